@@ -1,0 +1,98 @@
+/* dataset.h - what there is to read: samples, their places and labels.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening a data set finds out where each sample lies (object, offset,
+ * length, label) and nothing else; sample data are read by a pipeline.
+ * An open data set is immutable: any number of threads and pipelines may
+ * use it at once, and it must outlive the pipelines on it.
+ */
+#ifndef WEIR_DATASET_H
+#define WEIR_DATASET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_dataset weir_dataset;
+
+/* How a data set is opened. Fill with weir_dataset_defaults first. */
+typedef struct weir_dataset_config {
+    const char *format; /* "images", "list", "tensor"; NULL: found out */
+    const char *root;   /* list: what its relative paths start from; NULL:
+                           the folder that holds the list file */
+    /* Called about ten times a second while indexing; a return other than 0
+     * cancels with WEIR_ECANCELED. May be NULL. */
+    int (*progress)(void *arg, uint64_t samples_so_far);
+    void *progress_arg;
+    uint64_t reserved[8]; /* 0 */
+} weir_dataset_config;
+
+/* A problem met while indexing that did not stop it (a directory that cannot
+ * be read, a line of a list that names a missing file, ...). */
+typedef struct weir_issue {
+    const char *name;   /* object, borrowed from the data set */
+    const char *reason; /* borrowed from the data set */
+    int code;           /* WEIR_E... */
+} weir_issue;
+
+/* Where sample i lies. */
+typedef struct weir_sample {
+    const char *name; /* path below the data set's root; see weir_sample_name */
+    uint64_t offset;  /* first byte inside the object */
+    uint64_t length;  /* bytes */
+    uint32_t label;   /* class number; WEIR_NO_LABEL when there is none */
+} weir_sample;
+
+#define WEIR_NO_LABEL UINT32_MAX
+
+/* Fills `cfg` with defaults (all of them zero). */
+WEIR_API void weir_dataset_defaults(weir_dataset_config *cfg);
+
+/* Opens and indexes the data set at `url`: a folder with one subfolder per
+ * class, a list file of "path,label" lines, a .npy file, a .wt tensor file, or
+ * a folder of those. A storage prefix may stand in front ("fault:...:/data").
+ * `cfg` may be NULL. On success *ret is the caller's, to be closed with
+ * weir_dataset_close; on failure *ret is untouched. */
+WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,
+                               const weir_dataset_config *cfg, weir_err *err);
+
+/* Closes *ds and sets it to NULL; NULL and pointer to NULL are fine. No
+ * pipeline may use it any more. */
+WEIR_API void weir_dataset_close(weir_dataset **ds);
+
+/* Number of samples; sum and maximum of their lengths in bytes. */
+WEIR_API uint64_t weir_dataset_count(const weir_dataset *ds);
+WEIR_API uint64_t weir_dataset_bytes(const weir_dataset *ds);
+WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);
+
+/* "images", "list", "tensor". Static. */
+WEIR_API const char *weir_dataset_format(const weir_dataset *ds);
+
+/* Classes: their number, and the name of class `label` (borrowed; NULL when
+ * it has none or the number is out of range). */
+WEIR_API uint32_t weir_dataset_class_count(const weir_dataset *ds);
+WEIR_API const char *weir_dataset_class_name(const weir_dataset *ds,
+                                             uint32_t label);
+
+/* Fills *ret for sample `i`; `name_buf` (of `cap` bytes) receives the name
+ * that ret->name points at, cut if it does not fit. WEIR_EINVAL when i is out
+ * of range. */
+WEIR_API int weir_dataset_sample(const weir_dataset *ds, uint64_t i,
+                                 char *name_buf, size_t cap, weir_sample *ret,
+                                 weir_err *err);
+
+/* Problems met while indexing: their number and the k-th of them (NULL when
+ * out of range). At most 1,000 are kept; the number counts all. */
+WEIR_API uint64_t weir_dataset_issue_count(const weir_dataset *ds);
+WEIR_API const weir_issue *weir_dataset_issue(const weir_dataset *ds,
+                                              uint64_t k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

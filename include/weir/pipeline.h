@@ -1,0 +1,228 @@
+/* pipeline.h - batches, in order, ahead of the consumer.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A pipeline reads, decodes, resizes and batches the samples of a data set
+ * with threads of its own. What it delivers is a function of the data, the
+ * seed and the epoch alone: the same bytes for any number of threads, any
+ * depth and any I/O engine.
+ */
+#ifndef WEIR_PIPELINE_H
+#define WEIR_PIPELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/dataset.h"
+#include "weir/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_pipeline weir_pipeline;
+
+/* What is done to each sample. */
+enum weir_stages {
+    WEIR_STAGES_ALL = 0, /* read, decode, resize, lay out: tensors come out */
+    WEIR_STAGES_READ,    /* read only: batches carry labels and ids, no data */
+    WEIR_STAGES_DECODE,  /* read and decode, then drop the picture */
+};
+
+enum weir_dtype { WEIR_F32 = 0, WEIR_F16, WEIR_U8 };
+
+enum weir_layout { WEIR_NHWC = 0, WEIR_NCHW };
+
+enum weir_resize {
+    WEIR_RESIZE_BILINEAR = 0, /* antialiased: as PIL, torchvision and
+                                 tf.image.resize(antialias=True) */
+    WEIR_RESIZE_BILINEAR_NOAA, /* two taps: tf.image.resize's default */
+    WEIR_RESIZE_AREA,          /* mean of the covered area: tf's AREA */
+};
+
+enum weir_decode {
+    WEIR_DECODE_EXACT = 0, /* libjpeg's accurate DCT and fancy upsampling */
+    WEIR_DECODE_FAST,      /* scaled DCT and planar scaling where they help;
+                              docs/decode.md states the error */
+};
+
+enum weir_order {
+    WEIR_ORDER_SHUFFLE = 0, /* full uniform shuffle */
+    WEIR_ORDER_SEQUENTIAL,
+    WEIR_ORDER_BLOCK, /* blocks shuffled, samples shuffled inside a window of
+                         blocks: big sequential reads with good mixing */
+};
+
+enum weir_on_error {
+    WEIR_ON_ERROR_SKIP = 0, /* count and name it, fill its place from the tail
+                               of the epoch */
+    WEIR_ON_ERROR_FAIL,     /* weir_pipeline_next fails */
+};
+
+enum weir_remainder {
+    WEIR_REMAINDER_KEEP = 0, /* the last batch of an epoch may be short */
+    WEIR_REMAINDER_DROP,     /* it is not delivered */
+    WEIR_REMAINDER_PAD,      /* it is filled up with samples of this epoch
+                                again; every rank gets the same number of
+                                full batches, whatever samples were bad */
+};
+
+enum weir_io {
+    WEIR_IO_AUTO = 0, /* io_uring, or blocking where there is none */
+    WEIR_IO_URING,
+    WEIR_IO_BLOCKING, /* a pool of blocking readers */
+};
+
+/* Fill with weir_pipeline_defaults first; the default stands in brackets. */
+typedef struct weir_pipeline_config {
+    uint32_t batch;  /* samples per batch [64] */
+    uint32_t width;  /* of the tensors that come out, for pictures [224] */
+    uint32_t height; /* [224] */
+    uint32_t channels; /* 3 or 1 [3] */
+    enum weir_dtype dtype;       /* [WEIR_F32] */
+    enum weir_layout layout;     /* [WEIR_NHWC] */
+    enum weir_resize resize;     /* [WEIR_RESIZE_BILINEAR] */
+    enum weir_decode decode;     /* [WEIR_DECODE_EXACT] */
+    enum weir_stages stages;     /* [WEIR_STAGES_ALL] */
+    /* f32 and f16: value = (v / 255 - mean[c]) / std[c]; u8 stays as it is.
+     * [ImageNet's 0.485 0.456 0.406, 0.229 0.224 0.225] */
+    float mean[3], std[3];
+
+    enum weir_order order;   /* [WEIR_ORDER_SHUFFLE] */
+    uint64_t seed;           /* [0] */
+    uint32_t block_samples;  /* order block: samples per block [256] */
+    uint32_t block_window;   /* order block: blocks mixed together [16] */
+    uint64_t epochs;         /* epochs to deliver, 0 = no end [1] */
+    uint64_t max_batches;    /* stop after so many, 0 = no limit [0] */
+    uint32_t rank, world;    /* this process takes positions rank, rank+world,
+                                ... of each epoch [0 of 1] */
+    enum weir_remainder remainder; /* [WEIR_REMAINDER_KEEP] */
+    enum weir_on_error on_error;   /* [WEIR_ON_ERROR_SKIP] */
+    uint64_t max_bad; /* skip: fail once more than this many samples of one
+                         epoch were bad, 0 = no limit [0] */
+
+    uint32_t threads;  /* workers, 0 = one per core [0] */
+    uint32_t depth;    /* reads in flight per worker [32] */
+    uint32_t prefetch; /* finished batches kept ahead; 0: the pipeline works
+                          only while the consumer waits [2] */
+    enum weir_io io;   /* [WEIR_IO_AUTO] */
+    int direct;        /* O_DIRECT: past the page cache [0] */
+
+    /* Memory for batches (pinned memory, say): alloc returns 64-byte-aligned
+     * memory or NULL. Both or neither. [NULL: libweir's own] */
+    void *(*alloc)(void *arg, size_t bytes);
+    void (*free)(void *arg, void *p, size_t bytes);
+    void *alloc_arg;
+
+    /* Resume: states that weir_pipeline_state gave, of all ranks that there
+     * were then, in any order. One is enough when no rank had skipped a bad
+     * sample in that epoch. `seed` must be the same; rank and world may be
+     * others. Borrowed during weir_pipeline_open. [none] */
+    const void *const *resume;
+    const size_t *resume_len;
+    size_t resume_count;
+
+    uint64_t reserved[8]; /* 0 */
+} weir_pipeline_config;
+
+/* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of
+ * it belongs to the pipeline and stays valid until weir_batch_release. */
+typedef struct weir_batch {
+    const void *data;       /* NULL with WEIR_STAGES_READ and _DECODE */
+    size_t bytes;           /* of data: count * bytes of one sample */
+    uint32_t count;         /* samples, <= cfg.batch */
+    uint32_t unique;        /* < count when padded (WEIR_REMAINDER_PAD): the
+                               first `unique` samples are new in this epoch */
+    uint32_t ndim;          /* of data, batch dimension included */
+    uint64_t shape[8];      /* shape[0] == count */
+    enum weir_dtype dtype;
+    const uint32_t *labels; /* [count] */
+    const uint64_t *ids;    /* [count] sample numbers in the data set */
+    const uint64_t *lengths; /* [count] encoded bytes of each sample */
+    uint64_t epoch;         /* counted from 0 */
+    uint64_t index;         /* of this batch in its epoch */
+} weir_batch;
+
+/* Where the time went, in nanoseconds, summed over workers where it says so. */
+typedef struct weir_stats {
+    uint64_t batches, samples, bytes_read; /* delivered so far */
+    uint64_t bad;            /* samples skipped */
+    uint64_t consumer_wait_ns; /* inside weir_pipeline_next */
+    uint64_t consumer_busy_ns; /* between calls of weir_pipeline_next */
+    uint64_t wall_ns;        /* since weir_pipeline_open */
+    uint64_t first_batch_ns; /* from open to the first batch */
+    uint32_t workers, depth, prefetch; /* as they are in force */
+    const char *io;          /* "io_uring", "blocking"; static */
+    /* sums over workers */
+    uint64_t storage_wait_ns; /* nothing arrived yet to decode */
+    uint64_t submit_ns;       /* inside the I/O engine, not waiting */
+    uint64_t decode_ns;
+    uint64_t resample_ns;     /* resize and layout */
+    uint64_t idle_ns;         /* nothing to do: far enough ahead */
+} weir_stats;
+
+/* What limited the run. */
+enum weir_verdict {
+    WEIR_VERDICT_NONE = 0, /* too little happened to say */
+    WEIR_VERDICT_STORAGE,
+    WEIR_VERDICT_DECODE, /* decoding and resizing: the processor */
+    WEIR_VERDICT_CONSUMER,
+};
+
+/* A sample that could not be delivered. */
+typedef struct weir_bad_sample {
+    uint64_t id, epoch;
+    int code;         /* WEIR_E... */
+    const char *text; /* "'cat/7.jpg': truncated ..."; borrowed */
+} weir_bad_sample;
+
+/* Fills `cfg` with the defaults named above. */
+WEIR_API void weir_pipeline_defaults(weir_pipeline_config *cfg);
+
+/* Opens a pipeline on `ds`, which must outlive it, and starts its threads;
+ * with prefetch > 0 they start reading at once. On success *ret is the
+ * caller's, to be closed with weir_pipeline_close; on failure *ret is
+ * untouched. `cfg` is copied. */
+WEIR_API int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
+                                const weir_pipeline_config *cfg,
+                                weir_err *err);
+
+/* Waits for the next batch. Returns 1 and sets *ret, which must be given back
+ * with weir_batch_release; 0 after the last one; a negative WEIR_E... on
+ * failure, after which every further call fails the same way. With all
+ * batches unreleased it fails with WEIR_ESTATE: at least one must come back.
+ * One thread at a time. */
+WEIR_API int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret,
+                                weir_err *err);
+
+/* Gives a batch back; its memory is used again. NULL is fine. Any thread. */
+WEIR_API void weir_batch_release(const weir_batch *b);
+
+/* The state after the last batch that weir_pipeline_next returned, for
+ * cfg.resume. Returns its length in bytes (80 and 8 more for each sample that
+ * was skipped in this epoch) and writes it to `buf` when `cap` is enough
+ * (call with cap 0 to learn the length). Same thread as _next. */
+WEIR_API size_t weir_pipeline_state(const weir_pipeline *p, void *buf,
+                                    size_t cap);
+
+/* Batches this rank gets from one whole epoch when no sample is bad. */
+WEIR_API uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p);
+
+/* Statistics so far, and what they say. Any thread. */
+WEIR_API void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret);
+WEIR_API enum weir_verdict weir_stats_verdict(const weir_stats *s);
+
+/* Bad samples: how many, and the k-th, k counted from 0 in the order they
+ * were met by batch (NULL when out of range; the first 1,000 are kept). The
+ * entry stays valid until the pipeline is closed. Any thread. */
+WEIR_API uint64_t weir_pipeline_bad_count(const weir_pipeline *p);
+WEIR_API const weir_bad_sample *weir_pipeline_bad(const weir_pipeline *p,
+                                                  uint64_t k);
+
+/* Stops the threads, frees everything (unreleased batches too) and sets *p
+ * to NULL. NULL and pointer to NULL are fine. */
+WEIR_API void weir_pipeline_close(weir_pipeline **p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

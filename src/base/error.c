@@ -1,0 +1,127 @@
+/* error.c - failing with a message, in one expression.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_message(weir_err *err, const char *fmt, va_list ap)
+{
+    int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+
+    if (n < 0)
+        err->msg[0] = '\0';
+}
+
+int wr_fail(weir_err *err, int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!err)
+        return code;
+    va_start(ap, fmt);
+    set_message(err, fmt, ap);
+    va_end(ap);
+    err->code = code;
+    err->os_errno = 0;
+    return code;
+}
+
+int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
+{
+    int code = wr_error_from_errno(os_errno);
+    char text[128];
+    size_t used;
+    va_list ap;
+
+    if (!err)
+        return code;
+    va_start(ap, fmt);
+    set_message(err, fmt, ap);
+    va_end(ap);
+    used = strlen(err->msg);
+    /* GNU strerror_r: returns the text, which may or may not be in `text`. */
+    snprintf(err->msg + used, sizeof(err->msg) - used, ": %s",
+             strerror_r(os_errno, text, sizeof(text)));
+    err->code = code;
+    err->os_errno = os_errno;
+    return code;
+}
+
+int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
+{
+    char old[sizeof(err->msg)];
+    size_t used;
+    va_list ap;
+
+    if (!err)
+        return code;
+    memcpy(old, err->msg, sizeof(old));
+    va_start(ap, fmt);
+    set_message(err, fmt, ap);
+    va_end(ap);
+    used = strlen(err->msg);
+    snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", old);
+    return err->code;
+}
+
+int wr_error_from_errno(int os_errno)
+{
+    switch (os_errno) {
+    case ENOENT:
+    case ENOTDIR:
+        return WEIR_ENOENT;
+    case EACCES:
+    case EPERM:
+        return WEIR_EACCES;
+    case EEXIST:
+    case ENOTEMPTY:
+        return WEIR_EEXIST;
+    case ENOSPC:
+    case EDQUOT:
+        return WEIR_ENOSPC;
+    case ENOMEM:
+        return WEIR_ENOMEM;
+    case EINVAL:
+        return WEIR_EINVAL;
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return WEIR_ENOTSUP;
+    case ECANCELED:
+        return WEIR_ECANCELED;
+    default:
+        return WEIR_EIO;
+    }
+}
+
+const char *weir_strerror(int code)
+{
+    switch (code) {
+    case WEIR_OK:
+        return "success";
+#define TEXT(name, value, text)                                                \
+    case name:                                                                 \
+        return text;
+        WEIR_ERROR_MAP(TEXT)
+#undef TEXT
+    default:
+        return "unknown error";
+    }
+}
+
+const char *weir_error_name(int code)
+{
+    switch (code) {
+    case WEIR_OK:
+        return "WEIR_OK";
+#define NAME(name, value, text)                                                \
+    case name:                                                                 \
+        return #name;
+        WEIR_ERROR_MAP(NAME)
+#undef NAME
+    default:
+        return "WEIR_E?";
+    }
+}

@@ -1,0 +1,26 @@
+/* error.h - failing with a message, in one expression.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_BASE_ERROR_H
+#define WR_BASE_ERROR_H
+
+#include "weir/error.h"
+
+/* Fills `err` (if any) and returns `code`, so that a caller can write
+ * `return wr_fail(err, WEIR_EFORMAT, "'%s': ...", name);`. */
+int wr_fail(weir_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* The same for a failed system call: `os_errno` chooses the code and its text
+ * is appended: "'a/b.jpg': cannot open: No such file or directory". */
+int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* Puts "prefix: " in front of the message that is there; returns err->code
+ * (or `code` when err is NULL). For callers that know the name. */
+int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* WEIR_E... for an errno value. */
+int wr_error_from_errno(int os_errno);
+
+#endif

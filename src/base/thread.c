@@ -1,0 +1,38 @@
+/* thread.c - named threads.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/thread.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
+                    void *arg, weir_err *err)
+{
+    char shown[16];
+    sigset_t all, old;
+    int e;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    e = pthread_create(ret, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (e)
+        return wr_fail_errno(err, e, "cannot start thread '%s'", name);
+    snprintf(shown, sizeof(shown), "%s", name);
+    pthread_setname_np(*ret, shown);
+    return 0;
+}
+
+unsigned wr_cpu_count(void)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return 1;
+    return CPU_COUNT(&set) > 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}

@@ -1,0 +1,18 @@
+/* thread.h - named threads.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_BASE_THREAD_H
+#define WR_BASE_THREAD_H
+
+#include <pthread.h>
+
+#include "weir/error.h"
+
+/* Starts `run(arg)` in a thread named `name` (15 characters shown), with all
+ * signals blocked: those belong to the program. Join with pthread_join. */
+int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
+                    void *arg, weir_err *err);
+
+/* Cores this process may run on (its affinity mask), at least 1. */
+unsigned wr_cpu_count(void);
+
+#endif

@@ -1,0 +1,86 @@
+/* picture.h - bytes of an encoded picture -> a tensor in its place.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The top of the codec room: format, size and layout in, pixels out. A
+ * decoder belongs to one thread and keeps its scratch memory. */
+#ifndef WR_CODEC_PICTURE_H
+#define WR_CODEC_PICTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/pipeline.h"
+
+/* Pictures of more pixels than this are refused before memory is spent. */
+#define WR_PICTURE_MAX_PIXELS (UINT64_C(1) << 28)
+#define WR_PICTURE_MAX_SIDE   65500u
+
+enum wr_picture_kind {
+    WR_PICTURE_UNKNOWN = 0,
+    WR_PICTURE_JPEG,
+    WR_PICTURE_PNG,
+};
+
+struct wr_picture_info {
+    enum wr_picture_kind kind;
+    uint32_t width, height;
+    uint32_t components; /* as stored: 1 gray, 3 colour, 4 CMYK or RGBA */
+};
+
+/* A rectangle of the source picture; width 0 means all of it. */
+struct wr_picture_crop {
+    uint32_t x, y, width, height;
+};
+
+/* What to make of each picture. */
+struct wr_picture_spec {
+    uint32_t width, height; /* out; 0: as stored (decode only) */
+    uint32_t channels;      /* out: 3 or 1 */
+    enum weir_dtype dtype;
+    enum weir_layout layout;
+    enum weir_resize resize;
+    enum weir_decode decode;
+    float mean[3], std[3];
+};
+
+/* Nanoseconds, added to. */
+struct wr_picture_times {
+    uint64_t decode_ns, resample_ns;
+};
+
+struct wr_picture_decoder;
+
+/* Kind by the first bytes, whatever the file's name says. */
+enum wr_picture_kind wr_picture_probe(const void *bytes, size_t len);
+
+/* "JPEG", "PNG", "unknown". */
+const char *wr_picture_kind_name(enum wr_picture_kind kind);
+
+/* Reads the header only. */
+int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
+                    weir_err *err);
+
+int wr_picture_new(struct wr_picture_decoder **ret,
+                   const struct wr_picture_spec *spec, weir_err *err);
+void wr_picture_free(struct wr_picture_decoder *d);
+
+/* Bytes of one output tensor. */
+size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec);
+
+/* Decodes, crops (crop may be NULL), resizes and lays out into `slot`, which
+ * has wr_picture_slot_bytes() bytes at any alignment. A damaged
+ * picture is an error (truncated data included), never a grey area; the slot's
+ * content is then undefined. `times` may be NULL. */
+int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
+                      size_t len, const struct wr_picture_crop *crop,
+                      void *slot, struct wr_picture_times *times,
+                      weir_err *err);
+
+/* Decodes at full size to 8-bit RGB in scratch memory and drops it: what the
+ * decode limit is made of, and the `decode` stage. ret_pixels (may be NULL)
+ * lends the picture, width*height*channels bytes, until the next call. */
+int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
+                           size_t len, struct wr_picture_info *ret_info,
+                           const uint8_t **ret_pixels, weir_err *err);
+
+#endif

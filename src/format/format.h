@@ -1,0 +1,101 @@
+/* format.h - a format is an indexer and a decoder, nothing more.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One const table and one line in format.c per format. Reading is not a
+ * format's business: the pipeline reads the byte ranges that the index names
+ * and hands each sample's bytes to the decoder. */
+#ifndef WR_FORMAT_FORMAT_H
+#define WR_FORMAT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/picture.h"
+#include "format/index.h"
+#include "storage/storage.h"
+#include "weir/pipeline.h"
+
+/* What an indexer works on. */
+struct wr_index_job {
+    struct wr_store *store; /* borrowed: holds the objects */
+    struct wr_store *leaf_store; /* borrowed: holds the leaf; another one than
+                                    `store` only for a list with a root */
+    const char *leaf;       /* borrowed: the file named, or NULL: the folder */
+    const weir_dataset_config *cfg; /* borrowed */
+    struct wr_index *index; /* borrowed; to be filled */
+    uint64_t next_progress_ns; /* 0 at first */
+};
+
+/* Calls the user's progress function now and then; WEIR_ECANCELED to stop. */
+int wr_index_job_progress(struct wr_index_job *job, weir_err *err);
+
+/* Remembers `e` as a problem with `name`; "'NAME': " in front of its message
+ * is not said twice. */
+void wr_index_job_issue(struct wr_index_job *job, const char *name,
+                        const weir_err *e);
+
+/* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
+bool wr_name_has_ext(const char *name, const char *ext);
+
+/* The format that says most surely that it can read this; NULL: none can. */
+const struct wr_format_ops *wr_format_choose(struct wr_store *st,
+                                             const char *leaf);
+
+/* One tensor as it leaves the decoder. */
+struct wr_tensor_shape {
+    enum weir_dtype dtype;
+    uint32_t ndim; /* without the batch dimension */
+    uint64_t dims[7];
+    size_t bytes;
+    bool direct; /* the bytes in storage are the tensor: read into the slot */
+};
+
+/* A decoder belongs to one thread. First member of each format's own. */
+struct wr_decoder {
+    const struct wr_decoder_ops *ops;
+};
+
+struct wr_decoder_ops {
+    /* required: bytes of one sample -> slot (NULL slot: stages DECODE, the
+     * result is dropped). On failure the message says what is wrong with the
+     * bytes; the caller puts the name in front. */
+    int (*decode)(struct wr_decoder *d, const void *bytes, size_t len,
+                  void *slot, struct wr_picture_times *times, weir_err *err);
+    void (*free)(struct wr_decoder *d); /* required */
+};
+
+struct wr_format_ops {
+    const char *name;
+    const char *help; /* one line */
+    /* required: 0 (no) .. 100 (surely) for this store and leaf. */
+    int (*probe)(struct wr_store *st, const char *leaf);
+    /* required: fills job->index. */
+    int (*index)(struct wr_index_job *job, weir_err *err);
+    /* required: what comes out under `cfg`. */
+    int (*shape)(const struct wr_index *ix, const weir_pipeline_config *cfg,
+                 struct wr_tensor_shape *ret, weir_err *err);
+    /* required. */
+    int (*decoder_new)(const struct wr_index *ix,
+                       const weir_pipeline_config *cfg,
+                       struct wr_decoder **ret, weir_err *err);
+};
+
+/* The registry: table k, NULL past the end; by name, NULL if unknown. */
+const struct wr_format_ops *wr_format_at(unsigned k);
+const struct wr_format_ops *wr_format_find(const char *name);
+
+/* --- what the pipeline sees of an open data set (dataset.c) --- */
+
+struct weir_dataset {
+    const struct wr_format_ops *format;
+    struct wr_store *store; /* owned */
+    struct wr_index *index; /* owned */
+    char *url;              /* owned */
+};
+
+extern const struct wr_format_ops wr_format_images;
+extern const struct wr_format_ops wr_format_list;
+extern const struct wr_format_ops wr_format_tensor;
+
+#endif

@@ -1,0 +1,79 @@
+/* index.h - where every sample lies: object, offset, length, label.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Formats fill an index once (wr_index_add_...); then it is sealed and only
+ * read, by any number of threads. Compact: a million files cost under 64 MB. */
+#ifndef WR_FORMAT_INDEX_H
+#define WR_FORMAT_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/dataset.h"
+
+struct wr_index;
+
+struct wr_place {
+    uint64_t object; /* number of the object */
+    uint64_t offset, length;
+    uint32_t label;  /* or WEIR_NO_LABEL */
+    bool whole;      /* the sample is the whole object */
+};
+
+/* Shape of the samples as stored, for formats that know it (tensors). */
+struct wr_sample_shape {
+    bool known;
+    enum { WR_ELEM_F32, WR_ELEM_F16, WR_ELEM_U8 } elem;
+    uint32_t ndim; /* 0..7, without the sample dimension */
+    uint64_t dims[7];
+};
+
+struct wr_index *wr_index_new(void);
+void wr_index_free(struct wr_index *ix);
+
+/* --- building (one thread) --- */
+
+/* Interns a folder; returns its number, or a negative WEIR_E... */
+int64_t wr_index_add_dir(struct wr_index *ix, const char *path, weir_err *err);
+/* An object called `name` in folder `dir`; returns its number. */
+int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
+                            uint64_t size, weir_err *err);
+/* A sample that is all of the object added last. */
+int wr_index_add_whole(struct wr_index *ix, uint32_t label, weir_err *err);
+/* `count` equal samples of `length` bytes that follow each other from `offset`
+ * in the object added last; labels may be NULL (copied). */
+int wr_index_add_run(struct wr_index *ix, uint64_t offset, uint64_t length,
+                     uint64_t count, const uint32_t *labels, weir_err *err);
+/* Class names in label order; returns the label. */
+int64_t wr_index_add_class(struct wr_index *ix, const char *name,
+                           weir_err *err);
+/* Remembers a problem; counts beyond the 1,000 that are kept. */
+void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
+                        const char *reason);
+void wr_index_set_shape(struct wr_index *ix, const struct wr_sample_shape *s);
+/* The end of building: gives back the memory that growing left over. */
+void wr_index_seal(struct wr_index *ix);
+
+/* --- reading --- */
+
+uint64_t wr_index_count(const struct wr_index *ix);
+uint64_t wr_index_object_count(const struct wr_index *ix);
+uint64_t wr_index_bytes(const struct wr_index *ix);      /* of all samples */
+uint64_t wr_index_max_length(const struct wr_index *ix); /* of one sample */
+size_t wr_index_memory(const struct wr_index *ix);       /* bytes it holds */
+void wr_index_place(const struct wr_index *ix, uint64_t i,
+                    struct wr_place *ret);
+/* Writes the object's path below the store's root; returns its length as
+ * snprintf does. */
+size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
+                            char *buf, size_t cap);
+uint64_t wr_index_object_size(const struct wr_index *ix, uint64_t object);
+const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix);
+/* At least one more than the largest label, whether it has a name or not. */
+uint32_t wr_index_class_count(const struct wr_index *ix);
+const char *wr_index_class_name(const struct wr_index *ix, uint32_t label);
+uint64_t wr_index_issue_count(const struct wr_index *ix);
+const weir_issue *wr_index_issue(const struct wr_index *ix, uint64_t k);
+
+#endif

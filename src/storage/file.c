@@ -1,0 +1,409 @@
+/* file.c - local files: stores, folders, objects.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "storage/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static struct file_store *to_store(struct wr_store *st)
+{
+    return (struct file_store *)st;
+}
+
+static struct file_object *to_object(struct wr_object *o)
+{
+    return (struct file_object *)o;
+}
+
+static enum wr_kind kind_of(mode_t mode)
+{
+    return S_ISREG(mode) ? WR_KIND_FILE
+           : S_ISDIR(mode) ? WR_KIND_DIR
+                           : WR_KIND_OTHER;
+}
+
+/* --- reads: shared by the two queues --- */
+
+struct wr_span wr_file_span(const struct wr_read *rd, bool direct)
+{
+    uint64_t mask = WR_DIRECT_ALIGN - 1;
+    size_t want = rd->len + (rd->whole ? 1 : 0);
+    struct wr_span span = {rd->offset, want, direct};
+
+    if (direct) {
+        span.offset = rd->offset & ~mask;
+        span.len = (size_t)(WR_ALIGN_UP(rd->offset + want,
+                                        (uint64_t)WR_DIRECT_ALIGN) -
+                            span.offset);
+    }
+    return span;
+}
+
+bool wr_file_wants_more(const struct wr_read *rd, const struct wr_span *span,
+                        size_t total, size_t last)
+{
+    if (last == 0 || total >= span->len)
+        return false;
+    /* A direct read that ends unaligned has met the end of the file, and
+     * going on from there would be refused. */
+    if (span->direct)
+        return total % WR_DIRECT_ALIGN == 0;
+    /* All that was indexed is there, and the byte behind it is not. */
+    return !(rd->whole && total == rd->len);
+}
+
+void wr_file_settle(struct wr_read *rd, const struct wr_span *span,
+                    size_t total)
+{
+    size_t skip = (size_t)(rd->offset - span->offset);
+    size_t got = total > skip ? total - skip : 0;
+
+    rd->data = (uint8_t *)rd->buf + skip;
+    rd->step = WR_STEP_READ;
+    rd->os_errno = 0;
+    rd->got = WR_MIN(got, rd->len);
+    rd->result = got < rd->len || (rd->whole && got > rd->len)
+                     ? WEIR_ECHANGED
+                     : 0;
+}
+
+void wr_file_settle_errno(struct wr_read *rd, enum wr_read_step step, int e)
+{
+    rd->data = rd->buf;
+    rd->step = step;
+    rd->os_errno = e;
+    rd->got = 0;
+    rd->result = wr_error_from_errno(e);
+}
+
+/* --- the store --- */
+
+static void file_close(struct wr_store *st)
+{
+    struct file_store *fs = to_store(st);
+
+    if (!fs)
+        return;
+    if (fs->dir_fd >= 0)
+        close(fs->dir_fd);
+    free(fs->root);
+    free(fs);
+}
+
+/* Splits "a/b/c" into folder "a/b" and leaf "c"; both are fresh memory. */
+static int split_leaf(const char *path, char **ret_dir, char **ret_leaf)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir, *leaf;
+
+    dir = !slash ? strdup(".")
+          : slash == path ? strdup("/")
+                          : strndup(path, (size_t)(slash - path));
+    leaf = strdup(slash ? slash + 1 : path);
+    if (!dir || !leaf) {
+        free(dir);
+        free(leaf);
+        return WEIR_ENOMEM;
+    }
+    *ret_dir = dir;
+    *ret_leaf = leaf;
+    return 0;
+}
+
+static int file_open(const char *rest, struct wr_store **ret, char **ret_leaf,
+                     weir_err *err)
+{
+    struct file_store *fs = NULL;
+    char *dir = NULL, *leaf = NULL;
+    struct stat sb;
+    int r;
+
+    if (stat(rest, &sb) < 0)
+        return wr_fail_errno(err, errno, "'%s'", rest);
+    fs = calloc(1, sizeof(*fs));
+    if (!fs)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    fs->store.ops = &wr_storage_file;
+    fs->dir_fd = -1;
+    if (S_ISDIR(sb.st_mode))
+        r = (dir = strdup(rest)) ? 0 : WEIR_ENOMEM;
+    else
+        r = split_leaf(rest, &dir, &leaf);
+    if (r < 0) {
+        wr_fail(err, r, "out of memory");
+        goto out;
+    }
+    fs->root = dir;
+    fs->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fs->dir_fd < 0) {
+        r = wr_fail_errno(err, errno, "'%s': cannot open folder", dir);
+        goto out;
+    }
+    *ret = &fs->store;
+    *ret_leaf = leaf;
+    fs = NULL;
+    leaf = NULL;
+out:
+    file_close(fs ? &fs->store : NULL);
+    free(leaf);
+    return r;
+}
+
+static int file_stat(struct wr_store *st, const char *path,
+                     struct wr_stat *ret, weir_err *err)
+{
+    struct stat sb;
+
+    if (fstatat(to_store(st)->dir_fd, path, &sb, AT_EMPTY_PATH) < 0)
+        return wr_fail_errno(err, errno, "'%s'", path);
+    ret->kind = kind_of(sb.st_mode);
+    ret->size = (uint64_t)sb.st_size;
+    ret->mtime_ns = (uint64_t)sb.st_mtim.tv_sec * 1000000000u +
+                    (uint64_t)sb.st_mtim.tv_nsec;
+    ret->dev = sb.st_dev;
+    ret->ino = sb.st_ino;
+    return 0;
+}
+
+static int list_entries(DIR *dir, wr_list_fn fn, void *arg)
+{
+    struct dirent *d;
+
+    while ((d = readdir(dir))) {
+        struct wr_entry e = {.name = d->d_name};
+        struct stat sb;
+        int r;
+
+        if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+            continue;
+        if (d->d_type == DT_DIR) {
+            e.kind = WR_KIND_DIR;
+        } else if (fstatat(dirfd(dir), d->d_name, &sb, 0) < 0) {
+            e.kind = WR_KIND_OTHER; /* gone, or a link to nothing */
+        } else {
+            e.kind = kind_of(sb.st_mode);
+            e.size = (uint64_t)sb.st_size;
+        }
+        r = fn(arg, &e);
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
+                     void *arg, weir_err *err)
+{
+    struct file_store *fs = to_store(st);
+    const char *shown = *path ? path : fs->root;
+    DIR *dir;
+    int fd, r;
+
+    fd = openat(fs->dir_fd, *path ? path : ".",
+                O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot open folder", shown);
+    dir = fdopendir(fd);
+    if (!dir) {
+        close(fd);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    errno = 0;
+    r = list_entries(dir, fn, arg);
+    if (r == 0 && errno)
+        r = wr_fail_errno(err, errno, "'%s': cannot list", shown);
+    closedir(dir);
+    return r;
+}
+
+/* --- objects --- */
+
+static int64_t object_read(struct wr_object *o, void *buf, size_t len,
+                           uint64_t offset, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    ssize_t n;
+
+    do
+        n = pread(fo->fd, buf, len, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot read", fo->path);
+    return n;
+}
+
+static int object_write(struct wr_object *o, const void *buf, size_t len,
+                        uint64_t offset, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    const uint8_t *p = buf;
+
+    while (len) {
+        ssize_t n = pwrite(fo->fd, p, len, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return wr_fail_errno(err, errno, "'%s': cannot write", fo->path);
+        p += n;
+        offset += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static int object_close(struct wr_object *o, bool sync, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    int r = 0;
+
+    if (sync && fsync(fo->fd) < 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
+    if (close(fo->fd) < 0 && r == 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
+    if (fo->direct_fd >= 0)
+        close(fo->direct_fd);
+    free(fo->path);
+    free(fo);
+    return r;
+}
+
+static const struct wr_object_ops file_object_ops = {
+    .read = object_read,
+    .write = object_write,
+    .close = object_close,
+};
+
+static int file_object_open(struct wr_store *st, const char *path,
+                            enum wr_open_mode mode, struct wr_object **ret,
+                            weir_err *err)
+{
+    struct file_store *fs = to_store(st);
+    int flags = mode == WR_OPEN_CREATE ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY;
+    struct file_object *fo = calloc(1, sizeof(*fo));
+    int e;
+
+    if (!fo)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    fo->object.ops = &file_object_ops;
+    fo->direct_fd = -1;
+    fo->path = strdup(path);
+    fo->fd = openat(fs->dir_fd, path, flags | O_CLOEXEC, 0666);
+    if (!fo->path || fo->fd < 0) {
+        e = fo->fd < 0 ? errno : ENOMEM;
+        if (fo->fd >= 0)
+            close(fo->fd);
+        free(fo->path);
+        free(fo);
+        return wr_fail_errno(err, e, "'%s': cannot %s", path,
+                             mode == WR_OPEN_CREATE ? "create" : "open");
+    }
+    if (mode == WR_OPEN_READ)
+        fo->direct_fd = openat(fs->dir_fd, path,
+                               O_RDONLY | O_DIRECT | O_CLOEXEC);
+    *ret = &fo->object;
+    return 0;
+}
+
+static int sync_dir(struct file_store *fs, const char *path)
+{
+    int fd = openat(fs->dir_fd, *path ? path : ".",
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r;
+
+    if (fd < 0)
+        return -1;
+    r = fsync(fd);
+    close(fd);
+    return r;
+}
+
+static int remove_entry(struct file_store *fs, const char *path)
+{
+    if (unlinkat(fs->dir_fd, path, 0) == 0)
+        return 0;
+    return errno == EISDIR || errno == EPERM
+               ? unlinkat(fs->dir_fd, path, AT_REMOVEDIR)
+               : -1;
+}
+
+static int file_change(struct wr_store *st, enum wr_change what,
+                       const char *path, const char *to, weir_err *err)
+{
+    static const char *const verbs[] = {
+        [WR_MKDIR] = "create folder",
+        [WR_REMOVE] = "remove",
+        [WR_RENAME] = "rename",
+        [WR_SYNC_DIR] = "sync folder",
+    };
+    struct file_store *fs = to_store(st);
+    int r = -1;
+
+    switch (what) {
+    case WR_MKDIR:
+        r = mkdirat(fs->dir_fd, path, 0777);
+        break;
+    case WR_REMOVE:
+        r = remove_entry(fs, path);
+        break;
+    case WR_RENAME:
+        r = renameat(fs->dir_fd, path, fs->dir_fd, to);
+        break;
+    case WR_SYNC_DIR:
+        r = sync_dir(fs, path);
+        break;
+    }
+    if (r < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot %s", path, verbs[what]);
+    return 0;
+}
+
+static int file_queue_open(struct wr_store *st,
+                           const struct wr_queue_config *cfg,
+                           struct wr_queue **ret, weir_err *err)
+{
+    struct file_store *fs = to_store(st);
+    int r;
+
+    if (cfg->io == WEIR_IO_BLOCKING)
+        return wr_file_blocking_open(fs, cfg, ret, err);
+    r = wr_file_uring_open(fs, cfg, ret, err);
+    if (r == 0 || cfg->io == WEIR_IO_URING)
+        return r;
+    return wr_file_blocking_open(fs, cfg, ret, err);
+}
+
+static bool file_local_path(struct wr_store *st, const char *path, char *buf,
+                            size_t cap)
+{
+    const char *root = to_store(st)->root;
+    int n;
+
+    if (*path == '/')
+        n = snprintf(buf, cap, "%s", path);
+    else
+        n = snprintf(buf, cap, "%s/%s", root, path);
+    return n >= 0 && (size_t)n < cap;
+}
+
+const struct wr_storage_ops wr_storage_file = {
+    .name = "file",
+    .help = "local files, through io_uring or blocking readers",
+    .open = file_open,
+    .close = file_close,
+    .stat = file_stat,
+    .list = file_list,
+    .object_open = file_object_open,
+    .change = file_change,
+    .queue_open = file_queue_open,
+    .local_path = file_local_path,
+};

@@ -1,0 +1,268 @@
+/* file_uring.c - the read queue on io_uring: depth without threads.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A read by path is a chain of two entries, open and read, that the kernel
+ * runs without coming back to us in between. The open puts the file into a
+ * place of the ring's own file table; it is closed when the next open takes
+ * that place, so no close is ever submitted. A chain answers once: the open
+ * stays silent unless it fails, and then silences the read. */
+#include "storage/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+struct slot {
+    struct wr_read *rd; /* borrowed; NULL when free */
+    struct wr_span span;
+    size_t total;  /* bytes of the span that are there */
+    uint32_t turn; /* tells answers of this use from those of an earlier one */
+};
+
+struct uring_queue {
+    struct wr_queue queue;
+    struct file_store *fs; /* borrowed */
+    struct io_uring ring;
+    bool ring_ready;
+    bool direct;
+    unsigned depth, in_flight;
+    struct slot *slots;   /* owned: `depth` */
+    unsigned *free_slots; /* owned: stack */
+    unsigned free_count;
+};
+
+static struct uring_queue *to_queue(struct wr_queue *q)
+{
+    return (struct uring_queue *)q;
+}
+
+/* user_data: slot number, its turn, and which entry of the chain it is. */
+static uint64_t tag_of(const struct uring_queue *uq, const struct slot *s,
+                       enum wr_read_step step)
+{
+    return (uint64_t)(s - uq->slots) | (uint64_t)step << 31 |
+           (uint64_t)s->turn << 32;
+}
+
+/* The submission ring holds two entries per slot, so there is always room. */
+static void push_read(struct uring_queue *uq, struct slot *s)
+{
+    const struct file_object *fo = (const struct file_object *)s->rd->object;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
+    int fd = !fo ? (int)(s - uq->slots) : s->span.direct ? fo->direct_fd : fo->fd;
+
+    io_uring_prep_read(sqe, fd, (uint8_t *)s->rd->buf + s->total,
+                       (unsigned)(s->span.len - s->total),
+                       s->span.offset + s->total);
+    if (!fo)
+        sqe->flags |= IOSQE_FIXED_FILE;
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_READ));
+}
+
+static void push_open(struct uring_queue *uq, struct slot *s)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
+
+    io_uring_prep_openat_direct(sqe, uq->fs->dir_fd, s->rd->path,
+                                O_RDONLY | (s->span.direct ? O_DIRECT : 0), 0,
+                                (unsigned)(s - uq->slots));
+    sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_OPEN));
+}
+
+static void start(struct uring_queue *uq, struct slot *s, bool direct)
+{
+    s->span = wr_file_span(s->rd, direct);
+    s->total = 0;
+    s->turn++;
+    if (!s->rd->object)
+        push_open(uq, s);
+    push_read(uq, s);
+}
+
+static unsigned uring_submit(struct wr_queue *q, struct wr_read *const *reads,
+                             unsigned n)
+{
+    struct uring_queue *uq = to_queue(q);
+    unsigned taken = 0;
+
+    while (taken < n && uq->free_count) {
+        struct slot *s = &uq->slots[uq->free_slots[--uq->free_count]];
+        const struct file_object *fo =
+            (const struct file_object *)reads[taken]->object;
+
+        s->rd = reads[taken++];
+        uq->in_flight++;
+        start(uq, s, uq->direct && (!fo || fo->direct_fd >= 0));
+    }
+    /* What the kernel does not take now (EAGAIN, EBUSY) goes with the next
+     * call: reap submits too. */
+    if (taken)
+        io_uring_submit(&uq->ring);
+    return taken;
+}
+
+static struct wr_read *finish(struct uring_queue *uq, struct slot *s)
+{
+    struct wr_read *rd = s->rd;
+
+    s->rd = NULL;
+    s->turn++;
+    uq->free_slots[uq->free_count++] = (unsigned)(s - uq->slots);
+    uq->in_flight--;
+    return rd;
+}
+
+/* Returns the read when it is done, NULL when it goes on. */
+static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
+                                   int res)
+{
+    if (res >= 0)
+        return NULL;
+    if (res == -EINVAL && s->span.direct) { /* no O_DIRECT on this file system */
+        start(uq, s, /* direct= */ false);
+        return NULL;
+    }
+    wr_file_settle_errno(s->rd, WR_STEP_OPEN, -res);
+    return finish(uq, s);
+}
+
+static struct wr_read *answer_read(struct uring_queue *uq, struct slot *s,
+                                   int res)
+{
+    if (res == -EINTR || res == -EAGAIN) {
+        push_read(uq, s);
+        return NULL;
+    }
+    if (res < 0) {
+        wr_file_settle_errno(s->rd, WR_STEP_READ, -res);
+        return finish(uq, s);
+    }
+    s->total += (size_t)res;
+    if (wr_file_wants_more(s->rd, &s->span, s->total, (size_t)res)) {
+        push_read(uq, s);
+        return NULL;
+    }
+    wr_file_settle(s->rd, &s->span, s->total);
+    return finish(uq, s);
+}
+
+static struct wr_read *answer(struct uring_queue *uq,
+                              const struct io_uring_cqe *cqe)
+{
+    struct slot *s = &uq->slots[cqe->user_data & 0x7fffffff];
+
+    if (!s->rd || s->turn != cqe->user_data >> 32)
+        return NULL;
+    return cqe->user_data >> 31 & 1 ? answer_read(uq, s, cqe->res)
+                                    : answer_open(uq, s, cqe->res);
+}
+
+static unsigned drain(struct uring_queue *uq, struct wr_read **ret,
+                      unsigned max)
+{
+    struct io_uring_cqe *cqe;
+    unsigned n = 0;
+
+    while (n < max && io_uring_peek_cqe(&uq->ring, &cqe) == 0) {
+        struct io_uring_cqe seen = *cqe;
+        struct wr_read *rd;
+
+        io_uring_cqe_seen(&uq->ring, cqe);
+        rd = answer(uq, &seen);
+        if (rd)
+            ret[n++] = rd;
+    }
+    if (io_uring_sq_ready(&uq->ring))
+        io_uring_submit(&uq->ring);
+    return n;
+}
+
+static unsigned uring_reap(struct wr_queue *q, struct wr_read **ret,
+                           unsigned max, bool wait)
+{
+    struct uring_queue *uq = to_queue(q);
+    unsigned n = drain(uq, ret, max);
+
+    while (!n && wait && uq->in_flight) {
+        io_uring_submit_and_wait(&uq->ring, 1);
+        n = drain(uq, ret, max);
+    }
+    return n;
+}
+
+static void uring_close(struct wr_queue *q)
+{
+    struct uring_queue *uq = to_queue(q);
+    struct wr_read *rd;
+
+    /* The kernel still writes into the buffers of what is in flight. */
+    while (uring_reap(q, &rd, 1, /* wait= */ true))
+        ;
+    if (uq->ring_ready)
+        io_uring_queue_exit(&uq->ring);
+    free(uq->slots);
+    free(uq->free_slots);
+    free(uq);
+}
+
+static const struct wr_queue_ops uring_ops = {
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+static int start_ring(struct uring_queue *uq, weir_err *err)
+{
+    struct io_uring_params params = {0};
+    int r;
+
+    r = io_uring_queue_init_params(2 * uq->depth, &uq->ring, &params);
+    if (r < 0)
+        return wr_fail_errno(err, -r, "io_uring");
+    uq->ring_ready = true;
+    if (!(params.features & IORING_FEAT_CQE_SKIP))
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "io_uring: kernel 5.17 or newer is needed");
+    r = io_uring_register_files_sparse(&uq->ring, uq->depth);
+    if (r < 0)
+        return wr_fail_errno(err, -r, "io_uring: file table");
+    return 0;
+}
+
+int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
+                       struct wr_queue **ret, weir_err *err)
+{
+    struct uring_queue *uq = calloc(1, sizeof(*uq));
+    int r;
+
+    if (!uq)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    uq->queue.ops = &uring_ops;
+    uq->queue.engine = "io_uring";
+    uq->fs = fs;
+    uq->direct = cfg->direct;
+    uq->depth = cfg->depth;
+    uq->slots = calloc(cfg->depth, sizeof(*uq->slots));
+    uq->free_slots = calloc(cfg->depth, sizeof(*uq->free_slots));
+    if (!uq->slots || !uq->free_slots)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    else
+        r = start_ring(uq, err);
+    if (r < 0) {
+        if (uq->ring_ready)
+            io_uring_queue_exit(&uq->ring);
+        free(uq->slots);
+        free(uq->free_slots);
+        free(uq);
+        return r;
+    }
+    for (unsigned i = cfg->depth; i-- > 0;)
+        uq->free_slots[uq->free_count++] = i;
+    *ret = &uq->queue;
+    return 0;
+}

@@ -1,0 +1,112 @@
+/* storage.c - the registry of storage backends, URLs, and small helpers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "storage/storage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* One line per backend. The first is taken for URLs without a scheme. */
+static const struct wr_storage_ops *const backends[] = {
+    &wr_storage_file,
+    &wr_storage_fault,
+};
+
+const struct wr_storage_ops *wr_storage_at(unsigned k)
+{
+    return k < WR_ARRAY_LEN(backends) ? backends[k] : NULL;
+}
+
+int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
+                  weir_err *err)
+{
+    for (unsigned k = 0; k < WR_ARRAY_LEN(backends); k++) {
+        size_t n = strlen(backends[k]->name);
+
+        if (!strncmp(url, backends[k]->name, n) && url[n] == ':')
+            return backends[k]->open(url + n + 1, ret, ret_leaf, err);
+    }
+    return backends[0]->open(url, ret, ret_leaf, err);
+}
+
+void wr_store_close(struct wr_store *st)
+{
+    if (st)
+        st->ops->close(st);
+}
+
+size_t wr_read_cap(size_t len, bool direct)
+{
+    /* Direct: the range may begin and end inside an aligned block. */
+    return direct ? WR_ALIGN_UP(len + 1, (size_t)WR_DIRECT_ALIGN) +
+                        WR_DIRECT_ALIGN
+                  : len + 1;
+}
+
+int wr_read_error(const struct wr_read *rd, const char *name, weir_err *err)
+{
+    if (rd->result == WEIR_ECHANGED && rd->got < rd->len)
+        return wr_fail(err, rd->result,
+                       "'%s': ends at byte %" PRIu64 ", %" PRIu64
+                       " bytes were indexed",
+                       name, rd->offset + rd->got, rd->offset + rd->len);
+    if (rd->result == WEIR_ECHANGED)
+        return wr_fail(err, rd->result,
+                       "'%s': longer than the %" PRIu64 " bytes indexed", name,
+                       rd->offset + rd->len);
+    if (rd->step == WR_STEP_OPEN)
+        return wr_fail_errno(err, rd->os_errno, "'%s': cannot open", name);
+    return wr_fail_errno(err, rd->os_errno,
+                         "'%s': cannot read %zu bytes at offset %" PRIu64, name,
+                         rd->len, rd->offset);
+}
+
+static int slurp_object(struct wr_object *o, size_t limit, char **ret,
+                        size_t *ret_len, weir_err *err)
+{
+    char *text = NULL;
+    size_t cap = 0, len = 0;
+    int64_t n;
+
+    for (;;) {
+        if (!wr_grow(&text, &cap, len + 65536 + 1, 1)) {
+            free(text);
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        }
+        n = o->ops->read(o, text + len, cap - len - 1, len, err);
+        if (n < 0) {
+            free(text);
+            return (int)n;
+        }
+        len += (size_t)n;
+        if (n == 0)
+            break;
+        if (len > limit) {
+            free(text);
+            return wr_fail(err, WEIR_ELIMIT, "larger than %zu bytes", limit);
+        }
+    }
+    text[len] = '\0';
+    *ret = text;
+    *ret_len = len;
+    return 0;
+}
+
+int wr_store_slurp(struct wr_store *st, const char *path, size_t limit,
+                   char **ret, size_t *ret_len, weir_err *err)
+{
+    struct wr_object *o;
+    int r;
+
+    r = st->ops->object_open(st, path, WR_OPEN_READ, &o, err);
+    if (r < 0)
+        return r;
+    r = slurp_object(o, limit, ret, ret_len, err);
+    o->ops->close(o, /* sync= */ false, NULL);
+    if (r < 0)
+        return wr_fail_prefix(err, r, "'%s'", path);
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* storage.h - bytes at a URL: the one door through which all I/O goes.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A backend is one const table (struct wr_storage_ops) and one line in
+ * storage.c. It opens stores; a store is one place (a folder, say) whose
+ * objects are named by paths below it. Backends may wrap another store, as
+ * `fault:SPEC:/data` does.
+ *
+ * Reading a data set goes through a queue: submit reads, reap them in any
+ * order. A queue belongs to one thread; a store may be used by many.
+ */
+#ifndef WR_STORAGE_STORAGE_H
+#define WR_STORAGE_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/pipeline.h"
+
+/* O_DIRECT wants buffers, offsets and lengths in multiples of this. */
+#define WR_DIRECT_ALIGN 4096u
+
+enum wr_kind { WR_KIND_FILE, WR_KIND_DIR, WR_KIND_OTHER };
+
+struct wr_stat {
+    enum wr_kind kind;
+    uint64_t size;
+    uint64_t mtime_ns;
+    uint64_t dev, ino; /* identify a directory, to notice loops */
+};
+
+/* One entry of a listing; `name` lives during the call. */
+struct wr_entry {
+    const char *name;
+    enum wr_kind kind;  /* links are followed */
+    uint64_t size;      /* files only */
+};
+
+/* Returns 0 to go on; anything else ends the listing and is returned. */
+typedef int (*wr_list_fn)(void *arg, const struct wr_entry *e);
+
+/* What a read died of; decides the wording of the message. */
+enum wr_read_step { WR_STEP_OPEN, WR_STEP_READ };
+
+/* One read of a byte range. The caller fills the first part and keeps the
+ * memory until it comes back from reap; the backend fills the second. */
+struct wr_read {
+    const char *path;         /* borrowed; used when object is NULL: opened
+                                 for this read alone */
+    struct wr_object *object; /* borrowed; an object that is open already */
+    uint64_t offset;
+    size_t len;  /* bytes wanted, > 0 */
+    void *buf;   /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
+    size_t cap;  /* >= wr_read_cap(len, direct) */
+    bool whole;  /* [offset, offset+len) reaches the object's end: bytes
+                    behind it mean that it changed */
+
+    int result;  /* 0 or WEIR_E... */
+    int os_errno;
+    enum wr_read_step step;
+    size_t got;    /* bytes there before it failed; len on success */
+    uint8_t *data; /* inside buf: where byte `offset` lies */
+};
+
+struct wr_queue_config {
+    unsigned depth; /* reads in flight at most */
+    enum weir_io io;
+    bool direct;
+};
+
+/* First member of every backend's queue. */
+struct wr_queue {
+    const struct wr_queue_ops *ops;
+    const char *engine; /* "io_uring", "blocking"; static */
+};
+
+struct wr_queue_ops {
+    /* required: takes up to n reads; returns how many (fewer when the queue
+     * is full). Errors come back through the read itself. */
+    unsigned (*submit)(struct wr_queue *q, struct wr_read *const *reads,
+                       unsigned n);
+    /* required: returns up to `max` finished reads; with `wait` at least one
+     * if any is in flight. */
+    unsigned (*reap)(struct wr_queue *q, struct wr_read **ret, unsigned max,
+                     bool wait);
+    /* required: waits for what is in flight and frees the queue. */
+    void (*close)(struct wr_queue *q);
+};
+
+enum wr_open_mode { WR_OPEN_READ, WR_OPEN_CREATE /* fails if it exists */ };
+
+/* First member of every backend's object. */
+struct wr_object {
+    const struct wr_object_ops *ops;
+};
+
+struct wr_object_ops {
+    /* required: reads up to len bytes; returns the count, 0 at the end. */
+    int64_t (*read)(struct wr_object *o, void *buf, size_t len,
+                    uint64_t offset, weir_err *err);
+    /* optional (NULL: read-only): writes all of it. */
+    int (*write)(struct wr_object *o, const void *buf, size_t len,
+                 uint64_t offset, weir_err *err);
+    /* required: closes, after syncing to the medium when `sync`. The object is
+     * gone in any case. */
+    int (*close)(struct wr_object *o, bool sync, weir_err *err);
+};
+
+enum wr_change { WR_MKDIR, WR_REMOVE, WR_RENAME, WR_SYNC_DIR };
+
+/* First member of every backend's store. */
+struct wr_store {
+    const struct wr_storage_ops *ops;
+};
+
+struct wr_storage_ops {
+    const char *name; /* the URL's scheme */
+    const char *help; /* one line */
+    /* required: `rest` is the URL behind "name:". *ret_leaf is set to the last
+     * part of the path (to be freed) when that is a file, else NULL: the store
+     * is then the folder around it. */
+    int (*open)(const char *rest, struct wr_store **ret, char **ret_leaf,
+                weir_err *err);
+    /* required; takes NULL. */
+    void (*close)(struct wr_store *st);
+    /* required: path "" is the store itself. */
+    int (*stat)(struct wr_store *st, const char *path, struct wr_stat *ret,
+                weir_err *err);
+    /* required: entries of a folder in no order, without . and .. */
+    int (*list)(struct wr_store *st, const char *path, wr_list_fn fn,
+                void *arg, weir_err *err);
+    /* required. */
+    int (*object_open)(struct wr_store *st, const char *path,
+                       enum wr_open_mode mode, struct wr_object **ret,
+                       weir_err *err);
+    /* optional (NULL: read-only): `to` for WR_RENAME only. */
+    int (*change)(struct wr_store *st, enum wr_change what, const char *path,
+                  const char *to, weir_err *err);
+    /* required. */
+    int (*queue_open)(struct wr_store *st, const struct wr_queue_config *cfg,
+                      struct wr_queue **ret, weir_err *err);
+    /* optional (NULL: none): a path that the kernel knows for `path`, for the
+     * page cache tools; false when it does not fit. */
+    bool (*local_path)(struct wr_store *st, const char *path, char *buf,
+                       size_t cap);
+};
+
+/* Opens `url`: "SCHEME:REST" with a registered scheme, else a local path. */
+int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
+                  weir_err *err);
+void wr_store_close(struct wr_store *st);
+
+/* The registry: table k, NULL past the end. */
+const struct wr_storage_ops *wr_storage_at(unsigned k);
+
+/* Bytes of buffer that a read of `len` needs. One byte more than asked for
+ * tells a grown file; a direct read is rounded out to its alignment. */
+size_t wr_read_cap(size_t len, bool direct);
+
+/* Fills `err` from a failed read: "'a.jpg': cannot open: ...". */
+int wr_read_error(const struct wr_read *rd, const char *name, weir_err *err);
+
+/* Reads a whole object of at most `limit` bytes into fresh memory (free()),
+ * NUL-terminated behind its end. */
+int wr_store_slurp(struct wr_store *st, const char *path, size_t limit,
+                   char **ret, size_t *ret_len, weir_err *err);
+
+extern const struct wr_storage_ops wr_storage_file;
+extern const struct wr_storage_ops wr_storage_fault;
+
+#endif
