@@ -42,7 +42,7 @@ typedef struct weir_issue {
 
 /* Where sample i lies. */
 typedef struct weir_sample {
-    const char *name; /* path below the data set's root; see weir_sample_name */
+    const char *name; /* path below the data set's root */
     uint64_t offset;  /* first byte inside the object */
     uint64_t length;  /* bytes */
     uint32_t label;   /* class number; WEIR_NO_LABEL when there is none */

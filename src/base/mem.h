@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WR_ARRAY_LEN(a)    (sizeof(a) / sizeof((a)[0]))
-#define WR_ALIGN_UP(x, a)  (((x) + (a)-1) & ~((a)-1))
-#define WR_MIN(a, b)       ((a) < (b) ? (a) : (b))
-#define WR_MAX(a, b)       ((a) > (b) ? (a) : (b))
-#define WR_CACHE_LINE      64
+#define WR_ARRAY_LEN(a)   (sizeof(a) / sizeof((a)[0]))
+#define WR_ALIGN_UP(x, a) (((x) + (a)-1) & ~((a)-1))
+#define WR_MIN(a, b)      ((a) < (b) ? (a) : (b))
+#define WR_MAX(a, b)      ((a) > (b) ? (a) : (b))
+#define WR_CACHE_LINE     64
 
 /* False on overflow; *ret is written only on success. For sizes that come
  * from a file. */

@@ -39,7 +39,7 @@ int wr_parse_size(const char *text, uint64_t *ret_bytes, weir_err *err)
         return wr_fail(err, WEIR_EINVAL, "'%s' is not a size", text);
     value = strtod(text, &end);
     shift = suffix_shift(end);
-    if (shift < 0)
+    if (shift < 0 || strpbrk(text, "xX")) /* strtod takes hexadecimals */
         return wr_fail(err, WEIR_EINVAL,
                        "'%s' is not a size (write 64K, 1.5G, 4096)", text);
     bytes = ldexp(value, shift);
@@ -75,7 +75,7 @@ int wr_parse_double(const char *text, double min, double max, double *ret,
     char *end;
     double value = strtod(text, &end);
 
-    if (end == text || *end || !isfinite(value))
+    if (end == text || *end || !isfinite(value) || strpbrk(text, "xX \t\n"))
         return wr_fail(err, WEIR_EINVAL, "'%s' is not a number", text);
     if (value < min || value > max)
         return wr_fail(err, WEIR_EINVAL, "'%s' is not between %g and %g", text,

@@ -13,8 +13,8 @@
 int wr_parse_size(const char *text, uint64_t *ret_bytes, weir_err *err);
 
 /* A plain unsigned decimal in [min, max]. */
-int wr_parse_uint(const char *text, uint64_t min, uint64_t max,
-                  uint64_t *ret, weir_err *err);
+int wr_parse_uint(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
+                  weir_err *err);
 
 /* A finite decimal number in [min, max]. */
 int wr_parse_double(const char *text, double min, double max, double *ret,

@@ -18,13 +18,13 @@
 
 /* What an indexer works on. */
 struct wr_index_job {
-    struct wr_store *store; /* borrowed: holds the objects */
+    struct wr_store *store;      /* borrowed: holds the objects */
     struct wr_store *leaf_store; /* borrowed: holds the leaf; another one than
                                     `store` only for a list with a root */
-    const char *leaf;       /* borrowed: the file named, or NULL: the folder */
+    const char *leaf; /* borrowed: the file named, or NULL: the folder */
     const weir_dataset_config *cfg; /* borrowed */
-    struct wr_index *index; /* borrowed; to be filled */
-    uint64_t next_progress_ns; /* 0 at first */
+    struct wr_index *index;         /* borrowed; to be filled */
+    uint64_t next_progress_ns;      /* 0 at first */
 };
 
 /* Calls the user's progress function now and then; WEIR_ECANCELED to stop. */
@@ -68,6 +68,7 @@ struct wr_decoder_ops {
 struct wr_format_ops {
     const char *name;
     const char *help; /* one line */
+    bool takes_root;  /* weir_dataset_config.root means something to it */
     /* required: 0 (no) .. 100 (surely) for this store and leaf. */
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
@@ -77,8 +78,8 @@ struct wr_format_ops {
                  struct wr_tensor_shape *ret, weir_err *err);
     /* required. */
     int (*decoder_new)(const struct wr_index *ix,
-                       const weir_pipeline_config *cfg,
-                       struct wr_decoder **ret, weir_err *err);
+                       const weir_pipeline_config *cfg, struct wr_decoder **ret,
+                       weir_err *err);
 };
 
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */

@@ -17,8 +17,8 @@ struct wr_index;
 struct wr_place {
     uint64_t object; /* number of the object */
     uint64_t offset, length;
-    uint32_t label;  /* or WEIR_NO_LABEL */
-    bool whole;      /* the sample is the whole object */
+    uint32_t label; /* or WEIR_NO_LABEL */
+    bool whole;     /* the sample is the whole object */
 };
 
 /* Shape of the samples as stored, for formats that know it (tensors). */

@@ -3,7 +3,7 @@
  *
  * fault:RULE[,RULE...]:URL. A rule is WHAT[=VALUE][@WHEN]:
  *   eio, enoent, eacces   the read fails so
- *   short[=BYTES]         the object ends after BYTES (default: half of them)
+ *   short[=BYTES]         only BYTES (default: half of them) are there
  *   flip[=OFFSET]         one bit is wrong
  *   delay=MS              the answer comes that much later
  * and WHEN, counted over all reads of the store from 1:
@@ -90,9 +90,8 @@ static int parse_what(struct rule *r, char *word, weir_err *err)
         enum what what;
         int os_errno;
     } names[] = {
-        {"eio", FAIL, EIO},       {"enoent", FAIL, ENOENT},
-        {"eacces", FAIL, EACCES}, {"short", SHORT, 0},
-        {"flip", FLIP, 0},        {"delay", DELAY, 0},
+        {"eio", FAIL, EIO},  {"enoent", FAIL, ENOENT}, {"eacces", FAIL, EACCES},
+        {"short", SHORT, 0}, {"flip", FLIP, 0},        {"delay", DELAY, 0},
     };
     char *value = strchr(word, '=');
 
@@ -462,8 +461,8 @@ static int fault_open(const char *rest, struct wr_store **ret, char **ret_leaf,
     int r;
 
     if (!colon)
-        return wr_fail(err, WEIR_EINVAL,
-                       "'fault:%s': write fault:RULES:PATH", rest);
+        return wr_fail(err, WEIR_EINVAL, "'fault:%s': write fault:RULES:PATH",
+                       rest);
     fs = calloc(1, sizeof(*fs));
     spec = strndup(rest, (size_t)(colon - rest));
     if (!fs || !spec)

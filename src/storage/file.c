@@ -26,7 +26,7 @@ static struct file_object *to_object(struct wr_object *o)
 
 static enum wr_kind kind_of(mode_t mode)
 {
-    return S_ISREG(mode) ? WR_KIND_FILE
+    return S_ISREG(mode)   ? WR_KIND_FILE
            : S_ISDIR(mode) ? WR_KIND_DIR
                            : WR_KIND_OTHER;
 }
@@ -71,9 +71,8 @@ void wr_file_settle(struct wr_read *rd, const struct wr_span *span,
     rd->step = WR_STEP_READ;
     rd->os_errno = 0;
     rd->got = WR_MIN(got, rd->len);
-    rd->result = got < rd->len || (rd->whole && got > rd->len)
-                     ? WEIR_ECHANGED
-                     : 0;
+    rd->result = got < rd->len || (rd->whole && got > rd->len) ? WEIR_ECHANGED
+                                                               : 0;
 }
 
 void wr_file_settle_errno(struct wr_read *rd, enum wr_read_step step, int e)
@@ -105,7 +104,7 @@ static int split_leaf(const char *path, char **ret_dir, char **ret_leaf)
     const char *slash = strrchr(path, '/');
     char *dir, *leaf;
 
-    dir = !slash ? strdup(".")
+    dir = !slash          ? strdup(".")
           : slash == path ? strdup("/")
                           : strndup(path, (size_t)(slash - path));
     leaf = strdup(slash ? slash + 1 : path);
@@ -158,8 +157,8 @@ out:
     return r;
 }
 
-static int file_stat(struct wr_store *st, const char *path,
-                     struct wr_stat *ret, weir_err *err)
+static int file_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
+                     weir_err *err)
 {
     struct stat sb;
 
@@ -178,7 +177,8 @@ static int list_entries(DIR *dir, wr_list_fn fn, void *arg)
 {
     struct dirent *d;
 
-    while ((d = readdir(dir))) {
+    /* errno tells the end from an error, and what is below changes it. */
+    while (errno = 0, (d = readdir(dir))) {
         struct wr_entry e = {.name = d->d_name};
         struct stat sb;
         int r;

@@ -53,7 +53,9 @@ static void push_read(struct uring_queue *uq, struct slot *s)
 {
     const struct file_object *fo = (const struct file_object *)s->rd->object;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
-    int fd = !fo ? (int)(s - uq->slots) : s->span.direct ? fo->direct_fd : fo->fd;
+    int fd = !fo              ? (int)(s - uq->slots)
+             : s->span.direct ? fo->direct_fd
+                              : fo->fd;
 
     io_uring_prep_read(sqe, fd, (uint8_t *)s->rd->buf + s->total,
                        (unsigned)(s->span.len - s->total),
@@ -123,7 +125,8 @@ static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
 {
     if (res >= 0)
         return NULL;
-    if (res == -EINVAL && s->span.direct) { /* no O_DIRECT on this file system */
+    if (res == -EINVAL &&
+        s->span.direct) { /* no O_DIRECT on this file system */
         start(uq, s, /* direct= */ false);
         return NULL;
     }

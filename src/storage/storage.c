@@ -41,9 +41,9 @@ void wr_store_close(struct wr_store *st)
 size_t wr_read_cap(size_t len, bool direct)
 {
     /* Direct: the range may begin and end inside an aligned block. */
-    return direct ? WR_ALIGN_UP(len + 1, (size_t)WR_DIRECT_ALIGN) +
-                        WR_DIRECT_ALIGN
-                  : len + 1;
+    return direct
+               ? WR_ALIGN_UP(len + 1, (size_t)WR_DIRECT_ALIGN) + WR_DIRECT_ALIGN
+               : len + 1;
 }
 
 int wr_read_error(const struct wr_read *rd, const char *name, weir_err *err)

@@ -33,8 +33,8 @@ struct wr_stat {
 /* One entry of a listing; `name` lives during the call. */
 struct wr_entry {
     const char *name;
-    enum wr_kind kind;  /* links are followed */
-    uint64_t size;      /* files only */
+    enum wr_kind kind; /* links are followed */
+    uint64_t size;     /* files only */
 };
 
 /* Returns 0 to go on; anything else ends the listing and is returned. */
@@ -50,13 +50,13 @@ struct wr_read {
                                  for this read alone */
     struct wr_object *object; /* borrowed; an object that is open already */
     uint64_t offset;
-    size_t len;  /* bytes wanted, > 0 */
-    void *buf;   /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
-    size_t cap;  /* >= wr_read_cap(len, direct) */
-    bool whole;  /* [offset, offset+len) reaches the object's end: bytes
+    size_t len; /* bytes wanted, > 0 */
+    void *buf;  /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
+    size_t cap; /* >= wr_read_cap(len, direct) */
+    bool whole; /* [offset, offset+len) reaches the object's end: bytes
                     behind it mean that it changed */
 
-    int result;  /* 0 or WEIR_E... */
+    int result; /* 0 or WEIR_E... */
     int os_errno;
     enum wr_read_step step;
     size_t got;    /* bytes there before it failed; len on success */
@@ -97,8 +97,8 @@ struct wr_object {
 
 struct wr_object_ops {
     /* required: reads up to len bytes; returns the count, 0 at the end. */
-    int64_t (*read)(struct wr_object *o, void *buf, size_t len,
-                    uint64_t offset, weir_err *err);
+    int64_t (*read)(struct wr_object *o, void *buf, size_t len, uint64_t offset,
+                    weir_err *err);
     /* optional (NULL: read-only): writes all of it. */
     int (*write)(struct wr_object *o, const void *buf, size_t len,
                  uint64_t offset, weir_err *err);
@@ -128,8 +128,8 @@ struct wr_storage_ops {
     int (*stat)(struct wr_store *st, const char *path, struct wr_stat *ret,
                 weir_err *err);
     /* required: entries of a folder in no order, without . and .. */
-    int (*list)(struct wr_store *st, const char *path, wr_list_fn fn,
-                void *arg, weir_err *err);
+    int (*list)(struct wr_store *st, const char *path, wr_list_fn fn, void *arg,
+                weir_err *err);
     /* required. */
     int (*object_open)(struct wr_store *st, const char *path,
                        enum wr_open_mode mode, struct wr_object **ret,

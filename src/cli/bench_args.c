@@ -1,0 +1,456 @@
+/* bench_args.c - the settings of `weir bench`, and the cases they make.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_args.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "base/units.h"
+
+#define MAX_CASES 256
+
+enum normalize { NORM_IMAGENET, NORM_NONE };
+
+static const struct wr_choice stage_choices[] = {
+    {"read", WEIR_STAGES_READ, "read the bytes and nothing else"},
+    {"decode", WEIR_STAGES_DECODE, "read and decode, drop the picture"},
+    {"all", WEIR_STAGES_ALL, "read, decode, resize, normalize, batch"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice decode_choices[] = {
+    {"exact", WEIR_DECODE_EXACT, "libjpeg's accurate decoder, then resize"},
+    {"fast", WEIR_DECODE_FAST, "scaled and planar decoding"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice cache_choices[] = {
+    {"cold", WR_CACHE_COLD, "dropped before every run, and checked"},
+    {"warm", WR_CACHE_WARM, "read before every run"},
+    {"asis", WR_CACHE_ASIS, "left alone"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice dtype_choices[] = {{"f32", WEIR_F32, NULL},
+                                                 {"f16", WEIR_F16, NULL},
+                                                 {"u8", WEIR_U8, NULL},
+                                                 {NULL, 0, NULL}};
+
+static const struct wr_choice layout_choices[] = {
+    {"nhwc", WEIR_NHWC, NULL}, {"nchw", WEIR_NCHW, NULL}, {NULL, 0, NULL}};
+
+static const struct wr_choice resize_choices[] = {
+    {"bilinear", WEIR_RESIZE_BILINEAR, "antialiased, as PIL and torchvision"},
+    {"bilinear-noaa", WEIR_RESIZE_BILINEAR_NOAA, "two taps, as tf.image"},
+    {"area", WEIR_RESIZE_AREA, "mean of the covered area"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice normalize_choices[] = {
+    {"imagenet", NORM_IMAGENET, "ImageNet's mean and deviation"},
+    {"none", NORM_NONE, "0 to 1"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice order_choices[] = {
+    {"shuffle", WEIR_ORDER_SHUFFLE, "full uniform shuffle"},
+    {"sequential", WEIR_ORDER_SEQUENTIAL, NULL},
+    {"block", WEIR_ORDER_BLOCK, "blocks, and a window of blocks inside"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice remainder_choices[] = {
+    {"keep", WEIR_REMAINDER_KEEP, "the last batch may be short"},
+    {"drop", WEIR_REMAINDER_DROP, "only full batches"},
+    {"pad", WEIR_REMAINDER_PAD, "filled up with samples again"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice error_choices[] = {
+    {"skip", WEIR_ON_ERROR_SKIP, "name it and go on"},
+    {"fail", WEIR_ON_ERROR_FAIL, "stop"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice io_choices[] = {
+    {"auto", WEIR_IO_AUTO, NULL},
+    {"uring", WEIR_IO_URING, NULL},
+    {"blocking", WEIR_IO_BLOCKING, NULL},
+    {NULL, 0, NULL}};
+
+#define A struct bench_args
+const struct wr_option wr_bench_options[] = {
+    {.name = "stages",
+     WR_OPT_ENUM_LIST(A, stages),
+     .arg = "WHAT,...",
+     .choices = stage_choices,
+     .def = "all",
+     .group = "What is measured",
+     .help = "what is done to each sample"},
+    {.name = "cache",
+     WR_OPT_ENUM_LIST(A, cache),
+     .arg = "STATE,...",
+     .choices = cache_choices,
+     .def = "warm",
+     .help = "state of the page cache before every run"},
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT_LIST(A, threads),
+     .arg = "N,...",
+     .min = 1,
+     .max = 1024,
+     .def_note = "one per core",
+     .help = "workers; a list is swept, as with every other list"},
+    {.name = "depth",
+     .letter = 'd',
+     WR_OPT_UINT_LIST(A, depth),
+     .arg = "N,...",
+     .min = 1,
+     .max = 4096,
+     .def = "32",
+     .help = "reads in flight per worker"},
+    {.name = "prefetch",
+     .letter = 'p',
+     WR_OPT_UINT_LIST(A, prefetch),
+     .arg = "N,...",
+     .max = 1024,
+     .def = "2",
+     .help = "finished batches kept ahead; 0: work only while the consumer "
+             "waits"},
+    {.name = "batch",
+     .letter = 'b',
+     WR_OPT_UINT_LIST(A, batch),
+     .arg = "N,...",
+     .min = 1,
+     .max = 1 << 20,
+     .def = "64",
+     .help = "samples per batch"},
+    {.name = "batches",
+     .letter = 'n',
+     WR_OPT_UINT(A, batches),
+     .arg = "N",
+     .def_note = "one epoch",
+     .help = "stop each run after so many batches"},
+    {.name = "epochs",
+     WR_OPT_UINT(A, epochs),
+     .arg = "N",
+     .min = 1,
+     .def = "1",
+     .help = "epochs per run"},
+    {.name = "repeat",
+     .letter = 'r',
+     WR_OPT_UINT(A, repeat),
+     .arg = "N",
+     .min = 2,
+     .max = 1000,
+     .def = "6",
+     .help = "rounds; the first is a warm-up and not counted"},
+    {.name = "consumer-ms",
+     WR_OPT_DOUBLE(A, consumer_ms),
+     .arg = "MS",
+     .max = 1e6,
+     .def = "0",
+     .help = "play a consumer that works so long on each batch"},
+    {.name = "limits",
+     WR_OPT_FLAG(A, limits),
+     .def = "yes",
+     .help = "measure what decoding alone and reading alone could do"},
+
+    {.name = "size",
+     WR_OPT_STRING(A, size),
+     .arg = "WxH",
+     .def = "224x224",
+     .group = "What comes out",
+     .help = "size of the pictures"},
+    {.name = "channels",
+     WR_OPT_UINT(A, channels),
+     .arg = "N",
+     .min = 1,
+     .max = 3,
+     .def = "3",
+     .help = "3 for colour, 1 for grey"},
+    {.name = "dtype",
+     WR_OPT_ENUM(A, dtype),
+     .arg = "TYPE",
+     .choices = dtype_choices,
+     .def = "f32",
+     .help = "type of the numbers"},
+    {.name = "layout",
+     WR_OPT_ENUM(A, layout),
+     .arg = "ORDER",
+     .choices = layout_choices,
+     .def = "nhwc",
+     .help = "order of dimensions"},
+    {.name = "normalize",
+     WR_OPT_ENUM(A, normalize),
+     .arg = "HOW",
+     .choices = normalize_choices,
+     .def = "imagenet",
+     .help = "mean and deviation of f32 and f16"},
+    {.name = "resize",
+     WR_OPT_ENUM(A, resize),
+     .arg = "FILTER",
+     .choices = resize_choices,
+     .def = "bilinear",
+     .help = "filter"},
+    {.name = "decode",
+     WR_OPT_ENUM_LIST(A, decode),
+     .arg = "HOW,...",
+     .choices = decode_choices,
+     .def = "exact",
+     .help = "how JPEG is decoded"},
+
+    {.name = "order",
+     WR_OPT_ENUM(A, order),
+     .arg = "ORDER",
+     .choices = order_choices,
+     .def = "shuffle",
+     .group = "Which samples, in which order",
+     .help = "order of an epoch"},
+    {.name = "seed",
+     WR_OPT_UINT(A, seed),
+     .arg = "N",
+     .def = "0",
+     .help = "of the shuffle"},
+    {.name = "block-samples",
+     WR_OPT_UINT(A, block_samples),
+     .arg = "N",
+     .min = 1,
+     .max = 1e9,
+     .def = "256",
+     .help = "order block: block size"},
+    {.name = "block-window",
+     WR_OPT_UINT(A, block_window),
+     .arg = "N",
+     .min = 1,
+     .max = 1e6,
+     .def = "16",
+     .help = "order block: blocks mixed together"},
+    {.name = "rank",
+     WR_OPT_UINT(A, rank),
+     .arg = "R",
+     .max = 1e9,
+     .def = "0",
+     .help = "take the share of rank R"},
+    {.name = "world",
+     WR_OPT_UINT(A, world),
+     .arg = "W",
+     .min = 1,
+     .max = 1e9,
+     .def = "1",
+     .help = "of W ranks"},
+    {.name = "remainder",
+     WR_OPT_ENUM(A, remainder),
+     .arg = "HOW",
+     .choices = remainder_choices,
+     .def = "keep",
+     .help = "what to do with the last, short batch"},
+    {.name = "on-error",
+     WR_OPT_ENUM(A, on_error),
+     .arg = "HOW",
+     .choices = error_choices,
+     .def = "skip",
+     .help = "what to do with a sample that cannot be read"},
+
+    {.name = "io",
+     WR_OPT_ENUM(A, io),
+     .arg = "ENGINE",
+     .choices = io_choices,
+     .def = "auto",
+     .group = "How it is read",
+     .help = "I/O engine"},
+    {.name = "direct",
+     WR_OPT_FLAG(A, direct),
+     .help = "O_DIRECT: past the page cache"},
+    {.name = "format",
+     WR_OPT_STRING(A, format),
+     .arg = "NAME",
+     .def_note = "found out",
+     .help = "format of the data set"},
+    {.name = "root",
+     WR_OPT_STRING(A, root),
+     .arg = "DIR",
+     .flags = WR_OPTION_PATH,
+     .help = "where the relative paths of a list file start"},
+
+    {.name = "digest",
+     WR_OPT_FLAG(A, digest),
+     .group = "Results",
+     .help = "print a digest of all that was delivered (costs some time)"},
+    {.name = "csv",
+     WR_OPT_STRING(A, csv),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "write the time of every batch"},
+    {.name = "record",
+     .letter = 'o',
+     WR_OPT_STRING(A, record),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "write the run record (JSON)"},
+    {.name = "json",
+     WR_OPT_FLAG(A, json),
+     .help = "print the run record instead of the table"},
+    {.name = "min-rate",
+     WR_OPT_DOUBLE(A, min_rate),
+     .arg = "N",
+     .def = "0",
+     .help = "exit with 3 if a case has fewer samples per second"},
+    {.name = "min-of-decode",
+     WR_OPT_DOUBLE(A, min_of_decode),
+     .arg = "R",
+     .def = "0",
+     .help = "exit with 3 below this part of the decode limit"},
+    {.name = "min-of-read",
+     WR_OPT_DOUBLE(A, min_of_read),
+     .arg = "R",
+     .def = "0",
+     .help = "exit with 3 below this part of the read limit"},
+    WR_OPTIONS_END};
+#undef A
+
+static const char *name_of(const struct wr_choice *choices, int value)
+{
+    for (; choices->name; choices++)
+        if (choices->value == value)
+            return choices->name;
+    return "?";
+}
+
+const char *wr_bench_stage_name(enum weir_stages s)
+{
+    return name_of(stage_choices, (int)s);
+}
+
+const char *wr_bench_decode_name(enum weir_decode d)
+{
+    return name_of(decode_choices, (int)d);
+}
+
+const char *wr_bench_cache_name(enum wr_cache_state c)
+{
+    return name_of(cache_choices, (int)c);
+}
+
+const char *wr_bench_verdict_name(enum weir_verdict v)
+{
+    static const char *const names[] = {
+        [WEIR_VERDICT_NONE] = "unknown",
+        [WEIR_VERDICT_STORAGE] = "storage-bound",
+        [WEIR_VERDICT_DECODE] = "decode-bound",
+        [WEIR_VERDICT_CONSUMER] = "consumer-bound",
+    };
+
+    return names[v];
+}
+
+/* "224", "320x240". */
+static int parse_side(const char *text, weir_pipeline_config *cfg,
+                      weir_err *err)
+{
+    const char *x = strchr(text, 'x');
+    char first[16];
+    uint64_t w, h;
+
+    snprintf(first, sizeof(first), "%.*s",
+             x ? (int)(x - text) : (int)strlen(text), text);
+    if (wr_parse_uint(first, 1, 1 << 14, &w, err) < 0 ||
+        wr_parse_uint(x ? x + 1 : first, 1, 1 << 14, &h, err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --size");
+    cfg->width = (uint32_t)w;
+    cfg->height = (uint32_t)h;
+    return 0;
+}
+
+/* What all cases have in common. */
+static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
+                       weir_err *err)
+{
+    weir_pipeline_defaults(cfg);
+    cfg->channels = (uint32_t)a->channels;
+    cfg->dtype = (enum weir_dtype)a->dtype;
+    cfg->layout = (enum weir_layout)a->layout;
+    cfg->resize = (enum weir_resize)a->resize;
+    cfg->order = (enum weir_order)a->order;
+    cfg->seed = a->seed;
+    cfg->block_samples = (uint32_t)a->block_samples;
+    cfg->block_window = (uint32_t)a->block_window;
+    cfg->epochs = a->epochs;
+    cfg->max_batches = a->batches;
+    cfg->rank = (uint32_t)a->rank;
+    cfg->world = (uint32_t)a->world;
+    cfg->remainder = (enum weir_remainder)a->remainder;
+    cfg->on_error = (enum weir_on_error)a->on_error;
+    cfg->io = (enum weir_io)a->io;
+    cfg->direct = a->direct;
+    for (int i = 0; a->normalize == NORM_NONE && i < 3; i++) {
+        cfg->mean[i] = 0;
+        cfg->std[i] = 1;
+    }
+    if (a->channels == 2)
+        return wr_fail(err, WEIR_EINVAL, "option --channels: 1 or 3");
+    if (a->rank >= a->world)
+        return wr_fail(err, WEIR_EINVAL, "option --rank: not below --world");
+    return parse_side(a->size, cfg, err);
+}
+
+/* Case number k of the product of all lists; the last list turns fastest. */
+static void pick_case(const struct bench_args *a, size_t k,
+                      struct wr_bench_case *c)
+{
+    const struct {
+        size_t count;
+        const uint64_t *u;
+        const int *e;
+    } lists[] = {
+        {a->stages.count, NULL, a->stages.v},
+        {a->cache.count, NULL, a->cache.v},
+        {a->decode.count, NULL, a->decode.v},
+        {a->batch.count, a->batch.v, NULL},
+        {a->prefetch.count, a->prefetch.v, NULL},
+        {a->depth.count, a->depth.v, NULL},
+        {a->threads.count, a->threads.v, NULL},
+    };
+    uint64_t v[WR_ARRAY_LEN(lists)];
+
+    for (size_t i = WR_ARRAY_LEN(lists); i-- > 0;) {
+        size_t n = WR_MAX(lists[i].count, (size_t)1);
+
+        v[i] = !lists[i].count ? wr_cpu_count()
+               : lists[i].u    ? lists[i].u[k % n]
+                               : (uint64_t)lists[i].e[k % n];
+        k /= n;
+    }
+    c->cfg.stages = (enum weir_stages)v[0];
+    c->cache = (enum wr_cache_state)v[1];
+    c->cfg.decode = (enum weir_decode)v[2];
+    c->cfg.batch = (uint32_t)v[3];
+    c->cfg.prefetch = (uint32_t)v[4];
+    c->cfg.depth = (uint32_t)v[5];
+    c->cfg.threads = (uint32_t)v[6];
+}
+
+int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
+                   size_t *ret_count, weir_err *err)
+{
+    size_t n = a->stages.count * a->cache.count * a->decode.count *
+               a->batch.count * a->prefetch.count * a->depth.count *
+               WR_MAX(a->threads.count, (size_t)1);
+    struct wr_bench_case *cases;
+    int r;
+
+    if (n > MAX_CASES)
+        return wr_fail(err, WEIR_EINVAL,
+                       "%zu combinations are too many; the limit is %d", n,
+                       MAX_CASES);
+    cases = calloc(n, sizeof(*cases));
+    if (!cases)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < n; k++) {
+        r = base_config(a, &cases[k].cfg, err);
+        if (r < 0) {
+            free(cases);
+            return r;
+        }
+        pick_case(a, k, &cases[k]);
+    }
+    *ret = cases;
+    *ret_count = n;
+    return 0;
+}

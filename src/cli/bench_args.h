@@ -1,0 +1,44 @@
+/* bench_args.h - the settings of `weir bench`, and the cases they make.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_BENCH_ARGS_H
+#define WR_CLI_BENCH_ARGS_H
+
+#include "cli/command.h"
+#include "measure/bench.h"
+
+struct bench_args {
+    /* what is done */
+    struct wr_enum_list stages, decode, cache;
+    struct wr_uint_list threads, depth, prefetch, batch;
+    uint64_t batches, epochs, repeat;
+    double consumer_ms;
+    /* what comes out */
+    const char *size;
+    int dtype, layout, resize, normalize;
+    uint64_t channels;
+    /* in which order */
+    int order, remainder, on_error;
+    uint64_t seed, block_samples, block_window, rank, world;
+    /* how */
+    int io;
+    bool direct;
+    const char *format, *root;
+    /* results */
+    bool limits, digest, json;
+    const char *csv, *record;
+    double min_rate, min_of_decode, min_of_read;
+};
+
+extern const struct wr_option wr_bench_options[];
+
+/* Every combination of the settings; *ret is to be freed. */
+int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
+                   size_t *ret_count, weir_err *err);
+
+/* Name of a value, as the user types it. */
+const char *wr_bench_stage_name(enum weir_stages s);
+const char *wr_bench_decode_name(enum weir_decode d);
+const char *wr_bench_cache_name(enum wr_cache_state c);
+const char *wr_bench_verdict_name(enum weir_verdict v);
+
+#endif

@@ -1,0 +1,188 @@
+/* bench_json.c - the benchmark's results for programs: record and CSV.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/bench_args.h"
+#include "monitor/host.h"
+#include "record/record.h"
+
+static json_t *host_json(const weir_dataset *ds)
+{
+    struct wr_host h;
+    struct wr_host_fs fs;
+    char path[4096];
+    json_t *j;
+
+    wr_host_info(&h);
+    j = json_pack("{s:s, s:s, s:s, s:i, s:I}", "name", h.name, "kernel",
+                  h.kernel, "cpu", h.cpu, "cores", (int)h.cores, "memory_bytes",
+                  (json_int_t)h.memory_bytes);
+    if (ds->store->ops->local_path &&
+        ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
+        wr_host_fs_of(path, &fs, NULL) == 0)
+        json_object_set_new(j, "file_system",
+                            json_pack("{s:s, s:s, s:s, s:s, s:i}", "type",
+                                      fs.type, "source", fs.source, "device",
+                                      fs.device, "model", fs.model,
+                                      "rotational", fs.rotational));
+    return j;
+}
+
+static json_t *dataset_json(const weir_dataset *ds)
+{
+    return json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "url", ds->url, "format",
+        ds->format->name, "samples", (json_int_t)wr_index_count(ds->index),
+        "bytes", (json_int_t)wr_index_bytes(ds->index), "files",
+        (json_int_t)wr_index_object_count(ds->index), "classes",
+        (json_int_t)wr_index_class_count(ds->index), "index_problems",
+        (json_int_t)wr_index_issue_count(ds->index));
+}
+
+static json_t *settings_json(const struct wr_bench_case *c)
+{
+    static const char *const dtypes[] = {"f32", "f16", "u8"};
+    static const char *const layouts[] = {"nhwc", "nchw"};
+    static const char *const filters[] = {"bilinear", "bilinear-noaa", "area"};
+    static const char *const orders[] = {"shuffle", "sequential", "block"};
+    const weir_pipeline_config *g = &c->cfg;
+
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:s, "
+        "s:s, s:I, s:I, s:I, s:b, s:i, s:i}",
+        "stages", wr_bench_stage_name(g->stages), "decode",
+        wr_bench_decode_name(g->decode), "cache", wr_bench_cache_name(c->cache),
+        "threads", (int)g->threads, "depth", (int)g->depth, "prefetch",
+        (int)g->prefetch, "batch", (int)g->batch, "width", (int)g->width,
+        "height", (int)g->height, "channels", (int)g->channels, "dtype",
+        dtypes[g->dtype], "layout", layouts[g->layout], "resize",
+        filters[g->resize], "order", orders[g->order], "seed",
+        (json_int_t)g->seed, "epochs", (json_int_t)g->epochs, "max_batches",
+        (json_int_t)g->max_batches, "direct", g->direct, "rank", (int)g->rank,
+        "world", (int)g->world);
+}
+
+static json_t *worker_json(const weir_stats *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "storage_wait_s",
+                     (double)s->storage_wait_ns / 1e9, "submit_s",
+                     (double)s->submit_ns / 1e9, "decode_s",
+                     (double)s->decode_ns / 1e9, "resample_s",
+                     (double)s->resample_ns / 1e9, "idle_s",
+                     (double)s->idle_ns / 1e9, "consumer_wait_s",
+                     (double)s->consumer_wait_ns / 1e9, "consumer_busy_s",
+                     (double)s->consumer_busy_ns / 1e9);
+}
+
+static json_t *run_json(const struct wr_bench_run *run, bool digest)
+{
+    char hex[24];
+    json_t *j = json_pack(
+        "{s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:f, s:s, "
+        "s:s, s:f, s:f, s:i, s:o}",
+        "seconds", run->seconds, "samples", (json_int_t)run->samples, "batches",
+        (json_int_t)run->batches, "bytes", (json_int_t)run->bytes,
+        "samples_per_s", run->samples_per_s, "bytes_per_s", run->bytes_per_s,
+        "cpu_s_per_1000", run->cpu_s_per_1000, "peak_bytes",
+        (json_int_t)run->peak_bytes, "first_batch_ms", run->first_batch_ms,
+        "gap_p50_ms", run->gap_p50_ms, "gap_p99_ms", run->gap_p99_ms,
+        "resident", run->resident, "io", run->stats.io, "verdict",
+        wr_bench_verdict_name(run->verdict), "decode_limit_per_s",
+        run->decode_limit, "read_limit_per_s", run->read_limit,
+        "read_limit_threads", (int)run->read_limit_threads, "times",
+        worker_json(&run->stats));
+
+    if (digest) {
+        snprintf(hex, sizeof(hex), "%016" PRIx64, run->digest);
+        json_object_set_new(j, "digest", json_string(hex));
+    }
+    return j;
+}
+
+static json_t *bad_json(const struct wr_bench_result *res)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < res->bad_kept; i++)
+        json_array_append_new(list,
+                              json_pack("{s:I, s:s, s:s}", "sample",
+                                        (json_int_t)res->bad[i].id, "error",
+                                        weir_error_name(res->bad[i].code),
+                                        "text", res->bad[i].text));
+    return list;
+}
+
+static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
+                         const struct wr_bench_result *res)
+{
+    json_t *runs = json_array();
+
+    for (unsigned i = 0; i < res->round_count; i++)
+        json_array_append_new(runs, run_json(&res->runs[i], plan->digest));
+    return json_pack(
+        "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:s}, s:i, s:o, s:I, s:o}",
+        "settings", settings_json(&plan->cases[k]), "result", "samples_per_s",
+        res->rate_median, "samples_per_s_min", res->rate_min,
+        "samples_per_s_max", res->rate_max, "of_decode_limit", res->of_decode,
+        "of_read_limit", res->of_read, "verdict",
+        wr_bench_verdict_name(res->runs[res->median].verdict), "warm_up_runs",
+        1, "runs", runs, "bad_count", (json_int_t)res->bad_count, "bad",
+        bad_json(res));
+}
+
+json_t *wr_bench_record(const struct wr_bench_plan *plan,
+                        const struct wr_bench_result *results)
+{
+    json_t *record = wr_record_new("bench"), *cases = json_array();
+
+    if (!record || !cases) {
+        json_decref(record);
+        json_decref(cases);
+        return NULL;
+    }
+    for (size_t k = 0; k < plan->case_count; k++)
+        json_array_append_new(cases, case_json(plan, k, &results[k]));
+    json_object_set_new(record, "host", host_json(plan->ds));
+    json_object_set_new(record, "dataset", dataset_json(plan->ds));
+    json_object_set_new(record, "consumer_ms", json_real(plan->consumer_ms));
+    json_object_set_new(record, "cases", cases);
+    return record;
+}
+
+int wr_bench_write_csv(const struct wr_bench_plan *plan,
+                       const struct wr_bench_result *results, const char *path,
+                       weir_err *err)
+{
+    FILE *f = fopen(path, "w");
+    int r = 0;
+
+    if (!f)
+        return wr_fail_errno(err, errno, "'%s': cannot create", path);
+    fprintf(f, "case,stages,cache,threads,depth,prefetch,round,batch,samples,"
+               "at_ms,wait_ms\n");
+    for (size_t k = 0; k < plan->case_count; k++)
+        for (unsigned i = 0; i < results[k].round_count; i++) {
+            const struct wr_bench_case *c = &plan->cases[k];
+            const struct wr_bench_run *run = &results[k].runs[i];
+
+            for (uint64_t b = 0; b < run->batches; b++)
+                fprintf(f,
+                        "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                        ",%u,%" PRIu64 ",%" PRIu32 ",%.3f,%.3f\n",
+                        k, wr_bench_stage_name(c->cfg.stages),
+                        wr_bench_cache_name(c->cache), c->cfg.threads,
+                        c->cfg.depth, c->cfg.prefetch, i, b,
+                        run->batch_times[b].count,
+                        (double)run->batch_times[b].at_ns / 1e6,
+                        (double)run->batch_times[b].wait_ns / 1e6);
+        }
+    if (fflush(f) == EOF || ferror(f))
+        r = wr_fail_errno(err, errno, "'%s': cannot write", path);
+    fclose(f);
+    return r;
+}

@@ -1,0 +1,19 @@
+/* bench_json.h - the benchmark's results for programs: record and CSV.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_BENCH_JSON_H
+#define WR_CLI_BENCH_JSON_H
+
+#include <jansson.h>
+
+#include "measure/bench.h"
+
+/* The run record; NULL when memory is short. */
+json_t *wr_bench_record(const struct wr_bench_plan *plan,
+                        const struct wr_bench_result *results);
+
+/* A line for every batch of every run. */
+int wr_bench_write_csv(const struct wr_bench_plan *plan,
+                       const struct wr_bench_result *results, const char *path,
+                       weir_err *err);
+
+#endif

@@ -1,0 +1,243 @@
+/* bench_text.c - the benchmark's results for a person.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/bench_args.h"
+#include "cli/table.h"
+#include "monitor/host.h"
+
+#define BAD_SHOWN 20
+
+void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    struct wr_host_fs fs;
+    struct wr_host host;
+    char count[32], bytes[32], files[32], path[4096];
+    uint64_t objects = wr_index_object_count(ds->index);
+
+    fprintf(cli->out, "%s%s%s: %s, %s samples, %s in %s file%s\n",
+            wr_cli_style(cli, WR_STYLE_BOLD), ds->url,
+            wr_cli_style(cli, WR_STYLE_END), ds->format->name,
+            wr_format_count(count, sizeof(count), wr_index_count(ds->index)),
+            wr_format_bytes(bytes, sizeof(bytes),
+                            (double)wr_index_bytes(ds->index)),
+            wr_format_count(files, sizeof(files), objects),
+            objects == 1 ? "" : "s");
+    wr_host_info(&host);
+    fprintf(cli->out, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
+            host.cores, host.cores == 1 ? "" : "s");
+    if (ds->store->ops->local_path &&
+        ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
+        wr_host_fs_of(path, &fs, NULL) == 0)
+        fprintf(cli->out, "; %s on %s%s%s", fs.type,
+                *fs.device ? fs.device : fs.source, *fs.model ? " " : "",
+                fs.model);
+    fprintf(cli->out, "\n\n");
+}
+
+/* --- the table --- */
+
+static void ratio_cell(struct wr_table *t, double ratio)
+{
+    if (ratio > 0)
+        wr_table_cell(t, "%.2f", ratio);
+    else
+        wr_table_cell(t, "-");
+}
+
+static void add_row(struct wr_table *t, const struct wr_bench_case *c,
+                    const struct wr_bench_result *res)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+    char count[32];
+
+    wr_table_cell(t, "%s", wr_bench_stage_name(c->cfg.stages));
+    wr_table_cell(t, "%s", wr_bench_decode_name(c->cfg.decode));
+    wr_table_cell(t, "%s", wr_bench_cache_name(c->cache));
+    wr_table_cell(t, "%" PRIu32, c->cfg.threads);
+    wr_table_cell(t, "%" PRIu32, c->cfg.depth);
+    wr_table_cell(t, "%" PRIu32, c->cfg.prefetch);
+    wr_table_cell(t, "%" PRIu32, c->cfg.batch);
+    wr_table_cell(t, "%s",
+                  wr_format_count(count, sizeof(count),
+                                  (uint64_t)(res->rate_median + 0.5)));
+    wr_table_cell(t, "%.0f%%",
+                  (res->rate_max - res->rate_min) / 2 / res->rate_median * 100);
+    wr_table_cell(t, "%.0f", run->bytes_per_s / 1e6);
+    wr_table_cell(t, "%.2f", run->cpu_s_per_1000);
+    wr_table_cell(t, "%.0f", (double)run->peak_bytes / 1e6);
+    wr_table_cell(t, "%.0f", run->first_batch_ms);
+    if (run->gap_p50_ms > 0)
+        wr_table_cell(t, "%.2f", run->gap_p99_ms / run->gap_p50_ms);
+    else
+        wr_table_cell(t, "-");
+    ratio_cell(t, res->of_decode);
+    ratio_cell(t, res->of_read);
+    wr_table_cell(t, "%s", wr_bench_verdict_name(run->verdict));
+}
+
+static int print_table(const struct wr_cli *cli,
+                       const struct wr_bench_plan *plan,
+                       const struct wr_bench_result *results, weir_err *err)
+{
+    struct wr_table *t = wr_table_new(
+        "<stages|<decode|<cache|>thr|>depth|>pre|>batch|>samples/s|>+-|>MB/s|"
+        ">CPU s/1000|>peak MB|>1st ms|>p99/p50|>of decode|>of read|<verdict");
+    int r;
+
+    for (size_t k = 0; k < plan->case_count; k++)
+        add_row(t, &plan->cases[k], &results[k]);
+    r = wr_table_print(t, cli, 0, err);
+    wr_table_free(t);
+    return r;
+}
+
+/* --- in words --- */
+
+static double share(uint64_t part, const weir_stats *s)
+{
+    uint64_t all = s->storage_wait_ns + s->submit_ns + s->decode_ns +
+                   s->resample_ns + s->idle_ns;
+
+    return all ? (double)part * 100 / (double)all : 0;
+}
+
+static void explain_storage(FILE *out, const struct wr_bench_result *res,
+                            const weir_stats *s)
+{
+    fprintf(out,
+            "Storage-bound: the workers waited for data %.0f %% of their time "
+            "and decoded %.0f %%.\n",
+            share(s->storage_wait_ns + s->submit_ns, s),
+            share(s->decode_ns + s->resample_ns, s));
+    if (res->of_read > 0)
+        fprintf(out,
+                "Plain reads of the same ranges (%u threads) reach %.0f "
+                "samples/s: this is %.2f of that.\n",
+                res->runs[res->median].read_limit_threads,
+                res->runs[res->median].read_limit, res->of_read);
+}
+
+static void explain_decode(FILE *out, const struct wr_bench_result *res,
+                           const weir_stats *s)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+
+    fprintf(out,
+            "Decode-bound: the workers decoded %.0f %% of their time, resized "
+            "%.0f %%, and waited for data %.0f %%.\n",
+            share(s->decode_ns, s), share(s->resample_ns, s),
+            share(s->storage_wait_ns + s->submit_ns, s));
+    if (res->of_decode > 0)
+        fprintf(out,
+                "Decoding alone, from memory, reaches %.0f samples/s on %u "
+                "threads: this is %.2f of that.\n",
+                run->decode_limit, s->workers, res->of_decode);
+    if (run->read_limit > run->samples_per_s)
+        fprintf(out,
+                "Storage could deliver %.1f times as much: more cores, smaller "
+                "pictures or decoded tensors help, faster storage does not.\n",
+                run->read_limit / run->samples_per_s);
+}
+
+static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
+                    const struct wr_bench_result *res)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+    const weir_stats *s = &run->stats;
+    uint64_t total = s->consumer_wait_ns + s->consumer_busy_ns;
+
+    fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " threads%s: ",
+            wr_cli_style(cli, WR_STYLE_BOLD),
+            wr_bench_stage_name(c->cfg.stages), wr_bench_cache_name(c->cache),
+            c->cfg.threads, wr_cli_style(cli, WR_STYLE_END));
+    switch (run->verdict) {
+    case WEIR_VERDICT_STORAGE:
+        explain_storage(cli->out, res, s);
+        break;
+    case WEIR_VERDICT_DECODE:
+        explain_decode(cli->out, res, s);
+        break;
+    case WEIR_VERDICT_CONSUMER:
+        fprintf(cli->out,
+                "Consumer-bound: the consumer waited %.1f %% of its time; the "
+                "pipeline was ahead and idle %.0f %%.\n",
+                total ? (double)s->consumer_wait_ns * 100 / (double)total : 0,
+                share(s->idle_ns, s));
+        break;
+    case WEIR_VERDICT_NONE:
+        fprintf(cli->out, "too few batches to say what limits it.\n");
+        break;
+    }
+}
+
+/* Cold is what was measured, not what was asked for. */
+static void check_cache(const struct wr_cli *cli, const struct wr_bench_case *c,
+                        const struct wr_bench_result *res)
+{
+    double worst = 0;
+
+    if (c->cache != WR_CACHE_COLD)
+        return;
+    for (unsigned i = 1; i < res->round_count; i++)
+        worst = WR_MAX(worst, res->runs[i].resident);
+    if (res->runs[0].resident < 0)
+        fprintf(cli->out, "Cold cache: it could not be checked here.\n");
+    else if (worst > 0.01)
+        fprintf(cli->out,
+                "Not cold: up to %.0f %% of the data were still in the page "
+                "cache (in use by another program?).\n",
+                worst * 100);
+    else
+        fprintf(cli->out,
+                "Cold cache: %.1f %% of the data were resident before the "
+                "runs, at most. What lies below the kernel (the disk's or the "
+                "host's cache) is not dropped.\n",
+                worst * 100);
+}
+
+static void print_bad(const struct wr_cli *cli,
+                      const struct wr_bench_result *res)
+{
+    if (!res->bad_count)
+        return;
+    fprintf(cli->out, "\n%s%" PRIu64 " bad sample%s skipped%s:\n",
+            wr_cli_style(cli, WR_STYLE_WARN), res->bad_count,
+            res->bad_count == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
+    for (size_t i = 0; i < WR_MIN(res->bad_kept, (size_t)BAD_SHOWN); i++)
+        fprintf(cli->out, "  %s\n", res->bad[i].text);
+    if (res->bad_count > BAD_SHOWN)
+        fprintf(cli->out, "  ... and %" PRIu64 " more (--json lists them)\n",
+                res->bad_count - BAD_SHOWN);
+}
+
+int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
+                   const struct wr_bench_result *results, weir_err *err)
+{
+    size_t best = 0;
+    int r = print_table(cli, plan, results, err);
+
+    if (r < 0)
+        return r;
+    for (size_t k = 0; plan->digest && k < plan->case_count; k++)
+        fprintf(cli->out, "digest %016" PRIx64 "%s\n",
+                results[k].runs[results[k].median].digest,
+                plan->case_count > 1 ? " (in the order of the table)" : "");
+    for (size_t k = 1; k < plan->case_count; k++)
+        if (results[k].rate_median > results[best].rate_median)
+            best = k;
+    /* A few cases are explained each, of a sweep the last and the fastest. */
+    for (size_t k = 0; k < plan->case_count; k++) {
+        if (plan->case_count > 3 && k != best && k + 1 != plan->case_count)
+            continue;
+        explain(cli, &plan->cases[k], &results[k]);
+        check_cache(cli, &plan->cases[k], &results[k]);
+    }
+    print_bad(cli, &results[plan->case_count - 1]);
+    return 0;
+}

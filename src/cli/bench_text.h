@@ -1,0 +1,16 @@
+/* bench_text.h - the benchmark's results for a person.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_BENCH_TEXT_H
+#define WR_CLI_BENCH_TEXT_H
+
+#include "cli/command.h"
+#include "measure/bench.h"
+
+/* What is measured, and on what: two lines. */
+void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds);
+
+/* The table, what limits it in words, and the bad samples. */
+int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
+                   const struct wr_bench_result *results, weir_err *err);
+
+#endif

@@ -1,0 +1,206 @@
+/* cmd_bench.c - weir bench: how fast the pipeline feeds, and what limits it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/bench_args.h"
+#include "cli/bench_json.h"
+#include "cli/bench_text.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "record/record.h"
+
+static int index_progress(void *arg, uint64_t samples)
+{
+    wr_progress_set(arg, samples);
+    return wr_interrupted();
+}
+
+static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
+{
+    const struct bench_args *a = cli->args;
+    struct wr_progress progress;
+    weir_dataset_config cfg;
+    int r;
+
+    weir_dataset_defaults(&cfg);
+    cfg.format = a->format;
+    cfg.root = a->root;
+    cfg.progress = index_progress;
+    cfg.progress_arg = &progress;
+    wr_progress_start(
+        &progress, cli,
+        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
+    r = weir_dataset_open(ret, cli->operands[0], &cfg, err);
+    wr_progress_end(&progress);
+    return r;
+}
+
+static int write_files(const struct wr_cli *cli,
+                       const struct wr_bench_plan *plan,
+                       const struct wr_bench_result *results, weir_err *err)
+{
+    const struct bench_args *a = cli->args;
+    json_t *record;
+    int r = 0;
+
+    if (a->csv)
+        r = wr_bench_write_csv(plan, results, a->csv, err);
+    if (r < 0 || (!a->record && !a->json))
+        return r;
+    record = wr_bench_record(plan, results);
+    if (!record)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (a->record)
+        r = wr_record_write(record, a->record, err);
+    if (r == 0 && a->json) {
+        json_dumpf(record, cli->out, JSON_INDENT(1));
+        fputc('\n', cli->out);
+    }
+    json_decref(record);
+    return r;
+}
+
+/* Thresholds that were asked for. */
+static int judge(const struct wr_cli *cli, const struct wr_bench_plan *plan,
+                 const struct wr_bench_result *results)
+{
+    const struct bench_args *a = cli->args;
+    int code = WR_EXIT_DONE;
+
+    for (size_t k = 0; k < plan->case_count; k++) {
+        const struct {
+            const char *what;
+            double is, wanted;
+        } checks[] = {
+            {"samples per second", results[k].rate_median, a->min_rate},
+            {"of the decode limit", results[k].of_decode, a->min_of_decode},
+            {"of the read limit", results[k].of_read, a->min_of_read},
+        };
+
+        for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+            if (checks[i].is < checks[i].wanted) {
+                wr_cli_note(cli, "row %zu: %.2f %s, %.2f was asked for", k + 1,
+                            checks[i].is, checks[i].what, checks[i].wanted);
+                code = WR_EXIT_MISSED;
+            }
+    }
+    return code;
+}
+
+static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
+{
+    const struct bench_args *a = cli->args;
+    struct wr_bench_result *results = NULL;
+    struct wr_progress progress;
+    weir_err err;
+    int r, code;
+
+    wr_progress_start(
+        &progress, cli,
+        &(struct wr_progress_spec){.label = "measuring", .unit = "runs"});
+    plan->progress = wr_progress_callback;
+    plan->progress_arg = &progress;
+    plan->stopped = wr_interrupted;
+    r = wr_bench(plan, &results, &err);
+    wr_progress_end(&progress);
+    if (r < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    if (!a->json)
+        r = wr_bench_print(cli, plan, results, &err);
+    if (r == 0)
+        r = write_files(cli, plan, results, &err);
+    code = r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
+    wr_bench_free(results, plan->case_count);
+    return code;
+}
+
+static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint64_t n = weir_dataset_issue_count(ds);
+
+    for (uint64_t k = 0; k < n && k < 5; k++)
+        wr_cli_note(cli, "%s: %s", weir_dataset_issue(ds, k)->name,
+                    weir_dataset_issue(ds, k)->reason);
+    if (n > 5)
+        wr_cli_note(
+            cli, "... and %" PRIu64 " more problems (weir inspect lists them)",
+            n - 5);
+}
+
+static int bench_run(struct wr_cli *cli)
+{
+    const struct bench_args *a = cli->args;
+    struct wr_bench_plan plan = {
+        .rounds = (unsigned)a->repeat,
+        .consumer_ms = a->consumer_ms,
+        .digest = a->digest,
+        .limits = a->limits,
+        .keep_batches = a->csv,
+    };
+    weir_dataset *ds = NULL;
+    weir_err err;
+    int code;
+
+    if (wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    if (open_dataset(cli, &ds, &err) < 0) {
+        free(plan.cases);
+        return wr_cli_fail(cli, "%s", err.msg);
+    }
+    plan.ds = ds;
+    note_issues(cli, ds);
+    if (!a->json)
+        wr_bench_print_head(cli, ds);
+    fflush(cli->out);
+    code = run_plan(cli, &plan);
+    weir_dataset_close(&ds);
+    free(plan.cases);
+    return code;
+}
+
+static const struct wr_operand operands[] = {
+    {.name = "DATASET",
+     .flags = WR_OPERAND_PATH,
+     .help = "folder of class folders, list file (path,label), .npy or .wt"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir bench photos", "how fast 'photos' is fed, and what limits it"},
+    {"weir bench photos --stages read --cache cold -t 1,2 -d 8,32,64",
+     "how fast this disk delivers the files, over threads and depths"},
+    {"weir bench photos -t 1,2,4,8 --cache cold,warm -o run.json",
+     "the paper's strong scaling, kept as a record"},
+    {"weir bench photos --consumer-ms 50 -p 0,1",
+     "what prefetching saves for a consumer of 50 ms a batch"},
+    {"weir bench photos --digest --no-limits -r 2",
+     "the same digest on every machine, thread count and I/O engine"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_bench = {
+    .name = "bench",
+    .group = WR_GROUP_MEASURE,
+    .summary = "measure how fast the pipeline feeds, and what limits it",
+    .description =
+        "Reads the data set through the input pipeline as a training loop "
+        "would, and takes batches as fast as they come (or at the pace of "
+        "--consumer-ms). Every list option is swept. Each combination is run "
+        "--repeat times in rounds; the first round is a warm-up, the others "
+        "give the median and the spread (half of the range).\n\n"
+        "In the same rounds it measures two limits of this machine: 'of "
+        "decode' is the rate as a part of what the same threads reach when "
+        "they decode the same samples from memory and do nothing else; 'of "
+        "read' is the rate as a part of what plain pread threads (the best of "
+        "several numbers) reach on the same ranges.\n\n"
+        "The verdict tells what to improve: storage-bound (faster storage, "
+        "more depth), decode-bound (more cores, cheaper samples), "
+        "consumer-bound (the input is fast enough).",
+    .operands = operands,
+    .options = wr_bench_options,
+    .args_size = sizeof(struct bench_args),
+    .examples = examples,
+    .run = bench_run,
+};

@@ -1,0 +1,290 @@
+/* cmd_gen.c - weir gen: makes a data set from a seed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "workload/generate.h"
+
+struct gen_args {
+    uint64_t samples, classes, seed, threads, samples_per_file;
+    const char *list;  /* borrowed from argv */
+    const char *shape; /* borrowed from argv */
+    int format;        /* enum wr_gen_format */
+    int dtype;         /* enum weir_dtype */
+    bool force, json;
+};
+
+/* Options that only tensors have. */
+static const char *const tensor_options[] = {"format", "shape", "dtype",
+                                             "samples-per-file"};
+
+/* Quantiles in the summary. */
+static const struct {
+    const char *name;
+    double q;
+} quantiles[] = {{"min", 0.0},  {"p10", 0.10}, {"p50", 0.50},
+                 {"p90", 0.90}, {"p99", 0.99}, {"max", 1.0}};
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+    wr_progress_callback(arg, done, total);
+    return wr_interrupted();
+}
+
+static uint64_t size_at(const struct wr_hist *sizes, double q)
+{
+    return q <= 0.0   ? sizes->min
+           : q >= 1.0 ? sizes->max
+                      : wr_hist_quantile(sizes, q);
+}
+
+static uint64_t size_mean(const struct wr_hist *sizes)
+{
+    return sizes->count ? sizes->sum / sizes->count : 0;
+}
+
+static void print_text(const struct wr_cli *cli,
+                       const struct wr_gen_config *cfg,
+                       const struct wr_gen_result *res)
+{
+    double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
+    char a[32], b[32], c[32];
+
+    fprintf(cli->out, "%s: %s samples of %u classes in %s files, %s\n",
+            cfg->target, wr_format_count(a, sizeof(a), res->samples),
+            res->classes, wr_format_count(b, sizeof(b), res->files),
+            wr_format_bytes(c, sizeof(c), (double)res->bytes));
+    fprintf(cli->out, "sample sizes: mean %s",
+            wr_format_bytes(a, sizeof(a), (double)size_mean(&res->sizes)));
+    for (size_t k = 0; k < WR_ARRAY_LEN(quantiles); k++)
+        fprintf(cli->out, ", %s %s", quantiles[k].name,
+                wr_format_bytes(a, sizeof(a),
+                                (double)size_at(&res->sizes, quantiles[k].q)));
+    fprintf(cli->out, "\nmade in %.1f s by %u thread%s: %.0f samples/s, %s/s\n",
+            seconds, res->threads, res->threads == 1 ? "" : "s",
+            (double)res->samples / seconds,
+            wr_format_bytes(a, sizeof(a), (double)res->bytes / seconds));
+}
+
+static int print_json(const struct wr_cli *cli, const struct wr_gen_config *cfg,
+                      const struct wr_gen_result *res)
+{
+    json_t *sizes = json_object(), *root;
+    int bad = 0;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(quantiles); k++)
+        bad |= json_object_set_new(
+            sizes, quantiles[k].name,
+            json_integer((json_int_t)size_at(&res->sizes, quantiles[k].q)));
+    bad |= json_object_set_new(
+        sizes, "mean", json_integer((json_int_t)size_mean(&res->sizes)));
+    root = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "kind", cfg->kind,
+        "path", cfg->target, "seed", (json_int_t)cfg->seed, "samples",
+        (json_int_t)res->samples, "classes", (json_int_t)res->classes, "files",
+        (json_int_t)res->files, "bytes", (json_int_t)res->bytes, "threads",
+        (json_int_t)res->threads, "seconds",
+        (double)res->elapsed_ns / (double)WR_NS_PER_SEC, "sample_bytes", sizes);
+    if (!root || bad) {
+        json_decref(root);
+        return wr_cli_fail(cli, "cannot print the result as JSON");
+    }
+    bad = json_dumpf(root, cli->out, JSON_INDENT(2));
+    fputc('\n', cli->out);
+    json_decref(root);
+    return bad ? WR_EXIT_FAILED : WR_EXIT_DONE;
+}
+
+/* Checks what no table can say; fills the rest of the settings. */
+static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
+{
+    const struct gen_args *a = cli->args;
+    const struct wr_gen_kind *kind = wr_gen_kind_find(cfg->kind);
+    weir_err err;
+
+    if (!kind)
+        return wr_cli_usage(cli, "unknown kind of data set '%s'", cfg->kind);
+    for (size_t k = 0; k < WR_ARRAY_LEN(tensor_options) && kind->pictures; k++)
+        if (wr_cli_given(cli, tensor_options[k]))
+            return wr_cli_usage(cli, "option --%s is for tensors only",
+                                tensor_options[k]);
+    if (a->list && !kind->pictures)
+        return wr_cli_usage(cli, "option --list is for pictures only");
+    if (wr_tensor_parse(a->shape, &cfg->shape, &err) < 0)
+        return wr_cli_usage(cli, "option --shape: %s", err.msg);
+    return WR_EXIT_DONE;
+}
+
+static int gen_run(struct wr_cli *cli)
+{
+    const struct gen_args *a = cli->args;
+    struct wr_progress progress;
+    struct wr_gen_config cfg = {
+        .kind = cli->operands[0],
+        .target = cli->operands[1],
+        .list = a->list,
+        .samples = a->samples,
+        .classes = (uint32_t)a->classes,
+        .seed = a->seed,
+        .threads = (unsigned)a->threads,
+        .force = a->force,
+        .format = a->format,
+        .shape = {.dtype = a->dtype},
+        .samples_per_file = a->samples_per_file,
+        .progress = on_progress,
+        .progress_arg = &progress,
+    };
+    struct wr_gen_result res;
+    weir_err err;
+    int r = check_args(cli, &cfg);
+
+    if (r)
+        return r;
+    wr_progress_start(
+        &progress, cli,
+        &(struct wr_progress_spec){.label = "generating", .unit = "samples"});
+    r = wr_gen_run(&cfg, &res, &err);
+    wr_progress_end(&progress);
+    if (r == WEIR_ECANCELED)
+        return wr_cli_fail(cli, "interrupted: nothing was left behind");
+    if (r < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    if (a->json)
+        return print_json(cli, &cfg, &res);
+    print_text(cli, &cfg, &res);
+    return WR_EXIT_DONE;
+}
+
+static const struct wr_choice kind_choices[] = {
+#define CHOICE(name, help) {#name, 0, help},
+    WR_GEN_KIND_MAP(CHOICE)
+#undef CHOICE
+        {NULL, 0, NULL}};
+
+static const struct wr_choice format_choices[] = {
+    {"wt", WR_GEN_WT, "weir's own: labels inside, samples page-aligned"},
+    {"npy", WR_GEN_NPY, "NumPy's, labels in a second file"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice dtype_choices[] = {
+    {"u8", WEIR_U8, "bytes, 0 to 255"},
+    {"f16", WEIR_F16, "half precision, 0 to 1"},
+    {"f32", WEIR_F32, "single precision, 0 to 1"},
+    {NULL, 0, NULL}};
+
+static const struct wr_option options[] = {
+    {.name = "samples",
+     .letter = 'n',
+     WR_OPT_UINT(struct gen_args, samples),
+     .arg = "N",
+     .min = 1,
+     .max = 1e9,
+     .def_note = "4096; caltech101: 9144",
+     .help = "how many samples to make"},
+    {.name = "classes",
+     .letter = 'c',
+     WR_OPT_UINT(struct gen_args, classes),
+     .arg = "N",
+     .min = 1,
+     .max = WR_GEN_CLASSES_MAX,
+     .def_note = "100; caltech101: 102",
+     .help = "how many classes they belong to, in turn"},
+    {.name = "seed",
+     .letter = 's',
+     WR_OPT_UINT(struct gen_args, seed),
+     .arg = "N",
+     .def = "0",
+     .max = 9007199254740992.0,
+     .help = "another seed, other samples of the same classes"},
+    {.name = "list",
+     WR_OPT_STRING(struct gen_args, list),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "also write 'path,label' lines of all pictures to FILE"},
+    {.name = "force",
+     .letter = 'f',
+     WR_OPT_FLAG(struct gen_args, force),
+     .help = "replace a data set that is there, once the new one is complete"},
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT(struct gen_args, threads),
+     .arg = "N",
+     .max = WR_GEN_THREADS_MAX,
+     .def = "0",
+     .help = "worker threads, 0: one per core; the result does not depend on "
+             "it"},
+    {.name = "json",
+     WR_OPT_FLAG(struct gen_args, json),
+     .help = "print the summary as JSON"},
+    {.name = "format",
+     WR_OPT_ENUM(struct gen_args, format),
+     .arg = "FORMAT",
+     .choices = format_choices,
+     .def = "wt",
+     .group = "Tensors",
+     .help = "how files are written"},
+    {.name = "shape",
+     WR_OPT_STRING(struct gen_args, shape),
+     .arg = "AxBxC",
+     .def = "224x224x3",
+     .help = "dimensions of one sample"},
+    {.name = "dtype",
+     WR_OPT_ENUM(struct gen_args, dtype),
+     .arg = "TYPE",
+     .choices = dtype_choices,
+     .def = "u8",
+     .help = "type of the elements"},
+    {.name = "samples-per-file",
+     WR_OPT_UINT(struct gen_args, samples_per_file),
+     .arg = "N",
+     .min = 1,
+     .max = 16777216,
+     .def = "1024",
+     .help = "samples in each file"},
+    WR_OPTIONS_END};
+
+static const struct wr_operand operands[] = {
+    {.name = "KIND", .choices = kind_choices, .help = "what to make"},
+    {.name = "FOLDER",
+     .flags = WR_OPERAND_PATH,
+     .help = "where to make it; must not exist or be empty"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir gen imagenet photos --samples 4096",
+     "4,096 pictures with the sizes of ImageNet's, about 460 MB"},
+    {"weir gen caltech101 small --list small.csv",
+     "9,144 small pictures in 102 classes, and a list of them"},
+    {"weir gen tensors raw --shape 3x224x224 --dtype f32 --format npy",
+     "the same pictures as raw NumPy arrays"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_gen = {
+    .name = "gen",
+    .group = WR_GROUP_DATA,
+    .summary = "make a data set from a seed",
+    .description =
+        "Makes a data set to measure with, and to train on. The same options "
+        "give the same bytes, with any number of threads.\n\n"
+        "A sample's class decides what it shows (a shape, its colours and "
+        "textures), so that a small network can learn the classes; place, "
+        "size, angle, light, clutter and noise differ from sample to sample. "
+        "Class 7 looks like class 7 under every seed. The pictures have the "
+        "detail of photographs: file sizes follow the data set they stand in "
+        "for, and decoding costs what photographs cost.\n\n"
+        "The folder appears when all of it is written. When the command is "
+        "interrupted or fails, nothing is left behind.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct gen_args),
+    .examples = examples,
+    .run = gen_run,
+};

@@ -1,0 +1,47 @@
+/* cmd_help.c - weir help: the list of commands, or the help of one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include "cli/commands.h"
+#include "cli/help.h"
+
+static int help_run(struct wr_cli *cli)
+{
+    const struct wr_command *cmd;
+    const char *near;
+
+    if (!cli->operand_count) {
+        wr_help_overview(cli, wr_commands, cli->out);
+        return WR_EXIT_DONE;
+    }
+    cmd = wr_command_find(cli->operands[0], &near);
+    if (!cmd && near)
+        return wr_cli_usage(cli, "unknown command '%s' (did you mean %s?)",
+                            cli->operands[0], near);
+    if (!cmd)
+        return wr_cli_usage(cli, "unknown command '%s'", cli->operands[0]);
+    wr_help_command(cli, cmd);
+    return WR_EXIT_DONE;
+}
+
+static const struct wr_operand operands[] = {
+    {.name = "COMMAND",
+     .help = "the command to explain",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_COMMAND},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir help", "list the commands"},
+    {"weir help cache", "explain 'weir cache', as 'weir cache --help' does"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_help = {
+    .name = "help",
+    .group = WR_GROUP_HELP,
+    .summary = "list the commands, or explain one",
+    .description = "Without an argument, lists the commands by purpose. With "
+                   "the name of a command, explains it.",
+    .operands = operands,
+    .examples = examples,
+    .run = help_run,
+};

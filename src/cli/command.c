@@ -1,0 +1,182 @@
+/* command.c - parses a command's arguments and runs it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/help.h"
+#include "cli/optvalue.h"
+
+static const struct wr_choice color_choices[] = {
+    {"auto", WR_COLOR_AUTO, "on a terminal, unless NO_COLOR is set"},
+    {"always", WR_COLOR_ALWAYS, NULL},
+    {"never", WR_COLOR_NEVER, NULL},
+    {NULL, 0, NULL}};
+
+const struct wr_option wr_common_options[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     WR_OPT_FLAG(struct wr_common, quiet),
+     .group = "Common options",
+     .help = "no progress line and no remarks on stderr"},
+    {.name = "color",
+     WR_OPT_ENUM(struct wr_common, color),
+     .arg = "WHEN",
+     .choices = color_choices,
+     .def = "auto",
+     .help = "colours in results"},
+    {.name = "help",
+     .letter = 'h',
+     WR_OPT_FLAG(struct wr_common, help),
+     .help = "this text"},
+    WR_OPTIONS_END};
+
+__attribute__((format(printf, 2, 0))) static void
+message(const struct wr_cli *cli, const char *fmt, va_list ap)
+{
+    fprintf(cli->err, "weir %s: ", cli->cmd->name);
+    vfprintf(cli->err, fmt, ap);
+    fputc('\n', cli->err);
+}
+
+int wr_cli_fail(const struct wr_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(cli, fmt, ap);
+    va_end(ap);
+    return WR_EXIT_FAILED;
+}
+
+int wr_cli_usage(const struct wr_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(cli, fmt, ap);
+    va_end(ap);
+    fprintf(cli->err, "Try 'weir %s --help'.\n", cli->cmd->name);
+    return WR_EXIT_USAGE;
+}
+
+void wr_cli_note(const struct wr_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (cli->quiet)
+        return;
+    va_start(ap, fmt);
+    message(cli, fmt, ap);
+    va_end(ap);
+}
+
+bool wr_cli_given(const struct wr_cli *cli, const char *option)
+{
+    return wr_options_given(&cli->own, option) ||
+           wr_options_given(&cli->common, option);
+}
+
+const char *wr_cli_style(const struct wr_cli *cli, enum wr_style style)
+{
+    static const char *const codes[] = {
+        [WR_STYLE_BOLD] = "\033[1m",  [WR_STYLE_DIM] = "\033[2m",
+        [WR_STYLE_GOOD] = "\033[32m", [WR_STYLE_WARN] = "\033[33m",
+        [WR_STYLE_BAD] = "\033[31m",  [WR_STYLE_END] = "\033[0m"};
+
+    return cli->color ? codes[style] : "";
+}
+
+static bool want_color(const struct wr_cli *cli, int mode)
+{
+    const char *no = getenv("NO_COLOR");
+
+    if (mode != WR_COLOR_AUTO)
+        return mode == WR_COLOR_ALWAYS;
+    return !(no && *no) && isatty(fileno(cli->out));
+}
+
+/* The operand table entry of argument number i; the last one that takes many
+ * answers for all that follow. NULL when there are too many. */
+static const struct wr_operand *operand_at(const struct wr_command *cmd,
+                                           size_t i)
+{
+    const struct wr_operand *o = cmd->operands;
+
+    for (; o && o->name && i; o++, i--)
+        if (o->flags & WR_OPERAND_MANY)
+            return o;
+    return o && o->name ? o : NULL;
+}
+
+static int check_operands(const struct wr_cli *cli, weir_err *err)
+{
+    const struct wr_operand *o;
+    int value;
+
+    for (size_t i = 0; i < cli->operand_count; i++) {
+        o = operand_at(cli->cmd, i);
+        if (!o)
+            return wr_fail(err, WEIR_EINVAL, "unexpected argument '%s'",
+                           cli->operands[i]);
+        if (!*cli->operands[i])
+            return wr_fail(err, WEIR_EINVAL, "argument %s: is empty", o->name);
+        if (o->choices &&
+            wr_choice_find(o->choices, cli->operands[i], &value, err) < 0)
+            return wr_fail_prefix(err, WEIR_EINVAL, "argument %s", o->name);
+    }
+    o = operand_at(cli->cmd, cli->operand_count);
+    if (!o || o->flags & WR_OPERAND_OPTIONAL)
+        return 0;
+    if (o->flags & WR_OPERAND_MANY &&
+        cli->operand_count > (size_t)(o - cli->cmd->operands))
+        return 0;
+    return wr_fail(err, WEIR_EINVAL, "argument %s is missing: %s", o->name,
+                   o->help);
+}
+
+static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
+                    char **argv)
+{
+    struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
+                                    {wr_common_options, common, 0}};
+    weir_err err;
+
+    for (size_t i = 0; i < 2; i++)
+        if (wr_options_defaults(&sets[i], &err) < 0)
+            return wr_cli_fail(cli, "in the option table: %s", err.msg);
+    if (wr_options_parse(sets, 2, argc, argv, &cli->operand_count, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    cli->own = sets[0];
+    cli->common = sets[1];
+    cli->quiet = common->quiet;
+    cli->color = want_color(cli, common->color);
+    if (common->help) {
+        wr_help_command(cli, cli->cmd);
+        return WR_EXIT_DONE;
+    }
+    cli->operands = argv;
+    if (check_operands(cli, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    return cli->cmd->run(cli);
+}
+
+int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
+                   char **argv)
+{
+    struct wr_common common = {0};
+    void *args = calloc(1, cmd->args_size ? cmd->args_size : 1);
+    int code;
+
+    cli->cmd = cmd;
+    cli->args = args;
+    cli->own.args = args;
+    code = args ? run_with(cli, &common, argc, argv)
+                : wr_cli_fail(cli, "out of memory");
+    free(args);
+    return code;
+}

@@ -1,0 +1,121 @@
+/* command.h - what a command is, and what it may use while it runs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A command is one file cmd_x.c with one const table, wr_cmd_x, and one line
+ * in commands.c (docs/howto/add-a-command.md). Results go to cli->out,
+ * everything else to stderr through wr_cli_note and wr_cli_fail. */
+#ifndef WR_CLI_COMMAND_H
+#define WR_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+
+/* What a run function returns, and the process with it. After Ctrl-C the
+ * process exits with 130 (SIGTERM: 143) whatever the command returned. */
+enum wr_exit {
+    WR_EXIT_DONE = 0,
+    WR_EXIT_FAILED = 1,
+    WR_EXIT_USAGE = 2,
+    WR_EXIT_MISSED = 3, /* ran, but missed a threshold that was asked for */
+};
+
+enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
+
+/* Settings that every command has. */
+struct wr_common {
+    bool help;
+    bool quiet;
+    int color; /* enum wr_color */
+};
+
+struct wr_cli {
+    const struct wr_command *cmd; /* borrowed: static table */
+    const void *args;             /* borrowed: the command's settings */
+    char *const *operands;        /* borrowed from argv */
+    size_t operand_count;
+    FILE *out;      /* borrowed: results */
+    FILE *err;      /* borrowed: messages and progress */
+    bool quiet;     /* no notes, no progress */
+    bool color;     /* results may be coloured */
+    bool utf8;      /* results may have characters outside ASCII */
+    unsigned width; /* columns of the terminal; 80 when there is none */
+    struct wr_option_set own, common; /* tables with what was given */
+};
+
+enum {
+    WR_OPERAND_OPTIONAL = 1,
+    WR_OPERAND_MANY = 2,    /* this one and all that follow */
+    WR_OPERAND_PATH = 4,    /* completion offers files */
+    WR_OPERAND_COMMAND = 8, /* completion offers weir's commands */
+};
+
+/* An argument that is not an option. */
+struct wr_operand {
+    const char *name; /* "DATASET"; NULL ends the list */
+    const char *help;
+    const struct wr_choice *choices; /* if only some words are allowed */
+    unsigned flags;
+};
+
+struct wr_example {
+    const char *line; /* "weir bench photos --threads 1,2,4"; NULL ends */
+    const char *what; /* what it does, no full stop */
+};
+
+enum wr_command_group {
+    WR_GROUP_DATA,    /* data sets */
+    WR_GROUP_MEASURE, /* measuring */
+    WR_GROUP_HELP,    /* about weir itself */
+    WR_GROUP_HIDDEN,  /* for the build and for shells */
+};
+
+struct wr_command {
+    const char *name;
+    enum wr_command_group group;
+    const char *summary;     /* one line, no capital, no full stop */
+    const char *description; /* paragraphs with a blank line between */
+    const struct wr_operand *operands; /* NULL: none */
+    const struct wr_option *options;   /* NULL: none but the common ones */
+    size_t args_size;                  /* of the struct behind `options` */
+    const struct wr_example *examples; /* NULL: none */
+    int (*run)(struct wr_cli *cli);    /* returns enum wr_exit */
+};
+
+/* The options of every command: --help, --quiet, --color. */
+extern const struct wr_option wr_common_options[];
+
+/* Prints "weir cache: MESSAGE" and returns WR_EXIT_FAILED, so that a command
+ * can write `return wr_cli_fail(cli, "%s", err.msg);`. */
+int wr_cli_fail(const struct wr_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* The same for wrong usage: adds where help is, returns WR_EXIT_USAGE. */
+int wr_cli_usage(const struct wr_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* A remark on stderr, unless --quiet: "weir cache: MESSAGE". */
+void wr_cli_note(const struct wr_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Whether the option was on the command line (not only its default). */
+bool wr_cli_given(const struct wr_cli *cli, const char *option);
+
+/* Escape sequences around coloured text in results; "" without colour. */
+enum wr_style {
+    WR_STYLE_BOLD,
+    WR_STYLE_DIM,
+    WR_STYLE_GOOD,
+    WR_STYLE_WARN,
+    WR_STYLE_BAD,
+    WR_STYLE_END
+};
+const char *wr_cli_style(const struct wr_cli *cli, enum wr_style style);
+
+/* Parses argv (what follows the command's name) and runs `cmd`. `cli` comes
+ * with out, err, utf8 and width set. Returns the exit code. */
+int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
+                   char **argv);
+
+#endif

@@ -1,0 +1,44 @@
+/* commands.c - the registry of commands: one line each.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+
+/* X(name): the table wr_cmd_<name> in cmd_<name>.c. */
+#define WR_COMMAND_MAP(X)                                                      \
+    X(gen)                                                                     \
+    X(inspect)                                                                 \
+    X(bench)                                                                   \
+    X(cache)                                                                   \
+    X(help)                                                                    \
+    X(completion)                                                              \
+    X(man)                                                                     \
+    X(options)
+
+#define DECLARE(name) extern const struct wr_command wr_cmd_##name;
+WR_COMMAND_MAP(DECLARE)
+#undef DECLARE
+
+const struct wr_command *const wr_commands[] = {
+#define ENTRY(name) &wr_cmd_##name,
+    WR_COMMAND_MAP(ENTRY)
+#undef ENTRY
+        NULL};
+
+const struct wr_command *wr_command_find(const char *name,
+                                         const char **ret_near)
+{
+    struct wr_suggest near;
+
+    wr_suggest_init(&near, name);
+    for (size_t i = 0; wr_commands[i]; i++) {
+        if (!strcmp(wr_commands[i]->name, name))
+            return wr_commands[i];
+        if (wr_commands[i]->group != WR_GROUP_HIDDEN)
+            wr_suggest_try(&near, wr_commands[i]->name);
+    }
+    *ret_near = near.best;
+    return NULL;
+}

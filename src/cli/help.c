@@ -1,0 +1,187 @@
+/* help.c - help texts from the tables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/optvalue.h"
+#include "cli/text.h"
+
+#define HELP_WIDTH  96 /* longer lines are hard to read */
+#define NAME_COLUMN 26 /* where the texts of options begin */
+
+const char *wr_help_group(enum wr_command_group group)
+{
+    static const char *const headings[] = {
+        [WR_GROUP_DATA] = "Data sets",
+        [WR_GROUP_MEASURE] = "Measuring",
+        [WR_GROUP_HELP] = "About weir",
+        [WR_GROUP_HIDDEN] = "Internal",
+    };
+
+    return headings[group];
+}
+
+static size_t help_width(const struct wr_cli *cli)
+{
+    return WR_MAX(40u, WR_MIN(cli->width, HELP_WIDTH)) - 1;
+}
+
+char *wr_help_usage(const struct wr_command *cmd, char *buf, size_t cap)
+{
+    size_t used = (size_t)snprintf(buf, cap, "weir %s [options]", cmd->name);
+    const struct wr_operand *o = cmd->operands;
+
+    for (; o && o->name && used < cap; o++) {
+        bool opt = o->flags & WR_OPERAND_OPTIONAL;
+
+        used += (size_t)snprintf(
+            buf + used, cap - used, " %s%s%s%s", opt ? "[" : "", o->name,
+            o->flags & WR_OPERAND_MANY ? "..." : "", opt ? "]" : "");
+    }
+    return buf;
+}
+
+char *wr_help_option(const struct wr_option *opt, char *buf, size_t cap)
+{
+    bool on = opt->type == WR_OPTION_FLAG && opt->def &&
+              !strcmp(opt->def, "yes");
+    char letter[8] = "    ";
+
+    if (opt->letter)
+        snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
+    snprintf(buf, cap, "%s--%s%s%s%s", letter, on ? "no-" : "", opt->name,
+             opt->type == WR_OPTION_FLAG ? "" : " ",
+             opt->type == WR_OPTION_FLAG ? ""
+             : opt->arg                  ? opt->arg
+                                         : "VALUE");
+    return buf;
+}
+
+char *wr_help_notes(const struct wr_option *opt, char *buf, size_t cap)
+{
+    const char *def = opt->def_note ? opt->def_note : opt->def;
+    char all[256];
+    size_t used = 0;
+
+    buf[0] = '\0';
+    if (opt->choices)
+        used = (size_t)snprintf(buf, cap, "%s",
+                                wr_choice_join(opt->choices, all, sizeof(all)));
+    if (def && opt->type != WR_OPTION_FLAG && used < cap)
+        snprintf(buf + used, cap - used, "%sdefault: %s", used ? "; " : "",
+                 def);
+    return buf;
+}
+
+/* "  NAME      text", wrapped below the text. */
+static void print_entry(const struct wr_cli *cli, FILE *to, const char *name,
+                        const char *text, size_t column)
+{
+    size_t at = 2 + strlen(name);
+
+    fprintf(to, "  %s", name);
+    if (at + 2 > column) {
+        fputc('\n', to);
+        at = 0;
+    }
+    fprintf(to, "%*s", (int)(column - at), "");
+    wr_text_print(to, text,
+                  (struct wr_text_wrap){column, column, help_width(cli)});
+}
+
+static void print_heading(const struct wr_cli *cli, const char *heading)
+{
+    fprintf(cli->out, "\n%s%s:%s\n", wr_cli_style(cli, WR_STYLE_BOLD), heading,
+            wr_cli_style(cli, WR_STYLE_END));
+}
+
+static void print_choices(const struct wr_cli *cli,
+                          const struct wr_choice *choices)
+{
+    for (; choices && choices->name; choices++) {
+        char name[64];
+
+        if (!choices->help)
+            continue;
+        snprintf(name, sizeof(name), "      %s", choices->name);
+        print_entry(cli, cli->out, name, choices->help, NAME_COLUMN);
+    }
+}
+
+static void print_options(const struct wr_cli *cli,
+                          const struct wr_option *table)
+{
+    if (table && table->name && !table->group)
+        print_heading(cli, "Options");
+    for (; table && table->name; table++) {
+        char name[96], notes[320], text[1024];
+
+        if (table->group)
+            print_heading(cli, table->group);
+        if (table->flags & WR_OPTION_HIDDEN)
+            continue;
+        wr_help_notes(table, notes, sizeof(notes));
+        snprintf(text, sizeof(text), "%s%s%s%s", table->help,
+                 *notes ? " (" : "", notes, *notes ? ")" : "");
+        print_entry(cli, cli->out, wr_help_option(table, name, sizeof(name)),
+                    text, NAME_COLUMN);
+        print_choices(cli, table->choices);
+    }
+}
+
+static void print_operands(const struct wr_cli *cli, const struct wr_operand *o)
+{
+    if (!o || !o->name)
+        return;
+    print_heading(cli, "Arguments");
+    for (; o->name; o++) {
+        print_entry(cli, cli->out, o->name, o->help, NAME_COLUMN);
+        print_choices(cli, o->choices);
+    }
+}
+
+void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
+{
+    const struct wr_example *e = cmd->examples;
+    struct wr_text_wrap plain = {0, 0, help_width(cli)};
+    char usage[256];
+
+    fprintf(cli->out, "weir %s - %s\n\nUsage: %s\n\n", cmd->name, cmd->summary,
+            wr_help_usage(cmd, usage, sizeof(usage)));
+    wr_text_print(cli->out, cmd->description, plain);
+    print_operands(cli, cmd->operands);
+    print_options(cli, cmd->options);
+    print_options(cli, wr_common_options);
+    if (e && e->line)
+        print_heading(cli, "Examples");
+    for (; e && e->line; e++) {
+        fprintf(cli->out, "  %s\n      ", e->line);
+        wr_text_print(cli->out, e->what,
+                      (struct wr_text_wrap){6, 6, help_width(cli)});
+    }
+}
+
+void wr_help_overview(const struct wr_cli *cli,
+                      const struct wr_command *const *commands, FILE *to)
+{
+    fputs("weir measures and feeds the input of deep-learning training.\n\n"
+          "Usage: weir COMMAND [options] [arguments]\n",
+          to);
+    for (int g = 0; g < WR_GROUP_HIDDEN; g++) {
+        bool any = false;
+
+        for (size_t i = 0; commands[i]; i++) {
+            if ((int)commands[i]->group != g)
+                continue;
+            if (!any)
+                fprintf(to, "\n%s:\n", wr_help_group(commands[i]->group));
+            any = true;
+            print_entry(cli, to, commands[i]->name, commands[i]->summary, 16);
+        }
+    }
+    fputs("\n'weir COMMAND --help' explains a command and shows examples;\n"
+          "'weir --version' prints the version.\n",
+          to);
+}

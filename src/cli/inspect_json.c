@@ -1,0 +1,229 @@
+/* inspect_json.c - what weir inspect found out, as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inspect_json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define NAME_BYTES 8192u
+
+/* A value that could not be made is left out, and that is said. */
+static void set(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) < 0)
+        json_object_set_new(object, "incomplete", json_true());
+}
+
+static json_t *number(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *text(const char *s)
+{
+    char shown[NAME_BYTES];
+
+    if (!s)
+        return json_null();
+    return json_string(wr_inspect_name(s, false, shown, sizeof(shown)));
+}
+
+static json_t *class_json(const struct wr_inspect_report *r, uint32_t label)
+{
+    json_t *o = json_object();
+
+    set(o, "label", number(label));
+    set(o, "name", text(weir_dataset_class_name(r->ds, label)));
+    set(o, "samples", number(r->stats.class_samples[label]));
+    return o;
+}
+
+static json_t *classes_json(const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_stats *s = &r->stats;
+    json_t *o = json_object(), *list = json_array();
+
+    set(o, "count", number(s->classes));
+    set(o, "unlabelled_samples", number(s->unlabelled));
+    if (s->class_samples) {
+        set(o, "smallest", class_json(r, s->smallest));
+        set(o, "largest", class_json(r, s->largest));
+    }
+    for (uint32_t c = 0; s->class_samples && c < s->classes; c++)
+        json_array_append_new(list, class_json(r, c));
+    set(o, "list", list);
+    return o;
+}
+
+static json_t *sizes_json(const struct wr_inspect_stats *s)
+{
+    json_t *o = json_object(), *bins = json_array();
+
+    set(o, "total", number(s->bytes));
+    set(o, "min", number(s->min));
+    set(o, "median", number(s->median));
+    set(o, "mean", json_real(s->mean));
+    set(o, "p90", number(s->p90));
+    set(o, "p99", number(s->p99));
+    set(o, "max", number(s->max));
+    for (unsigned k = 0; k < s->bins; k++) {
+        json_t *bin = json_object();
+
+        set(bin, "from", number(s->bin[k].from));
+        set(bin, "to", s->bin[k].to ? number(s->bin[k].to) : json_null());
+        set(bin, "count", number(s->bin[k].count));
+        json_array_append_new(bins, bin);
+    }
+    set(o, "histogram", bins);
+    return o;
+}
+
+static json_t *index_json(const struct wr_inspect_report *r)
+{
+    size_t memory = wr_index_memory(r->ds->index);
+    json_t *o = json_object();
+
+    set(o, "memory_bytes", number(memory));
+    set(o, "bytes_per_sample",
+        json_real((double)memory / (double)r->stats.count));
+    set(o, "seconds", json_real(r->index_seconds));
+    return o;
+}
+
+static json_t *shape_json(const struct wr_sample_shape *s)
+{
+    static const char *const elems[] = {
+        [WR_ELEM_F32] = "f32", [WR_ELEM_F16] = "f16", [WR_ELEM_U8] = "u8"};
+    json_t *o, *dims;
+
+    if (!s->known)
+        return json_null();
+    o = json_object();
+    dims = json_array();
+    for (uint32_t k = 0; k < s->ndim; k++)
+        json_array_append_new(dims, number(s->dims[k]));
+    set(o, "dtype", text(elems[s->elem]));
+    set(o, "dims", dims);
+    return o;
+}
+
+static json_t *dims_json(const struct wr_inspect_scan *s, json_t *pictures)
+{
+    struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
+    int64_t distinct = wr_inspect_dims(s, top, WR_INSPECT_TOP_DIMS);
+    json_t *list = json_array();
+
+    set(pictures, "distinct_dimensions",
+        distinct < 0 ? json_null() : json_integer(distinct));
+    for (unsigned k = 0;
+         distinct > 0 && k < WR_INSPECT_TOP_DIMS && top[k].count; k++) {
+        json_t *o = json_object();
+
+        set(o, "width", number(top[k].width));
+        set(o, "height", number(top[k].height));
+        set(o, "count", number(top[k].count));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *pictures_json(const struct wr_inspect_report *r)
+{
+    struct wr_inspect_pictures p;
+    json_t *o;
+
+    if (!r->scan.count || wr_index_shape(r->ds->index)->known)
+        return json_null();
+    o = json_object();
+    wr_inspect_count_pictures(&r->scan, &p);
+    set(o, "readable", number(p.good));
+    set(o, "jpeg", number(p.jpeg));
+    set(o, "png", number(p.png));
+    set(o, "gray", number(p.gray));
+    set(o, "rgb", number(p.colour));
+    set(o, "cmyk_or_rgba", number(p.four));
+    set(o, "misnamed", number(r->scan.misnamed));
+    set(o, "dimensions", dims_json(&r->scan, o));
+    if (p.good) {
+        set(o, "width",
+            json_pack("{s:I,s:I}", "min", (json_int_t)p.min_width, "max",
+                      (json_int_t)p.max_width));
+        set(o, "height",
+            json_pack("{s:I,s:I}", "min", (json_int_t)p.min_height, "max",
+                      (json_int_t)p.max_height));
+    }
+    return o;
+}
+
+static json_t *problem_json(const char *name, int code, const char *reason)
+{
+    json_t *o = json_object();
+
+    set(o, "name", text(name));
+    set(o, "code", text(weir_error_name(code)));
+    set(o, "reason", text(reason));
+    return o;
+}
+
+static json_t *broken_json(const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_scan *s = &r->scan;
+    json_t *o = json_object(), *list = json_array();
+    char path[NAME_BYTES];
+
+    for (size_t k = 0; k < s->broken_kept; k++) {
+        struct wr_place p;
+        json_t *entry;
+
+        wr_index_place(r->ds->index, s->broken[k].id, &p);
+        wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
+        entry = problem_json(path, s->broken[k].code, s->broken[k].reason);
+        set(entry, "sample", number(s->broken[k].id));
+        json_array_append_new(list, entry);
+    }
+    set(o, "examined", number(s->count));
+    set(o, "verified", json_boolean(r->verified));
+    set(o, "count", number(s->broken_count));
+    set(o, "list", list);
+    return o;
+}
+
+static json_t *issues_json(const weir_dataset *ds)
+{
+    json_t *o = json_object(), *list = json_array();
+    const weir_issue *issue;
+
+    for (uint64_t k = 0; (issue = weir_dataset_issue(ds, k)); k++)
+        json_array_append_new(
+            list, problem_json(issue->name, issue->code, issue->reason));
+    set(o, "count", number(weir_dataset_issue_count(ds)));
+    set(o, "list", list);
+    return o;
+}
+
+int wr_inspect_print_json(const struct wr_cli *cli,
+                          const struct wr_inspect_report *r, weir_err *err)
+{
+    json_t *o = json_object();
+    int failed;
+
+    set(o, "dataset", text(r->url));
+    set(o, "format", text(weir_dataset_format(r->ds)));
+    set(o, "samples", number(r->stats.count));
+    set(o, "objects", number(wr_index_object_count(r->ds->index)));
+    set(o, "shape", shape_json(wr_index_shape(r->ds->index)));
+    set(o, "sizes_bytes", sizes_json(&r->stats));
+    set(o, "classes", classes_json(r));
+    set(o, "index", index_json(r));
+    set(o, "pictures", pictures_json(r));
+    set(o, "issues", issues_json(r->ds));
+    set(o, "broken", broken_json(r));
+    failed = json_dumpf(o, cli->out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    json_decref(o);
+    if (failed)
+        return wr_fail(err, WEIR_ENOMEM, "cannot write JSON");
+    fputc('\n', cli->out);
+    return 0;
+}

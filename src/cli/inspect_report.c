@@ -1,0 +1,348 @@
+/* inspect_report.c - what weir inspect found out, for a person.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inspect_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/chart.h"
+#include "cli/table.h"
+
+#define NAME_BYTES 1024u
+#define NOTE_BYTES 48u
+
+void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
+                               struct wr_inspect_pictures *ret)
+{
+    struct wr_inspect_pictures p = {.min_width = UINT32_MAX,
+                                    .min_height = UINT32_MAX};
+
+    for (uint64_t k = 0; k < s->count; k++) {
+        const struct wr_inspect_found *f = &s->found[k];
+
+        if (!f->width)
+            continue;
+        p.good++;
+        p.jpeg += f->kind == WR_PICTURE_JPEG;
+        p.png += f->kind == WR_PICTURE_PNG;
+        p.gray += f->components <= 2;
+        p.colour += f->components == 3;
+        p.four += f->components == 4;
+        p.min_width = WR_MIN(p.min_width, f->width);
+        p.max_width = WR_MAX(p.max_width, f->width);
+        p.min_height = WR_MIN(p.min_height, f->height);
+        p.max_height = WR_MAX(p.max_height, f->height);
+    }
+    *ret = p;
+}
+
+const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
+                                  size_t cap)
+{
+    static const char *const elems[] = {
+        [WR_ELEM_F32] = "f32", [WR_ELEM_F16] = "f16", [WR_ELEM_U8] = "u8"};
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (uint32_t k = 0; k < s->ndim; k++)
+        used += (size_t)snprintf(buf + used, cap - WR_MIN(used, cap),
+                                 "%s%" PRIu64, k ? "x" : "", s->dims[k]);
+    if (!s->ndim)
+        used += (size_t)snprintf(buf, cap, "scalar");
+    snprintf(buf + used, cap - WR_MIN(used, cap), " %s", elems[s->elem]);
+    return buf;
+}
+
+/* Bytes of the UTF-8 character at p; 0: it is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    size_t n = p[0] < 0x80             ? 1
+               : (p[0] & 0xe0) == 0xc0 ? 2
+               : (p[0] & 0xf0) == 0xe0 ? 3
+               : (p[0] & 0xf8) == 0xf0 ? 4
+                                       : 0;
+    uint32_t code = n > 1 ? p[0] & (0x7fu >> n) : p[0];
+
+    for (size_t k = 1; k < n; k++) {
+        if ((p[k] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (p[k] & 0x3fu);
+    }
+    if ((n == 2 && code < 0x80) || (n == 3 && code < 0x800) ||
+        (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+        (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return n;
+}
+
+const char *wr_inspect_name(const char *name, bool controls, char *buf,
+                            size_t cap)
+{
+    const unsigned char *p = (const unsigned char *)name;
+    size_t used = 0;
+
+    while (*p && used + 5 < cap) {
+        size_t n = utf8_length(p);
+        bool control = *p < 0x20 || *p == 0x7f ||
+                       (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+
+        if (n && !(controls && control)) {
+            memcpy(buf + used, p, n);
+            used += n;
+            p += n;
+            continue;
+        }
+        used += (size_t)snprintf(buf + used, cap - used, "\\x%02x", *p++);
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+static const char *count_text(uint64_t n, char *buf)
+{
+    return wr_format_count(buf, 32, n);
+}
+
+static const char *size_text(uint64_t n, char *buf)
+{
+    return wr_format_bytes(buf, 32, (double)n);
+}
+
+static void print_class(const struct wr_cli *cli,
+                        const struct wr_inspect_report *r, uint32_t label)
+{
+    const char *name = weir_dataset_class_name(r->ds, label);
+    char shown[NAME_BYTES], n[32];
+
+    fprintf(cli->out, "%s (", count_text(r->stats.class_samples[label], n));
+    if (name)
+        fprintf(cli->out, "'%s')",
+                wr_inspect_name(name, true, shown, sizeof(shown)));
+    else
+        fprintf(cli->out, "label %" PRIu32 ")", label);
+}
+
+static void print_classes(const struct wr_cli *cli,
+                          const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_stats *s = &r->stats;
+    char a[32];
+
+    fprintf(cli->out, "  classes   %s",
+            s->classes ? count_text(s->classes, a) : "none");
+    if (s->class_samples &&
+        s->class_samples[s->smallest] == s->class_samples[s->largest]) {
+        fprintf(cli->out, ", each of %s samples",
+                count_text(s->class_samples[s->largest], a));
+    } else if (s->class_samples) {
+        fputs(", the smallest of ", cli->out);
+        print_class(cli, r, s->smallest);
+        fputs(", the largest of ", cli->out);
+        print_class(cli, r, s->largest);
+    }
+    if (s->classes && s->unlabelled)
+        fprintf(cli->out, "; %s samples have no label",
+                count_text(s->unlabelled, a));
+    fputc('\n', cli->out);
+}
+
+static void print_head(const struct wr_cli *cli,
+                       const struct wr_inspect_report *r)
+{
+    const struct wr_sample_shape *shape = wr_index_shape(r->ds->index);
+    const struct wr_inspect_stats *s = &r->stats;
+    size_t memory = wr_index_memory(r->ds->index);
+    char a[32], b[32], c[32], d[32], e[32], f[32], text[256];
+
+    fprintf(cli->out, "%s%s%s: %s\n\n", wr_cli_style(cli, WR_STYLE_BOLD),
+            wr_inspect_name(r->url, true, text, sizeof(text)),
+            wr_cli_style(cli, WR_STYLE_END), weir_dataset_format(r->ds));
+    fprintf(cli->out, "  samples   %s in %s %s\n", count_text(s->count, a),
+            count_text(wr_index_object_count(r->ds->index), b),
+            wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
+    if (shape->known)
+        fprintf(cli->out, "  shape     %s\n",
+                wr_inspect_shape_text(shape, text, sizeof(text)));
+    print_classes(cli, r);
+    fprintf(cli->out, "  bytes     %s\n", size_text(s->bytes, a));
+    if (s->min == s->max)
+        fprintf(cli->out, "  sizes     all %s\n", size_text(s->min, a));
+    else
+        fprintf(cli->out,
+                "  sizes     min %s, median %s, mean %s, p90 %s, p99 %s, "
+                "max %s\n",
+                size_text(s->min, a), size_text(s->median, b),
+                wr_format_bytes(c, sizeof(c), s->mean), size_text(s->p90, d),
+                size_text(s->p99, e), size_text(s->max, f));
+    fprintf(cli->out, "  index     %s of memory, %.1f bytes a sample\n",
+            size_text(memory, a), (double)memory / (double)s->count);
+}
+
+static void print_histogram(const struct wr_cli *cli,
+                            const struct wr_inspect_stats *s)
+{
+    struct wr_chart_bar bars[WR_INSPECT_BINS];
+    char labels[WR_INSPECT_BINS][80], notes[WR_INSPECT_BINS][NOTE_BYTES];
+    char a[32], b[32];
+
+    if (!s->bins)
+        return;
+    for (unsigned k = 0; k < s->bins; k++) {
+        const struct wr_inspect_bin *bin = &s->bin[k];
+
+        if (bin->to)
+            snprintf(labels[k], sizeof(labels[k]), "%s - %s",
+                     size_text(bin->from, a), size_text(bin->to, b));
+        else
+            snprintf(labels[k], sizeof(labels[k]), "%s or more",
+                     size_text(bin->from, a));
+        snprintf(notes[k], sizeof(notes[k]), "%s (%.1f %%)",
+                 count_text(bin->count, a),
+                 100.0 * (double)bin->count / (double)s->count);
+        bars[k] = (struct wr_chart_bar){labels[k], (double)bin->count,
+                                        notes[k]};
+    }
+    fprintf(cli->out, "\nSamples by size\n\n");
+    wr_chart_bars(cli, bars, s->bins, 2);
+}
+
+static void print_dims(const struct wr_cli *cli,
+                       const struct wr_inspect_scan *s, uint64_t good)
+{
+    struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
+    int64_t distinct = wr_inspect_dims(s, top, WR_INSPECT_TOP_DIMS);
+    char a[32];
+
+    if (distinct < 0)
+        return; /* no memory for a remark */
+    fputs("  dimensions  ", cli->out);
+    for (unsigned k = 0; k < WR_INSPECT_TOP_DIMS && top[k].count; k++)
+        fprintf(cli->out, "%s%" PRIu32 "x%" PRIu32 " %.1f %%", k ? ", " : "",
+                top[k].width, top[k].height,
+                100.0 * (double)top[k].count / (double)good);
+    if (distinct > WR_INSPECT_TOP_DIMS)
+        fprintf(cli->out, "; %s others",
+                count_text((uint64_t)distinct - WR_INSPECT_TOP_DIMS, a));
+    fputc('\n', cli->out);
+}
+
+static void print_pictures(const struct wr_cli *cli,
+                           const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_scan *s = &r->scan;
+    struct wr_inspect_pictures p;
+    char a[32], b[32], c[32];
+
+    fprintf(cli->out, "\nPictures (%s %s%s)\n\n",
+            r->verified ? "decoded:" : "headers of", s->all ? "all " : "",
+            count_text(s->count, a));
+    wr_inspect_count_pictures(s, &p);
+    if (!p.good)
+        return;
+    print_dims(cli, s, p.good);
+    fprintf(cli->out,
+            "  widths      %" PRIu32 " to %" PRIu32 ", heights %" PRIu32
+            " to %" PRIu32 "\n",
+            p.min_width, p.max_width, p.min_height, p.max_height);
+    fprintf(cli->out, "  formats     JPEG %s, PNG %s\n", count_text(p.jpeg, a),
+            count_text(p.png, b));
+    fprintf(cli->out, "  colours     gray %s, RGB %s, CMYK or RGBA %s\n",
+            count_text(p.gray, a), count_text(p.colour, b),
+            count_text(p.four, c));
+    if (s->misnamed)
+        fprintf(cli->out,
+                "  misnamed    %s with an extension of another format\n",
+                count_text(s->misnamed, a));
+}
+
+static void print_broken(const struct wr_cli *cli,
+                         const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_scan *s = &r->scan;
+    char path[8192], name[NAME_BYTES], reason[NAME_BYTES], a[32], b[32];
+
+    if (!s->count)
+        return;
+    if (!s->broken_count) {
+        fprintf(cli->out, "\n%sNone of %s samples is broken%s%s\n",
+                wr_cli_style(cli, WR_STYLE_GOOD), count_text(s->count, a),
+                r->verified ? "." : ", as far as their headers tell.",
+                wr_cli_style(cli, WR_STYLE_END));
+        return;
+    }
+    fprintf(cli->out, "\n%sBroken samples: %s of %s%s\n\n",
+            wr_cli_style(cli, WR_STYLE_BAD), count_text(s->broken_count, a),
+            count_text(s->count, b), wr_cli_style(cli, WR_STYLE_END));
+    for (size_t k = 0; k < s->broken_kept; k++) {
+        struct wr_place p;
+
+        wr_index_place(r->ds->index, s->broken[k].id, &p);
+        wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
+        fprintf(
+            cli->out, "  '%s': %s\n",
+            wr_inspect_name(path, true, name, sizeof(name)),
+            wr_inspect_name(s->broken[k].reason, true, reason, sizeof(reason)));
+    }
+    if (s->broken_count > s->broken_kept)
+        fprintf(cli->out, "  ... and %s more\n",
+                count_text(s->broken_count - s->broken_kept, a));
+}
+
+static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint64_t count = weir_dataset_issue_count(ds), k = 0;
+    char name[NAME_BYTES], reason[NAME_BYTES], a[32];
+    const weir_issue *issue;
+
+    if (!count)
+        return;
+    fprintf(cli->out, "\n%sProblems while indexing: %s%s\n\n",
+            wr_cli_style(cli, WR_STYLE_WARN), count_text(count, a),
+            wr_cli_style(cli, WR_STYLE_END));
+    for (; (issue = weir_dataset_issue(ds, k)); k++)
+        fprintf(cli->out, "  '%s': %s\n",
+                wr_inspect_name(issue->name, true, name, sizeof(name)),
+                wr_inspect_name(issue->reason, true, reason, sizeof(reason)));
+    if (count > k)
+        fprintf(cli->out, "  ... and %s more\n", count_text(count - k, a));
+}
+
+static void print_all_classes(const struct wr_cli *cli,
+                              const struct wr_inspect_report *r)
+{
+    struct wr_table *t;
+    weir_err err;
+
+    if (!r->all_classes || !r->stats.class_samples)
+        return;
+    t = wr_table_new(">label|>samples|<class");
+    for (uint32_t c = 0; c < r->stats.classes; c++) {
+        const char *name = weir_dataset_class_name(r->ds, c);
+        char shown[NAME_BYTES], n[32];
+
+        wr_table_cell(t, "%" PRIu32, c);
+        wr_table_cell(t, "%s", count_text(r->stats.class_samples[c], n));
+        wr_table_cell(
+            t, "%s",
+            wr_inspect_name(name ? name : "", true, shown, sizeof(shown)));
+    }
+    fprintf(cli->out, "\nClasses\n\n");
+    if (wr_table_print(t, cli, 2, &err) < 0)
+        wr_cli_note(cli, "%s", err.msg);
+    wr_table_free(t);
+}
+
+void wr_inspect_print(const struct wr_cli *cli,
+                      const struct wr_inspect_report *r)
+{
+    print_head(cli, r);
+    print_histogram(cli, &r->stats);
+    print_all_classes(cli, r);
+    if (r->scan.count && !wr_index_shape(r->ds->index)->known)
+        print_pictures(cli, r);
+    print_issues(cli, r->ds);
+    print_broken(cli, r);
+}

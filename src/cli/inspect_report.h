@@ -1,0 +1,43 @@
+/* inspect_report.h - what weir inspect found out, and showing it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_INSPECT_REPORT_H
+#define WR_CLI_INSPECT_REPORT_H
+
+#include "cli/inspect_scan.h"
+#include "cli/inspect_stats.h"
+
+#define WR_INSPECT_TOP_DIMS 5
+
+struct wr_inspect_report {
+    const char *url;        /* borrowed */
+    const weir_dataset *ds; /* borrowed */
+    struct wr_inspect_stats stats;
+    struct wr_inspect_scan scan; /* count 0: nothing was looked at */
+    double index_seconds;
+    bool verified;    /* each sample was read and decoded */
+    bool all_classes; /* show each */
+};
+
+/* How many of the scan's pictures are what; widths and heights. */
+struct wr_inspect_pictures {
+    uint64_t jpeg, png, gray, colour, four; /* four: CMYK or RGBA */
+    uint64_t good;
+    uint32_t min_width, max_width, min_height, max_height;
+};
+void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
+                               struct wr_inspect_pictures *ret);
+
+/* "224x224x3 u8" into buf, which is returned. */
+const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
+                                  size_t cap);
+
+/* `name` with what a terminal or JSON cannot show as \xNN: bytes that are not
+ * UTF-8, and control characters too if `controls`. */
+const char *wr_inspect_name(const char *name, bool controls, char *buf,
+                            size_t cap);
+
+/* Prints it for a person. */
+void wr_inspect_print(const struct wr_cli *cli,
+                      const struct wr_inspect_report *r);
+
+#endif

@@ -1,0 +1,168 @@
+/* inspect_stats.c - sizes and classes of a data set, out of its index.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inspect_stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hist.h"
+#include "base/mem.h"
+#include "cli/interrupt.h"
+
+#define MAX_CLASSES 10000000u /* that are counted one by one */
+#define POLL_EVERY  65536u    /* samples between two looks for Ctrl-C */
+#define LINEAR_BINS 20
+
+static int first_pass(const weir_dataset *ds, struct wr_inspect_stats *s,
+                      struct wr_hist *h, weir_err *err)
+{
+    for (uint64_t i = 0; i < s->count; i++) {
+        struct wr_place p;
+
+        if (i % POLL_EVERY == 0 && wr_interrupted())
+            return wr_fail(err, WEIR_ECANCELED, "interrupted");
+        wr_index_place(ds->index, i, &p);
+        wr_hist_add(h, p.length);
+        if (p.label == WEIR_NO_LABEL)
+            s->unlabelled++;
+        else if (s->class_samples)
+            s->class_samples[p.label]++;
+    }
+    return 0;
+}
+
+/* 1, 2 or 5 times a power of ten, not below x. */
+static uint64_t nice_width(uint64_t x)
+{
+    static const uint64_t steps[] = {1, 2, 5};
+    uint64_t ten = 1;
+
+    for (;; ten *= 10)
+        for (unsigned k = 0; k < 3; k++)
+            if (ten * steps[k] >= x || ten > UINT64_MAX / 100)
+                return ten * steps[k];
+}
+
+static void add_bin(struct wr_inspect_stats *s, uint64_t from, uint64_t to)
+{
+    if (s->bins < WR_INSPECT_BINS)
+        s->bin[s->bins++] = (struct wr_inspect_bin){from, to, 0};
+}
+
+/* Equal bins where most sizes are of one order, powers of two where not. */
+static void make_bins(struct wr_inspect_stats *s)
+{
+    if (s->min == s->max)
+        return;
+    if (s->p99 / 8 <= s->median) {
+        uint64_t width = nice_width(WR_MAX(s->p99 / LINEAR_BINS, UINT64_C(1)));
+        uint64_t from = s->min / width * width;
+
+        for (; from <= s->p99; from += width)
+            add_bin(s, from, from + width);
+        if (from <= s->max)
+            add_bin(s, from, 0);
+    } else {
+        uint64_t from = 0, to = 1024;
+
+        while (to <= s->min && to < UINT64_C(1) << 62) {
+            from = to;
+            to *= 2;
+        }
+        for (; from <= s->max && to < UINT64_C(1) << 62; to *= 2) {
+            add_bin(s, from, to);
+            from = to;
+        }
+    }
+    s->bin[s->bins - 1].to = 0;
+}
+
+static void count_size(struct wr_inspect_stats *s, uint64_t size)
+{
+    unsigned lo = 0, hi = s->bins;
+
+    while (hi - lo > 1) {
+        unsigned mid = (lo + hi) / 2;
+
+        if (s->bin[mid].from <= size)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    s->bin[lo].count++;
+}
+
+static int fill_bins(const weir_dataset *ds, struct wr_inspect_stats *s,
+                     weir_err *err)
+{
+    for (uint64_t i = 0; s->bins && i < s->count; i++) {
+        struct wr_place p;
+
+        if (i % POLL_EVERY == 0 && wr_interrupted())
+            return wr_fail(err, WEIR_ECANCELED, "interrupted");
+        wr_index_place(ds->index, i, &p);
+        count_size(s, p.length);
+    }
+    return 0;
+}
+
+static void find_extreme_classes(struct wr_inspect_stats *s)
+{
+    for (uint32_t c = 1; s->class_samples && c < s->classes; c++) {
+        if (s->class_samples[c] < s->class_samples[s->smallest])
+            s->smallest = c;
+        if (s->class_samples[c] > s->class_samples[s->largest])
+            s->largest = c;
+    }
+}
+
+static void take_quantiles(struct wr_inspect_stats *s, const struct wr_hist *h)
+{
+    s->min = h->min;
+    s->max = h->max;
+    s->median = wr_hist_quantile(h, 0.5);
+    s->p90 = wr_hist_quantile(h, 0.9);
+    s->p99 = wr_hist_quantile(h, 0.99);
+    s->mean = s->count ? (double)s->bytes / (double)s->count : 0;
+}
+
+int wr_inspect_stats(const weir_dataset *ds, struct wr_inspect_stats *ret,
+                     weir_err *err)
+{
+    struct wr_inspect_stats s = {
+        .count = weir_dataset_count(ds),
+        .bytes = weir_dataset_bytes(ds),
+        .classes = weir_dataset_class_count(ds),
+    };
+    struct wr_hist *h = calloc(1, sizeof(*h));
+    int r;
+
+    if (s.classes && s.classes <= MAX_CLASSES)
+        s.class_samples = calloc(s.classes, sizeof(*s.class_samples));
+    if (!h || (s.classes && s.classes <= MAX_CLASSES && !s.class_samples)) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    r = first_pass(ds, &s, h, err);
+    if (r < 0)
+        goto out;
+    take_quantiles(&s, h);
+    find_extreme_classes(&s);
+    make_bins(&s);
+    r = fill_bins(ds, &s, err);
+    if (r < 0)
+        goto out;
+    *ret = s;
+    s.class_samples = NULL;
+out:
+    free(h);
+    wr_inspect_stats_done(&s);
+    return r;
+}
+
+void wr_inspect_stats_done(struct wr_inspect_stats *s)
+{
+    free(s->class_samples);
+    s->class_samples = NULL;
+}

@@ -1,0 +1,43 @@
+/* interrupt.c - Ctrl-C as a flag that long commands poll.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+/* lint: global - a signal handler can reach nothing else. Holds the number of
+ * the signal that came, 0 before. */
+static volatile sig_atomic_t signal_came;
+
+static void on_signal(int number)
+{
+    signal_came = number;
+}
+
+static void on_pipe(int number)
+{
+    (void)number; /* unlike SIG_IGN, a handler is not inherited by exec */
+}
+
+void wr_interrupt_install(void)
+{
+    struct sigaction stop = {.sa_handler = on_signal,
+                             .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
+
+    sigemptyset(&stop.sa_mask);
+    sigemptyset(&pipe.sa_mask);
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGPIPE, &pipe, NULL);
+}
+
+bool wr_interrupted(void)
+{
+    return signal_came != 0;
+}
+
+int wr_interrupt_exit_code(void)
+{
+    return signal_came ? 128 + signal_came : 0;
+}

@@ -1,0 +1,87 @@
+/* main.c - the weir command: finds the command and ends with its exit code.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+
+static unsigned terminal_width(FILE *out)
+{
+    struct winsize size;
+
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 80;
+}
+
+static int unknown(const char *name, const char *near)
+{
+    fprintf(stderr, "weir: unknown command '%s'", name);
+    if (near)
+        fprintf(stderr, " (did you mean %s?)", near);
+    fputs("\nTry 'weir --help' for the list.\n", stderr);
+    return WR_EXIT_USAGE;
+}
+
+static int dispatch(struct wr_cli *cli, int argc, char **argv)
+{
+    const struct wr_command *cmd;
+    const char *near;
+
+    if (argc < 2) {
+        wr_help_overview(cli, wr_commands, stderr);
+        return WR_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        fprintf(cli->out, "weir %s\n", WR_CLI_VERSION);
+        return WR_EXIT_DONE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        wr_help_overview(cli, wr_commands, cli->out);
+        return WR_EXIT_DONE;
+    }
+    cmd = wr_command_find(argv[1], &near);
+    if (!cmd)
+        return unknown(argv[1], near);
+    return wr_command_run(cmd, cli, argc - 2, argv + 2);
+}
+
+/* Results that did not arrive are a failure; a reader that had enough (head)
+ * needs no message. */
+static int finish_output(FILE *out)
+{
+    int failed = fflush(out) | ferror(out);
+    int reason = errno;
+
+    if (!failed)
+        return WR_EXIT_DONE;
+    if (reason != EPIPE)
+        fprintf(stderr, "weir: cannot write the results: %s\n",
+                strerror(reason));
+    return WR_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    struct wr_cli cli = {.out = stdout, .err = stderr};
+    int code, lost;
+
+    setlocale(LC_CTYPE, ""); /* numbers keep their point */
+    wr_interrupt_install();
+    cli.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+    cli.width = terminal_width(stdout);
+    code = dispatch(&cli, argc, argv);
+    errno = 0;
+    lost = finish_output(stdout);
+    if (wr_interrupted())
+        return wr_interrupt_exit_code();
+    return code ? code : lost;
+}

@@ -1,0 +1,211 @@
+/* options.c - command-line arguments against option tables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/optvalue.h"
+#include "cli/suggest.h"
+
+/* The state of one parse. */
+struct parse {
+    struct wr_option_set *sets; /* borrowed */
+    size_t set_count;
+    char **argv;  /* borrowed */
+    int argc, at; /* argv[at] is looked at */
+};
+
+/* What an argument named. */
+struct match {
+    struct wr_option_set *set;   /* borrowed */
+    const struct wr_option *opt; /* borrowed; NULL: nothing */
+    bool negated;                /* --no-name */
+};
+
+/* Whether `text[0..len)` is, or begins, the name of `opt`. */
+static bool names(const struct wr_option *opt, const char *text, size_t len,
+                  bool *ret_whole)
+{
+    if (strncmp(opt->name, text, len))
+        return false;
+    *ret_whole = opt->name[len] == '\0';
+    return true;
+}
+
+/* Looks for the long name text[0..len), whole or an unambiguous beginning.
+ * Returns how many entries fit; 1 when a whole name did. */
+static size_t find_long(const struct parse *p, const char *text, size_t len,
+                        struct match *m)
+{
+    bool no = len > 3 && !strncmp(text, "no-", 3);
+    size_t hits = 0;
+
+    for (size_t s = 0; s < p->set_count; s++) {
+        const struct wr_option *o = p->sets[s].table;
+
+        for (; o && o->name; o++) {
+            bool whole = false, negated = false;
+            bool hit = names(o, text, len, &whole);
+
+            if (!hit && no && o->type == WR_OPTION_FLAG)
+                hit = negated = names(o, text + 3, len - 3, &whole);
+            if (!hit)
+                continue;
+            *m = (struct match){&p->sets[s], o, negated};
+            if (whole)
+                return 1;
+            hits++;
+        }
+    }
+    return hits;
+}
+
+static int fail_unknown(const struct parse *p, const char *name, size_t len,
+                        weir_err *err)
+{
+    struct wr_suggest near;
+    char typed[64];
+
+    if (len >= sizeof(typed))
+        return wr_fail(err, WEIR_EINVAL, "unknown option '--%.40s...'", name);
+    memcpy(typed, name, len);
+    typed[len] = '\0';
+    wr_suggest_init(&near, typed);
+    for (size_t s = 0; s < p->set_count; s++)
+        for (const struct wr_option *o = p->sets[s].table; o && o->name; o++)
+            if (!(o->flags & WR_OPTION_HIDDEN))
+                wr_suggest_try(&near, o->name);
+    if (near.best)
+        return wr_fail(err, WEIR_EINVAL,
+                       "unknown option '--%s' (did you mean --%s?)", typed,
+                       near.best);
+    return wr_fail(err, WEIR_EINVAL, "unknown option '--%s'", typed);
+}
+
+static int store(const struct match *m, const char *value, weir_err *err)
+{
+    int r = wr_option_set_value(m->opt, value, m->set->args, err);
+
+    if (r < 0)
+        return r;
+    m->set->given |= UINT64_C(1) << (m->opt - m->set->table);
+    return 0;
+}
+
+/* The value that follows in the next argument. */
+static int take_next(struct parse *p, const struct match *m, weir_err *err)
+{
+    if (p->at + 1 >= p->argc)
+        return wr_fail(err, WEIR_EINVAL, "option --%s: needs a value%s%s",
+                       m->opt->name, m->opt->arg ? ": " : "",
+                       m->opt->arg ? m->opt->arg : "");
+    return store(m, p->argv[++p->at], err);
+}
+
+static int parse_long(struct parse *p, const char *text, weir_err *err)
+{
+    size_t len = strcspn(text, "=");
+    const char *value = text[len] ? text + len + 1 : NULL;
+    struct match m = {0};
+    size_t hits = len ? find_long(p, text, len, &m) : 0;
+
+    if (hits > 1)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option '--%.*s' could mean several; write more of it",
+                       (int)len, text);
+    if (hits == 0)
+        return fail_unknown(p, text, len, err);
+    if (m.opt->type != WR_OPTION_FLAG)
+        return value ? store(&m, value, err) : take_next(p, &m, err);
+    if (value)
+        return wr_fail(err, WEIR_EINVAL, "option --%s: takes no value",
+                       m.opt->name);
+    return store(&m, m.negated ? "no" : "yes", err);
+}
+
+static bool find_letter(const struct parse *p, char letter, struct match *m)
+{
+    for (size_t s = 0; s < p->set_count; s++) {
+        const struct wr_option *o = p->sets[s].table;
+
+        for (; o && o->name; o++) {
+            if (o->letter != letter)
+                continue;
+            *m = (struct match){&p->sets[s], o, false};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* -t 4, -t4, and flags together: -qj. */
+static int parse_letters(struct parse *p, const char *text, weir_err *err)
+{
+    for (; *text; text++) {
+        struct match m;
+        int r;
+
+        if (!find_letter(p, *text, &m))
+            return wr_fail(err, WEIR_EINVAL, "unknown option '-%c'", *text);
+        if (m.opt->type != WR_OPTION_FLAG)
+            return text[1] ? store(&m, text + 1, err) : take_next(p, &m, err);
+        r = store(&m, "yes", err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int wr_options_parse(struct wr_option_set *sets, size_t set_count, int argc,
+                     char **argv, size_t *ret_operands, weir_err *err)
+{
+    struct parse p = {sets, set_count, argv, argc, 0};
+    size_t operands = 0;
+    bool ended = false;
+
+    for (; p.at < argc; p.at++) {
+        const char *arg = argv[p.at];
+        int r = 0;
+
+        if (ended || arg[0] != '-' || !arg[1])
+            argv[operands++] =
+                argv[p.at]; /* operands <= p.at: nothing is lost */
+        else if (!strcmp(arg, "--"))
+            ended = true;
+        else if (arg[1] == '-')
+            r = parse_long(&p, arg + 2, err);
+        else
+            r = parse_letters(&p, arg + 1, err);
+        if (r < 0)
+            return r;
+    }
+    *ret_operands = operands;
+    return 0;
+}
+
+int wr_options_defaults(struct wr_option_set *set, weir_err *err)
+{
+    const struct wr_option *o = set->table;
+
+    for (; o && o->name; o++) {
+        int r = o->def ? wr_option_set_value(o, o->def, set->args, err) : 0;
+
+        if (r < 0)
+            return r;
+    }
+    if (o && o - set->table > WR_OPTIONS_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "more than %d options",
+                       WR_OPTIONS_MAX);
+    return 0;
+}
+
+bool wr_options_given(const struct wr_option_set *set, const char *name)
+{
+    const struct wr_option *o = set->table;
+
+    for (; o && o->name; o++)
+        if (!strcmp(o->name, name))
+            return set->given >> (o - set->table) & 1;
+    return false;
+}

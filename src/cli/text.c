@@ -1,0 +1,117 @@
+/* text.c - widths and wrapping of text for a terminal.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <wchar.h>
+
+/* One character at s (not the end): its code point, and its bytes returned.
+ * A byte that begins no valid sequence stands for itself. */
+static size_t decode(const char *s, unsigned *ret_point)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    size_t len = u[0] < 0x80 ? 1 : u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+    unsigned point = len == 1 ? u[0] : u[0] & (0xffu >> (len + 1));
+
+    if (u[0] >= 0x80 && (u[0] < 0xc2 || u[0] > 0xf4))
+        len = 1;
+    for (size_t i = 1; i < len; i++) {
+        if ((u[i] & 0xc0) != 0x80) { /* also stops at the end */
+            *ret_point = u[0];
+            return 1;
+        }
+        point = point << 6 | (u[i] & 0x3f);
+    }
+    *ret_point = point;
+    return len;
+}
+
+/* Bytes of an escape sequence "ESC [ ... letter" at s, 0 if there is none. */
+static size_t escape_len(const char *s)
+{
+    size_t len;
+
+    if (s[0] != '\033' || s[1] != '[')
+        return 0;
+    len = 2 + strspn(s + 2, "0123456789;");
+    return s[len] ? len + 1 : len;
+}
+
+/* Columns of the character at s; its bytes in *ret_len. */
+static size_t char_width(const char *s, size_t *ret_len)
+{
+    size_t escape = escape_len(s);
+    unsigned point;
+    int w;
+
+    if (escape) {
+        *ret_len = escape;
+        return 0;
+    }
+    *ret_len = decode(s, &point);
+    w = wcwidth((wchar_t)point); /* -1 in a locale without the character */
+    return w < 0 ? 1 : (size_t)w;
+}
+
+size_t wr_text_width(const char *s)
+{
+    size_t columns = 0, len;
+
+    for (; *s; s += len)
+        columns += char_width(s, &len);
+    return columns;
+}
+
+size_t wr_text_fit(const char *s, size_t columns)
+{
+    size_t used = 0, at = 0, len;
+
+    while (s[at]) {
+        used += char_width(s + at, &len);
+        if (used > columns)
+            break;
+        at += len;
+    }
+    return at;
+}
+
+/* Columns of the word s[0..len). */
+static size_t word_width(const char *s, size_t len)
+{
+    size_t columns = 0, step;
+
+    for (size_t i = 0; i < len; i += step)
+        columns += char_width(s + i, &step);
+    return columns;
+}
+
+void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
+{
+    size_t at = wrap.at;
+    bool first = true; /* no word on this line yet */
+
+    while (*s) {
+        size_t blanks = strspn(s, " \n");
+        bool paragraph = strncmp(s, "\n\n", 2) == 0;
+        size_t len = strcspn(s += blanks, " \n");
+        size_t columns = word_width(s, len);
+
+        if (!len)
+            break;
+        if (paragraph)
+            fputc('\n', to);
+        if (paragraph || (!first && at + 1 + columns > wrap.width)) {
+            fprintf(to, "\n%*s", (int)wrap.indent, "");
+            at = wrap.indent;
+            first = true;
+        }
+        if (!first)
+            fputc(' ', to);
+        fwrite(s, 1, len, to);
+        at += columns + !first;
+        first = false;
+        s += len;
+    }
+    fputc('\n', to);
+}

@@ -1,0 +1,86 @@
+/* codec.h - what a picture codec is: the table that jpeg.c and png.c fill.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A codec delivers the rows of one picture from top to bottom, a few at a
+ * time, into memory that its caller names, so that a row can be resampled
+ * while it is still in the cache. A picture is one plane of interleaved RGB
+ * (or of grey), or three planes Y, Cb, Cr of their own sizes.
+ *
+ * Calls come as start, read until all rows are there, finish; after a failure
+ * nothing but start or free follows. */
+#ifndef WR_CODEC_CODEC_H
+#define WR_CODEC_CODEC_H
+
+#include <stdbool.h>
+
+#include "codec/picture.h"
+
+#define WR_CODEC_PLANES 3
+#define WR_CODEC_ROWS   64 /* most rows of a plane that one read delivers */
+
+struct wr_codec_job {
+    const uint8_t *bytes; /* borrowed until finish */
+    size_t len;
+    uint32_t channels;           /* 3 or 1 */
+    struct wr_picture_crop crop; /* width 0: all of it */
+    uint32_t out_w, out_h;       /* what it is resampled to, 0: not at all */
+    bool fast;                   /* smaller pictures, planes: allowed */
+};
+
+/* One plane as it will be delivered. */
+struct wr_codec_plane {
+    uint32_t width, height; /* samples that take part in the resampling */
+    uint32_t skip;          /* samples of each row that lie left of them */
+    uint32_t row_bytes;     /* that a row's memory must have */
+    uint32_t upsample_x, upsample_y; /* 1, or 2 for halved colour planes */
+    double box_x[2], box_y[2];       /* the part wanted, see wr_filter_key */
+};
+
+struct wr_codec_shape {
+    struct wr_picture_info info;
+    uint32_t planes; /* 1: `channels` interleaved; 3: Y, Cb, Cr */
+    uint32_t rows;   /* rows that one read wants room for, per plane */
+    struct wr_codec_plane plane[WR_CODEC_PLANES];
+};
+
+/* Where the next rows go: shape.rows pointers a plane, each to row_bytes and
+ * WR_ROW_SLACK more; and how many of them were real. */
+struct wr_codec_rows {
+    uint8_t **row[WR_CODEC_PLANES];
+    uint32_t count[WR_CODEC_PLANES];
+};
+
+struct wr_codec {
+    const char *name;
+    enum wr_picture_kind kind;
+    const char *missing; /* why it was not built, NULL when it was */
+    uint8_t magic[8];    /* what such pictures begin with */
+    size_t magic_len;
+    int (*state_new)(void **ret, weir_err *err);
+    void (*state_free)(void *state); /* NULL is fine */
+    int (*info)(const uint8_t *bytes, size_t len, struct wr_picture_info *ret,
+                weir_err *err);
+    int (*start)(void *state, const struct wr_codec_job *job,
+                 struct wr_codec_shape *ret, weir_err *err);
+    int (*read)(void *state, struct wr_codec_rows *rows, weir_err *err);
+    /* Checks what follows the last row, unless the picture was cropped. */
+    int (*finish)(void *state, weir_err *err);
+};
+
+extern const struct wr_codec wr_codec_jpeg;
+extern const struct wr_codec wr_codec_png;
+
+/* Refuses sizes over the limits of picture.h and crops outside. */
+int wr_codec_check_size(const struct wr_picture_info *info,
+                        const struct wr_picture_crop *crop, weir_err *err);
+
+/* The one plane of a picture that is not scaled, for `job`'s crop: skip, size
+ * and box; row_bytes is left to the codec. */
+void wr_codec_whole_plane(const struct wr_codec_job *job,
+                          const struct wr_picture_info *info,
+                          struct wr_codec_plane *ret);
+
+/* RGB -> grey in place, n pixels, as PIL's convert('L'). */
+void wr_codec_gray_row(uint8_t *row, size_t n);
+
+#endif

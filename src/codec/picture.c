@@ -1,0 +1,401 @@
+/* picture.c - bytes of an encoded picture -> a tensor in its place.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codec/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/codec.h"
+#include "codec/kernel.h"
+#include "codec/layout.h"
+#include "codec/resample.h"
+
+/* One line per codec. */
+static const struct wr_codec *const codecs[] = {
+    &wr_codec_jpeg,
+    &wr_codec_png,
+};
+#define CODECS WR_ARRAY_LEN(codecs)
+
+/* Scratch for whole pictures beyond this is not kept for the next one. */
+#define KEEP_BYTES ((size_t)64 << 20)
+
+struct wr_picture_decoder {
+    struct wr_picture_spec spec;
+    const struct wr_kernels *kernels; /* borrowed, static */
+    void *state[CODECS];              /* owned by codecs[i]; made when needed */
+    struct wr_filter_cache filters;
+    struct wr_plane plane[WR_CODEC_PLANES];
+    struct wr_layout layout;
+    float *quads;                    /* owned: one row that comes out */
+    float *ycc[WR_CODEC_PLANES];     /* owned: the same, plane by plane */
+    uint8_t **rows[WR_CODEC_PLANES]; /* owned: [WR_CODEC_ROWS] */
+    uint8_t *whole;                  /* owned: decode_only's picture */
+    size_t whole_cap;
+};
+
+/* Index of the codec for these bytes, or -1. */
+static int find_codec(const void *bytes, size_t len)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        if (len >= codecs[i]->magic_len &&
+            !memcmp(bytes, codecs[i]->magic, codecs[i]->magic_len))
+            return (int)i;
+    return -1;
+}
+
+static int fail_unknown(const uint8_t *b, size_t len, weir_err *err)
+{
+    if (len == 0)
+        return wr_fail(err, WEIR_EFORMAT, "empty: 0 bytes");
+    if (len < 4)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "not a picture of a known kind: %zu bytes", len);
+    return wr_fail(err, WEIR_EFORMAT,
+                   "not a picture of a known kind (begins with "
+                   "%02x %02x %02x %02x)",
+                   b[0], b[1], b[2], b[3]);
+}
+
+static int usable_codec(const void *bytes, size_t len, weir_err *err)
+{
+    int i = find_codec(bytes, len);
+
+    if (i < 0)
+        return fail_unknown(bytes, len, err);
+    if (codecs[i]->missing)
+        return wr_fail(err, WEIR_ENOTSUP, "%s: %s", codecs[i]->name,
+                       codecs[i]->missing);
+    return i;
+}
+
+enum wr_picture_kind wr_picture_probe(const void *bytes, size_t len)
+{
+    int i = find_codec(bytes, len);
+
+    return i < 0 ? WR_PICTURE_UNKNOWN : codecs[i]->kind;
+}
+
+const char *wr_picture_kind_name(enum wr_picture_kind kind)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        if (codecs[i]->kind == kind)
+            return codecs[i]->name;
+    return "unknown";
+}
+
+int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
+                    weir_err *err)
+{
+    static const struct wr_picture_crop no_crop;
+    struct wr_picture_info info;
+    int i = usable_codec(bytes, len, err);
+    int r = i < 0 ? i : codecs[i]->info(bytes, len, &info, err);
+
+    if (r < 0)
+        return r;
+    r = wr_codec_check_size(&info, &no_crop, err);
+    if (r < 0)
+        return r;
+    *ret = info;
+    return 0;
+}
+
+static int check_spec(const struct wr_picture_spec *s, weir_err *err)
+{
+    if (s->channels != 1 && s->channels != 3)
+        return wr_fail(err, WEIR_EINVAL, "%u channels: 1 or 3 are possible",
+                       s->channels);
+    if (!s->width != !s->height || s->width > WR_PICTURE_MAX_SIDE ||
+        s->height > WR_PICTURE_MAX_SIDE ||
+        (uint64_t)s->width * s->height > WR_PICTURE_MAX_PIXELS)
+        return wr_fail(err, WEIR_EINVAL, "cannot resize to %ux%u pixels",
+                       s->width, s->height);
+    if (s->dtype > WEIR_U8 || s->layout > WEIR_NCHW ||
+        s->resize > WEIR_RESIZE_AREA || s->decode > WEIR_DECODE_FAST)
+        return wr_fail(err, WEIR_EINVAL, "picture: unknown type or mode");
+    for (uint32_t c = 0; c < s->channels && s->dtype != WEIR_U8; c++)
+        if (!isfinite(s->mean[c]) || !isfinite(s->std[c]) || !s->std[c])
+            return wr_fail(err, WEIR_EINVAL,
+                           "cannot normalize with mean %g and std %g",
+                           (double)s->mean[c], (double)s->std[c]);
+    return 0;
+}
+
+/* Everything whose size the spec decides. */
+static int decoder_init(struct wr_picture_decoder *d, weir_err *err)
+{
+    size_t width = WR_ALIGN_UP((size_t)d->spec.width, 8u);
+    bool ok = true;
+
+    d->quads = calloc(width ? width : 8, 4 * sizeof(*d->quads));
+    ok = d->quads != NULL;
+    for (int p = 0; p < WR_CODEC_PLANES; p++) {
+        d->ycc[p] = calloc(width ? width : 8, sizeof(*d->ycc[p]));
+        d->rows[p] = calloc(WR_CODEC_ROWS, sizeof(*d->rows[p]));
+        ok = ok && d->ycc[p] && d->rows[p];
+    }
+    if (!ok)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a picture decoder");
+    return d->spec.width ? wr_layout_init(&d->layout, &d->spec, d->kernels, err)
+                         : 0;
+}
+
+int wr_picture_new(struct wr_picture_decoder **ret,
+                   const struct wr_picture_spec *spec, weir_err *err)
+{
+    struct wr_picture_decoder *d;
+    int r = check_spec(spec, err);
+
+    if (r < 0)
+        return r;
+    d = calloc(1, sizeof(*d));
+    if (!d)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a picture decoder");
+    d->spec = *spec;
+    d->kernels = wr_kernels_best();
+    r = decoder_init(d, err);
+    if (r < 0) {
+        wr_picture_free(d);
+        return r;
+    }
+    *ret = d;
+    return 0;
+}
+
+void wr_picture_free(struct wr_picture_decoder *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < CODECS; i++)
+        if (codecs[i]->state_free)
+            codecs[i]->state_free(d->state[i]);
+    for (int p = 0; p < WR_CODEC_PLANES; p++) {
+        wr_plane_done(&d->plane[p]);
+        free(d->ycc[p]);
+        free(d->rows[p]);
+    }
+    wr_filter_cache_done(&d->filters);
+    wr_layout_done(&d->layout);
+    free(d->quads);
+    free(d->whole);
+    free(d);
+}
+
+size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec)
+{
+    return (size_t)spec->width * spec->height * spec->channels *
+           wr_layout_elem_bytes(spec->dtype);
+}
+
+/* Finds the codec and reads the header: what will come, in which shape. */
+static int start(struct wr_picture_decoder *d, const struct wr_codec_job *job,
+                 struct wr_codec_shape *ret, weir_err *err)
+{
+    int i = usable_codec(job->bytes, job->len, err), r = 0;
+
+    if (i < 0)
+        return i;
+    if (!d->state[i])
+        r = codecs[i]->state_new(&d->state[i], err);
+    if (r >= 0)
+        r = codecs[i]->start(d->state[i], job, ret, err);
+    return r < 0 ? r : i;
+}
+
+static int begin_planes(struct wr_picture_decoder *d,
+                        const struct wr_codec_shape *shape, weir_err *err)
+{
+    for (uint32_t p = 0; p < shape->planes; p++) {
+        const struct wr_codec_plane *from = &shape->plane[p];
+        struct wr_plane_setup s = {
+            .width = from->width,
+            .height = from->height,
+            .comps = shape->planes == 1 ? d->spec.channels : 1,
+            .skip = from->skip,
+            .row_bytes = from->row_bytes,
+            .rows_at_once = shape->rows,
+            .upsample_x = from->upsample_x,
+            .upsample_y = from->upsample_y,
+            .box_x = {from->box_x[0], from->box_x[1]},
+            .box_y = {from->box_y[0], from->box_y[1]},
+            .out_w = d->spec.width,
+            .out_h = d->spec.height,
+            .resize = d->spec.resize,
+        };
+        int r = wr_plane_begin(&d->plane[p], &d->filters, &s, err);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static bool is_ready(const struct wr_picture_decoder *d, uint32_t planes,
+                     uint32_t o)
+{
+    for (uint32_t p = 0; p < planes; p++)
+        if (!wr_plane_is_ready(&d->plane[p], o))
+            return false;
+    return true;
+}
+
+static void emit_row(struct wr_picture_decoder *d, uint32_t planes, uint32_t o,
+                     void *slot)
+{
+    if (planes == 1) {
+        wr_plane_emit(&d->plane[0], d->kernels, o, d->quads);
+        wr_layout_put(&d->layout, d->quads, o, slot);
+        return;
+    }
+    for (uint32_t p = 0; p < planes; p++)
+        wr_plane_emit(&d->plane[p], d->kernels, o, d->ycc[p]);
+    d->kernels->ycc(d->ycc, d->spec.width);
+    wr_layout_put_planes(&d->layout, d->ycc, o, slot);
+}
+
+/* Reads a strip of rows into the planes' rings. */
+static int read_strip(struct wr_picture_decoder *d, int codec,
+                      const struct wr_codec_shape *shape, weir_err *err)
+{
+    struct wr_codec_rows rows = {0};
+    int r;
+
+    for (uint32_t p = 0; p < shape->planes; p++) {
+        rows.row[p] = d->rows[p];
+        for (uint32_t k = 0; k < shape->rows; k++)
+            d->rows[p][k] = wr_plane_row(&d->plane[p], k);
+    }
+    r = codecs[codec]->read(d->state[codec], &rows, err);
+    if (r < 0)
+        return r;
+    for (uint32_t p = 0; p < shape->planes; p++)
+        wr_plane_advance(&d->plane[p], rows.count[p]);
+    return 0;
+}
+
+/* A picture on its way into a slot. */
+struct run {
+    struct wr_codec_job job;
+    struct wr_codec_shape shape;
+    int codec;
+    void *slot;                     /* borrowed from the caller */
+    struct wr_picture_times *times; /* borrowed from the caller */
+};
+
+/* Strip by strip: decoded, and resampled while it is in the cache. */
+static int stream(struct wr_picture_decoder *d, struct run *run, weir_err *err)
+{
+    uint32_t planes = run->shape.planes, o = 0;
+    uint64_t at = wr_clock_ns(), now;
+
+    while (d->plane[0].have < d->plane[0].height) {
+        int r = read_strip(d, run->codec, &run->shape, err);
+
+        now = wr_clock_ns();
+        run->times->decode_ns += now - at;
+        at = now;
+        if (r < 0)
+            return r;
+        for (; o < d->spec.height && is_ready(d, planes, o); o++)
+            emit_row(d, planes, o, run->slot);
+        now = wr_clock_ns();
+        run->times->resample_ns += now - at;
+        at = now;
+    }
+    if (o < d->spec.height)
+        return wr_fail(err, WEIR_EFORMAT, "picture ended at row %u of %u", o,
+                       d->spec.height);
+    return codecs[run->codec]->finish(d->state[run->codec], err);
+}
+
+int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
+                      size_t len, const struct wr_picture_crop *crop,
+                      void *slot, struct wr_picture_times *times, weir_err *err)
+{
+    struct wr_picture_times unused = {0};
+    struct run run = {
+        .job = {.bytes = bytes,
+                .len = len,
+                .channels = d->spec.channels,
+                .out_w = d->spec.width,
+                .out_h = d->spec.height,
+                .fast = d->spec.decode == WEIR_DECODE_FAST},
+        .slot = slot,
+        .times = times ? times : &unused,
+    };
+    uint64_t begin = wr_clock_ns();
+    int r;
+
+    if (!d->spec.width)
+        return wr_fail(err, WEIR_EINVAL, "no size to resize to");
+    if (crop)
+        run.job.crop = *crop;
+    run.codec = start(d, &run.job, &run.shape, err);
+    r = run.codec < 0 ? run.codec : begin_planes(d, &run.shape, err);
+    run.times->decode_ns += wr_clock_ns() - begin;
+    return r < 0 ? r : stream(d, &run, err);
+}
+
+/* Room for a whole picture; a row on its way may be wider than it stays. */
+static int reserve_whole(struct wr_picture_decoder *d,
+                         const struct wr_codec_shape *shape, weir_err *err)
+{
+    const struct wr_codec_plane *p = &shape->plane[0];
+    size_t need = (size_t)p->width * d->spec.channels * p->height +
+                  (size_t)p->row_bytes * shape->rows + WR_ROW_SLACK;
+
+    if (d->whole_cap > KEEP_BYTES && need < d->whole_cap / 4) {
+        free(d->whole);
+        d->whole = NULL;
+        d->whole_cap = 0;
+    }
+    if (!wr_grow(&d->whole, &d->whole_cap, need, 1))
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %ux%u pixels", p->width,
+                       p->height);
+    return 0;
+}
+
+static int read_whole(struct wr_picture_decoder *d, int codec,
+                      const struct wr_codec_shape *shape, weir_err *err)
+{
+    size_t stride = (size_t)shape->plane[0].width * d->spec.channels;
+
+    for (uint32_t y = 0; y < shape->plane[0].height;) {
+        struct wr_codec_rows rows = {.row = {d->rows[0]}};
+        int r;
+
+        for (uint32_t k = 0; k < shape->rows; k++)
+            d->rows[0][k] = d->whole + (y + k) * stride;
+        r = codecs[codec]->read(d->state[codec], &rows, err);
+        if (r < 0)
+            return r;
+        y += rows.count[0];
+    }
+    return codecs[codec]->finish(d->state[codec], err);
+}
+
+int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
+                           size_t len, struct wr_picture_info *ret_info,
+                           const uint8_t **ret_pixels, weir_err *err)
+{
+    struct wr_codec_job job = {
+        .bytes = bytes, .len = len, .channels = d->spec.channels};
+    struct wr_codec_shape shape;
+    int codec = start(d, &job, &shape, err);
+    int r = codec < 0 ? codec : reserve_whole(d, &shape, err);
+
+    if (r >= 0)
+        r = read_whole(d, codec, &shape, err);
+    if (r < 0)
+        return r;
+    if (ret_info)
+        *ret_info = shape.info;
+    if (ret_pixels)
+        *ret_pixels = d->whole;
+    return 0;
+}

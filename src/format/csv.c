@@ -1,0 +1,158 @@
+/* csv.c - rows of a list of paths and labels, parsed where they lie.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/csv.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void wr_csv_init(struct wr_csv *c, char *text, size_t len)
+{
+    size_t skip = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+    *c = (struct wr_csv){.at = text + skip, .end = text + len, .line = 1};
+}
+
+/* Behind the closing quote of the field that opens at p; NULL: none. */
+static const char *skip_quoted(const char *p, const char *end)
+{
+    for (p++;; p += 2) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p)
+            return NULL;
+        if (p + 1 == end || p[1] != '"')
+            return p + 1;
+    }
+}
+
+/* Finds the end of the row at p (its newline, or `end`) without changing
+ * anything. Returns what is wrong with it, or NULL. */
+static const char *scan_row(const char *p, const char *end,
+                            const char **ret_end)
+{
+    const char *start = p;
+    unsigned fields = 1;
+
+    for (;; p++, fields++) {
+        if (p < end && *p == '"') {
+            p = skip_quoted(p, end);
+            if (!p)
+                return "a quote that is never closed";
+            if (p < end && *p == '\r')
+                p++;
+            if (p < end && *p != ',' && *p != '\n')
+                return "text behind a closing quote";
+        }
+        while (p < end && *p != ',' && *p != '\n')
+            p++;
+        if (p == end || *p == '\n')
+            break;
+    }
+    if (memchr(start, '\0', (size_t)(p - start)))
+        return "a zero byte";
+    if (fields > 2)
+        return "more than two columns (a path with a comma needs quotes)";
+    *ret_end = p;
+    return NULL;
+}
+
+/* Cuts the field at *at out of its row and steps behind it. */
+static char *take_field(char **at, char *row_end)
+{
+    char *p = *at, *field = p, *w = p;
+
+    if (p < row_end && *p == '"') {
+        for (p++; *p != '"' || (p + 1 < row_end && p[1] == '"'); p++) {
+            if (*p == '"')
+                p++;
+            *w++ = *p;
+        }
+        p++;
+        if (p < row_end && *p == '\r')
+            p++;
+    } else {
+        while (p < row_end && *p != ',')
+            p++;
+        w = p > field && p == row_end && p[-1] == '\r' ? p - 1 : p;
+    }
+    *at = p < row_end ? p + 1 : p;
+    *w = '\0';
+    return field;
+}
+
+static char *trim(char *text)
+{
+    size_t n;
+
+    text += strspn(text, " \t");
+    n = strlen(text);
+    while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+        n--;
+    text[n] = '\0';
+    return text;
+}
+
+/* Skips what holds no row: empty lines and comments. */
+static void skip_lines(struct wr_csv *c)
+{
+    while (c->at < c->end) {
+        size_t left = (size_t)(c->end - c->at);
+        bool crlf = *c->at == '\r' && (left == 1 || c->at[1] == '\n');
+        char *newline;
+
+        if (*c->at != '#' && *c->at != '\n' && !crlf)
+            return;
+        newline = memchr(c->at, '\n', left);
+        c->at = newline ? newline + 1 : c->end;
+        c->line++;
+    }
+}
+
+/* Steps behind a row and counts the lines it took. */
+static void step_behind(struct wr_csv *c, char *row_end)
+{
+    for (char *p = c->at; p < row_end; p++)
+        c->line += *p == '\n';
+    c->line++;
+    c->at = row_end < c->end ? row_end + 1 : c->end;
+}
+
+/* The row at c->at, from its start to its newline or the end of the text;
+ * NULL, and ret->bad, when it is of no use. */
+static char *find_row_end(const struct wr_csv *c, struct wr_csv_row *ret)
+{
+    size_t left = (size_t)(c->end - c->at);
+    size_t seen = WR_MIN(left, (size_t)WR_CSV_MAX_ROW);
+    const char *limit = c->at + seen;
+    const char *row_end = NULL;
+
+    ret->bad = scan_row(c->at, limit, &row_end);
+    if (seen < left &&
+        (ret->bad ? !memchr(c->at, '\n', seen) : row_end == limit))
+        ret->bad = "longer than 16384 bytes";
+    return ret->bad ? NULL : c->at + (row_end - c->at);
+}
+
+bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
+{
+    char *at, *row_end;
+
+    skip_lines(c);
+    if (c->at >= c->end)
+        return false;
+    *ret = (struct wr_csv_row){.line = c->line};
+    at = c->at;
+    row_end = find_row_end(c, ret);
+    if (!row_end) {
+        row_end = memchr(at, '\n', (size_t)(c->end - at));
+        step_behind(c, row_end ? row_end : c->end);
+        return true;
+    }
+    step_behind(c, row_end);
+    ret->path = take_field(&at, row_end);
+    if (at < row_end)
+        ret->label = trim(take_field(&at, row_end));
+    if (ret->label && !*ret->label)
+        ret->label = NULL;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* csv.h - rows of a list of paths and labels, parsed where they lie.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * RFC 4180 with LF or CRLF, a UTF-8 byte order mark, empty lines, and lines
+ * that begin with '#', which are skipped. */
+#ifndef WR_FORMAT_CSV_H
+#define WR_FORMAT_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WR_CSV_MAX_ROW 16384u /* bytes of one row */
+
+struct wr_csv {
+    char *at, *end; /* borrowed: what is left; *end is a byte of its own */
+    uint64_t line;  /* number of the line at `at`, from 1 */
+};
+
+struct wr_csv_row {
+    char *path;      /* borrowed from the text */
+    char *label;     /* borrowed, blanks around it cut off; NULL: none */
+    uint64_t line;   /* where the row begins */
+    const char *bad; /* why the row is of no use (then there is no path), or
+                        NULL */
+};
+
+/* Starts at `text`, which is changed by parsing; text[len] must be there. */
+void wr_csv_init(struct wr_csv *c, char *text, size_t len);
+
+/* The next row; false at the end. A bad row ends at its first newline. */
+bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret);
+
+#endif

@@ -1,0 +1,210 @@
+/* dataset.c - the public face of an indexed data set.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "weir/dataset.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/format.h"
+
+void weir_dataset_defaults(weir_dataset_config *cfg)
+{
+    memset(cfg, 0, sizeof(*cfg));
+}
+
+static int fail_format(const char *name, weir_err *err)
+{
+    char known[256] = "";
+
+    for (unsigned k = 0; wr_format_at(k); k++) {
+        size_t used = strlen(known);
+
+        snprintf(known + used, sizeof(known) - used, "%s%s", k ? ", " : "",
+                 wr_format_at(k)->name);
+    }
+    return wr_fail(err, WEIR_EINVAL, "format '%s' is not one of %s", name,
+                   known);
+}
+
+static int choose_format(weir_dataset *ds, struct wr_index_job *job,
+                         weir_err *err)
+{
+    const char *name = job->cfg->format;
+
+    ds->format = name ? wr_format_find(name)
+                      : wr_format_choose(job->leaf_store, job->leaf);
+    if (ds->format)
+        return 0;
+    if (name)
+        return fail_format(name, err);
+    return wr_fail(err, WEIR_ENOTSUP, "'%s': no format reads this", ds->url);
+}
+
+/* A list's objects may lie below another root than the list itself. */
+static int open_root(weir_dataset *ds, const char *root, weir_err *err)
+{
+    char *leaf = NULL;
+    int r;
+
+    r = wr_store_open(root, &ds->store, &leaf, err);
+    if (r == 0 && leaf)
+        r = wr_fail(err, WEIR_EINVAL, "root '%s': a file, not a folder", root);
+    free(leaf);
+    return r;
+}
+
+/* No samples is a failure: of a data set, its name, or its rights. */
+static int check_not_empty(const weir_dataset *ds, weir_err *err)
+{
+    const weir_issue *first = wr_index_issue(ds->index, 0);
+
+    if (wr_index_count(ds->index))
+        return 0;
+    if (first)
+        return wr_fail(err, first->code,
+                       "'%s': no samples (format %s), %" PRIu64
+                       " problems; the first: '%s': %s",
+                       ds->url, ds->format->name,
+                       wr_index_issue_count(ds->index), first->name,
+                       first->reason);
+    return wr_fail(err, WEIR_EFORMAT, "'%s': no samples (format %s: %s)",
+                   ds->url, ds->format->name, ds->format->help);
+}
+
+static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
+                         weir_err *err)
+{
+    int r;
+
+    r = choose_format(ds, job, err);
+    if (r < 0)
+        return r;
+    if (job->cfg->root && !ds->format->takes_root)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a root is for lists; '%s' has the format '%s'", ds->url,
+                       ds->format->name);
+    if (job->cfg->root)
+        r = open_root(ds, job->cfg->root, err);
+    if (r < 0)
+        return r;
+    if (!ds->store)
+        ds->store = job->leaf_store;
+    job->store = ds->store;
+    job->index = ds->index;
+    r = ds->format->index(job, err);
+    if (r < 0)
+        return r;
+    wr_index_seal(ds->index);
+    return check_not_empty(ds, err);
+}
+
+int weir_dataset_open(weir_dataset **ret, const char *url,
+                      const weir_dataset_config *cfg, weir_err *err)
+{
+    weir_dataset_config defaults;
+    struct wr_index_job job = {0};
+    weir_dataset *ds;
+    char *leaf = NULL;
+    int r;
+
+    if (!ret || !url)
+        return wr_fail(err, WEIR_EINVAL, "no URL, or nowhere to put it");
+    weir_dataset_defaults(&defaults);
+    job.cfg = cfg ? cfg : &defaults;
+    ds = calloc(1, sizeof(*ds));
+    if (!ds || !(ds->url = strdup(url)) || !(ds->index = wr_index_new())) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    r = wr_store_open(url, &job.leaf_store, &leaf, err);
+    if (r < 0)
+        goto out;
+    job.leaf = leaf;
+    r = index_dataset(ds, &job, err);
+    if (ds->store == job.leaf_store)
+        job.leaf_store = NULL; /* the data set's own */
+    if (r == 0) {
+        *ret = ds;
+        ds = NULL;
+    }
+out:
+    wr_store_close(job.leaf_store);
+    weir_dataset_close(&ds);
+    free(leaf);
+    return r;
+}
+
+void weir_dataset_close(weir_dataset **ds)
+{
+    if (!ds || !*ds)
+        return;
+    wr_index_free((*ds)->index);
+    wr_store_close((*ds)->store);
+    free((*ds)->url);
+    free(*ds);
+    *ds = NULL;
+}
+
+uint64_t weir_dataset_count(const weir_dataset *ds)
+{
+    return wr_index_count(ds->index);
+}
+
+uint64_t weir_dataset_bytes(const weir_dataset *ds)
+{
+    return wr_index_bytes(ds->index);
+}
+
+uint64_t weir_dataset_max_length(const weir_dataset *ds)
+{
+    return wr_index_max_length(ds->index);
+}
+
+const char *weir_dataset_format(const weir_dataset *ds)
+{
+    return ds->format->name;
+}
+
+uint32_t weir_dataset_class_count(const weir_dataset *ds)
+{
+    return wr_index_class_count(ds->index);
+}
+
+const char *weir_dataset_class_name(const weir_dataset *ds, uint32_t label)
+{
+    return wr_index_class_name(ds->index, label);
+}
+
+int weir_dataset_sample(const weir_dataset *ds, uint64_t i, char *name_buf,
+                        size_t cap, weir_sample *ret, weir_err *err)
+{
+    struct wr_place p;
+
+    if (i >= wr_index_count(ds->index))
+        return wr_fail(err, WEIR_EINVAL,
+                       "sample %" PRIu64 " of %" PRIu64 ": out of range", i,
+                       wr_index_count(ds->index));
+    wr_index_place(ds->index, i, &p);
+    if (cap)
+        wr_index_object_path(ds->index, p.object, name_buf, cap);
+    *ret = (weir_sample){
+        .name = cap ? name_buf : NULL,
+        .offset = p.offset,
+        .length = p.length,
+        .label = p.label,
+    };
+    return 0;
+}
+
+uint64_t weir_dataset_issue_count(const weir_dataset *ds)
+{
+    return wr_index_issue_count(ds->index);
+}
+
+const weir_issue *weir_dataset_issue(const weir_dataset *ds, uint64_t k)
+{
+    return wr_index_issue(ds->index, k);
+}

@@ -1,0 +1,84 @@
+/* format.c - the registry of formats, and what indexers share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/format.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define PROGRESS_NS (100 * WR_NS_PER_MS)
+
+/* One line per format. */
+static const struct wr_format_ops *const formats[] = {
+    &wr_format_images,
+    &wr_format_list,
+    &wr_format_tensor,
+};
+
+const struct wr_format_ops *wr_format_at(unsigned k)
+{
+    return k < WR_ARRAY_LEN(formats) ? formats[k] : NULL;
+}
+
+const struct wr_format_ops *wr_format_find(const char *name)
+{
+    for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++)
+        if (!strcmp(formats[k]->name, name))
+            return formats[k];
+    return NULL;
+}
+
+const struct wr_format_ops *wr_format_choose(struct wr_store *st,
+                                             const char *leaf)
+{
+    const struct wr_format_ops *best = NULL;
+    int best_score = 0;
+
+    for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++) {
+        int score = formats[k]->probe(st, leaf);
+
+        if (score > best_score) {
+            best_score = score;
+            best = formats[k];
+        }
+    }
+    return best;
+}
+
+bool wr_name_has_ext(const char *name, const char *ext)
+{
+    size_t n = strlen(name), e = strlen(ext);
+
+    return n > e && !strcasecmp(name + n - e, ext);
+}
+
+int wr_index_job_progress(struct wr_index_job *job, weir_err *err)
+{
+    uint64_t now;
+
+    if (!job->cfg->progress)
+        return 0;
+    now = wr_clock_ns();
+    if (now < job->next_progress_ns)
+        return 0;
+    job->next_progress_ns = now + PROGRESS_NS;
+    if (job->cfg->progress(job->cfg->progress_arg,
+                           wr_index_count(job->index)) != 0)
+        return wr_fail(err, WEIR_ECANCELED, "canceled while indexing");
+    return 0;
+}
+
+void wr_index_job_issue(struct wr_index_job *job, const char *name,
+                        const weir_err *e)
+{
+    size_t n = strlen(name);
+    const char *text = e->msg;
+
+    if (text[0] == '\'' && !strncmp(text + 1, name, n) &&
+        !strncmp(text + 1 + n, "': ", 3))
+        text += n + 4;
+    wr_index_add_issue(job->index, name, e->code, text);
+}

@@ -1,0 +1,260 @@
+/* images.c - a tree of pictures, one folder per class.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The folders in the root are the classes, numbered in the order of their
+ * names, byte by byte, whether they hold pictures or not: so the training and
+ * the validation half of a data set agree. Files at any depth below belong to
+ * the class of that first folder. */
+#include "format/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/listing.h"
+#include "format/pictures.h"
+
+#define MAX_DEPTH 64   /* folders inside each other */
+#define MAX_PATH  4096 /* bytes of a path below the root */
+
+struct folder_id {
+    uint64_t dev, ino;
+};
+
+struct walk {
+    struct wr_index_job *job; /* borrowed */
+    weir_err *err;            /* borrowed; may be NULL */
+    unsigned depth;           /* folders above the one being read */
+    uint32_t label;
+    size_t path_len;
+    char path[MAX_PATH];               /* of the folder being read */
+    struct folder_id above[MAX_DEPTH]; /* the folders from the root to here */
+};
+
+static bool is_wanted(const struct wr_entry *e)
+{
+    if (e->name[0] == '.')
+        return false;
+    return e->kind == WR_KIND_DIR || wr_is_picture_name(e->name);
+}
+
+static int tick(void *arg)
+{
+    struct walk *w = arg;
+
+    return wr_index_job_progress(w->job, w->err);
+}
+
+static int walk_folder(struct walk *w);
+
+/* Is the folder at w->path one of those above it? */
+static bool is_loop(const struct walk *w, const struct wr_stat *st)
+{
+    for (unsigned k = 0; k < w->depth; k++)
+        if (w->above[k].dev == st->dev && w->above[k].ino == st->ino)
+            return true;
+    return false;
+}
+
+/* Appends "/name" to w->path; false when it does not fit. */
+static bool push_name(struct walk *w, const char *name)
+{
+    size_t slash = w->path_len ? 1 : 0;
+    size_t len = strlen(name);
+
+    if (w->path_len + slash + len >= sizeof(w->path))
+        return false;
+    if (slash)
+        w->path[w->path_len] = '/';
+    memcpy(w->path + w->path_len + slash, name, len + 1);
+    w->path_len += slash + len;
+    return true;
+}
+
+static void pop_name(struct walk *w, size_t len)
+{
+    w->path_len = len;
+    w->path[len] = '\0';
+}
+
+static void add_issue(struct walk *w, int code, const char *reason)
+{
+    wr_index_add_issue(w->job->index, w->path, code, reason);
+}
+
+/* The folder at w->path, unless something is wrong with it: then that is
+ * remembered, and the walk goes on. */
+static int enter_folder(struct walk *w)
+{
+    struct wr_store *store = w->job->store;
+    struct wr_stat st;
+    weir_err e;
+
+    if (store->ops->stat(store, w->path, &st, &e) < 0) {
+        wr_index_job_issue(w->job, w->path, &e);
+        return 0;
+    }
+    if (is_loop(w, &st)) {
+        add_issue(w, WEIR_EFORMAT, "a link back to a folder above it");
+        return 0;
+    }
+    if (w->depth >= MAX_DEPTH) {
+        add_issue(w, WEIR_ELIMIT, "more than 64 folders inside each other");
+        return 0;
+    }
+    if (w->depth == 1) {
+        int64_t label = wr_index_add_class(w->job->index, w->path, w->err);
+
+        if (label < 0)
+            return (int)label;
+        w->label = (uint32_t)label;
+    }
+    w->above[w->depth++] = (struct folder_id){st.dev, st.ino};
+    return walk_folder(w);
+}
+
+static int add_folder(struct walk *w, const char *name)
+{
+    size_t len = w->path_len;
+    unsigned depth = w->depth;
+    uint32_t label = w->label;
+    int r;
+
+    if (!push_name(w, name)) {
+        add_issue(w, WEIR_ELIMIT, "holds a folder whose path is too long");
+        return 0;
+    }
+    r = enter_folder(w);
+    w->depth = depth;
+    w->label = label;
+    pop_name(w, len);
+    return r;
+}
+
+/* A name with a picture's ending that is no file: a link to nothing, a pipe. */
+static void add_other(struct walk *w, const char *name)
+{
+    size_t len = w->path_len;
+
+    if (push_name(w, name))
+        add_issue(w, WEIR_ENOENT, "not a file, or a link to nothing");
+    pop_name(w, len);
+}
+
+static int add_file(struct walk *w, int64_t *dir, const char *name,
+                    uint64_t size)
+{
+    struct wr_index *ix = w->job->index;
+    int64_t object;
+
+    if (*dir < 0)
+        *dir = wr_index_add_dir(ix, w->path, w->err);
+    if (*dir < 0)
+        return (int)*dir;
+    object = wr_index_add_object(ix, *dir, name, size, w->err);
+    if (object < 0)
+        return (int)object;
+    return wr_index_add_whole(ix, w->label, w->err);
+}
+
+static int add_entries(struct walk *w, const struct wr_listing *l)
+{
+    int64_t dir = -1; /* interned with its first picture */
+    int r = 0;
+
+    for (size_t k = 0; k < l->count && r == 0; k++) {
+        const char *name = wr_listing_name(l, k);
+
+        if (l->entries[k].kind == WR_KIND_DIR)
+            r = add_folder(w, name);
+        else if (l->entries[k].kind == WR_KIND_FILE)
+            r = add_file(w, &dir, name, l->entries[k].size);
+        else
+            add_other(w, name);
+    }
+    return r;
+}
+
+static int walk_folder(struct walk *w)
+{
+    const struct wr_listing_filter filter = {
+        .wanted = is_wanted, .tick = tick, .arg = w};
+    struct wr_listing l = {0};
+    weir_err e;
+    bool stop;
+    int r;
+
+    r = wr_listing_read(&l, w->job->store, w->path, &filter, &stop, &e);
+    if (r < 0 && (stop || w->depth == 1)) {
+        if (w->err && !(stop && r == WEIR_ECANCELED)) /* tick has said why */
+            *w->err = e;
+        goto out;
+    }
+    if (r < 0)
+        wr_index_job_issue(w->job, w->path, &e);
+    r = add_entries(w, &l);
+    if (r == 0)
+        r = wr_index_job_progress(w->job, w->err);
+out:
+    wr_listing_done(&l);
+    return r;
+}
+
+static int images_probe(struct wr_store *st, const char *leaf)
+{
+    if (leaf)
+        return wr_is_picture_name(leaf) ? 90 : 0;
+    return 50; /* any folder may be a tree of pictures */
+}
+
+/* A data set of the one picture that was named. */
+static int index_one(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_stat st;
+    int64_t k;
+    int r;
+
+    r = job->store->ops->stat(job->store, job->leaf, &st, err);
+    if (r < 0)
+        return r;
+    k = wr_index_add_dir(job->index, "", err);
+    if (k >= 0)
+        k = wr_index_add_object(job->index, k, job->leaf, st.size, err);
+    if (k < 0)
+        return (int)k;
+    return wr_index_add_whole(job->index, WEIR_NO_LABEL, err);
+}
+
+static int images_index(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_stat root;
+    struct walk *w;
+    int r;
+
+    if (job->leaf)
+        return index_one(job, err);
+    r = job->store->ops->stat(job->store, "", &root, err);
+    if (r < 0)
+        return r;
+    w = calloc(1, sizeof(*w));
+    if (!w)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    w->job = job;
+    w->err = err;
+    w->label = WEIR_NO_LABEL;
+    w->above[w->depth++] = (struct folder_id){root.dev, root.ino};
+    r = walk_folder(w);
+    free(w);
+    return r;
+}
+
+const struct wr_format_ops wr_format_images = {
+    .name = "images",
+    .help = "a tree of JPEG and PNG files, one folder per class",
+    .probe = images_probe,
+    .index = images_index,
+    .shape = wr_pictures_shape,
+    .decoder_new = wr_pictures_decoder_new,
+};

@@ -1,0 +1,292 @@
+/* list.c - pictures named by a file of "path,label" lines.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Labels are numbers when the first one is a number, else names of classes,
+ * which are then numbered in the order of their names, byte by byte, whether
+ * their files are there or not. */
+#include "format/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/csv.h"
+#include "format/intern.h"
+#include "format/pictures.h"
+
+#define MAX_LIST_BYTES ((size_t)2 << 30)
+#define MAX_LIST_ROWS  ((size_t)100 * 1000 * 1000)
+#define MAX_PATH       4096
+
+struct row {
+    const char *path;  /* borrowed from the text */
+    const char *label; /* borrowed from the text, or NULL */
+    uint64_t line;
+};
+
+struct list {
+    struct wr_index_job *job; /* borrowed */
+    struct row *rows;         /* owned */
+    size_t count, cap;
+    struct wr_intern names; /* labels that are names, in order of appearance */
+    uint32_t *rank;         /* owned: class number of name k */
+    bool by_name;
+};
+
+static void add_issue(struct list *l, const char *name, uint64_t line, int code,
+                      const char *reason)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line, reason);
+    wr_index_add_issue(l->job->index, name, code, text);
+}
+
+static bool is_header(const struct wr_csv_row *row)
+{
+    return !strcasecmp(row->path, "path") &&
+           (!row->label || !strcasecmp(row->label, "label"));
+}
+
+/* "7" -> 7; "-1" -> WEIR_NO_LABEL. False: not a label's number. */
+static bool parse_label(const char *text, uint32_t *ret)
+{
+    uint64_t value = 0;
+
+    if (!strcmp(text, "-1")) {
+        *ret = WEIR_NO_LABEL;
+        return true;
+    }
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        value = value * 10 + (uint64_t)(*text - '0');
+        if (value >= WEIR_NO_LABEL)
+            return false;
+    }
+    *ret = (uint32_t)value;
+    return true;
+}
+
+/* Only its shape: a number too large is a number all the same. */
+static bool is_number(const char *text)
+{
+    text += *text == '-';
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+static int push_row(struct list *l, const struct wr_csv_row *row, weir_err *err)
+{
+    if (l->count >= MAX_LIST_ROWS)
+        return wr_fail(err, WEIR_ELIMIT, "'%s': more than %zu rows",
+                       l->job->leaf, MAX_LIST_ROWS);
+    if (!wr_grow(&l->rows, &l->cap, l->count + 1, sizeof(*l->rows)))
+        return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", l->job->leaf);
+    l->rows[l->count++] = (struct row){row->path, row->label, row->line};
+    return 0;
+}
+
+static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
+{
+    struct wr_csv_row row;
+    struct wr_csv csv;
+    bool first = true;
+    int r = 0;
+
+    wr_csv_init(&csv, text, len);
+    while (r == 0 && wr_csv_next(&csv, &row)) {
+        if (row.bad)
+            add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, row.bad);
+        else if (!*row.path)
+            add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, "no path");
+        else if (strlen(row.path) >= MAX_PATH)
+            add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT,
+                      "a path of 4096 bytes or more");
+        else if (!first || !is_header(&row))
+            r = push_row(l, &row, err);
+        first = false;
+    }
+    return r;
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct wr_intern *names = arg;
+
+    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
+                  wr_intern_text(names, *(const uint32_t *)b));
+}
+
+/* Adds the classes in order and fills l->rank. */
+static int rank_names(struct list *l, weir_err *err)
+{
+    size_t n = l->names.count;
+    uint32_t *order = malloc(n * sizeof(*order) + 1);
+    int r = 0;
+
+    l->rank = malloc(n * sizeof(*l->rank) + 1);
+    if (!order || !l->rank) {
+        free(order);
+        return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", l->job->leaf);
+    }
+    for (size_t k = 0; k < n; k++)
+        order[k] = (uint32_t)k;
+    qsort_r(order, n, sizeof(*order), compare_names, &l->names);
+    for (size_t k = 0; k < n && r >= 0; k++) {
+        l->rank[order[k]] = (uint32_t)k;
+        r = (int)wr_index_add_class(l->job->index,
+                                    wr_intern_text(&l->names, order[k]), err);
+    }
+    free(order);
+    return r < 0 ? r : 0;
+}
+
+/* Decides what the labels are, and numbers them if they are names. */
+static int number_classes(struct list *l, weir_err *err)
+{
+    size_t k = 0;
+
+    while (k < l->count && !l->rows[k].label)
+        k++;
+    if (k == l->count || is_number(l->rows[k].label))
+        return 0;
+    l->by_name = true;
+    for (; k < l->count; k++) {
+        const char *label = l->rows[k].label;
+        int64_t r = label ? wr_intern_add(&l->names, label, strlen(label)) : 0;
+
+        if (r < 0)
+            return wr_fail(err, (int)r, "'%s': too many classes", l->job->leaf);
+    }
+    return rank_names(l, err);
+}
+
+static bool row_label(struct list *l, const struct row *row, uint32_t *ret)
+{
+    int64_t name;
+
+    *ret = WEIR_NO_LABEL;
+    if (!row->label)
+        return true;
+    if (!l->by_name)
+        return parse_label(row->label, ret);
+    name = wr_intern_add(&l->names, row->label, strlen(row->label));
+    if (name >= 0)
+        *ret = l->rank[name];
+    return name >= 0;
+}
+
+/* Adds object and sample of a file that is there. */
+static int add_sample(struct list *l, const char *path, uint64_t size,
+                      uint32_t label, weir_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[MAX_PATH] = "";
+    int64_t k;
+
+    if (slash) /* the root's slash stays: "/a.jpg" lies in "/" */
+        memcpy(folder, path, (size_t)(slash - path) + (slash == path));
+    k = wr_index_add_dir(l->job->index, folder, err);
+    if (k >= 0)
+        k = wr_index_add_object(l->job->index, k, slash ? slash + 1 : path,
+                                size, err);
+    if (k < 0)
+        return (int)k;
+    return wr_index_add_whole(l->job->index, label, err);
+}
+
+static int add_row(struct list *l, const struct row *row, weir_err *err)
+{
+    struct wr_store *store = l->job->store;
+    const char *path = row->path;
+    struct wr_stat st;
+    uint32_t label;
+    weir_err e;
+
+    while (path[0] == '.' && path[1] == '/')
+        for (path += 2; *path == '/'; path++)
+            ;
+    if (!row_label(l, row, &label)) {
+        add_issue(l, path, row->line, WEIR_EFORMAT,
+                  "the label is no number below 4294967295");
+        return 0;
+    }
+    if (store->ops->stat(store, path, &st, &e) < 0) {
+        add_issue(l, path, row->line, e.code,
+                  e.os_errno ? strerrordesc_np(e.os_errno)
+                             : weir_strerror(e.code));
+        return 0;
+    }
+    if (st.kind != WR_KIND_FILE) {
+        add_issue(l, path, row->line, WEIR_EFORMAT,
+                  st.kind == WR_KIND_DIR ? "a folder, not a file"
+                                         : "not a regular file");
+        return 0;
+    }
+    return add_sample(l, path, st.size, label, err);
+}
+
+static int add_rows(struct list *l, weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; k < l->count && r == 0; k++) {
+        r = add_row(l, &l->rows[k], err);
+        if (r == 0 && k % 256 == 0)
+            r = wr_index_job_progress(l->job, err);
+    }
+    return r;
+}
+
+static int list_index(struct wr_index_job *job, weir_err *err)
+{
+    struct list l = {.job = job};
+    char *text = NULL;
+    size_t len;
+    int r;
+
+    if (!job->leaf)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a folder, not a list file of paths and labels");
+    r = wr_store_slurp(job->leaf_store, job->leaf, MAX_LIST_BYTES, &text, &len,
+                       err);
+    if (r < 0)
+        return r;
+    r = parse_rows(&l, text, len, err);
+    if (r == 0)
+        r = number_classes(&l, err);
+    if (r == 0)
+        r = add_rows(&l, err);
+    wr_intern_done(&l.names);
+    free(l.rank);
+    free(l.rows);
+    free(text);
+    return r;
+}
+
+static int list_probe(struct wr_store *st, const char *leaf)
+{
+    (void)st;
+    if (!leaf)
+        return 0;
+    if (wr_name_has_ext(leaf, ".csv") || wr_name_has_ext(leaf, ".txt") ||
+        wr_name_has_ext(leaf, ".lst") || wr_name_has_ext(leaf, ".list"))
+        return 80;
+    return 10; /* any file may be one */
+}
+
+const struct wr_format_ops wr_format_list = {
+    .name = "list",
+    .help = "a file of path,label lines that name JPEG and PNG files",
+    .takes_root = true,
+    .probe = list_probe,
+    .index = list_index,
+    .shape = wr_pictures_shape,
+    .decoder_new = wr_pictures_decoder_new,
+};

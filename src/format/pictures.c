@@ -1,0 +1,137 @@
+/* pictures.c - the decoder that formats of encoded pictures share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/pictures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+struct pictures_decoder {
+    struct wr_decoder base;
+    struct wr_picture_decoder *picture; /* owned */
+};
+
+bool wr_is_picture_name(const char *name)
+{
+    return wr_name_has_ext(name, ".jpg") || wr_name_has_ext(name, ".jpeg") ||
+           wr_name_has_ext(name, ".png");
+}
+
+static struct wr_picture_spec spec_from(const weir_pipeline_config *cfg)
+{
+    struct wr_picture_spec spec = {
+        .width = cfg->width,
+        .height = cfg->height,
+        .channels = cfg->channels,
+        .dtype = cfg->dtype,
+        .layout = cfg->layout,
+        .resize = cfg->resize,
+        .decode = cfg->decode,
+    };
+
+    memcpy(spec.mean, cfg->mean, sizeof(spec.mean));
+    memcpy(spec.std, cfg->std, sizeof(spec.std));
+    return spec;
+}
+
+static int check_config(const weir_pipeline_config *cfg, weir_err *err)
+{
+    if (cfg->channels != 1 && cfg->channels != 3)
+        return wr_fail(err, WEIR_EINVAL, "channels: %u is neither 1 nor 3",
+                       cfg->channels);
+    if (!cfg->width || !cfg->height || cfg->width > WR_PICTURE_MAX_SIDE ||
+        cfg->height > WR_PICTURE_MAX_SIDE ||
+        (uint64_t)cfg->width * cfg->height > WR_PICTURE_MAX_PIXELS)
+        return wr_fail(err, WEIR_EINVAL,
+                       "size: %ux%u is not between 1x1 and the limit",
+                       cfg->width, cfg->height);
+    return 0;
+}
+
+int wr_pictures_shape(const struct wr_index *ix,
+                      const weir_pipeline_config *cfg,
+                      struct wr_tensor_shape *ret, weir_err *err)
+{
+    struct wr_picture_spec spec = spec_from(cfg);
+    int r = check_config(cfg, err);
+
+    (void)ix; /* pictures of any size come out alike */
+    if (r < 0)
+        return r;
+    *ret = (struct wr_tensor_shape){
+        .dtype = cfg->dtype,
+        .ndim = 3,
+        .dims = {cfg->height, cfg->width, cfg->channels},
+        .bytes = wr_picture_slot_bytes(&spec),
+    };
+    if (cfg->layout == WEIR_NCHW) {
+        ret->dims[0] = cfg->channels;
+        ret->dims[1] = cfg->height;
+        ret->dims[2] = cfg->width;
+    }
+    return 0;
+}
+
+static int pictures_decode(struct wr_decoder *d, const void *bytes, size_t len,
+                           void *slot, struct wr_picture_times *times,
+                           weir_err *err)
+{
+    struct pictures_decoder *pd = (struct pictures_decoder *)d;
+    struct wr_picture_info info;
+    uint64_t start;
+    int r;
+
+    if (!len)
+        return wr_fail(err, WEIR_EFORMAT, "empty file");
+    if (slot)
+        return wr_picture_decode(pd->picture, bytes, len, NULL, slot, times,
+                                 err);
+    start = wr_clock_ns();
+    r = wr_picture_decode_only(pd->picture, bytes, len, &info, NULL, err);
+    if (times)
+        times->decode_ns += wr_clock_ns() - start;
+    return r;
+}
+
+static void pictures_free(struct wr_decoder *d)
+{
+    struct pictures_decoder *pd = (struct pictures_decoder *)d;
+
+    if (!pd)
+        return;
+    wr_picture_free(pd->picture);
+    free(pd);
+}
+
+static const struct wr_decoder_ops pictures_decoder_ops = {
+    .decode = pictures_decode,
+    .free = pictures_free,
+};
+
+int wr_pictures_decoder_new(const struct wr_index *ix,
+                            const weir_pipeline_config *cfg,
+                            struct wr_decoder **ret, weir_err *err)
+{
+    struct wr_picture_spec spec = spec_from(cfg);
+    struct pictures_decoder *pd;
+    int r;
+
+    (void)ix;
+    r = check_config(cfg, err);
+    if (r < 0)
+        return r;
+    pd = calloc(1, sizeof(*pd));
+    if (!pd)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    pd->base.ops = &pictures_decoder_ops;
+    r = wr_picture_new(&pd->picture, &spec, err);
+    if (r < 0) {
+        free(pd);
+        return r;
+    }
+    *ret = &pd->base;
+    return 0;
+}

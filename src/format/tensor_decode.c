@@ -1,0 +1,210 @@
+/* tensor_decode.c - stored tensors -> tensors as they were asked for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/tensor_decode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/kernel.h"
+#include "format/tensor.h"
+
+/* How a sample becomes a tensor. */
+struct plan {
+    enum weir_dtype dtype; /* that comes out */
+    bool convert;          /* u8 -> f32 or f16 */
+    bool planar;           /* HWC -> CHW */
+    uint32_t channels;     /* 1 or 3, when converted or planar */
+    size_t pixels;         /* values per channel */
+    size_t stored_bytes;   /* of one sample */
+    size_t out_bytes;
+};
+
+struct tensor_decoder {
+    struct wr_decoder base;
+    struct plan plan;
+    /* What each stored value becomes, by channel: with 256 values a table is
+     * as exact as the arithmetic and needs no f16 in the processor. */
+    float f32[3][256];
+    uint16_t f16[3][256];
+};
+
+static enum weir_dtype stored_dtype(const struct wr_sample_shape *s)
+{
+    return s->elem == WR_ELEM_F32   ? WEIR_F32
+           : s->elem == WR_ELEM_F16 ? WEIR_F16
+                                    : WEIR_U8;
+}
+
+static const char *dtype_name(enum weir_dtype dtype)
+{
+    return dtype == WEIR_F32 ? "f32" : dtype == WEIR_F16 ? "f16" : "u8";
+}
+
+static size_t dtype_bytes(enum weir_dtype dtype)
+{
+    return dtype == WEIR_F32 ? 4 : dtype == WEIR_F16 ? 2 : 1;
+}
+
+static bool is_channel(uint64_t dim)
+{
+    return dim == 1 || dim == 3;
+}
+
+static int make_plan(const struct wr_sample_shape *s,
+                     const weir_pipeline_config *cfg, struct plan *ret,
+                     weir_err *err)
+{
+    enum weir_dtype stored = stored_dtype(s);
+    bool channels = s->ndim && is_channel(s->dims[s->ndim - 1]);
+    struct plan p = {.dtype = cfg->dtype, .convert = cfg->dtype != stored};
+    size_t values = 1;
+
+    if (p.convert && stored != WEIR_U8)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "the samples are %s and are not converted to %s: ask "
+                       "for dtype %s",
+                       dtype_name(stored), dtype_name(cfg->dtype),
+                       dtype_name(stored));
+    if (p.convert && !channels)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "the samples are u8 without a last dimension of 1 or 3 "
+                       "channels and are not normalized to %s: ask for dtype "
+                       "u8",
+                       dtype_name(cfg->dtype));
+    p.planar = stored == WEIR_U8 && cfg->layout == WEIR_NCHW && s->ndim == 3 &&
+               channels;
+    for (uint32_t k = 0; k < s->ndim; k++)
+        values *= s->dims[k]; /* the indexer has checked it */
+    p.channels = channels ? (uint32_t)s->dims[s->ndim - 1] : 1;
+    p.pixels = values / p.channels;
+    p.stored_bytes = values * wr_elem_bytes(s);
+    p.out_bytes = values * dtype_bytes(p.dtype);
+    *ret = p;
+    return 0;
+}
+
+int wr_tensor_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
+                    struct wr_tensor_shape *ret, weir_err *err)
+{
+    const struct wr_sample_shape *s = wr_index_shape(ix);
+    struct wr_tensor_shape shape = {0};
+    struct plan p = {0};
+    int r;
+
+    r = make_plan(s, cfg, &p, err);
+    if (r < 0)
+        return r;
+    shape.dtype = p.dtype;
+    shape.ndim = s->ndim;
+    memcpy(shape.dims, s->dims, sizeof(shape.dims));
+    if (p.planar) {
+        shape.dims[0] = s->dims[2];
+        shape.dims[1] = s->dims[0];
+        shape.dims[2] = s->dims[1];
+    }
+    shape.bytes = p.out_bytes;
+    /* One channel lies the same in both layouts. */
+    shape.direct = !p.convert && (!p.planar || p.channels == 1);
+    *ret = shape;
+    return 0;
+}
+
+static void to_f32(const struct tensor_decoder *td, const uint8_t *in,
+                   float *out)
+{
+    const struct plan *p = &td->plan;
+    size_t step = p->planar ? 1 : p->channels;
+
+    for (uint32_t c = 0; c < p->channels; c++) {
+        float *to = out + (p->planar ? c * p->pixels : c);
+
+        for (size_t i = 0; i < p->pixels; i++)
+            to[i * step] = td->f32[c][in[i * p->channels + c]];
+    }
+}
+
+static void to_f16(const struct tensor_decoder *td, const uint8_t *in,
+                   uint16_t *out)
+{
+    const struct plan *p = &td->plan;
+    size_t step = p->planar ? 1 : p->channels;
+
+    for (uint32_t c = 0; c < p->channels; c++) {
+        uint16_t *to = out + (p->planar ? c * p->pixels : c);
+
+        for (size_t i = 0; i < p->pixels; i++)
+            to[i * step] = td->f16[c][in[i * p->channels + c]];
+    }
+}
+
+static void to_planes(const struct plan *p, const uint8_t *in, uint8_t *out)
+{
+    for (uint32_t c = 0; c < p->channels; c++)
+        for (size_t i = 0; i < p->pixels; i++)
+            out[c * p->pixels + i] = in[i * p->channels + c];
+}
+
+static int tensor_decode(struct wr_decoder *d, const void *bytes, size_t len,
+                         void *slot, struct wr_picture_times *times,
+                         weir_err *err)
+{
+    struct tensor_decoder *td = (struct tensor_decoder *)d;
+    const struct plan *p = &td->plan;
+    uint64_t start = wr_clock_ns();
+
+    if (len != p->stored_bytes)
+        return wr_fail(err, WEIR_EFORMAT, "%zu bytes, not %zu", len,
+                       p->stored_bytes);
+    if (!slot)
+        return 0;
+    if (p->convert && p->dtype == WEIR_F32)
+        to_f32(td, bytes, slot);
+    else if (p->convert)
+        to_f16(td, bytes, slot);
+    else if (p->planar)
+        to_planes(p, bytes, slot);
+    else
+        memcpy(slot, bytes, len);
+    if (times)
+        times->resample_ns += wr_clock_ns() - start;
+    return 0;
+}
+
+static void tensor_free(struct wr_decoder *d)
+{
+    free(d);
+}
+
+static const struct wr_decoder_ops tensor_decoder_ops = {
+    .decode = tensor_decode,
+    .free = tensor_free,
+};
+
+int wr_tensor_decoder_new(const struct wr_index *ix,
+                          const weir_pipeline_config *cfg,
+                          struct wr_decoder **ret, weir_err *err)
+{
+    struct tensor_decoder *td;
+    struct plan p = {0};
+    int r;
+
+    r = make_plan(wr_index_shape(ix), cfg, &p, err);
+    if (r < 0)
+        return r;
+    td = calloc(1, sizeof(*td));
+    if (!td)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    td->base.ops = &tensor_decoder_ops;
+    td->plan = p;
+    for (unsigned c = 0; c < 3; c++)
+        for (unsigned v = 0; v < 256; v++) {
+            td->f32[c][v] = ((float)v / 255.0f - cfg->mean[c]) / cfg->std[c];
+            td->f16[c][v] = wr_f16_from_f32(td->f32[c][v]);
+        }
+    *ret = &td->base;
+    return 0;
+}

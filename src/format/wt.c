@@ -1,0 +1,105 @@
+/* wt.c - the header of .wt files: docs/formats/wt.md.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/wt.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define VERSION     1u
+#define FLAG_LABELS 1u
+
+/* Offsets of the fields. */
+enum {
+    AT_VERSION = 8,
+    AT_DTYPE = 12,
+    AT_NDIM = 16,
+    AT_FLAGS = 20,
+    AT_COUNT = 24,
+    AT_DIMS = 64,
+};
+
+static uint32_t u32_at(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return le32toh(v);
+}
+
+static uint64_t u64_at(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return le64toh(v);
+}
+
+static int check_fields(const uint8_t *h, weir_err *err)
+{
+    uint32_t ndim = u32_at(h + AT_NDIM);
+
+    if (memcmp(h, WR_WT_MAGIC, 8) != 0)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "not a .wt file: it does not begin with " WR_WT_MAGIC);
+    if (u32_at(h + AT_VERSION) != VERSION)
+        return wr_fail(err, WEIR_ENOTSUP, ".wt version %" PRIu32 ", not 1",
+                       u32_at(h + AT_VERSION));
+    if (u32_at(h + AT_DTYPE) > 2)
+        return wr_fail(err, WEIR_EFORMAT, "unknown dtype %" PRIu32,
+                       u32_at(h + AT_DTYPE));
+    if (ndim > 7)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "%" PRIu32 " dimensions, at most 7 are allowed", ndim);
+    if (u32_at(h + AT_FLAGS) & ~FLAG_LABELS)
+        return wr_fail(err, WEIR_EFORMAT, "unknown flags 0x%" PRIx32,
+                       u32_at(h + AT_FLAGS));
+    for (uint32_t k = 0; k < 7; k++)
+        if ((u64_at(h + AT_DIMS + 8 * k) != 0) != (k < ndim))
+            return wr_fail(err, WEIR_EFORMAT,
+                           "dimension %" PRIu32 " is %s zero", k,
+                           k < ndim ? "" : "not");
+    return 0;
+}
+
+int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
+                struct wr_tensor_file *ret, weir_err *err)
+{
+    static const int elems[] = {WR_ELEM_F32, WR_ELEM_F16, WR_ELEM_U8};
+    struct wr_tensor_file t = {.data_offset = WR_WT_HEADER};
+    size_t labels = 0;
+    int r;
+
+    if (len < WR_WT_HEADER)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "%zu bytes are too few for a .wt header", len);
+    r = check_fields(bytes, err);
+    if (r < 0)
+        return r;
+    t.shape.known = true;
+    t.shape.elem = elems[u32_at(bytes + AT_DTYPE)];
+    t.shape.ndim = u32_at(bytes + AT_NDIM);
+    t.count = u64_at(bytes + AT_COUNT);
+    for (uint32_t k = 0; k < t.shape.ndim; k++)
+        t.shape.dims[k] = u64_at(bytes + AT_DIMS + 8 * k);
+    if (u32_at(bytes + AT_FLAGS) & FLAG_LABELS) {
+        if (!wr_mul_ok(t.count, 4, &labels) || labels > file_size)
+            return wr_fail(err, WEIR_EFORMAT,
+                           "%" PRIu64 " labels do not fit into the file",
+                           t.count);
+        t.labels_offset = WR_WT_HEADER;
+    }
+    /* No overflow: labels <= file_size, which is an offset. */
+    if (file_size > INT64_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "larger than 2^63 bytes");
+    t.data_offset = WR_ALIGN_UP(WR_WT_HEADER + (uint64_t)labels,
+                                (uint64_t)WR_WT_ALIGN);
+    r = wr_tensor_file_settle(&t, file_size, /* exact= */ true, err);
+    if (r < 0)
+        return r;
+    *ret = t;
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* bench.c - rounds of runs and limits, and what they say together.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Thread counts that the read limit is tried with. */
+static const unsigned read_threads[] = {1, 2, 4, 8, 16, 32};
+
+/* The state of one benchmark. */
+struct bench {
+    const struct wr_bench_plan *plan; /* borrowed */
+    struct wr_files files;
+    struct wr_bench_result *results; /* owned: plan->case_count */
+    uint64_t steps_done, steps;
+    /* For the read limit by cache state: the thread count that is best, found
+     * in the first round; 0: not known yet. */
+    unsigned best_threads[3];
+};
+
+static void step(struct bench *b)
+{
+    if (b->plan->progress)
+        b->plan->progress(b->plan->progress_arg, b->steps_done, b->steps);
+    b->steps_done++;
+}
+
+/* --- limits beside a run --- */
+
+static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
+{
+    uint64_t all = wr_index_count(b->plan->ds->index);
+
+    return c->cfg.max_batches ? WR_MIN(all, c->cfg.max_batches * c->cfg.batch)
+                              : all;
+}
+
+/* One pass of plain preads by `threads`; 0 when it cannot be measured. */
+static int read_pass(struct bench *b, const struct wr_bench_case *c,
+                     unsigned threads, double *ret_rate, weir_err *err)
+{
+    struct wr_limit_job job = {
+        .ds = b->plan->ds,
+        .cfg = &c->cfg,
+        .samples = samples_of(b, c),
+        .threads = threads,
+        .stopped = b->plan->stopped,
+    };
+    struct wr_limit limit;
+    double resident;
+    int r;
+
+    r = wr_files_prepare(&b->files, c->cache, &resident, err);
+    if (r == 0)
+        r = wr_limit_read(&job, &limit, err);
+    *ret_rate = r == 0 ? limit.samples_per_s : 0;
+    return r == WEIR_ECANCELED ? r : 0;
+}
+
+/* The first round finds the best thread count, the others use it and its two
+ * neighbours, and take the best of these. */
+static int read_limit(struct bench *b, const struct wr_bench_case *c,
+                      struct wr_bench_run *run, weir_err *err)
+{
+    unsigned *best = &b->best_threads[c->cache];
+    unsigned found = 0;
+    double rate;
+    int r;
+
+    run->read_limit = 0;
+    for (unsigned i = 0; i < WR_ARRAY_LEN(read_threads); i++) {
+        unsigned n = read_threads[i];
+
+        if (*best && (n * 2 < *best || n > *best * 2))
+            continue;
+        r = read_pass(b, c, n, &rate, err);
+        if (r < 0)
+            return r;
+        if (rate > run->read_limit) {
+            run->read_limit = rate;
+            run->read_limit_threads = n;
+            found = n;
+        }
+    }
+    if (!*best)
+        *best = found;
+    return 0;
+}
+
+static int decode_limit(struct bench *b, const struct wr_bench_case *c,
+                        struct wr_bench_run *run, weir_err *err)
+{
+    struct wr_limit_job job = {
+        .ds = b->plan->ds,
+        .cfg = &c->cfg,
+        .samples = samples_of(b, c),
+        .threads = c->cfg.threads,
+        .stopped = b->plan->stopped,
+    };
+    struct wr_limit limit;
+    int r;
+
+    if (!wr_limit_has_decode(b->plan->ds, &c->cfg))
+        return 0;
+    r = wr_limit_decode(&job, &limit, err);
+    if (r == 0)
+        run->decode_limit = limit.samples_per_s;
+    return r == WEIR_ECANCELED ? r : 0;
+}
+
+/* --- rounds --- */
+
+static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
+{
+    const struct wr_bench_case *c = &b->plan->cases[k];
+    struct wr_bench_run *run = &b->results[k].runs[round];
+    double resident = -1;
+    int r = 0;
+
+    if (b->plan->limits) {
+        step(b);
+        r = decode_limit(b, c, run, err);
+        if (r == 0)
+            r = read_limit(b, c, run, err);
+    }
+    step(b);
+    if (r == 0)
+        r = wr_files_prepare(&b->files, c->cache, &resident, err);
+    if (r == 0)
+        r = wr_bench_once(b->plan, c, run, &b->results[k], err);
+    run->resident = resident;
+    return r;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *values, size_t n)
+{
+    qsort(values, n, sizeof(*values), by_value);
+    return n == 0  ? 0
+           : n % 2 ? values[n / 2]
+                   : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Median over the counted rounds of rate / limit. */
+static double ratio_of(const struct wr_bench_result *res, bool decode,
+                       double *scratch)
+{
+    size_t n = 0;
+
+    for (unsigned i = 1; i < res->round_count; i++) {
+        const struct wr_bench_run *run = &res->runs[i];
+        double limit = decode ? run->decode_limit : run->read_limit;
+
+        if (limit > 0)
+            scratch[n++] = run->samples_per_s / limit;
+    }
+    return median_of(scratch, n);
+}
+
+static void sum_up(struct wr_bench_result *res, double *scratch)
+{
+    size_t n = 0;
+    double nearest = INFINITY;
+
+    for (unsigned i = 1; i < res->round_count; i++)
+        scratch[n++] = res->runs[i].samples_per_s;
+    res->rate_median = median_of(scratch, n);
+    res->rate_min = scratch[0];
+    res->rate_max = scratch[n - 1];
+    for (unsigned i = 1; i < res->round_count; i++) {
+        double off = fabs(res->runs[i].samples_per_s - res->rate_median);
+
+        if (off < nearest) {
+            nearest = off;
+            res->median = i;
+        }
+    }
+    res->of_decode = ratio_of(res, /* decode= */ true, scratch);
+    res->of_read = ratio_of(res, /* decode= */ false, scratch);
+}
+
+static int run_rounds(struct bench *b, weir_err *err)
+{
+    for (unsigned round = 0; round < b->plan->rounds; round++)
+        for (size_t k = 0; k < b->plan->case_count; k++) {
+            int r = run_case(b, k, round, err);
+
+            if (r < 0)
+                return r;
+        }
+    return 0;
+}
+
+static int init_results(struct bench *b, weir_err *err)
+{
+    const struct wr_bench_plan *plan = b->plan;
+
+    b->results = calloc(plan->case_count, sizeof(*b->results));
+    if (!b->results)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < plan->case_count; k++) {
+        b->results[k].runs = calloc(plan->rounds, sizeof(struct wr_bench_run));
+        if (!b->results[k].runs)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        b->results[k].round_count = plan->rounds;
+    }
+    return 0;
+}
+
+int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
+             weir_err *err)
+{
+    struct bench b = {.plan = plan};
+    double *scratch = calloc(plan->rounds, sizeof(*scratch));
+    int r;
+
+    b.steps = plan->rounds * plan->case_count * (plan->limits ? 2 : 1);
+    r = scratch ? init_results(&b, err)
+                : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        r = wr_files_init(&b.files, plan->ds, err);
+    if (r == 0)
+        r = run_rounds(&b, err);
+    for (size_t k = 0; r == 0 && k < plan->case_count; k++)
+        sum_up(&b.results[k], scratch);
+    wr_files_done(&b.files);
+    free(scratch);
+    if (r < 0) {
+        wr_bench_free(b.results, plan->case_count);
+        return r;
+    }
+    *ret = b.results;
+    return 0;
+}
+
+void wr_bench_free(struct wr_bench_result *results, size_t count)
+{
+    for (size_t k = 0; results && k < count; k++) {
+        struct wr_bench_result *res = &results[k];
+
+        for (unsigned i = 0; res->runs && i < res->round_count; i++)
+            free(res->runs[i].batch_times);
+        for (size_t i = 0; i < res->bad_kept; i++)
+            free((void *)(uintptr_t)res->bad[i].text);
+        free(res->bad);
+        free(res->runs);
+    }
+    free(results);
+}

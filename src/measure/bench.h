@@ -1,0 +1,84 @@
+/* bench.h - the STREAM-like benchmark of the input pipeline.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Several cases (one combination of settings each) are run in rounds: every
+ * round runs every case once, and measures the limits beside them, so that a
+ * noisy machine is noisy for all of them alike. The first round is a warm-up
+ * and is not counted; results are medians of the others, ratios are medians
+ * of the ratios of each round. */
+#ifndef WR_MEASURE_BENCH_H
+#define WR_MEASURE_BENCH_H
+
+#include "measure/files.h"
+#include "measure/limits.h"
+
+/* One combination of settings. */
+struct wr_bench_case {
+    weir_pipeline_config cfg;
+    enum wr_cache_state cache;
+};
+
+struct wr_bench_plan {
+    const weir_dataset *ds;      /* borrowed */
+    struct wr_bench_case *cases; /* borrowed */
+    size_t case_count;
+    unsigned rounds;    /* the warm-up included, >= 2 */
+    double consumer_ms; /* a consumer that works so long on each batch */
+    bool digest;        /* hash everything that is delivered */
+    bool limits;        /* measure them */
+    bool keep_batches;  /* keep the time of every batch */
+
+    /* Called before each run: what is done now, and how far it is. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total);
+    void *progress_arg;
+    bool (*stopped)(void); /* polled; may be NULL */
+};
+
+/* When a batch came, in nanoseconds since the pipeline was opened. */
+struct wr_bench_batch {
+    uint64_t wait_ns; /* the consumer waited for it */
+    uint64_t at_ns;
+    uint32_t count;
+};
+
+/* One run of one case. */
+struct wr_bench_run {
+    double seconds;
+    uint64_t samples, batches, bytes;
+    double samples_per_s, bytes_per_s;
+    double cpu_s_per_1000;
+    uint64_t peak_bytes; /* resident memory of the whole process */
+    double first_batch_ms;
+    double gap_p50_ms, gap_p99_ms; /* between batches */
+    double resident; /* part of the data set in the page cache before */
+    uint64_t digest;
+    weir_stats stats;
+    enum weir_verdict verdict;
+    double decode_limit, read_limit; /* samples/s of this round; 0: none */
+    unsigned read_limit_threads;
+    struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
+};
+
+struct wr_bench_result {
+    struct wr_bench_run *runs; /* owned: rounds, the warm-up first */
+    unsigned round_count;
+    unsigned median; /* the run whose rate is the median */
+    double rate_min, rate_median, rate_max; /* samples/s */
+    double of_decode, of_read;              /* medians of the ratios; 0: none */
+    weir_bad_sample *bad; /* owned, as is each text: of the last run */
+    size_t bad_kept;
+    uint64_t bad_count;
+};
+
+/* *ret is an array of case_count results, to be freed with
+ * wr_bench_free(ret, case_count). */
+int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
+             weir_err *err);
+void wr_bench_free(struct wr_bench_result *results, size_t count);
+
+/* Runs one case once. */
+int wr_bench_once(const struct wr_bench_plan *plan,
+                  const struct wr_bench_case *c, struct wr_bench_run *ret,
+                  struct wr_bench_result *bad, weir_err *err);
+
+#endif

@@ -1,0 +1,176 @@
+/* bench_run.c - one run of the benchmark: a consumer takes batches.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hist.h"
+#include "base/mem.h"
+#include "monitor/usage.h"
+
+/* The consumer's notes. */
+struct tally {
+    struct wr_hist *gaps; /* owned: nanoseconds between batches */
+    uint64_t last_ns;
+    XXH3_state_t *hash;           /* owned; NULL: no digest */
+    struct wr_bench_batch *times; /* owned until handed over */
+    size_t time_count, time_cap;
+};
+
+static void hash_batch(XXH3_state_t *hash, const weir_batch *b)
+{
+    if (b->data)
+        XXH3_64bits_update(hash, b->data, b->bytes);
+    XXH3_64bits_update(hash, b->labels, b->count * sizeof(*b->labels));
+    XXH3_64bits_update(hash, b->ids, b->count * sizeof(*b->ids));
+    XXH3_64bits_update(hash, b->lengths, b->count * sizeof(*b->lengths));
+}
+
+static int note_batch(struct tally *t, const weir_batch *b,
+                      const struct wr_bench_batch *when, weir_err *err)
+{
+    if (t->last_ns)
+        wr_hist_add(t->gaps, when->at_ns - t->last_ns);
+    t->last_ns = when->at_ns;
+    if (t->hash)
+        hash_batch(t->hash, b);
+    if (!t->times)
+        return 0;
+    if (!wr_grow(&t->times, &t->time_cap, t->time_count + 1, sizeof(*t->times)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    t->times[t->time_count++] = *when;
+    return 0;
+}
+
+static int init_tally(struct tally *t, const struct wr_bench_plan *plan,
+                      weir_err *err)
+{
+    *t = (struct tally){.gaps = calloc(1, sizeof(*t->gaps))};
+    if (plan->digest) {
+        t->hash = XXH3_createState();
+        if (t->hash)
+            XXH3_64bits_reset(t->hash);
+    }
+    if (plan->keep_batches)
+        wr_grow(&t->times, &t->time_cap, 256, sizeof(*t->times));
+    if (!t->gaps || (plan->digest && !t->hash) ||
+        (plan->keep_batches && !t->times))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
+}
+
+static void done_tally(struct tally *t)
+{
+    free(t->gaps);
+    free(t->times);
+    if (t->hash)
+        XXH3_freeState(t->hash);
+}
+
+/* Takes batches until the end; a consumer that works sleeps instead. */
+static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
+                   struct tally *t, weir_err *err)
+{
+    uint64_t work_ns = (uint64_t)(plan->consumer_ms * 1e6);
+    uint64_t opened = wr_clock_ns(), before, now;
+    const weir_batch *b;
+    int r;
+
+    for (;;) {
+        struct wr_bench_batch when;
+
+        before = wr_clock_ns();
+        r = weir_pipeline_next(p, &b, err);
+        if (r <= 0)
+            return r;
+        now = wr_clock_ns();
+        when = (struct wr_bench_batch){
+            .wait_ns = now - before, .at_ns = now - opened, .count = b->count};
+        r = note_batch(t, b, &when, err);
+        if (work_ns)
+            wr_clock_sleep_until(now + work_ns);
+        weir_batch_release(b);
+        if (r < 0)
+            return r;
+        if (plan->stopped && plan->stopped())
+            return wr_fail(err, WEIR_ECANCELED, "stopped");
+    }
+}
+
+/* Copies what was bad, to be shown after the pipeline is closed. */
+static void keep_bad(const weir_pipeline *p, struct wr_bench_result *to)
+{
+    const weir_bad_sample *s;
+    uint64_t n = weir_pipeline_bad_count(p);
+
+    for (size_t i = 0; i < to->bad_kept; i++)
+        free((void *)(uintptr_t)to->bad[i].text);
+    free(to->bad);
+    to->bad_count = n;
+    to->bad_kept = 0;
+    to->bad = calloc(n ? WR_MIN(n, (uint64_t)1000) : 1, sizeof(*to->bad));
+    for (uint64_t k = 0; to->bad && (s = weir_pipeline_bad(p, k)); k++) {
+        to->bad[k] = *s;
+        to->bad[k].text = strdup(s->text ? s->text : "?");
+        to->bad_kept++;
+    }
+}
+
+static void fill_run(struct wr_bench_run *run, weir_pipeline *p,
+                     const struct tally *t, const struct wr_usage *used)
+{
+    weir_stats *s = &run->stats;
+
+    weir_pipeline_stats(p, s);
+    run->verdict = weir_stats_verdict(s);
+    run->seconds = (double)s->wall_ns / 1e9;
+    run->samples = s->samples;
+    run->batches = s->batches;
+    run->bytes = s->bytes_read;
+    run->samples_per_s = (double)s->samples / run->seconds;
+    run->bytes_per_s = (double)s->bytes_read / run->seconds;
+    run->first_batch_ms = (double)s->first_batch_ns / 1e6;
+    run->gap_p50_ms = (double)wr_hist_quantile(t->gaps, 0.5) / 1e6;
+    run->gap_p99_ms = (double)wr_hist_quantile(t->gaps, 0.99) / 1e6;
+    if (s->samples)
+        run->cpu_s_per_1000 = (used->user_s + used->sys_s) * 1000 /
+                              (double)s->samples;
+    if (t->hash)
+        run->digest = XXH3_64bits_digest(t->hash);
+}
+
+int wr_bench_once(const struct wr_bench_plan *plan,
+                  const struct wr_bench_case *c, struct wr_bench_run *ret,
+                  struct wr_bench_result *bad, weir_err *err)
+{
+    struct wr_usage before = {0}, after = {0}, used;
+    weir_pipeline *p = NULL;
+    struct tally t;
+    int r = init_tally(&t, plan, err);
+
+    wr_usage_reset_peak(NULL);
+    if (r == 0)
+        r = wr_usage_now(&before, err);
+    if (r == 0)
+        r = weir_pipeline_open(&p, plan->ds, &c->cfg, err);
+    if (r == 0)
+        r = consume(p, plan, &t, err);
+    if (r == 0)
+        r = wr_usage_now(&after, err);
+    if (r == 0) {
+        used = wr_usage_between(&before, &after);
+        fill_run(ret, p, &t, &used);
+        ret->peak_bytes = after.peak_rss_bytes;
+        ret->batch_times = t.times;
+        t.times = NULL;
+    }
+    if (p && bad)
+        keep_bad(p, bad);
+    weir_pipeline_close(&p);
+    done_tally(&t);
+    return r;
+}

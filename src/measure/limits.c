@@ -1,0 +1,363 @@
+/* limits.c - what this machine can do at best: decode only, read only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "pipeline/order.h"
+
+#define PATH_CAP 8192
+
+/* What all threads of one measurement share. */
+struct crew {
+    const struct wr_limit_job *job; /* borrowed */
+    struct wr_order order;
+    uint64_t count;            /* samples to work on */
+    atomic_uint_fast64_t next; /* the next one */
+    atomic_uint_fast64_t done, bytes, cpu_ns;
+    const struct memory *memory; /* borrowed; decode: the samples */
+    int *fds; /* borrowed; read: open objects that hold many samples */
+    atomic_bool failed;
+
+    pthread_mutex_t lock; /* guards the gate: */
+    pthread_cond_t change;
+    unsigned ready; /* threads that stand before it */
+    bool open;
+};
+
+/* The encoded samples, one behind the other. */
+struct memory {
+    uint8_t *bytes; /* owned */
+    size_t size;
+    size_t *offset; /* owned: count + 1 */
+};
+
+static bool is_stopped(const struct wr_limit_job *job)
+{
+    return job->stopped && job->stopped();
+}
+
+bool wr_limit_has_decode(const weir_dataset *ds,
+                         const weir_pipeline_config *cfg)
+{
+    struct wr_tensor_shape shape;
+
+    return cfg->stages != WEIR_STAGES_READ &&
+           ds->format->shape(ds->index, cfg, &shape, NULL) == 0 &&
+           !shape.direct;
+}
+
+/* --- the gate: all threads start together, and the clock with them --- */
+
+static void pass_gate(struct crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->ready++;
+    pthread_cond_broadcast(&c->change);
+    while (!c->open)
+        pthread_cond_wait(&c->change, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void open_gate(struct crew *c, unsigned expected)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->ready < expected)
+        pthread_cond_wait(&c->change, &c->lock);
+    c->open = true;
+    pthread_cond_broadcast(&c->change);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* --- one thread --- */
+
+static void decode_share(struct crew *c)
+{
+    const weir_dataset *ds = c->job->ds;
+    weir_pipeline_config cfg = *c->job->cfg;
+    struct wr_decoder *d = NULL;
+    uint64_t i, good = 0, bytes = 0;
+
+    cfg.stages = WEIR_STAGES_DECODE;
+    if (ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
+        c->failed = true;
+    pass_gate(c);
+    while (d && (i = c->next++) < c->count && !is_stopped(c->job)) {
+        const uint8_t *at = c->memory->bytes + c->memory->offset[i];
+        size_t len = c->memory->offset[i + 1] - c->memory->offset[i];
+
+        if (len && d->ops->decode(d, at, len, NULL, NULL, NULL) == 0)
+            good++;
+        bytes += len;
+    }
+    c->done += good;
+    c->bytes += bytes;
+    if (d)
+        d->ops->free(d);
+}
+
+static int64_t read_sample(struct crew *c, const struct wr_place *place,
+                           char *path, uint8_t *buf)
+{
+    const weir_dataset *ds = c->job->ds;
+    char rel[PATH_CAP];
+    ssize_t n;
+    int fd;
+
+    if (c->fds)
+        return pread(c->fds[place->object], buf, place->length,
+                     (off_t)place->offset);
+    wr_index_object_path(ds->index, place->object, rel, sizeof(rel));
+    if (!ds->store->ops->local_path(ds->store, rel, path, PATH_CAP))
+        return -1;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = pread(fd, buf, place->length, (off_t)place->offset);
+    close(fd);
+    return n;
+}
+
+static void read_share(struct crew *c)
+{
+    const weir_dataset *ds = c->job->ds;
+    size_t cap = wr_index_max_length(ds->index);
+    char *path = malloc(PATH_CAP);
+    uint8_t *buf = wr_big_alloc(cap);
+    uint64_t i, good = 0, bytes = 0;
+    struct wr_place place;
+    int64_t n;
+
+    if (!path || !buf)
+        c->failed = true;
+    else
+        memset(buf, 1, cap); /* not the page faults are measured */
+    pass_gate(c);
+    while (path && buf && (i = c->next++) < c->count && !is_stopped(c->job)) {
+        wr_index_place(ds->index, wr_order_at(&c->order, i), &place);
+        n = read_sample(c, &place, path, buf);
+        good += n >= 0;
+        bytes += n > 0 ? (uint64_t)n : 0;
+    }
+    c->done += good;
+    c->bytes += bytes;
+    wr_big_free(buf, cap);
+    free(path);
+}
+
+struct seat {
+    pthread_t thread;
+    struct crew *crew;
+    void (*work)(struct crew *c);
+};
+
+static void *seat_main(void *arg)
+{
+    struct seat *s = arg;
+    uint64_t cpu = wr_clock_thread_cpu_ns();
+
+    s->work(s->crew);
+    s->crew->cpu_ns += wr_clock_thread_cpu_ns() - cpu;
+    return NULL;
+}
+
+/* --- all threads --- */
+
+static int start_seats(struct crew *c, struct seat *seats,
+                       unsigned *ret_started, weir_err *err)
+{
+    int r = 0;
+
+    for (*ret_started = 0; *ret_started < c->job->threads; ++*ret_started) {
+        struct seat *s = &seats[*ret_started];
+
+        s->crew = c;
+        r = wr_thread_start(&s->thread, "weir-limit", seat_main, s, err);
+        if (r < 0) {
+            c->next = c->count; /* the others find nothing to do */
+            break;
+        }
+    }
+    return r;
+}
+
+static int judge(const struct crew *c, uint64_t ns, struct wr_limit *ret,
+                 weir_err *err)
+{
+    if (is_stopped(c->job))
+        return wr_fail(err, WEIR_ECANCELED, "stopped");
+    if (c->failed || !c->done)
+        return wr_fail(err, WEIR_EIO, "nothing could be measured");
+    *ret = (struct wr_limit){
+        .samples_per_s = (double)c->done * 1e9 / (double)ns,
+        .bytes_per_s = (double)c->bytes * 1e9 / (double)ns,
+        .cpu_s_per_1000 = (double)c->cpu_ns / 1e6 / (double)c->done,
+        .samples = c->done,
+        .threads = c->job->threads,
+    };
+    return 0;
+}
+
+static int run_crew(struct crew *c, void (*work)(struct crew *),
+                    struct wr_limit *ret, weir_err *err)
+{
+    struct seat *seats = calloc(c->job->threads, sizeof(*seats));
+    unsigned started;
+    uint64_t t0, ns;
+    int r;
+
+    if (!seats)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (unsigned i = 0; i < c->job->threads; i++)
+        seats[i].work = work;
+    r = start_seats(c, seats, &started, err);
+    open_gate(c, started);
+    t0 = wr_clock_ns();
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(seats[i].thread, NULL);
+    ns = wr_clock_ns() - t0;
+    free(seats);
+    return r < 0 ? r : judge(c, ns, ret, err);
+}
+
+static void init_crew(struct crew *c, const struct wr_limit_job *job)
+{
+    uint64_t n = wr_index_count(job->ds->index);
+
+    memset(c, 0, sizeof(*c));
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->change, NULL);
+    c->job = job;
+    c->count = job->samples ? WR_MIN(job->samples, n) : n;
+    wr_order_init(&c->order, job->cfg, n, 0);
+}
+
+/* --- decode --- */
+
+/* How many samples fit into the budget, and their bytes. */
+static void plan_memory(struct crew *c, size_t *ret_size)
+{
+    struct wr_place place;
+    size_t size = 0;
+
+    for (uint64_t i = 0; i < c->count; i++) {
+        wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
+        if (i && size + place.length > WR_LIMIT_DECODE_BYTES) {
+            c->count = i;
+            break;
+        }
+        size += place.length;
+    }
+    *ret_size = size;
+}
+
+/* A sample that cannot be read is left empty: it is bad in the pipeline
+ * too. */
+static int load_memory(struct crew *c, struct memory *m, weir_err *err)
+{
+    struct wr_store *st = c->job->ds->store;
+    struct wr_object *o;
+    struct wr_place place;
+    char rel[PATH_CAP];
+    size_t at = 0;
+
+    for (uint64_t i = 0; i < c->count; i++) {
+        int64_t got = 0;
+
+        if (is_stopped(c->job))
+            return wr_fail(err, WEIR_ECANCELED, "stopped");
+        m->offset[i] = at;
+        wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
+        wr_index_object_path(c->job->ds->index, place.object, rel, sizeof(rel));
+        if (st->ops->object_open(st, rel, WR_OPEN_READ, &o, NULL) == 0) {
+            got = o->ops->read(o, m->bytes + at,
+                               WR_MIN(place.length, m->size - at), place.offset,
+                               NULL);
+            o->ops->close(o, /* sync= */ false, NULL);
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    m->offset[c->count] = at;
+    return 0;
+}
+
+int wr_limit_decode(const struct wr_limit_job *job, struct wr_limit *ret,
+                    weir_err *err)
+{
+    struct memory m = {0};
+    struct crew c;
+    int r;
+
+    init_crew(&c, job);
+    plan_memory(&c, &m.size);
+    m.bytes = wr_big_alloc(m.size);
+    m.offset = calloc(c.count + 1, sizeof(*m.offset));
+    if (!m.bytes || !m.offset)
+        r = wr_fail(err, WEIR_ENOMEM, "no memory for the decode limit");
+    else
+        r = load_memory(&c, &m, err);
+    c.memory = &m;
+    if (r == 0)
+        r = run_crew(&c, decode_share, ret, err);
+    wr_big_free(m.bytes, m.size);
+    free(m.offset);
+    return r;
+}
+
+/* --- read --- */
+
+static void close_objects(int *fds, uint64_t n)
+{
+    for (uint64_t i = 0; fds && i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(fds);
+}
+
+static int open_objects(struct crew *c, uint64_t n, weir_err *err)
+{
+    const weir_dataset *ds = c->job->ds;
+    char rel[PATH_CAP], path[PATH_CAP];
+
+    c->fds = malloc(n * sizeof(*c->fds));
+    if (!c->fds)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (uint64_t i = 0; i < n; i++)
+        c->fds[i] = -1;
+    for (uint64_t i = 0; i < n; i++) {
+        wr_index_object_path(ds->index, i, rel, sizeof(rel));
+        if (ds->store->ops->local_path(ds->store, rel, path, sizeof(path)))
+            c->fds[i] = open(path, O_RDONLY | O_CLOEXEC);
+        if (c->fds[i] < 0)
+            return wr_fail_errno(err, errno, "'%s': cannot open", rel);
+    }
+    return 0;
+}
+
+int wr_limit_read(const struct wr_limit_job *job, struct wr_limit *ret,
+                  weir_err *err)
+{
+    uint64_t objects = wr_index_object_count(job->ds->index);
+    struct crew c;
+    int r = 0;
+
+    if (!job->ds->store->ops->local_path)
+        return wr_fail(err, WEIR_ENOTSUP, "not on local files");
+    init_crew(&c, job);
+    if (objects != wr_index_count(job->ds->index))
+        r = open_objects(&c, objects, err);
+    if (r == 0)
+        r = run_crew(&c, read_share, ret, err);
+    close_objects(c.fds, objects);
+    return r;
+}

@@ -1,0 +1,42 @@
+/* limits.h - what this machine can do at best: decode only, read only.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The decode limit: the samples lie in memory and are decoded by so many
+ * threads, nothing else. The read limit: the same ranges by plain pread (open,
+ * pread, close) in so many threads, nothing else. A pipeline is judged by
+ * how near it comes to the lower one. */
+#ifndef WR_MEASURE_LIMITS_H
+#define WR_MEASURE_LIMITS_H
+
+#include "format/format.h"
+
+/* At most so much of the data set is held in memory for the decode limit. */
+#define WR_LIMIT_DECODE_BYTES ((uint64_t)512 << 20)
+
+struct wr_limit {
+    double samples_per_s;
+    double bytes_per_s;
+    double cpu_s_per_1000; /* of its threads */
+    uint64_t samples;      /* that it was measured on */
+    unsigned threads;
+};
+
+/* What is measured: the samples that cfg orders, `samples` of them (0: all). */
+struct wr_limit_job {
+    const weir_dataset *ds;          /* borrowed */
+    const weir_pipeline_config *cfg; /* borrowed */
+    uint64_t samples;
+    unsigned threads;
+    bool (*stopped)(void); /* polled; may be NULL: WEIR_ECANCELED */
+};
+
+int wr_limit_decode(const struct wr_limit_job *job, struct wr_limit *ret,
+                    weir_err *err);
+int wr_limit_read(const struct wr_limit_job *job, struct wr_limit *ret,
+                  weir_err *err);
+
+/* Whether samples are decoded at all (not: tensors that are read in place). */
+bool wr_limit_has_decode(const weir_dataset *ds,
+                         const weir_pipeline_config *cfg);
+
+#endif

@@ -1,0 +1,195 @@
+/* host.c - the machine and the file system a run was made on.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "monitor/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+
+/* Copies what fits; a longer text is cut. */
+static void copy_text(char *to, size_t cap, const char *from)
+{
+    size_t len = strnlen(from, cap - 1);
+
+    memcpy(to, from, len);
+    to[len] = '\0';
+}
+
+/* The first line of a small file, without its end; "" if there is none. */
+static void read_line(const char *path, char *buf, size_t cap)
+{
+    FILE *f = fopen(path, "re");
+    size_t len;
+
+    buf[0] = '\0';
+    if (!f)
+        return;
+    if (!fgets(buf, (int)cap, f))
+        buf[0] = '\0';
+    fclose(f);
+    len = strlen(buf);
+    while (len && (buf[len - 1] == '\n' || buf[len - 1] == ' '))
+        buf[--len] = '\0';
+}
+
+static void cpu_model(char *buf, size_t cap)
+{
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    char line[512];
+
+    buf[0] = '\0';
+    while (f && !buf[0] && fgets(line, sizeof(line), f)) {
+        char *colon = strchr(line, ':');
+
+        if (!colon || strncmp(line, "model name", 10))
+            continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        colon[strcspn(colon, "\n")] = '\0';
+        copy_text(buf, cap, colon);
+    }
+    if (f)
+        fclose(f);
+}
+
+void wr_host_info(struct wr_host *ret)
+{
+    struct wr_host h = {.cores = wr_cpu_count()};
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    struct utsname u;
+
+    if (uname(&u) == 0) {
+        snprintf(h.name, sizeof(h.name), "%s", u.nodename);
+        snprintf(h.kernel, sizeof(h.kernel), "%s %s %s", u.sysname, u.release,
+                 u.machine);
+    }
+    cpu_model(h.cpu, sizeof(h.cpu));
+    if (pages > 0 && page > 0)
+        h.memory_bytes = (uint64_t)pages * (uint64_t)page;
+    *ret = h;
+}
+
+/* One line of /proc/self/mountinfo (proc(5)), cut up in place. */
+struct mount_line {
+    const char *dev, *point, *type, *source; /* borrowed from the line */
+};
+
+/* "\040" and its like, in place. */
+static void unescape(char *s)
+{
+    char *to = s;
+
+    for (; *s; to++) {
+        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+            *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+            s += 4;
+        } else {
+            *to = *s++;
+        }
+    }
+    *to = '\0';
+}
+
+static bool parse_mount(char *line, struct mount_line *m)
+{
+    char *rest = strstr(line, " - ");
+    char *save, *field[5], *type, *source;
+
+    if (!rest)
+        return false;
+    *rest = '\0';
+    rest += 3;
+    for (int i = 0; i < 5; i++) {
+        field[i] = strtok_r(i ? NULL : line, " ", &save);
+        if (!field[i])
+            return false;
+    }
+    type = strtok_r(rest, " \n", &save);
+    source = strtok_r(NULL, " \n", &save);
+    if (!type || !source)
+        return false;
+    unescape(field[4]);
+    unescape(source);
+    *m = (struct mount_line){field[2], field[4], type, source};
+    return true;
+}
+
+static bool is_below(const char *path, const char *mount)
+{
+    size_t len = strlen(mount);
+
+    if (len == 1)
+        return true; /* "/" */
+    return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
+}
+
+/* The disk with the number "8:1"; a partition's is its parent. */
+static void find_disk(const char *dev, struct wr_host_fs *fs)
+{
+    char link[PATH_MAX], path[PATH_MAX + 32], text[64];
+    char real[PATH_MAX];
+
+    snprintf(link, sizeof(link), "/sys/dev/block/%.32s", dev);
+    if (!realpath(link, real))
+        return;
+    snprintf(path, sizeof(path), "%s/partition", real);
+    if (access(path, F_OK) == 0)
+        *strrchr(real, '/') = '\0';
+    copy_text(fs->device, sizeof(fs->device), strrchr(real, '/') + 1);
+    snprintf(path, sizeof(path), "%s/device/model", real);
+    read_line(path, fs->model, sizeof(fs->model));
+    snprintf(path, sizeof(path), "%s/queue/rotational", real);
+    read_line(path, text, sizeof(text));
+    if (text[0] == '0' || text[0] == '1')
+        fs->rotational = text[0] - '0';
+}
+
+/* The last of the longest mount points above `real` is the one in effect. */
+static bool find_mount(FILE *f, const char *real, struct wr_host_fs *fs,
+                       char *ret_dev, size_t cap)
+{
+    char *line = NULL;
+    size_t line_cap = 0, best = 0;
+    struct mount_line m;
+
+    while (getline(&line, &line_cap, f) > 0) {
+        if (!parse_mount(line, &m) || !is_below(real, m.point) ||
+            strlen(m.point) < best)
+            continue;
+        best = strlen(m.point);
+        copy_text(fs->type, sizeof(fs->type), m.type);
+        copy_text(fs->mount, sizeof(fs->mount), m.point);
+        copy_text(fs->source, sizeof(fs->source), m.source);
+        copy_text(ret_dev, cap, m.dev);
+    }
+    free(line);
+    return best > 0;
+}
+
+int wr_host_fs_of(const char *path, struct wr_host_fs *ret, weir_err *err)
+{
+    struct wr_host_fs fs = {.rotational = -1};
+    char real[PATH_MAX], dev[32];
+    FILE *f;
+    bool found;
+
+    if (!realpath(path, real))
+        return wr_fail_errno(err, errno, "'%s'", path);
+    f = fopen("/proc/self/mountinfo", "re");
+    if (!f)
+        return wr_fail_errno(err, errno, "cannot open '/proc/self/mountinfo'");
+    found = find_mount(f, real, &fs, dev, sizeof(dev));
+    fclose(f);
+    if (!found)
+        return wr_fail(err, WEIR_ENOENT, "'%s': is below no mount", path);
+    find_disk(dev, &fs);
+    *ret = fs;
+    return 0;
+}

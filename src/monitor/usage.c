@@ -1,0 +1,104 @@
+/* usage.c - what this process has used so far: CPU, memory, storage.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "monitor/usage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* A field of a "Name:  123 kB" file in /proc. */
+struct field {
+    const char *name; /* with its colon */
+    uint64_t unit;
+    uint64_t *value; /* borrowed */
+};
+
+/* Reads the fields from `path`; returns how many were there, negative errno
+ * when it cannot be opened. */
+static int read_fields(const char *path, const struct field *fields,
+                       size_t count)
+{
+    FILE *f = fopen(path, "re");
+    char line[256];
+    int found = 0;
+
+    if (!f)
+        return -errno;
+    while (fgets(line, sizeof(line), f)) {
+        for (size_t i = 0; i < count; i++) {
+            size_t len = strlen(fields[i].name);
+            uint64_t v;
+
+            if (strncmp(line, fields[i].name, len) ||
+                sscanf(line + len, "%" SCNu64, &v) != 1)
+                continue;
+            *fields[i].value = v * fields[i].unit;
+            found++;
+        }
+    }
+    fclose(f);
+    return found;
+}
+
+static double seconds(const struct timeval *tv)
+{
+    return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+int wr_usage_now(struct wr_usage *ret, weir_err *err)
+{
+    struct wr_usage u = {0};
+    const struct field memory[] = {{"VmRSS:", 1024, &u.rss_bytes},
+                                   {"VmHWM:", 1024, &u.peak_rss_bytes}};
+    const struct field io[] = {{"read_bytes:", 1, &u.read_bytes},
+                               {"write_bytes:", 1, &u.write_bytes}};
+    struct rusage ru;
+    int n;
+
+    if (getrusage(RUSAGE_SELF, &ru))
+        return wr_fail_errno(err, errno, "cannot ask for the CPU time");
+    n = read_fields("/proc/self/status", memory, WR_ARRAY_LEN(memory));
+    if (n != (int)WR_ARRAY_LEN(memory))
+        return wr_fail_errno(err, n < 0 ? -n : EIO,
+                             "cannot read '/proc/self/status'");
+    u.has_io = read_fields("/proc/self/io", io, WR_ARRAY_LEN(io)) ==
+               (int)WR_ARRAY_LEN(io);
+    u.user_s = seconds(&ru.ru_utime);
+    u.sys_s = seconds(&ru.ru_stime);
+    u.major_faults = (uint64_t)ru.ru_majflt;
+    *ret = u;
+    return 0;
+}
+
+struct wr_usage wr_usage_between(const struct wr_usage *from,
+                                 const struct wr_usage *to)
+{
+    struct wr_usage d = *to;
+
+    d.user_s -= from->user_s;
+    d.sys_s -= from->sys_s;
+    d.major_faults -= from->major_faults;
+    d.has_io = from->has_io && to->has_io;
+    d.read_bytes = d.has_io ? to->read_bytes - from->read_bytes : 0;
+    d.write_bytes = d.has_io ? to->write_bytes - from->write_bytes : 0;
+    return d;
+}
+
+int wr_usage_reset_peak(weir_err *err)
+{
+    FILE *f = fopen("/proc/self/clear_refs", "we");
+    int e;
+
+    if (!f)
+        return wr_fail_errno(err, errno, "cannot open '/proc/self/clear_refs'");
+    e = fputs("5", f) < 0 || fflush(f) ? errno : 0;
+    fclose(f);
+    if (e)
+        return wr_fail_errno(err, e, "cannot reset the peak of memory");
+    return 0;
+}

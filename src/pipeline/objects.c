@@ -1,0 +1,60 @@
+/* objects.c - objects that hold many samples, opened once and kept open.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/objects.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* A part of what the process may open; two descriptors per object. */
+static uint64_t descriptor_room(void)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == RLIM_INFINITY)
+        return 256;
+    return lim.rlim_cur / 4;
+}
+
+int wr_objects_init(struct wr_objects *o, const weir_dataset *ds, weir_err *err)
+{
+    *o = (struct wr_objects){.ds = ds, .room = descriptor_room()};
+    pthread_mutex_init(&o->lock, NULL);
+    /* Where every sample is an object of its own, nothing is kept open. */
+    if (wr_index_object_count(ds->index) == wr_index_count(ds->index))
+        return 0;
+    o->count = wr_index_object_count(ds->index);
+    o->open = calloc(o->count, sizeof(struct wr_object *));
+    if (!o->open)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
+}
+
+void wr_objects_done(struct wr_objects *o)
+{
+    for (uint64_t i = 0; o->open && i < o->count; i++)
+        if (o->open[i])
+            o->open[i]->ops->close(o->open[i], /* sync= */ false, NULL);
+    free(o->open);
+    pthread_mutex_destroy(&o->lock);
+}
+
+struct wr_object *wr_objects_get(struct wr_objects *o, uint64_t object,
+                                 const char *path)
+{
+    struct wr_store *st = o->ds->store;
+    struct wr_object *found;
+
+    if (!o->open)
+        return NULL;
+    pthread_mutex_lock(&o->lock);
+    if (!o->open[object] && o->room &&
+        st->ops->object_open(st, path, WR_OPEN_READ, &o->open[object], NULL) ==
+            0)
+        o->room--;
+    found = o->open[object];
+    pthread_mutex_unlock(&o->lock);
+    return found;
+}

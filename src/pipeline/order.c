@@ -1,0 +1,104 @@
+/* order.c - the order of an epoch: a function, not a list.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/order.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+/* Streams of the seed's random numbers, so that no two uses share values. */
+enum { STREAM_EPOCH = 1, STREAM_REST, STREAM_WINDOW };
+
+static uint64_t stream(uint64_t epoch, uint64_t use, uint64_t part)
+{
+    return wr_rng_at(epoch, use, part);
+}
+
+void wr_order_init(struct wr_order *o, const weir_pipeline_config *cfg,
+                   uint64_t n, uint64_t epoch)
+{
+    o->kind = cfg->order;
+    o->n = n;
+    o->seed = cfg->seed;
+    o->epoch = epoch;
+    o->block = o->window = o->full = o->rest = o->rest_at = 0;
+    if (o->kind == WEIR_ORDER_BLOCK) {
+        o->block = WR_MAX(cfg->block_samples, 1u);
+        o->window = WR_MAX(cfg->block_window, 1u);
+        o->full = n / o->block;
+        o->rest = n % o->block;
+        o->rest_at = wr_rng_at(o->seed, stream(epoch, STREAM_REST, 0), 0) %
+                     (o->full + 1);
+        n = o->full;
+    }
+    wr_perm_init(&o->perm, n, o->seed, stream(epoch, STREAM_EPOCH, 0));
+}
+
+/* First position of the block at place `at`; `at` may be one past the end. */
+static uint64_t block_start(const struct wr_order *o, uint64_t at)
+{
+    if (o->rest && at > o->rest_at)
+        return (at - 1) * o->block + o->rest;
+    return at * o->block;
+}
+
+static uint64_t block_places(const struct wr_order *o)
+{
+    return o->full + (o->rest ? 1 : 0);
+}
+
+/* Largest multiple-of-`step` place whose block starts at or before `p`. */
+static uint64_t place_of(const struct wr_order *o, uint64_t p, uint64_t step)
+{
+    uint64_t at = p / (o->block * step) * step;
+
+    /* The short block makes everything behind it start earlier. */
+    if (at + step < block_places(o) && block_start(o, at + step) <= p)
+        at += step;
+    return at;
+}
+
+static uint64_t block_at(const struct wr_order *o, uint64_t p)
+{
+    uint64_t first = place_of(o, p, o->window);
+    uint64_t end = WR_MIN(first + o->window, block_places(o));
+    uint64_t start = block_start(o, first);
+    struct wr_perm mix;
+    uint64_t at, inside;
+
+    wr_perm_init(&mix, block_start(o, end) - start, o->seed,
+                 stream(o->epoch, STREAM_WINDOW, first));
+    p = start + wr_perm_at(&mix, p - start);
+    at = place_of(o, p, 1);
+    inside = p - block_start(o, at);
+    if (o->rest && at == o->rest_at)
+        return o->full * o->block + inside;
+    if (o->rest && at > o->rest_at)
+        at--;
+    return wr_perm_at(&o->perm, at) * o->block + inside;
+}
+
+uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
+{
+    assert(position < o->n);
+    switch (o->kind) {
+    case WEIR_ORDER_SHUFFLE:
+        return wr_perm_at(&o->perm, position);
+    case WEIR_ORDER_BLOCK:
+        return block_at(o, position);
+    case WEIR_ORDER_SEQUENTIAL:
+        break;
+    }
+    return position;
+}
+
+uint64_t wr_order_id(const weir_pipeline_config *cfg)
+{
+    uint64_t id = (uint64_t)cfg->order + 1;
+
+    if (cfg->order == WEIR_ORDER_BLOCK)
+        id |= (uint64_t)cfg->block_samples << 32 |
+              (uint64_t)(cfg->block_window & 0xffffff) << 8;
+    return id;
+}

@@ -1,0 +1,573 @@
+/* schedule.c - who does what next: planning, tickets, arrivals, waiting.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/schedule.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "pipeline/worker.h"
+
+void wr_sched_wake(struct wr_sched *s)
+{
+    if (s->idle)
+        pthread_cond_broadcast(&s->work);
+}
+
+/* --- buffers --- */
+
+static void *buffer_alloc(struct wr_sched *s)
+{
+    return s->cfg.alloc ? s->cfg.alloc(s->cfg.alloc_arg, s->buffer_bytes)
+                        : wr_big_alloc(s->buffer_bytes);
+}
+
+static void buffer_free(struct wr_sched *s, void *p)
+{
+    if (!p)
+        return;
+    if (s->cfg.alloc)
+        s->cfg.free(s->cfg.alloc_arg, p, s->buffer_bytes);
+    else
+        wr_big_free(p, s->buffer_bytes);
+}
+
+/* Batches get buffers strictly in order: the lowest one can always go on. */
+static void assign_buffers(struct wr_sched *s)
+{
+    while (s->buffered < s->planned) {
+        struct wr_batch *b = s->by_seq[s->buffered % s->batch_count];
+
+        if (s->wants_data) {
+            if (!s->free_buffer_count)
+                return;
+            b->data = s->free_buffers[--s->free_buffer_count];
+        }
+        s->buffered++;
+    }
+}
+
+void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b)
+{
+    if (b->data)
+        s->free_buffers[s->free_buffer_count++] = b->data;
+    b->data = NULL;
+    assign_buffers(s);
+}
+
+/* --- planning --- */
+
+static bool may_plan(const struct wr_sched *s)
+{
+    uint64_t real = s->planned - s->vanished;
+
+    if (!s->epoch || s->failure.code || s->outstanding == s->batch_count)
+        return false;
+    if (s->cfg.max_batches && real >= s->cfg.max_batches)
+        return false;
+    /* Without prefetch a batch is begun when the consumer waits for it. */
+    return s->cfg.prefetch || real < s->wanted;
+}
+
+static struct wr_batch *free_batch(struct wr_sched *s)
+{
+    for (unsigned i = 0; i < s->batch_count; i++)
+        if (s->batches[i].phase == WR_BATCH_FREE)
+            return &s->batches[i];
+    return NULL;
+}
+
+/* Goes to the next epoch that has batches for this rank. */
+static void next_epoch(struct wr_sched *s)
+{
+    uint64_t number = s->epoch->number + 1;
+    uint64_t n = wr_index_count(s->ds->index);
+
+    wr_epoch_unref(s->epoch);
+    s->epoch = NULL;
+    s->epoch_batch = 0;
+    if (s->cfg.epochs && number >= s->cfg.epochs)
+        return;
+    s->epoch = wr_epoch_new(&s->cfg, n, number, NULL);
+    if (!s->epoch) {
+        wr_fail(&s->failure, WEIR_ENOMEM, "out of memory");
+        pthread_cond_signal(&s->ready);
+    } else if (!s->epoch->batches) { /* none now, none ever */
+        wr_epoch_unref(s->epoch);
+        s->epoch = NULL;
+    }
+}
+
+static void plan_batch(struct wr_sched *s)
+{
+    struct wr_batch *b = free_batch(s);
+    struct wr_epoch *e = s->epoch;
+    uint64_t first = s->epoch_batch * s->cfg.batch;
+
+    b->phase = WR_BATCH_FILLING;
+    b->epoch = e;
+    e->refs++;
+    b->seq = s->planned;
+    b->index = s->epoch_batch++;
+    b->planned = e->local > first
+                     ? (uint32_t)WR_MIN(e->local - first, s->cfg.batch)
+                     : 0;
+    b->pending = b->valid = b->planned;
+    b->handed = 0;
+    b->padding = false;
+    b->hole_count = 0;
+    s->by_seq[b->seq % s->batch_count] = b;
+    s->planned++;
+    s->outstanding++;
+    s->open = b->planned ? b : NULL;
+    assign_buffers(s);
+    if (s->epoch_batch == e->batches)
+        next_epoch(s);
+    if (!b->planned)
+        wr_sched_settle(s); /* nothing but padding */
+}
+
+static bool has_tickets(const struct wr_sched *s)
+{
+    if (s->fill_count)
+        return true;
+    if (s->open)
+        return !s->into_slot || s->open->data;
+    return may_plan(s);
+}
+
+/* --- tickets --- */
+
+static struct wr_ticket pop_fill(struct wr_sched *s)
+{
+    struct wr_ticket t = s->fills[s->fill_head++];
+
+    if (--s->fill_count == 0)
+        s->fill_head = 0;
+    return t;
+}
+
+static struct wr_ticket pop_slot(struct wr_sched *s)
+{
+    struct wr_batch *b = s->open;
+    struct wr_ticket t = {.batch = b, .slot = b->handed++};
+
+    if (b->handed == b->planned)
+        s->open = NULL;
+    return t;
+}
+
+/* A worker that has no memory for the tickets it holds still takes fills, in
+ * front of them: its memory may be full of samples that wait for a fill. */
+static void take_fill_first(struct wr_sched *s, struct wr_worker *w)
+{
+    memmove(&w->tickets[1], &w->tickets[w->ticket_head],
+            w->ticket_count * sizeof(*w->tickets));
+    w->tickets[0] = pop_fill(s);
+    w->ticket_head = 0;
+    w->ticket_count++;
+}
+
+void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
+{
+    struct wr_ticket *ret = w->tickets;
+    unsigned n = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (w->returned_count)
+        w->spare[w->spare_count++] = w->returned[--w->returned_count];
+    while (w->ticket_count && w->ticket_count < w->spare_count &&
+           s->fill_count && !s->closing)
+        take_fill_first(s, w);
+    while (!w->ticket_count && n < w->spare_count && !s->closing &&
+           has_tickets(s)) {
+        if (s->fill_count)
+            ret[n++] = pop_fill(s);
+        else if (s->open)
+            ret[n++] = pop_slot(s);
+        else
+            plan_batch(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    /* The permutation is worked out without the lock: an epoch's order never
+     * changes, and the ticket keeps its batch alive. */
+    for (unsigned i = 0; i < n; i++)
+        if (!ret[i].fill)
+            ret[i].id = wr_epoch_sample(ret[i].batch->epoch,
+                                        ret[i].batch->index * s->cfg.batch +
+                                            ret[i].slot);
+    if (n) {
+        w->ticket_head = 0;
+        w->ticket_count = n;
+    }
+}
+
+/* --- arrivals: a heap by batch and slot --- */
+
+static bool before(const struct wr_task *a, const struct wr_task *b)
+{
+    return a->batch->seq != b->batch->seq ? a->batch->seq < b->batch->seq
+                                          : a->slot < b->slot;
+}
+
+static void heap_push(struct wr_sched *s, struct wr_task *t)
+{
+    size_t i = s->heap_count++;
+
+    for (; i && before(t, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = t;
+}
+
+static struct wr_task *heap_pop(struct wr_sched *s)
+{
+    struct wr_task *top = s->heap[0];
+    struct wr_task *last = s->heap[--s->heap_count];
+    size_t i = 0, child;
+
+    while ((child = 2 * i + 1) < s->heap_count) {
+        if (child + 1 < s->heap_count &&
+            before(s->heap[child + 1], s->heap[child]))
+            child++;
+        if (!before(s->heap[child], last))
+            break;
+        s->heap[i] = s->heap[child];
+        i = child;
+    }
+    s->heap[i] = last;
+    return top;
+}
+
+void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
+                     unsigned n)
+{
+    pthread_mutex_lock(&s->lock);
+    for (unsigned i = 0; i < n; i++)
+        heap_push(s, tasks[i]);
+    if (n > 1)
+        wr_sched_wake(s); /* this worker can decode only one of them */
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool has_decodable(const struct wr_sched *s)
+{
+    return s->heap_count && s->heap[0]->batch->seq < s->buffered;
+}
+
+struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked)
+{
+    struct wr_task *t = NULL;
+
+    pthread_mutex_lock(&s->lock);
+    if (!s->closing && has_decodable(s))
+        t = heap_pop(s);
+    *ret_parked = s->heap_count > 0;
+    pthread_mutex_unlock(&s->lock);
+    return t;
+}
+
+/* --- finished samples --- */
+
+static void note_hole(struct wr_sched *s, struct wr_task *t)
+{
+    struct wr_batch *b = t->batch;
+
+    if (!wr_grow(&b->holes, &b->hole_cap, b->hole_count + 1,
+                 sizeof(*b->holes))) {
+        wr_fail(&s->failure, WEIR_ENOMEM, "out of memory");
+        free(t->text);
+    } else {
+        b->holes[b->hole_count++] = (struct wr_hole){
+            .slot = t->slot, .id = t->id, .code = t->code, .text = t->text};
+    }
+    t->text = NULL;
+}
+
+static void note_sample(struct wr_task *t)
+{
+    struct wr_batch *b = t->batch;
+
+    b->labels[t->slot] = t->place.label;
+    b->ids[t->slot] = t->id;
+    b->lengths[t->slot] = t->place.length;
+}
+
+void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
+                     unsigned n)
+{
+    pthread_mutex_lock(&s->lock);
+    for (unsigned i = 0; i < n; i++) {
+        struct wr_task *t = tasks[i];
+
+        if (t->code)
+            note_hole(s, t);
+        else
+            note_sample(t);
+        if (--t->batch->pending == 0 && t->batch->seq == s->settled)
+            wr_sched_settle(s);
+        t->owner->returned[t->owner->returned_count++] = t;
+    }
+    wr_sched_wake(s); /* owners that had no record or no memory left */
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* With the lock held: is there anything that `w` could do? */
+static bool has_work(const struct wr_sched *s, const struct wr_worker *w)
+{
+    if (has_decodable(s) || w->returned_count)
+        return true;
+    if (w->ticket_count)
+        return w->ticket_count < w->spare_count && s->fill_count;
+    return w->spare_count && has_tickets(s);
+}
+
+bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns)
+{
+    struct timespec until;
+    uint64_t deadline = wr_clock_ns() + limit_ns;
+    bool open;
+
+    until.tv_sec = (time_t)(deadline / WR_NS_PER_SEC);
+    until.tv_nsec = (long)(deadline % WR_NS_PER_SEC);
+    pthread_mutex_lock(&s->lock);
+    while (!s->closing && !has_work(s, w)) {
+        s->idle++;
+        if (limit_ns) {
+            int e = pthread_cond_timedwait(&s->work, &s->lock, &until);
+
+            s->idle--;
+            if (e)
+                break;
+        } else {
+            pthread_cond_wait(&s->work, &s->lock);
+            s->idle--;
+        }
+    }
+    open = !s->closing;
+    pthread_mutex_unlock(&s->lock);
+    return open;
+}
+
+/* --- the consumer's side --- */
+
+/* With the lock held: the object and its buffer are free again. */
+static void recycle(struct wr_sched *s, struct wr_batch *b)
+{
+    wr_epoch_unref(b->epoch);
+    b->epoch = NULL;
+    b->phase = WR_BATCH_FREE;
+    s->outstanding--;
+    wr_sched_give_buffer_back(s, b);
+    wr_sched_wake(s);
+}
+
+static bool is_over(const struct wr_sched *s)
+{
+    if (s->passed < s->planned)
+        return false;
+    return !s->epoch || (s->cfg.max_batches &&
+                         s->planned - s->vanished >= s->cfg.max_batches);
+}
+
+/* Batches that are with the consumer. */
+static unsigned count_out(const struct wr_sched *s)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->batch_count; i++)
+        n += s->batches[i].phase == WR_BATCH_OUT;
+    return n;
+}
+
+/* With the lock held: 1 and a batch, 0 at the end, or an error. */
+static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
+{
+    for (;;) {
+        struct wr_batch *b;
+
+        if (s->passed == s->settled) {
+            if (s->failure.code) {
+                if (err)
+                    *err = s->failure;
+                return s->failure.code;
+            }
+            if (is_over(s))
+                return 0;
+            pthread_cond_wait(&s->ready, &s->lock);
+            continue;
+        }
+        b = s->by_seq[s->passed % s->batch_count];
+        s->passed++;
+        if (b->pub.count) {
+            b->phase = WR_BATCH_OUT;
+            *ret = b;
+            return 1;
+        }
+        recycle(s, b); /* it vanished: its samples filled other places */
+    }
+}
+
+int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
+{
+    int r;
+
+    pthread_mutex_lock(&s->lock);
+    if (count_out(s) >= s->buffer_count) {
+        r = wr_fail(err, WEIR_ESTATE,
+                    "all %u batches are out: release one before the next",
+                    s->buffer_count);
+    } else {
+        s->wanted++;
+        if (!s->cfg.prefetch)
+            wr_sched_wake(s);
+        r = next_locked(s, ret, err);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+void wr_sched_release(struct wr_sched *s, struct wr_batch *b)
+{
+    pthread_mutex_lock(&s->lock);
+    if (b->phase == WR_BATCH_OUT)
+        recycle(s, b);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void wr_sched_close(struct wr_sched *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_broadcast(&s->work);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- beginning and end --- */
+
+static int init_batches(struct wr_sched *s, weir_err *err)
+{
+    size_t n = s->cfg.batch;
+
+    s->batches = calloc(s->batch_count, sizeof(*s->batches));
+    s->by_seq = calloc(s->batch_count, sizeof(struct wr_batch *));
+    s->buffers = calloc(s->buffer_count, sizeof(void *));
+    s->free_buffers = calloc(s->buffer_count, sizeof(void *));
+    if (!s->batches || !s->by_seq || !s->buffers || !s->free_buffers)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (unsigned i = 0; i < s->batch_count; i++) {
+        struct wr_batch *b = &s->batches[i];
+
+        b->sched = s;
+        b->labels = calloc(n, sizeof(*b->labels));
+        b->ids = calloc(n, sizeof(*b->ids));
+        b->lengths = calloc(n, sizeof(*b->lengths));
+        if (!b->labels || !b->ids || !b->lengths)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    for (unsigned i = 0; s->wants_data && i < s->buffer_count; i++) {
+        s->buffers[i] = buffer_alloc(s);
+        if (!s->buffers[i])
+            return wr_fail(err, WEIR_ENOMEM,
+                           "no memory for %u batches of %zu bytes",
+                           s->buffer_count, s->buffer_bytes);
+        s->free_buffers[s->free_buffer_count++] = s->buffers[i];
+    }
+    return 0;
+}
+
+static int init_epoch(struct wr_sched *s, struct wr_state *resume,
+                      weir_err *err)
+{
+    uint64_t number = resume ? resume->epoch : 0;
+    uint64_t n = wr_index_count(s->ds->index);
+
+    if (s->cfg.epochs && number >= s->cfg.epochs) {
+        if (resume)
+            wr_state_done(resume);
+        return 0;
+    }
+    s->epoch = wr_epoch_new(&s->cfg, n, number, resume);
+    if (!s->epoch)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (!s->epoch->batches)
+        next_epoch(s);
+    return 0;
+}
+
+/* A wait with a limit is measured on the clock that the library uses. */
+static void init_locks(struct wr_sched *s)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->work, &attr);
+    pthread_cond_init(&s->ready, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
+                  const weir_pipeline_config *cfg, struct wr_state *resume,
+                  weir_err *err)
+{
+    unsigned in_flight = cfg->threads * cfg->depth;
+    int r;
+
+    *s = (struct wr_sched){.cfg = *cfg, .ds = ds};
+    init_locks(s);
+    s->wants_data = cfg->stages == WEIR_STAGES_ALL;
+    if (s->wants_data) {
+        r = ds->format->shape(ds->index, cfg, &s->shape, err);
+        if (r < 0)
+            return r;
+        if (!wr_mul_ok(s->shape.bytes, cfg->batch, &s->buffer_bytes))
+            return wr_fail(err, WEIR_EINVAL, "a batch would be too large");
+        s->into_slot = s->shape.direct && !cfg->direct;
+    }
+    s->buffer_count = cfg->prefetch + 1;
+    /* Encoded samples may be read ahead of the batch buffers, by as many as
+     * there are reads in flight. */
+    s->batch_count = s->buffer_count;
+    if (cfg->prefetch && !s->into_slot)
+        s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
+    s->heap_cap = in_flight;
+    s->heap = calloc(s->heap_cap, sizeof(struct wr_task *));
+    if (!s->heap)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = init_batches(s, err);
+    return r < 0 ? r : init_epoch(s, resume, err);
+}
+
+static void batch_done(struct wr_batch *b)
+{
+    wr_epoch_unref(b->epoch);
+    for (size_t i = 0; i < b->hole_count; i++)
+        free(b->holes[i].text);
+    free(b->holes);
+    free(b->labels);
+    free(b->ids);
+    free(b->lengths);
+}
+
+void wr_sched_done(struct wr_sched *s)
+{
+    for (unsigned i = 0; s->batches && i < s->batch_count; i++)
+        batch_done(&s->batches[i]);
+    for (unsigned i = 0; s->buffers && i < s->buffer_count; i++)
+        buffer_free(s, s->buffers[i]);
+    wr_epoch_unref(s->epoch);
+    wr_badlist_done(&s->bad);
+    free(s->batches);
+    free(s->by_seq);
+    free(s->buffers);
+    free(s->free_buffers);
+    free(s->fills);
+    free(s->heap);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->ready);
+}

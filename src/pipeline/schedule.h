@@ -1,0 +1,172 @@
+/* schedule.h - who does what next: the meeting point of workers and consumer.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A batch is planned, its samples are handed out as tickets, read, decoded by
+ * whichever worker is free, and settled strictly in batch order: only then
+ * are the places of bad samples filled from the tail of the epoch, so that
+ * the result does not depend on who was faster.
+ *
+ *   planned -> tickets -> (read) -> arrived -> (decode) -> done -> settled
+ *           -> ready -> out (with the consumer) -> released
+ *
+ * One lock guards everything in struct wr_sched and all batches and epochs
+ * below it; it is a leaf lock, held for microseconds, never over I/O or
+ * decoding. Data behind a batch's pointer are written by the workers that
+ * hold its tickets and read by the consumer after it is ready. */
+#ifndef WR_PIPELINE_SCHEDULE_H
+#define WR_PIPELINE_SCHEDULE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/format.h"
+#include "pipeline/arena.h"
+#include "pipeline/badlist.h"
+#include "pipeline/epoch.h"
+#include "storage/storage.h"
+
+/* A place that could not be filled, until its batch is settled. */
+struct wr_hole {
+    uint32_t slot;
+    uint64_t id;
+    int code;
+    char *text; /* owned */
+};
+
+enum wr_batch_phase {
+    WR_BATCH_FREE,
+    WR_BATCH_FILLING,
+    WR_BATCH_READY,
+    WR_BATCH_OUT,
+};
+
+struct wr_batch {
+    weir_batch pub;         /* first: the consumer's pointer is this one */
+    struct wr_sched *sched; /* borrowed */
+    enum wr_batch_phase phase;
+    struct wr_epoch *epoch; /* ref */
+    uint64_t seq;           /* number over all epochs */
+    uint64_t index;         /* in its epoch */
+    uint32_t handed;        /* tickets given out */
+    uint32_t planned;       /* tickets there are */
+    uint32_t pending;       /* slots on their way */
+    uint32_t valid;         /* slots that belong to this batch */
+    bool padding;       /* valid is final; slots behind it are being padded */
+    uint32_t pads;      /* slots that the last round of padding tried to fill */
+    uint64_t pads_bad;  /* tries since one was good */
+    size_t taken_after; /* entries of epoch->taken once this was settled */
+    void *data;         /* owned by the pool of buffers; NULL: none yet */
+    uint32_t *labels;   /* owned: cfg.batch entries, as the next two */
+    uint64_t *ids, *lengths;
+    struct wr_hole *holes; /* owned */
+    size_t hole_count, hole_cap;
+};
+
+/* One sample on its way. Records belong to a worker and are given back to it
+ * by whoever decoded them. */
+struct wr_task {
+    struct wr_read rd;
+    struct wr_batch *batch; /* borrowed */
+    uint32_t slot;
+    bool fill; /* replaces a bad sample: earlier batches wait for it */
+    uint64_t id;
+    struct wr_place place;
+    struct wr_block block;   /* encoded bytes; mem NULL: read into the slot */
+    struct wr_worker *owner; /* borrowed */
+    char *path;              /* owned */
+    size_t path_cap;
+    int code;   /* 0 or WEIR_E... */
+    char *text; /* owned; of the error */
+};
+
+struct wr_ticket {
+    struct wr_batch *batch; /* borrowed */
+    uint32_t slot;
+    bool fill;
+    uint64_t id;
+};
+
+struct wr_sched {
+    weir_pipeline_config cfg;
+    const weir_dataset *ds;       /* borrowed */
+    struct wr_tensor_shape shape; /* of one sample */
+    bool wants_data;              /* batches carry tensors */
+    bool into_slot;               /* reads go straight into the slot */
+
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t work;  /* workers: tickets, or something to decode */
+    pthread_cond_t ready; /* consumer: a batch, or the end */
+    unsigned idle;        /* workers waiting on `work` */
+
+    struct wr_batch *batches; /* owned: `batch_count` objects */
+    unsigned batch_count;
+    struct wr_batch **by_seq; /* owned: ring of batch_count */
+    void **buffers;           /* owned: all buffers */
+    unsigned buffer_count;
+    void **free_buffers; /* owned: stack of those without a batch */
+    unsigned free_buffer_count;
+    size_t buffer_bytes;
+
+    struct wr_epoch *epoch; /* ref: the one being planned; NULL at the end */
+    uint64_t epoch_batch;   /* next batch of it to plan */
+    struct wr_batch *open;  /* batch whose tickets are given out; or NULL */
+    uint64_t planned;       /* batches planned: next seq */
+    uint64_t buffered;      /* batches below this seq have a buffer */
+    uint64_t settled;       /* batches below this seq are settled */
+    uint64_t passed;        /* batches below this seq went to the consumer */
+    uint64_t outstanding;   /* planned and not yet released */
+    uint64_t vanished;      /* batches that turned out to be empty */
+    uint64_t wanted;        /* batches the consumer asked for */
+
+    struct wr_ticket *fills; /* owned: FIFO */
+    size_t fill_head, fill_count, fill_cap;
+    struct wr_task **heap; /* owned: arrived tasks, lowest batch first */
+    size_t heap_count, heap_cap;
+
+    struct wr_badlist bad;
+    uint64_t epoch_bad; /* of the epoch being settled */
+    bool closing;
+    weir_err failure; /* code != 0: what next() fails with */
+};
+
+/* cfg->threads workers with cfg->depth tasks each; `resume` may be NULL, its
+ * list is taken over. Call wr_sched_done also after a failure. */
+int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
+                  const weir_pipeline_config *cfg, struct wr_state *resume,
+                  weir_err *err);
+void wr_sched_done(struct wr_sched *s);
+
+/* --- for workers --- */
+
+/* Collects what others gave back to `w`, then up to w's spare records' number
+ * of tickets into w->tickets; none when there is nothing to read now. */
+void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
+/* Samples that are there and want decoding. */
+void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
+                     unsigned n);
+/* The arrived sample that is wanted first, or NULL; *ret_parked tells whether
+ * others wait for a buffer. */
+struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked);
+/* Samples that are finished, well or badly; their records go back to their
+ * owners. */
+void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
+                     unsigned n);
+/* Sleeps until there is something to decode, or to read by `w`, or `limit_ns`
+ * (0: none) have passed; false when the pipeline closes. */
+bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns);
+
+/* --- for the consumer --- */
+
+int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err);
+void wr_sched_release(struct wr_sched *s, struct wr_batch *b);
+/* Wakes everybody up for the end. */
+void wr_sched_close(struct wr_sched *s);
+
+/* --- between schedule.c and settle.c, with the lock held --- */
+
+void wr_sched_settle(struct wr_sched *s);
+void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b);
+void wr_sched_wake(struct wr_sched *s);
+
+#endif

@@ -1,0 +1,252 @@
+/* settle.c - batches become final, in order: holes are filled from the tail.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * When all samples of a batch are there or known to be bad, its holes take
+ * samples from the tail of the epoch, in slot order; those are read like any
+ * other, and may leave holes again. A later batch is not looked at before, so
+ * which sample goes where is a function of the data alone. Samples that a
+ * later batch had already read and lost to the tail are dropped there. */
+#include "pipeline/schedule.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static int by_slot(const void *a, const void *b)
+{
+    const struct wr_hole *x = a, *y = b;
+
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static bool push_fill(struct wr_sched *s, struct wr_batch *b, uint32_t slot,
+                      uint64_t id)
+{
+    if (!wr_grow(&s->fills, &s->fill_cap, s->fill_head + s->fill_count + 1,
+                 sizeof(*s->fills))) {
+        wr_fail(&s->failure, WEIR_ENOMEM, "out of memory");
+        return false;
+    }
+    s->fills[s->fill_head + s->fill_count++] = (struct wr_ticket){
+        .batch = b, .slot = slot, .fill = true, .id = id};
+    b->pending++;
+    return true;
+}
+
+/* Counts and names a bad sample; false when the run must end with it. */
+static bool report(struct wr_sched *s, struct wr_batch *b, struct wr_hole *h)
+{
+    weir_bad_sample bad = {
+        .id = h->id, .epoch = b->epoch->number, .code = h->code};
+    const char *text = h->text ? h->text : weir_strerror(h->code);
+    bool go_on = true;
+
+    s->epoch_bad++;
+    if (s->cfg.on_error == WEIR_ON_ERROR_FAIL) {
+        wr_fail(&s->failure, h->code, "%s", text);
+        go_on = false;
+    } else if (s->cfg.max_bad && s->epoch_bad > s->cfg.max_bad) {
+        wr_fail(&s->failure, h->code,
+                "more than %" PRIu64 " bad samples; the last: %s",
+                s->cfg.max_bad, text);
+        go_on = false;
+    }
+    wr_badlist_add(&s->bad, &bad, h->text);
+    h->text = NULL;
+    return go_on;
+}
+
+static bool is_hole(const struct wr_hole *holes, size_t n, uint32_t slot)
+{
+    for (size_t i = 0; i < n; i++)
+        if (holes[i].slot == slot)
+            return true;
+    return false;
+}
+
+static void move_slot(struct wr_sched *s, struct wr_batch *b, uint32_t from,
+                      uint32_t to)
+{
+    size_t bytes = s->shape.bytes;
+    uint8_t *data = b->data;
+
+    if (data)
+        memcpy(data + to * bytes, data + from * bytes, bytes);
+    b->labels[to] = b->labels[from];
+    b->ids[to] = b->ids[from];
+    b->lengths[to] = b->lengths[from];
+}
+
+/* Fills one hole. The epoch's tail may have come down into this batch: then
+ * its own last sample moves into the hole and the batch gets shorter. */
+static bool fill_hole(struct wr_sched *s, struct wr_batch *b, size_t hole)
+{
+    struct wr_epoch *e = b->epoch;
+    uint64_t first = b->index * s->cfg.batch;
+    uint32_t slot = b->holes[hole].slot;
+
+    if (e->tail > first + b->valid) {
+        if (!wr_epoch_take_tail(e)) {
+            wr_fail(&s->failure, WEIR_ENOMEM, "out of memory");
+            return false;
+        }
+        return push_fill(s, b, slot, wr_epoch_sample(e, e->tail));
+    }
+    /* Slots behind the last good one are holes too, and go with it. */
+    while (b->valid > slot) {
+        uint32_t last = --b->valid;
+
+        e->tail--;
+        if (last == slot)
+            break;
+        if (!is_hole(b->holes, b->hole_count, last)) {
+            move_slot(s, b, last, slot);
+            break;
+        }
+    }
+    return true;
+}
+
+/* One round over the holes that are there now. A sample that was moved into
+ * a hole may itself be on its way still (a fill of this round): then the hole
+ * is looked at again in the next one. */
+static bool fill_holes(struct wr_sched *s, struct wr_batch *b)
+{
+    size_t n = b->hole_count;
+
+    qsort(b->holes, n, sizeof(*b->holes), by_slot);
+    for (size_t i = 0; i < n; i++)
+        if (b->holes[i].slot < b->valid && !report(s, b, &b->holes[i]))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (b->holes[i].slot < b->valid && !fill_hole(s, b, i))
+            return false;
+    return true;
+}
+
+static void forget_holes(struct wr_batch *b)
+{
+    for (size_t i = 0; i < b->hole_count; i++)
+        free(b->holes[i].text);
+    b->hole_count = 0;
+}
+
+/* Pads slots [valid, batch) with samples of this epoch again. Gives up after
+ * a whole epoch of bad ones. */
+static bool pad(struct wr_sched *s, struct wr_batch *b)
+{
+    struct wr_epoch *e = b->epoch;
+    bool all_bad = b->padding && b->hole_count == b->pads;
+
+    b->pads_bad = all_bad ? b->pads_bad + b->pads : 0;
+    if (b->pads_bad >= e->order.n) {
+        wr_fail(&s->failure, WEIR_EFORMAT,
+                "epoch %" PRIu64 ": no readable sample to pad with", e->number);
+        return false;
+    }
+    b->pads = 0;
+    for (uint32_t slot = b->valid; slot < s->cfg.batch; slot++) {
+        if (b->padding && !is_hole(b->holes, b->hole_count, slot))
+            continue;
+        if (!push_fill(s, b, slot, wr_epoch_pad(e)))
+            return false;
+        b->pads++;
+    }
+    b->padding = true;
+    return true;
+}
+
+/* One step for a batch with nothing pending: true when it is final. */
+static bool settle_step(struct wr_sched *s, struct wr_batch *b)
+{
+    struct wr_epoch *e = b->epoch;
+    uint64_t first = b->index * s->cfg.batch;
+    bool pads = s->cfg.remainder == WEIR_REMAINDER_PAD;
+
+    if (!b->padding) {
+        /* Earlier batches may have taken what was planned for this one. */
+        uint64_t left = e->tail > first ? e->tail - first : 0;
+
+        b->valid = (uint32_t)WR_MIN(b->valid, left);
+        if (!fill_holes(s, b))
+            return false;
+        forget_holes(b);
+        if (b->pending)
+            return false;
+    }
+    if (pads && (b->valid < s->cfg.batch) && (!b->padding || b->hole_count)) {
+        if (!pad(s, b))
+            return false;
+        forget_holes(b);
+    }
+    return b->pending == 0;
+}
+
+static void set_public(struct wr_sched *s, struct wr_batch *b, uint32_t count)
+{
+    weir_batch *pub = &b->pub;
+
+    *pub = (weir_batch){
+        .data = b->data,
+        .bytes = count * s->shape.bytes,
+        .count = count,
+        .unique = WR_MIN(b->valid, count),
+        .dtype = s->shape.dtype,
+        .labels = b->labels,
+        .ids = b->ids,
+        .lengths = b->lengths,
+        .epoch = b->epoch->number,
+        .index = b->index,
+    };
+    pub->shape[0] = count;
+    pub->ndim = 1;
+    for (uint32_t d = 0; s->wants_data && d < s->shape.ndim; d++)
+        pub->shape[pub->ndim++] = s->shape.dims[d];
+}
+
+static void finalize(struct wr_sched *s, struct wr_batch *b)
+{
+    struct wr_epoch *e = b->epoch;
+    uint32_t count = b->valid;
+
+    if (b->padding)
+        count = s->cfg.batch;
+    else if (s->cfg.remainder == WEIR_REMAINDER_DROP && count < s->cfg.batch)
+        count = 0;
+    e->good += count;
+    b->taken_after = e->taken_count;
+    b->phase = WR_BATCH_READY;
+    set_public(s, b, count);
+    s->settled++;
+    if (!count) {
+        s->vanished++;
+        wr_sched_give_buffer_back(s, b);
+    }
+    if (b->index + 1 == e->batches) {
+        /* The rest of an epoch may be bad; a whole one would be so for ever. */
+        if (!e->good && !e->start.position)
+            wr_fail(&s->failure, WEIR_EFORMAT,
+                    "epoch %" PRIu64 ": not one batch: %" PRIu64 " of %" PRIu64
+                    " samples could not be read",
+                    e->number, s->epoch_bad, e->local);
+        s->epoch_bad = 0;
+    }
+    pthread_cond_signal(&s->ready);
+}
+
+void wr_sched_settle(struct wr_sched *s)
+{
+    while (s->settled < s->planned && !s->failure.code) {
+        struct wr_batch *b = s->by_seq[s->settled % s->batch_count];
+
+        if (b->pending || !settle_step(s, b))
+            break;
+        finalize(s, b);
+    }
+    if (s->failure.code)
+        pthread_cond_signal(&s->ready);
+    wr_sched_wake(s);
+}

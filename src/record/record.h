@@ -1,0 +1,24 @@
+/* record.h - the run record: one JSON schema for every measuring command.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * docs/formats/record.md describes it. A record is a jansson object; this
+ * room knows what stands in its head and how it gets to disk whole. */
+#ifndef WR_RECORD_RECORD_H
+#define WR_RECORD_RECORD_H
+
+#include <jansson.h>
+
+#include "weir/error.h"
+
+#define WR_RECORD_SCHEMA  "weir-record"
+#define WR_RECORD_VERSION 1
+
+/* A record of `command` with schema, version and the time now (UTC); NULL
+ * when memory is short. Release with json_decref. */
+json_t *wr_record_new(const char *command);
+
+/* Writes it beside `path` and renames it there, so that a reader sees all of
+ * it or nothing. */
+int wr_record_write(const json_t *record, const char *path, weir_err *err);
+
+#endif

@@ -1,0 +1,290 @@
+/* generate.c - data sets on disk from a seed: kinds, threads, outcome.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "workload/generate.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "workload/genlist.h"
+
+#define POLL_NS          (50 * WR_NS_PER_MS)
+#define PER_FILE_DEFAULT 1024
+#define PER_FILE_MAX     (UINT64_C(1) << 24)
+
+static const struct wr_gen_kind *const kinds[] = {
+#define ENTRY(name, help) &wr_gen_##name,
+    WR_GEN_KIND_MAP(ENTRY)
+#undef ENTRY
+};
+
+struct crew {
+    struct wr_gen_run *run; /* borrowed */
+    /* Guards what follows; taken alone. */
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* a thread has ended */
+    unsigned running;
+    int failed; /* the first failure, and its message */
+    weir_err why;
+    struct wr_hist sizes;
+};
+
+const struct wr_gen_kind *wr_gen_kind_at(unsigned k)
+{
+    return k < WR_ARRAY_LEN(kinds) ? kinds[k] : NULL;
+}
+
+const struct wr_gen_kind *wr_gen_kind_find(const char *name)
+{
+    for (unsigned k = 0; k < WR_ARRAY_LEN(kinds); k++) {
+        if (!strcmp(kinds[k]->name, name))
+            return kinds[k];
+    }
+    return NULL;
+}
+
+uint32_t wr_gen_label(const struct wr_gen_config *cfg, uint64_t i)
+{
+    return (uint32_t)(i % cfg->classes);
+}
+
+void wr_gen_picture_path(const struct wr_gen_config *cfg, uint64_t i,
+                         char buf[WR_GEN_PATH_MAX])
+{
+    uint32_t label = wr_gen_label(cfg, i);
+
+    snprintf(buf, WR_GEN_PATH_MAX, "class_%04u/%04u_%06" PRIu64 ".jpg", label,
+             label, i / cfg->classes);
+}
+
+void wr_gen_count(const struct wr_gen_job *job, uint64_t bytes)
+{
+    wr_hist_add(job->sizes, bytes);
+    job->run->samples_done++;
+}
+
+/* Takes pieces until there are none, or somebody stops. */
+static int work(struct wr_gen_run *run, struct wr_hist *sizes, weir_err *err)
+{
+    struct wr_gen_job job = {.run = run, .sizes = sizes};
+    uint64_t unit;
+    int r = run->kind->worker_new(run, &job.worker, err);
+
+    if (r < 0)
+        return r;
+    while (r == 0 && !run->stop && (unit = run->next_unit++) < run->units)
+        r = run->kind->make(&job, unit, err);
+    run->kind->worker_free(job.worker);
+    return r;
+}
+
+static void *crew_main(void *arg)
+{
+    struct crew *c = arg;
+    struct wr_hist *sizes = calloc(1, sizeof(*sizes));
+    weir_err err;
+    int r = sizes ? work(c->run, sizes, &err)
+                  : wr_fail(&err, WEIR_ENOMEM, "out of memory");
+
+    pthread_mutex_lock(&c->lock);
+    if (r < 0 && !c->failed) {
+        c->failed = r;
+        c->why = err;
+    }
+    if (r < 0)
+        c->run->stop = true;
+    if (sizes)
+        wr_hist_merge(&c->sizes, sizes);
+    c->running--;
+    pthread_cond_signal(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+    free(sizes);
+    return NULL;
+}
+
+/* Reports progress until all threads have ended. */
+static void watch(struct crew *c)
+{
+    const struct wr_gen_config *cfg = &c->run->cfg;
+    struct timespec until;
+
+    pthread_mutex_lock(&c->lock);
+    while (c->running) {
+        uint64_t due = wr_clock_ns() + POLL_NS;
+
+        until.tv_sec = (time_t)(due / WR_NS_PER_SEC);
+        until.tv_nsec = (long)(due % WR_NS_PER_SEC);
+        pthread_cond_clockwait(&c->ended, &c->lock, CLOCK_MONOTONIC, &until);
+        if (!cfg->progress || c->run->stop)
+            continue;
+        pthread_mutex_unlock(&c->lock);
+        if (cfg->progress(cfg->progress_arg, c->run->samples_done,
+                          cfg->samples))
+            c->run->stop = true;
+        pthread_mutex_lock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Runs all pieces on cfg.threads threads. */
+static int run_crew(struct wr_gen_run *run, struct wr_hist *ret_sizes,
+                    weir_err *err)
+{
+    struct crew *c = calloc(1, sizeof(*c));
+    pthread_t threads[WR_GEN_THREADS_MAX];
+    unsigned started = 0;
+    int r = 0;
+
+    if (!c)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    c->run = run;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->ended, NULL);
+    for (; r == 0 && started < run->cfg.threads; started += r == 0) {
+        pthread_mutex_lock(&c->lock);
+        c->running++;
+        pthread_mutex_unlock(&c->lock);
+        r = wr_thread_start(&threads[started], "weir-gen", crew_main, c, err);
+    }
+    if (r < 0) {
+        run->stop = true;
+        pthread_mutex_lock(&c->lock);
+        c->running--;
+        pthread_mutex_unlock(&c->lock);
+    }
+    watch(c);
+    for (unsigned k = 0; k < started; k++)
+        pthread_join(threads[k], NULL);
+    if (r == 0 && c->failed) {
+        r = c->failed;
+        if (err)
+            *err = c->why;
+    } else if (r == 0 && run->stop) {
+        r = wr_fail(err, WEIR_ECANCELED, "canceled");
+    }
+    if (r == 0)
+        *ret_sizes = c->sizes;
+    pthread_cond_destroy(&c->ended);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    return r;
+}
+
+static int check_limits(const struct wr_gen_config *cfg, weir_err *err)
+{
+    if (cfg->samples > WR_GEN_SAMPLES_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "more than %" PRIu64 " samples",
+                       WR_GEN_SAMPLES_MAX);
+    if (cfg->classes > WR_GEN_CLASSES_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "more than %d classes",
+                       WR_GEN_CLASSES_MAX);
+    if (cfg->samples_per_file > PER_FILE_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "more than %" PRIu64 " samples per file", PER_FILE_MAX);
+    return 0;
+}
+
+/* Fills in what was left to the kind. */
+static int settle(struct wr_gen_run *run, weir_err *err)
+{
+    struct wr_gen_config *cfg = &run->cfg;
+    struct wr_tensor_shape usual = {
+        .dtype = cfg->shape.dtype, .ndim = 3, .dims = {224, 224, 3}};
+    int r;
+
+    run->kind = wr_gen_kind_find(cfg->kind);
+    if (!run->kind)
+        return wr_fail(err, WEIR_EINVAL, "unknown kind of data set '%s'",
+                       cfg->kind);
+    if (cfg->list && !run->kind->pictures)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a list names one file per sample, which '%s' does not "
+                       "make",
+                       cfg->kind);
+    cfg->samples = cfg->samples ? cfg->samples : run->kind->samples;
+    cfg->classes = cfg->classes ? cfg->classes : run->kind->classes;
+    if (!cfg->samples_per_file)
+        cfg->samples_per_file = PER_FILE_DEFAULT;
+    if (!cfg->shape.ndim)
+        cfg->shape = usual;
+    r = check_limits(cfg, err);
+    if (r < 0)
+        return r;
+    run->units = run->kind->units(cfg);
+    if (!cfg->threads)
+        cfg->threads = wr_cpu_count();
+    cfg->threads = (unsigned)WR_MIN(run->units, cfg->threads);
+    cfg->threads = WR_MIN(cfg->threads, WR_GEN_THREADS_MAX);
+    return 0;
+}
+
+static int make_folders(struct wr_gen_run *run, weir_err *err)
+{
+    uint64_t classes = WR_MIN(run->cfg.classes, run->cfg.samples);
+    char path[WR_GEN_PATH_MAX];
+    int r = 0;
+
+    for (uint64_t c = 0; r == 0 && run->kind->pictures && c < classes; c++) {
+        snprintf(path, sizeof(path), "class_%04" PRIu64, c);
+        r = wr_target_mkdir(run->target, path, err);
+    }
+    return r;
+}
+
+/* Everything between the staging folder and the finished data set. */
+static int fill_target(struct wr_gen_run *run, struct wr_hist *ret_sizes,
+                       weir_err *err)
+{
+    int r = make_folders(run, err);
+
+    if (r < 0)
+        return r;
+    r = run->kind->begin(run, err);
+    if (r == 0)
+        r = run_crew(run, ret_sizes, err);
+    run->kind->end(run);
+    if (r < 0)
+        return r;
+    return wr_target_commit(run->target, err);
+}
+
+int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
+               weir_err *err)
+{
+    struct wr_gen_run run = {.cfg = *cfg};
+    struct wr_hist sizes;
+    uint64_t start = wr_clock_ns();
+    int r = settle(&run, err);
+
+    if (r < 0)
+        return r;
+    if (cfg->list)
+        r = wr_gen_list_check(cfg, err);
+    if (r == 0)
+        r = wr_target_open(&run.target, cfg->target, cfg->force, err);
+    if (r < 0)
+        return r;
+    r = fill_target(&run, &sizes, err);
+    if (r == 0 && cfg->list)
+        r = wr_gen_list_write(&run, err);
+    wr_target_close(run.target);
+    if (r < 0)
+        return r;
+    *ret = (struct wr_gen_result){
+        .samples = run.samples_done,
+        .files = run.files,
+        .bytes = run.bytes,
+        .classes = (uint32_t)WR_MIN(run.cfg.classes, run.cfg.samples),
+        .elapsed_ns = wr_clock_ns() - start,
+        .threads = run.cfg.threads,
+        .sizes = sizes,
+    };
+    return 0;
+}

@@ -1,0 +1,176 @@
+/* genlist.c - the "path,label" list beside a generated data set.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "workload/genlist.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define LINE_MAX_BYTES (2 * PATH_MAX + WR_GEN_PATH_MAX + 16)
+
+/* The file that the list becomes. */
+struct out {
+    struct wr_store *store; /* owned: its folder */
+    char *name;             /* owned */
+    char *part;             /* owned: where it is written first */
+    struct wr_object *file; /* owned */
+};
+
+static void out_done(struct out *o)
+{
+    if (o->file) {
+        o->file->ops->close(o->file, /* sync= */ false, NULL);
+        o->store->ops->change(o->store, WR_REMOVE, o->part, NULL, NULL);
+    }
+    wr_store_close(o->store);
+    free(o->name);
+    free(o->part);
+}
+
+/* Opens the folder around the list. */
+static int out_init(struct out *o, const char *url, weir_err *err)
+{
+    char *parent = NULL, *leaf = NULL;
+    int r = wr_target_split(url, &parent, &o->name, err);
+
+    if (r < 0)
+        return r;
+    r = wr_store_open(parent, &o->store, &leaf, err);
+    if (r == 0 && leaf)
+        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", parent);
+    else if (r == 0 && !o->store->ops->change)
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", parent);
+    if (r == 0 && asprintf(&o->part, ".%s.part", o->name) < 0) {
+        o->part = NULL;
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    free(leaf);
+    free(parent);
+    return r;
+}
+
+static int out_create(struct out *o, weir_err *err)
+{
+    o->store->ops->change(o->store, WR_REMOVE, o->part, NULL, NULL);
+    return o->store->ops->object_open(o->store, o->part, WR_OPEN_CREATE,
+                                      &o->file, err);
+}
+
+int wr_gen_list_check(const struct wr_gen_config *cfg, weir_err *err)
+{
+    size_t n = strlen(cfg->target);
+    struct out o = {0};
+    struct wr_stat is;
+    int r;
+
+    while (n > 1 && cfg->target[n - 1] == '/')
+        n--;
+    /* Inside, it would be taken for a part of the data set. */
+    if (!strncmp(cfg->list, cfg->target, n) &&
+        (cfg->list[n] == '/' || !cfg->list[n]))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a list lies outside of its data set", cfg->list);
+    r = out_init(&o, cfg->list, err);
+    if (r == 0 && o.store->ops->stat(o.store, o.name, &is, NULL) == 0 &&
+        is.kind != WR_KIND_FILE)
+        r = wr_fail(err, WEIR_EEXIST, "'%s': exists and is no file", cfg->list);
+    if (r == 0)
+        r = out_create(&o, err);
+    out_done(&o);
+    return r;
+}
+
+/* The folder of the data set as lines of the list should name it. */
+static void name_root(const struct wr_gen_run *run, const struct out *o,
+                      char root[PATH_MAX])
+{
+    char here[PATH_MAX], full[PATH_MAX], target[PATH_MAX];
+    size_t n;
+
+    if (!wr_target_local_path(run->target, target, sizeof(target))) {
+        snprintf(root, PATH_MAX, "%s", run->cfg.target);
+        return;
+    }
+    snprintf(root, PATH_MAX, "%s", target);
+    if (!o->store->ops->local_path ||
+        !o->store->ops->local_path(o->store, ".", here, sizeof(here)) ||
+        !realpath(here, full))
+        return;
+    n = strlen(full);
+    n -= full[n - 1] == '/';
+    if (!strncmp(full, target, n) && target[n] == '/')
+        snprintf(root, PATH_MAX, "%s", target + n + 1);
+}
+
+/* One line; a path with a comma, quote or blank edge is quoted. */
+static size_t format_line(const struct wr_gen_config *cfg, const char *root,
+                          uint64_t i, char line[LINE_MAX_BYTES])
+{
+    bool quote = strpbrk(root, ",\"\r\n") != NULL;
+    char path[WR_GEN_PATH_MAX];
+    char *p = line;
+
+    wr_gen_picture_path(cfg, i, path);
+    if (quote)
+        *p++ = '"';
+    for (const char *s = root; *s; s++) {
+        if (*s == '"')
+            *p++ = '"';
+        *p++ = *s;
+    }
+    p += sprintf(p, "/%s%s,%u\n", path, quote ? "\"" : "",
+                 wr_gen_label(cfg, i));
+    return (size_t)(p - line);
+}
+
+static int write_lines(const struct wr_gen_run *run, struct out *o,
+                       weir_err *err)
+{
+    char root[PATH_MAX], line[LINE_MAX_BYTES];
+    size_t cap = (size_t)1 << 16, used = 0, len;
+    uint64_t at = 0;
+    char *buf = malloc(cap);
+    int r = 0;
+
+    if (!buf)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    name_root(run, o, root);
+    for (uint64_t i = 0; r == 0 && i < run->cfg.samples; i++) {
+        len = format_line(&run->cfg, root, i, line);
+        if (used + len > cap) {
+            r = o->file->ops->write(o->file, buf, used, at, err);
+            at += used;
+            used = 0;
+        }
+        memcpy(buf + used, line, len);
+        used += len;
+    }
+    if (r == 0)
+        r = o->file->ops->write(o->file, buf, used, at, err);
+    free(buf);
+    return r;
+}
+
+int wr_gen_list_write(const struct wr_gen_run *run, weir_err *err)
+{
+    struct out o = {0};
+    int r = out_init(&o, run->cfg.list, err);
+
+    if (r == 0)
+        r = out_create(&o, err);
+    if (r == 0)
+        r = write_lines(run, &o, err);
+    if (r == 0) {
+        r = o.file->ops->close(o.file, /* sync= */ false, err);
+        o.file = NULL;
+        if (r == 0)
+            r = o.store->ops->change(o.store, WR_RENAME, o.part, o.name, err);
+    }
+    out_done(&o);
+    return r;
+}

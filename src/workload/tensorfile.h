@@ -1,0 +1,51 @@
+/* tensorfile.h - the headers of .wt and .npy tensor files.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * docs/formats/wt.md says what the bytes mean. */
+#ifndef WR_WORKLOAD_TENSORFILE_H
+#define WR_WORKLOAD_TENSORFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/pipeline.h"
+
+#define WR_TENSOR_DIMS_MAX 7
+/* A sample has fewer bytes than this. */
+#define WR_TENSOR_SAMPLE_MAX (UINT64_C(1) << 30)
+
+struct wr_tensor_shape {
+    enum weir_dtype dtype;
+    uint32_t ndim;
+    uint64_t dims[WR_TENSOR_DIMS_MAX]; /* of one sample, outermost first */
+};
+
+/* "224x224x3" -> dims. */
+int wr_tensor_parse(const char *text, struct wr_tensor_shape *ret,
+                    weir_err *err);
+
+/* Bytes to be written, in fresh memory: free(bytes). */
+struct wr_tensor_bytes {
+    uint8_t *bytes; /* owned by whoever asked */
+    size_t len;
+};
+
+size_t wr_tensor_dtype_bytes(enum weir_dtype dtype);
+
+/* Elements of one sample. The shape came from wr_tensor_parse. */
+uint64_t wr_tensor_elements(const struct wr_tensor_shape *s);
+
+/* The part of a .wt file in front of its samples. `labels` may be NULL. */
+int wr_tensor_wt_header(const struct wr_tensor_shape *s, uint64_t count,
+                        const uint32_t *labels, struct wr_tensor_bytes *ret,
+                        weir_err *err);
+
+/* The same of a .npy file: shape (count, dims...). */
+int wr_tensor_npy_header(const struct wr_tensor_shape *s, uint64_t count,
+                         struct wr_tensor_bytes *ret, weir_err *err);
+
+/* A whole .npy file of labels: <u4, shape (count,). */
+int wr_tensor_npy_labels(const uint32_t *labels, uint64_t count,
+                         struct wr_tensor_bytes *ret, weir_err *err);
+
+#endif

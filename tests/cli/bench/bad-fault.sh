@@ -1,0 +1,2 @@
+mkdir set
+weir bench fault:nonsense:set

@@ -1,0 +1,2 @@
+mkdir set
+weir bench set --size 12q

@@ -1,0 +1,2 @@
+mkdir empty
+weir cache drop empty --json

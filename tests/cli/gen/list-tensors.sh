@@ -1,0 +1,1 @@
+weir gen tensors d --list d.csv

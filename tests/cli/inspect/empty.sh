@@ -1,0 +1,2 @@
+mkdir d d/a
+weir inspect d

@@ -1,0 +1,2 @@
+[ -c /dev/full ] || { echo "no /dev/full" >&2; exit 77; }
+weir help cache >/dev/full

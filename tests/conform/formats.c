@@ -1,0 +1,240 @@
+/* formats.c - what every format must do, asked of each in the registry.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A new format needs one line in makers[]: how a small data set of it is
+ * made. A format without a line fails the test. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <jpeglib.h>
+
+#include "../unit/format/tensorfiles.h"
+#include "format/format.h"
+#include "weir/dataset.h"
+
+#define SAMPLES 12
+
+static void put_jpeg(const struct tmpdir *t, const char *name, unsigned seed)
+{
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr mgr;
+    unsigned char row[20 * 3];
+    JSAMPROW rows = row;
+    FILE *f = fopen(tmpdir_at(t, name), "wb");
+
+    if (!f)
+        abort();
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    jpeg_stdio_dest(&c, f);
+    c.image_width = 20;
+    c.image_height = 10 + seed;
+    c.input_components = 3;
+    c.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&c);
+    jpeg_start_compress(&c, TRUE);
+    for (unsigned y = 0; y < c.image_height; y++) {
+        for (unsigned x = 0; x < sizeof(row); x++)
+            row[x] = (unsigned char)(x * 3 + y * 5 + seed * 40);
+        jpeg_write_scanlines(&c, &rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    fclose(f);
+}
+
+/* Each makes SAMPLES samples and returns what to open. */
+
+static const char *make_images(const struct tmpdir *t)
+{
+    static const char *const classes[] = {"ant", "bee", "cow"};
+    char name[64];
+
+    for (unsigned c = 0; c < 3; c++)
+        tmpdir_mkdir(t, classes[c]);
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        snprintf(name, sizeof(name), "%s/%u.jpg", classes[k % 3], k);
+        put_jpeg(t, name, k);
+    }
+    return t->path;
+}
+
+static const char *make_list(const struct tmpdir *t)
+{
+    char name[64], text[1024] = "path,label\n";
+
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        snprintf(name, sizeof(name), "%u.jpg", k);
+        put_jpeg(t, name, k);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s,%s\n",
+                 name, k % 2 ? "odd" : "even");
+    }
+    tmpdir_put_text(t, "list.csv", text);
+    return tmpdir_at(t, "list.csv");
+}
+
+static const char *make_tensor(const struct tmpdir *t)
+{
+    uint8_t data[SAMPLES * 48];
+    uint32_t labels[SAMPLES];
+
+    for (unsigned k = 0; k < sizeof(data); k++)
+        data[k] = (uint8_t)k;
+    for (unsigned k = 0; k < SAMPLES; k++)
+        labels[k] = k % 5;
+    put_npy(t, "a.npy", "|u1", "(5, 4, 4, 3)", data, (size_t)5 * 48);
+    put_npy(t, "a.labels.npy", "<u4", "(5,)", labels, 20);
+    put_wt(t, "b.wt",
+           &(struct wt_spec){.dtype = 2,
+                             .ndim = 3,
+                             .dims = {4, 4, 3},
+                             .count = 7,
+                             .labels = labels + 5,
+                             .data = data,
+                             .data_len = (size_t)7 * 48});
+    return t->path;
+}
+
+static const struct {
+    const char *format;
+    const char *(*make)(const struct tmpdir *t);
+} makers[] = {
+    {"images", make_images},
+    {"list", make_list},
+    {"tensor", make_tensor},
+};
+
+static void read_sample(const weir_dataset *ds, const weir_sample *s,
+                        uint8_t *buf)
+{
+    struct wr_object *o;
+    weir_err err;
+
+    if (ds->store->ops->object_open(ds->store, s->name, WR_OPEN_READ, &o,
+                                    &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(o->ops->read(o, buf, s->length, s->offset, &err),
+                     s->length);
+    o->ops->close(o, /* sync= */ false, NULL);
+}
+
+/* Every sample lies inside its object, and none is counted wrong. */
+static void check_places(const weir_dataset *ds)
+{
+    uint64_t bytes = 0, longest = 0;
+
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        struct wr_place p;
+        struct wr_stat st;
+        weir_sample s;
+        char name[256];
+
+        assert_int_equal(
+            weir_dataset_sample(ds, i, name, sizeof(name), &s, NULL), 0);
+        wr_index_place(ds->index, i, &p);
+        assert_int_equal(ds->store->ops->stat(ds->store, s.name, &st, NULL), 0);
+        assert_int_equal(st.size, wr_index_object_size(ds->index, p.object));
+        assert_true(s.offset + s.length <= st.size);
+        assert_int_equal(p.whole, s.offset == 0 && s.length == st.size);
+        assert_true(s.label < weir_dataset_class_count(ds));
+        bytes += s.length;
+        longest = s.length > longest ? s.length : longest;
+    }
+    assert_int_equal(bytes, weir_dataset_bytes(ds));
+    assert_int_equal(longest, weir_dataset_max_length(ds));
+}
+
+static void check_decoding(const weir_dataset *ds,
+                           const weir_pipeline_config *cfg)
+{
+    uint8_t *bytes = malloc(weir_dataset_max_length(ds));
+    struct wr_tensor_shape shape;
+    struct wr_decoder *d;
+    size_t product;
+    weir_err err;
+    void *slot;
+
+    assert_int_equal(ds->format->shape(ds->index, cfg, &shape, &err), 0);
+    product = cfg->dtype == WEIR_F32 ? 4 : cfg->dtype == WEIR_F16 ? 2 : 1;
+    for (uint32_t k = 0; k < shape.ndim; k++)
+        product *= shape.dims[k];
+    assert_int_equal(shape.bytes, product);
+    assert_int_equal(shape.dtype, cfg->dtype);
+    slot = malloc(shape.bytes);
+    assert_int_equal(ds->format->decoder_new(ds->index, cfg, &d, &err), 0);
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        weir_sample s;
+        char name[256];
+
+        weir_dataset_sample(ds, i, name, sizeof(name), &s, NULL);
+        read_sample(ds, &s, bytes);
+        if (d->ops->decode(d, bytes, s.length, slot, NULL, &err) < 0)
+            fail_msg("'%s': %s", s.name, err.msg);
+        assert_int_equal(d->ops->decode(d, bytes, s.length, NULL, NULL, &err),
+                         0);
+        assert_true(d->ops->decode(d, bytes, s.length / 2, slot, NULL, &err) <
+                    0);
+        if (shape.direct)
+            assert_memory_equal(slot, bytes, shape.bytes);
+    }
+    d->ops->free(d);
+    free(slot);
+    free(bytes);
+}
+
+static void check_format(const char *format,
+                         const char *(*make)(const struct tmpdir *t))
+{
+    weir_dataset *ds = NULL;
+    struct tmpdir t;
+    weir_err err;
+
+    tmpdir_init(&t);
+    if (weir_dataset_open(&ds, make(&t), NULL, &err) < 0)
+        fail_msg("%s: %s", format, err.msg);
+    assert_string_equal(weir_dataset_format(ds), format); /* found out */
+    assert_int_equal(weir_dataset_count(ds), SAMPLES);
+    assert_int_equal(weir_dataset_issue_count(ds), 0);
+    check_places(ds);
+    for (int dtype = WEIR_F32; dtype <= WEIR_U8; dtype++)
+        for (int layout = WEIR_NHWC; layout <= WEIR_NCHW; layout++) {
+            weir_pipeline_config cfg = {.width = 8,
+                                        .height = 6,
+                                        .channels = 3,
+                                        .dtype = dtype,
+                                        .layout = layout,
+                                        .std = {1, 1, 1}};
+
+            check_decoding(ds, &cfg);
+        }
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_every_format(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; wr_format_at(k); k++) {
+        const char *format = wr_format_at(k)->name;
+        bool found = false;
+
+        for (size_t m = 0; m < sizeof(makers) / sizeof(makers[0]); m++)
+            if (!strcmp(makers[m].format, format)) {
+                check_format(format, makers[m].make);
+                found = true;
+            }
+        if (!found)
+            fail_msg("no data set is made for format '%s'", format);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_format)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

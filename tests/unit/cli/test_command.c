@@ -1,0 +1,223 @@
+/* test_command.c - unit tests of command.c, help.c, roff.c, completion.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/help.h"
+#include "cli/roff.h"
+
+struct toy_args {
+    uint64_t number;
+    bool cache;
+    const char *file;
+};
+
+static int toy_run(struct wr_cli *cli)
+{
+    const struct toy_args *a = cli->args;
+
+    fprintf(cli->out, "%u %d %s", (unsigned)a->number,
+            wr_cli_given(cli, "number"), wr_cli_style(cli, WR_STYLE_BOLD));
+    for (size_t i = 0; i < cli->operand_count; i++)
+        fprintf(cli->out, " %s", cli->operands[i]);
+    wr_cli_note(cli, "a note");
+    return a->number == 9 ? wr_cli_fail(cli, "number %d", 9) : WR_EXIT_DONE;
+}
+
+static const struct wr_choice kinds[] = {
+    {"red", 1, "like a rose"}, {"blue", 2, NULL}, {NULL, 0, NULL}};
+static const struct wr_operand toy_operands[] = {
+    {.name = "KIND", .choices = kinds, .help = "a colour"},
+    {.name = "PATH",
+     .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
+     .help = "some files"},
+    {.name = NULL}};
+static const struct wr_option toy_options[] = {
+    {.name = "number",
+     .letter = 'n',
+     WR_OPT_UINT(struct toy_args, number),
+     .arg = "N",
+     .def = "4",
+     .help = "it's a [number]: any"},
+    {.name = "cache",
+     WR_OPT_FLAG(struct toy_args, cache),
+     .def = "yes",
+     .group = "More options",
+     .help = "without it, slow"},
+    {.name = "file",
+     WR_OPT_STRING(struct toy_args, file),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = ".hidden \\ path"},
+    {.name = "secret",
+     WR_OPT_FLAG(struct toy_args, cache),
+     .flags = WR_OPTION_HIDDEN,
+     .help = "hidden"},
+    WR_OPTIONS_END};
+static const struct wr_example toy_examples[] = {{"weir toy red x", "an x"},
+                                                 {NULL, NULL}};
+static const struct wr_command toy = {
+    .name = "toy",
+    .group = WR_GROUP_DATA,
+    .summary = "plays",
+    .description = "First.\n\nSecond.",
+    .operands = toy_operands,
+    .options = toy_options,
+    .args_size = sizeof(struct toy_args),
+    .examples = toy_examples,
+    .run = toy_run,
+};
+static const struct wr_command *const commands[] = {&toy, NULL};
+
+struct output {
+    char *out, *err;
+    size_t out_len, err_len;
+    int code;
+};
+
+static struct output run(const char *line)
+{
+    struct output o = {0};
+    struct wr_cli cli = {.out = open_memstream(&o.out, &o.out_len),
+                         .err = open_memstream(&o.err, &o.err_len),
+                         .width = 80};
+    char copy[256], *argv[32], *save, *word;
+    int argc = 0;
+
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (word = strtok_r(copy, " ", &save); word;
+         word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    o.code = wr_command_run(&toy, &cli, argc, argv);
+    fclose(cli.out);
+    fclose(cli.err);
+    return o;
+}
+
+static void expect(const char *line, int code, const char *out, const char *err)
+{
+    struct output o = run(line);
+
+    assert_int_equal(o.code, code);
+    assert_string_equal(o.out, out);
+    assert_string_equal(o.err, err);
+    free(o.out);
+    free(o.err);
+}
+
+static void test_run(void **state)
+{
+    (void)state;
+    expect("red a b", 0, "4 0  red a b", "weir toy: a note\n");
+    expect("-n 4 red -q a", 0, "4 1  red a", "");
+    expect("blue x --color always -q", 0, "4 0 \033[1m blue x", "");
+    expect("red a -q -n9", 1, "9 1  red a", "weir toy: number 9\n");
+}
+
+static void test_usage_errors(void **state)
+{
+    (void)state;
+    expect("", 2, "",
+           "weir toy: argument KIND is missing: a colour\n"
+           "Try 'weir toy --help'.\n");
+    expect("red", 2, "",
+           "weir toy: argument PATH is missing: some files\n"
+           "Try 'weir toy --help'.\n");
+    expect("pink a", 2, "",
+           "weir toy: argument KIND: 'pink' is not one of red or blue\n"
+           "Try 'weir toy --help'.\n");
+    expect("red a --number b", 2, "",
+           "weir toy: option --number: 'b' is not a whole number\n"
+           "Try 'weir toy --help'.\n");
+}
+
+static void test_help(void **state)
+{
+    struct output o = run("--help");
+
+    (void)state;
+    assert_int_equal(o.code, 0);
+    assert_non_null(strstr(o.out, "Usage: weir toy [options] KIND PATH...\n"));
+    assert_non_null(strstr(o.out, "First.\n\nSecond.\n"));
+    assert_non_null(strstr(o.out, "  -n, --number N          it's a [number]: "
+                                  "any (default: 4)\n"));
+    assert_non_null(strstr(o.out, "\nMore options:\n      --no-cache   "));
+    assert_non_null(strstr(o.out, "like a rose"));
+    assert_non_null(strstr(o.out, "  weir toy red x\n      an x\n"));
+    assert_null(strstr(o.out, "secret"));
+    free(o.out);
+    free(o.err);
+}
+
+static void test_roff(void **state)
+{
+    char *out = NULL;
+    size_t len;
+    FILE *f = open_memstream(&out, &len);
+
+    (void)state;
+    wr_roff_command(f, &toy, "1.2.3");
+    wr_roff_overview(f, commands, "1.2.3");
+    fclose(f);
+    assert_non_null(strstr(out, ".TH \"WEIR-TOY\" 1 \"\" \"weir 1.2.3\""));
+    assert_non_null(strstr(out, "First.\n.PP\nSecond.\n"));
+    assert_non_null(strstr(out, ".B \"\\-n, \\-\\-number N\"\n"
+                                "it\\(aqs a [number]: any (default: 4)\n"));
+    assert_non_null(strstr(out, "\n\\&.hidden \\e path\n"));
+    assert_non_null(strstr(out, ".SH \"SEE ALSO\"\n.BR weir\\-toy (1)\n"));
+    assert_null(strstr(out, "secret"));
+    free(out);
+}
+
+static char *script(void (*print)(FILE *to,
+                                  const struct wr_command *const *list))
+{
+    char *out = NULL;
+    size_t len;
+    FILE *f = open_memstream(&out, &len);
+
+    print(f, commands);
+    fclose(f);
+    assert_null(strstr(out, "secret"));
+    return out;
+}
+
+static void test_completion(void **state)
+{
+    char *bash = script(wr_completion_bash), *zsh = script(wr_completion_zsh);
+    char *fish = script(wr_completion_fish);
+
+    (void)state;
+    assert_non_null(strstr(bash, "-*:toy) words=\" --number --cache "
+                                 "--no-cache --file --quiet"));
+    assert_non_null(strstr(bash, "toy:--number|toy:-n) words=\"\"; value=1"));
+    assert_non_null(strstr(bash, "toy) words=\"red blue\""));
+    assert_non_null(strstr(zsh, "'(-n --number)'{-n+,--number=}"
+                                "'[it'\\''s a \\[number\\]\\: any]:N:'"));
+    assert_non_null(strstr(zsh, "'1:KIND:(red blue)'"));
+    assert_non_null(strstr(zsh, "'*:PATH:_files'"));
+    assert_non_null(strstr(fish, "-l number -s n -x -d 'it\\'s a [number]"));
+    assert_non_null(strstr(fish, "-l file -r -F -d '.hidden \\\\ path'"));
+    free(bash);
+    free(zsh);
+    free(fish);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run),        cmocka_unit_test(test_usage_errors),
+        cmocka_unit_test(test_help),       cmocka_unit_test(test_roff),
+        cmocka_unit_test(test_completion),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

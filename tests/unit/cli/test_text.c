@@ -1,0 +1,198 @@
+/* test_text.c - unit tests of text.c, table.c, chart.c and suggest.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/chart.h"
+#include "cli/suggest.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+static void test_width(void **state)
+{
+    (void)state;
+    assert_int_equal(wr_text_width(""), 0);
+    assert_int_equal(wr_text_width("abc"), 3);
+    assert_int_equal(wr_text_width("grün"), 4);
+    assert_int_equal(wr_text_width("████"), 4);
+    assert_int_equal(wr_text_width("\033[1mbold\033[0m"), 4);
+    assert_int_equal(wr_text_width("\xff\xfe"), 2);  /* not UTF-8 */
+    assert_int_equal(wr_text_width("a\xe2\x96"), 3); /* cut off */
+    assert_int_equal(wr_text_width("\033["), 0);     /* cut off */
+    if (setlocale(LC_CTYPE, "C.UTF-8"))
+        assert_int_equal(wr_text_width("日本"), 4);
+}
+
+static void test_fit(void **state)
+{
+    (void)state;
+    assert_int_equal(wr_text_fit("abcdef", 3), 3);
+    assert_int_equal(wr_text_fit("abc", 10), 3);
+    assert_int_equal(wr_text_fit("ü1", 1), 2);
+    assert_int_equal(wr_text_fit("x", 0), 0);
+}
+
+static char *wrapped(const char *text, struct wr_text_wrap wrap)
+{
+    char *out = NULL;
+    size_t len;
+    FILE *f = open_memstream(&out, &len);
+
+    wr_text_print(f, text, wrap);
+    fclose(f);
+    return out;
+}
+
+static void expect_wrap(const char *text, struct wr_text_wrap wrap,
+                        const char *want)
+{
+    char *got = wrapped(text, wrap);
+
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void test_wrap(void **state)
+{
+    (void)state;
+    expect_wrap("one two three", (struct wr_text_wrap){0, 2, 8},
+                "one two\n  three\n");
+    expect_wrap("one two", (struct wr_text_wrap){5, 5, 8}, "one\n     two\n");
+    expect_wrap("a\n\nb c", (struct wr_text_wrap){0, 0, 80}, "a\n\nb c\n");
+    expect_wrap("averylongword x", (struct wr_text_wrap){0, 0, 4},
+                "averylongword\nx\n");
+    expect_wrap("", (struct wr_text_wrap){0, 0, 4}, "\n");
+}
+
+/* A command line whose results land in *out. */
+static struct wr_cli capture(char **out, size_t *len)
+{
+    return (struct wr_cli){.out = open_memstream(out, len),
+                           .err = stderr,
+                           .width = 40,
+                           .utf8 = true};
+}
+
+static void test_table(void **state)
+{
+    char *out = NULL;
+    size_t len;
+    struct wr_cli cli = capture(&out, &len);
+    struct wr_table *t = wr_table_new("<name|>n|>rate");
+
+    (void)state;
+    wr_table_cell(t, "ü");
+    wr_table_cell(t, "%d", 1000);
+    wr_table_cell(t, "1.5");
+    wr_table_cell(t, "longer");
+    wr_table_cell(t, "%d", 2);
+    assert_int_equal(wr_table_print(t, &cli, 2, NULL), 0);
+    fclose(cli.out);
+    assert_string_equal(out, "  name       n  rate\n"
+                             "  ü       1000   1.5\n"
+                             "  longer     2\n");
+    wr_table_free(t);
+    free(out);
+}
+
+static void test_table_edges(void **state)
+{
+    char *out = NULL;
+    size_t len;
+    struct wr_cli cli = capture(&out, &len);
+    struct wr_table *t = wr_table_new("<|>"), *none = wr_table_new("");
+    weir_err err;
+
+    (void)state;
+    wr_table_cell(t, "a");
+    wr_table_cell(t, "b");
+    assert_int_equal(wr_table_print(t, &cli, 0, NULL), 0);
+    assert_int_equal(wr_table_print(none, &cli, 0, NULL), 0);
+    assert_int_equal(wr_table_print(NULL, &cli, 0, &err), WEIR_ENOMEM);
+    wr_table_cell(NULL, "x");
+    wr_table_free(NULL);
+    fclose(cli.out);
+    assert_string_equal(out, "a  b\n"); /* no heading line */
+    wr_table_free(t);
+    wr_table_free(none);
+    free(out);
+}
+
+static void test_bar(void **state)
+{
+    char buf[64];
+
+    (void)state;
+    assert_string_equal(wr_chart_bar(10, 10, 4, true, buf), "████");
+    assert_string_equal(wr_chart_bar(5, 10, 3, true, buf), "█▌");
+    assert_string_equal(wr_chart_bar(0, 10, 4, true, buf), "");
+    assert_string_equal(wr_chart_bar(1e-9, 10, 4, true, buf), "▏");
+    assert_string_equal(wr_chart_bar(20, 10, 4, false, buf), "####");
+    assert_string_equal(wr_chart_bar(-1, 10, 4, false, buf), "");
+    assert_string_equal(wr_chart_bar(1, 0, 4, false, buf), "#");
+}
+
+static void test_bars(void **state)
+{
+    const struct wr_chart_bar bars[] = {{"a", 1, "10 %"}, {"bcd", 2, NULL}};
+    char *out = NULL;
+    size_t len;
+    struct wr_cli cli = capture(&out, &len);
+
+    (void)state;
+    cli.utf8 = false;
+    cli.width = 21; /* 20 usable: 3 label, 2 blanks, 4 note: 11 for a bar */
+    wr_chart_bars(&cli, bars, 2, 0);
+    fclose(cli.out);
+    assert_string_equal(out, "  a ###### 10 %\nbcd ###########\n");
+    free(out);
+}
+
+static void test_distance(void **state)
+{
+    char word[100];
+
+    (void)state;
+    assert_int_equal(wr_suggest_distance("", ""), 0);
+    assert_int_equal(wr_suggest_distance("abc", ""), 3);
+    assert_int_equal(wr_suggest_distance("cache", "cahce"), 1);
+    assert_int_equal(wr_suggest_distance("kitten", "sitting"), 3);
+    memset(word, 'a', sizeof(word));
+    word[99] = '\0';
+    assert_true(wr_suggest_distance(word, "a") == SIZE_MAX);
+}
+
+static void test_suggest(void **state)
+{
+    struct wr_suggest s;
+
+    (void)state;
+    wr_suggest_init(&s, "bnch");
+    wr_suggest_try(&s, "cache");
+    wr_suggest_try(&s, "bench");
+    wr_suggest_try(&s, "branch");
+    assert_string_equal(s.best, "bench");
+    wr_suggest_init(&s, "xyzzy");
+    wr_suggest_try(&s, "bench");
+    assert_null(s.best);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_width),       cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_wrap),        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_edges), cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_bars),        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_suggest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* test_list.c - lists of paths and labels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tmpdir.h"
+#include "weir/dataset.h"
+
+static void make_files(struct tmpdir *t)
+{
+    tmpdir_init(t);
+    tmpdir_mkdir(t, "sub");
+    tmpdir_put_text(t, "a.jpg", "1");
+    tmpdir_put_text(t, "b.jpg", "22");
+    tmpdir_put_text(t, "sub/c,d.jpg", "333");
+}
+
+static weir_dataset *open_list(const struct tmpdir *t, const char *text)
+{
+    weir_dataset *ds = NULL;
+    weir_err err;
+
+    tmpdir_put_text(t, "list.csv", text);
+    if (weir_dataset_open(&ds, tmpdir_at(t, "list.csv"), NULL, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(weir_dataset_format(ds), "list");
+    return ds;
+}
+
+static void check_sample(const weir_dataset *ds, uint64_t i, const char *name,
+                         uint64_t length, uint32_t label)
+{
+    weir_sample s;
+    char buf[4096];
+
+    assert_int_equal(weir_dataset_sample(ds, i, buf, sizeof(buf), &s, NULL), 0);
+    assert_string_equal(s.name, name);
+    assert_int_equal(s.length, length);
+    assert_int_equal(s.label, label);
+}
+
+static void test_numbers(void **state)
+{
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    make_files(&t);
+    ds = open_list(&t, "path,label\nb.jpg,7\n./a.jpg, 2\n"
+                       "\"sub/c,d.jpg\",-1\r\na.jpg\n");
+    assert_int_equal(weir_dataset_count(ds), 4);
+    check_sample(ds, 0, "b.jpg", 2, 7); /* in the list's order */
+    check_sample(ds, 1, "a.jpg", 1, 2);
+    check_sample(ds, 2, "sub/c,d.jpg", 3, WEIR_NO_LABEL);
+    check_sample(ds, 3, "a.jpg", 1, WEIR_NO_LABEL);
+    assert_int_equal(weir_dataset_class_count(ds), 8);
+    assert_null(weir_dataset_class_name(ds, 7));
+    assert_int_equal(weir_dataset_issue_count(ds), 0);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_names(void **state)
+{
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    make_files(&t);
+    ds = open_list(&t, "b.jpg,dog\na.jpg,cat\na.jpg,10\n"
+                       "missing.jpg,bird\na.jpg,dog");
+    assert_int_equal(weir_dataset_count(ds), 4);
+    assert_int_equal(weir_dataset_class_count(ds), 4);
+    assert_string_equal(weir_dataset_class_name(ds, 0), "10");
+    assert_string_equal(weir_dataset_class_name(ds, 1), "bird");
+    check_sample(ds, 0, "b.jpg", 2, 3);
+    check_sample(ds, 1, "a.jpg", 1, 2);
+    check_sample(ds, 2, "a.jpg", 1, 0);
+    check_sample(ds, 3, "a.jpg", 1, 3);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void check_issue(const weir_dataset *ds, uint64_t k, const char *name,
+                        const char *line, int code)
+{
+    const weir_issue *issue = weir_dataset_issue(ds, k);
+
+    assert_non_null(issue);
+    assert_string_equal(issue->name, name);
+    assert_non_null(strstr(issue->reason, line));
+    assert_int_equal(issue->code, code);
+}
+
+static void test_issues(void **state)
+{
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    make_files(&t);
+    ds = open_list(&t, "# head\na.jpg,1\nnope.jpg,2\nsub,3\nb.jpg,4294967295\n"
+                       "b.jpg,x\nb.jpg,3,4\n,5\nb.jpg,6\n");
+    assert_int_equal(weir_dataset_count(ds), 2);
+    check_sample(ds, 1, "b.jpg", 2, 6);
+    assert_int_equal(weir_dataset_issue_count(ds), 6);
+    check_issue(ds, 0, "list.csv", "line 7: ", WEIR_EFORMAT);
+    check_issue(ds, 1, "list.csv", "line 8: ", WEIR_EFORMAT);
+    check_issue(ds, 2, "nope.jpg", "line 3: No such file", WEIR_ENOENT);
+    check_issue(ds, 3, "sub", "line 4: a folder", WEIR_EFORMAT);
+    check_issue(ds, 4, "b.jpg", "line 5: ", WEIR_EFORMAT);
+    check_issue(ds, 5, "b.jpg", "line 6: ", WEIR_EFORMAT);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_absolute_and_root(void **state)
+{
+    weir_dataset_config cfg;
+    weir_dataset *ds;
+    struct tmpdir t;
+    char text[1024];
+    weir_err err;
+
+    (void)state;
+    make_files(&t);
+    snprintf(text, sizeof(text), "%s,1\n", tmpdir_at(&t, "a.jpg"));
+    ds = open_list(&t, text);
+    check_sample(ds, 0, tmpdir_at(&t, "a.jpg"), 1, 1);
+    weir_dataset_close(&ds);
+
+    tmpdir_put_text(&t, "other.txt", "\"c,d.jpg\",1\n../b.jpg,1\n");
+    weir_dataset_defaults(&cfg);
+    cfg.root = tmpdir_at(&t, "sub");
+    assert_int_equal(
+        weir_dataset_open(&ds, tmpdir_at(&t, "other.txt"), &cfg, NULL), 0);
+    check_sample(ds, 0, "c,d.jpg", 3, 1);
+    check_sample(ds, 1, "../b.jpg", 2, 1);
+    weir_dataset_close(&ds);
+
+    cfg.root = tmpdir_at(&t, "a.jpg");
+    assert_int_equal(
+        weir_dataset_open(&ds, tmpdir_at(&t, "other.txt"), &cfg, &err),
+        WEIR_EINVAL);
+    cfg.root = tmpdir_at(&t, "sub");
+    assert_int_equal(weir_dataset_open(&ds, t.path, &cfg, &err), WEIR_EINVAL);
+    tmpdir_done(&t);
+}
+
+static void test_nothing_usable(void **state)
+{
+    weir_dataset *ds = NULL;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    make_files(&t);
+    tmpdir_put_text(&t, "l.csv", "x.jpg,1\ny.jpg,2\n");
+    assert_int_equal(weir_dataset_open(&ds, tmpdir_at(&t, "l.csv"), NULL, &err),
+                     WEIR_ENOENT);
+    assert_non_null(strstr(err.msg, "'x.jpg': line 1"));
+    tmpdir_put_text(&t, "l.csv", "path,label\n");
+    assert_int_equal(weir_dataset_open(&ds, tmpdir_at(&t, "l.csv"), NULL, &err),
+                     WEIR_EFORMAT);
+    assert_null(ds);
+    tmpdir_done(&t);
+}
+
+static void test_unreadable_list(void **state)
+{
+    weir_dataset *ds = NULL;
+    struct tmpdir t;
+    char url[512];
+    weir_err err;
+
+    (void)state;
+    make_files(&t);
+    tmpdir_put_text(&t, "l.csv", "a.jpg,1\nb.jpg,2\n");
+    snprintf(url, sizeof(url), "fault:eio@~l.csv:%s", tmpdir_at(&t, "l.csv"));
+    assert_int_equal(weir_dataset_open(&ds, url, NULL, &err), WEIR_EIO);
+    assert_non_null(strstr(err.msg, "l.csv"));
+    assert_null(ds);
+    tmpdir_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_issues),
+        cmocka_unit_test(test_absolute_and_root),
+        cmocka_unit_test(test_nothing_usable),
+        cmocka_unit_test(test_unreadable_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* test_tensor_decode.c - what comes out of stored tensors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "format/tensor_decode.h"
+
+static weir_pipeline_config config(enum weir_dtype dtype,
+                                   enum weir_layout layout)
+{
+    weir_pipeline_config cfg = {.dtype = dtype, .layout = layout};
+
+    for (unsigned c = 0; c < 3; c++) {
+        cfg.mean[c] = 0.1f * (float)(c + 1);
+        cfg.std[c] = 0.5f + (float)c;
+    }
+    return cfg;
+}
+
+static struct wr_index *index_of(int elem, uint32_t ndim, uint64_t a,
+                                 uint64_t b, uint64_t c)
+{
+    struct wr_sample_shape s = {
+        .known = true, .elem = elem, .ndim = ndim, .dims = {a, b, c}};
+    struct wr_index *ix = wr_index_new();
+
+    wr_index_set_shape(ix, &s);
+    return ix;
+}
+
+/* Decodes 2x2x3 bytes 0, 20, 40, ... and gives the shape. */
+static struct wr_tensor_shape decode(const weir_pipeline_config *cfg, void *out)
+{
+    struct wr_index *ix = index_of(WR_ELEM_U8, 3, 2, 2, 3);
+    struct wr_tensor_shape shape;
+    struct wr_decoder *d;
+    uint8_t in[12];
+    weir_err err;
+
+    for (unsigned k = 0; k < 12; k++)
+        in[k] = (uint8_t)(k * 20);
+    assert_int_equal(wr_tensor_shape(ix, cfg, &shape, &err), 0);
+    assert_int_equal(wr_tensor_decoder_new(ix, cfg, &d, &err), 0);
+    assert_int_equal(d->ops->decode(d, in, 12, out, NULL, &err), 0);
+    assert_int_equal(d->ops->decode(d, in, 12, NULL, NULL, &err), 0);
+    assert_int_equal(d->ops->decode(d, in, 11, out, NULL, &err), WEIR_EFORMAT);
+    d->ops->free(d);
+    wr_index_free(ix);
+    return shape;
+}
+
+static float expected(const weir_pipeline_config *cfg, unsigned k)
+{
+    return ((float)(k * 20) / 255.0f - cfg->mean[k % 3]) / cfg->std[k % 3];
+}
+
+/* Where value k (pixel k / 3, channel k % 3) goes. */
+static unsigned place_of(const weir_pipeline_config *cfg, unsigned k)
+{
+    return cfg->layout == WEIR_NCHW ? k % 3 * 4 + k / 3 : k;
+}
+
+static void test_f32(void **state)
+{
+    (void)state;
+    for (int layout = WEIR_NHWC; layout <= WEIR_NCHW; layout++) {
+        weir_pipeline_config cfg = config(WEIR_F32, layout);
+        float out[12];
+        struct wr_tensor_shape s = decode(&cfg, out);
+
+        assert_false(s.direct);
+        assert_int_equal(s.bytes, 48);
+        assert_int_equal(s.dims[0], layout == WEIR_NCHW ? 3 : 2);
+        assert_int_equal(s.dims[2], layout == WEIR_NCHW ? 2 : 3);
+        for (unsigned k = 0; k < 12; k++)
+            assert_true(fabsf(out[place_of(&cfg, k)] - expected(&cfg, k)) <
+                        1e-6f);
+    }
+}
+
+static float from_f16(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    float mag = exponent ? ldexpf(1 + (h & 1023) / 1024.0f, exponent - 15)
+                         : ldexpf((h & 1023) / 1024.0f, -14);
+
+    return h & 0x8000 ? -mag : mag;
+}
+
+static void test_f16(void **state)
+{
+    (void)state;
+    for (int layout = WEIR_NHWC; layout <= WEIR_NCHW; layout++) {
+        weir_pipeline_config cfg = config(WEIR_F16, layout);
+        uint16_t out[12];
+        struct wr_tensor_shape s = decode(&cfg, out);
+
+        assert_int_equal(s.bytes, 24);
+        for (unsigned k = 0; k < 12; k++)
+            assert_true(fabsf(from_f16(out[place_of(&cfg, k)]) -
+                              expected(&cfg, k)) < 1e-3f);
+    }
+}
+
+static void test_u8(void **state)
+{
+    (void)state;
+    for (int layout = WEIR_NHWC; layout <= WEIR_NCHW; layout++) {
+        weir_pipeline_config cfg = config(WEIR_U8, layout);
+        uint8_t out[12];
+        struct wr_tensor_shape s = decode(&cfg, out);
+
+        assert_int_equal(s.direct, layout == WEIR_NHWC);
+        for (unsigned k = 0; k < 12; k++)
+            assert_int_equal(out[place_of(&cfg, k)], k * 20);
+    }
+}
+
+static void test_direct(void **state)
+{
+    weir_pipeline_config cfg = config(WEIR_F32, WEIR_NCHW);
+    struct wr_index *ix = index_of(WR_ELEM_F32, 3, 2, 2, 3);
+    struct wr_tensor_shape s;
+    weir_err err;
+
+    (void)state;
+    /* Floats are taken as they lie, whatever their layout is. */
+    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
+    assert_true(s.direct);
+    assert_int_equal(s.dims[0], 2);
+    assert_int_equal(s.bytes, 48);
+    cfg.dtype = WEIR_F16;
+    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
+    assert_non_null(strstr(err.msg, "f32"));
+    wr_index_free(ix);
+
+    ix = index_of(WR_ELEM_U8, 2, 28, 28, 0);
+    cfg.dtype = WEIR_U8;
+    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
+    assert_true(s.direct);
+    cfg.dtype = WEIR_F32;
+    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
+    assert_non_null(strstr(err.msg, "ask for dtype u8"));
+    wr_index_free(ix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_f16),
+        cmocka_unit_test(test_u8),
+        cmocka_unit_test(test_direct),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* tmpdir.h - a folder for one test, and files in it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_FORMAT_TMPDIR_H
+#define TEST_FORMAT_TMPDIR_H
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct tmpdir {
+    char path[256];
+};
+
+static inline void tmpdir_init(struct tmpdir *t)
+{
+    const char *base = getenv("TMPDIR");
+
+    snprintf(t->path, sizeof(t->path), "%s/weir-test-XXXXXX",
+             base ? base : "/tmp");
+    if (!mkdtemp(t->path))
+        abort();
+}
+
+/* "<tmp>/name" in one of a few buffers that are used in turn. */
+static inline const char *tmpdir_at(const struct tmpdir *t, const char *name)
+{
+    static char paths[8][1024];
+    static unsigned turn;
+    char *p = paths[turn++ % 8];
+
+    snprintf(p, sizeof(paths[0]), "%s/%s", t->path, name);
+    return p;
+}
+
+static inline void tmpdir_mkdir(const struct tmpdir *t, const char *name)
+{
+    if (mkdir(tmpdir_at(t, name), 0777) < 0)
+        abort();
+}
+
+static inline void tmpdir_put(const struct tmpdir *t, const char *name,
+                              const void *data, size_t len)
+{
+    FILE *f = fopen(tmpdir_at(t, name), "wb");
+
+    if (!f || fwrite(data, 1, len, f) != len || fclose(f))
+        abort();
+}
+
+static inline void tmpdir_put_text(const struct tmpdir *t, const char *name,
+                                   const char *text)
+{
+    tmpdir_put(t, name, text, strlen(text));
+}
+
+static inline int tmpdir_remove_one(const char *path, const struct stat *sb,
+                                    int flag, struct FTW *ftw)
+{
+    (void)sb;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static inline void tmpdir_done(const struct tmpdir *t)
+{
+    nftw(t->path, tmpdir_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* test_bench.c - the benchmark's bookkeeping and its limits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/bench.h"
+
+#define SAMPLES 40
+#define SIDE    8
+
+struct fixture {
+    char dir[32], path[64];
+    weir_dataset *ds;
+};
+
+/* A .npy file of SAMPLES pictures of SIDE x SIDE x 3 bytes. */
+static int setup(void **state)
+{
+    static const char dict[] =
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (40, 8, 8, 3), }";
+    struct fixture *f = calloc(1, sizeof(*f));
+    uint8_t head[128];
+    FILE *file;
+
+    strcpy(f->dir, "/tmp/weir-bench-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->path, sizeof(f->path), "%s/x.npy", f->dir);
+    memset(head, ' ', sizeof(head));
+    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
+    memcpy(head + 10, dict, sizeof(dict) - 1);
+    head[127] = '\n';
+    file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(head, 1, sizeof(head), file), sizeof(head));
+    for (int i = 0; i < SAMPLES * SIDE * SIDE * 3; i++)
+        fputc(i * 7 & 255, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(weir_dataset_open(&f->ds, f->path, NULL, NULL), 0);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    weir_dataset_close(&f->ds);
+    unlink(f->path);
+    rmdir(f->dir);
+    free(f);
+    return 0;
+}
+
+static void set_case(struct wr_bench_case *c, enum weir_dtype dtype)
+{
+    weir_pipeline_defaults(&c->cfg);
+    c->cfg.batch = 16;
+    c->cfg.dtype = dtype;
+    c->cfg.threads = 2;
+    c->cache = WR_CACHE_WARM;
+}
+
+static void test_counts_and_digest(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_bench_case cases[3];
+    struct wr_bench_plan plan = {.ds = f->ds,
+                                 .cases = cases,
+                                 .case_count = 3,
+                                 .rounds = 3,
+                                 .digest = true,
+                                 .limits = true,
+                                 .keep_batches = true};
+    struct wr_bench_result *res;
+    weir_err err;
+
+    for (int i = 0; i < 3; i++)
+        set_case(&cases[i], WEIR_U8);
+    cases[1].cfg.threads = 1;
+    cases[1].cfg.io = WEIR_IO_BLOCKING;
+    cases[2].cfg.seed = 5;
+    assert_int_equal(wr_bench(&plan, &res, &err), 0);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(res[k].round_count, 3);
+        assert_in_range(res[k].median, 1, 2);
+        assert_true(res[k].rate_min <= res[k].rate_median);
+        assert_true(res[k].rate_median <= res[k].rate_max);
+        assert_true(res[k].of_read > 0);
+        assert_true(res[k].of_decode == 0); /* tensors are not decoded */
+        for (int i = 0; i < 3; i++) {
+            const struct wr_bench_run *run = &res[k].runs[i];
+
+            assert_int_equal(run->samples, SAMPLES);
+            assert_int_equal(run->batches, 3);
+            assert_int_equal(run->bytes, SAMPLES * SIDE * SIDE * 3);
+            assert_int_equal(run->digest, res[k].runs[0].digest);
+            assert_int_equal(run->batch_times[2].count, 8);
+            assert_true(run->batch_times[2].at_ns >= run->batch_times[1].at_ns);
+        }
+    }
+    assert_int_equal(res[0].runs[1].digest, res[1].runs[1].digest);
+    assert_int_not_equal(res[0].runs[1].digest, res[2].runs[1].digest);
+    wr_bench_free(res, 3);
+}
+
+static void test_decode_limit(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_bench_case c;
+    struct wr_limit_job job = {.ds = f->ds, .cfg = &c.cfg, .threads = 2};
+    struct wr_limit limit;
+
+    set_case(&c, WEIR_F32); /* converted: that counts as decoding */
+    assert_true(wr_limit_has_decode(f->ds, &c.cfg));
+    assert_int_equal(wr_limit_decode(&job, &limit, NULL), 0);
+    assert_int_equal(limit.samples, SAMPLES);
+    job.samples = 10;
+    assert_int_equal(wr_limit_read(&job, &limit, NULL), 0);
+    assert_int_equal(limit.samples, 10);
+    set_case(&c, WEIR_U8);
+    assert_false(wr_limit_has_decode(f->ds, &c.cfg));
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void test_stopped(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_bench_case c;
+    struct wr_bench_plan plan = {.ds = f->ds,
+                                 .cases = &c,
+                                 .case_count = 1,
+                                 .rounds = 2,
+                                 .stopped = always};
+    struct wr_bench_result *res = NULL;
+    weir_err err;
+
+    set_case(&c, WEIR_U8);
+    assert_int_equal(wr_bench(&plan, &res, &err), WEIR_ECANCELED);
+    plan.limits = true;
+    assert_int_equal(wr_bench(&plan, &res, &err), WEIR_ECANCELED);
+    assert_null(res);
+}
+
+static void test_bad_samples_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    char url[96];
+    weir_dataset *ds;
+    struct wr_bench_case c;
+    struct wr_bench_plan plan = {.cases = &c, .case_count = 1, .rounds = 2};
+    struct wr_bench_result *res;
+
+    snprintf(url, sizeof(url), "fault:eio@%%10:%s", f->path);
+    assert_int_equal(weir_dataset_open(&ds, url, NULL, NULL), 0);
+    plan.ds = ds;
+    set_case(&c, WEIR_U8);
+    assert_int_equal(wr_bench(&plan, &res, NULL), 0);
+    assert_true(res[0].bad_count >= 3);
+    assert_int_equal(res[0].bad_kept, res[0].bad_count);
+    assert_non_null(strstr(res[0].bad[0].text, "x.npy"));
+    assert_int_equal(res[0].runs[1].samples + res[0].bad_count, SAMPLES);
+    wr_bench_free(res, 1);
+    weir_dataset_close(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_and_digest),
+        cmocka_unit_test(test_decode_limit),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_bad_samples_are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,108 @@
+/* test_record.c - the run record: its head, and writing it whole.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/record.h"
+
+static void test_head(void **state)
+{
+    json_t *r = wr_record_new("bench");
+
+    assert_non_null(r);
+    assert_string_equal(json_string_value(json_object_get(r, "schema")),
+                        WR_RECORD_SCHEMA);
+    assert_int_equal(json_integer_value(json_object_get(r, "version")),
+                     WR_RECORD_VERSION);
+    assert_string_equal(json_string_value(json_object_get(r, "command")),
+                        "bench");
+    assert_int_equal(strlen(json_string_value(json_object_get(r, "time"))),
+                     strlen("2026-01-01T00:00:00Z"));
+    json_decref(r);
+}
+
+static unsigned count_entries(const char *dir)
+{
+    DIR *d = opendir(dir);
+    unsigned n = 0;
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void test_write(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64];
+    json_t *r = wr_record_new("bench"), *back;
+    weir_err err;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/run.json", dir);
+    for (int i = 0; i < 2; i++) { /* the second replaces the first */
+        json_object_set_new(r, "turn", json_integer(i));
+        assert_int_equal(wr_record_write(r, path, &err), 0);
+    }
+    assert_int_equal(count_entries(dir), 1);
+    back = json_load_file(path, 0, NULL);
+    assert_non_null(back);
+    assert_true(json_equal(r, back));
+    json_decref(back);
+    json_decref(r);
+    unlink(path);
+    rmdir(dir);
+}
+
+static void test_write_fails(void **state)
+{
+    json_t *r = wr_record_new("bench");
+    weir_err err;
+
+    assert_int_equal(wr_record_write(r, "/nonexistent/run.json", &err),
+                     WEIR_ENOENT);
+    assert_non_null(strstr(err.msg, "/nonexistent/run.json"));
+    json_decref(r);
+}
+
+/* A folder cannot be replaced by a file: the error names it, and no part of
+ * the record stays behind. */
+static void test_target_is_a_folder(void **state)
+{
+    char parent[] = "/tmp/weir-record-XXXXXX", target[64];
+    json_t *r = wr_record_new("bench");
+    weir_err err;
+
+    assert_non_null(mkdtemp(parent));
+    snprintf(target, sizeof(target), "%s/run.json", parent);
+    assert_int_equal(mkdir(target, 0777), 0);
+    assert_true(wr_record_write(r, target, &err) < 0);
+    assert_non_null(strstr(err.msg, target));
+    assert_int_equal(count_entries(parent), 1);
+    json_decref(r);
+    rmdir(target);
+    rmdir(parent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_head),
+        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_write_fails),
+        cmocka_unit_test(test_target_is_a_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
