@@ -1,0 +1,61 @@
+# Makefile - the task list; the build itself is Meson's.
+# SPDX-License-Identifier: Apache-2.0
+
+BUILD = build
+PREFIX = /usr/local
+FUZZ_SECONDS = 60
+DESTDIR =
+
+.DEFAULT_GOAL = help
+.PHONY: help deps build demo test lint format check-san fuzz bench \
+	bench-peers install clean
+
+help: ## this list
+	@echo "weir: measures, feeds and checkpoints deep-learning training"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' \
+		$(firstword $(MAKEFILE_LIST))
+
+deps: ## install what the build needs (Debian packages)
+	@scripts/deps.sh build
+
+build: deps ## build the command and the library: build/weir
+	@scripts/build.sh $(BUILD)
+
+demo: build ## generate a data set and benchmark feeding from it (2 minutes)
+	@scripts/demo.sh $(BUILD)
+
+test: ## build and run every test and lint
+	@scripts/deps.sh build test
+	@scripts/test.sh $(BUILD)
+
+lint: ## layers, lengths, globals, headers, layout of the sources
+	@scripts/deps.sh build test
+	@scripts/build.sh $(BUILD)
+	@scripts/lint.sh $(BUILD)
+
+format: ## let clang-format lay out the sources
+	@scripts/deps.sh test
+	@scripts/lint/format.sh --fix .
+
+check-san: ## the tests under ASan+UBSan, then under TSan
+	@scripts/deps.sh build test
+	@scripts/check-san.sh
+
+fuzz: ## fuzz each parser for FUZZ_SECONDS=60
+	@scripts/deps.sh build fuzz
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+bench: build ## measure the project's bars on this machine
+	@scripts/deps.sh bench
+	@bench/run.sh $(BUILD)
+
+bench-peers: build ## the same work by PyTorch's DataLoader, side by side
+	@scripts/deps.sh bench peers
+	@bench/peers/run.sh $(BUILD)
+
+install: build ## install below PREFIX=/usr/local (DESTDIR is honoured)
+	@scripts/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
+
+clean: ## remove what was built
+	rm -rf build build-asan build-tsan build-fuzz demo-data

@@ -1,0 +1,119 @@
+#!/bin/sh
+# clean-check.sh - runs the tasks in a clean place, so that no missing install
+# step hides.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: clean-check.sh [--chroot] [--worktree] [--keep] [TARGET...]
+#
+# Clones HEAD into a new directory and runs `make TARGET` there; the targets
+# are demo and test when none is given.
+#   --chroot    in a new minimal Debian 12 with nothing but make and git
+#               (needs root, debootstrap and the network; about 1 GB in TMPDIR)
+#   --worktree  takes the files as they are, not HEAD
+#   --keep      leaves the place for a look, and says where it is
+# MIRROR names another Debian mirror, TMPDIR another place than /var/tmp.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+mirror=${MIRROR:-http://deb.debian.org/debian}
+chroot=
+worktree=
+keep=
+
+usage() {
+    sed -n '/^# usage/,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+for arg in "$@"; do
+    case $arg in
+    --chroot) chroot=yes ;;
+    --worktree) worktree=yes ;;
+    --keep) keep=yes ;;
+    -*) usage ;;
+    esac
+done
+
+# In a mount namespace of its own, a mount cannot outlive this script.
+if [ -n "$chroot" ] && [ -z "${WEIR_CLEAN_CHECK:-}" ]; then
+    [ "$(id -u)" -eq 0 ] || { echo "clean-check: --chroot needs root" >&2; exit 1; }
+    command -v debootstrap >/dev/null ||
+        { echo "clean-check: apt-get install debootstrap" >&2; exit 1; }
+    WEIR_CLEAN_CHECK=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+
+targets=
+for arg in "$@"; do
+    case $arg in
+    -*) ;;
+    *) targets="$targets $arg" ;;
+    esac
+done
+targets=${targets:-demo test}
+
+place=$(mktemp -d "${TMPDIR:-/var/tmp}/weir-clean.XXXXXX")
+
+unmount_all() {
+    for inner in "$place/dev" "$place/proc" "$place"; do
+        if mountpoint -q "$inner"; then
+            umount -R -l "$inner"
+        fi
+    done
+}
+
+finish() {
+    status=$?
+    trap - EXIT INT TERM
+    if [ -n "$chroot" ]; then
+        unmount_all
+    fi
+    if [ -n "$keep" ]; then
+        echo "clean-check: kept $place"
+    else
+        rm -rf --one-file-system "$place"
+    fi
+    exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+copy_sources() {
+    if [ -n "$worktree" ]; then
+        mkdir -p "$1"
+        (cd "$root" && git ls-files -co --exclude-standard -z |
+            xargs -0 -r ls -d 2>/dev/null | tar -c -T - | tar -x -C "$1")
+    else
+        git clone -q "$root" "$1"
+    fi
+}
+
+if [ -n "$chroot" ]; then
+    echo "clean-check: a minimal Debian 12 in $place"
+    debootstrap --variant=minbase --include=make,git bookworm "$place" \
+        "$mirror" >"$place.log" 2>&1 ||
+        { tail -n 20 "$place.log" >&2; rm -f "$place.log"; exit 1; }
+    rm -f "$place.log"
+    cp -L /etc/resolv.conf "$place/etc/resolv.conf"
+    mount --bind "$place" "$place" # so that "/" is a mount in there, as usual
+    mount --rbind /dev "$place/dev"
+    mount -t proc proc "$place/proc"
+    copy_sources "$place/srv/weir"
+    # Nothing of this machine's environment but the way out to the network.
+    within() {
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent \
+            ${http_proxy:+"http_proxy=$http_proxy"} \
+            chroot "$place" "$@"
+    }
+    run() { within make -C /srv/weir "$1"; }
+else
+    copy_sources "$place/weir"
+    run() { make -C "$place/weir" "$1"; }
+fi
+
+for target in $targets; do
+    echo "clean-check: make $target"
+    start=$(date +%s)
+    run "$target"
+    echo "clean-check: make $target: ok in $(($(date +%s) - start)) s"
+done
+echo "clean-check: ok"

@@ -1,0 +1,58 @@
+#!/bin/sh
+# demo.sh - the main job, shown: make a data set, feed from it, say what limits.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+
+build=${1:-build}
+weir=$build/weir
+data=${WEIR_DEMO_DATA:-demo-data}
+samples=${WEIR_DEMO_SAMPLES:-1024}
+cores=$(nproc)
+
+say() {
+    printf '\n== %s\n\n' "$*"
+}
+
+# Threads to sweep: 1, 2, 4, ... up to twice the cores, 16 at most.
+sweep() {
+    n=1
+    list=1
+    while [ $((n * 2)) -le $((cores * 2)) ] && [ $((n * 2)) -le 16 ]; do
+        n=$((n * 2))
+        list=$list,$n
+    done
+    echo "$list"
+}
+
+if [ ! -d "$data/photos" ]; then
+    say "1. A data set like ImageNet: $samples pictures, about 112 KB each"
+    mkdir -p "$data"
+    "$weir" gen imagenet "$data/photos" --samples "$samples"
+else
+    say "1. The data set is there already: $data/photos"
+fi
+"$weir" inspect "$data/photos"
+
+say "2. Reading alone: how fast does this disk deliver the files?"
+"$weir" bench "$data/photos" --stages read --cache cold,warm \
+    --threads "1,$cores" --repeat 4 --record "$data/read.json"
+
+say "3. The whole pipeline: read, decode, resize, normalize, batch"
+"$weir" bench "$data/photos" --cache cold,warm --threads "$(sweep)" \
+    --repeat 3 --record "$data/feed.json"
+
+say "4. Decoding in fast mode, by $cores threads"
+"$weir" bench "$data/photos" --decode exact,fast --repeat 4 \
+    --record "$data/fast.json"
+
+say "5. Prefetch off and on, with a consumer of 60 ms a batch"
+"$weir" bench "$data/photos" --consumer-ms 60 --prefetch 0,1 --repeat 3 \
+    --no-limits --record "$data/prefetch.json"
+
+cat <<TEXT
+
+The records are in $data/*.json. Try it on your own pictures:
+
+  $weir bench DIRECTORY-OF-CLASS-FOLDERS
+  $weir bench --help
+TEXT

@@ -1,0 +1,226 @@
+#!/bin/sh
+# selftest.sh - each lint passes a good tree and fails a bad one.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+count=0
+bad=0
+
+lint() {
+    case $1 in
+    *.py) /usr/bin/python3 -B "$here/$1" "$dir/tree" "$dir/tree/build" ;;
+    *) "$here/$1" "$dir/tree" ;;
+    esac
+}
+
+# A small good tree: one room with its header, one public header.
+fresh() {
+    rm -rf "$dir/tree"
+    mkdir -p "$dir/tree/src/base" "$dir/tree/include/weir" \
+        "$dir/tree/scripts/lint" "$dir/tree/build"
+    cd "$dir/tree"
+    cp "$here/../../.clang-format" .
+    grep '^#' "$here/globals.txt" >scripts/lint/globals.txt
+    cat >include/weir/one.h <<'END'
+/* one.h - a public header.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define WEIR_API __attribute__((visibility("default")))
+WEIR_API int weir_one(int a);
+END
+    cat >src/base/one.h <<'END'
+/* one.h - a header.
+ * SPDX-License-Identifier: Apache-2.0 */
+int wr_one(int a);
+END
+    cat >src/base/one.c <<'END'
+/* one.c - a source.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/one.h"
+
+#include "weir/one.h"
+
+static const char *const names[] = {"a", "b"};
+
+int wr_one(int a)
+{
+    return names[a & 1][0];
+}
+
+int weir_one(int a)
+{
+    return wr_one(a);
+}
+END
+}
+
+compile() {
+    gcc -fPIC -fvisibility=hidden -Iinclude -Isrc -c src/base/one.c -o build/one.o
+    gcc -shared build/one.o -o build/libweir.so
+    echo '[{"directory": "'"$dir"'/tree/build", "file": "../src/base/one.c",
+          "output": "one.o"}]' >build/compile_commands.json
+}
+
+# expect LINT STATUS TEXT: the lint ends so and says so.
+expect() {
+    status=0
+    lint "$1" >"$dir/out" 2>&1 || status=$?
+    [ $status -ne 77 ] || return 0 # its tool is missing: the lint says so
+    count=$((count + 1))
+    if [ $status -ne "$2" ] || ! grep -q -- "$3" "$dir/out"; then
+        bad=$((bad + 1))
+        echo "selftest: $1: exit $status instead of $2, or no \"$3\":"
+        cat "$dir/out"
+    fi
+}
+
+# Functions of a given number of body lines, appended to the source.
+long_function() {
+    printf '\nint wr_long(int a)\n{\n'
+    i=0
+    while [ $i -lt "$1" ]; do
+        echo "    a++;"
+        i=$((i + 1))
+    done
+    printf '}\n'
+}
+
+fresh
+compile
+cat >good.sh <<'END'
+#!/bin/sh
+# good.sh - a script.
+# SPDX-License-Identifier: Apache-2.0
+echo "$1"
+END
+for each in layers.py lengths.py heads.py text.py globals.py symbols.py \
+    howto.py headers.sh format.sh shell.sh; do
+    expect $each 0 .
+done
+expect lengths.py 0 '2 functions of median 4, p90 4, longest 4'
+
+fresh
+echo '#include "storage/storage.h"' >>src/base/one.c
+expect layers.py 1 'one.c:18: room "base" may not use "storage"'
+fresh
+echo '#include "../base/one.h"' >>src/base/one.c
+expect layers.py 1 'through ".."'
+fresh
+mkdir src/attic
+echo '#include "base/one.h"' >src/attic/two.c
+expect layers.py 1 '"attic" is not in layers.txt'
+
+fresh
+long_function 97 >>src/base/one.c
+expect lengths.py 0 'longest 100'
+fresh
+long_function 98 >>src/base/one.c
+expect lengths.py 1 'one.c:19: wr_long() has 101 lines'
+fresh
+long_function 98 | sed 's/^int /__attribute__((format(printf, 1, 2)))\n&/' \
+    >>src/base/one.c
+expect lengths.py 1 'one.c:19: wr_long() has 102 lines'
+fresh
+{
+    printf '\nint wr_table(int a)\n{\n    static const int t[] = {\n'
+    yes '        1,' | head -n 150
+    printf '    };\n    return t[a];\n}\n'
+} >>src/base/one.c
+expect lengths.py 0 'longest 6'
+fresh
+yes '' | head -n 700 >>src/base/one.c
+expect lengths.py 1 'lines, over 700'
+fresh
+yes '' | head -n 300 >>src/base/one.h
+expect lengths.py 1 'lines, over 300'
+fresh
+printf '/* %0100d */\n' 0 >>src/base/one.h
+expect lengths.py 1 '106 columns, over 100'
+
+fresh
+sed -i 1d src/base/one.h
+expect heads.py 1 'one.h:1: does not begin with "one.h - ..."'
+fresh
+sed -i 2d src/base/one.h
+expect heads.py 1 'no SPDX'
+fresh
+sed -i '/base\/one.h/d' src/base/one.c
+expect heads.py 1 'the first include is not "base/one.h"'
+
+fresh
+printf '/*\t*/\n' >>src/base/one.h
+expect text.py 1 'one.h:4: a tab'
+fresh
+printf '/* */ \n' >>src/base/one.h
+expect text.py 1 'trailing space'
+fresh
+printf '/* see /%s/me/notes */\n' home >>src/base/one.h
+expect text.py 1 'a path of one machine'
+
+for line in 'int seen;' 'static int seen = 1;' 'static _Thread_local int seen;' \
+    'static const char *seen = "x";'; do
+    fresh
+    printf '%s\nvoid *wr_two(void);\nvoid *wr_two(void)\n{\n    return &seen;\n}\n' \
+        "$line" >>src/base/one.c
+    compile
+    expect globals.py 1 'one.c: mutable global "seen"'
+done
+fresh
+printf 'int wr_two(void)\n{\n    static int calls;\n    return ++calls;\n}\n' \
+    >>src/base/one.c
+compile
+expect globals.py 1 'mutable global "calls"'
+echo 'src/base/one.c calls  because the test says so' >>scripts/lint/globals.txt
+expect globals.py 0 '1 allowed'
+fresh
+compile
+echo 'src/base/one.c gone  it was there once' >>scripts/lint/globals.txt
+expect globals.py 1 'src/base/one.c has no "gone"'
+
+fresh
+echo '__attribute__((visibility("default"))) int stray(void) { return 1; }' \
+    >>src/base/one.c
+compile
+expect symbols.py 1 'shows "stray"'
+fresh
+echo 'WEIR_API int weir_missing(void);' >>include/weir/one.h
+compile
+expect symbols.py 1 '"weir_missing" is not in libweir.so'
+
+fresh
+mkdir -p docs/howto
+cat >docs/howto/one.md <<'END'
+```c
+/* two.c - an example.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/one.h"
+const struct none wr_none = {.name = "none"};
+```
+END
+expect howto.py 1 'one.md:2: two.c: '
+
+fresh
+echo 'size_t wr_two(void);' >>src/base/one.h
+expect headers.sh 1 'base/one.h:1: does not compile alone as C$'
+fresh
+echo 'int weir_new(int *new);' >>include/weir/one.h
+expect headers.sh 1 'weir/one.h:1: does not compile alone as C++'
+
+fresh
+echo 'int   wr_two( int a );' >>src/base/one.h
+expect format.sh 1 'one.h:4: not as clang-format has it'
+
+fresh
+cat >bad.sh <<'END'
+#!/bin/sh
+rm -rf $1/x
+END
+expect shell.sh 1 'SC2086'
+
+if [ $bad -gt 0 ]; then
+    echo "$bad of $count expectations failed"
+    exit 1
+fi
+echo "$count expectations"
