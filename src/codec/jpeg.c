@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "codec/jpeg_guard.h"
 
-#define STRIP_ROWS 16u /* a read's rows: 24 KB at 500 pixels, inside L1 */
+#define STRIP_ROWS 8u /* a read's rows: 12 KB at 500 pixels, inside L1 */
 /* Colour upsampling looks this far over the border of a crop. */
 #define CROP_MARGIN 2u
 

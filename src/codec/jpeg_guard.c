@@ -72,16 +72,20 @@ static void on_error(j_common_ptr c)
     leave(g, code, "damaged JPEG: %s (%s)", text, where(g, place, 64));
 }
 
-/* Warnings about bookkeeping that leave the pixels alone. */
-static int is_harmless(int message)
+/* Warnings about bookkeeping that leave the pixels alone. Bytes between the
+ * last block and the end marker are what some cameras write, and what every
+ * other decoder accepts. */
+static int is_harmless(const struct jpeg_error_mgr *e)
 {
-    return message == JWRN_ADOBE_XFORM || message == JWRN_JFIF_MAJOR ||
-           message == JWRN_NOT_SEQUENTIAL;
+    if (e->msg_code == JWRN_EXTRANEOUS_DATA)
+        return e->msg_parm.i[1] == JPEG_EOI;
+    return e->msg_code == JWRN_ADOBE_XFORM || e->msg_code == JWRN_JFIF_MAJOR ||
+           e->msg_code == JWRN_NOT_SEQUENTIAL;
 }
 
 static void on_message(j_common_ptr c, int level)
 {
-    if (level < 0 && !is_harmless(c->err->msg_code))
+    if (level < 0 && !is_harmless(c->err))
         on_error(c);
 }
 

@@ -92,9 +92,10 @@ static void ycc(float *const p[3], size_t n)
     }
 }
 
-static void zip(const struct wr_affine *a, float *const planes[3], size_t n,
-                float *out)
+static void ycc_pack(const struct wr_affine *a, float *const planes[3],
+                     size_t n, float *out)
 {
+    ycc(planes, n);
     for (size_t i = 0; i < n; i++, out += 3)
         for (int c = 0; c < 3; c++)
             out[c] = planes[c][i] * a->scale[c] + a->bias[c];
@@ -141,7 +142,7 @@ const struct wr_kernels wr_kernels_plain = {
     .horizontal_rgb = horizontal_rgb,
     .horizontal_one = horizontal_one,
     .ycc = ycc,
-    .zip = zip,
+    .ycc_pack = ycc_pack,
     .pack = pack,
     .split = split,
     .to_f16 = to_f16,

@@ -5,7 +5,7 @@
  * is single operations in one order, never contracted. Units on the way:
  *   u8 rows --vertical--> int16, level * 2^7
  *           --horizontal--> float, level * 2^21 (WR_LEVEL)
- *           --pack, split, zip--> float, value * scale + bias
+ *           --pack, split--> float, value * scale + bias
  * A `quad` is a pixel in four floats: r g b and one that is ignored. */
 #ifndef WR_CODEC_KERNEL_H
 #define WR_CODEC_KERNEL_H
@@ -59,10 +59,10 @@ struct wr_kernels {
     /* y, cb, cr -> r, g, b in place, clamped to 0..255; rooms of n rounded up
      * to 8. */
     void (*ycc)(float *const planes[3], size_t n);
-    /* Three rows of n floats -> 3 n floats, normalized; nothing is written
+    /* y, cb, cr -> 3 n floats, clamped and normalized; nothing is written
      * behind them. */
-    void (*zip)(const struct wr_affine *a, float *const planes[3], size_t n,
-                float *out);
+    void (*ycc_pack)(const struct wr_affine *a, float *const planes[3],
+                     size_t n, float *out);
     /* n quads -> 3 n floats; nothing is written behind them. */
     void (*pack)(const struct wr_affine *a, const float *quads, size_t n,
                  float *out);

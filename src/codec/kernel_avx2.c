@@ -12,43 +12,80 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* Two rows' bytes, interleaved; 32 sums of the pair stay in their places. */
-AVX2 static inline void add_narrow(const uint8_t *a, const uint8_t *b,
-                                   const int8_t *packed, __m256i sum[2])
+/* A pair of rows and its weights, upper and lower halves. */
+struct pair {
+    const uint8_t *a, *b;
+    __m256i upper, lower;
+};
+
+AVX2 static inline struct pair pair_of(const struct wr_vertical *v, uint32_t p)
 {
     int16_t both[2];
-    __m256i va = _mm256_loadu_si256((const void *)a);
-    __m256i vb = _mm256_loadu_si256((const void *)b);
+
+    memcpy(both, v->packed + 4 * p, sizeof(both));
+    return (struct pair){v->rows[2 * p], v->rows[2 * p + 1],
+                         _mm256_set1_epi16(both[0]),
+                         _mm256_set1_epi16(both[1])};
+}
+
+/* Two rows' bytes, interleaved; 32 sums of the pair stay in their places. */
+AVX2 static inline void add_narrow(const struct pair *p, size_t i,
+                                   __m256i sum[2])
+{
+    const __m256i round = _mm256_set1_epi16(256);
+    __m256i va = _mm256_loadu_si256((const void *)(p->a + i));
+    __m256i vb = _mm256_loadu_si256((const void *)(p->b + i));
     __m256i part[2] = {_mm256_unpacklo_epi8(va, vb),
                        _mm256_unpackhi_epi8(va, vb)};
-    __m256i upper, lower;
-    const __m256i round = _mm256_set1_epi16(256);
 
-    memcpy(both, packed, sizeof(both));
-    upper = _mm256_set1_epi16(both[0]);
-    lower = _mm256_set1_epi16(both[1]);
-    for (int i = 0; i < 2; i++) {
-        __m256i low = _mm256_maddubs_epi16(part[i], lower);
+    for (int k = 0; k < 2; k++) {
+        __m256i low = _mm256_maddubs_epi16(part[k], p->lower);
+        __m256i up = _mm256_maddubs_epi16(part[k], p->upper);
 
-        sum[i] = _mm256_add_epi16(sum[i], _mm256_maddubs_epi16(part[i], upper));
-        sum[i] = _mm256_add_epi16(sum[i], _mm256_mulhrs_epi16(low, round));
+        sum[k] = _mm256_add_epi16(sum[k], up);
+        sum[k] = _mm256_add_epi16(sum[k], _mm256_mulhrs_epi16(low, round));
     }
 }
 
-/* Inlined with a constant number of pairs where it matters. */
+AVX2 static inline void store_narrow(const __m256i sum[2], int16_t *out)
+{
+    _mm256_storeu_si256((void *)out,
+                        _mm256_permute2x128_si256(sum[0], sum[1], 0x20));
+    _mm256_storeu_si256((void *)(out + 16),
+                        _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
+}
+
+/* Inlined with a constant number of pairs, up to 3, so that they stay in
+ * registers. */
 AVX2 static inline __attribute__((always_inline)) void
-narrow_pairs(const struct wr_vertical *v, uint32_t pairs)
+narrow_few(const struct wr_vertical *v, uint32_t pairs)
+{
+    int16_t *out = v->out;
+    size_t n = v->n;
+    struct pair pair[3];
+
+    for (uint32_t p = 0; p < pairs; p++)
+        pair[p] = pair_of(v, p);
+    for (size_t i = 0; i < n; i += 32) {
+        __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+
+        for (uint32_t p = 0; p < pairs; p++)
+            add_narrow(&pair[p], i, sum);
+        store_narrow(sum, out + i);
+    }
+}
+
+AVX2 static void narrow_many(const struct wr_vertical *v)
 {
     for (size_t i = 0; i < v->n; i += 32) {
         __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
 
-        for (uint32_t p = 0; p < pairs; p++)
-            add_narrow(v->rows[2 * p] + i, v->rows[2 * p + 1] + i,
-                       v->packed + 4 * p, sum);
-        _mm256_storeu_si256((void *)(v->out + i),
-                            _mm256_permute2x128_si256(sum[0], sum[1], 0x20));
-        _mm256_storeu_si256((void *)(v->out + i + 16),
-                            _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
+        for (uint32_t p = 0; p < (v->taps + 1) / 2; p++) {
+            struct pair pair = pair_of(v, p);
+
+            add_narrow(&pair, i, sum);
+        }
+        store_narrow(sum, v->out + i);
     }
 }
 
@@ -112,16 +149,14 @@ AVX2 static void vertical_wide(const struct wr_vertical *v)
 
 AVX2 static void vertical(const struct wr_vertical *v)
 {
-    uint32_t pairs = (v->taps + 1) / 2;
-
-    if (pairs == 1)
-        narrow_pairs(v, 1);
-    else if (pairs == 2)
-        narrow_pairs(v, 2);
-    else if (pairs == 3)
-        narrow_pairs(v, 3);
+    if (v->taps <= 2)
+        narrow_few(v, 1);
+    else if (v->taps <= 4)
+        narrow_few(v, 2);
+    else if (v->taps <= 6)
+        narrow_few(v, 3);
     else if (v->taps <= WR_NARROW_TAPS)
-        narrow_pairs(v, pairs);
+        narrow_many(v);
     else
         vertical_wide(v);
 }
@@ -142,10 +177,11 @@ rgb_pairs(const struct wr_filter *f, const int16_t *row, float *quads,
     const __m256i order = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1));
     const __m256i *w = f->packed;
+    const uint32_t *at = f->first, *end = at + f->key.out;
 
-    for (uint32_t o = 0; o < f->key.out; o += 2) {
-        const int16_t *a = row + (size_t)f->first[o] * 3;
-        const int16_t *b = row + (size_t)f->first[o + 1] * 3;
+    for (; at < end; at += 2, quads += 8) {
+        const int16_t *a = row + (size_t)at[0] * 3;
+        const int16_t *b = row + (size_t)at[1] * 3;
         __m256i sum = _mm256_setzero_si256();
 
         for (uint32_t p = 0; p < pairs; p++) {
@@ -154,7 +190,7 @@ rgb_pairs(const struct wr_filter *f, const int16_t *row, float *quads,
 
             sum = _mm256_add_epi32(sum, _mm256_madd_epi16(v, *w++));
         }
-        _mm256_storeu_ps(quads + 4 * (size_t)o, _mm256_cvtepi32_ps(sum));
+        _mm256_storeu_ps(quads, _mm256_cvtepi32_ps(sum));
     }
 }
 
@@ -177,9 +213,9 @@ one_blocks(const struct wr_filter *f, const int16_t *row, float *out,
            uint32_t blocks)
 {
     const __m256i *w = f->packed;
+    const uint32_t *at = f->first, *end = at + f->key.out;
 
-    for (uint32_t o = 0; o < f->key.out; o += 8) {
-        const uint32_t *at = f->first + o;
+    for (; at < end; at += 8, out += 8) {
         __m256i sum[4] = {0}, all;
 
         for (uint32_t b = 0; b < blocks; b++)
@@ -191,7 +227,7 @@ one_blocks(const struct wr_filter *f, const int16_t *row, float *out,
             }
         all = _mm256_hadd_epi32(_mm256_hadd_epi32(sum[0], sum[1]),
                                 _mm256_hadd_epi32(sum[2], sum[3]));
-        _mm256_storeu_ps(out + o, _mm256_cvtepi32_ps(all));
+        _mm256_storeu_ps(out, _mm256_cvtepi32_ps(all));
     }
 }
 
@@ -202,9 +238,10 @@ one_windows(const struct wr_filter *f, const int16_t *row, float *out,
             uint32_t pairs)
 {
     const struct wr_window *w = f->packed;
+    const uint32_t *at = f->first, *end = at + f->key.out;
 
-    for (uint32_t o = 0; o < f->key.out; o += 8) {
-        __m256i v = load_two(row + f->first[o], row + f->first[o + 4]);
+    for (; at < end; at += 8, out += 8) {
+        __m256i v = load_two(row + at[0], row + at[4]);
         __m256i sum = _mm256_setzero_si256();
 
         for (uint32_t p = 0; p < pairs; p++, w++) {
@@ -214,7 +251,7 @@ one_windows(const struct wr_filter *f, const int16_t *row, float *out,
             sum = _mm256_add_epi32(
                 sum, _mm256_madd_epi16(_mm256_shuffle_epi8(v, order), weight));
         }
-        _mm256_storeu_ps(out + o, _mm256_cvtepi32_ps(sum));
+        _mm256_storeu_ps(out, _mm256_cvtepi32_ps(sum));
     }
 }
 
@@ -237,65 +274,72 @@ AVX2 static inline __m256 clamp_level(__m256 v)
     return _mm256_min_ps(v, _mm256_set1_ps(255 * WR_LEVEL));
 }
 
+/* Eight pixels at i: rgb[0..2] from y, cb, cr. */
+AVX2 static inline void ycc_eight(float *const p[3], size_t i, __m256 rgb[3])
+{
+    const __m256 middle = _mm256_set1_ps(128 * WR_LEVEL);
+    __m256 y = _mm256_loadu_ps(p[0] + i);
+    __m256 cb = _mm256_sub_ps(_mm256_loadu_ps(p[1] + i), middle);
+    __m256 cr = _mm256_sub_ps(_mm256_loadu_ps(p[2] + i), middle);
+    __m256 r = _mm256_mul_ps(_mm256_set1_ps(WR_CR_TO_R), cr);
+    __m256 gb = _mm256_mul_ps(_mm256_set1_ps(WR_CB_TO_G), cb);
+    __m256 gr = _mm256_mul_ps(_mm256_set1_ps(WR_CR_TO_G), cr);
+    __m256 b = _mm256_mul_ps(_mm256_set1_ps(WR_CB_TO_B), cb);
+
+    rgb[0] = clamp_level(_mm256_add_ps(y, r));
+    rgb[1] = clamp_level(_mm256_sub_ps(_mm256_sub_ps(y, gb), gr));
+    rgb[2] = clamp_level(_mm256_add_ps(y, b));
+}
+
 AVX2 static void ycc(float *const p[3], size_t n)
 {
-    const __m256 zero_level = _mm256_set1_ps(128 * WR_LEVEL);
-
     for (size_t i = 0; i < n; i += 8) {
-        __m256 y = _mm256_loadu_ps(p[0] + i);
-        __m256 cb = _mm256_sub_ps(_mm256_loadu_ps(p[1] + i), zero_level);
-        __m256 cr = _mm256_sub_ps(_mm256_loadu_ps(p[2] + i), zero_level);
-        __m256 r = _mm256_add_ps(y,
-                                 _mm256_mul_ps(_mm256_set1_ps(WR_CR_TO_R), cr));
-        __m256 g = _mm256_sub_ps(
-            _mm256_sub_ps(y, _mm256_mul_ps(_mm256_set1_ps(WR_CB_TO_G), cb)),
-            _mm256_mul_ps(_mm256_set1_ps(WR_CR_TO_G), cr));
-        __m256 b = _mm256_add_ps(y,
-                                 _mm256_mul_ps(_mm256_set1_ps(WR_CB_TO_B), cb));
+        __m256 rgb[3];
 
-        _mm256_storeu_ps(p[0] + i, clamp_level(r));
-        _mm256_storeu_ps(p[1] + i, clamp_level(g));
-        _mm256_storeu_ps(p[2] + i, clamp_level(b));
-    }
-}
-
-AVX2 static inline __m256 affine(const float *in, const struct wr_affine *a,
-                                 int c)
-{
-    return _mm256_add_ps(
-        _mm256_mul_ps(_mm256_loadu_ps(in), _mm256_set1_ps(a->scale[c])),
-        _mm256_set1_ps(a->bias[c]));
-}
-
-/* Eight pixels -> three vectors. Each plane is brought into the order in which
- * its values appear (every third lane of 24), then two blends pick them. */
-AVX2 static void zip(const struct wr_affine *a, float *const planes[3],
-                     size_t n, float *out)
-{
-    const __m256i order[3] = {_mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5),
-                              _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2),
-                              _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7)};
-    size_t i = 0;
-
-    for (; i + 8 <= n; i += 8) {
-        __m256 r = _mm256_permutevar8x32_ps(affine(planes[0] + i, a, 0),
-                                            order[0]);
-        __m256 g = _mm256_permutevar8x32_ps(affine(planes[1] + i, a, 1),
-                                            order[1]);
-        __m256 b = _mm256_permutevar8x32_ps(affine(planes[2] + i, a, 2),
-                                            order[2]);
-        float *to = out + 3 * i;
-
-        _mm256_storeu_ps(to,
-                         _mm256_blend_ps(_mm256_blend_ps(r, g, 0x92), b, 0x24));
-        _mm256_storeu_ps(to + 8,
-                         _mm256_blend_ps(_mm256_blend_ps(r, g, 0x24), b, 0x49));
-        _mm256_storeu_ps(to + 16,
-                         _mm256_blend_ps(_mm256_blend_ps(r, g, 0x49), b, 0x92));
-    }
-    for (; i < n; i++)
+        ycc_eight(p, i, rgb);
         for (int c = 0; c < 3; c++)
-            out[3 * i + c] = planes[c][i] * a->scale[c] + a->bias[c];
+            _mm256_storeu_ps(p[c] + i, rgb[c]);
+    }
+}
+
+/* Eight of r, g, b -> 24 floats. Each plane is brought into the order in which
+ * its values appear (every third lane of 24), then blends pick them. */
+AVX2 static inline void interleave(const __m256 rgb[3], float *out)
+{
+    const __m256i r_order = _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5);
+    const __m256i g_order = _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2);
+    const __m256i b_order = _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7);
+    __m256 r = _mm256_permutevar8x32_ps(rgb[0], r_order);
+    __m256 g = _mm256_permutevar8x32_ps(rgb[1], g_order);
+    __m256 b = _mm256_permutevar8x32_ps(rgb[2], b_order);
+
+    _mm256_storeu_ps(out,
+                     _mm256_blend_ps(_mm256_blend_ps(r, g, 0x92), b, 0x24));
+    _mm256_storeu_ps(out + 8,
+                     _mm256_blend_ps(_mm256_blend_ps(r, g, 0x24), b, 0x49));
+    _mm256_storeu_ps(out + 16,
+                     _mm256_blend_ps(_mm256_blend_ps(r, g, 0x49), b, 0x92));
+}
+
+AVX2 static void ycc_pack(const struct wr_affine *a, float *const planes[3],
+                          size_t n, float *out)
+{
+    float *const p[3] = {planes[0], planes[1], planes[2]};
+    __m256 scale[3], bias[3], rgb[3];
+    float last[24];
+
+    for (int c = 0; c < 3; c++) {
+        scale[c] = _mm256_set1_ps(a->scale[c]);
+        bias[c] = _mm256_set1_ps(a->bias[c]);
+    }
+    for (size_t i = 0; i < n; i += 8, out += 24) {
+        ycc_eight(p, i, rgb);
+        for (int c = 0; c < 3; c++)
+            rgb[c] = _mm256_add_ps(_mm256_mul_ps(rgb[c], scale[c]), bias[c]);
+        interleave(rgb, i + 8 <= n ? out : last);
+    }
+    if (n % 8)
+        memcpy(out - 24, last, n % 8 * 3 * sizeof(*out));
 }
 
 /* Two quads a step; the store's last two floats are written over by the next
@@ -360,7 +404,7 @@ static const struct wr_kernels avx2 = {
     .horizontal_rgb = horizontal_rgb,
     .horizontal_one = horizontal_one,
     .ycc = ycc,
-    .zip = zip,
+    .ycc_pack = ycc_pack,
     .pack = pack,
     .split = split,
     .to_f16 = to_f16,

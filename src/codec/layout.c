@@ -139,13 +139,14 @@ void wr_layout_put(const struct wr_layout *l, const float *pixels, uint32_t y,
         put_nchw(l, pixels, dst + y * per_row);
 }
 
-void wr_layout_put_planes(const struct wr_layout *l, float *const planes[3],
-                          uint32_t y, void *slot)
+void wr_layout_put_ycc(const struct wr_layout *l, float *const planes[3],
+                       uint32_t y, void *slot)
 {
     size_t per_row = l->width * l->elem_bytes;
     uint8_t *dst = slot;
 
     if (l->layout == WEIR_NCHW) {
+        l->kernels->ycc(planes, l->width);
         for (int c = 0; c < 3; c++)
             put_one(l, planes[c], c,
                     dst + ((size_t)c * l->height + y) * per_row);
@@ -153,9 +154,10 @@ void wr_layout_put_planes(const struct wr_layout *l, float *const planes[3],
     }
     dst += y * per_row * 3;
     if (is_direct(l, dst)) {
-        l->kernels->zip(&l->affine, planes, l->width, (float *)(void *)dst);
+        l->kernels->ycc_pack(&l->affine, planes, l->width,
+                             (float *)(void *)dst);
         return;
     }
-    l->kernels->zip(&l->affine, planes, l->width, l->row);
+    l->kernels->ycc_pack(&l->affine, planes, l->width, l->row);
     convert(l, l->row, (size_t)l->width * 3, dst);
 }

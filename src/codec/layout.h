@@ -25,9 +25,9 @@ void wr_layout_done(struct wr_layout *l);
 void wr_layout_put(const struct wr_layout *l, const float *pixels, uint32_t y,
                    void *slot);
 
-/* The same, given as r, g and b for themselves. */
-void wr_layout_put_planes(const struct wr_layout *l, float *const planes[3],
-                          uint32_t y, void *slot);
+/* The same, given as y, cb and cr, which are changed on the way. */
+void wr_layout_put_ycc(const struct wr_layout *l, float *const planes[3],
+                       uint32_t y, void *slot);
 
 /* Bytes of one value. */
 size_t wr_layout_elem_bytes(enum weir_dtype dtype);

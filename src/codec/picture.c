@@ -24,6 +24,10 @@ static const struct wr_codec *const codecs[] = {
 /* Scratch for whole pictures beyond this is not kept for the next one. */
 #define KEEP_BYTES ((size_t)64 << 20)
 
+/* Planes of one picture wait for each other: for the next strip, and for the
+ * few rows that halved colour planes look further. */
+#define AHEAD_ROWS 16u
+
 struct wr_picture_decoder {
     struct wr_picture_spec spec;
     const struct wr_kernels *kernels; /* borrowed, static */
@@ -219,6 +223,7 @@ static int begin_planes(struct wr_picture_decoder *d,
             .skip = from->skip,
             .row_bytes = from->row_bytes,
             .rows_at_once = shape->rows,
+            .rows_ahead = shape->planes > 1 ? shape->rows + AHEAD_ROWS : 0,
             .upsample_x = from->upsample_x,
             .upsample_y = from->upsample_y,
             .box_x = {from->box_x[0], from->box_x[1]},
@@ -254,8 +259,7 @@ static void emit_row(struct wr_picture_decoder *d, uint32_t planes, uint32_t o,
     }
     for (uint32_t p = 0; p < planes; p++)
         wr_plane_emit(&d->plane[p], d->kernels, o, d->ycc[p]);
-    d->kernels->ycc(d->ycc, d->spec.width);
-    wr_layout_put_planes(&d->layout, d->ycc, o, slot);
+    wr_layout_put_ycc(&d->layout, d->ycc, o, slot);
 }
 
 /* Reads a strip of rows into the planes' rings. */

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define STRIP_ROWS 16u
+#define STRIP_ROWS 8u
 #define MAX_CHUNK  (64u << 20) /* bytes of one chunk, and of kept ones */
 
 struct png_state {

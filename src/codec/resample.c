@@ -13,9 +13,6 @@
  * exact decoding gains a tenth by it. */
 #define MISALIGN 4u
 
-/* Planes of one picture wait for each other, by less than this many rows. */
-#define WAIT_ROWS 16u
-
 static bool plane_reserve(struct wr_plane *p, size_t ring_bytes,
                           size_t mid_values, size_t taps)
 {
@@ -82,7 +79,7 @@ int wr_plane_begin(struct wr_plane *p, struct wr_filter_cache *cache,
                             64u);
     p->offset = (size_t)s->skip * s->comps;
     p->shift = s->comps == 3 ? MISALIGN : 0;
-    p->ring_rows = p->fy->padded + 2 * s->rows_at_once + WAIT_ROWS;
+    p->ring_rows = 2 * p->fy->pairs + s->rows_at_once + s->rows_ahead;
     mid_values = ((size_t)s->width + p->fx->padded) * s->comps + WR_ROW_SLACK;
     if (!wr_mul_ok(p->stride, p->ring_rows, &ring_bytes) ||
         !plane_reserve(p, ring_bytes, mid_values, p->fy->padded + 2))

@@ -19,6 +19,7 @@ struct wr_plane_setup {
     uint32_t skip;          /* samples at the left of each row to leave out */
     uint32_t row_bytes;     /* room the decoder needs per row */
     uint32_t rows_at_once;  /* rows that are filled before they are used */
+    uint32_t rows_ahead;    /* rows it may be ahead of other planes */
     uint32_t upsample_x, upsample_y; /* as wr_filter_key.upsample */
     double box_x[2], box_y[2];       /* as wr_filter_key.lo, hi */
     uint32_t out_w, out_h;

@@ -8,18 +8,15 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Thread counts that the read limit is tried with. */
-static const unsigned read_threads[] = {1, 2, 4, 8, 16, 32};
-
 /* The state of one benchmark. */
 struct bench {
     const struct wr_bench_plan *plan; /* borrowed */
     struct wr_files files;
     struct wr_bench_result *results; /* owned: plan->case_count */
     uint64_t steps_done, steps;
-    /* For the read limit by cache state: the thread count that is best, found
-     * in the first round; 0: not known yet. */
-    unsigned best_threads[3];
+    /* For the read limit by cache state: log2 of the thread count that was
+     * best in the first round; -1: not known yet. */
+    int best[3];
 };
 
 static void step(struct bench *b)
@@ -61,33 +58,29 @@ static int read_pass(struct bench *b, const struct wr_bench_case *c,
     return r == WEIR_ECANCELED ? r : 0;
 }
 
-/* The first round finds the best thread count, the others use it and its two
- * neighbours, and take the best of these. */
+/* The first round tries all thread counts, the others the best one and its
+ * neighbours. Which of them is the limit is decided at the end, by their
+ * medians: the best of several noisy numbers in each round would be more than
+ * any of them can do. */
 static int read_limit(struct bench *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
-    unsigned *best = &b->best_threads[c->cache];
-    unsigned found = 0;
-    double rate;
-    int r;
+    int *best = &b->best[c->cache];
+    int top = 0;
 
-    run->read_limit = 0;
-    for (unsigned i = 0; i < WR_ARRAY_LEN(read_threads); i++) {
-        unsigned n = read_threads[i];
+    for (int k = 0; k < WR_BENCH_READ_COUNTS; k++) {
+        int r;
 
-        if (*best && (n * 2 < *best || n > *best * 2))
+        if (*best >= 0 && abs(k - *best) > 1)
             continue;
-        r = read_pass(b, c, n, &rate, err);
+        r = read_pass(b, c, 1u << k, &run->read_rates[k], err);
         if (r < 0)
             return r;
-        if (rate > run->read_limit) {
-            run->read_limit = rate;
-            run->read_limit_threads = n;
-            found = n;
-        }
+        if (run->read_rates[k] > run->read_rates[top])
+            top = k;
     }
-    if (!*best)
-        *best = found;
+    if (*best < 0)
+        *best = top;
     return 0;
 }
 
@@ -167,6 +160,31 @@ static double ratio_of(const struct wr_bench_result *res, bool decode,
     return median_of(scratch, n);
 }
 
+/* Chooses the thread count whose median is best as the read limit. */
+static void choose_read_limit(struct wr_bench_result *res, double *scratch)
+{
+    double best = 0;
+    int top = 0;
+
+    for (int k = 0; k < WR_BENCH_READ_COUNTS; k++) {
+        size_t n = 0;
+        double rate;
+
+        for (unsigned i = 1; i < res->round_count; i++)
+            if (res->runs[i].read_rates[k] > 0)
+                scratch[n++] = res->runs[i].read_rates[k];
+        rate = n + 1 == res->round_count ? median_of(scratch, n) : 0;
+        if (rate > best) {
+            best = rate;
+            top = k;
+        }
+    }
+    for (unsigned i = 0; i < res->round_count; i++) {
+        res->runs[i].read_limit = res->runs[i].read_rates[top];
+        res->runs[i].read_limit_threads = 1u << top;
+    }
+}
+
 static void sum_up(struct wr_bench_result *res, double *scratch)
 {
     size_t n = 0;
@@ -185,6 +203,7 @@ static void sum_up(struct wr_bench_result *res, double *scratch)
             res->median = i;
         }
     }
+    choose_read_limit(res, scratch);
     res->of_decode = ratio_of(res, /* decode= */ true, scratch);
     res->of_read = ratio_of(res, /* decode= */ false, scratch);
 }
@@ -220,7 +239,7 @@ static int init_results(struct bench *b, weir_err *err)
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err)
 {
-    struct bench b = {.plan = plan};
+    struct bench b = {.plan = plan, .best = {-1, -1, -1}};
     double *scratch = calloc(plan->rounds, sizeof(*scratch));
     int r;
 

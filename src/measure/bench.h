@@ -34,6 +34,9 @@ struct wr_bench_plan {
     bool (*stopped)(void); /* polled; may be NULL */
 };
 
+/* Thread counts that the read limit is tried with: 1, 2, 4, ... */
+#define WR_BENCH_READ_COUNTS 6
+
 /* When a batch came, in nanoseconds since the pipeline was opened. */
 struct wr_bench_batch {
     uint64_t wait_ns; /* the consumer waited for it */
@@ -55,8 +58,9 @@ struct wr_bench_run {
     weir_stats stats;
     enum weir_verdict verdict;
     double decode_limit, read_limit; /* samples/s of this round; 0: none */
-    unsigned read_limit_threads;
-    struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
+    unsigned read_limit_threads;     /* the number that is best over all */
+    double read_rates[WR_BENCH_READ_COUNTS]; /* by 1 << k threads; 0: none */
+    struct wr_bench_batch *batch_times;      /* owned; NULL: not kept */
 };
 
 struct wr_bench_result {

@@ -69,14 +69,20 @@ static void pass_gate(struct crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void open_gate(struct crew *c, unsigned expected)
+/* Returns when it was opened: taken under the lock, for this thread may be
+ * put aside as soon as the others run. */
+static uint64_t open_gate(struct crew *c, unsigned expected)
 {
+    uint64_t opened_ns;
+
     pthread_mutex_lock(&c->lock);
     while (c->ready < expected)
         pthread_cond_wait(&c->change, &c->lock);
     c->open = true;
+    opened_ns = wr_clock_ns();
     pthread_cond_broadcast(&c->change);
     pthread_mutex_unlock(&c->lock);
+    return opened_ns;
 }
 
 /* --- one thread --- */
@@ -221,8 +227,7 @@ static int run_crew(struct crew *c, void (*work)(struct crew *),
     for (unsigned i = 0; i < c->job->threads; i++)
         seats[i].work = work;
     r = start_seats(c, seats, &started, err);
-    open_gate(c, started);
-    t0 = wr_clock_ns();
+    t0 = open_gate(c, started);
     for (unsigned i = 0; i < started; i++)
         pthread_join(seats[i].thread, NULL);
     ns = wr_clock_ns() - t0;

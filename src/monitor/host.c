@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -173,6 +175,19 @@ static bool find_mount(FILE *f, const char *real, struct wr_host_fs *fs,
     return best > 0;
 }
 
+/* What the file itself tells: the number of its device. */
+static bool find_device(const char *path, struct wr_host_fs *fs, char *dev,
+                        size_t cap)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) < 0)
+        return false;
+    snprintf(fs->type, sizeof(fs->type), "unknown");
+    snprintf(dev, cap, "%u:%u", major(sb.st_dev), minor(sb.st_dev));
+    return true;
+}
+
 int wr_host_fs_of(const char *path, struct wr_host_fs *ret, weir_err *err)
 {
     struct wr_host_fs fs = {.rotational = -1};
@@ -187,8 +202,9 @@ int wr_host_fs_of(const char *path, struct wr_host_fs *ret, weir_err *err)
         return wr_fail_errno(err, errno, "cannot open '/proc/self/mountinfo'");
     found = find_mount(f, real, &fs, dev, sizeof(dev));
     fclose(f);
-    if (!found)
-        return wr_fail(err, WEIR_ENOENT, "'%s': is below no mount", path);
+    /* In a chroot whose root is no mount point none is found. */
+    if (!found && !find_device(real, &fs, dev, sizeof(dev)))
+        return wr_fail_errno(err, errno, "'%s'", path);
     find_disk(dev, &fs);
     *ret = fs;
     return 0;

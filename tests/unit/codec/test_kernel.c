@@ -52,19 +52,21 @@ static void test_packing(void **state)
     if (!simd)
         skip();
     for (size_t n = 1; n <= MOST - 8; n++) {
-        float quads[4 * MOST], planes[3][MOST];
+        float quads[4 * MOST], pa[3][MOST], pb[3][MOST];
         float a[3 * MOST] = {0}, b[3 * MOST] = {0};
-        float *const rows[3] = {planes[0], planes[1], planes[2]};
+        float *const ya[3] = {pa[0], pa[1], pa[2]};
+        float *const yb[3] = {pb[0], pb[1], pb[2]};
         float *const sa[3] = {a, a + MOST, a + 2 * MOST};
         float *const sb[3] = {b, b + MOST, b + 2 * MOST};
 
         fill(quads, WR_ARRAY_LEN(quads), &rng);
-        fill(planes[0], 3 * MOST, &rng);
+        fill(pa[0], 3 * MOST, &rng);
+        memcpy(pb, pa, sizeof(pa));
         simd->pack(&affine, quads, n, a);
         wr_kernels_plain.pack(&affine, quads, n, b);
         assert_memory_equal(a, b, sizeof(a)); /* zeros behind it too */
-        simd->zip(&affine, rows, n, a);
-        wr_kernels_plain.zip(&affine, rows, n, b);
+        simd->ycc_pack(&affine, ya, n, a);
+        wr_kernels_plain.ycc_pack(&affine, yb, n, b);
         assert_memory_equal(a, b, sizeof(a));
         simd->split(&affine, quads, n, sa);
         wr_kernels_plain.split(&affine, quads, n, sb);

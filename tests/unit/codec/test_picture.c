@@ -317,6 +317,25 @@ static void test_truncated(void **state)
     free(m.bytes);
 }
 
+/* Some cameras write a few bytes before the end marker: the same picture. */
+static void test_bytes_before_the_end(void **state)
+{
+    struct made m = make_jpeg(&jpegs[0]), padded;
+    uint8_t plain[64 * 48 * 3], slot[64 * 48 * 3];
+    weir_err err;
+
+    padded.len = m.len + 100;
+    padded.bytes = malloc(padded.len);
+    memcpy(padded.bytes, m.bytes, m.len - 2);
+    memset(padded.bytes + m.len - 2, 0x5a, 100);
+    memcpy(padded.bytes + padded.len - 2, m.bytes + m.len - 2, 2);
+    assert_int_equal(decode(&u8_64, m, NULL, plain, &err), 0);
+    assert_int_equal(decode(&u8_64, padded, NULL, slot, &err), 0);
+    assert_memory_equal(plain, slot, sizeof(slot));
+    free(padded.bytes);
+    free(m.bytes);
+}
+
 /* Flipped bits may change pixels unseen, but never do worse. */
 static void test_bit_flips(void **state)
 {
@@ -382,7 +401,11 @@ static void test_refused(void **state)
     check_refused("GIF89a..", 8, WEIR_EFORMAT, "known kind");
     check_refused("\xff", 1, WEIR_EFORMAT, "known kind");
     check_refused("\xff\xd8\xff", 3, WEIR_EFORMAT, "truncated JPEG");
+#ifdef WR_HAVE_SPNG
     check_refused("\x89PNG\r\n\x1a\n", 8, WEIR_EFORMAT, "PNG");
+#else
+    check_refused("\x89PNG\r\n\x1a\n", 8, WEIR_ENOTSUP, "no libspng");
+#endif
     for (int i = 0; i < 9; i += 8) { /* baseline, progressive */
         m = make_jpeg(&jpegs[i]);
         set_jpeg_size(m, 65000, 65000);
@@ -439,6 +462,70 @@ static void test_bad_spec(void **state)
     assert_null(d);
 }
 
+/* What comes out depends on the picture, not on the decoder's past. */
+static void test_past_does_not_matter(void **state)
+{
+    struct wr_picture_spec spec = {
+        .width = 56, .height = 40, .channels = 3, .std = {1, 1, 1}};
+    size_t bytes = wr_picture_slot_bytes(&spec);
+    uint8_t *fresh = malloc(bytes), *later = malloc(bytes);
+
+    for (int fast = 0; fast < 2; fast++) {
+        struct wr_picture_decoder *d = NULL;
+
+        spec.decode = (enum weir_decode)fast;
+        assert_int_equal(wr_picture_new(&d, &spec, NULL), 0);
+        for (size_t i = 0; i < 3 * JPEGS; i++) {
+            struct made m = make_jpeg(&jpegs[i * 5 % JPEGS]);
+
+            assert_int_equal(decode(&spec, m, NULL, fresh, NULL), 0);
+            assert_int_equal(
+                wr_picture_decode(d, m.bytes, m.len, NULL, later, NULL, NULL),
+                0);
+            assert_memory_equal(fresh, later, bytes);
+            wr_picture_decode(d, m.bytes, m.len / 2, NULL, later, NULL, NULL);
+            free(m.bytes);
+        }
+        wr_picture_free(d);
+    }
+    free(fresh);
+    free(later);
+}
+
+/* Huffman tables of one picture must not serve the next one. */
+static void test_tables_do_not_leak(void **state)
+{
+    struct made whole = make_jpeg(&jpegs[8]), bare;
+    struct wr_picture_decoder *d = NULL;
+    uint8_t slot[64 * 48 * 3];
+    size_t n = 0;
+
+    bare.bytes = malloc(whole.len);
+    for (size_t i = 0; i < whole.len;) { /* leaves out all DHT segments */
+        size_t len = 1;
+
+        if (i + 3 < whole.len && whole.bytes[i] == 0xff &&
+            whole.bytes[i + 1] == 0xc4) {
+            i += 2u + (size_t)whole.bytes[i + 2] * 256 + whole.bytes[i + 3];
+            continue;
+        }
+        memcpy(bare.bytes + n, whole.bytes + i, len);
+        n += len;
+        i += len;
+    }
+    bare.len = n;
+    assert_true(bare.len < whole.len);
+    assert_int_equal(wr_picture_new(&d, &u8_64, NULL), 0);
+    assert_int_equal(
+        wr_picture_decode(d, whole.bytes, whole.len, NULL, slot, NULL, NULL),
+        0);
+    assert_true(
+        wr_picture_decode(d, bare.bytes, bare.len, NULL, slot, NULL, NULL) < 0);
+    wr_picture_free(d);
+    free(whole.bytes);
+    free(bare.bytes);
+}
+
 static void test_no_overrun(void **state)
 {
     struct made m = make_jpeg(&jpegs[0]);
@@ -477,10 +564,13 @@ int main(void)
         cmocka_unit_test(test_crop_is_decode_then_crop),
         cmocka_unit_test(test_bad_crop),
         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_bytes_before_the_end),
         cmocka_unit_test(test_bit_flips),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_bad_spec),
+        cmocka_unit_test(test_past_does_not_matter),
+        cmocka_unit_test(test_tables_do_not_leak),
         cmocka_unit_test(test_no_overrun),
     };
 
