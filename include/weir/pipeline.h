@@ -33,7 +33,7 @@ enum weir_dtype { WEIR_F32 = 0, WEIR_F16, WEIR_U8 };
 enum weir_layout { WEIR_NHWC = 0, WEIR_NCHW };
 
 enum weir_resize {
-    WEIR_RESIZE_BILINEAR = 0, /* antialiased: as PIL, torchvision and
+    WEIR_RESIZE_BILINEAR = 0,  /* antialiased: as PIL, torchvision and
                                  tf.image.resize(antialias=True) */
     WEIR_RESIZE_BILINEAR_NOAA, /* two taps: tf.image.resize's default */
     WEIR_RESIZE_AREA,          /* mean of the covered area: tf's AREA */
@@ -74,26 +74,26 @@ enum weir_io {
 
 /* Fill with weir_pipeline_defaults first; the default stands in brackets. */
 typedef struct weir_pipeline_config {
-    uint32_t batch;  /* samples per batch [64] */
-    uint32_t width;  /* of the tensors that come out, for pictures [224] */
-    uint32_t height; /* [224] */
+    uint32_t batch;    /* samples per batch [64] */
+    uint32_t width;    /* of the tensors that come out, for pictures [224] */
+    uint32_t height;   /* [224] */
     uint32_t channels; /* 3 or 1 [3] */
-    enum weir_dtype dtype;       /* [WEIR_F32] */
-    enum weir_layout layout;     /* [WEIR_NHWC] */
-    enum weir_resize resize;     /* [WEIR_RESIZE_BILINEAR] */
-    enum weir_decode decode;     /* [WEIR_DECODE_EXACT] */
-    enum weir_stages stages;     /* [WEIR_STAGES_ALL] */
+    enum weir_dtype dtype;   /* [WEIR_F32] */
+    enum weir_layout layout; /* [WEIR_NHWC] */
+    enum weir_resize resize; /* [WEIR_RESIZE_BILINEAR] */
+    enum weir_decode decode; /* [WEIR_DECODE_EXACT] */
+    enum weir_stages stages; /* [WEIR_STAGES_ALL] */
     /* f32 and f16: value = (v / 255 - mean[c]) / std[c]; u8 stays as it is.
      * [ImageNet's 0.485 0.456 0.406, 0.229 0.224 0.225] */
     float mean[3], std[3];
 
-    enum weir_order order;   /* [WEIR_ORDER_SHUFFLE] */
-    uint64_t seed;           /* [0] */
-    uint32_t block_samples;  /* order block: samples per block [256] */
-    uint32_t block_window;   /* order block: blocks mixed together [16] */
-    uint64_t epochs;         /* epochs to deliver, 0 = no end [1] */
-    uint64_t max_batches;    /* stop after so many, 0 = no limit [0] */
-    uint32_t rank, world;    /* this process takes positions rank, rank+world,
+    enum weir_order order;  /* [WEIR_ORDER_SHUFFLE] */
+    uint64_t seed;          /* [0] */
+    uint32_t block_samples; /* order block: samples per block [256] */
+    uint32_t block_window;  /* order block: blocks mixed together [16] */
+    uint64_t epochs;        /* epochs to deliver, 0 = no end [1] */
+    uint64_t max_batches;   /* stop after so many, 0 = no limit [0] */
+    uint32_t rank, world;   /* this process takes positions rank, rank+world,
                                 ... of each epoch [0 of 1] */
     enum weir_remainder remainder; /* [WEIR_REMAINDER_KEEP] */
     enum weir_on_error on_error;   /* [WEIR_ON_ERROR_SKIP] */
@@ -127,37 +127,37 @@ typedef struct weir_pipeline_config {
 /* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of
  * it belongs to the pipeline and stays valid until weir_batch_release. */
 typedef struct weir_batch {
-    const void *data;       /* NULL with WEIR_STAGES_READ and _DECODE */
-    size_t bytes;           /* of data: count * bytes of one sample */
-    uint32_t count;         /* samples, <= cfg.batch */
-    uint32_t unique;        /* < count when padded (WEIR_REMAINDER_PAD): the
+    const void *data;  /* NULL with WEIR_STAGES_READ and _DECODE */
+    size_t bytes;      /* of data: count * bytes of one sample */
+    uint32_t count;    /* samples, <= cfg.batch */
+    uint32_t unique;   /* < count when padded (WEIR_REMAINDER_PAD): the
                                first `unique` samples are new in this epoch */
-    uint32_t ndim;          /* of data, batch dimension included */
-    uint64_t shape[8];      /* shape[0] == count */
+    uint32_t ndim;     /* of data, batch dimension included */
+    uint64_t shape[8]; /* shape[0] == count */
     enum weir_dtype dtype;
-    const uint32_t *labels; /* [count] */
-    const uint64_t *ids;    /* [count] sample numbers in the data set */
+    const uint32_t *labels;  /* [count] */
+    const uint64_t *ids;     /* [count] sample numbers in the data set */
     const uint64_t *lengths; /* [count] encoded bytes of each sample */
-    uint64_t epoch;         /* counted from 0 */
-    uint64_t index;         /* of this batch in its epoch */
+    uint64_t epoch;          /* counted from 0 */
+    uint64_t index;          /* of this batch in its epoch */
 } weir_batch;
 
 /* Where the time went, in nanoseconds, summed over workers where it says so. */
 typedef struct weir_stats {
     uint64_t batches, samples, bytes_read; /* delivered so far */
-    uint64_t bad;            /* samples skipped */
-    uint64_t consumer_wait_ns; /* inside weir_pipeline_next */
-    uint64_t consumer_busy_ns; /* between calls of weir_pipeline_next */
-    uint64_t wall_ns;        /* since weir_pipeline_open */
-    uint64_t first_batch_ns; /* from open to the first batch */
+    uint64_t bad;                          /* samples skipped */
+    uint64_t consumer_wait_ns;             /* inside weir_pipeline_next */
+    uint64_t consumer_busy_ns;         /* between calls of weir_pipeline_next */
+    uint64_t wall_ns;                  /* since weir_pipeline_open */
+    uint64_t first_batch_ns;           /* from open to the first batch */
     uint32_t workers, depth, prefetch; /* as they are in force */
-    const char *io;          /* "io_uring", "blocking"; static */
+    const char *io;                    /* "io_uring", "blocking"; static */
     /* sums over workers */
     uint64_t storage_wait_ns; /* nothing arrived yet to decode */
     uint64_t submit_ns;       /* inside the I/O engine, not waiting */
     uint64_t decode_ns;
-    uint64_t resample_ns;     /* resize and layout */
-    uint64_t idle_ns;         /* nothing to do: far enough ahead */
+    uint64_t resample_ns; /* resize and layout */
+    uint64_t idle_ns;     /* nothing to do: far enough ahead */
 } weir_stats;
 
 /* What limited the run. */
@@ -183,8 +183,7 @@ WEIR_API void weir_pipeline_defaults(weir_pipeline_config *cfg);
  * caller's, to be closed with weir_pipeline_close; on failure *ret is
  * untouched. `cfg` is copied. */
 WEIR_API int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
-                                const weir_pipeline_config *cfg,
-                                weir_err *err);
+                                const weir_pipeline_config *cfg, weir_err *err);
 
 /* Waits for the next batch. Returns 1 and sets *ret, which must be given back
  * with weir_batch_release; 0 after the last one; a negative WEIR_E... on

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/hist.h"
 
+#include <math.h>
+
 #define SUB ((uint64_t)1 << WR_HIST_SUB_BITS)
 
 static unsigned bucket_of(uint64_t value)
@@ -58,7 +60,9 @@ uint64_t wr_hist_quantile(const struct wr_hist *h, double q)
 
     if (!h->count)
         return 0;
-    rank = (uint64_t)(q * (double)(h->count - 1));
+    /* The smallest rank (from 0) with a fraction q at or below it. */
+    rank = (uint64_t)ceil(q * (double)h->count);
+    rank = rank > 0 ? rank - 1 : 0;
     for (unsigned b = 0; b < WR_HIST_BUCKETS; b++) {
         seen += h->bucket[b];
         if (seen <= rank)

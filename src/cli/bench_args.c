@@ -150,7 +150,7 @@ const struct wr_option wr_bench_options[] = {
     {.name = "limits",
      WR_OPT_FLAG(A, limits),
      .def = "yes",
-     .help = "measure what decoding alone and reading alone could do"},
+     .help = "do not measure what decoding alone and reading alone could do"},
 
     {.name = "size",
      WR_OPT_STRING(A, size),

@@ -50,11 +50,12 @@ static json_t *settings_json(const struct wr_bench_case *c)
     static const char *const layouts[] = {"nhwc", "nchw"};
     static const char *const filters[] = {"bilinear", "bilinear-noaa", "area"};
     static const char *const orders[] = {"shuffle", "sequential", "block"};
+    static const char *const engines[] = {"auto", "uring", "blocking"};
     const weir_pipeline_config *g = &c->cfg;
 
     return json_pack(
         "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:s, "
-        "s:s, s:I, s:I, s:I, s:b, s:i, s:i}",
+        "s:s, s:I, s:I, s:I, s:s, s:b, s:i, s:i}",
         "stages", wr_bench_stage_name(g->stages), "decode",
         wr_bench_decode_name(g->decode), "cache", wr_bench_cache_name(c->cache),
         "threads", (int)g->threads, "depth", (int)g->depth, "prefetch",
@@ -63,8 +64,8 @@ static json_t *settings_json(const struct wr_bench_case *c)
         dtypes[g->dtype], "layout", layouts[g->layout], "resize",
         filters[g->resize], "order", orders[g->order], "seed",
         (json_int_t)g->seed, "epochs", (json_int_t)g->epochs, "max_batches",
-        (json_int_t)g->max_batches, "direct", g->direct, "rank", (int)g->rank,
-        "world", (int)g->world);
+        (json_int_t)g->max_batches, "io", engines[g->io], "direct", g->direct,
+        "rank", (int)g->rank, "world", (int)g->world);
 }
 
 static json_t *worker_json(const weir_stats *s)

@@ -264,7 +264,7 @@ struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked)
     pthread_mutex_lock(&s->lock);
     if (!s->closing && has_decodable(s))
         t = heap_pop(s);
-    *ret_parked = s->heap_count > 0;
+    *ret_parked = s->heap_count > 0 && !s->starved;
     pthread_mutex_unlock(&s->lock);
     return t;
 }
@@ -396,7 +396,9 @@ static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
             }
             if (is_over(s))
                 return 0;
+            s->starved = true;
             pthread_cond_wait(&s->ready, &s->lock);
+            s->starved = false;
             continue;
         }
         b = s->by_seq[s->passed % s->batch_count];

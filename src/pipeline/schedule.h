@@ -118,6 +118,7 @@ struct wr_sched {
     uint64_t outstanding;   /* planned and not yet released */
     uint64_t vanished;      /* batches that turned out to be empty */
     uint64_t wanted;        /* batches the consumer asked for */
+    bool starved;           /* the consumer waits for a batch */
 
     struct wr_ticket *fills; /* owned: FIFO */
     size_t fill_head, fill_count, fill_cap;
@@ -146,7 +147,8 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
 void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
                      unsigned n);
 /* The arrived sample that is wanted first, or NULL; *ret_parked tells whether
- * others wait for a buffer. */
+ * others wait for a buffer that the consumer may give back: while it waits for
+ * a batch itself, only storage can help. */
 struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked);
 /* Samples that are finished, well or badly; their records go back to their
  * owners. */

@@ -117,6 +117,8 @@ static bool fill_holes(struct wr_sched *s, struct wr_batch *b)
 {
     size_t n = b->hole_count;
 
+    if (!n)
+        return true;
     qsort(b->holes, n, sizeof(*b->holes), by_slot);
     for (size_t i = 0; i < n; i++)
         if (b->holes[i].slot < b->valid && !report(s, b, &b->holes[i]))

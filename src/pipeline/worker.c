@@ -126,13 +126,19 @@ static bool start_ticket(struct wr_worker *w, const struct wr_ticket *ticket,
             .len = (size_t)t->place.length,
             .whole = t->place.whole && !s->into_slot,
         };
-        if (!set_memory(w, t, ticket->fill))
+        if (set_memory(w, t, ticket->fill)) {
+            if (!t->place.whole)
+                t->rd.object = wr_objects_get(w->objects, t->place.object,
+                                              t->path);
+            w->spare_count--;
+            *ret_started = true;
+            return true;
+        }
+        /* With all records spare nothing will come free: wait no longer. */
+        if (!ticket->fill && w->spare_count < s->cfg.depth)
             return false;
-        if (!t->place.whole)
-            t->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
-        w->spare_count--;
-        *ret_started = true;
-        return true;
+        wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %zu bytes", t->path,
+                t->rd.len);
     }
     w->spare_count--;
     mark_bad(t, &err);
@@ -288,18 +294,19 @@ void wr_worker_stop(struct wr_worker *w)
     w->started = false;
 }
 
-/* Ring memory for `depth` samples of twice the usual size, or a few of the
- * largest; whatever is larger still gets memory of its own. */
+/* Ring memory for `depth` samples of twice the usual size; all workers
+ * together take 1 GiB at most. Where samples are so large that fewer fit, fewer
+ * are in flight; what is larger than half the ring gets memory of its own. */
 static size_t arena_size(const struct wr_sched *s)
 {
     uint64_t n = wr_index_count(s->ds->index);
     uint64_t mean = wr_index_bytes(s->ds->index) / WR_MAX(n, (uint64_t)1);
-    size_t usual = wr_read_cap((size_t)WR_MIN(mean, MAX_SAMPLE),
-                               s->cfg.direct) +
-                   WR_DIRECT_ALIGN;
-    size_t size = 2 * usual * s->cfg.depth;
+    size_t usual = wr_read_cap((size_t)WR_MIN(mean, MAX_SAMPLE), s->cfg.direct);
+    size_t size = 2 * (usual + WR_DIRECT_ALIGN) * s->cfg.depth;
+    size_t most = ((size_t)1 << 30) / s->cfg.threads;
 
-    return WR_MIN(WR_MAX(size, (size_t)2 << 20), (size_t)1 << 30);
+    return WR_MIN(WR_MAX(size, (size_t)2 << 20),
+                  WR_MAX(most, (size_t)64 << 20));
 }
 
 static int init_records(struct wr_worker *w, weir_err *err)

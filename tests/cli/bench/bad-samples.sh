@@ -2,7 +2,7 @@
 weir gen caltech101 set --samples 40 --classes 4 --quiet >/dev/null
 set -- set/*/*.jpg
 : >"$1"
-head -c 300 "$2" >cut && cp cut "$2"
+head -c 300 "$2" >short && cp short "$2"
 echo "no picture" >"$3"
 weir bench set -r 2 -b 8 --no-limits >out
 grep -q '3 bad samples skipped' out

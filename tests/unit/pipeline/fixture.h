@@ -22,7 +22,6 @@ struct fx {
     char dir[256];
     enum fx_kind kind;
     uint32_t n, per_file;
-    size_t pad_to; /* FX_JPEGS: trailing bytes up to this size */
 };
 
 /* Makes a data set of n samples (sample i is id i); aborts on failure. */
@@ -34,7 +33,7 @@ enum fx_harm { FX_REMOVE, FX_CUT, FX_GROW, FX_GARBAGE, FX_HARMS };
 /* Damages the file of sample i, and writes it anew as it was. */
 void fx_spoil(const struct fx *fx, uint32_t i, enum fx_harm how);
 void fx_mend(const struct fx *fx, uint32_t i);
-/* File size of 0: as fx_make made it. */
+/* Writes it anew with `size` bytes, zeros behind it; 0: as it was. */
 void fx_write(const struct fx *fx, uint32_t i, size_t size);
 
 /* Opens it; `prefix` ("" or "fault:...:") stands in front of the path. */

@@ -8,8 +8,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -61,11 +64,57 @@ static void samples_larger_than_the_ring(void **state)
     run(4, 3 << 20, 2);
 }
 
+/* A sample that memory does not suffice for is named like any bad one. (A
+ * sanitizer reserves more than any limit, so there the case is left out.) */
+static void no_memory_for_a_sample(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)state;
+    skip();
+#else
+    struct rlimit old, few;
+    weir_pipeline_config cfg;
+    struct fx_log log = {0};
+    bool bad[20] = {[7] = true};
+    char path[300];
+    weir_dataset *ds;
+    weir_pipeline *p;
+    weir_err err;
+    struct fx fx;
+
+    (void)state;
+    fx_make(&fx, FX_BLOBS, 20, 1);
+    snprintf(path, sizeof(path), "%s/a/00007.jpg", fx.dir);
+    assert_int_equal(truncate(path, 1 << 30), 0);
+    ds = fx_open(&fx, "");
+    fx_config(&fx, &cfg);
+    cfg.prefetch = 0; /* nothing is read before the limit is set */
+    cfg.depth = 2;
+    p = fx_start(ds, &cfg);
+    getrlimit(RLIMIT_AS, &old);
+    few = old;
+    few.rlim_cur = (rlim_t)900 << 20;
+    alarm(60); /* rather than hang */
+    setrlimit(RLIMIT_AS, &few);
+    assert_int_equal(fx_take(&fx, p, SIZE_MAX, &log, &err), 0);
+    setrlimit(RLIMIT_AS, &old);
+    alarm(0);
+    fx_assert_once(log.ids, log.id_count, bad, fx.n);
+    assert_int_equal(weir_pipeline_bad(p, 0)->code, WEIR_ENOMEM);
+    assert_non_null(strstr(weir_pipeline_bad(p, 0)->text, "00007.jpg"));
+    weir_pipeline_close(&p);
+    fx_log_done(&log);
+    weir_dataset_close(&ds);
+    fx_done(&fx);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_samples_fill_the_ring),
         cmocka_unit_test(samples_larger_than_the_ring),
+        cmocka_unit_test(no_memory_for_a_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

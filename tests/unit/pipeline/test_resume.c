@@ -19,6 +19,7 @@
 static struct fx fx;
 static weir_dataset *ds;
 static bool bad[N];
+static enum weir_remainder rest;
 
 static void spoil(uint32_t i)
 {
@@ -32,6 +33,7 @@ static int setup(void **state)
     fx_make(&fx, FX_TENSORS, N, 1);
     ds = fx_open(&fx, "");
     memset(bad, 0, sizeof(bad));
+    rest = WEIR_REMAINDER_KEEP;
     for (uint32_t i = 2; i < N; i += 6)
         spoil(i);
     return 0;
@@ -76,6 +78,7 @@ static void base_config(weir_pipeline_config *cfg)
     fx_config(&fx, cfg);
     cfg->batch = 3;
     cfg->seed = 11;
+    cfg->remainder = rest;
 }
 
 /* `world` ranks go on from `from`, `steps` batches each, into one log; the
@@ -177,6 +180,47 @@ static void three_legs(void **state)
             saved_done(&one);
             saved_done(&two);
         }
+}
+
+/* Keeps of a log what is new in each batch. */
+static void drop_padding(struct fx_log *log)
+{
+    size_t n = 0;
+
+    for (size_t b = 0; b < log->batch_count; b++) {
+        memmove(log->ids + n, log->ids + log->batches[b].first,
+                log->batches[b].unique * sizeof(*log->ids));
+        n += log->batches[b].unique;
+    }
+    log->id_count = n;
+}
+
+/* Padded ranks stay in step to the very end, whatever is bad. */
+static void padded_ranks(void **state)
+{
+    const struct saved none = {0};
+
+    (void)state;
+    rest = WEIR_REMAINDER_PAD;
+    for (uint32_t first = 1; first <= WORLD; first++) {
+        size_t most = common_steps(first, &none);
+
+        assert_int_equal(most, ((N + first - 1) / first + 2) / 3);
+        for (size_t k = 0; k <= most; k++) {
+            uint32_t second = 1 + (uint32_t)k % WORLD;
+            struct saved one = {0}, two = {0};
+            struct fx_log log = {0};
+
+            leg(first, k, &none, &one, &log);
+            leg(second, 1, &one, &two, &log);
+            leg(first, SIZE_MAX, &two, NULL, &log);
+            drop_padding(&log);
+            fx_assert_once(log.ids, log.id_count, bad, N);
+            fx_log_done(&log);
+            saved_done(&one);
+            saved_done(&two);
+        }
+    }
 }
 
 /* With the same world the batches are those of the run that went through. */
@@ -332,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(after_every_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(three_legs, setup, teardown),
+        cmocka_unit_test_setup_teardown(padded_ranks, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_batches_come, setup, teardown),
         cmocka_unit_test_setup_teardown(a_bad_rest_is_no_failure, setup,
                                         teardown),

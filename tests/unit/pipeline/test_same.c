@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "fixture.h"
 
 static const struct {

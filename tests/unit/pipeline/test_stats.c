@@ -8,7 +8,6 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "fixture.h"
 
 static void counts_are_exact(void **state)
@@ -66,8 +65,8 @@ static void times_add_up(void **state)
     struct fx fx;
 
     (void)state;
-    fx_make(&fx, FX_JPEGS, 40, 1);
-    ds = fx_open(&fx, "fault:delay=3@%5:");
+    fx_make(&fx, FX_JPEGS, 12, 1);
+    ds = fx_open(&fx, "fault:delay=20:"); /* to be waited for */
     fx_config(&fx, &cfg);
     p = fx_start(ds, &cfg);
     assert_int_equal(fx_take(&fx, p, SIZE_MAX, &log, &err), 0);

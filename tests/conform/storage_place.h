@@ -1,0 +1,44 @@
+/* storage_place.h - a folder of files with a known content, and a store on it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_CONFORM_STORAGE_PLACE_H
+#define TEST_CONFORM_STORAGE_PLACE_H
+
+#include "storage/storage.h"
+
+#define FILES 40
+#define LARGE ((size_t)300000)
+
+struct backend {
+    const char *name;
+    const char *prefix; /* of the URL */
+    enum weir_io io;
+    bool direct;
+};
+
+struct place {
+    const struct backend *be; /* borrowed */
+    char dir[256];
+    struct wr_store *st; /* owned */
+};
+
+/* Size of file `file`, its byte `at`, its path below the place. */
+size_t size_of(unsigned file);
+uint8_t byte_of(unsigned file, size_t at);
+void name_of(unsigned file, char *buf, size_t cap);
+
+struct wr_store *open_store(const struct place *pl, const char *name,
+                            char **ret_leaf);
+
+/* For cmocka: *state is a backend before, a place after. */
+int place_setup(void **state);
+int place_teardown(void **state);
+
+/* The tests of the read queue (storage_queue.c). */
+void random_ranges(void **state);
+void ranges_of_open_objects(void **state);
+void bad_places(void **state);
+void changed_files(void **state);
+void closing_with_reads_in_flight(void **state);
+void a_full_queue_takes_no_more(void **state);
+
+#endif

@@ -1,0 +1,138 @@
+/* test_error.c - codes, names, messages, threads and the clock.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+
+static void every_code_has_name_and_text(void **state)
+{
+    (void)state;
+#define CHECK(name, value, text)                                               \
+    assert_int_equal(name, value);                                             \
+    assert_string_equal(weir_error_name(name), #name);                         \
+    assert_string_equal(weir_strerror(name), text);
+    WEIR_ERROR_MAP(CHECK)
+#undef CHECK
+    assert_string_equal(weir_strerror(0), "success");
+    assert_string_equal(weir_strerror(-9999), "unknown error");
+    assert_non_null(weir_error_name(-9999));
+}
+
+static void messages(void **state)
+{
+    weir_err err = {.os_errno = 4};
+
+    (void)state;
+    assert_int_equal(wr_fail(&err, WEIR_EFORMAT, "'%s': %d", "a", 3),
+                     WEIR_EFORMAT);
+    assert_int_equal(err.code, WEIR_EFORMAT);
+    assert_int_equal(err.os_errno, 0);
+    assert_string_equal(err.msg, "'a': 3");
+    assert_int_equal(wr_fail_prefix(&err, 0, "file %d", 7), WEIR_EFORMAT);
+    assert_string_equal(err.msg, "file 7: 'a': 3");
+    assert_int_equal(wr_fail_errno(&err, ENOENT, "'%s'", "b"), WEIR_ENOENT);
+    assert_int_equal(err.os_errno, ENOENT);
+    assert_string_equal(err.msg, "'b': No such file or directory");
+}
+
+static void without_a_place_for_the_message(void **state)
+{
+    (void)state;
+    assert_int_equal(wr_fail(NULL, WEIR_EIO, "x"), WEIR_EIO);
+    assert_int_equal(wr_fail_errno(NULL, EACCES, "x"), WEIR_EACCES);
+    assert_int_equal(wr_fail_prefix(NULL, WEIR_ELIMIT, "x"), WEIR_ELIMIT);
+}
+
+static void long_messages_are_cut(void **state)
+{
+    char text[2000];
+    weir_err err;
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    wr_fail(&err, WEIR_EIO, "%s", text);
+    assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
+    wr_fail_errno(&err, EIO, "%s", text);
+    assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
+    wr_fail_prefix(&err, 0, "%s", text);
+    assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
+}
+
+static void codes_of_errno(void **state)
+{
+    static const struct {
+        int os_errno, code;
+    } table[] = {
+        {ENOENT, WEIR_ENOENT},  {ENOTDIR, WEIR_ENOENT},
+        {EACCES, WEIR_EACCES},  {EPERM, WEIR_EACCES},
+        {EEXIST, WEIR_EEXIST},  {ENOTEMPTY, WEIR_EEXIST},
+        {ENOSPC, WEIR_ENOSPC},  {EDQUOT, WEIR_ENOSPC},
+        {ENOMEM, WEIR_ENOMEM},  {EINVAL, WEIR_EINVAL},
+        {ENOSYS, WEIR_ENOTSUP}, {ECANCELED, WEIR_ECANCELED},
+        {EIO, WEIR_EIO},        {EISDIR, WEIR_EIO},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_int_equal(wr_error_from_errno(table[i].os_errno), table[i].code);
+}
+
+static void *signals_of_thread(void *arg)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, arg);
+    return NULL;
+}
+
+static void threads_block_signals(void **state)
+{
+    sigset_t set;
+    pthread_t t;
+
+    (void)state;
+    sigemptyset(&set);
+    assert_int_equal(wr_thread_start(&t, "a-name-longer-than-fits",
+                                     signals_of_thread, &set, NULL),
+                     0);
+    pthread_join(t, NULL);
+    assert_int_equal(sigismember(&set, SIGINT), 1);
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    assert_int_equal(sigismember(&set, SIGINT), 0); /* this one as before */
+    assert_true(wr_cpu_count() >= 1);
+}
+
+static void sleeping_until_a_time(void **state)
+{
+    uint64_t until = wr_clock_ns() + 2 * WR_NS_PER_MS;
+
+    (void)state;
+    wr_clock_sleep_until(until);
+    assert_true(wr_clock_ns() >= until);
+    wr_clock_sleep_until(until - WR_NS_PER_MS); /* over: at once */
+    assert_true(wr_clock_thread_cpu_ns() > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_has_name_and_text),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(without_a_place_for_the_message),
+        cmocka_unit_test(long_messages_are_cut),
+        cmocka_unit_test(codes_of_errno),
+        cmocka_unit_test(threads_block_signals),
+        cmocka_unit_test(sleeping_until_a_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* test_order.c - every order is a bijection; blocks stay in their windows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "pipeline/order.h"
+
+#define MAX_N 3000
+
+static struct wr_order make(enum weir_order kind, uint64_t n, uint32_t block,
+                            uint32_t window, uint64_t epoch)
+{
+    weir_pipeline_config cfg;
+    struct wr_order o;
+
+    weir_pipeline_defaults(&cfg);
+    cfg.order = kind;
+    cfg.seed = 3;
+    cfg.block_samples = block;
+    cfg.block_window = window;
+    wr_order_init(&o, &cfg, n, epoch);
+    return o;
+}
+
+static void check_bijection(const struct wr_order *o)
+{
+    static uint8_t seen[MAX_N];
+
+    memset(seen, 0, o->n);
+    for (uint64_t i = 0; i < o->n; i++) {
+        uint64_t at = wr_order_at(o, i);
+
+        if (at >= o->n || seen[at]++)
+            fail_msg("kind %d n %lu block %lu window %lu: %lu comes again",
+                     (int)o->kind, (unsigned long)o->n, (unsigned long)o->block,
+                     (unsigned long)o->window, (unsigned long)at);
+    }
+}
+
+static void simple_orders(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n <= MAX_N; n += n < 100 ? 1 : 289) {
+        struct wr_order o = make(WEIR_ORDER_SEQUENTIAL, n, 1, 1, 0);
+
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(wr_order_at(&o, i), i);
+        o = make(WEIR_ORDER_SHUFFLE, n, 1, 1, n);
+        check_bijection(&o);
+    }
+}
+
+/* n smaller than a block, a multiple of it, windows wider than all blocks. */
+static void block_order_is_a_bijection(void **state)
+{
+    static const uint32_t blocks[] = {1, 2, 3, 7, 16, 64, 255, 5000};
+    static const uint32_t windows[] = {1, 2, 3, 5, 16, 100000};
+
+    (void)state;
+    for (unsigned b = 0; b < 8; b++)
+        for (unsigned w = 0; w < 6; w++)
+            for (uint64_t n = 1; n < 1100; n += n < 40 ? 1 : 53)
+                for (uint64_t epoch = 0; epoch < 3; epoch++) {
+                    struct wr_order o = make(WEIR_ORDER_BLOCK, n, blocks[b],
+                                             windows[w], epoch);
+
+                    check_bijection(&o);
+                }
+}
+
+static void the_largest_blocks_and_windows(void **state)
+{
+    struct wr_order o = make(WEIR_ORDER_BLOCK, 1000, UINT32_MAX, UINT32_MAX, 0);
+
+    (void)state;
+    check_bijection(&o);
+    o = make(WEIR_ORDER_BLOCK, UINT64_C(1) << 50, UINT32_MAX, UINT32_MAX, 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(wr_order_at(&o, i << 40) < o.n);
+    o = make(WEIR_ORDER_BLOCK, 1000, 0, 0, 0); /* taken as 1 */
+    check_bijection(&o);
+}
+
+/* Positions of one window hold samples of `window` blocks, whole ones. */
+static void windows_hold_whole_blocks(void **state)
+{
+    enum { BLOCK = 8, WINDOW = 3 };
+    static const uint64_t sizes[] = {24, 240, 250, 100, 7, 49};
+
+    (void)state;
+    for (unsigned s = 0; s < 6; s++)
+        for (uint64_t epoch = 0; epoch < 20; epoch++) {
+            struct wr_order o = make(WEIR_ORDER_BLOCK, sizes[s], BLOCK, WINDOW,
+                                     epoch);
+            uint64_t at = 0;
+
+            while (at < o.n) {
+                uint64_t counts[64] = {0};
+                unsigned blocks = 0;
+                /* the short block may stand in any window */
+                uint64_t len = 0, want = 0;
+
+                while (at < o.n && (blocks < WINDOW || len < want)) {
+                    uint64_t block = wr_order_at(&o, at++) / BLOCK;
+
+                    if (!counts[block]++) {
+                        blocks++;
+                        want += block == o.n / BLOCK ? o.n % BLOCK : BLOCK;
+                    }
+                    len++;
+                }
+                assert_true(blocks <= WINDOW);
+                assert_int_equal(len, want);
+            }
+        }
+}
+
+/* Inside a window the samples of its blocks are mixed. */
+static void windows_are_mixed(void **state)
+{
+    struct wr_order o = make(WEIR_ORDER_BLOCK, 4096, 64, 16, 0);
+    unsigned changes = 0;
+
+    (void)state;
+    for (uint64_t i = 1; i < o.n; i++)
+        changes += wr_order_at(&o, i) / 64 != wr_order_at(&o, i - 1) / 64;
+    assert_true(changes > 3500); /* 15/16 of all is expected */
+}
+
+static void epochs_and_seeds_differ(void **state)
+{
+    static const enum weir_order kinds[] = {WEIR_ORDER_SHUFFLE,
+                                            WEIR_ORDER_BLOCK};
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        struct wr_order a = make(kinds[k], 2000, 16, 4, 0);
+        struct wr_order b = make(kinds[k], 2000, 16, 4, 1);
+        weir_pipeline_config cfg;
+        struct wr_order c;
+        unsigned same_b = 0, same_c = 0;
+
+        weir_pipeline_defaults(&cfg);
+        cfg.order = kinds[k];
+        cfg.seed = 4;
+        cfg.block_samples = 16;
+        cfg.block_window = 4;
+        wr_order_init(&c, &cfg, 2000, 0);
+        for (uint64_t i = 0; i < 2000; i++) {
+            same_b += wr_order_at(&a, i) == wr_order_at(&b, i);
+            same_c += wr_order_at(&a, i) == wr_order_at(&c, i);
+        }
+        assert_true(same_b < 100 && same_c < 100);
+    }
+}
+
+static void ids_tell_orders_apart(void **state)
+{
+    weir_pipeline_config a, b;
+
+    (void)state;
+    weir_pipeline_defaults(&a);
+    b = a;
+    b.block_samples++; /* means nothing to a full shuffle */
+    assert_int_equal(wr_order_id(&a), wr_order_id(&b));
+    b.order = WEIR_ORDER_SEQUENTIAL;
+    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+    a.order = b.order = WEIR_ORDER_BLOCK;
+    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+    b = a;
+    b.block_window++;
+    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simple_orders),
+        cmocka_unit_test(block_order_is_a_bijection),
+        cmocka_unit_test(the_largest_blocks_and_windows),
+        cmocka_unit_test(windows_hold_whole_blocks),
+        cmocka_unit_test(windows_are_mixed),
+        cmocka_unit_test(epochs_and_seeds_differ),
+        cmocka_unit_test(ids_tell_orders_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

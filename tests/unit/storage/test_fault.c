@@ -1,0 +1,349 @@
+/* test_fault.c - each rule of the fault store, and each way to say when.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "storage/storage.h"
+
+#define SIZE 100
+
+static char dir[256];
+
+static int setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    char path[300], bytes[SIZE];
+    FILE *f;
+
+    (void)state;
+    snprintf(dir, sizeof(dir), "%s/weir-test-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(dir))
+        return -1;
+    memset(bytes, 'a', sizeof(bytes));
+    for (const char *name = "abc"; *name; name++) {
+        snprintf(path, sizeof(path), "%s/%c.bin", dir, *name);
+        f = fopen(path, "wb");
+        if (!f || fwrite(bytes, 1, SIZE, f) != SIZE || fclose(f))
+            return -1;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char path[300];
+
+    (void)state;
+    for (const char *name = "abc"; *name; name++) {
+        snprintf(path, sizeof(path), "%s/%c.bin", dir, *name);
+        unlink(path);
+    }
+    return rmdir(dir);
+}
+
+static struct wr_store *open_store(const char *rules)
+{
+    struct wr_store *st = NULL;
+    char url[600], *leaf = NULL;
+    weir_err err;
+
+    snprintf(url, sizeof(url), "fault:%s:%s", rules, dir);
+    if (wr_store_open(url, &st, &leaf, &err) < 0)
+        fail_msg("%s", err.msg);
+    return st;
+}
+
+/* A store, a queue of depth 1 and a read at a time. */
+struct fault {
+    struct wr_store *st;
+    struct wr_queue *q;
+    struct wr_read rd;
+    uint8_t buf[SIZE + 1];
+};
+
+static void fault_init(struct fault *f, const char *rules)
+{
+    struct wr_queue_config cfg = {.depth = 1, .io = WEIR_IO_BLOCKING};
+
+    f->st = open_store(rules);
+    assert_int_equal(f->st->ops->queue_open(f->st, &cfg, &f->q, NULL), 0);
+}
+
+static void fault_done(struct fault *f)
+{
+    f->q->ops->close(f->q);
+    wr_store_close(f->st);
+}
+
+static int read_one(struct fault *f, const char *path)
+{
+    struct wr_read *rd = &f->rd, *back;
+
+    f->rd = (struct wr_read){.path = path,
+                             .len = SIZE,
+                             .buf = f->buf,
+                             .cap = sizeof(f->buf),
+                             .whole = true};
+    assert_int_equal(f->q->ops->submit(f->q, &rd, 1), 1);
+    assert_int_equal(f->q->ops->reap(f->q, &back, 1, /* wait= */ true), 1);
+    assert_ptr_equal(back, &f->rd);
+    return f->rd.result;
+}
+
+static void errors(void **state)
+{
+    static const struct {
+        const char *rule;
+        int code;
+        const char *text;
+    } table[] = {
+        {"eio", WEIR_EIO,
+         "'x': cannot read 100 bytes at offset 0: Input/output error"},
+        {"enoent", WEIR_ENOENT, "'x': cannot open: No such file or directory"},
+        {"eacces", WEIR_EACCES, "'x': cannot open: Permission denied"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(table); i++) {
+        struct fault f;
+        weir_err err;
+
+        fault_init(&f, table[i].rule);
+        assert_int_equal(read_one(&f, "a.bin"), table[i].code);
+        assert_int_equal(f.rd.got, 0);
+        assert_int_equal(wr_read_error(&f.rd, "x", &err), table[i].code);
+        assert_string_equal(err.msg, table[i].text);
+        fault_done(&f);
+    }
+}
+
+static void short_reads(void **state)
+{
+    struct fault f;
+
+    (void)state;
+    fault_init(&f, "short");
+    assert_int_equal(read_one(&f, "a.bin"), WEIR_ECHANGED);
+    assert_int_equal(f.rd.got, SIZE / 2);
+    fault_done(&f);
+    fault_init(&f, "short=7");
+    assert_int_equal(read_one(&f, "a.bin"), WEIR_ECHANGED);
+    assert_int_equal(f.rd.got, 7);
+    fault_done(&f);
+    fault_init(&f, "short=1000"); /* more than there is: nothing to cut */
+    assert_int_equal(read_one(&f, "a.bin"), 0);
+    fault_done(&f);
+}
+
+static unsigned count_wrong(const struct fault *f, size_t *ret_at)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < SIZE; i++)
+        if (f->rd.data[i] != 'a') {
+            *ret_at = i;
+            n++;
+        }
+    return n;
+}
+
+static void flipped_bits(void **state)
+{
+    struct fault f;
+    size_t at = 0;
+
+    (void)state;
+    fault_init(&f, "flip");
+    assert_int_equal(read_one(&f, "a.bin"), 0);
+    assert_int_equal(count_wrong(&f, &at), 1);
+    assert_int_equal(at, SIZE / 2);
+    fault_done(&f);
+    fault_init(&f, "flip=3");
+    assert_int_equal(read_one(&f, "a.bin"), 0);
+    assert_int_equal(count_wrong(&f, &at), 1);
+    assert_int_equal(at, 3);
+    fault_done(&f);
+}
+
+static void delays(void **state)
+{
+    struct fault f;
+    uint64_t start;
+
+    (void)state;
+    fault_init(&f, "delay=30@2");
+    assert_int_equal(read_one(&f, "a.bin"), 0);
+    start = wr_clock_ns();
+    assert_int_equal(read_one(&f, "a.bin"), 0);
+    assert_true(wr_clock_ns() - start >= 30 * WR_NS_PER_MS);
+    fault_done(&f);
+    fault_init(&f, "delay=30,eio"); /* an error takes its time as well */
+    start = wr_clock_ns();
+    assert_int_equal(read_one(&f, "a.bin"), WEIR_EIO);
+    assert_true(wr_clock_ns() - start >= 30 * WR_NS_PER_MS);
+    fault_done(&f);
+}
+
+/* What is late does not hold up what is not. */
+static void late_reads_are_overtaken(void **state)
+{
+    struct wr_queue_config cfg = {.depth = 2};
+    struct wr_store *st = open_store("delay=300@1");
+    uint8_t bufs[2][SIZE + 1];
+    struct wr_read rds[2], *back;
+    struct wr_queue *q;
+
+    (void)state;
+    assert_int_equal(st->ops->queue_open(st, &cfg, &q, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        struct wr_read *rd = &rds[i];
+
+        *rd = (struct wr_read){
+            .path = "a.bin", .len = SIZE, .buf = bufs[i], .cap = SIZE + 1};
+        assert_int_equal(q->ops->submit(q, &rd, 1), 1);
+    }
+    assert_int_equal(q->ops->reap(q, &back, 1, /* wait= */ true), 1);
+    assert_ptr_equal(back, &rds[1]);
+    assert_int_equal(q->ops->reap(q, &back, 1, /* wait= */ true), 1);
+    assert_ptr_equal(back, &rds[0]);
+    q->ops->close(q);
+    wr_store_close(st);
+}
+
+static void when(void **state)
+{
+    static const struct {
+        const char *rules;
+        const char *pattern; /* of reads 1 to 9 of a, b, c, a, b, c, ... */
+    } table[] = {
+        {"eio", "xxxxxxxxx"},     {"eio@3", "..x......"},
+        {"eio@4+", "...xxxxxx"},  {"eio@%3", "..x..x..x"},
+        {"eio@~b.", ".x..x..x."}, {"eio@~", "xxxxxxxxx"},
+        {"eio@~z", "........."},  {"eio@1,eio@~c", "x.x..x..x"},
+        {"", "........."},        {"eio@9,eio@2", ".x......x"},
+    };
+    static const char *const paths[] = {"a.bin", "b.bin", "c.bin"};
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(table); i++) {
+        struct fault f;
+        char got[10] = {0};
+
+        fault_init(&f, table[i].rules);
+        for (unsigned k = 0; k < 9; k++)
+            got[k] = read_one(&f, paths[k % 3]) ? 'x' : '.';
+        assert_string_equal(got, table[i].pattern);
+        fault_done(&f);
+    }
+}
+
+/* Rules hold for reads of open objects, too. */
+static void open_objects(void **state)
+{
+    struct wr_store *st = open_store("eio@2,flip@3,short=4@4");
+    struct wr_object *o;
+    char buf[SIZE];
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(st->ops->object_open(st, "a.bin", WR_OPEN_READ, &o, NULL),
+                     0);
+    assert_int_equal(o->ops->read(o, buf, SIZE, 0, NULL), SIZE);
+    assert_int_equal(o->ops->read(o, buf, SIZE, 0, &err), WEIR_EIO);
+    assert_non_null(strstr(err.msg, "a.bin"));
+    assert_int_equal(o->ops->read(o, buf, SIZE, 0, NULL), SIZE);
+    assert_int_not_equal(buf[SIZE / 2], 'a');
+    assert_int_equal(o->ops->read(o, buf, SIZE, 0, NULL), 4);
+    o->ops->close(o, /* sync= */ false, NULL);
+    wr_store_close(st);
+}
+
+static void wrong_rules_are_named(void **state)
+{
+    static const struct {
+        const char *rules, *word;
+    } table[] = {
+        {"nonsense", "nonsense"},
+        {"eio@", "''"},
+        {"eio@0", "'0'"},
+        {"eio@x", "'x'"},
+        {"eio@%", "''"},
+        {"eio@%0", "'0'"},
+        {"eio@+", "''"},
+        {"short=x", "'x'"},
+        {"delay=-1", "'-1'"},
+        {"eio,EIO", "EIO"},
+        {"a,b", "'a'"},
+        {"delay=99999999999", "99999999999"},
+        {"eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio",
+         "16"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(table); i++) {
+        struct wr_store *st = NULL;
+        char url[600], *leaf = NULL;
+        weir_err err;
+
+        snprintf(url, sizeof(url), "fault:%s:%s", table[i].rules, dir);
+        assert_true(wr_store_open(url, &st, &leaf, &err) < 0);
+        assert_null(st);
+        if (!strstr(err.msg, table[i].word))
+            fail_msg("'%s' does not say %s", err.msg, table[i].word);
+    }
+}
+
+static void wrong_urls(void **state)
+{
+    struct wr_store *st = NULL;
+    char *leaf = NULL;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(wr_store_open("fault:eio", &st, &leaf, &err), WEIR_EINVAL);
+    assert_int_equal(wr_store_open("fault:eio:/no/where", &st, &leaf, &err),
+                     WEIR_ENOENT);
+    assert_null(st);
+}
+
+static void the_registry(void **state)
+{
+    unsigned n = 0;
+
+    (void)state;
+    while (wr_storage_at(n)) {
+        assert_non_null(wr_storage_at(n)->name);
+        assert_non_null(wr_storage_at(n)->help);
+        n++;
+    }
+    assert_true(n >= 2);
+    assert_string_equal(wr_storage_at(0)->name, "file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors),
+        cmocka_unit_test(short_reads),
+        cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(delays),
+        cmocka_unit_test(late_reads_are_overtaken),
+        cmocka_unit_test(when),
+        cmocka_unit_test(open_objects),
+        cmocka_unit_test(wrong_rules_are_named),
+        cmocka_unit_test(wrong_urls),
+        cmocka_unit_test(the_registry),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
