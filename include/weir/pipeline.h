@@ -102,8 +102,9 @@ typedef struct weir_pipeline_config {
 
     uint32_t threads;  /* workers, 0 = one per core [0] */
     uint32_t depth;    /* reads in flight per worker [32] */
-    uint32_t prefetch; /* finished batches kept ahead; 0: the pipeline works
-                          only while the consumer waits [2] */
+    uint32_t prefetch; /* finished batches kept ahead, while one more is in the
+                          making; 0: the pipeline works only while the
+                          consumer waits [1] */
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
 

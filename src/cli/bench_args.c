@@ -110,7 +110,7 @@ const struct wr_option wr_bench_options[] = {
      WR_OPT_UINT_LIST(A, prefetch),
      .arg = "N,...",
      .max = 1024,
-     .def = "2",
+     .def = "1",
      .help = "finished batches kept ahead; 0: work only while the consumer "
              "waits"},
     {.name = "batch",

@@ -49,7 +49,7 @@ void weir_pipeline_defaults(weir_pipeline_config *cfg)
         .epochs = 1,
         .world = 1,
         .depth = 32,
-        .prefetch = 2,
+        .prefetch = 1,
     };
 }
 

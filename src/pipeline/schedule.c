@@ -35,18 +35,21 @@ static void buffer_free(struct wr_sched *s, void *p)
         wr_big_free(p, s->buffer_bytes);
 }
 
-/* Batches get buffers strictly in order: the lowest one can always go on. */
-static void assign_buffers(struct wr_sched *s)
+/* Batches get buffers strictly in order, so that the lowest one can always go
+ * on, and not before they need one: a consumer that keeps up makes do with the
+ * few that came back last, which are still in the processor's cache. */
+static bool can_buffer(const struct wr_sched *s, const struct wr_batch *b)
 {
-    while (s->buffered < s->planned) {
-        struct wr_batch *b = s->by_seq[s->buffered % s->batch_count];
+    return !s->wants_data || b->seq < s->buffered ||
+           b->seq - s->buffered < s->free_buffer_count;
+}
 
-        if (s->wants_data) {
-            if (!s->free_buffer_count)
-                return;
-            b->data = s->free_buffers[--s->free_buffer_count];
-        }
-        s->buffered++;
+static void ensure_buffer(struct wr_sched *s, const struct wr_batch *b)
+{
+    while (s->wants_data && s->buffered <= b->seq) {
+        struct wr_batch *next = s->by_seq[s->buffered++ % s->batch_count];
+
+        next->data = s->free_buffers[--s->free_buffer_count];
     }
 }
 
@@ -55,7 +58,6 @@ void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b)
     if (b->data)
         s->free_buffers[s->free_buffer_count++] = b->data;
     b->data = NULL;
-    assign_buffers(s);
 }
 
 /* --- planning --- */
@@ -123,20 +125,28 @@ static void plan_batch(struct wr_sched *s)
     s->planned++;
     s->outstanding++;
     s->open = b->planned ? b : NULL;
-    assign_buffers(s);
     if (s->epoch_batch == e->batches)
         next_epoch(s);
     if (!b->planned)
         wr_sched_settle(s); /* nothing but padding */
 }
 
+/* Reads that go into the slot need the batch's buffer first. */
+static bool may_hand_out(const struct wr_sched *s, const struct wr_batch *b)
+{
+    return !s->into_slot || can_buffer(s, b);
+}
+
+static bool has_fills(const struct wr_sched *s)
+{
+    return s->fill_count && may_hand_out(s, s->fills[s->fill_head].batch);
+}
+
 static bool has_tickets(const struct wr_sched *s)
 {
-    if (s->fill_count)
+    if (has_fills(s))
         return true;
-    if (s->open)
-        return !s->into_slot || s->open->data;
-    return may_plan(s);
+    return s->open ? may_hand_out(s, s->open) : may_plan(s);
 }
 
 /* --- tickets --- */
@@ -147,6 +157,8 @@ static struct wr_ticket pop_fill(struct wr_sched *s)
 
     if (--s->fill_count == 0)
         s->fill_head = 0;
+    if (s->into_slot)
+        ensure_buffer(s, t.batch);
     return t;
 }
 
@@ -157,6 +169,8 @@ static struct wr_ticket pop_slot(struct wr_sched *s)
 
     if (b->handed == b->planned)
         s->open = NULL;
+    if (s->into_slot)
+        ensure_buffer(s, b);
     return t;
 }
 
@@ -180,11 +194,11 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     while (w->returned_count)
         w->spare[w->spare_count++] = w->returned[--w->returned_count];
     while (w->ticket_count && w->ticket_count < w->spare_count &&
-           s->fill_count && !s->closing)
+           has_fills(s) && !s->closing)
         take_fill_first(s, w);
     while (!w->ticket_count && n < w->spare_count && !s->closing &&
            has_tickets(s)) {
-        if (s->fill_count)
+        if (has_fills(s))
             ret[n++] = pop_fill(s);
         else if (s->open)
             ret[n++] = pop_slot(s);
@@ -254,7 +268,7 @@ void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
 
 static bool has_decodable(const struct wr_sched *s)
 {
-    return s->heap_count && s->heap[0]->batch->seq < s->buffered;
+    return s->heap_count && can_buffer(s, s->heap[0]->batch);
 }
 
 struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked)
@@ -262,8 +276,10 @@ struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked)
     struct wr_task *t = NULL;
 
     pthread_mutex_lock(&s->lock);
-    if (!s->closing && has_decodable(s))
+    if (!s->closing && has_decodable(s)) {
         t = heap_pop(s);
+        ensure_buffer(s, t->batch);
+    }
     *ret_parked = s->heap_count > 0 && !s->starved;
     pthread_mutex_unlock(&s->lock);
     return t;
@@ -320,7 +336,7 @@ static bool has_work(const struct wr_sched *s, const struct wr_worker *w)
     if (has_decodable(s) || w->returned_count)
         return true;
     if (w->ticket_count)
-        return w->ticket_count < w->spare_count && s->fill_count;
+        return w->ticket_count < w->spare_count && has_fills(s);
     return w->spare_count && has_tickets(s);
 }
 
@@ -530,7 +546,12 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
             return wr_fail(err, WEIR_EINVAL, "a batch would be too large");
         s->into_slot = s->shape.direct && !cfg->direct;
     }
+    /* One with the consumer, `prefetch` ahead, and one in the making; where
+     * nothing is decoded, that one is made quickly enough when its time comes,
+     * and fewer buffers stay in the processor's cache. */
     s->buffer_count = cfg->prefetch + 1;
+    if (cfg->prefetch && !s->into_slot)
+        s->buffer_count++;
     /* Encoded samples may be read ahead of the batch buffers, by as many as
      * there are reads in flight. */
     s->batch_count = s->buffer_count;

@@ -112,7 +112,7 @@ struct wr_sched {
     uint64_t epoch_batch;   /* next batch of it to plan */
     struct wr_batch *open;  /* batch whose tickets are given out; or NULL */
     uint64_t planned;       /* batches planned: next seq */
-    uint64_t buffered;      /* batches below this seq have a buffer */
+    uint64_t buffered;      /* batches from this seq on have no buffer yet */
     uint64_t settled;       /* batches below this seq are settled */
     uint64_t passed;        /* batches below this seq went to the consumer */
     uint64_t outstanding;   /* planned and not yet released */

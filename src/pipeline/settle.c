@@ -223,6 +223,8 @@ static void finalize(struct wr_sched *s, struct wr_batch *b)
     b->phase = WR_BATCH_READY;
     set_public(s, b, count);
     s->settled++;
+    /* It, and those before it, need no buffer any more. */
+    s->buffered = WR_MAX(s->buffered, s->settled);
     if (!count) {
         s->vanished++;
         wr_sched_give_buffer_back(s, b);
