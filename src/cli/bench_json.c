@@ -85,7 +85,7 @@ static json_t *run_json(const struct wr_bench_run *run, bool digest)
     char hex[24];
     json_t *j = json_pack(
         "{s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:f, s:s, "
-        "s:s, s:f, s:f, s:i, s:o}",
+        "s:s, s:f, s:f, s:i, s:f, s:o}",
         "seconds", run->seconds, "samples", (json_int_t)run->samples, "batches",
         (json_int_t)run->batches, "bytes", (json_int_t)run->bytes,
         "samples_per_s", run->samples_per_s, "bytes_per_s", run->bytes_per_s,
@@ -95,8 +95,8 @@ static json_t *run_json(const struct wr_bench_run *run, bool digest)
         "resident", run->resident, "io", run->stats.io, "verdict",
         wr_bench_verdict_name(run->verdict), "decode_limit_per_s",
         run->decode_limit, "read_limit_per_s", run->read_limit,
-        "read_limit_threads", (int)run->read_limit_threads, "times",
-        worker_json(&run->stats));
+        "read_limit_threads", (int)run->read_limit_threads, "slot_limit_per_s",
+        run->slot_limit, "times", worker_json(&run->stats));
 
     if (digest) {
         snprintf(hex, sizeof(hex), "%016" PRIx64, run->digest);

@@ -121,6 +121,11 @@ static void explain_storage(FILE *out, const struct wr_bench_result *res,
                 "samples/s: this is %.2f of that.\n",
                 res->runs[res->median].read_limit_threads,
                 res->runs[res->median].read_limit, res->of_read);
+    if (res->of_slot > 0)
+        fprintf(out,
+                "Plain reads that fill memory of the size of two batches, as "
+                "this does, reach %.0f: this is %.2f of that.\n",
+                res->runs[res->median].slot_limit, res->of_slot);
 }
 
 static void explain_decode(FILE *out, const struct wr_bench_result *res,

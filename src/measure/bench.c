@@ -3,7 +3,9 @@
 #include "measure/bench.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -38,19 +40,16 @@ static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
 
 /* One pass of plain preads by `threads`; 0 when it cannot be measured. */
 static int read_pass(struct bench *b, const struct wr_bench_case *c,
-                     unsigned threads, double *ret_rate, weir_err *err)
+                     struct wr_limit_job job, double *ret_rate, weir_err *err)
 {
-    struct wr_limit_job job = {
-        .ds = b->plan->ds,
-        .cfg = &c->cfg,
-        .samples = samples_of(b, c),
-        .threads = threads,
-        .stopped = b->plan->stopped,
-    };
     struct wr_limit limit;
     double resident;
     int r;
 
+    job.ds = b->plan->ds;
+    job.cfg = &c->cfg;
+    job.samples = samples_of(b, c);
+    job.stopped = b->plan->stopped;
     r = wr_files_prepare(&b->files, c->cache, &resident, err);
     if (r == 0)
         r = wr_limit_read(&job, &limit, err);
@@ -73,7 +72,8 @@ static int read_limit(struct bench *b, const struct wr_bench_case *c,
 
         if (*best >= 0 && abs(k - *best) > 1)
             continue;
-        r = read_pass(b, c, 1u << k, &run->read_rates[k], err);
+        r = read_pass(b, c, (struct wr_limit_job){.threads = 1u << k},
+                      &run->read_rates[k], err);
         if (r < 0)
             return r;
         if (run->read_rates[k] > run->read_rates[top])
@@ -82,6 +82,20 @@ static int read_limit(struct bench *b, const struct wr_bench_case *c,
     if (*best < 0)
         *best = top;
     return 0;
+}
+
+/* Where the bytes are the tensor, the places they go to do not fit into the
+ * cache: what plain reads reach when they have to fill them too. */
+static int slot_limit(struct bench *b, const struct wr_bench_case *c,
+                      struct wr_bench_run *run, weir_err *err)
+{
+    struct wr_limit_job job = {.threads = c->cfg.threads,
+                               .slots = 2 * c->cfg.batch};
+
+    if (c->cfg.stages != WEIR_STAGES_ALL ||
+        wr_limit_has_decode(b->plan->ds, &c->cfg))
+        return 0;
+    return read_pass(b, c, job, &run->slot_limit, err);
 }
 
 static int decode_limit(struct bench *b, const struct wr_bench_case *c,
@@ -119,6 +133,8 @@ static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
         r = decode_limit(b, c, run, err);
         if (r == 0)
             r = read_limit(b, c, run, err);
+        if (r == 0)
+            r = slot_limit(b, c, run, err);
     }
     step(b);
     if (r == 0)
@@ -144,16 +160,18 @@ static double median_of(double *values, size_t n)
                    : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Median over the counted rounds of rate / limit. */
-static double ratio_of(const struct wr_bench_result *res, bool decode,
+/* Median over the counted rounds of the rate as a part of the limit that
+ * lies at `offset` in a run. */
+static double ratio_of(const struct wr_bench_result *res, size_t offset,
                        double *scratch)
 {
     size_t n = 0;
 
     for (unsigned i = 1; i < res->round_count; i++) {
         const struct wr_bench_run *run = &res->runs[i];
-        double limit = decode ? run->decode_limit : run->read_limit;
+        double limit;
 
+        memcpy(&limit, (const char *)run + offset, sizeof(limit));
         if (limit > 0)
             scratch[n++] = run->samples_per_s / limit;
     }
@@ -204,8 +222,12 @@ static void sum_up(struct wr_bench_result *res, double *scratch)
         }
     }
     choose_read_limit(res, scratch);
-    res->of_decode = ratio_of(res, /* decode= */ true, scratch);
-    res->of_read = ratio_of(res, /* decode= */ false, scratch);
+#define RATIO(limit)                                                           \
+    ratio_of(res, offsetof(struct wr_bench_run, limit), scratch)
+    res->of_decode = RATIO(decode_limit);
+    res->of_read = RATIO(read_limit);
+    res->of_slot = RATIO(slot_limit);
+#undef RATIO
 }
 
 static int run_rounds(struct bench *b, weir_err *err)

@@ -60,7 +60,10 @@ struct wr_bench_run {
     double decode_limit, read_limit; /* samples/s of this round; 0: none */
     unsigned read_limit_threads;     /* the number that is best over all */
     double read_rates[WR_BENCH_READ_COUNTS]; /* by 1 << k threads; 0: none */
-    struct wr_bench_batch *batch_times;      /* owned; NULL: not kept */
+    double slot_limit; /* the same reads into the places of two batches, by as
+                          many threads as the pipeline has; 0: not measured
+                          (samples are decoded) */
+    struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
 };
 
 struct wr_bench_result {
@@ -68,7 +71,7 @@ struct wr_bench_result {
     unsigned round_count;
     unsigned median; /* the run whose rate is the median */
     double rate_min, rate_median, rate_max; /* samples/s */
-    double of_decode, of_read;              /* medians of the ratios; 0: none */
+    double of_decode, of_read, of_slot;     /* medians of ratios; 0: none */
     weir_bad_sample *bad; /* owned, as is each text: of the last run */
     size_t bad_kept;
     uint64_t bad_count;

@@ -26,7 +26,8 @@ struct crew {
     atomic_uint_fast64_t next; /* the next one */
     atomic_uint_fast64_t done, bytes, cpu_ns;
     const struct memory *memory; /* borrowed; decode: the samples */
-    int *fds; /* borrowed; read: open objects that hold many samples */
+    int *fds;      /* borrowed; read: open objects that hold many samples */
+    uint8_t *ring; /* borrowed; read: job->slots places; NULL: none */
     atomic_bool failed;
 
     pthread_mutex_t lock; /* guards the gate: */
@@ -151,7 +152,8 @@ static void read_share(struct crew *c)
     pass_gate(c);
     while (path && buf && (i = c->next++) < c->count && !is_stopped(c->job)) {
         wr_index_place(ds->index, wr_order_at(&c->order, i), &place);
-        n = read_sample(c, &place, path, buf);
+        n = read_sample(c, &place, path,
+                        c->ring ? c->ring + i % c->job->slots * cap : buf);
         good += n >= 0;
         bytes += n > 0 ? (uint64_t)n : 0;
     }
@@ -352,17 +354,26 @@ static int open_objects(struct crew *c, uint64_t n, weir_err *err)
 int wr_limit_read(const struct wr_limit_job *job, struct wr_limit *ret,
                   weir_err *err)
 {
-    uint64_t objects = wr_index_object_count(job->ds->index);
+    const struct wr_index *ix = job->ds->index;
+    uint64_t objects = wr_index_object_count(ix);
+    size_t ring_size = job->slots * wr_index_max_length(ix);
     struct crew c;
     int r = 0;
 
     if (!job->ds->store->ops->local_path)
         return wr_fail(err, WEIR_ENOTSUP, "not on local files");
     init_crew(&c, job);
-    if (objects != wr_index_count(job->ds->index))
+    if (ring_size) {
+        c.ring = wr_big_alloc(ring_size);
+        if (!c.ring)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        memset(c.ring, 1, ring_size);
+    }
+    if (objects != wr_index_count(ix))
         r = open_objects(&c, objects, err);
     if (r == 0)
         r = run_crew(&c, read_share, ret, err);
     close_objects(c.fds, objects);
+    wr_big_free(c.ring, ring_size);
     return r;
 }

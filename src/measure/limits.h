@@ -27,6 +27,9 @@ struct wr_limit_job {
     const weir_pipeline_config *cfg; /* borrowed */
     uint64_t samples;
     unsigned threads;
+    unsigned slots;        /* read: fill so many places in turn, as batches have
+                       them; 0: each thread reads into one buffer of its own,
+                       which stays in the processor's cache */
     bool (*stopped)(void); /* polled; may be NULL: WEIR_ECANCELED */
 };
 
