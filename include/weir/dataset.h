@@ -42,10 +42,11 @@ typedef struct weir_issue {
 
 /* Where sample i lies. */
 typedef struct weir_sample {
-    const char *name; /* path below the data set's root */
-    uint64_t offset;  /* first byte inside the object */
-    uint64_t length;  /* bytes */
-    uint32_t label;   /* class number; WEIR_NO_LABEL when there is none */
+    const char *name;     /* path below the data set's root */
+    uint64_t offset;      /* first byte inside the object */
+    uint64_t length;      /* bytes */
+    uint32_t label;       /* class number; WEIR_NO_LABEL when there is none */
+    uint64_t reserved[4]; /* 0 */
 } weir_sample;
 
 #define WEIR_NO_LABEL UINT32_MAX

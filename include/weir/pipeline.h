@@ -58,6 +58,9 @@ enum weir_on_error {
     WEIR_ON_ERROR_FAIL,     /* weir_pipeline_next fails */
 };
 
+/* With several ranks choose PAD: with KEEP and DROP the ranks of an epoch may
+ * differ by a batch (when its samples cannot be dealt evenly, or some were
+ * bad), and states taken there are of different steps. */
 enum weir_remainder {
     WEIR_REMAINDER_KEEP = 0, /* the last batch of an epoch may be short */
     WEIR_REMAINDER_DROP,     /* it is not delivered */
@@ -91,9 +94,10 @@ typedef struct weir_pipeline_config {
     uint64_t seed;          /* [0] */
     uint32_t block_samples; /* order block: samples per block [256] */
     uint32_t block_window;  /* order block: blocks mixed together [16] */
-    uint64_t epochs;        /* epochs to deliver, 0 = no end [1] */
-    uint64_t max_batches;   /* stop after so many, 0 = no limit [0] */
-    uint32_t rank, world;   /* this process takes positions rank, rank+world,
+    uint64_t epochs; /* end before the epoch of this number, counted from 0; a
+                        resumed run keeps its numbers. 0 = no end [1] */
+    uint64_t max_batches; /* stop after so many, 0 = no limit [0] */
+    uint32_t rank, world; /* this process takes positions rank, rank+world,
                                 ... of each epoch [0 of 1] */
     enum weir_remainder remainder; /* [WEIR_REMAINDER_KEEP] */
     enum weir_on_error on_error;   /* [WEIR_ON_ERROR_SKIP] */
@@ -145,12 +149,13 @@ typedef struct weir_batch {
 
 /* Where the time went, in nanoseconds, summed over workers where it says so. */
 typedef struct weir_stats {
-    uint64_t batches, samples, bytes_read; /* delivered so far */
-    uint64_t bad;                          /* samples skipped */
-    uint64_t consumer_wait_ns;             /* inside weir_pipeline_next */
-    uint64_t consumer_busy_ns;         /* between calls of weir_pipeline_next */
-    uint64_t wall_ns;                  /* since weir_pipeline_open */
-    uint64_t first_batch_ns;           /* from open to the first batch */
+    uint64_t batches, samples; /* delivered so far */
+    uint64_t bytes_read;       /* from storage: also ahead, also bad ones */
+    uint64_t bad;              /* samples skipped */
+    uint64_t consumer_wait_ns; /* inside weir_pipeline_next */
+    uint64_t consumer_busy_ns; /* between calls of weir_pipeline_next */
+    uint64_t wall_ns;          /* since weir_pipeline_open */
+    uint64_t first_batch_ns;   /* from open to the first batch */
     uint32_t workers, depth, prefetch; /* as they are in force */
     const char *io;                    /* "io_uring", "blocking"; static */
     /* sums over workers */
@@ -159,6 +164,7 @@ typedef struct weir_stats {
     uint64_t decode_ns;
     uint64_t resample_ns; /* resize and layout */
     uint64_t idle_ns;     /* nothing to do: far enough ahead */
+    uint64_t reserved[8]; /* 0 */
 } weir_stats;
 
 /* What limited the run. */
@@ -173,7 +179,8 @@ enum weir_verdict {
 typedef struct weir_bad_sample {
     uint64_t id, epoch;
     int code;         /* WEIR_E... */
-    const char *text; /* "'cat/7.jpg': truncated ..."; borrowed */
+    const char *text; /* "'cat/7.jpg': truncated ..."; borrowed; NULL when
+                         memory was short */
 } weir_bad_sample;
 
 /* Fills `cfg` with the defaults named above. */
@@ -182,15 +189,16 @@ WEIR_API void weir_pipeline_defaults(weir_pipeline_config *cfg);
 /* Opens a pipeline on `ds`, which must outlive it, and starts its threads;
  * with prefetch > 0 they start reading at once. On success *ret is the
  * caller's, to be closed with weir_pipeline_close; on failure *ret is
- * untouched. `cfg` is copied. */
+ * untouched. `cfg` (not NULL) is copied; its `reserved` must be 0. */
 WEIR_API int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                                 const weir_pipeline_config *cfg, weir_err *err);
 
 /* Waits for the next batch. Returns 1 and sets *ret, which must be given back
  * with weir_batch_release; 0 after the last one; a negative WEIR_E... on
- * failure, after which every further call fails the same way. With all
- * batches unreleased it fails with WEIR_ESTATE: at least one must come back.
- * One thread at a time. */
+ * failure, after which every further call fails the same way. prefetch + 1
+ * batches may be out at once (some pipelines allow one more); beyond that it
+ * fails with WEIR_ESTATE, and works again when one has come back. One thread at
+ * a time, and not while the pipeline is closed. */
 WEIR_API int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret,
                                 weir_err *err);
 
@@ -198,8 +206,8 @@ WEIR_API int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret,
 WEIR_API void weir_batch_release(const weir_batch *b);
 
 /* The state after the last batch that weir_pipeline_next returned, for
- * cfg.resume. Returns its length in bytes (80 and 8 more for each sample that
- * was skipped in this epoch) and writes it to `buf` when `cap` is enough
+ * cfg.resume. Returns its length in bytes (80, and at most 8 more for each
+ * sample that was skipped in this epoch) and writes it to `buf` when `cap` is enough
  * (call with cap 0 to learn the length). Same thread as _next. */
 WEIR_API size_t weir_pipeline_state(const weir_pipeline *p, void *buf,
                                     size_t cap);

@@ -8,6 +8,7 @@
  *     const weir_batch *b;
  *     weir_pipeline_config cfg;
  *     weir_err err;
+ *     int r;
  *
  *     if (weir_dataset_open(&ds, "/data/train", NULL, &err) < 0)
  *         die(err.msg);
@@ -18,10 +19,13 @@
  *         train(b->data, b->labels, b->count);
  *         weir_batch_release(b);
  *     }
+ *     if (r < 0)
+ *         die(err.msg);
  *     weir_pipeline_close(&p);
  *     weir_dataset_close(&ds);
  *
- * The library never prints, never exits and installs no signal handlers.
+ * The library never prints, never exits and installs no signal handlers. After
+ * fork the child must not use handles of the parent.
  */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -30,9 +30,11 @@ int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
 unsigned wr_cpu_count(void)
 {
     cpu_set_t set;
+    long online;
 
     CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set))
-        return 1;
-    return CPU_COUNT(&set) > 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+    online = sysconf(_SC_NPROCESSORS_ONLN); /* more than the set can hold */
+    return online > 0 ? (unsigned)online : 1;
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "base/units.h"
+#include "cli/optvalue.h"
 
 #define MAX_CASES 256
 
@@ -305,27 +306,13 @@ const struct wr_option wr_bench_options[] = {
     WR_OPTIONS_END};
 #undef A
 
-static const char *name_of(const struct wr_choice *choices, int value)
+const char *wr_bench_choice(const char *option, int value)
 {
-    for (; choices->name; choices++)
-        if (choices->value == value)
-            return choices->name;
-    return "?";
-}
+    const struct wr_option *o = wr_bench_options;
 
-const char *wr_bench_stage_name(enum weir_stages s)
-{
-    return name_of(stage_choices, (int)s);
-}
-
-const char *wr_bench_decode_name(enum weir_decode d)
-{
-    return name_of(decode_choices, (int)d);
-}
-
-const char *wr_bench_cache_name(enum wr_cache_state c)
-{
-    return name_of(cache_choices, (int)c);
+    while (o->name && strcmp(o->name, option))
+        o++;
+    return o->name ? wr_choice_name(o->choices, value) : "?";
 }
 
 const char *wr_bench_verdict_name(enum weir_verdict v)

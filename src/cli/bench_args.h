@@ -35,10 +35,8 @@ extern const struct wr_option wr_bench_options[];
 int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
                    size_t *ret_count, weir_err *err);
 
-/* Name of a value, as the user types it. */
-const char *wr_bench_stage_name(enum weir_stages s);
-const char *wr_bench_decode_name(enum weir_decode d);
-const char *wr_bench_cache_name(enum wr_cache_state c);
+/* The name of a value of an option, as the user types it. */
+const char *wr_bench_choice(const char *option, int value);
 const char *wr_bench_verdict_name(enum weir_verdict v);
 
 #endif

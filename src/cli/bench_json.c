@@ -8,8 +8,19 @@
 
 #include "base/error.h"
 #include "cli/bench_args.h"
+#include "cli/text.h"
 #include "monitor/host.h"
 #include "record/record.h"
+
+#define TEXT_BYTES 8192
+
+/* A name or a message; bytes that are not UTF-8 become \xNN. */
+static json_t *text_json(const char *s)
+{
+    char shown[TEXT_BYTES];
+
+    return json_string(wr_text_show(s, false, shown, sizeof(shown)));
+}
 
 static json_t *host_json(const weir_dataset *ds)
 {
@@ -35,37 +46,64 @@ static json_t *host_json(const weir_dataset *ds)
 
 static json_t *dataset_json(const weir_dataset *ds)
 {
-    return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "url", ds->url, "format",
-        ds->format->name, "samples", (json_int_t)wr_index_count(ds->index),
-        "bytes", (json_int_t)wr_index_bytes(ds->index), "files",
-        (json_int_t)wr_index_object_count(ds->index), "classes",
-        (json_int_t)wr_index_class_count(ds->index), "index_problems",
-        (json_int_t)wr_index_issue_count(ds->index));
+    return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "url",
+                     text_json(ds->url), "format", ds->format->name, "samples",
+                     (json_int_t)wr_index_count(ds->index), "bytes",
+                     (json_int_t)wr_index_bytes(ds->index), "files",
+                     (json_int_t)wr_index_object_count(ds->index), "classes",
+                     (json_int_t)wr_index_class_count(ds->index),
+                     "index_problems",
+                     (json_int_t)wr_index_issue_count(ds->index));
+}
+
+/* A setting by the name that its option and its value have. */
+static void put_choice(json_t *to, const char *key, const char *option,
+                       int value)
+{
+    json_object_set_new(to, key, json_string(wr_bench_choice(option, value)));
+}
+
+static void put_number(json_t *to, const char *key, uint64_t value)
+{
+    json_object_set_new(to, key, json_integer((json_int_t)value));
 }
 
 static json_t *settings_json(const struct wr_bench_case *c)
 {
-    static const char *const dtypes[] = {"f32", "f16", "u8"};
-    static const char *const layouts[] = {"nhwc", "nchw"};
-    static const char *const filters[] = {"bilinear", "bilinear-noaa", "area"};
-    static const char *const orders[] = {"shuffle", "sequential", "block"};
-    static const char *const engines[] = {"auto", "uring", "blocking"};
     const weir_pipeline_config *g = &c->cfg;
+    json_t *to = json_object();
 
-    return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:s, "
-        "s:s, s:I, s:I, s:I, s:s, s:b, s:i, s:i}",
-        "stages", wr_bench_stage_name(g->stages), "decode",
-        wr_bench_decode_name(g->decode), "cache", wr_bench_cache_name(c->cache),
-        "threads", (int)g->threads, "depth", (int)g->depth, "prefetch",
-        (int)g->prefetch, "batch", (int)g->batch, "width", (int)g->width,
-        "height", (int)g->height, "channels", (int)g->channels, "dtype",
-        dtypes[g->dtype], "layout", layouts[g->layout], "resize",
-        filters[g->resize], "order", orders[g->order], "seed",
-        (json_int_t)g->seed, "epochs", (json_int_t)g->epochs, "max_batches",
-        (json_int_t)g->max_batches, "io", engines[g->io], "direct", g->direct,
-        "rank", (int)g->rank, "world", (int)g->world);
+    put_choice(to, "stages", "stages", (int)g->stages);
+    put_choice(to, "cache", "cache", (int)c->cache);
+    put_choice(to, "decode", "decode", (int)g->decode);
+    put_choice(to, "dtype", "dtype", (int)g->dtype);
+    put_choice(to, "layout", "layout", (int)g->layout);
+    put_choice(to, "resize", "resize", (int)g->resize);
+    put_choice(to, "order", "order", (int)g->order);
+    put_choice(to, "remainder", "remainder", (int)g->remainder);
+    put_choice(to, "on_error", "on-error", (int)g->on_error);
+    put_choice(to, "io", "io", (int)g->io);
+    json_object_set_new(to, "direct", json_boolean(g->direct));
+    put_number(to, "threads", g->threads);
+    put_number(to, "depth", g->depth);
+    put_number(to, "prefetch", g->prefetch);
+    put_number(to, "batch", g->batch);
+    put_number(to, "width", g->width);
+    put_number(to, "height", g->height);
+    put_number(to, "channels", g->channels);
+    put_number(to, "seed", g->seed);
+    put_number(to, "block_samples", g->block_samples);
+    put_number(to, "block_window", g->block_window);
+    put_number(to, "epochs", g->epochs);
+    put_number(to, "max_batches", g->max_batches);
+    put_number(to, "rank", g->rank);
+    put_number(to, "world", g->world);
+    json_object_set_new(to, "normalize",
+                        json_pack("{s:[fff], s:[fff]}", "mean",
+                                  (double)g->mean[0], (double)g->mean[1],
+                                  (double)g->mean[2], "std", (double)g->std[0],
+                                  (double)g->std[1], (double)g->std[2]));
+    return to;
 }
 
 static json_t *worker_json(const weir_stats *s)
@@ -111,10 +149,10 @@ static json_t *bad_json(const struct wr_bench_result *res)
 
     for (size_t i = 0; i < res->bad_kept; i++)
         json_array_append_new(list,
-                              json_pack("{s:I, s:s, s:s}", "sample",
+                              json_pack("{s:I, s:s, s:o}", "sample",
                                         (json_int_t)res->bad[i].id, "error",
                                         weir_error_name(res->bad[i].code),
-                                        "text", res->bad[i].text));
+                                        "text", text_json(res->bad[i].text)));
     return list;
 }
 
@@ -140,19 +178,19 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
                         const struct wr_bench_result *results)
 {
     json_t *record = wr_record_new("bench"), *cases = json_array();
+    int bad = 0;
 
-    if (!record || !cases) {
-        json_decref(record);
-        json_decref(cases);
-        return NULL;
-    }
     for (size_t k = 0; k < plan->case_count; k++)
-        json_array_append_new(cases, case_json(plan, k, &results[k]));
-    json_object_set_new(record, "host", host_json(plan->ds));
-    json_object_set_new(record, "dataset", dataset_json(plan->ds));
-    json_object_set_new(record, "consumer_ms", json_real(plan->consumer_ms));
-    json_object_set_new(record, "cases", cases);
-    return record;
+        bad |= json_array_append_new(cases, case_json(plan, k, &results[k]));
+    bad |= json_object_set_new(record, "host", host_json(plan->ds));
+    bad |= json_object_set_new(record, "dataset", dataset_json(plan->ds));
+    bad |= json_object_set_new(record, "consumer_ms",
+                               json_real(plan->consumer_ms));
+    bad |= json_object_set_new(record, "cases", cases);
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
 }
 
 int wr_bench_write_csv(const struct wr_bench_plan *plan,
@@ -175,15 +213,16 @@ int wr_bench_write_csv(const struct wr_bench_plan *plan,
                 fprintf(f,
                         "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
                         ",%u,%" PRIu64 ",%" PRIu32 ",%.3f,%.3f\n",
-                        k, wr_bench_stage_name(c->cfg.stages),
-                        wr_bench_cache_name(c->cache), c->cfg.threads,
+                        k, wr_bench_choice("stages", (int)c->cfg.stages),
+                        wr_bench_choice("cache", (int)c->cache), c->cfg.threads,
                         c->cfg.depth, c->cfg.prefetch, i, b,
                         run->batch_times[b].count,
                         (double)run->batch_times[b].at_ns / 1e6,
                         (double)run->batch_times[b].wait_ns / 1e6);
         }
-    if (fflush(f) == EOF || ferror(f))
+    if (ferror(f))
+        r = wr_fail(err, WEIR_EIO, "'%s': cannot write", path);
+    if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", path);
-    fclose(f);
     return r;
 }

@@ -56,9 +56,9 @@ static void add_row(struct wr_table *t, const struct wr_bench_case *c,
     const struct wr_bench_run *run = &res->runs[res->median];
     char count[32];
 
-    wr_table_cell(t, "%s", wr_bench_stage_name(c->cfg.stages));
-    wr_table_cell(t, "%s", wr_bench_decode_name(c->cfg.decode));
-    wr_table_cell(t, "%s", wr_bench_cache_name(c->cache));
+    wr_table_cell(t, "%s", wr_bench_choice("stages", (int)c->cfg.stages));
+    wr_table_cell(t, "%s", wr_bench_choice("decode", (int)c->cfg.decode));
+    wr_table_cell(t, "%s", wr_bench_choice("cache", (int)c->cache));
     wr_table_cell(t, "%" PRIu32, c->cfg.threads);
     wr_table_cell(t, "%" PRIu32, c->cfg.depth);
     wr_table_cell(t, "%" PRIu32, c->cfg.prefetch);
@@ -66,8 +66,12 @@ static void add_row(struct wr_table *t, const struct wr_bench_case *c,
     wr_table_cell(t, "%s",
                   wr_format_count(count, sizeof(count),
                                   (uint64_t)(res->rate_median + 0.5)));
-    wr_table_cell(t, "%.0f%%",
-                  (res->rate_max - res->rate_min) / 2 / res->rate_median * 100);
+    if (res->rate_median > 0)
+        wr_table_cell(t, "%.0f%%",
+                      (res->rate_max - res->rate_min) / 2 / res->rate_median *
+                          100);
+    else
+        wr_table_cell(t, "-");
     wr_table_cell(t, "%.0f", run->bytes_per_s / 1e6);
     wr_table_cell(t, "%.2f", run->cpu_s_per_1000);
     wr_table_cell(t, "%.0f", (double)run->peak_bytes / 1e6);
@@ -159,8 +163,9 @@ static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
 
     fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " threads%s: ",
             wr_cli_style(cli, WR_STYLE_BOLD),
-            wr_bench_stage_name(c->cfg.stages), wr_bench_cache_name(c->cache),
-            c->cfg.threads, wr_cli_style(cli, WR_STYLE_END));
+            wr_bench_choice("stages", (int)c->cfg.stages),
+            wr_bench_choice("cache", (int)c->cache), c->cfg.threads,
+            wr_cli_style(cli, WR_STYLE_END));
     switch (run->verdict) {
     case WEIR_VERDICT_STORAGE:
         explain_storage(cli->out, res, s);
@@ -217,7 +222,7 @@ static void print_bad(const struct wr_cli *cli,
     for (size_t i = 0; i < WR_MIN(res->bad_kept, (size_t)BAD_SHOWN); i++)
         fprintf(cli->out, "  %s\n", res->bad[i].text);
     if (res->bad_count > BAD_SHOWN)
-        fprintf(cli->out, "  ... and %" PRIu64 " more (--json lists them)\n",
+        fprintf(cli->out, "  ... and %" PRIu64 " more (--json lists 1,000)\n",
                 res->bad_count - BAD_SHOWN);
 }
 

@@ -45,23 +45,24 @@ static int write_files(const struct wr_cli *cli,
 {
     const struct bench_args *a = cli->args;
     json_t *record;
-    int r = 0;
+    int r = 0, written = 0;
 
+    /* A file that cannot be written must not cost the other results. */
     if (a->csv)
         r = wr_bench_write_csv(plan, results, a->csv, err);
-    if (r < 0 || (!a->record && !a->json))
+    if (!a->record && !a->json)
         return r;
     record = wr_bench_record(plan, results);
     if (!record)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (a->record)
-        r = wr_record_write(record, a->record, err);
-    if (r == 0 && a->json) {
+    if (a->json) {
         json_dumpf(record, cli->out, JSON_INDENT(1));
         fputc('\n', cli->out);
     }
+    if (a->record)
+        written = wr_record_write(record, a->record, r < 0 ? NULL : err);
     json_decref(record);
-    return r;
+    return r < 0 ? r : written;
 }
 
 /* Thresholds that were asked for. */
@@ -75,20 +76,40 @@ static int judge(const struct wr_cli *cli, const struct wr_bench_plan *plan,
         const struct {
             const char *what;
             double is, wanted;
+            bool measured;
         } checks[] = {
-            {"samples per second", results[k].rate_median, a->min_rate},
-            {"of the decode limit", results[k].of_decode, a->min_of_decode},
-            {"of the read limit", results[k].of_read, a->min_of_read},
+            {"samples per second", results[k].rate_median, a->min_rate, true},
+            {"of the decode limit", results[k].of_decode, a->min_of_decode,
+             results[k].of_decode > 0},
+            {"of the read limit", results[k].of_read, a->min_of_read,
+             results[k].of_read > 0},
         };
 
         for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-            if (checks[i].is < checks[i].wanted) {
+            if (checks[i].wanted > 0 && !checks[i].measured) {
+                wr_cli_note(cli, "row %zu: the part %s was not measured", k + 1,
+                            checks[i].what);
+            } else if (checks[i].is < checks[i].wanted) {
                 wr_cli_note(cli, "row %zu: %.2f %s, %.2f was asked for", k + 1,
                             checks[i].is, checks[i].what, checks[i].wanted);
                 code = WR_EXIT_MISSED;
             }
     }
     return code;
+}
+
+/* What was delivered must not differ from round to round. */
+static int check_digests(const struct wr_bench_plan *plan,
+                         const struct wr_bench_result *results, weir_err *err)
+{
+    for (size_t k = 0; plan->digest && k < plan->case_count; k++)
+        for (unsigned i = 1; i < results[k].round_count; i++)
+            if (results[k].runs[i].digest != results[k].runs[0].digest)
+                return wr_fail(err, WEIR_EIO,
+                               "row %zu: round %u delivered other data than "
+                               "the first one",
+                               k + 1, i + 1);
+    return 0;
 }
 
 static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
@@ -113,6 +134,8 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
         r = wr_bench_print(cli, plan, results, &err);
     if (r == 0)
         r = write_files(cli, plan, results, &err);
+    if (r == 0)
+        r = check_digests(plan, results, &err);
     code = r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
     wr_bench_free(results, plan->case_count);
     return code;
@@ -145,6 +168,8 @@ static int bench_run(struct wr_cli *cli)
     weir_err err;
     int code;
 
+    if (!a->limits && (a->min_of_decode > 0 || a->min_of_read > 0))
+        return wr_cli_usage(cli, "a part of a limit needs the limits");
     if (wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     if (open_dataset(cli, &ds, &err) < 0) {

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/roff.h"
+#include "weir/weir.h"
 
 static int man_run(struct wr_cli *cli)
 {
@@ -11,13 +12,13 @@ static int man_run(struct wr_cli *cli)
     const char *near;
 
     if (!cli->operand_count) {
-        wr_roff_overview(cli->out, wr_commands, WR_CLI_VERSION);
+        wr_roff_overview(cli->out, wr_commands, weir_version_string());
         return WR_EXIT_DONE;
     }
     cmd = wr_command_find(cli->operands[0], &near);
     if (!cmd)
         return wr_cli_usage(cli, "unknown command '%s'", cli->operands[0]);
-    wr_roff_command(cli->out, cmd, WR_CLI_VERSION);
+    wr_roff_command(cli->out, cmd, weir_version_string());
     return WR_EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/text.h"
 
 #define NAME_BYTES 8192u
 
@@ -27,7 +28,7 @@ static json_t *text(const char *s)
 
     if (!s)
         return json_null();
-    return json_string(wr_inspect_name(s, false, shown, sizeof(shown)));
+    return json_string(wr_text_show(s, false, shown, sizeof(shown)));
 }
 
 static json_t *class_json(const struct wr_inspect_report *r, uint32_t label)

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/chart.h"
 #include "cli/table.h"
+#include "cli/text.h"
 
 #define NAME_BYTES 1024u
 #define NOTE_BYTES 48u
@@ -56,51 +57,6 @@ const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
     return buf;
 }
 
-/* Bytes of the UTF-8 character at p; 0: it is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-    size_t n = p[0] < 0x80             ? 1
-               : (p[0] & 0xe0) == 0xc0 ? 2
-               : (p[0] & 0xf0) == 0xe0 ? 3
-               : (p[0] & 0xf8) == 0xf0 ? 4
-                                       : 0;
-    uint32_t code = n > 1 ? p[0] & (0x7fu >> n) : p[0];
-
-    for (size_t k = 1; k < n; k++) {
-        if ((p[k] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (p[k] & 0x3fu);
-    }
-    if ((n == 2 && code < 0x80) || (n == 3 && code < 0x800) ||
-        (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-        (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return n;
-}
-
-const char *wr_inspect_name(const char *name, bool controls, char *buf,
-                            size_t cap)
-{
-    const unsigned char *p = (const unsigned char *)name;
-    size_t used = 0;
-
-    while (*p && used + 5 < cap) {
-        size_t n = utf8_length(p);
-        bool control = *p < 0x20 || *p == 0x7f ||
-                       (n == 2 && *p == 0xc2 && p[1] < 0xa0);
-
-        if (n && !(controls && control)) {
-            memcpy(buf + used, p, n);
-            used += n;
-            p += n;
-            continue;
-        }
-        used += (size_t)snprintf(buf + used, cap - used, "\\x%02x", *p++);
-    }
-    buf[used] = '\0';
-    return buf;
-}
-
 static const char *count_text(uint64_t n, char *buf)
 {
     return wr_format_count(buf, 32, n);
@@ -120,7 +76,7 @@ static void print_class(const struct wr_cli *cli,
     fprintf(cli->out, "%s (", count_text(r->stats.class_samples[label], n));
     if (name)
         fprintf(cli->out, "'%s')",
-                wr_inspect_name(name, true, shown, sizeof(shown)));
+                wr_text_show(name, true, shown, sizeof(shown)));
     else
         fprintf(cli->out, "label %" PRIu32 ")", label);
 }
@@ -158,7 +114,7 @@ static void print_head(const struct wr_cli *cli,
     char a[32], b[32], c[32], d[32], e[32], f[32], text[256];
 
     fprintf(cli->out, "%s%s%s: %s\n\n", wr_cli_style(cli, WR_STYLE_BOLD),
-            wr_inspect_name(r->url, true, text, sizeof(text)),
+            wr_text_show(r->url, true, text, sizeof(text)),
             wr_cli_style(cli, WR_STYLE_END), weir_dataset_format(r->ds));
     fprintf(cli->out, "  samples   %s in %s %s\n", count_text(s->count, a),
             count_text(wr_index_object_count(r->ds->index), b),
@@ -283,8 +239,8 @@ static void print_broken(const struct wr_cli *cli,
         wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
         fprintf(
             cli->out, "  '%s': %s\n",
-            wr_inspect_name(path, true, name, sizeof(name)),
-            wr_inspect_name(s->broken[k].reason, true, reason, sizeof(reason)));
+            wr_text_show(path, true, name, sizeof(name)),
+            wr_text_show(s->broken[k].reason, true, reason, sizeof(reason)));
     }
     if (s->broken_count > s->broken_kept)
         fprintf(cli->out, "  ... and %s more\n",
@@ -304,8 +260,8 @@ static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
             wr_cli_style(cli, WR_STYLE_END));
     for (; (issue = weir_dataset_issue(ds, k)); k++)
         fprintf(cli->out, "  '%s': %s\n",
-                wr_inspect_name(issue->name, true, name, sizeof(name)),
-                wr_inspect_name(issue->reason, true, reason, sizeof(reason)));
+                wr_text_show(issue->name, true, name, sizeof(name)),
+                wr_text_show(issue->reason, true, reason, sizeof(reason)));
     if (count > k)
         fprintf(cli->out, "  ... and %s more\n", count_text(count - k, a));
 }
@@ -327,7 +283,7 @@ static void print_all_classes(const struct wr_cli *cli,
         wr_table_cell(t, "%s", count_text(r->stats.class_samples[c], n));
         wr_table_cell(
             t, "%s",
-            wr_inspect_name(name ? name : "", true, shown, sizeof(shown)));
+            wr_text_show(name ? name : "", true, shown, sizeof(shown)));
     }
     fprintf(cli->out, "\nClasses\n\n");
     if (wr_table_print(t, cli, 2, &err) < 0)

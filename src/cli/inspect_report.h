@@ -31,11 +31,6 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
 const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
                                   size_t cap);
 
-/* `name` with what a terminal or JSON cannot show as \xNN: bytes that are not
- * UTF-8, and control characters too if `controls`. */
-const char *wr_inspect_name(const char *name, bool controls, char *buf,
-                            size_t cap);
-
 /* Prints it for a person. */
 void wr_inspect_print(const struct wr_cli *cli,
                       const struct wr_inspect_report *r);

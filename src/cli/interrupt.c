@@ -3,11 +3,12 @@
 #include "cli/interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 /* lint: global - a signal handler can reach nothing else. Holds the number of
  * the signal that came, 0 before. */
-static volatile sig_atomic_t signal_came;
+static atomic_int signal_came;
 
 static void on_signal(int number)
 {

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "weir/weir.h"
 
 static unsigned terminal_width(FILE *out)
 {
@@ -20,6 +21,18 @@ static unsigned terminal_width(FILE *out)
     if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
         return size.ws_col;
     return 80;
+}
+
+/* Many files are open at once; the soft limit is for programs that use
+ * select, which this one does not. */
+static void raise_file_limit(void)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+        lim.rlim_cur = lim.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &lim); /* a wish: failing is fine */
+    }
 }
 
 static int unknown(const char *name, const char *near)
@@ -41,7 +54,7 @@ static int dispatch(struct wr_cli *cli, int argc, char **argv)
         return WR_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-        fprintf(cli->out, "weir %s\n", WR_CLI_VERSION);
+        fprintf(cli->out, "weir %s\n", weir_version_string());
         return WR_EXIT_DONE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
@@ -75,6 +88,7 @@ int main(int argc, char **argv)
     int code, lost;
 
     setlocale(LC_CTYPE, ""); /* numbers keep their point */
+    raise_file_limit();
     wr_interrupt_install();
     cli.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
     cli.width = terminal_width(stdout);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/text.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -114,4 +114,48 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
         s += len;
     }
     fputc('\n', to);
+}
+
+/* Bytes of the UTF-8 character at p; 0: it is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    size_t n = p[0] < 0x80             ? 1
+               : (p[0] & 0xe0) == 0xc0 ? 2
+               : (p[0] & 0xf0) == 0xe0 ? 3
+               : (p[0] & 0xf8) == 0xf0 ? 4
+                                       : 0;
+    uint32_t code = n > 1 ? p[0] & (0x7fu >> n) : p[0];
+
+    for (size_t k = 1; k < n; k++) {
+        if ((p[k] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (p[k] & 0x3fu);
+    }
+    if ((n == 2 && code < 0x80) || (n == 3 && code < 0x800) ||
+        (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+        (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return n;
+}
+
+const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    size_t used = 0;
+
+    while (*p && used + 5 < cap) {
+        size_t n = utf8_length(p);
+        bool control = *p < 0x20 || *p == 0x7f ||
+                       (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+
+        if (n && !(controls && control)) {
+            memcpy(buf + used, p, n);
+            used += n;
+            p += n;
+            continue;
+        }
+        used += (size_t)snprintf(buf + used, cap - used, "\\x%02x", *p++);
+    }
+    buf[used] = '\0';
+    return buf;
 }

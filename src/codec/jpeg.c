@@ -234,7 +234,7 @@ static int prepare(struct jpeg_state *s, const struct wr_codec_job *job,
     r = choose_color(s, err);
     if (r < 0)
         return r;
-    c->dct_method = JDCT_ISLOW;
+    c->dct_method = job->fast && job->out_w ? JDCT_IFAST : JDCT_ISLOW;
     c->do_fancy_upsampling = TRUE;
     c->scale_num = 1;
     c->scale_denom = choose_denominator(job, c);

@@ -50,7 +50,7 @@ static int read_pass(struct bench *b, const struct wr_bench_case *c,
     job.cfg = &c->cfg;
     job.samples = samples_of(b, c);
     job.stopped = b->plan->stopped;
-    r = wr_files_prepare(&b->files, c->cache, &resident, err);
+    r = wr_files_prepare(&b->files, c->cache, b->plan->stopped, &resident, err);
     if (r == 0)
         r = wr_limit_read(&job, &limit, err);
     *ret_rate = r == 0 ? limit.samples_per_s : 0;
@@ -119,6 +119,22 @@ static int decode_limit(struct bench *b, const struct wr_bench_case *c,
     return r == WEIR_ECANCELED ? r : 0;
 }
 
+static int run_limits(struct bench *b, const struct wr_bench_case *c,
+                      struct wr_bench_run *run, weir_err *err)
+{
+    int r;
+
+    if (!b->plan->limits)
+        return 0;
+    step(b);
+    r = decode_limit(b, c, run, err);
+    if (r == 0)
+        r = read_limit(b, c, run, err);
+    if (r == 0)
+        r = slot_limit(b, c, run, err);
+    return r;
+}
+
 /* --- rounds --- */
 
 static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
@@ -128,20 +144,18 @@ static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
     double resident = -1;
     int r = 0;
 
-    if (b->plan->limits) {
-        step(b);
-        r = decode_limit(b, c, run, err);
-        if (r == 0)
-            r = read_limit(b, c, run, err);
-        if (r == 0)
-            r = slot_limit(b, c, run, err);
-    }
+    if (c->cache != WR_CACHE_ASIS)
+        r = run_limits(b, c, run, err);
     step(b);
     if (r == 0)
-        r = wr_files_prepare(&b->files, c->cache, &resident, err);
+        r = wr_files_prepare(&b->files, c->cache, b->plan->stopped, &resident,
+                             err);
     if (r == 0)
         r = wr_bench_once(b->plan, c, run, &b->results[k], err);
     run->resident = resident;
+    /* The limits read the files: a cache that is left alone comes first. */
+    if (r == 0 && c->cache == WR_CACHE_ASIS)
+        r = run_limits(b, c, run, err);
     return r;
 }
 

@@ -71,7 +71,17 @@ static void done_tally(struct tally *t)
         XXH3_freeState(t->hash);
 }
 
-/* Takes batches until the end; a consumer that works sleeps instead. */
+/* A consumer that works sleeps instead, with an ear for Ctrl-C. */
+static void work_until(const struct wr_bench_plan *plan, uint64_t deadline_ns)
+{
+    uint64_t now;
+
+    while ((now = wr_clock_ns()) < deadline_ns &&
+           !(plan->stopped && plan->stopped()))
+        wr_clock_sleep_until(WR_MIN(deadline_ns, now + 200 * WR_NS_PER_MS));
+}
+
+/* Takes batches until the end. */
 static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
                    struct tally *t, weir_err *err)
 {
@@ -91,8 +101,7 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
         when = (struct wr_bench_batch){
             .wait_ns = now - before, .at_ns = now - opened, .count = b->count};
         r = note_batch(t, b, &when, err);
-        if (work_ns)
-            wr_clock_sleep_until(now + work_ns);
+        work_until(plan, now + work_ns);
         weir_batch_release(b);
         if (r < 0)
             return r;
@@ -113,7 +122,8 @@ static void keep_bad(const weir_pipeline *p, struct wr_bench_result *to)
     to->bad_count = n;
     to->bad_kept = 0;
     to->bad = calloc(n ? WR_MIN(n, (uint64_t)1000) : 1, sizeof(*to->bad));
-    for (uint64_t k = 0; to->bad && (s = weir_pipeline_bad(p, k)); k++) {
+    for (uint64_t k = 0; to->bad && k < n && (s = weir_pipeline_bad(p, k));
+         k++) {
         to->bad[k] = *s;
         to->bad[k].text = strdup(s->text ? s->text : "?");
         to->bad_kept++;
@@ -168,7 +178,7 @@ int wr_bench_once(const struct wr_bench_plan *plan,
         ret->batch_times = t.times;
         t.times = NULL;
     }
-    if (p && bad)
+    if (r == 0 && bad)
         keep_bad(p, bad);
     weir_pipeline_close(&p);
     done_tally(&t);

@@ -42,16 +42,27 @@ void wr_files_done(struct wr_files *f)
     *f = (struct wr_files){0};
 }
 
-int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
-                     double *ret_resident, weir_err *err)
+static bool is_stopped(void *ctx, uint64_t files, uint64_t bytes)
 {
-    struct wr_pagecache_job job = {.paths = f->paths, .count = f->count};
+    bool (*const *stopped)(void) = ctx;
+
+    return *stopped && (*stopped)();
+}
+
+int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
+                     bool (*stopped)(void), double *ret_resident, weir_err *err)
+{
+    struct wr_pagecache_job job = {.paths = f->paths,
+                                   .count = f->count,
+                                   .progress = is_stopped,
+                                   .ctx = &stopped};
     struct wr_pagecache_report report;
     int r;
 
-    *ret_resident = -1;
-    if (!f->count)
+    if (!f->count) {
+        *ret_resident = -1;
         return 0;
+    }
     if (state == WR_CACHE_COLD)
         r = wr_pagecache_drop(&job, &report, err);
     else if (state == WR_CACHE_WARM)
@@ -60,7 +71,8 @@ int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
         r = wr_pagecache_status(&job, &report, err);
     if (r < 0)
         return r;
-    if (report.bytes && !report.unknown_files)
-        *ret_resident = (double)report.resident_bytes / (double)report.bytes;
+    *ret_resident = report.bytes && !report.unknown_files
+                        ? (double)report.resident_bytes / (double)report.bytes
+                        : -1;
     return 0;
 }

@@ -22,8 +22,10 @@ int wr_files_init(struct wr_files *f, const weir_dataset *ds, weir_err *err);
 void wr_files_done(struct wr_files *f);
 
 /* Brings them into `state` and tells what part is resident then (0..1; -1
- * when it could not be found out). */
+ * when it could not be found out). `stopped` (may be NULL) is polled:
+ * WEIR_ECANCELED. */
 int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
-                     double *ret_resident, weir_err *err);
+                     bool (*stopped)(void), double *ret_resident,
+                     weir_err *err);
 
 #endif

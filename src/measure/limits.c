@@ -17,6 +17,11 @@
 #include "pipeline/order.h"
 
 #define PATH_CAP 8192
+/* Samples are read in pieces of this size: what one of them claims to need
+ * must not decide about memory. */
+#define PIECE ((size_t)8 << 20)
+/* Memory for the places that are filled in turn. */
+#define MAX_RING ((size_t)1 << 30)
 
 /* What all threads of one measurement share. */
 struct crew {
@@ -24,7 +29,7 @@ struct crew {
     struct wr_order order;
     uint64_t count;            /* samples to work on */
     atomic_uint_fast64_t next; /* the next one */
-    atomic_uint_fast64_t done, bytes, cpu_ns;
+    atomic_uint_fast64_t done;
     const struct memory *memory; /* borrowed; decode: the samples */
     int *fds;      /* borrowed; read: open objects that hold many samples */
     uint8_t *ring; /* borrowed; read: job->slots places; NULL: none */
@@ -93,7 +98,7 @@ static void decode_share(struct crew *c)
     const weir_dataset *ds = c->job->ds;
     weir_pipeline_config cfg = *c->job->cfg;
     struct wr_decoder *d = NULL;
-    uint64_t i, good = 0, bytes = 0;
+    uint64_t i, good = 0;
 
     cfg.stages = WEIR_STAGES_DECODE;
     if (ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
@@ -105,32 +110,54 @@ static void decode_share(struct crew *c)
 
         if (len && d->ops->decode(d, at, len, NULL, NULL, NULL) == 0)
             good++;
-        bytes += len;
     }
     c->done += good;
-    c->bytes += bytes;
     if (d)
         d->ops->free(d);
 }
 
+/* Reads a range piece by piece into the same `cap` bytes; the bytes that
+ * came, -1 on failure. */
+static int64_t read_range(int fd, const struct wr_place *place, uint8_t *buf,
+                          size_t cap)
+{
+    uint64_t done = 0;
+    ssize_t n;
+
+    do {
+        n = pread(fd, buf, WR_MIN(place->length - done, cap),
+                  (off_t)(place->offset + done));
+        if (n < 0)
+            return -1;
+        done += (uint64_t)n;
+    } while (n > 0 && done < place->length);
+    return (int64_t)done;
+}
+
+/* Where a sample goes. */
+struct target {
+    uint8_t *buf; /* borrowed */
+    size_t cap;
+    char *path; /* borrowed: PATH_CAP bytes for its name */
+};
+
 static int64_t read_sample(struct crew *c, const struct wr_place *place,
-                           char *path, uint8_t *buf)
+                           const struct target *to)
 {
     const weir_dataset *ds = c->job->ds;
     char rel[PATH_CAP];
-    ssize_t n;
+    int64_t n;
     int fd;
 
     if (c->fds)
-        return pread(c->fds[place->object], buf, place->length,
-                     (off_t)place->offset);
+        return read_range(c->fds[place->object], place, to->buf, to->cap);
     wr_index_object_path(ds->index, place->object, rel, sizeof(rel));
-    if (!ds->store->ops->local_path(ds->store, rel, path, PATH_CAP))
+    if (!ds->store->ops->local_path(ds->store, rel, to->path, PATH_CAP))
         return -1;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(to->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    n = pread(fd, buf, place->length, (off_t)place->offset);
+    n = read_range(fd, place, to->buf, to->cap);
     close(fd);
     return n;
 }
@@ -138,29 +165,27 @@ static int64_t read_sample(struct crew *c, const struct wr_place *place,
 static void read_share(struct crew *c)
 {
     const weir_dataset *ds = c->job->ds;
-    size_t cap = wr_index_max_length(ds->index);
-    char *path = malloc(PATH_CAP);
-    uint8_t *buf = wr_big_alloc(cap);
-    uint64_t i, good = 0, bytes = 0;
+    size_t cap = WR_MIN(wr_index_max_length(ds->index), PIECE);
+    struct target to = {.cap = cap, .path = malloc(PATH_CAP)};
+    uint8_t *own = wr_big_alloc(cap);
+    uint64_t i, good = 0;
     struct wr_place place;
     int64_t n;
 
-    if (!path || !buf)
+    if (!to.path || !own)
         c->failed = true;
     else
-        memset(buf, 1, cap); /* not the page faults are measured */
+        memset(own, 1, cap); /* not the page faults are measured */
     pass_gate(c);
-    while (path && buf && (i = c->next++) < c->count && !is_stopped(c->job)) {
+    while (!c->failed && (i = c->next++) < c->count && !is_stopped(c->job)) {
         wr_index_place(ds->index, wr_order_at(&c->order, i), &place);
-        n = read_sample(c, &place, path,
-                        c->ring ? c->ring + i % c->job->slots * cap : buf);
+        to.buf = c->ring ? c->ring + i % c->job->slots * cap : own;
+        n = read_sample(c, &place, &to);
         good += n >= 0;
-        bytes += n > 0 ? (uint64_t)n : 0;
     }
     c->done += good;
-    c->bytes += bytes;
-    wr_big_free(buf, cap);
-    free(path);
+    wr_big_free(own, cap);
+    free(to.path);
 }
 
 struct seat {
@@ -172,10 +197,7 @@ struct seat {
 static void *seat_main(void *arg)
 {
     struct seat *s = arg;
-    uint64_t cpu = wr_clock_thread_cpu_ns();
-
     s->work(s->crew);
-    s->crew->cpu_ns += wr_clock_thread_cpu_ns() - cpu;
     return NULL;
 }
 
@@ -208,10 +230,7 @@ static int judge(const struct crew *c, uint64_t ns, struct wr_limit *ret,
         return wr_fail(err, WEIR_EIO, "nothing could be measured");
     *ret = (struct wr_limit){
         .samples_per_s = (double)c->done * 1e9 / (double)ns,
-        .bytes_per_s = (double)c->bytes * 1e9 / (double)ns,
-        .cpu_s_per_1000 = (double)c->cpu_ns / 1e6 / (double)c->done,
         .samples = c->done,
-        .threads = c->job->threads,
     };
     return 0;
 }
@@ -259,7 +278,7 @@ static void plan_memory(struct crew *c, size_t *ret_size)
 
     for (uint64_t i = 0; i < c->count; i++) {
         wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
-        if (i && size + place.length > WR_LIMIT_DECODE_BYTES) {
+        if (size + place.length > WR_LIMIT_DECODE_BYTES) {
             c->count = i;
             break;
         }
@@ -356,12 +375,15 @@ int wr_limit_read(const struct wr_limit_job *job, struct wr_limit *ret,
 {
     const struct wr_index *ix = job->ds->index;
     uint64_t objects = wr_index_object_count(ix);
-    size_t ring_size = job->slots * wr_index_max_length(ix);
+    size_t cap = WR_MIN(wr_index_max_length(ix), PIECE);
+    size_t ring_size = job->slots * cap;
     struct crew c;
     int r = 0;
 
     if (!job->ds->store->ops->local_path)
         return wr_fail(err, WEIR_ENOTSUP, "not on local files");
+    if (job->slots > MAX_RING / cap)
+        return wr_fail(err, WEIR_ELIMIT, "%u places are too many", job->slots);
     init_crew(&c, job);
     if (ring_size) {
         c.ring = wr_big_alloc(ring_size);

@@ -15,10 +15,7 @@
 
 struct wr_limit {
     double samples_per_s;
-    double bytes_per_s;
-    double cpu_s_per_1000; /* of its threads */
-    uint64_t samples;      /* that it was measured on */
-    unsigned threads;
+    uint64_t samples; /* that it was measured on */
 };
 
 /* What is measured: the samples that cfg orders, `samples` of them (0: all). */

@@ -8,9 +8,11 @@
 
 #define ALIGN ((size_t)4096) /* O_DIRECT, and no cache line shared */
 
-bool wr_arena_init(struct wr_arena *a, size_t size, unsigned blocks)
+bool wr_arena_init(struct wr_arena *a, size_t size, unsigned blocks,
+                   size_t heap_limit)
 {
-    *a = (struct wr_arena){.size = WR_ALIGN_UP(size, ALIGN)};
+    *a = (struct wr_arena){.size = WR_ALIGN_UP(size, ALIGN),
+                           .heap_limit = heap_limit};
     /* Pieces that are free but not yet taken back need places too. */
     a->piece_cap = 4 * blocks;
     a->pieces = calloc(a->piece_cap, sizeof(*a->pieces));
@@ -51,12 +53,23 @@ static size_t find_room(const struct wr_arena *a, size_t size)
     return a->tail - a->head > size ? a->head : SIZE_MAX;
 }
 
-bool wr_arena_alloc_heap(size_t size, struct wr_block *b)
+bool wr_arena_alloc_heap(struct wr_arena *a, size_t size, struct wr_block *b)
 {
-    if (posix_memalign(&b->mem, ALIGN, WR_ALIGN_UP(size, ALIGN)))
+    size = WR_ALIGN_UP(size, ALIGN);
+    if (posix_memalign(&b->mem, ALIGN, size))
         return false;
     b->piece = NULL;
+    b->arena = a;
+    b->heap_bytes = size;
+    atomic_fetch_add(&a->heap_bytes, size);
     return true;
+}
+
+static bool has_heap_room(struct wr_arena *a, size_t size)
+{
+    size_t now = atomic_load(&a->heap_bytes);
+
+    return now == 0 || (size <= a->heap_limit && now <= a->heap_limit - size);
 }
 
 bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b)
@@ -66,7 +79,7 @@ bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b)
 
     size = WR_ALIGN_UP(size, ALIGN);
     if (size > a->size / 2)
-        return wr_arena_alloc_heap(size, b);
+        return has_heap_room(a, size) && wr_arena_alloc_heap(a, size, b);
     reclaim(a);
     at = a->piece_count < a->piece_cap ? find_room(a, size) : SIZE_MAX;
     if (at == SIZE_MAX)
@@ -82,10 +95,12 @@ bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b)
 
 void wr_block_free(struct wr_block *b)
 {
-    if (b->piece)
+    if (b->piece) {
         atomic_store_explicit(&b->piece->in_use, false, memory_order_release);
-    else
+    } else if (b->mem) {
         free(b->mem);
+        atomic_fetch_sub(&b->arena->heap_bytes, b->heap_bytes);
+    }
     b->mem = NULL;
     b->piece = NULL;
 }

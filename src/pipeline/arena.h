@@ -21,6 +21,8 @@ struct wr_piece {
 struct wr_block {
     void *mem;
     struct wr_piece *piece; /* borrowed from the arena; NULL: from the heap */
+    struct wr_arena *arena; /* borrowed; counts `heap_bytes`; may be NULL */
+    size_t heap_bytes;
 };
 
 struct wr_arena {
@@ -28,18 +30,22 @@ struct wr_arena {
     size_t size, head, tail; /* head == tail: empty */
     struct wr_piece *pieces; /* owned: in ring order, a ring itself */
     unsigned piece_cap, piece_head, piece_count;
+    size_t heap_limit;        /* for blocks that do not fit into the ring */
+    atomic_size_t heap_bytes; /* they have now */
 };
 
 /* For about `blocks` blocks at once. */
-bool wr_arena_init(struct wr_arena *a, size_t size, unsigned blocks);
+bool wr_arena_init(struct wr_arena *a, size_t size, unsigned blocks,
+                   size_t heap_limit);
 void wr_arena_done(struct wr_arena *a);
 
 /* Fills *b with `size` bytes aligned to 4096; false when there is no room
- * now. Blocks larger than half of the ring come from the heap. */
+ * now. Blocks larger than half of the ring come from the heap, up to
+ * heap_limit bytes at once; one of them is always granted. */
 bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b);
 
-/* The same from the heap, always. */
-bool wr_arena_alloc_heap(size_t size, struct wr_block *b);
+/* The same from the heap, whatever it has already. */
+bool wr_arena_alloc_heap(struct wr_arena *a, size_t size, struct wr_block *b);
 
 /* Any thread. */
 void wr_block_free(struct wr_block *b);

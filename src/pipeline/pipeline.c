@@ -113,6 +113,9 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
         if (!isfinite(c->mean[i]) || !isfinite(c->std[i]) || c->std[i] == 0)
             return wr_fail(err, WEIR_EINVAL,
                            "mean and std must be finite, std not 0");
+    for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
+        if (c->reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
     if (!wr_index_count(ds->index))
@@ -120,7 +123,7 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
     return 0;
 }
 
-/* Reads cfg->resume into *ret; *ret_any tells whether there was one. */
+/* Reads cfg->resume into *ret. */
 static int read_resume(const weir_dataset *ds, const weir_pipeline_config *c,
                        struct wr_state *ret, weir_err *err)
 {
@@ -166,7 +169,8 @@ static int start_workers(weir_pipeline *p, weir_err *err)
     return 0;
 }
 
-static void init_state(weir_pipeline *p, const struct wr_state *resume)
+static int init_state(weir_pipeline *p, const struct wr_state *resume,
+                      weir_err *err)
 {
     const weir_pipeline_config *c = &p->sched.cfg;
 
@@ -178,7 +182,9 @@ static void init_state(weir_pipeline *p, const struct wr_state *resume)
     p->state.epoch = resume->epoch;
     p->state.position = resume->position;
     for (size_t i = 0; i < resume->taken_count; i++)
-        wr_state_take(&p->state, resume->taken[i]);
+        if (!wr_state_take(&p->state, resume->taken[i]))
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
 }
 
 /* Takes over the list of `resume`. */
@@ -186,13 +192,16 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
                          const weir_pipeline_config *c, struct wr_state *resume,
                          weir_err *err)
 {
-    int r;
+    int stated, r;
 
     p->opened_ns = p->left_ns = wr_clock_ns();
     p->sched.cfg = *c;
     p->sched.ds = ds;
-    init_state(p, resume);
-    r = wr_sched_init(&p->sched, ds, c, c->resume_count ? resume : NULL, err);
+    stated = init_state(p, resume, err);
+    r = wr_sched_init(&p->sched, ds, c, c->resume_count ? resume : NULL,
+                      stated < 0 ? NULL : err);
+    if (stated < 0)
+        r = stated;
     if (r == 0)
         r = wr_objects_init(&p->objects, ds, err);
     if (r == 0)
@@ -297,9 +306,11 @@ int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
         return r;
     /* The epoch's list grows while later batches are settled. */
     pthread_mutex_lock(&p->sched.lock);
-    r = advance_state(p, b, err);
+    r = advance_state(p, b, &p->sched.failure);
     pthread_mutex_unlock(&p->sched.lock);
     if (r < 0) {
+        if (err)
+            *err = p->sched.failure;
         wr_sched_release(&p->sched, b);
         return r;
     }

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/schedule.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,7 +260,7 @@ void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < n; i++)
         heap_push(s, tasks[i]);
-    if (n > 1)
+    if (s->heap_count > 1)
         wr_sched_wake(s); /* this worker can decode only one of them */
     pthread_mutex_unlock(&s->lock);
 }
@@ -388,16 +387,6 @@ static bool is_over(const struct wr_sched *s)
                          s->planned - s->vanished >= s->cfg.max_batches);
 }
 
-/* Batches that are with the consumer. */
-static unsigned count_out(const struct wr_sched *s)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < s->batch_count; i++)
-        n += s->batches[i].phase == WR_BATCH_OUT;
-    return n;
-}
-
 /* With the lock held: 1 and a batch, 0 at the end, or an error. */
 static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
 {
@@ -421,6 +410,7 @@ static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
         s->passed++;
         if (b->pub.count) {
             b->phase = WR_BATCH_OUT;
+            s->out++;
             *ret = b;
             return 1;
         }
@@ -433,7 +423,7 @@ int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
     int r;
 
     pthread_mutex_lock(&s->lock);
-    if (count_out(s) >= s->buffer_count) {
+    if (s->out >= s->buffer_count && !s->failure.code && !is_over(s)) {
         r = wr_fail(err, WEIR_ESTATE,
                     "all %u batches are out: release one before the next",
                     s->buffer_count);
@@ -450,8 +440,10 @@ int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
 void wr_sched_release(struct wr_sched *s, struct wr_batch *b)
 {
     pthread_mutex_lock(&s->lock);
-    if (b->phase == WR_BATCH_OUT)
+    if (b->phase == WR_BATCH_OUT) {
+        s->out--;
         recycle(s, b);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -557,8 +549,7 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     s->batch_count = s->buffer_count;
     if (cfg->prefetch && !s->into_slot)
         s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
-    s->heap_cap = in_flight;
-    s->heap = calloc(s->heap_cap, sizeof(struct wr_task *));
+    s->heap = calloc(in_flight, sizeof(struct wr_task *));
     if (!s->heap)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = init_batches(s, err);

@@ -69,7 +69,6 @@ struct wr_task {
     struct wr_read rd;
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
-    bool fill; /* replaces a bad sample: earlier batches wait for it */
     uint64_t id;
     struct wr_place place;
     struct wr_block block;   /* encoded bytes; mem NULL: read into the slot */
@@ -116,6 +115,7 @@ struct wr_sched {
     uint64_t settled;       /* batches below this seq are settled */
     uint64_t passed;        /* batches below this seq went to the consumer */
     uint64_t outstanding;   /* planned and not yet released */
+    unsigned out;           /* batches with the consumer */
     uint64_t vanished;      /* batches that turned out to be empty */
     uint64_t wanted;        /* batches the consumer asked for */
     bool starved;           /* the consumer waits for a batch */
@@ -123,7 +123,7 @@ struct wr_sched {
     struct wr_ticket *fills; /* owned: FIFO */
     size_t fill_head, fill_count, fill_cap;
     struct wr_task **heap; /* owned: arrived tasks, lowest batch first */
-    size_t heap_count, heap_cap;
+    size_t heap_count;     /* one place for each task there is */
 
     struct wr_badlist bad;
     uint64_t epoch_bad; /* of the epoch being settled */

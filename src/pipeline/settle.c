@@ -59,12 +59,12 @@ static bool report(struct wr_sched *s, struct wr_batch *b, struct wr_hole *h)
     return go_on;
 }
 
+/* Holes are sorted by slot. */
 static bool is_hole(const struct wr_hole *holes, size_t n, uint32_t slot)
 {
-    for (size_t i = 0; i < n; i++)
-        if (holes[i].slot == slot)
-            return true;
-    return false;
+    const struct wr_hole key = {.slot = slot};
+
+    return n && bsearch(&key, holes, n, sizeof(key), by_slot);
 }
 
 static void move_slot(struct wr_sched *s, struct wr_batch *b, uint32_t from,
@@ -110,16 +110,11 @@ static bool fill_hole(struct wr_sched *s, struct wr_batch *b, size_t hole)
     return true;
 }
 
-/* One round over the holes that are there now. A sample that was moved into
- * a hole may itself be on its way still (a fill of this round): then the hole
- * is looked at again in the next one. */
+/* One round over the holes that are there now. */
 static bool fill_holes(struct wr_sched *s, struct wr_batch *b)
 {
     size_t n = b->hole_count;
 
-    if (!n)
-        return true;
-    qsort(b->holes, n, sizeof(*b->holes), by_slot);
     for (size_t i = 0; i < n; i++)
         if (b->holes[i].slot < b->valid && !report(s, b, &b->holes[i]))
             return false;
@@ -168,6 +163,8 @@ static bool settle_step(struct wr_sched *s, struct wr_batch *b)
     uint64_t first = b->index * s->cfg.batch;
     bool pads = s->cfg.remainder == WEIR_REMAINDER_PAD;
 
+    if (b->hole_count)
+        qsort(b->holes, b->hole_count, sizeof(*b->holes), by_slot);
     if (!b->padding) {
         /* Earlier batches may have taken what was planned for this one. */
         uint64_t left = e->tail > first ? e->tail - first : 0;

@@ -77,7 +77,7 @@ static bool set_memory(struct wr_worker *w, struct wr_task *t, bool fill)
         return true;
     }
     if (!wr_arena_alloc(&w->arena, cap, &t->block) &&
-        !(fill && wr_arena_alloc_heap(cap, &t->block)))
+        !(fill && wr_arena_alloc_heap(&w->arena, cap, &t->block)))
         return false;
     t->rd.buf = t->block.mem;
     t->rd.cap = cap;
@@ -294,19 +294,21 @@ void wr_worker_stop(struct wr_worker *w)
     w->started = false;
 }
 
-/* Ring memory for `depth` samples of twice the usual size; all workers
- * together take 1 GiB at most. Where samples are so large that fewer fit, fewer
- * are in flight; what is larger than half the ring gets memory of its own. */
+/* Memory for encoded samples, of all workers together; the samples that fill
+ * holes and the only one of a worker are granted beyond it. */
+#define RAW_BYTES ((size_t)2 << 30)
+
+/* Ring memory for `depth` samples of twice the usual size. Where samples are so
+ * large that fewer fit, fewer are in flight. */
 static size_t arena_size(const struct wr_sched *s)
 {
     uint64_t n = wr_index_count(s->ds->index);
     uint64_t mean = wr_index_bytes(s->ds->index) / WR_MAX(n, (uint64_t)1);
     size_t usual = wr_read_cap((size_t)WR_MIN(mean, MAX_SAMPLE), s->cfg.direct);
     size_t size = 2 * (usual + WR_DIRECT_ALIGN) * s->cfg.depth;
-    size_t most = ((size_t)1 << 30) / s->cfg.threads;
+    size_t most = RAW_BYTES / 2 / s->cfg.threads;
 
-    return WR_MIN(WR_MAX(size, (size_t)2 << 20),
-                  WR_MAX(most, (size_t)64 << 20));
+    return WR_MIN(WR_MAX(size, (size_t)2 << 20), WR_MAX(most, (size_t)2 << 20));
 }
 
 static int init_records(struct wr_worker *w, weir_err *err)
@@ -322,7 +324,8 @@ static int init_records(struct wr_worker *w, weir_err *err)
     if (!w->tasks || !w->spare || !w->returned || !w->tickets || !w->batch ||
         !w->reads ||
         !wr_arena_init(&w->arena,
-                       w->sched->into_slot ? 0 : arena_size(w->sched), depth))
+                       w->sched->into_slot ? 0 : arena_size(w->sched), depth,
+                       RAW_BYTES / 2 / w->sched->cfg.threads))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned i = 0; i < depth; i++) {
         w->tasks[i].owner = w;

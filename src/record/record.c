@@ -3,8 +3,10 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,24 +34,39 @@ static int write_stream(const json_t *record, FILE *f)
     return 0;
 }
 
-int wr_record_write(const json_t *record, const char *path, weir_err *err)
+/* A device, a pipe or a link is written to, never replaced. */
+static bool is_special(const char *path)
 {
-    char *temp = NULL;
-    FILE *f;
+    struct stat sb;
+
+    return lstat(path, &sb) == 0 && !S_ISREG(sb.st_mode) &&
+           !S_ISDIR(sb.st_mode);
+}
+
+static int write_in_place(const json_t *record, const char *path, weir_err *err)
+{
+    FILE *f = fopen(path, "w");
     int r = 0;
 
-    if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    f = fopen(temp, "wx");
-    if (!f) {
-        r = wr_fail_errno(err, errno, "'%s': cannot create", path);
-        free(temp);
-        return r;
-    }
+    if (!f)
+        return wr_fail_errno(err, errno, "'%s': cannot open", path);
     if (write_stream(record, f) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", path);
     if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", path);
+    return r;
+}
+
+int wr_record_write(const json_t *record, const char *path, weir_err *err)
+{
+    char *temp = NULL;
+    int r;
+
+    if (is_special(path))
+        return write_in_place(record, path, err);
+    if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = write_in_place(record, temp, err);
     if (r == 0 && rename(temp, path) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot rename", path);
     if (r < 0)

@@ -18,7 +18,8 @@
 json_t *wr_record_new(const char *command);
 
 /* Writes it beside `path` and renames it there, so that a reader sees all of
- * it or nothing. */
+ * it or nothing. What is no plain file (/dev/stdout, a pipe, a link) is
+ * written to in place. */
 int wr_record_write(const json_t *record, const char *path, weir_err *err);
 
 #endif

@@ -13,7 +13,6 @@
 #include "storage/storage.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +102,9 @@ static int parse_what(struct rule *r, char *word, weir_err *err)
         r->what = names[i].what;
         r->os_errno = names[i].os_errno;
         r->has_value = value;
+        if (r->what == FAIL ? value != NULL : r->what == DELAY && !value)
+            return wr_fail(err, WEIR_EINVAL, "fault: '%s' takes %s value", word,
+                           value ? "no" : "a");
         if (value && wr_parse_uint(value, 0, UINT32_MAX, &r->value, err) < 0)
             return WEIR_EINVAL;
         if (r->what == DELAY)
@@ -384,7 +386,9 @@ static int64_t fault_object_read(struct wr_object *o, void *buf, size_t len,
     if (n > 0 && io.cut)
         n = WR_MIN(n, io.cut->has_value ? (int64_t)io.cut->value : n / 2);
     if (n > 0 && io.flip)
-        ((uint8_t *)buf)[(uint64_t)n / 2] ^= 0x40;
+        ((uint8_t *)
+             buf)[(io.flip->has_value ? io.flip->value : (uint64_t)n / 2) %
+                  (uint64_t)n] ^= 0x40;
     return n;
 }
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "storage/file.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,7 @@ struct wr_span wr_file_span(const struct wr_read *rd, bool direct)
                                         (uint64_t)WR_DIRECT_ALIGN) -
                             span.offset);
     }
+    assert(span.len <= rd->cap);
     return span;
 }
 
@@ -331,9 +333,7 @@ static int remove_entry(struct file_store *fs, const char *path)
 {
     if (unlinkat(fs->dir_fd, path, 0) == 0)
         return 0;
-    return errno == EISDIR || errno == EPERM
-               ? unlinkat(fs->dir_fd, path, AT_REMOVEDIR)
-               : -1;
+    return errno == EISDIR ? unlinkat(fs->dir_fd, path, AT_REMOVEDIR) : -1;
 }
 
 static int file_change(struct wr_store *st, enum wr_change what,
@@ -372,13 +372,13 @@ static int file_queue_open(struct wr_store *st,
                            struct wr_queue **ret, weir_err *err)
 {
     struct file_store *fs = to_store(st);
-    int r;
 
     if (cfg->io == WEIR_IO_BLOCKING)
         return wr_file_blocking_open(fs, cfg, ret, err);
-    r = wr_file_uring_open(fs, cfg, ret, err);
-    if (r == 0 || cfg->io == WEIR_IO_URING)
-        return r;
+    if (cfg->io == WEIR_IO_URING)
+        return wr_file_uring_open(fs, cfg, ret, err);
+    if (wr_file_uring_open(fs, cfg, ret, NULL) == 0)
+        return 0;
     return wr_file_blocking_open(fs, cfg, ret, err);
 }
 

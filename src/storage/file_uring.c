@@ -13,14 +13,15 @@
 #include <liburing.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
 
 struct slot {
     struct wr_read *rd; /* borrowed; NULL when free */
     struct wr_span span;
     size_t total;  /* bytes of the span that are there */
     uint32_t turn; /* tells answers of this use from those of an earlier one */
+    bool broken;   /* its chain was torn apart: see mend_chain */
 };
 
 struct uring_queue {
@@ -86,12 +87,57 @@ static void start(struct uring_queue *uq, struct slot *s, bool direct)
     push_read(uq, s);
 }
 
+/* When the kernel runs out of memory in the middle of a chain, it takes the
+ * open without its read. That read must not go alone: it might find the file
+ * of an earlier sample in its place. It is turned into nothing, its answer
+ * fails the sample, and the place is not used again while others are there,
+ * for the open may still be under way. */
+static void mend_chain(struct uring_queue *uq)
+{
+    unsigned head = *uq->ring.sq.khead;
+    struct io_uring_sqe *sqe;
+    struct slot *s;
+
+    if (!io_uring_sq_ready(&uq->ring))
+        return;
+    sqe = &uq->ring.sq.sqes[head & *uq->ring.sq.kring_mask];
+    if (sqe->opcode != IORING_OP_READ || !(sqe->flags & IOSQE_FIXED_FILE))
+        return;
+    s = &uq->slots[sqe->user_data & 0x7fffffff];
+    if (s->total || s->broken)
+        return; /* the rest of a short read: its file is there */
+    s->broken = true;
+    io_uring_prep_nop(sqe);
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_READ));
+}
+
+static int flush(struct uring_queue *uq)
+{
+    int r = io_uring_submit(&uq->ring);
+
+    /* What the kernel did not take goes with the next call. */
+    mend_chain(uq);
+    return r;
+}
+
+/* With every place broken and nothing in flight, the old opens are over. */
+static void revive_places(struct uring_queue *uq)
+{
+    for (unsigned i = 0; i < uq->depth; i++)
+        if (uq->slots[i].broken) {
+            uq->slots[i].broken = false;
+            uq->free_slots[uq->free_count++] = i;
+        }
+}
+
 static unsigned uring_submit(struct wr_queue *q, struct wr_read *const *reads,
                              unsigned n)
 {
     struct uring_queue *uq = to_queue(q);
     unsigned taken = 0;
 
+    if (!uq->free_count && !uq->in_flight)
+        revive_places(uq);
     while (taken < n && uq->free_count) {
         struct slot *s = &uq->slots[uq->free_slots[--uq->free_count]];
         const struct file_object *fo =
@@ -101,10 +147,8 @@ static unsigned uring_submit(struct wr_queue *q, struct wr_read *const *reads,
         uq->in_flight++;
         start(uq, s, uq->direct && (!fo || fo->direct_fd >= 0));
     }
-    /* What the kernel does not take now (EAGAIN, EBUSY) goes with the next
-     * call: reap submits too. */
     if (taken)
-        io_uring_submit(&uq->ring);
+        flush(uq);
     return taken;
 }
 
@@ -114,7 +158,8 @@ static struct wr_read *finish(struct uring_queue *uq, struct slot *s)
 
     s->rd = NULL;
     s->turn++;
-    uq->free_slots[uq->free_count++] = (unsigned)(s - uq->slots);
+    if (!s->broken)
+        uq->free_slots[uq->free_count++] = (unsigned)(s - uq->slots);
     uq->in_flight--;
     return rd;
 }
@@ -123,7 +168,7 @@ static struct wr_read *finish(struct uring_queue *uq, struct slot *s)
 static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
                                    int res)
 {
-    if (res >= 0)
+    if (res >= 0 || s->broken)
         return NULL;
     if (res == -EINVAL &&
         s->span.direct) { /* no O_DIRECT on this file system */
@@ -137,6 +182,10 @@ static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
 static struct wr_read *answer_read(struct uring_queue *uq, struct slot *s,
                                    int res)
 {
+    if (s->broken) {
+        wr_file_settle_errno(s->rd, WR_STEP_OPEN, ENOMEM);
+        return finish(uq, s);
+    }
     if (res == -EINTR || res == -EAGAIN) {
         push_read(uq, s);
         return NULL;
@@ -181,7 +230,7 @@ static unsigned drain(struct uring_queue *uq, struct wr_read **ret,
             ret[n++] = rd;
     }
     if (io_uring_sq_ready(&uq->ring))
-        io_uring_submit(&uq->ring);
+        flush(uq);
     return n;
 }
 
@@ -192,7 +241,11 @@ static unsigned uring_reap(struct wr_queue *q, struct wr_read **ret,
     unsigned n = drain(uq, ret, max);
 
     while (!n && wait && uq->in_flight) {
-        io_uring_submit_and_wait(&uq->ring, 1);
+        int r = io_uring_submit_and_wait(&uq->ring, 1);
+
+        mend_chain(uq);
+        if (r < 0 && r != -EINTR) /* short of memory: no use in hurrying */
+            wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS);
         n = drain(uq, ret, max);
     }
     return n;
@@ -230,7 +283,7 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
     uq->ring_ready = true;
     if (!(params.features & IORING_FEAT_CQE_SKIP))
         return wr_fail(err, WEIR_ENOTSUP,
-                       "io_uring: kernel 5.17 or newer is needed");
+                       "io_uring: kernel 5.19 or newer is needed");
     r = io_uring_register_files_sparse(&uq->ring, uq->depth);
     if (r < 0)
         return wr_fail_errno(err, -r, "io_uring: file table");

@@ -52,7 +52,8 @@ struct wr_read {
     uint64_t offset;
     size_t len; /* bytes wanted, > 0 */
     void *buf;  /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
-    size_t cap; /* >= wr_read_cap(len, direct) */
+    size_t cap; /* >= wr_read_cap(len, direct); len is enough for a buffered
+                   read that is not `whole` */
     bool whole; /* [offset, offset+len) reaches the object's end: bytes
                     behind it mean that it changed */
 

@@ -119,7 +119,6 @@ static void sleeping_until_a_time(void **state)
     wr_clock_sleep_until(until);
     assert_true(wr_clock_ns() >= until);
     wr_clock_sleep_until(until - WR_NS_PER_MS); /* over: at once */
-    assert_true(wr_clock_thread_cpu_ns() > 0);
 }
 
 int main(void)

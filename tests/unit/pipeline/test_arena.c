@@ -40,7 +40,7 @@ static void random_blocks_in_one_thread(void **state)
     unsigned refused = 0, given = 0;
 
     (void)state;
-    assert_true(wr_arena_init(&a, 300000, LIVE));
+    assert_true(wr_arena_init(&a, 300000, LIVE, SIZE_MAX));
     for (unsigned k = 0; k < 20000; k++) {
         struct live *l = &live[wr_rng_below(&rng, LIVE)];
 
@@ -73,7 +73,7 @@ static void everything_comes_back(void **state)
     struct wr_arena a;
 
     (void)state;
-    assert_true(wr_arena_init(&a, 8 * 4096, 8));
+    assert_true(wr_arena_init(&a, 8 * 4096, 8, SIZE_MAX));
     for (unsigned round = 0; round < 50; round++) {
         unsigned n = 0;
 
@@ -92,13 +92,13 @@ static void large_blocks_come_from_the_heap(void **state)
     struct wr_arena a;
 
     (void)state;
-    assert_true(wr_arena_init(&a, 64 << 10, 4));
+    assert_true(wr_arena_init(&a, 64 << 10, 4, SIZE_MAX));
     assert_true(wr_arena_alloc(&a, 40 << 10, &b));
     assert_null(b.piece);
     assert_int_equal((uintptr_t)b.mem % 4096, 0);
     memset(b.mem, 1, 40 << 10);
     wr_block_free(&b);
-    assert_true(wr_arena_alloc_heap(5, &b));
+    assert_true(wr_arena_alloc_heap(&a, 5, &b));
     wr_block_free(&b);
     wr_arena_done(&a);
 }
@@ -167,7 +167,7 @@ static void other_threads_free(void **state)
     pthread_t threads[3];
 
     (void)state;
-    assert_true(wr_arena_init(&a, 200000, LIVE));
+    assert_true(wr_arena_init(&a, 200000, LIVE, SIZE_MAX));
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, free_blocks, &shelf),
                          0);
@@ -191,9 +191,29 @@ static void other_threads_free(void **state)
     wr_arena_done(&a);
 }
 
+/* What does not fit into the ring is limited too, but one is granted. */
+static void the_heap_has_a_limit(void **state)
+{
+    struct wr_block first = {0}, second = {0}, fill = {0};
+    struct wr_arena a;
+
+    (void)state;
+    assert_true(wr_arena_init(&a, 64 << 10, 4, 100 << 10));
+    assert_true(wr_arena_alloc(&a, 200 << 10, &first));
+    assert_false(wr_arena_alloc(&a, 40 << 10, &second));
+    assert_true(wr_arena_alloc_heap(&a, 40 << 10, &fill));
+    wr_block_free(&first);
+    assert_true(wr_arena_alloc(&a, 40 << 10, &second));
+    wr_block_free(&second);
+    wr_block_free(&fill);
+    assert_int_equal(a.heap_bytes, 0);
+    wr_arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_heap_has_a_limit),
         cmocka_unit_test(random_blocks_in_one_thread),
         cmocka_unit_test(everything_comes_back),
         cmocka_unit_test(large_blocks_come_from_the_heap),

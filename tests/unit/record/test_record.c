@@ -95,6 +95,29 @@ static void test_target_is_a_folder(void **state)
     rmdir(parent);
 }
 
+/* A link (and so /dev/stdout, a device) is written to, not replaced. */
+static void test_target_is_a_link(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64], link[64];
+    json_t *r = wr_record_new("bench"), *back;
+    struct stat sb;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/run.json", dir);
+    snprintf(link, sizeof(link), "%s/link", dir);
+    assert_int_equal(symlink("run.json", link), 0);
+    assert_int_equal(wr_record_write(r, link, NULL), 0);
+    assert_int_equal(lstat(link, &sb), 0);
+    assert_true(S_ISLNK(sb.st_mode));
+    back = json_load_file(path, 0, NULL);
+    assert_true(json_equal(r, back));
+    json_decref(back);
+    json_decref(r);
+    unlink(link);
+    unlink(path);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +125,7 @@ int main(void)
         cmocka_unit_test(test_write),
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test(test_target_is_a_folder),
+        cmocka_unit_test(test_target_is_a_link),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
