@@ -43,17 +43,19 @@ static bool is_special(const char *path)
            !S_ISDIR(sb.st_mode);
 }
 
-static int write_in_place(const json_t *record, const char *path, weir_err *err)
+/* Writes to `path`; messages call it `shown`. */
+static int write_in_place(const json_t *record, const char *path,
+                          const char *shown, weir_err *err)
 {
     FILE *f = fopen(path, "w");
     int r = 0;
 
     if (!f)
-        return wr_fail_errno(err, errno, "'%s': cannot open", path);
+        return wr_fail_errno(err, errno, "'%s': cannot create", shown);
     if (write_stream(record, f) < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", path);
+        r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
     if (fclose(f) == EOF && r == 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", path);
+        r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
     return r;
 }
 
@@ -63,10 +65,10 @@ int wr_record_write(const json_t *record, const char *path, weir_err *err)
     int r;
 
     if (is_special(path))
-        return write_in_place(record, path, err);
+        return write_in_place(record, path, path, err);
     if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = write_in_place(record, temp, err);
+    r = write_in_place(record, temp, path, err);
     if (r == 0 && rename(temp, path) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot rename", path);
     if (r < 0)
