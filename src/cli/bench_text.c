@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -42,6 +43,77 @@ void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
 
 /* --- the table --- */
 
+/* The settings of a case. Those that are the same in all rows and not `always`
+ * shown stand in a line above the table, to keep it narrow. */
+static const struct {
+    const char *name;
+    char side; /* of the column */
+    bool always;
+} settings[] = {
+    {"stages", '<', true},  {"cache", '<', true},  {"decode", '<', false},
+    {"threads", '>', true}, {"depth", '>', false}, {"prefetch", '>', false},
+    {"batch", '>', false},
+};
+
+static void setting_text(const struct wr_bench_case *c, size_t k, char *buf,
+                         size_t cap)
+{
+    const uint32_t numbers[] = {c->cfg.threads, c->cfg.depth, c->cfg.prefetch,
+                                c->cfg.batch};
+    const int choices[] = {(int)c->cfg.stages, (int)c->cache,
+                           (int)c->cfg.decode};
+
+    if (k < WR_ARRAY_LEN(choices))
+        snprintf(buf, cap, "%s", wr_bench_choice(settings[k].name, choices[k]));
+    else
+        snprintf(buf, cap, "%" PRIu32, numbers[k - WR_ARRAY_LEN(choices)]);
+}
+
+static bool is_column(const struct wr_bench_plan *plan, size_t k)
+{
+    char first[32], other[32];
+
+    setting_text(&plan->cases[0], k, first, sizeof(first));
+    for (size_t i = 1; i < plan->case_count; i++) {
+        setting_text(&plan->cases[i], k, other, sizeof(other));
+        if (strcmp(first, other))
+            return true;
+    }
+    return settings[k].always;
+}
+
+static void print_common(const struct wr_cli *cli,
+                         const struct wr_bench_plan *plan)
+{
+    const char *between = "";
+    char value[32];
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++) {
+        if (is_column(plan, k))
+            continue;
+        setting_text(&plan->cases[0], k, value, sizeof(value));
+        fprintf(cli->out, "%s%s %s", between, settings[k].name, value);
+        between = ", ";
+    }
+    fputs(*between ? "\n\n" : "", cli->out);
+}
+
+static struct wr_table *new_table(const struct wr_bench_plan *plan)
+{
+    char columns[256];
+    size_t used = 0;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++)
+        if (is_column(plan, k))
+            used += (size_t)snprintf(columns + used, sizeof(columns) - used,
+                                     "%c%s|", settings[k].side,
+                                     settings[k].name);
+    snprintf(columns + used, sizeof(columns) - used,
+             ">samples/s|>+-|>MB/s|>CPU s/1000|>peak MB|>1st ms|>p99/p50|"
+             ">of decode|>of read|<verdict");
+    return wr_table_new(columns);
+}
+
 static void ratio_cell(struct wr_table *t, double ratio)
 {
     if (ratio > 0)
@@ -50,19 +122,11 @@ static void ratio_cell(struct wr_table *t, double ratio)
         wr_table_cell(t, "-");
 }
 
-static void add_row(struct wr_table *t, const struct wr_bench_case *c,
-                    const struct wr_bench_result *res)
+static void add_results(struct wr_table *t, const struct wr_bench_result *res)
 {
     const struct wr_bench_run *run = &res->runs[res->median];
     char count[32];
 
-    wr_table_cell(t, "%s", wr_bench_choice("stages", (int)c->cfg.stages));
-    wr_table_cell(t, "%s", wr_bench_choice("decode", (int)c->cfg.decode));
-    wr_table_cell(t, "%s", wr_bench_choice("cache", (int)c->cache));
-    wr_table_cell(t, "%" PRIu32, c->cfg.threads);
-    wr_table_cell(t, "%" PRIu32, c->cfg.depth);
-    wr_table_cell(t, "%" PRIu32, c->cfg.prefetch);
-    wr_table_cell(t, "%" PRIu32, c->cfg.batch);
     wr_table_cell(t, "%s",
                   wr_format_count(count, sizeof(count),
                                   (uint64_t)(res->rate_median + 0.5)));
@@ -76,10 +140,7 @@ static void add_row(struct wr_table *t, const struct wr_bench_case *c,
     wr_table_cell(t, "%.2f", run->cpu_s_per_1000);
     wr_table_cell(t, "%.0f", (double)run->peak_bytes / 1e6);
     wr_table_cell(t, "%.0f", run->first_batch_ms);
-    if (run->gap_p50_ms > 0)
-        wr_table_cell(t, "%.2f", run->gap_p99_ms / run->gap_p50_ms);
-    else
-        wr_table_cell(t, "-");
+    ratio_cell(t, run->gap_p50_ms > 0 ? run->gap_p99_ms / run->gap_p50_ms : 0);
     ratio_cell(t, res->of_decode);
     ratio_cell(t, res->of_read);
     wr_table_cell(t, "%s", wr_bench_verdict_name(run->verdict));
@@ -89,13 +150,20 @@ static int print_table(const struct wr_cli *cli,
                        const struct wr_bench_plan *plan,
                        const struct wr_bench_result *results, weir_err *err)
 {
-    struct wr_table *t = wr_table_new(
-        "<stages|<decode|<cache|>thr|>depth|>pre|>batch|>samples/s|>+-|>MB/s|"
-        ">CPU s/1000|>peak MB|>1st ms|>p99/p50|>of decode|>of read|<verdict");
+    struct wr_table *t = new_table(plan);
+    char value[32];
     int r;
 
-    for (size_t k = 0; k < plan->case_count; k++)
-        add_row(t, &plan->cases[k], &results[k]);
+    print_common(cli, plan);
+    for (size_t i = 0; i < plan->case_count; i++) {
+        for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++) {
+            if (!is_column(plan, k))
+                continue;
+            setting_text(&plan->cases[i], k, value, sizeof(value));
+            wr_table_cell(t, "%s", value);
+        }
+        add_results(t, &results[i]);
+    }
     r = wr_table_print(t, cli, 0, err);
     wr_table_free(t);
     return r;
@@ -161,11 +229,11 @@ static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
     const weir_stats *s = &run->stats;
     uint64_t total = s->consumer_wait_ns + s->consumer_busy_ns;
 
-    fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " threads%s: ",
+    fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " thread%s%s: ",
             wr_cli_style(cli, WR_STYLE_BOLD),
             wr_bench_choice("stages", (int)c->cfg.stages),
             wr_bench_choice("cache", (int)c->cache), c->cfg.threads,
-            wr_cli_style(cli, WR_STYLE_END));
+            c->cfg.threads == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
     switch (run->verdict) {
     case WEIR_VERDICT_STORAGE:
         explain_storage(cli->out, res, s);

@@ -10,6 +10,7 @@
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/text.h"
 #include "monitor/pagecache.h"
 #include "monitor/residency.h"
 #include "monitor/walk.h"
@@ -211,10 +212,13 @@ static int print_json(const struct wr_cli *cli, const struct result *res)
         report_json(rep), "done_by", done_by(res), "drop_caches", res->all_done,
         "skipped", (json_int_t)res->walk.skipped, "failures",
         (json_int_t)rep->failures, "failed", failed);
+    char buf[4 * sizeof(rep->failed[0])];
     int r = -1;
 
     for (size_t i = 0; i < rep->named; i++)
-        json_array_append_new(failed, json_string(rep->failed[i]));
+        json_array_append_new(
+            failed,
+            json_string(wr_text_show(rep->failed[i], false, buf, sizeof(buf))));
     if (root)
         r = json_dumpf(root, cli->out, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);

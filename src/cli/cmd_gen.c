@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/text.h"
 #include "workload/generate.h"
 
 struct gen_args {
@@ -78,6 +80,7 @@ static int print_json(const struct wr_cli *cli, const struct wr_gen_config *cfg,
                       const struct wr_gen_result *res)
 {
     json_t *sizes = json_object(), *root;
+    char path[4 * PATH_MAX + 8]; /* each byte as \xNN */
     int bad = 0;
 
     for (size_t k = 0; k < WR_ARRAY_LEN(quantiles); k++)
@@ -88,10 +91,10 @@ static int print_json(const struct wr_cli *cli, const struct wr_gen_config *cfg,
         sizes, "mean", json_integer((json_int_t)size_mean(&res->sizes)));
     root = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "kind", cfg->kind,
-        "path", cfg->target, "seed", (json_int_t)cfg->seed, "samples",
-        (json_int_t)res->samples, "classes", (json_int_t)res->classes, "files",
-        (json_int_t)res->files, "bytes", (json_int_t)res->bytes, "threads",
-        (json_int_t)res->threads, "seconds",
+        "path", wr_text_show(cfg->target, false, path, sizeof(path)), "seed",
+        (json_int_t)cfg->seed, "samples", (json_int_t)res->samples, "classes",
+        (json_int_t)res->classes, "files", (json_int_t)res->files, "bytes",
+        (json_int_t)res->bytes, "threads", (json_int_t)res->threads, "seconds",
         (double)res->elapsed_ns / (double)WR_NS_PER_SEC, "sample_bytes", sizes);
     if (!root || bad) {
         json_decref(root);
@@ -118,7 +121,7 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
                                 tensor_options[k]);
     if (a->list && !kind->pictures)
         return wr_cli_usage(cli, "option --list is for pictures only");
-    if (wr_tensor_parse(a->shape, &cfg->shape, &err) < 0)
+    if (wr_gen_shape_parse(a->shape, &cfg->shape, &err) < 0)
         return wr_cli_usage(cli, "option --shape: %s", err.msg);
     return WR_EXIT_DONE;
 }
@@ -264,7 +267,7 @@ static const struct wr_example examples[] = {
     {"weir gen caltech101 small --list small.csv",
      "9,144 small pictures in 102 classes, and a list of them"},
     {"weir gen tensors raw --shape 3x224x224 --dtype f32 --format npy",
-     "the same pictures as raw NumPy arrays"},
+     "pictures of the same classes as raw NumPy arrays"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_gen = {
@@ -281,7 +284,8 @@ const struct wr_command wr_cmd_gen = {
         "detail of photographs: file sizes follow the data set they stand in "
         "for, and decoding costs what photographs cost.\n\n"
         "The folder appears when all of it is written. When the command is "
-        "interrupted or fails, nothing is left behind.",
+        "interrupted or fails, nothing is left behind; only when it is the "
+        "list that cannot be written in the end, the data set stays.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct gen_args),

@@ -19,6 +19,7 @@
 #define HEADER_THREADS 8u     /* reading headers is waiting */
 #define MAX_THREADS    256u
 #define MAX_PATH       8192u
+#define MAX_SAMPLE     ((size_t)1 << 31) /* bytes; the pipeline's limit too */
 
 struct scan {
     const struct wr_inspect_scan_spec *spec; /* borrowed */
@@ -82,6 +83,10 @@ static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
     size_t got = 0;
     int64_t n = 1;
 
+    if (len > MAX_SAMPLE)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "%zu bytes, over the limit of 2 GiB for one sample",
+                       len);
     if (!wr_grow(&w->buf, &w->cap, len, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", len);
     if (store->ops->object_open(store, w->path, WR_OPEN_READ, &o, err) < 0)
@@ -110,13 +115,14 @@ static int look_at_header(struct worker *w, const struct wr_place *p,
     r = read_bytes(w, p, len, err);
     if (r < 0)
         return r;
-    if (wr_picture_info(w->buf, len, info, err) == 0)
-        return 0;
-    if (len < p->length) { /* a header may lie behind large metadata */
-        r = read_bytes(w, p, (size_t)p->length, err);
-        if (r < 0)
-            return r;
-    }
+    r = wr_picture_info(w->buf, len, info, err);
+    if (r == 0 || len == p->length ||
+        wr_picture_probe(w->buf, len) == WR_PICTURE_UNKNOWN)
+        return r;
+    /* A header may lie behind large metadata. */
+    r = read_bytes(w, p, (size_t)p->length, err);
+    if (r < 0)
+        return r;
     return wr_picture_info(w->buf, (size_t)p->length, info, err);
 }
 

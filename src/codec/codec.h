@@ -18,6 +18,9 @@
 #define WR_CODEC_PLANES 3
 #define WR_CODEC_ROWS   64 /* most rows of a plane that one read delivers */
 
+/* Scratch for whole pictures beyond this is not kept for the next one. */
+#define WR_CODEC_KEEP_BYTES ((size_t)64 << 20)
+
 struct wr_codec_job {
     const uint8_t *bytes; /* borrowed until finish */
     size_t len;
@@ -39,6 +42,7 @@ struct wr_codec_plane {
 struct wr_codec_shape {
     struct wr_picture_info info;
     uint32_t planes; /* 1: `channels` interleaved; 3: Y, Cb, Cr */
+    float lift;      /* 3 planes: levels to add to each */
     uint32_t rows;   /* rows that one read wants room for, per plane */
     struct wr_codec_plane plane[WR_CODEC_PLANES];
 };

@@ -234,7 +234,6 @@ static int prepare(struct jpeg_state *s, const struct wr_codec_job *job,
     r = choose_color(s, err);
     if (r < 0)
         return r;
-    c->dct_method = job->fast && job->out_w ? JDCT_IFAST : JDCT_ISLOW;
     c->do_fancy_upsampling = TRUE;
     c->scale_num = 1;
     c->scale_denom = choose_denominator(job, c);
@@ -243,6 +242,9 @@ static int prepare(struct jpeg_state *s, const struct wr_codec_job *job,
                                         job->crop.height < c->image_height);
     s->is_planar = shape_planar(s, job);
     c->raw_data_out = s->is_planar;
+    /* The fast DCT cuts off where the accurate one rounds. */
+    s->shape.lift = s->is_planar && c->scale_denom == 1 ? 0.5f : 0;
+    c->dct_method = s->shape.lift > 0 ? JDCT_IFAST : JDCT_ISLOW;
     return 0;
 }
 

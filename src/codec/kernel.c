@@ -79,12 +79,14 @@ static float clamp_level(float v)
     return v < 255 * WR_LEVEL ? v : 255 * WR_LEVEL;
 }
 
-static void ycc(float *const p[3], size_t n)
+static void ycc(const struct wr_affine *a, float *const p[3], size_t n)
 {
+    const float middle = 128 * WR_LEVEL - a->lift;
+
     for (size_t i = 0; i < n; i++) {
-        float y = p[0][i];
-        float cb = p[1][i] - 128 * WR_LEVEL;
-        float cr = p[2][i] - 128 * WR_LEVEL;
+        float y = p[0][i] + a->lift;
+        float cb = p[1][i] - middle;
+        float cr = p[2][i] - middle;
 
         p[0][i] = clamp_level(y + WR_CR_TO_R * cr);
         p[1][i] = clamp_level(y - WR_CB_TO_G * cb - WR_CR_TO_G * cr);
@@ -95,7 +97,7 @@ static void ycc(float *const p[3], size_t n)
 static void ycc_pack(const struct wr_affine *a, float *const planes[3],
                      size_t n, float *out)
 {
-    ycc(planes, n);
+    ycc(a, planes, n);
     for (size_t i = 0; i < n; i++, out += 3)
         for (int c = 0; c < 3; c++)
             out[c] = planes[c][i] * a->scale[c] + a->bias[c];

@@ -45,6 +45,7 @@ struct wr_vertical {
 /* What becomes of a pixel. */
 struct wr_affine {
     float scale[4], bias[4];
+    float lift; /* added to y, cb and cr first, in WR_LEVELs */
 };
 
 struct wr_kernels {
@@ -58,7 +59,7 @@ struct wr_kernels {
                            float *out);
     /* y, cb, cr -> r, g, b in place, clamped to 0..255; rooms of n rounded up
      * to 8. */
-    void (*ycc)(float *const planes[3], size_t n);
+    void (*ycc)(const struct wr_affine *a, float *const planes[3], size_t n);
     /* y, cb, cr -> 3 n floats, clamped and normalized; nothing is written
      * behind them. */
     void (*ycc_pack)(const struct wr_affine *a, float *const planes[3],

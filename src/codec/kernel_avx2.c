@@ -275,10 +275,11 @@ AVX2 static inline __m256 clamp_level(__m256 v)
 }
 
 /* Eight pixels at i: rgb[0..2] from y, cb, cr. */
-AVX2 static inline void ycc_eight(float *const p[3], size_t i, __m256 rgb[3])
+AVX2 static inline void ycc_eight(float lift, float *const p[3], size_t i,
+                                  __m256 rgb[3])
 {
-    const __m256 middle = _mm256_set1_ps(128 * WR_LEVEL);
-    __m256 y = _mm256_loadu_ps(p[0] + i);
+    const __m256 middle = _mm256_set1_ps(128 * WR_LEVEL - lift);
+    __m256 y = _mm256_add_ps(_mm256_loadu_ps(p[0] + i), _mm256_set1_ps(lift));
     __m256 cb = _mm256_sub_ps(_mm256_loadu_ps(p[1] + i), middle);
     __m256 cr = _mm256_sub_ps(_mm256_loadu_ps(p[2] + i), middle);
     __m256 r = _mm256_mul_ps(_mm256_set1_ps(WR_CR_TO_R), cr);
@@ -291,12 +292,12 @@ AVX2 static inline void ycc_eight(float *const p[3], size_t i, __m256 rgb[3])
     rgb[2] = clamp_level(_mm256_add_ps(y, b));
 }
 
-AVX2 static void ycc(float *const p[3], size_t n)
+AVX2 static void ycc(const struct wr_affine *a, float *const p[3], size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
         __m256 rgb[3];
 
-        ycc_eight(p, i, rgb);
+        ycc_eight(a->lift, p, i, rgb);
         for (int c = 0; c < 3; c++)
             _mm256_storeu_ps(p[c] + i, rgb[c]);
     }
@@ -333,7 +334,7 @@ AVX2 static void ycc_pack(const struct wr_affine *a, float *const planes[3],
         bias[c] = _mm256_set1_ps(a->bias[c]);
     }
     for (size_t i = 0; i < n; i += 8, out += 24) {
-        ycc_eight(p, i, rgb);
+        ycc_eight(a->lift, p, i, rgb);
         for (int c = 0; c < 3; c++)
             rgb[c] = _mm256_add_ps(_mm256_mul_ps(rgb[c], scale[c]), bias[c]);
         interleave(rgb, i + 8 <= n ? out : last);

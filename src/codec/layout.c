@@ -146,7 +146,7 @@ void wr_layout_put_ycc(const struct wr_layout *l, float *const planes[3],
     uint8_t *dst = slot;
 
     if (l->layout == WEIR_NCHW) {
-        l->kernels->ycc(planes, l->width);
+        l->kernels->ycc(&l->affine, planes, l->width);
         for (int c = 0; c < 3; c++)
             put_one(l, planes[c], c,
                     dst + ((size_t)c * l->height + y) * per_row);

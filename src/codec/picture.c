@@ -21,9 +21,6 @@ static const struct wr_codec *const codecs[] = {
 };
 #define CODECS WR_ARRAY_LEN(codecs)
 
-/* Scratch for whole pictures beyond this is not kept for the next one. */
-#define KEEP_BYTES ((size_t)64 << 20)
-
 /* Planes of one picture wait for each other: for the next strip, and for the
  * few rows that halved colour planes look further. */
 #define AHEAD_ROWS 16u
@@ -214,6 +211,7 @@ static int start(struct wr_picture_decoder *d, const struct wr_codec_job *job,
 static int begin_planes(struct wr_picture_decoder *d,
                         const struct wr_codec_shape *shape, weir_err *err)
 {
+    d->layout.affine.lift = shape->lift * WR_LEVEL;
     for (uint32_t p = 0; p < shape->planes; p++) {
         const struct wr_codec_plane *from = &shape->plane[p];
         struct wr_plane_setup s = {
@@ -353,7 +351,7 @@ static int reserve_whole(struct wr_picture_decoder *d,
     size_t need = (size_t)p->width * d->spec.channels * p->height +
                   (size_t)p->row_bytes * shape->rows + WR_ROW_SLACK;
 
-    if (d->whole_cap > KEEP_BYTES && need < d->whole_cap / 4) {
+    if (d->whole_cap > WR_CODEC_KEEP_BYTES && need < d->whole_cap / 4) {
         free(d->whole);
         d->whole = NULL;
         d->whole_cap = 0;

@@ -112,6 +112,16 @@ static int png_info(const uint8_t *bytes, size_t len,
     return 0;
 }
 
+/* What one huge picture took does not stay with the thread. */
+static void drop_large(struct png_state *s)
+{
+    if (s->whole_cap <= WR_CODEC_KEEP_BYTES)
+        return;
+    free(s->whole);
+    s->whole = NULL;
+    s->whole_cap = 0;
+}
+
 /* Interlaced rows come in seven passes: all of it is decoded at once. */
 static int decode_whole(struct png_state *s, weir_err *err)
 {
@@ -147,6 +157,7 @@ static int png_start(void *state, const struct wr_codec_job *job,
 
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
+    drop_large(s); /* of one that failed */
     r = open_header(job->bytes, job->len, &s->ctx, &h, err);
     if (r < 0)
         return r;
@@ -219,6 +230,7 @@ static int png_finish(void *state, weir_err *err)
         r = spng_decode_chunks(s->ctx);
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
+    drop_large(s);
     return r ? fail_spng(r, "behind the last row", err) : 0;
 }
 

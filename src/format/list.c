@@ -96,7 +96,7 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 {
     struct wr_csv_row row;
     struct wr_csv csv;
-    bool first = true;
+    uint64_t seen = 0;
     int r = 0;
 
     wr_csv_init(&csv, text, len);
@@ -108,9 +108,10 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
         else if (strlen(row.path) >= MAX_PATH)
             add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT,
                       "a path of 4096 bytes or more");
-        else if (!first || !is_header(&row))
+        else if (seen || !is_header(&row))
             r = push_row(l, &row, err);
-        first = false;
+        if (r == 0 && seen++ % 4096 == 0)
+            r = wr_index_job_progress(l->job, err);
     }
     return r;
 }

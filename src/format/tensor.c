@@ -18,6 +18,7 @@
 #define FIRST_READ  4096u  /* nearly every header fits */
 #define PROBE_LIMIT 4096u  /* entries of a folder looked at */
 #define LABEL_CHUNK 65536u /* bytes */
+#define MAX_LABELS  UINT64_C(100000000)
 
 size_t wr_elem_bytes(const struct wr_sample_shape *s)
 {
@@ -151,43 +152,50 @@ static int read_header(struct open_file *f, struct wr_tensor_file *ret,
     return wr_npy_tensor(&npy, f->size, ret, err);
 }
 
-/* One label of `bytes` bytes; -1 says that there is none. */
-static int label_at(const uint8_t *p, int bytes, uint32_t *ret, weir_err *err)
-{
-    uint64_t wide;
-    uint32_t narrow;
-
-    if (bytes == 8) {
-        memcpy(&wide, p, sizeof(wide));
-        wide = le64toh(wide);
-        if (wide == UINT64_MAX)
-            wide = WEIR_NO_LABEL;
-        if (wide > UINT32_MAX)
-            return wr_fail(err, WEIR_EFORMAT,
-                           "label %" PRId64 " is out of range", (int64_t)wide);
-        *ret = (uint32_t)wide;
-        return 0;
-    }
-    memcpy(&narrow, p, sizeof(narrow));
-    *ret = le32toh(narrow);
-    return 0;
-}
-
 /* Where labels lie in a file. */
 struct label_range {
     uint64_t offset, count;
-    int bytes; /* of one */
+    int bytes;      /* of one: 4 or 8 */
+    bool is_signed; /* as all of 8 bytes are */
 };
+
+/* One label; -1 says that there is none. */
+static int label_at(const uint8_t *p, const struct label_range *range,
+                    uint32_t *ret, weir_err *err)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    int64_t value;
+
+    if (range->bytes == 8) {
+        memcpy(&wide, p, sizeof(wide));
+        value = (int64_t)le64toh(wide);
+    } else {
+        memcpy(&narrow, p, sizeof(narrow));
+        narrow = le32toh(narrow);
+        value = range->is_signed ? (int64_t)(int32_t)narrow : (int64_t)narrow;
+    }
+    if (value < -1 || value > UINT32_MAX)
+        return wr_fail(err, WEIR_EFORMAT, "label %" PRId64 " is out of range",
+                       value);
+    *ret = value < 0 ? WEIR_NO_LABEL : (uint32_t)value;
+    return 0;
+}
 
 static int read_labels(struct open_file *f, const struct label_range *range,
                        uint32_t **ret, weir_err *err)
 {
     size_t per_chunk = LABEL_CHUNK / (size_t)range->bytes;
     uint8_t chunk[LABEL_CHUNK];
-    uint32_t *labels = malloc(range->count * sizeof(*labels) + 1);
+    uint32_t *labels;
     int r = 0;
 
-    if (!labels) /* count was checked against the file's size */
+    if (range->count > MAX_LABELS)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "%" PRIu64 " labels, over the limit of %" PRIu64,
+                       range->count, MAX_LABELS);
+    labels = malloc(range->count * sizeof(*labels) + 1);
+    if (!labels)
         return wr_fail(err, WEIR_ENOMEM, "out of memory for labels");
     for (uint64_t done = 0; done < range->count && r == 0;) {
         size_t n = (size_t)WR_MIN(range->count - done, (uint64_t)per_chunk);
@@ -195,8 +203,7 @@ static int read_labels(struct open_file *f, const struct label_range *range,
 
         r = read_fully(f, chunk, n * width, range->offset + done * width, err);
         for (size_t k = 0; k < n && r == 0; k++)
-            r = label_at(chunk + k * width, range->bytes, &labels[done + k],
-                         err);
+            r = label_at(chunk + k * width, range, &labels[done + k], err);
         done += n;
     }
     if (r < 0) {
@@ -244,6 +251,7 @@ static int read_sibling(struct wr_store *store, const char *name,
         r = range.bytes = wr_npy_labels(&npy, f.size, count, err);
     if (r > 0) {
         range.offset = npy.data_offset;
+        range.is_signed = npy.descr[1] == 'i';
         r = read_labels(&f, &range, ret, err);
     }
     file_close(&f);
@@ -298,7 +306,7 @@ static int add_file(struct wr_index_job *job, const char *name, bool *ret_skip,
     if (r == 0)
         r = check_same(job->index, &t.shape, err);
     if (r == 0 && t.labels_offset) {
-        struct label_range range = {t.labels_offset, t.count, 4};
+        struct label_range range = {t.labels_offset, t.count, 4, false};
 
         r = read_labels(&f, &range, &labels, err);
     } else if (r == 0) {

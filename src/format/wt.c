@@ -9,9 +9,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define VERSION     1u
-#define FLAG_LABELS 1u
-
 /* Offsets of the fields. */
 enum {
     AT_VERSION = 8,
@@ -45,7 +42,7 @@ static int check_fields(const uint8_t *h, weir_err *err)
     if (memcmp(h, WR_WT_MAGIC, 8) != 0)
         return wr_fail(err, WEIR_EFORMAT,
                        "not a .wt file: it does not begin with " WR_WT_MAGIC);
-    if (u32_at(h + AT_VERSION) != VERSION)
+    if (u32_at(h + AT_VERSION) != WR_WT_VERSION)
         return wr_fail(err, WEIR_ENOTSUP, ".wt version %" PRIu32 ", not 1",
                        u32_at(h + AT_VERSION));
     if (u32_at(h + AT_DTYPE) > 2)
@@ -54,14 +51,13 @@ static int check_fields(const uint8_t *h, weir_err *err)
     if (ndim > 7)
         return wr_fail(err, WEIR_EFORMAT,
                        "%" PRIu32 " dimensions, at most 7 are allowed", ndim);
-    if (u32_at(h + AT_FLAGS) & ~FLAG_LABELS)
+    if (u32_at(h + AT_FLAGS) & ~WR_WT_LABELS)
         return wr_fail(err, WEIR_EFORMAT, "unknown flags 0x%" PRIx32,
                        u32_at(h + AT_FLAGS));
     for (uint32_t k = 0; k < 7; k++)
         if ((u64_at(h + AT_DIMS + 8 * k) != 0) != (k < ndim))
-            return wr_fail(err, WEIR_EFORMAT,
-                           "dimension %" PRIu32 " is %s zero", k,
-                           k < ndim ? "" : "not");
+            return wr_fail(err, WEIR_EFORMAT, "dimension %" PRIu32 " is %s", k,
+                           k < ndim ? "zero" : "not zero");
     return 0;
 }
 
@@ -85,7 +81,7 @@ int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
     t.count = u64_at(bytes + AT_COUNT);
     for (uint32_t k = 0; k < t.shape.ndim; k++)
         t.shape.dims[k] = u64_at(bytes + AT_DIMS + 8 * k);
-    if (u32_at(bytes + AT_FLAGS) & FLAG_LABELS) {
+    if (u32_at(bytes + AT_FLAGS) & WR_WT_LABELS) {
         if (!wr_mul_ok(t.count, 4, &labels) || labels > file_size)
             return wr_fail(err, WEIR_EFORMAT,
                            "%" PRIu64 " labels do not fit into the file",

@@ -8,9 +8,11 @@
 
 #include "format/tensor.h"
 
-#define WR_WT_HEADER 128u
-#define WR_WT_ALIGN  4096u
-#define WR_WT_MAGIC  "WEIRTNS1"
+#define WR_WT_HEADER  128u
+#define WR_WT_ALIGN   4096u
+#define WR_WT_MAGIC   "WEIRTNS1"
+#define WR_WT_VERSION 1u
+#define WR_WT_LABELS  1u /* flag: labels are present */
 
 /* Parses the header at the start of a file of `file_size` bytes. */
 int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,

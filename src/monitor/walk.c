@@ -125,8 +125,10 @@ int wr_walk_init(struct wr_walk *ret, char *const *roots, size_t root_count,
                     "cannot walk through the paths");
         goto out;
     }
-    while (r == 0 && (e = fts_read(fts)))
+    while (r == 0 && (errno = 0, e = fts_read(fts)))
         r = visit(&w, &l, e, err);
+    if (r == 0 && errno)
+        r = wr_fail_errno(err, errno, "walking through the paths");
     if (r == 0)
         r = take_unique(&w, &l, err);
     if (r == 0)

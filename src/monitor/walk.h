@@ -17,8 +17,9 @@ struct wr_walk {
 };
 
 /* Collects each regular file once (by inode, in that order), symbolic links
- * followed, loops cut. A path in `roots` that does not exist is a failure;
- * deeper down it counts as skipped. Free with wr_walk_done. */
+ * followed, loops cut. A path in `roots` that cannot be looked at is a failure;
+ * deeper down it counts as skipped, and a link to nothing is passed over. Free
+ * with wr_walk_done. */
 int wr_walk_init(struct wr_walk *ret, char *const *roots, size_t root_count,
                  weir_err *err);
 void wr_walk_done(struct wr_walk *w);

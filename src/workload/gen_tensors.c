@@ -1,8 +1,9 @@
 /* gen_tensors.c - data sets of raw tensors, many samples per file.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Shapes that can be a picture (HxWx3, HxWx1, 3xHxW, 1xHxW, HxW) hold the same
- * pictures as the JPEG data sets; others hold noise that the class colours. */
+ * Shapes that can be a picture (HxWx3, HxWx1, 3xHxW, 1xHxW, HxW) hold pictures
+ * of the same classes as the JPEG data sets; others hold noise that the class
+ * colours. */
 #include "workload/generate.h"
 
 #include <inttypes.h>
@@ -45,7 +46,7 @@ struct worker {
     uint32_t *labels; /* owned: of one file */
 };
 
-static struct view view_of(const struct wr_tensor_shape *s)
+static struct view view_of(const struct wr_gen_shape *s)
 {
     const uint64_t *d = s->dims;
     struct view v = {0};
@@ -145,7 +146,7 @@ static int tensors_worker(const struct wr_gen_run *run, void **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     w->run = run;
     w->view = view_of(&cfg->shape);
-    w->elements = (size_t)wr_tensor_elements(&cfg->shape);
+    w->elements = (size_t)wr_gen_shape_elements(&cfg->shape);
     w->sample_bytes = w->elements * wr_tensor_dtype_bytes(cfg->shape.dtype);
     together = WR_MAX(1, WRITE_BYTES / w->sample_bytes);
     w->out_cap = together * w->sample_bytes;

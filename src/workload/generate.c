@@ -195,7 +195,7 @@ static int check_limits(const struct wr_gen_config *cfg, weir_err *err)
 static int settle(struct wr_gen_run *run, weir_err *err)
 {
     struct wr_gen_config *cfg = &run->cfg;
-    struct wr_tensor_shape usual = {
+    struct wr_gen_shape usual = {
         .dtype = cfg->shape.dtype, .ndim = 3, .dims = {224, 224, 3}};
     int r;
 

@@ -33,8 +33,8 @@ struct wr_gen_config {
 
     /* Tensors only. */
     enum wr_gen_format format;
-    struct wr_tensor_shape shape; /* ndim 0: 224x224x3 */
-    uint64_t samples_per_file;    /* 0: 1024 */
+    struct wr_gen_shape shape; /* ndim 0: 224x224x3 */
+    uint64_t samples_per_file; /* 0: 1024 */
 
     /* Called from the calling thread about ten times a second; a return other
      * than 0 cancels with WEIR_ECANCELED. May be NULL. */
@@ -97,7 +97,8 @@ struct wr_gen_kind {
 const struct wr_gen_kind *wr_gen_kind_at(unsigned k);
 const struct wr_gen_kind *wr_gen_kind_find(const char *name);
 
-/* Makes the data set. On failure nothing is left of it; *ret is untouched. */
+/* Makes the data set. On failure nothing is left of it, unless it was complete
+ * and only its list could not be written; *ret is untouched. */
 int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
                weir_err *err);
 

@@ -107,11 +107,12 @@ static void name_root(const struct wr_gen_run *run, const struct out *o,
         snprintf(root, PATH_MAX, "%s", target + n + 1);
 }
 
-/* One line; a path with a comma, quote or blank edge is quoted. */
+/* One line; a path with a comma, quote or line end is quoted, and one that
+ * begins like a comment or with a blank. */
 static size_t format_line(const struct wr_gen_config *cfg, const char *root,
                           uint64_t i, char line[LINE_MAX_BYTES])
 {
-    bool quote = strpbrk(root, ",\"\r\n") != NULL;
+    bool quote = strpbrk(root, ",\"\r\n") || strchr("# \t", *root);
     char path[WR_GEN_PATH_MAX];
     char *p = line;
 

@@ -72,7 +72,8 @@ static bool is_ours(const struct wr_entry *e, bool inner)
 {
     if (e->kind == WR_KIND_DIR)
         return !inner && !fnmatch("class_[0-9]*", e->name, 0);
-    return !fnmatch(inner ? "*.jpg" : "part-[0-9]*.wt", e->name, 0) ||
+    return !fnmatch(inner ? "[0-9]*_[0-9]*.jpg" : "part-[0-9]*.wt", e->name,
+                    0) ||
            (!inner && !fnmatch("part-[0-9]*.npy", e->name, 0));
 }
 
@@ -123,6 +124,31 @@ static int remove_tree(struct wr_store *st, const char *path, weir_err *err)
     if (r < 0)
         return r;
     return st->ops->change(st, WR_REMOVE, path, NULL, err);
+}
+
+/* Whether `path`, which a killed run may have left, holds nothing else. */
+static int check_leftover(struct wr_target *t, const char *path, weir_err *err)
+{
+    const struct wr_storage_ops *ops = t->store->ops;
+    struct walk w = {
+        .store = t->store, .path = path, .shown = path, .err = err};
+    struct wr_stat is;
+    weir_err why;
+    int r = ops->stat(t->store, path, &is, &why);
+
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r < 0) {
+        if (err)
+            *err = why;
+        return r;
+    }
+    if (is.kind != WR_KIND_DIR)
+        return wr_fail(err, WEIR_EEXIST,
+                       "'%s': is in the way and is no folder: remove it "
+                       "yourself",
+                       path);
+    return ops->list(t->store, path, check_entry, &w, err);
 }
 
 /* What cannot be replaced by a rename is found out before the work. */
@@ -178,7 +204,8 @@ static int check_target(struct wr_target *t, const char *url, bool force,
                        "'%s': is not empty; --force replaces it", url);
     t->replace = true;
     w.err = err;
-    return ops->list(t->store, t->name, check_entry, &w, err);
+    r = ops->list(t->store, t->name, check_entry, &w, err);
+    return r < 0 ? r : check_leftover(t, t->old, err);
 }
 
 static int make_stage(struct wr_target *t, bool force, weir_err *err)
@@ -193,7 +220,9 @@ static int make_stage(struct wr_target *t, bool force, weir_err *err)
                        "killed; --force removes it",
                        t->stage);
     if (r == WEIR_EEXIST) {
-        r = remove_tree(t->store, t->stage, err);
+        r = check_leftover(t, t->stage, err);
+        if (r == 0)
+            r = remove_tree(t->store, t->stage, err);
         if (r < 0)
             return r;
         r = ops->change(t->store, WR_MKDIR, t->stage, NULL, &why);
@@ -305,7 +334,10 @@ int wr_target_commit(struct wr_target *t, weir_err *err)
     if (t->replace) {
         weir_err ignored;
 
-        /* One that a killed run left behind. */
+        /* One that a killed run left behind, and nothing else. */
+        r = check_leftover(t, t->old, err);
+        if (r < 0)
+            return r;
         remove_tree(t->store, t->old, &ignored);
         r = ops->change(t->store, WR_RENAME, t->name, t->old, err);
         if (r < 0)

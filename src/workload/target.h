@@ -16,7 +16,7 @@ struct wr_target;
 /* Makes the staging folder for `url`, whose parent must exist. The folder
  * itself must not exist or be empty, unless `force`: then one that holds
  * nothing but what generators make is replaced on commit, and a staging folder
- * that was left over is removed. */
+ * that was left over is removed if it holds nothing else either. */
 int wr_target_open(struct wr_target **ret, const char *url, bool force,
                    weir_err *err);
 

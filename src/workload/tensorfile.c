@@ -9,11 +9,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/wt.h"
 
-#define WT_MAGIC   "WEIRTNS1"
-#define WT_HEAD    128
-#define WT_ALIGN   4096
-#define WT_LABELS  1u
 #define NPY_ALIGN  64
 #define NPY_PREFIX 10 /* magic, version, length */
 #define DIM_MAX    (UINT64_C(1) << 30)
@@ -29,7 +26,7 @@ size_t wr_tensor_dtype_bytes(enum weir_dtype dtype)
     return dtype == WEIR_F32 ? 4 : dtype == WEIR_F16 ? 2 : 1;
 }
 
-uint64_t wr_tensor_elements(const struct wr_tensor_shape *s)
+uint64_t wr_gen_shape_elements(const struct wr_gen_shape *s)
 {
     uint64_t n = 1;
 
@@ -38,10 +35,10 @@ uint64_t wr_tensor_elements(const struct wr_tensor_shape *s)
     return n;
 }
 
-int wr_tensor_parse(const char *text, struct wr_tensor_shape *ret,
-                    weir_err *err)
+int wr_gen_shape_parse(const char *text, struct wr_gen_shape *ret,
+                       weir_err *err)
 {
-    struct wr_tensor_shape s = {.dtype = ret->dtype};
+    struct wr_gen_shape s = {.dtype = ret->dtype};
     uint64_t bytes = 4; /* of the widest type */
     const char *p = text;
 
@@ -54,7 +51,7 @@ int wr_tensor_parse(const char *text, struct wr_tensor_shape *ret,
                            "shape '%s' is not of the form 224x224x3", text);
         dim = strtoull(p, &end, 10);
         if (s.ndim == WR_TENSOR_DIMS_MAX || dim < 1 || dim > DIM_MAX ||
-            bytes * dim > WR_TENSOR_SAMPLE_MAX)
+            bytes * dim > WR_TENSOR_MAX_SAMPLE)
             return wr_fail(err, WEIR_ELIMIT,
                            "shape '%s': at most %d dimensions of at least 1 "
                            "and 1 GiB per sample",
@@ -72,27 +69,27 @@ int wr_tensor_parse(const char *text, struct wr_tensor_shape *ret,
     return 0;
 }
 
-int wr_tensor_wt_header(const struct wr_tensor_shape *s, uint64_t count,
+int wr_tensor_wt_header(const struct wr_gen_shape *s, uint64_t count,
                         const uint32_t *labels, struct wr_tensor_bytes *ret,
                         weir_err *err)
 {
-    size_t len = WR_ALIGN_UP(WT_HEAD + (labels ? (size_t)count * 4 : 0),
-                             (size_t)WT_ALIGN);
+    size_t len = WR_ALIGN_UP(WR_WT_HEADER + (labels ? (size_t)count * 4 : 0),
+                             (size_t)WR_WT_ALIGN);
     uint8_t *head = calloc(1, len);
 
     if (!head)
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes of header",
                        len);
-    memcpy(head, WT_MAGIC, 8);
-    put_le(head + 8, 1, 4);
+    memcpy(head, WR_WT_MAGIC, 8);
+    put_le(head + 8, WR_WT_VERSION, 4);
     put_le(head + 12, (uint64_t)s->dtype, 4);
     put_le(head + 16, s->ndim, 4);
-    put_le(head + 20, labels ? WT_LABELS : 0, 4);
+    put_le(head + 20, labels ? WR_WT_LABELS : 0, 4);
     put_le(head + 24, count, 8);
     for (uint32_t k = 0; k < s->ndim; k++)
         put_le(head + 64 + 8 * k, s->dims[k], 8);
     for (uint64_t k = 0; labels && k < count; k++)
-        put_le(head + WT_HEAD + 4 * k, labels[k], 4);
+        put_le(head + WR_WT_HEADER + 4 * k, labels[k], 4);
     *ret = (struct wr_tensor_bytes){head, len};
     return 0;
 }
@@ -120,7 +117,7 @@ static int npy_header(const char *descr, const char *shape, size_t extra,
     return 0;
 }
 
-int wr_tensor_npy_header(const struct wr_tensor_shape *s, uint64_t count,
+int wr_tensor_npy_header(const struct wr_gen_shape *s, uint64_t count,
                          struct wr_tensor_bytes *ret, weir_err *err)
 {
     static const char *const descr[] = {

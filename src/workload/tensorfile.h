@@ -11,18 +11,16 @@
 #include "weir/pipeline.h"
 
 #define WR_TENSOR_DIMS_MAX 7
-/* A sample has fewer bytes than this. */
-#define WR_TENSOR_SAMPLE_MAX (UINT64_C(1) << 30)
 
-struct wr_tensor_shape {
+struct wr_gen_shape {
     enum weir_dtype dtype;
     uint32_t ndim;
     uint64_t dims[WR_TENSOR_DIMS_MAX]; /* of one sample, outermost first */
 };
 
 /* "224x224x3" -> dims. */
-int wr_tensor_parse(const char *text, struct wr_tensor_shape *ret,
-                    weir_err *err);
+int wr_gen_shape_parse(const char *text, struct wr_gen_shape *ret,
+                       weir_err *err);
 
 /* Bytes to be written, in fresh memory: free(bytes). */
 struct wr_tensor_bytes {
@@ -32,16 +30,16 @@ struct wr_tensor_bytes {
 
 size_t wr_tensor_dtype_bytes(enum weir_dtype dtype);
 
-/* Elements of one sample. The shape came from wr_tensor_parse. */
-uint64_t wr_tensor_elements(const struct wr_tensor_shape *s);
+/* Elements of one sample. The shape came from wr_gen_shape_parse. */
+uint64_t wr_gen_shape_elements(const struct wr_gen_shape *s);
 
 /* The part of a .wt file in front of its samples. `labels` may be NULL. */
-int wr_tensor_wt_header(const struct wr_tensor_shape *s, uint64_t count,
+int wr_tensor_wt_header(const struct wr_gen_shape *s, uint64_t count,
                         const uint32_t *labels, struct wr_tensor_bytes *ret,
                         weir_err *err);
 
 /* The same of a .npy file: shape (count, dims...). */
-int wr_tensor_npy_header(const struct wr_tensor_shape *s, uint64_t count,
+int wr_tensor_npy_header(const struct wr_gen_shape *s, uint64_t count,
                          struct wr_tensor_bytes *ret, weir_err *err);
 
 /* A whole .npy file of labels: <u4, shape (count,). */

@@ -10,9 +10,11 @@ own (docs/decode.md). --report prints all numbers. Exit code 77: skipped."""
 
 import io
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 try:
     import numpy as np
@@ -54,6 +56,29 @@ def png(image, **kw):
     b = io.BytesIO()
     image.save(b, "PNG", **kw)
     return b.getvalue()
+
+
+def png_by_hand(a, interlaced=False):
+    """RGB samples of 8 or 16 bits as PIL does not write them: unfiltered, in
+    Adam7's seven passes if wanted."""
+    passes = [(0, 0, 1, 1)]
+    if interlaced:
+        passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4),
+                  (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    rows = b""
+    for x, y, step_x, step_y in passes:
+        part = a[y::step_y, x::step_x]
+        if part.size:
+            rows += b"".join(b"\0" + r.astype(r.dtype.newbyteorder(">"))
+                             .tobytes() for r in part)
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    h, w = a.shape[:2]
+    head = struct.pack(">IIBBBBB", w, h, a.itemsize * 8, 2, 0, 0, interlaced)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def dump(path, w, h, channels=3, dtype="f32", layout="nhwc", resize="bilinear",
@@ -150,6 +175,13 @@ def pngs():
     yield "gray+alpha", png(rgba.convert("LA"))
     yield "1x1", png(scene(1, 1))
     yield "odd 37x211", png(scene(37, 211))
+    rgb = np.asarray(s)
+    low = np.random.default_rng(2).integers(0, 256, rgb.shape, np.uint16)
+    yield "rgb 16 bit", png_by_hand(rgb.astype(np.uint16) * 256 + low)
+    yield "interlaced", png_by_hand(rgb, interlaced=True)
+    for w, h in ((1, 1), (3, 5), (37, 211)):
+        yield (f"interlaced {w}x{h}",
+               png_by_hand(np.asarray(scene(w, h)), interlaced=True))
 
 
 SIZES = [(224, 224), (64, 48), (299, 299), (600, 451), (1, 1), (7, 300)]

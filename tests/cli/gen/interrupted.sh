@@ -2,7 +2,10 @@
 mkdir work
 weir gen imagenet work/d -n 1000000 2> said &
 pid=$!
-while [ -z "$(ls -A work)" ]; do sleep 0.05; done
+while [ -z "$(ls -A work)" ]; do
+    kill -0 "$pid" || exit 1 # it ended without making anything
+    sleep 0.05
+done
 sleep 0.3
 kill -TERM "$pid"
 code=0

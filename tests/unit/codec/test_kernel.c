@@ -15,7 +15,8 @@
 #define MOST 72u
 
 static const struct wr_affine affine = {.scale = {3e-9f, 4.1e-9f, 5.3e-9f, 1},
-                                        .bias = {-2.1f, -1.9f, 0.3f, 0}};
+                                        .bias = {-2.1f, -1.9f, 0.3f, 0},
+                                        .lift = 0.5f * WR_LEVEL};
 
 static void fill(float *p, size_t n, struct wr_rng *rng)
 {
@@ -37,8 +38,8 @@ static void test_color(void **state)
 
         fill(a[0], sizeof(a) / sizeof(float), &rng);
         memcpy(b, a, sizeof(a));
-        simd->ycc(pa, n);
-        wr_kernels_plain.ycc(pb, n);
+        simd->ycc(&affine, pa, n);
+        wr_kernels_plain.ycc(&affine, pb, n);
         for (int c = 0; c < 3; c++)
             assert_memory_equal(a[c], b[c], n * sizeof(float));
     }

@@ -186,6 +186,32 @@ static void test_unreadable_list(void **state)
     tmpdir_done(&t);
 }
 
+static int refuse(void *arg, uint64_t samples)
+{
+    (void)arg;
+    (void)samples;
+    return 1;
+}
+
+/* Also while lines are parsed, before any sample is looked for. */
+static void test_canceled(void **state)
+{
+    weir_dataset_config cfg;
+    weir_dataset *ds = NULL;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    weir_dataset_defaults(&cfg);
+    cfg.progress = refuse;
+    tmpdir_init(&t);
+    tmpdir_put_text(&t, "l.csv", ",1\n,2\n");
+    assert_int_equal(weir_dataset_open(&ds, tmpdir_at(&t, "l.csv"), &cfg, &err),
+                     WEIR_ECANCELED);
+    assert_null(ds);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_absolute_and_root),
         cmocka_unit_test(test_nothing_usable),
         cmocka_unit_test(test_unreadable_list),
+        cmocka_unit_test(test_canceled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

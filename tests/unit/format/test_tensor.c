@@ -93,6 +93,44 @@ static void test_npy_file(void **state)
     tmpdir_done(&t);
 }
 
+/* Labels of four bytes have a sign if their type says so. */
+static void test_narrow_labels(void **state)
+{
+    const int32_t labels[] = {7, -1}, wrong[] = {0, -2};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npy(&t, "x.npy", "|u1", "(2, 3)", "abcdef", 6);
+    put_npy(&t, "x.labels.npy", "<i4", "(2,)", labels, sizeof(labels));
+    ds = open_path(tmpdir_at(&t, "x.npy"));
+    assert_int_equal(weir_dataset_class_count(ds), 8);
+    weir_dataset_close(&ds);
+    put_npy(&t, "x.labels.npy", "<i4", "(2,)", wrong, sizeof(wrong));
+    check_fails(tmpdir_at(&t, "x.npy"), WEIR_EFORMAT, "label -2");
+    put_npy(&t, "x.labels.npy", "<u4", "(2,)", wrong, sizeof(wrong));
+    ds = open_path(tmpdir_at(&t, "x.npy"));
+    assert_int_equal(weir_dataset_class_count(ds), UINT32_MAX);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* Refused before memory is taken for them. */
+static void test_too_many_labels(void **state)
+{
+    struct tmpdir t;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npy(&t, "x.npy", "|u1", "(100000001,)", "", 0);
+    put_npy(&t, "x.labels.npy", "<u4", "(100000001,)", "", 0);
+    assert_int_equal(truncate(tmpdir_at(&t, "x.npy"), 101000000), 0);
+    assert_int_equal(truncate(tmpdir_at(&t, "x.labels.npy"), 401000000), 0);
+    check_fails(tmpdir_at(&t, "x.npy"), WEIR_ELIMIT, "100000001 labels");
+    tmpdir_done(&t);
+}
+
 static void test_wt_file(void **state)
 {
     const uint32_t labels[] = {5, WEIR_NO_LABEL};
@@ -236,9 +274,14 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy_file), cmocka_unit_test(test_wt_file),
-        cmocka_unit_test(test_folder),   cmocka_unit_test(test_long_header),
-        cmocka_unit_test(test_bad_file), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_npy_file),
+        cmocka_unit_test(test_narrow_labels),
+        cmocka_unit_test(test_too_many_labels),
+        cmocka_unit_test(test_wt_file),
+        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_long_header),
+        cmocka_unit_test(test_bad_file),
+        cmocka_unit_test(test_faults),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

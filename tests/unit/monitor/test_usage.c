@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -83,6 +84,7 @@ static void test_host(void **state)
 static void test_file_systems(void **state)
 {
     struct wr_host_fs fs;
+    char mount[sizeof(fs.mount)];
     weir_err err;
 
     (void)state;
@@ -92,11 +94,13 @@ static void test_file_systems(void **state)
     assert_string_equal(fs.device, "");
     assert_int_equal(fs.rotational, -1);
     assert_int_equal(wr_host_fs_of("/", &fs, &err), 0);
-    assert_string_equal(fs.mount, "/");
+    /* In a chroot nothing may be mounted there. */
+    assert_true(!strcmp(fs.mount, "/") || !strcmp(fs.mount, ""));
+    snprintf(mount, sizeof(mount), "%s", fs.mount);
     assert_true(fs.type[0] != '\0');
     assert_int_equal(wr_host_fs_of("/nonexistent", &fs, &err), WEIR_ENOENT);
     assert_non_null(strstr(err.msg, "'/nonexistent'"));
-    assert_string_equal(fs.mount, "/"); /* untouched */
+    assert_string_equal(fs.mount, mount); /* untouched */
 }
 
 int main(void)

@@ -138,7 +138,7 @@ static void test_wt(void **state)
     size_t len;
 
     cfg.samples_per_file = 4;
-    cfg.shape = (struct wr_tensor_shape){
+    cfg.shape = (struct wr_gen_shape){
         .dtype = WEIR_U8, .ndim = 3, .dims = {16, 24, 3}};
     run_ok(s, cfg, "a", &res);
     cfg.threads = 1;
@@ -184,8 +184,8 @@ static void test_same_samples(void **state)
     enum { H = 8, W = 12, N = 3, ALL = N * H * W * 3 };
     struct scratch *s = *state;
     struct wr_gen_config cfg = config("tensors", N);
-    struct wr_tensor_shape hwc = {WEIR_U8, 3, {H, W, 3}};
-    struct wr_tensor_shape chw = {WEIR_U8, 3, {3, H, W}};
+    struct wr_gen_shape hwc = {WEIR_U8, 3, {H, W, 3}};
+    struct wr_gen_shape chw = {WEIR_U8, 3, {3, H, W}};
     unsigned char *u8, *f32, *f16, *planar;
 
     cfg.shape = hwc;
@@ -222,7 +222,7 @@ static void test_same_samples(void **state)
 /* Shapes that are no pictures. */
 static void test_any_shape(void **state)
 {
-    static const struct wr_tensor_shape shapes[] = {
+    static const struct wr_gen_shape shapes[] = {
         {WEIR_F32, 1, {1}},          {WEIR_U8, 1, {100000}},
         {WEIR_F32, 2, {1, 1}},       {WEIR_F16, 4, {2, 3, 4, 5}},
         {WEIR_U8, 3, {1, 1, 1}},     {WEIR_F32, 3, {5, 6, 7}},
@@ -236,7 +236,7 @@ static void test_any_shape(void **state)
         cfg.shape = shapes[k];
         run_ok(s, cfg, "a", &res);
         assert_int_equal(res.bytes,
-                         4096 + 5 * wr_tensor_elements(&shapes[k]) *
+                         4096 + 5 * wr_gen_shape_elements(&shapes[k]) *
                                     wr_tensor_dtype_bytes(shapes[k].dtype));
     }
 }
@@ -314,7 +314,7 @@ static void test_cancel(void **state)
     assert_true(calls > 0);
     cfg.kind = "tensors";
     cfg.samples_per_file = 1000000;
-    cfg.shape = (struct wr_tensor_shape){WEIR_U8, 3, {64, 64, 3}};
+    cfg.shape = (struct wr_gen_shape){WEIR_U8, 3, {64, 64, 3}};
     run_fails(*state, cfg, WEIR_ECANCELED, "canceled");
 }
 

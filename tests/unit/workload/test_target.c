@@ -127,7 +127,52 @@ static void test_foreign(void **state)
     mkdir(scratch_at(s, "e"), 0777);
     mkdir(scratch_at(s, "e/mail"), 0777);
     open_fails(s, "e", true, WEIR_EEXIST, "mail");
+    mkdir(scratch_at(s, "f"), 0777);
+    mkdir(scratch_at(s, "f/class_0001"), 0777);
+    scratch_put(s, "f/class_0001/holiday.jpg", "precious");
+    open_fails(s, "f", true, WEIR_EEXIST, "holiday.jpg");
     assert_true(scratch_has(s, "d/class_0001/thesis.tex"));
+    assert_true(scratch_has(s, "f/class_0001/holiday.jpg"));
+    assert_int_equal(scratch_entries(s, ""), 3);
+}
+
+/* Nor where a killed run would have left its own. */
+static void test_foreign_leftovers(void **state)
+{
+    struct scratch *s = *state;
+
+    mkdir(scratch_at(s, ".d.part"), 0777);
+    scratch_put(s, ".d.part/thesis.tex", "precious");
+    open_fails(s, "d", true, WEIR_EEXIST, "thesis.tex");
+    scratch_put(s, ".e.part", "precious");
+    open_fails(s, "e", true, WEIR_EEXIST, "no folder");
+    mkdir(scratch_at(s, "f"), 0777);
+    scratch_put(s, "f/part-00000.wt", "old");
+    mkdir(scratch_at(s, ".f.old"), 0777);
+    scratch_put(s, ".f.old/notes.txt", "precious");
+    open_fails(s, "f", true, WEIR_EEXIST, "notes.txt");
+    assert_true(scratch_has(s, ".d.part/thesis.tex"));
+    assert_true(scratch_has(s, ".e.part"));
+    assert_true(scratch_has(s, ".f.old/notes.txt"));
+    assert_int_equal(scratch_entries(s, ""), 4);
+}
+
+/* What was put there while the data were made stays too. */
+static void test_foreign_at_commit(void **state)
+{
+    struct scratch *s = *state;
+    struct wr_target *t;
+    weir_err err;
+
+    mkdir(scratch_at(s, "d"), 0777);
+    scratch_put(s, "d/part-00000.wt", "old");
+    open_ok(s, "d", true, &t);
+    mkdir(scratch_at(s, ".d.old"), 0777);
+    scratch_put(s, ".d.old/notes.txt", "precious");
+    assert_int_equal(wr_target_commit(t, &err), WEIR_EEXIST);
+    wr_target_close(t);
+    assert_true(scratch_has(s, ".d.old/notes.txt"));
+    assert_true(scratch_has(s, "d/part-00000.wt"));
     assert_int_equal(scratch_entries(s, ""), 2);
 }
 
@@ -138,13 +183,13 @@ static void test_link_inside(void **state)
     struct wr_target *t;
 
     mkdir(scratch_at(s, "other"), 0777);
-    scratch_put(s, "other/a.jpg", "precious");
+    scratch_put(s, "other/0001_000000.jpg", "precious");
     mkdir(scratch_at(s, "d"), 0777);
     assert_int_equal(symlink("../other", scratch_at(s, "d/class_0001")), 0);
     open_ok(s, "d", true, &t);
     assert_int_equal(wr_target_commit(t, NULL), 0);
     wr_target_close(t);
-    assert_true(scratch_has(s, "other/a.jpg"));
+    assert_true(scratch_has(s, "other/0001_000000.jpg"));
     assert_int_equal(scratch_entries(s, "d"), 0);
 }
 
@@ -193,10 +238,16 @@ static void test_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SCRATCH(test_commit),       WITH_SCRATCH(test_discard),
-        WITH_SCRATCH(test_empty_target), WITH_SCRATCH(test_refused),
-        WITH_SCRATCH(test_force),        WITH_SCRATCH(test_foreign),
-        WITH_SCRATCH(test_link_inside),  WITH_SCRATCH(test_leftover),
+        WITH_SCRATCH(test_commit),
+        WITH_SCRATCH(test_discard),
+        WITH_SCRATCH(test_empty_target),
+        WITH_SCRATCH(test_refused),
+        WITH_SCRATCH(test_force),
+        WITH_SCRATCH(test_foreign),
+        WITH_SCRATCH(test_link_inside),
+        WITH_SCRATCH(test_leftover),
+        WITH_SCRATCH(test_foreign_leftovers),
+        WITH_SCRATCH(test_foreign_at_commit),
         cmocka_unit_test(test_split),
     };
 

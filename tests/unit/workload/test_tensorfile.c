@@ -36,30 +36,30 @@ static void test_parse(void **state)
                                       "65536x65536",
                                       "18446744073709551617",
                                       "1x268435457"};
-    struct wr_tensor_shape s = {.dtype = WEIR_F16};
+    struct wr_gen_shape s = {.dtype = WEIR_F16};
     weir_err err;
 
     (void)state;
-    assert_int_equal(wr_tensor_parse("224x112x3", &s, &err), 0);
+    assert_int_equal(wr_gen_shape_parse("224x112x3", &s, &err), 0);
     assert_int_equal(s.dtype, WEIR_F16);
     assert_int_equal(s.ndim, 3);
     assert_int_equal(s.dims[0], 224);
     assert_int_equal(s.dims[1], 112);
     assert_int_equal(s.dims[2], 3);
-    assert_int_equal(wr_tensor_elements(&s), 224 * 112 * 3);
+    assert_int_equal(wr_gen_shape_elements(&s), 224 * 112 * 3);
     for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
-        assert_true(wr_tensor_parse(bad[k], &s, &err) < 0);
+        assert_true(wr_gen_shape_parse(bad[k], &s, &err) < 0);
         assert_non_null(strstr(err.msg, "shape"));
         assert_int_equal(s.ndim, 3);
     }
-    assert_int_equal(wr_tensor_parse("1x2x3x4x5x6x7", &s, &err), 0);
+    assert_int_equal(wr_gen_shape_parse("1x2x3x4x5x6x7", &s, &err), 0);
     assert_int_equal(s.ndim, 7);
-    assert_int_equal(wr_tensor_parse("1x268435456", &s, &err), 0);
+    assert_int_equal(wr_gen_shape_parse("1x268435456", &s, &err), 0);
 }
 
 static void test_wt(void **state)
 {
-    struct wr_tensor_shape s = {.dtype = WEIR_U8, .ndim = 2, .dims = {5, 7}};
+    struct wr_gen_shape s = {.dtype = WEIR_U8, .ndim = 2, .dims = {5, 7}};
     struct wr_tensor_bytes head;
     uint32_t labels[1000];
 
@@ -103,7 +103,7 @@ static void check_npy(const struct wr_tensor_bytes *head, size_t data,
 
 static void test_npy(void **state)
 {
-    struct wr_tensor_shape s = {.dtype = WEIR_F32, .ndim = 2, .dims = {5, 7}};
+    struct wr_gen_shape s = {.dtype = WEIR_F32, .ndim = 2, .dims = {5, 7}};
     uint32_t labels[3] = {1, 2, 0xfffffffe};
     struct wr_tensor_bytes head;
 
