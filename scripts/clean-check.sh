@@ -15,7 +15,7 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-mirror=${MIRROR:-http://deb.debian.org/debian}
+mirror=${MIRROR:-}
 chroot=
 worktree=
 keep=
@@ -90,7 +90,7 @@ copy_sources() {
 if [ -n "$chroot" ]; then
     echo "clean-check: a minimal Debian 12 in $place"
     debootstrap --variant=minbase --include=make,git bookworm "$place" \
-        "$mirror" >"$place.log" 2>&1 ||
+        ${mirror:+"$mirror"} >"$place.log" 2>&1 ||
         { tail -n 20 "$place.log" >&2; rm -f "$place.log"; exit 1; }
     rm -f "$place.log"
     cp -L /etc/resolv.conf "$place/etc/resolv.conf"
