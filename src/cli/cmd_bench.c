@@ -122,7 +122,7 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
 
     wr_progress_start(
         &progress, cli,
-        &(struct wr_progress_spec){.label = "measuring", .unit = "runs"});
+        &(struct wr_progress_spec){.label = "measuring", .unit = "batches"});
     plan->progress = wr_progress_callback;
     plan->progress_arg = &progress;
     plan->stopped = wr_interrupted;

@@ -12,21 +12,14 @@
 
 /* The state of one benchmark. */
 struct bench {
-    const struct wr_bench_plan *plan; /* borrowed */
+    struct wr_bench_plan live;        /* the plan, and how far it is */
+    const struct wr_bench_plan *plan; /* borrowed: `live` */
     struct wr_files files;
     struct wr_bench_result *results; /* owned: plan->case_count */
-    uint64_t steps_done, steps;
     /* For the read limit by cache state: log2 of the thread count that was
      * best in the first round; -1: not known yet. */
     int best[3];
 };
-
-static void step(struct bench *b)
-{
-    if (b->plan->progress)
-        b->plan->progress(b->plan->progress_arg, b->steps_done, b->steps);
-    b->steps_done++;
-}
 
 /* --- limits beside a run --- */
 
@@ -36,6 +29,22 @@ static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
 
     return c->cfg.max_batches ? WR_MIN(all, c->cfg.max_batches * c->cfg.batch)
                               : all;
+}
+
+/* Batches of one run, about. */
+static uint64_t batches_of(const struct bench *b, const struct wr_bench_case *c)
+{
+    uint64_t epoch = (samples_of(b, c) + c->cfg.batch - 1) / c->cfg.batch;
+
+    return c->cfg.max_batches ? epoch : epoch * WR_MAX(c->cfg.epochs, 1u);
+}
+
+/* A run, or its limits, is over. */
+static void step(struct bench *b, const struct wr_bench_case *c)
+{
+    b->live.done += batches_of(b, c);
+    if (b->live.progress)
+        b->live.progress(b->live.progress_arg, b->live.done, b->live.total);
 }
 
 /* One pass of plain preads by `threads`; 0 when it cannot be measured. */
@@ -126,12 +135,12 @@ static int run_limits(struct bench *b, const struct wr_bench_case *c,
 
     if (!b->plan->limits)
         return 0;
-    step(b);
     r = decode_limit(b, c, run, err);
     if (r == 0)
         r = read_limit(b, c, run, err);
     if (r == 0)
         r = slot_limit(b, c, run, err);
+    step(b, c);
     return r;
 }
 
@@ -146,12 +155,12 @@ static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
 
     if (c->cache != WR_CACHE_ASIS)
         r = run_limits(b, c, run, err);
-    step(b);
     if (r == 0)
         r = wr_files_prepare(&b->files, c->cache, b->plan->stopped, &resident,
                              err);
     if (r == 0)
         r = wr_bench_once(b->plan, c, run, &b->results[k], err);
+    step(b, c);
     run->resident = resident;
     /* The limits read the files: a cache that is left alone comes first. */
     if (r == 0 && c->cache == WR_CACHE_ASIS)
@@ -275,11 +284,14 @@ static int init_results(struct bench *b, weir_err *err)
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err)
 {
-    struct bench b = {.plan = plan, .best = {-1, -1, -1}};
+    struct bench b = {.live = *plan, .plan = &b.live, .best = {-1, -1, -1}};
     double *scratch = calloc(plan->rounds, sizeof(*scratch));
     int r;
 
-    b.steps = plan->rounds * plan->case_count * (plan->limits ? 2 : 1);
+    b.live.done = b.live.total = 0;
+    for (size_t k = 0; k < plan->case_count; k++)
+        b.live.total += batches_of(&b, &plan->cases[k]) * plan->rounds *
+                        (plan->limits ? 2 : 1);
     r = scratch ? init_results(&b, err)
                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)

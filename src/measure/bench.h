@@ -28,9 +28,11 @@ struct wr_bench_plan {
     bool limits;        /* measure them */
     bool keep_batches;  /* keep the time of every batch */
 
-    /* Called before each run: what is done now, and how far it is. */
+    /* Called for every batch: how many of all runs are done. The limits of a
+     * run count as much as the run itself. */
     void (*progress)(void *arg, uint64_t done, uint64_t total);
     void *progress_arg;
+    uint64_t done, total;  /* kept by wr_bench */
     bool (*stopped)(void); /* polled; may be NULL */
 };
 

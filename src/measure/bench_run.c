@@ -87,6 +87,7 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
 {
     uint64_t work_ns = (uint64_t)(plan->consumer_ms * 1e6);
     uint64_t opened = wr_clock_ns(), before, now;
+    uint64_t batches = 0;
     const weir_batch *b;
     int r;
 
@@ -101,6 +102,10 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
         when = (struct wr_bench_batch){
             .wait_ns = now - before, .at_ns = now - opened, .count = b->count};
         r = note_batch(t, b, &when, err);
+        batches++;
+        if (plan->progress)
+            plan->progress(plan->progress_arg, plan->done + batches,
+                           plan->total);
         work_until(plan, now + work_ns);
         weir_batch_release(b);
         if (r < 0)
