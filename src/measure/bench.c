@@ -47,7 +47,8 @@ static void step(struct bench *b, const struct wr_bench_case *c)
         b->live.progress(b->live.progress_arg, b->live.done, b->live.total);
 }
 
-/* One pass of plain preads by `threads`; 0 when it cannot be measured. */
+/* One pass of plain preads by the threads and into the places that `job` names;
+ * the rate is 0 when it cannot be measured. */
 static int read_pass(struct bench *b, const struct wr_bench_case *c,
                      struct wr_limit_job job, double *ret_rate, weir_err *err)
 {

@@ -27,8 +27,9 @@
 struct crew {
     const struct wr_limit_job *job; /* borrowed */
     struct wr_order order;
-    uint64_t count;            /* samples to work on */
-    atomic_uint_fast64_t next; /* the next one */
+    uint64_t count;              /* samples to work on */
+    atomic_uint_fast64_t seated; /* threads that have begun */
+    atomic_uint_fast64_t next;   /* the next one */
     atomic_uint_fast64_t done;
     const struct memory *memory; /* borrowed; decode: the samples */
     int *fds;      /* borrowed; read: open objects that hold many samples */
@@ -168,6 +169,9 @@ static void read_share(struct crew *c)
     size_t cap = WR_MIN(wr_index_max_length(ds->index), PIECE);
     struct target to = {.cap = cap, .path = malloc(PATH_CAP)};
     uint8_t *own = wr_big_alloc(cap);
+    /* Each thread fills its own part of the ring. */
+    uint64_t share = c->ring ? c->job->slots / c->job->threads : 0;
+    uint64_t first = c->seated++ * share, turn = 0;
     uint64_t i, good = 0;
     struct wr_place place;
     int64_t n;
@@ -179,7 +183,7 @@ static void read_share(struct crew *c)
     pass_gate(c);
     while (!c->failed && (i = c->next++) < c->count && !is_stopped(c->job)) {
         wr_index_place(ds->index, wr_order_at(&c->order, i), &place);
-        to.buf = c->ring ? c->ring + i % c->job->slots * cap : own;
+        to.buf = share ? c->ring + (first + turn++ % share) * cap : own;
         n = read_sample(c, &place, &to);
         good += n >= 0;
     }
