@@ -22,9 +22,16 @@ typedef struct weir_dataset weir_dataset;
 
 /* How a data set is opened. Fill with weir_dataset_defaults first. */
 typedef struct weir_dataset_config {
-    const char *format; /* "images", "list", "tensor"; NULL: found out */
+    const char *format; /* "images", "list", "tensor", "tfrecord", "tar";
+                           NULL: found out */
     const char *root;   /* list: what its relative paths start from; NULL:
                            the folder that holds the list file */
+    /* The index is kept in a file and opened again as long as the data did not
+     * change. */
+    const char *index_dir; /* folder of index files; NULL: $WEIR_INDEX_DIR, or
+                              weir/index in the user's cache folder; there,
+                              only what took long is kept */
+    int no_index_cache;    /* neither read nor write one */
     /* Called about ten times a second while indexing; a return other than 0
      * cancels with WEIR_ECANCELED. May be NULL. */
     int (*progress)(void *arg, uint64_t samples_so_far);
@@ -71,7 +78,7 @@ WEIR_API uint64_t weir_dataset_count(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_bytes(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);
 
-/* "images", "list", "tensor". Static. */
+/* "images", "list", "tensor", "tfrecord", "tar". Static. */
 WEIR_API const char *weir_dataset_format(const weir_dataset *ds);
 
 /* Classes: their number, and the name of class `label` (borrowed; NULL when
@@ -86,6 +93,15 @@ WEIR_API const char *weir_dataset_class_name(const weir_dataset *ds,
 WEIR_API int weir_dataset_sample(const weir_dataset *ds, uint64_t i,
                                  char *name_buf, size_t cap, weir_sample *ret,
                                  weir_err *err);
+
+/* The key of sample `i` into buf of `cap` bytes: the name of a file, or of a
+ * member of an archive, without its ending; "" when it has none in the index.
+ * Returns its length as snprintf does; 0 when i is out of range. */
+WEIR_API size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
+                                 size_t cap);
+
+/* Whether the index came from a file (weir_dataset_config.index_dir). */
+WEIR_API int weir_dataset_index_reused(const weir_dataset *ds);
 
 /* Problems met while indexing: their number and the k-th of them (NULL when
  * out of range). At most 1,000 are kept; the number counts all. */

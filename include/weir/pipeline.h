@@ -69,6 +69,23 @@ enum weir_remainder {
                                 full batches, whatever samples were bad */
 };
 
+/* Which part of a picture is used; it is scaled to width x height. */
+enum weir_crop {
+    WEIR_CROP_NONE = 0, /* all of it */
+    WEIR_CROP_CENTER,   /* evaluation: the middle, in the shape of the output */
+    WEIR_CROP_RANDOM,   /* training: a random area and shape, another one in
+                           each epoch (random-resized-crop) */
+};
+
+/* What a cache keeps. */
+enum weir_cache_what {
+    WEIR_CACHE_ENCODED = 0, /* samples as they are stored */
+    WEIR_CACHE_DECODED,     /* samples as they are delivered */
+};
+
+/* threads, depth, prefetch: adjusted while running. */
+#define WEIR_AUTO UINT32_MAX
+
 enum weir_io {
     WEIR_IO_AUTO = 0, /* io_uring, or blocking where there is none */
     WEIR_IO_URING,
@@ -90,9 +107,19 @@ typedef struct weir_pipeline_config {
      * [ImageNet's 0.485 0.456 0.406, 0.229 0.224 0.225] */
     float mean[3], std[3];
 
+    /* Pictures only. What is random is a function of (seed, epoch, sample):
+     * the same pixels for any number of threads and after a resume. */
+    enum weir_crop crop; /* [WEIR_CROP_NONE] */
+    float crop_center;   /* center: side of the part that is used over the
+                            largest possible [0.875, as 224 of 256] */
+    float crop_area[2];  /* random: part of the picture's area [0.08 to 1] */
+    float crop_ratio[2]; /* random: width over height [3/4 to 4/3] */
+    int flip;            /* mirror every second sample, by chance [0] */
+
     enum weir_order order;  /* [WEIR_ORDER_SHUFFLE] */
     uint64_t seed;          /* [0] */
-    uint32_t block_samples; /* order block: samples per block [256] */
+    uint32_t block_samples; /* order block: samples per block; 0: as many as
+                               make about 2 MiB [0] */
     uint32_t block_window;  /* order block: blocks mixed together [16] */
     uint64_t epochs; /* end before the epoch of this number, counted from 0; a
                         resumed run keeps its numbers. 0 = no end [1] */
@@ -104,13 +131,24 @@ typedef struct weir_pipeline_config {
     uint64_t max_bad; /* skip: fail once more than this many samples of one
                          epoch were bad, 0 = no limit [0] */
 
+    /* These three may be WEIR_AUTO: adjusted while running, within `memory`;
+     * weir_pipeline_tuning tells what was chosen and why. */
     uint32_t threads;  /* workers, 0 = one per core [0] */
     uint32_t depth;    /* reads in flight per worker [32] */
     uint32_t prefetch; /* finished batches kept ahead, while one more is in the
                           making; 0: the pipeline works only while the
                           consumer waits [1] */
+    uint64_t memory;   /* bytes that WEIR_AUTO may spend on batches and reads,
+                          0 = a quarter of the machine's [0] */
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
+
+    /* Tiers in front of the storage, fastest first: "ram:4G",
+     * "/fast/dir:200G", or both with a comma between. They are filled with the
+     * first samples that are read, up to their size, and nothing is evicted.
+     * A folder is shared with other processes and kept. Copied. [NULL: none] */
+    const char *cache;
+    enum weir_cache_what cache_what; /* [WEIR_CACHE_ENCODED] */
 
     /* Memory for batches (pinned memory, say): alloc returns 64-byte-aligned
      * memory or NULL. Both or neither. [NULL: libweir's own] */
@@ -164,6 +202,10 @@ typedef struct weir_stats {
     uint64_t decode_ns;
     uint64_t resample_ns; /* resize and layout */
     uint64_t idle_ns;     /* nothing to do: far enough ahead */
+    /* of cfg.cache: samples found in memory, in folders, and not found;
+     * entries of a folder that were damaged; bytes held by all tiers */
+    uint64_t cache_ram_hits, cache_dir_hits, cache_misses, cache_damaged;
+    uint64_t cache_ram_bytes, cache_dir_bytes;
     uint64_t reserved[8]; /* 0 */
 } weir_stats;
 
@@ -218,6 +260,11 @@ WEIR_API uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p);
 /* Statistics so far, and what they say. Any thread. */
 WEIR_API void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret);
 WEIR_API enum weir_verdict weir_stats_verdict(const weir_stats *s);
+
+/* What WEIR_AUTO chose and why, a line a change, into buf of `cap` bytes;
+ * returns its length as snprintf does. Any thread. */
+WEIR_API size_t weir_pipeline_tuning(const weir_pipeline *p, char *buf,
+                                     size_t cap);
 
 /* Bad samples: how many, and the k-th, k counted from 0 in the order they
  * were met by batch (NULL when out of range; the first 1,000 are kept). The

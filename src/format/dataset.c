@@ -199,6 +199,38 @@ int weir_dataset_sample(const weir_dataset *ds, uint64_t i, char *name_buf,
     return 0;
 }
 
+size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
+                        size_t cap)
+{
+    const char *name;
+    struct wr_place p;
+    size_t len;
+    char *dot;
+
+    if (i >= wr_index_count(ds->index))
+        return 0;
+    name = wr_index_sample_name(ds->index, i);
+    if (name)
+        return (size_t)snprintf(buf, cap, "%s", name);
+    wr_index_place(ds->index, i, &p);
+    if (!p.whole) {
+        if (cap)
+            buf[0] = '\0';
+        return 0;
+    }
+    len = wr_index_object_path(ds->index, p.object, buf, cap);
+    dot = len < cap ? strrchr(buf, '.') : NULL;
+    if (!dot || strchr(dot, '/') || dot == buf || dot[-1] == '/')
+        return len;
+    *dot = '\0';
+    return (size_t)(dot - buf);
+}
+
+int weir_dataset_index_reused(const weir_dataset *ds)
+{
+    return ds->index_reused;
+}
+
 uint64_t weir_dataset_issue_count(const weir_dataset *ds)
 {
     return wr_index_issue_count(ds->index);

@@ -51,6 +51,16 @@ struct wr_tensor_shape {
     bool direct; /* the bytes in storage are the tensor: read into the slot */
 };
 
+/* The bytes of one sample, and what is known of it. */
+struct wr_sample {
+    const uint8_t *bytes; /* borrowed */
+    size_t len;
+    uint64_t id, epoch; /* with cfg.seed: the key of its random numbers */
+    uint32_t label;     /* or WEIR_NO_LABEL */
+    const char *key;    /* borrowed, no NUL behind it; NULL: none */
+    size_t key_len;
+};
+
 /* A decoder belongs to one thread. First member of each format's own. */
 struct wr_decoder {
     const struct wr_decoder_ops *ops;
@@ -60,8 +70,8 @@ struct wr_decoder_ops {
     /* required: bytes of one sample -> slot (NULL slot: stages DECODE, the
      * result is dropped). On failure the message says what is wrong with the
      * bytes; the caller puts the name in front. */
-    int (*decode)(struct wr_decoder *d, const void *bytes, size_t len,
-                  void *slot, struct wr_picture_times *times, weir_err *err);
+    int (*decode)(struct wr_decoder *d, const struct wr_sample *s, void *slot,
+                  struct wr_picture_times *times, weir_err *err);
     void (*free)(struct wr_decoder *d); /* required */
 };
 
@@ -73,6 +83,13 @@ struct wr_format_ops {
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
     int (*index)(struct wr_index_job *job, weir_err *err);
+    /* optional (NULL: a sample's bytes are what is decoded): checks what a
+     * sample is wrapped in (lengths, checksums), then narrows io->bytes and
+     * io->len to the encoded picture and sets label and key where the wrapping
+     * has them. Without `payload` only the checks are made. Any thread. On
+     * failure the message says what is wrong, the caller names the place. */
+    int (*unpack)(const struct wr_index *ix, struct wr_sample *io, bool payload,
+                  weir_err *err);
     /* required: what comes out under `cfg`. */
     int (*shape)(const struct wr_index *ix, const weir_pipeline_config *cfg,
                  struct wr_tensor_shape *ret, weir_err *err);
@@ -93,6 +110,7 @@ struct weir_dataset {
     struct wr_store *store; /* owned */
     struct wr_index *index; /* owned */
     char *url;              /* owned */
+    bool index_reused;      /* from a side file */
 };
 
 extern const struct wr_format_ops wr_format_images;

@@ -19,6 +19,22 @@ struct wr_place {
     uint64_t offset, length;
     uint32_t label; /* or WEIR_NO_LABEL */
     bool whole;     /* the sample is the whole object */
+    bool packed;    /* the object is gzip: offset counts in what it inflates
+                       to */
+};
+
+/* One sample of any length inside an object. */
+struct wr_record {
+    uint64_t offset, length; /* length <= WR_RECORD_MAX */
+    uint32_t label;
+    const char *name; /* NULL: none */
+};
+
+#define WR_RECORD_MAX UINT32_MAX
+
+/* What something that was looked at while indexing looked like. */
+struct wr_stamp {
+    uint64_t dev, ino, size, mtime_ns;
 };
 
 /* Shape of the samples as stored, for formats that know it (tensors). */
@@ -45,6 +61,17 @@ int wr_index_add_whole(struct wr_index *ix, uint32_t label, weir_err *err);
  * in the object added last; labels may be NULL (copied). */
 int wr_index_add_run(struct wr_index *ix, uint64_t offset, uint64_t length,
                      uint64_t count, const uint32_t *labels, weir_err *err);
+/* One more sample, of any length, in the object added last. Either all samples
+ * of an index have names or none. */
+int wr_index_add_record(struct wr_index *ix, const struct wr_record *r,
+                        weir_err *err);
+/* The object added last is gzip and inflates to this many bytes; to be said
+ * before its samples are added. */
+int wr_index_set_packed(struct wr_index *ix, uint64_t inflated, weir_err *err);
+/* The index is true as long as `path` (below the store's root) has this
+ * stamp. */
+int wr_index_add_stamp(struct wr_index *ix, const char *path,
+                       const struct wr_stamp *s, weir_err *err);
 /* Class names in label order; returns the label. */
 int64_t wr_index_add_class(struct wr_index *ix, const char *name,
                            weir_err *err);
@@ -69,6 +96,16 @@ void wr_index_place(const struct wr_index *ix, uint64_t i,
 size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
                             char *buf, size_t cap);
 uint64_t wr_index_object_size(const struct wr_index *ix, uint64_t object);
+/* 0: it is not gzip; else the bytes that it inflates to. */
+uint64_t wr_index_object_packed(const struct wr_index *ix, uint64_t object);
+/* The name of sample i (wr_record.name), or NULL. */
+const char *wr_index_sample_name(const struct wr_index *ix, uint64_t i);
+uint64_t wr_index_stamp_count(const struct wr_index *ix);
+/* Stamp k and, in *ret_path, what it is of (borrowed). */
+void wr_index_stamp(const struct wr_index *ix, uint64_t k,
+                    struct wr_stamp *ret_stamp, const char **ret_path);
+/* A hash of all that the index says: another one when the data changed. */
+uint64_t wr_index_fingerprint(const struct wr_index *ix);
 const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix);
 /* At least one more than the largest label, whether it has a name or not. */
 uint32_t wr_index_class_count(const struct wr_index *ix);

@@ -75,7 +75,7 @@ int wr_pictures_shape(const struct wr_index *ix,
     return 0;
 }
 
-static int pictures_decode(struct wr_decoder *d, const void *bytes, size_t len,
+static int pictures_decode(struct wr_decoder *d, const struct wr_sample *s,
                            void *slot, struct wr_picture_times *times,
                            weir_err *err)
 {
@@ -84,13 +84,13 @@ static int pictures_decode(struct wr_decoder *d, const void *bytes, size_t len,
     uint64_t start;
     int r;
 
-    if (!len)
+    if (!s->len)
         return wr_fail(err, WEIR_EFORMAT, "empty file");
     if (slot)
-        return wr_picture_decode(pd->picture, bytes, len, NULL, slot, times,
-                                 err);
+        return wr_picture_decode(pd->picture, s->bytes, s->len, NULL, slot,
+                                 times, err);
     start = wr_clock_ns();
-    r = wr_picture_decode_only(pd->picture, bytes, len, &info, NULL, err);
+    r = wr_picture_decode_only(pd->picture, s->bytes, s->len, &info, NULL, err);
     if (times)
         times->decode_ns += wr_clock_ns() - start;
     return r;

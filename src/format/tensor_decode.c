@@ -148,7 +148,7 @@ static void to_planes(const struct plan *p, const uint8_t *in, uint8_t *out)
             out[c * p->pixels + i] = in[i * p->channels + c];
 }
 
-static int tensor_decode(struct wr_decoder *d, const void *bytes, size_t len,
+static int tensor_decode(struct wr_decoder *d, const struct wr_sample *s,
                          void *slot, struct wr_picture_times *times,
                          weir_err *err)
 {
@@ -156,19 +156,19 @@ static int tensor_decode(struct wr_decoder *d, const void *bytes, size_t len,
     const struct plan *p = &td->plan;
     uint64_t start = wr_clock_ns();
 
-    if (len != p->stored_bytes)
-        return wr_fail(err, WEIR_EFORMAT, "%zu bytes, not %zu", len,
+    if (s->len != p->stored_bytes)
+        return wr_fail(err, WEIR_EFORMAT, "%zu bytes, not %zu", s->len,
                        p->stored_bytes);
     if (!slot)
         return 0;
     if (p->convert && p->dtype == WEIR_F32)
-        to_f32(td, bytes, slot);
+        to_f32(td, s->bytes, slot);
     else if (p->convert)
-        to_f16(td, bytes, slot);
+        to_f16(td, s->bytes, slot);
     else if (p->planar)
-        to_planes(p, bytes, slot);
+        to_planes(p, s->bytes, slot);
     else
-        memcpy(slot, bytes, len);
+        memcpy(slot, s->bytes, s->len);
     if (times)
         times->resample_ns += wr_clock_ns() - start;
     return 0;

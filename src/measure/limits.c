@@ -109,7 +109,13 @@ static void decode_share(struct crew *c)
         const uint8_t *at = c->memory->bytes + c->memory->offset[i];
         size_t len = c->memory->offset[i + 1] - c->memory->offset[i];
 
-        if (len && d->ops->decode(d, at, len, NULL, NULL, NULL) == 0)
+        struct wr_sample s = {.bytes = at, .len = len, .id = i};
+
+        if (len &&
+            (!ds->format->unpack ||
+             ds->format->unpack(ds->index, &s, /* payload= */ true, NULL) ==
+                 0) &&
+            d->ops->decode(d, &s, NULL, NULL, NULL) == 0)
             good++;
     }
     c->done += good;

@@ -44,7 +44,9 @@ void weir_pipeline_defaults(weir_pipeline_config *cfg)
         .channels = 3,
         .mean = {0.485f, 0.456f, 0.406f},
         .std = {0.229f, 0.224f, 0.225f},
-        .block_samples = 256,
+        .crop_center = 0.875f,
+        .crop_area = {0.08f, 1},
+        .crop_ratio = {3.0f / 4, 4.0f / 3},
         .block_window = 16,
         .epochs = 1,
         .world = 1,
@@ -223,6 +225,16 @@ static void pipeline_free(weir_pipeline *p)
     free(p);
 }
 
+/* Samples of about 2 MiB together: what a request may be made of. */
+static uint32_t usual_block(const weir_dataset *ds)
+{
+    uint64_t n = WR_MAX(wr_index_count(ds->index), (uint64_t)1);
+    uint64_t mean = WR_MAX(wr_index_bytes(ds->index) / n, (uint64_t)1);
+    uint64_t block = ((uint64_t)2 << 20) / mean;
+
+    return (uint32_t)WR_MIN(WR_MAX(block, (uint64_t)1), (uint64_t)65536);
+}
+
 int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                        const weir_pipeline_config *cfg, weir_err *err)
 {
@@ -233,6 +245,8 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
 
     if (!c.threads)
         c.threads = wr_cpu_count();
+    if (!c.block_samples)
+        c.block_samples = usual_block(ds);
     r = check_config(ds, &c, err);
     if (r < 0)
         return r;
@@ -378,6 +392,14 @@ void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
         st.idle_ns += w->idle;
     }
     *ret = st;
+}
+
+size_t weir_pipeline_tuning(const weir_pipeline *p, char *buf, size_t cap)
+{
+    (void)p;
+    if (cap)
+        buf[0] = '\0';
+    return 0;
 }
 
 enum weir_verdict weir_stats_verdict(const weir_stats *s)

@@ -224,8 +224,10 @@ static void decode(struct wr_worker *w, struct wr_task *t)
     weir_err err;
     int r;
 
-    r = w->decoder->ops->decode(w->decoder, t->rd.data, t->rd.len, slot_of(t),
-                                &times, &err);
+    r = w->decoder->ops->decode(
+        w->decoder,
+        &(struct wr_sample){.bytes = t->rd.data, .len = t->rd.len, .id = t->id},
+        slot_of(t), &times, &err);
     if (r < 0) {
         name_error(t, &err);
         mark_bad(t, &err);

@@ -12,7 +12,7 @@
 
 #include "base/hist.h"
 #include "workload/target.h"
-#include "workload/tensorfile.h"
+#include "format/tensorfile.h"
 
 #define WR_GEN_CLASSES_MAX 10000 /* four digits in the names */
 #define WR_GEN_SAMPLES_MAX UINT64_C(1000000000)

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "workload/jpegenc.h"
+#include "codec/jpegenc.h"
 #include "workload/synth.h"
 
 #define QUALITY_MIN 60

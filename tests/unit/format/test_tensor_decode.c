@@ -41,15 +41,17 @@ static struct wr_tensor_shape decode(const weir_pipeline_config *cfg, void *out)
     struct wr_tensor_shape shape;
     struct wr_decoder *d;
     uint8_t in[12];
+    struct wr_sample s = {.bytes = in, .len = 12};
     weir_err err;
 
     for (unsigned k = 0; k < 12; k++)
         in[k] = (uint8_t)(k * 20);
     assert_int_equal(wr_tensor_shape(ix, cfg, &shape, &err), 0);
     assert_int_equal(wr_tensor_decoder_new(ix, cfg, &d, &err), 0);
-    assert_int_equal(d->ops->decode(d, in, 12, out, NULL, &err), 0);
-    assert_int_equal(d->ops->decode(d, in, 12, NULL, NULL, &err), 0);
-    assert_int_equal(d->ops->decode(d, in, 11, out, NULL, &err), WEIR_EFORMAT);
+    assert_int_equal(d->ops->decode(d, &s, out, NULL, &err), 0);
+    assert_int_equal(d->ops->decode(d, &s, NULL, NULL, &err), 0);
+    s.len = 11;
+    assert_int_equal(d->ops->decode(d, &s, out, NULL, &err), WEIR_EFORMAT);
     d->ops->free(d);
     wr_index_free(ix);
     return shape;

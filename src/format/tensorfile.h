@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * docs/formats/wt.md says what the bytes mean. */
-#ifndef WR_WORKLOAD_TENSORFILE_H
-#define WR_WORKLOAD_TENSORFILE_H
+#ifndef WR_FORMAT_TENSORFILE_H
+#define WR_FORMAT_TENSORFILE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* jpegenc.h - pixels -> a baseline JPEG in memory.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_WORKLOAD_JPEGENC_H
-#define WR_WORKLOAD_JPEGENC_H
+#ifndef WR_CODEC_JPEGENC_H
+#define WR_CODEC_JPEGENC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "decode.h"
-#include "workload/jpegenc.h"
+#include "../workload/decode.h"
+#include "codec/jpegenc.h"
 
 static int setup(void **state)
 {

@@ -1,6 +1,6 @@
 /* jpegenc.c - pixels -> a baseline JPEG in memory.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "workload/jpegenc.h"
+#include "codec/jpegenc.h"
 
 #include <setjmp.h>
 #include <stdio.h>

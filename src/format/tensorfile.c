@@ -1,6 +1,6 @@
 /* tensorfile.c - the headers of .wt and .npy tensor files.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "workload/tensorfile.h"
+#include "format/tensorfile.h"
 
 #include <inttypes.h>
 #include <stdio.h>

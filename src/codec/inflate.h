@@ -1,0 +1,40 @@
+/* inflate.h - gzip -> bytes, piece by piece, within limits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CODEC_INFLATE_H
+#define WR_CODEC_INFLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+/* A shard that inflates to more than this is refused, and so is one that
+ * grows more than a thousandfold (a bomb). */
+#define WR_INFLATE_MAX   (UINT64_C(4) << 30)
+#define WR_INFLATE_RATIO 1100u /* deflate's own limit is 1032 */
+
+struct wr_inflate;
+
+/* Do the bytes start like gzip? */
+bool wr_is_gzip(const void *bytes, size_t len);
+
+int wr_inflate_new(struct wr_inflate **ret, weir_err *err);
+void wr_inflate_free(struct wr_inflate *z); /* takes NULL */
+
+/* Hands over the next piece of the compressed bytes; borrowed until
+ * wr_inflate_read has used it up. */
+void wr_inflate_feed(struct wr_inflate *z, const void *bytes, size_t len);
+
+/* Inflates up to `cap` bytes into buf; returns how many. 0: feed more, or at
+ * the end of the input that is the end (wr_inflate_is_done). Several gzip
+ * members behind each other are one stream; each one's checksum is verified.
+ * WEIR_EFORMAT when the bytes are damaged: the message gives the offset in the
+ * compressed bytes. */
+int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
+                        weir_err *err);
+
+/* True between members: the input may end here. */
+bool wr_inflate_is_done(const struct wr_inflate *z);
+
+#endif

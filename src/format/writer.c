@@ -1,0 +1,34 @@
+/* writer.c - the registry of shard writers, and their buffer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/writer.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* One line per format. */
+static const struct wr_writer_ops *const writers[] = {
+    NULL,
+};
+
+const struct wr_writer_ops *wr_writer_at(unsigned k)
+{
+    return k < WR_ARRAY_LEN(writers) ? writers[k] : NULL;
+}
+
+const struct wr_writer_ops *wr_writer_find(const char *name)
+{
+    for (unsigned k = 0; wr_writer_at(k); k++)
+        if (!strcmp(writers[k]->name, name))
+            return writers[k];
+    return NULL;
+}
+
+uint8_t *wr_bytes_room(struct wr_bytes *b, size_t n)
+{
+    size_t need;
+
+    if (!wr_add_ok(b->len, n, &need) || !wr_grow(&b->bytes, &b->cap, need, 1))
+        return NULL;
+    return b->bytes + b->len;
+}
