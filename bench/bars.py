@@ -4,7 +4,8 @@ import argparse
 import signal
 import sys
 
-from lib import jpeg, peers, prefetch, reads, report, tensors
+from lib import (convert, jpeg, million, peers, prefetch, reads, records,
+                 report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
 # A measurement gives one or more rows of the table, in this order.
@@ -14,6 +15,11 @@ MEASUREMENTS = {
     'tensors': (tensors.measure, 'raw tensors'),
     'read': (reads.measure, 'reading only, against pread and fio'),
     'prefetch': (prefetch.measure, 'prefetch with a consumer'),
+    'records': (records.measure, 'TFRecord shards'),
+    'cache': (tiers.measure, 'tiers of memory and folders'),
+    'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
+    'convert': (convert.measure, 'converting to TFRecord, against copying'),
+    'million': (million.measure, 'indexing a million files'),
     'peers': (peers.measure, 'other loaders at the same work'),
 }
 

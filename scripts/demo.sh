@@ -34,11 +34,11 @@ fi
 "$weir" inspect "$data/photos"
 
 say "2. Reading alone: how fast does this disk deliver the files?"
-"$weir" bench "$data/photos" --stages read --cache cold,warm \
+"$weir" bench "$data/photos" --stages read --page-cache cold,warm \
     --threads "1,$cores" --repeat 4 --record "$data/read.json"
 
 say "3. The whole pipeline: read, decode, resize, normalize, batch"
-"$weir" bench "$data/photos" --cache cold,warm --threads "$(sweep)" \
+"$weir" bench "$data/photos" --page-cache cold,warm --threads "$(sweep)" \
     --repeat 3 --record "$data/feed.json"
 
 say "4. Decoding in fast mode, by $cores threads"

@@ -43,13 +43,13 @@ def measure(session):
     data = session.pictures()
     session.touch(data)
     record = weir.bench(
-        session, 'jpeg', data, *OUTPUT, '-t', session.cores, '--cache',
+        session, 'jpeg', data, *OUTPUT, '-t', session.cores, '--page-cache',
         'cold,warm', '--decode', 'exact,fast', '-r', session.rounds(6, 2))
-    exact = record.find(cache='warm', decode='exact')
-    fast = record.find(cache='warm', decode='fast')
+    exact = record.find(page_cache='warm', decode='exact')
+    fast = record.find(page_cache='warm', decode='fast')
     return [limit_row(exact, 0.85), limit_row(fast, 0.95),
-            cold_row(record.find(cache='cold', decode='exact'), exact),
-            cold_row(record.find(cache='cold', decode='fast'), fast),
+            cold_row(record.find(page_cache='cold', decode='exact'), exact),
+            cold_row(record.find(page_cache='cold', decode='fast'), fast),
             first_batch_row(exact)]
 
 

@@ -43,7 +43,7 @@ def sweep_weir(session, data):
             try:
                 record = weir.bench(
                     session, f"read-sweep-{io}{'-direct' if direct else ''}",
-                    data, '--stages', 'read', '--cache', 'cold',
+                    data, '--stages', 'read', '--page-cache', 'cold',
                     '--no-limits', '-t', threads, '-d', depths, '-r',
                     1 + PASSES, '--io', io,
                     *(['--direct'] if direct else []))
@@ -79,7 +79,7 @@ def best_of(rates):
 
 def run_weir(session, data, setting, name):
     """Files per second of weir and of plain pread in the same round."""
-    case = weir.bench(session, name, data, '--stages', 'read', '--cache',
+    case = weir.bench(session, name, data, '--stages', 'read', '--page-cache',
                       'cold', '-r', 2, *setting.options()).cases[0]
     return case.rate(), case.median('read_limit_per_s'), case.doubt()
 

@@ -40,10 +40,10 @@ class Case:
         resident = self.each('resident')
         if self.bad_count:
             return f'{self.bad_count} bad samples'
-        if self.settings['cache'] == 'cold' and not self.settings['direct'] \
+        if self.settings['page_cache'] == 'cold' and not self.settings['direct'] \
                 and max(resident) > COLD_AT_MOST:
             return f'not cold: {max(resident):.0%} resident'
-        if self.settings['cache'] == 'warm' and \
+        if self.settings['page_cache'] == 'warm' and \
                 0 <= min(resident) < WARM_AT_LEAST:
             return f'not warm: {min(resident):.0%} resident'
         return ''

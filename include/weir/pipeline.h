@@ -119,7 +119,7 @@ typedef struct weir_pipeline_config {
     enum weir_order order;  /* [WEIR_ORDER_SHUFFLE] */
     uint64_t seed;          /* [0] */
     uint32_t block_samples; /* order block: samples per block; 0: as many as
-                               make about 2 MiB [0] */
+                               make about 1.5 MiB [0] */
     uint32_t block_window;  /* order block: blocks mixed together [16] */
     uint64_t epochs; /* end before the epoch of this number, counted from 0; a
                         resumed run keeps its numbers. 0 = no end [1] */
@@ -189,6 +189,7 @@ typedef struct weir_batch {
 typedef struct weir_stats {
     uint64_t batches, samples; /* delivered so far */
     uint64_t bytes_read;       /* from storage: also ahead, also bad ones */
+    uint64_t requests;         /* reads that made; one may serve many samples */
     uint64_t bad;              /* samples skipped */
     uint64_t consumer_wait_ns; /* inside weir_pipeline_next */
     uint64_t consumer_busy_ns; /* between calls of weir_pipeline_next */
@@ -260,6 +261,10 @@ WEIR_API uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p);
 /* Statistics so far, and what they say. Any thread. */
 WEIR_API void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret);
 WEIR_API enum weir_verdict weir_stats_verdict(const weir_stats *s);
+
+/* Why a tier of cfg.cache takes nothing more, besides being full (it cannot be
+ * written, say): a negative WEIR_E... and *err, or 0. Any thread. */
+WEIR_API int weir_pipeline_cache_error(const weir_pipeline *p, weir_err *err);
 
 /* What WEIR_AUTO chose and why, a line a change, into buf of `cap` bytes;
  * returns its length as snprintf does. Any thread. */

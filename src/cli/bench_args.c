@@ -10,21 +10,15 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "base/units.h"
+#include "cli/feed_args.h"
 #include "cli/optvalue.h"
 
 #define MAX_CASES 256
-
-enum normalize { NORM_IMAGENET, NORM_NONE };
 
 static const struct wr_choice stage_choices[] = {
     {"read", WEIR_STAGES_READ, "read the bytes and nothing else"},
     {"decode", WEIR_STAGES_DECODE, "read and decode, drop the picture"},
     {"all", WEIR_STAGES_ALL, "read, decode, resize, normalize, batch"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice decode_choices[] = {
-    {"exact", WEIR_DECODE_EXACT, "libjpeg's accurate decoder, then resize"},
-    {"fast", WEIR_DECODE_FAST, "scaled and planar decoding"},
     {NULL, 0, NULL}};
 
 static const struct wr_choice cache_choices[] = {
@@ -33,29 +27,10 @@ static const struct wr_choice cache_choices[] = {
     {"asis", WR_CACHE_ASIS, "left alone"},
     {NULL, 0, NULL}};
 
-static const struct wr_choice dtype_choices[] = {{"f32", WEIR_F32, NULL},
-                                                 {"f16", WEIR_F16, NULL},
-                                                 {"u8", WEIR_U8, NULL},
-                                                 {NULL, 0, NULL}};
-
-static const struct wr_choice layout_choices[] = {
-    {"nhwc", WEIR_NHWC, NULL}, {"nchw", WEIR_NCHW, NULL}, {NULL, 0, NULL}};
-
-static const struct wr_choice resize_choices[] = {
-    {"bilinear", WEIR_RESIZE_BILINEAR, "antialiased, as PIL and torchvision"},
-    {"bilinear-noaa", WEIR_RESIZE_BILINEAR_NOAA, "two taps, as tf.image"},
-    {"area", WEIR_RESIZE_AREA, "mean of the covered area"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice normalize_choices[] = {
-    {"imagenet", NORM_IMAGENET, "ImageNet's mean and deviation"},
-    {"none", NORM_NONE, "0 to 1"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice order_choices[] = {
-    {"shuffle", WEIR_ORDER_SHUFFLE, "full uniform shuffle"},
-    {"sequential", WEIR_ORDER_SEQUENTIAL, NULL},
-    {"block", WEIR_ORDER_BLOCK, "blocks, and a window of blocks inside"},
+static const struct wr_choice crop_choices[] = {
+    {"none", WEIR_CROP_NONE, "all of it"},
+    {"center", WEIR_CROP_CENTER, "the middle, in the shape of the output"},
+    {"random", WEIR_CROP_RANDOM, "a random area and shape in each epoch"},
     {NULL, 0, NULL}};
 
 static const struct wr_choice remainder_choices[] = {
@@ -69,12 +44,6 @@ static const struct wr_choice error_choices[] = {
     {"fail", WEIR_ON_ERROR_FAIL, "stop"},
     {NULL, 0, NULL}};
 
-static const struct wr_choice io_choices[] = {
-    {"auto", WEIR_IO_AUTO, NULL},
-    {"uring", WEIR_IO_URING, NULL},
-    {"blocking", WEIR_IO_BLOCKING, NULL},
-    {NULL, 0, NULL}};
-
 #define A struct bench_args
 const struct wr_option wr_bench_options[] = {
     {.name = "stages",
@@ -84,8 +53,8 @@ const struct wr_option wr_bench_options[] = {
      .def = "all",
      .group = "What is measured",
      .help = "what is done to each sample"},
-    {.name = "cache",
-     WR_OPT_ENUM_LIST(A, cache),
+    {.name = "page-cache",
+     WR_OPT_ENUM_LIST(A, page_cache),
      .arg = "STATE,...",
      .choices = cache_choices,
      .def = "warm",
@@ -94,6 +63,7 @@ const struct wr_option wr_bench_options[] = {
      .letter = 't',
      WR_OPT_UINT_LIST(A, threads),
      .arg = "N,...",
+     .choices = wr_feed_auto,
      .min = 1,
      .max = 1024,
      .def_note = "one per core",
@@ -102,6 +72,7 @@ const struct wr_option wr_bench_options[] = {
      .letter = 'd',
      WR_OPT_UINT_LIST(A, depth),
      .arg = "N,...",
+     .choices = wr_feed_auto,
      .min = 1,
      .max = 4096,
      .def = "32",
@@ -110,6 +81,7 @@ const struct wr_option wr_bench_options[] = {
      .letter = 'p',
      WR_OPT_UINT_LIST(A, prefetch),
      .arg = "N,...",
+     .choices = wr_feed_auto,
      .max = 1024,
      .def = "1",
      .help = "finished batches kept ahead; 0: work only while the consumer "
@@ -169,38 +141,62 @@ const struct wr_option wr_bench_options[] = {
     {.name = "dtype",
      WR_OPT_ENUM(A, dtype),
      .arg = "TYPE",
-     .choices = dtype_choices,
+     .choices = wr_feed_dtype,
      .def = "f32",
      .help = "type of the numbers"},
     {.name = "layout",
      WR_OPT_ENUM(A, layout),
      .arg = "ORDER",
-     .choices = layout_choices,
+     .choices = wr_feed_layout,
      .def = "nhwc",
      .help = "order of dimensions"},
     {.name = "normalize",
      WR_OPT_ENUM(A, normalize),
      .arg = "HOW",
-     .choices = normalize_choices,
+     .choices = wr_feed_normalize,
      .def = "imagenet",
      .help = "mean and deviation of f32 and f16"},
     {.name = "resize",
      WR_OPT_ENUM(A, resize),
      .arg = "FILTER",
-     .choices = resize_choices,
+     .choices = wr_feed_resize,
      .def = "bilinear",
      .help = "filter"},
     {.name = "decode",
      WR_OPT_ENUM_LIST(A, decode),
      .arg = "HOW,...",
-     .choices = decode_choices,
+     .choices = wr_feed_decode,
      .def = "exact",
      .help = "how JPEG is decoded"},
+    {.name = "crop",
+     WR_OPT_ENUM(A, crop),
+     .arg = "HOW",
+     .choices = crop_choices,
+     .def = "none",
+     .help = "part of each picture that is used"},
+    {.name = "crop-area",
+     WR_OPT_STRING(A, crop_area),
+     .arg = "A,B",
+     .def = "0.08,1",
+     .help = "crop random: its area, of the picture's"},
+    {.name = "crop-ratio",
+     WR_OPT_STRING(A, crop_ratio),
+     .arg = "A,B",
+     .def_note = "3/4 to 4/3",
+     .help = "crop random: its width over its height"},
+    {.name = "crop-center",
+     WR_OPT_DOUBLE(A, crop_center),
+     .arg = "F",
+     .def = "0.875",
+     .help = "crop center: its side, of the largest possible"},
+    {.name = "flip",
+     WR_OPT_FLAG(A, flip),
+     .help = "mirror every second picture, by chance"},
 
     {.name = "order",
      WR_OPT_ENUM(A, order),
      .arg = "ORDER",
-     .choices = order_choices,
+     .choices = wr_feed_order,
      .def = "shuffle",
      .group = "Which samples, in which order",
      .help = "order of an epoch"},
@@ -214,7 +210,7 @@ const struct wr_option wr_bench_options[] = {
      .arg = "N",
      .max = 1e9,
      .def = "0",
-     .def_note = "about 2 MiB",
+     .def_note = "about 1.5 MiB",
      .help = "order block: block size"},
     {.name = "block-window",
      WR_OPT_UINT(A, block_window),
@@ -249,10 +245,28 @@ const struct wr_option wr_bench_options[] = {
      .def = "skip",
      .help = "what to do with a sample that cannot be read"},
 
+    {.name = "cache",
+     WR_OPT_STRING(A, cache),
+     .arg = "TIERS",
+     .group = "Where it is read from",
+     .help = "tiers that keep samples, fastest first, with their sizes: "
+             "ram:4G,/fast/dir:200G"},
+    {.name = "cache-what",
+     WR_OPT_ENUM(A, cache_what),
+     .arg = "WHAT",
+     .choices = wr_feed_cache_what,
+     .def = "encoded",
+     .help = "what the tiers keep"},
+    {.name = "memory",
+     WR_OPT_SIZE(A, memory),
+     .arg = "SIZE",
+     .def_note = "a quarter of the machine's",
+     .help = "what 'auto' may spend on batches and reads"},
+
     {.name = "io",
      WR_OPT_ENUM(A, io),
      .arg = "ENGINE",
-     .choices = io_choices,
+     .choices = wr_feed_io,
      .def = "auto",
      .group = "How it is read",
      .help = "I/O engine"},
@@ -269,6 +283,16 @@ const struct wr_option wr_bench_options[] = {
      .arg = "DIR",
      .flags = WR_OPTION_PATH,
      .help = "where the relative paths of a list file start"},
+    {.name = "index-dir",
+     WR_OPT_STRING(A, index_dir),
+     .arg = "DIR",
+     .def_note = "weir/index in the user's cache folder",
+     .flags = WR_OPTION_PATH,
+     .help = "where indexes are kept, and opened again"},
+    {.name = "index-cache",
+     WR_OPT_FLAG(A, index_cache),
+     .def = "yes",
+     .help = "neither use nor keep an index file"},
 
     {.name = "digest",
      WR_OPT_FLAG(A, digest),
@@ -327,33 +351,57 @@ const char *wr_bench_verdict_name(enum weir_verdict v)
     return names[v];
 }
 
-/* "224", "320x240". */
-static int parse_side(const char *text, weir_pipeline_config *cfg,
-                      weir_err *err)
+/* "0.08,1"; an option that was not given leaves the default. */
+static int parse_range(const char *option, const char *text, float ret[2],
+                       weir_err *err)
 {
-    const char *x = strchr(text, 'x');
-    char first[16];
-    uint64_t w, h;
+    const char *comma = text ? strchr(text, ',') : NULL;
+    char first[32];
+    double a, b;
 
-    snprintf(first, sizeof(first), "%.*s",
-             x ? (int)(x - text) : (int)strlen(text), text);
-    if (wr_parse_uint(first, 1, 1 << 14, &w, err) < 0 ||
-        wr_parse_uint(x ? x + 1 : first, 1, 1 << 14, &h, err) < 0)
-        return wr_fail_prefix(err, WEIR_EINVAL, "option --size");
-    cfg->width = (uint32_t)w;
-    cfg->height = (uint32_t)h;
+    if (!text)
+        return 0;
+    if (!comma)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --%s: '%s' is not two numbers with a comma "
+                       "between them",
+                       option, text);
+    snprintf(first, sizeof(first), "%.*s", (int)(comma - text), text);
+    if (wr_parse_double(first, 0, 1e6, &a, err) < 0 ||
+        wr_parse_double(comma + 1, 0, 1e6, &b, err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --%s", option);
+    ret[0] = (float)a;
+    ret[1] = (float)b;
     return 0;
+}
+
+static int crop_config(const struct bench_args *a, weir_pipeline_config *cfg,
+                       weir_err *err)
+{
+    int r = parse_range("crop-area", a->crop_area, cfg->crop_area, err);
+
+    if (r >= 0)
+        r = parse_range("crop-ratio", a->crop_ratio, cfg->crop_ratio, err);
+    cfg->crop = (enum weir_crop)a->crop;
+    cfg->crop_center = (float)a->crop_center;
+    cfg->flip = a->flip;
+    return r;
 }
 
 /* What all cases have in common. */
 static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
                        weir_err *err)
 {
+    const struct wr_feed_pixels pixels = {
+        .size = a->size,
+        .channels = a->channels,
+        .dtype = a->dtype,
+        .layout = a->layout,
+        .resize = a->resize,
+        .normalize = a->normalize,
+    };
+
     weir_pipeline_defaults(cfg);
-    cfg->channels = (uint32_t)a->channels;
-    cfg->dtype = (enum weir_dtype)a->dtype;
-    cfg->layout = (enum weir_layout)a->layout;
-    cfg->resize = (enum weir_resize)a->resize;
     cfg->order = (enum weir_order)a->order;
     cfg->seed = a->seed;
     cfg->block_samples = (uint32_t)a->block_samples;
@@ -365,16 +413,15 @@ static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
     cfg->remainder = (enum weir_remainder)a->remainder;
     cfg->on_error = (enum weir_on_error)a->on_error;
     cfg->io = (enum weir_io)a->io;
+    cfg->cache = a->cache;
+    cfg->cache_what = (enum weir_cache_what)a->cache_what;
+    cfg->memory = a->memory;
     cfg->direct = a->direct;
-    for (int i = 0; a->normalize == NORM_NONE && i < 3; i++) {
-        cfg->mean[i] = 0;
-        cfg->std[i] = 1;
-    }
-    if (a->channels == 2)
-        return wr_fail(err, WEIR_EINVAL, "option --channels: 1 or 3");
     if (a->rank >= a->world)
         return wr_fail(err, WEIR_EINVAL, "option --rank: not below --world");
-    return parse_side(a->size, cfg, err);
+    if (crop_config(a, cfg, err) < 0)
+        return WEIR_EINVAL;
+    return wr_feed_set_pixels(&pixels, cfg, err);
 }
 
 /* Case number k of the product of all lists; the last list turns fastest. */
@@ -387,7 +434,7 @@ static void pick_case(const struct bench_args *a, size_t k,
         const int *e;
     } lists[] = {
         {a->stages.count, NULL, a->stages.v},
-        {a->cache.count, NULL, a->cache.v},
+        {a->page_cache.count, NULL, a->page_cache.v},
         {a->decode.count, NULL, a->decode.v},
         {a->batch.count, a->batch.v, NULL},
         {a->prefetch.count, a->prefetch.v, NULL},
@@ -416,7 +463,7 @@ static void pick_case(const struct bench_args *a, size_t k,
 int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
                    size_t *ret_count, weir_err *err)
 {
-    size_t n = a->stages.count * a->cache.count * a->decode.count *
+    size_t n = a->stages.count * a->page_cache.count * a->decode.count *
                a->batch.count * a->prefetch.count * a->depth.count *
                WR_MAX(a->threads.count, (size_t)1);
     struct wr_bench_case *cases;

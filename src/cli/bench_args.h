@@ -8,7 +8,7 @@
 
 struct bench_args {
     /* what is done */
-    struct wr_enum_list stages, decode, cache;
+    struct wr_enum_list stages, decode, page_cache;
     struct wr_uint_list threads, depth, prefetch, batch;
     uint64_t batches, epochs, repeat;
     double consumer_ms;
@@ -16,13 +16,21 @@ struct bench_args {
     const char *size;
     int dtype, layout, resize, normalize;
     uint64_t channels;
+    int crop;
+    const char *crop_area, *crop_ratio;
+    double crop_center;
+    bool flip;
     /* in which order */
     int order, remainder, on_error;
     uint64_t seed, block_samples, block_window, rank, world;
     /* how */
+    const char *cache; /* tiers */
+    int cache_what;
+    uint64_t memory;
     int io;
     bool direct;
-    const char *format, *root;
+    const char *format, *root, *index_dir;
+    bool index_cache;
     /* results */
     bool limits, digest, json;
     const char *csv, *record;

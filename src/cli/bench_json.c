@@ -68,13 +68,27 @@ static void put_number(json_t *to, const char *key, uint64_t value)
     json_object_set_new(to, key, json_integer((json_int_t)value));
 }
 
+/* A number, or "auto". */
+static void put_knob(json_t *to, const char *key, uint32_t value)
+{
+    json_object_set_new(to, key,
+                        value == WEIR_AUTO ? json_string("auto")
+                                           : json_integer(value));
+}
+
 static json_t *settings_json(const struct wr_bench_case *c)
 {
     const weir_pipeline_config *g = &c->cfg;
     json_t *to = json_object();
 
     put_choice(to, "stages", "stages", (int)g->stages);
-    put_choice(to, "cache", "cache", (int)c->cache);
+    put_choice(to, "page_cache", "page-cache", (int)c->cache);
+    put_choice(to, "crop", "crop", (int)g->crop);
+    json_object_set_new(to, "flip", json_boolean(g->flip));
+    if (g->cache) {
+        json_object_set_new(to, "cache", text_json(g->cache));
+        put_choice(to, "cache_what", "cache-what", (int)g->cache_what);
+    }
     put_choice(to, "decode", "decode", (int)g->decode);
     put_choice(to, "dtype", "dtype", (int)g->dtype);
     put_choice(to, "layout", "layout", (int)g->layout);
@@ -84,9 +98,9 @@ static json_t *settings_json(const struct wr_bench_case *c)
     put_choice(to, "on_error", "on-error", (int)g->on_error);
     put_choice(to, "io", "io", (int)g->io);
     json_object_set_new(to, "direct", json_boolean(g->direct));
-    put_number(to, "threads", g->threads);
-    put_number(to, "depth", g->depth);
-    put_number(to, "prefetch", g->prefetch);
+    put_knob(to, "threads", g->threads);
+    put_knob(to, "depth", g->depth);
+    put_knob(to, "prefetch", g->prefetch);
     put_number(to, "batch", g->batch);
     put_number(to, "width", g->width);
     put_number(to, "height", g->height);
@@ -118,6 +132,17 @@ static json_t *worker_json(const weir_stats *s)
                      (double)s->consumer_busy_ns / 1e9);
 }
 
+static json_t *cache_json(const weir_stats *s)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "ram_hits",
+                     (json_int_t)s->cache_ram_hits, "dir_hits",
+                     (json_int_t)s->cache_dir_hits, "misses",
+                     (json_int_t)s->cache_misses, "damaged",
+                     (json_int_t)s->cache_damaged, "ram_bytes",
+                     (json_int_t)s->cache_ram_bytes, "dir_bytes",
+                     (json_int_t)s->cache_dir_bytes);
+}
+
 static json_t *run_json(const struct wr_bench_run *run, bool digest)
 {
     char hex[24];
@@ -136,6 +161,19 @@ static json_t *run_json(const struct wr_bench_run *run, bool digest)
         "read_limit_threads", (int)run->read_limit_threads, "slot_limit_per_s",
         run->slot_limit, "times", worker_json(&run->stats));
 
+    json_object_set_new(j, "requests",
+                        json_integer((json_int_t)run->stats.requests));
+    json_object_set_new(j, "in_force",
+                        json_pack("{s:i, s:i, s:i}", "threads",
+                                  (int)run->stats.workers, "depth",
+                                  (int)run->stats.depth, "prefetch",
+                                  (int)run->stats.prefetch));
+    if (*run->tuning)
+        json_object_set_new(j, "tuning", text_json(run->tuning));
+    if (run->last_epoch_per_s > 0)
+        json_object_set_new(j, "last_epoch_per_s",
+                            json_real(run->last_epoch_per_s));
+    json_object_set_new(j, "cache", cache_json(&run->stats));
     if (digest) {
         snprintf(hex, sizeof(hex), "%016" PRIx64, run->digest);
         json_object_set_new(j, "digest", json_string(hex));
@@ -202,8 +240,9 @@ int wr_bench_write_csv(const struct wr_bench_plan *plan,
 
     if (!f)
         return wr_fail_errno(err, errno, "'%s': cannot create", path);
-    fprintf(f, "case,stages,cache,threads,depth,prefetch,round,batch,samples,"
-               "at_ms,wait_ms\n");
+    fprintf(f,
+            "case,stages,page_cache,threads,depth,prefetch,round,batch,samples,"
+            "at_ms,wait_ms\n");
     for (size_t k = 0; k < plan->case_count; k++)
         for (unsigned i = 0; i < results[k].round_count; i++) {
             const struct wr_bench_case *c = &plan->cases[k];
@@ -214,9 +253,9 @@ int wr_bench_write_csv(const struct wr_bench_plan *plan,
                         "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
                         ",%u,%" PRIu64 ",%" PRIu32 ",%.3f,%.3f\n",
                         k, wr_bench_choice("stages", (int)c->cfg.stages),
-                        wr_bench_choice("cache", (int)c->cache), c->cfg.threads,
-                        c->cfg.depth, c->cfg.prefetch, i, b,
-                        run->batch_times[b].count,
+                        wr_bench_choice("page-cache", (int)c->cache),
+                        run->stats.workers, run->stats.depth,
+                        run->stats.prefetch, i, b, run->batch_times[b].count,
                         (double)run->batch_times[b].at_ns / 1e6,
                         (double)run->batch_times[b].wait_ns / 1e6);
         }

@@ -50,10 +50,18 @@ static const struct {
     char side; /* of the column */
     bool always;
 } settings[] = {
-    {"stages", '<', true},  {"cache", '<', true},  {"decode", '<', false},
-    {"threads", '>', true}, {"depth", '>', false}, {"prefetch", '>', false},
+    {"stages", '<', true},  {"page-cache", '<', true}, {"decode", '<', false},
+    {"threads", '>', true}, {"depth", '>', false},     {"prefetch", '>', false},
     {"batch", '>', false},
 };
+
+static void number_text(uint32_t n, char *buf, size_t cap)
+{
+    if (n == WEIR_AUTO)
+        snprintf(buf, cap, "auto");
+    else
+        snprintf(buf, cap, "%" PRIu32, n);
+}
 
 static void setting_text(const struct wr_bench_case *c, size_t k, char *buf,
                          size_t cap)
@@ -66,7 +74,7 @@ static void setting_text(const struct wr_bench_case *c, size_t k, char *buf,
     if (k < WR_ARRAY_LEN(choices))
         snprintf(buf, cap, "%s", wr_bench_choice(settings[k].name, choices[k]));
     else
-        snprintf(buf, cap, "%" PRIu32, numbers[k - WR_ARRAY_LEN(choices)]);
+        number_text(numbers[k - WR_ARRAY_LEN(choices)], buf, cap);
 }
 
 static bool is_column(const struct wr_bench_plan *plan, size_t k)
@@ -232,8 +240,8 @@ static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
     fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " thread%s%s: ",
             wr_cli_style(cli, WR_STYLE_BOLD),
             wr_bench_choice("stages", (int)c->cfg.stages),
-            wr_bench_choice("cache", (int)c->cache), c->cfg.threads,
-            c->cfg.threads == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
+            wr_bench_choice("page-cache", (int)c->cache), s->workers,
+            s->workers == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
     switch (run->verdict) {
     case WEIR_VERDICT_STORAGE:
         explain_storage(cli->out, res, s);
@@ -279,6 +287,50 @@ static void check_cache(const struct wr_cli *cli, const struct wr_bench_case *c,
                 worst * 100);
 }
 
+/* What the tiers did, and how fast it is once they are filled. */
+static void print_tiers(const struct wr_cli *cli, const struct wr_bench_case *c,
+                        const struct wr_bench_result *res)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+    const weir_stats *s = &run->stats;
+    uint64_t hits = s->cache_ram_hits + s->cache_dir_hits;
+    uint64_t all = hits + s->cache_misses;
+    char ram[32], dir[32];
+
+    if (c->cfg.cache)
+        fprintf(cli->out,
+                "Tiers: %.1f %% of the samples were found (%" PRIu64
+                " in memory, %" PRIu64 " in folders, %" PRIu64
+                " not); they hold %s in memory, %s in folders.\n",
+                all ? (double)hits * 100 / (double)all : 0, s->cache_ram_hits,
+                s->cache_dir_hits, s->cache_misses,
+                wr_format_bytes(ram, sizeof(ram), (double)s->cache_ram_bytes),
+                wr_format_bytes(dir, sizeof(dir), (double)s->cache_dir_bytes));
+    if (*run->cache_error)
+        fprintf(cli->out, "A tier takes nothing more: %s\n", run->cache_error);
+    if (s->cache_damaged)
+        fprintf(cli->out,
+                "%" PRIu64 " entries of a folder were damaged; their samples "
+                "were read from the data set.\n",
+                s->cache_damaged);
+    if (run->last_epoch_per_s > 0)
+        fprintf(cli->out, "Last epoch: %.0f samples/s.\n",
+                run->last_epoch_per_s);
+}
+
+static void print_tuning(const struct wr_cli *cli,
+                         const struct wr_bench_result *res)
+{
+    const char *at = res->runs[res->median].tuning;
+
+    for (bool first = true; *at; first = false) {
+        size_t n = strcspn(at, "\n");
+
+        fprintf(cli->out, "%s%.*s\n", first ? "Chosen: " : "  ", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
 static void print_bad(const struct wr_cli *cli,
                       const struct wr_bench_result *res)
 {
@@ -315,6 +367,8 @@ int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
             continue;
         explain(cli, &plan->cases[k], &results[k]);
         check_cache(cli, &plan->cases[k], &results[k]);
+        print_tiers(cli, &plan->cases[k], &results[k]);
+        print_tuning(cli, &results[k]);
     }
     print_bad(cli, &results[plan->case_count - 1]);
     return 0;

@@ -29,6 +29,8 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
     weir_dataset_defaults(&cfg);
     cfg.format = a->format;
     cfg.root = a->root;
+    cfg.index_dir = a->index_dir;
+    cfg.no_index_cache = !a->index_cache;
     cfg.progress = index_progress;
     cfg.progress_arg = &progress;
     wr_progress_start(
@@ -195,9 +197,9 @@ static const struct wr_operand operands[] = {
 
 static const struct wr_example examples[] = {
     {"weir bench photos", "how fast 'photos' is fed, and what limits it"},
-    {"weir bench photos --stages read --cache cold -t 1,2 -d 8,32,64",
+    {"weir bench photos --stages read --page-cache cold -t 1,2 -d 8,32,64",
      "how fast this disk delivers the files, over threads and depths"},
-    {"weir bench photos -t 1,2,4,8 --cache cold,warm -o run.json",
+    {"weir bench photos -t 1,2,4,8 --page-cache cold,warm -o run.json",
      "the paper's strong scaling, kept as a record"},
     {"weir bench photos --consumer-ms 50 -p 0,1",
      "what prefetching saves for a consumer of 50 ms a batch"},

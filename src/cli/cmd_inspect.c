@@ -9,10 +9,11 @@
 #include "cli/progress.h"
 
 struct inspect_args {
-    const char *format; /* borrowed from argv */
-    const char *root;   /* borrowed from argv */
+    const char *format;    /* borrowed from argv */
+    const char *root;      /* borrowed from argv */
+    const char *index_dir; /* borrowed from argv */
     uint64_t samples, threads;
-    bool all, verify, classes, json;
+    bool all, verify, classes, json, index_cache;
 };
 
 static int on_index_progress(void *arg, uint64_t samples)
@@ -33,6 +34,8 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
     weir_dataset_defaults(&cfg);
     cfg.format = a->format;
     cfg.root = a->root;
+    cfg.index_dir = a->index_dir;
+    cfg.no_index_cache = !a->index_cache;
     cfg.progress = on_index_progress;
     cfg.progress_arg = &progress;
     wr_progress_start(
@@ -129,6 +132,16 @@ static const struct wr_option options[] = {
      .def_note = "the list's folder",
      .flags = WR_OPTION_PATH,
      .help = "what relative paths of a list start from"},
+    {.name = "index-dir",
+     WR_OPT_STRING(struct inspect_args, index_dir),
+     .arg = "FOLDER",
+     .def_note = "weir/index in the user's cache folder",
+     .flags = WR_OPTION_PATH,
+     .help = "where indexes are kept, and opened again"},
+    {.name = "index-cache",
+     WR_OPT_FLAG(struct inspect_args, index_cache),
+     .def = "yes",
+     .help = "neither use nor keep an index file"},
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct inspect_args, threads),

@@ -10,6 +10,8 @@
 #define WR_COMMAND_MAP(X)                                                      \
     X(gen)                                                                     \
     X(inspect)                                                                 \
+    X(convert)                                                                 \
+    X(stage)                                                                   \
     X(bench)                                                                   \
     X(cache)                                                                   \
     X(help)                                                                    \

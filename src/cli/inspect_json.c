@@ -31,29 +31,67 @@ static json_t *text(const char *s)
     return json_string(wr_text_show(s, false, shown, sizeof(shown)));
 }
 
-static json_t *class_json(const struct wr_inspect_report *r, uint32_t label)
+static json_t *class_json(const struct wr_inspect_report *r, uint32_t label,
+                          uint64_t samples)
 {
     json_t *o = json_object();
 
     set(o, "label", number(label));
     set(o, "name", text(weir_dataset_class_name(r->ds, label)));
-    set(o, "samples", number(r->stats.class_samples[label]));
+    set(o, "samples", number(samples));
+    return o;
+}
+
+static json_t *index_class_json(const struct wr_inspect_report *r,
+                                uint32_t label)
+{
+    return class_json(r, label, r->stats.class_samples[label]);
+}
+
+static json_t *found_class_json(const struct wr_inspect_report *r, size_t k)
+{
+    const struct wr_inspect_class *c = &r->scan.labels.list[k];
+
+    return class_json(r, c->label, c->samples);
+}
+
+/* The labels lie in the samples: as far as those were looked at. */
+static json_t *labels_json(const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_labels *l = &r->scan.labels;
+    json_t *o = json_object(), *list = json_array();
+
+    set(o, "count", number(l->count));
+    set(o, "samples_looked_at", number(r->scan.count));
+    set(o, "unlabelled_samples", number(l->unlabelled));
+    if (l->count) {
+        set(o, "smallest", found_class_json(r, l->smallest));
+        set(o, "largest", found_class_json(r, l->largest));
+    }
+    for (size_t k = 0; k < l->count; k++)
+        json_array_append_new(list, found_class_json(r, k));
+    set(o, "list", list);
     return o;
 }
 
 static json_t *classes_json(const struct wr_inspect_report *r)
 {
     const struct wr_inspect_stats *s = &r->stats;
-    json_t *o = json_object(), *list = json_array();
+    json_t *o, *list;
 
+    if (r->scan.has_labels)
+        return labels_json(r);
+    o = json_object();
+    list = json_array();
     set(o, "count", number(s->classes));
+    set(o, "samples_looked_at", number(s->count));
     set(o, "unlabelled_samples", number(s->unlabelled));
     if (s->class_samples) {
-        set(o, "smallest", class_json(r, s->smallest));
-        set(o, "largest", class_json(r, s->largest));
+        set(o, "smallest", index_class_json(r, s->smallest));
+        set(o, "largest", index_class_json(r, s->largest));
     }
     for (uint32_t c = 0; s->class_samples && c < s->classes; c++)
-        json_array_append_new(list, class_json(r, c));
+        json_array_append_new(list, index_class_json(r, c));
     set(o, "list", list);
     return o;
 }
@@ -90,6 +128,8 @@ static json_t *index_json(const struct wr_inspect_report *r)
     set(o, "bytes_per_sample",
         json_real((double)memory / (double)r->stats.count));
     set(o, "seconds", json_real(r->index_seconds));
+    set(o, "reused", json_boolean(weir_dataset_index_reused(r->ds)));
+    set(o, "file", text(wr_index_file(r->ds->index)));
     return o;
 }
 
@@ -113,7 +153,8 @@ static json_t *shape_json(const struct wr_sample_shape *s)
 static json_t *dims_json(const struct wr_inspect_scan *s, json_t *pictures)
 {
     struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
-    int64_t distinct = wr_inspect_dims(s, top, WR_INSPECT_TOP_DIMS);
+    int64_t distinct = wr_inspect_dims(s->found, s->count, top,
+                                       WR_INSPECT_TOP_DIMS);
     json_t *list = json_array();
 
     set(pictures, "distinct_dimensions",
@@ -182,9 +223,11 @@ static json_t *broken_json(const struct wr_inspect_report *r)
         wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
         entry = problem_json(path, s->broken[k].code, s->broken[k].reason);
         set(entry, "sample", number(s->broken[k].id));
+        set(entry, "offset", number(p.offset));
         json_array_append_new(list, entry);
     }
     set(o, "examined", number(s->count));
+    set(o, "picked", text(s->all ? "all" : s->first ? "first" : "random"));
     set(o, "verified", json_boolean(r->verified));
     set(o, "count", number(s->broken_count));
     set(o, "list", list);

@@ -68,17 +68,57 @@ static const char *size_text(uint64_t n, char *buf)
 }
 
 static void print_class(const struct wr_cli *cli,
-                        const struct wr_inspect_report *r, uint32_t label)
+                        const struct wr_inspect_report *r, uint32_t label,
+                        uint64_t samples)
 {
     const char *name = weir_dataset_class_name(r->ds, label);
     char shown[NAME_BYTES], n[32];
 
-    fprintf(cli->out, "%s (", count_text(r->stats.class_samples[label], n));
+    fprintf(cli->out, "%s (", count_text(samples, n));
     if (name)
         fprintf(cli->out, "'%s')",
                 wr_text_show(name, true, shown, sizeof(shown)));
     else
         fprintf(cli->out, "label %" PRIu32 ")", label);
+}
+
+static void print_extremes(const struct wr_cli *cli,
+                           const struct wr_inspect_report *r,
+                           const struct wr_inspect_class *smallest,
+                           const struct wr_inspect_class *largest)
+{
+    char a[32];
+
+    if (smallest->samples == largest->samples) {
+        fprintf(cli->out, ", each of %s sample%s",
+                count_text(largest->samples, a),
+                largest->samples == 1 ? "" : "s");
+        return;
+    }
+    fputs(", the smallest of ", cli->out);
+    print_class(cli, r, smallest->label, smallest->samples);
+    fputs(", the largest of ", cli->out);
+    print_class(cli, r, largest->label, largest->samples);
+}
+
+/* As far as samples were looked at. */
+static void print_labels(const struct wr_cli *cli,
+                         const struct wr_inspect_report *r)
+{
+    const struct wr_inspect_labels *l = &r->scan.labels;
+    char a[32];
+
+    fprintf(cli->out, "  classes   %s (labels of ",
+            l->count ? count_text(l->count, a) : "none");
+    fprintf(cli->out,
+            r->scan.all ? "all %s samples)" : "the %s samples looked at)",
+            count_text(r->scan.count, a));
+    if (l->count)
+        print_extremes(cli, r, &l->list[l->smallest], &l->list[l->largest]);
+    if (l->count && l->unlabelled)
+        fprintf(cli->out, "; %s samples have no label",
+                count_text(l->unlabelled, a));
+    fputc('\n', cli->out);
 }
 
 static void print_classes(const struct wr_cli *cli,
@@ -87,18 +127,18 @@ static void print_classes(const struct wr_cli *cli,
     const struct wr_inspect_stats *s = &r->stats;
     char a[32];
 
+    if (r->scan.has_labels) {
+        print_labels(cli, r);
+        return;
+    }
     fprintf(cli->out, "  classes   %s",
             s->classes ? count_text(s->classes, a) : "none");
-    if (s->class_samples &&
-        s->class_samples[s->smallest] == s->class_samples[s->largest]) {
-        fprintf(cli->out, ", each of %s samples",
-                count_text(s->class_samples[s->largest], a));
-    } else if (s->class_samples) {
-        fputs(", the smallest of ", cli->out);
-        print_class(cli, r, s->smallest);
-        fputs(", the largest of ", cli->out);
-        print_class(cli, r, s->largest);
-    }
+    if (s->class_samples)
+        print_extremes(cli, r,
+                       &(struct wr_inspect_class){
+                           s->smallest, s->class_samples[s->smallest]},
+                       &(struct wr_inspect_class){
+                           s->largest, s->class_samples[s->largest]});
     if (s->classes && s->unlabelled)
         fprintf(cli->out, "; %s samples have no label",
                 count_text(s->unlabelled, a));
@@ -111,7 +151,8 @@ static void print_head(const struct wr_cli *cli,
     const struct wr_sample_shape *shape = wr_index_shape(r->ds->index);
     const struct wr_inspect_stats *s = &r->stats;
     size_t memory = wr_index_memory(r->ds->index);
-    char a[32], b[32], c[32], d[32], e[32], f[32], text[256];
+    const char *file = wr_index_file(r->ds->index);
+    char a[32], b[32], c[32], d[32], e[32], f[32], text[NAME_BYTES];
 
     fprintf(cli->out, "%s%s%s: %s\n\n", wr_cli_style(cli, WR_STYLE_BOLD),
             wr_text_show(r->url, true, text, sizeof(text)),
@@ -133,8 +174,13 @@ static void print_head(const struct wr_cli *cli,
                 size_text(s->min, a), size_text(s->median, b),
                 wr_format_bytes(c, sizeof(c), s->mean), size_text(s->p90, d),
                 size_text(s->p99, e), size_text(s->max, f));
-    fprintf(cli->out, "  index     %s of memory, %.1f bytes a sample\n",
+    fprintf(cli->out, "  index     %s of memory, %.1f bytes a sample, ",
             size_text(memory, a), (double)memory / (double)s->count);
+    if (file)
+        fprintf(cli->out, "reused from %s in %.3f s\n",
+                wr_text_show(file, true, text, sizeof(text)), r->index_seconds);
+    else
+        fprintf(cli->out, "built in %.3f s\n", r->index_seconds);
 }
 
 static void print_histogram(const struct wr_cli *cli,
@@ -169,7 +215,8 @@ static void print_dims(const struct wr_cli *cli,
                        const struct wr_inspect_scan *s, uint64_t good)
 {
     struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
-    int64_t distinct = wr_inspect_dims(s, top, WR_INSPECT_TOP_DIMS);
+    int64_t distinct = wr_inspect_dims(s->found, s->count, top,
+                                       WR_INSPECT_TOP_DIMS);
     char a[32];
 
     if (distinct < 0)
@@ -192,9 +239,12 @@ static void print_pictures(const struct wr_cli *cli,
     struct wr_inspect_pictures p;
     char a[32], b[32], c[32];
 
-    fprintf(cli->out, "\nPictures (%s %s%s)\n\n",
-            r->verified ? "decoded:" : "headers of", s->all ? "all " : "",
-            count_text(s->count, a));
+    fprintf(cli->out, "\nPictures (%s %s%s%s)\n\n",
+            r->verified ? "decoded:" : "headers of",
+            s->all     ? "all "
+            : s->first ? "the first "
+                       : "",
+            count_text(s->count, a), s->first ? "; gzip is read in order" : "");
     wr_inspect_count_pictures(s, &p);
     if (!p.good)
         return;
@@ -266,25 +316,32 @@ static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
         fprintf(cli->out, "  ... and %s more\n", count_text(count - k, a));
 }
 
+static void add_class(struct wr_table *t, const struct wr_inspect_report *r,
+                      uint32_t label, uint64_t samples)
+{
+    const char *name = weir_dataset_class_name(r->ds, label);
+    char shown[NAME_BYTES], n[32];
+
+    wr_table_cell(t, "%" PRIu32, label);
+    wr_table_cell(t, "%s", count_text(samples, n));
+    wr_table_cell(t, "%s",
+                  wr_text_show(name ? name : "", true, shown, sizeof(shown)));
+}
+
 static void print_all_classes(const struct wr_cli *cli,
                               const struct wr_inspect_report *r)
 {
+    const struct wr_inspect_labels *l = &r->scan.labels;
     struct wr_table *t;
     weir_err err;
 
-    if (!r->all_classes || !r->stats.class_samples)
+    if (!r->all_classes || (!r->stats.class_samples && !l->count))
         return;
     t = wr_table_new(">label|>samples|<class");
-    for (uint32_t c = 0; c < r->stats.classes; c++) {
-        const char *name = weir_dataset_class_name(r->ds, c);
-        char shown[NAME_BYTES], n[32];
-
-        wr_table_cell(t, "%" PRIu32, c);
-        wr_table_cell(t, "%s", count_text(r->stats.class_samples[c], n));
-        wr_table_cell(
-            t, "%s",
-            wr_text_show(name ? name : "", true, shown, sizeof(shown)));
-    }
+    for (uint32_t c = 0; r->stats.class_samples && c < r->stats.classes; c++)
+        add_class(t, r, c, r->stats.class_samples[c]);
+    for (size_t k = 0; k < l->count; k++)
+        add_class(t, r, l->list[k].label, l->list[k].samples);
     fprintf(cli->out, "\nClasses\n\n");
     if (wr_table_print(t, cli, 2, &err) < 0)
         wr_cli_note(cli, "%s", err.msg);

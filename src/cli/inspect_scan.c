@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "cli/interrupt.h"
 #include "codec/picture.h"
+#include "format/shard_reader.h"
 
 #define HEADER_BYTES   65536u /* nearly every header lies within */
 #define HEADER_THREADS 8u     /* reading headers is waiting */
@@ -25,9 +26,10 @@ struct scan {
     const struct wr_inspect_scan_spec *spec; /* borrowed */
     struct wr_inspect_scan *out;             /* borrowed */
     struct wr_perm perm;
-    _Atomic uint64_t next;
+    bool packed; /* there is gzip: a run of samples in one object is a turn */
     _Atomic uint64_t misnamed;
-    pthread_mutex_t lock; /* guards the two below and out->broken... */
+    pthread_mutex_t lock; /* guards all below and out->broken... */
+    uint64_t next;        /* sample that the next turn starts with */
     size_t broken_cap;
     int failed; /* memory: the scan is void */
 };
@@ -39,6 +41,9 @@ struct worker {
     struct wr_picture_decoder *decoder; /* owned; NULL: headers only */
     uint8_t *buf;                       /* owned */
     size_t cap;
+    struct wr_shard_reader *stream; /* owned: of a gzip object, or NULL */
+    uint64_t object;                /* that it reads */
+    weir_err stream_err; /* code: why nothing more can be read from `object` */
     char path[MAX_PATH];
 };
 
@@ -74,6 +79,66 @@ out:
     pthread_mutex_unlock(&s->lock);
 }
 
+static int fail_short(const struct wr_place *p, uint64_t got, weir_err *err)
+{
+    return wr_fail(err, WEIR_ECHANGED,
+                   "ends at byte %" PRIu64 ", %" PRIu64 " bytes were indexed",
+                   p->offset + got, p->offset + p->length);
+}
+
+/* The stream of gzip that the sample lies in, from its start when we are past
+ * the sample or in another object. */
+static int open_stream(struct worker *w, const struct wr_place *p,
+                       weir_err *err)
+{
+    struct wr_store *store = w->scan->spec->ds->store;
+
+    if (w->stream && w->object == p->object &&
+        wr_shard_reader_tell(w->stream) <= p->offset)
+        return 0;
+    wr_shard_reader_close(w->stream);
+    w->stream = NULL;
+    w->object = p->object;
+    return wr_shard_reader_open(&w->stream, store, w->path, err);
+}
+
+static int read_stream(struct worker *w, const struct wr_place *p, size_t len,
+                       weir_err *err)
+{
+    int64_t n;
+    int r = open_stream(w, p, err);
+
+    if (r < 0)
+        return r;
+    n = wr_shard_reader_skip(w->stream,
+                             p->offset - wr_shard_reader_tell(w->stream), err);
+    if (n >= 0 && wr_shard_reader_tell(w->stream) == p->offset)
+        n = wr_shard_reader_read(w->stream, w->buf, len, err);
+    else if (n >= 0)
+        n = 0;
+    if (n < 0)
+        return (int)n;
+    return (uint64_t)n < len ? fail_short(p, (uint64_t)n, err) : 0;
+}
+
+/* What is behind a damaged place cannot be reached: it is not tried again for
+ * each of the samples there. */
+static int read_packed(struct worker *w, const struct wr_place *p, size_t len,
+                       weir_err *err)
+{
+    int r;
+
+    if (w->stream_err.code && w->object == p->object) {
+        *err = w->stream_err;
+        return err->code;
+    }
+    w->stream_err.code = 0;
+    r = read_stream(w, p, len, err);
+    if (r < 0)
+        w->stream_err = *err;
+    return r;
+}
+
 /* Reads `len` bytes of the sample into w->buf. */
 static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
                       weir_err *err)
@@ -89,6 +154,8 @@ static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
                        len);
     if (!wr_grow(&w->buf, &w->cap, len, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", len);
+    if (p->packed)
+        return read_packed(w, p, len, err);
     if (store->ops->object_open(store, w->path, WR_OPEN_READ, &o, err) < 0)
         return err->code;
     while (got < len && n > 0) {
@@ -98,12 +165,7 @@ static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
     o->ops->close(o, /* sync= */ false, NULL);
     if (n < 0)
         return (int)n;
-    if (got < len)
-        return wr_fail(err, WEIR_ECHANGED,
-                       "ends at byte %" PRIu64 ", %" PRIu64
-                       " bytes were indexed",
-                       p->offset + got, p->offset + p->length);
-    return 0;
+    return got < len ? fail_short(p, got, err) : 0;
 }
 
 static int look_at_header(struct worker *w, const struct wr_place *p,
@@ -135,29 +197,62 @@ static bool is_misnamed(const char *name, enum wr_picture_kind kind)
     return false;
 }
 
-static int look_at_picture(struct worker *w, const struct wr_place *p,
-                           struct wr_inspect_found *found, weir_err *err)
+/* Reads all of it, and takes off what it is wrapped in. */
+static int read_sample(struct worker *w, const struct wr_place *p,
+                       struct wr_sample *io, weir_err *err)
 {
+    const weir_dataset *ds = w->scan->spec->ds;
+    int r = read_bytes(w, p, (size_t)p->length, err);
+
+    if (r < 0)
+        return r;
+    io->bytes = w->buf;
+    io->len = (size_t)p->length;
+    if (!ds->format->unpack)
+        return 0;
+    return ds->format->unpack(ds->index, io, /* payload= */ true, err);
+}
+
+/* Reads no more than needed: of a record all, for its checksum; what lies in
+ * gzip is inflated anyway. */
+static int look_inside(struct worker *w, const struct wr_place *p,
+                       struct wr_sample *io, struct wr_picture_info *info,
+                       weir_err *err)
+{
+    int r;
+
+    if (!w->decoder && !p->packed && !w->scan->spec->ds->format->unpack)
+        return look_at_header(w, p, info, err);
+    r = read_sample(w, p, io, err);
+    if (r < 0)
+        return r;
+    if (!w->decoder)
+        return wr_picture_info(io->bytes, io->len, info, err);
+    return wr_picture_decode_only(w->decoder, io->bytes, io->len, info, NULL,
+                                  err);
+}
+
+static int look_at_picture(struct worker *w, const struct wr_place *p,
+                           uint64_t id, struct wr_inspect_found *found,
+                           weir_err *err)
+{
+    const struct wr_index *ix = w->scan->spec->ds->index;
+    struct wr_sample sample = {.id = id, .label = p->label};
+    const char *name = wr_index_sample_name(ix, id);
     struct wr_picture_info info;
     int r;
 
     if (!p->length)
-        return wr_fail(err, WEIR_EFORMAT, "empty file");
-    if (!w->decoder) {
-        r = look_at_header(w, p, &info, err);
-    } else {
-        r = read_bytes(w, p, (size_t)p->length, err);
-        if (r == 0)
-            r = wr_picture_decode_only(w->decoder, w->buf, (size_t)p->length,
-                                       &info, NULL, err);
-    }
+        return wr_fail(err, WEIR_EFORMAT, p->whole ? "empty file" : "empty");
+    r = look_inside(w, p, &sample, &info, err);
     if (r < 0)
         return r;
     found->width = info.width;
     found->height = info.height;
     found->kind = (uint8_t)info.kind;
     found->components = (uint8_t)info.components;
-    found->misnamed = is_misnamed(w->path, info.kind);
+    found->label = sample.label;
+    found->misnamed = is_misnamed(name ? name : w->path, info.kind);
     if (found->misnamed)
         atomic_fetch_add(&w->scan->misnamed, 1);
     return 0;
@@ -177,36 +272,69 @@ static void look_at(struct worker *w, uint64_t k)
 {
     struct scan *s = w->scan;
     const struct wr_index *ix = s->spec->ds->index;
-    uint64_t id = s->out->all ? k : wr_perm_at(&s->perm, k);
+    bool in_order = s->out->all || s->out->first;
+    uint64_t id = in_order ? k : wr_perm_at(&s->perm, k);
+    struct wr_sample sample = {.id = id};
     struct wr_place p;
     weir_err e = {0};
     int r;
 
     wr_index_place(ix, id, &p);
+    s->out->found[k].label = p.label;
     if (wr_index_object_path(ix, p.object, w->path, sizeof(w->path)) >=
         sizeof(w->path))
         r = wr_fail(&e, WEIR_ELIMIT, "its path is too long");
     else if (wr_index_shape(ix)->known)
-        r = read_bytes(w, &p, (size_t)p.length, &e);
+        r = read_sample(w, &p, &sample, &e);
     else
-        r = look_at_picture(w, &p, &s->out->found[k], &e);
-    if (r < 0) {
-        cut_name(&e, w->path);
-        note_broken(s, id, &e);
+        r = look_at_picture(w, &p, id, &s->out->found[k], &e);
+    if (r == 0)
+        return;
+    cut_name(&e, w->path);
+    if (!p.whole)
+        wr_fail_prefix(&e, e.code, "sample %" PRIu64 " at offset %" PRIu64, id,
+                       p.offset);
+    note_broken(s, id, &e);
+}
+
+/* The samples of one turn: those in one object of gzip, so that one thread
+ * inflates it, and once. */
+static bool take_turn(struct scan *s, uint64_t *ret_from, uint64_t *ret_to)
+{
+    const struct wr_index *ix = s->spec->ds->index;
+    struct wr_place first, p;
+    uint64_t from, to;
+
+    pthread_mutex_lock(&s->lock);
+    from = to = s->next;
+    if (from < s->out->count)
+        to++;
+    if (from < to && s->packed) {
+        wr_index_place(ix, from, &first);
+        for (p = first; to < s->out->count && first.packed; to++) {
+            wr_index_place(ix, to, &p);
+            if (p.object != first.object)
+                break;
+        }
     }
+    s->next = to;
+    pthread_mutex_unlock(&s->lock);
+    *ret_from = from;
+    *ret_to = to;
+    return from < to;
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
     struct scan *s = w->scan;
-    uint64_t k;
+    uint64_t k, end;
 
-    while (!wr_interrupted() &&
-           (k = atomic_fetch_add(&s->next, 1)) < s->out->count) {
-        look_at(w, k);
-        wr_progress_add(s->spec->progress, 1);
-    }
+    while (!wr_interrupted() && take_turn(s, &k, &end))
+        for (; k < end && !wr_interrupted(); k++) {
+            look_at(w, k);
+            wr_progress_add(s->spec->progress, 1);
+        }
     return NULL;
 }
 
@@ -247,15 +375,53 @@ static int run_workers(struct scan *s, weir_err *err)
         r = start_worker(&workers[started], s, err);
     if (r < 0) {
         started--; /* the last one has no thread */
-        atomic_store(&s->next, s->out->count);
+        pthread_mutex_lock(&s->lock);
+        s->next = s->out->count;
+        pthread_mutex_unlock(&s->lock);
     }
     for (unsigned k = 0; k < started; k++)
         pthread_join(workers[k].thread, NULL);
     for (unsigned k = 0; k < n; k++) {
         wr_picture_free(workers[k].decoder);
+        wr_shard_reader_close(workers[k].stream);
         free(workers[k].buf);
     }
     free(workers);
+    return r;
+}
+
+static bool has_gzip(const struct wr_index *ix)
+{
+    for (uint64_t k = 0; k < wr_index_object_count(ix); k++)
+        if (wr_index_object_packed(ix, k))
+            return true;
+    return false;
+}
+
+/* Labels that are not in the index but in the samples. */
+static int take_labels(const struct scan *s, weir_err *err)
+{
+    const weir_dataset *ds = s->spec->ds;
+    struct wr_inspect_scan *out = s->out;
+
+    if (!ds->format->unpack || weir_dataset_class_count(ds) ||
+        wr_index_shape(ds->index)->known)
+        return 0;
+    out->has_labels = true;
+    return wr_inspect_count_labels(out->found, out->count, &out->labels, err);
+}
+
+static int scan_all(struct scan *s, weir_err *err)
+{
+    int r = run_workers(s, err);
+
+    s->out->misnamed = s->misnamed;
+    if (r == 0 && s->failed)
+        r = wr_fail(err, s->failed, "out of memory");
+    if (r == 0 && wr_interrupted())
+        r = wr_fail(err, WEIR_ECANCELED, "interrupted");
+    if (r == 0)
+        r = take_labels(s, err);
     return r;
 }
 
@@ -265,9 +431,11 @@ int wr_inspect_scan(const struct wr_inspect_scan_spec *spec,
     uint64_t total = weir_dataset_count(spec->ds);
     struct wr_inspect_scan out = {.all = !spec->samples ||
                                          spec->samples >= total};
-    struct scan s = {.spec = spec, .out = &out};
+    struct scan s = {
+        .spec = spec, .out = &out, .packed = has_gzip(spec->ds->index)};
     int r;
 
+    out.first = !out.all && s.packed;
     out.count = out.all ? total : spec->samples;
     out.found = calloc(out.count + 1, sizeof(*out.found));
     if (!out.found)
@@ -276,13 +444,8 @@ int wr_inspect_scan(const struct wr_inspect_scan_spec *spec,
     wr_perm_init(&s.perm, total, /* seed= */ 0, /* stream= */ 0);
     pthread_mutex_init(&s.lock, NULL);
     wr_progress_total(spec->progress, out.count);
-    r = run_workers(&s, err);
+    r = scan_all(&s, err);
     pthread_mutex_destroy(&s.lock);
-    out.misnamed = s.misnamed;
-    if (r == 0 && s.failed)
-        r = wr_fail(err, s.failed, "out of memory");
-    if (r == 0 && wr_interrupted())
-        r = wr_fail(err, WEIR_ECANCELED, "interrupted");
     if (r < 0) {
         wr_inspect_scan_done(&out);
         return r;
@@ -295,52 +458,6 @@ void wr_inspect_scan_done(struct wr_inspect_scan *s)
 {
     free(s->found);
     free(s->broken);
+    free(s->labels.list);
     memset(s, 0, sizeof(*s));
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x, y;
-
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return x < y ? -1 : x > y;
-}
-
-/* Puts `d` where it belongs among the `cap` most common ones. */
-static void rank_dim(struct wr_inspect_dim *top, size_t cap,
-                     struct wr_inspect_dim d)
-{
-    for (size_t k = 0; k < cap; k++)
-        if (d.count > top[k].count) {
-            struct wr_inspect_dim lower = top[k];
-
-            top[k] = d;
-            d = lower;
-        }
-}
-
-int64_t wr_inspect_dims(const struct wr_inspect_scan *s,
-                        struct wr_inspect_dim *ret, size_t cap)
-{
-    uint64_t *keys = malloc((s->count + 1) * sizeof(*keys));
-    int64_t distinct = 0;
-    uint64_t n = 0;
-
-    if (!keys)
-        return WEIR_ENOMEM;
-    for (uint64_t k = 0; k < s->count; k++)
-        if (s->found[k].width)
-            keys[n++] = (uint64_t)s->found[k].width << 32 | s->found[k].height;
-    qsort(keys, n, sizeof(*keys), compare_u64);
-    memset(ret, 0, cap * sizeof(*ret));
-    for (uint64_t from = 0, to = 0; from < n; from = to, distinct++) {
-        while (to < n && keys[to] == keys[from])
-            to++;
-        rank_dim(ret, cap,
-                 (struct wr_inspect_dim){(uint32_t)(keys[from] >> 32),
-                                         (uint32_t)keys[from], to - from});
-    }
-    free(keys);
-    return distinct;
 }

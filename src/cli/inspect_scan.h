@@ -6,17 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/inspect_stats.h"
 #include "cli/progress.h"
 #include "format/format.h"
 
 #define WR_INSPECT_MAX_BROKEN 1000 /* that are kept with their reason */
-
-struct wr_inspect_found {
-    uint32_t width, height; /* 0: not a picture, or broken */
-    uint8_t kind;           /* enum wr_picture_kind */
-    uint8_t components;
-    bool misnamed; /* the name says another kind than the bytes */
-};
 
 struct wr_inspect_broken {
     uint64_t id;
@@ -27,16 +21,20 @@ struct wr_inspect_broken {
 struct wr_inspect_scan {
     uint64_t count;                 /* samples looked at */
     bool all;                       /* these are all there are */
+    bool first;                     /* the first; else they are random ones */
     struct wr_inspect_found *found; /* owned: [count] */
     uint64_t broken_count;
     struct wr_inspect_broken *broken; /* owned: the first by number */
     size_t broken_kept;
     uint64_t misnamed;
+    bool has_labels; /* the index has none, the samples may have */
+    struct wr_inspect_labels labels;
 };
 
 struct wr_inspect_scan_spec {
     const weir_dataset *ds;       /* borrowed */
-    uint64_t samples;             /* so many at random; 0: all */
+    uint64_t samples;             /* so many at random, or the first where
+                                     gzip is to be inflated; 0: all */
     unsigned threads;             /* 0: as many as help */
     bool verify;                  /* read and decode all of each */
     struct wr_progress *progress; /* borrowed */
@@ -46,15 +44,5 @@ struct wr_inspect_scan_spec {
 int wr_inspect_scan(const struct wr_inspect_scan_spec *spec,
                     struct wr_inspect_scan *ret, weir_err *err);
 void wr_inspect_scan_done(struct wr_inspect_scan *s);
-
-struct wr_inspect_dim {
-    uint32_t width, height;
-    uint64_t count;
-};
-
-/* The most common dimensions, at most `cap`, most common first; returns how
- * many different ones there are, or WEIR_ENOMEM. */
-int64_t wr_inspect_dims(const struct wr_inspect_scan *s,
-                        struct wr_inspect_dim *ret, size_t cap);
 
 #endif

@@ -1,7 +1,8 @@
-/* inspect_stats.c - sizes and classes of a data set, out of its index.
+/* inspect_stats.c - sizes and classes of a data set, counted.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect_stats.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,4 +166,97 @@ void wr_inspect_stats_done(struct wr_inspect_stats *s)
 {
     free(s->class_samples);
     s->class_samples = NULL;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return x < y ? -1 : x > y;
+}
+
+/* Puts `d` where it belongs among the `cap` most common ones. */
+static void rank_dim(struct wr_inspect_dim *top, size_t cap,
+                     struct wr_inspect_dim d)
+{
+    for (size_t k = 0; k < cap; k++)
+        if (d.count > top[k].count) {
+            struct wr_inspect_dim lower = top[k];
+
+            top[k] = d;
+            d = lower;
+        }
+}
+
+int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
+                        struct wr_inspect_dim *ret, size_t cap)
+{
+    uint64_t *keys = malloc((count + 1) * sizeof(*keys));
+    int64_t distinct = 0;
+    uint64_t n = 0;
+
+    if (!keys)
+        return WEIR_ENOMEM;
+    for (uint64_t k = 0; k < count; k++)
+        if (found[k].width)
+            keys[n++] = (uint64_t)found[k].width << 32 | found[k].height;
+    qsort(keys, n, sizeof(*keys), compare_u64);
+    memset(ret, 0, cap * sizeof(*ret));
+    for (uint64_t from = 0, to = 0; from < n; from = to, distinct++) {
+        while (to < n && keys[to] == keys[from])
+            to++;
+        rank_dim(ret, cap,
+                 (struct wr_inspect_dim){(uint32_t)(keys[from] >> 32),
+                                         (uint32_t)keys[from], to - from});
+    }
+    free(keys);
+    return distinct;
+}
+
+/* A sorted list of labels into one of classes, in place of `list`. */
+static void sum_up(const uint64_t *labels, uint64_t n,
+                   struct wr_inspect_labels *out)
+{
+    for (uint64_t from = 0, to = 0; from < n; from = to) {
+        struct wr_inspect_class *c = &out->list[out->count];
+
+        while (to < n && labels[to] == labels[from])
+            to++;
+        *c = (struct wr_inspect_class){(uint32_t)labels[from], to - from};
+        if (c->samples < out->list[out->smallest].samples)
+            out->smallest = out->count;
+        if (c->samples > out->list[out->largest].samples)
+            out->largest = out->count;
+        out->count++;
+    }
+}
+
+int wr_inspect_count_labels(const struct wr_inspect_found *found,
+                            uint64_t count, struct wr_inspect_labels *ret,
+                            weir_err *err)
+{
+    uint64_t *labels = malloc((count + 1) * sizeof(*labels));
+    struct wr_inspect_labels out = {0};
+    uint64_t n = 0;
+
+    out.list = calloc(count + 1, sizeof(*out.list));
+    if (!labels || !out.list) {
+        free(labels);
+        free(out.list);
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %" PRIu64 " labels",
+                       count);
+    }
+    for (uint64_t k = 0; k < count; k++) {
+        if (found[k].label != WEIR_NO_LABEL)
+            labels[n++] = found[k].label;
+        else
+            out.unlabelled += found[k].width != 0;
+    }
+    qsort(labels, n, sizeof(*labels), compare_u64);
+    sum_up(labels, n, &out);
+    free(labels);
+    *ret = out;
+    return 0;
 }

@@ -1,4 +1,4 @@
-/* inspect_stats.h - sizes and classes of a data set, out of its index.
+/* inspect_stats.h - sizes and classes of a data set, counted.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CLI_INSPECT_STATS_H
 #define WR_CLI_INSPECT_STATS_H
@@ -30,5 +30,43 @@ struct wr_inspect_stats {
 int wr_inspect_stats(const weir_dataset *ds, struct wr_inspect_stats *ret,
                      weir_err *err);
 void wr_inspect_stats_done(struct wr_inspect_stats *s);
+
+/* --- of samples that were looked at --- */
+
+struct wr_inspect_found {
+    uint32_t width, height; /* 0: not a picture, or broken */
+    uint8_t kind;           /* enum wr_picture_kind */
+    uint8_t components;
+    bool misnamed;  /* the name says another kind than the bytes */
+    uint32_t label; /* or WEIR_NO_LABEL */
+};
+
+struct wr_inspect_dim {
+    uint32_t width, height;
+    uint64_t count;
+};
+
+/* The most common dimensions, at most `cap`, most common first; returns how
+ * many different ones there are, or WEIR_ENOMEM. */
+int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
+                        struct wr_inspect_dim *ret, size_t cap);
+
+struct wr_inspect_class {
+    uint32_t label;
+    uint64_t samples;
+};
+
+/* Labels that were met. */
+struct wr_inspect_labels {
+    struct wr_inspect_class *list; /* owned: by label */
+    size_t count;
+    size_t smallest, largest; /* places in the list */
+    uint64_t unlabelled;      /* samples */
+};
+
+/* What labels the samples have; ret->list is to be freed. */
+int wr_inspect_count_labels(const struct wr_inspect_found *found,
+                            uint64_t count, struct wr_inspect_labels *ret,
+                            weir_err *err);
 
 #endif

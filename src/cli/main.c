@@ -1,6 +1,8 @@
 /* main.c - the weir command: finds the command and ends with its exit code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -67,6 +69,15 @@ static int dispatch(struct wr_cli *cli, int argc, char **argv)
     return wr_command_run(cmd, cli, argc - 2, argv + 2);
 }
 
+/* Whether the reader of a pipe is gone. A write that failed earlier has set
+ * errno, but much may have happened since. */
+static bool is_pipe_closed(FILE *out)
+{
+    struct pollfd p = {.fd = fileno(out), .events = POLLOUT};
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
 /* Results that did not arrive are a failure; a reader that had enough (head)
  * needs no message. */
 static int finish_output(FILE *out)
@@ -76,7 +87,7 @@ static int finish_output(FILE *out)
 
     if (!failed)
         return WR_EXIT_DONE;
-    if (reason != EPIPE)
+    if (!is_pipe_closed(out))
         fprintf(stderr, "weir: cannot write the results: %s\n",
                 strerror(reason));
     return WR_EXIT_FAILED;

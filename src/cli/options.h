@@ -73,7 +73,8 @@ struct wr_option {
     const char *help;     /* one sentence, no capital, no full stop */
     const char *def;      /* default as text; NULL leaves the field zero */
     const char *def_note; /* shown as the default where it is computed */
-    const struct wr_choice *choices; /* of ENUM and ENUM_LIST */
+    const struct wr_choice *choices; /* of ENUM and ENUM_LIST; words that a
+                                        UINT_LIST takes besides numbers */
     double min, max;   /* of numbers (exact below 2^53); max 0: no limit */
     const char *group; /* heading in help, from here on until the next one */
     unsigned flags;

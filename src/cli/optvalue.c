@@ -103,7 +103,15 @@ static int append_item(const struct wr_option *opt, const char *item,
     if (count == WR_LIST_MAX)
         return wr_fail(err, WEIR_EINVAL, "more than %d values", WR_LIST_MAX);
     if (uints) {
-        r = parse_uint(opt, item, &uints->v[count], err);
+        int word;
+
+        if (opt->choices &&
+            wr_choice_find(opt->choices, item, &word, NULL) == 0) {
+            uints->v[count] = (uint32_t)word;
+            r = 0;
+        } else {
+            r = parse_uint(opt, item, &uints->v[count], err);
+        }
         uints->count += r == 0;
     } else {
         r = wr_choice_find(opt->choices, item, &enums->v[count], err);

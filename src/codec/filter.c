@@ -196,14 +196,21 @@ static void pack_blocks(struct wr_filter *f, uint32_t rows)
 /* Where output o's taps begin in the window of its four. */
 static uint32_t window_offset(const struct wr_filter *f, uint32_t o)
 {
-    return f->first[o] - f->first[o - o % WR_WINDOW_OUTPUTS];
+    return f->first[o] - f->window[o / WR_WINDOW_OUTPUTS];
 }
 
-static bool fits_windows(const struct wr_filter *f)
+/* A window begins with the first input of its outputs; that is the last
+ * output's in a mirrored filter. */
+static bool fits_windows(struct wr_filter *f)
 {
+    for (uint32_t o = 0; o < f->key.out; o++) {
+        uint32_t *w = &f->window[o / WR_WINDOW_OUTPUTS];
+
+        if (o % WR_WINDOW_OUTPUTS == 0 || f->first[o] < *w)
+            *w = f->first[o];
+    }
     for (uint32_t o = 0; o < f->key.out; o++)
-        if (f->first[o] < f->first[o - o % WR_WINDOW_OUTPUTS] ||
-            window_offset(f, o) + f->count[o] > WR_WINDOW_INPUTS)
+        if (window_offset(f, o) + f->count[o] > WR_WINDOW_INPUTS)
             return false;
     return true;
 }
@@ -229,6 +236,7 @@ static void filter_free(struct wr_filter *f)
         return;
     free(f->first);
     free(f->count);
+    free(f->window);
     free(f->weight);
     free(f->packed);
     free(f);
@@ -255,8 +263,9 @@ static struct wr_filter *filter_alloc(const struct wr_filter_key *k)
     f->padded = (uint32_t)padded;
     f->first = calloc(rows, sizeof(*f->first));
     f->count = calloc(rows, sizeof(*f->count));
+    f->window = calloc(rows / WR_WINDOW_OUTPUTS, sizeof(*f->window));
     f->weight = calloc(rows * padded, sizeof(*f->weight));
-    if (!f->first || !f->count || !f->weight) {
+    if (!f->first || !f->count || !f->window || !f->weight) {
         filter_free(f);
         return NULL;
     }
@@ -320,7 +329,7 @@ static struct wr_filter *build_filter(const struct wr_filter_key *k)
     for (uint32_t o = 0; o < k->out; o++) {
         struct taps t = {.w = scratch};
 
-        taps_of(k, k->in * k->upsample, o, &t);
+        taps_of(k, k->in * k->upsample, k->mirror ? k->out - 1 - o : o, &t);
         if (k->upsample == 2)
             fold_upsampling(k->in, &t, scratch + most);
         quantize(&t, f->weight + (size_t)o * f->padded);
@@ -344,7 +353,7 @@ static bool is_same(const struct wr_filter_key *a,
 {
     return a->in == b->in && a->out == b->out && a->lo == b->lo &&
            a->hi == b->hi && a->upsample == b->upsample &&
-           a->resize == b->resize && a->use == b->use;
+           a->mirror == b->mirror && a->resize == b->resize && a->use == b->use;
 }
 
 int wr_filter_find(struct wr_filter_cache *c, const struct wr_filter_key *key,

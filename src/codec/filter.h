@@ -27,10 +27,10 @@ enum wr_filter_use {
     /* Horizontal, three interleaved components: two outputs o, o + 1 side by
      * side, pair of taps by pair, each pair four times (r g b x). */
     WR_FILTER_RGB,
-    /* Horizontal, one component. By windows, where four outputs fit into the
-     * eight inputs from first[o] on: struct wr_window[out / 8][pairs]. By
-     * blocks otherwise: eight outputs by blocks of eight taps, outputs o and
-     * o + 4 side by side. */
+    /* Horizontal, one component. By windows, where four outputs fit into
+     * eight inputs, those from window[o / 4] on: struct wr_window[out / 8]
+     * [pairs]. By blocks otherwise: eight outputs by blocks of eight taps,
+     * outputs o and o + 4 side by side. */
     WR_FILTER_ONE,
 };
 
@@ -50,6 +50,7 @@ struct wr_filter_key {
                           in upsampled samples when upsample is 2 */
     uint32_t upsample; /* 1; 2: the input is first doubled as libjpeg's fancy
                           upsampling does it, inside the same taps */
+    bool mirror;       /* outputs in the opposite order */
     enum weir_resize resize;
     enum wr_filter_use use;
 };
@@ -59,6 +60,7 @@ struct wr_filter {
     uint32_t padded;  /* weights per output: most taps, rounded up */
     uint32_t *first;  /* owned; [out rounded up to 8] first input sample */
     uint32_t *count;  /* owned; same length: taps that count */
+    uint32_t *window; /* owned; [out rounded up to 8, over 4], see above */
     int16_t *weight;  /* owned; [out rounded up to 8][padded] */
     void *packed;     /* owned; the weights again, as the kernels want them */
     uint32_t pairs;   /* pairs of taps per output, see `packed` */

@@ -149,7 +149,7 @@ static bool shape_planar(struct jpeg_state *s, const struct wr_codec_job *job)
 {
     struct jpeg_decompress_struct *c = &s->guard.jpeg;
 
-    if (!job->fast || !job->out_w || job->crop.width || job->channels != 3 ||
+    if (!job->fast || !job->out_w || s->is_cropped || job->channels != 3 ||
         c->jpeg_color_space != JCS_YCbCr)
         return false;
     for (int i = 0; i < 3; i++)

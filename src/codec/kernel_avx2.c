@@ -238,10 +238,10 @@ one_windows(const struct wr_filter *f, const int16_t *row, float *out,
             uint32_t pairs)
 {
     const struct wr_window *w = f->packed;
-    const uint32_t *at = f->first, *end = at + f->key.out;
+    const uint32_t *at = f->window;
 
-    for (; at < end; at += 8, out += 8) {
-        __m256i v = load_two(row + at[0], row + at[4]);
+    for (uint32_t o = 0; o < f->key.out; o += 8, at += 2, out += 8) {
+        __m256i v = load_two(row + at[0], row + at[1]);
         __m256i sum = _mm256_setzero_si256();
 
         for (uint32_t p = 0; p < pairs; p++, w++) {

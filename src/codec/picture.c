@@ -209,7 +209,8 @@ static int start(struct wr_picture_decoder *d, const struct wr_codec_job *job,
 }
 
 static int begin_planes(struct wr_picture_decoder *d,
-                        const struct wr_codec_shape *shape, weir_err *err)
+                        const struct wr_codec_shape *shape, bool flip,
+                        weir_err *err)
 {
     d->layout.affine.lift = shape->lift * WR_LEVEL;
     for (uint32_t p = 0; p < shape->planes; p++) {
@@ -228,6 +229,7 @@ static int begin_planes(struct wr_picture_decoder *d,
             .box_y = {from->box_y[0], from->box_y[1]},
             .out_w = d->spec.width,
             .out_h = d->spec.height,
+            .mirror = flip,
             .resize = d->spec.resize,
         };
         int r = wr_plane_begin(&d->plane[p], &d->filters, &s, err);
@@ -338,7 +340,8 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
     if (crop)
         run.job.crop = *crop;
     run.codec = start(d, &run.job, &run.shape, err);
-    r = run.codec < 0 ? run.codec : begin_planes(d, &run.shape, err);
+    r = run.codec < 0 ? run.codec
+                      : begin_planes(d, &run.shape, run.job.crop.flip, err);
     run.times->decode_ns += wr_clock_ns() - begin;
     return r < 0 ? r : stream(d, &run, err);
 }
@@ -381,23 +384,51 @@ static int read_whole(struct wr_picture_decoder *d, int codec,
     return codecs[codec]->finish(d->state[codec], err);
 }
 
-int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
-                           size_t len, struct wr_picture_info *ret_info,
-                           const uint8_t **ret_pixels, weir_err *err)
+/* Decodes what `job` says to d->whole. What is left of a crop comes with each
+ * row, so the rows of a crop lie over each other's ends. */
+static int decode_whole(struct wr_picture_decoder *d,
+                        const struct wr_codec_job *job,
+                        struct wr_picture_info *ret, weir_err *err)
 {
-    struct wr_codec_job job = {
-        .bytes = bytes, .len = len, .channels = d->spec.channels};
     struct wr_codec_shape shape;
-    int codec = start(d, &job, &shape, err);
+    int codec = start(d, job, &shape, err);
     int r = codec < 0 ? codec : reserve_whole(d, &shape, err);
 
     if (r >= 0)
         r = read_whole(d, codec, &shape, err);
     if (r < 0)
         return r;
+    *ret = shape.info;
+    return 0;
+}
+
+int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
+                           size_t len, struct wr_picture_info *ret_info,
+                           const uint8_t **ret_pixels, weir_err *err)
+{
+    struct wr_codec_job job = {
+        .bytes = bytes, .len = len, .channels = d->spec.channels};
+    struct wr_picture_info info;
+    int r = decode_whole(d, &job, &info, err);
+
+    if (r < 0)
+        return r;
     if (ret_info)
-        *ret_info = shape.info;
+        *ret_info = info;
     if (ret_pixels)
         *ret_pixels = d->whole;
     return 0;
+}
+
+int wr_picture_decode_drop(struct wr_picture_decoder *d, const void *bytes,
+                           size_t len, const struct wr_picture_crop *crop,
+                           weir_err *err)
+{
+    struct wr_codec_job job = {
+        .bytes = bytes, .len = len, .channels = d->spec.channels};
+    struct wr_picture_info info;
+
+    if (crop)
+        job.crop = *crop;
+    return decode_whole(d, &job, &info, err);
 }

@@ -6,6 +6,7 @@
 #ifndef WR_CODEC_PICTURE_H
 #define WR_CODEC_PICTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct wr_picture_info {
 /* A rectangle of the source picture; width 0 means all of it. */
 struct wr_picture_crop {
     uint32_t x, y, width, height;
+    bool flip; /* what comes out is mirrored, left to right */
 };
 
 /* What to make of each picture. */
@@ -68,7 +70,9 @@ void wr_picture_free(struct wr_picture_decoder *d);
 size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec);
 
 /* Decodes, crops (crop may be NULL), resizes and lays out into `slot`, which
- * has wr_picture_slot_bytes() bytes at any alignment. A damaged
+ * has wr_picture_slot_bytes() bytes at any alignment. Of a cropped picture
+ * only the region is decoded, as far as its kind allows; `exact` gives the
+ * pixels of a whole decode that is then cropped. A damaged
  * picture is an error (truncated data included), never a grey area; the slot's
  * content is then undefined. `times` may be NULL. */
 int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
@@ -82,5 +86,10 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
 int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
                            size_t len, struct wr_picture_info *ret_info,
                            const uint8_t **ret_pixels, weir_err *err);
+
+/* The same for the region of `crop` (may be NULL): decoded and dropped. */
+int wr_picture_decode_drop(struct wr_picture_decoder *d, const void *bytes,
+                           size_t len, const struct wr_picture_crop *crop,
+                           weir_err *err);
 
 #endif

@@ -47,6 +47,7 @@ static int plane_filters(struct wr_plane *p, struct wr_filter_cache *cache,
         .lo = s->box_x[0],
         .hi = s->box_x[1],
         .upsample = s->upsample_x,
+        .mirror = s->mirror,
         .resize = s->resize,
         .use = s->comps == 3 ? WR_FILTER_RGB : WR_FILTER_ONE,
     };

@@ -23,6 +23,7 @@ struct wr_plane_setup {
     uint32_t upsample_x, upsample_y; /* as wr_filter_key.upsample */
     double box_x[2], box_y[2];       /* as wr_filter_key.lo, hi */
     uint32_t out_w, out_h;
+    bool mirror; /* rows come out from right to left */
     enum weir_resize resize;
 };
 

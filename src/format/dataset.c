@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "format/format.h"
+#include "format/index_cache.h"
 
 void weir_dataset_defaults(weir_dataset_config *cfg)
 {
@@ -46,14 +47,21 @@ static int choose_format(weir_dataset *ds, struct wr_index_job *job,
 /* A list's objects may lie below another root than the list itself. */
 static int open_root(weir_dataset *ds, const char *root, weir_err *err)
 {
+    struct wr_store *store;
     char *leaf = NULL;
     int r;
 
-    r = wr_store_open(root, &ds->store, &leaf, err);
-    if (r == 0 && leaf)
-        r = wr_fail(err, WEIR_EINVAL, "root '%s': a file, not a folder", root);
-    free(leaf);
-    return r;
+    r = wr_store_open(root, &store, &leaf, err);
+    if (r < 0)
+        return r;
+    if (leaf) {
+        wr_store_close(store);
+        free(leaf);
+        return wr_fail(err, WEIR_EINVAL, "root '%s': a file, not a folder",
+                       root);
+    }
+    ds->store = store;
+    return 0;
 }
 
 /* No samples is a failure: of a data set, its name, or its rights. */
@@ -74,8 +82,36 @@ static int check_not_empty(const weir_dataset *ds, weir_err *err)
                    ds->url, ds->format->name, ds->format->help);
 }
 
-static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
-                         weir_err *err)
+/* Opens the store of the objects, if it is another one than the leaf's and
+ * not open yet. */
+static int settle_store(weir_dataset *ds, struct wr_index_job *job,
+                        weir_err *err)
+{
+    int r = 0;
+
+    if (!ds->store && job->cfg->root)
+        r = open_root(ds, job->cfg->root, err);
+    else if (!ds->store)
+        ds->store = job->leaf_store;
+    if (r == 0)
+        job->store = ds->store;
+    return r;
+}
+
+/* Takes the index from its side file, if there is one that is still true. */
+static bool reuse_index(weir_dataset *ds, struct wr_index_job *job,
+                        struct wr_index_cache *cache)
+{
+    if (settle_store(ds, job, NULL) < 0)
+        return false; /* building will tell */
+    wr_index_cache_init(cache, job);
+    ds->index_reused = wr_index_cache_load(cache, job->store, &ds->index,
+                                           &ds->format);
+    return ds->index_reused;
+}
+
+static int build_index(weir_dataset *ds, struct wr_index_job *job,
+                       weir_err *err)
 {
     int r;
 
@@ -86,19 +122,33 @@ static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
         return wr_fail(err, WEIR_EINVAL,
                        "a root is for lists; '%s' has the format '%s'", ds->url,
                        ds->format->name);
-    if (job->cfg->root)
-        r = open_root(ds, job->cfg->root, err);
+    r = settle_store(ds, job, err);
     if (r < 0)
         return r;
-    if (!ds->store)
-        ds->store = job->leaf_store;
-    job->store = ds->store;
+    ds->index = wr_index_new();
+    if (!ds->index)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
     job->index = ds->index;
     r = ds->format->index(job, err);
     if (r < 0)
         return r;
     wr_index_seal(ds->index);
     return check_not_empty(ds, err);
+}
+
+static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
+                         weir_err *err)
+{
+    struct wr_index_cache cache = {0};
+    int r = 0;
+
+    if (!reuse_index(ds, job, &cache)) {
+        r = build_index(ds, job, err);
+        if (r == 0)
+            wr_index_cache_save(&cache, ds->index, ds->format->name);
+    }
+    wr_index_cache_done(&cache);
+    return r;
 }
 
 int weir_dataset_open(weir_dataset **ret, const char *url,
@@ -115,7 +165,7 @@ int weir_dataset_open(weir_dataset **ret, const char *url,
     weir_dataset_defaults(&defaults);
     job.cfg = cfg ? cfg : &defaults;
     ds = calloc(1, sizeof(*ds));
-    if (!ds || !(ds->url = strdup(url)) || !(ds->index = wr_index_new())) {
+    if (!ds || !(ds->url = strdup(url))) {
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
         goto out;
     }

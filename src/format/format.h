@@ -116,5 +116,7 @@ struct weir_dataset {
 extern const struct wr_format_ops wr_format_images;
 extern const struct wr_format_ops wr_format_list;
 extern const struct wr_format_ops wr_format_tensor;
+extern const struct wr_format_ops wr_format_tar;
+extern const struct wr_format_ops wr_format_tfrecord;
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/listing.h"
+#include "format/listing_ahead.h"
 #include "format/pictures.h"
 
 #define MAX_DEPTH 64   /* folders inside each other */
@@ -26,6 +26,8 @@ struct folder_id {
 struct walk {
     struct wr_index_job *job; /* borrowed */
     weir_err *err;            /* borrowed; may be NULL */
+    struct wr_ahead *ahead;   /* owned: the folders still to be entered */
+    int canceled;             /* what the tick returned; 0: it went on */
     unsigned depth;           /* folders above the one being read */
     uint32_t label;
     size_t path_len;
@@ -44,10 +46,11 @@ static int tick(void *arg)
 {
     struct walk *w = arg;
 
-    return wr_index_job_progress(w->job, w->err);
+    w->canceled = wr_index_job_progress(w->job, w->err);
+    return w->canceled;
 }
 
-static int walk_folder(struct walk *w);
+static int walk_folder(struct walk *w, const struct wr_folder *f);
 
 /* Is the folder at w->path one of those above it? */
 static bool is_loop(const struct walk *w, const struct wr_stat *st)
@@ -84,19 +87,22 @@ static void add_issue(struct walk *w, int code, const char *reason)
     wr_index_add_issue(w->job->index, w->path, code, reason);
 }
 
+static int add_stamp(struct walk *w, const struct wr_stat *st)
+{
+    struct wr_stamp stamp = {st->dev, st->ino, st->size, st->mtime_ns};
+
+    return wr_index_add_stamp(w->job->index, w->path, &stamp, w->err);
+}
+
 /* The folder at w->path, unless something is wrong with it: then that is
  * remembered, and the walk goes on. */
-static int enter_folder(struct walk *w)
+static int enter_folder(struct walk *w, const struct wr_folder *f)
 {
-    struct wr_store *store = w->job->store;
-    struct wr_stat st;
-    weir_err e;
-
-    if (store->ops->stat(store, w->path, &st, &e) < 0) {
-        wr_index_job_issue(w->job, w->path, &e);
+    if (f->stat_r < 0) {
+        wr_index_job_issue(w->job, w->path, &f->err);
         return 0;
     }
-    if (is_loop(w, &st)) {
+    if (is_loop(w, &f->stat)) {
         add_issue(w, WEIR_EFORMAT, "a link back to a folder above it");
         return 0;
     }
@@ -111,8 +117,14 @@ static int enter_folder(struct walk *w)
             return (int)label;
         w->label = (uint32_t)label;
     }
-    w->above[w->depth++] = (struct folder_id){st.dev, st.ino};
-    return walk_folder(w);
+    w->above[w->depth++] = (struct folder_id){f->stat.dev, f->stat.ino};
+    return walk_folder(w, f);
+}
+
+static int fail_folder(struct walk *w)
+{
+    return w->canceled ? w->canceled
+                       : wr_fail(w->err, WEIR_ENOMEM, "out of memory");
 }
 
 static int add_folder(struct walk *w, const char *name)
@@ -120,13 +132,16 @@ static int add_folder(struct walk *w, const char *name)
     size_t len = w->path_len;
     unsigned depth = w->depth;
     uint32_t label = w->label;
+    struct wr_folder *f;
     int r;
 
     if (!push_name(w, name)) {
         add_issue(w, WEIR_ELIMIT, "holds a folder whose path is too long");
         return 0;
     }
-    r = enter_folder(w);
+    f = wr_ahead_pop(w->ahead);
+    r = f ? enter_folder(w, f) : fail_folder(w);
+    wr_folder_free(f);
     w->depth = depth;
     w->label = label;
     pop_name(w, len);
@@ -136,10 +151,17 @@ static int add_folder(struct walk *w, const char *name)
 /* A name with a picture's ending that is no file: a link to nothing, a pipe. */
 static void add_other(struct walk *w, const char *name)
 {
+    static const char reason[] = "not a file, or a link to nothing";
+    struct wr_store *store = w->job->store;
     size_t len = w->path_len;
+    struct wr_stat st;
 
-    if (push_name(w, name))
-        add_issue(w, WEIR_ENOENT, "not a file, or a link to nothing");
+    if (push_name(w, name)) {
+        if (store->ops->stat(store, w->path, &st, NULL) == WEIR_ENOENT)
+            wr_index_add_missing(w->job->index, w->path, reason);
+        else
+            add_issue(w, WEIR_ENOENT, reason);
+    }
     pop_name(w, len);
 }
 
@@ -177,28 +199,62 @@ static int add_entries(struct walk *w, const struct wr_listing *l)
     return r;
 }
 
-static int walk_folder(struct walk *w)
+/* Has the folders in `l` listed ahead, the first one first. */
+static int push_folders(struct walk *w, const struct wr_listing *l)
 {
-    const struct wr_listing_filter filter = {
-        .wanted = is_wanted, .tick = tick, .arg = w};
-    struct wr_listing l = {0};
-    weir_err e;
-    bool stop;
+    size_t len = w->path_len;
+    bool ok = true;
+
+    for (size_t k = l->count; k-- > 0 && ok;) {
+        if (l->entries[k].kind != WR_KIND_DIR ||
+            !push_name(w, wr_listing_name(l, k)))
+            continue;
+        ok = wr_ahead_push(w->ahead, w->path);
+        pop_name(w, len);
+    }
+    wr_ahead_go(w->ahead);
+    return ok ? 0 : wr_fail(w->err, WEIR_ENOMEM, "out of memory");
+}
+
+static int walk_folder(struct walk *w, const struct wr_folder *f)
+{
+    int r = 0;
+
+    if (f->list_r < 0 && (f->stop || w->depth == 1)) {
+        if (w->err && !w->canceled) /* the tick has said why */
+            *w->err = f->err;
+        return f->list_r;
+    }
+    if (f->list_r < 0)
+        wr_index_job_issue(w->job, w->path, &f->err);
+    else
+        r = add_stamp(w, &f->stat);
+    if (r == 0)
+        r = push_folders(w, &f->listing);
+    if (r == 0)
+        r = add_entries(w, &f->listing);
+    return r < 0 ? r : wr_index_job_progress(w->job, w->err);
+}
+
+static int walk_root(struct walk *w)
+{
+    struct wr_folder *f;
     int r;
 
-    r = wr_listing_read(&l, w->job->store, w->path, &filter, &stop, &e);
-    if (r < 0 && (stop || w->depth == 1)) {
-        if (w->err && !(stop && r == WEIR_ECANCELED)) /* tick has said why */
-            *w->err = e;
-        goto out;
+    if (!wr_ahead_push(w->ahead, ""))
+        return wr_fail(w->err, WEIR_ENOMEM, "out of memory");
+    f = wr_ahead_pop(w->ahead);
+    if (!f)
+        return fail_folder(w);
+    if (f->stat_r < 0) {
+        r = f->stat_r;
+        if (w->err)
+            *w->err = f->err;
+    } else {
+        w->above[w->depth++] = (struct folder_id){f->stat.dev, f->stat.ino};
+        r = walk_folder(w, f);
     }
-    if (r < 0)
-        wr_index_job_issue(w->job, w->path, &e);
-    r = add_entries(w, &l);
-    if (r == 0)
-        r = wr_index_job_progress(w->job, w->err);
-out:
-    wr_listing_done(&l);
+    wr_folder_free(f);
     return r;
 }
 
@@ -212,11 +268,16 @@ static int images_probe(struct wr_store *st, const char *leaf)
 /* A data set of the one picture that was named. */
 static int index_one(struct wr_index_job *job, weir_err *err)
 {
+    struct wr_stamp stamp;
     struct wr_stat st;
     int64_t k;
     int r;
 
     r = job->store->ops->stat(job->store, job->leaf, &st, err);
+    if (r < 0)
+        return r;
+    stamp = (struct wr_stamp){st.dev, st.ino, st.size, st.mtime_ns};
+    r = wr_index_add_stamp(job->index, job->leaf, &stamp, err);
     if (r < 0)
         return r;
     k = wr_index_add_dir(job->index, "", err);
@@ -229,23 +290,28 @@ static int index_one(struct wr_index_job *job, weir_err *err)
 
 static int images_index(struct wr_index_job *job, weir_err *err)
 {
-    struct wr_stat root;
+    struct wr_ahead_config ahead = {
+        .store = job->store,
+        .threads = wr_ahead_threads(job->store),
+        .wanted = is_wanted,
+        .tick = tick,
+    };
     struct walk *w;
     int r;
 
     if (job->leaf)
         return index_one(job, err);
-    r = job->store->ops->stat(job->store, "", &root, err);
-    if (r < 0)
-        return r;
     w = calloc(1, sizeof(*w));
-    if (!w)
+    ahead.arg = w;
+    if (!w || !(w->ahead = wr_ahead_new(&ahead))) {
+        free(w);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     w->job = job;
     w->err = err;
     w->label = WEIR_NO_LABEL;
-    w->above[w->depth++] = (struct folder_id){root.dev, root.ino};
-    r = walk_folder(w);
+    r = walk_root(w);
+    wr_ahead_free(w->ahead);
     free(w);
     return r;
 }

@@ -32,7 +32,8 @@ struct wr_record {
 
 #define WR_RECORD_MAX UINT32_MAX
 
-/* What something that was looked at while indexing looked like. */
+/* What something that was looked at while indexing looked like; all zeros:
+ * it was not there. */
 struct wr_stamp {
     uint64_t dev, ino, size, mtime_ns;
 };
@@ -78,6 +79,10 @@ int64_t wr_index_add_class(struct wr_index *ix, const char *name,
 /* Remembers a problem; counts beyond the 1,000 that are kept. */
 void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
                         const char *reason);
+/* The problem that `path` is not there; the index is true as long as that is
+ * so. */
+void wr_index_add_missing(struct wr_index *ix, const char *path,
+                          const char *reason);
 void wr_index_set_shape(struct wr_index *ix, const struct wr_sample_shape *s);
 /* The end of building: gives back the memory that growing left over. */
 void wr_index_seal(struct wr_index *ix);
@@ -104,6 +109,11 @@ uint64_t wr_index_stamp_count(const struct wr_index *ix);
 /* Stamp k and, in *ret_path, what it is of (borrowed). */
 void wr_index_stamp(const struct wr_index *ix, uint64_t k,
                     struct wr_stamp *ret_stamp, const char **ret_path);
+bool wr_stamp_is_absent(const struct wr_stamp *s);
+/* Whether a problem may go away without a stamp changing, as rights do. */
+bool wr_index_is_unsure(const struct wr_index *ix);
+/* The side file it was loaded from (borrowed); NULL: it was built. */
+const char *wr_index_file(const struct wr_index *ix);
 /* A hash of all that the index says: another one when the data changed. */
 uint64_t wr_index_fingerprint(const struct wr_index *ix);
 const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix);

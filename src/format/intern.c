@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/intern.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ int64_t wr_intern_add(struct wr_intern *in, const char *text, size_t len)
 {
     size_t slot, need;
 
+    assert(!in->pool || in->pool_cap); /* not one that is borrowed */
     /* Callers often repeat the text they added last. */
     if (in->count && is_text(in, in->count - 1, text, len))
         return (int64_t)in->count - 1;
@@ -111,8 +113,10 @@ size_t wr_intern_memory(const struct wr_intern *in)
 
 void wr_intern_done(struct wr_intern *in)
 {
-    free(in->pool);
-    free(in->at);
+    if (in->pool_cap)
+        free(in->pool);
+    if (in->at_cap)
+        free(in->at);
     free(in->table);
     memset(in, 0, sizeof(*in));
 }

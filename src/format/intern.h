@@ -8,9 +8,9 @@
 
 /* Zeroed memory is an empty one; end it with wr_intern_done. */
 struct wr_intern {
-    char *pool; /* owned: the texts, each with its NUL */
+    char *pool; /* owned if pool_cap: the texts, each with its NUL */
     size_t pool_len, pool_cap;
-    uint64_t *at; /* owned: where text k starts in pool */
+    uint64_t *at; /* owned if at_cap: where text k starts in pool */
     size_t count, at_cap;
     uint32_t *table;  /* owned: open addressing, number + 1, 0 is free */
     size_t table_cap; /* a power of two, or 0 */

@@ -43,7 +43,10 @@ static void add_issue(struct list *l, const char *name, uint64_t line, int code,
     char text[256];
 
     snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line, reason);
-    wr_index_add_issue(l->job->index, name, code, text);
+    if (code == WEIR_ENOENT)
+        wr_index_add_missing(l->job->index, name, text);
+    else
+        wr_index_add_issue(l->job->index, name, code, text);
 }
 
 static bool is_header(const struct wr_csv_row *row)
@@ -245,6 +248,31 @@ static int add_rows(struct list *l, weir_err *err)
     return r;
 }
 
+/* Lets the index depend on the list file. Where that lies in another store
+ * than the pictures, its absolute path means the same in both. */
+static int stamp_list(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_store *store = job->leaf_store;
+    char path[MAX_PATH], *real = NULL;
+    struct wr_stamp stamp;
+    struct wr_stat st;
+    int r;
+
+    if (store->ops->stat(store, job->leaf, &st, NULL) < 0)
+        return 0; /* reading it will tell */
+    if (store != job->store) {
+        if (store->ops->local_path &&
+            store->ops->local_path(store, job->leaf, path, sizeof(path)))
+            real = realpath(path, NULL);
+        if (!real)
+            return 0; /* without a stamp the index is not kept */
+    }
+    stamp = (struct wr_stamp){st.dev, st.ino, st.size, st.mtime_ns};
+    r = wr_index_add_stamp(job->index, real ? real : job->leaf, &stamp, err);
+    free(real);
+    return r;
+}
+
 static int list_index(struct wr_index_job *job, weir_err *err)
 {
     struct list l = {.job = job};
@@ -255,6 +283,9 @@ static int list_index(struct wr_index_job *job, weir_err *err)
     if (!job->leaf)
         return wr_fail(err, WEIR_EINVAL,
                        "a folder, not a list file of paths and labels");
+    r = stamp_list(job, err);
+    if (r < 0)
+        return r;
     r = wr_store_slurp(job->leaf_store, job->leaf, MAX_LIST_BYTES, &text, &len,
                        err);
     if (r < 0)

@@ -59,14 +59,23 @@ int wr_tensor_file_settle(struct wr_tensor_file *t, uint64_t file_size,
 
 /* One file while its header is read. */
 struct open_file {
-    struct wr_store *store;   /* borrowed */
     struct wr_object *object; /* owned */
     uint64_t size;
 };
 
-static int file_open(struct open_file *f, struct wr_store *store,
+static int add_stamp(struct wr_index_job *job, const char *path,
+                     const struct wr_stat *st, weir_err *err)
+{
+    struct wr_stamp stamp = {st->dev, st->ino, st->size, st->mtime_ns};
+
+    return wr_index_add_stamp(job->index, path, &stamp, err);
+}
+
+/* Opens a file, and lets the index depend on it. */
+static int file_open(struct open_file *f, struct wr_index_job *job,
                      const char *path, weir_err *err)
 {
+    struct wr_store *store = job->store;
     struct wr_stat st;
     int r;
 
@@ -75,7 +84,9 @@ static int file_open(struct open_file *f, struct wr_store *store,
         return r;
     if (st.kind != WR_KIND_FILE)
         return wr_fail(err, WEIR_EFORMAT, "not a regular file");
-    f->store = store;
+    r = add_stamp(job, path, &st, err);
+    if (r < 0)
+        return r;
     f->size = st.size;
     return store->ops->object_open(store, path, WR_OPEN_READ, &f->object, err);
 }
@@ -227,9 +238,10 @@ static bool sibling_name(const char *name, char *buf, size_t cap)
 }
 
 /* The labels that lie beside a .npy file, if any: *ret is then set. */
-static int read_sibling(struct wr_store *store, const char *name,
+static int read_sibling(struct wr_index_job *job, const char *name,
                         uint64_t count, uint32_t **ret, weir_err *err)
 {
+    struct wr_store *store = job->store;
     struct label_range range = {.count = count};
     struct open_file f;
     struct wr_npy npy;
@@ -243,7 +255,7 @@ static int read_sibling(struct wr_store *store, const char *name,
     r = store->ops->stat(store, path, &st, &e);
     if (r == WEIR_ENOENT)
         return 0;
-    r = file_open(&f, store, path, err);
+    r = file_open(&f, job, path, err);
     if (r < 0)
         return r;
     r = read_npy_header(&f, &npy, err);
@@ -299,7 +311,7 @@ static int add_file(struct wr_index_job *job, const char *name, bool *ret_skip,
     int r;
 
     *ret_skip = true;
-    r = file_open(&f, job->store, name, err);
+    r = file_open(&f, job, name, err);
     if (r < 0)
         return r;
     r = read_header(&f, &t, err);
@@ -310,7 +322,7 @@ static int add_file(struct wr_index_job *job, const char *name, bool *ret_skip,
 
         r = read_labels(&f, &range, &labels, err);
     } else if (r == 0) {
-        r = read_sibling(job->store, name, t.count, &labels, err);
+        r = read_sibling(job, name, t.count, &labels, err);
     }
     file_close(&f);
     if (r == 0) {
@@ -366,9 +378,16 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
 {
     const struct wr_listing_filter filter = {.wanted = is_wanted};
     struct wr_listing l = {0};
+    struct wr_stat folder;
     bool skip;
     int r;
 
+    /* The folder too where a file was named: labels may come to lie in it. */
+    r = job->store->ops->stat(job->store, "", &folder, err);
+    if (r == 0)
+        r = add_stamp(job, "", &folder, err);
+    if (r < 0)
+        return r;
     if (job->leaf) {
         weir_err e;
 

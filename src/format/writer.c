@@ -8,7 +8,8 @@
 
 /* One line per format. */
 static const struct wr_writer_ops *const writers[] = {
-    NULL,
+    &wr_writer_tar,
+    &wr_writer_tfrecord,
 };
 
 const struct wr_writer_ops *wr_writer_at(unsigned k)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 /* The state of one benchmark. */
 struct bench {
@@ -45,6 +46,13 @@ static void step(struct bench *b, const struct wr_bench_case *c)
     b->live.done += batches_of(b, c);
     if (b->live.progress)
         b->live.progress(b->live.progress_arg, b->live.done, b->live.total);
+}
+
+/* As many threads as the pipeline has at most. */
+static unsigned limit_threads(const struct wr_bench_case *c)
+{
+    return c->cfg.threads == WEIR_AUTO || !c->cfg.threads ? wr_cpu_count()
+                                                          : c->cfg.threads;
 }
 
 /* One pass of plain preads by the threads and into the places that `job` names;
@@ -99,7 +107,7 @@ static int read_limit(struct bench *b, const struct wr_bench_case *c,
 static int slot_limit(struct bench *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
-    struct wr_limit_job job = {.threads = c->cfg.threads,
+    struct wr_limit_job job = {.threads = limit_threads(c),
                                .slots = 2 * c->cfg.batch};
 
     if (c->cfg.stages != WEIR_STAGES_ALL ||
@@ -115,7 +123,7 @@ static int decode_limit(struct bench *b, const struct wr_bench_case *c,
         .ds = b->plan->ds,
         .cfg = &c->cfg,
         .samples = samples_of(b, c),
-        .threads = c->cfg.threads,
+        .threads = limit_threads(c),
         .stopped = b->plan->stopped,
     };
     struct wr_limit limit;
@@ -129,12 +137,22 @@ static int decode_limit(struct bench *b, const struct wr_bench_case *c,
     return r == WEIR_ECANCELED ? r : 0;
 }
 
+/* Samples inside gzip are no byte ranges of a file: plain reads cannot have
+ * them. */
+static bool is_packed(const weir_dataset *ds)
+{
+    struct wr_place first;
+
+    wr_index_place(ds->index, 0, &first);
+    return first.packed;
+}
+
 static int run_limits(struct bench *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
     int r;
 
-    if (!b->plan->limits)
+    if (!b->plan->limits || is_packed(b->plan->ds))
         return 0;
     r = decode_limit(b, c, run, err);
     if (r == 0)

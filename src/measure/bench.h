@@ -57,6 +57,9 @@ struct wr_bench_run {
     double gap_p50_ms, gap_p99_ms; /* between batches */
     double resident; /* part of the data set in the page cache before */
     uint64_t digest;
+    double last_epoch_per_s; /* samples/s of the last epoch; 0: there is one */
+    char cache_error[500];   /* why a tier takes nothing more; "": it does */
+    char tuning[2200];       /* what WEIR_AUTO chose and why; "": nothing */
     weir_stats stats;
     enum weir_verdict verdict;
     double decode_limit, read_limit; /* samples/s of this round; 0: none */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -16,8 +17,9 @@
 struct tally {
     struct wr_hist *gaps; /* owned: nanoseconds between batches */
     uint64_t last_ns;
-    XXH3_state_t *hash;           /* owned; NULL: no digest */
-    struct wr_bench_batch *times; /* owned until handed over */
+    uint64_t epoch, epoch_ns, epoch_samples; /* the one that is running */
+    XXH3_state_t *hash;                      /* owned; NULL: no digest */
+    struct wr_bench_batch *times;            /* owned until handed over */
     size_t time_count, time_cap;
 };
 
@@ -33,6 +35,12 @@ static void hash_batch(XXH3_state_t *hash, const weir_batch *b)
 static int note_batch(struct tally *t, const weir_batch *b,
                       const struct wr_bench_batch *when, weir_err *err)
 {
+    if (b->epoch != t->epoch) {
+        t->epoch = b->epoch;
+        t->epoch_ns = t->last_ns;
+        t->epoch_samples = 0;
+    }
+    t->epoch_samples += b->count;
     if (t->last_ns)
         wr_hist_add(t->gaps, when->at_ns - t->last_ns);
     t->last_ns = when->at_ns;
@@ -139,6 +147,7 @@ static void fill_run(struct wr_bench_run *run, weir_pipeline *p,
                      const struct tally *t, const struct wr_usage *used)
 {
     weir_stats *s = &run->stats;
+    weir_err why;
 
     weir_pipeline_stats(p, s);
     run->verdict = weir_stats_verdict(s);
@@ -151,6 +160,12 @@ static void fill_run(struct wr_bench_run *run, weir_pipeline *p,
     run->first_batch_ms = (double)s->first_batch_ns / 1e6;
     run->gap_p50_ms = (double)wr_hist_quantile(t->gaps, 0.5) / 1e6;
     run->gap_p99_ms = (double)wr_hist_quantile(t->gaps, 0.99) / 1e6;
+    if (t->epoch_ns && t->last_ns > t->epoch_ns)
+        run->last_epoch_per_s = (double)t->epoch_samples * 1e9 /
+                                (double)(t->last_ns - t->epoch_ns);
+    weir_pipeline_tuning(p, run->tuning, sizeof(run->tuning));
+    if (weir_pipeline_cache_error(p, &why) < 0)
+        snprintf(run->cache_error, sizeof(run->cache_error), "%s", why.msg);
     if (s->samples)
         run->cpu_s_per_1000 = (used->user_s + used->sys_s) * 1000 /
                               (double)s->samples;

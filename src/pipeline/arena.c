@@ -11,18 +11,20 @@
 bool wr_arena_init(struct wr_arena *a, size_t size, unsigned blocks,
                    size_t heap_limit)
 {
-    *a = (struct wr_arena){.size = WR_ALIGN_UP(size, ALIGN),
+    *a = (struct wr_arena){.cap = WR_ALIGN_UP(size, ALIGN),
+                           .want = size,
                            .heap_limit = heap_limit};
+    a->size = a->cap;
     /* Pieces that are free but not yet taken back need places too. */
     a->piece_cap = 4 * blocks;
     a->pieces = calloc(a->piece_cap, sizeof(*a->pieces));
-    a->mem = wr_big_alloc(WR_MAX(a->size, (size_t)2 << 20));
+    a->mem = wr_big_alloc(WR_MAX(a->cap, (size_t)2 << 20));
     return a->pieces && a->mem;
 }
 
 void wr_arena_done(struct wr_arena *a)
 {
-    wr_big_free(a->mem, WR_MAX(a->size, (size_t)2 << 20));
+    wr_big_free(a->mem, WR_MAX(a->cap, (size_t)2 << 20));
     free(a->pieces);
     *a = (struct wr_arena){0};
 }
@@ -72,12 +74,22 @@ static bool has_heap_room(struct wr_arena *a, size_t size)
     return now == 0 || (size <= a->heap_limit && now <= a->heap_limit - size);
 }
 
+/* The ring ends earlier or later, when nothing lies there. */
+static void resize(struct wr_arena *a)
+{
+    size_t want = WR_MIN(WR_ALIGN_UP(a->want, ALIGN), a->cap);
+
+    if (want != a->size && a->head >= a->tail && want > a->head)
+        a->size = want;
+}
+
 bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b)
 {
     struct wr_piece *p;
     size_t at;
 
     size = WR_ALIGN_UP(size, ALIGN);
+    resize(a);
     if (size > a->size / 2)
         return has_heap_room(a, size) && wr_arena_alloc_heap(a, size, b);
     reclaim(a);

@@ -27,7 +27,9 @@ struct wr_block {
 
 struct wr_arena {
     uint8_t *mem;            /* owned */
-    size_t size, head, tail; /* head == tail: empty */
+    size_t cap;              /* bytes of mem */
+    size_t size, head, tail; /* used of it; head == tail: empty */
+    size_t want;             /* what `size` becomes as soon as it can grow */
     struct wr_piece *pieces; /* owned: in ring order, a ring itself */
     unsigned piece_cap, piece_head, piece_count;
     size_t heap_limit;        /* for blocks that do not fit into the ring */

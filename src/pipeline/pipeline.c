@@ -3,27 +3,26 @@
 #include "weir/pipeline.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/rng.h"
+#include "pipeline/cache.h"
+#include "pipeline/config.h"
 #include "pipeline/objects.h"
 #include "pipeline/schedule.h"
 #include "pipeline/worker.h"
 
-#define MAX_BATCH    (1u << 20)
-#define MAX_SIDE     (1u << 14)
-#define MAX_THREADS  1024u
-#define MAX_DEPTH    4096u
-#define MAX_PREFETCH 1024u
-
 struct weir_pipeline {
     struct wr_sched sched;
     struct wr_objects objects;
+    struct wr_extents extents;
+    struct wr_cache *cache;    /* owned; NULL: none */
     struct wr_worker *workers; /* owned: sched.cfg.threads */
     unsigned running;
 
@@ -31,99 +30,10 @@ struct weir_pipeline {
     struct wr_state state;       /* after the batch delivered last */
     size_t state_taken;          /* entries of the epoch's list in `state` */
     uint64_t opened_ns, left_ns; /* left: the last return from next */
+    struct wr_tune tune; /* the sched's lock guards it for other threads */
     /* Written by the consumer, read by any thread. */
     atomic_uint_fast64_t wait_ns, busy_ns, first_ns, batches, samples;
 };
-
-void weir_pipeline_defaults(weir_pipeline_config *cfg)
-{
-    *cfg = (weir_pipeline_config){
-        .batch = 64,
-        .width = 224,
-        .height = 224,
-        .channels = 3,
-        .mean = {0.485f, 0.456f, 0.406f},
-        .std = {0.229f, 0.224f, 0.225f},
-        .crop_center = 0.875f,
-        .crop_area = {0.08f, 1},
-        .crop_ratio = {3.0f / 4, 4.0f / 3},
-        .block_window = 16,
-        .epochs = 1,
-        .world = 1,
-        .depth = 32,
-        .prefetch = 1,
-    };
-}
-
-/* --- checking what was asked for --- */
-
-static int check_range(const char *name, uint64_t value, uint64_t min,
-                       uint64_t max, weir_err *err)
-{
-    if (value >= min && value <= max)
-        return 0;
-    return wr_fail(err, WEIR_EINVAL,
-                   "%s is %" PRIu64 ", not between %" PRIu64 " and %" PRIu64,
-                   name, value, min, max);
-}
-
-static int check_numbers(const weir_pipeline_config *c, weir_err *err)
-{
-    const struct {
-        const char *name;
-        uint64_t value, min, max;
-    } ranges[] = {
-        {"batch", c->batch, 1, MAX_BATCH},
-        {"width", c->width, 1, MAX_SIDE},
-        {"height", c->height, 1, MAX_SIDE},
-        {"depth", c->depth, 1, MAX_DEPTH},
-        {"threads", c->threads, 1, MAX_THREADS},
-        {"prefetch", c->prefetch, 0, MAX_PREFETCH},
-        {"world", c->world, 1, UINT32_MAX},
-        {"rank", c->rank, 0, c->world ? c->world - 1 : 0},
-        {"dtype", c->dtype, 0, WEIR_U8},
-        {"layout", c->layout, 0, WEIR_NCHW},
-        {"resize", c->resize, 0, WEIR_RESIZE_AREA},
-        {"decode", c->decode, 0, WEIR_DECODE_FAST},
-        {"stages", c->stages, 0, WEIR_STAGES_DECODE},
-        {"order", c->order, 0, WEIR_ORDER_BLOCK},
-        {"remainder", c->remainder, 0, WEIR_REMAINDER_PAD},
-        {"on_error", c->on_error, 0, WEIR_ON_ERROR_FAIL},
-        {"io", c->io, 0, WEIR_IO_BLOCKING},
-    };
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(ranges); i++) {
-        int r = check_range(ranges[i].name, ranges[i].value, ranges[i].min,
-                            ranges[i].max, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
-                        weir_err *err)
-{
-    int r = check_numbers(c, err);
-
-    if (r < 0)
-        return r;
-    if (c->channels != 1 && c->channels != 3)
-        return wr_fail(err, WEIR_EINVAL, "channels is %" PRIu32 ", not 1 or 3",
-                       c->channels);
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(c->mean[i]) || !isfinite(c->std[i]) || c->std[i] == 0)
-            return wr_fail(err, WEIR_EINVAL,
-                           "mean and std must be finite, std not 0");
-    for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
-        if (c->reserved[i])
-            return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
-    if (!c->alloc != !c->free)
-        return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
-    if (!wr_index_count(ds->index))
-        return wr_fail(err, WEIR_ENOENT, "'%s': no samples", ds->url);
-    return 0;
-}
 
 /* Reads cfg->resume into *ret. */
 static int read_resume(const weir_dataset *ds, const weir_pipeline_config *c,
@@ -159,12 +69,13 @@ static int start_workers(weir_pipeline *p, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned i = 0; i < n; i++) {
         p->running = i + 1;
+        p->workers[i].number = i;
         r = wr_worker_init(&p->workers[i], &p->sched, &p->objects, err);
         if (r < 0)
             return r;
     }
     for (unsigned i = 0; i < n; i++) {
-        r = wr_worker_start(&p->workers[i], i, err);
+        r = wr_worker_start(&p->workers[i], err);
         if (r < 0)
             return r;
     }
@@ -189,6 +100,56 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
     return 0;
 }
 
+/* What is done to a sample before it is cached. */
+static uint64_t cache_settings(const weir_pipeline_config *c,
+                               const struct wr_sched *s)
+{
+    struct {
+        uint64_t what, width, height, channels, dtype, layout, resize;
+        uint64_t decode, crop;
+        float mean[3], std[3], center, zero;
+    } key = {.what = 0};
+
+    if (c->cache_what == WEIR_CACHE_DECODED) {
+        key.what = 1;
+        key.width = c->width;
+        key.height = c->height;
+        key.channels = c->channels;
+        key.dtype = s->shape.dtype;
+        key.layout = c->layout;
+        key.resize = c->resize;
+        key.decode = c->decode;
+        key.crop = c->crop;
+        key.center = c->crop_center;
+        memcpy(key.mean, c->mean, sizeof(key.mean));
+        memcpy(key.std, c->std, sizeof(key.std));
+    }
+    return XXH3_64bits(&key, sizeof(key));
+}
+
+static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
+                      weir_err *err)
+{
+    const weir_dataset *ds = p->sched.ds;
+    uint64_t settings = cache_settings(c, &p->sched);
+    struct wr_cache_config cc = {
+        .spec = c->cache,
+        .samples = wr_index_count(ds->index),
+        .sample_bytes = c->cache_what == WEIR_CACHE_DECODED
+                            ? p->sched.shape.bytes
+                            : 0,
+    };
+    char name[512];
+
+    if (!c->cache)
+        return 0;
+    /* Of the same name and another fingerprint: the data set has changed. */
+    snprintf(name, sizeof(name), "%s#%016" PRIx64, ds->url, settings);
+    cc.name = name;
+    cc.fingerprint = wr_rng_at(wr_index_fingerprint(ds->index), settings, 0);
+    return wr_cache_open(&p->cache, &cc, err);
+}
+
 /* Takes over the list of `resume`. */
 static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
                          const weir_pipeline_config *c, struct wr_state *resume,
@@ -205,6 +166,21 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
     if (stated < 0)
         r = stated;
     if (r == 0)
+        r = wr_extents_init(&p->extents, ds, c, err);
+    if (r == 0)
+        r = open_cache(p, c, err);
+    if (r == 0) {
+        p->sched.extents = &p->extents;
+        p->sched.cache = p->cache;
+        p->sched.cache_decoded = c->cache_what == WEIR_CACHE_DECODED;
+        p->sched.delivers = p->cache || ds->format->unpack ||
+                            c->stages != WEIR_STAGES_READ;
+        r = wr_sched_set(
+            &p->sched,
+            &(struct wr_knobs){p->tune.now[0], p->tune.now[1], p->tune.now[2]},
+            err);
+    }
+    if (r == 0)
         r = wr_objects_init(&p->objects, ds, err);
     if (r == 0)
         r = start_workers(p, err);
@@ -220,19 +196,11 @@ static void pipeline_free(weir_pipeline *p)
         wr_worker_done(&p->workers[i]);
     free(p->workers);
     wr_objects_done(&p->objects);
+    wr_extents_done(&p->extents);
+    wr_cache_close(p->cache);
     wr_sched_done(&p->sched);
     wr_state_done(&p->state);
     free(p);
-}
-
-/* Samples of about 2 MiB together: what a request may be made of. */
-static uint32_t usual_block(const weir_dataset *ds)
-{
-    uint64_t n = WR_MAX(wr_index_count(ds->index), (uint64_t)1);
-    uint64_t mean = WR_MAX(wr_index_bytes(ds->index) / n, (uint64_t)1);
-    uint64_t block = ((uint64_t)2 << 20) / mean;
-
-    return (uint32_t)WR_MIN(WR_MAX(block, (uint64_t)1), (uint64_t)65536);
 }
 
 int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
@@ -240,14 +208,11 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
 {
     struct wr_state resume = {0};
     weir_pipeline_config c = *cfg;
+    struct wr_tune tune;
     weir_pipeline *p;
     int r;
 
-    if (!c.threads)
-        c.threads = wr_cpu_count();
-    if (!c.block_samples)
-        c.block_samples = usual_block(ds);
-    r = check_config(ds, &c, err);
+    r = wr_config_settle(ds, &c, &tune, err);
     if (r < 0)
         return r;
     if (c.resume_count) {
@@ -260,6 +225,7 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
         wr_state_done(&resume);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
+    p->tune = tune;
     r = pipeline_init(p, ds, &c, &resume, err);
     wr_state_done(&resume);
     if (r < 0) {
@@ -304,6 +270,28 @@ static int advance_state(weir_pipeline *p, const struct wr_batch *b,
     return 0;
 }
 
+static void tune_step(weir_pipeline *p, uint64_t now_ns)
+{
+    struct wr_tune_sums sums = {
+        .now_ns = now_ns,
+        .batches = p->batches,
+        .samples = p->samples,
+        .consumer_wait_ns = p->wait_ns,
+    };
+    struct wr_knobs knobs;
+    bool change;
+
+    for (unsigned i = 0; i < p->running; i++) {
+        sums.storage_wait_ns += p->workers[i].stats.storage_wait;
+        sums.idle_ns += p->workers[i].stats.idle;
+    }
+    pthread_mutex_lock(&p->sched.lock);
+    change = wr_tune_step(&p->tune, &sums, &knobs);
+    pthread_mutex_unlock(&p->sched.lock);
+    if (change) /* short of memory for one more batch: so be it */
+        (void)wr_sched_set(&p->sched, &knobs, NULL);
+}
+
 int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
 {
     uint64_t start = wr_clock_ns(), end;
@@ -333,6 +321,8 @@ int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
     p->batches++;
     p->samples += b->pub.count;
     *ret = &b->pub;
+    if (wr_tune_is_on(&p->tune) && wr_tune_is_due(&p->tune, end, p->batches))
+        tune_step(p, end);
     return 1;
 }
 
@@ -365,6 +355,22 @@ uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p)
 
 /* --- what happened --- */
 
+static void add_cache_stats(const weir_pipeline *p, weir_stats *st)
+{
+    unsigned tiers = p->cache ? wr_cache_tier_count(p->cache) : 0;
+
+    for (unsigned k = 0; k < tiers; k++) {
+        struct wr_cache_stats c;
+
+        wr_cache_tier_stats(p->cache, k, &c);
+        *(c.is_dir ? &st->cache_dir_hits : &st->cache_ram_hits) += c.hits;
+        *(c.is_dir ? &st->cache_dir_bytes : &st->cache_ram_bytes) += c.bytes;
+        st->cache_damaged += c.damaged;
+    }
+    for (unsigned i = 0; p->cache && i < p->running; i++)
+        st->cache_misses += p->workers[i].stats.misses;
+}
+
 void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
 {
     weir_stats st = {
@@ -375,16 +381,23 @@ void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
         .consumer_busy_ns = p->busy_ns,
         .wall_ns = wr_clock_ns() - p->opened_ns,
         .first_batch_ns = p->first_ns,
-        .workers = p->sched.cfg.threads,
-        .depth = p->sched.cfg.depth,
-        .prefetch = p->sched.cfg.prefetch,
-        .io = p->workers[0].queue->engine,
+        .io = p->workers[0].lanes[WR_LANE_STORE].queue->engine,
     };
+    weir_pipeline *shared;
+
+    memcpy(&shared, &p, sizeof(shared)); /* for the lock alone */
+    pthread_mutex_lock(&shared->sched.lock);
+    st.workers = p->tune.now[WR_KNOB_THREADS];
+    st.depth = p->tune.now[WR_KNOB_DEPTH];
+    st.prefetch = p->tune.now[WR_KNOB_PREFETCH];
+    pthread_mutex_unlock(&shared->sched.lock);
+    add_cache_stats(p, &st);
 
     for (unsigned i = 0; i < p->running; i++) {
         const struct wr_worker_stats *w = &p->workers[i].stats;
 
         st.bytes_read += w->bytes;
+        st.requests += w->requests;
         st.storage_wait_ns += w->storage_wait;
         st.submit_ns += w->submit;
         st.decode_ns += w->decode;
@@ -394,12 +407,21 @@ void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
     *ret = st;
 }
 
+int weir_pipeline_cache_error(const weir_pipeline *p, weir_err *err)
+{
+    return p->cache ? wr_cache_error(p->cache, err) : 0;
+}
+
 size_t weir_pipeline_tuning(const weir_pipeline *p, char *buf, size_t cap)
 {
-    (void)p;
-    if (cap)
-        buf[0] = '\0';
-    return 0;
+    weir_pipeline *shared;
+    size_t n;
+
+    memcpy(&shared, &p, sizeof(shared)); /* for the lock alone */
+    pthread_mutex_lock(&shared->sched.lock);
+    n = wr_tune_text(&p->tune, buf, cap);
+    pthread_mutex_unlock(&shared->sched.lock);
+    return n;
 }
 
 enum weir_verdict weir_stats_verdict(const weir_stats *s)

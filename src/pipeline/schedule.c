@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
+#define SMALL_TENSOR ((size_t)64 << 10)
+
 void wr_sched_wake(struct wr_sched *s)
 {
     if (s->idle)
@@ -37,13 +39,13 @@ static void buffer_free(struct wr_sched *s, void *p)
 /* Batches get buffers strictly in order, so that the lowest one can always go
  * on, and not before they need one: a consumer that keeps up makes do with the
  * few that came back last, which are still in the processor's cache. */
-static bool can_buffer(const struct wr_sched *s, const struct wr_batch *b)
+bool wr_sched_can_buffer(const struct wr_sched *s, const struct wr_batch *b)
 {
     return !s->wants_data || b->seq < s->buffered ||
            b->seq - s->buffered < s->free_buffer_count;
 }
 
-static void ensure_buffer(struct wr_sched *s, const struct wr_batch *b)
+void wr_sched_ensure_buffer(struct wr_sched *s, const struct wr_batch *b)
 {
     while (s->wants_data && s->buffered <= b->seq) {
         struct wr_batch *next = s->by_seq[s->buffered++ % s->batch_count];
@@ -133,7 +135,7 @@ static void plan_batch(struct wr_sched *s)
 /* Reads that go into the slot need the batch's buffer first. */
 static bool may_hand_out(const struct wr_sched *s, const struct wr_batch *b)
 {
-    return !s->into_slot || can_buffer(s, b);
+    return !s->into_slot || wr_sched_can_buffer(s, b);
 }
 
 static bool has_fills(const struct wr_sched *s)
@@ -150,6 +152,21 @@ static bool has_tickets(const struct wr_sched *s)
 
 /* --- tickets --- */
 
+bool wr_sched_is_active(const struct wr_sched *s, const struct wr_worker *w)
+{
+    return w->number < s->knobs.threads;
+}
+
+/* Records that `w` may use now. */
+static unsigned ticket_room(const struct wr_sched *s, const struct wr_worker *w)
+{
+    unsigned reserve = s->cfg.depth - s->knobs.depth;
+
+    return wr_sched_is_active(s, w) && w->spare_count > reserve
+               ? w->spare_count - reserve
+               : 0;
+}
+
 static struct wr_ticket pop_fill(struct wr_sched *s)
 {
     struct wr_ticket t = s->fills[s->fill_head++];
@@ -157,7 +174,7 @@ static struct wr_ticket pop_fill(struct wr_sched *s)
     if (--s->fill_count == 0)
         s->fill_head = 0;
     if (s->into_slot)
-        ensure_buffer(s, t.batch);
+        wr_sched_ensure_buffer(s, t.batch);
     return t;
 }
 
@@ -169,7 +186,7 @@ static struct wr_ticket pop_slot(struct wr_sched *s)
     if (b->handed == b->planned)
         s->open = NULL;
     if (s->into_slot)
-        ensure_buffer(s, b);
+        wr_sched_ensure_buffer(s, b);
     return t;
 }
 
@@ -192,10 +209,13 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     pthread_mutex_lock(&s->lock);
     while (w->returned_count)
         w->spare[w->spare_count++] = w->returned[--w->returned_count];
+    w->depth = s->knobs.depth;
+    w->again = w->retry;
+    w->retry = NULL;
     while (w->ticket_count && w->ticket_count < w->spare_count &&
-           has_fills(s) && !s->closing)
+           wr_sched_is_active(s, w) && has_fills(s) && !s->closing)
         take_fill_first(s, w);
-    while (!w->ticket_count && n < w->spare_count && !s->closing &&
+    while (!w->ticket_count && n < ticket_room(s, w) && !s->closing &&
            has_tickets(s)) {
         if (has_fills(s))
             ret[n++] = pop_fill(s);
@@ -216,72 +236,6 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
         w->ticket_head = 0;
         w->ticket_count = n;
     }
-}
-
-/* --- arrivals: a heap by batch and slot --- */
-
-static bool before(const struct wr_task *a, const struct wr_task *b)
-{
-    return a->batch->seq != b->batch->seq ? a->batch->seq < b->batch->seq
-                                          : a->slot < b->slot;
-}
-
-static void heap_push(struct wr_sched *s, struct wr_task *t)
-{
-    size_t i = s->heap_count++;
-
-    for (; i && before(t, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = t;
-}
-
-static struct wr_task *heap_pop(struct wr_sched *s)
-{
-    struct wr_task *top = s->heap[0];
-    struct wr_task *last = s->heap[--s->heap_count];
-    size_t i = 0, child;
-
-    while ((child = 2 * i + 1) < s->heap_count) {
-        if (child + 1 < s->heap_count &&
-            before(s->heap[child + 1], s->heap[child]))
-            child++;
-        if (!before(s->heap[child], last))
-            break;
-        s->heap[i] = s->heap[child];
-        i = child;
-    }
-    s->heap[i] = last;
-    return top;
-}
-
-void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
-                     unsigned n)
-{
-    pthread_mutex_lock(&s->lock);
-    for (unsigned i = 0; i < n; i++)
-        heap_push(s, tasks[i]);
-    if (s->heap_count > 1)
-        wr_sched_wake(s); /* this worker can decode only one of them */
-    pthread_mutex_unlock(&s->lock);
-}
-
-static bool has_decodable(const struct wr_sched *s)
-{
-    return s->heap_count && can_buffer(s, s->heap[0]->batch);
-}
-
-struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked)
-{
-    struct wr_task *t = NULL;
-
-    pthread_mutex_lock(&s->lock);
-    if (!s->closing && has_decodable(s)) {
-        t = heap_pop(s);
-        ensure_buffer(s, t->batch);
-    }
-    *ret_parked = s->heap_count > 0 && !s->starved;
-    pthread_mutex_unlock(&s->lock);
-    return t;
 }
 
 /* --- finished samples --- */
@@ -332,11 +286,15 @@ void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
 /* With the lock held: is there anything that `w` could do? */
 static bool has_work(const struct wr_sched *s, const struct wr_worker *w)
 {
-    if (has_decodable(s) || w->returned_count)
+    if (w->returned_count || w->retry)
+        return true;
+    if (!wr_sched_is_active(s, w))
+        return false;
+    if (wr_sched_has_arrival(s))
         return true;
     if (w->ticket_count)
         return w->ticket_count < w->spare_count && has_fills(s);
-    return w->spare_count && has_tickets(s);
+    return ticket_room(s, w) && has_tickets(s);
 }
 
 bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns)
@@ -463,8 +421,8 @@ static int init_batches(struct wr_sched *s, weir_err *err)
 
     s->batches = calloc(s->batch_count, sizeof(*s->batches));
     s->by_seq = calloc(s->batch_count, sizeof(struct wr_batch *));
-    s->buffers = calloc(s->buffer_count, sizeof(void *));
-    s->free_buffers = calloc(s->buffer_count, sizeof(void *));
+    s->buffers = calloc(s->buffer_most, sizeof(void *));
+    s->free_buffers = calloc(s->buffer_most, sizeof(void *));
     if (!s->batches || !s->by_seq || !s->buffers || !s->free_buffers)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned i = 0; i < s->batch_count; i++) {
@@ -477,13 +435,39 @@ static int init_batches(struct wr_sched *s, weir_err *err)
         if (!b->labels || !b->ids || !b->lengths)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    for (unsigned i = 0; s->wants_data && i < s->buffer_count; i++) {
-        s->buffers[i] = buffer_alloc(s);
-        if (!s->buffers[i])
+    return 0;
+}
+
+/* One with the consumer, `prefetch` ahead, and one in the making; where
+ * nothing is decoded, that one is made quickly enough when its time comes,
+ * and fewer buffers stay in the processor's cache. */
+static unsigned buffers_for(const struct wr_sched *s, uint32_t prefetch)
+{
+    return prefetch + 1 + (prefetch && !s->into_slot);
+}
+
+int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
+                 weir_err *err)
+{
+    unsigned want = buffers_for(s, knobs->prefetch);
+
+    pthread_mutex_lock(&s->lock);
+    s->knobs = *knobs;
+    wr_sched_wake(s);
+    pthread_mutex_unlock(&s->lock);
+    while (s->buffer_count < want) { /* the consumer alone changes it */
+        void *buf = s->wants_data ? buffer_alloc(s) : NULL;
+
+        if (s->wants_data && !buf)
             return wr_fail(err, WEIR_ENOMEM,
-                           "no memory for %u batches of %zu bytes",
-                           s->buffer_count, s->buffer_bytes);
-        s->free_buffers[s->free_buffer_count++] = s->buffers[i];
+                           "no memory for %u batches of %zu bytes", want,
+                           s->buffer_bytes);
+        pthread_mutex_lock(&s->lock);
+        s->buffers[s->buffer_count++] = buf;
+        if (buf)
+            s->free_buffers[s->free_buffer_count++] = buf;
+        wr_sched_wake(s);
+        pthread_mutex_unlock(&s->lock);
     }
     return 0;
 }
@@ -520,6 +504,15 @@ static void init_locks(struct wr_sched *s)
     pthread_condattr_destroy(&attr);
 }
 
+/* Small tensors that are taken in their order: many come with one request. */
+static bool joins_small(const weir_dataset *ds, const weir_pipeline_config *cfg,
+                        size_t bytes)
+{
+    return bytes <= SMALL_TENSOR && cfg->order != WEIR_ORDER_SHUFFLE &&
+           cfg->world == 1 &&
+           wr_index_object_count(ds->index) < wr_index_count(ds->index);
+}
+
 int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
                   const weir_pipeline_config *cfg, struct wr_state *resume,
                   weir_err *err)
@@ -536,17 +529,13 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
             return r;
         if (!wr_mul_ok(s->shape.bytes, cfg->batch, &s->buffer_bytes))
             return wr_fail(err, WEIR_EINVAL, "a batch would be too large");
-        s->into_slot = s->shape.direct && !cfg->direct;
+        s->into_slot = s->shape.direct && !cfg->direct &&
+                       !joins_small(ds, cfg, s->shape.bytes);
     }
-    /* One with the consumer, `prefetch` ahead, and one in the making; where
-     * nothing is decoded, that one is made quickly enough when its time comes,
-     * and fewer buffers stay in the processor's cache. */
-    s->buffer_count = cfg->prefetch + 1;
-    if (cfg->prefetch && !s->into_slot)
-        s->buffer_count++;
+    s->buffer_most = buffers_for(s, cfg->prefetch);
     /* Encoded samples may be read ahead of the batch buffers, by as many as
      * there are reads in flight. */
-    s->batch_count = s->buffer_count;
+    s->batch_count = s->buffer_most;
     if (cfg->prefetch && !s->into_slot)
         s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
     s->heap = calloc(in_flight, sizeof(struct wr_task *));

@@ -23,7 +23,10 @@
 #include "format/format.h"
 #include "pipeline/arena.h"
 #include "pipeline/badlist.h"
+#include "pipeline/cache.h"
 #include "pipeline/epoch.h"
+#include "pipeline/extent.h"
+#include "pipeline/tune.h"
 #include "storage/storage.h"
 
 /* A place that could not be filled, until its batch is settled. */
@@ -71,13 +74,19 @@ struct wr_task {
     uint32_t slot;
     uint64_t id;
     struct wr_place place;
-    struct wr_block block;   /* encoded bytes; mem NULL: read into the slot */
-    struct wr_worker *owner; /* borrowed */
-    char *path;              /* owned */
+    struct wr_block block;        /* the bytes, when they are its own */
+    struct wr_extent *extent;     /* or those that hold them; NULL: none */
+    struct wr_task *next_waiting; /* for the same extent, or for a retry */
+    struct wr_cache_hit hit;      /* from_cache: where it was found */
+    bool from_cache, is_tensor;   /* is_tensor: the bytes need no decoding */
+    struct wr_worker *owner;      /* borrowed */
+    char *path;                   /* owned */
     size_t path_cap;
     int code;   /* 0 or WEIR_E... */
     char *text; /* owned; of the error */
 };
+
+#define WR_PICK_MAX 8 /* samples taken at once when they are quick */
 
 struct wr_ticket {
     struct wr_batch *batch; /* borrowed */
@@ -92,6 +101,10 @@ struct wr_sched {
     struct wr_tensor_shape shape; /* of one sample */
     bool wants_data;              /* batches carry tensors */
     bool into_slot;               /* reads go straight into the slot */
+    struct wr_cache *cache;       /* borrowed; NULL: none */
+    bool cache_decoded;           /* it keeps tensors */
+    struct wr_extents *extents;   /* borrowed */
+    bool delivers; /* samples need more than their bytes' arrival */
 
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work;  /* workers: tickets, or something to decode */
@@ -102,8 +115,10 @@ struct wr_sched {
     unsigned batch_count;
     struct wr_batch **by_seq; /* owned: ring of batch_count */
     void **buffers;           /* owned: all buffers */
-    unsigned buffer_count;
-    void **free_buffers; /* owned: stack of those without a batch */
+    unsigned buffer_count;    /* there are now; room for buffer_most */
+    unsigned buffer_most;
+    struct wr_knobs knobs; /* in force: cfg has the most of each */
+    void **free_buffers;   /* owned: stack of those without a batch */
     unsigned free_buffer_count;
     size_t buffer_bytes;
 
@@ -138,6 +153,11 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
                   weir_err *err);
 void wr_sched_done(struct wr_sched *s);
 
+/* Puts threads, depth and prefetch in force, none above cfg's; a prefetch that
+ * was larger before stays. Fails when there is no memory for the batches. */
+int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
+                 weir_err *err);
+
 /* --- for workers --- */
 
 /* Collects what others gave back to `w`, then up to w's spare records' number
@@ -146,10 +166,14 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
 /* Samples that are there and want decoding. */
 void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
                      unsigned n);
-/* The arrived sample that is wanted first, or NULL; *ret_parked tells whether
- * others wait for a buffer that the consumer may give back: while it waits for
- * a batch itself, only storage can help. */
-struct wr_task *wr_sched_pick(struct wr_sched *s, bool *ret_parked);
+/* Arrived samples that are wanted first, into ret: one that is work, or several
+ * that are quick. *ret_parked tells whether others wait for a
+ * buffer that the consumer may give back: while it waits for a batch itself,
+ * only storage can help. */
+unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
+                       struct wr_task *ret[WR_PICK_MAX], bool *ret_parked);
+/* Samples (linked by next_waiting) whose owners must read them alone. */
+void wr_sched_retry(struct wr_sched *s, struct wr_task *list);
 /* Samples that are finished, well or badly; their records go back to their
  * owners. */
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
@@ -165,7 +189,15 @@ void wr_sched_release(struct wr_sched *s, struct wr_batch *b);
 /* Wakes everybody up for the end. */
 void wr_sched_close(struct wr_sched *s);
 
-/* --- between schedule.c and settle.c, with the lock held --- */
+/* --- between schedule.c, arrivals.c and settle.c, with the lock held --- */
+
+/* Batches get buffers strictly in order: can this one have its own now? */
+bool wr_sched_can_buffer(const struct wr_sched *s, const struct wr_batch *b);
+void wr_sched_ensure_buffer(struct wr_sched *s, const struct wr_batch *b);
+/* May this worker begin anything? */
+bool wr_sched_is_active(const struct wr_sched *s, const struct wr_worker *w);
+/* Is there an arrived sample that can go into its slot? */
+bool wr_sched_has_arrival(const struct wr_sched *s);
 
 void wr_sched_settle(struct wr_sched *s);
 void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b);

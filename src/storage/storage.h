@@ -50,11 +50,12 @@ struct wr_read {
                                  for this read alone */
     struct wr_object *object; /* borrowed; an object that is open already */
     uint64_t offset;
-    size_t len; /* bytes wanted, > 0 */
-    void *buf;  /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
-    size_t cap; /* >= wr_read_cap(len, direct); len is enough for a buffered
+    size_t len;   /* bytes wanted, > 0 */
+    void *buf;    /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
+    size_t cap;   /* >= wr_read_cap(len, direct); len is enough for a buffered
                    read that is not `whole` */
-    bool whole; /* [offset, offset+len) reaches the object's end: bytes
+    unsigned tag; /* the caller's own; not touched */
+    bool whole;   /* [offset, offset+len) reaches the object's end: bytes
                     behind it mean that it changed */
 
     int result; /* 0 or WEIR_E... */

@@ -20,6 +20,7 @@ static void decode(const struct wr_picture_spec *spec, const uint8_t *bytes,
     if (slot && wr_picture_new(&d, spec, &err) >= 0) {
         wr_picture_decode(d, bytes, len, crop, slot, NULL, &err);
         wr_picture_decode_only(d, bytes, len, NULL, NULL, &err);
+        wr_picture_decode_drop(d, bytes, len, crop, &err);
     }
     wr_picture_free(d);
     free(slot);
@@ -49,7 +50,8 @@ static void fuzz_picture(const uint8_t *data, size_t size)
     if (how & 128)
         crop = (struct wr_picture_crop){info.width / 3, info.height / 5,
                                         (info.width + 1) / 2,
-                                        (info.height + 2) / 3};
+                                        (info.height + 2) / 3,
+                                        /* flip= */ (how & 3) == 3};
     decode(&spec, data, size, &crop);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: picture-dump FILE WIDTH HEIGHT CHANNELS DTYPE LAYOUT RESIZE DECODE
- *        [X Y W H]
+ *        [X Y W H [flip]]
  * WIDTH 0 writes the picture as decoded, u8. Values are not normalized
  * (mean 0, std 1). Exit code 1 and the reason on standard error when the
  * picture is refused. */
@@ -91,15 +91,16 @@ int main(int argc, char **argv)
     size_t len;
     int r;
 
-    if (argc != 9 && argc != 13) {
+    if (argc != 9 && argc != 13 && argc != 14) {
         fprintf(stderr, "usage: see the head of picture_dump.c\n");
         return 2;
     }
     parse(argv, &spec);
-    if (argc == 13)
+    if (argc >= 13)
         crop = (struct wr_picture_crop){
             (uint32_t)atoi(argv[9]), (uint32_t)atoi(argv[10]),
-            (uint32_t)atoi(argv[11]), (uint32_t)atoi(argv[12])};
+            (uint32_t)atoi(argv[11]), (uint32_t)atoi(argv[12]),
+            /* flip= */ argc == 14};
     bytes = load(argv[1], &len);
     r = dump(&spec, bytes, len, &crop, &err);
     free(bytes);

@@ -208,7 +208,7 @@ static void check_crop(struct made m, uint32_t width, uint32_t height,
     struct wr_picture_decoder *d = NULL;
     struct wr_picture_spec spec = {.channels = 3, .dtype = WEIR_U8};
     const uint8_t *pixels = NULL;
-    struct wr_picture_crop c;
+    struct wr_picture_crop c = {0};
     struct guarded g;
 
     c.width = 1 + (uint32_t)wr_rng_below(rng, width);
@@ -253,7 +253,8 @@ static void test_crop_is_decode_then_crop(void **state)
 
 static void test_bad_crop(void **state)
 {
-    const struct wr_picture_crop outside = {10, 10, 200, 1};
+    const struct wr_picture_crop outside = {
+        .x = 10, .y = 10, .width = 200, .height = 1};
     struct made m = make_jpeg(&jpegs[0]);
     uint8_t slot[64 * 48 * 3];
     weir_err err;

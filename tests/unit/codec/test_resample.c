@@ -19,6 +19,8 @@
 struct job {
     uint32_t in_w, in_h, out_w, out_h, comps;
     enum weir_resize resize;
+    uint32_t upsample; /* 0 is 1 */
+    bool mirror;
     uint8_t *in; /* owned */
 };
 
@@ -88,12 +90,13 @@ static float *by_plane(const struct job *j, const struct wr_kernels *k)
         .comps = j->comps,
         .row_bytes = j->in_w * j->comps,
         .rows_at_once = 16,
-        .upsample_x = 1,
+        .upsample_x = WR_MAX(j->upsample, 1u),
         .upsample_y = 1,
-        .box_x = {0, j->in_w},
+        .box_x = {0, j->in_w * WR_MAX(j->upsample, 1u)},
         .box_y = {0, j->in_h},
         .out_w = j->out_w,
         .out_h = j->out_h,
+        .mirror = j->mirror,
         .resize = j->resize,
     };
     size_t lanes = j->comps == 3 ? 4 : 1;
@@ -184,6 +187,62 @@ static void test_simd_is_plain(void **state)
     }
 }
 
+static void check_mirror(struct job *j, const struct wr_kernels *k)
+{
+    float *a, *b;
+
+    j->mirror = false;
+    a = by_plane(j, k);
+    j->mirror = true;
+    b = by_plane(j, k);
+    for (uint32_t y = 0; y < j->out_h; y++)
+        for (uint32_t x = 0; x < j->out_w; x++)
+            assert_memory_equal(a + ((size_t)y * j->out_w + x) * j->comps,
+                                b + ((size_t)(y + 1) * j->out_w - 1 - x) *
+                                        j->comps,
+                                j->comps * sizeof(*a));
+    free(a);
+    free(b);
+}
+
+/* Mirrored rows are the same rows the other way around, bit by bit. */
+static void test_mirror(void **state)
+{
+    struct wr_rng rng = {.seed = 6};
+
+    for (int round = 0; round < 150; round++) {
+        struct job j = random_job(&rng, round);
+
+        j.upsample = 1 + (uint32_t)wr_rng_below(&rng, 2);
+        check_mirror(&j, &wr_kernels_plain);
+        if (wr_kernels_avx2())
+            check_mirror(&j, wr_kernels_avx2());
+        free(j.in);
+    }
+}
+
+/* Mirroring costs nothing: planes keep the packing by windows. */
+static void test_mirror_keeps_windows(void **state)
+{
+    struct wr_filter_cache cache = {0};
+
+    for (uint32_t in = 120; in < 400; in += 7) {
+        struct wr_filter_key key = {.in = in,
+                                    .out = 224,
+                                    .hi = in,
+                                    .upsample = 1,
+                                    .use = WR_FILTER_ONE};
+        const struct wr_filter *a = NULL, *b = NULL;
+
+        assert_int_equal(wr_filter_find(&cache, &key, &a, NULL), 0);
+        key.mirror = true;
+        assert_int_equal(wr_filter_find(&cache, &key, &b, NULL), 0);
+        assert_ptr_not_equal(a, b);
+        assert_int_equal(a->is_windowed, b->is_windowed);
+    }
+    wr_filter_cache_done(&cache);
+}
+
 static void test_constant_stays_constant(void **state)
 {
     for (int level = 0; level < 256; level += 5) {
@@ -211,6 +270,8 @@ int main(void)
         cmocka_unit_test(test_against_naive),
         cmocka_unit_test(test_simd_is_plain),
         cmocka_unit_test(test_constant_stays_constant),
+        cmocka_unit_test(test_mirror),
+        cmocka_unit_test(test_mirror_keeps_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "format/format.h"
+#include "indexes.h"
 #include "tmpdir.h"
-#include "weir/dataset.h"
 
 static weir_dataset *open_tree(const struct tmpdir *t)
 {
@@ -233,6 +234,54 @@ static void test_order(void **state)
     tmpdir_done(&t);
 }
 
+static int refuse(void *arg, uint64_t samples)
+{
+    unsigned *left = arg;
+
+    (void)samples;
+    return *left == 0 || --*left == 0;
+}
+
+/* Many folders at many depths, some of them bad: what threads list ahead and
+ * what is listed one after another (through a wrapping store) is the same. */
+static void test_threads(void **state)
+{
+    weir_dataset_config cfg = {.no_index_cache = 1, .progress = refuse};
+    weir_dataset *alone = NULL, *ahead;
+    char name[256], url[512];
+    struct tmpdir t;
+    unsigned left;
+
+    (void)state;
+    tmpdir_init(&t);
+    for (unsigned k = 0; k < 60; k++) {
+        snprintf(name, sizeof(name), "c%02u", k);
+        for (unsigned depth = 0; depth <= k % 4; depth++) {
+            size_t len = strlen(name);
+
+            tmpdir_mkdir(&t, name);
+            snprintf(name + len, sizeof(name) - len, "/%u.jpg", k);
+            tmpdir_put_text(&t, name, "xyz");
+            snprintf(name + len, sizeof(name) - len, "/d%u", depth);
+        }
+    }
+    assert_int_equal(symlink("..", tmpdir_at(&t, "c03/up")), 0);
+    assert_int_equal(symlink("none", tmpdir_at(&t, "c07/none.jpg")), 0);
+    ahead = open_tree(&t);
+    snprintf(url, sizeof(url), "fault:delay=0:%s", t.path);
+    assert_int_equal(weir_dataset_open(&alone, url, NULL, NULL), 0);
+    assert_int_equal(weir_dataset_count(ahead), 150);
+    assert_int_equal(weir_dataset_issue_count(ahead), 2);
+    index_same(alone->index, ahead->index);
+    weir_dataset_close(&alone);
+    weir_dataset_close(&ahead);
+    cfg.progress_arg = &left;
+    left = 1; /* canceled: the threads end, nothing leaks */
+    assert_int_equal(weir_dataset_open(&ahead, t.path, &cfg, NULL),
+                     WEIR_ECANCELED);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_nothing_there),
         cmocka_unit_test(test_one_picture),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #ifndef TEST_FORMAT_TMPDIR_H
 #define TEST_FORMAT_TMPDIR_H
 
+#include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,37 @@ static inline void tmpdir_put_text(const struct tmpdir *t, const char *name,
                                    const char *text)
 {
     tmpdir_put(t, name, text, strlen(text));
+}
+
+/* The bytes of a file, in fresh memory. */
+static inline char *tmpdir_get(const struct tmpdir *t, const char *name,
+                               size_t *ret_len)
+{
+    FILE *f = fopen(tmpdir_at(t, name), "rb");
+    char *bytes;
+    long len;
+
+    if (!f || fseek(f, 0, SEEK_END) || (len = ftell(f)) < 0 ||
+        fseek(f, 0, SEEK_SET) || !(bytes = malloc((size_t)len + 1)) ||
+        fread(bytes, 1, (size_t)len, f) != (size_t)len)
+        abort();
+    fclose(f);
+    *ret_len = (size_t)len;
+    return bytes;
+}
+
+/* Entries of a folder; -1: there is none. */
+static inline int tmpdir_count(const struct tmpdir *t, const char *name)
+{
+    DIR *dir = opendir(tmpdir_at(t, name));
+    int n = -2; /* "." and ".." */
+
+    if (!dir)
+        return -1;
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
 }
 
 static inline int tmpdir_remove_one(const char *path, const struct stat *sb,

@@ -1,0 +1,456 @@
+/* cmd_convert.c - weir convert: a data set in another form.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/convert_report.h"
+#include "cli/interrupt.h"
+#include "cli/optvalue.h"
+#include "cli/progress.h"
+#include "convert/convert.h"
+
+enum { TO_TFRECORD, TO_TAR, TO_JPEG, TO_TENSOR, TO_NPY };
+enum { NORM_IMAGENET, NORM_NONE };
+
+struct convert_args {
+    int to;
+    const char *name; /* borrowed from argv, as all texts */
+    uint64_t shard_size;
+    int order;
+    uint64_t seed;
+    uint64_t max_side, quality;
+    const char *size;
+    int dtype, layout, normalize, resize, decode, crop;
+    uint64_t threads;
+    int on_error;
+    const char *format, *root, *index_dir;
+    bool index_cache, force, restart, json;
+};
+
+static const struct wr_choice to_choices[] = {
+    {"tfrecord", TO_TFRECORD, "records of tf.train.Example"},
+    {"tar", TO_TAR, "archives as WebDataset reads them"},
+    {"jpeg", TO_JPEG, "a tree of JPEGs, one folder per class"},
+    {"tensor", TO_TENSOR, "decoded and resized, .wt files"},
+    {"npy", TO_NPY, "the same as NumPy's .npy files"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice order_choices[] = {
+    {"sequential", WEIR_ORDER_SEQUENTIAL, "as the source has them"},
+    {"shuffle", WEIR_ORDER_SHUFFLE, "mixed once: each shard holds all classes"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice dtype_choices[] = {
+    {"u8", WEIR_U8, "bytes, as decoded"},
+    {"f16", WEIR_F16, "normalized, half precision"},
+    {"f32", WEIR_F32, "normalized"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice layout_choices[] = {
+    {"nhwc", WEIR_NHWC, NULL}, {"nchw", WEIR_NCHW, NULL}, {NULL, 0, NULL}};
+
+static const struct wr_choice normalize_choices[] = {
+    {"imagenet", NORM_IMAGENET, "ImageNet's mean and deviation"},
+    {"none", NORM_NONE, "0 to 1"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice resize_choices[] = {
+    {"bilinear", WEIR_RESIZE_BILINEAR, "antialiased, as PIL and torchvision"},
+    {"bilinear-noaa", WEIR_RESIZE_BILINEAR_NOAA, "two taps, as tf.image"},
+    {"area", WEIR_RESIZE_AREA, "mean of the covered area"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice decode_choices[] = {
+    {"exact", WEIR_DECODE_EXACT, "libjpeg's accurate decoder, then resize"},
+    {"fast", WEIR_DECODE_FAST, "scaled and planar decoding"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice crop_choices[] = {
+    {"none", WEIR_CROP_NONE, "all of the picture"},
+    {"center", WEIR_CROP_CENTER, "its middle, in the shape of the tensor"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice error_choices[] = {
+    {"skip", WEIR_ON_ERROR_SKIP, "name it, count it, leave it out"},
+    {"fail", WEIR_ON_ERROR_FAIL, "stop"},
+    {NULL, 0, NULL}};
+
+/* Options that only some targets have. */
+static const char *const picture_options[] = {"max-side", "quality"};
+static const char *const tensor_options[] = {
+    "size", "dtype", "layout", "resize", "decode", "crop", "normalize"};
+
+static bool is_tensor(const struct convert_args *a)
+{
+    return a->to == TO_TENSOR || a->to == TO_NPY;
+}
+
+static int check_options(const struct wr_cli *cli)
+{
+    const struct convert_args *a = cli->args;
+
+    if (!wr_cli_given(cli, "to"))
+        return wr_cli_usage(cli, "option --to is missing: what to make of it");
+    for (size_t k = 0; k < WR_ARRAY_LEN(picture_options) && is_tensor(a); k++)
+        if (wr_cli_given(cli, picture_options[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is for pictures, not for "
+                                "tensors",
+                                picture_options[k]);
+    for (size_t k = 0; k < WR_ARRAY_LEN(tensor_options) && !is_tensor(a); k++)
+        if (wr_cli_given(cli, tensor_options[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is for tensors only (--to "
+                                "tensor, --to npy)",
+                                tensor_options[k]);
+    if (wr_cli_given(cli, "normalize") && a->dtype == WEIR_U8)
+        return wr_cli_usage(cli, "option --normalize is for --dtype f32 and "
+                                 "f16");
+    if (a->to == TO_JPEG && wr_cli_given(cli, "shard-size"))
+        return wr_cli_usage(cli, "option --shard-size: a tree has no shards");
+    return WR_EXIT_DONE;
+}
+
+/* "224", "320x240". */
+static int parse_size(const char *text, weir_pipeline_config *cfg,
+                      weir_err *err)
+{
+    const char *x = strchr(text, 'x');
+    char first[16];
+    uint64_t w, h;
+
+    snprintf(first, sizeof(first), "%.*s",
+             x ? (int)(x - text) : (int)strlen(text), text);
+    if (wr_parse_uint(first, 1, 1 << 14, &w, err) < 0 ||
+        wr_parse_uint(x ? x + 1 : first, 1, 1 << 14, &h, err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --size");
+    cfg->width = (uint32_t)w;
+    cfg->height = (uint32_t)h;
+    return 0;
+}
+
+static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
+                       weir_err *err)
+{
+    const struct convert_args *a = cli->args;
+    weir_pipeline_config *t = &cfg->tensor;
+
+    wr_convert_defaults(cfg);
+    cfg->target = cli->operands[1];
+    cfg->to = wr_choice_name(to_choices, a->to);
+    cfg->name = a->name;
+    cfg->shard_bytes = a->shard_size;
+    cfg->max_side = (uint32_t)a->max_side;
+    cfg->quality = (unsigned)a->quality;
+    cfg->shuffle = a->order == WEIR_ORDER_SHUFFLE;
+    cfg->seed = a->seed;
+    cfg->threads = (unsigned)a->threads;
+    cfg->fail_on_bad = a->on_error == WEIR_ON_ERROR_FAIL;
+    cfg->force = a->force;
+    cfg->restart = a->restart;
+    t->dtype = (enum weir_dtype)a->dtype;
+    t->layout = (enum weir_layout)a->layout;
+    t->resize = (enum weir_resize)a->resize;
+    t->decode = (enum weir_decode)a->decode;
+    t->crop = (enum weir_crop)a->crop;
+    for (int i = 0; a->normalize == NORM_NONE && i < 3; i++) {
+        t->mean[i] = 0;
+        t->std[i] = 1;
+    }
+    return parse_size(a->size, t, err);
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+    if (total)
+        wr_progress_callback(arg, done, total);
+    return wr_interrupted();
+}
+
+static int on_index_progress(void *arg, uint64_t samples)
+{
+    wr_progress_set(arg, samples);
+    return wr_interrupted();
+}
+
+static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
+{
+    const struct convert_args *a = cli->args;
+    struct wr_progress progress;
+    weir_dataset_config cfg;
+    int r;
+
+    weir_dataset_defaults(&cfg);
+    cfg.format = a->format;
+    cfg.root = a->root;
+    cfg.index_dir = a->index_dir;
+    cfg.no_index_cache = !a->index_cache;
+    cfg.progress = on_index_progress;
+    cfg.progress_arg = &progress;
+    wr_progress_start(
+        &progress, cli,
+        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
+    r = weir_dataset_open(ret, cli->operands[0], &cfg, err);
+    wr_progress_end(&progress);
+    return r;
+}
+
+/* What is in the data set and cannot be converted because it was not even
+ * indexed. */
+static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint64_t n = weir_dataset_issue_count(ds);
+    const weir_issue *first = weir_dataset_issue(ds, 0);
+
+    if (n && first)
+        wr_cli_note(cli,
+                    "the source has %" PRIu64 " problem%s, the first: "
+                    "'%s': %s",
+                    n, n == 1 ? "" : "s", first->name, first->reason);
+}
+
+static int fail_run(const struct wr_cli *cli, int code,
+                    const struct wr_convert_result *res, const weir_err *err)
+{
+    if (code == WEIR_ECANCELED)
+        wr_cli_fail(cli, "interrupted");
+    else
+        wr_cli_fail(cli, "%s", err->msg);
+    if (res->kept)
+        wr_cli_note(cli,
+                    "%" PRIu64 " of %" PRIu64 " parts are complete and "
+                    "kept: the same command goes on behind them",
+                    res->kept, res->shards);
+    return WR_EXIT_FAILED;
+}
+
+static int convert_run(struct wr_cli *cli)
+{
+    const struct convert_args *a = cli->args;
+    struct wr_convert_config cfg;
+    struct wr_convert_result res;
+    struct wr_progress progress;
+    weir_dataset *ds = NULL;
+    weir_err err;
+    int r = check_options(cli);
+
+    if (r)
+        return r;
+    if (fill_config(cli, &cfg, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    if (open_source(cli, &ds, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    note_issues(cli, ds);
+    cfg.ds = ds;
+    cfg.progress = on_progress;
+    cfg.progress_arg = &progress;
+    wr_progress_start(
+        &progress, cli,
+        &(struct wr_progress_spec){.label = "converting", .bytes = true});
+    r = wr_convert_run(&cfg, &res, &err);
+    wr_progress_end(&progress);
+    if (r < 0) {
+        r = fail_run(cli, r, &res, &err);
+    } else {
+        wr_convert_note_bad(cli, &res);
+        r = WR_EXIT_DONE;
+        if (a->json)
+            r = wr_convert_print_json(cli, &cfg, &res);
+        else
+            wr_convert_print_text(cli, &cfg, &res);
+    }
+    wr_convert_result_done(&res);
+    weir_dataset_close(&ds);
+    return r;
+}
+
+#define A struct convert_args
+static const struct wr_option options[] = {
+    {.name = "to",
+     WR_OPT_ENUM(A, to),
+     .arg = "KIND",
+     .choices = to_choices,
+     .group = "What comes out",
+     .help = "what to make of it; always needed"},
+    {.name = "name",
+     WR_OPT_STRING(A, name),
+     .arg = "NAME",
+     .def_note = "the source's",
+     .help = "what the shards are called: NAME-00000-of-00012.tfrecord"},
+    {.name = "shard-size",
+     WR_OPT_SIZE(A, shard_size),
+     .arg = "SIZE",
+     .def = "256M",
+     .help = "a shard ends before it holds more (bytes of the source's "
+             "samples; of tensors, what is written); 0: one shard"},
+    {.name = "order",
+     WR_OPT_ENUM(A, order),
+     .arg = "ORDER",
+     .choices = order_choices,
+     .def = "sequential",
+     .help = "order of the samples"},
+    {.name = "seed",
+     WR_OPT_UINT(A, seed),
+     .arg = "N",
+     .def = "0",
+     .help = "of the shuffle"},
+
+    {.name = "max-side",
+     WR_OPT_UINT(A, max_side),
+     .arg = "N",
+     .min = 1,
+     .max = 65500,
+     .group = "Pictures (tfrecord, tar, jpeg)",
+     .def_note = "as they are",
+     .help = "scale larger pictures down to N pixels on the longer side, as "
+             "JPEG; smaller JPEGs keep their bytes"},
+    {.name = "quality",
+     WR_OPT_UINT(A, quality),
+     .arg = "Q",
+     .min = 1,
+     .max = 100,
+     .def_note = "90 with --max-side",
+     .help = "encode all pictures as JPEG of this quality; without it and "
+             "--max-side bytes are passed through"},
+
+    {.name = "size",
+     WR_OPT_STRING(A, size),
+     .arg = "WxH",
+     .def = "224x224",
+     .group = "Tensors (tensor, npy)",
+     .help = "size of the pictures"},
+    {.name = "dtype",
+     WR_OPT_ENUM(A, dtype),
+     .arg = "TYPE",
+     .choices = dtype_choices,
+     .def = "u8",
+     .help = "type of the numbers"},
+    {.name = "layout",
+     WR_OPT_ENUM(A, layout),
+     .arg = "ORDER",
+     .choices = layout_choices,
+     .def = "nhwc",
+     .help = "order of dimensions"},
+    {.name = "normalize",
+     WR_OPT_ENUM(A, normalize),
+     .arg = "HOW",
+     .choices = normalize_choices,
+     .def = "imagenet",
+     .help = "mean and deviation of f32 and f16"},
+    {.name = "resize",
+     WR_OPT_ENUM(A, resize),
+     .arg = "FILTER",
+     .choices = resize_choices,
+     .def = "bilinear",
+     .help = "filter"},
+    {.name = "decode",
+     WR_OPT_ENUM(A, decode),
+     .arg = "HOW",
+     .choices = decode_choices,
+     .def = "exact",
+     .help = "how JPEG is decoded"},
+    {.name = "crop",
+     WR_OPT_ENUM(A, crop),
+     .arg = "HOW",
+     .choices = crop_choices,
+     .def = "none",
+     .help = "which part of each picture is used"},
+
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT(A, threads),
+     .arg = "N",
+     .max = WR_CONVERT_THREADS_MAX,
+     .def = "0",
+     .group = "How it is done",
+     .help = "worker threads, 0: one per core; the result does not depend on "
+             "it"},
+    {.name = "on-error",
+     WR_OPT_ENUM(A, on_error),
+     .arg = "HOW",
+     .choices = error_choices,
+     .def = "skip",
+     .help = "what to do with a sample that cannot be read"},
+    {.name = "format",
+     WR_OPT_STRING(A, format),
+     .arg = "NAME",
+     .def_note = "found out",
+     .help = "format of the source"},
+    {.name = "root",
+     WR_OPT_STRING(A, root),
+     .arg = "DIR",
+     .flags = WR_OPTION_PATH,
+     .help = "where the relative paths of a list file start"},
+    {.name = "index-dir",
+     WR_OPT_STRING(A, index_dir),
+     .arg = "DIR",
+     .def_note = "weir/index in the user's cache folder",
+     .flags = WR_OPTION_PATH,
+     .help = "where indexes are kept, and opened again"},
+    {.name = "index-cache",
+     WR_OPT_FLAG(A, index_cache),
+     .def = "yes",
+     .help = "neither use nor keep an index file"},
+    {.name = "force",
+     .letter = 'f',
+     WR_OPT_FLAG(A, force),
+     .help = "replace a folder that weir convert made, once the new one is "
+             "complete"},
+    {.name = "restart",
+     WR_OPT_FLAG(A, restart),
+     .help = "drop what an interrupted run left, and begin anew"},
+    {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
+    WR_OPTIONS_END};
+#undef A
+
+static const struct wr_operand operands[] = {
+    {.name = "SOURCE",
+     .flags = WR_OPERAND_PATH,
+     .help = "a data set of any format that weir reads"},
+    {.name = "TARGET",
+     .flags = WR_OPERAND_PATH,
+     .help = "the folder to be made"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir convert photos records --to tfrecord --order shuffle",
+     "many small files into shards of 256 MiB, mixed once and for all"},
+    {"weir convert photos small --to jpeg --max-side 500",
+     "the same tree with pictures of at most 500 pixels"},
+    {"weir convert photos ready --to tensor --size 224x224",
+     "decoded once, so that training only reads"},
+    {"weir convert records tars --to tar --shard-size 1G",
+     "from one record format to another; pictures keep their bytes"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_convert = {
+    .name = "convert",
+    .group = WR_GROUP_DATA,
+    .summary = "repack a data set: tfrecord, tar, smaller JPEGs, raw tensors",
+    .description =
+        "Makes another form of a data set. Shards (tfrecord, tar) turn "
+        "millions of small reads into large ones; smaller JPEGs cost less to "
+        "read and to decode; tensors are decoded once instead of in every "
+        "epoch. Labels and keys are kept, and the class names are written to "
+        "TARGET/classes.txt, one a line in the order of the labels.\n\n"
+        "The same source and options give the same bytes, with any number of "
+        "threads and however often the work was interrupted. TARGET appears "
+        "when all of it is written and synced. Until then it is made in "
+        ".TARGET.part beside it; what is complete there is kept when the "
+        "command is interrupted, killed, or fails, and the same command goes "
+        "on behind it.\n\n"
+        "A sample that cannot be read is named, counted and left out. Where "
+        "decoding changes, what it cost and what it will cost is measured on "
+        "about 200 samples and printed.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct convert_args),
+    .examples = examples,
+    .run = convert_run,
+};

@@ -1,0 +1,611 @@
+/* cmd_stage.c - weir stage: fills folder tiers before training starts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/feed_args.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/stage_tiers.h"
+#include "cli/text.h"
+#include "format/format.h"
+
+#define BATCH      64u
+#define FULL_AFTER 1024u /* samples of which none was kept */
+#define PREFETCH   2u
+#define SHOWN_BAD  20u
+#define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
+#define SLACK      8192u /* of a data file and of alignment in a tier */
+
+struct stage_args {
+    int what;
+    const char *size; /* borrowed from argv, as all texts */
+    uint64_t channels;
+    int dtype, layout, normalize, resize, decode, crop;
+    double crop_center;
+    int order;
+    uint64_t seed;
+    struct wr_uint_list threads, depth; /* one value each */
+    int io;
+    bool direct;
+    const char *format, *root, *index_dir;
+    bool index_cache, json;
+};
+
+/* One run, and what came of it. */
+struct stage {
+    struct wr_cli *cli;          /* borrowed */
+    weir_dataset *ds;            /* owned */
+    struct wr_stage_tiers tiers; /* owned */
+    weir_pipeline *p;            /* owned */
+    weir_stats stats;
+    struct wr_stage_kept kept;
+    uint64_t samples, largest;
+    uint64_t before, staged, not_fitted; /* samples */
+    double seconds;
+};
+
+static const struct wr_choice crop_choices[] = {
+    {"none", WEIR_CROP_NONE, "all of it"},
+    {"center", WEIR_CROP_CENTER, "the middle, in the shape of the output"},
+    {NULL, 0, NULL}};
+
+/* --- settings --- */
+
+static int check_options(const struct wr_cli *cli)
+{
+    static const char *const pixels[] = {"size",   "channels",  "dtype",
+                                         "layout", "normalize", "resize",
+                                         "decode", "crop",      "crop-center"};
+    const struct stage_args *a = cli->args;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(pixels); k++)
+        if (a->what == WEIR_CACHE_ENCODED && wr_cli_given(cli, pixels[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is for --cache-what decoded: "
+                                "encoded samples are kept as they are",
+                                pixels[k]);
+    if (a->threads.count > 1 || a->depth.count > 1)
+        return wr_cli_usage(cli, "options --threads and --depth take one "
+                                 "value here");
+    return WR_EXIT_DONE;
+}
+
+static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
+                       weir_err *err)
+{
+    const struct stage_args *a = cli->args;
+    const struct wr_feed_pixels pixels = {
+        .size = a->size,
+        .channels = a->channels,
+        .dtype = a->dtype,
+        .layout = a->layout,
+        .resize = a->resize,
+        .normalize = a->normalize,
+    };
+
+    weir_pipeline_defaults(cfg);
+    cfg->cache = cli->operands[1];
+    cfg->cache_what = (enum weir_cache_what)a->what;
+    cfg->stages = a->what == WEIR_CACHE_DECODED ? WEIR_STAGES_ALL
+                                                : WEIR_STAGES_READ;
+    cfg->batch = BATCH;
+    cfg->prefetch = PREFETCH;
+    cfg->decode = (enum weir_decode)a->decode;
+    cfg->crop = (enum weir_crop)a->crop;
+    cfg->crop_center = (float)a->crop_center;
+    cfg->order = (enum weir_order)a->order;
+    cfg->seed = a->seed;
+    cfg->threads = a->threads.count ? (uint32_t)a->threads.v[0] : 0;
+    cfg->depth = (uint32_t)a->depth.v[0];
+    cfg->io = (enum weir_io)a->io;
+    cfg->direct = a->direct;
+    return wr_feed_set_pixels(&pixels, cfg, err);
+}
+
+/* --- the run --- */
+
+static int on_index_progress(void *arg, uint64_t samples)
+{
+    wr_progress_set(arg, samples);
+    return wr_interrupted();
+}
+
+static int open_dataset(struct stage *s, weir_err *err)
+{
+    const struct stage_args *a = s->cli->args;
+    struct wr_progress progress;
+    weir_dataset_config cfg;
+    int r;
+
+    weir_dataset_defaults(&cfg);
+    cfg.format = a->format;
+    cfg.root = a->root;
+    cfg.index_dir = a->index_dir;
+    cfg.no_index_cache = !a->index_cache;
+    cfg.progress = on_index_progress;
+    cfg.progress_arg = &progress;
+    wr_progress_start(
+        &progress, s->cli,
+        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
+    r = weir_dataset_open(&s->ds, s->cli->operands[0], &cfg, err);
+    wr_progress_end(&progress);
+    if (r == 0)
+        s->samples = weir_dataset_count(s->ds);
+    return r;
+}
+
+static void note_issues(const struct stage *s)
+{
+    uint64_t n = weir_dataset_issue_count(s->ds);
+    const weir_issue *first = weir_dataset_issue(s->ds, 0);
+
+    if (n && first)
+        wr_cli_note(s->cli,
+                    "the data set has %" PRIu64 " problem%s (weir inspect "
+                    "lists them), the first: '%s': %s",
+                    n, n == 1 ? "" : "s", first->name, first->reason);
+}
+
+/* A pipeline without prefetching opens the tier and waits. */
+static int find_tier(struct stage *s, unsigned i, struct wr_stage_set *set,
+                     weir_pipeline_config cfg, weir_err *err)
+{
+    weir_stats stats;
+    int r;
+
+    cfg.prefetch = 0;
+    cfg.cache = s->tiers.list[i].spec;
+    r = weir_pipeline_open(&s->p, s->ds, &cfg, err);
+    if (r < 0)
+        return r;
+    weir_pipeline_stats(s->p, &stats);
+    set->bytes = stats.cache_dir_bytes;
+    r = wr_stage_tiers_find(&s->tiers, i, set, &s->kept, err);
+    weir_pipeline_close(&s->p);
+    return r;
+}
+
+/* What is there before anything is read. */
+static int find_tiers(struct stage *s, const weir_pipeline_config *cfg,
+                      weir_err *err)
+{
+    struct wr_stage_set set = {.name = s->ds->url, .samples = s->samples};
+    struct wr_tensor_shape shape = {0};
+    int r = 0;
+
+    if (cfg->cache_what == WEIR_CACHE_DECODED)
+        r = s->ds->format->shape(s->ds->index, cfg, &shape, err);
+    set.sample_bytes = shape.bytes;
+    for (unsigned i = 0; r == 0 && i < s->tiers.count; i++)
+        r = find_tier(s, i, &set, *cfg, err);
+    if (r == 0)
+        r = wr_stage_tiers_count(&s->tiers, &s->kept, err);
+    s->before = s->kept.samples;
+    return r;
+}
+
+static void note_batch(struct stage *s, const weir_batch *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        s->largest = WR_MAX(s->largest,
+                            b->data ? b->bytes / b->count : b->lengths[i]);
+}
+
+/* Was there something to keep for long, and nothing of it kept? */
+static bool is_full(struct stage *s, uint64_t *bytes, uint64_t *since)
+{
+    uint64_t read;
+
+    weir_pipeline_stats(s->p, &s->stats);
+    read = s->stats.samples - WR_MIN(s->stats.cache_dir_hits, s->stats.samples);
+    if (s->stats.cache_dir_bytes != *bytes) {
+        *bytes = s->stats.cache_dir_bytes;
+        *since = read;
+    }
+    return read > *since + FULL_AFTER;
+}
+
+/* One epoch, whose batches nobody wants. */
+static int run_epoch(struct stage *s, weir_err *err)
+{
+    uint64_t bytes = 0, since = 0;
+    struct wr_progress progress;
+    const weir_batch *b;
+    int r;
+
+    wr_progress_start(&progress, s->cli,
+                      &(struct wr_progress_spec){.label = "staging",
+                                                 .unit = "samples",
+                                                 .total = s->samples});
+    do {
+        r = weir_pipeline_next(s->p, &b, err);
+        if (r <= 0)
+            break;
+        note_batch(s, b);
+        wr_progress_add(&progress, b->count);
+        weir_batch_release(b);
+    } while (!wr_interrupted() && !is_full(s, &bytes, &since));
+    wr_progress_end(&progress);
+    return r < 0 ? r : 0;
+}
+
+static void note_bad(const struct stage *s)
+{
+    char shown[PATH_BYTES];
+    const weir_bad_sample *b;
+    uint64_t k = 0;
+
+    for (; k < SHOWN_BAD && (b = weir_pipeline_bad(s->p, k)); k++)
+        wr_cli_note(s->cli, "left out: %s",
+                    wr_text_show(b->text ? b->text : "out of memory", true,
+                                 shown, sizeof(shown)));
+    if (s->stats.bad > k)
+        wr_cli_note(s->cli, "and %" PRIu64 " more", s->stats.bad - k);
+}
+
+static json_t *bad_json(const struct stage *s)
+{
+    json_t *list = json_array();
+    char shown[PATH_BYTES];
+    const weir_bad_sample *b;
+
+    for (uint64_t k = 0; (b = weir_pipeline_bad(s->p, k)); k++)
+        json_array_append_new(
+            list, json_string(wr_text_show(b->text ? b->text : "", false, shown,
+                                           sizeof(shown))));
+    return list;
+}
+
+static int count_kept(struct stage *s, weir_err *err)
+{
+    uint64_t good = s->samples - WR_MIN(s->stats.bad, s->samples);
+    int r = wr_stage_tiers_count(&s->tiers, &s->kept, err);
+
+    if (r < 0)
+        return r;
+    s->staged = s->kept.samples - WR_MIN(s->before, s->kept.samples);
+    s->not_fitted = good - WR_MIN(s->kept.samples, good);
+    return 0;
+}
+
+/* --- what is said --- */
+
+static double rate_of(const struct stage *s)
+{
+    return (double)s->stats.bytes_read / WR_MAX(s->seconds, 1e-9);
+}
+
+static void print_text(const struct stage *s)
+{
+    const struct wr_cli *cli = s->cli;
+    char shown[PATH_BYTES], a[32], b[32], c[32];
+
+    fprintf(cli->out, "%s: %s of %s samples are there, %s\n",
+            wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
+            wr_format_count(a, sizeof(a), s->kept.samples),
+            wr_format_count(b, sizeof(b), s->samples),
+            wr_format_bytes(c, sizeof(c), (double)s->kept.bytes));
+    fprintf(cli->out, "staged %s now, %s were there before",
+            wr_format_count(a, sizeof(a), s->staged),
+            wr_format_count(b, sizeof(b), s->before));
+    if (s->not_fitted)
+        fprintf(cli->out, ", %s did not fit",
+                wr_format_count(a, sizeof(a), s->not_fitted));
+    if (s->stats.bad)
+        fprintf(cli->out, ", %s bad sample%s left out",
+                wr_format_count(a, sizeof(a), s->stats.bad),
+                s->stats.bad == 1 ? "" : "s");
+    fprintf(cli->out, "\nread %s in %.1f s, %s/s\n",
+            wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
+            s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
+}
+
+static int print_json(const struct stage *s, json_t *bad)
+{
+    const struct stage_args *args = s->cli->args;
+    char url[PATH_BYTES], tiers[PATH_BYTES];
+    json_t *o = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+        "s:f, s:o}",
+        "dataset", wr_text_show(s->cli->operands[0], false, url, sizeof(url)),
+        "tiers", wr_text_show(s->cli->operands[1], false, tiers, sizeof(tiers)),
+        "what", args->what == WEIR_CACHE_DECODED ? "decoded" : "encoded",
+        "samples", (json_int_t)s->samples, "kept", (json_int_t)s->kept.samples,
+        "staged", (json_int_t)s->staged, "already_there", (json_int_t)s->before,
+        "not_fitted", (json_int_t)s->not_fitted, "bad_count",
+        (json_int_t)s->stats.bad, "damaged", (json_int_t)s->stats.cache_damaged,
+        "tier_bytes", (json_int_t)s->kept.bytes, "bytes_read",
+        (json_int_t)s->stats.bytes_read, "seconds", s->seconds, "mb_per_s",
+        rate_of(s) / 1e6, "bad", bad);
+    int failed = !o || json_dumpf(o, s->cli->out,
+                                  JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0;
+
+    json_decref(o);
+    if (failed)
+        return wr_cli_fail(s->cli, "cannot print the result as JSON");
+    fputc('\n', s->cli->out);
+    return WR_EXIT_DONE;
+}
+
+/* Samples that are not there because the budget ended are as good as a result
+ * can be; those that could not be written are not. */
+static int judge(const struct stage *s)
+{
+    char a[32];
+
+    if (!s->not_fitted)
+        return WR_EXIT_DONE;
+    wr_format_count(a, sizeof(a), s->not_fitted);
+    if (s->kept.room > s->largest + SLACK)
+        return wr_cli_fail(s->cli,
+                           "%s samples could not be kept though the budget "
+                           "has room: the folder may not be written to, or "
+                           "its disk is full",
+                           a);
+    wr_cli_note(s->cli,
+                "%s samples did not fit: they will be read from the data set "
+                "in every epoch",
+                a);
+    return WR_EXIT_DONE;
+}
+
+static int report(struct stage *s, json_t *bad)
+{
+    const struct stage_args *a = s->cli->args;
+    char n[32], of[32];
+    int r = WR_EXIT_DONE, verdict;
+
+    if (wr_interrupted()) {
+        json_decref(bad);
+        return wr_cli_fail(s->cli,
+                           "interrupted: %s of %s samples are there; the same "
+                           "command goes on with the others",
+                           wr_format_count(n, sizeof(n), s->kept.samples),
+                           wr_format_count(of, sizeof(of), s->samples));
+    }
+    if (a->json) {
+        r = print_json(s, bad);
+    } else {
+        json_decref(bad);
+        print_text(s);
+    }
+    verdict = judge(s);
+    return r ? r : verdict;
+}
+
+static int stage_all(struct stage *s, const weir_pipeline_config *cfg)
+{
+    uint64_t start = wr_clock_ns();
+    json_t *bad;
+    weir_err err;
+    int r = find_tiers(s, cfg, &err);
+
+    if (r == 0)
+        r = weir_pipeline_open(&s->p, s->ds, cfg, &err);
+    if (r == 0)
+        r = run_epoch(s, &err);
+    if (r < 0)
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    weir_pipeline_stats(s->p, &s->stats);
+    note_bad(s);
+    bad = bad_json(s);
+    weir_pipeline_close(&s->p); /* what was on its way is kept, too */
+    s->seconds = (double)(wr_clock_ns() - start) / (double)WR_NS_PER_SEC;
+    if (count_kept(s, &err) < 0) {
+        json_decref(bad);
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    }
+    return report(s, bad);
+}
+
+static int stage_run(struct wr_cli *cli)
+{
+    struct stage s = {.cli = cli};
+    weir_pipeline_config cfg;
+    weir_err err;
+    int r = check_options(cli);
+
+    if (r)
+        return r;
+    if (wr_stage_tiers_init(&s.tiers, cli->operands[1], &err) < 0 ||
+        fill_config(cli, &cfg, &err) < 0) {
+        r = wr_cli_usage(cli, "%s", err.msg);
+    } else if (open_dataset(&s, &err) < 0) {
+        r = wr_cli_fail(cli, "%s", err.msg);
+    } else {
+        note_issues(&s);
+        r = stage_all(&s, &cfg);
+    }
+    weir_pipeline_close(&s.p);
+    weir_dataset_close(&s.ds);
+    wr_stage_tiers_done(&s.tiers);
+    return r;
+}
+
+#define A struct stage_args
+static const struct wr_option options[] = {
+    {.name = "cache-what",
+     WR_OPT_ENUM(A, what),
+     .arg = "WHAT",
+     .choices = wr_feed_cache_what,
+     .def = "encoded",
+     .group = "What is kept",
+     .help = "what the tiers keep"},
+    {.name = "order",
+     WR_OPT_ENUM(A, order),
+     .arg = "ORDER",
+     .choices = wr_feed_order,
+     .def = "shuffle",
+     .help = "order of the first epoch; what comes first in it is kept when "
+             "not all fits"},
+    {.name = "seed",
+     WR_OPT_UINT(A, seed),
+     .arg = "N",
+     .def = "0",
+     .help = "of the shuffle"},
+
+    {.name = "size",
+     WR_OPT_STRING(A, size),
+     .arg = "WxH",
+     .def = "224x224",
+     .group = "What decoded samples are, as it will be asked for",
+     .help = "size of the pictures"},
+    {.name = "channels",
+     WR_OPT_UINT(A, channels),
+     .arg = "N",
+     .min = 1,
+     .max = 3,
+     .def = "3",
+     .help = "3 for colour, 1 for grey"},
+    {.name = "dtype",
+     WR_OPT_ENUM(A, dtype),
+     .arg = "TYPE",
+     .choices = wr_feed_dtype,
+     .def = "f32",
+     .help = "type of the numbers"},
+    {.name = "layout",
+     WR_OPT_ENUM(A, layout),
+     .arg = "ORDER",
+     .choices = wr_feed_layout,
+     .def = "nhwc",
+     .help = "order of dimensions"},
+    {.name = "normalize",
+     WR_OPT_ENUM(A, normalize),
+     .arg = "HOW",
+     .choices = wr_feed_normalize,
+     .def = "imagenet",
+     .help = "mean and deviation of f32 and f16"},
+    {.name = "resize",
+     WR_OPT_ENUM(A, resize),
+     .arg = "FILTER",
+     .choices = wr_feed_resize,
+     .def = "bilinear",
+     .help = "filter"},
+    {.name = "decode",
+     WR_OPT_ENUM(A, decode),
+     .arg = "HOW",
+     .choices = wr_feed_decode,
+     .def = "exact",
+     .help = "how JPEG is decoded"},
+    {.name = "crop",
+     WR_OPT_ENUM(A, crop),
+     .arg = "HOW",
+     .choices = crop_choices,
+     .def = "none",
+     .help = "part of each picture that is used; random crops need encoded "
+             "samples"},
+    {.name = "crop-center",
+     WR_OPT_DOUBLE(A, crop_center),
+     .arg = "F",
+     .def = "0.875",
+     .help = "crop center: its side, of the largest possible"},
+
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT_LIST(A, threads),
+     .arg = "N",
+     .choices = wr_feed_auto,
+     .min = 1,
+     .max = 1024,
+     .def_note = "one per core",
+     .group = "How it is read",
+     .help = "workers"},
+    {.name = "depth",
+     .letter = 'd',
+     WR_OPT_UINT_LIST(A, depth),
+     .arg = "N",
+     .choices = wr_feed_auto,
+     .min = 1,
+     .max = 4096,
+     .def = "32",
+     .help = "reads in flight per worker"},
+    {.name = "io",
+     WR_OPT_ENUM(A, io),
+     .arg = "ENGINE",
+     .choices = wr_feed_io,
+     .def = "auto",
+     .help = "I/O engine"},
+    {.name = "direct",
+     WR_OPT_FLAG(A, direct),
+     .help = "O_DIRECT: past the page cache"},
+    {.name = "format",
+     WR_OPT_STRING(A, format),
+     .arg = "NAME",
+     .def_note = "found out",
+     .help = "format of the data set"},
+    {.name = "root",
+     WR_OPT_STRING(A, root),
+     .arg = "DIR",
+     .flags = WR_OPTION_PATH,
+     .help = "where the relative paths of a list file start"},
+    {.name = "index-dir",
+     WR_OPT_STRING(A, index_dir),
+     .arg = "DIR",
+     .def_note = "weir/index in the user's cache folder",
+     .flags = WR_OPTION_PATH,
+     .help = "where indexes are kept, and opened again"},
+    {.name = "index-cache",
+     WR_OPT_FLAG(A, index_cache),
+     .def = "yes",
+     .help = "neither use nor keep an index file"},
+    {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
+    WR_OPTIONS_END};
+#undef A
+
+static const struct wr_operand operands[] = {
+    {.name = "DATASET",
+     .flags = WR_OPERAND_PATH,
+     .help = "a data set of any format that weir reads"},
+    {.name = "TIERS",
+     .flags = WR_OPERAND_PATH,
+     .help = "folders that exist, with the bytes they may take, fastest first: "
+             "/fast/dir:200G"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir stage photos /nvme/cache:200G",
+     "copy the files of 'photos' to a faster disk, up to 200 GiB"},
+    {"weir bench photos --cache /nvme/cache:200G",
+     "what training then gets: samples come from /nvme/cache"},
+    {"weir stage photos /nvme/cache:200G --cache-what decoded --dtype u8",
+     "keep tensors of 224x224x3 bytes, so that nothing is decoded any more"},
+    {"weir stage photos /nvme/cache:20G --seed 7",
+     "too small for all: keep what a run with seed 7 wants first"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_stage = {
+    .name = "stage",
+    .group = WR_GROUP_DATA,
+    .summary = "fill folders on fast disks with a data set, before training",
+    .description =
+        "Reads the data set once and keeps its samples in the folders named, "
+        "until they are full. A pipeline whose cache is the same TIERS (weir "
+        "bench --cache, cfg.cache in C) then finds them there from its first "
+        "epoch on, and reads the rest from the data set. Without staging the "
+        "first epoch fills the tiers itself, at the price of being slow.\n\n"
+        "Encoded samples fit every use of them. Decoded ones save the "
+        "decoding too, but take the space of the tensors (600 KB for "
+        "224x224x3 f32, 150 KB as u8), and are found only by a pipeline that "
+        "asks for the same size, type, layout, normalization, filter, decoder "
+        "and crop.\n\n"
+        "The size is for all that weir keeps in the folder. Nothing is ever "
+        "evicted; a data set that has changed is staged anew, and its old "
+        "state removed. Several processes may stage into and read from a "
+        "folder at the same time. After Ctrl-C or a crash what is there stays "
+        "valid, and the same command goes on with the others. To empty a "
+        "folder, remove weir-cache in it.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct stage_args),
+    .examples = examples,
+    .run = stage_run,
+};

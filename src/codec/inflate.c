@@ -1,0 +1,176 @@
+/* inflate.c - gzip -> bytes, piece by piece, within limits, by ISA-L.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codec/inflate.h"
+
+#include <inttypes.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define PIECE ((size_t)1 << 30) /* the library counts in 32 bits */
+#define SLACK (1u << 16) /* what may come of nothing before ratios count */
+
+struct wr_inflate {
+    const uint8_t *in; /* borrowed: what is not used up yet */
+    size_t in_len;
+    uint64_t total_in, total_out;
+    bool ended;   /* between members, after one at least */
+    bool padding; /* zeros behind the last member: nothing else may follow */
+    int failed;   /* said again by every later read */
+    weir_err why;
+    struct inflate_state state;
+};
+
+bool wr_is_gzip(const void *bytes, size_t len)
+{
+    const uint8_t *p = bytes;
+
+    return len >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
+}
+
+int wr_inflate_new(struct wr_inflate **ret, weir_err *err)
+{
+    struct wr_inflate *z = malloc(sizeof(*z));
+
+    if (!z)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for gzip");
+    isal_inflate_init(&z->state);
+    z->state.crc_flag = ISAL_GZIP;
+    z->in = NULL;
+    z->in_len = 0;
+    z->total_in = z->total_out = 0;
+    z->ended = z->padding = false;
+    z->failed = 0;
+    *ret = z;
+    return 0;
+}
+
+void wr_inflate_free(struct wr_inflate *z)
+{
+    free(z);
+}
+
+void wr_inflate_feed(struct wr_inflate *z, const void *bytes, size_t len)
+{
+    z->in = bytes;
+    z->in_len = len;
+}
+
+bool wr_inflate_is_done(const struct wr_inflate *z)
+{
+    return z->ended && !z->failed;
+}
+
+static const char *reason(int code)
+{
+    switch (code) {
+    case ISAL_INVALID_WRAPPER:
+        return "not a gzip header";
+    case ISAL_UNSUPPORTED_METHOD:
+        return "not compressed by deflate";
+    case ISAL_INCORRECT_CHECKSUM:
+        return "checksum mismatch";
+    default:
+        return "damaged";
+    }
+}
+
+/* Zeros behind the last member are padding, as gzip(1) has it; anything else
+ * is the next member. False: the input is used up. */
+static bool next_member(struct wr_inflate *z)
+{
+    while (z->in_len && *z->in == 0) {
+        z->padding = true;
+        z->in++;
+        z->in_len--;
+        z->total_in++;
+    }
+    if (!z->in_len)
+        return false;
+    if (z->padding) {
+        z->failed = wr_fail(&z->why, WEIR_EFORMAT,
+                            "gzip: bytes behind the end at offset %" PRIu64,
+                            z->total_in);
+        return false;
+    }
+    z->ended = false;
+    isal_inflate_reset(&z->state);
+    return true;
+}
+
+/* One call of the library; returns the bytes that it made, and whether it got
+ * anywhere at all. */
+static size_t step(struct wr_inflate *z, uint8_t *buf, size_t cap,
+                   bool *ret_moved)
+{
+    struct inflate_state *s = &z->state;
+    uint32_t in_len = (uint32_t)WR_MIN(z->in_len, PIECE);
+    uint32_t out_len = (uint32_t)WR_MIN(cap, PIECE);
+    union {
+        const uint8_t *in;
+        uint8_t *lib; /* the library's prototype lacks the const */
+    } at = {.in = z->in};
+    size_t used, made;
+    int r;
+
+    s->next_in = at.lib;
+    s->avail_in = in_len;
+    s->next_out = buf;
+    s->avail_out = out_len;
+    r = isal_inflate(s);
+    used = in_len - s->avail_in;
+    made = out_len - s->avail_out;
+    z->in = used ? z->in + used : z->in; /* which may be NULL */
+    z->in_len -= used;
+    z->total_in += used;
+    z->ended = s->block_state == ISAL_BLOCK_FINISH && r >= 0;
+    *ret_moved = used || made || z->ended;
+    if (r < 0 || r == ISAL_NEED_DICT)
+        z->failed = wr_fail(&z->why, WEIR_EFORMAT,
+                            "gzip: %s at or before offset %" PRIu64, reason(r),
+                            z->total_in);
+    return made;
+}
+
+static void check_limits(struct wr_inflate *z)
+{
+    if (z->total_out > WR_INFLATE_MAX)
+        z->failed = wr_fail(&z->why, WEIR_ELIMIT,
+                            "gzip: inflates to more than %" PRIu64 " bytes",
+                            WR_INFLATE_MAX);
+    else if (z->total_out > SLACK &&
+             (z->total_out - SLACK) / WR_INFLATE_RATIO > z->total_in)
+        z->failed = wr_fail(&z->why, WEIR_ELIMIT,
+                            "gzip: %" PRIu64 " bytes inflate to more than "
+                            "%u times as many",
+                            z->total_in, WR_INFLATE_RATIO);
+}
+
+int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
+                        weir_err *err)
+{
+    uint8_t *to = buf;
+    size_t done = 0;
+    bool moved = true;
+
+    /* Bytes that came before a failure are handed out first. */
+    while (!z->failed && done < cap && moved) {
+        size_t made;
+
+        if (z->ended && !next_member(z))
+            break;
+        made = step(z, to + done, cap - done, &moved);
+        done += made;
+        z->total_out += made;
+        if (!z->failed)
+            check_limits(z);
+    }
+    if (z->failed && (!done || z->failed == WEIR_ELIMIT)) {
+        if (err)
+            *err = z->why;
+        return z->failed;
+    }
+    return (int64_t)done;
+}

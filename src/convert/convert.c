@@ -1,0 +1,279 @@
+/* convert.c - a data set in another form, whole or not at all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "convert/convert.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "convert/engine.h"
+#include "convert/sample.h"
+#include "convert/shardfile.h"
+
+/* All that a run holds. */
+struct run {
+    struct wr_convert_plan plan;
+    struct wr_stage *stage; /* owned */
+    struct wr_objects objects;
+    struct wr_inflated inflated;
+    bool has_objects, has_inflated;
+    bool *complete; /* owned: by shard */
+    uint64_t kept;
+};
+
+void wr_convert_defaults(struct wr_convert_config *cfg)
+{
+    *cfg = (struct wr_convert_config){.shard_bytes = UINT64_C(256) << 20};
+    weir_pipeline_defaults(&cfg->tensor);
+    cfg->tensor.dtype = WEIR_U8;
+}
+
+void wr_convert_result_done(struct wr_convert_result *res)
+{
+    for (size_t k = 0; k < res->bad_count; k++)
+        free(res->bad_text[k]);
+    free(res->bad_text);
+    *res = (struct wr_convert_result){0};
+}
+
+/* --- before --- */
+
+static int check_config(const struct wr_convert_config *cfg, weir_err *err)
+{
+    if (cfg->quality > 100)
+        return wr_fail(err, WEIR_EINVAL, "quality %u is over 100",
+                       cfg->quality);
+    if (cfg->tensor.crop == WEIR_CROP_RANDOM || cfg->tensor.flip)
+        return wr_fail(err, WEIR_EINVAL,
+                       "what is random belongs into training, not into the "
+                       "data");
+    return 0;
+}
+
+static int put_classes(struct run *run, weir_err *err)
+{
+    struct wr_bytes text = {0};
+    int r = wr_classes_text(&run->plan.classes, &text, err);
+
+    if (r == 0 && text.len)
+        r = wr_stage_put(run->stage, WR_CLASSES_FILE, text.bytes, text.len,
+                         err);
+    free(text.bytes);
+    return r;
+}
+
+static int find_complete(struct run *run, uint64_t *ret_todo, weir_err *err)
+{
+    const struct wr_convert_plan *p = &run->plan;
+    struct wr_place place;
+    char name[WR_CONVERT_NAME_MAX];
+
+    run->complete = calloc(p->shards, sizeof(*run->complete));
+    if (!run->complete)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    *ret_todo = wr_index_bytes(p->ds->index);
+    for (uint64_t k = 0; k < p->shards; k++) {
+        wr_convert_plan_shard_name(p, k, name);
+        run->complete[k] = wr_stage_size(run->stage, name) >= 0;
+        run->kept += run->complete[k];
+        for (uint64_t i = p->first[k]; run->complete[k] && i < p->first[k + 1];
+             i++) {
+            wr_index_place(p->ds->index, wr_convert_plan_sample(p, i), &place);
+            *ret_todo -= place.length;
+        }
+    }
+    return 0;
+}
+
+/* The staging folder, and what is needed to read. */
+static int open_run(struct run *run, const struct wr_convert_config *cfg,
+                    weir_err *err)
+{
+    const struct wr_stage_config stage = {
+        .target = cfg->target,
+        .job = run->plan.job,
+        .force = cfg->force,
+        .restart = cfg->restart,
+        .step = cfg->step,
+        .step_arg = cfg->step_arg,
+    };
+    int r = wr_inflated_check(cfg->ds, cfg->shuffle, err);
+
+    if (r == 0)
+        r = wr_objects_init(&run->objects, cfg->ds, err);
+    if (r < 0)
+        return r;
+    run->has_objects = true;
+    r = wr_inflated_init(&run->inflated, cfg->ds, err);
+    if (r < 0)
+        return r;
+    run->has_inflated = true;
+    return wr_stage_open(&run->stage, &stage, err);
+}
+
+/* --- after --- */
+
+static int keep_bad(struct wr_convert_result *res, char *text)
+{
+    char *save = NULL;
+
+    for (char *line = strtok_r(text, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        res->bad++;
+        if (res->bad_count == WR_CONVERT_BAD_KEPT)
+            continue;
+        if (!res->bad_text)
+            res->bad_text = calloc(WR_CONVERT_BAD_KEPT, sizeof(char *));
+        if (!res->bad_text || !(res->bad_text[res->bad_count] = strdup(line)))
+            return WEIR_ENOMEM;
+        res->bad_count++;
+    }
+    return 0;
+}
+
+static int read_bad(struct run *run, uint64_t shard,
+                    struct wr_convert_result *res, weir_err *err)
+{
+    char name[WR_CONVERT_NAME_MAX], *text = NULL;
+    size_t len;
+    int r;
+
+    wr_shardfile_bad(shard, name);
+    if (wr_stage_size(run->stage, name) < 0)
+        return 0;
+    r = wr_stage_slurp(run->stage, name, &text, &len, err);
+    if (r < 0)
+        return r;
+    r = keep_bad(res, text);
+    free(text);
+    return r < 0 ? wr_fail(err, r, "out of memory") : 0;
+}
+
+/* The tree's own note says how much a range has become. */
+static uint64_t shard_bytes(struct run *run, uint64_t shard)
+{
+    char name[WR_CONVERT_NAME_MAX + 16], *text = NULL;
+    uint64_t bytes = 0;
+    int64_t n;
+    size_t len;
+
+    wr_convert_plan_shard_name(&run->plan, shard, name);
+    if (!run->plan.kind->ext) {
+        if (wr_stage_slurp(run->stage, name, &text, &len, NULL) == 0)
+            bytes = strtoull(text, NULL, 10);
+        free(text);
+        return bytes;
+    }
+    n = wr_stage_size(run->stage, name);
+    bytes = n > 0 ? (uint64_t)n : 0;
+    strcpy(strrchr(name, '.'), ".labels.npy");
+    n = wr_stage_size(run->stage, name);
+    return bytes + (n > 0 ? (uint64_t)n : 0);
+}
+
+static int sum_up(struct run *run, struct wr_convert_result *res, weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t k = 0; k < run->plan.shards && r == 0; k++) {
+        r = read_bad(run, k, res, err);
+        res->bytes_out += shard_bytes(run, k);
+    }
+    if (r < 0)
+        return r;
+    res->samples = run->plan.count - res->bad;
+    if (!res->samples)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "no sample could be converted; the first: %s",
+                       res->bad_count ? res->bad_text[0] : "?");
+    return 0;
+}
+
+static int convert(struct run *run, struct wr_convert_result *res,
+                   weir_err *err)
+{
+    const struct wr_convert_kind *kind = run->plan.kind;
+    struct wr_engine_config engine = {
+        .plan = &run->plan,
+        .stage = run->stage,
+        .reader = {&run->plan, &run->objects, &run->inflated},
+        .threads = res->threads,
+    };
+    struct wr_engine_result done = {0};
+    int r = wr_convert_find_names(&run->plan, &engine.reader, err);
+
+    if (r == 0)
+        r = find_complete(run, &engine.total, err);
+    if (r == 0)
+        r = put_classes(run, err);
+    if (r == 0 && kind->begin)
+        r = kind->begin(&run->plan, run->stage, err);
+    if (r < 0)
+        return r;
+    engine.complete = run->complete;
+    r = wr_engine_run(&engine, &done, err);
+    res->read = done.bytes;
+    res->saving = done.saving;
+    if (r == 0)
+        r = sum_up(run, res, err);
+    if (r == 0 && kind->end)
+        r = kind->end(&run->plan, run->stage, err);
+    return r < 0 ? r : wr_stage_commit(run->stage, err);
+}
+
+/* How far it came, for who goes on; hidden files are of no use any more. */
+static void leave(struct run *run, struct wr_convert_result *res)
+{
+    char name[WR_CONVERT_NAME_MAX];
+
+    wr_stage_sweep(run->stage, NULL);
+    res->kept = 0;
+    for (uint64_t k = 0; k < run->plan.shards; k++) {
+        wr_convert_plan_shard_name(&run->plan, k, name);
+        res->kept += wr_stage_size(run->stage, name) >= 0;
+    }
+}
+
+static void close_run(struct run *run, bool drop)
+{
+    wr_stage_close(run->stage, drop);
+    if (run->has_inflated)
+        wr_inflated_done(&run->inflated);
+    if (run->has_objects)
+        wr_objects_done(&run->objects);
+    wr_convert_plan_done(&run->plan);
+    free(run->complete);
+}
+
+int wr_convert_run(const struct wr_convert_config *cfg,
+                   struct wr_convert_result *ret, weir_err *err)
+{
+    uint64_t start = wr_clock_ns();
+    struct run run = {0};
+    int r;
+
+    *ret = (struct wr_convert_result){.threads = cfg->threads ? cfg->threads
+                                                              : wr_cpu_count()};
+    r = check_config(cfg, err);
+    if (r == 0)
+        r = wr_convert_plan_init(&run.plan, cfg, err);
+    if (r < 0)
+        return r;
+    ret->shards = run.plan.shards;
+    ret->bytes_in = wr_index_bytes(cfg->ds->index);
+    r = open_run(&run, cfg, err);
+    if (r == 0) {
+        r = convert(&run, ret, err);
+        ret->kept = run.kept;
+        if (r < 0)
+            leave(&run, ret);
+    }
+    close_run(&run, /* drop= */ r < 0 && !ret->kept);
+    ret->elapsed_ns = wr_clock_ns() - start;
+    return r;
+}

@@ -1,0 +1,139 @@
+/* names.c - keys that are safe as paths, and no two alike.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "convert/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define PART_MAX 200 /* file systems take 255; endings and suffixes follow */
+#define KEY_ROOM 64  /* the same for the whole */
+
+static bool is_dots(const char *part, size_t len)
+{
+    return len == 0 || (len == 1 && part[0] == '.') ||
+           (len == 2 && part[0] == '.' && part[1] == '.');
+}
+
+static char safe_char(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f || c == '\\' ? '_' : c;
+}
+
+size_t wr_convert_safe_key(const char *key, size_t len,
+                           char buf[WR_CONVERT_KEY_MAX])
+{
+    const char *end = key + len;
+    size_t used = 0;
+
+    while (key < end) {
+        const char *slash = memchr(key, '/', (size_t)(end - key));
+        size_t n = (size_t)((slash ? slash : end) - key);
+        size_t keep = WR_MIN(n, (size_t)PART_MAX);
+
+        if (!is_dots(key, n)) {
+            if (used + 1 + keep > WR_CONVERT_KEY_MAX - KEY_ROOM)
+                break;
+            if (used)
+                buf[used++] = '/';
+            for (size_t k = 0; k < keep; k++)
+                buf[used + k] = safe_char(key[k]);
+            if (buf[used] == '.')
+                buf[used] = '_';
+            used += keep;
+        }
+        key += n + 1;
+    }
+    buf[used] = '\0';
+    return used;
+}
+
+void wr_convert_names_done(struct wr_convert_names *n)
+{
+    free(n->hashes);
+    free(n->suffix);
+    *n = (struct wr_convert_names){0};
+}
+
+void wr_convert_names_seal(struct wr_convert_names *n)
+{
+    free(n->hashes);
+    n->hashes = NULL;
+    n->cap = n->used = 0;
+}
+
+/* Puts the hash; false when it was there. There is room. */
+static bool put(uint64_t *hashes, size_t cap, uint64_t hash)
+{
+    size_t at = (size_t)hash & (cap - 1);
+
+    while (hashes[at]) {
+        if (hashes[at] == hash)
+            return false;
+        at = (at + 1) & (cap - 1);
+    }
+    hashes[at] = hash;
+    return true;
+}
+
+static int reserve(struct wr_convert_names *n, weir_err *err)
+{
+    size_t cap = n->cap ? 2 * n->cap : 1024;
+    uint64_t *hashes;
+
+    if (n->used < n->cap / 2 + n->cap / 4)
+        return 0;
+    hashes = calloc(cap, sizeof(*hashes));
+    if (!hashes)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for names");
+    for (size_t k = 0; k < n->cap; k++)
+        if (n->hashes[k])
+            put(hashes, cap, n->hashes[k]);
+    free(n->hashes);
+    n->hashes = hashes;
+    n->cap = cap;
+    return 0;
+}
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = XXH3_64bits(name, strlen(name));
+
+    return hash ? hash : 1;
+}
+
+int wr_convert_names_add(struct wr_convert_names *n, const char *name,
+                         uint64_t id, uint64_t count, weir_err *err)
+{
+    char tried[WR_CONVERT_KEY_MAX + 16];
+    uint32_t suffix = 1;
+    int r = reserve(n, err);
+
+    if (r < 0)
+        return r;
+    n->used++;
+    if (put(n->hashes, n->cap, hash_of(name)))
+        return 0;
+    do
+        snprintf(tried, sizeof(tried), "%s_%" PRIu32, name, ++suffix);
+    while (!put(n->hashes, n->cap, hash_of(tried)));
+    if (!n->suffix) {
+        n->suffix = calloc(count, sizeof(*n->suffix));
+        if (!n->suffix)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory for names");
+        n->suffix_count = count;
+    }
+    n->suffix[id] = suffix;
+    return 0;
+}
+
+uint32_t wr_convert_names_suffix(const struct wr_convert_names *n, uint64_t id)
+{
+    return id < n->suffix_count ? n->suffix[id] : 0;
+}

@@ -1,0 +1,466 @@
+/* stage.c - the folder in the making: kept between runs, then renamed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "convert/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "convert/stage_tree.h"
+
+#define JOB_LIMIT 65536u
+#define SLURP_MAX (64u << 20)
+
+struct wr_stage {
+    struct wr_store *store; /* owned: the parent folder */
+    char *name;             /* owned: of the folder to be */
+    char *stage;            /* owned: ".NAME.part" */
+    char *old;              /* owned: ".NAME.old" */
+    int lock_fd;            /* owned; -1: none */
+    bool replace;           /* a folder with content stands in the way */
+    bool fresh;             /* this run has made the staging folder */
+    bool committed;
+    int (*step)(void *arg); /* may be NULL */
+    void *step_arg;         /* borrowed */
+};
+
+const char *wr_stage_name(const struct wr_stage *st)
+{
+    return st->stage;
+}
+
+/* Before each change: where tests make it fail, or kill the process. */
+static int take_step(struct wr_stage *st, weir_err *err)
+{
+    int r = st->step ? st->step(st->step_arg) : 0;
+
+    return r ? wr_fail(err, r, "%s", weir_strerror(r)) : 0;
+}
+
+static int full_path(const struct wr_stage *st, const char *path, char *buf,
+                     weir_err *err)
+{
+    int n = snprintf(buf, PATH_MAX, "%s/%s", st->stage, path);
+
+    if (n < 0 || n >= PATH_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
+    return 0;
+}
+
+static int change(struct wr_stage *st, enum wr_change what, const char *path,
+                  const char *to, weir_err *err)
+{
+    char from_full[PATH_MAX], to_full[PATH_MAX];
+    int r = full_path(st, path, from_full, err);
+
+    if (r == 0 && to)
+        r = full_path(st, to, to_full, err);
+    if (r == 0)
+        r = take_step(st, err);
+    if (r < 0)
+        return r;
+    return st->store->ops->change(st->store, what, from_full,
+                                  to ? to_full : NULL, err);
+}
+
+/* --- files --- */
+
+int64_t wr_stage_size(struct wr_stage *st, const char *path)
+{
+    char full[PATH_MAX];
+    struct wr_stat is;
+    int r = full_path(st, path, full, NULL);
+
+    if (r == 0)
+        r = st->store->ops->stat(st->store, full, &is, NULL);
+    return r < 0 ? r : (int64_t)is.size;
+}
+
+int wr_stage_create(struct wr_stage *st, const char *path,
+                    struct wr_object **ret, weir_err *err)
+{
+    const struct wr_storage_ops *ops = st->store->ops;
+    char full[PATH_MAX];
+    weir_err why;
+    int r = full_path(st, path, full, err);
+
+    if (r == 0)
+        r = take_step(st, err);
+    if (r < 0)
+        return r;
+    r = ops->object_open(st->store, full, WR_OPEN_CREATE, ret, &why);
+    if (r == WEIR_EEXIST) {
+        r = ops->change(st->store, WR_REMOVE, full, NULL, &why);
+        if (r == 0)
+            r = ops->object_open(st->store, full, WR_OPEN_CREATE, ret, &why);
+    }
+    if (r < 0 && err)
+        *err = why;
+    return r;
+}
+
+int wr_stage_write(struct wr_stage *st, struct wr_object *o, const void *bytes,
+                   size_t len, uint64_t offset, weir_err *err)
+{
+    int r = take_step(st, err);
+
+    return r < 0 ? r : o->ops->write(o, bytes, len, offset, err);
+}
+
+int wr_stage_sync(struct wr_stage *st, struct wr_object *o, weir_err *err)
+{
+    int r = take_step(st, err);
+
+    if (r < 0) {
+        o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    return o->ops->close(o, /* sync= */ true, err);
+}
+
+int wr_stage_rename(struct wr_stage *st, const char *path, const char *to,
+                    weir_err *err)
+{
+    return change(st, WR_RENAME, path, to, err);
+}
+
+int wr_stage_remove(struct wr_stage *st, const char *path, weir_err *err)
+{
+    return change(st, WR_REMOVE, path, NULL, err);
+}
+
+int wr_stage_mkdir(struct wr_stage *st, const char *path, weir_err *err)
+{
+    weir_err why;
+    int r = change(st, WR_MKDIR, path, NULL, &why);
+
+    if (r == WEIR_EEXIST)
+        return 0;
+    if (r < 0 && err)
+        *err = why;
+    return r;
+}
+
+int wr_stage_put(struct wr_stage *st, const char *path, const void *bytes,
+                 size_t len, weir_err *err)
+{
+    char hidden[PATH_MAX];
+    struct wr_object *o;
+    int r;
+
+    if (snprintf(hidden, sizeof(hidden), WR_STAGE_HIDDEN "put-%s",
+                 path + (path[0] == '.')) >= (int)sizeof(hidden))
+        return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
+    r = wr_stage_create(st, hidden, &o, err);
+    if (r < 0)
+        return r;
+    r = wr_stage_write(st, o, bytes, len, 0, err);
+    if (r < 0) {
+        o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    r = wr_stage_sync(st, o, err);
+    return r < 0 ? r : wr_stage_rename(st, hidden, path, err);
+}
+
+int wr_stage_slurp(struct wr_stage *st, const char *path, char **ret,
+                   size_t *ret_len, weir_err *err)
+{
+    char full[PATH_MAX];
+    int r = full_path(st, path, full, err);
+
+    return r < 0
+               ? r
+               : wr_store_slurp(st->store, full, SLURP_MAX, ret, ret_len, err);
+}
+
+int wr_stage_list(struct wr_stage *st, const char *path, wr_list_fn fn,
+                  void *arg, weir_err *err)
+{
+    char full[PATH_MAX];
+    int r = full_path(st, path, full, err);
+
+    return r < 0 ? r : st->store->ops->list(st->store, full, fn, arg, err);
+}
+
+int wr_stage_sync_dir(struct wr_stage *st, const char *path, weir_err *err)
+{
+    return change(st, WR_SYNC_DIR, path, NULL, err);
+}
+
+/* --- opening --- */
+
+/* Two runs at once would write into each other's files. A lock goes away with
+ * the process that held it, however that ended. */
+static int lock_stage(struct wr_stage *st, weir_err *err)
+{
+    char path[PATH_MAX];
+
+    if (!st->store->ops->local_path ||
+        !st->store->ops->local_path(st->store, st->stage, path, sizeof(path)))
+        return 0;
+    st->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (st->lock_fd < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot open", st->stage);
+    if (flock(st->lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return wr_fail(err, WEIR_ESTATE, "'%s': another run is at work on it",
+                       st->stage);
+    return 0; /* where there are no locks, there is no check */
+}
+
+/* What cannot be replaced by a rename is found out before the work. */
+static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
+                        weir_err *err)
+{
+    const struct wr_storage_ops *ops = st->store->ops;
+    struct wr_stat is, parent;
+    struct stat sb;
+    char path[PATH_MAX];
+    weir_err why;
+    int r = ops->stat(st->store, st->name, &is, &why);
+
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r == 0)
+        r = ops->stat(st->store, "", &parent, &why);
+    if (r < 0)
+        return wr_fail(err, r, "%s", why.msg);
+    if (is.kind != WR_KIND_DIR)
+        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is no folder",
+                       cfg->target);
+    if (ops->local_path &&
+        ops->local_path(st->store, st->name, path, sizeof(path)) &&
+        lstat(path, &sb) == 0 && S_ISLNK(sb.st_mode))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': is a link: name the folder itself", cfg->target);
+    if (parent.dev != is.dev)
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': is a mount point: name a folder below it",
+                       cfg->target);
+    if (wr_stage_tree_is_empty(st->store, st->name))
+        return 0;
+    if (!cfg->force)
+        return wr_fail(err, WEIR_EEXIST,
+                       "'%s': is not empty; --force replaces what weir "
+                       "convert has made",
+                       cfg->target);
+    if (!wr_stage_tree_is_ours(st->store, st->name))
+        return wr_fail(err, WEIR_EEXIST,
+                       "'%s': was not made by weir convert: remove it yourself",
+                       cfg->target);
+    st->replace = true;
+    return 0;
+}
+
+static int open_names(struct wr_stage *st, const char *url, weir_err *err)
+{
+    char *parent = NULL, *leaf = NULL;
+    int r = wr_stage_tree_split(url, &parent, &st->name, err);
+
+    if (r < 0)
+        return r;
+    r = wr_store_open(parent, &st->store, &leaf, err);
+    if (r == 0 && leaf)
+        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", parent);
+    else if (r == 0 && !st->store->ops->change)
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", parent);
+    free(leaf);
+    free(parent);
+    if (r < 0)
+        return r;
+    if (asprintf(&st->stage, ".%s.part", st->name) < 0)
+        st->stage = NULL;
+    if (asprintf(&st->old, ".%s.old", st->name) < 0)
+        st->old = NULL;
+    return st->stage && st->old ? 0
+                                : wr_fail(err, WEIR_ENOMEM, "out of memory");
+}
+
+/* The job that an earlier run was at; NULL: it had not come that far. */
+static int read_job(struct wr_stage *st, char **ret, weir_err *err)
+{
+    char full[PATH_MAX];
+    size_t len;
+    weir_err why;
+    int r = full_path(st, WR_STAGE_JOB, full, err);
+
+    if (r < 0)
+        return r;
+    r = wr_store_slurp(st->store, full, JOB_LIMIT, ret, &len, &why);
+    if (r == WEIR_ENOENT &&
+        wr_stage_tree_has_only(st->store, st->stage, WR_STAGE_HIDDEN)) {
+        *ret = NULL;
+        return 0;
+    }
+    if (r == WEIR_ENOENT)
+        return wr_fail(err, WEIR_EEXIST,
+                       "'%s': is in the way and was not made by weir convert: "
+                       "remove it yourself",
+                       st->stage);
+    return r < 0 ? wr_fail(err, r, "%s", why.msg) : 0;
+}
+
+/* A walk that removes some of what it meets. */
+struct sweep {
+    struct wr_stage *st; /* borrowed */
+    weir_err *err;       /* borrowed; may be NULL */
+};
+
+static int remove_hidden(void *arg, const struct wr_entry *e)
+{
+    const struct sweep *s = arg;
+
+    if (strncmp(e->name, WR_STAGE_HIDDEN, strlen(WR_STAGE_HIDDEN)) != 0)
+        return 0;
+    return wr_stage_remove(s->st, e->name, s->err);
+}
+
+int wr_stage_sweep(struct wr_stage *st, weir_err *err)
+{
+    struct sweep sweep = {st, err};
+
+    return wr_stage_list(st, "", remove_hidden, &sweep, err);
+}
+
+static int new_stage(struct wr_stage *st, const char *job, weir_err *err)
+{
+    int r = take_step(st, err);
+
+    if (r == 0)
+        r = st->store->ops->change(st->store, WR_MKDIR, st->stage, NULL, err);
+    st->fresh = r == 0;
+    if (r == 0)
+        r = lock_stage(st, err);
+    if (r == 0)
+        r = wr_stage_put(st, WR_STAGE_JOB, job, strlen(job), err);
+    return r;
+}
+
+/* Takes the folder that an earlier run left. */
+static int take_stage(struct wr_stage *st, const struct wr_stage_config *cfg,
+                      weir_err *err)
+{
+    char *job = NULL;
+    int r = lock_stage(st, err);
+
+    if (r == 0)
+        r = read_job(st, &job, err);
+    if (r < 0)
+        return r;
+    if (job && strcmp(job, cfg->job) != 0 && !cfg->restart)
+        r = wr_fail(err, WEIR_ESTATE,
+                    "'%s': holds an unfinished conversion with other settings "
+                    "or of other data; --restart drops it and begins anew",
+                    st->stage);
+    if (r == 0 && job && cfg->restart) {
+        close(st->lock_fd);
+        st->lock_fd = -1;
+        r = wr_stage_tree_remove(st->store, st->stage, err);
+        if (r == 0)
+            r = new_stage(st, cfg->job, err);
+    } else if (r == 0) {
+        r = wr_stage_sweep(st, err);
+        if (r == 0 && !job)
+            r = wr_stage_put(st, WR_STAGE_JOB, cfg->job, strlen(cfg->job), err);
+    }
+    free(job);
+    return r;
+}
+
+int wr_stage_open(struct wr_stage **ret, const struct wr_stage_config *cfg,
+                  weir_err *err)
+{
+    struct wr_stage *st = calloc(1, sizeof(*st));
+    struct wr_stat is;
+    int r;
+
+    if (!st)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    st->lock_fd = -1;
+    st->step = cfg->step;
+    st->step_arg = cfg->step_arg;
+    r = open_names(st, cfg->target, err);
+    if (r == 0)
+        r = check_target(st, cfg, err);
+    if (r == 0) {
+        bool there = st->store->ops->stat(st->store, st->stage, &is, NULL) == 0;
+
+        r = there ? take_stage(st, cfg, err) : new_stage(st, cfg->job, err);
+    }
+    if (r < 0)
+        wr_stage_close(st, /* drop= */ st->fresh);
+    else
+        *ret = st;
+    return r;
+}
+
+/* --- the end --- */
+
+static int remove_ours(void *arg, const struct wr_entry *e)
+{
+    const struct sweep *s = arg;
+
+    if (e->name[0] != '.' || !strcmp(e->name, WR_STAGE_JOB))
+        return 0;
+    return wr_stage_remove(s->st, e->name, s->err);
+}
+
+/* One step of the way into its place: beside the staging folder. */
+static int move(struct wr_stage *st, const char *from, const char *to,
+                weir_err *err)
+{
+    int r = take_step(st, err);
+
+    return r < 0 ? r
+                 : st->store->ops->change(st->store, WR_RENAME, from, to, err);
+}
+
+int wr_stage_commit(struct wr_stage *st, weir_err *err)
+{
+    const struct wr_storage_ops *ops = st->store->ops;
+    struct sweep sweep = {st, err};
+    int r = wr_stage_list(st, "", remove_ours, &sweep, err);
+
+    if (r == 0)
+        r = wr_stage_sync_dir(st, "", err);
+    /* One that a killed run left between the two renames. */
+    if (r == 0 && wr_stage_tree_is_ours(st->store, st->old))
+        r = wr_stage_tree_remove(st->store, st->old, err);
+    if (r == 0 && st->replace)
+        r = move(st, st->name, st->old, err);
+    if (r < 0)
+        return r;
+    r = move(st, st->stage, st->name, err);
+    if (r < 0) {
+        if (st->replace)
+            ops->change(st->store, WR_RENAME, st->old, st->name, NULL);
+        return r;
+    }
+    st->committed = true;
+    r = ops->change(st->store, WR_SYNC_DIR, "", NULL, err);
+    if (r == 0 && st->replace)
+        r = wr_stage_tree_remove(st->store, st->old, err);
+    return r;
+}
+
+void wr_stage_close(struct wr_stage *st, bool drop)
+{
+    if (!st)
+        return;
+    if (drop && !st->committed)
+        wr_stage_tree_remove(st->store, st->stage, NULL);
+    if (st->lock_fd >= 0)
+        close(st->lock_fd);
+    wr_store_close(st->store);
+    free(st->name);
+    free(st->stage);
+    free(st->old);
+    free(st);
+}

@@ -1,0 +1,26 @@
+/* stage_tree.h - looking at whole folders, and removing them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CONVERT_STAGE_TREE_H
+#define WR_CONVERT_STAGE_TREE_H
+
+#include <stdbool.h>
+
+#include "storage/storage.h"
+
+/* "a/b/c/" -> "a/b" and "c"; "c" -> "." and "c"; "/c" -> "/" and "c". Both are
+ * fresh memory. A name that is "", "." or ".." is refused. */
+int wr_stage_tree_split(const char *url, char **ret_parent, char **ret_name,
+                        weir_err *err);
+
+/* Whether a folder is empty; holds nothing but names that begin so; holds the
+ * job file that says that it may be removed. */
+bool wr_stage_tree_is_empty(struct wr_store *st, const char *path);
+bool wr_stage_tree_has_only(struct wr_store *st, const char *path,
+                            const char *begin);
+bool wr_stage_tree_is_ours(struct wr_store *st, const char *path);
+
+/* Removes all of it; links are removed, never followed. The job file goes
+ * last, so that the rest of a removal that was interrupted is known. */
+int wr_stage_tree_remove(struct wr_store *st, const char *path, weir_err *err);
+
+#endif

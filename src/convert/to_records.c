@@ -1,0 +1,115 @@
+/* to_records.c - pictures into shards of records: TFRecord and tar.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "convert/kind.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "convert/shardfile.h"
+#include "convert/shrink.h"
+
+struct state {
+    const struct wr_writer_ops *writer; /* borrowed, static */
+    struct wr_shrink *shrink;           /* owned */
+};
+
+static int records_check(const struct wr_convert_plan *p, weir_err *err)
+{
+    if (!wr_writer_find(p->kind->name))
+        return wr_fail(err, WEIR_ENOTSUP, "%s: cannot be written",
+                       p->kind->name);
+    if (wr_index_shape(p->ds->index)->known)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "raw tensors become 'tensor' or 'npy', not '%s': they "
+                       "are no pictures",
+                       p->kind->name);
+    return 0;
+}
+
+static void records_state_free(void *state)
+{
+    struct state *s = state;
+
+    if (!s)
+        return;
+    wr_shrink_free(s->shrink);
+    free(s);
+}
+
+static int records_state_new(const struct wr_convert_plan *p,
+                             struct wr_stage *st, void **ret, weir_err *err)
+{
+    struct state *s = calloc(1, sizeof(*s));
+    int r;
+
+    (void)st;
+    if (!s)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    s->writer = wr_writer_find(p->kind->name);
+    r = wr_shrink_new(&s->shrink, p->cfg, err);
+    if (r < 0) {
+        records_state_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+static int records_add(void *state, struct wr_convert_item *it,
+                       struct wr_convert_part *to, weir_err *err)
+{
+    struct state *s = state;
+    struct wr_shrink_picture pic = {.bytes = it->s.bytes, .len = it->s.len};
+    size_t before = to->out.len;
+    int r = wr_shrink_apply(s->shrink, &pic, it->saving, err);
+
+    if (r < 0)
+        return r;
+    r = s->writer->add(&to->out,
+                       &(struct wr_write_sample){.bytes = pic.bytes,
+                                                 .len = pic.len,
+                                                 .key = it->key,
+                                                 .label = it->s.label,
+                                                 .class_name = it->class_name,
+                                                 .info = pic.info},
+                       err);
+    if (r < 0)
+        to->out.len = before;
+    return r;
+}
+
+static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
+                          struct wr_convert_shard *s, weir_err *err)
+{
+    const struct wr_writer_ops *writer = wr_writer_find(p->kind->name);
+    struct wr_bytes tail = {0};
+    int r = writer->finish ? writer->finish(&tail, err) : 0;
+
+    if (r == 0 && tail.len)
+        r = wr_stage_write(st, s->object, tail.bytes, tail.len, s->end, err);
+    free(tail.bytes);
+    return r < 0 ? r : wr_shardfile_finish(p, st, s, err);
+}
+
+#define RECORDS                                                                \
+    .check = records_check, .state_new = records_state_new,                    \
+    .state_free = records_state_free, .add = records_add,                      \
+    .finish = records_finish
+
+const struct wr_convert_kind wr_convert_tfrecord = {
+    .name = "tfrecord",
+    .help = "TensorFlow's records, with tf.train.Example inside",
+    .ext = ".tfrecord",
+    RECORDS,
+};
+
+const struct wr_convert_kind wr_convert_tar = {
+    .name = "tar",
+    .help = "tar archives as WebDataset reads them",
+    .ext = ".tar",
+    .paths = true,
+    RECORDS,
+};

@@ -1,0 +1,261 @@
+/* to_tree.c - a tree of JPEGs, one folder per class.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Folders are named so that the `images` format finds the same labels: it
+ * numbers them in the order of their names. Where the classes' names are not
+ * in that order, or there are none, the number stands in front. */
+#include "convert/kind.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "convert/shardfile.h"
+#include "convert/shrink.h"
+
+struct state {
+    const struct wr_convert_plan *plan; /* borrowed */
+    struct wr_stage *stage;             /* borrowed */
+    struct wr_shrink *shrink;           /* owned */
+    char made[PATH_MAX];                /* the folder that was made last */
+};
+
+static int tree_check(const struct wr_convert_plan *p, weir_err *err)
+{
+    if (wr_index_shape(p->ds->index)->known)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "raw tensors become 'tensor' or 'npy', not 'jpeg'");
+    return 0;
+}
+
+/* The folder of a class; "" for samples without a label. */
+static void class_folder(const struct wr_convert_plan *p, uint32_t label,
+                         char buf[WR_CONVERT_KEY_MAX])
+{
+    const char *name = wr_classes_name(&p->classes, label);
+    char safe[WR_CONVERT_KEY_MAX] = "";
+
+    if (label == WEIR_NO_LABEL) {
+        buf[0] = '\0';
+        return;
+    }
+    if (name)
+        wr_convert_safe_key(name, strlen(name), safe);
+    for (char *c = safe; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    if (p->classes.sorted)
+        snprintf(buf, WR_CONVERT_KEY_MAX, "%s", safe);
+    else
+        snprintf(buf, WR_CONVERT_KEY_MAX, "%05" PRIu32 "%s%.200s", label,
+                 *safe ? "_" : "", safe);
+}
+
+/* The class's folder stands in front of the key unless it is there already. */
+static int tree_path(const struct wr_convert_plan *p, uint32_t label,
+                     const char *key, char buf[WR_CONVERT_KEY_MAX])
+{
+    const char *name = wr_classes_name(&p->classes, label);
+    size_t len = name ? strlen(name) : 0, used;
+
+    if (len && !strncmp(key, name, len) && key[len] == '/')
+        key += len + 1;
+    class_folder(p, label, buf);
+    used = strlen(buf);
+    if (used + 1 + strlen(key) >= WR_CONVERT_KEY_MAX)
+        return WEIR_ELIMIT;
+    if (used)
+        buf[used++] = '/';
+    strcpy(buf + used, key);
+    return 0;
+}
+
+static int make_classes(const struct wr_convert_plan *p, struct wr_stage *st,
+                        uint32_t count, weir_err *err)
+{
+    char name[WR_CONVERT_KEY_MAX];
+    int r = 0;
+
+    for (uint32_t k = 0; k < count && r == 0; k++) {
+        class_folder(p, k, name);
+        r = wr_stage_mkdir(st, name, err);
+    }
+    return r;
+}
+
+static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
+                      weir_err *err)
+{
+    return make_classes(p, st, p->classes.count, err);
+}
+
+static void tree_state_free(void *state)
+{
+    struct state *s = state;
+
+    if (!s)
+        return;
+    wr_shrink_free(s->shrink);
+    free(s);
+}
+
+static int tree_state_new(const struct wr_convert_plan *p, struct wr_stage *st,
+                          void **ret, weir_err *err)
+{
+    struct state *s = calloc(1, sizeof(*s));
+    int r;
+
+    if (!s)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    s->plan = p;
+    s->stage = st;
+    r = wr_shrink_new(&s->shrink, p->cfg, err);
+    if (r < 0) {
+        tree_state_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+/* The folders that `path` lies in. */
+static int make_folders(struct state *s, const char *path, weir_err *err)
+{
+    const char *last = strrchr(path, '/');
+    size_t len = last ? (size_t)(last - path) : 0;
+    char part[PATH_MAX];
+
+    if (!len || (strlen(s->made) == len && !memcmp(s->made, path, len)))
+        return 0;
+    for (const char *c = path; c && c <= last; c = strchr(c + 1, '/')) {
+        int r;
+
+        if (c == path)
+            continue;
+        snprintf(part, sizeof(part), "%.*s", (int)(c - path), path);
+        r = wr_stage_mkdir(s->stage, part, err);
+        if (r < 0)
+            return r;
+    }
+    snprintf(s->made, sizeof(s->made), "%.*s", (int)len, path);
+    return 0;
+}
+
+static int put_file(struct state *s, const char *path,
+                    const struct wr_shrink_picture *pic, weir_err *err)
+{
+    struct wr_object *o;
+    int r = make_folders(s, path, err);
+
+    if (r == 0)
+        r = wr_stage_create(s->stage, path, &o, err);
+    if (r < 0)
+        return r;
+    r = wr_stage_write(s->stage, o, pic->bytes, pic->len, 0, err);
+    if (r < 0) {
+        o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    return wr_stage_sync(s->stage, o, err);
+}
+
+static int tree_add(void *state, struct wr_convert_item *it,
+                    struct wr_convert_part *to, weir_err *err)
+{
+    struct state *s = state;
+    struct wr_shrink_picture pic = {.bytes = it->s.bytes, .len = it->s.len};
+    char path[WR_CONVERT_KEY_MAX + 8];
+    int r = wr_shrink_apply(s->shrink, &pic, it->saving, err);
+
+    if (r < 0)
+        return r;
+    if (pic.info.kind != WR_PICTURE_JPEG) {
+        it->fatal = true;
+        return wr_fail(err, WEIR_EINVAL,
+                       "is a %s: --quality or --max-side makes a JPEG of it",
+                       wr_picture_kind_name(pic.info.kind));
+    }
+    if (tree_path(s->plan, it->s.label, it->key, path) < 0)
+        return wr_fail(err, WEIR_ELIMIT, "its name is too long");
+    strcat(path, ".jpg");
+    r = put_file(s, path, &pic, err);
+    if (r < 0)
+        it->fatal = true;
+    else
+        to->bytes += pic.len;
+    return r;
+}
+
+static int tree_finish(const struct wr_convert_plan *p, struct wr_stage *st,
+                       struct wr_convert_shard *s, weir_err *err)
+{
+    char name[WR_CONVERT_NAME_MAX], text[32];
+    int r = wr_shardfile_note_bad(st, s, err);
+
+    if (r < 0)
+        return r;
+    wr_convert_plan_shard_name(p, s->number, name);
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", s->all.bytes);
+    return wr_stage_put(st, name, text, strlen(text), err);
+}
+
+/* --- at the end --- */
+
+struct look {
+    struct wr_stage *st; /* borrowed */
+    const char *path;    /* borrowed: of the folder */
+    uint32_t labels;     /* one more than the largest label met */
+    unsigned depth;
+    weir_err *err; /* borrowed; may be NULL */
+};
+
+/* Syncs a folder and all in it, and notes the largest label of the top. */
+static int look_at(void *arg, const struct wr_entry *e)
+{
+    struct look *l = arg;
+    char path[PATH_MAX];
+    struct look below = {
+        .st = l->st, .path = path, .depth = l->depth + 1, .err = l->err};
+    unsigned long label = strtoul(e->name, NULL, 10);
+    int r;
+
+    if (e->kind != WR_KIND_DIR || e->name[0] == '.')
+        return 0;
+    if (!l->depth && label < WEIR_NO_LABEL - 1)
+        l->labels = WR_MAX(l->labels, (uint32_t)label + 1);
+    if (snprintf(path, sizeof(path), "%s%s%s", l->path, *l->path ? "/" : "",
+                 e->name) >= (int)sizeof(path))
+        return wr_fail(l->err, WEIR_ELIMIT, "'%s': path too long", l->path);
+    r = wr_stage_list(l->st, path, look_at, &below, l->err);
+    return r < 0 ? r : wr_stage_sync_dir(l->st, path, l->err);
+}
+
+static int tree_end(const struct wr_convert_plan *p, struct wr_stage *st,
+                    weir_err *err)
+{
+    struct look l = {.st = st, .path = "", .err = err};
+    int r = wr_stage_list(st, "", look_at, &l, err);
+
+    /* A label without samples must have its folder, or those behind it would
+     * get other numbers. */
+    if (r == 0 && !p->classes.sorted)
+        r = make_classes(p, st, l.labels, err);
+    return r;
+}
+
+const struct wr_convert_kind wr_convert_jpeg = {
+    .name = "jpeg",
+    .help = "a tree of JPEGs, one folder per class",
+    .paths = true,
+    .check = tree_check,
+    .path = tree_path,
+    .begin = tree_begin,
+    .state_new = tree_state_new,
+    .state_free = tree_state_free,
+    .add = tree_add,
+    .finish = tree_finish,
+    .end = tree_end,
+};

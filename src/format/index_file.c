@@ -1,0 +1,513 @@
+/* index_file.c - an index in a file, and back: docs/formats/index.md.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/index_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/index_check.h"
+#include "format/index_private.h"
+
+#define MAGIC         "WEIRIDX1"
+#define BYTE_ORDER_IS 0x01020304u /* another number in the other order */
+#define ALIGN         64u         /* of sections */
+#define CHECKED_FROM  16u         /* the checksum is of all from here on */
+
+/* The sections: arrays of the index, then what is not an array of it. */
+static const struct {
+    size_t array, count; /* offsets in struct wr_index */
+    size_t elem;         /* bytes */
+} arrays[] = {
+#define ARRAY(array, count, elem)                                              \
+    {                                                                          \
+        offsetof(struct wr_index, array), offsetof(struct wr_index, count),    \
+            elem                                                               \
+    }
+    ARRAY(objects, object_count, sizeof(struct wr_index_object)),
+    ARRAY(names, names_len, 1),
+    ARRAY(segments, segment_count, sizeof(struct wr_index_segment)),
+    ARRAY(labels, label_count, sizeof(uint32_t)),
+    ARRAY(entries, entry_count, sizeof(struct wr_index_entry)),
+    ARRAY(entry_names, entry_name_count, sizeof(uint64_t)),
+    ARRAY(packed, packed_count, sizeof(struct wr_index_packed)),
+    ARRAY(stamps, stamp_count, sizeof(struct wr_stamp)),
+    ARRAY(dirs.pool, dirs.pool_len, 1),
+    ARRAY(dirs.at, dirs.count, sizeof(uint64_t)),
+    ARRAY(classes.pool, classes.pool_len, 1),
+    ARRAY(classes.at, classes.count, sizeof(uint64_t)),
+    ARRAY(stamped.pool, stamped.pool_len, 1),
+    ARRAY(stamped.at, stamped.count, sizeof(uint64_t)),
+#undef ARRAY
+};
+
+enum {
+    ARRAYS = WR_ARRAY_LEN(arrays),
+    SECTION_KEY = ARRAYS, /* text with its NUL */
+    SECTION_FORMAT,       /* text with its NUL */
+    SECTION_ISSUES,       /* struct issue each */
+    SECTION_ISSUE_TEXTS,  /* texts, each with its NUL */
+    SECTIONS
+};
+
+/* A problem; name and reason are places in the texts. */
+struct issue {
+    uint32_t name, reason;
+    int32_t code;
+    uint32_t zero;
+};
+
+struct section {
+    uint64_t offset, bytes;
+};
+
+struct header {
+    char magic[8];
+    uint64_t checksum;
+    uint32_t version, byte_order;
+    uint64_t file_bytes;
+    uint64_t count, bytes, max_length, issue_count;
+    uint32_t max_label_plus_1, sections;
+    uint32_t shape_known, shape_elem, shape_ndim, zero;
+    uint64_t dims[7];
+    struct section section[SECTIONS];
+};
+
+_Static_assert(sizeof(struct header) == 144 + 16 * SECTIONS,
+               "the header has no holes");
+
+/* --- writing --- */
+
+/* What is written, section by section. */
+struct image {
+    struct header head;
+    const void *at[SECTIONS]; /* borrowed */
+    struct issue *issues;     /* owned */
+    char *texts;              /* owned */
+    size_t texts_len;
+};
+
+static int pack_issues(struct image *im, const struct wr_index *ix)
+{
+    size_t cap = 0, need = 0;
+
+    im->issues = calloc(ix->issue_kept + 1, sizeof(*im->issues));
+    if (!im->issues)
+        return WEIR_ENOMEM;
+    for (size_t k = 0; k < ix->issue_kept; k++) {
+        const weir_issue *i = &ix->issues[k];
+        size_t name = strlen(i->name) + 1, reason = strlen(i->reason) + 1;
+
+        if (!wr_add_ok(need, name + reason, &need) || need > UINT32_MAX)
+            return WEIR_ELIMIT;
+        if (!wr_grow(&im->texts, &cap, need, 1))
+            return WEIR_ENOMEM;
+        im->issues[k] = (struct issue){
+            .name = (uint32_t)im->texts_len,
+            .reason = (uint32_t)(im->texts_len + name),
+            .code = i->code,
+        };
+        memcpy(im->texts + im->texts_len, i->name, name);
+        memcpy(im->texts + im->texts_len + name, i->reason, reason);
+        im->texts_len = need;
+    }
+    return 0;
+}
+
+static void add_section(struct image *im, unsigned k, const void *at,
+                        size_t bytes)
+{
+    uint64_t end = k ? im->head.section[k - 1].offset +
+                           im->head.section[k - 1].bytes
+                     : sizeof(struct header);
+
+    im->at[k] = at;
+    im->head.section[k] = (struct section){WR_ALIGN_UP(end, (uint64_t)ALIGN),
+                                           bytes};
+    im->head.file_bytes = im->head.section[k].offset + bytes;
+}
+
+static void fill_header(struct header *h, const struct wr_index *ix)
+{
+    memcpy(h->magic, MAGIC, sizeof(h->magic));
+    h->version = WR_INDEX_FILE_VERSION;
+    h->byte_order = BYTE_ORDER_IS;
+    h->count = ix->totals.count;
+    h->bytes = ix->totals.bytes;
+    h->max_length = ix->totals.max_length;
+    h->max_label_plus_1 = ix->totals.max_label_plus_1;
+    h->issue_count = ix->issue_count;
+    h->sections = SECTIONS;
+    if (!ix->shape.known)
+        return;
+    h->shape_known = 1;
+    h->shape_elem = ix->shape.elem;
+    h->shape_ndim = ix->shape.ndim;
+    memcpy(h->dims, ix->shape.dims, ix->shape.ndim * sizeof(h->dims[0]));
+}
+
+static int make_image(struct image *im, const struct wr_index *ix,
+                      const struct wr_index_about *about)
+{
+    int r = pack_issues(im, ix);
+
+    if (r < 0)
+        return r;
+    fill_header(&im->head, ix);
+    for (unsigned k = 0; k < ARRAYS; k++) {
+        const char *base = (const char *)ix;
+        size_t count;
+        void *at;
+
+        memcpy(&at, base + arrays[k].array, sizeof(at));
+        memcpy(&count, base + arrays[k].count, sizeof(count));
+        add_section(im, k, at, count * arrays[k].elem);
+    }
+    add_section(im, SECTION_KEY, about->key, strlen(about->key) + 1);
+    add_section(im, SECTION_FORMAT, about->format, strlen(about->format) + 1);
+    add_section(im, SECTION_ISSUES, im->issues,
+                ix->issue_kept * sizeof(*im->issues));
+    add_section(im, SECTION_ISSUE_TEXTS, im->texts, im->texts_len);
+    return 0;
+}
+
+static void image_done(struct image *im)
+{
+    free(im->issues);
+    free(im->texts);
+    free(im);
+}
+
+/* Called for all bytes of the file in turn. */
+typedef int (*emit_fn)(void *arg, const void *at, size_t len, weir_err *err);
+
+static int emit_image(const struct image *im, emit_fn emit, void *arg,
+                      weir_err *err)
+{
+    static const uint8_t zeros[ALIGN];
+    uint64_t at = sizeof(im->head);
+    int r = emit(arg, &im->head, sizeof(im->head), err);
+
+    for (unsigned k = 0; k < SECTIONS && r == 0; k++) {
+        const struct section *s = &im->head.section[k];
+
+        if (s->offset > at)
+            r = emit(arg, zeros, (size_t)(s->offset - at), err);
+        if (r == 0 && s->bytes)
+            r = emit(arg, im->at[k], (size_t)s->bytes, err);
+        at = s->offset + s->bytes;
+    }
+    return r;
+}
+
+struct hashing {
+    XXH3_state_t *state; /* owned by the caller */
+    size_t skip;         /* bytes that do not count */
+};
+
+static int emit_hash(void *arg, const void *at, size_t len, weir_err *err)
+{
+    struct hashing *h = arg;
+    size_t skip = WR_MIN(h->skip, len);
+
+    (void)err;
+    h->skip -= skip;
+    XXH3_64bits_update(h->state, (const char *)at + skip, len - skip);
+    return 0;
+}
+
+static int set_checksum(struct image *im)
+{
+    struct hashing h = {XXH3_createState(), CHECKED_FROM};
+
+    if (!h.state)
+        return WEIR_ENOMEM;
+    XXH3_64bits_reset(h.state);
+    emit_image(im, emit_hash, &h, NULL);
+    im->head.checksum = XXH3_64bits_digest(h.state);
+    XXH3_freeState(h.state);
+    return 0;
+}
+
+struct writing {
+    struct wr_object *object; /* borrowed */
+    uint64_t at;
+};
+
+static int emit_write(void *arg, const void *at, size_t len, weir_err *err)
+{
+    struct writing *w = arg;
+    int r = w->object->ops->write(w->object, at, len, w->at, err);
+
+    w->at += len;
+    return r;
+}
+
+static int write_image(const struct image *im, struct wr_store *st,
+                       const char *name, weir_err *err)
+{
+    struct writing w = {0};
+    int r, closed;
+
+    r = st->ops->object_open(st, name, WR_OPEN_CREATE, &w.object, err);
+    if (r < 0)
+        return r;
+    r = emit_image(im, emit_write, &w, err);
+    closed = w.object->ops->close(w.object, /* sync= */ r == 0,
+                                  r == 0 ? err : NULL);
+    return r < 0 ? r : closed;
+}
+
+/* A name that no other builder takes; should one do so all the same, creating
+ * the file fails, and nothing is lost but this side file. */
+static void temp_name(const char *file, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s.%ld-%" PRIx64 WR_INDEX_TEMP_SUFFIX, file,
+             (long)gettid(), wr_clock_ns());
+}
+
+int wr_index_save(const struct wr_index *ix, struct wr_store *st,
+                  const char *file, const struct wr_index_about *about,
+                  weir_err *err)
+{
+    struct image *im = calloc(1, sizeof(*im));
+    char temp[512];
+    int r;
+
+    if (!im)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    temp_name(file, temp, sizeof(temp));
+    r = make_image(im, ix, about);
+    if (r == 0)
+        r = set_checksum(im);
+    if (r < 0) {
+        wr_fail(err, r, "'%s': %s", file, weir_strerror(r));
+        goto out;
+    }
+    r = write_image(im, st, temp, err);
+    if (r == 0)
+        r = st->ops->change(st, WR_RENAME, temp, file, err);
+    if (r < 0 && r != WEIR_EEXIST)
+        st->ops->change(st, WR_REMOVE, temp, NULL, NULL);
+out:
+    image_done(im);
+    return r;
+}
+
+/* --- reading --- */
+
+uint64_t wr_index_file_checksum(const void *bytes, size_t len)
+{
+    return XXH3_64bits((const char *)bytes + CHECKED_FROM, len - CHECKED_FROM);
+}
+
+/* NULL, or what is wrong with the header. */
+static const char *check_header(const void *bytes, size_t len)
+{
+    const struct header *h = bytes;
+    uint64_t end = sizeof(*h);
+
+    if (len < sizeof(*h) || memcmp(h->magic, MAGIC, sizeof(h->magic)) != 0)
+        return "not an index file";
+    if (h->byte_order != BYTE_ORDER_IS)
+        return "written on a machine of another byte order";
+    if (h->version != WR_INDEX_FILE_VERSION)
+        return "another version of the format";
+    if (h->file_bytes != len)
+        return "truncated, or too long";
+    if (h->checksum != wr_index_file_checksum(bytes, len))
+        return "checksum mismatch";
+    if (h->sections != SECTIONS || h->shape_known > 1)
+        return "an impossible header";
+    for (unsigned k = 0; k < SECTIONS; k++) {
+        const struct section *s = &h->section[k];
+        size_t elem = k < ARRAYS            ? arrays[k].elem
+                      : k == SECTION_ISSUES ? sizeof(struct issue)
+                                            : 1;
+
+        if (s->offset != WR_ALIGN_UP(end, (uint64_t)ALIGN) || s->offset > len ||
+            s->bytes > len - s->offset || s->bytes % elem != 0)
+            return "a section is out of place";
+        end = s->offset + s->bytes;
+    }
+    return end == len ? NULL : "bytes behind the last section";
+}
+
+/* A section that is a text; NULL if it is none. */
+static const char *text_section(const struct header *h, unsigned k)
+{
+    const char *text = (const char *)h + h->section[k].offset;
+    size_t len = (size_t)h->section[k].bytes;
+
+    return len && memchr(text, '\0', len) == text + len - 1 ? text : NULL;
+}
+
+static void point_arrays(struct wr_index *ix, const struct header *h)
+{
+    for (unsigned k = 0; k < ARRAYS; k++) {
+        const char *at = (const char *)h + h->section[k].offset;
+        size_t count = (size_t)h->section[k].bytes / arrays[k].elem;
+
+        memcpy((char *)ix + arrays[k].array, &at, sizeof(at));
+        memcpy((char *)ix + arrays[k].count, &count, sizeof(count));
+    }
+    ix->totals = (struct wr_index_totals){
+        .count = h->count,
+        .bytes = h->bytes,
+        .max_length = h->max_length,
+        .max_label_plus_1 = h->max_label_plus_1,
+    };
+    ix->issue_count = h->issue_count;
+    if (!h->shape_known)
+        return;
+    ix->shape.known = true;
+    ix->shape.elem = h->shape_elem;
+    ix->shape.ndim = h->shape_ndim;
+    memcpy(ix->shape.dims, h->dims, sizeof(h->dims));
+}
+
+static const char *unpack_issues(struct wr_index *ix, const struct header *h)
+{
+    const struct section *s = &h->section[SECTION_ISSUES];
+    const struct section *t = &h->section[SECTION_ISSUE_TEXTS];
+    const struct issue *from = (const void *)((const char *)h + s->offset);
+    const char *texts = (const char *)h + t->offset;
+    size_t n = (size_t)s->bytes / sizeof(*from);
+
+    if (n > WR_INDEX_MAX_ISSUES || (t->bytes && texts[t->bytes - 1] != '\0'))
+        return "the problems are not in order";
+    if (!n)
+        return NULL;
+    ix->issues = calloc(n, sizeof(*ix->issues));
+    if (!ix->issues)
+        return "out of memory";
+    ix->issue_cap = n;
+    for (size_t k = 0; k < n; k++) {
+        if (from[k].name >= t->bytes || from[k].reason >= t->bytes ||
+            from[k].code >= 0)
+            return "a problem's text is out of range";
+        ix->issues[k] = (weir_issue){
+            .name = texts + from[k].name,
+            .reason = texts + from[k].reason,
+            .code = from[k].code,
+        };
+    }
+    ix->issue_kept = n;
+    return NULL;
+}
+
+/* Points an index at the file in memory; NULL, or what is wrong with it. */
+static const char *parse(struct wr_index *ix, const void *bytes, size_t len,
+                         const char *key, const char **ret_format)
+{
+    const struct header *h = bytes;
+    const char *why = check_header(bytes, len);
+    const char *has_key, *format;
+
+    if (why)
+        return why;
+    has_key = text_section(h, SECTION_KEY);
+    format = text_section(h, SECTION_FORMAT);
+    if (!has_key || strcmp(has_key, key) != 0)
+        return "the index of another data set";
+    if (!format)
+        return "no format";
+    point_arrays(ix, h);
+    why = unpack_issues(ix, h);
+    if (!why)
+        why = wr_index_check(ix);
+    if (!why)
+        *ret_format = format;
+    return why;
+}
+
+/* Not through the storage table, which knows no mappings: an index file is a
+ * local file always. A file that is replaced later stays mapped as it is. */
+static int map_file(const char *path, void **ret, size_t *ret_len,
+                    weir_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat sb;
+    void *map;
+    int r = 0;
+
+    if (fd < 0)
+        return wr_fail_errno(err, errno, "'%s'", path);
+    if (fstat(fd, &sb) < 0) {
+        r = wr_fail_errno(err, errno, "'%s'", path);
+        goto out;
+    }
+    if (!S_ISREG(sb.st_mode) || sb.st_size < (off_t)sizeof(struct header)) {
+        r = wr_fail(err, WEIR_EFORMAT, "'%s': not an index file", path);
+        goto out;
+    }
+    map = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
+               fd, 0);
+    if (map == MAP_FAILED) {
+        r = wr_fail_errno(err, errno, "'%s': cannot map", path);
+        goto out;
+    }
+    *ret = map;
+    *ret_len = (size_t)sb.st_size;
+out:
+    close(fd);
+    return r;
+}
+
+int wr_index_parse(const void *bytes, size_t len, const char *key,
+                   struct wr_index **ret, const char **ret_format,
+                   weir_err *err)
+{
+    struct wr_index *ix = wr_index_new();
+    const char *why;
+
+    if (!ix)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    ix->borrowed = true;
+    why = parse(ix, bytes, len, key, ret_format);
+    if (why) {
+        wr_index_free(ix);
+        return wr_fail(err, WEIR_EFORMAT, "%s", why);
+    }
+    *ret = ix;
+    return 0;
+}
+
+int wr_index_load(const char *path, const char *key, struct wr_index **ret,
+                  const char **ret_format, weir_err *err)
+{
+    struct wr_index *ix = NULL;
+    const char *format;
+    size_t len = 0;
+    void *map = NULL;
+    int r;
+
+    r = map_file(path, &map, &len, err);
+    if (r < 0)
+        return r;
+    r = wr_index_parse(map, len, key, &ix, &format, err);
+    if (r < 0) {
+        munmap(map, len);
+        return wr_fail_prefix(err, r, "'%s'", path);
+    }
+    ix->map = map;
+    ix->map_len = len;
+    ix->file = strdup(path);
+    if (!ix->file) {
+        wr_index_free(ix);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    *ret = ix;
+    *ret_format = format;
+    return 0;
+}

@@ -1,0 +1,256 @@
+/* shard_reader.c - a shard as one stream of bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/shard_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/inflate.h"
+
+#define BUFFER 65536u
+#define LITTLE 4096u /* read where the samples are big: a header or two */
+
+struct wr_shard_reader {
+    struct wr_object *object; /* owned */
+    struct wr_stat stat;
+    struct wr_inflate *z; /* owned; NULL: plain */
+    uint8_t *packed;      /* owned, BUFFER bytes: what is inflated next */
+    uint64_t packed_at;   /* gzip: offset of the next piece in the object */
+    uint64_t pos;         /* of the next read in the stream */
+    uint64_t hop;         /* plain: bytes skipped before pos */
+    uint64_t window_at;   /* where the window starts in the stream */
+    size_t window_len;
+    uint8_t window[BUFFER]; /* a part of the stream */
+};
+
+bool wr_shard_reader_is_gzip(const struct wr_shard_reader *r)
+{
+    return r->z != NULL;
+}
+
+const struct wr_stat *wr_shard_reader_stat(const struct wr_shard_reader *r)
+{
+    return &r->stat;
+}
+
+uint64_t wr_shard_reader_tell(const struct wr_shard_reader *r)
+{
+    return r->pos;
+}
+
+/* Reads until `len` bytes are there or the object ends; storage may give
+ * less at a time. */
+static int64_t read_object(struct wr_shard_reader *r, void *buf, size_t len,
+                           uint64_t offset, weir_err *err)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        int64_t n = r->object->ops->read(r->object, (uint8_t *)buf + done,
+                                         len - done, offset + done, err);
+
+        if (n < 0)
+            return n;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    return (int64_t)done;
+}
+
+/* Hands the inflater its next piece; 0 at the end of the object. */
+static int64_t feed(struct wr_shard_reader *r, weir_err *err)
+{
+    int64_t n = read_object(r, r->packed, BUFFER, r->packed_at, err);
+
+    if (n == 0 && !wr_inflate_is_done(r->z))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "gzip: truncated: cut off after %" PRIu64 " bytes",
+                       r->packed_at);
+    if (n > 0) {
+        wr_inflate_feed(r->z, r->packed, (size_t)n);
+        r->packed_at += (uint64_t)n;
+    }
+    return n;
+}
+
+/* The window behind the one that is there, which has been used up. */
+static int64_t fill_inflated(struct wr_shard_reader *r, weir_err *err)
+{
+    r->window_at += r->window_len;
+    r->window_len = 0;
+    for (;;) {
+        int64_t n = wr_inflate_read(r->z, r->window, BUFFER, err);
+
+        if (n > 0)
+            r->window_len = (size_t)n;
+        if (n != 0)
+            return n;
+        n = feed(r, err);
+        if (n <= 0)
+            return n;
+    }
+}
+
+/* A window at pos. Where samples lie far apart, reading what lies between
+ * their headers would be reading everything. */
+static int64_t fill_plain(struct wr_shard_reader *r, weir_err *err)
+{
+    size_t want = r->hop > BUFFER / 4 ? LITTLE : BUFFER;
+    int64_t n;
+
+    r->window_at = r->pos;
+    r->window_len = 0;
+    if (r->pos >= r->stat.size)
+        return 0;
+    n = read_object(r, r->window,
+                    (size_t)WR_MIN((uint64_t)want, r->stat.size - r->pos),
+                    r->pos, err);
+    if (n > 0)
+        r->window_len = (size_t)n;
+    return n;
+}
+
+/* Bytes that the window holds at pos; 0 at the end of the stream. */
+static int64_t ahead(struct wr_shard_reader *r, weir_err *err)
+{
+    if (r->pos - r->window_at >= r->window_len) {
+        int64_t n = r->z ? fill_inflated(r, err) : fill_plain(r, err);
+
+        if (n <= 0)
+            return n;
+    }
+    return (int64_t)(r->window_len - (r->pos - r->window_at));
+}
+
+int64_t wr_shard_reader_read(struct wr_shard_reader *r, void *buf, size_t len,
+                             weir_err *err)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        int64_t have = ahead(r, err);
+        size_t n;
+
+        if (have < 0)
+            return have;
+        if (have == 0)
+            break;
+        n = WR_MIN((size_t)have, len - done);
+        memcpy((uint8_t *)buf + done, r->window + (r->pos - r->window_at), n);
+        done += n;
+        r->pos += n;
+        r->hop = 0;
+    }
+    return (int64_t)done;
+}
+
+static int64_t skip_inflated(struct wr_shard_reader *r, uint64_t n,
+                             weir_err *err)
+{
+    uint64_t done = 0;
+
+    while (done < n) {
+        int64_t have = ahead(r, err);
+        uint64_t part;
+
+        if (have < 0)
+            return have;
+        if (have == 0)
+            break;
+        part = WR_MIN((uint64_t)have, n - done);
+        done += part;
+        r->pos += part;
+    }
+    return (int64_t)done;
+}
+
+int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
+                             weir_err *err)
+{
+    if (r->z)
+        return skip_inflated(r, n, err);
+    n = WR_MIN(n, r->stat.size - WR_MIN(r->pos, r->stat.size));
+    r->pos += n;
+    r->hop += n;
+    return (int64_t)n;
+}
+
+/* The first window shows whether it is gzip. */
+static int look_inside(struct wr_shard_reader *r, weir_err *err)
+{
+    int64_t n = ahead(r, err);
+    int e;
+
+    if (n < 0)
+        return (int)n;
+    if (!wr_is_gzip(r->window, (size_t)n))
+        return 0;
+    r->packed = malloc(BUFFER);
+    if (!r->packed)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    e = wr_inflate_new(&r->z, err);
+    if (e < 0)
+        return e;
+    memcpy(r->packed, r->window, (size_t)n);
+    wr_inflate_feed(r->z, r->packed, (size_t)n);
+    r->packed_at = (uint64_t)n;
+    r->window_len = 0;
+    return 0;
+}
+
+int wr_shard_reader_open(struct wr_shard_reader **ret, struct wr_store *st,
+                         const char *path, weir_err *err)
+{
+    struct wr_shard_reader *r = malloc(sizeof(*r));
+    int e;
+
+    if (!r)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memset(r, 0, offsetof(struct wr_shard_reader, window));
+    e = st->ops->stat(st, path, &r->stat, err);
+    if (e < 0)
+        goto out;
+    if (r->stat.kind != WR_KIND_FILE) { /* a pipe would be eaten */
+        e = wr_fail(err, WEIR_EINVAL, "'%s': not a file", path);
+        goto out;
+    }
+    e = st->ops->object_open(st, path, WR_OPEN_READ, &r->object, err);
+    if (e < 0)
+        goto out;
+    e = look_inside(r, err);
+    if (e < 0)
+        goto out;
+    *ret = r;
+    r = NULL;
+out:
+    wr_shard_reader_close(r);
+    return e;
+}
+
+void wr_shard_reader_close(struct wr_shard_reader *r)
+{
+    if (!r)
+        return;
+    if (r->object)
+        r->object->ops->close(r->object, /* sync= */ false, NULL);
+    wr_inflate_free(r->z);
+    free(r->packed);
+    free(r);
+}
+
+size_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
+                     size_t len)
+{
+    struct wr_shard_reader *r;
+    int64_t n;
+
+    if (wr_shard_reader_open(&r, st, path, NULL) < 0)
+        return 0;
+    n = wr_shard_reader_read(r, buf, len, NULL);
+    wr_shard_reader_close(r);
+    return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,508 @@
+/* shards.c - what formats of shards share: finding and scanning them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads take shards in order and gather what they find; the caller's thread
+ * moves it into the index, shard by shard, while the scan of the first shard
+ * that is not finished still goes on. */
+#include "format/shards.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define PEEK_LIMIT  256u /* entries of a folder looked at */
+#define MAX_THREADS 32u
+#define HAND_OVER   1024u /* records a thread keeps to itself */
+#define WAIT_NS     (50 * WR_NS_PER_MS)
+#define NO_NAME     UINT64_MAX
+
+/* --- finding --- */
+
+static bool is_visible_file(const struct wr_entry *e)
+{
+    return e->kind == WR_KIND_FILE && e->name[0] != '.';
+}
+
+static int list_leaf(const char *leaf, struct wr_listing *l, weir_err *err)
+{
+    l->entries = calloc(1, sizeof(*l->entries));
+    l->names = strdup(leaf);
+    if (!l->entries || !l->names)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    l->entries[0].kind = WR_KIND_FILE;
+    l->names_len = l->names_cap = strlen(leaf) + 1;
+    l->count = l->cap = 1;
+    return 0;
+}
+
+int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
+                   struct wr_listing *l, weir_err *err)
+{
+    const struct wr_listing_filter filter = {.wanted = is_visible_file};
+    size_t kept = 0;
+    bool stop;
+    int r;
+
+    if (job->leaf)
+        return list_leaf(job->leaf, l, err);
+    r = wr_listing_read(l, job->store, "", &filter, &stop, err);
+    if (r < 0)
+        return r;
+    for (size_t k = 0; k < l->count; k++)
+        if (is_shard(wr_listing_name(l, k)))
+            l->entries[kept++] = l->entries[k];
+    l->count = kept;
+    return 0;
+}
+
+struct peek {
+    bool (*is_shard)(const char *name);
+    char *buf; /* borrowed */
+    size_t cap;
+    unsigned seen;
+    bool found;
+};
+
+static int peek_entry(void *arg, const struct wr_entry *e)
+{
+    struct peek *p = arg;
+
+    if (is_visible_file(e) && p->is_shard(e->name) &&
+        strlen(e->name) < p->cap) {
+        memcpy(p->buf, e->name, strlen(e->name) + 1);
+        p->found = true;
+    }
+    return p->found || ++p->seen == PEEK_LIMIT;
+}
+
+bool wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
+                    char *buf, size_t cap)
+{
+    struct peek p = {.is_shard = is_shard, .buf = buf, .cap = cap};
+
+    st->ops->list(st, "", peek_entry, &p, NULL);
+    return p.found;
+}
+
+/* --- scanning --- */
+
+struct found {
+    uint64_t offset, name; /* name: where it starts in names, or NO_NAME */
+    uint32_t length, label;
+};
+
+/* Records that were found, and their names; zeroed memory is none. */
+struct finds {
+    struct found *records; /* owned */
+    size_t count, cap;
+    char *names; /* owned: each with its NUL */
+    size_t names_len, names_cap;
+};
+
+/* A problem, or a file beside the shard. */
+struct remark {
+    char *name; /* owned; NULL: there is none */
+    weir_err e;
+    struct wr_stat stat;
+};
+
+struct wr_shard_out {
+    struct pool *pool;     /* borrowed */
+    struct finds own;      /* of the thread that scans */
+    struct remark *note;   /* owned; read when done */
+    struct remark *beside; /* owned; read when done */
+    weir_err *failure;     /* owned; read when done */
+    int result;            /* of the scan; read when done */
+    struct wr_stat stat;   /* read once opened */
+    uint64_t inflated;     /* read when done */
+    /* guarded by pool->lock: */
+    struct finds ready; /* for the caller's thread */
+    bool opened, gzip, done;
+};
+
+struct pool {
+    struct wr_index_job *job;   /* borrowed */
+    const struct wr_listing *l; /* borrowed */
+    wr_shard_scan scan;
+    struct wr_shard_out *outs; /* owned: one per shard */
+    atomic_size_t next;        /* shard that is taken next */
+    atomic_bool stop;
+    pthread_mutex_t lock; /* guards what wr_shard_out says */
+    pthread_cond_t news;  /* something about some shard has changed */
+};
+
+static void finds_done(struct finds *f)
+{
+    free(f->records);
+    free(f->names);
+    memset(f, 0, sizeof(*f));
+}
+
+static void remark_free(struct remark *m)
+{
+    if (m)
+        free(m->name);
+    free(m);
+}
+
+static bool finds_add(struct finds *f, const struct wr_record *rec)
+{
+    size_t len = rec->name ? strlen(rec->name) + 1 : 0;
+
+    if (!wr_grow(&f->records, &f->cap, f->count + 1, sizeof(*f->records)) ||
+        (len && !wr_grow(&f->names, &f->names_cap, f->names_len + len, 1)))
+        return false;
+    f->records[f->count++] = (struct found){
+        .offset = rec->offset,
+        .name = len ? f->names_len : NO_NAME,
+        .length = (uint32_t)rec->length,
+        .label = rec->label,
+    };
+    if (len)
+        memcpy(f->names + f->names_len, rec->name, len);
+    f->names_len += len;
+    return true;
+}
+
+static bool finds_append(struct finds *to, const struct finds *from)
+{
+    size_t base = to->names_len;
+
+    if (!wr_grow(&to->records, &to->cap, to->count + from->count,
+                 sizeof(*to->records)) ||
+        !wr_grow(&to->names, &to->names_cap, base + from->names_len, 1))
+        return false;
+    for (size_t k = 0; k < from->count; k++) {
+        to->records[to->count + k] = from->records[k];
+        if (from->records[k].name != NO_NAME)
+            to->records[to->count + k].name += base;
+    }
+    if (from->names_len)
+        memcpy(to->names + base, from->names, from->names_len);
+    to->count += from->count;
+    to->names_len += from->names_len;
+    return true;
+}
+
+/* Gives what the thread has kept to itself to the caller's. */
+static bool hand_over(struct wr_shard_out *out)
+{
+    bool ok;
+
+    pthread_mutex_lock(&out->pool->lock);
+    ok = finds_append(&out->ready, &out->own);
+    pthread_cond_signal(&out->pool->news);
+    pthread_mutex_unlock(&out->pool->lock);
+    out->own.count = out->own.names_len = 0;
+    return ok;
+}
+
+int wr_shard_add(struct wr_shard *s, const struct wr_record *rec, weir_err *err)
+{
+    struct wr_shard_out *out = s->out;
+
+    if (rec->length > WR_RECORD_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "a sample of %llu bytes, over the limit",
+                       (unsigned long long)rec->length);
+    if (!finds_add(&out->own, rec))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+    out->inflated = WR_MAX(out->inflated, rec->offset + rec->length);
+    if (out->own.count < HAND_OVER)
+        return 0;
+    if (!hand_over(out))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+    if (atomic_load(&out->pool->stop))
+        return wr_fail(err, WEIR_ECANCELED, "canceled while indexing");
+    return 0;
+}
+
+static struct remark *remark_new(const char *name)
+{
+    struct remark *m = calloc(1, sizeof(*m));
+
+    if (m && !(m->name = strdup(name))) {
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void wr_shard_note(struct wr_shard *s, const char *name, const weir_err *e)
+{
+    if (s->out->note)
+        return;
+    s->out->note = remark_new(name);
+    if (s->out->note)
+        s->out->note->e = *e;
+}
+
+int wr_shard_depends(struct wr_shard *s, const char *path,
+                     const struct wr_stat *st, weir_err *err)
+{
+    remark_free(s->out->beside);
+    s->out->beside = remark_new(path);
+    if (!s->out->beside)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+    s->out->beside->stat = *st;
+    return 0;
+}
+
+/* Records may be bad in gzip that is good: then its size can be told. False:
+ * it is the gzip that is bad, and good for the records found so far only. */
+static bool pass_rest(struct wr_shard_reader *r)
+{
+    return wr_shard_reader_is_gzip(r) &&
+           wr_shard_reader_skip(r, UINT64_MAX, NULL) >= 0;
+}
+
+static int scan_opened(struct pool *p, struct wr_shard *s, weir_err *err)
+{
+    struct wr_shard_out *out = s->out;
+    int r;
+
+    s->stat = out->stat = *wr_shard_reader_stat(s->reader);
+    pthread_mutex_lock(&p->lock);
+    out->opened = true;
+    out->gzip = wr_shard_reader_is_gzip(s->reader);
+    pthread_mutex_unlock(&p->lock);
+    r = p->scan(s, err);
+    if (r == 0 || (r == WEIR_EFORMAT && pass_rest(s->reader)))
+        out->inflated = WR_MAX(out->inflated, wr_shard_reader_tell(s->reader));
+    return r;
+}
+
+static void scan_shard(struct pool *p, size_t k)
+{
+    struct wr_shard_out *out = &p->outs[k];
+    struct wr_shard s = {
+        .store = p->job->store, .path = wr_listing_name(p->l, k), .out = out};
+    weir_err e;
+    int r;
+
+    r = wr_shard_reader_open(&s.reader, s.store, s.path, &e);
+    if (r == 0)
+        r = scan_opened(p, &s, &e);
+    wr_shard_reader_close(s.reader);
+    if (!hand_over(out) && r == 0)
+        r = wr_fail(&e, WEIR_ENOMEM, "out of memory for the index");
+    finds_done(&out->own);
+    out->result = r;
+    if (r < 0 && (out->failure = malloc(sizeof(e))))
+        *out->failure = e;
+    pthread_mutex_lock(&p->lock);
+    out->done = true;
+    pthread_cond_signal(&p->news);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *scan_thread(void *arg)
+{
+    struct pool *p = arg;
+
+    for (;;) {
+        size_t k = atomic_fetch_add(&p->next, 1);
+
+        if (k >= p->l->count || atomic_load(&p->stop))
+            return NULL;
+        scan_shard(p, k);
+    }
+}
+
+/* --- into the index (the caller's thread) --- */
+
+static int add_stamp(struct wr_index *ix, const char *path,
+                     const struct wr_stat *st, weir_err *err)
+{
+    const struct wr_stamp stamp = {
+        .dev = st->dev,
+        .ino = st->ino,
+        .size = st->size,
+        .mtime_ns = st->mtime_ns,
+    };
+
+    return wr_index_add_stamp(ix, path, &stamp, err);
+}
+
+/* The object of shard k, with its first samples. */
+static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
+{
+    struct wr_shard_out *out = &p->outs[k];
+    struct wr_index *ix = p->job->index;
+    int64_t n = wr_index_add_dir(ix, "", err);
+
+    if (n >= 0)
+        n = wr_index_add_object(ix, n, wr_listing_name(p->l, k), out->stat.size,
+                                err);
+    if (n >= 0 && gzip)
+        n = wr_index_set_packed(ix, out->inflated, err);
+    return n < 0 ? (int)n : 0;
+}
+
+static int add_finds(struct wr_index *ix, const struct finds *f, weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; k < f->count && r == 0; k++) {
+        const struct found *x = &f->records[k];
+        const struct wr_record rec = {
+            .offset = x->offset,
+            .length = x->length,
+            .label = x->label,
+            .name = x->name == NO_NAME ? NULL : f->names + x->name,
+        };
+
+        r = wr_index_add_record(ix, &rec, err);
+    }
+    return r;
+}
+
+/* Takes what is ready of shard k, after waiting a while for something. Gzip
+ * comes as a whole: its size must be known first. */
+static void take(struct pool *p, size_t k, struct finds *ret, bool *ret_gzip,
+                 bool *ret_done)
+{
+    struct wr_shard_out *out = &p->outs[k];
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAIT_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&p->lock);
+    while (!out->done && (out->gzip || !out->ready.count))
+        if (pthread_cond_timedwait(&p->news, &p->lock, &until) != 0)
+            break;
+    *ret_gzip = out->gzip;
+    *ret_done = out->done;
+    memset(ret, 0, sizeof(*ret));
+    if (out->done || !out->gzip) {
+        *ret = out->ready;
+        memset(&out->ready, 0, sizeof(out->ready));
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* What else is to be said about shard k, which is done. */
+static int conclude(struct pool *p, size_t k, bool has_samples, weir_err *err)
+{
+    struct wr_shard_out *out = &p->outs[k];
+    const char *name = wr_listing_name(p->l, k);
+    struct wr_index *ix = p->job->index;
+    int r = 0;
+
+    if (out->opened)
+        r = add_stamp(ix, name, &out->stat, err);
+    if (r == 0 && out->beside)
+        r = add_stamp(ix, out->beside->name, &out->beside->stat, err);
+    if (r < 0)
+        return r;
+    if (out->note)
+        wr_index_job_issue(p->job, out->note->name, &out->note->e);
+    if (out->result == 0)
+        return 0;
+    if (!out->failure)
+        return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", name);
+    if (out->failure->code == WEIR_ENOMEM || (p->job->leaf && !has_samples)) {
+        bool named = out->failure->msg[0] == '\'';
+
+        return wr_fail(err, out->failure->code, "%s%s%s%s", named ? "" : "'",
+                       named ? "" : name,
+                       named ? "" : "': ", out->failure->msg);
+    }
+    wr_index_job_issue(p->job, name, out->failure);
+    return 0;
+}
+
+static int deliver(struct pool *p, size_t k, weir_err *err)
+{
+    bool added = false, done = false, gzip;
+    struct finds f;
+    int r = 0;
+
+    while (!done && r == 0) {
+        take(p, k, &f, &gzip, &done);
+        if (f.count && !added) {
+            r = add_object(p, k, gzip, err);
+            added = true;
+        }
+        if (r == 0)
+            r = add_finds(p->job->index, &f, err);
+        finds_done(&f);
+        if (r == 0)
+            r = wr_index_job_progress(p->job, err);
+    }
+    return r < 0 ? r : conclude(p, k, added, err);
+}
+
+static int deliver_all(struct pool *p, weir_err *err)
+{
+    struct wr_store *store = p->job->store;
+    struct wr_stat st;
+    int r = 0;
+
+    if (!p->job->leaf) {
+        r = store->ops->stat(store, "", &st, err);
+        if (r == 0)
+            r = add_stamp(p->job->index, "", &st, err);
+    }
+    for (size_t k = 0; k < p->l->count && r == 0; k++)
+        r = deliver(p, k, err);
+    return r;
+}
+
+/* Scanning waits for the storage more than it computes: more threads than
+ * cores. One at least must start. */
+static int run(struct pool *p, weir_err *err)
+{
+    unsigned want = WR_MIN(4 * wr_cpu_count(), MAX_THREADS), n = 0;
+    pthread_t threads[MAX_THREADS];
+    int r = 0;
+
+    want = (unsigned)WR_MIN((size_t)want, p->l->count);
+    while (n < want && r == 0) {
+        r = wr_thread_start(&threads[n], "weir-scan", scan_thread, p, err);
+        n += r == 0;
+    }
+    if (n || !want)
+        r = deliver_all(p, err);
+    atomic_store(&p->stop, true);
+    for (unsigned k = 0; k < n; k++)
+        pthread_join(threads[k], NULL);
+    return r;
+}
+
+int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
+                    wr_shard_scan scan, weir_err *err)
+{
+    struct pool p = {.job = job, .l = l, .scan = scan};
+    int r;
+
+    p.outs = calloc(l->count + 1, sizeof(*p.outs));
+    if (!p.outs)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < l->count; k++)
+        p.outs[k].pool = &p;
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.news, NULL);
+    r = run(&p, err);
+    pthread_cond_destroy(&p.news);
+    pthread_mutex_destroy(&p.lock);
+    for (size_t k = 0; k < l->count; k++) {
+        finds_done(&p.outs[k].own);
+        finds_done(&p.outs[k].ready);
+        remark_free(p.outs[k].note);
+        remark_free(p.outs[k].beside);
+        free(p.outs[k].failure);
+    }
+    free(p.outs);
+    return r;
+}

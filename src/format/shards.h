@@ -1,0 +1,75 @@
+/* shards.h - what formats of shards share: finding and scanning them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A format of shards says which names are shards and writes one function that
+ * walks one shard and calls wr_shard_add for each sample. The rest is here:
+ *
+ *     wr_shards_list(job, is_my_name, &l, err);
+ *     wr_shards_index(job, &l, my_scan, err);
+ *     wr_listing_done(&l); */
+#ifndef WR_FORMAT_SHARDS_H
+#define WR_FORMAT_SHARDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/format.h"
+#include "format/listing.h"
+#include "format/shard_reader.h" /* a shard as one stream of bytes */
+
+/* --- finding shards --- */
+
+/* The leaf alone, whatever it is called; or the files of the folder (not of
+ * folders in it) whose names `is_shard` wants, sorted byte by byte; hidden
+ * ones are left out. Zeroed *l before; wr_listing_done after, in any case. */
+int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
+                   struct wr_listing *l, weir_err *err);
+
+/* For probes: looks at some entries of the folder that `st` is and copies the
+ * name of the first shard that it meets; false when there is none among them,
+ * or its name does not fit. */
+bool wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
+                    char *buf, size_t cap);
+
+/* --- scanning --- */
+
+struct wr_shard_out; /* where the results of a scan are gathered */
+
+/* One shard as a scan sees it. */
+struct wr_shard {
+    struct wr_store *store;         /* borrowed */
+    const char *path;               /* borrowed: below the store's root */
+    struct wr_stat stat;            /* of the object; size as it is stored */
+    struct wr_shard_reader *reader; /* borrowed: stands at the first byte */
+    struct wr_shard_out *out;       /* borrowed */
+};
+
+/* Walks one shard from its first byte. Any thread; many at once. A failure
+ * becomes an issue of the shard (the message without its name), and what was
+ * added before it stays. */
+typedef int (*wr_shard_scan)(struct wr_shard *s, weir_err *err);
+
+/* One more sample; offsets count in the stream; the name is copied.
+ * WEIR_ECANCELED says to stop: return it. */
+int wr_shard_add(struct wr_shard *s, const struct wr_record *rec,
+                 weir_err *err);
+
+/* Remembers a problem that does not end the scan (the first of a shard is
+ * kept; `e` with code and message). */
+void wr_shard_note(struct wr_shard *s, const char *name, const weir_err *e);
+
+/* The result depends on this other file as well (an index beside the shard);
+ * one per shard, the path is copied. */
+int wr_shard_depends(struct wr_shard *s, const char *path,
+                     const struct wr_stat *st, weir_err *err);
+
+/* Scans all shards of `l` by several threads and fills job->index in the order
+ * of `l`: objects, samples, gzip sizes, issues, and the stamps of the shards
+ * and of the folder ("", unless a leaf was named). Reports progress. Fails
+ * when memory is short or the user cancels, and when a shard that was named
+ * itself has no sample for an error. */
+int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
+                    wr_shard_scan scan, weir_err *err);
+
+#endif

@@ -1,0 +1,475 @@
+/* tar.c - archives of pictures and labels, grouped as WebDataset does.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Members that follow each other and have the same name up to the first dot
+ * of the basename are one sample; that part of the name is its key. The
+ * sample's range is the picture itself, so there is nothing to unpack. */
+#include "format/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/intern.h"
+#include "format/pictures.h"
+#include "format/shards.h"
+#include "format/tarlabel.h"
+#include "format/tarmember.h"
+
+#define LOOK_AT 256 /* entries of a folder, to find out what it holds */
+
+/* The sample that is being put together. */
+struct group {
+    bool open;
+    uint64_t start; /* where the data of its first member lie */
+    uint64_t offset, length;
+    enum wr_tar_part picture; /* what was taken; WR_TAR_NO_PART: nothing */
+    enum wr_tar_part labelled;
+    uint32_t label;
+    unsigned views; /* pictures that are not plain ones */
+    unsigned seen;  /* bits of wr_tar_part_of */
+    char key[WR_TAR_MAX_NAME + 1];
+};
+
+struct scan {
+    struct wr_shard *shard;   /* borrowed */
+    struct wr_tar_walk *walk; /* owned */
+    bool has_labels;          /* samples before had labels */
+    uint64_t problems;        /* that did not end the scan */
+    weir_err first;           /* of them */
+    struct group group;
+    char text[WR_TAR_MAX_LABEL];
+};
+
+static bool is_shard(const char *name)
+{
+    return wr_name_has_ext(name, ".tar") || wr_name_has_ext(name, ".tar.gz") ||
+           wr_name_has_ext(name, ".tgz");
+}
+
+/* --- one shard (any thread) --- */
+
+/* A shard has one note: the first problem, and how many there were. */
+static void note(struct scan *t, const weir_err *e)
+{
+    if (!t->problems++)
+        t->first = *e;
+}
+
+static void say_problems(struct scan *t)
+{
+    size_t used = strlen(t->first.msg);
+
+    if (t->problems > 1)
+        snprintf(t->first.msg + used, sizeof(t->first.msg) - used,
+                 " (and %" PRIu64 " more)", t->problems - 1);
+    if (t->problems)
+        wr_shard_note(t->shard, t->shard->path, &t->first);
+}
+
+static void note_member(struct scan *t, const struct wr_tar_member *m,
+                        const weir_err *e)
+{
+    weir_err full;
+
+    wr_fail(&full, e->code, "offset %" PRIu64 ": member '%.200s': %s",
+            m->offset, m->name, e->msg);
+    note(t, &full);
+}
+
+/* The sample is complete: it has a picture, or it is none. */
+static int close_group(struct scan *t, weir_err *err)
+{
+    struct group *g = &t->group;
+    weir_err e;
+
+    if (!g->open)
+        return 0;
+    g->open = false;
+    if (g->picture == WR_TAR_NO_PART) {
+        wr_fail(&e, WEIR_EFORMAT, "offset %" PRIu64 ": '%.200s' has no picture",
+                g->start, g->key);
+        note(t, &e);
+        return 0;
+    }
+    if (g->picture == WR_TAR_VIEW && g->views > 1) {
+        wr_fail(&e, WEIR_EFORMAT,
+                "offset %" PRIu64
+                ": '%.200s' has %u pictures; the first is taken",
+                g->start, g->key, g->views);
+        note(t, &e);
+    }
+    t->has_labels |= g->label != WEIR_NO_LABEL;
+    return wr_shard_add(t->shard,
+                        &(struct wr_record){.offset = g->offset,
+                                            .length = g->length,
+                                            .label = g->label,
+                                            .name = g->key},
+                        err);
+}
+
+static void open_group(struct scan *t, const struct wr_tar_member *m,
+                       size_t key_len)
+{
+    struct group *g = &t->group;
+
+    g->open = true;
+    g->start = m->offset;
+    g->picture = g->labelled = WR_TAR_NO_PART;
+    g->label = WEIR_NO_LABEL;
+    g->views = g->seen = 0;
+    memcpy(g->key, m->name, key_len);
+    g->key[key_len] = '\0';
+}
+
+/* An ending that comes again under the same key begins another sample: so two
+ * samples of one key that follow each other stay two. */
+static bool is_in_group(const struct group *g, const char *name, size_t key_len,
+                        unsigned bit)
+{
+    return g->open && !strncmp(g->key, name, key_len) && !g->key[key_len] &&
+           !(g->seen & bit);
+}
+
+static void take_picture(struct scan *t, const struct wr_tar_member *m,
+                         enum wr_tar_part part)
+{
+    struct group *g = &t->group;
+    weir_err e;
+
+    g->views += part == WR_TAR_VIEW;
+    if (m->size > WR_RECORD_MAX) {
+        wr_fail(&e, WEIR_ELIMIT, "%" PRIu64 " bytes (limit %u)", m->size,
+                WR_RECORD_MAX);
+        note_member(t, m, &e);
+    } else if (part > g->picture) {
+        g->picture = part;
+        g->offset = m->offset;
+        g->length = m->size;
+    }
+}
+
+/* Reads a label; one that is of no use leaves the sample without. */
+static int take_label(struct scan *t, const struct wr_tar_member *m,
+                      enum wr_tar_part part, weir_err *err)
+{
+    struct group *g = &t->group;
+    weir_err e;
+    int r;
+
+    if (part <= g->labelled)
+        return wr_tar_finish(t->walk, err);
+    if (m->size > WR_TAR_MAX_LABEL) {
+        wr_fail(&e, WEIR_ELIMIT, "%" PRIu64 " bytes for a label (limit %u)",
+                m->size, WR_TAR_MAX_LABEL);
+        note_member(t, m, &e);
+        return wr_tar_finish(t->walk, err);
+    }
+    r = wr_tar_read(t->walk, t->text, m->size, err);
+    if (r < 0)
+        return r;
+    if (wr_tar_label_parse(part, t->text, m->size, &g->label, &e) < 0)
+        note_member(t, m, &e);
+    else if (g->label != WEIR_NO_LABEL || part == WR_TAR_LABEL_TEXT)
+        g->labelled = part;
+    return 0;
+}
+
+static int take_member(struct scan *t, const struct wr_tar_member *m,
+                       weir_err *err)
+{
+    const char *slash = strrchr(m->name, '/');
+    const char *base = slash ? slash + 1 : m->name;
+    const char *dot = strchr(base, '.');
+    size_t key_len = dot ? (size_t)(dot - m->name) : 0;
+    enum wr_tar_part part;
+    unsigned bit;
+    int r;
+
+    if (m->flaw)
+        note(t, m->flaw);
+    if (m->flaw || !dot || dot == base) /* README, .hidden: no sample's */
+        return wr_tar_finish(t->walk, err);
+    part = wr_tar_part_of(dot + 1, &bit);
+    if (!is_in_group(&t->group, m->name, key_len, bit)) {
+        r = close_group(t, err);
+        if (r < 0)
+            return r;
+        open_group(t, m, key_len);
+    }
+    t->group.seen |= bit;
+    if (part == WR_TAR_JSON || part == WR_TAR_LABEL_TEXT)
+        return take_label(t, m, part, err);
+    r = wr_tar_finish(t->walk, err); /* it counts when all of it is there */
+    if (r == 0 && part != WR_TAR_NO_PART)
+        take_picture(t, m, part);
+    return r;
+}
+
+static int walk_members(struct scan *t, weir_err *err)
+{
+    const struct group *g = &t->group;
+    struct wr_tar_member m;
+    weir_err e;
+    int r;
+
+    while ((r = wr_tar_next(t->walk, &m, err)) > 0) {
+        r = take_member(t, &m, err);
+        if (r < 0)
+            break;
+    }
+    if (r == 0)
+        return close_group(t, err);
+    /* A sample at the cut is kept, unless its label is what was cut off. */
+    if (r != WEIR_ECANCELED && r != WEIR_ENOMEM && g->picture &&
+        (g->label != WEIR_NO_LABEL || !t->has_labels))
+        close_group(t, &e);
+    return r;
+}
+
+/* The length of gzip, and whether its checksum is right, is known then. */
+static int read_to_end(struct wr_shard *s, weir_err *err)
+{
+    int64_t n = wr_shard_reader_skip(s->reader, INT64_MAX, err);
+
+    return n < 0 ? (int)n : 0;
+}
+
+static int tar_scan(struct wr_shard *s, weir_err *err)
+{
+    uint64_t size = wr_shard_reader_is_gzip(s->reader) ? 0 : s->stat.size;
+    struct scan *t = calloc(1, sizeof(*t));
+    int r;
+
+    if (!t)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    t->shard = s;
+    r = wr_tar_walk_new(&t->walk, s->reader, size, err);
+    if (r == 0)
+        r = walk_members(t, err);
+    say_problems(t);
+    if (r == 0)
+        r = read_to_end(s, err);
+    wr_tar_walk_free(t->walk);
+    free(t);
+    return r;
+}
+
+/* --- folders as classes --- */
+
+/* The first folders of the keys, and the class number of each. */
+struct folders {
+    struct wr_intern names;
+    uint32_t *rank; /* owned */
+};
+
+static size_t folder_len(const char *key)
+{
+    const char *slash = strchr(key, '/');
+
+    return slash ? (size_t)(slash - key) : 0;
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct wr_intern *names = arg;
+
+    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
+                  wr_intern_text(names, *(const uint32_t *)b));
+}
+
+/* Adds the classes in the order of their names and fills f->rank. */
+static int rank_folders(struct folders *f, struct wr_index *to, weir_err *err)
+{
+    size_t n = f->names.count;
+    uint32_t *order = malloc(n * sizeof(*order) + 1);
+    int64_t r = 0;
+
+    f->rank = malloc(n * sizeof(*f->rank) + 1);
+    if (!order || !f->rank) {
+        free(order);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    for (size_t k = 0; k < n; k++)
+        order[k] = (uint32_t)k;
+    qsort_r(order, n, sizeof(*order), compare_names, &f->names);
+    for (size_t k = 0; k < n && r >= 0; k++) {
+        f->rank[order[k]] = (uint32_t)k;
+        r = wr_index_add_class(to, wr_intern_text(&f->names, order[k]), err);
+    }
+    free(order);
+    return r < 0 ? (int)r : 0;
+}
+
+static int find_folders(const struct wr_index *ix, struct folders *f,
+                        weir_err *err)
+{
+    for (uint64_t i = 0; i < wr_index_count(ix); i++) {
+        const char *key = wr_index_sample_name(ix, i);
+        size_t len = folder_len(key);
+        int64_t k = len ? wr_intern_add(&f->names, key, len) : 0;
+
+        if (k < 0)
+            return wr_fail(err, (int)k, "cannot keep the class of '%.200s'",
+                           key);
+    }
+    return 0;
+}
+
+/* --- from the index as scanned to the one with its classes --- */
+
+static int copy_object(const struct wr_index *from, uint64_t object,
+                       struct wr_index *to, weir_err *err)
+{
+    uint64_t inflated = wr_index_object_packed(from, object);
+    char path[WR_TAR_MAX_NAME];
+    int64_t k;
+
+    wr_index_object_path(from, object, path, sizeof(path));
+    k = wr_index_add_dir(to, "", err);
+    if (k >= 0)
+        k = wr_index_add_object(to, k, path, wr_index_object_size(from, object),
+                                err);
+    if (k < 0)
+        return (int)k;
+    return inflated ? wr_index_set_packed(to, inflated, err) : 0;
+}
+
+static int copy_samples(const struct wr_index *from, struct folders *f,
+                        struct wr_index *to, weir_err *err)
+{
+    uint64_t objects = 0;
+    int r = 0;
+
+    for (uint64_t i = 0; i < wr_index_count(from) && r == 0; i++) {
+        const char *key = wr_index_sample_name(from, i);
+        size_t len = f->rank ? folder_len(key) : 0;
+        struct wr_place p;
+
+        wr_index_place(from, i, &p);
+        while (r == 0 && objects <= p.object)
+            r = copy_object(from, objects++, to, err);
+        if (len) /* known already: this adds nothing */
+            p.label = f->rank[wr_intern_add(&f->names, key, len)];
+        if (r == 0)
+            r = wr_index_add_record(to,
+                                    &(struct wr_record){.offset = p.offset,
+                                                        .length = p.length,
+                                                        .label = p.label,
+                                                        .name = key},
+                                    err);
+    }
+    return r;
+}
+
+static int copy_rest(const struct wr_index *from, struct wr_index *to,
+                     weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t k = 0; k < wr_index_issue_count(from); k++) {
+        const weir_issue *issue = wr_index_issue(from, k);
+
+        /* Those behind the ones that are kept are only counted. */
+        wr_index_add_issue(to, issue ? issue->name : "",
+                           issue ? issue->code : WEIR_EFORMAT,
+                           issue ? issue->reason : "");
+    }
+    for (uint64_t k = 0; k < wr_index_stamp_count(from) && r == 0; k++) {
+        struct wr_stamp stamp;
+        const char *path;
+
+        wr_index_stamp(from, k, &stamp, &path);
+        r = wr_index_add_stamp(to, path, &stamp, err);
+    }
+    return r;
+}
+
+/* Labels are in the archives, or else nowhere: then the first folder of each
+ * key is its class. That is known when all is read. */
+static int classify(const struct wr_index *from, struct wr_index *to,
+                    weir_err *err)
+{
+    struct folders f = {0};
+    int r = 0;
+
+    if (wr_index_class_count(from) == 0)
+        r = find_folders(from, &f, err);
+    if (r == 0 && f.names.count)
+        r = rank_folders(&f, to, err);
+    if (r == 0)
+        r = copy_samples(from, &f, to, err);
+    if (r == 0)
+        r = copy_rest(from, to, err);
+    wr_intern_done(&f.names);
+    free(f.rank);
+    return r;
+}
+
+static int tar_index(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_index_job scanning = *job;
+    struct wr_listing l = {0};
+    int r;
+
+    scanning.index = wr_index_new();
+    if (!scanning.index)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_shards_list(job, is_shard, &l, err);
+    if (r == 0)
+        r = wr_shards_index(&scanning, &l, tar_scan, err);
+    if (r == 0)
+        r = classify(scanning.index, job->index, err);
+    wr_listing_done(&l);
+    wr_index_free(scanning.index);
+    return r;
+}
+
+/* --- is it one? --- */
+
+struct look {
+    unsigned seen;
+    bool shard, folder;
+};
+
+static int look_at(void *arg, const struct wr_entry *e)
+{
+    struct look *look = arg;
+
+    if (e->name[0] != '.') {
+        look->shard |= e->kind == WR_KIND_FILE && is_shard(e->name);
+        look->folder |= e->kind == WR_KIND_DIR;
+    }
+    return ++look->seen >= LOOK_AT;
+}
+
+static int tar_probe(struct wr_store *st, const char *leaf)
+{
+    uint8_t block[WR_TAR_BLOCK];
+    struct look look = {0};
+
+    if (leaf && is_shard(leaf))
+        return 100;
+    if (leaf)
+        return wr_shard_head(st, leaf, block, sizeof(block)) == sizeof(block) &&
+                       wr_tar_is_head(block)
+                   ? 70
+                   : 0;
+    st->ops->list(st, "", look_at, &look, NULL);
+    if (!look.shard)
+        return 0;
+    return look.folder ? 40 : 80; /* a tree of pictures has folders */
+}
+
+const struct wr_format_ops wr_format_tar = {
+    .name = "tar",
+    .help = "tar archives of pictures and labels (WebDataset), or a folder of "
+            "them",
+    .probe = tar_probe,
+    .index = tar_index,
+    .shape = wr_pictures_shape,
+    .decoder_new = wr_pictures_decoder_new,
+};

@@ -1,0 +1,405 @@
+/* tfrecord.c - TFRecord shards of tf.train.Example, plain or gzip.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A sample is a record with all that frames it. Indexing hops from header to
+ * header; the data are checked when they are read. */
+#include "format/tfrecord.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/crc32c.h"
+#include "format/example.h"
+#include "format/format.h"
+#include "format/pictures.h"
+#include "format/shards.h"
+
+#define IDX_MAX        ((size_t)256 << 20) /* bytes of an .idx file */
+#define NAME_MAX_BYTES 4096
+
+/* --- names --- */
+
+static size_t count_digits_back(const char *name, size_t end)
+{
+    size_t n = 0;
+
+    while (n < end && name[end - 1 - n] >= '0' && name[end - 1 - n] <= '9')
+        n++;
+    return n;
+}
+
+/* "train-00003-of-01024" */
+static bool is_numbered(const char *name, size_t len)
+{
+    size_t of = count_digits_back(name, len), k;
+
+    if (!of || len - of < 4 || memcmp(name + len - of - 4, "-of-", 4) != 0)
+        return false;
+    len -= of + 4;
+    k = count_digits_back(name, len);
+    return k && k < len && name[len - k - 1] == '-';
+}
+
+static size_t length_without_gz(const char *name)
+{
+    size_t len = strlen(name);
+
+    return wr_name_has_ext(name, ".gz") ? len - 3 : len;
+}
+
+static bool has_ending(const char *name)
+{
+    static const char *const endings[] = {".tfrecord", ".tfrecords",
+                                          ".tfrecord.gz", ".tfrecords.gz"};
+
+    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
+        if (wr_name_has_ext(name, endings[k]))
+            return true;
+    return false;
+}
+
+static bool is_shard_name(const char *name)
+{
+    return has_ending(name) || is_numbered(name, length_without_gz(name));
+}
+
+/* --- framing --- */
+
+bool wr_tfrecord_header(const uint8_t *header, uint64_t *ret_len)
+{
+    uint64_t len;
+    uint32_t crc;
+
+    memcpy(&len, header, 8);
+    memcpy(&crc, header + 8, 4);
+    if (wr_crc32c_mask(wr_crc32c(0, header, 8)) != le32toh(crc))
+        return false;
+    *ret_len = le64toh(len);
+    return true;
+}
+
+static bool starts_like_records(struct wr_store *st, const char *path)
+{
+    uint8_t head[WR_TFRECORD_HEADER];
+    uint64_t len;
+
+    return wr_shard_head(st, path, head, sizeof(head)) == sizeof(head) &&
+           wr_tfrecord_header(head, &len);
+}
+
+static int tfrecord_probe(struct wr_store *st, const char *leaf)
+{
+    char name[NAME_MAX_BYTES];
+
+    if (leaf)
+        return has_ending(leaf) ? 95 : starts_like_records(st, leaf) ? 85 : 0;
+    if (!wr_shards_peek(st, is_shard_name, name, sizeof(name)))
+        return 0;
+    return has_ending(name) || starts_like_records(st, name) ? 80 : 0;
+}
+
+/* --- an index beside the shard: lines of "offset length" --- */
+
+struct idx {
+    const char *at, *end; /* borrowed */
+    uint64_t line;
+    uint64_t offset, length; /* of the line read last */
+};
+
+static bool take_number(struct idx *x, uint64_t *ret)
+{
+    uint64_t v = 0;
+    const char *start = x->at;
+
+    for (; x->at < x->end && *x->at >= '0' && *x->at <= '9'; x->at++)
+        if (__builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*x->at - '0'), &v))
+            return false;
+    *ret = v;
+    return x->at > start;
+}
+
+static void skip_blanks(struct idx *x)
+{
+    while (x->at < x->end &&
+           (*x->at == ' ' || *x->at == '\t' || *x->at == '\r'))
+        x->at++;
+}
+
+/* 1: one more line, which goes on where the one before it ended; 0: the end;
+ * negative: it does not describe a shard. */
+static int idx_next(struct idx *x, weir_err *err)
+{
+    uint64_t expected = x->offset + x->length, offset = 0, length = 0;
+    bool ok;
+
+    if (x->at == x->end)
+        return 0;
+    x->line++;
+    ok = take_number(x, &offset);
+    skip_blanks(x);
+    ok = ok && take_number(x, &length);
+    skip_blanks(x);
+    if (!ok || (x->at < x->end && *x->at != '\n'))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "line %" PRIu64 " is not an offset and a length",
+                       x->line);
+    if (x->at < x->end)
+        x->at++;
+    if (offset != expected || length < WR_TFRECORD_EXTRA ||
+        length > WR_RECORD_MAX || offset > UINT64_MAX - length)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "line %" PRIu64 ": record at %" PRIu64 " of %" PRIu64
+                       " bytes where one at %" PRIu64 " was to come",
+                       x->line, offset, length, expected);
+    x->offset = offset;
+    x->length = length;
+    return 1;
+}
+
+/* Every byte of the shard belongs to one record, or the file lies. */
+static int idx_check(struct idx x, uint64_t size, weir_err *err)
+{
+    int r;
+
+    while ((r = idx_next(&x, err)) > 0)
+        ;
+    if (r == 0 && x.offset + x.length != size)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "ends at byte %" PRIu64 " of a shard of %" PRIu64
+                       " bytes",
+                       x.offset + x.length, size);
+    return r;
+}
+
+static int idx_add(struct wr_shard *s, struct idx x, weir_err *err)
+{
+    int r;
+
+    while ((r = idx_next(&x, err)) > 0) {
+        r = wr_shard_add(s,
+                         &(struct wr_record){.offset = x.offset,
+                                             .length = x.length,
+                                             .label = WEIR_NO_LABEL},
+                         err);
+        if (r < 0)
+            return r;
+    }
+    return r;
+}
+
+/* "a.tfrecord" -> "a.tfrecord.idx", then "a.idx"; false when too long, or when
+ * there is no ending to replace. */
+static bool idx_name(const char *path, unsigned attempt, char *buf, size_t cap)
+{
+    const char *dot = strrchr(path, '.');
+    int len = (int)strlen(path), n;
+
+    if (attempt && !dot)
+        return false;
+    n = snprintf(buf, cap, "%.*s.idx", attempt ? (int)(dot - path) : len, path);
+    return n > 0 && (size_t)n < cap;
+}
+
+/* Uses the index file `name`. 1: done; 0: it is not used, and a note says
+ * why; negative: the end of the scan. */
+static int use_idx(struct wr_shard *s, const char *name,
+                   const struct wr_stat *st, weir_err *err)
+{
+    char *text = NULL;
+    struct idx x = {0};
+    size_t len;
+    weir_err e;
+    int r;
+
+    r = wr_shard_depends(s, name, st, err);
+    if (r < 0)
+        return r;
+    r = wr_store_slurp(s->store, name, IDX_MAX, &text, &len, &e);
+    if (r == 0) {
+        x.at = text;
+        x.end = text + len;
+        r = idx_check(x, s->stat.size, &e);
+    }
+    if (r < 0) {
+        free(text);
+        wr_fail_prefix(&e, r, "index file not used");
+        wr_shard_note(s, name, &e);
+        return 0;
+    }
+    r = idx_add(s, x, err);
+    free(text);
+    return r < 0 ? r : 1;
+}
+
+static int find_idx(struct wr_shard *s, weir_err *err)
+{
+    char name[NAME_MAX_BYTES];
+
+    if (wr_shard_reader_is_gzip(s->reader))
+        return 0; /* its offsets would be those of something else */
+    for (unsigned k = 0; k < 2; k++) {
+        struct wr_stat st;
+
+        if (idx_name(s->path, k, name, sizeof(name)) &&
+            s->store->ops->stat(s->store, name, &st, NULL) == 0 &&
+            st.kind == WR_KIND_FILE)
+            return use_idx(s, name, &st, err);
+    }
+    return 0;
+}
+
+/* --- the pass over a shard --- */
+
+static int fail_at(uint64_t n, uint64_t offset, const char *why, weir_err *err)
+{
+    return wr_fail(err, WEIR_EFORMAT,
+                   "record %" PRIu64 " at offset %" PRIu64 ": %s", n, offset,
+                   why);
+}
+
+static int fail_cut(uint64_t n, uint64_t offset, uint64_t have, uint64_t want,
+                    weir_err *err)
+{
+    return wr_fail(err, WEIR_EFORMAT,
+                   "record %" PRIu64 " at offset %" PRIu64
+                   ": truncated: %" PRIu64 " of %" PRIu64 " bytes are there",
+                   n, offset, have, want);
+}
+
+/* A record that the index cannot hold is left out, and said so. */
+static int add_or_note(struct wr_shard *s, uint64_t n,
+                       const struct wr_record *rec, weir_err *err)
+{
+    weir_err e;
+
+    if (rec->length <= WR_RECORD_MAX)
+        return wr_shard_add(s, rec, err);
+    wr_fail(&e, WEIR_ELIMIT,
+            "record %" PRIu64 " at offset %" PRIu64 ": %" PRIu64
+            " bytes, over the limit",
+            n, rec->offset, rec->length);
+    wr_shard_note(s, s->path, &e);
+    return 0;
+}
+
+/* Record n, which starts here. 1: added; 0: the end. */
+static int scan_record(struct wr_shard *s, uint64_t n, weir_err *err)
+{
+    struct wr_record rec = {.offset = wr_shard_reader_tell(s->reader),
+                            .label = WEIR_NO_LABEL};
+    uint8_t head[WR_TFRECORD_HEADER];
+    uint64_t len;
+    int64_t got;
+    int r;
+
+    got = wr_shard_reader_read(s->reader, head, sizeof(head), err);
+    if (got < 0)
+        return wr_fail_prefix(err, (int)got,
+                              "record %" PRIu64 " at offset %" PRIu64, n,
+                              rec.offset);
+    if (got == 0)
+        return 0;
+    if (got < WR_TFRECORD_HEADER)
+        return fail_cut(n, rec.offset, (uint64_t)got, WR_TFRECORD_HEADER, err);
+    if (!wr_tfrecord_header(head, &len))
+        return fail_at(n, rec.offset, "length checksum mismatch", err);
+    if (len > INT64_MAX - WR_TFRECORD_EXTRA)
+        return fail_at(n, rec.offset, "absurd length", err);
+    got = wr_shard_reader_skip(s->reader, len + 4, err);
+    if (got < 0)
+        return wr_fail_prefix(err, (int)got,
+                              "record %" PRIu64 " at offset %" PRIu64, n,
+                              rec.offset);
+    rec.length = len + WR_TFRECORD_EXTRA;
+    if ((uint64_t)got < len + 4)
+        return fail_cut(n, rec.offset, WR_TFRECORD_HEADER + (uint64_t)got,
+                        rec.length, err);
+    r = add_or_note(s, n, &rec, err);
+    return r < 0 ? r : 1;
+}
+
+static int scan_shard(struct wr_shard *s, weir_err *err)
+{
+    int r = find_idx(s, err);
+
+    if (r != 0)
+        return r < 0 ? r : 0;
+    for (uint64_t n = 0; (r = scan_record(s, n, err)) > 0; n++)
+        ;
+    return r;
+}
+
+static int tfrecord_index(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_listing l = {0};
+    int r;
+
+    r = wr_shards_list(job, is_shard_name, &l, err);
+    if (r == 0)
+        r = wr_shards_index(job, &l, scan_shard, err);
+    wr_listing_done(&l);
+    return r;
+}
+
+/* --- a sample --- */
+
+static int check_frame(const uint8_t *p, size_t len, weir_err *err)
+{
+    uint64_t data_len;
+    uint32_t crc;
+
+    if (len < WR_TFRECORD_EXTRA)
+        return wr_fail(err, WEIR_EFORMAT, "%zu bytes are no record", len);
+    if (!wr_tfrecord_header(p, &data_len))
+        return wr_fail(err, WEIR_EFORMAT, "length checksum mismatch");
+    if (data_len != len - WR_TFRECORD_EXTRA)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "length %" PRIu64 " in a record of %zu bytes", data_len,
+                       len);
+    memcpy(&crc, p + len - 4, 4);
+    if (wr_crc32c_mask(wr_crc32c(0, p + WR_TFRECORD_HEADER,
+                                 (size_t)data_len)) != le32toh(crc))
+        return wr_fail(err, WEIR_EFORMAT, "data checksum mismatch");
+    return 0;
+}
+
+static int tfrecord_unpack(const struct wr_index *ix, struct wr_sample *io,
+                           bool payload, weir_err *err)
+{
+    struct wr_example ex;
+    int r;
+
+    (void)ix;
+    r = check_frame(io->bytes, io->len, err);
+    if (r < 0 || !payload)
+        return r;
+    r = wr_example_parse(io->bytes + WR_TFRECORD_HEADER,
+                         io->len - WR_TFRECORD_EXTRA, &ex, err);
+    if (r < 0)
+        return r;
+    io->bytes = ex.picture;
+    io->len = ex.picture_len;
+    if (ex.label != WEIR_NO_LABEL)
+        io->label = ex.label;
+    if (ex.key) {
+        io->key = ex.key;
+        io->key_len = ex.key_len;
+    }
+    return 0;
+}
+
+const struct wr_format_ops wr_format_tfrecord = {
+    .name = "tfrecord",
+    .help = "TFRecord shards of tf.train.Example, plain or gzip",
+    .probe = tfrecord_probe,
+    .index = tfrecord_index,
+    .unpack = tfrecord_unpack,
+    .shape = wr_pictures_shape,
+    .decoder_new = wr_pictures_decoder_new,
+};

@@ -1,0 +1,341 @@
+/* cache_map.c - the map of a folder tier: which sample lies where.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The file is mapped and locked, which the storage table knows nothing of; it
+ * is the one file of a cache that does not go through it. */
+#include "pipeline/cache_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/crc32c.h"
+
+#define VERSION 1u
+/* Whoever holds it alone looks through it once; that takes a second for 50
+ * million samples. */
+#define LOCK_WAIT_NS (30 * UINT64_C(1000000000))
+
+/* A word: 2 bits of state, 10 of data file, 52 of offset / 64. */
+#define STATE_BITS   2
+#define SEGMENT_BITS 10
+#define OFFSET_SHIFT (STATE_BITS + SEGMENT_BITS)
+
+static const uint8_t magic[8] = {'W', 'E', 'I', 'R', 'M', 'A', 'P', '1'};
+
+_Static_assert(sizeof(struct wr_map_header) == WR_MAP_HEADER, "header");
+_Static_assert(sizeof(struct wr_map_entry) == 24, "entry");
+_Static_assert(offsetof(struct wr_map_header, used) == 4032, "header");
+_Static_assert(WR_MAP_SEGMENTS == 1u << SEGMENT_BITS, "segments");
+
+bool wr_map_bytes(uint64_t samples, size_t *ret)
+{
+    size_t n;
+
+    return wr_mul_ok(samples, sizeof(struct wr_map_entry), &n) &&
+           wr_add_ok(n, WR_MAP_HEADER, ret) && *ret <= SIZE_MAX / 4;
+}
+
+uint64_t wr_map_name_hash(const char *name)
+{
+    return XXH64(name, strlen(name), 0);
+}
+
+/* --- the file --- */
+
+static int open_file(struct wr_map *m, const char *path, weir_err *err)
+{
+    struct stat sb;
+    int e;
+
+    m->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (m->fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+        e = errno;
+        m->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        m->read_only = true;
+        if (m->fd < 0)
+            errno = e;
+    }
+    if (m->fd < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot open", path);
+    if (fstat(m->fd, &sb) < 0)
+        return wr_fail_errno(err, errno, "'%s'", path);
+    if (!S_ISREG(sb.st_mode))
+        return wr_fail(err, WEIR_EFORMAT, "'%s': not a file", path);
+    return 0;
+}
+
+/* Alone if `alone` and nobody else has it, else shared; returns an errno. */
+static int lock(int fd, bool alone, enum wr_map_hold *ret)
+{
+    uint64_t end = wr_clock_ns() + LOCK_WAIT_NS;
+
+    for (;;) {
+        if (alone && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            *ret = WR_MAP_ALONE;
+            return 0;
+        }
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+            *ret = WR_MAP_SHARED;
+            return 0;
+        }
+        if ((errno != EWOULDBLOCK && errno != EINTR) || wr_clock_ns() >= end)
+            return errno;
+        wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS);
+    }
+}
+
+int wr_map_lock(struct wr_map *m, const char *path, enum wr_map_hold *ret,
+                weir_err *err)
+{
+    int r, e;
+
+    *m = (struct wr_map){.fd = -1};
+    r = open_file(m, path, err);
+    if (r == 0 && (e = lock(m->fd, !m->read_only, ret)) != 0)
+        r = wr_fail_errno(err, e, "'%s': cannot lock", path);
+    if (r < 0)
+        wr_map_close(m);
+    return r;
+}
+
+static void unmap(struct wr_map *m)
+{
+    if (m->head)
+        munmap(m->head, m->size);
+    m->head = NULL;
+}
+
+void wr_map_close(struct wr_map *m)
+{
+    unmap(m);
+    if (m->fd >= 0)
+        close(m->fd);
+    *m = (struct wr_map){.fd = -1};
+}
+
+int wr_map_share(struct wr_map *m, weir_err *err)
+{
+    enum wr_map_hold hold;
+    int e = lock(m->fd, /* alone= */ false, &hold);
+
+    return e ? wr_fail_errno(err, e, "cannot lock the map") : 0;
+}
+
+bool wr_map_is_at(const struct wr_map *m, const char *path)
+{
+    struct stat held, there;
+
+    return fstat(m->fd, &held) == 0 && stat(path, &there) == 0 &&
+           held.st_ino == there.st_ino && held.st_dev == there.st_dev &&
+           (!m->head || (uint64_t)held.st_size == m->size);
+}
+
+/* --- what it says of itself --- */
+
+static bool is_map(const struct wr_map_header *h)
+{
+    return !memcmp(h->magic, magic, sizeof(magic)) && h->version == VERSION &&
+           h->entry_bytes == sizeof(struct wr_map_entry) &&
+           h->crc == wr_crc32c(0, h, offsetof(struct wr_map_header, crc));
+}
+
+static bool is_ours(const struct wr_map *m, const struct wr_map_id *id)
+{
+    const struct wr_map_header *h = m->head;
+
+    return is_map(h) && h->fingerprint == id->fingerprint &&
+           h->samples == id->samples && h->sample_bytes == id->sample_bytes;
+}
+
+bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
+                 uint64_t *ret_name_hash)
+{
+    struct wr_map_header h;
+
+    memcpy(&h, bytes, sizeof(h));
+    if (!is_map(&h))
+        return false;
+    *ret_fingerprint = h.fingerprint;
+    *ret_name_hash = h.name_hash;
+    return true;
+}
+
+static int map_file(struct wr_map *m, size_t size, uint64_t samples,
+                    weir_err *err)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                   m->read_only ? MAP_PRIVATE : MAP_SHARED, m->fd, 0);
+
+    if (p == MAP_FAILED)
+        return wr_fail_errno(err, errno, "cannot map %zu bytes", size);
+    m->head = p;
+    m->entries = (struct wr_map_entry *)((uint8_t *)p + WR_MAP_HEADER);
+    m->size = size;
+    m->samples = samples;
+    return 0;
+}
+
+/* Gives the file all its blocks: a hole that a full disk cannot fill would
+ * kill the process that writes into the mapping. */
+static int reserve(struct wr_map *m, size_t size, weir_err *err)
+{
+    int e = posix_fallocate(m->fd, 0, (off_t)size);
+
+    return e ? wr_fail_errno(err, e, "cannot make the map") : 0;
+}
+
+int wr_map_load(struct wr_map *m, const struct wr_map_id *id,
+                enum wr_map_hold hold, weir_err *err)
+{
+    struct stat sb;
+    size_t size;
+    int r = 0;
+
+    if (!wr_map_bytes(id->samples, &size))
+        return wr_fail(err, WEIR_ELIMIT, "too many samples");
+    if (fstat(m->fd, &sb) < 0)
+        return wr_fail_errno(err, errno, "cannot stat the map");
+    if ((uint64_t)sb.st_size != size)
+        return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
+    if (hold == WR_MAP_ALONE)
+        r = reserve(m, size, err);
+    if (r == 0)
+        r = map_file(m, size, id->samples, err);
+    if (r < 0)
+        return r;
+    if (!is_ours(m, id)) {
+        unmap(m);
+        return wr_fail(err, WEIR_EFORMAT, "the map is damaged or another's");
+    }
+    return 0;
+}
+
+static void fill_header(struct wr_map_header *h, const struct wr_map_id *id)
+{
+    memcpy(h->magic, magic, sizeof(magic));
+    h->version = VERSION;
+    h->entry_bytes = sizeof(struct wr_map_entry);
+    h->fingerprint = id->fingerprint;
+    h->samples = id->samples;
+    h->sample_bytes = id->sample_bytes;
+    h->budget = id->budget;
+    h->name_hash = wr_map_name_hash(id->name);
+    snprintf(h->name, sizeof(h->name), "%s", id->name);
+    h->crc = wr_crc32c(0, h, offsetof(struct wr_map_header, crc));
+}
+
+int wr_map_make(struct wr_map *m, const struct wr_map_id *id, weir_err *err)
+{
+    size_t size;
+    int r;
+
+    if (!wr_map_bytes(id->samples, &size))
+        return wr_fail(err, WEIR_ELIMIT, "too many samples");
+    unmap(m);
+    if (ftruncate(m->fd, 0) < 0)
+        return wr_fail_errno(err, errno, "cannot make the map");
+    r = reserve(m, size, err);
+    if (r == 0)
+        r = map_file(m, size, id->samples, err);
+    if (r == 0)
+        fill_header(m->head, id);
+    else
+        (void)!ftruncate(m->fd, 0);
+    return r;
+}
+
+/* --- entries --- */
+
+static uint64_t to_word(const struct wr_spot *s)
+{
+    return s->offset / WR_MAP_ALIGN << OFFSET_SHIFT |
+           (uint64_t)s->segment << STATE_BITS | WR_MAP_READY;
+}
+
+/* Of the entry as it is when ready, and of its place in the table. */
+static uint32_t self_crc(const struct wr_spot *s, uint64_t word, uint64_t id)
+{
+    uint64_t all[4] = {id, word, (uint64_t)s->len << 32 | s->label, s->crc};
+
+    return wr_crc32c(0, all, sizeof(all));
+}
+
+enum wr_map_state wr_map_read(const struct wr_map *m, uint64_t id,
+                              struct wr_spot *ret)
+{
+    const struct wr_map_entry *e = &m->entries[id];
+    uint64_t word = atomic_load_explicit(&e->word, memory_order_acquire);
+    unsigned state = word & ((1u << STATE_BITS) - 1);
+
+    ret->word = word;
+    if (word == 0)
+        return WR_MAP_EMPTY;
+    if (word == WR_MAP_WRITING)
+        return WR_MAP_WRITING;
+    ret->segment = (unsigned)(word >> STATE_BITS) % WR_MAP_SEGMENTS;
+    ret->offset = (word >> OFFSET_SHIFT) * WR_MAP_ALIGN;
+    ret->len = atomic_load_explicit(&e->len, memory_order_relaxed);
+    ret->label = atomic_load_explicit(&e->label, memory_order_relaxed);
+    ret->crc = atomic_load_explicit(&e->crc, memory_order_relaxed);
+    if (state != WR_MAP_READY || ret->len == 0 ||
+        self_crc(ret, word, id) !=
+            atomic_load_explicit(&e->self, memory_order_relaxed))
+        return WR_MAP_BROKEN;
+    return WR_MAP_READY;
+}
+
+bool wr_map_has(const struct wr_map *m, uint64_t id)
+{
+    return atomic_load_explicit(&m->entries[id].word, memory_order_relaxed) !=
+           0;
+}
+
+bool wr_map_claim(struct wr_map *m, uint64_t id)
+{
+    uint64_t empty = 0;
+
+    /* Acquire: the fields are written behind this, never before. */
+    return atomic_compare_exchange_strong_explicit(
+        &m->entries[id].word, &empty, WR_MAP_WRITING, memory_order_acquire,
+        memory_order_relaxed);
+}
+
+void wr_map_publish(struct wr_map *m, uint64_t id, const struct wr_spot *spot)
+{
+    struct wr_map_entry *e = &m->entries[id];
+    uint64_t word = to_word(spot);
+
+    atomic_store_explicit(&e->len, spot->len, memory_order_relaxed);
+    atomic_store_explicit(&e->label, spot->label, memory_order_relaxed);
+    atomic_store_explicit(&e->crc, spot->crc, memory_order_relaxed);
+    atomic_store_explicit(&e->self, self_crc(spot, word, id),
+                          memory_order_relaxed);
+    atomic_store_explicit(&e->word, word, memory_order_release);
+    atomic_fetch_add_explicit(&m->head->entries, 1, memory_order_relaxed);
+}
+
+void wr_map_release(struct wr_map *m, uint64_t id)
+{
+    atomic_store_explicit(&m->entries[id].word, 0, memory_order_release);
+}
+
+bool wr_map_reset(struct wr_map *m, uint64_t id, uint64_t word)
+{
+    if (!atomic_compare_exchange_strong_explicit(&m->entries[id].word, &word, 0,
+                                                 memory_order_release,
+                                                 memory_order_relaxed))
+        return false;
+    if (word % (1u << STATE_BITS) == WR_MAP_READY)
+        atomic_fetch_sub_explicit(&m->head->entries, 1, memory_order_relaxed);
+    return true;
+}

@@ -1,0 +1,120 @@
+/* cache_map.h - the map of a folder tier: which sample lies where.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A file that every process maps and changes by atomics; docs/formats/cache.md
+ * is its layout. Who uses it holds a shared lock on it; who holds it alone may
+ * mend it or make it anew. An entry goes empty -> writing -> ready, and back to
+ * empty when it was found damaged; what it points at is never written again. */
+#ifndef WR_PIPELINE_CACHE_MAP_H
+#define WR_PIPELINE_CACHE_MAP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+#define WR_MAP_SEGMENTS 1024u /* data files, at most */
+#define WR_MAP_HEADER   4096u
+#define WR_MAP_ALIGN    64u /* of offsets */
+
+/* The first WR_MAP_HEADER bytes of the file. */
+struct wr_map_header {
+    uint8_t magic[8];
+    uint32_t version, entry_bytes;
+    uint64_t fingerprint, samples, sample_bytes;
+    uint64_t budget; /* when it was made; for people */
+    uint64_t name_hash;
+    char name[256]; /* for people; cut */
+    uint8_t reserved[3716];
+    uint32_t crc;             /* of all before; what follows changes */
+    _Atomic uint64_t used;    /* bytes of budget that the data files take */
+    _Atomic uint64_t entries; /* that are ready */
+    uint8_t rest[48];
+};
+
+struct wr_map_entry {
+    _Atomic uint64_t word; /* state, data file, offset */
+    _Atomic uint32_t len, label;
+    _Atomic uint32_t crc;  /* of the sample's bytes */
+    _Atomic uint32_t self; /* CRC32C of this entry and its id */
+};
+
+/* What a map must say of itself to be ours. */
+struct wr_map_id {
+    uint64_t fingerprint, samples, sample_bytes;
+    uint64_t budget;
+    const char *name; /* borrowed */
+};
+
+/* Where a sample lies, and what it is. */
+struct wr_spot {
+    uint64_t word; /* as found; for wr_map_reset */
+    unsigned segment;
+    uint64_t offset;
+    uint32_t len, label, crc;
+};
+
+enum wr_map_hold { WR_MAP_SHARED, WR_MAP_ALONE };
+
+struct wr_map {
+    int fd;
+    struct wr_map_header *head;   /* owned: the mapping */
+    struct wr_map_entry *entries; /* borrowed from it */
+    size_t size;
+    uint64_t samples;
+    bool read_only; /* the mapping is private: changes stay here */
+};
+
+/* Bytes of the file for that many samples; false: too many. */
+bool wr_map_bytes(uint64_t samples, size_t *ret);
+
+/* Tells names apart that are equal up to the cut. */
+uint64_t wr_map_name_hash(const char *name);
+
+/* Opens or makes the file at `path` and locks it: alone when nobody else has
+ * it. The content is not looked at; *m is to be closed. */
+int wr_map_lock(struct wr_map *m, const char *path, enum wr_map_hold *ret,
+                weir_err *err);
+void wr_map_close(struct wr_map *m);
+
+/* Maps a file that is what `id` says; WEIR_EFORMAT: it is not. */
+int wr_map_load(struct wr_map *m, const struct wr_map_id *id,
+                enum wr_map_hold hold, weir_err *err);
+/* Makes it anew, empty, and maps it; only when held alone. */
+int wr_map_make(struct wr_map *m, const struct wr_map_id *id, weir_err *err);
+
+/* From alone to shared. Others may have come in between: look again whether
+ * it is still there. */
+int wr_map_share(struct wr_map *m, weir_err *err);
+/* Is it still the file at `path`? Not when it was removed before the lock. */
+bool wr_map_is_at(const struct wr_map *m, const char *path);
+
+/* Whose map are these WR_MAP_HEADER bytes? False: they are none. */
+bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
+                 uint64_t *ret_name_hash);
+
+/* --- entries; any thread --- */
+
+enum wr_map_state {
+    WR_MAP_EMPTY,
+    WR_MAP_WRITING,
+    WR_MAP_READY,
+    WR_MAP_BROKEN, /* it contradicts itself */
+};
+
+/* *ret is filled when READY; only the word when BROKEN. */
+enum wr_map_state wr_map_read(const struct wr_map *m, uint64_t id,
+                              struct wr_spot *ret);
+/* Not empty, whatever else. */
+bool wr_map_has(const struct wr_map *m, uint64_t id);
+/* Empty -> writing; false: it was not empty. */
+bool wr_map_claim(struct wr_map *m, uint64_t id);
+/* Writing -> ready, or back to empty. */
+void wr_map_publish(struct wr_map *m, uint64_t id, const struct wr_spot *spot);
+void wr_map_release(struct wr_map *m, uint64_t id);
+/* Back to empty if it is still as found. */
+bool wr_map_reset(struct wr_map *m, uint64_t id, uint64_t word);
+
+#endif

@@ -1,0 +1,209 @@
+/* cache_place.c - the folder of a cache: what lies in it, and who is stale.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/cache_place.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define MAP_NAME "map"
+
+void wr_place_init(struct wr_place *p, struct wr_store *st,
+                   const struct wr_map_id *id)
+{
+    uint64_t key[2] = {id->fingerprint, id->sample_bytes};
+
+    p->store = st;
+    snprintf(p->dir, sizeof(p->dir), WR_PLACE_ROOT "/%016" PRIx64,
+             (uint64_t)XXH64(key, sizeof(key), 0));
+}
+
+int wr_place_make(const struct wr_place *p, weir_err *err)
+{
+    const struct wr_storage_ops *ops = p->store->ops;
+    const char *const dirs[] = {WR_PLACE_ROOT, p->dir};
+
+    for (unsigned i = 0; i < WR_ARRAY_LEN(dirs); i++) {
+        weir_err why;
+        int r = ops->change(p->store, WR_MKDIR, dirs[i], NULL, &why);
+
+        if (r < 0 && r != WEIR_EEXIST) {
+            if (err)
+                *err = why;
+            return r;
+        }
+    }
+    return 0;
+}
+
+void wr_place_segment(const struct wr_place *p, unsigned segment, char *buf,
+                      size_t cap)
+{
+    snprintf(buf, cap, "%s/data-%04u", p->dir, segment);
+}
+
+int wr_place_map_path(const struct wr_place *p, char *buf, size_t cap,
+                      weir_err *err)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/" MAP_NAME, p->dir);
+    if (!p->store->ops->local_path || !p->store->ops->change)
+        return wr_fail(err, WEIR_ENOTSUP, "not a folder of this machine");
+    if (!p->store->ops->local_path(p->store, path, buf, cap))
+        return wr_fail(err, WEIR_ELIMIT, "the path is too long");
+    return 0;
+}
+
+/* --- the data files --- */
+
+static int note_size(void *arg, const struct wr_entry *e)
+{
+    uint64_t *sizes = arg;
+    char name[32];
+    unsigned n;
+
+    if (e->kind != WR_KIND_FILE || sscanf(e->name, "data-%4u", &n) != 1)
+        return 0;
+    snprintf(name, sizeof(name), "data-%04u", n);
+    if (n < WR_MAP_SEGMENTS && !strcmp(name, e->name))
+        sizes[n] = e->size;
+    return 0;
+}
+
+int wr_place_sizes(const struct wr_place *p, uint64_t sizes[WR_MAP_SEGMENTS],
+                   weir_err *err)
+{
+    for (unsigned i = 0; i < WR_MAP_SEGMENTS; i++)
+        sizes[i] = UINT64_MAX;
+    return p->store->ops->list(p->store, p->dir, note_size, sizes, err);
+}
+
+int wr_place_remove_segment(const struct wr_place *p, unsigned segment,
+                            weir_err *err)
+{
+    char path[64];
+
+    wr_place_segment(p, segment, path, sizeof(path));
+    return p->store->ops->change(p->store, WR_REMOVE, path, NULL, err);
+}
+
+/* --- the other data sets --- */
+
+struct sweep {
+    const struct wr_place *place; /* borrowed */
+    const struct wr_map_id *id;   /* borrowed */
+    char dir[PATH_MAX];           /* that is looked at */
+    uint64_t bytes;
+    weir_err *err; /* borrowed; NULL: none */
+};
+
+static int add_size(void *arg, const struct wr_entry *e)
+{
+    struct sweep *s = arg;
+    uint64_t size = e->kind == WR_KIND_FILE ? e->size : 0;
+
+    s->bytes += WR_ALIGN_UP(WR_MIN(size, (uint64_t)1 << 60),
+                            (uint64_t)WR_PLACE_BLOCK);
+    return 0;
+}
+
+/* All but the map: see below. */
+static int remove_file(void *arg, const struct wr_entry *e)
+{
+    struct sweep *s = arg;
+    struct wr_store *st = s->place->store;
+    char path[PATH_MAX];
+
+    if (strcmp(e->name, MAP_NAME) &&
+        snprintf(path, sizeof(path), "%s/%s", s->dir, e->name) <
+            (int)sizeof(path))
+        st->ops->change(st, WR_REMOVE, path, NULL, NULL);
+    return 0;
+}
+
+/* Is the map at `path` that of an older state of our data set? */
+static bool is_stale(struct sweep *s, const char *path)
+{
+    struct wr_store *st = s->place->store;
+    uint8_t bytes[WR_MAP_HEADER];
+    uint64_t fingerprint, name_hash;
+    struct wr_object *o;
+    int64_t n;
+
+    if (!*s->id->name ||
+        st->ops->object_open(st, path, WR_OPEN_READ, &o, NULL) < 0)
+        return false;
+    n = o->ops->read(o, bytes, sizeof(bytes), 0, NULL);
+    o->ops->close(o, /* sync= */ false, NULL);
+    return n == (int64_t)sizeof(bytes) &&
+           wr_map_peek(bytes, &fingerprint, &name_hash) &&
+           fingerprint != s->id->fingerprint &&
+           name_hash == wr_map_name_hash(s->id->name);
+}
+
+/* The lock keeps others from using it, as long as the map that they would find
+ * is the one that is locked: so it goes last. Who waits for the lock finds out
+ * that it was removed, and makes another. */
+static void remove_if_stale(struct sweep *s)
+{
+    struct wr_store *st = s->place->store;
+    char path[PATH_MAX], local[PATH_MAX];
+    enum wr_map_hold hold;
+    struct wr_map map;
+
+    if (snprintf(path, sizeof(path), "%s/" MAP_NAME, s->dir) >=
+            (int)sizeof(path) ||
+        !is_stale(s, path) ||
+        !st->ops->local_path(st, path, local, sizeof(local)) ||
+        wr_map_lock(&map, local, &hold, NULL) < 0)
+        return;
+    if (hold == WR_MAP_ALONE && wr_map_is_at(&map, local) &&
+        is_stale(s, path)) {
+        st->ops->list(st, s->dir, remove_file, s, NULL);
+        st->ops->change(st, WR_REMOVE, path, NULL, NULL);
+        st->ops->change(st, WR_REMOVE, s->dir, NULL, NULL);
+    }
+    wr_map_close(&map);
+}
+
+static int sweep_one(void *arg, const struct wr_entry *e)
+{
+    struct sweep *s = arg;
+    struct wr_store *st = s->place->store;
+    weir_err why;
+    int r;
+
+    if (e->kind != WR_KIND_DIR)
+        return add_size(s, e);
+    if (snprintf(s->dir, sizeof(s->dir), WR_PLACE_ROOT "/%s", e->name) >=
+            (int)sizeof(s->dir) ||
+        !strcmp(s->dir, s->place->dir))
+        return 0;
+    remove_if_stale(s);
+    r = st->ops->list(st, s->dir, add_size, s, &why);
+    if (r == WEIR_ENOENT) /* gone */
+        return 0;
+    if (r < 0 && s->err)
+        *s->err = why;
+    s->bytes += WR_PLACE_BLOCK;
+    return r;
+}
+
+int wr_place_sweep(const struct wr_place *p, const struct wr_map_id *id,
+                   uint64_t *ret_bytes, weir_err *err)
+{
+    struct sweep s = {.place = p, .id = id, .err = err};
+    int r = p->store->ops->list(p->store, WR_PLACE_ROOT, sweep_one, &s, err);
+
+    if (r < 0)
+        return r;
+    *ret_bytes = s.bytes;
+    return 0;
+}

@@ -1,0 +1,206 @@
+/* config.c - the settings of a pipeline: defaults, checks, what they mean here.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define MAX_BATCH    (1u << 20)
+#define MAX_SIDE     (1u << 14)
+#define MAX_THREADS  1024u
+#define MAX_DEPTH    4096u
+#define MAX_PREFETCH 1024u
+
+/* Where WEIR_AUTO begins, and how far it goes. */
+#define AUTO_DEPTH         32u
+#define AUTO_PREFETCH      1u
+#define AUTO_MOST_DEPTH    1024u
+#define AUTO_MOST_PREFETCH 8u
+
+void weir_pipeline_defaults(weir_pipeline_config *cfg)
+{
+    *cfg = (weir_pipeline_config){
+        .batch = 64,
+        .width = 224,
+        .height = 224,
+        .channels = 3,
+        .mean = {0.485f, 0.456f, 0.406f},
+        .std = {0.229f, 0.224f, 0.225f},
+        .crop_center = 0.875f,
+        .crop_area = {0.08f, 1},
+        .crop_ratio = {3.0f / 4, 4.0f / 3},
+        .block_window = 16,
+        .epochs = 1,
+        .world = 1,
+        .depth = 32,
+        .prefetch = 1,
+    };
+}
+
+/* --- checking what was asked for --- */
+
+static int check_range(const char *name, uint64_t value, uint64_t min,
+                       uint64_t max, weir_err *err)
+{
+    if (value >= min && value <= max)
+        return 0;
+    return wr_fail(err, WEIR_EINVAL,
+                   "%s is %" PRIu64 ", not between %" PRIu64 " and %" PRIu64,
+                   name, value, min, max);
+}
+
+static int check_numbers(const weir_pipeline_config *c, weir_err *err)
+{
+    const struct {
+        const char *name;
+        uint64_t value, min, max;
+    } ranges[] = {
+        {"batch", c->batch, 1, MAX_BATCH},
+        {"width", c->width, 1, MAX_SIDE},
+        {"height", c->height, 1, MAX_SIDE},
+        {"depth", c->depth, 1, MAX_DEPTH},
+        {"threads", c->threads, 1, MAX_THREADS},
+        {"prefetch", c->prefetch, 0, MAX_PREFETCH},
+        {"world", c->world, 1, UINT32_MAX},
+        {"rank", c->rank, 0, c->world ? c->world - 1 : 0},
+        {"dtype", c->dtype, 0, WEIR_U8},
+        {"layout", c->layout, 0, WEIR_NCHW},
+        {"resize", c->resize, 0, WEIR_RESIZE_AREA},
+        {"decode", c->decode, 0, WEIR_DECODE_FAST},
+        {"stages", c->stages, 0, WEIR_STAGES_DECODE},
+        {"order", c->order, 0, WEIR_ORDER_BLOCK},
+        {"remainder", c->remainder, 0, WEIR_REMAINDER_PAD},
+        {"on_error", c->on_error, 0, WEIR_ON_ERROR_FAIL},
+        {"io", c->io, 0, WEIR_IO_BLOCKING},
+        {"crop", c->crop, 0, WEIR_CROP_RANDOM},
+        {"cache_what", c->cache_what, 0, WEIR_CACHE_DECODED},
+    };
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(ranges); i++) {
+        int r = check_range(ranges[i].name, ranges[i].value, ranges[i].min,
+                            ranges[i].max, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
+                        weir_err *err)
+{
+    int r = check_numbers(c, err);
+
+    if (r < 0)
+        return r;
+    if (c->channels != 1 && c->channels != 3)
+        return wr_fail(err, WEIR_EINVAL, "channels is %" PRIu32 ", not 1 or 3",
+                       c->channels);
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(c->mean[i]) || !isfinite(c->std[i]) || c->std[i] == 0)
+            return wr_fail(err, WEIR_EINVAL,
+                           "mean and std must be finite, std not 0");
+    for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
+        if (c->reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
+    if (c->cache && c->cache_what == WEIR_CACHE_DECODED &&
+        (c->crop == WEIR_CROP_RANDOM || c->flip))
+        return wr_fail(
+            err, WEIR_EINVAL,
+            "a cache of decoded samples would repeat the same random "
+            "crops and flips: cache encoded samples");
+    if (c->cache && c->cache_what == WEIR_CACHE_DECODED &&
+        c->stages != WEIR_STAGES_ALL)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a cache of decoded samples needs all stages");
+    if (!c->alloc != !c->free)
+        return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
+    if (!wr_index_count(ds->index))
+        return wr_fail(err, WEIR_ENOENT, "'%s': no samples", ds->url);
+    return 0;
+}
+
+/* --- what is left to us --- */
+
+/* Samples of about 1.5 MiB together: what a request may be made of. A gzip object
+ * is inflated as a whole, so its samples had better be used together. */
+static uint32_t usual_block(const weir_dataset *ds)
+{
+    const struct wr_index *ix = ds->index;
+    uint64_t n = WR_MAX(wr_index_count(ix), (uint64_t)1);
+    uint64_t mean = WR_MAX(wr_index_bytes(ix) / n, (uint64_t)1);
+    uint64_t block = ((uint64_t)3 << 19) / mean;
+    struct wr_place first;
+
+    wr_index_place(ix, 0, &first);
+    if (first.packed)
+        block = n / WR_MAX(wr_index_object_count(ix), (uint64_t)1);
+    return (uint32_t)WR_MIN(WR_MAX(block, (uint64_t)1), (uint64_t)65536);
+}
+
+uint64_t wr_config_memory(const weir_pipeline_config *c)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    if (c->memory)
+        return c->memory;
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 4
+                                 : (uint64_t)1 << 30;
+}
+
+/* As far as half of the memory reaches for each of reads and batches. */
+static void most_of(const weir_dataset *ds, const weir_pipeline_config *c,
+                    struct wr_knobs *most)
+{
+    uint64_t half = wr_config_memory(c) / 2;
+    uint64_t n = wr_index_count(ds->index);
+    uint64_t mean = wr_index_bytes(ds->index) / WR_MAX(n, (uint64_t)1);
+    uint64_t depth = half / most->threads / (2 * mean + 4096);
+    struct wr_tensor_shape shape = {0};
+    uint64_t batches;
+
+    most->depth = (uint32_t)WR_MIN(WR_MAX(depth, (uint64_t)1),
+                                   (uint64_t)AUTO_MOST_DEPTH);
+    if (c->stages == WEIR_STAGES_ALL)
+        ds->format->shape(ds->index, c, &shape, NULL);
+    batches = half / WR_MAX((uint64_t)shape.bytes * c->batch, (uint64_t)1);
+    most->prefetch = (uint32_t)WR_MIN(WR_MAX(batches, (uint64_t)3) - 2,
+                                      (uint64_t)AUTO_MOST_PREFETCH);
+}
+
+int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
+                     struct wr_tune *ret_tune, weir_err *err)
+{
+    const bool is_auto[] = {c->threads == WEIR_AUTO, c->depth == WEIR_AUTO,
+                            c->prefetch == WEIR_AUTO};
+    struct wr_knobs first, most;
+    int r;
+
+    if (!c->threads || is_auto[WR_KNOB_THREADS])
+        c->threads = wr_cpu_count();
+    first.threads = most.threads = c->threads;
+    if (is_auto[WR_KNOB_DEPTH])
+        c->depth = AUTO_DEPTH;
+    if (is_auto[WR_KNOB_PREFETCH])
+        c->prefetch = AUTO_PREFETCH;
+    r = check_config(ds, c, err);
+    if (r < 0)
+        return r;
+    if (!c->block_samples)
+        c->block_samples = usual_block(ds);
+    most_of(ds, c, &most);
+    if (is_auto[WR_KNOB_DEPTH])
+        c->depth = most.depth;
+    if (is_auto[WR_KNOB_PREFETCH])
+        c->prefetch = most.prefetch;
+    first.depth = is_auto[WR_KNOB_DEPTH] ? WR_MIN(AUTO_DEPTH, c->depth)
+                                         : c->depth;
+    first.prefetch = is_auto[WR_KNOB_PREFETCH] ? AUTO_PREFETCH : c->prefetch;
+    most = (struct wr_knobs){c->threads, c->depth, c->prefetch};
+    wr_tune_init(ret_tune, &first, &most, is_auto);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* config.h - the settings of a pipeline: checks, what they mean here.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_PIPELINE_CONFIG_H
+#define WR_PIPELINE_CONFIG_H
+
+#include "format/format.h"
+#include "pipeline/tune.h"
+
+/* Checks `c` and fills in what is left to the library. threads, depth and
+ * prefetch become the most there can be; *ret_tune has what is in force at
+ * first. */
+int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
+                     struct wr_tune *ret_tune, weir_err *err);
+
+/* Bytes that the pipeline may spend as it sees fit. */
+uint64_t wr_config_memory(const weir_pipeline_config *c);
+
+#endif

@@ -1,0 +1,121 @@
+/* deliver.c - from the bytes of a sample to its place in the batch.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "pipeline/worker.h"
+
+void *wr_task_slot(const struct wr_task *t)
+{
+    const struct wr_sched *s = t->batch->sched;
+
+    return s->wants_data ? (uint8_t *)t->batch->data + t->slot * s->shape.bytes
+                         : NULL;
+}
+
+void wr_task_fail(struct wr_task *t, const weir_err *err)
+{
+    t->code = err->code;
+    t->text = strdup(err->msg);
+}
+
+void wr_task_release(struct wr_task *t)
+{
+    wr_block_free(&t->block);
+    wr_extent_leave(t);
+}
+
+static void name_error(const struct wr_task *t, weir_err *err)
+{
+    if (t->place.whole)
+        wr_fail_prefix(err, err->code, "'%s'", t->path);
+    else
+        wr_fail_prefix(err, err->code,
+                       "'%s': sample %" PRIu64 " at offset %" PRIu64, t->path,
+                       t->id, t->place.offset);
+}
+
+/* Checks, unpacks and decodes. */
+static int make(struct wr_worker *w, struct wr_task *t,
+                struct wr_picture_times *times, weir_err *err)
+{
+    const weir_dataset *ds = w->sched->ds;
+    struct wr_sample s = {
+        .bytes = t->rd.data,
+        .len = t->rd.len,
+        .id = t->id,
+        .epoch = t->batch->epoch->number,
+        .label = t->place.label,
+    };
+    int r = 0;
+
+    if (ds->format->unpack)
+        r = ds->format->unpack(ds->index, &s, /* payload= */ w->decoder != NULL,
+                               err);
+    if (r == 0 && w->decoder)
+        r = w->decoder->ops->decode(w->decoder, &s, wr_task_slot(t), times,
+                                    err);
+    if (r == 0)
+        t->place.label = s.label;
+    return r;
+}
+
+/* Offers a sample to the cache; one from a folder, to a faster tier. */
+static void keep(struct wr_worker *w, const struct wr_task *t)
+{
+    const struct wr_sched *s = w->sched;
+
+    if (!s->cache || (t->from_cache && t->hit.bytes))
+        return;
+    if (t->from_cache && !wr_cache_wants(s->cache, t->id, t->rd.len))
+        return;
+    if (s->cache_decoded && !t->from_cache)
+        wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
+                     s->shape.bytes);
+    else
+        wr_cache_put(s->cache, t->id, t->place.label, t->rd.data, t->rd.len);
+}
+
+void wr_keep_slot(struct wr_worker *w, struct wr_task *t)
+{
+    const struct wr_sched *s = w->sched;
+
+    if (s->cache && !t->from_cache)
+        wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
+                     s->shape.bytes);
+}
+
+static void deliver(struct wr_worker *w, struct wr_task *t)
+{
+    struct wr_picture_times times = {0};
+    uint64_t start = wr_clock_ns(), spent;
+    weir_err err;
+
+    if (t->is_tensor) {
+        memcpy(wr_task_slot(t), t->rd.data, t->rd.len);
+        keep(w, t);
+        wr_count(&w->stats.resample, wr_clock_ns() - start);
+    } else if (make(w, t, &times, &err) < 0) {
+        name_error(t, &err);
+        wr_task_fail(t, &err);
+    } else {
+        keep(w, t);
+    }
+    if (!t->is_tensor) {
+        spent = wr_clock_ns() - start;
+        wr_count(&w->stats.resample, WR_MIN(times.resample_ns, spent));
+        wr_count(&w->stats.decode, spent - WR_MIN(times.resample_ns, spent));
+    }
+    wr_task_release(t);
+}
+
+void wr_deliver(struct wr_worker *w, struct wr_task *const *tasks, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        deliver(w, tasks[i]);
+    wr_sched_finish(w->sched, tasks, n);
+}

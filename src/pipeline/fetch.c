@@ -1,0 +1,374 @@
+/* fetch.c - from a ticket to the bytes of its sample, wherever they are.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * In this order: the cache (memory, then folders), bytes that samples share
+ * (extent.c), a read of its own. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "pipeline/worker.h"
+
+/* One encoded sample; nothing sensible is larger. */
+#define MAX_SAMPLE ((uint64_t)1 << 31)
+
+static void send(struct wr_worker *w, enum wr_lane_name lane,
+                 struct wr_read *rd)
+{
+    w->lanes[lane].reads[w->lanes[lane].read_count++] = rd;
+}
+
+static void finish_bad(struct wr_worker *w, struct wr_task *t,
+                       const weir_err *err)
+{
+    wr_task_fail(t, err);
+    w->finished[w->finished_count++] = t;
+}
+
+static bool set_path(struct wr_worker *w, struct wr_task *t)
+{
+    const struct wr_index *ix = w->sched->ds->index;
+    size_t len = wr_index_object_path(ix, t->place.object, t->path,
+                                      t->path_cap);
+
+    if (len < t->path_cap)
+        return true;
+    if (!wr_grow(&t->path, &t->path_cap, len + 1, 1))
+        return false;
+    wr_index_object_path(ix, t->place.object, t->path, t->path_cap);
+    return true;
+}
+
+static int check_length(const struct wr_worker *w, const struct wr_task *t,
+                        weir_err *err)
+{
+    uint64_t len = t->place.length;
+
+    if (len == 0)
+        return wr_fail(err, WEIR_EFORMAT, "'%s': empty", t->path);
+    if (len > MAX_SAMPLE)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "'%s': a sample of %" PRIu64 " bytes is over the limit",
+                       t->path, len);
+    if (w->sched->into_slot && len != w->sched->shape.bytes)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "'%s': a sample of %" PRIu64 " bytes, not %zu", t->path,
+                       len, w->sched->shape.bytes);
+    return 0;
+}
+
+/* --- a read of its own --- */
+
+/* Memory for `len` bytes; false: not now. One that must not wait for samples of
+ * later batches, because they may be waiting for it, gets it from the heap. */
+static bool set_memory(struct wr_worker *w, struct wr_task *t, size_t len,
+                       bool urgent)
+{
+    size_t cap = wr_read_cap(len, w->sched->cfg.direct);
+
+    if (!wr_arena_alloc(&w->arena, cap, &t->block) &&
+        !(urgent && wr_arena_alloc_heap(&w->arena, cap, &t->block)))
+        return false;
+    t->rd.buf = t->block.mem;
+    t->rd.cap = cap;
+    return true;
+}
+
+static bool read_alone(struct wr_worker *w, struct wr_task *t, bool urgent)
+{
+    const struct wr_sched *s = w->sched;
+
+    t->rd = (struct wr_read){
+        .path = t->path,
+        .offset = t->place.offset,
+        .len = (size_t)t->place.length,
+        .whole = t->place.whole && !s->into_slot,
+        .tag = WR_TAG_TASK,
+    };
+    if (s->into_slot) {
+        t->rd.buf = wr_task_slot(t);
+        t->rd.cap = t->rd.len;
+    } else if (!set_memory(w, t, t->rd.len, urgent)) {
+        return false;
+    }
+    if (!t->place.whole)
+        t->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
+    send(w, WR_LANE_STORE, &t->rd);
+    return true;
+}
+
+static void read_again(struct wr_worker *w, struct wr_task *t)
+{
+    weir_err err;
+
+    if (read_alone(w, t, /* urgent= */ true))
+        return;
+    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
+            t->place.length);
+    finish_bad(w, t, &err);
+}
+
+/* --- bytes that samples share --- */
+
+static void arrive_all(struct wr_worker *w, struct wr_task *list)
+{
+    struct wr_task *t;
+
+    while ((t = list)) {
+        list = t->next_waiting;
+        wr_sched_arrive(w->sched, &t, 1);
+    }
+}
+
+static void load_extent(struct wr_worker *w, struct wr_task *t)
+{
+    struct wr_extent *e = t->extent;
+    struct wr_task *list;
+    weir_err err;
+    int r;
+
+    if (!t->place.packed) {
+        e->rd.path = t->path;
+        e->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
+        send(w, WR_LANE_STORE, &e->rd);
+        return;
+    }
+    r = wr_extent_inflate(e, t->path, &err);
+    wr_count(&w->stats.bytes,
+             r < 0 ? 0 : wr_index_object_size(w->sched->ds->index, e->object));
+    list = wr_extent_loaded(e, r == 0);
+    if (r == 0) {
+        arrive_all(w, list);
+        return;
+    }
+    while ((t = list)) { /* no part of it can be read alone */
+        list = t->next_waiting;
+        wr_task_fail(t, &err);
+        wr_sched_finish(w->sched, &t, 1);
+    }
+}
+
+static bool from_extent(struct wr_worker *w, struct wr_task *t, bool fill)
+{
+    switch (wr_extents_get(w->sched->extents, t, fill)) {
+    case WR_EXTENT_NONE:
+        return false;
+    case WR_EXTENT_READY:
+        w->arrived[w->arrived_count++] = t;
+        break;
+    case WR_EXTENT_WAIT:
+        break;
+    case WR_EXTENT_LOAD:
+        load_extent(w, t);
+        break;
+    }
+    return true;
+}
+
+/* --- the cache --- */
+
+static bool read_tier(struct wr_worker *w, struct wr_task *t, bool urgent)
+{
+    t->rd = (struct wr_read){
+        .object = t->hit.object,
+        .offset = t->hit.offset,
+        .len = t->hit.len,
+        .tag = WR_TAG_TASK,
+    };
+    if (!set_memory(w, t, t->hit.len, urgent))
+        return false;
+    send(w, WR_LANE_TIER, &t->rd);
+    return true;
+}
+
+/* Found in memory: it is there. */
+static void take_hit(struct wr_worker *w, struct wr_task *t)
+{
+    union {
+        const uint8_t *in;
+        uint8_t *out; /* nobody writes through it */
+    } at = {.in = t->hit.bytes};
+
+    t->rd = (struct wr_read){.data = at.out, .len = t->hit.len};
+    t->place.label = t->hit.label;
+    w->arrived[w->arrived_count++] = t;
+}
+
+/* --- tickets --- */
+
+enum started { STARTED, LATER };
+
+static enum started start(struct wr_worker *w, struct wr_task *t, bool fill)
+{
+    const struct wr_sched *s = w->sched;
+    bool urgent = fill;
+    weir_err err;
+
+    if (!set_path(w, t)) {
+        wr_fail(&err, WEIR_ENOMEM, "out of memory");
+        finish_bad(w, t, &err);
+        return STARTED;
+    }
+    t->from_cache = s->cache && wr_cache_find(s->cache, t->id, &t->hit);
+    t->is_tensor = t->from_cache && (s->cache_decoded || s->into_slot);
+    if (t->from_cache && t->hit.bytes) {
+        take_hit(w, t);
+        return STARTED;
+    }
+    if (check_length(w, t, &err) < 0) {
+        finish_bad(w, t, &err);
+        return STARTED;
+    }
+    if (s->cache && !t->from_cache)
+        wr_count(&w->stats.misses, 1);
+    if (!t->from_cache && from_extent(w, t, fill))
+        return STARTED;
+    /* With all other records spare nothing will come free: wait no longer. */
+    urgent |= w->spare_count + 1 == s->cfg.depth;
+    if (t->from_cache ? read_tier(w, t, urgent) : read_alone(w, t, urgent))
+        return STARTED;
+    if (!urgent)
+        return LATER;
+    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
+            t->place.length);
+    finish_bad(w, t, &err);
+    return STARTED;
+}
+
+static enum started start_ticket(struct wr_worker *w,
+                                 const struct wr_ticket *ticket)
+{
+    struct wr_task *t = w->spare[--w->spare_count];
+
+    t->batch = ticket->batch;
+    t->slot = ticket->slot;
+    t->id = ticket->id;
+    t->code = 0;
+    t->extent = NULL;
+    wr_index_place(w->sched->ds->index, t->id, &t->place);
+    if (start(w, t, ticket->fill) == STARTED)
+        return STARTED;
+    w->spare_count++; /* t is on top still */
+    return LATER;
+}
+
+static void submit(struct wr_worker *w, struct wr_lane *l)
+{
+    unsigned sent = 0;
+
+    wr_count(&w->stats.requests, l->read_count);
+    /* A queue is as deep as there are records, so it takes all of them. */
+    while (sent < l->read_count)
+        sent += l->queue->ops->submit(l->queue, l->reads + sent,
+                                      l->read_count - sent);
+    l->in_flight += l->read_count;
+    l->read_count = 0;
+}
+
+static void hand_over(struct wr_worker *w)
+{
+    if (w->arrived_count)
+        wr_sched_arrive(w->sched, w->arrived, w->arrived_count);
+    if (w->finished_count)
+        wr_sched_finish(w->sched, w->finished, w->finished_count);
+    w->arrived_count = w->finished_count = 0;
+}
+
+void wr_fetch(struct wr_worker *w)
+{
+    wr_sched_take(w->sched, w);
+    w->arena.want = wr_worker_ring(w->sched, w->depth);
+    while (w->again) {
+        struct wr_task *t = w->again;
+
+        w->again = t->next_waiting;
+        read_again(w, t);
+    }
+    while (w->ticket_count && w->spare_count) {
+        if (start_ticket(w, &w->tickets[w->ticket_head]) == LATER)
+            break;
+        w->ticket_head++;
+        w->ticket_count--;
+    }
+    for (unsigned k = 0; k < WR_LANES; k++)
+        submit(w, &w->lanes[k]);
+    hand_over(w);
+}
+
+/* --- what has arrived --- */
+
+static void extent_arrived(struct wr_worker *w, struct wr_extent *e)
+{
+    bool ok = e->rd.result == 0;
+    struct wr_task *list = wr_extent_loaded(e, ok);
+
+    if (ok)
+        arrive_all(w, list);
+    else /* which of the samples are bad shows when each is read alone */
+        wr_sched_retry(w->sched, list);
+}
+
+/* An entry of a folder that cannot be read or is damaged: as if it had not
+ * been found. */
+static bool is_good_hit(struct wr_worker *w, struct wr_task *t)
+{
+    const void *bytes = t->rd.result == 0 ? t->rd.data : NULL;
+
+    if (wr_cache_check(w->sched->cache, t->id, &t->hit, bytes))
+        return true;
+    t->from_cache = t->is_tensor = false;
+    wr_count(&w->stats.misses, 1);
+    wr_block_free(&t->block);
+    read_again(w, t);
+    return false;
+}
+
+static void task_arrived(struct wr_worker *w, struct wr_task *t)
+{
+    const struct wr_sched *s = w->sched;
+    weir_err err;
+
+    if (t->from_cache) {
+        if (!is_good_hit(w, t))
+            return;
+        t->place.label = t->hit.label;
+    } else if (t->rd.result) {
+        wr_read_error(&t->rd, t->path, &err);
+        wr_task_fail(t, &err);
+    }
+    if (t->code == 0 && s->delivers && (t->from_cache || !s->into_slot)) {
+        w->arrived[w->arrived_count++] = t;
+        return;
+    }
+    if (t->code == 0 && s->into_slot)
+        wr_keep_slot(w, t);
+    wr_block_free(&t->block);
+    w->finished[w->finished_count++] = t;
+}
+
+void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait)
+{
+    struct wr_lane *l = &w->lanes[lane];
+    uint64_t bytes = 0;
+    unsigned n;
+
+    if (!l->in_flight)
+        return;
+    n = l->queue->ops->reap(l->queue, w->reaped, l->in_flight, wait);
+    l->in_flight -= n;
+    for (unsigned i = 0; i < n; i++) {
+        struct wr_read *rd = w->reaped[i];
+
+        bytes += rd->got;
+        if (rd->tag == WR_TAG_EXTENT)
+            extent_arrived(w, (struct wr_extent *)rd); /* first member */
+        else
+            task_arrived(w, (struct wr_task *)rd);
+    }
+    wr_count(&w->stats.bytes, lane == WR_LANE_STORE ? bytes : 0);
+    for (unsigned k = 0; k < WR_LANES; k++)
+        submit(w, &w->lanes[k]); /* what is to be read again */
+    hand_over(w);
+}

@@ -1,0 +1,1 @@
+weir convert nowhere out --to tar

@@ -1,0 +1,1 @@
+weir convert in out

@@ -1,0 +1,136 @@
+/* test_index_check.c - each lie that an index may tell is found out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "format/index_check.h"
+#include "format/index_private.h"
+#include "indexes.h"
+
+static void test_truth(void **state)
+{
+    (void)state;
+    for (enum index_kind kind = 0; kind < INDEX_KINDS; kind++) {
+        struct wr_index *ix = index_make(kind);
+
+        assert_null(wr_index_check(ix));
+        wr_index_free(ix);
+    }
+}
+
+/* Tells one lie, asks, and takes it back. */
+#define LIE(ix, field, value, word)                                            \
+    do {                                                                       \
+        __typeof__((ix)->field) was = (ix)->field;                             \
+        const char *why;                                                       \
+                                                                               \
+        (ix)->field = (value);                                                 \
+        why = wr_index_check(ix);                                              \
+        (ix)->field = was;                                                     \
+        assert_non_null(why);                                                  \
+        if (!strstr(why, word))                                                \
+            fail_msg("%s", why);                                               \
+    } while (0)
+
+static void test_totals(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_MIXED);
+
+    (void)state;
+    LIE(ix, totals.count, 1000, "totals");
+    LIE(ix, totals.bytes, 1, "totals");
+    LIE(ix, totals.max_length, 1, "totals");
+    LIE(ix, totals.max_label_plus_1, 1, "totals");
+    LIE(ix, issue_count, 0, "problems");
+    LIE(ix, stamp_count, 1, "stamps");
+    LIE(ix, label_count, 100, "no segment has");
+    LIE(ix, entry_name_count, 1, "names");
+    wr_index_free(ix);
+}
+
+static void test_objects(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_WHOLE);
+
+    (void)state;
+    LIE(ix, objects[3].name, ix->names_len, "out of range");
+    LIE(ix, objects[3].name, UINT64_MAX, "out of range");
+    LIE(ix, objects[8].dir, (uint32_t)ix->dirs.count, "out of range");
+    LIE(ix, objects[2].size, UINT64_MAX, "sizes");
+    LIE(ix, objects[2].size, 1, "totals");
+    LIE(ix, objects[2].label, 77, "totals");
+    LIE(ix, names[ix->names_len - 1], 'x', "do not end");
+    LIE(ix, names_len, 0, "out of range");
+    LIE(ix, dirs.pool[ix->dirs.pool_len - 1], 'x', "does not end");
+    LIE(ix, dirs.at[1], ix->dirs.pool_len, "out of place");
+    LIE(ix, dirs.at[1], 1, "out of place");
+    LIE(ix, dirs.at[0], 3, "out of place");
+    LIE(ix, classes.count, 0, "incomplete");
+    LIE(ix, stamped.pool_len, 0, "incomplete");
+    wr_index_free(ix);
+}
+
+static void test_segments(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_MIXED);
+    size_t runs = 1, records = 4;
+
+    (void)state;
+    assert_int_equal(ix->segments[runs].kind, WR_SEGMENT_RUN);
+    assert_int_equal(ix->segments[records].kind, WR_SEGMENT_RECORDS);
+    LIE(ix, segments[0].first, 1, "in order");
+    LIE(ix, segments[1].first, 8, "in order");
+    LIE(ix, segments[2].object, 2, "in order");
+    LIE(ix, segments[0].count, 0, "in order");
+    LIE(ix, segments[0].count, UINT64_MAX, "not there");
+    LIE(ix, segments[0].object, UINT64_MAX, "not there");
+    LIE(ix, segments[0].kind, 9, "unknown kind");
+    LIE(ix, segments[runs].length, 0, "outside");
+    LIE(ix, segments[runs].length, UINT64_MAX, "outside");
+    LIE(ix, segments[runs].offset, UINT64_MAX, "outside");
+    LIE(ix, segments[runs].offset, 4090, "outside");
+    LIE(ix, segments[runs].labels, 1, "labels");
+    LIE(ix, segments[runs].object, 1000, "outside");
+    LIE(ix, segments[records].labels, 1, "out of range");
+    LIE(ix, segments[records].count, 100, "out of range");
+    LIE(ix, segments[records].object, 1000, "out of range");
+    LIE(ix, entries[1].offset, 399, "outside");
+    LIE(ix, entries[1].offset, UINT64_MAX, "outside");
+    LIE(ix, entries[1].length, 401, "outside");
+    LIE(ix, entries[7].length, 501, "outside"); /* of what it inflates to */
+    LIE(ix, entry_names[2], ix->names_len, "out of range");
+    LIE(ix, packed[0].object, ix->object_count, "gzip");
+    LIE(ix, packed[0].inflated, 0, "gzip");
+    wr_index_free(ix);
+}
+
+static void test_shape(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_RUNS);
+
+    (void)state;
+    LIE(ix, shape.ndim, 8, "shape");
+    LIE(ix, shape.elem, 3, "shape");
+    LIE(ix, shape.dims[0], UINT64_MAX, "overflow");
+    LIE(ix, shape.dims[0], 0, "zero");
+    LIE(ix, shape.dims[0], UINT64_C(1) << 30, "limit");
+    LIE(ix, shape.dims[0], 4, "sizes"); /* more than a sample has */
+    LIE(ix, segments[0].length, 6, "sizes");
+    wr_index_free(ix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_shape),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* test_cache_ram.c - the tier in memory: its budget, its threads.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cachekit.h"
+#include "pipeline/cache_ram.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+#define MB (UINT64_C(1) << 20)
+
+static struct kit random_sizes(uint64_t samples, size_t sample_bytes)
+{
+    struct kit k = {.seed = 5};
+
+    k.cfg.samples = samples;
+    k.cfg.sample_bytes = sample_bytes;
+    return k;
+}
+
+static bool put(struct wr_cache_ram *r, const struct kit *k, uint64_t id)
+{
+    static _Thread_local uint8_t buf[KIT_MAX];
+
+    kit_fill(k, id, buf);
+    return wr_cache_ram_put(r, id, kit_label(id), buf, kit_len(k, id));
+}
+
+static bool is_good(struct wr_cache_ram *r, const struct kit *k, uint64_t id)
+{
+    struct wr_cache_hit hit;
+
+    return wr_cache_ram_find(r, id, &hit) && (uintptr_t)hit.bytes % 64 == 0 &&
+           kit_is(k, id, hit.bytes, &hit);
+}
+
+static uint64_t resident(void)
+{
+    unsigned long long size, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%llu %llu", &size, &pages) != 2)
+        abort();
+    fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Fills a tier: it takes what it was given, no more, and not much less. */
+static void fill(uint64_t budget, size_t sample_bytes)
+{
+    struct kit k = random_sizes(40000, sample_bytes);
+    static uint8_t buf[KIT_MAX];
+    uint64_t before, opened, after, data = 0, entries = 0;
+    struct wr_cache_ram *r = NULL;
+    struct wr_cache_stats s;
+
+    memset(buf, 1, sizeof(buf));
+    before = resident();
+    assert_int_equal(wr_cache_ram_open(&r, budget, k.cfg.samples, NULL), 0);
+    opened = resident();
+    for (uint64_t id = 0; id < k.cfg.samples; id++) {
+        size_t len = kit_len(&k, id);
+        bool room = wr_cache_ram_has_room(r, len);
+
+        if (room)
+            kit_fill(&k, id, buf);
+        assert_int_equal(wr_cache_ram_put(r, id, kit_label(id), buf, len),
+                         room);
+        entries += room;
+        data += room ? len : 0;
+    }
+    after = resident();
+    wr_cache_ram_stats(r, &s);
+    assert_false(s.is_dir);
+    assert_int_equal(s.entries, entries);
+    assert_int_equal(s.budget, budget);
+    assert_true(s.bytes <= budget);
+    assert_true(s.bytes >= budget - budget / 100);
+    /* The table, and half a cache line for each. */
+    assert_true(data + 8 * k.cfg.samples + entries * 72 >=
+                budget - budget / 100);
+    if (!SANITIZED) {
+        assert_true(opened - before < MB); /* nothing was touched yet */
+        assert_true(after - before <= budget + budget / 100);
+        assert_true(after - before >= budget - budget / 20);
+    }
+    for (uint64_t id = 0; id < k.cfg.samples; id++)
+        assert_int_equal(is_good(r, &k, id), wr_cache_ram_has(r, id));
+    wr_cache_ram_stats(r, &s);
+    assert_int_equal(s.hits, entries);
+    wr_cache_ram_close(r);
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    fill(64 * MB, 0);
+    fill(64 * MB, 150528);
+    fill(65 * MB - 12345, 0); /* part of a huge page, and of a page */
+    fill(15 * MB, 3072);
+}
+
+static void test_small_budgets(void **state)
+{
+    struct kit k = random_sizes(100, 0);
+    struct wr_cache_ram *r = NULL;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(wr_cache_ram_open(&r, 800, 100, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "100 samples"));
+    assert_int_equal(wr_cache_ram_open(&r, MB, UINT64_MAX / 4, &err),
+                     WEIR_EINVAL);
+    assert_null(r);
+    assert_int_equal(wr_cache_ram_open(&r, 40960, 100, &err), 0);
+    for (uint64_t id = 0; id < 100; id++)
+        put(r, &k, id);
+    for (uint64_t id = 0; id < 100; id++)
+        assert_int_equal(is_good(r, &k, id), wr_cache_ram_has(r, id));
+    assert_false(wr_cache_ram_has_room(r, 50000));
+    assert_false(wr_cache_ram_has_room(r, SIZE_MAX));
+    wr_cache_ram_close(r);
+    wr_cache_ram_close(NULL);
+}
+
+static void test_what_is_there_stays(void **state)
+{
+    struct wr_cache_ram *r = NULL;
+    struct wr_cache_stats s;
+    struct wr_cache_hit hit;
+    uint64_t bytes;
+
+    (void)state;
+    assert_int_equal(wr_cache_ram_open(&r, MB, 10, NULL), 0);
+    assert_true(wr_cache_ram_put(r, 3, 1, "one", 4));
+    wr_cache_ram_stats(r, &s);
+    bytes = s.bytes;
+    assert_true(wr_cache_ram_put(r, 3, 2, "two", 4));
+    assert_true(wr_cache_ram_find(r, 3, &hit));
+    assert_string_equal((const char *)hit.bytes, "one");
+    assert_int_equal(hit.label, 1);
+    wr_cache_ram_stats(r, &s);
+    assert_int_equal(s.bytes, bytes);
+    assert_int_equal(s.entries, 1);
+    /* Not taken, and then it is as if nobody had tried. */
+    assert_false(wr_cache_ram_put(r, 4, 2, "two", (size_t)MB));
+    assert_false(wr_cache_ram_has(r, 4));
+    assert_true(wr_cache_ram_put(r, 4, 2, "two", 4));
+    wr_cache_ram_close(r);
+}
+
+/* --- threads --- */
+
+struct crew {
+    struct wr_cache_ram *r;
+    struct kit k;
+    atomic_uint_fast64_t hits, lies;
+    atomic_uint turn;
+};
+
+/* All put all samples, each in an order of its own, and look meanwhile. */
+static void *put_and_find(void *arg)
+{
+    struct crew *w = arg;
+    uint64_t n = w->k.cfg.samples, step = 2 * atomic_fetch_add(&w->turn, 1) + 1;
+    struct wr_rng rng = {.seed = step};
+
+    for (uint64_t i = 0, id = step; i < n; i++, id = (id + step) % n) {
+        uint64_t look = wr_rng_below(&rng, n);
+        struct wr_cache_hit hit;
+
+        put(w->r, &w->k, id);
+        if (!wr_cache_ram_find(w->r, look, &hit))
+            continue;
+        atomic_fetch_add(&w->hits, 1);
+        if (!kit_is(&w->k, look, hit.bytes, &hit))
+            atomic_fetch_add(&w->lies, 1);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    struct crew w = {.k = random_sizes(4096, 0)};
+    struct wr_cache_stats s;
+    pthread_t threads[4];
+    uint64_t entries = 0, least = 0;
+
+    (void)state;
+    assert_int_equal(wr_cache_ram_open(&w.r, 8 * MB, 4096, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, put_and_find, &w),
+                         0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(w.lies, 0);
+    wr_cache_ram_stats(w.r, &s);
+    assert_int_equal(s.hits, w.hits);
+    for (uint64_t id = 0; id < 4096; id++) {
+        if (!wr_cache_ram_has(w.r, id))
+            continue;
+        assert_true(is_good(w.r, &w.k, id));
+        entries++;
+        least += kit_len(&w.k, id);
+    }
+    assert_int_equal(s.entries, entries);
+    /* Each was placed once, however many tried. */
+    assert_true(s.bytes >= least && s.bytes <= least + entries * 72 + 4096 * 8);
+    wr_cache_ram_close(w.r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_small_budgets),
+        cmocka_unit_test(test_what_is_there_stays),
+        cmocka_unit_test(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

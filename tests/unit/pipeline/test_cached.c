@@ -1,0 +1,245 @@
+/* test_cached.c - a pipeline with tiers delivers the same, from nearer by.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+#define N 90
+
+struct place {
+    struct fx fx;
+    char dir[256]; /* of the folder tier */
+};
+
+static void make(struct place *p, enum fx_kind kind, uint32_t per_file)
+{
+    fx_make(&p->fx, kind, N, per_file);
+    snprintf(p->dir, sizeof(p->dir), "/tmp/weir-test-tier-XXXXXX");
+    assert_non_null(mkdtemp(p->dir));
+}
+
+static void done(struct place *p)
+{
+    char cmd[300];
+
+    snprintf(cmd, sizeof(cmd), "rm -rf '%s'", p->dir);
+    assert_int_equal(system(cmd), 0);
+    fx_done(&p->fx);
+}
+
+/* Feeds; what came out is in the log, what was said in *ret. */
+static void feed(const struct place *p, const weir_dataset *ds,
+                 const weir_pipeline_config *cfg, struct fx_log *log,
+                 weir_stats *ret)
+{
+    weir_pipeline *pipe = fx_start(ds, cfg);
+    weir_err err;
+
+    assert_int_equal(fx_take(&p->fx, pipe, SIZE_MAX, log, &err), 0);
+    weir_pipeline_stats(pipe, ret);
+    weir_pipeline_close(&pipe);
+}
+
+static const struct {
+    enum fx_kind kind;
+    uint32_t per_file;
+    enum weir_order order;
+} sets[] = {
+    {FX_TENSORS, 30, WEIR_ORDER_SHUFFLE},
+    {FX_TENSORS, 30, WEIR_ORDER_BLOCK},
+    {FX_JPEGS, 1, WEIR_ORDER_SHUFFLE},
+    {FX_BLOBS, 1, WEIR_ORDER_SEQUENTIAL},
+};
+
+/* All kinds of data, all kinds of tiers: three epochs are the same bytes as
+ * without, and from the second on nothing is read from the storage. */
+static void same_bytes_from_nearer_by(void **state)
+{
+    for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]) * 6; k++) {
+        unsigned how = (unsigned)k % 6;
+        struct fx_log plain = {0}, log = {0};
+        weir_pipeline_config cfg;
+        weir_dataset *ds;
+        weir_stats st;
+        struct place p;
+        char spec[300];
+
+        make(&p, sets[k / 6].kind, sets[k / 6].per_file);
+        ds = fx_open(&p.fx, "");
+        fx_config(&p.fx, &cfg);
+        cfg.order = sets[k / 6].order;
+        cfg.epochs = 3;
+        cfg.direct = k % 4 == 3;
+        feed(&p, ds, &cfg, &plain, &st);
+        if (how % 3 == 0)
+            snprintf(spec, sizeof(spec), "ram:64M");
+        else if (how % 3 == 1)
+            snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+        else
+            snprintf(spec, sizeof(spec), "ram:64K,%s:64M", p.dir);
+        cfg.cache = spec;
+        cfg.cache_what = how >= 3 ? WEIR_CACHE_DECODED : WEIR_CACHE_ENCODED;
+        if (cfg.stages != WEIR_STAGES_ALL && how >= 3)
+            goto next;
+        feed(&p, ds, &cfg, &log, &st);
+        assert_int_equal(log.hash, plain.hash);
+        assert_int_equal(log.id_count, plain.id_count);
+        /* The next epoch may ask while a sample is still on its way. */
+        assert_in_range(st.cache_misses, N, N + cfg.threads * cfg.depth);
+        assert_int_equal(
+            st.cache_ram_hits + st.cache_dir_hits + st.cache_misses, 3 * N);
+        if (how % 3 == 1) { /* the folder serves the next run, too */
+            struct fx_log again = {0};
+
+            feed(&p, ds, &cfg, &again, &st);
+            assert_int_equal(again.hash, plain.hash);
+            assert_int_equal(st.cache_misses, 0);
+            assert_int_equal(st.bytes_read, 0);
+            fx_log_done(&again);
+        }
+    next:
+        fx_log_done(&log);
+        fx_log_done(&plain);
+        weir_dataset_close(&ds);
+        done(&p);
+    }
+    (void)state;
+}
+
+/* A tier that holds a part keeps that part: hits are the same every epoch. */
+static void a_part_stays(void **state)
+{
+    struct fx_log log = {0};
+    weir_pipeline_config cfg;
+    weir_dataset *ds;
+    weir_stats st;
+    struct place p;
+
+    (void)state;
+    make(&p, FX_JPEGS, 1);
+    ds = fx_open(&p.fx, "");
+    fx_config(&p.fx, &cfg);
+    cfg.epochs = 4;
+    cfg.cache = "ram:16K";
+    feed(&p, ds, &cfg, &log, &st);
+    assert_true(st.cache_ram_hits > 0 && st.cache_ram_hits < 3 * N);
+    assert_int_equal(st.cache_ram_hits + st.cache_misses, 4 * N);
+    assert_true(st.cache_ram_bytes <= 16 * 1024);
+    fx_log_done(&log);
+    weir_dataset_close(&ds);
+    done(&p);
+}
+
+/* Damage in a folder is found, and the sample is read where it came from. */
+static void damage_is_noticed(void **state)
+{
+    for (int what = 0; what < 2; what++) {
+        struct fx_log plain = {0}, log = {0};
+        weir_pipeline_config cfg;
+        weir_dataset *ds;
+        weir_stats st;
+        struct place p;
+        char spec[300], cmd[600];
+
+        make(&p, FX_JPEGS, 1);
+        ds = fx_open(&p.fx, "");
+        fx_config(&p.fx, &cfg);
+        snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+        cfg.cache = spec;
+        cfg.cache_what = (enum weir_cache_what)what;
+        feed(&p, ds, &cfg, &plain, &st);
+        snprintf(cmd, sizeof(cmd),
+                 "f=$(find '%s' -name 'data*') && n=$(stat -c %%s \"$f\") && "
+                 "head -c $n /dev/zero > \"$f\"",
+                 p.dir);
+        assert_int_equal(system(cmd), 0);
+        feed(&p, ds, &cfg, &log, &st);
+        assert_int_equal(log.hash, plain.hash);
+        assert_int_equal(st.cache_damaged, N);
+        assert_int_equal(st.cache_dir_hits, 0);
+        assert_int_equal(st.bad, 0);
+        fx_log_done(&log);
+        fx_log_done(&plain);
+        weir_dataset_close(&ds);
+        done(&p);
+    }
+    (void)state;
+}
+
+/* Bad samples stay bad: they are not kept. */
+static void bad_samples_are_not_kept(void **state)
+{
+    bool bad[N] = {false};
+    struct fx_log log = {0};
+    weir_pipeline_config cfg;
+    weir_dataset *ds;
+    weir_stats st;
+    struct place p;
+
+    (void)state;
+    make(&p, FX_JPEGS, 1);
+    ds = fx_open(&p.fx, "");
+    for (uint32_t i = 0; i < N; i += 9) {
+        fx_spoil(&p.fx, i, FX_GARBAGE);
+        bad[i] = true;
+    }
+    fx_config(&p.fx, &cfg);
+    cfg.cache = "ram:64M";
+    cfg.epochs = 2;
+    feed(&p, ds, &cfg, &log, &st);
+    assert_int_equal(st.bad, 2 * 10);
+    fx_assert_once(log.ids, log.id_count / 2, bad, N);
+    fx_log_done(&log);
+    weir_dataset_close(&ds);
+    done(&p);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    weir_pipeline_config cfg;
+    weir_pipeline *pipe = NULL;
+    weir_dataset *ds;
+    struct place p;
+    weir_err err;
+
+    (void)state;
+    make(&p, FX_JPEGS, 1);
+    ds = fx_open(&p.fx, "");
+    fx_config(&p.fx, &cfg);
+    cfg.cache = "ram:1M";
+    cfg.cache_what = WEIR_CACHE_DECODED;
+    cfg.flip = 1;
+    assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "cache encoded"));
+    cfg.flip = 0;
+    cfg.stages = WEIR_STAGES_READ;
+    assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);
+    cfg.stages = WEIR_STAGES_ALL;
+    cfg.cache = "ram:nonsense";
+    assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);
+    assert_null(pipe);
+    weir_dataset_close(&ds);
+    done(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bytes_from_nearer_by),
+        cmocka_unit_test(a_part_stays),
+        cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(bad_samples_are_not_kept),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
