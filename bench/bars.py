@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from lib import (convert, jpeg, million, peers, prefetch, reads, records,
+from lib import (convert, jpeg, million, prefetch, reads, records,
                  report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
@@ -20,14 +20,13 @@ MEASUREMENTS = {
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
     'million': (million.measure, 'indexing a million files'),
-    'peers': (peers.measure, 'other loaders at the same work'),
 }
 
 
 def parse(argv):
     p = argparse.ArgumentParser(
         prog='bench/run.sh', description='Measures how near weir comes to '
-        'what this machine can do, and to its peers. Each row is measured '
+        'what this machine can do. Each row is measured '
         'side by side with what it is compared with, in rounds; medians '
         'count. Keep the machine idle meanwhile.',
         epilog='Exit: 0 measured, 1 something failed to run, 2 wrong usage, '

@@ -81,7 +81,7 @@ def bars_of(row):
 
 def figures(name, found):
     return [name, f"{found['samples_per_s']:,.0f}",
-            f"{found['cpu_s_per_1000']:.2f}",
+            f"{found['cpu_s_per_1000']:.3g}",
             f"{found['pss_bytes'] / 1e6:,.0f}",
             f"{found['own_bytes'] / 1e6:,.0f}",
             f"{found['rss_bytes'] / 1e6:,.0f}",

@@ -62,8 +62,10 @@ typedef struct weir_sample {
 WEIR_API void weir_dataset_defaults(weir_dataset_config *cfg);
 
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
- * class, a list file of "path,label" lines, a .npy file, a .wt tensor file, or
- * a folder of those. A storage prefix may stand in front ("fault:...:/data").
+ * class, a list file of "path,label" lines, a .npy or .wt tensor file, a
+ * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
+ * or gzip, or a folder of tensor files or shards. A storage prefix may stand
+ * in front ("fault:...:/data").
  * `cfg` may be NULL. On success *ret is the caller's, to be closed with
  * weir_dataset_close; on failure *ret is untouched. */
 WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,

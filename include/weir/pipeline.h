@@ -207,7 +207,8 @@ typedef struct weir_stats {
      * entries of a folder that were damaged; bytes held by all tiers */
     uint64_t cache_ram_hits, cache_dir_hits, cache_misses, cache_damaged;
     uint64_t cache_ram_bytes, cache_dir_bytes;
-    uint64_t reserved[8]; /* 0 */
+    uint64_t cache_ram_entries, cache_dir_entries; /* samples that they hold */
+    uint64_t reserved[8];                          /* 0 */
 } weir_stats;
 
 /* What limited the run. */

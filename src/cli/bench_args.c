@@ -277,7 +277,7 @@ const struct wr_option wr_bench_options[] = {
      WR_OPT_STRING(A, format),
      .arg = "NAME",
      .def_note = "found out",
-     .help = "format of the data set"},
+     .help = "format of the data set: " WR_HELP_FORMAT},
     {.name = "root",
      WR_OPT_STRING(A, root),
      .arg = "DIR",

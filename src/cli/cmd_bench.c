@@ -190,9 +190,7 @@ static int bench_run(struct wr_cli *cli)
 }
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET",
-     .flags = WR_OPERAND_PATH,
-     .help = "folder of class folders, list file (path,label), .npy or .wt"},
+    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {

@@ -3,20 +3,16 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
 #include "base/mem.h"
-#include "base/units.h"
 #include "cli/convert_report.h"
+#include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "convert/convert.h"
 
 enum { TO_TFRECORD, TO_TAR, TO_JPEG, TO_TENSOR, TO_NPY };
-enum { NORM_IMAGENET, NORM_NONE };
 
 struct convert_args {
     int to;
@@ -50,25 +46,6 @@ static const struct wr_choice dtype_choices[] = {
     {"u8", WEIR_U8, "bytes, as decoded"},
     {"f16", WEIR_F16, "normalized, half precision"},
     {"f32", WEIR_F32, "normalized"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice layout_choices[] = {
-    {"nhwc", WEIR_NHWC, NULL}, {"nchw", WEIR_NCHW, NULL}, {NULL, 0, NULL}};
-
-static const struct wr_choice normalize_choices[] = {
-    {"imagenet", NORM_IMAGENET, "ImageNet's mean and deviation"},
-    {"none", NORM_NONE, "0 to 1"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice resize_choices[] = {
-    {"bilinear", WEIR_RESIZE_BILINEAR, "antialiased, as PIL and torchvision"},
-    {"bilinear-noaa", WEIR_RESIZE_BILINEAR_NOAA, "two taps, as tf.image"},
-    {"area", WEIR_RESIZE_AREA, "mean of the covered area"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice decode_choices[] = {
-    {"exact", WEIR_DECODE_EXACT, "libjpeg's accurate decoder, then resize"},
-    {"fast", WEIR_DECODE_FAST, "scaled and planar decoding"},
     {NULL, 0, NULL}};
 
 static const struct wr_choice crop_choices[] = {
@@ -117,29 +94,18 @@ static int check_options(const struct wr_cli *cli)
     return WR_EXIT_DONE;
 }
 
-/* "224", "320x240". */
-static int parse_size(const char *text, weir_pipeline_config *cfg,
-                      weir_err *err)
-{
-    const char *x = strchr(text, 'x');
-    char first[16];
-    uint64_t w, h;
-
-    snprintf(first, sizeof(first), "%.*s",
-             x ? (int)(x - text) : (int)strlen(text), text);
-    if (wr_parse_uint(first, 1, 1 << 14, &w, err) < 0 ||
-        wr_parse_uint(x ? x + 1 : first, 1, 1 << 14, &h, err) < 0)
-        return wr_fail_prefix(err, WEIR_EINVAL, "option --size");
-    cfg->width = (uint32_t)w;
-    cfg->height = (uint32_t)h;
-    return 0;
-}
-
 static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
                        weir_err *err)
 {
     const struct convert_args *a = cli->args;
-    weir_pipeline_config *t = &cfg->tensor;
+    const struct wr_feed_pixels pixels = {
+        .size = a->size,
+        .channels = 3,
+        .dtype = a->dtype,
+        .layout = a->layout,
+        .resize = a->resize,
+        .normalize = a->normalize,
+    };
 
     wr_convert_defaults(cfg);
     cfg->target = cli->operands[1];
@@ -154,16 +120,9 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->fail_on_bad = a->on_error == WEIR_ON_ERROR_FAIL;
     cfg->force = a->force;
     cfg->restart = a->restart;
-    t->dtype = (enum weir_dtype)a->dtype;
-    t->layout = (enum weir_layout)a->layout;
-    t->resize = (enum weir_resize)a->resize;
-    t->decode = (enum weir_decode)a->decode;
-    t->crop = (enum weir_crop)a->crop;
-    for (int i = 0; a->normalize == NORM_NONE && i < 3; i++) {
-        t->mean[i] = 0;
-        t->std[i] = 1;
-    }
-    return parse_size(a->size, t, err);
+    cfg->tensor.decode = (enum weir_decode)a->decode;
+    cfg->tensor.crop = (enum weir_crop)a->crop;
+    return wr_feed_set_pixels(&pixels, &cfg->tensor, err);
 }
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
@@ -334,25 +293,25 @@ static const struct wr_option options[] = {
     {.name = "layout",
      WR_OPT_ENUM(A, layout),
      .arg = "ORDER",
-     .choices = layout_choices,
+     .choices = wr_feed_layout,
      .def = "nhwc",
      .help = "order of dimensions"},
     {.name = "normalize",
      WR_OPT_ENUM(A, normalize),
      .arg = "HOW",
-     .choices = normalize_choices,
+     .choices = wr_feed_normalize,
      .def = "imagenet",
      .help = "mean and deviation of f32 and f16"},
     {.name = "resize",
      WR_OPT_ENUM(A, resize),
      .arg = "FILTER",
-     .choices = resize_choices,
+     .choices = wr_feed_resize,
      .def = "bilinear",
      .help = "filter"},
     {.name = "decode",
      WR_OPT_ENUM(A, decode),
      .arg = "HOW",
-     .choices = decode_choices,
+     .choices = wr_feed_decode,
      .def = "exact",
      .help = "how JPEG is decoded"},
     {.name = "crop",
@@ -381,7 +340,7 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(A, format),
      .arg = "NAME",
      .def_note = "found out",
-     .help = "format of the source"},
+     .help = "format of the source: " WR_HELP_FORMAT},
     {.name = "root",
      WR_OPT_STRING(A, root),
      .arg = "DIR",

@@ -113,7 +113,9 @@ static const struct wr_option options[] = {
      .min = 1,
      .def = "1000",
      .group = "What is looked at",
-     .help = "pictures, taken at random, whose headers are read"},
+     .help =
+         "pictures whose headers are read: at random; the first where gzip is "
+         "to be inflated"},
     {.name = "all",
      .letter = 'a',
      WR_OPT_FLAG(struct inspect_args, all),
@@ -125,7 +127,7 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(struct inspect_args, format),
      .arg = "FORMAT",
      .def_note = "found out",
-     .help = "images, list or tensor"},
+     .help = WR_HELP_FORMAT},
     {.name = "root",
      WR_OPT_STRING(struct inspect_args, root),
      .arg = "FOLDER",
@@ -160,9 +162,7 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET",
-     .flags = WR_OPERAND_PATH,
-     .help = "folder of class folders, list file, tensor file or folder"},
+    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {

@@ -4,26 +4,21 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/stage_tiers.h"
-#include "cli/text.h"
-#include "format/format.h"
+#include "cli/stage_report.h"
 
 #define BATCH      64u
 #define FULL_AFTER 1024u /* samples of which none was kept */
 #define PREFETCH   2u
-#define SHOWN_BAD  20u
-#define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
-#define SLACK      8192u /* of a data file and of alignment in a tier */
+#define MOMENTS    20u
+#define MOMENT_NS  (10 * WR_NS_PER_MS)
 
 struct stage_args {
     int what;
@@ -42,15 +37,11 @@ struct stage_args {
 
 /* One run, and what came of it. */
 struct stage {
-    struct wr_cli *cli;          /* borrowed */
-    weir_dataset *ds;            /* owned */
-    struct wr_stage_tiers tiers; /* owned */
-    weir_pipeline *p;            /* owned */
-    weir_stats stats;
-    struct wr_stage_kept kept;
-    uint64_t samples, largest;
-    uint64_t before, staged, not_fitted; /* samples */
-    double seconds;
+    struct wr_cli *cli; /* borrowed */
+    weir_dataset *ds;   /* owned */
+    weir_pipeline *p;   /* owned */
+    weir_err tier_err;  /* why a tier takes nothing more; code 0: it does */
+    struct wr_stage_result res;
 };
 
 static const struct wr_choice crop_choices[] = {
@@ -76,6 +67,21 @@ static int check_options(const struct wr_cli *cli)
     if (a->threads.count > 1 || a->depth.count > 1)
         return wr_cli_usage(cli, "options --threads and --depth take one "
                                  "value here");
+    return WR_EXIT_DONE;
+}
+
+static int check_tiers(const struct wr_cli *cli)
+{
+    const char *part = cli->operands[1];
+
+    do {
+        if (!strncmp(part, "ram:", 4))
+            return wr_cli_usage(cli,
+                                "tier '%.*s': memory is gone when this command "
+                                "ends: only folders can be staged",
+                                (int)strcspn(part, ","), part);
+        part += strcspn(part, ",");
+    } while (*part++);
     return WR_EXIT_DONE;
 }
 
@@ -139,7 +145,7 @@ static int open_dataset(struct stage *s, weir_err *err)
     r = weir_dataset_open(&s->ds, s->cli->operands[0], &cfg, err);
     wr_progress_end(&progress);
     if (r == 0)
-        s->samples = weir_dataset_count(s->ds);
+        s->res.samples = weir_dataset_count(s->ds);
     return r;
 }
 
@@ -155,49 +161,23 @@ static void note_issues(const struct stage *s)
                     n, n == 1 ? "" : "s", first->name, first->reason);
 }
 
-/* A pipeline without prefetching opens the tier and waits. */
-static int find_tier(struct stage *s, unsigned i, struct wr_stage_set *set,
-                     weir_pipeline_config cfg, weir_err *err)
+/* What is there before anything is read: a pipeline without prefetching waits
+ * for its first batch to be asked for. */
+static int count_before(struct stage *s, weir_pipeline_config cfg,
+                        weir_err *err)
 {
+    weir_pipeline *p = NULL;
     weir_stats stats;
     int r;
 
     cfg.prefetch = 0;
-    cfg.cache = s->tiers.list[i].spec;
-    r = weir_pipeline_open(&s->p, s->ds, &cfg, err);
+    r = weir_pipeline_open(&p, s->ds, &cfg, err);
     if (r < 0)
         return r;
-    weir_pipeline_stats(s->p, &stats);
-    set->bytes = stats.cache_dir_bytes;
-    r = wr_stage_tiers_find(&s->tiers, i, set, &s->kept, err);
-    weir_pipeline_close(&s->p);
-    return r;
-}
-
-/* What is there before anything is read. */
-static int find_tiers(struct stage *s, const weir_pipeline_config *cfg,
-                      weir_err *err)
-{
-    struct wr_stage_set set = {.name = s->ds->url, .samples = s->samples};
-    struct wr_tensor_shape shape = {0};
-    int r = 0;
-
-    if (cfg->cache_what == WEIR_CACHE_DECODED)
-        r = s->ds->format->shape(s->ds->index, cfg, &shape, err);
-    set.sample_bytes = shape.bytes;
-    for (unsigned i = 0; r == 0 && i < s->tiers.count; i++)
-        r = find_tier(s, i, &set, *cfg, err);
-    if (r == 0)
-        r = wr_stage_tiers_count(&s->tiers, &s->kept, err);
-    s->before = s->kept.samples;
-    return r;
-}
-
-static void note_batch(struct stage *s, const weir_batch *b)
-{
-    for (uint32_t i = 0; i < b->count; i++)
-        s->largest = WR_MAX(s->largest,
-                            b->data ? b->bytes / b->count : b->lengths[i]);
+    weir_pipeline_stats(p, &stats);
+    s->res.before = WR_MIN(stats.cache_dir_entries, s->res.samples);
+    weir_pipeline_close(&p);
+    return 0;
 }
 
 /* Was there something to keep for long, and nothing of it kept? */
@@ -205,10 +185,11 @@ static bool is_full(struct stage *s, uint64_t *bytes, uint64_t *since)
 {
     uint64_t read;
 
-    weir_pipeline_stats(s->p, &s->stats);
-    read = s->stats.samples - WR_MIN(s->stats.cache_dir_hits, s->stats.samples);
-    if (s->stats.cache_dir_bytes != *bytes) {
-        *bytes = s->stats.cache_dir_bytes;
+    weir_pipeline_stats(s->p, &s->res.stats);
+    read = s->res.stats.samples -
+           WR_MIN(s->res.stats.cache_dir_hits, s->res.stats.samples);
+    if (s->res.stats.cache_dir_bytes != *bytes) {
+        *bytes = s->res.stats.cache_dir_bytes;
         *since = read;
     }
     return read > *since + FULL_AFTER;
@@ -225,12 +206,11 @@ static int run_epoch(struct stage *s, weir_err *err)
     wr_progress_start(&progress, s->cli,
                       &(struct wr_progress_spec){.label = "staging",
                                                  .unit = "samples",
-                                                 .total = s->samples});
+                                                 .total = s->res.samples});
     do {
         r = weir_pipeline_next(s->p, &b, err);
         if (r <= 0)
             break;
-        note_batch(s, b);
         wr_progress_add(&progress, b->count);
         weir_batch_release(b);
     } while (!wr_interrupted() && !is_full(s, &bytes, &since));
@@ -238,102 +218,30 @@ static int run_epoch(struct stage *s, weir_err *err)
     return r < 0 ? r : 0;
 }
 
-static void note_bad(const struct stage *s)
+static void count_once(struct stage *s)
 {
-    char shown[PATH_BYTES];
-    const weir_bad_sample *b;
-    uint64_t k = 0;
+    struct wr_stage_result *res = &s->res;
+    uint64_t good;
 
-    for (; k < SHOWN_BAD && (b = weir_pipeline_bad(s->p, k)); k++)
-        wr_cli_note(s->cli, "left out: %s",
-                    wr_text_show(b->text ? b->text : "out of memory", true,
-                                 shown, sizeof(shown)));
-    if (s->stats.bad > k)
-        wr_cli_note(s->cli, "and %" PRIu64 " more", s->stats.bad - k);
+    weir_pipeline_stats(s->p, &res->stats);
+    good = res->samples - WR_MIN(res->stats.bad, res->samples);
+    res->kept = WR_MIN(res->stats.cache_dir_entries, res->samples);
+    res->staged = res->kept - WR_MIN(res->before, res->kept);
+    res->not_fitted = good - WR_MIN(res->kept, good);
 }
 
-static json_t *bad_json(const struct stage *s)
+/* What another process has begun to write is passed over here, and counts once
+ * it is written: the last ones get a moment. */
+static void count_kept(struct stage *s)
 {
-    json_t *list = json_array();
-    char shown[PATH_BYTES];
-    const weir_bad_sample *b;
-
-    for (uint64_t k = 0; (b = weir_pipeline_bad(s->p, k)); k++)
-        json_array_append_new(
-            list, json_string(wr_text_show(b->text ? b->text : "", false, shown,
-                                           sizeof(shown))));
-    return list;
-}
-
-static int count_kept(struct stage *s, weir_err *err)
-{
-    uint64_t good = s->samples - WR_MIN(s->stats.bad, s->samples);
-    int r = wr_stage_tiers_count(&s->tiers, &s->kept, err);
-
-    if (r < 0)
-        return r;
-    s->staged = s->kept.samples - WR_MIN(s->before, s->kept.samples);
-    s->not_fitted = good - WR_MIN(s->kept.samples, good);
-    return 0;
-}
-
-/* --- what is said --- */
-
-static double rate_of(const struct stage *s)
-{
-    return (double)s->stats.bytes_read / WR_MAX(s->seconds, 1e-9);
-}
-
-static void print_text(const struct stage *s)
-{
-    const struct wr_cli *cli = s->cli;
-    char shown[PATH_BYTES], a[32], b[32], c[32];
-
-    fprintf(cli->out, "%s: %s of %s samples are there, %s\n",
-            wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
-            wr_format_count(a, sizeof(a), s->kept.samples),
-            wr_format_count(b, sizeof(b), s->samples),
-            wr_format_bytes(c, sizeof(c), (double)s->kept.bytes));
-    fprintf(cli->out, "staged %s now, %s were there before",
-            wr_format_count(a, sizeof(a), s->staged),
-            wr_format_count(b, sizeof(b), s->before));
-    if (s->not_fitted)
-        fprintf(cli->out, ", %s did not fit",
-                wr_format_count(a, sizeof(a), s->not_fitted));
-    if (s->stats.bad)
-        fprintf(cli->out, ", %s bad sample%s left out",
-                wr_format_count(a, sizeof(a), s->stats.bad),
-                s->stats.bad == 1 ? "" : "s");
-    fprintf(cli->out, "\nread %s in %.1f s, %s/s\n",
-            wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
-            s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
-}
-
-static int print_json(const struct stage *s, json_t *bad)
-{
-    const struct stage_args *args = s->cli->args;
-    char url[PATH_BYTES], tiers[PATH_BYTES];
-    json_t *o = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
-        "s:f, s:o}",
-        "dataset", wr_text_show(s->cli->operands[0], false, url, sizeof(url)),
-        "tiers", wr_text_show(s->cli->operands[1], false, tiers, sizeof(tiers)),
-        "what", args->what == WEIR_CACHE_DECODED ? "decoded" : "encoded",
-        "samples", (json_int_t)s->samples, "kept", (json_int_t)s->kept.samples,
-        "staged", (json_int_t)s->staged, "already_there", (json_int_t)s->before,
-        "not_fitted", (json_int_t)s->not_fitted, "bad_count",
-        (json_int_t)s->stats.bad, "damaged", (json_int_t)s->stats.cache_damaged,
-        "tier_bytes", (json_int_t)s->kept.bytes, "bytes_read",
-        (json_int_t)s->stats.bytes_read, "seconds", s->seconds, "mb_per_s",
-        rate_of(s) / 1e6, "bad", bad);
-    int failed = !o || json_dumpf(o, s->cli->out,
-                                  JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0;
-
-    json_decref(o);
-    if (failed)
-        return wr_cli_fail(s->cli, "cannot print the result as JSON");
-    fputc('\n', s->cli->out);
-    return WR_EXIT_DONE;
+    s->tier_err.code = weir_pipeline_cache_error(s->p, &s->tier_err);
+    count_once(s);
+    for (unsigned n = 0; n < MOMENTS && s->res.not_fitted &&
+                         !s->tier_err.code && !wr_interrupted();
+         n++) {
+        wr_clock_sleep_until(wr_clock_ns() + MOMENT_NS);
+        count_once(s);
+    }
 }
 
 /* Samples that are not there because the budget ended are as good as a result
@@ -342,15 +250,12 @@ static int judge(const struct stage *s)
 {
     char a[32];
 
-    if (!s->not_fitted)
+    if (!s->res.not_fitted)
         return WR_EXIT_DONE;
-    wr_format_count(a, sizeof(a), s->not_fitted);
-    if (s->kept.room > s->largest + SLACK)
-        return wr_cli_fail(s->cli,
-                           "%s samples could not be kept though the budget "
-                           "has room: the folder may not be written to, or "
-                           "its disk is full",
-                           a);
+    wr_format_count(a, sizeof(a), s->res.not_fitted);
+    if (s->tier_err.code)
+        return wr_cli_fail(s->cli, "%s samples could not be kept: %s", a,
+                           s->tier_err.msg);
     wr_cli_note(s->cli,
                 "%s samples did not fit: they will be read from the data set "
                 "in every epoch",
@@ -364,20 +269,16 @@ static int report(struct stage *s, json_t *bad)
     char n[32], of[32];
     int r = WR_EXIT_DONE, verdict;
 
-    if (wr_interrupted()) {
-        json_decref(bad);
+    if (wr_interrupted())
         return wr_cli_fail(s->cli,
                            "interrupted: %s of %s samples are there; the same "
                            "command goes on with the others",
-                           wr_format_count(n, sizeof(n), s->kept.samples),
-                           wr_format_count(of, sizeof(of), s->samples));
-    }
-    if (a->json) {
-        r = print_json(s, bad);
-    } else {
-        json_decref(bad);
-        print_text(s);
-    }
+                           wr_format_count(n, sizeof(n), s->res.kept),
+                           wr_format_count(of, sizeof(of), s->res.samples));
+    if (a->json)
+        r = wr_stage_print_json(s->cli, &s->res, bad);
+    else
+        wr_stage_print_text(s->cli, &s->res);
     verdict = judge(s);
     return r ? r : verdict;
 }
@@ -385,39 +286,38 @@ static int report(struct stage *s, json_t *bad)
 static int stage_all(struct stage *s, const weir_pipeline_config *cfg)
 {
     uint64_t start = wr_clock_ns();
-    json_t *bad;
+    json_t *bad = NULL;
     weir_err err;
-    int r = find_tiers(s, cfg, &err);
+    int r = count_before(s, *cfg, &err);
 
     if (r == 0)
         r = weir_pipeline_open(&s->p, s->ds, cfg, &err);
     if (r == 0)
         r = run_epoch(s, &err);
-    if (r < 0)
-        return wr_cli_fail(s->cli, "%s", err.msg);
-    weir_pipeline_stats(s->p, &s->stats);
-    note_bad(s);
-    bad = bad_json(s);
-    weir_pipeline_close(&s->p); /* what was on its way is kept, too */
-    s->seconds = (double)(wr_clock_ns() - start) / (double)WR_NS_PER_SEC;
-    if (count_kept(s, &err) < 0) {
-        json_decref(bad);
-        return wr_cli_fail(s->cli, "%s", err.msg);
+    if (r == 0) {
+        s->res.seconds = (double)(wr_clock_ns() - start) /
+                         (double)WR_NS_PER_SEC;
+        count_kept(s);
+        bad = wr_stage_note_bad(s->cli, s->p);
     }
-    return report(s, bad);
+    r = r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : report(s, bad);
+    json_decref(bad);
+    return r;
 }
 
 static int stage_run(struct wr_cli *cli)
 {
-    struct stage s = {.cli = cli};
+    const struct stage_args *a = cli->args;
+    struct stage s = {.cli = cli, .res.decoded = a->what == WEIR_CACHE_DECODED};
     weir_pipeline_config cfg;
     weir_err err;
     int r = check_options(cli);
 
+    if (r == WR_EXIT_DONE)
+        r = check_tiers(cli);
     if (r)
         return r;
-    if (wr_stage_tiers_init(&s.tiers, cli->operands[1], &err) < 0 ||
-        fill_config(cli, &cfg, &err) < 0) {
+    if (fill_config(cli, &cfg, &err) < 0) {
         r = wr_cli_usage(cli, "%s", err.msg);
     } else if (open_dataset(&s, &err) < 0) {
         r = wr_cli_fail(cli, "%s", err.msg);
@@ -427,7 +327,6 @@ static int stage_run(struct wr_cli *cli)
     }
     weir_pipeline_close(&s.p);
     weir_dataset_close(&s.ds);
-    wr_stage_tiers_done(&s.tiers);
     return r;
 }
 
@@ -541,7 +440,7 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(A, format),
      .arg = "NAME",
      .def_note = "found out",
-     .help = "format of the data set"},
+     .help = "format of the data set: " WR_HELP_FORMAT},
     {.name = "root",
      WR_OPT_STRING(A, root),
      .arg = "DIR",
@@ -588,10 +487,11 @@ const struct wr_command wr_cmd_stage = {
     .summary = "fill folders on fast disks with a data set, before training",
     .description =
         "Reads the data set once and keeps its samples in the folders named, "
-        "until they are full. A pipeline whose cache is the same TIERS (weir "
+        "until they are full. A pipeline whose cache has these folders (weir "
         "bench --cache, cfg.cache in C) then finds them there from its first "
         "epoch on, and reads the rest from the data set. Without staging the "
-        "first epoch fills the tiers itself, at the price of being slow.\n\n"
+        "first epoch fills the tiers itself, as fast as the data set can be "
+        "read.\n\n"
         "Encoded samples fit every use of them. Decoded ones save the "
         "decoding too, but take the space of the tensors (600 KB for "
         "224x224x3 f32, 150 KB as u8), and are found only by a pipeline that "

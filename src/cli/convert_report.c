@@ -136,18 +136,20 @@ int wr_convert_print_json(const struct wr_cli *cli,
                           const struct wr_convert_config *cfg,
                           const struct wr_convert_result *res)
 {
+    bool tree = !strcmp(cfg->to, "jpeg"); /* has no shards */
     char path[PATH_BYTES];
     json_t *root = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, "
         "s:o}",
         "path", wr_text_show(cfg->target, false, path, sizeof(path)), "to",
         cfg->to, "samples", (json_int_t)res->samples, "shards",
-        (json_int_t)res->shards, "shards_kept", (json_int_t)res->kept,
-        "bytes_in", (json_int_t)res->bytes_in, "bytes_out",
-        (json_int_t)res->bytes_out, "ratio", ratio_of(res), "bytes_read",
-        (json_int_t)res->read, "threads", (json_int_t)res->threads, "seconds",
-        seconds_of(res), "mb_per_s", (double)res->read / 1e6 / seconds_of(res),
-        "decode", saving_json(res), "bad", bad_json(res));
+        tree ? (json_int_t)0 : (json_int_t)res->shards, "shards_kept",
+        tree ? (json_int_t)0 : (json_int_t)res->kept, "bytes_in",
+        (json_int_t)res->bytes_in, "bytes_out", (json_int_t)res->bytes_out,
+        "ratio", ratio_of(res), "bytes_read", (json_int_t)res->read, "threads",
+        (json_int_t)res->threads, "seconds", seconds_of(res), "mb_per_s",
+        (double)res->read / 1e6 / seconds_of(res), "decode", saving_json(res),
+        "bad", bad_json(res));
     int bad;
 
     if (!root || json_object_set_new(root, "bad_count",

@@ -1,10 +1,10 @@
 /* main.c - the weir command: finds the command and ends with its exit code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <poll.h>
-#include <stdbool.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

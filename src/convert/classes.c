@@ -21,12 +21,14 @@ const char *wr_classes_name(const struct wr_classes *c, uint32_t label)
     return wr_index_class_name(c->index, label);
 }
 
-static bool index_has_names(const struct wr_index *ix)
+/* Labels may be huge numbers, but names are given from 0 on. */
+static uint32_t named_count(const struct wr_classes *c)
 {
-    for (uint32_t k = 0; k < wr_index_class_count(ix); k++)
-        if (wr_index_class_name(ix, k))
-            return true;
-    return false;
+    uint32_t n = c->line_count;
+
+    while (!c->text && wr_index_class_name(c->index, n))
+        n++;
+    return n;
 }
 
 static int split_lines(struct wr_classes *c, weir_err *err)
@@ -80,7 +82,7 @@ int wr_classes_init(struct wr_classes *c, const weir_dataset *ds, weir_err *err)
     int r = 0;
 
     *c = (struct wr_classes){.index = ds->index};
-    if (!index_has_names(ds->index) &&
+    if (!wr_index_class_name(ds->index, 0) &&
         (ds->format->unpack || wr_index_class_count(ds->index)))
         r = read_lines(c, ds, err);
     if (r < 0) {
@@ -102,10 +104,11 @@ void wr_classes_done(struct wr_classes *c)
 int wr_classes_text(const struct wr_classes *c, struct wr_bytes *ret,
                     weir_err *err)
 {
+    uint32_t count = named_count(c);
     struct wr_bytes text = {0};
     bool any = false;
 
-    for (uint32_t k = 0; k < c->count; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         const char *name = wr_classes_name(c, k);
         size_t len = name ? strlen(name) : 0;
         uint8_t *room = wr_bytes_room(&text, len + 1);

@@ -17,6 +17,9 @@
 #include "convert/shardfile.h"
 #include "convert/shrink.h"
 
+/* More folders than this are no tree of classes; and five digits sort. */
+#define CLASSES_MAX 100000u
+
 struct state {
     const struct wr_convert_plan *plan; /* borrowed */
     struct wr_stage *stage;             /* borrowed */
@@ -29,6 +32,11 @@ static int tree_check(const struct wr_convert_plan *p, weir_err *err)
     if (wr_index_shape(p->ds->index)->known)
         return wr_fail(err, WEIR_ENOTSUP,
                        "raw tensors become 'tensor' or 'npy', not 'jpeg'");
+    if (p->classes.count > CLASSES_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "labels up to %" PRIu32 ": a tree has at most %u "
+                       "classes",
+                       p->classes.count - 1, CLASSES_MAX);
     return 0;
 }
 
@@ -177,6 +185,12 @@ static int tree_add(void *state, struct wr_convert_item *it,
         return wr_fail(err, WEIR_EINVAL,
                        "is a %s: --quality or --max-side makes a JPEG of it",
                        wr_picture_kind_name(pic.info.kind));
+    }
+    if (it->s.label != WEIR_NO_LABEL && it->s.label >= CLASSES_MAX) {
+        it->fatal = true;
+        return wr_fail(err, WEIR_ELIMIT,
+                       "label %" PRIu32 ": a tree has at most %u classes",
+                       it->s.label, CLASSES_MAX);
     }
     if (tree_path(s->plan, it->s.label, it->key, path) < 0)
         return wr_fail(err, WEIR_ELIMIT, "its name is too long");

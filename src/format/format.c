@@ -81,3 +81,16 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
         text += n + 4;
     wr_index_add_issue(job->index, name, e->code, text);
 }
+
+int wr_index_job_stamp(struct wr_index_job *job, const char *path,
+                       const struct wr_stat *st, weir_err *err)
+{
+    const struct wr_stamp stamp = {
+        .dev = st->dev,
+        .ino = st->ino,
+        .size = st->size,
+        .mtime_ns = st->mtime_ns,
+    };
+
+    return wr_index_add_stamp(job->index, path, &stamp, err);
+}

@@ -35,6 +35,10 @@ int wr_index_job_progress(struct wr_index_job *job, weir_err *err);
 void wr_index_job_issue(struct wr_index_job *job, const char *name,
                         const weir_err *e);
 
+/* The index is true as long as `path` (below job->store) looks like this. */
+int wr_index_job_stamp(struct wr_index_job *job, const char *path,
+                       const struct wr_stat *st, weir_err *err);
+
 /* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
 bool wr_name_has_ext(const char *name, const char *ext);
 

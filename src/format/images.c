@@ -87,13 +87,6 @@ static void add_issue(struct walk *w, int code, const char *reason)
     wr_index_add_issue(w->job->index, w->path, code, reason);
 }
 
-static int add_stamp(struct walk *w, const struct wr_stat *st)
-{
-    struct wr_stamp stamp = {st->dev, st->ino, st->size, st->mtime_ns};
-
-    return wr_index_add_stamp(w->job->index, w->path, &stamp, w->err);
-}
-
 /* The folder at w->path, unless something is wrong with it: then that is
  * remembered, and the walk goes on. */
 static int enter_folder(struct walk *w, const struct wr_folder *f)
@@ -220,7 +213,8 @@ static int walk_folder(struct walk *w, const struct wr_folder *f)
 {
     int r = 0;
 
-    if (f->list_r < 0 && (f->stop || w->depth == 1)) {
+    if (f->list_r < 0 &&
+        (f->stop || w->depth == 1 || f->list_r == WEIR_ENOMEM)) {
         if (w->err && !w->canceled) /* the tick has said why */
             *w->err = f->err;
         return f->list_r;
@@ -228,7 +222,7 @@ static int walk_folder(struct walk *w, const struct wr_folder *f)
     if (f->list_r < 0)
         wr_index_job_issue(w->job, w->path, &f->err);
     else
-        r = add_stamp(w, &f->stat);
+        r = wr_index_job_stamp(w->job, w->path, &f->stat, w->err);
     if (r == 0)
         r = push_folders(w, &f->listing);
     if (r == 0)
@@ -268,7 +262,6 @@ static int images_probe(struct wr_store *st, const char *leaf)
 /* A data set of the one picture that was named. */
 static int index_one(struct wr_index_job *job, weir_err *err)
 {
-    struct wr_stamp stamp;
     struct wr_stat st;
     int64_t k;
     int r;
@@ -276,8 +269,7 @@ static int index_one(struct wr_index_job *job, weir_err *err)
     r = job->store->ops->stat(job->store, job->leaf, &st, err);
     if (r < 0)
         return r;
-    stamp = (struct wr_stamp){st.dev, st.ino, st.size, st.mtime_ns};
-    r = wr_index_add_stamp(job->index, job->leaf, &stamp, err);
+    r = wr_index_job_stamp(job, job->leaf, &st, err);
     if (r < 0)
         return r;
     k = wr_index_add_dir(job->index, "", err);

@@ -59,9 +59,8 @@ size_t wr_index_memory(const struct wr_index *ix)
            ix->issue_cap * sizeof(*ix->issues);
 }
 
-/* The last segment whose first sample is not behind i. */
-static const struct wr_index_segment *find_segment(const struct wr_index *ix,
-                                                   uint64_t i)
+const struct wr_index_segment *wr_index_find_segment(const struct wr_index *ix,
+                                                     uint64_t i)
 {
     size_t lo = 0, hi = ix->segment_count;
 
@@ -78,7 +77,7 @@ static const struct wr_index_segment *find_segment(const struct wr_index *ix,
 
 void wr_index_place(const struct wr_index *ix, uint64_t i, struct wr_place *ret)
 {
-    const struct wr_index_segment *s = find_segment(ix, i);
+    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
     uint64_t k = i - s->first;
 
     if (s->kind == WR_SEGMENT_WHOLE) {
@@ -114,7 +113,7 @@ void wr_index_place(const struct wr_index *ix, uint64_t i, struct wr_place *ret)
 
 const char *wr_index_sample_name(const struct wr_index *ix, uint64_t i)
 {
-    const struct wr_index_segment *s = find_segment(ix, i);
+    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
 
     if (s->kind != WR_SEGMENT_RECORDS || !ix->entry_name_count)
         return NULL;

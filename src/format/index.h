@@ -13,6 +13,7 @@
 #include "weir/dataset.h"
 
 struct wr_index;
+struct wr_intern;
 
 struct wr_place {
     uint64_t object; /* number of the object */
@@ -76,6 +77,12 @@ int wr_index_add_stamp(struct wr_index *ix, const char *path,
 /* Class names in label order; returns the label. */
 int64_t wr_index_add_class(struct wr_index *ix, const char *name,
                            weir_err *err);
+/* All of `names` as classes, in the order of the names, byte by byte; the label
+ * of name k is (*ret_rank)[k], to be freed by the caller. */
+int wr_index_add_classes(struct wr_index *ix, const struct wr_intern *names,
+                         uint32_t **ret_rank, weir_err *err);
+/* Gives sample i, a record, this label. */
+void wr_index_set_label(struct wr_index *ix, uint64_t i, uint32_t label);
 /* Remembers a problem; counts beyond the 1,000 that are kept. */
 void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
                         const char *reason);

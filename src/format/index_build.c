@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/index_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,6 +70,42 @@ int64_t wr_index_add_class(struct wr_index *ix, const char *name, weir_err *err)
 static int fail_memory(weir_err *err)
 {
     return wr_fail(err, WEIR_ENOMEM, "index: out of memory");
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct wr_intern *names = arg;
+
+    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
+                  wr_intern_text(names, *(const uint32_t *)b));
+}
+
+int wr_index_add_classes(struct wr_index *ix, const struct wr_intern *names,
+                         uint32_t **ret_rank, weir_err *err)
+{
+    size_t n = names->count;
+    uint32_t *order = malloc(n * sizeof(*order) + 1);
+    uint32_t *rank = malloc(n * sizeof(*rank) + 1);
+    int64_t r = 0;
+
+    if (!order || !rank)
+        r = fail_memory(err);
+    for (size_t k = 0; k < n && r >= 0; k++)
+        order[k] = (uint32_t)k;
+    if (r >= 0)
+        qsort_r(order, n, sizeof(*order), compare_names,
+                (void *)(uintptr_t)names);
+    for (size_t k = 0; k < n && r >= 0; k++) {
+        rank[order[k]] = (uint32_t)k;
+        r = wr_index_add_class(ix, wr_intern_text(names, order[k]), err);
+    }
+    free(order);
+    if (r < 0) {
+        free(rank);
+        return (int)r;
+    }
+    *ret_rank = rank;
+    return 0;
 }
 
 int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
@@ -316,6 +353,15 @@ int wr_index_add_record(struct wr_index *ix, const struct wr_record *rec,
     ix->last_is_sampled = true;
     note_label(ix, rec->label);
     return 0;
+}
+
+void wr_index_set_label(struct wr_index *ix, uint64_t i, uint32_t label)
+{
+    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
+
+    assert(s->kind == WR_SEGMENT_RECORDS);
+    ix->entries[s->labels + (i - s->first)].label = label;
+    note_label(ix, label);
 }
 
 int wr_index_add_stamp(struct wr_index *ix, const char *path,

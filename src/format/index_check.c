@@ -13,7 +13,8 @@
 /* What the segments add up to, so far. */
 struct sums {
     struct wr_index_totals totals;
-    uint64_t object; /* of the segment before */
+    uint64_t object; /* the first that the next segment may have, */
+    uint64_t unused; /* and the first that has no samples yet */
     uint64_t labels, entries;
     uint64_t sample_bytes; /* each sample must have; 0: any */
 };
@@ -96,6 +97,9 @@ static const char *check_whole(const struct wr_index *ix,
 {
     if (g->object > ix->object_count || g->count > ix->object_count - g->object)
         return "a segment names files that are not there";
+    if (g->object < s->unused) /* also: each file is looked at once here */
+        return "the segments share files";
+    s->object = s->unused = g->object + g->count;
     for (uint64_t k = 0; k < g->count; k++) {
         const struct wr_index_object *o = &ix->objects[g->object + k];
 
@@ -158,10 +162,11 @@ static const char *check_segment(const struct wr_index *ix,
 {
     if (g->first != s->totals.count || !g->count || g->object < s->object)
         return "the segments are not in order";
-    s->object = g->object;
-    switch (g->kind) {
-    case WR_SEGMENT_WHOLE:
+    if (g->kind == WR_SEGMENT_WHOLE)
         return check_whole(ix, g, s);
+    s->object = g->object; /* below the count, as the next checks */
+    s->unused = g->object + 1;
+    switch (g->kind) {
     case WR_SEGMENT_RUN:
         return check_run(ix, g, s);
     case WR_SEGMENT_RECORDS:

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -23,6 +25,7 @@
 #define BYTE_ORDER_IS 0x01020304u /* another number in the other order */
 #define ALIGN         64u         /* of sections */
 #define CHECKED_FROM  16u         /* the checksum is of all from here on */
+#define MAP_FROM      (1u << 20)  /* bytes; smaller ones are read */
 
 /* The sections: arrays of the index, then what is not an array of it. */
 static const struct {
@@ -431,14 +434,81 @@ static const char *parse(struct wr_index *ix, const void *bytes, size_t len,
     return why;
 }
 
+/* Does a mapping stay good when the file is replaced? The kernel keeps a file
+ * of this machine as long as it is mapped. A server forgets it, and touching
+ * a page then that memory pressure took away ends the process. */
+static bool keeps_mapped_files(int fd)
+{
+    static const unsigned long local[] = {
+        BTRFS_SUPER_MAGIC,     EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+        OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,      XFS_SUPER_MAGIC};
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) < 0)
+        return false;
+    for (unsigned k = 0; k < WR_ARRAY_LEN(local); k++)
+        if ((unsigned long)fs.f_type == local[k])
+            return true;
+    return false;
+}
+
+/* All of the file in memory of its own. */
+static int read_bytes(int fd, void *to, size_t len)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)done);
+
+        if (n == 0)
+            return WEIR_EFORMAT; /* it got shorter */
+        if (n < 0 && errno != EINTR)
+            return wr_error_from_errno(errno);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* The first bytes tell whether the rest is worth touching. */
+static int check_start(int fd, size_t len)
+{
+    struct header h;
+    int r = len < sizeof(h) ? WEIR_EFORMAT : read_bytes(fd, &h, sizeof(h));
+
+    if (r < 0)
+        return r;
+    return !memcmp(h.magic, MAGIC, sizeof(h.magic)) && h.file_bytes == len
+               ? 0
+               : WEIR_EFORMAT;
+}
+
+static int map_bytes(int fd, size_t len, void **ret)
+{
+    bool mapped = len >= MAP_FROM && keeps_mapped_files(fd);
+    int flags = mapped ? MAP_PRIVATE | MAP_POPULATE
+                       : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *map;
+    int r;
+
+    map = mmap(NULL, len, mapped ? PROT_READ : PROT_READ | PROT_WRITE, flags,
+               mapped ? fd : -1, 0);
+    if (map == MAP_FAILED)
+        return wr_error_from_errno(errno);
+    r = mapped ? 0 : read_bytes(fd, map, len);
+    if (r < 0)
+        munmap(map, len);
+    else
+        *ret = map;
+    return r;
+}
+
 /* Not through the storage table, which knows no mappings: an index file is a
- * local file always. A file that is replaced later stays mapped as it is. */
+ * local file always. */
 static int map_file(const char *path, void **ret, size_t *ret_len,
                     weir_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat sb;
-    void *map;
     int r = 0;
 
     if (fd < 0)
@@ -447,18 +517,16 @@ static int map_file(const char *path, void **ret, size_t *ret_len,
         r = wr_fail_errno(err, errno, "'%s'", path);
         goto out;
     }
-    if (!S_ISREG(sb.st_mode) || sb.st_size < (off_t)sizeof(struct header)) {
-        r = wr_fail(err, WEIR_EFORMAT, "'%s': not an index file", path);
-        goto out;
-    }
-    map = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
-               fd, 0);
-    if (map == MAP_FAILED) {
-        r = wr_fail_errno(err, errno, "'%s': cannot map", path);
-        goto out;
-    }
-    *ret = map;
-    *ret_len = (size_t)sb.st_size;
+    r = S_ISREG(sb.st_mode) ? check_start(fd, (size_t)sb.st_size)
+                            : WEIR_EFORMAT;
+    if (r == 0)
+        r = map_bytes(fd, (size_t)sb.st_size, ret);
+    if (r < 0)
+        wr_fail(err, r, "'%s': %s", path,
+                r == WEIR_EFORMAT ? "not an index file, or truncated"
+                                  : weir_strerror(r));
+    else
+        *ret_len = (size_t)sb.st_size;
 out:
     close(fd);
     return r;

@@ -85,4 +85,8 @@ struct wr_index {
     char *file; /* owned: its path; NULL: built here */
 };
 
+/* The segment of sample i: the last whose first sample is not behind it. */
+const struct wr_index_segment *wr_index_find_segment(const struct wr_index *ix,
+                                                     uint64_t i);
+
 #endif

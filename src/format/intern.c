@@ -74,13 +74,16 @@ int64_t wr_intern_add(struct wr_intern *in, const char *text, size_t len)
     /* Callers often repeat the text they added last. */
     if (in->count && is_text(in, in->count - 1, text, len))
         return (int64_t)in->count - 1;
+    if (!in->table_cap && !grow_table(in))
+        return WEIR_ENOMEM;
+    slot = find_slot(in, text, len);
+    if (in->table[slot]) /* needs no memory */
+        return in->table[slot] - 1;
     if (in->count >= MAX_TEXTS)
         return WEIR_ELIMIT;
     if (!grow_table(in))
         return WEIR_ENOMEM;
     slot = find_slot(in, text, len);
-    if (in->table[slot])
-        return in->table[slot] - 1;
     if (!wr_add_ok(in->pool_len, len, &need) || !wr_add_ok(need, 1, &need) ||
         !wr_grow(&in->pool, &in->pool_cap, need, 1) ||
         !wr_grow(&in->at, &in->at_cap, in->count + 1, sizeof(*in->at)))

@@ -119,38 +119,6 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
     return r;
 }
 
-static int compare_names(const void *a, const void *b, void *arg)
-{
-    const struct wr_intern *names = arg;
-
-    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
-                  wr_intern_text(names, *(const uint32_t *)b));
-}
-
-/* Adds the classes in order and fills l->rank. */
-static int rank_names(struct list *l, weir_err *err)
-{
-    size_t n = l->names.count;
-    uint32_t *order = malloc(n * sizeof(*order) + 1);
-    int r = 0;
-
-    l->rank = malloc(n * sizeof(*l->rank) + 1);
-    if (!order || !l->rank) {
-        free(order);
-        return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", l->job->leaf);
-    }
-    for (size_t k = 0; k < n; k++)
-        order[k] = (uint32_t)k;
-    qsort_r(order, n, sizeof(*order), compare_names, &l->names);
-    for (size_t k = 0; k < n && r >= 0; k++) {
-        l->rank[order[k]] = (uint32_t)k;
-        r = (int)wr_index_add_class(l->job->index,
-                                    wr_intern_text(&l->names, order[k]), err);
-    }
-    free(order);
-    return r < 0 ? r : 0;
-}
-
 /* Decides what the labels are, and numbers them if they are names. */
 static int number_classes(struct list *l, weir_err *err)
 {
@@ -168,7 +136,7 @@ static int number_classes(struct list *l, weir_err *err)
         if (r < 0)
             return wr_fail(err, (int)r, "'%s': too many classes", l->job->leaf);
     }
-    return rank_names(l, err);
+    return wr_index_add_classes(l->job->index, &l->names, &l->rank, err);
 }
 
 static bool row_label(struct list *l, const struct row *row, uint32_t *ret)
@@ -227,11 +195,11 @@ static int add_row(struct list *l, const struct row *row, weir_err *err)
                              : weir_strerror(e.code));
         return 0;
     }
-    if (st.kind != WR_KIND_FILE) {
+    if (st.kind != WR_KIND_FILE) { /* but a file may come to lie there */
         add_issue(l, path, row->line, WEIR_EFORMAT,
                   st.kind == WR_KIND_DIR ? "a folder, not a file"
                                          : "not a regular file");
-        return 0;
+        return wr_index_job_stamp(l->job, path, &st, err);
     }
     return add_sample(l, path, st.size, label, err);
 }
@@ -254,7 +222,6 @@ static int stamp_list(struct wr_index_job *job, weir_err *err)
 {
     struct wr_store *store = job->leaf_store;
     char path[MAX_PATH], *real = NULL;
-    struct wr_stamp stamp;
     struct wr_stat st;
     int r;
 
@@ -267,8 +234,7 @@ static int stamp_list(struct wr_index_job *job, weir_err *err)
         if (!real)
             return 0; /* without a stamp the index is not kept */
     }
-    stamp = (struct wr_stamp){st.dev, st.ino, st.size, st.mtime_ns};
-    r = wr_index_add_stamp(job->index, real ? real : job->leaf, &stamp, err);
+    r = wr_index_job_stamp(job, real ? real : job->leaf, &st, err);
     free(real);
     return r;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
+#include "format/tfrecord.h"
 
 #define BUFFER 65536u
 #define LITTLE 4096u /* read where the samples are big: a header or two */
@@ -16,15 +17,21 @@
 struct wr_shard_reader {
     struct wr_object *object; /* owned */
     struct wr_stat stat;
-    struct wr_inflate *z; /* owned; NULL: plain */
-    uint8_t *packed;      /* owned, BUFFER bytes: what is inflated next */
-    uint64_t packed_at;   /* gzip: offset of the next piece in the object */
-    uint64_t pos;         /* of the next read in the stream */
-    uint64_t hop;         /* plain: bytes skipped before pos */
-    uint64_t window_at;   /* where the window starts in the stream */
+    const atomic_bool *stop; /* borrowed; NULL: nobody stops it */
+    struct wr_inflate *z;    /* owned; NULL: plain */
+    uint8_t *packed;         /* owned, BUFFER bytes: what is inflated next */
+    uint64_t packed_at;      /* gzip: offset of the next piece in the object */
+    uint64_t pos;            /* of the next read in the stream */
+    uint64_t hop;            /* plain: bytes skipped before pos */
+    uint64_t window_at;      /* where the window starts in the stream */
     size_t window_len;
     uint8_t window[BUFFER]; /* a part of the stream */
 };
+
+void wr_shard_reader_watch(struct wr_shard_reader *r, const atomic_bool *stop)
+{
+    r->stop = stop;
+}
 
 bool wr_shard_reader_is_gzip(const struct wr_shard_reader *r)
 {
@@ -118,8 +125,11 @@ static int64_t fill_plain(struct wr_shard_reader *r, weir_err *err)
 static int64_t ahead(struct wr_shard_reader *r, weir_err *err)
 {
     if (r->pos - r->window_at >= r->window_len) {
-        int64_t n = r->z ? fill_inflated(r, err) : fill_plain(r, err);
+        int64_t n;
 
+        if (r->stop && atomic_load(r->stop))
+            return wr_fail(err, WEIR_ECANCELED, "canceled while indexing");
+        n = r->z ? fill_inflated(r, err) : fill_plain(r, err);
         if (n <= 0)
             return n;
     }
@@ -179,6 +189,16 @@ int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
     return (int64_t)n;
 }
 
+/* A TFRecord shard whose first record has 559,903 bytes (0x88b1f) starts like
+ * gzip; the checksum behind its length says that it is none. */
+static bool is_gzip(const uint8_t *bytes, size_t len)
+{
+    uint64_t record;
+
+    return wr_is_gzip(bytes, len) &&
+           !(len >= WR_TFRECORD_HEADER && wr_tfrecord_header(bytes, &record));
+}
+
 /* The first window shows whether it is gzip. */
 static int look_inside(struct wr_shard_reader *r, weir_err *err)
 {
@@ -187,7 +207,7 @@ static int look_inside(struct wr_shard_reader *r, weir_err *err)
 
     if (n < 0)
         return (int)n;
-    if (!wr_is_gzip(r->window, (size_t)n))
+    if (!is_gzip(r->window, (size_t)n))
         return 0;
     r->packed = malloc(BUFFER);
     if (!r->packed)

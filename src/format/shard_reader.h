@@ -6,6 +6,7 @@
 #ifndef WR_FORMAT_SHARD_READER_H
 #define WR_FORMAT_SHARD_READER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@ struct wr_shard_reader;
 int wr_shard_reader_open(struct wr_shard_reader **ret, struct wr_store *st,
                          const char *path, weir_err *err);
 void wr_shard_reader_close(struct wr_shard_reader *r); /* takes NULL */
+
+/* From now on reads fail with WEIR_ECANCELED once *stop is true. */
+void wr_shard_reader_watch(struct wr_shard_reader *r, const atomic_bool *stop);
 
 bool wr_shard_reader_is_gzip(const struct wr_shard_reader *r);
 

@@ -6,6 +6,7 @@
  * that is not finished still goes on. */
 #include "format/shards.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,6 +24,13 @@
 #define HAND_OVER   1024u /* records a thread keeps to itself */
 #define WAIT_NS     (50 * WR_NS_PER_MS)
 #define NO_NAME     UINT64_MAX
+#define MAX_NOTES   16u /* problems of a shard that are told one by one */
+
+/* What a shard may take in memory while it is scanned: so much, or so many
+ * times its size. Only gzip can come to more: a thousand empty records or
+ * members of the same name in a byte. */
+#define KEEP_FREE  ((uint64_t)64 << 20)
+#define KEEP_RATIO 16u
 
 /* --- finding --- */
 
@@ -47,12 +55,18 @@ int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
                    struct wr_listing *l, weir_err *err)
 {
     const struct wr_listing_filter filter = {.wanted = is_visible_file};
+    struct wr_stat folder;
     size_t kept = 0;
     bool stop;
     int r;
 
     if (job->leaf)
         return list_leaf(job->leaf, l, err);
+    r = job->store->ops->stat(job->store, "", &folder, err);
+    if (r == 0)
+        r = wr_index_job_stamp(job, "", &folder, err);
+    if (r < 0)
+        return r;
     r = wr_listing_read(l, job->store, "", &filter, &stop, err);
     if (r < 0)
         return r;
@@ -109,7 +123,8 @@ struct finds {
 
 /* A problem, or a file beside the shard. */
 struct remark {
-    char *name; /* owned; NULL: there is none */
+    struct remark *next; /* owned */
+    char *name;          /* owned */
     weir_err e;
     struct wr_stat stat;
 };
@@ -117,7 +132,9 @@ struct remark {
 struct wr_shard_out {
     struct pool *pool;     /* borrowed */
     struct finds own;      /* of the thread that scans */
-    struct remark *note;   /* owned; read when done */
+    uint64_t kept;         /* bytes of all that was found */
+    struct remark *notes;  /* owned: the first ones; read when done */
+    uint64_t note_count;   /* of all; read when done */
     struct remark *beside; /* owned; read when done */
     weir_err *failure;     /* owned; read when done */
     int result;            /* of the scan; read when done */
@@ -146,11 +163,15 @@ static void finds_done(struct finds *f)
     memset(f, 0, sizeof(*f));
 }
 
-static void remark_free(struct remark *m)
+static void remarks_free(struct remark *m)
 {
-    if (m)
+    while (m) {
+        struct remark *next = m->next;
+
         free(m->name);
-    free(m);
+        free(m);
+        m = next;
+    }
 }
 
 static bool finds_add(struct finds *f, const struct wr_record *rec)
@@ -205,14 +226,28 @@ static bool hand_over(struct wr_shard_out *out)
     return ok;
 }
 
+static bool is_too_much(struct wr_shard *s, const struct wr_record *rec)
+{
+    uint64_t *kept = &s->out->kept;
+
+    *kept += sizeof(struct found) + (rec->name ? strlen(rec->name) + 1 : 0);
+    return *kept > KEEP_FREE && *kept / KEEP_RATIO > s->stat.size;
+}
+
 int wr_shard_add(struct wr_shard *s, const struct wr_record *rec, weir_err *err)
 {
     struct wr_shard_out *out = s->out;
 
+    if (is_too_much(s, rec))
+        return wr_fail(err, WEIR_ELIMIT,
+                       "offset %" PRIu64 ": more samples than %" PRIu64
+                       " bytes of gzip may hold",
+                       rec->offset, s->stat.size);
     if (rec->length > WR_RECORD_MAX)
         return wr_fail(err, WEIR_ELIMIT,
-                       "a sample of %llu bytes, over the limit",
-                       (unsigned long long)rec->length);
+                       "offset %" PRIu64 ": a sample of %" PRIu64
+                       " bytes, over the limit",
+                       rec->offset, rec->length);
     if (!finds_add(&out->own, rec))
         return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
     out->inflated = WR_MAX(out->inflated, rec->offset + rec->length);
@@ -238,17 +273,21 @@ static struct remark *remark_new(const char *name)
 
 void wr_shard_note(struct wr_shard *s, const char *name, const weir_err *e)
 {
-    if (s->out->note)
+    struct remark **end = &s->out->notes;
+
+    if (s->out->note_count++ >= MAX_NOTES)
         return;
-    s->out->note = remark_new(name);
-    if (s->out->note)
-        s->out->note->e = *e;
+    while (*end)
+        end = &(*end)->next;
+    *end = remark_new(name);
+    if (*end)
+        (*end)->e = *e;
 }
 
 int wr_shard_depends(struct wr_shard *s, const char *path,
                      const struct wr_stat *st, weir_err *err)
 {
-    remark_free(s->out->beside);
+    remarks_free(s->out->beside);
     s->out->beside = remark_new(path);
     if (!s->out->beside)
         return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
@@ -269,6 +308,7 @@ static int scan_opened(struct pool *p, struct wr_shard *s, weir_err *err)
     struct wr_shard_out *out = s->out;
     int r;
 
+    wr_shard_reader_watch(s->reader, &p->stop);
     s->stat = out->stat = *wr_shard_reader_stat(s->reader);
     pthread_mutex_lock(&p->lock);
     out->opened = true;
@@ -292,7 +332,7 @@ static void scan_shard(struct pool *p, size_t k)
     if (r == 0)
         r = scan_opened(p, &s, &e);
     wr_shard_reader_close(s.reader);
-    if (!hand_over(out) && r == 0)
+    if (!hand_over(out))
         r = wr_fail(&e, WEIR_ENOMEM, "out of memory for the index");
     finds_done(&out->own);
     out->result = r;
@@ -318,19 +358,6 @@ static void *scan_thread(void *arg)
 }
 
 /* --- into the index (the caller's thread) --- */
-
-static int add_stamp(struct wr_index *ix, const char *path,
-                     const struct wr_stat *st, weir_err *err)
-{
-    const struct wr_stamp stamp = {
-        .dev = st->dev,
-        .ino = st->ino,
-        .size = st->size,
-        .mtime_ns = st->mtime_ns,
-    };
-
-    return wr_index_add_stamp(ix, path, &stamp, err);
-}
 
 /* The object of shard k, with its first samples. */
 static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
@@ -371,12 +398,10 @@ static void take(struct pool *p, size_t k, struct finds *ret, bool *ret_gzip,
                  bool *ret_done)
 {
     struct wr_shard_out *out = &p->outs[k];
-    struct timespec until;
+    uint64_t end = wr_clock_ns() + WAIT_NS;
+    struct timespec until = {.tv_sec = (time_t)(end / WR_NS_PER_SEC),
+                             .tv_nsec = (long)(end % WR_NS_PER_SEC)};
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WAIT_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&p->lock);
     while (!out->done && (out->gzip || !out->ready.count))
         if (pthread_cond_timedwait(&p->news, &p->lock, &until) != 0)
@@ -391,22 +416,35 @@ static void take(struct pool *p, size_t k, struct finds *ret, bool *ret_gzip,
     pthread_mutex_unlock(&p->lock);
 }
 
+static void tell_notes(struct pool *p, size_t k)
+{
+    const struct wr_shard_out *out = &p->outs[k];
+    weir_err more;
+
+    for (const struct remark *m = out->notes; m; m = m->next)
+        wr_index_job_issue(p->job, m->name, &m->e);
+    if (out->note_count <= MAX_NOTES)
+        return;
+    wr_fail(&more, WEIR_EFORMAT, "%" PRIu64 " more problems",
+            out->note_count - MAX_NOTES);
+    wr_index_job_issue(p->job, wr_listing_name(p->l, k), &more);
+}
+
 /* What else is to be said about shard k, which is done. */
 static int conclude(struct pool *p, size_t k, bool has_samples, weir_err *err)
 {
     struct wr_shard_out *out = &p->outs[k];
     const char *name = wr_listing_name(p->l, k);
-    struct wr_index *ix = p->job->index;
     int r = 0;
 
     if (out->opened)
-        r = add_stamp(ix, name, &out->stat, err);
+        r = wr_index_job_stamp(p->job, name, &out->stat, err);
     if (r == 0 && out->beside)
-        r = add_stamp(ix, out->beside->name, &out->beside->stat, err);
+        r = wr_index_job_stamp(p->job, out->beside->name, &out->beside->stat,
+                               err);
     if (r < 0)
         return r;
-    if (out->note)
-        wr_index_job_issue(p->job, out->note->name, &out->note->e);
+    tell_notes(p, k);
     if (out->result == 0)
         return 0;
     if (!out->failure)
@@ -445,15 +483,8 @@ static int deliver(struct pool *p, size_t k, weir_err *err)
 
 static int deliver_all(struct pool *p, weir_err *err)
 {
-    struct wr_store *store = p->job->store;
-    struct wr_stat st;
     int r = 0;
 
-    if (!p->job->leaf) {
-        r = store->ops->stat(store, "", &st, err);
-        if (r == 0)
-            r = add_stamp(p->job->index, "", &st, err);
-    }
     for (size_t k = 0; k < p->l->count && r == 0; k++)
         r = deliver(p, k, err);
     return r;
@@ -469,7 +500,8 @@ static int run(struct pool *p, weir_err *err)
 
     want = (unsigned)WR_MIN((size_t)want, p->l->count);
     while (n < want && r == 0) {
-        r = wr_thread_start(&threads[n], "weir-scan", scan_thread, p, err);
+        r = wr_thread_start(&threads[n], "weir-scan", scan_thread, p,
+                            n ? NULL : err);
         n += r == 0;
     }
     if (n || !want)
@@ -484,6 +516,7 @@ int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
                     wr_shard_scan scan, weir_err *err)
 {
     struct pool p = {.job = job, .l = l, .scan = scan};
+    pthread_condattr_t attr;
     int r;
 
     p.outs = calloc(l->count + 1, sizeof(*p.outs));
@@ -491,16 +524,19 @@ int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < l->count; k++)
         p.outs[k].pool = &p;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.news, NULL);
+    pthread_cond_init(&p.news, &attr);
+    pthread_condattr_destroy(&attr);
     r = run(&p, err);
     pthread_cond_destroy(&p.news);
     pthread_mutex_destroy(&p.lock);
     for (size_t k = 0; k < l->count; k++) {
         finds_done(&p.outs[k].own);
         finds_done(&p.outs[k].ready);
-        remark_free(p.outs[k].note);
-        remark_free(p.outs[k].beside);
+        remarks_free(p.outs[k].notes);
+        remarks_free(p.outs[k].beside);
         free(p.outs[k].failure);
     }
     free(p.outs);

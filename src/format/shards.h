@@ -22,7 +22,8 @@
 
 /* The leaf alone, whatever it is called; or the files of the folder (not of
  * folders in it) whose names `is_shard` wants, sorted byte by byte; hidden
- * ones are left out. Zeroed *l before; wr_listing_done after, in any case. */
+ * ones are left out. The index then depends on the folder. Zeroed *l before;
+ * wr_listing_done after, in any case. */
 int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
                    struct wr_listing *l, weir_err *err);
 
@@ -55,8 +56,8 @@ typedef int (*wr_shard_scan)(struct wr_shard *s, weir_err *err);
 int wr_shard_add(struct wr_shard *s, const struct wr_record *rec,
                  weir_err *err);
 
-/* Remembers a problem that does not end the scan (the first of a shard is
- * kept; `e` with code and message). */
+/* Remembers a problem that does not end the scan (`e` with code and message);
+ * of many in one shard the first are kept and the others counted. */
 void wr_shard_note(struct wr_shard *s, const char *name, const weir_err *e);
 
 /* The result depends on this other file as well (an index beside the shard);
@@ -65,8 +66,8 @@ int wr_shard_depends(struct wr_shard *s, const char *path,
                      const struct wr_stat *st, weir_err *err);
 
 /* Scans all shards of `l` by several threads and fills job->index in the order
- * of `l`: objects, samples, gzip sizes, issues, and the stamps of the shards
- * and of the folder ("", unless a leaf was named). Reports progress. Fails
+ * of `l`: objects, samples, gzip sizes, issues, and the stamps of the
+ * shards. Reports progress; threads soon stop when that cancels. Fails
  * when memory is short or the user cancels, and when a shard that was named
  * itself has no sample for an error. */
 int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,

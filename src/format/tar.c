@@ -7,12 +7,10 @@
 #include "format/format.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "format/intern.h"
 #include "format/pictures.h"
 #include "format/shards.h"
@@ -30,6 +28,7 @@ struct group {
     enum wr_tar_part labelled;
     uint32_t label;
     unsigned views; /* pictures that are not plain ones */
+    bool refused;   /* a picture was too large, and that was said */
     unsigned seen;  /* bits of wr_tar_part_of */
     char key[WR_TAR_MAX_NAME + 1];
 };
@@ -38,8 +37,6 @@ struct scan {
     struct wr_shard *shard;   /* borrowed */
     struct wr_tar_walk *walk; /* owned */
     bool has_labels;          /* samples before had labels */
-    uint64_t problems;        /* that did not end the scan */
-    weir_err first;           /* of them */
     struct group group;
     char text[WR_TAR_MAX_LABEL];
 };
@@ -52,22 +49,9 @@ static bool is_shard(const char *name)
 
 /* --- one shard (any thread) --- */
 
-/* A shard has one note: the first problem, and how many there were. */
 static void note(struct scan *t, const weir_err *e)
 {
-    if (!t->problems++)
-        t->first = *e;
-}
-
-static void say_problems(struct scan *t)
-{
-    size_t used = strlen(t->first.msg);
-
-    if (t->problems > 1)
-        snprintf(t->first.msg + used, sizeof(t->first.msg) - used,
-                 " (and %" PRIu64 " more)", t->problems - 1);
-    if (t->problems)
-        wr_shard_note(t->shard, t->shard->path, &t->first);
+    wr_shard_note(t->shard, t->shard->path, e);
 }
 
 static void note_member(struct scan *t, const struct wr_tar_member *m,
@@ -89,6 +73,8 @@ static int close_group(struct scan *t, weir_err *err)
     if (!g->open)
         return 0;
     g->open = false;
+    if (g->picture == WR_TAR_NO_PART && g->refused)
+        return 0;
     if (g->picture == WR_TAR_NO_PART) {
         wr_fail(&e, WEIR_EFORMAT, "offset %" PRIu64 ": '%.200s' has no picture",
                 g->start, g->key);
@@ -121,6 +107,7 @@ static void open_group(struct scan *t, const struct wr_tar_member *m,
     g->picture = g->labelled = WR_TAR_NO_PART;
     g->label = WEIR_NO_LABEL;
     g->views = g->seen = 0;
+    g->refused = false;
     memcpy(g->key, m->name, key_len);
     g->key[key_len] = '\0';
 }
@@ -145,6 +132,7 @@ static void take_picture(struct scan *t, const struct wr_tar_member *m,
         wr_fail(&e, WEIR_ELIMIT, "%" PRIu64 " bytes (limit %u)", m->size,
                 WR_RECORD_MAX);
         note_member(t, m, &e);
+        g->refused = true;
     } else if (part > g->picture) {
         g->picture = part;
         g->offset = m->offset;
@@ -250,7 +238,6 @@ static int tar_scan(struct wr_shard *s, weir_err *err)
     r = wr_tar_walk_new(&t->walk, s->reader, size, err);
     if (r == 0)
         r = walk_members(t, err);
-    say_problems(t);
     if (r == 0)
         r = read_to_end(s, err);
     wr_tar_walk_free(t->walk);
@@ -260,12 +247,6 @@ static int tar_scan(struct wr_shard *s, weir_err *err)
 
 /* --- folders as classes --- */
 
-/* The first folders of the keys, and the class number of each. */
-struct folders {
-    struct wr_intern names;
-    uint32_t *rank; /* owned */
-};
-
 static size_t folder_len(const char *key)
 {
     const char *slash = strchr(key, '/');
@@ -273,158 +254,85 @@ static size_t folder_len(const char *key)
     return slash ? (size_t)(slash - key) : 0;
 }
 
-static int compare_names(const void *a, const void *b, void *arg)
+/* The number of the first folder of sample i's key among `names`;
+ * WEIR_NO_LABEL: it has none. */
+static int64_t folder_of(const struct wr_index *ix, uint64_t i,
+                         struct wr_intern *names, weir_err *err)
 {
-    const struct wr_intern *names = arg;
+    const char *key = wr_index_sample_name(ix, i);
+    size_t len = folder_len(key);
+    int64_t k = len ? wr_intern_add(names, key, len) : WEIR_NO_LABEL;
 
-    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
-                  wr_intern_text(names, *(const uint32_t *)b));
+    return k < 0
+               ? wr_fail(err, (int)k, "cannot keep the class of '%.200s'", key)
+               : k;
 }
 
-/* Adds the classes in the order of their names and fills f->rank. */
-static int rank_folders(struct folders *f, struct wr_index *to, weir_err *err)
+/* Progress now and then, while sample i is looked at. */
+static int tick(struct wr_index_job *job, uint64_t i, weir_err *err)
 {
-    size_t n = f->names.count;
-    uint32_t *order = malloc(n * sizeof(*order) + 1);
-    int64_t r = 0;
-
-    f->rank = malloc(n * sizeof(*f->rank) + 1);
-    if (!order || !f->rank) {
-        free(order);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    for (size_t k = 0; k < n; k++)
-        order[k] = (uint32_t)k;
-    qsort_r(order, n, sizeof(*order), compare_names, &f->names);
-    for (size_t k = 0; k < n && r >= 0; k++) {
-        f->rank[order[k]] = (uint32_t)k;
-        r = wr_index_add_class(to, wr_intern_text(&f->names, order[k]), err);
-    }
-    free(order);
-    return r < 0 ? (int)r : 0;
+    return i % 4096 ? 0 : wr_index_job_progress(job, err);
 }
 
-static int find_folders(const struct wr_index *ix, struct folders *f,
+static int find_folders(struct wr_index_job *job, struct wr_intern *names,
                         weir_err *err)
 {
-    for (uint64_t i = 0; i < wr_index_count(ix); i++) {
-        const char *key = wr_index_sample_name(ix, i);
-        size_t len = folder_len(key);
-        int64_t k = len ? wr_intern_add(&f->names, key, len) : 0;
-
-        if (k < 0)
-            return wr_fail(err, (int)k, "cannot keep the class of '%.200s'",
-                           key);
-    }
-    return 0;
-}
-
-/* --- from the index as scanned to the one with its classes --- */
-
-static int copy_object(const struct wr_index *from, uint64_t object,
-                       struct wr_index *to, weir_err *err)
-{
-    uint64_t inflated = wr_index_object_packed(from, object);
-    char path[WR_TAR_MAX_NAME];
-    int64_t k;
-
-    wr_index_object_path(from, object, path, sizeof(path));
-    k = wr_index_add_dir(to, "", err);
-    if (k >= 0)
-        k = wr_index_add_object(to, k, path, wr_index_object_size(from, object),
-                                err);
-    if (k < 0)
-        return (int)k;
-    return inflated ? wr_index_set_packed(to, inflated, err) : 0;
-}
-
-static int copy_samples(const struct wr_index *from, struct folders *f,
-                        struct wr_index *to, weir_err *err)
-{
-    uint64_t objects = 0;
     int r = 0;
 
-    for (uint64_t i = 0; i < wr_index_count(from) && r == 0; i++) {
-        const char *key = wr_index_sample_name(from, i);
-        size_t len = f->rank ? folder_len(key) : 0;
-        struct wr_place p;
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err);
 
-        wr_index_place(from, i, &p);
-        while (r == 0 && objects <= p.object)
-            r = copy_object(from, objects++, to, err);
-        if (len) /* known already: this adds nothing */
-            p.label = f->rank[wr_intern_add(&f->names, key, len)];
-        if (r == 0)
-            r = wr_index_add_record(to,
-                                    &(struct wr_record){.offset = p.offset,
-                                                        .length = p.length,
-                                                        .label = p.label,
-                                                        .name = key},
-                                    err);
+        r = k < 0 ? (int)k : tick(job, i, err);
     }
     return r;
 }
 
-static int copy_rest(const struct wr_index *from, struct wr_index *to,
-                     weir_err *err)
+static int set_labels(struct wr_index_job *job, struct wr_intern *names,
+                      const uint32_t *rank, weir_err *err)
 {
     int r = 0;
 
-    for (uint64_t k = 0; k < wr_index_issue_count(from); k++) {
-        const weir_issue *issue = wr_index_issue(from, k);
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err); /* a known one */
 
-        /* Those behind the ones that are kept are only counted. */
-        wr_index_add_issue(to, issue ? issue->name : "",
-                           issue ? issue->code : WEIR_EFORMAT,
-                           issue ? issue->reason : "");
-    }
-    for (uint64_t k = 0; k < wr_index_stamp_count(from) && r == 0; k++) {
-        struct wr_stamp stamp;
-        const char *path;
-
-        wr_index_stamp(from, k, &stamp, &path);
-        r = wr_index_add_stamp(to, path, &stamp, err);
+        if (k >= 0 && k != WEIR_NO_LABEL)
+            wr_index_set_label(job->index, i, rank[k]);
+        r = k < 0 ? (int)k : tick(job, i, err);
     }
     return r;
 }
 
 /* Labels are in the archives, or else nowhere: then the first folder of each
  * key is its class. That is known when all is read. */
-static int classify(const struct wr_index *from, struct wr_index *to,
-                    weir_err *err)
+static int classify(struct wr_index_job *job, weir_err *err)
 {
-    struct folders f = {0};
-    int r = 0;
+    struct wr_intern names = {0};
+    uint32_t *rank = NULL;
+    int r;
 
-    if (wr_index_class_count(from) == 0)
-        r = find_folders(from, &f, err);
-    if (r == 0 && f.names.count)
-        r = rank_folders(&f, to, err);
-    if (r == 0)
-        r = copy_samples(from, &f, to, err);
-    if (r == 0)
-        r = copy_rest(from, to, err);
-    wr_intern_done(&f.names);
-    free(f.rank);
+    if (wr_index_class_count(job->index))
+        return 0;
+    r = find_folders(job, &names, err);
+    if (r == 0 && names.count)
+        r = wr_index_add_classes(job->index, &names, &rank, err);
+    if (r == 0 && names.count)
+        r = set_labels(job, &names, rank, err);
+    wr_intern_done(&names);
+    free(rank);
     return r;
 }
 
 static int tar_index(struct wr_index_job *job, weir_err *err)
 {
-    struct wr_index_job scanning = *job;
     struct wr_listing l = {0};
     int r;
 
-    scanning.index = wr_index_new();
-    if (!scanning.index)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = wr_shards_list(job, is_shard, &l, err);
     if (r == 0)
-        r = wr_shards_index(&scanning, &l, tar_scan, err);
+        r = wr_shards_index(job, &l, tar_scan, err);
     if (r == 0)
-        r = classify(scanning.index, job->index, err);
+        r = classify(job, err);
     wr_listing_done(&l);
-    wr_index_free(scanning.index);
     return r;
 }
 

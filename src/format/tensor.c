@@ -63,14 +63,6 @@ struct open_file {
     uint64_t size;
 };
 
-static int add_stamp(struct wr_index_job *job, const char *path,
-                     const struct wr_stat *st, weir_err *err)
-{
-    struct wr_stamp stamp = {st->dev, st->ino, st->size, st->mtime_ns};
-
-    return wr_index_add_stamp(job->index, path, &stamp, err);
-}
-
 /* Opens a file, and lets the index depend on it. */
 static int file_open(struct open_file *f, struct wr_index_job *job,
                      const char *path, weir_err *err)
@@ -84,7 +76,7 @@ static int file_open(struct open_file *f, struct wr_index_job *job,
         return r;
     if (st.kind != WR_KIND_FILE)
         return wr_fail(err, WEIR_EFORMAT, "not a regular file");
-    r = add_stamp(job, path, &st, err);
+    r = wr_index_job_stamp(job, path, &st, err);
     if (r < 0)
         return r;
     f->size = st.size;
@@ -385,7 +377,7 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
     /* The folder too where a file was named: labels may come to lie in it. */
     r = job->store->ops->stat(job->store, "", &folder, err);
     if (r == 0)
-        r = add_stamp(job, "", &folder, err);
+        r = wr_index_job_stamp(job, "", &folder, err);
     if (r < 0)
         return r;
     if (job->leaf) {

@@ -19,7 +19,7 @@
 #include "format/pictures.h"
 #include "format/shards.h"
 
-#define IDX_MAX        ((size_t)256 << 20) /* bytes of an .idx file */
+#define IDX_MAX        ((size_t)64 << 20) /* bytes of an .idx file */
 #define NAME_MAX_BYTES 4096
 
 /* --- names --- */
@@ -194,13 +194,14 @@ static int idx_add(struct wr_shard *s, struct idx x, weir_err *err)
 }
 
 /* "a.tfrecord" -> "a.tfrecord.idx", then "a.idx"; false when too long, or when
- * there is no ending to replace. */
+ * there is no ending to replace: that of "a.tfrecord-00000-of-00002" is not
+ * one, or all shards had the same index. */
 static bool idx_name(const char *path, unsigned attempt, char *buf, size_t cap)
 {
     const char *dot = strrchr(path, '.');
     int len = (int)strlen(path), n;
 
-    if (attempt && !dot)
+    if (attempt && (!dot || is_numbered(path, strlen(path))))
         return false;
     n = snprintf(buf, cap, "%.*s.idx", attempt ? (int)(dot - path) : len, path);
     return n > 0 && (size_t)n < cap;

@@ -37,14 +37,23 @@ static struct wr_task *heap_pop(struct wr_sched *s)
     return top;
 }
 
-void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
-                     unsigned n)
+void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w)
 {
     pthread_mutex_lock(&s->lock);
-    for (unsigned i = 0; i < n; i++)
-        heap_push(s, tasks[i]);
-    if (s->heap_count > 1)
-        wr_sched_wake(s); /* this worker can decode only one of them */
+    for (unsigned i = 0; i < w->arrived_count; i++)
+        heap_push(s, w->arrived[i]);
+    /* It can decode only one of them, or none when it was put to rest. */
+    if (s->heap_count > 1 || !wr_sched_is_active(s, w))
+        wr_sched_wake(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void wr_sched_arrive_list(struct wr_sched *s, struct wr_task *list)
+{
+    pthread_mutex_lock(&s->lock);
+    for (; list; list = list->next_waiting)
+        heap_push(s, list);
+    wr_sched_wake(s); /* the caller may be busy for long */
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -71,14 +71,14 @@ void wr_cache_close(struct wr_cache *c); /* takes NULL */
 
 bool wr_cache_find(struct wr_cache *c, uint64_t id, struct wr_cache_hit *ret);
 
-/* To be called with the bytes that were read for a hit in a folder, or NULL when
- * they could not be read; false: they are not what was put (the entry is not
- * found again, but may be put anew). */
+/* To be called with the bytes that were read for a hit in a folder, or NULL
+ * when they could not be read or are too many or too few; false: they are not
+ * what was put (the entry is not found again, but may be put anew). */
 bool wr_cache_check(struct wr_cache *c, uint64_t id,
                     const struct wr_cache_hit *hit, const void *bytes);
 
-/* Would wr_cache_put keep a sample of `len` bytes now? Cheap: to be asked before
- * the bytes are made. Ask after a hit in a folder, too. */
+/* Would wr_cache_put keep a sample of `len` bytes now? Cheap: to be asked
+ * before the bytes are made. Ask after a hit in a folder, too. */
 bool wr_cache_wants(struct wr_cache *c, uint64_t id, size_t len);
 
 /* Keeps a copy in the first tier that has room, unless it lies there or before

@@ -32,7 +32,7 @@ struct segment {
 struct wr_cache_dir {
     struct wr_store *store; /* owned */
     char *url;              /* owned; for messages */
-    struct wr_place place;
+    struct wr_cache_place place;
     struct wr_map map; /* map.head is NULL: off */
     uint64_t budget;
     uint64_t fixed; /* of it: the map, the folders, the other data sets */

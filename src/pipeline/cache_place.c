@@ -14,7 +14,7 @@
 
 #define MAP_NAME "map"
 
-void wr_place_init(struct wr_place *p, struct wr_store *st,
+void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
                    const struct wr_map_id *id)
 {
     uint64_t key[2] = {id->fingerprint, id->sample_bytes};
@@ -24,7 +24,7 @@ void wr_place_init(struct wr_place *p, struct wr_store *st,
              (uint64_t)XXH64(key, sizeof(key), 0));
 }
 
-int wr_place_make(const struct wr_place *p, weir_err *err)
+int wr_place_make(const struct wr_cache_place *p, weir_err *err)
 {
     const struct wr_storage_ops *ops = p->store->ops;
     const char *const dirs[] = {WR_PLACE_ROOT, p->dir};
@@ -42,13 +42,13 @@ int wr_place_make(const struct wr_place *p, weir_err *err)
     return 0;
 }
 
-void wr_place_segment(const struct wr_place *p, unsigned segment, char *buf,
-                      size_t cap)
+void wr_place_segment(const struct wr_cache_place *p, unsigned segment,
+                      char *buf, size_t cap)
 {
     snprintf(buf, cap, "%s/data-%04u", p->dir, segment);
 }
 
-int wr_place_map_path(const struct wr_place *p, char *buf, size_t cap,
+int wr_place_map_path(const struct wr_cache_place *p, char *buf, size_t cap,
                       weir_err *err)
 {
     char path[64];
@@ -77,15 +77,15 @@ static int note_size(void *arg, const struct wr_entry *e)
     return 0;
 }
 
-int wr_place_sizes(const struct wr_place *p, uint64_t sizes[WR_MAP_SEGMENTS],
-                   weir_err *err)
+int wr_place_sizes(const struct wr_cache_place *p,
+                   uint64_t sizes[WR_MAP_SEGMENTS], weir_err *err)
 {
     for (unsigned i = 0; i < WR_MAP_SEGMENTS; i++)
         sizes[i] = UINT64_MAX;
     return p->store->ops->list(p->store, p->dir, note_size, sizes, err);
 }
 
-int wr_place_remove_segment(const struct wr_place *p, unsigned segment,
+int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
                             weir_err *err)
 {
     char path[64];
@@ -97,9 +97,9 @@ int wr_place_remove_segment(const struct wr_place *p, unsigned segment,
 /* --- the other data sets --- */
 
 struct sweep {
-    const struct wr_place *place; /* borrowed */
-    const struct wr_map_id *id;   /* borrowed */
-    char dir[PATH_MAX];           /* that is looked at */
+    const struct wr_cache_place *place; /* borrowed */
+    const struct wr_map_id *id;         /* borrowed */
+    char dir[PATH_MAX];                 /* that is looked at */
     uint64_t bytes;
     weir_err *err; /* borrowed; NULL: none */
 };
@@ -196,7 +196,7 @@ static int sweep_one(void *arg, const struct wr_entry *e)
     return r;
 }
 
-int wr_place_sweep(const struct wr_place *p, const struct wr_map_id *id,
+int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
                    uint64_t *ret_bytes, weir_err *err)
 {
     struct sweep s = {.place = p, .id = id, .err = err};

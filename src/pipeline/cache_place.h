@@ -15,33 +15,33 @@
 #define WR_PLACE_ROOT  "weir-cache"
 #define WR_PLACE_BLOCK 4096u /* what a file or folder takes is rounded to */
 
-struct wr_place {
+struct wr_cache_place {
     struct wr_store *store; /* borrowed */
     char dir[40];           /* below the store */
 };
 
 /* Names the folder of a data set; touches nothing. */
-void wr_place_init(struct wr_place *p, struct wr_store *st,
+void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
                    const struct wr_map_id *id);
 
 /* Makes the folders where they are missing. */
-int wr_place_make(const struct wr_place *p, weir_err *err);
+int wr_place_make(const struct wr_cache_place *p, weir_err *err);
 
 /* Path of a data file below the store, and of the map for the kernel. */
-void wr_place_segment(const struct wr_place *p, unsigned segment, char *buf,
-                      size_t cap);
-int wr_place_map_path(const struct wr_place *p, char *buf, size_t cap,
+void wr_place_segment(const struct wr_cache_place *p, unsigned segment,
+                      char *buf, size_t cap);
+int wr_place_map_path(const struct wr_cache_place *p, char *buf, size_t cap,
                       weir_err *err);
 
 /* Sizes of the data files, UINT64_MAX where there is none. */
-int wr_place_sizes(const struct wr_place *p, uint64_t sizes[WR_MAP_SEGMENTS],
-                   weir_err *err);
-int wr_place_remove_segment(const struct wr_place *p, unsigned segment,
+int wr_place_sizes(const struct wr_cache_place *p,
+                   uint64_t sizes[WR_MAP_SEGMENTS], weir_err *err);
+int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
                             weir_err *err);
 
 /* Removes the folders of data sets that have our name but another fingerprint
  * and are held by nobody; *ret_bytes is what all others take. */
-int wr_place_sweep(const struct wr_place *p, const struct wr_map_id *id,
+int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
                    uint64_t *ret_bytes, weir_err *err);
 
 #endif

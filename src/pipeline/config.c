@@ -126,8 +126,8 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
 
 /* --- what is left to us --- */
 
-/* Samples of about 1.5 MiB together: what a request may be made of. A gzip object
- * is inflated as a whole, so its samples had better be used together. */
+/* Samples of about 1.5 MiB together: what a request may be made of. A gzip
+ * object is inflated as a whole, so its samples had better be used together. */
 static uint32_t usual_block(const weir_dataset *ds)
 {
     const struct wr_index *ix = ds->index;

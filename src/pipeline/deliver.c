@@ -97,6 +97,8 @@ static void deliver(struct wr_worker *w, struct wr_task *t)
 
     if (t->is_tensor) {
         memcpy(wr_task_slot(t), t->rd.data, t->rd.len);
+        /* Encoded samples have theirs from the index, or in themselves. */
+        t->place.label = t->hit.label;
         keep(w, t);
         wr_count(&w->stats.resample, wr_clock_ns() - start);
     } else if (make(w, t, &times, &err) < 0) {

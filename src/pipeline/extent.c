@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/inflate.h"
 #include "pipeline/config.h"
 #include "pipeline/schedule.h"
+#include "pipeline/worker.h"
 
 #define EXTENT_MAX   ((uint64_t)4 << 20)  /* bytes of one request */
 #define GAP_MAX      ((uint64_t)16 << 10) /* bytes between samples read along */
@@ -37,6 +39,13 @@ static void buffer_free(uint8_t *buf, size_t cap)
         free(buf);
 }
 
+static void drop_spare(struct wr_extents *x)
+{
+    x->spare_count--;
+    x->spare_bytes -= x->spare[x->spare_count].cap;
+    buffer_free(x->spare[x->spare_count].buf, x->spare[x->spare_count].cap);
+}
+
 static uint8_t *buffer_take(struct wr_extents *x, size_t need, size_t *ret_cap)
 {
     unsigned best = x->spare_count;
@@ -49,19 +58,24 @@ static uint8_t *buffer_take(struct wr_extents *x, size_t need, size_t *ret_cap)
         uint8_t *buf = x->spare[best].buf;
 
         *ret_cap = x->spare[best].cap;
+        x->spare_bytes -= x->spare[best].cap;
         x->spare[best] = x->spare[--x->spare_count];
         return buf;
     }
     *ret_cap = WR_ALIGN_UP(need, CAP_STEP);
+    while (x->spare_count && x->used + x->spare_bytes + *ret_cap > x->limit)
+        drop_spare(x);
     return buffer_alloc(*ret_cap);
 }
 
 static void buffer_give(struct wr_extents *x, uint8_t *buf, size_t cap)
 {
-    if (x->spare_count == WR_EXTENT_SPARE || cap > 2 * EXTENT_MAX) {
+    if (x->spare_count == WR_EXTENT_SPARE || cap > 2 * EXTENT_MAX ||
+        x->used + x->spare_bytes + cap > x->limit) {
         buffer_free(buf, cap);
         return;
     }
+    x->spare_bytes += cap;
     x->spare[x->spare_count].buf = buf;
     x->spare[x->spare_count++].cap = cap;
 }
@@ -126,6 +140,7 @@ static void free_group(struct wr_extents *x, struct wr_group *g)
     *at = g->chain;
     unlink_use(x, g);
     x->group_count--;
+    free(g->why);
     free(g);
 }
 
@@ -280,12 +295,16 @@ static void point_at(struct wr_task *t)
     t->rd.len = t->rd.got = (size_t)t->place.length;
 }
 
-/* Memory and a read for an extent that is empty. */
-static bool begin_load(struct wr_extents *x, struct wr_extent *e)
+/* Memory and a read for an extent that is empty. A gzip object that must not
+ * wait, because those that hold the memory may wait for it, gets it. */
+static bool begin_load(struct wr_extents *x, struct wr_extent *e, bool must)
 {
     size_t need = e->group->packed ? e->len : wr_read_cap(e->len, x->direct);
 
-    if (!make_room(x, e->group, WR_ALIGN_UP(need, CAP_STEP)))
+    if (need > WR_INFLATE_MAX) /* an index may say anything */
+        return false;
+    if (!make_room(x, e->group, WR_ALIGN_UP(need, CAP_STEP)) &&
+        !(must && e->group->packed))
         return false;
     e->buf = buffer_take(x, need, &e->cap);
     if (!e->buf)
@@ -301,15 +320,16 @@ static bool begin_load(struct wr_extents *x, struct wr_extent *e)
 }
 
 static enum wr_extent_get join(struct wr_extents *x, struct wr_extent *e,
-                               struct wr_task *t)
+                               struct wr_task *t, enum wr_extent_ask ask)
 {
     enum wr_extent_get how = WR_EXTENT_WAIT;
 
     if (e->state == WR_EXTENT_EMPTY) {
-        /* The last one that asks gains nothing from the others' bytes. */
-        if (!e->group->packed && !e->left && e->count > 1)
+        /* The last one that asks gains nothing from the others' bytes, nor
+         * does one out of its turn. */
+        if (!e->group->packed && (!e->left || e->failed || ask == WR_ASK_FILL))
             return WR_EXTENT_NONE;
-        if (!begin_load(x, e))
+        if (!begin_load(x, e, /* must= */ ask != WR_ASK_USUAL))
             return WR_EXTENT_NONE;
         how = WR_EXTENT_LOAD;
     }
@@ -354,8 +374,15 @@ static struct wr_extent *extent_for(struct wr_extents *x, struct wr_task *t,
     return e;
 }
 
+/* A gzip object that could not be loaded in this epoch. */
+static bool is_known_bad(const struct wr_extent *e, const struct wr_task *t)
+{
+    return e->state == WR_EXTENT_EMPTY && e->group->why &&
+           t->batch->epoch->number <= e->group->bad_epoch;
+}
+
 enum wr_extent_get wr_extents_get(struct wr_extents *x, struct wr_task *t,
-                                  bool fill)
+                                  enum wr_extent_ask ask)
 {
     enum wr_extent_get how = WR_EXTENT_NONE;
     struct wr_extent *e;
@@ -363,32 +390,48 @@ enum wr_extent_get wr_extents_get(struct wr_extents *x, struct wr_task *t,
     if (!t->place.packed && (!x->blocks || t->place.whole))
         return how;
     pthread_mutex_lock(&x->lock);
-    e = extent_for(x, t, fill);
-    if (e && (e->count > 1 || t->place.packed) &&
-        !(fill && e->state == WR_EXTENT_EMPTY && !t->place.packed))
-        how = join(x, e, t);
+    e = extent_for(x, t, ask == WR_ASK_FILL);
+    if (e && is_known_bad(e, t)) {
+        wr_task_fail(t, e->group->why);
+        how = WR_EXTENT_BAD;
+    } else if (e && (e->count > 1 || t->place.packed)) {
+        how = join(x, e, t, ask);
+    }
     pthread_mutex_unlock(&x->lock);
     return how;
+}
+
+void wr_extents_stop(struct wr_extents *x)
+{
+    atomic_store(&x->stopping, true);
 }
 
 /* Inflates `o` into e->buf, as far as it was indexed: behind that a shard may
  * be damaged. */
 static int inflate_object(struct wr_extent *e, struct wr_object *o,
-                          struct wr_inflate *z, uint8_t *in, weir_err *err)
+                          struct wr_inflate *z, uint8_t *in,
+                          struct wr_inflate_cost *cost, weir_err *err)
 {
-    uint64_t at = 0;
+    uint64_t at = 0, start;
     size_t done = 0;
     int64_t n, got;
 
     while (done < e->len) {
+        if (atomic_load_explicit(&e->table->stopping, memory_order_relaxed))
+            return wr_fail(err, WEIR_ECANCELED, "the pipeline closes");
+        start = wr_clock_ns();
         n = o->ops->read(o, in, INFLATE_STEP, at, err);
+        cost->read_ns += wr_clock_ns() - start;
+        cost->requests++;
         if (n < 0)
             return (int)n;
         if (n == 0)
             return wr_fail(err, WEIR_ECHANGED,
                            "inflates to %zu bytes, not %zu as indexed", done,
                            e->len);
+        cost->bytes += (uint64_t)n;
         at += (uint64_t)n;
+        start = wr_clock_ns();
         wr_inflate_feed(z, in, (size_t)n);
         do {
             got = wr_inflate_read(z, e->buf + done, e->len - done, err);
@@ -396,11 +439,13 @@ static int inflate_object(struct wr_extent *e, struct wr_object *o,
                 return (int)got;
             done += (size_t)got;
         } while (got && done < e->len);
+        cost->inflate_ns += wr_clock_ns() - start;
     }
     return 0;
 }
 
-int wr_extent_inflate(struct wr_extent *e, const char *path, weir_err *err)
+int wr_extent_inflate(struct wr_extent *e, const char *path,
+                      struct wr_inflate_cost *cost, weir_err *err)
 {
     struct wr_store *st = e->table->ds->store;
     struct wr_inflate *z = NULL;
@@ -416,7 +461,7 @@ int wr_extent_inflate(struct wr_extent *e, const char *path, weir_err *err)
     if (r == 0 && !in)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
-        r = inflate_object(e, o, z, in, err);
+        r = inflate_object(e, o, z, in, cost, err);
     if (r < 0)
         wr_fail_prefix(err, r, "'%s'", path);
     free(in);
@@ -440,7 +485,7 @@ static void drop_if_over(struct wr_extents *x, struct wr_extent *e)
     free_group(x, g);
 }
 
-struct wr_task *wr_extent_loaded(struct wr_extent *e, bool ok)
+struct wr_task *wr_extent_loaded(struct wr_extent *e)
 {
     struct wr_extents *x = e->table;
     struct wr_task *list;
@@ -448,20 +493,42 @@ struct wr_task *wr_extent_loaded(struct wr_extent *e, bool ok)
     pthread_mutex_lock(&x->lock);
     list = e->waiting;
     e->waiting = NULL;
-    if (ok) {
-        e->state = WR_EXTENT_LOADED;
-        e->bytes = e->group->packed ? e->buf : e->rd.data;
-        for (struct wr_task *t = list; t; t = t->next_waiting)
-            point_at(t);
-    } else {
-        for (struct wr_task *t = list; t; t = t->next_waiting) {
-            t->extent = NULL;
-            e->users--;
-            e->group->users--;
-        }
-        empty(x, e);
-        drop_if_over(x, e);
+    e->state = WR_EXTENT_LOADED;
+    e->bytes = e->group->packed ? e->buf : e->rd.data;
+    for (struct wr_task *t = list; t; t = t->next_waiting)
+        point_at(t);
+    pthread_mutex_unlock(&x->lock);
+    return list;
+}
+
+/* With the lock held. Without memory for it, every sample tries again. */
+static void note_why(struct wr_group *g, uint64_t epoch, const weir_err *why)
+{
+    if (!g->why)
+        g->why = malloc(sizeof(*g->why));
+    if (g->why)
+        *g->why = *why;
+    g->bad_epoch = epoch;
+}
+
+struct wr_task *wr_extent_failed(struct wr_extent *e, const weir_err *why)
+{
+    struct wr_extents *x = e->table;
+    struct wr_task *list;
+
+    pthread_mutex_lock(&x->lock);
+    list = e->waiting;
+    e->waiting = NULL;
+    if (why) /* the first in the list asked last */
+        note_why(e->group, list->batch->epoch->number, why);
+    for (struct wr_task *t = list; t; t = t->next_waiting) {
+        t->extent = NULL;
+        e->users--;
+        e->group->users--;
     }
+    e->failed = true;
+    empty(x, e);
+    drop_if_over(x, e);
     pthread_mutex_unlock(&x->lock);
     return list;
 }
@@ -490,7 +557,8 @@ int wr_extents_init(struct wr_extents *x, const weir_dataset *ds,
     uint64_t n = WR_MAX(wr_index_count(ds->index), (uint64_t)1);
     uint64_t mean = wr_index_bytes(ds->index) / n;
     uint64_t window = cfg->order == WEIR_ORDER_BLOCK ? cfg->block_window : 4;
-    uint64_t bytes = WR_MIN(cfg->block_samples * mean, (uint64_t)1 << 30);
+    uint64_t bytes = WR_MIN(cfg->block_samples * WR_MIN(mean, SMALL),
+                            (uint64_t)1 << 30);
     uint64_t blocks;
 
     (void)err;
@@ -504,15 +572,11 @@ int wr_extents_init(struct wr_extents *x, const weir_dataset *ds,
     x->packed_limit = (size_t)wr_config_memory(cfg);
     /* The window that is used, the one that comes, what is read ahead beyond
      * them; a block may lie in two objects. */
+    window = WR_MIN(window, n / x->block + 1);
     blocks = 2 * window + (uint64_t)cfg->threads * cfg->depth / x->block + 1;
     x->limit = (size_t)WR_MIN(2 * blocks * (bytes + CAP_STEP),
                               wr_config_memory(cfg));
     return 0;
-}
-
-bool wr_extents_used(const struct wr_extents *x)
-{
-    return x->blocks;
 }
 
 void wr_extents_done(struct wr_extents *x)
@@ -521,8 +585,8 @@ void wr_extents_done(struct wr_extents *x)
         return;
     while (x->oldest)
         free_group(x, x->oldest);
-    for (unsigned i = 0; i < x->spare_count; i++)
-        buffer_free(x->spare[i].buf, x->spare[i].cap);
+    while (x->spare_count)
+        drop_spare(x);
     pthread_mutex_destroy(&x->lock);
     *x = (struct wr_extents){0};
 }

@@ -7,11 +7,16 @@
  * whole and stays as long as memory allows.
  *
  * Memory is bounded: when it is used up, the extent that nobody uses and that
- * was used least recently is dropped, and loaded again if it is asked for. */
+ * was used least recently is dropped, and loaded again if it is asked for.
+ *
+ * What could not be loaded is not tried by every sample again: those of a block
+ * are read alone from then on, those of a gzip object are bad until the epoch
+ * ends. */
 #ifndef WR_PIPELINE_EXTENT_H
 #define WR_PIPELINE_EXTENT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "format/format.h"
 #include "storage/storage.h"
@@ -35,6 +40,7 @@ struct wr_extent {
     size_t cap;
     const uint8_t *bytes;    /* inside buf: byte `offset` of the object */
     unsigned users;          /* tasks that wait for it or hold it */
+    bool failed;             /* a block's: not to be tried again */
     uint64_t left;           /* samples that have not asked yet */
     struct wr_task *waiting; /* linked by next_waiting */
 };
@@ -46,6 +52,8 @@ struct wr_group {
     unsigned users, count;
     struct wr_group *chain;         /* in its bucket */
     struct wr_group *newer, *older; /* by last use */
+    weir_err *why;      /* owned; packed: why it could not be loaded, or NULL */
+    uint64_t bad_epoch; /* with `why`: up to this one it is not tried again */
     struct wr_extent extents[];
 };
 
@@ -58,6 +66,7 @@ struct wr_extents {
     uint64_t block;         /* samples in one */
     size_t limit;           /* bytes for extents of blocks */
     size_t packed_limit;    /* bytes for inflated objects */
+    atomic_bool stopping;   /* what is being inflated is not wanted any more */
 
     pthread_mutex_t lock; /* guards all below; a leaf lock */
     struct wr_group *buckets[WR_EXTENT_BUCKETS]; /* owned */
@@ -67,12 +76,16 @@ struct wr_extents {
     struct {
         uint8_t *buf; /* owned */
         size_t cap;
-    } spare[WR_EXTENT_SPARE]; /* memory that was touched once is kept */
+    } spare[WR_EXTENT_SPARE]; /* memory that was touched once is kept, within
+                                 `limit` */
     unsigned spare_count;
+    size_t spare_bytes;
 };
 
 enum wr_extent_get {
-    WR_EXTENT_NONE,  /* the sample is to be read alone */
+    WR_EXTENT_NONE,  /* the sample is to be read alone; one of a gzip object
+                        cannot be: there is no memory for that now */
+    WR_EXTENT_BAD,   /* it cannot be loaded; task->code and text say why */
     WR_EXTENT_READY, /* task->rd has the bytes */
     WR_EXTENT_WAIT,  /* somebody loads it; the task comes back with it */
     WR_EXTENT_LOAD,  /* as WAIT, and the caller is to load task->extent */
@@ -83,19 +96,36 @@ int wr_extents_init(struct wr_extents *x, const weir_dataset *ds,
                     const weir_pipeline_config *cfg, weir_err *err);
 void wr_extents_done(struct wr_extents *x);
 
-/* Whether reads of single samples are worth avoiding at all. */
-bool wr_extents_used(const struct wr_extents *x);
+/* Makes wr_extent_inflate fail soon, now and from now on. Any thread. */
+void wr_extents_stop(struct wr_extents *x);
 
-/* For a task whose place and batch are set; `fill`: out of its turn. */
+/* How a task asks. */
+enum wr_extent_ask {
+    WR_ASK_USUAL,
+    WR_ASK_URGENT, /* a gzip object is loaded whatever memory there is */
+    WR_ASK_FILL,   /* the same, for a sample out of its turn */
+};
+
+/* For a task whose place and batch are set. */
 enum wr_extent_get wr_extents_get(struct wr_extents *x, struct wr_task *t,
-                                  bool fill);
+                                  enum wr_extent_ask ask);
 
-/* Loads a gzip object; blocks. */
-int wr_extent_inflate(struct wr_extent *e, const char *path, weir_err *err);
+/* What loading a gzip object took. */
+struct wr_inflate_cost {
+    uint64_t bytes, requests;
+    uint64_t read_ns, inflate_ns;
+};
 
-/* The extent is loaded, or not: hands over the tasks that waited for it, linked
- * by next_waiting. With `ok` they have their bytes, else they have left it. */
-struct wr_task *wr_extent_loaded(struct wr_extent *e, bool ok);
+/* Loads a gzip object; blocks. Adds to *cost, also when it fails. */
+int wr_extent_inflate(struct wr_extent *e, const char *path,
+                      struct wr_inflate_cost *cost, weir_err *err);
+
+/* The extent is loaded: hands over the tasks that waited for it, linked by
+ * next_waiting, with their bytes. */
+struct wr_task *wr_extent_loaded(struct wr_extent *e);
+/* It could not be, because of `why` (a gzip object) or whatever its read says
+ * (NULL): hands them over without; they have left it. */
+struct wr_task *wr_extent_failed(struct wr_extent *e, const weir_err *why);
 
 /* The task has had its bytes. */
 void wr_extent_leave(struct wr_task *t);

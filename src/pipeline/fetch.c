@@ -11,9 +11,6 @@
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
-/* One encoded sample; nothing sensible is larger. */
-#define MAX_SAMPLE ((uint64_t)1 << 31)
-
 static void send(struct wr_worker *w, enum wr_lane_name lane,
                  struct wr_read *rd)
 {
@@ -25,6 +22,34 @@ static void finish_bad(struct wr_worker *w, struct wr_task *t,
 {
     wr_task_fail(t, err);
     w->finished[w->finished_count++] = t;
+}
+
+static void submit(struct wr_worker *w, struct wr_lane *l)
+{
+    unsigned sent = 0;
+
+    wr_count(&w->stats.requests, l->read_count);
+    /* A queue is as deep as there are records, so it takes all of them. */
+    while (sent < l->read_count)
+        sent += l->queue->ops->submit(l->queue, l->reads + sent,
+                                      l->read_count - sent);
+    l->in_flight += l->read_count;
+    l->read_count = 0;
+}
+
+static void submit_all(struct wr_worker *w)
+{
+    for (unsigned k = 0; k < WR_LANES; k++)
+        submit(w, &w->lanes[k]);
+}
+
+static void hand_over(struct wr_worker *w)
+{
+    if (w->arrived_count)
+        wr_sched_arrive(w->sched, w);
+    if (w->finished_count)
+        wr_sched_finish(w->sched, w->finished, w->finished_count);
+    w->arrived_count = w->finished_count = 0;
 }
 
 static bool set_path(struct wr_worker *w, struct wr_task *t)
@@ -48,7 +73,7 @@ static int check_length(const struct wr_worker *w, const struct wr_task *t,
 
     if (len == 0)
         return wr_fail(err, WEIR_EFORMAT, "'%s': empty", t->path);
-    if (len > MAX_SAMPLE)
+    if (len > WR_SAMPLE_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "'%s': a sample of %" PRIu64 " bytes is over the limit",
                        t->path, len);
@@ -99,27 +124,24 @@ static bool read_alone(struct wr_worker *w, struct wr_task *t, bool urgent)
     return true;
 }
 
-static void read_again(struct wr_worker *w, struct wr_task *t)
-{
-    weir_err err;
-
-    if (read_alone(w, t, /* urgent= */ true))
-        return;
-    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
-            t->place.length);
-    finish_bad(w, t, &err);
-}
-
 /* --- bytes that samples share --- */
 
-static void arrive_all(struct wr_worker *w, struct wr_task *list)
+/* A read may fail by chance, so it is tried twice, as those of other samples
+ * are. What it took goes where it belongs. */
+static int inflate(struct wr_worker *w, struct wr_extent *e, const char *path,
+                   weir_err *err)
 {
-    struct wr_task *t;
+    struct wr_inflate_cost cost = {0};
+    int r = wr_extent_inflate(e, path, &cost, err);
 
-    while ((t = list)) {
-        list = t->next_waiting;
-        wr_sched_arrive(w->sched, &t, 1);
-    }
+    if (r < 0)
+        r = wr_extent_inflate(e, path, &cost, err);
+    wr_count(&w->stats.bytes, cost.bytes);
+    wr_count(&w->stats.requests, cost.requests);
+    wr_count(&w->stats.storage_wait, cost.read_ns);
+    wr_count(&w->stats.decode, cost.inflate_ns);
+    w->inflate_ns += cost.read_ns + cost.inflate_ns;
+    return r;
 }
 
 static void load_extent(struct wr_worker *w, struct wr_task *t)
@@ -127,7 +149,6 @@ static void load_extent(struct wr_worker *w, struct wr_task *t)
     struct wr_extent *e = t->extent;
     struct wr_task *list;
     weir_err err;
-    int r;
 
     if (!t->place.packed) {
         e->rd.path = t->path;
@@ -135,14 +156,14 @@ static void load_extent(struct wr_worker *w, struct wr_task *t)
         send(w, WR_LANE_STORE, &e->rd);
         return;
     }
-    r = wr_extent_inflate(e, t->path, &err);
-    wr_count(&w->stats.bytes,
-             r < 0 ? 0 : wr_index_object_size(w->sched->ds->index, e->object));
-    list = wr_extent_loaded(e, r == 0);
-    if (r == 0) {
-        arrive_all(w, list);
+    /* It takes long: what was begun before goes ahead. */
+    submit_all(w);
+    hand_over(w);
+    if (inflate(w, e, t->path, &err) == 0) {
+        wr_sched_arrive_list(w->sched, wr_extent_loaded(e));
         return;
     }
+    list = wr_extent_failed(e, &err);
     while ((t = list)) { /* no part of it can be read alone */
         list = t->next_waiting;
         wr_task_fail(t, &err);
@@ -150,11 +171,15 @@ static void load_extent(struct wr_worker *w, struct wr_task *t)
     }
 }
 
-static bool from_extent(struct wr_worker *w, struct wr_task *t, bool fill)
+static bool from_extent(struct wr_worker *w, struct wr_task *t,
+                        enum wr_extent_ask ask)
 {
-    switch (wr_extents_get(w->sched->extents, t, fill)) {
+    switch (wr_extents_get(w->sched->extents, t, ask)) {
     case WR_EXTENT_NONE:
         return false;
+    case WR_EXTENT_BAD:
+        w->finished[w->finished_count++] = t;
+        break;
     case WR_EXTENT_READY:
         w->arrived[w->arrived_count++] = t;
         break;
@@ -183,6 +208,21 @@ static bool read_tier(struct wr_worker *w, struct wr_task *t, bool urgent)
     return true;
 }
 
+/* Is it in a tier? What lies there is not trusted to be as long as it should
+ * be. */
+static bool find_hit(struct wr_worker *w, struct wr_task *t)
+{
+    const struct wr_sched *s = w->sched;
+
+    if (!s->cache || !wr_cache_find(s->cache, t->id, &t->hit))
+        return false;
+    if (t->hit.len ==
+        (s->cache_decoded ? s->shape.bytes : (size_t)t->place.length))
+        return true;
+    wr_cache_check(s->cache, t->id, &t->hit, /* bytes= */ NULL);
+    return false;
+}
+
 /* Found in memory: it is there. */
 static void take_hit(struct wr_worker *w, struct wr_task *t)
 {
@@ -192,7 +232,6 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
     } at = {.in = t->hit.bytes};
 
     t->rd = (struct wr_read){.data = at.out, .len = t->hit.len};
-    t->place.label = t->hit.label;
     w->arrived[w->arrived_count++] = t;
 }
 
@@ -200,10 +239,48 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
 
 enum started { STARTED, LATER };
 
-static enum started start(struct wr_worker *w, struct wr_task *t, bool fill)
+static enum started fail_memory(struct wr_worker *w, struct wr_task *t)
+{
+    weir_err err;
+
+    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
+            t->place.length);
+    finish_bad(w, t, &err);
+    return STARTED;
+}
+
+/* One that must not wait for memory: others may wait for it, or there is
+ * nothing that could come free, as all other records are spare. */
+static bool is_urgent(const struct wr_worker *w, const struct wr_ticket *ticket)
+{
+    return ticket->fill || w->spare_count + 1 == w->sched->cfg.depth;
+}
+
+/* Reads what no tier has. */
+static enum started start_read(struct wr_worker *w, struct wr_task *t,
+                               struct wr_ticket *ticket)
+{
+    bool urgent = is_urgent(w, ticket);
+    enum wr_extent_ask ask = ticket->fill ? WR_ASK_FILL
+                             : urgent     ? WR_ASK_URGENT
+                                          : WR_ASK_USUAL;
+
+    if (w->sched->cache && !ticket->missed)
+        wr_count(&w->stats.misses, 1);
+    /* A sample asks once, but for one that cannot be read alone. */
+    if ((!ticket->missed || t->place.packed) && from_extent(w, t, ask))
+        return STARTED;
+    ticket->missed = true;
+    if (!t->place.packed && read_alone(w, t, urgent))
+        return STARTED;
+    return urgent ? fail_memory(w, t) : LATER;
+}
+
+static enum started start(struct wr_worker *w, struct wr_task *t,
+                          struct wr_ticket *ticket)
 {
     const struct wr_sched *s = w->sched;
-    bool urgent = fill;
+    bool urgent = is_urgent(w, ticket);
     weir_err err;
 
     if (!set_path(w, t)) {
@@ -211,34 +288,33 @@ static enum started start(struct wr_worker *w, struct wr_task *t, bool fill)
         finish_bad(w, t, &err);
         return STARTED;
     }
-    t->from_cache = s->cache && wr_cache_find(s->cache, t->id, &t->hit);
-    t->is_tensor = t->from_cache && (s->cache_decoded || s->into_slot);
-    if (t->from_cache && t->hit.bytes) {
-        take_hit(w, t);
-        return STARTED;
-    }
     if (check_length(w, t, &err) < 0) {
         finish_bad(w, t, &err);
         return STARTED;
     }
-    if (s->cache && !t->from_cache)
-        wr_count(&w->stats.misses, 1);
-    if (!t->from_cache && from_extent(w, t, fill))
+    t->from_cache = !ticket->missed && find_hit(w, t);
+    t->is_tensor = t->from_cache && (s->cache_decoded || s->into_slot);
+    if (!t->from_cache)
+        return start_read(w, t, ticket);
+    if (t->hit.bytes) {
+        take_hit(w, t);
         return STARTED;
-    /* With all other records spare nothing will come free: wait no longer. */
-    urgent |= w->spare_count + 1 == s->cfg.depth;
-    if (t->from_cache ? read_tier(w, t, urgent) : read_alone(w, t, urgent))
+    }
+    if (read_tier(w, t, urgent))
         return STARTED;
-    if (!urgent)
-        return LATER;
-    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
-            t->place.length);
-    finish_bad(w, t, &err);
-    return STARTED;
+    return urgent ? fail_memory(w, t) : LATER;
 }
 
-static enum started start_ticket(struct wr_worker *w,
-                                 const struct wr_ticket *ticket)
+/* Once more, and alone: what was to give it its bytes did not. It waits for
+ * nothing, as it may be one that others wait for. */
+static void read_again(struct wr_worker *w, struct wr_task *t)
+{
+    if (t->place.packed ? !from_extent(w, t, WR_ASK_FILL)
+                        : !read_alone(w, t, /* urgent= */ true))
+        fail_memory(w, t);
+}
+
+static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
 {
     struct wr_task *t = w->spare[--w->spare_count];
 
@@ -248,32 +324,10 @@ static enum started start_ticket(struct wr_worker *w,
     t->code = 0;
     t->extent = NULL;
     wr_index_place(w->sched->ds->index, t->id, &t->place);
-    if (start(w, t, ticket->fill) == STARTED)
+    if (start(w, t, ticket) == STARTED)
         return STARTED;
     w->spare_count++; /* t is on top still */
     return LATER;
-}
-
-static void submit(struct wr_worker *w, struct wr_lane *l)
-{
-    unsigned sent = 0;
-
-    wr_count(&w->stats.requests, l->read_count);
-    /* A queue is as deep as there are records, so it takes all of them. */
-    while (sent < l->read_count)
-        sent += l->queue->ops->submit(l->queue, l->reads + sent,
-                                      l->read_count - sent);
-    l->in_flight += l->read_count;
-    l->read_count = 0;
-}
-
-static void hand_over(struct wr_worker *w)
-{
-    if (w->arrived_count)
-        wr_sched_arrive(w->sched, w->arrived, w->arrived_count);
-    if (w->finished_count)
-        wr_sched_finish(w->sched, w->finished, w->finished_count);
-    w->arrived_count = w->finished_count = 0;
 }
 
 void wr_fetch(struct wr_worker *w)
@@ -292,8 +346,7 @@ void wr_fetch(struct wr_worker *w)
         w->ticket_head++;
         w->ticket_count--;
     }
-    for (unsigned k = 0; k < WR_LANES; k++)
-        submit(w, &w->lanes[k]);
+    submit_all(w);
     hand_over(w);
 }
 
@@ -301,13 +354,10 @@ void wr_fetch(struct wr_worker *w)
 
 static void extent_arrived(struct wr_worker *w, struct wr_extent *e)
 {
-    bool ok = e->rd.result == 0;
-    struct wr_task *list = wr_extent_loaded(e, ok);
-
-    if (ok)
-        arrive_all(w, list);
+    if (e->rd.result == 0)
+        wr_sched_arrive_list(w->sched, wr_extent_loaded(e));
     else /* which of the samples are bad shows when each is read alone */
-        wr_sched_retry(w->sched, list);
+        wr_sched_retry(w->sched, wr_extent_failed(e, NULL));
 }
 
 /* An entry of a folder that cannot be read or is damaged: as if it had not
@@ -333,7 +383,6 @@ static void task_arrived(struct wr_worker *w, struct wr_task *t)
     if (t->from_cache) {
         if (!is_good_hit(w, t))
             return;
-        t->place.label = t->hit.label;
     } else if (t->rd.result) {
         wr_read_error(&t->rd, t->path, &err);
         wr_task_fail(t, &err);
@@ -368,7 +417,6 @@ void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait)
             task_arrived(w, (struct wr_task *)rd);
     }
     wr_count(&w->stats.bytes, lane == WR_LANE_STORE ? bytes : 0);
-    for (unsigned k = 0; k < WR_LANES; k++)
-        submit(w, &w->lanes[k]); /* what is to be read again */
+    submit_all(w); /* what is to be read again */
     hand_over(w);
 }

@@ -139,15 +139,20 @@ static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
                             ? p->sched.shape.bytes
                             : 0,
     };
-    char name[512];
+    char *name;
+    int r;
 
     if (!c->cache)
         return 0;
-    /* Of the same name and another fingerprint: the data set has changed. */
-    snprintf(name, sizeof(name), "%s#%016" PRIx64, ds->url, settings);
+    /* Of the same name and another fingerprint: the data set has changed. So
+     * the name is not cut, else what belongs to others might be removed. */
+    if (asprintf(&name, "%s#%016" PRIx64, ds->url, settings) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
     cc.name = name;
     cc.fingerprint = wr_rng_at(wr_index_fingerprint(ds->index), settings, 0);
-    return wr_cache_open(&p->cache, &cc, err);
+    r = wr_cache_open(&p->cache, &cc, err);
+    free(name);
+    return r;
 }
 
 /* Takes over the list of `resume`. */
@@ -189,6 +194,7 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
 
 static void pipeline_free(weir_pipeline *p)
 {
+    wr_extents_stop(&p->extents);
     wr_sched_close(&p->sched);
     for (unsigned i = 0; i < p->running; i++)
         wr_worker_stop(&p->workers[i]);
@@ -309,10 +315,10 @@ int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
     /* The epoch's list grows while later batches are settled. */
     pthread_mutex_lock(&p->sched.lock);
     r = advance_state(p, b, &p->sched.failure);
+    if (r < 0 && err)
+        *err = p->sched.failure;
     pthread_mutex_unlock(&p->sched.lock);
     if (r < 0) {
-        if (err)
-            *err = p->sched.failure;
         wr_sched_release(&p->sched, b);
         return r;
     }
@@ -365,6 +371,8 @@ static void add_cache_stats(const weir_pipeline *p, weir_stats *st)
         wr_cache_tier_stats(p->cache, k, &c);
         *(c.is_dir ? &st->cache_dir_hits : &st->cache_ram_hits) += c.hits;
         *(c.is_dir ? &st->cache_dir_bytes : &st->cache_ram_bytes) += c.bytes;
+        *(c.is_dir ? &st->cache_dir_entries
+                   : &st->cache_ram_entries) += c.entries;
         st->cache_damaged += c.damaged;
     }
     for (unsigned i = 0; p->cache && i < p->running; i++)

@@ -75,11 +75,15 @@ static bool may_plan(const struct wr_sched *s)
     return s->cfg.prefetch || real < s->wanted;
 }
 
+/* They are mostly given back in order: then the first look finds one. */
 static struct wr_batch *free_batch(struct wr_sched *s)
 {
-    for (unsigned i = 0; i < s->batch_count; i++)
-        if (s->batches[i].phase == WR_BATCH_FREE)
-            return &s->batches[i];
+    for (unsigned i = 0; i < s->batch_count; i++) {
+        struct wr_batch *b = &s->batches[(s->planned + i) % s->batch_count];
+
+        if (b->phase == WR_BATCH_FREE)
+            return b;
+    }
     return NULL;
 }
 
@@ -157,7 +161,7 @@ bool wr_sched_is_active(const struct wr_sched *s, const struct wr_worker *w)
     return w->number < s->knobs.threads;
 }
 
-/* Records that `w` may use now. */
+/* Records that `w` may use now for what is next in turn. */
 static unsigned ticket_room(const struct wr_sched *s, const struct wr_worker *w)
 {
     unsigned reserve = s->cfg.depth - s->knobs.depth;
@@ -190,8 +194,16 @@ static struct wr_ticket pop_slot(struct wr_sched *s)
     return t;
 }
 
-/* A worker that has no memory for the tickets it holds still takes fills, in
- * front of them: its memory may be full of samples that wait for a fill. */
+/* Whoever has a record takes fills: all other records may be held by samples of
+ * later batches, which wait for this one. So it matters neither whether the
+ * worker was put to rest, nor how many records it should use. */
+static bool may_take_fill(const struct wr_sched *s, const struct wr_worker *w)
+{
+    return w->ticket_count < w->spare_count && has_fills(s);
+}
+
+/* In front of the tickets that it holds already, for which it may have no
+ * memory: that may be full of samples that wait for a fill. */
 static void take_fill_first(struct wr_sched *s, struct wr_worker *w)
 {
     memmove(&w->tickets[1], &w->tickets[w->ticket_head],
@@ -212,8 +224,12 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     w->depth = s->knobs.depth;
     w->again = w->retry;
     w->retry = NULL;
-    while (w->ticket_count && w->ticket_count < w->spare_count &&
-           wr_sched_is_active(s, w) && has_fills(s) && !s->closing)
+    w->active = wr_sched_is_active(s, w);
+    if (s->closing) { /* nothing more is begun */
+        w->again = NULL;
+        w->ticket_count = 0;
+    }
+    while (may_take_fill(s, w) && !s->closing)
         take_fill_first(s, w);
     while (!w->ticket_count && n < ticket_room(s, w) && !s->closing &&
            has_tickets(s)) {
@@ -286,15 +302,13 @@ void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
 /* With the lock held: is there anything that `w` could do? */
 static bool has_work(const struct wr_sched *s, const struct wr_worker *w)
 {
-    if (w->returned_count || w->retry)
+    if (w->returned_count || w->retry || may_take_fill(s, w))
         return true;
     if (!wr_sched_is_active(s, w))
         return false;
     if (wr_sched_has_arrival(s))
         return true;
-    if (w->ticket_count)
-        return w->ticket_count < w->spare_count && has_fills(s);
-    return ticket_room(s, w) && has_tickets(s);
+    return !w->ticket_count && ticket_room(s, w) && has_tickets(s);
 }
 
 bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns)

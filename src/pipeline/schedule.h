@@ -92,6 +92,7 @@ struct wr_ticket {
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     bool fill;
+    bool missed; /* neither a tier nor an extent has it: that is settled */
     uint64_t id;
 };
 
@@ -161,11 +162,13 @@ int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
 /* --- for workers --- */
 
 /* Collects what others gave back to `w`, then up to w's spare records' number
- * of tickets into w->tickets; none when there is nothing to read now. */
+ * of tickets into w->tickets; none when there is nothing to read now. When the
+ * pipeline closes, those that it holds are dropped. */
 void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
-/* Samples that are there and want decoding. */
-void wr_sched_arrive(struct wr_sched *s, struct wr_task *const *tasks,
-                     unsigned n);
+/* Samples that are there and want decoding: those in w->arrived, or linked by
+ * next_waiting. */
+void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w);
+void wr_sched_arrive_list(struct wr_sched *s, struct wr_task *list);
 /* Arrived samples that are wanted first, into ret: one that is work, or several
  * that are quick. *ret_parked tells whether others wait for a
  * buffer that the consumer may give back: while it waits for a batch itself,

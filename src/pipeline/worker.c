@@ -11,8 +11,6 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* One encoded sample; nothing sensible is larger. */
-#define MAX_SAMPLE ((uint64_t)1 << 31)
 /* While others wait for a batch buffer, look after the reads this often. */
 #define PARKED_POLL_NS (WR_NS_PER_MS)
 
@@ -35,7 +33,8 @@ static bool wait_for_work(struct wr_worker *w, bool parked)
         wr_count(&w->stats.storage_wait, wr_clock_ns() - start);
     } else {
         open = wr_sched_wait(w->sched, w, reads ? PARKED_POLL_NS : 0);
-        wr_count(&w->stats.idle, wr_clock_ns() - start);
+        if (w->active) /* one at rest is not short of work */
+            wr_count(&w->stats.idle, wr_clock_ns() - start);
     }
     return open;
 }
@@ -50,10 +49,11 @@ static void *worker_main(void *arg)
 
     for (;;) {
         start = wr_clock_ns();
+        w->inflate_ns = 0;
         wr_fetch(w);
         for (unsigned k = 0; k < WR_LANES; k++)
             wr_collect(w, k, /* wait= */ false);
-        wr_count(&w->stats.submit, wr_clock_ns() - start);
+        wr_count(&w->stats.submit, wr_clock_ns() - start - w->inflate_ns);
         n = wr_sched_pick(w->sched, w, picked, &parked);
         if (n)
             wr_deliver(w, picked, n);
@@ -98,7 +98,7 @@ size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
         mean = WR_MAX(mean, s->shape.bytes);
     else if (s->into_slot && !tiers)
         return 0;
-    usual = wr_read_cap((size_t)WR_MIN(mean, MAX_SAMPLE), s->cfg.direct);
+    usual = wr_read_cap((size_t)WR_MIN(mean, WR_SAMPLE_MAX), s->cfg.direct);
     size = 2 * (usual + WR_DIRECT_ALIGN) * depth;
     return WR_MIN(WR_MAX(size, (size_t)2 << 20), WR_MAX(most, (size_t)2 << 20));
 }

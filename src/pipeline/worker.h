@@ -33,11 +33,15 @@ struct wr_lane {
     unsigned read_count;
 };
 
+/* One encoded sample; nothing sensible is larger. */
+#define WR_SAMPLE_MAX ((uint64_t)1 << 31)
+
 struct wr_worker {
     struct wr_sched *sched;     /* borrowed */
     struct wr_objects *objects; /* borrowed */
     unsigned number;
     unsigned depth; /* records that it may use now */
+    bool active;    /* it may begin something now; else it was put to rest */
     pthread_t thread;
     bool started;
     struct wr_lane lanes[WR_LANES];
@@ -56,6 +60,7 @@ struct wr_worker {
     struct wr_task **finished; /* owned: the same, with nothing left to do */
     unsigned arrived_count, finished_count;
     struct wr_read **reaped; /* owned: scratch */
+    uint64_t inflate_ns;     /* spent on gzip objects, counted elsewhere */
     struct wr_worker_stats stats;
 };
 

@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char root[64], path[160];
     uint8_t bytes[DATA] = {0};
     struct wr_store *st;
-    struct wr_place place;
+    struct wr_cache_place place;
     struct wr_map map;
     enum how how;
     char *leaf;

@@ -16,7 +16,7 @@ import sys
 import tarfile
 import tempfile
 
-WEIR = sys.argv[1]
+WEIR = os.path.abspath(sys.argv[1])
 SAMPLES, CLASSES = 40, 4
 
 

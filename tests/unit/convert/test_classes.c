@@ -89,6 +89,32 @@ static void a_tree_keeps_the_labels(void **state)
     weir_dataset_close(&ds);
 }
 
+/* A label may be any number: nothing is made for each below it. */
+static void huge_labels(void **state)
+{
+    struct scratch *s = *state;
+    struct wr_convert_result res;
+    struct wr_convert_config cfg;
+    weir_dataset *ds, *out;
+    char path[512];
+    weir_err err;
+
+    place_make(s, "in");
+    scratch_put(s, "in/all.csv",
+                "class_0/0001.jpg,0\nclass_0/0002.jpg,4294967294\n");
+    ds = place_open(s, "", "in/all.csv");
+    place_config(s, ds, "jpeg", &cfg, path);
+    assert_int_equal(wr_convert_run(&cfg, &res, &err), WEIR_ELIMIT);
+    place_config(s, ds, "tensor", &cfg, path);
+    place_convert(&cfg, &res);
+    wr_convert_result_done(&res);
+    assert_false(scratch_has(s, "tensor/classes.txt"));
+    out = place_open(s, "", "tensor");
+    assert_int_equal(weir_dataset_class_count(out), 4294967295u);
+    weir_dataset_close(&out);
+    weir_dataset_close(&ds);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -98,6 +124,7 @@ int main(void)
         TEST(names_of_the_index),
         TEST(names_of_the_file),
         TEST(a_tree_keeps_the_labels),
+        TEST(huge_labels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

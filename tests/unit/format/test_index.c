@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "format/index.h"
+#include "format/intern.h"
 
 #define MAX_NAIVE 20000
 
@@ -256,6 +257,43 @@ static void test_classes(void **state)
     wr_index_free(ix);
 }
 
+static void test_classes_by_name(void **state)
+{
+    static const char *const names[] = {"dog", "ant", "cat", "Dog", "a"};
+    static const uint32_t ranks[] = {4, 2, 3, 0, 1};
+    struct wr_index *ix = wr_index_new();
+    struct wr_intern in = {0};
+    uint32_t *rank = NULL;
+    struct wr_place p;
+
+    (void)state;
+    assert_int_equal(wr_index_add_classes(ix, &in, &rank, NULL), 0);
+    free(rank);
+    for (unsigned k = 0; k < 5; k++)
+        wr_intern_add(&in, names[k], strlen(names[k]));
+    assert_int_equal(wr_index_add_classes(ix, &in, &rank, NULL), 0);
+    assert_memory_equal(rank, ranks, sizeof(ranks));
+    for (unsigned k = 0; k < 5; k++)
+        assert_string_equal(wr_index_class_name(ix, rank[k]), names[k]);
+    wr_index_add_dir(ix, "", NULL);
+    for (unsigned k = 0; k < 6; k++) {
+        struct wr_record r = {.length = 1, .label = WEIR_NO_LABEL};
+
+        if (k % 3 == 0)
+            wr_index_add_object(ix, 0, "x", 1, NULL);
+        assert_int_equal(wr_index_add_record(ix, &r, NULL), 0);
+    }
+    wr_index_set_label(ix, 4, 7);
+    for (unsigned k = 0; k < 6; k++) {
+        wr_index_place(ix, k, &p);
+        assert_int_equal(p.label, k == 4 ? 7 : WEIR_NO_LABEL);
+    }
+    assert_int_equal(wr_index_class_count(ix), 8);
+    wr_intern_done(&in);
+    free(rank);
+    wr_index_free(ix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_memory_of_runs),
         cmocka_unit_test(test_issues),
         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_classes_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

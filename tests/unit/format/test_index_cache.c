@@ -348,6 +348,12 @@ static void test_list(void **state)
     set_time(tmpdir_at(&f.t, "data/n.csv"), 1000000);
     rename(tmpdir_at(&f.t, "data/n.csv"), tmpdir_at(&f.t, "data/l.csv"));
     assert_false(reused(&f, "data/l.csv")); /* the inode alone is another */
+    tmpdir_put_text(&f.t, "data/l.csv", "cat/2.jpg,0\ncat/7.jpg,1\n");
+    tmpdir_mkdir(&f.t, "data/cat/7.jpg"); /* no file, until it is one */
+    check_rebuilt(&f, "data/l.csv");
+    assert_int_equal(remove(tmpdir_at(&f.t, "data/cat/7.jpg")), 0);
+    tmpdir_put_text(&f.t, "data/cat/7.jpg", "7");
+    check_rebuilt(&f, "data/l.csv");
     tmpdir_done(&f.t);
 }
 

@@ -109,6 +109,34 @@ static void test_segments(void **state)
     wr_index_free(ix);
 }
 
+/* Files that two segments claim are also work that multiplies. */
+static void test_shared(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_MIXED);
+    struct wr_index_segment *s = ix->segments;
+
+    (void)state;
+    assert_int_equal(s[0].kind, WR_SEGMENT_WHOLE);
+    assert_int_equal(s[0].count, 9);
+    LIE(ix, segments[1].object, 8, "in order"); /* one of the nine */
+    s[1] = s[0];
+    s[1].first = 9;
+    assert_string_equal(wr_index_check(ix), "the segments are not in order");
+    s[1].object = 8;
+    s[1].count = 1;
+    assert_string_equal(wr_index_check(ix), "the segments are not in order");
+    wr_index_free(ix);
+
+    ix = index_make(INDEX_RUNS); /* whole behind a run of the same file */
+    s = ix->segments;
+    ix->shape.known = false;
+    assert_null(wr_index_check(ix));
+    s[1].kind = WR_SEGMENT_WHOLE;
+    s[1].count = 1;
+    LIE(ix, segments[1].object, 0, "share files");
+    wr_index_free(ix);
+}
+
 static void test_shape(void **state)
 {
     struct wr_index *ix = index_make(INDEX_RUNS);
@@ -129,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_shared),  cmocka_unit_test(test_shape),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,36 @@ static void test_saved_again(void **state)
     tmpdir_done(&t);
 }
 
+/* Large enough to be mapped, and replaced while it is. */
+static void test_large(void **state)
+{
+    struct wr_index *built = wr_index_new(), *loaded = NULL;
+    struct wr_store *st;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    tmpdir_init(&t);
+    for (unsigned k = 0; k < 50000; k++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "%u.jpg", k);
+        index_object(built, "folder", name, k);
+        assert_int_equal(wr_index_add_whole(built, k % 10, NULL), 0);
+    }
+    wr_index_seal(built);
+    st = open_store("", &t);
+    assert_int_equal(wr_index_save(built, st, FILE_NAME, &about, NULL), 0);
+    if (load(&t, &loaded, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(wr_index_save(built, st, FILE_NAME, &about, NULL), 0);
+    index_same(built, loaded);
+    wr_store_close(st);
+    wr_index_free(loaded);
+    wr_index_free(built);
+    tmpdir_done(&t);
+}
+
 static void check_refused(const struct tmpdir *t, const char *why)
 {
     struct wr_index *ix = NULL;
@@ -407,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_saved_again),
+        cmocka_unit_test(test_large),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_save_fails),

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "../codec/gzip.h"
 #include "base/error.h"
 #include "format/shards.h"
@@ -133,7 +136,7 @@ static bool is_shard(const char *name)
 static void test_list(void **state)
 {
     const weir_dataset_config cfg = {.format = NULL};
-    struct wr_index_job job = {.cfg = &cfg};
+    struct wr_index_job job = {.cfg = &cfg, .index = wr_index_new()};
     struct wr_listing l = {0};
     struct tmpdir t;
     char name[64];
@@ -160,6 +163,7 @@ static void test_list(void **state)
     assert_int_equal(l.count, 1);
     assert_string_equal(wr_listing_name(&l, 0), "other");
     wr_listing_done(&l);
+    wr_index_free(job.index);
     wr_store_close(job.store);
     tmpdir_done(&t);
 }
@@ -359,12 +363,62 @@ static void test_cancel(void **state)
     tmpdir_done(&t);
 }
 
+/* A scan that finds nothing in a long shard, slowly. */
+static atomic_int scan_result;
+
+static int scan_nothing(struct wr_shard *s, weir_err *err)
+{
+    int64_t n;
+
+    do {
+        n = wr_shard_reader_skip(s->reader, 65536, err);
+        usleep(5000);
+    } while (n > 0);
+    atomic_store(&scan_result, (int)n);
+    return (int)n;
+}
+
+/* It is told to stop although it never adds anything. */
+static void test_cancel_inside(void **state)
+{
+    const size_t len = (size_t)64 << 20;
+    unsigned calls = 0;
+    const weir_dataset_config cfg = {.progress = cancel,
+                                     .progress_arg = &calls};
+    struct wr_index_job job = {
+        .cfg = &cfg, .index = wr_index_new(), .leaf = "a.shard"};
+    struct wr_listing l = {0};
+    uint8_t *zeros = calloc(1, len), *gz;
+    struct tmpdir t;
+    weir_err err;
+    size_t n;
+
+    (void)state;
+    assert_non_null(zeros);
+    tmpdir_init(&t);
+    gz = gzip_member(zeros, len, &n);
+    tmpdir_put(&t, "a.shard", gz, n);
+    job.store = open_store("", &t);
+    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
+    assert_int_equal(wr_shards_index(&job, &l, scan_nothing, &err),
+                     WEIR_ECANCELED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(atomic_load(&scan_result), WEIR_ECANCELED);
+    wr_listing_done(&l);
+    wr_index_free(job.index);
+    wr_store_close(job.store);
+    tmpdir_done(&t);
+    free(zeros);
+    free(gz);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),       cmocka_unit_test(test_head),
         cmocka_unit_test(test_list),          cmocka_unit_test(test_scan_order),
         cmocka_unit_test(test_scan_problems), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_inside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

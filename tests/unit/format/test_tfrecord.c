@@ -436,6 +436,83 @@ static void test_idx(void **state)
     tmpdir_done(&t);
 }
 
+/* Shards of one name share no index. */
+static void test_idx_of_numbered(void **state)
+{
+    const struct buf *b = three();
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    tmpdir_put(&t, "a.tfrecord-00000-of-00002", b->at, b->len);
+    tmpdir_put(&t, "a.tfrecord-00001-of-00002", b->at, 26);
+    tmpdir_put_text(&t, "a.idx", "0 26\n26 16\n42 316\n");
+    tmpdir_put_text(&t, "a.tfrecord-00000-of-00002.idx", "0 42\n42 316\n");
+    ds = open_path(t.path);
+    assert_int_equal(weir_dataset_count(ds), 3);
+    assert_int_equal(weir_dataset_issue_count(ds), 0);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* The length of its first record has the bytes that gzip starts with. */
+static void test_looks_like_gzip(void **state)
+{
+    const size_t len = 0x88b1f;
+    struct buf head = {.len = 0};
+    uint8_t *shard = calloc(1, len + WR_TFRECORD_EXTRA);
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    assert_non_null(shard);
+    tmpdir_init(&t);
+    buf_le(&head, len, 8);
+    buf_le(&head, wr_crc32c_mask(wr_crc32c(0, head.at, 8)), 4);
+    memcpy(shard, head.at, head.len);
+    tmpdir_put(&t, "a", shard, len + WR_TFRECORD_EXTRA);
+    ds = open_path(tmpdir_at(&t, "a"));
+    assert_int_equal(weir_dataset_count(ds), 1);
+    check_sample(ds, 0, "a", 0, len + WR_TFRECORD_EXTRA);
+    assert_int_equal(weir_dataset_issue_count(ds), 0);
+    weir_dataset_close(&ds);
+    free(shard);
+    tmpdir_done(&t);
+}
+
+/* Four million records without data in little gzip would take more memory than
+ * a file of that size is worth. */
+static void test_many_empty(void **state)
+{
+    const size_t count = (size_t)4 << 20;
+    struct buf one = {.len = 0};
+    struct tmpdir t;
+    weir_dataset *ds;
+    uint8_t *all, *gz;
+    size_t n;
+
+    (void)state;
+    record_put(&one, "", 0);
+    all = malloc(count * one.len);
+    assert_non_null(all);
+    for (size_t k = 0; k < count; k++)
+        memcpy(all + k * one.len, one.at, one.len);
+    gz = gzip_member(all, count * one.len, &n);
+    assert_true(n < ((size_t)1 << 20));
+    tmpdir_init(&t);
+    tmpdir_put(&t, "a.tfrecord.gz", gz, n);
+    ds = open_path(tmpdir_at(&t, "a.tfrecord.gz"));
+    assert_in_range(weir_dataset_count(ds), 2000000, 3000000);
+    assert_int_equal(weir_dataset_issue_count(ds), 1);
+    check_issue(ds, 0, "a.tfrecord.gz", "more samples than");
+    check_issue(ds, 0, "a.tfrecord.gz", "offset 44739");
+    weir_dataset_close(&ds);
+    free(gz);
+    free(all);
+    tmpdir_done(&t);
+}
+
 static int unpack(const void *bytes, size_t len, bool payload,
                   struct wr_sample *ret, weir_err *err)
 {
@@ -548,6 +625,9 @@ int main(void)
         cmocka_unit_test(test_bad_gzip),
         cmocka_unit_test(test_bomb),
         cmocka_unit_test(test_idx),
+        cmocka_unit_test(test_idx_of_numbered),
+        cmocka_unit_test(test_looks_like_gzip),
+        cmocka_unit_test(test_many_empty),
         cmocka_unit_test(test_unpack),
         cmocka_unit_test(test_no_picture),
         cmocka_unit_test(test_faults),

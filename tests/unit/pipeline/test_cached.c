@@ -1,5 +1,6 @@
 /* test_cached.c - a pipeline with tiers delivers the same, from nearer by.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "codec/crc32c.h"
 #include "fixture.h"
+#include "pipeline/cache_map.h"
 
 #define N 90
 
@@ -175,6 +178,79 @@ static void damage_is_noticed(void **state)
     (void)state;
 }
 
+/* Makes every entry of the map at `path` longer, by what follows it in `data`,
+ * with checksums that are right. */
+static void lengthen(const char *path, const uint8_t *data, size_t len)
+{
+    struct wr_map_id id = {.samples = N};
+    uint8_t head[WR_MAP_HEADER];
+    enum wr_map_hold hold;
+    struct wr_spot spot;
+    uint64_t name_hash;
+    struct wr_map map;
+    FILE *f = fopen(path, "rb");
+
+    assert_non_null(f);
+    assert_int_equal(fread(head, 1, sizeof(head), f), sizeof(head));
+    fclose(f);
+    assert_true(wr_map_peek(head, &id.fingerprint, &name_hash));
+    assert_int_equal(wr_map_lock(&map, path, &hold, NULL), 0);
+    assert_int_equal(wr_map_load(&map, &id, hold, NULL), 0);
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(wr_map_read(&map, i, &spot), WR_MAP_READY);
+        if (spot.offset + 5 * (uint64_t)spot.len > len)
+            continue;
+        spot.len *= 5;
+        spot.crc = wr_crc32c(0, data + spot.offset, spot.len);
+        assert_true(wr_map_reset(&map, i, spot.word));
+        assert_true(wr_map_claim(&map, i));
+        wr_map_publish(&map, i, &spot);
+    }
+    wr_map_close(&map);
+}
+
+/* A folder is not trusted: an entry that is good in itself, but of another
+ * length than the sample, must not go where the sample's place is. */
+static void an_entry_of_another_length_is_none(void **state)
+{
+    struct fx_log plain = {0}, log = {0};
+    weir_pipeline_config cfg;
+    weir_dataset *ds;
+    weir_stats st;
+    struct place p;
+    static uint8_t data[1 << 16];
+    char spec[300];
+    glob_t found;
+    FILE *f;
+    size_t len;
+
+    (void)state;
+    make(&p, FX_TENSORS, 30);
+    ds = fx_open(&p.fx, "");
+    fx_config(&p.fx, &cfg); /* shuffled: tensors are read into their slots */
+    snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+    cfg.cache = spec;
+    feed(&p, ds, &cfg, &plain, &st);
+    snprintf(spec, sizeof(spec), "%s/weir-cache/*/*", p.dir);
+    assert_int_equal(glob(spec, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 2); /* data-0000, map */
+    f = fopen(found.gl_pathv[0], "rb");
+    assert_non_null(f);
+    len = fread(data, 1, sizeof(data), f);
+    fclose(f);
+    lengthen(found.gl_pathv[1], data, len);
+    globfree(&found);
+    snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+    feed(&p, ds, &cfg, &log, &st);
+    assert_int_equal(log.hash, plain.hash);
+    assert_true(st.cache_damaged > N / 2);
+    assert_int_equal(st.cache_dir_hits + st.cache_misses, N);
+    fx_log_done(&log);
+    fx_log_done(&plain);
+    weir_dataset_close(&ds);
+    done(&p);
+}
+
 /* Bad samples stay bad: they are not kept. */
 static void bad_samples_are_not_kept(void **state)
 {
@@ -237,6 +313,7 @@ int main(void)
         cmocka_unit_test(same_bytes_from_nearer_by),
         cmocka_unit_test(a_part_stays),
         cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(an_entry_of_another_length_is_none),
         cmocka_unit_test(bad_samples_are_not_kept),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
