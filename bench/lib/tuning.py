@@ -15,15 +15,16 @@ def options_of(settings):
             settings['prefetch'])
 
 
-def one(session, name, title, data, *options):
+def one(session, name, title, data, *options, depths='4,32,256',
+        ahead='1,3'):
     """A sweep finds the best fixed settings; the best few and auto are then
     measured again in rounds, one after the other."""
     cores = session.cores
     sweep = weir.bench(
         session, f'auto-{name}-sweep', data, *options, '--no-limits', '-r', 2,
         '-t', f'1,{cores}' if session.quick else f'1,{cores},{2 * cores}',
-        '-d', '32' if session.quick else '4,32,256', '-p',
-        '1' if session.quick else '1,3').cases
+        '-d', '32' if session.quick else depths, '-p',
+        '1' if session.quick else ahead).cases
     best = sorted(sweep, key=weir.Case.rate, reverse=True)[:FINALISTS]
     ratios, rates = [], []
     for k in range(session.rounds(5, 1)):
@@ -55,7 +56,8 @@ def measure(session):
     return [
         one(session, 'jpeg', 'pictures, warm', pictures),
         one(session, 'tensors', 'tensors, warm', tensors, '--dtype', 'u8',
-            '--epochs', 8 * long),
+            '--epochs', 3 * long),
         one(session, 'slow', 'reads that take 10 ms', f'fault:delay=10:{tensors}',
-            '--dtype', 'u8', '--epochs', 4 * long, '--page-cache', 'asis'),
+            '--dtype', 'u8', '--epochs', 2 * long, '--page-cache', 'asis',
+            depths='32,128,512', ahead='1'),
     ]

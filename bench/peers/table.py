@@ -94,5 +94,3 @@ ALL = (
          venv='ffcv', speed_bar=1.5),
 )
 
-# What bench/run.sh measures beside weir's own bars.
-PEERS = tuple(p for p in ALL if not p.venv)

@@ -6,6 +6,7 @@
 #include "format/index_check.h"
 
 #include "base/mem.h"
+#include "codec/inflate.h"
 #include "format/index_private.h"
 
 #define MAX_SAMPLE (UINT64_C(1) << 30) /* of tensors, as their reader has it */
@@ -65,7 +66,7 @@ static const char *check_packed(const struct wr_index *ix)
         const struct wr_index_packed *p = &ix->packed[k];
 
         if (p->object >= ix->object_count || !p->inflated ||
-            (k && p->object <= p[-1].object))
+            p->inflated > WR_INFLATE_MAX || (k && p->object <= p[-1].object))
             return "the list of gzip files is wrong";
     }
     return NULL;

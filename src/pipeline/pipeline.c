@@ -127,6 +127,22 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
     return XXH3_64bits(&key, sizeof(key));
 }
 
+/* What the data set is called wherever the process stands; to be freed. */
+static char *cache_name(const weir_dataset *ds, uint64_t settings)
+{
+    const struct wr_storage_ops *ops = ds->store->ops;
+    const char *leaf = strrchr(ds->url, '/');
+    char path[4096], *root = NULL, *name;
+    int n;
+
+    if (ops->local_path && ops->local_path(ds->store, "", path, sizeof(path)))
+        root = realpath(path, NULL);
+    n = asprintf(&name, "%s//%s#%016" PRIx64, root ? root : ds->url,
+                 leaf ? leaf + 1 : ds->url, settings);
+    free(root);
+    return n < 0 ? NULL : name;
+}
+
 static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
                       weir_err *err)
 {
@@ -146,7 +162,8 @@ static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
         return 0;
     /* Of the same name and another fingerprint: the data set has changed. So
      * the name is not cut, else what belongs to others might be removed. */
-    if (asprintf(&name, "%s#%016" PRIx64, ds->url, settings) < 0)
+    name = cache_name(ds, settings);
+    if (!name)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     cc.name = name;
     cc.fingerprint = wr_rng_at(wr_index_fingerprint(ds->index), settings, 0);

@@ -30,7 +30,7 @@ static inline uint8_t *tar_head(struct tarfile *t, char type, const char *name,
     uint8_t *b = t->bytes + t->len;
 
     memset(b, 0, 512);
-    memcpy(b, name, strnlen(name, 100));
+    memcpy(b, name, strlen(name) < 100 ? strlen(name) : 100);
     memcpy(b + 100, "0000644", 8);
     memcpy(b + 108, "0000000", 8);
     memcpy(b + 116, "0000000", 8);
