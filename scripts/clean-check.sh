@@ -52,6 +52,7 @@ done
 targets=${targets:-demo test}
 
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/weir-clean.XXXXXX")
+chmod 755 "$place" # as a root folder is
 
 unmount_all() {
     for inner in "$place/dev" "$place/proc" "$place"; do
