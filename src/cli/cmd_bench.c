@@ -10,35 +10,20 @@
 #include "cli/bench_json.h"
 #include "cli/bench_text.h"
 #include "cli/interrupt.h"
+#include "cli/open.h"
 #include "cli/progress.h"
 #include "record/record.h"
-
-static int index_progress(void *arg, uint64_t samples)
-{
-    wr_progress_set(arg, samples);
-    return wr_interrupted();
-}
 
 static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 {
     const struct bench_args *a = cli->args;
-    struct wr_progress progress;
-    weir_dataset_config cfg;
-    int r;
 
-    weir_dataset_defaults(&cfg);
-    cfg.format = a->format;
-    cfg.root = a->root;
-    cfg.index_dir = a->index_dir;
-    cfg.no_index_cache = !a->index_cache;
-    cfg.progress = index_progress;
-    cfg.progress_arg = &progress;
-    wr_progress_start(
-        &progress, cli,
-        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
-    r = weir_dataset_open(ret, cli->operands[0], &cfg, err);
-    wr_progress_end(&progress);
-    return r;
+    return wr_cli_open(cli, cli->operands[0],
+                       &(struct wr_open_args){.format = a->format,
+                                              .root = a->root,
+                                              .index_dir = a->index_dir,
+                                              .index_cache = a->index_cache},
+                       ret, err);
 }
 
 static int write_files(const struct wr_cli *cli,

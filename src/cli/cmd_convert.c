@@ -8,6 +8,7 @@
 #include "cli/convert_report.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
+#include "cli/open.h"
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "convert/convert.h"
@@ -132,32 +133,16 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
     return wr_interrupted();
 }
 
-static int on_index_progress(void *arg, uint64_t samples)
-{
-    wr_progress_set(arg, samples);
-    return wr_interrupted();
-}
-
 static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 {
     const struct convert_args *a = cli->args;
-    struct wr_progress progress;
-    weir_dataset_config cfg;
-    int r;
 
-    weir_dataset_defaults(&cfg);
-    cfg.format = a->format;
-    cfg.root = a->root;
-    cfg.index_dir = a->index_dir;
-    cfg.no_index_cache = !a->index_cache;
-    cfg.progress = on_index_progress;
-    cfg.progress_arg = &progress;
-    wr_progress_start(
-        &progress, cli,
-        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
-    r = weir_dataset_open(ret, cli->operands[0], &cfg, err);
-    wr_progress_end(&progress);
-    return r;
+    return wr_cli_open(cli, cli->operands[0],
+                       &(struct wr_open_args){.format = a->format,
+                                              .root = a->root,
+                                              .index_dir = a->index_dir,
+                                              .index_cache = a->index_cache},
+                       ret, err);
 }
 
 /* What is in the data set and cannot be converted because it was not even

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "cli/inspect_json.h"
 #include "cli/inspect_report.h"
-#include "cli/interrupt.h"
+#include "cli/open.h"
 #include "cli/progress.h"
 
 struct inspect_args {
@@ -16,33 +16,19 @@ struct inspect_args {
     bool all, verify, classes, json, index_cache;
 };
 
-static int on_index_progress(void *arg, uint64_t samples)
-{
-    wr_progress_set(arg, samples);
-    return wr_interrupted();
-}
-
 static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
                         struct wr_inspect_report *report, weir_err *err)
 {
     const struct inspect_args *a = cli->args;
-    struct wr_progress progress;
-    weir_dataset_config cfg;
     uint64_t start = wr_clock_ns();
     int r;
 
-    weir_dataset_defaults(&cfg);
-    cfg.format = a->format;
-    cfg.root = a->root;
-    cfg.index_dir = a->index_dir;
-    cfg.no_index_cache = !a->index_cache;
-    cfg.progress = on_index_progress;
-    cfg.progress_arg = &progress;
-    wr_progress_start(
-        &progress, cli,
-        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
-    r = weir_dataset_open(ret, report->url, &cfg, err);
-    wr_progress_end(&progress);
+    r = wr_cli_open(cli, report->url,
+                    &(struct wr_open_args){.format = a->format,
+                                           .root = a->root,
+                                           .index_dir = a->index_dir,
+                                           .index_cache = a->index_cache},
+                    ret, err);
     report->index_seconds = (double)(wr_clock_ns() - start) /
                             (double)WR_NS_PER_SEC;
     return r;

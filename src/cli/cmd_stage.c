@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
+#include "cli/open.h"
 #include "cli/progress.h"
 #include "cli/stage_report.h"
 
@@ -119,31 +120,17 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
 
 /* --- the run --- */
 
-static int on_index_progress(void *arg, uint64_t samples)
-{
-    wr_progress_set(arg, samples);
-    return wr_interrupted();
-}
-
 static int open_dataset(struct stage *s, weir_err *err)
 {
     const struct stage_args *a = s->cli->args;
-    struct wr_progress progress;
-    weir_dataset_config cfg;
     int r;
 
-    weir_dataset_defaults(&cfg);
-    cfg.format = a->format;
-    cfg.root = a->root;
-    cfg.index_dir = a->index_dir;
-    cfg.no_index_cache = !a->index_cache;
-    cfg.progress = on_index_progress;
-    cfg.progress_arg = &progress;
-    wr_progress_start(
-        &progress, s->cli,
-        &(struct wr_progress_spec){.label = "indexing", .unit = "samples"});
-    r = weir_dataset_open(&s->ds, s->cli->operands[0], &cfg, err);
-    wr_progress_end(&progress);
+    r = wr_cli_open(s->cli, s->cli->operands[0],
+                    &(struct wr_open_args){.format = a->format,
+                                           .root = a->root,
+                                           .index_dir = a->index_dir,
+                                           .index_cache = a->index_cache},
+                    &s->ds, err);
     if (r == 0)
         s->res.samples = weir_dataset_count(s->ds);
     return r;
