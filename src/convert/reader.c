@@ -15,9 +15,9 @@
 
 /* One read: a few samples that follow each other in one object. */
 struct extent {
-    struct wr_read rd; /* first: reap gives it back */
-    size_t path;       /* where its path begins in `paths` */
-    size_t at;         /* where its bytes go in `raw` */
+    struct wr_io rd; /* first: reap gives it back */
+    size_t path;     /* where its path begins in `paths` */
+    size_t at;       /* where its bytes go in `raw` */
     bool sent, arrived;
     bool skip;                         /* not to be read */
     bool inflate;                      /* but inflated, when it is needed */
@@ -216,7 +216,7 @@ static void submit(struct wr_reader *rd, struct wr_load *l)
 {
     while (l->sent < l->extent_count && rd->in_flight < WR_CONVERT_DEPTH) {
         struct extent *e = &l->extents[l->sent];
-        struct wr_read *one = &e->rd;
+        struct wr_io *one = &e->rd;
 
         if (!e->skip) {
             if (rd->queue->ops->submit(rd->queue, &one, 1) != 1)
@@ -230,7 +230,7 @@ static void submit(struct wr_reader *rd, struct wr_load *l)
 
 static void reap(struct wr_reader *rd, bool wait)
 {
-    struct wr_read *done[WR_CONVERT_DEPTH];
+    struct wr_io *done[WR_CONVERT_DEPTH];
     unsigned n = rd->queue->ops->reap(rd->queue, done, WR_CONVERT_DEPTH, wait);
 
     rd->in_flight -= n;
@@ -301,7 +301,7 @@ static int read_again(struct wr_load *l, const struct wr_load_item *it,
                               .offset = it->place.offset,
                               .len = len,
                               .whole = it->place.whole}};
-    struct wr_read *one = &e.rd;
+    struct wr_io *one = &e.rd;
 
     e.rd.cap = wr_read_cap(len, /* direct= */ false);
     if (!wr_grow(&l->single, &l->single_cap, e.rd.cap, 1))
@@ -313,7 +313,7 @@ static int read_again(struct wr_load *l, const struct wr_load_item *it,
     while (!e.arrived)
         reap(rd, /* wait= */ true);
     if (e.rd.result)
-        return wr_read_error(&e.rd, it->path, err);
+        return wr_io_error(&e.rd, it->path, err);
     *ret = e.rd.data;
     return 0;
 }
@@ -361,7 +361,7 @@ int wr_load_bytes(struct wr_load *l, uint32_t k, const uint8_t **ret,
         if (rd->load[other].open)
             submit(rd, &rd->load[other]);
     if (e->rd.result && e->rd.len == it->place.length)
-        return wr_read_error(&e->rd, it->path, err);
+        return wr_io_error(&e->rd, it->path, err);
     if (e->rd.result)
         return read_again(l, it, ret, err);
     *ret = e->rd.data + (it->place.offset - e->rd.offset);

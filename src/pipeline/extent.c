@@ -311,11 +311,11 @@ static bool begin_load(struct wr_extents *x, struct wr_extent *e, bool must)
         return false;
     *used_of(x, e->group) += e->cap;
     e->state = WR_EXTENT_LOADING;
-    e->rd = (struct wr_read){.offset = e->offset,
-                             .len = e->len,
-                             .buf = e->buf,
-                             .cap = e->cap,
-                             .tag = WR_TAG_EXTENT};
+    e->rd = (struct wr_io){.offset = e->offset,
+                           .len = e->len,
+                           .buf = e->buf,
+                           .cap = e->cap,
+                           .tag = WR_TAG_EXTENT};
     return true;
 }
 

@@ -23,13 +23,13 @@
 
 struct wr_task;
 
-/* What a finished read belongs to (struct wr_read.tag). */
+/* What a finished read belongs to (struct wr_io.tag). */
 enum wr_read_tag { WR_TAG_TASK, WR_TAG_EXTENT };
 
 enum wr_extent_state { WR_EXTENT_EMPTY, WR_EXTENT_LOADING, WR_EXTENT_LOADED };
 
 struct wr_extent {
-    struct wr_read rd;        /* of loading it; first: rd.tag tells */
+    struct wr_io rd;          /* of loading it; first: rd.tag tells */
     struct wr_extents *table; /* borrowed */
     struct wr_group *group;   /* borrowed: the block it is a part of */
     enum wr_extent_state state;

@@ -11,8 +11,7 @@
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
-static void send(struct wr_worker *w, enum wr_lane_name lane,
-                 struct wr_read *rd)
+static void send(struct wr_worker *w, enum wr_lane_name lane, struct wr_io *rd)
 {
     w->lanes[lane].reads[w->lanes[lane].read_count++] = rd;
 }
@@ -105,7 +104,7 @@ static bool read_alone(struct wr_worker *w, struct wr_task *t, bool urgent)
 {
     const struct wr_sched *s = w->sched;
 
-    t->rd = (struct wr_read){
+    t->rd = (struct wr_io){
         .path = t->path,
         .offset = t->place.offset,
         .len = (size_t)t->place.length,
@@ -196,7 +195,7 @@ static bool from_extent(struct wr_worker *w, struct wr_task *t,
 
 static bool read_tier(struct wr_worker *w, struct wr_task *t, bool urgent)
 {
-    t->rd = (struct wr_read){
+    t->rd = (struct wr_io){
         .object = t->hit.object,
         .offset = t->hit.offset,
         .len = t->hit.len,
@@ -231,7 +230,7 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
         uint8_t *out; /* nobody writes through it */
     } at = {.in = t->hit.bytes};
 
-    t->rd = (struct wr_read){.data = at.out, .len = t->hit.len};
+    t->rd = (struct wr_io){.data = at.out, .len = t->hit.len};
     w->arrived[w->arrived_count++] = t;
 }
 
@@ -384,7 +383,7 @@ static void task_arrived(struct wr_worker *w, struct wr_task *t)
         if (!is_good_hit(w, t))
             return;
     } else if (t->rd.result) {
-        wr_read_error(&t->rd, t->path, &err);
+        wr_io_error(&t->rd, t->path, &err);
         wr_task_fail(t, &err);
     }
     if (t->code == 0 && s->delivers && (t->from_cache || !s->into_slot)) {
@@ -408,7 +407,7 @@ void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait)
     n = l->queue->ops->reap(l->queue, w->reaped, l->in_flight, wait);
     l->in_flight -= n;
     for (unsigned i = 0; i < n; i++) {
-        struct wr_read *rd = w->reaped[i];
+        struct wr_io *rd = w->reaped[i];
 
         bytes += rd->got;
         if (rd->tag == WR_TAG_EXTENT)

@@ -69,7 +69,7 @@ struct wr_batch {
 /* One sample on its way. Records belong to a worker and are given back to it
  * by whoever decoded them. */
 struct wr_task {
-    struct wr_read rd;
+    struct wr_io rd;
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     uint64_t id;

@@ -113,9 +113,9 @@ static int init_records(struct wr_worker *w, weir_err *err)
     w->tickets = calloc(depth, sizeof(*w->tickets));
     w->arrived = calloc(depth, sizeof(struct wr_task *));
     w->finished = calloc(depth, sizeof(struct wr_task *));
-    w->reaped = calloc(depth, sizeof(struct wr_read *));
+    w->reaped = calloc(depth, sizeof(struct wr_io *));
     for (unsigned k = 0; k < WR_LANES; k++)
-        w->lanes[k].reads = calloc(depth, sizeof(struct wr_read *));
+        w->lanes[k].reads = calloc(depth, sizeof(struct wr_io *));
     if (!w->tasks || !w->spare || !w->returned || !w->tickets || !w->arrived ||
         !w->finished || !w->reaped || !w->lanes[WR_LANE_STORE].reads ||
         !w->lanes[WR_LANE_TIER].reads ||

@@ -29,7 +29,7 @@ enum wr_lane_name { WR_LANE_STORE, WR_LANE_TIER, WR_LANES };
 struct wr_lane {
     struct wr_queue *queue; /* owned; NULL: there is no such place */
     unsigned in_flight;
-    struct wr_read **reads; /* owned: about to be submitted */
+    struct wr_io **reads; /* owned: about to be submitted */
     unsigned read_count;
 };
 
@@ -59,8 +59,8 @@ struct wr_worker {
     struct wr_task **arrived;  /* owned: there, to be handed over at once */
     struct wr_task **finished; /* owned: the same, with nothing left to do */
     unsigned arrived_count, finished_count;
-    struct wr_read **reaped; /* owned: scratch */
-    uint64_t inflate_ns;     /* spent on gzip objects, counted elsewhere */
+    struct wr_io **reaped; /* owned: scratch */
+    uint64_t inflate_ns;   /* spent on gzip objects, counted elsewhere */
     struct wr_worker_stats stats;
 };
 

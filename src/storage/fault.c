@@ -54,8 +54,8 @@ struct fault_object {
 
 /* A read on its way: the inner store sees `inner`, the caller `outer`. */
 struct fault_io {
-    struct wr_read inner;
-    struct wr_read *outer; /* borrowed; NULL when free */
+    struct wr_io inner;
+    struct wr_io *outer; /* borrowed; NULL when free */
     const struct rule *flip, *cut;
     uint64_t due_ns;
     bool arrived;
@@ -214,7 +214,7 @@ static struct fault_io *free_io(struct fault_queue *fq)
     return NULL;
 }
 
-static void fail_read(struct wr_read *rd, int os_errno)
+static void fail_read(struct wr_io *rd, int os_errno)
 {
     rd->os_errno = os_errno;
     rd->result = wr_error_from_errno(os_errno);
@@ -223,11 +223,10 @@ static void fail_read(struct wr_read *rd, int os_errno)
     rd->data = rd->buf;
 }
 
-static void send(struct fault_queue *fq, struct wr_read *rd,
-                 struct fault_io *io)
+static void send(struct fault_queue *fq, struct wr_io *rd, struct fault_io *io)
 {
     const struct fault_object *fo = (const struct fault_object *)rd->object;
-    struct wr_read *inner = &io->inner;
+    struct wr_io *inner = &io->inner;
     int os_errno = judge(fq->fs, fo ? fo->path : rd->path, io);
 
     io->outer = rd;
@@ -245,7 +244,7 @@ static void send(struct fault_queue *fq, struct wr_read *rd,
     }
 }
 
-static unsigned fault_submit(struct wr_queue *q, struct wr_read *const *reads,
+static unsigned fault_submit(struct wr_queue *q, struct wr_io *const *reads,
                              unsigned n)
 {
     struct fault_queue *fq = to_queue(q);
@@ -258,9 +257,9 @@ static unsigned fault_submit(struct wr_queue *q, struct wr_read *const *reads,
 }
 
 /* Does to a good read what the rules say, and hands it to its owner. */
-static struct wr_read *deliver(struct fault_queue *fq, struct fault_io *io)
+static struct wr_io *deliver(struct fault_queue *fq, struct fault_io *io)
 {
-    struct wr_read *rd = io->outer;
+    struct wr_io *rd = io->outer;
     struct wr_object *object = rd->object;
     size_t cut;
 
@@ -283,7 +282,7 @@ static struct wr_read *deliver(struct fault_queue *fq, struct fault_io *io)
 
 static void collect(struct fault_queue *fq, bool wait)
 {
-    struct wr_read *done[16];
+    struct wr_io *done[16];
     unsigned n = fq->inner->ops->reap(fq->inner, done, WR_ARRAY_LEN(done),
                                       wait);
 
@@ -292,7 +291,7 @@ static void collect(struct fault_queue *fq, bool wait)
         ((struct fault_io *)done[i])->arrived = true;
 }
 
-static unsigned hand_over(struct fault_queue *fq, struct wr_read **ret,
+static unsigned hand_over(struct fault_queue *fq, struct wr_io **ret,
                           unsigned max)
 {
     uint64_t now = wr_clock_ns();
@@ -307,8 +306,8 @@ static unsigned hand_over(struct fault_queue *fq, struct wr_read **ret,
     return n;
 }
 
-static unsigned fault_reap(struct wr_queue *q, struct wr_read **ret,
-                           unsigned max, bool wait)
+static unsigned fault_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
+                           bool wait)
 {
     struct fault_queue *fq = to_queue(q);
     unsigned n;

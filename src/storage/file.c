@@ -34,7 +34,7 @@ static enum wr_kind kind_of(mode_t mode)
 
 /* --- reads: shared by the two queues --- */
 
-struct wr_span wr_file_span(const struct wr_read *rd, bool direct)
+struct wr_span wr_file_span(const struct wr_io *rd, bool direct)
 {
     uint64_t mask = WR_DIRECT_ALIGN - 1;
     size_t want = rd->len + (rd->whole ? 1 : 0);
@@ -50,7 +50,7 @@ struct wr_span wr_file_span(const struct wr_read *rd, bool direct)
     return span;
 }
 
-bool wr_file_wants_more(const struct wr_read *rd, const struct wr_span *span,
+bool wr_file_wants_more(const struct wr_io *rd, const struct wr_span *span,
                         size_t total, size_t last)
 {
     if (last == 0 || total >= span->len)
@@ -63,8 +63,7 @@ bool wr_file_wants_more(const struct wr_read *rd, const struct wr_span *span,
     return !(rd->whole && total == rd->len);
 }
 
-void wr_file_settle(struct wr_read *rd, const struct wr_span *span,
-                    size_t total)
+void wr_file_settle(struct wr_io *rd, const struct wr_span *span, size_t total)
 {
     size_t skip = (size_t)(rd->offset - span->offset);
     size_t got = total > skip ? total - skip : 0;
@@ -77,7 +76,7 @@ void wr_file_settle(struct wr_read *rd, const struct wr_span *span,
                                                                : 0;
 }
 
-void wr_file_settle_errno(struct wr_read *rd, enum wr_read_step step, int e)
+void wr_file_settle_errno(struct wr_io *rd, enum wr_io_step step, int e)
 {
     rd->data = rd->buf;
     rd->step = step;

@@ -26,19 +26,18 @@ struct wr_span {
     bool direct;
 };
 
-struct wr_span wr_file_span(const struct wr_read *rd, bool direct);
+struct wr_span wr_file_span(const struct wr_io *rd, bool direct);
 
 /* Whether to ask for the rest of the span, after `total` bytes of it came and
  * the last call brought `last`. */
-bool wr_file_wants_more(const struct wr_read *rd, const struct wr_span *span,
+bool wr_file_wants_more(const struct wr_io *rd, const struct wr_span *span,
                         size_t total, size_t last);
 
 /* Settles a read of which `total` bytes of its span came. */
-void wr_file_settle(struct wr_read *rd, const struct wr_span *span,
-                    size_t total);
+void wr_file_settle(struct wr_io *rd, const struct wr_span *span, size_t total);
 
 /* Settles a failed read. */
-void wr_file_settle_errno(struct wr_read *rd, enum wr_read_step step, int e);
+void wr_file_settle_errno(struct wr_io *rd, enum wr_io_step step, int e);
 
 int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
                        struct wr_queue **ret, weir_err *err);

@@ -22,9 +22,9 @@ struct blocking_queue {
 
     pthread_mutex_t lock; /* guards all below; a leaf lock */
     pthread_cond_t work, done;
-    struct wr_read **todo; /* owned: ring of `depth` */
+    struct wr_io **todo; /* owned: ring of `depth` */
     unsigned todo_head, todo_count;
-    struct wr_read **finished; /* owned: `depth` */
+    struct wr_io **finished; /* owned: `depth` */
     unsigned finished_count;
     unsigned in_flight; /* submitted and not yet reaped */
     unsigned idle;      /* threads waiting for work */
@@ -37,7 +37,7 @@ static struct blocking_queue *to_queue(struct wr_queue *q)
 }
 
 /* Fills the span as far as the file reaches; -1 and errno on failure. */
-static ssize_t read_span(int fd, struct wr_read *rd, const struct wr_span *span)
+static ssize_t read_span(int fd, struct wr_io *rd, const struct wr_span *span)
 {
     size_t total = 0;
     ssize_t n;
@@ -53,7 +53,7 @@ static ssize_t read_span(int fd, struct wr_read *rd, const struct wr_span *span)
     return (ssize_t)total;
 }
 
-static int open_for_read(struct blocking_queue *bq, const struct wr_read *rd,
+static int open_for_read(struct blocking_queue *bq, const struct wr_io *rd,
                          bool *ret_direct)
 {
     int fd = -1;
@@ -66,7 +66,7 @@ static int open_for_read(struct blocking_queue *bq, const struct wr_read *rd,
     return fd;
 }
 
-static void serve(struct blocking_queue *bq, struct wr_read *rd)
+static void serve(struct blocking_queue *bq, struct wr_io *rd)
 {
     const struct file_object *fo = (const struct file_object *)rd->object;
     bool direct = bq->direct;
@@ -97,7 +97,7 @@ static void serve(struct blocking_queue *bq, struct wr_read *rd)
 static void *reader_main(void *arg)
 {
     struct blocking_queue *bq = arg;
-    struct wr_read *rd;
+    struct wr_io *rd;
 
     pthread_mutex_lock(&bq->lock);
     for (;;) {
@@ -133,8 +133,8 @@ static void add_reader(struct blocking_queue *bq)
         bq->thread_count++;
 }
 
-static unsigned blocking_submit(struct wr_queue *q,
-                                struct wr_read *const *reads, unsigned n)
+static unsigned blocking_submit(struct wr_queue *q, struct wr_io *const *reads,
+                                unsigned n)
 {
     struct blocking_queue *bq = to_queue(q);
     unsigned taken = 0;
@@ -156,7 +156,7 @@ static unsigned blocking_submit(struct wr_queue *q,
     return taken;
 }
 
-static unsigned blocking_reap(struct wr_queue *q, struct wr_read **ret,
+static unsigned blocking_reap(struct wr_queue *q, struct wr_io **ret,
                               unsigned max, bool wait)
 {
     struct blocking_queue *bq = to_queue(q);
@@ -219,8 +219,8 @@ int wr_file_blocking_open(struct file_store *fs,
     pthread_cond_init(&bq->work, NULL);
     pthread_cond_init(&bq->done, NULL);
     bq->threads = calloc(cfg->depth, sizeof(*bq->threads));
-    bq->todo = calloc(cfg->depth, sizeof(struct wr_read *));
-    bq->finished = calloc(cfg->depth, sizeof(struct wr_read *));
+    bq->todo = calloc(cfg->depth, sizeof(struct wr_io *));
+    bq->finished = calloc(cfg->depth, sizeof(struct wr_io *));
     if (!bq->threads || !bq->todo || !bq->finished)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else

@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 struct slot {
-    struct wr_read *rd; /* borrowed; NULL when free */
+    struct wr_io *rd; /* borrowed; NULL when free */
     struct wr_span span;
     size_t total;  /* bytes of the span that are there */
     uint32_t turn; /* tells answers of this use from those of an earlier one */
@@ -43,7 +43,7 @@ static struct uring_queue *to_queue(struct wr_queue *q)
 
 /* user_data: slot number, its turn, and which entry of the chain it is. */
 static uint64_t tag_of(const struct uring_queue *uq, const struct slot *s,
-                       enum wr_read_step step)
+                       enum wr_io_step step)
 {
     return (uint64_t)(s - uq->slots) | (uint64_t)step << 31 |
            (uint64_t)s->turn << 32;
@@ -130,7 +130,7 @@ static void revive_places(struct uring_queue *uq)
         }
 }
 
-static unsigned uring_submit(struct wr_queue *q, struct wr_read *const *reads,
+static unsigned uring_submit(struct wr_queue *q, struct wr_io *const *reads,
                              unsigned n)
 {
     struct uring_queue *uq = to_queue(q);
@@ -152,9 +152,9 @@ static unsigned uring_submit(struct wr_queue *q, struct wr_read *const *reads,
     return taken;
 }
 
-static struct wr_read *finish(struct uring_queue *uq, struct slot *s)
+static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
 {
-    struct wr_read *rd = s->rd;
+    struct wr_io *rd = s->rd;
 
     s->rd = NULL;
     s->turn++;
@@ -165,8 +165,8 @@ static struct wr_read *finish(struct uring_queue *uq, struct slot *s)
 }
 
 /* Returns the read when it is done, NULL when it goes on. */
-static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
-                                   int res)
+static struct wr_io *answer_open(struct uring_queue *uq, struct slot *s,
+                                 int res)
 {
     if (res >= 0 || s->broken)
         return NULL;
@@ -179,8 +179,8 @@ static struct wr_read *answer_open(struct uring_queue *uq, struct slot *s,
     return finish(uq, s);
 }
 
-static struct wr_read *answer_read(struct uring_queue *uq, struct slot *s,
-                                   int res)
+static struct wr_io *answer_read(struct uring_queue *uq, struct slot *s,
+                                 int res)
 {
     if (s->broken) {
         wr_file_settle_errno(s->rd, WR_STEP_OPEN, ENOMEM);
@@ -203,8 +203,8 @@ static struct wr_read *answer_read(struct uring_queue *uq, struct slot *s,
     return finish(uq, s);
 }
 
-static struct wr_read *answer(struct uring_queue *uq,
-                              const struct io_uring_cqe *cqe)
+static struct wr_io *answer(struct uring_queue *uq,
+                            const struct io_uring_cqe *cqe)
 {
     struct slot *s = &uq->slots[cqe->user_data & 0x7fffffff];
 
@@ -214,15 +214,14 @@ static struct wr_read *answer(struct uring_queue *uq,
                                     : answer_open(uq, s, cqe->res);
 }
 
-static unsigned drain(struct uring_queue *uq, struct wr_read **ret,
-                      unsigned max)
+static unsigned drain(struct uring_queue *uq, struct wr_io **ret, unsigned max)
 {
     struct io_uring_cqe *cqe;
     unsigned n = 0;
 
     while (n < max && io_uring_peek_cqe(&uq->ring, &cqe) == 0) {
         struct io_uring_cqe seen = *cqe;
-        struct wr_read *rd;
+        struct wr_io *rd;
 
         io_uring_cqe_seen(&uq->ring, cqe);
         rd = answer(uq, &seen);
@@ -234,8 +233,8 @@ static unsigned drain(struct uring_queue *uq, struct wr_read **ret,
     return n;
 }
 
-static unsigned uring_reap(struct wr_queue *q, struct wr_read **ret,
-                           unsigned max, bool wait)
+static unsigned uring_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
+                           bool wait)
 {
     struct uring_queue *uq = to_queue(q);
     unsigned n = drain(uq, ret, max);
@@ -254,7 +253,7 @@ static unsigned uring_reap(struct wr_queue *q, struct wr_read **ret,
 static void uring_close(struct wr_queue *q)
 {
     struct uring_queue *uq = to_queue(q);
-    struct wr_read *rd;
+    struct wr_io *rd;
 
     /* The kernel still writes into the buffers of what is in flight. */
     while (uring_reap(q, &rd, 1, /* wait= */ true))

@@ -46,7 +46,7 @@ size_t wr_read_cap(size_t len, bool direct)
                : len + 1;
 }
 
-int wr_read_error(const struct wr_read *rd, const char *name, weir_err *err)
+int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
 {
     if (rd->result == WEIR_ECHANGED && rd->got < rd->len)
         return wr_fail(err, rd->result,

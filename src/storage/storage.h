@@ -7,7 +7,8 @@
  * `fault:SPEC:/data` does.
  *
  * Reading a data set goes through a queue: submit reads, reap them in any
- * order. A queue belongs to one thread; a store may be used by many.
+ * order; writes take the same way. A queue belongs to one thread; a store may
+ * be used by many.
  */
 #ifndef WR_STORAGE_STORAGE_H
 #define WR_STORAGE_STORAGE_H
@@ -40,12 +41,20 @@ struct wr_entry {
 /* Returns 0 to go on; anything else ends the listing and is returned. */
 typedef int (*wr_list_fn)(void *arg, const struct wr_entry *e);
 
-/* What a read died of; decides the wording of the message. */
-enum wr_read_step { WR_STEP_OPEN, WR_STEP_READ };
+/* What a read or write died of; decides the wording of the message. */
+enum wr_io_step { WR_STEP_OPEN, WR_STEP_READ, WR_STEP_WRITE };
 
-/* One read of a byte range. The caller fills the first part and keeps the
- * memory until it comes back from reap; the backend fills the second. */
-struct wr_read {
+enum wr_io_op { WR_IO_READ, WR_IO_WRITE };
+
+/* One read or write of a byte range. The caller fills the first part and keeps
+ * the memory until it comes back from reap; the backend fills the second.
+ *
+ * A write needs an `object` that was opened for it, leaves `buf` alone and
+ * writes all of it or fails. In a direct queue a write whose offset, length and
+ * buffer are multiples of WR_DIRECT_ALIGN goes past the page cache, any other
+ * through it. Writes that overlap must not be in flight together. */
+struct wr_io {
+    enum wr_io_op op;
     const char *path;         /* borrowed; used when object is NULL: opened
                                  for this read alone */
     struct wr_object *object; /* borrowed; an object that is open already */
@@ -60,13 +69,13 @@ struct wr_read {
 
     int result; /* 0 or WEIR_E... */
     int os_errno;
-    enum wr_read_step step;
+    enum wr_io_step step;
     size_t got;    /* bytes there before it failed; len on success */
     uint8_t *data; /* inside buf: where byte `offset` lies */
 };
 
 struct wr_queue_config {
-    unsigned depth; /* reads in flight at most */
+    unsigned depth; /* in flight at most */
     enum weir_io io;
     bool direct;
 };
@@ -78,19 +87,23 @@ struct wr_queue {
 };
 
 struct wr_queue_ops {
-    /* required: takes up to n reads; returns how many (fewer when the queue
-     * is full). Errors come back through the read itself. */
-    unsigned (*submit)(struct wr_queue *q, struct wr_read *const *reads,
+    /* required: takes up to n of them; returns how many (fewer when the
+     * queue is full). Errors come back through the io itself. */
+    unsigned (*submit)(struct wr_queue *q, struct wr_io *const *ios,
                        unsigned n);
-    /* required: returns up to `max` finished reads; with `wait` at least one
+    /* required: returns up to `max` finished ones; with `wait` at least one
      * if any is in flight. */
-    unsigned (*reap)(struct wr_queue *q, struct wr_read **ret, unsigned max,
+    unsigned (*reap)(struct wr_queue *q, struct wr_io **ret, unsigned max,
                      bool wait);
     /* required: waits for what is in flight and frees the queue. */
     void (*close)(struct wr_queue *q);
 };
 
-enum wr_open_mode { WR_OPEN_READ, WR_OPEN_CREATE /* fails if it exists */ };
+enum wr_open_mode {
+    WR_OPEN_READ,
+    WR_OPEN_CREATE, /* to read and write; fails if it exists */
+    WR_OPEN_WRITE,  /* to read and write what exists; not cut */
+};
 
 /* First member of every backend's object. */
 struct wr_object {
@@ -104,6 +117,12 @@ struct wr_object_ops {
     /* optional (NULL: read-only): writes all of it. */
     int (*write)(struct wr_object *o, const void *buf, size_t len,
                  uint64_t offset, weir_err *err);
+    /* optional (with write): returns when all that was written before, here or
+     * through a queue, is on the medium, the size included. */
+    int (*sync)(struct wr_object *o, weir_err *err);
+    /* optional (with write): cuts or grows it to `size` bytes. Space is
+     * reserved where the medium can; new bytes read as 0. */
+    int (*resize)(struct wr_object *o, uint64_t size, weir_err *err);
     /* required: closes, after syncing to the medium when `sync`. The object is
      * gone in any case. */
     int (*close)(struct wr_object *o, bool sync, weir_err *err);
@@ -142,6 +161,8 @@ struct wr_storage_ops {
     /* required. */
     int (*queue_open)(struct wr_store *st, const struct wr_queue_config *cfg,
                       struct wr_queue **ret, weir_err *err);
+    /* optional (NULL: not known): bytes that may still be written there. */
+    int (*space)(struct wr_store *st, uint64_t *ret_bytes, weir_err *err);
     /* optional (NULL: none): a path that the kernel knows for `path`, for the
      * page cache tools; false when it does not fit. */
     bool (*local_path)(struct wr_store *st, const char *path, char *buf,
@@ -160,8 +181,8 @@ const struct wr_storage_ops *wr_storage_at(unsigned k);
  * tells a grown file; a direct read is rounded out to its alignment. */
 size_t wr_read_cap(size_t len, bool direct);
 
-/* Fills `err` from a failed read: "'a.jpg': cannot open: ...". */
-int wr_read_error(const struct wr_read *rd, const char *name, weir_err *err);
+/* Fills `err` from a failed read or write: "'a.jpg': cannot open: ...". */
+int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err);
 
 /* Reads a whole object of at most `limit` bytes into fresh memory (free()),
  * NUL-terminated behind its end. */

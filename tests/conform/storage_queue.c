@@ -15,7 +15,7 @@
 
 /* A read with a place for its path and memory of its own. */
 struct job {
-    struct wr_read rd; /* first: a read that comes back is its job */
+    struct wr_io rd; /* first: a read that comes back is its job */
     char path[32];
     unsigned file;
 };
@@ -40,7 +40,7 @@ static void job_init(const struct place *pl, struct job *j, size_t len)
 {
     size_t cap = wr_read_cap(len, pl->be->direct);
 
-    j->rd = (struct wr_read){.path = j->path, .len = len, .cap = cap};
+    j->rd = (struct wr_io){.path = j->path, .len = len, .cap = cap};
     if (posix_memalign(&j->rd.buf, WR_DIRECT_ALIGN, cap))
         abort();
     memset(j->rd.buf, 0xee, cap);
@@ -88,14 +88,14 @@ void random_ranges(void **state)
     for (unsigned d = 0; d < 4; d++) {
         struct wr_queue *q = open_queue(pl, depths[d]);
         unsigned busy = 0, started = 0, done = 0;
-        struct wr_read *ret[5];
+        struct wr_io *ret[5];
 
         for (unsigned i = 0; i < 64; i++)
             jobs[i].rd.buf = NULL;
         while (done < 300) {
             for (unsigned i = 0; i < 64 && busy < depths[d] && started < 300;
                  i++) {
-                struct wr_read *rd = &jobs[i].rd;
+                struct wr_io *rd = &jobs[i].rd;
 
                 if (rd->buf)
                     continue;
@@ -120,7 +120,7 @@ void random_ranges(void **state)
 /* One read, there and back. */
 static void one(struct wr_queue *q, struct job *j)
 {
-    struct wr_read *rd = &j->rd, *back = NULL;
+    struct wr_io *rd = &j->rd, *back = NULL;
 
     assert_int_equal(q->ops->submit(q, &rd, 1), 1);
     assert_int_equal(q->ops->reap(q, &back, 1, /* wait= */ true), 1);
@@ -166,7 +166,7 @@ void bad_places(void **state)
         one(q, &j);
         assert_int_equal(j.rd.result, WEIR_ENOENT);
         assert_int_equal(j.rd.got, 0);
-        wr_read_error(&j.rd, "NAME", &err);
+        wr_io_error(&j.rd, "NAME", &err);
         assert_string_equal(err.msg,
                             "'NAME': cannot open: No such file or directory");
         free(j.rd.buf);
@@ -175,7 +175,7 @@ void bad_places(void **state)
         snprintf(j.path, sizeof(j.path), "sub");
         one(q, &j);
         assert_true(j.rd.result < 0);
-        wr_read_error(&j.rd, "NAME", &err);
+        wr_io_error(&j.rd, "NAME", &err);
         assert_non_null(strstr(err.msg, "'NAME': cannot "));
         free(j.rd.buf);
 
@@ -205,7 +205,7 @@ void changed_files(void **state)
         one(q, &j);
         assert_int_equal(j.rd.result, WEIR_ECHANGED);
         assert_int_equal(j.rd.got, size);
-        assert_int_equal(wr_read_error(&j.rd, "n", &err), WEIR_ECHANGED);
+        assert_int_equal(wr_io_error(&j.rd, "n", &err), WEIR_ECHANGED);
         snprintf(text, sizeof(text),
                  "'n': ends at byte %zu, %zu bytes were indexed", size,
                  size + 1);
@@ -225,7 +225,7 @@ void changed_files(void **state)
         j.rd.whole = true;
         one(q, &j);
         assert_int_equal(j.rd.result, WEIR_ECHANGED);
-        wr_read_error(&j.rd, "n", &err);
+        wr_io_error(&j.rd, "n", &err);
         snprintf(text, sizeof(text), "'n': longer than the %zu bytes indexed",
                  size - 1);
         assert_string_equal(err.msg, text);
@@ -248,7 +248,7 @@ void closing_with_reads_in_flight(void **state)
         struct job jobs[32];
 
         for (unsigned i = 0; i < depth; i++) {
-            struct wr_read *rd = &jobs[i].rd;
+            struct wr_io *rd = &jobs[i].rd;
 
             random_job(pl, &rng, &jobs[i]);
             assert_int_equal(q->ops->submit(q, &rd, 1), 1);
@@ -264,7 +264,7 @@ void a_full_queue_takes_no_more(void **state)
     const struct place *pl = *state;
     struct wr_queue *q = open_queue(pl, 3);
     struct wr_rng rng = {.seed = 8};
-    struct wr_read *reads[5], *back[5];
+    struct wr_io *reads[5], *back[5];
     struct job jobs[5];
     unsigned n = 0;
 

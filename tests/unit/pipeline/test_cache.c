@@ -174,7 +174,7 @@ static void test_queue(void **state)
         assert_int_equal(st->ops->queue_open(st, &qc, &q, NULL), 0);
         for (uint64_t id = 0; id < 20; id++) {
             struct wr_cache_hit hit;
-            struct wr_read rd = {.buf = buf, .cap = sizeof(buf)}, *done = &rd;
+            struct wr_io rd = {.buf = buf, .cap = sizeof(buf)}, *done = &rd;
 
             assert_true(wr_cache_find(c, id, &hit));
             assert_int_equal(hit.offset % 4096, 0); /* large ones */

@@ -67,7 +67,7 @@ static struct wr_store *open_store(const char *rules)
 struct fault {
     struct wr_store *st;
     struct wr_queue *q;
-    struct wr_read rd;
+    struct wr_io rd;
     uint8_t buf[SIZE + 1];
 };
 
@@ -87,13 +87,13 @@ static void fault_done(struct fault *f)
 
 static int read_one(struct fault *f, const char *path)
 {
-    struct wr_read *rd = &f->rd, *back;
+    struct wr_io *rd = &f->rd, *back;
 
-    f->rd = (struct wr_read){.path = path,
-                             .len = SIZE,
-                             .buf = f->buf,
-                             .cap = sizeof(f->buf),
-                             .whole = true};
+    f->rd = (struct wr_io){.path = path,
+                           .len = SIZE,
+                           .buf = f->buf,
+                           .cap = sizeof(f->buf),
+                           .whole = true};
     assert_int_equal(f->q->ops->submit(f->q, &rd, 1), 1);
     assert_int_equal(f->q->ops->reap(f->q, &back, 1, /* wait= */ true), 1);
     assert_ptr_equal(back, &f->rd);
@@ -121,7 +121,7 @@ static void errors(void **state)
         fault_init(&f, table[i].rule);
         assert_int_equal(read_one(&f, "a.bin"), table[i].code);
         assert_int_equal(f.rd.got, 0);
-        assert_int_equal(wr_read_error(&f.rd, "x", &err), table[i].code);
+        assert_int_equal(wr_io_error(&f.rd, "x", &err), table[i].code);
         assert_string_equal(err.msg, table[i].text);
         fault_done(&f);
     }
@@ -200,15 +200,15 @@ static void late_reads_are_overtaken(void **state)
     struct wr_queue_config cfg = {.depth = 2};
     struct wr_store *st = open_store("delay=300@1");
     uint8_t bufs[2][SIZE + 1];
-    struct wr_read rds[2], *back;
+    struct wr_io rds[2], *back;
     struct wr_queue *q;
 
     (void)state;
     assert_int_equal(st->ops->queue_open(st, &cfg, &q, NULL), 0);
     for (int i = 0; i < 2; i++) {
-        struct wr_read *rd = &rds[i];
+        struct wr_io *rd = &rds[i];
 
-        *rd = (struct wr_read){
+        *rd = (struct wr_io){
             .path = "a.bin", .len = SIZE, .buf = bufs[i], .cap = SIZE + 1};
         assert_int_equal(q->ops->submit(q, &rd, 1), 1);
     }

@@ -120,8 +120,8 @@ static void without_io_uring(void **state)
     struct wr_queue *q = NULL, *none = NULL;
     struct wr_store *st;
     char buf[6], *leaf = NULL;
-    struct wr_read rd = {.path = "file", .len = 5, .buf = buf, .cap = 6},
-                   *p = &rd;
+    struct wr_io rd = {.path = "file", .len = 5, .buf = buf, .cap = 6},
+                 *p = &rd;
     weir_err err;
     int auto_r, uring_r;
 

@@ -1,0 +1,141 @@
+/* probe.h - what a path can do: one storage test after the other.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan is a list of tests. Every test is run in passes (all tests once, then
+ * again), so that a machine that changes its mind does so for all of them
+ * alike; results are medians over the passes, and all passes are kept: a first
+ * one that is slower than the others tells of a cache below the kernel.
+ *
+ * All files lie in one folder that is made below the path and is gone at the
+ * end, however it ends. Nothing else is written. */
+#ifndef WR_MEASURE_PROBE_H
+#define WR_MEASURE_PROBE_H
+
+#include "base/hist.h"
+#include "format/format.h"
+#include "storage/storage.h"
+
+#define WR_PROBE_MIX_MAX 64
+
+/* Sizes of requests and their shares; the shares add up to 1. */
+struct wr_probe_mix {
+    char name[128]; /* "imagenet", or the data set it was taken from */
+    size_t count;
+    struct {
+        uint64_t bytes;
+        double share;
+    } part[WR_PROBE_MIX_MAX];
+};
+
+/* The split of a storage engineer's ImageNet study: 2K 1, 4K 2, 8K 4, 16K 8,
+ * 32K 13, 64K 38, 128K 33, 256K 1 (of 100). */
+void wr_probe_mix_imagenet(struct wr_probe_mix *ret);
+
+/* The sizes of a data set's samples, by powers of two (their mean size each,
+ * rounded up to 512 bytes). */
+int wr_probe_mix_of(const weir_dataset *ds, struct wr_probe_mix *ret,
+                    weir_err *err);
+
+enum wr_probe_op {
+    WR_PROBE_READ,   /* of the big file */
+    WR_PROBE_WRITE,  /* of a big file */
+    WR_PROBE_FILES,  /* open, read all, close: small files of the mix's sizes */
+    WR_PROBE_CREATE, /* create, write, close: the same */
+    WR_PROBE_SYNC,   /* write 4 KiB, then sync; the latency is the sync's */
+};
+
+enum wr_probe_pattern { WR_PROBE_SEQUENTIAL, WR_PROBE_RANDOM };
+
+struct wr_probe_test {
+    enum wr_probe_op op;
+    enum wr_probe_pattern pattern;
+    uint64_t block; /* bytes of a request; 0: by the mix */
+    unsigned depth; /* requests in flight of each worker */
+    unsigned workers;
+    bool direct;
+};
+
+#define WR_PROBE_NAME 80
+/* "random read 4 KiB, depth 32, direct"; returns buf. */
+char *wr_probe_test_name(const struct wr_probe_test *t, char *buf, size_t cap);
+
+struct wr_probe_plan {
+    const char *url;      /* the folder: a path, or emu:hdd:/data */
+    const char *file;     /* an existing file to be read instead of a fresh
+                              one; NULL: none. Tests that write still do */
+    uint64_t file_bytes;  /* of the big file */
+    unsigned small_files; /* how many of them */
+    struct wr_probe_mix mix;
+    const struct wr_probe_test *tests; /* borrowed */
+    size_t test_count;
+    unsigned passes; /* >= 1 */
+    double seconds;  /* of each test of each pass */
+    enum weir_io io;
+    uint64_t seed;
+
+    /* What is going on ("lay out", a test's name) and how far it is, 0..1. */
+    void (*progress)(void *arg, const char *what, double part);
+    void *progress_arg;
+    bool (*stopped)(void); /* polled; may be NULL: WEIR_ECANCELED */
+};
+
+/* One pass of one test. */
+struct wr_probe_run {
+    double seconds; /* from the first request to the last answer */
+    uint64_t bytes, ops;
+    double bytes_per_s, ops_per_s;
+    double cpu_s;    /* of the process */
+    double resident; /* part of what was read in the page cache before; -1: not
+                        known */
+    struct wr_hist *latency; /* owned: nanoseconds of each request (FILES and
+                                CREATE: of each file) */
+    struct wr_hist *open, *transfer, *close; /* owned; FILES and CREATE */
+};
+
+struct wr_probe_result {
+    struct wr_probe_run *runs; /* owned: one a pass */
+    unsigned run_count;
+    unsigned median; /* the run whose ops/s is the median */
+    double bytes_per_s, ops_per_s, cpu_s_per_gb; /* medians */
+    double ops_min, ops_max; /* per second, over the passes */
+    bool skipped;
+    char reason[200]; /* why it was skipped: no O_DIRECT here */
+};
+
+/* How the cache was kept out, and whether that held. */
+struct wr_probe_cache {
+    bool direct_works;
+    bool dropped;    /* pages dropped file by file before buffered reads */
+    double resident; /* at most so much was resident before any cold read;
+                           -1: the kernel does not tell */
+    bool below;      /* signs of a cache below the kernel */
+    char signs[300]; /* which ones */
+};
+
+struct wr_probe_report {
+    struct wr_probe_result *results; /* owned: one a test */
+    size_t count;
+    struct wr_probe_cache cache;
+    uint64_t file_bytes; /* as used */
+    uint64_t free_bytes; /* before */
+    unsigned small_files;
+    char engine[16]; /* "io_uring", "blocking" */
+};
+
+/* Bytes that the plan needs on the path. */
+uint64_t wr_probe_space(const struct wr_probe_plan *plan);
+
+/* Runs it. WEIR_ENOSPC before anything is written when space is short. The
+ * report is to be freed with wr_probe_report_done. */
+int wr_probe(const struct wr_probe_plan *plan, struct wr_probe_report *ret,
+             weir_err *err);
+void wr_probe_report_done(struct wr_probe_report *r);
+
+/* The depth beyond which nothing is gained (less than 5 % per doubling), among
+ * the tests that differ from `like` in depth alone; 0 when there are fewer
+ * than two. */
+unsigned wr_probe_saturation(const struct wr_probe_plan *plan,
+                             const struct wr_probe_report *r,
+                             const struct wr_probe_test *like);
+
+#endif

@@ -1,0 +1,90 @@
+/* doc.h - what a report shows, before it is text, CSV or a page.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Records become one document: sections with facts, notes, tables and charts.
+ * The three renderers know nothing of records, and who builds a document
+ * knows nothing of how it will look. Memory that runs out is remembered:
+ * wr_doc_failed tells, nothing else needs a check, and every function takes
+ * the NULL that an earlier one returned. Texts are copied. */
+#ifndef WR_RECORD_DOC_H
+#define WR_RECORD_DOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "weir/error.h"
+
+enum wr_doc_chart_kind {
+    WR_DOC_BARS,    /* labels on x; one group of bars a label */
+    WR_DOC_STACKED, /* the same, the series on top of each other */
+    WR_DOC_LINES,   /* points (x, y) joined; x may be logarithmic */
+    WR_DOC_AREA,    /* the same, filled */
+    WR_DOC_POINTS,  /* points alone; marked ones stand out */
+};
+
+struct wr_doc;
+struct wr_doc_section;
+struct wr_doc_table;
+struct wr_doc_chart;
+struct wr_doc_series;
+
+/* What a chart is called and shows. */
+struct wr_doc_chart_spec {
+    enum wr_doc_chart_kind kind;
+    const char *title;
+    const char *x, *y; /* names of the axes with units: "batch wait (ms)" */
+    const char *note;  /* one sentence below it, may be NULL */
+    bool log_x, log_y;
+};
+
+struct wr_doc *wr_doc_new(const char *title, const char *subtitle);
+void wr_doc_free(struct wr_doc *d);
+bool wr_doc_failed(const struct wr_doc *d);
+
+struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title);
+
+/* "Host: ..." lines in front of a section. */
+void wr_doc_fact(struct wr_doc_section *s, const char *key, const char *fmt,
+                 ...) __attribute__((format(printf, 3, 4)));
+
+/* A sentence worth reading; a warning stands out. */
+void wr_doc_note(struct wr_doc_section *s, bool warning, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* `columns` as in cli/table.h: "<device|>threads|>MB/s". Cells go row by
+ * row. */
+struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
+                                  const char *columns);
+void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
+                                  const struct wr_doc_chart_spec *spec);
+
+/* BARS and STACKED: the labels on x; every series has a value for each. */
+void wr_doc_label(struct wr_doc_chart *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+struct wr_doc_series *wr_doc_series(struct wr_doc_chart *c, const char *name);
+
+/* BARS and STACKED: the value at the next label; NaN for none. */
+void wr_doc_value(struct wr_doc_series *s, double y);
+
+/* LINES, AREA and POINTS. */
+void wr_doc_point(struct wr_doc_series *s, double x, double y);
+
+/* POINTS: the point added last is one to look at (a stall). */
+void wr_doc_mark(struct wr_doc_series *s);
+
+/* The renderers. `out` is checked by the caller (ferror). */
+struct wr_doc_text_style {
+    unsigned width; /* columns of the terminal */
+    bool utf8, colour;
+};
+void wr_doc_print_text(const struct wr_doc *d,
+                       const struct wr_doc_text_style *style, FILE *out);
+void wr_doc_print_csv(const struct wr_doc *d, FILE *out);
+/* WEIR_ENOTSUP when weir was built without the chart library. */
+int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err);
+
+#endif
