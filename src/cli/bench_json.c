@@ -8,47 +8,14 @@
 
 #include "base/error.h"
 #include "cli/bench_args.h"
-#include "cli/text.h"
-#include "monitor/host.h"
+#include "cli/record_json.h"
 #include "record/record.h"
-
-#define TEXT_BYTES 8192
-
-/* A name or a message; bytes that are not UTF-8 become \xNN. */
-static json_t *text_json(const char *s)
-{
-    char shown[TEXT_BYTES];
-
-    return json_string(wr_text_show(s, false, shown, sizeof(shown)));
-}
-
-static json_t *host_json(const weir_dataset *ds)
-{
-    struct wr_host h;
-    struct wr_host_fs fs;
-    char path[4096];
-    json_t *j;
-
-    wr_host_info(&h);
-    j = json_pack("{s:s, s:s, s:s, s:i, s:I}", "name", h.name, "kernel",
-                  h.kernel, "cpu", h.cpu, "cores", (int)h.cores, "memory_bytes",
-                  (json_int_t)h.memory_bytes);
-    if (ds->store->ops->local_path &&
-        ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
-        wr_host_fs_of(path, &fs, NULL) == 0)
-        json_object_set_new(j, "file_system",
-                            json_pack("{s:s, s:s, s:s, s:s, s:i}", "type",
-                                      fs.type, "source", fs.source, "device",
-                                      fs.device, "model", fs.model,
-                                      "rotational", fs.rotational));
-    return j;
-}
 
 static json_t *dataset_json(const weir_dataset *ds)
 {
     return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "url",
-                     text_json(ds->url), "format", ds->format->name, "samples",
-                     (json_int_t)wr_index_count(ds->index), "bytes",
+                     wr_text_json(ds->url), "format", ds->format->name,
+                     "samples", (json_int_t)wr_index_count(ds->index), "bytes",
                      (json_int_t)wr_index_bytes(ds->index), "files",
                      (json_int_t)wr_index_object_count(ds->index), "classes",
                      (json_int_t)wr_index_class_count(ds->index),
@@ -86,7 +53,7 @@ static json_t *settings_json(const struct wr_bench_case *c)
     put_choice(to, "crop", "crop", (int)g->crop);
     json_object_set_new(to, "flip", json_boolean(g->flip));
     if (g->cache) {
-        json_object_set_new(to, "cache", text_json(g->cache));
+        json_object_set_new(to, "cache", wr_text_json(g->cache));
         put_choice(to, "cache_what", "cache-what", (int)g->cache_what);
     }
     put_choice(to, "decode", "decode", (int)g->decode);
@@ -169,7 +136,7 @@ static json_t *run_json(const struct wr_bench_run *run, bool digest)
                                   (int)run->stats.depth, "prefetch",
                                   (int)run->stats.prefetch));
     if (*run->tuning)
-        json_object_set_new(j, "tuning", text_json(run->tuning));
+        json_object_set_new(j, "tuning", wr_text_json(run->tuning));
     if (run->last_epoch_per_s > 0)
         json_object_set_new(j, "last_epoch_per_s",
                             json_real(run->last_epoch_per_s));
@@ -186,11 +153,11 @@ static json_t *bad_json(const struct wr_bench_result *res)
     json_t *list = json_array();
 
     for (size_t i = 0; i < res->bad_kept; i++)
-        json_array_append_new(list,
-                              json_pack("{s:I, s:s, s:o}", "sample",
-                                        (json_int_t)res->bad[i].id, "error",
-                                        weir_error_name(res->bad[i].code),
-                                        "text", text_json(res->bad[i].text)));
+        json_array_append_new(
+            list,
+            json_pack("{s:I, s:s, s:o}", "sample", (json_int_t)res->bad[i].id,
+                      "error", weir_error_name(res->bad[i].code), "text",
+                      wr_text_json(res->bad[i].text)));
     return list;
 }
 
@@ -220,7 +187,7 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
 
     for (size_t k = 0; k < plan->case_count; k++)
         bad |= json_array_append_new(cases, case_json(plan, k, &results[k]));
-    bad |= json_object_set_new(record, "host", host_json(plan->ds));
+    bad |= json_object_set_new(record, "host", wr_host_json(plan->ds->store));
     bad |= json_object_set_new(record, "dataset", dataset_json(plan->ds));
     bad |= json_object_set_new(record, "consumer_ms",
                                json_real(plan->consumer_ms));

@@ -62,6 +62,7 @@ enum wr_option_type {
 enum {
     WR_OPTION_HIDDEN = 1, /* works, but no help, man page or completion */
     WR_OPTION_PATH = 2,   /* its text is a path: completion offers files */
+    WR_OPTION_BYTES = 4,  /* the numbers of a UINT_LIST are sizes: 4K,1M */
 };
 
 struct wr_option {

@@ -109,6 +109,8 @@ static int append_item(const struct wr_option *opt, const char *item,
             wr_choice_find(opt->choices, item, &word, NULL) == 0) {
             uints->v[count] = (uint32_t)word;
             r = 0;
+        } else if (opt->flags & WR_OPTION_BYTES) {
+            r = parse_size(opt, item, &uints->v[count], err);
         } else {
             r = parse_uint(opt, item, &uints->v[count], err);
         }

@@ -81,7 +81,8 @@ struct wr_probe_plan {
 
 /* One pass of one test. */
 struct wr_probe_run {
-    double seconds; /* from the first request to the last answer */
+    uint64_t start_ns; /* wr_clock_ns at the first request */
+    double seconds;    /* from there to the last answer */
     uint64_t bytes, ops;
     double bytes_per_s, ops_per_s;
     double cpu_s;    /* of the process */

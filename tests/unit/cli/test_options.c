@@ -18,7 +18,7 @@ struct args {
     double ratio;
     const char *name;
     int mode;
-    struct wr_uint_list threads;
+    struct wr_uint_list threads, blocks;
     struct wr_enum_list modes;
     struct wr_string_list tags;
 };
@@ -57,6 +57,10 @@ static const struct wr_option table[] = {
      .def = "1,2"},
     {.name = "modes", WR_OPT_ENUM_LIST(struct args, modes), .choices = modes},
     {.name = "tag", WR_OPT_STRINGS(struct args, tags)},
+    {.name = "block",
+     WR_OPT_UINT_LIST(struct args, blocks),
+     .min = 512,
+     .flags = WR_OPTION_BYTES},
     WR_OPTIONS_END};
 
 /* Parses `line`, split at blanks, into *a; the operands joined by '|'. */
@@ -202,6 +206,20 @@ static void test_errors(void **state)
     expect_fail("--modes read,what", "'what' is not one of");
 }
 
+static void test_size_list(void **state)
+{
+    struct args a;
+
+    (void)state;
+    expect_ok("--block 4K,1M,512", &a);
+    assert_int_equal(a.blocks.count, 3);
+    assert_int_equal(a.blocks.v[0], 4096);
+    assert_int_equal(a.blocks.v[1], 1 << 20);
+    assert_int_equal(a.blocks.v[2], 512);
+    expect_fail("--block 4K,100", "'100' is less than 512 bytes");
+    expect_fail("--block 4Q", "'4Q' is not a size");
+}
+
 static void test_list_limit(void **state)
 {
     char line[1024] = "--threads 1";
@@ -281,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_string_limit), cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_given),        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_size_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,16 @@
+/* record_json.h - parts that the records of all commands have.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_RECORD_JSON_H
+#define WR_CLI_RECORD_JSON_H
+
+#include <jansson.h>
+
+#include "storage/storage.h"
+
+/* A name or a message; bytes that are not UTF-8 become \xNN. */
+json_t *wr_text_json(const char *s);
+
+/* The machine, and the file system below `st` where the kernel knows one. */
+json_t *wr_host_json(struct wr_store *st);
+
+#endif
