@@ -5,38 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #define CHART_WIDTH   100 /* wider charts are hard to follow */
 #define BAR_MIN       10
 #define BYTES_A_BLOCK 3
-
-char *wr_chart_bar(double value, double max, unsigned columns, bool utf8,
-                   char *buf)
-{
-    static const char blocks[8][BYTES_A_BLOCK + 1] = {"█", "▏", "▎", "▍",
-                                                      "▌", "▋", "▊", "▉"};
-    double share = value > 0 && max > 0 ? WR_MIN(value / max, 1.0) : 0;
-    unsigned eighths = (unsigned)(share * columns * 8 + 0.5);
-    char *at = buf;
-
-    if (value > 0 && eighths == 0)
-        eighths = 1; /* little is not nothing */
-    if (!utf8) {
-        eighths = (eighths + 7) / 8;
-        memset(buf, '#', eighths);
-        buf[eighths] = '\0';
-        return buf;
-    }
-    for (; eighths >= 8; eighths -= 8, at += BYTES_A_BLOCK)
-        memcpy(at, blocks[0], BYTES_A_BLOCK);
-    if (eighths) {
-        memcpy(at, blocks[eighths], BYTES_A_BLOCK);
-        at += BYTES_A_BLOCK;
-    }
-    *at = '\0';
-    return buf;
-}
 
 void wr_chart_bars(const struct wr_cli *cli, const struct wr_chart_bar *bars,
                    size_t count, unsigned indent)
@@ -56,7 +29,7 @@ void wr_chart_bars(const struct wr_cli *cli, const struct wr_chart_bar *bars,
     for (size_t i = 0; i < count; i++) {
         size_t pad = labels - wr_text_width(bars[i].label);
 
-        wr_chart_bar(bars[i].value, max, (unsigned)rest, cli->utf8, bar);
+        wr_text_bar(bars[i].value, max, (unsigned)rest, cli->utf8, bar);
         fprintf(cli->out, "%*s%s %s%s%s\n", (int)(indent + pad), "",
                 bars[i].label, bar, bars[i].note ? " " : "",
                 bars[i].note ? bars[i].note : "");

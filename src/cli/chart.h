@@ -17,9 +17,4 @@ struct wr_chart_bar {
 void wr_chart_bars(const struct wr_cli *cli, const struct wr_chart_bar *bars,
                    size_t count, unsigned indent);
 
-/* The bar alone, `columns` long at value == max, into buf, which is returned
- * (3 bytes a column + 1 are enough). */
-char *wr_chart_bar(double value, double max, unsigned columns, bool utf8,
-                   char *buf);
-
 #endif

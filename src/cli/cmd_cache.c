@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "cli/table.h"
-#include "cli/text.h"
 #include "monitor/pagecache.h"
 #include "monitor/residency.h"
 #include "monitor/walk.h"

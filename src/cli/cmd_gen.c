@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/text.h"
 #include "workload/generate.h"
 
 struct gen_args {

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/text.h"
 
 #define SHOWN_BAD  20u
 #define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/optvalue.h"
-#include "cli/text.h"
 
 #define HELP_WIDTH  96 /* longer lines are hard to read */
 #define NAME_COLUMN 26 /* where the texts of options begin */

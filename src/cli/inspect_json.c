@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #define NAME_BYTES 8192u
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/chart.h"
 #include "cli/table.h"
-#include "cli/text.h"
 
 #define NAME_BYTES 1024u
 #define NOTE_BYTES 48u

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/text.h"
 
 #define FIRST_NS  (WR_NS_PER_SEC / 2)  /* nothing is shown before */
 #define PERIOD_NS (WR_NS_PER_SEC / 10) /* between two drawings */

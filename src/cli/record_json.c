@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_json.h"
 
-#include "cli/text.h"
+#include "base/text.h"
 #include "monitor/host.h"
 
 #define TEXT_BYTES 8192

@@ -6,8 +6,8 @@
 #include <limits.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/text.h"
 
 #define SHOWN_BAD  20u
 #define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #define COLUMNS_MAX 24
 #define GAP         2 /* blanks between columns */

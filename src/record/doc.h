@@ -5,7 +5,8 @@
  * The three renderers know nothing of records, and who builds a document
  * knows nothing of how it will look. Memory that runs out is remembered:
  * wr_doc_failed tells, nothing else needs a check, and every function takes
- * the NULL that an earlier one returned. Texts are copied. */
+ * the NULL that an earlier one returned. Texts are copied; bytes that are not
+ * UTF-8 and control characters become \xNN. */
 #ifndef WR_RECORD_DOC_H
 #define WR_RECORD_DOC_H
 
@@ -22,6 +23,9 @@ enum wr_doc_chart_kind {
     WR_DOC_AREA,    /* the same, filled */
     WR_DOC_POINTS,  /* points alone; marked ones stand out */
 };
+
+/* What a cell says: a renderer may colour it. */
+enum wr_doc_tone { WR_DOC_PLAIN, WR_DOC_GOOD, WR_DOC_BAD };
 
 struct wr_doc;
 struct wr_doc_section;
@@ -58,6 +62,13 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
                                   const char *columns);
 void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A cell with a number: "12,345.6" for people, the number itself in CSV. NaN
+ * is no number: "-" and nothing. */
+void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals);
+
+/* The cell added last says something good or bad. */
+void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone);
 
 struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
                                   const struct wr_doc_chart_spec *spec);

@@ -16,9 +16,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/text.h"
 
 #define SEC UINT64_C(1000000000)
 

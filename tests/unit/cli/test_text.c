@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/chart.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
-#include "cli/text.h"
 
 static void test_width(void **state)
 {
@@ -130,13 +130,13 @@ static void test_bar(void **state)
     char buf[64];
 
     (void)state;
-    assert_string_equal(wr_chart_bar(10, 10, 4, true, buf), "████");
-    assert_string_equal(wr_chart_bar(5, 10, 3, true, buf), "█▌");
-    assert_string_equal(wr_chart_bar(0, 10, 4, true, buf), "");
-    assert_string_equal(wr_chart_bar(1e-9, 10, 4, true, buf), "▏");
-    assert_string_equal(wr_chart_bar(20, 10, 4, false, buf), "####");
-    assert_string_equal(wr_chart_bar(-1, 10, 4, false, buf), "");
-    assert_string_equal(wr_chart_bar(1, 0, 4, false, buf), "#");
+    assert_string_equal(wr_text_bar(10, 10, 4, true, buf), "████");
+    assert_string_equal(wr_text_bar(5, 10, 3, true, buf), "█▌");
+    assert_string_equal(wr_text_bar(0, 10, 4, true, buf), "");
+    assert_string_equal(wr_text_bar(1e-9, 10, 4, true, buf), "▏");
+    assert_string_equal(wr_text_bar(20, 10, 4, false, buf), "####");
+    assert_string_equal(wr_text_bar(-1, 10, 4, false, buf), "");
+    assert_string_equal(wr_text_bar(1, 0, 4, false, buf), "#");
 }
 
 static void test_bars(void **state)

@@ -1,10 +1,14 @@
 /* text.c - widths and wrapping of text for a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/text.h"
+#include "base/text.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
+
+#include "base/mem.h"
+
+#define BAR_BYTES 3 /* of a block character */
 
 /* One character at s (not the end): its code point, and its bytes returned.
  * A byte that begins no valid sequence stands for itself. */
@@ -157,5 +161,32 @@ const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
         used += (size_t)snprintf(buf + used, cap - used, "\\x%02x", *p++);
     }
     buf[used] = '\0';
+    return buf;
+}
+
+char *wr_text_bar(double value, double max, unsigned columns, bool utf8,
+                  char *buf)
+{
+    static const char blocks[8][BAR_BYTES + 1] = {"█", "▏", "▎", "▍",
+                                                  "▌", "▋", "▊", "▉"};
+    double share = value > 0 && max > 0 ? WR_MIN(value / max, 1.0) : 0;
+    unsigned eighths = (unsigned)(share * columns * 8 + 0.5);
+    char *at = buf;
+
+    if (value > 0 && eighths == 0)
+        eighths = 1; /* little is not nothing */
+    if (!utf8) {
+        eighths = (eighths + 7) / 8;
+        memset(buf, '#', eighths);
+        buf[eighths] = '\0';
+        return buf;
+    }
+    for (; eighths >= 8; eighths -= 8, at += BAR_BYTES)
+        memcpy(at, blocks[0], BAR_BYTES);
+    if (eighths) {
+        memcpy(at, blocks[eighths], BAR_BYTES);
+        at += BAR_BYTES;
+    }
+    *at = '\0';
     return buf;
 }

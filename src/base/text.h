@@ -1,0 +1,34 @@
+/* text.h - widths and wrapping of text for a terminal.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_BASE_TEXT_H
+#define WR_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Columns that UTF-8 text takes on a terminal; escape sequences for colours
+ * take none, bytes that are not UTF-8 one each. */
+size_t wr_text_width(const char *s);
+
+/* `s` with what a terminal or JSON cannot show as \xNN, into buf, which is
+ * returned: bytes that are not UTF-8, and control characters if `controls`. */
+const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap);
+
+/* Bytes of the longest beginning of `s` that fits into `columns`. */
+size_t wr_text_fit(const char *s, size_t columns);
+
+/* Prints `s` wrapped at blanks so that no line passes column `width`. The
+ * cursor stands at column `at` already; lines after the first start with
+ * `indent` blanks. A blank line in `s` separates paragraphs. Ends with a
+ * newline. */
+struct wr_text_wrap {
+    size_t at, indent, width;
+};
+void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap);
+
+/* A horizontal bar, `columns` long at value == max, into buf, which is returned
+ * (3 bytes a column + 1 are enough). */
+char *wr_text_bar(double value, double max, unsigned columns, bool utf8,
+                  char *buf);
+
+#endif

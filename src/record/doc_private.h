@@ -1,0 +1,87 @@
+/* doc_private.h - how a document is kept, for its renderers.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every text is valid UTF-8 without control characters, never NULL. A renderer
+ * gets a document that is whole: tables may end in the middle of a row (what
+ * is missing is blank), series may have fewer values than there are labels
+ * (what is missing is NaN). Numbers may be NaN or infinite. */
+#ifndef WR_RECORD_DOC_PRIVATE_H
+#define WR_RECORD_DOC_PRIVATE_H
+
+#include "record/doc.h"
+
+struct wr_doc_fact {
+    char *key, *text; /* owned */
+};
+
+struct wr_doc_note {
+    char *text; /* owned */
+    bool warning;
+};
+
+struct wr_doc_cell {
+    char *text;     /* owned: as a person reads it */
+    double value;   /* of a number, else NaN */
+    bool is_number; /* made by wr_doc_number */
+    enum wr_doc_tone tone;
+};
+
+struct wr_doc_column {
+    char *heading; /* owned */
+    bool right;    /* numbers */
+};
+
+struct wr_doc_table {
+    struct wr_doc *doc; /* borrowed */
+    char *title;        /* owned */
+    struct wr_doc_column *columns;
+    size_t column_count, column_cap;
+    struct wr_doc_cell *cells; /* owned: row by row */
+    size_t cell_count, cell_cap;
+};
+
+struct wr_doc_series {
+    struct wr_doc *doc; /* borrowed */
+    char *name;         /* owned */
+    double *x, *y;      /* owned; x of a value is the number of its label */
+    bool *marked;       /* owned */
+    size_t count, x_cap, y_cap, marked_cap;
+    size_t marks; /* how many are marked */
+};
+
+struct wr_doc_chart {
+    struct wr_doc *doc; /* borrowed */
+    enum wr_doc_chart_kind kind;
+    char *title, *x, *y, *note; /* owned */
+    bool log_x, log_y;
+    char **labels; /* owned */
+    size_t label_count, label_cap;
+    struct wr_doc_series **series; /* owned */
+    size_t series_count, series_cap;
+};
+
+/* A table or a chart, in the order in which they were made. */
+struct wr_doc_item {
+    struct wr_doc_table *table; /* owned; or */
+    struct wr_doc_chart *chart; /* owned */
+};
+
+struct wr_doc_section {
+    struct wr_doc *doc; /* borrowed */
+    char *title;        /* owned */
+    struct wr_doc_fact *facts;
+    size_t fact_count, fact_cap;
+    struct wr_doc_note *notes;
+    size_t note_count, note_cap;
+    struct wr_doc_item *items;
+    size_t item_count, item_cap;
+};
+
+struct wr_doc {
+    char *title, *subtitle; /* owned */
+    struct wr_doc_section **sections;
+    size_t section_count, section_cap;
+    bool failed; /* memory ran out */
+};
+
+#endif
