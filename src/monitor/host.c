@@ -175,6 +175,17 @@ static bool find_mount(FILE *f, const char *real, struct wr_host_fs *fs,
     return best > 0;
 }
 
+/* File systems over several disks (btrfs) have a number of their own, which
+ * is no disk's; their source is the first one. */
+static void use_source(const struct wr_host_fs *fs, char *dev, size_t cap)
+{
+    struct stat sb;
+
+    if (!strncmp(dev, "0:", 2) && fs->source[0] == '/' &&
+        stat(fs->source, &sb) == 0 && S_ISBLK(sb.st_mode))
+        snprintf(dev, cap, "%u:%u", major(sb.st_rdev), minor(sb.st_rdev));
+}
+
 /* What the file itself tells: the number of its device. */
 static bool find_device(const char *path, struct wr_host_fs *fs, char *dev,
                         size_t cap)
@@ -205,6 +216,7 @@ int wr_host_fs_of(const char *path, struct wr_host_fs *ret, weir_err *err)
     /* In a chroot whose root is no mount point none is found. */
     if (!found && !find_device(real, &fs, dev, sizeof(dev)))
         return wr_fail_errno(err, errno, "'%s'", path);
+    use_source(&fs, dev, sizeof(dev));
     find_disk(dev, &fs);
     *ret = fs;
     return 0;

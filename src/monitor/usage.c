@@ -3,46 +3,26 @@
 #include "monitor/usage.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "monitor/procfs.h"
 
-/* A field of a "Name:  123 kB" file in /proc. */
-struct field {
-    const char *name; /* with its colon */
-    uint64_t unit;
-    uint64_t *value; /* borrowed */
-};
+#define TEXT_BYTES 4096 /* more than these files have */
 
-/* Reads the fields from `path`; returns how many were there, negative errno
- * when it cannot be opened. */
-static int read_fields(const char *path, const struct field *fields,
+/* Reads the fields from `path`; 0, or a negative errno when not all are
+ * there. */
+static int read_fields(const char *path, const struct wr_procfs_field *fields,
                        size_t count)
 {
-    FILE *f = fopen(path, "re");
-    char line[256];
-    int found = 0;
+    char text[TEXT_BYTES];
+    int n = wr_procfs_read_path(path, text, sizeof(text));
 
-    if (!f)
-        return -errno;
-    while (fgets(line, sizeof(line), f)) {
-        for (size_t i = 0; i < count; i++) {
-            size_t len = strlen(fields[i].name);
-            uint64_t v;
-
-            if (strncmp(line, fields[i].name, len) ||
-                sscanf(line + len, "%" SCNu64, &v) != 1)
-                continue;
-            *fields[i].value = v * fields[i].unit;
-            found++;
-        }
-    }
-    fclose(f);
-    return found;
+    if (n < 0)
+        return n;
+    return wr_procfs_fields(text, fields, count) == count ? 0 : -EIO;
 }
 
 static double seconds(const struct timeval *tv)
@@ -53,21 +33,19 @@ static double seconds(const struct timeval *tv)
 int wr_usage_now(struct wr_usage *ret, weir_err *err)
 {
     struct wr_usage u = {0};
-    const struct field memory[] = {{"VmRSS:", 1024, &u.rss_bytes},
-                                   {"VmHWM:", 1024, &u.peak_rss_bytes}};
-    const struct field io[] = {{"read_bytes:", 1, &u.read_bytes},
-                               {"write_bytes:", 1, &u.write_bytes}};
+    const struct wr_procfs_field memory[] = {
+        {"VmRSS:", 1024, &u.rss_bytes}, {"VmHWM:", 1024, &u.peak_rss_bytes}};
+    const struct wr_procfs_field io[] = {{"read_bytes:", 1, &u.read_bytes},
+                                         {"write_bytes:", 1, &u.write_bytes}};
     struct rusage ru;
-    int n;
+    int e;
 
     if (getrusage(RUSAGE_SELF, &ru))
         return wr_fail_errno(err, errno, "cannot ask for the CPU time");
-    n = read_fields("/proc/self/status", memory, WR_ARRAY_LEN(memory));
-    if (n != (int)WR_ARRAY_LEN(memory))
-        return wr_fail_errno(err, n < 0 ? -n : EIO,
-                             "cannot read '/proc/self/status'");
-    u.has_io = read_fields("/proc/self/io", io, WR_ARRAY_LEN(io)) ==
-               (int)WR_ARRAY_LEN(io);
+    e = -read_fields("/proc/self/status", memory, WR_ARRAY_LEN(memory));
+    if (e)
+        return wr_fail_errno(err, e, "cannot read '/proc/self/status'");
+    u.has_io = read_fields("/proc/self/io", io, WR_ARRAY_LEN(io)) == 0;
     u.user_s = seconds(&ru.ru_utime);
     u.sys_s = seconds(&ru.ru_stime);
     u.major_faults = (uint64_t)ru.ru_majflt;

@@ -1,0 +1,345 @@
+/* sampler.c - what the machine did meanwhile: disks, CPU, memory, page cache.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "monitor/sampler.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "monitor/counters.h"
+
+#define HZ_DEFAULT   10
+#define HZ_MAX       1000
+#define ROWS_DEFAULT 8192
+/* Of one core, for the counters of the machine: when they cost more, they are
+ * read more seldom. */
+#define MACHINE_SHARE 0.002
+
+static_assert(WR_SAMPLER_DISKS == WR_DISKS_MAX, "as many as can be listed");
+
+const char *const wr_sampler_column_names[WR_SAMPLE_COLUMNS] = {
+    [WR_SAMPLE_CPU_PROCESS] = "cpu_process_cores",
+    [WR_SAMPLE_CPU_MACHINE] = "cpu_machine_cores",
+    [WR_SAMPLE_CPU_IOWAIT] = "cpu_iowait_cores",
+    [WR_SAMPLE_RSS] = "rss_bytes",
+    [WR_SAMPLE_PAGE_CACHE] = "page_cache_bytes",
+    [WR_SAMPLE_DIRTY] = "dirty_bytes",
+    [WR_SAMPLE_ASKED] = "asked_bytes_per_s",
+    [WR_SAMPLE_DEVICE_READ] = "device_read_bytes_per_s",
+    [WR_SAMPLE_DEVICE_WRITE] = "device_write_bytes_per_s",
+    [WR_SAMPLE_MAJOR_FAULTS] = "major_faults_per_s",
+};
+
+const char *const wr_sampler_disk_column_names[WR_DISK_COLUMNS] = {
+    [WR_DISK_READS] = "reads_per_s",
+    [WR_DISK_WRITES] = "writes_per_s",
+    [WR_DISK_READ_BYTES] = "read_bytes_per_s",
+    [WR_DISK_WRITE_BYTES] = "write_bytes_per_s",
+    [WR_DISK_QUEUE] = "queue",
+    [WR_DISK_BUSY] = "busy",
+};
+
+/* Of the machine's columns, and of a disk's, which are fewer. */
+static const enum wr_series_rule rules[] = {
+    [0 ... WR_SAMPLE_COLUMNS - 1] = WR_SERIES_MEAN};
+
+struct wr_sampler {
+    struct wr_counters files;
+    uint64_t start_ns, period_ns;
+    double ticks_per_s, cores;
+
+    /* Of the thread while it runs. */
+    struct wr_counters_own own; /* the reading before */
+    struct wr_counters_machine machine;
+    double busy_cores, iowait_cores; /* by the two last of the machine's */
+    unsigned wait; /* samples until the machine's counters are read again */
+    struct wr_series series;
+    struct wr_sampler_disk disks[WR_SAMPLER_DISKS];
+    size_t disk_count;
+    double cpu_s;
+
+    pthread_t thread;
+    bool running;         /* of the caller */
+    pthread_mutex_t lock; /* guards stopping */
+    pthread_cond_t wake;
+    bool stopping;
+};
+
+/* --- what happened between two readings --- */
+
+static double per_s(uint64_t from, uint64_t to, double seconds)
+{
+    return (double)wr_procfs_grown(from, to) / seconds;
+}
+
+/* Also says when the next one is due. */
+static void read_machine(struct wr_sampler *s)
+{
+    const struct wr_counters_machine old = s->machine;
+    struct wr_counters_machine *now = &s->machine;
+    uint64_t before = wr_clock_thread_cpu_ns();
+    double cost, seconds, ticks;
+
+    wr_counters_read_machine(&s->files, now);
+    cost = (double)(wr_clock_thread_cpu_ns() - before);
+    s->wait = (unsigned)(cost / (double)s->period_ns / MACHINE_SHARE);
+    seconds = (double)(now->at_ns - old.at_ns) / 1e9;
+    if (!old.has_cpu || !now->has_cpu || seconds <= 0)
+        return;
+    ticks = s->ticks_per_s * seconds;
+    s->busy_cores = fmin(per_s(old.cpu.busy, now->cpu.busy, ticks), s->cores);
+    /* The kernel may take back what it has counted as waiting. */
+    s->iowait_cores = fmin(now->cpu.iowait > old.cpu.iowait
+                               ? per_s(old.cpu.iowait, now->cpu.iowait, ticks)
+                               : 0,
+                           s->cores);
+}
+
+static void add_machine(struct wr_sampler *s, const struct wr_counters_own *now,
+                        double seconds)
+{
+    const struct wr_counters_own *old = &s->own;
+    const struct wr_counters_machine *m = &s->machine;
+    bool has_io = old->has_io && now->has_io;
+    const double row[WR_SAMPLE_COLUMNS] = {
+        [WR_SAMPLE_CPU_PROCESS] = per_s(old->cpu_ns, now->cpu_ns,
+                                        seconds * 1e9),
+        [WR_SAMPLE_CPU_MACHINE] = s->busy_cores,
+        [WR_SAMPLE_CPU_IOWAIT] = s->iowait_cores,
+        [WR_SAMPLE_RSS] = now->has_rss ? (double)now->rss_bytes : NAN,
+        [WR_SAMPLE_PAGE_CACHE] = m->has_memory ? (double)m->page_cache_bytes
+                                               : NAN,
+        [WR_SAMPLE_DIRTY] = m->has_memory ? (double)m->dirty_bytes : NAN,
+        [WR_SAMPLE_ASKED] = has_io ? per_s(old->asked_bytes, now->asked_bytes,
+                                           seconds)
+                                   : NAN,
+        [WR_SAMPLE_DEVICE_READ] = has_io ? per_s(old->read_bytes,
+                                                 now->read_bytes, seconds)
+                                         : NAN,
+        [WR_SAMPLE_DEVICE_WRITE] = has_io ? per_s(old->write_bytes,
+                                                  now->write_bytes, seconds)
+                                          : NAN,
+        [WR_SAMPLE_MAJOR_FAULTS] = per_s(old->major_faults, now->major_faults,
+                                         seconds),
+    };
+
+    wr_series_add(&s->series, (double)(now->at_ns - s->start_ns) / 1e9, row);
+}
+
+static void add_disk(struct wr_sampler *s, size_t k,
+                     const struct wr_counters_own *now, double seconds)
+{
+    const struct wr_procfs_disk *a = &s->own.disk[k], *b = &now->disk[k];
+    double row[WR_DISK_COLUMNS];
+
+    if (s->own.has_disk[k] && now->has_disk[k]) {
+        row[WR_DISK_READS] = per_s(a->reads, b->reads, seconds);
+        row[WR_DISK_WRITES] = per_s(a->writes, b->writes, seconds);
+        row[WR_DISK_READ_BYTES] = per_s(a->read_sectors, b->read_sectors,
+                                        seconds) *
+                                  512;
+        row[WR_DISK_WRITE_BYTES] = per_s(a->write_sectors, b->write_sectors,
+                                         seconds) *
+                                   512;
+        row[WR_DISK_QUEUE] = per_s(a->queue_ms, b->queue_ms, seconds * 1e3);
+        row[WR_DISK_BUSY] = fmin(per_s(a->busy_ms, b->busy_ms, seconds * 1e3),
+                                 1);
+    } else {
+        for (size_t c = 0; c < WR_DISK_COLUMNS; c++)
+            row[c] = NAN;
+    }
+    wr_series_add(&s->disks[k].series, (double)(now->at_ns - s->start_ns) / 1e9,
+                  row);
+}
+
+/* The last sample reads all, and is left out when it comes right after another:
+ * what happens within milliseconds is no rate. */
+static void sample(struct wr_sampler *s, bool last)
+{
+    struct wr_counters_own now;
+    double seconds;
+
+    wr_counters_read_own(&s->files, &now);
+    seconds = (double)(now.at_ns - s->own.at_ns) / 1e9;
+    if (seconds <= 0 || (last && s->series.added &&
+                         now.at_ns - s->own.at_ns < s->period_ns / 4))
+        return;
+    if (last || !s->wait)
+        read_machine(s);
+    else
+        s->wait--;
+    add_machine(s, &now, seconds);
+    for (size_t k = 0; k < s->disk_count; k++)
+        add_disk(s, k, &now, seconds);
+    s->own = now;
+}
+
+/* --- the thread --- */
+
+/* The first tick that is at least half a period away: one that came late is
+ * not made up for. */
+static uint64_t next_tick(const struct wr_sampler *s)
+{
+    uint64_t gone = wr_clock_ns() - s->start_ns + s->period_ns / 2;
+
+    return s->start_ns + (gone / s->period_ns + 1) * s->period_ns;
+}
+
+static bool wait_until(struct wr_sampler *s, uint64_t at_ns)
+{
+    const struct timespec ts = {.tv_sec = (time_t)(at_ns / WR_NS_PER_SEC),
+                                .tv_nsec = (long)(at_ns % WR_NS_PER_SEC)};
+    bool stop;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->stopping && wr_clock_ns() < at_ns)
+        pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+    stop = s->stopping;
+    pthread_mutex_unlock(&s->lock);
+    return !stop;
+}
+
+static void *run(void *arg)
+{
+    struct wr_sampler *s = arg;
+
+    while (wait_until(s, next_tick(s)))
+        sample(s, /* last= */ false);
+    sample(s, /* last= */ true);
+    s->cpu_s = (double)wr_clock_thread_cpu_ns() / 1e9;
+    return NULL;
+}
+
+static void init_sync(struct wr_sampler *s)
+{
+    pthread_condattr_t attr;
+
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+static int init_series(struct wr_sampler *s, const struct wr_disks *disks,
+                       size_t rows, weir_err *err)
+{
+    int r = wr_series_init(&s->series, rows, WR_SAMPLE_COLUMNS, rules, err);
+
+    for (size_t k = 0; r == 0 && k < disks->count; k++) {
+        memcpy(s->disks[k].name, disks->name[k], sizeof(s->disks[k].name));
+        r = wr_series_init(&s->disks[k].series, rows, WR_DISK_COLUMNS, rules,
+                           err);
+        s->disk_count += r == 0;
+    }
+    return r;
+}
+
+/* The first reading, which the others are compared with. */
+static void begin(struct wr_sampler *s)
+{
+    long ticks = sysconf(_SC_CLK_TCK), cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    s->ticks_per_s = ticks > 0 ? (double)ticks : 100;
+    s->cores = cores > 0 ? (double)cores : 1;
+    s->busy_cores = s->iowait_cores = NAN;
+    wr_counters_read_own(&s->files, &s->own);
+    read_machine(s);
+    s->wait = 0; /* a rate is known from the first sample on */
+    s->start_ns = s->own.at_ns;
+}
+
+int wr_sampler_start(const struct wr_sampler_config *cfg,
+                     struct wr_sampler **ret, weir_err *err)
+{
+    double hz = cfg->hz == 0 ? HZ_DEFAULT : cfg->hz;
+    struct wr_disks disks = {0};
+    struct wr_sampler *s;
+    int r;
+
+    if (!(hz > 0 && hz <= HZ_MAX))
+        return wr_fail(err, WEIR_EINVAL, "%g samples a second: 0 to %d", hz,
+                       HZ_MAX);
+    for (size_t k = 0; k < cfg->path_count; k++)
+        wr_disks_add_path(&disks, cfg->paths[k]);
+    if (!cfg->path_count)
+        wr_disks_add_all(&disks);
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    s->period_ns = (uint64_t)(1e9 / hz);
+    init_sync(s);
+    wr_counters_open(&s->files, &disks);
+    r = init_series(s, &disks, cfg->max_rows ? cfg->max_rows : ROWS_DEFAULT,
+                    err);
+    if (r == 0) {
+        begin(s);
+        r = wr_thread_start(&s->thread, "weir-monitor", run, s, err);
+        s->running = r == 0;
+    }
+    if (r < 0) {
+        wr_sampler_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+double wr_sampler_now(const struct wr_sampler *s)
+{
+    return (double)(wr_clock_ns() - s->start_ns) / 1e9;
+}
+
+void wr_sampler_stop(struct wr_sampler *s)
+{
+    if (!s || !s->running)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stopping = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    s->running = false;
+}
+
+const struct wr_series *wr_sampler_machine(const struct wr_sampler *s)
+{
+    return &s->series;
+}
+
+size_t wr_sampler_disk_count(const struct wr_sampler *s)
+{
+    return s->disk_count;
+}
+
+const struct wr_sampler_disk *wr_sampler_disk(const struct wr_sampler *s,
+                                              size_t k)
+{
+    return &s->disks[k];
+}
+
+double wr_sampler_cpu_s(const struct wr_sampler *s)
+{
+    return s->cpu_s;
+}
+
+void wr_sampler_free(struct wr_sampler *s)
+{
+    if (!s)
+        return;
+    wr_sampler_stop(s);
+    wr_counters_close(&s->files);
+    wr_series_done(&s->series);
+    for (size_t k = 0; k < s->disk_count; k++)
+        wr_series_done(&s->disks[k].series);
+    pthread_cond_destroy(&s->wake);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}

@@ -1,0 +1,31 @@
+/* fuzz_procfs.c - texts of /proc and /sys.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/procfs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    uint64_t a = 0, b = 0;
+    const struct wr_procfs_field fields[] = {{"Cached:", 1024, &a},
+                                             {"rchar:", 1, &b}};
+    struct wr_procfs_disk disk;
+    struct wr_procfs_cpu cpu;
+
+    if (!text)
+        return 0;
+    if (size)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    wr_procfs_fields(text, fields, 2);
+    wr_procfs_cpu(text, &cpu);
+    wr_procfs_disk(text, &disk);
+    wr_procfs_resident(text, &a);
+    free(text);
+    return 0;
+}
