@@ -1,0 +1,28 @@
+/* stats.h - medians, quantiles and whether two sets of runs differ.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Of a few runs each. NaN among the numbers is passed over. */
+#ifndef WR_RECORD_STATS_H
+#define WR_RECORD_STATS_H
+
+#include <stddef.h>
+
+/* Sorts v, moves NaN to the end; returns how many numbers there are. */
+size_t wr_stats_sort(double *v, size_t n);
+
+/* Of sorted numbers, q in 0..1, between neighbours by proportion; NaN of
+ * none. */
+double wr_stats_quantile(const double *sorted, size_t n, double q);
+
+/* Of numbers in any order. NaN of none or when memory is short. */
+double wr_stats_median(const double *v, size_t n);
+
+/* Two-sided probability that two sets of runs which do not differ are ordered
+ * as much one after the other as these are: the exact permutation distribution
+ * of the rank sum (Mann-Whitney), ties sharing their ranks. a and b are at
+ * most WR_STATS_RUNS_MAX each; more: only the first so many are looked at.
+ * NaN when one is empty. */
+#define WR_STATS_RUNS_MAX 64
+double wr_stats_rank_test(const double *a, size_t n, const double *b, size_t m);
+
+#endif
