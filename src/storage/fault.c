@@ -1,48 +1,37 @@
 /* fault.c - a store that fails on command, around any other one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * fault:RULE[,RULE...]:URL. A rule is WHAT[=VALUE][@WHEN]:
- *   eio, enoent, eacces   the read fails so
- *   short[=BYTES]         only BYTES (default: half of them) are there
- *   flip[=OFFSET]         one bit is wrong
- *   delay=MS              the answer comes that much later
- * and WHEN, counted over all reads of the store from 1:
- *   N, N+, %N             read N; every one from N on; every N-th
- *   ~TEXT                 reads of paths that contain TEXT
- * Without WHEN the rule holds for every read. */
-#include "storage/storage.h"
+ * fault:RULE[,RULE...]:URL. A rule is WHAT[=VALUE][@WHEN], for reads
+ *   eio, enoent, eacces      the read fails so
+ *   short[=BYTES]            only BYTES (default: half of them) are there
+ *   flip[=OFFSET]            one bit is wrong
+ *   delay=MS                 the answer comes that much later
+ * for writes
+ *   write-eio, write-enospc  the write fails so, nothing of it is done
+ *   write-short[=BYTES]      BYTES (default: half of them) are written, then it
+ *                            fails with an I/O error
+ *   write-delay=MS           the answer comes that much later
+ * and for syncs, those of a close included,
+ *   sync-eio                 the sync fails so
+ * WHEN is counted from 1, over all reads, all writes or all syncs of the store:
+ *   N, N+, %N                number N; every one from N on; every N-th
+ *   ~TEXT                    those of paths that contain TEXT
+ * Without WHEN the rule holds for all of them. */
+#include "storage/fault.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/units.h"
-
-#define MAX_RULES 16
-
-enum what { FAIL, SHORT, FLIP, DELAY };
-enum when { ALWAYS, ONCE, FROM, EVERY, PATH };
-
-struct rule {
-    enum what what;
-    int os_errno;   /* FAIL */
-    uint64_t value; /* SHORT: bytes, FLIP: offset, DELAY: ns */
-    bool has_value;
-    enum when when;
-    uint64_t n;
-    char *text; /* owned; PATH */
-};
+#include "storage/storage.h"
 
 struct fault_store {
     struct wr_store store;
     struct wr_store *inner; /* owned */
-    struct rule rules[MAX_RULES];
-    unsigned rule_count;
-    atomic_uint_fast64_t reads;
+    struct wr_fault_rules rules;
 };
 
 struct fault_object {
@@ -52,12 +41,11 @@ struct fault_object {
     char *path;              /* owned */
 };
 
-/* A read on its way: the inner store sees `inner`, the caller `outer`. */
+/* A request on its way: the inner store sees `inner`, the caller `outer`. */
 struct fault_io {
     struct wr_io inner;
     struct wr_io *outer; /* borrowed; NULL when free */
-    const struct rule *flip, *cut;
-    uint64_t due_ns;
+    struct wr_fault_verdict verdict;
     bool arrived;
 };
 
@@ -80,130 +68,6 @@ static struct fault_queue *to_queue(struct wr_queue *q)
     return (struct fault_queue *)q;
 }
 
-/* --- rules --- */
-
-static int parse_what(struct rule *r, char *word, weir_err *err)
-{
-    static const struct {
-        const char *name;
-        enum what what;
-        int os_errno;
-    } names[] = {
-        {"eio", FAIL, EIO},  {"enoent", FAIL, ENOENT}, {"eacces", FAIL, EACCES},
-        {"short", SHORT, 0}, {"flip", FLIP, 0},        {"delay", DELAY, 0},
-    };
-    char *value = strchr(word, '=');
-
-    if (value)
-        *value++ = '\0';
-    for (unsigned i = 0; i < WR_ARRAY_LEN(names); i++) {
-        if (strcmp(word, names[i].name))
-            continue;
-        r->what = names[i].what;
-        r->os_errno = names[i].os_errno;
-        r->has_value = value;
-        if (r->what == FAIL ? value != NULL : r->what == DELAY && !value)
-            return wr_fail(err, WEIR_EINVAL, "fault: '%s' takes %s value", word,
-                           value ? "no" : "a");
-        if (value && wr_parse_uint(value, 0, UINT32_MAX, &r->value, err) < 0)
-            return WEIR_EINVAL;
-        if (r->what == DELAY)
-            r->value *= WR_NS_PER_MS;
-        return 0;
-    }
-    return wr_fail(err, WEIR_EINVAL, "fault: unknown rule '%s'", word);
-}
-
-static int parse_when(struct rule *r, char *word, weir_err *err)
-{
-    size_t len = word ? strlen(word) : 0;
-
-    r->when = ALWAYS;
-    if (!word)
-        return 0;
-    if (*word == '~') {
-        r->when = PATH;
-        r->text = strdup(word + 1);
-        return r->text ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    r->when = ONCE;
-    if (*word == '%') {
-        r->when = EVERY;
-        word++;
-    } else if (len && word[len - 1] == '+') {
-        r->when = FROM;
-        word[len - 1] = '\0';
-    }
-    return wr_parse_uint(word, 1, UINT64_MAX, &r->n, err);
-}
-
-static int parse_rules(struct fault_store *fs, char *spec, weir_err *err)
-{
-    char *save = NULL;
-
-    for (char *word = strtok_r(spec, ",", &save); word;
-         word = strtok_r(NULL, ",", &save)) {
-        struct rule *rule = &fs->rules[fs->rule_count];
-        char *when = strchr(word, '@');
-        int r;
-
-        if (fs->rule_count == MAX_RULES)
-            return wr_fail(err, WEIR_ELIMIT, "fault: more than %d rules",
-                           MAX_RULES);
-        if (when)
-            *when++ = '\0';
-        r = parse_what(rule, word, err);
-        if (r == 0)
-            r = parse_when(rule, when, err);
-        if (r < 0)
-            return r;
-        fs->rule_count++;
-    }
-    return 0;
-}
-
-static bool applies(const struct rule *r, uint64_t count, const char *path)
-{
-    switch (r->when) {
-    case ALWAYS:
-        return true;
-    case ONCE:
-        return count == r->n;
-    case FROM:
-        return count >= r->n;
-    case EVERY:
-        return count % r->n == 0;
-    case PATH:
-        return path && strstr(path, r->text);
-    }
-    return false;
-}
-
-/* What happens to the next read: returns an errno, or 0 and the rest. */
-static int judge(struct fault_store *fs, const char *path, struct fault_io *io)
-{
-    uint64_t count = atomic_fetch_add(&fs->reads, 1) + 1;
-    int os_errno = 0;
-
-    io->flip = io->cut = NULL;
-    io->due_ns = 0;
-    for (unsigned i = 0; i < fs->rule_count; i++) {
-        const struct rule *r = &fs->rules[i];
-
-        if (!applies(r, count, path))
-            continue;
-        if (r->what == FAIL)
-            os_errno = r->os_errno;
-        else if (r->what == SHORT)
-            io->cut = r;
-        else if (r->what == FLIP)
-            io->flip = r;
-        else
-            io->due_ns = wr_clock_ns() + r->value;
-    }
-    return os_errno;
-}
-
 /* --- the queue --- */
 
 static struct fault_io *free_io(struct fault_queue *fq)
@@ -214,37 +78,46 @@ static struct fault_io *free_io(struct fault_queue *fq)
     return NULL;
 }
 
-static void fail_read(struct wr_io *rd, int os_errno)
+static void fail_io(struct wr_io *io, int os_errno, size_t got)
 {
-    rd->os_errno = os_errno;
-    rd->result = wr_error_from_errno(os_errno);
-    rd->step = os_errno == EIO ? WR_STEP_READ : WR_STEP_OPEN;
-    rd->got = 0;
-    rd->data = rd->buf;
+    io->os_errno = os_errno;
+    io->result = wr_error_from_errno(os_errno);
+    io->step = io->op == WR_IO_WRITE ? WR_STEP_WRITE
+               : os_errno == EIO     ? WR_STEP_READ
+                                     : WR_STEP_OPEN;
+    io->got = got;
+    io->data = io->buf;
 }
 
-static void send(struct fault_queue *fq, struct wr_io *rd, struct fault_io *io)
+static void send(struct fault_queue *fq, struct wr_io *outer,
+                 struct fault_io *io)
 {
-    const struct fault_object *fo = (const struct fault_object *)rd->object;
+    const struct fault_object *fo = (const struct fault_object *)outer->object;
+    bool write = outer->op == WR_IO_WRITE;
     struct wr_io *inner = &io->inner;
-    int os_errno = judge(fq->fs, fo ? fo->path : rd->path, io);
 
-    io->outer = rd;
-    io->inner = *rd;
+    io->verdict = wr_fault_judge(&fq->fs->rules,
+                                 write ? WR_FAULT_WRITE : WR_FAULT_READ,
+                                 fo ? fo->path : outer->path);
+    io->outer = outer;
+    io->inner = *outer;
     inner->object = fo ? fo->inner : NULL;
-    io->arrived = os_errno != 0;
+    if (write && io->verdict.cut)
+        inner->len = WR_MIN(inner->len,
+                            wr_fault_at(io->verdict.cut, inner->len));
+    io->arrived = true;
     fq->in_flight++;
-    if (os_errno) {
-        fail_read(inner, os_errno);
+    if (io->verdict.os_errno || !inner->len) {
+        fail_io(inner, io->verdict.os_errno ? io->verdict.os_errno : EIO, 0);
     } else if (fq->inner->ops->submit(fq->inner, &inner, 1) == 1) {
         fq->inside++;
+        io->arrived = false;
     } else { /* cannot be: the inner queue is as deep as this one */
-        fail_read(inner, EAGAIN);
-        io->arrived = true;
+        fail_io(inner, EAGAIN, 0);
     }
 }
 
-static unsigned fault_submit(struct wr_queue *q, struct wr_io *const *reads,
+static unsigned fault_submit(struct wr_queue *q, struct wr_io *const *ios,
                              unsigned n)
 {
     struct fault_queue *fq = to_queue(q);
@@ -252,32 +125,41 @@ static unsigned fault_submit(struct wr_queue *q, struct wr_io *const *reads,
     unsigned taken = 0;
 
     while (taken < n && (io = free_io(fq)))
-        send(fq, reads[taken++], io);
+        send(fq, ios[taken++], io);
     return taken;
 }
 
-/* Does to a good read what the rules say, and hands it to its owner. */
+/* Does to a good read or write what the rules say. */
+static void spoil(struct wr_io *io, const struct wr_fault_verdict *v)
+{
+    if (io->op == WR_IO_WRITE) {
+        if (io->got < io->len)
+            fail_io(io, EIO, io->got);
+        return;
+    }
+    if (v->cut && wr_fault_at(v->cut, io->len) < io->len) {
+        io->got = wr_fault_at(v->cut, io->len);
+        io->result = WEIR_ECHANGED;
+    } else if (v->flip) {
+        io->data[wr_fault_at(v->flip, io->len) % io->len] ^= 0x40;
+    }
+}
+
+/* Hands a finished one to its owner. */
 static struct wr_io *deliver(struct fault_queue *fq, struct fault_io *io)
 {
-    struct wr_io *rd = io->outer;
-    struct wr_object *object = rd->object;
-    size_t cut;
+    struct wr_io *outer = io->outer;
+    struct wr_object *object = outer->object;
+    size_t len = outer->len;
 
-    *rd = io->inner;
-    rd->object = object;
-    if (io->cut && rd->result == 0) {
-        cut = io->cut->has_value ? (size_t)io->cut->value : rd->len / 2;
-        if (cut < rd->len) {
-            rd->got = cut;
-            rd->result = WEIR_ECHANGED;
-        }
-    }
-    if (io->flip && rd->result == 0)
-        rd->data[(io->flip->has_value ? io->flip->value : rd->len / 2) %
-                 rd->len] ^= 0x40;
+    *outer = io->inner;
+    outer->object = object;
+    outer->len = len;
+    if (outer->result == 0)
+        spoil(outer, &io->verdict);
     io->outer = NULL;
     fq->in_flight--;
-    return rd;
+    return outer;
 }
 
 static void collect(struct fault_queue *fq, bool wait)
@@ -300,7 +182,7 @@ static unsigned hand_over(struct fault_queue *fq, struct wr_io **ret,
     for (unsigned i = 0; i < fq->depth && n < max; i++) {
         struct fault_io *io = &fq->ios[i];
 
-        if (io->outer && io->arrived && io->due_ns <= now)
+        if (io->outer && io->arrived && io->verdict.due_ns <= now)
             ret[n++] = deliver(fq, io);
     }
     return n;
@@ -369,43 +251,97 @@ static int fault_queue_open(struct wr_store *st,
 
 /* --- objects --- */
 
+static struct fault_object *to_object(struct wr_object *o)
+{
+    return (struct fault_object *)o;
+}
+
+static struct wr_fault_verdict judge(struct fault_object *fo,
+                                     enum wr_fault_on on)
+{
+    struct wr_fault_verdict v = wr_fault_judge(&fo->fs->rules, on, fo->path);
+
+    if (v.due_ns)
+        wr_clock_sleep_until(v.due_ns);
+    return v;
+}
+
 static int64_t fault_object_read(struct wr_object *o, void *buf, size_t len,
                                  uint64_t offset, weir_err *err)
 {
-    struct fault_object *fo = (struct fault_object *)o;
-    struct fault_io io;
-    int os_errno = judge(fo->fs, fo->path, &io);
+    struct fault_object *fo = to_object(o);
+    struct wr_fault_verdict v = judge(fo, WR_FAULT_READ);
     int64_t n;
 
-    if (os_errno)
-        return wr_fail_errno(err, os_errno, "'%s': cannot read", fo->path);
-    if (io.due_ns)
-        wr_clock_sleep_until(io.due_ns);
+    if (v.os_errno)
+        return wr_fail_errno(err, v.os_errno, "'%s': cannot read", fo->path);
     n = fo->inner->ops->read(fo->inner, buf, len, offset, err);
-    if (n > 0 && io.cut)
-        n = WR_MIN(n, io.cut->has_value ? (int64_t)io.cut->value : n / 2);
-    if (n > 0 && io.flip)
-        ((uint8_t *)
-             buf)[(io.flip->has_value ? io.flip->value : (uint64_t)n / 2) %
-                  (uint64_t)n] ^= 0x40;
+    if (n > 0 && v.cut)
+        n = WR_MIN(n, (int64_t)wr_fault_at(v.cut, (uint64_t)n));
+    if (n > 0 && v.flip)
+        ((uint8_t *)buf)[wr_fault_at(v.flip, (uint64_t)n) % (uint64_t)n] ^=
+            0x40;
     return n;
 }
 
 static int fault_object_write(struct wr_object *o, const void *buf, size_t len,
                               uint64_t offset, weir_err *err)
 {
-    struct wr_object *inner = ((struct fault_object *)o)->inner;
+    struct fault_object *fo = to_object(o);
+    struct wr_fault_verdict v = {0};
+    size_t part = len;
+    int r = 0;
 
-    if (!inner->ops->write)
+    if (!fo->inner->ops->write)
         return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
-    return inner->ops->write(inner, buf, len, offset, err);
+    v = judge(fo, WR_FAULT_WRITE);
+    if (!v.os_errno && v.cut && wr_fault_at(v.cut, len) < len) {
+        part = wr_fault_at(v.cut, len);
+        v.os_errno = EIO;
+    } else if (v.os_errno) {
+        part = 0;
+    }
+    if (part)
+        r = fo->inner->ops->write(fo->inner, buf, part, offset, err);
+    if (r == 0 && v.os_errno)
+        r = wr_fail_errno(err, v.os_errno, "'%s': cannot write", fo->path);
+    return r;
+}
+
+static int fault_object_sync(struct wr_object *o, weir_err *err)
+{
+    struct fault_object *fo = to_object(o);
+    struct wr_fault_verdict v;
+
+    if (!fo->inner->ops->sync)
+        return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
+    v = judge(fo, WR_FAULT_SYNC);
+    if (v.os_errno)
+        return wr_fail_errno(err, v.os_errno, "'%s': cannot sync", fo->path);
+    return fo->inner->ops->sync(fo->inner, err);
+}
+
+static int fault_object_resize(struct wr_object *o, uint64_t size,
+                               weir_err *err)
+{
+    struct wr_object *inner = to_object(o)->inner;
+
+    if (!inner->ops->resize)
+        return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
+    return inner->ops->resize(inner, size, err);
 }
 
 static int fault_object_close(struct wr_object *o, bool sync, weir_err *err)
 {
-    struct fault_object *fo = (struct fault_object *)o;
-    int r = fo->inner->ops->close(fo->inner, sync, err);
+    struct fault_object *fo = to_object(o);
+    struct wr_fault_verdict v = {0};
+    int r;
 
+    if (sync)
+        v = judge(fo, WR_FAULT_SYNC);
+    r = fo->inner->ops->close(fo->inner, sync && !v.os_errno, err);
+    if (r == 0 && v.os_errno)
+        r = wr_fail_errno(err, v.os_errno, "'%s': cannot sync", fo->path);
     free(fo->path);
     free(fo);
     return r;
@@ -414,6 +350,8 @@ static int fault_object_close(struct wr_object *o, bool sync, weir_err *err)
 static const struct wr_object_ops fault_object_ops = {
     .read = fault_object_read,
     .write = fault_object_write,
+    .sync = fault_object_sync,
+    .resize = fault_object_resize,
     .close = fault_object_close,
 };
 
@@ -450,8 +388,7 @@ static void fault_close(struct wr_store *st)
     if (!fs)
         return;
     wr_store_close(fs->inner);
-    for (unsigned i = 0; i < MAX_RULES; i++)
-        free(fs->rules[i].text);
+    wr_fault_done(&fs->rules);
     free(fs);
 }
 
@@ -471,7 +408,7 @@ static int fault_open(const char *rest, struct wr_store **ret, char **ret_leaf,
     if (!fs || !spec)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else
-        r = parse_rules(fs, spec, err);
+        r = wr_fault_parse(&fs->rules, spec, err);
     free(spec);
     if (r == 0)
         r = wr_store_open(colon + 1, &fs->inner, ret_leaf, err);
@@ -510,6 +447,15 @@ static int fault_change(struct wr_store *st, enum wr_change what,
     return inner->ops->change(inner, what, path, to, err);
 }
 
+static int fault_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
+{
+    struct wr_store *inner = to_store(st)->inner;
+
+    if (!inner->ops->space)
+        return wr_fail(err, WEIR_ENOTSUP, "free space is not known");
+    return inner->ops->space(inner, ret_bytes, err);
+}
+
 static bool fault_local_path(struct wr_store *st, const char *path, char *buf,
                              size_t cap)
 {
@@ -529,5 +475,6 @@ const struct wr_storage_ops wr_storage_fault = {
     .object_open = fault_object_open,
     .change = fault_change,
     .queue_open = fault_queue_open,
+    .space = fault_space,
     .local_path = fault_local_path,
 };

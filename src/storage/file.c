@@ -1,8 +1,7 @@
-/* file.c - local files: stores, folders, objects.
+/* file.c - local files: the store and its folders.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "storage/file.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -20,69 +20,11 @@ static struct file_store *to_store(struct wr_store *st)
     return (struct file_store *)st;
 }
 
-static struct file_object *to_object(struct wr_object *o)
-{
-    return (struct file_object *)o;
-}
-
 static enum wr_kind kind_of(mode_t mode)
 {
     return S_ISREG(mode)   ? WR_KIND_FILE
            : S_ISDIR(mode) ? WR_KIND_DIR
                            : WR_KIND_OTHER;
-}
-
-/* --- reads: shared by the two queues --- */
-
-struct wr_span wr_file_span(const struct wr_io *rd, bool direct)
-{
-    uint64_t mask = WR_DIRECT_ALIGN - 1;
-    size_t want = rd->len + (rd->whole ? 1 : 0);
-    struct wr_span span = {rd->offset, want, direct};
-
-    if (direct) {
-        span.offset = rd->offset & ~mask;
-        span.len = (size_t)(WR_ALIGN_UP(rd->offset + want,
-                                        (uint64_t)WR_DIRECT_ALIGN) -
-                            span.offset);
-    }
-    assert(span.len <= rd->cap);
-    return span;
-}
-
-bool wr_file_wants_more(const struct wr_io *rd, const struct wr_span *span,
-                        size_t total, size_t last)
-{
-    if (last == 0 || total >= span->len)
-        return false;
-    /* A direct read that ends unaligned has met the end of the file, and
-     * going on from there would be refused. */
-    if (span->direct)
-        return total % WR_DIRECT_ALIGN == 0;
-    /* All that was indexed is there, and the byte behind it is not. */
-    return !(rd->whole && total == rd->len);
-}
-
-void wr_file_settle(struct wr_io *rd, const struct wr_span *span, size_t total)
-{
-    size_t skip = (size_t)(rd->offset - span->offset);
-    size_t got = total > skip ? total - skip : 0;
-
-    rd->data = (uint8_t *)rd->buf + skip;
-    rd->step = WR_STEP_READ;
-    rd->os_errno = 0;
-    rd->got = WR_MIN(got, rd->len);
-    rd->result = got < rd->len || (rd->whole && got > rd->len) ? WEIR_ECHANGED
-                                                               : 0;
-}
-
-void wr_file_settle_errno(struct wr_io *rd, enum wr_io_step step, int e)
-{
-    rd->data = rd->buf;
-    rd->step = step;
-    rd->os_errno = e;
-    rd->got = 0;
-    rd->result = wr_error_from_errno(e);
 }
 
 /* --- the store --- */
@@ -226,94 +168,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
     return r;
 }
 
-/* --- objects --- */
-
-static int64_t object_read(struct wr_object *o, void *buf, size_t len,
-                           uint64_t offset, weir_err *err)
-{
-    struct file_object *fo = to_object(o);
-    ssize_t n;
-
-    do
-        n = pread(fo->fd, buf, len, (off_t)offset);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot read", fo->path);
-    return n;
-}
-
-static int object_write(struct wr_object *o, const void *buf, size_t len,
-                        uint64_t offset, weir_err *err)
-{
-    struct file_object *fo = to_object(o);
-    const uint8_t *p = buf;
-
-    while (len) {
-        ssize_t n = pwrite(fo->fd, p, len, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return wr_fail_errno(err, errno, "'%s': cannot write", fo->path);
-        p += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
-static int object_close(struct wr_object *o, bool sync, weir_err *err)
-{
-    struct file_object *fo = to_object(o);
-    int r = 0;
-
-    if (sync && fsync(fo->fd) < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
-    if (close(fo->fd) < 0 && r == 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
-    if (fo->direct_fd >= 0)
-        close(fo->direct_fd);
-    free(fo->path);
-    free(fo);
-    return r;
-}
-
-static const struct wr_object_ops file_object_ops = {
-    .read = object_read,
-    .write = object_write,
-    .close = object_close,
-};
-
-static int file_object_open(struct wr_store *st, const char *path,
-                            enum wr_open_mode mode, struct wr_object **ret,
-                            weir_err *err)
-{
-    struct file_store *fs = to_store(st);
-    int flags = mode == WR_OPEN_CREATE ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY;
-    struct file_object *fo = calloc(1, sizeof(*fo));
-    int e;
-
-    if (!fo)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    fo->object.ops = &file_object_ops;
-    fo->direct_fd = -1;
-    fo->path = strdup(path);
-    fo->fd = openat(fs->dir_fd, path, flags | O_CLOEXEC, 0666);
-    if (!fo->path || fo->fd < 0) {
-        e = fo->fd < 0 ? errno : ENOMEM;
-        if (fo->fd >= 0)
-            close(fo->fd);
-        free(fo->path);
-        free(fo);
-        return wr_fail_errno(err, e, "'%s': cannot %s", path,
-                             mode == WR_OPEN_CREATE ? "create" : "open");
-    }
-    if (mode == WR_OPEN_READ)
-        fo->direct_fd = openat(fs->dir_fd, path,
-                               O_RDONLY | O_DIRECT | O_CLOEXEC);
-    *ret = &fo->object;
-    return 0;
-}
+/* --- changes --- */
 
 static int sync_dir(struct file_store *fs, const char *path)
 {
@@ -381,6 +236,18 @@ static int file_queue_open(struct wr_store *st,
     return wr_file_blocking_open(fs, cfg, ret, err);
 }
 
+static int file_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
+{
+    struct file_store *fs = to_store(st);
+    struct statvfs sv;
+
+    if (fstatvfs(fs->dir_fd, &sv) < 0)
+        return wr_fail_errno(err, errno, "'%s': free space", fs->root);
+    /* f_bfree counts what only the superuser may take, too. */
+    *ret_bytes = (uint64_t)sv.f_bavail * sv.f_frsize;
+    return 0;
+}
+
 static bool file_local_path(struct wr_store *st, const char *path, char *buf,
                             size_t cap)
 {
@@ -401,8 +268,9 @@ const struct wr_storage_ops wr_storage_file = {
     .close = file_close,
     .stat = file_stat,
     .list = file_list,
-    .object_open = file_object_open,
+    .object_open = wr_file_object_open,
     .change = file_change,
     .queue_open = file_queue_open,
+    .space = file_space,
     .local_path = file_local_path,
 };

@@ -18,27 +18,35 @@ struct file_object {
     char *path;    /* owned: for messages */
 };
 
-/* The aligned range that a direct read really asks for; a plain read asks for
- * one byte more than wanted if it is to notice growth. */
+/* The range that is really asked for: the aligned one of a direct read; a
+ * plain read asks for one byte more than wanted if it is to notice growth. */
 struct wr_span {
     uint64_t offset;
     size_t len;
     bool direct;
 };
 
-struct wr_span wr_file_span(const struct wr_io *rd, bool direct);
+/* `direct`: when it can be; a write that is not aligned cannot. */
+struct wr_span wr_file_span(const struct wr_io *io, bool direct);
 
-/* Whether to ask for the rest of the span, after `total` bytes of it came and
- * the last call brought `last`. */
-bool wr_file_wants_more(const struct wr_io *rd, const struct wr_span *span,
+/* The descriptor of its object to use; -1 when it has none. */
+int wr_file_fd(const struct wr_io *io, const struct wr_span *span);
+
+/* Whether to go on with the rest of the span, after `total` bytes of it are
+ * done and the last call did `last`. */
+bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,
                         size_t total, size_t last);
 
-/* Settles a read of which `total` bytes of its span came. */
-void wr_file_settle(struct wr_io *rd, const struct wr_span *span, size_t total);
+/* Settles a read or write of which `total` bytes of its span are done. */
+void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total);
 
-/* Settles a failed read. */
-void wr_file_settle_errno(struct wr_io *rd, enum wr_io_step step, int e);
+/* Settles a failed one. */
+void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
+                          int e);
 
+int wr_file_object_open(struct wr_store *st, const char *path,
+                        enum wr_open_mode mode, struct wr_object **ret,
+                        weir_err *err);
 int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
                        struct wr_queue **ret, weir_err *err);
 int wr_file_blocking_open(struct file_store *fs,

@@ -1,4 +1,4 @@
-/* file_blocking.c - the portable read queue: a pool of blocking readers.
+/* file_blocking.c - the portable queue: a pool of threads that block.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "storage/file.h"
 
@@ -36,21 +36,28 @@ static struct blocking_queue *to_queue(struct wr_queue *q)
     return (struct blocking_queue *)q;
 }
 
-/* Fills the span as far as the file reaches; -1 and errno on failure. */
-static ssize_t read_span(int fd, struct wr_io *rd, const struct wr_span *span)
+/* Reads the span as far as the file reaches, or writes it; adds to *total what
+ * is done. Returns 0 or an errno. */
+static int move_span(int fd, struct wr_io *io, const struct wr_span *span,
+                     size_t *total)
 {
-    size_t total = 0;
     ssize_t n;
 
     do {
-        n = pread(fd, (uint8_t *)rd->buf + total, span->len - total,
-                  (off_t)(span->offset + total));
-        if (n < 0 && errno != EINTR)
-            return -1;
+        uint8_t *at = (uint8_t *)io->buf + *total;
+        size_t rest = span->len - *total;
+        off_t offset = (off_t)(span->offset + *total);
+
+        n = io->op == WR_IO_WRITE ? pwrite(fd, at, rest, offset)
+                                  : pread(fd, at, rest, offset);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return errno;
+        if (n == 0 && io->op == WR_IO_WRITE)
+            return EIO; /* no reason given, and it would go on so */
         if (n > 0)
-            total += (size_t)n;
-    } while (n < 0 || wr_file_wants_more(rd, span, total, (size_t)n));
-    return (ssize_t)total;
+            *total += (size_t)n;
+    } while (n < 0 || wr_file_wants_more(io, span, *total, (size_t)n));
+    return 0;
 }
 
 static int open_for_read(struct blocking_queue *bq, const struct wr_io *rd,
@@ -66,32 +73,50 @@ static int open_for_read(struct blocking_queue *bq, const struct wr_io *rd,
     return fd;
 }
 
-static void serve(struct blocking_queue *bq, struct wr_io *rd)
+static void serve_path(struct blocking_queue *bq, struct wr_io *rd)
 {
-    const struct file_object *fo = (const struct file_object *)rd->object;
-    bool direct = bq->direct;
     struct wr_span span;
-    ssize_t total;
-    int fd;
+    size_t total = 0;
+    bool direct;
+    int fd = open_for_read(bq, rd, &direct), e;
 
-    if (fo) {
-        direct = bq->direct && fo->direct_fd >= 0;
-        fd = direct ? fo->direct_fd : fo->fd;
-    } else {
-        fd = open_for_read(bq, rd, &direct);
-        if (fd < 0) {
-            wr_file_settle_errno(rd, WR_STEP_OPEN, errno);
-            return;
-        }
+    if (fd < 0) {
+        wr_file_settle_errno(rd, WR_STEP_OPEN, 0, errno);
+        return;
     }
     span = wr_file_span(rd, direct);
-    total = read_span(fd, rd, &span);
-    if (total < 0)
-        wr_file_settle_errno(rd, WR_STEP_READ, errno);
+    e = move_span(fd, rd, &span, &total);
+    if (e)
+        wr_file_settle_errno(rd, WR_STEP_READ, 0, e);
     else
-        wr_file_settle(rd, &span, (size_t)total);
-    if (!fo)
-        close(fd);
+        wr_file_settle(rd, &span, total);
+    close(fd);
+}
+
+static void serve(struct blocking_queue *bq, struct wr_io *io)
+{
+    const struct file_object *fo = (const struct file_object *)io->object;
+    bool write = io->op == WR_IO_WRITE;
+    struct wr_span span;
+    size_t total = 0;
+    int e;
+
+    if (!fo && !write) {
+        serve_path(bq, io);
+        return;
+    }
+    span = wr_file_span(io, bq->direct && fo && fo->direct_fd >= 0);
+    e = move_span(wr_file_fd(io, &span), io, &span, &total);
+    /* Refused here and now, for example behind a write that ended short. */
+    if (e == EINVAL && write && span.direct) {
+        span.direct = false;
+        e = move_span(wr_file_fd(io, &span), io, &span, &total);
+    }
+    if (e)
+        wr_file_settle_errno(io, write ? WR_STEP_WRITE : WR_STEP_READ, total,
+                             e);
+    else
+        wr_file_settle(io, &span, total);
 }
 
 static void *reader_main(void *arg)

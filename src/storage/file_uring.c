@@ -1,11 +1,12 @@
-/* file_uring.c - the read queue on io_uring: depth without threads.
+/* file_uring.c - the queue on io_uring: depth without threads.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A read by path is a chain of two entries, open and read, that the kernel
  * runs without coming back to us in between. The open puts the file into a
  * place of the ring's own file table; it is closed when the next open takes
  * that place, so no close is ever submitted. A chain answers once: the open
- * stays silent unless it fails, and then silences the read. */
+ * stays silent unless it fails, and then silences the read. Reads and writes of
+ * an open object are one entry each. */
 #include "storage/file.h"
 
 #include <errno.h>
@@ -15,6 +16,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
+
+/* One system call moves less than 2 GiB; the rest goes as the rest of a short
+ * read does. */
+#define ONCE_MAX ((size_t)1 << 30)
+
+/* Which entry of a chain: the open, or the read or write behind it. */
+enum link { LINK_OPEN, LINK_IO };
 
 struct slot {
     struct wr_io *rd; /* borrowed; NULL when free */
@@ -43,27 +52,30 @@ static struct uring_queue *to_queue(struct wr_queue *q)
 
 /* user_data: slot number, its turn, and which entry of the chain it is. */
 static uint64_t tag_of(const struct uring_queue *uq, const struct slot *s,
-                       enum wr_io_step step)
+                       enum link link)
 {
-    return (uint64_t)(s - uq->slots) | (uint64_t)step << 31 |
+    return (uint64_t)(s - uq->slots) | (uint64_t)link << 31 |
            (uint64_t)s->turn << 32;
 }
 
 /* The submission ring holds two entries per slot, so there is always room. */
-static void push_read(struct uring_queue *uq, struct slot *s)
+static void push_io(struct uring_queue *uq, struct slot *s)
 {
-    const struct file_object *fo = (const struct file_object *)s->rd->object;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
-    int fd = !fo              ? (int)(s - uq->slots)
-             : s->span.direct ? fo->direct_fd
-                              : fo->fd;
+    uint8_t *at = (uint8_t *)s->rd->buf + s->total;
+    unsigned rest = (unsigned)WR_MIN(s->span.len - s->total, ONCE_MAX);
+    uint64_t offset = s->span.offset + s->total;
+    int fd = wr_file_fd(s->rd, &s->span);
 
-    io_uring_prep_read(sqe, fd, (uint8_t *)s->rd->buf + s->total,
-                       (unsigned)(s->span.len - s->total),
-                       s->span.offset + s->total);
-    if (!fo)
+    if (s->rd->op == WR_IO_WRITE) {
+        io_uring_prep_write(sqe, fd, at, rest, offset);
+    } else if (s->rd->object) {
+        io_uring_prep_read(sqe, fd, at, rest, offset);
+    } else {
+        io_uring_prep_read(sqe, (int)(s - uq->slots), at, rest, offset);
         sqe->flags |= IOSQE_FIXED_FILE;
-    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_READ));
+    }
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_IO));
 }
 
 static void push_open(struct uring_queue *uq, struct slot *s)
@@ -74,7 +86,7 @@ static void push_open(struct uring_queue *uq, struct slot *s)
                                 O_RDONLY | (s->span.direct ? O_DIRECT : 0), 0,
                                 (unsigned)(s - uq->slots));
     sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
-    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_OPEN));
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_OPEN));
 }
 
 static void start(struct uring_queue *uq, struct slot *s, bool direct)
@@ -82,9 +94,9 @@ static void start(struct uring_queue *uq, struct slot *s, bool direct)
     s->span = wr_file_span(s->rd, direct);
     s->total = 0;
     s->turn++;
-    if (!s->rd->object)
+    if (!s->rd->object && s->rd->op == WR_IO_READ)
         push_open(uq, s);
-    push_read(uq, s);
+    push_io(uq, s);
 }
 
 /* When the kernel runs out of memory in the middle of a chain, it takes the
@@ -108,7 +120,7 @@ static void mend_chain(struct uring_queue *uq)
         return; /* the rest of a short read: its file is there */
     s->broken = true;
     io_uring_prep_nop(sqe);
-    io_uring_sqe_set_data64(sqe, tag_of(uq, s, WR_STEP_READ));
+    io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_IO));
 }
 
 static int flush(struct uring_queue *uq)
@@ -175,28 +187,38 @@ static struct wr_io *answer_open(struct uring_queue *uq, struct slot *s,
         start(uq, s, /* direct= */ false);
         return NULL;
     }
-    wr_file_settle_errno(s->rd, WR_STEP_OPEN, -res);
+    wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, -res);
     return finish(uq, s);
 }
 
-static struct wr_io *answer_read(struct uring_queue *uq, struct slot *s,
-                                 int res)
+static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
 {
+    bool write = s->rd->op == WR_IO_WRITE;
+
     if (s->broken) {
-        wr_file_settle_errno(s->rd, WR_STEP_OPEN, ENOMEM);
+        wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, ENOMEM);
         return finish(uq, s);
     }
     if (res == -EINTR || res == -EAGAIN) {
-        push_read(uq, s);
+        push_io(uq, s);
         return NULL;
     }
+    if (res == -EINVAL && write && s->span.direct) {
+        /* Refused here and now, for example behind a write that ended short. */
+        s->span.direct = false;
+        push_io(uq, s);
+        return NULL;
+    }
+    if (res == 0 && write) /* no reason given, and it would go on so */
+        res = -EIO;
     if (res < 0) {
-        wr_file_settle_errno(s->rd, WR_STEP_READ, -res);
+        wr_file_settle_errno(s->rd, write ? WR_STEP_WRITE : WR_STEP_READ,
+                             s->total, -res);
         return finish(uq, s);
     }
     s->total += (size_t)res;
     if (wr_file_wants_more(s->rd, &s->span, s->total, (size_t)res)) {
-        push_read(uq, s);
+        push_io(uq, s);
         return NULL;
     }
     wr_file_settle(s->rd, &s->span, s->total);
@@ -210,7 +232,7 @@ static struct wr_io *answer(struct uring_queue *uq,
 
     if (!s->rd || s->turn != cqe->user_data >> 32)
         return NULL;
-    return cqe->user_data >> 31 & 1 ? answer_read(uq, s, cqe->res)
+    return cqe->user_data >> 31 & 1 ? answer_io(uq, s, cqe->res)
                                     : answer_open(uq, s, cqe->res);
 }
 

@@ -48,6 +48,10 @@ size_t wr_read_cap(size_t len, bool direct)
 
 int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
 {
+    if (rd->step == WR_STEP_WRITE)
+        return wr_fail_errno(err, rd->os_errno,
+                             "'%s': cannot write %zu bytes at offset %" PRIu64,
+                             name, rd->len, rd->offset);
     if (rd->result == WEIR_ECHANGED && rd->got < rd->len)
         return wr_fail(err, rd->result,
                        "'%s': ends at byte %" PRIu64 ", %" PRIu64

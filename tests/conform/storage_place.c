@@ -64,6 +64,22 @@ struct wr_store *open_store(const struct place *pl, const char *name,
     return st;
 }
 
+struct wr_queue *open_queue(const struct place *pl, unsigned depth)
+{
+    struct wr_queue_config cfg = {
+        .depth = depth, .io = pl->be->io, .direct = pl->be->direct};
+    struct wr_queue *q = NULL;
+    weir_err err;
+
+    if (pl->st->ops->queue_open(pl->st, &cfg, &q, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_true(!strcmp(q->engine, "io_uring") ||
+                !strcmp(q->engine, "blocking"));
+    if (pl->be->io == WEIR_IO_BLOCKING)
+        assert_string_equal(q->engine, "blocking");
+    return q;
+}
+
 int place_setup(void **state)
 {
     struct place *pl = calloc(1, sizeof(*pl));

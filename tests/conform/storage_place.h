@@ -29,6 +29,9 @@ void name_of(unsigned file, char *buf, size_t cap);
 struct wr_store *open_store(const struct place *pl, const char *name,
                             char **ret_leaf);
 
+/* With the backend's engine and directness. */
+struct wr_queue *open_queue(const struct place *pl, unsigned depth);
+
 /* For cmocka: *state is a backend before, a place after. */
 int place_setup(void **state);
 int place_teardown(void **state);
@@ -40,5 +43,15 @@ void bad_places(void **state);
 void changed_files(void **state);
 void closing_with_reads_in_flight(void **state);
 void a_full_queue_takes_no_more(void **state);
+
+/* The tests of writing (storage_write.c). */
+void random_writes(void **state);
+void writes_past_the_end(void **state);
+void mixed_reads_and_writes(void **state);
+void closing_with_writes_in_flight(void **state);
+void writes_where_none_can_be(void **state);
+void open_to_write_what_exists(void **state);
+void sync_and_resize(void **state);
+void space_is_known(void **state);
 
 #endif

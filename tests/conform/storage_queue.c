@@ -20,22 +20,6 @@ struct job {
     unsigned file;
 };
 
-static struct wr_queue *open_queue(const struct place *pl, unsigned depth)
-{
-    struct wr_queue_config cfg = {
-        .depth = depth, .io = pl->be->io, .direct = pl->be->direct};
-    struct wr_queue *q = NULL;
-    weir_err err;
-
-    if (pl->st->ops->queue_open(pl->st, &cfg, &q, &err) < 0)
-        fail_msg("%s", err.msg);
-    assert_true(!strcmp(q->engine, "io_uring") ||
-                !strcmp(q->engine, "blocking"));
-    if (pl->be->io == WEIR_IO_BLOCKING)
-        assert_string_equal(q->engine, "blocking");
-    return q;
-}
-
 static void job_init(const struct place *pl, struct job *j, size_t len)
 {
     size_t cap = wr_read_cap(len, pl->be->direct);

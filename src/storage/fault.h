@@ -1,0 +1,69 @@
+/* fault.h - the rules of the fault store: what goes wrong, and when.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_STORAGE_FAULT_H
+#define WR_STORAGE_FAULT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+#define WR_FAULT_RULES 16
+
+/* What a rule is about; each is counted by itself. */
+enum wr_fault_on { WR_FAULT_READ, WR_FAULT_WRITE, WR_FAULT_SYNC };
+#define WR_FAULT_ONS 3
+
+enum wr_fault_what {
+    WR_FAULT_FAIL,
+    WR_FAULT_CUT,
+    WR_FAULT_FLIP,
+    WR_FAULT_WAIT
+};
+
+enum wr_fault_when {
+    WR_FAULT_ALWAYS,
+    WR_FAULT_ONCE,
+    WR_FAULT_FROM,
+    WR_FAULT_EVERY,
+    WR_FAULT_PATH
+};
+
+struct wr_fault_rule {
+    enum wr_fault_on on;
+    enum wr_fault_what what;
+    int os_errno;   /* FAIL */
+    uint64_t value; /* CUT: bytes, FLIP: offset, WAIT: ns */
+    bool has_value;
+    enum wr_fault_when when;
+    uint64_t n;
+    char *text; /* owned; PATH */
+};
+
+struct wr_fault_rules {
+    struct wr_fault_rule rules[WR_FAULT_RULES];
+    unsigned count;
+    atomic_uint_fast64_t seen[WR_FAULT_ONS];
+};
+
+/* What is to happen to one request. */
+struct wr_fault_verdict {
+    int os_errno;                           /* 0: goes through */
+    const struct wr_fault_rule *flip, *cut; /* borrowed; NULL: not that */
+    uint64_t due_ns;                        /* not before; 0: at once */
+};
+
+/* Adds the rules of `spec`, which is taken apart. */
+int wr_fault_parse(struct wr_fault_rules *rules, char *spec, weir_err *err);
+void wr_fault_done(struct wr_fault_rules *rules);
+
+/* Counts one request and says what happens to it. Safe from any thread. */
+struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
+                                       enum wr_fault_on on, const char *path);
+
+/* The byte of `len` that the rule means: its value, or the middle. */
+uint64_t wr_fault_at(const struct wr_fault_rule *r, uint64_t len);
+
+#endif

@@ -1,0 +1,78 @@
+/* file_io.c - reads and writes of local files: what the two queues share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "storage/file.h"
+
+#include <assert.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static bool is_aligned(const struct wr_io *io)
+{
+    uint64_t bits = io->offset | io->len | (uintptr_t)io->buf;
+
+    return bits % WR_DIRECT_ALIGN == 0;
+}
+
+struct wr_span wr_file_span(const struct wr_io *io, bool direct)
+{
+    uint64_t mask = WR_DIRECT_ALIGN - 1;
+    size_t want = io->len + (io->whole ? 1 : 0);
+    struct wr_span span = {io->offset, want, direct};
+
+    if (io->op == WR_IO_WRITE)
+        return (struct wr_span){io->offset, io->len, direct && is_aligned(io)};
+    if (direct) {
+        span.offset = io->offset & ~mask;
+        span.len = (size_t)(WR_ALIGN_UP(io->offset + want,
+                                        (uint64_t)WR_DIRECT_ALIGN) -
+                            span.offset);
+    }
+    assert(span.len <= io->cap);
+    return span;
+}
+
+int wr_file_fd(const struct wr_io *io, const struct wr_span *span)
+{
+    const struct file_object *fo = (const struct file_object *)io->object;
+
+    return !fo ? -1 : span->direct ? fo->direct_fd : fo->fd;
+}
+
+bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,
+                        size_t total, size_t last)
+{
+    if (last == 0 || total >= span->len)
+        return false;
+    if (io->op == WR_IO_WRITE)
+        return true;
+    /* A direct read that ends unaligned has met the end of the file, and
+     * going on from there would be refused. */
+    if (span->direct)
+        return total % WR_DIRECT_ALIGN == 0;
+    /* All that was indexed is there, and the byte behind it is not. */
+    return !(io->whole && total == io->len);
+}
+
+void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total)
+{
+    size_t skip = (size_t)(io->offset - span->offset);
+    size_t got = total > skip ? total - skip : 0;
+
+    io->data = (uint8_t *)io->buf + skip;
+    io->step = io->op == WR_IO_WRITE ? WR_STEP_WRITE : WR_STEP_READ;
+    io->os_errno = 0;
+    io->got = WR_MIN(got, io->len);
+    io->result = got < io->len || (io->whole && got > io->len) ? WEIR_ECHANGED
+                                                               : 0;
+}
+
+void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
+                          int e)
+{
+    io->data = io->buf;
+    io->step = step;
+    io->os_errno = e;
+    io->got = io->op == WR_IO_WRITE ? total : 0;
+    io->result = wr_error_from_errno(e);
+}

@@ -1,0 +1,157 @@
+/* file_object.c - one open local file.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A file has two descriptors: a plain one, and one that goes past the page
+ * cache where the file system has that. The kernel keeps the two in step as
+ * long as what overlaps is not in flight together: a direct read or write
+ * first writes back the cached pages of its range, and a direct write drops
+ * them. Direct writes cover whole blocks of WR_DIRECT_ALIGN, so a plain write
+ * beside one shares no block with it. */
+#include "storage/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static struct file_object *to_object(struct wr_object *o)
+{
+    return (struct file_object *)o;
+}
+
+static int64_t object_read(struct wr_object *o, void *buf, size_t len,
+                           uint64_t offset, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    ssize_t n;
+
+    do
+        n = pread(fo->fd, buf, len, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot read", fo->path);
+    return n;
+}
+
+static int object_write(struct wr_object *o, const void *buf, size_t len,
+                        uint64_t offset, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    const uint8_t *p = buf;
+
+    while (len) {
+        ssize_t n = pwrite(fo->fd, p, len, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return wr_fail_errno(err, errno, "'%s': cannot write", fo->path);
+        p += n;
+        offset += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static int object_sync(struct wr_object *o, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+
+    /* fdatasync covers the size and the extents, all that a reader needs; what
+     * it leaves out are the times. */
+    if (fdatasync(fo->fd) < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
+    return 0;
+}
+
+/* 0, or -1 and errno. */
+static int grow(int fd, off_t old, off_t size)
+{
+    int r, e;
+
+    do
+        r = fallocate(fd, 0, old, size - old);
+    while (r < 0 && errno == EINTR);
+    if (r < 0 && errno == EOPNOTSUPP)
+        return ftruncate(fd, size);
+    if (r < 0) { /* a part of it may be there */
+        e = errno;
+        if (ftruncate(fd, old) == 0)
+            errno = e;
+    }
+    return r;
+}
+
+static int object_resize(struct wr_object *o, uint64_t size, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    struct stat sb;
+    int r;
+
+    if (size > INT64_MAX)
+        return wr_fail_errno(err, EFBIG, "'%s': cannot resize", fo->path);
+    r = fstat(fo->fd, &sb);
+    if (r == 0 && (off_t)size != sb.st_size)
+        r = (off_t)size > sb.st_size ? grow(fo->fd, sb.st_size, (off_t)size)
+                                     : ftruncate(fo->fd, (off_t)size);
+    if (r < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot resize", fo->path);
+    return 0;
+}
+
+static int object_close(struct wr_object *o, bool sync, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    int r = 0;
+
+    if (sync && fsync(fo->fd) < 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
+    if (close(fo->fd) < 0 && r == 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
+    if (fo->direct_fd >= 0)
+        close(fo->direct_fd);
+    free(fo->path);
+    free(fo);
+    return r;
+}
+
+static const struct wr_object_ops file_object_ops = {
+    .read = object_read,
+    .write = object_write,
+    .sync = object_sync,
+    .resize = object_resize,
+    .close = object_close,
+};
+
+int wr_file_object_open(struct wr_store *st, const char *path,
+                        enum wr_open_mode mode, struct wr_object **ret,
+                        weir_err *err)
+{
+    int dir = ((struct file_store *)st)->dir_fd;
+    int access = mode == WR_OPEN_READ ? O_RDONLY : O_RDWR;
+    int create = mode == WR_OPEN_CREATE ? O_CREAT | O_EXCL : 0;
+    struct file_object *fo = calloc(1, sizeof(*fo));
+    int e;
+
+    if (!fo)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    fo->object.ops = &file_object_ops;
+    fo->path = strdup(path);
+    fo->fd = openat(dir, path, access | create | O_CLOEXEC, 0666);
+    if (!fo->path || fo->fd < 0) {
+        e = fo->fd < 0 ? errno : ENOMEM;
+        if (fo->fd >= 0)
+            close(fo->fd);
+        free(fo->path);
+        free(fo);
+        return wr_fail_errno(err, e, "'%s': cannot %s", path,
+                             create ? "create" : "open");
+    }
+    fo->direct_fd = openat(dir, path, access | O_DIRECT | O_CLOEXEC);
+    *ret = &fo->object;
+    return 0;
+}
