@@ -24,6 +24,14 @@
 
 #define WR_SEEK_POINTS 12
 
+/* What a profile may say at most. */
+#define WR_DEVICE_MAX_CHANNELS 1024u
+#define WR_DEVICE_MAX_DEPTH    1024u /* of the law */
+#define WR_DEVICE_MAX_US       60e6  /* of a latency or a seek */
+#define WR_DEVICE_MIN_RATE     1e3   /* bytes per second, when limited */
+#define WR_DEVICE_MAX_RATE     1e15
+#define WR_DEVICE_MAX_BYTES    (UINT64_C(1) << 50)
+
 /* A seek costs `factor` of a lone one when `depth` requests are there. */
 struct wr_seek_point {
     unsigned depth;
@@ -31,8 +39,8 @@ struct wr_seek_point {
 };
 
 struct wr_device_profile {
-    char name[32];
-    char title[128];                          /* what it stands for, one line */
+    char name[32];   /* this and the title: one line without '#' */
+    char title[128]; /* what it stands for */
     double read_latency_us, write_latency_us; /* per request */
     double meta_latency_us; /* open, create, rename, remove, list */
     double sync_latency_us; /* of a sync, besides the drain */
@@ -42,9 +50,9 @@ struct wr_device_profile {
     uint64_t near_bytes; /* within so many bytes behind or before the last
                             request of the same object is no seek */
     struct wr_seek_point seek_law[WR_SEEK_POINTS]; /* rising depths; between
-                            two of them the logarithms are interpolated, past
-                            the last one its factor holds */
-    unsigned seek_points;
+                            two of them the logarithms are interpolated, before
+                            the first and past the last their factors hold */
+    unsigned seek_points; /* 0: every seek costs the same */
     uint64_t write_cache_bytes;
     uint64_t readahead_bytes; /* what a file system on such a device reads
                                  ahead; a hint for the mount, 0: leave it */
@@ -77,10 +85,14 @@ struct wr_device_request {
     enum wr_device_op op;
     uint64_t object;      /* which one: any number that tells objects apart */
     uint64_t offset, len; /* READ and WRITE */
+    bool opens;           /* READ: the object is opened for it; the two are one
+                             request, so that it is known how many wait */
 };
 
 struct wr_device;
 
+/* The profile's numbers must be within the limits above, as those are that come
+ * from the functions above. */
 int wr_device_new(const struct wr_device_profile *p, struct wr_device **ret,
                   weir_err *err);
 void wr_device_free(struct wr_device *d);
