@@ -26,10 +26,65 @@ json_t *wr_record_new(const char *command)
                      text, "weir", weir_version_string());
 }
 
-static int write_stream(const json_t *record, FILE *f)
+/* A list of numbers or texts stands in one line: series have thousands. */
+static bool is_flat(const json_t *v)
 {
-    if (json_dumpf(record, f, JSON_INDENT(1)) < 0 || fputc('\n', f) == EOF ||
-        fflush(f) == EOF)
+    json_t *item;
+    size_t i;
+
+    if (json_is_object(v))
+        return json_object_size(v) == 0;
+    json_array_foreach(v, i, item) if (json_is_object(item) ||
+                                       json_is_array(item)) return false;
+    return true;
+}
+
+static void new_line(FILE *out, int depth, size_t item)
+{
+    fprintf(out, "%s\n%*s", item ? "," : "", depth, "");
+}
+
+static int dump(const json_t *v, int depth, FILE *out)
+{
+    /* 12 digits: 0.1 is not 0.10000000000000001. */
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT |
+                         JSON_REAL_PRECISION(12);
+    bool is_list = json_is_array(v);
+    size_t i = 0;
+    const char *key;
+    json_t *item;
+    int bad = 0;
+
+    if (is_flat(v))
+        return json_dumpf(v, out, flags);
+    fputc(is_list ? '[' : '{', out);
+    if (is_list) {
+        json_array_foreach(v, i, item)
+        {
+            new_line(out, depth + 1, i);
+            bad |= dump(item, depth + 1, out);
+        }
+    } else {
+        json_object_foreach((json_t *)(uintptr_t)v, key, item)
+        {
+            json_t *name = json_string(key);
+
+            new_line(out, depth + 1, i++);
+            bad |= json_dumpf(name, out, flags);
+            fputs(": ", out);
+            bad |= dump(item, depth + 1, out);
+            json_decref(name);
+        }
+    }
+    new_line(out, depth, 0);
+    fputc(is_list ? ']' : '}', out);
+    return bad;
+}
+
+int wr_record_print(const json_t *record, FILE *out)
+{
+    if (dump(record, 0, out) < 0 || fputc('\n', out) == EOF ||
+        fflush(out) == EOF || ferror(out))
         return -1;
     return 0;
 }
@@ -52,7 +107,7 @@ static int write_in_place(const json_t *record, const char *path,
 
     if (!f)
         return wr_fail_errno(err, errno, "'%s': cannot create", shown);
-    if (write_stream(record, f) < 0)
+    if (wr_record_print(record, f) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
     if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", shown);

@@ -7,6 +7,7 @@
 #define WR_RECORD_RECORD_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "weir/error.h"
 
@@ -16,6 +17,9 @@
 /* A record of `command` with schema, version and the time now (UTC); NULL
  * when memory is short. Release with json_decref. */
 json_t *wr_record_new(const char *command);
+
+/* Prints it, a list of numbers in a line; -1 with errno when that fails. */
+int wr_record_print(const json_t *record, FILE *out);
 
 /* Writes it beside `path` and renames it there, so that a reader sees all of
  * it or nothing. What is no plain file (/dev/stdout, a pipe, a link) is

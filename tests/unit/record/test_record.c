@@ -65,6 +65,51 @@ static void test_write(void **state)
     rmdir(dir);
 }
 
+/* Lists of numbers take a line each, and numbers no more digits than they
+ * have; what is printed is what was there. */
+static void test_print(void **state)
+{
+    json_t *r = json_pack("{s:[f, i, n], s:[], s:{}, s:[{s:f}, [s]], s:s}",
+                          "list", 0.1, 2, "none", "nobody", "deep", "x", 0.25,
+                          "text", "name", "a \"b\"");
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    json_t *back;
+
+    assert_int_equal(wr_record_print(r, f), 0);
+    fclose(f);
+    assert_string_equal(text, "{\n"
+                              " \"list\": [0.1,2,null],\n"
+                              " \"none\": [],\n"
+                              " \"nobody\": {},\n"
+                              " \"deep\": [\n"
+                              "  {\n"
+                              "   \"x\": 0.25\n"
+                              "  },\n"
+                              "  [\"text\"]\n"
+                              " ],\n"
+                              " \"name\": \"a \\\"b\\\"\"\n"
+                              "}\n");
+    back = json_loads(text, 0, NULL);
+    assert_true(json_equal(r, back));
+    json_decref(back);
+    json_decref(r);
+    free(text);
+}
+
+static void test_full_device(void **state)
+{
+    json_t *r = wr_record_new("bench");
+    FILE *f = fopen("/dev/full", "w");
+
+    if (!f)
+        skip();
+    assert_int_equal(wr_record_print(r, f), -1);
+    fclose(f);
+    json_decref(r);
+}
+
 static void test_write_fails(void **state)
 {
     json_t *r = wr_record_new("bench");
@@ -123,6 +168,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_write),
+        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test(test_target_is_a_folder),
         cmocka_unit_test(test_target_is_a_link),
