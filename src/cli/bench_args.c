@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "base/units.h"
 #include "cli/feed_args.h"
+#include "cli/monitor.h"
 #include "cli/optvalue.h"
 
 #define MAX_CASES 256
@@ -312,6 +313,7 @@ const struct wr_option wr_bench_options[] = {
     {.name = "json",
      WR_OPT_FLAG(A, json),
      .help = "print the run record instead of the table"},
+    WR_MONITOR_OPTION(A),
     {.name = "min-rate",
      WR_OPT_DOUBLE(A, min_rate),
      .arg = "N",

@@ -34,6 +34,7 @@ struct bench_args {
     /* results */
     bool limits, digest, json;
     const char *csv, *record;
+    double monitor_hz;
     double min_rate, min_of_decode, min_of_read;
 };
 

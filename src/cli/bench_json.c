@@ -7,20 +7,49 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "cli/bench_args.h"
 #include "cli/record_json.h"
 #include "record/record.h"
 
+/* Stored samples by powers of two; those of 0 bytes come first. */
+static json_t *sizes_json(const weir_dataset *ds)
+{
+    struct {
+        uint64_t count, bytes;
+    } bins[65] = {0};
+    json_t *list = json_array();
+
+    for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
+        struct wr_place p;
+        unsigned k;
+
+        wr_index_place(ds->index, i, &p);
+        k = p.length ? 64 - (unsigned)__builtin_clzll(p.length) : 0;
+        bins[k].count++;
+        bins[k].bytes += p.length;
+    }
+    for (unsigned k = 0; k < 65; k++)
+        if (bins[k].count)
+            json_array_append_new(
+                list, json_pack("{s:I, s:I, s:I, s:I}", "from",
+                                k ? (json_int_t)1 << (k - 1) : 0, "to",
+                                (json_int_t)1 << WR_MIN(k, 62u), "count",
+                                (json_int_t)bins[k].count, "bytes",
+                                (json_int_t)bins[k].bytes));
+    return list;
+}
+
 static json_t *dataset_json(const weir_dataset *ds)
 {
-    return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "url",
-                     wr_text_json(ds->url), "format", ds->format->name,
-                     "samples", (json_int_t)wr_index_count(ds->index), "bytes",
-                     (json_int_t)wr_index_bytes(ds->index), "files",
-                     (json_int_t)wr_index_object_count(ds->index), "classes",
-                     (json_int_t)wr_index_class_count(ds->index),
-                     "index_problems",
-                     (json_int_t)wr_index_issue_count(ds->index));
+    return json_pack(
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
+        wr_text_json(ds->url), "format", ds->format->name, "samples",
+        (json_int_t)wr_index_count(ds->index), "bytes",
+        (json_int_t)wr_index_bytes(ds->index), "files",
+        (json_int_t)wr_index_object_count(ds->index), "classes",
+        (json_int_t)wr_index_class_count(ds->index), "index_problems",
+        (json_int_t)wr_index_issue_count(ds->index), "sizes", sizes_json(ds));
 }
 
 /* A setting by the name that its option and its value have. */
@@ -110,7 +139,16 @@ static json_t *cache_json(const weir_stats *s)
                      (json_int_t)s->cache_dir_bytes);
 }
 
-static json_t *run_json(const struct wr_bench_run *run, bool digest)
+static json_t *batches_json(const struct wr_series *s)
+{
+    return json_pack("{s:I, s:o, s:o, s:o}", "merged", (json_int_t)s->merge,
+                     "t_ms", wr_series_json(s, -1, 2), "wait_ms",
+                     wr_series_json(s, WR_BENCH_WAIT, 2), "gap_ms",
+                     wr_series_json(s, WR_BENCH_GAP, 2));
+}
+
+static json_t *run_json(const struct wr_bench_run *run,
+                        const struct wr_monitor *m, bool digest)
 {
     char hex[24];
     json_t *j = json_pack(
@@ -141,6 +179,10 @@ static json_t *run_json(const struct wr_bench_run *run, bool digest)
         json_object_set_new(j, "last_epoch_per_s",
                             json_real(run->last_epoch_per_s));
     json_object_set_new(j, "cache", cache_json(&run->stats));
+    json_object_set_new(j, "start_s",
+                        json_real(wr_monitor_at(m, run->start_ns)));
+    if (run->series.capacity)
+        json_object_set_new(j, "batch_times", batches_json(&run->series));
     if (digest) {
         snprintf(hex, sizeof(hex), "%016" PRIx64, run->digest);
         json_object_set_new(j, "digest", json_string(hex));
@@ -162,12 +204,13 @@ static json_t *bad_json(const struct wr_bench_result *res)
 }
 
 static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
-                         const struct wr_bench_result *res)
+                         const struct wr_bench_result *res,
+                         const struct wr_monitor *m)
 {
     json_t *runs = json_array();
 
     for (unsigned i = 0; i < res->round_count; i++)
-        json_array_append_new(runs, run_json(&res->runs[i], plan->digest));
+        json_array_append_new(runs, run_json(&res->runs[i], m, plan->digest));
     return json_pack(
         "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:s}, s:i, s:o, s:I, s:o}",
         "settings", settings_json(&plan->cases[k]), "result", "samples_per_s",
@@ -180,18 +223,20 @@ static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
 }
 
 json_t *wr_bench_record(const struct wr_bench_plan *plan,
-                        const struct wr_bench_result *results)
+                        const struct wr_bench_result *results,
+                        const struct wr_monitor *m)
 {
     json_t *record = wr_record_new("bench"), *cases = json_array();
     int bad = 0;
 
     for (size_t k = 0; k < plan->case_count; k++)
-        bad |= json_array_append_new(cases, case_json(plan, k, &results[k]));
+        bad |= json_array_append_new(cases, case_json(plan, k, &results[k], m));
     bad |= json_object_set_new(record, "host", wr_host_json(plan->ds->store));
     bad |= json_object_set_new(record, "dataset", dataset_json(plan->ds));
     bad |= json_object_set_new(record, "consumer_ms",
                                json_real(plan->consumer_ms));
     bad |= json_object_set_new(record, "cases", cases);
+    bad |= wr_monitor_record(m, record);
     if (!bad)
         return record;
     json_decref(record);

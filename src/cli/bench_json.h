@@ -5,11 +5,13 @@
 
 #include <jansson.h>
 
+#include "cli/monitor.h"
 #include "measure/bench.h"
 
 /* The run record; NULL when memory is short. */
 json_t *wr_bench_record(const struct wr_bench_plan *plan,
-                        const struct wr_bench_result *results);
+                        const struct wr_bench_result *results,
+                        const struct wr_monitor *m);
 
 /* A line for every batch of every run. */
 int wr_bench_write_csv(const struct wr_bench_plan *plan,

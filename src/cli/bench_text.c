@@ -346,8 +346,20 @@ static void print_bad(const struct wr_cli *cli,
                 res->bad_count - BAD_SHOWN);
 }
 
+/* What the machine did during the run that is told about. */
+static void print_machine(const struct wr_cli *cli,
+                          const struct wr_bench_result *res,
+                          const struct wr_monitor *m)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+    double from = wr_monitor_at(m, run->start_ns);
+
+    wr_monitor_print(m, cli, from, from + run->seconds);
+}
+
 int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
-                   const struct wr_bench_result *results, weir_err *err)
+                   const struct wr_bench_result *results,
+                   const struct wr_monitor *m, weir_err *err)
 {
     size_t best = 0;
     int r = print_table(cli, plan, results, err);
@@ -366,6 +378,7 @@ int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
         if (plan->case_count > 3 && k != best && k + 1 != plan->case_count)
             continue;
         explain(cli, &plan->cases[k], &results[k]);
+        print_machine(cli, &results[k], m);
         check_cache(cli, &plan->cases[k], &results[k]);
         print_tiers(cli, &plan->cases[k], &results[k]);
         print_tuning(cli, &results[k]);

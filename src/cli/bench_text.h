@@ -4,6 +4,7 @@
 #define WR_CLI_BENCH_TEXT_H
 
 #include "cli/command.h"
+#include "cli/monitor.h"
 #include "measure/bench.h"
 
 /* What is measured, and on what: two lines. */
@@ -11,6 +12,7 @@ void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds);
 
 /* The table, what limits it in words, and the bad samples. */
 int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
-                   const struct wr_bench_result *results, weir_err *err);
+                   const struct wr_bench_result *results,
+                   const struct wr_monitor *m, weir_err *err);
 
 #endif

@@ -10,9 +10,12 @@
 #include "cli/bench_json.h"
 #include "cli/bench_text.h"
 #include "cli/interrupt.h"
+#include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
 #include "record/record.h"
+
+#define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
 
 static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 {
@@ -28,7 +31,8 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 
 static int write_files(const struct wr_cli *cli,
                        const struct wr_bench_plan *plan,
-                       const struct wr_bench_result *results, weir_err *err)
+                       const struct wr_bench_result *results,
+                       const struct wr_monitor *m, weir_err *err)
 {
     const struct bench_args *a = cli->args;
     json_t *record;
@@ -39,13 +43,11 @@ static int write_files(const struct wr_cli *cli,
         r = wr_bench_write_csv(plan, results, a->csv, err);
     if (!a->record && !a->json)
         return r;
-    record = wr_bench_record(plan, results);
+    record = wr_bench_record(plan, results, m);
     if (!record)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (a->json) {
-        json_dumpf(record, cli->out, JSON_INDENT(1));
-        fputc('\n', cli->out);
-    }
+    if (a->json)
+        wr_record_print(record, cli->out);
     if (a->record)
         written = wr_record_write(record, a->record, r < 0 ? NULL : err);
     json_decref(record);
@@ -104,9 +106,13 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     const struct bench_args *a = cli->args;
     struct wr_bench_result *results = NULL;
     struct wr_progress progress;
+    struct wr_monitor monitor;
     weir_err err;
     int r, code;
 
+    wr_monitor_start(&monitor, cli,
+                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
+                                               .store = plan->ds->store});
     wr_progress_start(
         &progress, cli,
         &(struct wr_progress_spec){.label = "measuring", .unit = "batches"});
@@ -114,16 +120,16 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     plan->progress_arg = &progress;
     plan->stopped = wr_interrupted;
     r = wr_bench(plan, &results, &err);
+    wr_monitor_stop(&monitor);
     wr_progress_end(&progress);
-    if (r < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
-    if (!a->json)
-        r = wr_bench_print(cli, plan, results, &err);
+    if (r == 0 && !a->json)
+        r = wr_bench_print(cli, plan, results, &monitor, &err);
     if (r == 0)
-        r = write_files(cli, plan, results, &err);
+        r = write_files(cli, plan, results, &monitor, &err);
     if (r == 0)
         r = check_digests(plan, results, &err);
     code = r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
+    wr_monitor_free(&monitor);
     wr_bench_free(results, plan->case_count);
     return code;
 }
@@ -150,6 +156,7 @@ static int bench_run(struct wr_cli *cli)
         .digest = a->digest,
         .limits = a->limits,
         .keep_batches = a->csv,
+        .batch_rows = a->record || a->json ? BATCH_ROWS : 0,
     };
     weir_dataset *ds = NULL;
     weir_err err;

@@ -11,6 +11,10 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
+/* Rows of all series of batches together, and of one at least. */
+#define BATCH_ROWS_ALL 100000
+#define BATCH_ROWS_MIN 256
+
 /* The state of one benchmark. */
 struct bench {
     struct wr_bench_plan live;        /* the plan, and how far it is */
@@ -284,9 +288,33 @@ static int run_rounds(struct bench *b, weir_err *err)
     return 0;
 }
 
+/* The longest wait and gap of a row: a stall must stay visible. */
+static const enum wr_series_rule batch_rules[WR_BENCH_BATCH_COLUMNS] = {
+    [WR_BENCH_WAIT] = WR_SERIES_MAX, [WR_BENCH_GAP] = WR_SERIES_MAX};
+
+/* The series of all runs are made before the first one: memory does not grow
+ * while it is measured. */
+static int init_series(struct bench *b, size_t k, weir_err *err)
+{
+    const struct wr_bench_plan *plan = b->plan;
+    size_t runs = plan->case_count * (plan->rounds - 1);
+    size_t rows = WR_MAX(BATCH_ROWS_ALL / runs, (size_t)BATCH_ROWS_MIN);
+    /* One that is not filled is not merged. */
+    uint64_t needed = batches_of(b, &plan->cases[k]) + 1;
+    int r = 0;
+
+    rows = WR_MIN(rows, plan->batch_rows);
+    rows = (size_t)WR_MIN((uint64_t)rows, needed);
+    for (unsigned i = 1; r == 0 && rows && i < plan->rounds; i++)
+        r = wr_series_init(&b->results[k].runs[i].series, rows,
+                           WR_BENCH_BATCH_COLUMNS, batch_rules, err);
+    return r;
+}
+
 static int init_results(struct bench *b, weir_err *err)
 {
     const struct wr_bench_plan *plan = b->plan;
+    int r = 0;
 
     b->results = calloc(plan->case_count, sizeof(*b->results));
     if (!b->results)
@@ -297,7 +325,9 @@ static int init_results(struct bench *b, weir_err *err)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
         b->results[k].round_count = plan->rounds;
     }
-    return 0;
+    for (size_t k = 0; r == 0 && k < plan->case_count; k++)
+        r = init_series(b, k, err);
+    return r;
 }
 
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
@@ -334,8 +364,10 @@ void wr_bench_free(struct wr_bench_result *results, size_t count)
     for (size_t k = 0; results && k < count; k++) {
         struct wr_bench_result *res = &results[k];
 
-        for (unsigned i = 0; res->runs && i < res->round_count; i++)
+        for (unsigned i = 0; res->runs && i < res->round_count; i++) {
             free(res->runs[i].batch_times);
+            wr_series_done(&res->runs[i].series);
+        }
         for (size_t i = 0; i < res->bad_kept; i++)
             free((void *)(uintptr_t)res->bad[i].text);
         free(res->bad);

@@ -9,6 +9,7 @@
 #ifndef WR_MEASURE_BENCH_H
 #define WR_MEASURE_BENCH_H
 
+#include "base/series.h"
 #include "measure/files.h"
 #include "measure/limits.h"
 
@@ -27,6 +28,7 @@ struct wr_bench_plan {
     bool digest;        /* hash everything that is delivered */
     bool limits;        /* measure them */
     bool keep_batches;  /* keep the time of every batch */
+    size_t batch_rows;  /* of each run's series of batches, at most; 0: none */
 
     /* Called for every batch: how many of all runs are done. The limits of a
      * run count as much as the run itself. */
@@ -46,8 +48,17 @@ struct wr_bench_batch {
     uint32_t count;
 };
 
+/* Columns of the series of batches, in milliseconds. Its time is that of the
+ * batch since the pipeline was opened, in milliseconds too. */
+enum wr_bench_batch_column {
+    WR_BENCH_WAIT, /* the consumer waited for it */
+    WR_BENCH_GAP,  /* since the batch before; NaN of the first */
+    WR_BENCH_BATCH_COLUMNS
+};
+
 /* One run of one case. */
 struct wr_bench_run {
+    uint64_t start_ns; /* wr_clock_ns when the pipeline was opened */
     double seconds;
     uint64_t samples, batches, bytes;
     double samples_per_s, bytes_per_s;
@@ -69,6 +80,9 @@ struct wr_bench_run {
                           many threads as the pipeline has; 0: not measured
                           (samples are decoded) */
     struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
+    /* Of counted rounds: the batches in fixed memory; capacity 0: not kept. A
+     * caller of wr_bench_once makes it. */
+    struct wr_series series;
 };
 
 struct wr_bench_result {

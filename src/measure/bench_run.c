@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/bench.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct tally {
     XXH3_state_t *hash;                      /* owned; NULL: no digest */
     struct wr_bench_batch *times;            /* owned until handed over */
     size_t time_count, time_cap;
+    struct wr_series *series; /* borrowed; NULL: not kept */
 };
 
 static void hash_batch(XXH3_state_t *hash, const weir_batch *b)
@@ -30,6 +32,17 @@ static void hash_batch(XXH3_state_t *hash, const weir_batch *b)
     XXH3_64bits_update(hash, b->labels, b->count * sizeof(*b->labels));
     XXH3_64bits_update(hash, b->ids, b->count * sizeof(*b->ids));
     XXH3_64bits_update(hash, b->lengths, b->count * sizeof(*b->lengths));
+}
+
+static void add_row(struct wr_series *s, const struct wr_bench_batch *when,
+                    uint64_t last_ns)
+{
+    const double row[WR_BENCH_BATCH_COLUMNS] = {
+        [WR_BENCH_WAIT] = (double)when->wait_ns / 1e6,
+        [WR_BENCH_GAP] = last_ns ? (double)(when->at_ns - last_ns) / 1e6 : NAN,
+    };
+
+    wr_series_add(s, (double)when->at_ns / 1e6, row);
 }
 
 static int note_batch(struct tally *t, const weir_batch *b,
@@ -43,6 +56,8 @@ static int note_batch(struct tally *t, const weir_batch *b,
     t->epoch_samples += b->count;
     if (t->last_ns)
         wr_hist_add(t->gaps, when->at_ns - t->last_ns);
+    if (t->series)
+        add_row(t->series, when, t->last_ns);
     t->last_ns = when->at_ns;
     if (t->hash)
         hash_batch(t->hash, b);
@@ -91,10 +106,10 @@ static void work_until(const struct wr_bench_plan *plan, uint64_t deadline_ns)
 
 /* Takes batches until the end. */
 static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
-                   struct tally *t, weir_err *err)
+                   uint64_t opened, struct tally *t, weir_err *err)
 {
     uint64_t work_ns = (uint64_t)(plan->consumer_ms * 1e6);
-    uint64_t opened = wr_clock_ns(), before, now;
+    uint64_t before, now;
     uint64_t batches = 0;
     const weir_batch *b;
     int r;
@@ -185,10 +200,13 @@ int wr_bench_once(const struct wr_bench_plan *plan,
     wr_usage_reset_peak(NULL);
     if (r == 0)
         r = wr_usage_now(&before, err);
+    if (ret->series.capacity)
+        t.series = &ret->series;
+    ret->start_ns = wr_clock_ns();
     if (r == 0)
         r = weir_pipeline_open(&p, plan->ds, &c->cfg, err);
     if (r == 0)
-        r = consume(p, plan, &t, err);
+        r = consume(p, plan, ret->start_ns, &t, err);
     if (r == 0)
         r = wr_usage_now(&after, err);
     if (r == 0) {

@@ -49,21 +49,34 @@ void wr_counters_close(struct wr_counters *c)
         close_file(c->disk[k]);
 }
 
-static bool read_io(int fd, struct wr_counters_own *to)
+/* The text of one of the files; false when there is none. */
+static bool take(struct wr_counters *c, int fd, char *text, size_t cap)
 {
+    int n = fd >= 0 ? wr_procfs_read(fd, text, cap) : -1;
+
+    if (n > 0)
+        c->taken_bytes += (uint64_t)n;
+    return n > 0;
+}
+
+static bool read_io(struct wr_counters *c, struct wr_counters_own *to)
+{
+    uint64_t taken = c->taken_bytes, asked;
     char text[TEXT_BYTES];
     const struct wr_procfs_field fields[] = {
-        {"rchar:", 1, &to->asked_bytes},
+        {"rchar:", 1, &asked},
         {"read_bytes:", 1, &to->read_bytes},
         {"write_bytes:", 1, &to->write_bytes}};
 
-    return fd >= 0 && wr_procfs_read(fd, text, sizeof(text)) > 0 &&
-           wr_procfs_fields(text, fields, WR_ARRAY_LEN(fields)) ==
-               WR_ARRAY_LEN(fields);
+    if (!take(c, c->io, text, sizeof(text)) ||
+        wr_procfs_fields(text, fields, WR_ARRAY_LEN(fields)) !=
+            WR_ARRAY_LEN(fields))
+        return false;
+    to->asked_bytes = asked - taken;
+    return true;
 }
 
-void wr_counters_read_own(const struct wr_counters *c,
-                          struct wr_counters_own *ret)
+void wr_counters_read_own(struct wr_counters *c, struct wr_counters_own *ret)
 {
     struct wr_counters_own n = {.at_ns = wr_clock_ns()};
     char line[LINE_BYTES];
@@ -75,20 +88,19 @@ void wr_counters_read_own(const struct wr_counters *c,
     n.cpu_ns = (uint64_t)cpu.tv_sec * WR_NS_PER_SEC + (uint64_t)cpu.tv_nsec;
     getrusage(RUSAGE_SELF, &ru);
     n.major_faults = (uint64_t)ru.ru_majflt;
-    if (c->statm >= 0 && wr_procfs_read(c->statm, line, sizeof(line)) > 0 &&
+    if (take(c, c->statm, line, sizeof(line)) &&
         wr_procfs_resident(line, &pages)) {
         n.has_rss = true;
         n.rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
     }
-    n.has_io = read_io(c->io, &n);
+    n.has_io = read_io(c, &n);
     for (size_t k = 0; k < c->disk_count; k++)
-        n.has_disk[k] = c->disk[k] >= 0 &&
-                        wr_procfs_read(c->disk[k], line, sizeof(line)) > 0 &&
+        n.has_disk[k] = take(c, c->disk[k], line, sizeof(line)) &&
                         wr_procfs_disk(line, &n.disk[k]);
     *ret = n;
 }
 
-static bool read_memory(int fd, struct wr_counters_machine *to)
+static bool read_memory(struct wr_counters *c, struct wr_counters_machine *to)
 {
     char text[TEXT_BYTES];
     uint64_t buffers = 0, cached = 0, dirty = 0, writeback = 0;
@@ -97,7 +109,7 @@ static bool read_memory(int fd, struct wr_counters_machine *to)
                                              {"Dirty:", 1024, &dirty},
                                              {"Writeback:", 1024, &writeback}};
 
-    if (fd < 0 || wr_procfs_read(fd, text, sizeof(text)) <= 0 ||
+    if (!take(c, c->meminfo, text, sizeof(text)) ||
         wr_procfs_fields(text, fields, WR_ARRAY_LEN(fields)) !=
             WR_ARRAY_LEN(fields))
         return false;
@@ -106,15 +118,14 @@ static bool read_memory(int fd, struct wr_counters_machine *to)
     return true;
 }
 
-void wr_counters_read_machine(const struct wr_counters *c,
+void wr_counters_read_machine(struct wr_counters *c,
                               struct wr_counters_machine *ret)
 {
     struct wr_counters_machine n = {.at_ns = wr_clock_ns()};
     char line[LINE_BYTES];
 
-    n.has_cpu = c->stat >= 0 &&
-                wr_procfs_read(c->stat, line, sizeof(line)) > 0 &&
+    n.has_cpu = take(c, c->stat, line, sizeof(line)) &&
                 wr_procfs_cpu(line, &n.cpu);
-    n.has_memory = read_memory(c->meminfo, &n);
+    n.has_memory = read_memory(c, &n);
     *ret = n;
 }

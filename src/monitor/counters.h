@@ -12,6 +12,7 @@ struct wr_counters {
     int statm, io;     /* of the process */
     int disk[WR_DISKS_MAX];
     size_t disk_count;
+    uint64_t taken_bytes; /* by reading these files */
 };
 
 void wr_counters_open(struct wr_counters *c, const struct wr_disks *disks);
@@ -23,13 +24,13 @@ struct wr_counters_own {
     uint64_t cpu_ns, major_faults;
     bool has_rss, has_io;
     uint64_t rss_bytes;
-    uint64_t asked_bytes, read_bytes, write_bytes;
+    uint64_t asked_bytes; /* without taken_bytes */
+    uint64_t read_bytes, write_bytes;
     bool has_disk[WR_DISKS_MAX];
     struct wr_procfs_disk disk[WR_DISKS_MAX];
 };
 
-void wr_counters_read_own(const struct wr_counters *c,
-                          struct wr_counters_own *ret);
+void wr_counters_read_own(struct wr_counters *c, struct wr_counters_own *ret);
 
 /* Of the whole machine: for these the kernel visits every core, which takes
  * milliseconds where there are hundreds. */
@@ -40,7 +41,7 @@ struct wr_counters_machine {
     uint64_t page_cache_bytes, dirty_bytes;
 };
 
-void wr_counters_read_machine(const struct wr_counters *c,
+void wr_counters_read_machine(struct wr_counters *c,
                               struct wr_counters_machine *ret);
 
 #endif

@@ -297,6 +297,11 @@ double wr_sampler_now(const struct wr_sampler *s)
     return (double)(wr_clock_ns() - s->start_ns) / 1e9;
 }
 
+uint64_t wr_sampler_start_ns(const struct wr_sampler *s)
+{
+    return s->start_ns;
+}
+
 void wr_sampler_stop(struct wr_sampler *s)
 {
     if (!s || !s->running)
