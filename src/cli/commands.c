@@ -14,6 +14,7 @@
     X(stage)                                                                   \
     X(bench)                                                                   \
     X(cache)                                                                   \
+    X(mount)                                                                   \
     X(help)                                                                    \
     X(completion)                                                              \
     X(man)                                                                     \

@@ -1,0 +1,386 @@
+/* cmd_mount.c - weir mount: an emulated device as a file system.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/table.h"
+#include "mount/mount.h"
+
+#define GRACE_MS 3000 /* for the users of a mount that is in use */
+
+struct mount_args {
+    const char *profile;
+    bool list, unmount, background;
+    bool read_only, allow_other, force, compensate;
+    uint64_t threads;
+};
+
+/* --- the list of profiles --- */
+
+static void latency_cell(struct wr_table *t, double us)
+{
+    char buf[32];
+
+    if (us > 0)
+        wr_table_cell(t, "%s", wr_format_ns(buf, sizeof(buf), us * 1e3));
+    else
+        wr_table_cell(t, "-");
+}
+
+static void rate_cell(struct wr_table *t, double bytes_per_s)
+{
+    if (bytes_per_s > 0)
+        wr_table_cell(t, "%.0f MB/s", bytes_per_s / 1e6);
+    else
+        wr_table_cell(t, "-");
+}
+
+static int print_profiles(const struct wr_cli *cli)
+{
+    struct wr_table *t = wr_table_new(
+        "<profile|>read|>write|>latency|>seek|>channels|<stands for");
+    const struct wr_device_profile *p;
+    weir_err err;
+    int r;
+
+    for (unsigned k = 0; (p = wr_device_profile_at(k)); k++) {
+        wr_table_cell(t, "%s", p->name);
+        rate_cell(t, p->read_bytes_per_s);
+        rate_cell(t, p->write_bytes_per_s);
+        latency_cell(t, p->read_latency_us);
+        latency_cell(t, p->seek_us);
+        if (p->channels)
+            wr_table_cell(t, "%u", p->channels);
+        else
+            wr_table_cell(t, "-");
+        wr_table_cell(t, "%s", p->title);
+    }
+    r = wr_table_print(t, cli, 0, &err);
+    wr_table_free(t);
+    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
+}
+
+/* --- serving --- */
+
+static void note_facts(const struct wr_cli *cli, const struct wr_mount *m,
+                       const struct wr_device_profile *p)
+{
+    const struct mount_args *a = cli->args;
+    struct wr_mount_facts f;
+    char floor[32], cost[32];
+
+    wr_mount_facts(m, &f);
+    if (a->compensate && f.floor_ns) {
+        wr_format_ns(floor, sizeof(floor), (double)f.floor_ns);
+        wr_format_ns(cost, sizeof(cost), (double)f.cost_ns);
+        wr_cli_note(cli,
+                    "each request costs %s of the mount's own (%s when it "
+                    "waits for the device, which is taken off)",
+                    floor, cost);
+        if (p->read_latency_us > 0 &&
+            p->read_latency_us * 1e3 + p->seek_us * 1e3 < (double)f.floor_ns)
+            wr_cli_note(cli,
+                        "%s answers in less than that: a lone read takes %s "
+                        "here; bandwidths hold",
+                        p->name, floor);
+    }
+    if (f.readahead_wanted && !f.readahead_set)
+        wr_cli_note(cli,
+                    "read-ahead stays at %" PRIu64 " KiB: only root may set "
+                    "the %" PRIu64 " KiB of the profile",
+                    f.readahead_bytes / 1024, p->readahead_bytes / 1024);
+}
+
+static void note_stats(const struct wr_cli *cli, const struct wr_mount *m,
+                       uint64_t took_ns)
+{
+    struct wr_mount_stats s;
+    char reads[32], writes[32], others[32], in[32], out[32];
+
+    wr_mount_stats(m, &s);
+    wr_cli_note(cli,
+                "%s reads (%s), %s writes (%s), %s other requests in %.1f s",
+                wr_format_count(reads, sizeof(reads), s.reads),
+                wr_format_bytes(in, sizeof(in), (double)s.read_bytes),
+                wr_format_count(writes, sizeof(writes), s.writes),
+                wr_format_bytes(out, sizeof(out), (double)s.write_bytes),
+                wr_format_count(others, sizeof(others), s.others),
+                (double)took_ns / 1e9);
+}
+
+/* Waits for a signal (true) or the end of the mount (false). */
+static bool wait_for_signal(int signal_fd, int event_fd, int timeout_ms)
+{
+    struct pollfd fds[2] = {{.fd = signal_fd, .events = POLLIN},
+                            {.fd = event_fd, .events = POLLIN}};
+    struct signalfd_siginfo info;
+    int n;
+
+    do
+        n = poll(fds, 2, timeout_ms);
+    while (n < 0 && errno == EINTR);
+    return n > 0 && fds[0].revents &&
+           read(signal_fd, &info, sizeof(info)) == sizeof(info);
+}
+
+static void serve(const struct wr_cli *cli, struct wr_mount *m, int signal_fd)
+{
+    uint64_t start = wr_clock_ns();
+
+    if (wait_for_signal(signal_fd, wr_mount_event(m), -1) && !wr_mount_end(m)) {
+        wr_cli_note(cli,
+                    "'%s' is in use: out of sight now; what is open gives "
+                    "errors in %d s",
+                    cli->operands[1], GRACE_MS / 1000);
+        wait_for_signal(signal_fd, wr_mount_event(m), GRACE_MS);
+    }
+    note_stats(cli, m, wr_clock_ns() - start);
+    wr_mount_close(m);
+}
+
+/* Signals come through a descriptor: they mean the usual end, not a failure. */
+static int open_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* --- in the background --- */
+
+/* Leaves the terminal; the one who waits is told that the mount is up. */
+static void detach(const struct wr_cli *cli, int ready_fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    fflush(cli->out);
+    fflush(cli->err);
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        close(null);
+    }
+    if (write(ready_fd, "r", 1) != 1)
+        return; /* nobody waits any more */
+    close(ready_fd);
+}
+
+/* In the parent: the exit code, when the child is up or has failed. */
+static int wait_until_up(const struct wr_cli *cli, pid_t child, int fd)
+{
+    int status = 0;
+    char up;
+    ssize_t n;
+
+    do
+        n = read(fd, &up, 1);
+    while (n < 0 && errno == EINTR);
+    close(fd);
+    if (n == 1)
+        return WR_EXIT_DONE;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status))
+        return WEXITSTATUS(status);
+    return wr_cli_fail(cli, "the process in the background has died");
+}
+
+/* --- the command --- */
+
+static int mount_and_serve(struct wr_cli *cli,
+                           const struct wr_device_profile *profile,
+                           int ready_fd)
+{
+    const struct mount_args *a = cli->args;
+    const struct wr_mount_config cfg = {
+        .source = cli->operands[0],
+        .mountpoint = cli->operands[1],
+        .profile = profile,
+        .threads = (unsigned)a->threads,
+        .read_only = a->read_only,
+        .allow_other = a->allow_other,
+        .force = a->force,
+        .compensate = a->compensate,
+    };
+    int signal_fd = open_signals();
+    struct wr_mount *m;
+    weir_err err;
+
+    if (signal_fd < 0)
+        return wr_cli_fail(cli, "signalfd: %s", strerror(errno));
+    umask(0); /* the kernel has applied the one of who asks */
+    if (wr_mount_open(&cfg, &m, &err) < 0) {
+        close(signal_fd);
+        return wr_cli_fail(cli, "%s", err.msg);
+    }
+    note_facts(cli, m, profile);
+    wr_cli_note(cli, "mounted %s at %s as %s%s", cfg.source, cfg.mountpoint,
+                profile->name, ready_fd < 0 ? "; Ctrl-C unmounts" : "");
+    if (ready_fd >= 0)
+        detach(cli, ready_fd);
+    serve(cli, m, signal_fd);
+    close(signal_fd);
+    return WR_EXIT_DONE;
+}
+
+static int mount_in_background(struct wr_cli *cli,
+                               const struct wr_device_profile *profile)
+{
+    int pipe_fd[2];
+    pid_t child;
+
+    if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+        return wr_cli_fail(cli, "pipe: %s", strerror(errno));
+    child = fork();
+    if (child < 0)
+        return wr_cli_fail(cli, "fork: %s", strerror(errno));
+    if (child > 0) {
+        close(pipe_fd[1]);
+        return wait_until_up(cli, child, pipe_fd[0]);
+    }
+    close(pipe_fd[0]);
+    setsid();
+    return mount_and_serve(cli, profile, pipe_fd[1]);
+}
+
+static int unmount(const struct wr_cli *cli)
+{
+    const struct mount_args *a = cli->args;
+    weir_err err;
+
+    if (cli->operand_count != 1)
+        return wr_cli_usage(cli, "--unmount takes one argument: MOUNTPOINT");
+    if (wr_mount_remove(cli->operands[0], a->force, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    return WR_EXIT_DONE;
+}
+
+static int mount_run(struct wr_cli *cli)
+{
+    const struct mount_args *a = cli->args;
+    struct wr_device_profile profile;
+    weir_err err;
+
+    if (a->list)
+        return print_profiles(cli);
+    if (wr_mount_missing())
+        return wr_cli_fail(cli, "%s", wr_mount_missing());
+    if (a->unmount)
+        return unmount(cli);
+    if (cli->operand_count != 2)
+        return wr_cli_usage(cli, "two arguments are needed: SOURCE MOUNTPOINT");
+    if (!a->profile)
+        return wr_cli_usage(cli, "--profile is missing (--list shows them)");
+    if (wr_device_profile_find(a->profile, &profile, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    return a->background ? mount_in_background(cli, &profile)
+                         : mount_and_serve(cli, &profile, -1);
+}
+
+static const struct wr_option options[] = {
+    {.name = "profile",
+     .letter = 'p',
+     WR_OPT_STRING(struct mount_args, profile),
+     .arg = "PROFILE",
+     .help = "the device: a name of --list, or a profile file (a path with a "
+             "'/', or one that ends in .profile)"},
+    {.name = "list",
+     .letter = 'l',
+     WR_OPT_FLAG(struct mount_args, list),
+     .help = "show the profiles, mount nothing"},
+    {.name = "unmount",
+     .letter = 'u',
+     WR_OPT_FLAG(struct mount_args, unmount),
+     .help = "unmount MOUNTPOINT, which another weir serves or served"},
+    {.name = "background",
+     .letter = 'b',
+     WR_OPT_FLAG(struct mount_args, background),
+     .help = "return as soon as it is mounted; serve on until it is "
+             "unmounted"},
+    {.name = "read-only",
+     WR_OPT_FLAG(struct mount_args, read_only),
+     .help = "nothing can be changed through the mount"},
+    {.name = "allow-other",
+     WR_OPT_FLAG(struct mount_args, allow_other),
+     .help = "other users may use it; needs root, or user_allow_other in "
+             "/etc/fuse.conf"},
+    {.name = "force",
+     WR_OPT_FLAG(struct mount_args, force),
+     .help = "mount over what is in MOUNTPOINT; with --unmount: also while it "
+             "is in use"},
+    {.name = "compensate",
+     WR_OPT_FLAG(struct mount_args, compensate),
+     .def = "yes",
+     .help = "do not measure what the mount itself costs, and do not take it "
+             "off the device's times"},
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT(struct mount_args, threads),
+     .arg = "N",
+     .min = 1,
+     .max = 32,
+     .def_note = "two more than cores",
+     .help = "threads that take requests"},
+    WR_OPTIONS_END};
+
+static const struct wr_operand operands[] = {
+    {.name = "SOURCE",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "folder with the files; it should be faster than the device"},
+    {.name = "MOUNTPOINT",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "an empty folder outside of SOURCE, where they appear"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir mount --profile hdd photos /mnt/hdd",
+     "read 'photos' as from a hard disk, until Ctrl-C"},
+    {"weir mount -b -p lustre photos /mnt/lustre",
+     "the same from a parallel file system, in the background"},
+    {"weir mount --unmount /mnt/lustre", "end it"},
+    {"weir mount --list", "the devices that can be played"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_mount = {
+    .name = "mount",
+    .group = WR_GROUP_MEASURE,
+    .summary = "mount a folder as if it were on another device",
+    .description =
+        "Shows SOURCE at MOUNTPOINT as a file system (FUSE) whose requests "
+        "take as long as on the device of the profile: any program can be run "
+        "on a hard disk, an SSD or a parallel file system that is not there. "
+        "Reads, writes, syncs and changes of names cost time; looking up "
+        "names and attributes does not. The page cache works as on a disk: "
+        "'weir cache drop' makes the next read go to the device.\n\n"
+        "All changes are made in SOURCE, at once. A device cannot be played "
+        "faster than SOURCE is, so keep SOURCE in memory or on a fast disk. "
+        "At the start the cost of the mount itself is measured and taken off "
+        "each request's time.\n\n"
+        "Serves until Ctrl-C, SIGTERM, SIGHUP, or until it is unmounted by "
+        "'weir mount --unmount', fusermount3 -u or umount; each of these is "
+        "the usual end.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct mount_args),
+    .examples = examples,
+    .run = mount_run,
+};

@@ -1,0 +1,157 @@
+/* door.c - what the handlers of one mount share; when answers leave.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mount/door.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define HEAVY_BYTES  (64u << 10) /* sending it takes some ten microseconds */
+#define PLAY_THREADS 2
+
+/* The kernel did not take it: nobody will ever release what it names. */
+static void undo(struct wr_door *d, const struct wr_reply *r)
+{
+    if (r->kind == WR_REPLY_OPEN || r->kind == WR_REPLY_CREATE)
+        close((int)r->fi.fh);
+    if (r->kind == WR_REPLY_OPENDIR)
+        wr_list_close(&r->fi);
+    if (r->kind == WR_REPLY_ENTRY || r->kind == WR_REPLY_CREATE)
+        wr_inodes_forget(&d->inodes, wr_door_inode(d, r->entry.ino), 1);
+}
+
+static void send(void *arg, struct wr_play *item)
+{
+    struct wr_door *d = arg;
+    struct wr_reply *r = (struct wr_reply *)item;
+
+    if (wr_reply_send(r) < 0)
+        undo(d, r);
+    wr_reply_free(&d->replies, r);
+}
+
+/* Whether the model can never make anything wait. */
+static bool is_instant(const struct wr_device_profile *p)
+{
+    return p->read_latency_us <= 0 && p->write_latency_us <= 0 &&
+           p->meta_latency_us <= 0 && p->sync_latency_us <= 0 &&
+           p->seek_us <= 0 && p->read_bytes_per_s <= 0 &&
+           p->write_bytes_per_s <= 0;
+}
+
+int wr_door_init(struct wr_door *d, int source_fd,
+                 const struct wr_device_profile *profile, weir_err *err)
+{
+    int r;
+
+    d->timeout_s = 1.0;
+    d->probe.fd = -1;
+    if (!is_instant(profile)) {
+        r = wr_device_new(profile, &d->device, err);
+        if (r < 0) {
+            close(source_fd);
+            return r;
+        }
+    }
+    r = wr_inodes_init(&d->inodes, source_fd);
+    if (r < 0) {
+        close(source_fd);
+        wr_device_free(d->device);
+        return wr_fail_errno(err, -r, "cannot start");
+    }
+    wr_reply_pool_init(&d->replies);
+    r = wr_player_start(&d->player, PLAY_THREADS, send, d, err);
+    if (r < 0)
+        wr_door_done(d);
+    return r;
+}
+
+void wr_door_done(struct wr_door *d)
+{
+    wr_player_stop(d->player);
+    wr_reply_pool_done(&d->replies);
+    wr_inodes_done(&d->inodes);
+    wr_device_free(d->device);
+}
+
+struct wr_inode *wr_door_inode(struct wr_door *d, fuse_ino_t ino)
+{
+    if (ino == FUSE_ROOT_ID)
+        return &d->inodes.root;
+    return (struct wr_inode *)(uintptr_t)ino;
+}
+
+bool wr_door_is_probe(struct wr_door *d, fuse_ino_t ino)
+{
+    return ino == (fuse_ino_t)(uintptr_t)&d->probe;
+}
+
+struct stat wr_door_probe_attr(fuse_req_t req)
+{
+    return (struct stat){.st_mode = S_IFREG | 0400,
+                         .st_uid = fuse_req_ctx(req)->uid,
+                         .st_nlink = 1,
+                         .st_size = 2 * (off_t)WR_PROBE_LATE_OFFSET};
+}
+
+uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
+{
+    uint64_t now, due, cost;
+
+    if (rq->op == WR_DEVICE_READ) {
+        atomic_fetch_add_explicit(&d->reads, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&d->read_bytes, rq->len,
+                                  memory_order_relaxed);
+    } else if (rq->op == WR_DEVICE_WRITE) {
+        atomic_fetch_add_explicit(&d->writes, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&d->write_bytes, rq->len,
+                                  memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(&d->others, 1, memory_order_relaxed);
+    }
+    if (!d->device)
+        return 0;
+    now = wr_clock_ns();
+    due = wr_device_submit(d->device, rq, now);
+    cost = atomic_load_explicit(&d->cost_ns, memory_order_relaxed);
+    return due > now + cost ? due - cost : 0;
+}
+
+uint64_t wr_door_due_meta(struct wr_door *d, const struct wr_inode *inode)
+{
+    return wr_door_due(
+        d, &(struct wr_device_request){.op = WR_DEVICE_META,
+                                       .object = wr_inode_object(inode)});
+}
+
+void wr_door_answer(struct wr_door *d, struct wr_reply *r, uint64_t due_ns)
+{
+    if (due_ns == 0 || due_ns <= wr_clock_ns()) {
+        send(d, &r->play);
+        return;
+    }
+    r->play.due.at_ns = due_ns;
+    r->play.heavy = r->kind == WR_REPLY_DATA && r->size >= HEAVY_BYTES;
+    wr_player_add(d->player, &r->play);
+}
+
+void wr_door_answer_error(fuse_req_t req, int error, uint64_t due_ns)
+{
+    struct wr_door *d = wr_door_of(req);
+    struct wr_reply *r = due_ns ? wr_reply_new(&d->replies, req, 0) : NULL;
+
+    if (!r) {
+        fuse_reply_err(req, error);
+        return;
+    }
+    r->error = error;
+    wr_door_answer(d, r, due_ns);
+}
+
+const char *wr_proc_path(char buf[WR_PROC_PATH], int fd)
+{
+    snprintf(buf, WR_PROC_PATH, "/proc/self/fd/%d", fd);
+    return buf;
+}

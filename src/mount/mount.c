@@ -1,0 +1,346 @@
+/* mount.c - an emulated device as a file system: mounts, serves, unmounts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mount/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "base/thread.h"
+#include "mount/door.h"
+#include "mount/place.h"
+#include "mount/selftest.h"
+
+#define RECEIVERS_MAX 32
+#define IN_BACKGROUND 1024 /* requests that the kernel keeps with us */
+#define WAKE_SIGNAL   SIGUSR2
+#define WAKE_AGAIN_NS (5 * WR_NS_PER_MS)
+
+struct wr_mount {
+    struct wr_door door;
+    struct wr_place place;
+    struct fuse_session *session; /* owned */
+    pthread_t receivers[RECEIVERS_MAX];
+    unsigned receiver_count;
+    atomic_uint running; /* receivers that have not ended */
+    int event_fd;        /* owned; readable when none runs */
+    bool door_open;      /* door is initialized */
+    bool mounted;        /* at place.mountpoint, by us */
+    struct wr_mount_facts facts;
+};
+
+const char *wr_mount_missing(void)
+{
+    return NULL;
+}
+
+/* libfuse writes to stderr; what fails is told by weir_err instead. */
+static void log_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+    (void)level;
+    (void)fmt;
+    (void)ap;
+}
+
+static void on_wake(int number)
+{
+    (void)number; /* its only purpose is to interrupt a read */
+}
+
+static void op_init(void *userdata, struct fuse_conn_info *conn)
+{
+    (void)userdata;
+    conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
+                              FUSE_CAP_SPLICE_MOVE | FUSE_CAP_WRITEBACK_CACHE);
+    conn->want |= conn->capable &
+                  (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO |
+                   FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_AUTO_INVAL_DATA |
+                   FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
+                   FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS);
+    conn->max_write = WR_DOOR_IO_MAX;
+    conn->max_background = IN_BACKGROUND;
+    conn->congestion_threshold = IN_BACKGROUND * 3 / 4;
+    conn->time_gran = 1;
+}
+
+static void *receive(void *arg)
+{
+    struct wr_mount *m = arg;
+    struct fuse_buf buf = {0};
+    uint64_t one = 1;
+    sigset_t set;
+    int n;
+
+    sigemptyset(&set);
+    sigaddset(&set, WAKE_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    while (!fuse_session_exited(m->session)) {
+        n = fuse_session_receive_buf(m->session, &buf);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        fuse_session_process_buf(m->session, &buf);
+    }
+    fuse_session_exit(m->session);
+    free(buf.mem);
+    if (atomic_fetch_sub(&m->running, 1) == 1 &&
+        write(m->event_fd, &one, sizeof(one)) < 0)
+        return NULL; /* cannot be: the counter is far from its end */
+    return NULL;
+}
+
+static int start_receivers(struct wr_mount *m, unsigned count, weir_err *err)
+{
+    struct sigaction wake = {.sa_handler = on_wake}; /* no SA_RESTART */
+    int r;
+
+    sigemptyset(&wake.sa_mask);
+    sigaction(WAKE_SIGNAL, &wake, NULL);
+    for (; m->receiver_count < count; m->receiver_count++) {
+        atomic_fetch_add(&m->running, 1);
+        r = wr_thread_start(&m->receivers[m->receiver_count], "weir-mount",
+                            receive, m, err);
+        if (r < 0) {
+            atomic_fetch_sub(&m->running, 1);
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* Ends the receivers, which may be waiting for the kernel. A signal can come
+ * just before one begins to wait, so it is sent until all have ended. */
+static void stop_receivers(struct wr_mount *m)
+{
+    fuse_session_exit(m->session);
+    while (atomic_load(&m->running) > 0) {
+        for (unsigned i = 0; i < m->receiver_count; i++)
+            pthread_kill(m->receivers[i], WAKE_SIGNAL);
+        wr_clock_sleep_until(wr_clock_ns() + WAKE_AGAIN_NS);
+    }
+    for (unsigned i = 0; i < m->receiver_count; i++)
+        pthread_join(m->receivers[i], NULL);
+}
+
+static int new_session(struct wr_mount *m, const struct wr_mount_config *cfg,
+                       weir_err *err)
+{
+    struct fuse_lowlevel_ops ops = {.init = op_init};
+    char options[256], name[] = "weir", flag[] = "-o";
+    char *argv[] = {name, flag, options, NULL};
+    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+
+    snprintf(options, sizeof(options),
+             "fsname=weir-%.*s,subtype=weir,default_permissions%s%s",
+             (int)strcspn(cfg->profile->name, ",\\ "), cfg->profile->name,
+             cfg->read_only ? ",ro" : "",
+             cfg->allow_other ? ",allow_other" : "");
+    wr_ops_tree(&ops);
+    wr_ops_attr(&ops);
+    wr_ops_list(&ops);
+    wr_ops_data(&ops);
+    fuse_set_log_func(log_nothing);
+    m->session = fuse_session_new(&args, &ops, sizeof(ops), &m->door);
+    fuse_opt_free_args(&args);
+    if (!m->session)
+        return wr_fail(err, WEIR_EINVAL, "libfuse does not take '%s'", options);
+    return 0;
+}
+
+static int attach(struct wr_mount *m, weir_err *err)
+{
+    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return wr_fail_errno(err, errno,
+                             "'/dev/fuse': mounting is not possible here");
+    close(fd);
+    errno = 0;
+    if (fuse_session_mount(m->session, m->place.mountpoint) == 0) {
+        m->mounted = true;
+        return 0;
+    }
+    return wr_fail_errno(err, errno ? errno : EPERM, "'%s': cannot mount",
+                         m->place.mountpoint);
+}
+
+/* The child that measures is forked before there are threads. */
+static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
+                         struct wr_selftest *t, weir_err *err)
+{
+    const struct wr_selftest_plan plan = {
+        .mountpoint = m->place.mountpoint,
+        .probe_name = m->door.probe_name,
+        .close_fd = fuse_session_fd(m->session),
+        .measure = cfg->compensate,
+        .readahead_bytes = cfg->profile->readahead_bytes,
+    };
+    int r;
+
+    snprintf(m->door.probe_name, sizeof(m->door.probe_name),
+             ".weir-probe-%016" PRIx64,
+             wr_mix64(wr_clock_ns() ^ ((uint64_t)getpid() << 40)));
+    r = wr_selftest_fork(t, &plan);
+    return r < 0 ? wr_fail_errno(err, -r, "cannot fork") : 0;
+}
+
+static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
+                        const struct wr_selftest_result *res)
+{
+    m->facts = (struct wr_mount_facts){
+        .floor_ns = res->floor_ns,
+        .readahead_wanted = cfg->profile->readahead_bytes > 0,
+        .readahead_set = res->readahead_set,
+        .readahead_bytes = res->readahead_bytes,
+    };
+    if (res->late_ns > WR_PROBE_LATE_NS)
+        m->facts.cost_ns = res->late_ns - WR_PROBE_LATE_NS;
+    atomic_store(&m->door.cost_ns, m->facts.cost_ns);
+}
+
+static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
+                 int source_fd, weir_err *err)
+{
+    unsigned count = cfg->threads ? cfg->threads : wr_cpu_count() + 2;
+    struct wr_selftest_result res = {0};
+    struct wr_selftest test;
+    int r = fork_selftest(m, cfg, &test, err);
+
+    if (r < 0) {
+        close(source_fd);
+        return r;
+    }
+    atomic_store(&m->door.probe_pid, test.pid);
+    r = wr_door_init(&m->door, source_fd, cfg->profile, err);
+    if (r == 0) {
+        m->door_open = true;
+        r = start_receivers(m, count < RECEIVERS_MAX ? count : RECEIVERS_MAX,
+                            err);
+    }
+    if (!wr_selftest_finish(&test, /* go= */ r == 0, &res) && r == 0)
+        r = wr_fail(err, WEIR_EIO, "'%s': the mount does not answer",
+                    m->place.mountpoint);
+    atomic_store(&m->door.probe_pid, 0);
+    if (r == 0)
+        take_result(m, cfg, &res);
+    return r;
+}
+
+int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
+                  weir_err *err)
+{
+    struct wr_mount *m = calloc(1, sizeof(*m));
+    int r, fd = -1;
+
+    if (!m)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    m->event_fd = eventfd(0, EFD_CLOEXEC);
+    if (m->event_fd < 0)
+        r = wr_fail_errno(err, errno, "eventfd");
+    else
+        r = wr_place_find(&m->place, cfg->source, cfg->mountpoint, cfg->force,
+                          err);
+    if (r == 0) {
+        fd = open(m->place.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            r = wr_fail_errno(err, errno, "'%s'", cfg->source);
+    }
+    if (r == 0)
+        r = new_session(m, cfg, err);
+    if (r == 0)
+        r = attach(m, err);
+    if (r == 0)
+        r = serve(m, cfg, fd, err); /* owns fd from here on */
+    else if (fd >= 0)
+        close(fd);
+    if (r < 0) {
+        wr_mount_close(m);
+        return r;
+    }
+    *ret = m;
+    return 0;
+}
+
+void wr_mount_facts(const struct wr_mount *m, struct wr_mount_facts *ret)
+{
+    *ret = m->facts;
+}
+
+void wr_mount_stats(const struct wr_mount *m, struct wr_mount_stats *ret)
+{
+    *ret = (struct wr_mount_stats){
+        .reads = atomic_load(&m->door.reads),
+        .writes = atomic_load(&m->door.writes),
+        .others = atomic_load(&m->door.others),
+        .read_bytes = atomic_load(&m->door.read_bytes),
+        .write_bytes = atomic_load(&m->door.write_bytes),
+    };
+}
+
+int wr_mount_event(const struct wr_mount *m)
+{
+    return m->event_fd;
+}
+
+bool wr_mount_end(struct wr_mount *m)
+{
+    int r;
+
+    if (!m->mounted)
+        return true;
+    /* Unmounted from outside already: something else may be there now. */
+    r = atomic_load(&m->running) ? wr_place_unmount(m->place.mountpoint,
+                                                    /* lazy= */ false)
+                                 : 0;
+    if (r < 0)
+        wr_place_unmount(m->place.mountpoint, /* lazy= */ true);
+    m->mounted = false;
+    return r == 0;
+}
+
+void wr_mount_close(struct wr_mount *m)
+{
+    if (!m)
+        return;
+    wr_mount_end(m);
+    if (m->session)
+        stop_receivers(m);
+    if (m->door_open)
+        wr_door_done(&m->door);
+    if (m->session)
+        fuse_session_destroy(m->session);
+    if (m->event_fd >= 0)
+        close(m->event_fd);
+    free(m);
+}
+
+int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
+{
+    char path[PATH_MAX];
+    int r = wr_place_resolve(mountpoint, path, err);
+
+    if (r < 0)
+        return r;
+    if (!wr_place_is_mounted(path))
+        return wr_fail(err, WEIR_ENOENT, "'%s': is no mount of weir",
+                       mountpoint);
+    r = wr_place_unmount(path, lazy);
+    if (r == -EBUSY && !lazy)
+        return wr_fail(err, WEIR_ESTATE,
+                       "'%s': is in use; --force takes it out of sight at once",
+                       mountpoint);
+    return r < 0 ? wr_fail_errno(err, -r, "'%s': cannot unmount", mountpoint)
+                 : 0;
+}

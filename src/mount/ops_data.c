@@ -1,0 +1,283 @@
+/* ops_data.c - handlers of file contents: open, read, write, sync, close.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mount/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define PAGE 4096u
+
+/* The kernel does what these ask for: it says where to append, and whether
+ * its own page cache is passed by. */
+static int source_flags(int flags)
+{
+    return (flags & ~(O_APPEND | O_DIRECT | O_NOFOLLOW)) | O_CLOEXEC;
+}
+
+static void answer_open(struct wr_reply *r, int fd,
+                        const struct fuse_file_info *fi)
+{
+    r->fi = *fi;
+    r->fi.fh = (uint64_t)fd;
+    r->fi.keep_cache = 1; /* times and sizes tell when it is stale */
+}
+
+static void open_probe(fuse_req_t req, struct fuse_file_info *fi)
+{
+    fi->fh = UINT64_MAX;
+    fi->direct_io = 1;
+    fuse_reply_open(req, fi);
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct wr_door *d = wr_door_of(req);
+    struct wr_inode *inode = wr_door_inode(d, ino);
+    char path[WR_PROC_PATH];
+    struct wr_reply *r;
+    uint64_t due;
+    int fd;
+
+    if (wr_door_is_probe(d, ino)) {
+        open_probe(req, fi);
+        return;
+    }
+    due = wr_door_due_meta(d, inode);
+    r = wr_reply_new(&d->replies, req, 0);
+    if (!r) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    fd = open(wr_proc_path(path, inode->fd), source_flags(fi->flags));
+    if (fd < 0) {
+        r->error = errno == EMFILE ? ENFILE : errno;
+    } else {
+        r->kind = WR_REPLY_OPEN;
+        answer_open(r, fd, fi);
+    }
+    wr_door_answer(d, r, due);
+}
+
+static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
+                      mode_t mode, struct fuse_file_info *fi)
+{
+    struct wr_door *d = wr_door_of(req);
+    const struct wr_inode *in = wr_door_inode(d, parent);
+    uint64_t due = wr_door_due_meta(d, in);
+    struct wr_reply *r = wr_reply_new(&d->replies, req, 0);
+    int fd;
+
+    if (!r) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    fd = openat(in->fd, name, source_flags(fi->flags) | O_CREAT | O_NOFOLLOW,
+                mode);
+    if (fd < 0) {
+        r->error = errno;
+    } else {
+        wr_tree_own(req, in, name);
+        r->error = wr_tree_entry(d, in, name, &r->entry);
+        if (r->error) {
+            close(fd);
+        } else {
+            r->kind = WR_REPLY_CREATE;
+            answer_open(r, fd, fi);
+        }
+    }
+    wr_door_answer(d, r, due);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino,
+                       struct fuse_file_info *fi)
+{
+    if (fi->fh != UINT64_MAX)
+        close((int)fi->fh);
+    fuse_reply_err(req, 0);
+}
+
+static void read_probe(fuse_req_t req, size_t size, off_t off)
+{
+    struct wr_door *d = wr_door_of(req);
+    struct wr_reply *r = wr_reply_new(&d->replies, req, size);
+    bool late = off >= (off_t)WR_PROBE_LATE_OFFSET;
+
+    if (!r) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    memset(r->buf, 0, size);
+    r->kind = WR_REPLY_DATA;
+    r->size = size;
+    wr_door_answer(d, r, late ? wr_clock_ns() + WR_PROBE_LATE_NS : 0);
+}
+
+/* Bytes that a read at `off` can give: a device moves no more. */
+static size_t within_file(int fd, size_t size, off_t off)
+{
+    struct stat st;
+
+    if (size <= PAGE || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return size;
+    if (off >= st.st_size)
+        return 0;
+    return WR_MIN(size, (size_t)(st.st_size - off));
+}
+
+/* Reads until `size` or the end; the count, or a negative errno. */
+static ssize_t read_all(int fd, char *buf, size_t size, off_t off)
+{
+    size_t got = 0;
+
+    while (got < size) {
+        ssize_t n = pread(fd, buf + got, size - got, off + (off_t)got);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                    struct fuse_file_info *fi)
+{
+    struct wr_door *d = wr_door_of(req);
+    struct wr_device_request rq = {.op = WR_DEVICE_READ,
+                                   .offset = (uint64_t)off};
+    struct wr_reply *r;
+    uint64_t due;
+    ssize_t n;
+
+    if (wr_door_is_probe(d, ino)) {
+        read_probe(req, size, off);
+        return;
+    }
+    rq.object = wr_inode_object(wr_door_inode(d, ino));
+    rq.len = within_file((int)fi->fh, size, off);
+    due = rq.len ? wr_door_due(d, &rq) : 0;
+    r = wr_reply_new(&d->replies, req, size);
+    if (!r) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    n = read_all((int)fi->fh, r->buf, size, off);
+    if (n < 0) {
+        r->error = (int)-n;
+    } else {
+        r->kind = WR_REPLY_DATA;
+        r->size = (size_t)n;
+    }
+    wr_door_answer(d, r, due);
+}
+
+/* Writes all; 0 or an errno, with what was written in *ret_done. */
+static int write_all(int fd, const char *buf, size_t size, off_t off,
+                     size_t *ret_done)
+{
+    size_t done = 0;
+    int error = 0;
+
+    while (done < size && !error) {
+        ssize_t n = pwrite(fd, buf + done, size - done, off + (off_t)done);
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            error = EIO;
+        else if (errno != EINTR)
+            error = errno;
+    }
+    *ret_done = done;
+    return error;
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
+                     size_t size, off_t off, struct fuse_file_info *fi)
+{
+    struct wr_door *d = wr_door_of(req);
+    const struct wr_device_request rq = {
+        .op = WR_DEVICE_WRITE,
+        .object = wr_inode_object(wr_door_inode(d, ino)),
+        .offset = (uint64_t)off,
+        .len = size};
+    uint64_t due = wr_door_due(d, &rq);
+    struct wr_reply *r = wr_reply_new(&d->replies, req, 0);
+    size_t done;
+    int error;
+
+    if (!r) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    error = write_all((int)fi->fh, buf, size, off, &done);
+    if (done || !error) {
+        r->kind = WR_REPLY_COUNT;
+        r->size = done;
+    } else {
+        r->error = error;
+    }
+    wr_door_answer(d, r, due);
+}
+
+/* Without an answer the kernel asks no more: closing costs no round trip. */
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    fuse_reply_err(req, ENOSYS);
+}
+
+static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
+                     struct fuse_file_info *fi)
+{
+    struct wr_door *d = wr_door_of(req);
+    const struct wr_device_request rq = {
+        .op = WR_DEVICE_SYNC, .object = wr_inode_object(wr_door_inode(d, ino))};
+    uint64_t due = wr_door_due(d, &rq);
+    int fd = (int)fi->fh;
+
+    wr_door_answer_error(
+        req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0, due);
+}
+
+static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
+                         off_t len, struct fuse_file_info *fi)
+{
+    uint64_t due = wr_door_due_meta(wr_door_of(req),
+                                    wr_door_inode(wr_door_of(req), ino));
+
+    wr_door_answer_error(
+        req, fallocate((int)fi->fh, mode, off, len) < 0 ? errno : 0, due);
+}
+
+static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
+                     struct fuse_file_info *fi)
+{
+    off_t at = lseek((int)fi->fh, off, whence);
+
+    if (at < 0)
+        fuse_reply_err(req, errno);
+    else
+        fuse_reply_lseek(req, at);
+}
+
+void wr_ops_data(struct fuse_lowlevel_ops *ops)
+{
+    ops->open = op_open;
+    ops->create = op_create;
+    ops->release = op_release;
+    ops->read = op_read;
+    ops->write = op_write;
+    ops->flush = op_flush;
+    ops->fsync = op_fsync;
+    ops->fallocate = op_fallocate;
+    ops->lseek = op_lseek;
+}

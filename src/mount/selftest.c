@@ -1,0 +1,152 @@
+/* selftest.c - what the mount itself costs, measured through the mount.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "mount/selftest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "mount/door.h"
+
+#define WARM_UP 50
+#define ROUNDS  400 /* answered at once: about 20 ms */
+#define LATE    150 /* answered late: about 40 ms */
+#define BYTES   4096
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median time of `count` reads from `offset` on; 0 when one fails. */
+static uint64_t median_read(int fd, off_t offset, unsigned count)
+{
+    uint64_t took[ROUNDS], start;
+    char buf[BYTES];
+
+    for (unsigned i = 0; i < count; i++) {
+        start = wr_clock_ns();
+        if (pread(fd, buf, BYTES, offset + (off_t)i * BYTES) != BYTES)
+            return 0;
+        took[i] = wr_clock_ns() - start;
+    }
+    qsort(took, count, sizeof(*took), compare);
+    return took[count / 2];
+}
+
+static void measure(const struct wr_selftest_plan *plan,
+                    struct wr_selftest_result *res)
+{
+    char path[PATH_MAX + 64];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", plan->mountpoint, plan->probe_name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    median_read(fd, 0, WARM_UP);
+    res->floor_ns = median_read(fd, 0, ROUNDS);
+    res->late_ns = median_read(fd, WR_PROBE_LATE_OFFSET, LATE);
+    close(fd);
+}
+
+/* The kernel's read-ahead of this mount: root may set it. */
+static void set_readahead(const struct wr_selftest_plan *plan,
+                          struct wr_selftest_result *res)
+{
+    char path[96], text[32];
+    struct stat st;
+    uint64_t kb;
+    FILE *f;
+
+    if (stat(plan->mountpoint, &st) < 0)
+        return;
+    snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb",
+             major(st.st_dev), minor(st.st_dev));
+    if (plan->readahead_bytes) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        int n = snprintf(text, sizeof(text), "%" PRIu64 "\n",
+                         plan->readahead_bytes / 1024);
+
+        res->readahead_set = fd >= 0 && write(fd, text, (size_t)n) == n;
+        if (fd >= 0)
+            close(fd);
+    }
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%" SCNu64, &kb) == 1)
+        res->readahead_bytes = kb * 1024;
+    if (f)
+        fclose(f);
+}
+
+static void child(const struct wr_selftest_plan *plan, int start_fd,
+                  int result_fd)
+{
+    struct wr_selftest_result res = {0};
+    char go;
+
+    close(plan->close_fd);
+    if (read(start_fd, &go, 1) != 1)
+        _exit(1);
+    set_readahead(plan, &res);
+    if (plan->measure)
+        measure(plan, &res);
+    _exit(write(result_fd, &res, sizeof(res)) == sizeof(res) ? 0 : 1);
+}
+
+int wr_selftest_fork(struct wr_selftest *t, const struct wr_selftest_plan *plan)
+{
+    int start[2], result[2], e;
+
+    if (pipe2(start, O_CLOEXEC) < 0)
+        return -errno;
+    if (pipe2(result, O_CLOEXEC) < 0) {
+        e = errno;
+        close(start[0]);
+        close(start[1]);
+        return -e;
+    }
+    t->pid = fork();
+    e = errno;
+    if (t->pid == 0) {
+        close(start[1]);
+        close(result[0]);
+        child(plan, start[0], result[1]);
+    }
+    close(start[0]);
+    close(result[1]);
+    t->start_fd = start[1];
+    t->result_fd = result[0];
+    if (t->pid > 0)
+        return 0;
+    close(start[1]);
+    close(result[0]);
+    return -e;
+}
+
+bool wr_selftest_finish(struct wr_selftest *t, bool go,
+                        struct wr_selftest_result *ret)
+{
+    struct wr_selftest_result res;
+    bool ok = go && write(t->start_fd, "g", 1) == 1;
+
+    close(t->start_fd); /* without a word, the child ends */
+    ok = ok && read(t->result_fd, &res, sizeof(res)) == sizeof(res);
+    close(t->result_fd);
+    while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (ok)
+        *ret = res;
+    return ok;
+}

@@ -1,0 +1,42 @@
+/* selftest.h - what the mount itself costs, measured through the mount.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A child process does it, as any program would use the mount: a thread of the
+ * server that waits for the server could not be killed. It is forked before
+ * the threads of the server start, and does its work when they run. */
+#ifndef WR_MOUNT_SELFTEST_H
+#define WR_MOUNT_SELFTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct wr_selftest_plan {
+    const char *mountpoint; /* borrowed, absolute */
+    const char *probe_name; /* borrowed: a file there, see door.h */
+    int close_fd;           /* the server's: the child must not hold it */
+    bool measure;
+    uint64_t readahead_bytes; /* to be set; 0: leave it */
+};
+
+struct wr_selftest_result {
+    uint64_t floor_ns; /* median round trip, answered at once */
+    uint64_t late_ns;  /* the same, answered WR_PROBE_LATE_NS later */
+    uint64_t readahead_bytes;
+    bool readahead_set;
+};
+
+struct wr_selftest {
+    pid_t pid;
+    int start_fd, result_fd; /* owned: pipes to and from the child */
+};
+
+/* 0 or a negative errno. */
+int wr_selftest_fork(struct wr_selftest *t,
+                     const struct wr_selftest_plan *plan);
+
+/* Lets it work if `go`, and waits for its end. False: there is no result. */
+bool wr_selftest_finish(struct wr_selftest *t, bool go,
+                        struct wr_selftest_result *ret);
+
+#endif
