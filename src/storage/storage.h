@@ -78,6 +78,9 @@ struct wr_queue_config {
     unsigned depth; /* in flight at most */
     enum weir_io io;
     bool direct;
+    bool lazy; /* what is submitted may start as late as the next reap, which
+                  then costs one system call for both: for callers that do
+                  nothing else in between */
 };
 
 /* First member of every backend's queue. */

@@ -17,12 +17,15 @@
 #include "storage_place.h"
 
 static const struct backend backends[] = {
-    {"file, any engine", "", WEIR_IO_AUTO, false},
-    {"file, blocking", "file:", WEIR_IO_BLOCKING, false},
-    {"file, any engine, direct", "", WEIR_IO_AUTO, true},
-    {"file, blocking, direct", "", WEIR_IO_BLOCKING, true},
-    {"fault without rules", "fault::", WEIR_IO_AUTO, false},
-    {"fault around fault", "fault::fault::file:", WEIR_IO_BLOCKING, true},
+    {"file, any engine", "", WEIR_IO_AUTO, false, false},
+    {"file, blocking", "file:", WEIR_IO_BLOCKING, false, false},
+    {"file, any engine, direct", "", WEIR_IO_AUTO, true, false},
+    {"file, blocking, direct", "", WEIR_IO_BLOCKING, true, false},
+    {"fault without rules", "fault::", WEIR_IO_AUTO, false, false},
+    {"fault around fault", "fault::fault::file:", WEIR_IO_BLOCKING, true,
+     false},
+    {"file, any engine, lazy", "", WEIR_IO_AUTO, false, true},
+    {"fault, direct, lazy", "fault::", WEIR_IO_AUTO, true, true},
 };
 
 /* --- names, folders, objects --- */
@@ -214,8 +217,8 @@ static void local_paths_lead_to_the_file(void **state)
 int main(void)
 {
     struct backend bes[WR_ARRAY_LEN(backends)];
-    const struct CMUnitTest tests[] = {CASES(0), CASES(1), CASES(2),
-                                       CASES(3), CASES(4), CASES(5)};
+    const struct CMUnitTest tests[] = {CASES(0), CASES(1), CASES(2), CASES(3),
+                                       CASES(4), CASES(5), CASES(6), CASES(7)};
 
     memcpy(bes, backends, sizeof(bes));
     for (size_t b = 0; b < WR_ARRAY_LEN(backends); b++)

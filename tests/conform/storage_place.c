@@ -66,8 +66,10 @@ struct wr_store *open_store(const struct place *pl, const char *name,
 
 struct wr_queue *open_queue(const struct place *pl, unsigned depth)
 {
-    struct wr_queue_config cfg = {
-        .depth = depth, .io = pl->be->io, .direct = pl->be->direct};
+    struct wr_queue_config cfg = {.depth = depth,
+                                  .io = pl->be->io,
+                                  .direct = pl->be->direct,
+                                  .lazy = pl->be->lazy};
     struct wr_queue *q = NULL;
     weir_err err;
 

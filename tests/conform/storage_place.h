@@ -13,6 +13,7 @@ struct backend {
     const char *prefix; /* of the URL */
     enum weir_io io;
     bool direct;
+    bool lazy;
 };
 
 struct place {
