@@ -8,12 +8,13 @@ import tree
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 CASE = re.compile(r'^tests/cli/\w+/') # input of a test, named by its path
+SLASH = ('.c', '.h', '.js', '.css') # comments are /* */
 LICENSE = 'SPDX-License-Identifier: Apache-2.0'
 
 
 def check_purpose(path, text):
     name = re.escape(os.path.basename(path))
-    mark = r'/\* ' if path.endswith(('.c', '.h')) else '# '
+    mark = r'/\* ' if path.endswith(SLASH) else '# '
     first = text[1] if text and text[0].startswith('#!') and len(text) > 1 \
         else (text[0] if text else '')
     if not re.match(mark + name + r' - \S', first):
@@ -36,7 +37,7 @@ def check_own_header(root, path, text):
 
 def main(root):
     problems = []
-    paths = [p for p in tree.files(root, suffixes=('.c', '.h', '.sh', '.py'))
+    paths = [p for p in tree.files(root, suffixes=(*SLASH, '.sh', '.py'))
              if not CASE.match(p)]
     for path in paths:
         text = tree.lines(root, path)

@@ -7,7 +7,8 @@ import sys
 import tree
 
 TEXT = ('.c', '.h', '.sh', '.py', '.md', '.txt', '.build', '.map', '.json',
-        '.yaml', '.yml', '.1', '.3', '.7', 'Makefile', '.ci/run', '.csv')
+        '.yaml', '.yml', '.1', '.3', '.7', 'Makefile', '.ci/run', '.csv',
+        '.js', '.css', '.html')
 DATA = re.compile(r'^tests/(data|fuzz/corpus)/|/expected/')
 TABS = re.compile(r'(^|/)Makefile$')
 # A person's or a machine's own folders; /tmp and /var/tmp are everybody's.

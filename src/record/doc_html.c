@@ -1,0 +1,205 @@
+/* doc_html.c - a document as one self-contained page.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * All text stands in the page itself, so that it can be read, searched and
+ * printed without a script; page.js only draws the charts from the JSON beside
+ * them, and sorts tables. */
+#include "record/doc_html.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "record/doc_numbers.h"
+#include "record/doc_page.h"
+
+/* Points on a page: some 10 bytes each, of the 10 MB that a page may have. */
+#define POINTS_MAX 500000
+
+/* No chart is wide enough to show more of one series. */
+#define POINTS_OF_SERIES_MAX 4000
+
+void wr_html_text(FILE *out, const char *s)
+{
+    for (;;) {
+        size_t plain = strcspn(s, "<>&\"'");
+
+        fwrite(s, 1, plain, out);
+        s += plain;
+        switch (*s++) {
+        case '\0':
+            return;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputs("&#39;", out);
+        }
+    }
+}
+
+static void put(FILE *out, const char *before, const char *text,
+                const char *after)
+{
+    fputs(before, out);
+    wr_html_text(out, text);
+    fputs(after, out);
+}
+
+/* --- tables --- */
+
+static void put_headings(FILE *out, const struct wr_doc_table *t)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->column_count; i++)
+        any = any || *t->columns[i].heading;
+    if (!any)
+        return;
+    fputs("<thead><tr>", out);
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct wr_doc_column *c = &t->columns[i];
+
+        fputs(c->right ? "<th scope=\"col\" class=\"r\">"
+                       : "<th scope=\"col\">",
+              out);
+        if (*c->heading)
+            put(out, "<button type=\"button\">", c->heading, "</button>");
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead>\n", out);
+}
+
+static void put_cell(FILE *out, const struct wr_doc_table *t, size_t i)
+{
+    static const char *const tones[] = {
+        [WR_DOC_PLAIN] = "", [WR_DOC_GOOD] = "good", [WR_DOC_BAD] = "bad"};
+    bool right = t->columns[i % t->column_count].right;
+    const char *tone = i < t->cell_count ? tones[t->cells[i].tone] : "";
+
+    fputs("<td", out);
+    if (right || *tone)
+        fprintf(out, " class=\"%s%s%s\"", right ? "r" : "",
+                right && *tone ? " " : "", tone);
+    put(out, ">", i < t->cell_count ? t->cells[i].text : "", "</td>");
+}
+
+void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled)
+{
+    size_t columns = t->column_count;
+
+    /* What scrolls must be reachable by the keyboard, and then has a name. */
+    put(out,
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+        "aria-label=\"",
+        t->title, "\"><table>");
+    put(out, titled ? "<caption>" : "<caption class=\"hidden\">", t->title,
+        "</caption>\n");
+    put_headings(out, t);
+    fputs("<tbody>", out);
+    for (size_t row = 0; columns && row < t->cell_count; row += columns) {
+        fputs("<tr>", out);
+        for (size_t i = 0; i < columns; i++)
+            put_cell(out, t, row + i);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* --- sections --- */
+
+static void put_facts(FILE *out, const struct wr_doc_section *s)
+{
+    if (!s->fact_count)
+        return;
+    fputs("<dl class=\"facts\">\n", out);
+    for (size_t i = 0; i < s->fact_count; i++) {
+        put(out, "<div><dt>", s->facts[i].key, "</dt>");
+        put(out, "<dd>", s->facts[i].text, "</dd></div>\n");
+    }
+    fputs("</dl>\n", out);
+}
+
+static void put_notes(FILE *out, const struct wr_doc_section *s)
+{
+    for (size_t i = 0; i < s->note_count; i++)
+        put(out,
+            s->notes[i].warning
+                ? "<p class=\"note warning\"><strong>Warning:</strong> "
+                : "<p class=\"note\">",
+            s->notes[i].text, "</p>\n");
+}
+
+static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
+                       size_t cap, weir_err *err)
+{
+    bool in_charts = false; /* charts that follow each other share a grid */
+    int r = 0;
+
+    fprintf(out, "<section id=\"s%zu\" aria-labelledby=\"h%zu\">\n", number,
+            number);
+    fprintf(out, "<h2 id=\"h%zu\">", number);
+    put(out, "", s->title, "</h2>\n");
+    put_facts(out, s);
+    put_notes(out, s);
+    for (size_t i = 0; i < s->item_count && r == 0; i++) {
+        const struct wr_doc_item *item = &s->items[i];
+
+        if (in_charts != (item->chart != NULL))
+            fputs(in_charts ? "</div>\n" : "<div class=\"charts\">\n", out);
+        in_charts = item->chart != NULL;
+        if (item->chart)
+            r = wr_html_figure(out, item->chart, cap, err);
+        else
+            wr_html_table(out, item->table, /* titled= */ true);
+    }
+    fputs(in_charts ? "</div>\n</section>\n" : "</section>\n", out);
+    return r;
+}
+
+static void put_contents(FILE *out, const struct wr_doc *d)
+{
+    if (d->section_count < 2)
+        return;
+    fputs("<nav class=\"toc\" aria-label=\"Contents\"><details open>"
+          "<summary>Contents</summary><ol>\n",
+          out);
+    for (size_t i = 0; i < d->section_count; i++) {
+        fprintf(out, "<li><a href=\"#s%zu\">", i + 1);
+        put(out, "", d->sections[i]->title, "</a></li>\n");
+    }
+    fputs("</ol></details></nav>\n", out);
+}
+
+int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
+{
+    size_t cap;
+    int r = 0;
+
+    if (wr_doc_failed(d))
+        return wr_fail(err, WEIR_ENOMEM, "no memory for the report");
+    cap = wr_doc_numbers_cap(d, POINTS_MAX);
+    if (cap > POINTS_OF_SERIES_MAX)
+        cap = POINTS_OF_SERIES_MAX;
+    put(out, wr_page_head, d->title, wr_page_body);
+    put(out, "<header class=\"top\"><div><h1>", d->title, "</h1>\n");
+    if (*d->subtitle)
+        put(out, "<p class=\"subtitle\">", d->subtitle, "</p>");
+    fputs("</div><button id=\"theme\" type=\"button\">Dark</button></header>\n",
+          out);
+    put_contents(out, d);
+    fputs("<main id=\"main\" tabindex=\"-1\">\n", out);
+    for (size_t i = 0; i < d->section_count && r == 0; i++)
+        r = put_section(out, d->sections[i], i + 1, cap, err);
+    fputs("</main>\n", out);
+    fputs(wr_page_tail, out);
+    return r;
+}

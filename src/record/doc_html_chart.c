@@ -1,0 +1,233 @@
+/* doc_html_chart.c - a chart of a page: its legend, its numbers, its data.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/doc_html.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "record/doc_numbers.h"
+
+#define COLOURS 6 /* of page.css */
+
+#define LABEL_LONG  14 /* columns from which bars lie, names at their left */
+#define LABELS_LONG 90 /* columns of all labels together, likewise */
+#define BARS_WIDE   30 /* bars that take the whole width */
+#define POINTS_WIDE 200
+#define SERIES_SAID 4 /* of which the text beside a chart tells the range */
+
+static bool is_bars(const struct wr_doc_chart *c)
+{
+    return c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
+}
+
+static size_t marks_of(const struct wr_doc_chart *c)
+{
+    size_t marks = 0;
+
+    for (size_t i = 0; c->kind == WR_DOC_POINTS && i < c->series_count; i++)
+        marks += c->series[i]->marks;
+    return marks;
+}
+
+static size_t points_of(const struct wr_doc_chart *c)
+{
+    size_t points = 0;
+
+    for (size_t i = 0; i < c->series_count; i++)
+        points += c->series[i]->count;
+    return points;
+}
+
+/* --- the frame --- */
+
+static bool is_lying(const struct wr_doc_chart *c)
+{
+    size_t sum = 0, longest = 0;
+
+    for (size_t i = 0; is_bars(c) && i < c->label_count; i++) {
+        size_t width = wr_text_width(c->labels[i]);
+
+        sum += width + 2;
+        longest = WR_MAX(longest, width);
+    }
+    return longest > LABEL_LONG || (sum > LABELS_LONG && longest > 8);
+}
+
+static bool is_wide(const struct wr_doc_chart *c)
+{
+    if (is_bars(c))
+        return c->label_count *
+                   (c->kind == WR_DOC_STACKED ? 1 : c->series_count) >
+               BARS_WIDE;
+    return c->kind != WR_DOC_LINES || points_of(c) > POINTS_WIDE;
+}
+
+/* Bars above each other, in rows of text. */
+static size_t rows_of(const struct wr_doc_chart *c)
+{
+    if (c->kind == WR_DOC_STACKED || c->series_count < 2)
+        return c->label_count + c->label_count / 3;
+    return c->label_count * (c->series_count + 1) * 2 / 3;
+}
+
+static void put_swatch(FILE *out, const struct wr_doc_chart *c, size_t i)
+{
+    static const char *const dashes[] = {"", " dashed", " dotted"};
+    const char *form = "";
+
+    if (c->kind == WR_DOC_POINTS)
+        form = " dot";
+    else if (!is_bars(c))
+        form = " line";
+    fprintf(out, "<i class=\"k%zu%s%s\"></i>", i % COLOURS, form,
+            is_bars(c) ? "" : dashes[i / COLOURS % WR_ARRAY_LEN(dashes)]);
+}
+
+/* The sets are numbered as page.js makes them: a series with marked points is
+ * two. */
+static void put_legend(FILE *out, const struct wr_doc_chart *c)
+{
+    size_t set = 0;
+
+    if (c->series_count < 2 && !marks_of(c))
+        return;
+    fputs("<ul class=\"legend\">\n", out);
+    for (size_t i = 0; i < c->series_count; i++) {
+        const struct wr_doc_series *s = c->series[i];
+
+        fprintf(out,
+                "<li><button type=\"button\" aria-pressed=\"true\" "
+                "data-set=\"%zu\">",
+                set++);
+        put_swatch(out, c, i);
+        wr_html_text(out, s->name);
+        fputs("</button></li>\n", out);
+        if (c->kind != WR_DOC_POINTS || !s->marks)
+            continue;
+        fprintf(out,
+                "<li><button type=\"button\" aria-pressed=\"true\" "
+                "data-set=\"%zu\"><i class=\"mark\"></i>",
+                set++);
+        wr_html_text(out, s->name);
+        fputs(*s->name ? ", marked</button></li>\n" : "marked</button></li>\n",
+              out);
+    }
+    fputs("</ul>\n", out);
+}
+
+static void put_range(FILE *out, const struct wr_doc_series *s)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (isfinite(s->y[i])) {
+            least = fmin(least, s->y[i]);
+            most = fmax(most, s->y[i]);
+        }
+    if (least <= most)
+        fprintf(out, " from %.4g to %.4g", least, most);
+    fputs(";", out);
+}
+
+/* What the picture shows, for those who do not see it. */
+static void put_description(FILE *out, const struct wr_doc_chart *c)
+{
+    static const char *const names[] = {
+        [WR_DOC_BARS] = "Bar chart",
+        [WR_DOC_STACKED] = "Stacked bar chart",
+        [WR_DOC_LINES] = "Line chart",
+        [WR_DOC_AREA] = "Area chart",
+        [WR_DOC_POINTS] = "Scatter chart",
+    };
+
+    fprintf(out, "%s: ", names[c->kind]);
+    wr_html_text(out, c->title);
+    fputs(". ", out);
+    wr_html_text(out, c->y);
+    if (*c->x) {
+        fputs(" by ", out);
+        wr_html_text(out, c->x);
+    }
+    fputs(".", out);
+    for (size_t i = 0; i < c->series_count && i < SERIES_SAID; i++) {
+        fputs(" ", out);
+        wr_html_text(out, c->series[i]->name);
+        put_range(out, c->series[i]);
+    }
+    if (c->series_count > SERIES_SAID)
+        fprintf(out, " and %zu more;", c->series_count - SERIES_SAID);
+    fputs(" the numbers are in the table below.", out);
+}
+
+static int put_numbers(FILE *out, const struct wr_doc_chart *c, weir_err *err)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    int r = 0;
+
+    if (s)
+        wr_doc_numbers_table(s, c);
+    if (!s || wr_doc_failed(d)) {
+        r = wr_fail(err, WEIR_ENOMEM, "no memory for the numbers of a chart");
+    } else {
+        fputs("<details><summary>Numbers</summary>", out);
+        wr_html_table(out, s->items[0].table, /* titled= */ false);
+        fputs("</details>\n", out);
+    }
+    wr_doc_free(d);
+    return r;
+}
+
+/* The picture and what it is drawn from. */
+static int put_plot(FILE *out, const struct wr_doc_chart *c, size_t cap,
+                    size_t *ret_drawn, weir_err *err)
+{
+    int r;
+
+    put_legend(out, c);
+    fputs("<div class=\"plot\"", out);
+    if (is_lying(c))
+        fprintf(out, " data-rows=\"%zu\"", rows_of(c));
+    fputs("><canvas role=\"img\" aria-label=\"", out);
+    put_description(out, c);
+    fputs("\"></canvas></div>\n<script type=\"application/json\">", out);
+    r = wr_html_data(out, c, cap, ret_drawn, err);
+    fputs("</script>\n", out);
+    return r;
+}
+
+int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
+                   weir_err *err)
+{
+    size_t drawn = 0, points = points_of(c);
+    char some[32], all[32];
+    int r = 0;
+
+    fprintf(out, "<figure class=\"%s%s\"><figcaption><h3>",
+            is_wide(c) ? "wide" : "", is_lying(c) ? " lying" : "");
+    wr_html_text(out, c->title);
+    fputs("</h3></figcaption>\n", out);
+    if (points)
+        r = put_plot(out, c, cap, &drawn, err);
+    fputs("<p class=\"why\">", out);
+    wr_html_text(out, c->note);
+    if (!points)
+        fputs(" There are no numbers.", out);
+    else if (drawn < points)
+        fprintf(out,
+                " %s of %s points are drawn, the lowest and the highest "
+                "among them; the numbers are of all.",
+                wr_format_count(some, sizeof(some), drawn),
+                wr_format_count(all, sizeof(all), points));
+    fputs("</p>\n", out);
+    if (points && r == 0)
+        r = put_numbers(out, c, err);
+    fputs("</figure>\n", out);
+    return r;
+}

@@ -1,0 +1,12 @@
+/* doc_html_none.c - no pages: Chart.js was not there when weir was built.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/doc.h"
+
+#include "base/error.h"
+
+int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
+{
+    return wr_fail(err, WEIR_ENOTSUP,
+                   "this weir makes no pages: it was built without Chart.js "
+                   "(Debian: libjs-chart.js)");
+}

@@ -1,0 +1,479 @@
+/* page.js - draws the charts of a report and sorts its tables.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A chart is drawn when it comes near the window, one a frame, and given up
+ * again when there are many: a report may have hundreds. Its data stand beside
+ * it as JSON and are parsed only then. */
+(function () {
+  "use strict";
+
+  const COLOURS = 6; // --c0 to --c5; later series repeat them with dashes
+  const DASHES = [[], [7, 4], [2, 3]];
+  const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
+  const LIVE_MAX = 40; // charts that are kept when out of sight
+  const ROW_PX = 20; // of a bar that lies
+  const LYING_MIN_PX = 180;
+  const EDGE_PX = 8; // that a point may stand out of its chart
+  const LETTER_PX = 6.5;
+  const NAMES_PART = 0.45; // of a chart's width that labels may take
+  const TICKS_MAX = 12; // points on x that each get a tick
+  const SHARP_MAX = 60; // charts that are printed at twice the points
+
+  const root = document.documentElement;
+  const figures = Array.from(document.querySelectorAll("figure"))
+    .filter((f) => f.querySelector("canvas"));
+  const live = new Map(); // figure -> its Chart
+  const hidden = new Map(); // figure -> numbers of the series switched off
+  const near = new Set(); // figures near the window
+  const waiting = []; // figures to be drawn
+  let printing = false;
+
+  // --- numbers ---
+
+  const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+  const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+  function scaled(v, base, names) {
+    let i = 0;
+    let size = Math.abs(v);
+    while (size >= base && i < names.length - 1) {
+      size /= base;
+      i++;
+    }
+    return digits.format(v / base ** i) + names[i];
+  }
+
+  // The unit in "batch wait (ms)" is ms, in "MB/s" all of it.
+  function unitOf(axis) {
+    const inside = /\(([^()]+)\)\s*$/.exec(axis);
+    if (inside)
+      return inside[1];
+    return /^\S{1,10}$/.test(axis) && /[/%]/.test(axis) ? axis : "";
+  }
+
+  // `most` is the largest on the same axis: all of them look alike.
+  function tickText(v, unit, most) {
+    if (unit === "bytes" || unit === "B")
+      return scaled(v, 1024, ["", " Ki", " Mi", " Gi", " Ti", " Pi"]);
+    if (v !== 0 && Math.abs(v) < 1e-4)
+      return v.toExponential();
+    return most >= 1e4 ? scaled(v, 1000, ["", "k", "M", "G", "T", "P"])
+      : digits.format(v);
+  }
+
+  function valueText(v, unit) {
+    const size = Math.abs(v);
+    const text = size !== 0 && size < 1e-4 ? v.toExponential(3)
+      : size >= 1e4 ? whole.format(v) : digits.format(v);
+    return unit === "%" ? text + " %" : unit ? text + " " + unit : text;
+  }
+
+  // --- the parts of a chart ---
+
+  function theme() {
+    const style = getComputedStyle(root);
+    const of = (name) => style.getPropertyValue(name).trim();
+    return {
+      ink: of("--ink"), soft: of("--soft"), grid: of("--grid"),
+      raised: of("--raised"), line: of("--line"), mark: of("--mark"),
+      series: Array.from({ length: COLOURS }, (_, i) => of("--c" + i)),
+    };
+  }
+
+  function isBars(data) {
+    return data.kind === "bars" || data.kind === "stacked";
+  }
+
+  // Columns to the points that Chart.js takes without parsing. A series
+  // without x has that of the series before.
+  function points(series) {
+    let x = [];
+    return series.map((s) => {
+      x = s.x || x;
+      return s.y.map((y, i) => ({ x: x[i], y: y === null ? NaN : y }));
+    });
+  }
+
+  function barSet(s, i, colour) {
+    return {
+      label: s.name, data: s.y, backgroundColor: colour, borderRadius: 2,
+      maxBarThickness: 44, categoryPercentage: 0.78, barPercentage: 0.92,
+    };
+  }
+
+  function lineSet(s, i, colour, data, area) {
+    const few = data.length <= 64;
+    return {
+      label: s.name, data, borderColor: colour, backgroundColor: colour + "38",
+      fill: area ? "origin" : false, borderWidth: area ? 1.4 : 2,
+      borderDash: DASHES[Math.floor(i / COLOURS) % DASHES.length],
+      pointStyle: SHAPES[i % SHAPES.length], pointRadius: few && !area ? 3 : 0,
+      pointBackgroundColor: colour, pointHitRadius: 8, pointHoverRadius: 5,
+      clip: EDGE_PX,
+    };
+  }
+
+  // The marked points are a set of their own, of another shape and colour.
+  function pointSets(s, i, colour, data, t) {
+    const marked = new Set(s.marked || []);
+    const plain = {
+      label: s.name, data: data.filter((_, k) => !marked.has(k)),
+      showLine: false, pointStyle: SHAPES[i % SHAPES.length],
+      backgroundColor: colour + "90", borderWidth: 0,
+      pointRadius: data.length > 1000 ? 1.6 : 2.4, pointHoverRadius: 5,
+      clip: EDGE_PX,
+    };
+    if (!marked.size)
+      return [plain];
+    return [plain, {
+      label: s.name ? s.name + ", marked" : "marked",
+      data: data.filter((_, k) => marked.has(k)), showLine: false,
+      pointStyle: "triangle", backgroundColor: t.mark, borderColor: colour,
+      borderWidth: 1, pointRadius: 5.5, pointHoverRadius: 7, order: -1,
+      clip: EDGE_PX,
+    }];
+  }
+
+  function dataSets(data, t) {
+    const sets = isBars(data) ? [] : points(data.series);
+    return data.series.flatMap((s, i) => {
+      const colour = t.series[i % COLOURS];
+      if (isBars(data))
+        return barSet(s, i, colour);
+      if (data.kind === "points")
+        return pointSets(s, i, colour, sets[i], t);
+      return lineSet(s, i, colour, sets[i], data.kind === "area");
+    });
+  }
+
+  // On a logarithmic axis with few points each gets a tick (1, 2, 4, 8...).
+  function ownTicks(sets) {
+    const xs = new Set();
+    for (const s of sets)
+      for (const p of s.data) {
+        xs.add(p.x);
+        if (xs.size > TICKS_MAX)
+          return null;
+      }
+    return Array.from(xs).sort((a, b) => a - b);
+  }
+
+  function cut(text, letters) {
+    return text.length <= letters ? text
+      : text.slice(0, Math.max(1, letters - 1)) + "\u2026";
+  }
+
+  // A label beside its bar, on two lines when it is long.
+  function wrapped(text, width) {
+    const letters = Math.floor(width * NAMES_PART / LETTER_PX);
+    if (text.length <= letters)
+      return text;
+    const at = text.lastIndexOf(" ", letters);
+    return at <= 0 ? cut(text, letters)
+      : [text.slice(0, at), cut(text.slice(at + 1), letters)];
+  }
+
+  function axis(name, log, t) {
+    const unit = unitOf(name);
+    return {
+      type: log ? "logarithmic" : "linear",
+      title: { display: name !== "", text: cut(name, 60), color: t.soft },
+      grid: { color: t.grid, borderColor: t.line, tickColor: t.line,
+        tickLength: 5 },
+      ticks: {
+        color: t.soft, maxRotation: 0, autoSkipPadding: 14,
+        callback(v, i, ticks) {
+          // Of a logarithmic axis 1, 2 and 5, and with many decades 1 alone.
+          const lead = log && !this.weirOwn
+            ? Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)) : 1;
+          const wide = ticks.length > 30;
+          if (lead !== 1 && (wide || (lead !== 2 && lead !== 5)))
+            return null;
+          return tickText(v, unit, Math.max(Math.abs(ticks[0].value),
+            Math.abs(ticks[ticks.length - 1].value)));
+        },
+      },
+    };
+  }
+
+  function scalesOf(data, sets, lying, t) {
+    const value = axis(data.y, data.logY, t);
+    value.beginAtZero = data.kind !== "lines";
+    if (!isBars(data)) {
+      const x = axis(data.x, data.logX, t);
+      const own = data.logX ? ownTicks(sets) : null;
+      x.bounds = "data";
+      x.ticks.includeBounds = false;
+      if (own && own.length > 1) {
+        x.min = own[0];
+        x.max = own[own.length - 1];
+        x.afterBuildTicks = (scale) => {
+          scale.weirOwn = true;
+          scale.ticks = own.map((v) => ({ value: v }));
+        };
+      }
+      return { x, y: value };
+    }
+    const label = axis(data.x, false, t);
+    label.type = "category";
+    label.grid.display = false;
+    label.ticks = {
+      color: t.soft, maxRotation: lying ? 0 : 40, autoSkip: !lying,
+      callback(v) {
+        const name = this.getLabelForValue(v);
+        return lying ? wrapped(name, this.chart.width) : cut(name, 24);
+      },
+    };
+    value.stacked = label.stacked = data.kind === "stacked";
+    return lying ? { x: value, y: label } : { x: label, y: value };
+  }
+
+  function tooltip(data, lying) {
+    const xUnit = unitOf(data.x);
+    const yUnit = unitOf(data.y);
+    return {
+      callbacks: {
+        title: (items) => !items.length ? "" : isBars(data)
+          ? data.labels[items[0].dataIndex]
+          : data.x.replace(/\s*\([^()]*\)\s*$/, "") + ": "
+            + valueText(items[0].parsed.x, xUnit),
+        label: (item) => (item.dataset.label ? item.dataset.label + ": " : "")
+          + valueText(lying ? item.parsed.x : item.parsed.y, yUnit),
+      },
+    };
+  }
+
+  function config(figure, data) {
+    const t = theme();
+    const sets = dataSets(data, t);
+    const lying = figure.classList.contains("lying");
+    const bars = isBars(data);
+    const off = hidden.get(figure) || new Set();
+    sets.forEach((s, i) => { s.hidden = off.has(i); });
+    return {
+      type: bars ? "bar" : data.kind === "points" ? "scatter" : "line",
+      data: bars ? { labels: data.labels, datasets: sets } : { datasets: sets },
+      options: {
+        animation: false, maintainAspectRatio: false,
+        parsing: bars ? undefined : false,
+        normalized: !bars && data.sorted === true,
+        indexAxis: lying ? "y" : "x",
+        interaction: data.kind === "points"
+          ? { mode: "nearest", intersect: true }
+          : { mode: bars ? "index" : "nearest", axis: lying ? "y" : "x",
+            intersect: false },
+        scales: scalesOf(data, sets, lying, t),
+        layout: { padding: { top: 4, right: 6 } },
+        plugins: { legend: { display: false }, tooltip: tooltip(data, lying) },
+        devicePixelRatio: !printing ? undefined
+          : figures.length > SHARP_MAX ? 1 : 2,
+      },
+    };
+  }
+
+  // --- drawing when needed ---
+
+  function draw(figure) {
+    if (live.has(figure))
+      return;
+    const data = JSON.parse(
+      figure.querySelector("script[type='application/json']").textContent);
+    const canvas = figure.querySelector("canvas");
+    live.set(figure, new Chart(canvas, config(figure, data)));
+    figure.dataset.drawn = "";
+  }
+
+  function erase(figure) {
+    const chart = live.get(figure);
+    if (!chart)
+      return;
+    chart.destroy();
+    live.delete(figure);
+    delete figure.dataset.drawn;
+    const canvas = figure.querySelector("canvas");
+    canvas.width = canvas.height = 0; // its memory is worth a chart
+  }
+
+  function drawNext() {
+    let figure = waiting.shift();
+    while (figure && !near.has(figure))
+      figure = waiting.shift();
+    if (figure)
+      draw(figure);
+    if (waiting.length)
+      setTimeout(drawNext);
+    else if (!performance.getEntriesByName("weir-ready").length)
+      performance.mark("weir-ready");
+  }
+
+  function seen(entries) {
+    const idle = !waiting.length;
+    for (const e of entries) {
+      if (e.isIntersecting) {
+        near.add(e.target);
+        waiting.push(e.target);
+      } else {
+        near.delete(e.target);
+        if (live.size > LIVE_MAX && !printing)
+          erase(e.target);
+      }
+    }
+    if (idle)
+      drawNext();
+  }
+
+  function redraw() {
+    for (const figure of Array.from(live.keys())) {
+      erase(figure);
+      if (near.has(figure))
+        draw(figure);
+    }
+  }
+
+  // --- legends, tables, contents ---
+
+  function switchSeries(button) {
+    const figure = button.closest("figure");
+    const off = hidden.get(figure) || new Set();
+    const i = Number(button.dataset.set);
+    const shown = off.has(i);
+    if (shown)
+      off.delete(i);
+    else
+      off.add(i);
+    hidden.set(figure, off);
+    button.setAttribute("aria-pressed", String(shown));
+    const chart = live.get(figure);
+    if (chart) {
+      chart.setDatasetVisibility(i, shown);
+      chart.update("none");
+    }
+  }
+
+  const UNITS = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 2 ** 10,
+    Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, n: 1e-9, u: 1e-6, "µ": 1e-6, m: 1e-3 };
+
+  // "1,234.5", "4 KiB", "1.2 GB/s", "3 ms", "85 %"; NaN for what is none.
+  function number(text) {
+    const m = /^([-+−]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(\S*)/i.exec(text);
+    if (!m)
+      return NaN;
+    const unit = /^([KMGT]i?|[kmunµ])(?=B|s$|s\b|$)/.exec(m[2]);
+    return Number(m[1].replace(/,/g, "").replace("−", "-"))
+      * (unit ? UNITS[unit[1]] : 1);
+  }
+
+  function compare(a, b) {
+    if (a.blank || b.blank) // always last
+      return 0;
+    if (!isNaN(a.number) && !isNaN(b.number))
+      return a.number - b.number;
+    return a.text.localeCompare(b.text, "en", { numeric: true });
+  }
+
+  function sort(button) {
+    const th = button.closest("th");
+    const table = th.closest("table");
+    const down = th.getAttribute("aria-sort") === "ascending";
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows).map((row) => {
+      const text = row.cells[th.cellIndex].textContent.trim();
+      return { row, text, number: number(text),
+        blank: text === "" || text === "-" };
+    });
+    rows.sort((a, b) => (a.blank - b.blank)
+      || (down ? compare(b, a) : compare(a, b)));
+    for (const other of table.querySelectorAll("th[aria-sort]"))
+      other.removeAttribute("aria-sort");
+    th.setAttribute("aria-sort", down ? "descending" : "ascending");
+    body.append(...rows.map((r) => r.row));
+  }
+
+  function clicked(e) {
+    const button = e.target.closest("button");
+    if (!button)
+      return;
+    if (button.id === "theme")
+      root.dispatchEvent(new Event("weir-toggle"));
+    else if (button.dataset.set)
+      switchSeries(button);
+    else if (button.closest("thead"))
+      sort(button);
+  }
+
+  function nameToggle() {
+    const button = document.getElementById("theme");
+    button.textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
+    button.title = button.textContent + " colours";
+  }
+
+  // The section at the top of the window stands out in the contents.
+  function followSections() {
+    const links = new Map(Array.from(document.querySelectorAll(".toc a"),
+      (a) => [a.getAttribute("href").slice(1), a]));
+    let current = null;
+    const watch = new IntersectionObserver((entries) => {
+      const top = entries.find((e) => e.isIntersecting);
+      if (!top)
+        return;
+      if (current)
+        current.removeAttribute("aria-current");
+      current = links.get(top.target.id);
+      current.setAttribute("aria-current", "true");
+    }, { rootMargin: "-15% 0px -80% 0px" });
+    document.querySelectorAll("section").forEach((s) => watch.observe(s));
+  }
+
+  // --- paper ---
+
+  let before = null; // what printing changed
+
+  function toPaper() {
+    before = { theme: root.dataset.theme, opened: [] };
+    printing = true;
+    root.dataset.theme = "light";
+    for (const d of document.querySelectorAll("figure details:not([open])")) {
+      d.open = true;
+      before.opened.push(d);
+    }
+    for (const figure of figures) {
+      erase(figure);
+      draw(figure);
+    }
+  }
+
+  function fromPaper() {
+    if (!before)
+      return;
+    printing = false;
+    root.dataset.theme = before.theme;
+    before.opened.forEach((d) => { d.open = false; });
+    before = null;
+    redraw();
+  }
+
+  // --- begin ---
+
+  Chart.defaults.font.family = getComputedStyle(root).fontFamily;
+  Chart.defaults.font.size = 12;
+  for (const figure of document.querySelectorAll("figure.lying")) {
+    const plot = figure.querySelector(".plot");
+    plot.style.height =
+      Math.max(LYING_MIN_PX, 70 + ROW_PX * Number(plot.dataset.rows)) + "px";
+  }
+  if (matchMedia("(max-width: 64rem)").matches)
+    document.querySelectorAll(".toc details").forEach((d) => {
+      d.open = d.querySelectorAll("a").length <= 6;
+    });
+  nameToggle();
+  root.addEventListener("weir-theme", nameToggle);
+  root.addEventListener("weir-theme", redraw);
+  document.addEventListener("click", clicked);
+  window.addEventListener("beforeprint", toPaper);
+  window.addEventListener("afterprint", fromPaper);
+  followSections();
+  const watch = new IntersectionObserver(seen, { rootMargin: "300px 0px" });
+  figures.forEach((f) => watch.observe(f));
+  if (!figures.length)
+    performance.mark("weir-ready");
+})();

@@ -1,0 +1,327 @@
+# page.py - the page of a report in headless Chromium.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: page.py PAGE-DUMP [SCREENSHOTS]
+#
+# With a folder for screenshots it also leaves pictures to look at there.
+import base64
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+CHARTS = 9 # of the full page that have numbers
+ATTACK = ('</script><script>window.hacked=1</script>'
+          '<img src=x onerror="window.hacked=2">&lt;b&gt;<!--')
+
+# The points of a canvas, through another one: to read from it directly makes
+# Chromium warn.
+PIXELS = '''((c) => {
+  const copy = document.createElement("canvas");
+  copy.width = c.width;
+  copy.height = c.height;
+  const paint = copy.getContext("2d", { willReadFrequently: true });
+  if (!c.width || !c.height)
+    return new Uint32Array();
+  paint.drawImage(c, 0, 0);
+  return new Uint32Array(
+    paint.getImageData(0, 0, c.width, c.height).data.buffer);
+})'''
+
+# Scrolls to each chart, waits until it is drawn, and counts its colours.
+DRAWN = f'''(async () => {{
+  const result = [];
+  for (const f of document.querySelectorAll("figure:has(canvas)")) {{
+    f.scrollIntoView();
+    for (let i = 0; i < 500 && !("drawn" in f.dataset); i++)
+      await new Promise((r) => setTimeout(r, 10));
+    const c = f.querySelector("canvas");
+    result.push({{ title: f.querySelector("h3").textContent,
+      colours: new Set({PIXELS}(c)).size, width: c.width, height: c.height }});
+  }}
+  scrollTo(0, 0);
+  return result;
+}})()'''
+
+OVERFLOW = '''Array.from(document.querySelectorAll("body *"))
+  .filter((e) => !e.closest(".scroll") && !e.closest(".skip")
+    && e.getBoundingClientRect().right > innerWidth + 0.5)
+  .map((e) => e.tagName + "." + e.className).slice(0, 5)'''
+
+CELLS = '''((title, column) => {
+  const t = Array.from(document.querySelectorAll("table"))
+    .find((t) => t.caption.textContent === title);
+  return Array.from(t.tBodies[0].rows, (r) => r.cells[column].textContent);
+})'''
+
+CLICK = '''((title, column) => {
+  const t = Array.from(document.querySelectorAll("table"))
+    .find((t) => t.caption.textContent === title);
+  const th = t.tHead.rows[0].cells[column];
+  th.querySelector("button").click();
+  return th.getAttribute("aria-sort");
+})'''
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def equal(self, what, got, want):
+        if got != want:
+            self.failed += 1
+            print(f'FAIL {what}: {got!r}, not {want!r}')
+
+    def true(self, what, ok, detail=''):
+        if not ok:
+            self.failed += 1
+            print(f'FAIL {what} {detail}')
+
+
+def check_quiet(check, page, url):
+    check.equal('said', page.heard(), [])
+    check.equal('requests', page.requests(), [url])
+    check.equal('scripts of texts', page.run('typeof window.hacked'),
+                'undefined')
+
+
+def check_charts(check, page, count):
+    charts = page.run(DRAWN)
+    check.equal('charts', len(charts), count)
+    for c in charts:
+        check.true('drawn', c['colours'] > 5, c)
+    return charts
+
+
+def check_texts(check, page):
+    """Hostile texts stand on the page as they are."""
+    for what in ('h2', '.toc a', 'dt', 'dd', '.note', 'caption', 'thead button',
+                 'td', 'h3', '.legend button', '.why'):
+        texts = page.run('Array.from(document.querySelectorAll('
+                         f'{what!r}), (e) => e.textContent)')
+        check.true(f'{what} with an attack', any(ATTACK in t for t in texts))
+    check.equal('elements from texts', page.run(
+        'document.querySelectorAll("img, b, main script:not([type])").length'),
+        0)
+    data = page.run('Array.from(document.querySelectorAll('
+                    '"figure script"), (s) => JSON.parse(s.textContent))')
+    check.true('attack in the data', any(d['x'] == ATTACK for d in data))
+    odd = 'a|b "q" \'p\' & \u2028 \u202eabc \\xff\\x01 \U0001f4be'
+    check.true('odd text', any(d['x'] == odd for d in data))
+    return data
+
+
+def check_data(check, data):
+    bars = data[0]
+    check.equal('kind', bars['kind'], 'bars')
+    check.equal('labels', bars['labels'], ['1', '2', '4', '8'])
+    check.equal('values', bars['series'][1]['y'], [327, 462, None, 923.1])
+    waits = next(d for d in data if d['kind'] == 'points')
+    s = waits['series'][0]
+    check.true('thinned', 1000 < len(s['y']) <= 4000, len(s['y']))
+    check.equal('x for each y', len(s['x']), len(s['y']))
+    check.true('stalls', all(s['y'][i] > 25 for i in s['marked']))
+    lines = next(d for d in data if d['kind'] == 'lines')
+    check.equal('x once', ['x' in s for s in lines['series']],
+                [True, False, False, False])
+
+
+def check_numbers(check, page):
+    def cells(title, column):
+        return page.run(f'{CELLS}({title!r}, {column})')
+    check.equal('numbers of bars', cells('Bandwidth by threads', 2),
+                ['327.0', '462.0', '-', '923.1'])
+    check.equal('numbers of lines', cells('Latency by depth, direct', 0),
+                ['1', '2', '4', '8', '16', '32', '64', '128'])
+    check.equal('numbers of areas', cells('I/O over time', 1), ['600', '600'])
+    check.equal('number of points', cells('Wait for each batch', 1), ['20,000'])
+    check.equal('points are named', cells('Wait for each batch', 0), ['waits'])
+
+
+def check_sorting(check, page):
+    def click(column):
+        return page.run(f'{CLICK}("Cases", {column})')
+
+    def cells(column):
+        return page.run(f'{CELLS}("Cases", {column})')
+    check.equal('ascending', click(2), 'ascending')
+    check.equal('numbers', cells(2),
+                ['152.4', '350.1', '1,603.0', '12,890.6', '-'])
+    check.equal('descending', click(2), 'descending')
+    check.equal('blanks last', cells(2),
+                ['12,890.6', '1,603.0', '350.1', '152.4', '-'])
+    click(3)
+    check.equal('sizes', cells(3),
+                ['512 B', '4 KiB', '64 KiB', '1.5 MiB', '-'])
+    click(0)
+    check.equal('names', cells(0), ['hdd', 'hdd', 'lustre', 'optane', 'ssd'])
+    check.equal('one column', page.run(
+        'document.querySelectorAll("[aria-sort]").length'), 1)
+
+
+def check_legend(check, page):
+    """Switching a series off takes its bars from the chart."""
+    count = (f'{PIXELS}(document.querySelector("figure canvas"))'
+             '.filter((v) => v === 0xffb27200).length')
+    press = 'document.querySelector(".legend button").click()'
+    check.true('bars of the first series', page.run(count) > 500)
+    page.run(press)
+    check.equal('switched off', page.run(count), 0)
+    check.equal('said so', page.run(
+        'document.querySelector(".legend button").ariaPressed'), 'false')
+    page.run(press)
+    check.true('switched on', page.run(count) > 500)
+
+
+def check_theme(check, page, dark):
+    paper = 'getComputedStyle(document.documentElement).backgroundColor'
+    colours = ['rgb(255, 255, 255)', 'rgb(15, 19, 24)']
+    check.equal('theme', page.run(paper), colours[dark])
+    page.run('document.getElementById("theme").click()')
+    check.equal('other theme', page.run(paper), colours[not dark])
+    page.run('document.getElementById("theme").click()')
+
+
+def check_access(check, page):
+    check.equal('levels of headings', page.run(
+        'Array.from(new Set(Array.from(document.querySelectorAll('
+        '"h1,h2,h3,h4"), (e) => e.tagName))).join()'), 'H1,H2,H3')
+    check.equal('charts without a text', page.run(
+        'Array.from(document.querySelectorAll("canvas")).filter((c) => '
+        'c.getAttribute("role") !== "img" || c.ariaLabel.length < 30).length'),
+        0)
+    check.equal('tables without a name', page.run(
+        'Array.from(document.querySelectorAll("table")).filter((t) => '
+        '!t.caption.textContent).length'), 0)
+    check.equal('anchors that lead nowhere', page.run(
+        'Array.from(document.querySelectorAll("a")).filter((a) => '
+        '!document.querySelector(a.getAttribute("href"))).length'), 0)
+
+
+def pages_of(pdf):
+    return len(re.findall(rb'/Type\s*/Page\b', pdf))
+
+
+def to_pdf(page):
+    return base64.b64decode(page.call(
+        'Page.printToPDF', printBackground=True, paperWidth=8.27,
+        paperHeight=11.69)['data'])
+
+
+def check_print(check, page, shots):
+    pdf = to_pdf(page)
+    save(shots, 'print.pdf', pdf)
+    check.true('pages', pages_of(pdf) > 2, pages_of(pdf))
+    check.equal('folded again', page.run(
+        'document.querySelectorAll("figure details[open]").length'), 0)
+    page.run('document.querySelectorAll("canvas").forEach((c) => '
+             '{ c.hidden = true; c.className = "hidden"; })')
+    bare = len(to_pdf(page))
+    check.true('charts on paper', len(pdf) > 1.3 * bare, (len(pdf), bare))
+    page.run('document.querySelectorAll("canvas").forEach((c) => '
+             '{ c.hidden = false; c.className = ""; })')
+
+
+def look_at_paper(page, shots):
+    """As it is printed, on a screen as wide as a sheet."""
+    page.call('Emulation.setEmulatedMedia', media='print')
+    page.call('Emulation.setDeviceMetricsOverride', width=700, height=900,
+              deviceScaleFactor=1, mobile=False)
+    page.run('dispatchEvent(new Event("beforeprint"))')
+    shoot(page, shots, 'print.png')
+    page.run('dispatchEvent(new Event("afterprint"))')
+
+
+def save(shots, name, data):
+    if shots:
+        os.makedirs(shots, exist_ok=True)
+        with open(os.path.join(shots, name), 'wb') as f:
+            f.write(data)
+
+
+def shoot(page, shots, name):
+    if not shots:
+        return
+    size = page.call('Page.getLayoutMetrics')['cssContentSize']
+    page.run('new Promise((r) => setTimeout(r, 100))')
+    clip = {'x': 0, 'y': 0, 'width': size['width'],
+            'height': min(size['height'], 16000), 'scale': 1}
+    save(shots, name, base64.b64decode(page.call(
+        'Page.captureScreenshot', captureBeyondViewport=True,
+        clip=clip)['data']))
+
+
+def check_wide(check, tab, url, shots):
+    page = tab.open(url)
+    check.true('drawn when near', page.run(
+        'document.querySelectorAll("[data-drawn]").length') < CHARTS)
+    check_theme(check, page, dark=False)
+    check_charts(check, page, CHARTS)
+    shoot(page, shots, 'light.png')
+    check_data(check, check_texts(check, page))
+    check_numbers(check, page)
+    check_access(check, page)
+    check_legend(check, page)
+    check_sorting(check, page)
+    check_print(check, page, shots)
+    check_charts(check, page, CHARTS)
+    check_quiet(check, page, url)
+    look_at_paper(page, shots)
+    page.close()
+
+
+def check_screen(check, tab, url, shots, name, **screen):
+    page = tab.open(url, **screen)
+    check_theme(check, page, screen.get('dark', False))
+    check_charts(check, page, CHARTS)
+    check.equal(f'{name}: too wide', page.run(OVERFLOW), [])
+    check.true(f'{name}: body fits', page.run(
+        'document.documentElement.scrollWidth <= innerWidth'))
+    shoot(page, shots, name + '.png')
+    check_quiet(check, page, url)
+    page.close()
+
+
+def check_empty(check, tab, url):
+    page = tab.open(url)
+    check.equal('title', page.run('document.title'), 'weir report')
+    check_quiet(check, page, url)
+    page.close()
+
+
+def dump(program, what, folder):
+    path = os.path.join(folder, what + '.html')
+    with open(path, 'wb') as f:
+        code = subprocess.run([program, what], stdout=f, check=False).returncode
+    if code == 77:
+        print('skip: weir was built without pages')
+        sys.exit(77)
+    if code:
+        print(f'FAIL page-dump {what} exited with {code}')
+        sys.exit(1)
+    return 'file://' + path
+
+
+def main(program, shots=None):
+    check = Checks()
+    if not browser.find():
+        print('skip: there is no chromium')
+        return 77
+    with tempfile.TemporaryDirectory(prefix='weir-page-') as folder:
+        full = dump(program, 'full', folder)
+        empty = dump(program, 'empty', folder)
+        with browser.Browser() as tab:
+            check_wide(check, tab, full, shots)
+            check_screen(check, tab, full, shots, 'dark', dark=True)
+            check_screen(check, tab, full, shots, 'phone', width=360,
+                         height=740, mobile=True)
+            check_empty(check, tab, empty)
+    print('FAILED' if check.failed else 'ok')
+    return 1 if check.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
