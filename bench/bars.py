@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from lib import (convert, jpeg, million, prefetch, reads, records,
+from lib import (convert, jpeg, million, monitor, prefetch, reads, records,
                  report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
@@ -20,6 +20,7 @@ MEASUREMENTS = {
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
     'million': (million.measure, 'indexing a million files'),
+    'monitor': (monitor.measure, 'a long run that is watched'),
 }
 
 
@@ -39,6 +40,9 @@ def parse(argv):
                    + ', '.join(MEASUREMENTS) + ')')
     p.add_argument('--quick', action='store_true',
                    help='few samples and rounds: a smoke test, no figures')
+    p.add_argument('--seconds', type=int, metavar='N',
+                   help='how long the watched run of \'monitor\' lasts '
+                   '(default: 600; with --quick 20)')
     p.add_argument('--data', metavar='DIR', help='where the data sets are '
                    'kept, generated once (default: OUT/data)')
     p.add_argument('--out', metavar='DIR', help='where the records and '

@@ -29,6 +29,7 @@ class Session:
 
     def __init__(self, args):
         self.quick = args.quick
+        self.seconds = args.seconds or (20 if args.quick else 600)
         self.weir = os.path.join(args.build, 'weir')
         self.out = args.out or os.path.join(args.build, 'bench')
         self.data = args.data or os.path.join(self.out, 'data')

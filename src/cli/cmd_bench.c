@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/bench_args.h"
@@ -101,6 +102,32 @@ static int check_digests(const struct wr_bench_plan *plan,
     return 0;
 }
 
+/* Watches the disks of the data set and of the tiers' folders. */
+static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
+                          const weir_dataset *ds)
+{
+    const struct bench_args *a = cli->args;
+    char *tiers = strdup(a->cache ? a->cache : ""), *tier, *rest = NULL;
+    const char *paths[WR_SAMPLER_DISKS];
+    size_t count = 0;
+
+    for (tier = tiers ? strtok_r(tiers, ",", &rest) : NULL;
+         tier && count < WR_SAMPLER_DISKS; tier = strtok_r(NULL, ",", &rest)) {
+        char *size = strrchr(tier, ':');
+
+        if (size)
+            *size = '\0';
+        if (strcmp(tier, "ram"))
+            paths[count++] = tier;
+    }
+    wr_monitor_start(m, cli,
+                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
+                                               .store = ds->store,
+                                               .paths = paths,
+                                               .path_count = count});
+    free(tiers);
+}
+
 static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
 {
     const struct bench_args *a = cli->args;
@@ -110,9 +137,7 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     weir_err err;
     int r, code;
 
-    wr_monitor_start(&monitor, cli,
-                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
-                                               .store = plan->ds->store});
+    start_monitor(&monitor, cli, plan->ds);
     wr_progress_start(
         &progress, cli,
         &(struct wr_progress_spec){.label = "measuring", .unit = "batches"});

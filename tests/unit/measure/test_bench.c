@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "measure/bench.h"
 
 #define SAMPLES 40
@@ -111,6 +113,56 @@ static void test_counts_and_digest(void **state)
     wr_bench_free(res, 3);
 }
 
+/* Of counted runs, in as many rows as there may be; together they cover all
+ * batches, whose exact times are kept beside. */
+static void check_series(const struct wr_bench_run *run, size_t capacity)
+{
+    const struct wr_series *s = &run->series;
+    const struct wr_bench_batch *times = run->batch_times;
+    size_t rows = wr_series_rows(s), n = run->batches;
+    double longest = 0, wait = 0;
+
+    assert_int_equal(s->capacity, capacity);
+    assert_int_equal(s->added, n);
+    assert_true(rows <= capacity);
+    assert_true(s->t[rows - 1] == (double)times[n - 1].at_ns / 1e6);
+    for (size_t i = 0; i < rows; i++)
+        longest = WR_MAX(longest, wr_series_value(s, i, WR_BENCH_WAIT));
+    for (size_t b = 0; b < n; b++)
+        wait = WR_MAX(wait, (double)times[b].wait_ns / 1e6);
+    assert_true(longest == wait);
+    assert_true(run->start_ns > 0);
+}
+
+static void test_batch_series(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_bench_case c;
+    struct wr_bench_plan plan = {.ds = f->ds,
+                                 .cases = &c,
+                                 .case_count = 1,
+                                 .rounds = 3,
+                                 .keep_batches = true};
+    struct wr_bench_result *res;
+    weir_err err;
+
+    set_case(&c, WEIR_U8);
+    c.cfg.epochs = 5; /* of 3 batches */
+    for (size_t rows = 0; rows <= 40; rows += 8) {
+        plan.batch_rows = rows;
+        assert_int_equal(wr_bench(&plan, &res, &err), 0);
+        assert_int_equal(res->runs[0].series.capacity, 0); /* the warm-up */
+        for (int i = 1; i < 3 && rows; i++) {
+            check_series(&res->runs[i], WR_MIN(rows, (size_t)16));
+            assert_int_equal(res->runs[i].series.merge, rows < 16 ? 2 : 1);
+            assert_true(isnan(wr_series_value(&res->runs[i].series, 0,
+                                              WR_BENCH_GAP)) == (rows >= 16));
+        }
+        assert_true(rows || !res->runs[1].series.capacity);
+        wr_bench_free(res, 1);
+    }
+}
+
 static void test_decode_limit(void **state)
 {
     struct fixture *f = *state;
@@ -179,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_and_digest),
+        cmocka_unit_test(test_batch_series),
         cmocka_unit_test(test_decode_limit),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_bad_samples_are_kept),
