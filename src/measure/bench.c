@@ -12,8 +12,8 @@
 #include "base/thread.h"
 
 /* Rows of all series of batches together, and of one at least. */
-#define BATCH_ROWS_ALL 100000
-#define BATCH_ROWS_MIN 256
+#define BATCH_ROWS_ALL 60000
+#define BATCH_ROWS_MIN 64
 
 /* The state of one benchmark. */
 struct bench {
