@@ -133,7 +133,7 @@ void random_writes(void **state)
     sheet_init(&s, state, 4);
     put(&s, 0, ALL, 0);
     check_all(&s, ALL);
-    for (unsigned k = 0; k < 200; k++) {
+    for (unsigned k = 0; k < 80; k++) {
         uint64_t from = wr_rng_below(&rng, BLOCKS) * BLOCK, len = BLOCK, odd;
 
         odd = wr_rng_below(&rng, 4);

@@ -268,6 +268,168 @@ static void open_objects(void **state)
     wr_store_close(st);
 }
 
+/* --- writes: into w.bin, 100 zeros, made anew each time --- */
+
+struct writing {
+    struct fault f;
+    struct wr_object *o;
+};
+
+static void writing_init(struct writing *w, const char *rules)
+{
+    fault_init(&w->f, rules);
+    assert_int_equal(w->f.st->ops->object_open(w->f.st, "w.bin", WR_OPEN_CREATE,
+                                               &w->o, NULL),
+                     0);
+    assert_int_equal(w->o->ops->resize(w->o, SIZE, NULL), 0);
+}
+
+static void writing_done(struct writing *w)
+{
+    struct wr_store *st = w->f.st;
+
+    w->o->ops->close(w->o, /* sync= */ false, NULL);
+    assert_int_equal(st->ops->change(st, WR_REMOVE, "w.bin", NULL, NULL), 0);
+    fault_done(&w->f);
+}
+
+static int write_one(struct writing *w)
+{
+    struct fault *f = &w->f;
+    struct wr_io *io = &f->rd, *back;
+
+    memset(f->buf, 'w', SIZE);
+    f->rd = (struct wr_io){.op = WR_IO_WRITE,
+                           .object = w->o,
+                           .len = SIZE,
+                           .buf = f->buf,
+                           .cap = SIZE};
+    assert_int_equal(f->q->ops->submit(f->q, &io, 1), 1);
+    assert_int_equal(f->q->ops->reap(f->q, &back, 1, /* wait= */ true), 1);
+    assert_ptr_equal(back, io);
+    assert_int_equal(io->len, SIZE);
+    assert_ptr_equal(io->object, w->o);
+    return io->result;
+}
+
+/* How many bytes of the file are written. */
+static unsigned count_written(struct writing *w)
+{
+    char bytes[SIZE];
+    unsigned n = 0;
+
+    assert_int_equal(w->o->ops->read(w->o, bytes, SIZE, 0, NULL), SIZE);
+    while (n < SIZE && bytes[n] == 'w')
+        n++;
+    for (unsigned i = n; i < SIZE; i++)
+        assert_int_equal(bytes[i], 0);
+    return n;
+}
+
+static void failing_writes(void **state)
+{
+    static const struct {
+        const char *rule;
+        int code;
+        unsigned written;
+        const char *why;
+    } table[] = {
+        {"", 0, SIZE, NULL},
+        {"eio@1,write-eio@2", 0, SIZE, NULL}, /* not this one */
+        {"write-eio", WEIR_EIO, 0, "Input/output error"},
+        {"write-enospc", WEIR_ENOSPC, 0, "No space left on device"},
+        {"write-short", WEIR_EIO, SIZE / 2, "Input/output error"},
+        {"write-short=7", WEIR_EIO, 7, "Input/output error"},
+        {"write-short=0", WEIR_EIO, 0, "Input/output error"},
+        {"write-short=100", 0, SIZE, NULL},
+        {"write-short,write-enospc", WEIR_ENOSPC, 0, "No space"},
+        {"write-eio@~w.b", WEIR_EIO, 0, "Input/output error"},
+        {"write-eio@~z", 0, SIZE, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * WR_ARRAY_LEN(table); i++) {
+        size_t k = i / 2;
+        char bytes[SIZE];
+        struct writing w;
+        weir_err err = {0};
+        int r;
+
+        writing_init(&w, table[k].rule);
+        if (i % 2) { /* through the object */
+            memset(bytes, 'w', SIZE);
+            r = w.o->ops->write(w.o, bytes, SIZE, 0, &err);
+        } else {
+            r = write_one(&w);
+            assert_int_equal(w.f.rd.got, table[k].written);
+            assert_int_equal(w.f.rd.step, WR_STEP_WRITE);
+            if (r)
+                wr_io_error(&w.f.rd, "w.bin", &err);
+        }
+        assert_int_equal(r, table[k].code);
+        if (r) {
+            assert_non_null(strstr(err.msg, "'w.bin': cannot write"));
+            assert_non_null(strstr(err.msg, table[k].why));
+        }
+        if (!strncmp(table[k].rule, "eio", 3)) /* the first read fails */
+            assert_int_equal(w.o->ops->read(w.o, bytes, 1, 0, NULL), WEIR_EIO);
+        assert_int_equal(count_written(&w), table[k].written);
+        writing_done(&w);
+    }
+}
+
+/* Reads, writes and syncs are counted apart. */
+static void writes_are_counted_by_themselves(void **state)
+{
+    struct writing w;
+
+    (void)state;
+    writing_init(&w, "write-eio@2,eio@3,sync-eio@2");
+    assert_int_equal(read_one(&w.f, "a.bin"), 0);
+    assert_int_equal(write_one(&w), 0);
+    assert_int_equal(w.o->ops->sync(w.o, NULL), 0);
+    assert_int_equal(read_one(&w.f, "a.bin"), 0);
+    assert_int_equal(write_one(&w), WEIR_EIO);
+    assert_int_equal(w.o->ops->sync(w.o, NULL), WEIR_EIO);
+    assert_int_equal(read_one(&w.f, "a.bin"), WEIR_EIO);
+    assert_int_equal(write_one(&w), 0);
+    assert_int_equal(w.o->ops->sync(w.o, NULL), 0);
+    writing_done(&w);
+}
+
+static void late_writes(void **state)
+{
+    struct writing w;
+    uint64_t start;
+
+    (void)state;
+    writing_init(&w, "write-delay=30");
+    start = wr_clock_ns();
+    assert_int_equal(write_one(&w), 0);
+    assert_true(wr_clock_ns() - start >= 30 * WR_NS_PER_MS);
+    start = wr_clock_ns();
+    assert_int_equal(w.o->ops->write(w.o, "x", 1, 0, NULL), 0);
+    assert_true(wr_clock_ns() - start >= 30 * WR_NS_PER_MS);
+    writing_done(&w);
+}
+
+static void failing_syncs(void **state)
+{
+    struct wr_object *o;
+    struct writing w;
+    weir_err err;
+
+    (void)state;
+    writing_init(&w, "sync-eio");
+    assert_int_equal(w.o->ops->sync(w.o, &err), WEIR_EIO);
+    assert_string_equal(err.msg, "'w.bin': cannot sync: Input/output error");
+    assert_int_equal(
+        w.f.st->ops->object_open(w.f.st, "w.bin", WR_OPEN_WRITE, &o, NULL), 0);
+    assert_int_equal(o->ops->close(o, /* sync= */ true, &err), WEIR_EIO);
+    assert_non_null(strstr(err.msg, "'w.bin': cannot sync"));
+    writing_done(&w);
+}
+
 static void wrong_rules_are_named(void **state)
 {
     static const struct {
@@ -283,6 +445,10 @@ static void wrong_rules_are_named(void **state)
         {"short=x", "'x'"},
         {"delay=-1", "'-1'"},
         {"eio,EIO", "EIO"},
+        {"write-eio=1", "'write-eio' takes no value"},
+        {"write-delay", "'write-delay' takes a value"},
+        {"write-flip", "write-flip"},
+        {"sync-eio=1", "'sync-eio' takes no value"},
         {"a,b", "'a'"},
         {"delay=99999999999", "99999999999"},
         {"eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio",
@@ -340,6 +506,10 @@ int main(void)
         cmocka_unit_test(late_reads_are_overtaken),
         cmocka_unit_test(when),
         cmocka_unit_test(open_objects),
+        cmocka_unit_test(failing_writes),
+        cmocka_unit_test(writes_are_counted_by_themselves),
+        cmocka_unit_test(late_writes),
+        cmocka_unit_test(failing_syncs),
         cmocka_unit_test(wrong_rules_are_named),
         cmocka_unit_test(wrong_urls),
         cmocka_unit_test(the_registry),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -149,12 +150,81 @@ static void without_io_uring(void **state)
     wr_store_close(st);
 }
 
+#define LIMIT ((size_t)64 << 10)
+
+/* Files may grow to LIMIT bytes: the write that meets the limit comes back
+ * short, the next one fails. */
+static void a_write_that_ends_early(struct wr_store *st, struct wr_object *o,
+                                    const struct wr_queue_config *cfg,
+                                    size_t offset)
+{
+    struct wr_queue *q;
+    struct wr_io io = {.op = WR_IO_WRITE, .object = o, .offset = offset}, *p;
+    struct wr_stat sb;
+    weir_err err;
+
+    io.len = io.cap = 2 * LIMIT;
+    assert_int_equal(posix_memalign(&io.buf, WR_DIRECT_ALIGN, io.len), 0);
+    memset(io.buf, 'x', io.len);
+    assert_int_equal(st->ops->queue_open(st, cfg, &q, NULL), 0);
+    p = &io;
+    assert_int_equal(q->ops->submit(q, &p, 1), 1);
+    assert_int_equal(q->ops->reap(q, &p, 1, /* wait= */ true), 1);
+    assert_int_equal(io.result, WEIR_EIO);
+    assert_int_equal(io.got, LIMIT - offset);
+    assert_int_equal(wr_io_error(&io, "grown", &err), WEIR_EIO);
+    assert_non_null(strstr(err.msg, "cannot write 131072 bytes at offset"));
+    assert_non_null(strstr(err.msg, "File too large"));
+    q->ops->close(q);
+    assert_int_equal(st->ops->stat(st, "grown", &sb, NULL), 0);
+    assert_int_equal(sb.size, LIMIT);
+    free(io.buf);
+}
+
+static void growth_that_fails(void **state)
+{
+    static const enum weir_io engines[] = {WEIR_IO_AUTO, WEIR_IO_BLOCKING};
+    struct rlimit old, few;
+    struct wr_object *o;
+    struct wr_store *st;
+    struct wr_stat sb;
+    char *leaf = NULL;
+    weir_err err;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    few = old;
+    few.rlim_cur = LIMIT;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    assert_int_equal(wr_store_open(".", &st, &leaf, NULL), 0);
+    assert_int_equal(
+        st->ops->object_open(st, "grown", WR_OPEN_CREATE, &o, NULL), 0);
+    for (unsigned i = 0; i < 8; i++) {
+        struct wr_queue_config cfg = {
+            .depth = 2, .io = engines[i / 4], .direct = i / 2 % 2};
+
+        assert_int_equal(o->ops->resize(o, 0, NULL), 0);
+        a_write_that_ends_early(st, o, &cfg, i % 2 ? 100 : WR_DIRECT_ALIGN);
+    }
+    assert_int_equal(o->ops->resize(o, 1000, NULL), 0);
+    assert_int_equal(o->ops->resize(o, LIMIT + 1, &err), WEIR_EIO);
+    assert_string_equal(err.msg, "'grown': cannot resize: File too large");
+    assert_int_equal(st->ops->stat(st, "grown", &sb, NULL), 0);
+    assert_int_equal(sb.size, 1000);
+    assert_int_equal(o->ops->close(o, /* sync= */ false, NULL), 0);
+    assert_int_equal(st->ops->change(st, WR_REMOVE, "grown", NULL, NULL), 0);
+    setrlimit(RLIMIT_FSIZE, &old);
+    wr_store_close(st);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_of_entries),
         cmocka_unit_test(paths_of_leaves),
         cmocka_unit_test(without_io_uring),
+        cmocka_unit_test(growth_that_fails),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
