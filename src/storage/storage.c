@@ -13,6 +13,7 @@
 static const struct wr_storage_ops *const backends[] = {
     &wr_storage_file,
     &wr_storage_fault,
+    &wr_storage_emu,
 };
 
 const struct wr_storage_ops *wr_storage_at(unsigned k)

@@ -194,5 +194,6 @@ int wr_store_slurp(struct wr_store *st, const char *path, size_t limit,
 
 extern const struct wr_storage_ops wr_storage_file;
 extern const struct wr_storage_ops wr_storage_fault;
+extern const struct wr_storage_ops wr_storage_emu;
 
 #endif

@@ -26,6 +26,10 @@ static const struct backend backends[] = {
      false},
     {"file, any engine, lazy", "", WEIR_IO_AUTO, false, true},
     {"fault, direct, lazy", "fault::", WEIR_IO_AUTO, true, true},
+    {"emulated, no limits", "emu:null:", WEIR_IO_AUTO, false, true},
+    {"emulated ssd, direct", "emu:ssd:", WEIR_IO_BLOCKING, true, false},
+    {"emulated in a faulty one", "fault::emu:optane:", WEIR_IO_AUTO, false,
+     false},
 };
 
 /* --- names, folders, objects --- */
@@ -218,7 +222,8 @@ int main(void)
 {
     struct backend bes[WR_ARRAY_LEN(backends)];
     const struct CMUnitTest tests[] = {CASES(0), CASES(1), CASES(2), CASES(3),
-                                       CASES(4), CASES(5), CASES(6), CASES(7)};
+                                       CASES(4), CASES(5), CASES(6), CASES(7),
+                                       CASES(8), CASES(9), CASES(10)};
 
     memcpy(bes, backends, sizeof(bes));
     for (size_t b = 0; b < WR_ARRAY_LEN(backends); b++)
