@@ -12,6 +12,7 @@
     X(inspect)                                                                 \
     X(convert)                                                                 \
     X(stage)                                                                   \
+    X(probe)                                                                   \
     X(bench)                                                                   \
     X(cache)                                                                   \
     X(mount)                                                                   \

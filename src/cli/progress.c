@@ -54,6 +54,7 @@ void wr_progress_line(const struct wr_progress_spec *spec,
     double seconds = (double)view->elapsed_ns / 1e9;
     double rate = seconds > 0 ? (double)view->done / seconds : 0;
     double left = (double)view->total - (double)view->done;
+    bool counts = spec->bytes || spec->unit;
     char a[32], b[32], part[128];
     size_t fit;
 
@@ -68,15 +69,19 @@ void wr_progress_line(const struct wr_progress_spec *spec,
     else
         part[0] = '\0';
     append(buf, cap, part, view->width);
-    snprintf(part, sizeof(part), "  %s%s%s%s%s", a, view->total ? " of " : "",
-             view->total ? b : "", spec->bytes ? "" : " ",
-             spec->bytes ? "" : spec->unit);
-    append(buf, cap, part, view->width);
+    if (counts) {
+        snprintf(part, sizeof(part), "  %s%s%s%s%s", a,
+                 view->total ? " of " : "", view->total ? b : "",
+                 spec->bytes ? "" : " ", spec->bytes ? "" : spec->unit);
+        append(buf, cap, part, view->width);
+    }
     if (rate > 0 && view->total && left >= 0) {
         snprintf(part, sizeof(part), "  ETA %s",
                  format_clock(left / rate, a, sizeof(a)));
         append(buf, cap, part, view->width);
     }
+    if (!counts)
+        return;
     snprintf(part, sizeof(part), "  %s/s",
              format_amount(spec, rate, a, sizeof(a)));
     append(buf, cap, part, view->width);

@@ -20,7 +20,8 @@
 
 struct wr_progress_spec {
     const char *label; /* borrowed until the end: "drop" */
-    const char *unit;  /* borrowed until the end: "files" */
+    const char *unit;  /* borrowed until the end: "files"; NULL: the counts
+                          mean nothing but the part that is done */
     uint64_t total;    /* 0: not known; no percentage, no ETA */
     bool bytes;        /* counts are bytes: shown as 1.2 GB, `unit` unused */
 };

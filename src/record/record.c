@@ -89,6 +89,19 @@ int wr_record_print(const json_t *record, FILE *out)
     return 0;
 }
 
+/* Puts `what` into a stream; -1 when that fails. */
+typedef int (*put_fn)(const void *what, FILE *f);
+
+static int put_json(const void *what, FILE *f)
+{
+    return wr_record_print(what, f);
+}
+
+static int put_text(const void *what, FILE *f)
+{
+    return fputs(what, f) == EOF ? -1 : 0;
+}
+
 /* A device, a pipe or a link is written to, never replaced. */
 static bool is_special(const char *path)
 {
@@ -99,7 +112,7 @@ static bool is_special(const char *path)
 }
 
 /* Writes to `path`; messages call it `shown`. */
-static int write_in_place(const json_t *record, const char *path,
+static int write_in_place(put_fn put, const void *what, const char *path,
                           const char *shown, weir_err *err)
 {
     FILE *f = fopen(path, "w");
@@ -107,27 +120,38 @@ static int write_in_place(const json_t *record, const char *path,
 
     if (!f)
         return wr_fail_errno(err, errno, "'%s': cannot create", shown);
-    if (wr_record_print(record, f) < 0)
+    if (put(what, f) < 0 || fflush(f) == EOF)
         r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
     if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
     return r;
 }
 
-int wr_record_write(const json_t *record, const char *path, weir_err *err)
+static int write_whole(put_fn put, const void *what, const char *path,
+                       weir_err *err)
 {
     char *temp = NULL;
     int r;
 
     if (is_special(path))
-        return write_in_place(record, path, path, err);
+        return write_in_place(put, what, path, path, err);
     if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = write_in_place(record, temp, path, err);
+    r = write_in_place(put, what, temp, path, err);
     if (r == 0 && rename(temp, path) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot rename", path);
     if (r < 0)
         unlink(temp);
     free(temp);
     return r;
+}
+
+int wr_record_write(const json_t *record, const char *path, weir_err *err)
+{
+    return write_whole(put_json, record, path, err);
+}
+
+int wr_record_write_text(const char *text, const char *path, weir_err *err)
+{
+    return write_whole(put_text, text, path, err);
 }

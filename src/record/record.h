@@ -26,4 +26,7 @@ int wr_record_print(const json_t *record, FILE *out);
  * written to in place. */
 int wr_record_write(const json_t *record, const char *path, weir_err *err);
 
+/* The same for another result, which is text. */
+int wr_record_write_text(const char *text, const char *path, weir_err *err);
+
 #endif

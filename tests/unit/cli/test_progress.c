@@ -35,6 +35,7 @@ static void test_line(void **state)
 {
     struct wr_progress_spec files = {.label = "drop", .unit = "files"};
     struct wr_progress_spec bytes = {.label = "read", .bytes = true};
+    struct wr_progress_spec parts = {.label = "probe"};
 
     (void)state;
     expect_line(&files, (struct wr_progress_view){2000, 10000, 2 * SEC, 80},
@@ -45,6 +46,8 @@ static void test_line(void **state)
                 "read    0%  1.0 MB of 8.0 GB  ETA 2:13:19  1.0 MB/s");
     expect_line(&files, (struct wr_progress_view){0, 10, 0, 80},
                 "drop    0%  0 of 10 files  0/s");
+    expect_line(&parts, (struct wr_progress_view){250, 1000, 2 * SEC, 80},
+                "probe   25%  ETA 0:06");
 }
 
 static void test_line_fits(void **state)

@@ -163,6 +163,24 @@ static void test_target_is_a_link(void **state)
     rmdir(dir);
 }
 
+static void test_text(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64], back[32] = "";
+    FILE *f;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/p.profile", dir);
+    assert_int_equal(wr_record_write_text("name = x\n", path, NULL), 0);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(back, sizeof(back), f));
+    fclose(f);
+    assert_string_equal(back, "name = x\n");
+    assert_int_equal(count_entries(dir), 1);
+    unlink(path);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test(test_target_is_a_folder),
         cmocka_unit_test(test_target_is_a_link),
+        cmocka_unit_test(test_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

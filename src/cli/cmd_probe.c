@@ -1,0 +1,450 @@
+/* cmd_probe.c - weir probe: what the storage behind a path can do.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/feed_args.h"
+#include "cli/interrupt.h"
+#include "cli/monitor.h"
+#include "cli/open.h"
+#include "cli/probe_json.h"
+#include "cli/probe_plan.h"
+#include "cli/probe_text.h"
+#include "cli/probe_verdict.h"
+#include "cli/progress.h"
+#include "measure/probe.h"
+#include "measure/probe_fit.h"
+#include "record/record.h"
+
+#define PARTS        1000 /* of the progress */
+#define QUICK_PASSES 3
+#define FULL_PASSES  5
+#define QUICK_S      0.3
+#define FULL_S       0.6
+#define QUICK_FILES  1000
+#define FULL_FILES   4000
+
+struct probe_args {
+    bool quick, dry_run, json;
+    struct wr_enum_list only;
+    int access, io;
+    struct wr_uint_list depth, block, workers;
+    uint64_t size, files, passes, seed;
+    double seconds, monitor_hz;
+    const char *like, *file; /* borrowed from argv, as all texts */
+    const char *record, *profile;
+};
+
+/* One run of the command. */
+struct probe {
+    struct wr_cli *cli; /* borrowed */
+    struct wr_probe_tests tests;
+    struct wr_probe_plan plan;
+    struct wr_store *store; /* owned */
+    struct wr_probe_report report;
+    struct wr_monitor monitor;
+    struct wr_progress progress;
+    char label[WR_PROBE_NAME];
+};
+
+/* --- settings --- */
+
+static int make_tests(struct probe *p, weir_err *err)
+{
+    const struct probe_args *a = p->cli->args;
+    struct wr_probe_wish w = {
+        .quick = a->quick,
+        .access = (enum wr_probe_access)a->access,
+        .depth = a->depth,
+        .block = a->block,
+        .workers = a->workers,
+    };
+
+    for (size_t k = 0; k < a->only.count; k++)
+        w.groups |= 1u << a->only.v[k];
+    return wr_probe_plan_tests(&w, &p->tests, err);
+}
+
+/* The folder must be there before anything else is done. */
+static int open_place(struct probe *p, weir_err *err)
+{
+    const char *url = p->cli->operands[0];
+    char *leaf = NULL;
+    struct wr_stat sb;
+    int r = wr_store_open(url, &p->store, &leaf, err);
+
+    if (r == 0 && leaf)
+        r = wr_fail(err, WEIR_EINVAL,
+                    "'%s': a file: give a folder, and the file by --file", url);
+    free(leaf);
+    if (r == 0)
+        r = p->store->ops->stat(p->store, "", &sb, err);
+    if (r == 0 && sb.kind != WR_KIND_DIR)
+        r = wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
+    return r;
+}
+
+static int take_mix(struct probe *p, weir_err *err)
+{
+    const struct probe_args *a = p->cli->args;
+    weir_dataset *ds = NULL;
+    int r;
+
+    wr_probe_mix_imagenet(&p->plan.mix);
+    if (!a->like)
+        return 0;
+    r = wr_cli_open(p->cli, a->like, &(struct wr_open_args){0}, &ds, err);
+    if (r < 0)
+        return r;
+    if (weir_dataset_count(ds) == 0)
+        r = wr_fail(err, WEIR_EINVAL, "'%s': no samples in it", a->like);
+    else
+        r = wr_probe_mix_of(ds, &p->plan.mix, err);
+    weir_dataset_close(&ds);
+    return r;
+}
+
+static void fill_plan(struct probe *p)
+{
+    const struct probe_args *a = p->cli->args;
+    struct wr_probe_plan *plan = &p->plan;
+    uint64_t space = 0;
+
+    if (p->store->ops->space)
+        (void)p->store->ops->space(p->store, &space, NULL);
+    plan->url = p->cli->operands[0];
+    plan->file = a->file;
+    plan->file_bytes = wr_probe_plan_size(a->size, a->quick, space);
+    plan->small_files = a->files   ? (unsigned)a->files
+                        : a->quick ? QUICK_FILES
+                                   : FULL_FILES;
+    plan->tests = p->tests.v;
+    plan->test_count = p->tests.count;
+    plan->passes = a->passes  ? (unsigned)a->passes
+                   : a->quick ? QUICK_PASSES
+                              : FULL_PASSES;
+    plan->seconds = a->seconds > 0 ? a->seconds : a->quick ? QUICK_S : FULL_S;
+    plan->io = (enum weir_io)a->io;
+    plan->seed = a->seed;
+}
+
+/* --- the run --- */
+
+static void on_progress(void *arg, const char *what, double part)
+{
+    struct probe *p = arg;
+
+    snprintf(p->label, sizeof(p->label), "%s", what);
+    wr_progress_set(&p->progress, (uint64_t)(part * PARTS));
+}
+
+static int measure(struct probe *p, weir_err *err)
+{
+    const struct probe_args *a = p->cli->args;
+    int r;
+
+    snprintf(p->label, sizeof(p->label), "probing");
+    wr_progress_start(
+        &p->progress, p->cli,
+        &(struct wr_progress_spec){.label = p->label, .total = PARTS});
+    p->plan.progress = on_progress;
+    p->plan.progress_arg = p;
+    p->plan.stopped = wr_interrupted;
+    wr_monitor_start(
+        &p->monitor, p->cli,
+        &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = p->store});
+    r = wr_probe(&p->plan, &p->report, err);
+    wr_monitor_stop(&p->monitor);
+    wr_progress_end(&p->progress);
+    return r;
+}
+
+static int write_record(const struct probe *p, weir_err *err)
+{
+    const struct probe_args *a = p->cli->args;
+    json_t *record;
+    int r = 0;
+
+    if (!a->record && !a->json)
+        return 0;
+    record = wr_probe_record(&(struct wr_probe_record){.plan = &p->plan,
+                                                       .report = &p->report,
+                                                       .store = p->store,
+                                                       .monitor = &p->monitor});
+    if (!record)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (a->json)
+        (void)wr_record_print(record, p->cli->out); /* checked at the end */
+    if (a->record)
+        r = wr_record_write(record, a->record, err);
+    json_decref(record);
+    return r;
+}
+
+static int write_profile(const struct probe *p, weir_err *err)
+{
+    const struct probe_args *a = p->cli->args;
+    struct wr_device_profile profile;
+    char *text;
+    int r;
+
+    if (!a->profile)
+        return 0;
+    r = wr_probe_fit(&p->plan, &p->report, &profile, err);
+    if (r < 0)
+        return r;
+    text = wr_device_profile_text(&profile);
+    if (!text)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_record_write_text(text, a->profile, err);
+    free(text);
+    return r;
+}
+
+/* A file that cannot be written must not cost the other results. */
+static int give_results(const struct probe *p)
+{
+    const struct probe_args *a = p->cli->args;
+    weir_err err, profile_err;
+    int r = 0, fitted;
+
+    if (!a->json) {
+        r = wr_probe_print_tables(p->cli, &p->plan, &p->report, &err);
+        if (r == 0)
+            r = wr_probe_print_verdict(p->cli, &p->plan, &p->report, &err);
+    }
+    if (r == 0)
+        r = write_record(p, &err);
+    fitted = write_profile(p, &profile_err);
+    if (fitted < 0)
+        (void)wr_cli_fail(p->cli, "%s", profile_err.msg);
+    if (r < 0)
+        return wr_cli_fail(p->cli, "%s", err.msg);
+    return fitted < 0 ? WR_EXIT_FAILED : WR_EXIT_DONE;
+}
+
+static int probe_place(struct probe *p)
+{
+    const struct probe_args *a = p->cli->args;
+    weir_err err;
+    int code;
+
+    if (open_place(p, &err) < 0 || take_mix(p, &err) < 0)
+        return wr_cli_fail(p->cli, "%s", err.msg);
+    fill_plan(p);
+    if (!a->json || a->dry_run)
+        wr_probe_print_head(p->cli, &p->plan, p->store);
+    if (a->dry_run)
+        return wr_probe_print_plan(p->cli, &p->plan, &err) < 0
+                   ? wr_cli_fail(p->cli, "%s", err.msg)
+                   : WR_EXIT_DONE;
+    fflush(p->cli->out);
+    if (measure(p, &err) < 0)
+        return wr_interrupted()
+                   ? wr_cli_fail(p->cli, "interrupted: there is no result, and "
+                                         "what was written is removed")
+                   : wr_cli_fail(p->cli, "%s", err.msg);
+    code = give_results(p);
+    wr_probe_report_done(&p->report);
+    return code;
+}
+
+static int probe_run(struct wr_cli *cli)
+{
+    struct probe *p = calloc(1, sizeof(*p));
+    weir_err err;
+    int code;
+
+    if (!p)
+        return wr_cli_fail(cli, "out of memory");
+    p->cli = cli;
+    if (make_tests(p, &err) < 0)
+        code = wr_cli_usage(cli, "%s", err.msg);
+    else
+        code = probe_place(p);
+    wr_monitor_free(&p->monitor);
+    wr_store_close(p->store);
+    free(p);
+    return code;
+}
+
+/* --- tables --- */
+
+static const struct wr_choice group_choices[] = {
+    {"seq", WR_PROBE_GROUP_SEQ, "sequential reads and writes"},
+    {"random", WR_PROBE_GROUP_RANDOM, "random reads over sizes and depths"},
+    {"mix", WR_PROBE_GROUP_MIX, "random reads of the sizes of samples"},
+    {"files", WR_PROBE_GROUP_FILES, "small files: read and create"},
+    {"sync", WR_PROBE_GROUP_SYNC, "how long a sync takes"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice access_choices[] = {
+    {"both", WR_PROBE_BOTH, "big files directly, and a few tests buffered"},
+    {"direct", WR_PROBE_DIRECT, "past the page cache (O_DIRECT)"},
+    {"buffered", WR_PROBE_BUFFERED, "through it, dropped before each test"},
+    {NULL, 0, NULL}};
+
+#define A struct probe_args
+static const struct wr_option options[] = {
+    {.name = "quick",
+     WR_OPT_FLAG(A, quick),
+     .group = "What is measured",
+     .help = "fewer and shorter tests: about 20 s instead of 3 minutes"},
+    {.name = "only",
+     WR_OPT_ENUM_LIST(A, only),
+     .arg = "GROUP,...",
+     .choices = group_choices,
+     .def_note = "all of them",
+     .help = "these groups of tests alone"},
+    {.name = "like",
+     WR_OPT_STRING(A, like),
+     .arg = "DATASET",
+     .def_note = "the sizes of ImageNet",
+     .flags = WR_OPTION_PATH,
+     .help = "small files and the mix get the sizes of this data set's "
+             "samples"},
+    {.name = "depth",
+     .letter = 'd',
+     WR_OPT_UINT_LIST(A, depth),
+     .arg = "N,...",
+     .min = 1,
+     .max = 4096,
+     .def_note = "1 to 128",
+     .help = "requests in flight of each worker"},
+    {.name = "block",
+     .letter = 'b',
+     WR_OPT_UINT_LIST(A, block),
+     .arg = "SIZE,...",
+     .min = 512,
+     .max = 64 << 20,
+     .def_note = "4K to 1M",
+     .flags = WR_OPTION_BYTES,
+     .help = "sizes of the random reads"},
+    {.name = "workers",
+     .letter = 'w',
+     WR_OPT_UINT_LIST(A, workers),
+     .arg = "N,...",
+     .min = 1,
+     .max = 256,
+     .def_note = "1, for small files up to 8",
+     .help = "threads that read or write at once"},
+    {.name = "access",
+     WR_OPT_ENUM(A, access),
+     .arg = "HOW",
+     .choices = access_choices,
+     .def = "both",
+     .help = "past the page cache or through it"},
+
+    {.name = "file",
+     WR_OPT_STRING(A, file),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .group = "How",
+     .help = "read this file instead of a fresh one: what was written long ago "
+             "shows the disk's own speed, not that of a cache below it"},
+    {.name = "size",
+     WR_OPT_SIZE(A, size),
+     .arg = "SIZE",
+     .min = 1 << 20,
+     .def_note = "4G, quick 512M, at most an eighth of the free space",
+     .help = "size of the fresh big file"},
+    {.name = "files",
+     WR_OPT_UINT(A, files),
+     .arg = "N",
+     .min = 1,
+     .max = 10000000,
+     .def_note = "4000, quick 1000",
+     .help = "how many small files"},
+    {.name = "passes",
+     WR_OPT_UINT(A, passes),
+     .arg = "N",
+     .min = 1,
+     .max = 100,
+     .def_note = "5, quick 3",
+     .help = "how often all tests are run; medians count"},
+    {.name = "seconds",
+     WR_OPT_DOUBLE(A, seconds),
+     .arg = "S",
+     .min = 0.01,
+     .max = 3600,
+     .def_note = "0.6, quick 0.3",
+     .help = "length of one test in one pass"},
+    {.name = "io",
+     WR_OPT_ENUM(A, io),
+     .arg = "ENGINE",
+     .choices = wr_feed_io,
+     .def = "auto",
+     .help = "I/O engine"},
+    {.name = "seed",
+     WR_OPT_UINT(A, seed),
+     .arg = "N",
+     .def = "0",
+     .help = "of the random places and sizes"},
+    {.name = "dry-run",
+     .letter = 'n',
+     WR_OPT_FLAG(A, dry_run),
+     .help = "only say what would be done: tests, bytes and seconds"},
+    WR_MONITOR_OPTION(A),
+
+    {.name = "record",
+     .letter = 'o',
+     WR_OPT_STRING(A, record),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .group = "Results",
+     .help = "write the record (JSON) there"},
+    {.name = "profile",
+     WR_OPT_STRING(A, profile),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "fit a device profile, for emu: paths and weir mount"},
+    {.name = "json",
+     WR_OPT_FLAG(A, json),
+     .help = "print the record instead of the tables"},
+    WR_OPTIONS_END};
+#undef A
+
+static const struct wr_operand operands[] = {
+    {.name = "PATH",
+     .flags = WR_OPERAND_PATH,
+     .help = "a folder on the storage in question; emu:PROFILE:FOLDER plays a "
+             "device"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir probe /data --quick",
+     "what the storage below /data can do, in 20 s"},
+    {"weir probe /data --like photos -o disk.json",
+     "all tests, small files sized as in 'photos', kept as a record"},
+    {"weir probe /data --file /data/old.tar --only seq,random",
+     "how fast data are read that were written long ago"},
+    {"weir probe /data --only random -b 4K,128K -d 1,8,32",
+     "random reads of two sizes at three depths"},
+    {"weir probe /data --profile disk.profile",
+     "a profile, to play this disk elsewhere: emu:./disk.profile:/ssd/data"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_probe = {
+    .name = "probe",
+    .group = WR_GROUP_MEASURE,
+    .summary = "measure what the storage behind a path can do",
+    .description =
+        "Runs storage tests as deep learning needs them: sequential reads and "
+        "writes of 1 MiB, random reads over sizes and depths, the request "
+        "sizes of a data set, many small files (opened, read, closed; "
+        "created), and syncs. All tests are run in passes; the medians count, "
+        "'+-' is half of the range over the passes, and latencies are those of "
+        "all passes.\n\n"
+        "Everything is written into one folder below PATH, which is removed "
+        "at the end, after Ctrl-C too. The page cache is kept out (direct "
+        "requests, or pages dropped before a test), and the kernel is asked "
+        "whether that held. A cache below the kernel cannot be dropped: when "
+        "the passes tell of one, the output says so.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct probe_args),
+    .examples = examples,
+    .run = probe_run,
+};

@@ -1,0 +1,22 @@
+/* probe_json.h - the results of a probe for programs: the record.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_PROBE_JSON_H
+#define WR_CLI_PROBE_JSON_H
+
+#include <jansson.h>
+
+#include "cli/monitor.h"
+#include "measure/probe.h"
+
+/* What goes into a record. */
+struct wr_probe_record {
+    const struct wr_probe_plan *plan;
+    const struct wr_probe_report *report;
+    struct wr_store *store;           /* borrowed: the folder, for the host */
+    const struct wr_monitor *monitor; /* stopped */
+};
+
+/* NULL when memory is short. */
+json_t *wr_probe_record(const struct wr_probe_record *p);
+
+#endif

@@ -1,0 +1,2 @@
+# No request in flight.
+weir probe . --depth 0

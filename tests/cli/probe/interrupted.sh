@@ -1,0 +1,15 @@
+# Ctrl-C at several moments: exit 130, the folder gone, no record.
+mkdir place
+for wait in 0.05 0.3 0.8 1.5; do
+    weir probe place --quick --size 64M --files 200 -o run.json >out 2>err &
+    pid=$!
+    sleep "$wait"
+    kill -INT "$pid"
+    code=0
+    wait "$pid" || code=$?
+    [ "$code" = 130 ]
+    [ -z "$(ls -A place)" ]
+    for left in run.json*; do [ ! -e "$left" ]; done
+    ! grep -q 'Sequential' out
+done
+cat err

@@ -1,0 +1,2 @@
+# A path that is not there.
+weir probe nowhere --quick

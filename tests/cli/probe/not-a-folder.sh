@@ -1,0 +1,3 @@
+# A file instead of a folder.
+echo x >file
+weir probe file --quick

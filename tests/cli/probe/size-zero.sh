@@ -1,0 +1,2 @@
+# No file to read.
+weir probe . --size 0

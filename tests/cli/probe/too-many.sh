@@ -1,0 +1,3 @@
+# Lists that multiply.
+all=$(seq -s, 1 40)
+weir probe . --depth "$all" --workers "$all"

@@ -1,0 +1,2 @@
+# A group that is not there.
+weir probe . --only seq,fast
