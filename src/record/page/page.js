@@ -232,9 +232,11 @@
     const xUnit = unitOf(data.x);
     const yUnit = unitOf(data.y);
     return {
+      boxPadding: 4,
+      padding: 8,
       callbacks: {
         title: (items) => !items.length ? "" : isBars(data)
-          ? data.labels[items[0].dataIndex]
+          ? (data.x ? data.x + ": " : "") + data.labels[items[0].dataIndex]
           : data.x.replace(/\s*\([^()]*\)\s*$/, "") + ": "
             + valueText(items[0].parsed.x, xUnit),
         label: (item) => (item.dataset.label ? item.dataset.label + ": " : "")
