@@ -3,6 +3,7 @@
 #include "mount/player.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -41,11 +42,21 @@ static void watch(struct wr_player *p, uint64_t until_ns)
     p->watched_until = WR_DUE_NEVER;
 }
 
+/* A device does not wait for a core: neither does who plays it, if permitted.
+ * It only sends what is due, which programs have asked for. */
+static void be_punctual(void)
+{
+    const struct sched_param first = {.sched_priority = 1};
+
+    prctl(PR_SET_TIMERSLACK, 1UL); /* the default adds 50 us to each sleep */
+    pthread_setschedparam(pthread_self(), SCHED_RR, &first);
+}
+
 static void *play(void *arg)
 {
     struct wr_player *p = arg;
 
-    prctl(PR_SET_TIMERSLACK, 1UL); /* the default adds 50 us to each sleep */
+    be_punctual();
     pthread_mutex_lock(&p->lock);
     for (;;) {
         uint64_t now = p->stopping ? WR_DUE_NEVER : wr_clock_ns();

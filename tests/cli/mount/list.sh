@@ -1,0 +1,1 @@
+weir mount --list

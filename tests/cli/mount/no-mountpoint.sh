@@ -1,0 +1,2 @@
+mkdir a
+weir mount -p hdd a

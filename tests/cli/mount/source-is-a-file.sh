@@ -1,0 +1,5 @@
+[ -w /dev/fuse ] || { echo "no /dev/fuse" >&2; exit 77; }
+! weir mount -u . 2>&1 | grep -q libfuse3 || { echo "built without libfuse3" >&2; exit 77; }
+mkdir b
+echo x >a
+weir mount -p hdd a b

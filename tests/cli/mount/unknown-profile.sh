@@ -1,0 +1,2 @@
+mkdir a b
+weir mount -p floppy a b
