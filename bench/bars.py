@@ -4,8 +4,8 @@ import argparse
 import signal
 import sys
 
-from lib import (convert, jpeg, million, monitor, prefetch, reads, records,
-                 report, tensors, tiers, tuning)
+from lib import (convert, jpeg, million, monitor, mount, prefetch, reads,
+                 records, report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
 # A measurement gives one or more rows of the table, in this order.
@@ -21,6 +21,7 @@ MEASUREMENTS = {
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
     'million': (million.measure, 'indexing a million files'),
     'monitor': (monitor.measure, 'a long run that is watched'),
+    'mount': (mount.measure, 'emulated devices, seen by fio'),
 }
 
 
