@@ -3,6 +3,8 @@
 #ifndef WR_STORAGE_FILE_H
 #define WR_STORAGE_FILE_H
 
+#include <stdatomic.h>
+
 #include "storage/storage.h"
 
 struct file_store {
@@ -13,9 +15,11 @@ struct file_store {
 
 struct file_object {
     struct wr_object object;
-    int fd;        /* owned */
-    int direct_fd; /* owned; -1: not open, or O_DIRECT is not to be had */
-    char *path;    /* owned: for messages */
+    int fd;               /* owned */
+    atomic_int direct_fd; /* owned; see wr_file_direct_fd */
+    int dir_fd;           /* borrowed from the store */
+    int access;           /* O_RDONLY or O_RDWR */
+    char *path;           /* owned */
 };
 
 /* The range that is really asked for: the aligned one of a direct read; a
@@ -28,6 +32,11 @@ struct wr_span {
 
 /* `direct`: when it can be; a write that is not aligned cannot. */
 struct wr_span wr_file_span(const struct wr_io *io, bool direct);
+
+/* The descriptor that goes past the page cache, opened when it is first asked
+ * for: a small file that is read once is not opened twice. -1: not to be had.
+ * Safe from any thread. */
+int wr_file_direct_fd(struct file_object *fo);
 
 /* The descriptor of its object to use; -1 when it has none. */
 int wr_file_fd(const struct wr_io *io, const struct wr_span *span);

@@ -95,7 +95,7 @@ static void serve_path(struct blocking_queue *bq, struct wr_io *rd)
 
 static void serve(struct blocking_queue *bq, struct wr_io *io)
 {
-    const struct file_object *fo = (const struct file_object *)io->object;
+    struct file_object *fo = (struct file_object *)io->object;
     bool write = io->op == WR_IO_WRITE;
     struct wr_span span;
     size_t total = 0;
@@ -105,7 +105,7 @@ static void serve(struct blocking_queue *bq, struct wr_io *io)
         serve_path(bq, io);
         return;
     }
-    span = wr_file_span(io, bq->direct && fo && fo->direct_fd >= 0);
+    span = wr_file_span(io, bq->direct && fo && wr_file_direct_fd(fo) >= 0);
     e = move_span(wr_file_fd(io, &span), io, &span, &total);
     /* Refused here and now, for example behind a write that ended short. */
     if (e == EINVAL && write && span.direct) {

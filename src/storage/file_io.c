@@ -34,9 +34,9 @@ struct wr_span wr_file_span(const struct wr_io *io, bool direct)
 
 int wr_file_fd(const struct wr_io *io, const struct wr_span *span)
 {
-    const struct file_object *fo = (const struct file_object *)io->object;
+    struct file_object *fo = (struct file_object *)io->object;
 
-    return !fo ? -1 : span->direct ? fo->direct_fd : fo->fd;
+    return !fo ? -1 : span->direct ? wr_file_direct_fd(fo) : fo->fd;
 }
 
 bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,

@@ -18,9 +18,41 @@
 
 #include "base/error.h"
 
+#define NOT_ASKED (-2)
+
 static struct file_object *to_object(struct wr_object *o)
 {
     return (struct file_object *)o;
+}
+
+/* The same file once more: -1 when its name is another's by now. */
+static int open_direct(const struct file_object *fo)
+{
+    int fd = openat(fo->dir_fd, fo->path, fo->access | O_DIRECT | O_CLOEXEC);
+    struct stat a, b;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fo->fd, &a) < 0 || fstat(fd, &b) < 0 || a.st_dev != b.st_dev ||
+        a.st_ino != b.st_ino) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int wr_file_direct_fd(struct file_object *fo)
+{
+    int seen = fo->direct_fd, fd;
+
+    if (seen != NOT_ASKED)
+        return seen;
+    fd = open_direct(fo);
+    if (atomic_compare_exchange_strong(&fo->direct_fd, &seen, fd))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return seen;
 }
 
 static int64_t object_read(struct wr_object *o, void *buf, size_t len,
@@ -140,6 +172,9 @@ int wr_file_object_open(struct wr_store *st, const char *path,
     if (!fo)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     fo->object.ops = &file_object_ops;
+    fo->direct_fd = NOT_ASKED;
+    fo->dir_fd = dir;
+    fo->access = access;
     fo->path = strdup(path);
     fo->fd = openat(dir, path, access | create | O_CLOEXEC, 0666);
     if (!fo->path || fo->fd < 0) {
@@ -151,7 +186,6 @@ int wr_file_object_open(struct wr_store *st, const char *path,
         return wr_fail_errno(err, e, "'%s': cannot %s", path,
                              create ? "create" : "open");
     }
-    fo->direct_fd = openat(dir, path, access | O_DIRECT | O_CLOEXEC);
     *ret = &fo->object;
     return 0;
 }

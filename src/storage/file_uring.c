@@ -153,12 +153,11 @@ static unsigned uring_submit(struct wr_queue *q, struct wr_io *const *reads,
         revive_places(uq);
     while (taken < n && uq->free_count) {
         struct slot *s = &uq->slots[uq->free_slots[--uq->free_count]];
-        const struct file_object *fo =
-            (const struct file_object *)reads[taken]->object;
+        struct file_object *fo = (struct file_object *)reads[taken]->object;
 
         s->rd = reads[taken++];
         uq->in_flight++;
-        start(uq, s, uq->direct && (!fo || fo->direct_fd >= 0));
+        start(uq, s, uq->direct && (!fo || wr_file_direct_fd(fo) >= 0));
     }
     if (taken && !uq->lazy)
         flush(uq);
