@@ -4,8 +4,8 @@ import argparse
 import signal
 import sys
 
-from lib import (convert, jpeg, million, monitor, mount, prefetch, reads,
-                 records, report, tensors, tiers, tuning)
+from lib import (convert, jpeg, million, monitor, mount, page, prefetch,
+                 reads, records, report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
 # A measurement gives one or more rows of the table, in this order.
@@ -20,6 +20,7 @@ MEASUREMENTS = {
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
     'million': (million.measure, 'indexing a million files'),
+    'report': (page.measure, 'the page of fifty records'),
     'monitor': (monitor.measure, 'a long run that is watched'),
     'mount': (mount.measure, 'emulated devices, seen by fio'),
 }

@@ -138,6 +138,12 @@ bool wr_doc_failed(const struct wr_doc *d)
     return !d || d->failed;
 }
 
+void wr_doc_fail(struct wr_doc *d)
+{
+    if (d)
+        d->failed = true;
+}
+
 struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title)
 {
     struct wr_doc_section *s;

@@ -39,12 +39,15 @@ struct wr_doc_chart_spec {
     const char *title;
     const char *x, *y; /* names of the axes with units: "batch wait (ms)" */
     const char *note;  /* one sentence below it, may be NULL */
-    bool log_x, log_y;
+    bool log_x, log_y; /* what is not above 0 is not drawn then */
 };
 
 struct wr_doc *wr_doc_new(const char *title, const char *subtitle);
 void wr_doc_free(struct wr_doc *d);
 bool wr_doc_failed(const struct wr_doc *d);
+
+/* For who builds it: memory for something in it ran out. */
+void wr_doc_fail(struct wr_doc *d);
 
 struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title);
 
@@ -84,7 +87,8 @@ void wr_doc_value(struct wr_doc_series *s, double y);
 /* LINES, AREA and POINTS. */
 void wr_doc_point(struct wr_doc_series *s, double x, double y);
 
-/* POINTS: the point added last is one to look at (a stall). */
+/* The point added last is one to look at: a stall (POINTS), a saturation
+ * (LINES). */
 void wr_doc_mark(struct wr_doc_series *s);
 
 /* The renderers. `out` is checked by the caller (ferror). */

@@ -18,6 +18,8 @@
 /* No chart is wide enough to show more of one series. */
 #define POINTS_OF_SERIES_MAX 4000
 
+#define ROWS_TALL 30 /* a table of more scrolls by itself */
+
 void wr_html_text(FILE *out, const char *s)
 {
     for (;;) {
@@ -95,12 +97,12 @@ static void put_cell(FILE *out, const struct wr_doc_table *t, size_t i)
 void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled)
 {
     size_t columns = t->column_count;
+    bool tall = columns && t->cell_count / columns > ROWS_TALL;
 
     /* What scrolls must be reachable by the keyboard, and then has a name. */
-    put(out,
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
-        "aria-label=\"",
-        t->title, "\"><table>");
+    fprintf(out, "<div class=\"scroll%s\" role=\"region\" tabindex=\"0\"",
+            tall ? " tall" : "");
+    put(out, " aria-label=\"", t->title, "\"><table>");
     put(out, titled ? "<caption>" : "<caption class=\"hidden\">", t->title,
         "</caption>\n");
     put_headings(out, t);

@@ -89,34 +89,37 @@ static void put_swatch(FILE *out, const struct wr_doc_chart *c, size_t i)
             is_bars(c) ? "" : dashes[i / COLOURS % WR_ARRAY_LEN(dashes)]);
 }
 
-/* The sets are numbered as page.js makes them: a series with marked points is
- * two. */
+/* The sets of a chart are numbered as page.js makes them: a series with marked
+ * points is two. A button switches the sets that it names. */
 static void put_legend(FILE *out, const struct wr_doc_chart *c)
 {
-    size_t set = 0;
+    static const char begin[] = "<li><button type=\"button\" "
+                                "aria-pressed=\"true\" data-sets=\"";
+    size_t set = 0, marks = marks_of(c);
 
-    if (c->series_count < 2 && !marks_of(c))
+    if (c->series_count < 2 && !marks)
         return;
     fputs("<ul class=\"legend\">\n", out);
-    for (size_t i = 0; i < c->series_count; i++) {
-        const struct wr_doc_series *s = c->series[i];
-
-        fprintf(out,
-                "<li><button type=\"button\" aria-pressed=\"true\" "
-                "data-set=\"%zu\">",
-                set++);
+    for (size_t i = 0; i < c->series_count; i++, set++) {
+        fprintf(out, "%s%zu", begin, set);
+        if (marks && c->series[i]->marks)
+            fprintf(out, " %zu", ++set);
+        fputs("\">", out);
         put_swatch(out, c, i);
-        wr_html_text(out, s->name);
+        wr_html_text(out, *c->series[i]->name ? c->series[i]->name : c->y);
         fputs("</button></li>\n", out);
-        if (c->kind != WR_DOC_POINTS || !s->marks)
-            continue;
-        fprintf(out,
-                "<li><button type=\"button\" aria-pressed=\"true\" "
-                "data-set=\"%zu\"><i class=\"mark\"></i>",
-                set++);
-        wr_html_text(out, s->name);
-        fputs(*s->name ? ", marked</button></li>\n" : "marked</button></li>\n",
-              out);
+    }
+    if (marks) {
+        const char *blank = "";
+
+        set = 0;
+        fputs(begin, out);
+        for (size_t i = 0; i < c->series_count; i++, set++)
+            if (c->series[i]->marks) {
+                fprintf(out, "%s%zu", blank, ++set);
+                blank = " ";
+            }
+        fputs("\"><i class=\"mark\"></i>marked</button></li>\n", out);
     }
     fputs("</ul>\n", out);
 }

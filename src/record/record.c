@@ -2,15 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/record.h"
 
-#include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "record/whole.h"
 #include "weir/weir.h"
 
 json_t *wr_record_new(const char *command)
@@ -89,69 +87,29 @@ int wr_record_print(const json_t *record, FILE *out)
     return 0;
 }
 
-/* Puts `what` into a stream; -1 when that fails. */
-typedef int (*put_fn)(const void *what, FILE *f);
-
-static int put_json(const void *what, FILE *f)
+static int print_record(const void *record, FILE *out, weir_err *err)
 {
-    return wr_record_print(what, f);
-}
-
-static int put_text(const void *what, FILE *f)
-{
-    return fputs(what, f) == EOF ? -1 : 0;
-}
-
-/* A device, a pipe or a link is written to, never replaced. */
-static bool is_special(const char *path)
-{
-    struct stat sb;
-
-    return lstat(path, &sb) == 0 && !S_ISREG(sb.st_mode) &&
-           !S_ISDIR(sb.st_mode);
-}
-
-/* Writes to `path`; messages call it `shown`. */
-static int write_in_place(put_fn put, const void *what, const char *path,
-                          const char *shown, weir_err *err)
-{
-    FILE *f = fopen(path, "w");
-    int r = 0;
-
-    if (!f)
-        return wr_fail_errno(err, errno, "'%s': cannot create", shown);
-    if (put(what, f) < 0 || fflush(f) == EOF)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
-    if (fclose(f) == EOF && r == 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
-    return r;
-}
-
-static int write_whole(put_fn put, const void *what, const char *path,
-                       weir_err *err)
-{
-    char *temp = NULL;
-    int r;
-
-    if (is_special(path))
-        return write_in_place(put, what, path, path, err);
-    if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
+    /* That a write failed is said by who knows the file's name. */
+    if (wr_record_print(record, out) < 0 && !ferror(out))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = write_in_place(put, what, temp, path, err);
-    if (r == 0 && rename(temp, path) < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot rename", path);
-    if (r < 0)
-        unlink(temp);
-    free(temp);
-    return r;
+    return 0;
+}
+
+static int print_text(const void *text, FILE *out, weir_err *err)
+{
+    (void)err;
+    fputs(text, out);
+    return 0;
 }
 
 int wr_record_write(const json_t *record, const char *path, weir_err *err)
 {
-    return write_whole(put_json, record, path, err);
+    return wr_whole_write(
+        path, &(struct wr_whole){.print = print_record, .arg = record}, err);
 }
 
 int wr_record_write_text(const char *text, const char *path, weir_err *err)
 {
-    return write_whole(put_text, text, path, err);
+    return wr_whole_write(
+        path, &(struct wr_whole){.print = print_text, .arg = text}, err);
 }

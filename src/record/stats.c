@@ -105,6 +105,25 @@ static double tail(const unsigned *rank, size_t n, size_t total,
     return extreme / all;
 }
 
+/* The same where sums are many: they are normal then, with the variance that
+ * ranks without repetition have. */
+static double normal_tail(const unsigned *rank, size_t n, size_t total,
+                          unsigned observed)
+{
+    double sum = 0, squares = 0, all = (double)total, mean, variance;
+
+    for (size_t i = 0; i < total; i++) {
+        sum += rank[i];
+        squares += (double)rank[i] * rank[i];
+    }
+    mean = (double)n * sum / all;
+    variance = (double)n * (all - (double)n) / (all - 1) *
+               (squares / all - sum / all * (sum / all));
+    if (!(variance > 0))
+        return 1;
+    return erfc(fabs(observed - mean) / sqrt(2 * variance));
+}
+
 double wr_stats_rank_test(const double *a, size_t n, const double *b, size_t m)
 {
     double all[2 * WR_STATS_RUNS_MAX];
@@ -123,5 +142,7 @@ double wr_stats_rank_test(const double *a, size_t n, const double *b, size_t m)
     double_ranks(all, total, rank);
     for (size_t i = 0; i < na; i++)
         observed += rank[i];
+    if (na > WR_STATS_EXACT_MAX || total - na > WR_STATS_EXACT_MAX)
+        return normal_tail(rank, na, total, observed);
     return tail(rank, na, total, observed);
 }

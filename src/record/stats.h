@@ -18,11 +18,13 @@ double wr_stats_quantile(const double *sorted, size_t n, double q);
 double wr_stats_median(const double *v, size_t n);
 
 /* Two-sided probability that two sets of runs which do not differ are ordered
- * as much one after the other as these are: the exact permutation distribution
- * of the rank sum (Mann-Whitney), ties sharing their ranks. a and b are at
- * most WR_STATS_RUNS_MAX each; more: only the first so many are looked at.
- * NaN when one is empty. */
-#define WR_STATS_RUNS_MAX 64
+ * as much one after the other as these are: the permutation distribution of
+ * the rank sum (Mann-Whitney), ties sharing their ranks. Exact up to
+ * WR_STATS_EXACT_MAX runs of each, else by the normal distribution; of more
+ * than WR_STATS_RUNS_MAX only the first are looked at. NaN when one is
+ * empty. */
+#define WR_STATS_EXACT_MAX 20
+#define WR_STATS_RUNS_MAX  64
 double wr_stats_rank_test(const double *a, size_t n, const double *b, size_t m);
 
 #endif

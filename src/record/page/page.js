@@ -23,7 +23,6 @@
   const figures = Array.from(document.querySelectorAll("figure"))
     .filter((f) => f.querySelector("canvas"));
   const live = new Map(); // figure -> its Chart
-  const hidden = new Map(); // figure -> numbers of the series switched off
   const near = new Set(); // figures near the window
   const waiting = []; // figures to be drawn
   let printing = false;
@@ -70,6 +69,12 @@
 
   // --- the parts of a chart ---
 
+  function switchedOff(figure) {
+    const buttons = figure.querySelectorAll("[data-sets][aria-pressed=false]");
+    return new Set(Array.from(buttons)
+      .flatMap((b) => b.dataset.sets.split(" ").map(Number)));
+  }
+
   function theme() {
     const style = getComputedStyle(root);
     const of = (name) => style.getPropertyValue(name).trim();
@@ -98,6 +103,7 @@
     return {
       label: s.name, data: s.y, backgroundColor: colour, borderRadius: 2,
       maxBarThickness: 44, categoryPercentage: 0.78, barPercentage: 0.92,
+      skipNull: true,
     };
   }
 
@@ -120,7 +126,8 @@
       label: s.name, data: data.filter((_, k) => !marked.has(k)),
       showLine: false, pointStyle: SHAPES[i % SHAPES.length],
       backgroundColor: colour + "90", borderWidth: 0,
-      pointRadius: data.length > 1000 ? 1.6 : 2.4, pointHoverRadius: 5,
+      pointRadius: data.length > 1000 ? 1.6 : data.length > 100 ? 2.4 : 3.5,
+      pointHoverRadius: 5,
       clip: EDGE_PX,
     };
     if (!marked.size)
@@ -156,6 +163,20 @@
           return null;
       }
     return Array.from(xs).sort((a, b) => a - b);
+  }
+
+  // An axis ends where its data end; what begins near zero begins at zero.
+  function extent(sets, log) {
+    let min = Infinity;
+    let max = -Infinity;
+    for (const s of sets)
+      for (const p of s.data) {
+        min = Math.min(min, p.x);
+        max = Math.max(max, p.x);
+      }
+    if (!(min < max))
+      return {};
+    return { min: !log && min > 0 && min < max / 4 ? 0 : min, max };
   }
 
   function cut(text, letters) {
@@ -202,11 +223,9 @@
     if (!isBars(data)) {
       const x = axis(data.x, data.logX, t);
       const own = data.logX ? ownTicks(sets) : null;
-      x.bounds = "data";
+      Object.assign(x, extent(sets, data.logX));
       x.ticks.includeBounds = false;
-      if (own && own.length > 1) {
-        x.min = own[0];
-        x.max = own[own.length - 1];
+      if (own) {
         x.afterBuildTicks = (scale) => {
           scale.weirOwn = true;
           scale.ticks = own.map((v) => ({ value: v }));
@@ -250,7 +269,7 @@
     const sets = dataSets(data, t);
     const lying = figure.classList.contains("lying");
     const bars = isBars(data);
-    const off = hidden.get(figure) || new Set();
+    const off = switchedOff(figure);
     sets.forEach((s, i) => { s.hidden = off.has(i); });
     return {
       type: bars ? "bar" : data.kind === "points" ? "scatter" : "line",
@@ -334,22 +353,20 @@
 
   // --- legends, tables, contents ---
 
+  // A button of a legend stands for one or more sets of a chart; a set is
+  // shown when all its buttons are pressed.
   function switchSeries(button) {
     const figure = button.closest("figure");
-    const off = hidden.get(figure) || new Set();
-    const i = Number(button.dataset.set);
-    const shown = off.has(i);
-    if (shown)
-      off.delete(i);
-    else
-      off.add(i);
-    hidden.set(figure, off);
-    button.setAttribute("aria-pressed", String(shown));
     const chart = live.get(figure);
-    if (chart) {
-      chart.setDatasetVisibility(i, shown);
-      chart.update("none");
-    }
+    button.setAttribute("aria-pressed",
+      String(button.getAttribute("aria-pressed") === "false"));
+    if (!chart)
+      return;
+    const off = switchedOff(figure);
+    chart.data.datasets.forEach((_, i) => {
+      chart.setDatasetVisibility(i, !off.has(i));
+    });
+    chart.update("none");
   }
 
   const UNITS = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 2 ** 10,
@@ -397,7 +414,7 @@
       return;
     if (button.id === "theme")
       root.dispatchEvent(new Event("weir-toggle"));
-    else if (button.dataset.set)
+    else if (button.dataset.sets)
       switchSeries(button);
     else if (button.closest("thead"))
       sort(button);

@@ -1,0 +1,264 @@
+/* cmd_report.c - weir report: records as text, CSV or one page.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "record/load.h"
+#include "record/report.h"
+#include "record/whole.h"
+
+enum format { FORMAT_TEXT, FORMAT_CSV };
+
+struct report_args {
+    int format; /* enum format */
+    const char *html;
+    const char *output;
+    const char *title;
+    bool compare;
+    double fail_below;
+};
+
+/* A document on its way out. */
+struct print_job {
+    const struct wr_cli *cli;
+    const struct wr_doc *doc;
+    bool to_terminal;
+};
+
+static int print_html(const void *arg, FILE *out, weir_err *err)
+{
+    const struct print_job *job = arg;
+
+    return wr_doc_print_html(job->doc, out, err);
+}
+
+static int print_plain(const void *arg, FILE *out, weir_err *err)
+{
+    const struct print_job *job = arg;
+    const struct wr_cli *cli = job->cli;
+    const struct report_args *a = cli->args;
+
+    (void)err;
+    if (a->format == FORMAT_CSV)
+        wr_doc_print_csv(job->doc, out);
+    else
+        wr_doc_print_text(job->doc,
+                          &(struct wr_doc_text_style){
+                              .width = job->to_terminal ? cli->width : 80,
+                              .utf8 = cli->utf8,
+                              .colour = job->to_terminal && cli->color},
+                          out);
+    return 0;
+}
+
+/* To a file, or to stdout for "-" or none. */
+static int print_to(struct print_job *job, const char *path,
+                    int (*print)(const void *, FILE *, weir_err *),
+                    weir_err *err)
+{
+    job->to_terminal = !path || !strcmp(path, "-");
+    if (job->to_terminal)
+        return print(job, job->cli->out, err);
+    return wr_whole_write(path,
+                          &(struct wr_whole){.print = print,
+                                             .arg = job,
+                                             .stopped = wr_interrupted},
+                          err);
+}
+
+static int print_all(const struct wr_cli *cli, const struct wr_doc *doc,
+                     weir_err *err)
+{
+    const struct report_args *a = cli->args;
+    struct print_job job = {.cli = cli, .doc = doc};
+    int r = 0;
+
+    if (a->html)
+        r = print_to(&job, a->html, print_html, err);
+    if (r == 0 && (!a->html || a->output || wr_cli_given(cli, "format")))
+        r = print_to(&job, a->output, print_plain, err);
+    return r;
+}
+
+/* The threshold that was asked for. */
+static int judge(const struct wr_cli *cli, const struct wr_comparison *c)
+{
+    const struct report_args *a = cli->args;
+
+    if (!wr_cli_given(cli, "fail-below") || !(c->worst < a->fail_below))
+        return WR_EXIT_DONE;
+    wr_cli_note(cli, "%s: %.3f of the rate of A, %.3f was asked for",
+                c->worst_name, c->worst, a->fail_below);
+    return WR_EXIT_MISSED;
+}
+
+static int report_on(struct wr_cli *cli, const json_t *const *records)
+{
+    const struct report_args *a = cli->args;
+    struct wr_report_spec spec = {
+        .paths = (const char *const *)cli->operands,
+        .records = records,
+        .count = cli->operand_count,
+        .title = a->title,
+    };
+    struct wr_comparison comparison = {.worst = NAN};
+    struct wr_doc *doc = NULL;
+    weir_err err;
+    int r;
+
+    spec.compare = wr_cli_given(cli, "compare") ? a->compare
+                                                : wr_report_comparable(&spec);
+    if (wr_cli_given(cli, "fail-below"))
+        spec.compare = true;
+    r = wr_report(&spec, &doc, &comparison, &err);
+    if (r == 0)
+        r = print_all(cli, doc, &err);
+    wr_doc_free(doc);
+    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, &comparison);
+}
+
+static int check_usage(const struct wr_cli *cli)
+{
+    const struct report_args *a = cli->args;
+    bool plain = a->output || wr_cli_given(cli, "format");
+    bool compared = a->compare || wr_cli_given(cli, "fail-below");
+    size_t from_stdin = 0;
+
+    if (compared && cli->operand_count != 2)
+        return wr_cli_usage(cli, "two records are compared, not %zu",
+                            cli->operand_count);
+    if (wr_cli_given(cli, "compare") && !a->compare &&
+        wr_cli_given(cli, "fail-below"))
+        return wr_cli_usage(cli, "--fail-below needs the comparison");
+    if (a->html && !strcmp(a->html, "-") && plain &&
+        (!a->output || !strcmp(a->output, "-")))
+        return wr_cli_usage(cli, "the page and the text cannot both go to "
+                                 "stdout: give one of them a file");
+    for (size_t i = 0; i < cli->operand_count; i++)
+        from_stdin += !strcmp(cli->operands[i], "-");
+    if (from_stdin > 1)
+        return wr_cli_usage(cli, "only one record can come from stdin");
+    return WR_EXIT_DONE;
+}
+
+static int report_run(struct wr_cli *cli)
+{
+    int code = check_usage(cli);
+    json_t **records;
+    weir_err err;
+    size_t loaded = 0;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    records = calloc(cli->operand_count, sizeof(json_t *));
+    if (!records)
+        return wr_cli_fail(cli, "out of memory");
+    for (; loaded < cli->operand_count && !wr_interrupted(); loaded++)
+        if (wr_record_load(cli->operands[loaded], &records[loaded], &err) < 0) {
+            code = wr_cli_fail(cli, "%s", err.msg);
+            break;
+        }
+    if (loaded == cli->operand_count)
+        code = report_on(cli, (const json_t *const *)records);
+    for (size_t i = 0; i < loaded; i++)
+        json_decref(records[i]);
+    free(records);
+    return code;
+}
+
+static const struct wr_choice formats[] = {
+    {"text", FORMAT_TEXT, "for a terminal"},
+    {"csv", FORMAT_CSV, "one line a number, for spreadsheets and scripts"},
+    {NULL, 0, NULL}};
+
+static const struct wr_option options[] = {
+    {.name = "format",
+     .letter = 'f',
+     WR_OPT_ENUM(struct report_args, format),
+     .arg = "FORMAT",
+     .choices = formats,
+     .def = "text",
+     .help = "how it is printed"},
+    {.name = "html",
+     WR_OPT_STRING(struct report_args, html),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "write one self-contained page with charts ('-': to stdout); "
+             "nothing else is printed then, unless --format or --output is "
+             "given too"},
+    {.name = "output",
+     .letter = 'o',
+     WR_OPT_STRING(struct report_args, output),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "write the text or CSV to a file instead of stdout"},
+    {.name = "title",
+     WR_OPT_STRING(struct report_args, title),
+     .arg = "TEXT",
+     .def = "weir report",
+     .help = "heading of the report"},
+    {.name = "compare",
+     WR_OPT_FLAG(struct report_args, compare),
+     .def_note = "on for two records of the same command",
+     .help = "compare the second record with the first"},
+    {.name = "fail-below",
+     WR_OPT_DOUBLE(struct report_args, fail_below),
+     .arg = "RATIO",
+     .min = 0,
+     .max = 1000,
+     .help = "exit with 3 when a rate of the second record is below this part "
+             "of the first one's, and that is more than noise"},
+    WR_OPTIONS_END};
+
+static const struct wr_operand operands[] = {
+    {.name = "RECORD",
+     .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
+     .help = "records of weir bench and weir probe ('-': stdin)"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir report run.json", "a record as text, with small charts"},
+    {"weir report --html page.html hdd.json ssd.json nvme.json",
+     "three devices side by side on one page"},
+    {"weir report before.json after.json",
+     "what has changed, and what of it is more than noise"},
+    {"weir report --fail-below 0.95 good.json new.json",
+     "for a build: exit 3 when a rate fell by over 5 %"},
+    {"weir report -f csv run.json -o run.csv", "all numbers for a spreadsheet"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_report = {
+    .name = "report",
+    .group = WR_GROUP_MEASURE,
+    .summary = "show and compare records as text, CSV or a page with charts",
+    .description =
+        "Shows what weir bench and weir probe have recorded (--record FILE): "
+        "on what it was made, charts, and the numbers in tables. Records of "
+        "the same command are shown together, one series each. A batch is "
+        "marked as a stall when the consumer's wait for it, or the time since "
+        "the batch before, is over three times the median and over 1 ms.\n\n"
+        "Two records of the same command are compared. Cases (tests) are "
+        "matched by their settings; a setting that is one in all of A and "
+        "another in all of B is named, and does not keep them apart. B/A is "
+        "the ratio of the medians; from-to holds 90 % of the ratios of one "
+        "run of B to one of A. A difference is more than noise when a "
+        "two-sided rank test (exact, Mann-Whitney) gives p <= 0.05, which "
+        "needs four counted runs of each; with two or three, when the ranges "
+        "lie apart by more than the wider of them. That rule is rough: chance "
+        "alone brings it about now and then. With one run nothing can be "
+        "said. Less than 1 % is noise in any case. Of twenty metrics that do "
+        "not differ, one is expected to look as if it did. And runs of one "
+        "record share what the machine did at that time, so what is more than "
+        "noise can still be the hour, not the change: repeat both, in "
+        "turns.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct report_args),
+    .examples = examples,
+    .run = report_run,
+};

@@ -1,0 +1,184 @@
+/* cases.c - the cases of benchmarks and the tests of probes, as rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/cases.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/get.h"
+#include "record/stats.h"
+
+#define VALUE_MAX 128
+
+static void add_row(struct wr_cases *c, size_t record, const json_t *row,
+                    const char *settings)
+{
+    struct wr_case *to;
+    double warm_up = wr_get_number(row, "warm_up_runs");
+
+    if (c->count == WR_CASES_MAX || !json_is_object(row))
+        return;
+    if (!wr_grow(&c->v, &c->cap, c->count + 1, sizeof(*c->v))) {
+        c->failed = true;
+        return;
+    }
+    to = &c->v[c->count++];
+    *to = (struct wr_case){
+        .record = record,
+        .json = row,
+        .settings = settings ? wr_get_object(row, settings) : row,
+        .runs = wr_get_list(row, "runs"),
+    };
+    /* A record whose runs are all warm-up still has something to show. */
+    if (warm_up > 0 && warm_up < (double)json_array_size(to->runs))
+        to->warm_up = (size_t)warm_up;
+}
+
+static bool same(const json_t *a, const json_t *b)
+{
+    return a == b || (a && b && json_equal(a, b));
+}
+
+/* Whether rows differ in this setting. */
+static bool differs(const struct wr_cases *c, const char *key)
+{
+    const json_t *first = json_object_get(c->v[0].settings, key);
+
+    for (size_t i = 1; i < c->count; i++)
+        if (!same(first, json_object_get(c->v[i].settings, key)))
+            return true;
+    return false;
+}
+
+static void try_key(struct wr_cases *c, const char *key)
+{
+    if (c->varying_count == WR_CASE_KEYS_MAX || wr_cases_varies(c, key) ||
+        !differs(c, key))
+        return;
+    c->varying[c->varying_count++] = key;
+}
+
+/* What differs at all is told by the first row and any other that has keys
+ * which the first has not; a record's rows mostly have the same keys. */
+static void find_varying(struct wr_cases *c, const char *const *keys)
+{
+    const char *key;
+    json_t *value;
+    size_t step = WR_MAX(c->count / 64, (size_t)1);
+
+    if (!c->count)
+        return;
+    for (; keys && *keys; keys++)
+        try_key(c, *keys);
+    for (size_t i = 0; !keys && i < c->count; i += step) {
+        /* Iterating is not const in jansson, but changes nothing. */
+        json_t *o = (json_t *)(uintptr_t)c->v[i].settings;
+
+        json_object_foreach(o, key, value) try_key(c, key);
+    }
+}
+
+void wr_cases_init(struct wr_cases *c, const struct wr_view_record *records,
+                   size_t record_count, const struct wr_cases_spec *spec)
+{
+    *c = (struct wr_cases){.records = records, .record_count = record_count};
+    for (size_t i = 0; i < record_count; i++) {
+        const json_t *list = wr_get_list(records[i].json, spec->rows);
+
+        for (size_t k = 0; k < json_array_size(list); k++)
+            add_row(c, i, json_array_get(list, k), spec->settings);
+    }
+    find_varying(c, spec->keys);
+}
+
+void wr_cases_done(struct wr_cases *c)
+{
+    free(c->v);
+    *c = (struct wr_cases){0};
+}
+
+bool wr_cases_varies(const struct wr_cases *c, const char *key)
+{
+    for (size_t i = 0; i < c->varying_count; i++)
+        if (!strcmp(c->varying[i], key))
+            return true;
+    return false;
+}
+
+static void append(char *buf, size_t cap, const char *text)
+{
+    size_t used = strlen(buf);
+
+    snprintf(buf + used, cap - used, "%s", text);
+}
+
+void wr_case_setting(const struct wr_case *row, const char *key, char *buf,
+                     size_t cap)
+{
+    const json_t *v = json_object_get(row->settings, key);
+    char shown[VALUE_MAX], name[VALUE_MAX];
+
+    if (!*wr_get_shown(v, shown, sizeof(shown)))
+        return;
+    if (*buf)
+        append(buf, cap, ", ");
+    /* A word tells by itself what it is, a number does not. */
+    if (!json_is_string(v) || !strcmp(shown, "auto")) {
+        snprintf(name, sizeof(name), "%s ", key);
+        for (char *p = name; *p; p++)
+            *p = *p == '_' ? ' ' : *p;
+        append(buf, cap, name);
+    }
+    append(buf, cap, shown);
+}
+
+char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
+                     char *buf, size_t cap)
+{
+    char settings[1024] = "";
+
+    for (size_t i = 0; i < c->varying_count; i++)
+        if (!without || strcmp(c->varying[i], without))
+            wr_case_setting(&c->v[k], c->varying[i], settings,
+                            sizeof(settings));
+    if (c->record_count > 1)
+        snprintf(buf, cap, "%s%s%s", c->records[c->v[k].record].label,
+                 *settings ? ": " : "", settings);
+    else
+        snprintf(buf, cap, "%s", settings);
+    return buf;
+}
+
+size_t wr_case_runs(const struct wr_case *row)
+{
+    return json_array_size(row->runs) - row->warm_up;
+}
+
+const json_t *wr_case_run(const struct wr_case *row, size_t k)
+{
+    return json_array_get(row->runs, row->warm_up + k);
+}
+
+size_t wr_case_values(const struct wr_case *row, const char *path, double *v)
+{
+    size_t n = WR_MIN(wr_case_runs(row), (size_t)WR_CASE_RUNS_MAX), used = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        double x = wr_get_number(wr_case_run(row, k), path);
+
+        if (!isnan(x))
+            v[used++] = x;
+    }
+    return used;
+}
+
+double wr_case_median(const struct wr_case *row, const char *path)
+{
+    double v[WR_CASE_RUNS_MAX];
+
+    return wr_stats_median(v, wr_case_values(row, path, v));
+}

@@ -1,0 +1,75 @@
+/* cases.h - the cases of benchmarks and the tests of probes, as rows.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A row is something that was run several times with some settings. Rows of
+ * several records stand in one list, and are called by what differs among
+ * them. Everything in it is borrowed from the records. */
+#ifndef WR_RECORD_CASES_H
+#define WR_RECORD_CASES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A record that is shown. */
+struct wr_view_record {
+    const char *path;  /* borrowed: as it was given */
+    const char *label; /* borrowed: short, and no other has it */
+    const json_t *json;
+};
+
+#define WR_CASE_RUNS_MAX 256 /* runs of a case beyond are not looked at */
+#define WR_CASE_KEYS_MAX 32  /* settings that differ */
+#define WR_CASES_MAX     20000
+
+struct wr_case {
+    size_t record; /* number of its record */
+    const json_t *json;
+    const json_t *settings; /* object, or NULL */
+    const json_t *runs;     /* list, or NULL */
+    size_t warm_up;         /* runs in front that do not count */
+};
+
+struct wr_cases {
+    const struct wr_view_record *records; /* borrowed */
+    size_t record_count;
+    struct wr_case *v; /* owned */
+    size_t count, cap;
+    const char *varying[WR_CASE_KEYS_MAX]; /* settings that differ */
+    size_t varying_count;
+    bool failed; /* memory ran out */
+};
+
+/* Where rows are found in a record. */
+struct wr_cases_spec {
+    const char *rows;        /* list of them: "cases" */
+    const char *settings;    /* object in each; NULL: the row itself */
+    const char *const *keys; /* settings that tell rows apart, ends with NULL;
+                                NULL: all */
+};
+
+/* The rows of all records. */
+void wr_cases_init(struct wr_cases *c, const struct wr_view_record *records,
+                   size_t record_count, const struct wr_cases_spec *spec);
+void wr_cases_done(struct wr_cases *c);
+
+bool wr_cases_varies(const struct wr_cases *c, const char *key);
+
+/* "run-a: 4 threads, cold": the record when there are several, and what
+ * differs but for `without` (may be NULL). Returns buf. */
+char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
+                     char *buf, size_t cap);
+
+/* Appends ", threads 4" and the like for one setting. */
+void wr_case_setting(const struct wr_case *row, const char *key, char *buf,
+                     size_t cap);
+
+/* The counted runs: how many, and number k of them. */
+size_t wr_case_runs(const struct wr_case *row);
+const json_t *wr_case_run(const struct wr_case *row, size_t k);
+
+/* `path` of each counted run into v (WR_CASE_RUNS_MAX), and their median. */
+size_t wr_case_values(const struct wr_case *row, const char *path, double *v);
+double wr_case_median(const struct wr_case *row, const char *path);
+
+#endif

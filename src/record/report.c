@@ -1,0 +1,139 @@
+/* report.c - records become one document.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "record/get.h"
+#include "record/view.h"
+
+static const char *command_of(const json_t *record)
+{
+    return wr_get_text(record, "command");
+}
+
+bool wr_report_comparable(const struct wr_report_spec *spec)
+{
+    return spec->count == 2 && wr_compare_knows(command_of(spec->records[0])) &&
+           !strcmp(command_of(spec->records[0]), command_of(spec->records[1]));
+}
+
+/* "runs/hdd.json" -> "hdd". */
+static char *short_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash && slash[1] ? slash + 1 : path;
+    size_t len = strlen(base);
+
+    if (len > 5 && !strcmp(base + len - 5, ".json"))
+        len -= 5;
+    return strndup(base, len);
+}
+
+static bool is_taken(char *const *labels, size_t count, const char *label)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(labels[i], label))
+            return true;
+    return false;
+}
+
+/* A short name that none of the `count` before has. */
+static char *make_label(const char *path, char *const *labels, size_t count)
+{
+    char *label = short_name(path), *own = NULL;
+
+    if (label && is_taken(labels, count, label)) {
+        free(label);
+        label = strdup(path);
+    }
+    for (size_t i = 2; label && is_taken(labels, count, label); i++) {
+        free(own);
+        if (asprintf(&own, "%s (%zu)", path, i) < 0)
+            own = NULL;
+        free(label);
+        label = own ? strdup(own) : NULL;
+    }
+    free(own);
+    return label;
+}
+
+/* The view of each command gets all its records at once. */
+static void build_views(struct wr_doc *d, const struct wr_view_record *all,
+                        size_t count, struct wr_view_record *some)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *command = command_of(all[i].json);
+        bool shown = false;
+        size_t n = 0;
+
+        for (size_t k = 0; k < i; k++)
+            shown |= !strcmp(command_of(all[k].json), command);
+        for (size_t k = i; !shown && k < count; k++)
+            if (!strcmp(command_of(all[k].json), command))
+                some[n++] = all[k];
+        if (n)
+            wr_view_find(command)->build(d, some, n);
+    }
+}
+
+static struct wr_doc *build(const struct wr_report_spec *spec,
+                            struct wr_view_record *all,
+                            struct wr_view_record *some,
+                            struct wr_comparison *ret)
+{
+    char subtitle[WR_VIEW_NAME];
+    struct wr_doc *d;
+
+    snprintf(subtitle, sizeof(subtitle), "%zu records", spec->count);
+    if (spec->count == 1)
+        snprintf(subtitle, sizeof(subtitle), "%s of %s",
+                 command_of(all[0].json), wr_get_text(all[0].json, "time"));
+    d = wr_doc_new(spec->title, subtitle);
+    if (spec->compare)
+        wr_compare(d, all, ret);
+    build_views(d, all, spec->count, some);
+    return d;
+}
+
+int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
+              struct wr_comparison *ret_comparison, weir_err *err)
+{
+    struct wr_view_record *all = calloc(2 * spec->count + 1, sizeof(*all));
+    char **labels = calloc(spec->count + 1, sizeof(*labels));
+    struct wr_doc *d = NULL;
+    size_t named = 0;
+    int r = 0;
+
+    if (spec->compare && !wr_report_comparable(spec)) {
+        r = wr_fail(err, WEIR_EINVAL,
+                    "only two records of the same command can be compared");
+        goto out;
+    }
+    for (; all && labels && named < spec->count; named++) {
+        labels[named] = make_label(spec->paths[named], labels, named);
+        if (!labels[named])
+            break;
+        all[named] = (struct wr_view_record){spec->paths[named], labels[named],
+                                             spec->records[named]};
+    }
+    if (all && labels && named == spec->count)
+        d = build(spec, all, all + spec->count, ret_comparison);
+    if (wr_doc_failed(d)) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    *ret = d;
+    d = NULL;
+out:
+    wr_doc_free(d);
+    for (size_t i = 0; labels && i < named; i++)
+        free(labels[i]);
+    free(labels);
+    free(all);
+    return r;
+}

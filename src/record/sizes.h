@@ -1,0 +1,21 @@
+/* sizes.h - histograms of sizes: of a data set's samples, of a probe's mix.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_RECORD_SIZES_H
+#define WR_RECORD_SIZES_H
+
+#include "record/view.h"
+
+/* "64 KiB", "1.5 KiB"; returns buf (32 bytes are enough). */
+char *wr_sizes_text(double bytes, char *buf, size_t cap);
+
+/* A chart of the lists at `path` of the records of `rows`: lists of {"from",
+ * "to", "count"} or {"bytes", "share"}. Of records with the same histogram
+ * only the first is shown. */
+void wr_sizes_draw(struct wr_doc *d, struct wr_doc_section *s,
+                   const struct wr_cases *rows, const char *path);
+
+/* The numbers. */
+void wr_sizes_table(struct wr_doc_section *s, const struct wr_cases *rows,
+                    const char *path);
+
+#endif

@@ -1,0 +1,151 @@
+/* view.c - from records to a document: the registry and what views share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/view.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "record/get.h"
+#include "record/thin.h"
+
+/* A record of a command that has no view: what stands at its top. */
+static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
+                          size_t n)
+{
+    char title[WR_VIEW_NAME], shown[WR_VIEW_NAME];
+    struct wr_doc_section *s;
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < n; i++) {
+        /* Iterating is not const in jansson, but changes nothing. */
+        json_t *o = (json_t *)(uintptr_t)r[i].json;
+
+        snprintf(title, sizeof(title), "%s: %s", wr_get_text(o, "command"),
+                 r[i].label);
+        s = wr_doc_section(d, title);
+        wr_doc_note(s, false,
+                    "This weir does not know what stands in records "
+                    "of this command.");
+        wr_view_host(s, r + i, 1);
+        json_object_foreach(
+            o, key, value) if (strcmp(key, "schema") && strcmp(key, "time") &&
+                               strcmp(key, "weir") &&
+                               *wr_get_shown(value, shown, sizeof(shown)))
+            wr_doc_fact(s, key, "%s", shown);
+    }
+}
+
+static const struct wr_view generic = {.command = "", .build = generic_build};
+
+/* X(name): the table wr_view_<name> in view_<name>.c. */
+#define WR_VIEW_MAP(X)                                                         \
+    X(bench)                                                                   \
+    X(probe)
+
+#define DECLARE(name) extern const struct wr_view wr_view_##name;
+WR_VIEW_MAP(DECLARE)
+#undef DECLARE
+
+static const struct wr_view *const views[] = {
+#define ENTRY(name) &wr_view_##name,
+    WR_VIEW_MAP(ENTRY)
+#undef ENTRY
+};
+
+const struct wr_view *wr_view_find(const char *command)
+{
+    for (size_t i = 0; i < WR_ARRAY_LEN(views); i++)
+        if (!strcmp(views[i]->command, command))
+            return views[i];
+    return &generic;
+}
+
+/* PROFILE of "emu:PROFILE:PATH" as "emulated PROFILE". */
+static bool emulated(const char *url, char *buf, size_t cap)
+{
+    if (strncmp(url, "emu:", 4))
+        return false;
+    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url + 4, ":"), url + 4);
+    return true;
+}
+
+char *wr_view_device(const json_t *record, char *buf, size_t cap)
+{
+    const json_t *fs = wr_get_object(record, "host.file_system");
+    const char *profile = wr_get_text(record, "device_profile");
+    const char *device = wr_get_text(fs, "device");
+    const char *model = wr_get_text(fs, "model");
+    const char *type = wr_get_text(fs, "type");
+
+    if (*profile) {
+        snprintf(buf, cap, "emulated %s", profile);
+        return buf;
+    }
+    if (emulated(wr_get_text(record, "dataset.url"), buf, cap) ||
+        emulated(wr_get_text(record, "path"), buf, cap))
+        return buf;
+    snprintf(buf, cap, "%s%s%s%s%s%s", device, *model ? " (" : "", model,
+             *model ? ")" : "", *device && *type ? ", " : "", type);
+    return buf;
+}
+
+static void host_facts(struct wr_doc_section *s, const struct wr_view_record *r)
+{
+    const json_t *host = wr_get_object(r->json, "host");
+    double memory = wr_get_number(host, "memory_bytes");
+    double cores = wr_get_number(host, "cores");
+    char text[WR_VIEW_NAME], bytes[32];
+
+    wr_doc_fact(s, "Record", "%s", r->path);
+    wr_doc_fact(s, "Made", "%s by weir %s", wr_get_text(r->json, "time"),
+                wr_get_text(r->json, "weir"));
+    if (*wr_get_text(host, "name"))
+        wr_doc_fact(s, "Host", "%s, %s", wr_get_text(host, "name"),
+                    wr_get_text(host, "kernel"));
+    if (*wr_get_text(host, "cpu") || cores > 0)
+        wr_doc_fact(
+            s, "CPU", "%s, %.0f cores, %s memory", wr_get_text(host, "cpu"),
+            isnan(cores) ? 0 : cores,
+            wr_format_bytes(bytes, sizeof(bytes), isnan(memory) ? 0 : memory));
+    if (*wr_view_device(r->json, text, sizeof(text)))
+        wr_doc_fact(s, "Storage", "%s", text);
+}
+
+void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
+                  size_t n)
+{
+    char text[WR_VIEW_NAME];
+    struct wr_doc_table *t;
+
+    if (n == 1) {
+        host_facts(s, r);
+        return;
+    }
+    t = wr_doc_table(s, "Records",
+                     "<record|<file|<time|<host|<kernel|<CPU|>cores|<storage");
+    for (size_t i = 0; i < n && i < WR_VIEW_ROWS; i++) {
+        const json_t *host = wr_get_object(r[i].json, "host");
+
+        wr_doc_cell(t, "%s", r[i].label);
+        wr_doc_cell(t, "%s", r[i].path);
+        wr_doc_cell(t, "%s", wr_get_text(r[i].json, "time"));
+        wr_doc_cell(t, "%s", wr_get_text(host, "name"));
+        wr_doc_cell(t, "%s", wr_get_text(host, "kernel"));
+        wr_doc_cell(t, "%s", wr_get_text(host, "cpu"));
+        wr_doc_number(t, wr_get_number(host, "cores"), 0);
+        wr_doc_cell(t, "%s", wr_view_device(r[i].json, text, sizeof(text)));
+    }
+}
+
+size_t wr_view_share(size_t series_count)
+{
+    size_t share = WR_VIEW_POINTS / WR_MAX(series_count, (size_t)1);
+
+    return WR_MIN(WR_MAX(share, (size_t)WR_THIN_MIN),
+                  (size_t)WR_VIEW_SERIES_POINTS);
+}

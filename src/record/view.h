@@ -1,0 +1,37 @@
+/* view.h - from records to a document: one view a command.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A view is one file with one table, and one line in view.c. It gets all
+ * records of its command and adds sections; it must bear any JSON. */
+#ifndef WR_RECORD_VIEW_H
+#define WR_RECORD_VIEW_H
+
+#include "record/cases.h"
+#include "record/doc.h"
+
+/* Points of all series of one kind of chart together, and of one series: so a
+ * page stays small however many records there are. */
+#define WR_VIEW_POINTS        60000
+#define WR_VIEW_SERIES_POINTS 2000
+#define WR_VIEW_ROWS          5000 /* rows of a table */
+#define WR_VIEW_NAME          300  /* bytes of a label, enough */
+
+struct wr_view {
+    const char *command; /* of its records */
+    void (*build)(struct wr_doc *d, const struct wr_view_record *r, size_t n);
+};
+
+/* The view of a command; one of plain facts when it is not known. */
+const struct wr_view *wr_view_find(const char *command);
+
+/* What they were made on: facts of one record, a table of several. */
+void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
+                  size_t n);
+
+/* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
+char *wr_view_device(const json_t *record, char *buf, size_t cap);
+
+/* Points a series may have when there are so many. */
+size_t wr_view_share(size_t series_count);
+
+#endif

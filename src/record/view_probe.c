@@ -1,0 +1,418 @@
+/* view_probe.c - records of weir probe as sections of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/get.h"
+#include "record/pivot.h"
+#include "record/sizes.h"
+#include "record/view_monitor.h"
+
+#define MB            1e6
+#define APART_MAX     4    /* so many records have charts of their own */
+#define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
+#define POINTS_MAX    256 /* saturation points of a record; no probe has more */
+
+static const char *const keys[] = {"op",      "pattern", "block", "depth",
+                                   "workers", "direct",  NULL};
+
+static const struct {
+    const char *key, *name;
+} percentiles[] = {
+    {"latency_us.p50", "p50"},     {"latency_us.p95", "p95"},
+    {"latency_us.p99", "p99"},     {"latency_us.p999", "p99.9"},
+    {"latency_us.max", "longest"},
+};
+
+static bool is(const struct wr_case *row, const char *key, const char *value)
+{
+    return !strcmp(wr_get_text(row->json, key), value);
+}
+
+static const char *record_of(const struct wr_cases *c, size_t k)
+{
+    return c->records[c->v[k].record].label;
+}
+
+/* "run-a: random read 4 KiB, depth 32, direct". */
+static char *full_name(const struct wr_cases *c, size_t k, char *buf)
+{
+    snprintf(
+        buf, WR_VIEW_NAME, "%s%s%s", c->record_count > 1 ? record_of(c, k) : "",
+        c->record_count > 1 ? ": " : "", wr_get_text(c->v[k].json, "name"));
+    return buf;
+}
+
+/* Medians of the tests that `wanted` takes, a series a record. */
+static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
+                       const struct wr_cases *c, const char *title,
+                       bool (*wanted)(const struct wr_case *))
+{
+    bool files = !strcmp(title, "Small files and syncs");
+    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
+                                           .title = title,
+                                           .x = "test",
+                                           .y = files ? "per second" : "MB/s",
+                                           .note = "Medians of the passes."};
+    struct wr_pivot p = {0};
+
+    for (size_t k = 0; k < c->count; k++)
+        if (wanted(&c->v[k]))
+            wr_pivot_add(&p, record_of(c, k), wr_get_text(c->v[k].json, "name"),
+                         NAN,
+                         files ? wr_case_median(&c->v[k], "ops_per_s")
+                               : wr_case_median(&c->v[k], "bytes_per_s") / MB);
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+static bool is_sequential(const struct wr_case *row)
+{
+    return is(row, "pattern", "sequential") &&
+           (is(row, "op", "read") || is(row, "op", "write"));
+}
+
+static bool is_small(const struct wr_case *row)
+{
+    return is(row, "op", "files") || is(row, "op", "create") ||
+           is(row, "op", "sync");
+}
+
+/* The block of a test: "4 KiB", or "mix". */
+static char *block_text(const json_t *test, char *buf, size_t cap)
+{
+    double block = wr_get_number(test, "block");
+
+    if (block > 0)
+        return wr_sizes_text(block, buf, cap);
+    snprintf(buf, cap, "mix of sizes");
+    return buf;
+}
+
+/* Whether the record names this test as the one where more depth gains
+ * nothing. */
+static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
+{
+    const json_t *list = wr_get_list(c->records[row->record].json,
+                                     "saturation");
+
+    for (size_t i = 0; i < json_array_size(list) && i < POINTS_MAX; i++) {
+        const json_t *o = json_array_get(list, i);
+        bool same = true;
+
+        for (size_t k = 0; keys[k]; k++) {
+            const json_t *a = wr_get(o, keys[k]),
+                         *b = wr_get(row->json, keys[k]);
+
+            same &= a && b && json_equal(a, b);
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c, bool bytes)
+{
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_LINES,
+        .title = bytes ? "Random reads by depth: bandwidth"
+                       : "Random reads by depth: requests",
+        .x = "requests in flight of each worker",
+        .y = bytes ? "MB/s" : "reads per second",
+        .note = "Medians of the passes. Marked: beyond this depth nothing is "
+                "gained.",
+        .log_x = true,
+        .log_y = true};
+    char name[WR_VIEW_NAME], block[32];
+    struct wr_pivot p = {0};
+
+    for (size_t k = 0; k < c->count; k++) {
+        const struct wr_case *row = &c->v[k];
+        double depth = wr_get_number(row->json, "depth");
+        double workers = wr_get_number(row->json, "workers");
+        char at[32];
+
+        if (!is(row, "op", "read") || !is(row, "pattern", "random") ||
+            !(depth > 0))
+            continue;
+        snprintf(name, sizeof(name), "%s%s%s%s",
+                 c->record_count > 1 ? record_of(c, k) : "",
+                 c->record_count > 1 ? ": " : "",
+                 block_text(row->json, block, sizeof(block)),
+                 wr_get_true(row->json, "direct") ? ", direct" : "");
+        if (workers > 1)
+            snprintf(name + strlen(name), sizeof(name) - strlen(name),
+                     ", %.0f workers", workers);
+        snprintf(at, sizeof(at), "%.0f", depth);
+        wr_pivot_add(&p, name, at, depth,
+                     bytes ? wr_case_median(row, "bytes_per_s") / MB
+                           : wr_case_median(row, "ops_per_s"));
+        if (is_saturation(c, row))
+            wr_pivot_mark(&p);
+    }
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* Percentiles of each test: a chart a record, or the p99 of all records. */
+static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
+                           const struct wr_cases *c)
+{
+    char title[WR_VIEW_NAME];
+    struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
+                                     .title = title,
+                                     .x = "test",
+                                     .y = "microseconds",
+                                     .note = "Medians of the passes.",
+                                     .log_y = true};
+    bool apart = c->record_count <= APART_MAX;
+    struct wr_pivot p = {0};
+
+    for (size_t r = 0; r < (apart ? c->record_count : 1); r++) {
+        for (size_t k = 0; k < c->count; k++) {
+            const char *test = wr_get_text(c->v[k].json, "name");
+
+            for (size_t i = 0; apart && i < WR_ARRAY_LEN(percentiles); i++)
+                if (c->v[k].record == r)
+                    wr_pivot_add(&p, percentiles[i].name, test, NAN,
+                                 wr_case_median(&c->v[k], percentiles[i].key));
+            if (!apart)
+                wr_pivot_add(&p, record_of(c, k), test, NAN,
+                             wr_case_median(&c->v[k], "latency_us.p99"));
+        }
+        snprintf(title, sizeof(title), "Latency%s%s%s",
+                 apart ? "" : ", 99th percentile",
+                 apart && c->record_count > 1 ? ": " : "",
+                 apart && c->record_count > 1 ? c->records[r].label : "");
+        wr_pivot_draw(&p, d, s, &spec);
+    }
+}
+
+/* Where the time of a small file goes. */
+static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c)
+{
+    static const struct {
+        const char *path, *name;
+    } parts[] = {{"open_us.p50", "open"},
+                 {"transfer_us.p50", "read or write"},
+                 {"close_us.p50", "close"}};
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_STACKED,
+        .title = "Where the time of a small file goes",
+        .x = "test",
+        .y = "microseconds (p50)"};
+    char name[WR_VIEW_NAME];
+    struct wr_pivot p = {0};
+
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t i = 0; i < WR_ARRAY_LEN(parts); i++)
+            if (is(&c->v[k], "op", "files") || is(&c->v[k], "op", "create"))
+                wr_pivot_add(&p, parts[i].name, full_name(c, k, name), NAN,
+                             wr_case_median(&c->v[k], parts[i].path));
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* Each pass as a part of the median: a cache below the kernel shows here. */
+static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c)
+{
+    char title[WR_VIEW_NAME], pass[32];
+    struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_BARS,
+        .title = title,
+        .x = "test",
+        .y = "% of the median pass",
+        .note = "A first pass that is slower than the others tells of a cache "
+                "below the kernel."};
+    struct wr_pivot p = {0};
+
+    for (size_t r = 0; r < c->record_count && r < APART_MAX; r++) {
+        for (size_t k = 0; k < c->count; k++) {
+            double median = wr_case_median(&c->v[k], "ops_per_s");
+
+            if (c->v[k].record != r || wr_case_runs(&c->v[k]) < 2)
+                continue;
+            for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
+                snprintf(pass, sizeof(pass), "pass %zu", i + 1);
+                wr_pivot_add(
+                    &p, pass, wr_get_text(c->v[k].json, "name"), NAN,
+                    100 * wr_get_number(wr_case_run(&c->v[k], i), "ops_per_s") /
+                        median);
+            }
+        }
+        snprintf(title, sizeof(title), "Passes side by side%s%s",
+                 c->record_count > 1 ? ": " : "",
+                 c->record_count > 1 ? c->records[r].label : "");
+        wr_pivot_draw(&p, d, s, &spec);
+    }
+}
+
+static void test_table(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    struct wr_doc_table *t = wr_doc_table(
+        s, "Tests, medians of the passes",
+        "<test|>MB/s|>per second|>lowest|>highest|>mean us|>p50 us|>p95 us|"
+        ">p99 us|>p99.9 us|>max us|>CPU s/GB|<skipped");
+    char name[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
+        const struct wr_case *row = &c->v[k];
+        const json_t *res = wr_get_object(row->json, "result");
+
+        wr_doc_cell(t, "%s", full_name(c, k, name));
+        wr_doc_number(t, wr_get_number(res, "bytes_per_s") / MB, 1);
+        wr_doc_number(t, wr_get_number(res, "ops_per_s"), 1);
+        wr_doc_number(t, wr_get_number(res, "ops_per_s_min"), 1);
+        wr_doc_number(t, wr_get_number(res, "ops_per_s_max"), 1);
+        wr_doc_number(t, wr_case_median(row, "latency_us.mean"), 1);
+        for (size_t i = 0; i < WR_ARRAY_LEN(percentiles); i++)
+            wr_doc_number(t, wr_case_median(row, percentiles[i].key), 1);
+        wr_doc_number(t, wr_get_number(res, "cpu_s_per_gb"), 3);
+        wr_doc_cell(t, "%s", wr_get_text(row->json, "skipped"));
+    }
+}
+
+static void pass_table(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    struct wr_doc_table *t = wr_doc_table(
+        s, "Passes",
+        "<test|>pass|>seconds|>MB/s|>per second|>p50 us|>p99 us|>in cache %");
+    char name[WR_VIEW_NAME];
+    size_t rows = 0;
+
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
+            const json_t *run = wr_case_run(&c->v[k], i);
+            double resident = wr_get_number(run, "resident");
+
+            if (rows++ >= WR_VIEW_ROWS)
+                return;
+            wr_doc_cell(t, "%s", full_name(c, k, name));
+            wr_doc_number(t, (double)(i + 1), 0);
+            wr_doc_number(t, wr_get_number(run, "seconds"), 3);
+            wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
+            wr_doc_number(t, wr_get_number(run, "ops_per_s"), 1);
+            wr_doc_number(t, wr_get_number(run, "latency_us.p50"), 1);
+            wr_doc_number(t, wr_get_number(run, "latency_us.p99"), 1);
+            wr_doc_number(t, resident >= 0 ? 100 * resident : NAN, 1);
+        }
+}
+
+static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    struct wr_doc_table *t = NULL;
+    size_t rows = 0;
+    char block[32];
+
+    for (size_t r = 0; r < c->record_count; r++) {
+        const json_t *list = wr_get_list(c->records[r].json, "saturation");
+
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *o = json_array_get(list, i);
+
+            if (rows++ >= WR_VIEW_ROWS)
+                return;
+            if (!t)
+                t = wr_doc_table(s, "Depth beyond which nothing is gained",
+                                 "<record|<what|<block|<direct|>workers|>depth|"
+                                 ">per second");
+            wr_doc_cell(t, "%s", c->records[r].label);
+            wr_doc_cell(t, "%s %s", wr_get_text(o, "pattern"),
+                        wr_get_text(o, "op"));
+            wr_doc_cell(t, "%s", block_text(o, block, sizeof(block)));
+            wr_doc_cell(t, "%s", wr_get_true(o, "direct") ? "yes" : "no");
+            wr_doc_number(t, wr_get_number(o, "workers"), 0);
+            wr_doc_number(t, wr_get_number(o, "depth"), 0);
+            wr_doc_number(t, wr_get_number(o, "ops_per_s"), 0);
+        }
+    }
+}
+
+/* How the cache was kept out of one record, and whether that held. */
+static void cache_notes(struct wr_doc_section *s,
+                        const struct wr_view_record *r, bool many)
+{
+    const json_t *cache = wr_get_object(r->json, "cache");
+    double resident = wr_get_number(cache, "resident");
+    const char *of = many ? r->label : "", *colon = many ? ": " : "";
+
+    if (!cache)
+        return;
+    if (wr_get_true(cache, "below"))
+        wr_doc_note(s, true, "%s%sSigns of a cache below the kernel: %s", of,
+                    colon, wr_get_text(cache, "signs"));
+    if (json_is_false(wr_get(cache, "direct")))
+        wr_doc_note(s, false, "%s%sO_DIRECT does not work here.", of, colon);
+    if (resident > COLD_RESIDENT)
+        wr_doc_note(s, true,
+                    "%s%sUp to %.0f %% was in the page cache before a cold "
+                    "read.",
+                    of, colon, 100 * resident);
+    else if (resident >= 0)
+        wr_doc_note(s, false,
+                    "%s%sThe page cache was kept out%s; at most %.1f %% was "
+                    "resident before a cold read.",
+                    of, colon,
+                    wr_get_true(cache, "dropped") ? " by dropping pages" : "",
+                    100 * resident);
+}
+
+static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
+                     size_t n)
+{
+    char size[32];
+
+    wr_view_host(s, r, n);
+    for (size_t i = 0; i < n && i < APART_MAX; i++) {
+        const json_t *j = r[i].json;
+
+        wr_doc_fact(s, n > 1 ? r[i].label : "Path",
+                    "%s, file of %s, %.0f small files, %.0f passes of %g s, %s",
+                    wr_get_text(j, "path"),
+                    wr_sizes_text(fmax(0, wr_get_number(j, "file_bytes")), size,
+                                  sizeof(size)),
+                    fmax(0, wr_get_number(j, "small_files")),
+                    fmax(0, wr_get_number(j, "passes")),
+                    fmax(0, wr_get_number(j, "seconds")),
+                    wr_get_text(j, "engine"));
+        cache_notes(s, &r[i], n > 1);
+    }
+}
+
+static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
+                        size_t n)
+{
+    static const struct wr_cases_spec spec = {.rows = "tests", .keys = keys};
+    struct wr_doc_section *s = wr_doc_section(d, "Storage probe");
+    struct wr_cases c;
+
+    wr_cases_init(&c, r, n, &spec);
+    if (c.failed)
+        wr_doc_fail(d);
+    describe(s, r, n);
+    if (!c.count)
+        wr_doc_note(s, true, "No test was run.");
+    rate_chart(d, s, &c, "Sequential reads and writes", is_sequential);
+    depth_chart(d, s, &c, /* bytes= */ false);
+    depth_chart(d, s, &c, /* bytes= */ true);
+    rate_chart(d, s, &c, "Small files and syncs", is_small);
+    parts_chart(d, s, &c);
+    latency_charts(d, s, &c);
+    pass_charts(d, s, &c);
+    wr_sizes_draw(d, s, &c, "sizes.parts");
+    if (c.count) {
+        test_table(s, &c);
+        pass_table(s, &c);
+    }
+    saturation_table(s, &c);
+    wr_sizes_table(s, &c, "sizes.parts");
+    wr_view_monitor(d, "Storage probe: what the machine did", &c);
+    wr_cases_done(&c);
+}
+
+const struct wr_view wr_view_probe = {.command = "probe", .build = probe_build};

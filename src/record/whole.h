@@ -1,0 +1,24 @@
+/* whole.h - files that a reader sees whole or not at all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_RECORD_WHOLE_H
+#define WR_RECORD_WHOLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "weir/error.h"
+
+/* What is written. */
+struct wr_whole {
+    int (*print)(const void *arg, FILE *out, weir_err *err);
+    const void *arg;
+    bool (*stopped)(void); /* asked before the file appears; may be NULL:
+                              WEIR_ECANCELED and no file */
+};
+
+/* Writes beside `path` and renames it there. What is no plain file
+ * (/dev/stdout, a pipe, a link) is written to in place. */
+int wr_whole_write(const char *path, const struct wr_whole *what,
+                   weir_err *err);
+
+#endif

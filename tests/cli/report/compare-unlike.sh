@@ -1,0 +1,10 @@
+# A benchmark and a probe cannot be compared.
+# SPDX-License-Identifier: Apache-2.0
+command -v python3 >/dev/null || {
+    echo "no python3 to make records with" >&2
+    exit 77
+}
+make() { python3 "$(dirname "$0")/../../data/records/make.py" "$@"; }
+make bench >a.json
+make probe >p.json
+weir report --compare a.json p.json

@@ -1,0 +1,197 @@
+# make.py - records for tests of weir report, made by docs/formats/record.md.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: make.py bench|probe [--seed N] [--scale X] [--runs N] [--threads 1,2]
+#        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
+# The same arguments give the same record. Rates are `scale` times as high.
+import argparse
+import json
+import random
+import sys
+
+
+def columns(rng, names, rows, step):
+    out = {'t_s': [round((i + 1) * step, 3) for i in range(rows)]}
+    for name, level in names.items():
+        out[name] = [round(level * rng.uniform(0.5, 1.5), 3)
+                     for _ in range(rows)]
+    return out
+
+
+def monitor(rng, rows):
+    machine = columns(rng, {
+        'cpu_process_cores': 1.5, 'cpu_machine_cores': 1.8,
+        'cpu_iowait_cores': 0.2, 'rss_bytes': 80e6, 'page_cache_bytes': 4e9,
+        'dirty_bytes': 1e6, 'asked_bytes_per_s': 9e7,
+        'device_read_bytes_per_s': 1e8, 'device_write_bytes_per_s': 0,
+        'major_faults_per_s': 0.1}, rows, 0.1)
+    machine['cpu_iowait_cores'][rows // 2] = None
+    disk = columns(rng, {
+        'reads_per_s': 900, 'writes_per_s': 3, 'read_bytes_per_s': 1e8,
+        'write_bytes_per_s': 2e5, 'queue': 3, 'busy': 0.5}, rows, 0.1)
+    return {'hz': 10, 'merged': 1, 'cpu_s': 0.01, 'machine': machine,
+            'disks': [dict(name='sda', **disk)]}
+
+
+def head(args, command):
+    return {
+        'schema': 'weir-record', 'version': 1, 'command': command,
+        'time': '2026-01-0%dT10:00:00Z' % (args.seed % 9 + 1), 'weir': '0.1.0',
+        'host': {'name': 'host', 'kernel': args.kernel, 'cpu': 'A processor',
+                 'cores': 2, 'memory_bytes': 8 << 30,
+                 'file_system': {'type': 'ext4', 'source': '/dev/sda1',
+                                 'device': 'sda', 'model': 'DISK',
+                                 'rotational': 0}}}
+
+
+def batch_times(rng, batches, ms):
+    t, out = 0, {'t_ms': [], 'wait_ms': [], 'gap_ms': [], 'merged': 1}
+    for i in range(batches):
+        gap = ms * rng.uniform(0.9, 1.1) * (20 if i % 40 == 30 else 1)
+        t += gap
+        out['t_ms'].append(round(t, 3))
+        out['gap_ms'].append(round(gap, 3))
+        out['wait_ms'].append(round(gap * 0.4, 3))
+    return out
+
+
+def bench_run(args, rng, threads, prefetch, start):
+    samples = args.batches * 32
+    rate = 1000 * args.scale * threads ** 0.8 * (1.3 if prefetch else 1)
+    rate *= rng.uniform(0.99, 1.01)
+    seconds = samples / rate
+    wait = seconds * (0.2 if prefetch else 0.5)
+    return {
+        'seconds': seconds, 'samples': samples, 'batches': args.batches,
+        'bytes': samples * 112000, 'samples_per_s': rate,
+        'bytes_per_s': rate * 112000, 'requests': samples,
+        'in_force': {'threads': threads, 'depth': 8, 'prefetch': prefetch},
+        'cpu_s_per_1000': 1.2 * rng.uniform(0.9, 1.1),
+        'peak_bytes': 90000000, 'first_batch_ms': 40 * rng.uniform(0.9, 1.1),
+        'gap_p50_ms': 32e3 / rate, 'gap_p99_ms': 64e3 / rate, 'resident': 0.0,
+        'io': 'io_uring', 'verdict': 'storage-bound',
+        'decode_limit_per_s': 0, 'read_limit_per_s': 0,
+        'read_limit_threads': 0, 'slot_limit_per_s': 0,
+        'times': {'storage_wait_s': seconds * 0.6, 'submit_s': seconds * 0.05,
+                  'decode_s': seconds * 0.2, 'resample_s': seconds * 0.1,
+                  'idle_s': seconds * 0.05, 'consumer_wait_s': wait,
+                  'consumer_busy_s': seconds - wait},
+        'start_s': start,
+        'batch_times': batch_times(rng, args.batches, 32e3 / rate)}
+
+
+def bench(args, rng):
+    record = head(args, 'bench')
+    record['dataset'] = {
+        'url': 'photos', 'format': 'images', 'samples': 6400,
+        'bytes': 6400 * 112000, 'files': 6400, 'classes': 10,
+        'index_problems': 0,
+        'sizes': [{'from': 65536, 'to': 131072, 'count': 4000, 'bytes': 4e8},
+                  {'from': 131072, 'to': 262144, 'count': 2400,
+                   'bytes': 3e8}]}
+    record['consumer_ms'] = 10.0
+    record['cases'] = []
+    start = 0.0
+    for prefetch in args.prefetch:
+        for threads in args.threads:
+            runs = []
+            for _ in range(args.runs + 1):
+                runs.append(bench_run(args, rng, threads, prefetch, start))
+                start += runs[-1]['seconds']
+            rates = sorted(r['samples_per_s'] for r in runs[1:])
+            record['cases'].append({
+                'settings': {'stages': 'decode', 'page_cache': 'cold',
+                             'threads': threads, 'depth': 8,
+                             'prefetch': prefetch, 'batch': 32,
+                             'flip': False},
+                'result': {'samples_per_s': rates[len(rates) // 2],
+                           'samples_per_s_min': rates[0],
+                           'samples_per_s_max': rates[-1],
+                           'of_decode_limit': 0, 'of_read_limit': 0.5,
+                           'verdict': 'storage-bound'},
+                'warm_up_runs': 1, 'runs': runs, 'bad_count': 0, 'bad': []})
+    return record
+
+
+def latency(us):
+    return {'mean': us * 1.1, 'p50': us, 'p95': us * 2, 'p99': us * 4,
+            'p999': us * 9, 'max': us * 30}
+
+
+def probe_test(args, rng, settings):
+    op, pattern, block, depth, direct = settings
+    name = {'files': 'small files', 'create': 'create files',
+            'sync': 'sync'}.get(op) or '%s %s' % (pattern, op)
+    if block:
+        name += ' %d KiB' % (block // 1024)
+    name += ', depth %d' % depth + (', direct' if direct else '')
+    test = {'name': name, 'op': op, 'pattern': pattern, 'block': block,
+            'depth': depth, 'workers': 1, 'direct': direct}
+    if op == 'sync' and direct:
+        return dict(test, skipped='no O_DIRECT here')
+    ops = args.scale * 5000 * min(depth, 8) / (1 + block / 65536)
+    test['runs'] = []
+    for k in range(args.runs):
+        now = ops * rng.uniform(0.98, 1.02) * (0.5 if k == 0 else 1)
+        run = {'seconds': 2.0, 'bytes': int(now * 2 * (block or 65536)),
+               'ops': int(now * 2), 'bytes_per_s': now * (block or 65536),
+               'ops_per_s': now, 'cpu_s': 0.1, 'resident': 0.0,
+               'start_s': 2.0 * k, 'latency_us': latency(1e6 * depth / now)}
+        if op in ('files', 'create'):
+            run.update(open_us=latency(20), transfer_us=latency(90),
+                       close_us=latency(5))
+        test['runs'].append(run)
+    rates = sorted(r['ops_per_s'] for r in test['runs'])
+    middle = rates[len(rates) // 2]
+    test['result'] = {'bytes_per_s': middle * (block or 65536),
+                      'ops_per_s': middle, 'ops_per_s_min': rates[0],
+                      'ops_per_s_max': rates[-1], 'cpu_s_per_gb': 0.3}
+    return test
+
+
+def probe(args, rng):
+    tests = [('read', 'sequential', 1 << 20, 8, True),
+             ('write', 'sequential', 1 << 20, 8, True)]
+    tests += [('read', 'random', block, depth, True)
+              for block in (4096, 131072) for depth in (1, 8, 32)]
+    tests += [('files', 'random', 0, 1, False),
+              ('create', 'random', 0, 1, False),
+              ('sync', 'sequential', 4096, 1, False),
+              ('sync', 'sequential', 4096, 1, True)]
+    record = head(args, 'probe')
+    record.update(
+        path='disk', file_bytes=1 << 30, small_files=1000, passes=args.runs,
+        seconds=2.0, engine='io_uring',
+        sizes={'name': 'imagenet', 'parts': [
+            {'bytes': 65536, 'share': 0.6}, {'bytes': 131072, 'share': 0.4}]},
+        cache={'direct': True, 'dropped': True, 'resident': 0.0,
+               'below': True, 'signs': 'the first pass was slower'},
+        tests=[probe_test(args, rng, t) for t in tests],
+        saturation=[{'op': 'read', 'pattern': 'random', 'block': 4096,
+                     'direct': True, 'workers': 1, 'depth': 8,
+                     'ops_per_s': 40000 * args.scale}])
+    return record
+
+
+def main():
+    numbers = lambda text: [int(v) for v in text.split(',')]
+    p = argparse.ArgumentParser()
+    p.add_argument('kind', choices=['bench', 'probe'])
+    p.add_argument('--seed', type=int, default=1)
+    p.add_argument('--scale', type=float, default=1.0)
+    p.add_argument('--runs', type=int, default=4)
+    p.add_argument('--threads', type=numbers, default=[1, 2])
+    p.add_argument('--prefetch', type=numbers, default=[0, 2])
+    p.add_argument('--batches', type=int, default=50)
+    p.add_argument('--no-monitor', action='store_true')
+    p.add_argument('--kernel', default='Linux 6.1')
+    args = p.parse_args()
+    rng = random.Random(args.seed)
+    record = (bench if args.kind == 'bench' else probe)(args, rng)
+    if not args.no_monitor:
+        record['monitor'] = monitor(rng, 40)
+    json.dump(record, sys.stdout, indent=1)
+    print()
+
+
+main()
