@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "convert/kind.h"
+#include "storage/storage.h"
 
 #define JOB_VERSION     1
 #define ORDER_STREAM    UINT64_C(0x636f6e76) /* apart from the pipeline's */
@@ -38,7 +39,7 @@ void wr_convert_plan_shard_name(const struct wr_convert_plan *p, uint64_t shard,
  * "train". */
 static int source_name(struct wr_convert_plan *p, weir_err *err)
 {
-    const char *text = p->cfg->name ? p->cfg->name : p->ds->url;
+    const char *text = p->cfg->name ? p->cfg->name : wr_url_path(p->ds->url);
     size_t len = strlen(text);
     char safe[WR_CONVERT_KEY_MAX];
     const char *from, *dot;

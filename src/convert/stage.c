@@ -262,7 +262,7 @@ static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
 static int open_names(struct wr_stage *st, const char *url, weir_err *err)
 {
     char *parent = NULL, *leaf = NULL;
-    int r = wr_stage_tree_split(url, &parent, &st->name, err);
+    int r = wr_url_split(url, &parent, &st->name, err);
 
     if (r < 0)
         return r;

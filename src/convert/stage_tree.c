@@ -10,34 +10,6 @@
 #include "base/error.h"
 #include "convert/stage.h"
 
-int wr_stage_tree_split(const char *url, char **ret_parent, char **ret_name,
-                        weir_err *err)
-{
-    size_t len = strlen(url);
-    const char *slash;
-    char *parent, *name;
-
-    while (len > 1 && url[len - 1] == '/')
-        len--;
-    slash = memrchr(url, '/', len);
-    name = slash ? strndup(slash + 1, len - (size_t)(slash + 1 - url))
-                 : strndup(url, len);
-    parent = !slash         ? strdup(".")
-             : slash == url ? strdup("/")
-                            : strndup(url, (size_t)(slash - url));
-    if (!parent || !name || !*name || !strcmp(name, ".") ||
-        !strcmp(name, "..")) {
-        int code = parent && name ? WEIR_EINVAL : WEIR_ENOMEM;
-
-        free(parent);
-        free(name);
-        return wr_fail(err, code, "'%s': names no entry of a folder", url);
-    }
-    *ret_parent = parent;
-    *ret_name = name;
-    return 0;
-}
-
 struct beginning {
     const char *text; /* borrowed */
 };

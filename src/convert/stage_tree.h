@@ -7,11 +7,6 @@
 
 #include "storage/storage.h"
 
-/* "a/b/c/" -> "a/b" and "c"; "c" -> "." and "c"; "/c" -> "/" and "c". Both are
- * fresh memory. A name that is "", "." or ".." is refused. */
-int wr_stage_tree_split(const char *url, char **ret_parent, char **ret_name,
-                        weir_err *err);
-
 /* Whether a folder is empty; holds nothing but names that begin so; holds the
  * job file that says that it may be removed. */
 bool wr_stage_tree_is_empty(struct wr_store *st, const char *path);

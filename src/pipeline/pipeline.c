@@ -131,14 +131,15 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
 static char *cache_name(const weir_dataset *ds, uint64_t settings)
 {
     const struct wr_storage_ops *ops = ds->store->ops;
-    const char *leaf = strrchr(ds->url, '/');
+    const char *path_part = wr_url_path(ds->url);
+    const char *leaf = strrchr(path_part, '/');
     char path[4096], *root = NULL, *name;
     int n;
 
     if (ops->local_path && ops->local_path(ds->store, "", path, sizeof(path)))
         root = realpath(path, NULL);
     n = asprintf(&name, "%s//%s#%016" PRIx64, root ? root : ds->url,
-                 leaf ? leaf + 1 : ds->url, settings);
+                 leaf ? leaf + 1 : path_part, settings);
     free(root);
     return n < 0 ? NULL : name;
 }

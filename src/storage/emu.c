@@ -533,6 +533,7 @@ static bool emu_local_path(struct wr_store *st, const char *path, char *buf,
 const struct wr_storage_ops wr_storage_emu = {
     .name = "emu",
     .help = "another store, as slow as an emulated device",
+    .wraps = true,
     .open = emu_open,
     .close = emu_close,
     .stat = emu_stat,

@@ -468,6 +468,7 @@ static bool fault_local_path(struct wr_store *st, const char *path, char *buf,
 const struct wr_storage_ops wr_storage_fault = {
     .name = "fault",
     .help = "another store with scripted errors, short reads and delays",
+    .wraps = true,
     .open = fault_open,
     .close = fault_close,
     .stat = fault_stat,

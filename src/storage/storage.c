@@ -3,6 +3,7 @@
 #include "storage/storage.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,73 @@ const struct wr_storage_ops *wr_storage_at(unsigned k)
     return k < WR_ARRAY_LEN(backends) ? backends[k] : NULL;
 }
 
-int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
-                  weir_err *err)
+/* The backend that a URL names, NULL when it is a plain path. */
+static const struct wr_storage_ops *by_scheme(const char *url)
 {
     for (unsigned k = 0; k < WR_ARRAY_LEN(backends); k++) {
         size_t n = strlen(backends[k]->name);
 
         if (!strncmp(url, backends[k]->name, n) && url[n] == ':')
-            return backends[k]->open(url + n + 1, ret, ret_leaf, err);
+            return backends[k];
     }
+    return NULL;
+}
+
+const char *wr_url_path(const char *url)
+{
+    const struct wr_storage_ops *ops;
+    const char *colon;
+
+    while ((ops = by_scheme(url))) {
+        url += strlen(ops->name) + 1;
+        if (!ops->wraps)
+            break;
+        colon = strchr(url, ':');
+        if (!colon)
+            break;
+        url = colon + 1;
+    }
+    return url;
+}
+
+int wr_url_split(const char *url, char **ret_parent, char **ret_name,
+                 weir_err *err)
+{
+    const char *path = wr_url_path(url), *slash;
+    int scheme = (int)(path - url), r;
+    size_t len = strlen(path);
+    char *parent = NULL, *name;
+
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    slash = memrchr(path, '/', len);
+    name = slash ? strndup(slash + 1, len - (size_t)(slash + 1 - path))
+                 : strndup(path, len);
+    r = !slash          ? asprintf(&parent, "%.*s.", scheme, url)
+        : slash == path ? asprintf(&parent, "%.*s/", scheme, url)
+                        : asprintf(&parent, "%.*s", (int)(slash - url), url);
+    if (r < 0)
+        parent = NULL; /* what it is then is not said */
+    if (!parent || !name || !*name || !strcmp(name, ".") ||
+        !strcmp(name, "..")) {
+        int code = parent && name ? WEIR_EINVAL : WEIR_ENOMEM;
+
+        free(parent);
+        free(name);
+        return wr_fail(err, code, "'%s': names no entry of a folder", url);
+    }
+    *ret_parent = parent;
+    *ret_name = name;
+    return 0;
+}
+
+int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
+                  weir_err *err)
+{
+    const struct wr_storage_ops *ops = by_scheme(url);
+
+    if (ops)
+        return ops->open(url + strlen(ops->name) + 1, ret, ret_leaf, err);
     return backends[0]->open(url, ret, ret_leaf, err);
 }
 

@@ -141,6 +141,7 @@ struct wr_store {
 struct wr_storage_ops {
     const char *name; /* the URL's scheme */
     const char *help; /* one line */
+    bool wraps;       /* its URLs are "NAME:PARAMETER:URL" */
     /* required: `rest` is the URL behind "name:". *ret_leaf is set to the last
      * part of the path (to be freed) when that is a file, else NULL: the store
      * is then the folder around it. */
@@ -176,6 +177,15 @@ struct wr_storage_ops {
 int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
                   weir_err *err);
 void wr_store_close(struct wr_store *st);
+
+/* Where the path begins in a URL: behind its schemes and their parameters. */
+const char *wr_url_path(const char *url);
+
+/* "a/b/c/" -> "a/b" and "c"; "c" -> "." and "c"; "/c" -> "/" and "c"; schemes
+ * stay with the first. Both are fresh memory. A name that is "", "." or ".." is
+ * refused. */
+int wr_url_split(const char *url, char **ret_parent, char **ret_name,
+                 weir_err *err);
 
 /* The registry: table k, NULL past the end. */
 const struct wr_storage_ops *wr_storage_at(unsigned k);

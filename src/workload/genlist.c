@@ -36,7 +36,7 @@ static void out_done(struct out *o)
 static int out_init(struct out *o, const char *url, weir_err *err)
 {
     char *parent = NULL, *leaf = NULL;
-    int r = wr_target_split(url, &parent, &o->name, err);
+    int r = wr_url_split(url, &parent, &o->name, err);
 
     if (r < 0)
         return r;

@@ -31,34 +31,6 @@ struct walk {
     weir_err *err;          /* borrowed, may be NULL */
 };
 
-int wr_target_split(const char *url, char **ret_parent, char **ret_name,
-                    weir_err *err)
-{
-    size_t len = strlen(url);
-    const char *slash;
-    char *parent, *name;
-
-    while (len > 1 && url[len - 1] == '/')
-        len--;
-    slash = memrchr(url, '/', len);
-    name = slash ? strndup(slash + 1, len - (size_t)(slash + 1 - url))
-                 : strndup(url, len);
-    parent = !slash         ? strdup(".")
-             : slash == url ? strdup("/")
-                            : strndup(url, (size_t)(slash - url));
-    if (!parent || !name || !*name || !strcmp(name, ".") ||
-        !strcmp(name, "..")) {
-        int code = parent && name ? WEIR_EINVAL : WEIR_ENOMEM;
-
-        free(parent);
-        free(name);
-        return wr_fail(err, code, "'%s': names no entry of a folder", url);
-    }
-    *ret_parent = parent;
-    *ret_name = name;
-    return 0;
-}
-
 static int stop_at_first(void *arg, const struct wr_entry *e)
 {
     (void)arg;
@@ -236,7 +208,7 @@ static int make_stage(struct wr_target *t, bool force, weir_err *err)
 static int open_parent(struct wr_target *t, const char *url, weir_err *err)
 {
     char *parent = NULL, *leaf = NULL;
-    int r = wr_target_split(url, &parent, &t->name, err);
+    int r = wr_url_split(url, &parent, &t->name, err);
 
     if (r < 0)
         return r;

@@ -40,9 +40,4 @@ void wr_target_close(struct wr_target *t);
  * does not fit. */
 bool wr_target_local_path(const struct wr_target *t, char *buf, size_t cap);
 
-/* "a/b/c/" -> "a/b" and "c"; "c" -> "." and "c"; "/c" -> "/" and "c". Both are
- * fresh memory. A name that is "", "." or ".." is refused. */
-int wr_target_split(const char *url, char **ret_parent, char **ret_name,
-                    weir_err *err);
-
 #endif

@@ -209,29 +209,6 @@ static void test_leftover(void **state)
     assert_int_equal(scratch_entries(s, ""), 1);
 }
 
-static void test_split(void **state)
-{
-    static const struct {
-        const char *url, *parent, *name;
-    } rows[] = {{"a", ".", "a"},       {"a/", ".", "a"},
-                {"/a", "/", "a"},      {"a/b/c", "a/b", "c"},
-                {"/a/b//", "/a", "b"}, {"fault:eio:/x/y", "fault:eio:/x", "y"}};
-    static const char *const bad[] = {"", "/", ".", "..", "a/..", "a/."};
-    char *parent, *name;
-
-    (void)state;
-    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-        assert_int_equal(wr_target_split(rows[k].url, &parent, &name, NULL), 0);
-        assert_string_equal(parent, rows[k].parent);
-        assert_string_equal(name, rows[k].name);
-        free(parent);
-        free(name);
-    }
-    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
-        assert_int_equal(wr_target_split(bad[k], &parent, &name, NULL),
-                         WEIR_EINVAL);
-}
-
 #define WITH_SCRATCH(f)                                                        \
     cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
 
@@ -248,7 +225,6 @@ int main(void)
         WITH_SCRATCH(test_leftover),
         WITH_SCRATCH(test_foreign_leftovers),
         WITH_SCRATCH(test_foreign_at_commit),
-        cmocka_unit_test(test_split),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
