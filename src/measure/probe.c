@@ -216,7 +216,6 @@ static int choose_tests(struct probe *pr, weir_err *err)
         const struct wr_probe_test *t = &pr->plan->tests[i];
         struct wr_probe_result *res = &pr->report.results[i];
 
-        r = check_size(&pr->place, t, err);
         if (!t->direct || t->op == WR_PROBE_SYNC || t->op == WR_PROBE_CREATE ||
             *works)
             continue;
@@ -311,6 +310,8 @@ static int probe_in_place(struct probe *pr, weir_err *err)
     int r;
 
     r = get_results(pr, err);
+    for (size_t i = 0; r == 0 && i < pr->plan->test_count; i++)
+        r = check_size(&pr->place, &pr->plan->tests[i], err);
     if (r == 0)
         r = wr_probe_place_fill(&pr->place, LAY_OUT, err);
     if (r == 0)

@@ -36,6 +36,16 @@ void wr_probe_mix_imagenet(struct wr_probe_mix *ret);
 int wr_probe_mix_of(const weir_dataset *ds, struct wr_probe_mix *ret,
                     weir_err *err);
 
+/* Every test ends after plan.seconds; buffered ones also when each place of the
+ * file, and FILES and CREATE when each file, was met once: to meet it again
+ * would be to meet the page cache. Direct ones begin again, and the first tenth
+ * of a direct read (0.25 s at most) is not counted.
+ *
+ * WRITE overwrites blocks that exist; the sync at its end is part of its time.
+ * FILES reads from closed files whose pages are dropped; the kernel still
+ * knows their names and inodes, which only root can make it forget. CREATE
+ * syncs nothing, as mdtest; it knows no depth and is never direct. So is SYNC,
+ * whose block is always 4 KiB. */
 enum wr_probe_op {
     WR_PROBE_READ,   /* of the big file */
     WR_PROBE_WRITE,  /* of a big file */
@@ -76,7 +86,8 @@ struct wr_probe_plan {
     /* What is going on ("lay out", a test's name) and how far it is, 0..1. */
     void (*progress)(void *arg, const char *what, double part);
     void *progress_arg;
-    bool (*stopped)(void); /* polled; may be NULL: WEIR_ECANCELED */
+    bool (*stopped)(void); /* polled, by other threads too; may be NULL:
+                              WEIR_ECANCELED */
 };
 
 /* One pass of one test. */
@@ -90,7 +101,9 @@ struct wr_probe_run {
                         known */
     struct wr_hist *latency; /* owned: nanoseconds of each request (FILES and
                                 CREATE: of each file) */
-    struct wr_hist *open, *transfer, *close; /* owned; FILES and CREATE */
+    struct wr_hist *open, *transfer, *close; /* owned; FILES and CREATE;
+                                    empty for FILES in a queue (depth > 1 or
+                                    direct), where the steps are one */
 };
 
 struct wr_probe_result {

@@ -131,10 +131,11 @@ int wr_probe_make_cold(struct wr_probe_place *p,
 /* --- O_DIRECT --- */
 
 /* Reads the first bytes of a file past the page cache. */
-static int read_direct(struct wr_store *st, const char *path, weir_err *err)
+static int read_direct(struct wr_store *st, const char *path, uint64_t size,
+                       weir_err *err)
 {
     struct wr_queue_config cfg = {.depth = 1, .direct = true};
-    struct wr_io io = {.len = WR_DIRECT_ALIGN,
+    struct wr_io io = {.len = (size_t)WR_MIN(size, (uint64_t)WR_DIRECT_ALIGN),
                        .cap = wr_read_cap(WR_DIRECT_ALIGN, true)};
     struct wr_io *list[1] = {&io};
     struct wr_queue *q = NULL;
@@ -159,8 +160,8 @@ static int read_direct(struct wr_store *st, const char *path, weir_err *err)
 
 /* A store tells nobody whether it could open the file so: it takes the page
  * cache where it cannot. The page cache tells. */
-static int file_is_direct(struct wr_store *st, const char *path, bool *ret,
-                          weir_err *err)
+static int file_is_direct(struct wr_store *st, const char *path, uint64_t size,
+                          bool *ret, weir_err *err)
 {
     struct wr_residency now;
     char local[PATH_CAP];
@@ -173,7 +174,7 @@ static int file_is_direct(struct wr_store *st, const char *path, bool *ret,
         return 0;
     r = drop_file(st, path, &resident, err);
     if (r == 0)
-        r = read_direct(st, path, err);
+        r = read_direct(st, path, size, err);
     if (r < 0)
         return r;
     fd = open(local, O_RDONLY | O_DIRECT | O_CLOEXEC);
@@ -197,12 +198,14 @@ int wr_probe_direct_works(struct wr_probe_place *p, bool *ret, weir_err *err)
 
     *ret = true;
     if (n.reads)
-        return file_is_direct(p->read_store, p->read_path, ret, err);
+        return file_is_direct(p->read_store, p->read_path, p->read_bytes, ret,
+                              err);
     if (n.writes)
-        return file_is_direct(p->store, p->write_path, ret, err);
+        return file_is_direct(p->store, p->write_path, p->plan->file_bytes, ret,
+                              err);
     if (n.files) {
         wr_probe_small_path(p, 's', 0, path);
-        return file_is_direct(p->store, path, ret, err);
+        return file_is_direct(p->store, path, p->small_bytes[0], ret, err);
     }
     return 0;
 }

@@ -15,7 +15,7 @@ bool wr_probe_next_file(struct wr_probe_worker *w, uint64_t now_ns,
     struct wr_probe_crew *c = w->crew;
     uint64_t k;
 
-    if (now_ns >= c->end_ns || c->halt)
+    if (!wr_probe_goes_on(w, now_ns))
         return false;
     k = c->next++;
     if (k >= c->perm.n)

@@ -121,6 +121,7 @@ struct wr_probe_worker {
     uint64_t at, first, last;     /* SEQUENTIAL: its region */
     uint64_t dice;                /* random numbers drawn */
     uint64_t bytes, ops, last_ns;
+    bool began;  /* a request was made */
     bool counts; /* the ramp is over */
     int result;
     weir_err err;
@@ -136,6 +137,9 @@ void wr_probe_run_done(struct wr_probe_run *run);
  * (probe_files.c). */
 int wr_probe_read_files(struct wr_probe_worker *w);
 int wr_probe_create_files(struct wr_probe_worker *w);
+/* Whether the worker goes on at now_ns. One request is made in any case, be it
+ * late: a run without one tells nothing. */
+bool wr_probe_goes_on(struct wr_probe_worker *w, uint64_t now_ns);
 /* Next file to be worked on; false: no more, or the time is over at now_ns. */
 bool wr_probe_next_file(struct wr_probe_worker *w, uint64_t now_ns,
                         unsigned *ret);

@@ -121,12 +121,20 @@ static bool next_random(struct wr_probe_worker *w, uint64_t len, uint64_t *ret)
     return true;
 }
 
+bool wr_probe_goes_on(struct wr_probe_worker *w, uint64_t now_ns)
+{
+    bool first = !w->began;
+
+    w->began = true;
+    return (first || now_ns < w->crew->end_ns) && !w->crew->halt;
+}
+
 static bool next_range(struct wr_probe_worker *w, uint64_t now_ns,
                        uint64_t *ret_offset, uint64_t *ret_len)
 {
     const struct wr_probe_test *t = w->crew->job->test;
 
-    if (now_ns >= w->crew->end_ns || w->crew->halt)
+    if (!wr_probe_goes_on(w, now_ns))
         return false;
     *ret_len = next_length(w);
     return t->pattern == WR_PROBE_RANDOM && t->op != WR_PROBE_SYNC

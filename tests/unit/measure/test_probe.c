@@ -8,12 +8,14 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -458,6 +460,53 @@ static void test_leftovers(void **state)
     assert_int_equal(tmpdir_count(t, "weir-probe.live01"), -1);
 }
 
+/* Whether a probe has begun to lay out its files, after its lock. */
+static bool has_big_file(const struct tmpdir *t)
+{
+    DIR *dir = opendir(t->path);
+    struct dirent *d;
+    char path[512];
+    bool found = false;
+
+    assert_non_null(dir);
+    while ((d = readdir(dir))) {
+        snprintf(path, sizeof(path), "%s/big", d->d_name);
+        found |= d->d_name[0] == 'w' && access(tmpdir_at(t, path), F_OK) == 0;
+    }
+    closedir(dir);
+    return found;
+}
+
+/* A real one: killed while it works. */
+static void test_killed(void **state)
+{
+    struct tmpdir *t = *state;
+    struct wr_probe_report r;
+    struct wr_probe_plan p;
+    pid_t child;
+    int status;
+
+    set_plan(&p, t->path);
+    p.tests = &tests[6];
+    p.test_count = 1;
+    p.seconds = 60;
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        wr_probe(&p, &r, NULL);
+        _exit(0);
+    }
+    while (!has_big_file(t))
+        assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    p.seconds = 0.02;
+    assert_int_equal(wr_probe(&p, &r, NULL), 0);
+    wr_probe_report_done(&r);
+    assert_empty(t);
+}
+
 /* A link in the folder goes; what it points to stays. */
 static void test_leftover_links(void **state)
 {
@@ -497,6 +546,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stopped_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_progress, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leftovers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leftover_links, setup, teardown),
     };
 
