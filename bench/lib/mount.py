@@ -104,7 +104,7 @@ def fill(source):
 
 def run_fio(session, at, *options):
     done = session.run(['fio', '--name=mount', '--output-format=json',
-                        '--thread', '--group_reporting', '--filename='
+                        '--thread', '--group_reporting', '--invalidate=0', '--filename='
                         + os.path.join(at, 'big'), *options], quiet=True)
     job = json.loads(done.stdout[done.stdout.index('{'):])['jobs'][0]
     if job['error']:
@@ -156,7 +156,7 @@ def ceiling(session, source, at):
 
     def buffered():
         session.drop(os.path.join(at, 'big'))
-        return run_fio(session, at, '--rw=read', '--bs=1M', '--invalidate=0',
+        return run_fio(session, at, '--rw=read', '--bs=1M',
                        '--ioengine=psync')['read']['bw_bytes']
     rows = []
     with mounted(session, 'null', source, at) as floor:

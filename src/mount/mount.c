@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +311,17 @@ bool wr_mount_end(struct wr_mount *m)
     return r == 0;
 }
 
+/* libfuse would unmount by the path, whatever is there now: it is let to do
+ * so only when the kernel has ended the connection, and then it just frees. */
+static void end_session(struct wr_mount *m)
+{
+    struct pollfd device = {.fd = fuse_session_fd(m->session)};
+
+    if (device.fd >= 0 && poll(&device, 1, 0) == 1 && device.revents & POLLERR)
+        fuse_session_unmount(m->session);
+    fuse_session_destroy(m->session);
+}
+
 void wr_mount_close(struct wr_mount *m)
 {
     if (!m)
@@ -320,7 +332,7 @@ void wr_mount_close(struct wr_mount *m)
     if (m->door_open)
         wr_door_done(&m->door);
     if (m->session)
-        fuse_session_destroy(m->session);
+        end_session(m);
     if (m->event_fd >= 0)
         close(m->event_fd);
     free(m);

@@ -114,6 +114,7 @@ static const struct wr_device_profile profiles[] = {
     {
         .name = "null",
         .title = "no latency and no limit: what the emulation itself costs",
+        .readahead_bytes = 1 * MIB,
     },
 };
 
