@@ -5,7 +5,7 @@ import signal
 import sys
 
 from lib import (convert, jpeg, million, monitor, mount, page, prefetch,
-                 reads, records, report, tensors, tiers, tuning)
+                 probe, reads, records, report, tensors, tiers, tuning)
 from lib.session import Failure, Session
 
 # A measurement gives one or more rows of the table, in this order.
@@ -14,6 +14,7 @@ MEASUREMENTS = {
     'even': (jpeg.measure_gaps, 'gaps between batches'),
     'tensors': (tensors.measure, 'raw tensors'),
     'read': (reads.measure, 'reading only, against pread and fio'),
+    'probe': (probe.measure, 'weir probe, against fio'),
     'prefetch': (prefetch.measure, 'prefetch with a consumer'),
     'records': (records.measure, 'TFRecord shards'),
     'cache': (tiers.measure, 'tiers of memory and folders'),

@@ -221,10 +221,12 @@ static double most_at_once(const struct view *v,
 static bool is_arm(const struct view *v, const struct wr_device_profile *p,
                    uint64_t block)
 {
+    double rest = p->read_latency_us + transfer_us(block, p->read_bytes_per_s);
     double channels = most_at_once(v, p, block);
     struct found f;
 
-    if (p->seek_us <= 0)
+    /* One arm cannot be faster than if it had nothing to seek. */
+    if (p->seek_us <= 0 || channels * rest > rest + p->seek_us)
         return false;
     for (size_t k = 0; next_deeper(v, block, &k, &f);) {
         double in_step = WR_MIN((double)f.test->depth, channels);
@@ -308,14 +310,14 @@ static struct split split_at(const struct wr_hist *h, double line_ns)
 }
 
 /* Writes that a cache takes come back at once until it is full, all later ones
- * at the pace at which it drains. */
+ * at the pace at which it drains. (The time of a run ends with a sync, so the
+ * bandwidth is that of the medium in any case.) */
 static void fit_cache(struct found w, struct wr_device_profile *p)
 {
     for (unsigned k = 0; k < w.result->run_count; k++) {
         const struct wr_probe_run *run = &w.result->runs[k];
-        double line, drain;
         struct split s;
-        uint64_t bytes;
+        double line;
 
         if (!run->latency || !run->latency->count)
             continue;
@@ -325,13 +327,8 @@ static void fit_cache(struct found w, struct wr_device_profile *p)
         if (WR_MIN(s.below, s.above) < LEAST_PART ||
             s.slow_ns < CACHE_GAP * s.fast_ns)
             continue;
-        drain = (double)w.test->depth * w.test->workers *
-                (double)w.test->block / s.slow_ns * 1e9;
-        bytes = (uint64_t)(s.below * (double)run->bytes);
-        if (bytes > p->write_cache_bytes) {
-            p->write_cache_bytes = bytes;
-            p->write_bytes_per_s = drain;
-        }
+        p->write_cache_bytes = WR_MAX(p->write_cache_bytes,
+                                      (uint64_t)(s.below * (double)run->bytes));
     }
 }
 

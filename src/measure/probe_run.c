@@ -360,6 +360,9 @@ static int prepare(struct wr_probe_worker *w)
         r = open_object(w);
     if (r == 0)
         r = open_queue(w);
+    /* What tests before left to be written is no part of this one. */
+    if (r == 0 && w->object && is_write(job->test))
+        r = w->object->ops->sync(w->object, &w->err);
     if (r < 0)
         return r;
     for (unsigned k = 0; k < w->depth; k++)

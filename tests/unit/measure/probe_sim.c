@@ -108,6 +108,8 @@ static void run_test(struct sim *s)
     }
     for (unsigned i = 0; i < slots; i++)
         end = free_at[i] > end ? free_at[i] : end;
+    if (s->test->op == WR_PROBE_WRITE) /* a run of writes ends with a sync */
+        end = submit(s, (struct wr_device_request){.op = WR_DEVICE_SYNC}, end);
     s->run->seconds = (double)end / 1e9;
     s->run->ops_per_s = (double)s->run->ops / s->run->seconds;
     s->run->bytes_per_s = (double)s->run->bytes / s->run->seconds;

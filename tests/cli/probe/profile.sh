@@ -1,0 +1,24 @@
+# What is fitted to an emulated device is near it. The machine may be busy, and
+# what the emulation adds is in it: only the order of magnitude is looked at.
+mkdir place
+weir probe emu:hdd:place --quick --only seq,random,sync --access direct \
+    --passes 1 --seconds 0.2 --size 64M --profile fit.profile -o run.json \
+    >/dev/null
+[ -z "$(ls -A place)" ]
+grep -q '"device_profile": "hdd"' run.json
+python3 - <<'END'
+p = {}
+for line in open('fit.profile'):
+    key, _, value = line.partition(' = ')
+    p.setdefault(key.strip(), value.split())
+def near(key, low, high):
+    value = float(p[key][0])
+    assert low <= value <= high, (key, value)
+near('read_bandwidth', 40, 180)     # 163 MB/s
+near('seek', 4, 34) if p['seek'][1] == 'ms' else near('seek', 4000, 34000)
+near('channels', 1, 1)
+near('sync_latency', 9, 90) if p['sync_latency'][1] == 'ms' \
+    else near('sync_latency', 9000, 90000)
+END
+weir probe emu:./fit.profile:place --only sync --passes 1 --seconds 0.02 -q \
+    >/dev/null
