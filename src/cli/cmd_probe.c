@@ -116,7 +116,8 @@ static void fill_plan(struct probe *p)
         (void)p->store->ops->space(p->store, &space, NULL);
     plan->url = p->cli->operands[0];
     plan->file = a->file;
-    plan->file_bytes = wr_probe_plan_size(a->size, a->quick, space);
+    plan->file_bytes = a->size ? a->size
+                               : wr_probe_plan_size(&p->tests, a->quick, space);
     plan->small_files = a->files   ? (unsigned)a->files
                         : a->quick ? QUICK_FILES
                                    : FULL_FILES;

@@ -14,6 +14,7 @@
 
 /* A file of a few requests would be read again and again. */
 #define SIZE_MIN      (4 * (uint64_t)MIB)
+#define SIZE_UNUSED   (16 * (uint64_t)MIB)
 #define SIZE_QUICK    (512 * (uint64_t)MIB)
 #define SIZE_FULL     (4096 * (uint64_t)MIB)
 #define PART_OF_SPACE 8
@@ -254,12 +255,17 @@ enum wr_probe_group wr_probe_plan_group(const struct wr_probe_test *t)
     return t->block ? WR_PROBE_GROUP_RANDOM : WR_PROBE_GROUP_MIX;
 }
 
-uint64_t wr_probe_plan_size(uint64_t wanted, bool quick, uint64_t free_bytes)
+uint64_t wr_probe_plan_size(const struct wr_probe_tests *tests, bool quick,
+                            uint64_t free_bytes)
 {
     uint64_t size = quick ? SIZE_QUICK : SIZE_FULL;
+    bool used = false;
 
-    if (wanted)
-        return wanted;
+    for (size_t k = 0; k < tests->count; k++)
+        used |= tests->v[k].op == WR_PROBE_READ ||
+                tests->v[k].op == WR_PROBE_WRITE;
+    if (!used)
+        size = SIZE_UNUSED;
     if (free_bytes)
         size = WR_MIN(size, free_bytes / PART_OF_SPACE / MIB * MIB);
     return WR_MAX(size, SIZE_MIN);

@@ -43,8 +43,10 @@ int wr_probe_plan_tests(const struct wr_probe_wish *w,
 
 enum wr_probe_group wr_probe_plan_group(const struct wr_probe_test *t);
 
-/* Bytes of the big file: `wanted`, or where that is 0 what quick and full
- * probes take, but only a part of the free space (0: not known). */
-uint64_t wr_probe_plan_size(uint64_t wanted, bool quick, uint64_t free_bytes);
+/* Bytes of the big file, when the user did not say: what quick and full probes
+ * take, but only a part of the free space (0: not known), and little when the
+ * tests hardly use it. */
+uint64_t wr_probe_plan_size(const struct wr_probe_tests *tests, bool quick,
+                            uint64_t free_bytes);
 
 #endif

@@ -462,7 +462,8 @@ static void add_result(struct wr_table *t, const struct group *g,
         part_cell(t, run->close);
     }
     if (g->cpu)
-        wr_table_cell(t, "%.2f", r->cpu_s_per_gb);
+        wr_table_cell(t, r->cpu_s_per_gb < 1 ? "%.3f" : "%.2f",
+                      r->cpu_s_per_gb);
     if (g->passes)
         passes_cell(t, r, is_range(g));
 }

@@ -138,9 +138,12 @@ static int print_saturation(const struct view *v, weir_err *err)
         rows++;
     }
     if (rows) {
-        fprintf(v->cli->out, "\n%sSaturation%s: more depth gains nothing\n",
-                wr_cli_style(v->cli, WR_STYLE_BOLD),
-                wr_cli_style(v->cli, WR_STYLE_END));
+        fprintf(
+            v->cli->out,
+            "\n%sSaturation%s: depth beyond which nothing is gained (>=: not "
+            "reached)\n",
+            wr_cli_style(v->cli, WR_STYLE_BOLD),
+            wr_cli_style(v->cli, WR_STYLE_END));
         r = wr_table_print(to, v->cli, 2, err);
     }
     wr_table_free(to);

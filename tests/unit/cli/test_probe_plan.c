@@ -165,14 +165,17 @@ static void test_too_many(void **state)
 
 static void test_size(void **state)
 {
-    uint64_t quick = wr_probe_plan_size(0, true, 0);
+    uint64_t quick;
 
     (void)state;
-    assert_true(wr_probe_plan_size(0, false, 0) > quick);
-    assert_int_equal(wr_probe_plan_size(0, true, 1000000 * MIB), quick);
-    assert_int_equal(wr_probe_plan_size(0, true, 800 * MIB), 100 * MIB);
-    assert_int_equal(wr_probe_plan_size(0, false, MIB), 4 * MIB);
-    assert_int_equal(wr_probe_plan_size(3 * MIB, false, MIB), 3 * MIB);
+    make(&(struct wr_probe_wish){0});
+    quick = wr_probe_plan_size(&tests, true, 0);
+    assert_true(wr_probe_plan_size(&tests, false, 0) > quick);
+    assert_int_equal(wr_probe_plan_size(&tests, true, 1000000 * MIB), quick);
+    assert_int_equal(wr_probe_plan_size(&tests, true, 800 * MIB), 100 * MIB);
+    assert_int_equal(wr_probe_plan_size(&tests, false, MIB), 4 * MIB);
+    make(&(struct wr_probe_wish){.groups = 1u << WR_PROBE_GROUP_SYNC});
+    assert_int_equal(wr_probe_plan_size(&tests, false, 0), 16 * MIB);
 }
 
 int main(void)
