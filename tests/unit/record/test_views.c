@@ -1,0 +1,190 @@
+/* test_views.c - rows of records, pivots, stalls, and pages that stay small.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/batches.h"
+#include "record/cases.h"
+#include "record/doc_private.h"
+#include "record/pivot.h"
+#include "record/report.h"
+
+static void test_rows(void **state)
+{
+    static const struct wr_cases_spec spec = {"cases", "settings", NULL};
+    json_t *a = json_pack(
+        "{s:[{s:{s:i, s:s, s:s}, s:[{s:f}, {s:f}, {s:n}], s:i}, {}, i]}",
+        "cases", "settings", "threads", 4, "page_cache", "cold", "io", "x",
+        "runs", "v", 9.0, "v", 3.0, "v", "warm_up_runs", 1, 7);
+    json_t *b = json_pack("{s:[{s:{s:s, s:s, s:s}}]}", "cases", "settings",
+                          "threads", "auto", "page_cache", "warm", "io", "x");
+    const struct wr_view_record r[] = {{"a", "A", a}, {"b", "B", b}};
+    struct wr_cases c;
+    char buf[100];
+
+    wr_cases_init(&c, r, 2, &spec);
+    assert_int_equal(c.count, 3);
+    assert_true(wr_cases_varies(&c, "threads"));
+    assert_string_equal(wr_cases_label(&c, 0, NULL, buf, sizeof(buf)),
+                        "A: threads 4, cold, x");
+    assert_string_equal(wr_cases_label(&c, 2, "io", buf, sizeof(buf)),
+                        "B: threads auto, warm");
+    assert_string_equal(wr_cases_label(&c, 1, NULL, buf, sizeof(buf)), "A");
+    assert_int_equal(wr_case_runs(&c.v[0]), 2);
+    assert_int_equal(wr_case_runs(&c.v[1]), 0);
+    assert_true(wr_case_median(&c.v[0], "v") == 3.0);
+    assert_true(isnan(wr_case_median(&c.v[2], "v")));
+    wr_cases_done(&c);
+    json_decref(a);
+    json_decref(b);
+}
+
+static void test_pivot(void **state)
+{
+    const struct wr_doc_chart_spec bars = {.kind = WR_DOC_BARS, .title = "t"};
+    const struct wr_doc_chart_spec lines = {.kind = WR_DOC_LINES, .title = "t"};
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_pivot p = {0};
+    const struct wr_doc_chart *c;
+
+    wr_pivot_add(&p, "a", "8", 8, 80);
+    wr_pivot_add(&p, "a", "auto", INFINITY, 1);
+    wr_pivot_add(&p, "b", "2", 2, 20);
+    wr_pivot_add(&p, "a", "8", 8, 99); /* the first one counts */
+    wr_pivot_draw(&p, d, s, &bars);
+    c = s->items[0].chart;
+    assert_string_equal(c->labels[0], "2");
+    assert_string_equal(c->labels[1], "8");
+    assert_string_equal(c->labels[2], "auto");
+    assert_true(isnan(c->series[0]->y[0]) && c->series[0]->y[1] == 80);
+    assert_true(c->series[1]->y[0] == 20 && isnan(c->series[1]->y[2]));
+
+    wr_pivot_add(&p, "a", "8", 8, 80);
+    wr_pivot_mark(&p);
+    wr_pivot_add(&p, "a", "1", 1, 10);
+    wr_pivot_draw(&p, d, s, &lines);
+    c = s->items[1].chart;
+    assert_true(c->series[0]->x[0] == 1 && c->series[0]->x[1] == 8);
+    assert_true(!c->series[0]->marked[0] && c->series[0]->marked[1]);
+
+    wr_pivot_add(&p, "a", "1", 1, NAN); /* nothing to draw */
+    wr_pivot_draw(&p, d, s, &lines);
+    assert_int_equal(s->item_count, 2);
+    wr_doc_free(d);
+}
+
+/* Many series make several charts; what is too much is left out and said. */
+static void test_pivot_limits(void **state)
+{
+    const struct wr_doc_chart_spec bars = {.kind = WR_DOC_BARS, .title = "t"};
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_pivot p = {0};
+    char name[32];
+
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        wr_pivot_add(&p, name, name, NAN, i);
+    }
+    wr_pivot_draw(&p, d, s, &bars);
+    assert_int_equal(s->item_count, WR_PIVOT_SERIES_MAX / WR_PIVOT_CHART_MAX);
+    assert_string_equal(s->items[0].chart->title, "t (1 of 20)");
+    assert_int_equal(s->items[0].chart->series_count, WR_PIVOT_CHART_MAX);
+    assert_int_equal(s->items[0].chart->label_count, WR_PIVOT_LABELS_MAX);
+    assert_non_null(strstr(s->items[0].chart->note, "Not all"));
+    wr_doc_free(d);
+}
+
+/* A run of n batches of 10 ms; every 100th takes 50 ms, the first 500 ms. */
+static json_t *run_of(size_t n)
+{
+    json_t *t = json_array(), *wait = json_array(), *gap = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(t, json_real((double)i * 10));
+        json_array_append_new(wait, json_real(i == 7 ? 31 : 1));
+        json_array_append_new(gap, json_real(!i              ? 500
+                                             : i % 100 == 99 ? 50
+                                                             : 10));
+    }
+    return json_pack("{s:{s:o, s:o, s:o, s:i}}", "batch_times", "t_ms", t,
+                     "wait_ms", wait, "gap_ms", gap, "merged", 1);
+}
+
+static void test_stalls(void **state)
+{
+    json_t *runs = json_pack("[{}, o]", run_of(1000));
+    const struct wr_case row = {.runs = runs, .warm_up = 1};
+    struct wr_points p = {0};
+    struct wr_batches b;
+
+    wr_batches_of(&row, &p, &b);
+    assert_int_equal(b.rows, 1000);
+    assert_int_equal(b.stalls, 11); /* ten gaps, one wait, not the first */
+    assert_true(b.median_ms == 10 && b.longest_ms == 50);
+    assert_int_equal(p.marks, 11);
+    assert_true(p.marked[7] && p.marked[99] && !p.marked[0]);
+    wr_points_done(&p);
+    json_decref(runs);
+}
+
+static size_t count_points(const struct wr_doc *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->section_count; i++)
+        for (size_t k = 0; k < d->sections[i]->item_count; k++) {
+            const struct wr_doc_chart *c = d->sections[i]->items[k].chart;
+
+            for (size_t j = 0; c && j < c->series_count; j++)
+                n += c->series[j]->count;
+        }
+    return n;
+}
+
+/* Fifty records with a hundred thousand batches. */
+static void test_many(void **state)
+{
+    const char *paths[50];
+    const json_t *records[50];
+    struct wr_comparison comparison;
+    struct wr_doc *d = NULL;
+    json_t *one = json_pack("{s:s, s:s, s:[{s:{s:i}, s:[o], s:i}]}", "command",
+                            "bench", "time", "t", "cases", "settings",
+                            "threads", 1, "runs", run_of(2000), "warm_up_runs",
+                            0);
+
+    for (int i = 0; i < 50; i++) {
+        paths[i] = "same/name.json";
+        records[i] = one;
+    }
+    assert_int_equal(wr_report(&(struct wr_report_spec){.paths = paths,
+                                                        .records = records,
+                                                        .count = 50,
+                                                        .title = "t"},
+                               &d, &comparison, NULL),
+                     0);
+    assert_true(count_points(d) > 10000);
+    assert_true(count_points(d) <= WR_VIEW_POINTS + 1000);
+    wr_doc_free(d);
+    json_decref(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_pivot),
+        cmocka_unit_test(test_pivot_limits), cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
