@@ -30,7 +30,7 @@ static size_t marks_of(const struct wr_doc_chart *c)
 {
     size_t marks = 0;
 
-    for (size_t i = 0; c->kind == WR_DOC_POINTS && i < c->series_count; i++)
+    for (size_t i = 0; !is_bars(c) && i < c->series_count; i++)
         marks += c->series[i]->marks;
     return marks;
 }
@@ -72,55 +72,67 @@ static bool is_wide(const struct wr_doc_chart *c)
 static size_t rows_of(const struct wr_doc_chart *c)
 {
     if (c->kind == WR_DOC_STACKED || c->series_count < 2)
-        return c->label_count + c->label_count / 3;
-    return c->label_count * (c->series_count + 1) * 2 / 3;
+        return c->label_count * 3 / 2 + 1;
+    return c->label_count * (c->series_count + 1) / 2 + 1;
 }
 
 static void put_swatch(FILE *out, const struct wr_doc_chart *c, size_t i)
 {
     static const char *const dashes[] = {"", " dashed", " dotted"};
+    static const char *const points[] = {" dot", "", " diamond"};
     const char *form = "";
 
     if (c->kind == WR_DOC_POINTS)
-        form = " dot";
+        form = points[i % WR_ARRAY_LEN(points)];
     else if (!is_bars(c))
         form = " line";
     fprintf(out, "<i class=\"k%zu%s%s\"></i>", i % COLOURS, form,
-            is_bars(c) ? "" : dashes[i / COLOURS % WR_ARRAY_LEN(dashes)]);
+            is_bars(c) || c->kind == WR_DOC_POINTS
+                ? ""
+                : dashes[i / COLOURS % WR_ARRAY_LEN(dashes)]);
 }
 
-/* The sets of a chart are numbered as page.js makes them: a series with marked
- * points is two. A button switches the sets that it names. */
+#define SWITCH "<li><button type=\"button\" aria-pressed=\"true\" data-sets=\""
+#define MARK   "<i class=\"mark\"></i>marked"
+
+/* Marked points are sets of their own, those of a line are not. */
+static void put_mark(FILE *out, const struct wr_doc_chart *c)
+{
+    const char *blank = "";
+
+    if (c->kind != WR_DOC_POINTS) {
+        fputs("<li>" MARK "</li>\n", out);
+        return;
+    }
+    fputs(SWITCH, out);
+    for (size_t i = 0, set = 0; i < c->series_count; i++, set++)
+        if (c->series[i]->marks) {
+            fprintf(out, "%s%zu", blank, ++set);
+            blank = " ";
+        }
+    fputs("\">" MARK "</button></li>\n", out);
+}
+
+/* The sets of a chart are numbered as page.js makes them: a series of POINTS
+ * with marked ones is two. A button switches the sets that it names. */
 static void put_legend(FILE *out, const struct wr_doc_chart *c)
 {
-    static const char begin[] = "<li><button type=\"button\" "
-                                "aria-pressed=\"true\" data-sets=\"";
     size_t set = 0, marks = marks_of(c);
 
     if (c->series_count < 2 && !marks)
         return;
     fputs("<ul class=\"legend\">\n", out);
     for (size_t i = 0; i < c->series_count; i++, set++) {
-        fprintf(out, "%s%zu", begin, set);
-        if (marks && c->series[i]->marks)
+        fprintf(out, SWITCH "%zu", set);
+        if (c->kind == WR_DOC_POINTS && c->series[i]->marks)
             fprintf(out, " %zu", ++set);
         fputs("\">", out);
         put_swatch(out, c, i);
         wr_html_text(out, *c->series[i]->name ? c->series[i]->name : c->y);
         fputs("</button></li>\n", out);
     }
-    if (marks) {
-        const char *blank = "";
-
-        set = 0;
-        fputs(begin, out);
-        for (size_t i = 0; i < c->series_count; i++, set++)
-            if (c->series[i]->marks) {
-                fprintf(out, "%s%zu", blank, ++set);
-                blank = " ";
-            }
-        fputs("\"><i class=\"mark\"></i>marked</button></li>\n", out);
-    }
+    if (marks)
+        put_mark(out, c);
     fputs("</ul>\n", out);
 }
 

@@ -204,8 +204,7 @@ static bool put_points(FILE *out, const struct wr_doc_chart *c, size_t cap,
         if (i == 0 || !same_x(&now, &last))
             put_column(out, c, &now, /* is_x= */ true);
         put_column(out, c, &now, /* is_x= */ false);
-        if (c->kind == WR_DOC_POINTS)
-            put_marked(out, &now);
+        put_marked(out, &now);
         fputc('}', out);
         free(last.index);
         last = now;

@@ -116,8 +116,11 @@ static void lines(struct wr_doc_section *s)
     for (unsigned i = 0; i < 4; i++) {
         struct wr_doc_series *e = wr_doc_series(c, names[i]);
 
-        for (unsigned n = 1; n <= 128; n *= 2)
+        for (unsigned n = 1; n <= 128; n *= 2) {
             wr_doc_point(e, n, 80.0 * pow(2.2, i) * (1 + n / 12.0));
+            if (n == 32)
+                wr_doc_mark(e);
+        }
     }
     c = wr_doc_chart(
         s, &(struct wr_doc_chart_spec){.kind = WR_DOC_LINES,

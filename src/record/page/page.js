@@ -9,7 +9,9 @@
 
   const COLOURS = 6; // --c0 to --c5; later series repeat them with dashes
   const DASHES = [[], [7, 4], [2, 3]];
-  const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
+  const SHAPES = ["circle", "rect", "rectRot", "crossRot", "star", "rectRounded"];
+  const FILLED = 3; // of them; of clouds only these
+  const MARK = "triangle"; // no series has this shape
   const LIVE_MAX = 40; // charts that are kept when out of sight
   const ROW_PX = 20; // of a bar that lies
   const LYING_MIN_PX = 180;
@@ -107,14 +109,19 @@
     };
   }
 
-  function lineSet(s, i, colour, data, area) {
-    const few = data.length <= 64;
+  function lineSet(s, i, colour, data, area, t) {
+    const shape = SHAPES[i % SHAPES.length];
+    const radius = data.length <= 64 && !area ? 3 : 0;
+    const marked = new Set(s.marked || []);
+    const each = (mark, other) => !marked.size ? other
+      : data.map((_, k) => marked.has(k) ? mark : other);
     return {
       label: s.name, data, borderColor: colour, backgroundColor: colour + "38",
       fill: area ? "origin" : false, borderWidth: area ? 1.4 : 2,
       borderDash: DASHES[Math.floor(i / COLOURS) % DASHES.length],
-      pointStyle: SHAPES[i % SHAPES.length], pointRadius: few && !area ? 3 : 0,
-      pointBackgroundColor: colour, pointHitRadius: 8, pointHoverRadius: 5,
+      pointStyle: each(MARK, shape), pointRadius: each(7, radius),
+      pointBackgroundColor: each(t.mark, colour), pointHitRadius: 8,
+      pointHoverRadius: 5,
       clip: EDGE_PX,
     };
   }
@@ -124,7 +131,7 @@
     const marked = new Set(s.marked || []);
     const plain = {
       label: s.name, data: data.filter((_, k) => !marked.has(k)),
-      showLine: false, pointStyle: SHAPES[i % SHAPES.length],
+      showLine: false, pointStyle: SHAPES[i % FILLED],
       backgroundColor: colour + "90", borderWidth: 0,
       pointRadius: data.length > 1000 ? 1.6 : data.length > 100 ? 2.4 : 3.5,
       pointHoverRadius: 5,
@@ -135,7 +142,7 @@
     return [plain, {
       label: s.name ? s.name + ", marked" : "marked",
       data: data.filter((_, k) => marked.has(k)), showLine: false,
-      pointStyle: "triangle", backgroundColor: t.mark, borderColor: colour,
+      pointStyle: MARK, backgroundColor: t.mark, borderColor: colour,
       borderWidth: 1, pointRadius: 5.5, pointHoverRadius: 7, order: -1,
       clip: EDGE_PX,
     }];
@@ -149,7 +156,7 @@
         return barSet(s, i, colour);
       if (data.kind === "points")
         return pointSets(s, i, colour, sets[i], t);
-      return lineSet(s, i, colour, sets[i], data.kind === "area");
+      return lineSet(s, i, colour, sets[i], data.kind === "area", t);
     });
   }
 
