@@ -299,7 +299,8 @@ void wr_probe_find_cache_below(const struct wr_probe_place *p,
     char local[PATH_CAP];
     struct wr_store *st = p->read_store ? p->read_store : p->store;
 
-    if (st->ops->local_path &&
+    /* Behind another door the disk below says nothing about latencies. */
+    if (st->ops == &wr_storage_file &&
         st->ops->local_path(st, "", local, sizeof(local)) &&
         wr_host_fs_of(local, &fs, NULL) == 0)
         judge_latency(p, &fs, r);
