@@ -15,7 +15,7 @@
 static void undo(struct wr_door *d, const struct wr_reply *r)
 {
     if (r->kind == WR_REPLY_OPEN || r->kind == WR_REPLY_CREATE)
-        close((int)r->fi.fh);
+        wr_data_close(&r->fi);
     if (r->kind == WR_REPLY_OPENDIR)
         wr_list_close(&r->fi);
     if (r->kind == WR_REPLY_ENTRY || r->kind == WR_REPLY_CREATE)
@@ -93,7 +93,7 @@ struct stat wr_door_probe_attr(fuse_req_t req)
     return (struct stat){.st_mode = S_IFREG | 0400,
                          .st_uid = fuse_req_ctx(req)->uid,
                          .st_nlink = 1,
-                         .st_size = 2 * (off_t)WR_PROBE_LATE_OFFSET};
+                         .st_size = (off_t)wr_probe_offset(WR_NS_PER_SEC)};
 }
 
 uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)

@@ -15,9 +15,19 @@
 
 #define WR_DOOR_IO_MAX (1u << 20) /* bytes of one read or write */
 
-/* Reads of the probe file from here on leave by the timer, so late. */
-#define WR_PROBE_LATE_OFFSET (1u << 30)
-#define WR_PROBE_LATE_NS     UINT64_C(200000)
+/* Reads of the probe file from here on are answered late, by as many ns as
+ * pages lie before them. */
+#define WR_PROBE_LATE_OFFSET (UINT64_C(1) << 30)
+
+static inline uint64_t wr_probe_offset(uint64_t wait_ns)
+{
+    return WR_PROBE_LATE_OFFSET + (wait_ns << 12);
+}
+
+static inline uint64_t wr_probe_wait_ns(uint64_t offset)
+{
+    return (offset - WR_PROBE_LATE_OFFSET) >> 12;
+}
 
 struct wr_door {
     struct wr_inodes inodes;
@@ -79,6 +89,10 @@ void wr_ops_data(struct fuse_lowlevel_ops *ops);
 /* ops_tree.c: the entry `name` of `parent` for a reply; 0 or an errno. */
 int wr_tree_entry(struct wr_door *d, const struct wr_inode *parent,
                   const char *name, struct fuse_entry_param *ret);
+/* ops_data.c: closes the file that was opened into `fi`. */
+void wr_data_close(const struct fuse_file_info *fi);
+/* ops_data.c: its descriptor. */
+int wr_data_fd(const struct fuse_file_info *fi);
 /* ops_list.c: closes the folder that was opened into `fi`. */
 void wr_list_close(const struct fuse_file_info *fi);
 /* ops_tree.c: what was made belongs to whoever asked. */

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/rng.h"
 #include "base/thread.h"
 #include "mount/door.h"
@@ -25,6 +26,8 @@
 
 #define RECEIVERS_MAX 32
 #define IN_BACKGROUND 1024 /* requests that the kernel keeps with us */
+#define MIN_WAIT_US   50.0
+#define MAX_WAIT_US   500.0
 #define WAKE_SIGNAL   SIGUSR2
 #define WAKE_AGAIN_NS (5 * WR_NS_PER_MS)
 
@@ -177,6 +180,14 @@ static int attach(struct wr_mount *m, weir_err *err)
                          m->place.mountpoint);
 }
 
+/* Waits of a length as on the device; longer ones cost no more. */
+static uint64_t lone_read_ns(const struct wr_device_profile *p)
+{
+    double us = p->read_latency_us + p->seek_us;
+
+    return (uint64_t)(1e3 * WR_MAX(MIN_WAIT_US, WR_MIN(us, MAX_WAIT_US)));
+}
+
 /* The child that measures is forked before there are threads. */
 static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
                          struct wr_selftest *t, weir_err *err)
@@ -185,7 +196,7 @@ static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
         .mountpoint = m->place.mountpoint,
         .probe_name = m->door.probe_name,
         .close_fd = fuse_session_fd(m->session),
-        .measure = cfg->compensate,
+        .latency_ns = cfg->compensate ? lone_read_ns(cfg->profile) : 0,
         .readahead_bytes = cfg->profile->readahead_bytes,
     };
     int r;
@@ -202,12 +213,11 @@ static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
 {
     m->facts = (struct wr_mount_facts){
         .floor_ns = res->floor_ns,
+        .cost_ns = res->cost_ns,
         .readahead_wanted = cfg->profile->readahead_bytes > 0,
         .readahead_set = res->readahead_set,
         .readahead_bytes = res->readahead_bytes,
     };
-    if (res->late_ns > WR_PROBE_LATE_NS)
-        m->facts.cost_ns = res->late_ns - WR_PROBE_LATE_NS;
     atomic_store(&m->door.cost_ns, m->facts.cost_ns);
 }
 

@@ -87,7 +87,7 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
         fuse_reply_err(req, EACCES);
         return;
     }
-    error = set_attr(wr_door_inode(d, ino)->fd, fi ? (int)fi->fh : -1, attr,
+    error = set_attr(wr_door_inode(d, ino)->fd, fi ? wr_data_fd(fi) : -1, attr,
                      what);
     if (error)
         fuse_reply_err(req, error);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,25 +21,66 @@ static int source_flags(int flags)
     return (flags & ~(O_APPEND | O_DIRECT | O_NOFOLLOW)) | O_CLOEXEC;
 }
 
-static void answer_open(struct wr_reply *r, int fd,
+/* An open file. */
+struct handle {
+    int fd;           /* owned */
+    atomic_bool owes; /* the device's time of opening: the first read has it */
+};
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+    return (struct handle *)(uintptr_t)fi->fh;
+}
+
+int wr_data_fd(const struct fuse_file_info *fi)
+{
+    return handle_of(fi)->fd;
+}
+
+void wr_data_close(const struct fuse_file_info *fi)
+{
+    struct handle *h = handle_of(fi);
+
+    if (!h)
+        return; /* the probe */
+    close(h->fd);
+    free(h);
+}
+
+/* Makes `r` the answer to an open; takes over `fd`. */
+static bool answer_open(struct wr_reply *r, int fd, bool owes,
                         const struct fuse_file_info *fi)
 {
+    struct handle *h = malloc(sizeof(*h));
+
+    if (!h) {
+        close(fd);
+        r->error = ENOMEM;
+        return false;
+    }
+    h->fd = fd;
+    atomic_init(&h->owes, owes);
     r->fi = *fi;
-    r->fi.fh = (uint64_t)fd;
+    r->fi.fh = (uint64_t)(uintptr_t)h;
     r->fi.keep_cache = 1; /* times and sizes tell when it is stale */
+    return true;
 }
 
 static void open_probe(fuse_req_t req, struct fuse_file_info *fi)
 {
-    fi->fh = UINT64_MAX;
+    fi->fh = 0;
     fi->direct_io = 1;
     fuse_reply_open(req, fi);
 }
 
+/* To find a file and to read from it is one task of a device, as a reader
+ * waits for both: the first read of a file that is only read has the time of
+ * opening it too. So the depth that the device sees is that of the readers. */
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct wr_door *d = wr_door_of(req);
     struct wr_inode *inode = wr_door_inode(d, ino);
+    bool reads = (fi->flags & O_ACCMODE) == O_RDONLY;
     char path[WR_PROC_PATH];
     struct wr_reply *r;
     uint64_t due;
@@ -47,7 +90,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         open_probe(req, fi);
         return;
     }
-    due = wr_door_due_meta(d, inode);
+    due = reads ? 0 : wr_door_due_meta(d, inode);
     r = wr_reply_new(&d->replies, req, 0);
     if (!r) {
         fuse_reply_err(req, ENOMEM);
@@ -56,9 +99,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     fd = open(wr_proc_path(path, inode->fd), source_flags(fi->flags));
     if (fd < 0) {
         r->error = errno == EMFILE ? ENFILE : errno;
-    } else {
+    } else if (answer_open(r, fd, reads, fi)) {
         r->kind = WR_REPLY_OPEN;
-        answer_open(r, fd, fi);
     }
     wr_door_answer(d, r, due);
 }
@@ -83,12 +125,12 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
     } else {
         wr_tree_own(req, in, name);
         r->error = wr_tree_entry(d, in, name, &r->entry);
-        if (r->error) {
+        if (r->error)
             close(fd);
-        } else {
+        else if (answer_open(r, fd, /* owes= */ false, fi))
             r->kind = WR_REPLY_CREATE;
-            answer_open(r, fd, fi);
-        }
+        else
+            wr_inodes_forget(&d->inodes, wr_door_inode(d, r->entry.ino), 1);
     }
     wr_door_answer(d, r, due);
 }
@@ -96,8 +138,7 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 static void op_release(fuse_req_t req, fuse_ino_t ino,
                        struct fuse_file_info *fi)
 {
-    if (fi->fh != UINT64_MAX)
-        close((int)fi->fh);
+    wr_data_close(fi);
     fuse_reply_err(req, 0);
 }
 
@@ -114,7 +155,8 @@ static void read_probe(fuse_req_t req, size_t size, off_t off)
     memset(r->buf, 0, size);
     r->kind = WR_REPLY_DATA;
     r->size = size;
-    wr_door_answer(d, r, late ? wr_clock_ns() + WR_PROBE_LATE_NS : 0);
+    wr_door_answer(d, r,
+                   late ? wr_clock_ns() + wr_probe_wait_ns((uint64_t)off) : 0);
 }
 
 /* Bytes that a read at `off` can give: a device moves no more. */
@@ -163,14 +205,15 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
         return;
     }
     rq.object = wr_inode_object(wr_door_inode(d, ino));
-    rq.len = within_file((int)fi->fh, size, off);
+    rq.len = within_file(wr_data_fd(fi), size, off);
+    rq.opens = atomic_exchange(&handle_of(fi)->owes, false);
     due = rq.len ? wr_door_due(d, &rq) : 0;
     r = wr_reply_new(&d->replies, req, size);
     if (!r) {
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    n = read_all((int)fi->fh, r->buf, size, off);
+    n = read_all(wr_data_fd(fi), r->buf, size, off);
     if (n < 0) {
         r->error = (int)-n;
     } else {
@@ -219,7 +262,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    error = write_all((int)fi->fh, buf, size, off, &done);
+    error = write_all(wr_data_fd(fi), buf, size, off, &done);
     if (done || !error) {
         r->kind = WR_REPLY_COUNT;
         r->size = done;
@@ -242,7 +285,7 @@ static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
     const struct wr_device_request rq = {
         .op = WR_DEVICE_SYNC, .object = wr_inode_object(wr_door_inode(d, ino))};
     uint64_t due = wr_door_due(d, &rq);
-    int fd = (int)fi->fh;
+    int fd = wr_data_fd(fi);
 
     wr_door_answer_error(
         req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0, due);
@@ -255,13 +298,13 @@ static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
                                     wr_door_inode(wr_door_of(req), ino));
 
     wr_door_answer_error(
-        req, fallocate((int)fi->fh, mode, off, len) < 0 ? errno : 0, due);
+        req, fallocate(wr_data_fd(fi), mode, off, len) < 0 ? errno : 0, due);
 }
 
 static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence,
                      struct fuse_file_info *fi)
 {
-    off_t at = lseek((int)fi->fh, off, whence);
+    off_t at = lseek(wr_data_fd(fi), off, whence);
 
     if (at < 0)
         fuse_reply_err(req, errno);

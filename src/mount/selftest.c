@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "mount/door.h"
 
 #define WARM_UP 50
 #define ROUNDS  400 /* answered at once: about 20 ms */
-#define LATE    150 /* answered late: about 40 ms */
+#define TRIES   4   /* of coming nearer to the cost of one that waits */
+#define LATE    60  /* reads of each */
 #define BYTES   4096
 
 static int compare(const void *a, const void *b)
@@ -29,20 +31,36 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median time of `count` reads from `offset` on; 0 when one fails. */
-static uint64_t median_read(int fd, off_t offset, unsigned count)
+/* Median time of `count` reads at `offset`; 0 when one fails. */
+static uint64_t median_read(int fd, uint64_t offset, unsigned count)
 {
     uint64_t took[ROUNDS], start;
     char buf[BYTES];
 
     for (unsigned i = 0; i < count; i++) {
         start = wr_clock_ns();
-        if (pread(fd, buf, BYTES, offset + (off_t)i * BYTES) != BYTES)
+        if (pread(fd, buf, BYTES, (off_t)offset) != BYTES)
             return 0;
         took[i] = wr_clock_ns() - start;
     }
     qsort(took, count, sizeof(*took), compare);
     return took[count / 2];
+}
+
+/* What has to be taken off so that a read takes `want_ns`: tried, and mended
+ * by what it was wrong. */
+static uint64_t find_cost(int fd, uint64_t want_ns)
+{
+    uint64_t cost = 0, took;
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        took = median_read(fd, wr_probe_offset(want_ns - cost), LATE);
+        if (took > want_ns)
+            cost = WR_MIN(cost + (took - want_ns), want_ns);
+        else
+            cost -= WR_MIN(cost, want_ns - took);
+    }
+    return cost;
 }
 
 static void measure(const struct wr_selftest_plan *plan,
@@ -57,7 +75,7 @@ static void measure(const struct wr_selftest_plan *plan,
         return;
     median_read(fd, 0, WARM_UP);
     res->floor_ns = median_read(fd, 0, ROUNDS);
-    res->late_ns = median_read(fd, WR_PROBE_LATE_OFFSET, LATE);
+    res->cost_ns = find_cost(fd, plan->latency_ns);
     close(fd);
 }
 
@@ -100,7 +118,7 @@ static void child(const struct wr_selftest_plan *plan, int start_fd,
     if (read(start_fd, &go, 1) != 1)
         _exit(1);
     set_readahead(plan, &res);
-    if (plan->measure)
+    if (plan->latency_ns)
         measure(plan, &res);
     _exit(write(result_fd, &res, sizeof(res)) == sizeof(res) ? 0 : 1);
 }

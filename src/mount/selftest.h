@@ -12,16 +12,17 @@
 #include <sys/types.h>
 
 struct wr_selftest_plan {
-    const char *mountpoint; /* borrowed, absolute */
-    const char *probe_name; /* borrowed: a file there, see door.h */
-    int close_fd;           /* the server's: the child must not hold it */
-    bool measure;
+    const char *mountpoint;   /* borrowed, absolute */
+    const char *probe_name;   /* borrowed: a file there, see door.h */
+    int close_fd;             /* the server's: the child must not hold it */
+    uint64_t latency_ns;      /* that a program is to see; 0: do not measure */
     uint64_t readahead_bytes; /* to be set; 0: leave it */
 };
 
 struct wr_selftest_result {
     uint64_t floor_ns; /* median round trip, answered at once */
-    uint64_t late_ns;  /* the same, answered WR_PROBE_LATE_NS later */
+    uint64_t cost_ns;  /* leaving so much earlier, an answer after
+                          latency_ns comes in time */
     uint64_t readahead_bytes;
     bool readahead_set;
 };
