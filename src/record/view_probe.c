@@ -15,6 +15,7 @@
 #define MB            1e6
 #define APART_MAX     4    /* so many records have charts of their own */
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
+#define ROWS_MAX      ((size_t)2000) /* tests that are looked through */
 #define POINTS_MAX    256 /* saturation points of a record; no probe has more */
 
 static const char *const keys[] = {"op",      "pattern", "block", "depth",
@@ -115,6 +116,29 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
     return false;
 }
 
+/* Whether the record has the same test with more depth: else the probe did not
+ * go as far as where nothing is gained. */
+static bool went_deeper(const struct wr_cases *c, size_t record,
+                        const json_t *test)
+{
+    for (size_t k = 0; k < WR_MIN(c->count, ROWS_MAX); k++) {
+        const json_t *other = c->v[k].json;
+        bool same = c->v[k].record == record &&
+                    wr_get_number(other, "depth") >
+                        wr_get_number(test, "depth");
+
+        for (size_t i = 0; same && keys[i]; i++) {
+            const json_t *a = wr_get(test, keys[i]);
+            const json_t *b = wr_get(other, keys[i]);
+
+            same = !strcmp(keys[i], "depth") || (a && b && json_equal(a, b));
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
                         const struct wr_cases *c, bool bytes)
 {
@@ -152,7 +176,7 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
         wr_pivot_add(&p, name, at, depth,
                      bytes ? wr_case_median(row, "bytes_per_s") / MB
                            : wr_case_median(row, "ops_per_s"));
-        if (is_saturation(c, row))
+        if (is_saturation(c, row) && went_deeper(c, row->record, row->json))
             wr_pivot_mark(&p);
     }
     wr_pivot_draw(&p, d, s, &spec);
@@ -315,12 +339,12 @@ static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const json_t *o = json_array_get(list, i);
 
-            if (rows++ >= WR_VIEW_ROWS)
+            if (rows++ >= POINTS_MAX)
                 return;
             if (!t)
                 t = wr_doc_table(s, "Depth beyond which nothing is gained",
                                  "<record|<what|<block|<direct|>workers|>depth|"
-                                 ">per second");
+                                 ">per second|<");
             wr_doc_cell(t, "%s", c->records[r].label);
             wr_doc_cell(t, "%s %s", wr_get_text(o, "pattern"),
                         wr_get_text(o, "op"));
@@ -329,6 +353,8 @@ static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_number(t, wr_get_number(o, "workers"), 0);
             wr_doc_number(t, wr_get_number(o, "depth"), 0);
             wr_doc_number(t, wr_get_number(o, "ops_per_s"), 0);
+            wr_doc_cell(t, "%s",
+                        went_deeper(c, r, o) ? "" : "no more was tried");
         }
     }
 }
