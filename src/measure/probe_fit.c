@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -367,15 +367,14 @@ static void fit_rest(const struct view *v, struct wr_device_profile *p)
         p->sync_latency_us = median_us(median_run(sync)->latency);
 }
 
-/* Four digits: more were never measured. */
+/* Four digits: more were never measured. By way of text, lest the last bit
+ * make sixteen of them. */
 static double rounded(double x)
 {
-    double step;
+    char text[32];
 
-    if (x <= 0)
-        return x;
-    step = pow(10, floor(log10(x)) - 3);
-    return round(x / step) * step;
+    snprintf(text, sizeof(text), "%.4g", x);
+    return strtod(text, NULL);
 }
 
 static void round_all(struct wr_device_profile *p)
