@@ -116,6 +116,8 @@ uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
     now = wr_clock_ns();
     due = wr_device_submit(d->device, rq, now);
     cost = atomic_load_explicit(&d->cost_ns, memory_order_relaxed);
+    if (rq->opens)
+        cost += atomic_load_explicit(&d->open_cost_ns, memory_order_relaxed);
     return due > now + cost ? due - cost : 0;
 }
 

@@ -43,8 +43,10 @@ struct wr_door {
     char probe_name[40];
     atomic_int probe_pid; /* 0: there is no such file */
 
-    atomic_uint_fast64_t cost_ns; /* of the mount itself: answers leave so
+    atomic_uint_fast64_t cost_ns;      /* of the mount itself: answers leave so
                                      much earlier */
+    atomic_uint_fast64_t open_cost_ns; /* the same of an open, which is taken
+                                          off the first read */
     atomic_uint_fast64_t reads, writes, others;
     atomic_uint_fast64_t read_bytes, write_bytes;
 };

@@ -219,6 +219,7 @@ static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
         .readahead_bytes = res->readahead_bytes,
     };
     atomic_store(&m->door.cost_ns, m->facts.cost_ns);
+    atomic_store(&m->door.open_cost_ns, m->facts.floor_ns);
 }
 
 static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
