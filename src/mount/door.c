@@ -3,6 +3,7 @@
 #include "mount/door.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -62,6 +63,11 @@ int wr_door_init(struct wr_door *d, int source_fd,
         return wr_fail_errno(err, -r, "cannot start");
     }
     wr_reply_pool_init(&d->replies);
+    d->owes = calloc(WR_DOOR_OWES, sizeof(*d->owes));
+    if (!d->owes) {
+        wr_door_done(d);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     r = wr_player_start(&d->player, PLAY_THREADS, send, d, err);
     if (r < 0)
         wr_door_done(d);
@@ -74,6 +80,7 @@ void wr_door_done(struct wr_door *d)
     wr_reply_pool_done(&d->replies);
     wr_inodes_done(&d->inodes);
     wr_device_free(d->device);
+    free(d->owes);
 }
 
 struct wr_inode *wr_door_inode(struct wr_door *d, fuse_ino_t ino)

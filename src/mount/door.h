@@ -13,6 +13,7 @@
 #include "mount/reply.h"
 #include "storage/device.h"
 
+#define WR_DOOR_OWES   (1u << 20) /* descriptors that may owe */
 #define WR_DOOR_IO_MAX (1u << 20) /* bytes of one read or write */
 
 /* Reads of the probe file from here on are answered late, by as many ns as
@@ -34,6 +35,8 @@ struct wr_door {
     struct wr_reply_pool replies;
     struct wr_device *device; /* owned; NULL: every answer is due at once */
     struct wr_player *player; /* owned */
+    atomic_bool *owes; /* owned: by descriptor, the device's time of opening
+                          is still to be taken, by the first read */
     bool read_only;
     double timeout_s; /* how long the kernel trusts names and attributes */
 

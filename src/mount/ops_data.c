@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define PAGE 4096u
+#define PAGE    4096u
+#define NO_FILE UINT64_MAX /* the probe's */
 
 /* The kernel does what these ask for: it says where to append, and whether
  * its own page cache is passed by. */
@@ -21,54 +21,39 @@ static int source_flags(int flags)
     return (flags & ~(O_APPEND | O_DIRECT | O_NOFOLLOW)) | O_CLOEXEC;
 }
 
-/* An open file. */
-struct handle {
-    int fd;           /* owned */
-    atomic_bool owes; /* the device's time of opening: the first read has it */
-};
-
-static struct handle *handle_of(const struct fuse_file_info *fi)
-{
-    return (struct handle *)(uintptr_t)fi->fh;
-}
-
 int wr_data_fd(const struct fuse_file_info *fi)
 {
-    return handle_of(fi)->fd;
+    return (int)fi->fh;
 }
 
 void wr_data_close(const struct fuse_file_info *fi)
 {
-    struct handle *h = handle_of(fi);
-
-    if (!h)
-        return; /* the probe */
-    close(h->fd);
-    free(h);
+    if (fi->fh != NO_FILE)
+        close(wr_data_fd(fi));
 }
 
 /* Makes `r` the answer to an open; takes over `fd`. */
-static bool answer_open(struct wr_reply *r, int fd, bool owes,
+static void answer_open(struct wr_reply *r, int fd, bool owes,
                         const struct fuse_file_info *fi)
 {
-    struct handle *h = malloc(sizeof(*h));
+    struct wr_door *d = wr_door_of(r->req);
 
-    if (!h) {
-        close(fd);
-        r->error = ENOMEM;
-        return false;
-    }
-    h->fd = fd;
-    atomic_init(&h->owes, owes);
+    if ((unsigned)fd < WR_DOOR_OWES)
+        atomic_store(&d->owes[fd], owes);
     r->fi = *fi;
-    r->fi.fh = (uint64_t)(uintptr_t)h;
+    r->fi.fh = (uint64_t)fd;
     r->fi.keep_cache = 1; /* times and sizes tell when it is stale */
-    return true;
+}
+
+/* Whether this is the first read, once. */
+static bool takes_opening(struct wr_door *d, int fd)
+{
+    return (unsigned)fd < WR_DOOR_OWES && atomic_exchange(&d->owes[fd], false);
 }
 
 static void open_probe(fuse_req_t req, struct fuse_file_info *fi)
 {
-    fi->fh = 0;
+    fi->fh = NO_FILE;
     fi->direct_io = 1;
     fuse_reply_open(req, fi);
 }
@@ -99,8 +84,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     fd = open(wr_proc_path(path, inode->fd), source_flags(fi->flags));
     if (fd < 0) {
         r->error = errno == EMFILE ? ENFILE : errno;
-    } else if (answer_open(r, fd, reads, fi)) {
+    } else {
         r->kind = WR_REPLY_OPEN;
+        answer_open(r, fd, reads, fi);
     }
     wr_door_answer(d, r, due);
 }
@@ -125,12 +111,12 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
     } else {
         wr_tree_own(req, in, name);
         r->error = wr_tree_entry(d, in, name, &r->entry);
-        if (r->error)
+        if (r->error) {
             close(fd);
-        else if (answer_open(r, fd, /* owes= */ false, fi))
+        } else {
             r->kind = WR_REPLY_CREATE;
-        else
-            wr_inodes_forget(&d->inodes, wr_door_inode(d, r->entry.ino), 1);
+            answer_open(r, fd, /* owes= */ false, fi);
+        }
     }
     wr_door_answer(d, r, due);
 }
@@ -206,7 +192,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     }
     rq.object = wr_inode_object(wr_door_inode(d, ino));
     rq.len = within_file(wr_data_fd(fi), size, off);
-    rq.opens = atomic_exchange(&handle_of(fi)->owes, false);
+    rq.opens = takes_opening(d, wr_data_fd(fi));
     due = rq.len ? wr_door_due(d, &rq) : 0;
     r = wr_reply_new(&d->replies, req, size);
     if (!r) {
