@@ -49,10 +49,26 @@ say "5. Prefetch off and on, with a consumer of 60 ms a batch"
 "$weir" bench "$data/photos" --consumer-ms 60 --prefetch 0,1 --repeat 3 \
     --no-limits --record "$data/prefetch.json"
 
+say "6. What this storage can do, apart from pictures"
+"$weir" probe "$data" --quick --record "$data/probe.json"
+
+say "7. The same pictures on the devices of the TensorFlow I/O paper (played)"
+for device in hdd ssd optane lustre; do
+    "$weir" bench "emu:$device:$data/photos" --stages read --batch 16 \
+        --batches 8 --threads 1,2,4,8 --depth 1 --repeat 3 --no-limits \
+        --record "$data/on-$device.json"
+done
+
+say "8. All of it on one page"
+if "$weir" report "$data"/*.json --html "$data/report.html"; then
+    echo "$data/report.html: open it in a browser"
+fi
+
 cat <<TEXT
 
 The records are in $data/*.json. Try it on your own pictures:
 
   $weir bench DIRECTORY-OF-CLASS-FOLDERS
+  $weir probe DIRECTORY
   $weir bench --help
 TEXT
