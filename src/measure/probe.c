@@ -14,6 +14,7 @@
 #define MAX_BLOCK   ((uint64_t)1 << 30)
 #define MAX_DEPTH   4096u
 #define MAX_WORKERS 1024u
+#define MAX_BUFFERS ((uint64_t)4 << 30)
 #define LAY_OUT     0.15 /* of the progress */
 #define GAIN        1.05 /* per doubling of the depth */
 
@@ -75,7 +76,7 @@ char *wr_probe_test_name(const struct wr_probe_test *t, char *buf, size_t cap)
 static int check_test(const struct wr_probe_plan *plan,
                       const struct wr_probe_test *t, weir_err *err)
 {
-    bool files = t->op == WR_PROBE_FILES || t->op == WR_PROBE_CREATE;
+    bool files = wr_probe_is_files(t);
     bool big = t->op == WR_PROBE_READ || t->op == WR_PROBE_WRITE;
     char name[WR_PROBE_NAME];
 
@@ -111,22 +112,25 @@ static int check_plan(const struct wr_probe_plan *plan, weir_err *err)
     return r;
 }
 
-/* Each worker of a test has at least one request to make. */
+/* Each worker of a test has at least one request to make, and all of them have
+ * memory for theirs. */
 static int check_size(const struct wr_probe_place *p,
                       const struct wr_probe_test *t, weir_err *err)
 {
     uint64_t size = t->op == WR_PROBE_READ ? p->read_bytes
                                            : p->plan->file_bytes;
-    uint64_t block = t->op == WR_PROBE_SYNC ? WR_DIRECT_ALIGN
-                     : t->block             ? t->block
-                                            : wr_probe_mix_max(&p->plan->mix);
+    uint64_t block = wr_probe_largest(p, t);
     char name[WR_PROBE_NAME];
 
-    if (t->op == WR_PROBE_FILES || t->op == WR_PROBE_CREATE ||
-        WR_ALIGN_UP(block, (uint64_t)WR_DIRECT_ALIGN) <= size / t->workers)
-        return 0;
-    return wr_fail(err, WEIR_EINVAL, "%s: the file is too small for it",
-                   wr_probe_test_name(t, name, sizeof(name)));
+    wr_probe_test_name(t, name, sizeof(name));
+    if (wr_probe_memory(p, t) > MAX_BUFFERS)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "%s: its requests take more than 4 GiB of memory", name);
+    if (!wr_probe_is_files(t) &&
+        WR_ALIGN_UP(block, (uint64_t)WR_DIRECT_ALIGN) > size / t->workers)
+        return wr_fail(err, WEIR_EINVAL, "%s: the file is too small for it",
+                       name);
+    return 0;
 }
 
 /* --- runs --- */

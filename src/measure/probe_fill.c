@@ -81,8 +81,10 @@ static int pump(struct fill *f, weir_err *err)
 static int fill_object(struct fill *f, weir_err *err)
 {
     struct wr_store *st = f->place->store;
-    struct wr_queue_config cfg = {
-        .depth = WR_PROBE_FILL_DEPTH, .io = f->place->plan->io, .direct = true};
+    struct wr_queue_config cfg = {.depth = WR_PROBE_FILL_DEPTH,
+                                  .io = f->place->plan->io,
+                                  .direct = true,
+                                  .lazy = true};
     int r = 0;
 
     if (!f->object->ops->sync)

@@ -133,16 +133,42 @@ int wr_probe_run(const struct wr_probe_job *job, struct wr_probe_run *ret,
 
 void wr_probe_run_done(struct wr_probe_run *run);
 
-/* What a worker of FILES and CREATE does between GO and the end
- * (probe_files.c). */
-int wr_probe_read_files(struct wr_probe_worker *w);
-int wr_probe_create_files(struct wr_probe_worker *w);
+static inline bool wr_probe_is_write(const struct wr_probe_test *t)
+{
+    return t->op == WR_PROBE_WRITE || t->op == WR_PROBE_SYNC;
+}
+
+static inline bool wr_probe_is_files(const struct wr_probe_test *t)
+{
+    return t->op == WR_PROBE_FILES || t->op == WR_PROBE_CREATE;
+}
+
+/* --- probe_next.c --- */
+
+#define WR_PROBE_SYNC_BLOCK 4096u
+
+/* Bytes of the largest request of a test. */
+uint64_t wr_probe_largest(const struct wr_probe_place *p,
+                          const struct wr_probe_test *t);
+/* Bytes of the big file that it reads or writes. */
+uint64_t wr_probe_big_bytes(const struct wr_probe_job *job);
 /* Whether the worker goes on at now_ns. One request is made in any case, be it
  * late: a run without one tells nothing. */
 bool wr_probe_goes_on(struct wr_probe_worker *w, uint64_t now_ns);
-/* Next file to be worked on; false: no more, or the time is over at now_ns. */
-bool wr_probe_next_file(struct wr_probe_worker *w, uint64_t now_ns,
-                        unsigned *ret);
+/* The next request to the big file; false: no more. */
+bool wr_probe_next_range(struct wr_probe_worker *w, uint64_t now_ns,
+                         uint64_t *ret_offset, uint64_t *ret_len);
+
+/* --- probe_worker.c --- */
+
+/* Bytes of the buffers of a test's workers, all together. */
+uint64_t wr_probe_memory(const struct wr_probe_place *p,
+                         const struct wr_probe_test *t);
+/* All in the worker's thread: what can be done before the clock starts; the
+ * test itself; what is left to do after it. To be released in any case. */
+int wr_probe_prepare(struct wr_probe_worker *w);
+int wr_probe_work(struct wr_probe_worker *w);
+void wr_probe_release(struct wr_probe_worker *w);
 /* Keeps the queue full of requests that `next` prepares (slot k, false: no
  * more) until it has no more. */
 int wr_probe_pump(struct wr_probe_worker *w,
@@ -151,6 +177,17 @@ int wr_probe_pump(struct wr_probe_worker *w,
 /* Counts a request that was answered. */
 void wr_probe_count(struct wr_probe_worker *w, uint64_t bytes, uint64_t ns,
                     uint64_t now_ns);
+
+/* --- probe_files.c --- */
+
+/* What a worker of FILES and CREATE does between GO and the end. */
+int wr_probe_read_files(struct wr_probe_worker *w);
+int wr_probe_create_files(struct wr_probe_worker *w);
+/* Next file to be worked on; false: no more, or the time is over at now_ns. */
+bool wr_probe_next_file(struct wr_probe_worker *w, uint64_t now_ns,
+                        unsigned *ret);
+
+/* --- all of them --- */
 
 static inline bool wr_probe_is_stopped(const struct wr_probe_plan *plan)
 {
