@@ -10,25 +10,29 @@
 
 #define BAR_BYTES 3 /* of a block character */
 
-/* One character at s (not the end): its code point, and its bytes returned.
- * A byte that begins no valid sequence stands for itself. */
-static size_t decode(const char *s, unsigned *ret_point)
+/* Bytes of the UTF-8 character at s (not the end), and its code point; 0: it is
+ * none. */
+static size_t decode(const char *s, uint32_t *ret_point)
 {
-    const unsigned char *u = (const unsigned char *)s;
-    size_t len = u[0] < 0x80 ? 1 : u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
-    unsigned point = len == 1 ? u[0] : u[0] & (0xffu >> (len + 1));
+    const unsigned char *p = (const unsigned char *)s;
+    size_t n = p[0] < 0x80             ? 1
+               : (p[0] & 0xe0) == 0xc0 ? 2
+               : (p[0] & 0xf0) == 0xe0 ? 3
+               : (p[0] & 0xf8) == 0xf0 ? 4
+                                       : 0;
+    uint32_t point = n > 1 ? p[0] & (0x7fu >> n) : p[0];
 
-    if (u[0] >= 0x80 && (u[0] < 0xc2 || u[0] > 0xf4))
-        len = 1;
-    for (size_t i = 1; i < len; i++) {
-        if ((u[i] & 0xc0) != 0x80) { /* also stops at the end */
-            *ret_point = u[0];
-            return 1;
-        }
-        point = point << 6 | (u[i] & 0x3f);
+    for (size_t k = 1; k < n; k++) {
+        if ((p[k] & 0xc0) != 0x80) /* also stops at the end */
+            return 0;
+        point = point << 6 | (p[k] & 0x3fu);
     }
+    if ((n == 2 && point < 0x80) || (n == 3 && point < 0x800) ||
+        (n == 4 && (point < 0x10000 || point > 0x10ffff)) ||
+        (point >= 0xd800 && point < 0xe000))
+        return 0;
     *ret_point = point;
-    return len;
+    return n;
 }
 
 /* Bytes of an escape sequence "ESC [ ... letter" at s, 0 if there is none. */
@@ -46,7 +50,7 @@ static size_t escape_len(const char *s)
 static size_t char_width(const char *s, size_t *ret_len)
 {
     size_t escape = escape_len(s);
-    unsigned point;
+    uint32_t point;
     int w;
 
     if (escape) {
@@ -54,6 +58,10 @@ static size_t char_width(const char *s, size_t *ret_len)
         return 0;
     }
     *ret_len = decode(s, &point);
+    if (!*ret_len) { /* a byte that stands for itself */
+        *ret_len = 1;
+        return 1;
+    }
     w = wcwidth((wchar_t)point); /* -1 in a locale without the character */
     return w < 0 ? 1 : (size_t)w;
 }
@@ -120,45 +128,23 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
     fputc('\n', to);
 }
 
-/* Bytes of the UTF-8 character at p; 0: it is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-    size_t n = p[0] < 0x80             ? 1
-               : (p[0] & 0xe0) == 0xc0 ? 2
-               : (p[0] & 0xf0) == 0xe0 ? 3
-               : (p[0] & 0xf8) == 0xf0 ? 4
-                                       : 0;
-    uint32_t code = n > 1 ? p[0] & (0x7fu >> n) : p[0];
-
-    for (size_t k = 1; k < n; k++) {
-        if ((p[k] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (p[k] & 0x3fu);
-    }
-    if ((n == 2 && code < 0x80) || (n == 3 && code < 0x800) ||
-        (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-        (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return n;
-}
-
 const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
 {
-    const unsigned char *p = (const unsigned char *)s;
     size_t used = 0;
 
-    while (*p && used + 5 < cap) {
-        size_t n = utf8_length(p);
-        bool control = *p < 0x20 || *p == 0x7f ||
-                       (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+    while (*s && used + 5 < cap) {
+        uint32_t point = 0;
+        size_t n = decode(s, &point);
+        bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
 
         if (n && !(controls && control)) {
-            memcpy(buf + used, p, n);
+            memcpy(buf + used, s, n);
             used += n;
-            p += n;
+            s += n;
             continue;
         }
-        used += (size_t)snprintf(buf + used, cap - used, "\\x%02x", *p++);
+        used += (size_t)snprintf(buf + used, cap - used, "\\x%02x",
+                                 (unsigned char)*s++);
     }
     buf[used] = '\0';
     return buf;

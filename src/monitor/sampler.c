@@ -16,6 +16,7 @@
 #include "monitor/counters.h"
 
 #define HZ_DEFAULT   10
+#define HZ_MIN       1e-6 /* its period in nanoseconds is far from 64 bits */
 #define HZ_MAX       1000
 #define ROWS_DEFAULT 8192
 /* Of one core, for the counters of the machine: when they cost more, they are
@@ -264,9 +265,10 @@ int wr_sampler_start(const struct wr_sampler_config *cfg,
     struct wr_sampler *s;
     int r;
 
-    if (!(hz > 0 && hz <= HZ_MAX))
-        return wr_fail(err, WEIR_EINVAL, "%g samples a second: 0 to %d", hz,
-                       HZ_MAX);
+    if (!(hz >= HZ_MIN && hz <= HZ_MAX))
+        return wr_fail(err, WEIR_EINVAL,
+                       "%g samples a second is not between %g and %d", hz,
+                       HZ_MIN, HZ_MAX);
     for (size_t k = 0; k < cfg->path_count; k++)
         wr_disks_add_path(&disks, cfg->paths[k]);
     if (!cfg->path_count)

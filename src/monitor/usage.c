@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "monitor/procfs.h"
 
-#define TEXT_BYTES 4096 /* more than these files have */
+/* More than these files have: the line of a user's groups, which stands before
+ * the memory, is the long one. */
+#define TEXT_BYTES 65536
 
 /* Reads the fields from `path`; 0, or a negative errno when not all are
  * there. */

@@ -83,7 +83,7 @@ unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
         if (!is_quick(s, ret[n - 1]))
             break;
     }
-    *ret_parked = s->heap_count > 0 && !s->starved;
+    *ret_parked = s->closing || (s->heap_count > 0 && !s->starved);
     pthread_mutex_unlock(&s->lock);
     return n;
 }

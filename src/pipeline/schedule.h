@@ -170,9 +170,10 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
 void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w);
 void wr_sched_arrive_list(struct wr_sched *s, struct wr_task *list);
 /* Arrived samples that are wanted first, into ret: one that is work, or several
- * that are quick. *ret_parked tells whether others wait for a
- * buffer that the consumer may give back: while it waits for a batch itself,
- * only storage can help. */
+ * that are quick. *ret_parked tells whether it is not storage alone that is to
+ * be waited for: others wait for a buffer that the consumer may give back (while
+ * it waits for a batch itself, only storage can help), or the pipeline
+ * closes. */
 unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
                        struct wr_task *ret[WR_PICK_MAX], bool *ret_parked);
 /* Samples (linked by next_waiting) whose owners must read them alone. */

@@ -253,7 +253,7 @@ static uint64_t do_write(struct wr_device *d,
     d->drained_at[d->writes++ % d->max_depth] = d->drain_work;
     if (!p->write_cache_bytes)
         return later(d->drain_end, p->write_latency_us * 1e3);
-    cached = (uint64_t)transfer_ns(p->write_cache_bytes, p->write_bytes_per_s);
+    cached = later(0, transfer_ns(p->write_cache_bytes, p->write_bytes_per_s));
     return d->drain_end > cached ? WR_MAX(answered, d->drain_end - cached)
                                  : answered;
 }

@@ -320,7 +320,7 @@ static int parse_lines(const char *text, size_t len,
         r = parse_line(line, p, seen, err);
         if (r < 0)
             return wr_fail_prefix(err, r, "line %u", number);
-        text += n + 1;
+        text = stop ? stop + 1 : end;
     }
     return 0;
 }

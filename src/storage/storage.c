@@ -69,13 +69,14 @@ int wr_url_split(const char *url, char **ret_parent, char **ret_name,
                         : asprintf(&parent, "%.*s", (int)(slash - url), url);
     if (r < 0)
         parent = NULL; /* what it is then is not said */
-    if (!parent || !name || !*name || !strcmp(name, ".") ||
-        !strcmp(name, "..")) {
-        int code = parent && name ? WEIR_EINVAL : WEIR_ENOMEM;
-
+    if (!parent || !name)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    else if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+        r = wr_fail(err, WEIR_EINVAL, "'%s': names no entry of a folder", url);
+    if (r < 0) {
         free(parent);
         free(name);
-        return wr_fail(err, code, "'%s': names no entry of a folder", url);
+        return r;
     }
     *ret_parent = parent;
     *ret_name = name;

@@ -26,8 +26,34 @@ static void test_width(void **state)
     assert_int_equal(wr_text_width("\xff\xfe"), 2);  /* not UTF-8 */
     assert_int_equal(wr_text_width("a\xe2\x96"), 3); /* cut off */
     assert_int_equal(wr_text_width("\033["), 0);     /* cut off */
+    assert_int_equal(wr_text_width("\xc0\xaf"), 2);  /* longer than need be */
+    assert_int_equal(wr_text_width("\xed\xa0\x80"), 3); /* a surrogate */
     if (setlocale(LC_CTYPE, "C.UTF-8"))
         assert_int_equal(wr_text_width("日本"), 4);
+}
+
+static void test_show(void **state)
+{
+    static const struct {
+        const char *text, *all, *controls;
+    } table[] = {
+        {"grün █", "grün █", "grün █"},
+        {"a\tb\177", "a\tb\177", "a\\x09b\\x7f"},
+        {"\xc2\x85", "\xc2\x85", "\\xc2\\x85"}, /* next line, of C1 */
+        {"\xff\xe2\x96", "\\xff\\xe2\\x96", "\\xff\\xe2\\x96"},
+        {"\xc0\xaf", "\\xc0\\xaf", "\\xc0\\xaf"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\\xf4\\x90\\x80\\x80"},
+    };
+    char buf[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        assert_string_equal(
+            wr_text_show(table[i].text, false, buf, sizeof(buf)), table[i].all);
+        assert_string_equal(wr_text_show(table[i].text, true, buf, sizeof(buf)),
+                            table[i].controls);
+    }
+    assert_string_equal(wr_text_show("abcdefgh", true, buf, 8), "abc");
 }
 
 static void test_fit(void **state)
@@ -187,11 +213,11 @@ static void test_suggest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),       cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_wrap),        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_table_edges), cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_bars),        cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_width),    cmocka_unit_test(test_show),
+        cmocka_unit_test(test_fit),      cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_table_edges),
+        cmocka_unit_test(test_bar),      cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_distance), cmocka_unit_test(test_suggest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

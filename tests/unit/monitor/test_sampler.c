@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "monitor/counters.h"
 #include "monitor/host.h"
 #include "monitor/sampler.h"
@@ -158,12 +159,13 @@ static void nothing_is_left_open(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-    static const double bad[] = {-1, NAN, INFINITY, 1001};
+    /* The period of the last one has no 64 bits of nanoseconds. */
+    static const double bad[] = {-1, NAN, INFINITY, 1001, 1e-11};
     struct wr_sampler *s = NULL;
     weir_err err;
 
     (void)state;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < WR_ARRAY_LEN(bad); i++)
         assert_int_equal(
             wr_sampler_start(&(struct wr_sampler_config){.hz = bad[i]}, &s,
                              &err),

@@ -5,11 +5,13 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "monitor/host.h"
 #include "monitor/usage.h"
 
@@ -36,6 +38,26 @@ static void test_peak(void **state)
         skip(); /* not permitted in some containers */
     assert_int_equal(wr_usage_now(&after, &err), 0);
     assert_true(after.peak_rss_bytes < high.peak_rss_bytes - BIG / 2);
+}
+
+/* A user in very many groups: they stand before the memory. */
+static void test_many_groups(void **state)
+{
+    static gid_t had[65536], many[2000];
+    int had_count = getgroups(65536, had);
+    struct wr_usage u;
+    int r;
+
+    (void)state;
+    assert_true(had_count >= 0);
+    for (size_t i = 0; i < WR_ARRAY_LEN(many); i++)
+        many[i] = 4000000000u + (gid_t)i;
+    if (setgroups(WR_ARRAY_LEN(many), many) < 0)
+        skip(); /* the superuser may, outside of some containers */
+    r = wr_usage_now(&u, NULL);
+    assert_int_equal(setgroups((size_t)had_count, had), 0);
+    assert_int_equal(r, 0);
+    assert_true(u.rss_bytes > 0);
 }
 
 static void test_cpu(void **state)
@@ -106,11 +128,9 @@ static void test_file_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),
-        cmocka_unit_test(test_cpu),
-        cmocka_unit_test(test_between_without_io),
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_file_systems),
+        cmocka_unit_test(test_peak), cmocka_unit_test(test_many_groups),
+        cmocka_unit_test(test_cpu),  cmocka_unit_test(test_between_without_io),
+        cmocka_unit_test(test_host), cmocka_unit_test(test_file_systems),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "pipeline/worker.h"
 
 static struct fx fx; /* 50 tensors in files of 4 */
 static weir_dataset *ds;
@@ -289,6 +290,28 @@ static void allocator_that_fails(void **state)
     }
 }
 
+/* Then no worker waits for what is in flight: storage may be slow, and the
+ * queues look after it. */
+static void closing_waits_for_no_storage(void **state)
+{
+    struct wr_sched s = {0};
+    struct wr_worker w = {.sched = &s};
+    struct wr_task *picked[WR_PICK_MAX];
+    bool parked = true;
+
+    (void)state;
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_cond_init(&s.work, NULL);
+    assert_int_equal(wr_sched_pick(&s, &w, picked, &parked), 0);
+    assert_false(parked);
+    wr_sched_close(&s);
+    assert_int_equal(wr_sched_pick(&s, &w, picked, &parked), 0);
+    assert_true(parked);
+    assert_false(wr_sched_wait(&s, &w, 0));
+    pthread_cond_destroy(&s.work);
+    pthread_mutex_destroy(&s.lock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +320,7 @@ int main(void)
         cmocka_unit_test(release_from_another_thread),
         cmocka_unit_test(looking_from_another_thread),
         cmocka_unit_test(closing_in_the_middle),
+        cmocka_unit_test(closing_waits_for_no_storage),
         cmocka_unit_test(allocator_of_the_caller),
         cmocka_unit_test(allocator_that_fails),
     };

@@ -347,6 +347,21 @@ static void seeks_follow_the_law(void **state)
     wr_device_free(d);
 }
 
+/* The largest of caches on the slowest of devices: longer than the clock. */
+static void a_cache_that_takes_ages_to_drain(void **state)
+{
+    struct wr_device_profile p = plain();
+    struct wr_device *d;
+
+    (void)state;
+    p.seek_us = 0;
+    p.write_bytes_per_s = WR_DEVICE_MIN_RATE;
+    p.write_cache_bytes = WR_DEVICE_MAX_BYTES;
+    d = device(&p);
+    assert_int_equal(wr(d, 1, 0, 1000000, 0), 2000);
+    wr_device_free(d);
+}
+
 static void a_cache_takes_writes_until_it_is_full(void **state)
 {
     struct wr_device_profile p = plain();
@@ -506,6 +521,7 @@ int main(void)
         cmocka_unit_test(many_gaps_are_no_trouble),
         cmocka_unit_test(seeks_follow_the_law),
         cmocka_unit_test(a_cache_takes_writes_until_it_is_full),
+        cmocka_unit_test(a_cache_that_takes_ages_to_drain),
         cmocka_unit_test(random_writes_seek_and_are_sorted_in_the_cache),
         cmocka_unit_test(reads_go_before_writes),
         cmocka_unit_test(null_is_at_once),
