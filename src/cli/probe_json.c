@@ -115,16 +115,18 @@ static json_t *saturation_json(const struct wr_probe_record *p)
 
     for (size_t k = 0; k < p->plan->test_count; k++) {
         const struct wr_probe_test *t = &p->plan->tests[k];
-        unsigned depth = wr_probe_saturation(p->plan, p->report, t);
+        bool reached;
+        unsigned depth = wr_probe_saturation(p->plan, p->report, t, &reached);
 
         if (depth && depth == t->depth)
             json_array_append_new(
-                list, json_pack("{s:s, s:s, s:I, s:b, s:i, s:i, s:f}", "op",
-                                op_names[t->op], "pattern",
-                                pattern_names[t->pattern], "block",
-                                (json_int_t)t->block, "direct", (int)t->direct,
-                                "workers", (int)t->workers, "depth", (int)depth,
-                                "ops_per_s", p->report->results[k].ops_per_s));
+                list,
+                json_pack("{s:s, s:s, s:I, s:b, s:i, s:i, s:b, s:f}", "op",
+                          op_names[t->op], "pattern", pattern_names[t->pattern],
+                          "block", (json_int_t)t->block, "direct",
+                          (int)t->direct, "workers", (int)t->workers, "depth",
+                          (int)depth, "reached", (int)reached, "ops_per_s",
+                          p->report->results[k].ops_per_s));
     }
     return list;
 }

@@ -165,7 +165,18 @@ int wr_probe_print_plan(const struct wr_cli *cli,
 
 /* --- the cache --- */
 
+static bool has_read(const struct wr_probe_plan *plan,
+                     const struct wr_probe_report *rep)
+{
+    for (size_t k = 0; k < rep->count; k++)
+        if (rep->results[k].run_count && (plan->tests[k].op == WR_PROBE_READ ||
+                                          plan->tests[k].op == WR_PROBE_FILES))
+            return true;
+    return false;
+}
+
 static void print_cache(const struct wr_cli *cli,
+                        const struct wr_probe_plan *plan,
                         const struct wr_probe_report *rep)
 {
     const struct wr_probe_cache *c = &rep->cache;
@@ -174,11 +185,14 @@ static void print_cache(const struct wr_cli *cli,
                              ? "; direct requests pass the page cache"
                              : "; no direct requests here";
 
+    if (!has_read(plan, rep))
+        return;
     if (c->resident < 0)
-        snprintf(text, sizeof(text),
-                 "dropped before every read, but the kernel does not tell "
-                 "what stayed%s",
-                 direct);
+        snprintf(
+            text, sizeof(text),
+            "%s the kernel does not tell what was resident before a "
+            "read%s",
+            c->dropped ? "dropped before every read, but" : "unknown:", direct);
     else if (c->resident > 0.01)
         snprintf(text, sizeof(text),
                  "not cold: up to %.1f %% was resident before a read%s",
@@ -194,7 +208,7 @@ static void print_cache(const struct wr_cli *cli,
     fprintf(cli->out, "%s", wr_cli_style(cli, WR_STYLE_WARN));
     snprintf(text, sizeof(text),
              "Something below the kernel caches: %s. Data written long ago may "
-             "be read that slowly; probe an old file with --file.",
+             "be read far more slowly; probe an old file with --file.",
              c->signs);
     print_fact(cli, "Warning", text);
     fprintf(cli->out, "%s", wr_cli_style(cli, WR_STYLE_END));
@@ -243,8 +257,7 @@ static void count_cell(struct wr_table *t, double count)
 static void spread_cell(struct wr_table *t, const struct wr_probe_result *r)
 {
     if (r->ops_per_s > 0)
-        wr_table_cell(t, "%.0f%%",
-                      (r->ops_max - r->ops_min) / 2 / r->ops_per_s * 100);
+        wr_table_cell(t, "%.0f%%", r->ops_spread / r->ops_per_s * 100);
     else
         wr_table_cell(t, "-");
 }
@@ -262,7 +275,6 @@ static void passes_cell(struct wr_table *t, const struct wr_probe_result *r,
     wr_table_cell(t, "%s%s", text, r->run_count > PASSES ? " ..." : "");
 }
 
-/* All passes together: a tail wants many values. */
 static void latency_cells(struct wr_table *t, const struct group *g,
                           const struct wr_probe_result *r)
 {
@@ -270,20 +282,22 @@ static void latency_cells(struct wr_table *t, const struct group *g,
         double q;
         bool shown;
     } columns[] = {{0.5, true}, {0.95, g->p95}, {0.99, true}, {0.999, g->p999}};
-    struct wr_hist all = {0};
+    struct wr_hist all;
 
-    for (unsigned k = 0; k < r->run_count; k++)
-        if (r->runs[k].latency)
-            wr_hist_merge(&all, r->runs[k].latency);
+    wr_probe_latency(r, WR_PROBE_ALL_STEPS, &all);
     for (size_t k = 0; k < WR_ARRAY_LEN(columns); k++)
         if (columns[k].shown)
             time_cell(t, (double)wr_hist_quantile(&all, columns[k].q));
 }
 
-static void part_cell(struct wr_table *t, const struct wr_hist *h)
+static void step_cell(struct wr_table *t, const struct wr_probe_result *r,
+                      enum wr_probe_step step)
 {
-    if (h && h->count)
-        time_cell(t, (double)wr_hist_quantile(h, 0.5));
+    struct wr_hist h;
+
+    wr_probe_latency(r, step, &h);
+    if (h.count)
+        time_cell(t, (double)wr_hist_quantile(&h, 0.5));
     else
         wr_table_cell(t, "-");
 }
@@ -445,7 +459,6 @@ static struct wr_table *new_table(const struct group *g)
 static void add_result(struct wr_table *t, const struct group *g,
                        const struct wr_probe_result *r)
 {
-    const struct wr_probe_run *run = &r->runs[r->median];
     bool files = g->id == WR_PROBE_GROUP_FILES;
 
     if (is_range(g))
@@ -457,9 +470,9 @@ static void add_result(struct wr_table *t, const struct group *g,
         rate_cell(t, r->bytes_per_s);
     latency_cells(t, g, r);
     if (files) {
-        part_cell(t, run->open);
-        part_cell(t, run->transfer);
-        part_cell(t, run->close);
+        step_cell(t, r, WR_PROBE_OPEN);
+        step_cell(t, r, WR_PROBE_TRANSFER);
+        step_cell(t, r, WR_PROBE_CLOSE);
     }
     if (g->cpu)
         wr_table_cell(t, r->cpu_s_per_gb < 1 ? "%.3f" : "%.2f",
@@ -537,7 +550,7 @@ int wr_probe_print_tables(const struct wr_cli *cli,
     int r = 0;
 
     print_fact(cli, "Engine", rep->engine);
-    print_cache(cli, rep);
+    print_cache(cli, plan, rep);
     for (unsigned k = 0; k < WR_PROBE_GROUPS && r == 0; k++) {
         g.id = (enum wr_probe_group)k;
         r = print_group(&g, err);

@@ -84,23 +84,8 @@ static double sample_bytes(const struct wr_probe_mix *m)
     return sum;
 }
 
-static unsigned deepest_like(const struct view *v,
-                             const struct wr_probe_test *like)
-{
-    unsigned most = 0;
-
-    for (size_t k = 0; k < v->plan->test_count; k++) {
-        const struct wr_probe_test *t = &v->plan->tests[k];
-
-        if (t->op == like->op && t->pattern == like->pattern &&
-            t->block == like->block && t->direct == like->direct &&
-            t->workers == like->workers && !v->rep->results[k].skipped)
-            most = t->depth > most ? t->depth : most;
-    }
-    return most;
-}
-
-static void saturation_row(const struct view *v, size_t k, struct wr_table *to)
+static void saturation_row(const struct view *v, size_t k, bool reached,
+                           struct wr_table *to)
 {
     const struct wr_probe_test *t = &v->plan->tests[k];
     const struct wr_probe_result *r = &v->rep->results[k];
@@ -114,8 +99,7 @@ static void saturation_row(const struct view *v, size_t k, struct wr_table *to)
                            : "samples");
     wr_table_cell(to, "%s", t->direct ? "direct" : "buffered");
     wr_table_cell(to, "%u", t->workers);
-    wr_table_cell(to, t->depth == deepest_like(v, t) ? ">= %u" : "%u",
-                  t->depth);
+    wr_table_cell(to, reached ? "%u" : ">= %u", t->depth);
     wr_table_cell(to, r->bytes_per_s < 1e8 ? "%.1f" : "%.0f",
                   r->bytes_per_s / 1e6);
     wr_table_cell(to, "%s", count_text(r->ops_per_s, text, sizeof(text)));
@@ -131,10 +115,11 @@ static int print_saturation(const struct view *v, weir_err *err)
 
     for (size_t k = 0; k < v->plan->test_count; k++) {
         const struct wr_probe_test *t = &v->plan->tests[k];
+        bool reached;
 
-        if (wr_probe_saturation(v->plan, v->rep, t) != t->depth)
+        if (wr_probe_saturation(v->plan, v->rep, t, &reached) != t->depth)
             continue;
-        saturation_row(v, k, to);
+        saturation_row(v, k, reached, to);
         rows++;
     }
     if (rows) {
@@ -237,6 +222,7 @@ static void say_accelerators(struct view *v)
 static void say_depth(struct view *v)
 {
     struct best deep = {NULL, NULL}, lone = {NULL, NULL};
+    bool tried = false; /* more than one in flight */
 
     for (size_t k = 0; k < v->plan->test_count; k++) {
         const struct wr_probe_test *t = &v->plan->tests[k];
@@ -245,12 +231,13 @@ static void say_depth(struct view *v)
         if (wr_probe_plan_group(t) != WR_PROBE_GROUP_RANDOM || r->skipped ||
             t->block != 128 * 1024 || !t->direct || t->workers != 1)
             continue;
+        tried |= t->depth > 1;
         if (t->depth == 1)
             lone = (struct best){t, r};
         if (!deep.test || r->ops_per_s > deep.result->ops_per_s)
             deep = (struct best){t, r};
     }
-    if (!lone.test || !deep.test || lone.result->ops_per_s <= 0)
+    if (!lone.test || !tried || lone.result->ops_per_s <= 0)
         return;
     if (deep.result->ops_per_s > WORTH * lone.result->ops_per_s)
         say(v,
@@ -272,12 +259,12 @@ static void say_writes(struct view *v)
             wr_format_ns(a, sizeof(a),
                          CHECKPOINT_BYTES / w.result->bytes_per_s * 1e9));
     if (sync.test) {
-        const struct wr_hist *h =
-            sync.result->runs[sync.result->median].latency;
+        struct wr_hist h;
 
+        wr_probe_latency(sync.result, WR_PROBE_ALL_STEPS, &h);
         say(v, "A sync takes %s, one in a hundred longer than %s.",
-            wr_format_ns(a, sizeof(a), (double)wr_hist_quantile(h, 0.5)),
-            wr_format_ns(b, sizeof(b), (double)wr_hist_quantile(h, 0.99)));
+            wr_format_ns(a, sizeof(a), (double)wr_hist_quantile(&h, 0.5)),
+            wr_format_ns(b, sizeof(b), (double)wr_hist_quantile(&h, 0.99)));
     }
 }
 

@@ -209,23 +209,35 @@ static int get_results(struct probe *pr, weir_err *err)
     return 0;
 }
 
-/* Which tests cannot be run here. */
-static int choose_tests(struct probe *pr, weir_err *err)
+static void skip_direct(struct probe *pr, enum wr_probe_op op)
 {
-    bool *works = &pr->report.cache.direct_works;
-    int r;
-
-    r = wr_probe_direct_works(&pr->place, works, err);
-    for (size_t i = 0; r == 0 && i < pr->plan->test_count; i++) {
-        const struct wr_probe_test *t = &pr->plan->tests[i];
+    for (size_t i = 0; i < pr->plan->test_count; i++) {
         struct wr_probe_result *res = &pr->report.results[i];
 
-        if (!t->direct || t->op == WR_PROBE_SYNC || t->op == WR_PROBE_CREATE ||
-            *works)
+        if (!pr->plan->tests[i].direct || pr->plan->tests[i].op != op)
             continue;
         res->skipped = true;
         snprintf(res->reason, sizeof(res->reason),
                  "no O_DIRECT here: the file system takes the page cache");
+    }
+}
+
+/* Which tests cannot be run here: the file to be read may lie elsewhere than
+ * those to be written. */
+static int choose_tests(struct probe *pr, weir_err *err)
+{
+    static const enum wr_probe_op ops[] = {WR_PROBE_READ, WR_PROBE_WRITE,
+                                           WR_PROBE_FILES};
+    bool works;
+    int r = 0;
+
+    pr->report.cache.direct_works = true;
+    for (size_t k = 0; r == 0 && k < WR_ARRAY_LEN(ops); k++) {
+        r = wr_probe_direct_works(&pr->place, ops[k], &works, err);
+        if (r < 0 || works)
+            continue;
+        pr->report.cache.direct_works = false;
+        skip_direct(pr, ops[k]);
     }
     return r;
 }
@@ -261,6 +273,9 @@ void wr_probe_summarize(struct wr_probe_result *res, double *scratch)
     for (unsigned i = n; i-- > 0;)
         if (res->runs[i].ops_per_s == middle)
             res->median = i;
+    for (unsigned i = 0; i < n; i++)
+        scratch[i] = fabs(res->runs[i].ops_per_s - res->ops_per_s);
+    res->ops_spread = median_of(scratch, n);
     for (unsigned i = 0; i < n; i++)
         scratch[i] = res->runs[i].bytes_per_s;
     res->bytes_per_s = median_of(scratch, n);
@@ -360,6 +375,22 @@ void wr_probe_report_done(struct wr_probe_report *r)
     *r = (struct wr_probe_report){0};
 }
 
+void wr_probe_latency(const struct wr_probe_result *r, enum wr_probe_step step,
+                      struct wr_hist *ret)
+{
+    *ret = (struct wr_hist){0};
+    for (unsigned i = 0; i < r->run_count; i++) {
+        const struct wr_probe_run *run = &r->runs[i];
+        const struct wr_hist *h = step == WR_PROBE_OPEN       ? run->open
+                                  : step == WR_PROBE_TRANSFER ? run->transfer
+                                  : step == WR_PROBE_CLOSE    ? run->close
+                                                              : run->latency;
+
+        if (h)
+            wr_hist_merge(ret, h);
+    }
+}
+
 /* --- saturation --- */
 
 static bool differs_in_depth_alone(const struct wr_probe_test *a,
@@ -388,7 +419,8 @@ static size_t next_deeper(const struct wr_probe_plan *plan,
 
 unsigned wr_probe_saturation(const struct wr_probe_plan *plan,
                              const struct wr_probe_report *r,
-                             const struct wr_probe_test *like)
+                             const struct wr_probe_test *like,
+                             bool *ret_reached)
 {
     size_t best = next_deeper(plan, r, like, 0), i = best;
     unsigned seen = 0;
@@ -404,5 +436,9 @@ unsigned wr_probe_saturation(const struct wr_probe_plan *plan,
             r->results[best].ops_per_s * pow(GAIN, doublings))
             best = i;
     }
-    return seen < 2 ? 0 : plan->tests[best].depth;
+    if (seen < 2)
+        return 0;
+    *ret_reached = next_deeper(plan, r, like, plan->tests[best].depth) <
+                   plan->test_count;
+    return plan->tests[best].depth;
 }

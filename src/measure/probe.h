@@ -112,6 +112,8 @@ struct wr_probe_result {
     unsigned median; /* the run whose ops/s is the median */
     double bytes_per_s, ops_per_s, cpu_s_per_gb; /* medians */
     double ops_min, ops_max; /* per second, over the passes */
+    double ops_spread; /* the passes' distances from ops_per_s, their median:
+                          one pass that is far off does not move it */
     bool skipped;
     char reason[200]; /* why it was skipped: no O_DIRECT here */
 };
@@ -145,11 +147,23 @@ int wr_probe(const struct wr_probe_plan *plan, struct wr_probe_report *ret,
              weir_err *err);
 void wr_probe_report_done(struct wr_probe_report *r);
 
+/* Latencies of all passes together, for a tail wants many values: of each
+ * request, or of a step of FILES and CREATE. */
+enum wr_probe_step {
+    WR_PROBE_ALL_STEPS,
+    WR_PROBE_OPEN,
+    WR_PROBE_TRANSFER,
+    WR_PROBE_CLOSE
+};
+void wr_probe_latency(const struct wr_probe_result *r, enum wr_probe_step step,
+                      struct wr_hist *ret);
+
 /* The depth beyond which nothing is gained (less than 5 % per doubling), among
  * the tests that differ from `like` in depth alone; 0 when there are fewer
- * than two. */
+ * than two. *ret_reached: there was a deeper one, which gained nothing. */
 unsigned wr_probe_saturation(const struct wr_probe_plan *plan,
                              const struct wr_probe_report *r,
-                             const struct wr_probe_test *like);
+                             const struct wr_probe_test *like,
+                             bool *ret_reached);
 
 #endif

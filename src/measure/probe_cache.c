@@ -191,19 +191,20 @@ static int file_is_direct(struct wr_store *st, const char *path, uint64_t size,
     return 0;
 }
 
-int wr_probe_direct_works(struct wr_probe_place *p, bool *ret, weir_err *err)
+int wr_probe_direct_works(struct wr_probe_place *p, enum wr_probe_op op,
+                          bool *ret, weir_err *err)
 {
     struct wr_probe_needs n = wr_probe_needs_of(p->plan);
     char path[WR_PROBE_PATH];
 
     *ret = true;
-    if (n.reads)
+    if (op == WR_PROBE_READ && n.reads)
         return file_is_direct(p->read_store, p->read_path, p->read_bytes, ret,
                               err);
-    if (n.writes)
+    if (op == WR_PROBE_WRITE && n.writes)
         return file_is_direct(p->store, p->write_path, p->plan->file_bytes, ret,
                               err);
-    if (n.files) {
+    if (op == WR_PROBE_FILES && n.files) {
         wr_probe_small_path(p, 's', 0, path);
         return file_is_direct(p->store, path, p->small_bytes[0], ret, err);
     }

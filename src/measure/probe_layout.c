@@ -58,20 +58,25 @@ struct wr_probe_needs wr_probe_needs_of(const struct wr_probe_plan *plan)
     return n;
 }
 
+/* The sum, or more than anything has. */
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 uint64_t wr_probe_space(const struct wr_probe_plan *plan)
 {
     struct wr_probe_needs n = wr_probe_needs_of(plan);
-    uint64_t sum = 0, small = 0;
+    uint64_t sum, small = 0;
 
     for (size_t i = 0; i < plan->mix.count; i++)
         small += (uint64_t)((double)WR_ALIGN_UP(plan->mix.part[i].bytes + BLOCK,
                                                 (uint64_t)BLOCK) *
                             plan->mix.part[i].share * plan->small_files) +
                  plan->mix.part[i].bytes;
-    sum += n.reads && !plan->file ? plan->file_bytes : 0;
-    sum += n.writes ? plan->file_bytes : 0;
-    sum += (n.files ? small : 0) + (n.creates ? small : 0);
-    return sum;
+    sum = n.reads && !plan->file ? plan->file_bytes : 0;
+    sum = add(sum, n.writes ? plan->file_bytes : 0);
+    return add(sum, (n.files ? small : 0) + (n.creates ? small : 0));
 }
 
 void wr_probe_noise(void *buf, size_t len, uint64_t seed)
@@ -103,8 +108,7 @@ static bool has_form(const char *name)
 }
 
 struct leftovers {
-    struct wr_store *store; /* borrowed */
-    char (*names)[24];      /* owned */
+    char (*names)[24]; /* owned */
     size_t count, cap;
 };
 
@@ -134,7 +138,8 @@ static int take_lock(struct wr_store *st, const char *folder)
     snprintf(rel, sizeof(rel), "%s/lock", folder);
     if (!st->ops->local_path(st, rel, local, sizeof(local)))
         return -1;
-    fd = open(local, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    /* To be written: NFS locks no other files. */
+    fd = open(local, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && sb.st_mtime + UNLOCKED_S < time(NULL))
         st->ops->change(st, WR_REMOVE, folder, NULL, NULL); /* if empty */
     if (fd < 0)
@@ -150,7 +155,7 @@ static int take_lock(struct wr_store *st, const char *folder)
 /* What cannot be removed stays: that is no reason not to probe. */
 static void remove_leftovers(struct wr_store *st)
 {
-    struct leftovers l = {.store = st};
+    struct leftovers l = {0};
 
     if (!st->ops->local_path ||
         st->ops->list(st, "", note_leftover, &l, NULL) < 0) {
@@ -186,9 +191,12 @@ static void random_name(char *buf, size_t cap)
     buf[n + RANDOMS] = '\0';
 }
 
+/* WEIR_EEXIST when another probe took the lock first: it takes the folder for
+ * one that was left behind, and removes it. */
 static int put_lock(struct wr_probe_place *p, weir_err *err)
 {
     char rel[WR_PROBE_PATH];
+    struct stat sb;
     struct wr_object *o;
     int r;
 
@@ -197,9 +205,15 @@ static int put_lock(struct wr_probe_place *p, weir_err *err)
     if (r < 0)
         return r;
     r = o->ops->close(o, /* sync= */ false, err);
-    if (r == 0 && p->store->ops->local_path)
-        p->lock_fd = take_lock(p->store, p->folder);
-    return r;
+    if (r < 0 || !p->store->ops->local_path)
+        return r;
+    errno = 0;
+    p->lock_fd = take_lock(p->store, p->folder);
+    if (p->lock_fd < 0 ? errno == EWOULDBLOCK || errno == ENOENT
+                       : fstat(p->lock_fd, &sb) == 0 && sb.st_nlink == 0)
+        return wr_fail(err, WEIR_EEXIST, "another probe removes '%s'",
+                       p->folder);
+    return 0; /* also where no file can be locked */
 }
 
 static int make_folder(struct wr_probe_place *p, weir_err *err)
@@ -212,18 +226,24 @@ static int make_folder(struct wr_probe_place *p, weir_err *err)
     for (unsigned i = 0; i < TRIES && r == WEIR_EEXIST; i++) {
         random_name(p->folder, sizeof(p->folder));
         r = st->ops->change(st, WR_MKDIR, p->folder, NULL, err);
+        if (r < 0) {
+            p->folder[0] = '\0';
+            continue;
+        }
+        r = put_lock(p, err);
+        if (r == WEIR_EEXIST && p->lock_fd >= 0) {
+            close(p->lock_fd);
+            p->lock_fd = -1;
+        }
     }
-    if (r < 0) {
-        p->folder[0] = '\0';
-        return r;
-    }
-    return put_lock(p, err);
+    return r;
 }
 
 static int check_space(struct wr_probe_place *p, uint64_t *ret_free,
                        weir_err *err)
 {
-    uint64_t need = wr_probe_space(p->plan), free_bytes;
+    uint64_t need = wr_probe_space(p->plan), want = add(need, MARGIN);
+    uint64_t free_bytes;
     char a[32], b[32];
     int r;
 
@@ -235,13 +255,13 @@ static int check_space(struct wr_probe_place *p, uint64_t *ret_free,
     if (r < 0)
         return r;
     *ret_free = free_bytes;
-    if (!need || need + MARGIN <= free_bytes)
+    if (!need || want <= free_bytes)
         return 0;
     return wr_fail(
         err, WEIR_ENOSPC,
-        "%" PRIu64 " bytes (%s) are needed, %" PRIu64 " (%s) are free",
-        need + MARGIN, wr_format_bytes(a, sizeof(a), (double)(need + MARGIN)),
-        free_bytes, wr_format_bytes(b, sizeof(b), (double)free_bytes));
+        "%" PRIu64 " bytes (%s) are needed, %" PRIu64 " (%s) are free", want,
+        wr_format_bytes(a, sizeof(a), (double)want), free_bytes,
+        wr_format_bytes(b, sizeof(b), (double)free_bytes));
 }
 
 static int open_file(struct wr_probe_place *p, weir_err *err)
@@ -260,6 +280,9 @@ static int open_file(struct wr_probe_place *p, weir_err *err)
     r = p->read_store->ops->stat(p->read_store, leaf, &sb, err);
     if (r < 0)
         return r;
+    if (sb.kind != WR_KIND_FILE) /* a pipe would wait, a device has no size */
+        return wr_fail(err, WEIR_EINVAL, "'%s': not a regular file",
+                       p->plan->file);
     p->read_bytes = sb.size;
     return 0;
 }

@@ -37,7 +37,6 @@ struct wr_probe_place {
     uint64_t read_bytes;
     char write_path[WR_PROBE_PATH]; /* the file to be written */
     uint64_t *small_bytes;          /* owned: plan->small_files sizes */
-    bool direct;                    /* O_DIRECT works there */
 };
 
 /* What a plan is going to need. */
@@ -65,8 +64,10 @@ int wr_probe_place_close(struct wr_probe_place *p, weir_err *err);
 
 /* --- probe_cache.c --- */
 
-/* Whether a direct read leaves no trace in the page cache. */
-int wr_probe_direct_works(struct wr_probe_place *p, bool *ret, weir_err *err);
+/* Whether a direct read of the files of READ, WRITE or FILES leaves no trace in
+ * the page cache; true where the plan has none. */
+int wr_probe_direct_works(struct wr_probe_place *p, enum wr_probe_op op,
+                          bool *ret, weir_err *err);
 /* Drops what `test` is going to read or write; *ret_resident as in
  * struct wr_probe_run. */
 int wr_probe_make_cold(struct wr_probe_place *p,

@@ -15,7 +15,6 @@
 #define MB            1e6
 #define APART_MAX     4    /* so many records have charts of their own */
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
-#define ROWS_MAX      ((size_t)2000) /* tests that are looked through */
 #define POINTS_MAX    256 /* saturation points of a record; no probe has more */
 
 static const char *const keys[] = {"op",      "pattern", "block", "depth",
@@ -93,8 +92,8 @@ static char *block_text(const json_t *test, char *buf, size_t cap)
     return buf;
 }
 
-/* Whether the record names this test as the one where more depth gains
- * nothing. */
+/* Whether the record names this test as the one where more depth gained
+ * nothing: not where no more was tried. */
 static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
 {
     const json_t *list = wr_get_list(c->records[row->record].json,
@@ -102,36 +101,13 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
 
     for (size_t i = 0; i < json_array_size(list) && i < POINTS_MAX; i++) {
         const json_t *o = json_array_get(list, i);
-        bool same = true;
+        bool same = wr_get_true(o, "reached");
 
         for (size_t k = 0; keys[k]; k++) {
             const json_t *a = wr_get(o, keys[k]),
                          *b = wr_get(row->json, keys[k]);
 
             same &= a && b && json_equal(a, b);
-        }
-        if (same)
-            return true;
-    }
-    return false;
-}
-
-/* Whether the record has the same test with more depth: else the probe did not
- * go as far as where nothing is gained. */
-static bool went_deeper(const struct wr_cases *c, size_t record,
-                        const json_t *test)
-{
-    for (size_t k = 0; k < WR_MIN(c->count, ROWS_MAX); k++) {
-        const json_t *other = c->v[k].json;
-        bool same = c->v[k].record == record &&
-                    wr_get_number(other, "depth") >
-                        wr_get_number(test, "depth");
-
-        for (size_t i = 0; same && keys[i]; i++) {
-            const json_t *a = wr_get(test, keys[i]);
-            const json_t *b = wr_get(other, keys[i]);
-
-            same = !strcmp(keys[i], "depth") || (a && b && json_equal(a, b));
         }
         if (same)
             return true;
@@ -176,7 +152,7 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
         wr_pivot_add(&p, name, at, depth,
                      bytes ? wr_case_median(row, "bytes_per_s") / MB
                            : wr_case_median(row, "ops_per_s"));
-        if (is_saturation(c, row) && went_deeper(c, row->record, row->json))
+        if (is_saturation(c, row))
             wr_pivot_mark(&p);
     }
     wr_pivot_draw(&p, d, s, &spec);
@@ -354,7 +330,7 @@ static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_number(t, wr_get_number(o, "depth"), 0);
             wr_doc_number(t, wr_get_number(o, "ops_per_s"), 0);
             wr_doc_cell(t, "%s",
-                        went_deeper(c, r, o) ? "" : "no more was tried");
+                        wr_get_true(o, "reached") ? "" : "no more was tried");
         }
     }
 }

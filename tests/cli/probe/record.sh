@@ -36,5 +36,14 @@ for t in r['tests']:
         assert ('open_us' in run) == (t['op'] in ('files', 'create'))
     assert t['runs'][0]['start_s'] < t['runs'][1]['start_s']
 END
+weir probe place --only random -b 4K -d 1,2,4 --passes 1 --seconds 0.02 \
+    --size 16M --json >depths.json
+python3 - <<'END'
+import json
+r = json.load(open('depths.json'))
+for s in r['saturation']:
+    assert s['reached'] == (s['depth'] < 4)
+assert len(r['saturation']) == (0 if 'skipped' in r['tests'][0] else 1)
+END
 weir probe place --only sync --passes 1 --seconds 0.02 --json >printed.json
 python3 -c 'import json; assert len(json.load(open("printed.json"))["tests"]) == 1'

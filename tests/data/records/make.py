@@ -169,7 +169,7 @@ def probe(args, rng):
         tests=[probe_test(args, rng, t) for t in tests],
         saturation=[{'op': 'read', 'pattern': 'random', 'block': 4096,
                      'direct': True, 'workers': 1, 'depth': 8,
-                     'ops_per_s': 40000 * args.scale}])
+                     'reached': True, 'ops_per_s': 40000 * args.scale}])
     return record
 
 

@@ -443,6 +443,8 @@ static void test_leftovers(void **state)
     put_leftover(t, "weir-probe.no-pro");
     tmpdir_mkdir(t, "weir-probe.nolock");
     tmpdir_put_text(t, "weir-probe.afile1", "x");
+    tmpdir_mkdir(t, "weir-probe.apipe1");
+    assert_int_equal(mkfifo(tmpdir_at(t, "weir-probe.apipe1/lock"), 0600), 0);
 
     set_plan(&p, t->path);
     p.tests = &tests[6];
@@ -452,7 +454,7 @@ static void test_leftovers(void **state)
     assert_int_equal(tmpdir_count(t, "weir-probe.dead01"), -1);
     assert_int_equal(tmpdir_count(t, "weir-probe.live01"), 3);
     assert_int_equal(tmpdir_count(t, "weir-probe.mixed1"), 4);
-    assert_int_equal(tmpdir_count(t, ""), 6);
+    assert_int_equal(tmpdir_count(t, ""), 7);
 
     close(lock); /* as the kernel does it when the process dies */
     assert_int_equal(wr_probe(&p, &r, NULL), 0);

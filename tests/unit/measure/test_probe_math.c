@@ -121,6 +121,8 @@ static void test_space(void **state)
     /* 100 files of 75 KB in the mean. */
     assert_true(wr_probe_space(&p) > 2000000 + 7500000);
     assert_true(wr_probe_space(&p) < 2000000 + 9500000);
+    p.file_bytes = INT64_MAX; /* twice that and the small ones: no way round */
+    assert_true(wr_probe_space(&p) == UINT64_MAX);
 }
 
 static void test_medians(void **state)
@@ -135,6 +137,7 @@ static void test_medians(void **state)
     double scratch[4];
 
     wr_probe_summarize(&res, scratch);
+    assert_float_equal(res.ops_spread, 10, 1e-9);
     assert_int_equal(res.median, 2);
     assert_float_equal(res.ops_per_s, 30, 1e-9);
     assert_float_equal(res.bytes_per_s, 300, 1e-9);
@@ -145,13 +148,42 @@ static void test_medians(void **state)
     wr_probe_summarize(&res, scratch);
     assert_float_equal(res.ops_per_s, 25, 1e-9);
     assert_int_equal(res.median, 3);
+    assert_float_equal(res.ops_spread, 10, 1e-9);
+    runs[0].ops_per_s = 4000; /* one far off: the median hardly moves */
+    wr_probe_summarize(&res, scratch);
+    assert_float_equal(res.ops_spread, 10, 1e-9);
+    res.run_count = 1;
+    wr_probe_summarize(&res, scratch);
+    assert_float_equal(res.ops_spread, 0, 1e-9);
     res = (struct wr_probe_result){.skipped = true};
     wr_probe_summarize(&res, scratch);
     assert_true(res.ops_per_s == 0);
 }
 
+static void test_latency_of_all_passes(void **state)
+{
+    static struct wr_hist a, b, open;
+    struct wr_probe_run runs[2] = {{.latency = &a, .open = &open},
+                                   {.latency = &b}};
+    struct wr_probe_result res = {.runs = runs, .run_count = 2};
+    struct wr_hist all = {.count = 77};
+
+    for (unsigned i = 0; i < 10; i++)
+        wr_hist_add(&a, 100);
+    wr_hist_add(&b, 5000);
+    wr_hist_add(&open, 30);
+    wr_probe_latency(&res, WR_PROBE_ALL_STEPS, &all);
+    assert_int_equal(all.count, 11);
+    assert_int_equal(all.max, 5000);
+    wr_probe_latency(&res, WR_PROBE_OPEN, &all);
+    assert_int_equal(all.count, 1);
+    wr_probe_latency(&res, WR_PROBE_CLOSE, &all);
+    assert_int_equal(all.count, 0);
+}
+
 /* The depth that is found when depths 1, 2, 4, ... do so many a second. */
-static unsigned saturation_of(const double *ops, unsigned n)
+static unsigned find_saturation(const double *ops, unsigned n,
+                                bool *ret_reached)
 {
     struct wr_probe_test tests[10];
     struct wr_probe_result results[10];
@@ -171,7 +203,29 @@ static unsigned saturation_of(const double *ops, unsigned n)
         WR_PROBE_READ, WR_PROBE_RANDOM, 4096, 512, 2, true};
     results[n] = results[n + 1] = (struct wr_probe_result){.run_count = 1,
                                                            .ops_per_s = 1e9};
-    return wr_probe_saturation(&plan, &r, &tests[0]);
+    return wr_probe_saturation(&plan, &r, &tests[0], ret_reached);
+}
+
+static unsigned saturation_of(const double *ops, unsigned n)
+{
+    bool reached;
+
+    return find_saturation(ops, n, &reached);
+}
+
+static void test_saturation_reached(void **state)
+{
+    bool reached = true;
+
+    assert_int_equal(find_saturation((double[]){100, 200, 400}, 3, &reached),
+                     4);
+    assert_false(reached);
+    assert_int_equal(find_saturation((double[]){100, 200, 201}, 3, &reached),
+                     2);
+    assert_true(reached);
+    /* The deepest was skipped: nobody knows. */
+    assert_int_equal(find_saturation((double[]){100, 200, 0}, 3, &reached), 2);
+    assert_false(reached);
 }
 
 static void test_saturation(void **state)
@@ -280,7 +334,9 @@ int main(void)
         cmocka_unit_test(test_mix_of_data),
         cmocka_unit_test(test_space),
         cmocka_unit_test(test_medians),
+        cmocka_unit_test(test_latency_of_all_passes),
         cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_saturation_reached),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_first_pass),
         cmocka_unit_test(test_noise),
