@@ -166,11 +166,14 @@ static int open_signals(void)
 
 /* --- in the background --- */
 
-/* Leaves the terminal; the one who waits is told that the mount is up. */
+/* Leaves the terminal and the folder it was started in, which may then be
+ * unmounted or removed; the one who waits is told that the mount is up. */
 static void detach(const struct wr_cli *cli, int ready_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+    if (chdir("/") < 0)
+        wr_cli_note(cli, "stays in this folder: %s", strerror(errno));
     fflush(cli->out);
     fflush(cli->err);
     if (null >= 0) {

@@ -37,8 +37,7 @@ struct wr_door {
     struct wr_player *player; /* owned */
     atomic_bool *owes; /* owned: by descriptor, the device's time of opening
                           is still to be taken, by the first read */
-    bool read_only;
-    double timeout_s; /* how long the kernel trusts names and attributes */
+    double timeout_s;  /* how long the kernel trusts names and attributes */
 
     /* The file by which the mount measures itself: seen by one process only,
      * and only while it measures. */
@@ -48,8 +47,8 @@ struct wr_door {
 
     atomic_uint_fast64_t cost_ns;      /* of the mount itself: answers leave so
                                      much earlier */
-    atomic_uint_fast64_t open_cost_ns; /* the same of an open, which is taken
-                                          off the first read */
+    atomic_uint_fast64_t open_cost_ns; /* of finding and opening a file,
+                                          taken off its first read */
     atomic_uint_fast64_t reads, writes, others;
     atomic_uint_fast64_t read_bytes, write_bytes;
 };

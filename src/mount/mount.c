@@ -27,7 +27,7 @@
 #define RECEIVERS_MAX 32
 #define IN_BACKGROUND 1024 /* requests that the kernel keeps with us */
 #define MIN_WAIT_US   50.0
-#define MAX_WAIT_US   500.0
+#define MAX_WAIT_US   10000.0
 #define WAKE_SIGNAL   SIGUSR2
 #define WAKE_AGAIN_NS (5 * WR_NS_PER_MS)
 
@@ -41,6 +41,7 @@ struct wr_mount {
     int event_fd;        /* owned; readable when none runs */
     bool door_open;      /* door is initialized */
     bool mounted;        /* at place.mountpoint, by us */
+    dev_t device;        /* of the file system; 0: unknown */
     struct wr_mount_facts facts;
 };
 
@@ -174,13 +175,16 @@ static int attach(struct wr_mount *m, weir_err *err)
     errno = 0;
     if (fuse_session_mount(m->session, m->place.mountpoint) == 0) {
         m->mounted = true;
+        if (wr_place_device(m->place.mountpoint, &m->device) < 0)
+            m->device = 0;
         return 0;
     }
     return wr_fail_errno(err, errno ? errno : EPERM, "'%s': cannot mount",
                          m->place.mountpoint);
 }
 
-/* Waits of a length as on the device; longer ones cost no more. */
+/* Waits of a length as on the device: the longer a core has slept, the longer
+ * it takes to wake up. */
 static uint64_t lone_read_ns(const struct wr_device_profile *p)
 {
     double us = p->read_latency_us + p->seek_us;
@@ -219,7 +223,7 @@ static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
         .readahead_bytes = res->readahead_bytes,
     };
     atomic_store(&m->door.cost_ns, m->facts.cost_ns);
-    atomic_store(&m->door.open_cost_ns, m->facts.floor_ns);
+    atomic_store(&m->door.open_cost_ns, res->open_ns);
 }
 
 static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
@@ -306,29 +310,43 @@ int wr_mount_event(const struct wr_mount *m)
     return m->event_fd;
 }
 
+/* False when it was unmounted and nobody uses it. */
+static bool is_connected(const struct wr_mount *m)
+{
+    struct pollfd fuse = {.fd = fuse_session_fd(m->session)};
+
+    return fuse.fd >= 0 && !(poll(&fuse, 1, 0) == 1 && fuse.revents & POLLERR);
+}
+
+/* Whether it was taken from its place: something else may be there now. */
+static bool is_out_of_sight(const struct wr_mount *m)
+{
+    dev_t seen;
+    int r = wr_place_device(m->place.mountpoint, &seen);
+
+    return r == -ENOENT || (r == 0 && m->device && seen != m->device);
+}
+
 bool wr_mount_end(struct wr_mount *m)
 {
-    int r;
-
     if (!m->mounted)
         return true;
-    /* Unmounted from outside already: something else may be there now. */
-    r = atomic_load(&m->running) ? wr_place_unmount(m->place.mountpoint,
-                                                    /* lazy= */ false)
-                                 : 0;
-    if (r < 0)
-        wr_place_unmount(m->place.mountpoint, /* lazy= */ true);
     m->mounted = false;
-    return r == 0;
+    if (!is_connected(m))
+        return true;
+    if (is_out_of_sight(m))
+        return false;
+    if (wr_place_unmount(m->place.mountpoint, /* lazy= */ false) == 0)
+        return true;
+    wr_place_unmount(m->place.mountpoint, /* lazy= */ true);
+    return false;
 }
 
 /* libfuse would unmount by the path, whatever is there now: it is let to do
  * so only when the kernel has ended the connection, and then it just frees. */
 static void end_session(struct wr_mount *m)
 {
-    struct pollfd device = {.fd = fuse_session_fd(m->session)};
-
-    if (device.fd >= 0 && poll(&device, 1, 0) == 1 && device.revents & POLLERR)
+    if (fuse_session_fd(m->session) >= 0 && !is_connected(m))
         fuse_session_unmount(m->session);
     fuse_session_destroy(m->session);
 }
@@ -353,10 +371,11 @@ int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
 {
     char path[PATH_MAX];
     int r = wr_place_resolve(mountpoint, path, err);
+    dev_t there;
 
     if (r < 0)
         return r;
-    if (!wr_place_is_mounted(path))
+    if (wr_place_device(path, &there) < 0)
         return wr_fail(err, WEIR_ENOENT, "'%s': is no mount of weir",
                        mountpoint);
     r = wr_place_unmount(path, lazy);

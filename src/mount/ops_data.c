@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,8 +15,8 @@
 #define PAGE    4096u
 #define NO_FILE UINT64_MAX /* the probe's */
 
-/* The kernel does what these ask for: it says where to append, and whether
- * its own page cache is passed by. */
+/* The kernel does what these ask for: each write says whether it appends, and
+ * the kernel's page cache is the one that is passed by or not. */
 static int source_flags(int flags)
 {
     return (flags & ~(O_APPEND | O_DIRECT | O_NOFOLLOW)) | O_CLOEXEC;
@@ -209,22 +210,28 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     wr_door_answer(d, r, due);
 }
 
-/* Writes all; 0 or an errno, with what was written in *ret_done. */
-static int write_all(int fd, const char *buf, size_t size, off_t off,
-                     size_t *ret_done)
+/* Writes all; 0 or an errno, with what was written in *ret_done. Where the end
+ * is to append to, the source knows: it may have grown without the kernel's
+ * knowledge. */
+static int write_all(const struct fuse_file_info *fi, struct iovec rest,
+                     off_t off, size_t *ret_done)
 {
+    int flags = fi->flags & O_APPEND ? RWF_APPEND : 0, error = 0;
     size_t done = 0;
-    int error = 0;
 
-    while (done < size && !error) {
-        ssize_t n = pwrite(fd, buf + done, size - done, off + (off_t)done);
+    while (rest.iov_len && !error) {
+        ssize_t n = pwritev2(wr_data_fd(fi), &rest, 1, off + (off_t)done,
+                             flags);
 
-        if (n > 0)
+        if (n > 0) {
             done += (size_t)n;
-        else if (n == 0)
+            rest.iov_base = (char *)rest.iov_base + n;
+            rest.iov_len -= (size_t)n;
+        } else if (n == 0) {
             error = EIO;
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             error = errno;
+        }
     }
     *ret_done = done;
     return error;
@@ -248,7 +255,8 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    error = write_all(wr_data_fd(fi), buf, size, off, &done);
+    error = write_all(fi, (struct iovec){(void *)(uintptr_t)buf, size}, off,
+                      &done);
     if (done || !error) {
         r->kind = WR_REPLY_COUNT;
         r->size = done;

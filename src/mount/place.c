@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,7 @@ int wr_place_find(struct wr_place *ret, const char *source,
                   const char *mountpoint, bool force, weir_err *err)
 {
     int r = find_folder(source, ret->source, err);
+    dev_t there;
 
     if (r == 0)
         r = find_folder(mountpoint, ret->mountpoint, err);
@@ -73,7 +75,7 @@ int wr_place_find(struct wr_place *ret, const char *source,
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': the mount point must not be inside the source",
                        mountpoint);
-    if (wr_place_is_mounted(ret->mountpoint))
+    if (wr_place_device(ret->mountpoint, &there) == 0)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is a mount of weir already; 'weir mount "
                        "--unmount %s' removes it",
@@ -125,26 +127,33 @@ static void unescape(char *s)
 
 /* One line: ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE ... The
  * last one for a path is what is seen there. */
-bool wr_place_is_mounted(const char *mountpoint)
+int wr_place_device(const char *mountpoint, dev_t *ret)
 {
     FILE *f = fopen("/proc/self/mountinfo", "re");
     char *line = NULL, at[PATH_MAX];
+    unsigned int major, minor;
     size_t cap = 0;
-    bool found = false;
+    int r = f ? -ENOENT : -errno;
 
     while (f && getline(&line, &cap, f) > 0) {
         char *type = strstr(line, " - ");
 
-        if (!type || sscanf(line, "%*s %*s %*s %*s %4095s", at) != 1)
+        if (!type ||
+            sscanf(line, "%*s %*s %u:%u %*s %4095s", &major, &minor, at) != 3)
             continue;
         unescape(at);
-        if (!strcmp(at, mountpoint))
-            found = !strncmp(type + 3, FS_TYPE " ", strlen(FS_TYPE) + 1);
+        if (strcmp(at, mountpoint) != 0)
+            continue;
+        r = -ENOENT;
+        if (!strncmp(type + 3, FS_TYPE " ", strlen(FS_TYPE) + 1)) {
+            *ret = makedev(major, minor);
+            r = 0;
+        }
     }
     free(line);
     if (f)
         fclose(f);
-    return found;
+    return r;
 }
 
 static int run_fusermount(const char *mountpoint, bool lazy)

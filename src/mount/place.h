@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "weir/error.h"
 
@@ -20,8 +21,10 @@ int wr_place_find(struct wr_place *ret, const char *source,
 /* The absolute path of a mount point, also of one whose server is dead. */
 int wr_place_resolve(const char *mountpoint, char ret[PATH_MAX], weir_err *err);
 
-/* Whether weir has something mounted at the absolute path. */
-bool wr_place_is_mounted(const char *mountpoint);
+/* The device number of what weir has mounted at the absolute path. Returns 0,
+ * -ENOENT when weir's is not what is seen there, or another negative errno when
+ * it cannot be known. */
+int wr_place_device(const char *mountpoint, dev_t *ret);
 
 /* Takes the file system away from the absolute path: by the system call, or
  * by fusermount3 for those who are not root. `lazy`: also when it is in use.

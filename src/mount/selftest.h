@@ -23,6 +23,7 @@ struct wr_selftest_result {
     uint64_t floor_ns; /* median round trip, answered at once */
     uint64_t cost_ns;  /* leaving so much earlier, an answer after
                           latency_ns comes in time */
+    uint64_t open_ns;  /* to find and open a file, between such reads */
     uint64_t readahead_bytes;
     bool readahead_set;
 };

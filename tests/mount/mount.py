@@ -96,9 +96,9 @@ class Mounted(unittest.TestCase):
         with open(self.top + '/log', encoding='utf-8') as f:
             return f.read()
 
-    def is_mounted(self):
+    def is_mounted(self, at=None):
         with open('/proc/self/mountinfo', encoding='utf-8') as f:
-            return any(line.split()[4] == self.at for line in f)
+            return any(line.split()[4] == (at or self.at) for line in f)
 
     def end(self, number=signal.SIGTERM):
         self.server.send_signal(number)
@@ -162,6 +162,36 @@ class Contents(Mounted):
         self.assertEqual(os.lseek(fd, 0, os.SEEK_END), (1 << 20) + 1)
         self.assertLessEqual(os.lseek(fd, 0, os.SEEK_DATA), 1 << 20)
         os.close(fd)
+
+    def test_append_to_what_has_grown_in_the_source(self):
+        with open(self.path('a'), 'ab', buffering=0) as f:
+            f.write(b'one ')
+            with open(self.source('a'), 'ab') as other:
+                other.write(b'another ')
+            f.write(b'two')
+        self.assertEqual(self.read(self.source('a')), b'one another two')
+        self.assertEqual(self.read(self.path('a')), b'one another two')
+
+    def test_append_no_more(self):
+        with open(self.path('a'), 'ab', buffering=0) as f:
+            f.write(b'0123456789')
+            flags = fcntl.fcntl(f, fcntl.F_GETFL)
+            fcntl.fcntl(f, fcntl.F_SETFL, flags & ~os.O_APPEND)
+            os.pwrite(f.fileno(), b'xy', 2)
+        self.assertEqual(self.read(self.source('a')), b'01xy456789')
+
+    def test_far_offsets(self):
+        for at in (1 << 32) - 3, (5 << 30) + 1:
+            with open(self.path('a'), 'wb') as f:
+                f.seek(at)
+                f.write(b'across')
+            with open(self.source('a'), 'rb') as f:
+                f.seek(at)
+                self.assertEqual(f.read(), b'across')
+            with open(self.path('a'), 'rb') as f:
+                f.seek(at)
+                self.assertEqual(f.read(), b'across')
+            self.assertEqual(os.stat(self.path('a')).st_size, at + 6)
 
     def test_open_flags(self):
         self.write(self.path('a'), b'long enough')
@@ -287,8 +317,13 @@ class Names(Mounted):
         self.assertEqual(set(os.listdir(self.at)), names)
         with os.scandir(self.at) as it:
             self.assertEqual({e.name for e in it if e.is_file()}, names)
-        for name in names: # removed while it is listed
-            os.unlink(self.path(name))
+        seen = set() # removed while it is listed
+        with os.scandir(self.at) as it:
+            for e in it:
+                self.assertNotIn(e.name, seen)
+                seen.add(e.name)
+                os.unlink(e.path)
+        self.assertEqual(seen, names)
         self.assertEqual(os.listdir(self.at), [])
 
     def test_removed_while_open(self):
@@ -309,6 +344,16 @@ class Names(Mounted):
                          os.stat(self.top).st_ino)
         hidden = [n for n in os.listdir(self.at) if 'probe' in n]
         self.assertEqual(hidden, [])
+
+    def test_renamed_over_while_open(self):
+        self.write(self.path('a'), b'old')
+        self.write(self.path('b'), b'new')
+        with open(self.path('a'), 'rb') as f:
+            os.replace(self.path('b'), self.path('a'))
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            self.assertEqual(f.read(), b'old')
+            self.assertEqual(os.fstat(f.fileno()).st_nlink, 0)
+        self.assertEqual(self.read(self.path('a')), b'new')
 
     def test_sync_of_a_folder(self):
         os.mkdir(self.path('d'))
@@ -443,6 +488,35 @@ class Ends(Mounted):
         self.assertEqual(self.read(self.source('a')), b'xy')
         self.assertIn('in use', self.log())
 
+    def test_another_at_the_same_place(self):
+        self.write(self.source('a'), b'a')
+        with open(self.path('a'), 'rb'):
+            subprocess.run([WEIR, 'mount', '-u', '--force', self.at],
+                           check=True)
+            first = self.server
+            try:
+                self.mount()
+            finally:
+                first.send_signal(signal.SIGTERM)
+        self.assertEqual(first.wait(PATIENCE), 0)
+        self.assertTrue(self.is_mounted())
+        self.assertEqual(self.read(self.path('a')), b'a')
+
+    def test_nothing_left_of_a_start_that_failed(self):
+        other = self.top + '/other'
+        os.mkdir(other)
+        failed = 0
+        for files in range(5, 16):
+            done = subprocess.run(
+                ['prlimit', f'--nofile={files}', WEIR, 'mount', '-b', '-p',
+                 'null', self.src, other], capture_output=True, text=True)
+            left = self.is_mounted(other)
+            if left:
+                subprocess.run([WEIR, 'mount', '-u', other], check=True)
+            self.assertEqual(left, done.returncode == 0, done.stderr)
+            failed += not left
+        self.assertGreater(failed, 0)
+
     def test_term_under_load(self):
         self.write(self.source('a'), bytes(8 << 20))
         stop = threading.Event()
@@ -493,14 +567,27 @@ class Ends(Mounted):
         self.assertEqual(done.returncode, 1)
         self.assertIn('already', done.stderr)
 
+    def folders_of_processes(self):
+        found = set()
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                found.add(os.readlink(f'/proc/{pid}/cwd'))
+            except OSError:
+                pass # ended, or another user's
+        return found
+
     def test_background(self):
         other = self.top + '/other'
         os.mkdir(other)
+        made = self.top + '/started-here'
+        os.mkdir(made)
         done = subprocess.run([WEIR, 'mount', '-b', '-p', 'null', self.src,
-                               other], capture_output=True, text=True)
+                               other], capture_output=True, text=True,
+                              cwd=made)
         self.assertEqual(done.returncode, 0, done.stderr)
         try:
             self.assertTrue(os.path.ismount(other))
+            self.assertNotIn(made, self.folders_of_processes())
             self.write(other + '/x', b'1')
             self.assertEqual(self.read(self.source('x')), b'1')
         finally:

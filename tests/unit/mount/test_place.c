@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,9 +82,10 @@ static void test_what_is_mounted(void **state)
 {
     char path[PATH_MAX], want[PATH_MAX];
     weir_err err;
+    dev_t there;
 
-    assert_false(wr_place_is_mounted("/"));
-    assert_false(wr_place_is_mounted("/proc"));
+    assert_int_equal(wr_place_device("/", &there), -ENOENT);
+    assert_int_equal(wr_place_device("/proc", &there), -ENOENT);
     assert_int_equal(wr_place_resolve("link/in", path, &err), 0);
     snprintf(want, sizeof(want), "%s/src/in", (char *)*state);
     assert_string_equal(path, want);
