@@ -6,7 +6,6 @@
  * place inside has to be faster than the device that is played. */
 #include "storage/storage.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -80,8 +80,9 @@ static int object_write(struct wr_object *o, const void *buf, size_t len,
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return wr_fail_errno(err, errno, "'%s': cannot write", fo->path);
+        if (n <= 0) /* 0: no reason given, and it would go on so */
+            return wr_fail_errno(err, n ? errno : EIO, "'%s': cannot write",
+                                 fo->path);
         p += n;
         offset += (uint64_t)n;
         len -= (size_t)n;

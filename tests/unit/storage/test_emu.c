@@ -44,6 +44,12 @@ static const char slow[] = "read_latency = 10 ms\n"
                            "write_cache = 10 KB\n"
                            "channels = 1\n";
 
+static const char ages[] = "like = null\n"
+                           "read_latency = 60 s\n"
+                           "write_bandwidth = 1 KB/s\n"
+                           "write_latency = 60 s\n"
+                           "channels = 1\n";
+
 static int setup(void **state)
 {
     const char *base = getenv("TMPDIR");
@@ -58,14 +64,15 @@ static int setup(void **state)
     put("a", bytes, SIZE);
     put("b", bytes, SIZE);
     put("slow.profile", slow, strlen(slow));
+    put("ages.profile", ages, strlen(ages));
     put("wrong.profile", "like = hdd\nseek = never\n", 24);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    static const char *const names[] = {"a", "b", "new", "slow.profile",
-                                        "wrong.profile"};
+    static const char *const names[] = {
+        "a", "b", "new", "slow.profile", "ages.profile", "wrong.profile"};
     char path[300];
 
     (void)state;
@@ -76,17 +83,22 @@ static int teardown(void **state)
     return rmdir(dir);
 }
 
-static struct wr_store *open_slow(const char *inner)
+static struct wr_store *open_as(const char *profile, const char *inner)
 {
     struct wr_store *st = NULL;
     char url[900], *leaf = NULL;
     weir_err err;
 
-    snprintf(url, sizeof(url), "emu:%s/slow.profile:%s%s", dir, inner, dir);
+    snprintf(url, sizeof(url), "emu:%s/%s:%s%s", dir, profile, inner, dir);
     if (wr_store_open(url, &st, &leaf, &err) < 0)
         fail_msg("%s", err.msg);
     assert_null(leaf);
     return st;
+}
+
+static struct wr_store *open_slow(const char *inner)
+{
+    return open_as("slow.profile", inner);
 }
 
 static struct wr_queue *open_queue(struct wr_store *st, unsigned depth)
@@ -293,6 +305,44 @@ static void a_late_one_is_waited_for(void **state)
     wr_store_close(st);
 }
 
+/* Who does not want it any more need not wait for the device: this one would
+ * take minutes. */
+static void closing_does_not_wait_for_the_device(void **state)
+{
+    static const enum weir_io how[] = {WEIR_IO_AUTO, WEIR_IO_BLOCKING};
+    static uint8_t bufs[4][SIZE + 1];
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(how); k++) {
+        struct wr_store *st = open_as("ages.profile", "");
+        struct wr_queue_config cfg = {.depth = 4, .io = how[k], .lazy = k == 0};
+        struct wr_queue *q = NULL;
+        struct wr_object *o = NULL;
+        struct wr_io ios[4], *list[4], *back[4];
+
+        assert_int_equal(st->ops->queue_open(st, &cfg, &q, NULL), 0);
+        assert_int_equal(st->ops->object_open(st, "b", WR_OPEN_WRITE, &o, NULL),
+                         0);
+        memset(bufs, 0, sizeof(bufs));
+        for (unsigned i = 0; i < 4; i++) {
+            ios[i] = (struct wr_io){
+                .path = "a", .len = SIZE, .buf = bufs[i], .cap = SIZE + 1};
+            list[i] = &ios[i];
+        }
+        memcpy(bufs[3], "\0\7", 2); /* what is there */
+        ios[3] = (struct wr_io){
+            .op = WR_IO_WRITE, .object = o, .len = 2, .buf = bufs[3]};
+        assert_int_equal(q->ops->submit(q, list, 4), 4);
+        assert_int_equal(q->ops->submit(q, list, 1), 0); /* full */
+        assert_int_equal(q->ops->reap(q, back, 4, /* wait= */ false), 0);
+        q->ops->close(q);
+        for (unsigned i = 0; i < 3; i++) /* it was waited for inside */
+            check_bytes(bufs[i], 0, SIZE);
+        assert_int_equal(o->ops->close(o, /* sync= */ false, NULL), 0);
+        wr_store_close(st);
+    }
+}
+
 static void *read_some(void *arg)
 {
     struct wr_store *st = arg;
@@ -334,6 +384,7 @@ int main(void)
         cmocka_unit_test(objects_take_the_devices_time),
         cmocka_unit_test(errors_pass_through),
         cmocka_unit_test(a_late_one_is_waited_for),
+        cmocka_unit_test(closing_does_not_wait_for_the_device),
         cmocka_unit_test(threads_share_the_device),
     };
 
