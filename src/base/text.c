@@ -128,6 +128,16 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
     fputc('\n', to);
 }
 
+/* Control characters, and those that change the direction or the line of what
+ * stands around them: a name with such can be shown as another one. */
+static bool is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+           point == 0x200e || point == 0x200f ||
+           (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
+}
+
 const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
 {
     size_t used = 0;
@@ -135,9 +145,8 @@ const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
     while (*s && used + 5 < cap) {
         uint32_t point = 0;
         size_t n = decode(s, &point);
-        bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
 
-        if (n && !(controls && control)) {
+        if (n && !(controls && is_control(point))) {
             memcpy(buf + used, s, n);
             used += n;
             s += n;

@@ -11,7 +11,8 @@
 size_t wr_text_width(const char *s);
 
 /* `s` with what a terminal or JSON cannot show as \xNN, into buf, which is
- * returned: bytes that are not UTF-8, and control characters if `controls`. */
+ * returned: bytes that are not UTF-8, and if `controls`, control characters with
+ * those that turn the direction of text (U+202E...). */
 const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap);
 
 /* Bytes of the longest beginning of `s` that fits into `columns`. */

@@ -37,7 +37,8 @@ struct wr_cases {
     size_t count, cap;
     const char *varying[WR_CASE_KEYS_MAX]; /* settings that differ */
     size_t varying_count;
-    bool failed; /* memory ran out */
+    size_t left_out; /* rows beyond WR_CASES_MAX */
+    bool failed;     /* memory ran out */
 };
 
 /* Where rows are found in a record. */

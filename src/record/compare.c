@@ -12,6 +12,7 @@
 #include "record/compare_runs.h"
 #include "record/get.h"
 #include "record/pivot.h"
+#include "record/stats.h"
 #include "record/view.h"
 
 #define ROWS_MAX     2000 /* of each record */
@@ -205,7 +206,13 @@ static bool make_keys(struct job *j)
     for (int side = 0; side < 2; side++) {
         struct wr_cases *c = &j->side[side];
 
-        c->count = WR_MIN(c->count, (size_t)ROWS_MAX);
+        if (c->count > ROWS_MAX) {
+            wr_doc_note(j->s, true,
+                        "Only the first %d of %zu rows of %c are "
+                        "compared.",
+                        ROWS_MAX, c->count + c->left_out, 'A' + side);
+            c->count = ROWS_MAX;
+        }
         j->keys[side] = calloc(WR_MAX(c->count, (size_t)1), sizeof(char *));
         for (size_t k = 0; j->keys[side] && k < c->count; k++) {
             j->keys[side][k] = row_key(j, &c->v[k]);
@@ -286,7 +293,8 @@ static void compare_metric(struct job *j, struct wr_doc_table *t,
     verdict_cell(t, m, c.verdict);
     wr_doc_number(t, c.a, m->decimals);
     wr_doc_number(t, c.b, m->decimals);
-    wr_doc_cell(t, "%zu, %zu", n, k);
+    wr_doc_cell(t, "%zu, %zu", WR_MIN(n, (size_t)WR_STATS_RUNS_MAX),
+                WR_MIN(k, (size_t)WR_STATS_RUNS_MAX));
     wr_doc_number(t, c.p, 3);
     if (!m->rate || t) /* rates are looked at once */
         return;

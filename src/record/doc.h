@@ -6,7 +6,7 @@
  * knows nothing of how it will look. Memory that runs out is remembered:
  * wr_doc_failed tells, nothing else needs a check, and every function takes
  * the NULL that an earlier one returned. Texts are copied; bytes that are not
- * UTF-8 and control characters become \xNN. */
+ * UTF-8 and control characters, also of direction, become \xNN. */
 #ifndef WR_RECORD_DOC_H
 #define WR_RECORD_DOC_H
 

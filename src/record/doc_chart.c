@@ -13,7 +13,7 @@
 #define CHART_WIDTH  100 /* wider charts are hard to follow */
 #define BAR_BYTES    3   /* of a block character */
 #define BARS_MAX     24  /* lines of a chart; tables have the rest */
-#define NAME_COLUMNS 40  /* columns of a name */
+#define NAME_COLUMNS 44  /* columns of a name */
 #define NUMBER_MAX   10  /* columns of a number */
 #define MARKS_NAMED  8
 
@@ -129,25 +129,32 @@ static void put_bars(const struct canvas *cv, const struct wr_doc_chart *c)
         fprintf(cv->out, "  ... and %zu more\n", lines - BARS_MAX);
 }
 
+/* What the stretches of series i are made of. */
+static const char *pattern(const struct canvas *cv, size_t i)
+{
+    static const char *const blocks[] = {"█", "▒", "▚", "░", "·"};
+    static const char *const plain[] = {"#", "=", "+", "-", "."};
+
+    return (cv->utf8 ? blocks : plain)[i % WR_ARRAY_LEN(blocks)];
+}
+
 /* A bar of stretches, each of a character of its own. */
 static void put_stack(const struct canvas *cv, const struct wr_doc_chart *c,
                       size_t label, double most, size_t columns)
 {
-    static const char *const blocks[] = {"█", "▒", "▚", "░", "·"};
-    static const char *const plain[] = {"#", "=", "+", "-", "."};
     double sum = 0;
     size_t drawn = 0;
 
     for (size_t i = 0; i < c->series_count; i++) {
         double v = value_at(c->series[i], label);
-        size_t k = i % WR_ARRAY_LEN(blocks), end;
+        size_t end;
 
         if (!(v > 0) || !(most > 0))
             continue;
         sum += v;
         end = (size_t)(fmin(sum / most, 1) * (double)columns + 0.5);
         for (; drawn < end; drawn++)
-            fputs(cv->utf8 ? blocks[k] : plain[k], cv->out);
+            fputs(pattern(cv, i), cv->out);
     }
 }
 
@@ -160,10 +167,27 @@ static double sum_at(const struct wr_doc_chart *c, size_t label)
     return sum;
 }
 
+/* What the stretches mean, in as many lines as it takes. */
+static void put_legend(const struct canvas *cv, const struct wr_doc_chart *c)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < c->series_count; i++) {
+        size_t columns = wr_text_width(c->series[i]->name) + 2;
+
+        if (i && at + 3 + columns > cv->width) {
+            fputc('\n', cv->out);
+            at = 0;
+        }
+        fprintf(cv->out, "%s%s %s", at ? "   " : "  ", pattern(cv, i),
+                c->series[i]->name);
+        at += (at ? 3 : 2) + columns;
+    }
+    fputc('\n', cv->out);
+}
+
 static void put_stacked(const struct canvas *cv, const struct wr_doc_chart *c)
 {
-    static const char *const blocks[] = {"█", "▒", "▚", "░", "·"};
-    static const char *const plain[] = {"#", "=", "+", "-", "."};
     size_t labels = 0, rest;
     double most = 0;
     char text[32];
@@ -175,12 +199,7 @@ static void put_stacked(const struct canvas *cv, const struct wr_doc_chart *c)
     labels = WR_MIN(labels, (size_t)NAME_COLUMNS);
     rest = 2 + labels + 1 + NUMBER_MAX + 1;
     rest = cv->width > rest + 10 ? cv->width - rest : 10;
-    fputs("  ", cv->out);
-    for (size_t i = 0; i < c->series_count; i++)
-        fprintf(cv->out, "%s%s %s", i ? "   " : "",
-                (cv->utf8 ? blocks : plain)[i % WR_ARRAY_LEN(blocks)],
-                c->series[i]->name);
-    fputc('\n', cv->out);
+    put_legend(cv, c);
     for (size_t k = 0; k < c->label_count && k < BARS_MAX; k++) {
         fputs("  ", cv->out);
         put_name(cv, c->labels[k], labels);
@@ -203,7 +222,7 @@ static size_t column_of(const struct wr_doc_chart *c, double x,
         a = log(a);
         b = log(b);
     }
-    if (!(b > a) || !(x >= a))
+    if (!(b > a) || !(x >= a) || !isfinite(b - a))
         return 0;
     return WR_MIN((size_t)((x - a) / (b - a) * (double)columns), columns - 1);
 }
@@ -228,15 +247,14 @@ static void put_heights(const struct canvas *cv, const double *top,
     }
 }
 
-static void put_marks(const struct canvas *cv, const struct wr_doc_chart *c,
-                      const struct wr_doc_series *s)
+static void put_marks(const struct canvas *cv, const struct wr_doc_series *s)
 {
     size_t named = 0;
     char text[32];
 
     if (!s->marks)
         return;
-    fprintf(cv->out, "    %zu marked, at %s ", s->marks, c->x);
+    fprintf(cv->out, "    %zu marked, at ", s->marks);
     for (size_t i = 0; i < s->count && named < MARKS_NAMED; i++)
         if (s->marked[i])
             fprintf(cv->out, "%s%s", named++ ? ", " : "",
@@ -268,7 +286,7 @@ static void put_line(const struct canvas *cv, const struct wr_doc_chart *c,
     put_heights(cv, top, columns, high);
     fprintf(cv->out, " %s to %s\n", number(low, a, sizeof(a)),
             number(high, b, sizeof(b)));
-    put_marks(cv, c, s);
+    put_marks(cv, s);
 }
 
 static void put_lines(const struct canvas *cv, const struct wr_doc_chart *c)
@@ -310,7 +328,8 @@ void wr_doc_print_chart(const struct wr_doc_chart *c,
             put_bars(&cv, c);
         else
             put_stacked(&cv, c);
-        fprintf(out, "  %s%s\n", c->y, c->log_y ? ", logarithmic" : "");
+        fprintf(out, "  %s%s%s%s\n", c->y, *c->x ? " by " : "", c->x,
+                c->log_y ? ", logarithmic" : "");
     } else {
         put_lines(&cv, c);
     }

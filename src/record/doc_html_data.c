@@ -17,7 +17,8 @@
 #define WHOLE_MAX 1e7 /* below it whole numbers are exact */
 
 /* `<` never stands for itself, so no text can end the element or begin a
- * comment in it. Texts of a document have no control characters. */
+ * comment in it. Texts of a document have no control characters and no
+ * other ends of lines. */
 static void put_string(FILE *out, const char *s)
 {
     fputc('"', out);
@@ -26,13 +27,8 @@ static void put_string(FILE *out, const char *s)
             fputc('\\', out);
         if (*s == '<' || *s == '>' || *s == '&')
             fprintf(out, "\\u%04x", (unsigned)*s);
-        else if (strncmp(s, "\xe2\x80\xa8", 3) == 0 ||
-                 strncmp(s, "\xe2\x80\xa9", 3) == 0) {
-            fprintf(out, "\\u202%c", s[2] == '\xa8' ? '8' : '9');
-            s += 2;
-        } else {
+        else
             fputc(*s, out);
-        }
     }
     fputc('"', out);
 }

@@ -58,22 +58,27 @@ static size_t column_width(const struct wr_doc_table *t, size_t k)
     return WR_MAX(width, (size_t)1);
 }
 
+static const char *cell_text(const struct wr_doc_table *t, size_t row,
+                             size_t column)
+{
+    size_t i = row * t->column_count + column;
+
+    return i < t->cell_count ? t->cells[i].text : "";
+}
+
 static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
                     size_t row, const size_t *widths, const bool *shown)
 {
-
     for (size_t k = 0; k < t->column_count; k++) {
         size_t i = row * t->column_count + k;
-        const struct wr_doc_cell *c = &t->cells[i];
         const char *color = "";
 
         if (!shown[k])
             continue;
-        if (i < t->cell_count && c->tone != WR_DOC_PLAIN)
-            color = paint(sh, c->tone == WR_DOC_GOOD ? GREEN : RED);
+        if (i < t->cell_count && t->cells[i].tone != WR_DOC_PLAIN)
+            color = paint(sh, t->cells[i].tone == WR_DOC_GOOD ? GREEN : RED);
         fprintf(sh->out, "%*s%s", GAP, "", color);
-        put_cell(sh, i < t->cell_count ? c->text : "", widths[k],
-                 t->columns[k].right);
+        put_cell(sh, cell_text(t, row, k), widths[k], t->columns[k].right);
         if (*color)
             fputs(END, sh->out);
     }
@@ -92,52 +97,97 @@ static void put_head(const struct sheet *sh, const struct wr_doc_table *t,
     fprintf(sh->out, "%s\n", paint(sh, END));
 }
 
-/* Chooses the columns of the next block: the first one always, and as many
- * from `from` on as fit. Returns where the block after it begins. */
-static size_t choose(const struct sheet *sh, const struct wr_doc_table *t,
-                     size_t from, const size_t *widths, bool *shown)
+/* Whether the first n columns tell each of the rows from all others. */
+static bool tells_apart(const struct wr_doc_table *t, size_t n, size_t rows)
 {
-    size_t used = GAP + widths[0], k = WR_MAX(from, (size_t)1);
+    for (size_t a = 0; a < rows; a++)
+        for (size_t b = a + 1; b < rows; b++) {
+            size_t k = 0;
 
-    memset(shown, 0, t->column_count);
-    shown[0] = true;
-    for (; k < t->column_count; k++) {
-        used += GAP + widths[k];
-        if (used > sh->style.width && k > WR_MAX(from, (size_t)1))
+            while (k < n && !strcmp(cell_text(t, a, k), cell_text(t, b, k)))
+                k++;
+            if (k == n)
+                return false;
+        }
+    return true;
+}
+
+/* How many columns every block begins with: as few as tell the rows apart,
+ * when any other fits beside them; else the first alone. */
+static size_t count_keys(const struct sheet *sh, const struct wr_doc_table *t,
+                         const size_t *widths, size_t rows)
+{
+    size_t used = 0, widest = 0;
+
+    for (size_t k = 1; k < t->column_count; k++)
+        widest = WR_MAX(widest, widths[k]);
+    for (size_t n = 1; n < t->column_count; n++) {
+        used += GAP + widths[n - 1];
+        if (used + GAP + widest > sh->style.width)
             break;
-        shown[k] = true;
+        if (tells_apart(t, n, rows))
+            return n;
+    }
+    return 1;
+}
+
+/* The columns of a table, of which a block shows some. */
+struct block {
+    size_t columns, keys;
+    size_t *widths; /* owned */
+    bool *shown;    /* owned */
+};
+
+/* Chooses the columns of the next block: the first `keys` always, and as many
+ * from `from` on as fit. Returns where the block after it begins. */
+static size_t choose(const struct sheet *sh, const struct block *b, size_t from)
+{
+    size_t first = WR_MAX(from, b->keys), used = 0, k;
+
+    for (k = 0; k < b->columns; k++) {
+        b->shown[k] = k < b->keys;
+        used += k < b->keys ? GAP + b->widths[k] : 0;
+    }
+    for (k = first; k < b->columns; k++) {
+        used += GAP + b->widths[k];
+        if (used > sh->style.width && k > first)
+            break;
+        b->shown[k] = true;
     }
     return k;
 }
 
 static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
 {
-    size_t *widths = calloc(t->column_count + 1, sizeof(*widths));
-    bool *shown = calloc(t->column_count + 1, sizeof(*shown));
+    struct block b = {
+        .columns = t->column_count,
+        .widths = calloc(t->column_count + 1, sizeof(*b.widths)),
+        .shown = calloc(t->column_count + 1, sizeof(*b.shown)),
+    };
     size_t rows, next = 0;
 
-    if (!widths || !shown || !t->column_count) {
-        free(widths);
-        free(shown);
-        return;
-    }
+    if (!b.widths || !b.shown || !t->column_count)
+        goto out;
     rows = (t->cell_count + t->column_count - 1) / t->column_count;
     for (size_t k = 0; k < t->column_count; k++)
-        widths[k] = WR_MIN(column_width(t, k), (size_t)sh->style.width / 2);
+        b.widths[k] = WR_MIN(column_width(t, k),
+                             (size_t)sh->style.width * 3 / 5);
+    b.keys = count_keys(sh, t, b.widths, WR_MIN(rows, (size_t)ROWS_MAX));
     fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), t->title, paint(sh, END));
     do {
         if (next)
             fputc('\n', sh->out);
-        next = choose(sh, t, next, widths, shown);
-        put_head(sh, t, widths, shown);
+        next = choose(sh, &b, next);
+        put_head(sh, t, b.widths, b.shown);
         for (size_t row = 0; row < rows && row < ROWS_MAX; row++)
-            put_row(sh, t, row, widths, shown);
+            put_row(sh, t, row, b.widths, b.shown);
     } while (next < t->column_count);
     if (rows > ROWS_MAX)
         fprintf(sh->out, "  ... and %zu rows more; CSV and HTML have all\n",
                 rows - ROWS_MAX);
-    free(widths);
-    free(shown);
+out:
+    free(b.widths);
+    free(b.shown);
 }
 
 static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)

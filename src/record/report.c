@@ -11,6 +11,8 @@
 #include "record/get.h"
 #include "record/view.h"
 
+#define LABEL_BYTES 60
+
 static const char *command_of(const json_t *record)
 {
     return wr_get_text(record, "command");
@@ -22,6 +24,21 @@ bool wr_report_comparable(const struct wr_report_spec *spec)
            !strcmp(command_of(spec->records[0]), command_of(spec->records[1]));
 }
 
+/* A copy, of long texts only the end: beginnings are the same more often. A
+ * label that is cut later on would no longer tell records apart. */
+static char *clipped(const char *text, size_t len)
+{
+    const char *end = text + len, *from = text;
+    char *copy = NULL;
+
+    if (len <= LABEL_BYTES)
+        return strndup(text, len);
+    for (from = end - LABEL_BYTES; ((unsigned char)*from & 0xc0) == 0x80;)
+        from++; /* not in the middle of a character */
+    return asprintf(&copy, "...%.*s", (int)(end - from), from) < 0 ? NULL
+                                                                   : copy;
+}
+
 /* "runs/hdd.json" -> "hdd". */
 static char *short_name(const char *path)
 {
@@ -31,7 +48,7 @@ static char *short_name(const char *path)
 
     if (len > 5 && !strcmp(base + len - 5, ".json"))
         len -= 5;
-    return strndup(base, len);
+    return clipped(base, len);
 }
 
 static bool is_taken(char *const *labels, size_t count, const char *label)
@@ -42,23 +59,25 @@ static bool is_taken(char *const *labels, size_t count, const char *label)
     return false;
 }
 
-/* A short name that none of the `count` before has. */
+/* A short name that none of the `count` before has: of the file, of the path,
+ * or with the place among the records. */
 static char *make_label(const char *path, char *const *labels, size_t count)
 {
-    char *label = short_name(path), *own = NULL;
+    char *label = short_name(path), *numbered;
 
     if (label && is_taken(labels, count, label)) {
         free(label);
-        label = strdup(path);
+        label = clipped(path, strlen(path));
     }
-    for (size_t i = 2; label && is_taken(labels, count, label); i++) {
-        free(own);
-        if (asprintf(&own, "%s (%zu)", path, i) < 0)
-            own = NULL;
+    for (size_t i = count + 1; label && is_taken(labels, count, label); i++) {
+        char *name = clipped(path, strlen(path));
+
+        if (!name || asprintf(&numbered, "%s (%zu)", name, i) < 0)
+            numbered = NULL;
+        free(name);
         free(label);
-        label = own ? strdup(own) : NULL;
+        label = numbered;
     }
-    free(own);
     return label;
 }
 

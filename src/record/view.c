@@ -142,6 +142,13 @@ void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
+void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count)
+{
+    if (count > WR_VIEW_ROWS)
+        wr_doc_note(s, true, "Of %zu %s only the first %d are in the table.",
+                    count, rows, WR_VIEW_ROWS);
+}
+
 size_t wr_view_share(size_t series_count)
 {
     size_t share = WR_VIEW_POINTS / WR_MAX(series_count, (size_t)1);

@@ -31,6 +31,9 @@ void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
 /* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
 char *wr_view_device(const json_t *record, char *buf, size_t cap);
 
+/* Says when a table has not all of its rows: "cases". */
+void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count);
+
 /* Points a series may have when there are so many. */
 size_t wr_view_share(size_t series_count);
 

@@ -37,6 +37,27 @@ static char *label_or(const struct wr_cases *c, size_t k, const char *without,
     return buf;
 }
 
+/* Whether the records were made on several devices, whose names are filled
+ * in, and whether each has one that no other has. */
+static bool devices_differ(const struct wr_cases *c,
+                           char (*names)[WR_VIEW_NAME], bool *ret_each)
+{
+    bool differ = false;
+
+    *ret_each = true;
+    for (size_t i = 0; i < c->record_count; i++) {
+        wr_view_device(c->records[i].json, names[i], WR_VIEW_NAME);
+        *ret_each &= *names[i] != '\0';
+        for (size_t k = 0; k < i; k++) {
+            bool same = !strcmp(names[i], names[k]);
+
+            differ |= !same;
+            *ret_each &= !same;
+        }
+    }
+    return differ;
+}
+
 /* Medians by threads where threads were swept, else by case. */
 static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
                        const struct wr_cases *c, const char *path,
@@ -74,6 +95,40 @@ static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
              scale == MB ? "Bandwidth" : "Samples per second",
              by_threads ? "threads" : "case");
     wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* The rates, by devices where records were made on several: then these name
+ * the series, with the record where a device has more than one. */
+static void rate_charts(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c)
+{
+    size_t n = c->record_count;
+    char(*names)[WR_VIEW_NAME] = calloc(n + 1, sizeof(*names));
+    struct wr_view_record *records = calloc(n + 1, sizeof(*records));
+    struct wr_cases by_device = *c;
+    bool differ, each;
+
+    if (!names || !records) {
+        wr_doc_fail(d);
+        goto out;
+    }
+    differ = devices_differ(c, names, &each);
+    for (size_t i = 0; differ && i < n; i++) {
+        char device[WR_VIEW_NAME / 2];
+
+        snprintf(device, sizeof(device), "%s", names[i]);
+        if (!each)
+            snprintf(names[i], sizeof(names[i]), "%s (%s)", c->records[i].label,
+                     *device ? device : "?");
+        records[i] = c->records[i];
+        records[i].label = names[i];
+        by_device.records = records;
+    }
+    rate_chart(d, s, &by_device, "bytes_per_s", "MB/s");
+    rate_chart(d, s, &by_device, "samples_per_s", "samples/s");
+out:
+    free(names);
+    free(records);
 }
 
 /* What of the runtime the consumer waited, with and without prefetching. */
@@ -215,13 +270,14 @@ static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
         wr_doc_number(t, wr_case_median(row, "peak_bytes") / MB, 0);
         wr_doc_cell(t, "%s", wr_get_text(res, "verdict"));
     }
+    wr_view_cut(s, "cases", c->count + c->left_out);
 }
 
 static void run_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
     struct wr_doc_table *t = wr_doc_table(
         s, "Runs",
-        "<case|>run|<counts|>seconds|>samples/s|>MB/s|>requests|"
+        "<case|>run|<counts|>began s|>seconds|>samples/s|>MB/s|>requests|"
         ">in cache %|>waited s|<verdict");
     char label[WR_VIEW_NAME];
     size_t rows = 0;
@@ -232,10 +288,11 @@ static void run_table(struct wr_doc_section *s, const struct wr_cases *c)
             double resident = wr_get_number(run, "resident");
 
             if (rows++ >= WR_VIEW_ROWS)
-                return;
+                continue;
             wr_doc_cell(t, "%s", label_or(c, k, NULL, "all", label));
             wr_doc_number(t, (double)(i + 1), 0);
             wr_doc_cell(t, "%s", i < c->v[k].warm_up ? "warm-up" : "yes");
+            wr_doc_number(t, wr_get_number(run, "start_s"), 1);
             wr_doc_number(t, wr_get_number(run, "seconds"), 3);
             wr_doc_number(t, wr_get_number(run, "samples_per_s"), 1);
             wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
@@ -244,6 +301,7 @@ static void run_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_number(t, wr_get_number(run, "times.consumer_wait_s"), 3);
             wr_doc_cell(t, "%s", wr_get_text(run, "verdict"));
         }
+    wr_view_cut(s, "runs", rows);
 }
 
 /* What a reader must know before the numbers. */
@@ -331,8 +389,7 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
         wr_doc_note(s, true, "No case was measured.");
     warn(s, &c);
     prefetch_notes(s, &c);
-    rate_chart(d, s, &c, "bytes_per_s", "MB/s");
-    rate_chart(d, s, &c, "samples_per_s", "samples/s");
+    rate_charts(d, s, &c);
     prefetch_chart(d, s, &c);
     stage_chart(d, s, &c);
     wr_batches_draw(d, s, &c);

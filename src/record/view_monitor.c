@@ -11,12 +11,10 @@
 #include "record/points.h"
 #include "record/stats.h"
 
-#define MB            1e6
-#define APART_MAX     4  /* so many records have charts of their own */
-#define SERIES_MAX    12 /* lines in one chart that can be told apart */
-#define NOTE_RUNS_MAX 12
-#define NOTE_BYTES    1200
-#define DISKS_MAX     8
+#define MB         1e6
+#define APART_MAX  4  /* so many records have charts of their own */
+#define SERIES_MAX 12 /* lines in one chart that can be told apart */
+#define DISKS_MAX  8
 
 /* One line of a chart: a column of a table of the record. */
 struct column {
@@ -50,40 +48,6 @@ static void draw(struct wr_doc *d, struct wr_doc_chart *chart,
     wr_points_done(&p);
 }
 
-/* "Runs begin at 0.0 s (threads 1), ...": where to look on the time axis. */
-static void run_note(const struct wr_cases *rows, size_t record, char *buf,
-                     size_t cap)
-{
-    size_t named = 0, all = 0, used;
-    char label[WR_VIEW_NAME];
-    struct wr_cases one = *rows; /* without the record in the labels */
-
-    one.record_count = 1;
-    *buf = '\0';
-    for (size_t k = 0; k < rows->count; k++) {
-        if (rows->v[k].record != record)
-            continue;
-        for (size_t i = 0; i < json_array_size(rows->v[k].runs); i++) {
-            double at = wr_get_number(json_array_get(rows->v[k].runs, i),
-                                      "start_s");
-
-            if (isnan(at) || all++ >= NOTE_RUNS_MAX)
-                continue;
-            wr_cases_label(&one, k, NULL, label, sizeof(label));
-            used = strlen(buf);
-            snprintf(buf + used, cap - used, "%s%.1f s (%s%srun %zu)",
-                     named++ ? ", " : "Runs begin at ", at, label,
-                     *label ? ", " : "", i + 1);
-        }
-    }
-    used = strlen(buf);
-    if (all > named)
-        snprintf(buf + used, cap - used, " and %zu more", all - named);
-    used = strlen(buf);
-    if (used)
-        snprintf(buf + used, cap - used, ".");
-}
-
 /* The columns that have anything in them, as one chart. */
 static void chart_of(struct wr_doc *d, struct wr_doc_section *s,
                      const struct wr_doc_chart_spec *spec,
@@ -102,19 +66,20 @@ static void chart_of(struct wr_doc *d, struct wr_doc_section *s,
 }
 
 static void io_of_one(struct wr_doc *d, struct wr_doc_section *s,
-                      const struct wr_view_record *r, const char *title,
-                      const char *note)
+                      const struct wr_view_record *r, const char *title)
 {
     const json_t *disks = wr_get_list(r->json, "monitor.disks");
     const json_t *machine = wr_get_object(r->json, "monitor.machine");
     size_t count = WR_MIN(json_array_size(disks), (size_t)DISKS_MAX), n = 0;
     struct column c[2 * DISKS_MAX + 2];
     char names[2 * DISKS_MAX][96];
-    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_AREA,
-                                           .title = title,
-                                           .x = "seconds",
-                                           .y = "MB/s",
-                                           .note = note};
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_AREA,
+        .title = title,
+        .x = "seconds",
+        .y = "MB/s",
+        .note = "When each run began is in "
+                "the table of runs or passes."};
 
     for (size_t i = 0; i < count; i++)
         for (int w = 0; w < 2; w++) {
@@ -170,16 +135,15 @@ static void memory_of_one(struct wr_doc *d, struct wr_doc_section *s,
 static void apart(struct wr_doc *d, struct wr_doc_section *s,
                   const struct wr_cases *rows)
 {
-    char title[WR_VIEW_NAME], note[NOTE_BYTES];
+    char title[WR_VIEW_NAME];
 
     for (size_t i = 0; i < rows->record_count; i++) {
         const struct wr_view_record *r = &rows->records[i];
         const char *of = rows->record_count > 1 ? ": " : "";
         const char *label = rows->record_count > 1 ? r->label : "";
 
-        run_note(rows, i, note, sizeof(note));
         snprintf(title, sizeof(title), "I/O over time%s%s", of, label);
-        io_of_one(d, s, r, title, note);
+        io_of_one(d, s, r, title);
         snprintf(title, sizeof(title), "CPU over time%s%s", of, label);
         cpu_of_one(d, s, r, title);
         snprintf(title, sizeof(title), "Memory over time%s%s", of, label);

@@ -118,14 +118,13 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
 static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
                         const struct wr_cases *c, bool bytes)
 {
-    const struct wr_doc_chart_spec spec = {
+    struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_LINES,
         .title = bytes ? "Random reads by depth: bandwidth"
                        : "Random reads by depth: requests",
         .x = "requests in flight of each worker",
         .y = bytes ? "MB/s" : "reads per second",
-        .note = "Medians of the passes. Marked: beyond this depth nothing is "
-                "gained.",
+        .note = "Medians of the passes.",
         .log_x = true,
         .log_y = true};
     char name[WR_VIEW_NAME], block[32];
@@ -152,8 +151,11 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
         wr_pivot_add(&p, name, at, depth,
                      bytes ? wr_case_median(row, "bytes_per_s") / MB
                            : wr_case_median(row, "ops_per_s"));
-        if (is_saturation(c, row))
-            wr_pivot_mark(&p);
+        if (!is_saturation(c, row))
+            continue;
+        wr_pivot_mark(&p);
+        spec.note = "Medians of the passes. Marked: beyond this depth nothing "
+                    "is gained.";
     }
     wr_pivot_draw(&p, d, s, &spec);
 }
@@ -275,13 +277,15 @@ static void test_table(struct wr_doc_section *s, const struct wr_cases *c)
         wr_doc_number(t, wr_get_number(res, "cpu_s_per_gb"), 3);
         wr_doc_cell(t, "%s", wr_get_text(row->json, "skipped"));
     }
+    wr_view_cut(s, "tests", c->count + c->left_out);
 }
 
 static void pass_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
     struct wr_doc_table *t = wr_doc_table(
         s, "Passes",
-        "<test|>pass|>seconds|>MB/s|>per second|>p50 us|>p99 us|>in cache %");
+        "<test|>pass|>began s|>seconds|>MB/s|>per second|>p50 us|>p99 us|"
+        ">in cache %");
     char name[WR_VIEW_NAME];
     size_t rows = 0;
 
@@ -291,9 +295,10 @@ static void pass_table(struct wr_doc_section *s, const struct wr_cases *c)
             double resident = wr_get_number(run, "resident");
 
             if (rows++ >= WR_VIEW_ROWS)
-                return;
+                continue;
             wr_doc_cell(t, "%s", full_name(c, k, name));
             wr_doc_number(t, (double)(i + 1), 0);
+            wr_doc_number(t, wr_get_number(run, "start_s"), 1);
             wr_doc_number(t, wr_get_number(run, "seconds"), 3);
             wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
             wr_doc_number(t, wr_get_number(run, "ops_per_s"), 1);
@@ -301,6 +306,7 @@ static void pass_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_number(t, wr_get_number(run, "latency_us.p99"), 1);
             wr_doc_number(t, resident >= 0 ? 100 * resident : NAN, 1);
         }
+    wr_view_cut(s, "passes", rows);
 }
 
 static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)

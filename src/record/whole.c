@@ -1,13 +1,26 @@
 /* whole.c - files that a reader sees whole or not at all.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the file system can, what is written has no name until it is whole:
+ * whatever kills the process then leaves nothing behind. */
 #include "record/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+
+/* A file on its way to its place. */
+struct target {
+    const char *path; /* borrowed: where it goes to, and its name in messages */
+    char *temp;       /* owned: its name before; NULL: it is written in place */
+    bool named;       /* temp is in the folder */
+};
 
 /* A device, a pipe or a link is written to, never replaced. */
 static bool is_special(const char *path)
@@ -18,42 +31,107 @@ static bool is_special(const char *path)
            !S_ISDIR(sb.st_mode);
 }
 
-/* Writes to `path`; messages call it `shown`. */
-static int write_in_place(const char *path, const char *shown,
-                          const struct wr_whole *what, weir_err *err)
+/* An open file without a name in the folder of `path`; -1 where there is no
+ * such thing. */
+static int open_nameless(const char *path)
 {
-    FILE *f = fopen(path, "w");
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+    int fd = -1;
+
+    /* It gets its name by way of /proc. */
+    if (folder && access("/proc/self/fd", X_OK) == 0)
+        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(folder);
+    return fd;
+}
+
+static FILE *open_target(struct target *t)
+{
+    int fd = t->temp ? open_nameless(t->path) : -1;
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (f)
+        return f;
+    if (fd >= 0)
+        close(fd);
+    t->named = t->temp != NULL;
+    return fopen(t->temp ? t->temp : t->path, "we");
+}
+
+/* Names the file, closes it, and puts it in the place of another. No signal
+ * that can wait comes in between. */
+static int put_in_place(const struct target *t, FILE *f, weir_err *err)
+{
+    sigset_t all, before;
+    bool named = t->named;
+    char self[64];
+    int r = 0;
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(f));
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!named) {
+        unlink(t->temp); /* of a process long gone that had our number */
+        named = linkat(AT_FDCWD, self, AT_FDCWD, t->temp, AT_SYMLINK_FOLLOW) ==
+                0;
+        if (!named)
+            r = wr_fail_errno(err, errno, "'%s': cannot create", t->path);
+    }
+    if (fclose(f) == EOF && r == 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot write", t->path);
+    if (r == 0 && rename(t->temp, t->path) < 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot rename", t->path);
+    if (r < 0 && named)
+        unlink(t->temp);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}
+
+static int print_to(FILE *f, const struct target *t,
+                    const struct wr_whole *what, weir_err *err)
+{
     int r;
 
-    if (!f)
-        return wr_fail_errno(err, errno, "'%s': cannot create", shown);
     errno = 0;
     r = what->print(what->arg, f, err);
     if (r == 0 && (fflush(f) == EOF || ferror(f)))
         r = wr_fail_errno(err, errno ? errno : EIO, "'%s': cannot write",
-                          shown);
+                          t->path);
+    if (r == 0 && t->temp && what->stopped && what->stopped())
+        r = wr_fail(err, WEIR_ECANCELED, "'%s': not written: interrupted",
+                    t->path);
+    return r;
+}
+
+static int write_target(struct target *t, const struct wr_whole *what,
+                        weir_err *err)
+{
+    FILE *f = open_target(t);
+    int r;
+
+    if (!f)
+        return wr_fail_errno(err, errno, "'%s': cannot create", t->path);
+    r = print_to(f, t, what, err);
+    if (r == 0 && t->temp)
+        return put_in_place(t, f, err);
     if (fclose(f) == EOF && r == 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", shown);
+        r = wr_fail_errno(err, errno, "'%s': cannot write", t->path);
+    if (r < 0 && t->named)
+        unlink(t->temp);
     return r;
 }
 
 int wr_whole_write(const char *path, const struct wr_whole *what, weir_err *err)
 {
-    char *temp = NULL;
+    struct target t = {.path = path};
     int r;
 
-    if (is_special(path))
-        return write_in_place(path, path, what, err);
-    if (asprintf(&temp, "%s.%ld.part", path, (long)getpid()) < 0)
+    if (!is_special(path) &&
+        asprintf(&t.temp, "%s.%ld.part", path, (long)getpid()) < 0)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = write_in_place(temp, path, what, err);
-    if (r == 0 && what->stopped && what->stopped())
-        r = wr_fail(err, WEIR_ECANCELED, "'%s': not written: interrupted",
-                    path);
-    if (r == 0 && rename(temp, path) < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot rename", path);
-    if (r < 0)
-        unlink(temp);
-    free(temp);
+    r = write_target(&t, what, err);
+    free(t.temp);
     return r;
 }

@@ -109,7 +109,8 @@ def check_texts(check, page):
     data = page.run('Array.from(document.querySelectorAll('
                     '"figure script"), (s) => JSON.parse(s.textContent))')
     check.true('attack in the data', any(d['x'] == ATTACK for d in data))
-    odd = 'a|b "q" \'p\' & \u2028 \u202eabc \\xff\\x01 \U0001f4be'
+    odd = ('a|b "q" \'p\' & \\xe2\\x80\\xa8 \\xe2\\x80\\xaeabc '
+           '\\xff\\x01 \U0001f4be')
     check.true('odd text', any(d['x'] == odd for d in data))
     return data
 

@@ -72,12 +72,13 @@ static void test_data(void **state)
     wr_doc_point(s, 1e9, 1234567.8);
     text = data_of(c, 1000, &drawn, &json);
     assert_string_equal(
-        text, "{\"kind\":\"lines\",\"x\":\"\\u003c/script\\u003e\\\"\\\\\","
-              "\"y\":\"\\u003c!--\\u2028\",\"logX\":true,\"logY\":true,"
-              "\"series\":[{\"name\":\"a\",\"x\":[1,2.5,123457,1e9],"
-              "\"y\":[1.235e5,null,1.235e-7,null]},"
-              "{\"name\":\"b\",\"y\":[1,2,1234567,1.235e6]}],"
-              "\"sorted\":true}");
+        text,
+        "{\"kind\":\"lines\",\"x\":\"\\u003c/script\\u003e\\\"\\\\\","
+        "\"y\":\"\\u003c!--\\\\xe2\\\\x80\\\\xa8\",\"logX\":true,\"logY\":true,"
+        "\"series\":[{\"name\":\"a\",\"x\":[1,2.5,123457,1e9],"
+        "\"y\":[1.235e5,null,1.235e-7,null]},"
+        "{\"name\":\"b\",\"y\":[1,2,1234567,1.235e6]}],"
+        "\"sorted\":true}");
     assert_int_equal(drawn, 8);
     json_decref(json);
     free(text);

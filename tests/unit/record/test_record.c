@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/record.h"
+#include "record/whole.h"
 
 static void test_head(void **state)
 {
@@ -163,6 +165,54 @@ static void test_target_is_a_link(void **state)
     rmdir(dir);
 }
 
+/* What is half written has no name, so nothing that ends the process leaves
+ * it behind. */
+struct half {
+    const char *folder;
+    unsigned entries;
+};
+
+static int print_half(const void *arg, FILE *out, weir_err *err)
+{
+    struct half *h = (struct half *)(uintptr_t)arg;
+
+    (void)err;
+    fputs("half", out);
+    fflush(out);
+    h->entries = count_entries(h->folder);
+    return 0;
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void test_half_written(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64];
+    struct half h = {.folder = dir};
+    struct wr_whole what = {.print = print_half, .arg = &h};
+    weir_err err;
+    int fd;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/page.html", dir);
+    what.stopped = always;
+    assert_int_equal(wr_whole_write(path, &what, &err), WEIR_ECANCELED);
+    assert_int_equal(count_entries(dir), 0);
+    what.stopped = NULL;
+    assert_int_equal(wr_whole_write(path, &what, &err), 0);
+    assert_int_equal(count_entries(dir), 1);
+    unlink(path);
+    fd = open(dir, O_TMPFILE | O_WRONLY, 0666);
+    rmdir(dir);
+    if (fd < 0)
+        skip();
+    close(fd);
+    assert_int_equal(h.entries, 0);
+}
+
 static void test_text(void **state)
 {
     char dir[] = "/tmp/weir-record-XXXXXX", path[64], back[32] = "";
@@ -191,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test(test_target_is_a_folder),
         cmocka_unit_test(test_target_is_a_link),
+        cmocka_unit_test(test_half_written),
         cmocka_unit_test(test_text),
     };
 

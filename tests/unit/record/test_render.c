@@ -68,13 +68,13 @@ static void test_text(void **state)
         "\nBars\n"
         "  1 ################### 50\n"
         "  2 ###################################### 100\n"
-        "  MB/s\n"
+        "  MB/s by x\n"
         "\nPoints\n";
     struct wr_doc *d = make();
     char *text = text_of(d, (struct wr_doc_text_style){.width = 54});
 
     assert_memory_equal(text, expected, sizeof(expected) - 1);
-    assert_non_null(strstr(text, "    1 marked, at s 1.5\n"));
+    assert_non_null(strstr(text, "    1 marked, at 1.5\n"));
     assert_non_null(strstr(text, " 1 to 9\n"));
     assert_non_null(strstr(text, "\nNumbers\n"
                                  "  case             rate  verdict\n"
@@ -121,6 +121,87 @@ static void test_wide_table(void **state)
     wr_doc_free(d);
 }
 
+/* Rows that the first column does not tell apart begin with as many as do, in
+ * every block, where there is room for them. */
+static void test_wide_table_keys(void **state)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_table *t = wr_doc_table(
+        wr_doc_section(d, ""), "wide", "<what|<metric|>one column|>two column");
+    char *text;
+
+    for (int row = 0; row < 2; row++) {
+        wr_doc_cell(t, "all");
+        wr_doc_cell(t, row ? "time" : "rate");
+        wr_doc_number(t, 1 + row, 0);
+        wr_doc_number(t, 3 + row, 0);
+    }
+    text = text_of(d, (struct wr_doc_text_style){.width = 0}); /* is 40 */
+    assert_non_null(strstr(text, "  what  metric  one column  two column\n"));
+    free(text);
+    wr_doc_cell(t, "a text of length.");
+    text = text_of(d, (struct wr_doc_text_style){.width = 0});
+    assert_non_null(strstr(text, "  all                time             2\n"
+                                 "  a text of length.                    \n"
+                                 "\n"
+                                 "  what               metric  two column\n"
+                                 "  all                rate             3\n"
+                                 "  all                time             4\n"));
+    free(text);
+    wr_doc_free(d);
+}
+
+/* A legend takes as many lines as it needs. */
+static void test_long_legend(void **state)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_chart *c = wr_doc_chart(
+        wr_doc_section(d, ""),
+        &(struct wr_doc_chart_spec){.kind = WR_DOC_STACKED, .x = "case"});
+    char *text, *at;
+
+    wr_doc_label(c, "all");
+    for (int i = 0; i < 9; i++)
+        wr_doc_value(wr_doc_series(c, "series of this name"), 1);
+    text = text_of(d, (struct wr_doc_text_style){.width = 50});
+    for (at = strtok(text, "\n"); at; at = strtok(NULL, "\n"))
+        assert_true(wr_text_width(at) <= 50);
+    free(text);
+    wr_doc_free(d);
+}
+
+/* Characters that turn the direction of text, and ends of lines. */
+static void test_turned_text(void **state)
+{
+    struct wr_doc *d = wr_doc_new("a\u202eb\u2066c\u200fd\u061ce\u2028f",
+                                  "\u05d0 \u200b \u2030");
+    char *text = text_of(d, (struct wr_doc_text_style){.width = 80});
+
+    assert_string_equal(text,
+                        "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\\xe2\\x80\\x8fd"
+                        "\\xd8\\x9ce\\xe2\\x80\\xa8f\n\u05d0 \u200b \u2030\n");
+    free(text);
+    wr_doc_free(d);
+}
+
+/* Numbers of any size have a place in a chart. */
+static void test_huge_numbers(void **state)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_doc_series *e = wr_doc_series(
+        wr_doc_chart(s, &(struct wr_doc_chart_spec){.kind = WR_DOC_LINES}),
+        "s");
+    char *text;
+
+    wr_doc_point(e, -1.7e308, 1);
+    wr_doc_point(e, 1.7e308, 1.7e308);
+    text = text_of(d, (struct wr_doc_text_style){.width = 80});
+    assert_non_null(strstr(text, " 1 to 1.7e+308\n"));
+    free(text);
+    wr_doc_free(d);
+}
+
 static void test_csv(void **state)
 {
     struct wr_doc *d = make();
@@ -153,6 +234,10 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_colour_and_width),
         cmocka_unit_test(test_wide_table),
+        cmocka_unit_test(test_wide_table_keys),
+        cmocka_unit_test(test_long_legend),
+        cmocka_unit_test(test_turned_text),
+        cmocka_unit_test(test_huge_numbers),
         cmocka_unit_test(test_csv),
     };
 

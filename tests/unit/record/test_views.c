@@ -178,12 +178,93 @@ static void test_many(void **state)
     json_decref(one);
 }
 
+/* Long names that begin alike: each record still has a series of its own, and
+ * where devices differ they name the series. */
+static void test_labels(void **state)
+{
+    char names[3][700];
+    const char *paths[3], *urls[3] = {"emu:hdd:x", "emu:ssd:x", "emu:ssd:x"};
+    const json_t *records[3];
+    json_t *made[3];
+    struct wr_comparison comparison;
+
+    for (int i = 0; i < 3; i++) {
+        memset(names[i], 'n', 600);
+        snprintf(names[i] + 600, 100, "/run.json");
+        paths[i] = names[i];
+        made[i] = json_pack("{s:s, s:s, s:{s:s}, s:[{s:{s:i}, s:[{s:f}]},"
+                            " {s:{s:i}, s:[{s:f}]}]}",
+                            "command", "bench", "time", "t", "dataset", "url",
+                            urls[i], "cases", "settings", "threads", 1, "runs",
+                            "bytes_per_s", 1e6, "settings", "threads", 2,
+                            "runs", "bytes_per_s", 2e6);
+        assert_non_null(made[i]);
+        records[i] = made[i];
+    }
+    for (size_t n = 2; n <= 3; n++) {
+        const struct wr_doc_chart *c = NULL;
+        struct wr_doc *d = NULL;
+
+        assert_int_equal(wr_report(&(struct wr_report_spec){.paths = paths,
+                                                            .records = records,
+                                                            .count = n,
+                                                            .title = "t"},
+                                   &d, &comparison, NULL),
+                         0);
+        for (size_t i = 0; !c && i < d->sections[0]->item_count; i++)
+            c = d->sections[0]->items[i].chart;
+        assert_non_null(c);
+        assert_int_equal(c->series_count, n);
+        assert_int_equal(c->label_count, 2);
+        if (n == 2) {
+            assert_string_equal(c->series[0]->name, "emulated hdd");
+            assert_string_equal(c->series[1]->name, "emulated ssd");
+        } else {
+            assert_string_equal(c->series[0]->name, "run (emulated hdd)");
+            assert_non_null(strstr(c->series[2]->name, "(emulated ssd)"));
+        }
+        wr_doc_free(d);
+    }
+    for (int i = 0; i < 3; i++)
+        json_decref(made[i]);
+}
+
+/* Rows that a table has no room for are told. */
+static void test_cut_tables(void **state)
+{
+    const char *path = "a.json";
+    json_t *r = json_pack("{s:s, s:s, s:[]}", "command", "probe", "time", "t",
+                          "tests"),
+           *test = json_pack("{s:s, s:[{}]}", "op", "read", "runs");
+    const json_t *record = r;
+    struct wr_comparison comparison;
+    struct wr_doc *d = NULL;
+    bool told = false;
+
+    for (int i = 0; i <= WR_CASES_MAX; i++)
+        json_array_append(json_object_get(r, "tests"), test);
+    assert_int_equal(wr_report(&(struct wr_report_spec){.paths = &path,
+                                                        .records = &record,
+                                                        .count = 1,
+                                                        .title = "t"},
+                               &d, &comparison, NULL),
+                     0);
+    for (size_t i = 0; i < d->sections[0]->note_count; i++)
+        told |= strstr(d->sections[0]->notes[i].text,
+                       "Of 20001 tests only the first 5000 ") != NULL;
+    assert_true(told);
+    wr_doc_free(d);
+    json_decref(test);
+    json_decref(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),         cmocka_unit_test(test_pivot),
         cmocka_unit_test(test_pivot_limits), cmocka_unit_test(test_stalls),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many),         cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_cut_tables),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
