@@ -1,8 +1,8 @@
 # Many probes of one folder: none takes another's for one that was left behind.
 mkdir place
-for round in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
     pids=
-    for k in 1 2 3 4 5 6 7 8; do
+    for _ in 1 2 3 4 5 6 7 8; do
         weir probe place --only sync --size 1M --passes 1 --seconds 0.01 \
             >/dev/null &
         pids="$pids $!"
