@@ -230,7 +230,7 @@ static int probe_place(struct probe *p)
 {
     const struct probe_args *a = p->cli->args;
     weir_err err;
-    int code;
+    int r, code;
 
     if (open_place(p, &err) < 0 || take_mix(p, &err) < 0)
         return wr_cli_fail(p->cli, "%s", err.msg);
@@ -242,8 +242,9 @@ static int probe_place(struct probe *p)
                    ? wr_cli_fail(p->cli, "%s", err.msg)
                    : WR_EXIT_DONE;
     fflush(p->cli->out);
-    if (measure(p, &err) < 0)
-        return wr_interrupted()
+    r = measure(p, &err);
+    if (r < 0)
+        return r == WEIR_ECANCELED
                    ? wr_cli_fail(p->cli, "interrupted: there is no result, and "
                                          "what was written is removed")
                    : wr_cli_fail(p->cli, "%s", err.msg);

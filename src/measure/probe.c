@@ -340,10 +340,23 @@ static int probe_in_place(struct probe *pr, weir_err *err)
     return r < 0 ? r : sum_up(pr, err);
 }
 
+/* `r` is what came before; who stopped the probe must know it, too. */
+static int tell_what_stays(int r, const weir_err *why, weir_err *err)
+{
+    weir_err before = {0};
+
+    if (r < 0 && err)
+        before = *err;
+    return wr_fail(err, r < 0 && r != WEIR_ECANCELED ? r : why->code,
+                   "%s%swhat was written is not removed: %s", before.msg,
+                   *before.msg ? "; " : "", why->msg);
+}
+
 int wr_probe(const struct wr_probe_plan *plan, struct wr_probe_report *ret,
              weir_err *err)
 {
     struct probe pr = {.plan = plan};
+    weir_err later;
     int r, removed;
 
     r = check_plan(plan, err);
@@ -354,8 +367,9 @@ int wr_probe(const struct wr_probe_plan *plan, struct wr_probe_report *ret,
     r = probe_in_place(&pr, err);
     if (r == 0)
         wr_probe_tell(plan, "clean up", 1);
-    removed = wr_probe_place_close(&pr.place, r < 0 ? NULL : err);
-    r = r < 0 ? r : removed;
+    removed = wr_probe_place_close(&pr.place, &later);
+    if (removed < 0)
+        r = tell_what_stays(r, &later, err);
     if (r < 0) {
         wr_probe_report_done(&pr.report);
         return r;
