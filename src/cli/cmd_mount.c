@@ -285,8 +285,6 @@ static int mount_run(struct wr_cli *cli)
 
     if (a->list)
         return print_profiles(cli);
-    if (wr_mount_missing())
-        return wr_cli_fail(cli, "%s", wr_mount_missing());
     if (a->unmount)
         return unmount(cli);
     if (cli->operand_count != 2)

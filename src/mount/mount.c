@@ -45,11 +45,6 @@ struct wr_mount {
     struct wr_mount_facts facts;
 };
 
-const char *wr_mount_missing(void)
-{
-    return NULL;
-}
-
 /* libfuse writes to stderr; what fails is told by weir_err instead. */
 static void log_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
 {

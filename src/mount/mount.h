@@ -3,7 +3,8 @@
  *
  * Open mounts it and serves it from threads of its own until it is unmounted,
  * by wr_mount_end or from outside. Open forks for a moment to measure its own
- * mount, so it must be called while the process has one thread. */
+ * mount, so it must be called while the process has one thread. A build
+ * without libfuse3 has it all, but opening and removing fail and say so. */
 #ifndef WR_MOUNT_MOUNT_H
 #define WR_MOUNT_MOUNT_H
 
@@ -38,9 +39,6 @@ struct wr_mount_stats {
 };
 
 struct wr_mount;
-
-/* NULL, or why this build cannot mount. */
-const char *wr_mount_missing(void);
 
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
                   weir_err *err);

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 
-const char *wr_mount_missing(void)
+static int fail_missing(weir_err *err)
 {
-    return "this weir was built without libfuse3";
+    return wr_fail(err, WEIR_ENOTSUP, "this weir was built without libfuse3");
 }
 
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
@@ -16,7 +16,7 @@ int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
 {
     (void)cfg;
     (void)ret;
-    return wr_fail(err, WEIR_ENOTSUP, "%s", wr_mount_missing());
+    return fail_missing(err);
 }
 
 void wr_mount_facts(const struct wr_mount *m, struct wr_mount_facts *ret)
@@ -52,5 +52,5 @@ int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
 {
     (void)mountpoint;
     (void)lazy;
-    return wr_fail(err, WEIR_ENOTSUP, "%s", wr_mount_missing());
+    return fail_missing(err);
 }
