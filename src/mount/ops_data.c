@@ -92,6 +92,19 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     wr_door_answer(d, r, due);
 }
 
+/* Makes a file that was not there when the kernel looked. If it is there now,
+ * who asks may not be permitted to open it: the kernel has to look again. */
+static int make_file(const struct wr_inode *in, const char *name, mode_t mode,
+                     int flags)
+{
+    int fd = openat(in->fd, name,
+                    source_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+
+    if (fd < 0 && errno == EEXIST && !(flags & O_EXCL))
+        errno = ESTALE;
+    return fd;
+}
+
 static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
                       mode_t mode, struct fuse_file_info *fi)
 {
@@ -105,8 +118,7 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    fd = openat(in->fd, name, source_flags(fi->flags) | O_CREAT | O_NOFOLLOW,
-                mode);
+    fd = make_file(in, name, mode, fi->flags);
     if (fd < 0) {
         r->error = errno;
     } else {

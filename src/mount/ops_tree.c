@@ -97,9 +97,9 @@ static void op_forget_multi(fuse_req_t req, size_t count,
     fuse_reply_none(req);
 }
 
-/* Something new was made (error 0): answers with its entry. */
-static void answer_made(fuse_req_t req, fuse_ino_t parent, const char *name,
-                        int error)
+/* There is a new name (error 0): answers with its entry. */
+static void answer_named(fuse_req_t req, fuse_ino_t parent, const char *name,
+                         int error)
 {
     struct wr_door *d = wr_door_of(req);
     const struct wr_inode *in = wr_door_inode(d, parent);
@@ -110,7 +110,6 @@ static void answer_made(fuse_req_t req, fuse_ino_t parent, const char *name,
         wr_door_answer_error(req, error, due);
         return;
     }
-    wr_tree_own(req, in, name);
     r = wr_reply_new(&d->replies, req, 0);
     if (!r) {
         fuse_reply_err(req, ENOMEM);
@@ -119,6 +118,15 @@ static void answer_made(fuse_req_t req, fuse_ino_t parent, const char *name,
     r->error = wr_tree_entry(d, in, name, &r->entry);
     r->kind = r->error ? WR_REPLY_ERROR : WR_REPLY_ENTRY;
     wr_door_answer(d, r, due);
+}
+
+/* Something new was made (error 0): answers with its entry. */
+static void answer_made(fuse_req_t req, fuse_ino_t parent, const char *name,
+                        int error)
+{
+    if (!error)
+        wr_tree_own(req, wr_door_inode(wr_door_of(req), parent), name);
+    answer_named(req, parent, name, error);
 }
 
 static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
@@ -156,7 +164,7 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
     wr_proc_path(path, wr_door_inode(d, ino)->fd);
     if (linkat(AT_FDCWD, path, to, name, AT_SYMLINK_FOLLOW) < 0)
         error = errno;
-    answer_made(req, parent, name, error);
+    answer_named(req, parent, name, error);
 }
 
 static void answer_removed(fuse_req_t req, fuse_ino_t parent, const char *name,

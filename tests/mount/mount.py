@@ -609,6 +609,93 @@ class ReadOnly(Mounted):
             self.assertEqual(e.exception.errno, errno.EROFS)
 
 
+@unittest.skipIf(os.geteuid() != 0, 'needs root')
+class Others(Mounted):
+    """What other users may do, and what belongs to them."""
+    options = ('--allow-other',)
+    nobody = 65534
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.top, 0o755)
+        os.chmod(self.src, 0o777)
+
+    def as_nobody(self, work):
+        """The errno of `work` done as another user; 0: it was done."""
+        pid = os.fork()
+        if pid == 0:
+            code = 255
+            try:
+                os.setgroups([])
+                os.setgid(self.nobody)
+                os.setuid(self.nobody)
+                work()
+                code = 0
+            except OSError as e:
+                code = e.errno
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def owner(self, name):
+        return os.lstat(self.source(name)).st_uid
+
+    def test_what_is_made_is_theirs(self):
+        for name, make in (('f', lambda p: os.close(os.open(p, os.O_CREAT))),
+                           ('d', os.mkdir), ('p', os.mkfifo),
+                           ('s', lambda p: os.symlink('f', p))):
+            self.assertEqual(self.as_nobody(lambda: make(self.path(name))), 0)
+            self.assertEqual(self.owner(name), self.nobody, name)
+
+    def test_a_link_stays_its_owners(self):
+        self.write(self.source('a'), b'a')
+        os.chmod(self.source('a'), 0o666)
+        self.assertEqual(self.as_nobody(
+            lambda: os.link(self.path('a'), self.path('b'))), 0)
+        self.assertEqual(self.owner('a'), 0)
+
+    def test_permissions_hold(self):
+        self.write(self.source('a'), b'a')
+        os.chmod(self.source('a'), 0o600)
+        for work in (lambda: self.read(self.path('a')),
+                     lambda: self.write(self.path('a'), b'b'),
+                     lambda: os.truncate(self.path('a'), 0)):
+            self.assertEqual(self.as_nobody(work), errno.EACCES)
+        self.assertEqual(self.as_nobody(
+            lambda: os.chmod(self.path('a'), 0o666)), errno.EPERM)
+
+    def test_a_write_takes_the_set_user_bit(self):
+        for work in (lambda: self.write(self.path('a'), b'b'),
+                     lambda: os.truncate(self.path('a'), 1)):
+            self.write(self.source('a'), b'a')
+            os.chmod(self.path('a'), 0o4777)
+            self.assertEqual(self.as_nobody(work), 0)
+            self.assertEqual(os.stat(self.source('a')).st_mode & 0o7777, 0o777)
+
+    def test_a_file_that_comes_meanwhile(self):
+        stop = threading.Event()
+
+        def come_and_go():
+            while not stop.is_set():
+                self.write(self.source('a'), b'a')
+                os.unlink(self.source('a'))
+        other = threading.Thread(target=come_and_go)
+
+        def create():
+            for _ in range(2000):
+                try:
+                    os.close(os.open(self.path('a'),
+                                     os.O_CREAT | os.O_WRONLY))
+                except (PermissionError, FileNotFoundError):
+                    pass # root's; removed after it was seen
+        other.start()
+        try:
+            self.assertIn(self.as_nobody(create), (0, errno.ESTALE))
+        finally:
+            stop.set()
+            other.join()
+
+
 def with_profile(case):
     """The same tests on a device whose answers wait."""
     return type(case.__name__ + 'OnADevice', (case,), {'profile': 'file'})
