@@ -33,88 +33,77 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t median(uint64_t *took, unsigned count)
+/* Median time of `count` reads at `offset`; 0 when one fails. */
+static uint64_t median_read(int fd, uint64_t offset, unsigned count)
 {
+    uint64_t took[ROUNDS], start;
+    char buf[BYTES];
+
+    for (unsigned i = 0; i < count; i++) {
+        start = wr_clock_ns();
+        if (pread(fd, buf, BYTES, (off_t)offset) != BYTES)
+            return 0;
+        took[i] = wr_clock_ns() - start;
+    }
     qsort(took, count, sizeof(*took), compare);
     return took[count / 2];
 }
 
-/* How long a read at `offset` takes; 0 when it fails. */
-static uint64_t time_read(int fd, uint64_t offset)
-{
-    uint64_t start = wr_clock_ns();
-    char buf[BYTES];
-
-    return pread(fd, buf, BYTES, (off_t)offset) == BYTES ? wr_clock_ns() - start
-                                                         : 0;
-}
-
-static uint64_t median_read(int fd, unsigned count)
-{
-    uint64_t took[ROUNDS];
-
-    for (unsigned i = 0; i < count; i++)
-        took[i] = time_read(fd, 0);
-    return median(took, count);
-}
-
-/* How long it takes to find and to open the file; 0 when it fails. */
-static uint64_t time_open(const char *path)
-{
-    uint64_t start = wr_clock_ns(), took;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    took = wr_clock_ns() - start;
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 ? took : 0;
-}
-
-/* The second of them by size: what other programs add is no cost of the
- * mount. */
-static uint64_t second(uint64_t *found, unsigned count)
-{
-    qsort(found, count, sizeof(*found), compare);
-    return found[count > 1 ? 1 : 0];
-}
-
 /* What has to be taken off so that a read takes `want_ns`: each try waits as
- * long as the one before makes believe. Between the reads the file is opened,
- * as by a program that reads file after file. */
-static void find_costs(int fd, const char *path, uint64_t want_ns,
-                       struct wr_selftest_result *res)
+ * long as the one before makes believe. The second of them by
+ * size counts: what other programs add is no cost of the mount. */
+static uint64_t find_cost(int fd, uint64_t want_ns, unsigned count)
 {
-    uint64_t reads[LATE], opens[LATE], costs[TRIES], open_costs[TRIES], wait;
-    unsigned count = (unsigned)WR_MIN(LATE_NS / TRIES / want_ns, LATE);
+    uint64_t found[TRIES], cost = 0, took;
 
-    count = WR_MAX(count, LATE_MIN);
     for (unsigned i = 0; i < TRIES; i++) {
-        wait = want_ns - res->cost_ns;
-        for (unsigned k = 0; k < count; k++) {
-            reads[k] = time_read(fd, wr_probe_offset(wait));
-            opens[k] = time_open(path);
-        }
-        costs[i] = median(reads, count);
-        costs[i] -= WR_MIN(costs[i], wait);
-        open_costs[i] = median(opens, count);
-        res->cost_ns = WR_MIN(second(costs, i + 1), want_ns);
-        res->open_ns = second(open_costs, i + 1);
+        took = median_read(fd, wr_probe_offset(want_ns - cost), count);
+        found[i] = took - WR_MIN(took, want_ns - cost);
+        qsort(found, i + 1, sizeof(*found), compare);
+        cost = WR_MIN(found[i ? 1 : 0], want_ns);
     }
+    return cost;
+}
+
+/* What it costs to find and open a file, by one who reads file after file;
+ * 0 when it fails. A low quartile, for the same reason. */
+static uint64_t find_open_cost(int fd, const char *path, uint64_t wait_ns,
+                               unsigned count)
+{
+    uint64_t took[LATE], start;
+
+    for (unsigned i = 0; i < count; i++) {
+        int opened;
+
+        median_read(fd, wr_probe_offset(wait_ns), 1);
+        start = wr_clock_ns();
+        opened = open(path, O_RDONLY | O_CLOEXEC);
+        took[i] = wr_clock_ns() - start;
+        if (opened < 0)
+            return 0;
+        close(opened);
+    }
+    qsort(took, count, sizeof(*took), compare);
+    return took[count / 4];
 }
 
 static void measure(const struct wr_selftest_plan *plan,
                     struct wr_selftest_result *res)
 {
+    uint64_t want = plan->latency_ns;
+    unsigned count = (unsigned)WR_MIN(LATE_NS / (TRIES + 1) / want, LATE);
     char path[PATH_MAX + 64];
     int fd;
 
+    count = WR_MAX(count, LATE_MIN);
     snprintf(path, sizeof(path), "%s/%s", plan->mountpoint, plan->probe_name);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    median_read(fd, WARM_UP);
-    res->floor_ns = median_read(fd, ROUNDS);
-    find_costs(fd, path, plan->latency_ns, res);
+    median_read(fd, 0, WARM_UP);
+    res->floor_ns = median_read(fd, 0, ROUNDS);
+    res->cost_ns = find_cost(fd, want, count);
+    res->open_ns = find_open_cost(fd, path, want, count);
     close(fd);
 }
 
