@@ -76,6 +76,7 @@ class Mounted(unittest.TestCase):
         os.mkdir(self.src)
         os.mkdir(self.at)
         self.server = None
+        self.addCleanup(self.clean_up) # also when mounting fails
         self.mount()
 
     def mount(self):
@@ -106,12 +107,12 @@ class Mounted(unittest.TestCase):
         self.assertEqual(code, 0, self.log())
         self.assertFalse(self.is_mounted())
 
-    def tearDown(self):
+    def clean_up(self):
         try:
-            if self.server.poll() is None:
+            if self.server and self.server.poll() is None:
                 self.end()
         finally:
-            if self.server.poll() is None:
+            if self.server and self.server.poll() is None:
                 self.server.kill()
                 self.server.wait()
             if self.is_mounted():
