@@ -11,6 +11,8 @@
 
 #define HEAVY_BYTES  (64u << 10) /* sending it takes some ten microseconds */
 #define PLAY_THREADS 2
+/* A receiver holds its answer back no longer: the mount must be able to end. */
+#define LONE_NS (20 * WR_NS_PER_MS)
 
 /* The kernel did not take it: nobody will ever release what it names. */
 static void undo(struct wr_door *d, const struct wr_reply *r)
@@ -105,6 +107,7 @@ struct stat wr_door_probe_attr(fuse_req_t req)
 
 uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
 {
+    struct wr_device_request asked = *rq;
     uint64_t now, due, cost;
 
     if (rq->op == WR_DEVICE_READ) {
@@ -120,11 +123,12 @@ uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
     }
     if (!d->device)
         return 0;
-    now = wr_clock_ns();
-    due = wr_device_submit(d->device, rq, now);
     cost = atomic_load_explicit(&d->cost_ns, memory_order_relaxed);
     if (rq->opens)
         cost += atomic_load_explicit(&d->open_cost_ns, memory_order_relaxed);
+    asked.early_ns = cost;
+    now = wr_clock_ns();
+    due = wr_device_submit(d->device, &asked, now);
     return due > now + cost ? due - cost : 0;
 }
 
@@ -135,12 +139,30 @@ uint64_t wr_door_due_meta(struct wr_door *d, const struct wr_inode *inode)
                                        .object = wr_inode_object(inode)});
 }
 
+/* Who is alone need not be handed over: a thread that is woken for it would
+ * come late by tens of microseconds, which is as long as a fast device takes.
+ * Returns whether the answer was sent. */
+static bool answer_lone(struct wr_door *d, struct wr_reply *r, uint64_t due_ns)
+{
+    if (!d->others_receive || wr_player_is_busy(d->player) ||
+        atomic_flag_test_and_set(&d->lone))
+        return false;
+    wr_clock_sleep_exactly(&d->sleeper, due_ns);
+    send(d, &r->play);
+    atomic_flag_clear(&d->lone);
+    return true;
+}
+
 void wr_door_answer(struct wr_door *d, struct wr_reply *r, uint64_t due_ns)
 {
-    if (due_ns == 0 || due_ns <= wr_clock_ns()) {
+    uint64_t now = due_ns ? wr_clock_ns() : 0;
+
+    if (due_ns <= now) {
         send(d, &r->play);
         return;
     }
+    if (due_ns - now <= LONE_NS && answer_lone(d, r, due_ns))
+        return;
     r->play.due.at_ns = due_ns;
     r->play.heavy = r->kind == WR_REPLY_DATA && r->size >= HEAVY_BYTES;
     wr_player_add(d->player, &r->play);

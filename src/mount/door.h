@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "mount/inode.h"
 #include "mount/reply.h"
 #include "storage/device.h"
@@ -35,6 +36,9 @@ struct wr_door {
     struct wr_reply_pool replies;
     struct wr_device *device; /* owned; NULL: every answer is due at once */
     struct wr_player *player; /* owned */
+    bool others_receive;      /* a receiver may wait: there are more of them */
+    atomic_flag lone;         /* a receiver waits with its answer */
+    struct wr_clock_sleeper sleeper; /* of that one */
     atomic_bool *owes; /* owned: by descriptor, the device's time of opening
                           is still to be taken, by the first read */
     double timeout_s;  /* how long the kernel trusts names and attributes */

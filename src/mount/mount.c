@@ -237,6 +237,7 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
     r = wr_door_init(&m->door, source_fd, cfg->profile, err);
     if (r == 0) {
         m->door_open = true;
+        m->door.others_receive = count > 1;
         r = start_receivers(m, count < RECEIVERS_MAX ? count : RECEIVERS_MAX,
                             err);
     }

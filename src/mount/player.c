@@ -101,6 +101,16 @@ void wr_player_add(struct wr_player *p, struct wr_play *item)
         p->send(p->arg, item);
 }
 
+bool wr_player_is_busy(struct wr_player *p)
+{
+    bool busy;
+
+    pthread_mutex_lock(&p->lock);
+    busy = p->heap.count > 0;
+    pthread_mutex_unlock(&p->lock);
+    return busy;
+}
+
 static void init_locks(struct wr_player *p)
 {
     pthread_condattr_t attr;

@@ -6,6 +6,8 @@
 #ifndef WR_MOUNT_PLAYER_H
 #define WR_MOUNT_PLAYER_H
 
+#include <stdbool.h>
+
 #include "mount/due.h"
 #include "weir/error.h"
 
@@ -25,6 +27,9 @@ int wr_player_start(struct wr_player **ret, unsigned threads, wr_player_fn send,
 
 /* Hands `item` over: it is sent at item->due.at_ns of wr_clock_ns(). */
 void wr_player_add(struct wr_player *p, struct wr_play *item);
+
+/* Whether something waits to be sent. */
+bool wr_player_is_busy(struct wr_player *p);
 
 /* Sends what is left at once, and ends the threads. Takes NULL. */
 void wr_player_stop(struct wr_player *p);

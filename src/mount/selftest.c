@@ -21,7 +21,7 @@
 #define WARM_UP  50
 #define ROUNDS   400 /* answered at once: about 20 ms */
 #define TRIES    6   /* of coming nearer to the cost of one that waits */
-#define LATE     40  /* reads of each; */
+#define LATE     400 /* reads of each; */
 #define LATE_MIN 8   /* fewer of long ones, */
 #define LATE_NS  (400 * WR_NS_PER_MS) /* so that all last about this long */
 #define BYTES    4096
@@ -50,8 +50,8 @@ static uint64_t median_read(int fd, uint64_t offset, unsigned count)
 }
 
 /* What has to be taken off so that a read takes `want_ns`: each try waits as
- * long as the one before makes believe. The second of them by
- * size counts: what other programs add is no cost of the mount. */
+ * long as the ones before make believe. The median counts: on which core who
+ * answers and who asks run makes a difference, and changes. */
 static uint64_t find_cost(int fd, uint64_t want_ns, unsigned count)
 {
     uint64_t found[TRIES], cost = 0, took;
@@ -60,7 +60,7 @@ static uint64_t find_cost(int fd, uint64_t want_ns, unsigned count)
         took = median_read(fd, wr_probe_offset(want_ns - cost), count);
         found[i] = took - WR_MIN(took, want_ns - cost);
         qsort(found, i + 1, sizeof(*found), compare);
-        cost = WR_MIN(found[i ? 1 : 0], want_ns);
+        cost = WR_MIN(found[i / 2], want_ns);
     }
     return cost;
 }

@@ -274,7 +274,7 @@ static uint64_t serve(struct wr_device *d, const struct wr_device_request *rq,
 {
     unsigned depth;
 
-    while (d->due_count && d->due[0] <= now)
+    while (d->due_count && d->due[0] <= later(now, (double)rq->early_ns))
         due_pop(d);
     depth = d->due_count + 1;
     switch (rq->op) {

@@ -87,6 +87,8 @@ struct wr_device_request {
     uint64_t offset, len; /* READ and WRITE */
     bool opens;           /* READ: the object is opened for it; the two are one
                              request, so that it is known how many wait */
+    uint64_t early_ns;    /* answers leave so long before they are due: what is
+                             due within it waits no more */
 };
 
 struct wr_device;

@@ -347,6 +347,29 @@ static void seeks_follow_the_law(void **state)
     wr_device_free(d);
 }
 
+/* Whose answer left early asks again before the device is done: it is alone all
+ * the same, and the device is not faster for it. */
+static void answers_that_left_early_wait_no_more(void **state)
+{
+    struct wr_device_profile p = plain();
+    struct wr_device_request rq = {
+        .op = WR_DEVICE_READ, .len = 1, .object = 2, .early_ns = 500};
+    struct wr_device *d;
+
+    (void)state;
+    p.seek_law[0] = (struct wr_seek_point){1, 1};
+    p.seek_law[1] = (struct wr_seek_point){2, 0.5};
+    p.seek_points = 2;
+    p.channels = 1;
+    p.read_bytes_per_s = 0;
+    d = device(&p);
+    assert_int_equal(rd(d, 1, 0, 1, 0), 11000);
+    assert_int_equal(wr_device_submit(d, &rq, 10600), 22000);
+    rq.object = 3;
+    assert_int_equal(wr_device_submit(d, &rq, 21000), 28000); /* too early */
+    wr_device_free(d);
+}
+
 /* The largest of caches on the slowest of devices: longer than the clock. */
 static void a_cache_that_takes_ages_to_drain(void **state)
 {
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(the_bus_has_no_idle_queue),
         cmocka_unit_test(many_gaps_are_no_trouble),
         cmocka_unit_test(seeks_follow_the_law),
+        cmocka_unit_test(answers_that_left_early_wait_no_more),
         cmocka_unit_test(a_cache_takes_writes_until_it_is_full),
         cmocka_unit_test(a_cache_that_takes_ages_to_drain),
         cmocka_unit_test(random_writes_seek_and_are_sorted_in_the_cache),
