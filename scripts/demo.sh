@@ -54,8 +54,10 @@ say "6. What this storage can do, apart from pictures"
 
 say "7. The same pictures on the devices of the TensorFlow I/O paper (played)"
 for device in hdd ssd optane lustre; do
+    batches=48
+    [ "$device" != hdd ] || batches=8
     "$weir" bench "emu:$device:$data/photos" --stages read --batch 16 \
-        --batches 8 --threads 1,2,4,8 --depth 1 --repeat 3 --no-limits \
+        --batches "$batches" --threads 1,2,4,8 --depth 1 --repeat 3 --no-limits \
         --record "$data/on-$device.json"
 done
 
