@@ -30,6 +30,8 @@
 #define MAX_WAIT_US   10000.0
 #define WAKE_SIGNAL   SIGUSR2
 #define WAKE_AGAIN_NS (5 * WR_NS_PER_MS)
+#define BUSY_TRIES    20
+#define BUSY_NS       (50 * WR_NS_PER_MS)
 
 struct wr_mount {
     struct wr_door door;
@@ -374,7 +376,13 @@ int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
     if (wr_place_device(path, &there) < 0)
         return wr_fail(err, WEIR_ENOENT, "'%s': is no mount of weir",
                        mountpoint);
-    r = wr_place_unmount(path, lazy);
+    /* The kernel closes the files of a program's io_uring only after its end. */
+    for (unsigned i = 0; i < BUSY_TRIES; i++) {
+        r = wr_place_unmount(path, lazy);
+        if (r != -EBUSY || lazy)
+            break;
+        wr_clock_sleep_until(wr_clock_ns() + BUSY_NS);
+    }
     if (r == -EBUSY && !lazy)
         return wr_fail(err, WEIR_ESTATE,
                        "'%s': is in use; --force takes it out of sight at once",
