@@ -29,12 +29,16 @@ extern "C" {
     X(WEIR_EACCES, -22, "permission denied")                                   \
     X(WEIR_EEXIST, -23, "already exists")                                      \
     X(WEIR_ENOSPC, -24, "no space left")                                       \
+    X(WEIR_EBUSY, -25, "in use")                                               \
     X(WEIR_EFORMAT, -30, "malformed data")                                     \
     X(WEIR_ELIMIT, -31, "over a safety limit")                                 \
     X(WEIR_ECHANGED, -32, "changed since it was indexed")                      \
+    X(WEIR_EDAMAGED, -33, "damaged")                                           \
     X(WEIR_ENOTSUP, -40, "not supported")                                      \
     X(WEIR_ECANCELED, -41, "canceled")                                         \
-    X(WEIR_ESTATE, -42, "wrong state")
+    X(WEIR_ESTATE, -42, "wrong state")                                         \
+    X(WEIR_EFENCED, -43, "another writer took over")                           \
+    X(WEIR_ETIMEDOUT, -44, "timed out")
 
 enum weir_error {
     WEIR_OK = 0,

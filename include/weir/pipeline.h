@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "weir/dataset.h"
+#include "weir/dtype.h"
 #include "weir/error.h"
 
 #ifdef __cplusplus
@@ -27,8 +28,6 @@ enum weir_stages {
     WEIR_STAGES_READ,    /* read only: batches carry labels and ids, no data */
     WEIR_STAGES_DECODE,  /* read and decode, then drop the picture */
 };
-
-enum weir_dtype { WEIR_F32 = 0, WEIR_F16, WEIR_U8 };
 
 enum weir_layout { WEIR_NHWC = 0, WEIR_NCHW };
 
@@ -98,7 +97,7 @@ typedef struct weir_pipeline_config {
     uint32_t width;    /* of the tensors that come out, for pictures [224] */
     uint32_t height;   /* [224] */
     uint32_t channels; /* 3 or 1 [3] */
-    enum weir_dtype dtype;   /* [WEIR_F32] */
+    enum weir_dtype dtype;   /* F32, F16 or U8 [WEIR_F32] */
     enum weir_layout layout; /* [WEIR_NHWC] */
     enum weir_resize resize; /* [WEIR_RESIZE_BILINEAR] */
     enum weir_decode decode; /* [WEIR_DECODE_EXACT] */

@@ -31,8 +31,10 @@
 #define WEIR_WEIR_H
 
 #include "weir/error.h"
+#include "weir/dtype.h"
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
+#include "weir/checkpoint.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -254,7 +254,7 @@ bool wr_index_cache_save(const struct wr_index_cache *c,
         (!c->named && wr_clock_ns() - c->began_ns < WORTH_NS))
         return false;
     if (!make_folder(c->folder) ||
-        wr_storage_file.open(c->folder, &st, &leaf, NULL) < 0)
+        wr_storage_file.open(c->folder, 0, &st, &leaf, NULL) < 0)
         return false;
     saved = !leaf && wr_index_save(ix, st, c->file, &about, NULL) == 0;
     if (saved)

@@ -444,8 +444,8 @@ static void emu_close(struct wr_store *st)
     free(es);
 }
 
-static int emu_open(const char *rest, struct wr_store **ret, char **ret_leaf,
-                    weir_err *err)
+static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
+                    char **ret_leaf, weir_err *err)
 {
     const char *colon = strchr(rest, ':');
     struct wr_device_profile p;
@@ -466,7 +466,7 @@ static int emu_open(const char *rest, struct wr_store **ret, char **ret_leaf,
     if (r == 0)
         r = wr_device_new(&p, &es->device, err);
     if (r == 0)
-        r = wr_store_open(colon + 1, &es->inner, ret_leaf, err);
+        r = wr_store_open_with(colon + 1, flags, &es->inner, ret_leaf, err);
     if (r < 0) {
         emu_close(es ? &es->store : NULL);
         return r;

@@ -392,8 +392,8 @@ static void fault_close(struct wr_store *st)
     free(fs);
 }
 
-static int fault_open(const char *rest, struct wr_store **ret, char **ret_leaf,
-                      weir_err *err)
+static int fault_open(const char *rest, unsigned flags, struct wr_store **ret,
+                      char **ret_leaf, weir_err *err)
 {
     const char *colon = strchr(rest, ':');
     struct fault_store *fs;
@@ -411,7 +411,7 @@ static int fault_open(const char *rest, struct wr_store **ret, char **ret_leaf,
         r = wr_fault_parse(&fs->rules, spec, err);
     free(spec);
     if (r == 0)
-        r = wr_store_open(colon + 1, &fs->inner, ret_leaf, err);
+        r = wr_store_open_with(colon + 1, flags, &fs->inner, ret_leaf, err);
     if (r < 0) {
         fault_close(fs ? &fs->store : NULL);
         return r;

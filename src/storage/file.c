@@ -61,8 +61,8 @@ static int split_leaf(const char *path, char **ret_dir, char **ret_leaf)
     return 0;
 }
 
-static int file_open(const char *rest, struct wr_store **ret, char **ret_leaf,
-                     weir_err *err)
+static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
+                     char **ret_leaf, weir_err *err)
 {
     struct file_store *fs = NULL;
     char *dir = NULL, *leaf = NULL;
@@ -194,9 +194,8 @@ static int file_change(struct wr_store *st, enum wr_change what,
                        const char *path, const char *to, weir_err *err)
 {
     static const char *const verbs[] = {
-        [WR_MKDIR] = "create folder",
-        [WR_REMOVE] = "remove",
-        [WR_RENAME] = "rename",
+        [WR_MKDIR] = "create folder",  [WR_REMOVE] = "remove",
+        [WR_RENAME] = "rename",        [WR_RENAME_NEW] = "rename",
         [WR_SYNC_DIR] = "sync folder",
     };
     struct file_store *fs = to_store(st);
@@ -211,6 +210,9 @@ static int file_change(struct wr_store *st, enum wr_change what,
         break;
     case WR_RENAME:
         r = renameat(fs->dir_fd, path, fs->dir_fd, to);
+        break;
+    case WR_RENAME_NEW:
+        r = renameat2(fs->dir_fd, path, fs->dir_fd, to, RENAME_NOREPLACE);
         break;
     case WR_SYNC_DIR:
         r = sync_dir(fs, path);

@@ -83,14 +83,38 @@ int wr_url_split(const char *url, char **ret_parent, char **ret_name,
     return 0;
 }
 
-int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
-                  weir_err *err)
+int wr_store_open_with(const char *url, unsigned flags, struct wr_store **ret,
+                       char **ret_leaf, weir_err *err)
 {
     const struct wr_storage_ops *ops = by_scheme(url);
 
     if (ops)
-        return ops->open(url + strlen(ops->name) + 1, ret, ret_leaf, err);
-    return backends[0]->open(url, ret, ret_leaf, err);
+        return ops->open(url + strlen(ops->name) + 1, flags, ret, ret_leaf,
+                         err);
+    return backends[0]->open(url, flags, ret, ret_leaf, err);
+}
+
+int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
+                  weir_err *err)
+{
+    return wr_store_open_with(url, 0, ret, ret_leaf, err);
+}
+
+int wr_store_open_own(const char *url, struct wr_store **ret, weir_err *err)
+{
+    struct wr_store *st;
+    char *leaf;
+    int r = wr_store_open_with(url, WR_STORE_OWN, &st, &leaf, err);
+
+    if (r < 0)
+        return r;
+    if (leaf) {
+        free(leaf);
+        wr_store_close(st);
+        return wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
+    }
+    *ret = st;
+    return 0;
 }
 
 void wr_store_close(struct wr_store *st)

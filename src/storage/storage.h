@@ -123,6 +123,9 @@ struct wr_object_ops {
     /* optional (with write): returns when all that was written before, here or
      * through a queue, is on the medium, the size included. */
     int (*sync)(struct wr_object *o, weir_err *err);
+    /* optional: takes the object for this one alone, until it is closed or the
+     * process ends; does not wait. WEIR_EBUSY: another has it. */
+    int (*lock)(struct wr_object *o, weir_err *err);
     /* optional (with write): cuts or grows it to `size` bytes. Space is
      * reserved where the medium can; new bytes read as 0. */
     int (*resize)(struct wr_object *o, uint64_t size, weir_err *err);
@@ -131,7 +134,20 @@ struct wr_object_ops {
     int (*close)(struct wr_object *o, bool sync, weir_err *err);
 };
 
-enum wr_change { WR_MKDIR, WR_REMOVE, WR_RENAME, WR_SYNC_DIR };
+enum wr_change {
+    WR_MKDIR,
+    WR_REMOVE,
+    WR_RENAME,     /* replaces what is there */
+    WR_RENAME_NEW, /* WEIR_EEXIST when there is something */
+    WR_SYNC_DIR,
+};
+
+/* How a store is opened. OWN: it is a folder (not a file in one), and weir's
+ * own. Below it no symbolic link is followed, by any operation, not even one
+ * that is put there meanwhile; listings tell one as WR_KIND_OTHER; a file with
+ * several names is not opened for writing. Links in the path to it are
+ * followed, once, when it is opened. */
+enum wr_store_flags { WR_STORE_OWN = 1 };
 
 /* First member of every backend's store. */
 struct wr_store {
@@ -145,8 +161,8 @@ struct wr_storage_ops {
     /* required: `rest` is the URL behind "name:". *ret_leaf is set to the last
      * part of the path (to be freed) when that is a file, else NULL: the store
      * is then the folder around it. */
-    int (*open)(const char *rest, struct wr_store **ret, char **ret_leaf,
-                weir_err *err);
+    int (*open)(const char *rest, unsigned flags, struct wr_store **ret,
+                char **ret_leaf, weir_err *err);
     /* required; takes NULL. */
     void (*close)(struct wr_store *st);
     /* required: path "" is the store itself. */
@@ -159,7 +175,7 @@ struct wr_storage_ops {
     int (*object_open)(struct wr_store *st, const char *path,
                        enum wr_open_mode mode, struct wr_object **ret,
                        weir_err *err);
-    /* optional (NULL: read-only): `to` for WR_RENAME only. */
+    /* optional (NULL: read-only): `to` for the renames only. */
     int (*change)(struct wr_store *st, enum wr_change what, const char *path,
                   const char *to, weir_err *err);
     /* required. */
@@ -167,6 +183,9 @@ struct wr_storage_ops {
                       struct wr_queue **ret, weir_err *err);
     /* optional (NULL: not known): bytes that may still be written there. */
     int (*space)(struct wr_store *st, uint64_t *ret_bytes, weir_err *err);
+    /* optional (NULL: it keeps them): true when a power cut takes what was
+     * synced (a tmpfs). */
+    bool (*forgets)(struct wr_store *st);
     /* optional (NULL: none): a path that the kernel knows for `path`, for the
      * page cache tools; false when it does not fit. */
     bool (*local_path)(struct wr_store *st, const char *path, char *buf,
@@ -176,6 +195,11 @@ struct wr_storage_ops {
 /* Opens `url`: "SCHEME:REST" with a registered scheme, else a local path. */
 int wr_store_open(const char *url, struct wr_store **ret, char **ret_leaf,
                   weir_err *err);
+/* The same with flags of wr_store_flags. */
+int wr_store_open_with(const char *url, unsigned flags, struct wr_store **ret,
+                       char **ret_leaf, weir_err *err);
+/* Opens the folder at `url` with WR_STORE_OWN. */
+int wr_store_open_own(const char *url, struct wr_store **ret, weir_err *err);
 void wr_store_close(struct wr_store *st);
 
 /* Where the path begins in a URL: behind its schemes and their parameters. */

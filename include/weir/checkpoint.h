@@ -1,0 +1,306 @@
+/* checkpoint.h - saving training state so that nothing acknowledged is lost.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A store is one folder, or two: a fast one that saves go to (the burst
+ * buffer) and a slow one that they are drained to. A saved step is a folder
+ * `step-N` of safetensors files and a MANIFEST with their checksums, which
+ * appears by one rename after all in it is on the medium
+ * (docs/formats/checkpoint.md). The contract:
+ *
+ *  1. A step that is there is complete and its checksums agree, or a restore
+ *     passes it over and says so.
+ *  2. After save or wait returned 0 for step N and a level, any crash leaves N
+ *     or a newer step restorable from the tier of that level.
+ *  3. A save that fails harms no older step.
+ *  4. Of two writers at most one publishes; the other gets WEIR_EFENCED.
+ *  5. Nothing outside the folders is opened, followed or deleted.
+ *
+ * A store is used by one thread at a time, weir_ckpt_stats aside. All ranks
+ * call the functions that say so, with the same step.
+ */
+#ifndef WEIR_CHECKPOINT_H
+#define WEIR_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/dtype.h"
+#include "weir/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_ckpt weir_ckpt;
+
+/* In place of a step: the newest one; the last one that was saved. */
+#define WEIR_LATEST UINT64_MAX
+
+/* Steps are below this. */
+#define WEIR_STEP_MAX UINT64_C(1000000000000)
+
+#define WEIR_TENSOR_DIMS 8
+
+/* How safe a saved step is. Each level includes those before. With one tier
+ * SLOW is FAST. */
+enum weir_level {
+    WEIR_LEVEL_SNAPSHOT = 1, /* copied: the tensors may change again */
+    WEIR_LEVEL_FAST,         /* on the fast tier, survives a power cut (where
+                                that forgets, as a tmpfs does: a dying process,
+                                see weir_ckpt_stats.fast_forgets) */
+    WEIR_LEVEL_SLOW,         /* on the slow tier, survives a power cut */
+    WEIR_LEVEL_VERIFIED,     /* and was read back from there and checked */
+};
+
+/* One tensor: row-major, little-endian, without gaps. */
+typedef struct weir_tensor {
+    const char *name; /* UTF-8, not empty, not "__metadata__" */
+    enum weir_dtype dtype;
+    uint32_t ndim; /* 0: a scalar */
+    uint64_t shape[WEIR_TENSOR_DIMS];
+    void *data; /* of elements * bits / 8 bytes, which must be whole */
+} weir_tensor;
+
+typedef struct weir_pair {
+    const char *key, *value; /* UTF-8 */
+} weir_pair;
+
+/* What is saved. All is borrowed during the call. */
+typedef struct weir_ckpt_state {
+    uint64_t step;              /* < WEIR_STEP_MAX */
+    const weir_tensor *tensors; /* of this rank; names are unique */
+    size_t count;
+    const weir_pair *metadata; /* of rank 0; keys are unique */
+    size_t metadata_count;
+    const void *pipeline; /* what weir_pipeline_state gave on this rank, so
+                             that the epoch goes on where it was */
+    size_t pipeline_len;
+    uint64_t reserved[4]; /* 0 */
+} weir_ckpt_state;
+
+/* What this process may do with the store. Each tier has one writer at a time,
+ * kept by a lock. */
+enum weir_ckpt_role {
+    WEIR_CKPT_SAVE = 0, /* save and restore; with weir_ckpt_config.drain also
+                           drain */
+    WEIR_CKPT_DRAIN,    /* drain, while another process saves */
+    WEIR_CKPT_MANAGE,   /* prune and pin: both tiers, no one else */
+    WEIR_CKPT_READ,     /* list, verify, restore; no locks, nothing changes */
+};
+
+/* When saves come faster than they can be written or drained. */
+enum weir_behind {
+    WEIR_BEHIND_BLOCK = 0, /* save waits */
+    WEIR_BEHIND_SKIP,      /* save does nothing and returns 1 */
+    WEIR_BEHIND_LATEST,    /* the snapshot that waits to be written is replaced
+                              (one rank only) */
+};
+
+/* Fill with weir_ckpt_defaults first; the default stands in brackets. Texts are
+ * copied. */
+typedef struct weir_ckpt_config {
+    const char *fast; /* folder or URL (emu:optane:/mnt/nvme); the last part is
+                         made when it is missing */
+    const char *slow; /* the same; NULL: one tier [NULL] */
+    enum weir_ckpt_role role; /* [WEIR_CKPT_SAVE] */
+    int drain;     /* 1: a thread of this process drains; 0: another process
+                      does (weir ckpt drain --watch) [1] */
+    int verify;    /* read back what was drained (or written, with one tier)
+                      before it counts as verified and before the copy on the
+                      fast tier is given up [1] */
+    int take_over; /* a writer that is alive loses the store to this one [0] */
+
+    uint32_t keep_last;  /* newest steps that stay; 0: all [5] */
+    uint64_t keep_every; /* and every step that is a multiple; 0: none [0] */
+    uint32_t keep_fast;  /* drained steps that stay on the fast tier for quick
+                            restores [1] */
+
+    enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
+    uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
+                                at most [2] */
+    uint32_t snapshots;      /* buffers of the state's size; 0: 1, or 2 with
+                                WEIR_BEHIND_LATEST [0] */
+    uint64_t reserve;        /* bytes of state to make ready for at open, so
+                                that the first save is as fast as the others
+                                [0] */
+    uint32_t threads;        /* that copy and check; 0: one per core [0] */
+
+    uint32_t rank, world;     /* [0 of 1] */
+    const char *comm;         /* how ranks meet, with world > 1: "local:PATH",
+                               processes of one machine at a socket [NULL] */
+    uint64_t comm_timeout_ms; /* a rank that does not come is missing [60000] */
+
+    /* Called now and then during drain, verify, restore and prune, in the
+     * calling thread; another return than 0 ends them with WEIR_ECANCELED. */
+    int (*progress)(void *arg, uint64_t bytes_done, uint64_t bytes_total);
+    void *progress_arg;   /* [NULL] */
+    uint64_t reserved[8]; /* 0 */
+} weir_ckpt_config;
+
+WEIR_API void weir_ckpt_defaults(weir_ckpt_config *cfg);
+
+/* Opens a store; all ranks. Removes what interrupted saves left behind (roles
+ * but READ) and, with cfg.drain, goes on draining. WEIR_EBUSY: another process
+ * writes there. On failure *ret is untouched. */
+WEIR_API int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg,
+                            weir_err *err);
+
+/* Waits until what was saved is on the fast tier, stops the threads, closes and
+ * sets *c to NULL; all ranks. What is not drained yet is drained by the next
+ * open or by `weir ckpt drain`. Returns an error of the work since the last
+ * call, as every call does. NULL and pointer to NULL are fine. */
+WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
+
+/* Saves and returns when `level` is reached; all ranks. Returns 1 when it was
+ * skipped (WEIR_BEHIND_SKIP). WEIR_EEXIST: the step is there; see
+ * weir_ckpt_prune for going back. An error of an earlier save or drain is
+ * returned here if no call returned it before, and then nothing is saved. */
+WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
+                            enum weir_level level, weir_err *err);
+
+/* Waits until `step` (WEIR_LATEST: all that was saved) has reached `level`;
+ * timeout_ms < 0: for ever. WEIR_ETIMEDOUT, or why it never will. */
+WEIR_API int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
+                            int64_t timeout_ms, weir_err *err);
+
+/* What a restore found. */
+typedef struct weir_ckpt_found {
+    uint64_t step;
+    uint64_t time_ns;           /* of the save, since 1970 */
+    uint32_t world;             /* ranks that there were */
+    const char *tier;           /* "fast" or "slow" */
+    const weir_tensor *tensors; /* of this rank's file, data NULL; of all files
+                                   when the number of ranks is another */
+    size_t count;
+    const weir_pair *metadata;
+    size_t metadata_count;
+    const void *const *pipeline; /* of all ranks, as weir_pipeline_config's */
+    const size_t *pipeline_len;  /* resume, resume_len and resume_count */
+    size_t pipeline_count;
+    const char *const *passed_over; /* damaged copies that were nearer or newer,
+                                       and why */
+    size_t passed_over_count;
+    uint64_t reserved[4];
+} weir_ckpt_found;
+
+/* Reads `step` (or WEIR_LATEST) into the memory of `into`; all ranks. Checks
+ * every checksum while it reads. Takes the nearest copy that is whole on all
+ * ranks: the other tier when one is damaged, then (for WEIR_LATEST) an older
+ * step. Returns 1, or 0 when the store has no steps at all; when there are
+ * some and none can be read it fails with WEIR_EDAMAGED, so that no training
+ * starts from nothing unnoticed. A tensor that is not in the checkpoint, or has
+ * another type or shape, is an error and no reason to look further. After a
+ * failure the memory holds anything. *ret (may be NULL) is freed with
+ * weir_ckpt_found_free. */
+WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
+                               const weir_tensor *into, size_t count,
+                               weir_ckpt_found **ret, weir_err *err);
+
+/* The same without reading tensors: manifest and headers are checked. */
+WEIR_API int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
+                            weir_err *err);
+WEIR_API void weir_ckpt_found_free(weir_ckpt_found **found);
+
+/* One copy of a step on a tier. */
+enum weir_copy {
+    WEIR_COPY_NONE = 0,
+    WEIR_COPY_DAMAGED, /* its manifest cannot be read, or a file is missing or
+                          has another size */
+    WEIR_COPY_COMPLETE,
+    WEIR_COPY_VERIFIED, /* and was read back once */
+};
+
+typedef struct weir_ckpt_entry {
+    uint64_t step;
+    uint64_t bytes;   /* of one copy */
+    uint64_t time_ns; /* of the save, since 1970 */
+    uint32_t world;
+    enum weir_copy fast, slow; /* with one tier `fast` */
+    int pinned;
+    char problem[200]; /* of a damaged copy */
+    uint64_t reserved[4];
+} weir_ckpt_entry;
+
+/* All steps, rising. free() *ret. */
+WEIR_API int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret,
+                            size_t *ret_count, weir_err *err);
+
+/* One copy that was read and checked. */
+typedef struct weir_ckpt_checked {
+    uint64_t step;
+    const char *tier; /* "fast" or "slow" */
+    uint64_t bytes;
+    int code;         /* 0 or WEIR_E... */
+    const char *text; /* what is wrong, with file and offset; "" */
+} weir_ckpt_checked;
+
+typedef void (*weir_ckpt_checked_fn)(void *arg, const weir_ckpt_checked *c);
+
+/* Reads every byte of `step` (WEIR_LATEST: of all steps), on all tiers, past
+ * the page cache. Returns the number of damaged copies. `fn` may be NULL. */
+WEIR_API int weir_ckpt_verify(weir_ckpt *c, uint64_t step,
+                              weir_ckpt_checked_fn fn, void *arg,
+                              weir_err *err);
+
+/* Drains all that is there now, in this call (role DRAIN or SAVE). */
+WEIR_API int weir_ckpt_drain(weir_ckpt *c, weir_err *err);
+
+/* A pinned step stays until it is unpinned (on = 0). */
+WEIR_API int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err);
+
+typedef struct weir_ckpt_prune_plan {
+    uint32_t keep_last; /* as in weir_ckpt_config */
+    uint64_t keep_every;
+    uint64_t after; /* go back: everything newer than this goes, pinned or not,
+                       drained or not; WEIR_LATEST: nothing */
+    int spare;      /* also the space that is kept for the next saves */
+    int dry_run;
+    /* What goes (or would go); tier is "fast" or "slow". May be NULL. */
+    void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
+    void *arg;
+    uint64_t reserved[4];
+} weir_ckpt_prune_plan;
+
+/* Applies retention now (role SAVE or MANAGE). The newest step, the newest
+ * verified copy, pinned steps and what is not drained stay. */
+WEIR_API int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
+                             weir_err *err);
+
+/* When one save reached what, in ns since weir_ckpt_save was called; 0: not
+ * (yet). */
+typedef struct weir_ckpt_times {
+    uint64_t step, bytes;
+    uint64_t blocked_ns;  /* waited because saves came too fast */
+    uint64_t snapshot_ns; /* the stall of a save at WEIR_LEVEL_SNAPSHOT */
+    uint64_t fast_ns, slow_ns, verified_ns;
+    uint64_t drain_ns; /* the time that copying to the slow tier took, from its
+                          first read to the last sync */
+    uint64_t reserved[4];
+} weir_ckpt_times;
+
+/* Of the last 64 saves. WEIR_ENOENT: none of them. */
+WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
+                                weir_ckpt_times *ret);
+
+typedef struct weir_ckpt_stats {
+    uint64_t saves, skipped, replaced; /* begun; WEIR_BEHIND_SKIP; _LATEST */
+    uint64_t failed;                   /* saves or drains */
+    uint64_t retried; /* files written anew because a sync failed */
+    uint64_t drained, verified, pruned; /* steps */
+    uint64_t behind;                    /* steps not drained yet */
+    uint64_t bytes_saved, bytes_drained;
+    uint64_t stall_ns;              /* inside save and wait */
+    uint64_t blocked_ns;            /* of that: because saves came too fast */
+    uint64_t memory;                /* bytes held for snapshots */
+    uint64_t swept;                 /* leftovers removed at open */
+    int fast_forgets, slow_forgets; /* a tmpfs or the like */
+    uint64_t reserved[8];
+} weir_ckpt_stats;
+
+/* Any thread. */
+WEIR_API void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

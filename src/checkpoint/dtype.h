@@ -1,0 +1,21 @@
+/* dtype.h - names and sizes of element types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CHECKPOINT_DTYPE_H
+#define WR_CHECKPOINT_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/checkpoint.h"
+
+/* "F32"; NULL for a number that is no type. */
+const char *wr_dtype_name(enum weir_dtype t);
+unsigned wr_dtype_bits(enum weir_dtype t); /* 0 for no type */
+bool wr_dtype_find(const char *name, enum weir_dtype *ret);
+
+/* Bytes of a tensor. Fails when they overflow or are not whole; messages start
+ * with the tensor's name: "'w': ...". */
+int wr_tensor_bytes(const weir_tensor *t, uint64_t *ret, weir_err *err);
+
+#endif

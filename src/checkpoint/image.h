@@ -1,0 +1,51 @@
+/* image.h - a shard in memory: the snapshot of a rank's tensors.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The memory is laid out as the file will be, head included, and starts at a
+ * page: writing needs no further copy. It is kept and touched beforehand,
+ * because memory that is touched for the first time is 10 times as slow as a
+ * copy (docs/decisions/0014).
+ *
+ * One thread fills an image while another may write it already: chunks become
+ * ready in rising order. */
+#ifndef WR_CHECKPOINT_IMAGE_H
+#define WR_CHECKPOINT_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checkpoint/safetensors.h"
+
+struct wr_image;
+
+/* Threads that copy; 0: one per core. They are started once and sleep. */
+int wr_image_new(unsigned threads, struct wr_image **ret, weir_err *err);
+void wr_image_free(struct wr_image *img);
+
+/* Memory for a file of so many bytes, touched. Never shrinks. */
+int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err);
+uint64_t wr_image_memory(const struct wr_image *img);
+
+/* Plans the head (metadata: `metadata`, and a place for the checksums of the
+ * chunks under "weir.crc32c"), and reserves. Nothing is ready yet. */
+int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
+                  size_t count, const weir_pair *metadata,
+                  size_t metadata_count, weir_err *err);
+/* Copies the tensors of the last plan, all threads together. `eager`: in small
+ * pieces, in order, for a writer that follows; else in pieces that are copied
+ * fastest. */
+void wr_image_fill(struct wr_image *img, const weir_tensor *tensors,
+                   bool eager);
+
+uint64_t wr_image_size(const struct wr_image *img);        /* of the file */
+uint64_t wr_image_data_offset(const struct wr_image *img); /* page-aligned */
+uint8_t *wr_image_bytes(struct wr_image *img); /* of the whole file, zeros up
+                                                  to the next page behind it */
+/* Waits until the data [0, bytes) are there. */
+void wr_image_wait(struct wr_image *img, uint64_t bytes);
+/* Prints the head, with the checksums of the chunks, into the image. */
+int wr_image_finish(struct wr_image *img, const uint32_t *crcs, size_t count,
+                    weir_err *err);
+
+#endif

@@ -1,0 +1,105 @@
+/* store.h - what the parts of an open checkpoint store share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * store.c opens and closes; save.c takes snapshots and has the thread that
+ * writes them to the near tier; drain.c has the thread that copies steps to the
+ * far tier, checks them there and applies retention; restore.c reads; manage.c
+ * lists, verifies, prunes and pins. What happens in the background is told by
+ * `changed`, and what goes wrong there is kept as `trouble` for the next call.
+ */
+#ifndef WR_CHECKPOINT_STORE_H
+#define WR_CHECKPOINT_STORE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/manifest.h"
+#include "checkpoint/shard.h"
+#include "checkpoint/tier.h"
+#include "comm/comm.h"
+#include "storage/storage.h"
+#include "weir/checkpoint.h"
+
+#define WR_TIMES_KEPT 64
+
+struct wr_saver;   /* save.c */
+struct wr_drainer; /* drain.c */
+
+struct weir_ckpt {
+    weir_ckpt_config cfg;       /* its texts are owned */
+    struct wr_tier *near;       /* owned: saves go here */
+    struct wr_tier *far;        /* owned: drained to; NULL with one tier */
+    struct wr_comm *comm;       /* owned: of the caller's thread */
+    struct wr_comm *work;       /* owned: of the writing thread */
+    struct wr_saver *saver;     /* owned; role SAVE */
+    struct wr_drainer *drainer; /* owned; roles SAVE and DRAIN, rank 0, two
+                                   tiers */
+
+    pthread_mutex_t lock; /* guards what is below */
+    pthread_cond_t changed;
+    bool troubled;
+    weir_err trouble;
+    weir_ckpt_stats stats;
+    struct wr_ckpt_time {
+        weir_ckpt_times t;
+        uint64_t begun_ns;  /* wr_clock_ns() of the call */
+    } times[WR_TIMES_KEPT]; /* a ring by count of saves */
+};
+
+/* The last tier: `far`, or `near` when there is one. */
+static inline struct wr_tier *wr_ckpt_last(const weir_ckpt *c)
+{
+    return c->far ? c->far : c->near;
+}
+
+/* --- store.c --- */
+
+/* weir_ckpt_open with stores that are open already (tests); takes them, also on
+ * failure. `slow` may be NULL. cfg's urls are for messages. */
+int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
+                        struct wr_store *fast, struct wr_store *slow,
+                        weir_err *err);
+
+/* Keeps an error of background work for the next call; the first one counts. */
+void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
+/* Every public call begins with it: 0, or the error, which is then delivered.
+ */
+int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
+/* A step reached a level now: its time is noted, waiters wake. */
+void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level);
+
+/* --- save.c --- */
+
+int wr_saver_start(weir_ckpt *c, weir_err *err);
+/* Waits for what is under way, ends the thread; NULL is fine. */
+void wr_saver_stop(struct wr_saver *s);
+
+/* --- drain.c --- */
+
+int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err);
+/* Ends the thread after the chunk that it is at; what it was copying is swept
+ * by the next claim. NULL is fine. */
+void wr_drainer_stop(struct wr_drainer *d);
+/* A step was published on the near tier. */
+void wr_drainer_wake(struct wr_drainer *d);
+/* Steps that wait for the far tier. */
+unsigned wr_drainer_behind(struct wr_drainer *d);
+
+/* Copies a step from tier to tier and publishes it there. */
+int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                 const struct wr_meter *meter, weir_err *err);
+/* Reads all shards of a step and checks them; marks it verified when `mark`. A
+ * step that was taken away meanwhile is WEIR_ENOENT. */
+int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
+                   const struct wr_meter *meter, weir_err *err);
+
+/* --- manage.c --- */
+
+/* The near and far tiers' steps, merged. */
+int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
+                    weir_err *err);
+/* Applies the store's retention: after a publish (one tier) or a drain. */
+int wr_ckpt_retain(weir_ckpt *c, weir_err *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* tier.h - one folder of saved steps: who writes, what is there, publishing.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     step-000000000100/   a saved step; never changed, only renamed away
+ *     .tmp-*               one that is being written
+ *     .slot-*              a former step, whose files the next save overwrites:
+ *                          blocks that are there are written 2 to 4 times as
+ *                          fast as new ones
+ *     .trash-*             on its way out
+ *     .weir/lock           locked by the writer
+ *     .weir/epoch          counts writers; another number: fenced off
+ *     .weir/pin-N, .weir/verified-N   marks of step N; the latter holds the
+ *                          manifest's id
+ *
+ * The order of things that makes a step survive a power cut is in
+ * docs/formats/checkpoint.md. Functions may be called from several threads;
+ * those that change a tier are for its writer, retiring aside: whoever drains
+ * retires on the fast tier too. */
+#ifndef WR_CHECKPOINT_TIER_H
+#define WR_CHECKPOINT_TIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/manifest.h"
+#include "storage/storage.h"
+
+#define WR_TIER_PATH 96 /* of anything in a tier */
+
+struct wr_tier {
+    struct wr_store *store; /* owned */
+    char *shown;            /* owned: its URL, for messages */
+    const char *label;      /* "fast" or "slow"; static */
+    struct wr_object *lock; /* owned; NULL: not the writer */
+    uint64_t epoch;         /* of this writer */
+    unsigned slots;         /* .slot-* kept at most [1] */
+};
+
+/* Opens the folder; its last part is made when it is missing (and `create`),
+ * and is then synced into its parent. Missing and not `create`: WEIR_ENOENT. */
+int wr_tier_open(const char *url, const char *label, bool create,
+                 struct wr_tier **ret, weir_err *err);
+/* The same for a store that is open (tests); takes it, also on failure. */
+int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
+                 struct wr_tier **ret, weir_err *err);
+void wr_tier_close(struct wr_tier *t); /* takes NULL; gives up the lock */
+
+/* Becomes the writer: the lock (WEIR_EBUSY: held; take_over: goes on without
+ * it), the next epoch, and what interrupted writers left is removed: .tmp-*,
+ * .trash-*, marks of steps that are gone, slots beyond `slots`. Nothing else is
+ * touched. ret_swept may be NULL. */
+int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
+                  weir_err *err);
+/* WEIR_EFENCED when the epoch is another's by now. */
+int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
+
+/* The steps that there are, rising; only folders of the right name. free(). */
+int wr_tier_steps(struct wr_tier *t, uint64_t **ret, size_t *ret_count,
+                  weir_err *err);
+bool wr_tier_has(struct wr_tier *t, uint64_t step);
+
+/* Reads and checks the manifest of a step, and that its files are there with
+ * their sizes. WEIR_ENOENT: no such step. */
+int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
+                     weir_err *err);
+
+/* "step-000000000100/r00000.safetensors" */
+void wr_tier_shard_path(uint64_t step, uint32_t rank, char ret[WR_TIER_PATH]);
+
+/* --- publishing --- */
+
+/* A step that is being written: the folder that it is written in. */
+struct wr_pending {
+    uint64_t step;
+    char dir[WR_TIER_PATH]; /* ".tmp-..." */
+};
+
+/* Makes the folder, from a slot where there is one. `bytes` is what will be
+ * written: where they do not fit, spare slots are removed, and if that is not
+ * enough WEIR_ENOSPC says how much is needed and free; nothing has changed
+ * then. WEIR_EEXIST: the step is there. */
+int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
+                  struct wr_pending *ret, weir_err *err);
+void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
+                           char ret[WR_TIER_PATH]);
+/* After a rank's file is written and synced: its entry. Every rank. */
+int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
+                         weir_err *err);
+/* Removes files that `m` does not name, writes the manifest, syncs, checks the
+ * claim, renames the folder, syncs the root. When it fails the step was not
+ * acknowledged and may or may not be there; what is left of the pending folder
+ * is removed. */
+int wr_tier_publish(struct wr_tier *t, const struct wr_pending *p,
+                    const struct wr_manifest *m, weir_err *err);
+/* Removes a pending folder; errors do not matter, the next claim does it. */
+void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
+
+/* --- taking away --- */
+
+/* Takes a step away, durably: it becomes a slot, or is removed when there are
+ * enough. A step that is not there is no error. */
+int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err);
+/* Removes all slots; adds their bytes to *ret_bytes (may be NULL). */
+int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
+/* Bytes in slots. */
+int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
+
+/* --- marks --- */
+
+enum wr_mark { WR_MARK_PIN, WR_MARK_VERIFIED };
+
+/* `text` is its content ("" for none). Durable when it returns. */
+int wr_tier_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                 const char *text, weir_err *err);
+int wr_tier_unmark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                   weir_err *err);
+/* Whether it is there; its content where ret is not NULL, cut to `cap`. */
+bool wr_tier_marked(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                    char *ret, size_t cap);
+/* Verified, and the mark is of this manifest. */
+bool wr_tier_is_verified(struct wr_tier *t, const struct wr_manifest *m);
+
+#endif

@@ -1,0 +1,84 @@
+/* comm.h - ranks: processes that do something together.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A backend is one const table (struct wr_comm_ops) and one line in comm.c. All
+ * ranks call the same functions in the same order; each returns when the others
+ * have come, or fails after the timeout, or when a rank has died. After a
+ * failure the comm is of no more use: every call fails with the same message. A
+ * comm belongs to one thread.
+ */
+#ifndef WR_COMM_COMM_H
+#define WR_COMM_COMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+struct wr_comm_config {
+    const char *url;     /* "local:PATH"; NULL with world 1 */
+    const char *channel; /* several comms of the same ranks: each its name */
+    uint32_t rank, world;
+    uint64_t timeout_ms; /* of each call, and of meeting */
+};
+
+struct wr_comm_part {
+    const void *bytes;
+    size_t len;
+};
+
+/* First member of every backend's comm. */
+struct wr_comm {
+    const struct wr_comm_ops *ops;
+    uint32_t rank, world;
+};
+
+struct wr_comm_ops {
+    const char *name; /* the URL's scheme */
+    const char *help; /* one line */
+    /* required: meets the others. */
+    int (*open)(const char *rest, const struct wr_comm_config *cfg,
+                struct wr_comm **ret, weir_err *err);
+    /* required; does not wait for the others. */
+    void (*close)(struct wr_comm *c);
+    /* required: each rank gives `len` bytes (may differ, may be 0); rank 0 gets
+     * all of them, by rank. *ret is fresh memory of rank 0 (one free() for the
+     * array and the bytes), NULL elsewhere. */
+    int (*gather)(struct wr_comm *c, const void *bytes, size_t len,
+                  struct wr_comm_part **ret, weir_err *err);
+    /* required: rank 0's bytes to all; *ret is fresh memory (free()) on every
+     * rank, NUL behind its end. */
+    int (*broadcast)(struct wr_comm *c, const void *bytes, size_t len,
+                     char **ret, size_t *ret_len, weir_err *err);
+};
+
+/* At most so many bytes in one part. */
+#define WR_COMM_MAX ((size_t)256 << 20)
+
+/* World 1 needs no backend: all calls return at once. */
+int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
+                 weir_err *err);
+void wr_comm_close(struct wr_comm *c); /* takes NULL */
+
+int wr_comm_gather(struct wr_comm *c, const void *bytes, size_t len,
+                   struct wr_comm_part **ret, weir_err *err);
+int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
+                      char **ret, size_t *ret_len, weir_err *err);
+int wr_comm_barrier(struct wr_comm *c, weir_err *err);
+
+/* Every rank says how it went (`code` 0 or WEIR_E..., `mine` its message): 0
+ * when all went well, else on every rank the code and message of the lowest
+ * rank that failed, "rank 3: ..." in front of it. The comm itself stays good. */
+int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
+                  weir_err *err);
+
+/* The smallest of the ranks' values, on every rank. */
+int wr_comm_min(struct wr_comm *c, uint64_t value, uint64_t *ret,
+                weir_err *err);
+
+/* The registry: table k, NULL past the end. */
+const struct wr_comm_ops *wr_comm_at(unsigned k);
+
+extern const struct wr_comm_ops wr_comm_local;
+
+#endif
