@@ -1,5 +1,19 @@
 /* retention.h - which steps may go. A function of what is there.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A step is wanted when it is pinned, a multiple of keep_every, or has fewer
+ * than keep_last good steps above it (keep_last 0: always). Good means a whole
+ * copy on some tier; a damaged step takes no place among the last ones, and
+ * goes when as many good ones are above it.
+ *
+ * The last tier keeps what is wanted, its newest good and its newest verified
+ * copy, and every step that the fast tier keeps whole: otherwise that copy
+ * would count as not drained again.
+ *
+ * The fast tier before a slow one is a buffer. It keeps what is not drained, its
+ * newest good copy, the keep_fast newest drained ones, and its newest verified
+ * copy while the slow one of that step is not verified. A damaged copy goes as
+ * soon as the slow one is safe, or when its step is no longer wanted. */
 #ifndef WR_CHECKPOINT_RETENTION_H
 #define WR_CHECKPOINT_RETENTION_H
 
@@ -13,20 +27,26 @@ struct wr_retention {
     uint32_t keep_last;  /* 0: all */
     uint64_t keep_every; /* 0: none */
     uint32_t keep_fast;
-    uint64_t after; /* WEIR_LATEST: no step has to go */
+    uint64_t after; /* everything newer goes; WEIR_LATEST: no step has to */
     bool two_tiers;
-    bool verify; /* a drained copy counts when it is verified */
+    bool verify; /* drained means verified on the slow tier, not only there */
 };
 
-/* What is to be done with one step. */
+/* What is to be done with one step; false for a copy that is not there. */
 struct wr_verdict {
     bool fast_goes, slow_goes;
 };
 
-/* `steps` rise. A damaged copy never counts as the last good one and never goes
- * by itself: it goes with its step's turn. */
+/* `steps` rise; `ret` has as many places. */
 void wr_retention_judge(const struct wr_retention *r,
                         const weir_ckpt_entry *steps, size_t count,
                         struct wr_verdict *ret);
+
+/* Whether the fast copy of a step is safe on the slow tier. */
+static inline bool wr_retention_drained(const struct wr_retention *r,
+                                        const weir_ckpt_entry *e)
+{
+    return e->slow >= (r->verify ? WEIR_COPY_VERIFIED : WEIR_COPY_COMPLETE);
+}
 
 #endif

@@ -1,0 +1,321 @@
+/* test_retention.c - which steps may go: examples, and random lists against a
+ * model that asks each question by itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "checkpoint/retention.h"
+
+#define MOST  14
+#define CASES 300000
+
+struct list {
+    struct wr_retention r;
+    weir_ckpt_entry e[MOST];
+    size_t n;
+};
+
+/* --- examples --- */
+
+/* One letter a copy: '-' none, 'd' damaged, 'c' complete, 'v' verified. */
+static enum weir_copy copy_of(char c)
+{
+    return c == 'd'   ? WEIR_COPY_DAMAGED
+           : c == 'c' ? WEIR_COPY_COMPLETE
+           : c == 'v' ? WEIR_COPY_VERIFIED
+                      : WEIR_COPY_NONE;
+}
+
+/* Steps 1, 2, ...; `pins` has a 'p' where one is pinned (or is NULL); what
+ * stays is compared as texts of the same kind. */
+struct example {
+    struct wr_retention r;
+    const char *fast, *slow, *pins;
+    const char *fast_after, *slow_after;
+};
+
+static void check_example(const struct example *x)
+{
+    struct wr_verdict v[MOST];
+    weir_ckpt_entry e[MOST];
+    char fast[MOST + 1], slow[MOST + 1];
+    size_t n = strlen(x->fast);
+
+    memset(e, 0, sizeof(e));
+    for (size_t i = 0; i < n; i++) {
+        e[i].step = i + 1;
+        e[i].fast = copy_of(x->fast[i]);
+        e[i].slow = copy_of(x->slow[i]);
+        e[i].pinned = x->pins && x->pins[i] == 'p';
+    }
+    wr_retention_judge(&x->r, e, n, v);
+    for (size_t i = 0; i < n; i++) {
+        fast[i] = v[i].fast_goes ? '-' : x->fast[i];
+        slow[i] = v[i].slow_goes ? '-' : x->slow[i];
+    }
+    fast[n] = slow[n] = '\0';
+    assert_string_equal(fast, x->fast_after);
+    assert_string_equal(slow, x->slow_after);
+}
+
+#define TWO(last, every, fast)                                                 \
+    {                                                                          \
+        last, every, fast, WEIR_LATEST, true, true                             \
+    }
+#define ONE(last, every)                                                       \
+    {                                                                          \
+        last, every, 0, WEIR_LATEST, false, true                               \
+    }
+
+static void test_examples(void **state)
+{
+    static const struct example examples[] = {
+        /* one tier */
+        {ONE(2, 0), "ccccc", "-----", NULL, "---cc", "-----"},
+        {ONE(0, 0), "ccccc", "-----", NULL, "ccccc", "-----"},
+        {ONE(1, 2), "ccccc", "-----", NULL, "-c-cc", "-----"},
+        {ONE(1, 0), "ccccc", "-----", "p----", "c---c", "-----"},
+        {ONE(1, 0), "cvvcc", "-----", NULL, "--v-c", "-----"},
+        /* damaged ones take no place, and go in their turn */
+        {ONE(2, 0), "ccdcd", "-----", NULL, "-cdcd", "-----"},
+        {ONE(2, 0), "ddccc", "-----", NULL, "---cc", "-----"},
+        {ONE(2, 0), "dddc", "----", NULL, "dddc", "----"},
+        {ONE(1, 0), "dddd", "----", NULL, "dddd", "----"},
+        /* two tiers: drained ones leave the fast one */
+        {TWO(2, 0, 1), "cccc", "vvvv", NULL, "---c", "--vv"},
+        {TWO(2, 0, 0), "cccc", "vvvv", NULL, "---c", "--vv"},
+        {TWO(0, 0, 2), "cccc", "vvvv", NULL, "--cc", "vvvv"},
+        {TWO(2, 0, 1), "cccc", "vvv-", NULL, "--cc", "--v-"},
+        /* what is not verified there is not drained */
+        {TWO(1, 0, 0), "cccc", "vccv", NULL, "-ccc", "-ccv"},
+        {TWO(1, 0, 0), "cccc", "--dv", NULL, "cccc", "--dv"},
+        /* a damaged fast copy goes once the slow one is safe */
+        {TWO(5, 0, 9), "cdc", "vvv", NULL, "c-c", "vvv"},
+        {TWO(5, 0, 9), "cdc", "vcv", NULL, "cdc", "vcv"},
+        {TWO(5, 0, 9), "cdc", "v-v", NULL, "cdc", "v-v"},
+        /* a verified fast copy is given up for a verified slow one only */
+        {TWO(5, 0, 1), "vccc", "vvvv", NULL, "---c", "vvvv"},
+        /* the newest of the slow tier, and its newest verified one */
+        {TWO(1, 0, 1), "---c", "vvc-", NULL, "---c", "-vc-"},
+    };
+    struct example x = {
+        {1, 0, 1, 2, true, true}, "cccc", "vvvv", "pppp", "-c--", "vv--"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+        check_example(&examples[i]);
+    check_example(&x); /* going back to 2 takes 3 and 4, pinned or not */
+    x = (struct example){{1, 0, 0, WEIR_LATEST, true, false},
+                         "vccc",
+                         "cccc",
+                         NULL,
+                         "v--c",
+                         "c--c"};
+    check_example(&x); /* without verify the last verified copy stays too */
+}
+
+/* --- the model: every question asked by itself, from the words --- */
+
+static bool whole(enum weir_copy c)
+{
+    return c == WEIR_COPY_COMPLETE || c == WEIR_COPY_VERIFIED;
+}
+
+static bool counts(const struct list *l, size_t i)
+{
+    return l->e[i].step <= l->r.after;
+}
+
+static bool drained(const struct list *l, size_t i)
+{
+    return l->e[i].slow == WEIR_COPY_VERIFIED ||
+           (!l->r.verify && l->e[i].slow == WEIR_COPY_COMPLETE);
+}
+
+static bool wanted(const struct list *l, size_t i)
+{
+    size_t above = 0;
+
+    for (size_t k = i + 1; k < l->n; k++)
+        if (counts(l, k) && (whole(l->e[k].fast) || whole(l->e[k].slow)))
+            above++;
+    if (l->r.keep_last == 0 || above < l->r.keep_last)
+        return true;
+    if (l->r.keep_every != 0 && l->e[i].step % l->r.keep_every == 0)
+        return true;
+    return l->e[i].pinned;
+}
+
+/* The copy on that tier is at least `least`, and no newer one is. */
+static bool is_newest(const struct list *l, size_t i, bool fast,
+                      enum weir_copy least)
+{
+    if ((fast ? l->e[i].fast : l->e[i].slow) < least)
+        return false;
+    for (size_t k = i + 1; k < l->n; k++)
+        if (counts(l, k) && (fast ? l->e[k].fast : l->e[k].slow) >= least)
+            return false;
+    return true;
+}
+
+static bool model_fast_stays(const struct list *l, size_t i)
+{
+    const weir_ckpt_entry *e = &l->e[i];
+    size_t above = 0;
+
+    if (e->fast == WEIR_COPY_NONE || !counts(l, i))
+        return false;
+    if (!l->r.two_tiers)
+        return wanted(l, i) || is_newest(l, i, true, WEIR_COPY_COMPLETE) ||
+               is_newest(l, i, true, WEIR_COPY_VERIFIED);
+    if (e->fast == WEIR_COPY_DAMAGED)
+        return wanted(l, i) && !drained(l, i);
+    for (size_t k = i + 1; k < l->n; k++)
+        if (counts(l, k) && whole(l->e[k].fast) && drained(l, k))
+            above++;
+    return !drained(l, i) || above < l->r.keep_fast ||
+           is_newest(l, i, true, WEIR_COPY_COMPLETE) ||
+           (is_newest(l, i, true, WEIR_COPY_VERIFIED) &&
+            e->slow != WEIR_COPY_VERIFIED);
+}
+
+static bool model_slow_stays(const struct list *l, size_t i)
+{
+    const weir_ckpt_entry *e = &l->e[i];
+
+    if (e->slow == WEIR_COPY_NONE || !counts(l, i))
+        return false;
+    return wanted(l, i) || is_newest(l, i, false, WEIR_COPY_COMPLETE) ||
+           is_newest(l, i, false, WEIR_COPY_VERIFIED) ||
+           (whole(e->fast) && model_fast_stays(l, i));
+}
+
+static void draw(struct wr_rng *rng, struct list *l)
+{
+    uint64_t step = 0;
+
+    memset(l, 0, sizeof(*l));
+    l->r.keep_last = (uint32_t)wr_rng_below(rng, 5);
+    l->r.keep_every = wr_rng_below(rng, 4);
+    l->r.keep_fast = (uint32_t)wr_rng_below(rng, 4);
+    l->r.two_tiers = wr_rng_below(rng, 3) > 0;
+    l->r.verify = wr_rng_below(rng, 2);
+    l->r.after = wr_rng_below(rng, 4) == 0 ? wr_rng_below(rng, 20)
+                                           : WEIR_LATEST;
+    l->n = (size_t)wr_rng_below(rng, MOST + 1);
+    for (size_t i = 0; i < l->n; i++) {
+        weir_ckpt_entry *e = &l->e[i];
+
+        step += wr_rng_below(rng, 3) + (i > 0);
+        e->step = step;
+        e->pinned = wr_rng_below(rng, 8) == 0;
+        e->fast = (enum weir_copy)wr_rng_below(rng, 4);
+        if (l->r.two_tiers)
+            e->slow = (enum weir_copy)wr_rng_below(rng, 4);
+        if (e->fast == WEIR_COPY_NONE && e->slow == WEIR_COPY_NONE)
+            e->fast = WEIR_COPY_COMPLETE;
+    }
+}
+
+/* What must hold whatever the rules are. */
+static void check_safe(const struct list *l, const struct wr_verdict *v)
+{
+    bool had_verified = false, has_verified = false;
+    size_t had_good = 0, has_good = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const weir_ckpt_entry *e = &l->e[i];
+        bool fast = whole(e->fast), slow = whole(e->slow);
+        bool fast_left = fast && !v[i].fast_goes;
+        bool slow_left = slow && !v[i].slow_goes;
+
+        assert_false(e->fast == WEIR_COPY_NONE && v[i].fast_goes);
+        assert_false(e->slow == WEIR_COPY_NONE && v[i].slow_goes);
+        if (!counts(l, i)) {
+            assert_false(fast_left || slow_left);
+            continue;
+        }
+        if (l->r.two_tiers && fast && !drained(l, i))
+            assert_true(fast_left);
+        if (wanted(l, i) && (fast || slow))
+            assert_true(fast_left || slow_left);
+        /* a whole fast copy that is left alone would be drained again */
+        if (l->r.two_tiers && fast_left && slow)
+            assert_true(slow_left);
+        had_good += fast || slow;
+        has_good += fast_left || slow_left;
+        had_verified |= e->fast == WEIR_COPY_VERIFIED ||
+                        e->slow == WEIR_COPY_VERIFIED;
+        has_verified |= (e->fast == WEIR_COPY_VERIFIED && fast_left) ||
+                        (e->slow == WEIR_COPY_VERIFIED && slow_left);
+    }
+    assert_true(has_verified || !had_verified);
+    assert_true(had_good == 0 || has_good > 0);
+    if (l->r.keep_last > 0)
+        assert_true(has_good >= had_good || has_good >= l->r.keep_last);
+    else
+        assert_true(has_good == had_good);
+}
+
+static void check_again(const struct list *l, const struct wr_verdict *v)
+{
+    struct wr_verdict again[MOST];
+    struct list left = {.r = l->r};
+
+    for (size_t i = 0; i < l->n; i++) {
+        weir_ckpt_entry e = l->e[i];
+
+        if (v[i].fast_goes)
+            e.fast = WEIR_COPY_NONE;
+        if (v[i].slow_goes)
+            e.slow = WEIR_COPY_NONE;
+        if (e.fast != WEIR_COPY_NONE || e.slow != WEIR_COPY_NONE)
+            left.e[left.n++] = e;
+    }
+    wr_retention_judge(&left.r, left.e, left.n, again);
+    for (size_t i = 0; i < left.n; i++) {
+        assert_false(again[i].fast_goes);
+        assert_false(again[i].slow_goes);
+    }
+}
+
+static void test_random(void **state)
+{
+    struct wr_rng rng = {.seed = 5, .stream = 14};
+    size_t gone = 0;
+
+    (void)state;
+    for (unsigned n = 0; n < CASES; n++) {
+        struct wr_verdict v[MOST];
+        struct list l;
+
+        draw(&rng, &l);
+        wr_retention_judge(&l.r, l.e, l.n, v);
+        for (size_t i = 0; i < l.n; i++) {
+            assert_int_equal(v[i].fast_goes, l.e[i].fast != WEIR_COPY_NONE &&
+                                                 !model_fast_stays(&l, i));
+            assert_int_equal(v[i].slow_goes, l.e[i].slow != WEIR_COPY_NONE &&
+                                                 !model_slow_stays(&l, i));
+            gone += v[i].fast_goes + v[i].slow_goes;
+        }
+        check_safe(&l, v);
+        check_again(&l, v);
+    }
+    assert_true(gone > CASES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_random),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
