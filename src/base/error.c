@@ -29,6 +29,14 @@ int wr_fail(weir_err *err, int code, const char *fmt, ...)
     return code;
 }
 
+static const char *reason(int os_errno, char *buf, size_t cap)
+{
+    /* The system's text tells of too many links; where none may be, one is. */
+    if (os_errno == ELOOP)
+        return "a symbolic link is in the way";
+    return strerror_r(os_errno, buf, cap); /* GNU: not always in `buf` */
+}
+
 int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 {
     int code = wr_error_from_errno(os_errno);
@@ -42,9 +50,8 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
     set_message(err, fmt, ap);
     va_end(ap);
     used = strlen(err->msg);
-    /* GNU strerror_r: returns the text, which may or may not be in `text`. */
     snprintf(err->msg + used, sizeof(err->msg) - used, ": %s",
-             strerror_r(os_errno, text, sizeof(text)));
+             reason(os_errno, text, sizeof(text)));
     err->code = code;
     err->os_errno = os_errno;
     return code;
@@ -75,6 +82,7 @@ int wr_error_from_errno(int os_errno)
         return WEIR_ENOENT;
     case EACCES:
     case EPERM:
+    case ELOOP:
         return WEIR_EACCES;
     case EEXIST:
     case ENOTEMPTY:
@@ -82,6 +90,11 @@ int wr_error_from_errno(int os_errno)
     case ENOSPC:
     case EDQUOT:
         return WEIR_ENOSPC;
+    case EBUSY:
+    case EAGAIN:
+        return WEIR_EBUSY;
+    case ETIMEDOUT:
+        return WEIR_ETIMEDOUT;
     case ENOMEM:
         return WEIR_ENOMEM;
     case EINVAL:

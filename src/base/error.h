@@ -20,7 +20,8 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* WEIR_E... for an errno value. */
+/* WEIR_E... for an errno value. A symbolic link where none is followed (ELOOP)
+ * is WEIR_EACCES. */
 int wr_error_from_errno(int os_errno);
 
 #endif

@@ -374,6 +374,15 @@ static int emu_object_sync(struct wr_object *o, weir_err *err)
     return r;
 }
 
+static int emu_object_lock(struct wr_object *o, weir_err *err)
+{
+    struct wr_object *inner = to_object(o)->inner;
+
+    if (!inner->ops->lock)
+        return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+    return inner->ops->lock(inner, err);
+}
+
 static int emu_object_resize(struct wr_object *o, uint64_t size, weir_err *err)
 {
     struct emu_object *eo = to_object(o);
@@ -403,6 +412,7 @@ static const struct wr_object_ops emu_object_ops = {
     .read = emu_object_read,
     .write = emu_object_write,
     .sync = emu_object_sync,
+    .lock = emu_object_lock,
     .resize = emu_object_resize,
     .close = emu_object_close,
 };
@@ -520,6 +530,13 @@ static int emu_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
     return inner->ops->space(inner, ret_bytes, err);
 }
 
+static bool emu_forgets(struct wr_store *st)
+{
+    struct wr_store *inner = to_store(st)->inner;
+
+    return inner->ops->forgets && inner->ops->forgets(inner);
+}
+
 static bool emu_local_path(struct wr_store *st, const char *path, char *buf,
                            size_t cap)
 {
@@ -541,5 +558,6 @@ const struct wr_storage_ops wr_storage_emu = {
     .change = emu_change,
     .queue_open = emu_queue_open,
     .space = emu_space,
+    .forgets = emu_forgets,
     .local_path = emu_local_path,
 };

@@ -321,6 +321,15 @@ static int fault_object_sync(struct wr_object *o, weir_err *err)
     return fo->inner->ops->sync(fo->inner, err);
 }
 
+static int fault_object_lock(struct wr_object *o, weir_err *err)
+{
+    struct wr_object *inner = to_object(o)->inner;
+
+    if (!inner->ops->lock)
+        return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+    return inner->ops->lock(inner, err);
+}
+
 static int fault_object_resize(struct wr_object *o, uint64_t size,
                                weir_err *err)
 {
@@ -351,6 +360,7 @@ static const struct wr_object_ops fault_object_ops = {
     .read = fault_object_read,
     .write = fault_object_write,
     .sync = fault_object_sync,
+    .lock = fault_object_lock,
     .resize = fault_object_resize,
     .close = fault_object_close,
 };
@@ -456,6 +466,13 @@ static int fault_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
     return inner->ops->space(inner, ret_bytes, err);
 }
 
+static bool fault_forgets(struct wr_store *st)
+{
+    struct wr_store *inner = to_store(st)->inner;
+
+    return inner->ops->forgets && inner->ops->forgets(inner);
+}
+
 static bool fault_local_path(struct wr_store *st, const char *path, char *buf,
                              size_t cap)
 {
@@ -477,5 +494,6 @@ const struct wr_storage_ops wr_storage_fault = {
     .change = fault_change,
     .queue_open = fault_queue_open,
     .space = fault_space,
+    .forgets = fault_forgets,
     .local_path = fault_local_path,
 };

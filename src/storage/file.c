@@ -5,11 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -76,6 +78,7 @@ static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     fs->store.ops = &wr_storage_file;
     fs->dir_fd = -1;
+    fs->own = flags & WR_STORE_OWN;
     if (S_ISDIR(sb.st_mode))
         r = (dir = strdup(rest)) ? 0 : WEIR_ENOMEM;
     else
@@ -103,9 +106,17 @@ out:
 static int file_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
                      weir_err *err)
 {
+    struct file_store *fs = to_store(st);
+    int flags = AT_EMPTY_PATH | (fs->own ? AT_SYMLINK_NOFOLLOW : 0), r;
+    struct wr_file_at at;
     struct stat sb;
 
-    if (fstatat(to_store(st)->dir_fd, path, &sb, AT_EMPTY_PATH) < 0)
+    r = wr_file_at_open(fs, path, &at);
+    if (r == 0) {
+        r = fstatat(at.fd, at.name, &sb, flags);
+        wr_file_at_close(&at);
+    }
+    if (r < 0)
         return wr_fail_errno(err, errno, "'%s'", path);
     ret->kind = kind_of(sb.st_mode);
     ret->size = (uint64_t)sb.st_size;
@@ -116,8 +127,9 @@ static int file_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
     return 0;
 }
 
-static int list_entries(DIR *dir, wr_list_fn fn, void *arg)
+static int list_entries(DIR *dir, bool own, wr_list_fn fn, void *arg)
 {
+    int flags = own ? AT_SYMLINK_NOFOLLOW : 0;
     struct dirent *d;
 
     /* errno tells the end from an error, and what is below changes it. */
@@ -130,7 +142,7 @@ static int list_entries(DIR *dir, wr_list_fn fn, void *arg)
             continue;
         if (d->d_type == DT_DIR) {
             e.kind = WR_KIND_DIR;
-        } else if (fstatat(dirfd(dir), d->d_name, &sb, 0) < 0) {
+        } else if (fstatat(dirfd(dir), d->d_name, &sb, flags) < 0) {
             e.kind = WR_KIND_OTHER; /* gone, or a link to nothing */
         } else {
             e.kind = kind_of(sb.st_mode);
@@ -151,8 +163,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
     DIR *dir;
     int fd, r;
 
-    fd = openat(fs->dir_fd, *path ? path : ".",
-                O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fd = wr_file_open_dir(fs, path);
     if (fd < 0)
         return wr_fail_errno(err, errno, "'%s': cannot open folder", shown);
     dir = fdopendir(fd);
@@ -161,7 +172,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     errno = 0;
-    r = list_entries(dir, fn, arg);
+    r = list_entries(dir, fs->own, fn, arg);
     if (r == 0 && errno)
         r = wr_fail_errno(err, errno, "'%s': cannot list", shown);
     closedir(dir);
@@ -172,55 +183,67 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
 
 static int sync_dir(struct file_store *fs, const char *path)
 {
-    int fd = openat(fs->dir_fd, *path ? path : ".",
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int r;
+    int fd = wr_file_open_dir(fs, path), r, e;
 
     if (fd < 0)
         return -1;
     r = fsync(fd);
+    e = errno;
     close(fd);
+    errno = e;
     return r;
 }
 
-static int remove_entry(struct file_store *fs, const char *path)
+static int remove_entry(const struct wr_file_at *at)
 {
-    if (unlinkat(fs->dir_fd, path, 0) == 0)
+    if (unlinkat(at->fd, at->name, 0) == 0)
         return 0;
-    return errno == EISDIR ? unlinkat(fs->dir_fd, path, AT_REMOVEDIR) : -1;
+    return errno == EISDIR ? unlinkat(at->fd, at->name, AT_REMOVEDIR) : -1;
+}
+
+/* 0, or -1 and errno. */
+static int change_entry(struct file_store *fs, enum wr_change what,
+                        const char *path, const char *to)
+{
+    struct wr_file_at at, there;
+    int r;
+
+    if (wr_file_at_open(fs, path, &at) < 0)
+        return -1;
+    if (what == WR_MKDIR) {
+        r = mkdirat(at.fd, at.name, 0777);
+    } else if (what == WR_REMOVE) {
+        r = remove_entry(&at);
+    } else {
+        r = wr_file_at_open(fs, to, &there);
+        if (r == 0) {
+            r = wr_file_rename(&at, &there, what == WR_RENAME);
+            wr_file_at_close(&there);
+        }
+    }
+    wr_file_at_close(&at);
+    return r;
 }
 
 static int file_change(struct wr_store *st, enum wr_change what,
                        const char *path, const char *to, weir_err *err)
 {
     static const char *const verbs[] = {
-        [WR_MKDIR] = "create folder",  [WR_REMOVE] = "remove",
-        [WR_RENAME] = "rename",        [WR_RENAME_NEW] = "rename",
+        [WR_MKDIR] = "create folder",
+        [WR_REMOVE] = "remove",
         [WR_SYNC_DIR] = "sync folder",
     };
     struct file_store *fs = to_store(st);
-    int r = -1;
+    int r = what == WR_SYNC_DIR ? sync_dir(fs, path)
+                                : change_entry(fs, what, path, to);
 
-    switch (what) {
-    case WR_MKDIR:
-        r = mkdirat(fs->dir_fd, path, 0777);
-        break;
-    case WR_REMOVE:
-        r = remove_entry(fs, path);
-        break;
-    case WR_RENAME:
-        r = renameat(fs->dir_fd, path, fs->dir_fd, to);
-        break;
-    case WR_RENAME_NEW:
-        r = renameat2(fs->dir_fd, path, fs->dir_fd, to, RENAME_NOREPLACE);
-        break;
-    case WR_SYNC_DIR:
-        r = sync_dir(fs, path);
-        break;
-    }
-    if (r < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot %s", path, verbs[what]);
-    return 0;
+    if (r == 0)
+        return 0;
+    if (what == WR_RENAME || what == WR_RENAME_NEW)
+        return wr_fail_errno(err, errno, "'%s': cannot rename to '%s'", path,
+                             to);
+    return wr_fail_errno(err, errno, "'%s': cannot %s", *path ? path : fs->root,
+                         verbs[what]);
 }
 
 static int file_queue_open(struct wr_store *st,
@@ -250,12 +273,22 @@ static int file_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
     return 0;
 }
 
+static bool file_forgets(struct wr_store *st)
+{
+    struct statfs sf;
+
+    return fstatfs(to_store(st)->dir_fd, &sf) == 0 &&
+           (sf.f_type == TMPFS_MAGIC || sf.f_type == RAMFS_MAGIC);
+}
+
 static bool file_local_path(struct wr_store *st, const char *path, char *buf,
                             size_t cap)
 {
     const char *root = to_store(st)->root;
     int n;
 
+    if (to_store(st)->own) /* who takes that path follows links */
+        return false;
     if (*path == '/')
         n = snprintf(buf, cap, "%s", path);
     else
@@ -274,5 +307,6 @@ const struct wr_storage_ops wr_storage_file = {
     .change = file_change,
     .queue_open = file_queue_open,
     .space = file_space,
+    .forgets = file_forgets,
     .local_path = file_local_path,
 };

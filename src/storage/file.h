@@ -11,15 +11,23 @@ struct file_store {
     struct wr_store store;
     int dir_fd; /* owned: the folder that paths start from */
     char *root; /* owned: its path, for messages */
+    bool own;   /* WR_STORE_OWN */
+};
+
+/* Where a name is: for the calls that end in "at". */
+struct wr_file_at {
+    int fd;           /* its folder; the store's unless `opened` */
+    const char *name; /* borrowed */
+    bool opened;
 };
 
 struct file_object {
     struct wr_object object;
-    int fd;               /* owned */
-    atomic_int direct_fd; /* owned; see wr_file_direct_fd */
-    int dir_fd;           /* borrowed from the store */
-    int access;           /* O_RDONLY or O_RDWR */
-    char *path;           /* owned */
+    int fd;                      /* owned */
+    atomic_int direct_fd;        /* owned; see wr_file_direct_fd */
+    const struct file_store *fs; /* borrowed */
+    int access;                  /* O_RDONLY or O_RDWR */
+    char *path;                  /* owned */
 };
 
 /* The range that is really asked for: the aligned one of a direct read; a
@@ -52,6 +60,22 @@ void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total);
 /* Settles a failed one. */
 void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
                           int e);
+
+/* --- file_path.c: all return -1 and set errno. --- */
+
+/* Opens a file. In an own store links are ELOOP, what is no file is EISDIR or
+ * ENXIO, and a file of several names cannot be opened for writing (EMLINK). */
+int wr_file_open(const struct file_store *fs, const char *path, int flags);
+/* Opens a folder; path "" is the store itself. */
+int wr_file_open_dir(const struct file_store *fs, const char *path);
+/* Finds the folder of a name; done with wr_file_at_close, which keeps errno. */
+int wr_file_at_open(const struct file_store *fs, const char *path,
+                    struct wr_file_at *ret);
+void wr_file_at_close(struct wr_file_at *at);
+
+/* Without `replace` EEXIST when there is something. -1: errno. */
+int wr_file_rename(const struct wr_file_at *from, const struct wr_file_at *to,
+                   bool replace);
 
 int wr_file_object_open(struct wr_store *st, const char *path,
                         enum wr_open_mode mode, struct wr_object **ret,

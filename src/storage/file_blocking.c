@@ -66,10 +66,10 @@ static int open_for_read(struct blocking_queue *bq, const struct wr_io *rd,
     int fd = -1;
 
     if (bq->direct)
-        fd = openat(bq->fs->dir_fd, rd->path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+        fd = wr_file_open(bq->fs, rd->path, O_RDONLY | O_DIRECT);
     *ret_direct = fd >= 0;
     if (fd < 0)
-        fd = openat(bq->fs->dir_fd, rd->path, O_RDONLY | O_CLOEXEC);
+        fd = wr_file_open(bq->fs, rd->path, O_RDONLY);
     return fd;
 }
 

@@ -28,7 +28,7 @@ static struct file_object *to_object(struct wr_object *o)
 /* The same file once more: -1 when its name is another's by now. */
 static int open_direct(const struct file_object *fo)
 {
-    int fd = openat(fo->dir_fd, fo->path, fo->access | O_DIRECT | O_CLOEXEC);
+    int fd = wr_file_open(fo->fs, fo->path, fo->access | O_DIRECT);
     struct stat a, b;
 
     if (fd < 0)
@@ -101,6 +101,22 @@ static int object_sync(struct wr_object *o, weir_err *err)
     return 0;
 }
 
+static int object_lock(struct wr_object *o, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    /* Of the open file, not of the process: another open of it here is another
+     * owner, and closing that gives nothing up. The kernel does not say whose
+     * such a lock is. */
+    if (fcntl(fo->fd, F_OFD_SETLK, &whole) == 0)
+        return 0;
+    if (errno == EACCES || errno == EAGAIN)
+        return wr_fail(err, WEIR_EBUSY, "'%s': locked by another process",
+                       fo->path);
+    return wr_fail_errno(err, errno, "'%s': cannot lock", fo->path);
+}
+
 /* 0, or -1 and errno. */
 static int grow(int fd, off_t old, off_t size)
 {
@@ -143,10 +159,11 @@ static int object_close(struct wr_object *o, bool sync, weir_err *err)
 
     if (sync && fsync(fo->fd) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
+    /* The lock goes with fd, so that goes last. */
+    if (fo->direct_fd >= 0 && close(fo->direct_fd) < 0 && r == 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
     if (close(fo->fd) < 0 && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
-    if (fo->direct_fd >= 0)
-        close(fo->direct_fd);
     free(fo->path);
     free(fo);
     return r;
@@ -156,15 +173,27 @@ static const struct wr_object_ops file_object_ops = {
     .read = object_read,
     .write = object_write,
     .sync = object_sync,
+    .lock = object_lock,
     .resize = object_resize,
     .close = object_close,
 };
+
+static int fail_open(const char *path, const char *verb, int e, weir_err *err)
+{
+    if (e == EMLINK)
+        return wr_fail(err, WEIR_EACCES,
+                       "'%s': cannot %s: the file has other names (hard links)",
+                       path, verb);
+    if (e == ENXIO)
+        return wr_fail(err, WEIR_EACCES, "'%s': cannot %s: not a regular file",
+                       path, verb);
+    return wr_fail_errno(err, e, "'%s': cannot %s", path, verb);
+}
 
 int wr_file_object_open(struct wr_store *st, const char *path,
                         enum wr_open_mode mode, struct wr_object **ret,
                         weir_err *err)
 {
-    int dir = ((struct file_store *)st)->dir_fd;
     int access = mode == WR_OPEN_READ ? O_RDONLY : O_RDWR;
     int create = mode == WR_OPEN_CREATE ? O_CREAT | O_EXCL : 0;
     struct file_object *fo = calloc(1, sizeof(*fo));
@@ -174,18 +203,17 @@ int wr_file_object_open(struct wr_store *st, const char *path,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     fo->object.ops = &file_object_ops;
     fo->direct_fd = NOT_ASKED;
-    fo->dir_fd = dir;
+    fo->fs = (struct file_store *)st;
     fo->access = access;
     fo->path = strdup(path);
-    fo->fd = openat(dir, path, access | create | O_CLOEXEC, 0666);
+    fo->fd = wr_file_open(fo->fs, path, access | create);
     if (!fo->path || fo->fd < 0) {
         e = fo->fd < 0 ? errno : ENOMEM;
         if (fo->fd >= 0)
             close(fo->fd);
         free(fo->path);
         free(fo);
-        return wr_fail_errno(err, e, "'%s': cannot %s", path,
-                             create ? "create" : "open");
+        return fail_open(path, create ? "create" : "open", e, err);
     }
     *ret = &fo->object;
     return 0;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -31,6 +32,8 @@ struct slot {
     size_t total;  /* bytes of the span that are there */
     uint32_t turn; /* tells answers of this use from those of an earlier one */
     bool broken;   /* its chain was torn apart: see mend_chain */
+    int own_fd;    /* owned: of a read by path in an own store; else -1 */
+    int own_errno; /* why there is none */
 };
 
 struct uring_queue {
@@ -66,11 +69,13 @@ static void push_io(struct uring_queue *uq, struct slot *s)
     uint8_t *at = (uint8_t *)s->rd->buf + s->total;
     unsigned rest = (unsigned)WR_MIN(s->span.len - s->total, ONCE_MAX);
     uint64_t offset = s->span.offset + s->total;
-    int fd = wr_file_fd(s->rd, &s->span);
+    int fd = s->own_fd >= 0 ? s->own_fd : wr_file_fd(s->rd, &s->span);
 
     if (s->rd->op == WR_IO_WRITE) {
         io_uring_prep_write(sqe, fd, at, rest, offset);
-    } else if (s->rd->object) {
+    } else if (s->own_errno) {
+        io_uring_prep_nop(sqe);
+    } else if (s->rd->object || s->own_fd >= 0) {
         io_uring_prep_read(sqe, fd, at, rest, offset);
     } else {
         io_uring_prep_read(sqe, (int)(s - uq->slots), at, rest, offset);
@@ -90,12 +95,29 @@ static void push_open(struct uring_queue *uq, struct slot *s)
     io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_OPEN));
 }
 
+/* In an own store a file is looked at before it is read, so the kernel cannot
+ * do both in one go. Returns whether it is open for direct reads. */
+static bool open_own(struct uring_queue *uq, struct slot *s, bool direct)
+{
+    if (direct)
+        s->own_fd = wr_file_open(uq->fs, s->rd->path, O_RDONLY | O_DIRECT);
+    direct = s->own_fd >= 0;
+    if (!direct)
+        s->own_fd = wr_file_open(uq->fs, s->rd->path, O_RDONLY);
+    s->own_errno = s->own_fd < 0 ? errno : 0;
+    return direct;
+}
+
 static void start(struct uring_queue *uq, struct slot *s, bool direct)
 {
+    bool by_path = !s->rd->object && s->rd->op == WR_IO_READ;
+
+    if (by_path && uq->fs->own)
+        direct = open_own(uq, s, direct);
     s->span = wr_file_span(s->rd, direct);
     s->total = 0;
     s->turn++;
-    if (!s->rd->object && s->rd->op == WR_IO_READ)
+    if (by_path && !uq->fs->own)
         push_open(uq, s);
     push_io(uq, s);
 }
@@ -168,6 +190,10 @@ static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
 {
     struct wr_io *rd = s->rd;
 
+    if (s->own_fd >= 0)
+        close(s->own_fd);
+    s->own_fd = -1;
+    s->own_errno = 0;
     s->rd = NULL;
     s->turn++;
     if (!s->broken)
@@ -197,6 +223,10 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
 
     if (s->broken) {
         wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, ENOMEM);
+        return finish(uq, s);
+    }
+    if (s->own_errno) {
+        wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, s->own_errno);
         return finish(uq, s);
     }
     if (res == -EINTR || res == -EAGAIN) {
@@ -347,8 +377,10 @@ int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
         free(uq);
         return r;
     }
-    for (unsigned i = cfg->depth; i-- > 0;)
+    for (unsigned i = cfg->depth; i-- > 0;) {
+        uq->slots[i].own_fd = -1;
         uq->free_slots[uq->free_count++] = i;
+    }
     *ret = &uq->queue;
     return 0;
 }

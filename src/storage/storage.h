@@ -34,7 +34,7 @@ struct wr_stat {
 /* One entry of a listing; `name` lives during the call. */
 struct wr_entry {
     const char *name;
-    enum wr_kind kind; /* links are followed */
+    enum wr_kind kind; /* links are followed, but in own stores */
     uint64_t size;     /* files only */
 };
 
@@ -138,15 +138,17 @@ enum wr_change {
     WR_MKDIR,
     WR_REMOVE,
     WR_RENAME,     /* replaces what is there */
-    WR_RENAME_NEW, /* WEIR_EEXIST when there is something */
+    WR_RENAME_NEW, /* WEIR_EEXIST when there is something (an empty folder may
+                      be replaced where the file system knows no better) */
     WR_SYNC_DIR,
 };
 
 /* How a store is opened. OWN: it is a folder (not a file in one), and weir's
  * own. Below it no symbolic link is followed, by any operation, not even one
- * that is put there meanwhile; listings tell one as WR_KIND_OTHER; a file with
- * several names is not opened for writing. Links in the path to it are
- * followed, once, when it is opened. */
+ * that is put there meanwhile (WEIR_EACCES); listings and stat tell one as
+ * WR_KIND_OTHER; a file with several names is not opened for writing, and what
+ * is no file is not opened at all; paths have no "..". Links in the path to it
+ * are followed, once, when it is opened. */
 enum wr_store_flags { WR_STORE_OWN = 1 };
 
 /* First member of every backend's store. */
@@ -187,7 +189,7 @@ struct wr_storage_ops {
      * synced (a tmpfs). */
     bool (*forgets)(struct wr_store *st);
     /* optional (NULL: none): a path that the kernel knows for `path`, for the
-     * page cache tools; false when it does not fit. */
+     * page cache tools; false when it does not fit, and in own stores. */
     bool (*local_path)(struct wr_store *st, const char *path, char *buf,
                        size_t cap);
 };

@@ -59,7 +59,8 @@ struct wr_store *open_store(const struct place *pl, const char *name,
     weir_err err;
 
     snprintf(url, sizeof(url), "%s%s%s", pl->be->prefix, pl->dir, name);
-    if (wr_store_open(url, &st, ret_leaf, &err) < 0)
+    if (wr_store_open_with(url, pl->be->own ? WR_STORE_OWN : 0, &st, ret_leaf,
+                           &err) < 0)
         fail_msg("%s", err.msg);
     return st;
 }

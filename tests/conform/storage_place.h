@@ -14,6 +14,7 @@ struct backend {
     enum weir_io io;
     bool direct;
     bool lazy;
+    bool own; /* opened with WR_STORE_OWN */
 };
 
 struct place {
@@ -54,5 +55,17 @@ void writes_where_none_can_be(void **state);
 void open_to_write_what_exists(void **state);
 void sync_and_resize(void **state);
 void space_is_known(void **state);
+
+/* The tests of names and locks (storage_change.c). */
+void renames_that_replace_nothing(void **state);
+void locks_have_one_holder(void **state);
+void stores_in_memory_forget(void **state);
+
+/* The tests of own stores (storage_own.c). */
+void links_are_not_followed(void **state);
+void paths_stay_below(void **state);
+void strange_files_are_not_opened(void **state);
+void a_root_may_be_behind_links(void **state);
+void folders_that_become_links(void **state);
 
 #endif

@@ -74,13 +74,24 @@ static void codes_of_errno(void **state)
     static const struct {
         int os_errno, code;
     } table[] = {
-        {ENOENT, WEIR_ENOENT},  {ENOTDIR, WEIR_ENOENT},
-        {EACCES, WEIR_EACCES},  {EPERM, WEIR_EACCES},
-        {EEXIST, WEIR_EEXIST},  {ENOTEMPTY, WEIR_EEXIST},
-        {ENOSPC, WEIR_ENOSPC},  {EDQUOT, WEIR_ENOSPC},
-        {ENOMEM, WEIR_ENOMEM},  {EINVAL, WEIR_EINVAL},
-        {ENOSYS, WEIR_ENOTSUP}, {ECANCELED, WEIR_ECANCELED},
-        {EIO, WEIR_EIO},        {EISDIR, WEIR_EIO},
+        {ENOENT, WEIR_ENOENT},
+        {ENOTDIR, WEIR_ENOENT},
+        {EACCES, WEIR_EACCES},
+        {EPERM, WEIR_EACCES},
+        {EEXIST, WEIR_EEXIST},
+        {ENOTEMPTY, WEIR_EEXIST},
+        {ENOSPC, WEIR_ENOSPC},
+        {EDQUOT, WEIR_ENOSPC},
+        {ENOMEM, WEIR_ENOMEM},
+        {EINVAL, WEIR_EINVAL},
+        {ENOSYS, WEIR_ENOTSUP},
+        {ECANCELED, WEIR_ECANCELED},
+        {EIO, WEIR_EIO},
+        {EISDIR, WEIR_EIO},
+        {EBUSY, WEIR_EBUSY},
+        {EAGAIN, WEIR_EBUSY},
+        {ETIMEDOUT, WEIR_ETIMEDOUT},
+        {ELOOP, WEIR_EACCES},
     };
 
     (void)state;
