@@ -8,7 +8,7 @@
  *                          fast as new ones
  *     .trash-*             on its way out
  *     .weir/lock           locked by the writer
- *     .weir/epoch          counts writers; another number: fenced off
+ *     .weir/epoch          counts writers; another one's: fenced off
  *     .weir/pin-N, .weir/verified-N   marks of step N; the latter holds the
  *                          manifest's id
  *
@@ -28,12 +28,14 @@
 #define WR_TIER_PATH 96 /* of anything in a tier */
 
 struct wr_tier {
-    struct wr_store *store; /* owned */
-    char *shown;            /* owned: its URL, for messages */
-    const char *label;      /* "fast" or "slow"; static */
-    struct wr_object *lock; /* owned; NULL: not the writer */
-    uint64_t epoch;         /* of this writer */
-    unsigned slots;         /* .slot-* kept at most [1] */
+    struct wr_store *store;      /* owned */
+    char *shown;                 /* owned: its URL, for messages */
+    const char *label;           /* "fast" or "slow"; static */
+    struct wr_object *lock;      /* owned; NULL: not the writer */
+    uint64_t epoch;              /* of this writer */
+    char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
+                                    same epoch */
+    unsigned slots;              /* .slot-* kept at most [1] */
 };
 
 /* Opens the folder; its last part is made when it is missing (and `create`),

@@ -1,0 +1,248 @@
+/* tier.c - one folder of saved steps: opening it, and what is there.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Becoming the writer is in tier_claim.c, new steps in tier_publish.c, taking
+ * away in tier_remove.c, marks in tier_mark.c, names in tier_name.c. */
+#include "checkpoint/tier.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "checkpoint/tier_private.h"
+
+#define SLOTS 1 /* kept, unless the caller says otherwise */
+
+/* --- opening --- */
+
+int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
+                 struct wr_tier **ret, weir_err *err)
+{
+    struct wr_tier *t = calloc(1, sizeof(*t));
+    size_t len = strlen(shown);
+
+    while (len > 1 && shown[len - 1] == '/')
+        len--;
+    if (t)
+        t->shown = strndup(shown, len);
+    if (!t || !t->shown) {
+        free(t);
+        wr_store_close(st);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    t->store = st;
+    t->label = label;
+    t->slots = SLOTS;
+    *ret = t;
+    return 0;
+}
+
+/* Makes the last part of `url` where it is missing, and syncs its entry. */
+static int make_folder(const char *url, weir_err *err)
+{
+    struct wr_store *st = NULL;
+    char *parent, *name;
+    int r;
+
+    r = wr_url_split(url, &parent, &name, err);
+    if (r < 0)
+        return r;
+    r = wr_store_open_own(parent, &st, err);
+    if (r < 0)
+        goto out;
+    if (!st->ops->change) {
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': read-only storage", parent);
+        goto out;
+    }
+    r = st->ops->change(st, WR_MKDIR, name, NULL, err);
+    if (r == 0 || r == WEIR_EEXIST)
+        r = st->ops->change(st, WR_SYNC_DIR, "", NULL, err);
+out:
+    wr_store_close(st);
+    free(parent);
+    free(name);
+    return r;
+}
+
+int wr_tier_open(const char *url, const char *label, bool create,
+                 struct wr_tier **ret, weir_err *err)
+{
+    struct wr_store *st;
+    weir_err why;
+    int r;
+
+    r = wr_store_open_own(url, &st, &why);
+    if (r == WEIR_ENOENT && create) {
+        r = make_folder(url, &why);
+        if (r == 0)
+            r = wr_store_open_own(url, &st, &why);
+    } else if (r == 0 && create) {
+        /* Who made it may have died before its entry was synced. A parent that
+         * this user cannot open is no reason to refuse a folder that is there.
+         */
+        make_folder(url, NULL);
+    }
+    if (r < 0) {
+        if (err)
+            *err = why;
+        return r;
+    }
+    return wr_tier_wrap(st, url, label, ret, err);
+}
+
+void wr_tier_close(struct wr_tier *t)
+{
+    if (!t)
+        return;
+    if (t->lock)
+        t->lock->ops->close(t->lock, /* sync= */ false, NULL);
+    wr_store_close(t->store);
+    free(t->shown);
+    free(t);
+}
+
+/* --- what is there --- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+int wr_tier_steps(struct wr_tier *t, uint64_t **ret, size_t *ret_count,
+                  weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    uint64_t *steps = NULL;
+    size_t count = 0;
+    int r;
+
+    r = wr_tier_entries_read(t, "", &in, err);
+    if (r < 0)
+        goto out;
+    steps = malloc((in.count + 1) * sizeof(*steps));
+    if (!steps) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < in.count; i++)
+        if (in.all[i].kind == WR_KIND_DIR &&
+            wr_name_in_root(in.all[i].name, &steps[count]) == WR_NAME_STEP)
+            count++;
+    qsort(steps, count, sizeof(*steps), by_number);
+    *ret = steps;
+    *ret_count = count;
+out:
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+bool wr_tier_has(struct wr_tier *t, uint64_t step)
+{
+    char path[WR_TIER_PATH];
+    struct wr_stat is;
+
+    wr_name_step(step, path);
+    return wr_tier_stat(t, path, &is, NULL) == 0 && is.kind == WR_KIND_DIR;
+}
+
+void wr_tier_shard_path(uint64_t step, uint32_t rank, char ret[WR_TIER_PATH])
+{
+    char dir[WR_TIER_PATH], name[WR_SHARD_NAME];
+
+    wr_name_step(step, dir);
+    wr_shard_name(rank, name);
+    wr_name_join(dir, name, ret);
+}
+
+/* --- manifests --- */
+
+/* A part of a step is missing: the step is damaged, or was taken away. */
+static int part_missing(struct wr_tier *t, uint64_t step, const char *path,
+                        weir_err *err)
+{
+    if (!wr_tier_has(t, step))
+        return wr_fail(err, WEIR_ENOENT, "'%s': no step %" PRIu64, t->shown,
+                       step);
+    return wr_fail(err, WEIR_EDAMAGED, "'%s/%s': missing", t->shown, path);
+}
+
+static int read_manifest(struct wr_tier *t, uint64_t step,
+                         struct wr_manifest *ret, weir_err *err)
+{
+    char dir[WR_TIER_PATH], path[WR_TIER_PATH], *text = NULL, *name = NULL;
+    size_t len;
+    int r;
+
+    wr_name_step(step, dir);
+    wr_name_join(dir, WR_MANIFEST_NAME, path);
+    r = wr_tier_slurp(t, path, WR_MANIFEST_MAX, &text, &len, err);
+    if (r == WEIR_ENOENT)
+        return part_missing(t, step, path, err);
+    if (r < 0)
+        return r;
+    if (asprintf(&name, "%s/%s", t->shown, path) < 0) {
+        name = NULL;
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    } else {
+        r = wr_manifest_parse(text, len, name, ret, err);
+    }
+    if (r == 0 && ret->step != step) {
+        r = wr_fail(err, WEIR_EDAMAGED, "'%s': is that of step %" PRIu64, name,
+                    ret->step);
+        wr_manifest_done(ret);
+    }
+    free(name);
+    free(text);
+    return r;
+}
+
+int wr_tier_check_shard(struct wr_tier *t, const char *dir,
+                        const struct wr_shard *s, weir_err *err)
+{
+    char path[WR_TIER_PATH];
+    struct wr_stat is;
+    int r;
+
+    wr_name_join(dir, s->name, path);
+    r = wr_tier_stat(t, path, &is, err);
+    if (r < 0)
+        return r;
+    if (is.kind != WR_KIND_FILE)
+        return wr_fail(err, WEIR_EDAMAGED, "'%s/%s': not a file", t->shown,
+                       path);
+    if (is.size != s->size)
+        return wr_fail(err, WEIR_EDAMAGED,
+                       "'%s/%s': has %" PRIu64 " bytes and not %" PRIu64,
+                       t->shown, path, is.size, s->size);
+    return 0;
+}
+
+int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
+                     weir_err *err)
+{
+    char dir[WR_TIER_PATH], path[WR_TIER_PATH];
+    struct wr_manifest m = {0};
+    int r;
+
+    r = read_manifest(t, step, &m, err);
+    if (r < 0)
+        return r;
+    wr_name_step(step, dir);
+    for (uint32_t i = 0; i < m.world && r == 0; i++) {
+        r = wr_tier_check_shard(t, dir, &m.shards[i], err);
+        if (r == WEIR_ENOENT) {
+            wr_tier_shard_path(step, i, path);
+            r = part_missing(t, step, path, err);
+        }
+    }
+    if (r < 0)
+        wr_manifest_done(&m);
+    else
+        *ret = m;
+    return r;
+}
