@@ -75,6 +75,16 @@ size_t wr_text_width(const char *s)
     return columns;
 }
 
+bool wr_text_is_utf8(const char *s)
+{
+    uint32_t point;
+    size_t n = 1;
+
+    for (; *s && n; s += n)
+        n = decode(s, &point);
+    return n;
+}
+
 size_t wr_text_fit(const char *s, size_t columns)
 {
     size_t used = 0, at = 0, len;

@@ -10,6 +10,8 @@
  * take none, bytes that are not UTF-8 one each. */
 size_t wr_text_width(const char *s);
 
+bool wr_text_is_utf8(const char *s);
+
 /* `s` with what a terminal or JSON cannot show as \xNN, into buf, which is
  * returned: bytes that are not UTF-8, and if `controls`, control characters with
  * those that turn the direction of text (U+202E...). */

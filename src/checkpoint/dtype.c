@@ -7,9 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
-
-#define NAME_SHOWN 120 /* of a tensor, in messages */
+#include "checkpoint/shown.h"
 
 static const struct {
     const char *name;
@@ -42,34 +40,32 @@ bool wr_dtype_find(const char *name, enum weir_dtype *ret)
 
 int wr_tensor_bytes(const weir_tensor *t, uint64_t *ret, weir_err *err)
 {
-    char shown[NAME_SHOWN];
     unsigned width = wr_dtype_bits(t->dtype);
+    const char *name = t->name ? t->name : "";
     uint64_t bits = 1;
     bool fits = true;
 
-    wr_text_show(t->name ? t->name : "", /* controls= */ true, shown,
-                 sizeof(shown));
     if (!width)
-        return wr_fail(err, WEIR_EINVAL, "'%s': type %d is unknown", shown,
-                       (int)t->dtype);
+        return wr_fail(err, WEIR_EINVAL, "'%s': type %d is unknown",
+                       wr_show(name).text, (int)t->dtype);
     if (t->ndim > WEIR_TENSOR_DIMS)
         return wr_fail(err, WEIR_ELIMIT,
                        "'%s': has %" PRIu32 " dimensions, at most %d are "
                        "supported",
-                       shown, t->ndim, WEIR_TENSOR_DIMS);
+                       wr_show(name).text, t->ndim, WEIR_TENSOR_DIMS);
     /* A dimension of 0 behind others that overflow is refused too, as other
      * readers do. */
     for (uint32_t k = 0; k < t->ndim && fits; k++)
         fits = !__builtin_mul_overflow(bits, t->shape[k], &bits);
     if (!fits || __builtin_mul_overflow(bits, width, &bits))
-        return wr_fail(err, WEIR_EFORMAT,
+        return wr_fail(err, WEIR_EINVAL,
                        "'%s': the shape overflows: its size does not fit into "
                        "64 bits",
-                       shown);
+                       wr_show(name).text);
     if (bits % 8)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "'%s': %" PRIu64 " bits of %s are no whole bytes", shown,
-                       bits, wr_dtype_name(t->dtype));
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': %" PRIu64 " bits of %s are no whole bytes",
+                       wr_show(name).text, bits, wr_dtype_name(t->dtype));
     *ret = bits / 8;
     return 0;
 }

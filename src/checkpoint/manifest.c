@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "checkpoint/hex.h"
+#include "checkpoint/json.h"
 #include "checkpoint/pairs.h"
 #include "codec/crc32c.h"
 
@@ -299,18 +300,10 @@ static int check_sum(const char *text, size_t len, size_t *ret_line,
     return 0;
 }
 
-static int fail_json(const json_error_t *why, weir_err *err)
-{
-    if (json_error_code(why) == json_error_out_of_memory)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why->text);
-}
-
 static int parse(const char *text, size_t len, struct wr_manifest *ret,
                  weir_err *err)
 {
     struct wr_manifest m = {0};
-    json_error_t why;
     json_t *doc = NULL;
     size_t line = 0;
     int r = check_sum(text, len, &line, err);
@@ -319,9 +312,9 @@ static int parse(const char *text, size_t len, struct wr_manifest *ret,
         return r;
     if (memchr(text, '\n', line))
         return wr_fail(err, WEIR_EFORMAT, "has more than two lines");
-    doc = json_loadb(text, line, JSON_REJECT_DUPLICATES, &why);
-    if (!doc)
-        return fail_json(&why, err);
+    r = wr_json_load(text, line, &doc, err);
+    if (r < 0)
+        return r;
     r = manifest_from(doc, &m, err);
     json_decref(doc);
     if (r < 0) {
@@ -343,10 +336,11 @@ int wr_manifest_parse(const char *text, size_t len, const char *name,
 int wr_shard_parse(const char *text, size_t len, uint32_t chunk,
                    struct wr_shard *ret, weir_err *err)
 {
-    json_error_t why;
-    json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-    int r = doc ? shard_from(doc, chunk, ret, err) : fail_json(&why, err);
+    json_t *doc = NULL;
+    int r = wr_json_load(text, len, &doc, err);
 
+    if (r == 0)
+        r = shard_from(doc, chunk, ret, err);
     json_decref(doc);
     return r < 0 ? wr_fail_prefix(err, r, "shard") : 0;
 }

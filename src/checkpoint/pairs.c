@@ -6,18 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
-
-#define KEY_SHOWN 120
-
-static int fail_value(const char *what, const char *key, weir_err *err)
-{
-    char shown[KEY_SHOWN];
-
-    wr_text_show(key, /* controls= */ true, shown, sizeof(shown));
-    return wr_fail(err, WEIR_EFORMAT, "%s: the value of '%s' is no text", what,
-                   shown);
-}
+#include "checkpoint/shown.h"
 
 int wr_pairs_parse(json_t *object, const char *what, struct wr_st_pair **ret,
                    size_t *ret_count, weir_err *err)
@@ -36,7 +25,8 @@ int wr_pairs_parse(json_t *object, const char *what, struct wr_st_pair **ret,
     json_object_foreach(object, key, value)
     {
         if (!json_is_string(value)) {
-            r = fail_value(what, key, err);
+            r = wr_fail(err, WEIR_EFORMAT, "%s: the value of '%s' is no text",
+                        what, wr_show(key).text);
             break;
         }
         pairs[n].key = strdup(key);

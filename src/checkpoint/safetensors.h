@@ -8,6 +8,7 @@
 #ifndef WR_CHECKPOINT_SAFETENSORS_H
 #define WR_CHECKPOINT_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@
 
 #define WR_ST_MAX_JSON   100000000u
 #define WR_ST_DATA_ALIGN 4096u
+#define WR_ST_MAX_NUMBER ((UINT64_C(1) << 48) - 1) /* of the format's schema */
+#define WR_ST_METADATA   "__metadata__"
 
 struct wr_st_tensor {
     weir_tensor t;       /* its name is owned, its data NULL */
@@ -29,6 +32,7 @@ struct wr_st_pair {
 struct wr_st_head {
     struct wr_st_tensor *tensors; /* owned; in the order of their data */
     size_t count;
+    uint32_t *by_name;           /* owned: indexes of tensors, by their names */
     struct wr_st_pair *metadata; /* owned; in the order of the file */
     size_t metadata_count;
     uint64_t data_offset; /* 8 + N */
@@ -40,7 +44,7 @@ struct wr_st_head {
  * "'NAME': ...". */
 int wr_st_parse(const void *bytes, size_t len, uint64_t file_size,
                 const char *name, struct wr_st_head *ret, weir_err *err);
-void wr_st_done(struct wr_st_head *h);
+void wr_st_done(struct wr_st_head *h); /* leaves it zeroed */
 
 /* Reads the head of a file and parses it. The bytes [0, data_offset) are
  * returned in fresh memory when ret_bytes is not NULL. */
@@ -66,5 +70,9 @@ int wr_st_print(const struct wr_st_head *h, uint8_t *buf, weir_err *err);
 /* The tensor of that name; NULL: none. */
 const struct wr_st_tensor *wr_st_find(const struct wr_st_head *h,
                                       const char *name);
+
+/* Fills h->by_name; false when memory is short. *ret_twice is a name that two
+ * tensors have, or NULL. */
+bool wr_st_index(struct wr_st_head *h, const char **ret_twice);
 
 #endif
