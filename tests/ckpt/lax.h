@@ -1,0 +1,31 @@
+/* lax.h - stores that break one rule of a safe save each.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Wrapped around a good store they make of the product what it would be without
+ * the step that is left out. A test of power cuts that does not notice is no
+ * test. */
+#ifndef LAX_H
+#define LAX_H
+
+#include "storage/storage.h"
+
+enum lax_flags {
+    LAX_NO_FSYNC = 1,      /* files are not synced */
+    LAX_NO_DIRSYNC = 2,    /* folders are not synced */
+    LAX_NO_ROOTSYNC = 4,   /* the store's own folder is not synced */
+    LAX_NO_TMPDIRSYNC = 8, /* .tmp-* folders are not synced */
+    LAX_NO_RENAME = 16,    /* steps are written where they will be seen */
+};
+
+struct lax_variant {
+    const char *name;
+    unsigned flags;
+};
+
+/* All of them, one flag each; the last one has no name. */
+extern const struct lax_variant lax_variants[];
+
+/* Takes `inner`, which may be of any backend that opens objects for writing. */
+struct wr_store *lax_wrap(struct wr_store *inner, unsigned flags);
+
+#endif
