@@ -10,10 +10,19 @@
  *   write-eio, write-enospc  the write fails so, nothing of it is done
  *   write-short[=BYTES]      BYTES (default: half of them) are written, then it
  *                            fails with an I/O error
+ *   write-flip[=OFFSET]      one bit is written wrong
  *   write-delay=MS           the answer comes that much later
- * and for syncs, those of a close included,
- *   sync-eio                 the sync fails so
- * WHEN is counted from 1, over all reads, all writes or all syncs of the store:
+ * for syncs of files, those of a close included,
+ *   sync-eio, sync-enospc    the sync fails so
+ * and for what is done with names and files,
+ *   open-eio                 opening what exists
+ *   create-eio, create-enospc, resize-eio, resize-enospc, lock-eio
+ *   close-eio                closing a file that was open for writing; it is
+ *                            closed
+ *   stat-eio, list-eio
+ *   mkdir-eio, mkdir-enospc, remove-eio, rename-eio, rename-enospc, syncdir-eio
+ *   rename-late-eio          the name is changed, and an error returned
+ * WHEN is counted from 1, over all requests of that kind in the store:
  *   N, N+, %N                number N; every one from N on; every N-th
  *   ~TEXT                    those of paths that contain TEXT
  * Without WHEN the rule holds for all of them. */
@@ -39,6 +48,7 @@ struct fault_object {
     struct fault_store *fs;  /* borrowed */
     struct wr_object *inner; /* owned */
     char *path;              /* owned */
+    bool writes;
 };
 
 /* A request on its way: the inner store sees `inner`, the caller `outer`. */
@@ -46,6 +56,7 @@ struct fault_io {
     struct wr_io inner;
     struct wr_io *outer; /* borrowed; NULL when free */
     struct wr_fault_verdict verdict;
+    void *flipped; /* owned: what is written instead; NULL */
     bool arrived;
 };
 
@@ -89,6 +100,21 @@ static void fail_io(struct wr_io *io, int os_errno, size_t got)
     io->data = io->buf;
 }
 
+/* The bytes with one bit wrong, in fresh memory; NULL when that is short. The
+ * caller's own are left alone: others may read them. */
+static void *flip_copy(const void *buf, size_t len,
+                       const struct wr_fault_rule *flip)
+{
+    uint8_t *copy = aligned_alloc(WR_DIRECT_ALIGN,
+                                  WR_ALIGN_UP(len, (size_t)WR_DIRECT_ALIGN));
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, buf, len);
+    copy[wr_fault_at(flip, len) % len] ^= 0x40;
+    return copy;
+}
+
 static void send(struct fault_queue *fq, struct wr_io *outer,
                  struct fault_io *io)
 {
@@ -105,6 +131,12 @@ static void send(struct fault_queue *fq, struct wr_io *outer,
     if (write && io->verdict.cut)
         inner->len = WR_MIN(inner->len,
                             wr_fault_at(io->verdict.cut, inner->len));
+    if (write && io->verdict.flip && inner->len) {
+        inner->buf = io->flipped = flip_copy(inner->buf, inner->len,
+                                             io->verdict.flip);
+        if (!inner->buf)
+            io->verdict.os_errno = ENOMEM;
+    }
     io->arrived = true;
     fq->in_flight++;
     if (io->verdict.os_errno || !inner->len) {
@@ -151,10 +183,16 @@ static struct wr_io *deliver(struct fault_queue *fq, struct fault_io *io)
     struct wr_io *outer = io->outer;
     struct wr_object *object = outer->object;
     size_t len = outer->len;
+    void *buf = outer->buf;
 
     *outer = io->inner;
     outer->object = object;
     outer->len = len;
+    if (outer->op == WR_IO_WRITE) {
+        outer->buf = outer->data = buf;
+        free(io->flipped);
+        io->flipped = NULL;
+    }
     if (outer->result == 0)
         spoil(outer, &io->verdict);
     io->outer = NULL;
@@ -213,6 +251,8 @@ static void fault_queue_close(struct wr_queue *q)
     struct fault_queue *fq = to_queue(q);
 
     fq->inner->ops->close(fq->inner);
+    for (unsigned i = 0; i < fq->depth; i++)
+        free(fq->ios[i].flipped);
     free(fq->ios);
     free(fq);
 }
@@ -266,6 +306,18 @@ static struct wr_fault_verdict judge(struct fault_object *fo,
     return v;
 }
 
+/* For what fails as a whole or not at all. */
+static int refuse(struct fault_store *fs, enum wr_fault_on on, const char *path,
+                  const char *verb, weir_err *err)
+{
+    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, on, path);
+
+    if (!v.os_errno)
+        return 0;
+    return wr_fail_errno(err, v.os_errno, "'%s': cannot %s", *path ? path : ".",
+                         verb);
+}
+
 static int64_t fault_object_read(struct wr_object *o, void *buf, size_t len,
                                  uint64_t offset, weir_err *err)
 {
@@ -289,6 +341,7 @@ static int fault_object_write(struct wr_object *o, const void *buf, size_t len,
 {
     struct fault_object *fo = to_object(o);
     struct wr_fault_verdict v = {0};
+    void *flipped = NULL;
     size_t part = len;
     int r = 0;
 
@@ -301,8 +354,11 @@ static int fault_object_write(struct wr_object *o, const void *buf, size_t len,
     } else if (v.os_errno) {
         part = 0;
     }
+    if (part && v.flip && !(buf = flipped = flip_copy(buf, part, v.flip)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (part)
         r = fo->inner->ops->write(fo->inner, buf, part, offset, err);
+    free(flipped);
     if (r == 0 && v.os_errno)
         r = wr_fail_errno(err, v.os_errno, "'%s': cannot write", fo->path);
     return r;
@@ -311,46 +367,49 @@ static int fault_object_write(struct wr_object *o, const void *buf, size_t len,
 static int fault_object_sync(struct wr_object *o, weir_err *err)
 {
     struct fault_object *fo = to_object(o);
-    struct wr_fault_verdict v;
+    int r;
 
     if (!fo->inner->ops->sync)
         return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
-    v = judge(fo, WR_FAULT_SYNC);
-    if (v.os_errno)
-        return wr_fail_errno(err, v.os_errno, "'%s': cannot sync", fo->path);
-    return fo->inner->ops->sync(fo->inner, err);
+    r = refuse(fo->fs, WR_FAULT_SYNC, fo->path, "sync", err);
+    return r < 0 ? r : fo->inner->ops->sync(fo->inner, err);
 }
 
 static int fault_object_lock(struct wr_object *o, weir_err *err)
 {
-    struct wr_object *inner = to_object(o)->inner;
+    struct fault_object *fo = to_object(o);
+    int r;
 
-    if (!inner->ops->lock)
+    if (!fo->inner->ops->lock)
         return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
-    return inner->ops->lock(inner, err);
+    r = refuse(fo->fs, WR_FAULT_LOCK, fo->path, "lock", err);
+    return r < 0 ? r : fo->inner->ops->lock(fo->inner, err);
 }
 
 static int fault_object_resize(struct wr_object *o, uint64_t size,
                                weir_err *err)
 {
-    struct wr_object *inner = to_object(o)->inner;
+    struct fault_object *fo = to_object(o);
+    int r;
 
-    if (!inner->ops->resize)
+    if (!fo->inner->ops->resize)
         return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
-    return inner->ops->resize(inner, size, err);
+    r = refuse(fo->fs, WR_FAULT_RESIZE, fo->path, "resize", err);
+    return r < 0 ? r : fo->inner->ops->resize(fo->inner, size, err);
 }
 
 static int fault_object_close(struct wr_object *o, bool sync, weir_err *err)
 {
     struct fault_object *fo = to_object(o);
-    struct wr_fault_verdict v = {0};
-    int r;
+    int r = 0, inner;
 
     if (sync)
-        v = judge(fo, WR_FAULT_SYNC);
-    r = fo->inner->ops->close(fo->inner, sync && !v.os_errno, err);
-    if (r == 0 && v.os_errno)
-        r = wr_fail_errno(err, v.os_errno, "'%s': cannot sync", fo->path);
+        r = refuse(fo->fs, WR_FAULT_SYNC, fo->path, "sync", err);
+    inner = fo->inner->ops->close(fo->inner, sync && r == 0,
+                                  r == 0 ? err : NULL);
+    r = r < 0 ? r : inner;
+    if (fo->writes && r == 0)
+        r = refuse(fo->fs, WR_FAULT_CLOSE, fo->path, "close", err);
     free(fo->path);
     free(fo);
     return r;
@@ -379,7 +438,12 @@ static int fault_object_open(struct wr_store *st, const char *path,
     }
     fo->object.ops = &fault_object_ops;
     fo->fs = fs;
-    r = fs->inner->ops->object_open(fs->inner, path, mode, &fo->inner, err);
+    fo->writes = mode != WR_OPEN_READ;
+    r = mode == WR_OPEN_CREATE
+            ? refuse(fs, WR_FAULT_CREATE, path, "create", err)
+            : refuse(fs, WR_FAULT_OPEN, path, "open", err);
+    if (r == 0)
+        r = fs->inner->ops->object_open(fs->inner, path, mode, &fo->inner, err);
     if (r < 0) {
         free(fo->path);
         free(fo);
@@ -435,26 +499,52 @@ static int fault_stat(struct wr_store *st, const char *path,
                       struct wr_stat *ret, weir_err *err)
 {
     struct wr_store *inner = to_store(st)->inner;
+    int r = refuse(to_store(st), WR_FAULT_STAT, path, "stat", err);
 
-    return inner->ops->stat(inner, path, ret, err);
+    return r < 0 ? r : inner->ops->stat(inner, path, ret, err);
 }
 
 static int fault_list(struct wr_store *st, const char *path, wr_list_fn fn,
                       void *arg, weir_err *err)
 {
     struct wr_store *inner = to_store(st)->inner;
+    int r = refuse(to_store(st), WR_FAULT_LIST, path, "list", err);
 
-    return inner->ops->list(inner, path, fn, arg, err);
+    return r < 0 ? r : inner->ops->list(inner, path, fn, arg, err);
 }
 
 static int fault_change(struct wr_store *st, enum wr_change what,
                         const char *path, const char *to, weir_err *err)
 {
-    struct wr_store *inner = to_store(st)->inner;
+    static const struct {
+        enum wr_fault_on on;
+        const char *verb;
+    } kinds[] = {
+        [WR_MKDIR] = {WR_FAULT_MKDIR, "create folder"},
+        [WR_REMOVE] = {WR_FAULT_REMOVE, "remove"},
+        [WR_RENAME] = {WR_FAULT_RENAME, "rename"},
+        [WR_RENAME_NEW] = {WR_FAULT_RENAME, "rename"},
+        [WR_SYNC_DIR] = {WR_FAULT_SYNC_DIR, "sync folder"},
+    };
+    struct fault_store *fs = to_store(st);
+    struct wr_store *inner = fs->inner;
+    struct wr_fault_verdict v;
+    int r = 0;
 
     if (!inner->ops->change)
         return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
-    return inner->ops->change(inner, what, path, to, err);
+    v = wr_fault_judge(&fs->rules, kinds[what].on, path);
+    if (!v.os_errno || v.late)
+        r = inner->ops->change(inner, what, path, to, err);
+    if (r == 0 && v.os_errno)
+        r = wr_fail_errno(err, v.os_errno, "'%s': cannot %s",
+                          *path ? path : ".", kinds[what].verb);
+    return r;
+}
+
+uint64_t wr_fault_seen(struct wr_store *st, enum wr_fault_on on)
+{
+    return to_store(st)->rules.seen[on];
 }
 
 static int fault_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)

@@ -8,16 +8,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "storage/storage.h"
 #include "weir/error.h"
 
 #define WR_FAULT_RULES 16
 
 /* What a rule is about; each is counted by itself. */
-enum wr_fault_on { WR_FAULT_READ, WR_FAULT_WRITE, WR_FAULT_SYNC };
-#define WR_FAULT_ONS 3
+enum wr_fault_on {
+    WR_FAULT_READ,
+    WR_FAULT_WRITE,
+    WR_FAULT_SYNC,
+    WR_FAULT_CLOSE, /* of objects that can be written */
+    WR_FAULT_OPEN,  /* of what exists */
+    WR_FAULT_CREATE,
+    WR_FAULT_RESIZE,
+    WR_FAULT_LOCK,
+    WR_FAULT_STAT,
+    WR_FAULT_LIST,
+    WR_FAULT_MKDIR,
+    WR_FAULT_REMOVE,
+    WR_FAULT_RENAME,
+    WR_FAULT_SYNC_DIR,
+};
+#define WR_FAULT_ONS (WR_FAULT_SYNC_DIR + 1)
 
 enum wr_fault_what {
     WR_FAULT_FAIL,
+    WR_FAULT_LATE, /* it is done, and then fails */
     WR_FAULT_CUT,
     WR_FAULT_FLIP,
     WR_FAULT_WAIT
@@ -34,7 +51,7 @@ enum wr_fault_when {
 struct wr_fault_rule {
     enum wr_fault_on on;
     enum wr_fault_what what;
-    int os_errno;   /* FAIL */
+    int os_errno;   /* FAIL, LATE */
     uint64_t value; /* CUT: bytes, FLIP: offset, WAIT: ns */
     bool has_value;
     enum wr_fault_when when;
@@ -51,6 +68,7 @@ struct wr_fault_rules {
 /* What is to happen to one request. */
 struct wr_fault_verdict {
     int os_errno;                           /* 0: goes through */
+    bool late;                              /* fails after it is done */
     const struct wr_fault_rule *flip, *cut; /* borrowed; NULL: not that */
     uint64_t due_ns;                        /* not before; 0: at once */
 };
@@ -62,6 +80,10 @@ void wr_fault_done(struct wr_fault_rules *rules);
 /* Counts one request and says what happens to it. Safe from any thread. */
 struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
                                        enum wr_fault_on on, const char *path);
+
+/* How many requests of that kind a fault store has seen: a test that fails each
+ * of them has to know. */
+uint64_t wr_fault_seen(struct wr_store *st, enum wr_fault_on on);
 
 /* The byte of `len` that the rule means: its value, or the middle. */
 uint64_t wr_fault_at(const struct wr_fault_rule *r, uint64_t len);

@@ -27,7 +27,25 @@ static const struct {
     {"write-enospc", WR_FAULT_WRITE, WR_FAULT_FAIL, ENOSPC},
     {"write-short", WR_FAULT_WRITE, WR_FAULT_CUT, 0},
     {"write-delay", WR_FAULT_WRITE, WR_FAULT_WAIT, 0},
+    {"write-flip", WR_FAULT_WRITE, WR_FAULT_FLIP, 0},
     {"sync-eio", WR_FAULT_SYNC, WR_FAULT_FAIL, EIO},
+    {"sync-enospc", WR_FAULT_SYNC, WR_FAULT_FAIL, ENOSPC},
+    {"close-eio", WR_FAULT_CLOSE, WR_FAULT_FAIL, EIO},
+    {"open-eio", WR_FAULT_OPEN, WR_FAULT_FAIL, EIO},
+    {"create-eio", WR_FAULT_CREATE, WR_FAULT_FAIL, EIO},
+    {"create-enospc", WR_FAULT_CREATE, WR_FAULT_FAIL, ENOSPC},
+    {"resize-eio", WR_FAULT_RESIZE, WR_FAULT_FAIL, EIO},
+    {"resize-enospc", WR_FAULT_RESIZE, WR_FAULT_FAIL, ENOSPC},
+    {"lock-eio", WR_FAULT_LOCK, WR_FAULT_FAIL, EIO},
+    {"stat-eio", WR_FAULT_STAT, WR_FAULT_FAIL, EIO},
+    {"list-eio", WR_FAULT_LIST, WR_FAULT_FAIL, EIO},
+    {"mkdir-eio", WR_FAULT_MKDIR, WR_FAULT_FAIL, EIO},
+    {"mkdir-enospc", WR_FAULT_MKDIR, WR_FAULT_FAIL, ENOSPC},
+    {"remove-eio", WR_FAULT_REMOVE, WR_FAULT_FAIL, EIO},
+    {"rename-eio", WR_FAULT_RENAME, WR_FAULT_FAIL, EIO},
+    {"rename-enospc", WR_FAULT_RENAME, WR_FAULT_FAIL, ENOSPC},
+    {"rename-late-eio", WR_FAULT_RENAME, WR_FAULT_LATE, EIO},
+    {"syncdir-eio", WR_FAULT_SYNC_DIR, WR_FAULT_FAIL, EIO},
 };
 
 static int parse_what(struct wr_fault_rule *r, char *word, weir_err *err)
@@ -43,8 +61,7 @@ static int parse_what(struct wr_fault_rule *r, char *word, weir_err *err)
         r->what = names[i].what;
         r->os_errno = names[i].os_errno;
         r->has_value = value;
-        if (r->what == WR_FAULT_FAIL ? value != NULL
-                                     : r->what == WR_FAULT_WAIT && !value)
+        if (r->os_errno ? value != NULL : r->what == WR_FAULT_WAIT && !value)
             return wr_fail(err, WEIR_EINVAL, "fault: '%s' takes %s value", word,
                            value ? "no" : "a");
         if (value && wr_parse_uint(value, 0, UINT32_MAX, &r->value, err) < 0)
@@ -139,14 +156,16 @@ struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
 
         if (r->on != on || !applies(r, count, path))
             continue;
-        if (r->what == WR_FAULT_FAIL)
+        if (r->os_errno) {
             v.os_errno = r->os_errno;
-        else if (r->what == WR_FAULT_CUT)
+            v.late = r->what == WR_FAULT_LATE;
+        } else if (r->what == WR_FAULT_CUT) {
             v.cut = r;
-        else if (r->what == WR_FAULT_FLIP)
+        } else if (r->what == WR_FAULT_FLIP) {
             v.flip = r;
-        else
+        } else {
             v.due_ns = wr_clock_ns() + r->value;
+        }
     }
     return v;
 }

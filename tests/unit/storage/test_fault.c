@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "storage/fault.h"
 #include "storage/storage.h"
 
 #define SIZE 100
@@ -430,6 +431,177 @@ static void failing_syncs(void **state)
     writing_done(&w);
 }
 
+/* The file has the wrong bit, the caller's memory not. */
+static void flipped_writes(void **state)
+{
+    char bytes[SIZE];
+    struct writing w;
+
+    (void)state;
+    writing_init(&w, "write-flip=7@1,write-flip@2");
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned at = i ? SIZE / 2 : 7;
+
+        if (i) {
+            memset(bytes, 'w', SIZE);
+            assert_int_equal(w.o->ops->write(w.o, bytes, SIZE, 0, NULL), 0);
+        } else {
+            assert_int_equal(write_one(&w), 0);
+            assert_ptr_equal(w.f.rd.buf, w.f.buf);
+            memcpy(bytes, w.f.buf, SIZE);
+        }
+        for (unsigned k = 0; k < SIZE; k++)
+            assert_int_equal(bytes[k], 'w');
+        assert_int_equal(w.o->ops->read(w.o, bytes, SIZE, 0, NULL), SIZE);
+        assert_int_equal(bytes[at], 'w' ^ 0x40);
+        bytes[at] = 'w';
+        for (unsigned k = 0; k < SIZE; k++)
+            assert_int_equal(bytes[k], 'w');
+    }
+    writing_done(&w);
+}
+
+/* --- all else that is done with files and names --- */
+
+static int none(void *arg, const struct wr_entry *e)
+{
+    (void)arg;
+    (void)e;
+    return 0;
+}
+
+static int with_object(struct wr_store *st, enum wr_fault_on on, weir_err *err)
+{
+    struct wr_object *o;
+    int r;
+
+    if (on == WR_FAULT_CREATE || on == WR_FAULT_OPEN) {
+        r = st->ops->object_open(
+            st, on == WR_FAULT_OPEN ? "a.bin" : "new",
+            on == WR_FAULT_OPEN ? WR_OPEN_WRITE : WR_OPEN_CREATE, &o, err);
+        if (r == 0)
+            o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    assert_int_equal(st->ops->object_open(st, "b.bin", WR_OPEN_WRITE, &o, NULL),
+                     0);
+    if (on == WR_FAULT_CLOSE)
+        return o->ops->close(o, /* sync= */ false, err);
+    r = on == WR_FAULT_SYNC     ? o->ops->sync(o, err)
+        : on == WR_FAULT_RESIZE ? o->ops->resize(o, SIZE + 1, err)
+                                : o->ops->lock(o, err);
+    o->ops->close(o, /* sync= */ false, NULL);
+    return r;
+}
+
+/* One request of a kind. */
+static int request(struct wr_store *st, enum wr_fault_on on, weir_err *err)
+{
+    struct wr_stat sb;
+
+    switch (on) {
+    case WR_FAULT_STAT:
+        return st->ops->stat(st, "a.bin", &sb, err);
+    case WR_FAULT_LIST:
+        return st->ops->list(st, "", none, NULL, err);
+    case WR_FAULT_MKDIR:
+        return st->ops->change(st, WR_MKDIR, "d", NULL, err);
+    case WR_FAULT_REMOVE:
+        return st->ops->change(st, WR_REMOVE, "c.bin", NULL, err);
+    case WR_FAULT_RENAME:
+        return st->ops->change(st, WR_RENAME_NEW, "b.bin", "x.bin", err);
+    case WR_FAULT_SYNC_DIR:
+        return st->ops->change(st, WR_SYNC_DIR, "", NULL, err);
+    default:
+        return with_object(st, on, err);
+    }
+}
+
+static bool is_there(const char *name)
+{
+    char path[300];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+/* What the requests changed is made as it was. */
+static void restore(void)
+{
+    struct wr_store *st = open_store("");
+    struct wr_object *o;
+
+    if (is_there("x.bin"))
+        st->ops->change(st, WR_RENAME, "x.bin", "b.bin", NULL);
+    st->ops->change(st, WR_REMOVE, "d", NULL, NULL);
+    st->ops->change(st, WR_REMOVE, "new", NULL, NULL);
+    if (st->ops->object_open(st, "c.bin", WR_OPEN_CREATE, &o, NULL) == 0)
+        o->ops->close(o, /* sync= */ false, NULL);
+    assert_int_equal(st->ops->object_open(st, "b.bin", WR_OPEN_WRITE, &o, NULL),
+                     0);
+    assert_int_equal(o->ops->resize(o, SIZE, NULL), 0);
+    o->ops->close(o, /* sync= */ false, NULL);
+    wr_store_close(st);
+}
+
+/* Each rule fails its own kind of request and no other, and the request is then
+ * not done, the late ones apart. */
+static void failing_requests(void **state)
+{
+    static const struct {
+        const char *rule;
+        enum wr_fault_on on;
+        int code;
+        const char *text;
+    } table[] = {
+        {"open-eio@~a.bin", WR_FAULT_OPEN, WEIR_EIO, "'a.bin': cannot open"},
+        {"create-eio", WR_FAULT_CREATE, WEIR_EIO, "'new': cannot create"},
+        {"create-enospc", WR_FAULT_CREATE, WEIR_ENOSPC, "'new': cannot create"},
+        {"sync-eio", WR_FAULT_SYNC, WEIR_EIO, "'b.bin': cannot sync"},
+        {"sync-enospc", WR_FAULT_SYNC, WEIR_ENOSPC, "'b.bin': cannot sync"},
+        {"close-eio", WR_FAULT_CLOSE, WEIR_EIO, "'b.bin': cannot close"},
+        {"resize-eio", WR_FAULT_RESIZE, WEIR_EIO, "'b.bin': cannot resize"},
+        {"resize-enospc", WR_FAULT_RESIZE, WEIR_ENOSPC, "cannot resize"},
+        {"lock-eio", WR_FAULT_LOCK, WEIR_EIO, "'b.bin': cannot lock"},
+        {"stat-eio", WR_FAULT_STAT, WEIR_EIO, "'a.bin': cannot stat"},
+        {"list-eio", WR_FAULT_LIST, WEIR_EIO, "'.': cannot list"},
+        {"mkdir-eio", WR_FAULT_MKDIR, WEIR_EIO, "'d': cannot create folder"},
+        {"mkdir-enospc", WR_FAULT_MKDIR, WEIR_ENOSPC, "'d': cannot create"},
+        {"remove-eio", WR_FAULT_REMOVE, WEIR_EIO, "'c.bin': cannot remove"},
+        {"rename-eio", WR_FAULT_RENAME, WEIR_EIO, "'b.bin': cannot rename"},
+        {"rename-enospc", WR_FAULT_RENAME, WEIR_ENOSPC, "cannot rename"},
+        {"rename-late-eio", WR_FAULT_RENAME, WEIR_EIO, "cannot rename"},
+        {"syncdir-eio", WR_FAULT_SYNC_DIR, WEIR_EIO, "'.': cannot sync folder"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(table); i++) {
+        struct wr_store *st = open_store(table[i].rule);
+
+        for (unsigned on = WR_FAULT_SYNC; on < WR_FAULT_ONS; on++) {
+            weir_err err = {0};
+            int r = request(st, (enum wr_fault_on)on, &err);
+
+            assert_int_equal(r, on == table[i].on ? table[i].code : 0);
+            assert_true(wr_fault_seen(st, (enum wr_fault_on)on) > 0);
+            if (r == 0)
+                continue;
+            if (!strstr(err.msg, table[i].text))
+                fail_msg("'%s' is not in '%s'", table[i].text, err.msg);
+            assert_false(is_there("new") && on == WR_FAULT_CREATE);
+            assert_false(is_there("d") && on == WR_FAULT_MKDIR);
+            assert_true(is_there("c.bin") || on != WR_FAULT_REMOVE);
+            if (on == WR_FAULT_RENAME)
+                assert_int_equal(is_there("x.bin"),
+                                 !strcmp(table[i].rule, "rename-late-eio"));
+            if (is_there("x.bin")) /* the next ones look for it */
+                restore();
+        }
+        wr_store_close(st);
+        restore();
+    }
+}
+
 static void wrong_rules_are_named(void **state)
 {
     static const struct {
@@ -447,8 +619,9 @@ static void wrong_rules_are_named(void **state)
         {"eio,EIO", "EIO"},
         {"write-eio=1", "'write-eio' takes no value"},
         {"write-delay", "'write-delay' takes a value"},
-        {"write-flip", "write-flip"},
+        {"write-late-eio", "write-late-eio"},
         {"sync-eio=1", "'sync-eio' takes no value"},
+        {"rename-late-eio=1", "'rename-late-eio' takes no value"},
         {"a,b", "'a'"},
         {"delay=99999999999", "99999999999"},
         {"eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio,eio",
@@ -510,6 +683,8 @@ int main(void)
         cmocka_unit_test(writes_are_counted_by_themselves),
         cmocka_unit_test(late_writes),
         cmocka_unit_test(failing_syncs),
+        cmocka_unit_test(flipped_writes),
+        cmocka_unit_test(failing_requests),
         cmocka_unit_test(wrong_rules_are_named),
         cmocka_unit_test(wrong_urls),
         cmocka_unit_test(the_registry),
