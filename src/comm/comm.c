@@ -1,3 +1,322 @@
 /* comm.c - the registry of comm backends, and what is made of their calls.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comm/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* One line per backend. */
+static const struct wr_comm_ops *const backends[] = {
+    &wr_comm_local,
+};
+
+const struct wr_comm_ops *wr_comm_at(unsigned k)
+{
+    return k < WR_ARRAY_LEN(backends) ? backends[k] : NULL;
+}
+
+/* --- a world of one --- */
+
+static void alone_close(struct wr_comm *c)
+{
+    free(c);
+}
+
+static int alone_gather(struct wr_comm *c, const void *bytes, size_t len,
+                        struct wr_comm_part **ret, weir_err *err)
+{
+    struct wr_comm_part *part = malloc(sizeof(*part) + len + 1);
+    char *copy = (char *)(part + 1);
+
+    (void)c;
+    if (!part)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (len)
+        memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    *part = (struct wr_comm_part){.bytes = copy, .len = len};
+    *ret = part;
+    return 0;
+}
+
+static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
+                           char **ret, size_t *ret_len, weir_err *err)
+{
+    char *copy = malloc(len + 1);
+
+    (void)c;
+    if (!copy)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (len)
+        memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    *ret = copy;
+    *ret_len = len;
+    return 0;
+}
+
+static void alone_give_up(struct wr_comm *c, const weir_err *why)
+{
+    (void)c;
+    (void)why;
+}
+
+static const struct wr_comm_ops alone = {
+    .name = "alone",
+    .help = "one process",
+    .close = alone_close,
+    .gather = alone_gather,
+    .broadcast = alone_broadcast,
+    .give_up = alone_give_up,
+};
+
+static int alone_open(struct wr_comm **ret, weir_err *err)
+{
+    struct wr_comm *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    c->ops = &alone;
+    c->world = 1;
+    *ret = c;
+    return 0;
+}
+
+/* --- opening --- */
+
+int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
+                 weir_err *err)
+{
+    if (cfg->rank >= cfg->world)
+        return wr_fail(err, WEIR_EINVAL, "there is no rank %u of %u ranks",
+                       cfg->rank, cfg->world);
+    if (cfg->world == 1)
+        return alone_open(ret, err);
+    if (!cfg->url)
+        return wr_fail(err, WEIR_EINVAL,
+                       "%u ranks need a way to meet (\"local:PATH\")",
+                       cfg->world);
+    for (size_t k = 0; k < WR_ARRAY_LEN(backends); k++) {
+        size_t n = strlen(backends[k]->name);
+
+        if (!strncmp(cfg->url, backends[k]->name, n) && cfg->url[n] == ':')
+            return backends[k]->open(cfg->url + n + 1, cfg, ret, err);
+    }
+    return wr_fail(err, WEIR_EINVAL,
+                   "'%s': no way for ranks to meet (\"local:PATH\" is one)",
+                   cfg->url);
+}
+
+void wr_comm_close(struct wr_comm *c)
+{
+    if (c)
+        c->ops->close(c);
+}
+
+/* --- calls --- */
+
+static int again(const struct wr_comm *c, weir_err *err)
+{
+    if (err)
+        *err = c->failure;
+    return c->failure.code;
+}
+
+static int for_good(struct wr_comm *c, const weir_err *why, weir_err *err)
+{
+    c->failed = true;
+    c->failure = *why;
+    c->ops->give_up(c, &c->failure);
+    return again(c, err);
+}
+
+static int check_len(size_t len, weir_err *err)
+{
+    if (len > WR_COMM_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "%zu bytes for another rank: %zu at most", len,
+                       WR_COMM_MAX);
+    return 0;
+}
+
+int wr_comm_gather(struct wr_comm *c, const void *bytes, size_t len,
+                   struct wr_comm_part **ret, weir_err *err)
+{
+    struct wr_comm_part *parts = NULL;
+    weir_err e;
+    int r;
+
+    if (c->failed)
+        return again(c, err);
+    r = check_len(len, &e);
+    if (r == 0)
+        r = c->ops->gather(c, bytes, len, &parts, &e);
+    if (r < 0)
+        return for_good(c, &e, err);
+    *ret = parts;
+    return 0;
+}
+
+int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
+                      char **ret, size_t *ret_len, weir_err *err)
+{
+    weir_err e;
+    int r = 0;
+
+    if (c->failed)
+        return again(c, err);
+    if (c->rank == 0)
+        r = check_len(len, &e);
+    if (r == 0)
+        r = c->ops->broadcast(c, bytes, len, ret, ret_len, &e);
+    return r < 0 ? for_good(c, &e, err) : 0;
+}
+
+int wr_comm_barrier(struct wr_comm *c, weir_err *err)
+{
+    struct wr_comm_part *parts;
+    char *text;
+    size_t len;
+    int r;
+
+    r = wr_comm_gather(c, NULL, 0, &parts, err);
+    if (r < 0)
+        return r;
+    free(parts);
+    r = wr_comm_broadcast(c, NULL, 0, &text, &len, err);
+    if (r < 0)
+        return r;
+    free(text);
+    return 0;
+}
+
+/* How it went, as it is sent: nothing when it went well. */
+struct verdict {
+    int32_t code, os_errno;
+    char msg[sizeof(((weir_err *)NULL)->msg)];
+};
+
+static void write_verdict(int code, const weir_err *mine, struct verdict *v)
+{
+    memset(v, 0, sizeof(*v));
+    v->code = code;
+    v->os_errno = mine ? mine->os_errno : 0;
+    snprintf(v->msg, sizeof(v->msg), "%s",
+             mine ? mine->msg : weir_strerror(code));
+}
+
+/* What came from another process is looked at before it is used. */
+static int read_verdict(const void *bytes, size_t len, struct verdict *v)
+{
+    if (len == 0) {
+        v->code = 0;
+        return 0;
+    }
+    if (len != sizeof(*v))
+        return -1;
+    memcpy(v, bytes, sizeof(*v));
+    if (v->code >= 0 || !memchr(v->msg, '\0', sizeof(v->msg)))
+        return -1;
+    return 0;
+}
+
+static int garbled(struct wr_comm *c, uint32_t rank, weir_err *err)
+{
+    weir_err e;
+
+    wr_fail(&e, WEIR_EFORMAT, "what rank %u sent cannot be read", rank);
+    return for_good(c, &e, err);
+}
+
+/* Rank 0: the verdict on all of them; code 0 when all went well. */
+static int judge(struct wr_comm *c, const struct wr_comm_part *parts,
+                 struct verdict *ret, weir_err *err)
+{
+    for (uint32_t k = 0; k < c->world; k++) {
+        struct verdict v;
+        weir_err e;
+
+        if (read_verdict(parts[k].bytes, parts[k].len, &v) < 0)
+            return garbled(c, k, err);
+        if (v.code == 0)
+            continue;
+        memcpy(e.msg, v.msg, sizeof(e.msg));
+        e.code = v.code;
+        e.os_errno = v.os_errno;
+        if (c->world > 1)
+            wr_fail_prefix(&e, v.code, "rank %u", k);
+        write_verdict(v.code, &e, ret);
+        return 0;
+    }
+    ret->code = 0;
+    return 0;
+}
+
+int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
+                  weir_err *err)
+{
+    struct wr_comm_part *parts = NULL;
+    struct verdict v = {0};
+    size_t len;
+    char *text;
+    int r;
+
+    if (code < 0)
+        write_verdict(code, mine, &v);
+    r = wr_comm_gather(c, &v, code < 0 ? sizeof(v) : 0, &parts, err);
+    if (r == 0 && c->rank == 0) {
+        r = judge(c, parts, &v, err);
+        free(parts);
+    }
+    if (r < 0)
+        return r;
+    r = wr_comm_broadcast(c, &v, v.code < 0 ? sizeof(v) : 0, &text, &len, err);
+    if (r < 0)
+        return r;
+    r = read_verdict(text, len, &v);
+    free(text);
+    if (r < 0)
+        return garbled(c, 0, err);
+    if (v.code == 0)
+        return 0;
+    wr_fail(err, v.code, "%s", v.msg);
+    if (err)
+        err->os_errno = v.os_errno;
+    return v.code;
+}
+
+int wr_comm_min(struct wr_comm *c, uint64_t value, uint64_t *ret, weir_err *err)
+{
+    struct wr_comm_part *parts;
+    uint64_t least = value, other;
+    size_t len;
+    char *text;
+    int r;
+
+    r = wr_comm_gather(c, &value, sizeof(value), &parts, err);
+    if (r < 0)
+        return r;
+    for (uint32_t k = 0; c->rank == 0 && k < c->world; k++) {
+        if (parts[k].len != sizeof(other)) {
+            free(parts);
+            return garbled(c, k, err);
+        }
+        memcpy(&other, parts[k].bytes, sizeof(other));
+        least = WR_MIN(least, other);
+    }
+    free(parts);
+    r = wr_comm_broadcast(c, &least, sizeof(least), &text, &len, err);
+    if (r < 0)
+        return r;
+    if (len == sizeof(least))
+        memcpy(&least, text, sizeof(least));
+    free(text);
+    if (len != sizeof(least))
+        return garbled(c, 0, err);
+    *ret = least;
+    return 0;
+}

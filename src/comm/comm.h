@@ -10,6 +10,7 @@
 #ifndef WR_COMM_COMM_H
 #define WR_COMM_COMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,8 @@ struct wr_comm_part {
 struct wr_comm {
     const struct wr_comm_ops *ops;
     uint32_t rank, world;
+    bool failed; /* for good */
+    weir_err failure;
 };
 
 struct wr_comm_ops {
@@ -43,13 +46,17 @@ struct wr_comm_ops {
     void (*close)(struct wr_comm *c);
     /* required: each rank gives `len` bytes (may differ, may be 0); rank 0 gets
      * all of them, by rank. *ret is fresh memory of rank 0 (one free() for the
-     * array and the bytes), NULL elsewhere. */
+     * array and the bytes), NULL elsewhere. Others than rank 0 return when
+     * their bytes are on the way. */
     int (*gather)(struct wr_comm *c, const void *bytes, size_t len,
                   struct wr_comm_part **ret, weir_err *err);
     /* required: rank 0's bytes to all; *ret is fresh memory (free()) on every
      * rank, NUL behind its end. */
     int (*broadcast)(struct wr_comm *c, const void *bytes, size_t len,
                      char **ret, size_t *ret_len, weir_err *err);
+    /* required: after a failure, of which it tells the others as far as that
+     * goes without waiting, so that they need not wait for the timeout. */
+    void (*give_up)(struct wr_comm *c, const weir_err *why);
 };
 
 /* At most so many bytes in one part. */
@@ -68,7 +75,8 @@ int wr_comm_barrier(struct wr_comm *c, weir_err *err);
 
 /* Every rank says how it went (`code` 0 or WEIR_E..., `mine` its message): 0
  * when all went well, else on every rank the code and message of the lowest
- * rank that failed, "rank 3: ..." in front of it. The comm itself stays good. */
+ * rank that failed, "rank 3: ..." in front of it (world > 1). The comm itself
+ * stays good, unless c->failed says that it is the one that failed. */
 int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
                   weir_err *err);
 

@@ -1,0 +1,524 @@
+/* test_comm.c - what ranks do together, and what the death of one does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "comm/comm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sys/time.h>
+
+#include "../format/tmpdir.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "ranks.h"
+
+#define LONG_MS 60000 /* never reached: what is to be noticed is so at once */
+
+struct job {
+    char url[300];
+    uint32_t world;
+    uint64_t timeout_ms;
+    const char *channel;
+    uint32_t victim;
+    int op;
+    int pipe[2]; /* its write end closes when the victim dies */
+};
+
+static struct wr_comm *join_as(const struct job *j, uint32_t rank)
+{
+    struct wr_comm_config cfg = {.url = j->url,
+                                 .channel = j->channel,
+                                 .rank = rank,
+                                 .world = j->world,
+                                 .timeout_ms = j->timeout_ms};
+    struct wr_comm *c;
+    weir_err err;
+
+    if (wr_comm_open(&cfg, &c, &err) < 0) {
+        fprintf(stderr, "rank %u: %s\n", rank, err.msg);
+        _exit(1);
+    }
+    return c;
+}
+
+static void with_ranks(uint32_t world, rank_fn fn, struct job *j)
+{
+    struct tmpdir t;
+
+    tmpdir_init(&t);
+    snprintf(j->url, sizeof(j->url), "local:%s/s", t.path);
+    j->world = world;
+    if (!j->timeout_ms)
+        j->timeout_ms = LONG_MS;
+    assert_int_equal(run_ranks(world, fn, j), 0);
+    assert_int_equal(tmpdir_count(&t, ""), 0);
+    tmpdir_done(&t);
+}
+
+/* --- all go well --- */
+
+static void gather_some(struct wr_comm *c, size_t base)
+{
+    size_t len = base * c->rank;
+    char *mine = malloc(len + 1);
+    struct wr_comm_part *parts;
+
+    memset(mine, 'a' + (int)c->rank, len);
+    CHECK(wr_comm_gather(c, mine, len, &parts, NULL) == 0);
+    free(mine);
+    if (c->rank != 0) {
+        CHECK(!parts);
+        return;
+    }
+    for (uint32_t k = 0; k < c->world; k++) {
+        const char *b = parts[k].bytes;
+
+        CHECK(parts[k].len == base * k);
+        for (size_t i = 0; i < parts[k].len; i++)
+            CHECK(b[i] == 'a' + (char)k);
+    }
+    free(parts);
+}
+
+static void broadcast_some(struct wr_comm *c, size_t len)
+{
+    char *mine = NULL, *got;
+    size_t got_len;
+
+    if (c->rank == 0) {
+        mine = malloc(len + 1);
+        for (size_t i = 0; i < len; i++)
+            mine[i] = (char)(i * 7);
+    }
+    CHECK(wr_comm_broadcast(c, mine, len, &got, &got_len, NULL) == 0);
+    CHECK(got != mine && got_len == len && got[len] == '\0');
+    for (size_t i = 0; i < len; i++)
+        CHECK(got[i] == (char)(i * 7));
+    free(got);
+    free(mine);
+}
+
+static void agree_some(struct wr_comm *c)
+{
+    uint32_t last = c->world - 1;
+    weir_err mine, err = {0};
+
+    CHECK(wr_comm_agree(c, 0, NULL, &err) == 0);
+    CHECK(err.code == 0);
+    wr_fail_errno(&mine, 28, "'f%u': cannot write", c->rank);
+    /* the last alone */
+    CHECK(wr_comm_agree(c, c->rank == last ? mine.code : 0, &mine, &err) ==
+          WEIR_ENOSPC);
+    CHECK(err.code == WEIR_ENOSPC && err.os_errno == 28);
+    CHECK_TEXT(err.msg, "cannot write: No space");
+    if (c->world > 1) {
+        char head[40];
+
+        snprintf(head, sizeof(head), "rank %u: 'f%u'", last, last);
+        CHECK(!strncmp(err.msg, head, strlen(head)));
+    } else {
+        CHECK(!strncmp(err.msg, "'f0'", 4));
+    }
+    /* of several the lowest */
+    if (c->world > 2) {
+        CHECK(wr_comm_agree(c, c->rank ? WEIR_EIO : 0, NULL, &err) == WEIR_EIO);
+        CHECK(!strncmp(err.msg, "rank 1: ", 8));
+    }
+    CHECK(wr_comm_agree(c, 0, NULL, NULL) == 0);
+    CHECK(!c->failed);
+}
+
+static void all_calls(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    uint64_t min;
+
+    CHECK(c->rank == rank && c->world == ((struct job *)arg)->world);
+    gather_some(c, 0);
+    gather_some(c, 3);
+    gather_some(c, 3000000); /* more than any socket holds */
+    broadcast_some(c, 0);
+    broadcast_some(c, 17);
+    broadcast_some(c, 5000000);
+    for (int k = 0; k < 200; k++)
+        CHECK(wr_comm_barrier(c, NULL) == 0);
+    agree_some(c);
+    CHECK(wr_comm_min(c, UINT64_C(1) << (40 + c->world - rank), &min, NULL) ==
+          0);
+    CHECK(min == UINT64_C(1) << 41);
+    CHECK(wr_comm_min(c, UINT64_MAX, &min, NULL) == 0);
+    CHECK(min == UINT64_MAX);
+    wr_comm_close(c);
+}
+
+static void go_well(void **state)
+{
+    static const uint32_t worlds[] = {1, 2, 5};
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(worlds); k++) {
+        struct job j = {0};
+
+        with_ranks(worlds[k], all_calls, &j);
+    }
+}
+
+/* What a barrier is for: none leaves before all have come. */
+static void ordered(uint32_t rank, void *arg)
+{
+    const struct job *j = arg;
+    struct wr_comm *c = join_as(j, rank);
+    char byte = 'x';
+
+    if (rank == 2)
+        CHECK(write(j->pipe[1], &byte, 1) == 1);
+    CHECK(wr_comm_barrier(c, NULL) == 0);
+    if (rank == 1) /* would block for ever if rank 2 had not written */
+        CHECK(read(j->pipe[0], &byte, 1) == 1);
+    wr_comm_close(c);
+}
+
+static void barrier_orders(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    assert_int_equal(pipe(j.pipe), 0);
+    with_ranks(3, ordered, &j);
+    close(j.pipe[0]);
+    close(j.pipe[1]);
+}
+
+static void on_two(uint32_t rank, void *arg)
+{
+    struct job a = *(const struct job *)arg, b = a;
+    struct wr_comm *ca, *cb;
+    uint64_t min;
+
+    a.channel = "calls";
+    b.channel = "work";
+    ca = join_as(&a, rank);
+    cb = join_as(&b, rank);
+    gather_some(ca, 100000);
+    gather_some(cb, 5);
+    CHECK(wr_comm_min(cb, rank + 7, &min, NULL) == 0 && min == 7);
+    CHECK(wr_comm_min(ca, rank + 9, &min, NULL) == 0 && min == 9);
+    /* closing one leaves the other alone */
+    wr_comm_close(ca);
+    CHECK(wr_comm_barrier(cb, NULL) == 0);
+    wr_comm_close(cb);
+}
+
+static void two_channels(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    with_ranks(3, on_two, &j);
+}
+
+/* The same place again and again, as stores that are opened anew do. */
+static void on_and_on(uint32_t rank, void *arg)
+{
+    for (int k = 0; k < 20; k++) {
+        struct wr_comm *c = join_as(arg, rank);
+
+        if (k % 2)
+            CHECK(wr_comm_barrier(c, NULL) == 0);
+        wr_comm_close(c);
+    }
+}
+
+static void meet_again(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    with_ranks(4, on_and_on, &j);
+}
+
+/* --- one dies --- */
+
+enum { GATHER, BROADCAST, BARRIER, AGREE, MIN, OPS };
+
+static int do_op(struct wr_comm *c, int op, weir_err *err)
+{
+    struct wr_comm_part *parts;
+    uint64_t min;
+    size_t len;
+    char *text;
+    int r;
+
+    switch (op) {
+    case GATHER:
+        r = wr_comm_gather(c, "abc", 3, &parts, err);
+        if (r == 0)
+            free(parts);
+        return r;
+    case BROADCAST:
+        r = wr_comm_broadcast(c, "abc", 3, &text, &len, err);
+        if (r == 0)
+            free(text);
+        return r;
+    case BARRIER:
+        return wr_comm_barrier(c, err);
+    case AGREE:
+        return wr_comm_agree(c, 0, NULL, err);
+    default:
+        return wr_comm_min(c, 1, &min, err);
+    }
+}
+
+/* Calls until it fails, as it must; then it fails for good, the same way. */
+static void until_it_fails(struct wr_comm *c, const struct job *j)
+{
+    char text[40];
+    weir_err err, second;
+
+    while (do_op(c, j->op, &err) == 0)
+        ;
+    snprintf(text, sizeof(text), "rank %u is gone", j->victim);
+    CHECK(err.code == WEIR_EIO);
+    CHECK_TEXT(err.msg, text);
+    CHECK(c->failed);
+    for (int op = 0; op < OPS; op++) {
+        CHECK(do_op(c, op, &second) == err.code);
+        CHECK(!strcmp(second.msg, err.msg));
+        CHECK(do_op(c, op, NULL) == err.code);
+    }
+}
+
+static void dies_before(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    const struct job *j = arg;
+
+    CHECK(wr_comm_barrier(c, NULL) == 0);
+    if (rank == j->victim)
+        die_now();
+    until_it_fails(c, j);
+    wr_comm_close(c);
+}
+
+/* It takes part once more, or in the first half of a call. */
+static void dies_after(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    const struct job *j = arg;
+    struct wr_comm_part *parts;
+
+    CHECK(wr_comm_barrier(c, NULL) == 0);
+    if (rank == j->victim) {
+        int whole = j->op == GATHER || j->op == BROADCAST;
+
+        if (whole)
+            CHECK(do_op(c, j->op, NULL) == 0);
+        else
+            CHECK(wr_comm_gather(c, NULL, 0, &parts, NULL) == 0);
+        die_now();
+    }
+    until_it_fails(c, j);
+    wr_comm_close(c);
+}
+
+static void deaths(void **state)
+{
+    static const rank_fn when[] = {dies_before, dies_after};
+
+    (void)state;
+    for (size_t w = 0; w < WR_ARRAY_LEN(when); w++)
+        for (int op = 0; op < OPS; op++)
+            for (uint32_t victim = 0; victim < 4; victim++) {
+                struct job j = {.victim = victim, .op = op};
+
+                /* a part of no bytes is no value for a minimum */
+                if (w == 1 && op == MIN && victim != 0)
+                    continue;
+                with_ranks(4, when[w], &j);
+            }
+}
+
+/* The victim's bytes are half way when it dies: the others begin to read only
+ * when it is dead, and the bytes are more than the socket holds. */
+static void dies_within(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    const struct job *j = arg;
+    char byte;
+
+    if (rank == j->victim) {
+        struct itimerval soon = {.it_value = {.tv_usec = 30000}};
+        size_t len = (size_t)32 << 20, got_len;
+        char *many = calloc(1, len), *got;
+        struct wr_comm_part *parts;
+
+        signal(SIGALRM, SIG_DFL);
+        setitimer(ITIMER_REAL, &soon, NULL);
+        if (j->op == GATHER)
+            wr_comm_gather(c, many, len, &parts, NULL);
+        else
+            wr_comm_broadcast(c, many, len, &got, &got_len, NULL);
+        CHECK(!"returned"); /* nobody reads */
+    }
+    close(j->pipe[1]);
+    CHECK(read(j->pipe[0], &byte, 1) == 0);
+    until_it_fails(c, j);
+    wr_comm_close(c);
+}
+
+static void torn_frames(void **state)
+{
+    static const struct {
+        uint32_t victim;
+        int op;
+    } rows[] = {{1, GATHER}, {2, GATHER}, {0, BROADCAST}};
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(rows); k++) {
+        struct job j = {.victim = rows[k].victim, .op = rows[k].op};
+        struct tmpdir t;
+
+        tmpdir_init(&t);
+        snprintf(j.url, sizeof(j.url), "local:%s/s", t.path);
+        j.world = 3;
+        j.timeout_ms = LONG_MS;
+        assert_int_equal(pipe(j.pipe), 0);
+        assert_int_equal(run_ranks_with(3, dies_within, &j, j.pipe[1]), 0);
+        close(j.pipe[0]);
+        tmpdir_done(&t);
+    }
+}
+
+/* --- one is late, or does something else --- */
+
+static void is_late(uint32_t rank, void *arg)
+{
+    const struct job *j = arg;
+    struct wr_comm *c = join_as(j, rank);
+    weir_err err;
+    char byte;
+
+    if (rank == 2) { /* comes when the others have gone */
+        close(j->pipe[1]);
+        CHECK(read(j->pipe[0], &byte, 1) == 0);
+        while (wr_comm_barrier(c, &err) == 0)
+            ;
+        CHECK_TEXT(err.msg, "rank 2 did not come within 150 ms");
+    } else {
+        CHECK(wr_comm_barrier(c, &err) == WEIR_ETIMEDOUT);
+        CHECK(c->failed);
+        if (rank == 0)
+            CHECK_TEXT(err.msg, "rank 2 did not come within 150 ms (gather)");
+    }
+    wr_comm_close(c);
+}
+
+static void timeouts(void **state)
+{
+    struct job j = {.timeout_ms = 150, .world = 3};
+    struct tmpdir t;
+
+    (void)state;
+    tmpdir_init(&t);
+    snprintf(j.url, sizeof(j.url), "local:%s/s", t.path);
+    assert_int_equal(pipe(j.pipe), 0);
+    assert_int_equal(run_ranks_with(3, is_late, &j, j.pipe[1]), 0);
+    close(j.pipe[0]);
+    tmpdir_done(&t);
+}
+
+static void differ(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    weir_err err;
+
+    if (rank == 1)
+        CHECK(do_op(c, GATHER, NULL) == 0);
+    CHECK(do_op(c, BROADCAST, &err) == 0 || rank == 1);
+    if (rank == 1)
+        CHECK(err.code == WEIR_ESTATE);
+    else
+        CHECK(do_op(c, BARRIER, &err) == WEIR_ESTATE);
+    CHECK_TEXT(err.msg, "the ranks do different things");
+    wr_comm_close(c);
+}
+
+static void different_calls(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    with_ranks(2, differ, &j);
+}
+
+/* A part that is too big is an error of all, at once. */
+static void too_big(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    struct wr_comm_part *parts;
+    weir_err err;
+    int r;
+
+    if (rank == 1) {
+        r = wr_comm_gather(c, "", WR_COMM_MAX + 1, &parts, &err);
+        CHECK(r == WEIR_ELIMIT);
+    } else {
+        while ((r = do_op(c, BARRIER, &err)) == 0)
+            ;
+        CHECK(r == WEIR_ELIMIT);
+        CHECK_TEXT(err.msg, "rank 1 gave up: ");
+    }
+    wr_comm_close(c);
+}
+
+static void limits(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    with_ranks(3, too_big, &j);
+}
+
+static void bad_configs(void **state)
+{
+    static const struct {
+        struct wr_comm_config cfg;
+        const char *text;
+    } rows[] = {
+        {{.url = NULL, .world = 2}, "need a way to meet"},
+        {{.url = "tcp:x", .world = 2}, "'tcp:x': no way for ranks to meet"},
+        {{.url = "local:", .world = 2}, "no place"},
+        {{.url = "local:x", .channel = "a/b", .world = 2}, "no place"},
+        {{.url = "local:x", .rank = 2, .world = 2}, "no rank 2 of 2"},
+        {{.url = "local:x", .world = 0}, "no rank 0 of 0"},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(rows); k++) {
+        struct wr_comm *c = NULL;
+        weir_err err;
+
+        assert_int_equal(wr_comm_open(&rows[k].cfg, &c, &err), WEIR_EINVAL);
+        assert_non_null(strstr(err.msg, rows[k].text));
+        assert_null(c);
+    }
+    assert_ptr_equal(wr_comm_at(0), &wr_comm_local);
+    assert_null(wr_comm_at(1));
+    wr_comm_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(go_well),      cmocka_unit_test(barrier_orders),
+        cmocka_unit_test(two_channels), cmocka_unit_test(meet_again),
+        cmocka_unit_test(deaths),       cmocka_unit_test(torn_frames),
+        cmocka_unit_test(timeouts),     cmocka_unit_test(different_calls),
+        cmocka_unit_test(limits),       cmocka_unit_test(bad_configs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
