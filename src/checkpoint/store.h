@@ -1,8 +1,9 @@
 /* store.h - what the parts of an open checkpoint store share.
  * SPDX-License-Identifier: Apache-2.0
  *
- * store.c opens and closes; save.c takes snapshots and has the thread that
- * writes them to the near tier; drain.c has the thread that copies steps to the
+ * store.c opens and closes (config.c checks what is asked for); times.c knows
+ * how far each save got; save.c takes snapshots, writer.c is the thread that
+ * writes them to the near tier, wait.c waits for it; drain.c has the thread that copies steps to the
  * far tier, checks them there and applies retention; restore.c reads; manage.c
  * lists, verifies, prunes and pins. What happens in the background is told by
  * `changed`, and what goes wrong there is kept as `trouble` for the next call.
@@ -23,7 +24,7 @@
 
 #define WR_TIMES_KEPT 64
 
-struct wr_saver;   /* save.c */
+struct wr_saver;   /* saver.h */
 struct wr_drainer; /* drain.c */
 
 struct weir_ckpt {
@@ -40,11 +41,16 @@ struct weir_ckpt {
     pthread_cond_t changed;
     bool troubled;
     weir_err trouble;
+    uint64_t trouble_seq; /* the save that it is about; 0: none */
     weir_ckpt_stats stats;
     struct wr_ckpt_time {
         weir_ckpt_times t;
-        uint64_t begun_ns;  /* wr_clock_ns() of the call */
-    } times[WR_TIMES_KEPT]; /* a ring by count of saves */
+        uint64_t begun_ns;     /* wr_clock_ns() of the call */
+        uint64_t seq;          /* of all saves of this run, from 1; 0: none */
+        enum weir_level level; /* reached; 0: is being copied */
+        weir_err why;          /* code < 0: why it gets no further */
+        bool told;             /* and a call returned that */
+    } times[WR_TIMES_KEPT];    /* a ring: of save `seq`, (seq - 1) % KEPT */
 };
 
 /* The last tier: `far`, or `near` when there is one. */
@@ -52,6 +58,14 @@ static inline struct wr_tier *wr_ckpt_last(const weir_ckpt *c)
 {
     return c->far ? c->far : c->near;
 }
+
+/* --- config.c --- */
+
+int wr_ckpt_config_check(const weir_ckpt_config *cfg, weir_err *err);
+/* Texts are copied; to be freed with the next one, also on failure. */
+int wr_ckpt_config_copy(const weir_ckpt_config *cfg, weir_ckpt_config *ret,
+                        weir_err *err);
+void wr_ckpt_config_done(weir_ckpt_config *cfg);
 
 /* --- store.c --- */
 
@@ -61,15 +75,26 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
                         struct wr_store *fast, struct wr_store *slow,
                         weir_err *err);
 
+/* --- times.c --- */
+
 /* Keeps an error of background work for the next call; the first one counts. */
 void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
 /* Every public call begins with it: 0, or the error, which is then delivered.
  */
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
-/* A step reached a level now: its time is noted, waiters wake. */
+/* A step reached a level now: its time is noted, waiters wake. The caller
+ * counts it in the statistics. */
 void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level);
+/* With the lock held: a new save; the last save of a step in this run, save
+ * `seq`; NULL: not among the last ones. */
+struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
+                                      uint64_t begun_ns);
+struct wr_ckpt_time *wr_ckpt_time_find(weir_ckpt *c, uint64_t step);
+struct wr_ckpt_time *wr_ckpt_time_at(weir_ckpt *c, uint64_t seq);
+/* Waits for `changed` or until wr_clock_ns() is there; with the lock held. */
+void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns);
 
-/* --- save.c --- */
+/* --- writer.c --- */
 
 int wr_saver_start(weir_ckpt *c, weir_err *err);
 /* Waits for what is under way, ends the thread; NULL is fine. */

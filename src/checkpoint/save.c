@@ -1,0 +1,475 @@
+/* save.c - weir_ckpt_save: takes a snapshot and hands it to the writer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/saver.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "checkpoint/pairs.h"
+
+/* --- what may be saved --- */
+
+static int check_state(const weir_ckpt *c, const weir_ckpt_state *st,
+                       enum weir_level level, weir_err *err)
+{
+    if (st->step >= WEIR_STEP_MAX)
+        return wr_fail(err, WEIR_EINVAL, "step: %" PRIu64 " is too high",
+                       st->step);
+    if (level < WEIR_LEVEL_SNAPSHOT || level > WEIR_LEVEL_VERIFIED)
+        return wr_fail(err, WEIR_EINVAL, "level: there is no level %d",
+                       (int)level);
+    if ((st->count && !st->tensors) || (st->metadata_count && !st->metadata) ||
+        (st->pipeline_len && !st->pipeline))
+        return wr_fail(err, WEIR_EINVAL,
+                       "step %" PRIu64 ": a count without an array", st->step);
+    for (size_t i = 0; i < WR_ARRAY_LEN(st->reserved); i++)
+        if (st->reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
+    if (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify &&
+        (!c->far || c->cfg.drain))
+        return wr_fail(err, WEIR_EINVAL,
+                       "level: nothing is verified without 'verify'");
+    return 0;
+}
+
+/* A snapshot that waits is not given up for one that cannot be taken. */
+static int check_tensors(const weir_ckpt_state *st, weir_err *err)
+{
+    struct wr_st_head head;
+    int r = wr_st_plan(st->tensors, st->count, st->metadata, st->metadata_count,
+                       &head, err);
+
+    if (r == 0)
+        wr_st_done(&head);
+    return r;
+}
+
+/* Whether the step is on the tier: 0 no, 1 damaged, WEIR_EEXIST good. */
+static int look_for(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    struct wr_manifest m;
+    weir_err e;
+    int r = wr_tier_manifest(t, step, &m, &e);
+
+    if (r == 0) {
+        wr_manifest_done(&m);
+        return wr_fail(err, WEIR_EEXIST, "'%s': step %" PRIu64 " is there",
+                       t->shown, step);
+    }
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r == WEIR_EDAMAGED || r == WEIR_EFORMAT)
+        return 1;
+    if (err)
+        *err = e;
+    return r;
+}
+
+/* Rank 0: the step must not be there. A damaged one gives way, on the far tier
+ * too when it is ours. */
+static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
+{
+    struct wr_tier *const tiers[] = {s->c->near, s->c->far};
+    bool damaged[WR_ARRAY_LEN(tiers)] = {false};
+    int r = 0;
+
+    if (!s->any || step > s->top)
+        return 0;
+    for (unsigned i = 0; i < s->count && r == 0; i++) {
+        struct wr_job *j = &s->jobs[i];
+
+        pthread_mutex_lock(&s->c->lock);
+        if (j->state >= WR_JOB_QUEUED && j->step == step)
+            r = wr_fail(err, WEIR_EEXIST, "step %" PRIu64 " is being saved",
+                        step);
+        pthread_mutex_unlock(&s->c->lock);
+    }
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && tiers[i] && r >= 0; i++) {
+        r = look_for(tiers[i], step, err);
+        damaged[i] = r == 1;
+    }
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && r >= 0; i++)
+        if (damaged[i] && tiers[i]->epoch)
+            r = wr_tier_retire(tiers[i], step, err);
+    return r < 0 ? r : 0;
+}
+
+/* Ranks must mean the same step. */
+static int check_same(weir_ckpt *c, const weir_ckpt_state *st,
+                      enum weir_level level, weir_err *err)
+{
+    const uint64_t mine[2] = {st->step, level};
+    uint64_t first[2];
+    char *bytes;
+    size_t len;
+    int r;
+
+    if (c->cfg.world == 1)
+        return 0;
+    r = wr_comm_broadcast(c->comm, mine, sizeof(mine), &bytes, &len, err);
+    if (r < 0)
+        return r;
+    memset(first, 0, sizeof(first));
+    memcpy(first, bytes, WR_MIN(len, sizeof(first)));
+    free(bytes);
+    if (memcmp(first, mine, sizeof(mine)) != 0)
+        return wr_fail(err, WEIR_EINVAL,
+                       "step %" PRIu64 " (level %d), but rank 0 saves %" PRIu64
+                       " (level %d)",
+                       st->step, (int)level, first[0], (int)first[1]);
+    return 0;
+}
+
+static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
+                    enum weir_level level, weir_err *err)
+{
+    weir_err mine = {0};
+    int r = wr_ckpt_take_trouble(c, &mine);
+    int same = check_same(c, st, level, r == 0 ? &mine : NULL);
+
+    if (r == 0)
+        r = same;
+    if (r == 0)
+        r = check_state(c, st, level, &mine);
+    if (r == 0 && c->cfg.behind == WEIR_BEHIND_LATEST)
+        r = check_tensors(st, &mine);
+    if (r == 0 && c->cfg.rank == 0)
+        r = clear_step(c->saver, st->step, &mine);
+    return wr_comm_agree(c->comm, r, &mine, err);
+}
+
+/* --- a buffer for it --- */
+
+/* What a rank says when asked whether it can go on; the lowest counts. */
+enum readiness { TROUBLED, FULL, READY };
+
+static struct wr_job *find_job(struct wr_saver *s, enum wr_job_state state)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->jobs[i].state == state)
+            return &s->jobs[i];
+    return NULL;
+}
+
+/* The snapshot that waits gives its buffer to the step `by`. */
+static void replace(struct wr_saver *s, struct wr_job *j, uint64_t by)
+{
+    struct wr_ckpt_time *t = wr_ckpt_time_at(s->c, j->seq);
+
+    s->c->stats.replaced++;
+    if (t) {
+        wr_fail(&t->why, WEIR_ECANCELED,
+                "step %" PRIu64 " was replaced by step %" PRIu64, j->step, by);
+        t->told = true; /* it was asked for */
+    }
+    wr_job_forget(j);
+}
+
+static struct wr_job *try_take(struct wr_saver *s, uint64_t step)
+{
+    struct wr_job *j = find_job(s, WR_JOB_FREE);
+
+    if (!j && s->c->cfg.behind == WEIR_BEHIND_LATEST) {
+        j = find_job(s, WR_JOB_QUEUED);
+        if (j)
+            replace(s, j, step);
+    }
+    if (j)
+        j->state = WR_JOB_TAKEN;
+    return j;
+}
+
+/* Takes a job, waiting up to `until_ns` for one. */
+static enum readiness take_here(struct wr_saver *s, uint64_t step,
+                                uint64_t until_ns, struct wr_job **job,
+                                uint64_t *blocked_ns)
+{
+    weir_ckpt *c = s->c;
+    enum readiness ready;
+
+    pthread_mutex_lock(&c->lock);
+    while (!*job && !c->troubled) {
+        uint64_t now_ns = wr_clock_ns();
+
+        *job = try_take(s, step);
+        if (*job || now_ns >= until_ns)
+            break;
+        wr_ckpt_sleep(c, until_ns);
+        *blocked_ns += wr_clock_ns() - now_ns;
+    }
+    ready = c->troubled ? TROUBLED : *job ? READY : FULL;
+    pthread_mutex_unlock(&c->lock);
+    return ready;
+}
+
+static void give_back(struct wr_saver *s, struct wr_job *j)
+{
+    if (!j)
+        return;
+    wr_job_forget(j);
+    pthread_mutex_lock(&s->c->lock);
+    j->state = WR_JOB_FREE;
+    pthread_mutex_unlock(&s->c->lock);
+}
+
+/* Rank 0: with WEIR_BEHIND_SKIP a save must not begin what then waits for the
+ * drain. The others hold back in the writer. */
+static int skip_for_drain(struct wr_saver *s, bool *ret, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    unsigned behind = 0, busy = 0;
+    int r = 0;
+
+    if (c->cfg.rank == 0 && c->far)
+        r = wr_ckpt_behind(c, &behind, err);
+    pthread_mutex_lock(&c->lock);
+    for (unsigned i = 0; i < s->count; i++)
+        busy += s->jobs[i].state >= WR_JOB_QUEUED;
+    pthread_mutex_unlock(&c->lock);
+    if (r == 0)
+        *ret = c->far && behind + busy >= c->cfg.max_behind;
+    return r;
+}
+
+/* A part of the ranks' timeout, so that those who wait know that this one is
+ * alive; with one rank for ever. */
+static uint64_t slice_end(const weir_ckpt *c)
+{
+    if (c->cfg.world == 1)
+        return UINT64_MAX;
+    return wr_clock_ns() + c->cfg.comm_timeout_ms * WR_NS_PER_MS / 4;
+}
+
+/* A job on every rank, or 1 when the save is skipped. */
+static int take_job(struct wr_saver *s, uint64_t step, uint64_t *blocked_ns,
+                    struct wr_job **ret, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    bool skips = c->cfg.behind == WEIR_BEHIND_SKIP, late = false;
+    struct wr_job *job = NULL;
+    uint64_t all;
+    weir_err mine = {0};
+    int r = 0;
+
+    if (skips)
+        r = skip_for_drain(s, &late, &mine);
+    r = wr_comm_agree(c->comm, r, &mine, err);
+    if (r < 0)
+        return r;
+    do {
+        enum readiness here = late
+                                  ? FULL
+                                  : take_here(s, step, skips ? 0 : slice_end(c),
+                                              &job, blocked_ns);
+
+        r = wr_comm_min(c->comm, here, &all, err);
+    } while (r == 0 && all == FULL && !skips);
+    if (r == 0 && all == READY) {
+        *ret = job;
+        return 0;
+    }
+    give_back(s, job);
+    if (r == 0 && all == TROUBLED) {
+        r = wr_ckpt_take_trouble(c, &mine);
+        return wr_comm_agree(c->comm, r, &mine, err);
+    }
+    return r < 0 ? r : 1;
+}
+
+/* --- the snapshot --- */
+
+void wr_job_forget(struct wr_job *j)
+{
+    wr_pairs_free(j->metadata, j->metadata_count);
+    free(j->pipeline);
+    j->metadata = NULL;
+    j->metadata_count = 0;
+    j->pipeline = NULL;
+    j->pipeline_len = 0;
+}
+
+static int keep_metadata(struct wr_job *j, const weir_ckpt_state *st,
+                         weir_err *err)
+{
+    j->metadata = calloc(st->metadata_count + 1, sizeof(*j->metadata));
+    if (!j->metadata)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    j->metadata_count = st->metadata_count;
+    for (size_t i = 0; i < st->metadata_count; i++) {
+        j->metadata[i].key = strdup(st->metadata[i].key);
+        j->metadata[i].value = strdup(st->metadata[i].value);
+        if (!j->metadata[i].key || !j->metadata[i].value)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+/* Plans the image (which checks the tensors) and keeps what goes into the
+ * manifest. */
+static int plan(weir_ckpt *c, struct wr_job *j, const weir_ckpt_state *st,
+                weir_err *err)
+{
+    struct timespec now;
+    int r = wr_image_plan(j->image, st->tensors, st->count, st->metadata,
+                          st->metadata_count, err);
+
+    if (r == 0 && c->cfg.rank == 0)
+        r = keep_metadata(j, st, err);
+    if (r == 0 && st->pipeline_len) {
+        j->pipeline = malloc(st->pipeline_len);
+        if (!j->pipeline)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        memcpy(j->pipeline, st->pipeline, st->pipeline_len);
+        j->pipeline_len = st->pipeline_len;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    j->time_ns = (uint64_t)now.tv_sec * WR_NS_PER_SEC + (uint64_t)now.tv_nsec;
+    j->step = st->step;
+    return r;
+}
+
+/* The save begins: it counts, and its times run. */
+static void note(struct wr_saver *s, struct wr_job *j, uint64_t begun_ns,
+                 uint64_t blocked_ns)
+{
+    weir_ckpt *c = s->c;
+    struct wr_ckpt_time *t;
+
+    if (!s->any || j->step > s->top)
+        s->top = j->step;
+    s->any = true;
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_new(c, j->step, begun_ns);
+    t->t.bytes = wr_image_size(j->image);
+    t->t.blocked_ns = blocked_ns;
+    j->seq = t->seq;
+    c->stats.memory = 0;
+    for (unsigned i = 0; i < s->count; i++)
+        c->stats.memory += wr_image_memory(s->jobs[i].image);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void enqueue(weir_ckpt *c, struct wr_job *j, bool waited)
+{
+    pthread_mutex_lock(&c->lock);
+    j->waited = waited;
+    j->queued_ns = wr_clock_ns();
+    j->state = WR_JOB_QUEUED;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* --- the level --- */
+
+/* What rank 0 tells the others while it waits for a level. */
+struct verdict {
+    int done;
+    weir_err err; /* code 0: reached */
+};
+
+/* Rank 0 waits for the slow tier; the others hear from it now and then. */
+static int wait_together(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                         weir_err *err)
+{
+    for (;;) {
+        struct verdict v = {0};
+        char *bytes;
+        size_t len;
+        int r;
+
+        if (c->cfg.rank == 0) {
+            r = wr_ckpt_wait_seq(c, seq, level, slice_end(c), &v.err);
+            v.done = r != WEIR_ETIMEDOUT;
+        }
+        r = wr_comm_broadcast(c->comm, &v, sizeof(v), &bytes, &len, err);
+        if (r < 0)
+            return r;
+        memcpy(&v, bytes, WR_MIN(len, sizeof(v)));
+        free(bytes);
+        if (!v.done)
+            continue;
+        if (v.err.code < 0 && err)
+            *err = v.err;
+        return v.err.code;
+    }
+}
+
+static int wait_level(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                      weir_err *err)
+{
+    int r;
+
+    if (c->cfg.world == 1)
+        return wr_ckpt_wait_seq(c, seq, level, UINT64_MAX, err);
+    r = wr_ckpt_wait_seq(c, seq, WEIR_LEVEL_FAST, UINT64_MAX, err);
+    if (r == 0 && level > WEIR_LEVEL_FAST)
+        r = wait_together(c, seq, level, err);
+    return r;
+}
+
+static int run_job(struct wr_saver *s, struct wr_job *j,
+                   const weir_ckpt_state *st, enum weir_level level,
+                   weir_err *err)
+{
+    uint64_t seq = j->seq;
+
+    if (level == WEIR_LEVEL_SNAPSHOT) {
+        wr_image_fill(j->image, st->tensors, /* eager= */ false);
+        wr_ckpt_reached(s->c, st->step, WEIR_LEVEL_SNAPSHOT);
+        enqueue(s->c, j, /* waited= */ false);
+        return 0;
+    }
+    enqueue(s->c, j, /* waited= */ true);
+    wr_image_fill(j->image, st->tensors, /* eager= */ true);
+    wr_ckpt_reached(s->c, st->step, WEIR_LEVEL_SNAPSHOT);
+    return wait_level(s->c, seq, level, err);
+}
+
+static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
+                uint64_t begun_ns, weir_err *err)
+{
+    struct wr_saver *s = c->saver;
+    struct wr_job *job = NULL;
+    uint64_t blocked_ns = 0;
+    weir_err mine = {0};
+    int r = may_save(c, st, level, err);
+
+    if (r < 0)
+        return r;
+    r = take_job(s, st->step, &blocked_ns, &job, err);
+    pthread_mutex_lock(&c->lock);
+    c->stats.blocked_ns += blocked_ns;
+    c->stats.skipped += r == 1;
+    pthread_mutex_unlock(&c->lock);
+    if (r != 0)
+        return r;
+    r = plan(c, job, st, &mine);
+    r = wr_comm_agree(c->comm, r, &mine, err);
+    if (r < 0) {
+        give_back(s, job);
+        return r;
+    }
+    note(s, job, begun_ns, blocked_ns);
+    return run_job(s, job, st, level, err);
+}
+
+int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
+                   enum weir_level level, weir_err *err)
+{
+    uint64_t begun_ns = wr_clock_ns();
+    int r;
+
+    if (!c->saver)
+        return wr_fail(err, WEIR_ESTATE, "'%s': was not opened to save",
+                       c->cfg.fast);
+    r = save(c, state, level, begun_ns, err);
+    pthread_mutex_lock(&c->lock);
+    c->stats.stall_ns += wr_clock_ns() - begun_ns;
+    pthread_mutex_unlock(&c->lock);
+    return r;
+}

@@ -1,0 +1,92 @@
+/* saver.h - snapshots on their way to the near tier.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each snapshot buffer is a job. The caller's thread takes a free one, plans
+ * and fills its image (save.c) and queues it; the writer's thread writes the
+ * oldest queued one (writer.c). A save that waits for more than the snapshot
+ * queues the job first and fills it while the writer follows.
+ *
+ * The writer holds back while too many steps wait for the slow tier, and while
+ * there is no room that draining will make (behind.c). A job that is held back
+ * is still `queued`, so that a newer one may take its place
+ * (WEIR_BEHIND_LATEST).
+ *
+ * With ranks all writers do the same in step, over weir_ckpt.work. What fails
+ * is agreed upon, and kept for the next call by rank 0 alone: all ranks get it
+ * there, once. */
+#ifndef WR_CHECKPOINT_SAVER_H
+#define WR_CHECKPOINT_SAVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/image.h"
+#include "checkpoint/store.h"
+
+/* Steps that are to be read back, at most; the oldest are dropped. */
+#define WR_UNVERIFIED_MAX 64
+
+enum wr_job_state {
+    WR_JOB_FREE,
+    WR_JOB_TAKEN, /* is being planned and filled */
+    WR_JOB_QUEUED,
+    WR_JOB_WRITING,
+};
+
+/* What is below `state` belongs to the caller's thread up to `queued` and then
+ * to the writer's. */
+struct wr_job {
+    enum wr_job_state state; /* guarded by weir_ckpt.lock */
+    struct wr_image *image;  /* owned */
+    uint64_t step, seq;
+    uint64_t time_ns;   /* since 1970 */
+    uint64_t queued_ns; /* wr_clock_ns() */
+    bool waited;        /* the save waits and gets the error itself */
+
+    struct wr_st_pair *metadata; /* owned; of rank 0 */
+    size_t metadata_count;
+    uint8_t *pipeline; /* owned */
+    size_t pipeline_len;
+};
+
+struct wr_saver {
+    weir_ckpt *c; /* borrowed */
+    pthread_t thread;
+    uint64_t top;     /* no tier has a higher step; caller's thread, rank 0 */
+    bool any;         /* there is such a step */
+    uint64_t held_ns; /* since when the writer holds back; 0: it does not */
+    unsigned count;   /* of jobs */
+    bool stop;        /* guarded by weir_ckpt.lock, as what follows */
+    uint64_t unverified[WR_UNVERIFIED_MAX]; /* one tier: the newest last */
+    unsigned unverified_count;
+    struct wr_job jobs[]; /* owned */
+};
+
+/* --- save.c --- */
+
+void wr_job_forget(struct wr_job *j); /* what was kept beside the image */
+
+/* --- writer.c --- */
+
+/* A step of the only tier is to be read back when there is nothing better to
+ * do. With the lock held. */
+void wr_saver_want_verified(struct wr_saver *s, uint64_t step);
+
+/* --- wait.c --- */
+
+/* Waits until save `seq` has reached `level`; on this rank alone. */
+int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                     uint64_t deadline_ns, weir_err *err);
+
+/* --- behind.c --- */
+
+/* Steps that wait for the far tier. Without the lock. */
+int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err);
+/* Whether there are as many as may be. */
+int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err);
+/* No room on the near tier: takes a step away there that is safe on the far
+ * one. False: there is none. */
+bool wr_ckpt_make_room(weir_ckpt *c);
+
+#endif

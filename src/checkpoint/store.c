@@ -1,0 +1,256 @@
+/* store.c - opening and closing a checkpoint store.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/store.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+
+/* What the tiers are made of: the stores of a test, or none. */
+struct stores {
+    struct wr_store *fast, *slow; /* owned */
+};
+
+/* --- tiers --- */
+
+/* A store that was given is used up, also on failure. */
+static int open_tier(const char *url, const char *label, bool create,
+                     struct wr_store **given, struct wr_tier **ret,
+                     weir_err *err)
+{
+    struct wr_store *st = *given;
+
+    *given = NULL;
+    if (st)
+        return wr_tier_wrap(st, url, label, ret, err);
+    return wr_tier_open(url, label, create, ret, err);
+}
+
+/* Rank 0 of a role that writes makes folders, but none to read from. */
+static int open_tiers(weir_ckpt *c, struct stores *given, weir_err *err)
+{
+    bool first = c->cfg.rank == 0;
+    bool saves = first && c->cfg.role == WEIR_CKPT_SAVE;
+    bool drains = first && c->cfg.role == WEIR_CKPT_DRAIN;
+    int r = open_tier(c->cfg.fast, "fast", saves, &given->fast, &c->near, err);
+
+    if (r == 0 && c->cfg.slow)
+        r = open_tier(c->cfg.slow, "slow", saves || drains, &given->slow,
+                      &c->far, err);
+    return r;
+}
+
+/* Twice the same folder would drain a step onto itself. */
+static int check_apart(const weir_ckpt *c, weir_err *err)
+{
+    struct wr_stat a, b;
+    int r;
+
+    if (!c->far)
+        return 0;
+    r = c->near->store->ops->stat(c->near->store, "", &a, err);
+    if (r == 0)
+        r = c->far->store->ops->stat(c->far->store, "", &b, err);
+    if (r == 0 && a.ino && a.dev == b.dev && a.ino == b.ino)
+        r = wr_fail(err, WEIR_EINVAL, "slow: '%s' is the same folder as '%s'",
+                    c->cfg.slow, c->cfg.fast);
+    return r;
+}
+
+static int claim(weir_ckpt *c, struct wr_tier *t, weir_err *err)
+{
+    uint64_t swept = 0;
+    int r = wr_tier_claim(t, c->cfg.take_over, &swept, err);
+
+    if (r == 0)
+        c->stats.swept += swept;
+    return r;
+}
+
+/* Rank 0 becomes the writer of what its role changes. */
+static int claim_tiers(weir_ckpt *c, weir_err *err)
+{
+    bool near = false, far = false;
+    int r = 0;
+
+    switch (c->cfg.role) {
+    case WEIR_CKPT_SAVE:
+        near = true;
+        far = c->cfg.drain;
+        break;
+    case WEIR_CKPT_DRAIN:
+        far = true;
+        break;
+    case WEIR_CKPT_MANAGE:
+        near = far = true;
+        break;
+    case WEIR_CKPT_READ:
+        break;
+    }
+    if (near)
+        r = claim(c, c->near, err);
+    if (r == 0 && far && c->far)
+        r = claim(c, c->far, err);
+    return r;
+}
+
+static bool forgets(const struct wr_tier *t)
+{
+    return t && t->store->ops->forgets && t->store->ops->forgets(t->store);
+}
+
+/* The others open what rank 0 has made. */
+static int join_tiers(weir_ckpt *c, struct stores *given, weir_err *err)
+{
+    weir_err mine = {0};
+    int r = 0;
+
+    if (c->cfg.rank == 0) {
+        r = open_tiers(c, given, &mine);
+        if (r == 0)
+            r = check_apart(c, &mine);
+        if (r == 0)
+            r = claim_tiers(c, &mine);
+    }
+    r = wr_comm_agree(c->comm, r, &mine, err);
+    if (r < 0)
+        return r;
+    if (c->cfg.rank > 0)
+        r = open_tiers(c, given, &mine);
+    r = wr_comm_agree(c->comm, r, &mine, err);
+    if (r < 0)
+        return r;
+    c->stats.fast_forgets = forgets(c->near);
+    c->stats.slow_forgets = forgets(c->far);
+    return 0;
+}
+
+/* --- the store --- */
+
+static int open_comms(weir_ckpt *c, weir_err *err)
+{
+    struct wr_comm_config cfg = {
+        .url = c->cfg.comm,
+        .channel = "call",
+        .rank = c->cfg.rank,
+        .world = c->cfg.world,
+        .timeout_ms = c->cfg.comm_timeout_ms,
+    };
+    int r = wr_comm_open(&cfg, &c->comm, err);
+
+    cfg.channel = "work";
+    if (r == 0 && c->cfg.role == WEIR_CKPT_SAVE)
+        r = wr_comm_open(&cfg, &c->work, err);
+    return r;
+}
+
+static int start_threads(weir_ckpt *c, weir_err *err)
+{
+    bool saves = c->cfg.role == WEIR_CKPT_SAVE;
+    bool drains = saves ? c->cfg.drain : c->cfg.role == WEIR_CKPT_DRAIN;
+    int r = 0;
+
+    if (c->far && c->cfg.rank == 0 && drains)
+        r = wr_drainer_start(c, /* thread= */ saves, err);
+    if (r == 0 && saves)
+        r = wr_saver_start(c, err);
+    return r;
+}
+
+/* Gives back all that is there, threads first. */
+static void free_store(weir_ckpt *c)
+{
+    wr_saver_stop(c->saver);
+    wr_drainer_stop(c->drainer);
+    wr_tier_close(c->near);
+    wr_tier_close(c->far);
+    wr_comm_close(c->work);
+    wr_comm_close(c->comm);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    wr_ckpt_config_done(&c->cfg);
+    free(c);
+}
+
+static weir_ckpt *new_store(void)
+{
+    weir_ckpt *c = calloc(1, sizeof(*c));
+    pthread_condattr_t attr;
+
+    if (!c)
+        return NULL;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return c;
+}
+
+static int open_store(weir_ckpt **ret, const weir_ckpt_config *cfg,
+                      struct stores *given, weir_err *err)
+{
+    weir_err mine = {0};
+    weir_ckpt *c;
+    int r = wr_ckpt_config_check(cfg, err);
+
+    if (r < 0)
+        return r;
+    c = new_store();
+    if (!c)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_ckpt_config_copy(cfg, &c->cfg, err);
+    if (r == 0)
+        r = open_comms(c, err);
+    if (r == 0)
+        r = join_tiers(c, given, err);
+    if (r == 0) {
+        r = start_threads(c, &mine);
+        r = wr_comm_agree(c->comm, r, &mine, err);
+    }
+    if (r < 0) {
+        free_store(c);
+        return r;
+    }
+    *ret = c;
+    return 0;
+}
+
+int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
+                        struct wr_store *fast, struct wr_store *slow,
+                        weir_err *err)
+{
+    struct stores given = {fast, slow};
+    int r = open_store(ret, cfg, &given, err);
+
+    wr_store_close(given.fast);
+    wr_store_close(given.slow);
+    return r;
+}
+
+int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg, weir_err *err)
+{
+    return wr_ckpt_open_stores(ret, cfg, NULL, NULL, err);
+}
+
+/* What went wrong since the last call, on any rank. */
+int weir_ckpt_close(weir_ckpt **c, weir_err *err)
+{
+    weir_err mine = {0};
+    weir_ckpt *old;
+    int r;
+
+    if (!c || !*c)
+        return 0;
+    old = *c;
+    *c = NULL;
+    wr_saver_stop(old->saver);
+    old->saver = NULL;
+    wr_drainer_stop(old->drainer);
+    old->drainer = NULL;
+    r = wr_ckpt_take_trouble(old, &mine);
+    r = wr_comm_agree(old->comm, r, &mine, err);
+    free_store(old);
+    return r;
+}

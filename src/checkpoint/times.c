@@ -1,0 +1,135 @@
+/* times.c - how far each save got, what went wrong meanwhile, statistics.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!c->troubled) {
+        c->troubled = true;
+        c->trouble = *e;
+        c->trouble_seq = 0;
+    }
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
+{
+    struct wr_ckpt_time *t;
+    int r = 0;
+
+    pthread_mutex_lock(&c->lock);
+    if (c->troubled) {
+        c->troubled = false;
+        t = wr_ckpt_time_at(c, c->trouble_seq);
+        if (t)
+            t->told = true;
+        r = c->trouble.code;
+        if (err)
+            *err = c->trouble;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return r;
+}
+
+struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
+                                      uint64_t begun_ns)
+{
+    uint64_t seq = ++c->stats.saves;
+    struct wr_ckpt_time *t = &c->times[(seq - 1) % WR_TIMES_KEPT];
+
+    memset(t, 0, sizeof(*t));
+    t->t.step = step;
+    t->begun_ns = begun_ns;
+    t->seq = seq;
+    return t;
+}
+
+struct wr_ckpt_time *wr_ckpt_time_at(weir_ckpt *c, uint64_t seq)
+{
+    struct wr_ckpt_time *t = &c->times[(seq - 1) % WR_TIMES_KEPT];
+
+    return seq > 0 && t->seq == seq ? t : NULL;
+}
+
+struct wr_ckpt_time *wr_ckpt_time_find(weir_ckpt *c, uint64_t step)
+{
+    struct wr_ckpt_time *found = NULL;
+
+    for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
+        struct wr_ckpt_time *t = &c->times[i];
+
+        if (t->seq > 0 && t->t.step == step && (!found || t->seq > found->seq))
+            found = t;
+    }
+    return found;
+}
+
+void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level)
+{
+    uint64_t now_ns = wr_clock_ns();
+    struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_find(c, step);
+    if (t) {
+        uint64_t *const when[] = {
+            [WEIR_LEVEL_SNAPSHOT] = &t->t.snapshot_ns,
+            [WEIR_LEVEL_FAST] = &t->t.fast_ns,
+            [WEIR_LEVEL_SLOW] = &t->t.slow_ns,
+            [WEIR_LEVEL_VERIFIED] = &t->t.verified_ns,
+        };
+
+        if (*when[level] == 0)
+            *when[level] = now_ns - t->begun_ns;
+        if (t->level < level)
+            t->level = level;
+    }
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)
+{
+    struct timespec ts = {
+        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
+        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
+    };
+
+    if (until_ns == UINT64_MAX)
+        pthread_cond_wait(&c->changed, &c->lock);
+    else
+        pthread_cond_timedwait(&c->changed, &c->lock, &ts);
+}
+
+int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)
+{
+    weir_ckpt *w = (weir_ckpt *)c; /* only its lock changes */
+    const struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&w->lock);
+    t = step == WEIR_LATEST ? wr_ckpt_time_at(w, w->stats.saves)
+                            : wr_ckpt_time_find(w, step);
+    if (t)
+        *ret = t->t;
+    pthread_mutex_unlock(&w->lock);
+    return t ? 0 : WEIR_ENOENT;
+}
+
+void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret)
+{
+    weir_ckpt *w = (weir_ckpt *)c; /* only its lock changes */
+
+    pthread_mutex_lock(&w->lock);
+    *ret = w->stats;
+    pthread_mutex_unlock(&w->lock);
+    if (c->drainer)
+        ret->behind = wr_drainer_behind(c->drainer);
+}

@@ -1,0 +1,261 @@
+/* wait.c - waiting until a step is as safe as asked for.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What this process does itself is told by weir_ckpt.changed. What others do (a
+ * draining process, rank 0, an earlier run) is seen by looking at the tiers now
+ * and then. */
+#include "checkpoint/saver.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define LOOK_FIRST_NS (20 * WR_NS_PER_MS)
+#define LOOK_LAST_NS  (200 * WR_NS_PER_MS)
+
+static const char *level_name(enum weir_level level)
+{
+    static const char *const names[] = {
+        [WEIR_LEVEL_SNAPSHOT] = "copied",
+        [WEIR_LEVEL_FAST] = "on the fast tier",
+        [WEIR_LEVEL_SLOW] = "on the slow tier",
+        [WEIR_LEVEL_VERIFIED] = "verified",
+    };
+
+    return names[level];
+}
+
+static int timed_out(uint64_t step, enum weir_level level, weir_err *err)
+{
+    return wr_fail(err, WEIR_ETIMEDOUT, "step %" PRIu64 " is not %s yet", step,
+                   level_name(level));
+}
+
+/* --- by looking at the tiers --- */
+
+/* Whether this process hears of the levels above FAST by itself. */
+static bool hears(const weir_ckpt *c)
+{
+    return c->cfg.rank == 0 && (!c->far || c->drainer);
+}
+
+/* 1: reached, 0: not yet, else why it never will. The near tier first: a step
+ * leaves it only after it came to the far one. */
+static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
+                weir_err *err)
+{
+    struct wr_tier *last = wr_ckpt_last(c);
+    struct wr_manifest m;
+    weir_err e;
+    bool near = false, done;
+    int r;
+
+    if (c->far) {
+        near = wr_tier_has(c->near, step) &&
+               wr_tier_manifest(c->near, step, &m, NULL) == 0;
+        if (near)
+            wr_manifest_done(&m);
+        if (near && level <= WEIR_LEVEL_FAST)
+            return 1;
+    }
+    r = wr_tier_manifest(last, step, &m, &e);
+    if (r == WEIR_ENOENT && near)
+        return 0;
+    if (r < 0) {
+        if (err)
+            *err = e;
+        return r;
+    }
+    done = level < WEIR_LEVEL_VERIFIED || wr_tier_is_verified(last, &m);
+    wr_manifest_done(&m);
+    return done;
+}
+
+/* The only tier, and no one else writes there: what an earlier run did not
+ * verify is read back by this one. */
+static void want_verified(weir_ckpt *c, uint64_t step, enum weir_level level)
+{
+    if (!c->saver || c->far || c->cfg.rank > 0 || !c->cfg.verify ||
+        level < WEIR_LEVEL_VERIFIED)
+        return;
+    pthread_mutex_lock(&c->lock);
+    wr_saver_want_verified(c->saver, step);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
+                        uint64_t deadline_ns, weir_err *err)
+{
+    uint64_t pause_ns = LOOK_FIRST_NS;
+    bool wanted = false;
+
+    for (;;) {
+        uint64_t now_ns;
+        bool troubled;
+        int r = look(c, step, level, err);
+
+        if (r != 0)
+            return WR_MIN(r, 0);
+        if (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify && hears(c))
+            return wr_fail(err, WEIR_ESTATE,
+                           "step %" PRIu64 ": nothing is verified without "
+                           "'verify'",
+                           step);
+        if (!wanted)
+            want_verified(c, step, level);
+        wanted = true;
+        now_ns = wr_clock_ns();
+        if (now_ns >= deadline_ns)
+            return timed_out(step, level, err);
+        pthread_mutex_lock(&c->lock);
+        troubled = c->troubled;
+        if (!troubled)
+            wr_ckpt_sleep(c, WR_MIN(deadline_ns, now_ns + pause_ns));
+        pthread_mutex_unlock(&c->lock);
+        if (troubled)
+            return wr_ckpt_take_trouble(c, err);
+        pause_ns = WR_MIN(2 * pause_ns, LOOK_LAST_NS);
+    }
+}
+
+/* --- by what this process knows --- */
+
+/* Why a save got no further; the error is then delivered. */
+static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
+{
+    t->told = true;
+    if (c->troubled && c->trouble_seq == t->seq)
+        c->troubled = false;
+    if (err)
+        *err = t->why;
+    return t->why.code;
+}
+
+/* With the lock held. 1: to be found out by looking. */
+static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                     uint64_t deadline_ns, weir_err *err)
+{
+    for (;;) {
+        struct wr_ckpt_time *t = wr_ckpt_time_at(c, seq);
+
+        if (!t)
+            return 1;
+        if (t->level >= level)
+            return 0;
+        if (t->why.code < 0)
+            return deliver(c, t, err);
+        if (t->level >= WEIR_LEVEL_FAST &&
+            (!hears(c) || (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify)))
+            return 1;
+        if (level > WEIR_LEVEL_FAST && c->troubled) {
+            c->troubled = false;
+            if (err)
+                *err = c->trouble;
+            return c->trouble.code;
+        }
+        if (wr_clock_ns() >= deadline_ns)
+            return timed_out(t->t.step, level, err);
+        wr_ckpt_sleep(c, deadline_ns);
+    }
+}
+
+int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                     uint64_t deadline_ns, weir_err *err)
+{
+    const struct wr_ckpt_time *t;
+    uint64_t step;
+    int r;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    step = t ? t->t.step : 0;
+    r = t ? wait_here(c, seq, level, deadline_ns, err) : 0;
+    pthread_mutex_unlock(&c->lock);
+    return r == 1 ? wait_looking(c, step, level, deadline_ns, err) : r;
+}
+
+/* --- the call --- */
+
+/* The newest step of an earlier run, where there is one. */
+static int wait_newest(weir_ckpt *c, enum weir_level level,
+                       uint64_t deadline_ns, weir_err *err)
+{
+    uint64_t *steps, newest;
+    size_t count;
+    int r = wr_tier_steps(c->near, &steps, &count, err);
+
+    if (r < 0)
+        return r;
+    newest = count ? steps[count - 1] : 0;
+    free(steps);
+    return count ? wait_looking(c, newest, level, deadline_ns, err) : 0;
+}
+
+/* It gets no further, and its caller knows. */
+static bool is_over(weir_ckpt *c, uint64_t seq)
+{
+    const struct wr_ckpt_time *t;
+    bool over;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    over = !t || (t->why.code < 0 && t->told);
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+/* All saves of this run, but those that were taken away meanwhile. */
+static int wait_all(weir_ckpt *c, enum weir_level level, uint64_t deadline_ns,
+                    weir_err *err)
+{
+    uint64_t last, seq;
+    int r;
+
+    pthread_mutex_lock(&c->lock);
+    last = c->stats.saves;
+    pthread_mutex_unlock(&c->lock);
+    if (last == 0)
+        return wait_newest(c, level, deadline_ns, err);
+    seq = last > WR_TIMES_KEPT ? last - WR_TIMES_KEPT + 1 : 1;
+    for (; seq <= last; seq++) {
+        if (is_over(c, seq))
+            continue;
+        r = wr_ckpt_wait_seq(c, seq, level, deadline_ns, err);
+        if (r < 0 && r != WEIR_ENOENT)
+            return r;
+    }
+    return 0;
+}
+
+int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
+                   int64_t timeout_ms, weir_err *err)
+{
+    uint64_t begun_ns = wr_clock_ns(), deadline_ns = UINT64_MAX, seq = 0;
+    const struct wr_ckpt_time *t;
+    int r = wr_ckpt_take_trouble(c, err);
+
+    if (r < 0)
+        return r;
+    if (level < WEIR_LEVEL_SNAPSHOT || level > WEIR_LEVEL_VERIFIED)
+        return wr_fail(err, WEIR_EINVAL, "level: there is no level %d",
+                       (int)level);
+    if (timeout_ms >= 0 && (uint64_t)timeout_ms < UINT64_MAX / WR_NS_PER_MS / 2)
+        deadline_ns = begun_ns + (uint64_t)timeout_ms * WR_NS_PER_MS;
+    if (step == WEIR_LATEST) {
+        r = wait_all(c, level, deadline_ns, err);
+    } else {
+        pthread_mutex_lock(&c->lock);
+        t = wr_ckpt_time_find(c, step);
+        seq = t ? t->seq : 0;
+        pthread_mutex_unlock(&c->lock);
+        r = seq ? wr_ckpt_wait_seq(c, seq, level, deadline_ns, err)
+                : wait_looking(c, step, level, deadline_ns, err);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->stats.stall_ns += wr_clock_ns() - begun_ns;
+    pthread_mutex_unlock(&c->lock);
+    return r;
+}

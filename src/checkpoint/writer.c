@@ -1,0 +1,582 @@
+/* writer.c - the thread that writes snapshots to the near tier.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/saver.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define LOOK_NS  (50 * WR_NS_PER_MS) /* at a drain that is another process */
+#define HEAD_MAX ((uint64_t)1 << 20) /* of an image, for cfg.reserve */
+
+/* --- together with the other ranks --- */
+
+/* What rank 0 sends before a step is begun. */
+#define MSG_WAIT "wait"
+#define MSG_GO   "go"
+
+static int tell(weir_ckpt *c, const char *text, weir_err *err)
+{
+    char *bytes;
+    size_t len;
+    int r;
+
+    if (c->cfg.world == 1)
+        return 0;
+    r = wr_comm_broadcast(c->work, text, strlen(text), &bytes, &len, err);
+    if (r == 0)
+        free(bytes);
+    return r;
+}
+
+/* What rank 0 said that is not "wait"; fresh memory. */
+static int hear(weir_ckpt *c, char **ret, weir_err *err)
+{
+    for (;;) {
+        char *bytes;
+        size_t len;
+        int r = wr_comm_broadcast(c->work, NULL, 0, &bytes, &len, err);
+
+        if (r < 0)
+            return r;
+        if (strcmp(bytes, MSG_WAIT) != 0) {
+            *ret = bytes;
+            return 0;
+        }
+        free(bytes);
+    }
+}
+
+/* --- holding back --- */
+
+/* A pause for the drain; its failure ends the waiting. Without the lock. */
+static int pause_for_drain(struct wr_saver *s, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    uint64_t now_ns = wr_clock_ns();
+    int r = tell(c, MSG_WAIT, err);
+
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&c->lock);
+    if (!c->troubled)
+        wr_ckpt_sleep(c, now_ns + LOOK_NS);
+    pthread_mutex_unlock(&c->lock);
+    return wr_ckpt_take_trouble(c, err);
+}
+
+static bool is_stopped(struct wr_saver *s)
+{
+    bool stop;
+
+    pthread_mutex_lock(&s->c->lock);
+    stop = s->stop;
+    pthread_mutex_unlock(&s->c->lock);
+    return stop;
+}
+
+/* Rank 0: waits until one more step may wait for the slow tier. Not at close:
+ * what was saved is to be on the fast tier then. */
+static int hold(struct wr_saver *s, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    bool behind = false;
+    int r = 0;
+
+    if (c->cfg.rank > 0 || !c->far)
+        return 0;
+    for (;;) {
+        r = wr_ckpt_is_behind(c, &behind, err);
+        if (r < 0 || !behind || is_stopped(s))
+            return r;
+        if (s->held_ns == 0) {
+            s->held_ns = wr_clock_ns();
+            if (c->drainer)
+                wr_drainer_wake(c->drainer);
+        }
+        r = pause_for_drain(s, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+/* How long the job waited for the drain. */
+static void note_held(struct wr_saver *s, const struct wr_job *j)
+{
+    weir_ckpt *c = s->c;
+    struct wr_ckpt_time *t = wr_ckpt_time_at(c, j->seq);
+    uint64_t held_ns;
+
+    if (s->held_ns == 0)
+        return;
+    held_ns = wr_clock_ns() - WR_MAX(s->held_ns, j->queued_ns);
+    s->held_ns = 0;
+    if (t)
+        t->t.blocked_ns += held_ns;
+    if (j->waited)
+        c->stats.blocked_ns += held_ns;
+}
+
+/* --- one step --- */
+
+/* Rank 0: a folder for the step. When there is no room, what is safe on the far
+ * tier makes some, and else the drain does. */
+static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
+                 struct wr_pending *ret, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+
+    for (;;) {
+        weir_err full, e;
+        unsigned behind;
+        int r = wr_tier_begin(c->near, j->step, bytes, ret, &full);
+
+        if (r == 0)
+            return 0;
+        if (r == WEIR_ENOSPC && wr_ckpt_make_room(c))
+            continue;
+        if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, &e) < 0 ||
+            behind == 0 || (is_stopped(s) && !c->drainer)) {
+            if (err)
+                *err = full;
+            return r;
+        }
+        r = pause_for_drain(s, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+/* Adds up what the ranks will write; on rank 0. */
+static int add_up(weir_ckpt *c, struct wr_job *j, uint64_t *ret, weir_err *err)
+{
+    uint64_t mine = wr_image_size(j->image), all = 0;
+    struct wr_comm_part *parts = NULL;
+    int r = wr_comm_gather(c->work, &mine, sizeof(mine), &parts, err);
+
+    if (r < 0 || !parts)
+        return r;
+    for (uint32_t i = 0; i < c->cfg.world; i++) {
+        if (parts[i].len == sizeof(mine))
+            memcpy(&mine, parts[i].bytes, sizeof(mine));
+        if (parts[i].len != sizeof(mine) ||
+            __builtin_add_overflow(all, mine, &all)) {
+            r = wr_fail(err, WEIR_EFORMAT, "rank %" PRIu32 ": not a size", i);
+            break;
+        }
+    }
+    free(parts);
+    *ret = all;
+    return r;
+}
+
+/* All ranks: the folder to write in. `r` is how it went on rank 0 so far; it is
+ * the others' affair only when all agree. */
+static int begin_together(struct wr_saver *s, struct wr_job *j,
+                          struct wr_pending *p, int r, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    uint64_t bytes = 0;
+    weir_err e;
+    char *dir;
+    int x;
+
+    if (c->cfg.rank == 0) {
+        x = tell(c, MSG_GO, r == 0 ? err : NULL);
+    } else {
+        x = hear(c, &dir, err);
+        if (x == 0)
+            free(dir);
+    }
+    if (x == 0)
+        x = add_up(c, j, &bytes, r == 0 ? err : NULL);
+    if (r == 0)
+        r = x;
+    if (c->cfg.rank == 0) {
+        if (r == 0)
+            r = begin(s, j, bytes, p, err);
+        x = tell(c, r == 0 ? p->dir : "", &e);
+        if (x < 0 && r == 0) {
+            wr_tier_abandon(c->near, p);
+            p->dir[0] = 0;
+            *err = e;
+            r = x;
+        }
+        return r;
+    }
+    if (r == 0)
+        r = hear(c, &dir, err);
+    if (r < 0)
+        return r;
+    p->step = j->step;
+    strncpy(p->dir, dir, sizeof(p->dir) - 1);
+    free(dir);
+    return 0;
+}
+
+/* This rank's file. */
+static int write_shard(struct wr_saver *s, struct wr_job *j,
+                       const struct wr_pending *p, struct wr_shard *ret,
+                       weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    char path[WR_TIER_PATH];
+    struct wr_place place = {c->near->store, path};
+    uint64_t retried = 0;
+    int r;
+
+    wr_pending_shard_path(p, c->cfg.rank, path);
+    r = wr_shard_write(&place, j->image, ret, &retried, err);
+    pthread_mutex_lock(&c->lock);
+    c->stats.retried += retried;
+    pthread_mutex_unlock(&c->lock);
+    if (r < 0)
+        return r;
+    ret->rank = c->cfg.rank;
+    wr_shard_name(ret->rank, ret->name);
+    ret->pipeline = j->pipeline;
+    ret->pipeline_len = j->pipeline_len;
+    j->pipeline = NULL;
+    j->pipeline_len = 0;
+    return wr_tier_sync_pending(c->near, p, err);
+}
+
+/* Rank 0: the manifest out of what all ranks sent. */
+static int make_manifest(weir_ckpt *c, struct wr_job *j,
+                         const struct wr_comm_part *parts,
+                         struct wr_manifest *m, weir_err *err)
+{
+    *m = (struct wr_manifest){
+        .step = j->step,
+        .epoch = c->near->epoch,
+        .time_ns = j->time_ns,
+        .chunk = WR_CHUNK,
+        .metadata = j->metadata,
+        .metadata_count = j->metadata_count,
+    };
+    j->metadata = NULL;
+    j->metadata_count = 0;
+    wr_manifest_new_id(m->id);
+    m->shards = calloc(c->cfg.world, sizeof(*m->shards));
+    if (!m->shards)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < c->cfg.world; i++) {
+        int r = wr_shard_parse(parts[i].bytes, parts[i].len, m->chunk,
+                               &m->shards[i], err);
+
+        if (r < 0)
+            return r;
+        m->world++;
+        if (m->shards[i].rank != i)
+            return wr_fail(err, WEIR_EFORMAT,
+                           "rank %" PRIu32 " sent the shard of rank %" PRIu32,
+                           i, m->shards[i].rank);
+    }
+    return 0;
+}
+
+/* All ranks send their shard's entry; rank 0 publishes. */
+static int publish(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
+                   const struct wr_shard *shard, weir_err *err)
+{
+    struct wr_comm_part *parts = NULL;
+    struct wr_manifest m;
+    size_t len = 0;
+    char *text = wr_shard_text(shard, WR_CHUNK, &len);
+    int r = wr_comm_gather(c->work, text, text ? len : 0, &parts, err);
+
+    free(text);
+    if (r < 0 || !parts)
+        return r;
+    r = make_manifest(c, j, parts, &m, err);
+    free(parts);
+    if (r == 0) {
+        r = wr_tier_publish(c->near, p, &m, err);
+        p->dir[0] = 0; /* gone in any case */
+    }
+    wr_manifest_done(&m);
+    return r;
+}
+
+/* Writes and publishes a step. `r` is how it went so far (rank 0). */
+static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    struct wr_pending p = {0};
+    struct wr_shard shard = {0};
+    weir_err mine = {0};
+
+    if (r < 0)
+        mine = *err;
+    r = begin_together(s, j, &p, r, &mine);
+    if (r == 0 && p.dir[0])
+        r = write_shard(s, j, &p, &shard, &mine);
+    r = wr_comm_agree(c->work, r, &mine, err);
+    if (r == 0) {
+        r = publish(c, j, &p, &shard, &mine);
+        r = wr_comm_agree(c->work, r, &mine, err);
+    }
+    if (r < 0 && c->cfg.rank == 0 && p.dir[0])
+        wr_tier_abandon(c->near, &p);
+    wr_shard_done(&shard);
+    return r;
+}
+
+/* --- what comes of it --- */
+
+/* A save gets no further, and if no call waits for it the next one tells. With
+ * the lock held. */
+static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
+                         const weir_err *err)
+{
+    c->stats.failed++;
+    if (t)
+        t->why = *err;
+    if (!waited && c->cfg.rank == 0 && !c->troubled) {
+        c->troubled = true;
+        c->trouble = *err;
+        c->trouble_seq = t ? t->seq : 0;
+    }
+}
+
+/* The buffer is free before the level is told: the next save finds it. */
+static void finish(struct wr_saver *s, struct wr_job *j, int r,
+                   const weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    uint64_t step = j->step;
+
+    wr_job_forget(j);
+    pthread_mutex_lock(&c->lock);
+    if (r < 0) {
+        note_failure(c, wr_ckpt_time_at(c, j->seq), j->waited, err);
+    } else {
+        c->stats.bytes_saved += wr_image_size(j->image);
+        if (!c->far && c->cfg.rank == 0 && c->cfg.verify)
+            wr_saver_want_verified(s, step);
+    }
+    j->state = WR_JOB_FREE;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    if (r < 0)
+        return;
+    wr_ckpt_reached(c, step, WEIR_LEVEL_FAST);
+    if (!c->far)
+        wr_ckpt_reached(c, step, WEIR_LEVEL_SLOW);
+}
+
+/* Rank 0, after a step was published: it is drained, or older ones go. */
+static void follow_up(weir_ckpt *c)
+{
+    unsigned behind;
+    weir_err err;
+
+    if (c->drainer)
+        wr_drainer_wake(c->drainer);
+    else if (c->far)
+        wr_ckpt_behind(c, &behind, NULL); /* for the statistics */
+    else if (wr_ckpt_retain(c, &err) < 0)
+        wr_ckpt_trouble(c, &err);
+}
+
+/* --- reading back, with one tier --- */
+
+void wr_saver_want_verified(struct wr_saver *s, uint64_t step)
+{
+    for (unsigned i = 0; i < s->unverified_count; i++)
+        if (s->unverified[i] == step)
+            return;
+    if (s->unverified_count == WR_UNVERIFIED_MAX)
+        memmove(s->unverified, s->unverified + 1,
+                --s->unverified_count * sizeof(s->unverified[0]));
+    s->unverified[s->unverified_count++] = step;
+    pthread_cond_broadcast(&s->c->changed);
+}
+
+static struct wr_job *oldest_job(struct wr_saver *s)
+{
+    struct wr_job *oldest = NULL;
+
+    for (unsigned i = 0; i < s->count; i++) {
+        struct wr_job *j = &s->jobs[i];
+
+        if (j->state == WR_JOB_QUEUED && (!oldest || j->seq < oldest->seq))
+            oldest = j;
+    }
+    return oldest;
+}
+
+/* Saves come first, and closing does. */
+static int verify_meter(void *arg, uint64_t bytes)
+{
+    struct wr_saver *s = arg;
+    int ends;
+
+    (void)bytes;
+    pthread_mutex_lock(&s->c->lock);
+    ends = s->stop || oldest_job(s);
+    pthread_mutex_unlock(&s->c->lock);
+    return ends;
+}
+
+/* Reads back the newest step that waits for it. Without the lock. */
+static void verify_one(struct wr_saver *s, uint64_t step)
+{
+    weir_ckpt *c = s->c;
+    const struct wr_meter meter = {verify_meter, s};
+    struct wr_ckpt_time *t;
+    weir_err err;
+    int r = wr_step_verify(c->near, step, /* mark= */ true, &meter, &err);
+
+    if (r == 0)
+        wr_ckpt_reached(c, step, WEIR_LEVEL_VERIFIED);
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_find(c, step);
+    c->stats.verified += r == 0;
+    if (r == WEIR_ECANCELED)
+        wr_saver_want_verified(s, step);
+    else if (r == WEIR_ENOENT && t)
+        t->why = err; /* retention was faster */
+    else if (r < 0 && r != WEIR_ENOENT)
+        note_failure(c, t, /* waited= */ false, &err);
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* --- the thread --- */
+
+/* Waits for a job, reading back meanwhile. With the lock held; false: the
+ * end. */
+static bool wait_for_job(struct wr_saver *s)
+{
+    while (!oldest_job(s)) {
+        if (s->stop)
+            return false;
+        if (s->unverified_count) {
+            uint64_t step = s->unverified[--s->unverified_count];
+
+            pthread_mutex_unlock(&s->c->lock);
+            verify_one(s, step);
+            pthread_mutex_lock(&s->c->lock);
+        } else {
+            wr_ckpt_sleep(s->c, UINT64_MAX);
+        }
+    }
+    return true;
+}
+
+static void *run(void *arg)
+{
+    struct wr_saver *s = arg;
+    weir_ckpt *c = s->c;
+
+    pthread_mutex_lock(&c->lock);
+    while (wait_for_job(s)) {
+        struct wr_job *j;
+        weir_err err;
+        int r;
+
+        pthread_mutex_unlock(&c->lock);
+        r = hold(s, &err);
+        pthread_mutex_lock(&c->lock);
+        j = oldest_job(s); /* by now perhaps a newer one */
+        if (!j)
+            continue;
+        j->state = WR_JOB_WRITING;
+        note_held(s, j);
+        pthread_mutex_unlock(&c->lock);
+        r = write_job(s, j, r, &err);
+        finish(s, j, r, &err);
+        if (r == 0 && c->cfg.rank == 0)
+            follow_up(c);
+        pthread_mutex_lock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static void free_saver(struct wr_saver *s)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        wr_image_free(s->jobs[i].image);
+        wr_job_forget(&s->jobs[i]);
+    }
+    free(s);
+}
+
+/* Rank 0: the highest step that there is. */
+static int find_top(struct wr_saver *s, struct wr_tier *t, weir_err *err)
+{
+    uint64_t *steps;
+    size_t count;
+    int r;
+
+    if (!t)
+        return 0;
+    r = wr_tier_steps(t, &steps, &count, err);
+    if (r < 0)
+        return r;
+    if (count && (!s->any || steps[count - 1] > s->top))
+        s->top = steps[count - 1];
+    s->any |= count > 0;
+    free(steps);
+    return 0;
+}
+
+static int make_images(struct wr_saver *s, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    int r = 0;
+
+    for (unsigned i = 0; i < s->count && r == 0; i++) {
+        r = wr_image_new(c->cfg.threads, &s->jobs[i].image, err);
+        if (r == 0 && c->cfg.reserve)
+            r = wr_image_reserve(s->jobs[i].image, c->cfg.reserve + HEAD_MAX,
+                                 err);
+        if (r == 0)
+            c->stats.memory += wr_image_memory(s->jobs[i].image);
+    }
+    return r;
+}
+
+int wr_saver_start(weir_ckpt *c, weir_err *err)
+{
+    unsigned count = c->cfg.snapshots;
+    struct wr_saver *s = calloc(1, sizeof(*s) + count * sizeof(s->jobs[0]));
+    int r;
+
+    if (!s)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    s->c = c;
+    s->count = count;
+    r = make_images(s, err);
+    if (r == 0 && c->cfg.rank == 0)
+        r = find_top(s, c->near, err);
+    if (r == 0 && c->cfg.rank == 0)
+        r = find_top(s, c->far, err);
+    if (r == 0)
+        r = wr_thread_start(&s->thread, "weir-save", run, s, err);
+    if (r < 0) {
+        free_saver(s);
+        return r;
+    }
+    c->saver = s;
+    return 0;
+}
+
+void wr_saver_stop(struct wr_saver *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->c->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->c->changed);
+    pthread_mutex_unlock(&s->c->lock);
+    pthread_join(s->thread, NULL);
+    free_saver(s);
+}
