@@ -135,8 +135,8 @@ int wr_ckpt_config_copy(const weir_ckpt_config *cfg, weir_ckpt_config *ret,
 
 void wr_ckpt_config_done(weir_ckpt_config *cfg)
 {
-    free((char *)cfg->fast);
-    free((char *)cfg->slow);
-    free((char *)cfg->comm);
+    free((void *)(uintptr_t)cfg->fast);
+    free((void *)(uintptr_t)cfg->slow);
+    free((void *)(uintptr_t)cfg->comm);
     cfg->fast = cfg->slow = cfg->comm = NULL;
 }

@@ -111,7 +111,7 @@ void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)
 
 int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)
 {
-    weir_ckpt *w = (weir_ckpt *)c; /* only its lock changes */
+    weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
     const struct wr_ckpt_time *t;
 
     pthread_mutex_lock(&w->lock);
@@ -125,7 +125,7 @@ int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)
 
 void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret)
 {
-    weir_ckpt *w = (weir_ckpt *)c; /* only its lock changes */
+    weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
 
     pthread_mutex_lock(&w->lock);
     *ret = w->stats;

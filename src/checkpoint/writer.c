@@ -3,6 +3,7 @@
 #include "checkpoint/saver.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,47 +176,47 @@ static int add_up(weir_ckpt *c, struct wr_job *j, uint64_t *ret, weir_err *err)
     return r;
 }
 
-/* All ranks: the folder to write in. `r` is how it went on rank 0 so far; it is
- * the others' affair only when all agree. */
-static int begin_together(struct wr_saver *s, struct wr_job *j,
-                          struct wr_pending *p, int r, weir_err *err)
+/* Rank 0: has a folder to write in, and tells its name, "" when it failed. `r`
+ * is how it went so far. */
+static int begin_first(struct wr_saver *s, struct wr_job *j,
+                       struct wr_pending *p, int r, weir_err *err)
 {
     weir_ckpt *c = s->c;
     uint64_t bytes = 0;
     weir_err e;
-    char *dir;
-    int x;
+    int x = tell(c, MSG_GO, &e);
 
-    if (c->cfg.rank == 0) {
-        x = tell(c, MSG_GO, r == 0 ? err : NULL);
-    } else {
-        x = hear(c, &dir, err);
-        if (x == 0)
-            free(dir);
-    }
     if (x == 0)
-        x = add_up(c, j, &bytes, r == 0 ? err : NULL);
-    if (r == 0)
-        r = x;
-    if (c->cfg.rank == 0) {
-        if (r == 0)
-            r = begin(s, j, bytes, p, err);
+        x = add_up(c, j, &bytes, &e);
+    if (x == 0 && r == 0)
+        r = begin(s, j, bytes, p, err);
+    if (x == 0)
         x = tell(c, r == 0 ? p->dir : "", &e);
-        if (x < 0 && r == 0) {
-            wr_tier_abandon(c->near, p);
-            p->dir[0] = 0;
-            *err = e;
-            r = x;
-        }
+    if (x == 0 || r < 0)
         return r;
-    }
+    *err = e;
+    return x;
+}
+
+/* The other ranks: hear of it. */
+static int begin_other(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
+                       weir_err *err)
+{
+    uint64_t bytes;
+    char *text;
+    int r = hear(c, &text, err);
+
+    if (r < 0)
+        return r;
+    free(text);
+    r = add_up(c, j, &bytes, err);
     if (r == 0)
-        r = hear(c, &dir, err);
+        r = hear(c, &text, err);
     if (r < 0)
         return r;
     p->step = j->step;
-    strncpy(p->dir, dir, sizeof(p->dir) - 1);
-    free(dir);
+    snprintf(p->dir, sizeof(p->dir), "%s", text);
+    free(text);
     return 0;
 }
 
@@ -313,7 +314,10 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
 
     if (r < 0)
         mine = *err;
-    r = begin_together(s, j, &p, r, &mine);
+    if (c->cfg.rank == 0)
+        r = begin_first(s, j, &p, r, &mine);
+    else
+        r = begin_other(c, j, &p, &mine);
     if (r == 0 && p.dir[0])
         r = write_shard(s, j, &p, &shard, &mine);
     r = wr_comm_agree(c->work, r, &mine, err);
