@@ -364,15 +364,15 @@ static void expect_damage(struct wr_store *st, const struct wr_shard *sh,
 
     assert_int_equal(wr_shard_read(&a, sh, 1 * MIB, NULL, 0, NULL, &err),
                      WEIR_EDAMAGED);
-    assert_string_equal(err.text, text);
-    err.text[0] = '\0';
+    assert_string_equal(err.msg, text);
+    err.msg[0] = '\0';
     assert_int_equal(wr_shard_read(&a, sh, 1 * MIB, &all, 1, NULL, &err),
                      WEIR_EDAMAGED);
-    assert_string_equal(err.text, text);
-    err.text[0] = '\0';
+    assert_string_equal(err.msg, text);
+    err.msg[0] = '\0';
     assert_int_equal(wr_shard_copy(&a, &b, sh, 1 * MIB, NULL, &err),
                      WEIR_EDAMAGED);
-    assert_string_equal(err.text, text);
+    assert_string_equal(err.msg, text);
     free(to);
 }
 
@@ -431,7 +431,7 @@ static void bad_reads_are_noticed(void **state)
     a.store = b.store = st;
     assert_int_equal(wr_shard_read(&a, &sh, 1 * MIB, NULL, 0, NULL, &err),
                      WEIR_EIO);
-    assert_non_null(strstr(err.text, "'a': cannot read"));
+    assert_non_null(strstr(err.msg, "'a': cannot read"));
     wr_store_close(st);
     st = open_store("fault:eio@2:");
     a.store = b.store = st;
@@ -478,8 +478,8 @@ static void every_write_may_fail(void **state)
                          WEIR_EIO);
         snprintf(wanted, sizeof(wanted), "at offset %" PRIu64,
                  n == 7 ? 0 : 4096 + (n - 1) * 4 * MIB);
-        assert_non_null(strstr(err.text, wanted));
-        assert_non_null(strstr(err.text, "'a': cannot write"));
+        assert_non_null(strstr(err.msg, wanted));
+        assert_non_null(strstr(err.msg, "'a': cannot write"));
         snprintf(prefix, sizeof(prefix), "fault:write-enospc@%u:", n);
         assert_int_equal(write_with(prefix, 20 * MIB + 1, NULL, &err),
                          WEIR_ENOSPC);
@@ -496,19 +496,23 @@ static void a_failed_sync_means_a_new_file(void **state)
     uint64_t retried = 0;
     weir_err err = {0};
     struct stat before, after;
+    int old;
 
     (void)state;
     spill("a", "old", 3);
-    assert_int_equal(stat("a", &before), 0);
+    old = open("a", O_RDONLY); /* keeps its number */
+    assert_int_equal(fstat(old, &before), 0);
     assert_int_equal(write_with("fault:sync-eio@1:", 9 * MIB, &retried, &err),
                      0);
     assert_int_equal(retried, 1);
     assert_int_equal(stat("a", &after), 0);
+    assert_int_not_equal(before.st_ino, after.st_ino);
+    close(old);
     retried = 0;
     assert_int_equal(write_with("fault:sync-eio:", 9 * MIB, &retried, &err),
                      WEIR_EIO);
     assert_int_equal(retried, 1);
-    assert_non_null(strstr(err.text, "'a': cannot sync"));
+    assert_non_null(strstr(err.msg, "'a': cannot sync"));
 }
 
 static void a_failed_sync_of_a_copy(void **state)
@@ -537,7 +541,7 @@ static void a_failed_sync_of_a_copy(void **state)
         a.store = b.store = st;
         assert_int_equal(wr_shard_copy(&a, &b, &sh, 4 * MIB, NULL, &err),
                          WEIR_EIO);
-        assert_non_null(strstr(err.text, "'b': cannot"));
+        assert_non_null(strstr(err.msg, "'b': cannot"));
         wr_store_close(st);
     }
     free(sh.crcs);
@@ -588,7 +592,7 @@ static void missing_files_and_folders(void **state)
     scene_start(&s, 10);
     assert_int_equal(wr_shard_write(&deep, s.img, &got, NULL, &err),
                      WEIR_ENOENT);
-    assert_non_null(strstr(err.text, "none/a"));
+    assert_non_null(strstr(err.msg, "none/a"));
     scene_end(&s);
     free(sh.crcs);
     wr_store_close(st);
