@@ -258,6 +258,21 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
     return r;
 }
 
+/* What interrupted writers left may be what fills the medium, so that not even
+ * the epoch fits any more. Sweeping before it is raised is safe: folders are
+ * renamed first. */
+static int raise_or_make_room(struct wr_tier *t, uint64_t *swept, weir_err *err)
+{
+    int r = raise_epoch(t, err);
+
+    if (r != WEIR_ENOSPC)
+        return r;
+    r = sweep_folders(t, swept, err);
+    if (r == 0)
+        r = wr_tier_drop_spare(t, NULL, err);
+    return r < 0 ? r : raise_epoch(t, err);
+}
+
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err)
 {
@@ -270,7 +285,7 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
     if (r == 0)
         r = take_lock(t, take_over, &lock, err);
     if (r == 0)
-        r = raise_epoch(t, err);
+        r = raise_or_make_room(t, &swept, err);
     if (r == 0)
         r = sweep_folders(t, &swept, err);
     if (r == 0)

@@ -111,9 +111,6 @@ int wr_tier_put(struct wr_tier *t, const char *path, const char *text,
     weir_err why;
     int r;
 
-    r = wr_tier_remove(t, path, err);
-    if (r < 0)
-        return r;
     r = put_once(t, path, c, &unsure, &why);
     if (r < 0 && unsure) {
         /* After a failed sync the page cache shows content that the medium

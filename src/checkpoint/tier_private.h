@@ -27,8 +27,7 @@ int wr_tier_remove(struct wr_tier *t, const char *path, weir_err *err);
 /* The content of a small file, NUL-terminated; free(). */
 int wr_tier_slurp(struct wr_tier *t, const char *path, size_t limit, char **ret,
                   size_t *ret_len, weir_err *err);
-/* Makes a file of this content, synced; what had the name is removed before. Its
- * entry is not synced. */
+/* Makes a new file of this content, synced; its entry is not. */
 int wr_tier_put(struct wr_tier *t, const char *path, const char *text,
                 size_t len, weir_err *err);
 /* Makes or replaces a file in WR_NAME_OWN, durably and at once: readers and

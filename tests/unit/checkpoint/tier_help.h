@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <sys/stat.h>
 
 #include "checkpoint/tier.h"
@@ -45,14 +46,25 @@ static inline int place_setup(void **state)
     return 0;
 }
 
+static inline int remove_one(const char *path, const struct stat *sb, int kind,
+                             struct FTW *where)
+{
+    (void)sb;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+static inline int remove_tree(const char *path)
+{
+    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static inline int place_teardown(void **state)
 {
     struct place *p = *state;
-    char command[400];
-    int r;
+    int r = remove_tree(p->dir);
 
-    snprintf(command, sizeof(command), "rm -rf '%s'", p->dir);
-    r = system(command);
     free(p);
     return r;
 }
