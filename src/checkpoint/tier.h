@@ -32,6 +32,7 @@ struct wr_tier {
     char *shown;                 /* owned: its URL, for messages */
     const char *label;           /* "fast" or "slow"; static */
     struct wr_object *lock;      /* owned; NULL: not the writer */
+    bool locked;                 /* false after a take-over: still another's */
     uint64_t epoch;              /* of this writer */
     char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
                                     same epoch */
@@ -48,12 +49,14 @@ int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
 void wr_tier_close(struct wr_tier *t); /* takes NULL; gives up the lock */
 
 /* Becomes the writer: the lock (WEIR_EBUSY: held; take_over: goes on without
- * it), the next epoch, and what interrupted writers left is removed: .tmp-*,
- * .trash-*, marks of steps that are gone, slots beyond `slots`. Nothing else is
- * touched. ret_swept may be NULL. */
+ * it), the next epoch (WEIR_EDAMAGED: no number; take_over: counts anew), and
+ * what interrupted writers left is removed: .tmp-*, .trash-*, marks of steps
+ * that are gone, slots beyond `slots`. Nothing else is touched. ret_swept may be
+ * NULL. */
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err);
-/* WEIR_EFENCED when the epoch is another's by now. */
+/* WEIR_EFENCED when the epoch is another's by now. Takes the lock when who had
+ * it at a take-over is gone. */
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
 
 /* The steps that there are, rising; only folders of the right name. free(). */

@@ -46,27 +46,37 @@ static int open_lock(struct wr_tier *t, struct wr_object **ret, weir_err *err)
     return r < 0 ? wr_tier_told(t, WR_NAME_LOCK, &why, err) : 0;
 }
 
-static int take_lock(struct wr_tier *t, bool take_over, struct wr_object **ret,
-                     weir_err *err)
+static int lock_it(struct wr_object *o, weir_err *err)
 {
-    struct wr_object *o;
+    if (!o->ops->lock)
+        return wr_fail(err, WEIR_ENOTSUP, "cannot be locked");
+    return o->ops->lock(o, err);
+}
+
+static void give_up_lock(struct wr_tier *t)
+{
+    if (t->lock)
+        t->lock->ops->close(t->lock, /* sync= */ false, NULL);
+    t->lock = NULL;
+    t->locked = false;
+}
+
+static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
+{
     weir_err why;
     int r;
 
-    r = open_lock(t, &o, err);
+    r = open_lock(t, &t->lock, err);
     if (r < 0)
         return r;
-    r = o->ops->lock ? o->ops->lock(o, &why)
-                     : wr_fail(&why, WEIR_ENOTSUP, "cannot be locked");
-    if (r < 0 && !take_over) {
-        o->ops->close(o, /* sync= */ false, NULL);
-        return r == WEIR_EBUSY
-                   ? wr_fail(err, r, "'%s': another process writes there",
-                             t->shown)
-                   : wr_tier_told(t, WR_NAME_LOCK, &why, err);
-    }
-    *ret = o;
-    return 0;
+    r = lock_it(t->lock, &why);
+    t->locked = r == 0;
+    if (r == 0 || take_over)
+        return 0;
+    give_up_lock(t);
+    if (r == WEIR_EBUSY)
+        return wr_fail(err, r, "'%s': another process writes there", t->shown);
+    return wr_tier_told(t, WR_NAME_LOCK, &why, err);
 }
 
 /* --- the epoch: "NUMBER WRITER\n" --- */
@@ -118,18 +128,21 @@ static int read_epoch(struct wr_tier *t, struct epoch *ret, weir_err *err)
     good = strlen(text) == len && parse_epoch(text, ret);
     free(text);
     if (!good)
-        return wr_fail(err, WEIR_EDAMAGED, "'%s/%s': not a number", t->shown,
-                       WR_NAME_EPOCH);
+        return wr_fail(err, WEIR_EDAMAGED,
+                       "'%s/%s': not a number (a take-over replaces it)",
+                       t->shown, WR_NAME_EPOCH);
     return 0;
 }
 
-static int raise_epoch(struct wr_tier *t, weir_err *err)
+static int raise_epoch(struct wr_tier *t, bool take_over, weir_err *err)
 {
     char text[EPOCH_MAX_BYTES];
     struct epoch e;
     int r;
 
     r = read_epoch(t, &e, err);
+    if (r == WEIR_EDAMAGED && take_over)
+        e.number = r = 0; /* the id fences others off, too */
     if (r < 0)
         return r;
     t->epoch = e.number + 1;
@@ -151,6 +164,8 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
                        "'%s': another writer took over (epoch %" PRIu64
                        ", this one's is %" PRIu64 ")",
                        t->shown, e.number, t->epoch);
+    if (t->lock && !t->locked)
+        t->locked = lock_it(t->lock, NULL) == 0;
     return 0;
 }
 
@@ -236,11 +251,12 @@ static bool is_gone(struct wr_tier *t, uint64_t step)
     return wr_tier_stat(t, path, &is, NULL) == WEIR_ENOENT;
 }
 
-/* Files that were to replace another one, and marks of steps that are gone. */
+/* Files that were to replace another one, and marks of steps that are gone;
+ * synced, as a step of the same number may be saved later. */
 static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    uint64_t step;
+    uint64_t step, before = *swept;
     int r;
 
     r = wr_tier_entries_read(t, WR_NAME_OWN, &in, err);
@@ -254,6 +270,8 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
         r = wr_tier_remove_in(t, WR_NAME_OWN, in.all[i].name, err);
         *swept += r == 0;
     }
+    if (r == 0 && *swept > before)
+        r = wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
     wr_tier_entries_done(&in);
     return r;
 }
@@ -261,42 +279,38 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
 /* What interrupted writers left may be what fills the medium, so that not even
  * the epoch fits any more. Sweeping before it is raised is safe: folders are
  * renamed first. */
-static int raise_or_make_room(struct wr_tier *t, uint64_t *swept, weir_err *err)
+static int raise_or_make_room(struct wr_tier *t, bool take_over,
+                              uint64_t *swept, weir_err *err)
 {
-    int r = raise_epoch(t, err);
+    int r = raise_epoch(t, take_over, err);
 
     if (r != WEIR_ENOSPC)
         return r;
     r = sweep_folders(t, swept, err);
     if (r == 0)
         r = wr_tier_drop_spare(t, NULL, err);
-    return r < 0 ? r : raise_epoch(t, err);
+    return r < 0 ? r : raise_epoch(t, take_over, err);
 }
 
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err)
 {
-    struct wr_object *lock = NULL;
     uint64_t swept = 0;
     int r;
 
     assert(!t->lock);
     r = make_own_folder(t, err);
     if (r == 0)
-        r = take_lock(t, take_over, &lock, err);
+        r = take_lock(t, take_over, err);
     if (r == 0)
-        r = raise_or_make_room(t, &swept, err);
+        r = raise_or_make_room(t, take_over, &swept, err);
     if (r == 0)
         r = sweep_folders(t, &swept, err);
     if (r == 0)
         r = sweep_own(t, &swept, err);
-    if (r < 0) {
-        if (lock)
-            lock->ops->close(lock, /* sync= */ false, NULL);
-        return r;
-    }
-    t->lock = lock;
-    if (ret_swept)
+    if (r < 0)
+        give_up_lock(t);
+    else if (ret_swept)
         *ret_swept = swept;
-    return 0;
+    return r;
 }

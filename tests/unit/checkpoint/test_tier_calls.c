@@ -79,7 +79,7 @@ static void order_of_a_claim(void **state)
            "sync .weir/epoch.new-@", "rename .weir/epoch.new-@ .weir/epoch",
            "syncdir .weir", "rename .tmp-000000000009-@ .trash-@", "syncdir .",
            "remove .trash-@/r00000.safetensors", "remove .trash-@",
-           "remove .weir/pin-000000000009");
+           "remove .weir/pin-000000000009", "syncdir .weir");
     wr_tier_close(t);
 }
 

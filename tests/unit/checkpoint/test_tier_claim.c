@@ -109,6 +109,25 @@ static void taking_over_fences(void **state)
     wr_tier_close(new);
 }
 
+/* Who took over keeps others out as soon as the old one is gone. */
+static void the_lock_comes_later(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *old = claimed_at(p->tier), *new = open_at(p->tier);
+    weir_err err;
+
+    assert_int_equal(wr_tier_claim(new, /* take_over= */ true, NULL, &err), 0);
+    assert_false(new->locked);
+    must_save(new, 1, 1);
+    assert_false(new->locked);
+    wr_tier_close(old);
+    must_save(new, 2, 1);
+    assert_true(new->locked);
+    assert_int_equal(claim_code(p->tier, false, &err), WEIR_EBUSY);
+    must_save(new, 3, 1);
+    wr_tier_close(new);
+}
+
 static void same_number_of_another_fences(void **state)
 {
     struct place *p = *state;
@@ -142,12 +161,16 @@ static void damaged_epochs(void **state)
     weir_err err;
 
     wr_tier_close(claimed_at(p->tier));
-    snprintf(want, sizeof(want), "'%s/.weir/epoch': not a number", p->tier);
+    snprintf(want, sizeof(want),
+             "'%s/.weir/epoch': not a number (a take-over replaces it)",
+             p->tier);
     for (size_t i = 0; i < WR_ARRAY_LEN(bad); i++) {
         plant(p, ".weir/epoch", bad[i]);
         assert_int_equal(claim_code(p->tier, false, &err), WEIR_EDAMAGED);
         assert_string_equal(err.msg, want);
     }
+    assert_int_equal(claim_code(p->tier, /* take_over= */ true, &err), 0);
+    assert_int_equal(claim_code(p->tier, false, &err), 0);
     plant(p, ".weir/epoch", "41");
     assert_int_equal(claim_code(p->tier, false, &err), 0);
     plant(p, ".weir/epoch", "18446744073709551614\n");
@@ -228,6 +251,38 @@ static void sweeps_leftovers(void **state)
     t = open_at(p->tier);
     assert_int_equal(wr_tier_claim(t, false, &swept, NULL), 0);
     assert_int_equal(swept, 0);
+    wr_tier_close(t);
+}
+
+/* What was left fills the medium: it goes before the epoch is written. */
+static void claims_a_full_medium(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *t = claimed_at(p->tier);
+    uint64_t swept = 0;
+    char url[400];
+    weir_err err;
+
+    must_save(t, 1, 1);
+    must_save(t, 2, 1);
+    assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
+    wr_tier_close(t);
+    plant_dir(p, ".tmp-000000000003-" ID);
+    plant(p, ".tmp-000000000003-" ID "/r00000.safetensors", "half");
+    snprintf(url, sizeof(url), "fault:write-enospc@1:%s", p->tier);
+    t = open_at(url);
+    assert_int_equal(wr_tier_claim(t, false, &swept, &err), 0);
+    assert_int_equal(swept, 1);
+    assert_int_equal(count_like(p, ".t", NULL), 0);
+    assert_int_equal(count_like(p, ".slot-", NULL), 0);
+    must_be_good(t, 2);
+    wr_tier_close(t);
+
+    snprintf(url, sizeof(url), "fault:write-enospc:%s", p->tier);
+    assert_int_equal(claim_code(url, false, &err), WEIR_ENOSPC);
+    assert_non_null(strstr(err.msg, "/.weir/epoch.new-"));
+    t = claimed_at(p->tier);
+    must_be_good(t, 2);
     wr_tier_close(t);
 }
 
@@ -321,10 +376,12 @@ int main(void)
         TEST(a_second_claim_is_refused),
         TEST(processes_keep_each_other_out),
         TEST(taking_over_fences),
+        TEST(the_lock_comes_later),
         TEST(same_number_of_another_fences),
         TEST(damaged_epochs),
         TEST(own_folder_in_the_way),
         TEST(sweeps_leftovers),
+        TEST(claims_a_full_medium),
         TEST(leaves_foreign_alone),
         TEST(not_below_a_foreign_folder),
     };
