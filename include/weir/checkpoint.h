@@ -255,7 +255,8 @@ typedef struct weir_ckpt_prune_plan {
                        drained or not; WEIR_LATEST: nothing */
     int spare;      /* also the space that is kept for the next saves */
     int dry_run;
-    /* What goes (or would go); tier is "fast" or "slow". May be NULL. */
+    /* What goes (or would go) from tier "fast" or "slow"; with `spare` also
+     * step WEIR_LATEST. May be NULL. */
     void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
     void *arg;
     uint64_t reserved[4];

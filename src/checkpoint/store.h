@@ -17,6 +17,7 @@
 
 #include "checkpoint/manifest.h"
 #include "checkpoint/shard.h"
+#include "checkpoint/step.h"
 #include "checkpoint/tier.h"
 #include "comm/comm.h"
 #include "storage/storage.h"
@@ -106,18 +107,18 @@ int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err);
 /* Ends the thread after the chunk that it is at; what it was copying is swept
  * by the next claim. NULL is fine. */
 void wr_drainer_stop(struct wr_drainer *d);
-/* A step was published on the near tier. */
+/* A step was published on the near tier. NULL is fine. */
 void wr_drainer_wake(struct wr_drainer *d);
 /* Steps that wait for the far tier. */
 unsigned wr_drainer_behind(struct wr_drainer *d);
-
-/* Copies a step from tier to tier and publishes it there. */
-int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
-                 const struct wr_meter *meter, weir_err *err);
-/* Reads all shards of a step and checks them; marks it verified when `mark`. A
- * step that was taken away meanwhile is WEIR_ENOENT. */
-int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
-                   const struct wr_meter *meter, weir_err *err);
+/* Drops what it is at, and does nothing until it is resumed. NULL is
+ * fine. */
+void wr_drainer_pause(struct wr_drainer *d);
+void wr_drainer_resume(struct wr_drainer *d);
+/* For who waits until a step gets further: 0, or the error of an attempt that
+ * failed since *seen, which is then brought up to date (UINT64_MAX at first: of
+ * none). It will be repeated. weir_ckpt.lock may be held. */
+int wr_drainer_failed(struct wr_drainer *d, uint64_t *seen, weir_err *err);
 
 /* --- manage.c --- */
 

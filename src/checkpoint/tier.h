@@ -86,6 +86,10 @@ struct wr_pending {
  * then. WEIR_EEXIST: the step is there. */
 int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
                   struct wr_pending *ret, weir_err *err);
+/* The same for a step that may be there: the new one is written beside it. It
+ * has to be taken away before the new one is published. */
+int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
+                         struct wr_pending *ret, weir_err *err);
 void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
                            char ret[WR_TIER_PATH]);
 /* After a rank's file is written and synced: its entry. Every rank. */

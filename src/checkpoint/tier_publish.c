@@ -120,8 +120,8 @@ static int prepare_slot(struct wr_tier *t, const struct wr_pending *p,
     return r;
 }
 
-int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
-                  struct wr_pending *ret, weir_err *err)
+int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
+                         struct wr_pending *ret, weir_err *err)
 {
     struct wr_pending p = {.step = step};
     struct wr_slot *slots;
@@ -130,9 +130,6 @@ int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
 
     if (step >= WEIR_STEP_MAX)
         return wr_fail(err, WEIR_EINVAL, "step %" PRIu64 ": too large", step);
-    r = check_absent(t, step, err);
-    if (r < 0)
-        return r;
     r = wr_tier_slots(t, &slots, &count, err);
     if (r < 0)
         return r;
@@ -147,6 +144,14 @@ int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
     if (r == 0)
         *ret = p;
     return r;
+}
+
+int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
+                  struct wr_pending *ret, weir_err *err)
+{
+    int r = check_absent(t, step, err);
+
+    return r < 0 ? r : wr_tier_begin_beside(t, step, bytes, ret, err);
 }
 
 void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,

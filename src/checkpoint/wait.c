@@ -86,10 +86,20 @@ static void want_verified(weir_ckpt *c, uint64_t step, enum weir_level level)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* An attempt to drain that failed while the caller waited for it: the trouble is
+ * told once, and more attempts follow, but nobody waits for them for ever. */
+static int drain_failed(weir_ckpt *c, enum weir_level level, uint64_t *seen,
+                        weir_err *err)
+{
+    return c->drainer && level > WEIR_LEVEL_FAST
+               ? wr_drainer_failed(c->drainer, seen, err)
+               : 0;
+}
+
 static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
                         uint64_t deadline_ns, weir_err *err)
 {
-    uint64_t pause_ns = LOOK_FIRST_NS;
+    uint64_t pause_ns = LOOK_FIRST_NS, seen = UINT64_MAX;
     bool wanted = false;
 
     for (;;) {
@@ -117,6 +127,9 @@ static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
         pthread_mutex_unlock(&c->lock);
         if (troubled)
             return wr_ckpt_take_trouble(c, err);
+        r = drain_failed(c, level, &seen, err);
+        if (r < 0)
+            return r;
         pause_ns = WR_MIN(2 * pause_ns, LOOK_LAST_NS);
     }
 }
@@ -138,8 +151,11 @@ static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
 static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
                      uint64_t deadline_ns, weir_err *err)
 {
+    uint64_t seen = UINT64_MAX;
+
     for (;;) {
         struct wr_ckpt_time *t = wr_ckpt_time_at(c, seq);
+        int r;
 
         if (!t)
             return 1;
@@ -156,6 +172,9 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
                 *err = c->trouble;
             return c->trouble.code;
         }
+        r = drain_failed(c, level, &seen, err);
+        if (r < 0)
+            return r;
         if (wr_clock_ns() >= deadline_ns)
             return timed_out(t->t.step, level, err);
         wr_ckpt_sleep(c, deadline_ns);

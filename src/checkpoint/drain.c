@@ -1,0 +1,264 @@
+/* drain.c - the thread that drains, and draining by call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/drain.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define NICE           10 /* training goes first */
+#define PAUSE_FIRST_NS WR_NS_PER_SEC
+#define PAUSE_LAST_NS  (60 * WR_NS_PER_SEC)
+#define PROGRESS_NS    (200 * WR_NS_PER_MS)
+
+/* --- the thread --- */
+
+/* With the lock held: until something is to be done; 0: for ever. */
+static void sleep_until(struct wr_drainer *d, uint64_t until_ns)
+{
+    struct timespec ts = {
+        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
+        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
+    };
+
+    if (until_ns == 0)
+        pthread_cond_wait(&d->changed, &d->lock);
+    else
+        pthread_cond_timedwait(&d->changed, &d->lock, &ts);
+}
+
+/* With the lock held: waits for work; false: to stop. */
+static bool wait_for_work(struct wr_drainer *d, uint64_t retry_ns)
+{
+    for (;;) {
+        if (d->stop)
+            return false;
+        if (d->pauses == 0 &&
+            (d->woken || (retry_ns && wr_clock_ns() >= retry_ns)))
+            return true;
+        sleep_until(d, d->pauses ? 0 : retry_ns);
+    }
+}
+
+static void *run(void *arg)
+{
+    struct wr_drainer *d = arg;
+    uint64_t pause_ns = 0, retry_ns = 0;
+
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    pthread_mutex_lock(&d->lock);
+    while (!d->over && wait_for_work(d, retry_ns)) {
+        weir_err e = {0};
+        int r;
+
+        d->woken = false;
+        d->busy = true;
+        pthread_mutex_unlock(&d->lock);
+        r = wr_drain_pass(d, &e);
+        pthread_mutex_lock(&d->lock);
+        d->over = r == WEIR_EFENCED;
+        d->busy = false;
+        d->result = e;
+        pthread_cond_broadcast(&d->changed);
+        pause_ns = r == 0 || r == WEIR_ECANCELED ? 0
+                   : pause_ns == 0               ? PAUSE_FIRST_NS
+                                   : WR_MIN(2 * pause_ns, PAUSE_LAST_NS);
+        retry_ns = pause_ns ? wr_clock_ns() + pause_ns : 0;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+static int init_lock(struct wr_drainer *d, weir_err *err)
+{
+    pthread_condattr_t attr;
+    int r = pthread_mutex_init(&d->lock, NULL);
+
+    if (r == 0) {
+        pthread_condattr_init(&attr);
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+        r = pthread_cond_init(&d->changed, &attr);
+        pthread_condattr_destroy(&attr);
+        if (r != 0)
+            pthread_mutex_destroy(&d->lock);
+    }
+    return r ? wr_fail_errno(err, r, "cannot make a lock") : 0;
+}
+
+static void drainer_free(struct wr_drainer *d)
+{
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->lock);
+    free(d->jobs);
+    free(d->given_up);
+    free(d);
+}
+
+/* What earlier runs left counts from the first save on. */
+static int count_behind(struct wr_drainer *d, weir_err *err)
+{
+    uint64_t *steps;
+    size_t count;
+    int r = wr_tier_steps(d->c->near, &steps, &count, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < count; i++)
+        d->behind += !wr_tier_has(d->c->far, steps[i]);
+    free(steps);
+    return 0;
+}
+
+int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
+{
+    struct wr_drainer *d = calloc(1, sizeof(*d));
+    int r;
+
+    if (!d)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = init_lock(d, err);
+    if (r < 0) {
+        free(d);
+        return r;
+    }
+    d->c = c;
+    d->threaded = thread;
+    d->woken = true;
+    r = count_behind(d, err);
+    if (r == 0 && thread)
+        r = wr_thread_start(&d->thread, "weir-drain", run, d, err);
+    if (r < 0)
+        drainer_free(d);
+    else
+        c->drainer = d;
+    return r;
+}
+
+void wr_drainer_stop(struct wr_drainer *d)
+{
+    if (!d)
+        return;
+    if (d->threaded) {
+        pthread_mutex_lock(&d->lock);
+        d->stop = true;
+        pthread_cond_broadcast(&d->changed);
+        pthread_mutex_unlock(&d->lock);
+        pthread_join(d->thread, NULL);
+    }
+    drainer_free(d);
+}
+
+void wr_drainer_wake(struct wr_drainer *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->behind++;
+    d->woken = true;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+}
+
+unsigned wr_drainer_behind(struct wr_drainer *d)
+{
+    unsigned behind;
+
+    pthread_mutex_lock(&d->lock);
+    behind = d->behind;
+    pthread_mutex_unlock(&d->lock);
+    return behind;
+}
+
+void wr_drainer_pause(struct wr_drainer *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->pauses++;
+    while (d->busy)
+        pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+}
+
+void wr_drainer_resume(struct wr_drainer *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->pauses--;
+    d->woken = true;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+}
+
+int wr_drainer_failed(struct wr_drainer *d, uint64_t *seen, weir_err *err)
+{
+    int r = 0;
+
+    pthread_mutex_lock(&d->lock);
+    if (d->over || d->failures > *seen) { /* never above UINT64_MAX */
+        r = d->failure.code;
+        if (err)
+            *err = d->failure;
+    }
+    *seen = d->failures;
+    pthread_mutex_unlock(&d->lock);
+    return r;
+}
+
+/* --- the call --- */
+
+/* Waits until the thread has looked at what is there now and worked it off. */
+static int wait_for_thread(struct wr_drainer *d, weir_err *err)
+{
+    const weir_ckpt_config *cfg = &d->c->cfg;
+    uint64_t done, total;
+    int r = 0;
+
+    pthread_mutex_lock(&d->lock);
+    d->woken = true;
+    pthread_cond_broadcast(&d->changed);
+    while (r == 0 && !d->over && (d->busy || d->woken)) {
+        sleep_until(d, wr_clock_ns() + PROGRESS_NS);
+        done = d->bytes_done;
+        total = WR_MAX(d->bytes_total, done);
+        pthread_mutex_unlock(&d->lock);
+        if (cfg->progress && cfg->progress(cfg->progress_arg, done, total))
+            r = wr_fail(err, WEIR_ECANCELED, "canceled");
+        pthread_mutex_lock(&d->lock);
+    }
+    if (r == 0 && d->result.code < 0) {
+        r = d->result.code;
+        if (err)
+            *err = d->result;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return r;
+}
+
+int weir_ckpt_drain(weir_ckpt *c, weir_err *err)
+{
+    weir_err why;
+    int r = wr_ckpt_take_trouble(c, err);
+
+    if (r < 0 || !c->far)
+        return r;
+    if (!c->drainer)
+        return wr_fail(err, WEIR_ESTATE,
+                       "draining needs a store that was opened to drain it");
+    if (!c->drainer->threaded)
+        return wr_drain_pass(c->drainer, err);
+    r = wait_for_thread(c->drainer, err);
+    /* The same error, told to the next call, is delivered by this one. */
+    if (wr_ckpt_take_trouble(c, &why) < 0 && r == 0) {
+        r = why.code;
+        if (err)
+            *err = why;
+    }
+    return r;
+}

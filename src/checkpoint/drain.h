@@ -1,0 +1,58 @@
+/* drain.h - what the thread that drains and its passes share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What is to be done stands in the folders; nothing here has to survive. A pass
+ * looks at the fast tier and works off what it finds: copies, the oldest first,
+ * and copies that are to be read back (weir_ckpt_config.verify). A step that
+ * waits to be copied goes before one that waits to be read back, so that a burst
+ * of saves gets to the slow tier first; but only one step may wait to be read
+ * back meanwhile, because until then it takes up room on the fast tier. After
+ * each step retention makes room.
+ *
+ * What fails is left for the next pass and the others go on. Passes follow after
+ * 1, 2, 4, ... 60 seconds then, or when a step is saved. A copy on the fast tier
+ * that is damaged will not get better: it is given up until it is saved anew. */
+#ifndef WR_CHECKPOINT_DRAIN_H
+#define WR_CHECKPOINT_DRAIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/store.h"
+
+struct wr_drain_job;      /* one step and what is to be done about it */
+struct wr_drain_given_up; /* a step that is not tried again */
+
+struct wr_drainer {
+    weir_ckpt *c; /* borrowed */
+    bool threaded;
+    pthread_t thread;
+
+    /* of the thread that drains */
+    struct wr_drain_job *jobs; /* owned; rising */
+    size_t count, cap;
+    struct wr_drain_given_up *given_up; /* owned */
+    size_t given_up_count, given_up_cap;
+    bool due; /* retention */
+    int told; /* code of the last trouble, 0 since something went well */
+
+    pthread_mutex_t lock; /* guards what is below; weir_ckpt.lock is never
+                             taken while it is held */
+    pthread_cond_t changed;
+    bool stop, woken, busy;
+    bool over;             /* fenced off: the thread has ended */
+    unsigned pauses;       /* callers that keep it from working */
+    unsigned behind;       /* steps to be copied */
+    uint64_t begun, ended; /* passes */
+    uint64_t failures;     /* attempts that failed */
+    weir_err failure;      /* the last one */
+    weir_err result;       /* of the last pass; code 0: it went well */
+    uint64_t bytes_done, bytes_total; /* of this pass */
+};
+
+/* Works off all that is there. Returns the first error; all that will be tried
+ * again are in `failure`, and told when there is a thread. */
+int wr_drain_pass(struct wr_drainer *d, weir_err *err);
+
+#endif

@@ -1,0 +1,484 @@
+/* drain_pass.c - works off what waits for the slow tier.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/drain.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "checkpoint/step.h"
+
+enum work { WORK_NONE, WORK_COPY, WORK_COPY_ANEW, WORK_VERIFY };
+
+struct wr_drain_job {
+    uint64_t step, bytes;
+    char id[WR_MANIFEST_ID]; /* of the copy on the near tier */
+    enum work work;
+    bool failed; /* in this pass */
+};
+
+/* A step that is not tried again while it is the same save. */
+struct wr_drain_given_up {
+    uint64_t step;
+    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read */
+};
+
+/* --- what failed --- */
+
+static void count_failed(struct wr_drainer *d)
+{
+    pthread_mutex_lock(&d->c->lock);
+    d->c->stats.failed++;
+    pthread_mutex_unlock(&d->c->lock);
+}
+
+/* An attempt failed that will be repeated. Its kind is told once: a trainer that
+ * goes on saving must not be stopped by every attempt. */
+static void note_failure(struct wr_drainer *d, const weir_err *e)
+{
+    count_failed(d);
+    if (d->threaded && d->told != e->code)
+        wr_ckpt_trouble(d->c, e);
+    d->told = e->code;
+    pthread_mutex_lock(&d->lock);
+    d->failures++;
+    d->failure = *e;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&d->c->lock);
+    pthread_cond_broadcast(&d->c->changed); /* for who waits for a level */
+    pthread_mutex_unlock(&d->c->lock);
+}
+
+static bool is_given_up(const struct wr_drainer *d, uint64_t step,
+                        const char *id)
+{
+    for (size_t i = 0; i < d->given_up_count; i++)
+        if (d->given_up[i].step == step && !strcmp(d->given_up[i].id, id))
+            return true;
+    return false;
+}
+
+/* The step never gets to the far tier: who waits for it is told. When memory is
+ * short it is tried, and told, once more. */
+static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
+                    const weir_err *e)
+{
+    weir_ckpt *c = d->c;
+    struct wr_ckpt_time *t;
+
+    if (wr_grow(&d->given_up, &d->given_up_cap, d->given_up_count + 1,
+                sizeof(*d->given_up))) {
+        struct wr_drain_given_up *g = &d->given_up[d->given_up_count++];
+
+        g->step = step;
+        memcpy(g->id, id, sizeof(g->id));
+    }
+    count_failed(d);
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_find(c, step);
+    if (t)
+        t->why = *e;
+    pthread_mutex_unlock(&c->lock);
+    if (d->threaded)
+        wr_ckpt_trouble(c, e);
+}
+
+/* --- what there is to do --- */
+
+static void keep_first(int *first, int r, const weir_err *e, weir_err *err)
+{
+    if (r == 0 || *first < 0)
+        return;
+    *first = r;
+    if (err)
+        *err = *e;
+}
+
+static int put_job(struct wr_drainer *d, const struct wr_drain_job *j,
+                   weir_err *err)
+{
+    if (!wr_grow(&d->jobs, &d->cap, d->count + 1, sizeof(*d->jobs)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    d->jobs[d->count++] = *j;
+    return 0;
+}
+
+/* The near copy is damaged and there is no other. */
+static int lost_copy(struct wr_drainer *d, uint64_t step,
+                     const struct wr_copy *near, weir_err *err)
+{
+    weir_err e = near->why;
+
+    if (is_given_up(d, step, ""))
+        return 0;
+    wr_fail_prefix(&e, e.code, "step %" PRIu64 " on the %s tier is damaged",
+                   step, d->c->near->label);
+    give_up(d, step, "", &e);
+    if (err)
+        *err = e;
+    return e.code;
+}
+
+static enum work work_for(const struct wr_drainer *d,
+                          const struct wr_copy *near, const struct wr_copy *far)
+{
+    if (far->is <= WEIR_COPY_DAMAGED || strcmp(near->id, far->id) != 0)
+        return WORK_COPY;
+    if (far->is < WEIR_COPY_VERIFIED && d->c->cfg.verify)
+        return WORK_VERIFY;
+    return WORK_NONE;
+}
+
+static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
+{
+    struct wr_drain_job j = {.step = step};
+    struct wr_copy near, far;
+    int r;
+
+    r = wr_step_look(d->c->near, step, &near, err);
+    if (r == 0)
+        r = wr_step_look(d->c->far, step, &far, err);
+    if (r < 0 || near.is == WEIR_COPY_NONE)
+        return r;
+    if (near.is == WEIR_COPY_DAMAGED)
+        return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
+    j.bytes = near.bytes;
+    memcpy(j.id, near.id, sizeof(j.id));
+    j.work = work_for(d, &near, &far);
+    if (j.work == WORK_NONE || is_given_up(d, step, near.id))
+        return 0;
+    return put_job(d, &j, err);
+}
+
+/* Forgets what was given up and is gone. */
+static void forget_gone(struct wr_drainer *d)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < d->given_up_count; i++)
+        if (wr_tier_has(d->c->near, d->given_up[i].step))
+            d->given_up[kept++] = d->given_up[i];
+    d->given_up_count = kept;
+}
+
+static uint64_t work_bytes(const struct wr_drainer *d,
+                           const struct wr_drain_job *j)
+{
+    return j->failed                                     ? 0
+           : j->work == WORK_NONE                        ? 0
+           : j->work == WORK_VERIFY || !d->c->cfg.verify ? j->bytes
+                                                         : 2 * j->bytes;
+}
+
+static unsigned count_work(const struct wr_drainer *d, enum work work)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < d->count; i++)
+        n += d->jobs[i].work == work && !d->jobs[i].failed;
+    return n;
+}
+
+/* Tells what is left to be done. Failed copies are still behind. */
+static void tell(struct wr_drainer *d)
+{
+    uint64_t left = 0;
+    unsigned behind = 0;
+
+    for (size_t i = 0; i < d->count; i++) {
+        left += work_bytes(d, &d->jobs[i]);
+        behind += d->jobs[i].work == WORK_COPY;
+    }
+    pthread_mutex_lock(&d->lock);
+    d->behind = behind;
+    d->bytes_total = d->bytes_done + left;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&d->c->lock);
+    d->c->stats.behind = behind;
+    pthread_cond_broadcast(&d->c->changed); /* for saves that hold back */
+    pthread_mutex_unlock(&d->c->lock);
+}
+
+/* What failed in this pass stays so. */
+static void keep_failed(struct wr_drainer *d, const struct wr_drain_job *old,
+                        size_t count)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < d->count; i++) {
+        while (at < count && old[at].step < d->jobs[i].step)
+            at++;
+        if (at < count && old[at].step == d->jobs[i].step)
+            d->jobs[i].failed = old[at].failed;
+    }
+}
+
+/* Looks at the tiers. The first error is returned at the end: one step that
+ * cannot be looked at holds up no other. */
+static int scan(struct wr_drainer *d, weir_err *err)
+{
+    struct wr_drain_job *old = d->jobs;
+    size_t old_count = d->count, count;
+    uint64_t *steps;
+    weir_err why;
+    int r, first = 0;
+
+    r = wr_tier_steps(d->c->near, &steps, &count, err);
+    if (r < 0)
+        return r;
+    d->jobs = NULL;
+    d->count = d->cap = 0;
+    forget_gone(d);
+    for (size_t i = 0; i < count; i++) {
+        r = find_job(d, steps[i], &why);
+        keep_first(&first, r, &why, err);
+    }
+    free(steps);
+    keep_failed(d, old, old_count);
+    free(old);
+    tell(d);
+    return first;
+}
+
+/* The next one; NULL: none. */
+static struct wr_drain_job *pick(struct wr_drainer *d)
+{
+    enum work first = WORK_COPY;
+
+    if (count_work(d, WORK_VERIFY) > 1 ||
+        count_work(d, WORK_COPY) + count_work(d, WORK_COPY_ANEW) == 0)
+        first = WORK_VERIFY;
+    for (size_t i = 0; i < d->count; i++) {
+        struct wr_drain_job *j = &d->jobs[i];
+
+        if (!j->failed && j->work != WORK_NONE &&
+            (j->work == WORK_VERIFY) == (first == WORK_VERIFY))
+            return j;
+    }
+    return NULL;
+}
+
+/* --- doing it --- */
+
+static int add_bytes(void *arg, uint64_t bytes)
+{
+    struct wr_drainer *d = arg;
+    const weir_ckpt_config *cfg = &d->c->cfg;
+    uint64_t done, total;
+    bool end;
+
+    pthread_mutex_lock(&d->lock);
+    d->bytes_done += bytes;
+    done = d->bytes_done;
+    total = WR_MAX(d->bytes_total, done);
+    end = d->threaded && (d->stop || d->pauses > 0);
+    pthread_mutex_unlock(&d->lock);
+    if (!d->threaded && cfg->progress)
+        end = cfg->progress(cfg->progress_arg, done, total) != 0;
+    return end;
+}
+
+static void count_drained(struct wr_drainer *d, const struct wr_drain_job *j,
+                          uint64_t took_ns)
+{
+    weir_ckpt *c = d->c;
+    struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&c->lock);
+    c->stats.drained++;
+    c->stats.bytes_drained += j->bytes;
+    t = wr_ckpt_time_find(c, j->step);
+    if (t)
+        t->t.drain_ns = took_ns;
+    pthread_mutex_unlock(&c->lock);
+    wr_ckpt_reached(c, j->step, WEIR_LEVEL_SLOW);
+}
+
+static int do_copy(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
+{
+    struct wr_meter meter = {add_bytes, d};
+    uint64_t begun_ns = wr_clock_ns();
+    weir_ckpt *c = d->c;
+    int r;
+
+    r = j->work == WORK_COPY
+            ? wr_step_copy(c->near, c->far, j->step, &meter, err)
+            : wr_step_copy_anew(c->near, c->far, j->step, &meter, err);
+    if (r < 0)
+        return r;
+    count_drained(d, j, wr_clock_ns() - begun_ns);
+    j->work = c->cfg.verify ? WORK_VERIFY : WORK_NONE;
+    return 0;
+}
+
+static int do_verify(struct wr_drainer *d, struct wr_drain_job *j,
+                     weir_err *err)
+{
+    struct wr_meter meter = {add_bytes, d};
+    weir_ckpt *c = d->c;
+    int r;
+
+    r = wr_step_verify(c->far, j->step, /* mark= */ true, &meter, err);
+    if (wr_step_is_damage(r))
+        return wr_fail_prefix(err, r,
+                              "step %" PRIu64 " on the %s tier is damaged",
+                              j->step, c->far->label);
+    if (r < 0)
+        return r;
+    j->work = WORK_NONE;
+    pthread_mutex_lock(&c->lock);
+    c->stats.verified++;
+    pthread_mutex_unlock(&c->lock);
+    wr_ckpt_reached(c, j->step, WEIR_LEVEL_VERIFIED);
+    return 0;
+}
+
+/* Whether it is worth to try again at once: retention has taken something away.
+ */
+static bool made_room(struct wr_drainer *d)
+{
+    uint64_t before, after;
+
+    pthread_mutex_lock(&d->c->lock);
+    before = d->c->stats.pruned;
+    pthread_mutex_unlock(&d->c->lock);
+    if (wr_ckpt_retain(d->c, NULL) < 0)
+        return false;
+    pthread_mutex_lock(&d->c->lock);
+    after = d->c->stats.pruned;
+    pthread_mutex_unlock(&d->c->lock);
+    return after > before;
+}
+
+static int copy_and_check(struct wr_drainer *d, struct wr_drain_job *j,
+                          weir_err *err)
+{
+    int r = do_copy(d, j, err);
+
+    if (r == WEIR_ENOSPC && made_room(d))
+        r = do_copy(d, j, err);
+    return r;
+}
+
+/* A copy that does not read back as it was written is written once more. */
+static int check_and_copy(struct wr_drainer *d, struct wr_drain_job *j,
+                          weir_err *err)
+{
+    weir_err why;
+    int r = do_verify(d, j, &why);
+
+    if (wr_step_is_damage(r)) {
+        pthread_mutex_lock(&d->c->lock);
+        d->c->stats.retried++;
+        pthread_mutex_unlock(&d->c->lock);
+        j->work = WORK_COPY_ANEW;
+        r = copy_and_check(d, j, &why);
+        if (r == 0)
+            r = do_verify(d, j, &why);
+        if (wr_step_is_damage(r) && j->work == WORK_VERIFY)
+            r = why.code = WEIR_EIO; /* the far tier, not the step */
+    }
+    if (r < 0 && err)
+        *err = why;
+    return r;
+}
+
+static int retain_if_due(struct wr_drainer *d, weir_err *err)
+{
+    int r = d->due ? wr_ckpt_retain(d->c, err) : 0;
+
+    d->due &= r < 0;
+    return r;
+}
+
+/* One job and what follows from it. Errors that end the pass are returned:
+ * canceled, fenced off. */
+static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
+{
+    uint64_t step = j->step;
+    weir_err e = {0};
+    int r;
+
+    r = j->work == WORK_VERIFY ? check_and_copy(d, j, &e)
+                               : copy_and_check(d, j, &e);
+    d->due |= r == 0 && j->work == WORK_NONE;
+    if (r == 0)
+        r = retain_if_due(d, &e);
+    if (r == 0) {
+        d->told = 0;
+        return 0;
+    }
+    j->failed = true;
+    if (r == WEIR_ENOENT && !wr_tier_has(d->c->near, step)) {
+        j->work = WORK_NONE; /* taken away meanwhile */
+        return 0;
+    }
+    if (err)
+        *err = e;
+    if (r == WEIR_ECANCELED)
+        return r;
+    if (wr_step_is_damage(r) || r == WEIR_EEXIST) {
+        j->work = WORK_NONE;
+        give_up(d, step, j->id, &e);
+    } else {
+        wr_fail_prefix(&e, r, "draining step %" PRIu64, step);
+        note_failure(d, &e);
+        if (err)
+            *err = e;
+    }
+    return r;
+}
+
+static bool take_wake(struct wr_drainer *d)
+{
+    bool woken;
+
+    pthread_mutex_lock(&d->lock);
+    woken = d->woken;
+    d->woken = false;
+    pthread_mutex_unlock(&d->lock);
+    return woken;
+}
+
+static void forget_pass(struct wr_drainer *d)
+{
+    d->count = 0;
+    pthread_mutex_lock(&d->lock);
+    d->bytes_done = d->bytes_total = 0;
+    pthread_mutex_unlock(&d->lock);
+}
+
+int wr_drain_pass(struct wr_drainer *d, weir_err *err)
+{
+    bool look = true;
+    int first = 0;
+
+    forget_pass(d);
+    for (;;) {
+        struct wr_drain_job *j;
+        weir_err e;
+        int r = 0;
+
+        if (look) {
+            r = scan(d, &e);
+            if (r == 0)
+                r = retain_if_due(d, &e);
+            if (r < 0 && !wr_step_is_damage(r)) /* that was given up */
+                note_failure(d, &e);
+        }
+        keep_first(&first, r, &e, err);
+        j = pick(d);
+        r = j ? do_job(d, j, &e) : 0;
+        keep_first(&first, r, &e, err);
+        if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED)
+            break;
+        tell(d);
+        look = take_wake(d);
+    }
+    return first;
+}

@@ -1,0 +1,235 @@
+/* step.c - one step on its tiers: looked at, copied, read back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/step.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "checkpoint/shard.h"
+
+bool wr_step_is_damage(int code)
+{
+    return code == WEIR_EDAMAGED || code == WEIR_EFORMAT ||
+           code == WEIR_ELIMIT || code == WEIR_ECHANGED;
+}
+
+int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
+                 weir_err *err)
+{
+    struct wr_manifest m;
+    weir_err why = {0};
+    int r = wr_tier_manifest(t, step, &m, &why);
+
+    if (r < 0 && r != WEIR_ENOENT && !wr_step_is_damage(r)) {
+        if (err)
+            *err = why;
+        return r;
+    }
+    memset(ret, 0, sizeof(*ret));
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r < 0) {
+        ret->is = WEIR_COPY_DAMAGED;
+        ret->why = why;
+        return 0;
+    }
+    ret->is = wr_tier_is_verified(t, &m) ? WEIR_COPY_VERIFIED
+                                         : WEIR_COPY_COMPLETE;
+    memcpy(ret->id, m.id, sizeof(ret->id));
+    ret->bytes = wr_manifest_bytes(&m);
+    ret->time_ns = m.time_ns;
+    ret->world = m.world;
+    wr_manifest_done(&m);
+    return 0;
+}
+
+/* A copy cannot be read (`r`): because it is damaged, or because it was taken
+ * away meanwhile, its files perhaps overwritten by a newer step? */
+static int why_unread(struct wr_tier *t, const struct wr_manifest *m, int r,
+                      weir_err *err)
+{
+    struct wr_manifest now;
+    weir_err why;
+    int again;
+
+    if (r != WEIR_ENOENT && !wr_step_is_damage(r))
+        return r;
+    again = wr_tier_manifest(t, m->step, &now, &why);
+    if (again < 0 && again != WEIR_ENOENT) {
+        if (err)
+            *err = why;
+        return again;
+    }
+    if (again == 0) {
+        bool same = !strcmp(now.id, m->id);
+
+        wr_manifest_done(&now);
+        if (same)
+            return r;
+    }
+    return wr_fail(err, WEIR_ENOENT, "'%s': step %" PRIu64 " was taken away",
+                   t->shown, m->step);
+}
+
+/* --- copying --- */
+
+/* What is to be done about a copy that the target may have already. */
+enum target { TARGET_FREE, TARGET_SAME, TARGET_OLD };
+
+static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
+                          enum target *ret, weir_err *err)
+{
+    struct wr_copy c;
+    int r = wr_step_look(to, m->step, &c, err);
+
+    if (r < 0)
+        return r;
+    if (c.is == WEIR_COPY_NONE)
+        *ret = TARGET_FREE;
+    else if (c.is != WEIR_COPY_DAMAGED && !strcmp(c.id, m->id))
+        *ret = TARGET_SAME;
+    else if (c.is != WEIR_COPY_DAMAGED && c.time_ns > m->time_ns)
+        /* Of two saves of a step the later one counts. That it is here and not
+         * there is no way of this library: nothing is thrown away then. */
+        return wr_fail(err, WEIR_EEXIST,
+                       "step %" PRIu64 " is on the %s tier from a later save; "
+                       "remove one of the two",
+                       m->step, to->label);
+    else
+        *ret = TARGET_OLD;
+    return 0;
+}
+
+struct copying {
+    struct wr_tier *from, *to; /* borrowed */
+    struct wr_manifest m;      /* owned */
+    enum target target;
+    struct wr_pending p;
+    const struct wr_meter *meter; /* borrowed */
+};
+
+static int copy_shards(struct copying *c, weir_err *err)
+{
+    for (uint32_t i = 0; i < c->m.world; i++) {
+        const struct wr_shard *s = &c->m.shards[i];
+        char source[WR_TIER_PATH], target[WR_TIER_PATH];
+        struct wr_place from = {c->from->store, source};
+        struct wr_place to = {c->to->store, target};
+        int r;
+
+        wr_tier_shard_path(c->m.step, s->rank, source);
+        wr_pending_shard_path(&c->p, s->rank, target);
+        r = wr_shard_copy(&from, &to, s, c->m.chunk, c->meter, err);
+        if (r < 0)
+            return why_unread(c->from, &c->m, r, err);
+    }
+    return wr_tier_sync_pending(c->to, &c->p, err);
+}
+
+/* A pin goes along with its step. It is set before the step is there, so that no
+ * crash leaves a step that has lost it, and looked at once more afterwards: it
+ * may have been set meanwhile. */
+static int carry_pin(struct copying *c, bool pinned, weir_err *err)
+{
+    if (!pinned && !wr_tier_marked(c->from, WR_MARK_PIN, c->m.step, NULL, 0))
+        return 0;
+    return wr_tier_mark(c->to, WR_MARK_PIN, c->m.step, "", err);
+}
+
+/* The old copy goes when the new one is on the medium beside it. Until the new
+ * one is published there is the one on the tier that it comes from. */
+static int make_way(struct copying *c, weir_err *err)
+{
+    bool pinned = wr_tier_marked(c->to, WR_MARK_PIN, c->m.step, NULL, 0);
+    int r = 0;
+
+    if (c->target != TARGET_FREE)
+        r = wr_tier_retire(c->to, c->m.step, err);
+    return r < 0 ? r : carry_pin(c, pinned, err);
+}
+
+static int copy_pending(struct copying *c, weir_err *err)
+{
+    int r;
+
+    r = wr_tier_begin_beside(c->to, c->m.step, wr_manifest_bytes(&c->m), &c->p,
+                             err);
+    if (r < 0)
+        return r;
+    r = copy_shards(c, err);
+    if (r == 0)
+        r = make_way(c, err);
+    if (r < 0) {
+        wr_tier_abandon(c->to, &c->p);
+        return r;
+    }
+    r = wr_tier_publish(c->to, &c->p, &c->m, err);
+    if (r == 0)
+        r = carry_pin(c, /* pinned= */ false, err);
+    if (wr_step_is_damage(r)) { /* not of what was read: that was good */
+        r = WEIR_EIO;
+        if (err)
+            err->code = r;
+    }
+    return r;
+}
+
+static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)
+{
+    int r;
+
+    r = wr_tier_manifest(c->from, step, &c->m, err);
+    if (r == 0) {
+        r = look_at_target(c->to, &c->m, &c->target, err);
+        if (r == 0 && (c->target != TARGET_SAME || anew))
+            r = copy_pending(c, err);
+        wr_manifest_done(&c->m);
+    }
+    if (wr_step_is_damage(r))
+        wr_fail_prefix(err, r, "step %" PRIu64 " on the %s tier is damaged",
+                       step, c->from->label);
+    return r;
+}
+
+int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                 const struct wr_meter *meter, weir_err *err)
+{
+    struct copying c = {.from = from, .to = to, .meter = meter};
+
+    return copy_step(&c, step, /* anew= */ false, err);
+}
+
+int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                      const struct wr_meter *meter, weir_err *err)
+{
+    struct copying c = {.from = from, .to = to, .meter = meter};
+
+    return copy_step(&c, step, /* anew= */ true, err);
+}
+
+/* --- reading back --- */
+
+int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
+                   const struct wr_meter *meter, weir_err *err)
+{
+    struct wr_manifest m;
+    int r;
+
+    r = wr_tier_manifest(t, step, &m, err);
+    if (r < 0)
+        return r;
+    for (uint32_t i = 0; i < m.world && r == 0; i++) {
+        char path[WR_TIER_PATH];
+        struct wr_place at = {t->store, path};
+
+        wr_tier_shard_path(step, m.shards[i].rank, path);
+        r = wr_shard_read(&at, &m.shards[i], m.chunk, NULL, 0, meter, err);
+        if (r < 0)
+            r = why_unread(t, &m, r, err);
+    }
+    if (r == 0 && mark && !wr_tier_is_verified(t, &m))
+        r = wr_tier_mark(t, WR_MARK_VERIFIED, step, m.id, err);
+    wr_manifest_done(&m);
+    return r;
+}

@@ -1,0 +1,48 @@
+/* step.h - one step on its tiers: looked at, copied, read back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CHECKPOINT_STEP_H
+#define WR_CHECKPOINT_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/manifest.h"
+#include "checkpoint/shard.h"
+#include "checkpoint/tier.h"
+#include "weir/checkpoint.h"
+
+/* A copy of a step, without its data being read. */
+struct wr_copy {
+    enum weir_copy is;
+    char id[WR_MANIFEST_ID]; /* ""; these three when it is complete */
+    uint64_t bytes, time_ns;
+    uint32_t world;
+    weir_err why; /* when it is damaged */
+};
+
+/* Whether an error says that what was read is damaged, and not that it could
+ * not be read. */
+bool wr_step_is_damage(int code);
+
+/* Fails when the tier does not say what is there: an error that is neither
+ * damage nor absence. */
+int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
+                 weir_err *err);
+
+/* Copies a step from tier to tier and publishes it there, with its pin. Nothing
+ * is done when the same save is there already; a damaged copy, or one of an
+ * earlier save of that step, is replaced once the new one is written.
+ * WEIR_EEXIST: there is one of a later save. An error that is damage is of the
+ * copy on `from`. */
+int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                 const struct wr_meter *meter, weir_err *err);
+/* The same, also when the same save is there already: it was found damaged. */
+int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                      const struct wr_meter *meter, weir_err *err);
+
+/* Reads all shards of a step and checks them; marks it verified when `mark`. A
+ * step that was taken away meanwhile is WEIR_ENOENT. */
+int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
+                   const struct wr_meter *meter, weir_err *err);
+
+#endif
