@@ -1,0 +1,219 @@
+/* candidates.c - the copies that a restore may take, best first.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/candidates.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Looking anew, at most; each time some step was taken away in between. */
+#define RESTARTS 32
+
+struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier)
+{
+    return tier == 0 ? c->near : tier == 1 ? c->far : NULL;
+}
+
+/* --- what there is --- */
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct wr_candidate *x = a, *y = b;
+
+    if (x->step != y->step)
+        return x->step > y->step ? -1 : 1;
+    return (x->tier > y->tier) - (x->tier < y->tier);
+}
+
+static int add_tier(struct wr_candidates *k, uint32_t tier, weir_err *err)
+{
+    struct wr_tier *t = wr_ckpt_tier(k->c, tier);
+    struct wr_candidate *all;
+    uint64_t *steps;
+    size_t count;
+    int r;
+
+    if (!t)
+        return 0;
+    r = wr_tier_steps(t, &steps, &count, err);
+    if (r < 0)
+        return r;
+    all = realloc(k->all, (k->count + count + 1) * sizeof(*all));
+    if (!all) {
+        free(steps);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    k->all = all;
+    for (size_t i = 0; i < count; i++)
+        k->all[k->count++] = (struct wr_candidate){.step = steps[i],
+                                                   .tier = tier};
+    free(steps);
+    return 0;
+}
+
+/* The near tier first: a step that is drained meanwhile and then leaves it is
+ * then seen on the far one. */
+static int look(struct wr_candidates *k, weir_err *err)
+{
+    int r;
+
+    k->count = k->at = 0;
+    k->passed_len = 0;
+    k->damaged = 0;
+    r = add_tier(k, 0, err);
+    if (r == 0)
+        r = add_tier(k, 1, err);
+    if (r == 0)
+        qsort(k->all, k->count, sizeof(*k->all), newest_first);
+    return r;
+}
+
+int wr_candidates_init(struct wr_candidates *k, const weir_ckpt *c,
+                       uint64_t wanted, weir_err *err)
+{
+    *k = (struct wr_candidates){.c = c, .wanted = wanted};
+    return look(k, err);
+}
+
+void wr_candidates_done(struct wr_candidates *k)
+{
+    free(k->all);
+    free(k->passed);
+    *k = (struct wr_candidates){0};
+}
+
+/* --- what is not taken --- */
+
+static int pass_over(struct wr_candidates *k, const struct wr_candidate *n,
+                     const char *why, weir_err *err)
+{
+    char text[600];
+    size_t len;
+
+    snprintf(text, sizeof(text), "step %" PRIu64 " on the %s tier: %s", n->step,
+             wr_ckpt_tier(k->c, n->tier)->label, why);
+    len = strlen(text) + 1;
+    if (!wr_grow(&k->passed, &k->passed_cap, k->passed_len + len, 1))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(k->passed + k->passed_len, text, len);
+    k->passed_len += len;
+    k->damaged++;
+    return 0;
+}
+
+/* It was taken away: there may be a newer one now, or a copy on the other
+ * tier. */
+static int start_anew(struct wr_candidates *k, const struct wr_candidate *n,
+                      weir_err *err)
+{
+    if (k->restarts++ < RESTARTS)
+        return look(k, err);
+    return pass_over(k, n, "is taken away again and again while it is read",
+                     err);
+}
+
+int wr_candidates_pass(struct wr_candidates *k, const char *id,
+                       const weir_err *why, weir_err *err)
+{
+    const struct wr_candidate n = k->all[k->at - 1];
+    struct wr_tier *t = wr_ckpt_tier(k->c, n.tier);
+    struct wr_manifest now;
+    int r = wr_tier_manifest(t, n.step, &now, NULL);
+
+    if (r == WEIR_ENOENT)
+        return start_anew(k, &n, err);
+    if (r == 0) {
+        bool other = strcmp(now.id, id) != 0;
+
+        wr_manifest_done(&now);
+        if (other)
+            return start_anew(k, &n, err);
+    }
+    return pass_over(k, &n, why->msg, err);
+}
+
+/* --- what is --- */
+
+/* "; there are 90, 100 and 120 (of 12)" */
+static void list_nearest(const struct wr_candidates *k, char *buf, size_t cap)
+{
+    uint64_t near[4];
+    size_t below = 0, shown = 0, steps = 0, used = 0;
+
+    for (size_t i = 0; i < k->count; i++) {
+        uint64_t step = k->all[i].step;
+
+        if (i > 0 && step == k->all[i - 1].step)
+            continue;
+        steps++;
+        /* falling: keep the last two above, the first two below */
+        if (step > k->wanted && shown == 2) {
+            near[0] = near[1];
+            near[1] = step;
+        } else if (step > k->wanted || below++ < 2) {
+            near[shown++] = step;
+        }
+    }
+    buf[0] = '\0';
+    for (size_t i = 0; i < shown && used < cap; i++)
+        used += (size_t)snprintf(buf + used, cap - used, "%s%" PRIu64,
+                                 i == 0           ? "; there are "
+                                 : i + 1 == shown ? " and "
+                                                  : ", ",
+                                 near[shown - 1 - i]);
+    if (steps > shown && used < cap)
+        snprintf(buf + used, cap - used, " (nearest of %zu)", steps);
+    if (steps == 0)
+        snprintf(buf, cap, "; there are no steps");
+}
+
+static int nothing_left(const struct wr_candidates *k, weir_err *err)
+{
+    char list[160];
+
+    if (k->damaged > 0)
+        return wr_fail(err, WEIR_EDAMAGED,
+                       "nothing can be restored: %zu damaged cop%s; %s",
+                       k->damaged, k->damaged == 1 ? "y" : "ies", k->passed);
+    if (k->wanted == WEIR_LATEST)
+        return 0;
+    list_nearest(k, list, sizeof(list));
+    return wr_fail(err, WEIR_ENOENT, "step %" PRIu64 " is not there%s",
+                   k->wanted, list);
+}
+
+int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
+                       struct wr_manifest *ret_m, weir_err *err)
+{
+    while (k->at < k->count) {
+        const struct wr_candidate n = k->all[k->at++];
+        struct wr_tier *t = wr_ckpt_tier(k->c, n.tier);
+        weir_err why;
+        int r;
+
+        if (k->wanted != WEIR_LATEST && n.step != k->wanted)
+            continue;
+        r = wr_tier_manifest(t, n.step, ret_m, &why);
+        /* Between its parts the step may have become another one. */
+        if (r < 0 && r != WEIR_ENOENT)
+            r = wr_tier_manifest(t, n.step, ret_m, &why);
+        if (r == 0) {
+            *ret = n;
+            return 1;
+        }
+        if (r == WEIR_ENOMEM) {
+            if (err)
+                *err = why;
+            return r;
+        }
+        r = r == WEIR_ENOENT ? start_anew(k, &n, err)
+                             : pass_over(k, &n, why.msg, err);
+        if (r < 0)
+            return r;
+    }
+    return nothing_left(k, err);
+}

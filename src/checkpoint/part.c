@@ -1,0 +1,215 @@
+/* part.c - what one rank reads of one copy of a step.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checkpoint/part.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "checkpoint/dtype.h"
+#include "checkpoint/shown.h"
+#include "codec/crc32c.h"
+
+struct wr_part_want {
+    uint32_t shard; /* index into heads */
+    struct wr_want range;
+    const char *name; /* borrowed from the caller */
+};
+
+/* --- heads --- */
+
+/* A head that is damaged must not look like one that lacks a tensor: its
+ * checksum is compared before anything in it counts. */
+static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
+{
+    const struct wr_shard *s = &p->m->shards[p->first + k];
+    struct wr_st_head *h = &p->heads[k];
+    char path[WR_TIER_PATH];
+    uint8_t *bytes = NULL;
+    int r;
+
+    wr_tier_shard_path(p->m->step, p->first + k, path);
+    r = wr_st_read(p->tier->store, path, h, &bytes, err);
+    if (r < 0)
+        return r;
+    if (h->data_offset != s->data_offset ||
+        wr_crc32c(0, bytes, (size_t)h->data_offset) != s->head_crc)
+        r = wr_fail(err, WEIR_EDAMAGED,
+                    "'%s': checksum mismatch in bytes 0 to %" PRIu64, path,
+                    s->data_offset);
+    else if (h->data_offset + h->data_bytes != s->size)
+        r = wr_fail(err, WEIR_EDAMAGED,
+                    "'%s': has %" PRIu64 " bytes and not %" PRIu64, path,
+                    h->data_offset + h->data_bytes, s->size);
+    free(bytes);
+    return r;
+}
+
+int wr_part_open(struct wr_part *p, struct wr_tier *t,
+                 const struct wr_manifest *m, const weir_ckpt_config *reader,
+                 weir_err *err)
+{
+    bool same = m->world == reader->world;
+
+    *p = (struct wr_part){.tier = t, .m = m};
+    p->first = same ? reader->rank : 0;
+    p->count = same ? 1 : m->world;
+    p->heads = calloc(p->count, sizeof(*p->heads));
+    if (!p->heads)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (uint32_t k = 0; k < p->count; k++) {
+        int r = read_head(p, k, err);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+void wr_part_done(struct wr_part *p)
+{
+    for (uint32_t k = 0; p->heads && k < p->count; k++)
+        wr_st_done(&p->heads[k]);
+    free(p->heads);
+    free(p->wants);
+    *p = (struct wr_part){0};
+}
+
+/* --- what is wanted --- */
+
+/* "F32 [3, 224]" */
+static void describe(const weir_tensor *t, char *buf, size_t cap)
+{
+    size_t used = (size_t)snprintf(buf, cap, "%s [", wr_dtype_name(t->dtype));
+
+    for (uint32_t d = 0; d < t->ndim && used < cap; d++)
+        used += (size_t)snprintf(buf + used, cap - used, "%s%" PRIu64,
+                                 d ? ", " : "", t->shape[d]);
+    if (used < cap)
+        snprintf(buf + used, cap - used, "]");
+}
+
+static int check_same(const struct wr_part *p, const weir_tensor *want,
+                      const weir_tensor *is, weir_err *err)
+{
+    char a[128], b[128];
+
+    if (want->dtype == is->dtype && want->ndim == is->ndim &&
+        !memcmp(want->shape, is->shape, want->ndim * sizeof(is->shape[0])))
+        return 0;
+    describe(is, a, sizeof(a));
+    describe(want, b, sizeof(b));
+    return wr_fail(err, WEIR_EINVAL,
+                   "'%s': is %s in step %" PRIu64 ", %s is wanted",
+                   wr_show(want->name).text, a, p->m->step, b);
+}
+
+/* The one file that has it. */
+static int find(const struct wr_part *p, const char *name,
+                struct wr_part_want *ret, const weir_tensor **ret_is,
+                weir_err *err)
+{
+    const struct wr_st_tensor *found = NULL;
+
+    for (uint32_t k = 0; k < p->count; k++) {
+        const struct wr_st_tensor *t = wr_st_find(&p->heads[k], name);
+
+        if (!t)
+            continue;
+        if (found)
+            return wr_fail(err, WEIR_EINVAL,
+                           "'%s': ranks %" PRIu32 " and %" PRIu32
+                           " of step %" PRIu64 " both have it; there were "
+                           "%" PRIu32 " ranks, so which one is meant is not "
+                           "known",
+                           wr_show(name).text, ret->shard, k, p->m->step,
+                           p->m->world);
+        found = t;
+        ret->shard = k;
+        ret->range.begin = t->begin;
+        ret->range.end = t->end;
+    }
+    if (!found && p->count == 1 && p->m->world > 1)
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': rank %" PRIu32 " of step %" PRIu64
+                       " has no such tensor",
+                       wr_show(name).text, p->first, p->m->step);
+    if (!found)
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': step %" PRIu64 " has no such tensor",
+                       wr_show(name).text, p->m->step);
+    *ret_is = &found->t;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct wr_part_want *x = a, *y = b;
+
+    if (x->shard != y->shard)
+        return x->shard < y->shard ? -1 : 1;
+    return (x->range.begin > y->range.begin) -
+           (x->range.begin < y->range.begin);
+}
+
+int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
+                  weir_err *err)
+{
+    if (count == 0)
+        return 0;
+    p->wants = calloc(count, sizeof(*p->wants));
+    if (!p->wants)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < count; k++) {
+        struct wr_part_want *w = &p->wants[p->want_count];
+        const weir_tensor *is = NULL;
+        int r = find(p, into[k].name, w, &is, err);
+
+        if (r == 0)
+            r = check_same(p, &into[k], is, err);
+        if (r < 0)
+            return r;
+        w->name = into[k].name;
+        w->range.to = into[k].data;
+        p->bytes += w->range.end - w->range.begin;
+        p->want_count += w->range.end > w->range.begin;
+    }
+    qsort(p->wants, p->want_count, sizeof(*p->wants), by_place);
+    for (size_t k = 1; k < p->want_count; k++)
+        if (by_place(&p->wants[k - 1], &p->wants[k]) == 0)
+            return wr_fail(err, WEIR_EINVAL, "'%s': is wanted twice",
+                           wr_show(p->wants[k].name).text);
+    return 0;
+}
+
+/* --- data --- */
+
+int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
+                 weir_err *err)
+{
+    struct wr_want *ranges;
+    int r = 0;
+
+    if (p->want_count == 0)
+        return 0;
+    ranges = calloc(p->want_count, sizeof(*ranges));
+    if (!ranges)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0, n; r == 0 && k < p->want_count; k += n) {
+        uint32_t rank = p->first + p->wants[k].shard;
+        char path[WR_TIER_PATH];
+        struct wr_place from = {.store = p->tier->store, .path = path};
+
+        for (n = 0; k + n < p->want_count &&
+                    p->wants[k + n].shard == p->wants[k].shard;
+             n++)
+            ranges[n] = p->wants[k + n].range;
+        wr_tier_shard_path(p->m->step, rank, path);
+        r = wr_shard_read(&from, &p->m->shards[rank], p->m->chunk, ranges, n,
+                          meter, err);
+    }
+    free(ranges);
+    return r;
+}

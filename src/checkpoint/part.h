@@ -1,0 +1,43 @@
+/* part.h - what one rank reads of one copy of a step.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * With as many ranks as there were when it was saved, a rank has to do with its
+ * own file only; else tensors are looked for in all of them. */
+#ifndef WR_CHECKPOINT_PART_H
+#define WR_CHECKPOINT_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checkpoint/manifest.h"
+#include "checkpoint/shard.h"
+#include "checkpoint/tier.h"
+
+struct wr_part_want; /* part.c */
+
+struct wr_part {
+    struct wr_tier *tier;        /* borrowed */
+    const struct wr_manifest *m; /* borrowed */
+    uint32_t first, count;       /* files that this rank has to do with */
+    struct wr_st_head *heads;    /* owned: `count` */
+    struct wr_part_want *wants;  /* owned; by file and place */
+    size_t want_count;
+    uint64_t bytes; /* that are wanted */
+};
+
+/* Reads and checks the heads. `rank` of `world` is who reads. *p is filled
+ * also on failure, for wr_part_done. */
+int wr_part_open(struct wr_part *p, struct wr_tier *t,
+                 const struct wr_manifest *m, const weir_ckpt_config *reader,
+                 weir_err *err);
+/* Finds what is wanted. A tensor that is not there (WEIR_ENOENT), has another
+ * type or shape or is in several files (WEIR_EINVAL) is the caller's error, not
+ * damage. */
+int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
+                  weir_err *err);
+/* Reads what was found. Nothing wanted: nothing is read. */
+int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
+                 weir_err *err);
+void wr_part_done(struct wr_part *p);
+
+#endif
