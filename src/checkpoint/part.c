@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "checkpoint/dtype.h"
 #include "checkpoint/shown.h"
 #include "codec/crc32c.h"
@@ -20,29 +21,65 @@ struct wr_part_want {
 
 /* --- heads --- */
 
+/* The bytes [0, data_offset) of a file. */
+static int read_bytes(struct wr_store *st, const char *path, uint64_t len,
+                      uint8_t **ret, weir_err *err)
+{
+    struct wr_object *o;
+    uint8_t *bytes;
+    uint64_t got = 0;
+    int r;
+
+    if (len > (uint64_t)WR_ST_MAX_JSON + 8)
+        return wr_fail(err, WEIR_ELIMIT, "'%s': head of %" PRIu64 " bytes",
+                       path, len);
+    bytes = malloc((size_t)len);
+    if (!bytes)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = st->ops->object_open(st, path, WR_OPEN_READ, &o, err);
+    if (r < 0) {
+        free(bytes);
+        return r;
+    }
+    while (r == 0 && got < len) {
+        int64_t n = o->ops->read(o, bytes + got, (size_t)(len - got), got, err);
+
+        if (n > 0)
+            got += (uint64_t)n;
+        else
+            r = n < 0
+                    ? (int)n
+                    : wr_fail(err, WEIR_EDAMAGED,
+                              "'%s': ends after %" PRIu64 " bytes", path, got);
+    }
+    o->ops->close(o, /* sync= */ false, NULL);
+    if (r < 0)
+        free(bytes);
+    else
+        *ret = bytes;
+    return r;
+}
+
 /* A head that is damaged must not look like one that lacks a tensor: its
  * checksum is compared before anything in it counts. */
 static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
 {
     const struct wr_shard *s = &p->m->shards[p->first + k];
-    struct wr_st_head *h = &p->heads[k];
     char path[WR_TIER_PATH];
     uint8_t *bytes = NULL;
     int r;
 
     wr_tier_shard_path(p->m->step, p->first + k, path);
-    r = wr_st_read(p->tier->store, path, h, &bytes, err);
+    r = read_bytes(p->tier->store, path, s->data_offset, &bytes, err);
     if (r < 0)
         return r;
-    if (h->data_offset != s->data_offset ||
-        wr_crc32c(0, bytes, (size_t)h->data_offset) != s->head_crc)
+    if (wr_crc32c(0, bytes, (size_t)s->data_offset) != s->head_crc)
         r = wr_fail(err, WEIR_EDAMAGED,
                     "'%s': checksum mismatch in bytes 0 to %" PRIu64, path,
                     s->data_offset);
-    else if (h->data_offset + h->data_bytes != s->size)
-        r = wr_fail(err, WEIR_EDAMAGED,
-                    "'%s': has %" PRIu64 " bytes and not %" PRIu64, path,
-                    h->data_offset + h->data_bytes, s->size);
+    else
+        r = wr_st_parse(bytes, (size_t)s->data_offset, s->size, path,
+                        &p->heads[k], err);
     free(bytes);
     return r;
 }
@@ -154,6 +191,30 @@ static int by_place(const void *a, const void *b)
            (x->range.begin < y->range.begin);
 }
 
+/* What has to be read: heads, and all of each chunk that something is in. */
+static uint64_t count_bytes(const struct wr_part *p)
+{
+    uint64_t bytes = 0, next = 0; /* chunk that was not counted yet */
+
+    for (size_t k = 0; k < p->want_count; k++) {
+        const struct wr_part_want *w = &p->wants[k];
+        uint64_t chunk = p->m->chunk, last = (w->range.end - 1) / chunk;
+        uint64_t data = p->heads[w->shard].data_bytes;
+        uint64_t first = w->range.begin / chunk;
+
+        if (k == 0 || w->shard != p->wants[k - 1].shard) {
+            bytes += p->heads[w->shard].data_offset;
+            next = 0;
+        }
+        first = WR_MAX(first, next);
+        if (first > last)
+            continue;
+        bytes += WR_MIN((last + 1) * chunk, data) - first * chunk;
+        next = last + 1;
+    }
+    return bytes;
+}
+
 int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
                   weir_err *err)
 {
@@ -173,7 +234,6 @@ int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
             return r;
         w->name = into[k].name;
         w->range.to = into[k].data;
-        p->bytes += w->range.end - w->range.begin;
         p->want_count += w->range.end > w->range.begin;
     }
     qsort(p->wants, p->want_count, sizeof(*p->wants), by_place);
@@ -181,6 +241,7 @@ int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
         if (by_place(&p->wants[k - 1], &p->wants[k]) == 0)
             return wr_fail(err, WEIR_EINVAL, "'%s': is wanted twice",
                            wr_show(p->wants[k].name).text);
+    p->bytes = count_bytes(p);
     return 0;
 }
 

@@ -22,7 +22,7 @@ struct wr_part {
     struct wr_st_head *heads;    /* owned: `count` */
     struct wr_part_want *wants;  /* owned; by file and place */
     size_t want_count;
-    uint64_t bytes; /* that are wanted */
+    uint64_t bytes; /* that have to be read */
 };
 
 /* Reads and checks the heads. `rank` of `world` is who reads. *p is filled
