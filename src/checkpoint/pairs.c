@@ -59,6 +59,33 @@ json_t *wr_pairs_json(const struct wr_st_pair *pairs, size_t count)
     return object;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    const struct wr_st_pair *const *x = a, *const *y = b;
+
+    return strcmp((*x)->key, (*y)->key);
+}
+
+bool wr_pairs_twice(const struct wr_st_pair *pairs, size_t count,
+                    const char **ret)
+{
+    const struct wr_st_pair **sorted = malloc(
+        (count + 1) * sizeof(const struct wr_st_pair *));
+    const char *twice = NULL;
+
+    if (!sorted)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        sorted[k] = &pairs[k];
+    qsort(sorted, count, sizeof(*sorted), compare_keys);
+    for (size_t k = 1; k < count && !twice; k++)
+        if (compare_keys(&sorted[k - 1], &sorted[k]) == 0)
+            twice = sorted[k]->key;
+    free(sorted);
+    *ret = twice;
+    return true;
+}
+
 void wr_pairs_free(struct wr_st_pair *pairs, size_t count)
 {
     for (size_t k = 0; pairs && k < count; k++) {

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "checkpoint/dtype.h"
+#include "checkpoint/pairs.h"
 #include "checkpoint/shown.h"
 
 /* --- printing --- */
@@ -224,35 +225,11 @@ static int place_all(struct wr_st_head *h, const weir_tensor *tensors,
                    wr_show(twice).text);
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const weir_pair *const *x = a, *const *y = b;
-
-    return strcmp((*x)->key, (*y)->key);
-}
-
-static int check_twice(const weir_pair *pairs, size_t count, weir_err *err)
-{
-    const weir_pair **sorted = malloc((count + 1) * sizeof(const weir_pair *));
-    int r = 0;
-
-    if (!sorted)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (size_t k = 0; k < count; k++)
-        sorted[k] = &pairs[k];
-    qsort(sorted, count, sizeof(*sorted), compare_pairs);
-    for (size_t k = 1; k < count && r == 0; k++)
-        if (compare_pairs(&sorted[k - 1], &sorted[k]) == 0)
-            r = wr_fail(err, WEIR_EINVAL,
-                        "metadata: the key '%s' is there twice",
-                        wr_show(sorted[k]->key).text);
-    free(sorted);
-    return r;
-}
-
 static int copy_metadata(struct wr_st_head *h, const weir_pair *pairs,
                          size_t count, weir_err *err)
 {
+    const char *twice = NULL;
+
     for (size_t k = 0; k < count; k++) {
         if (!pairs[k].key || !pairs[k].value)
             return wr_fail(err, WEIR_EINVAL,
@@ -272,7 +249,13 @@ static int copy_metadata(struct wr_st_head *h, const weir_pair *pairs,
         if (!h->metadata[k].key || !h->metadata[k].value)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    return check_twice(pairs, count, err);
+    if (!wr_pairs_twice(h->metadata, count, &twice))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (twice)
+        return wr_fail(err, WEIR_EINVAL,
+                       "metadata: the key '%s' is there twice",
+                       wr_show(twice).text);
+    return 0;
 }
 
 int wr_st_plan(const weir_tensor *tensors, size_t count,

@@ -75,6 +75,11 @@ def refuse(text):
     raise Bad(f"{text} is not JSON")
 
 
+def whole(text):
+    """What begins with a '-' is no whole number from 0, not even -0."""
+    return -1 if text[0] == "-" else int(text)
+
+
 def number(n):
     need(type(n) is int and 0 <= n <= LARGEST, "no number")
     return n
@@ -106,7 +111,8 @@ def read(data):
     need(8 + n <= len(data), "invalid length")
     try:
         head = json.loads(data[8:8 + n].decode("utf-8"),
-                          object_pairs_hook=unique, parse_constant=refuse)
+                          object_pairs_hook=unique, parse_constant=refuse,
+                          parse_int=whole)
     except (ValueError, RecursionError) as e:
         raise Bad(str(e)) from e
     need(isinstance(head, dict), "no object")
