@@ -3,14 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "checkpoint/dtype.h"
-#include "checkpoint/hex.h"
-#include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
-#include "codec/crc32c.h"
+#include "checkpoint/shard.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 
@@ -50,7 +46,7 @@ static void gather(const struct wr_st_head *h, uint8_t *data,
                    weir_tensor **ret_tensors, weir_pair **ret_pairs)
 {
     *ret_tensors = calloc(h->count + 1, sizeof(**ret_tensors));
-    *ret_pairs = calloc(h->metadata_count + 2, sizeof(**ret_pairs));
+    *ret_pairs = calloc(h->metadata_count + 1, sizeof(**ret_pairs));
     if (!*ret_tensors || !*ret_pairs)
         abort();
     for (size_t k = 0; k < h->count; k++) {
@@ -61,65 +57,32 @@ static void gather(const struct wr_st_head *h, uint8_t *data,
         (*ret_pairs)[k] = (weir_pair){h->metadata[k].key, h->metadata[k].value};
 }
 
-/* A planned file in memory, with the checksums in its last pair; free(). */
-static uint8_t *build(struct wr_st_head *h, const weir_tensor *tensors)
+/* The same tensors as a checkpoint has them, in the same folder. */
+static int rewrite(const struct wr_st_head *from, uint8_t *data,
+                   const struct wr_place *to, weir_err *err)
 {
-    uint8_t *file = malloc(h->data_offset + h->data_bytes);
-    size_t *order = wr_st_order(tensors, h->count);
-    char *sums = h->metadata[h->metadata_count - 1].value;
-
-    if (!file || !order)
-        abort();
-    for (size_t k = 0; k < h->count; k++)
-        memcpy(file + h->data_offset + h->tensors[k].begin,
-               tensors[order[k]].data, h->tensors[k].end - h->tensors[k].begin);
-    for (uint64_t at = 0; at < h->data_bytes; at += WR_CHUNK, sums += 8)
-        wr_hex_put_u32(wr_crc32c(0, file + h->data_offset + at,
-                                 WR_MIN(WR_CHUNK, h->data_bytes - at)),
-                       sums);
-    if (wr_st_print(h, file, NULL) < 0)
-        abort();
-    free(order);
-    return file;
-}
-
-/* The same tensors as weir would write them. */
-static int rewrite(const struct wr_st_head *from, uint8_t *data, const char *to)
-{
-    size_t digits = (from->data_bytes + WR_CHUNK - 1) / WR_CHUNK * 8;
-    char *sums = calloc(digits + 1, 1);
-    struct wr_st_head h;
+    struct wr_image *img = NULL;
+    struct wr_shard shard = {0};
     weir_tensor *tensors;
     weir_pair *pairs;
-    uint8_t *file;
-    weir_err err;
-    FILE *f;
-    int ok;
+    int r = wr_image_new(2, &img, err);
 
-    if (!sums)
-        abort();
-    memset(sums, '0', digits);
     gather(from, data, &tensors, &pairs);
-    pairs[from->metadata_count] = (weir_pair){"weir.crc32c", sums};
-    if (wr_st_plan(tensors, from->count, pairs, from->metadata_count + 1, &h,
-                   &err) < 0) {
-        puts(err.msg);
-        exit(1);
+    if (r == 0)
+        r = wr_image_plan(img, tensors, from->count, pairs,
+                          from->metadata_count, err);
+    if (r == 0) {
+        wr_image_fill(img, tensors, /* eager= */ true);
+        r = wr_shard_write(to, img, &shard, NULL, err);
     }
-    file = build(&h, tensors);
-    f = fopen(to, "wb");
-    ok = f && fwrite(file, 1, h.data_offset + h.data_bytes, f) ==
-                  h.data_offset + h.data_bytes;
-    ok = f && fclose(f) == 0 && ok;
-    free(file);
-    free(sums);
+    wr_shard_done(&shard);
+    wr_image_free(img);
     free(tensors);
     free(pairs);
-    wr_st_done(&h);
-    return ok ? 0 : 2;
+    return r;
 }
 
-/* usage: FILE [TO]; exit code 1 and the reason when FILE is refused */
+/* usage: FILE [NAME-OF-COPY]; exit code 1 and the reason when FILE is refused */
 int main(int argc, char **argv)
 {
     struct wr_store *store = NULL;
@@ -137,10 +100,12 @@ int main(int argc, char **argv)
     } else {
         show(&h);
         if (argc > 2 &&
-            wr_store_slurp(store, leaf, MAX_FILE, &bytes, &len, &err) < 0)
+            (wr_store_slurp(store, leaf, MAX_FILE, &bytes, &len, &err) < 0 ||
+             rewrite(&h, (uint8_t *)bytes + h.data_offset,
+                     &(struct wr_place){store, argv[2]}, &err) < 0)) {
+            puts(err.msg);
             r = 2;
-        else if (argc > 2)
-            r = rewrite(&h, (uint8_t *)bytes + h.data_offset, argv[2]);
+        }
         wr_st_done(&h);
     }
     free(bytes);

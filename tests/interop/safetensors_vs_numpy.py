@@ -161,7 +161,7 @@ def dump(data, again=False):
         path, to = os.path.join(d, "f"), os.path.join(d, "to")
         with open(path, "wb") as f:
             f.write(data)
-        done = subprocess.run([DUMP, path] + [to] * again, text=True,
+        done = subprocess.run([DUMP, path] + ["to"] * again, text=True,
                               stdout=subprocess.PIPE, check=False)
         if done.returncode == 1:
             return done.stdout, None, None
