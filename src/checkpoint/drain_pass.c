@@ -3,6 +3,7 @@
 #include "checkpoint/drain.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
         struct wr_drain_given_up *g = &d->given_up[d->given_up_count++];
 
         g->step = step;
-        memcpy(g->id, id, sizeof(g->id));
+        snprintf(g->id, sizeof(g->id), "%s", id);
     }
     count_failed(d);
     pthread_mutex_lock(&c->lock);
