@@ -184,14 +184,14 @@ typedef struct weir_ckpt_found {
 } weir_ckpt_found;
 
 /* Reads `step` (or WEIR_LATEST) into the memory of `into`; all ranks. Checks
- * every checksum while it reads. Takes the nearest copy that is whole on all
- * ranks: the other tier when one is damaged, then (for WEIR_LATEST) an older
- * step. Returns 1, or 0 when the store has no steps at all; when there are
- * some and none can be read it fails with WEIR_EDAMAGED, so that no training
- * starts from nothing unnoticed. A tensor that is not in the checkpoint, or has
- * another type or shape, is an error and no reason to look further. After a
- * failure the memory holds anything. *ret (may be NULL) is freed with
- * weir_ckpt_found_free. */
+ * every checksum of what it reads (count 0: heads only). Takes the nearest copy
+ * that is whole on all ranks: the other tier when one is damaged, then (for
+ * WEIR_LATEST) an older step. Returns 1, or 0 when the store has no steps at
+ * all; when there are some and none can be read it fails with WEIR_EDAMAGED, so
+ * that no training starts from nothing unnoticed. A tensor that is not in the
+ * checkpoint, or has another type or shape, is an error and no reason to look
+ * further. After a failure the memory holds anything. *ret (may be NULL) is
+ * freed with weir_ckpt_found_free. */
 WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
                                const weir_tensor *into, size_t count,
                                weir_ckpt_found **ret, weir_err *err);
