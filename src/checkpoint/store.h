@@ -3,10 +3,11 @@
  *
  * store.c opens and closes (config.c checks what is asked for); times.c knows
  * how far each save got; save.c takes snapshots, writer.c is the thread that
- * writes them to the near tier, wait.c waits for it; drain.c has the thread that copies steps to the
- * far tier, checks them there and applies retention; restore.c reads; manage.c
- * lists, verifies, prunes and pins. What happens in the background is told by
- * `changed`, and what goes wrong there is kept as `trouble` for the next call.
+ * writes them to the near tier, wait.c waits for it; drain.c has the thread that
+ * copies steps to the far tier, checks them there and applies retention;
+ * restore.c reads; manage.c lists, verifies, prunes and pins. What happens in
+ * the background is told by `changed`, and what goes wrong there is kept as
+ * `trouble` for the next call.
  */
 #ifndef WR_CHECKPOINT_STORE_H
 #define WR_CHECKPOINT_STORE_H
@@ -42,7 +43,6 @@ struct weir_ckpt {
     pthread_cond_t changed;
     bool troubled;
     weir_err trouble;
-    uint64_t trouble_seq; /* the save that it is about; 0: none */
     weir_ckpt_stats stats;
     struct wr_ckpt_time {
         weir_ckpt_times t;
@@ -78,7 +78,9 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* --- times.c --- */
 
-/* Keeps an error of background work for the next call; the first one counts. */
+/* Keeps an error of background work for the next call; the first one counts.
+ * Where it is why a save gets no further (wr_ckpt_time.why) that has the same
+ * message: whoever returns one of them has delivered both. */
 void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
 /* Every public call begins with it: 0, or the error, which is then delivered.
  */

@@ -14,7 +14,6 @@ void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
     if (!c->troubled) {
         c->troubled = true;
         c->trouble = *e;
-        c->trouble_seq = 0;
     }
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -22,15 +21,13 @@ void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
 
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
 {
-    struct wr_ckpt_time *t;
     int r = 0;
 
     pthread_mutex_lock(&c->lock);
     if (c->troubled) {
         c->troubled = false;
-        t = wr_ckpt_time_at(c, c->trouble_seq);
-        if (t)
-            t->told = true;
+        for (size_t i = 0; i < WR_TIMES_KEPT; i++)
+            c->times[i].told |= !strcmp(c->times[i].why.msg, c->trouble.msg);
         r = c->trouble.code;
         if (err)
             *err = c->trouble;

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -140,7 +141,7 @@ static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
 static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
 {
     t->told = true;
-    if (c->troubled && c->trouble_seq == t->seq)
+    if (c->troubled && !strcmp(c->trouble.msg, t->why.msg))
         c->troubled = false;
     if (err)
         *err = t->why;

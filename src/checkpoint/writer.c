@@ -344,7 +344,6 @@ static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
     if (!waited && c->cfg.rank == 0 && !c->troubled) {
         c->troubled = true;
         c->trouble = *err;
-        c->trouble_seq = t ? t->seq : 0;
     }
 }
 
