@@ -1,0 +1,430 @@
+/* test_save.c - saving and waiting: levels, isolation, errors, steps again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "saves.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "checkpoint/tier.h"
+
+static const struct saves_tiers one, two = {.two = true};
+
+/* --- levels --- */
+
+static weir_ckpt_times times_of(const weir_ckpt *c, uint64_t step)
+{
+    weir_ckpt_times t = {0};
+
+    assert_int_equal(weir_ckpt_times_of(c, step, &t), 0);
+    assert_int_equal(t.step, step);
+    return t;
+}
+
+static void levels_of_one_tier(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_ckpt_times t;
+    weir_err err;
+
+    for (int level = WEIR_LEVEL_SNAPSHOT; level <= WEIR_LEVEL_VERIFIED; level++)
+        saves_must(s, c, (uint64_t)level, (enum weir_level)level);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    for (uint64_t step = 1; step <= 4; step++) {
+        assert_int_equal(saves_number(s->fast, step), step + 1);
+        t = times_of(c, step);
+        assert_true(t.bytes > SAVES_COUNT * 4);
+        assert_true(t.snapshot_ns > 0 && t.fast_ns > 0);
+        assert_true(t.slow_ns >= t.fast_ns && t.verified_ns > t.slow_ns);
+        assert_int_equal(t.drain_ns, 0);
+        assert_int_equal(weir_ckpt_wait(c, step, WEIR_LEVEL_VERIFIED, 0, &err),
+                         0);
+    }
+    assert_int_equal(saves_stats(c).saves, 4);
+    assert_int_equal(saves_stats(c).verified, 4);
+    assert_int_equal(saves_stats(c).failed, 0);
+    assert_int_equal(saves_stats(c).bytes_saved, 4 * t.bytes);
+    assert_true(saves_stats(c).memory >= t.bytes);
+    assert_int_equal(weir_ckpt_times_of(c, 9, &t), WEIR_ENOENT);
+    saves_close(c);
+}
+
+static void levels_of_two_tiers(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, two);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_ckpt_times t;
+
+    for (int level = WEIR_LEVEL_SNAPSHOT; level <= WEIR_LEVEL_VERIFIED; level++)
+        saves_must(s, c, (uint64_t)level, (enum weir_level)level);
+    assert_int_equal(saves_number(s->slow, 4), 5);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    for (uint64_t step = 1; step <= 4; step++) {
+        assert_int_equal(saves_number(s->slow, step), step + 1);
+        t = times_of(c, step);
+        assert_true(t.snapshot_ns > 0 && t.fast_ns > 0);
+        assert_true(t.slow_ns > t.fast_ns && t.verified_ns > t.slow_ns);
+        assert_true(t.drain_ns > 0);
+    }
+    assert_int_equal(saves_stats(c).drained, 4);
+    assert_int_equal(saves_stats(c).verified, 4);
+    assert_int_equal(saves_stats(c).behind, 0);
+    saves_close(c);
+}
+
+static void nothing_verifies_when_off(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.verify = 0;
+    c = saves_open(&cfg);
+    assert_int_equal(saves_put(s, c, 1, 1, WEIR_LEVEL_VERIFIED, &err),
+                     WEIR_EINVAL);
+    saves_must(s, c, 1, WEIR_LEVEL_SLOW);
+    assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_VERIFIED, -1, &err),
+                     WEIR_ESTATE);
+    assert_int_equal(
+        weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED, -1, &err),
+        WEIR_ESTATE);
+    saves_close(c);
+}
+
+/* The tensors belong to the caller again when the save returns. */
+static void snapshots_are_isolated(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "write-delay=50"});
+    weir_ckpt *c = saves_open(&cfg);
+
+    for (int level = WEIR_LEVEL_SNAPSHOT; level <= WEIR_LEVEL_FAST; level++) {
+        saves_must(s, c, (uint64_t)level, (enum weir_level)level);
+        memset(s->w, 0xee, SAVES_COUNT * sizeof(*s->w));
+    }
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), 2);
+    assert_int_equal(saves_number(s->fast, 2), 3);
+}
+
+static void keeps_metadata_and_pipeline(void **state)
+{
+    static const weir_pair pairs[] = {{"loss", "0.25"}, {"who", "x\"y"}};
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+    struct wr_manifest m;
+    struct wr_tier *t;
+    weir_err err;
+
+    s->state.metadata = pairs;
+    s->state.metadata_count = 2;
+    s->state.pipeline = "position";
+    s->state.pipeline_len = 8;
+    saves_must(s, c, 3, WEIR_LEVEL_SNAPSHOT);
+    saves_close(c);
+    assert_int_equal(wr_tier_open(s->fast, "fast", false, &t, &err), 0);
+    assert_int_equal(wr_tier_manifest(t, 3, &m, &err), 0);
+    assert_int_equal(m.metadata_count, 2);
+    assert_string_equal(m.metadata[1].value, "x\"y");
+    assert_int_equal(m.shards[0].pipeline_len, 8);
+    assert_memory_equal(m.shards[0].pipeline, "position", 8);
+    assert_true(m.time_ns > UINT64_C(1700000000000000000));
+    wr_manifest_done(&m);
+    wr_tier_close(t);
+}
+
+/* --- what is refused --- */
+
+static void refuses_nonsense(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    assert_int_equal(saves_put(s, c, WEIR_STEP_MAX, 1, WEIR_LEVEL_FAST, &err),
+                     WEIR_EINVAL);
+    assert_int_equal(saves_put(s, c, 1, 1, (enum weir_level)0, &err),
+                     WEIR_EINVAL);
+    assert_int_equal(saves_put(s, c, 1, 1, (enum weir_level)5, &err),
+                     WEIR_EINVAL);
+    assert_int_equal(weir_ckpt_wait(c, 1, (enum weir_level)5, 0, &err),
+                     WEIR_EINVAL);
+    s->state.pipeline_len = 1;
+    assert_int_equal(saves_put(s, c, 1, 1, WEIR_LEVEL_FAST, &err), WEIR_EINVAL);
+    s->state.pipeline_len = 0;
+    s->state.reserved[0] = 1;
+    assert_int_equal(saves_put(s, c, 1, 1, WEIR_LEVEL_FAST, &err), WEIR_EINVAL);
+    s->state.reserved[0] = 0;
+    s->tensor.name = "__metadata__";
+    assert_true(saves_put(s, c, 1, 1, WEIR_LEVEL_FAST, &err) < 0);
+    s->tensor.name = "w";
+    assert_int_equal(saves_stats(c).saves, 0);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_close(c);
+}
+
+static void a_step_is_saved_once(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, two);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    cfg.keep_fast = 0;
+    saves_must(s, c, 5, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(saves_put(s, c, 5, 9, WEIR_LEVEL_SNAPSHOT, &err),
+                     WEIR_EEXIST); /* while it is on its way */
+    saves_wait(c, 5, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(saves_put(s, c, 5, 9, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    saves_close(c);
+    c = saves_open(&cfg);
+    assert_int_equal(saves_put(s, c, 5, 9, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    saves_must(s, c, 3, WEIR_LEVEL_FAST); /* back, where there is none */
+    saves_wait(c, 5, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(saves_put(s, c, 5, 9, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    saves_close(c);
+    assert_int_equal(saves_number(s->slow, 5), 6);
+}
+
+static void a_damaged_step_gives_way(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, two);
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.drain = 0;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_must(s, c, 2, WEIR_LEVEL_FAST);
+    saves_close(c);
+    saves_damage(s->fast, 1);
+    c = saves_open(&cfg);
+    assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    assert_int_equal(saves_put(s, c, 1, 9, WEIR_LEVEL_FAST, &err), 0);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), 9);
+    assert_int_equal(saves_number(s->fast, 2), 3);
+}
+
+/* --- errors --- */
+
+/* Step 2 cannot be written. */
+#define BAD_2 "write-eio@~000000000002"
+
+static void errors_come_with_the_next_call(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = BAD_2});
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err = {0};
+
+    saves_must(s, c, 1, WEIR_LEVEL_SNAPSHOT);
+    saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_FAST, -1, &err), 0);
+    while (saves_stats(c).failed == 0)
+        usleep(1000);
+    assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_SNAPSHOT, &err),
+                     WEIR_EIO);
+    assert_non_null(strstr(err.msg, "r00000.safetensors"));
+    assert_int_equal(saves_stats(c).saves, 2); /* nothing was saved */
+    saves_must(s, c, 3, WEIR_LEVEL_FAST);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    /* Who asks for the step itself is told again. */
+    assert_int_equal(weir_ckpt_wait(c, 2, WEIR_LEVEL_FAST, 0, &err), WEIR_EIO);
+    assert_int_equal(saves_stats(c).failed, 1);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), 2);
+    assert_int_equal(saves_number(s->fast, 2), -1);
+    assert_int_equal(saves_number(s->fast, 3), 4);
+}
+
+static void errors_are_told_once(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = BAD_2});
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    /* The save that waits gets it itself. */
+    assert_int_equal(saves_put(s, c, 2, 1, WEIR_LEVEL_VERIFIED, &err),
+                     WEIR_EIO);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    /* The wait for it. */
+    saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(weir_ckpt_wait(c, 2, WEIR_LEVEL_FAST, -1, &err), WEIR_EIO);
+    saves_must(s, c, 3, WEIR_LEVEL_FAST);
+    /* The wait for all. */
+    saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, &err),
+                     WEIR_EIO);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_FAST);
+    /* Closing. */
+    saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(weir_ckpt_close(&c, &err), WEIR_EIO);
+    assert_null(c);
+    assert_int_equal(saves_number(s->fast, 2), -1);
+    assert_int_equal(saves_number(s->fast, 3), 4);
+}
+
+/* A sync that fails costs a file, not the step. */
+static void a_failed_sync_is_repeated(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "sync-eio@3"});
+    weir_ckpt *c = saves_open(&cfg);
+    uint64_t step = 0;
+
+    while (saves_stats(c).retried == 0 && step < 5)
+        if (saves_put(s, c, ++step, 7, WEIR_LEVEL_FAST, NULL) == 0)
+            assert_int_equal(saves_number(s->fast, step), 7);
+    saves_close(c);
+}
+
+/* --- going on --- */
+
+static void goes_on_after_reopening(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    cfg.verify = 0;
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED); /* nothing is there */
+    saves_must(s, c, 1, WEIR_LEVEL_VERIFIED);
+    saves_close(c);
+    c = saves_open(&cfg);
+    saves_must(s, c, 2, WEIR_LEVEL_FAST);
+    saves_close(c);
+    cfg.verify = 1;
+    c = saves_open(&cfg);
+    saves_wait(c, 1, WEIR_LEVEL_VERIFIED);
+    saves_wait(c, 2, WEIR_LEVEL_SLOW);
+    saves_wait(c, 2, WEIR_LEVEL_VERIFIED); /* is read back now */
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(weir_ckpt_wait(c, 7, WEIR_LEVEL_SNAPSHOT, -1, &err),
+                     WEIR_ENOENT);
+    saves_must(s, c, 3, WEIR_LEVEL_FAST);
+    saves_close(c);
+    for (uint64_t step = 1; step <= 3; step++)
+        assert_int_equal(saves_number(s->fast, step), step + 1);
+}
+
+static void closing_finishes_what_is_queued(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "write-delay=30"});
+    weir_ckpt *c;
+
+    cfg.snapshots = 3;
+    c = saves_open(&cfg);
+    for (uint64_t step = 1; step <= 3; step++)
+        saves_must(s, c, step, WEIR_LEVEL_SNAPSHOT);
+    saves_close(c);
+    for (uint64_t step = 1; step <= 3; step++)
+        assert_int_equal(saves_number(s->fast, step), step + 1);
+}
+
+static void *watch(void *arg)
+{
+    void **with = arg;
+    weir_ckpt_stats st;
+
+    do
+        weir_ckpt_get_stats(with[0], &st);
+    while (!atomic_load((atomic_bool *)with[1]));
+    return NULL;
+}
+
+/* Thousands on a tmpfs, fewer where syncs cost time. */
+static unsigned many(struct saves *s)
+{
+    char dir[] = "/dev/shm/weir-test-XXXXXX";
+
+    if (!mkdtemp(dir))
+        return 200;
+    rmdir(s->root);
+    snprintf(s->root, sizeof(s->root), "%s", dir);
+    snprintf(s->fast, sizeof(s->fast), "%s/fast", dir);
+    snprintf(s->slow, sizeof(s->slow), "%s/slow", dir);
+    return 3000;
+}
+
+static void nothing_grows(void **state)
+{
+    struct saves *s = *state;
+    unsigned count = many(s), warm = count / 4, fds = 0;
+    weir_ckpt_config cfg = saves_config(s, two);
+    atomic_bool over = false;
+    size_t memory = 0;
+    weir_ckpt *c;
+    void *with[2];
+    pthread_t thread;
+
+    s->tensor.shape[0] = 100;
+    c = saves_open(&cfg);
+    with[0] = c;
+    with[1] = &over;
+    assert_int_equal(pthread_create(&thread, NULL, watch, with), 0);
+    for (unsigned i = 1; i <= count; i++) {
+        saves_must(s, c, i, i % 2 ? WEIR_LEVEL_SNAPSHOT : WEIR_LEVEL_FAST);
+        if (i == warm || i == count) {
+            saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+            assert_true(i == warm || saves_fds() <= fds + 2);
+            assert_true(i == warm || mallinfo2().uordblks <= memory + 65536);
+            fds = saves_fds();
+            memory = mallinfo2().uordblks;
+        }
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(saves_stats(c).saves, count);
+    assert_int_equal(saves_stats(c).drained, count);
+    saves_close(c);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, saves_setup, saves_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(levels_of_one_tier),
+        TEST(levels_of_two_tiers),
+        TEST(nothing_verifies_when_off),
+        TEST(snapshots_are_isolated),
+        TEST(keeps_metadata_and_pipeline),
+        TEST(refuses_nonsense),
+        TEST(a_step_is_saved_once),
+        TEST(a_damaged_step_gives_way),
+        TEST(errors_come_with_the_next_call),
+        TEST(errors_are_told_once),
+        TEST(a_failed_sync_is_repeated),
+        TEST(goes_on_after_reopening),
+        TEST(closing_finishes_what_is_queued),
+        TEST(nothing_grows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
