@@ -55,11 +55,13 @@ static int hear(weir_ckpt *c, char **ret, weir_err *err)
 
 /* --- holding back --- */
 
-/* A pause for the drain; its failure ends the waiting. Without the lock. */
-static int pause_for_drain(struct wr_saver *s, weir_err *err)
+/* A pause for the drain; when an attempt of that fails (`seen` as
+ * wr_drainer_failed's) the waiting ends. Without the lock. */
+static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
 {
     weir_ckpt *c = s->c;
     uint64_t now_ns = wr_clock_ns();
+    weir_err e;
     int r = tell(c, MSG_WAIT, err);
 
     if (r < 0)
@@ -68,7 +70,13 @@ static int pause_for_drain(struct wr_saver *s, weir_err *err)
     if (!c->troubled)
         wr_ckpt_sleep(c, now_ns + LOOK_NS);
     pthread_mutex_unlock(&c->lock);
-    return wr_ckpt_take_trouble(c, err);
+    r = wr_ckpt_take_trouble(c, err);
+    if (c->drainer && wr_drainer_failed(c->drainer, seen, &e) < 0 && r == 0) {
+        if (err)
+            *err = e;
+        r = e.code;
+    }
+    return r;
 }
 
 static bool is_stopped(struct wr_saver *s)
@@ -86,6 +94,7 @@ static bool is_stopped(struct wr_saver *s)
 static int hold(struct wr_saver *s, weir_err *err)
 {
     weir_ckpt *c = s->c;
+    uint64_t seen = UINT64_MAX;
     bool behind = false;
     int r = 0;
 
@@ -95,12 +104,9 @@ static int hold(struct wr_saver *s, weir_err *err)
         r = wr_ckpt_is_behind(c, &behind, err);
         if (r < 0 || !behind || is_stopped(s))
             return r;
-        if (s->held_ns == 0) {
+        if (s->held_ns == 0)
             s->held_ns = wr_clock_ns();
-            if (c->drainer)
-                wr_drainer_wake(c->drainer);
-        }
-        r = pause_for_drain(s, err);
+        r = pause_for_drain(s, &seen, err);
         if (r < 0)
             return r;
     }
@@ -131,6 +137,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                  struct wr_pending *ret, weir_err *err)
 {
     weir_ckpt *c = s->c;
+    uint64_t seen = UINT64_MAX;
 
     for (;;) {
         weir_err full, e;
@@ -147,7 +154,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                 *err = full;
             return r;
         }
-        r = pause_for_drain(s, err);
+        r = pause_for_drain(s, &seen, err);
         if (r < 0)
             return r;
     }

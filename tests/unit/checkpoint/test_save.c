@@ -393,7 +393,7 @@ static void nothing_grows(void **state)
         if (i == warm || i == count) {
             saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
             assert_true(i == warm || saves_fds() <= fds + 2);
-            assert_true(i == warm || mallinfo2().uordblks <= memory + 65536);
+            assert_true(i == warm || mallinfo2().uordblks <= memory + 262144);
             fds = saves_fds();
             memory = mallinfo2().uordblks;
         }

@@ -349,7 +349,7 @@ static void sweeps_and_reserves(void **state)
     assert_int_equal(saves_stats(c).memory, 0);
     assert_int_equal(saves_stats(c).swept, 0);
     saves_close(c);
-    snprintf(path, sizeof(path), "%s/.tmp-000000000009-1", s->fast);
+    snprintf(path, sizeof(path), "%s/.tmp-000000000009-%032x", s->fast, 1);
     assert_int_equal(mkdir(path, 0777), 0);
     cfg.reserve = 5000000;
     cfg.snapshots = 2;
