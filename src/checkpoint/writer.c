@@ -367,6 +367,7 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
         note_failure(c, wr_ckpt_time_at(c, j->seq), j->waited, err);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
+        c->stats.behind += c->far != NULL; /* counted anew now and then */
         if (!c->far && c->cfg.rank == 0 && c->cfg.verify)
             wr_saver_want_verified(s, step);
     }
