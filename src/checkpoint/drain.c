@@ -159,6 +159,7 @@ void wr_drainer_wake(struct wr_drainer *d)
         return;
     pthread_mutex_lock(&d->lock);
     d->behind++;
+    d->unseen++;
     d->woken = true;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);

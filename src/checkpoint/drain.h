@@ -44,6 +44,7 @@ struct wr_drainer {
     bool over;             /* fenced off: the thread has ended */
     unsigned pauses;       /* callers that keep it from working */
     unsigned behind;       /* steps to be copied */
+    unsigned unseen;       /* of them: published since the last look */
     uint64_t begun, ended; /* passes */
     uint64_t failures;     /* attempts that failed */
     weir_err failure;      /* the last one */

@@ -195,6 +195,7 @@ static void tell(struct wr_drainer *d)
         behind += d->jobs[i].work == WORK_COPY;
     }
     pthread_mutex_lock(&d->lock);
+    behind += d->unseen;
     d->behind = behind;
     d->bytes_total = d->bytes_done + left;
     pthread_cond_broadcast(&d->changed);
@@ -229,6 +230,9 @@ static int scan(struct wr_drainer *d, weir_err *err)
     weir_err why;
     int r, first = 0;
 
+    pthread_mutex_lock(&d->lock);
+    d->unseen = 0;
+    pthread_mutex_unlock(&d->lock);
     r = wr_tier_steps(d->c->near, &steps, &count, err);
     if (r < 0)
         return r;
