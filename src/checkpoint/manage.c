@@ -229,6 +229,17 @@ static int take_all(struct taking *k, uint64_t after, const struct found *f,
     return r;
 }
 
+/* Who was fenced off takes nothing away. The fast tier of a drain is another's,
+ * and stays so. */
+static int check_claims(const weir_ckpt *c, weir_err *err)
+{
+    int r = is_writer(c->near) ? wr_tier_check_claim(c->near, err) : 0;
+
+    if (r == 0 && c->far && is_writer(c->far))
+        r = wr_tier_check_claim(c->far, err);
+    return r;
+}
+
 static int judge_and_take(struct taking *k, const struct wr_retention *rule,
                           weir_err *err)
 {
@@ -245,7 +256,10 @@ static int judge_and_take(struct taking *k, const struct wr_retention *rule,
         goto out;
     }
     wr_retention_judge(rule, f.e, f.count, v);
-    r = take_all(k, rule->after, &f, v, err);
+    if (!k->plan || !k->plan->dry_run)
+        r = check_claims(k->c, err);
+    if (r == 0)
+        r = take_all(k, rule->after, &f, v, err);
 out:
     free(v);
     found_done(&f);

@@ -144,8 +144,11 @@ static int make_way(struct copying *c, weir_err *err)
     bool pinned = wr_tier_marked(c->to, WR_MARK_PIN, c->m.step, NULL, 0);
     int r = 0;
 
-    if (c->target != TARGET_FREE)
-        r = wr_tier_retire(c->to, c->m.step, err);
+    if (c->target != TARGET_FREE) {
+        r = wr_tier_check_claim(c->to, err);
+        if (r == 0)
+            r = wr_tier_retire(c->to, c->m.step, err);
+    }
     return r < 0 ? r : carry_pin(c, pinned, err);
 }
 
@@ -158,13 +161,15 @@ static int copy_pending(struct copying *c, weir_err *err)
     if (r < 0)
         return r;
     r = copy_shards(c, err);
-    if (r == 0)
-        r = make_way(c, err);
     if (r < 0) {
         wr_tier_abandon(c->to, &c->p);
         return r;
     }
-    r = wr_tier_publish(c->to, &c->p, &c->m, err);
+    r = make_way(c, err);
+    if (r < 0)
+        wr_tier_abandon(c->to, &c->p);
+    else
+        r = wr_tier_publish(c->to, &c->p, &c->m, err);
     if (r == 0)
         r = carry_pin(c, /* pinned= */ false, err);
     if (wr_step_is_damage(r)) { /* not of what was read: that was good */
