@@ -1,5 +1,6 @@
 /* test_drain.c - steps on their way to the slow tier.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "checkpoint/step.h"
 #include "steps.h"
 
@@ -393,6 +395,15 @@ static void test_fenced(void **state)
     check_shown(b, "c", "-");
     drain(b);
     check_shown(b, "c", "v");
+    /* It takes nothing away either: by its retention, or to replace it. */
+    steps_save(s, FAST, (struct step_is){2, 2, 1, 2});
+    drain(b);
+    check_shown(b, "-c", "vv");
+    a->cfg.keep_last = 1;
+    assert_int_equal(wr_ckpt_retain(a, &err), WEIR_EFENCED);
+    assert_int_equal(wr_step_copy_anew(a->near, a->far, 2, NULL, &err),
+                     WEIR_EFENCED);
+    check_shown(b, "-c", "vv");
     steps_close(b);
     steps_close(a);
 }
@@ -418,6 +429,76 @@ static void test_thread(void **state)
     weir_ckpt_get_stats(c, &stats);
     assert_int_equal(stats.behind, 0);
     assert_int_equal(stats.drained, LAST);
+    steps_close(c);
+}
+
+/* The nice value of this process's thread of that name; -99: none. */
+static int nice_of(const char *name)
+{
+    DIR *d = opendir("/proc/self/task");
+    struct dirent *e;
+    int found = -99;
+
+    assert_non_null(d);
+    while ((e = readdir(d))) {
+        char path[300], text[500] = "", *at;
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/stat", e->d_name);
+        f = fopen(path, "r");
+        if (!f)
+            continue;
+        if (!fgets(text, sizeof(text), f))
+            text[0] = '\0';
+        fclose(f);
+        at = strstr(text, name);
+        if (at && (at = strchr(at, ')')))
+            sscanf(at + 1,
+                   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+                   " %*s %*s %*s %*s %d",
+                   &found);
+    }
+    closedir(d);
+    return found;
+}
+
+static void test_saved_here(void **state)
+{
+    static float data[5000];
+    struct steps *s = *state;
+    weir_tensor t = {.name = "w",
+                     .dtype = WEIR_F32,
+                     .ndim = 1,
+                     .shape = {5000},
+                     .data = data};
+    weir_ckpt_state st = {.tensors = &t, .count = 1};
+    weir_ckpt_config cfg;
+    weir_ckpt_times times;
+    weir_ckpt_stats stats;
+    weir_ckpt *c;
+    weir_err err;
+
+    steps_config(s, WEIR_CKPT_SAVE, &cfg);
+    cfg.keep_last = 2;
+    c = steps_open(&cfg);
+    for (st.step = 1; st.step <= 15; st.step++)
+        if (weir_ckpt_save(c, &st, WEIR_LEVEL_SNAPSHOT, &err) != 0)
+            fail_msg("%s", err.msg);
+    if (weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED, -1, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(nice_of("weir-drain"),
+                     WR_MIN(nice_of("test-checkpoint") + 10, 19));
+    drain(c);
+    check_shown(c, "--------------c", "-------------vv");
+    assert_int_equal(weir_ckpt_times_of(c, 15, &times), 0);
+    assert_true(times.fast_ns > 0 && times.fast_ns <= times.slow_ns);
+    assert_true(times.slow_ns <= times.verified_ns);
+    assert_true(times.drain_ns > 0 && times.drain_ns <= times.slow_ns);
+    weir_ckpt_get_stats(c, &stats);
+    assert_int_equal(stats.drained, 15);
+    assert_int_equal(stats.verified, 15);
+    assert_int_equal(stats.pruned, 13);
+    assert_int_equal(stats.behind, 0);
     steps_close(c);
 }
 
@@ -532,9 +613,9 @@ int main(void)
         STEP_TEST(test_other_save),     STEP_TEST(test_later_save),
         STEP_TEST(test_pin_goes_along), STEP_TEST(test_faults_by_call),
         STEP_TEST(test_flip_by_call),   STEP_TEST(test_fenced),
-        STEP_TEST(test_thread),         STEP_TEST(test_thread_stops),
-        STEP_TEST(test_thread_retries), STEP_TEST(test_thread_fails),
-        STEP_TEST(test_taken_away),
+        STEP_TEST(test_thread),         STEP_TEST(test_saved_here),
+        STEP_TEST(test_thread_stops),   STEP_TEST(test_thread_retries),
+        STEP_TEST(test_thread_fails),   STEP_TEST(test_taken_away),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
