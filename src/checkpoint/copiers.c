@@ -3,7 +3,6 @@
 #include "checkpoint/copiers.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ struct wr_copiers {
     pthread_cond_t work, done;
     void (*fn)(void *arg);
     void *arg;
-    uint64_t turn;    /* counts the jobs */
+    unsigned todo;    /* threads that are still to take the job */
     unsigned running; /* threads that are not back from it */
     bool closing;
 };
@@ -34,15 +33,14 @@ struct wr_copiers {
 static void *thread_main(void *arg)
 {
     struct wr_copiers *c = arg;
-    uint64_t seen = 0;
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
-        while (c->turn == seen && !c->closing)
+        while (!c->todo && !c->closing)
             pthread_cond_wait(&c->work, &c->lock);
         if (c->closing)
             break;
-        seen = c->turn;
+        c->todo--;
         pthread_mutex_unlock(&c->lock);
         c->fn(c->arg);
         pthread_mutex_lock(&c->lock);
@@ -53,13 +51,19 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-void wr_copiers_run(struct wr_copiers *c, void (*fn)(void *arg), void *arg)
+void wr_copiers_run(struct wr_copiers *c, bool spare, void (*fn)(void *arg),
+                    void *arg)
 {
+    unsigned helpers = c->count - (spare && c->count);
+
+    if (!helpers) {
+        fn(arg);
+        return;
+    }
     pthread_mutex_lock(&c->lock);
     c->fn = fn;
     c->arg = arg;
-    c->turn++;
-    c->running = c->count;
+    c->todo = c->running = helpers;
     pthread_cond_broadcast(&c->work);
     pthread_mutex_unlock(&c->lock);
     fn(arg);

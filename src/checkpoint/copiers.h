@@ -3,6 +3,7 @@
 #ifndef WR_CHECKPOINT_COPIERS_H
 #define WR_CHECKPOINT_COPIERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "weir/error.h"
@@ -14,8 +15,10 @@ int wr_copiers_new(unsigned threads, struct wr_copiers **ret, weir_err *err);
 void wr_copiers_free(struct wr_copiers *c); /* takes NULL */
 
 /* Calls fn(arg) in all threads, the caller's included, and returns when all
- * have come back. One caller at a time. */
-void wr_copiers_run(struct wr_copiers *c, void (*fn)(void *arg), void *arg);
+ * have come back. `spare`: in one less, if there are two or more. One caller at
+ * a time. */
+void wr_copiers_run(struct wr_copiers *c, bool spare, void (*fn)(void *arg),
+                    void *arg);
 
 /* Copies past the caches, for what is not read again soon: `to` is not fetched
  * before it is overwritten. */

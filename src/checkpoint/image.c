@@ -155,7 +155,7 @@ int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
     if (!t.bytes)
         return wr_fail(err, WEIR_ENOMEM,
                        "no memory for a snapshot of %" PRIu64 " bytes", bytes);
-    wr_copiers_run(img->copiers, touch_some, &t);
+    wr_copiers_run(img->copiers, /* spare= */ false, touch_some, &t);
     if (t.os_errno) {
         wr_big_free(t.bytes, (size_t)t.len);
         return wr_fail_errno(err, t.os_errno,
@@ -360,13 +360,15 @@ static void fill_some(void *arg)
 
 void wr_image_fill(struct wr_image *img, const weir_tensor *tensors, bool eager)
 {
+    /* A core is left to the writer that follows: copying is twice as fast as
+     * any disk here, and a writer that waits for its turn is not. */
     img->tensors = tensors;
     img->piece = eager ? EAGER_PIECE : LARGE_PIECE;
     img->next = 0;
     if (img->head.data_bytes <= img->piece)
         fill_some(img); /* not worth waking anyone */
     else
-        wr_copiers_run(img->copiers, fill_some, img);
+        wr_copiers_run(img->copiers, /* spare= */ eager, fill_some, img);
     img->tensors = NULL;
 }
 

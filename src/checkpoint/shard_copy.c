@@ -159,7 +159,9 @@ static int pass_on(struct copier *c, weir_err *err)
             break;
         c->reading_head = (c->reading_head + 1) % DEPTH;
         c->reading_count--;
-        r = wr_sum_add(&c->sum, &p->io, err);
+        r = wr_sum_result(&c->sum, &p->io, err);
+        if (r == 0)
+            r = wr_sum_add(&c->sum, p->io.offset, p->io.data, p->io.len, err);
         if (r == 0)
             r = write_piece(c, p, err);
     }

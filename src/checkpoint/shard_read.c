@@ -16,10 +16,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "checkpoint/copiers.h"
 #include "checkpoint/shard_sum.h"
 
+/* Measured: few buffers, because memory that is touched for the first time is
+ * slow, and enough of them that a thread may wait for a core now and then. */
 #define PIECE       ((uint64_t)1 << 20)
-#define DEPTH       8u
+#define DEPTH       6u
+#define BLOCK       ((size_t)128 << 10) /* fits the second cache */
 #define THREADS_MAX 2u
 /* From here on a second thread is worth its start. */
 #define SHARED_MIN ((uint64_t)32 << 20)
@@ -182,16 +186,17 @@ static int submit_all(struct lane *l, weir_err *err)
     return r;
 }
 
-/* Wants rise, and so do the pieces of a thread: the search goes on. */
-static void copy_out(struct lane *l, const struct piece *p)
+/* Wants rise, and so does what a thread reads: the search goes on. */
+static void copy_out(struct lane *l, uint64_t offset, const uint8_t *bytes,
+                     size_t len)
 {
     const struct reader *rd = l->rd;
     uint64_t base = rd->s->data_offset, begin, end;
 
-    if (p->begin < base)
+    if (offset < base)
         return;
-    begin = p->begin - base;
-    end = p->end - base;
+    begin = offset - base;
+    end = begin + len;
     while (l->want < rd->want_count && rd->wants[l->want].end <= begin)
         l->want++;
     for (size_t i = l->want; i < rd->want_count; i++) {
@@ -201,9 +206,24 @@ static void copy_out(struct lane *l, const struct piece *p)
         if (w->begin >= end)
             break;
         if (a < b)
-            memcpy((uint8_t *)w->to + (a - w->begin), p->io.data + (a - begin),
-                   (size_t)(b - a));
+            wr_copy_past((uint8_t *)w->to + (a - w->begin), bytes + (a - begin),
+                         (size_t)(b - a));
     }
+}
+
+/* In blocks, so that what was summed is still near when it is copied. */
+static int use_piece(struct lane *l, const struct piece *p, weir_err *err)
+{
+    size_t len = (size_t)(p->end - p->begin);
+    int r = wr_sum_result(&l->sum, &p->io, err);
+
+    for (size_t at = 0, n; r == 0 && at < len; at += n) {
+        n = WR_MIN(len - at, BLOCK);
+        r = wr_sum_add(&l->sum, p->begin + at, p->io.data + at, n, err);
+        if (r == 0)
+            copy_out(l, p->begin + at, p->io.data + at, n);
+    }
+    return r;
 }
 
 /* The oldest piece: waits for it and uses it. */
@@ -220,10 +240,9 @@ static int finish_piece(struct lane *l, weir_err *err)
         for (unsigned i = 0; i < n; i++) /* `io` is the first member */
             ((struct piece *)done[i])->arrived = true;
     }
-    r = wr_sum_add(&l->sum, &p->io, err);
+    r = use_piece(l, p, err);
     if (r < 0)
         return r;
-    copy_out(l, p);
     atomic_fetch_add(&l->rd->done_bytes, p->end - p->begin);
     l->head = (l->head + 1) % DEPTH;
     l->in_flight--;

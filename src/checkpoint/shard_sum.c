@@ -21,17 +21,21 @@ int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_shard *s,
     return 0;
 }
 
-int wr_sum_add(struct wr_sum *m, const struct wr_io *io, weir_err *err)
+int wr_sum_result(const struct wr_sum *m, const struct wr_io *io, weir_err *err)
 {
-    const struct wr_shard *s = m->s;
-    uint64_t at = io->offset, stop = at + io->len;
-
     if (io->result == WEIR_ECHANGED)
         return wr_fail(err, WEIR_EDAMAGED,
                        "'%s': ends at byte %" PRIu64 ", should have %" PRIu64,
-                       m->path, io->offset + io->got, s->size);
-    if (io->result < 0)
-        return wr_io_error(io, m->path, err);
+                       m->path, io->offset + io->got, m->s->size);
+    return io->result < 0 ? wr_io_error(io, m->path, err) : 0;
+}
+
+int wr_sum_add(struct wr_sum *m, uint64_t offset, const uint8_t *bytes,
+               size_t len, weir_err *err)
+{
+    const struct wr_shard *s = m->s;
+    uint64_t at = offset, stop = offset + len;
+
     while (at < stop) {
         bool head = at < s->data_offset;
         uint64_t k = head ? 0 : (at - s->data_offset) / m->chunk;
@@ -40,8 +44,8 @@ int wr_sum_add(struct wr_sum *m, const struct wr_io *io, weir_err *err)
                             : WR_MIN(begin + m->chunk, s->size);
         uint64_t part = WR_MIN(end, stop);
 
-        m->crc = wr_crc32c(at == begin ? 0 : m->crc,
-                           io->data + (at - io->offset), (size_t)(part - at));
+        m->crc = wr_crc32c(at == begin ? 0 : m->crc, bytes + (at - offset),
+                           (size_t)(part - at));
         if (part == end && m->crc != (head ? s->head_crc : s->crcs[k]))
             return wr_fail(err, WEIR_EDAMAGED,
                            "'%s': checksum mismatch in bytes %" PRIu64

@@ -17,9 +17,14 @@ struct wr_sum {
 int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_shard *s,
                 uint32_t chunk, weir_err *err);
 
-/* A read of the file that came back. Reads of one chunk, or of the head, come
- * in order, beginning with its first byte. WEIR_EDAMAGED: the file is short or
- * a checksum differs. */
-int wr_sum_add(struct wr_sum *m, const struct wr_io *io, weir_err *err);
+/* What a failed read means; 0 for a good one. WEIR_EDAMAGED: the file is
+ * short. */
+int wr_sum_result(const struct wr_sum *m, const struct wr_io *io,
+                  weir_err *err);
+
+/* Bytes of the file. Those of one chunk, or of the head, come in order,
+ * beginning with its first. WEIR_EDAMAGED: a checksum differs. */
+int wr_sum_add(struct wr_sum *m, uint64_t offset, const uint8_t *bytes,
+               size_t len, weir_err *err);
 
 #endif

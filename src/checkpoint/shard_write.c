@@ -12,8 +12,9 @@
 #include "checkpoint/target.h"
 #include "codec/crc32c.h"
 
-/* Chunks in flight; measured, docs/decisions/0014. */
-#define DEPTH 8u
+/* Chunks in flight. Measured: 8 are enough for a disk, 16 also when this thread
+ * has to wait for a core. */
+#define DEPTH 16u
 
 struct writer {
     const struct wr_place *to;
