@@ -46,16 +46,20 @@ static int try_save(struct room *rm, uint64_t step)
 
 /* --- links --- */
 
-/* What is put where: `in` is "" or a prefix of the folder to look for. */
+/* What is put where: `in` is "" or a prefix of the folder to look for; an @ in
+ * `name` is the step that is saved next. */
 static const struct plant {
     const char *in, *name;
     const char *to; /* in the canary */
     bool hard;
 } plants[] = {
-    {"", "step-000000000050", "dir", false},
-    {"", "step-000000000050", "file", false},
-    {"", "step-000000000050", "nothing", false},
-    {"", ".tmp-000000000050-" ID, "dir", false},
+    {"", "step-@", "dir", false},
+    {"", "step-@", "file", false},
+    {"", "step-@", "nothing", false},
+    {"step-", SHARD, "file", false},
+    {"step-", SHARD, "file", true},
+    {"step-", "MANIFEST", "file", false},
+    {"", ".tmp-@-" ID, "dir", false},
     {"", ".slot-" ID, "dir", false},
     {"", ".trash-" ID, "dir", false},
     {"", ".weir", "dir", false},
@@ -65,8 +69,8 @@ static const struct plant {
     {".weir", "lock", "file", true},
     {".weir", "epoch", "file", false},
     {".weir", "epoch", "nothing", false},
-    {".weir", "verified-000000000050", "nothing", false},
-    {".weir", "verified-000000000050", "file", false},
+    {".weir", "verified-@", "nothing", false},
+    {".weir", "verified-@", "file", false},
     {".slot-", SHARD, "file", false},
     {".slot-", SHARD, "nothing", false},
     {".slot-", SHARD, "file", true},
@@ -90,13 +94,20 @@ static void find(const char *dir, const char *prefix, char *ret, size_t cap)
 }
 
 static void put_plant(const struct room *rm, const char *tier,
-                      const struct plant *p, char *ret, size_t cap)
+                      const struct plant *p, uint64_t step, char ret[700])
 {
-    char dir[256] = "", target[600];
+    int before = (int)strcspn(p->name, "@");
+    char dir[256] = "", target[600], name[256];
+
+    if (p->name[before])
+        snprintf(name, sizeof(name), "%.*s%012u%s", before, p->name,
+                 (unsigned)step, p->name + before + 1);
+    else
+        snprintf(name, sizeof(name), "%s", p->name);
 
     if (*p->in)
         find(tier, p->in, dir, sizeof(dir));
-    snprintf(ret, cap, "%s/%s%s%s", tier, dir, *dir ? "/" : "", p->name);
+    snprintf(ret, 700, "%s/%s%s%s", tier, dir, *dir ? "/" : "", name);
     snprintf(target, sizeof(target), "%s/%s", rm->canary, p->to);
     assert_true(!*p->in || *dir);
     if (access(ret, F_OK) == 0) { /* kept beside under a foreign name */
@@ -126,6 +137,7 @@ static void remove_plant(const struct room *rm, const char *path)
 static void plant_in(struct room *rm, const char *tier)
 {
     uint64_t step = 51;
+    unsigned refused = 0;
     char path[700];
 
     for (uint64_t s = 40; s < 46; s++) /* enough for a slot */
@@ -134,9 +146,10 @@ static void plant_in(struct room *rm, const char *tier)
         uint64_t before = room_must_restore(rm, WEIR_LATEST), after;
         int r;
 
-        put_plant(rm, tier, &plants[i], path, sizeof(path));
+        put_plant(rm, tier, &plants[i], ++step, path);
         room_canary_note(rm); /* a hard link changes no time of these */
-        r = try_save(rm, ++step);
+        r = try_save(rm, step);
+        refused += r < 0;
         room_canary_check(rm);
         remove_plant(rm, path);
         room_canary_note(rm);
@@ -147,6 +160,7 @@ static void plant_in(struct room *rm, const char *tier)
         room_must_save(rm, ++step);
         assert_int_equal(room_must_restore(rm, WEIR_LATEST), step);
     }
+    assert_true(refused > 0); /* a link for the lock cannot be gone round */
 }
 
 static void links_in_one_tier(void **state)

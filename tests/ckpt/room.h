@@ -36,6 +36,10 @@ const char *room_at(const char *dir, const char *name);
 void room_config(const struct room *rm, const char *fast, const char *slow,
                  weir_ckpt_config *ret);
 
+/* The one tensor, on rm->w, and whether that is the state of `step`. */
+weir_tensor room_tensor(const struct room *rm);
+void room_check(const struct room *rm, uint64_t step);
+
 int room_save(struct room *rm, weir_ckpt *c, uint64_t step,
               enum weir_level level, weir_err *err);
 /* Opens, saves, waits for the last level, closes, without faults; fails the
