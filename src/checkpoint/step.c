@@ -202,7 +202,7 @@ int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
 {
     struct copying c = {.from = from, .to = to, .meter = meter};
 
-    return copy_step(&c, step, /* anew= */ false, err);
+    return wr_tier_blame(to, copy_step(&c, step, /* anew= */ false, err), err);
 }
 
 int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
@@ -210,7 +210,7 @@ int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
 {
     struct copying c = {.from = from, .to = to, .meter = meter};
 
-    return copy_step(&c, step, /* anew= */ true, err);
+    return wr_tier_blame(to, copy_step(&c, step, /* anew= */ true, err), err);
 }
 
 /* --- reading back --- */

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 
-/* A recycled file is the rule: it is looked for first. */
+/* A recycled file is the rule: it is looked for first. One that must not be
+ * written (somebody made a hard link of it to keep it, or put a link there)
+ * loses its name here, and nothing else. */
 static int open_object(const struct wr_place *to, struct wr_object **ret,
                        weir_err *err)
 {
@@ -12,6 +14,10 @@ static int open_object(const struct wr_place *to, struct wr_object **ret,
     weir_err why = {0};
     int r = ops->object_open(to->store, to->path, WR_OPEN_WRITE, ret, &why);
 
+    if (r == WEIR_EACCES && ops->change)
+        r = ops->change(to->store, WR_REMOVE, to->path, NULL, NULL) == 0
+                ? WEIR_ENOENT
+                : r;
     if (r == WEIR_ENOENT)
         return ops->object_open(to->store, to->path, WR_OPEN_CREATE, ret, err);
     if (r < 0 && err)

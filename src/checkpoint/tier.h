@@ -58,6 +58,10 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
 /* WEIR_EFENCED when the epoch is another's by now. Takes the lock when who had
  * it at a take-over is gone. */
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
+/* What a failure `r` of writing there comes from: WEIR_EFENCED when the new
+ * writer has swept away what was being written, else `r` and `err` as they
+ * are. */
+int wr_tier_blame(struct wr_tier *t, int r, weir_err *err);
 
 /* The steps that there are, rising; only folders of the right name. free(). */
 int wr_tier_steps(struct wr_tier *t, uint64_t **ret, size_t *ret_count,

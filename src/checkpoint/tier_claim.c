@@ -169,6 +169,18 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
     return 0;
 }
 
+int wr_tier_blame(struct wr_tier *t, int r, weir_err *err)
+{
+    weir_err why;
+
+    if (r >= 0 || r == WEIR_EFENCED || !t->epoch ||
+        wr_tier_check_claim(t, &why) != WEIR_EFENCED)
+        return r;
+    if (err)
+        *err = why;
+    return WEIR_EFENCED;
+}
+
 /* --- what interrupted writers left --- */
 
 /* Unfinished steps get out of their writer's reach first: one that is alive and

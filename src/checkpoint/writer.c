@@ -327,6 +327,8 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
         r = begin_other(c, j, &p, &mine);
     if (r == 0 && p.dir[0])
         r = write_shard(s, j, &p, &shard, &mine);
+    if (c->cfg.rank == 0)
+        r = wr_tier_blame(c->near, r, &mine);
     r = wr_comm_agree(c->work, r, &mine, err);
     if (r == 0) {
         r = publish(c, j, &p, &shard, &mine);

@@ -134,6 +134,20 @@ static void remove_plant(const struct room *rm, const char *path)
     }
 }
 
+/* A slot may have been used up. */
+static void need_folder(struct room *rm, const char *tier, const char *prefix,
+                        uint64_t *step)
+{
+    char dir[256];
+
+    for (unsigned i = 0; i < 8; i++) {
+        find(tier, prefix, dir, sizeof(dir));
+        if (*dir)
+            return;
+        room_must_save(rm, ++*step);
+    }
+}
+
 static void plant_in(struct room *rm, const char *tier)
 {
     uint64_t step = 51;
@@ -143,9 +157,11 @@ static void plant_in(struct room *rm, const char *tier)
     for (uint64_t s = 40; s < 46; s++) /* enough for a slot */
         room_must_save(rm, s);
     for (size_t i = 0; i < WR_ARRAY_LEN(plants); i++) {
-        uint64_t before = room_must_restore(rm, WEIR_LATEST), after;
+        uint64_t before, after;
         int r;
 
+        need_folder(rm, tier, plants[i].in, &step);
+        before = room_must_restore(rm, WEIR_LATEST);
         put_plant(rm, tier, &plants[i], ++step, path);
         room_canary_note(rm); /* a hard link changes no time of these */
         r = try_save(rm, step);
