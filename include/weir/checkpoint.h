@@ -201,6 +201,12 @@ WEIR_API int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
                             weir_err *err);
 WEIR_API void weir_ckpt_found_free(weir_ckpt_found **found);
 
+/* Copies a step out, for other programs: a new folder `to` gets its safetensors
+ * files and manifest, checked on the way. Finds it and returns as
+ * weir_ckpt_restore does; one process alone. WEIR_EEXIST: `to` is there. */
+WEIR_API int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
+                              weir_ckpt_found **ret, weir_err *err);
+
 /* One copy of a step on a tier. */
 enum weir_copy {
     WEIR_COPY_NONE = 0,

@@ -74,6 +74,7 @@ struct wr_example {
 enum wr_command_group {
     WR_GROUP_DATA,    /* data sets */
     WR_GROUP_MEASURE, /* measuring */
+    WR_GROUP_SAVE,    /* checkpoints */
     WR_GROUP_HELP,    /* about weir itself */
     WR_GROUP_HIDDEN,  /* for the build and for shells */
 };

@@ -17,6 +17,7 @@
     X(report)                                                                  \
     X(cache)                                                                   \
     X(mount)                                                                   \
+    X(ckpt)                                                                    \
     X(help)                                                                    \
     X(completion)                                                              \
     X(man)                                                                     \

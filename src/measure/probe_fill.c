@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "measure/probe_tree.h"
+#include "measure/tree.h"
 
 /* Many at once, for storage that answers late. */
 #define CREATORS 8u
@@ -158,7 +158,7 @@ int wr_probe_small_remove(struct wr_probe_place *p, char kind, weir_err *err)
 
     for (unsigned i = 0; r == 0 && i < folder_count(p); i++) {
         folder_path(p, kind, i, path);
-        r = wr_probe_tree_remove(p->store, path, err);
+        r = wr_tree_remove(p->store, path, err);
     }
     return r;
 }

@@ -39,6 +39,8 @@ struct kind {
 static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
                                          "workers", "direct",  NULL};
 
+static const char *const ckpt_keys[] = {"way", NULL};
+
 static const struct kind kinds[] = {
     {"bench",
      {.rows = "cases", .settings = "settings"},
@@ -52,6 +54,12 @@ static const struct kind kinds[] = {
      {{"ops_per_s", "per second", "faster", "slower", true, 1},
       {"latency_us.p50", "p50 (us)", "slower", "faster", false, 1},
       {"latency_us.p99", "p99 (us)", "slower", "faster", false, 1}},
+     "name"},
+    {"ckpt",
+     {.rows = "cases", .keys = ckpt_keys},
+     {{"saves_per_s", "saves/s of stall", "faster", "slower", true, 3},
+      {"stall_s", "stall (s)", "slower", "faster", false, 3},
+      {"slow_s", "on the slow tier (s)", "slower", "faster", false, 2}},
      "name"},
 };
 

@@ -45,7 +45,8 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
 /* X(name): the table wr_view_<name> in view_<name>.c. */
 #define WR_VIEW_MAP(X)                                                         \
     X(bench)                                                                   \
-    X(probe)
+    X(probe)                                                                   \
+    X(ckpt)
 
 #define DECLARE(name) extern const struct wr_view wr_view_##name;
 WR_VIEW_MAP(DECLARE)

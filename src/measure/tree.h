@@ -1,7 +1,7 @@
-/* probe_tree.h - the tree of files that a probe makes: names, removal.
+/* tree.h - folders that measuring made: removal; whose a folder is.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_MEASURE_PROBE_TREE_H
-#define WR_MEASURE_PROBE_TREE_H
+#ifndef WR_MEASURE_TREE_H
+#define WR_MEASURE_TREE_H
 
 #include "storage/storage.h"
 
@@ -10,7 +10,7 @@ bool wr_probe_tree_is_ours(struct wr_store *st, const char *folder);
 
 /* Removes a folder and all in it, folders in folders too. Goes on after a
  * failure and returns the first one. */
-int wr_probe_tree_remove(struct wr_store *st, const char *folder,
+int wr_tree_remove(struct wr_store *st, const char *folder,
                          weir_err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* probe_tree.c - the tree of files that a probe makes: names, removal.
+/* tree.c - folders that measuring made: removal; whose a folder is.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "measure/probe_tree.h"
+#include "measure/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static int remove_below(struct wr_store *st, const char *folder, unsigned depth,
     return first < 0 ? first : r;
 }
 
-int wr_probe_tree_remove(struct wr_store *st, const char *folder, weir_err *err)
+int wr_tree_remove(struct wr_store *st, const char *folder, weir_err *err)
 {
     return remove_below(st, folder, DEPTH, err);
 }

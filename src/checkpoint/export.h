@@ -1,0 +1,19 @@
+/* export.h - files that left a store: checked by what they say themselves.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CHECKPOINT_EXPORT_H
+#define WR_CHECKPOINT_EXPORT_H
+
+#include "checkpoint/shard.h"
+
+/* As weir_ckpt_config's progress. */
+struct wr_export_meter {
+    int (*progress)(void *arg, uint64_t done, uint64_t total);
+    void *arg;
+};
+
+/* Reads a lone safetensors file that weir wrote and compares it with the
+ * checksums in its head. WEIR_ENOTSUP: it has none. */
+int wr_export_check(const struct wr_place *file,
+                    const struct wr_export_meter *meter, weir_err *err);
+
+#endif

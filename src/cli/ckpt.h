@@ -1,0 +1,60 @@
+/* ckpt.h - what the actions of weir ckpt share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_CKPT_H
+#define WR_CLI_CKPT_H
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "weir/checkpoint.h"
+
+/* The settings of all actions. */
+struct ckpt_args {
+    /* which */
+    uint64_t step;
+    bool json;
+    /* drain */
+    bool watch;
+    bool verify;
+    /* restore */
+    const char *to;
+    /* prune */
+    uint64_t keep, every, after;
+    bool spare, dry_run;
+    /* bench */
+    const char *like;
+    uint64_t moments, saves, warmups;
+    double interval;
+    struct wr_enum_list ways;
+    const char *fast_device, *slow_device;
+    bool read_back;
+    double monitor_hz;
+    const char *record;
+};
+
+/* The stores that were named, behind the action. */
+const char *wr_ckpt_cli_fast(const struct wr_cli *cli);
+const char *wr_ckpt_cli_slow(const struct wr_cli *cli); /* NULL: one tier */
+
+/* Opens them in a role; messages go to the user. Progress, if it is not NULL,
+ * is fed by the store and ends with Ctrl-C. */
+int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
+                     struct wr_progress *line, weir_ckpt **ret);
+
+/* The step that was asked for, WEIR_LATEST when none was. */
+uint64_t wr_ckpt_cli_step(const struct wr_cli *cli);
+
+/* Prints why it ended (Ctrl-C: that alone) and returns the exit code. */
+int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err);
+
+/* The actions: they return enum wr_exit. */
+int wr_ckpt_cli_ls(struct wr_cli *cli);
+int wr_ckpt_cli_show(struct wr_cli *cli);
+int wr_ckpt_cli_verify(struct wr_cli *cli);
+int wr_ckpt_cli_drain(struct wr_cli *cli);
+int wr_ckpt_cli_restore(struct wr_cli *cli);
+int wr_ckpt_cli_prune(struct wr_cli *cli);
+int wr_ckpt_cli_pin(struct wr_cli *cli);
+int wr_ckpt_cli_unpin(struct wr_cli *cli);
+int wr_ckpt_cli_bench(struct wr_cli *cli);
+
+#endif

@@ -1,0 +1,359 @@
+/* ckpt_bench.c - weir ckpt bench: what saving costs, as text and as a record.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ckpt.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/monitor.h"
+#include "cli/record_json.h"
+#include "cli/table.h"
+#include "measure/ckpt_bench.h"
+#include "record/record.h"
+#include "storage/storage.h"
+
+struct bench {
+    struct wr_cli *cli;
+    char *fast, *slow;      /* owned: URLs */
+    struct wr_store *store; /* owned: below the fast one, for the record */
+    struct wr_ckpt_load load;
+    struct wr_ckpt_bench_plan plan;
+    struct wr_ckpt_bench_report report;
+    struct wr_monitor monitor;
+    struct wr_progress line;
+};
+
+static void on_progress(void *arg, const char *what, double part)
+{
+    struct bench *b = arg;
+
+    b->line.spec.label = what;
+    wr_progress_callback(&b->line, (uint64_t)(part * 1000), 1000);
+}
+
+/* With one folder both tiers are devices that are played in it. */
+static int choose_places(struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    const char *first = wr_ckpt_cli_fast(b->cli);
+    const char *second = wr_ckpt_cli_slow(b->cli);
+    int r;
+
+    if (second)
+        r = (b->fast = strdup(first)) && (b->slow = strdup(second)) ? 0 : -1;
+    else if (asprintf(&b->fast, "emu:%s:%s", a->fast_device, first) < 0)
+        r = -1;
+    else
+        r = asprintf(&b->slow, "emu:%s:%s", a->slow_device, first);
+    return r < 0 ? wr_cli_fail(b->cli, "out of memory") : WR_EXIT_DONE;
+}
+
+static int check_places(struct bench *b)
+{
+    struct wr_store *slow;
+    char *leaf = NULL;
+    weir_err err;
+
+    if (wr_store_open(b->fast, &b->store, &leaf, &err) < 0)
+        return wr_cli_fail(b->cli, "%s", err.msg);
+    if (leaf || wr_store_open(b->slow, &slow, &leaf, &err) < 0) {
+        int code = leaf ? wr_cli_fail(b->cli, "'%s': not a folder", b->fast)
+                        : wr_cli_fail(b->cli, "%s", err.msg);
+
+        free(leaf);
+        return code;
+    }
+    wr_store_close(slow);
+    if (!leaf)
+        return WR_EXIT_DONE;
+    free(leaf);
+    return wr_cli_fail(b->cli, "'%s': not a folder", b->slow);
+}
+
+static void make_plan(struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    struct wr_ckpt_bench_plan *p = &b->plan;
+
+    *p = (struct wr_ckpt_bench_plan){
+        .fast = b->fast,
+        .slow = b->slow,
+        .load = &b->load,
+        .warmups = (unsigned)a->warmups,
+        .saves = (unsigned)a->saves,
+        .interval_s = a->interval,
+        /* Reading back is not what training waits for: only when asked. */
+        .verify = wr_cli_given(b->cli, "verify") && a->verify,
+        .restore = a->read_back,
+        .progress = on_progress,
+        .progress_arg = b,
+        .stopped = wr_interrupted,
+    };
+    for (int w = 0; w < WR_CKPT_WAYS; w++)
+        p->ways[w] = !a->ways.count;
+    for (size_t i = 0; i < a->ways.count; i++)
+        p->ways[a->ways.v[i]] = true;
+}
+
+/* --- text --- */
+
+static void cell_s(struct wr_table *t, double s)
+{
+    char buf[32];
+
+    wr_table_cell(t, "%s",
+                  isnan(s) ? "-" : wr_format_ns(buf, sizeof(buf), s * 1e9));
+}
+
+static void cell_rate(struct wr_table *t, double bytes, double s)
+{
+    char buf[32];
+
+    if (isnan(s) || s <= 0)
+        wr_table_cell(t, "-");
+    else
+        wr_table_cell(t, "%s/s", wr_format_bytes(buf, sizeof(buf), bytes / s));
+}
+
+static int print_table(const struct bench *b, weir_err *err)
+{
+    struct wr_table *t = wr_table_new(
+        b->plan.verify ? "<|>stall|>on fast|>on slow|>verified|>stall at|"
+                         ">drain at|>restore"
+                       : "<|>stall|>on fast|>on slow|>stall at|>drain at|"
+                         ">restore");
+    double bytes = (double)b->load.bytes;
+    int r;
+
+    for (size_t i = 0; i < b->report.count; i++) {
+        const struct wr_ckpt_bench_case *k = &b->report.cases[i];
+
+        wr_table_cell(t, "%s", wr_ckpt_way_name(k->way));
+        cell_s(t, k->median.stall);
+        cell_s(t, k->median.fast);
+        cell_s(t, k->median.slow);
+        if (b->plan.verify)
+            cell_s(t, k->median.verified);
+        cell_rate(t, bytes, k->median.stall);
+        cell_rate(t, bytes, k->median.drain);
+        cell_rate(t, bytes, k->restore);
+    }
+    r = wr_table_print(t, b->cli, 0, err);
+    wr_table_free(t);
+    return r;
+}
+
+static double stall_of(const struct bench *b, enum wr_ckpt_way way)
+{
+    const struct wr_ckpt_bench_case *k = wr_ckpt_bench_find(&b->report, way);
+
+    return k ? k->median.stall : NAN;
+}
+
+static void print_verdict(const struct bench *b)
+{
+    double slow = stall_of(b, WR_CKPT_SLOW), burst = stall_of(b, WR_CKPT_BURST);
+    double async = stall_of(b, WR_CKPT_ASYNC);
+    FILE *out = b->cli->out;
+
+    if (burst > 0 && slow > 0)
+        fprintf(out,
+                "\nThrough the burst buffer training stands still %.1f "
+                "times less than when it saves to the slow tier",
+                slow / burst);
+    if (burst > 0 && slow > 0 && async > 0)
+        fprintf(out, ",\nwith an asynchronous snapshot %.0f times less",
+                slow / async);
+    if (burst > 0 && slow > 0)
+        fprintf(out, ".\n");
+    if (async > 0 && b->report.memcpy_s > 0)
+        fprintf(out,
+                "%sAn asynchronous save stalls %.2f times as long as one "
+                "memcpy of the same bytes.\n",
+                burst > 0 && slow > 0 ? "" : "\n", async / b->report.memcpy_s);
+}
+
+static void print_head(const struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    char size[32];
+
+    fprintf(b->cli->out, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
+            a->like, b->load.count,
+            wr_format_bytes(size, sizeof(size), (double)b->load.bytes), b->fast,
+            b->slow);
+    fflush(b->cli->out);
+}
+
+static int print_result(const struct bench *b, weir_err *err)
+{
+    char copy[32];
+    int r;
+
+    fprintf(b->cli->out, "one memcpy of it: %s\n\n",
+            wr_format_ns(copy, sizeof(copy), b->report.memcpy_s * 1e9));
+    r = print_table(b, err);
+    if (r == 0)
+        print_verdict(b);
+    return r;
+}
+
+/* --- the record --- */
+
+static void put_s(json_t *to, const char *key, double s)
+{
+    if (!isnan(s))
+        json_object_set_new(to, key, json_real(s));
+}
+
+static json_t *save_json(const struct wr_ckpt_bench_save *s)
+{
+    json_t *j = json_object();
+
+    put_s(j, "stall_s", s->stall);
+    put_s(j, "blocked_s", s->blocked);
+    put_s(j, "fast_s", s->fast);
+    put_s(j, "slow_s", s->slow);
+    put_s(j, "verified_s", s->verified);
+    put_s(j, "drain_s", s->drain);
+    return j;
+}
+
+static json_t *case_json(const struct bench *b,
+                         const struct wr_ckpt_bench_case *k)
+{
+    static const char *const keys[] = {"slow", "fast", "burst", "async"};
+    json_t *runs = json_array(), *result = save_json(&k->median);
+    double bytes = (double)b->load.bytes;
+
+    for (unsigned i = 0; i < k->count; i++) {
+        json_t *run = save_json(&k->saves[i]);
+
+        put_s(run, "saves_per_s", 1 / k->saves[i].stall);
+        put_s(run, "at_s", k->saves[i].at_s);
+        json_array_append_new(runs, run);
+    }
+    put_s(result, "restore_s", k->restore);
+    put_s(result, "stall_bytes_per_s", bytes / k->median.stall);
+    put_s(result, "drain_bytes_per_s", bytes / k->median.drain);
+    put_s(result, "restore_bytes_per_s", bytes / k->restore);
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "way", keys[k->way],
+                     "name", wr_ckpt_way_name(k->way), "memory",
+                     (json_int_t)k->memory, "skipped", (json_int_t)k->skipped,
+                     "result", result, "runs", runs);
+}
+
+static json_t *make_record(const struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    json_t *record = wr_record_new("ckpt"), *cases = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < b->report.count; i++)
+        bad |= json_array_append_new(cases, case_json(b, &b->report.cases[i]));
+    bad |= json_object_set_new(record, "host", wr_host_json(b->store));
+    bad |= json_object_update_new(
+        record,
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
+                  wr_text_json(b->fast), "slow", wr_text_json(b->slow), "like",
+                  wr_text_json(a->like), "bytes", (json_int_t)b->load.bytes,
+                  "tensors", (json_int_t)b->load.count, "saves",
+                  (json_int_t)b->plan.saves, "interval_s", b->plan.interval_s,
+                  "verify", (int)b->plan.verify, "memcpy_s",
+                  b->report.memcpy_s));
+    bad |= json_object_set_new(record, "cases", cases);
+    bad |= wr_monitor_record(&b->monitor, record);
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
+}
+
+static int give_results(struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    json_t *record = make_record(b);
+    weir_err err;
+    int r = 0;
+
+    if (!record)
+        return wr_cli_fail(b->cli, "out of memory");
+    if (a->json)
+        r = wr_record_print(record, b->cli->out) < 0;
+    else if (print_result(b, &err) < 0)
+        r = -1;
+    if (r == 0 && a->record && wr_record_write(record, a->record, &err) < 0)
+        r = -1;
+    json_decref(record);
+    return r > 0   ? wr_cli_fail(b->cli, "cannot print the record")
+           : r < 0 ? wr_cli_fail(b->cli, "%s", err.msg)
+                   : WR_EXIT_DONE;
+}
+
+/* --- running --- */
+
+static int measure(struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    weir_err err;
+    int r;
+
+    wr_monitor_start(
+        &b->monitor, b->cli,
+        &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = b->store});
+    wr_progress_start(&b->line, b->cli,
+                      &(struct wr_progress_spec){.label = "bench"});
+    r = wr_ckpt_bench(&b->plan, &b->report, &err);
+    wr_progress_end(&b->line);
+    wr_monitor_stop(&b->monitor);
+    if (r == WEIR_ECANCELED)
+        return wr_cli_fail(b->cli, "interrupted: there is no result, and what "
+                                   "was written is removed");
+    return r < 0 ? wr_cli_fail(b->cli, "%s", err.msg) : WR_EXIT_DONE;
+}
+
+static int bench_places(struct bench *b)
+{
+    const struct ckpt_args *a = b->cli->args;
+    weir_err err;
+    int code = choose_places(b);
+
+    if (code == WR_EXIT_DONE)
+        code = check_places(b);
+    if (code != WR_EXIT_DONE)
+        return code;
+    if (wr_ckpt_load_make(a->like, (unsigned)a->moments, &b->load, &err) < 0)
+        return wr_cli_fail(b->cli, "--like %s: %s", a->like, err.msg);
+    make_plan(b);
+    if (!a->json)
+        print_head(b);
+    code = measure(b);
+    if (code == WR_EXIT_DONE)
+        code = give_results(b);
+    return code;
+}
+
+int wr_ckpt_cli_bench(struct wr_cli *cli)
+{
+    struct bench *b = calloc(1, sizeof(*b));
+    int code;
+
+    if (!b)
+        return wr_cli_fail(cli, "out of memory");
+    b->cli = cli;
+    code = bench_places(b);
+    wr_monitor_free(&b->monitor);
+    wr_ckpt_bench_done(&b->report);
+    wr_ckpt_load_done(&b->load);
+    wr_store_close(b->store);
+    free(b->fast);
+    free(b->slow);
+    free(b);
+    return code;
+}

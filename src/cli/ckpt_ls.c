@@ -1,0 +1,355 @@
+/* ckpt_ls.c - weir ckpt ls and show: what a store holds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ckpt.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "checkpoint/dtype.h"
+#include "checkpoint/safetensors.h"
+#include "cli/record_json.h"
+#include "cli/table.h"
+#include "storage/storage.h"
+
+#define SHOWN 512 /* bytes of a name as it is shown, enough */
+
+static const char *copy_name(enum weir_copy copy)
+{
+    static const char *const names[] = {
+        [WEIR_COPY_NONE] = "-",
+        [WEIR_COPY_DAMAGED] = "damaged",
+        [WEIR_COPY_COMPLETE] = "complete",
+        [WEIR_COPY_VERIFIED] = "verified",
+    };
+
+    return names[copy];
+}
+
+/* "2026-11-16 08:15:02", local time. */
+static const char *time_text(uint64_t ns, char *buf, size_t cap)
+{
+    time_t t = (time_t)(ns / WR_NS_PER_SEC);
+    struct tm tm;
+
+    if (!ns || !localtime_r(&t, &tm) ||
+        !strftime(buf, cap, "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(buf, cap, "-");
+    return buf;
+}
+
+static bool is_good(enum weir_copy copy)
+{
+    return copy >= WEIR_COPY_COMPLETE;
+}
+
+/* --- ls --- */
+
+static json_t *entry_json(const weir_ckpt_entry *e, bool two)
+{
+    json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:s, s:b}", "step",
+                          (json_int_t)e->step, "bytes", (json_int_t)e->bytes,
+                          "time_ns", (json_int_t)e->time_ns, "world",
+                          (json_int_t)e->world, "fast", copy_name(e->fast),
+                          "pinned", e->pinned != 0);
+
+    if (two)
+        json_object_set_new(j, "slow", json_string(copy_name(e->slow)));
+    if (*e->problem)
+        json_object_set_new(j, "problem", wr_text_json(e->problem));
+    return j;
+}
+
+static int print_json(const struct wr_cli *cli, const weir_ckpt_entry *e,
+                      size_t count, bool two)
+{
+    json_t *list = json_array();
+    int r;
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, entry_json(&e[i], two));
+    r = json_dumpf(list, cli->out, JSON_INDENT(2));
+    fputc('\n', cli->out);
+    json_decref(list);
+    return r < 0 ? wr_cli_fail(cli, "cannot print the list") : WR_EXIT_DONE;
+}
+
+static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,
+                       size_t count, bool two)
+{
+    uint64_t fast = 0, slow = 0;
+    size_t waiting = 0;
+    char a[32], b[32];
+
+    for (size_t i = 0; i < count; i++) {
+        fast += e[i].fast ? e[i].bytes : 0;
+        slow += e[i].slow ? e[i].bytes : 0;
+        waiting += two && is_good(e[i].fast) && !is_good(e[i].slow);
+    }
+    fprintf(cli->out, "\n%zu step%s, %s", count, count == 1 ? "" : "s",
+            wr_format_bytes(a, sizeof(a), (double)fast));
+    if (two)
+        fprintf(cli->out, " on the fast tier, %s on the slow one, %zu to drain",
+                wr_format_bytes(b, sizeof(b), (double)slow), waiting);
+    fputs("\n", cli->out);
+}
+
+static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
+                         size_t count, bool two)
+{
+    struct wr_table *t = wr_table_new(two ? "<step|<saved|>size|>ranks|<fast|"
+                                            "<slow|<"
+                                          : "<step|<saved|>size|>ranks|<state|"
+                                            "<");
+    char when[32], size[32];
+    weir_err err;
+    int r;
+
+    for (size_t i = 0; i < count; i++) {
+        wr_table_cell(t, "%" PRIu64, e[i].step);
+        wr_table_cell(t, "%s", time_text(e[i].time_ns, when, sizeof(when)));
+        wr_table_cell(t, "%s",
+                      wr_format_bytes(size, sizeof(size), (double)e[i].bytes));
+        wr_table_cell(t, "%" PRIu32, e[i].world);
+        wr_table_cell(t, "%s", copy_name(e[i].fast));
+        if (two)
+            wr_table_cell(t, "%s", copy_name(e[i].slow));
+        wr_table_cell(t, "%s", e[i].pinned ? "pinned" : "");
+    }
+    r = wr_table_print(t, cli, 0, &err);
+    wr_table_free(t);
+    if (r < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    print_sums(cli, e, count, two);
+    for (size_t i = 0; i < count; i++)
+        if (*e[i].problem)
+            wr_cli_note(cli, "step %" PRIu64 " is damaged: %s", e[i].step,
+                        e[i].problem);
+    return WR_EXIT_DONE;
+}
+
+int wr_ckpt_cli_ls(struct wr_cli *cli)
+{
+    const struct ckpt_args *a = cli->args;
+    bool two = wr_ckpt_cli_slow(cli) != NULL;
+    weir_ckpt_entry *entries;
+    weir_ckpt *c;
+    weir_err err;
+    size_t count;
+    int code, r;
+
+    code = wr_ckpt_cli_open(cli, WEIR_CKPT_READ, NULL, &c);
+    if (code != WR_EXIT_DONE)
+        return code;
+    r = weir_ckpt_list(c, &entries, &count, &err);
+    weir_ckpt_close(&c, NULL);
+    if (r < 0)
+        return wr_ckpt_cli_failed(cli, r, &err);
+    if (a->json) {
+        code = print_json(cli, entries, count, two);
+    } else if (count) {
+        code = print_entries(cli, entries, count, two);
+    } else {
+        fprintf(cli->out, "no steps\n");
+    }
+    free(entries);
+    return code;
+}
+
+/* --- show --- */
+
+/* What is shown, from a store or a lone file. */
+struct contents {
+    const weir_tensor *tensors;
+    size_t count;
+    const weir_pair *metadata;
+    size_t metadata_count;
+};
+
+/* "4096x9216"; "scalar". */
+static const char *shape_text(const weir_tensor *t, char *buf, size_t cap)
+{
+    size_t n = 0;
+
+    snprintf(buf, cap, "scalar");
+    for (uint32_t i = 0; i < t->ndim && n < cap; i++)
+        n += (size_t)snprintf(buf + n, cap - n, "%s%" PRIu64, i ? "x" : "",
+                              t->shape[i]);
+    return buf;
+}
+
+static uint64_t bytes_of(const weir_tensor *t)
+{
+    uint64_t bytes;
+
+    return wr_tensor_bytes(t, &bytes, NULL) == 0 ? bytes : 0;
+}
+
+static int print_contents(const struct wr_cli *cli, const struct contents *c)
+{
+    struct wr_table *t = wr_table_new("<tensor|<type|<shape|>size");
+    char shape[256], size[32], shown[SHOWN];
+    uint64_t sum = 0;
+    weir_err err;
+    int r;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const weir_tensor *x = &c->tensors[i];
+
+        wr_table_cell(t, "%s", wr_text_show(x->name, true, shown, SHOWN));
+        wr_table_cell(t, "%s", wr_dtype_name(x->dtype));
+        wr_table_cell(t, "%s", shape_text(x, shape, sizeof(shape)));
+        wr_table_cell(t, "%s",
+                      wr_format_bytes(size, sizeof(size), (double)bytes_of(x)));
+        sum += bytes_of(x);
+    }
+    r = wr_table_print(t, cli, 0, &err);
+    wr_table_free(t);
+    if (r < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    fprintf(cli->out, "\n%zu tensor%s, %s\n", c->count,
+            c->count == 1 ? "" : "s",
+            wr_format_bytes(size, sizeof(size), (double)sum));
+    for (size_t i = 0; i < c->metadata_count; i++) {
+        fprintf(cli->out,
+                "%s: ", wr_text_show(c->metadata[i].key, true, shown, SHOWN));
+        fprintf(cli->out, "%s\n",
+                wr_text_show(c->metadata[i].value, true, shown, SHOWN));
+    }
+    return WR_EXIT_DONE;
+}
+
+static json_t *contents_json(const struct contents *c)
+{
+    json_t *list = json_array(), *pairs = json_object();
+
+    for (size_t i = 0; i < c->count; i++) {
+        const weir_tensor *t = &c->tensors[i];
+        json_t *shape = json_array();
+
+        for (uint32_t k = 0; k < t->ndim; k++)
+            json_array_append_new(shape, json_integer((json_int_t)t->shape[k]));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o, s:I}", "name",
+                                        wr_text_json(t->name), "dtype",
+                                        wr_dtype_name(t->dtype), "shape", shape,
+                                        "bytes", (json_int_t)bytes_of(t)));
+    }
+    for (size_t i = 0; i < c->metadata_count; i++)
+        json_object_set_new(pairs, c->metadata[i].key,
+                            wr_text_json(c->metadata[i].value));
+    return json_pack("{s:o, s:o}", "tensors", list, "metadata", pairs);
+}
+
+static int show_contents(const struct wr_cli *cli, const struct contents *c,
+                         json_t *head)
+{
+    const struct ckpt_args *a = cli->args;
+    int r;
+
+    if (!a->json) {
+        json_decref(head);
+        return print_contents(cli, c);
+    }
+    json_object_update_new(head, contents_json(c));
+    r = json_dumpf(head, cli->out, JSON_INDENT(2));
+    fputc('\n', cli->out);
+    json_decref(head);
+    return r < 0 ? wr_cli_fail(cli, "cannot print it") : WR_EXIT_DONE;
+}
+
+static int show_found(const struct wr_cli *cli, const weir_ckpt_found *f)
+{
+    const struct ckpt_args *a = cli->args;
+    struct contents c = {f->tensors, f->count, f->metadata, f->metadata_count};
+    char when[32];
+
+    for (size_t i = 0; i < f->passed_over_count; i++)
+        wr_cli_note(cli, "passed over: %s", f->passed_over[i]);
+    if (!a->json) {
+        fprintf(cli->out,
+                "step %" PRIu64 ", saved %s by %" PRIu32
+                " rank%s, %s tier%s\n\n",
+                f->step, time_text(f->time_ns, when, sizeof(when)), f->world,
+                f->world == 1 ? "" : "s", f->tier,
+                f->pipeline_count ? ", with the pipeline's position" : "");
+        fflush(cli->out);
+    }
+    return show_contents(cli, &c,
+                         json_pack("{s:I, s:I, s:I, s:s, s:b}", "step",
+                                   (json_int_t)f->step, "time_ns",
+                                   (json_int_t)f->time_ns, "world",
+                                   (json_int_t)f->world, "tier", f->tier,
+                                   "pipeline", f->pipeline_count > 0));
+}
+
+/* A lone file. */
+static int show_file(struct wr_cli *cli, struct wr_store *st, const char *leaf)
+{
+    struct wr_st_head head;
+    struct contents c = {0};
+    weir_tensor *tensors;
+    weir_pair *pairs;
+    weir_err err;
+    int code;
+
+    if (wr_st_read(st, leaf, &head, NULL, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    tensors = calloc(head.count + 1, sizeof(*tensors));
+    pairs = calloc(head.metadata_count + 1, sizeof(*pairs));
+    if (tensors && pairs) {
+        for (size_t i = 0; i < head.count; i++)
+            tensors[i] = head.tensors[i].t;
+        for (size_t i = 0; i < head.metadata_count; i++)
+            pairs[i] = (weir_pair){head.metadata[i].key,
+                                   head.metadata[i].value};
+        c = (struct contents){tensors, head.count, pairs, head.metadata_count};
+        code = show_contents(cli, &c, json_object());
+    } else {
+        code = wr_cli_fail(cli, "out of memory");
+    }
+    free(tensors);
+    free(pairs);
+    wr_st_done(&head);
+    return code;
+}
+
+static int show_store(struct wr_cli *cli)
+{
+    weir_ckpt_found *found = NULL;
+    weir_ckpt *c;
+    weir_err err;
+    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_READ, NULL, &c), r;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    r = weir_ckpt_look(c, wr_ckpt_cli_step(cli), &found, &err);
+    weir_ckpt_close(&c, NULL);
+    if (r < 0)
+        return wr_ckpt_cli_failed(cli, r, &err);
+    if (r == 0)
+        return wr_cli_fail(cli, "'%s': no steps", wr_ckpt_cli_fast(cli));
+    code = show_found(cli, found);
+    weir_ckpt_found_free(&found);
+    return code;
+}
+
+int wr_ckpt_cli_show(struct wr_cli *cli)
+{
+    struct wr_store *st;
+    char *leaf;
+    weir_err err;
+    int code;
+
+    if (wr_store_open(wr_ckpt_cli_fast(cli), &st, &leaf, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    code = leaf ? show_file(cli, st, leaf) : show_store(cli);
+    free(leaf);
+    wr_store_close(st);
+    return code;
+}

@@ -1,0 +1,357 @@
+/* cmd_ckpt.c - weir ckpt: lists, checks, drains, restores, prunes checkpoints,
+ * and measures what saving them costs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/ckpt.h"
+#include "cli/interrupt.h"
+#include "cli/monitor.h"
+#include "cli/optvalue.h"
+#include "measure/ckpt_bench.h"
+
+enum {
+    ON_LS = 1,
+    ON_SHOW = 2,
+    ON_VERIFY = 4,
+    ON_DRAIN = 8,
+    ON_RESTORE = 16,
+    ON_PRUNE = 32,
+    ON_PIN = 64,
+    ON_UNPIN = 128,
+    ON_BENCH = 256,
+};
+
+static const struct wr_choice action_choices[] = {
+    {"ls", ON_LS, "the steps, their size, and where they are"},
+    {"show", ON_SHOW,
+     "tensors and metadata of a step (the newest), or of a .safetensors file"},
+    {"verify", ON_VERIFY,
+     "read all steps (or one, or a .safetensors file) and check every byte"},
+    {"drain", ON_DRAIN, "bring what is on the fast tier to the slow one"},
+    {"restore", ON_RESTORE, "copy the newest good step (or one) out, checked"},
+    {"prune", ON_PRUNE, "remove steps that need not be kept"},
+    {"pin", ON_PIN, "keep a step for good"},
+    {"unpin", ON_UNPIN, "undo that"},
+    {"bench", ON_BENCH,
+     "how long saving stops training: slow tier, fast tier, burst buffer"},
+    {NULL, 0, NULL}};
+
+/* One line per action; its name and help are among the choices below. */
+static const struct action {
+    unsigned bit;
+    int (*run)(struct wr_cli *cli);
+    size_t stores_min, stores_max;
+    const char *needs; /* option that must be there; NULL: none */
+} actions[] = {
+    {ON_LS, wr_ckpt_cli_ls, 1, 2, NULL},
+    {ON_SHOW, wr_ckpt_cli_show, 1, 2, NULL},
+    {ON_VERIFY, wr_ckpt_cli_verify, 1, 2, NULL},
+    {ON_DRAIN, wr_ckpt_cli_drain, 2, 2, NULL},
+    {ON_RESTORE, wr_ckpt_cli_restore, 1, 2, "to"},
+    {ON_PRUNE, wr_ckpt_cli_prune, 1, 2, NULL},
+    {ON_PIN, wr_ckpt_cli_pin, 1, 2, "step"},
+    {ON_UNPIN, wr_ckpt_cli_unpin, 1, 2, "step"},
+    {ON_BENCH, wr_ckpt_cli_bench, 1, 2, NULL},
+};
+
+/* Options that do not belong to every action. */
+static const struct {
+    const char *option;
+    unsigned actions;
+} belongs[] = {
+    {"step", ON_SHOW | ON_VERIFY | ON_RESTORE | ON_PIN | ON_UNPIN},
+    {"json", ON_LS | ON_SHOW | ON_BENCH},
+    {"watch", ON_DRAIN},
+    {"verify", ON_DRAIN | ON_BENCH},
+    {"to", ON_RESTORE},
+    {"keep", ON_PRUNE | ON_DRAIN},
+    {"every", ON_PRUNE | ON_DRAIN},
+    {"after", ON_PRUNE},
+    {"spare", ON_PRUNE},
+    {"dry-run", ON_PRUNE},
+    {"like", ON_BENCH},
+    {"moments", ON_BENCH},
+    {"saves", ON_BENCH},
+    {"warmups", ON_BENCH},
+    {"interval", ON_BENCH},
+    {"ways", ON_BENCH},
+    {"fast-device", ON_BENCH},
+    {"slow-device", ON_BENCH},
+    {"read-back", ON_BENCH},
+    {"monitor", ON_BENCH},
+    {"record", ON_BENCH},
+};
+
+/* --- what the actions share --- */
+
+const char *wr_ckpt_cli_fast(const struct wr_cli *cli)
+{
+    return cli->operands[1];
+}
+
+const char *wr_ckpt_cli_slow(const struct wr_cli *cli)
+{
+    return cli->operand_count > 2 ? cli->operands[2] : NULL;
+}
+
+uint64_t wr_ckpt_cli_step(const struct wr_cli *cli)
+{
+    const struct ckpt_args *a = cli->args;
+
+    return wr_cli_given(cli, "step") ? a->step : WEIR_LATEST;
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+    wr_progress_callback(arg, done, total);
+    return wr_interrupted();
+}
+
+int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
+                     struct wr_progress *line, weir_ckpt **ret)
+{
+    const struct ckpt_args *a = cli->args;
+    weir_ckpt_config cfg;
+    weir_err err;
+    int r;
+
+    weir_ckpt_defaults(&cfg);
+    cfg.fast = wr_ckpt_cli_fast(cli);
+    cfg.slow = wr_ckpt_cli_slow(cli);
+    cfg.role = role;
+    cfg.verify = a->verify;
+    cfg.keep_last = (uint32_t)a->keep;
+    cfg.keep_every = a->every;
+    if (line) {
+        cfg.progress = on_progress;
+        cfg.progress_arg = line;
+    }
+    r = weir_ckpt_open(ret, &cfg, &err);
+    if (r < 0 && line)
+        wr_progress_end(line);
+    return r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : WR_EXIT_DONE;
+}
+
+int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err)
+{
+    return r == WEIR_ECANCELED && wr_interrupted()
+               ? wr_cli_fail(cli, "interrupted")
+               : wr_cli_fail(cli, "%s", err->msg);
+}
+
+/* --- which action, and does the rest go with it --- */
+
+static int check_action(const struct wr_cli *cli, const struct action *a)
+{
+    const char *name = cli->operands[0];
+    size_t stores = cli->operand_count - 1;
+
+    if (stores < a->stores_min)
+        return wr_cli_usage(cli,
+                            a->stores_min == 2
+                                ? "%s: give the fast and the slow folder"
+                                : "%s: which folder?",
+                            name);
+    if (stores > a->stores_max)
+        return wr_cli_usage(cli, "%s: at most a fast and a slow folder", name);
+    for (size_t i = 0; i < WR_ARRAY_LEN(belongs); i++)
+        if (wr_cli_given(cli, belongs[i].option) &&
+            !(belongs[i].actions & a->bit))
+            return wr_cli_usage(cli, "%s does not take --%s", name,
+                                belongs[i].option);
+    if (a->needs && !wr_cli_given(cli, a->needs))
+        return wr_cli_usage(cli, "%s: give --%s", name, a->needs);
+    return WR_EXIT_DONE;
+}
+
+static int ckpt_run(struct wr_cli *cli)
+{
+    const struct action *a = actions;
+    weir_err err;
+    int bit, code;
+
+    if (wr_choice_find(action_choices, cli->operands[0], &bit, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    while (a->bit != (unsigned)bit)
+        a++;
+    code = check_action(cli, a);
+    return code == WR_EXIT_DONE ? a->run(cli) : code;
+}
+
+/* --- tables --- */
+
+static const struct wr_choice way_choices[] = {
+    {"slow", WR_CKPT_SLOW, "durable on the slow tier"},
+    {"fast", WR_CKPT_FAST, "durable on the fast tier, nothing behind it"},
+    {"burst", WR_CKPT_BURST, "durable on the fast tier, drained behind"},
+    {"async", WR_CKPT_ASYNC, "a snapshot, written and drained behind"},
+    {NULL, 0, NULL}};
+
+#define A struct ckpt_args
+static const struct wr_option options[] = {
+    {.name = "step",
+     .letter = 's',
+     WR_OPT_UINT(A, step),
+     .arg = "N",
+     .def_note = "the newest; verify: all",
+     .help = "this step (show, verify, restore, pin, unpin)"},
+    {.name = "json",
+     WR_OPT_FLAG(A, json),
+     .help = "print JSON (ls, show, bench)"},
+
+    {.name = "watch",
+     .letter = 'w',
+     WR_OPT_FLAG(A, watch),
+     .group = "drain",
+     .help = "go on and drain what comes, until Ctrl-C"},
+    {.name = "verify",
+     WR_OPT_FLAG(A, verify),
+     .def = "yes",
+     .help = "read back what was drained before it leaves the fast tier"},
+
+    {.name = "to",
+     .letter = 't',
+     WR_OPT_STRING(A, to),
+     .arg = "FOLDER",
+     .flags = WR_OPTION_PATH,
+     .group = "restore",
+     .help = "a new folder: gets the safetensors files and the manifest"},
+
+    {.name = "keep",
+     .letter = 'k',
+     WR_OPT_UINT(A, keep),
+     .arg = "N",
+     .max = 1000000,
+     .def = "5",
+     .group = "prune (and drain, after it)",
+     .help = "the newest steps that stay; 0: all"},
+    {.name = "every",
+     WR_OPT_UINT(A, every),
+     .arg = "M",
+     .help = "and every step that is a multiple of this"},
+    {.name = "after",
+     WR_OPT_UINT(A, after),
+     .arg = "STEP",
+     .help =
+         "go back to this step: remove all that are newer, pinned ones too"},
+    {.name = "spare",
+     WR_OPT_FLAG(A, spare),
+     .help = "also remove the files that are kept for the next saves"},
+    {.name = "dry-run",
+     .letter = 'n',
+     WR_OPT_FLAG(A, dry_run),
+     .help = "only say what would go"},
+
+    {.name = "like",
+     WR_OPT_STRING(A, like),
+     .arg = "WHAT",
+     .def = "alexnet",
+     .flags = WR_OPTION_PATH,
+     .group = "bench",
+     .help = "the state: alexnet, vgg16, small, a .safetensors file, or a text "
+             "file with lines 'NAME DTYPE SHAPE' (fc.weight F32 10x20)"},
+    {.name = "moments",
+     WR_OPT_UINT(A, moments),
+     .arg = "N",
+     .max = 16,
+     .def = "2",
+     .help = "copies of each tensor that the optimizer keeps (Adam: 2)"},
+    {.name = "saves",
+     WR_OPT_UINT(A, saves),
+     .arg = "N",
+     .min = 1,
+     .max = 10000,
+     .def = "5",
+     .help = "saves that count, in each way; medians are shown"},
+    {.name = "warmups",
+     WR_OPT_UINT(A, warmups),
+     .arg = "N",
+     .max = 1000,
+     .def = "2",
+     .help = "saves before that: the first ones write new files, the others "
+             "files that are there"},
+    {.name = "interval",
+     WR_OPT_DOUBLE(A, interval),
+     .arg = "S",
+     .max = 86400,
+     .def_note = "until the last save is drained",
+     .help = "seconds of (emulated) training between two saves"},
+    {.name = "ways",
+     WR_OPT_ENUM_LIST(A, ways),
+     .arg = "WAY,...",
+     .choices = way_choices,
+     .def_note = "all of them",
+     .help = "these ways of saving alone"},
+    {.name = "fast-device",
+     WR_OPT_STRING(A, fast_device),
+     .arg = "PROFILE",
+     .def = "optane",
+     .help = "with one folder: the device that is played as the fast tier"},
+    {.name = "slow-device",
+     WR_OPT_STRING(A, slow_device),
+     .arg = "PROFILE",
+     .def = "hdd",
+     .help = "and as the slow one"},
+    {.name = "read-back",
+     WR_OPT_FLAG(A, read_back),
+     .def = "yes",
+     .help = "also measure a restore"},
+    WR_MONITOR_OPTION(A),
+    {.name = "record",
+     .letter = 'o',
+     WR_OPT_STRING(A, record),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "write the record (JSON) there, for weir report"},
+    WR_OPTIONS_END};
+#undef A
+
+static const struct wr_operand operands[] = {
+    {.name = "ACTION", .choices = action_choices, .help = "what to do"},
+    {.name = "FOLDER",
+     .flags = WR_OPERAND_MANY | WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "the store: its folder, or the fast and the slow one (or URLs: "
+             "emu:hdd:FOLDER)"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir ckpt ls /nvme/run7 /lustre/run7",
+     "the steps of a run, and where they are"},
+    {"weir ckpt verify /lustre/run7", "read everything, check every byte"},
+    {"weir ckpt drain /nvme/run7 /lustre/run7",
+     "finish what a dead trainer left on the fast tier"},
+    {"weir ckpt drain --watch /nvme/run7 /lustre/run7",
+     "drain beside a trainer that does not do it itself"},
+    {"weir ckpt restore /lustre/run7 --step 4000 --to step4000",
+     "a copy of step 4000, for other programs"},
+    {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 -n",
+     "what would go if three and every thousandth step stay"},
+    {"weir ckpt bench /data",
+     "the paper's experiment with an emulated Optane and disk"},
+    {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_ckpt = {
+    .name = "ckpt",
+    .group = WR_GROUP_SAVE,
+    .summary = "list, check, drain, restore and prune checkpoints; measure "
+               "saving",
+    .description =
+        "Works on stores of checkpoints that libweir's weir_ckpt_save writes: "
+        "a folder, or a fast and a slow one. A step is complete and its "
+        "checksums agree, or it is called damaged; nothing that is not the "
+        "store's own is touched. ls, show, verify, restore and pin may be used "
+        "while a trainer saves; drain too, when the trainer does not drain "
+        "itself; prune may not.\n\n"
+        "bench saves a state several times directly to the slow tier, directly "
+        "to the fast one, through the burst buffer (durable on the fast tier, "
+        "drained behind), and with a snapshot that is written behind, and "
+        "shows how long training stands still. With one folder both tiers are "
+        "emulated devices in it. What it writes is removed at the end.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct ckpt_args),
+    .examples = examples,
+    .run = ckpt_run,
+};

@@ -1,0 +1,378 @@
+/* ckpt_bench.c - how long saving stops training: the paper's experiment.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/ckpt_bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "measure/tree.h"
+#include "storage/storage.h"
+
+#define COPIES  5 /* of memory, for the median */
+#define STEP_MS 50
+
+/* Where one bench works. */
+struct bench {
+    const struct wr_ckpt_bench_plan *plan;
+    char *fast, *slow; /* owned: the folders below the paths; slow NULL */
+    uint64_t start_ns;
+    unsigned done, total; /* saves, for the progress */
+    const char *doing;
+};
+
+const char *wr_ckpt_way_name(enum wr_ckpt_way way)
+{
+    static const char *const names[] = {
+        [WR_CKPT_SLOW] = "direct to slow",
+        [WR_CKPT_FAST] = "direct to fast",
+        [WR_CKPT_BURST] = "burst buffer",
+        [WR_CKPT_ASYNC] = "burst buffer, asynchronous",
+    };
+
+    return (unsigned)way < WR_ARRAY_LEN(names) ? names[way] : "?";
+}
+
+static double seconds_since(uint64_t ns)
+{
+    return (double)(wr_clock_ns() - ns) * 1e-9;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Sorts v. NaN of none, or when one of them is. */
+static double median(double *v, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (isnan(v[i]))
+            return NAN;
+    qsort(v, n, sizeof(*v), compare);
+    return !n ? NAN : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static bool is_stopped(const struct bench *b)
+{
+    return b->plan->stopped && b->plan->stopped();
+}
+
+static int check_stopped(const struct bench *b, weir_err *err)
+{
+    return is_stopped(b) ? wr_fail(err, WEIR_ECANCELED, "stopped") : 0;
+}
+
+static void tell(const struct bench *b)
+{
+    if (b->plan->progress)
+        b->plan->progress(b->plan->progress_arg, b->doing,
+                          (double)b->done / b->total);
+}
+
+static double copy_once(const struct wr_ckpt_load *l, uint8_t *to)
+{
+    uint64_t start = wr_clock_ns();
+
+    memcpy(to, l->memory, l->bytes);
+    __asm__ volatile("" : : "r"(to) : "memory"); /* it is never read */
+    return seconds_since(start);
+}
+
+/* One plain copy of the state into memory that was touched before. */
+static int measure_memcpy(const struct wr_ckpt_load *l, double *ret,
+                          weir_err *err)
+{
+    uint8_t *to = wr_big_alloc(l->bytes + 1);
+    double took[COPIES];
+
+    if (!to)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    copy_once(l, to);
+    for (unsigned i = 0; i < COPIES; i++)
+        took[i] = copy_once(l, to);
+    wr_big_free(to, l->bytes + 1);
+    *ret = median(took, COPIES);
+    return 0;
+}
+
+/* --- one way of saving --- */
+
+static int open_store(const struct bench *b, enum wr_ckpt_way way,
+                      weir_ckpt **ret, weir_err *err)
+{
+    weir_ckpt_config cfg;
+
+    weir_ckpt_defaults(&cfg);
+    cfg.fast = way == WR_CKPT_SLOW ? b->slow : b->fast;
+    cfg.slow = way == WR_CKPT_BURST || way == WR_CKPT_ASYNC ? b->slow : NULL;
+    cfg.verify = b->plan->verify;
+    cfg.keep_last = 1;
+    cfg.reserve = b->plan->load->bytes;
+    return weir_ckpt_open(ret, &cfg, err);
+}
+
+/* The training between two saves, which can be interrupted. */
+static int train(const struct bench *b, weir_ckpt *c, weir_err *err)
+{
+    uint64_t end = wr_clock_ns() + (uint64_t)(b->plan->interval_s * 1e9);
+    enum weir_level level = b->plan->verify ? WEIR_LEVEL_VERIFIED
+                                            : WEIR_LEVEL_SLOW;
+    int r;
+
+    if (b->plan->interval_s > 0) {
+        for (uint64_t now; (now = wr_clock_ns()) < end && !is_stopped(b);)
+            wr_clock_sleep_until(WR_MIN(end, now + STEP_MS * WR_NS_PER_MS));
+        return check_stopped(b, err);
+    }
+    do {
+        r = check_stopped(b, err);
+        if (r == 0)
+            r = weir_ckpt_wait(c, WEIR_LATEST, level, STEP_MS, err);
+        else
+            break;
+    } while (r == WEIR_ETIMEDOUT);
+    return r;
+}
+
+static double or_nan(uint64_t ns)
+{
+    return ns ? (double)ns * 1e-9 : NAN;
+}
+
+static int save_once(struct bench *b, weir_ckpt *c, enum wr_ckpt_way way,
+                     struct wr_ckpt_bench_save *ret, weir_err *err)
+{
+    const struct wr_ckpt_load *l = b->plan->load;
+    weir_ckpt_state state = {
+        .step = b->done + 1, .tensors = l->tensors, .count = l->count};
+    enum weir_level level = way == WR_CKPT_ASYNC ? WEIR_LEVEL_SNAPSHOT
+                                                 : WEIR_LEVEL_FAST;
+    weir_ckpt_times t;
+    uint64_t start = wr_clock_ns();
+    int r = weir_ckpt_save(c, &state, level, err);
+
+    if (r < 0)
+        return r;
+    ret->at_s = (double)(start - b->start_ns) * 1e-9;
+    ret->stall = seconds_since(start);
+    r = train(b, c, err);
+    if (r < 0)
+        return r;
+    if (weir_ckpt_times_of(c, state.step, &t) < 0)
+        t = (weir_ckpt_times){0};
+    ret->blocked = (double)t.blocked_ns * 1e-9;
+    ret->fast = way == WR_CKPT_SLOW ? NAN : or_nan(t.fast_ns);
+    ret->slow = way == WR_CKPT_FAST ? NAN : or_nan(t.slow_ns);
+    ret->verified = or_nan(t.verified_ns);
+    ret->drain = or_nan(t.drain_ns);
+    return 0;
+}
+
+static int measure_restore(const struct bench *b, weir_ckpt *c, double *ret,
+                           weir_err *err)
+{
+    const struct wr_ckpt_load *l = b->plan->load;
+    uint64_t start = wr_clock_ns();
+    int r = weir_ckpt_restore(c, WEIR_LATEST, l->tensors, l->count, NULL, err);
+
+    if (r == 0)
+        r = wr_fail(err, WEIR_ENOENT, "what was saved is not there");
+    if (r < 0)
+        return r;
+    *ret = seconds_since(start);
+    return 0;
+}
+
+static void take_medians(struct wr_ckpt_bench_case *k)
+{
+    static const size_t fields[] = {
+        offsetof(struct wr_ckpt_bench_save, stall),
+        offsetof(struct wr_ckpt_bench_save, blocked),
+        offsetof(struct wr_ckpt_bench_save, fast),
+        offsetof(struct wr_ckpt_bench_save, slow),
+        offsetof(struct wr_ckpt_bench_save, verified),
+        offsetof(struct wr_ckpt_bench_save, drain),
+    };
+    double *v = calloc(k->count, sizeof(*v));
+
+    for (size_t f = 0; f < WR_ARRAY_LEN(fields); f++) {
+        double m = NAN;
+
+        for (unsigned i = 0; v && i < k->count; i++)
+            memcpy(&v[i], (const char *)&k->saves[i] + fields[f], sizeof(*v));
+        if (v)
+            m = median(v, k->count);
+        memcpy((char *)&k->median + fields[f], &m, sizeof(m));
+    }
+    free(v);
+}
+
+static int run_saves(struct bench *b, weir_ckpt *c,
+                     struct wr_ckpt_bench_case *k, weir_err *err)
+{
+    const struct wr_ckpt_bench_plan *p = b->plan;
+    struct wr_ckpt_bench_save warm;
+    weir_ckpt_stats stats;
+    int r = 0;
+
+    for (unsigned i = 0; i < p->warmups + p->saves && r == 0; i++) {
+        tell(b);
+        /* What is saved is all different from step to step. */
+        wr_ckpt_load_step((struct wr_ckpt_load *)(uintptr_t)p->load, b->done);
+        r = save_once(b, c, k->way,
+                      i < p->warmups ? &warm : &k->saves[k->count], err);
+        k->count += r == 0 && i >= p->warmups;
+        b->done++;
+    }
+    if (r == 0 && p->restore)
+        r = measure_restore(b, c, &k->restore, err);
+    weir_ckpt_get_stats(c, &stats);
+    k->memory = stats.memory;
+    k->skipped = stats.skipped;
+    return r;
+}
+
+/* Removes the folder `url`, when it is there. */
+static int remove_folder(const char *url, weir_err *err)
+{
+    struct wr_store *st;
+    char *parent, *name, *leaf = NULL;
+    struct wr_stat sb;
+    int r = wr_url_split(url, &parent, &name, err);
+
+    if (r < 0)
+        return r;
+    r = wr_store_open(parent, &st, &leaf, err);
+    free(leaf);
+    if (r == 0) {
+        if (st->ops->stat(st, name, &sb, NULL) == 0)
+            r = wr_tree_remove(st, name, err);
+        wr_store_close(st);
+    }
+    free(parent);
+    free(name);
+    return r;
+}
+
+/* What a bench that was killed left is of no use, and in the way. The lock says
+ * whether one is alive. */
+static int make_empty(const char *url, weir_err *err)
+{
+    weir_ckpt_config cfg;
+    weir_ckpt *c;
+    int r;
+
+    weir_ckpt_defaults(&cfg);
+    cfg.fast = url;
+    cfg.role = WEIR_CKPT_MANAGE;
+    r = weir_ckpt_open(&c, &cfg, err);
+    if (r < 0)
+        return r;
+    weir_ckpt_close(&c, NULL);
+    return remove_folder(url, err);
+}
+
+static int clean(const struct bench *b, weir_err *err)
+{
+    int r = make_empty(b->fast, err);
+    int q = b->slow ? make_empty(b->slow, r < 0 ? NULL : err) : 0;
+
+    return r < 0 ? r : q;
+}
+
+static int run_way(struct bench *b, enum wr_ckpt_way way,
+                   struct wr_ckpt_bench_case *k, weir_err *err)
+{
+    weir_ckpt *c;
+    int r, q;
+
+    *k = (struct wr_ckpt_bench_case){.way = way, .restore = NAN};
+    b->doing = wr_ckpt_way_name(way);
+    k->saves = calloc(b->plan->saves, sizeof(*k->saves));
+    if (!k->saves)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = clean(b, err);
+    if (r == 0)
+        r = open_store(b, way, &c, err);
+    if (r < 0)
+        return r;
+    r = run_saves(b, c, k, err);
+    q = weir_ckpt_close(&c, r < 0 ? NULL : err);
+    take_medians(k);
+    return r < 0 ? r : q;
+}
+
+/* --- all ways --- */
+
+static int place(const char *under, const char *name, char **ret, weir_err *err)
+{
+    size_t n = strlen(under);
+
+    if (asprintf(ret, "%s%s%s", under, n && under[n - 1] == '/' ? "" : "/",
+                 name) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
+}
+
+static int run_ways(struct bench *b, struct wr_ckpt_bench_report *ret,
+                    weir_err *err)
+{
+    const struct wr_ckpt_bench_plan *p = b->plan;
+    int r = measure_memcpy(p->load, &ret->memcpy_s, err), q;
+
+    for (int w = 0; w < WR_CKPT_WAYS && r == 0; w++)
+        if (p->ways[w])
+            r = run_way(b, (enum wr_ckpt_way)w, &ret->cases[ret->count++], err);
+    q = clean(b, r < 0 ? NULL : err);
+    return r < 0 ? r : q;
+}
+
+int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
+                  struct wr_ckpt_bench_report *ret, weir_err *err)
+{
+    struct wr_ckpt_bench_report report = {.memcpy_s = NAN};
+    struct bench b = {.plan = plan, .start_ns = wr_clock_ns(), .doing = ""};
+    int r;
+
+    for (int w = 0; w < WR_CKPT_WAYS; w++)
+        b.total += plan->ways[w] ? plan->warmups + plan->saves : 0;
+    r = place(plan->fast, "weir-ckpt-bench-fast", &b.fast, err);
+    if (r == 0 && plan->slow)
+        r = place(plan->slow, "weir-ckpt-bench-slow", &b.slow, err);
+    report.cases = calloc(WR_CKPT_WAYS, sizeof(*report.cases));
+    if (r == 0 && !report.cases)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        r = run_ways(&b, &report, err);
+    free(b.fast);
+    free(b.slow);
+    if (r < 0)
+        wr_ckpt_bench_done(&report);
+    else
+        *ret = report;
+    return r;
+}
+
+void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r)
+{
+    for (size_t i = 0; r->cases && i < r->count; i++)
+        free(r->cases[i].saves);
+    free(r->cases);
+    *r = (struct wr_ckpt_bench_report){0};
+}
+
+const struct wr_ckpt_bench_case *
+wr_ckpt_bench_find(const struct wr_ckpt_bench_report *r, enum wr_ckpt_way way)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->cases[i].way == way)
+            return &r->cases[i];
+    return NULL;
+}

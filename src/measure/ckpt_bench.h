@@ -1,0 +1,72 @@
+/* ckpt_bench.h - how long saving stops training: the paper's experiment.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The same state is saved several times in each of four ways: to the slow tier,
+ * to the fast tier, to the fast tier with a drain behind it, and the last one
+ * with a snapshot that the training does not wait for. All is done in one folder
+ * below each path, which is gone at the end, however it ends. */
+#ifndef WR_MEASURE_CKPT_BENCH_H
+#define WR_MEASURE_CKPT_BENCH_H
+
+#include <stdbool.h>
+
+#include "measure/ckpt_state.h"
+
+enum wr_ckpt_way {
+    WR_CKPT_SLOW,  /* durable on the slow tier when save returns */
+    WR_CKPT_FAST,  /* durable on the fast tier, which is the only one */
+    WR_CKPT_BURST, /* durable on the fast tier, drained behind */
+    WR_CKPT_ASYNC, /* a snapshot, written and drained behind */
+    WR_CKPT_WAYS,
+};
+
+const char *wr_ckpt_way_name(enum wr_ckpt_way way); /* "burst buffer" */
+
+struct wr_ckpt_bench_plan {
+    const char *fast, *slow;         /* folders or URLs; slow NULL: FAST only */
+    const struct wr_ckpt_load *load; /* borrowed */
+    bool ways[WR_CKPT_WAYS];
+    unsigned warmups;  /* saves that do not count: the first ones write new
+                         files, later ones recycled ones */
+    unsigned saves;    /* that count, >= 1 */
+    double interval_s; /* the emulated training between two saves; 0: as long
+                          as it takes until the last save is drained */
+    bool verify;
+    bool restore; /* also read the last one back */
+    /* What is going on and how far it is, 0..1. */
+    void (*progress)(void *arg, const char *what, double part);
+    void *progress_arg;
+    bool (*stopped)(void); /* may be NULL: WEIR_ECANCELED */
+};
+
+/* One save, in seconds; NaN: not in this way. */
+struct wr_ckpt_bench_save {
+    double at_s; /* since the beginning */
+    double stall, blocked, fast, slow, verified, drain;
+};
+
+struct wr_ckpt_bench_case {
+    enum wr_ckpt_way way;
+    struct wr_ckpt_bench_save *saves; /* owned */
+    unsigned count;
+    struct wr_ckpt_bench_save median; /* at_s unused */
+    double restore;                   /* seconds; NaN */
+    uint64_t memory;                  /* held for snapshots */
+    uint64_t skipped;
+};
+
+struct wr_ckpt_bench_report {
+    struct wr_ckpt_bench_case *cases; /* owned */
+    size_t count;
+    double memcpy_s; /* one plain copy of the state, median */
+};
+
+int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
+                  struct wr_ckpt_bench_report *ret, weir_err *err);
+void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r);
+
+/* The case of a way; NULL when it was not run. */
+const struct wr_ckpt_bench_case *
+wr_ckpt_bench_find(const struct wr_ckpt_bench_report *r, enum wr_ckpt_way way);
+
+#endif

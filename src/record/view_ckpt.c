@@ -1,0 +1,152 @@
+/* view_ckpt.c - records of weir ckpt bench as sections of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "record/get.h"
+#include "record/view_monitor.h"
+
+static const char *const keys[] = {"way", NULL};
+
+/* Times in the table and the chart of levels. */
+static const struct {
+    const char *key, *name;
+} levels[] = {
+    {"result.stall_s", "stall"},
+    {"result.fast_s", "on the fast tier"},
+    {"result.slow_s", "on the slow tier"},
+    {"result.verified_s", "verified"},
+};
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+static char *row_name(const struct wr_cases *c, size_t k, char *buf)
+{
+    snprintf(buf, WR_VIEW_NAME, "%s%s%s",
+             c->record_count > 1 ? c->records[c->v[k].record].label : "",
+             c->record_count > 1 ? ": " : "",
+             wr_get_text(c->v[k].json, "name"));
+    return buf;
+}
+
+static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_BARS,
+        .title = "How long a save takes",
+        .x = "way of saving",
+        .y = "seconds",
+        .note = "Medians. Training stands still for the stall alone.",
+        .log_y = true};
+    struct wr_doc_chart *chart = wr_doc_chart(s, &spec);
+    char name[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->count; k++)
+        wr_doc_label(chart, "%s", row_name(c, k, name));
+    for (size_t i = 0; i < LEVELS; i++) {
+        struct wr_doc_series *series = wr_doc_series(chart, levels[i].name);
+
+        for (size_t k = 0; k < c->count; k++)
+            wr_doc_value(series, wr_get_number(c->v[k].json, levels[i].key));
+    }
+}
+
+static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_POINTS,
+        .title = "The stall of each save",
+        .x = "when (s)",
+        .y = "stall (s)",
+        .log_y = true};
+    struct wr_doc_chart *chart = wr_doc_chart(s, &spec);
+    char name[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->count; k++) {
+        struct wr_doc_series *series = wr_doc_series(chart,
+                                                     row_name(c, k, name));
+
+        for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
+            const json_t *run = wr_case_run(&c->v[k], i);
+
+            wr_doc_point(series, wr_get_number(run, "at_s"),
+                         wr_get_number(run, "stall_s"));
+        }
+    }
+}
+
+static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    struct wr_doc_table *t = wr_doc_table(
+        s, "Ways of saving",
+        "<way|>stall s|>fast s|>slow s|>verified s|>stall GB/s|>drain GB/s|"
+        ">restore GB/s|>less stall");
+    char name[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->count; k++) {
+        const json_t *j = c->v[k].json;
+        double slow = NAN;
+
+        for (size_t i = 0; i < c->count; i++)
+            if (c->v[i].record == c->v[k].record &&
+                !strcmp(wr_get_text(c->v[i].json, "way"), "slow"))
+                slow = wr_get_number(c->v[i].json, "result.stall_s");
+        wr_doc_cell(t, "%s", row_name(c, k, name));
+        for (size_t i = 0; i < LEVELS; i++)
+            wr_doc_number(t, wr_get_number(j, levels[i].key), 3);
+        wr_doc_number(t, wr_get_number(j, "result.stall_bytes_per_s") / 1e9, 2);
+        wr_doc_number(t, wr_get_number(j, "result.drain_bytes_per_s") / 1e9, 2);
+        wr_doc_number(t, wr_get_number(j, "result.restore_bytes_per_s") / 1e9,
+                      2);
+        wr_doc_number(t, slow / wr_get_number(j, "result.stall_s"), 1);
+    }
+}
+
+static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
+                     size_t n)
+{
+    char size[32], copy[32];
+
+    wr_view_host(s, r, n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *j = r[i].json;
+
+        wr_doc_fact(
+            s, n > 1 ? r[i].label : "State",
+            "%s, %.0f tensors, %s; one memcpy of it takes %s; fast: %s, "
+            "slow: %s",
+            wr_get_text(j, "like"), fmax(0, wr_get_number(j, "tensors")),
+            wr_format_bytes(size, sizeof(size),
+                            fmax(0, wr_get_number(j, "bytes"))),
+            wr_format_ns(copy, sizeof(copy),
+                         fmax(0, wr_get_number(j, "memcpy_s") * 1e9)),
+            wr_get_text(j, "fast"), wr_get_text(j, "slow"));
+    }
+}
+
+static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
+                       size_t n)
+{
+    static const struct wr_cases_spec spec = {.rows = "cases", .keys = keys};
+    struct wr_doc_section *s = wr_doc_section(d, "Checkpoints");
+    struct wr_cases c;
+
+    wr_cases_init(&c, r, n, &spec);
+    if (c.failed)
+        wr_doc_fail(d);
+    describe(s, r, n);
+    if (c.count) {
+        level_chart(s, &c);
+        save_chart(s, &c);
+        case_table(s, &c);
+    } else {
+        wr_doc_note(s, true, "Nothing was saved.");
+    }
+    wr_view_monitor(d, "Checkpoints: what the machine did", &c);
+    wr_cases_done(&c);
+}
+
+const struct wr_view wr_view_ckpt = {.command = "ckpt", .build = ckpt_build};
