@@ -12,6 +12,9 @@ struct ckpt_args {
     /* which */
     uint64_t step;
     bool json;
+    /* save */
+    const char *from;
+    int level; /* enum weir_level */
     /* drain */
     bool watch;
     bool verify;
@@ -49,6 +52,7 @@ int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err);
 /* The actions: they return enum wr_exit. */
 int wr_ckpt_cli_ls(struct wr_cli *cli);
 int wr_ckpt_cli_show(struct wr_cli *cli);
+int wr_ckpt_cli_save(struct wr_cli *cli);
 int wr_ckpt_cli_verify(struct wr_cli *cli);
 int wr_ckpt_cli_drain(struct wr_cli *cli);
 int wr_ckpt_cli_restore(struct wr_cli *cli);

@@ -20,6 +20,7 @@ enum {
     ON_PIN = 64,
     ON_UNPIN = 128,
     ON_BENCH = 256,
+    ON_SAVE = 512,
 };
 
 static const struct wr_choice action_choices[] = {
@@ -30,6 +31,7 @@ static const struct wr_choice action_choices[] = {
      "read all steps (or one, or a .safetensors file) and check every byte"},
     {"drain", ON_DRAIN, "bring what is on the fast tier to the slow one"},
     {"restore", ON_RESTORE, "copy the newest good step (or one) out, checked"},
+    {"save", ON_SAVE, "make a step from a .safetensors file"},
     {"prune", ON_PRUNE, "remove steps that need not be kept"},
     {"pin", ON_PIN, "keep a step for good"},
     {"unpin", ON_UNPIN, "undo that"},
@@ -49,6 +51,7 @@ static const struct action {
     {ON_VERIFY, wr_ckpt_cli_verify, 1, 2, NULL},
     {ON_DRAIN, wr_ckpt_cli_drain, 2, 2, NULL},
     {ON_RESTORE, wr_ckpt_cli_restore, 1, 2, "to"},
+    {ON_SAVE, wr_ckpt_cli_save, 1, 2, "from"},
     {ON_PRUNE, wr_ckpt_cli_prune, 1, 2, NULL},
     {ON_PIN, wr_ckpt_cli_pin, 1, 2, "step"},
     {ON_UNPIN, wr_ckpt_cli_unpin, 1, 2, "step"},
@@ -60,13 +63,15 @@ static const struct {
     const char *option;
     unsigned actions;
 } belongs[] = {
-    {"step", ON_SHOW | ON_VERIFY | ON_RESTORE | ON_PIN | ON_UNPIN},
+    {"step", ON_SHOW | ON_VERIFY | ON_RESTORE | ON_SAVE | ON_PIN | ON_UNPIN},
+    {"from", ON_SAVE},
+    {"level", ON_SAVE},
     {"json", ON_LS | ON_SHOW | ON_BENCH},
     {"watch", ON_DRAIN},
-    {"verify", ON_DRAIN | ON_BENCH},
+    {"verify", ON_DRAIN | ON_SAVE | ON_BENCH},
     {"to", ON_RESTORE},
-    {"keep", ON_PRUNE | ON_DRAIN},
-    {"every", ON_PRUNE | ON_DRAIN},
+    {"keep", ON_PRUNE | ON_DRAIN | ON_SAVE},
+    {"every", ON_PRUNE | ON_DRAIN | ON_SAVE},
     {"after", ON_PRUNE},
     {"spare", ON_PRUNE},
     {"dry-run", ON_PRUNE},
@@ -121,6 +126,7 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     cfg.slow = wr_ckpt_cli_slow(cli);
     cfg.role = role;
     cfg.verify = a->verify;
+    cfg.drain = a->level > WEIR_LEVEL_FAST;
     cfg.keep_last = (uint32_t)a->keep;
     cfg.keep_every = a->every;
     if (line) {
@@ -162,6 +168,8 @@ static int check_action(const struct wr_cli *cli, const struct action *a)
                                 belongs[i].option);
     if (a->needs && !wr_cli_given(cli, a->needs))
         return wr_cli_usage(cli, "%s: give --%s", name, a->needs);
+    if (a->bit == ON_SAVE && !wr_cli_given(cli, "step"))
+        return wr_cli_usage(cli, "%s: give --step", name);
     return WR_EXIT_DONE;
 }
 
@@ -181,6 +189,12 @@ static int ckpt_run(struct wr_cli *cli)
 
 /* --- tables --- */
 
+static const struct wr_choice level_choices[] = {
+    {"fast", WEIR_LEVEL_FAST, "on the fast tier; drain brings it further"},
+    {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
+    {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
+    {NULL, 0, NULL}};
+
 static const struct wr_choice way_choices[] = {
     {"slow", WR_CKPT_SLOW, "durable on the slow tier"},
     {"fast", WR_CKPT_FAST, "durable on the fast tier, nothing behind it"},
@@ -195,10 +209,23 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, step),
      .arg = "N",
      .def_note = "the newest; verify: all",
-     .help = "this step (show, verify, restore, pin, unpin)"},
+     .help = "this step (show, verify, restore, save, pin, unpin)"},
     {.name = "json",
      WR_OPT_FLAG(A, json),
      .help = "print JSON (ls, show, bench)"},
+
+    {.name = "from",
+     WR_OPT_STRING(A, from),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .group = "save",
+     .help = "the .safetensors file"},
+    {.name = "level",
+     WR_OPT_ENUM(A, level),
+     .arg = "LEVEL",
+     .choices = level_choices,
+     .def = "verified",
+     .help = "how far it goes before the command ends"},
 
     {.name = "watch",
      .letter = 'w',
@@ -224,7 +251,7 @@ static const struct wr_option options[] = {
      .arg = "N",
      .max = 1000000,
      .def = "5",
-     .group = "prune (and drain, after it)",
+     .group = "prune (and save and drain, after it)",
      .help = "the newest steps that stay; 0: all"},
     {.name = "every",
      WR_OPT_UINT(A, every),
@@ -325,6 +352,8 @@ static const struct wr_example examples[] = {
      "drain beside a trainer that does not do it itself"},
     {"weir ckpt restore /lustre/run7 --step 4000 --to step4000",
      "a copy of step 4000, for other programs"},
+    {"weir ckpt save /lustre/run7 --from model.safetensors --step 0",
+     "weights from elsewhere as the first step"},
     {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 -n",
      "what would go if three and every thousandth step stay"},
     {"weir ckpt bench /data",

@@ -1,0 +1,158 @@
+/* ckpt_save.c - weir ckpt save: a safetensors file becomes a step of a store.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ckpt.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "checkpoint/safetensors.h"
+#include "cli/interrupt.h"
+#include "storage/storage.h"
+
+#define READ_STEP ((size_t)8 << 20)
+
+/* A file in memory. */
+struct loaded {
+    struct wr_st_head head;
+    uint8_t *data;        /* owned: head.data_bytes */
+    weir_tensor *tensors; /* owned */
+    weir_pair *pairs;     /* owned: those that are not weir's own */
+    size_t pair_count;
+};
+
+static void loaded_done(struct loaded *l)
+{
+    wr_big_free(l->data, l->head.data_bytes + 1);
+    free(l->tensors);
+    free(l->pairs);
+    wr_st_done(&l->head);
+}
+
+static int read_data(struct wr_object *o, const char *leaf, struct loaded *l,
+                     struct wr_progress *line, weir_err *err)
+{
+    uint64_t done = 0, total = l->head.data_bytes;
+
+    while (done < total && !wr_interrupted()) {
+        int64_t n = o->ops->read(o, l->data + done,
+                                 WR_MIN(READ_STEP, total - done),
+                                 l->head.data_offset + done, err);
+
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            return wr_fail(err, WEIR_ECHANGED, "'%s': became shorter", leaf);
+        done += (uint64_t)n;
+        wr_progress_callback(line, done, total);
+    }
+    return done < total ? WEIR_ECANCELED : 0;
+}
+
+static void name_contents(struct loaded *l)
+{
+    for (size_t i = 0; i < l->head.count; i++) {
+        l->tensors[i] = l->head.tensors[i].t;
+        l->tensors[i].data = l->data + l->head.tensors[i].begin;
+    }
+    for (size_t i = 0; i < l->head.metadata_count; i++)
+        if (strncmp(l->head.metadata[i].key, "weir.", 5))
+            l->pairs[l->pair_count++] = (weir_pair){l->head.metadata[i].key,
+                                                    l->head.metadata[i].value};
+}
+
+static int load(struct wr_store *st, const char *leaf, struct loaded *ret,
+                struct wr_progress *line, weir_err *err)
+{
+    struct wr_object *o;
+    int r = wr_st_read(st, leaf, &ret->head, NULL, err);
+
+    if (r < 0)
+        return r;
+    ret->data = wr_big_alloc(ret->head.data_bytes + 1);
+    ret->tensors = calloc(ret->head.count + 1, sizeof(*ret->tensors));
+    ret->pairs = calloc(ret->head.metadata_count + 1, sizeof(*ret->pairs));
+    if (!ret->data || !ret->tensors || !ret->pairs)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = st->ops->object_open(st, leaf, WR_OPEN_READ, &o, err);
+    if (r < 0)
+        return r;
+    r = read_data(o, leaf, ret, line, err);
+    o->ops->close(o, /* sync= */ false, NULL);
+    if (r == 0)
+        name_contents(ret);
+    return r;
+}
+
+/* The levels beyond the fast tier are waited for step by step, so that Ctrl-C
+ * is seen: what is drained then is drained by the next one. */
+static int wait_for(weir_ckpt *c, uint64_t step, enum weir_level level,
+                    weir_err *err)
+{
+    int r = WEIR_ETIMEDOUT;
+
+    while (r == WEIR_ETIMEDOUT && !wr_interrupted())
+        r = weir_ckpt_wait(c, step, level, 100, err);
+    return r == WEIR_ETIMEDOUT ? WEIR_ECANCELED : r;
+}
+
+static int save(struct wr_cli *cli, const struct loaded *l)
+{
+    const struct ckpt_args *a = cli->args;
+    weir_ckpt_state state = {.step = a->step,
+                             .tensors = l->tensors,
+                             .count = l->head.count,
+                             .metadata = l->pairs,
+                             .metadata_count = l->pair_count};
+    weir_ckpt *c;
+    weir_err err;
+    char size[32];
+    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_SAVE, NULL, &c), r, q;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    r = weir_ckpt_save(c, &state, WEIR_LEVEL_FAST, &err);
+    if (r == 0)
+        r = wait_for(c, a->step,
+                     a->verify
+                         ? (enum weir_level)a->level
+                         : WR_MIN((enum weir_level)a->level, WEIR_LEVEL_SLOW),
+                     &err);
+    q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
+    if (r < 0 || q < 0)
+        return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);
+    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensors, %s\n", a->step,
+            l->head.count,
+            wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
+    return WR_EXIT_DONE;
+}
+
+int wr_ckpt_cli_save(struct wr_cli *cli)
+{
+    const struct ckpt_args *a = cli->args;
+    struct wr_progress line;
+    struct loaded l = {0};
+    struct wr_store *st;
+    char *leaf;
+    weir_err err;
+    int code, r;
+
+    if (wr_store_open(a->from, &st, &leaf, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    if (!leaf) {
+        wr_store_close(st);
+        return wr_cli_fail(cli, "'%s': a folder; give a file", a->from);
+    }
+    wr_progress_start(
+        &line, cli, &(struct wr_progress_spec){.label = "read", .bytes = true});
+    r = load(st, leaf, &l, &line, &err);
+    wr_progress_end(&line);
+    code = r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : save(cli, &l);
+    loaded_done(&l);
+    free(leaf);
+    wr_store_close(st);
+    return code;
+}
