@@ -1,0 +1,1 @@
+weir ckpt drain fast

@@ -1,0 +1,6 @@
+# The same in the manifest: the step is called damaged and its reason told.
+. "$(dirname "$0")/make.inc"
+save_steps 1 2
+printf 'X' | dd of=slow/step-000000000002/MANIFEST bs=1 seek=30 conv=notrunc 2>/dev/null
+weir ckpt ls slow
+weir ckpt show slow | head -1

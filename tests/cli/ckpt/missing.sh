@@ -1,0 +1,1 @@
+weir ckpt ls nowhere

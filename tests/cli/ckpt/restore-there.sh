@@ -1,0 +1,5 @@
+# A folder that is there is not written into.
+. "$(dirname "$0")/make.inc"
+save_steps 1
+mkdir out
+weir ckpt restore slow --to out

@@ -1,0 +1,4 @@
+# A step that is there is not written over.
+. "$(dirname "$0")/make.inc"
+save_steps 1
+weir ckpt save fast slow --from in.safetensors --step 1
