@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/candidates.h"
+#include "checkpoint/found.h"
 #include "checkpoint/store.h"
 #include "codec/crc32c.h"
 
@@ -201,32 +203,95 @@ static int copy_shards(struct wr_tier *t, const struct wr_manifest *m,
 }
 
 /* One copy of a step, to the folder beside and from there to its name. */
-static int export_copy(weir_ckpt *c, struct wr_tier *t, uint64_t step,
-                       struct exit_way *w, weir_err *err)
+static int export_copy(weir_ckpt *c, struct wr_tier *t,
+                       const struct wr_manifest *m, struct exit_way *w,
+                       weir_err *err)
 {
     struct wr_export_meter meter = {c->cfg.progress, c->cfg.progress_arg};
-    struct wr_storage_ops const *ops = w->store->ops;
-    struct wr_manifest m;
-    struct part part = {.meter = &meter};
-    int r = wr_tier_manifest(t, step, &m, err);
+    const struct wr_storage_ops *ops = w->store->ops;
+    struct part part = {.meter = &meter, .total = wr_manifest_bytes(m)};
+    int r = ops->change(w->store, WR_MKDIR, w->beside, NULL, err);
 
     if (r < 0)
         return r;
-    part.total = wr_manifest_bytes(&m);
-    r = ops->change(w->store, WR_MKDIR, w->beside, NULL, err);
-    if (r == 0) {
-        r = copy_shards(t, &m, w, &(struct wr_meter){on_part, &part}, err);
-        if (r == 0)
-            r = write_manifest(w, &m, err);
-        if (r == 0)
-            r = ops->change(w->store, WR_SYNC_DIR, w->beside, NULL, err);
-        if (r == 0)
-            r = ops->change(w->store, WR_RENAME_NEW, w->beside, w->name, err);
-        if (r < 0)
-            remove_beside(w);
-        else
-            r = ops->change(w->store, WR_SYNC_DIR, "", NULL, err);
+    r = copy_shards(t, m, w, &(struct wr_meter){on_part, &part}, err);
+    if (r == 0)
+        r = write_manifest(w, m, err);
+    if (r == 0)
+        r = ops->change(w->store, WR_SYNC_DIR, w->beside, NULL, err);
+    if (r == 0)
+        r = ops->change(w->store, WR_RENAME_NEW, w->beside, w->name, err);
+    if (r < 0)
+        remove_beside(w);
+    else
+        r = ops->change(w->store, WR_SYNC_DIR, "", NULL, err);
+    return r;
+}
+
+/* What another copy may do better. */
+static bool is_of_copy(int r)
+{
+    return r == WEIR_EDAMAGED || r == WEIR_EIO || r == WEIR_ENOENT ||
+           r == WEIR_ECHANGED;
+}
+
+static int tell_found(weir_ckpt *c, const struct wr_candidates *k,
+                      struct wr_tier *t, struct wr_manifest *m,
+                      weir_ckpt_found **ret, weir_err *err)
+{
+    struct wr_part part = {0};
+    int r = wr_part_open(&part, t, m, &c->cfg, err);
+
+    if (r == 0 && wr_found_new(m, &part, k->passed, k->passed_len, ret) < 0)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    wr_part_done(&part);
+    return r;
+}
+
+/* Copy after copy, until one is good. */
+static int try_copies(weir_ckpt *c, struct wr_candidates *k,
+                      struct exit_way *w, weir_ckpt_found **ret, weir_err *err)
+{
+    struct wr_candidate n;
+    struct wr_manifest m;
+    int r;
+
+    while ((r = wr_candidates_next(k, &n, &m, err)) == 1) {
+        struct wr_tier *t = wr_ckpt_tier(c, n.tier);
+        weir_err why;
+        int q = export_copy(c, t, &m, w, &why);
+
+        if (q == 0 && ret)
+            q = tell_found(c, k, t, &m, ret, &why);
+        if (q < 0 && is_of_copy(q))
+            r = wr_candidates_pass(k, m.id, &why, err);
+        wr_manifest_done(&m);
+        if (q == 0)
+            return 1;
+        if (!is_of_copy(q) && err)
+            *err = why;
+        if (!is_of_copy(q) || r < 0)
+            return is_of_copy(q) ? r : q;
     }
-    wr_manifest_done(&m);
+    return r;
+}
+
+int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
+                     weir_ckpt_found **ret, weir_err *err)
+{
+    struct wr_candidates k = {0};
+    struct exit_way w = {0};
+    int r = wr_ckpt_take_trouble(c, err);
+
+    if (r == 0 && c->cfg.world > 1)
+        r = wr_fail(err, WEIR_ENOTSUP, "one process alone copies a step out");
+    if (r == 0)
+        r = open_way(to, &w, err);
+    if (r == 0)
+        r = wr_candidates_init(&k, c, step, err);
+    if (r == 0)
+        r = try_copies(c, &k, &w, ret, err);
+    wr_candidates_done(&k);
+    close_way(&w);
     return r;
 }
