@@ -251,7 +251,8 @@ WEIR_API int weir_ckpt_verify(weir_ckpt *c, uint64_t step,
 /* Drains all that is there now, in this call (role DRAIN or SAVE). */
 WEIR_API int weir_ckpt_drain(weir_ckpt *c, weir_err *err);
 
-/* A pinned step stays until it is unpinned (on = 0). */
+/* A pinned step stays until it is unpinned (on = 0). Any role: a pin is a file
+ * of its own, and may be set while another process saves. */
 WEIR_API int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err);
 
 typedef struct weir_ckpt_prune_plan {

@@ -249,8 +249,8 @@ static int tell_found(weir_ckpt *c, const struct wr_candidates *k,
 }
 
 /* Copy after copy, until one is good. */
-static int try_copies(weir_ckpt *c, struct wr_candidates *k,
-                      struct exit_way *w, weir_ckpt_found **ret, weir_err *err)
+static int try_copies(weir_ckpt *c, struct wr_candidates *k, struct exit_way *w,
+                      weir_ckpt_found **ret, weir_err *err)
 {
     struct wr_candidate n;
     struct wr_manifest m;

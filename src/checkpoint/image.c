@@ -17,7 +17,6 @@
 #include "checkpoint/dtype.h"
 #include "checkpoint/manifest.h"
 
-#define CRC_KEY     "weir.crc32c"
 #define PAGE        ((uint64_t)4096)
 #define MEMORY_STEP ((uint64_t)2 << 20) /* from here on memory is mapped */
 #define TOUCH_PIECE ((uint64_t)16 << 20)
@@ -33,7 +32,7 @@ struct wr_image {
 
     struct wr_st_head head; /* owned */
     size_t *order;          /* owned: planned tensor -> the caller's */
-    char *crc_text;         /* borrowed from head: value of CRC_KEY */
+    char *crc_text;         /* borrowed from head: value of WR_IMAGE_CRC_KEY */
     bool planned;
 
     /* The fill that is going on. */
@@ -207,14 +206,14 @@ static weir_pair *with_crc_place(const weir_pair *metadata, size_t count,
     zeros[8 * chunks] = '\0';
     if (count)
         memcpy(pairs, metadata, count * sizeof(*pairs));
-    pairs[count] = (weir_pair){CRC_KEY, zeros};
+    pairs[count] = (weir_pair){WR_IMAGE_CRC_KEY, zeros};
     return pairs;
 }
 
 static char *find_crc_place(const struct wr_st_head *h)
 {
     for (size_t i = 0; i < h->metadata_count; i++)
-        if (strcmp(h->metadata[i].key, CRC_KEY) == 0)
+        if (strcmp(h->metadata[i].key, WR_IMAGE_CRC_KEY) == 0)
             return h->metadata[i].value;
     return NULL;
 }

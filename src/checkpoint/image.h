@@ -17,6 +17,9 @@
 
 #include "checkpoint/safetensors.h"
 
+/* Metadata: the checksums of the chunks, 8 digits each. */
+#define WR_IMAGE_CRC_KEY "weir.crc32c"
+
 struct wr_image;
 
 /* Threads that copy; 0: one per core. They are started once and sleep. */

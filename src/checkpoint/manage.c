@@ -410,11 +410,14 @@ int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
     far = c->far && wr_tier_has(c->far, step);
     if (!near && !far)
         return wr_fail(err, WEIR_ENOENT, "there is no step %" PRIu64, step);
-    if (!is_writer(wr_ckpt_last(c)) || (near && !is_writer(c->near)))
-        return wr_fail(err, WEIR_ESTATE,
-                       "pinning needs a store that was opened to manage it, or "
-                       "to save and drain");
-    return on ? set_pin(c, step, near, err) : drop_pin(c, step, near, err);
+    r = on ? set_pin(c, step, near, err) : drop_pin(c, step, near, err);
+    /* Another process, whose tier it is, may have taken the step away. */
+    if (r == 0 && on && !wr_tier_has(c->near, step) &&
+        !(c->far && wr_tier_has(c->far, step))) {
+        drop_pin(c, step, near, NULL);
+        r = wr_fail(err, WEIR_ENOENT, "step %" PRIu64 " was taken away", step);
+    }
+    return r;
 }
 
 /* --- verifying --- */

@@ -70,7 +70,7 @@ static int photos_make(const struct wr_gen_job *job, uint64_t unit,
     if (r < 0)
         return r;
     wr_gen_picture_path(&run->cfg, unit, path);
-    r = wr_target_write(run->target, path, bytes, len, err);
+    r = wr_gen_target_write(run->target, path, bytes, len, err);
     if (r < 0)
         return r;
     run->files++;

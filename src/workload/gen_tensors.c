@@ -256,7 +256,7 @@ static int write_file(const struct wr_gen_job *job, const char *path,
         r = wr_tensor_npy_header(&cfg->shape, range.count, &head, err);
     if (r < 0)
         return r;
-    r = wr_target_create(job->run->target, path, &o, err);
+    r = wr_gen_target_create(job->run->target, path, &o, err);
     if (r < 0)
         goto out;
     r = o->ops->write(o, head.bytes, head.len, 0, err);
@@ -283,7 +283,7 @@ static int write_labels(const struct wr_gen_job *job, const char *path,
 
     if (r < 0)
         return r;
-    r = wr_target_write(job->run->target, path, file.bytes, file.len, err);
+    r = wr_gen_target_write(job->run->target, path, file.bytes, file.len, err);
     free(file.bytes);
     job->run->bytes += file.len;
     job->run->files++;

@@ -233,7 +233,7 @@ static int make_folders(struct wr_gen_run *run, weir_err *err)
 
     for (uint64_t c = 0; r == 0 && run->kind->pictures && c < classes; c++) {
         snprintf(path, sizeof(path), "class_%04" PRIu64, c);
-        r = wr_target_mkdir(run->target, path, err);
+        r = wr_gen_target_mkdir(run->target, path, err);
     }
     return r;
 }
@@ -252,7 +252,7 @@ static int fill_target(struct wr_gen_run *run, struct wr_hist *ret_sizes,
     run->kind->end(run);
     if (r < 0)
         return r;
-    return wr_target_commit(run->target, err);
+    return wr_gen_target_commit(run->target, err);
 }
 
 int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
@@ -268,13 +268,13 @@ int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
     if (cfg->list)
         r = wr_gen_list_check(cfg, err);
     if (r == 0)
-        r = wr_target_open(&run.target, cfg->target, cfg->force, err);
+        r = wr_gen_target_open(&run.target, cfg->target, cfg->force, err);
     if (r < 0)
         return r;
     r = fill_target(&run, &sizes, err);
     if (r == 0 && cfg->list)
         r = wr_gen_list_write(&run, err);
-    wr_target_close(run.target);
+    wr_gen_target_close(run.target);
     if (r < 0)
         return r;
     *ret = (struct wr_gen_result){

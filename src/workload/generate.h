@@ -54,7 +54,7 @@ struct wr_gen_result {
 struct wr_gen_run {
     struct wr_gen_config cfg;       /* defaults filled in */
     const struct wr_gen_kind *kind; /* borrowed, static */
-    struct wr_target *target;       /* owned */
+    struct wr_gen_target *target;   /* owned */
     void *shared;                   /* owned: what the kind's begin made */
     uint64_t units;                 /* pieces of work */
     _Atomic uint64_t next_unit;     /* the next one to take */

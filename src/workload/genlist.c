@@ -92,7 +92,7 @@ static void name_root(const struct wr_gen_run *run, const struct out *o,
     char here[PATH_MAX], full[PATH_MAX], target[PATH_MAX];
     size_t n;
 
-    if (!wr_target_local_path(run->target, target, sizeof(target))) {
+    if (!wr_gen_target_local_path(run->target, target, sizeof(target))) {
         snprintf(root, PATH_MAX, "%s", run->cfg.target);
         return;
     }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-struct wr_target {
+struct wr_gen_target {
     struct wr_store *store; /* owned: the parent folder */
     char *name;             /* owned: of the folder to be */
     char *stage;            /* owned: ".NAME.part" */
@@ -99,7 +99,8 @@ static int remove_tree(struct wr_store *st, const char *path, weir_err *err)
 }
 
 /* Whether `path`, which a killed run may have left, holds nothing else. */
-static int check_leftover(struct wr_target *t, const char *path, weir_err *err)
+static int check_leftover(struct wr_gen_target *t, const char *path,
+                          weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
     struct walk w = {
@@ -124,7 +125,7 @@ static int check_leftover(struct wr_target *t, const char *path, weir_err *err)
 }
 
 /* What cannot be replaced by a rename is found out before the work. */
-static int check_replaceable(struct wr_target *t, const struct wr_stat *is,
+static int check_replaceable(struct wr_gen_target *t, const struct wr_stat *is,
                              const char *url, weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
@@ -149,7 +150,7 @@ static int check_replaceable(struct wr_target *t, const struct wr_stat *is,
     return 0;
 }
 
-static int check_target(struct wr_target *t, const char *url, bool force,
+static int check_target(struct wr_gen_target *t, const char *url, bool force,
                         weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
@@ -180,7 +181,7 @@ static int check_target(struct wr_target *t, const char *url, bool force,
     return r < 0 ? r : check_leftover(t, t->old, err);
 }
 
-static int make_stage(struct wr_target *t, bool force, weir_err *err)
+static int make_stage(struct wr_gen_target *t, bool force, weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
     weir_err why;
@@ -205,7 +206,7 @@ static int make_stage(struct wr_target *t, bool force, weir_err *err)
     return r;
 }
 
-static int open_parent(struct wr_target *t, const char *url, weir_err *err)
+static int open_parent(struct wr_gen_target *t, const char *url, weir_err *err)
 {
     char *parent = NULL, *leaf = NULL;
     int r = wr_url_split(url, &parent, &t->name, err);
@@ -222,10 +223,10 @@ static int open_parent(struct wr_target *t, const char *url, weir_err *err)
     return r;
 }
 
-int wr_target_open(struct wr_target **ret, const char *url, bool force,
-                   weir_err *err)
+int wr_gen_target_open(struct wr_gen_target **ret, const char *url, bool force,
+                       weir_err *err)
 {
-    struct wr_target *t = calloc(1, sizeof(*t));
+    struct wr_gen_target *t = calloc(1, sizeof(*t));
     int r;
 
     if (!t)
@@ -247,12 +248,12 @@ int wr_target_open(struct wr_target **ret, const char *url, bool force,
     *ret = t;
     t = NULL;
 out:
-    wr_target_close(t);
+    wr_gen_target_close(t);
     return r;
 }
 
-static int stage_path(const struct wr_target *t, const char *path, char *buf,
-                      weir_err *err)
+static int stage_path(const struct wr_gen_target *t, const char *path,
+                      char *buf, weir_err *err)
 {
     int n = snprintf(buf, PATH_MAX, "%s/%s", t->stage, path);
 
@@ -261,7 +262,8 @@ static int stage_path(const struct wr_target *t, const char *path, char *buf,
     return 0;
 }
 
-int wr_target_mkdir(struct wr_target *t, const char *path, weir_err *err)
+int wr_gen_target_mkdir(struct wr_gen_target *t, const char *path,
+                        weir_err *err)
 {
     char full[PATH_MAX];
     int r = stage_path(t, path, full, err);
@@ -271,8 +273,8 @@ int wr_target_mkdir(struct wr_target *t, const char *path, weir_err *err)
     return t->store->ops->change(t->store, WR_MKDIR, full, NULL, err);
 }
 
-int wr_target_create(struct wr_target *t, const char *path,
-                     struct wr_object **ret, weir_err *err)
+int wr_gen_target_create(struct wr_gen_target *t, const char *path,
+                         struct wr_object **ret, weir_err *err)
 {
     char full[PATH_MAX];
     int r = stage_path(t, path, full, err);
@@ -282,11 +284,11 @@ int wr_target_create(struct wr_target *t, const char *path,
     return t->store->ops->object_open(t->store, full, WR_OPEN_CREATE, ret, err);
 }
 
-int wr_target_write(struct wr_target *t, const char *path, const void *bytes,
-                    size_t len, weir_err *err)
+int wr_gen_target_write(struct wr_gen_target *t, const char *path,
+                        const void *bytes, size_t len, weir_err *err)
 {
     struct wr_object *o;
-    int r = wr_target_create(t, path, &o, err);
+    int r = wr_gen_target_create(t, path, &o, err);
 
     if (r < 0)
         return r;
@@ -298,7 +300,7 @@ int wr_target_write(struct wr_target *t, const char *path, const void *bytes,
     return o->ops->close(o, /* sync= */ false, err);
 }
 
-int wr_target_commit(struct wr_target *t, weir_err *err)
+int wr_gen_target_commit(struct wr_gen_target *t, weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
     int r;
@@ -325,7 +327,7 @@ int wr_target_commit(struct wr_target *t, weir_err *err)
     return t->replace ? remove_tree(t->store, t->old, err) : 0;
 }
 
-void wr_target_close(struct wr_target *t)
+void wr_gen_target_close(struct wr_gen_target *t)
 {
     if (!t)
         return;
@@ -338,7 +340,8 @@ void wr_target_close(struct wr_target *t)
     free(t);
 }
 
-bool wr_target_local_path(const struct wr_target *t, char *buf, size_t cap)
+bool wr_gen_target_local_path(const struct wr_gen_target *t, char *buf,
+                              size_t cap)
 {
     char path[PATH_MAX], full[PATH_MAX];
     int n;

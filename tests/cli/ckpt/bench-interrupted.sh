@@ -1,13 +1,18 @@
 # Ctrl-C in the middle of a slow bench leaves nothing.
 mkdir d
-weir ckpt bench d --like alexnet --moments 0 --ways slow --saves 50 >out 2>err &
-p=$!
-n=0
-until [ -d d/weir-ckpt-bench-slow ] || [ $n -gt 200 ]; do
-    sleep 0.1
-    n=$((n + 1))
+weir ckpt bench d --moments 0 --ways slow --saves 50 >out 2>err &
+pid=$!
+until [ -s out ]; do # a signal before is ignored, as the shell wants it
+    kill -0 "$pid"
+    sleep 0.02
 done
-kill -INT $p
-wait $p && exit 9
+until [ -d d/weir-ckpt-bench-slow ]; do
+    kill -0 "$pid"
+    sleep 0.02
+done
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+[ "$code" = 130 ]
 ls -A d
 cat err

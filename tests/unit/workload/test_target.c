@@ -10,10 +10,10 @@
 #include "workload/target.h"
 
 static void open_ok(struct scratch *s, const char *name, bool force,
-                    struct wr_target **ret)
+                    struct wr_gen_target **ret)
 {
     weir_err err = {0};
-    int r = wr_target_open(ret, scratch_at(s, name), force, &err);
+    int r = wr_gen_target_open(ret, scratch_at(s, name), force, &err);
 
     if (r < 0)
         print_error("%s\n", err.msg);
@@ -23,10 +23,10 @@ static void open_ok(struct scratch *s, const char *name, bool force,
 static void open_fails(struct scratch *s, const char *name, bool force,
                        int code, const char *why)
 {
-    struct wr_target *t = NULL;
+    struct wr_gen_target *t = NULL;
     weir_err err = {0};
 
-    assert_int_equal(wr_target_open(&t, scratch_at(s, name), force, &err),
+    assert_int_equal(wr_gen_target_open(&t, scratch_at(s, name), force, &err),
                      code);
     assert_null(t);
     if (!strstr(err.msg, why))
@@ -37,17 +37,18 @@ static void open_fails(struct scratch *s, const char *name, bool force,
 static void test_commit(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
     char path[PATH_MAX];
 
     open_ok(s, "d", false, &t);
-    assert_int_equal(wr_target_mkdir(t, "class_0000", NULL), 0);
-    assert_int_equal(wr_target_write(t, "class_0000/a.jpg", "xyz", 3, NULL), 0);
+    assert_int_equal(wr_gen_target_mkdir(t, "class_0000", NULL), 0);
+    assert_int_equal(wr_gen_target_write(t, "class_0000/a.jpg", "xyz", 3, NULL),
+                     0);
     assert_false(scratch_has(s, "d"));
-    assert_int_equal(wr_target_commit(t, NULL), 0);
-    assert_true(wr_target_local_path(t, path, sizeof(path)));
+    assert_int_equal(wr_gen_target_commit(t, NULL), 0);
+    assert_true(wr_gen_target_local_path(t, path, sizeof(path)));
     assert_int_equal(path[0], '/');
-    wr_target_close(t);
+    wr_gen_target_close(t);
     assert_true(scratch_has(s, "d/class_0000/a.jpg"));
     assert_int_equal(scratch_entries(s, ""), 1);
 }
@@ -55,27 +56,28 @@ static void test_commit(void **state)
 static void test_discard(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
 
     open_ok(s, "d/", false, &t);
-    assert_int_equal(wr_target_mkdir(t, "class_0000", NULL), 0);
-    assert_int_equal(wr_target_write(t, "class_0000/a.jpg", "xyz", 3, NULL), 0);
-    assert_int_equal(wr_target_write(t, "part-0.wt", "xyz", 3, NULL), 0);
+    assert_int_equal(wr_gen_target_mkdir(t, "class_0000", NULL), 0);
+    assert_int_equal(wr_gen_target_write(t, "class_0000/a.jpg", "xyz", 3, NULL),
+                     0);
+    assert_int_equal(wr_gen_target_write(t, "part-0.wt", "xyz", 3, NULL), 0);
     assert_int_equal(scratch_entries(s, ""), 1);
-    wr_target_close(t);
+    wr_gen_target_close(t);
     assert_int_equal(scratch_entries(s, ""), 0);
 }
 
 static void test_empty_target(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
 
     mkdir(scratch_at(s, "d"), 0777);
     open_ok(s, "d", false, &t);
-    assert_int_equal(wr_target_write(t, "a.wt", "x", 1, NULL), 0);
-    assert_int_equal(wr_target_commit(t, NULL), 0);
-    wr_target_close(t);
+    assert_int_equal(wr_gen_target_write(t, "a.wt", "x", 1, NULL), 0);
+    assert_int_equal(wr_gen_target_commit(t, NULL), 0);
+    wr_gen_target_close(t);
     assert_true(scratch_has(s, "d/a.wt"));
 }
 
@@ -100,16 +102,17 @@ static void test_refused(void **state)
 static void test_force(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
 
     mkdir(scratch_at(s, "d"), 0777);
     mkdir(scratch_at(s, "d/class_0001"), 0777);
     scratch_put(s, "d/class_0001/0001_000000.jpg", "old");
     open_ok(s, "d", true, &t);
-    assert_int_equal(wr_target_write(t, "part-00000.wt", "new", 3, NULL), 0);
+    assert_int_equal(wr_gen_target_write(t, "part-00000.wt", "new", 3, NULL),
+                     0);
     assert_true(scratch_has(s, "d/class_0001/0001_000000.jpg"));
-    assert_int_equal(wr_target_commit(t, NULL), 0);
-    wr_target_close(t);
+    assert_int_equal(wr_gen_target_commit(t, NULL), 0);
+    wr_gen_target_close(t);
     assert_false(scratch_has(s, "d/class_0001"));
     assert_true(scratch_has(s, "d/part-00000.wt"));
     assert_int_equal(scratch_entries(s, ""), 1);
@@ -161,7 +164,7 @@ static void test_foreign_leftovers(void **state)
 static void test_foreign_at_commit(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
     weir_err err;
 
     mkdir(scratch_at(s, "d"), 0777);
@@ -169,8 +172,8 @@ static void test_foreign_at_commit(void **state)
     open_ok(s, "d", true, &t);
     mkdir(scratch_at(s, ".d.old"), 0777);
     scratch_put(s, ".d.old/notes.txt", "precious");
-    assert_int_equal(wr_target_commit(t, &err), WEIR_EEXIST);
-    wr_target_close(t);
+    assert_int_equal(wr_gen_target_commit(t, &err), WEIR_EEXIST);
+    wr_gen_target_close(t);
     assert_true(scratch_has(s, ".d.old/notes.txt"));
     assert_true(scratch_has(s, "d/part-00000.wt"));
     assert_int_equal(scratch_entries(s, ""), 2);
@@ -180,15 +183,15 @@ static void test_foreign_at_commit(void **state)
 static void test_link_inside(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
 
     mkdir(scratch_at(s, "other"), 0777);
     scratch_put(s, "other/0001_000000.jpg", "precious");
     mkdir(scratch_at(s, "d"), 0777);
     assert_int_equal(symlink("../other", scratch_at(s, "d/class_0001")), 0);
     open_ok(s, "d", true, &t);
-    assert_int_equal(wr_target_commit(t, NULL), 0);
-    wr_target_close(t);
+    assert_int_equal(wr_gen_target_commit(t, NULL), 0);
+    wr_gen_target_close(t);
     assert_true(scratch_has(s, "other/0001_000000.jpg"));
     assert_int_equal(scratch_entries(s, "d"), 0);
 }
@@ -196,15 +199,15 @@ static void test_link_inside(void **state)
 static void test_leftover(void **state)
 {
     struct scratch *s = *state;
-    struct wr_target *t;
+    struct wr_gen_target *t;
 
     mkdir(scratch_at(s, ".d.part"), 0777);
     scratch_put(s, ".d.part/part-00000.wt", "half");
     open_fails(s, "d", false, WEIR_EEXIST, "killed");
     assert_true(scratch_has(s, ".d.part/part-00000.wt"));
     open_ok(s, "d", true, &t);
-    assert_int_equal(wr_target_commit(t, NULL), 0);
-    wr_target_close(t);
+    assert_int_equal(wr_gen_target_commit(t, NULL), 0);
+    wr_gen_target_close(t);
     assert_int_equal(scratch_entries(s, "d"), 0);
     assert_int_equal(scratch_entries(s, ""), 1);
 }
