@@ -26,6 +26,7 @@ const struct lax_variant lax_variants[] = {
 struct lax_table {
     struct wr_object_ops ops; /* first: found from an object */
     const struct wr_object_ops *inner;
+    unsigned flags;
     struct lax_table *next; /* owned */
 };
 
@@ -59,18 +60,21 @@ static const char *mapped(const struct lax_store *ls, const char *path,
 
 static int lax_sync(struct wr_object *o, weir_err *err)
 {
-    (void)o;
-    (void)err;
-    return 0;
+    const struct lax_table *t = (const struct lax_table *)o->ops;
+
+    if (t->flags & LAX_NO_FSYNC || t->inner->sync(o, NULL) == 0)
+        return 0;
+    return t->inner->sync(o, err);
 }
 
 static int lax_object_close(struct wr_object *o, bool sync, weir_err *err)
 {
     const struct lax_table *t = (const struct lax_table *)o->ops;
+    int r = sync ? lax_sync(o, err) : 0, r2;
 
-    (void)sync;
     o->ops = t->inner;
-    return o->ops->close(o, /* sync= */ false, err);
+    r2 = o->ops->close(o, /* sync= */ false, r < 0 ? NULL : err);
+    return r < 0 ? r : r2;
 }
 
 static const struct wr_object_ops *table_for(struct lax_store *ls,
@@ -88,6 +92,7 @@ static const struct wr_object_ops *table_for(struct lax_store *ls,
     t->ops.sync = lax_sync;
     t->ops.close = lax_object_close;
     t->inner = inner;
+    t->flags = ls->flags;
     t->next = ls->tables;
     while (!atomic_compare_exchange_weak(&ls->tables, &t->next, t))
         continue;
@@ -107,7 +112,7 @@ static int lax_object_open(struct wr_store *st, const char *path,
                                     err);
     if (r < 0)
         return r;
-    if (ls->flags & LAX_NO_FSYNC && mode != WR_OPEN_READ)
+    if (ls->flags & (LAX_NO_FSYNC | LAX_RETRY_SYNC) && mode != WR_OPEN_READ)
         o->ops = table_for(ls, o->ops);
     *ret = o;
     return 0;

@@ -15,6 +15,8 @@ enum lax_flags {
     LAX_NO_ROOTSYNC = 4,   /* the store's own folder is not synced */
     LAX_NO_TMPDIRSYNC = 8, /* .tmp-* folders are not synced */
     LAX_NO_RENAME = 16,    /* steps are written where they will be seen */
+    LAX_RETRY_SYNC = 32,   /* a sync that fails is tried again; for media
+                              whose syncs fail */
 };
 
 struct lax_variant {
@@ -22,7 +24,7 @@ struct lax_variant {
     unsigned flags;
 };
 
-/* All of them, one flag each; the last one has no name. */
+/* Those that any medium shows, one flag each; the last one has no name. */
 extern const struct lax_variant lax_variants[];
 
 /* Takes `inner`, which may be of any backend that opens objects for writing. */

@@ -101,6 +101,14 @@ bool scn_newest(const struct scn_ledger *l, enum weir_level level,
     return any;
 }
 
+bool scn_must_stay(const struct scn_ledger *l, const struct scn_save *s,
+                   enum weir_level level)
+{
+    bool multiple = l->keep_every && s->step % l->keep_every == 0;
+
+    return is_due(s, level) && (s->pinned || multiple);
+}
+
 unsigned scn_at_least(const struct scn_ledger *l, enum weir_level level)
 {
     unsigned due = 0;

@@ -41,6 +41,7 @@ struct scn_save {
 
 struct scn_ledger {
     unsigned keep_last; /* of the workload */
+    uint64_t keep_every;
     struct scn_save saves[SCN_SAVES];
     size_t count;
 };
@@ -53,6 +54,9 @@ const struct scn_save *scn_find(const struct scn_ledger *l, uint64_t step,
 /* The newest step that must be there where `level` was promised; false: none. */
 bool scn_newest(const struct scn_ledger *l, enum weir_level level,
                 uint64_t *ret_step);
+/* Whether this very one must be there: pinned, or a multiple. */
+bool scn_must_stay(const struct scn_ledger *l, const struct scn_save *s,
+                   enum weir_level level);
 /* How many steps must be there at least. */
 unsigned scn_at_least(const struct scn_ledger *l, enum weir_level level);
 

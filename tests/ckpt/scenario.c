@@ -52,10 +52,12 @@ static const struct scn_action single[] = {
 /* Two tiers, drained by another store when the script says so. */
 static const struct scn_action relay[] = {
     {OPEN, 0, 0},     {SAVE, 10, FAST}, {DRAIN, 0, 0},    {SAVE, 20, FAST},
-    {SAVE, 30, FAST}, {DRAIN, 0, 0},    {SAVE, 40, FAST}, {PIN, 30, 0},
-    {DRAIN, 0, 0},    {SAVE, 50, FAST}, {RESTORE, 50, 0}, {DRAIN, 0, 0},
-    {CLOSE, 0, 0},    {OPEN, 0, 0},     {RESTORE, 50, 0}, {SAVE, 60, FAST},
-    {DRAIN, 0, 0},    {SAVE, 70, FAST}, {CLOSE, 0, 0},    {DRAIN, 0, 0},
+    {SAVE, 30, FAST}, {DRAIN, 0, 0},    {SAVE, 40, FAST}, {CLOSE, 0, 0},
+    {PIN, 30, 0},     {DRAIN, 0, 0},    {OPEN, 0, 0},     {SAVE, 50, FAST},
+    {RESTORE, 50, 0}, {DRAIN, 0, 0},    {SAVE, 60, FAST}, {DRAIN, 0, 0},
+    {SAVE, 70, FAST}, {CLOSE, 0, 0},    {BACK, 50, 0},    {UNPIN, 30, 0},
+    {OPEN, 0, 0},     {RESTORE, 50, 0}, {SAVE, 60, FAST}, {DRAIN, 0, 0},
+    {SAVE, 70, FAST}, {CLOSE, 0, 0},    {DRAIN, 0, 0},    {PRUNE, 1, 0},
     {END, 0, 0},
 };
 
@@ -72,7 +74,7 @@ static const struct scn_action burst[] = {
 const struct scenario scn_all[] = {
     {"single", false, false, 2, 0, single},
     {"relay", true, false, 2, 0, relay},
-    {"burst", true, true, 2, 0, burst},
+    {"burst", true, true, 2, 20, burst},
     {NULL, false, false, 0, 0, NULL},
 };
 
@@ -214,6 +216,7 @@ struct run {
     weir_ckpt *c;
     struct scn_ledger done; /* told so far */
     uint64_t salt;
+    bool managed; /* `c` is open for one action */
 };
 
 static void report(struct run *r, const struct scn_event *e)
@@ -290,6 +293,18 @@ static int restore(struct run *r, uint64_t step, weir_err *err)
     return e < 0 ? e : 0;
 }
 
+/* Between CLOSE and OPEN another one manages the store. */
+static int manager_open(struct run *r, weir_err *err)
+{
+    r->managed = !r->c;
+    return r->managed ? open_store(r, WEIR_CKPT_MANAGE, &r->c, err) : 0;
+}
+
+static int manager_close(struct run *r, weir_err *err)
+{
+    return r->managed ? weir_ckpt_close(&r->c, err) : 0;
+}
+
 static int prune(struct run *r, const struct scn_action *a, weir_err *err)
 {
     weir_ckpt_prune_plan plan = {.keep_last = r->s->keep_last,
@@ -305,7 +320,12 @@ static int prune(struct run *r, const struct scn_action *a, weir_err *err)
         plan.spare = 1;
     }
     report(r, &e);
+    got = manager_open(r, err);
+    if (got < 0)
+        return got;
     got = weir_ckpt_prune(r->c, &plan, err);
+    if (got == 0)
+        got = manager_close(r, err);
     if (got == 0 && a->act == BACK) {
         e.what = SCN_BACK_DONE;
         report(r, &e);
@@ -322,7 +342,12 @@ static int pin(struct run *r, const struct scn_action *a, weir_err *err)
         e.what = SCN_UNPINNED;
         report(r, &e);
     }
+    got = manager_open(r, err);
+    if (got < 0)
+        return got;
     got = weir_ckpt_pin(r->c, a->step, a->act == PIN, err);
+    if (got == 0)
+        got = manager_close(r, err);
     if (got == 0 && a->act == PIN)
         report(r, &e);
     return got;

@@ -23,6 +23,7 @@ struct sim_crash {
 struct sync_state {
     struct sim_crash *x;
     bool *to_done, *from_done; /* owned, per operation */
+    bool *doomed;              /* owned, per operation */
 };
 
 static void mark(struct sync_state *s, size_t k, size_t t);
@@ -64,8 +65,11 @@ static void sync_one(struct sync_state *s, size_t k, const struct sim_op *sync,
     switch (op->what) {
     case SIM_WRITE:
     case SIM_SIZE:
-        if (sync->what == SIM_SYNC_FILE && op->node == sync->node)
+        if (sync->what == SIM_SYNC_FILE && op->node == sync->node &&
+            !s->doomed[k])
             mark(s, k, t);
+        s->doomed[k] |= sync->what == SIM_SYNC_BAD && op->node == sync->node &&
+                        op->what == SIM_WRITE;
         break;
     case SIM_PLACE:
     case SIM_GONE:
@@ -79,22 +83,31 @@ static void sync_one(struct sync_state *s, size_t k, const struct sim_op *sync,
         break;
     case SIM_SYNC_FILE:
     case SIM_SYNC_DIR:
+    case SIM_SYNC_BAD:
         break;
     }
+}
+
+static bool is_sync(const struct sim_op *op)
+{
+    return op->what == SIM_SYNC_FILE || op->what == SIM_SYNC_DIR ||
+           op->what == SIM_SYNC_BAD;
 }
 
 static void find_safe(struct sim_crash *x)
 {
     const struct sim_disk *d = x->disk;
-    struct sync_state s = {x, sim_alloc(d->count, sizeof(bool)),
-                           sim_alloc(d->count, sizeof(bool))};
+    struct sync_state s = {.x = x,
+                           .to_done = sim_alloc(d->count, sizeof(bool)),
+                           .from_done = sim_alloc(d->count, sizeof(bool)),
+                           .doomed = sim_alloc(d->count, sizeof(bool))};
 
     for (size_t k = 0; k < d->count; k++)
         x->safe_at[k] = SIZE_MAX;
     for (size_t k = 0; k < d->count; k++) {
         const struct sim_op *op = &d->ops[k];
 
-        if (op->what != SIM_SYNC_FILE && op->what != SIM_SYNC_DIR)
+        if (!is_sync(op))
             continue;
         x->safe_at[k] = k + 1;
         for (size_t i = 0; i < k; i++)
@@ -103,6 +116,7 @@ static void find_safe(struct sim_crash *x)
     }
     free(s.to_done);
     free(s.from_done);
+    free(s.doomed);
 }
 
 struct sim_crash *sim_crash_new(const struct sim_disk *d)
@@ -208,6 +222,44 @@ struct sim_disk *sim_crash_make(const struct sim_crash *x, const bool *keep,
     return sim_disk_of(&fs);
 }
 
+/* --- printing --- */
+
+static const char *fate(const struct sim_cut *c, size_t k)
+{
+    const struct sim_crash *x = c->x;
+
+    if (is_sync(&x->disk->ops[k]))
+        return "";
+    for (size_t i = 0; i < x->pending_count; i++)
+        if (x->pending[i] == k)
+            return c->keep[i] ? "kept" : "lost";
+    return "safe";
+}
+
+void sim_cut_print(const struct sim_cut *cut, size_t last, FILE *to)
+{
+    static const char *const words[] = {
+        [SIM_WRITE] = "write",         [SIM_SIZE] = "size",
+        [SIM_PLACE] = "place",         [SIM_GONE] = "gone",
+        [SIM_SYNC_FILE] = "sync file", [SIM_SYNC_DIR] = "sync folder",
+        [SIM_SYNC_BAD] = "sync fails",
+    };
+
+    for (size_t k = cut->at > last ? cut->at - last : 0; k < cut->at; k++) {
+        const struct sim_op *op = &cut->x->disk->ops[k];
+        const struct sim_node *n = &cut->x->disk->fs.nodes[op->node];
+
+        fprintf(to, "  %5zu %-4s %-11s node %u", k, fate(cut, k),
+                words[op->what], op->node);
+        if (op->what == SIM_PLACE || op->what == SIM_GONE)
+            fprintf(to, " folder %u '%s'\n", op->to, op->name);
+        else if (op->what == SIM_WRITE || op->what == SIM_SIZE)
+            fprintf(to, " at %llu (%s)\n", (unsigned long long)op->at, n->name);
+        else
+            fprintf(to, " (%s)\n", n->name);
+    }
+}
+
 /* --- all of them --- */
 
 struct explorer {
@@ -258,6 +310,7 @@ static bool is_fresh(struct explorer *e, uint64_t h)
 static void visit(struct explorer *e, uint64_t garbage)
 {
     const struct sim_checker *c = e->checker;
+    const struct sim_cut cut = {e->x, e->x->at, e->keep};
     struct sim_disk *state;
     uint64_t h;
 
@@ -275,7 +328,7 @@ static void visit(struct explorer *e, uint64_t garbage)
         return;
     }
     e->counts->fresh++;
-    if (!c->check(c->arg, e->x->at, state))
+    if (!c->check(c->arg, &cut, state))
         e->ended = true;
 }
 

@@ -9,9 +9,13 @@
  * by itself; a rename wholly or not at all. Syncing a file does not keep its
  * name, syncing a folder not what its files hold. Sectors that were written,
  * not synced and lost read as what they were before, as zeros, or as garbage
- * when nothing was there. */
+ * when nothing was there. A sync that fails takes what was written before from
+ * the medium for good, as Linux does: programs see it, and the next sync says
+ * that all is well. */
 #ifndef SIMCRASH_H
 #define SIMCRASH_H
+
+#include <stdio.h>
 
 #include "simdisk.h"
 
@@ -42,6 +46,16 @@ struct sim_plan {
     size_t limit;     /* of states in all; 0: none */
 };
 
+/* A moment, and what of it was pending and kept. */
+struct sim_cut {
+    const struct sim_crash *x;
+    size_t at;
+    const bool *keep;
+};
+
+/* The `last` operations before a cut, and what became of them. */
+void sim_cut_print(const struct sim_cut *cut, size_t last, FILE *to);
+
 struct sim_counts {
     size_t points; /* moments of the cut */
     size_t states; /* made */
@@ -54,7 +68,7 @@ struct sim_checker {
      * once for each answer. */
     uint64_t (*expected)(void *arg, size_t at);
     /* Takes the disk. False ends it all. */
-    bool (*check)(void *arg, size_t at, struct sim_disk *state);
+    bool (*check)(void *arg, const struct sim_cut *cut, struct sim_disk *state);
     void *arg;
 };
 

@@ -224,13 +224,17 @@ static int sim_write(struct wr_object *o, const void *buf, size_t len,
 static int sim_sync(struct wr_object *o, weir_err *err)
 {
     struct sim_object *so = to_object(o);
+    struct sim_disk *d = so->disk;
     struct sim_op op = {
         .what = SIM_SYNC_FILE, .kind = WR_KIND_FILE, .node = so->node};
 
-    (void)err;
-    pthread_mutex_lock(&so->disk->lock);
-    record(so->disk, &op);
-    pthread_mutex_unlock(&so->disk->lock);
+    pthread_mutex_lock(&d->lock);
+    if (d->bad_sync && ++d->syncs % d->bad_sync == 0)
+        op.what = SIM_SYNC_BAD;
+    record(d, &op);
+    pthread_mutex_unlock(&d->lock);
+    if (op.what == SIM_SYNC_BAD)
+        return wr_fail_errno(err, EIO, "'%s': cannot sync", so->path);
     return 0;
 }
 
@@ -267,9 +271,10 @@ static int sim_close(struct wr_object *o, bool sync, weir_err *err)
 {
     struct sim_object *so = to_object(o);
     struct sim_node *n;
+    int r = 0;
 
     if (sync)
-        sim_sync(o, err);
+        r = sim_sync(o, err);
     pthread_mutex_lock(&so->disk->lock);
     n = &so->disk->fs.nodes[so->node];
     if (n->locked_by == so)
@@ -277,7 +282,7 @@ static int sim_close(struct wr_object *o, bool sync, weir_err *err)
     pthread_mutex_unlock(&so->disk->lock);
     free(so->path);
     free(so);
-    return 0;
+    return r;
 }
 
 static const struct wr_object_ops object_ops = {

@@ -19,6 +19,8 @@ struct sim_disk {
     struct sim_op *ops;   /* owned: the log */
     size_t count, cap;
     uint64_t free_bytes; /* told by the stores' `space` */
+    unsigned bad_sync;   /* every so many syncs of a file one fails; 0: none */
+    unsigned syncs;
 };
 
 /* `sector`: bytes that are written whole or not at all (512, 4096). */

@@ -198,6 +198,7 @@ void sim_fs_apply(struct sim_fs *fs, const struct sim_op *op)
         break;
     case SIM_SYNC_FILE:
     case SIM_SYNC_DIR:
+    case SIM_SYNC_BAD:
         break;
     }
 }

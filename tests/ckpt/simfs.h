@@ -33,6 +33,7 @@ enum sim_what {
     SIM_GONE,      /* removed from there */
     SIM_SYNC_FILE, /* no change: what was before is on the medium */
     SIM_SYNC_DIR,
+    SIM_SYNC_BAD, /* of a file, failed: what was before never gets there */
 };
 
 struct sim_op {

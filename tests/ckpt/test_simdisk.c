@@ -163,6 +163,28 @@ static void test_torn_overwrite(void **state)
     wr_store_close(st);
 }
 
+static void test_failed_sync(void **state)
+{
+    struct sim_disk *d = *state;
+    struct wr_store *st = sim_store_new(d, STORE);
+    struct wr_object *o = make(st, "a");
+
+    change(st, WR_SYNC_DIR, "", NULL);
+    fill(o, 'x', SECTOR, 0);
+    d->bad_sync = 2;
+    assert_int_equal(o->ops->sync(o, NULL), 0);
+    fill(o, 'y', SECTOR, 0);
+    assert_int_equal(o->ops->sync(o, NULL), WEIR_EIO);
+    assert_int_equal(o->ops->sync(o, NULL), 0);
+    expect(d, 0, 1, "a", "x"); /* for all that the last sync said */
+    d->bad_sync = 0;
+    fill(o, 'z', SECTOR, 0);
+    assert_int_equal(o->ops->sync(o, NULL), 0);
+    expect(d, 0, 1, "a", "z");
+    finish(o, false);
+    wr_store_close(st);
+}
+
 static void test_shrink_and_grow(void **state)
 {
     struct wr_store *st = sim_store_new(*state, STORE);
@@ -372,13 +394,13 @@ static uint64_t same(void *arg, size_t at)
     return 0;
 }
 
-static bool note(void *arg, size_t at, struct sim_disk *left)
+static bool note(void *arg, const struct sim_cut *cut_at, struct sim_disk *left)
 {
     struct wr_store *st = sim_store_new(left, STORE);
     struct seen *s = arg;
     char text[16];
 
-    (void)at;
+    (void)cut_at;
     look(st, "a", text);
     s->what[s->count++] = *text ? *text : 'e';
     wr_store_close(st);
@@ -455,6 +477,7 @@ int main(void)
         RULE(test_name_needs_folder_sync),
         RULE(test_data_need_file_sync),
         RULE(test_torn_overwrite),
+        RULE(test_failed_sync),
         RULE(test_shrink_and_grow),
         RULE(test_rename_is_atomic),
         RULE(test_rename_without_its_making),
