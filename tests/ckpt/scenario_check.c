@@ -151,11 +151,15 @@ static bool check_entry(struct check *k, const weir_ckpt_entry *e)
 {
     weir_ckpt_found *f = NULL;
     bool good = true;
+    int r;
 
     if (e->fast == WEIR_COPY_DAMAGED || e->slow == WEIR_COPY_DAMAGED)
         return fail(k, SCN_TORN, "step %" PRIu64 " is there, damaged: %s",
                     e->step, e->problem);
-    if (weir_ckpt_look(k->c, e->step, &f, &k->err) < 0)
+    r = weir_ckpt_look(k->c, e->step, &f, &k->err);
+    if (r == WEIR_ENOENT) /* retention took it meanwhile */
+        return true;
+    if (r < 0)
         return fail(k, SCN_TORN, "look: %s", k->err.msg);
     if (f && !scn_find(k->l, f->step, salt_of(f)))
         good = fail(k, SCN_TORN,
