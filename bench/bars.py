@@ -4,8 +4,9 @@ import argparse
 import signal
 import sys
 
-from lib import (convert, jpeg, million, monitor, mount, page, prefetch,
-                 probe, reads, records, report, tensors, tiers, tuning)
+from lib import (checkpoint, convert, jpeg, million, monitor, mount, page,
+                 prefetch, probe, reads, records, report, tensors, tiers,
+                 tuning)
 from lib.session import Failure, Session
 
 # A measurement gives one or more rows of the table, in this order.
@@ -24,6 +25,7 @@ MEASUREMENTS = {
     'report': (page.measure, 'the page of fifty records'),
     'monitor': (monitor.measure, 'a long run that is watched'),
     'mount': (mount.measure, 'emulated devices, seen by fio'),
+    'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
 }
 
 

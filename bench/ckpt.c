@@ -13,9 +13,9 @@
  *            by 1 and by 2 threads
  * and once
  *   drain    256 MiB to an emulated hard disk; its own write speed
- * A line of output: NAME SECONDS LIMIT_SECONDS RATIO, medians; the limit is the
- * better of its variants; the ratio is the median of the rounds' ratios. drain
- * has a fifth column: CPU seconds per second. */
+ * Output: a line `bytes N`, then lines NAME SECONDS LIMIT_SECONDS RATIO, medians;
+ * the limit is the better of its variants; the ratio is the median of the
+ * rounds' ratios. drain has a fifth column: CPU seconds per second. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -327,6 +327,7 @@ int main(int argc, char **argv)
             r->mine[i] = ours(&b, w);
             r->limit[1][i] = w == STALL ? r->limit[0][i] : limit_of(&b, w, 2);
         }
+    printf("bytes %llu\n", (unsigned long long)b.bytes);
     for (enum what w = 0; w < WHATS; w++)
         show(names[w], &results[w], rounds);
     drain(&b);

@@ -1,0 +1,59 @@
+# checkpoint.py - a checkpoint's bytes: copied, saved, restored, drained.
+# SPDX-License-Identifier: Apache-2.0
+import os
+
+from lib.report import Row
+from lib.session import Failure
+
+PYTHON = '/usr/bin/python3' # Debian's own: it has Debian's torch
+STALL, SYNC, RESTORE, DRAIN, TORCH = 1.3, 1.15, 0.9, 0.95, 3.0
+
+
+def run_tool(session):
+    """{name: numbers} of bench-ckpt's lines."""
+    tool = os.path.join(os.path.dirname(session.weir), 'bench', 'bench-ckpt')
+    size = [str(64 << 20)] if session.quick else []
+    text = session.run([tool, session.data, str(session.rounds(21, 3)), *size],
+                       quiet=True).stdout
+    lines = [line.split() for line in text.splitlines()]
+    return {words[0]: [float(w) for w in words[1:]] for words in lines}
+
+
+def torch_seconds(session, size):
+    """Seconds of torch.save and fsync of the same bytes, or None and why."""
+    script = os.path.join(os.path.dirname(__file__), 'torch_save.py')
+    try:
+        out = session.run([PYTHON, script, session.data, f'{size:.0f}',
+                           str(session.rounds(5, 2))], quiet=True).stdout
+    except Failure as e:
+        return None, 'not compared with torch.save: ' + str(e).split('\n')[0]
+    return float(out), None
+
+
+def measure(session):
+    found = run_tool(session)
+    stall, sync, restore, drain = (
+        found[name] for name in ('stall', 'sync', 'restore', 'drain'))
+    torch, why = torch_seconds(session, found['bytes'][0])
+    rows = [
+        Row('checkpoint stall', f'<= {STALL:.2f} x one memcpy',
+            f'{stall[2]:.3f}', stall[2] <= STALL,
+            [f'{stall[0] * 1e3:.0f} ms; memcpy {stall[1] * 1e3:.0f} ms']),
+        Row('checkpoint sync', f'<= {SYNC:.2f} x plain O_DIRECT + fsync',
+            f'{sync[2]:.3f}', sync[2] <= SYNC,
+            [f'{sync[0] * 1e3:.0f} ms; plain {sync[1] * 1e3:.0f} ms', why]),
+        Row('checkpoint restore', f'>= {RESTORE:.2f} of plain O_DIRECT reads',
+            f'{1 / restore[2]:.3f}', 1 / restore[2] >= RESTORE,
+            [f'{restore[0] * 1e3:.0f} ms; plain {restore[1] * 1e3:.0f} ms']),
+        Row('checkpoint drain', f'>= {DRAIN:.2f} of the write speed',
+            f'{1 / drain[2]:.3f}', 1 / drain[2] >= DRAIN,
+            [f'to an emulated hard disk, with {drain[3] * 100:.1f} % of a '
+             'core']),
+    ]
+    if torch:
+        ratio = torch / sync[0]
+        rows.append(Row('checkpoint sync, torch.save',
+                        f'>= {TORCH:.0f} x as fast', f'{ratio:.2f}',
+                        ratio >= TORCH,
+                        [f'torch.save and fsync {torch * 1e3:.0f} ms']))
+    return rows
