@@ -19,6 +19,17 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+/* liburing maps and unmaps a ring by bare system calls. TSan does not see them,
+ * and takes a ring at the address of an earlier one for shared memory. */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define RING_BEGINS(what) __tsan_acquire((void *)(uintptr_t)(what))
+#define RING_ENDS(what)   __tsan_release((void *)(uintptr_t)(what))
+#else
+#define RING_BEGINS(what) (void)(what)
+#define RING_ENDS(what)   (void)(what)
+#endif
+
 /* One system call moves less than 2 GiB; the rest goes as the rest of a short
  * read does. */
 #define ONCE_MAX ((size_t)1 << 30)
@@ -316,6 +327,7 @@ static void uring_close(struct wr_queue *q)
     /* The kernel still writes into the buffers of what is in flight. */
     while (uring_reap(q, &rd, 1, /* wait= */ true))
         ;
+    RING_ENDS(q->ops);
     if (uq->ring_ready)
         io_uring_queue_exit(&uq->ring);
     free(uq->slots);
@@ -339,6 +351,7 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
     r = io_uring_queue_init_params(2 * uq->depth, &uq->ring, &params);
     if (r < 0)
         return wr_fail_errno(err, -r, "io_uring");
+    RING_BEGINS(uq->queue.ops);
     uq->ring_ready = true;
     if (!(params.features & IORING_FEAT_CQE_SKIP))
         return wr_fail(err, WEIR_ENOTSUP,
