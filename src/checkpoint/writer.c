@@ -383,15 +383,15 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
         wr_ckpt_reached(c, step, WEIR_LEVEL_SLOW);
 }
 
-/* Rank 0, after a step was published: it is drained, or older ones go. */
+/* Rank 0, after a step was published: older ones go, with one tier. */
 static void follow_up(weir_ckpt *c)
 {
     unsigned behind;
     weir_err err;
 
     if (c->drainer)
-        wr_drainer_wake(c->drainer);
-    else if (c->far)
+        return; /* it was woken */
+    if (c->far)
         wr_ckpt_behind(c, &behind, NULL); /* for the statistics */
     else if (wr_ckpt_retain(c, &err) < 0)
         wr_ckpt_trouble(c, &err);
@@ -504,6 +504,8 @@ static void *run(void *arg)
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
         r = write_job(s, j, r, &err);
+        if (r == 0) /* first: the next save is to know that it is behind */
+            wr_drainer_wake(c->drainer);
         finish(s, j, r, &err);
         if (r == 0 && c->cfg.rank == 0)
             follow_up(c);
