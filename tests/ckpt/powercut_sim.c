@@ -8,7 +8,8 @@
  * may be missing, nothing torn may be shown. The same check must find the fault
  * of each store that breaks a rule (lax.h), or it would be none.
  *
- * WEIR_POWERCUT_SEED, WEIR_POWERCUT_RANDOMS: other states, and more of them. */
+ * WEIR_POWERCUT_SEED, WEIR_POWERCUT_RANDOMS: other states, and more of them;
+ * WEIR_POWERCUT_EVERY=N: at one of N moments only. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include "simcrash.h"
 
 #define EVENTS      256
-#define NESTED_EACH 97 /* of the checks, one is cut itself */
+#define NESTED_EACH 199 /* of the checks, one is cut itself */
 #define LOG_SHOWN   40
 
 /* A workload that has run, and what it was promised when. */
@@ -228,7 +229,10 @@ static bool play(const struct scenario *s, const struct medium *m)
         .tape = &t,
         .plan = {.seed = setting("WEIR_POWERCUT_SEED", 1),
                  .singles = 16,
-                 .randoms = (unsigned)setting("WEIR_POWERCUT_RANDOMS", 16)},
+                 .randoms = (unsigned)setting("WEIR_POWERCUT_RANDOMS", 16),
+                 /* a lax one ends with the first that is found */
+                 .every = m->lax ? 0
+                                 : (unsigned)setting("WEIR_POWERCUT_EVERY", 0)},
         .result = &r,
         .stop_after = m->lax ? 1 : 0,
         .nest = !m->lax};

@@ -308,6 +308,7 @@ static int manager_close(struct run *r, weir_err *err)
 static int prune(struct run *r, const struct scn_action *a, weir_err *err)
 {
     weir_ckpt_prune_plan plan = {.keep_last = r->s->keep_last,
+                                 .keep_every = r->s->keep_every,
                                  .after = WEIR_LATEST};
     struct scn_event e = {.what = SCN_BACK_BEGUN, .step = a->step};
     int got;

@@ -269,7 +269,7 @@ struct explorer {
     struct sim_counts *counts;
     struct wr_rng rng;
     uint64_t *seen; /* owned: hash set; 0 is free */
-    size_t seen_cap, seen_count, begun;
+    size_t seen_cap, seen_count;
     bool *keep; /* owned */
     bool ended;
 };
@@ -316,10 +316,6 @@ static void visit(struct explorer *e, uint64_t garbage)
 
     if (e->ended)
         return;
-    if (e->plan->limit && e->begun++ >= e->plan->limit) {
-        e->ended = true;
-        return;
-    }
     state = sim_crash_make(e->x, e->keep, garbage);
     e->counts->states++;
     h = sim_fs_hash(&state->fs) ^ wr_mix64(c->expected(c->arg, e->x->at));
@@ -408,10 +404,12 @@ void sim_explore(const struct sim_disk *d, const struct sim_plan *p,
 
     e.seen = sim_alloc(e.seen_cap, sizeof(*e.seen));
     e.keep = sim_alloc(d->count, sizeof(*e.keep));
-    for (size_t at = p->from; at <= d->count && !e.ended; at++) {
+    for (size_t at = 0; at <= d->count && !e.ended; at++) {
         /* A cut within writes leaves what one behind them may leave. */
         if (at > 0 && at < d->count && is_data(&d->ops[at - 1]) &&
             is_data(&d->ops[at]))
+            continue;
+        if (p->every && wr_rng_below(&e.rng, p->every))
             continue;
         visit_point(&e, at);
     }

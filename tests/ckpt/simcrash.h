@@ -42,8 +42,7 @@ struct sim_plan {
     unsigned singles; /* at a point: at most so many states of one operation
                          alone, and as many of one missing */
     unsigned randoms; /* and so many random ones */
-    size_t from;      /* the first position of a cut */
-    size_t limit;     /* of states in all; 0: none */
+    unsigned every;   /* of so many points one is visited, at random; 0: all */
 };
 
 /* A moment, and what of it was pending and kept. */
