@@ -105,9 +105,9 @@ def record(args, tmp, variant):
         with loop_device(disk + '/disk') as dev:
             with mounted(dev, fs):
                 run('sync', '-f', fs)
-                run('cp', '--sparse=always', image, before)
                 with open(disk + '/mark', 'w') as f:
                     f.write('start')
+                run('cp', '--sparse=always', image, before)
                 argv = [args.run, 'run', fs + '/fast', fs + '/slow',
                         '--mark', disk + '/mark']
                 run(*argv, *(['--variant', variant] if variant else []))
