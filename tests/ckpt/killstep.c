@@ -1,10 +1,10 @@
 /* killstep.c - runs a program and kills it at its N-th system call.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     killstep N PROGRAM ARGUMENT...
+ *     killstep [-m] N PROGRAM ARGUMENT...
  *
- * Counts the system calls of all threads, whatever their name, as they begin,
- * and kills the program with SIGKILL before the N-th is carried out. Exits with
+ * Counts the system calls of all threads, whatever their name, as they begin
+ * (-m: from the first getppid on, which is the program's mark), and kills the program with SIGKILL before the N-th is carried out. Exits with
  * 0 when it was killed, 3 when the program ended before, its last words being
  * the number of calls it made and how it ended on stdout: "412 0". With N = 0
  * it is never killed. */
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct inside {
 struct stepper {
     pid_t child;
     uint64_t count, kill_at;
+    bool counting;
     struct inside threads[THREADS_MAX];
     size_t thread_count;
 };
@@ -55,6 +57,15 @@ static void forget(struct stepper *s, pid_t tid)
         }
 }
 
+static bool is_mark(pid_t tid)
+{
+    struct __ptrace_syscall_info info;
+
+    return ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) >
+               0 &&
+           info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_getppid;
+}
+
 /* True when this is the call to die at. */
 static bool on_call(struct stepper *s, pid_t tid)
 {
@@ -63,7 +74,13 @@ static bool on_call(struct stepper *s, pid_t tid)
     if (!t)
         return false;
     t->in = !t->in;
-    return t->in && ++s->count == s->kill_at;
+    if (!t->in)
+        return false;
+    if (!s->counting) {
+        s->counting = is_mark(tid);
+        return false;
+    }
+    return ++s->count == s->kill_at;
 }
 
 static void start(char **argv)
@@ -118,8 +135,13 @@ int main(int argc, char **argv)
     static struct stepper s;
     int status;
 
+    s.counting = argc < 2 || strcmp(argv[1], "-m") != 0;
+    if (!s.counting) {
+        argv++;
+        argc--;
+    }
     if (argc < 3) {
-        fprintf(stderr, "usage: killstep N PROGRAM ARGUMENT...\n");
+        fprintf(stderr, "usage: killstep [-m] N PROGRAM ARGUMENT...\n");
         return 2;
     }
     s.kill_at = strtoull(argv[1], NULL, 10);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -26,6 +27,7 @@ enum act {
     UNPIN,   /* step */
     PRUNE,   /* to the last `step` ones, and the spare space */
     BACK,    /* to step */
+    GO,      /* what is to be killed begins: a mark for killstep.c */
 };
 
 struct scn_action {
@@ -75,6 +77,47 @@ const struct scenario scn_all[] = {
     {"single", false, false, 2, 0, single},
     {"relay", true, false, 2, 0, relay},
     {"burst", true, true, 2, 20, burst},
+    {NULL, false, false, 0, 0, NULL},
+};
+
+/* --- short ones: prepared, then one thing, to be killed at each call of it --- */
+
+/* Into a slot, with retention behind it. */
+static const struct scn_action save_one[] = {
+    {OPEN, 0, 0},     {SAVE, 10, FAST},     {SAVE, 20, FAST}, {SAVE, 30, FAST},
+    {CLOSE, 0, 0},    {GO, 0, 0},           {OPEN, 0, 0},     {SAVE, 40, FAST},
+    {SAVE, 50, SNAP}, {WAIT, 50, VERIFIED}, {CLOSE, 0, 0},    {END, 0, 0},
+};
+
+static const struct scn_action drain_two[] = {
+    {OPEN, 0, 0},     {SAVE, 10, FAST}, {DRAIN, 0, 0},
+    {SAVE, 20, FAST}, {SAVE, 30, FAST}, {CLOSE, 0, 0},
+    {GO, 0, 0},       {DRAIN, 0, 0},    {END, 0, 0},
+};
+
+static const struct scn_action through[] = {
+    {OPEN, 0, 0},     {SAVE, 10, VERIFIED}, {GO, 0, 0},    {SAVE, 20, FAST},
+    {SAVE, 30, SLOW}, {SAVE, 40, VERIFIED}, {CLOSE, 0, 0}, {END, 0, 0},
+};
+
+static const struct scn_action take_away[] = {
+    {OPEN, 0, 0},  {SAVE, 10, FAST}, {SAVE, 20, SLOW},     {SAVE, 30, SLOW},
+    {PIN, 20, 0},  {SAVE, 40, SLOW}, {SAVE, 50, VERIFIED}, {GO, 0, 0},
+    {BACK, 40, 0}, {UNPIN, 20, 0},   {PRUNE, 1, 0},        {CLOSE, 0, 0},
+    {END, 0, 0},
+};
+
+static const struct scn_action restore_it[] = {
+    {OPEN, 0, 0}, {SAVE, 10, SLOW}, {SAVE, 20, FAST}, {CLOSE, 0, 0}, {GO, 0, 0},
+    {OPEN, 0, 0}, {RESTORE, 20, 0}, {CLOSE, 0, 0},    {END, 0, 0},
+};
+
+const struct scenario scn_short[] = {
+    {"save-one", false, false, 2, 0, save_one},
+    {"drain-two", true, false, 2, 0, drain_two},
+    {"through", true, true, 2, 0, through},
+    {"take-away", true, true, 2, 0, take_away},
+    {"restore-it", true, true, 2, 0, restore_it},
     {NULL, false, false, 0, 0, NULL},
 };
 
@@ -396,6 +439,9 @@ static int act(struct run *r, const struct scn_action *a, weir_err *err)
         return prune(r, a, err);
     case PRUNE:
         return prune(r, a, err);
+    case GO:
+        getppid();
+        break;
     case END:
         break;
     }

@@ -35,6 +35,8 @@ struct scenario {
 
 /* All of them; the last one has no name. */
 extern const struct scenario scn_all[];
+/* Short ones with a mark (a call of getppid) before what matters. */
+extern const struct scenario scn_short[];
 
 /* Runs a workload to its end. */
 int scn_run(const struct scenario *s, const struct scn_place *at,
