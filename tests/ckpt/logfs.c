@@ -201,7 +201,7 @@ static const struct fuse_lowlevel_ops ops = {
 
 static int serve(struct logfs *l, const char *where)
 {
-    char *argv[] = {"logfs", NULL};
+    char name[] = "logfs", *argv[] = {name, NULL};
     struct fuse_args args = FUSE_ARGS_INIT(1, argv);
     struct fuse_session *s = fuse_session_new(&args, &ops, sizeof(ops), l);
     int r = 1;

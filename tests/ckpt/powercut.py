@@ -145,12 +145,16 @@ def pieces(log, since, upto):
 
 
 def points(log, rng, count):
-    """Moments of the cut: after every mark, around flushes, and others."""
-    marks = [i + 1 for i, r in enumerate(log) if r[0] == b'M']
-    flushes = [i for i, r in enumerate(log) if r[0] == b'F']
-    others = rng.sample(range(len(log)), min(len(log), count))
-    some = rng.sample(flushes, min(len(flushes), count))
-    return sorted(set(marks + others + some + [len(log)]))
+    """Moments of the cut, rising: behind promises, behind flushes, others."""
+    marks = {i + 1 for i, r in enumerate(log) if r[0] == b'M'}
+    flushes = sorted({i + 1 for i, r in enumerate(log) if r[0] == b'F'} - marks)
+    others = sorted(set(range(1, len(log) + 1)) - marks - set(flushes))
+    chosen = set(marks)
+    for more in (flushes, others):
+        room = max(0, count - len(chosen))
+        chosen |= set(rng.sample(more, min(len(more), room)))
+        count += count // 4  # some of the others in any case
+    return sorted(chosen)
 
 
 def apply(path, writes):
@@ -199,13 +203,7 @@ def explore(args, tmp, variant, limit, stop_at_first):
     log = read_log(path)
     durable, state = before, f'{tmp}/state'
     wrong, states, done = [], 0, 0  # `done`: records that are in `durable`
-    chosen = points(log, rng, limit)
-    if len(chosen) > limit:  # marks are what tells most
-        marks = [i for i in chosen if i and log[i - 1][0] == b'M']
-        rest = [i for i in chosen if i not in set(marks)]
-        rng.shuffle(rest)
-        chosen = sorted(marks + rest[:max(0, limit - len(marks))])
-    for at in chosen:
+    for at in points(log, rng, limit):
         last = max((i for i in range(done, at) if log[i][0] == b'F'),
                    default=None)
         if last is not None:
@@ -233,7 +231,8 @@ def parse():
     p.add_argument('logfs')
     p.add_argument('play')
     p.add_argument('filesystem', choices=sorted(SIZES))
-    p.add_argument('--states', type=int, default=24, help='moments of the cut')
+    p.add_argument('--states', type=int, default=100,
+                   help='moments of the cut, about')
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--scenario', default='burst')
     p.add_argument('--variant', help='this variant alone')
