@@ -94,6 +94,8 @@ struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
                                       uint64_t begun_ns);
 struct wr_ckpt_time *wr_ckpt_time_find(weir_ckpt *c, uint64_t step);
 struct wr_ckpt_time *wr_ckpt_time_at(weir_ckpt *c, uint64_t seq);
+/* The same for a save that is known; waiters are not woken. */
+void wr_ckpt_time_note(struct wr_ckpt_time *t, enum weir_level level);
 /* Waits for `changed` or until wr_clock_ns() is there; with the lock held. */
 void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns);
 

@@ -69,26 +69,29 @@ struct wr_ckpt_time *wr_ckpt_time_find(weir_ckpt *c, uint64_t step)
     return found;
 }
 
+void wr_ckpt_time_note(struct wr_ckpt_time *t, enum weir_level level)
+{
+    uint64_t *const when[] = {
+        [WEIR_LEVEL_SNAPSHOT] = &t->t.snapshot_ns,
+        [WEIR_LEVEL_FAST] = &t->t.fast_ns,
+        [WEIR_LEVEL_SLOW] = &t->t.slow_ns,
+        [WEIR_LEVEL_VERIFIED] = &t->t.verified_ns,
+    };
+
+    if (*when[level] == 0)
+        *when[level] = wr_clock_ns() - t->begun_ns;
+    if (t->level < level)
+        t->level = level;
+}
+
 void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level)
 {
-    uint64_t now_ns = wr_clock_ns();
     struct wr_ckpt_time *t;
 
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_find(c, step);
-    if (t) {
-        uint64_t *const when[] = {
-            [WEIR_LEVEL_SNAPSHOT] = &t->t.snapshot_ns,
-            [WEIR_LEVEL_FAST] = &t->t.fast_ns,
-            [WEIR_LEVEL_SLOW] = &t->t.slow_ns,
-            [WEIR_LEVEL_VERIFIED] = &t->t.verified_ns,
-        };
-
-        if (*when[level] == 0)
-            *when[level] = now_ns - t->begun_ns;
-        if (t->level < level)
-            t->level = level;
-    }
+    if (t)
+        wr_ckpt_time_note(t, level);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
 }

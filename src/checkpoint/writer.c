@@ -443,13 +443,21 @@ static void verify_one(struct wr_saver *s, uint64_t step)
     weir_ckpt *c = s->c;
     const struct wr_meter meter = {verify_meter, s};
     struct wr_ckpt_time *t;
+    uint64_t seq;
     weir_err err;
-    int r = wr_step_verify(c->near, step, /* mark= */ true, &meter, &err);
+    int r;
 
-    if (r == 0)
-        wr_ckpt_reached(c, step, WEIR_LEVEL_VERIFIED);
+    /* The step may be taken away and be saved again meanwhile: that save is
+     * another one, which is not on the tier before this thread brings it. */
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_find(c, step);
+    seq = t && t->level >= WEIR_LEVEL_FAST ? t->seq : 0;
+    pthread_mutex_unlock(&c->lock);
+    r = wr_step_verify(c->near, step, /* mark= */ true, &meter, &err);
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    if (r == 0 && t)
+        wr_ckpt_time_note(t, WEIR_LEVEL_VERIFIED);
     c->stats.verified += r == 0;
     if (r == WEIR_ECANCELED)
         wr_saver_want_verified(s, step);
