@@ -14,10 +14,8 @@
 const char *wr_help_group(enum wr_command_group group)
 {
     static const char *const headings[] = {
-        [WR_GROUP_DATA] = "Data sets",
-        [WR_GROUP_MEASURE] = "Measuring",
-        [WR_GROUP_SAVE] = "Saving",
-        [WR_GROUP_HELP] = "About weir",
+        [WR_GROUP_DATA] = "Data sets",  [WR_GROUP_MEASURE] = "Measuring",
+        [WR_GROUP_SAVE] = "Saving",     [WR_GROUP_HELP] = "About weir",
         [WR_GROUP_HIDDEN] = "Internal",
     };
 

@@ -10,7 +10,6 @@ bool wr_probe_tree_is_ours(struct wr_store *st, const char *folder);
 
 /* Removes a folder and all in it, folders in folders too. Goes on after a
  * failure and returns the first one. */
-int wr_tree_remove(struct wr_store *st, const char *folder,
-                         weir_err *err);
+int wr_tree_remove(struct wr_store *st, const char *folder, weir_err *err);
 
 #endif

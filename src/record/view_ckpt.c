@@ -56,12 +56,11 @@ static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
 
 static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
 {
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_POINTS,
-        .title = "The stall of each save",
-        .x = "when (s)",
-        .y = "stall (s)",
-        .log_y = true};
+    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_POINTS,
+                                           .title = "The stall of each save",
+                                           .x = "when (s)",
+                                           .y = "stall (s)",
+                                           .log_y = true};
     struct wr_doc_chart *chart = wr_doc_chart(s, &spec);
     char name[WR_VIEW_NAME];
 

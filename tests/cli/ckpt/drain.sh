@@ -1,4 +1,5 @@
 # What a trainer left on the fast tier is brought to the slow one.
+# shellcheck disable=SC1091
 . "$(dirname "$0")/make.inc"
 make_file in.safetensors 'hello, world'
 weir ckpt save fast slow --from in.safetensors --step 7 --level fast

@@ -1,4 +1,5 @@
 # A folder that is there is not written into.
+# shellcheck disable=SC1091
 . "$(dirname "$0")/make.inc"
 save_steps 1
 mkdir out

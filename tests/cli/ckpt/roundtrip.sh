@@ -1,4 +1,5 @@
 # A file goes in, is drained, listed, shown, checked and comes out again.
+# shellcheck disable=SC1091
 . "$(dirname "$0")/make.inc"
 save_steps 1 20
 weir ckpt ls fast slow
