@@ -35,6 +35,7 @@
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
 #include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #ifdef __cplusplus
 extern "C" {

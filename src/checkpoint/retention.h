@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 struct wr_retention {
     uint32_t keep_last;  /* 0: all */

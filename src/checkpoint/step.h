@@ -9,7 +9,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/shard.h"
 #include "checkpoint/tier.h"
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 /* A copy of a step, without its data being read. */
 struct wr_copy {

@@ -23,6 +23,7 @@
 #include "comm/comm.h"
 #include "storage/storage.h"
 #include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define WR_TIMES_KEPT 64
 

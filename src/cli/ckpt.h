@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 /* The settings of all actions. */
 struct ckpt_args {

@@ -18,7 +18,7 @@
 #include "checkpoint/store.h"
 #include "room.h"
 #include "storage/fault.h"
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define MOST 400 /* requests of one kind; a run has far fewer */
 

@@ -4,10 +4,11 @@
  *     killstep [-m] N PROGRAM ARGUMENT...
  *
  * Counts the system calls of all threads, whatever their name, as they begin
- * (-m: from the first getppid on, which is the program's mark), and kills the program with SIGKILL before the N-th is carried out. Exits with
- * 0 when it was killed, 3 when the program ended before, its last words being
- * the number of calls it made and how it ended on stdout: "412 0". With N = 0
- * it is never killed. */
+ * (-m: from the first getppid on, which is the program's mark), and kills the
+ * program with SIGKILL before the N-th is carried out. Exits with 0 when it was
+ * killed, 3 when the program ended before, its last words being the number of
+ * calls it made and how it ended on stdout: "412 0". With N = 0 it is never
+ * killed. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

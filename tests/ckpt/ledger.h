@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 enum scn_what {
     SCN_BEGUN,      /* a save begins: from now on the step may be there */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define ROOM_FLOATS   5000
 #define ROOM_CANARIES 6

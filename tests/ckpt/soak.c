@@ -27,7 +27,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "scenario.h"
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define SALT      1
 #define KEEP      3

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define SAVES_PATH  400
 #define SAVES_COUNT 50000 /* elements of the tensor */

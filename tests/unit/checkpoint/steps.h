@@ -8,7 +8,7 @@
 
 #include "checkpoint/store.h"
 #include "checkpoint/tier.h"
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define STEPS_PATH 400
 

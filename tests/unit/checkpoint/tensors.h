@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #define TENSORS_MAX 32
 

@@ -4,7 +4,7 @@
  * The victim's comms count their calls, so that it dies before or after each
  * one of a save or a restore. The others must get an error at once, or have
  * what they were promised; what is on disk is whole, and goes on being used. */
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_restore.c - which copy a restore takes, and what it says of the others.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_restore_ranks.c - ranks that restore: all the same step, or none.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "weir/checkpoint.h"
+#include "weir/ckpt_manage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

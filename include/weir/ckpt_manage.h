@@ -1,0 +1,89 @@
+/* ckpt_manage.h - looking after saved steps: list, verify, drain, pin, prune,
+ * copy out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WEIR_CKPT_MANAGE_H
+#define WEIR_CKPT_MANAGE_H
+
+#include "weir/checkpoint.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One copy of a step on a tier. */
+enum weir_copy {
+    WEIR_COPY_NONE = 0,
+    WEIR_COPY_DAMAGED, /* its manifest cannot be read, or a file is missing or
+                          has another size */
+    WEIR_COPY_COMPLETE,
+    WEIR_COPY_VERIFIED, /* and was read back once */
+};
+
+typedef struct weir_ckpt_entry {
+    uint64_t step;
+    uint64_t bytes;   /* of one copy */
+    uint64_t time_ns; /* of the save, since 1970 */
+    uint32_t world;
+    enum weir_copy fast, slow; /* with one tier `fast` */
+    int pinned;
+    char problem[200]; /* of a damaged copy */
+    uint64_t reserved[4];
+} weir_ckpt_entry;
+
+/* All steps, rising. free() *ret. */
+WEIR_API int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret,
+                            size_t *ret_count, weir_err *err);
+
+/* One copy that was read and checked. */
+typedef struct weir_ckpt_checked {
+    uint64_t step;
+    const char *tier; /* "fast" or "slow" */
+    uint64_t bytes;
+    int code;         /* 0 or WEIR_E... */
+    const char *text; /* what is wrong, with file and offset; "" */
+} weir_ckpt_checked;
+
+typedef void (*weir_ckpt_checked_fn)(void *arg, const weir_ckpt_checked *c);
+
+/* Reads every byte of `step` (WEIR_LATEST: of all steps), on all tiers, past
+ * the page cache. Returns the number of damaged copies. `fn` may be NULL. */
+WEIR_API int weir_ckpt_verify(weir_ckpt *c, uint64_t step,
+                              weir_ckpt_checked_fn fn, void *arg,
+                              weir_err *err);
+
+/* Drains all that is there now, in this call (role DRAIN or SAVE). */
+WEIR_API int weir_ckpt_drain(weir_ckpt *c, weir_err *err);
+
+/* A pinned step stays until it is unpinned (on = 0). Any role: a pin is a file
+ * of its own, and may be set while another process saves. */
+WEIR_API int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err);
+
+typedef struct weir_ckpt_prune_plan {
+    uint32_t keep_last; /* as in weir_ckpt_config */
+    uint64_t keep_every;
+    uint64_t after; /* go back: everything newer than this goes, pinned or not,
+                       drained or not; WEIR_LATEST: nothing */
+    int spare;      /* also the space that is kept for the next saves */
+    int dry_run;
+    /* What goes (or would go) from tier "fast" or "slow"; with `spare` also
+     * step WEIR_LATEST. May be NULL. */
+    void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
+    void *arg;
+    uint64_t reserved[4];
+} weir_ckpt_prune_plan;
+
+/* Applies retention now (role SAVE or MANAGE). The newest step, the newest
+ * verified copy, pinned steps and what is not drained stay. */
+WEIR_API int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
+                             weir_err *err);
+
+/* Copies a step out, for other programs: a new folder `to` gets its safetensors
+ * files and manifest, checked on the way. Finds it and returns as
+ * weir_ckpt_restore does; one process alone. WEIR_EEXIST: `to` is there. */
+WEIR_API int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
+                              weir_ckpt_found **ret, weir_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
