@@ -249,7 +249,7 @@ static double cpu_seconds(void)
 
 static void drain(struct bench *b)
 {
-    struct wr_place from = {b->store, "shard"}, to = {NULL, "drained"};
+    struct wr_way way = {.from = {b->store, "shard"}, .to = {NULL, "drained"}};
     uint64_t bytes = WR_MIN(b->bytes, 256 * MIB) / WR_CHUNK * WR_CHUNK, start;
     struct wr_shard part = b->shard;
     char *leaf = NULL;
@@ -257,18 +257,18 @@ static void drain(struct bench *b)
     double seconds, cpu, limit;
 
     part.size = part.data_offset + bytes;
-    if (wr_store_open("emu:hdd:.", &to.store, &leaf, &err) < 0)
+    if (wr_store_open("emu:hdd:.", &way.to.store, &leaf, &err) < 0)
         die("emulated disk", &err);
     cpu = cpu_seconds();
     start = wr_clock_ns();
-    if (wr_shard_copy(&from, &to, &part, WR_CHUNK, NULL, &err) < 0)
+    if (wr_shard_copy(&way, &part, WR_CHUNK, NULL, &err) < 0)
         die("copy", &err);
     seconds = since(start);
     cpu = cpu_seconds() - cpu;
     limit = (double)part.size / HDD_BYTES_PER_S;
     printf("drain %.4f %.4f %.3f %.4f\n", seconds, limit, seconds / limit,
            cpu / seconds);
-    wr_store_close(to.store);
+    wr_store_close(way.to.store);
 }
 
 static int compare(const void *a, const void *b)

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "checkpoint/candidates.h"
 #include "checkpoint/found.h"
+#include "checkpoint/hex.h"
 #include "checkpoint/store.h"
 #include "codec/crc32c.h"
 
@@ -41,18 +42,14 @@ static int parse_crcs(const char *digits, const char *name, struct wr_shard *s,
 {
     uint64_t n = wr_shard_chunks(s, WR_CHUNK);
 
-    if (strlen(digits) != n * 8 || strspn(digits, "0123456789abcdef") != n * 8)
+    if (strlen(digits) != n * 8 || !wr_hex_is(digits, (size_t)n * 8))
         return wr_fail(err, WEIR_EFORMAT,
                        "'%s': its checksums are not of this file", name);
     s->crcs = calloc(n + 1, sizeof(*s->crcs));
     if (!s->crcs)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (uint64_t i = 0; i < n; i++) {
-        char one[9] = {0};
-
-        memcpy(one, digits + i * 8, 8);
-        s->crcs[i] = (uint32_t)strtoul(one, NULL, 16);
-    }
+    for (uint64_t i = 0; i < n; i++)
+        s->crcs[i] = wr_hex_u32(digits + i * 8);
     return 0;
 }
 
@@ -98,30 +95,39 @@ int wr_export_check(const struct wr_place *file,
 
 /* Where it goes. */
 struct exit_way {
+    const char *to;         /* borrowed: as the caller named it */
     struct wr_store *store; /* owned: around the folder */
     char *name;             /* owned: the folder */
     char *beside;           /* owned: while it is written */
+    bool
+        of_copy; /* what failed last is the copy in the store: another may do */
 };
 
-static int open_way(const char *to, struct exit_way *ret, weir_err *err)
+static int change(const struct exit_way *w, enum wr_change what,
+                  const char *path, const char *to, weir_err *err)
+{
+    return w->store->ops->change(w->store, what, path, to, err);
+}
+
+static int open_way(struct exit_way *w, weir_err *err)
 {
     char id[WR_MANIFEST_ID], *parent = NULL, *leaf = NULL;
     struct wr_stat sb;
-    int r = wr_url_split(to, &parent, &ret->name, err);
+    int r = wr_url_split(w->to, &parent, &w->name, err);
 
     if (r == 0)
-        r = wr_store_open(parent, &ret->store, &leaf, err);
+        r = wr_store_open(parent, &w->store, &leaf, err);
     free(parent);
     if (r < 0)
         return r;
     wr_manifest_new_id(id);
     if (leaf)
-        r = wr_fail(err, WEIR_ENOENT, "'%s': not in a folder", to);
-    else if (ret->store->ops->stat(ret->store, ret->name, &sb, NULL) == 0)
-        r = wr_fail(err, WEIR_EEXIST, "'%s': is there already", to);
-    else if (!ret->store->ops->change)
-        r = wr_fail(err, WEIR_ENOTSUP, "'%s': read-only storage", to);
-    else if (asprintf(&ret->beside, ".%s.tmp-%s", ret->name, id) < 0)
+        r = wr_fail(err, WEIR_ENOENT, "'%s': not in a folder", w->to);
+    else if (w->store->ops->stat(w->store, w->name, &sb, NULL) == 0)
+        r = wr_fail(err, WEIR_EEXIST, "'%s': is there already", w->to);
+    else if (!w->store->ops->change)
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': read-only storage", w->to);
+    else if (asprintf(&w->beside, ".%s.tmp-%s", w->name, id) < 0)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     free(leaf);
     return r;
@@ -134,38 +140,42 @@ static void close_way(struct exit_way *w)
     free(w->beside);
 }
 
-static int gather_name(void *arg, const struct wr_entry *e)
-{
-    char *name = arg;
+/* --- the folder beside --- */
 
-    snprintf(name, WR_TIER_PATH, "%s", e->name);
+static int take_name(void *arg, const struct wr_entry *e)
+{
+    char **name = arg;
+
+    *name = strdup(e->name);
     return 1; /* one at a time: it is removed before the next is looked for */
 }
 
-static void remove_beside(struct exit_way *w)
+/* As far as it can be done. */
+static void remove_beside(const struct exit_way *w)
 {
     struct wr_store *st = w->store;
-    char name[WR_TIER_PATH], *path;
+    char *name = NULL, *path;
+    int r = 0;
 
-    while (st->ops->list(st, w->beside, gather_name, name, NULL) == 1) {
-        int r = asprintf(&path, "%s/%s", w->beside, name);
-
+    while (r == 0 &&
+           st->ops->list(st, w->beside, take_name, &name, NULL) == 1) {
+        r = name ? asprintf(&path, "%s/%s", w->beside, name) : -1;
         if (r >= 0) {
-            r = st->ops->change(st, WR_REMOVE, path, NULL, NULL);
+            r = change(w, WR_REMOVE, path, NULL, NULL);
             free(path);
         }
-        if (r < 0)
-            break;
+        free(name);
+        name = NULL;
     }
-    st->ops->change(st, WR_REMOVE, w->beside, NULL, NULL);
+    change(w, WR_REMOVE, w->beside, NULL, NULL);
 }
 
-static int write_manifest(struct exit_way *w, const struct wr_manifest *m,
+static int write_manifest(const struct exit_way *w, const struct wr_manifest *m,
                           weir_err *err)
 {
     struct wr_object *o;
     size_t len;
-    char *text = wr_manifest_text(m, &len), *path = NULL;
+    char *text = wr_manifest_as_read(m, &len), *path = NULL;
     int r, q;
 
     if (!text || asprintf(&path, "%s/" WR_MANIFEST_NAME, w->beside) < 0) {
@@ -191,51 +201,53 @@ static int copy_shards(struct wr_tier *t, const struct wr_manifest *m,
     int r = 0;
 
     for (uint32_t i = 0; i < m->world && r == 0; i++) {
+        struct wr_way way = {.from = {t->store, from}};
+
         wr_tier_shard_path(m->step, i, from);
         if (asprintf(&to, "%s/%s", w->beside, m->shards[i].name) < 0)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
-        r = wr_shard_copy(&(struct wr_place){t->store, from},
-                          &(struct wr_place){w->store, to}, &m->shards[i],
-                          m->chunk, meter, err);
+        way.to = (struct wr_place){w->store, to};
+        r = wr_shard_copy(&way, &m->shards[i], m->chunk, meter, err);
+        w->of_copy = r < 0 && !way.to_failed;
         free(to);
     }
     return r;
 }
 
-/* One copy of a step, to the folder beside and from there to its name. */
-static int export_copy(weir_ckpt *c, struct wr_tier *t,
+static int fill_beside(const weir_ckpt *c, struct wr_tier *t,
                        const struct wr_manifest *m, struct exit_way *w,
                        weir_err *err)
 {
     struct wr_export_meter meter = {c->cfg.progress, c->cfg.progress_arg};
-    const struct wr_storage_ops *ops = w->store->ops;
     struct part part = {.meter = &meter, .total = wr_manifest_bytes(m)};
-    int r = ops->change(w->store, WR_MKDIR, w->beside, NULL, err);
+    int r = change(w, WR_MKDIR, w->beside, NULL, err);
 
-    if (r < 0)
-        return r;
-    r = copy_shards(t, m, w, &(struct wr_meter){on_part, &part}, err);
+    if (r == 0)
+        r = copy_shards(t, m, w, &(struct wr_meter){on_part, &part}, err);
     if (r == 0)
         r = write_manifest(w, m, err);
     if (r == 0)
-        r = ops->change(w->store, WR_SYNC_DIR, w->beside, NULL, err);
-    if (r == 0)
-        r = ops->change(w->store, WR_RENAME_NEW, w->beside, w->name, err);
-    if (r < 0)
-        remove_beside(w);
-    else
-        r = ops->change(w->store, WR_SYNC_DIR, "", NULL, err);
+        r = change(w, WR_SYNC_DIR, w->beside, NULL, err);
     return r;
 }
 
-/* What another copy may do better. */
-static bool is_of_copy(int r)
+/* Gives the folder its name, for good or not at all. */
+static int show(const struct exit_way *w, weir_err *err)
 {
-    return r == WEIR_EDAMAGED || r == WEIR_EIO || r == WEIR_ENOENT ||
-           r == WEIR_ECHANGED;
+    int r = change(w, WR_RENAME_NEW, w->beside, w->name, err);
+
+    if (r < 0)
+        return r;
+    r = change(w, WR_SYNC_DIR, "", NULL, err);
+    if (r < 0)
+        change(w, WR_RENAME, w->name, w->beside, NULL);
+    return r;
 }
 
-static int tell_found(weir_ckpt *c, const struct wr_candidates *k,
+/* --- copy after copy --- */
+
+/* Takes the manifest. */
+static int tell_found(const weir_ckpt *c, const struct wr_candidates *k,
                       struct wr_tier *t, struct wr_manifest *m,
                       weir_ckpt_found **ret, weir_err *err)
 {
@@ -248,30 +260,60 @@ static int tell_found(weir_ckpt *c, const struct wr_candidates *k,
     return r;
 }
 
-/* Copy after copy, until one is good. */
-static int try_copies(weir_ckpt *c, struct wr_candidates *k, struct exit_way *w,
-                      weir_ckpt_found **ret, weir_err *err)
+/* What was found is put together before the folder is there: all of it works
+ * out or nothing. Takes the manifest. */
+static int export_copy(const weir_ckpt *c, const struct wr_candidates *k,
+                       struct wr_manifest *m, struct exit_way *w,
+                       weir_ckpt_found **ret, weir_err *err)
+{
+    struct wr_tier *t = wr_ckpt_tier(c, k->all[k->at - 1].tier);
+    weir_ckpt_found *found = NULL;
+    int r;
+
+    w->of_copy = false;
+    r = fill_beside(c, t, m, w, err);
+    if (r == 0 && ret) {
+        r = tell_found(c, k, t, m, &found, err);
+        w->of_copy = r < 0;
+    }
+    if (r == 0)
+        r = show(w, err);
+    if (r < 0) {
+        w->of_copy &= r != WEIR_ENOMEM && r != WEIR_ECANCELED;
+        remove_beside(w);
+        weir_ckpt_found_free(&found);
+    } else if (ret) {
+        *ret = found;
+    }
+    return r;
+}
+
+/* Until one is good. */
+static int try_copies(const weir_ckpt *c, struct wr_candidates *k,
+                      struct exit_way *w, weir_ckpt_found **ret, weir_err *err)
 {
     struct wr_candidate n;
     struct wr_manifest m;
     int r;
 
     while ((r = wr_candidates_next(k, &n, &m, err)) == 1) {
-        struct wr_tier *t = wr_ckpt_tier(c, n.tier);
+        char id[WR_MANIFEST_ID];
         weir_err why;
-        int q = export_copy(c, t, &m, w, &why);
 
-        if (q == 0 && ret)
-            q = tell_found(c, k, t, &m, ret, &why);
-        if (q < 0 && is_of_copy(q))
-            r = wr_candidates_pass(k, m.id, &why, err);
+        memcpy(id, m.id, sizeof(id));
+        r = export_copy(c, k, &m, w, ret, &why);
         wr_manifest_done(&m);
-        if (q == 0)
+        if (r == 0)
             return 1;
-        if (!is_of_copy(q) && err)
-            *err = why;
-        if (!is_of_copy(q) || r < 0)
-            return is_of_copy(q) ? r : q;
+        if (!w->of_copy) {
+            if (err)
+                *err = why;
+            return r == WEIR_ECANCELED ? r
+                                       : wr_fail_prefix(err, r, "'%s'", w->to);
+        }
+        r = wr_candidates_pass(k, id, &why, err);
+        if (r < 0)
+            return r;
     }
     return r;
 }
@@ -280,13 +322,13 @@ int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
                      weir_ckpt_found **ret, weir_err *err)
 {
     struct wr_candidates k = {0};
-    struct exit_way w = {0};
+    struct exit_way w = {.to = to};
     int r = wr_ckpt_take_trouble(c, err);
 
     if (r == 0 && c->cfg.world > 1)
         r = wr_fail(err, WEIR_ENOTSUP, "one process alone copies a step out");
     if (r == 0)
-        r = open_way(to, &w, err);
+        r = open_way(&w, err);
     if (r == 0)
         r = wr_candidates_init(&k, c, step, err);
     if (r == 0)

@@ -11,8 +11,9 @@ struct wr_export_meter {
     void *arg;
 };
 
-/* Reads a lone safetensors file that weir wrote and compares it with the
- * checksums in its head. WEIR_ENOTSUP: it has none. */
+/* Reads a lone safetensors file that weir wrote and compares its data with the
+ * checksums in its head. Nothing tells whether the head is as it was: that is in
+ * the manifest beside it. WEIR_ENOTSUP: it has no checksums. */
 int wr_export_check(const struct wr_place *file,
                     const struct wr_export_meter *meter, weir_err *err);
 

@@ -73,6 +73,7 @@ void wr_manifest_done(struct wr_manifest *m)
         wr_shard_done(&m->shards[k]);
     free(m->shards);
     wr_pairs_free(m->metadata, m->metadata_count);
+    free(m->text);
     memset(m, 0, sizeof(*m));
 }
 
@@ -463,6 +464,21 @@ char *wr_manifest_text(const struct wr_manifest *m, size_t *ret_len)
     snprintf(text + len, TAIL_LINE + 1, TAIL "%08" PRIx32 "\n",
              wr_crc32c(0, text, len));
     *ret_len = len + TAIL_LINE;
+    return text;
+}
+
+char *wr_manifest_as_read(const struct wr_manifest *m, size_t *ret_len)
+{
+    char *text;
+
+    if (!m->text)
+        return wr_manifest_text(m, ret_len);
+    text = malloc(m->text_len + 1);
+    if (!text)
+        return NULL;
+    memcpy(text, m->text, m->text_len);
+    text[m->text_len] = '\0';
+    *ret_len = m->text_len;
     return text;
 }
 

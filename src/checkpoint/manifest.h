@@ -44,6 +44,8 @@ struct wr_manifest {
     struct wr_shard *shards;     /* owned: `world`, by rank */
     struct wr_st_pair *metadata; /* owned */
     size_t metadata_count;
+    char *text; /* owned: as it was read from a step; NULL */
+    size_t text_len;
 };
 
 /* Checksums of the data of a shard. */
@@ -57,6 +59,9 @@ int wr_manifest_parse(const char *text, size_t len, const char *name,
 /* NUL-terminated fresh memory (free()); NULL when memory is short. Parses to
  * the same manifest. */
 char *wr_manifest_text(const struct wr_manifest *m, size_t *ret_len);
+/* The same, but as it was read from a step, where it was: with what this program
+ * does not know. For copies. */
+char *wr_manifest_as_read(const struct wr_manifest *m, size_t *ret_len);
 void wr_manifest_done(struct wr_manifest *m); /* leaves it zeroed */
 
 /* The same for one shard, for sending it to rank 0. */

@@ -78,7 +78,7 @@ static char *choose(struct restore *s, struct offer *ret, size_t *ret_len)
     if (r == 0)
         r = wr_candidates_next(&s->all, &n, &m, &s->why);
     if (r == 1) {
-        text = wr_manifest_text(&m, ret_len);
+        text = wr_manifest_as_read(&m, ret_len);
         wr_manifest_done(&m);
         if (!text)
             r = wr_fail(&s->why, WEIR_ENOMEM, "out of memory");

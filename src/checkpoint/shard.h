@@ -49,10 +49,18 @@ int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
                   uint32_t chunk, const struct wr_want *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err);
 
+/* From where to where. */
+struct wr_way {
+    struct wr_place from, to;
+    bool to_failed; /* what failed is the target, the source or the caller's
+                       wish to end it otherwise */
+};
+
 /* Copies a shard to another place, made or overwritten as above, and checks
- * every chunk on the way; synced. */
-int wr_shard_copy(const struct wr_place *from, const struct wr_place *to,
-                  const struct wr_shard *s, uint32_t chunk,
+ * every chunk on the way; synced. After a failure the target holds anything:
+ * of a chunk that is larger than a piece the first ones are written before the
+ * checksum is known. */
+int wr_shard_copy(struct wr_way *way, const struct wr_shard *s, uint32_t chunk,
                   const struct wr_meter *meter, weir_err *err);
 
 #endif

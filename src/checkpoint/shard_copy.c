@@ -26,7 +26,7 @@ struct piece {
 };
 
 struct copier {
-    const struct wr_place *from, *to;
+    struct wr_way *way; /* borrowed */
     const struct wr_shard *s;
     const struct wr_meter *meter;
     struct wr_object *source; /* owned */
@@ -62,7 +62,7 @@ static int read_next(struct copier *c, weir_err *err)
                          .cap = c->buf_len};
     if (c->reads->ops->submit(c->reads, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no read",
-                       c->from->path);
+                       c->way->from.path);
     c->next += io->len;
     c->reading[(c->reading_head + c->reading_count++) % DEPTH] = p;
     return 0;
@@ -86,7 +86,7 @@ static int put(struct copier *c, struct wr_io *io, weir_err *err)
 
     if (q->ops->submit(q, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no write",
-                       c->to->path);
+                       c->way->to.path);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int reap_writes(struct copier *c, bool wait, uint64_t *done_bytes,
         struct piece *p = &c->pieces[done[i]->tag];
 
         if (done[i]->result < 0 && r == 0)
-            r = wr_io_error(done[i], c->to->path, err);
+            r = wr_io_error(done[i], c->way->to.path, err);
         *done_bytes += done[i]->len;
         if (--p->writes == 0) {
             c->writing--;
@@ -146,6 +146,12 @@ static int reap_writes(struct copier *c, bool wait, uint64_t *done_bytes,
 }
 
 /* --- both --- */
+
+static int of_target(struct copier *c, int r)
+{
+    c->way->to_failed |= r < 0;
+    return r;
+}
 
 /* Sums and sends what was read, in the order of the file. */
 static int pass_on(struct copier *c, weir_err *err)
@@ -163,7 +169,7 @@ static int pass_on(struct copier *c, weir_err *err)
         if (r == 0)
             r = wr_sum_add(&c->sum, p->io.offset, p->io.data, p->io.len, err);
         if (r == 0)
-            r = write_piece(c, p, err);
+            r = of_target(c, write_piece(c, p, err));
     }
     return r;
 }
@@ -197,7 +203,7 @@ static int copy_range(struct copier *c, uint64_t begin, uint64_t end,
         if (c->reading_count)
             reap_reads(c, /* wait= */ !for_writes);
         if (c->writing)
-            r = reap_writes(c, /* wait= */ for_writes, &done, err);
+            r = of_target(c, reap_writes(c, for_writes, &done, err));
         if (r == 0)
             r = pass_on(c, err);
         if (r == 0)
@@ -209,7 +215,8 @@ static int copy_range(struct copier *c, uint64_t begin, uint64_t end,
 static int copy_file(struct copier *c, bool *ret_again, weir_err *err)
 {
     const struct wr_shard *s = c->s;
-    int r = wr_target_open(c->to, s->size, 2 * DEPTH, &c->target, err);
+    int r = of_target(
+        c, wr_target_open(&c->way->to, s->size, 2 * DEPTH, &c->target, err));
 
     if (r < 0)
         return r;
@@ -223,15 +230,15 @@ static int copy_file(struct copier *c, bool *ret_again, weir_err *err)
         wr_target_drop(&c->target);
         return r;
     }
-    return wr_target_settle(&c->target, ret_again, err);
+    return of_target(c, wr_target_settle(&c->target, ret_again, err));
 }
 
 static int copier_open(struct copier *c, weir_err *err)
 {
     struct wr_queue_config cfg = {.depth = DEPTH, .direct = true};
-    struct wr_store *st = c->from->store;
-    int r = st->ops->object_open(st, c->from->path, WR_OPEN_READ, &c->source,
-                                 err);
+    struct wr_store *st = c->way->from.store;
+    int r = st->ops->object_open(st, c->way->from.path, WR_OPEN_READ,
+                                 &c->source, err);
 
     if (r == 0)
         r = st->ops->queue_open(st, &cfg, &c->reads, err);
@@ -257,20 +264,21 @@ static void copier_close(struct copier *c)
     wr_big_free(c->memory, c->memory_len);
 }
 
-int wr_shard_copy(const struct wr_place *from, const struct wr_place *to,
-                  const struct wr_shard *s, uint32_t chunk,
+int wr_shard_copy(struct wr_way *way, const struct wr_shard *s, uint32_t chunk,
                   const struct wr_meter *meter, weir_err *err)
 {
-    struct copier c = {.from = from, .to = to, .s = s, .meter = meter};
+    struct copier c = {.way = way, .s = s, .meter = meter};
     bool again = false;
-    int r = wr_sum_init(&c.sum, from->path, s, chunk, err);
+    int r = wr_sum_init(&c.sum, way->from.path, s, chunk, err);
 
+    way->to_failed = false;
     if (r == 0)
         r = copier_open(&c, err);
     if (r == 0)
         r = copy_file(&c, &again, err);
     if (r < 0 && again) {
         c.second = true;
+        way->to_failed = false;
         r = copy_file(&c, &again, err);
     }
     copier_close(&c);

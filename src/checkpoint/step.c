@@ -109,20 +109,32 @@ struct copying {
     const struct wr_meter *meter; /* borrowed */
 };
 
+/* An error of the target must not look like damage of the source, which would
+ * be given up. */
+static int not_damage(int r, weir_err *err)
+{
+    if (!wr_step_is_damage(r))
+        return r;
+    if (err)
+        err->code = WEIR_EIO;
+    return WEIR_EIO;
+}
+
 static int copy_shards(struct copying *c, weir_err *err)
 {
     for (uint32_t i = 0; i < c->m.world; i++) {
         const struct wr_shard *s = &c->m.shards[i];
         char source[WR_TIER_PATH], target[WR_TIER_PATH];
-        struct wr_place from = {c->from->store, source};
-        struct wr_place to = {c->to->store, target};
+        struct wr_way way = {.from = {c->from->store, source},
+                             .to = {c->to->store, target}};
         int r;
 
         wr_tier_shard_path(c->m.step, s->rank, source);
         wr_pending_shard_path(&c->p, s->rank, target);
-        r = wr_shard_copy(&from, &to, s, c->m.chunk, c->meter, err);
+        r = wr_shard_copy(&way, s, c->m.chunk, c->meter, err);
         if (r < 0)
-            return why_unread(c->from, &c->m, r, err);
+            return way.to_failed ? not_damage(r, err)
+                                 : why_unread(c->from, &c->m, r, err);
     }
     return wr_tier_sync_pending(c->to, &c->p, err);
 }
@@ -172,12 +184,7 @@ static int copy_pending(struct copying *c, weir_err *err)
         r = wr_tier_publish(c->to, &c->p, &c->m, err);
     if (r == 0)
         r = carry_pin(c, /* pinned= */ false, err);
-    if (wr_step_is_damage(r)) { /* not of what was read: that was good */
-        r = WEIR_EIO;
-        if (err)
-            err->code = r;
-    }
-    return r;
+    return not_damage(r, err); /* what was read was good */
 }
 
 static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)

@@ -196,6 +196,11 @@ static int read_manifest(struct wr_tier *t, uint64_t step,
                     ret->step);
         wr_manifest_done(ret);
     }
+    if (r == 0) {
+        ret->text = text;
+        ret->text_len = len;
+        text = NULL;
+    }
     free(name);
     free(text);
     return r;

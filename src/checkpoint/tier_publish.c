@@ -194,7 +194,7 @@ static int put_manifest(struct wr_tier *t, const struct wr_pending *p,
     size_t len;
     int r;
 
-    text = wr_manifest_text(m, &len);
+    text = wr_manifest_as_read(m, &len);
     if (!text)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     wr_name_join(p->dir, WR_MANIFEST_NAME, path);

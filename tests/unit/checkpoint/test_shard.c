@@ -236,7 +236,9 @@ static void there_and_back_on(const char *prefix)
         check_file("a", s.img, &sh);
         check_reads(st, "a", &sh, WR_CHUNK);
         /* The next size finds the files of the last one. */
-        assert_int_equal(wr_shard_copy(&a, &b, &sh, WR_CHUNK, &meter, &err), 0);
+        assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh,
+                                       WR_CHUNK, &meter, &err),
+                         0);
         assert_int_equal(told, sh.size);
         check_file("b", s.img, &sh);
         free(sh.crcs);
@@ -285,7 +287,9 @@ static void there_and_back_blocking(void **state)
         assert_int_equal(wr_shard_write(&a, s.img, &sh, NULL, &err), 0);
         check_file("a", s.img, &sh);
         check_reads(st, "a", &sh, WR_CHUNK);
-        assert_int_equal(wr_shard_copy(&a, &b, &sh, WR_CHUNK, NULL, &err), 0);
+        assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh,
+                                       WR_CHUNK, NULL, &err),
+                         0);
         check_file("b", s.img, &sh);
         free(sh.crcs);
         scene_end(&s);
@@ -338,7 +342,8 @@ static void files_of_others(void **state)
 
         make_foreign(cases[i].data_offset, cases[i].bytes, cases[i].chunk, &sh);
         check_reads(st, "a", &sh, cases[i].chunk);
-        assert_int_equal(wr_shard_copy(&a, &b, &sh, cases[i].chunk, NULL, &err),
+        assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh,
+                                       cases[i].chunk, NULL, &err),
                          0);
         fa = slurp("a", &la);
         fb = slurp("b", &lb);
@@ -370,8 +375,9 @@ static void expect_damage(struct wr_store *st, const struct wr_shard *sh,
                      WEIR_EDAMAGED);
     assert_string_equal(err.msg, text);
     err.msg[0] = '\0';
-    assert_int_equal(wr_shard_copy(&a, &b, sh, 1 * MIB, NULL, &err),
-                     WEIR_EDAMAGED);
+    assert_int_equal(
+        wr_shard_copy(&(struct wr_way){a, b, false}, sh, 1 * MIB, NULL, &err),
+        WEIR_EDAMAGED);
     assert_string_equal(err.msg, text);
     free(to);
 }
@@ -435,7 +441,9 @@ static void bad_reads_are_noticed(void **state)
     wr_store_close(st);
     st = open_store("fault:eio@2:");
     a.store = b.store = st;
-    assert_int_equal(wr_shard_copy(&a, &b, &sh, 1 * MIB, NULL, &err), WEIR_EIO);
+    assert_int_equal(
+        wr_shard_copy(&(struct wr_way){a, b, false}, &sh, 1 * MIB, NULL, &err),
+        WEIR_EIO);
     wr_store_close(st);
     free(sh.crcs);
 }
@@ -527,7 +535,9 @@ static void a_failed_sync_of_a_copy(void **state)
 
     (void)state;
     make_foreign(4096, 12 * MIB + 5, 4 * MIB, &sh);
-    assert_int_equal(wr_shard_copy(&a, &b, &sh, 4 * MIB, &meter, &err), 0);
+    assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh, 4 * MIB,
+                                   &meter, &err),
+                     0);
     assert_int_equal(told, sh.size);
     fa = slurp("a", &la);
     fb = slurp("b", &lb);
@@ -539,7 +549,8 @@ static void a_failed_sync_of_a_copy(void **state)
     for (unsigned i = 0; i < 2; i++) {
         st = open_store(i ? "fault:sync-eio:" : "fault:write-eio@3:");
         a.store = b.store = st;
-        assert_int_equal(wr_shard_copy(&a, &b, &sh, 4 * MIB, NULL, &err),
+        assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh,
+                                       4 * MIB, NULL, &err),
                          WEIR_EIO);
         assert_non_null(strstr(err.msg, "'b': cannot"));
         wr_store_close(st);
@@ -567,7 +578,8 @@ static void the_meter_may_end_it(void **state)
     assert_int_equal(wr_shard_read(&a, &sh, 4 * MIB, NULL, 0, &meter, &err),
                      WEIR_ECANCELED);
     calls = 0;
-    assert_int_equal(wr_shard_copy(&a, &b, &sh, 4 * MIB, &meter, &err),
+    assert_int_equal(wr_shard_copy(&(struct wr_way){a, b, false}, &sh, 4 * MIB,
+                                   &meter, &err),
                      WEIR_ECANCELED);
     free(sh.crcs);
     wr_store_close(st);
@@ -585,9 +597,11 @@ static void missing_files_and_folders(void **state)
     make_foreign(4096, 1000, 64 * KIB, &sh);
     assert_int_equal(wr_shard_read(&none, &sh, 64 * KIB, NULL, 0, NULL, &err),
                      WEIR_ENOENT);
-    assert_int_equal(wr_shard_copy(&none, &a, &sh, 64 * KIB, NULL, &err),
+    assert_int_equal(wr_shard_copy(&(struct wr_way){none, a, false}, &sh,
+                                   64 * KIB, NULL, &err),
                      WEIR_ENOENT);
-    assert_int_equal(wr_shard_copy(&a, &deep, &sh, 64 * KIB, NULL, &err),
+    assert_int_equal(wr_shard_copy(&(struct wr_way){a, deep, false}, &sh,
+                                   64 * KIB, NULL, &err),
                      WEIR_ENOENT);
     scene_start(&s, 10);
     assert_int_equal(wr_shard_write(&deep, s.img, &got, NULL, &err),
