@@ -172,6 +172,7 @@ static int copy_pending(struct copying *c, weir_err *err)
                              err);
     if (r < 0)
         return r;
+    wr_tier_trim(c->to, &c->p, c->m.world);
     r = copy_shards(c, err);
     if (r < 0) {
         wr_tier_abandon(c->to, &c->p);

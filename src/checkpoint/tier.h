@@ -19,6 +19,7 @@
 #ifndef WR_CHECKPOINT_TIER_H
 #define WR_CHECKPOINT_TIER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +38,7 @@ struct wr_tier {
     char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
                                     same epoch */
     unsigned slots;              /* .slot-* kept at most [1] */
+    atomic_bool untidy;          /* something could not be removed */
 };
 
 /* Opens the folder; its last part is made when it is missing (and `create`),
@@ -94,12 +96,17 @@ int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
  * has to be taken away before the new one is published. */
 int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
                          struct wr_pending *ret, weir_err *err);
+/* Removes files of ranks that there were when it was a step and that there are
+ * not now, before theirs are written: their space was counted as free. One that
+ * cannot be removed does no harm. */
+void wr_tier_trim(struct wr_tier *t, const struct wr_pending *p,
+                  uint32_t world);
 void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
                            char ret[WR_TIER_PATH]);
 /* After a rank's file is written and synced: its entry. Every rank. */
 int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
                          weir_err *err);
-/* Removes files that `m` does not name, writes the manifest, syncs, checks the
+/* Removes files that `m` does not name where it can, writes the manifest, syncs, checks the
  * claim, renames the folder, syncs the root. When it fails the step was not
  * acknowledged and may or may not be there; what is left of the pending folder
  * is removed. */

@@ -215,24 +215,6 @@ static int sweep_slots(struct wr_tier *t, weir_err *err)
     return r;
 }
 
-static int empty_trash(struct wr_tier *t, uint64_t *swept, weir_err *err)
-{
-    struct wr_tier_entries in = {0};
-    uint64_t step;
-    int r;
-
-    r = wr_tier_entries_read(t, "", &in, err);
-    for (size_t i = 0; i < in.count && r == 0; i++) {
-        if (in.all[i].kind != WR_KIND_DIR ||
-            wr_name_in_root(in.all[i].name, &step) != WR_NAME_TRASH)
-            continue;
-        r = wr_tier_remove_folder(t, in.all[i].name, err);
-        *swept += r == 0;
-    }
-    wr_tier_entries_done(&in);
-    return r;
-}
-
 static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
     struct wr_tier_entries in = {0};
@@ -249,7 +231,7 @@ static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
     if (r == 0)
         r = wr_tier_sync_root(t, err);
     if (r == 0)
-        r = empty_trash(t, swept, err);
+        r = wr_tier_empty_trash(t, /* sync= */ false, swept, err);
     return r;
 }
 

@@ -80,7 +80,15 @@ int wr_tier_drop_slots(struct wr_tier *t, const struct wr_slot *slots,
  */
 int wr_tier_to_trash(struct wr_tier *t, const char *name,
                      char ret_trash[WR_TIER_PATH], weir_err *err);
+/* All that can be removed, and then the first error. What is left is tried again
+ * before the next save, and by the next claim: who took a folder away has done
+ * so when its name is gone, durably, and does not fail because a reader on NFS
+ * holds a file of it. */
 int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err);
+/* Removes .trash-*, as far as that can be done; the root is synced before
+ * (`sync`: here, when there is some). Adds to *swept. */
+int wr_tier_empty_trash(struct wr_tier *t, bool sync, uint64_t *swept,
+                        weir_err *err);
 /* Removes an entry of a folder, whatever its name. A folder in it that is not
  * empty is not weir's, and an error. */
 int wr_tier_remove_in(struct wr_tier *t, const char *dir, const char *leaf,

@@ -57,11 +57,20 @@ static uint64_t add(uint64_t a, uint64_t b)
 static int make_room(struct wr_tier *t, uint64_t bytes,
                      const struct wr_slot *slots, size_t count, weir_err *err)
 {
-    uint64_t need = add(bytes, RESERVE), unused, all;
+    uint64_t need = add(bytes, RESERVE), unused, all, swept = 0;
     char want[32], have[32];
     int r;
 
     r = free_bytes(t, &unused, err);
+    if (r < 0)
+        return r;
+    all = add(unused, count ? slots[0].bytes : 0);
+    if (need <= all)
+        return 0;
+    /* What could not be removed when its time came may go by now. */
+    r = wr_tier_empty_trash(t, /* sync= */ true, &swept, err);
+    if (r == 0 && swept > 0)
+        r = free_bytes(t, &unused, err);
     if (r < 0)
         return r;
     all = add(unused, count ? slots[0].bytes : 0);
@@ -96,28 +105,49 @@ static int take_slot(struct wr_tier *t, const struct wr_slot *slots,
     return 0;
 }
 
-/* Makes a former step ready to be overwritten. */
-static int prepare_slot(struct wr_tier *t, const struct wr_pending *p,
-                        weir_err *err)
+/* A slot that was taken, untouched, is one again: where saves fail again and
+ * again they must not fill the medium. */
+static void give_back(struct wr_tier *t, const struct wr_pending *p)
+{
+    char slot[WR_TIER_PATH];
+
+    wr_name_slot(slot);
+    wr_tier_change(t, WR_RENAME, p->dir, slot, NULL);
+}
+
+/* Leaves nothing but files that are overwritten. */
+static int clear_slot(struct wr_tier *t, const struct wr_pending *p)
 {
     struct wr_tier_entries in = {0};
     uint32_t rank;
     int r;
 
-    /* Whoever made it a slot may not have synced that yet: on the medium it
-     * could still be a step. */
-    r = wr_tier_sync_root(t, err);
-    if (r < 0)
-        return r; /* so its files stay; the next claim takes it away */
-    r = wr_tier_entries_read(t, p->dir, &in, err);
+    r = wr_tier_entries_read(t, p->dir, &in, NULL);
     for (size_t i = 0; i < in.count && r == 0; i++)
         if (in.all[i].kind != WR_KIND_FILE ||
             !wr_name_is_shard(in.all[i].name, &rank))
-            r = wr_tier_remove_in(t, p->dir, in.all[i].name, err);
+            r = wr_tier_remove_in(t, p->dir, in.all[i].name, NULL);
     wr_tier_entries_done(&in);
-    if (r < 0)
-        wr_tier_abandon(t, p);
     return r;
+}
+
+static int make_folder(struct wr_tier *t, const struct wr_pending *p,
+                       const struct wr_slot *slots, size_t count, weir_err *err)
+{
+    int taken = take_slot(t, slots, count, p->dir, err);
+    /* Whoever made it a slot may not have synced that yet: on the medium it
+     * could still be a step. */
+    int r = taken > 0 ? wr_tier_sync_root(t, err) : taken;
+
+    if (r < 0) {
+        give_back(t, p);
+        return r;
+    }
+    if (taken > 0 && clear_slot(t, p) == 0)
+        return 0;
+    if (taken > 0) /* something in it is not weir's, or in use */
+        wr_tier_abandon(t, p);
+    return wr_tier_change(t, WR_MKDIR, p->dir, NULL, err);
 }
 
 int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
@@ -125,22 +155,22 @@ int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
 {
     struct wr_pending p = {.step = step};
     struct wr_slot *slots;
+    uint64_t swept = 0;
     size_t count;
     int r;
 
     if (step >= WEIR_STEP_MAX)
         return wr_fail(err, WEIR_EINVAL, "step %" PRIu64 ": too large", step);
+    if (atomic_exchange(&t->untidy, false))
+        wr_tier_empty_trash(t, /* sync= */ true, &swept, NULL);
     r = wr_tier_slots(t, &slots, &count, err);
     if (r < 0)
         return r;
     wr_name_tmp(step, p.dir);
     r = make_room(t, bytes, slots, count, err);
     if (r == 0)
-        r = take_slot(t, slots, count, p.dir, err);
+        r = make_folder(t, &p, slots, count, err);
     free(slots);
-    if (r >= 0)
-        r = r > 0 ? prepare_slot(t, &p, err)
-                  : wr_tier_change(t, WR_MKDIR, p.dir, NULL, err);
     if (r == 0)
         *ret = p;
     return r;
@@ -169,23 +199,19 @@ int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
     return wr_tier_change(t, WR_SYNC_DIR, p->dir, NULL, err);
 }
 
-/* --- publishing --- */
-
-/* Files of ranks that there were when the slot was a step. */
-static int remove_unnamed(struct wr_tier *t, const struct wr_pending *p,
-                          const struct wr_manifest *m, weir_err *err)
+void wr_tier_trim(struct wr_tier *t, const struct wr_pending *p, uint32_t world)
 {
     struct wr_tier_entries in = {0};
     uint32_t rank;
-    int r;
 
-    r = wr_tier_entries_read(t, p->dir, &in, err);
-    for (size_t i = 0; i < in.count && r == 0; i++)
-        if (!wr_name_is_shard(in.all[i].name, &rank) || rank >= m->world)
-            r = wr_tier_remove_in(t, p->dir, in.all[i].name, err);
+    wr_tier_entries_read(t, p->dir, &in, NULL);
+    for (size_t i = 0; i < in.count; i++)
+        if (!wr_name_is_shard(in.all[i].name, &rank) || rank >= world)
+            wr_tier_remove_in(t, p->dir, in.all[i].name, NULL);
     wr_tier_entries_done(&in);
-    return r;
 }
+
+/* --- publishing --- */
 
 static int put_manifest(struct wr_tier *t, const struct wr_pending *p,
                         const struct wr_manifest *m, weir_err *err)
@@ -207,9 +233,9 @@ static int put_manifest(struct wr_tier *t, const struct wr_pending *p,
 static int complete(struct wr_tier *t, const struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err)
 {
-    int r;
+    int r = 0;
 
-    r = remove_unnamed(t, p, m, err);
+    wr_tier_trim(t, p, m->world);
     for (uint32_t i = 0; i < m->world && r == 0; i++)
         r = wr_tier_check_shard(t, p->dir, &m->shards[i], err);
     if (r == 0)
@@ -260,7 +286,9 @@ void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p)
 {
     char trash[WR_TIER_PATH];
 
-    /* No sync between: since begin the medium knows it by no step's name. */
-    if (wr_tier_to_trash(t, p->dir, trash, NULL) == 0)
-        wr_tier_remove_folder(t, trash, NULL);
+    /* No sync between: since begin the medium knows it by no step's name, so it
+     * may also be emptied where it is. A rename that failed may have been done. */
+    if (wr_tier_to_trash(t, p->dir, trash, NULL) < 0)
+        wr_tier_remove_folder(t, p->dir, NULL);
+    wr_tier_remove_folder(t, trash, NULL);
 }

@@ -52,12 +52,40 @@ int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err)
     int r;
 
     r = wr_tier_entries_read(t, name, &in, &why);
-    for (size_t i = 0; i < in.count && r == 0; i++)
-        r = wr_tier_remove_in(t, name, in.all[i].name, &why);
+    for (size_t i = 0; i < in.count; i++) {
+        int q = wr_tier_remove_in(t, name, in.all[i].name, r ? NULL : &why);
+
+        r = r < 0 ? r : q;
+    }
     wr_tier_entries_done(&in);
     if (r == 0)
         r = wr_tier_remove(t, name, &why);
-    return wr_tier_unless_gone(r, &why, err);
+    r = wr_tier_unless_gone(r, &why, err);
+    if (r < 0)
+        t->untidy = true;
+    return r;
+}
+
+int wr_tier_empty_trash(struct wr_tier *t, bool sync, uint64_t *swept,
+                        weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    uint64_t step;
+    int r;
+
+    r = wr_tier_entries_read(t, "", &in, err);
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        if (in.all[i].kind != WR_KIND_DIR ||
+            wr_name_in_root(in.all[i].name, &step) != WR_NAME_TRASH)
+            continue;
+        if (sync)
+            r = wr_tier_sync_root(t, err);
+        sync = false;
+        if (r == 0)
+            *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
+    }
+    wr_tier_entries_done(&in);
+    return r;
 }
 
 /* --- slots --- */
@@ -142,7 +170,7 @@ int wr_tier_drop_slots(struct wr_tier *t, const struct wr_slot *slots,
     if (r == 0)
         r = wr_tier_sync_root(t, err);
     for (size_t i = 0; i < count - from && r == 0; i++)
-        r = wr_tier_remove_folder(t, trash[i], err);
+        wr_tier_remove_folder(t, trash[i], NULL);
     free(trash);
     return r;
 }
@@ -238,6 +266,6 @@ int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
     if (r == 0)
         r = drop_marks(t, step, err);
     if (r == 0 && !recycled)
-        r = wr_tier_remove_folder(t, to, err);
+        wr_tier_remove_folder(t, to, NULL);
     return r;
 }

@@ -144,8 +144,10 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
         unsigned behind;
         int r = wr_tier_begin(c->near, j->step, bytes, ret, &full);
 
-        if (r == 0)
+        if (r == 0) {
+            wr_tier_trim(c->near, ret, c->cfg.world);
             return 0;
+        }
         if (r == WEIR_ENOSPC && wr_ckpt_make_room(c))
             continue;
         if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, &e) < 0 ||

@@ -149,6 +149,51 @@ static void large_chunks_are_checked(void **state)
     close_two(&t);
 }
 
+/* --- from more files to fewer --- */
+
+struct watcher {
+    const struct steps *s;
+    unsigned calls, files; /* in .tmp-*, at most */
+};
+
+static int count_files(void *arg, uint64_t bytes)
+{
+    struct watcher *w = arg;
+    char command[STEPS_PATH + 60];
+    unsigned n = 0;
+    FILE *f;
+
+    (void)bytes;
+    snprintf(command, sizeof(command), "ls %s/.tmp-* | wc -l", w->s->slow);
+    f = popen(command, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%u", &n), 1);
+    pclose(f);
+    w->calls++;
+    w->files = n > w->files ? n : w->files;
+    return 0;
+}
+
+/* The room that the files of ranks that are gone take up was counted as free. */
+static void recycles_without_surplus(void **state)
+{
+    const struct steps *s = *state;
+    struct watcher w = {.s = s};
+    struct wr_meter meter = {count_files, &w};
+    struct two t;
+    weir_err err;
+
+    steps_save(s, SLOW, (struct step_is){1, 1, 3, 1});
+    steps_save(s, FAST, (struct step_is){2, 2, 1, 2});
+    t = open_two(s);
+    assert_int_equal(wr_tier_retire(t.slow, 1, &err), 0);
+    assert_int_equal(wr_step_copy(t.fast, t.slow, 2, &meter, &err), 0);
+    assert_true(w.calls > 0);
+    assert_int_equal(w.files, 1);
+    assert_int_equal(wr_step_verify(t.slow, 2, false, NULL, &err), 0);
+    close_two(&t);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, steps_setup, steps_teardown)
 
 int main(void)
@@ -156,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(carries_the_manifest_as_it_is),
         TEST(large_chunks_are_checked),
+        TEST(recycles_without_surplus),
     };
 
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
