@@ -197,17 +197,52 @@ void wr_drainer_resume(struct wr_drainer *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-int wr_drainer_failed(struct wr_drainer *d, uint64_t *seen, weir_err *err)
+/* With the lock held: the last attempt after `seen` that has to do with the
+ * step; NULL: none. */
+static const struct wr_drain_failure *last_failure(const struct wr_drainer *d,
+                                                   uint64_t step, uint64_t seen)
+{
+    for (uint64_t k = d->failures;
+         k > seen && k + WR_DRAIN_FAILURES > d->failures; k--) {
+        const struct wr_drain_failure *f = &d->failed[k % WR_DRAIN_FAILURES];
+
+        if (step == WEIR_LATEST || f->step == WEIR_LATEST || f->step == step)
+            return f;
+    }
+    return NULL;
+}
+
+int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
+                      weir_err *err)
+{
+    const struct wr_drain_failure *f;
+    int r = 0;
+
+    pthread_mutex_lock(&d->lock);
+    f = d->over ? &d->failed[d->failures % WR_DRAIN_FAILURES]
+                : last_failure(d, step, *seen); /* none is above UINT64_MAX */
+    *seen = d->failures;
+    if (f) {
+        r = f->err.code;
+        if (err)
+            *err = f->err;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return r;
+}
+
+int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err)
 {
     int r = 0;
 
     pthread_mutex_lock(&d->lock);
-    if (d->over || d->failures > *seen) { /* never above UINT64_MAX */
-        r = d->failure.code;
+    for (size_t i = 0; i < d->given_up_count && r == 0; i++) {
+        if (d->given_up[i].step != step)
+            continue;
+        r = d->given_up[i].why.code;
         if (err)
-            *err = d->failure;
+            *err = d->given_up[i].why;
     }
-    *seen = d->failures;
     pthread_mutex_unlock(&d->lock);
     return r;
 }

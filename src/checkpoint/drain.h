@@ -21,8 +21,24 @@
 
 #include "checkpoint/store.h"
 
-struct wr_drain_job;      /* one step and what is to be done about it */
-struct wr_drain_given_up; /* a step that is not tried again */
+struct wr_drain_job; /* one step and what is to be done about it */
+
+/* A step that is not tried again while it is the same save. */
+struct wr_drain_given_up {
+    uint64_t step;
+    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read */
+    weir_err why;
+};
+
+/* An attempt that failed and will be repeated. */
+struct wr_drain_failure {
+    uint64_t
+        step; /* WEIR_LATEST: all of them; WR_STEP_NONE: room is not made */
+    weir_err err;
+};
+
+#define WR_STEP_NONE      (UINT64_MAX - 1)
+#define WR_DRAIN_FAILURES 32u /* kept */
 
 struct wr_drainer {
     weir_ckpt *c; /* borrowed */
@@ -32,7 +48,7 @@ struct wr_drainer {
     /* of the thread that drains */
     struct wr_drain_job *jobs; /* owned; rising */
     size_t count, cap;
-    struct wr_drain_given_up *given_up; /* owned */
+    struct wr_drain_given_up *given_up; /* owned; changed with the lock held */
     size_t given_up_count, given_up_cap;
     bool due; /* retention */
     int told; /* code of the last trouble, 0 since something went well */
@@ -41,19 +57,19 @@ struct wr_drainer {
                              taken while it is held */
     pthread_cond_t changed;
     bool stop, woken, busy;
-    bool over;             /* fenced off: the thread has ended */
-    unsigned pauses;       /* callers that keep it from working */
-    unsigned behind;       /* steps to be copied */
-    unsigned unseen;       /* of them: published since the last look */
-    uint64_t begun, ended; /* passes */
-    uint64_t failures;     /* attempts that failed */
-    weir_err failure;      /* the last one */
-    weir_err result;       /* of the last pass; code 0: it went well */
+    bool over;         /* fenced off: the thread has ended */
+    unsigned pauses;   /* callers that keep it from working */
+    unsigned behind;   /* steps to be copied */
+    unsigned unseen;   /* of them: published since the last look */
+    uint64_t failures; /* attempts that failed */
+    struct wr_drain_failure failed[WR_DRAIN_FAILURES]; /* a ring: of attempt k,
+                                                          k % FAILURES */
+    weir_err result; /* of the last pass; code 0: it went well */
     uint64_t bytes_done, bytes_total; /* of this pass */
 };
 
 /* Works off all that is there. Returns the first error; all that will be tried
- * again are in `failure`, and told when there is a thread. */
+ * again are in `failed`, and told when there is a thread. */
 int wr_drain_pass(struct wr_drainer *d, weir_err *err);
 
 #endif

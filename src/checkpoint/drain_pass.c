@@ -21,12 +21,6 @@ struct wr_drain_job {
     bool failed; /* in this pass */
 };
 
-/* A step that is not tried again while it is the same save. */
-struct wr_drain_given_up {
-    uint64_t step;
-    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read */
-};
-
 /* --- what failed --- */
 
 static void count_failed(struct wr_drainer *d)
@@ -36,17 +30,21 @@ static void count_failed(struct wr_drainer *d)
     pthread_mutex_unlock(&d->c->lock);
 }
 
-/* An attempt failed that will be repeated. Its kind is told once: a trainer that
- * goes on saving must not be stopped by every attempt. */
-static void note_failure(struct wr_drainer *d, const weir_err *e)
+/* An attempt failed that will be repeated; `step` as wr_drain_failure's. Its
+ * kind is told once: a trainer that goes on saving must not be stopped by every
+ * attempt. */
+static void note_failure(struct wr_drainer *d, uint64_t step, const weir_err *e)
 {
+    struct wr_drain_failure *f;
+
     count_failed(d);
     if (d->threaded && d->told != e->code)
         wr_ckpt_trouble(d->c, e);
     d->told = e->code;
     pthread_mutex_lock(&d->lock);
-    d->failures++;
-    d->failure = *e;
+    f = &d->failed[++d->failures % WR_DRAIN_FAILURES];
+    f->step = step;
+    f->err = *e;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
     pthread_mutex_lock(&d->c->lock);
@@ -69,21 +67,29 @@ static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
                     const weir_err *e)
 {
     weir_ckpt *c = d->c;
+    uint64_t seq = id[0] ? wr_ckpt_seq_of(c, step, id) : 0;
     struct wr_ckpt_time *t;
+    bool anew;
 
+    pthread_mutex_lock(&c->lock);
+    t = id[0] ? wr_ckpt_time_at(c, seq) : wr_ckpt_time_find(c, step);
+    anew = !id[0] && t && t->level < WEIR_LEVEL_FAST;
+    if (t && !anew)
+        t->why = *e;
+    pthread_mutex_unlock(&c->lock);
+    if (anew) /* what was damaged has given way, or the next pass finds it */
+        return;
+    pthread_mutex_lock(&d->lock);
     if (wr_grow(&d->given_up, &d->given_up_cap, d->given_up_count + 1,
                 sizeof(*d->given_up))) {
         struct wr_drain_given_up *g = &d->given_up[d->given_up_count++];
 
         g->step = step;
         snprintf(g->id, sizeof(g->id), "%s", id);
+        g->why = *e;
     }
+    pthread_mutex_unlock(&d->lock);
     count_failed(d);
-    pthread_mutex_lock(&c->lock);
-    t = wr_ckpt_time_find(c, step);
-    if (t)
-        t->why = *e;
-    pthread_mutex_unlock(&c->lock);
     if (d->threaded)
         wr_ckpt_trouble(c, e);
 }
@@ -124,14 +130,42 @@ static int lost_copy(struct wr_drainer *d, uint64_t step,
     return e.code;
 }
 
-static enum work work_for(const struct wr_drainer *d,
-                          const struct wr_copy *near, const struct wr_copy *far)
+/* The level that the save which wrote this manifest has reached; `most` when it
+ * is none of this run. */
+static enum weir_level known_level(weir_ckpt *c, uint64_t seq,
+                                   enum weir_level most)
 {
-    if (far->is <= WEIR_COPY_DAMAGED || strcmp(near->id, far->id) != 0)
-        return WORK_COPY;
-    if (far->is < WEIR_COPY_VERIFIED && d->c->cfg.verify)
-        return WORK_VERIFY;
-    return WORK_NONE;
+    const struct wr_ckpt_time *t;
+    enum weir_level level;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    level = t ? t->level : most;
+    pthread_mutex_unlock(&c->lock);
+    return level;
+}
+
+/* The same save is there. Where the attempt that brought it, or its mark, there
+ * failed in the end, that end is done once more before anyone is told. */
+static int work_left(struct wr_drainer *d, uint64_t step,
+                     const struct wr_copy *far, enum work *ret, weir_err *err)
+{
+    weir_ckpt *c = d->c;
+    uint64_t seq = wr_ckpt_seq_of(c, step, far->id);
+    enum weir_level known = known_level(c, seq, WEIR_LEVEL_VERIFIED);
+
+    if (known < WEIR_LEVEL_SLOW) {
+        int r = wr_tier_sync_root(c->far, err);
+
+        if (r < 0)
+            return r;
+        wr_ckpt_reached(c, seq, WEIR_LEVEL_SLOW);
+    }
+    *ret = c->cfg.verify &&
+                   (far->is < WEIR_COPY_VERIFIED || known < WEIR_LEVEL_VERIFIED)
+               ? WORK_VERIFY
+               : WORK_NONE;
+    return 0;
 }
 
 static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
@@ -141,17 +175,25 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
     int r;
 
     r = wr_step_look(d->c->near, step, &near, err);
-    if (r == 0)
-        r = wr_step_look(d->c->far, step, &far, err);
     if (r < 0 || near.is == WEIR_COPY_NONE)
         return r;
-    if (near.is == WEIR_COPY_DAMAGED)
-        return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
     j.bytes = near.bytes;
     memcpy(j.id, near.id, sizeof(j.id));
-    j.work = work_for(d, &near, &far);
-    if (j.work == WORK_NONE || is_given_up(d, step, near.id))
-        return 0;
+    j.work = WORK_COPY;
+    r = wr_step_look(d->c->far, step, &far, err);
+    if (r < 0) {
+        /* It still counts as behind: a far tier that does not answer must not
+         * let saves fill the near one. */
+        j.failed = true;
+        put_job(d, &j, NULL);
+        return r;
+    }
+    if (near.is == WEIR_COPY_DAMAGED)
+        return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
+    if (far.is > WEIR_COPY_DAMAGED && !strcmp(near.id, far.id))
+        r = work_left(d, step, &far, &j.work, err);
+    if (r < 0 || j.work == WORK_NONE || is_given_up(d, step, near.id))
+        return r;
     return put_job(d, &j, err);
 }
 
@@ -160,10 +202,16 @@ static void forget_gone(struct wr_drainer *d)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < d->given_up_count; i++)
-        if (wr_tier_has(d->c->near, d->given_up[i].step))
-            d->given_up[kept++] = d->given_up[i];
+    for (size_t i = 0; i < d->given_up_count; i++) {
+        if (!wr_tier_has(d->c->near, d->given_up[i].step))
+            continue;
+        pthread_mutex_lock(&d->lock);
+        d->given_up[kept++] = d->given_up[i];
+        pthread_mutex_unlock(&d->lock);
+    }
+    pthread_mutex_lock(&d->lock);
     d->given_up_count = kept;
+    pthread_mutex_unlock(&d->lock);
 }
 
 static uint64_t work_bytes(const struct wr_drainer *d,
@@ -216,7 +264,7 @@ static void keep_failed(struct wr_drainer *d, const struct wr_drain_job *old,
         while (at < count && old[at].step < d->jobs[i].step)
             at++;
         if (at < count && old[at].step == d->jobs[i].step)
-            d->jobs[i].failed = old[at].failed;
+            d->jobs[i].failed |= old[at].failed;
     }
 }
 
@@ -233,15 +281,20 @@ static int scan(struct wr_drainer *d, weir_err *err)
     pthread_mutex_lock(&d->lock);
     d->unseen = 0;
     pthread_mutex_unlock(&d->lock);
-    r = wr_tier_steps(d->c->near, &steps, &count, err);
-    if (r < 0)
+    r = wr_tier_steps(d->c->near, &steps, &count, &why);
+    if (r < 0) {
+        note_failure(d, WEIR_LATEST, &why);
+        *err = why;
         return r;
+    }
     d->jobs = NULL;
     d->count = d->cap = 0;
     forget_gone(d);
     for (size_t i = 0; i < count; i++) {
         r = find_job(d, steps[i], &why);
         keep_first(&first, r, &why, err);
+        if (r < 0 && !wr_step_is_damage(r)) /* that was given up */
+            note_failure(d, steps[i], &why);
     }
     free(steps);
     keep_failed(d, old, old_count);
@@ -292,16 +345,17 @@ static void count_drained(struct wr_drainer *d, const struct wr_drain_job *j,
                           uint64_t took_ns)
 {
     weir_ckpt *c = d->c;
+    uint64_t seq = wr_ckpt_seq_of(c, j->step, j->id);
     struct wr_ckpt_time *t;
 
     pthread_mutex_lock(&c->lock);
     c->stats.drained++;
     c->stats.bytes_drained += j->bytes;
-    t = wr_ckpt_time_find(c, j->step);
+    t = wr_ckpt_time_at(c, seq);
     if (t)
         t->t.drain_ns = took_ns;
     pthread_mutex_unlock(&c->lock);
-    wr_ckpt_reached(c, j->step, WEIR_LEVEL_SLOW);
+    wr_ckpt_reached(c, seq, WEIR_LEVEL_SLOW);
 }
 
 static int do_copy(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
@@ -339,7 +393,7 @@ static int do_verify(struct wr_drainer *d, struct wr_drain_job *j,
     pthread_mutex_lock(&c->lock);
     c->stats.verified++;
     pthread_mutex_unlock(&c->lock);
-    wr_ckpt_reached(c, j->step, WEIR_LEVEL_VERIFIED);
+    wr_ckpt_reached(c, wr_ckpt_seq_of(c, j->step, j->id), WEIR_LEVEL_VERIFIED);
     return 0;
 }
 
@@ -393,11 +447,14 @@ static int check_and_copy(struct wr_drainer *d, struct wr_drain_job *j,
     return r;
 }
 
+/* The next pass tries again, and no step waits for it. */
 static int retain_if_due(struct wr_drainer *d, weir_err *err)
 {
     int r = d->due ? wr_ckpt_retain(d->c, err) : 0;
 
     d->due &= r < 0;
+    if (r < 0 && r != WEIR_ECANCELED)
+        note_failure(d, WR_STEP_NONE, err);
     return r;
 }
 
@@ -411,12 +468,11 @@ static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
 
     r = j->work == WORK_VERIFY ? check_and_copy(d, j, &e)
                                : copy_and_check(d, j, &e);
-    d->due |= r == 0 && j->work == WORK_NONE;
-    if (r == 0)
-        r = retain_if_due(d, &e);
     if (r == 0) {
-        d->told = 0;
-        return 0;
+        d->due |= j->work == WORK_NONE;
+        r = retain_if_due(d, err);
+        d->told = r < 0 ? d->told : 0;
+        return r;
     }
     j->failed = true;
     if (r == WEIR_ENOENT && !wr_tier_has(d->c->near, step)) {
@@ -432,7 +488,7 @@ static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
         give_up(d, step, j->id, &e);
     } else {
         wr_fail_prefix(&e, r, "draining step %" PRIu64, step);
-        note_failure(d, &e);
+        note_failure(d, step, &e);
         if (err)
             *err = e;
     }
@@ -473,8 +529,6 @@ int wr_drain_pass(struct wr_drainer *d, weir_err *err)
             r = scan(d, &e);
             if (r == 0)
                 r = retain_if_due(d, &e);
-            if (r < 0 && !wr_step_is_damage(r)) /* that was given up */
-                note_failure(d, &e);
         }
         keep_first(&first, r, &e, err);
         j = pick(d);

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "checkpoint/pairs.h"
 
+#define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */
+
 /* --- what may be saved --- */
 
 static int check_state(const weir_ckpt *c, const weir_ckpt_state *st,
@@ -242,7 +244,8 @@ static uint64_t slice_end(const weir_ckpt *c)
 {
     if (c->cfg.world == 1)
         return UINT64_MAX;
-    return wr_clock_ns() + c->cfg.comm_timeout_ms * WR_NS_PER_MS / 4;
+    return wr_clock_ns() +
+           WR_MIN(c->cfg.comm_timeout_ms, SLICE_MAX_MS) * WR_NS_PER_MS / 4;
 }
 
 /* A job on every rank, or 1 when the save is skipped. */
@@ -268,16 +271,16 @@ static int take_job(struct wr_saver *s, uint64_t step, uint64_t *blocked_ns,
                                               &job, blocked_ns);
 
         r = wr_comm_min(c->comm, here, &all, err);
-    } while (r == 0 && all == FULL && !skips);
+        if (r == 0 && all == TROUBLED) { /* unless it was told meanwhile */
+            r = wr_ckpt_take_trouble(c, &mine);
+            r = wr_comm_agree(c->comm, r, &mine, err);
+        }
+    } while (r == 0 && (all == TROUBLED || (all == FULL && !skips)));
     if (r == 0 && all == READY) {
         *ret = job;
         return 0;
     }
     give_back(s, job);
-    if (r == 0 && all == TROUBLED) {
-        r = wr_ckpt_take_trouble(c, &mine);
-        return wr_comm_agree(c->comm, r, &mine, err);
-    }
     return r < 0 ? r : 1;
 }
 
@@ -383,8 +386,11 @@ static int wait_together(weir_ckpt *c, uint64_t seq, enum weir_level level,
         int r;
 
         if (c->cfg.rank == 0) {
-            r = wr_ckpt_wait_seq(c, seq, level, slice_end(c), &v.err);
-            v.done = r != WEIR_ETIMEDOUT;
+            uint64_t end_ns = slice_end(c);
+
+            /* A drain may fail with the same code. */
+            v.err.code = wr_ckpt_wait_seq(c, seq, level, end_ns, &v.err);
+            v.done = v.err.code != WEIR_ETIMEDOUT || wr_clock_ns() < end_ns;
         }
         r = wr_comm_broadcast(c->comm, &v, sizeof(v), &bytes, &len, err);
         if (r < 0)
@@ -420,13 +426,13 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
 
     if (level == WEIR_LEVEL_SNAPSHOT) {
         wr_image_fill(j->image, st->tensors, /* eager= */ false);
-        wr_ckpt_reached(s->c, st->step, WEIR_LEVEL_SNAPSHOT);
+        wr_ckpt_reached(s->c, seq, WEIR_LEVEL_SNAPSHOT);
         enqueue(s->c, j, /* waited= */ false);
         return 0;
     }
     enqueue(s->c, j, /* waited= */ true);
     wr_image_fill(j->image, st->tensors, /* eager= */ true);
-    wr_ckpt_reached(s->c, st->step, WEIR_LEVEL_SNAPSHOT);
+    wr_ckpt_reached(s->c, seq, WEIR_LEVEL_SNAPSHOT);
     return wait_level(s->c, seq, level, err);
 }
 

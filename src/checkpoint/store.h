@@ -47,12 +47,14 @@ struct weir_ckpt {
     weir_ckpt_stats stats;
     struct wr_ckpt_time {
         weir_ckpt_times t;
-        uint64_t begun_ns;     /* wr_clock_ns() of the call */
-        uint64_t seq;          /* of all saves of this run, from 1; 0: none */
-        enum weir_level level; /* reached; 0: is being copied */
-        weir_err why;          /* code < 0: why it gets no further */
-        bool told;             /* and a call returned that */
-    } times[WR_TIMES_KEPT];    /* a ring: of save `seq`, (seq - 1) % KEPT */
+        uint64_t begun_ns;       /* wr_clock_ns() of the call */
+        uint64_t seq;            /* of all saves of this run, from 1; 0: none */
+        char id[WR_MANIFEST_ID]; /* of its manifest; "": not written yet, or
+                                    by another rank */
+        enum weir_level level;   /* reached; 0: is being copied */
+        weir_err why;            /* code < 0: why it gets no further */
+        bool told;               /* and a call returned that */
+    } times[WR_TIMES_KEPT];      /* a ring: of save `seq`, (seq - 1) % KEPT */
 };
 
 /* The last tier: `far`, or `near` when there is one. */
@@ -86,9 +88,15 @@ void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
 /* Every public call begins with it: 0, or the error, which is then delivered.
  */
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
-/* A step reached a level now: its time is noted, waiters wake. The caller
- * counts it in the statistics. */
-void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level);
+/* With the lock held: a call returns this error; it is not told again. */
+void wr_ckpt_told(weir_ckpt *c, const weir_err *e);
+/* Save `seq` reached a level now: its time is noted, waiters wake; nothing when
+ * it is not among the last ones. The caller counts it in the statistics. */
+void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level);
+/* The save that wrote this manifest; 0: none of this run. A step may be taken
+ * away and saved again: what was drained is credited to the save that it is
+ * of. */
+uint64_t wr_ckpt_seq_of(weir_ckpt *c, uint64_t step, const char *id);
 /* With the lock held: a new save; the last save of a step in this run, save
  * `seq`; NULL: not among the last ones. */
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
@@ -120,10 +128,14 @@ unsigned wr_drainer_behind(struct wr_drainer *d);
  * fine. */
 void wr_drainer_pause(struct wr_drainer *d);
 void wr_drainer_resume(struct wr_drainer *d);
-/* For who waits until a step gets further: 0, or the error of an attempt that
- * failed since *seen, which is then brought up to date (UINT64_MAX at first: of
- * none). It will be repeated. weir_ckpt.lock may be held. */
-int wr_drainer_failed(struct wr_drainer *d, uint64_t *seen, weir_err *err);
+/* For who waits until a step (WEIR_LATEST: any) gets further: 0, or the error of
+ * an attempt at it, or at the whole tier, that failed since *seen, which is then
+ * brought up to date (UINT64_MAX at first: of none). It will be repeated.
+ * weir_ckpt.lock may be held. */
+int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
+                      weir_err *err);
+/* 0, or why the step is not tried any more. */
+int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err);
 
 /* --- manage.c --- */
 

@@ -112,6 +112,8 @@ int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
  * is removed. */
 int wr_tier_publish(struct wr_tier *t, const struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err);
+/* Once more: which steps there are lasts. */
+int wr_tier_sync_root(struct wr_tier *t, weir_err *err);
 /* Removes a pending folder; errors do not matter, the next claim does it. */
 void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
 

@@ -21,7 +21,6 @@ int wr_tier_stat(struct wr_tier *t, const char *path, struct wr_stat *ret,
                  weir_err *err);
 int wr_tier_change(struct wr_tier *t, enum wr_change what, const char *path,
                    const char *to, weir_err *err);
-int wr_tier_sync_root(struct wr_tier *t, weir_err *err);
 /* A file, a link or an empty folder; one that is not there is no error. */
 int wr_tier_remove(struct wr_tier *t, const char *path, weir_err *err);
 /* The content of a small file, NUL-terminated; free(). */

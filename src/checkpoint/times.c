@@ -36,6 +36,12 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     return r;
 }
 
+void wr_ckpt_told(weir_ckpt *c, const weir_err *e)
+{
+    if (c->troubled && !strcmp(c->trouble.msg, e->msg))
+        c->troubled = false;
+}
+
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
                                       uint64_t begun_ns)
 {
@@ -84,16 +90,31 @@ void wr_ckpt_time_note(struct wr_ckpt_time *t, enum weir_level level)
         t->level = level;
 }
 
-void wr_ckpt_reached(weir_ckpt *c, uint64_t step, enum weir_level level)
+void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level)
 {
     struct wr_ckpt_time *t;
 
     pthread_mutex_lock(&c->lock);
-    t = wr_ckpt_time_find(c, step);
+    t = wr_ckpt_time_at(c, seq);
     if (t)
         wr_ckpt_time_note(t, level);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
+}
+
+uint64_t wr_ckpt_seq_of(weir_ckpt *c, uint64_t step, const char *id)
+{
+    uint64_t seq = 0;
+
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
+        const struct wr_ckpt_time *t = &c->times[i];
+
+        if (t->seq > 0 && t->t.step == step && !strcmp(t->id, id))
+            seq = t->seq;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return seq;
 }
 
 void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)

@@ -16,6 +16,7 @@
 
 #define LOOK_FIRST_NS (20 * WR_NS_PER_MS)
 #define LOOK_LAST_NS  (200 * WR_NS_PER_MS)
+#define LOOK_GONE_NS  WR_NS_PER_SEC /* whether a step was taken away */
 
 static const char *level_name(enum weir_level level)
 {
@@ -36,6 +37,12 @@ static int timed_out(uint64_t step, enum weir_level level, weir_err *err)
 }
 
 /* --- by looking at the tiers --- */
+
+struct looking {
+    uint64_t step;
+    enum weir_level level;
+    bool own; /* the step is of a save of this run */
+};
 
 /* Whether this process hears of the levels above FAST by itself. */
 static bool hears(const weir_ckpt *c)
@@ -72,6 +79,11 @@ static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
     }
     done = level < WEIR_LEVEL_VERIFIED || wr_tier_is_verified(last, &m);
     wr_manifest_done(&m);
+    if (!done && c->far && !near)
+        return wr_fail(err, WEIR_ESTATE,
+                       "step %" PRIu64 " has left the fast tier and was not "
+                       "verified",
+                       step);
     return done;
 }
 
@@ -87,25 +99,57 @@ static void want_verified(weir_ckpt *c, uint64_t step, enum weir_level level)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* An attempt to drain that failed while the caller waited for it: the trouble is
- * told once, and more attempts follow, but nobody waits for them for ever. */
-static int drain_failed(weir_ckpt *c, enum weir_level level, uint64_t *seen,
-                        weir_err *err)
+/* An attempt to drain the step that failed while the caller waited for it: the
+ * trouble is told once, and more attempts follow, but nobody waits for them for
+ * ever. With the lock held. */
+static int drain_failed(weir_ckpt *c, uint64_t step, enum weir_level level,
+                        uint64_t *seen, weir_err *err)
 {
-    return c->drainer && level > WEIR_LEVEL_FAST
-               ? wr_drainer_failed(c->drainer, seen, err)
-               : 0;
+    weir_err e;
+    int r = 0;
+
+    if (c->drainer && level > WEIR_LEVEL_FAST)
+        r = wr_drainer_failed(c->drainer, step, seen, &e);
+    if (r < 0) {
+        wr_ckpt_told(c, &e);
+        if (err)
+            *err = e;
+    }
+    return r;
 }
 
-static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
+/* What may be heard while looking: that nobody will bring the step further.
+ * `own` is the step of a save of this run; what goes wrong elsewhere is left to
+ * the next call then, because the save goes on. */
+static int hear(weir_ckpt *c, const struct looking *w, uint64_t *seen,
+                weir_err *err)
+{
+    int r = 0;
+
+    if (!w->own)
+        r = wr_ckpt_take_trouble(c, err);
+    if (r == 0 && !w->own && c->drainer && w->level > WEIR_LEVEL_FAST)
+        r = wr_drainer_gave_up(c->drainer, w->step, err);
+    /* What rank 0 does is seen, but not that it is gone. */
+    if (r == 0 && c->cfg.rank > 0 && c->saver)
+        r = wr_comm_alive(c->comm, err);
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&c->lock);
+    r = drain_failed(c, w->step, w->level, seen, err);
+    pthread_mutex_unlock(&c->lock);
+    return r;
+}
+
+static int wait_looking(weir_ckpt *c, const struct looking *w,
                         uint64_t deadline_ns, weir_err *err)
 {
-    uint64_t pause_ns = LOOK_FIRST_NS, seen = UINT64_MAX;
+    uint64_t pause_ns = LOOK_FIRST_NS, seen = UINT64_MAX, step = w->step;
+    enum weir_level level = w->level;
     bool wanted = false;
 
     for (;;) {
         uint64_t now_ns;
-        bool troubled;
         int r = look(c, step, level, err);
 
         if (r != 0)
@@ -121,16 +165,12 @@ static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
         now_ns = wr_clock_ns();
         if (now_ns >= deadline_ns)
             return timed_out(step, level, err);
-        pthread_mutex_lock(&c->lock);
-        troubled = c->troubled;
-        if (!troubled)
-            wr_ckpt_sleep(c, WR_MIN(deadline_ns, now_ns + pause_ns));
-        pthread_mutex_unlock(&c->lock);
-        if (troubled)
-            return wr_ckpt_take_trouble(c, err);
-        r = drain_failed(c, level, &seen, err);
+        r = hear(c, w, &seen, err);
         if (r < 0)
             return r;
+        pthread_mutex_lock(&c->lock);
+        wr_ckpt_sleep(c, WR_MIN(deadline_ns, now_ns + pause_ns));
+        pthread_mutex_unlock(&c->lock);
         pause_ns = WR_MIN(2 * pause_ns, LOOK_LAST_NS);
     }
 }
@@ -141,22 +181,44 @@ static int wait_looking(weir_ckpt *c, uint64_t step, enum weir_level level,
 static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
 {
     t->told = true;
-    if (c->troubled && !strcmp(c->trouble.msg, t->why.msg))
-        c->troubled = false;
+    wr_ckpt_told(c, &t->why);
     if (err)
         *err = t->why;
     return t->why.code;
 }
 
-/* With the lock held. 1: to be found out by looking. */
+/* Sleeps; whether the step has left the near tier, of which nothing may be
+ * heard. With the lock held, which is given up meanwhile. */
+static bool sleep_or_gone(weir_ckpt *c, const struct wr_ckpt_time *t,
+                          uint64_t deadline_ns)
+{
+    uint64_t step = t->t.step, look_ns = wr_clock_ns() + LOOK_GONE_NS;
+    bool gone;
+
+    if (t->level < WEIR_LEVEL_FAST) {
+        wr_ckpt_sleep(c, deadline_ns);
+        return false;
+    }
+    wr_ckpt_sleep(c, WR_MIN(deadline_ns, look_ns));
+    if (wr_clock_ns() < look_ns)
+        return false;
+    pthread_mutex_unlock(&c->lock);
+    gone = !wr_tier_has(c->near, step);
+    pthread_mutex_lock(&c->lock);
+    return gone;
+}
+
+/* With the lock held. 1: to be found out by looking. Trouble that is none of
+ * this save is left to the next call: the save goes on. */
 static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
                      uint64_t deadline_ns, weir_err *err)
 {
     uint64_t seen = UINT64_MAX;
+    bool gone = false;
 
     for (;;) {
         struct wr_ckpt_time *t = wr_ckpt_time_at(c, seq);
-        int r;
+        int r = 0;
 
         if (!t)
             return 1;
@@ -165,36 +227,32 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
         if (t->why.code < 0)
             return deliver(c, t, err);
         if (t->level >= WEIR_LEVEL_FAST &&
-            (!hears(c) || (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify)))
+            (gone || !hears(c) ||
+             (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify)))
             return 1;
-        if (level > WEIR_LEVEL_FAST && c->troubled) {
-            c->troubled = false;
-            if (err)
-                *err = c->trouble;
-            return c->trouble.code;
-        }
-        r = drain_failed(c, level, &seen, err);
+        if (t->level >= WEIR_LEVEL_FAST)
+            r = drain_failed(c, t->t.step, level, &seen, err);
         if (r < 0)
             return r;
         if (wr_clock_ns() >= deadline_ns)
             return timed_out(t->t.step, level, err);
-        wr_ckpt_sleep(c, deadline_ns);
+        gone = sleep_or_gone(c, t, deadline_ns);
     }
 }
 
 int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
                      uint64_t deadline_ns, weir_err *err)
 {
+    struct looking w = {.level = level, .own = true};
     const struct wr_ckpt_time *t;
-    uint64_t step;
     int r;
 
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_at(c, seq);
-    step = t ? t->t.step : 0;
+    w.step = t ? t->t.step : 0;
     r = t ? wait_here(c, seq, level, deadline_ns, err) : 0;
     pthread_mutex_unlock(&c->lock);
-    return r == 1 ? wait_looking(c, step, level, deadline_ns, err) : r;
+    return r == 1 ? wait_looking(c, &w, deadline_ns, err) : r;
 }
 
 /* --- the call --- */
@@ -203,15 +261,23 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 static int wait_newest(weir_ckpt *c, enum weir_level level,
                        uint64_t deadline_ns, weir_err *err)
 {
-    uint64_t *steps, newest;
-    size_t count;
-    int r = wr_tier_steps(c->near, &steps, &count, err);
+    struct wr_tier *const tiers[] = {c->near, c->far};
+    struct looking w = {.level = level};
+    bool any = false;
 
-    if (r < 0)
-        return r;
-    newest = count ? steps[count - 1] : 0;
-    free(steps);
-    return count ? wait_looking(c, newest, level, deadline_ns, err) : 0;
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && tiers[i]; i++) {
+        uint64_t *steps;
+        size_t count;
+        int r = wr_tier_steps(tiers[i], &steps, &count, err);
+
+        if (r < 0)
+            return r;
+        if (count)
+            w.step = WR_MAX(w.step, steps[count - 1]);
+        any |= count > 0;
+        free(steps);
+    }
+    return any ? wait_looking(c, &w, deadline_ns, err) : 0;
 }
 
 /* It gets no further, and its caller knows. */
@@ -225,6 +291,19 @@ static bool is_over(weir_ckpt *c, uint64_t seq)
     over = !t || (t->why.code < 0 && t->told);
     pthread_mutex_unlock(&c->lock);
     return over;
+}
+
+/* It was on the near tier: that it is not there means that it was taken away. */
+static bool was_there(weir_ckpt *c, uint64_t seq)
+{
+    const struct wr_ckpt_time *t;
+    bool was;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    was = !t || t->level >= WEIR_LEVEL_FAST;
+    pthread_mutex_unlock(&c->lock);
+    return was;
 }
 
 /* All saves of this run, but those that were taken away meanwhile. */
@@ -244,7 +323,7 @@ static int wait_all(weir_ckpt *c, enum weir_level level, uint64_t deadline_ns,
         if (is_over(c, seq))
             continue;
         r = wr_ckpt_wait_seq(c, seq, level, deadline_ns, err);
-        if (r < 0 && r != WEIR_ENOENT)
+        if (r < 0 && !(r == WEIR_ENOENT && was_there(c, seq)))
             return r;
     }
     return 0;
@@ -254,6 +333,7 @@ int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
                    int64_t timeout_ms, weir_err *err)
 {
     uint64_t begun_ns = wr_clock_ns(), deadline_ns = UINT64_MAX, seq = 0;
+    const struct looking w = {.step = step, .level = level};
     const struct wr_ckpt_time *t;
     int r = wr_ckpt_take_trouble(c, err);
 
@@ -272,7 +352,7 @@ int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
         seq = t ? t->seq : 0;
         pthread_mutex_unlock(&c->lock);
         r = seq ? wr_ckpt_wait_seq(c, seq, level, deadline_ns, err)
-                : wait_looking(c, step, level, deadline_ns, err);
+                : wait_looking(c, &w, deadline_ns, err);
     }
     pthread_mutex_lock(&c->lock);
     c->stats.stall_ns += wr_clock_ns() - begun_ns;

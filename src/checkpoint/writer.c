@@ -56,27 +56,32 @@ static int hear(weir_ckpt *c, char **ret, weir_err *err)
 /* --- holding back --- */
 
 /* A pause for the drain; when an attempt of that fails (`seen` as
- * wr_drainer_failed's) the waiting ends. Without the lock. */
+ * wr_drainer_failed's) the waiting ends. Other trouble is for the next call:
+ * this save would be lost without a word about it. Without the lock. */
 static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
 {
     weir_ckpt *c = s->c;
     uint64_t now_ns = wr_clock_ns();
-    weir_err e;
     int r = tell(c, MSG_WAIT, err);
 
     if (r < 0)
         return r;
     pthread_mutex_lock(&c->lock);
-    if (!c->troubled)
-        wr_ckpt_sleep(c, now_ns + LOOK_NS);
+    wr_ckpt_sleep(c, now_ns + LOOK_NS);
+    if (c->drainer)
+        r = wr_drainer_failed(c->drainer, WEIR_LATEST, seen, err);
+    if (r < 0)
+        wr_ckpt_told(c, err);
     pthread_mutex_unlock(&c->lock);
-    r = wr_ckpt_take_trouble(c, err);
-    if (c->drainer && wr_drainer_failed(c->drainer, seen, &e) < 0 && r == 0) {
-        if (err)
-            *err = e;
-        r = e.code;
-    }
     return r;
+}
+
+/* The error is of a drain, of which its caller knows nothing. */
+static int not_saved(const struct wr_job *j, int r, weir_err *err)
+{
+    return r < 0 ? wr_fail_prefix(err, r, "step %" PRIu64 " was not saved",
+                                  j->step)
+                 : 0;
 }
 
 static bool is_stopped(struct wr_saver *s)
@@ -158,7 +163,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
         }
         r = pause_for_drain(s, &seen, err);
         if (r < 0)
-            return r;
+            return not_saved(j, r, err);
     }
 }
 
@@ -290,6 +295,17 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     return 0;
 }
 
+static void note_id(weir_ckpt *c, uint64_t seq, const char *id)
+{
+    struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, seq);
+    if (t)
+        snprintf(t->id, sizeof(t->id), "%s", id);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* All ranks send their shard's entry; rank 0 publishes. */
 static int publish(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
                    const struct wr_shard *shard, weir_err *err)
@@ -306,6 +322,7 @@ static int publish(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
     r = make_manifest(c, j, parts, &m, err);
     free(parts);
     if (r == 0) {
+        note_id(c, j->seq, m.id); /* first: it may be drained at once */
         r = wr_tier_publish(c->near, p, &m, err);
         p->dir[0] = 0; /* gone in any case */
     }
@@ -358,31 +375,32 @@ static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
     }
 }
 
-/* The buffer is free before the level is told: the next save finds it. */
+/* The buffer is free when the level is told: the next save finds it. */
 static void finish(struct wr_saver *s, struct wr_job *j, int r,
                    const weir_err *err)
 {
     weir_ckpt *c = s->c;
-    uint64_t step = j->step;
+    struct wr_ckpt_time *t;
 
     wr_job_forget(j);
     pthread_mutex_lock(&c->lock);
+    t = wr_ckpt_time_at(c, j->seq);
     if (r < 0) {
-        note_failure(c, wr_ckpt_time_at(c, j->seq), j->waited, err);
+        note_failure(c, t, j->waited, err);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
         c->stats.behind += c->far != NULL; /* counted anew now and then */
         if (!c->far && c->cfg.rank == 0 && c->cfg.verify)
-            wr_saver_want_verified(s, step);
+            wr_saver_want_verified(s, j->step);
+    }
+    if (r == 0 && t) {
+        wr_ckpt_time_note(t, WEIR_LEVEL_FAST);
+        if (!c->far)
+            wr_ckpt_time_note(t, WEIR_LEVEL_SLOW);
     }
     j->state = WR_JOB_FREE;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    if (r < 0)
-        return;
-    wr_ckpt_reached(c, step, WEIR_LEVEL_FAST);
-    if (!c->far)
-        wr_ckpt_reached(c, step, WEIR_LEVEL_SLOW);
 }
 
 /* Rank 0, after a step was published: older ones go, with one tier. */
@@ -513,6 +531,7 @@ static void *run(void *arg)
         j->state = WR_JOB_WRITING;
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
+        r = not_saved(j, r, &err);
         r = write_job(s, j, r, &err);
         if (r == 0) /* first: the next save is to know that it is behind */
             wr_drainer_wake(c->drainer);

@@ -59,6 +59,13 @@ static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
     return 0;
 }
 
+static int alone_alive(struct wr_comm *c, weir_err *err)
+{
+    (void)c;
+    (void)err;
+    return 0;
+}
+
 static void alone_give_up(struct wr_comm *c, const weir_err *why)
 {
     (void)c;
@@ -71,6 +78,7 @@ static const struct wr_comm_ops alone = {
     .close = alone_close,
     .gather = alone_gather,
     .broadcast = alone_broadcast,
+    .alive = alone_alive,
     .give_up = alone_give_up,
 };
 
@@ -174,6 +182,15 @@ int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
     if (r == 0)
         r = c->ops->broadcast(c, bytes, len, ret, ret_len, &e);
     return r < 0 ? for_good(c, &e, err) : 0;
+}
+
+int wr_comm_alive(struct wr_comm *c, weir_err *err)
+{
+    weir_err e;
+
+    if (c->failed)
+        return again(c, err);
+    return c->ops->alive(c, &e) < 0 ? for_good(c, &e, err) : 0;
 }
 
 int wr_comm_barrier(struct wr_comm *c, weir_err *err)

@@ -54,6 +54,9 @@ struct wr_comm_ops {
      * rank, NUL behind its end. */
     int (*broadcast)(struct wr_comm *c, const void *bytes, size_t len,
                      char **ret, size_t *ret_len, weir_err *err);
+    /* required: 0, or that a rank which this one is connected with has gone;
+     * nothing is sent, taken in or waited for. */
+    int (*alive)(struct wr_comm *c, weir_err *err);
     /* required: after a failure, of which it tells the others as far as that
      * goes without waiting, so that they need not wait for the timeout. */
     void (*give_up)(struct wr_comm *c, const weir_err *why);
@@ -71,6 +74,9 @@ int wr_comm_gather(struct wr_comm *c, const void *bytes, size_t len,
                    struct wr_comm_part **ret, weir_err *err);
 int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
                       char **ret, size_t *ret_len, weir_err *err);
+/* For who waits for something else than a call: fails when a rank has died (for
+ * rank 0 any, for the others rank 0). Not together with the others. */
+int wr_comm_alive(struct wr_comm *c, weir_err *err);
 int wr_comm_barrier(struct wr_comm *c, weir_err *err);
 
 /* Every rank says how it went (`code` 0 or WEIR_E..., `mine` its message): 0

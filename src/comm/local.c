@@ -181,6 +181,16 @@ static int local_broadcast(struct wr_comm *base, const void *bytes, size_t len,
     return 0;
 }
 
+static int local_alive(struct wr_comm *base, weir_err *err)
+{
+    struct local *c = (struct local *)base;
+    int r = 0;
+
+    for (size_t k = 0; k < c->count && r == 0; k++)
+        r = wr_wire_alive(&c->wires[k], err);
+    return r;
+}
+
 const struct wr_comm_ops wr_comm_local = {
     .name = "local",
     .help = "processes of one machine, which meet at a Unix socket",
@@ -188,5 +198,6 @@ const struct wr_comm_ops wr_comm_local = {
     .close = local_close,
     .gather = local_gather,
     .broadcast = local_broadcast,
+    .alive = local_alive,
     .give_up = local_give_up,
 };

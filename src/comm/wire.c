@@ -302,6 +302,13 @@ int wr_wire_run(struct wr_wire *wires, size_t count,
     return r;
 }
 
+int wr_wire_alive(struct wr_wire *w, weir_err *err)
+{
+    struct pollfd fd = {.fd = w->fd, .events = POLLRDHUP};
+
+    return poll(&fd, 1, 0) > 0 ? is_gone(w, err) : 0;
+}
+
 void wr_wire_give_up(struct wr_wire *w, const weir_err *why)
 {
     struct failure f = {.code = why->code, .os_errno = why->os_errno};

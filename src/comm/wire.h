@@ -60,6 +60,8 @@ int wr_wire_run(struct wr_wire *wires, size_t count,
 /* Whoever calls frees it. */
 char *wr_wire_take(struct wr_wire *w, size_t *ret_len);
 
+/* Fails when the other end was closed or died; takes nothing in. */
+int wr_wire_alive(struct wr_wire *w, weir_err *err);
 /* Tells the other end why, if that goes without waiting, and closes. */
 void wr_wire_give_up(struct wr_wire *w, const weir_err *why);
 void wr_wire_close(struct wr_wire *w);

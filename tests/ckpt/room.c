@@ -194,12 +194,9 @@ void room_must_save(struct room *rm, uint64_t step)
     if (weir_ckpt_open(&c, &cfg, &err) < 0)
         fail_msg("open: %s", err.msg);
     r = room_save(rm, c, step, WEIR_LEVEL_VERIFIED, &err);
-    /* Told once each: before the save began, or while it was waited for. */
-    for (unsigned i = 0; i < 10 && r < 0 && is_old_news(r, step, &err); i++) {
+    /* Told once each, before a save begins: that one is under way then. */
+    for (unsigned i = 0; i < 10 && r < 0 && is_old_news(r, step, &err); i++)
         r = room_save(rm, c, step, WEIR_LEVEL_VERIFIED, &err);
-        if (r == WEIR_EEXIST)
-            r = weir_ckpt_wait(c, step, WEIR_LEVEL_VERIFIED, 20000, &err);
-    }
     if (r < 0)
         fail_msg("save of %u: %s", (unsigned)step, err.msg);
     r = weir_ckpt_close(&c, &err);
