@@ -17,6 +17,10 @@
  *
  * A store is used by one thread at a time, weir_ckpt_stats aside. All ranks
  * call the functions that say so, with the same step.
+ *
+ * A child of fork() must not use the store. Until it ends or calls exec it also
+ * keeps the tiers locked, and other ranks from noticing that this one died:
+ * start such children before the store is opened.
  */
 #ifndef WEIR_CHECKPOINT_H
 #define WEIR_CHECKPOINT_H
@@ -90,7 +94,10 @@ enum weir_ckpt_role {
 
 /* When saves come faster than they can be written or drained. */
 enum weir_behind {
-    WEIR_BEHIND_BLOCK = 0, /* save waits */
+    WEIR_BEHIND_BLOCK = 0, /* save waits; when an attempt to drain fails
+                              meanwhile it fails with that error. With
+                              weir_ckpt_config.drain 0 it waits until another
+                              process has drained */
     WEIR_BEHIND_SKIP,      /* save does nothing and returns 1 */
     WEIR_BEHIND_LATEST,    /* the snapshot that waits to be written is replaced
                               (one rank only) */
@@ -128,7 +135,8 @@ typedef struct weir_ckpt_config {
     uint32_t rank, world;     /* [0 of 1] */
     const char *comm;         /* how ranks meet, with world > 1: "local:PATH",
                                processes of one machine at a socket [NULL] */
-    uint64_t comm_timeout_ms; /* a rank that does not come is missing [60000] */
+    uint64_t comm_timeout_ms; /* a rank that does not come is missing: longer
+                               than the ranks' writes may differ [60000] */
 
     /* Called now and then during drain, verify, restore and prune, in the
      * calling thread; another return than 0 ends them with WEIR_ECANCELED. */
@@ -154,12 +162,17 @@ WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
 /* Saves and returns when `level` is reached; all ranks. Returns 1 when it was
  * skipped (WEIR_BEHIND_SKIP). WEIR_EEXIST: the step is there; see
  * weir_ckpt_prune for going back. An error of an earlier save or drain is
- * returned here if no call returned it before, and then nothing is saved. */
+ * returned here if no call returned it before, and then nothing is saved. When
+ * draining this step fails while `level` waits for it, that error is returned;
+ * the step is on the fast tier then and weir_ckpt_wait waits on. */
 WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
                             enum weir_level level, weir_err *err);
 
 /* Waits until `step` (WEIR_LATEST: all that was saved) has reached `level`;
- * timeout_ms < 0: for ever. WEIR_ETIMEDOUT, or why it never will. */
+ * timeout_ms < 0: for ever. WEIR_ETIMEDOUT, or why it never will, or an attempt
+ * to drain it that failed (more follow). Other ranks than 0, and all with drain
+ * 0, look at the tiers: they notice that rank 0 died, but not what its drain, or
+ * that of another process, fails with. */
 WEIR_API int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
                             int64_t timeout_ms, weir_err *err);
 

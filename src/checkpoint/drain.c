@@ -175,6 +175,16 @@ unsigned wr_drainer_behind(struct wr_drainer *d)
     return behind;
 }
 
+bool wr_drainer_works(struct wr_drainer *d)
+{
+    bool works;
+
+    pthread_mutex_lock(&d->lock);
+    works = !d->over && (d->busy || d->woken);
+    pthread_mutex_unlock(&d->lock);
+    return works;
+}
+
 void wr_drainer_pause(struct wr_drainer *d)
 {
     if (!d)

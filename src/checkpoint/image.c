@@ -20,8 +20,8 @@
 #define PAGE        ((uint64_t)4096)
 #define MEMORY_STEP ((uint64_t)2 << 20) /* from here on memory is mapped */
 #define TOUCH_PIECE ((uint64_t)16 << 20)
-/* Measured: pieces of 1 MiB keep a writer busy from the start; larger ones
- * spare a few wakeups when nobody follows. */
+/* Chosen, not tuned: small pieces so that a writer that follows begins at once,
+ * larger ones to spare wakeups when nobody follows. */
 #define EAGER_PIECE ((uint64_t)1 << 20)
 #define LARGE_PIECE ((uint64_t)8 << 20)
 

@@ -19,7 +19,7 @@
 #include "checkpoint/copiers.h"
 #include "checkpoint/shard_sum.h"
 
-/* Measured: few buffers, because memory that is touched for the first time is
+/* Chosen, not tuned: few buffers, because memory that is touched for the first time is
  * slow, and enough of them that a thread may wait for a core now and then. */
 #define PIECE       ((uint64_t)1 << 20)
 #define DEPTH       6u

@@ -12,8 +12,8 @@
 #include "checkpoint/target.h"
 #include "codec/crc32c.h"
 
-/* Chunks in flight. Measured: 8 are enough for a disk, 16 also when this thread
- * has to wait for a core. */
+/* Chunks in flight. Chosen, not tuned: more than keep a disk busy, so that this
+ * thread may wait for a core now and then. */
 #define DEPTH 16u
 
 struct writer {

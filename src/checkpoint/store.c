@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checkpoint/store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 /* What the tiers are made of: the stores of a test, or none. */
 struct stores {
@@ -128,6 +130,36 @@ static int join_tiers(weir_ckpt *c, struct stores *given, weir_err *err)
 
 /* --- the store --- */
 
+/* Ranks that would not do the same wait for each other in vain. */
+static int check_alike(weir_ckpt *c, weir_err *err)
+{
+    static const char *const names[] = {"role",   "drain",     "verify",
+                                        "behind", "snapshots", "slow"};
+    const weir_ckpt_config *cfg = &c->cfg;
+    const uint32_t here[] = {
+        cfg->role,   (uint32_t)cfg->drain, (uint32_t)cfg->verify,
+        cfg->behind, cfg->snapshots,       cfg->slow != NULL};
+    uint32_t first[WR_ARRAY_LEN(here)] = {0};
+    weir_err mine = {0};
+    char *bytes;
+    size_t len;
+    int r;
+
+    if (cfg->world == 1)
+        return 0;
+    r = wr_comm_broadcast(c->comm, here, sizeof(here), &bytes, &len, err);
+    if (r < 0)
+        return r;
+    memcpy(first, bytes, WR_MIN(len, sizeof(first)));
+    free(bytes);
+    for (size_t i = 0; i < WR_ARRAY_LEN(here) && r == 0; i++)
+        if (here[i] != first[i])
+            r = wr_fail(&mine, WEIR_EINVAL,
+                        "%s: is %" PRIu32 ", but %" PRIu32 " on rank 0",
+                        names[i], here[i], first[i]);
+    return wr_comm_agree(c->comm, r, &mine, err);
+}
+
 static int open_comms(weir_ckpt *c, weir_err *err)
 {
     struct wr_comm_config cfg = {
@@ -139,6 +171,8 @@ static int open_comms(weir_ckpt *c, weir_err *err)
     };
     int r = wr_comm_open(&cfg, &c->comm, err);
 
+    if (r == 0)
+        r = check_alike(c, err);
     cfg.channel = "work";
     if (r == 0 && c->cfg.role == WEIR_CKPT_SAVE)
         r = wr_comm_open(&cfg, &c->work, err);

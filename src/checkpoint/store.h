@@ -124,6 +124,8 @@ void wr_drainer_stop(struct wr_drainer *d);
 void wr_drainer_wake(struct wr_drainer *d);
 /* Steps that wait for the far tier. */
 unsigned wr_drainer_behind(struct wr_drainer *d);
+/* Whether it is at something, be it reading back. */
+bool wr_drainer_works(struct wr_drainer *d);
 /* Drops what it is at, and does nothing until it is resumed. NULL is
  * fine. */
 void wr_drainer_pause(struct wr_drainer *d);

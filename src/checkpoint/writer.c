@@ -137,7 +137,7 @@ static void note_held(struct wr_saver *s, const struct wr_job *j)
 /* --- one step --- */
 
 /* Rank 0: a folder for the step. When there is no room, what is safe on the far
- * tier makes some, and else the drain does. */
+ * tier makes some, and else the drain does, by copying or by reading back. */
 static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                  struct wr_pending *ret, weir_err *err)
 {
@@ -147,6 +147,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
     for (;;) {
         weir_err full, e;
         unsigned behind;
+        bool works = c->drainer && wr_drainer_works(c->drainer);
         int r = wr_tier_begin(c->near, j->step, bytes, ret, &full);
 
         if (r == 0) {
@@ -156,7 +157,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
         if (r == WEIR_ENOSPC && wr_ckpt_make_room(c))
             continue;
         if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, &e) < 0 ||
-            behind == 0 || (is_stopped(s) && !c->drainer)) {
+            (behind == 0 && !works) || (is_stopped(s) && !c->drainer)) {
             if (err)
                 *err = full;
             return r;

@@ -271,6 +271,23 @@ static void waits_for_room(void **state)
         assert_int_equal(saves_number(s->slow, step), step + 1);
 }
 
+/* Nothing waits to be copied, but what is being read back makes room. */
+static void waits_for_what_is_read_back(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_BLOCK,
+        (struct saves_tiers){.two = true,
+                             .fast_rules = "mkdir-enospc@3",
+                             .slow_rules = "delay=300@~r0"});
+    weir_ckpt *c = saves_open(&cfg);
+
+    saves_must(s, c, 1, WEIR_LEVEL_SLOW);
+    saves_must(s, c, 2, WEIR_LEVEL_FAST);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 2), 3);
+}
+
 static void fails_when_there_never_is_room(void **state)
 {
     struct saves *s = *state;
@@ -286,6 +303,7 @@ static void fails_when_there_never_is_room(void **state)
         cfg.keep_fast = 4;
         c = saves_open(&cfg);
         saves_must(s, c, 1, WEIR_LEVEL_FAST);
+        assert_int_equal(weir_ckpt_pin(c, 1, 1, &err), 0); /* it stays */
         while (saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err) == 0)
             fail_msg("a step without a folder");
         assert_int_equal(err.code, WEIR_ENOSPC);
@@ -310,6 +328,7 @@ int main(void)
         TEST(another_process_drains),
         TEST(a_failed_drain_ends_the_waiting),
         TEST(waits_for_room),
+        TEST(waits_for_what_is_read_back),
         TEST(fails_when_there_never_is_room),
     };
 

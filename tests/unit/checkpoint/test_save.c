@@ -373,6 +373,72 @@ static unsigned many(struct saves *s)
     return 1000;
 }
 
+/* --- odd numbers --- */
+
+static void odd_configs(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, two);
+    weir_ckpt *c = NULL;
+    weir_err err;
+
+    cfg.max_behind = 0;
+    assert_int_equal(weir_ckpt_open(&c, &cfg, &err), WEIR_EINVAL);
+    assert_null(c);
+    assert_int_equal(weir_ckpt_close(&c, &err), 0);
+    cfg.max_behind = 1;
+    cfg.behind = WEIR_BEHIND_LATEST;
+    cfg.snapshots = 1;
+    cfg.threads = 64;
+    cfg.keep_fast = 0;
+    cfg.keep_last = 0;
+    c = saves_open(&cfg);
+    for (uint64_t step = 9; step > 0; step--) /* falling */
+        saves_must(s, c, step, WEIR_LEVEL_SNAPSHOT);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(saves_number(s->slow, 1), 2);
+    assert_int_equal(saves_put(s, c, 1, 5, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), -1);
+}
+
+#define MANY 100000u
+
+static void no_tensors_and_many(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, two);
+    char(*names)[16] = calloc(MANY, sizeof(*names));
+    weir_tensor *t = calloc(MANY, sizeof(*t));
+    weir_ckpt_state st = {.step = 1};
+    weir_ckpt_found *found = NULL;
+    uint32_t *values = calloc(MANY, sizeof(*values));
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    assert_true(names && t && values);
+    assert_int_equal(weir_ckpt_save(c, &st, WEIR_LEVEL_VERIFIED, &err), 0);
+    assert_int_equal(weir_ckpt_restore(c, 1, NULL, 0, &found, &err), 1);
+    assert_int_equal(found->count, 0);
+    weir_ckpt_found_free(&found);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "t%u", i);
+        t[i] = (weir_tensor){
+            .name = names[i], .dtype = WEIR_F32, .data = &values[i]};
+        values[i] = i;
+    }
+    st = (weir_ckpt_state){.step = 2, .tensors = t, .count = MANY};
+    assert_int_equal(weir_ckpt_save(c, &st, WEIR_LEVEL_VERIFIED, &err), 0);
+    memset(values, 0, MANY * sizeof(*values));
+    assert_int_equal(weir_ckpt_restore(c, 2, t, MANY, NULL, &err), 1);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(values[i], i);
+    saves_close(c);
+    free(values);
+    free(t);
+    free(names);
+}
+
 static void nothing_grows(void **state)
 {
     struct saves *s = *state;
@@ -424,6 +490,8 @@ int main(void)
         TEST(a_failed_sync_is_repeated),
         TEST(goes_on_after_reopening),
         TEST(closing_finishes_what_is_queued),
+        TEST(odd_configs),
+        TEST(no_tensors_and_many),
         TEST(nothing_grows),
     };
 

@@ -236,6 +236,36 @@ static void ranks_must_mean_the_same_step(void **state)
     check_step(s->fast, 6);
 }
 
+static void do_nothing(struct rank *r, weir_ckpt *c)
+{
+    (void)r;
+    (void)c;
+}
+
+static void ranks_must_be_alike(void **state)
+{
+    struct saves *s = *state;
+    struct rank ranks[WORLD];
+
+    for (unsigned k = 0; k < 3; k++) {
+        static const char *const names[] = {"role", "behind", "slow"};
+
+        set_up(ranks, saves_config(s, (struct saves_tiers){.two = true}),
+               do_nothing);
+        if (k == 0)
+            ranks[2].cfg.role = WEIR_CKPT_READ;
+        else if (k == 1)
+            ranks[2].cfg.behind = WEIR_BEHIND_SKIP;
+        else
+            ranks[2].cfg.slow = NULL;
+        run_all(s, ranks);
+        assert_int_equal(ranks[0].count, 1);
+        assert_int_equal(ranks[0].codes[0], WEIR_EINVAL);
+        assert_non_null(strstr(ranks[0].err.msg, "rank 2: "));
+        assert_non_null(strstr(ranks[0].err.msg, names[k]));
+    }
+}
+
 /* The slow tier takes longer than ranks wait for each other. */
 static void save_and_hold(struct rank *r, weir_ckpt *c)
 {
@@ -267,11 +297,9 @@ static void waiting_is_no_silence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_levels),
-        TEST(one_fails_for_all),
-        TEST(all_skip_together),
-        TEST(ranks_must_mean_the_same_step),
-        TEST(waiting_is_no_silence),
+        TEST(all_levels),          TEST(one_fails_for_all),
+        TEST(all_skip_together),   TEST(ranks_must_mean_the_same_step),
+        TEST(ranks_must_be_alike), TEST(waiting_is_no_silence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
