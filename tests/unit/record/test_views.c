@@ -229,6 +229,53 @@ static void test_labels(void **state)
         json_decref(made[i]);
 }
 
+/* Records of weir ckpt that something else wrote, or that were cut. */
+static void test_broken_ckpt(void **state)
+{
+    static const char *const bodies[] = {
+        "",
+        ", \"cases\": 3",
+        ", \"cases\": []",
+        ", \"cases\": [7, null, {}, {\"way\": 1, \"name\": []}]",
+        ", \"cases\": [{\"way\": \"slow\", \"result\": {\"stall_s\": 0}}]",
+        ", \"cases\": [{\"way\": \"slow\", \"result\": {\"stall_s\": \"x\"},"
+        " \"runs\": [{}, 1, {\"at_s\": 1}]}], \"bytes\": -1, \"memcpy_s\": "
+        "\"\"",
+        ", \"cases\": [{\"way\": \"async\", \"result\": {\"stall_s\": -1e300},"
+        " \"runs\": {}}], \"tensors\": 1e300, \"bytes\": 1e300,"
+        " \"memcpy_s\": 1e300, \"fast\": 1, \"host\": []",
+    };
+    const char *paths[] = {"a.json", "b.json"};
+
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct wr_comparison comparison;
+        const json_t *records[2];
+        char text[500];
+        json_t *r;
+
+        snprintf(text, sizeof(text),
+                 "{\"command\": \"ckpt\", \"time\": \"t\"%s}", bodies[i]);
+        r = json_loads(text, 0, NULL);
+        assert_non_null(r);
+        records[0] = records[1] = r;
+        for (size_t n = 1; n <= 2; n++) {
+            struct wr_doc *d = NULL;
+
+            assert_int_equal(
+                wr_report(&(struct wr_report_spec){.paths = paths,
+                                                   .records = records,
+                                                   .count = n,
+                                                   .title = "t"},
+                          &d, &comparison, NULL),
+                0);
+            assert_true(d->section_count >= 1);
+            assert_string_equal(d->sections[0]->title, "Checkpoints");
+            wr_doc_free(d);
+        }
+        json_decref(r);
+    }
+}
+
 /* Rows that a table has no room for are told. */
 static void test_cut_tables(void **state)
 {
@@ -264,7 +311,7 @@ int main(void)
         cmocka_unit_test(test_rows),         cmocka_unit_test(test_pivot),
         cmocka_unit_test(test_pivot_limits), cmocka_unit_test(test_stalls),
         cmocka_unit_test(test_many),         cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_cut_tables),
+        cmocka_unit_test(test_cut_tables),   cmocka_unit_test(test_broken_ckpt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

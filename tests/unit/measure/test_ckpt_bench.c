@@ -1,0 +1,158 @@
+/* test_ckpt_bench.c - the ways of saving: all run, nothing is left behind.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "measure/ckpt_bench.h"
+
+struct fixture {
+    char dir[40], url[64], fast[96];
+    struct wr_ckpt_load load;
+    struct wr_ckpt_bench_plan plan;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    strcpy(f->dir, "/tmp/weir-ckpt-bench-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->url, sizeof(f->url), "emu:null:%s", f->dir);
+    snprintf(f->fast, sizeof(f->fast), "%s/weir-ckpt-bench-fast", f->dir);
+    assert_int_equal(wr_ckpt_load_make("small", 0, &f->load, NULL), 0);
+    f->plan = (struct wr_ckpt_bench_plan){.fast = f->url,
+                                          .slow = f->url,
+                                          .load = &f->load,
+                                          .ways = {true, true, true, true},
+                                          .warmups = 1,
+                                          .saves = 2,
+                                          .restore = true};
+    *state = f;
+    return 0;
+}
+
+/* rmdir fails when a bench left something. */
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    int r = rmdir(f->dir);
+
+    wr_ckpt_load_done(&f->load);
+    free(f);
+    return r;
+}
+
+static void test_all_ways(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+    weir_err err;
+
+    f->plan.verify = true;
+    if (wr_ckpt_bench(&f->plan, &r, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(r.count, WR_CKPT_WAYS);
+    assert_true(r.memcpy_s > 0);
+    for (size_t i = 0; i < r.count; i++) {
+        const struct wr_ckpt_bench_case *k = &r.cases[i];
+        bool two = k->way == WR_CKPT_BURST || k->way == WR_CKPT_ASYNC;
+
+        assert_int_equal(k->way, i);
+        assert_int_equal(k->count, 2);
+        assert_true(k->median.stall > 0 && k->restore > 0);
+        assert_true(isnan(k->median.fast) == (k->way == WR_CKPT_SLOW));
+        assert_true(isnan(k->median.slow) == (k->way == WR_CKPT_FAST));
+        assert_true(isnan(k->median.drain) == !two);
+        assert_true(k->median.verified > 0);
+        assert_true(!two || k->median.slow >= k->median.fast);
+        assert_true(k->saves[1].at_s > k->saves[0].at_s);
+        assert_int_equal(k->skipped, 0);
+    }
+    assert_ptr_equal(wr_ckpt_bench_find(&r, WR_CKPT_ASYNC), &r.cases[3]);
+    wr_ckpt_bench_done(&r);
+}
+
+static void test_some_ways(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+
+    memset(f->plan.ways, 0, sizeof(f->plan.ways));
+    f->plan.ways[WR_CKPT_FAST] = true;
+    f->plan.slow = NULL;
+    f->plan.restore = false;
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), 0);
+    assert_int_equal(r.count, 1);
+    assert_true(isnan(r.cases[0].restore));
+    assert_null(wr_ckpt_bench_find(&r, WR_CKPT_SLOW));
+    wr_ckpt_bench_done(&r);
+}
+
+static void open_store(const struct fixture *f, weir_ckpt **ret)
+{
+    weir_ckpt_state s = {
+        .step = 3, .tensors = f->load.tensors, .count = f->load.count};
+    weir_ckpt_config cfg;
+
+    weir_ckpt_defaults(&cfg);
+    cfg.fast = f->fast;
+    assert_int_equal(weir_ckpt_open(ret, &cfg, NULL), 0);
+    assert_int_equal(weir_ckpt_save(*ret, &s, WEIR_LEVEL_FAST, NULL), 0);
+}
+
+/* What a bench that was killed left is taken away; one that is alive is not. */
+static void test_leftovers(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+    struct stat sb;
+    weir_ckpt *c;
+    weir_err err;
+
+    open_store(f, &c);
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, &err), WEIR_EBUSY);
+    assert_non_null(strstr(err.msg, "weir-ckpt-bench-fast"));
+    assert_int_equal(stat(f->fast, &sb), 0);
+    assert_int_equal(weir_ckpt_close(&c, NULL), 0);
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), 0);
+    assert_int_not_equal(stat(f->fast, &sb), 0);
+    wr_ckpt_bench_done(&r);
+}
+
+static bool at_once(void)
+{
+    return true;
+}
+
+static void test_stopped(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+
+    f->plan.stopped = at_once;
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), WEIR_ECANCELED);
+    f->plan.interval_s = 60;
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), WEIR_ECANCELED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_ways, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_some_ways, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leftovers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
