@@ -1,5 +1,6 @@
 #!/bin/sh
-# demo.sh - the main job, shown: make a data set, feed from it, say what limits.
+# demo.sh - the main job, shown: make a data set, feed from it, say what limits,
+# save a model.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -61,7 +62,11 @@ for device in hdd ssd optane lustre; do
         --record "$data/on-$device.json"
 done
 
-say "8. All of it on one page"
+say "8. Saving a model of 244 MB: how long does training stand still?"
+"$weir" ckpt bench "$data" --like alexnet --moments 0 --saves 2 --warmups 1 \
+    --record "$data/ckpt.json"
+
+say "9. All of it on one page"
 if "$weir" report "$data"/*.json --html "$data/report.html"; then
     echo "$data/report.html: open it in a browser"
 fi
@@ -72,5 +77,6 @@ The records are in $data/*.json. Try it on your own pictures:
 
   $weir bench DIRECTORY-OF-CLASS-FOLDERS
   $weir probe DIRECTORY
+  $weir ckpt bench FAST-FOLDER SLOW-FOLDER
   $weir bench --help
 TEXT
