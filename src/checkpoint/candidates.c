@@ -138,7 +138,7 @@ int wr_candidates_pass(struct wr_candidates *k, const char *id,
 
 /* --- what is --- */
 
-/* "; there are 90, 100 and 120 (of 12)" */
+/* "; there are steps 90, 100 and 120 (nearest of 12)" */
 static void list_nearest(const struct wr_candidates *k, char *buf, size_t cap)
 {
     uint64_t near[4];
@@ -160,11 +160,12 @@ static void list_nearest(const struct wr_candidates *k, char *buf, size_t cap)
     }
     buf[0] = '\0';
     for (size_t i = 0; i < shown && used < cap; i++)
-        used += (size_t)snprintf(buf + used, cap - used, "%s%" PRIu64,
-                                 i == 0           ? "; there are "
-                                 : i + 1 == shown ? " and "
-                                                  : ", ",
-                                 near[shown - 1 - i]);
+        used += (size_t)snprintf(
+            buf + used, cap - used, "%s%" PRIu64,
+            i == 0 ? (shown == 1 ? "; there is step " : "; there are steps ")
+            : i + 1 == shown ? " and "
+                             : ", ",
+            near[shown - 1 - i]);
     if (steps > shown && used < cap)
         snprintf(buf + used, cap - used, " (nearest of %zu)", steps);
     if (steps == 0)

@@ -60,6 +60,8 @@ static int make_folder(const char *url, weir_err *err)
     r = st->ops->change(st, WR_MKDIR, name, NULL, err);
     if (r == 0 || r == WEIR_EEXIST)
         r = st->ops->change(st, WR_SYNC_DIR, "", NULL, err);
+    if (r < 0) /* names below it say too little */
+        wr_fail_prefix(err, r, "in '%s'", parent);
 out:
     wr_store_close(st);
     free(parent);

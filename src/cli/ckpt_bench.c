@@ -156,27 +156,39 @@ static double stall_of(const struct bench *b, enum wr_ckpt_way way)
     return k ? k->median.stall : NAN;
 }
 
+/* "4.0 times less", or more: a burst buffer need not be the faster one. */
+static void say_ratio(FILE *out, double of, double than)
+{
+    double more = than > of ? than / of : of / than;
+
+    fprintf(out, "%.*f times %s", more < 10 ? 1 : 0, more,
+            than >= of ? "less" : "longer");
+}
+
 static void print_verdict(const struct bench *b)
 {
     double slow = stall_of(b, WR_CKPT_SLOW), burst = stall_of(b, WR_CKPT_BURST);
     double async = stall_of(b, WR_CKPT_ASYNC);
     FILE *out = b->cli->out;
 
-    if (burst > 0 && slow > 0)
-        fprintf(out,
-                "\nThrough the burst buffer training stands still %.1f "
-                "times less than when it saves to the slow tier",
-                slow / burst);
-    if (burst > 0 && slow > 0 && async > 0)
-        fprintf(out, ",\nwith an asynchronous snapshot %.0f times less",
-                slow / async);
-    if (burst > 0 && slow > 0)
-        fprintf(out, ".\n");
+    fputc('\n', out);
+    if (burst > 0 && slow > 0) {
+        fputs("Compared with saving to the slow tier, training stands still ",
+              out);
+        say_ratio(out, burst, slow);
+        fputs("\nthrough the burst buffer", out);
+        if (async > 0) {
+            fputs(", and ", out);
+            say_ratio(out, async, slow);
+            fputs(" with an asynchronous snapshot", out);
+        }
+        fputs(".\n", out);
+    }
     if (async > 0 && b->report.memcpy_s > 0)
         fprintf(out,
-                "%sAn asynchronous save stalls %.2f times as long as one "
-                "memcpy of the same bytes.\n",
-                burst > 0 && slow > 0 ? "" : "\n", async / b->report.memcpy_s);
+                "An asynchronous save stalls %.2f times as long as one memcpy "
+                "of the same bytes.\n",
+                async / b->report.memcpy_s);
 }
 
 static void print_head(const struct bench *b)

@@ -122,6 +122,11 @@ static int save(struct wr_cli *cli, const struct loaded *l)
                          : WR_MIN((enum weir_level)a->level, WEIR_LEVEL_SLOW),
                      &err);
     q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
+    if (r == WEIR_ECANCELED && wr_interrupted())
+        return wr_cli_fail(cli,
+                           "interrupted: step %" PRIu64 " is on the fast tier; "
+                           "weir ckpt drain brings it further",
+                           a->step);
     if (r < 0 || q < 0)
         return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);
     fprintf(cli->out, "saved step %" PRIu64 ": %zu tensors, %s\n", a->step,

@@ -136,6 +136,11 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     r = weir_ckpt_open(ret, &cfg, &err);
     if (r < 0 && line)
         wr_progress_end(line);
+    if (r == WEIR_EBUSY)
+        return wr_cli_fail(cli,
+                           "%s: a trainer, or a weir ckpt; wait for its end "
+                           "(ls, show, verify, restore and pin need not)",
+                           err.msg);
     return r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : WR_EXIT_DONE;
 }
 
@@ -235,7 +240,8 @@ static const struct wr_option options[] = {
     {.name = "verify",
      WR_OPT_FLAG(A, verify),
      .def = "yes",
-     .help = "read back what was drained before it leaves the fast tier"},
+     .help = "do not read back what was drained before it leaves the fast "
+             "tier (bench: --verify does it, which it leaves out else)"},
 
     {.name = "to",
      .letter = 't',
@@ -323,7 +329,7 @@ static const struct wr_option options[] = {
     {.name = "read-back",
      WR_OPT_FLAG(A, read_back),
      .def = "yes",
-     .help = "also measure a restore"},
+     .help = "do not measure a restore"},
     WR_MONITOR_OPTION(A),
     {.name = "record",
      .letter = 'o',

@@ -136,11 +136,12 @@ static void not_there(void **state)
     for (uint64_t step = 10; step <= 60; step += 10)
         kit_save(k, step % 20 ? k->fast : k->slow, step, 1);
     kit_save(k, k->slow, 30, 1);
-    must_fail(k, 35, WEIR_ENOENT,
-              "step 35 is not there; there are 20, 30, 40 and 50 (nearest of "
-              "6)");
-    must_fail(k, 5, WEIR_ENOENT, "there are 10 and 20 (nearest of 6)");
-    must_fail(k, 99, WEIR_ENOENT, "there are 50 and 60 (nearest of 6)");
+    must_fail(
+        k, 35, WEIR_ENOENT,
+        "step 35 is not there; there are steps 20, 30, 40 and 50 (nearest of "
+        "6)");
+    must_fail(k, 5, WEIR_ENOENT, "there are steps 10 and 20 (nearest of 6)");
+    must_fail(k, 99, WEIR_ENOENT, "there are steps 50 and 60 (nearest of 6)");
     must_fail(k, WEIR_STEP_MAX, WEIR_EINVAL, "no such step");
 }
 
