@@ -32,6 +32,15 @@ static char *row_name(const struct wr_cases *c, size_t k, char *buf)
     return buf;
 }
 
+/* Whether any case has a number there: most benches do not verify. */
+static bool has_any(const struct wr_cases *c, const char *key)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (isfinite(wr_get_number(c->v[k].json, key)))
+            return true;
+    return false;
+}
+
 static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
 {
     const struct wr_doc_chart_spec spec = {
@@ -47,8 +56,11 @@ static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
     for (size_t k = 0; k < c->count; k++)
         wr_doc_label(chart, "%s", row_name(c, k, name));
     for (size_t i = 0; i < LEVELS; i++) {
-        struct wr_doc_series *series = wr_doc_series(chart, levels[i].name);
+        struct wr_doc_series *series;
 
+        if (!has_any(c, levels[i].key))
+            continue;
+        series = wr_doc_series(chart, levels[i].name);
         for (size_t k = 0; k < c->count; k++)
             wr_doc_value(series, wr_get_number(c->v[k].json, levels[i].key));
     }
