@@ -3,21 +3,24 @@
  *
  * usage: bench-ckpt FOLDER [ROUNDS [BYTES]]
  *
- * FOLDER is on the disk to measure; files are made in it and removed. Tensors
+ * FOLDER is an empty one on the disk to measure; its caller removes it. Tensors
  * are those of AlexNet with the two moments of Adam (48, the largest 151 MB),
  * cut to BYTES (default: all 730 MB). Each round measures, one after the other:
- *   stall    tensors into a warm image; memcpy of the same bytes, one call
- *   sync     tensors into a recycled file, synced; O_DIRECT writes of 8 MiB of
- *            the same bytes by 1 and by 2 threads, synced
- *   restore  file to tensors, checked; O_DIRECT reads of 8 MiB into warm memory
- *            by 1 and by 2 threads
- * and once
- *   drain    256 MiB to an emulated hard disk; its own write speed
+ *   stall    weir_ckpt_save, level snapshot; memcpy of the same bytes, one call
+ *   sync     weir_ckpt_save, level fast, to one tier; O_DIRECT writes of 8 MiB
+ *            of the same bytes by 1 and by 2 threads into a file that is there,
+ *            synced
+ *   restore  weir_ckpt_restore; O_DIRECT reads of 8 MiB into warm memory by 1 and
+ *            by 2 threads
+ * and a few times
+ *   drain    the drain to an emulated hard disk; its own write speed
  * Output: a line `bytes N`, then lines NAME SECONDS LIMIT_SECONDS RATIO, medians;
  * the limit is the better of its variants; the ratio is the median of the
- * rounds' ratios. drain has a fifth column: CPU seconds per second. */
+ * rounds' ratios. drain has two more columns: by what part a loop that computes on
+ * all cores is slower beside it than alone, and the drain's ratio then. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +30,14 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "checkpoint/shard.h"
+#include "base/thread.h"
+#include "weir/checkpoint.h"
 
 #define MIB             ((uint64_t)1 << 20)
 #define BLOCK           (8 * MIB)
 #define ROUNDS_MAX      101
 #define TENSORS         48
+#define DRAINS          3
 #define HDD_BYTES_PER_S 133.14e6 /* writes of emu:hdd */
 
 static const uint64_t elements[] = {
@@ -47,10 +52,8 @@ struct bench {
     weir_tensor tensors[TENSORS];
     char names[TENSORS][16];
     size_t count;
-    struct wr_image *img;
-    struct wr_store *store;
-    struct wr_shard shard;
-    struct wr_want wants[TENSORS];
+    weir_ckpt *store;
+    uint64_t step;
 };
 
 enum what { STALL, SYNC, RESTORE, WHATS };
@@ -75,7 +78,6 @@ static double since(uint64_t start)
 
 static void plan_tensors(struct bench *b, uint64_t bytes)
 {
-    weir_err err = {0};
     uint64_t at = 0;
 
     for (unsigned i = 0; i < TENSORS; i++) {
@@ -104,65 +106,74 @@ static void plan_tensors(struct bench *b, uint64_t bytes)
     at = 0;
     for (size_t i = 0; i < b->count; i++) {
         b->tensors[i].data = b->flat + at;
-        b->wants[i].begin = at;
-        b->wants[i].to = b->flat + at;
         at += 4 * b->tensors[i].shape[0];
-        b->wants[i].end = at;
     }
-    if (wr_image_new(0, &b->img, &err) < 0 ||
-        wr_image_plan(b->img, b->tensors, b->count, NULL, 0, &err) < 0)
-        die("image", &err);
 }
 
-/* --- ours --- */
+/* --- ours: the public functions, on one tier --- */
+
+static weir_ckpt *open_store(const struct bench *b, const char *slow)
+{
+    weir_ckpt_config cfg;
+    weir_ckpt *c;
+    weir_err err = {0};
+
+    weir_ckpt_defaults(&cfg);
+    cfg.fast = "fast";
+    cfg.slow = slow;
+    cfg.keep_last = 1;
+    cfg.verify = 0;
+    cfg.reserve = b->bytes;
+    if (weir_ckpt_open(&c, &cfg, &err) < 0)
+        die("open", &err);
+    return c;
+}
+
+static void save(struct bench *b, enum weir_level level)
+{
+    weir_ckpt_state st = {
+        .step = ++b->step, .tensors = b->tensors, .count = b->count};
+    weir_err err = {0};
+
+    if (weir_ckpt_save(b->store, &st, level, &err) < 0)
+        die("save", &err);
+}
+
+static void wait_for(struct bench *b, enum weir_level level)
+{
+    weir_err err = {0};
+
+    if (weir_ckpt_wait(b->store, WEIR_LATEST, level, -1, &err) < 0)
+        die("wait", &err);
+}
 
 static double stall(struct bench *b)
 {
-    weir_err err = {0};
-    uint64_t start;
+    uint64_t start = wr_clock_ns();
+    double seconds;
 
-    if (wr_image_plan(b->img, b->tensors, b->count, NULL, 0, &err) < 0)
-        die("plan", &err);
-    start = wr_clock_ns();
-    wr_image_fill(b->img, b->tensors, /* eager= */ false);
-    return since(start);
-}
-
-static void *write_main(void *arg)
-{
-    struct bench *b = arg;
-    struct wr_place to = {b->store, "shard"};
-    weir_err err = {0};
-
-    free(b->shard.crcs);
-    if (wr_shard_write(&to, b->img, &b->shard, NULL, &err) < 0)
-        die("write", &err);
-    return NULL;
+    save(b, WEIR_LEVEL_SNAPSHOT);
+    seconds = since(start);
+    wait_for(b, WEIR_LEVEL_FAST);
+    return seconds;
 }
 
 static double sync_save(struct bench *b)
 {
-    weir_err err = {0};
     uint64_t start = wr_clock_ns();
-    pthread_t writer;
 
-    if (wr_image_plan(b->img, b->tensors, b->count, NULL, 0, &err) < 0)
-        die("plan", &err);
-    pthread_create(&writer, NULL, write_main, b);
-    wr_image_fill(b->img, b->tensors, /* eager= */ true);
-    pthread_join(writer, NULL);
+    save(b, WEIR_LEVEL_FAST);
     return since(start);
 }
 
 static double restore(struct bench *b)
 {
-    struct wr_place from = {b->store, "shard"};
     weir_err err = {0};
     uint64_t start = wr_clock_ns();
 
-    if (wr_shard_read(&from, &b->shard, WR_CHUNK, b->wants, b->count, NULL,
-                      &err) < 0)
-        die("read", &err);
+    if (weir_ckpt_restore(b->store, WEIR_LATEST, b->tensors, b->count, NULL,
+                          &err) != 1)
+        die("restore", &err);
     return since(start);
 }
 
@@ -236,41 +247,6 @@ static double ours(struct bench *b, enum what w)
     return w == STALL ? stall(b) : w == SYNC ? sync_save(b) : restore(b);
 }
 
-/* --- the drain --- */
-
-static double cpu_seconds(void)
-{
-    struct rusage ru;
-
-    getrusage(RUSAGE_SELF, &ru);
-    return (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
-           (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
-}
-
-static void drain(struct bench *b)
-{
-    struct wr_way way = {.from = {b->store, "shard"}, .to = {NULL, "drained"}};
-    uint64_t bytes = WR_MIN(b->bytes, 256 * MIB) / WR_CHUNK * WR_CHUNK, start;
-    struct wr_shard part = b->shard;
-    char *leaf = NULL;
-    weir_err err = {0};
-    double seconds, cpu, limit;
-
-    part.size = part.data_offset + bytes;
-    if (wr_store_open("emu:hdd:.", &way.to.store, &leaf, &err) < 0)
-        die("emulated disk", &err);
-    cpu = cpu_seconds();
-    start = wr_clock_ns();
-    if (wr_shard_copy(&way, &part, WR_CHUNK, NULL, &err) < 0)
-        die("copy", &err);
-    seconds = since(start);
-    cpu = cpu_seconds() - cpu;
-    limit = (double)part.size / HDD_BYTES_PER_S;
-    printf("drain %.4f %.4f %.3f %.4f\n", seconds, limit, seconds / limit,
-           cpu / seconds);
-    wr_store_close(way.to.store);
-}
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -282,6 +258,100 @@ static double median(double *x, unsigned n)
 {
     qsort(x, n, sizeof(*x), compare);
     return (x[n / 2] + x[(n - 1) / 2]) / 2;
+}
+
+/* --- the drain, and a loop that computes on all cores beside it --- */
+
+#define LOOPERS_MAX 64u
+
+struct looper {
+    pthread_t thread;
+    atomic_bool *stop;
+    uint64_t count;
+};
+
+static void *loop_main(void *arg)
+{
+    struct looper *l = arg;
+    float x[1024];
+
+    for (unsigned i = 0; i < 1024; i++)
+        x[i] = (float)i;
+    for (; !*l->stop; l->count++)
+        for (unsigned k = 0; k < 64; k++)
+            for (unsigned i = 0; i < 1024; i++)
+                x[i] = x[i] * 0.999f + 0.5f;
+    __asm__ volatile("" : : "r"(x) : "memory");
+    return NULL;
+}
+
+/* Loops per second on all cores, while `busy` (may be NULL) runs, or for so long
+ * as it took. */
+static double loops(struct bench *b, void (*busy)(struct bench *), double *s)
+{
+    struct looper all[LOOPERS_MAX] = {0};
+    unsigned n = WR_MIN(wr_cpu_count(), LOOPERS_MAX);
+    atomic_bool stop = false;
+    uint64_t start = wr_clock_ns(), sum = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        all[i].stop = &stop;
+        if (pthread_create(&all[i].thread, NULL, loop_main, &all[i]))
+            die("thread", NULL);
+    }
+    if (busy) {
+        busy(b);
+        *s = since(start);
+    } else {
+        wr_clock_sleep_until(start + (uint64_t)(*s * 1e9));
+    }
+    stop = true;
+    for (unsigned i = 0; i < n; i++) {
+        pthread_join(all[i].thread, NULL);
+        sum += all[i].count;
+    }
+    return (double)sum / since(start);
+}
+
+static void drain_one(struct bench *b)
+{
+    wait_for(b, WEIR_LEVEL_SLOW);
+}
+
+static double drain_seconds(const struct bench *b)
+{
+    weir_ckpt_times t;
+
+    if (weir_ckpt_times_of(b->store, b->step, &t) < 0 || !t.drain_ns)
+        die("times", NULL);
+    return (double)t.drain_ns / 1e9;
+}
+
+/* The slow tier is an emulated hard disk. */
+static void drain(struct bench *b)
+{
+    double quiet[DRAINS], busy[DRAINS], slower[DRAINS], limit, took = 0;
+
+    b->store = open_store(b, "emu:hdd:slow");
+    save(b, WEIR_LEVEL_FAST); /* the files are there from now on */
+    wait_for(b, WEIR_LEVEL_SLOW);
+    for (unsigned i = 0; i < DRAINS; i++) {
+        double beside, alone;
+
+        save(b, WEIR_LEVEL_FAST);
+        drain_one(b);
+        quiet[i] = drain_seconds(b);
+        save(b, WEIR_LEVEL_FAST);
+        beside = loops(b, drain_one, &took);
+        busy[i] = drain_seconds(b);
+        alone = loops(b, NULL, &took);
+        slower[i] = 1 - beside / alone;
+    }
+    weir_ckpt_close(&b->store, NULL);
+    limit = (double)b->bytes / HDD_BYTES_PER_S;
+    took = median(quiet, DRAINS);
+    printf("drain %.4f %.4f %.3f %.4f %.3f\n", took, limit, took / limit,
+           median(slower, DRAINS), median(busy, DRAINS) / limit);
 }
 
 /* Against the variant that is better on the whole. */
@@ -306,18 +376,15 @@ int main(int argc, char **argv)
     struct bench b = {0};
     unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 11;
     uint64_t all = 0;
-    char *leaf = NULL;
-    weir_err err = {0};
 
     if (argc < 2 || chdir(argv[1]) || !rounds || rounds > ROUNDS_MAX)
         die("usage: bench-ckpt FOLDER [ROUNDS [BYTES]]", NULL);
     for (unsigned i = 0; i < TENSORS; i++)
         all += 4 * elements[i % WR_ARRAY_LEN(elements)];
     plan_tensors(&b, argc > 3 ? strtoull(argv[3], NULL, 10) : all);
-    if (wr_store_open(".", &b.store, &leaf, &err) < 0)
-        die(argv[1], &err);
-    stall(&b); /* files and memory are there from now on */
-    sync_save(&b);
+    b.store = open_store(&b, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        sync_save(&b); /* files and memory are there from now on */
     plain(&b, /* writes= */ true, 1);
     for (unsigned i = 0; i < rounds; i++)
         for (enum what w = 0; w < WHATS; w++) {
@@ -330,14 +397,10 @@ int main(int argc, char **argv)
     printf("bytes %llu\n", (unsigned long long)b.bytes);
     for (enum what w = 0; w < WHATS; w++)
         show(names[w], &results[w], rounds);
-    drain(&b);
-    unlink("shard");
+    weir_ckpt_close(&b.store, NULL);
     unlink("plain");
-    unlink("drained");
-    wr_store_close(b.store);
-    wr_image_free(b.img);
+    drain(&b);
     wr_big_free(b.other, (size_t)WR_ALIGN_UP(b.bytes, BLOCK));
     free(b.flat);
-    free(b.shard.crcs);
     return 0;
 }
