@@ -73,6 +73,8 @@ void scn_note(struct scn_ledger *l, const struct scn_event *e)
         if (s)
             s->pinned = e->what == SCN_PINNED;
         break;
+    case SCN_GO:
+        break;
     }
 }
 

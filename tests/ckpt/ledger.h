@@ -20,6 +20,7 @@ enum scn_what {
     SCN_PRUNED,     /* only the newest `step` ones must be there */
     SCN_PINNED,
     SCN_UNPINNED,
+    SCN_GO, /* what is to be killed begins */
 };
 
 struct scn_event {

@@ -3,7 +3,7 @@
  *
  *     play run SCENARIO FAST SLOW LEDGER [VARIANT]
  *     play check SCENARIO FAST SLOW [far] <LEDGER
- *     play scenarios | short | variants
+ *     play scenarios | variants
  *
  * `run` appends what it is promised to LEDGER, a line each, before it goes on.
  * `check` opens the store again and says whether all promises of the ledger are
@@ -105,9 +105,6 @@ static const struct scenario *find_scenario(const char *name)
     for (const struct scenario *s = scn_all; s->name; s++)
         if (!strcmp(s->name, name))
             return s;
-    for (const struct scenario *s = scn_short; s->name; s++)
-        if (!strcmp(s->name, name))
-            return s;
     return NULL;
 }
 
@@ -123,7 +120,7 @@ static int usage(void)
 {
     fprintf(stderr, "usage: play run SCENARIO FAST SLOW LEDGER [VARIANT]\n"
                     "       play check SCENARIO FAST SLOW [far] <LEDGER\n"
-                    "       play scenarios | short | variants\n");
+                    "       play scenarios | variants\n");
     return 2;
 }
 
@@ -131,9 +128,6 @@ static int list(const char *what)
 {
     if (!strcmp(what, "scenarios"))
         for (const struct scenario *s = scn_all; s->name; s++)
-            puts(s->name);
-    else if (!strcmp(what, "short"))
-        for (const struct scenario *s = scn_short; s->name; s++)
             puts(s->name);
     else if (!strcmp(what, "variants"))
         for (const struct lax_variant *v = lax_variants; v->name; v++)

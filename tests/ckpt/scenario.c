@@ -27,7 +27,7 @@ enum act {
     UNPIN,   /* step */
     PRUNE,   /* to the last `step` ones, and the spare space */
     BACK,    /* to step */
-    GO,      /* what is to be killed begins: a mark for killstep.c */
+    GO,      /* what is to be killed begins */
 };
 
 struct scn_action {
@@ -440,7 +440,8 @@ static int act(struct run *r, const struct scn_action *a, weir_err *err)
     case PRUNE:
         return prune(r, a, err);
     case GO:
-        getppid();
+        e.what = SCN_GO;
+        report(r, &e);
         break;
     case END:
         break;

@@ -35,7 +35,7 @@ struct scenario {
 
 /* All of them; the last one has no name. */
 extern const struct scenario scn_all[];
-/* Short ones with a mark (a call of getppid) before what matters. */
+/* Short ones that tell SCN_GO before what matters. */
 extern const struct scenario scn_short[];
 
 /* Runs a workload to its end. */
