@@ -5,15 +5,18 @@
  *
  * A trainer (a child process) saves step after step at random levels through
  * storage that fails now and then. It is killed at random moments and started
- * again, where it must find at least what it was promised, byte for byte. One
- * part of the saves is made by a trainer that lives on: its memory and its
- * descriptors must not grow. What is on the disk must stay within what
- * retention allows, all the time. */
+ * again; between its lives at least what it was promised must be there, byte
+ * for byte. One part of the saves is made by a trainer that lives on: its
+ * memory and its descriptors must not grow. What is on the disk must stay
+ * within what retention allows, all the time.
+ *
+ * Most of it is done in memory, where syncs cost nothing and a kill shows the
+ * same; the rest on the disk of TMPDIR. At the end a trainer that believes in a
+ * promise before the save has returned must be caught. */
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +30,17 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "scenario.h"
+#include "scratch.h"
 #include "weir/ckpt_manage.h"
 
 #define SALT      1
 #define KEEP      3
-#define LIFE_MS   60 /* of a trainer, on average */
-#define STEADY    4  /* one part in so many is saved by one that lives on */
+#define LIFE      8    /* saves of a trainer at most, and then a moment */
+#define MOMENT_US 4000 /* at most */
+#define LIFE_MS   5000 /* for one that does not get on */
+#define STEADY    4    /* one part in so many is saved by one that lives on */
+#define ON_DISK   8    /* one part in so many is not saved in memory */
+#define LIVES_MAX 200  /* in which a wrong trainer must be caught */
 #define DISK_MAX  ((uint64_t)2 << 20) /* both tiers: (KEEP + 1 and 4) * 40 KB */
 #define GROWTH_KB 2048
 
@@ -46,13 +54,15 @@ struct promises {
 
 struct soak {
     struct promises *p; /* shared */
-    char dir[64];
+    char dir[100];
     struct wr_rng rng;
+    bool early; /* promises count before the save: to be caught */
 };
 
 static void wrong(struct soak *s, const char *what, const char *why)
 {
-    fprintf(stderr, "soak: %s: %s\n", what, why);
+    if (!s->early)
+        fprintf(stderr, "soak: %s: %s\n", what, why);
     s->p->wrong = 1;
 }
 
@@ -105,9 +115,8 @@ static uint64_t step_of(const weir_ckpt_found *f)
     return f ? f->step : 0;
 }
 
-/* Restores without faults, as whoever starts again does, and compares. Returns
- * the step, 0: none. */
-static uint64_t look(struct soak *s, const char *tier, uint64_t due)
+/* Restores without faults, as whoever starts again does, and compares. */
+static void look(struct soak *s, const char *tier, uint64_t due)
 {
     weir_ckpt_config cfg;
     weir_ckpt_found *f = NULL;
@@ -124,6 +133,7 @@ static uint64_t look(struct soak *s, const char *tier, uint64_t due)
     cfg.fast = near;
     cfg.slow = !strcmp(tier, "fast") ? far : NULL;
     cfg.role = WEIR_CKPT_READ;
+    cfg.threads = 1;
     scn_state_make(&state, 0);
     r = weir_ckpt_open(&c, &cfg, &err);
     if (r == 0)
@@ -145,7 +155,6 @@ static uint64_t look(struct soak *s, const char *tier, uint64_t due)
     weir_ckpt_found_free(&f);
     scn_state_done(&state);
     weir_ckpt_close(&c, NULL);
-    return found;
 }
 
 /* Writes down what was promised: only ever more. */
@@ -165,6 +174,8 @@ static void save_one(struct soak *s, weir_ckpt *c, uint64_t step)
     int r;
 
     promise(&s->p->begun, step);
+    if (s->early)
+        promise(&s->p->fast, step);
     r = scn_save(c, &e, NULL, &err);
     if (r == 0 && e.level >= WEIR_LEVEL_FAST)
         promise(&s->p->fast, step);
@@ -174,6 +185,8 @@ static void save_one(struct soak *s, weir_ckpt *c, uint64_t step)
         s->p->saved++;
     else if (r < 0)
         s->p->errors++;
+    else /* skipped: it comes again when there is room */
+        weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_SLOW, LIFE_MS, NULL);
 }
 
 /* Saves until it is killed, or `count` times. */
@@ -181,10 +194,8 @@ static void train(struct soak *s, uint64_t count, bool faults)
 {
     weir_ckpt *c;
     weir_err err;
-    uint64_t step = look(s, "fast", s->p->fast);
+    uint64_t step = s->p->begun; /* one that was begun may come up later */
 
-    /* Steps that were begun may come up later: each has its own number. */
-    step = WR_MAX(step, s->p->begun);
     if (open_store(s, faults, &c, &err) < 0) {
         s->p->errors++;
         if (!faults)
@@ -275,6 +286,21 @@ static void check_disk(struct soak *s)
 
 /* --- the parent --- */
 
+/* Lets a trainer live for some saves, none even, and a moment. */
+static void let_live(struct soak *s, pid_t pid)
+{
+    uint64_t last = s->p->begun + wr_rng_below(&s->rng, LIFE + 1);
+    uint64_t moment = wr_rng_below(&s->rng, MOMENT_US) * 1000;
+    uint64_t end = wr_clock_ns() + LIFE_MS * WR_NS_PER_MS;
+    siginfo_t gone = {0};
+
+    while (s->p->begun < last && wr_clock_ns() < end && !gone.si_pid) {
+        wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS / 5);
+        waitid(P_PID, (id_t)pid, &gone, WEXITED | WNOHANG | WNOWAIT);
+    }
+    wr_clock_sleep_until(wr_clock_ns() + moment);
+}
+
 /* A child that trains; killed after a while, when `mortal`. */
 static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
 {
@@ -290,15 +316,13 @@ static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
     }
     if (pid == 0) {
         if (mortal)
-            train(s, UINT64_MAX, /* faults= */ true);
+            train(s, UINT64_MAX, /* faults= */ !s->early);
         else
             train_steady(s, count);
         _exit(0);
     }
     if (mortal) {
-        uint64_t ms = 5 + wr_rng_below(&s->rng, 2 * LIFE_MS);
-
-        wr_clock_sleep_until(wr_clock_ns() + ms * WR_NS_PER_MS);
+        let_live(s, pid);
         kill(pid, SIGKILL);
     }
     if (waitpid(pid, &status, 0) < 0 ||
@@ -307,13 +331,14 @@ static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
         wrong(s, "the trainer", "ended by itself");
 }
 
-static int remove_entry(const char *path, const struct stat *sb, int type,
-                        struct FTW *where)
+static void live_and_look(struct soak *s, uint64_t life)
 {
-    (void)sb;
-    (void)type;
-    (void)where;
-    return remove(path);
+    live(s, life, /* mortal= */ true, 0);
+    look(s, "fast", s->p->fast);
+    if (s->p->slow)
+        look(s, "slow", s->p->slow);
+    /* The next trainer takes away what the last one left. */
+    check_disk(s);
 }
 
 static void soak(struct soak *s, uint64_t saves)
@@ -321,36 +346,69 @@ static void soak(struct soak *s, uint64_t saves)
     uint64_t life = 0;
 
     live(s, life++, /* mortal= */ false, saves / STEADY);
-    while (s->p->saved < saves && !s->p->wrong) {
-        live(s, life++, /* mortal= */ true, 0);
-        look(s, "fast", s->p->fast);
-        if (s->p->slow)
-            look(s, "slow", s->p->slow);
-        /* The next trainer takes away what the last one left. */
-        check_disk(s);
-    }
-    printf("%" PRIu64 " saves, %" PRIu64 " errors told, %" PRIu64
+    while (s->p->saved < saves && !s->p->wrong)
+        live_and_look(s, life++);
+    printf("%s: %" PRIu64 " saves, %" PRIu64 " errors told, %" PRIu64
            " trainers killed, newest step %" PRIu64 "\n",
-           s->p->saved, s->p->errors, life - 1, s->p->begun);
+           s->dir, s->p->saved, s->p->errors, life - 1, s->p->begun);
+}
+
+/* --- the places --- */
+
+struct order {
+    uint64_t saves, seed;
+    char memory[100], disk[100], early[100];
+};
+
+/* Returns whether something was wrong. */
+static bool soak_in(const struct order *o, const char *dir, uint64_t saves)
+{
+    struct soak s = {.rng = {o->seed, 0, 0}, .early = saves == 0};
+
+    snprintf(s.dir, sizeof(s.dir), "%s", dir);
+    s.p = mmap(NULL, sizeof(*s.p), PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s.p == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    if (saves)
+        soak(&s, saves);
+    for (uint64_t i = 0; i < LIVES_MAX && s.early && !s.p->wrong; i++)
+        live_and_look(&s, i);
+    return s.p->wrong != 0;
+}
+
+static int soak_all(void *arg)
+{
+    const struct order *o = arg;
+    uint64_t on_disk = o->saves / ON_DISK;
+
+    if (soak_in(o, o->memory, o->saves - on_disk) ||
+        soak_in(o, o->disk, on_disk))
+        return 1;
+    if (!soak_in(o, o->early, 0)) {
+        printf("early promises: NOT CAUGHT\n");
+        return 1;
+    }
+    printf("early promises: caught\n");
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct soak s = {.dir = "/tmp/weir-soak-XXXXXX"};
-    const char *tmp = getenv("TMPDIR");
-    int code;
+    struct order o = {
+        .saves = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000,
+        .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+    };
+    int code = 1;
 
-    if (tmp)
-        snprintf(s.dir, sizeof(s.dir), "%s/weir-soak-XXXXXX", tmp);
-    s.rng.seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    s.p = mmap(NULL, sizeof(*s.p), PROT_READ | PROT_WRITE,
-               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (s.p == MAP_FAILED || !mkdtemp(s.dir)) {
-        perror("soak");
-        return 1;
-    }
-    soak(&s, argc > 1 ? strtoull(argv[1], NULL, 10) : 2000);
-    code = s.p->wrong != 0;
-    nftw(s.dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return code;
+    if (scratch_make(o.memory, sizeof(o.memory), "weir-soak", true) &&
+        scratch_make(o.early, sizeof(o.early), "weir-soak", true) &&
+        scratch_make(o.disk, sizeof(o.disk), "weir-soak", false))
+        code = scratch_guard(soak_all, &o);
+    scratch_remove(o.memory);
+    scratch_remove(o.early);
+    scratch_remove(o.disk);
+    return code != 0;
 }
