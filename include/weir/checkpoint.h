@@ -233,7 +233,8 @@ WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
 typedef struct weir_ckpt_stats {
     uint64_t saves, skipped, replaced; /* begun; WEIR_BEHIND_SKIP; _LATEST */
     uint64_t failed;                   /* saves or drains */
-    uint64_t retried; /* files written anew because a sync failed */
+    uint64_t retried; /* files and copies written anew: a sync failed, or they
+                         did not read back */
     uint64_t drained, verified, pruned; /* steps */
     uint64_t behind;                    /* steps not drained yet */
     uint64_t bytes_saved, bytes_drained;

@@ -42,7 +42,13 @@
 #define ON_DISK   8    /* one part in so many is not saved in memory */
 #define LIVES_MAX 200  /* in which a wrong trainer must be caught */
 #define DISK_MAX  ((uint64_t)2 << 20) /* both tiers: (KEEP + 1 and 4) * 40 KB */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GROWTH_KB                                                              \
+    ((uint64_t)1 << 20) /* they keep what is freed, and look for
+                                         leaks themselves */
+#else
 #define GROWTH_KB 2048
+#endif
 
 /* What the parent knows, though the trainer dies: shared memory. */
 struct promises {
@@ -319,7 +325,7 @@ static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
             train(s, UINT64_MAX, /* faults= */ !s->early);
         else
             train_steady(s, count);
-        _exit(0);
+        exit(0); /* not _exit: leaks are looked for here */
     }
     if (mortal) {
         let_live(s, pid);
