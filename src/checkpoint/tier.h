@@ -33,7 +33,7 @@ struct wr_tier {
     char *shown;                 /* owned: its URL, for messages */
     const char *label;           /* "fast" or "slow"; static */
     struct wr_object *lock;      /* owned; NULL: not the writer */
-    bool locked;                 /* false after a take-over: still another's */
+    _Atomic bool locked;         /* false after a take-over: still another's */
     uint64_t epoch;              /* of this writer */
     char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
                                     same epoch */

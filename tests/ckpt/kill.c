@@ -172,6 +172,9 @@ static bool check_in_child(struct round *r)
     if (WIFSIGNALED(status))
         snprintf(r->heard->text, sizeof(r->heard->text),
                  "the check ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) && !r->heard->text[0])
+        snprintf(r->heard->text, sizeof(r->heard->text),
+                 "the check ended with %d", WEXITSTATUS(status));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -200,6 +203,9 @@ static bool kill_at(struct round *r, uint64_t at)
         r->tally->cannot = 1;
         return false;
     }
+    if (end == KILLSTEP_FAILED && !r->heard->text[0])
+        snprintf(r->heard->text, sizeof(r->heard->text),
+                 "the workload ended by itself");
     good = end != KILLSTEP_FAILED && check_in_child(r);
     if (end == KILLSTEP_KILLED)
         r->tally->kills++;

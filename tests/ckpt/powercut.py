@@ -20,6 +20,7 @@ import contextlib
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -111,8 +112,10 @@ def record(args, tmp, variant):
                 with open(disk + '/mark', 'w') as f:
                     f.write('start')
                 run('cp', '--sparse=always', image, before)
+                # A variant may notice by itself that it is broken.
                 run(args.play, 'run', args.scenario, fs + '/fast',
-                    fs + '/slow', disk + '/mark', *([variant] * bool(variant)))
+                    fs + '/slow', disk + '/mark',
+                    *([variant] * bool(variant)), check=not variant)
     return before, log
 
 
@@ -261,6 +264,8 @@ def main():
     variants = [v for v in run(args.play, 'variants').stdout.split()
                 if v not in ONLY_SIMULATED]
     failed = False
+    # Told to end, it still cleans up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     tmp = tempfile.mkdtemp(prefix='weir-powercut-')
     try:
         if not args.variant:
