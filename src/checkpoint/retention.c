@@ -10,6 +10,7 @@ struct walk {
     uint32_t drained;  /* whole fast copies that are safe on the slow tier */
     size_t fast, slow; /* newest whole copy of each tier; NOWHERE */
     size_t fast_v, slow_v; /* newest verified one */
+    size_t latest;         /* good one that was saved last; known before */
 };
 
 static bool is_good(enum weir_copy c)
@@ -27,9 +28,10 @@ static bool is_first(size_t *seen, bool is, size_t at)
 }
 
 static bool is_wanted(const struct wr_retention *r, const weir_ckpt_entry *e,
-                      const struct walk *w)
+                      const struct walk *w, size_t at)
 {
     return r->keep_last == 0 || w->good < r->keep_last || e->pinned ||
+           at == w->latest ||
            (r->keep_every > 0 && e->step % r->keep_every == 0);
 }
 
@@ -60,18 +62,35 @@ static bool last_stays(enum weir_copy copy, size_t *good, size_t *verified,
     return copy != WEIR_COPY_NONE && (wanted || newest || checked);
 }
 
+/* Of those with the same time the highest. */
+static size_t find_latest(const struct wr_retention *r,
+                          const weir_ckpt_entry *steps, size_t count)
+{
+    size_t latest = NOWHERE;
+
+    for (size_t i = 0; i < count && steps[i].step <= r->after; i++)
+        if ((is_good(steps[i].fast) || is_good(steps[i].slow)) &&
+            (latest == NOWHERE || steps[i].time_ns >= steps[latest].time_ns))
+            latest = i;
+    return latest;
+}
+
 void wr_retention_judge(const struct wr_retention *r,
                         const weir_ckpt_entry *steps, size_t count,
                         struct wr_verdict *ret)
 {
-    struct walk w = {0, 0, NOWHERE, NOWHERE, NOWHERE, NOWHERE};
+    struct walk w = {.fast = NOWHERE,
+                     .slow = NOWHERE,
+                     .fast_v = NOWHERE,
+                     .slow_v = NOWHERE,
+                     .latest = find_latest(r, steps, count)};
 
     for (size_t i = count; i-- > 0;) {
         const weir_ckpt_entry *e = &steps[i];
         bool fast = false, slow = false, wanted;
 
         if (e->step <= r->after) {
-            wanted = is_wanted(r, e, &w);
+            wanted = is_wanted(r, e, &w, i);
             if (r->two_tiers) {
                 fast = buffer_stays(r, e, &w, wanted, i);
                 slow = last_stays(e->slow, &w.slow, &w.slow_v,

@@ -120,6 +120,32 @@ static void test_examples(void **state)
     check_example(&x); /* without verify the last verified copy stays too */
 }
 
+/* A run that went back saves lower numbers than there are. */
+static void test_going_back(void **state)
+{
+    struct wr_retention r = ONE(2, 0);
+    weir_ckpt_entry e[4] = {{.step = 50, .time_ns = 1},
+                            {.step = 60, .time_ns = 9},
+                            {.step = 90, .time_ns = 2},
+                            {.step = 100, .time_ns = 3}};
+    struct wr_verdict v[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        e[i].fast = WEIR_COPY_COMPLETE;
+    wr_retention_judge(&r, e, 4, v);
+    assert_true(v[0].fast_goes);
+    assert_false(v[1].fast_goes || v[2].fast_goes || v[3].fast_goes);
+    e[1].fast = WEIR_COPY_DAMAGED; /* then it is not the one */
+    wr_retention_judge(&r, e, 4, v);
+    assert_true(v[0].fast_goes && v[1].fast_goes);
+    e[1].fast = WEIR_COPY_COMPLETE;
+    r.after = 50; /* what has to go does */
+    wr_retention_judge(&r, e, 4, v);
+    assert_true(v[1].fast_goes && v[2].fast_goes && v[3].fast_goes);
+    assert_false(v[0].fast_goes);
+}
+
 /* --- the model: every question asked by itself, from the words --- */
 
 static bool whole(enum weir_copy c)
@@ -138,6 +164,19 @@ static bool drained(const struct list *l, size_t i)
            (!l->r.verify && l->e[i].slow == WEIR_COPY_COMPLETE);
 }
 
+static bool saved_last(const struct list *l, size_t i)
+{
+    if (!counts(l, i) || !(whole(l->e[i].fast) || whole(l->e[i].slow)))
+        return false;
+    for (size_t k = 0; k < l->n; k++)
+        if (k != i && counts(l, k) &&
+            (whole(l->e[k].fast) || whole(l->e[k].slow)) &&
+            (l->e[k].time_ns > l->e[i].time_ns ||
+             (l->e[k].time_ns == l->e[i].time_ns && k > i)))
+            return false;
+    return true;
+}
+
 static bool wanted(const struct list *l, size_t i)
 {
     size_t above = 0;
@@ -148,6 +187,8 @@ static bool wanted(const struct list *l, size_t i)
     if (l->r.keep_last == 0 || above < l->r.keep_last)
         return true;
     if (l->r.keep_every != 0 && l->e[i].step % l->r.keep_every == 0)
+        return true;
+    if (saved_last(l, i))
         return true;
     return l->e[i].pinned;
 }
@@ -215,6 +256,7 @@ static void draw(struct wr_rng *rng, struct list *l)
         step += wr_rng_below(rng, 3) + (i > 0);
         e->step = step;
         e->pinned = wr_rng_below(rng, 8) == 0;
+        e->time_ns = wr_rng_below(rng, 2) ? step : wr_rng_below(rng, 20);
         e->fast = (enum weir_copy)wr_rng_below(rng, 4);
         if (l->r.two_tiers)
             e->slow = (enum weir_copy)wr_rng_below(rng, 4);
@@ -314,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_random),
     };
 
