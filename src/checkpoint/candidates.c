@@ -199,9 +199,6 @@ int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
         if (k->wanted != WEIR_LATEST && n.step != k->wanted)
             continue;
         r = wr_tier_manifest(t, n.step, ret_m, &why);
-        /* Between its parts the step may have become another one. */
-        if (r < 0 && r != WEIR_ENOENT)
-            r = wr_tier_manifest(t, n.step, ret_m, &why);
         if (r == 0) {
             *ret = n;
             return 1;

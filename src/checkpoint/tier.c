@@ -229,7 +229,7 @@ int wr_tier_check_shard(struct wr_tier *t, const char *dir,
     return 0;
 }
 
-int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
+static int look_once(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
                      weir_err *err)
 {
     char dir[WR_TIER_PATH], path[WR_TIER_PATH];
@@ -252,4 +252,13 @@ int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
     else
         *ret = m;
     return r;
+}
+
+int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
+                     weir_err *err)
+{
+    int r = look_once(t, step, ret, err);
+
+    /* Between its parts the step may have become another one of its number. */
+    return r == WEIR_EDAMAGED ? look_once(t, step, ret, err) : r;
 }

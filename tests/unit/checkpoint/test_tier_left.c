@@ -144,9 +144,33 @@ static void trims(void **state)
     wr_tier_close(t);
 }
 
+/* --- steps that become others while they are looked at --- */
+
+static void looks_again(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *t = claimed_at(p->tier);
+    char url[400];
+    struct wr_manifest m;
+
+    must_save(t, 1, 1);
+    wr_tier_close(t);
+    /* As if the folder had been renamed away just then, and a new one were
+     * there now. */
+    snprintf(url, sizeof(url), "fault:enoent@1:%s", p->tier);
+    t = open_at(url);
+    must_be_good(t, 1);
+    wr_tier_close(t);
+    /* What is missing is missing. */
+    assert_int_equal(unlink(at(p, "step-000000000001/MANIFEST")), 0);
+    t = open_at(p->tier);
+    assert_int_equal(wr_tier_manifest(t, 1, &m, NULL), WEIR_EDAMAGED);
+    wr_tier_close(t);
+}
+
 /* --- again and again --- */
 
-#define TIMES 200
+#define TIMES 60 /* saves by rule: more than may be left */
 
 /* Saves that fail, now and then or always, must not fill the medium. */
 static void failures_leave_little(void **state)
@@ -201,6 +225,7 @@ int main(void)
         TEST(publishes_with_a_file_too_many),
         TEST(empties_trash_for_room),
         TEST(trims),
+        TEST(looks_again),
         TEST(failures_leave_little),
     };
 
