@@ -121,6 +121,16 @@ static void empties_trash_for_room(void **state)
     assert_string_equal(rec.lines[0], "syncdir ."); /* it may be a step still */
     assert_string_equal(rec.lines[1], "remove .trash-@/r00000.safetensors");
     assert_string_equal(rec.lines[2], "remove .trash-@");
+    /* The same when something was left before. */
+    plant_dir(p, ".trash-" ID);
+    t->untidy = true;
+    rec.space = 10 << 20;
+    rec.count = 0;
+    assert_int_equal(wr_tier_begin(t, 1, BYTES, &pend, NULL), 0);
+    assert_int_equal(rec.count, 3);
+    assert_string_equal(rec.lines[0], "syncdir .");
+    assert_string_equal(rec.lines[1], "remove .trash-@");
+    assert_string_equal(rec.lines[2], "mkdir .tmp-000000000001-@");
     wr_tier_close(t);
 }
 
