@@ -229,9 +229,7 @@ static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
     /* A slot or a trash may be a step still, on the medium: its writer may have
      * died between rename and sync. */
     if (r == 0)
-        r = wr_tier_sync_root(t, err);
-    if (r == 0)
-        r = wr_tier_empty_trash(t, /* sync= */ false, swept, err);
+        r = wr_tier_empty_trash(t, /* always= */ true, swept, err);
     return r;
 }
 

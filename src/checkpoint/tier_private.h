@@ -84,9 +84,9 @@ int wr_tier_to_trash(struct wr_tier *t, const char *name,
  * so when its name is gone, durably, and does not fail because a reader on NFS
  * holds a file of it. */
 int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err);
-/* Removes .trash-*, as far as that can be done; the root is synced before
- * (`sync`: here, when there is some). Adds to *swept. */
-int wr_tier_empty_trash(struct wr_tier *t, bool sync, uint64_t *swept,
+/* Removes .trash-*, as far as that can be done, behind a sync of the root
+ * (`always`: which is done also when there is none). Adds to *swept. */
+int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
                         weir_err *err);
 /* Removes an entry of a folder, whatever its name. A folder in it that is not
  * empty is not weir's, and an error. */

@@ -68,7 +68,7 @@ static int make_room(struct wr_tier *t, uint64_t bytes,
     if (need <= all)
         return 0;
     /* What could not be removed when its time came may go by now. */
-    r = wr_tier_empty_trash(t, /* sync= */ true, &swept, err);
+    r = wr_tier_empty_trash(t, /* always= */ false, &swept, err);
     if (r == 0 && swept > 0)
         r = free_bytes(t, &unused, err);
     if (r < 0)
@@ -162,7 +162,7 @@ int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
     if (step >= WEIR_STEP_MAX)
         return wr_fail(err, WEIR_EINVAL, "step %" PRIu64 ": too large", step);
     if (atomic_exchange(&t->untidy, false))
-        wr_tier_empty_trash(t, /* sync= */ true, &swept, NULL);
+        wr_tier_empty_trash(t, /* always= */ false, &swept, NULL);
     r = wr_tier_slots(t, &slots, &count, err);
     if (r < 0)
         return r;

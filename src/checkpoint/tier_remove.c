@@ -66,24 +66,30 @@ int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err)
     return r;
 }
 
-int wr_tier_empty_trash(struct wr_tier *t, bool sync, uint64_t *swept,
+static bool is_trash(const struct wr_tier_entry *e)
+{
+    uint64_t step;
+
+    return e->kind == WR_KIND_DIR &&
+           wr_name_in_root(e->name, &step) == WR_NAME_TRASH;
+}
+
+int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
                         weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    uint64_t step;
+    bool sync = always;
     int r;
 
     r = wr_tier_entries_read(t, "", &in, err);
-    for (size_t i = 0; i < in.count && r == 0; i++) {
-        if (in.all[i].kind != WR_KIND_DIR ||
-            wr_name_in_root(in.all[i].name, &step) != WR_NAME_TRASH)
-            continue;
-        if (sync)
-            r = wr_tier_sync_root(t, err);
-        sync = false;
-        if (r == 0)
+    for (size_t i = 0; i < in.count; i++)
+        sync |= is_trash(&in.all[i]);
+    /* Behind the look: who drains may take steps away at the same time. */
+    if (r == 0 && sync)
+        r = wr_tier_sync_root(t, err);
+    for (size_t i = 0; i < in.count && r == 0; i++)
+        if (is_trash(&in.all[i]))
             *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
-    }
     wr_tier_entries_done(&in);
     return r;
 }
