@@ -171,7 +171,8 @@ static void print_verdict(const struct bench *b)
     double async = stall_of(b, WR_CKPT_ASYNC);
     FILE *out = b->cli->out;
 
-    fputc('\n', out);
+    if ((burst > 0 && slow > 0) || async > 0)
+        fputc('\n', out);
     if (burst > 0 && slow > 0) {
         fputs("Compared with saving to the slow tier, training stands still ",
               out);
@@ -353,9 +354,14 @@ static int bench_places(struct bench *b)
 
 int wr_ckpt_cli_bench(struct wr_cli *cli)
 {
-    struct bench *b = calloc(1, sizeof(*b));
+    struct bench *b;
     int code;
 
+    if (wr_ckpt_cli_slow(cli) &&
+        (wr_cli_given(cli, "fast-device") || wr_cli_given(cli, "slow-device")))
+        return wr_cli_usage(cli, "bench: devices are played in one folder; "
+                                 "with two, name them so: emu:hdd:FOLDER");
+    b = calloc(1, sizeof(*b));
     if (!b)
         return wr_cli_fail(cli, "out of memory");
     b->cli = cli;
