@@ -81,7 +81,8 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* --- times.c --- */
 
-/* Keeps an error of background work for the next call; the first one counts.
+/* Keeps an error of background work for the next call; the first one counts,
+ * but saves that failed are told one after the other.
  * Where it is why a save gets no further (wr_ckpt_time.why) that has the same
  * message: whoever returns one of them has delivered both. */
 void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);

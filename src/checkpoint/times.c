@@ -19,11 +19,32 @@ void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* The oldest save that failed without a word: another trouble was first. On
+ * rank 0, which tells for all. */
+static void find_untold(weir_ckpt *c)
+{
+    const struct wr_ckpt_time *found = NULL;
+
+    for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
+        const struct wr_ckpt_time *t = &c->times[i];
+
+        if (t->why.code < 0 && !t->told && t->level < WEIR_LEVEL_FAST &&
+            (!found || t->seq < found->seq))
+            found = t;
+    }
+    if (!found || c->cfg.rank > 0)
+        return;
+    c->troubled = true;
+    c->trouble = found->why;
+}
+
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
 {
     int r = 0;
 
     pthread_mutex_lock(&c->lock);
+    if (!c->troubled)
+        find_untold(c);
     if (c->troubled) {
         c->troubled = false;
         for (size_t i = 0; i < WR_TIMES_KEPT; i++)

@@ -198,6 +198,36 @@ static void a_dead_slow_tier_is_told(void **state)
     assert_int_equal(saves_number(s->fast, 1), 2);
 }
 
+static void each_failed_save_is_told(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "write-eio@~.tmp-000000000001,"
+                                              "write-eio@~.tmp-000000000002"});
+    unsigned told[2] = {0};
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.snapshots = 2;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_SNAPSHOT);
+    if (saves_put(s, c, 2, 3, WEIR_LEVEL_SNAPSHOT, &err) < 0) {
+        told[0]++; /* so soon */
+        saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    }
+    while (saves_stats(c).failed < 2)
+        usleep(1000);
+    while (saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err) < 0) {
+        told[0] += strstr(err.msg, "tmp-000000000001") != NULL;
+        told[1] += strstr(err.msg, "tmp-000000000002") != NULL;
+        assert_true(told[0] <= 1 && told[1] <= 1);
+    }
+    assert_int_equal(told[0], 1);
+    assert_int_equal(told[1], 1);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 3), 4);
+}
+
 /* The newest step is on the slow tier alone, and nobody has read it back. */
 static void the_newest_may_be_on_the_slow_tier(void **state)
 {
@@ -277,6 +307,7 @@ int main(void)
         TEST(a_late_failure_heals),
         TEST(nobody_waits_for_what_was_pruned),
         TEST(a_dead_slow_tier_is_told),
+        TEST(each_failed_save_is_told),
         TEST(the_newest_may_be_on_the_slow_tier),
     };
 
