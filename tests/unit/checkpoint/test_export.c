@@ -260,6 +260,7 @@ static void target_fails(void **state)
         {"sync-eio", WEIR_EIO},
         {"sync-enospc", WEIR_ENOSPC},
         {"close-eio", WEIR_EIO},
+        {"close-eio@~r00000", WEIR_EIO},
         {"mkdir-eio", WEIR_EIO},
         {"mkdir-enospc", WEIR_ENOSPC},
         {"rename-eio@1", WEIR_EIO},

@@ -46,6 +46,50 @@ static void retires_what_cannot_be_removed(void **state)
     assert_int_equal(count_like(p, ".trash-", NULL), 0);
 }
 
+/* But who cannot take the name away says so. */
+static void tells_what_stays(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *t = claimed_at(p->tier);
+    char url[400];
+
+    must_save(t, 1, 1);
+    wr_tier_close(t);
+    snprintf(url, sizeof(url), "fault:rename-eio@~step-:%s", p->tier);
+    t = claimed_at(url);
+    assert_int_equal(wr_tier_retire(t, 1, NULL), WEIR_EIO);
+    assert_true(wr_tier_has(t, 1));
+    wr_tier_close(t);
+}
+
+/* Nor is anything removed whose new name may get lost. */
+static void keeps_files_without_a_sync(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *t = claimed_at(p->tier);
+    char url[400], name[256], path[600];
+
+    snprintf(url, sizeof(url), "fault:syncdir-eio@4:%s", p->tier);
+    for (int spare = 0; spare < 2; spare++) {
+        must_save(t, 1, 1);
+        if (spare)
+            assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
+        wr_tier_close(t);
+        t = claimed_at(url); /* three of them */
+        t->slots = 0;
+        assert_int_equal(spare ? wr_tier_drop_spare(t, NULL, NULL)
+                               : wr_tier_retire(t, 1, NULL),
+                         WEIR_EIO);
+        assert_int_equal(count_like(p, ".trash-", name), 1);
+        snprintf(path, sizeof(path), "%s/r00000.safetensors", name);
+        assert_true(there(p, path));
+        wr_tier_close(t);
+        t = claimed_at(p->tier);
+        assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    }
+    wr_tier_close(t);
+}
+
 /* What is left goes when the next step is saved. */
 static void tidies_up_later(void **state)
 {
@@ -230,6 +274,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(retires_what_cannot_be_removed),
+        TEST(tells_what_stays),
+        TEST(keeps_files_without_a_sync),
         TEST(tidies_up_later),
         TEST(saves_past_a_foreign_folder),
         TEST(publishes_with_a_file_too_many),
