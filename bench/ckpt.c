@@ -5,7 +5,8 @@
  *
  * FOLDER is an empty one on the disk to measure; its caller removes it. Tensors
  * are those of AlexNet with the two moments of Adam (48, the largest 151 MB),
- * cut to BYTES (default: all 730 MB). Each round measures, one after the other:
+ * cut to BYTES (default: all 730 MB); they and the memory of the plain loops are on
+ * huge pages, as large tensors are on most systems. Each round measures, one after the other:
  *   stall    weir_ckpt_save, level snapshot; memcpy of the same bytes, one call
  *   sync     weir_ckpt_save, level fast, to one tier; O_DIRECT writes of 8 MiB
  *            of the same bytes by 1 and by 2 threads into a file that is there,
@@ -95,7 +96,7 @@ static void plan_tensors(struct bench *b, uint64_t bytes)
         b->count++;
     }
     b->bytes = at;
-    b->flat = malloc((size_t)at);
+    b->flat = wr_big_alloc((size_t)at);
     b->other = wr_big_alloc((size_t)WR_ALIGN_UP(at, BLOCK));
     if (!b->flat || !b->other)
         die("memory", NULL);
@@ -401,6 +402,6 @@ int main(int argc, char **argv)
     unlink("plain");
     drain(&b);
     wr_big_free(b.other, (size_t)WR_ALIGN_UP(b.bytes, BLOCK));
-    free(b.flat);
+    wr_big_free(b.flat, (size_t)b.bytes);
     return 0;
 }

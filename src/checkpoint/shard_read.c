@@ -23,7 +23,7 @@
  * slow, and enough of them that a thread may wait for a core now and then. */
 #define PIECE       ((uint64_t)1 << 20)
 #define DEPTH       6u
-#define BLOCK       ((size_t)128 << 10) /* fits the second cache */
+#define BLOCK       ((size_t)256 << 10) /* fits the second cache */
 #define THREADS_MAX 2u
 /* From here on a second thread is worth its start. */
 #define SHARED_MIN ((uint64_t)32 << 20)
