@@ -120,7 +120,7 @@ typedef struct weir_ckpt_config {
     uint32_t keep_last;  /* newest steps that stay; 0: all [5] */
     uint64_t keep_every; /* and every step that is a multiple; 0: none [0] */
     uint32_t keep_fast;  /* drained steps that stay on the fast tier for quick
-                            restores [1] */
+                            restores; the newest there does in any case [1] */
 
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
