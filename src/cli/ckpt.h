@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "storage/storage.h"
 #include "weir/ckpt_manage.h"
 
 /* The settings of all actions. */
@@ -42,6 +43,17 @@ const char *wr_ckpt_cli_slow(const struct wr_cli *cli); /* NULL: one tier */
  * is fed by the store and ends with Ctrl-C. */
 int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
                      struct wr_progress *line, weir_ckpt **ret);
+
+/* As weir_ckpt_config's progress; `line` is a struct wr_progress. Ends with
+ * Ctrl-C. */
+int wr_ckpt_cli_progress(void *line, uint64_t done, uint64_t total);
+
+/* What was named is a lone file, or a store: runs the one or the other. */
+int wr_ckpt_cli_file_or_store(struct wr_cli *cli,
+                              int (*file)(struct wr_cli *cli,
+                                          struct wr_store *st,
+                                          const char *leaf),
+                              int (*store)(struct wr_cli *cli));
 
 /* The step that was asked for, WEIR_LATEST when none was. */
 uint64_t wr_ckpt_cli_step(const struct wr_cli *cli);

@@ -50,12 +50,6 @@ static void on_checked(void *arg, const weir_ckpt_checked *c)
     fflush(cli->out);
 }
 
-static int on_bytes(void *arg, uint64_t done, uint64_t total)
-{
-    wr_progress_callback(arg, done, total);
-    return wr_interrupted();
-}
-
 static int verify_file(struct wr_cli *cli, struct wr_store *st,
                        const char *leaf)
 {
@@ -64,9 +58,10 @@ static int verify_file(struct wr_cli *cli, struct wr_store *st,
     int r;
 
     start_line(&line, cli, "verify");
-    r = wr_export_check(
-        &(struct wr_place){st, leaf},
-        &(struct wr_export_meter){.progress = on_bytes, .arg = &line}, &err);
+    r = wr_export_check(&(struct wr_place){st, leaf},
+                        &(struct wr_export_meter){
+                            .progress = wr_ckpt_cli_progress, .arg = &line},
+                        &err);
     wr_progress_end(&line);
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
@@ -106,17 +101,7 @@ static int verify_store(struct wr_cli *cli)
 
 int wr_ckpt_cli_verify(struct wr_cli *cli)
 {
-    struct wr_store *st;
-    char *leaf;
-    weir_err err;
-    int code;
-
-    if (wr_store_open(wr_ckpt_cli_fast(cli), &st, &leaf, &err) < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
-    code = leaf ? verify_file(cli, st, leaf) : verify_store(cli);
-    free(leaf);
-    wr_store_close(st);
-    return code;
+    return wr_ckpt_cli_file_or_store(cli, verify_file, verify_store);
 }
 
 /* --- drain --- */

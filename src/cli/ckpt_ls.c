@@ -341,15 +341,5 @@ static int show_store(struct wr_cli *cli)
 
 int wr_ckpt_cli_show(struct wr_cli *cli)
 {
-    struct wr_store *st;
-    char *leaf;
-    weir_err err;
-    int code;
-
-    if (wr_store_open(wr_ckpt_cli_fast(cli), &st, &leaf, &err) < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
-    code = leaf ? show_file(cli, st, leaf) : show_store(cli);
-    free(leaf);
-    wr_store_close(st);
-    return code;
+    return wr_ckpt_cli_file_or_store(cli, show_file, show_store);
 }

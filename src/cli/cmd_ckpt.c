@@ -1,6 +1,7 @@
 /* cmd_ckpt.c - weir ckpt: lists, checks, drains, restores, prunes checkpoints,
  * and measures what saving them costs.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -107,7 +108,7 @@ uint64_t wr_ckpt_cli_step(const struct wr_cli *cli)
     return wr_cli_given(cli, "step") ? a->step : WEIR_LATEST;
 }
 
-static int on_progress(void *arg, uint64_t done, uint64_t total)
+int wr_ckpt_cli_progress(void *arg, uint64_t done, uint64_t total)
 {
     wr_progress_callback(arg, done, total);
     return wr_interrupted();
@@ -130,7 +131,7 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     cfg.keep_last = (uint32_t)a->keep;
     cfg.keep_every = a->every;
     if (line) {
-        cfg.progress = on_progress;
+        cfg.progress = wr_ckpt_cli_progress;
         cfg.progress_arg = line;
     }
     r = weir_ckpt_open(ret, &cfg, &err);
@@ -142,6 +143,25 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
                            "(ls, show, verify, restore and pin need not)",
                            err.msg);
     return r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : WR_EXIT_DONE;
+}
+
+int wr_ckpt_cli_file_or_store(struct wr_cli *cli,
+                              int (*file)(struct wr_cli *cli,
+                                          struct wr_store *st,
+                                          const char *leaf),
+                              int (*store)(struct wr_cli *cli))
+{
+    struct wr_store *st;
+    char *leaf;
+    weir_err err;
+    int code;
+
+    if (wr_store_open(wr_ckpt_cli_fast(cli), &st, &leaf, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    code = leaf ? file(cli, st, leaf) : store(cli);
+    free(leaf);
+    wr_store_close(st);
+    return code;
 }
 
 int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/tree.h"
+#include "record/stats.h"
 #include "storage/storage.h"
 
 #define COPIES  5 /* of memory, for the median */
@@ -40,23 +41,6 @@ const char *wr_ckpt_way_name(enum wr_ckpt_way way)
 static double seconds_since(uint64_t ns)
 {
     return (double)(wr_clock_ns() - ns) * 1e-9;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Sorts v. NaN of none, or when one of them is. */
-static double median(double *v, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (isnan(v[i]))
-            return NAN;
-    qsort(v, n, sizeof(*v), compare);
-    return !n ? NAN : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 static bool is_stopped(const struct bench *b)
@@ -98,7 +82,7 @@ static int measure_memcpy(const struct wr_ckpt_load *l, double *ret,
     for (unsigned i = 0; i < COPIES; i++)
         took[i] = copy_once(l, to);
     wr_big_free(to, l->bytes + 1);
-    *ret = median(took, COPIES);
+    *ret = wr_stats_median(took, COPIES);
     return 0;
 }
 
@@ -208,7 +192,7 @@ static void take_medians(struct wr_ckpt_bench_case *k)
         for (unsigned i = 0; v && i < k->count; i++)
             memcpy(&v[i], (const char *)&k->saves[i] + fields[f], sizeof(*v));
         if (v)
-            m = median(v, k->count);
+            m = wr_stats_median(v, k->count);
         memcpy((char *)&k->median + fields[f], &m, sizeof(m));
     }
     free(v);
