@@ -129,8 +129,8 @@ static int save(struct wr_cli *cli, const struct loaded *l)
                            a->step);
     if (r < 0 || q < 0)
         return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);
-    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensors, %s\n", a->step,
-            l->head.count,
+    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
+            l->head.count, l->head.count == 1 ? "" : "s",
             wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
     return WR_EXIT_DONE;
 }
