@@ -2,7 +2,12 @@
 weir gen caltech101 set --samples 200 --classes 4 --quiet >/dev/null
 weir bench set -r 1000 -o run.json >/dev/null 2>err &
 pid=$!
-sleep 2
+# Bit 1 of the caught signals: SIGINT has its handler.
+until grep -q '^SigCgt:.*[2367abef]$' "/proc/$pid/status"; do
+    kill -0 "$pid"
+    sleep 0.02
+done
+sleep 0.5
 kill -INT "$pid"
 code=0
 wait "$pid" || code=$?

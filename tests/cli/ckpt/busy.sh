@@ -2,6 +2,7 @@
 # shellcheck disable=SC1091
 . "$(dirname "$0")/make.inc"
 save_steps 1
+: >note
 weir ckpt drain --watch fast slow 2>note &
 pid=$!
 until grep -q watching note; do
