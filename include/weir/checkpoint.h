@@ -78,7 +78,7 @@ typedef struct weir_ckpt_state {
     size_t metadata_count;
     const void *pipeline; /* what weir_pipeline_state gave on this rank, so
                              that the epoch goes on where it was */
-    size_t pipeline_len;
+    size_t pipeline_len;  /* at most 64 MiB */
     uint64_t reserved[4]; /* 0 */
 } weir_ckpt_state;
 
@@ -236,7 +236,7 @@ typedef struct weir_ckpt_stats {
     uint64_t retried; /* files and copies written anew: a sync failed, or they
                          did not read back */
     uint64_t drained, verified, pruned; /* steps */
-    uint64_t behind;                    /* steps not drained yet */
+    uint64_t behind;                    /* steps not drained yet; rank 0 */
     uint64_t bytes_saved, bytes_drained;
     uint64_t stall_ns;              /* inside save and wait */
     uint64_t blocked_ns;            /* of that: because saves came too fast */

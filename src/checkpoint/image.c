@@ -16,6 +16,7 @@
 #include "checkpoint/copiers.h"
 #include "checkpoint/dtype.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/shown.h"
 
 #define PAGE        ((uint64_t)4096)
 #define MEMORY_STEP ((uint64_t)2 << 20) /* from here on memory is mapped */
@@ -24,6 +25,8 @@
  * larger ones to spare wakeups when nobody follows. */
 #define EAGER_PIECE ((uint64_t)1 << 20)
 #define LARGE_PIECE ((uint64_t)8 << 20)
+/* No head has room for the checksums of more. */
+#define DATA_MAX ((uint64_t)WR_ST_MAX_JSON / 8 * WR_CHUNK)
 
 struct wr_image {
     struct wr_copiers *copiers; /* owned */
@@ -178,9 +181,13 @@ static int sum_bytes(const weir_tensor *tensors, size_t count, uint64_t *ret,
 
         if (r < 0)
             return r;
-        if (__builtin_add_overflow(sum, one, &sum) || sum > INT64_MAX)
-            return wr_fail(err, WEIR_ELIMIT, "'%s': too many bytes in all",
-                           tensors[i].name);
+        if (one > DATA_MAX - sum)
+            return wr_fail(err, WEIR_ELIMIT,
+                           "'%s': too many bytes in all, at most %" PRIu64
+                           " go into a file",
+                           tensors[i].name ? wr_show(tensors[i].name).text : "",
+                           DATA_MAX);
+        sum += one;
     }
     *ret = sum;
     return 0;

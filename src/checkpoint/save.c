@@ -10,9 +10,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/dtype.h"
 #include "checkpoint/pairs.h"
+#include "checkpoint/shown.h"
 
 #define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */
+/* Twice as many digits, and a head's worth of checksums, fit into one part
+ * (WR_COMM_MAX). */
+#define PIPELINE_MAX ((size_t)64 << 20)
 
 /* --- what may be saved --- */
 
@@ -29,6 +34,10 @@ static int check_state(const weir_ckpt *c, const weir_ckpt_state *st,
         (st->pipeline_len && !st->pipeline))
         return wr_fail(err, WEIR_EINVAL,
                        "step %" PRIu64 ": a count without an array", st->step);
+    if (st->pipeline_len > PIPELINE_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "pipeline: %zu bytes, at most %zu are saved",
+                       st->pipeline_len, PIPELINE_MAX);
     for (size_t i = 0; i < WR_ARRAY_LEN(st->reserved); i++)
         if (st->reserved[i])
             return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
@@ -36,6 +45,22 @@ static int check_state(const weir_ckpt *c, const weir_ckpt_state *st,
         (!c->far || c->cfg.drain))
         return wr_fail(err, WEIR_EINVAL,
                        "level: nothing is verified without 'verify'");
+    return 0;
+}
+
+static int check_memory(const weir_ckpt_state *st, weir_err *err)
+{
+    for (size_t i = 0; i < st->count; i++) {
+        const weir_tensor *t = &st->tensors[i];
+        uint64_t bytes;
+        int r = t->data ? 0 : wr_tensor_bytes(t, &bytes, err);
+
+        if (r < 0)
+            return r;
+        if (!t->data && bytes > 0)
+            return wr_fail(err, WEIR_EINVAL, "'%s': no memory to save from",
+                           t->name ? wr_show(t->name).text : "");
+    }
     return 0;
 }
 
@@ -138,6 +163,8 @@ static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
         r = same;
     if (r == 0)
         r = check_state(c, st, level, &mine);
+    if (r == 0)
+        r = check_memory(st, &mine);
     if (r == 0 && c->cfg.behind == WEIR_BEHIND_LATEST)
         r = check_tensors(st, &mine);
     if (r == 0 && c->cfg.rank == 0)

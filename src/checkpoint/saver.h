@@ -56,6 +56,8 @@ struct wr_saver {
     uint64_t top;     /* no tier has a higher step; caller's thread, rank 0 */
     bool any;         /* there is such a step */
     uint64_t held_ns; /* since when the writer holds back; 0: it does not */
+    int told;         /* code of retention's last trouble, 0 since it went
+                         well; writer's thread */
     unsigned count;   /* of jobs */
     bool stop;        /* guarded by weir_ckpt.lock, as what follows */
     uint64_t unverified[WR_UNVERIFIED_MAX]; /* one tier: the newest last */

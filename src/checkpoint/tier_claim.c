@@ -95,7 +95,7 @@ static bool parse_epoch(const char *text, struct epoch *ret)
         if (__builtin_mul_overflow(n, 10, &n) ||
             __builtin_add_overflow(n, (uint64_t)(*s++ - '0'), &n))
             return false;
-    if (s == text || n == UINT64_MAX) /* one more must fit */
+    if (s == text || n >= INT64_MAX) /* one more must fit into a manifest */
         return false;
     ret->number = n;
     ret->writer[0] = '\0';

@@ -224,7 +224,12 @@ static int put_manifest(struct wr_tier *t, const struct wr_pending *p,
     if (!text)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     wr_name_join(p->dir, WR_MANIFEST_NAME, path);
-    r = wr_tier_put(t, path, text, len, err);
+    if (len > WR_MANIFEST_MAX) /* nobody would read it again */
+        r = wr_fail(err, WEIR_ELIMIT,
+                    "'%s/%s': would have %zu bytes, at most %zu are allowed",
+                    t->shown, path, len, WR_MANIFEST_MAX);
+    else
+        r = wr_tier_put(t, path, text, len, err);
     free(text);
     return r;
 }

@@ -362,6 +362,15 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
 
 /* --- what comes of it --- */
 
+/* The next call returns it, if it is an error. With the lock held. */
+static void keep_trouble(weir_ckpt *c, int r, const weir_err *err)
+{
+    if (r == 0 || c->troubled)
+        return;
+    c->troubled = true;
+    c->trouble = *err;
+}
+
 /* A save gets no further, and if no call waits for it the next one tells. With
  * the lock held. */
 static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
@@ -370,10 +379,8 @@ static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
     c->stats.failed++;
     if (t)
         t->why = *err;
-    if (!waited && c->cfg.rank == 0 && !c->troubled) {
-        c->troubled = true;
-        c->trouble = *err;
-    }
+    if (!waited && c->cfg.rank == 0)
+        keep_trouble(c, err->code, err);
 }
 
 /* The buffer is free when the level is told: the next save finds it. */
@@ -390,7 +397,8 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
         note_failure(c, t, j->waited, err);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
-        c->stats.behind += c->far != NULL; /* counted anew now and then */
+        if (c->far && c->cfg.rank == 0) /* counted anew now and then */
+            c->stats.behind++;
         if (!c->far && c->cfg.rank == 0 && c->cfg.verify)
             wr_saver_want_verified(s, j->step);
     }
@@ -404,18 +412,25 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Rank 0, after a step was published: older ones go, with one tier. */
-static void follow_up(weir_ckpt *c)
+/* Rank 0, after a step was published: older ones go, with one tier. That they
+ * cannot is told once: it must not refuse every other save. */
+static void follow_up(struct wr_saver *s)
 {
+    weir_ckpt *c = s->c;
     unsigned behind;
     weir_err err;
+    int r;
 
     if (c->drainer)
         return; /* it was woken */
-    if (c->far)
+    if (c->far) {
         wr_ckpt_behind(c, &behind, NULL); /* for the statistics */
-    else if (wr_ckpt_retain(c, &err) < 0)
+        return;
+    }
+    r = wr_ckpt_retain(c, &err);
+    if (r < 0 && r != s->told)
         wr_ckpt_trouble(c, &err);
+    s->told = r;
 }
 
 /* --- reading back, with one tier --- */
@@ -527,8 +542,10 @@ static void *run(void *arg)
         r = hold(s, &err);
         pthread_mutex_lock(&c->lock);
         j = oldest_job(s); /* by now perhaps a newer one */
-        if (!j)
+        if (!j) {
+            keep_trouble(c, r, &err);
             continue;
+        }
         j->state = WR_JOB_WRITING;
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
@@ -538,7 +555,7 @@ static void *run(void *arg)
             wr_drainer_wake(c->drainer);
         finish(s, j, r, &err);
         if (r == 0 && c->cfg.rank == 0)
-            follow_up(c);
+            follow_up(s);
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);

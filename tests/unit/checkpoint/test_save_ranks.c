@@ -137,6 +137,7 @@ static void save_all_levels(struct rank *r, weir_ckpt *c)
     for (int level = WEIR_LEVEL_SNAPSHOT; level <= WEIR_LEVEL_VERIFIED; level++)
         put(r, c, (uint64_t)level, (enum weir_level)level);
     note(r, weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED, -1, &r->err));
+    note(r, (int)saves_stats(c).behind);
 }
 
 static void all_levels(void **state)

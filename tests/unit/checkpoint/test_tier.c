@@ -211,6 +211,28 @@ static void refuses_incomplete(void **state)
     wr_tier_close(t);
 }
 
+/* What is too large to be read again does not become a step. */
+static void refuses_giant_manifests(void **state)
+{
+    struct place *p = *state;
+    struct wr_tier *t = claimed_at(p->tier);
+    struct wr_manifest m = manifest_of(t, 1, 1);
+    struct wr_pending pending;
+    weir_err err;
+
+    assert_int_equal(wr_tier_begin(t, 1, BYTES, &pending, &err), 0);
+    assert_int_equal(put_shard(t, &pending, 0, 'a', &err), 0);
+    m.text_len = WR_MANIFEST_MAX + 1;
+    m.text = calloc(m.text_len, 1);
+    assert_non_null(m.text);
+    assert_int_equal(wr_tier_publish(t, &pending, &m, &err), WEIR_ELIMIT);
+    assert_non_null(strstr(err.msg, "/MANIFEST': would have 268435457 bytes"));
+    assert_false(there(p, "step-000000000001"));
+    assert_false(there(p, pending.dir));
+    wr_manifest_done(&m);
+    wr_tier_close(t);
+}
+
 static void abandons(void **state)
 {
     struct place *p = *state;
@@ -421,6 +443,7 @@ int main(void)
         TEST(publishes),
         TEST(never_over_something),
         TEST(refuses_incomplete),
+        TEST(refuses_giant_manifests),
         TEST(abandons),
         TEST(recycles),
         TEST(takes_the_largest_slot),

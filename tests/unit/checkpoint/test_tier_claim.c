@@ -153,7 +153,8 @@ static void damaged_epochs(void **state)
         "1x",
         "1\n2",
         "1 " ID "0\n",
-        "18446744073709551615\n", /* no room for one more */
+        "9223372036854775807\n", /* one more fits into no manifest */
+        "18446744073709551614\n",
         "99999999999999999999999999\n",
     };
     struct place *p = *state;
@@ -173,7 +174,7 @@ static void damaged_epochs(void **state)
     assert_int_equal(claim_code(p->tier, false, &err), 0);
     plant(p, ".weir/epoch", "41");
     assert_int_equal(claim_code(p->tier, false, &err), 0);
-    plant(p, ".weir/epoch", "18446744073709551614\n");
+    plant(p, ".weir/epoch", "9223372036854775806\n");
     assert_int_equal(claim_code(p->tier, false, &err), 0);
 }
 

@@ -1,0 +1,137 @@
+/* test_save_odd.c - saves of what is too large or not there, beside what
+ * cannot be read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "saves.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const struct saves_tiers one;
+
+/* What cannot be saved is refused, and the next save is as good as any. */
+static void check_refused(struct saves *s, weir_ckpt *c, int code,
+                          const char *says)
+{
+    weir_err err;
+
+    s->state.step = 1;
+    assert_int_equal(weir_ckpt_save(c, &s->state, WEIR_LEVEL_FAST, &err), code);
+    if (!strstr(err.msg, says))
+        fail_msg("'%s' does not say '%s'", err.msg, says);
+}
+
+static void tensors_without_memory(void **state)
+{
+    static const enum weir_behind kinds[] = {WEIR_BEHIND_BLOCK,
+                                             WEIR_BEHIND_LATEST};
+    struct saves *s = *state;
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(kinds); i++) {
+        weir_ckpt_config cfg = saves_config(s, one);
+        weir_ckpt *c;
+
+        cfg.behind = kinds[i];
+        c = saves_open(&cfg);
+        s->tensor.data = NULL;
+        check_refused(s, c, WEIR_EINVAL, "'w': no memory to save from");
+        s->tensor.shape[0] = 0; /* of nothing there need not be any */
+        s->state.step = 10 + i;
+        assert_int_equal(weir_ckpt_save(c, &s->state, WEIR_LEVEL_FAST, NULL),
+                         0);
+        s->tensor.shape[0] = SAVES_COUNT;
+        s->tensor.data = s->w;
+        saves_must(s, c, 20 + i, WEIR_LEVEL_FAST);
+        saves_close(c);
+    }
+}
+
+/* No memory is taken for what no head could describe. */
+static void shapes_that_are_huge(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+
+    for (unsigned bits = 46; bits < 62; bits += 3) {
+        s->tensor.shape[0] = UINT64_C(1) << bits;
+        check_refused(s, c, bits < 60 ? WEIR_ELIMIT : WEIR_EINVAL, "'w': ");
+    }
+    s->tensor.name = NULL;
+    s->tensor.shape[0] = UINT64_C(1) << 50;
+    check_refused(s, c, WEIR_ELIMIT, "too many bytes");
+    s->tensor.name = "w";
+    s->tensor.shape[0] = SAVES_COUNT;
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_close(c);
+}
+
+/* A manifest that nobody could read back is not published. */
+static void states_that_are_huge(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+
+    s->state.pipeline = s->w; /* is not read */
+    s->state.pipeline_len = ((size_t)64 << 20) + 1;
+    check_refused(s, c, WEIR_ELIMIT, "pipeline");
+    s->state.pipeline_len = 8;
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_close(c);
+}
+
+/* An old step of which nothing can be known is told once, and holds up no
+ * save. */
+static void a_neighbour_that_cannot_be_read(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    weir_ckpt *c = saves_open(&cfg);
+    char path[SAVES_PATH];
+    unsigned refused = 0;
+    weir_err err;
+
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_wait(c, 1, WEIR_LEVEL_VERIFIED);
+    snprintf(path, sizeof(path), "%s/step-%012u/MANIFEST", s->fast, 1u);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    for (uint64_t step = 2; step < 12; step++) {
+        int r = saves_put(s, c, step, 1, WEIR_LEVEL_FAST, &err);
+
+        if (r < 0 && !strstr(err.msg, "step-000000000001/MANIFEST"))
+            fail_msg("%s", err.msg);
+        refused += r < 0;
+    }
+    assert_int_equal(refused, 1);
+    /* When it can be read again what was left undone is done. */
+    assert_int_equal(unlink(path), 0);
+    saves_must(s, c, 20, WEIR_LEVEL_FAST);
+    saves_must(s, c, 21, WEIR_LEVEL_FAST);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 2), -1);
+    assert_int_equal(saves_number(s->fast, 21), 22);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, saves_setup, saves_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tensors_without_memory),
+        TEST(shapes_that_are_huge),
+        TEST(states_that_are_huge),
+        TEST(a_neighbour_that_cannot_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
