@@ -10,7 +10,8 @@
  *  1. A step that is there is complete and its checksums agree, or a restore
  *     passes it over and says so.
  *  2. After save or wait returned 0 for step N and a level, any crash leaves N
- *     or a newer step restorable from the tier of that level.
+ *     or a newer step restorable from the tier of that level, or from the slow
+ *     one after it was drained.
  *  3. A save that fails harms no older step.
  *  4. Of two writers at most one publishes; the other gets WEIR_EFENCED.
  *  5. Nothing outside the folders is opened, followed or deleted.
@@ -119,8 +120,9 @@ typedef struct weir_ckpt_config {
 
     uint32_t keep_last;  /* newest steps that stay; 0: all [5] */
     uint64_t keep_every; /* and every step that is a multiple; 0: none [0] */
-    uint32_t keep_fast;  /* drained steps that stay on the fast tier for quick
-                            restores; the newest there does in any case [1] */
+    uint32_t keep_fast;  /* newest drained steps that stay on the fast tier too,
+                            for quick restores; 0: it is empty when all is
+                            drained, but for files to be overwritten [1] */
 
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
@@ -181,7 +183,7 @@ typedef struct weir_ckpt_found {
     uint64_t step;
     uint64_t time_ns;           /* of the save, since 1970 */
     uint32_t world;             /* ranks that there were */
-    const char *tier;           /* "fast" or "slow" */
+    const char *tier;           /* "fast" (the only one, too) or "slow" */
     const weir_tensor *tensors; /* of this rank's file, data NULL; of all files
                                    when the number of ranks is another */
     size_t count;

@@ -37,7 +37,7 @@ WEIR_API int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret,
 /* One copy that was read and checked. */
 typedef struct weir_ckpt_checked {
     uint64_t step;
-    const char *tier; /* "fast" or "slow" */
+    const char *tier; /* "fast" (the only one, too) or "slow" */
     uint64_t bytes;
     int code;         /* 0 or WEIR_E... */
     const char *text; /* what is wrong, with file and offset; "" */
@@ -65,8 +65,8 @@ typedef struct weir_ckpt_prune_plan {
                        drained or not; WEIR_LATEST: nothing */
     int spare;      /* also the space that is kept for the next saves */
     int dry_run;
-    /* What goes (or would go) from tier "fast" or "slow"; with `spare` also
-     * step WEIR_LATEST. May be NULL. */
+    /* What goes (or would go) from tier "fast" (the only one, too) or "slow";
+     * with `spare` also step WEIR_LATEST. May be NULL. */
     void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
     void *arg;
     uint64_t reserved[4];

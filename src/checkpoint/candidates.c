@@ -94,8 +94,11 @@ static int pass_over(struct wr_candidates *k, const struct wr_candidate *n,
     char text[600];
     size_t len;
 
-    snprintf(text, sizeof(text), "step %" PRIu64 " on the %s tier: %s", n->step,
-             wr_ckpt_tier(k->c, n->tier)->label, why);
+    if (k->c->far)
+        snprintf(text, sizeof(text), "step %" PRIu64 " on the %s tier: %s",
+                 n->step, wr_ckpt_tier(k->c, n->tier)->label, why);
+    else
+        snprintf(text, sizeof(text), "step %" PRIu64 ": %s", n->step, why);
     len = strlen(text) + 1;
     if (!wr_grow(&k->passed, &k->passed_cap, k->passed_len + len, 1))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -19,6 +19,7 @@ struct found {
     weir_ckpt_entry *e;          /* owned */
     char (*ids)[WR_MANIFEST_ID]; /* owned; of the fast copy */
     size_t count, cap, ids_cap;
+    bool two_tiers;
     bool strict; /* a copy of which nothing is known fails it all */
 };
 
@@ -47,11 +48,12 @@ static weir_ckpt_entry *entry_of(struct found *f, uint64_t step, size_t *at)
     return &f->e[*at];
 }
 
-static void say_problem(weir_ckpt_entry *e, const struct wr_tier *t,
-                        const char *text)
+static void say_problem(const struct found *f, weir_ckpt_entry *e,
+                        const struct wr_tier *t, const char *text)
 {
     if (!e->problem[0])
-        snprintf(e->problem, sizeof(e->problem), "%s: %.190s", t->label, text);
+        snprintf(e->problem, sizeof(e->problem), "%s%s%.190s",
+                 f->two_tiers ? t->label : "", f->two_tiers ? ": " : "", text);
 }
 
 /* Adds a copy to its step's entry. */
@@ -62,13 +64,13 @@ static void add_copy(struct found *f, size_t at, struct wr_tier *t,
     enum weir_copy is = c->is;
 
     if (is == WEIR_COPY_DAMAGED) {
-        say_problem(e, t, c->why.msg);
+        say_problem(f, e, t, c->why.msg);
     } else if (fast) {
         memcpy(f->ids[at], c->id, sizeof(f->ids[at]));
     } else if (f->ids[at][0] && strcmp(f->ids[at], c->id) != 0) {
         /* The fast tier's is what was saved last. */
         is = WEIR_COPY_DAMAGED;
-        say_problem(e, t, "is of another save of this step");
+        say_problem(f, e, t, "is of another save of this step");
     }
     if (fast)
         e->fast = is;
@@ -127,8 +129,10 @@ static int find_on(struct found *f, struct wr_tier *t, bool fast, weir_err *err)
  * by then. */
 static int find_all(weir_ckpt *c, struct found *f, weir_err *err)
 {
-    int r = find_on(f, c->near, /* fast= */ true, err);
+    int r;
 
+    f->two_tiers = c->far != NULL;
+    r = find_on(f, c->near, /* fast= */ true, err);
     return r == 0 && c->far ? find_on(f, c->far, /* fast= */ false, err) : r;
 }
 

@@ -40,16 +40,14 @@ static bool buffer_stays(const struct wr_retention *r, const weir_ckpt_entry *e,
                          struct walk *w, bool wanted, size_t at)
 {
     bool drained = wr_retention_drained(r, e);
-    bool good = is_good(e->fast);
-    bool newest = is_first(&w->fast, good, at);
     bool verified = is_first(&w->fast_v, e->fast == WEIR_COPY_VERIFIED, at);
 
-    if (!good)
+    if (!is_good(e->fast))
         return e->fast == WEIR_COPY_DAMAGED && wanted && !drained;
     if (!drained)
         return true;
     w->drained++;
-    return newest || w->drained <= r->keep_fast ||
+    return w->drained <= r->keep_fast ||
            (verified && e->slow != WEIR_COPY_VERIFIED);
 }
 

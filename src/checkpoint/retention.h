@@ -11,10 +11,10 @@
  * copy, and every step that the fast tier keeps whole: otherwise that copy
  * would count as not drained again.
  *
- * The fast tier before a slow one is a buffer. It keeps what is not drained, its
- * newest good copy, the keep_fast newest drained ones, and its newest verified
- * copy while the slow one of that step is not verified. A damaged copy goes as
- * soon as the slow one is safe, or when its step is no longer wanted. */
+ * The fast tier before a slow one is a buffer. It keeps what is not drained, the
+ * keep_fast newest drained ones, and its newest verified copy while the slow one
+ * of that step is not verified. A damaged copy goes as soon as the slow one is
+ * safe, or when its step is no longer wanted. */
 #ifndef WR_CHECKPOINT_RETENTION_H
 #define WR_CHECKPOINT_RETENTION_H
 

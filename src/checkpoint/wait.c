@@ -18,7 +18,8 @@
 #define LOOK_LAST_NS  (200 * WR_NS_PER_MS)
 #define LOOK_GONE_NS  WR_NS_PER_SEC /* whether a step was taken away */
 
-static const char *level_name(enum weir_level level)
+static int timed_out(const weir_ckpt *c, uint64_t step, enum weir_level level,
+                     weir_err *err)
 {
     static const char *const names[] = {
         [WEIR_LEVEL_SNAPSHOT] = "copied",
@@ -26,14 +27,11 @@ static const char *level_name(enum weir_level level)
         [WEIR_LEVEL_SLOW] = "on the slow tier",
         [WEIR_LEVEL_VERIFIED] = "verified",
     };
+    bool only = !c->far &&
+                (level == WEIR_LEVEL_FAST || level == WEIR_LEVEL_SLOW);
 
-    return names[level];
-}
-
-static int timed_out(uint64_t step, enum weir_level level, weir_err *err)
-{
     return wr_fail(err, WEIR_ETIMEDOUT, "step %" PRIu64 " is not %s yet", step,
-                   level_name(level));
+                   only ? "saved" : names[level]);
 }
 
 /* --- by looking at the tiers --- */
@@ -164,7 +162,7 @@ static int wait_looking(weir_ckpt *c, const struct looking *w,
         wanted = true;
         now_ns = wr_clock_ns();
         if (now_ns >= deadline_ns)
-            return timed_out(step, level, err);
+            return timed_out(c, step, level, err);
         r = hear(c, w, &seen, err);
         if (r < 0)
             return r;
@@ -235,7 +233,7 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
         if (r < 0)
             return r;
         if (wr_clock_ns() >= deadline_ns)
-            return timed_out(t->t.step, level, err);
+            return timed_out(c, t->t.step, level, err);
         gone = sleep_or_gone(c, t, deadline_ns);
     }
 }

@@ -22,7 +22,7 @@ struct ckpt_args {
     /* restore */
     const char *to;
     /* prune */
-    uint64_t keep, every, after;
+    uint64_t keep, every, keep_fast, after;
     bool spare, dry_run;
     /* bench */
     const char *like;
@@ -38,6 +38,12 @@ struct ckpt_args {
 /* The stores that were named, behind the action. */
 const char *wr_ckpt_cli_fast(const struct wr_cli *cli);
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli); /* NULL: one tier */
+
+#define CKPT_TIER_TEXT 32
+
+/* " from the slow tier"; with one folder there is nothing to tell apart: "". */
+const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
+                             const char *tier, char ret[CKPT_TIER_TEXT]);
 
 /* Opens them in a role; messages go to the user. Progress, if it is not NULL,
  * is fed by the store and ends with Ctrl-C. */

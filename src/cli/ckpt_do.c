@@ -40,7 +40,10 @@ static void on_checked(void *arg, const weir_ckpt_checked *c)
     v->copies++;
     v->bytes += c->bytes;
     wr_progress_hide(v->line);
-    fprintf(cli->out, "step %-8" PRIu64 " %-5s %9s  ", c->step, c->tier,
+    fprintf(cli->out, "step %-8" PRIu64 " ", c->step);
+    if (wr_ckpt_cli_slow(cli))
+        fprintf(cli->out, "%-5s ", c->tier);
+    fprintf(cli->out, "%9s  ",
             wr_format_bytes(size, sizeof(size), (double)c->bytes));
     if (c->code)
         fprintf(cli->out, "%sDAMAGED%s: %s\n", wr_cli_style(cli, WR_STYLE_BAD),
@@ -200,6 +203,7 @@ int wr_ckpt_cli_restore(struct wr_cli *cli)
     weir_ckpt_found *found = NULL;
     weir_ckpt *c;
     weir_err err;
+    char where[CKPT_TIER_TEXT];
     int code, r;
 
     start_line(&line, cli, "restore");
@@ -215,8 +219,8 @@ int wr_ckpt_cli_restore(struct wr_cli *cli)
         return wr_cli_fail(cli, "'%s': no steps", wr_ckpt_cli_fast(cli));
     for (size_t i = 0; i < found->passed_over_count; i++)
         wr_cli_note(cli, "passed over: %s", found->passed_over[i]);
-    fprintf(cli->out, "step %" PRIu64 " from the %s tier is in '%s'\n",
-            found->step, found->tier, a->to);
+    fprintf(cli->out, "step %" PRIu64 "%s is in '%s'\n", found->step,
+            wr_ckpt_cli_tier(cli, "from", found->tier, where), a->to);
     weir_ckpt_found_free(&found);
     return WR_EXIT_DONE;
 }
@@ -233,17 +237,18 @@ static void on_gone(void *arg, uint64_t step, const char *tier, uint64_t bytes)
 {
     struct prune *p = arg;
     const struct ckpt_args *a = p->cli->args;
-    char size[32];
+    const char *removed = a->dry_run ? "would remove" : "removed";
+    char size[32], where[CKPT_TIER_TEXT];
 
     p->bytes += bytes;
     p->count++;
     wr_format_bytes(size, sizeof(size), (double)bytes);
+    wr_ckpt_cli_tier(p->cli, "from", tier, where);
     if (step == WEIR_LATEST)
-        fprintf(p->cli->out, "%s spare files on the %s tier, %s\n",
-                a->dry_run ? "would remove" : "removed", tier, size);
+        fprintf(p->cli->out, "%s spare files%s, %s\n", removed, where, size);
     else
-        fprintf(p->cli->out, "%s step %" PRIu64 " from the %s tier, %s\n",
-                a->dry_run ? "would remove" : "removed", step, tier, size);
+        fprintf(p->cli->out, "%s step %" PRIu64 "%s, %s\n", removed, step,
+                where, size);
 }
 
 int wr_ckpt_cli_prune(struct wr_cli *cli)

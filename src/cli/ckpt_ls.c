@@ -267,16 +267,16 @@ static int show_found(const struct wr_cli *cli, const weir_ckpt_found *f)
 {
     const struct ckpt_args *a = cli->args;
     struct contents c = {f->tensors, f->count, f->metadata, f->metadata_count};
-    char when[32];
+    char when[32], where[CKPT_TIER_TEXT];
 
     for (size_t i = 0; i < f->passed_over_count; i++)
         wr_cli_note(cli, "passed over: %s", f->passed_over[i]);
     if (!a->json) {
         fprintf(cli->out,
-                "step %" PRIu64 ", saved %s by %" PRIu32
-                " rank%s, %s tier%s\n\n",
-                f->step, time_text(f->time_ns, when, sizeof(when)), f->world,
-                f->world == 1 ? "" : "s", f->tier,
+                "step %" PRIu64 "%s, saved %s by %" PRIu32 " rank%s%s\n\n",
+                f->step, wr_ckpt_cli_tier(cli, "on", f->tier, where),
+                time_text(f->time_ns, when, sizeof(when)), f->world,
+                f->world == 1 ? "" : "s",
                 f->pipeline_count ? ", with the pipeline's position" : "");
         fflush(cli->out);
     }

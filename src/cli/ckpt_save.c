@@ -124,8 +124,11 @@ static int save(struct wr_cli *cli, const struct loaded *l)
     q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
     if (r == WEIR_ECANCELED && wr_interrupted())
         return wr_cli_fail(cli,
-                           "interrupted: step %" PRIu64 " is on the fast tier; "
-                           "weir ckpt drain brings it further",
+                           wr_ckpt_cli_slow(cli)
+                               ? "interrupted: step %" PRIu64 " is on the fast "
+                                 "tier; weir ckpt drain brings it further"
+                               : "interrupted: step %" PRIu64 " is saved, but "
+                                 "was not read back",
                            a->step);
     if (r < 0 || q < 0)
         return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);

@@ -73,6 +73,7 @@ static const struct {
     {"to", ON_RESTORE},
     {"keep", ON_PRUNE | ON_DRAIN | ON_SAVE},
     {"every", ON_PRUNE | ON_DRAIN | ON_SAVE},
+    {"keep-fast", ON_PRUNE | ON_DRAIN | ON_SAVE},
     {"after", ON_PRUNE},
     {"spare", ON_PRUNE},
     {"dry-run", ON_PRUNE},
@@ -99,6 +100,15 @@ const char *wr_ckpt_cli_fast(const struct wr_cli *cli)
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli)
 {
     return cli->operand_count > 2 ? cli->operands[2] : NULL;
+}
+
+const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
+                             const char *tier, char ret[CKPT_TIER_TEXT])
+{
+    ret[0] = '\0';
+    if (wr_ckpt_cli_slow(cli))
+        snprintf(ret, CKPT_TIER_TEXT, " %s the %s tier", how, tier);
+    return ret;
 }
 
 uint64_t wr_ckpt_cli_step(const struct wr_cli *cli)
@@ -130,6 +140,7 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     cfg.drain = a->level > WEIR_LEVEL_FAST;
     cfg.keep_last = (uint32_t)a->keep;
     cfg.keep_every = a->every;
+    cfg.keep_fast = (uint32_t)a->keep_fast;
     if (line) {
         cfg.progress = wr_ckpt_cli_progress;
         cfg.progress_arg = line;
@@ -215,7 +226,7 @@ static int ckpt_run(struct wr_cli *cli)
 /* --- tables --- */
 
 static const struct wr_choice level_choices[] = {
-    {"fast", WEIR_LEVEL_FAST, "on the fast tier; drain brings it further"},
+    {"fast", WEIR_LEVEL_FAST, "on the fast tier (or the only folder)"},
     {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
     {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
     {NULL, 0, NULL}};
@@ -283,6 +294,12 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, every),
      .arg = "M",
      .help = "and every step that is a multiple of this"},
+    {.name = "keep-fast",
+     WR_OPT_UINT(A, keep_fast),
+     .arg = "N",
+     .max = 1000000,
+     .def = "1",
+     .help = "drained steps that stay on the fast tier too; 0: none"},
     {.name = "after",
      WR_OPT_UINT(A, after),
      .arg = "STEP",

@@ -74,10 +74,10 @@ static const struct scn_action burst[] = {
 };
 
 const struct scenario scn_all[] = {
-    {"single", false, false, 2, 0, single},
-    {"relay", true, false, 2, 0, relay},
-    {"burst", true, true, 2, 20, burst},
-    {NULL, false, false, 0, 0, NULL},
+    {"single", false, false, 2, 0, 0, single},
+    {"relay", true, false, 2, 0, 0, relay},
+    {"burst", true, true, 2, 1, 20, burst},
+    {NULL, false, false, 0, 0, 0, NULL},
 };
 
 /* --- short ones: prepared, then one thing, to be killed at each call of it --- */
@@ -113,12 +113,12 @@ static const struct scn_action restore_it[] = {
 };
 
 const struct scenario scn_short[] = {
-    {"save-one", false, false, 2, 0, save_one},
-    {"drain-two", true, false, 2, 0, drain_two},
-    {"through", true, true, 2, 0, through},
-    {"take-away", true, true, 2, 0, take_away},
-    {"restore-it", true, true, 2, 0, restore_it},
-    {NULL, false, false, 0, 0, NULL},
+    {"save-one", false, false, 2, 0, 0, save_one},
+    {"drain-two", true, false, 2, 0, 0, drain_two},
+    {"through", true, true, 2, 1, 0, through},
+    {"take-away", true, true, 2, 1, 0, take_away},
+    {"restore-it", true, true, 2, 1, 0, restore_it},
+    {NULL, false, false, 0, 0, 0, NULL},
 };
 
 /* --- tensors: about 30 KB, of three widths --- */
@@ -249,6 +249,7 @@ void scn_config(const struct scenario *s, weir_ckpt_config *cfg)
     cfg->drain = s->drain;
     cfg->keep_last = s->keep_last;
     cfg->keep_every = s->keep_every;
+    cfg->keep_fast = s->keep_fast;
     cfg->threads = 1;
 }
 

@@ -28,7 +28,7 @@ struct scenario {
     const char *name;
     bool two_tiers;
     bool drain; /* by a thread of the saving store; else by another store */
-    unsigned keep_last;
+    unsigned keep_last, keep_fast;
     uint64_t keep_every;
     const struct scn_action *script;
 };

@@ -292,7 +292,7 @@ static void test_later_save(void **state)
     assert_non_null(strstr(err.msg, "from a later save"));
     steps_id(s, SLOW, 1, after);
     assert_string_equal(before, after);
-    check_shown(c, "cc", "dv");
+    check_shown(c, "c-", "dv");
     steps_close(c);
 }
 
