@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-#define NICE           10 /* training goes first */
+#define NICER          10 /* than the trainer: training goes first */
 #define PAUSE_FIRST_NS WR_NS_PER_SEC
 #define PAUSE_LAST_NS  (60 * WR_NS_PER_SEC)
 #define PROGRESS_NS    (200 * WR_NS_PER_MS)
@@ -49,8 +49,9 @@ static void *run(void *arg)
 {
     struct wr_drainer *d = arg;
     uint64_t pause_ns = 0, retry_ns = 0;
+    id_t self = (id_t)gettid();
 
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + NICER);
     pthread_mutex_lock(&d->lock);
     while (!d->over && wait_for_work(d, retry_ns)) {
         weir_err e = {0};

@@ -302,10 +302,9 @@ void a_root_may_be_behind_links(void **state)
 
 struct swapper {
     const struct place *pl;
-    atomic_bool stop;
+    atomic_bool stop, cannot;
 };
 
-/* Returns NULL, or something when it could not. */
 static void *swap(void *arg)
 {
     struct swapper *s = arg;
@@ -315,7 +314,7 @@ static void *swap(void *arg)
     snprintf(b, sizeof(b), "%s/other", s->pl->dir);
     while (!s->stop)
         if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) < 0)
-            return s;
+            s->cannot = s->stop = true;
     return NULL;
 }
 
@@ -367,11 +366,10 @@ void folders_that_become_links(void **state)
     const struct place *pl = *state;
     struct swapper s = {.pl = pl};
     unsigned done = 0, refused = 0;
-    uint64_t until;
     struct wr_queue *q;
     struct canary c;
     pthread_t thread;
-    void *buf = NULL, *answer;
+    void *buf = NULL;
 
     canary_make(&c, pl);
     assert_int_equal(mkdir(in(pl->dir, "swap"), 0777), 0);
@@ -382,26 +380,21 @@ void folders_that_become_links(void **state)
     assert_int_equal(posix_memalign(&buf, WR_DIRECT_ALIGN, WR_DIRECT_ALIGN), 0);
     memset(buf, 'm', WR_DIRECT_ALIGN);
     assert_int_equal(pthread_create(&thread, NULL, swap, &s), 0);
-    until = wr_clock_ns() + 60 * WR_NS_PER_SEC;
-    for (unsigned i = 0; done < 300 || refused < 300; i++) {
+    for (unsigned i = 0; (done < 300 || refused < 300) && !s.stop; i++) {
         int r = i % 2 ? write_there(pl, q, buf)
                       : change_there(pl->st, i / 2, NULL);
 
-        if (i % 1000 == 999 && wr_clock_ns() > until)
-            break;
         done += r == 0;
         refused += r == WEIR_EACCES;
         assert_true(r == 0 || r == WEIR_EACCES || r == WEIR_ENOENT ||
                     r == WEIR_EEXIST);
     }
     s.stop = true;
-    assert_int_equal(pthread_join(thread, &answer), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
     q->ops->close(q);
     free(buf);
     canary_check(&c);
     canary_remove(&c);
-    if (answer)
+    if (s.cannot)
         skip(); /* this file system cannot exchange names */
-    if (done < 300 || refused < 300)
-        fail_msg("%u done, %u refused", done, refused);
 }

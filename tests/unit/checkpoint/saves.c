@@ -176,7 +176,7 @@ void saves_wait(weir_ckpt *c, uint64_t step, enum weir_level level)
 {
     weir_err err;
 
-    if (weir_ckpt_wait(c, step, level, 60000, &err) < 0)
+    if (weir_ckpt_wait(c, step, level, 300000, &err) < 0)
         fail_msg("%s", err.msg);
 }
 

@@ -28,7 +28,10 @@ static weir_ckpt_config config(const struct saves *s, enum weir_behind behind,
 static void blocks(void **state)
 {
     struct saves *s = *state;
-    weir_ckpt_config cfg = config(s, WEIR_BEHIND_BLOCK, SLOW_WRITES);
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_BLOCK,
+        (struct saves_tiers){
+            .fast_rules = "write-delay=600@~.tmp-000000000002"});
     weir_ckpt *c = saves_open(&cfg);
     weir_ckpt_times t;
 
@@ -48,7 +51,10 @@ static void blocks(void **state)
 static void skips(void **state)
 {
     struct saves *s = *state;
-    weir_ckpt_config cfg = config(s, WEIR_BEHIND_SKIP, SLOW_WRITES);
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_SKIP,
+        (struct saves_tiers){
+            .fast_rules = "write-delay=600@~.tmp-000000000001"});
     weir_ckpt *c = saves_open(&cfg);
     weir_err err;
 

@@ -76,7 +76,7 @@ static weir_ckpt *open_as(const struct job *j, uint32_t rank)
     cfg.world = WORLD;
     cfg.comm = j->comm;
     cfg.threads = 1;
-    cfg.comm_timeout_ms = 20000; /* not reached: deaths are noticed at once */
+    cfg.comm_timeout_ms = 300000; /* not reached: deaths are noticed at once */
     MUST(weir_ckpt_open(&c, &cfg, &err));
     return c;
 }

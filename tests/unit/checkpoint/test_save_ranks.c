@@ -204,7 +204,8 @@ static void all_skip_together(void **state)
 {
     static const int skipped[] = {0, 0, 1, 0, 0, 0};
     struct saves *s = *state;
-    struct saves_tiers slow = {.fast_rules = "write-delay=300"};
+    struct saves_tiers slow = {
+        .fast_rules = "write-delay=1500@~.tmp-000000000001"};
     struct rank ranks[WORLD];
 
     set_up(ranks, saves_config(s, (struct saves_tiers){0}), save_twice);

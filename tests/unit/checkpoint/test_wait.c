@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LONG_MS 30000 /* nothing here takes that long */
+#define LONG_MS 300000 /* nothing here takes that long */
 
 /* Step 1 of an earlier run, not drained; a byte of its file is changed. */
 static void save_damaged(struct saves *s)
@@ -256,7 +256,7 @@ static void be_rank(struct saves *s, uint32_t rank)
 {
     weir_ckpt_config cfg = saves_config(
         s, (struct saves_tiers){.two = true,
-                                .slow_rules = "write-delay=60000@~r0"});
+                                .slow_rules = "write-delay=600000@~r0"});
     char comm[SAVES_PATH];
     weir_ckpt *c = NULL;
     weir_err err;

@@ -41,7 +41,7 @@ static void run(uint32_t large, size_t large_size, uint32_t threads)
     cfg.prefetch = 1;
     cfg.depth = 12;
     cfg.threads = threads;
-    alarm(60); /* rather than hang */
+    alarm(300); /* rather than hang */
     assert_int_equal(fx_run(&fx, ds, &cfg, &log), 0);
     alarm(0);
     fx_assert_once(log.ids, log.id_count, bad, N);
@@ -94,7 +94,7 @@ static void no_memory_for_a_sample(void **state)
     getrlimit(RLIMIT_AS, &old);
     few = old;
     few.rlim_cur = (rlim_t)900 << 20;
-    alarm(60); /* rather than hang */
+    alarm(300); /* rather than hang */
     setrlimit(RLIMIT_AS, &few);
     assert_int_equal(fx_take(&fx, p, SIZE_MAX, &log, &err), 0);
     setrlimit(RLIMIT_AS, &old);
