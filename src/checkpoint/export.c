@@ -209,6 +209,8 @@ static int copy_shards(struct wr_tier *t, const struct wr_manifest *m,
         way.to = (struct wr_place){w->store, to};
         r = wr_shard_copy(&way, &m->shards[i], m->chunk, meter, err);
         w->of_copy = r < 0 && !way.to_failed;
+        if (w->of_copy)
+            wr_tier_name_whole(t, from, r, err);
         free(to);
     }
     return r;

@@ -72,7 +72,7 @@ static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
     wr_tier_shard_path(p->m->step, p->first + k, path);
     r = read_bytes(p->tier->store, path, s->data_offset, &bytes, err);
     if (r < 0)
-        return r;
+        return wr_tier_name_whole(p->tier, path, r, err);
     if (wr_crc32c(0, bytes, (size_t)s->data_offset) != s->head_crc)
         r = wr_fail(err, WEIR_EDAMAGED,
                     "'%s': checksum mismatch in bytes 0 to %" PRIu64, path,
@@ -81,7 +81,7 @@ static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
         r = wr_st_parse(bytes, (size_t)s->data_offset, s->size, path,
                         &p->heads[k], err);
     free(bytes);
-    return r;
+    return wr_tier_name_whole(p->tier, path, r, err);
 }
 
 int wr_part_open(struct wr_part *p, struct wr_tier *t,
@@ -270,6 +270,7 @@ int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
         wr_tier_shard_path(p->m->step, rank, path);
         r = wr_shard_read(&from, &p->m->shards[rank], p->m->chunk, ranges, n,
                           meter, err);
+        r = wr_tier_name_whole(p->tier, path, r, err);
     }
     free(ranges);
     return r;

@@ -132,9 +132,11 @@ static int copy_shards(struct copying *c, weir_err *err)
         wr_tier_shard_path(c->m.step, s->rank, source);
         wr_pending_shard_path(&c->p, s->rank, target);
         r = wr_shard_copy(&way, s, c->m.chunk, c->meter, err);
+        if (r < 0 && way.to_failed)
+            return not_damage(wr_tier_name_whole(c->to, target, r, err), err);
+        r = wr_tier_name_whole(c->from, source, r, err);
         if (r < 0)
-            return way.to_failed ? not_damage(r, err)
-                                 : why_unread(c->from, &c->m, r, err);
+            return why_unread(c->from, &c->m, r, err);
     }
     return wr_tier_sync_pending(c->to, &c->p, err);
 }
@@ -238,6 +240,7 @@ int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
 
         wr_tier_shard_path(step, m.shards[i].rank, path);
         r = wr_shard_read(&at, &m.shards[i], m.chunk, NULL, 0, meter, err);
+        r = wr_tier_name_whole(t, path, r, err);
         if (r < 0)
             r = why_unread(t, &m, r, err);
     }

@@ -78,6 +78,11 @@ int wr_tier_manifest(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
 /* "step-000000000100/r00000.safetensors" */
 void wr_tier_shard_path(uint64_t step, uint32_t rank, char ret[WR_TIER_PATH]);
 
+/* An error `r` of a file in the tier: a message that begins with its path gets
+ * the whole one, "'/fast/step-...". Returns `r`. */
+int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
+                       weir_err *err);
+
 /* --- publishing --- */
 
 /* A step that is being written: the folder that it is written in. */

@@ -20,6 +20,19 @@ int wr_tier_told(const struct wr_tier *t, const char *path, const weir_err *why,
     return why->code;
 }
 
+int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
+                       weir_err *err)
+{
+    size_t len = strlen(path);
+    weir_err why;
+
+    if (r >= 0 || !err || err->msg[0] != '\'' ||
+        strncmp(err->msg + 1, path, len) != 0 || err->msg[1 + len] != '\'')
+        return r;
+    why = *err;
+    return wr_tier_told(t, path, &why, err);
+}
+
 int wr_tier_unless_gone(int r, const weir_err *why, weir_err *err)
 {
     if (r == 0 || r == WEIR_ENOENT)

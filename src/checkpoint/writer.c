@@ -252,7 +252,7 @@ static int write_shard(struct wr_saver *s, struct wr_job *j,
     c->stats.retried += retried;
     pthread_mutex_unlock(&c->lock);
     if (r < 0)
-        return r;
+        return wr_tier_name_whole(c->near, path, r, err);
     ret->rank = c->cfg.rank;
     wr_shard_name(ret->rank, ret->name);
     ret->pipeline = j->pipeline;

@@ -174,7 +174,7 @@ static void takes_another_copy(void **state)
     assert_int_equal(found->passed_over_count, 1);
     assert_non_null(strstr(found->passed_over[0],
                            "step 2 on the fast tier: "
-                           "'step-000000000002/r00001.safetensors': checksum"));
+                           "/step-000000000002/r00001.safetensors': checksum"));
     weir_ckpt_found_free(&found);
     must_be_copy(in(outside, "a"), s->slow, 2, 2);
 

@@ -122,6 +122,58 @@ static void a_neighbour_that_cannot_be_read(void **state)
     assert_int_equal(saves_number(s->fast, 21), 22);
 }
 
+/* Whatever fails, the message has the file's whole name: there are two tiers,
+ * and several stores on a machine. */
+static void check_message(const weir_err *err, const char *dir,
+                          const char *says)
+{
+    char whole[SAVES_PATH];
+
+    snprintf(whole, sizeof(whole), "%s/", dir);
+    if (!strstr(err->msg, whole) || !strstr(err->msg, "/r00000.safetensors'") ||
+        !strstr(err->msg, says))
+        fail_msg("'%s' does not name '%s' and '%s'", err->msg, dir, says);
+}
+
+static void messages_name_the_whole_path(void **state)
+{
+    static const struct {
+        const char *rules, *says;
+    } writing[] = {
+        {"write-eio@~safetensors", "cannot write"},
+        {"sync-eio@~safetensors", "cannot sync"},
+        {"resize-enospc@~safetensors", "cannot resize"},
+        {"create-eio@~safetensors", "cannot create"},
+    };
+    struct saves *s = *state;
+    weir_ckpt_config cfg;
+    weir_ckpt *c;
+    weir_err err;
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(writing); i++) {
+        const char *rules = writing[i].rules;
+
+        cfg = saves_config(s, (struct saves_tiers){.fast_rules = rules});
+        c = saves_open(&cfg);
+        assert_true(saves_put(s, c, 1, 1, WEIR_LEVEL_FAST, &err) < 0);
+        check_message(&err, s->fast, writing[i].says);
+        saves_close(c);
+        cfg = saves_config(s, (struct saves_tiers){true, NULL, rules});
+        c = saves_open(&cfg);
+        assert_true(saves_put(s, c, 10 + i, 1, WEIR_LEVEL_SLOW, &err) < 0);
+        check_message(&err, s->slow, writing[i].says);
+        weir_ckpt_close(&c, NULL); /* or the error of one more attempt */
+    }
+    cfg = saves_config(s,
+                       (struct saves_tiers){.fast_rules = "flip@~safetensors"});
+    cfg.role = WEIR_CKPT_READ;
+    c = saves_open(&cfg);
+    assert_int_equal(weir_ckpt_restore(c, 10, NULL, 0, NULL, &err),
+                     WEIR_EDAMAGED);
+    check_message(&err, s->fast, "checksum mismatch in bytes 0 to");
+    saves_close(c);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, saves_setup, saves_teardown)
 
 int main(void)
@@ -131,6 +183,7 @@ int main(void)
         TEST(shapes_that_are_huge),
         TEST(states_that_are_huge),
         TEST(a_neighbour_that_cannot_be_read),
+        TEST(messages_name_the_whole_path),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
