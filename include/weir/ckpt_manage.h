@@ -58,11 +58,13 @@ WEIR_API int weir_ckpt_drain(weir_ckpt *c, weir_err *err);
  * of its own, and may be set while another process saves. */
 WEIR_API int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err);
 
+/* All 0: nothing goes but what is drained, from the fast tier. */
 typedef struct weir_ckpt_prune_plan {
     uint32_t keep_last; /* as in weir_ckpt_config */
     uint64_t keep_every;
-    uint64_t after; /* go back: everything newer than this goes, pinned or not,
-                       drained or not; WEIR_LATEST: nothing */
+    int go_back;    /* 1: everything newer than `after` goes, pinned or not,
+                       drained or not */
+    uint64_t after; /* 0 without go_back */
     int spare;      /* also the space that is kept for the next saves */
     int dry_run;
     /* What goes (or would go) from tier "fast" (the only one, too) or "slow";

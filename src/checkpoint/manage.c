@@ -316,7 +316,8 @@ static int prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
 
     rule.keep_last = plan->keep_last;
     rule.keep_every = plan->keep_every;
-    rule.after = plan->after;
+    if (plan->go_back)
+        rule.after = plan->after;
     if (plan->spare) {
         r = wr_tier_spare(c->near, &near, err);
         if (r == 0 && c->far)
@@ -361,16 +362,25 @@ static int prune_alone(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
     return r;
 }
 
+static int check_plan(const weir_ckpt_prune_plan *plan, weir_err *err)
+{
+    if (plan->after && !plan->go_back)
+        return wr_fail(err, WEIR_EINVAL, "after: is given without go_back");
+    for (size_t i = 0; i < WR_ARRAY_LEN(plan->reserved); i++)
+        if (plan->reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
+    return 0;
+}
+
 int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
                     weir_err *err)
 {
     int r = wr_ckpt_take_trouble(c, err);
 
+    if (r == 0)
+        r = check_plan(plan, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < WR_ARRAY_LEN(plan->reserved); i++)
-        if (plan->reserved[i])
-            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
     return plan->dry_run ? prune(c, plan, err) : prune_alone(c, plan, err);
 }
 

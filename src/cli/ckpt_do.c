@@ -258,7 +258,8 @@ int wr_ckpt_cli_prune(struct wr_cli *cli)
     weir_ckpt_prune_plan plan = {
         .keep_last = (uint32_t)a->keep,
         .keep_every = a->every,
-        .after = wr_cli_given(cli, "after") ? a->after : WEIR_LATEST,
+        .go_back = wr_cli_given(cli, "after"),
+        .after = wr_cli_given(cli, "after") ? a->after : 0,
         .spare = a->spare,
         .dry_run = a->dry_run,
         .gone = on_gone,

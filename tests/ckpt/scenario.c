@@ -352,12 +352,12 @@ static int manager_close(struct run *r, weir_err *err)
 static int prune(struct run *r, const struct scn_action *a, weir_err *err)
 {
     weir_ckpt_prune_plan plan = {.keep_last = r->s->keep_last,
-                                 .keep_every = r->s->keep_every,
-                                 .after = WEIR_LATEST};
+                                 .keep_every = r->s->keep_every};
     struct scn_event e = {.what = SCN_BACK_BEGUN, .step = a->step};
     int got;
 
     if (a->act == BACK) {
+        plan.go_back = 1;
         plan.after = a->step;
     } else {
         e.what = SCN_PRUNED;

@@ -284,7 +284,7 @@ static void check_prune(weir_ckpt *c, weir_ckpt_prune_plan plan,
 static void test_prune(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.keep_last = 2, .after = WEIR_LATEST};
+    weir_ckpt_prune_plan plan = {.keep_last = 2};
     weir_ckpt_stats stats;
     weir_ckpt *c;
     weir_err err;
@@ -306,10 +306,24 @@ static void test_prune(void **state)
     steps_close(c);
 }
 
+/* A plan that says nothing takes nothing away for good. */
+static void test_prune_nothing(void **state)
+{
+    struct steps *s = *state;
+    weir_ckpt_prune_plan plan = {0};
+    weir_ckpt *c;
+
+    save_drained(s, 3);
+    c = open_as(s, WEIR_CKPT_MANAGE);
+    check_prune(c, plan, "1:fast 2:fast ");
+    check_shown(c, "--c", "vvv");
+    steps_close(c);
+}
+
 static void test_prune_after(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.after = 3};
+    weir_ckpt_prune_plan plan = {.go_back = 1, .after = 3};
     weir_ckpt *c;
     weir_err err;
 
@@ -333,7 +347,7 @@ static void test_prune_after(void **state)
 static void test_prune_beside_drain(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.after = 1};
+    weir_ckpt_prune_plan plan = {.go_back = 1, .after = 1};
     char fast[16], slow[16];
     weir_ckpt *c;
     weir_err err;
@@ -359,8 +373,7 @@ static void test_prune_beside_drain(void **state)
 static void test_prune_spare(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {
-        .keep_last = 3, .after = WEIR_LATEST, .spare = 1};
+    weir_ckpt_prune_plan plan = {.keep_last = 3, .spare = 1};
     weir_ckpt *c;
 
     save_drained(s, 5);
@@ -382,7 +395,7 @@ static void test_prune_roles(void **state)
     static const enum weir_ckpt_role roles[] = {WEIR_CKPT_READ,
                                                 WEIR_CKPT_DRAIN};
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.keep_last = 1, .after = WEIR_LATEST};
+    weir_ckpt_prune_plan plan = {.keep_last = 1};
     weir_ckpt_config cfg;
     weir_ckpt *c;
     weir_err err;
@@ -399,6 +412,10 @@ static void test_prune_roles(void **state)
     cfg.drain = 0;
     c = steps_open(&cfg);
     assert_int_equal(weir_ckpt_prune(c, &plan, &err), WEIR_ESTATE);
+    plan.after = 1;
+    assert_int_equal(weir_ckpt_prune(c, &plan, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "go_back"));
+    plan.after = 0;
     plan.reserved[1] = 1;
     assert_int_equal(weir_ckpt_prune(c, &plan, &err), WEIR_EINVAL);
     steps_close(c);
@@ -407,7 +424,7 @@ static void test_prune_roles(void **state)
 static void test_prune_one_tier(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.keep_last = 2, .after = WEIR_LATEST};
+    weir_ckpt_prune_plan plan = {.keep_last = 2};
     weir_ckpt_config cfg;
     weir_ckpt *c;
 
@@ -425,7 +442,7 @@ static void test_prune_one_tier(void **state)
 static void test_prune_unreadable(void **state)
 {
     struct steps *s = *state;
-    weir_ckpt_prune_plan plan = {.keep_last = 1, .after = WEIR_LATEST};
+    weir_ckpt_prune_plan plan = {.keep_last = 1};
     weir_ckpt_config cfg;
     char fast[300];
     weir_ckpt *c;
@@ -455,6 +472,7 @@ int main(void)
         STEP_TEST(test_verify_cancel),
         STEP_TEST(test_pin),
         STEP_TEST(test_prune),
+        STEP_TEST(test_prune_nothing),
         STEP_TEST(test_prune_after),
         STEP_TEST(test_prune_beside_drain),
         STEP_TEST(test_prune_spare),

@@ -136,7 +136,7 @@ static void nobody_waits_for_what_was_pruned(void **state)
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(
         s, (struct saves_tiers){.two = true, .slow_rules = "write-eio@~r0"});
-    weir_ckpt_prune_plan back = {.after = 1};
+    weir_ckpt_prune_plan back = {.go_back = 1, .after = 1};
     weir_ckpt *c;
     weir_err err;
     int r;
@@ -218,8 +218,8 @@ static void each_failed_save_is_told(void **state)
     while (saves_stats(c).failed < 2)
         usleep(1000);
     while (saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err) < 0) {
-        told[0] += strstr(err.msg, "tmp-000000000001") != NULL;
-        told[1] += strstr(err.msg, "tmp-000000000002") != NULL;
+        told[0] += strstr(err.msg, "/.tmp-000000000001") != NULL;
+        told[1] += strstr(err.msg, "/.tmp-000000000002") != NULL;
         assert_true(told[0] <= 1 && told[1] <= 1);
     }
     assert_int_equal(told[0], 1);
