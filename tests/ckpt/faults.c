@@ -110,7 +110,7 @@ static struct outcome run(struct room *rm, bool slow, const char *spec,
     o.promised = r == 0;
     note(&o, r, &err);
     if (o.promised) {
-        r = weir_ckpt_wait(c, step, WEIR_LEVEL_VERIFIED, 20000, &err);
+        r = weir_ckpt_wait(c, step, WEIR_LEVEL_VERIFIED, 120000, &err);
         note(&o, r, &err);
         assert_int_not_equal(r, WEIR_ETIMEDOUT);
     }

@@ -400,7 +400,7 @@ static int pin(struct run *r, const struct scn_action *a, weir_err *err)
 
 static int wait_for(struct run *r, const struct scn_action *a, weir_err *err)
 {
-    int got = weir_ckpt_wait(r->c, a->step, a->level, /* timeout_ms= */ 60000,
+    int got = weir_ckpt_wait(r->c, a->step, a->level, /* timeout_ms= */ 300000,
                              err);
 
     for (size_t i = 0; i < r->done.count && got == 0; i++) {

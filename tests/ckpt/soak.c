@@ -47,7 +47,7 @@
     ((uint64_t)1 << 20) /* they keep what is freed, and look for
                                          leaks themselves */
 #else
-#define GROWTH_KB 2048
+#define GROWTH_KB 8192 /* of pools that threads make when they meet */
 #endif
 
 /* What the parent knows, though the trainer dies: shared memory. */

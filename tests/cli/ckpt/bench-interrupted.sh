@@ -1,6 +1,6 @@
 # Ctrl-C in the middle of a slow bench leaves nothing.
 mkdir d
-weir ckpt bench d --moments 0 --ways slow --saves 50 >out 2>err &
+weir ckpt bench d --moments 0 --ways slow --saves 1000 >out 2>err &
 pid=$!
 until [ -s out ]; do # a signal before is ignored, as the shell wants it
     kill -0 "$pid"

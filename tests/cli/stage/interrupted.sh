@@ -1,13 +1,13 @@
 # Ctrl-C ends it soon, what is there stays, and the same command goes on.
 weir gen caltech101 set -n 400 -c 4 -q >/dev/null
 mkdir fast
-slow='fault:delay=100:set'
+slow='fault:delay=500:set'
 weir stage "$slow" fast:50M -t 1 -d 4 >out 2>err &
 pid=$!
-# 40 a second: some are there after two batches
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    sleep 0.5
-    [ "$(cat fast/weir-cache/*/data-* 2>/dev/null | wc -c)" -lt 100000 ] || break
+# 8 a second: some are there soon, all only after 50 seconds
+until [ "$(cat fast/weir-cache/*/data-* 2>/dev/null | wc -c)" -ge 100000 ]; do
+    kill -0 "$pid"
+    sleep 0.1
 done
 kill -INT "$pid"
 code=0

@@ -278,13 +278,14 @@ static void save_and_hold(struct rank *r, weir_ckpt *c)
 static void waiting_is_no_silence(void **state)
 {
     struct saves *s = *state;
-    struct saves_tiers slow = {.two = true, .slow_rules = "write-delay=700"};
+    struct saves_tiers slow = {.two = true,
+                               .slow_rules = "write-delay=3000@~r00001"};
     struct rank ranks[WORLD];
 
     set_up(ranks, saves_config(s, slow), save_and_hold);
     for (uint32_t i = 0; i < WORLD; i++) {
         ranks[i].cfg.max_behind = 1;
-        ranks[i].cfg.comm_timeout_ms = 3000; /* six writes of 700 ms a step */
+        ranks[i].cfg.comm_timeout_ms = 5000; /* two writes take longer */
     }
     run_all(s, ranks);
     for (unsigned k = 0; k < ranks[0].count; k++)

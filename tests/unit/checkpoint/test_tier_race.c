@@ -56,11 +56,13 @@ static void *reader(void *arg)
     struct wr_tier *t;
     uint64_t *steps;
     size_t count;
+    bool last;
     int r = 0;
 
     if (wr_tier_open(part->race->url, "fast", false, &t, &part->err) < 0)
         return NULL;
-    while (!part->race->over && r == 0) {
+    do {
+        last = part->race->over; /* then it looks once more */
         r = wr_tier_steps(t, &steps, &count, &part->err);
         if (r < 0)
             break;
@@ -78,7 +80,7 @@ static void *reader(void *arg)
             }
         }
         free(steps);
-    }
+    } while (!last && r == 0);
     wr_tier_close(t);
     return NULL;
 }
