@@ -96,9 +96,8 @@ enum weir_ckpt_role {
 /* When saves come faster than they can be written or drained. */
 enum weir_behind {
     WEIR_BEHIND_BLOCK = 0, /* save waits; when an attempt to drain fails
-                              meanwhile it fails with that error. With
-                              weir_ckpt_config.drain 0 it waits until another
-                              process has drained */
+                              meanwhile, or nobody drains (drain_timeout_ms),
+                              it fails with that error */
     WEIR_BEHIND_SKIP,      /* save does nothing and returns 1 */
     WEIR_BEHIND_LATEST,    /* the snapshot that waits to be written is replaced
                               (one rank only) */
@@ -127,12 +126,16 @@ typedef struct weir_ckpt_config {
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
                                 at most [2] */
-    uint32_t snapshots;      /* buffers of the state's size; 0: 1, or 2 with
+    uint64_t drain_timeout_ms; /* with drain 0: saves and waits that wait for
+                                the drain fail with WEIR_ESTATE when no process
+                                has been draining for so long; 0: they wait on
+                                [60000] */
+    uint32_t snapshots;        /* buffers of the state's size; 0: 1, or 2 with
                                 WEIR_BEHIND_LATEST [0] */
-    uint64_t reserve;        /* bytes of state to make ready for at open, so
+    uint64_t reserve;          /* bytes of state to make ready for at open, so
                                 that the first save is as fast as the others
                                 [0] */
-    uint32_t threads;        /* that copy and check; 0: one per core [0] */
+    uint32_t threads;          /* that copy and check; 0: one per core [0] */
 
     uint32_t rank, world;     /* [0 of 1] */
     const char *comm;         /* how ranks meet, with world > 1: "local:PATH",
@@ -173,8 +176,9 @@ WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
 /* Waits until `step` (WEIR_LATEST: all that was saved) has reached `level`;
  * timeout_ms < 0: for ever. WEIR_ETIMEDOUT, or why it never will, or an attempt
  * to drain it that failed (more follow). Other ranks than 0, and all with drain
- * 0, look at the tiers: they notice that rank 0 died, but not what its drain, or
- * that of another process, fails with. */
+ * 0, look at the tiers: they notice that rank 0 died and that no process drains,
+ * but not what an attempt of rank 0, or of another process, fails with. (What a
+ * save or close of rank 0 returns all ranks get.) */
 WEIR_API int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
                             int64_t timeout_ms, weir_err *err);
 

@@ -4,6 +4,13 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
+#define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
+
 /* Steps of the near tier that the far one does not have. */
 static int count_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
 {
@@ -41,6 +48,52 @@ int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err)
     if (r == 0)
         *ret = behind >= c->cfg.max_behind;
     return r;
+}
+
+/* Another thread may have looked after `now_ns`. */
+static uint64_t age(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/* With the lock held: how long nobody has drained, as of `now_ns`; looks when
+ * the last look was too long ago for that. */
+static uint64_t undrained(weir_ckpt *c, uint64_t now_ns, uint64_t look_ns)
+{
+    bool claimed;
+
+    if (!c->looked_ns || age(now_ns, c->looked_ns) > STALE_NS)
+        c->undrained_ns = c->looked_ns = 0;
+    if (!c->looked_ns || age(now_ns, c->looked_ns) >= look_ns) {
+        pthread_mutex_unlock(&c->lock);
+        claimed = wr_tier_is_claimed(c->far);
+        pthread_mutex_lock(&c->lock);
+        c->looked_ns = now_ns;
+        if (claimed || !c->undrained_ns)
+            c->undrained_ns = claimed ? 0 : now_ns;
+    }
+    return c->undrained_ns ? age(now_ns, c->undrained_ns) : 0;
+}
+
+int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err)
+{
+    uint64_t now_ns = wr_clock_ns(), most_ns;
+    bool drained;
+
+    if (!c->far || c->cfg.drain || c->cfg.role != WEIR_CKPT_SAVE ||
+        c->cfg.drain_timeout_ms == 0)
+        return 0;
+    most_ns = WR_MIN(c->cfg.drain_timeout_ms, UINT64_MAX / WR_NS_PER_MS) *
+              WR_NS_PER_MS;
+    pthread_mutex_lock(&c->lock);
+    drained = undrained(c, now_ns, LOOK_NS) < most_ns ||
+              undrained(c, now_ns, /* look_ns= */ 0) < most_ns;
+    pthread_mutex_unlock(&c->lock);
+    if (drained)
+        return 0;
+    return wr_fail(err, WEIR_ESTATE,
+                   "no process drains '%s' to '%s' (weir ckpt drain --watch)",
+                   c->near->shown, c->far->shown);
 }
 
 /* The copy on the far tier is as good as it will get. */

@@ -25,6 +25,7 @@ void weir_ckpt_defaults(weir_ckpt_config *cfg)
         .behind = WEIR_BEHIND_BLOCK,
         .max_behind = 2,
         .world = 1,
+        .drain_timeout_ms = 60000,
         .comm_timeout_ms = 60000,
     };
 }

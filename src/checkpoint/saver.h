@@ -87,6 +87,9 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err);
 /* Whether there are as many as may be. */
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err);
+/* For who waits for another process that drains, now and then: WEIR_ESTATE when
+ * there has been none for cfg.drain_timeout_ms. Without the lock. */
+int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err);
 /* No room on the near tier: takes a step away there that is safe on the far
  * one. False: there is none. */
 bool wr_ckpt_make_room(weir_ckpt *c);

@@ -45,6 +45,8 @@ struct weir_ckpt {
     bool troubled;
     weir_err trouble;
     weir_ckpt_stats stats;
+    uint64_t undrained_ns; /* since when no process drains, as it was at... */
+    uint64_t looked_ns;    /* (cfg.drain 0; behind.c) */
     struct wr_ckpt_time {
         weir_ckpt_times t;
         uint64_t begun_ns;       /* wr_clock_ns() of the call */

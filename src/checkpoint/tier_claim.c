@@ -79,6 +79,22 @@ static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
     return wr_tier_told(t, WR_NAME_LOCK, &why, err);
 }
 
+bool wr_tier_is_claimed(struct wr_tier *t)
+{
+    struct wr_store *st = t->store;
+    struct wr_object *o;
+    int r;
+
+    if (t->locked)
+        return true;
+    r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_READ, &o, NULL);
+    if (r < 0)
+        return r != WEIR_ENOENT;
+    r = o->ops->locked ? o->ops->locked(o, NULL) : WEIR_ENOTSUP;
+    o->ops->close(o, /* sync= */ false, NULL);
+    return r < 0;
+}
+
 /* --- the epoch: "NUMBER WRITER\n" --- */
 
 struct epoch {

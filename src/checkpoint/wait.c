@@ -131,6 +131,8 @@ static int hear(weir_ckpt *c, const struct looking *w, uint64_t *seen,
     /* What rank 0 does is seen, but not that it is gone. */
     if (r == 0 && c->cfg.rank > 0 && c->saver)
         r = wr_comm_alive(c->comm, err);
+    if (r == 0 && w->level > WEIR_LEVEL_FAST)
+        r = wr_ckpt_check_drained(c, err);
     if (r < 0)
         return r;
     pthread_mutex_lock(&c->lock);

@@ -73,7 +73,7 @@ static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
     if (r < 0)
         wr_ckpt_told(c, err);
     pthread_mutex_unlock(&c->lock);
-    return r;
+    return r < 0 ? r : wr_ckpt_check_drained(c, err);
 }
 
 /* The error is of a drain, of which its caller knows nothing. */
@@ -162,9 +162,13 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                 *err = full;
             return r;
         }
-        r = pause_for_drain(s, &seen, err);
-        if (r < 0)
+        r = pause_for_drain(s, &seen, &e);
+        if (r == WEIR_ESTATE) /* nobody will make room */
+            return wr_fail(err, WEIR_ENOSPC, "%s; %s", full.msg, e.msg);
+        if (r < 0) {
+            *err = e;
             return not_saved(j, r, err);
+        }
     }
 }
 

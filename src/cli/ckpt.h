@@ -61,6 +61,11 @@ int wr_ckpt_cli_file_or_store(struct wr_cli *cli,
                                           const char *leaf),
                               int (*store)(struct wr_cli *cli));
 
+/* The folder is one of a store's steps, and not a store. */
+bool wr_ckpt_cli_is_step(const struct wr_cli *cli);
+/* Says that there are none, and where there may be; returns the exit code. */
+int wr_ckpt_cli_no_steps(const struct wr_cli *cli);
+
 /* The step that was asked for, WEIR_LATEST when none was. */
 uint64_t wr_ckpt_cli_step(const struct wr_cli *cli);
 

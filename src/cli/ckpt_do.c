@@ -80,6 +80,7 @@ static int verify_store(struct wr_cli *cli)
     weir_err err;
     uint64_t start = wr_clock_ns();
     char size[32], rate[32];
+    const char *what;
     double s;
     int code, bad;
 
@@ -92,11 +93,15 @@ static int verify_store(struct wr_cli *cli)
     weir_ckpt_close(&c, NULL);
     if (bad < 0)
         return wr_ckpt_cli_failed(cli, bad, &err);
+    if (!v.copies)
+        return wr_ckpt_cli_no_steps(cli);
     s = (double)(wr_clock_ns() - start) * 1e-9;
+    what = wr_ckpt_cli_slow(cli) ? v.copies == 1 ? "copy" : "copies"
+           : v.copies == 1       ? "step"
+                                 : "steps";
     if (bad)
-        return wr_cli_fail(cli, "%d of %u copies damaged", bad, v.copies);
-    fprintf(cli->out, "%u cop%s good, %s at %s/s\n", v.copies,
-            v.copies == 1 ? "y" : "ies",
+        return wr_cli_fail(cli, "%d of %u %s damaged", bad, v.copies, what);
+    fprintf(cli->out, "%u %s good, %s at %s/s\n", v.copies, what,
             wr_format_bytes(size, sizeof(size), (double)v.bytes),
             wr_format_bytes(rate, sizeof(rate), (double)v.bytes / s));
     return WR_EXIT_DONE;
@@ -109,29 +114,37 @@ int wr_ckpt_cli_verify(struct wr_cli *cli)
 
 /* --- drain --- */
 
-static void say_drained(const struct wr_cli *cli, weir_ckpt *c, uint64_t *steps,
-                        uint64_t since_ns)
+/* What was drained before. */
+struct drained {
+    uint64_t steps, bytes;
+};
+
+/* Since `before`, which is brought up to date; reading back takes its time. */
+static void say_drained(const struct wr_cli *cli, weir_ckpt *c,
+                        struct drained *before, uint64_t since_ns)
 {
-    double s = (double)(wr_clock_ns() - since_ns) * 1e-9;
+    double s = (double)(wr_clock_ns() - since_ns) * 1e-9, bytes;
     weir_ckpt_stats stats;
     char size[32], rate[32];
+    uint64_t steps;
 
     weir_ckpt_get_stats(c, &stats);
-    if (stats.drained == *steps)
+    steps = stats.drained - before->steps;
+    bytes = (double)(stats.bytes_drained - before->bytes);
+    *before = (struct drained){stats.drained, stats.bytes_drained};
+    if (!steps)
         return;
-    fprintf(
-        cli->out, "drained %" PRIu64 " step%s, %s in all, %s/s\n",
-        stats.drained - *steps, stats.drained - *steps == 1 ? "" : "s",
-        wr_format_bytes(size, sizeof(size), (double)stats.bytes_drained),
-        wr_format_bytes(rate, sizeof(rate), (double)stats.bytes_drained / s));
+    fprintf(cli->out, "drained %" PRIu64 " step%s, %s at %s/s\n", steps,
+            steps == 1 ? "" : "s", wr_format_bytes(size, sizeof(size), bytes),
+            wr_format_bytes(rate, sizeof(rate), bytes / s));
     fflush(cli->out);
-    *steps = stats.drained;
 }
 
 /* A slow tier that fails now may work again later: whoever watches goes on. */
 static int watch(struct wr_cli *cli, weir_ckpt *c)
 {
-    uint64_t steps = 0, pause = WATCH_MS;
+    uint64_t pause = WATCH_MS;
+    struct drained before = {0};
     weir_err err;
 
     while (!wr_interrupted()) {
@@ -147,7 +160,7 @@ static int watch(struct wr_cli *cli, weir_ckpt *c)
                         (pause = WR_MIN(pause * 2, 60000)) / 1000);
         else
             pause = WATCH_MS;
-        say_drained(cli, c, &steps, start);
+        say_drained(cli, c, &before, start);
         next = wr_clock_ns() + pause * WR_NS_PER_MS;
         while (!wr_interrupted() && wr_clock_ns() < next)
             wr_clock_sleep_until(wr_clock_ns() + 50 * WR_NS_PER_MS);
@@ -158,15 +171,16 @@ static int watch(struct wr_cli *cli, weir_ckpt *c)
 static int drain_once(struct wr_cli *cli, weir_ckpt *c,
                       struct wr_progress *line)
 {
-    uint64_t steps = 0, start = wr_clock_ns();
+    uint64_t start = wr_clock_ns();
+    struct drained before = {0};
     weir_err err;
     int r = weir_ckpt_drain(c, &err);
 
     wr_progress_end(line);
-    say_drained(cli, c, &steps, start);
+    say_drained(cli, c, &before, start);
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
-    if (!steps)
+    if (!before.steps)
         fprintf(cli->out, "nothing to drain\n");
     return WR_EXIT_DONE;
 }
@@ -216,7 +230,7 @@ int wr_ckpt_cli_restore(struct wr_cli *cli)
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
     if (r == 0)
-        return wr_cli_fail(cli, "'%s': no steps", wr_ckpt_cli_fast(cli));
+        return wr_ckpt_cli_no_steps(cli);
     for (size_t i = 0; i < found->passed_over_count; i++)
         wr_cli_note(cli, "passed over: %s", found->passed_over[i]);
     fprintf(cli->out, "step %" PRIu64 "%s is in '%s'\n", found->step,

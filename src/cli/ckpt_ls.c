@@ -154,6 +154,8 @@ int wr_ckpt_cli_ls(struct wr_cli *cli)
         code = print_json(cli, entries, count, two);
     } else if (count) {
         code = print_entries(cli, entries, count, two);
+    } else if (wr_ckpt_cli_is_step(cli)) {
+        code = wr_ckpt_cli_no_steps(cli);
     } else {
         fprintf(cli->out, "no steps\n");
     }
@@ -333,7 +335,7 @@ static int show_store(struct wr_cli *cli)
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
     if (r == 0)
-        return wr_cli_fail(cli, "'%s': no steps", wr_ckpt_cli_fast(cli));
+        return wr_ckpt_cli_no_steps(cli);
     code = show_found(cli, found);
     weir_ckpt_found_free(&found);
     return code;

@@ -87,16 +87,51 @@ static int load(struct wr_store *st, const char *leaf, struct loaded *ret,
     return r;
 }
 
-/* The levels beyond the fast tier are waited for step by step, so that Ctrl-C
- * is seen: what is drained then is drained by the next one. */
-static int wait_for(weir_ckpt *c, uint64_t step, enum weir_level level,
-                    weir_err *err)
+/* Waits step by step, so that Ctrl-C is seen and the line is drawn. */
+static int wait_for(const struct wr_cli *cli, weir_ckpt *c,
+                    enum weir_level level, weir_err *err)
 {
+    static const char *const labels[] = {
+        [WEIR_LEVEL_FAST] = "writing",
+        [WEIR_LEVEL_SLOW] = "draining",
+        [WEIR_LEVEL_VERIFIED] = "reading back",
+    };
+    const struct ckpt_args *a = cli->args;
+    struct wr_progress line;
     int r = WEIR_ETIMEDOUT;
 
-    while (r == WEIR_ETIMEDOUT && !wr_interrupted())
-        r = weir_ckpt_wait(c, step, level, 100, err);
+    wr_progress_start(&line, cli,
+                      &(struct wr_progress_spec){.label = labels[level]});
+    while (r == WEIR_ETIMEDOUT && !wr_interrupted()) {
+        r = weir_ckpt_wait(c, a->step, level, 100, err);
+        wr_progress_set(&line, 0);
+    }
+    wr_progress_end(&line);
     return r == WEIR_ETIMEDOUT ? WEIR_ECANCELED : r;
+}
+
+/* Closing waits until it is on the fast tier, whatever happens. */
+static int close_saved(const struct wr_cli *cli, weir_ckpt *c, bool stopped)
+{
+    const struct ckpt_args *a = cli->args;
+    weir_err err;
+    int r;
+
+    if (stopped)
+        wr_cli_note(cli, "finishing what is being written; Ctrl-C again drops "
+                         "it");
+    r = weir_ckpt_close(&c, &err);
+    if (r < 0)
+        return wr_ckpt_cli_failed(cli, r, &err);
+    if (!stopped)
+        return WR_EXIT_DONE;
+    return wr_cli_fail(cli,
+                       wr_ckpt_cli_slow(cli)
+                           ? "interrupted: step %" PRIu64 " is on the fast "
+                             "tier; weir ckpt drain brings it further"
+                           : "interrupted: step %" PRIu64 " is saved, but was "
+                             "not read back",
+                       a->step);
 }
 
 static int save(struct wr_cli *cli, const struct loaded *l)
@@ -107,35 +142,28 @@ static int save(struct wr_cli *cli, const struct loaded *l)
                              .count = l->head.count,
                              .metadata = l->pairs,
                              .metadata_count = l->pair_count};
+    int last = a->verify ? a->level : WR_MIN(a->level, WEIR_LEVEL_SLOW);
     weir_ckpt *c;
     weir_err err;
     char size[32];
-    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_SAVE, NULL, &c), r, q;
+    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_SAVE, NULL, &c), r;
 
     if (code != WR_EXIT_DONE)
         return code;
-    r = weir_ckpt_save(c, &state, WEIR_LEVEL_FAST, &err);
-    if (r == 0)
-        r = wait_for(c, a->step,
-                     a->verify
-                         ? (enum weir_level)a->level
-                         : WR_MIN((enum weir_level)a->level, WEIR_LEVEL_SLOW),
-                     &err);
-    q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
-    if (r == WEIR_ECANCELED && wr_interrupted())
-        return wr_cli_fail(cli,
-                           wr_ckpt_cli_slow(cli)
-                               ? "interrupted: step %" PRIu64 " is on the fast "
-                                 "tier; weir ckpt drain brings it further"
-                               : "interrupted: step %" PRIu64 " is saved, but "
-                                 "was not read back",
-                           a->step);
-    if (r < 0 || q < 0)
-        return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);
-    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
+    r = weir_ckpt_save(c, &state, WEIR_LEVEL_SNAPSHOT, &err);
+    for (int level = WEIR_LEVEL_FAST; level <= last && r == 0; level++)
+        r = wait_for(cli, c, (enum weir_level)level, &err);
+    if (r < 0 && !(r == WEIR_ECANCELED && wr_interrupted())) {
+        weir_ckpt_close(&c, NULL);
+        return wr_ckpt_cli_failed(cli, r, &err);
+    }
+    code = close_saved(cli, c, r < 0);
+    if (code == WR_EXIT_DONE)
+        fprintf(
+            cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
             l->head.count, l->head.count == 1 ? "" : "s",
             wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
-    return WR_EXIT_DONE;
+    return code;
 }
 
 int wr_ckpt_cli_save(struct wr_cli *cli)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "checkpoint/tier_name.h"
 #include "cli/ckpt.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
@@ -138,6 +139,10 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     cfg.role = role;
     cfg.verify = a->verify;
     cfg.drain = a->level > WEIR_LEVEL_FAST;
+    if (!cfg.drain) { /* it was asked for: as many as there is room for */
+        cfg.max_behind = UINT32_MAX;
+        cfg.drain_timeout_ms = 1;
+    }
     cfg.keep_last = (uint32_t)a->keep;
     cfg.keep_every = a->every;
     cfg.keep_fast = (uint32_t)a->keep_fast;
@@ -173,6 +178,32 @@ int wr_ckpt_cli_file_or_store(struct wr_cli *cli,
     free(leaf);
     wr_store_close(st);
     return code;
+}
+
+bool wr_ckpt_cli_is_step(const struct wr_cli *cli)
+{
+    const char *path = wr_ckpt_cli_fast(cli);
+    size_t len = strlen(path);
+    char name[WR_TIER_PATH];
+    uint64_t step;
+
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    snprintf(name, sizeof(name), "%s", path + len);
+    name[strcspn(name, "/")] = '\0';
+    return wr_name_in_root(name, &step) == WR_NAME_STEP;
+}
+
+int wr_ckpt_cli_no_steps(const struct wr_cli *cli)
+{
+    return wr_cli_fail(cli,
+                       wr_ckpt_cli_is_step(cli)
+                           ? "'%s': this is a step; give the folder that it is "
+                             "in (and --step)"
+                           : "'%s': no steps",
+                       wr_ckpt_cli_fast(cli));
 }
 
 int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err)
@@ -271,8 +302,10 @@ static const struct wr_option options[] = {
     {.name = "verify",
      WR_OPT_FLAG(A, verify),
      .def = "yes",
-     .help = "do not read back what was drained before it leaves the fast "
-             "tier (bench: --verify does it, which it leaves out else)"},
+     .help =
+         "do not read back what was drained before it leaves the fast "
+         "tier (save: before it ends; bench does not do it anyway, but with "
+         "--verify)"},
 
     {.name = "to",
      .letter = 't',

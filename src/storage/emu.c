@@ -383,6 +383,15 @@ static int emu_object_lock(struct wr_object *o, weir_err *err)
     return inner->ops->lock(inner, err);
 }
 
+static int emu_object_locked(struct wr_object *o, weir_err *err)
+{
+    struct wr_object *inner = to_object(o)->inner;
+
+    if (!inner->ops->locked)
+        return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+    return inner->ops->locked(inner, err);
+}
+
 static int emu_object_resize(struct wr_object *o, uint64_t size, weir_err *err)
 {
     struct emu_object *eo = to_object(o);
@@ -413,6 +422,7 @@ static const struct wr_object_ops emu_object_ops = {
     .write = emu_object_write,
     .sync = emu_object_sync,
     .lock = emu_object_lock,
+    .locked = emu_object_locked,
     .resize = emu_object_resize,
     .close = emu_object_close,
 };

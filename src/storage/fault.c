@@ -386,6 +386,15 @@ static int fault_object_lock(struct wr_object *o, weir_err *err)
     return r < 0 ? r : fo->inner->ops->lock(fo->inner, err);
 }
 
+static int fault_object_locked(struct wr_object *o, weir_err *err)
+{
+    struct wr_object *inner = to_object(o)->inner;
+
+    if (!inner->ops->locked)
+        return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+    return inner->ops->locked(inner, err);
+}
+
 static int fault_object_resize(struct wr_object *o, uint64_t size,
                                weir_err *err)
 {
@@ -420,6 +429,7 @@ static const struct wr_object_ops fault_object_ops = {
     .write = fault_object_write,
     .sync = fault_object_sync,
     .lock = fault_object_lock,
+    .locked = fault_object_locked,
     .resize = fault_object_resize,
     .close = fault_object_close,
 };

@@ -117,6 +117,20 @@ static int object_lock(struct wr_object *o, weir_err *err)
     return wr_fail_errno(err, errno, "'%s': cannot lock", fo->path);
 }
 
+static int object_locked(struct wr_object *o, weir_err *err)
+{
+    struct file_object *fo = to_object(o);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(fo->fd, F_OFD_GETLK, &whole) < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot ask for locks",
+                             fo->path);
+    return whole.l_type == F_UNLCK
+               ? 0
+               : wr_fail(err, WEIR_EBUSY, "'%s': locked by another process",
+                         fo->path);
+}
+
 /* 0, or -1 and errno. */
 static int grow(int fd, off_t old, off_t size)
 {
@@ -174,6 +188,7 @@ static const struct wr_object_ops file_object_ops = {
     .write = object_write,
     .sync = object_sync,
     .lock = object_lock,
+    .locked = object_locked,
     .resize = object_resize,
     .close = object_close,
 };

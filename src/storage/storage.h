@@ -126,6 +126,9 @@ struct wr_object_ops {
     /* optional: takes the object for this one alone, until it is closed or the
      * process ends; does not wait. WEIR_EBUSY: another has it. */
     int (*lock)(struct wr_object *o, weir_err *err);
+    /* optional (NULL: not known): WEIR_EBUSY when another has it, 0 when none
+     * has; takes nothing. */
+    int (*locked)(struct wr_object *o, weir_err *err);
     /* optional (with write): cuts or grows it to `size` bytes. Space is
      * reserved where the medium can; new bytes read as 0. */
     int (*resize)(struct wr_object *o, uint64_t size, weir_err *err);

@@ -223,6 +223,60 @@ static void another_process_drains(void **state)
     assert_int_equal(saves_number(s->slow, 2), 3);
 }
 
+/* Nobody does, which is noticed, and noticed again when somebody does. */
+static void nobody_drains(void **state)
+{
+    struct saves *s = *state;
+    /* Rules: the question goes through a storage that wraps another. */
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_BLOCK,
+        (struct saves_tiers){.two = true, .slow_rules = "write-delay=1"});
+    weir_ckpt_config other = cfg;
+    weir_ckpt *c, *d;
+    weir_err err;
+
+    cfg.drain = 0;
+    cfg.max_behind = 1;
+    cfg.drain_timeout_ms = 100;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, -1, &err),
+                     WEIR_ESTATE);
+    assert_non_null(strstr(err.msg, "no process drains"));
+    assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_ESTATE);
+    assert_non_null(strstr(err.msg, "step 2 was not saved: no process drains"));
+    other.role = WEIR_CKPT_DRAIN;
+    d = saves_open(&other);
+    /* Now there is one, slow as it may be. */
+    assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, 2000, &err),
+                     WEIR_ETIMEDOUT);
+    assert_int_equal(weir_ckpt_drain(d, &err), 0);
+    saves_must(s, c, 2, WEIR_LEVEL_FAST);
+    saves_close(d);
+    saves_close(c);
+    assert_int_equal(saves_number(s->slow, 1), 2);
+    assert_int_equal(saves_number(s->fast, 2), 3);
+}
+
+static void nobody_makes_room(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_BLOCK,
+        (struct saves_tiers){.two = true, .fast_rules = "mkdir-enospc@3+"});
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.drain = 0;
+    cfg.drain_timeout_ms = 100;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
+    assert_non_null(strstr(err.msg, "; no process drains"));
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), 2);
+}
+
 /* --- draining fails --- */
 
 static void a_failed_drain_ends_the_waiting(void **state)
@@ -332,6 +386,8 @@ int main(void)
         TEST(skips_for_the_drain),
         TEST(the_latest_wins_for_the_drain),
         TEST(another_process_drains),
+        TEST(nobody_drains),
+        TEST(nobody_makes_room),
         TEST(a_failed_drain_ends_the_waiting),
         TEST(waits_for_room),
         TEST(waits_for_what_is_read_back),

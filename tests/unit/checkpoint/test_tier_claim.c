@@ -69,9 +69,15 @@ static void processes_keep_each_other_out(void **state)
     pid_t pid = holder(p->tier);
 
     assert_int_equal(claim_code(p->tier, false, &err), WEIR_EBUSY);
+    t = open_at(p->tier);
+    assert_true(wr_tier_is_claimed(t));
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_false(wr_tier_is_claimed(t));
+    assert_false(wr_tier_is_claimed(t)); /* asking takes nothing */
+    wr_tier_close(t);
     t = claimed_at(p->tier); /* the dead leave no lock */
+    assert_true(wr_tier_is_claimed(t));
     assert_int_equal(t->epoch, 2);
     wr_tier_close(t);
 }
