@@ -95,13 +95,14 @@ static void a_neighbour_that_cannot_be_read(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(s, one);
-    weir_ckpt *c = saves_open(&cfg);
     char path[SAVES_PATH];
     unsigned refused = 0;
+    weir_ckpt *c;
     weir_err err;
 
+    cfg.verify = 0; /* the newest verified one would stay, and which is that? */
+    c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_FAST);
-    saves_wait(c, 1, WEIR_LEVEL_VERIFIED);
     snprintf(path, sizeof(path), "%s/step-%012u/MANIFEST", s->fast, 1u);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/dev/null", path), 0);
