@@ -116,32 +116,39 @@ int wr_ckpt_cli_verify(struct wr_cli *cli)
 
 /* What was drained before. */
 struct drained {
-    uint64_t steps, bytes;
+    uint64_t steps, bytes, verified;
 };
 
-/* Since `before`, which is brought up to date; reading back takes its time. */
-static void say_drained(const struct wr_cli *cli, weir_ckpt *c,
+/* Since `before`, which is brought up to date. False: nothing was to be done. */
+static bool say_drained(const struct wr_cli *cli, weir_ckpt *c,
                         struct drained *before, uint64_t since_ns)
 {
-    double s = (double)(wr_clock_ns() - since_ns) * 1e-9, bytes;
+    double took_ns = (double)(wr_clock_ns() - since_ns);
     weir_ckpt_stats stats;
-    char size[32], rate[32];
-    uint64_t steps;
+    char size[32], took[32];
+    uint64_t steps, bytes, verified;
 
     weir_ckpt_get_stats(c, &stats);
     steps = stats.drained - before->steps;
-    bytes = (double)(stats.bytes_drained - before->bytes);
-    *before = (struct drained){stats.drained, stats.bytes_drained};
-    if (!steps)
-        return;
-    fprintf(cli->out, "drained %" PRIu64 " step%s, %s at %s/s\n", steps,
-            steps == 1 ? "" : "s", wr_format_bytes(size, sizeof(size), bytes),
-            wr_format_bytes(rate, sizeof(rate), bytes / s));
+    bytes = stats.bytes_drained - before->bytes;
+    verified = stats.verified - before->verified;
+    *before = (struct drained){stats.drained, stats.bytes_drained,
+                               stats.verified};
+    if (steps)
+        fprintf(cli->out, "drained %" PRIu64 " step%s, %s in %s%s\n", steps,
+                steps == 1 ? "" : "s",
+                wr_format_bytes(size, sizeof(size), (double)bytes),
+                wr_format_ns(took, sizeof(took), took_ns),
+                verified ? ", read back" : "");
+    else if (verified) /* an earlier drain was interrupted before that */
+        fprintf(cli->out, "read back %" PRIu64 " drained step%s\n", verified,
+                verified == 1 ? "" : "s");
     fflush(cli->out);
+    return steps || verified;
 }
 
 /* A slow tier that fails now may work again later: whoever watches goes on. */
-static int watch(struct wr_cli *cli, weir_ckpt *c)
+static int watch(struct wr_cli *cli, weir_ckpt *c, struct wr_progress *line)
 {
     uint64_t pause = WATCH_MS;
     struct drained before = {0};
@@ -149,8 +156,11 @@ static int watch(struct wr_cli *cli, weir_ckpt *c)
 
     while (!wr_interrupted()) {
         uint64_t start = wr_clock_ns(), next;
-        int r = weir_ckpt_drain(c, &err);
+        int r;
 
+        start_line(line, cli, "drain");
+        r = weir_ckpt_drain(c, &err);
+        wr_progress_end(line);
         if (r == WEIR_ECANCELED)
             break;
         if (r == WEIR_EFENCED)
@@ -174,13 +184,14 @@ static int drain_once(struct wr_cli *cli, weir_ckpt *c,
     uint64_t start = wr_clock_ns();
     struct drained before = {0};
     weir_err err;
+    bool any;
     int r = weir_ckpt_drain(c, &err);
 
     wr_progress_end(line);
-    say_drained(cli, c, &before, start);
+    any = say_drained(cli, c, &before, start);
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
-    if (!before.steps)
+    if (!any)
         fprintf(cli->out, "nothing to drain\n");
     return WR_EXIT_DONE;
 }
@@ -197,12 +208,12 @@ int wr_ckpt_cli_drain(struct wr_cli *cli)
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_DRAIN, &line, &c);
     if (code != WR_EXIT_DONE)
         return code;
-    if (a->watch)
+    if (a->watch) {
+        wr_progress_end(&line);
         wr_cli_note(cli, "watching '%s'; Ctrl-C ends it",
                     wr_ckpt_cli_fast(cli));
-    code = a->watch ? watch(cli, c) : drain_once(cli, c, &line);
-    if (a->watch)
-        wr_progress_end(&line);
+    }
+    code = a->watch ? watch(cli, c, &line) : drain_once(cli, c, &line);
     r = weir_ckpt_close(&c, &err);
     return code == WR_EXIT_DONE && r < 0 ? wr_ckpt_cli_failed(cli, r, &err)
                                          : code;

@@ -117,7 +117,7 @@ static int close_saved(const struct wr_cli *cli, weir_ckpt *c, bool stopped)
     weir_err err;
     int r;
 
-    if (stopped)
+    if (stopped && weir_ckpt_wait(c, a->step, WEIR_LEVEL_FAST, 0, NULL) < 0)
         wr_cli_note(cli, "finishing what is being written; Ctrl-C again drops "
                          "it");
     r = weir_ckpt_close(&c, &err);
@@ -183,7 +183,8 @@ int wr_ckpt_cli_save(struct wr_cli *cli)
         return wr_cli_fail(cli, "'%s': a folder; give a file", a->from);
     }
     wr_progress_start(
-        &line, cli, &(struct wr_progress_spec){.label = "read", .bytes = true});
+        &line, cli,
+        &(struct wr_progress_spec){.label = "reading", .bytes = true});
     r = load(st, leaf, &l, &line, &err);
     wr_progress_end(&line);
     code = r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : save(cli, &l);

@@ -155,7 +155,8 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
         wr_progress_end(line);
     if (r == WEIR_EBUSY)
         return wr_cli_fail(cli,
-                           "%s: a trainer, or a weir ckpt; wait for its end "
+                           "%s: a trainer (or a child that it forked), or a "
+                           "weir ckpt; wait for its end "
                            "(ls, show, verify, restore and pin need not)",
                            err.msg);
     return r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : WR_EXIT_DONE;
