@@ -10,7 +10,9 @@
  * leftovers gone, and once more for the slow tier alone.
  *
  * A store that writes steps where they will be seen, and one that promises
- * before it has saved, must be caught. */
+ * before it has saved, must be caught: by what is found, not by a process that
+ * ends as none should or that says something on its standard error. That is
+ * always a failure, and all that is known about it is printed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -26,6 +28,7 @@
 #include "base/mem.h"
 #include "killstep.h"
 #include "lax.h"
+#include "said.h"
 #include "scenario.h"
 #include "scratch.h"
 
@@ -33,6 +36,7 @@
 #define EVERY_LONG 61
 #define SKIP       77
 #define WRONG_MAX  10 /* of one workload: then it ends */
+#define FOUND      1  /* exit code: struct heard says what */
 
 /* The wrong ones, to see that they are caught. */
 enum variant {
@@ -43,14 +47,16 @@ enum variant {
 
 /* Shared by the workers, the killed and the checkers. */
 struct tally {
-    _Atomic uint64_t kills, wrong;
+    _Atomic uint64_t kills;
+    _Atomic uint64_t found;  /* the store is not as it should be */
+    _Atomic uint64_t broken; /* a process is not: nothing is known */
     _Atomic int cannot;
 };
 
 struct heard {
     struct scn_event events[EVENTS];
     _Atomic size_t count;
-    char text[1000]; /* what the check found */
+    char text[1000]; /* what was found */
 };
 
 /* One worker's round. */
@@ -63,6 +69,7 @@ struct round {
     struct heard *heard; /* shared with the round's children */
     char fast[120], slow[120], alone[120], nothing[120];
     bool far; /* the check of the slow tier alone */
+    int said; /* what the round's children said */
 };
 
 /* --- the one that is killed --- */
@@ -76,10 +83,14 @@ static struct wr_store *open_tier(void *arg, const char *tier)
     struct wr_store *st;
     weir_err err;
 
-    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+        perror(path);
         return NULL;
-    if (wr_store_open_own(path, &st, &err) < 0)
+    }
+    if (wr_store_open_own(path, &st, &err) < 0) {
+        fprintf(stderr, "%s\n", err.msg);
         return NULL;
+    }
     return r->variant == NO_RENAME ? lax_wrap(st, LAX_NO_RENAME) : st;
 }
 
@@ -113,12 +124,13 @@ static int play(void *arg)
     struct scn_listener to = {hear, r};
     weir_err err;
 
+    said_by_me(r->said);
     if (!r->marked && !killstep_go())
-        return 1;
+        abort();
     if (scn_run(r->s, &at, &to, &err) < 0) {
         snprintf(r->heard->text, sizeof(r->heard->text), "the workload: %s",
                  err.msg);
-        return 1;
+        return FOUND;
     }
     return 0;
 }
@@ -140,42 +152,38 @@ static bool check_part(struct round *r, const struct scn_ledger *l, bool far)
     return false;
 }
 
-static int check(void *arg)
+static int check(struct round *r)
 {
-    struct round *r = arg;
     struct scn_ledger l = {.keep_last = r->s->keep_last};
 
+    said_by_me(r->said);
     for (size_t i = 0; i < r->heard->count; i++)
         scn_note(&l, &r->heard->events[i]);
     if (access(r->slow, F_OK) == 0) {
         if (!scratch_copy(r->slow, r->alone)) {
-            snprintf(r->heard->text, sizeof(r->heard->text),
-                     "the slow tier cannot be copied");
-            return 1;
+            perror("the slow tier cannot be copied");
+            abort();
         }
         if (!check_part(r, &l, /* far= */ true))
-            return 1;
+            return FOUND;
     }
-    return !check_part(r, &l, /* far= */ false);
+    return check_part(r, &l, /* far= */ false) ? 0 : FOUND;
 }
 
-/* In a process of its own: what it leaks or breaks ends with it. */
-static bool check_in_child(struct round *r)
+/* In a process of its own: what it leaks or breaks ends with it. Returns how it
+ * ended. */
+static int check_in_child(struct round *r)
 {
     pid_t pid = fork();
     int status;
 
     if (pid == 0)
         _exit(check(r));
-    if (pid < 0 || waitpid(pid, &status, 0) < 0)
-        return false;
-    if (WIFSIGNALED(status))
-        snprintf(r->heard->text, sizeof(r->heard->text),
-                 "the check ended by signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status) && !r->heard->text[0])
-        snprintf(r->heard->text, sizeof(r->heard->text),
-                 "the check ended with %d", WEXITSTATUS(status));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+        perror("the check");
+        exit(1);
+    }
+    return status;
 }
 
 /* --- rounds --- */
@@ -190,29 +198,56 @@ static void clear(struct round *r)
     r->heard->text[0] = '\0';
 }
 
+enum outcome { FINE, WRONG, BROKEN };
+
+/* What came of a child, in words too. */
+static enum outcome judge(struct round *r, const char *who, int status)
+{
+    struct heard *h = r->heard;
+    size_t len = strlen(h->text);
+    char how[100];
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return FINE;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == FOUND && len)
+        return WRONG;
+    said_end(status, how, sizeof(how));
+    snprintf(h->text + len, sizeof(h->text) - len, "%s%s %s", len ? "; " : "",
+             who, how);
+    return BROKEN;
+}
+
 /* Kills at call `at`; false: there is no such call, or it is no use. */
 static bool kill_at(struct round *r, uint64_t at)
 {
+    enum outcome out = FINE;
+    struct killstep_seen seen;
     enum killstep_end end;
-    uint64_t calls;
-    bool good;
+    uint64_t before;
 
     clear(r);
-    end = killstep(play, r, at, &calls);
+    end = killstep(play, r, at, &seen);
     if (end == KILLSTEP_CANNOT) {
         r->tally->cannot = 1;
         return false;
     }
-    if (end == KILLSTEP_FAILED && !r->heard->text[0])
-        snprintf(r->heard->text, sizeof(r->heard->text),
-                 "the workload ended by itself");
-    good = end != KILLSTEP_FAILED && check_in_child(r);
-    if (end == KILLSTEP_KILLED)
-        r->tally->kills++;
-    if (!good && r->tally->wrong++ < WRONG_MAX && r->variant == AS_IT_IS)
-        printf("%s, call %" PRIu64 "%s: %s\n", r->s->name, at,
-               end == KILLSTEP_ENDED ? " (not reached)" : "", r->heard->text);
-    return end == KILLSTEP_KILLED && r->tally->wrong < WRONG_MAX;
+    r->tally->kills += end == KILLSTEP_KILLED;
+    if (end == KILLSTEP_FAILED)
+        out = judge(r, "the workload", seen.status);
+    if (out == FINE)
+        out = judge(r, "the check", check_in_child(r));
+    if (said_print(r->said))
+        out = BROKEN;
+    before = r->tally->found + r->tally->broken;
+    r->tally->found += out == WRONG;
+    r->tally->broken += out == BROKEN;
+    if (before < WRONG_MAX &&
+        (out == BROKEN || (out == WRONG && r->variant == AS_IT_IS)))
+        printf("%s, call %" PRIu64 " (%s after %" PRIu64 "): %s\n", r->s->name,
+               at, end == KILLSTEP_KILLED ? "killed" : "ended", seen.calls,
+               r->heard->text[0] ? r->heard->text : "said what is above");
+    fflush(stdout); /* whatever becomes of this process */
+    return end == KILLSTEP_KILLED && before + (out != FINE) < WRONG_MAX;
 }
 
 static void *shared(size_t size)
@@ -232,6 +267,7 @@ static void work(struct round r, const char *dir, unsigned me, unsigned jobs)
     uint64_t at = 1 + me * r.every;
 
     r.heard = shared(sizeof(*r.heard));
+    r.said = said_new();
     snprintf(r.fast, sizeof(r.fast), "%s/%u-fast", dir, me);
     snprintf(r.slow, sizeof(r.slow), "%s/%u-slow", dir, me);
     snprintf(r.alone, sizeof(r.alone), "%s/%u-alone", dir, me);
@@ -241,11 +277,43 @@ static void work(struct round r, const char *dir, unsigned me, unsigned jobs)
     clear(&r);
 }
 
+/* Waits for the workers. */
+static void wait_for_all(const struct round *r)
+{
+    int status;
+
+    while (wait(&status) > 0) {
+        char how[100];
+
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            continue;
+        said_end(status, how, sizeof(how));
+        printf("%s: a worker %s\n", r->s->name, how);
+        r->tally->broken++;
+    }
+}
+
+/* Says what came of a workload. Returns an exit code. */
+static int conclude(const struct round *r)
+{
+    static const char *const names[] = {"", ", no-rename", ", too-early"};
+    const struct tally *t = r->tally;
+    bool right = (r->variant == AS_IT_IS) == (t->found == 0);
+
+    printf("%s%s: killed %" PRIu64 " times, %" PRIu64 " wrong", r->s->name,
+           names[r->variant], t->kills, t->found);
+    if (r->variant != AS_IT_IS)
+        printf(": %s", right ? "caught" : "NOT CAUGHT");
+    if (t->broken)
+        printf(", %" PRIu64 " BROKEN", t->broken);
+    printf("%s\n", t->kills ? "" : ": NEVER KILLED");
+    return t->kills && !t->broken && right ? 0 : 1;
+}
+
 /* All kills of a workload, shared among the cores. Returns an exit code. */
 static int walk(struct round *r, const char *dir)
 {
     unsigned jobs = (unsigned)WR_MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-    int status;
 
     r->tally = shared(sizeof(*r->tally));
     fflush(NULL);
@@ -258,24 +326,13 @@ static int walk(struct round *r, const char *dir)
             fflush(NULL);
             _exit(0);
         }
-        if (pid < 0)
-            r->tally->wrong++;
+        if (pid < 0) {
+            perror("fork");
+            r->tally->broken++;
+        }
     }
-    while (wait(&status) > 0)
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-            r->tally->wrong++;
-    if (r->tally->cannot)
-        return SKIP;
-    if (r->variant == AS_IT_IS)
-        printf("%s: killed %" PRIu64 " times, %" PRIu64 " wrong\n", r->s->name,
-               r->tally->kills, r->tally->wrong);
-    else
-        printf("%s, %s: %s\n", r->s->name,
-               r->variant == NO_RENAME ? "no-rename" : "too-early",
-               r->tally->wrong ? "caught" : "NOT CAUGHT");
-    if (r->tally->kills == 0)
-        return 1;
-    return (r->variant == AS_IT_IS) != (r->tally->wrong == 0);
+    wait_for_all(r);
+    return r->tally->cannot ? SKIP : conclude(r);
 }
 
 struct order {

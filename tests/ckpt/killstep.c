@@ -6,14 +6,17 @@
  * calls takes, and none for what only prepares. */
 #include "killstep.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +41,8 @@ static void reap_all(void)
         ;
 }
 
-static enum killstep_end follow(pid_t child, uint64_t at, uint64_t *count)
+static enum killstep_end follow(pid_t child, uint64_t at,
+                                struct killstep_seen *seen)
 {
     for (;;) {
         int status, sig = 0;
@@ -46,17 +50,20 @@ static enum killstep_end follow(pid_t child, uint64_t at, uint64_t *count)
 
         if (tid < 0 && errno == EINTR)
             continue;
-        if (tid < 0)
+        if (tid < 0) {
+            perror("killstep: waitpid");
             return KILLSTEP_FAILED;
+        }
         if (!WIFSTOPPED(status)) { /* a thread, or all of them */
             if (tid != child)
                 continue;
+            seen->status = status;
             return WIFEXITED(status) && WEXITSTATUS(status) == 0
                        ? KILLSTEP_ENDED
                        : KILLSTEP_FAILED;
         }
         if (status >> 16 == PTRACE_EVENT_SECCOMP) {
-            if (++*count == at) {
+            if (++seen->calls == at) {
                 kill(child, SIGKILL);
                 reap_all();
                 return KILLSTEP_KILLED;
@@ -68,41 +75,66 @@ static enum killstep_end follow(pid_t child, uint64_t at, uint64_t *count)
     }
 }
 
-static _Noreturn void child_main(int (*work)(void *arg), void *arg,
-                                 const int *gate)
+static _Noreturn void child_main(int (*work)(void *arg), void *arg, int gate)
 {
-    char c;
+    char c = 0;
 
-    close(gate[1]);
-    if (read(gate[0], &c, 1) != 1) /* until it is traced */
+    /* All threads are there that fork() has started; then until they are
+     * traced. */
+    if (write(gate, &c, 1) != 1 || read(gate, &c, 1) != 1)
         _exit(1);
-    close(gate[0]);
-    _exit(work(arg) != 0);
+    close(gate);
+    _exit(work(arg));
 }
 
-enum killstep_end killstep(int (*work)(void *arg), void *arg, uint64_t at,
-                           uint64_t *ret_calls)
+/* All threads of the child: TSan's fork() starts one. An untraced one would
+ * find that there are no system calls behind the filter, and break down without
+ * a word. */
+static bool seize_all(pid_t child)
 {
     const intptr_t how = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
                          PTRACE_O_EXITKILL;
-    enum killstep_end end;
+    char path[40];
+    bool good;
+    const struct dirent *e;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)child);
+    d = opendir(path);
+    good = d != NULL;
+    while (good && (e = readdir(d)))
+        if (e->d_name[0] != '.')
+            good = ptrace(PTRACE_SEIZE, (pid_t)atoi(e->d_name), NULL,
+                          (void *)how) == 0;
+    if (d)
+        closedir(d);
+    return good;
+}
+
+enum killstep_end killstep(int (*work)(void *arg), void *arg, uint64_t at,
+                           struct killstep_seen *ret)
+{
+    enum killstep_end end = KILLSTEP_CANNOT;
     int gate[2];
     pid_t child;
+    char c;
 
-    *ret_calls = 0;
-    if (pipe(gate) < 0)
+    *ret = (struct killstep_seen){0};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0) {
+        perror("killstep: socketpair");
         return KILLSTEP_CANNOT;
-    child = fork();
-    if (child == 0)
-        child_main(work, arg, gate);
-    close(gate[0]);
-    if (child > 0 && ptrace(PTRACE_SEIZE, child, NULL, (void *)how) == 0 &&
-        write(gate[1], "", 1) == 1) {
-        end = follow(child, at, ret_calls);
-    } else {
-        perror("killstep: cannot trace");
-        end = KILLSTEP_CANNOT;
     }
+    child = fork();
+    if (child == 0) {
+        close(gate[1]);
+        child_main(work, arg, gate[0]);
+    }
+    close(gate[0]);
+    if (child > 0 && read(gate[1], &c, 1) == 1 && seize_all(child) &&
+        write(gate[1], &c, 1) == 1)
+        end = follow(child, at, ret);
+    else
+        perror("killstep: cannot trace");
     close(gate[1]);
     reap_all();
     return end;

@@ -13,15 +13,20 @@ enum killstep_end {
     KILLSTEP_CANNOT, /* processes cannot be traced here */
 };
 
-/* Runs `work` (0: well) in a child process and kills it with SIGKILL before its
+struct killstep_seen {
+    uint64_t calls; /* counted */
+    int status;     /* waitpid's; of a child that ended by itself */
+};
+
+/* Runs `work` (its exit code) in a child process and kills it with SIGKILL before its
  * `at`-th system call (1: the first) behind killstep_go, of whatever name and in
  * whatever thread, is carried out. What is between a call's work and its return
  * needs no stop of its own: up to the next call of the thread nothing changes
  * that others can see, so it is the same as before the next call of any thread.
- * 0: never killed. The caller must have no other children and no threads.
- * `*ret_calls`: how many were seen. */
+ * 0: never killed. The caller must have no other children and no threads, but
+ * those that a sanitizer starts in each process. */
 enum killstep_end killstep(int (*work)(void *arg), void *arg, uint64_t at,
-                           uint64_t *ret_calls);
+                           struct killstep_seen *ret);
 
 /* For `work`: from here on calls count, of all threads that there are and that
  * begin later. Returns false when it cannot. */

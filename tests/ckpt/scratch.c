@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "said.h"
+
 bool scratch_make(char *dir, size_t cap, const char *name, bool memory)
 {
     const char *below = getenv("TMPDIR");
@@ -93,6 +95,7 @@ int scratch_guard(int (*work)(void *arg), void *arg)
     sigset_t told, before;
     pid_t pid;
     int status, sig;
+    char how[100];
 
     /* Waited for, not caught: no handler races with the work. */
     sigemptyset(&told);
@@ -126,5 +129,9 @@ int scratch_guard(int (*work)(void *arg), void *arg)
         return -1;
     }
     kill(-pid, SIGKILL); /* whom it left behind */
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    said_end(status, how, sizeof(how));
+    fprintf(stderr, "the test %s\n", how);
+    return -1;
 }

@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "said.h"
 #include "scenario.h"
 #include "scratch.h"
 #include "weir/ckpt_manage.h"
@@ -62,7 +63,9 @@ struct soak {
     struct promises *p; /* shared */
     char dir[100];
     struct wr_rng rng;
-    bool early; /* promises count before the save: to be caught */
+    bool early;  /* promises count before the save: to be caught */
+    bool broken; /* a trainer ended as none should, or said something */
+    int said;    /* what trainers said */
 };
 
 static void wrong(struct soak *s, const char *what, const char *why)
@@ -70,6 +73,13 @@ static void wrong(struct soak *s, const char *what, const char *why)
     if (!s->early)
         fprintf(stderr, "soak: %s: %s\n", what, why);
     s->p->wrong = 1;
+}
+
+/* Nothing that a wrong trainer could be caught by. */
+static void broken(struct soak *s, const char *what, const char *why)
+{
+    printf("soak: %s %s\n", what, why);
+    s->broken = true;
 }
 
 /* --- the trainer --- */
@@ -310,6 +320,7 @@ static void let_live(struct soak *s, pid_t pid)
 /* A child that trains; killed after a while, when `mortal`. */
 static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
 {
+    char how[100];
     pid_t pid;
     int status;
 
@@ -317,10 +328,11 @@ static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
     fflush(NULL);
     pid = fork();
     if (pid < 0) {
-        wrong(s, "fork", strerror(errno));
+        broken(s, "fork:", strerror(errno));
         return;
     }
     if (pid == 0) {
+        said_by_me(s->said);
         if (mortal)
             train(s, UINT64_MAX, /* faults= */ !s->early);
         else
@@ -331,10 +343,17 @@ static void live(struct soak *s, uint64_t life, bool mortal, uint64_t count)
         let_live(s, pid);
         kill(pid, SIGKILL);
     }
-    if (waitpid(pid, &status, 0) < 0 ||
-        (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) ||
-        (WIFEXITED(status) && WEXITSTATUS(status) != 0))
-        wrong(s, "the trainer", "ended by itself");
+    if (waitpid(pid, &status, 0) < 0) {
+        broken(s, "waitpid:", strerror(errno));
+        return;
+    }
+    if (WIFEXITED(status) ? WEXITSTATUS(status) != 0
+                          : !mortal || WTERMSIG(status) != SIGKILL) {
+        said_end(status, how, sizeof(how));
+        broken(s, "the trainer", how);
+    }
+    if (said_print(s->said))
+        broken(s, "the trainer", "said what is above");
 }
 
 static void live_and_look(struct soak *s, uint64_t life)
@@ -352,7 +371,7 @@ static void soak(struct soak *s, uint64_t saves)
     uint64_t life = 0;
 
     live(s, life++, /* mortal= */ false, saves / STEADY);
-    while (s->p->saved < saves && !s->p->wrong)
+    while (s->p->saved < saves && !s->p->wrong && !s->broken)
         live_and_look(s, life++);
     printf("%s: %" PRIu64 " saves, %" PRIu64 " errors told, %" PRIu64
            " trainers killed, newest step %" PRIu64 "\n",
@@ -366,10 +385,12 @@ struct order {
     char memory[100], disk[100], early[100];
 };
 
-/* Returns whether something was wrong. */
+/* Returns whether it went as it should: an early promise is to be found
+ * wrong. */
 static bool soak_in(const struct order *o, const char *dir, uint64_t saves)
 {
-    struct soak s = {.rng = {o->seed, 0, 0}, .early = saves == 0};
+    struct soak s = {
+        .rng = {o->seed, 0, 0}, .early = saves == 0, .said = said_new()};
 
     snprintf(s.dir, sizeof(s.dir), "%s", dir);
     s.p = mmap(NULL, sizeof(*s.p), PROT_READ | PROT_WRITE,
@@ -380,9 +401,13 @@ static bool soak_in(const struct order *o, const char *dir, uint64_t saves)
     }
     if (saves)
         soak(&s, saves);
-    for (uint64_t i = 0; i < LIVES_MAX && s.early && !s.p->wrong; i++)
+    for (uint64_t i = 0; i < LIVES_MAX && s.early && !s.p->wrong && !s.broken;
+         i++)
         live_and_look(&s, i);
-    return s.p->wrong != 0;
+    close(s.said);
+    if (s.early)
+        printf("early promises: %s\n", s.p->wrong ? "caught" : "NOT CAUGHT");
+    return !s.broken && (s.p->wrong != 0) == s.early;
 }
 
 static int soak_all(void *arg)
@@ -390,15 +415,10 @@ static int soak_all(void *arg)
     const struct order *o = arg;
     uint64_t on_disk = o->saves / ON_DISK;
 
-    if (soak_in(o, o->memory, o->saves - on_disk) ||
-        soak_in(o, o->disk, on_disk))
-        return 1;
-    if (!soak_in(o, o->early, 0)) {
-        printf("early promises: NOT CAUGHT\n");
-        return 1;
-    }
-    printf("early promises: caught\n");
-    return 0;
+    return soak_in(o, o->memory, o->saves - on_disk) &&
+                   soak_in(o, o->disk, on_disk) && soak_in(o, o->early, 0)
+               ? 0
+               : 1;
 }
 
 int main(int argc, char **argv)
