@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 
 static struct scn_save *last_of(struct scn_ledger *l, uint64_t step)
 {
@@ -76,6 +77,28 @@ void scn_note(struct scn_ledger *l, const struct scn_event *e)
     case SCN_GO:
         break;
     }
+}
+
+void scn_from(struct scn_ledger *l, enum weir_level level)
+{
+    for (size_t i = 0; i < l->count; i++)
+        l->saves[i].level = l->saves[i].level < level ? 0 : level;
+}
+
+uint64_t scn_sum(const struct scn_ledger *l)
+{
+    uint64_t sum = wr_mix64(l->keep_every ^ wr_mix64(l->keep_last));
+
+    for (size_t i = 0; i < l->count; i++) {
+        const struct scn_save *s = &l->saves[i];
+        uint64_t flags = (uint64_t)s->level << 3 | (uint64_t)s->pinned << 2 |
+                         (uint64_t)s->may_go << 1 | s->gone;
+
+        sum = wr_mix64(sum ^ s->step);
+        sum = wr_mix64(sum ^ s->salt);
+        sum = wr_mix64(sum ^ flags);
+    }
+    return sum;
 }
 
 const struct scn_save *scn_find(const struct scn_ledger *l, uint64_t step,

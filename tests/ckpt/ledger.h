@@ -48,6 +48,10 @@ struct scn_ledger {
 };
 
 void scn_note(struct scn_ledger *l, const struct scn_event *e);
+/* What of it holds for a place that was promised nothing below `level`. */
+void scn_from(struct scn_ledger *l, enum weir_level level);
+/* Those of two ledgers that are alike are alike. */
+uint64_t scn_sum(const struct scn_ledger *l);
 
 /* The save that a step found is of; NULL: it must not be there. */
 const struct scn_save *scn_find(const struct scn_ledger *l, uint64_t step,

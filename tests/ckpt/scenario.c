@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "scenario.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,14 +162,15 @@ void scn_state_make(struct scn_state *s, uint64_t step)
     }
 }
 
-static uint8_t byte_at(uint64_t key, unsigned tensor, uint64_t i)
-{
-    return (uint8_t)(wr_rng_at(key, tensor, i / 8) >> (i % 8 * 8));
-}
-
 static uint64_t key_of(uint64_t step, uint64_t salt)
 {
     return step * 1000 + salt;
+}
+
+/* Eight bytes of a tensor, at a multiple of eight. */
+static uint64_t word_at(uint64_t key, unsigned tensor, uint64_t at)
+{
+    return htole64(wr_rng_at(key, tensor, at / 8));
 }
 
 void scn_state_fill(struct scn_state *s, uint64_t step, uint64_t salt)
@@ -177,8 +179,11 @@ void scn_state_fill(struct scn_state *s, uint64_t step, uint64_t salt)
         uint8_t *to = s->tensors[i].data;
         uint64_t n = bytes_of(&s->tensors[i]);
 
-        for (uint64_t k = 0; k < n; k++)
-            to[k] = byte_at(key_of(step, salt), i, k);
+        for (uint64_t k = 0; k < n; k += 8) {
+            uint64_t word = word_at(key_of(step, salt), i, k);
+
+            memcpy(to + k, &word, (size_t)WR_MIN(n - k, (uint64_t)8));
+        }
     }
 }
 
@@ -187,11 +192,16 @@ const char *scn_state_differs(const struct scn_state *s, size_t count,
 {
     for (unsigned i = 0; i < count; i++) {
         const uint8_t *is = s->tensors[i].data;
-        uint64_t n = bytes_of(&s->tensors[i]);
+        uint64_t n = bytes_of(&s->tensors[i]), k, word, got;
 
-        for (uint64_t k = 0; k < n; k++)
-            if (is[k] != byte_at(key_of(step, salt), i, k))
+        for (k = 0; k + 8 <= n; k += 8) {
+            memcpy(&got, is + k, 8);
+            if (got != word_at(key_of(step, salt), i, k))
                 return s->tensors[i].name;
+        }
+        word = word_at(key_of(step, salt), i, k);
+        if (memcmp(is + k, &word, (size_t)(n - k)) != 0)
+            return s->tensors[i].name;
     }
     return NULL;
 }

@@ -177,31 +177,27 @@ const struct sim_op *sim_crash_pending(const struct sim_crash *x, size_t k)
 /* A sector that was written, and lost, where nothing was before. */
 static void spoil(struct sim_fs *fs, const struct sim_op *op, uint64_t seed)
 {
-    struct wr_rng rng = {.seed = seed, .stream = op->at};
-    const struct sim_node *n;
+    struct wr_rng rng = {.seed = seed,
+                         .stream = (uint64_t)op->node << 32 | op->at};
     struct sim_op trash = *op;
     uint64_t word;
-    uint8_t *bytes;
 
     if (op->what != SIM_WRITE || op->node >= fs->count)
         return;
-    n = &fs->nodes[op->node];
-    if (op->at * fs->sector >= n->size ||
-        (op->at < n->page_count && n->pages[op->at]))
+    if (op->at * fs->sector >= sim_fs_size(fs, op->node) ||
+        sim_fs_page(fs, op->node, op->at))
         return;
-    bytes = sim_alloc(1, fs->sector);
+    trash.page = sim_page_new(fs->sector, NULL);
     for (unsigned i = 0; i < fs->sector; i += sizeof(word)) {
         word = wr_rng_next(&rng);
-        memcpy(bytes + i, &word, sizeof(word));
+        memcpy(trash.page->bytes + i, &word, sizeof(word));
     }
-    trash.page = sim_page_new(fs->sector, bytes);
     sim_fs_apply(fs, &trash);
     sim_page_unref(trash.page);
-    free(bytes);
 }
 
-struct sim_disk *sim_crash_make(const struct sim_crash *x, const bool *keep,
-                                uint64_t garbage)
+static struct sim_fs make(const struct sim_crash *x, const bool *keep,
+                          uint64_t garbage)
 {
     const struct sim_op *ops = x->disk->ops;
     struct sim_fs fs;
@@ -219,6 +215,14 @@ struct sim_disk *sim_crash_make(const struct sim_crash *x, const bool *keep,
     for (size_t i = 0; i < x->pending_count && garbage; i++)
         if (!keep[i])
             spoil(&fs, &ops[x->pending[i]], garbage);
+    return fs;
+}
+
+struct sim_disk *sim_crash_make(const struct sim_crash *x, const bool *keep,
+                                uint64_t garbage)
+{
+    struct sim_fs fs = make(x, keep, garbage);
+
     return sim_disk_of(&fs);
 }
 
@@ -262,69 +266,74 @@ void sim_cut_print(const struct sim_cut *cut, size_t last, FILE *to)
 
 /* --- all of them --- */
 
+/* False when it was there. */
+static bool put_key(uint64_t *keys, size_t cap, uint64_t key)
+{
+    size_t i = (size_t)(key & (cap - 1));
+
+    while (keys[i] && keys[i] != key)
+        i = (i + 1) & (cap - 1);
+    if (keys[i] == key)
+        return false;
+    keys[i] = key;
+    return true;
+}
+
+bool sim_seen_add(struct sim_seen *s, uint64_t key)
+{
+    size_t cap = s->cap ? 2 * s->cap : 1024;
+    uint64_t *wider;
+
+    key += !key;
+    if (2 * (s->count + 1) > s->cap) {
+        wider = sim_alloc(cap, sizeof(*wider));
+        for (size_t i = 0; i < s->cap; i++)
+            if (s->keys[i])
+                put_key(wider, cap, s->keys[i]);
+        free(s->keys);
+        s->keys = wider;
+        s->cap = cap;
+    }
+    if (!put_key(s->keys, s->cap, key))
+        return false;
+    s->count++;
+    return true;
+}
+
+void sim_seen_done(struct sim_seen *s)
+{
+    free(s->keys);
+    *s = (struct sim_seen){0};
+}
+
 struct explorer {
     struct sim_crash *x;
     const struct sim_plan *plan;
     const struct sim_checker *checker;
     struct sim_counts *counts;
     struct wr_rng rng;
-    uint64_t *seen; /* owned: hash set; 0 is free */
-    size_t seen_cap, seen_count;
     bool *keep; /* owned */
     bool ended;
 };
 
-/* False when it was there. */
-static bool put_seen(uint64_t *seen, size_t cap, uint64_t h)
-{
-    size_t i = (size_t)(h & (cap - 1));
-
-    while (seen[i] && seen[i] != h)
-        i = (i + 1) & (cap - 1);
-    if (seen[i] == h)
-        return false;
-    seen[i] = h;
-    return true;
-}
-
-static bool is_fresh(struct explorer *e, uint64_t h)
-{
-    uint64_t *wider;
-
-    h += !h;
-    if (2 * (e->seen_count + 1) > e->seen_cap) {
-        wider = sim_alloc(2 * e->seen_cap, sizeof(*wider));
-        for (size_t i = 0; i < e->seen_cap; i++)
-            if (e->seen[i])
-                put_seen(wider, 2 * e->seen_cap, e->seen[i]);
-        free(e->seen);
-        e->seen = wider;
-        e->seen_cap *= 2;
-    }
-    if (!put_seen(e->seen, e->seen_cap, h))
-        return false;
-    e->seen_count++;
-    return true;
-}
-
-static void visit(struct explorer *e, uint64_t garbage)
+static void visit(struct explorer *e, bool garbage)
 {
     const struct sim_checker *c = e->checker;
     const struct sim_cut cut = {e->x, e->x->at, e->keep};
-    struct sim_disk *state;
-    uint64_t h;
+    struct sim_fs fs;
+    uint64_t key;
 
     if (e->ended)
         return;
-    state = sim_crash_make(e->x, e->keep, garbage);
+    fs = make(e->x, e->keep, garbage ? wr_mix64(e->plan->seed) | 1 : 0);
     e->counts->states++;
-    h = sim_fs_hash(&state->fs) ^ wr_mix64(c->expected(c->arg, e->x->at));
-    if (!is_fresh(e, h)) {
-        sim_disk_free(state);
+    key = sim_fs_hash(&fs) ^ wr_mix64(c->expected(c->arg, e->x->at));
+    if (!sim_seen_add(c->seen, key)) {
+        sim_fs_done(&fs);
         return;
     }
     e->counts->fresh++;
-    if (!c->check(c->arg, &cut, state))
+    if (!c->check(c->arg, &cut, sim_disk_of(&fs)))
         e->ended = true;
 }
 
@@ -345,7 +354,7 @@ static void visit_singles(struct explorer *e, size_t n)
         for (int keep = 0; keep < 2; keep++) {
             keep_all(e, n, !keep);
             e->keep[k] = keep;
-            visit(e, 0);
+            visit(e, /* garbage= */ false);
         }
     }
 }
@@ -358,7 +367,6 @@ static void visit_random(struct explorer *e, size_t n)
     double names = densities[wr_rng_below(&e->rng, WR_ARRAY_LEN(densities))];
     double data = densities[wr_rng_below(&e->rng, WR_ARRAY_LEN(densities))];
     double sizes = densities[wr_rng_below(&e->rng, WR_ARRAY_LEN(densities))];
-    uint64_t garbage = wr_rng_next(&e->rng);
 
     for (size_t i = 0; i < n; i++) {
         enum sim_what what = sim_crash_pending(e->x, i)->what;
@@ -366,22 +374,41 @@ static void visit_random(struct explorer *e, size_t n)
 
         e->keep[i] = wr_rng_unit(&e->rng) < p;
     }
-    visit(e, garbage & 1 ? garbage : 0);
+    visit(e, /* garbage= */ wr_rng_below(&e->rng, 2));
+}
+
+/* Every choice, each also with garbage where a write may be lost. */
+static void visit_all(struct explorer *e, size_t n)
+{
+    for (size_t choice = 0; choice < (size_t)1 << n; choice++) {
+        bool lost = false;
+
+        for (size_t i = 0; i < n; i++) {
+            e->keep[i] = choice >> i & 1;
+            lost |= !e->keep[i] &&
+                    sim_crash_pending(e->x, i)->what == SIM_WRITE;
+        }
+        visit(e, /* garbage= */ false);
+        if (lost)
+            visit(e, /* garbage= */ true);
+    }
 }
 
 static void visit_point(struct explorer *e, size_t at)
 {
     size_t n = sim_crash_seek(e->x, at);
+    size_t many = 2 + 2 * (size_t)e->plan->singles + e->plan->randoms;
 
     e->counts->points++;
+    if (n < 16 && (size_t)1 << n <= many) {
+        e->counts->whole++;
+        visit_all(e, n);
+        return;
+    }
     keep_all(e, n, false);
-    visit(e, 0);
-    if (!n)
-        return;
+    visit(e, /* garbage= */ false);
     keep_all(e, n, true);
-    visit(e, 0);
-    if (n == 1)
-        return;
+    visit(e, /* garbage= */ false);
     visit_singles(e, n);
     for (unsigned i = 0; i < e->plan->randoms; i++)
         visit_random(e, n);
@@ -399,10 +426,8 @@ void sim_explore(const struct sim_disk *d, const struct sim_plan *p,
                          .plan = p,
                          .checker = c,
                          .counts = counts,
-                         .rng = {.seed = p->seed},
-                         .seen_cap = 1024};
+                         .rng = {.seed = p->seed}};
 
-    e.seen = sim_alloc(e.seen_cap, sizeof(*e.seen));
     e.keep = sim_alloc(d->count, sizeof(*e.keep));
     for (size_t at = 0; at <= d->count && !e.ended; at++) {
         /* A cut within writes leaves what one behind them may leave. */
@@ -413,7 +438,6 @@ void sim_explore(const struct sim_disk *d, const struct sim_plan *p,
             continue;
         visit_point(&e, at);
     }
-    free(e.seen);
     free(e.keep);
     sim_crash_free(e.x);
 }

@@ -41,7 +41,8 @@ struct sim_plan {
     uint64_t seed;
     unsigned singles; /* at a point: at most so many states of one operation
                          alone, and as many of one missing */
-    unsigned randoms; /* and so many random ones */
+    unsigned randoms; /* and so many random ones; each with what was lost read
+                         as zeros or as garbage */
     unsigned every;   /* of so many points one is visited, at random; 0: all */
 };
 
@@ -57,22 +58,36 @@ void sim_cut_print(const struct sim_cut *cut, size_t last, FILE *to);
 
 struct sim_counts {
     size_t points; /* moments of the cut */
+    size_t whole;  /* of these, all states there are were visited */
     size_t states; /* made */
     size_t fresh;  /* of these, unlike all before: checked */
 };
 
+/* Keys of what was seen. Starts as zeros. */
+struct sim_seen {
+    uint64_t *keys; /* owned: hash set; 0 is free */
+    size_t cap, count;
+};
+
+/* False when it was there. */
+bool sim_seen_add(struct sim_seen *s, uint64_t key);
+void sim_seen_done(struct sim_seen *s);
+
 /* What is done with the states. */
 struct sim_checker {
-    /* What is expected at a position: two states that are alike are checked
-     * once for each answer. */
+    /* The sum of what is expected at a position: two states that are alike are
+     * checked once for each answer. */
     uint64_t (*expected)(void *arg, size_t at);
     /* Takes the disk. False ends it all. */
     bool (*check)(void *arg, const struct sim_cut *cut, struct sim_disk *state);
     void *arg;
+    struct sim_seen *seen; /* borrowed; may be that of other explorations of
+                              which the answers mean the same */
 };
 
-/* Visits the states after each operation: none of what is pending, all of it,
- * one alone, one missing, random ones. Adds to *counts. */
+/* Visits the states after each operation: all there are where these are not
+ * more than the plan allows for; else none of what is pending, all of it, one
+ * alone, one missing, random ones. Adds to *counts. */
 void sim_explore(const struct sim_disk *d, const struct sim_plan *p,
                  const struct sim_checker *c, struct sim_counts *counts);
 

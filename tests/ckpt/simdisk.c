@@ -133,20 +133,21 @@ static int put(struct sim_store *ss, struct sim_op *op, const char *path)
 static size_t read_node(const struct sim_fs *fs, uint32_t node, void *buf,
                         size_t len, uint64_t offset)
 {
-    const struct sim_node *n = &fs->nodes[node];
+    uint64_t size = sim_fs_size(fs, node);
     uint8_t *to = buf;
     size_t done = 0;
 
-    if (offset >= n->size)
+    if (offset >= size)
         return 0;
-    len = (size_t)WR_MIN(len, n->size - offset);
+    len = (size_t)WR_MIN(len, size - offset);
     while (done < len) {
         uint64_t at = (offset + done) / fs->sector;
         size_t skip = (size_t)((offset + done) % fs->sector);
         size_t part = WR_MIN(len - done, fs->sector - skip);
+        const struct sim_page *page = sim_fs_page(fs, node, at);
 
-        if (at < n->page_count && n->pages[at])
-            memcpy(to + done, n->pages[at]->bytes + skip, part);
+        if (page)
+            memcpy(to + done, page->bytes + skip, part);
         else
             memset(to + done, 0, part);
         done += part;
@@ -159,7 +160,7 @@ static void set_size(struct sim_disk *d, uint32_t node, uint64_t size)
     struct sim_op op = {
         .what = SIM_SIZE, .kind = WR_KIND_FILE, .node = node, .at = size};
 
-    if (d->fs.nodes[node].size != size)
+    if (sim_fs_size(&d->fs, node) != size)
         record(d, &op);
 }
 
@@ -167,9 +168,8 @@ static void write_node(struct sim_disk *d, uint32_t node, const void *buf,
                        size_t len, uint64_t offset)
 {
     unsigned sector = d->fs.sector;
-    uint8_t *whole = sim_alloc(1, sector);
 
-    if (offset + len > d->fs.nodes[node].size)
+    if (offset + len > sim_fs_size(&d->fs, node))
         set_size(d, node, offset + len);
     for (size_t done = 0, part; done < len; done += part) {
         size_t skip = (size_t)((offset + done) % sector);
@@ -179,13 +179,14 @@ static void write_node(struct sim_disk *d, uint32_t node, const void *buf,
                             .at = (offset + done) / sector};
 
         part = WR_MIN(len - done, sector - skip);
-        memset(whole, 0, sector);
-        read_node(&d->fs, node, whole, sector, op.at * sector);
-        memcpy(whole + skip, (const uint8_t *)buf + done, part);
-        op.page = sim_page_new(sector, whole);
+        op.page = sim_page_new(
+            sector, part == sector ? (const uint8_t *)buf + done : NULL);
+        if (part < sector) {
+            read_node(&d->fs, node, op.page->bytes, sector, op.at * sector);
+            memcpy(op.page->bytes + skip, (const uint8_t *)buf + done, part);
+        }
         record(d, &op);
     }
-    free(whole);
 }
 
 /* --- objects --- */
@@ -370,7 +371,7 @@ static int serve(struct sim_store *ss, struct wr_io *io)
     }
     io->got = read_node(&ss->disk->fs, node, io->buf, io->len, io->offset);
     io->result = io->got < io->len ||
-                         (io->whole && ss->disk->fs.nodes[node].size > end)
+                         (io->whole && sim_fs_size(&ss->disk->fs, node) > end)
                      ? WEIR_ECHANGED
                      : 0;
     return 0;
@@ -464,7 +465,7 @@ static int sim_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
     node = find(ss, path);
     if (node != SIM_NONE)
         *ret = (struct wr_stat){.kind = ss->disk->fs.nodes[node].kind,
-                                .size = ss->disk->fs.nodes[node].size,
+                                .size = sim_fs_size(&ss->disk->fs, node),
                                 .mtime_ns = 1,
                                 .dev = 1,
                                 .ino = node + 1};
@@ -480,7 +481,11 @@ static int sim_list(struct wr_store *st, const char *path, wr_list_fn fn,
 {
     struct sim_store *ss = (struct sim_store *)st;
     const struct sim_fs *fs = &ss->disk->fs;
-    struct sim_node *found;
+    struct {
+        enum wr_kind kind;
+        uint64_t size;
+        char name[SIM_NAME];
+    } * found;
     size_t count = 0;
     uint32_t dir;
     int r = 0;
@@ -488,9 +493,13 @@ static int sim_list(struct wr_store *st, const char *path, wr_list_fn fn,
     pthread_mutex_lock(&ss->disk->lock);
     dir = find(ss, path);
     found = sim_alloc(fs->count, sizeof(*found));
-    for (size_t i = 0; i < fs->count && dir != SIM_NONE; i++)
-        if (fs->nodes[i].parent == dir)
-            found[count++] = fs->nodes[i];
+    for (size_t i = 0; i < fs->count && dir != SIM_NONE; i++) {
+        if (fs->nodes[i].parent != dir)
+            continue;
+        found[count].kind = fs->nodes[i].kind;
+        found[count].size = sim_fs_size(fs, (uint32_t)i);
+        memcpy(found[count++].name, fs->nodes[i].name, SIM_NAME);
+    }
     pthread_mutex_unlock(&ss->disk->lock);
     if (dir == SIM_NONE)
         r = wr_fail_errno(err, ENOENT, "'%s': cannot open folder", path);

@@ -24,18 +24,16 @@ void *sim_alloc(size_t count, size_t size)
 
 struct sim_page *sim_page_new(unsigned sector, const void *bytes)
 {
-    struct sim_page *p = sim_alloc(1, sizeof(*p) + sector);
-    uint64_t h = sector, word;
+    struct sim_page *p = malloc(sizeof(*p) + sector);
 
+    if (!p)
+        abort();
     p->refs = 1;
+    p->hash = 0;
     if (bytes)
         memcpy(p->bytes, bytes, sector);
-    for (unsigned i = 0; i < sector; i += sizeof(word)) {
-        memcpy(&word, p->bytes + i, sizeof(word));
-        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
-    }
-    p->hash = wr_mix64(h);
+    else
+        memset(p->bytes, 0, sector);
     return p;
 }
 
@@ -52,14 +50,64 @@ void sim_page_unref(struct sim_page *p)
         free(p);
 }
 
-/* --- nodes --- */
+/* --- what is in a file --- */
 
-static void drop_pages(struct sim_node *n, size_t keep)
+static void data_unref(struct sim_data *d)
 {
-    for (size_t i = keep; i < n->page_count; i++)
-        sim_page_unref(n->pages[i]);
-    n->page_count = WR_MIN(n->page_count, keep);
+    if (!d || atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < d->page_count; i++)
+        sim_page_unref(d->pages[i]);
+    free(d->pages);
+    free(d);
 }
+
+/* That of a node, to be changed. */
+static struct sim_data *own_data(struct sim_node *n)
+{
+    struct sim_data *old = n->data, *d;
+
+    if (old && atomic_load_explicit(&old->refs, memory_order_acquire) == 1) {
+        old->hash = 0;
+        return old;
+    }
+    d = sim_alloc(1, sizeof(*d));
+    d->refs = 1;
+    if (old) {
+        d->size = old->size;
+        d->page_count = old->page_count;
+        d->pages = sim_alloc(old->page_count, sizeof(struct sim_page *));
+        for (size_t i = 0; i < old->page_count; i++)
+            d->pages[i] = sim_page_ref(old->pages[i]);
+        data_unref(old);
+    }
+    n->data = d;
+    return d;
+}
+
+static void drop_pages(struct sim_data *d, size_t keep)
+{
+    for (size_t i = keep; i < d->page_count; i++)
+        sim_page_unref(d->pages[i]);
+    d->page_count = WR_MIN(d->page_count, keep);
+}
+
+uint64_t sim_fs_size(const struct sim_fs *fs, uint32_t node)
+{
+    const struct sim_data *d = fs->nodes[node].data;
+
+    return d ? d->size : 0;
+}
+
+const struct sim_page *sim_fs_page(const struct sim_fs *fs, uint32_t node,
+                                   uint64_t at)
+{
+    const struct sim_data *d = fs->nodes[node].data;
+
+    return d && at < d->page_count ? d->pages[at] : NULL;
+}
+
+/* --- nodes --- */
 
 void sim_fs_grow(struct sim_fs *fs, size_t count)
 {
@@ -78,33 +126,26 @@ void sim_fs_copy(const struct sim_fs *from, struct sim_fs *ret)
     *ret = (struct sim_fs){.sector = from->sector};
     sim_fs_grow(ret, from->count);
     for (size_t i = 0; i < from->count; i++) {
-        const struct sim_node *a = &from->nodes[i];
-        struct sim_node *b = &ret->nodes[i];
-
-        *b = *a;
-        b->locked_by = NULL;
-        b->pages = NULL;
-        if (!a->page_count)
-            continue;
-        b->pages = sim_alloc(a->page_count, sizeof(struct sim_page *));
-        for (size_t k = 0; k < a->page_count; k++)
-            b->pages[k] = sim_page_ref(a->pages[k]);
+        ret->nodes[i] = from->nodes[i];
+        ret->nodes[i].locked_by = NULL;
+        if (ret->nodes[i].data)
+            atomic_fetch_add_explicit(&ret->nodes[i].data->refs, 1,
+                                      memory_order_relaxed);
     }
 }
 
 void sim_fs_done(struct sim_fs *fs)
 {
-    for (size_t i = 0; i < fs->count; i++) {
-        drop_pages(&fs->nodes[i], 0);
-        free(fs->nodes[i].pages);
-    }
+    for (size_t i = 0; i < fs->count; i++)
+        data_unref(fs->nodes[i].data);
     free(fs->nodes);
     *fs = (struct sim_fs){.sector = fs->sector};
 }
 
 void sim_fs_forget(struct sim_fs *fs, uint32_t node)
 {
-    drop_pages(&fs->nodes[node], 0);
+    data_unref(fs->nodes[node].data);
+    fs->nodes[node].data = NULL;
 }
 
 uint32_t sim_fs_at(const struct sim_fs *fs, uint32_t parent, const char *name,
@@ -113,7 +154,7 @@ uint32_t sim_fs_at(const struct sim_fs *fs, uint32_t parent, const char *name,
     for (size_t i = 0; i < fs->count; i++) {
         const struct sim_node *n = &fs->nodes[i];
 
-        if (n->parent == parent && strlen(n->name) == name_len &&
+        if (n->parent == parent && n->name_len == name_len &&
             !memcmp(n->name, name, name_len))
             return (uint32_t)i;
     }
@@ -130,36 +171,39 @@ bool sim_fs_is_empty(const struct sim_fs *fs, uint32_t dir)
 
 /* --- operations --- */
 
-static void put_page(struct sim_node *n, uint64_t at, struct sim_page *page)
+static void put_page(struct sim_data *d, uint64_t at, struct sim_page *page)
 {
-    if (at >= n->page_count) {
-        n->pages = realloc(n->pages, (at + 1) * sizeof(struct sim_page *));
-        if (!n->pages)
+    if (at >= d->page_count) {
+        d->pages = realloc(d->pages, (at + 1) * sizeof(struct sim_page *));
+        if (!d->pages)
             abort();
-        for (size_t i = n->page_count; i <= at; i++)
-            n->pages[i] = NULL;
-        n->page_count = at + 1;
+        for (size_t i = d->page_count; i <= at; i++)
+            d->pages[i] = NULL;
+        d->page_count = at + 1;
     }
-    sim_page_unref(n->pages[at]);
-    n->pages[at] = page;
+    sim_page_unref(d->pages[at]);
+    d->pages[at] = page;
 }
 
 /* Bytes behind a cut are zeros when the file grows again. */
-static void cut(struct sim_fs *fs, struct sim_node *n, uint64_t size)
+static void cut(const struct sim_fs *fs, struct sim_data *d, uint64_t size)
 {
     uint64_t last = size / fs->sector, rest = size % fs->sector;
-    struct sim_page *whole, *zeroed;
-    uint8_t *bytes;
+    struct sim_page *zeroed;
 
-    drop_pages(n, last + (rest ? 1 : 0));
-    if (!rest || n->page_count <= last || !n->pages[last])
+    drop_pages(d, last + (rest ? 1 : 0));
+    if (!rest || d->page_count <= last || !d->pages[last])
         return;
-    whole = n->pages[last];
-    bytes = sim_alloc(1, fs->sector);
-    memcpy(bytes, whole->bytes, rest);
-    zeroed = sim_page_new(fs->sector, bytes);
-    free(bytes);
-    put_page(n, last, zeroed);
+    zeroed = sim_page_new(fs->sector, NULL);
+    memcpy(zeroed->bytes, d->pages[last]->bytes, rest);
+    put_page(d, last, zeroed);
+}
+
+static void resize(const struct sim_fs *fs, struct sim_data *d, uint64_t size)
+{
+    if (size < d->size)
+        cut(fs, d, size);
+    d->size = size;
 }
 
 static void place(struct sim_fs *fs, const struct sim_op *op)
@@ -170,6 +214,7 @@ static void place(struct sim_fs *fs, const struct sim_op *op)
     if (old != SIM_NONE && old != op->node)
         fs->nodes[old].parent = SIM_NONE;
     n->parent = op->to;
+    n->name_len = (uint32_t)strlen(op->name);
     memcpy(n->name, op->name, sizeof(n->name));
 }
 
@@ -182,12 +227,10 @@ void sim_fs_apply(struct sim_fs *fs, const struct sim_op *op)
     n->kind = op->kind;
     switch (op->what) {
     case SIM_WRITE:
-        put_page(n, op->at, sim_page_ref(op->page));
+        put_page(own_data(n), op->at, sim_page_ref(op->page));
         break;
     case SIM_SIZE:
-        if (op->at < n->size)
-            cut(fs, n, op->at);
-        n->size = op->at;
+        resize(fs, own_data(n), op->at);
         break;
     case SIM_PLACE:
         place(fs, op);
@@ -205,15 +248,34 @@ void sim_fs_apply(struct sim_fs *fs, const struct sim_op *op)
 
 /* --- hash --- */
 
-static uint64_t hash_file(const struct sim_fs *fs, const struct sim_node *n)
+/* None is 0. */
+static uint64_t hash_page(const struct sim_fs *fs, struct sim_page *p)
 {
-    uint64_t h = wr_mix64(n->size + 1);
-    size_t end = (size_t)((n->size + fs->sector - 1) / fs->sector);
+    uint64_t h = fs->sector, word;
 
-    for (size_t i = 0; i < n->page_count && i < end; i++)
-        if (n->pages[i])
-            h += wr_mix64(n->pages[i]->hash + i);
-    return h;
+    if (p->hash)
+        return p->hash;
+    for (unsigned i = 0; i < fs->sector; i += sizeof(word)) {
+        memcpy(&word, p->bytes + i, sizeof(word));
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    p->hash = wr_mix64(h) | 1;
+    return p->hash;
+}
+
+static uint64_t hash_file(const struct sim_fs *fs, struct sim_data *d)
+{
+    uint64_t h = wr_mix64(d ? d->size + 1 : 1), end;
+
+    if (!d || d->hash)
+        return d ? d->hash : h;
+    end = (d->size + fs->sector - 1) / fs->sector;
+    for (size_t i = 0; i < d->page_count && i < end; i++)
+        if (d->pages[i])
+            h += wr_mix64(hash_page(fs, d->pages[i]) + i);
+    d->hash = h + !h;
+    return d->hash;
 }
 
 static uint64_t hash_below(const struct sim_fs *fs, uint32_t dir)
@@ -226,7 +288,7 @@ static uint64_t hash_below(const struct sim_fs *fs, uint32_t dir)
         if (n->parent != dir)
             continue;
         h = n->kind == WR_KIND_DIR ? hash_below(fs, (uint32_t)i)
-                                   : hash_file(fs, n);
+                                   : hash_file(fs, n->data);
         for (const char *p = n->name; *p; p++)
             h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
         sum += wr_mix64(h);
@@ -237,4 +299,11 @@ static uint64_t hash_below(const struct sim_fs *fs, uint32_t dir)
 uint64_t sim_fs_hash(const struct sim_fs *fs)
 {
     return hash_below(fs, SIM_ROOT);
+}
+
+uint64_t sim_fs_hash_root(const struct sim_fs *fs, const char *root)
+{
+    uint32_t dir = sim_fs_at(fs, SIM_ROOT, root, strlen(root));
+
+    return dir == SIM_NONE ? 0 : hash_below(fs, dir);
 }

@@ -3,8 +3,9 @@
  *
  * What a program sees is all operations, one after the other; what a power cut
  * leaves is some of them, in the same order. Both are built by sim_fs_apply.
- * Data are in sectors that copies of a file system share. A folder or file has
- * one place (folder and name) or none. */
+ * Copies of a file system share files until one of them changes, and changed
+ * files share the sectors that did not. A folder or file has one place (folder
+ * and name) or none. */
 #ifndef SIMFS_H
 #define SIMFS_H
 
@@ -21,8 +22,17 @@
 
 struct sim_page {
     atomic_uint refs;
-    uint64_t hash;
+    uint64_t hash; /* 0: not known yet */
     uint8_t bytes[];
+};
+
+/* What is in a file; changed only by the one who has it alone. */
+struct sim_data {
+    atomic_uint refs;
+    uint64_t hash; /* 0: not known yet */
+    uint64_t size;
+    struct sim_page **pages; /* owned array of refs; NULL: zeros */
+    size_t page_count;
 };
 
 enum sim_what {
@@ -51,10 +61,9 @@ struct sim_op {
 struct sim_node {
     enum wr_kind kind;
     uint32_t parent; /* SIM_NONE: it has no place */
+    uint32_t name_len;
     char name[SIM_NAME];
-    uint64_t size;
-    struct sim_page **pages; /* owned array of refs; NULL: zeros */
-    size_t page_count;
+    struct sim_data *data; /* ref; NULL: empty */
     const void *locked_by; /* the object that has it */
 };
 
@@ -78,14 +87,21 @@ void sim_fs_apply(struct sim_fs *fs, const struct sim_op *op);
 /* Numbers 0 to count - 1 are nodes. */
 void sim_fs_grow(struct sim_fs *fs, size_t count);
 
-/* Frees the sectors of a node. */
+uint64_t sim_fs_size(const struct sim_fs *fs, uint32_t node);
+/* NULL: zeros. */
+const struct sim_page *sim_fs_page(const struct sim_fs *fs, uint32_t node,
+                                   uint64_t at);
+
+/* Empties a file. */
 void sim_fs_forget(struct sim_fs *fs, uint32_t node);
 
 /* The node at a place; SIM_NONE. */
 uint32_t sim_fs_at(const struct sim_fs *fs, uint32_t parent, const char *name,
                    size_t name_len);
 bool sim_fs_is_empty(const struct sim_fs *fs, uint32_t dir);
-/* Of all that can be reached from the roots. */
+/* Of all that can be reached from the roots, or from one of them. Remembers
+ * sums in what copies share: not for two threads at a time. */
 uint64_t sim_fs_hash(const struct sim_fs *fs);
+uint64_t sim_fs_hash_root(const struct sim_fs *fs, const char *root);
 
 #endif
