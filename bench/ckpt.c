@@ -6,13 +6,17 @@
  * FOLDER is an empty one on the disk to measure; its caller removes it. Tensors
  * are those of AlexNet with the two moments of Adam (48, the largest 151 MB),
  * cut to BYTES (default: all 730 MB); they and the memory of the plain loops are on
- * huge pages, as large tensors are on most systems. Each round measures, one after the other:
- *   stall    weir_ckpt_save, level snapshot; memcpy of the same bytes, one call
- *   sync     weir_ckpt_save, level fast, to one tier; O_DIRECT writes of 8 MiB
- *            of the same bytes by 1 and by 2 threads into a file that is there,
- *            synced
- *   restore  weir_ckpt_restore; O_DIRECT reads of 8 MiB into warm memory by 1 and
- *            by 2 threads
+ * huge pages, as large tensors are on most systems. They are there twice: in whole
+ * pages, as O_DIRECT itself wants memory to be, and 64 bytes behind pages, as
+ * malloc gives it. Each round measures, one after the other:
+ *   stall        weir_ckpt_save, level snapshot; memcpy of the same bytes, one call
+ *   sync         weir_ckpt_save, level fast, to one tier, from pages; O_DIRECT
+ *                writes of 8 MiB of the same bytes by 1 and by 2 threads into a
+ *                file that is there, synced
+ *   sync-any     the same from malloc's memory
+ *   restore      weir_ckpt_restore into pages; O_DIRECT reads of 8 MiB into warm
+ *                memory by 1 and by 2 threads
+ *   restore-any  the same into malloc's memory
  * and a few times
  *   drain    the drain to an emulated hard disk; its own write speed
  * Output: a line `bytes N`, then lines NAME SECONDS LIMIT_SECONDS RATIO, medians;
@@ -36,6 +40,7 @@
 
 #define MIB             ((uint64_t)1 << 20)
 #define BLOCK           (8 * MIB)
+#define PAGE            ((uint64_t)4096)
 #define ROUNDS_MAX      101
 #define TENSORS         48
 #define DRAINS          3
@@ -46,20 +51,25 @@ static const uint64_t elements[] = {
     256 * 384 * 3 * 3, 256,  256 * 256 * 3 * 3, 256, 4096 * 9216,       4096,
     4096 * 4096,       4096, 1000 * 4096,       1000};
 
+enum lie { PAGES, ANY, LIES };
+
+static const unsigned shift[LIES] = {0, 64}; /* behind a page */
+
 struct bench {
-    uint8_t *flat;  /* the tensors, one behind the other */
-    uint8_t *other; /* warm memory of the same size */
-    uint64_t bytes;
-    weir_tensor tensors[TENSORS];
+    uint8_t *memory[LIES]; /* of the tensors */
+    uint8_t *other;        /* warm memory of the same size */
+    uint64_t bytes, memory_len;
+    weir_tensor tensors[LIES][TENSORS];
     char names[TENSORS][16];
     size_t count;
     weir_ckpt *store;
     uint64_t step;
 };
 
-enum what { STALL, SYNC, RESTORE, WHATS };
+enum what { STALL, SYNC, SYNC_ANY, RESTORE, RESTORE_ANY, WHATS };
 
-static const char *const names[WHATS] = {"stall", "sync", "restore"};
+static const char *const names[WHATS] = {"stall", "sync", "sync-any", "restore",
+                                         "restore-any"};
 
 struct result {
     double mine[ROUNDS_MAX];
@@ -79,35 +89,41 @@ static double since(uint64_t start)
 
 static void plan_tensors(struct bench *b, uint64_t bytes)
 {
-    uint64_t at = 0;
-
-    for (unsigned i = 0; i < TENSORS; i++) {
+    for (unsigned i = 0; i < TENSORS && b->bytes < bytes; i++) {
         uint64_t n = 4 * elements[i % WR_ARRAY_LEN(elements)];
 
-        if (at == bytes)
-            break;
-        n = WR_MIN(n, bytes - at);
+        n = WR_MIN(n, bytes - b->bytes) / 4 * 4;
         snprintf(b->names[i], sizeof(b->names[i]), "t%02u", i);
-        b->tensors[i] = (weir_tensor){.name = b->names[i],
-                                      .dtype = WEIR_F32,
-                                      .ndim = 1,
-                                      .shape = {n / 4}};
-        at += n / 4 * 4;
+        b->tensors[PAGES][i] = (weir_tensor){.name = b->names[i],
+                                             .dtype = WEIR_F32,
+                                             .ndim = 1,
+                                             .shape = {n / 4}};
+        b->bytes += n;
         b->count++;
     }
-    b->bytes = at;
-    b->flat = wr_big_alloc((size_t)at);
-    b->other = wr_big_alloc((size_t)WR_ALIGN_UP(at, BLOCK));
-    if (!b->flat || !b->other)
+    memcpy(b->tensors[ANY], b->tensors[PAGES], sizeof(b->tensors[ANY]));
+}
+
+static uint8_t *fill(size_t len)
+{
+    uint8_t *bytes = wr_big_alloc(len);
+
+    if (!bytes)
         die("memory", NULL);
-    for (uint64_t i = 0, x = 1; i + 8 <= at;
+    for (uint64_t i = 0, x = 1; i + 8 <= len;
          i += 8, x = x * 6364136223846793005 + 1)
-        memcpy(b->flat + i, &x, 8);
-    memcpy(b->other, b->flat, (size_t)at);
-    at = 0;
+        memcpy(bytes + i, &x, 8);
+    return bytes;
+}
+
+static void place_tensors(struct bench *b, enum lie lie)
+{
+    uint64_t at = 0;
+
+    b->memory[lie] = fill((size_t)b->memory_len);
     for (size_t i = 0; i < b->count; i++) {
-        b->tensors[i].data = b->flat + at;
-        at += 4 * b->tensors[i].shape[0];
+        b->tensors[lie][i].data = b->memory[lie] + at + shift[lie];
+        at += WR_ALIGN_UP(4 * b->tensors[lie][i].shape[0] + shift[lie], PAGE);
     }
 }
 
@@ -130,10 +146,10 @@ static weir_ckpt *open_store(const struct bench *b, const char *slow)
     return c;
 }
 
-static void save(struct bench *b, enum weir_level level)
+static void save(struct bench *b, enum lie lie, enum weir_level level)
 {
     weir_ckpt_state st = {
-        .step = ++b->step, .tensors = b->tensors, .count = b->count};
+        .step = ++b->step, .tensors = b->tensors[lie], .count = b->count};
     weir_err err = {0};
 
     if (weir_ckpt_save(b->store, &st, level, &err) < 0)
@@ -153,27 +169,27 @@ static double stall(struct bench *b)
     uint64_t start = wr_clock_ns();
     double seconds;
 
-    save(b, WEIR_LEVEL_SNAPSHOT);
+    save(b, ANY, WEIR_LEVEL_SNAPSHOT);
     seconds = since(start);
     wait_for(b, WEIR_LEVEL_FAST);
     return seconds;
 }
 
-static double sync_save(struct bench *b)
+static double sync_save(struct bench *b, enum lie lie)
 {
     uint64_t start = wr_clock_ns();
 
-    save(b, WEIR_LEVEL_FAST);
+    save(b, lie, WEIR_LEVEL_FAST);
     return since(start);
 }
 
-static double restore(struct bench *b)
+static double restore(struct bench *b, enum lie lie)
 {
     weir_err err = {0};
     uint64_t start = wr_clock_ns();
 
-    if (weir_ckpt_restore(b->store, WEIR_LATEST, b->tensors, b->count, NULL,
-                          &err) != 1)
+    if (weir_ckpt_restore(b->store, WEIR_LATEST, b->tensors[lie], b->count,
+                          NULL, &err) != 1)
         die("restore", &err);
     return since(start);
 }
@@ -234,18 +250,22 @@ static double copy_once(struct bench *b)
 {
     uint64_t start = wr_clock_ns();
 
-    memcpy(b->other, b->flat, (size_t)b->bytes);
+    memcpy(b->other, b->memory[ANY], (size_t)b->bytes);
     return since(start);
 }
 
 static double limit_of(struct bench *b, enum what w, unsigned threads)
 {
-    return w == STALL ? copy_once(b) : plain(b, w == SYNC, threads);
+    return w == STALL ? copy_once(b) : plain(b, w < RESTORE, threads);
 }
 
 static double ours(struct bench *b, enum what w)
 {
-    return w == STALL ? stall(b) : w == SYNC ? sync_save(b) : restore(b);
+    enum lie lie = w == SYNC_ANY || w == RESTORE_ANY ? ANY : PAGES;
+
+    return w == STALL    ? stall(b)
+           : w < RESTORE ? sync_save(b, lie)
+                         : restore(b, lie);
 }
 
 static int compare(const void *a, const void *b)
@@ -334,15 +354,15 @@ static void drain(struct bench *b)
     double quiet[DRAINS], busy[DRAINS], slower[DRAINS], limit, took = 0;
 
     b->store = open_store(b, "emu:hdd:slow");
-    save(b, WEIR_LEVEL_FAST); /* the files are there from now on */
+    save(b, ANY, WEIR_LEVEL_FAST); /* the files are there from now on */
     wait_for(b, WEIR_LEVEL_SLOW);
     for (unsigned i = 0; i < DRAINS; i++) {
         double beside, alone;
 
-        save(b, WEIR_LEVEL_FAST);
+        save(b, ANY, WEIR_LEVEL_FAST);
         drain_one(b);
         quiet[i] = drain_seconds(b);
-        save(b, WEIR_LEVEL_FAST);
+        save(b, ANY, WEIR_LEVEL_FAST);
         beside = loops(b, drain_one, &took);
         busy[i] = drain_seconds(b);
         alone = loops(b, NULL, &took);
@@ -383,9 +403,13 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < TENSORS; i++)
         all += 4 * elements[i % WR_ARRAY_LEN(elements)];
     plan_tensors(&b, argc > 3 ? strtoull(argv[3], NULL, 10) : all);
+    b.memory_len = WR_ALIGN_UP(b.bytes + TENSORS * 2 * PAGE, BLOCK);
+    for (enum lie lie = 0; lie < LIES; lie++)
+        place_tensors(&b, lie);
+    b.other = fill((size_t)b.memory_len);
     b.store = open_store(&b, NULL);
     for (unsigned i = 0; i < 3; i++)
-        sync_save(&b); /* files and memory are there from now on */
+        sync_save(&b, ANY); /* files and memory are there from now on */
     plain(&b, /* writes= */ true, 1);
     for (unsigned i = 0; i < rounds; i++)
         for (enum what w = 0; w < WHATS; w++) {
@@ -401,7 +425,8 @@ int main(int argc, char **argv)
     weir_ckpt_close(&b.store, NULL);
     unlink("plain");
     drain(&b);
-    wr_big_free(b.other, (size_t)WR_ALIGN_UP(b.bytes, BLOCK));
-    wr_big_free(b.flat, (size_t)b.bytes);
+    wr_big_free(b.other, (size_t)b.memory_len);
+    for (enum lie lie = 0; lie < LIES; lie++)
+        wr_big_free(b.memory[lie], (size_t)b.memory_len);
     return 0;
 }

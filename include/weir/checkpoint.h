@@ -164,7 +164,10 @@ WEIR_API int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg,
  * call, as every call does. NULL and pointer to NULL are fine. */
 WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
 
-/* Saves and returns when `level` is reached; all ranks. Returns 1 when it was
+/* Saves and returns when `level` is reached; all ranks. The tensors must not
+ * change before; levels above SNAPSHOT write whole pages of them from where they
+ * are (memory that starts at a page, here and in restore, spares a copy). Returns
+ * 1 when it was
  * skipped (WEIR_BEHIND_SKIP). WEIR_EEXIST: the step is there; see
  * weir_ckpt_prune for going back. An error of an earlier save or drain is
  * returned here if no call returned it before, and then nothing is saved. When

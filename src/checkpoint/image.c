@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "checkpoint/copiers.h"
 #include "checkpoint/dtype.h"
+#include "checkpoint/extent.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/shown.h"
 
@@ -27,6 +28,8 @@
 #define LARGE_PIECE ((uint64_t)8 << 20)
 /* No head has room for the checksums of more. */
 #define DATA_MAX ((uint64_t)WR_ST_MAX_JSON / 8 * WR_CHUNK)
+/* Less than this is copied: a write of its own costs more. */
+#define LENT_MIN ((uint64_t)128 << 10)
 
 struct wr_image {
     struct wr_copiers *copiers; /* owned */
@@ -37,6 +40,9 @@ struct wr_image {
     size_t *order;          /* owned: planned tensor -> the caller's */
     char *crc_text;         /* borrowed from head: value of WR_IMAGE_CRC_KEY */
     bool planned;
+    struct wr_extent *lent; /* owned; rising, whole pages */
+    size_t lent_count;
+    uint64_t lent_bytes;
 
     /* The fill that is going on. */
     const weir_tensor *tensors; /* borrowed */
@@ -85,6 +91,10 @@ static void forget_plan(struct wr_image *img)
     img->order = NULL;
     img->crc_text = NULL;
     img->planned = false;
+    free(img->lent);
+    img->lent = NULL;
+    img->lent_count = 0;
+    img->lent_bytes = 0;
 }
 
 void wr_image_free(struct wr_image *img)
@@ -301,6 +311,68 @@ int wr_image_finish(struct wr_image *img, const uint32_t *crcs, size_t count,
     return wr_st_print(&img->head, img->bytes, err);
 }
 
+/* --- lending --- */
+
+bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors)
+{
+    const struct wr_st_head *h = &img->head;
+    size_t count = 0;
+
+    img->lent = calloc(h->count + 1, sizeof(*img->lent));
+    for (size_t i = 0; img->lent && i < h->count; i++)
+        img->lent[i] = (struct wr_extent){h->tensors[i].begin,
+                                          h->tensors[i].end,
+                                          tensors[img->order[i]].data};
+    if (img->lent) /* else all is copied */
+        count = wr_extents_join(img->lent, h->count);
+    for (size_t i = 0; i < count; i++) {
+        struct wr_extent x = wr_extent_pages(&img->lent[i]);
+
+        if (x.end - x.begin < LENT_MIN)
+            continue;
+        img->lent[img->lent_count++] = x;
+        img->lent_bytes += x.end - x.begin;
+    }
+    return img->lent_count > 0;
+}
+
+/* The first that ends behind `at`, or one without bytes at the end. */
+static struct wr_extent lent_behind(const struct wr_image *img, uint64_t at)
+{
+    size_t lo = 0, hi = img->lent_count;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (img->lent[mid].end > at)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo < img->lent_count
+               ? img->lent[lo]
+               : (struct wr_extent){UINT64_MAX, UINT64_MAX, NULL};
+}
+
+const uint8_t *wr_image_part(const struct wr_image *img, uint64_t offset,
+                             uint64_t *len)
+{
+    uint64_t base = img->head.data_offset, at = offset - base;
+    struct wr_extent x;
+
+    if (offset < base) {
+        *len = WR_MIN(*len, base - offset);
+        return img->bytes + offset;
+    }
+    x = lent_behind(img, at);
+    if (x.begin > at) {
+        *len = WR_MIN(*len, x.begin - at);
+        return img->bytes + offset;
+    }
+    *len = WR_MIN(*len, x.end - at);
+    return (const uint8_t *)x.at + (at - x.begin);
+}
+
 /* --- filling --- */
 
 /* The first planned tensor that ends behind `at`. */
@@ -319,7 +391,7 @@ static size_t tensor_at(const struct wr_st_head *h, uint64_t at)
     return lo;
 }
 
-static void copy_range(const struct wr_image *img, uint64_t at, uint64_t end)
+static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end)
 {
     const struct wr_st_head *h = &img->head;
     uint8_t *data = img->bytes + h->data_offset;
@@ -332,6 +404,18 @@ static void copy_range(const struct wr_image *img, uint64_t at, uint64_t end)
         if (n)
             wr_copy_past(data + at, from + (at - t->begin), (size_t)n);
         at += n;
+    }
+}
+
+/* What was not lent of it. */
+static void copy_range(const struct wr_image *img, uint64_t at, uint64_t end)
+{
+    while (at < end) {
+        struct wr_extent x = lent_behind(img, at);
+
+        if (at < x.begin)
+            copy_tensors(img, at, WR_MIN(x.begin, end));
+        at = x.end;
     }
 }
 
@@ -371,7 +455,7 @@ void wr_image_fill(struct wr_image *img, const weir_tensor *tensors, bool eager)
     img->tensors = tensors;
     img->piece = eager ? EAGER_PIECE : LARGE_PIECE;
     img->next = 0;
-    if (img->head.data_bytes <= img->piece)
+    if (img->head.data_bytes - img->lent_bytes <= img->piece)
         fill_some(img); /* not worth waking anyone */
     else
         wr_copiers_run(img->copiers, /* spare= */ eager, fill_some, img);

@@ -35,16 +35,25 @@ uint64_t wr_image_memory(const struct wr_image *img);
 int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
                   size_t count, const weir_pair *metadata,
                   size_t metadata_count, weir_err *err);
-/* Copies the tensors of the last plan, all threads together. `eager`: in small
- * pieces, in order, for a writer that follows; else in pieces that are copied
- * fastest. */
+/* Before the writer begins: it may take whole pages from the tensors' own
+ * memory, which then stays as it is until the writer is done. Returns whether
+ * there are any. */
+bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors);
+/* Copies the tensors of the last plan, but for what was lent, all threads
+ * together. `eager`: in small pieces, in order, for a writer that follows; else
+ * in pieces that are copied fastest. */
 void wr_image_fill(struct wr_image *img, const weir_tensor *tensors,
                    bool eager);
 
 uint64_t wr_image_size(const struct wr_image *img);        /* of the file */
 uint64_t wr_image_data_offset(const struct wr_image *img); /* page-aligned */
-uint8_t *wr_image_bytes(struct wr_image *img); /* of the whole file, zeros up
-                                                  to the next page behind it */
+/* Of the whole file but for what was lent, zeros up to the next page behind
+ * it. */
+uint8_t *wr_image_bytes(struct wr_image *img);
+/* Where the bytes of the file from `offset` on are; *len is cut to what lies
+ * there in one. */
+const uint8_t *wr_image_part(const struct wr_image *img, uint64_t offset,
+                             uint64_t *len);
 /* Waits until the data [0, bytes) are there. */
 void wr_image_wait(struct wr_image *img, uint64_t bytes);
 /* Prints the head, with the checksums of the chunks, into the image. */

@@ -52,8 +52,10 @@ int wr_st_read(struct wr_store *st, const char *path, struct wr_st_head *ret,
                uint8_t **ret_bytes, weir_err *err);
 
 /* Checks the tensors (names, types, shapes, sizes), gives each its place and
- * sizes the head. Order: wide types first, so that all stay aligned to their
- * size; then as the caller has them. `metadata` keys are unique. Values may be
+ * sizes the head. Order: what fills whole pages first, so that it starts at one,
+ * then wide types first, so that all stay aligned to their size; then as the
+ * caller has them. Tensors of one width that lie one behind the other in memory
+ * count as one and stay together. `metadata` keys are unique. Values may be
  * overwritten afterwards (wr_st_pair.value) by others of the same length
  * without '"', '\' and control characters: the head keeps its size. */
 int wr_st_plan(const weir_tensor *tensors, size_t count,

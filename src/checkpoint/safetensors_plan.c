@@ -127,25 +127,54 @@ int wr_st_print(const struct wr_st_head *h, uint8_t *buf, weir_err *err)
 
 /* --- planning --- */
 
-/* Rank of a type in the file: wide ones first. */
+/* Places in the file: whole pages first, then by width, wide ones first. */
+#define RANKS (1 + 65)
+
 static unsigned narrowness(enum weir_dtype t)
 {
     return 64 - wr_dtype_bits(t);
 }
 
+/* Where the group that begins with tensor k ends: tensors of one width, one
+ * behind the other in memory. *ret_rank is its place in the file. Nothing is
+ * checked yet: what has no size counts as none. */
+static size_t group_end(const weir_tensor *tensors, size_t count, size_t k,
+                        uint8_t *ret_rank)
+{
+    unsigned narrow = narrowness(tensors[k].dtype);
+    const uint8_t *start = tensors[k].data;
+    uint64_t bytes, sum = 0;
+
+    do {
+        bytes = 0;
+        wr_tensor_bytes(&tensors[k++], &bytes, NULL);
+        sum += bytes;
+    } while (k < count && start && narrowness(tensors[k].dtype) == narrow &&
+             (uintptr_t)tensors[k].data == (uintptr_t)start + sum);
+    *ret_rank = (uint8_t)(sum && sum % WR_ST_DATA_ALIGN == 0 ? 0 : 1 + narrow);
+    return k;
+}
+
 size_t *wr_st_order(const weir_tensor *tensors, size_t count)
 {
     size_t *order = malloc((count + 1) * sizeof(*order));
-    size_t first[65 + 1] = {0};
+    uint8_t *ranks = malloc(count + 1);
+    size_t first[RANKS + 1] = {0};
 
-    if (!order)
-        return NULL;
-    for (size_t k = 0; k < count; k++)
-        first[narrowness(tensors[k].dtype) + 1]++;
-    for (size_t k = 1; k < WR_ARRAY_LEN(first); k++)
+    for (size_t k = 0, end; order && ranks && k < count; k = end) {
+        end = group_end(tensors, count, k, &ranks[k]);
+        memset(ranks + k, ranks[k], end - k);
+        first[ranks[k] + 1] += end - k;
+    }
+    for (size_t k = 1; k < RANKS; k++)
         first[k] += first[k - 1];
-    for (size_t k = 0; k < count; k++)
-        order[first[narrowness(tensors[k].dtype)]++] = k;
+    for (size_t k = 0; order && ranks && k < count; k++)
+        order[first[ranks[k]]++] = k;
+    if (!ranks) {
+        free(order);
+        order = NULL;
+    }
+    free(ranks);
     return order;
 }
 

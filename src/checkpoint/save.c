@@ -450,6 +450,7 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
                    weir_err *err)
 {
     uint64_t seq = j->seq;
+    bool lent;
 
     if (level == WEIR_LEVEL_SNAPSHOT) {
         wr_image_fill(j->image, st->tensors, /* eager= */ false);
@@ -457,9 +458,11 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
         enqueue(s->c, j, /* waited= */ false);
         return 0;
     }
+    lent = wr_image_lend(j->image, st->tensors);
     enqueue(s->c, j, /* waited= */ true);
     wr_image_fill(j->image, st->tensors, /* eager= */ true);
-    wr_ckpt_reached(s->c, seq, WEIR_LEVEL_SNAPSHOT);
+    if (!lent) /* else with the next level: the tensors must not change yet */
+        wr_ckpt_reached(s->c, seq, WEIR_LEVEL_SNAPSHOT);
     return wait_level(s->c, seq, level, err);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "checkpoint/extent.h"
 #include "checkpoint/image.h"
 #include "checkpoint/manifest.h"
 #include "storage/storage.h"
@@ -36,17 +37,12 @@ struct wr_place {
 int wr_shard_write(const struct wr_place *to, struct wr_image *img,
                    struct wr_shard *ret, uint64_t *ret_retried, weir_err *err);
 
-/* A range of the data and the memory that it belongs to. */
-struct wr_want {
-    uint64_t begin, end; /* in the data */
-    void *to;
-};
-
-/* Reads what is wanted (ranges rising, not overlapping; count 0: all of it,
- * into nowhere) and checks every chunk that it touches, and the head.
- * WEIR_EDAMAGED: a checksum. */
+/* Reads what is wanted (rising, not overlapping; count 0: all of it, into
+ * nowhere) and checks every chunk that it touches, and the head. Whole pages go
+ * straight to where they are wanted. WEIR_EDAMAGED: a checksum; the memory may
+ * hold anything then. */
 int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
-                  uint32_t chunk, const struct wr_want *wants, size_t count,
+                  uint32_t chunk, const struct wr_extent *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err);
 
 /* From where to where. */

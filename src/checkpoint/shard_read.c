@@ -4,8 +4,9 @@
  * The file is cut into runs: the head, and chunks that are wanted. A thread
  * takes the next run when it needs one, so the reads of all threads together
  * go through the file once, forwards; it reads the run in pieces, several in
- * flight, and handles them in order: checksum, then the copy out of the buffer
- * that is still in the cache. */
+ * flight, and handles them in order. A piece whose pages are pages of the memory
+ * that wants them is read there, and only its checksum is left to do; any other
+ * is read into a buffer, and copied while it is still in the cache. */
 #include "checkpoint/shard.h"
 
 #include <pthread.h>
@@ -27,6 +28,8 @@
 #define THREADS_MAX 2u
 /* From here on a second thread is worth its start. */
 #define SHARED_MIN ((uint64_t)32 << 20)
+/* For less than this a piece is not cut. */
+#define PLACED_MIN ((uint64_t)128 << 10)
 
 /* Bytes of the file that one thread reads from begin to end: the head, or whole
  * chunks. */
@@ -39,7 +42,7 @@ struct reader {
     const struct wr_shard *s;
     uint64_t chunk;
     struct wr_sum sum; /* each thread starts with a copy */
-    const struct wr_want *wants;
+    const struct wr_extent *wants;
     size_t want_count;
     struct wr_object *object; /* owned */
     const struct wr_meter *meter;
@@ -59,6 +62,7 @@ struct piece {
     struct wr_io io;
     uint8_t *buf;        /* borrowed from the lane */
     uint64_t begin, end; /* in the file */
+    bool placed;         /* read to where it is wanted, not into `buf` */
     bool arrived;
 };
 
@@ -74,6 +78,7 @@ struct lane {
     struct run run; /* what is left of the one that is being read */
     struct wr_sum sum;
     size_t want;   /* hint: where the last copy ended */
+    size_t ahead;  /* the first want that ends behind what was submitted */
     uint64_t told; /* bytes that the meter knows of */
     pthread_t thread;
 };
@@ -150,21 +155,58 @@ static bool take_run(struct reader *rd, struct run *ret)
 
 /* --- one thread --- */
 
+/* Wants rise, and so does what a thread reads: the search goes on. */
+static size_t want_behind(const struct reader *rd, size_t from, uint64_t at)
+{
+    while (from < rd->want_count && rd->wants[from].end <= at)
+        from++;
+    return from;
+}
+
+/* How many bytes at run.begin the next piece has. *ret_place is where they are
+ * wanted when they can be read right there, else NULL. */
+static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
+{
+    const struct reader *rd = l->rd;
+    uint64_t len = WR_MIN(PIECE, l->run.end - l->run.begin);
+    uint64_t base = rd->s->data_offset, at = l->run.begin - base;
+
+    *ret_place = NULL;
+    if (l->run.begin < base || base % WR_DIRECT_ALIGN || at % WR_DIRECT_ALIGN)
+        return len;
+    l->ahead = want_behind(rd, l->ahead, at);
+    for (size_t i = l->ahead;
+         i < rd->want_count && rd->wants[i].begin < at + len; i++) {
+        struct wr_extent x = wr_extent_pages(&rd->wants[i]);
+        uint64_t whole = (at + len) & ~(uint64_t)(WR_DIRECT_ALIGN - 1);
+
+        if (x.begin > at && x.end - x.begin >= PLACED_MIN)
+            return WR_MIN(len, x.begin - at); /* up to there by the buffer */
+        if (x.begin <= at && at < WR_MIN(x.end, whole)) {
+            *ret_place = (uint8_t *)x.at + (at - x.begin);
+            return WR_MIN(x.end, whole) - at;
+        }
+    }
+    return len;
+}
+
 static int submit_piece(struct lane *l, weir_err *err)
 {
     struct piece *p = &l->pieces[(l->head + l->in_flight) % DEPTH];
     struct wr_io *io = &p->io;
-    uint64_t n = WR_MIN(PIECE, l->run.end - l->run.begin);
+    uint8_t *place;
+    uint64_t n = plan_piece(l, &place);
 
     p->begin = l->run.begin;
     p->end = p->begin + n;
+    p->placed = place != NULL;
     p->arrived = false;
     *io = (struct wr_io){.op = WR_IO_READ,
                          .object = l->rd->object,
                          .offset = p->begin,
                          .len = (size_t)n,
-                         .buf = p->buf,
-                         .cap = l->buf_len};
+                         .buf = place ? place : p->buf,
+                         .cap = place ? (size_t)n : l->buf_len};
     if (l->queue->ops->submit(l->queue, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no read",
                        l->rd->from->path);
@@ -186,7 +228,6 @@ static int submit_all(struct lane *l, weir_err *err)
     return r;
 }
 
-/* Wants rise, and so does what a thread reads: the search goes on. */
 static void copy_out(struct lane *l, uint64_t offset, const uint8_t *bytes,
                      size_t len)
 {
@@ -197,16 +238,15 @@ static void copy_out(struct lane *l, uint64_t offset, const uint8_t *bytes,
         return;
     begin = offset - base;
     end = begin + len;
-    while (l->want < rd->want_count && rd->wants[l->want].end <= begin)
-        l->want++;
+    l->want = want_behind(rd, l->want, begin);
     for (size_t i = l->want; i < rd->want_count; i++) {
-        const struct wr_want *w = &rd->wants[i];
+        const struct wr_extent *w = &rd->wants[i];
         uint64_t a = WR_MAX(w->begin, begin), b = WR_MIN(w->end, end);
 
         if (w->begin >= end)
             break;
         if (a < b)
-            wr_copy_past((uint8_t *)w->to + (a - w->begin), bytes + (a - begin),
+            wr_copy_past((uint8_t *)w->at + (a - w->begin), bytes + (a - begin),
                          (size_t)(b - a));
     }
 }
@@ -220,7 +260,7 @@ static int use_piece(struct lane *l, const struct piece *p, weir_err *err)
     for (size_t at = 0, n; r == 0 && at < len; at += n) {
         n = WR_MIN(len - at, BLOCK);
         r = wr_sum_add(&l->sum, p->begin + at, p->io.data + at, n, err);
-        if (r == 0)
+        if (r == 0 && !p->placed)
             copy_out(l, p->begin + at, p->io.data + at, n);
     }
     return r;
@@ -354,7 +394,7 @@ static int read_all(struct reader *rd, weir_err *err)
 }
 
 int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
-                  uint32_t chunk, const struct wr_want *wants, size_t count,
+                  uint32_t chunk, const struct wr_extent *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err)
 {
     struct reader rd = {

@@ -50,7 +50,8 @@ static int reap(struct writer *w, bool wait, bool all, weir_err *err)
     return r;
 }
 
-static int put(struct writer *w, uint64_t offset, uint64_t len, weir_err *err)
+static int put(struct writer *w, uint64_t offset, const uint8_t *bytes,
+               uint64_t len, weir_err *err)
 {
     struct wr_queue *q = w->target.queue;
     struct wr_io *io;
@@ -65,7 +66,7 @@ static int put(struct writer *w, uint64_t offset, uint64_t len, weir_err *err)
                          .object = w->target.object,
                          .offset = offset,
                          .len = (size_t)len,
-                         .buf = wr_image_bytes(w->img) + offset,
+                         .buf = (void *)(uintptr_t)bytes, /* only read */
                          .cap = (size_t)len};
     if (q->ops->submit(q, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no write",
@@ -73,35 +74,50 @@ static int put(struct writer *w, uint64_t offset, uint64_t len, weir_err *err)
     return 0;
 }
 
-/* A part of the file; the end that fills no block goes by itself. */
-static int put_range(struct writer *w, uint64_t begin, uint64_t end,
-                     weir_err *err)
+/* What lies in one in memory; the end that fills no block goes by itself. */
+static int put_part(struct writer *w, uint64_t offset, const uint8_t *bytes,
+                    uint64_t len, weir_err *err)
 {
-    uint64_t whole = begin + ((end - begin) & ~(uint64_t)(WR_DIRECT_ALIGN - 1));
+    uint64_t whole = len & ~(uint64_t)(WR_DIRECT_ALIGN - 1);
     int r = 0;
 
-    if (whole > begin)
-        r = put(w, begin, whole - begin, err);
-    if (r == 0 && end > whole)
-        r = put(w, whole, end - whole, err);
+    if (whole)
+        r = put(w, offset, bytes, whole, err);
+    if (r == 0 && len > whole)
+        r = put(w, offset + whole, bytes + whole, len - whole, err);
+    return r;
+}
+
+/* A range of the file; *crc, if any, is continued over it while it is under
+ * way. */
+static int put_range(struct writer *w, uint64_t begin, uint64_t end,
+                     uint32_t *crc, weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t at = begin, n; r == 0 && at < end; at += n) {
+        const uint8_t *bytes;
+
+        n = end - at;
+        bytes = wr_image_part(w->img, at, &n);
+        r = put_part(w, at, bytes, n, err);
+        if (r == 0 && crc)
+            *crc = wr_crc32c(*crc, bytes, (size_t)n);
+    }
     return r;
 }
 
 static int write_data(struct writer *w, weir_err *err)
 {
-    const uint8_t *bytes = wr_image_bytes(w->img);
-
     for (size_t k = 0; k < w->chunks; k++) {
         uint64_t begin = w->data_offset + (uint64_t)k * WR_CHUNK;
         uint64_t end = WR_MIN(begin + WR_CHUNK, w->size);
         int r;
 
         wr_image_wait(w->img, end - w->data_offset);
-        r = put_range(w, begin, end, err);
+        r = put_range(w, begin, end, w->summed ? NULL : &w->crcs[k], err);
         if (r < 0)
             return r;
-        if (!w->summed)
-            w->crcs[k] = wr_crc32c(0, bytes + begin, (size_t)(end - begin));
         r = reap(w, /* wait= */ false, /* all= */ false, err);
         if (r < 0)
             return r;
@@ -121,7 +137,7 @@ static int write_all(struct writer *w, weir_err *err)
         return r;
     w->summed = true;
     for (; r == 0 && at < w->data_offset; at += WR_CHUNK)
-        r = put_range(w, at, WR_MIN(at + WR_CHUNK, w->data_offset), err);
+        r = put_range(w, at, WR_MIN(at + WR_CHUNK, w->data_offset), NULL, err);
     return r < 0 ? r : reap(w, /* wait= */ true, /* all= */ true, err);
 }
 

@@ -407,6 +407,7 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
             wr_saver_want_verified(s, j->step);
     }
     if (r == 0 && t) {
+        wr_ckpt_time_note(t, WEIR_LEVEL_SNAPSHOT);
         wr_ckpt_time_note(t, WEIR_LEVEL_FAST);
         if (!c->far)
             wr_ckpt_time_note(t, WEIR_LEVEL_SLOW);

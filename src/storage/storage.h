@@ -61,8 +61,9 @@ struct wr_io {
     uint64_t offset;
     size_t len;   /* bytes wanted, > 0 */
     void *buf;    /* borrowed; aligned to WR_DIRECT_ALIGN for direct reads */
-    size_t cap;   /* >= wr_read_cap(len, direct); len is enough for a buffered
-                   read that is not `whole` */
+    size_t cap;   /* >= wr_read_cap(len, direct); len is enough for a read
+                   that is not `whole` and, when direct, has an offset and a
+                   length that are multiples of WR_DIRECT_ALIGN */
     unsigned tag; /* the caller's own; not touched */
     bool whole;   /* [offset, offset+len) reaches the object's end: bytes
                     behind it mean that it changed */

@@ -16,6 +16,17 @@
 #include "checkpoint/shard.h"
 #include "checkpoint/tier.h"
 
+/* At a page, so that saves that wait, and reads, need no copy. */
+static uint32_t *new_numbers(void)
+{
+    size_t bytes = WR_ALIGN_UP(SAVES_COUNT * sizeof(uint32_t), (size_t)4096);
+    uint32_t *w = aligned_alloc(4096, bytes);
+
+    if (w)
+        memset(w, 0, bytes);
+    return w;
+}
+
 int saves_setup(void **state)
 {
     const char *base = getenv("TMPDIR");
@@ -25,7 +36,7 @@ int saves_setup(void **state)
         return -1;
     snprintf(s->root, sizeof(s->root), "%s/weir-test-XXXXXX",
              base ? base : "/tmp");
-    s->w = calloc(SAVES_COUNT, sizeof(*s->w));
+    s->w = new_numbers();
     if (!s->w || !mkdtemp(s->root))
         return -1;
     snprintf(s->fast, sizeof(s->fast), "%s/fast", s->root);
@@ -118,8 +129,8 @@ void saves_must(struct saves *s, weir_ckpt *c, uint64_t step,
 
 static int64_t number_of(struct wr_tier *t, const struct wr_manifest *m)
 {
-    uint32_t *w = calloc(SAVES_COUNT, sizeof(*w));
-    struct wr_want want = {0, SAVES_COUNT * sizeof(*w), w};
+    uint32_t *w = new_numbers();
+    struct wr_extent want = {0, SAVES_COUNT * sizeof(*w), w};
     char path[WR_TIER_PATH];
     struct wr_place place = {t->store, path};
     int64_t number;

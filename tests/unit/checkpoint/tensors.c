@@ -23,11 +23,14 @@ void tensors_add(struct tensors *ts, enum weir_dtype type, unsigned width,
     weir_tensor *t = &ts->t[ts->count];
 
     snprintf(ts->names[ts->count], sizeof(ts->names[0]), "t%zu", ts->count);
-    *t = (weir_tensor){.name = ts->names[ts->count],
-                       .dtype = type,
-                       .ndim = 1,
-                       .shape = {bytes / width},
-                       .data = malloc((size_t)bytes + 1)};
+    *t = (weir_tensor){
+        .name = ts->names[ts->count],
+        .dtype = type,
+        .ndim = 1,
+        .shape = {bytes / width},
+        .data = ts->in_pages
+                    ? aligned_alloc(4096, (size_t)bytes / 4096 * 4096 + 4096)
+                    : malloc((size_t)bytes + 1)};
     if (!t->data)
         abort();
     fill_random(t->data, (size_t)bytes, bytes + 77 * ts->count);

@@ -3,6 +3,7 @@
 #ifndef TEST_CHECKPOINT_TENSORS_H
 #define TEST_CHECKPOINT_TENSORS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "weir/ckpt_manage.h"
@@ -13,6 +14,7 @@ struct tensors {
     weir_tensor t[TENSORS_MAX];
     char names[TENSORS_MAX][16];
     size_t count;
+    bool in_pages; /* each starts at a page */
 };
 
 /* Random bytes, the same for a seed. */

@@ -99,6 +99,93 @@ static void tensors_are_where_the_head_says(void **state)
     }
 }
 
+/* The file, put together from its parts; *ret_lent is how many of the bytes are
+ * the tensors' own. */
+static uint8_t *put_together(struct wr_image *img, uint64_t *ret_lent)
+{
+    uint64_t size = wr_image_size(img), n;
+    uint8_t *file = malloc((size_t)size);
+
+    assert_non_null(file);
+    *ret_lent = 0;
+    for (uint64_t at = 0; at < size; at += n) {
+        const uint8_t *part;
+
+        n = size - at < 5 * MIB + 4096 ? size - at : 5 * MIB + 4096;
+        part = wr_image_part(img, at, &n);
+        assert_int_not_equal(n, 0);
+        memcpy(file + at, part, (size_t)n);
+        if (part != wr_image_bytes(img) + at) {
+            assert_int_equal((uintptr_t)part % 4096, 0);
+            assert_int_equal((at | n) % 4096, 0);
+            *ret_lent += n;
+        }
+    }
+    return file;
+}
+
+static void check_lent(struct tensors *ts, uint64_t expected)
+{
+    weir_err err = {0};
+    struct wr_image *img;
+    uint64_t lent[2];
+    uint8_t *file[2];
+
+    assert_int_equal(wr_image_new(2, &img, &err), 0);
+    for (unsigned k = 0; k < 2; k++) {
+        assert_int_equal(wr_image_plan(img, ts->t, ts->count, pairs, 2, &err),
+                         0);
+        memset(wr_image_bytes(img), 0, (size_t)wr_image_size(img));
+        if (k)
+            assert_int_equal(wr_image_lend(img, ts->t), expected > 0);
+        wr_image_fill(img, ts->t, /* eager= */ k);
+        wr_image_wait(img, wr_image_size(img) - wr_image_data_offset(img));
+        finish(img);
+        file[k] = put_together(img, &lent[k]);
+    }
+    assert_memory_equal(file[0], file[1], (size_t)wr_image_size(img));
+    assert_int_equal(lent[0], 0);
+    assert_int_equal(lent[1], expected);
+    free(file[0]);
+    free(file[1]);
+    wr_image_free(img);
+}
+
+/* Whole pages are the tensors' own, and the file is the same. */
+static void pages_are_lent(void **state)
+{
+    struct tensors ts = {.in_pages = true};
+    weir_tensor *t = ts.t;
+    uint8_t *arena;
+
+    (void)state;
+    tensors_add(&ts, WEIR_U8, 1, 3 * MIB + 5); /* behind, in part pages */
+    tensors_add(&ts, WEIR_F32, 4, 9 * MIB);
+    tensors_add(&ts, WEIR_F16, 2, 8192); /* too little */
+    tensors_add(&ts, WEIR_F64, 8, 2 * MIB);
+    tensors_add(&ts, WEIR_F64, 8, 808);
+    check_lent(&ts, 11 * MIB);
+    tensors_done(&ts);
+
+    /* One memory for all: its pages are lent, whosever they are. */
+    arena = aligned_alloc(4096, 6 * MIB);
+    assert_non_null(arena);
+    fill_random(arena, 6 * MIB, 3);
+    tensors_add(&ts, WEIR_F32, 4, 2 * MIB + 4);
+    tensors_add(&ts, WEIR_F32, 4, 12);
+    tensors_add(&ts, WEIR_F32, 4, 3 * MIB + 400);
+    for (size_t i = 0, at = 0; i < 3; i++) {
+        free(t[i].data);
+        t[i].data = arena + at;
+        at += 4 * (size_t)t[i].shape[0];
+    }
+    check_lent(&ts, 5 * MIB);
+    for (size_t i = 0; i < 3; i++)
+        t[i].data = (uint8_t *)t[i].data + 16; /* in the middle of pages */
+    check_lent(&ts, 0);
+    free(arena);
+}
+
 static void checksums_are_in_the_metadata(void **state)
 {
     struct tensors ts = {0};
@@ -271,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_where_the_head_says),
+        cmocka_unit_test(pages_are_lent),
         cmocka_unit_test(checksums_are_in_the_metadata),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(a_bad_plan_fails_and_the_next_works),

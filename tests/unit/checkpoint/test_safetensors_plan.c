@@ -63,6 +63,44 @@ static void test_plan(void **state)
     wr_st_done(&h);
 }
 
+/* Whole pages come first, and what adjoins in memory stays together. */
+static void test_plan_pages(void **state)
+{
+    static uint8_t m[65536];
+    weir_tensor tensors[] = {
+        {.name = "u8", .dtype = WEIR_U8, .ndim = 1, .shape = {10}, .data = m},
+        {.name = "page", .dtype = WEIR_U8, .ndim = 1, .shape = {8192}},
+        /* one behind the other: a page together */
+        {.name = "a", .dtype = WEIR_F32, .ndim = 1, .shape = {1000}},
+        {.name = "b", .dtype = WEIR_I32, .ndim = 1, .shape = {24}},
+        /* adjoins too, but has another width */
+        {.name = "c", .dtype = WEIR_F16, .ndim = 1, .shape = {3}},
+        {.name = "f64", .dtype = WEIR_F64, .ndim = 1, .shape = {1}},
+        {.name = "none", .dtype = WEIR_U8, .ndim = 1, .shape = {0}},
+        /* a page each, and not one behind the other */
+        {.name = "d", .dtype = WEIR_F32, .ndim = 1, .shape = {1024}},
+        {.name = "e", .dtype = WEIR_F32, .ndim = 1, .shape = {1024}},
+        {.name = "half", .dtype = WEIR_F32, .ndim = 1, .shape = {512}},
+    };
+    static const size_t expected[] = {1, 2, 3, 7, 8, 5, 9, 4, 0, 6};
+    static const size_t at[] = {0,     100,   10000, 14000, 14096,
+                                20000, 30000, 40000, 50000, 60000};
+    struct wr_st_head h;
+    size_t *order;
+
+    (void)state;
+    for (size_t k = 0; k < 10; k++)
+        tensors[k].data = m + at[k];
+    order = wr_st_order(tensors, 10);
+    assert_non_null(order);
+    assert_memory_equal(order, expected, sizeof(expected));
+    free(order);
+    assert_int_equal(wr_st_plan(tensors, 10, NULL, 0, &h, NULL), 0);
+    assert_int_equal(wr_st_find(&h, "d")->begin, 8192 + 4096);
+    assert_int_equal(wr_st_find(&h, "f64")->begin, 8192 + 3 * 4096);
+    wr_st_done(&h);
+}
+
 static void test_plan_empty(void **state)
 {
     struct wr_st_head h, got;
@@ -323,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_plan_pages),
         cmocka_unit_test(test_plan_empty),
         cmocka_unit_test(test_overwrite),
         cmocka_unit_test(test_plan_refused),
