@@ -60,7 +60,7 @@ def loop_device(path):
     try:
         yield dev
     finally:
-        for _ in range(50):  # the kernel may still be closing it
+        for _ in range(200):  # the kernel may still be closing it
             if run('losetup', '--detach', dev, check=False).returncode == 0:
                 break
             time.sleep(0.05)
@@ -72,7 +72,7 @@ def mounted(dev, where):
     try:
         yield
     finally:
-        for _ in range(50):
+        for _ in range(200):
             if run('umount', where, check=False).returncode == 0:
                 break
             time.sleep(0.05)
@@ -82,9 +82,7 @@ def mounted(dev, where):
 def logfs(program, image, log, where):
     p = subprocess.Popen([program, image, log, where])
     try:
-        for _ in range(200):
-            if os.path.exists(where + '/disk'):
-                break
+        while not os.path.exists(where + '/disk'):
             if p.poll() is not None:
                 skip('a FUSE file system cannot be mounted here')
             time.sleep(0.02)
@@ -182,7 +180,7 @@ def check_state(args, tmp, image, said, part):
                                stderr=subprocess.STDOUT, text=True)
             return None if p.returncode == 0 else p.stdout.strip()
         finally:
-            for _ in range(50):
+            for _ in range(200):
                 if run('umount', fs, check=False).returncode == 0:
                     break
                 time.sleep(0.05)

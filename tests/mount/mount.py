@@ -35,7 +35,8 @@ write_bandwidth = 400 MB/s
 channels = 4
 write_cache = 4 MiB
 """
-PATIENCE = 60 # seconds, for a machine under load
+GRACE = 3 # seconds, for the users of a mount that is in use
+PATIENCE = 300 # seconds, for a machine under load
 
 
 def can_mount():
@@ -482,9 +483,15 @@ class Ends(Mounted):
             self.assertEqual(done.returncode, 1)
             self.assertIn('is in use', done.stderr)
             self.assertTrue(self.is_mounted())
+            began = time.monotonic()
             self.server.send_signal(signal.SIGTERM)
             wait_for('the unmount', lambda: not self.is_mounted())
-            os.write(f.fileno(), b'y') # the grace
+            try:
+                os.write(f.fileno(), b'y')
+            except OSError:
+                if time.monotonic() - began < GRACE:
+                    raise
+                self.skipTest('the machine was too slow for the grace')
         self.assertEqual(self.server.wait(PATIENCE), 0)
         self.assertEqual(self.read(self.source('a')), b'xy')
         self.assertIn('in use', self.log())

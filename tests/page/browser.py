@@ -13,7 +13,7 @@ import tempfile
 import time
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome')
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 OPTIONS = (
     '--headless=new', '--no-sandbox', '--remote-debugging-pipe',
     '--no-first-run', '--no-default-browser-check', '--disable-gpu',

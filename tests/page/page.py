@@ -36,7 +36,7 @@ DRAWN = f'''(async () => {{
   const result = [];
   for (const f of document.querySelectorAll("figure:has(canvas)")) {{
     f.scrollIntoView();
-    for (let i = 0; i < 500 && !("drawn" in f.dataset); i++)
+    for (let i = 0; i < 20000 && !("drawn" in f.dataset); i++)
       await new Promise((r) => setTimeout(r, 10));
     const c = f.querySelector("canvas");
     result.push({{ title: f.querySelector("h3").textContent,
