@@ -163,7 +163,12 @@ typedef struct weir_pipeline_config {
     const size_t *resume_len;
     size_t resume_count;
 
-    uint64_t reserved[8]; /* 0 */
+    /* Called about ten times a second while weir_pipeline_next waits, by its
+     * thread; a return other than 0 ends it with WEIR_ECANCELED. [NULL] */
+    int (*stopped)(void *arg);
+    void *stopped_arg;
+
+    uint64_t reserved[6]; /* 0 */
 } weir_pipeline_config;
 
 /* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of

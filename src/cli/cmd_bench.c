@@ -145,6 +145,8 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     plan->progress_arg = &progress;
     plan->stopped = wr_interrupted;
     r = wr_bench(plan, &results, &err);
+    if (r == WEIR_ECANCELED)
+        wr_fail(&err, r, "interrupted: there is no result");
     wr_monitor_stop(&monitor);
     wr_progress_end(&progress);
     if (r == 0 && !a->json)

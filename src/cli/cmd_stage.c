@@ -182,6 +182,12 @@ static bool is_full(struct stage *s, uint64_t *bytes, uint64_t *since)
     return read > *since + FULL_AFTER;
 }
 
+static int is_stopped(void *unused)
+{
+    (void)unused;
+    return wr_interrupted();
+}
+
 /* One epoch, whose batches nobody wants. */
 static int run_epoch(struct stage *s, weir_err *err)
 {
@@ -202,7 +208,7 @@ static int run_epoch(struct stage *s, weir_err *err)
         weir_batch_release(b);
     } while (!wr_interrupted() && !is_full(s, &bytes, &since));
     wr_progress_end(&progress);
-    return r < 0 ? r : 0;
+    return r < 0 && !wr_interrupted() ? r : 0; /* what is there counts */
 }
 
 static void count_once(struct stage *s)
@@ -270,13 +276,14 @@ static int report(struct stage *s, json_t *bad)
     return r ? r : verdict;
 }
 
-static int stage_all(struct stage *s, const weir_pipeline_config *cfg)
+static int stage_all(struct stage *s, weir_pipeline_config *cfg)
 {
     uint64_t start = wr_clock_ns();
     json_t *bad = NULL;
     weir_err err;
     int r = count_before(s, *cfg, &err);
 
+    cfg->stopped = is_stopped;
     if (r == 0)
         r = weir_pipeline_open(&s->p, s->ds, cfg, &err);
     if (r == 0)

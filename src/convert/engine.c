@@ -24,9 +24,32 @@ void wr_engine_fail(struct wr_engine *e, const weir_err *err)
         e->err = *err;
     }
     e->stop = true;
+    for (struct wr_engine_reader *r = e->readers; r; r = r->next)
+        wr_reader_hurry(r->reader);
     pthread_cond_broadcast(&e->work);
     pthread_cond_broadcast(&e->ready);
     pthread_cond_broadcast(&e->over);
+    pthread_mutex_unlock(&e->lock);
+}
+
+void wr_engine_add_reader(struct wr_engine *e, struct wr_engine_reader *r)
+{
+    pthread_mutex_lock(&e->lock);
+    r->next = e->readers;
+    e->readers = r;
+    pthread_mutex_unlock(&e->lock);
+}
+
+void wr_engine_remove_reader(struct wr_engine *e, struct wr_engine_reader *r)
+{
+    struct wr_engine_reader **at;
+
+    pthread_mutex_lock(&e->lock);
+    for (at = &e->readers; *at; at = &(*at)->next)
+        if (*at == r) {
+            *at = r->next;
+            break;
+        }
     pthread_mutex_unlock(&e->lock);
 }
 

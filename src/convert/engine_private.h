@@ -34,6 +34,12 @@ struct wr_engine_shard {
     struct wr_convert_shard out;
 };
 
+/* A reader of the engine's, to be told of the end. */
+struct wr_engine_reader {
+    struct wr_engine_reader *next;
+    struct wr_reader *reader; /* owned by its thread */
+};
+
 struct wr_engine {
     struct wr_engine_config cfg;
     pthread_mutex_t lock;          /* guards all below but the atomics */
@@ -44,9 +50,10 @@ struct wr_engine {
     struct wr_engine_shard *open;  /* borrowed: being dealt */
     struct wr_engine_shard *alive; /* owned: by `older` */
     struct wr_engine_shard *finish, **finish_end;
-    struct wr_engine_chunk *spare; /* owned */
-    unsigned outstanding, window;  /* chunks dealt and not appended */
-    uint64_t left;                 /* shards to be finished */
+    struct wr_engine_chunk *spare;    /* owned */
+    struct wr_engine_reader *readers; /* borrowed: those that are open */
+    unsigned outstanding, window;     /* chunks dealt and not appended */
+    uint64_t left;                    /* shards to be finished */
     struct wr_convert_saving saving;
     int code; /* of the first failure */
     weir_err err;
@@ -64,6 +71,10 @@ void wr_engine_append(struct wr_engine *e, struct wr_engine_chunk *c);
 
 /* The first failure ends the run. */
 void wr_engine_fail(struct wr_engine *e, const weir_err *err);
+
+/* A thread's reader, after it was opened and before it is closed. */
+void wr_engine_add_reader(struct wr_engine *e, struct wr_engine_reader *r);
+void wr_engine_remove_reader(struct wr_engine *e, struct wr_engine_reader *r);
 
 /* Threads: one of the workers, and the one that finishes shards. */
 void *wr_engine_work(void *engine);

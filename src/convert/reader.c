@@ -79,6 +79,11 @@ static void load_free(struct wr_load *l)
     free(l->single);
 }
 
+void wr_reader_hurry(struct wr_reader *rd)
+{
+    wr_queue_hurry(rd->queue);
+}
+
 void wr_reader_close(struct wr_reader *rd)
 {
     if (!rd)

@@ -32,6 +32,8 @@ struct wr_reader_config {
 
 int wr_reader_open(struct wr_reader **ret, const struct wr_reader_config *cfg,
                    weir_err *err);
+/* What is in flight comes as soon as it can; any thread. */
+void wr_reader_hurry(struct wr_reader *rd);
 /* Waits for what is in flight. Takes NULL. */
 void wr_reader_close(struct wr_reader *rd);
 

@@ -15,10 +15,10 @@ struct job {
 };
 
 struct worker {
-    struct wr_engine *e;      /* borrowed */
-    struct wr_reader *reader; /* owned */
-    void *state;              /* owned by the kind */
-    uint64_t stride;          /* every so manieth sample is timed; 0: none */
+    struct wr_engine *e;            /* borrowed */
+    struct wr_engine_reader reader; /* owned */
+    void *state;                    /* owned by the kind */
+    uint64_t stride; /* every so manieth sample is timed; 0: none */
     struct wr_convert_saving saving;
 };
 
@@ -31,7 +31,8 @@ static bool begin_job(struct worker *w, bool wait, struct job *ret)
     *ret = (struct job){.chunk = c};
     if (!c)
         return false;
-    if (wr_load_begin(w->reader, c->first, c->count, &ret->load, &err) == 0)
+    if (wr_load_begin(w->reader.reader, c->first, c->count, &ret->load, &err) ==
+        0)
         return true;
     wr_engine_fail(w->e, &err);
     ret->chunk = NULL;
@@ -128,8 +129,10 @@ void *wr_engine_work(void *engine)
     const struct wr_convert_kind *kind = e->cfg.plan->kind;
     struct worker w = {.e = e, .stride = stride_of(e->cfg.plan)};
     weir_err err;
-    int r = wr_reader_open(&w.reader, &e->cfg.reader, &err);
+    int r = wr_reader_open(&w.reader.reader, &e->cfg.reader, &err);
 
+    if (r == 0)
+        wr_engine_add_reader(e, &w.reader);
     if (r == 0)
         r = kind->state_new(e->cfg.plan, e->cfg.stage, &w.state, &err);
     if (r < 0)
@@ -137,7 +140,8 @@ void *wr_engine_work(void *engine)
     else
         work(&w);
     kind->state_free(w.state);
-    wr_reader_close(w.reader);
+    wr_engine_remove_reader(e, &w.reader);
+    wr_reader_close(w.reader.reader);
     pthread_mutex_lock(&e->lock);
     e->saving.samples += w.saving.samples;
     e->saving.before_ns += w.saving.before_ns;

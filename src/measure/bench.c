@@ -163,7 +163,8 @@ static int run_limits(struct bench *b, const struct wr_bench_case *c,
         r = read_limit(b, c, run, err);
     if (r == 0)
         r = slot_limit(b, c, run, err);
-    step(b, c);
+    if (r == 0)
+        step(b, c);
     return r;
 }
 
@@ -183,7 +184,8 @@ static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
                              err);
     if (r == 0)
         r = wr_bench_once(b->plan, c, run, &b->results[k], err);
-    step(b, c);
+    if (r == 0)
+        step(b, c);
     run->resident = resident;
     /* The limits read the files: a cache that is left alone comes first. */
     if (r == 0 && c->cache == WR_CACHE_ASIS)

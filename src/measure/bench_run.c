@@ -16,7 +16,8 @@
 
 /* The consumer's notes. */
 struct tally {
-    struct wr_hist *gaps; /* owned: nanoseconds between batches */
+    const struct wr_bench_plan *plan; /* borrowed */
+    struct wr_hist *gaps;             /* owned: nanoseconds between batches */
     uint64_t last_ns;
     uint64_t epoch, epoch_ns, epoch_samples; /* the one that is running */
     XXH3_state_t *hash;                      /* owned; NULL: no digest */
@@ -72,7 +73,7 @@ static int note_batch(struct tally *t, const weir_batch *b,
 static int init_tally(struct tally *t, const struct wr_bench_plan *plan,
                       weir_err *err)
 {
-    *t = (struct tally){.gaps = calloc(1, sizeof(*t->gaps))};
+    *t = (struct tally){.plan = plan, .gaps = calloc(1, sizeof(*t->gaps))};
     if (plan->digest) {
         t->hash = XXH3_createState();
         if (t->hash)
@@ -94,13 +95,19 @@ static void done_tally(struct tally *t)
         XXH3_freeState(t->hash);
 }
 
+static int is_stopped(void *arg)
+{
+    const struct tally *t = arg;
+
+    return t->plan->stopped && t->plan->stopped();
+}
+
 /* A consumer that works sleeps instead, with an ear for Ctrl-C. */
-static void work_until(const struct wr_bench_plan *plan, uint64_t deadline_ns)
+static void work_until(struct tally *t, uint64_t deadline_ns)
 {
     uint64_t now;
 
-    while ((now = wr_clock_ns()) < deadline_ns &&
-           !(plan->stopped && plan->stopped()))
+    while ((now = wr_clock_ns()) < deadline_ns && !is_stopped(t))
         wr_clock_sleep_until(WR_MIN(deadline_ns, now + 200 * WR_NS_PER_MS));
 }
 
@@ -129,11 +136,11 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
         if (plan->progress)
             plan->progress(plan->progress_arg, plan->done + batches,
                            plan->total);
-        work_until(plan, now + work_ns);
+        work_until(t, now + work_ns);
         weir_batch_release(b);
         if (r < 0)
             return r;
-        if (plan->stopped && plan->stopped())
+        if (is_stopped(t))
             return wr_fail(err, WEIR_ECANCELED, "stopped");
     }
 }
@@ -193,6 +200,7 @@ int wr_bench_once(const struct wr_bench_plan *plan,
                   struct wr_bench_result *bad, weir_err *err)
 {
     struct wr_usage before = {0}, after = {0}, used;
+    weir_pipeline_config cfg = c->cfg;
     weir_pipeline *p = NULL;
     struct tally t;
     int r = init_tally(&t, plan, err);
@@ -202,9 +210,11 @@ int wr_bench_once(const struct wr_bench_plan *plan,
         r = wr_usage_now(&before, err);
     if (ret->series.capacity)
         t.series = &ret->series;
+    cfg.stopped = is_stopped;
+    cfg.stopped_arg = &t;
     ret->start_ns = wr_clock_ns();
     if (r == 0)
-        r = weir_pipeline_open(&p, plan->ds, &c->cfg, err);
+        r = weir_pipeline_open(&p, plan->ds, &cfg, err);
     if (r == 0)
         r = consume(p, plan, ret->start_ns, &t, err);
     if (r == 0)

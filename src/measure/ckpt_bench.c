@@ -70,26 +70,36 @@ static double copy_once(const struct wr_ckpt_load *l, uint8_t *to)
 }
 
 /* One plain copy of the state into memory that was touched before. */
-static int measure_memcpy(const struct wr_ckpt_load *l, double *ret,
-                          weir_err *err)
+static int measure_memcpy(const struct bench *b, double *ret, weir_err *err)
 {
+    const struct wr_ckpt_load *l = b->plan->load;
     uint8_t *to = wr_big_alloc(l->bytes + 1);
     double took[COPIES];
 
     if (!to)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     copy_once(l, to);
-    for (unsigned i = 0; i < COPIES; i++)
+    for (unsigned i = 0; i < COPIES && !is_stopped(b); i++)
         took[i] = copy_once(l, to);
     wr_big_free(to, l->bytes + 1);
+    if (is_stopped(b))
+        return check_stopped(b, err);
     *ret = wr_stats_median(took, COPIES);
     return 0;
 }
 
 /* --- one way of saving --- */
 
-static int open_store(const struct bench *b, enum wr_ckpt_way way,
-                      weir_ckpt **ret, weir_err *err)
+/* For what the store does in this thread. */
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    return is_stopped(arg);
+}
+
+static int open_store(struct bench *b, enum wr_ckpt_way way, weir_ckpt **ret,
+                      weir_err *err)
 {
     weir_ckpt_config cfg;
 
@@ -99,6 +109,8 @@ static int open_store(const struct bench *b, enum wr_ckpt_way way,
     cfg.verify = b->plan->verify;
     cfg.keep_last = 1;
     cfg.reserve = b->plan->load->bytes;
+    cfg.progress = on_progress;
+    cfg.progress_arg = b;
     return weir_ckpt_open(ret, &cfg, err);
 }
 
@@ -208,6 +220,9 @@ static int run_saves(struct bench *b, weir_ckpt *c,
 
     for (unsigned i = 0; i < p->warmups + p->saves && r == 0; i++) {
         tell(b);
+        r = check_stopped(b, err); /* a save cannot be interrupted */
+        if (r < 0)
+            break;
         /* What is saved is all different from step to step. */
         wr_ckpt_load_step((struct wr_ckpt_load *)(uintptr_t)p->load, b->done);
         r = save_once(b, c, k->way,
@@ -282,7 +297,9 @@ static int run_way(struct bench *b, enum wr_ckpt_way way,
     k->saves = calloc(b->plan->saves, sizeof(*k->saves));
     if (!k->saves)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = clean(b, err);
+    r = check_stopped(b, err);
+    if (r == 0)
+        r = clean(b, err);
     if (r == 0)
         r = open_store(b, way, &c, err);
     if (r < 0)
@@ -309,7 +326,7 @@ static int run_ways(struct bench *b, struct wr_ckpt_bench_report *ret,
                     weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
-    int r = measure_memcpy(p->load, &ret->memcpy_s, err), q;
+    int r = measure_memcpy(b, &ret->memcpy_s, err), q;
 
     for (int w = 0; w < WR_CKPT_WAYS && r == 0; w++)
         if (p->ways[w])

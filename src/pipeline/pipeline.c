@@ -215,6 +215,8 @@ static void pipeline_free(weir_pipeline *p)
     wr_extents_stop(&p->extents);
     wr_sched_close(&p->sched);
     for (unsigned i = 0; i < p->running; i++)
+        wr_worker_hurry(&p->workers[i]);
+    for (unsigned i = 0; i < p->running; i++)
         wr_worker_stop(&p->workers[i]);
     for (unsigned i = 0; i < p->running; i++)
         wr_worker_done(&p->workers[i]);

@@ -12,6 +12,9 @@
 
 #define SMALL_TENSOR ((size_t)64 << 10)
 
+/* A consumer that waits asks its user so often whether to go on. */
+#define LOOK_NS (100 * WR_NS_PER_MS)
+
 void wr_sched_wake(struct wr_sched *s)
 {
     if (s->idle)
@@ -359,6 +362,27 @@ static bool is_over(const struct wr_sched *s)
                          s->planned - s->vanished >= s->cfg.max_batches);
 }
 
+/* With the lock held: waits for a batch, or for the user to give up. */
+static void wait_ready(struct wr_sched *s)
+{
+    uint64_t look = wr_clock_ns() + LOOK_NS;
+    struct timespec until = {.tv_sec = (time_t)(look / WR_NS_PER_SEC),
+                             .tv_nsec = (long)(look % WR_NS_PER_SEC)};
+    bool stopped;
+
+    s->starved = true;
+    if (!s->cfg.stopped) {
+        pthread_cond_wait(&s->ready, &s->lock);
+    } else if (pthread_cond_timedwait(&s->ready, &s->lock, &until)) {
+        pthread_mutex_unlock(&s->lock);
+        stopped = s->cfg.stopped(s->cfg.stopped_arg);
+        pthread_mutex_lock(&s->lock);
+        if (stopped && !s->failure.code)
+            wr_fail(&s->failure, WEIR_ECANCELED, "canceled");
+    }
+    s->starved = false;
+}
+
 /* With the lock held: 1 and a batch, 0 at the end, or an error. */
 static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
 {
@@ -373,9 +397,7 @@ static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
             }
             if (is_over(s))
                 return 0;
-            s->starved = true;
-            pthread_cond_wait(&s->ready, &s->lock);
-            s->starved = false;
+            wait_ready(s);
             continue;
         }
         b = s->by_seq[s->passed % s->batch_count];

@@ -73,6 +73,12 @@ int wr_worker_start(struct wr_worker *w, weir_err *err)
     return r;
 }
 
+void wr_worker_hurry(struct wr_worker *w)
+{
+    for (unsigned k = 0; k < WR_LANES; k++)
+        wr_queue_hurry(w->lanes[k].queue);
+}
+
 void wr_worker_stop(struct wr_worker *w)
 {
     if (w->started)

@@ -68,6 +68,8 @@ struct wr_worker {
 int wr_worker_init(struct wr_worker *w, struct wr_sched *s,
                    struct wr_objects *objects, weir_err *err);
 int wr_worker_start(struct wr_worker *w, weir_err *err);
+/* It waits for storage no longer than it has to: the pipeline closes. */
+void wr_worker_hurry(struct wr_worker *w);
 /* Waits for the thread to end, which wr_sched_close makes it do. */
 void wr_worker_stop(struct wr_worker *w);
 /* Only when all workers have stopped. */

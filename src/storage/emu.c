@@ -6,6 +6,7 @@
  * place inside has to be faster than the device that is played. */
 #include "storage/storage.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@
 #include "storage/device.h"
 
 #define BATCH 32u
+
+/* One who waits for long looks so often whether it is to hurry. */
+#define LOOK_NS (50 * WR_NS_PER_MS)
 
 struct emu_store {
     struct wr_store store;
@@ -50,6 +54,7 @@ struct emu_queue {
     unsigned waiting_count;
     unsigned late; /* due and not arrived */
     struct emu_io *ready, **ready_end;
+    atomic_bool hurried;
 };
 
 static struct emu_store *to_store(struct wr_store *st)
@@ -210,7 +215,7 @@ static void come_due(struct emu_queue *eq)
 
     if (!eq->waiting_count)
         return;
-    now = wr_clock_ns();
+    now = eq->hurried ? UINT64_MAX : wr_clock_ns();
     while (eq->waiting_count && eq->waiting[0]->due_ns <= now) {
         struct emu_io *io = heap_pop(eq);
 
@@ -243,6 +248,16 @@ static unsigned hand_over(struct emu_queue *eq, struct wr_io **ret,
     return n;
 }
 
+static void sleep_for_next(struct emu_queue *eq)
+{
+    uint64_t due = eq->waiting[0]->due_ns, look = wr_clock_ns() + LOOK_NS;
+
+    if (due > look)
+        wr_clock_sleep_until(look);
+    else
+        wr_clock_sleep_exactly(&eq->es->sleeper, due);
+}
+
 /* When a time comes is known, so there is nothing to poll: the next one is
  * slept for, and what arrived meanwhile is there already. Only what the device
  * should be done with is waited for inside. */
@@ -262,8 +277,16 @@ static unsigned emu_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
         if (eq->late)
             collect(eq, /* wait= */ true);
         else
-            wr_clock_sleep_exactly(&eq->es->sleeper, eq->waiting[0]->due_ns);
+            sleep_for_next(eq);
     }
+}
+
+static void emu_hurry(struct wr_queue *q)
+{
+    struct emu_queue *eq = to_queue(q);
+
+    eq->hurried = true;
+    wr_queue_hurry(eq->inner);
 }
 
 static void queue_free(struct emu_queue *eq)
@@ -284,6 +307,7 @@ static void emu_queue_close(struct wr_queue *q)
 static const struct wr_queue_ops emu_queue_ops = {
     .submit = emu_submit,
     .reap = emu_reap,
+    .hurry = emu_hurry,
     .close = emu_queue_close,
 };
 

@@ -29,6 +29,7 @@
 #include "storage/fault.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ struct fault_queue {
     struct fault_io *ios;   /* owned: `depth` */
     unsigned depth, in_flight;
     unsigned inside; /* of these, inside the inner queue */
+    atomic_bool hurried;
 };
 
 static struct fault_store *to_store(struct wr_store *st)
@@ -214,7 +216,7 @@ static void collect(struct fault_queue *fq, bool wait)
 static unsigned hand_over(struct fault_queue *fq, struct wr_io **ret,
                           unsigned max)
 {
-    uint64_t now = wr_clock_ns();
+    uint64_t now = fq->hurried ? UINT64_MAX : wr_clock_ns();
     unsigned n = 0;
 
     for (unsigned i = 0; i < fq->depth && n < max; i++) {
@@ -246,6 +248,14 @@ static unsigned fault_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
     return n;
 }
 
+static void fault_hurry(struct wr_queue *q)
+{
+    struct fault_queue *fq = to_queue(q);
+
+    fq->hurried = true;
+    wr_queue_hurry(fq->inner);
+}
+
 static void fault_queue_close(struct wr_queue *q)
 {
     struct fault_queue *fq = to_queue(q);
@@ -260,6 +270,7 @@ static void fault_queue_close(struct wr_queue *q)
 static const struct wr_queue_ops fault_queue_ops = {
     .submit = fault_submit,
     .reap = fault_reap,
+    .hurry = fault_hurry,
     .close = fault_queue_close,
 };
 

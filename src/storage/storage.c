@@ -131,6 +131,12 @@ size_t wr_read_cap(size_t len, bool direct)
                : len + 1;
 }
 
+void wr_queue_hurry(struct wr_queue *q)
+{
+    if (q && q->ops->hurry)
+        q->ops->hurry(q);
+}
+
 int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
 {
     if (rd->step == WR_STEP_WRITE)

@@ -99,6 +99,10 @@ struct wr_queue_ops {
      * if any is in flight. */
     unsigned (*reap)(struct wr_queue *q, struct wr_io **ret, unsigned max,
                      bool wait);
+    /* optional (NULL: there is nothing to hurry): from now on answers come as
+     * soon as they are there, and no delay is played any more: for one who
+     * gives up. Any thread, while the queue is open. */
+    void (*hurry)(struct wr_queue *q);
     /* required: waits for what is in flight and frees the queue. */
     void (*close)(struct wr_queue *q);
 };
@@ -223,6 +227,9 @@ const struct wr_storage_ops *wr_storage_at(unsigned k);
 /* Bytes of buffer that a read of `len` needs. One byte more than asked for
  * tells a grown file; a direct read is rounded out to its alignment. */
 size_t wr_read_cap(size_t len, bool direct);
+
+/* The queue's hurry, where it has one; takes NULL. */
+void wr_queue_hurry(struct wr_queue *q);
 
 /* Fills `err` from a failed read or write: "'a.jpg': cannot open: ...". */
 int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err);

@@ -290,6 +290,44 @@ static void allocator_that_fails(void **state)
     }
 }
 
+static int stop_soon(void *asked)
+{
+    return ++*(int *)asked == 3;
+}
+
+/* A consumer that waits for storage that does not answer can give up. */
+static void giving_up(void **state)
+{
+    static const enum weir_io engines[] = {WEIR_IO_AUTO, WEIR_IO_BLOCKING};
+    struct fx blobs;
+    weir_dataset *set;
+
+    (void)state;
+    fx_make(&blobs, FX_BLOBS, 40, 1);
+    set = fx_open(&blobs, "fault:delay=3600000:");
+    for (int k = 0; k < 2; k++) {
+        weir_pipeline_config cfg;
+        const weir_batch *b = NULL;
+        weir_pipeline *p;
+        weir_err err;
+        int asked = 0;
+
+        fx_config(&blobs, &cfg);
+        cfg.io = engines[k];
+        cfg.stopped = stop_soon;
+        cfg.stopped_arg = &asked;
+        p = fx_start(set, &cfg);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(weir_pipeline_next(p, &b, &err), WEIR_ECANCELED);
+            assert_int_equal(asked, 3);
+            assert_null(b);
+        }
+        weir_pipeline_close(&p);
+    }
+    weir_dataset_close(&set);
+    fx_done(&blobs);
+}
+
 /* Then no worker waits for what is in flight: storage may be slow, and the
  * queues look after it. */
 static void closing_waits_for_no_storage(void **state)
@@ -320,6 +358,7 @@ int main(void)
         cmocka_unit_test(release_from_another_thread),
         cmocka_unit_test(looking_from_another_thread),
         cmocka_unit_test(closing_in_the_middle),
+        cmocka_unit_test(giving_up),
         cmocka_unit_test(closing_waits_for_no_storage),
         cmocka_unit_test(allocator_of_the_caller),
         cmocka_unit_test(allocator_that_fails),

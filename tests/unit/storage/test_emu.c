@@ -377,6 +377,51 @@ static void threads_share_the_device(void **state)
     wr_store_close(st);
 }
 
+static void *hurry(void *q)
+{
+    wr_clock_sleep_until(wr_clock_ns() +
+                         20 * MS); /* it waits by then, likely */
+    wr_queue_hurry(q);
+    return NULL;
+}
+
+/* One who gives up need not wait for a device that answers in a minute, nor for
+ * a store inside that is late by an hour; the answers are right. */
+static void hurried_queues_answer_at_once(void **state)
+{
+    static const char *const inner[] = {"", "fault:delay=3600000:"};
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(inner); k++) {
+        struct wr_store *st = open_as("ages.profile", inner[k]);
+        struct wr_queue *q = open_queue(st, 4);
+        static uint8_t bufs[4][SIZE + 1];
+        struct wr_io ios[4], *back[4];
+        pthread_t thread;
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < 4; i++) {
+            struct wr_io *io = &ios[i];
+
+            *io = (struct wr_io){
+                .path = "a", .len = SIZE, .buf = bufs[i], .cap = SIZE + 1};
+            assert_int_equal(q->ops->submit(q, &io, 1), 1);
+        }
+        assert_int_equal(q->ops->reap(q, back, 4, /* wait= */ false), 0);
+        assert_int_equal(pthread_create(&thread, NULL, hurry, q), 0);
+        while (n < 4)
+            n += q->ops->reap(q, back + n, 4 - n, /* wait= */ true);
+        pthread_join(thread, NULL);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(ios[i].result, 0);
+            check_bytes(ios[i].data, 0, SIZE);
+        }
+        q->ops->close(q);
+        wr_store_close(st);
+    }
+    wr_queue_hurry(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +431,7 @@ int main(void)
         cmocka_unit_test(errors_pass_through),
         cmocka_unit_test(a_late_one_is_waited_for),
         cmocka_unit_test(closing_does_not_wait_for_the_device),
+        cmocka_unit_test(hurried_queues_answer_at_once),
         cmocka_unit_test(threads_share_the_device),
     };
 
