@@ -13,7 +13,7 @@ end() {
     "$@" >out 2>err &
     pid=$!
     until grep -qs "^$thread" "/proc/$pid/task/"*/comm; do
-        ! grep -q '^State:.*Z' "/proc/$pid/status"
+        kill -0 "$pid"
         sleep 0.02
     done
     kill "-$signal" "$pid"
