@@ -28,8 +28,10 @@
 #define THREADS_MAX 2u
 /* From here on a second thread is worth its start. */
 #define SHARED_MIN ((uint64_t)32 << 20)
-/* For less than this a piece is not cut. */
+/* What goes straight to its place takes no buffer; for less than the one a piece
+ * is not cut. */
 #define PLACED_MIN ((uint64_t)128 << 10)
+#define PLACED_MAX ((uint64_t)4 << 20)
 
 /* Bytes of the file that one thread reads from begin to end: the head, or whole
  * chunks. */
@@ -168,8 +170,10 @@ static size_t want_behind(const struct reader *rd, size_t from, uint64_t at)
 static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
 {
     const struct reader *rd = l->rd;
-    uint64_t len = WR_MIN(PIECE, l->run.end - l->run.begin);
+    uint64_t left = l->run.end - l->run.begin, len = WR_MIN(PIECE, left);
     uint64_t base = rd->s->data_offset, at = l->run.begin - base;
+    uint64_t whole = (at + WR_MIN(PLACED_MAX, left)) &
+                     ~(uint64_t)(WR_DIRECT_ALIGN - 1);
 
     *ret_place = NULL;
     if (l->run.begin < base || base % WR_DIRECT_ALIGN || at % WR_DIRECT_ALIGN)
@@ -178,7 +182,6 @@ static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
     for (size_t i = l->ahead;
          i < rd->want_count && rd->wants[i].begin < at + len; i++) {
         struct wr_extent x = wr_extent_pages(&rd->wants[i]);
-        uint64_t whole = (at + len) & ~(uint64_t)(WR_DIRECT_ALIGN - 1);
 
         if (x.begin > at && x.end - x.begin >= PLACED_MIN)
             return WR_MIN(len, x.begin - at); /* up to there by the buffer */
