@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "checkpoint/copiers.h"
 #include "checkpoint/dtype.h"
-#include "checkpoint/extent.h"
+#include "checkpoint/stretch.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/shown.h"
 
@@ -28,8 +28,6 @@
 #define LARGE_PIECE ((uint64_t)8 << 20)
 /* No head has room for the checksums of more. */
 #define DATA_MAX ((uint64_t)WR_ST_MAX_JSON / 8 * WR_CHUNK)
-/* Less than this is copied: a write of its own costs more. */
-#define LENT_MIN ((uint64_t)128 << 10)
 
 struct wr_image {
     struct wr_copiers *copiers; /* owned */
@@ -40,7 +38,7 @@ struct wr_image {
     size_t *order;          /* owned: planned tensor -> the caller's */
     char *crc_text;         /* borrowed from head: value of WR_IMAGE_CRC_KEY */
     bool planned;
-    struct wr_extent *lent; /* owned; rising, whole pages */
+    struct wr_stretch *lent; /* owned; rising, whole pages */
     size_t lent_count;
     uint64_t lent_bytes;
 
@@ -320,15 +318,15 @@ bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors)
 
     img->lent = calloc(h->count + 1, sizeof(*img->lent));
     for (size_t i = 0; img->lent && i < h->count; i++)
-        img->lent[i] = (struct wr_extent){h->tensors[i].begin,
-                                          h->tensors[i].end,
-                                          tensors[img->order[i]].data};
+        img->lent[i] = (struct wr_stretch){h->tensors[i].begin,
+                                           h->tensors[i].end,
+                                           tensors[img->order[i]].data};
     if (img->lent) /* else all is copied */
-        count = wr_extents_join(img->lent, h->count);
+        count = wr_stretches_join(img->lent, h->count);
     for (size_t i = 0; i < count; i++) {
-        struct wr_extent x = wr_extent_pages(&img->lent[i]);
+        struct wr_stretch x = wr_stretch_pages(&img->lent[i]);
 
-        if (x.end - x.begin < LENT_MIN)
+        if (x.begin == x.end)
             continue;
         img->lent[img->lent_count++] = x;
         img->lent_bytes += x.end - x.begin;
@@ -337,7 +335,7 @@ bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors)
 }
 
 /* The first that ends behind `at`, or one without bytes at the end. */
-static struct wr_extent lent_behind(const struct wr_image *img, uint64_t at)
+static struct wr_stretch lent_behind(const struct wr_image *img, uint64_t at)
 {
     size_t lo = 0, hi = img->lent_count;
 
@@ -351,14 +349,14 @@ static struct wr_extent lent_behind(const struct wr_image *img, uint64_t at)
     }
     return lo < img->lent_count
                ? img->lent[lo]
-               : (struct wr_extent){UINT64_MAX, UINT64_MAX, NULL};
+               : (struct wr_stretch){UINT64_MAX, UINT64_MAX, NULL};
 }
 
 const uint8_t *wr_image_part(const struct wr_image *img, uint64_t offset,
                              uint64_t *len)
 {
     uint64_t base = img->head.data_offset, at = offset - base;
-    struct wr_extent x;
+    struct wr_stretch x;
 
     if (offset < base) {
         *len = WR_MIN(*len, base - offset);
@@ -411,7 +409,7 @@ static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end)
 static void copy_range(const struct wr_image *img, uint64_t at, uint64_t end)
 {
     while (at < end) {
-        struct wr_extent x = lent_behind(img, at);
+        struct wr_stretch x = lent_behind(img, at);
 
         if (at < x.begin)
             copy_tensors(img, at, WR_MIN(x.begin, end));

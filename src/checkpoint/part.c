@@ -15,7 +15,7 @@
 
 struct wr_part_want {
     uint32_t shard; /* index into heads */
-    struct wr_extent range;
+    struct wr_stretch range;
     const char *name; /* borrowed from the caller */
 };
 
@@ -250,7 +250,7 @@ int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
 int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
                  weir_err *err)
 {
-    struct wr_extent *ranges;
+    struct wr_stretch *ranges;
     int r = 0;
 
     if (p->want_count == 0)
@@ -269,7 +269,7 @@ int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
             ranges[n] = p->wants[k + n].range;
         wr_tier_shard_path(p->m->step, rank, path);
         r = wr_shard_read(&from, &p->m->shards[rank], p->m->chunk, ranges,
-                          wr_extents_join(ranges, n), meter, err);
+                          wr_stretches_join(ranges, n), meter, err);
         r = wr_tier_name_whole(p->tier, path, r, err);
     }
     free(ranges);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checkpoint/extent.h"
+#include "checkpoint/stretch.h"
 #include "checkpoint/image.h"
 #include "checkpoint/manifest.h"
 #include "storage/storage.h"
@@ -42,7 +42,7 @@ int wr_shard_write(const struct wr_place *to, struct wr_image *img,
  * straight to where they are wanted. WEIR_EDAMAGED: a checksum; the memory may
  * hold anything then. */
 int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
-                  uint32_t chunk, const struct wr_extent *wants, size_t count,
+                  uint32_t chunk, const struct wr_stretch *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err);
 
 /* From where to where. */

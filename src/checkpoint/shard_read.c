@@ -28,9 +28,7 @@
 #define THREADS_MAX 2u
 /* From here on a second thread is worth its start. */
 #define SHARED_MIN ((uint64_t)32 << 20)
-/* What goes straight to its place takes no buffer; for less than the one a piece
- * is not cut. */
-#define PLACED_MIN ((uint64_t)128 << 10)
+/* What goes straight to its place takes no buffer. */
 #define PLACED_MAX ((uint64_t)4 << 20)
 
 /* Bytes of the file that one thread reads from begin to end: the head, or whole
@@ -44,7 +42,7 @@ struct reader {
     const struct wr_shard *s;
     uint64_t chunk;
     struct wr_sum sum; /* each thread starts with a copy */
-    const struct wr_extent *wants;
+    const struct wr_stretch *wants;
     size_t want_count;
     struct wr_object *object; /* owned */
     const struct wr_meter *meter;
@@ -181,9 +179,9 @@ static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
     l->ahead = want_behind(rd, l->ahead, at);
     for (size_t i = l->ahead;
          i < rd->want_count && rd->wants[i].begin < at + len; i++) {
-        struct wr_extent x = wr_extent_pages(&rd->wants[i]);
+        struct wr_stretch x = wr_stretch_pages(&rd->wants[i]);
 
-        if (x.begin > at && x.end - x.begin >= PLACED_MIN)
+        if (x.begin > at)
             return WR_MIN(len, x.begin - at); /* up to there by the buffer */
         if (x.begin <= at && at < WR_MIN(x.end, whole)) {
             *ret_place = (uint8_t *)x.at + (at - x.begin);
@@ -243,7 +241,7 @@ static void copy_out(struct lane *l, uint64_t offset, const uint8_t *bytes,
     end = begin + len;
     l->want = want_behind(rd, l->want, begin);
     for (size_t i = l->want; i < rd->want_count; i++) {
-        const struct wr_extent *w = &rd->wants[i];
+        const struct wr_stretch *w = &rd->wants[i];
         uint64_t a = WR_MAX(w->begin, begin), b = WR_MIN(w->end, end);
 
         if (w->begin >= end)
@@ -397,7 +395,7 @@ static int read_all(struct reader *rd, weir_err *err)
 }
 
 int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
-                  uint32_t chunk, const struct wr_extent *wants, size_t count,
+                  uint32_t chunk, const struct wr_stretch *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err)
 {
     struct reader rd = {

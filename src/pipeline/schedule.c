@@ -365,7 +365,7 @@ static bool is_over(const struct wr_sched *s)
 /* With the lock held: waits for a batch, or for the user to give up. */
 static void wait_ready(struct wr_sched *s)
 {
-    uint64_t look = wr_clock_ns() + LOOK_NS;
+    uint64_t look = s->cfg.stopped ? wr_clock_ns() + LOOK_NS : 0;
     struct timespec until = {.tv_sec = (time_t)(look / WR_NS_PER_SEC),
                              .tv_nsec = (long)(look % WR_NS_PER_SEC)};
     bool stopped;

@@ -13,7 +13,6 @@
  * before it has saved, must be caught: by what is found, not by a process that
  * ends as none should or that says something on its standard error. That is
  * always a failure, and all that is known about it is printed. */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,18 +78,9 @@ static struct wr_store *open_tier(void *arg, const char *tier)
     bool fast = !strcmp(tier, "fast");
     const char *path = r->far ? (fast ? r->nothing : r->alone)
                               : (fast ? r->fast : r->slow);
-    struct wr_store *st;
-    weir_err err;
 
-    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
-        perror(path);
-        return NULL;
-    }
-    if (wr_store_open_own(path, &st, &err) < 0) {
-        fprintf(stderr, "%s\n", err.msg);
-        return NULL;
-    }
-    return r->variant == NO_RENAME ? lax_wrap(st, LAX_NO_RENAME) : st;
+    return lax_folder(path, r->variant == NO_RENAME ? LAX_NO_RENAME : 0,
+                      stderr);
 }
 
 static void add(struct heard *h, const struct scn_event *e)

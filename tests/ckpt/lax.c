@@ -5,10 +5,12 @@
  * table is exchanged for a copy with other syncs. */
 #include "lax.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 
@@ -248,4 +250,20 @@ struct wr_store *lax_wrap(struct wr_store *inner, unsigned flags)
     ls->inner = inner;
     ls->flags = flags;
     return &ls->store;
+}
+
+struct wr_store *lax_folder(const char *path, unsigned flags, FILE *out)
+{
+    struct wr_store *st;
+    weir_err err;
+
+    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+        fprintf(out, "%s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    if (wr_store_open_own(path, &st, &err) < 0) {
+        fprintf(out, "%s\n", err.msg);
+        return NULL;
+    }
+    return flags ? lax_wrap(st, flags) : st;
 }

@@ -7,6 +7,8 @@
 #ifndef LAX_H
 #define LAX_H
 
+#include <stdio.h>
+
 #include "storage/storage.h"
 
 enum lax_flags {
@@ -29,5 +31,9 @@ extern const struct lax_variant lax_variants[];
 
 /* Takes `inner`, which may be of any backend that opens objects for writing. */
 struct wr_store *lax_wrap(struct wr_store *inner, unsigned flags);
+
+/* Opens a folder as a tier is, made when it is missing, and wraps it unless
+ * `flags` is 0. NULL: it says why to `out`. */
+struct wr_store *lax_folder(const char *path, unsigned flags, FILE *out);
 
 #endif

@@ -9,13 +9,11 @@
  * `check` opens the store again and says whether all promises of the ledger are
  * kept; with `far` as if the fast tier were gone. A VARIANT breaks a rule
  * (lax.h). Exits with 0, or 1 and what is wrong. */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lax.h"
@@ -32,18 +30,8 @@ static struct wr_store *open_tier(void *arg, const char *tier)
 {
     const struct play *p = arg;
     const char *path = !strcmp(tier, "fast") ? p->fast : p->slow;
-    struct wr_store *st;
-    weir_err err;
 
-    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
-        perror(path);
-        return NULL;
-    }
-    if (wr_store_open_own(path, &st, &err) < 0) {
-        printf("%s\n", err.msg);
-        return NULL;
-    }
-    return p->lax ? lax_wrap(st, p->lax) : st;
+    return lax_folder(path, p->lax, stdout);
 }
 
 static void tell(void *arg, const struct scn_event *e)

@@ -130,7 +130,7 @@ void saves_must(struct saves *s, weir_ckpt *c, uint64_t step,
 static int64_t number_of(struct wr_tier *t, const struct wr_manifest *m)
 {
     uint32_t *w = new_numbers();
-    struct wr_extent want = {0, SAVES_COUNT * sizeof(*w), w};
+    struct wr_stretch want = {0, SAVES_COUNT * sizeof(*w), w};
     char path[WR_TIER_PATH];
     struct wr_place place = {t->store, path};
     int64_t number;

@@ -170,7 +170,7 @@ static void check_file(const char *path, struct wr_image *img,
 }
 
 /* Wants of the whole data, in odd cuts, some left out. */
-static size_t cut(struct wr_extent *wants, size_t max, uint64_t bytes,
+static size_t cut(struct wr_stretch *wants, size_t max, uint64_t bytes,
                   uint8_t *to, bool gaps)
 {
     size_t n = 0;
@@ -184,8 +184,8 @@ static size_t cut(struct wr_extent *wants, size_t max, uint64_t bytes,
         if (len > bytes - at || n == max - 1)
             len = bytes - at;
         if (!gaps || n % 2 == 0)
-            wants[n / (gaps ? 2u : 1u)] = (struct wr_extent){at, at + len,
-                                                             to + at};
+            wants[n / (gaps ? 2u : 1u)] = (struct wr_stretch){at, at + len,
+                                                              to + at};
         n++;
         at += len;
     }
@@ -209,14 +209,14 @@ static void check_reads_at(struct wr_store *st, const char *path,
     struct wr_meter meter = {count_bytes, &told};
     uint8_t *memory = aligned_alloc(4096, (size_t)bytes / 4096 * 4096 + 8192);
     uint8_t *file = slurp(path, &len), *to = memory + shift;
-    struct wr_extent wants[64];
+    struct wr_stretch wants[64];
     weir_err err = {0};
 
     assert_non_null(memory);
     assert_int_equal(wr_shard_read(&from, sh, chunk, NULL, 0, &meter, &err), 0);
     assert_int_equal(told, sh->size);
     for (unsigned gaps = 0; gaps < 2; gaps++) {
-        size_t n = wr_extents_join(wants, cut(wants, 40, bytes, to, gaps));
+        size_t n = wr_stretches_join(wants, cut(wants, 40, bytes, to, gaps));
         uint8_t *expected = malloc((size_t)bytes + 1);
 
         assert_non_null(expected);
@@ -394,7 +394,7 @@ static void expect_damage(struct wr_store *st, const struct wr_shard *sh,
     uint64_t bytes = sh->size - sh->data_offset;
     struct wr_place a = {st, "a"}, b = {st, "b"};
     uint8_t *to = malloc((size_t)bytes);
-    struct wr_extent all = {0, bytes, to};
+    struct wr_stretch all = {0, bytes, to};
     weir_err err = {0};
 
     assert_int_equal(wr_shard_read(&a, sh, 1 * MIB, NULL, 0, NULL, &err),
@@ -429,7 +429,7 @@ static void damage_is_named(void **state)
     struct wr_place a = {st, "a"};
     struct wr_shard sh;
     uint8_t byte;
-    struct wr_extent first = {1000, 1001, &byte};
+    struct wr_stretch first = {1000, 1001, &byte};
     weir_err err = {0};
 
     (void)state;
