@@ -24,6 +24,7 @@ extern "C" {
 #define WEIR_ERROR_MAP(X)                                                      \
     X(WEIR_EINVAL, -10, "invalid argument")                                    \
     X(WEIR_ENOMEM, -11, "out of memory")                                       \
+    X(WEIR_EMFILE, -12, "out of file descriptors")                             \
     X(WEIR_EIO, -20, "input/output error")                                     \
     X(WEIR_ENOENT, -21, "not found")                                           \
     X(WEIR_EACCES, -22, "permission denied")                                   \

@@ -7,12 +7,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lack.h"
+
 static void set_message(weir_err *err, const char *fmt, va_list ap)
 {
     int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 
     if (n < 0)
         err->msg[0] = '\0';
+}
+
+/* A lack names its limit, once: the message may quote one that does already. */
+static void add_limit(weir_err *err)
+{
+    size_t used = strlen(err->msg);
+    char limit[100];
+
+    if (wr_err_is_lack(err->code) && !strstr(err->msg, "RLIMIT_"))
+        snprintf(err->msg + used, sizeof(err->msg) - used, "%s",
+                 wr_lack_limit(err->code, err->os_errno, limit, sizeof(limit)));
 }
 
 int wr_fail(weir_err *err, int code, const char *fmt, ...)
@@ -26,6 +39,7 @@ int wr_fail(weir_err *err, int code, const char *fmt, ...)
     va_end(ap);
     err->code = code;
     err->os_errno = 0;
+    add_limit(err);
     return code;
 }
 
@@ -54,6 +68,7 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
              reason(os_errno, text, sizeof(text)));
     err->code = code;
     err->os_errno = os_errno;
+    add_limit(err);
     return code;
 }
 
@@ -96,7 +111,11 @@ int wr_error_from_errno(int os_errno)
     case ETIMEDOUT:
         return WEIR_ETIMEDOUT;
     case ENOMEM:
+    case ENOBUFS:
         return WEIR_ENOMEM;
+    case EMFILE:
+    case ENFILE:
+        return WEIR_EMFILE;
     case EINVAL:
         return WEIR_EINVAL;
     case ENOSYS:

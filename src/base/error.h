@@ -6,7 +6,8 @@
 #include "weir/error.h"
 
 /* Fills `err` (if any) and returns `code`, so that a caller can write
- * `return wr_fail(err, WEIR_EFORMAT, "'%s': ...", name);`. */
+ * `return wr_fail(err, WEIR_EFORMAT, "'%s': ...", name);`. The limit behind a
+ * lack of resources is appended: see base/lack.h. */
 int wr_fail(weir_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
@@ -21,7 +22,7 @@ int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 /* WEIR_E... for an errno value. A symbolic link where none is followed (ELOOP)
- * is WEIR_EACCES. */
+ * is WEIR_EACCES; a lack of resources has codes of its own (base/lack.h). */
 int wr_error_from_errno(int os_errno);
 
 #endif

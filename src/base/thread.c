@@ -2,12 +2,24 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/error.h"
+
+/* EAGAIN means a lack here: of memory for the stack, or of threads. */
+static int fail_start(int e, const char *name, weir_err *err)
+{
+    if (e != EAGAIN)
+        return wr_fail_errno(err, e, "cannot start thread '%s'", name);
+    return wr_fail(err, WEIR_ENOMEM,
+                   "cannot start thread '%s': no memory for its stack, or too "
+                   "many threads (ulimit -u)",
+                   name);
+}
 
 int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
                     void *arg, weir_err *err)
@@ -21,7 +33,7 @@ int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
     e = pthread_create(ret, NULL, run, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (e)
-        return wr_fail_errno(err, e, "cannot start thread '%s'", name);
+        return fail_start(e, name, err);
     snprintf(shown, sizeof(shown), "%s", name);
     pthread_setname_np(*ret, shown);
     return 0;
