@@ -63,7 +63,7 @@ for device in hdd ssd optane lustre; do
 done
 
 say "8. Saving a model of 244 MB: how long does training stand still?"
-"$weir" ckpt bench "$data" --like alexnet --moments 0 --saves 2 --warmups 1 \
+"$weir" ckpt bench "$data" --state alexnet --moments 0 --saves 2 --warmups 1 \
     --record "$data/ckpt.json"
 
 say "9. All of it on one page"

@@ -32,7 +32,7 @@ class Test:
         if self.pattern == 'sequential':
             return ('--only', 'seq')
         if self.block:
-            return ('--only', 'random', '-b', self.block)
+            return ('--only', 'random', '--block', self.block)
         return ('--only', 'mix')
 
     def fio_options(self):
@@ -113,7 +113,7 @@ class Place:
         self.session.run([self.session.weir, 'probe', self.folder, '--file',
                           self.file, '--size', str(self.size), '--access',
                           'direct', '--passes', '1', '--seconds',
-                          str(self.seconds), '-d', str(test.depth), '-w', '1',
+                          str(self.seconds), '-d', str(test.depth), '-t', '1',
                           '-o', path, *map(str, test.weir_options())],
                          quiet=True)
         with open(path, encoding='utf-8') as f:

@@ -118,8 +118,9 @@ class Field(Session):
     def use_auto(self):
         """Its own choice of threads, where this weir has it."""
         try:
-            self.run([self.weir, 'bench', self.pictures(), '-t', 'auto', '-n',
-                      '1', '-r', '2', '--no-limits', '-q'], quiet=True)
+            self.run([self.weir, 'bench', self.pictures(), '-t', 'auto',
+                      '--batches', '1', '-r', '2', '--no-limits', '-q'],
+                     quiet=True)
             self.threads = ('-t', 'auto')
         except Failure:
             self.say('weir: no -t auto here, its default number of threads')
@@ -149,8 +150,8 @@ class Field(Session):
         data = self.weir_data(name, peer)
         begin = time.monotonic()
         found = weir.bench(self, 'weir-start', data,
-                           *self.weir_options(case, layout, 1), '-r', 2, '-n',
-                           2, '--page-cache', 'asis').cases[0]
+                           *self.weir_options(case, layout, 1), '-r', 2,
+                           '--batches', 2, '--page-cache', 'asis').cases[0]
         took_ms = (time.monotonic() - begin) * 1000
         rest = found.runs[-1]
         return took_ms - rest['seconds'] * 1000 - rest['gap_p50_ms']

@@ -20,12 +20,12 @@ struct ckpt_args {
     bool watch;
     bool verify;
     /* restore */
-    const char *to;
+    const char *into;
     /* prune */
     uint64_t keep, every, keep_fast, after;
     bool spare, dry_run;
     /* bench */
-    const char *like;
+    const char *state;
     uint64_t moments, saves, warmups;
     double interval;
     struct wr_enum_list ways;

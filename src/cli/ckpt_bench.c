@@ -198,7 +198,7 @@ static void print_head(const struct bench *b)
     char size[32];
 
     fprintf(b->cli->out, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
-            a->like, b->load.count,
+            a->state, b->load.count,
             wr_format_bytes(size, sizeof(size), (double)b->load.bytes), b->fast,
             b->slow);
     fflush(b->cli->out);
@@ -275,7 +275,7 @@ static json_t *make_record(const struct bench *b)
         record,
         json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
                   wr_text_json(b->fast), "slow", wr_text_json(b->slow), "like",
-                  wr_text_json(a->like), "bytes", (json_int_t)b->load.bytes,
+                  wr_text_json(a->state), "bytes", (json_int_t)b->load.bytes,
                   "tensors", (json_int_t)b->load.count, "saves",
                   (json_int_t)b->plan.saves, "interval_s", b->plan.interval_s,
                   "verify", (int)b->plan.verify, "memcpy_s",
@@ -341,8 +341,8 @@ static int bench_places(struct bench *b)
         code = check_places(b);
     if (code != WR_EXIT_DONE)
         return code;
-    if (wr_ckpt_load_make(a->like, (unsigned)a->moments, &b->load, &err) < 0)
-        return wr_cli_fail(b->cli, "--like %s: %s", a->like, err.msg);
+    if (wr_ckpt_load_make(a->state, (unsigned)a->moments, &b->load, &err) < 0)
+        return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
     make_plan(b);
     if (!a->json)
         print_head(b);

@@ -235,7 +235,7 @@ int wr_ckpt_cli_restore(struct wr_cli *cli)
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_READ, &line, &c);
     if (code != WR_EXIT_DONE)
         return code;
-    r = weir_ckpt_export(c, wr_ckpt_cli_step(cli), a->to, &found, &err);
+    r = weir_ckpt_export(c, wr_ckpt_cli_step(cli), a->into, &found, &err);
     wr_progress_end(&line);
     weir_ckpt_close(&c, NULL);
     if (r < 0)
@@ -245,7 +245,7 @@ int wr_ckpt_cli_restore(struct wr_cli *cli)
     for (size_t i = 0; i < found->passed_over_count; i++)
         wr_cli_note(cli, "passed over: %s", found->passed_over[i]);
     fprintf(cli->out, "step %" PRIu64 "%s is in '%s'\n", found->step,
-            wr_ckpt_cli_tier(cli, "from", found->tier, where), a->to);
+            wr_ckpt_cli_tier(cli, "from", found->tier, where), a->into);
     weir_ckpt_found_free(&found);
     return WR_EXIT_DONE;
 }

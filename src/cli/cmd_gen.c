@@ -25,7 +25,7 @@ struct gen_args {
 };
 
 /* Options that only tensors have. */
-static const char *const tensor_options[] = {"format", "shape", "dtype",
+static const char *const tensor_options[] = {"to", "shape", "dtype",
                                              "samples-per-file"};
 
 /* Quantiles in the summary. */
@@ -120,7 +120,7 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
             return wr_cli_usage(cli, "option --%s is for tensors only",
                                 tensor_options[k]);
     if (a->list && !kind->pictures)
-        return wr_cli_usage(cli, "option --list is for pictures only");
+        return wr_cli_usage(cli, "option --write-list is for pictures only");
     if (wr_gen_shape_parse(a->shape, &cfg->shape, &err) < 0)
         return wr_cli_usage(cli, "option --shape: %s", err.msg);
     return WR_EXIT_DONE;
@@ -201,13 +201,13 @@ static const struct wr_option options[] = {
      .def_note = "100; caltech101: 102",
      .help = "how many classes they belong to, in turn"},
     {.name = "seed",
-     .letter = 's',
      WR_OPT_UINT(struct gen_args, seed),
      .arg = "N",
      .def = "0",
      .max = 9007199254740992.0,
      .help = "another seed, other samples of the same classes"},
-    {.name = "list",
+    {.name = "write-list",
+     .old = "list",
      WR_OPT_STRING(struct gen_args, list),
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
@@ -227,7 +227,8 @@ static const struct wr_option options[] = {
     {.name = "json",
      WR_OPT_FLAG(struct gen_args, json),
      .help = "print the summary as JSON"},
-    {.name = "format",
+    {.name = "to",
+     .old = "format",
      WR_OPT_ENUM(struct gen_args, format),
      .arg = "FORMAT",
      .choices = format_choices,
@@ -264,9 +265,9 @@ static const struct wr_operand operands[] = {
 static const struct wr_example examples[] = {
     {"weir gen imagenet photos --samples 4096",
      "4,096 pictures with the sizes of ImageNet's, about 460 MB"},
-    {"weir gen caltech101 small --list small.csv",
+    {"weir gen caltech101 small --write-list small.csv",
      "9,144 small pictures in 102 classes, and a list of them"},
-    {"weir gen tensors raw --shape 3x224x224 --dtype f32 --format npy",
+    {"weir gen tensors raw --shape 3x224x224 --dtype f32 --to npy",
      "pictures of the same classes as raw NumPy arrays"},
     {NULL, NULL}};
 

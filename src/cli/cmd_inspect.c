@@ -102,7 +102,8 @@ static const struct wr_option options[] = {
      .help =
          "pictures whose headers are read: at random; the first where gzip is "
          "to be inflated"},
-    {.name = "all",
+    {.name = "all-samples",
+     .old = "all",
      .letter = 'a',
      WR_OPT_FLAG(struct inspect_args, all),
      .help = "read the header of every picture"},
@@ -112,7 +113,7 @@ static const struct wr_option options[] = {
     {.name = "format",
      WR_OPT_STRING(struct inspect_args, format),
      .arg = "FORMAT",
-     .def_note = "found out",
+     .def_note = "detected",
      .help = WR_HELP_FORMAT},
     {.name = "root",
      WR_OPT_STRING(struct inspect_args, root),
@@ -138,7 +139,8 @@ static const struct wr_option options[] = {
      .max = 256,
      .def_note = "one per core, 8 or more for headers",
      .help = "threads that read and decode"},
-    {.name = "classes",
+    {.name = "list-classes",
+     .old = "classes",
      WR_OPT_FLAG(struct inspect_args, classes),
      .group = "What is shown",
      .help = "every class with its name and number of samples"},

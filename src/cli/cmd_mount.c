@@ -299,7 +299,6 @@ static int mount_run(struct wr_cli *cli)
 
 static const struct wr_option options[] = {
     {.name = "profile",
-     .letter = 'p',
      WR_OPT_STRING(struct mount_args, profile),
      .arg = "PROFILE",
      .help = "the device: a name of --list, or a profile file (a path with a "
@@ -313,7 +312,6 @@ static const struct wr_option options[] = {
      WR_OPT_FLAG(struct mount_args, unmount),
      .help = "unmount MOUNTPOINT, which another weir serves or served"},
     {.name = "background",
-     .letter = 'b',
      WR_OPT_FLAG(struct mount_args, background),
      .help = "return as soon as it is mounted; serve on until it is "
              "unmounted"},
@@ -325,6 +323,7 @@ static const struct wr_option options[] = {
      .help = "other users may use it; needs root, or user_allow_other in "
              "/etc/fuse.conf"},
     {.name = "force",
+     .letter = 'f',
      WR_OPT_FLAG(struct mount_args, force),
      .help = "mount over what is in MOUNTPOINT; with --unmount: also while it "
              "is in use"},
@@ -355,7 +354,7 @@ static const struct wr_operand operands[] = {
 static const struct wr_example examples[] = {
     {"weir mount --profile hdd photos /mnt/hdd",
      "read 'photos' as from a hard disk, until Ctrl-C"},
-    {"weir mount -b -p lustre photos /mnt/lustre",
+    {"weir mount --background --profile lustre photos /mnt/lustre",
      "the same from a parallel file system, in the background"},
     {"weir mount --unmount /mnt/lustre", "end it"},
     {"weir mount --list", "the devices that can be played"},

@@ -30,8 +30,8 @@ struct probe_args {
     bool quick, dry_run, json;
     struct wr_enum_list only;
     int access, io;
-    struct wr_uint_list depth, block, workers;
-    uint64_t size, files, passes, seed;
+    struct wr_uint_list depth, block, threads;
+    uint64_t file_size, files, passes, seed;
     double seconds, monitor_hz;
     const char *like, *file; /* borrowed from argv, as all texts */
     const char *record, *profile;
@@ -59,7 +59,7 @@ static int make_tests(struct probe *p, weir_err *err)
         .access = (enum wr_probe_access)a->access,
         .depth = a->depth,
         .block = a->block,
-        .workers = a->workers,
+        .workers = a->threads,
     };
 
     for (size_t k = 0; k < a->only.count; k++)
@@ -116,8 +116,9 @@ static void fill_plan(struct probe *p)
         (void)p->store->ops->space(p->store, &space, NULL);
     plan->url = p->cli->operands[0];
     plan->file = a->file;
-    plan->file_bytes = a->size ? a->size
-                               : wr_probe_plan_size(&p->tests, a->quick, space);
+    plan->file_bytes = a->file_size
+                           ? a->file_size
+                           : wr_probe_plan_size(&p->tests, a->quick, space);
     plan->small_files = a->files   ? (unsigned)a->files
                         : a->quick ? QUICK_FILES
                                    : FULL_FILES;
@@ -314,9 +315,8 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 4096,
      .def_note = "1 to 128",
-     .help = "requests in flight of each worker"},
+     .help = "requests in flight per thread"},
     {.name = "block",
-     .letter = 'b',
      WR_OPT_UINT_LIST(A, block),
      .arg = "SIZE,...",
      .min = 512,
@@ -324,9 +324,10 @@ static const struct wr_option options[] = {
      .def_note = "4K to 1M",
      .flags = WR_OPTION_BYTES,
      .help = "sizes of the random reads"},
-    {.name = "workers",
-     .letter = 'w',
-     WR_OPT_UINT_LIST(A, workers),
+    {.name = "threads",
+     .old = "workers",
+     .letter = 't',
+     WR_OPT_UINT_LIST(A, threads),
      .arg = "N,...",
      .min = 1,
      .max = 256,
@@ -346,8 +347,9 @@ static const struct wr_option options[] = {
      .group = "How",
      .help = "read this file instead of a fresh one: what was written long ago "
              "shows the disk's own speed, not that of a cache below it"},
-    {.name = "size",
-     WR_OPT_SIZE(A, size),
+    {.name = "file-size",
+     .old = "size",
+     WR_OPT_SIZE(A, file_size),
      .arg = "SIZE",
      .min = 1 << 20,
      .def_note = "4G, quick 512M, at most an eighth of the free space",
@@ -385,7 +387,6 @@ static const struct wr_option options[] = {
      .def = "0",
      .help = "of the random places and sizes"},
     {.name = "dry-run",
-     .letter = 'n',
      WR_OPT_FLAG(A, dry_run),
      .help = "only say what would be done: tests, bytes and seconds"},
     WR_MONITOR_OPTION(A),
@@ -397,7 +398,8 @@ static const struct wr_option options[] = {
      .flags = WR_OPTION_PATH,
      .group = "Results",
      .help = "write the record (JSON) there"},
-    {.name = "profile",
+    {.name = "fit",
+     .old = "profile",
      WR_OPT_STRING(A, profile),
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
@@ -422,9 +424,9 @@ static const struct wr_example examples[] = {
      "all tests, small files sized as in 'photos', kept as a record"},
     {"weir probe /data --file /data/old.tar --only seq,random",
      "how fast data are read that were written long ago"},
-    {"weir probe /data --only random -b 4K,128K -d 1,8,32",
+    {"weir probe /data --only random --block 4K,128K -d 1,8,32",
      "random reads of two sizes at three depths"},
-    {"weir probe /data --profile disk.profile",
+    {"weir probe /data --fit disk.profile",
      "a profile, to play this disk elsewhere: emu:./disk.profile:/ssd/data"},
     {NULL, NULL}};
 

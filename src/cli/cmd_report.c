@@ -80,7 +80,7 @@ static int print_all(const struct wr_cli *cli, const struct wr_doc *doc,
 
     if (a->html)
         r = print_to(&job, a->html, print_html, err);
-    if (r == 0 && (!a->html || a->output || wr_cli_given(cli, "format")))
+    if (r == 0 && (!a->html || a->output || wr_cli_given(cli, "as")))
         r = print_to(&job, a->output, print_plain, err);
     return r;
 }
@@ -125,7 +125,7 @@ static int report_on(struct wr_cli *cli, const json_t *const *records)
 static int check_usage(const struct wr_cli *cli)
 {
     const struct report_args *a = cli->args;
-    bool plain = a->output || wr_cli_given(cli, "format");
+    bool plain = a->output || wr_cli_given(cli, "as");
     bool compared = a->compare || wr_cli_given(cli, "fail-below");
     size_t from_stdin = 0;
 
@@ -177,8 +177,8 @@ static const struct wr_choice formats[] = {
     {NULL, 0, NULL}};
 
 static const struct wr_option options[] = {
-    {.name = "format",
-     .letter = 'f',
+    {.name = "as",
+     .old = "format",
      WR_OPT_ENUM(struct report_args, format),
      .arg = "FORMAT",
      .choices = formats,
@@ -189,10 +189,9 @@ static const struct wr_option options[] = {
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
      .help = "write one self-contained page with charts ('-': to stdout); "
-             "nothing else is printed then, unless --format or --output is "
+             "nothing else is printed then, unless --as or --output is "
              "given too"},
     {.name = "output",
-     .letter = 'o',
      WR_OPT_STRING(struct report_args, output),
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
@@ -229,7 +228,8 @@ static const struct wr_example examples[] = {
      "what has changed, and what of it is more than noise"},
     {"weir report --fail-below 0.95 good.json new.json",
      "for a build: exit 3 when a rate fell by over 5 %"},
-    {"weir report -f csv run.json -o run.csv", "all numbers for a spreadsheet"},
+    {"weir report --as csv run.json --output run.csv",
+     "all numbers for a spreadsheet"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_report = {

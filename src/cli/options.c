@@ -23,10 +23,13 @@ struct match {
     bool negated;                /* --no-name */
 };
 
-/* Whether `text[0..len)` is, or begins, the name of `opt`. */
+/* Whether `text[0..len)` is, or begins, the name of `opt`; an earlier name must
+ * be whole, so that it makes no beginning ambiguous. */
 static bool names(const struct wr_option *opt, const char *text, size_t len,
                   bool *ret_whole)
 {
+    if (opt->old && strlen(opt->old) == len && !strncmp(opt->old, text, len))
+        return *ret_whole = true;
     if (strncmp(opt->name, text, len))
         return false;
     *ret_whole = opt->name[len] == '\0';

@@ -67,6 +67,7 @@ enum {
 
 struct wr_option {
     const char *name; /* long name without the dashes; NULL ends a table */
+    const char *old;  /* earlier long name, still taken; NULL: none */
     char letter;      /* short name, 0 for none */
     enum wr_option_type type;
     size_t offset;        /* of the field; type and offset by WR_OPT_... */

@@ -1,4 +1,4 @@
-/* fuzz_ckpt_shapes.c - the lists of tensors that weir ckpt bench --like reads.
+/* fuzz_ckpt_shapes.c - the lists of tensors that weir ckpt bench --state reads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 

@@ -49,7 +49,7 @@ def can_mount():
     with tempfile.TemporaryDirectory() as top:
         for name in 'ab':
             os.mkdir(os.path.join(top, name))
-        done = subprocess.run([WEIR, 'mount', '-b', '-p', 'null',
+        done = subprocess.run([WEIR, 'mount', '--background', '--profile', 'null',
                                top + '/a', top + '/b'],
                               capture_output=True, text=True)
         if done.returncode == 0:
@@ -88,7 +88,7 @@ class Mounted(unittest.TestCase):
                 f.write(PROFILE)
         with open(self.top + '/log', 'w', encoding='utf-8') as log:
             self.server = subprocess.Popen(
-                [WEIR, 'mount', '-p', profile, *self.options, self.src,
+                [WEIR, 'mount', '--profile', profile, *self.options, self.src,
                  self.at], stdin=subprocess.DEVNULL, stderr=log)
         wait_for('the mount', lambda: 'mounted' in self.log()
                  or self.server.poll() is not None)
@@ -516,7 +516,7 @@ class Ends(Mounted):
         failed = 0
         for files in range(5, 16):
             done = subprocess.run(
-                ['prlimit', f'--nofile={files}', WEIR, 'mount', '-b', '-p',
+                ['prlimit', f'--nofile={files}', WEIR, 'mount', '--background', '--profile',
                  'null', self.src, other], capture_output=True, text=True)
             left = self.is_mounted(other)
             if left:
@@ -562,7 +562,7 @@ class Ends(Mounted):
         with self.assertRaises(OSError) as e:
             os.listdir(self.at)
         self.assertEqual(e.exception.errno, errno.ENOTCONN)
-        done = subprocess.run([WEIR, 'mount', '-p', 'null', self.src, self.at],
+        done = subprocess.run([WEIR, 'mount', '--profile', 'null', self.src, self.at],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn('--unmount', done.stderr)
@@ -570,7 +570,7 @@ class Ends(Mounted):
         self.assertFalse(self.is_mounted())
 
     def test_twice(self):
-        done = subprocess.run([WEIR, 'mount', '-p', 'null', self.src, self.at],
+        done = subprocess.run([WEIR, 'mount', '--profile', 'null', self.src, self.at],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn('already', done.stderr)
@@ -589,7 +589,7 @@ class Ends(Mounted):
         os.mkdir(other)
         made = self.top + '/started-here'
         os.mkdir(made)
-        done = subprocess.run([WEIR, 'mount', '-b', '-p', 'null', self.src,
+        done = subprocess.run([WEIR, 'mount', '--background', '--profile', 'null', self.src,
                                other], capture_output=True, text=True,
                               cwd=made)
         self.assertEqual(done.returncode, 0, done.stderr)

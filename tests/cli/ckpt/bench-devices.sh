@@ -1,3 +1,3 @@
 # Two folders are what they are: no device is played in them unnoticed.
 mkdir a b
-weir ckpt bench a b --slow-device hdd --like small
+weir ckpt bench a b --slow-device hdd --state small

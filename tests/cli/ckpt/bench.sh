@@ -1,5 +1,5 @@
 # All four ways on emulated devices; nothing is left; the record can be shown.
 mkdir d
-weir ckpt bench d --like small --saves 2 --warmups 1 -o r.json
+weir ckpt bench d --state small --saves 2 --warmups 1 -o r.json
 ls -A d
 weir report r.json | grep -c 'burst buffer, asynchronous' >/dev/null

@@ -8,4 +8,4 @@ make_file in.safetensors hello
 weir ckpt save other --from in.safetensors --step 1 --level fast
 weir ckpt ls other/step-000000000001/ || echo "exit $?"
 weir ckpt show other/step-000000000001 || echo "exit $?"
-weir ckpt restore store --to out
+weir ckpt restore store --into out

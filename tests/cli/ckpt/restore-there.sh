@@ -3,4 +3,4 @@
 . "$(dirname "$0")/make.inc"
 save_steps 1
 mkdir out
-weir ckpt restore slow --to out
+weir ckpt restore slow --into out

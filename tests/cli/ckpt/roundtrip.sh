@@ -5,7 +5,7 @@ save_steps 1 20
 weir ckpt ls fast slow
 weir ckpt show fast slow --step 1
 weir ckpt verify fast slow
-weir ckpt restore fast slow --to out
+weir ckpt restore fast slow --into out
 weir ckpt show out/r00000.safetensors
 weir ckpt verify out/r00000.safetensors
 tail -c 16 out/r00000.safetensors

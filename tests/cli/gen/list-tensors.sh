@@ -1,1 +1,1 @@
-weir gen tensors d --list d.csv
+weir gen tensors d --write-list d.csv

@@ -4,7 +4,7 @@ python=/usr/bin/python3
     { echo "no NumPy for $python" >&2; exit 77; }
 for type in u8 f16 f32; do
     weir gen tensors "npy-$type" -n 10 -c 4 --shape 6x8x3 --dtype "$type" \
-        --format npy --samples-per-file 4 > /dev/null
+        --to npy --samples-per-file 4 > /dev/null
     weir gen tensors "wt-$type" -n 10 -c 4 --shape 6x8x3 --dtype "$type" \
         --samples-per-file 4 > /dev/null
 done

@@ -1,5 +1,5 @@
 # A small data set: files, folders and the summary.
-weir gen caltech101 photos --samples 12 --classes 3 --list photos.csv
+weir gen caltech101 photos --samples 12 --classes 3 --write-list photos.csv
 test "$(cd photos && echo *)" = "class_0000 class_0001 class_0002"
 test "$(find photos/class_0001 -type f | wc -l)" -eq 4
 test -f photos/class_0002/0002_000003.jpg

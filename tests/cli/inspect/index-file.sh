@@ -5,7 +5,7 @@ weir inspect d --no-index-cache --index-dir idx | grep '  index'
 test ! -e idx
 weir inspect d --index-dir idx | grep '  index'
 weir inspect d --index-dir idx | grep '  index'
-weir bench d --index-dir idx --no-limits -r 2 -n 1 --size 8x8 >/dev/null
+weir bench d --index-dir idx --no-limits -r 2 --batches 1 --size 8x8 >/dev/null
 test "$(find idx -type f | wc -l)" -eq 1
 cp d/class_0000/*0.jpg d/class_0001/new.jpg
 touch -d '2020-01-02 00:00' d/class_0001

@@ -20,7 +20,7 @@ for set in rec tars; do
     pictures $set.txt >b
     cmp a b
 done
-weir inspect rec -n 1000 --classes |
+weir inspect rec -n 1000 --list-classes |
     grep '^  samples  \|^  classes\|^ *[0-3]  '
 weir inspect gz -n 5 | grep '  classes\|^Pictures'
 weir inspect rec -n 5 | grep '  classes\|^Pictures'

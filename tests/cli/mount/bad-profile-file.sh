@@ -1,3 +1,3 @@
 mkdir a b
 echo "read_latency = soon" >x.profile
-weir mount -p x.profile a b
+weir mount --profile x.profile a b

@@ -1,2 +1,2 @@
 mkdir a
-weir mount -p hdd a
+weir mount --profile hdd a

@@ -8,4 +8,4 @@ user="setpriv --reuid=65534 --clear-groups"
 $user "$WEIR" --version >/dev/null 2>&1 ||
     { echo "cannot become another user here" >&2; exit 77; }
 ! weir mount -u . 2>&1 | grep -q libfuse3 || { echo "built without libfuse3" >&2; exit 77; }
-$user "$WEIR" mount -p hdd a b
+$user "$WEIR" mount --profile hdd a b

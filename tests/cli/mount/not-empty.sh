@@ -2,4 +2,4 @@
 ! weir mount -u . 2>&1 | grep -q libfuse3 || { echo "built without libfuse3" >&2; exit 77; }
 mkdir a b
 echo x >b/file
-weir mount -p hdd a b
+weir mount --profile hdd a b

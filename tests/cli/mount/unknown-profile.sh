@@ -1,2 +1,2 @@
 mkdir a b
-weir mount -p floppy a b
+weir mount --profile floppy a b

@@ -1,2 +1,2 @@
 # No file to read.
-weir probe . --size 0
+weir probe . --file-size 0

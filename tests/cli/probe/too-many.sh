@@ -1,3 +1,3 @@
 # Lists that multiply.
 all=$(seq -s, 1 40)
-weir probe . --depth "$all" --workers "$all"
+weir probe . --depth "$all" --threads "$all"

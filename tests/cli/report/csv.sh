@@ -6,7 +6,7 @@ command -v python3 >/dev/null || {
 }
 make() { python3 "$(dirname "$0")/../../data/records/make.py" "$@"; }
 make bench --no-monitor --kernel "Linux, \"own\"" >run.json
-weir report --format csv --title x run.json >out.csv
+weir report --as csv --title x run.json >out.csv
 python3 - <<"END"
 import csv
 

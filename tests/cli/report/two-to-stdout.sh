@@ -1,3 +1,3 @@
 # Page and text cannot both go to stdout.
 # SPDX-License-Identifier: Apache-2.0
-weir report --html - --format csv a.json
+weir report --html - --as csv a.json

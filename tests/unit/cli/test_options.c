@@ -42,7 +42,7 @@ static const struct wr_option table[] = {
      WR_OPT_SIZE(struct args, size),
      .min = 512,
      .max = 1 << 20},
-    {.name = "seed", WR_OPT_UINT(struct args, seed)},
+    {.name = "seed", .old = "random", WR_OPT_UINT(struct args, seed)},
     {.name = "ratio", WR_OPT_DOUBLE(struct args, ratio), .max = 1},
     {.name = "name", WR_OPT_STRING(struct args, name)},
     {.name = "mode",
@@ -279,6 +279,25 @@ static void test_given(void **state)
     assert_false(wr_options_given(&set, "no such"));
 }
 
+/* An earlier name is the same option, as a whole only. */
+static void test_old_name(void **state)
+{
+    struct args a = {0};
+    struct wr_option_set set = {table, &a, 0};
+    char name[] = "--random", value[] = "3", begin[] = "--rando=4";
+    char *whole[] = {name, value}, *part[] = {begin};
+    size_t operands;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(wr_options_parse(&set, 1, 2, whole, &operands, &err), 0);
+    assert_int_equal(a.seed, 3);
+    assert_true(wr_options_given(&set, "seed"));
+    assert_int_equal(wr_options_parse(&set, 1, 1, part, &operands, &err),
+                     WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "unknown option '--rando'"));
+}
+
 static void test_choices(void **state)
 {
     char buf[64], tiny[6];
@@ -299,7 +318,7 @@ int main(void)
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_string_limit), cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_given),        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_size_list),
+        cmocka_unit_test(test_size_list),    cmocka_unit_test(test_old_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

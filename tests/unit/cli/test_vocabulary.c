@@ -1,0 +1,208 @@
+/* test_vocabulary.c - one meaning per option letter and name, in all commands.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+
+/* What a name that several commands have means in all of them. Whoever gives
+ * an option a name that is used elsewhere says here that it is the same. */
+static const struct {
+    const char *name, *meaning;
+} shared[] = {
+    {"cache-what", "what cache tiers keep"},
+    {"channels", "colour channels of a picture as it is delivered"},
+    {"crop", "part of each picture that is used"},
+    {"crop-center", "side of the center crop"},
+    {"decode", "how JPEG is decoded"},
+    {"depth", "requests in flight per thread"},
+    {"direct", "O_DIRECT"},
+    {"dry-run", "say what would be done, and do nothing"},
+    {"dtype", "type of the numbers of a tensor"},
+    {"force", "do it although something is there"},
+    {"format", "format of the data set that is read"},
+    {"index-cache", "use and keep index files"},
+    {"index-dir", "where index files are kept"},
+    {"io", "I/O engine"},
+    {"json", "results as JSON"},
+    {"layout", "order of dimensions"},
+    {"monitor", "samples per second of the machine's counters"},
+    {"normalize", "mean and deviation"},
+    {"on-error", "what to do with a sample that cannot be read"},
+    {"order", "order of the samples"},
+    {"record", "file that the run record is written to"},
+    {"resize", "filter"},
+    {"root", "where the relative paths of a list start"},
+    {"samples", "how many samples"},
+    {"seed", "of all that is random"},
+    {"size", "width and height of the pictures"},
+    {"threads", "threads that do the work"},
+    {"to", "format of the data set that is written"},
+    {"verify", "read what was written or is there, and check it"},
+};
+
+static bool is_shared(const char *name)
+{
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+        if (!strcmp(shared[i].name, name))
+            return true;
+    return false;
+}
+
+/* What a value is, whether one is taken or a list. */
+static enum wr_option_type kind_of(const struct wr_option *o)
+{
+    switch (o->type) {
+    case WR_OPTION_UINT_LIST:
+        return o->flags & WR_OPTION_BYTES ? WR_OPTION_SIZE : WR_OPTION_UINT;
+    case WR_OPTION_ENUM_LIST:
+        return WR_OPTION_ENUM;
+    case WR_OPTION_STRINGS:
+        return WR_OPTION_STRING;
+    default:
+        return o->type;
+    }
+}
+
+/* The placeholder without the ",..." of a list. */
+static bool same_arg(const char *a, const char *b)
+{
+    size_t la = strcspn(a ? a : "", ","), lb = strcspn(b ? b : "", ",");
+
+    return la == lb && !strncmp(a ? a : "", b ? b : "", la);
+}
+
+/* One option of one command. */
+struct entry {
+    const char *command; /* "" for the common ones */
+    const struct wr_option *o;
+};
+
+#define ENTRIES_MAX 1024
+
+static size_t add_table(struct entry *list, size_t n, const char *command,
+                        const struct wr_option *o)
+{
+    for (; o && o->name; o++) {
+        assert_true(n < ENTRIES_MAX);
+        list[n++] = (struct entry){command, o};
+    }
+    return n;
+}
+
+static size_t collect(struct entry *list)
+{
+    size_t n = add_table(list, 0, "", wr_common_options);
+
+    for (size_t i = 0; wr_commands[i]; i++)
+        n = add_table(list, n, wr_commands[i]->name, wr_commands[i]->options);
+    return n;
+}
+
+static unsigned complain(const struct entry *a, const struct entry *b,
+                         const char *what)
+{
+    print_error("weir %s --%s and weir %s --%s: %s\n", a->command, a->o->name,
+                b->command, b->o->name, what);
+    return 1;
+}
+
+/* Two options of one name. */
+static unsigned compare(const struct entry *a, const struct entry *b)
+{
+    unsigned bad = 0;
+
+    if (a->o->letter != b->o->letter)
+        bad += complain(a, b, "one name, two letters");
+    if (kind_of(a->o) != kind_of(b->o))
+        bad += complain(a, b, "one name, two types");
+    if (!same_arg(a->o->arg, b->o->arg))
+        bad += complain(a, b, "one name, two placeholders of the value");
+    if (!is_shared(a->o->name))
+        bad += complain(a, b, "one name: is it one meaning? add it to shared");
+    return bad;
+}
+
+static unsigned check_pair(const struct entry *a, const struct entry *b)
+{
+    bool same_name = !strcmp(a->o->name, b->o->name);
+
+    if (same_name)
+        return compare(a, b);
+    if (a->o->letter && a->o->letter == b->o->letter)
+        return complain(a, b, "one letter, two names");
+    return 0;
+}
+
+static void test_one_meaning(void **state)
+{
+    static struct entry list[ENTRIES_MAX];
+    size_t n = collect(list);
+    unsigned bad = 0;
+
+    (void)state;
+    assert_true(n > 100); /* the tables were really walked */
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            bad += check_pair(&list[i], &list[k]);
+    assert_int_equal(bad, 0);
+}
+
+/* An earlier name that is taken must not hide another option of the command,
+ * nor one of the common ones. */
+static void test_old_names(void **state)
+{
+    static struct entry list[ENTRIES_MAX];
+    size_t n = collect(list);
+    unsigned bad = 0;
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && list[i].o->old; k++)
+            if (!strcmp(list[i].o->old, list[k].o->name) &&
+                (!*list[k].command ||
+                 !strcmp(list[i].command, list[k].command)))
+                bad += complain(&list[i], &list[k], "old name is in use");
+    assert_int_equal(bad, 0);
+}
+
+/* The checks above can fail. */
+static void test_checks_can_fail(void **state)
+{
+    static const struct wr_option a[] = {
+        {.name = "size", .letter = 's', .type = WR_OPTION_STRING, .arg = "WxH"},
+        {.name = "size", .letter = 's', .type = WR_OPTION_SIZE, .arg = "SIZE"},
+        {.name = "seed", .letter = 's', .type = WR_OPTION_UINT, .arg = "N"},
+        {.name = "mine", .type = WR_OPTION_FLAG},
+        {.name = "size",
+         .letter = 's',
+         .type = WR_OPTION_STRINGS,
+         .arg = "WxH,..."}};
+    struct entry e[5];
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        e[i] = (struct entry){i ? "b" : "a", &a[i]};
+    assert_int_equal(check_pair(&e[0], &e[1]), 2); /* type and placeholder */
+    assert_int_equal(check_pair(&e[0], &e[2]), 1); /* letter */
+    assert_int_equal(check_pair(&e[0], &e[3]), 0);
+    assert_int_equal(check_pair(&e[3], &e[3]), 1); /* not said to be shared */
+    assert_int_equal(check_pair(&e[0], &e[4]), 0); /* a list of the same */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_meaning),
+        cmocka_unit_test(test_old_names),
+        cmocka_unit_test(test_checks_can_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
