@@ -5,7 +5,8 @@
  * how far each save got; save.c takes snapshots, writer.c is the thread that
  * writes them to the near tier, wait.c waits for it; drain.c has the thread that
  * copies steps to the far tier, checks them there and applies retention;
- * restore.c reads; manage.c lists, verifies, prunes and pins. What happens in
+ * restore.c reads; inventory.c lists, prune.c takes away, manage.c verifies and
+ * pins. What happens in
  * the background is told by `changed`, and what goes wrong there is kept as
  * `trouble` for the next call.
  */
@@ -142,11 +143,14 @@ int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
 /* 0, or why the step is not tried any more. */
 int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err);
 
-/* --- manage.c --- */
+/* --- inventory.c --- */
 
 /* The near and far tiers' steps, merged. */
 int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
                     weir_err *err);
+
+/* --- prune.c --- */
+
 /* Applies the store's retention: after a publish (one tier) or a drain. */
 int wr_ckpt_retain(weir_ckpt *c, weir_err *err);
 

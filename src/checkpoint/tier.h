@@ -60,6 +60,11 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
 /* WEIR_EFENCED when the epoch is another's by now. Takes the lock when who had
  * it at a take-over is gone. */
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
+/* Whether it is this tier's writer. */
+static inline bool wr_tier_is_writer(const struct wr_tier *t)
+{
+    return t->epoch > 0;
+}
 /* Whether some process is the writer now; true when it cannot be told. */
 bool wr_tier_is_claimed(struct wr_tier *t);
 /* What a failure `r` of writing there comes from: WEIR_EFENCED when the new

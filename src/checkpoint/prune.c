@@ -1,0 +1,226 @@
+/* prune.c - taking steps away: retention, and pruning by call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "checkpoint/inventory.h"
+#include "checkpoint/retention.h"
+#include "checkpoint/store.h"
+
+struct taking {
+    weir_ckpt *c;
+    const weir_ckpt_prune_plan *plan; /* NULL: retention as it is set up */
+    uint64_t bytes_done, bytes_total;
+};
+
+static int take_copy(struct taking *k, struct wr_tier *t,
+                     const weir_ckpt_entry *e, weir_err *err)
+{
+    const weir_ckpt_config *cfg = &k->c->cfg;
+    int r = 0;
+
+    if (!k->plan)
+        return wr_tier_retire(t, e->step, err);
+    if (!k->plan->dry_run)
+        r = wr_tier_retire(t, e->step, err);
+    if (r < 0)
+        return r;
+    if (k->plan->gone)
+        k->plan->gone(k->plan->arg, e->step, t->label, e->bytes);
+    k->bytes_done += e->bytes;
+    if (cfg->progress &&
+        cfg->progress(cfg->progress_arg, k->bytes_done, k->bytes_total))
+        return wr_fail(err, WEIR_ECANCELED, "canceled");
+    return 0;
+}
+
+/* The fast copy first: a step without its slow one would be drained again. */
+static int take_step(struct taking *k, const weir_ckpt_entry *e,
+                     const struct wr_verdict *v, weir_err *err)
+{
+    bool gone = (v->fast_goes || e->fast == WEIR_COPY_NONE) &&
+                (v->slow_goes || e->slow == WEIR_COPY_NONE);
+    int r = 0;
+
+    if (v->fast_goes)
+        r = take_copy(k, k->c->near, e, err);
+    if (r == 0 && v->slow_goes)
+        r = take_copy(k, k->c->far, e, err);
+    if (r == 0 && gone && !(k->plan && k->plan->dry_run)) {
+        pthread_mutex_lock(&k->c->lock);
+        k->c->stats.pruned++;
+        pthread_mutex_unlock(&k->c->lock);
+    }
+    return r;
+}
+
+/* Steps that have to go: the newest first, so that what is left at any time is
+ * what there was at some time. The others: the oldest first. */
+static int take_all(struct taking *k, uint64_t after,
+                    const struct wr_inventory *f, const struct wr_verdict *v,
+                    weir_err *err)
+{
+    size_t first = f->count;
+    int r = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        k->bytes_total += f->e[i].bytes * (v[i].fast_goes + v[i].slow_goes);
+    for (; first > 0 && f->e[first - 1].step > after && r == 0; first--)
+        r = take_step(k, &f->e[first - 1], &v[first - 1], err);
+    for (size_t i = 0; i < first && r == 0; i++)
+        if (v[i].fast_goes || v[i].slow_goes)
+            r = take_step(k, &f->e[i], &v[i], err);
+    return r;
+}
+
+/* Who was fenced off takes nothing away. The fast tier of a drain is another's,
+ * and stays so. */
+static int check_claims(const weir_ckpt *c, weir_err *err)
+{
+    int r = wr_tier_is_writer(c->near) ? wr_tier_check_claim(c->near, err) : 0;
+
+    if (r == 0 && c->far && wr_tier_is_writer(c->far))
+        r = wr_tier_check_claim(c->far, err);
+    return r;
+}
+
+static int judge_and_take(struct taking *k, const struct wr_retention *rule,
+                          weir_err *err)
+{
+    struct wr_inventory f = {.strict = true};
+    struct wr_verdict *v = NULL;
+    int r;
+
+    r = wr_inventory_take(k->c, &f, err);
+    if (r < 0)
+        goto out;
+    v = calloc(f.count + 1, sizeof(*v));
+    if (!v) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    wr_retention_judge(rule, f.e, f.count, v);
+    if (!k->plan || !k->plan->dry_run)
+        r = check_claims(k->c, err);
+    if (r == 0)
+        r = take_all(k, rule->after, &f, v, err);
+out:
+    free(v);
+    wr_inventory_done(&f);
+    return r;
+}
+
+static struct wr_retention rule_of(const weir_ckpt *c)
+{
+    return (struct wr_retention){
+        .keep_last = c->cfg.keep_last,
+        .keep_every = c->cfg.keep_every,
+        .keep_fast = c->cfg.keep_fast,
+        .after = WEIR_LATEST,
+        .two_tiers = c->far != NULL,
+        .verify = c->cfg.verify,
+    };
+}
+
+int wr_ckpt_retain(weir_ckpt *c, weir_err *err)
+{
+    struct wr_retention rule = rule_of(c);
+    struct taking k = {.c = c};
+
+    /* Whoever drains does it, for both tiers. */
+    if (!wr_tier_is_writer(wr_ckpt_last(c)))
+        return 0;
+    return judge_and_take(&k, &rule, err);
+}
+
+/* Space that is kept: what there was before steps were taken away, because
+ * those were told already. */
+static int take_spare(struct taking *k, struct wr_tier *t, uint64_t bytes,
+                      weir_err *err)
+{
+    int r = 0;
+
+    if (!k->plan->dry_run)
+        r = wr_tier_drop_spare(t, NULL, err);
+    if (r == 0 && bytes > 0 && k->plan->gone)
+        k->plan->gone(k->plan->arg, WEIR_LATEST, t->label, bytes);
+    return r;
+}
+
+static int prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
+{
+    struct wr_retention rule = rule_of(c);
+    struct taking k = {.c = c, .plan = plan};
+    uint64_t near = 0, far = 0;
+    int r = 0;
+
+    rule.keep_last = plan->keep_last;
+    rule.keep_every = plan->keep_every;
+    if (plan->go_back)
+        rule.after = plan->after;
+    if (plan->spare) {
+        r = wr_tier_spare(c->near, &near, err);
+        if (r == 0 && c->far)
+            r = wr_tier_spare(c->far, &far, err);
+    }
+    if (r == 0)
+        r = judge_and_take(&k, &rule, err);
+    if (r == 0 && plan->spare)
+        r = take_spare(&k, c->near, near, err);
+    if (r == 0 && plan->spare && c->far)
+        r = take_spare(&k, c->far, far, err);
+    return r;
+}
+
+/* Waits until no save is on its way to the near tier. */
+static int settle(weir_ckpt *c, weir_err *err)
+{
+    bool any;
+
+    pthread_mutex_lock(&c->lock);
+    any = c->stats.saves > 0;
+    pthread_mutex_unlock(&c->lock);
+    return any ? weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err) : 0;
+}
+
+/* Nothing may be published meanwhile that has to go. */
+static int prune_alone(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
+                       weir_err *err)
+{
+    int r;
+
+    if (!wr_tier_is_writer(c->near) || !wr_tier_is_writer(wr_ckpt_last(c)))
+        return wr_fail(err, WEIR_ESTATE,
+                       "pruning needs a store that was opened to manage it, or "
+                       "to save and drain");
+    r = settle(c, err);
+    if (r < 0)
+        return r;
+    wr_drainer_pause(c->drainer);
+    r = prune(c, plan, err);
+    wr_drainer_resume(c->drainer);
+    return r;
+}
+
+static int check_plan(const weir_ckpt_prune_plan *plan, weir_err *err)
+{
+    if (plan->after && !plan->go_back)
+        return wr_fail(err, WEIR_EINVAL, "after: is given without go_back");
+    for (size_t i = 0; i < WR_ARRAY_LEN(plan->reserved); i++)
+        if (plan->reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
+    return 0;
+}
+
+int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
+                    weir_err *err)
+{
+    int r = wr_ckpt_take_trouble(c, err);
+
+    if (r == 0)
+        r = check_plan(plan, err);
+    if (r < 0)
+        return r;
+    return plan->dry_run ? prune(c, plan, err) : prune_alone(c, plan, err);
+}
