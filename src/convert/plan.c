@@ -14,7 +14,7 @@
 #include "convert/kind.h"
 #include "storage/storage.h"
 
-#define JOB_VERSION     1
+#define JOB_VERSION     2
 #define ORDER_STREAM    UINT64_C(0x636f6e76) /* apart from the pipeline's */
 #define NAME_PART_BYTES 200
 #define SHARDS_MAX      UINT64_C(10000000)

@@ -3,12 +3,16 @@
 #include "pipeline/order.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 
 /* Streams of the seed's random numbers, so that no two uses share values. */
 enum { STREAM_EPOCH = 1, STREAM_REST, STREAM_WINDOW };
+
+/* Bit of an order's id. */
+#define SMALL_BY_TABLE UINT64_C(0x80)
 
 static uint64_t stream(uint64_t epoch, uint64_t use, uint64_t part)
 {
@@ -93,12 +97,46 @@ uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
     return position;
 }
 
-uint64_t wr_order_id(const weir_pipeline_config *cfg)
+static bool is_small(uint64_t n)
+{
+    return n > 1 && n < WR_PERM_SMALL;
+}
+
+/* Whether one of the windows has few samples, wherever the short block is. */
+static bool has_small_window(uint64_t n, uint64_t block, uint64_t window)
+{
+    uint64_t rest = n % block ? n % block : block;
+    uint64_t others = (n - rest) / block; /* blocks but the short one */
+    uint64_t beside = others % window;    /* of them, in the last window */
+    bool one = others == beside;          /* there is but the last window */
+
+    if (is_small(beside * block + rest))
+        return true;
+    return !one &&
+           (is_small((beside + 1) * block) ||
+            is_small((window - 1) * block + rest) || is_small(window * block));
+}
+
+/* Whether a permutation of few elements takes part in the order. */
+static bool has_small(const weir_pipeline_config *cfg, uint64_t n)
+{
+    uint64_t block = WR_MAX(cfg->block_samples, 1u);
+    uint64_t window = WR_MAX(cfg->block_window, 1u);
+
+    if (cfg->order == WEIR_ORDER_SHUFFLE)
+        return is_small(n);
+    if (cfg->order != WEIR_ORDER_BLOCK || !n)
+        return false;
+    return is_small(n / block) || has_small_window(n, block, window);
+}
+
+uint64_t wr_order_id(const weir_pipeline_config *cfg, uint64_t n)
 {
     uint64_t id = (uint64_t)cfg->order + 1;
 
     if (cfg->order == WEIR_ORDER_BLOCK)
         id |= (uint64_t)cfg->block_samples << 32 |
               (uint64_t)(cfg->block_window & 0xffffff) << 8;
-    return id;
+    /* Earlier versions had no tables: their states are of another order. */
+    return has_small(cfg, n) ? id | SMALL_BY_TABLE : id;
 }

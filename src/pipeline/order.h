@@ -26,7 +26,8 @@ void wr_order_init(struct wr_order *o, const weir_pipeline_config *cfg,
 /* Sample at `position` < n. */
 uint64_t wr_order_at(const struct wr_order *o, uint64_t position);
 
-/* A number that differs between configurations that order differently. */
-uint64_t wr_order_id(const weir_pipeline_config *cfg);
+/* A number that differs between configurations, and between versions of weir,
+ * that order n samples differently. */
+uint64_t wr_order_id(const weir_pipeline_config *cfg, uint64_t n);
 
 #endif

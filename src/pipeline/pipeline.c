@@ -48,8 +48,8 @@ static int read_resume(const weir_dataset *ds, const weir_pipeline_config *c,
         what = "another seed";
     else if (ret->samples != wr_index_count(ds->index))
         what = "another number of samples";
-    else if (ret->order_id != wr_order_id(c))
-        what = "another order";
+    else if (ret->order_id != wr_order_id(c, ret->samples))
+        what = "another order, or of another version of weir";
     if (!what)
         return 0;
     wr_state_done(ret);
@@ -89,7 +89,7 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
 
     p->state.seed = c->seed;
     p->state.samples = wr_index_count(p->sched.ds->index);
-    p->state.order_id = wr_order_id(c);
+    p->state.order_id = wr_order_id(c, p->state.samples);
     p->state.rank = c->rank;
     p->state.world = c->world;
     p->state.epoch = resume->epoch;

@@ -118,6 +118,70 @@ static void positions_are_uniform(void **state)
     }
 }
 
+static uint64_t factorial(uint64_t n)
+{
+    return n < 2 ? 1 : n * factorial(n - 1);
+}
+
+/* The number of a permutation among all of its size (its Lehmer code). */
+static uint64_t number_of(const struct wr_perm *p, uint64_t n)
+{
+    uint64_t number = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t smaller = 0;
+
+        for (uint64_t k = i + 1; k < n; k++)
+            smaller += wr_perm_at(p, k) < wr_perm_at(p, i);
+        number += smaller * factorial(n - 1 - i);
+    }
+    return number;
+}
+
+/* Of a tiny set all n! permutations come equally often. */
+static void tiny_permutations_are_uniform(void **state)
+{
+    enum { PER_CELL = 1000, MOST = 720 };
+
+    (void)state;
+    for (uint64_t n = 2; n <= 6; n++) {
+        uint64_t all = factorial(n), cells[MOST] = {0};
+
+        for (uint64_t seed = 0; seed < PER_CELL * all; seed++) {
+            struct wr_perm p;
+
+            wr_perm_init(&p, n, seed, 0);
+            cells[number_of(&p, n)]++;
+        }
+        assert_uniform(cells, (unsigned)all, PER_CELL);
+    }
+}
+
+/* Each size below the table's end, with many more keys than above: what two
+ * elements become is uniform over all pairs. */
+static void small_pairs_are_uniform(void **state)
+{
+    enum { PER_CELL = 30, CELLS = 65 * 65 };
+    static uint64_t cells[CELLS];
+
+    (void)state;
+    for (uint64_t n = 7; n <= 65; n++) {
+        unsigned count = (unsigned)(n * (n - 1));
+
+        memset(cells, 0, sizeof(cells));
+        for (uint64_t seed = 0; seed < (uint64_t)PER_CELL * count; seed++) {
+            struct wr_perm p;
+            uint64_t a, b;
+
+            wr_perm_init(&p, n, seed, n);
+            a = wr_perm_at(&p, n / 3);
+            b = wr_perm_at(&p, n - 1);
+            cells[a * (n - 1) + (b - (b > a))]++;
+        }
+        assert_uniform(cells, count, PER_CELL);
+    }
+}
+
 /* The distance of two neighbours is uniform too: no pattern stays. */
 static void neighbours_part(void **state)
 {
@@ -160,6 +224,8 @@ int main(void)
         cmocka_unit_test(bijection_for_random_large_sizes),
         cmocka_unit_test(a_billion_and_more),
         cmocka_unit_test(positions_are_uniform),
+        cmocka_unit_test(tiny_permutations_are_uniform),
+        cmocka_unit_test(small_pairs_are_uniform),
         cmocka_unit_test(neighbours_part),
         cmocka_unit_test(streams_and_seeds_differ),
     };

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/chi.h"
 #include "base/rng.h"
 #include "pipeline/order.h"
 
@@ -169,14 +171,87 @@ static void ids_tell_orders_apart(void **state)
     weir_pipeline_defaults(&a);
     b = a;
     b.block_samples++; /* means nothing to a full shuffle */
-    assert_int_equal(wr_order_id(&a), wr_order_id(&b));
+    assert_int_equal(wr_order_id(&a, 1000), wr_order_id(&b, 1000));
     b.order = WEIR_ORDER_SEQUENTIAL;
-    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+    assert_int_not_equal(wr_order_id(&a, 1000), wr_order_id(&b, 1000));
     a.order = b.order = WEIR_ORDER_BLOCK;
-    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+    assert_int_not_equal(wr_order_id(&a, 1000), wr_order_id(&b, 1000));
     b = a;
     b.block_window++;
-    assert_int_not_equal(wr_order_id(&a), wr_order_id(&b));
+    assert_int_not_equal(wr_order_id(&a, 1000), wr_order_id(&b, 1000));
+}
+
+/* Whether some permutation of 2 to 63 elements is among those of the order,
+ * wherever the short block stands. */
+static bool uses_small(uint64_t n, uint64_t block, uint64_t window)
+{
+    uint64_t full = n / block, rest = n % block, places = full + (rest > 0);
+    bool small = full > 1 && full < WR_PERM_SMALL;
+
+    for (uint64_t rest_at = 0; rest_at <= full; rest_at++)
+        for (uint64_t first = 0; first < places; first += window) {
+            uint64_t size = 0;
+
+            for (uint64_t k = first; k < first + window && k < places; k++)
+                size += rest && k == rest_at ? rest : block;
+            small = small || (size > 1 && size < WR_PERM_SMALL);
+        }
+    return small;
+}
+
+/* Earlier versions ordered few elements otherwise: their states must not be
+ * taken for ours there, and must be everywhere else. */
+static void ids_tell_small_orders_apart(void **state)
+{
+    static const uint32_t blocks[] = {1, 2, 7, 60, 64, 65, 200, 5000};
+    static const uint32_t windows[] = {1, 2, 3, 16, 1000};
+    weir_pipeline_config cfg;
+
+    (void)state;
+    weir_pipeline_defaults(&cfg);
+    cfg.order = WEIR_ORDER_SHUFFLE;
+    for (uint64_t n = 0; n < 200; n++)
+        assert_int_equal(wr_order_id(&cfg, n) & 0x80,
+                         n > 1 && n < WR_PERM_SMALL ? 0x80 : 0);
+    cfg.order = WEIR_ORDER_SEQUENTIAL;
+    assert_int_equal(wr_order_id(&cfg, 5) & 0x80, 0);
+    cfg.order = WEIR_ORDER_BLOCK;
+    for (unsigned b = 0; b < 8; b++)
+        for (unsigned w = 0; w < 5; w++)
+            for (uint64_t n = 1; n < 1000; n += n < 150 ? 1 : 31) {
+                cfg.block_samples = blocks[b];
+                cfg.block_window = windows[w];
+                assert_int_equal(wr_order_id(&cfg, n) & 0x80,
+                                 uses_small(n, blocks[b], windows[w]) ? 0x80
+                                                                      : 0);
+            }
+}
+
+/* 5 blocks of 3 samples in windows of 1: all 120 orders of the blocks and all
+ * 6 of the samples in one come equally often over the epochs. */
+static void few_blocks_are_uniform(void **state)
+{
+    enum { BLOCKS = 5, BLOCK = 3, ORDERS = 120, INNER = 6, PER_CELL = 500 };
+    static const unsigned weight[] = {24, 6, 2, 1, 0};
+    uint64_t outer[ORDERS] = {0}, inner[INNER] = {0};
+
+    (void)state;
+    for (uint64_t epoch = 0; epoch < ORDERS * PER_CELL; epoch++) {
+        struct wr_order o = make(WEIR_ORDER_BLOCK, BLOCKS * BLOCK, BLOCK, 1,
+                                 epoch);
+        uint64_t at[BLOCKS * BLOCK];
+        unsigned number = 0;
+
+        for (uint64_t i = 0; i < o.n; i++)
+            at[i] = wr_order_at(&o, i);
+        for (unsigned i = 0; i < BLOCKS; i++)
+            for (unsigned k = i + 1; k < BLOCKS; k++)
+                number += weight[i] * (at[k * BLOCK] < at[i * BLOCK]);
+        outer[number]++;
+        inner[2 * ((at[1] < at[0]) + (at[2] < at[0])) + (at[2] < at[1])]++;
+    }
+    assert_uniform(outer, ORDERS, PER_CELL);
+    assert_uniform(inner, INNER, (double)ORDERS * PER_CELL / INNER);
 }
 
 int main(void)
@@ -189,6 +264,8 @@ int main(void)
         cmocka_unit_test(windows_are_mixed),
         cmocka_unit_test(epochs_and_seeds_differ),
         cmocka_unit_test(ids_tell_orders_apart),
+        cmocka_unit_test(ids_tell_small_orders_apart),
+        cmocka_unit_test(few_blocks_are_uniform),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
