@@ -1,13 +1,12 @@
 # bars.py - runs the measurements and prints the table of bars.
 # SPDX-License-Identifier: Apache-2.0
-import argparse
 import signal
 import sys
 
-from lib import (checkpoint, convert, jpeg, million, monitor, mount, page,
-                 prefetch, probe, reads, records, report, tensors, tiers,
+from lib import (checkpoint, convert, jpeg, million, monitor, mount, options,
+                 page, prefetch, probe, reads, records, report, tensors, tiers,
                  tuning)
-from lib.session import Failure, Session
+from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
 MEASUREMENTS = {
@@ -30,68 +29,63 @@ MEASUREMENTS = {
 
 
 def parse(argv):
-    p = argparse.ArgumentParser(
-        prog='bench/run.sh', description='Measures how near weir comes to '
+    p = options.common(
+        'bench/run.sh', 'Measures how near weir comes to '
         'what this machine can do. Each row is measured '
         'side by side with what it is compared with, in rounds; medians '
-        'count. Keep the machine idle meanwhile.',
-        epilog='Exit: 0 measured, 1 something failed to run, 2 wrong usage, '
-        '3 a bar was missed (with --strict).')
-    p.add_argument('build', nargs='?', default='build', metavar='BUILD',
-                   help='build directory, with weir inside (default: build)')
-    p.add_argument('--only', action='append', metavar='ROW', default=[],
-                   choices=list(MEASUREMENTS),
-                   help='measure only this; may be repeated ('
-                   + ', '.join(MEASUREMENTS) + ')')
-    p.add_argument('--quick', action='store_true',
-                   help='few samples and rounds: a smoke test, no figures')
+        'count. Keep the machine idle meanwhile.')
+    options.add_choice(p, '--only', 'ROW', list(MEASUREMENTS),
+                       'measure only these')
+    p.add_argument('--rows', action='store_true',
+                   help='measure nothing, print what --only takes')
     p.add_argument('--seconds', type=int, metavar='N',
                    help='how long the watched run of \'monitor\' lasts '
                    '(default: 600; with --quick 20)')
-    p.add_argument('--data', metavar='DIR', help='where the data sets are '
-                   'kept, generated once (default: OUT/data)')
-    p.add_argument('--out', metavar='DIR', help='where the records and '
-                   'results.json are written (default: BUILD/bench)')
-    p.add_argument('--last', action='store_true',
-                   help='measure nothing, print the last results')
-    p.add_argument('--markdown', action='store_true',
-                   help='print the table as Markdown')
-    p.add_argument('--strict', action='store_true',
-                   help='exit with 3 when a bar was missed')
     return p.parse_args(argv)
 
 
 def measure(session, names, results):
-    """Runs the measurements; True when all could be run."""
-    complete = True
+    """Runs the measurements; the exit status: 1 when one failed, SKIPPED
+    when what they are compared with is installed for none of them."""
+    failed, missing = False, 0
     for name in names:
         function, title = MEASUREMENTS[name]
         session.say(f'{name}: {title}')
         try:
             rows = function(session)
+        except Missing as e:
+            session.say(f'{name}: left out: {e}')
+            missing += 1
+            continue
         except Failure as e:
             session.say(f'{name}: FAILED: {e}')
-            complete = False
+            failed = True
             continue
         results.host = session.host or results.host
         results.put(name, rows, session.load_at_start)
         results.save()
-    return complete
+    if failed or (missing and not session.smoke):
+        return 1
+    return SKIPPED if missing == len(names) else 0
 
 
 def main(argv):
     args = parse(argv)
+    if args.rows:
+        print('\n'.join(MEASUREMENTS))
+        return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     session = Session(args)
-    complete = True
+    session.watched_s = args.seconds or session.pick(600, 20, 3)
+    status = 0
     try:
         results = report.Results(session.out, list(MEASUREMENTS),
-                                 args.quick)
+                                 args.scale)
         if not args.last:
-            names = [n for n in MEASUREMENTS if not args.only or n in args.only]
+            names = options.chosen(args.only, MEASUREMENTS)
             session.start()
-            complete = measure(session, names, results)
+            status = measure(session, names, results)
             if args.only:
                 results.keep(names)
         elif not results.rows:
@@ -102,9 +96,11 @@ def main(argv):
     except KeyboardInterrupt:
         session.say('interrupted')
         return 130
+    if session.smoke:
+        session.say('a smoke test: the figures mean nothing')
     print(report.markdown(results) if args.markdown else report.text(results))
-    if not complete:
-        return 1
+    if status:
+        return status
     return 3 if args.strict and results.is_short() else 0
 
 

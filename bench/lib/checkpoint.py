@@ -16,7 +16,7 @@ BURST, ASYNC = 2.6, 20.0
 def run_tool(session):
     """{name: numbers} of bench-ckpt's lines."""
     tool = os.path.join(os.path.dirname(session.weir), 'bench', 'bench-ckpt')
-    size = [str(64 << 20)] if session.quick else []
+    size = session.pick([], [str(64 << 20)], [str(4 << 20)])
     with tempfile.TemporaryDirectory(dir=session.data) as folder:
         text = session.run([tool, folder, str(session.rounds(21, 3)), *size],
                            quiet=True).stdout
@@ -37,7 +37,8 @@ def torch_seconds(session, size):
 
 def burst(session):
     """The paper's experiment, on an emulated Optane and hard disk."""
-    few = ['--moments', '0'] if session.quick else []
+    few = session.pick([], ['--moments', '0'],
+                       ['--moments', '0', '--like', 'small'])
     with tempfile.TemporaryDirectory(dir=session.data) as folder:
         text = session.run([session.weir, 'ckpt', 'bench', folder, '--json',
                             '--saves', str(session.rounds(5, 2)), '--warmups',

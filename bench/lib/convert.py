@@ -14,7 +14,7 @@ import time
 from lib.report import Row
 
 BAR = 0.80
-PICTURES, QUICK_PICTURES = 10000, 256
+PICTURES = 10000, 256, 16 # of each scale
 
 
 def timed(session, command):
@@ -51,8 +51,7 @@ def clear(folder):
 
 
 def measure(session):
-    data = session.data_set('imagenet',
-                            QUICK_PICTURES if session.quick else PICTURES)
+    data = session.data_set('imagenet', session.pick(*PICTURES))
     folder = os.path.join(session.out, 'convert')
     os.makedirs(folder, exist_ok=True)
     session.warm(data)

@@ -27,12 +27,12 @@ class Setting:
                 + (' direct' if self.direct else ''))
 
 
-def settings(quick):
+def settings(session):
     """What is tried; the best of it counts."""
     blocking = (1, 2, 4, 8, 16, 32)
     deep = ((1, 16), (1, 64), (2, 16), (2, 32), (2, 64), (4, 16), (4, 32))
-    if quick:
-        blocking, deep = (2, 8), ((2, 32),)
+    if session.quick:
+        blocking, deep = session.pick(0, (2, 8), (2,)), ((2, 32),)
     found = [Setting('psync', jobs, 1, direct)
              for direct in (False, True) for jobs in blocking]
     found += [Setting(engine, jobs, depth, direct)

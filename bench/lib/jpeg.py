@@ -5,7 +5,7 @@ import statistics
 from lib import weir
 from lib.report import Row
 
-OUTPUT = ('--size', '224x224', '--dtype', 'f32', '-b', 64)
+OUTPUT = ('--size', '224x224', '--dtype', 'f32')
 FIRST_BATCH_MS = 80
 
 

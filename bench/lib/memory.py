@@ -51,7 +51,7 @@ class Watch(threading.Thread):
         self.start()
 
     def run(self):
-        while not self.stopped.wait(INTERVAL_S):
+        while True: # at least once, also of a process that ends soon
             pids = [int(n) for n in os.listdir('/proc') if n.isdigit()]
             usages = [usage_of(p) for p in pids
                       if session_of(p) == self.session]
@@ -60,6 +60,8 @@ class Watch(threading.Thread):
             self.peak.rss_bytes = max(self.peak.rss_bytes,
                                       sum(u[1] for u in usages))
             self.peak.samples += 1
+            if self.stopped.wait(INTERVAL_S):
+                return
 
     def stop(self):
         self.stopped.set()

@@ -12,10 +12,11 @@ import time
 from lib.report import Row
 from lib.session import Failure
 
-FOLDERS, QUICK_FOLDERS, FILES = 1000, 10, 1000 # files in each folder
+FOLDERS = 1000, 10, 1 # of each scale
+FILES = 1000 # in each folder
 RATE_BAR, OPEN_BAR_MS, MEMORY_BAR = 0.80, 50, 64
 DROP = '/proc/sys/vm/drop_caches'
-SETTLE_S = 3 # an index of what changed just now is not kept
+SETTLED_S = 3600 # an index of what changed just now is not kept
 
 
 def make_folder(path, number):
@@ -29,8 +30,14 @@ def make_folder(path, number):
         os.close(fd)
 
 
+def make_older(*folders):
+    then = time.time() - SETTLED_S
+    for path in folders:
+        os.utime(path, (then, then))
+
+
 def tree(session):
-    folders = QUICK_FOLDERS if session.quick else FOLDERS
+    folders = session.pick(*FOLDERS)
     path = os.path.join(session.data, f'files-{folders * FILES}')
     if not os.path.isdir(path):
         session.say(f'making {folders * FILES:,} files')
@@ -39,9 +46,9 @@ def tree(session):
         os.mkdir(half)
         for k in range(folders):
             make_folder(os.path.join(half, f'n{k:08}'), k)
+        make_older(half, *(e.path for e in os.scandir(half)))
         os.rename(half, path)
         os.sync() # what is not written yet cannot be dropped
-        time.sleep(SETTLE_S)
     return path, folders * FILES
 
 

@@ -5,6 +5,7 @@ import os
 import statistics
 
 from lib.report import Row
+from lib.session import Failure
 
 RECORD_BAR = 5e6 # bytes
 GROWTH_BAR = 0.01
@@ -33,7 +34,7 @@ def epochs_for(session, data, seconds):
 
 def growth_of(rss):
     """Of resident memory, from the first quarter of a run to the last."""
-    n = len(rss) // 4
+    n = max(len(rss) // 4, 1)
     first, last = statistics.median(rss[:n]), statistics.median(rss[-n:])
     return last / first - 1, last
 
@@ -46,15 +47,18 @@ def growth_of_runs(record):
     found = []
     for run in record['cases'][0]['runs']:
         begin = run['start_s']
-        found.append(growth_of([rss for t, rss in rows
-                                if begin < t < begin + run['seconds']]))
+        within = [rss for t, rss in rows if begin < t < begin + run['seconds']]
+        if within: # a run may be shorter than the monitor's interval
+            found.append(growth_of(within))
+    if not found:
+        raise Failure('the runs were too short for the monitor: --seconds')
     return max(g for g, _ in found), found[-1][1]
 
 
 def measure(session):
     data = session.tensors()
     record, size = run(session, 'monitor', data,
-                       epochs_for(session, data, session.seconds))
+                       epochs_for(session, data, session.watched_s))
     session.host = record['host']
     monitor = record['monitor']
     lasted = monitor['machine']['t_s'][-1]

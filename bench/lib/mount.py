@@ -5,6 +5,7 @@
 # comes from the table of `weir mount --list`; the scaling over threads from
 # the paper (Chien et al. 2018, reading files of 112 KB on average).
 import json
+import math
 import os
 import re
 import shutil
@@ -16,15 +17,25 @@ from dataclasses import dataclass
 
 from lib import fio
 from lib.report import Row
-from lib.session import Failure
+from lib.session import Failure, Missing, need
 
 MB = 1e6
-FILE_BYTES = 1 << 30
 PICTURE_BYTES = 112_000
-SECONDS = 2.5 # of the device, for one run at its full rate
 SCALING = {'hdd': (240, {2: 1.65, 4: 1.95, 8: 2.3}),
            'lustre': (1600, {8: 7.8})}
 UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1.0}
+
+
+class Amounts:
+    """How much is read and written, by the scale of the session."""
+
+    def __init__(self, session):
+        self.file_bytes = session.pick(1 << 30, 1 << 30, 16 << 20)
+        # Of the device, for one run at its full rate.
+        self.seconds = session.pick(2.5, 2.5, 0.05)
+        self.random_ms = session.pick(2000, 2000, 50)
+        self.latency_ms = session.pick(1000, 1000, 50)
+        self.files = session.pick(math.inf, math.inf, 16)
 
 
 @dataclass
@@ -57,11 +68,11 @@ def profiles(session):
 
 
 @contextmanager
-def places():
+def places(amounts):
     """A source in memory where possible, and an empty mount point."""
     shm = '/dev/shm'
     room = os.path.isdir(shm) and os.access(shm, os.W_OK) and \
-        shutil.disk_usage(shm).free > 3 * FILE_BYTES
+        shutil.disk_usage(shm).free > 3 * amounts.file_bytes
     source = tempfile.mkdtemp(prefix='weir-bench-', dir=shm if room else None)
     at = tempfile.mkdtemp(prefix='weir-bench-')
     try:
@@ -89,11 +100,11 @@ def mounted(session, profile, source, at):
                 break
 
 
-def fill(source):
+def fill(source, amounts):
     """One big file, and a folder of pictures' size."""
     block = os.urandom(1 << 20)
     with open(os.path.join(source, 'big'), 'wb') as f:
-        for _ in range(FILE_BYTES >> 20):
+        for _ in range(amounts.file_bytes >> 20):
             f.write(block)
     folder = os.path.join(source, 'files')
     os.mkdir(folder)
@@ -114,17 +125,18 @@ def run_fio(session, at, *options):
 
 def sequential(session, at, op, amount):
     """Bytes per second of `amount` bytes; of a write with what is cached."""
+    size = Amounts(session).file_bytes
     job = run_fio(session, at, f'--rw={op}', '--bs=1M', '--direct=1',
                   '--ioengine=libaio', '--iodepth=8', '--overwrite=1',
-                  '--end_fsync=1', f'--size={FILE_BYTES}',
-                  f'--io_size={int(amount) >> 20}M')
+                  '--end_fsync=1', f'--size={size}',
+                  f'--io_size={max(int(amount) >> 20, 1)}M')
     return job[op]['bw_bytes']
 
 
-def lone_latency(session, at, seconds):
+def lone_latency(session, at, ms):
     job = run_fio(session, at, '--rw=randread', '--bs=4k', '--direct=1',
                   '--ioengine=psync', '--time_based',
-                  f'--runtime={seconds}')
+                  f'--runtime={ms}ms')
     return job['read']['clat_ns']['percentile']['50.000000'] / 1e9
 
 
@@ -147,11 +159,13 @@ def near(what, value, want, tolerance, shown, notes=()):
 
 def ceiling(session, source, at):
     """Rows of the mount without a device, and its sequential rates."""
+    amounts = Amounts(session)
+
     def random_read(engine, jobs, depth):
         return lambda: run_fio(
             session, at, '--rw=randread', '--bs=4k', '--direct=1',
             f'--ioengine={engine}', f'--numjobs={jobs}', f'--iodepth={depth}',
-            '--time_based', '--runtime=2')['read']['iops']
+            '--time_based', f'--runtime={amounts.random_ms}ms')['read']['iops']
 
     def buffered():
         session.drop(os.path.join(at, 'big'))
@@ -161,9 +175,9 @@ def ceiling(session, source, at):
     with mounted(session, 'null', source, at) as floor:
         note = [f'each request costs {floor * 1e6:.0f} us of the mount\'s own']
         read = median(session, 3, lambda: sequential(session, at, 'read',
-                                                     4 * FILE_BYTES))
+                                                     4 * amounts.file_bytes))
         write = median(session, 3, lambda: sequential(session, at, 'write',
-                                                      2 * FILE_BYTES))
+                                                      2 * amounts.file_bytes))
         rows.append(at_least('null: sequential read, 1 MiB, direct',
                              read / MB, 1500, 'MB/s', note))
         rows.append(at_least('null: sequential read, buffered',
@@ -179,24 +193,26 @@ def ceiling(session, source, at):
 
 def bandwidth(session, at, profile, op, limit):
     want = getattr(profile, op)
+    amounts = Amounts(session)
     got = median(session, 3, lambda: sequential(
-        session, at, op, min(want * SECONDS, 4 * FILE_BYTES)))
+        session, at, op, min(want * amounts.seconds, 4 * amounts.file_bytes)))
     row = near(f'{profile.name}: sequential {op}', got, want, 0.05,
                f'{got / MB:,.0f} MB/s')
     if want > 0.9 * limit:
         row.ok = None
         row.notes.append(f'the mount itself reaches {limit / MB:,.0f} MB/s '
-                         'here: faster devices cannot be played')
+                         'here: faster devices cannot be emulated')
     return row
 
 
 def latency(session, source, at, profile):
     """Mounted anew for each round: so is the mount's own cost measured."""
     want = profile.lone_read(4096)
+    ms = Amounts(session).latency_ms * (1 if want < 1e-3 else 2)
     middles, floors = [], []
     for _ in range(session.rounds(5)):
         with mounted(session, profile.name, source, at) as floor:
-            middles.append(lone_latency(session, at, 1 if want < 1e-3 else 2))
+            middles.append(lone_latency(session, at, ms))
             floors.append(floor)
     middle, floor = statistics.median(middles), min(floors)
     row = near(f'{profile.name}: lone random read of 4 KiB', middle, want, 0.1,
@@ -213,7 +229,8 @@ def latency(session, source, at, profile):
 def scaling(session, at, profile, count, paper):
     """Blocking readers of whole files, as many more as in the paper?"""
     folder = os.path.join(at, 'files')
-    files = fio.files_below(folder)[:count]
+    files = fio.files_below(folder)[:min(count,
+                                        Amounts(session).files)]
 
     def rate(jobs):
         return median(session, 1, lambda: fio.run(
@@ -231,16 +248,21 @@ def scaling(session, at, profile, count, paper):
                 + ', '.join(f'{p}x' for p in paper.values())])
 
 
+def devices(session):
+    """All that have a rate; of a smoke test those that have all the rows."""
+    return [p for p in profiles(session).values()
+            if p.read and (p.name in SCALING or not session.smoke)]
+
+
 def measure(session):
-    if not shutil.which('fio'):
-        raise Failure('no fio: scripts/deps.sh bench installs it')
-    known = profiles(session)
-    with places() as (source, at):
-        fill(source)
+    need('fio')
+    if not os.access('/dev/fuse', os.R_OK | os.W_OK):
+        raise Missing('no /dev/fuse: nothing can be mounted here')
+    amounts = Amounts(session)
+    with places(amounts) as (source, at):
+        fill(source, amounts)
         rows, limits = ceiling(session, source, at)
-        for profile in known.values():
-            if not profile.read:
-                continue
+        for profile in devices(session):
             session.say(f'mount: {profile.name}')
             with mounted(session, profile.name, source, at):
                 for op in ('read', 'write'):

@@ -14,7 +14,7 @@ import time
 from lib.report import Row
 from lib.session import Failure
 
-RECORDS, QUICK_RECORDS = 50, 5
+RECORDS = 50, 5, 2 # of each scale
 BATCHES, RUNS = 20000, 4 # of a record, in all its counted runs
 SAMPLES = 600 # of the monitor
 DEVICES = ('hdd', 'ssd', 'optane', 'lustre', 'nvme')
@@ -140,7 +140,7 @@ def record(number):
 
 
 def records(session):
-    count = QUICK_RECORDS if session.quick else RECORDS
+    count = session.pick(*RECORDS)
     folder = os.path.join(session.data, f'records-{count}')
     if not os.path.isdir(folder):
         session.say(f'making {count} records')

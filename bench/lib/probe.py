@@ -12,7 +12,7 @@ import statistics
 from dataclasses import dataclass
 
 from lib.report import Row
-from lib.session import Failure
+from lib.session import Failure, need
 
 SPEED_BAR, CPU_BAR = 0.90, 1.00
 ROUNDS = 5
@@ -71,8 +71,8 @@ class Place:
         self.session = session
         self.folder = os.path.join(session.data, 'probe')
         self.file = os.path.join(self.folder, 'big')
-        self.size = (64 if session.quick else 1024) * MIB
-        self.seconds = 0.2 if session.quick else 1.0
+        self.size = session.pick(1024, 64, 4) * MIB
+        self.seconds = session.pick(1.0, 0.2, 0.05)
 
     def fio(self, *options):
         done = self.session.run(['fio', '--name=job', '--output-format=json',
@@ -147,8 +147,7 @@ def row_of(test, ours, theirs):
 
 
 def measure(session):
-    if not shutil.which('fio'):
-        raise Failure('no fio: scripts/deps.sh bench installs it')
+    need('fio')
     place = Place(session)
     runs = {test: ([], []) for test in tests()}
     try:

@@ -4,13 +4,12 @@
 # A first sweep finds the best settings of each (the better of two passes, for
 # it only chooses); the best few of both are then measured again in rounds, one
 # after the other, and their medians compared.
-import shutil
 import statistics
 from dataclasses import dataclass
 
 from lib import fio, weir
 from lib.report import Row
-from lib.session import Failure
+from lib.session import Failure, need
 
 BAR = 0.95
 FINALISTS = 3
@@ -36,8 +35,8 @@ class Setting:
 def sweep_weir(session, data):
     """{setting: files/s} over engines, threads, depths, direct or not."""
     found = {}
-    threads = '2' if session.quick else '1,2,4,8'
-    depths = '32' if session.quick else '8,16,32,64,128'
+    threads = session.pick('1,2,4,8', '2', '2')
+    depths = session.pick('8,16,32,64,128', '32', '4')
     for io in ('uring', 'blocking'):
         for direct in (False, True):
             try:
@@ -59,7 +58,7 @@ def sweep_weir(session, data):
 
 def sweep_fio(session, data, files):
     found = {}
-    for setting in fio.settings(session.quick):
+    for setting in fio.settings(session):
         try:
             found[setting] = max(fio.run(session, data, files, setting)
                                  for _ in range(PASSES))
@@ -101,8 +100,7 @@ def final(session, data, files, ours, theirs):
 
 
 def measure(session):
-    if not shutil.which('fio'):
-        raise Failure('no fio: scripts/deps.sh bench installs it')
+    need('fio')
     data = session.pictures()
     files = fio.files_below(data)
     session.touch(data)

@@ -26,14 +26,19 @@ class Row:
         return self.what, self.bar, self.measured, self.verdict()
 
 
+def path_of(folder, scale):
+    """Results of different scales are kept apart."""
+    name = 'results' if scale == 'full' else scale
+    return os.path.join(folder, name + '.json')
+
+
 class Results:
     """Rows by measurement, in results.json; a new run replaces only what it
     has measured, so that the table can be made in several runs."""
 
-    def __init__(self, folder, order, quick):
+    def __init__(self, folder, order, scale):
         self.order = order # of the measurements
-        self.path = os.path.join(folder,
-                                 'quick.json' if quick else 'results.json')
+        self.path = path_of(folder, scale)
         self.host = {}
         self.rows = {}
         self.shown = None

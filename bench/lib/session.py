@@ -2,17 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 from lib import memory
+from lib.options import SCALES
 
 BUSY = 0.3 # load per core
+SKIPPED = 77 # exit status: there was nothing to measure with
 
 class Failure(Exception):
     """Something could not be measured; the text says what and why."""
+
+
+class Missing(Failure):
+    """What weir would be compared with is not installed."""
+
+
+def need(program):
+    if not shutil.which(program):
+        raise Missing(f'no {program}: scripts/deps.sh bench installs it')
 
 
 class Outcome:
@@ -24,12 +36,17 @@ class Outcome:
 
 
 class Session:
-    PICTURES, QUICK_PICTURES = 4096, 256
-    TENSORS, QUICK_TENSORS = 8192, 1024
+    """Takes what lib.options.common() has parsed, and nothing else: each
+    script has options of its own besides."""
+    PICTURES = 4096, 256, 20 # of each scale, see pick()
+    TENSORS = 8192, 1024, 64
+    BATCH = 64, 64, 8
 
     def __init__(self, args):
-        self.quick = args.quick
-        self.seconds = args.seconds or (20 if args.quick else 600)
+        self.scale = SCALES.index(args.scale)
+        self.smoke = args.scale == 'smoke'
+        self.quick = args.scale != 'full'
+        self.batch = self.pick(*self.BATCH)
         self.weir = os.path.join(args.build, 'weir')
         self.out = args.out or os.path.join(args.build, 'bench')
         self.data = args.data or os.path.join(self.out, 'data')
@@ -45,12 +62,16 @@ class Session:
             raise Failure(f"no '{self.weir}': run make build")
         os.makedirs(self.records, exist_ok=True)
         os.makedirs(self.data, exist_ok=True)
-        if self.load_at_start > BUSY * self.cores:
+        if self.load_at_start > BUSY * self.cores and not self.smoke:
             self.say(f'the machine is busy (load {self.load_at_start:.1f}): '
                      'the figures will not hold')
 
     def rounds(self, full, quick=1):
         return quick if self.quick else full
+
+    def pick(self, full, quick, smoke):
+        """Of three sizes the one for the scale of this run."""
+        return (full, quick, smoke)[self.scale]
 
     def say(self, text):
         seconds = int(time.monotonic() - self.started)
@@ -60,12 +81,10 @@ class Session:
     # --- data sets ---
 
     def pictures(self):
-        n = self.QUICK_PICTURES if self.quick else self.PICTURES
-        return self.data_set('imagenet', n)
+        return self.data_set('imagenet', self.pick(*self.PICTURES))
 
     def tensors(self):
-        n = self.QUICK_TENSORS if self.quick else self.TENSORS
-        return self.data_set('tensors', n)
+        return self.data_set('tensors', self.pick(*self.TENSORS))
 
     def data_set(self, kind, samples):
         path = os.path.join(self.data, f'{kind}-{samples}')

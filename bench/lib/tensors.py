@@ -13,7 +13,7 @@ BAR = 0.80
 def measure(session):
     record = weir.bench(
         session, 'tensors', session.tensors(), '--dtype', 'u8', '--normalize',
-        'none', '-b', 64, '--epochs', 4, '-t', session.cores, '-r',
+        'none', '--epochs', 4, '-t', session.cores, '-r',
         session.rounds(12, 3))
     case = record.cases[0]
     ratio = case.of('read_limit_per_s')

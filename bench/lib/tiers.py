@@ -8,7 +8,7 @@ from lib import limit, weir
 from lib.report import Row
 
 COPY_BAR, FOLDER_BAR, BUDGET_PART = 0.80, 0.95, 0.01
-SIDE, BATCH = 224, 64
+SIDE = 224
 DELAY_MS = 20
 
 
@@ -20,12 +20,12 @@ def copy_row(session):
     for k in range(session.rounds(5, 2)):
         record = weir.bench(
             session, f'cache-ram-{k}', data, '--size', SIDE, '--dtype', 'u8',
-            '-b', BATCH, '--cache', 'ram:4G', '--cache-what', 'decoded',
+            '--cache', 'ram:4G', '--cache-what', 'decoded',
             '--epochs', session.rounds(4, 3), '--no-limits', '-r', 2)
         case = record.cases[0]
         samples = case.median('samples') / case.settings['epochs']
         limits.append(limit.copy(session, session.cores, one, int(samples),
-                                 BATCH))
+                                 session.batch))
         rates.append(case.median('last_epoch_per_s'))
         ratios.append(rates[-1] / limits[-1])
     ratio = statistics.median(ratios)
@@ -40,14 +40,14 @@ def copy_row(session):
 
 def peak(session, name, *options):
     record = weir.bench(session, name, session.pictures(), '--size', SIDE,
-                        '-b', BATCH, '--epochs', 2, '--no-limits', '-r', 2,
+                        '--epochs', 2, '--no-limits', '-r', 2,
                         *options)
     return record.cases[0]
 
 
 def budget_row(session):
     """Memory the process has with the cache, less what it has without."""
-    budget = (64 if session.quick else 512) << 20
+    budget = session.pick(512, 64, 4) << 20
     without = peak(session, 'cache-none')
     case = peak(session, 'cache-budget', '--cache', f'ram:{budget}',
                 '--cache-what', 'decoded')
@@ -67,7 +67,7 @@ def folder_row(session):
     data = session.pictures()
     tier = os.path.join(session.data, 'tier')
     ratios, rates, slow = [], [], []
-    output = ('--size', SIDE, '--dtype', 'f32', '-b', BATCH, '--no-limits',
+    output = ('--size', SIDE, '--dtype', 'f32', '--no-limits',
               '--epochs', 2, '-r', 2, '--page-cache', 'asis')
     session.warm(data)
     for k in range(session.rounds(4, 1)):

@@ -22,7 +22,7 @@ def one(session, name, title, data, *options, depths='4,32,256',
     cores = session.cores
     sweep = weir.bench(
         session, f'auto-{name}-sweep', data, *options, '--no-limits', '-r', 2,
-        '-t', f'1,{cores}' if session.quick else f'1,{cores},{2 * cores}',
+        '-t', session.pick(f'1,{cores},{2 * cores}', f'1,{cores}', '1'),
         '-d', '32' if session.quick else depths, '-p',
         '1' if session.quick else ahead).cases
     best = sorted(sweep, key=weir.Case.rate, reverse=True)[:FINALISTS]
@@ -55,8 +55,8 @@ def measure(session):
     long = session.rounds(3, 1)
     return [
         one(session, 'jpeg', 'pictures, warm', pictures),
-        one(session, 'tensors', 'tensors, warm', tensors, '--dtype', 'u8',
-            '--epochs', 3 * long),
+        one(session, 'tensors', 'tensors, warm', tensors, '--dtype',
+            'u8', '--epochs', 3 * long),
         one(session, 'slow', 'reads that take 10 ms', f'fault:delay=10:{tensors}',
             '--dtype', 'u8', '--epochs', 2 * long, '--page-cache', 'asis',
             depths='32,128,512', ahead='1'),

@@ -91,7 +91,8 @@ def bench(session, name, data, *options, sample=False):
     path = session.record_path(name)
     times = path[:-len('.json')] + '.csv'
     done = session.run([session.weir, 'bench', data, '-o', path, '--csv',
-                        times, *map(str, options)], sample=sample)
+                        times, '-b', str(session.batch),
+                        *map(str, options)], sample=sample)
     with open(path, encoding='utf-8') as f:
         json_record = json.load(f)
     session.host = json_record['host']

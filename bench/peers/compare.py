@@ -1,6 +1,5 @@
 # compare.py - weir and its peers at the same work, side by side.
 # SPDX-License-Identifier: Apache-2.0
-import argparse
 import os
 import signal
 import statistics
@@ -12,59 +11,33 @@ sys.path.insert(0, os.path.join(HERE, '..'))
 import show
 import table
 from field import KEYS, Field
+from lib import options
 from lib.session import Failure
 
 ROUNDS = 5
-
-
-def words(known):
-    def parse_list(text):
-        found = text.split(',')
-        for word in found:
-            if word not in known:
-                raise argparse.ArgumentTypeError(
-                    f"'{word}' is none of {', '.join(known)}")
-        return found
-    return parse_list
+PEERS = list(dict.fromkeys(p.key for p in table.ALL))
 
 
 def parse(argv):
-    peers = list(dict.fromkeys(p.key for p in table.ALL))
-    p = argparse.ArgumentParser(
-        prog='bench/peers/run.sh', description='Runs weir and other loaders '
+    p = options.common(
+        'bench/peers/run.sh', 'Runs weir and other loaders '
         'at the same work on the same data, in turn, and prints how far weir '
         'is ahead. The peers from PyPI are installed below OUT on first use. '
         "Each peer's best settings are searched first. Keep the machine idle "
-        'meanwhile.',
-        epilog='Exit: 0 measured, 1 something failed to run, 2 wrong usage, '
-        '3 a bar was missed (with --strict).')
-    p.add_argument('build', nargs='?', default='build', metavar='BUILD',
-                   help='build directory, with weir inside (default: build)')
-    p.add_argument('--only', type=words(peers), metavar='PEER,...',
-                   default=peers, help='only these: ' + ', '.join(peers))
-    p.add_argument('--case', type=words(list(table.CASES)), metavar='CASE,...',
-                   default=list(table.CASES),
-                   help='only this work: ' + ', '.join(table.CASES))
-    p.add_argument('--quick', action='store_true',
-                   help='little data, one round, no search: a smoke test')
+        'meanwhile.')
+    options.add_choice(p, '--only', 'PEER', PEERS, 'only these')
+    options.add_choice(p, '--case', 'CASE', list(table.CASES),
+                       'only this work')
     p.add_argument('--rounds', type=int, metavar='N',
                    help=f'rounds that count (default: {ROUNDS})')
     p.add_argument('--weir-options', default='', metavar='OPTIONS',
                    help="more options of 'weir bench'")
     p.add_argument('--no-install', action='store_true',
                    help='only the peers that are installed')
-    p.add_argument('--data', metavar='DIR', help='where the data sets are '
-                   'kept, made once (default: BUILD/bench/data)')
-    p.add_argument('--out', metavar='DIR', help='where the peers are '
-                   'installed and results.json is written '
-                   '(default: BUILD/peers)')
-    p.add_argument('--last', action='store_true',
-                   help='measure nothing, print the last results')
-    p.add_argument('--markdown', action='store_true',
-                   help='print the table as Markdown')
-    p.add_argument('--strict', action='store_true',
-                   help='exit with 3 when a bar was missed')
-    return p.parse_args(argv)
+    args = p.parse_args(argv)
+    args.only = options.chosen(args.only, PEERS)
+    args.case = options.chosen(args.case, table.CASES)
+    return args
 
 
 def search(ground, peer, case):
@@ -98,12 +71,12 @@ class Contest:
         self.peers = []
         self.missing = []
         for peer in peers:
-            version = ground.version_of(peer)
-            if version:
-                self.peers.append((peer, version))
-            else:
-                self.missing.append(peer)
-                ground.say(f'{peer.name}: cannot run here, left out')
+            try:
+                self.peers.append((peer, ground.version_of(peer)))
+            except Failure as e:
+                why = str(e).splitlines()[0]
+                self.missing.append((peer, why))
+                ground.say(f'{peer.name}: left out: {why}')
         self.settings = {} # peer name: (settings, tried)
         self.runs = {} # layout or peer name: [run]
         self.memory = {} # the same: peak
@@ -121,8 +94,10 @@ class Contest:
             return None
 
     def layouts(self):
-        """Layout: a peer that has it."""
-        return {p.layout: p for p, _ in self.peers}
+        """Layout: a peer that has it. A smoke test runs weir in the layouts
+        of peers that are not installed, too."""
+        absent = self.missing if self.ground.smoke else []
+        return {p.layout: p for p, _ in [*absent, *self.peers]}
 
     def prepare(self):
         for peer, _ in self.peers:
@@ -139,7 +114,8 @@ class Contest:
         for peer, _ in self.peers:
             run = self.attempt(peer.name, self.ground.run_peer, peer,
                                self.case, self.settings[peer.name][0],
-                               '--epochs', self.case.epochs)
+                               '--epochs', self.ground.pick(
+                                   self.case.epochs, self.case.epochs, 1))
             if run:
                 self.runs.setdefault(peer.name, []).append(run)
 
@@ -223,7 +199,7 @@ def main(argv):
     ground = Field(args)
     complete = True
     try:
-        results = show.Results(ground.out, args.quick)
+        results = show.Results(ground.out, args.scale)
         if not args.last:
             ground.start()
             if not args.no_install:
@@ -240,6 +216,8 @@ def main(argv):
     except KeyboardInterrupt:
         ground.say('interrupted')
         return 130
+    if ground.smoke:
+        ground.say('a smoke test: the figures mean nothing')
     print(show.markdown(results) if args.markdown else show.text(results))
     if not complete:
         return 1

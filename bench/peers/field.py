@@ -33,9 +33,8 @@ class Field(Session):
     # --- data sets ---
 
     def sized(self, kind):
-        n = self.QUICK_PICTURES if self.quick else self.PICTURES
-        if kind in ('tensors', 'betonraw'):
-            n = self.QUICK_TENSORS if self.quick else self.TENSORS
+        tensors = kind in ('tensors', 'betonraw')
+        n = self.pick(*(self.TENSORS if tensors else self.PICTURES))
         return os.path.join(self.data, f'{kind}-{n}'), n
 
     def data_of(self, kind, peer=None):
@@ -79,22 +78,28 @@ class Field(Session):
     def command(self, peer, *options):
         found = [os.path.join(HERE, peer.program), *map(str, options)]
         if not peer.venv:
-            return ['/usr/bin/python3', '-B', *found]
-        venv = os.path.join(self.out, 'venv-' + peer.venv)
+            return [self.python(peer), '-B', *found]
         libraries = os.path.abspath(os.path.join(self.out,
                                                  'lib-' + peer.venv))
         path = [f'LD_LIBRARY_PATH={libraries}'] \
             if os.path.isdir(libraries) else []
-        return ['env', *path, os.path.join(venv, 'bin', 'python'), '-B',
-                *found]
+        return ['env', *path, self.python(peer), '-B', *found]
+
+    def python(self, peer):
+        if not peer.venv:
+            return '/usr/bin/python3'
+        return os.path.join(self.out, 'venv-' + peer.venv, 'bin', 'python')
 
     def version_of(self, peer):
-        """None when it cannot run here."""
+        """Fails when it cannot run here."""
+        command = self.command(peer, '--probe')
+        if peer.venv and not os.access(self.python(peer), os.X_OK):
+            raise Failure('not installed')
         try:
-            done = self.run(self.command(peer, '--probe'), quiet=True)
-        except Failure:
-            return None
-        return json.loads(done.stdout)['version']
+            return json.loads(self.run(command, quiet=True).stdout)['version']
+        except Failure as e:
+            # The last line of a traceback, before the command.
+            raise Failure(str(e).splitlines()[-2]) from e
 
     def peer_command(self, peer, case, settings, *options):
         data = self.data_of(peer.data, peer)
@@ -102,6 +107,7 @@ class Field(Session):
         chosen = [word for key, value in settings.items()
                   for word in ('--set', f'{key}={value}')]
         return self.command(peer, '--data', data, '--dtype', case.dtype,
+                            '--batch', self.batch,
                             '--started', time.monotonic(), *chosen, *options)
 
     def run_peer(self, peer, case, settings, *options):
@@ -142,7 +148,8 @@ class Field(Session):
 
     def weir_command(self, name, case, layout, peer):
         return [self.weir, 'bench', self.weir_data(name, peer),
-                *self.weir_options(case, layout, 1), '-r', '2']
+                '-b', str(self.batch), *self.weir_options(case, layout, 1),
+                '-r', '2']
 
     def weir_first_ever(self, name, case, layout, peer):
         """Milliseconds of a process that starts, opens the data set and

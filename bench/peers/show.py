@@ -4,7 +4,7 @@ import json
 import os
 import time
 
-from lib.report import machine
+from lib.report import machine, path_of
 from table import ALL, CASES
 
 HEAD = ('loader', 'images/s', 'CPU s/1000', 'memory MB', 'own MB', 'RSS MB',
@@ -16,9 +16,8 @@ ORDER = [(p.case, p.name) for p in ALL]
 class Results:
     """Rows by case and peer; a new run replaces only what it has measured."""
 
-    def __init__(self, folder, quick):
-        self.path = os.path.join(folder,
-                                 'quick.json' if quick else 'results.json')
+    def __init__(self, folder, scale):
+        self.path = path_of(folder, scale)
         self.host = {}
         self.rows = []
         if os.path.exists(self.path):
@@ -29,7 +28,7 @@ class Results:
     def put(self, rows, missing, session):
         self.host = session.host or self.host
         rows += [{'case': p.case, 'peer': p.name, 'ours': None, 'theirs': None,
-                  'failed': 'not installed'} for p in missing]
+                  'failed': why} for p, why in missing]
         new = {(r['case'], r['peer']) for r in rows}
         for row in rows:
             row['when'] = time.strftime('%Y-%m-%d %H:%M')
@@ -143,6 +142,7 @@ def markdown(results):
                 '|---|' + '---:|' * (len(HEAD) - 2) + '---|']
         out += ['| ' + ' | '.join(line) + ' |'
                 for line in lines_of(results, case)]
-        out += ['', 'Versions and best settings: '
-                + '; '.join(notes_of(results, case)) + '.']
+        notes = notes_of(results, case)
+        if notes:
+            out += ['', f"Versions and best settings: {'; '.join(notes)}."]
     return '\n'.join(out)

@@ -23,13 +23,13 @@ class Case:
 
 CASES = {
     'jpeg': Case('JPEG tree to 224x224 f32, normalized, batches of 64', 'f32',
-                 ('--size', '224x224', '--dtype', 'f32', '-b', '64'),
+                 ('--size', '224x224', '--dtype', 'f32'),
                  epochs=2, search_batches=24),
     'tfrecord': Case('TFRecord of the same JPEGs, to the same batches', 'f32',
-                     ('--size', '224x224', '--dtype', 'f32', '-b', '64'),
+                     ('--size', '224x224', '--dtype', 'f32'),
                      epochs=2, search_batches=24),
     'tensors': Case('precached 224x224x3 u8 tensors to u8 batches of 64', 'u8',
-                    ('--dtype', 'u8', '--normalize', 'none', '-b', '64'),
+                    ('--dtype', 'u8', '--normalize', 'none'),
                     epochs=8, search_batches=256),
 }
 
@@ -73,6 +73,9 @@ FFCV = {'workers': tuple(n for n in COUNTS if n <= CORES),
         'ahead': (3, 1, 2), 'cache': (1, 0)}
 
 ALL = (
+    Peer('Pillow', 'jpeg', 'pillow.py', 'pictures', 'nhwc',
+         {'workers': (*COUNTS, 0), 'draft': (0, 1), 'ahead': (2, 4)},
+         packages='python3-pil python3-numpy'),
     Peer('PyTorch Debian', 'jpeg', 'pytorch.py', 'pictures', 'nchw', TORCH,
          packages='python3-torch python3-torchvision',
          speed_bar=2.5, memory_bar=0.25),

@@ -46,9 +46,11 @@ class Watch(threading.Thread):
         self.start()
 
     def run(self):
-        while not self.stopped.wait(INTERVAL_S):
+        while True: # at least once, also of a process that ends soon
             for key, value in sums(self.session).items():
                 self.peak[key] = max(self.peak.get(key, 0), value)
+            if self.stopped.wait(INTERVAL_S):
+                return
 
     def stop(self):
         self.stopped.set()
