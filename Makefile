@@ -7,7 +7,7 @@ FUZZ_SECONDS = 60
 DESTDIR =
 
 .DEFAULT_GOAL = help
-.PHONY: help deps build demo test lint format check-san fuzz bench \
+.PHONY: help deps build examples demo test lint format check-san fuzz bench \
 	bench-peers install clean
 
 help: ## this list
@@ -20,7 +20,11 @@ deps: ## install what the build needs (Debian packages)
 	@scripts/deps.sh build
 
 build: deps ## build the command and the library: build/weir
-	@scripts/build.sh $(BUILD)
+	@NINJA_TARGETS=product scripts/build.sh $(BUILD)
+
+examples: deps ## build the programs of examples/, and say how to run one
+	@NINJA_TARGETS="product example-programs" scripts/build.sh $(BUILD)
+	@examples/run.sh --help
 
 demo: build ## generate a data set and benchmark feeding from it (2 minutes)
 	@scripts/demo.sh $(BUILD)
@@ -48,11 +52,13 @@ fuzz: ## fuzz each parser for FUZZ_SECONDS=60
 
 bench: build ## measure the project's bars on this machine
 	@scripts/deps.sh bench
+	@NINJA_TARGETS=bench-programs scripts/build.sh $(BUILD)
 	@bench/run.sh $(BUILD)
 
 bench-peers: build ## the same work by other loaders, side by side
 	@scripts/deps.sh bench
 	@scripts/deps.sh peers || echo "bench-peers: some peers will be left out"
+	@NINJA_TARGETS=bench-programs scripts/build.sh $(BUILD)
 	@bench/peers/run.sh $(BUILD)
 
 install: build ## install below PREFIX=/usr/local (DESTDIR is honoured)

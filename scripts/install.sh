@@ -12,7 +12,7 @@ destdir=${3:-}
 
 if ! grep -qxF "prefix = $prefix" "$build/meson-private/cmd_line.txt"; then
     meson configure "$build" "-Dprefix=$prefix"
-    ninja -C "$build" >/dev/null
+    ninja -C "$build" product >/dev/null
 fi
 DESTDIR=$destdir meson install -C "$build" --no-rebuild --quiet
 # The loader learns of a new library only from ldconfig, which needs root.

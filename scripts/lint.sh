@@ -22,7 +22,7 @@ trap 'rm -f "$out"' EXIT
 echo "0 1 0" >"$counts"
 
 for lint in layers.py lengths.py heads.py text.py globals.py symbols.py \
-    howto.py headers.sh format.sh shell.sh selftest.sh; do
+    howto.py manual.py headers.sh format.sh shell.sh selftest.sh; do
     status=0
     case $lint in
     *.py) /usr/bin/python3 -B "scripts/lint/$lint" . "$build" ;;

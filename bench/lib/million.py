@@ -55,7 +55,7 @@ def tree(session):
 def opened(session, *args):
     helper = os.path.join(os.path.dirname(session.weir), 'bench', 'bench-open')
     if not os.access(helper, os.X_OK):
-        raise Failure(f"no '{helper}': run make build")
+        raise Failure(f"no '{helper}': run make bench")
     return json.loads(session.run([helper, *args], quiet=True).stdout)
 
 

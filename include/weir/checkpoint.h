@@ -150,6 +150,7 @@ typedef struct weir_ckpt_config {
     uint64_t reserved[8]; /* 0 */
 } weir_ckpt_config;
 
+/* Fills `cfg` with the defaults named above. */
 WEIR_API void weir_ckpt_defaults(weir_ckpt_config *cfg);
 
 /* Opens a store; all ranks. Removes what interrupted saves left behind (roles
@@ -218,9 +219,13 @@ WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
                                const weir_tensor *into, size_t count,
                                weir_ckpt_found **ret, weir_err *err);
 
-/* The same without reading tensors: manifest and headers are checked. */
+/* Finds a step as weir_ckpt_restore does, without reading tensors: manifest and
+ * headers are checked. */
 WEIR_API int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
                             weir_err *err);
+
+/* Frees what a restore, look or export found and sets *found to NULL; NULL and
+ * pointer to NULL are fine. */
 WEIR_API void weir_ckpt_found_free(weir_ckpt_found **found);
 
 /* When one save reached what, in ns since weir_ckpt_save was called; 0: not
@@ -235,7 +240,7 @@ typedef struct weir_ckpt_times {
     uint64_t reserved[4];
 } weir_ckpt_times;
 
-/* Of the last 64 saves. WEIR_ENOENT: none of them. */
+/* The times of one of the last 64 saves. WEIR_ENOENT: it is none of them. */
 WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
                                 weir_ckpt_times *ret);
 
@@ -255,7 +260,7 @@ typedef struct weir_ckpt_stats {
     uint64_t reserved[8];
 } weir_ckpt_stats;
 
-/* Any thread. */
+/* Statistics so far. Any thread. */
 WEIR_API void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret);
 
 #ifdef __cplusplus

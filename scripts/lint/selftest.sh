@@ -28,6 +28,8 @@ fresh() {
 /* one.h - a public header.
  * SPDX-License-Identifier: Apache-2.0 */
 #define WEIR_API __attribute__((visibility("default")))
+
+/* Does one thing. */
 WEIR_API int weir_one(int a);
 END
     cat >src/base/one.h <<'END'
@@ -96,7 +98,7 @@ cat >good.sh <<'END'
 echo "$1"
 END
 for each in layers.py lengths.py heads.py text.py globals.py symbols.py \
-    howto.py headers.sh format.sh shell.sh; do
+    howto.py manual.py headers.sh format.sh shell.sh; do
     expect $each 0 .
 done
 expect lengths.py 0 '2 functions of median 4, p90 4, longest 4'
@@ -200,6 +202,21 @@ const struct none wr_none = {.name = "none"};
 ```
 END
 expect howto.py 1 'one.md:2: two.c: '
+
+fresh
+printf '\nWEIR_API int weir_two(void);\n' >>include/weir/one.h
+expect manual.py 1 'one.h:[0-9]*: weir_two has no comment'
+fresh
+echo 'char *a = secure_getenv("WEIR_TWO");' >>src/base/one.c
+expect manual.py 1 'one.c:18: WEIR_TWO is not in src/cli/environment.c'
+mkdir src/cli
+echo '    {.name = "WEIR_TWO", .help = "x"},' >src/cli/environment.c
+expect manual.py 0 '1 variables'
+sed -i '/WEIR_TWO/d' src/base/one.c
+expect manual.py 1 'nothing in src/ reads WEIR_TWO'
+fresh
+echo 'char *a = getenv(name);' >>src/base/one.c
+expect manual.py 1 'one.c:18: getenv without a name'
 
 fresh
 echo 'size_t wr_two(void);' >>src/base/one.h

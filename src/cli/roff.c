@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/environment.h"
 #include "cli/help.h"
 
 /* Text that roff shall print as it is: no requests, no escapes, real minus
@@ -175,7 +176,7 @@ static void print_see_also(FILE *to, const struct wr_command *const *commands)
         fprintf(to, "%s.BR weir\\-%s (1)", any ? ",\n" : "", commands[i]->name);
         any = true;
     }
-    fputc('\n', to);
+    fputs(",\n.BR weir (3)\n", to);
 }
 
 void wr_roff_overview(FILE *to, const struct wr_command *const *commands,
@@ -195,7 +196,8 @@ void wr_roff_overview(FILE *to, const struct wr_command *const *commands,
                    "command explains itself with --help.");
     print_groups(to, commands);
     fputs(".SH ENVIRONMENT\n", to);
-    print_tagged(to, "NO_COLOR", "When set and not empty, no colours.");
+    for (const struct wr_variable *v = wr_environment; v->name; v++)
+        print_tagged(to, v->name, v->help);
     print_exit_status(to);
     print_see_also(to, commands);
 }

@@ -1,0 +1,67 @@
+# manual.py - the manual is complete: variables and public functions.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each variable that getenv asks for in src/ is in the table of
+# src/cli/environment.c, and each entry is asked for; each public function has a
+# comment that scripts/man3.py can make a page of.
+import os
+import re
+import sys
+
+import tree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                os.pardir))
+import man3 # noqa: E402
+
+TABLE = 'src/cli/environment.c'
+CALL = re.compile(r'\bgetenv\s*\(\s*(?:"(\w+)")?')
+ENTRY = re.compile(r'\.name = "(\w+)",(\s*\.indirect = true)?')
+
+
+def asked(root, problems):
+    """Variable -> where it is asked for."""
+    found = {}
+    for path in tree.files(root, 'src'):
+        for number, line in enumerate(tree.lines(root, path), 1):
+            for match in CALL.finditer(line.replace('secure_getenv', 'getenv')):
+                if match.group(1):
+                    found.setdefault(match.group(1), f'{path}:{number}')
+                else:
+                    problems.append(f'{path}:{number}: getenv without a name '
+                                    'that can be read here')
+    return found
+
+
+def variables(root, problems):
+    found = asked(root, problems)
+    entries = {}
+    if os.path.exists(os.path.join(root, TABLE)):
+        entries = dict(ENTRY.findall('\n'.join(tree.lines(root, TABLE))))
+    problems += [f'{place}: {name} is not in {TABLE}'
+                 for name, place in found.items() if name not in entries]
+    problems += [f'{TABLE}:1: nothing in src/ reads {name}'
+                 for name, indirect in entries.items()
+                 if not indirect and name not in found]
+    return len(entries)
+
+
+def functions(root, problems):
+    count = 0
+    for path in tree.files(root, 'include', suffixes=('.h',)):
+        for block in man3.Header(os.path.join(root, path)).functions():
+            count += len(block.functions)
+            if not block.comment:
+                problems.append(f'{path}:{block.line}: '
+                                f'{block.functions[0][0]} has no comment')
+    return count
+
+
+def main(root):
+    problems = []
+    entries = variables(root, problems)
+    count = functions(root, problems)
+    tree.finish(problems, f'{entries} variables, {count} functions')
+
+
+main(sys.argv[1])
