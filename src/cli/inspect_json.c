@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect_json.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -171,9 +172,19 @@ static json_t *dims_json(const struct wr_inspect_scan *s, json_t *pictures)
     return list;
 }
 
+/* "jpeg", "png": the kind's name in small letters. */
+static const char *kind_key(enum wr_picture_kind kind, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "%s", wr_picture_kind_name(kind));
+    for (char *p = buf; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return buf;
+}
+
 static json_t *pictures_json(const struct wr_inspect_report *r)
 {
     struct wr_inspect_pictures p;
+    char key[16];
     json_t *o;
 
     if (!r->scan.count || wr_index_shape(r->ds->index)->known)
@@ -181,8 +192,8 @@ static json_t *pictures_json(const struct wr_inspect_report *r)
     o = json_object();
     wr_inspect_count_pictures(&r->scan, &p);
     set(o, "readable", number(p.good));
-    set(o, "jpeg", number(p.jpeg));
-    set(o, "png", number(p.png));
+    for (int k = 1; k < WR_PICTURE_KINDS; k++)
+        set(o, kind_key(k, key, sizeof(key)), number(p.of_kind[k]));
     set(o, "gray", number(p.gray));
     set(o, "rgb", number(p.colour));
     set(o, "cmyk_or_rgba", number(p.four));

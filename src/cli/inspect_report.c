@@ -27,8 +27,7 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
         if (!f->width)
             continue;
         p.good++;
-        p.jpeg += f->kind == WR_PICTURE_JPEG;
-        p.png += f->kind == WR_PICTURE_PNG;
+        p.of_kind[f->kind]++;
         p.gray += f->components <= 2;
         p.colour += f->components == 3;
         p.four += f->components == 4;
@@ -232,6 +231,22 @@ static void print_dims(const struct wr_cli *cli,
     fputc('\n', cli->out);
 }
 
+static void print_kinds(const struct wr_cli *cli,
+                        const struct wr_inspect_pictures *p)
+{
+    const char *between = "  formats     ";
+    char a[32];
+
+    for (int k = 1; k < WR_PICTURE_KINDS; k++) {
+        if (!p->of_kind[k])
+            continue;
+        fprintf(cli->out, "%s%s %s", between, wr_picture_kind_name(k),
+                count_text(p->of_kind[k], a));
+        between = ", ";
+    }
+    fputc('\n', cli->out);
+}
+
 static void print_pictures(const struct wr_cli *cli,
                            const struct wr_inspect_report *r)
 {
@@ -253,8 +268,7 @@ static void print_pictures(const struct wr_cli *cli,
             "  widths      %" PRIu32 " to %" PRIu32 ", heights %" PRIu32
             " to %" PRIu32 "\n",
             p.min_width, p.max_width, p.min_height, p.max_height);
-    fprintf(cli->out, "  formats     JPEG %s, PNG %s\n", count_text(p.jpeg, a),
-            count_text(p.png, b));
+    print_kinds(cli, &p);
     fprintf(cli->out, "  colours     gray %s, RGB %s, CMYK or RGBA %s\n",
             count_text(p.gray, a), count_text(p.colour, b),
             count_text(p.four, c));

@@ -20,7 +20,8 @@ struct wr_inspect_report {
 
 /* How many of the scan's pictures are what; widths and heights. */
 struct wr_inspect_pictures {
-    uint64_t jpeg, png, gray, colour, four; /* four: CMYK or RGBA */
+    uint64_t of_kind[WR_PICTURE_KINDS];
+    uint64_t gray, colour, four; /* four: CMYK or RGBA */
     uint64_t good;
     uint32_t min_width, max_width, min_height, max_height;
 };

@@ -190,11 +190,9 @@ static int look_at_header(struct worker *w, const struct wr_place *p,
 
 static bool is_misnamed(const char *name, enum wr_picture_kind kind)
 {
-    if (wr_name_has_ext(name, ".png"))
-        return kind != WR_PICTURE_PNG;
-    if (wr_name_has_ext(name, ".jpg") || wr_name_has_ext(name, ".jpeg"))
-        return kind != WR_PICTURE_JPEG;
-    return false;
+    enum wr_picture_kind said = wr_picture_kind_of_name(name, strlen(name));
+
+    return said != WR_PICTURE_UNKNOWN && said != kind;
 }
 
 /* Reads all of it, and takes off what it is wrapped in. */

@@ -1,4 +1,4 @@
-/* codec.h - what a picture codec is: the table that jpeg.c and png.c fill.
+/* codec.h - what a picture codec is: the table that each kind's file fills.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A codec delivers the rows of one picture from top to bottom, a few at a
@@ -58,8 +58,10 @@ struct wr_codec {
     const char *name;
     enum wr_picture_kind kind;
     const char *missing; /* why it was not built, NULL when it was */
-    uint8_t magic[8];    /* what such pictures begin with */
-    size_t magic_len;
+    const char *exts[4]; /* endings of such files' names, the usual one first;
+                            NULL behind the last */
+    /* Do pictures of this kind begin so? There is no codec without it. */
+    bool (*sniff)(const uint8_t *bytes, size_t len);
     int (*state_new)(void **ret, weir_err *err);
     void (*state_free)(void *state); /* NULL is fine */
     int (*info)(const uint8_t *bytes, size_t len, struct wr_picture_info *ret,
@@ -71,8 +73,18 @@ struct wr_codec {
     int (*finish)(void *state, weir_err *err);
 };
 
+extern const struct wr_codec wr_codec_bmp;
 extern const struct wr_codec wr_codec_jpeg;
 extern const struct wr_codec wr_codec_png;
+extern const struct wr_codec wr_codec_pnm;
+
+/* The registry (kinds.c): table i, i < WR_CODEC_COUNT. */
+#define WR_CODEC_COUNT 4
+const struct wr_codec *wr_codec_at(size_t i);
+
+/* The number of the codec for these bytes. WEIR_EFORMAT: no such kind;
+ * WEIR_ENOTSUP: this build has none. */
+int wr_codec_find(const void *bytes, size_t len, weir_err *err);
 
 /* Refuses sizes over the limits of picture.h and crops outside. */
 int wr_codec_check_size(const struct wr_picture_info *info,

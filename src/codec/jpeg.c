@@ -24,6 +24,11 @@ struct jpeg_state {
     size_t cmyk_cap;
 };
 
+static bool jpeg_sniff(const uint8_t *bytes, size_t len)
+{
+    return len >= 3 && !memcmp(bytes, "\xff\xd8\xff", 3);
+}
+
 static int jpeg_state_new(void **ret, weir_err *err)
 {
     struct jpeg_state *s = calloc(1, sizeof(*s));
@@ -362,8 +367,8 @@ static int jpeg_finish(void *state, weir_err *err)
 const struct wr_codec wr_codec_jpeg = {
     .name = "JPEG",
     .kind = WR_PICTURE_JPEG,
-    .magic = {0xff, 0xd8, 0xff},
-    .magic_len = 3,
+    .exts = {".jpg", ".jpeg"},
+    .sniff = jpeg_sniff,
     .state_new = jpeg_state_new,
     .state_free = jpeg_state_free,
     .info = jpeg_info,

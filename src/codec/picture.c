@@ -14,13 +14,6 @@
 #include "codec/layout.h"
 #include "codec/resample.h"
 
-/* One line per codec. */
-static const struct wr_codec *const codecs[] = {
-    &wr_codec_jpeg,
-    &wr_codec_png,
-};
-#define CODECS WR_ARRAY_LEN(codecs)
-
 /* Planes of one picture wait for each other: for the next strip, and for the
  * few rows that halved colour planes look further. */
 #define AHEAD_ROWS 16u
@@ -28,7 +21,7 @@ static const struct wr_codec *const codecs[] = {
 struct wr_picture_decoder {
     struct wr_picture_spec spec;
     const struct wr_kernels *kernels; /* borrowed, static */
-    void *state[CODECS];              /* owned by codecs[i]; made when needed */
+    void *state[WR_CODEC_COUNT];      /* owned by codec i; made when needed */
     struct wr_filter_cache filters;
     struct wr_plane plane[WR_CODEC_PLANES];
     struct wr_layout layout;
@@ -39,63 +32,13 @@ struct wr_picture_decoder {
     size_t whole_cap;
 };
 
-/* Index of the codec for these bytes, or -1. */
-static int find_codec(const void *bytes, size_t len)
-{
-    for (size_t i = 0; i < CODECS; i++)
-        if (len >= codecs[i]->magic_len &&
-            !memcmp(bytes, codecs[i]->magic, codecs[i]->magic_len))
-            return (int)i;
-    return -1;
-}
-
-static int fail_unknown(const uint8_t *b, size_t len, weir_err *err)
-{
-    if (len == 0)
-        return wr_fail(err, WEIR_EFORMAT, "empty: 0 bytes");
-    if (len < 4)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "not a picture of a known kind: %zu bytes", len);
-    return wr_fail(err, WEIR_EFORMAT,
-                   "not a picture of a known kind (begins with "
-                   "%02x %02x %02x %02x)",
-                   b[0], b[1], b[2], b[3]);
-}
-
-static int usable_codec(const void *bytes, size_t len, weir_err *err)
-{
-    int i = find_codec(bytes, len);
-
-    if (i < 0)
-        return fail_unknown(bytes, len, err);
-    if (codecs[i]->missing)
-        return wr_fail(err, WEIR_ENOTSUP, "%s: %s", codecs[i]->name,
-                       codecs[i]->missing);
-    return i;
-}
-
-enum wr_picture_kind wr_picture_probe(const void *bytes, size_t len)
-{
-    int i = find_codec(bytes, len);
-
-    return i < 0 ? WR_PICTURE_UNKNOWN : codecs[i]->kind;
-}
-
-const char *wr_picture_kind_name(enum wr_picture_kind kind)
-{
-    for (size_t i = 0; i < CODECS; i++)
-        if (codecs[i]->kind == kind)
-            return codecs[i]->name;
-    return "unknown";
-}
-
 int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
                     weir_err *err)
 {
     static const struct wr_picture_crop no_crop;
     struct wr_picture_info info;
-    int i = usable_codec(bytes, len, err);
-    int r = i < 0 ? i : codecs[i]->info(bytes, len, &info, err);
+    int i = wr_codec_find(bytes, len, err);
+    int r = i < 0 ? i : wr_codec_at((size_t)i)->info(bytes, len, &info, err);
 
     if (r < 0)
         return r;
@@ -172,9 +115,9 @@ void wr_picture_free(struct wr_picture_decoder *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < CODECS; i++)
-        if (codecs[i]->state_free)
-            codecs[i]->state_free(d->state[i]);
+    for (size_t i = 0; i < WR_CODEC_COUNT; i++)
+        if (wr_codec_at((size_t)i)->state_free)
+            wr_codec_at((size_t)i)->state_free(d->state[i]);
     for (int p = 0; p < WR_CODEC_PLANES; p++) {
         wr_plane_done(&d->plane[p]);
         free(d->ycc[p]);
@@ -197,14 +140,14 @@ size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec)
 static int start(struct wr_picture_decoder *d, const struct wr_codec_job *job,
                  struct wr_codec_shape *ret, weir_err *err)
 {
-    int i = usable_codec(job->bytes, job->len, err), r = 0;
+    int i = wr_codec_find(job->bytes, job->len, err), r = 0;
 
     if (i < 0)
         return i;
     if (!d->state[i])
-        r = codecs[i]->state_new(&d->state[i], err);
+        r = wr_codec_at((size_t)i)->state_new(&d->state[i], err);
     if (r >= 0)
-        r = codecs[i]->start(d->state[i], job, ret, err);
+        r = wr_codec_at((size_t)i)->start(d->state[i], job, ret, err);
     return r < 0 ? r : i;
 }
 
@@ -274,7 +217,7 @@ static int read_strip(struct wr_picture_decoder *d, int codec,
         for (uint32_t k = 0; k < shape->rows; k++)
             d->rows[p][k] = wr_plane_row(&d->plane[p], k);
     }
-    r = codecs[codec]->read(d->state[codec], &rows, err);
+    r = wr_codec_at((size_t)codec)->read(d->state[codec], &rows, err);
     if (r < 0)
         return r;
     for (uint32_t p = 0; p < shape->planes; p++)
@@ -314,7 +257,7 @@ static int stream(struct wr_picture_decoder *d, struct run *run, weir_err *err)
     if (o < d->spec.height)
         return wr_fail(err, WEIR_EFORMAT, "picture ended at row %u of %u", o,
                        d->spec.height);
-    return codecs[run->codec]->finish(d->state[run->codec], err);
+    return wr_codec_at((size_t)run->codec)->finish(d->state[run->codec], err);
 }
 
 int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
@@ -376,12 +319,12 @@ static int read_whole(struct wr_picture_decoder *d, int codec,
 
         for (uint32_t k = 0; k < shape->rows; k++)
             d->rows[0][k] = d->whole + (y + k) * stride;
-        r = codecs[codec]->read(d->state[codec], &rows, err);
+        r = wr_codec_at((size_t)codec)->read(d->state[codec], &rows, err);
         if (r < 0)
             return r;
         y += rows.count[0];
     }
-    return codecs[codec]->finish(d->state[codec], err);
+    return wr_codec_at((size_t)codec)->finish(d->state[codec], err);
 }
 
 /* Decodes what `job` says to d->whole. What is left of a crop comes with each

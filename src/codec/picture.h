@@ -20,6 +20,9 @@ enum wr_picture_kind {
     WR_PICTURE_UNKNOWN = 0,
     WR_PICTURE_JPEG,
     WR_PICTURE_PNG,
+    WR_PICTURE_BMP,
+    WR_PICTURE_PNM,
+    WR_PICTURE_KINDS /* number of them, unknown included */
 };
 
 struct wr_picture_info {
@@ -57,6 +60,17 @@ enum wr_picture_kind wr_picture_probe(const void *bytes, size_t len);
 
 /* "JPEG", "PNG", "unknown". */
 const char *wr_picture_kind_name(enum wr_picture_kind kind);
+
+/* ".jpg": how names of such files end; "" for the unknown kind. */
+const char *wr_picture_kind_ext(enum wr_picture_kind kind);
+
+/* The kind that a file's name of `len` bytes promises, by its ending. */
+enum wr_picture_kind wr_picture_kind_of_name(const char *name, size_t len);
+
+/* All endings of all kinds, ".jpg" first; NULL behind the last. At most
+ * WR_PICTURE_EXT_BYTES, with the NUL. */
+#define WR_PICTURE_EXT_BYTES 8u
+const char *wr_picture_ext_at(unsigned k);
 
 /* Reads the header only. */
 int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,

@@ -2,10 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/codec.h"
 
+#include <string.h>
+
+static bool png_sniff(const uint8_t *bytes, size_t len)
+{
+    return len >= 8 && !memcmp(bytes, "\x89PNG\r\n\x1a\n", 8);
+}
+
 #ifdef WR_HAVE_SPNG
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <spng.h>
 
@@ -237,8 +243,8 @@ static int png_finish(void *state, weir_err *err)
 const struct wr_codec wr_codec_png = {
     .name = "PNG",
     .kind = WR_PICTURE_PNG,
-    .magic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'},
-    .magic_len = 8,
+    .exts = {".png"},
+    .sniff = png_sniff,
     .state_new = png_state_new,
     .state_free = png_state_free,
     .info = png_info,
@@ -253,8 +259,8 @@ const struct wr_codec wr_codec_png = {
     .name = "PNG",
     .kind = WR_PICTURE_PNG,
     .missing = "this build has no libspng (meson option 'png')",
-    .magic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'},
-    .magic_len = 8,
+    .exts = {".png"},
+    .sniff = png_sniff,
 };
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -312,15 +311,11 @@ static uint32_t pick_label(const struct search *s)
 
 static size_t stem_length(const char *name, size_t len)
 {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png"};
-
-    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++) {
-        size_t n = strlen(endings[k]);
-
-        if (len > n && !strncasecmp(name + len - n, endings[k], n))
-            return len - n;
-    }
-    return len;
+    if (wr_picture_kind_of_name(name, len) == WR_PICTURE_UNKNOWN)
+        return len;
+    while (name[len - 1] != '.')
+        len--;
+    return len - 1;
 }
 
 static void pick_key(const struct search *s, struct wr_example *ret)

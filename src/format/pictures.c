@@ -18,8 +18,7 @@ struct pictures_decoder {
 
 bool wr_is_picture_name(const char *name)
 {
-    return wr_name_has_ext(name, ".jpg") || wr_name_has_ext(name, ".jpeg") ||
-           wr_name_has_ext(name, ".png");
+    return wr_picture_kind_of_name(name, strlen(name)) != WR_PICTURE_UNKNOWN;
 }
 
 static struct wr_picture_spec spec_from(const weir_pipeline_config *cfg)

@@ -13,7 +13,7 @@ int wr_pictures_decoder_new(const struct wr_index *ix,
                             const weir_pipeline_config *cfg,
                             struct wr_decoder **ret, weir_err *err);
 
-/* .jpg, .jpeg or .png */
+/* Does it end as names of pictures do, of any kind that is known? */
 bool wr_is_picture_name(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* tar_write.c - samples as members of a tar archive (WebDataset).
  * SPDX-License-Identifier: Apache-2.0
  *
- * A sample is KEY.jpg (or .png) and, when it has a label, KEY.cls. Dots in the
+ * A sample is KEY.jpg (or .png, as its bytes are) and, when it has a label, KEY.cls. Dots in the
  * basename of a key would end it there for whoever reads the archive: they
  * become '_'. */
 #include "format/writer.h"
@@ -58,9 +58,7 @@ static const char *picture_ext(const struct wr_write_sample *s)
 
     if (kind == WR_PICTURE_UNKNOWN)
         kind = wr_picture_probe(s->bytes, s->len);
-    return kind == WR_PICTURE_JPEG  ? ".jpg"
-           : kind == WR_PICTURE_PNG ? ".png"
-                                    : ".bin";
+    return kind == WR_PICTURE_UNKNOWN ? ".bin" : wr_picture_kind_ext(kind);
 }
 
 static int put_member(struct wr_bytes *to, const char *name, const void *bytes,
@@ -88,7 +86,7 @@ static int put_member(struct wr_bytes *to, const char *name, const void *bytes,
 static int tar_add(struct wr_bytes *to, const struct wr_write_sample *s,
                    weir_err *err)
 {
-    char *name = malloc(strlen(s->key) + sizeof("_.cls"));
+    char *name = malloc(strlen(s->key) + sizeof("_") + WR_PICTURE_EXT_BYTES);
     size_t start = to->len, len;
     char label[16];
     int r;
@@ -96,7 +94,7 @@ static int tar_add(struct wr_bytes *to, const struct wr_write_sample *s,
     if (!name)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     len = clean_key(s->key, name);
-    memcpy(name + len, picture_ext(s), 5);
+    snprintf(name + len, WR_PICTURE_EXT_BYTES, "%s", picture_ext(s));
     r = put_member(to, name, s->bytes, s->len, err);
     if (r == 0 && s->label != WEIR_NO_LABEL) {
         snprintf(label, sizeof(label), "%u", s->label);

@@ -8,15 +8,16 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/picture.h"
 #include "weir/dataset.h"
 
 static const struct {
     const char *ext;
     enum wr_tar_part part;
 } endings[] = {
-    {"jpg", WR_TAR_PICTURE},        {"jpeg", WR_TAR_PICTURE},
-    {"png", WR_TAR_PICTURE},        {"cls", WR_TAR_LABEL_TEXT},
-    {"cls.txt", WR_TAR_LABEL_TEXT}, {"label", WR_TAR_LABEL_TEXT},
+    {"cls", WR_TAR_LABEL_TEXT},
+    {"cls.txt", WR_TAR_LABEL_TEXT},
+    {"label", WR_TAR_LABEL_TEXT},
     {"json", WR_TAR_JSON},
 };
 
@@ -26,6 +27,11 @@ static enum wr_tar_part find_ending(const char *ext, unsigned *ret_bit)
         if (!strcasecmp(ext, endings[k].ext)) {
             *ret_bit = 1u << k;
             return endings[k].part;
+        }
+    for (unsigned k = 0; wr_picture_ext_at(k); k++)
+        if (!strcasecmp(ext, wr_picture_ext_at(k) + 1)) {
+            *ret_bit = 1u << (WR_ARRAY_LEN(endings) + k);
+            return WR_TAR_PICTURE;
         }
     *ret_bit = 0;
     return WR_TAR_NO_PART;

@@ -14,7 +14,7 @@
 enum wr_tar_part {
     WR_TAR_NO_PART,
     WR_TAR_VIEW,       /* left.jpg: one of several pictures, maybe */
-    WR_TAR_PICTURE,    /* jpg, jpeg, png */
+    WR_TAR_PICTURE,    /* jpg, png and what other pictures end in */
     WR_TAR_JSON,       /* json: perhaps with a label in it */
     WR_TAR_LABEL_TEXT, /* cls, cls.txt, label: a number */
 };

@@ -127,10 +127,7 @@ static unsigned features_of(const struct wr_write_sample *s, struct feature *f)
                               .bytes = s->bytes,
                               .len = s->len,
                               .ending = ""};
-    f[n++] = text_of(WR_EXAMPLE_FILENAME, s->key,
-                     kind == WR_PICTURE_JPEG  ? ".jpg"
-                     : kind == WR_PICTURE_PNG ? ".png"
-                                              : "");
+    f[n++] = text_of(WR_EXAMPLE_FILENAME, s->key, wr_picture_kind_ext(kind));
     if (kind == WR_PICTURE_UNKNOWN)
         return n;
     f[n++] = text_of(WR_EXAMPLE_FORMAT, wr_picture_kind_name(kind), "");

@@ -1,0 +1,118 @@
+/* frame.c - pictures that are decoded at once, then delivered row by row.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codec/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define STRIP_ROWS 8u
+
+struct frame_state {
+    uint8_t *rgb; /* owned */
+    size_t cap;
+    uint32_t channels, width;
+    uint32_t row, end; /* next row to deliver; the one behind the last */
+};
+
+int wr_frame_state_new(void **ret, weir_err *err)
+{
+    struct frame_state *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a picture decoder");
+    *ret = s;
+    return 0;
+}
+
+void wr_frame_state_free(void *state)
+{
+    struct frame_state *s = state;
+
+    if (!s)
+        return;
+    free(s->rgb);
+    free(s);
+}
+
+/* What one huge picture took does not stay with the thread. */
+static void drop_large(struct frame_state *s)
+{
+    if (s->cap <= WR_CODEC_KEEP_BYTES)
+        return;
+    free(s->rgb);
+    s->rgb = NULL;
+    s->cap = 0;
+}
+
+static int reserve(struct frame_state *s, const struct wr_picture_info *info,
+                   weir_err *err)
+{
+    size_t need = (size_t)info->width * info->height * 3;
+
+    drop_large(s); /* of one that failed */
+    if (!wr_grow(&s->rgb, &s->cap, need, 1))
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %ux%u pixels",
+                       info->width, info->height);
+    return 0;
+}
+
+int wr_frame_start(void *state, const struct wr_frame_ops *ops,
+                   const struct wr_codec_job *job, struct wr_codec_shape *ret,
+                   weir_err *err)
+{
+    struct frame_state *s = state;
+    struct wr_codec_shape shape = {.planes = 1, .rows = STRIP_ROWS};
+    struct wr_frame f = {.bytes = job->bytes, .len = job->len};
+    int r = ops->info(job->bytes, job->len, &shape.info, err);
+
+    if (r >= 0)
+        r = wr_codec_check_size(&shape.info, &job->crop, err);
+    if (r >= 0 && ops->check)
+        r = ops->check(job->bytes, job->len, err);
+    if (r >= 0)
+        r = reserve(s, &shape.info, err);
+    if (r < 0)
+        return r;
+    f.width = shape.info.width;
+    f.height = shape.info.height;
+    f.rgb = s->rgb;
+    r = ops->paint(&f, err);
+    if (r < 0)
+        return r;
+    wr_codec_whole_plane(job, &shape.info, &shape.plane[0]);
+    shape.plane[0].row_bytes = f.width * 3;
+    s->channels = job->channels;
+    s->width = f.width;
+    s->row = job->crop.width ? job->crop.y : 0;
+    s->end = s->row + shape.plane[0].height;
+    *ret = shape;
+    return 0;
+}
+
+int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err)
+{
+    struct frame_state *s = state;
+    size_t bytes = (size_t)s->width * 3;
+    uint32_t got = 0;
+
+    (void)err; /* all pixels are there */
+    for (; got < STRIP_ROWS && s->row < s->end; got++, s->row++) {
+        uint8_t *row = rows->row[0][got];
+
+        memcpy(row, s->rgb + s->row * bytes, bytes);
+        if (s->channels == 1)
+            wr_codec_gray_row(row, s->width);
+    }
+    rows->count[0] = got;
+    return 0;
+}
+
+int wr_frame_finish(void *state, weir_err *err)
+{
+    (void)err;
+    drop_large(state);
+    return 0;
+}
