@@ -54,6 +54,10 @@ int wr_file_fd(const struct wr_io *io, const struct wr_span *span);
 bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,
                         size_t total, size_t last);
 
+/* Whether to try once more after this errno. `again` counts the times in a row,
+ * from 0, that it was put off; each is a pause, and after a second it is over. */
+bool wr_file_again(int e, unsigned *again);
+
 /* Settles a read or write of which `total` bytes of its span are done. */
 void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total);
 

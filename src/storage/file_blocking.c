@@ -41,6 +41,7 @@ static struct blocking_queue *to_queue(struct wr_queue *q)
 static int move_span(int fd, struct wr_io *io, const struct wr_span *span,
                      size_t *total)
 {
+    unsigned again = 0;
     ssize_t n;
 
     do {
@@ -50,7 +51,7 @@ static int move_span(int fd, struct wr_io *io, const struct wr_span *span,
 
         n = io->op == WR_IO_WRITE ? pwrite(fd, at, rest, offset)
                                   : pread(fd, at, rest, offset);
-        if (n < 0 && errno != EINTR && errno != EAGAIN)
+        if (n < 0 && !wr_file_again(errno, &again))
             return errno;
         if (n == 0 && io->op == WR_IO_WRITE)
             return EIO; /* no reason given, and it would go on so */

@@ -3,9 +3,13 @@
 #include "storage/file.h"
 
 #include <assert.h>
+#include <errno.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+
+#define AGAIN_MAX 1000u /* about a second */
 
 static bool is_aligned(const struct wr_io *io)
 {
@@ -52,6 +56,16 @@ bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,
         return total % WR_DIRECT_ALIGN == 0;
     /* All that was indexed is there, and the byte behind it is not. */
     return !(io->whole && total == io->len);
+}
+
+bool wr_file_again(int e, unsigned *again)
+{
+    if (e == EINTR)
+        return true;
+    if (e != EAGAIN || ++*again > AGAIN_MAX)
+        return false;
+    wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS);
+    return true;
 }
 
 void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total)

@@ -34,17 +34,22 @@
  * read does. */
 #define ONCE_MAX ((size_t)1 << 30)
 
+/* How long the kernel may be short of memory before the queue gives up. */
+#define SHORT_MAX_NS (10 * WR_NS_PER_SEC)
+
 /* Which entry of a chain: the open, or the read or write behind it. */
 enum link { LINK_OPEN, LINK_IO };
 
 struct slot {
     struct wr_io *rd; /* borrowed; NULL when free */
     struct wr_span span;
-    size_t total;  /* bytes of the span that are there */
-    uint32_t turn; /* tells answers of this use from those of an earlier one */
-    bool broken;   /* its chain was torn apart: see mend_chain */
-    int own_fd;    /* owned: of a read by path in an own store; else -1 */
-    int own_errno; /* why there is none */
+    size_t total;   /* bytes of the span that are there */
+    uint32_t turn;  /* tells answers of this use from those of an earlier one */
+    unsigned at;    /* of its last read or write in the submission ring */
+    unsigned again; /* times in a row that it was put off */
+    bool broken;    /* its chain was torn apart: see mend_chain */
+    int own_fd;     /* owned: of a read by path in an own store; else -1 */
+    int own_errno;  /* why there is none */
 };
 
 struct uring_queue {
@@ -54,6 +59,8 @@ struct uring_queue {
     bool ring_ready;
     bool direct;
     bool lazy; /* entries go to the kernel with the next reap */
+    int dead;  /* errno of io_uring_enter, which is not called any more */
+    uint64_t short_ns; /* since when the kernel takes nothing; 0: it does */
     unsigned depth, in_flight;
     struct slot *slots;   /* owned: `depth` */
     unsigned *free_slots; /* owned: stack */
@@ -76,12 +83,14 @@ static uint64_t tag_of(const struct uring_queue *uq, const struct slot *s,
 /* The submission ring holds two entries per slot, so there is always room. */
 static void push_io(struct uring_queue *uq, struct slot *s)
 {
+    unsigned tail = uq->ring.sq.sqe_tail;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
     uint8_t *at = (uint8_t *)s->rd->buf + s->total;
     unsigned rest = (unsigned)WR_MIN(s->span.len - s->total, ONCE_MAX);
     uint64_t offset = s->span.offset + s->total;
     int fd = s->own_fd >= 0 ? s->own_fd : wr_file_fd(s->rd, &s->span);
 
+    s->at = tail;
     if (s->rd->op == WR_IO_WRITE) {
         io_uring_prep_write(sqe, fd, at, rest, offset);
     } else if (s->own_errno) {
@@ -127,6 +136,7 @@ static void start(struct uring_queue *uq, struct slot *s, bool direct)
         direct = open_own(uq, s, direct);
     s->span = wr_file_span(s->rd, direct);
     s->total = 0;
+    s->again = 0;
     s->turn++;
     if (by_path && !uq->fs->own)
         push_open(uq, s);
@@ -157,13 +167,45 @@ static void mend_chain(struct uring_queue *uq)
     io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_IO));
 }
 
-static int flush(struct uring_queue *uq)
+/* What io_uring_enter answered. A lack of memory is waited out for a while; any
+ * other error, of a filter of system calls for example, would go on for ever. */
+static void note_enter(struct uring_queue *uq, int r)
 {
-    int r = io_uring_submit(&uq->ring);
+    bool passes = r == -EAGAIN || r == -EBUSY || r == -ENOMEM;
+    uint64_t now_ns;
 
+    if (r >= 0 || r == -EINTR) {
+        uq->short_ns = 0;
+        return;
+    }
+    now_ns = wr_clock_ns();
+    if (!uq->short_ns)
+        uq->short_ns = now_ns;
+    if (!passes || now_ns - uq->short_ns >= SHORT_MAX_NS)
+        uq->dead = -r;
+}
+
+static void flush(struct uring_queue *uq)
+{
+    if (uq->dead)
+        return;
+    note_enter(uq, io_uring_submit(&uq->ring));
     /* What the kernel did not take goes with the next call. */
     mend_chain(uq);
-    return r;
+}
+
+/* Sends what is there and waits for an answer, or a moment when that fails. */
+static void enter(struct uring_queue *uq)
+{
+    int r = -EINTR;
+
+    if (!uq->dead) {
+        r = io_uring_submit_and_wait(&uq->ring, 1);
+        note_enter(uq, r);
+        mend_chain(uq);
+    }
+    if (uq->dead || (r < 0 && r != -EINTR))
+        wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS);
 }
 
 /* With every place broken and nothing in flight, the old opens are over. */
@@ -190,7 +232,10 @@ static unsigned uring_submit(struct wr_queue *q, struct wr_io *const *reads,
 
         s->rd = reads[taken++];
         uq->in_flight++;
-        start(uq, s, uq->direct && (!fo || wr_file_direct_fd(fo) >= 0));
+        s->at = *uq->ring.sq.khead;
+        s->total = 0;
+        if (!uq->dead) /* else it fails with the next reap */
+            start(uq, s, uq->direct && (!fo || wr_file_direct_fd(fo) >= 0));
     }
     if (taken && !uq->lazy)
         flush(uq);
@@ -240,7 +285,7 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
         wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, s->own_errno);
         return finish(uq, s);
     }
-    if (res == -EINTR || res == -EAGAIN) {
+    if (res < 0 && wr_file_again(-res, &s->again)) {
         push_io(uq, s);
         return NULL;
     }
@@ -258,6 +303,7 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
         return finish(uq, s);
     }
     s->total += (size_t)res;
+    s->again = 0;
     if (wr_file_wants_more(s->rd, &s->span, s->total, (size_t)res)) {
         push_io(uq, s);
         return NULL;
@@ -279,8 +325,8 @@ static struct wr_io *answer(struct uring_queue *uq,
 
 /* Takes the answers that are there. An answer may bring new entries, for a rest
  * or another try; they go to the kernel with the next call. */
-static unsigned harvest(struct uring_queue *uq, struct wr_io **ret,
-                        unsigned max)
+static unsigned take_answers(struct uring_queue *uq, struct wr_io **ret,
+                             unsigned max)
 {
     struct io_uring_cqe *cqe;
     unsigned head, seen = 0, n = 0;
@@ -300,6 +346,35 @@ static unsigned harvest(struct uring_queue *uq, struct wr_io **ret,
     return n;
 }
 
+/* Of a dead queue: what the kernel has not taken, and never will. What it has
+ * taken is answered without any further call, and its buffers are the kernel's
+ * until then. */
+static unsigned fail_rest(struct uring_queue *uq, struct wr_io **ret,
+                          unsigned max)
+{
+    unsigned n = 0, head = *uq->ring.sq.khead;
+
+    for (unsigned i = 0; i < uq->depth && n < max; i++) {
+        struct slot *s = &uq->slots[i];
+
+        if (!s->rd || (int)(head - s->at) > 0)
+            continue;
+        wr_file_settle_errno(
+            s->rd, s->rd->op == WR_IO_WRITE ? WR_STEP_WRITE : WR_STEP_READ,
+            s->total, uq->dead);
+        ret[n++] = finish(uq, s);
+    }
+    return n;
+}
+
+static unsigned harvest(struct uring_queue *uq, struct wr_io **ret,
+                        unsigned max)
+{
+    unsigned n = take_answers(uq, ret, max);
+
+    return uq->dead ? n + fail_rest(uq, ret + n, max - n) : n;
+}
+
 static unsigned uring_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
                            bool wait)
 {
@@ -307,11 +382,7 @@ static unsigned uring_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
     unsigned n = harvest(uq, ret, max);
 
     while (!n && wait && uq->in_flight) {
-        int r = io_uring_submit_and_wait(&uq->ring, 1);
-
-        mend_chain(uq);
-        if (r < 0 && r != -EINTR) /* short of memory: no use in hurrying */
-            wr_clock_sleep_until(wr_clock_ns() + WR_NS_PER_MS);
+        enter(uq);
         n = harvest(uq, ret, max);
     }
     if (io_uring_sq_ready(&uq->ring))
