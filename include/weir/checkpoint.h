@@ -130,11 +130,11 @@ typedef struct weir_ckpt_config {
                                 the drain fail with WEIR_ESTATE when no process
                                 has been draining for so long; 0: they wait on
                                 [60000] */
-    uint32_t snapshots;        /* buffers of the state's size; 0: 1, or 2 with
-                                WEIR_BEHIND_LATEST [0] */
+    uint32_t snapshots;        /* buffers, as large as what is copied; 0: 1, or
+                                2 with WEIR_BEHIND_LATEST [0] */
     uint64_t reserve;          /* bytes of state to make ready for at open, so
-                                that the first save is as fast as the others
-                                [0] */
+                                that the first snapshot is as fast as the
+                                others [0] */
     uint32_t threads;          /* that copy and check; 0: one per core [0] */
 
     uint32_t rank, world;     /* [0 of 1] */
@@ -167,13 +167,13 @@ WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
 
 /* Saves and returns when `level` is reached; all ranks. The tensors must not
  * change before; levels above SNAPSHOT write whole pages of them from where they
- * are (memory that starts at a page, here and in restore, spares a copy). Returns
- * 1 when it was
- * skipped (WEIR_BEHIND_SKIP). WEIR_EEXIST: the step is there; see
- * weir_ckpt_prune for going back. An error of an earlier save or drain is
- * returned here if no call returned it before, and then nothing is saved. When
- * draining this step fails while `level` waits for it, that error is returned;
- * the step is on the fast tier then and weir_ckpt_wait waits on. */
+ * are (memory that starts at a page spares a copy and the memory for it; in
+ * restore, a copy). Returns 1 when it was skipped (WEIR_BEHIND_SKIP).
+ * WEIR_EEXIST: the step is there; see weir_ckpt_prune for going back. An error of
+ * an earlier save or drain is returned here if no call returned it before, and
+ * then nothing is saved. When draining this step fails while `level` waits for
+ * it, that error is returned; the step is on the fast tier then and
+ * weir_ckpt_wait waits on. */
 WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
                             enum weir_level level, weir_err *err);
 

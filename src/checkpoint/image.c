@@ -39,8 +39,8 @@ struct wr_image {
     char *crc_text;         /* borrowed from head: value of WR_IMAGE_CRC_KEY */
     bool planned;
     struct wr_stretch *lent; /* owned; rising, whole pages */
+    uint64_t *skipped;       /* owned: bytes lent before each, and in all */
     size_t lent_count;
-    uint64_t lent_bytes;
 
     /* The fill that is going on. */
     const weir_tensor *tensors; /* borrowed */
@@ -90,9 +90,10 @@ static void forget_plan(struct wr_image *img)
     img->crc_text = NULL;
     img->planned = false;
     free(img->lent);
+    free(img->skipped);
     img->lent = NULL;
+    img->skipped = NULL;
     img->lent_count = 0;
-    img->lent_bytes = 0;
 }
 
 void wr_image_free(struct wr_image *img)
@@ -177,6 +178,71 @@ int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
     return 0;
 }
 
+/* --- lending --- */
+
+static uint64_t lent_bytes(const struct wr_image *img)
+{
+    return img->skipped ? img->skipped[img->lent_count] : 0;
+}
+
+/* The whole pages of the tensors' own memory. Without memory for the list all
+ * is copied. */
+static void lend(struct wr_image *img, const weir_tensor *tensors)
+{
+    const struct wr_st_head *h = &img->head;
+    size_t count;
+
+    img->lent = calloc(h->count + 1, sizeof(*img->lent));
+    img->skipped = calloc(h->count + 1, sizeof(*img->skipped));
+    if (!img->lent || !img->skipped)
+        return;
+    for (size_t i = 0; i < h->count; i++)
+        img->lent[i] = (struct wr_stretch){h->tensors[i].begin,
+                                           h->tensors[i].end,
+                                           tensors[img->order[i]].data};
+    count = wr_stretches_join(img->lent, h->count);
+    for (size_t i = 0; i < count; i++) {
+        struct wr_stretch x = wr_stretch_pages(&img->lent[i]);
+        size_t n = img->lent_count;
+
+        if (x.begin == x.end)
+            continue;
+        img->lent[n] = x;
+        img->skipped[n + 1] = img->skipped[n] + (x.end - x.begin);
+        img->lent_count++;
+    }
+}
+
+bool wr_image_lends(const struct wr_image *img)
+{
+    return img->lent_count > 0;
+}
+
+/* The first that ends behind `at`; lent_count: none. */
+static size_t lent_behind(const struct wr_image *img, uint64_t at)
+{
+    size_t lo = 0, hi = img->lent_count;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (img->lent[mid].end > at)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+/* Where the data from `at` on are, which are not lent; `next` is what
+ * lent_behind says. Memory has no gaps for what is lent. */
+static uint8_t *memory_of(const struct wr_image *img, uint64_t at, size_t next)
+{
+    uint64_t skipped = img->skipped ? img->skipped[next] : 0;
+
+    return img->bytes + img->head.data_offset + (at - skipped);
+}
+
 /* --- the plan --- */
 
 static int sum_bytes(const weir_tensor *tensors, size_t count, uint64_t *ret,
@@ -233,10 +299,12 @@ static char *find_crc_place(const struct wr_st_head *h)
     return NULL;
 }
 
-/* Nothing is ready; the bytes behind the file, up to the page, are 0. */
+/* Nothing is ready; the bytes behind the file, up to the page, are 0. What is
+ * lent takes no memory. */
 static int start_over(struct wr_image *img, weir_err *err)
 {
-    uint64_t size = wr_image_size(img), end = WR_ALIGN_UP(size, PAGE);
+    uint64_t size = wr_image_size(img) - lent_bytes(img);
+    uint64_t end = WR_ALIGN_UP(size, PAGE);
     uint64_t pieces = img->head.data_bytes / EAGER_PIECE + 1;
     int r = wr_image_reserve(img, end, err);
 
@@ -253,9 +321,10 @@ static int start_over(struct wr_image *img, weir_err *err)
     return 0;
 }
 
-int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
-                  size_t count, const weir_pair *metadata,
-                  size_t metadata_count, weir_err *err)
+/* The head. */
+static int plan_head(struct wr_image *img, const weir_tensor *tensors,
+                     size_t count, const weir_pair *metadata,
+                     size_t metadata_count, weir_err *err)
 {
     weir_pair *pairs = NULL;
     uint64_t bytes = 0;
@@ -274,6 +343,30 @@ int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
     if (r < 0)
         return r;
     img->crc_text = find_crc_place(&img->head);
+    return 0;
+}
+
+int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
+                  size_t count, const weir_pair *metadata,
+                  size_t metadata_count, weir_err *err)
+{
+    int r = plan_head(img, tensors, count, metadata, metadata_count, err);
+
+    if (r == 0)
+        r = start_over(img, err);
+    img->planned = r == 0;
+    return r;
+}
+
+int wr_image_plan_lent(struct wr_image *img, const weir_tensor *tensors,
+                       size_t count, const weir_pair *metadata,
+                       size_t metadata_count, weir_err *err)
+{
+    int r = plan_head(img, tensors, count, metadata, metadata_count, err);
+
+    if (r < 0)
+        return r;
+    lend(img, tensors);
     r = start_over(img, err);
     img->planned = r == 0;
     return r;
@@ -309,66 +402,27 @@ int wr_image_finish(struct wr_image *img, const uint32_t *crcs, size_t count,
     return wr_st_print(&img->head, img->bytes, err);
 }
 
-/* --- lending --- */
-
-bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors)
-{
-    const struct wr_st_head *h = &img->head;
-    size_t count = 0;
-
-    img->lent = calloc(h->count + 1, sizeof(*img->lent));
-    for (size_t i = 0; img->lent && i < h->count; i++)
-        img->lent[i] = (struct wr_stretch){h->tensors[i].begin,
-                                           h->tensors[i].end,
-                                           tensors[img->order[i]].data};
-    if (img->lent) /* else all is copied */
-        count = wr_stretches_join(img->lent, h->count);
-    for (size_t i = 0; i < count; i++) {
-        struct wr_stretch x = wr_stretch_pages(&img->lent[i]);
-
-        if (x.begin == x.end)
-            continue;
-        img->lent[img->lent_count++] = x;
-        img->lent_bytes += x.end - x.begin;
-    }
-    return img->lent_count > 0;
-}
-
-/* The first that ends behind `at`, or one without bytes at the end. */
-static struct wr_stretch lent_behind(const struct wr_image *img, uint64_t at)
-{
-    size_t lo = 0, hi = img->lent_count;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (img->lent[mid].end > at)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo < img->lent_count
-               ? img->lent[lo]
-               : (struct wr_stretch){UINT64_MAX, UINT64_MAX, NULL};
-}
-
 const uint8_t *wr_image_part(const struct wr_image *img, uint64_t offset,
                              uint64_t *len)
 {
     uint64_t base = img->head.data_offset, at = offset - base;
-    struct wr_stretch x;
+    const struct wr_stretch *x;
+    size_t next;
 
     if (offset < base) {
         *len = WR_MIN(*len, base - offset);
         return img->bytes + offset;
     }
-    x = lent_behind(img, at);
-    if (x.begin > at) {
-        *len = WR_MIN(*len, x.begin - at);
-        return img->bytes + offset;
+    next = lent_behind(img, at);
+    if (next == img->lent_count)
+        return memory_of(img, at, next);
+    x = &img->lent[next];
+    if (x->begin > at) {
+        *len = WR_MIN(*len, x->begin - at);
+        return memory_of(img, at, next);
     }
-    *len = WR_MIN(*len, x.end - at);
-    return (const uint8_t *)x.at + (at - x.begin);
+    *len = WR_MIN(*len, x->end - at);
+    return (const uint8_t *)x->at + (at - x->begin);
 }
 
 /* --- filling --- */
@@ -389,10 +443,10 @@ static size_t tensor_at(const struct wr_st_head *h, uint64_t at)
     return lo;
 }
 
-static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end)
+static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end,
+                         uint8_t *to)
 {
     const struct wr_st_head *h = &img->head;
-    uint8_t *data = img->bytes + h->data_offset;
 
     for (size_t i = tensor_at(h, at); at < end; i++) {
         const struct wr_st_tensor *t = &h->tensors[i];
@@ -400,7 +454,8 @@ static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end)
         uint64_t n = WR_MIN(t->end, end) - at;
 
         if (n)
-            wr_copy_past(data + at, from + (at - t->begin), (size_t)n);
+            wr_copy_past(to, from + (at - t->begin), (size_t)n);
+        to += n;
         at += n;
     }
 }
@@ -408,12 +463,13 @@ static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end)
 /* What was not lent of it. */
 static void copy_range(const struct wr_image *img, uint64_t at, uint64_t end)
 {
-    while (at < end) {
-        struct wr_stretch x = lent_behind(img, at);
+    for (size_t i = lent_behind(img, at); at < end; i++) {
+        bool last = i == img->lent_count;
+        uint64_t stop = last ? end : WR_MIN(img->lent[i].begin, end);
 
-        if (at < x.begin)
-            copy_tensors(img, at, WR_MIN(x.begin, end));
-        at = x.end;
+        if (at < stop)
+            copy_tensors(img, at, stop, memory_of(img, at, i));
+        at = last ? end : img->lent[i].end;
     }
 }
 
@@ -453,7 +509,7 @@ void wr_image_fill(struct wr_image *img, const weir_tensor *tensors, bool eager)
     img->tensors = tensors;
     img->piece = eager ? EAGER_PIECE : LARGE_PIECE;
     img->next = 0;
-    if (img->head.data_bytes - img->lent_bytes <= img->piece)
+    if (img->head.data_bytes - lent_bytes(img) <= img->piece)
         fill_some(img); /* not worth waking anyone */
     else
         wr_copiers_run(img->copiers, /* spare= */ eager, fill_some, img);

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The memory is laid out as the file will be, head included, and starts at a
- * page: writing needs no further copy. It is kept and touched beforehand,
- * because memory that is touched for the first time is 10 times as slow as a
- * copy (docs/decisions/0014).
+ * page: writing needs no further copy. Whole pages of the tensors can be lent:
+ * then they are written from where they are, and have no place in it. It is
+ * kept and touched beforehand, because memory that is touched for the first time
+ * is 10 times as slow as a copy (docs/decisions/0014).
  *
  * One thread fills an image while another may write it already: chunks become
  * ready in rising order. */
@@ -35,10 +36,14 @@ uint64_t wr_image_memory(const struct wr_image *img);
 int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
                   size_t count, const weir_pair *metadata,
                   size_t metadata_count, weir_err *err);
-/* Before the writer begins: it may take whole pages from the tensors' own
- * memory, which then stays as it is until the writer is done. Returns whether
- * there are any. */
-bool wr_image_lend(struct wr_image *img, const weir_tensor *tensors);
+/* The same, but the writer takes whole pages from the tensors' own memory,
+ * which then stays as it is until the writer is done. They take no memory
+ * here. */
+int wr_image_plan_lent(struct wr_image *img, const weir_tensor *tensors,
+                       size_t count, const weir_pair *metadata,
+                       size_t metadata_count, weir_err *err);
+/* Whether there are any. */
+bool wr_image_lends(const struct wr_image *img);
 /* Copies the tensors of the last plan, but for what was lent, all threads
  * together. `eager`: in small pieces, in order, for a writer that follows; else
  * in pieces that are copied fastest. */
@@ -47,8 +52,8 @@ void wr_image_fill(struct wr_image *img, const weir_tensor *tensors,
 
 uint64_t wr_image_size(const struct wr_image *img);        /* of the file */
 uint64_t wr_image_data_offset(const struct wr_image *img); /* page-aligned */
-/* Of the whole file but for what was lent, zeros up to the next page behind
- * it. */
+/* The head, and the data but for what was lent, without gaps; zeros up to the
+ * next page behind them. */
 uint8_t *wr_image_bytes(struct wr_image *img);
 /* Where the bytes of the file from `offset` on are; *len is cut to what lies
  * there in one. */

@@ -342,11 +342,12 @@ static int keep_metadata(struct wr_job *j, const weir_ckpt_state *st,
 /* Plans the image (which checks the tensors) and keeps what goes into the
  * manifest. */
 static int plan(weir_ckpt *c, struct wr_job *j, const weir_ckpt_state *st,
-                weir_err *err)
+                bool lend, weir_err *err)
 {
     struct timespec now;
-    int r = wr_image_plan(j->image, st->tensors, st->count, st->metadata,
-                          st->metadata_count, err);
+    int r = (lend ? wr_image_plan_lent
+                  : wr_image_plan)(j->image, st->tensors, st->count,
+                                   st->metadata, st->metadata_count, err);
 
     if (r == 0 && c->cfg.rank == 0)
         r = keep_metadata(j, st, err);
@@ -450,7 +451,7 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
                    weir_err *err)
 {
     uint64_t seq = j->seq;
-    bool lent;
+    bool lent = wr_image_lends(j->image);
 
     if (level == WEIR_LEVEL_SNAPSHOT) {
         wr_image_fill(j->image, st->tensors, /* eager= */ false);
@@ -458,7 +459,6 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
         enqueue(s->c, j, /* waited= */ false);
         return 0;
     }
-    lent = wr_image_lend(j->image, st->tensors);
     enqueue(s->c, j, /* waited= */ true);
     wr_image_fill(j->image, st->tensors, /* eager= */ true);
     if (!lent) /* else with the next level: the tensors must not change yet */
@@ -484,7 +484,7 @@ static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
     pthread_mutex_unlock(&c->lock);
     if (r != 0)
         return r;
-    r = plan(c, job, st, &mine);
+    r = plan(c, job, st, /* lend= */ level > WEIR_LEVEL_SNAPSHOT, &mine);
     r = wr_comm_agree(c->comm, r, &mine, err);
     if (r < 0) {
         give_back(s, job);

@@ -115,7 +115,8 @@ static uint8_t *put_together(struct wr_image *img, uint64_t *ret_lent)
         part = wr_image_part(img, at, &n);
         assert_int_not_equal(n, 0);
         memcpy(file + at, part, (size_t)n);
-        if (part != wr_image_bytes(img) + at) {
+        if (part < wr_image_bytes(img) ||
+            part >= wr_image_bytes(img) + wr_image_memory(img)) {
             assert_int_equal((uintptr_t)part % 4096, 0);
             assert_int_equal((at | n) % 4096, 0);
             *ret_lent += n;
@@ -133,11 +134,11 @@ static void check_lent(struct tensors *ts, uint64_t expected)
 
     assert_int_equal(wr_image_new(2, &img, &err), 0);
     for (unsigned k = 0; k < 2; k++) {
-        assert_int_equal(wr_image_plan(img, ts->t, ts->count, pairs, 2, &err),
+        assert_int_equal((k ? wr_image_plan_lent : wr_image_plan)(
+                             img, ts->t, ts->count, pairs, 2, &err),
                          0);
-        memset(wr_image_bytes(img), 0, (size_t)wr_image_size(img));
-        if (k)
-            assert_int_equal(wr_image_lend(img, ts->t), expected > 0);
+        assert_int_equal(wr_image_lends(img), k && expected > 0);
+        memset(wr_image_bytes(img), 0, (size_t)wr_image_memory(img));
         wr_image_fill(img, ts->t, /* eager= */ k);
         wr_image_wait(img, wr_image_size(img) - wr_image_data_offset(img));
         finish(img);
@@ -184,6 +185,48 @@ static void pages_are_lent(void **state)
         t[i].data = (uint8_t *)t[i].data + 16; /* in the middle of pages */
     check_lent(&ts, 0);
     free(arena);
+}
+
+/* Bytes of this process that are in memory. */
+static uint64_t resident(void)
+{
+    unsigned long all, in_memory;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu %lu", &all, &in_memory), 2);
+    fclose(f);
+    return (uint64_t)in_memory * 4096;
+}
+
+/* What is lent takes no memory, and a copy of the same state still works. */
+static void lent_pages_take_no_memory(void **state)
+{
+    struct tensors ts = {.in_pages = true};
+    weir_err err = {0};
+    struct wr_image *img;
+    uint64_t before;
+
+    (void)state;
+    tensors_add(&ts, WEIR_F32, 4, 200 * MIB);
+    tensors_add(&ts, WEIR_U8, 1, 56 * MIB + 77);
+    assert_int_equal(wr_image_new(2, &img, &err), 0);
+    before = resident();
+    assert_int_equal(wr_image_plan_lent(img, ts.t, ts.count, pairs, 2, &err),
+                     0);
+    wr_image_fill(img, ts.t, /* eager= */ true);
+    wr_image_wait(img, wr_image_size(img) - wr_image_data_offset(img));
+    finish(img);
+    assert_true(wr_image_memory(img) <= 2 * MIB);
+    assert_true(resident() < before + 64 * MIB);
+
+    assert_int_equal(wr_image_plan(img, ts.t, ts.count, pairs, 2, &err), 0);
+    assert_true(wr_image_memory(img) >= 256 * MIB);
+    wr_image_fill(img, ts.t, /* eager= */ false);
+    finish(img);
+    check(img, &ts);
+    tensors_done(&ts);
+    wr_image_free(img);
 }
 
 static void checksums_are_in_the_metadata(void **state)
@@ -359,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_where_the_head_says),
         cmocka_unit_test(pages_are_lent),
+        cmocka_unit_test(lent_pages_take_no_memory),
         cmocka_unit_test(checksums_are_in_the_metadata),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(a_bad_plan_fails_and_the_next_works),

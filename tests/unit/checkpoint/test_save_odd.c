@@ -175,6 +175,49 @@ static void messages_name_the_whole_path(void **state)
     saves_close(c);
 }
 
+/* A save that waits writes whole pages from where they are; a snapshot of the
+ * same state has to have room for them. */
+static void states_that_lie_in_pages(void **state)
+{
+    const size_t bytes = (size_t)32 << 20;
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(s, one);
+    uint8_t *pages = aligned_alloc(4096, bytes), *back = malloc(bytes);
+    weir_tensor into;
+    weir_ckpt *c;
+
+    assert_true(pages && back);
+    for (size_t i = 0; i < bytes; i++)
+        pages[i] = (uint8_t)(i / 4096 * 7 + i);
+    s->tensor.data = pages;
+    s->tensor.shape[0] = bytes / 4;
+    into = s->tensor;
+    into.data = back;
+    c = saves_open(&cfg);
+    for (unsigned step = 1; step <= 3; step++) {
+        bool waits = step != 2;
+
+        s->state.step = step;
+        assert_int_equal(
+            weir_ckpt_save(c, &s->state,
+                           waits ? WEIR_LEVEL_FAST : WEIR_LEVEL_SNAPSHOT, NULL),
+            0);
+        if (step == 1)
+            assert_true(saves_stats(c).memory <= (uint64_t)4 << 20);
+        else
+            assert_true(saves_stats(c).memory >= bytes);
+        saves_wait(c, step, WEIR_LEVEL_FAST);
+        memset(back, 0, bytes);
+        assert_int_equal(weir_ckpt_restore(c, step, &into, 1, NULL, NULL), 1);
+        assert_memory_equal(back, pages, bytes);
+    }
+    saves_close(c);
+    s->tensor.data = s->w;
+    s->tensor.shape[0] = SAVES_COUNT;
+    free(pages);
+    free(back);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, saves_setup, saves_teardown)
 
 int main(void)
@@ -183,6 +226,7 @@ int main(void)
         TEST(tensors_without_memory),
         TEST(shapes_that_are_huge),
         TEST(states_that_are_huge),
+        TEST(states_that_lie_in_pages),
         TEST(a_neighbour_that_cannot_be_read),
         TEST(messages_name_the_whole_path),
     };

@@ -124,10 +124,10 @@ static void scene_start_with(struct scene *s, uint64_t bytes, bool lent)
         tensors_add(&s->ts, WEIR_F32, 4, half);
     tensors_split(&s->ts, bytes - (lent ? half : 0), bytes + 1);
     assert_int_equal(wr_image_new(2, &s->img, &err), 0);
-    assert_int_equal(wr_image_plan(s->img, s->ts.t, s->ts.count, NULL, 0, &err),
+    assert_int_equal((lent ? wr_image_plan_lent : wr_image_plan)(
+                         s->img, s->ts.t, s->ts.count, NULL, 0, &err),
                      0);
-    if (lent)
-        assert_int_equal(wr_image_lend(s->img, s->ts.t), bytes >= MIB);
+    assert_int_equal(wr_image_lends(s->img), lent && bytes >= MIB);
     assert_int_equal(pthread_create(&s->filler, NULL, fill_main, s), 0);
 }
 
