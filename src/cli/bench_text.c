@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
-#include "cli/table.h"
 #include "monitor/host.h"
 
 #define BAD_SHOWN 20
@@ -43,17 +42,44 @@ void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
 
 /* --- the table --- */
 
-/* The settings of a case. Those that are the same in all rows and not `always`
- * shown stand in a line above the table, to keep it narrow. */
-static const struct {
-    const char *name;
-    char side; /* of the column */
-    bool always;
-} settings[] = {
-    {"stages", '<', true},  {"page-cache", '<', true}, {"decode", '<', false},
-    {"threads", '>', true}, {"depth", '>', false},     {"prefetch", '>', false},
-    {"batch", '>', false},
-};
+#define SETTINGS 7 /* columns with settings; the others have results */
+#define ALWAYS   (1u << 0 | 1u << 1 | 1u << 3)
+
+/* Settings that are the same in all rows and not ALWAYS shown stand in a line
+ * above the table, to keep it narrow. */
+static const struct wr_column columns[] = {
+    {"stages", "what is done to each sample (--stages)", '<', 1u << 0},
+    {"page-cache", "its state before every run (--page-cache)", '<', 1u << 1},
+    {"decode", "how JPEG is decoded (--decode)", '<', 1u << 2},
+    {"threads", "workers (--threads)", '>', 1u << 3},
+    {"depth", "reads in flight per worker (--depth)", '>', 1u << 4},
+    {"prefetch", "finished batches kept ahead (--prefetch)", '>', 1u << 5},
+    {"batch", "samples per batch (--batch)", '>', 1u << 6},
+    {"samples/s", "rate, median of the counted runs", '>', 0},
+    {"+-", "spread of these runs: half of their range, of the median", '>', 0},
+    {"MB/s", "bytes read from storage per second, 10^6", '>', 0},
+    {"CPU s/1000", "CPU seconds per 1,000 samples, all threads", '>', 0},
+    {"peak MB", "largest resident memory of the process", '>', 0},
+    {"1st ms", "from the start of the run to the first batch", '>', 0},
+    {"p99/p50",
+     "how evenly batches come: the 99th percentile of the times "
+     "between two of them over the median",
+     '>', 0},
+    {"of decode",
+     "rate as a part of what the same threads reach when they "
+     "only decode, from memory",
+     '>', 0},
+    {"of read",
+     "rate as a part of what plain pread threads reach on the same "
+     "bytes",
+     '>', 0},
+    {"verdict",
+     "what limits it: storage-bound, decode-bound or "
+     "consumer-bound",
+     '<', 0},
+    {NULL, NULL, 0, 0}};
+
+const struct wr_columns wr_bench_columns[] = {{NULL, columns}, {NULL, NULL}};
 
 static void number_text(uint32_t n, char *buf, size_t cap)
 {
@@ -72,7 +98,7 @@ static void setting_text(const struct wr_bench_case *c, size_t k, char *buf,
                            (int)c->cfg.decode};
 
     if (k < WR_ARRAY_LEN(choices))
-        snprintf(buf, cap, "%s", wr_bench_choice(settings[k].name, choices[k]));
+        snprintf(buf, cap, "%s", wr_bench_choice(columns[k].head, choices[k]));
     else
         number_text(numbers[k - WR_ARRAY_LEN(choices)], buf, cap);
 }
@@ -87,7 +113,7 @@ static bool is_column(const struct wr_bench_plan *plan, size_t k)
         if (strcmp(first, other))
             return true;
     }
-    return settings[k].always;
+    return ALWAYS >> k & 1;
 }
 
 static void print_common(const struct wr_cli *cli,
@@ -96,11 +122,11 @@ static void print_common(const struct wr_cli *cli,
     const char *between = "";
     char value[32];
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++) {
+    for (size_t k = 0; k < SETTINGS; k++) {
         if (is_column(plan, k))
             continue;
         setting_text(&plan->cases[0], k, value, sizeof(value));
-        fprintf(cli->out, "%s%s %s", between, settings[k].name, value);
+        fprintf(cli->out, "%s%s %s", between, columns[k].head, value);
         between = ", ";
     }
     fputs(*between ? "\n\n" : "", cli->out);
@@ -108,18 +134,12 @@ static void print_common(const struct wr_cli *cli,
 
 static struct wr_table *new_table(const struct wr_bench_plan *plan)
 {
-    char columns[256];
-    size_t used = 0;
+    unsigned shown = 0;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++)
+    for (size_t k = 0; k < SETTINGS; k++)
         if (is_column(plan, k))
-            used += (size_t)snprintf(columns + used, sizeof(columns) - used,
-                                     "%c%s|", settings[k].side,
-                                     settings[k].name);
-    snprintf(columns + used, sizeof(columns) - used,
-             ">samples/s|>+-|>MB/s|>CPU s/1000|>peak MB|>1st ms|>p99/p50|"
-             ">of decode|>of read|<verdict");
-    return wr_table_new(columns);
+            shown |= columns[k].only;
+    return wr_table_of(columns, shown);
 }
 
 static void ratio_cell(struct wr_table *t, double ratio)
@@ -164,7 +184,7 @@ static int print_table(const struct wr_cli *cli,
 
     print_common(cli, plan);
     for (size_t i = 0; i < plan->case_count; i++) {
-        for (size_t k = 0; k < WR_ARRAY_LEN(settings); k++) {
+        for (size_t k = 0; k < SETTINGS; k++) {
             if (!is_column(plan, k))
                 continue;
             setting_text(&plan->cases[i], k, value, sizeof(value));

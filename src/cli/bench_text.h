@@ -3,12 +3,15 @@
 #ifndef WR_CLI_BENCH_TEXT_H
 #define WR_CLI_BENCH_TEXT_H
 
-#include "cli/command.h"
 #include "cli/monitor.h"
+#include "cli/table.h"
 #include "measure/bench.h"
 
 /* What is measured, and on what: two lines. */
 void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds);
+
+/* What its columns mean. */
+extern const struct wr_columns wr_bench_columns[];
 
 /* The table, what limits it in words, and the bad samples. */
 int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,

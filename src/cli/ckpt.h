@@ -35,7 +35,7 @@ struct ckpt_args {
     const char *record;
 };
 
-/* The stores that were named, behind the action. */
+/* The stores that were named. */
 const char *wr_ckpt_cli_fast(const struct wr_cli *cli);
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli); /* NULL: one tier */
 
@@ -72,16 +72,13 @@ uint64_t wr_ckpt_cli_step(const struct wr_cli *cli);
 /* Prints why it ended (Ctrl-C: that alone) and returns the exit code. */
 int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err);
 
-/* The actions: they return enum wr_exit. */
-int wr_ckpt_cli_ls(struct wr_cli *cli);
-int wr_ckpt_cli_show(struct wr_cli *cli);
-int wr_ckpt_cli_save(struct wr_cli *cli);
-int wr_ckpt_cli_verify(struct wr_cli *cli);
-int wr_ckpt_cli_drain(struct wr_cli *cli);
-int wr_ckpt_cli_restore(struct wr_cli *cli);
-int wr_ckpt_cli_prune(struct wr_cli *cli);
-int wr_ckpt_cli_pin(struct wr_cli *cli);
-int wr_ckpt_cli_unpin(struct wr_cli *cli);
-int wr_ckpt_cli_bench(struct wr_cli *cli);
+/* Starts a progress line that counts bytes. */
+void wr_ckpt_cli_line(struct wr_progress *line, const struct wr_cli *cli,
+                      const char *label);
+
+/* What follows an action's name: FOLDER [SLOW]; in the second one the first
+ * may be a .safetensors file. */
+extern const struct wr_operand wr_ckpt_operands_store[];
+extern const struct wr_operand wr_ckpt_operands_file[];
 
 #endif

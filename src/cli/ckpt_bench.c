@@ -121,13 +121,24 @@ static void cell_rate(struct wr_table *t, double bytes, double s)
         wr_table_cell(t, "%s/s", wr_format_bytes(buf, sizeof(buf), bytes / s));
 }
 
+enum { VERIFY = 1 };
+
+static const struct wr_column columns[] = {
+    {"way", "the way of saving: see --ways", '<', 0},
+    {"stall", "how long training stands still: the call of weir_ckpt_save", '>',
+     0},
+    {"on fast", "from the call until the step is durable on the fast tier", '>',
+     0},
+    {"on slow", "and on the slow tier", '>', 0},
+    {"verified", "and read back from there", '>', VERIFY},
+    {"stall at", "bytes of the state divided by the stall", '>', 0},
+    {"drain at", "rate of the copy from the fast tier to the slow one", '>', 0},
+    {"restore", "rate of reading the newest step back, checked", '>', 0},
+    {NULL, NULL, 0, 0}};
+
 static int print_table(const struct bench *b, weir_err *err)
 {
-    struct wr_table *t = wr_table_new(
-        b->plan.verify ? "<|>stall|>on fast|>on slow|>verified|>stall at|"
-                         ">drain at|>restore"
-                       : "<|>stall|>on fast|>on slow|>stall at|>drain at|"
-                         ">restore");
+    struct wr_table *t = wr_table_of(columns, b->plan.verify ? VERIFY : 0);
     double bytes = (double)b->load.bytes;
     int r;
 
@@ -352,7 +363,7 @@ static int bench_places(struct bench *b)
     return code;
 }
 
-int wr_ckpt_cli_bench(struct wr_cli *cli)
+static int bench_run(struct wr_cli *cli)
 {
     struct bench *b;
     int code;
@@ -375,3 +386,46 @@ int wr_ckpt_cli_bench(struct wr_cli *cli)
     free(b);
     return code;
 }
+
+static const struct wr_operand operands[] = {
+    {.name = "FOLDER",
+     .flags = WR_OPERAND_PATH,
+     .help = "where it is saved; with one folder both tiers are emulated "
+             "devices in it, with two this is the fast tier"},
+    {.name = "SLOW",
+     .flags = WR_OPERAND_PATH | WR_OPERAND_OPTIONAL,
+     .help = "the slow tier"},
+    {.name = NULL}};
+
+static const char *const options[] = {
+    "state", "moments",     "saves",       "warmups",   "interval",
+    "ways",  "fast-device", "slow-device", "read-back", "verify",
+    "json",  "monitor",     "record",      NULL};
+
+static const struct wr_columns tables[] = {
+    {"medians of the saves that count; '-': not part of this way", columns},
+    {NULL, NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir ckpt bench /data",
+     "the paper's experiment with an emulated Optane and disk"},
+    {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},
+    {"weir ckpt bench /data --state small --saves 2", "a quick look"},
+    {NULL, NULL}};
+
+const struct wr_action wr_ckpt_action_bench = {
+    .name = "bench",
+    .summary = "how long saving stops training, in four ways of saving",
+    .description =
+        "Saves a state several times directly to the slow tier, directly to "
+        "the fast one, through the burst buffer (durable on the fast tier, "
+        "drained in the background), and with a snapshot that is written in "
+        "the background, and shows how long training stands still. What it "
+        "writes is removed at the end, after Ctrl-C too.",
+    .operands = operands,
+    .options = options,
+    .columns = tables,
+    .examples = examples,
+    .failed = "A save or a restore failed, or was interrupted: no result.",
+    .run = bench_run,
+};

@@ -50,6 +50,23 @@ static bool is_good(enum weir_copy copy)
 
 /* --- ls --- */
 
+enum { ONE = 1, TWO = 2 }; /* tiers */
+
+static const struct wr_column ls_columns[] = {
+    {"step", "number that the trainer gave it", '<', 0},
+    {"saved", "when it was saved, local time", '<', 0},
+    {"size", "bytes of one copy", '>', 0},
+    {"ranks", "processes that saved it together", '>', 0},
+    {"state",
+     "'complete': published, all files there; 'verified': and read back once; "
+     "'damaged': its manifest or a file is missing or wrong",
+     '<', ONE},
+    {"fast", "the same of the copy on the fast tier; '-': none there", '<',
+     TWO},
+    {"slow", "and on the slow tier", '<', TWO},
+    {"pin", "'pinned' if it is kept for good", '<', 0},
+    {NULL, NULL, 0, 0}};
+
 static json_t *entry_json(const weir_ckpt_entry *e, bool two)
 {
     json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:s, s:b}", "step",
@@ -69,14 +86,10 @@ static int print_json(const struct wr_cli *cli, const weir_ckpt_entry *e,
                       size_t count, bool two)
 {
     json_t *list = json_array();
-    int r;
 
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, entry_json(&e[i], two));
-    r = json_dumpf(list, cli->out, JSON_INDENT(2));
-    fputc('\n', cli->out);
-    json_decref(list);
-    return r < 0 ? wr_cli_fail(cli, "cannot print the list") : WR_EXIT_DONE;
+    return wr_json_print(cli, list);
 }
 
 static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,
@@ -102,10 +115,7 @@ static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,
 static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
                          size_t count, bool two)
 {
-    struct wr_table *t = wr_table_new(two ? "<step|<saved|>size|>ranks|<fast|"
-                                            "<slow|<"
-                                          : "<step|<saved|>size|>ranks|<state|"
-                                            "<");
+    struct wr_table *t = wr_table_of(ls_columns, two ? TWO : ONE);
     char when[32], size[32];
     weir_err err;
     int r;
@@ -133,7 +143,7 @@ static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
     return WR_EXIT_DONE;
 }
 
-int wr_ckpt_cli_ls(struct wr_cli *cli)
+static int ls_run(struct wr_cli *cli)
 {
     const struct ckpt_args *a = cli->args;
     bool two = wr_ckpt_cli_slow(cli) != NULL;
@@ -163,7 +173,34 @@ int wr_ckpt_cli_ls(struct wr_cli *cli)
     return code;
 }
 
+static const char *const ls_options[] = {"json", NULL};
+static const struct wr_columns ls_tables[] = {{NULL, ls_columns}, {NULL, NULL}};
+static const struct wr_example ls_examples[] = {
+    {"weir ckpt ls /nvme/run7 /lustre/run7",
+     "the steps of a run, and where they are"},
+    {"weir ckpt ls /lustre/run7 --json", "the same for a program"},
+    {NULL, NULL}};
+
+const struct wr_action wr_ckpt_action_ls = {
+    .name = "ls",
+    .summary = "the steps, their size, and where they are",
+    .description = "Reads names, sizes and manifests, not the tensors: verify "
+                   "checks those. May be used while a trainer saves.",
+    .operands = wr_ckpt_operands_store,
+    .options = ls_options,
+    .columns = ls_tables,
+    .examples = ls_examples,
+    .run = ls_run,
+};
+
 /* --- show --- */
+
+static const struct wr_column show_columns[] = {
+    {"tensor", "its name", '<', 0},
+    {"type", "of the elements, as safetensors names it", '<', 0},
+    {"shape", "dimensions, outermost first", '<', 0},
+    {"size", "bytes", '>', 0},
+    {NULL, NULL, 0, 0}};
 
 /* What is shown, from a store or a lone file. */
 struct contents {
@@ -194,7 +231,7 @@ static uint64_t bytes_of(const weir_tensor *t)
 
 static int print_contents(const struct wr_cli *cli, const struct contents *c)
 {
-    struct wr_table *t = wr_table_new("<tensor|<type|<shape|>size");
+    struct wr_table *t = wr_table_of(show_columns, 0);
     char shape[256], size[32], shown[SHOWN];
     uint64_t sum = 0;
     weir_err err;
@@ -252,17 +289,13 @@ static int show_contents(const struct wr_cli *cli, const struct contents *c,
                          json_t *head)
 {
     const struct ckpt_args *a = cli->args;
-    int r;
 
     if (!a->json) {
         json_decref(head);
         return print_contents(cli, c);
     }
     json_object_update_new(head, contents_json(c));
-    r = json_dumpf(head, cli->out, JSON_INDENT(2));
-    fputc('\n', cli->out);
-    json_decref(head);
-    return r < 0 ? wr_cli_fail(cli, "cannot print it") : WR_EXIT_DONE;
+    return wr_json_print(cli, head);
 }
 
 static int show_found(const struct wr_cli *cli, const weir_ckpt_found *f)
@@ -341,7 +374,27 @@ static int show_store(struct wr_cli *cli)
     return code;
 }
 
-int wr_ckpt_cli_show(struct wr_cli *cli)
+static int show_run(struct wr_cli *cli)
 {
     return wr_ckpt_cli_file_or_store(cli, show_file, show_store);
 }
+
+static const char *const show_options[] = {"step", "json", NULL};
+static const struct wr_columns show_tables[] = {{NULL, show_columns},
+                                                {NULL, NULL}};
+static const struct wr_example show_examples[] = {
+    {"weir ckpt show /lustre/run7 --step 4000", "what step 4000 holds"},
+    {"weir ckpt show model.safetensors", "what a file holds"},
+    {NULL, NULL}};
+
+const struct wr_action wr_ckpt_action_show = {
+    .name = "show",
+    .summary = "what a step (the newest), or a .safetensors file, holds",
+    .description = "Tensors with their types and shapes, and the metadata. "
+                   "Heads are read and checked, data are not.",
+    .operands = wr_ckpt_operands_file,
+    .options = show_options,
+    .columns = show_tables,
+    .examples = show_examples,
+    .run = show_run,
+};

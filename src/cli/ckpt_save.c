@@ -3,6 +3,7 @@
 #include "cli/ckpt.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "checkpoint/safetensors.h"
 #include "cli/interrupt.h"
+#include "cli/record_json.h"
 #include "storage/storage.h"
 
 #define READ_STEP ((size_t)8 << 20)
@@ -134,6 +136,27 @@ static int close_saved(const struct wr_cli *cli, weir_ckpt *c, bool stopped)
                        a->step);
 }
 
+static int print_saved(const struct wr_cli *cli, const struct loaded *l,
+                       int level)
+{
+    static const char *const names[] = {[WEIR_LEVEL_FAST] = "fast",
+                                        [WEIR_LEVEL_SLOW] = "slow",
+                                        [WEIR_LEVEL_VERIFIED] = "verified"};
+    const struct ckpt_args *a = cli->args;
+    char size[32];
+
+    if (a->json)
+        return wr_json_print(cli, json_pack("{s:I, s:I, s:I, s:s}", "step",
+                                            (json_int_t)a->step, "tensors",
+                                            (json_int_t)l->head.count, "bytes",
+                                            (json_int_t)l->head.data_bytes,
+                                            "level", names[level]));
+    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
+            l->head.count, l->head.count == 1 ? "" : "s",
+            wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
+    return WR_EXIT_DONE;
+}
+
 static int save(struct wr_cli *cli, const struct loaded *l)
 {
     const struct ckpt_args *a = cli->args;
@@ -145,7 +168,6 @@ static int save(struct wr_cli *cli, const struct loaded *l)
     int last = a->verify ? a->level : WR_MIN(a->level, WEIR_LEVEL_SLOW);
     weir_ckpt *c;
     weir_err err;
-    char size[32];
     int code = wr_ckpt_cli_open(cli, WEIR_CKPT_SAVE, NULL, &c), r;
 
     if (code != WR_EXIT_DONE)
@@ -158,15 +180,10 @@ static int save(struct wr_cli *cli, const struct loaded *l)
         return wr_ckpt_cli_failed(cli, r, &err);
     }
     code = close_saved(cli, c, r < 0);
-    if (code == WR_EXIT_DONE)
-        fprintf(
-            cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
-            l->head.count, l->head.count == 1 ? "" : "s",
-            wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
-    return code;
+    return code == WR_EXIT_DONE ? print_saved(cli, l, last) : code;
 }
 
-int wr_ckpt_cli_save(struct wr_cli *cli)
+static int save_run(struct wr_cli *cli)
 {
     const struct ckpt_args *a = cli->args;
     struct wr_progress line;
@@ -193,3 +210,25 @@ int wr_ckpt_cli_save(struct wr_cli *cli)
     wr_store_close(st);
     return code;
 }
+
+static const char *const options[] = {"from",      "step", "level",
+                                      "verify",    "keep", "every",
+                                      "keep-fast", "json", NULL};
+static const char *const needs[] = {"from", "step", NULL};
+
+static const struct wr_example examples[] = {
+    {"weir ckpt save /lustre/run7 --from model.safetensors --step 0",
+     "weights from elsewhere as the first step"},
+    {NULL, NULL}};
+
+const struct wr_action wr_ckpt_action_save = {
+    .name = "save",
+    .summary = "make a step from a .safetensors file",
+    .operands = wr_ckpt_operands_store,
+    .options = options,
+    .needs = needs,
+    .examples = examples,
+    .failed = "The step is not there, or did not get as far as --level; the "
+              "message says which.",
+    .run = save_run,
+};

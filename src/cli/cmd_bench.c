@@ -245,6 +245,7 @@ const struct wr_command wr_cmd_bench = {
     .operands = operands,
     .options = wr_bench_options,
     .args_size = sizeof(struct bench_args),
+    .columns = wr_bench_columns,
     .examples = examples,
     .run = bench_run,
 };

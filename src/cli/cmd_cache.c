@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
-#include "cli/optvalue.h"
 #include "cli/progress.h"
+#include "cli/record_json.h"
 #include "cli/table.h"
 #include "monitor/pagecache.h"
 #include "monitor/residency.h"
@@ -158,9 +158,21 @@ static const char *done_by(const struct result *res)
     }
 }
 
+static const struct wr_column columns[] = {
+    {"when", "'before' the action, or 'now'", '<', 0},
+    {"files", "files that were looked at", '>', 0},
+    {"size", "their bytes", '>', 0},
+    {"in cache",
+     "of these, bytes in the page cache; '?': the kernel does not "
+     "tell",
+     '>', 0},
+    {"share", "the same in percent", '>', 0},
+    {"dirty", "bytes that are not written to the device yet", '>', 0},
+    {NULL, NULL, 0, 0}};
+
 static int print_text(const struct wr_cli *cli, const struct result *res)
 {
-    struct wr_table *t = wr_table_new("<|>files|>size|>in cache|>share|>dirty");
+    struct wr_table *t = wr_table_of(columns, 0);
     char buf[32];
     weir_err err;
     int r;
@@ -213,17 +225,12 @@ static int print_json(const struct wr_cli *cli, const struct result *res)
         "skipped", (json_int_t)res->walk.skipped, "failures",
         (json_int_t)rep->failures, "failed", failed);
     char buf[4 * sizeof(rep->failed[0])];
-    int r = -1;
 
     for (size_t i = 0; i < rep->named; i++)
         json_array_append_new(
             failed,
             json_string(wr_text_show(rep->failed[i], false, buf, sizeof(buf))));
-    if (root)
-        r = json_dumpf(root, cli->out, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    json_decref(root);
-    fputc('\n', cli->out);
-    return r < 0 ? wr_cli_fail(cli, "cannot write JSON") : WR_EXIT_DONE;
+    return wr_json_print(cli, root);
 }
 
 /* Says on stderr what was not done; the exit code for it. */
@@ -265,36 +272,129 @@ static int run_on(struct wr_cli *cli, struct result *res)
     return code ? code : missed;
 }
 
-static const struct wr_choice actions[] = {
-    {"drop", ACTION_DROP, "write out dirty pages, then drop the files' pages"},
-    {"warm", ACTION_WARM, "read the files into the cache"},
-    {"status", ACTION_STATUS, "show how much of the files is in the cache"},
-    {NULL, 0, NULL}};
-
-static int cache_run(struct wr_cli *cli)
+/* The whole machine's cache can only be dropped by root: said before anything
+ * is done, and nothing is done then. */
+static int check_all(const struct wr_cli *cli)
 {
     const struct cache_args *a = cli->args;
-    struct result res = {0};
+    weir_err err;
+
+    if (!a->all || wr_pagecache_may_drop_all(&err) == 0)
+        return WR_EXIT_DONE;
+    return wr_cli_fail(cli,
+                       "--all needs root: %s; without it the pages of the "
+                       "files alone are dropped",
+                       err.msg);
+}
+
+static int run_action(struct wr_cli *cli, enum action action)
+{
+    const struct cache_args *a = cli->args;
+    struct result res = {.action = action};
     weir_err err;
     int code;
 
-    if (wr_choice_find(actions, cli->operands[0], &res.action, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
-    if ((a->all || a->metadata) && res.action != ACTION_DROP)
-        return wr_cli_usage(cli, "--all and --metadata belong to 'drop'");
     if (a->metadata && !a->all)
         return wr_cli_usage(cli, "--metadata works only with --all");
-    if (cli->operand_count < 2 && !a->all)
+    if (!cli->operand_count && !a->all)
         return wr_cli_usage(cli,
                             "argument PATH is missing: a file or a folder");
-    if (cli->operand_count > 1 &&
-        wr_walk_init(&res.walk, cli->operands + 1, cli->operand_count - 1,
-                     &err) < 0)
+    code = check_all(cli);
+    if (code != WR_EXIT_DONE)
+        return code;
+    if (cli->operand_count &&
+        wr_walk_init(&res.walk, cli->operands, cli->operand_count, &err) < 0)
         return wr_cli_fail(cli, "%s", err.msg);
     code = run_on(cli, &res);
     wr_walk_done(&res.walk);
     return code;
 }
+
+static int drop_run(struct wr_cli *cli)
+{
+    return run_action(cli, ACTION_DROP);
+}
+
+static int warm_run(struct wr_cli *cli)
+{
+    return run_action(cli, ACTION_WARM);
+}
+
+static int status_run(struct wr_cli *cli)
+{
+    return run_action(cli, ACTION_STATUS);
+}
+
+/* --- tables --- */
+
+#define PATH_HELP "files, and folders with everything below them"
+
+static const struct wr_operand paths[] = {
+    {.name = "PATH",
+     .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
+     .help = PATH_HELP},
+    {.name = NULL}};
+
+static const struct wr_operand drop_paths[] = {
+    {.name = "PATH",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
+     .help = PATH_HELP "; may be left out with --all"},
+    {.name = NULL}};
+
+static const struct wr_columns tables[] = {{NULL, columns}, {NULL, NULL}};
+static const char *const own_options[] = {"threads", "json", NULL};
+static const char *const drop_options[] = {"all", "metadata", "threads", "json",
+                                           NULL};
+
+static const struct wr_example drop_examples[] = {
+    {"weir cache drop photos", "make the next run read from the device"},
+    {"weir cache drop --all --metadata photos",
+     "as root: nothing at all is left in memory"},
+    {NULL, NULL}};
+
+static const struct wr_example warm_examples[] = {
+    {"weir cache warm photos", "make the next run read from memory"},
+    {NULL, NULL}};
+
+static const struct wr_example status_examples[] = {
+    {"weir cache status photos", "how much of the data set is in memory"},
+    {NULL, NULL}};
+
+static const struct wr_action action_drop = {
+    .name = "drop",
+    .summary = "write out dirty pages, then drop the files' pages",
+    .operands = drop_paths,
+    .options = drop_options,
+    .columns = tables,
+    .examples = drop_examples,
+    .failed = "A file could not be dropped, or --all is not permitted.",
+    .run = drop_run,
+};
+
+static const struct wr_action action_warm = {
+    .name = "warm",
+    .summary = "read the files into the cache",
+    .operands = paths,
+    .options = own_options,
+    .columns = tables,
+    .examples = warm_examples,
+    .failed = "A file could not be read.",
+    .run = warm_run,
+};
+
+static const struct wr_action action_status = {
+    .name = "status",
+    .summary = "show how much of the files is in the cache",
+    .operands = paths,
+    .options = own_options,
+    .columns = tables,
+    .examples = status_examples,
+    .failed = "A file could not be looked at.",
+    .run = status_run,
+};
+
+static const struct wr_action *const actions[] = {&action_drop, &action_warm,
+                                                  &action_status, NULL};
 
 static const struct wr_option options[] = {
     {.name = "all",
@@ -319,11 +419,10 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "ACTION", .choices = actions, .help = "what to do:"},
+    {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
     {.name = "PATH",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = "files, and folders with everything below them; may be left out "
-             "with --all"},
+     .help = PATH_HELP "; may be left out with --all"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
@@ -349,6 +448,7 @@ const struct wr_command wr_cmd_cache = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct cache_args),
+    .actions = actions,
+    .columns = tables,
     .examples = examples,
-    .run = cache_run,
 };

@@ -12,95 +12,40 @@
 #include "cli/optvalue.h"
 #include "measure/ckpt_bench.h"
 
-enum {
-    ON_LS = 1,
-    ON_SHOW = 2,
-    ON_VERIFY = 4,
-    ON_DRAIN = 8,
-    ON_RESTORE = 16,
-    ON_PRUNE = 32,
-    ON_PIN = 64,
-    ON_UNPIN = 128,
-    ON_BENCH = 256,
-    ON_SAVE = 512,
-};
+/* X(name): the table wr_ckpt_action_<name>, in ckpt_<name>.c or a file beside
+ * it. An action is one such table and one line here. */
+#define ACTION_MAP(X)                                                          \
+    X(ls)                                                                      \
+    X(show)                                                                    \
+    X(verify)                                                                  \
+    X(drain)                                                                   \
+    X(restore)                                                                 \
+    X(save)                                                                    \
+    X(prune)                                                                   \
+    X(pin)                                                                     \
+    X(unpin)                                                                   \
+    X(bench)
 
-static const struct wr_choice action_choices[] = {
-    {"ls", ON_LS, "the steps, their size, and where they are"},
-    {"show", ON_SHOW,
-     "tensors and metadata of a step (the newest), or of a .safetensors file"},
-    {"verify", ON_VERIFY,
-     "read all steps (or one, or a .safetensors file) and check every byte"},
-    {"drain", ON_DRAIN, "bring what is on the fast tier to the slow one"},
-    {"restore", ON_RESTORE, "copy the newest good step (or one) out, checked"},
-    {"save", ON_SAVE, "make a step from a .safetensors file"},
-    {"prune", ON_PRUNE, "remove steps that need not be kept"},
-    {"pin", ON_PIN, "keep a step for good"},
-    {"unpin", ON_UNPIN, "undo that"},
-    {"bench", ON_BENCH,
-     "how long saving stops training: slow tier, fast tier, burst buffer"},
-    {NULL, 0, NULL}};
+#define DECLARE(name) extern const struct wr_action wr_ckpt_action_##name;
+ACTION_MAP(DECLARE)
+#undef DECLARE
 
-/* One line per action; its name and help are among the choices below. */
-static const struct action {
-    unsigned bit;
-    int (*run)(struct wr_cli *cli);
-    size_t stores_min, stores_max;
-    const char *needs; /* option that must be there; NULL: none */
-} actions[] = {
-    {ON_LS, wr_ckpt_cli_ls, 1, 2, NULL},
-    {ON_SHOW, wr_ckpt_cli_show, 1, 2, NULL},
-    {ON_VERIFY, wr_ckpt_cli_verify, 1, 2, NULL},
-    {ON_DRAIN, wr_ckpt_cli_drain, 2, 2, NULL},
-    {ON_RESTORE, wr_ckpt_cli_restore, 1, 2, "into"},
-    {ON_SAVE, wr_ckpt_cli_save, 1, 2, "from"},
-    {ON_PRUNE, wr_ckpt_cli_prune, 1, 2, NULL},
-    {ON_PIN, wr_ckpt_cli_pin, 1, 2, "step"},
-    {ON_UNPIN, wr_ckpt_cli_unpin, 1, 2, "step"},
-    {ON_BENCH, wr_ckpt_cli_bench, 1, 2, NULL},
-};
-
-/* Options that do not belong to every action. */
-static const struct {
-    const char *option;
-    unsigned actions;
-} belongs[] = {
-    {"step", ON_SHOW | ON_VERIFY | ON_RESTORE | ON_SAVE | ON_PIN | ON_UNPIN},
-    {"from", ON_SAVE},
-    {"level", ON_SAVE},
-    {"json", ON_LS | ON_SHOW | ON_BENCH},
-    {"watch", ON_DRAIN},
-    {"verify", ON_DRAIN | ON_SAVE | ON_BENCH},
-    {"into", ON_RESTORE},
-    {"keep", ON_PRUNE | ON_DRAIN | ON_SAVE},
-    {"every", ON_PRUNE | ON_DRAIN | ON_SAVE},
-    {"keep-fast", ON_PRUNE | ON_DRAIN | ON_SAVE},
-    {"after", ON_PRUNE},
-    {"spare", ON_PRUNE},
-    {"dry-run", ON_PRUNE},
-    {"state", ON_BENCH},
-    {"moments", ON_BENCH},
-    {"saves", ON_BENCH},
-    {"warmups", ON_BENCH},
-    {"interval", ON_BENCH},
-    {"ways", ON_BENCH},
-    {"fast-device", ON_BENCH},
-    {"slow-device", ON_BENCH},
-    {"read-back", ON_BENCH},
-    {"monitor", ON_BENCH},
-    {"record", ON_BENCH},
-};
+static const struct wr_action *const actions[] = {
+#define ENTRY(name) &wr_ckpt_action_##name,
+    ACTION_MAP(ENTRY)
+#undef ENTRY
+        NULL};
 
 /* --- what the actions share --- */
 
 const char *wr_ckpt_cli_fast(const struct wr_cli *cli)
 {
-    return cli->operands[1];
+    return cli->operands[0];
 }
 
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli)
 {
-    return cli->operand_count > 2 ? cli->operands[2] : NULL;
+    return cli->operand_count > 1 ? cli->operands[1] : NULL;
 }
 
 const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
@@ -117,6 +62,13 @@ uint64_t wr_ckpt_cli_step(const struct wr_cli *cli)
     const struct ckpt_args *a = cli->args;
 
     return wr_cli_given(cli, "step") ? a->step : WEIR_LATEST;
+}
+
+void wr_ckpt_cli_line(struct wr_progress *line, const struct wr_cli *cli,
+                      const char *label)
+{
+    wr_progress_start(
+        line, cli, &(struct wr_progress_spec){.label = label, .bytes = true});
 }
 
 int wr_ckpt_cli_progress(void *arg, uint64_t done, uint64_t total)
@@ -214,47 +166,6 @@ int wr_ckpt_cli_failed(const struct wr_cli *cli, int r, const weir_err *err)
                : wr_cli_fail(cli, "%s", err->msg);
 }
 
-/* --- which action, and does the rest go with it --- */
-
-static int check_action(const struct wr_cli *cli, const struct action *a)
-{
-    const char *name = cli->operands[0];
-    size_t stores = cli->operand_count - 1;
-
-    if (stores < a->stores_min)
-        return wr_cli_usage(cli,
-                            a->stores_min == 2
-                                ? "%s: give the fast and the slow folder"
-                                : "%s: which folder?",
-                            name);
-    if (stores > a->stores_max)
-        return wr_cli_usage(cli, "%s: at most a fast and a slow folder", name);
-    for (size_t i = 0; i < WR_ARRAY_LEN(belongs); i++)
-        if (wr_cli_given(cli, belongs[i].option) &&
-            !(belongs[i].actions & a->bit))
-            return wr_cli_usage(cli, "%s does not take --%s", name,
-                                belongs[i].option);
-    if (a->needs && !wr_cli_given(cli, a->needs))
-        return wr_cli_usage(cli, "%s: give --%s", name, a->needs);
-    if (a->bit == ON_SAVE && !wr_cli_given(cli, "step"))
-        return wr_cli_usage(cli, "%s: give --step", name);
-    return WR_EXIT_DONE;
-}
-
-static int ckpt_run(struct wr_cli *cli)
-{
-    const struct action *a = actions;
-    weir_err err;
-    int bit, code;
-
-    if (wr_choice_find(action_choices, cli->operands[0], &bit, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
-    while (a->bit != (unsigned)bit)
-        a++;
-    code = check_action(cli, a);
-    return code == WR_EXIT_DONE ? a->run(cli) : code;
-}
-
 /* --- tables --- */
 
 static const struct wr_choice level_choices[] = {
@@ -280,7 +191,7 @@ static const struct wr_option options[] = {
      .help = "this step (show, verify, restore, save, pin, unpin)"},
     {.name = "json",
      WR_OPT_FLAG(A, json),
-     .help = "print JSON (ls, show, bench)"},
+     .help = "print the result as JSON (bench: the record)"},
 
     {.name = "from",
      WR_OPT_STRING(A, from),
@@ -411,8 +322,27 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 #undef A
 
+#define STORE                                                                  \
+    "the store: its folder, or the fast tier's (or a URL: emu:hdd:FOLDER)"
+
+const struct wr_operand wr_ckpt_operands_store[] = {
+    {.name = "FOLDER", .flags = WR_OPERAND_PATH, .help = STORE},
+    {.name = "SLOW",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "the slow tier's folder, if there are two tiers"},
+    {.name = NULL}};
+
+const struct wr_operand wr_ckpt_operands_file[] = {
+    {.name = "FOLDER",
+     .flags = WR_OPERAND_PATH,
+     .help = STORE "; or a .safetensors file"},
+    {.name = "SLOW",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "the slow tier's folder, if there are two tiers"},
+    {.name = NULL}};
+
 static const struct wr_operand operands[] = {
-    {.name = "ACTION", .choices = action_choices, .help = "what to do"},
+    {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
     {.name = "FOLDER",
      .flags = WR_OPERAND_MANY | WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
      .help = "the store: its folder, or the fast and the slow one (or URLs: "
@@ -449,15 +379,10 @@ const struct wr_command wr_cmd_ckpt = {
         "checksums agree, or it is called damaged; nothing that is not the "
         "store's own is touched. ls, show, verify, restore and pin may be used "
         "while a trainer saves; drain too, when the trainer does not drain "
-        "itself; prune may not.\n\n"
-        "bench saves a state several times directly to the slow tier, directly "
-        "to the fast one, through the burst buffer (durable on the fast tier, "
-        "drained behind), and with a snapshot that is written behind, and "
-        "shows how long training stands still. With one folder both tiers are "
-        "emulated devices in it. What it writes is removed at the end.",
+        "itself; prune may not.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct ckpt_args),
+    .actions = actions,
     .examples = examples,
-    .run = ckpt_run,
 };

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/record_json.h"
 #include "workload/generate.h"
 
 struct gen_args {
@@ -96,14 +97,11 @@ static int print_json(const struct wr_cli *cli, const struct wr_gen_config *cfg,
         (json_int_t)res->classes, "files", (json_int_t)res->files, "bytes",
         (json_int_t)res->bytes, "threads", (json_int_t)res->threads, "seconds",
         (double)res->elapsed_ns / (double)WR_NS_PER_SEC, "sample_bytes", sizes);
-    if (!root || bad) {
+    if (bad) {
         json_decref(root);
-        return wr_cli_fail(cli, "cannot print the result as JSON");
+        root = NULL;
     }
-    bad = json_dumpf(root, cli->out, JSON_INDENT(2));
-    fputc('\n', cli->out);
-    json_decref(root);
-    return bad ? WR_EXIT_FAILED : WR_EXIT_DONE;
+    return wr_json_print(cli, root);
 }
 
 /* Checks what no table can say; fills the rest of the settings. */

@@ -2,13 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include "cli/action.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 
 static int help_run(struct wr_cli *cli)
 {
+    const struct wr_action *action = NULL;
     const struct wr_command *cmd;
     const char *near;
+    weir_err err;
 
     if (!cli->operand_count) {
         wr_help_overview(cli, wr_commands, cli->out);
@@ -20,7 +23,12 @@ static int help_run(struct wr_cli *cli)
                             cli->operands[0], near);
     if (!cmd)
         return wr_cli_usage(cli, "unknown command '%s'", cli->operands[0]);
-    wr_help_command(cli, cmd);
+    if (cli->operand_count > 1) {
+        action = wr_action_find(cmd, cli->operands[1], &err);
+        if (!action)
+            return wr_cli_usage(cli, "%s", err.msg);
+    }
+    wr_help_of(cli, cmd, action);
     return WR_EXIT_DONE;
 }
 
@@ -28,11 +36,15 @@ static const struct wr_operand operands[] = {
     {.name = "COMMAND",
      .help = "the command to explain",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_COMMAND},
+    {.name = "ACTION",
+     .help = "one of its actions, if it has some",
+     .flags = WR_OPERAND_OPTIONAL},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
     {"weir help", "list the commands"},
     {"weir help cache", "explain 'weir cache', as 'weir cache --help' does"},
+    {"weir help ckpt drain", "explain one action of 'weir ckpt'"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_help = {

@@ -176,6 +176,7 @@ const struct wr_command wr_cmd_inspect = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct inspect_args),
+    .columns = wr_inspect_columns,
     .examples = examples,
     .run = inspect_run,
 };

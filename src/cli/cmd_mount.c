@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/record_json.h"
 #include "cli/table.h"
 #include "mount/mount.h"
 
@@ -23,7 +25,7 @@
 
 struct mount_args {
     const char *profile;
-    bool list, unmount, background;
+    bool list, unmount, background, json;
     bool read_only, allow_other, force, compensate;
     uint64_t threads;
 };
@@ -48,10 +50,54 @@ static void rate_cell(struct wr_table *t, double bytes_per_s)
         wr_table_cell(t, "-");
 }
 
+static const struct wr_column columns[] = {
+    {"profile", "its name, for --profile and emu:NAME:PATH", '<', 0},
+    {"read", "bandwidth of the whole device; '-': no limit", '>', 0},
+    {"write", "the same of writes", '>', 0},
+    {"latency", "of each read, before its data move; '-': none", '>', 0},
+    {"seek", "of a lone read that does not follow the last one; '-': none", '>',
+     0},
+    {"channels", "requests worked on at once; '-': no limit", '>', 0},
+    {"stands for", "the device that has these numbers", '<', 0},
+    {NULL, NULL, 0, 0}};
+
+/* Keys and units as a profile file has them (docs/formats/profile.md); 0 is no
+ * limit, no latency, no seek. */
+static json_t *profile_json(const struct wr_device_profile *p)
+{
+    json_t *law = json_array();
+
+    for (unsigned k = 0; k < p->seek_points; k++)
+        json_array_append_new(law, json_pack("{s:i, s:f}", "depth",
+                                             (int)p->seek_law[k].depth,
+                                             "factor", p->seek_law[k].factor));
+    return json_pack(
+        "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:f, s:I, s:o, s:I, "
+        "s:I}",
+        "name", p->name, "title", p->title, "read_latency_us",
+        p->read_latency_us, "write_latency_us", p->write_latency_us,
+        "meta_latency_us", p->meta_latency_us, "sync_latency_us",
+        p->sync_latency_us, "read_bytes_per_s", p->read_bytes_per_s,
+        "write_bytes_per_s", p->write_bytes_per_s, "channels",
+        (json_int_t)p->channels, "seek_us", p->seek_us, "near_bytes",
+        (json_int_t)p->near_bytes, "seek_law", law, "write_cache_bytes",
+        (json_int_t)p->write_cache_bytes, "readahead_bytes",
+        (json_int_t)p->readahead_bytes);
+}
+
+static int print_profiles_json(const struct wr_cli *cli)
+{
+    const struct wr_device_profile *p;
+    json_t *list = json_array();
+
+    for (unsigned k = 0; (p = wr_device_profile_at(k)); k++)
+        json_array_append_new(list, profile_json(p));
+    return wr_json_print(cli, list);
+}
+
 static int print_profiles(const struct wr_cli *cli)
 {
-    struct wr_table *t = wr_table_new(
-        "<profile|>read|>write|>latency|>seek|>channels|<stands for");
+    struct wr_table *t = wr_table_of(columns, 0);
     const struct wr_device_profile *p;
     weir_err err;
     int r;
@@ -283,8 +329,10 @@ static int mount_run(struct wr_cli *cli)
     struct wr_device_profile profile;
     weir_err err;
 
+    if (a->json && !a->list)
+        return wr_cli_usage(cli, "--json goes with --list");
     if (a->list)
-        return print_profiles(cli);
+        return a->json ? print_profiles_json(cli) : print_profiles(cli);
     if (a->unmount)
         return unmount(cli);
     if (cli->operand_count != 2)
@@ -307,6 +355,9 @@ static const struct wr_option options[] = {
      .letter = 'l',
      WR_OPT_FLAG(struct mount_args, list),
      .help = "show the profiles, mount nothing"},
+    {.name = "json",
+     WR_OPT_FLAG(struct mount_args, json),
+     .help = "with --list: print the profiles as JSON"},
     {.name = "unmount",
      .letter = 'u',
      WR_OPT_FLAG(struct mount_args, unmount),
@@ -341,6 +392,9 @@ static const struct wr_option options[] = {
      .def_note = "two more than cores",
      .help = "threads that take requests"},
     WR_OPTIONS_END};
+
+static const struct wr_columns tables[] = {{"of --list", columns},
+                                           {NULL, NULL}};
 
 static const struct wr_operand operands[] = {
     {.name = "SOURCE",
@@ -381,6 +435,7 @@ const struct wr_command wr_cmd_mount = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct mount_args),
+    .columns = tables,
     .examples = examples,
     .run = mount_run,
 };

@@ -449,6 +449,7 @@ const struct wr_command wr_cmd_probe = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct probe_args),
+    .columns = wr_probe_columns,
     .examples = examples,
     .run = probe_run,
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/action.h"
 #include "cli/help.h"
 #include "cli/optvalue.h"
 
@@ -60,7 +61,8 @@ int wr_cli_usage(const struct wr_cli *cli, const char *fmt, ...)
     va_start(ap, fmt);
     message(cli, fmt, ap);
     va_end(ap);
-    fprintf(cli->err, "Try 'weir %s --help'.\n", cli->cmd->name);
+    fprintf(cli->err, "Try 'weir %s%s%s --help'.\n", cli->cmd->name,
+            cli->action ? " " : "", cli->action ? cli->action->name : "");
     return WR_EXIT_USAGE;
 }
 
@@ -102,11 +104,8 @@ static bool want_color(const struct wr_cli *cli, int mode)
 
 /* The operand table entry of argument number i; the last one that takes many
  * answers for all that follow. NULL when there are too many. */
-static const struct wr_operand *operand_at(const struct wr_command *cmd,
-                                           size_t i)
+static const struct wr_operand *operand_at(const struct wr_operand *o, size_t i)
 {
-    const struct wr_operand *o = cmd->operands;
-
     for (; o && o->name && i; o++, i--)
         if (o->flags & WR_OPERAND_MANY)
             return o;
@@ -115,11 +114,13 @@ static const struct wr_operand *operand_at(const struct wr_command *cmd,
 
 static int check_operands(const struct wr_cli *cli, weir_err *err)
 {
+    const struct wr_operand *table = cli->action ? cli->action->operands
+                                                 : cli->cmd->operands;
     const struct wr_operand *o;
     int value;
 
     for (size_t i = 0; i < cli->operand_count; i++) {
-        o = operand_at(cli->cmd, i);
+        o = operand_at(table, i);
         if (!o)
             return wr_fail(err, WEIR_EINVAL, "unexpected argument '%s'",
                            cli->operands[i]);
@@ -129,11 +130,10 @@ static int check_operands(const struct wr_cli *cli, weir_err *err)
             wr_choice_find(o->choices, cli->operands[i], &value, err) < 0)
             return wr_fail_prefix(err, WEIR_EINVAL, "argument %s", o->name);
     }
-    o = operand_at(cli->cmd, cli->operand_count);
+    o = operand_at(table, cli->operand_count);
     if (!o || o->flags & WR_OPERAND_OPTIONAL)
         return 0;
-    if (o->flags & WR_OPERAND_MANY &&
-        cli->operand_count > (size_t)(o - cli->cmd->operands))
+    if (o->flags & WR_OPERAND_MANY && cli->operand_count > (size_t)(o - table))
         return 0;
     return wr_fail(err, WEIR_EINVAL, "argument %s is missing: %s", o->name,
                    o->help);
@@ -155,14 +155,17 @@ static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
     cli->common = sets[1];
     cli->quiet = common->quiet;
     cli->color = want_color(cli, common->color);
+    cli->operands = argv;
+    if (cli->cmd->actions && wr_action_take(cli, &err) < 0 && !common->help)
+        return wr_cli_usage(cli, "%s", err.msg);
     if (common->help) {
-        wr_help_command(cli, cli->cmd);
+        wr_help_of(cli, cli->cmd, cli->action);
         return WR_EXIT_DONE;
     }
-    cli->operands = argv;
-    if (check_operands(cli, &err) < 0)
+    if (check_operands(cli, &err) < 0 ||
+        (cli->action && wr_action_check(cli, &err) < 0))
         return wr_cli_usage(cli, "%s", err.msg);
-    return cli->cmd->run(cli);
+    return cli->action ? cli->action->run(cli) : cli->cmd->run(cli);
 }
 
 int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,

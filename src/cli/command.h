@@ -21,6 +21,8 @@ enum wr_exit {
     WR_EXIT_MISSED = 3, /* ran, but missed a threshold that was asked for */
 };
 
+struct wr_columns; /* cli/table.h */
+
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 
 /* Texts of what all commands on data sets have. A test compares the first
@@ -38,9 +40,10 @@ struct wr_common {
 };
 
 struct wr_cli {
-    const struct wr_command *cmd; /* borrowed: static table */
-    const void *args;             /* borrowed: the command's settings */
-    char *const *operands;        /* borrowed from argv */
+    const struct wr_command *cmd;   /* borrowed: static table */
+    const struct wr_action *action; /* borrowed; NULL: it has none */
+    const void *args;               /* borrowed: the command's settings */
+    char *const *operands;          /* borrowed from argv; an action is none */
     size_t operand_count;
     FILE *out;      /* borrowed: results */
     FILE *err;      /* borrowed: messages and progress */
@@ -56,6 +59,7 @@ enum {
     WR_OPERAND_MANY = 2,    /* this one and all that follow */
     WR_OPERAND_PATH = 4,    /* completion offers files */
     WR_OPERAND_COMMAND = 8, /* completion offers weir's commands */
+    WR_OPERAND_ACTION = 16, /* the first one: one of the command's actions */
 };
 
 /* An argument that is not an option. */
@@ -71,6 +75,22 @@ struct wr_example {
     const char *what; /* what it does, no full stop */
 };
 
+/* One of the things that a command does: `weir ckpt ls`. An action is one such
+ * table, and one line in the command's list of them. */
+struct wr_action {
+    const char *name;
+    const char *summary;               /* one line, no capital, no full stop */
+    const char *description;           /* paragraphs; NULL: nothing to add */
+    const struct wr_operand *operands; /* what follows its name; NULL: none */
+    const char *const *options; /* names in the command's table, NULL-ended;
+                                   NULL: the common ones only */
+    const char *const *needs;   /* those that must be given; NULL: none */
+    const struct wr_columns *columns;  /* of its tables; NULL: none */
+    const struct wr_example *examples; /* NULL: none */
+    const char *failed;                /* what exit code 1 says; NULL: failed */
+    int (*run)(struct wr_cli *cli);    /* returns enum wr_exit */
+};
+
 enum wr_command_group {
     WR_GROUP_DATA,    /* data sets */
     WR_GROUP_MEASURE, /* measuring */
@@ -84,11 +104,14 @@ struct wr_command {
     enum wr_command_group group;
     const char *summary;     /* one line, no capital, no full stop */
     const char *description; /* paragraphs with a blank line between */
-    const struct wr_operand *operands; /* NULL: none */
-    const struct wr_option *options;   /* NULL: none but the common ones */
-    size_t args_size;                  /* of the struct behind `options` */
-    const struct wr_example *examples; /* NULL: none */
-    int (*run)(struct wr_cli *cli);    /* returns enum wr_exit */
+    const struct wr_operand *operands;      /* NULL: none */
+    const struct wr_option *options;        /* NULL: none but the common ones */
+    size_t args_size;                       /* of the struct behind `options` */
+    const struct wr_action *const *actions; /* NULL-ended; NULL: none */
+    const struct wr_columns *columns;       /* of its tables; NULL: none */
+    const struct wr_example *examples;      /* NULL: none */
+    int (*run)(struct wr_cli *cli);         /* returns enum wr_exit; unused with
+                                       actions, which have their own */
 };
 
 /* The options of every command: --help, --quiet, --color. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cli/action.h"
+
 static bool is_hidden(const struct wr_command *cmd)
 {
     return cmd->group == WR_GROUP_HIDDEN;
@@ -27,19 +29,35 @@ static void print_choices(FILE *to, const struct wr_choice *c)
         fprintf(to, "%s%s", any ? " " : "", c->name);
 }
 
+/* Only certain words can stand for the operand. */
+static bool has_words(const struct wr_operand *o)
+{
+    return o && o->name &&
+           (o->choices || o->flags & (WR_OPERAND_COMMAND | WR_OPERAND_ACTION));
+}
+
+static void print_words(FILE *to, const struct wr_command *cmd,
+                        const struct wr_operand *o,
+                        const struct wr_command *const *commands)
+{
+    struct wr_choice room[WR_ACTIONS_MAX + 1];
+
+    if (o->flags & WR_OPERAND_COMMAND)
+        print_names(to, commands);
+    else
+        print_choices(to, wr_operand_words(cmd, o, room));
+}
+
 /* bash: words after the command's name that are values of an operand. */
 static void bash_operand(FILE *to, const struct wr_command *cmd,
                          const struct wr_command *const *commands)
 {
     const struct wr_operand *o = cmd->operands;
 
-    if (!o || !o->name || !(o->choices || o->flags & WR_OPERAND_COMMAND))
+    if (!has_words(o))
         return;
     fprintf(to, "    %s) words=\"", cmd->name);
-    if (o->choices)
-        print_choices(to, o->choices);
-    else
-        print_names(to, commands);
+    print_words(to, cmd, o, commands);
     fputs("\" ;;\n", to);
 }
 
@@ -165,9 +183,11 @@ static void zsh_options(FILE *to, const struct wr_option *o)
     }
 }
 
-static void zsh_operands(FILE *to, const struct wr_operand *o,
+static void zsh_operands(FILE *to, const struct wr_command *cmd,
                          const struct wr_command *const *commands)
 {
+    const struct wr_operand *o = cmd->operands;
+
     for (int i = 1; o && o->name; o++, i++) {
         bool many = o->flags & WR_OPERAND_MANY;
         bool optional = o->flags & WR_OPERAND_OPTIONAL;
@@ -177,13 +197,9 @@ static void zsh_operands(FILE *to, const struct wr_operand *o,
         else
             fprintf(to, " \\\n            '%d%s%s:", i, optional ? "::" : ":",
                     o->name);
-        if (o->choices) {
+        if (has_words(o)) {
             fputc('(', to);
-            print_choices(to, o->choices);
-            fputc(')', to);
-        } else if (o->flags & WR_OPERAND_COMMAND) {
-            fputc('(', to);
-            print_names(to, commands);
+            print_words(to, cmd, o, commands);
             fputc(')', to);
         } else if (o->flags & WR_OPERAND_PATH) {
             fputs("_files", to);
@@ -220,7 +236,7 @@ void wr_completion_zsh(FILE *to, const struct wr_command *const *commands)
         fprintf(to, "    %s)\n        _arguments", commands[i]->name);
         zsh_options(to, commands[i]->options);
         zsh_options(to, wr_common_options);
-        zsh_operands(to, commands[i]->operands, commands);
+        zsh_operands(to, commands[i], commands);
         fputs("\n        ;;\n", to);
     }
     fputs("    esac\n}\n"
@@ -258,14 +274,11 @@ static void fish_operand(FILE *to, const struct wr_command *cmd,
 {
     const struct wr_operand *o = cmd->operands;
 
-    if (!o || !o->name || !(o->choices || o->flags & WR_OPERAND_COMMAND))
+    if (!has_words(o))
         return;
     fprintf(to, "complete -c weir -n '__fish_prev_arg_in %s' -f -a '",
             cmd->name);
-    if (o->choices)
-        print_choices(to, o->choices);
-    else
-        print_names(to, commands);
+    print_words(to, cmd, o, commands);
     fputs("'\n", to);
 }
 

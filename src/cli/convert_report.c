@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/record_json.h"
 
 #define SHOWN_BAD  20u
 #define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
@@ -150,15 +151,11 @@ int wr_convert_print_json(const struct wr_cli *cli,
         (json_int_t)res->threads, "seconds", seconds_of(res), "mb_per_s",
         (double)res->read / 1e6 / seconds_of(res), "decode", saving_json(res),
         "bad", bad_json(res));
-    int bad;
 
-    if (!root || json_object_set_new(root, "bad_count",
-                                     json_integer((json_int_t)res->bad)) < 0) {
+    if (root && json_object_set_new(root, "bad_count",
+                                    json_integer((json_int_t)res->bad)) < 0) {
         json_decref(root);
-        return wr_cli_fail(cli, "cannot print the result as JSON");
+        root = NULL;
     }
-    bad = json_dumpf(root, cli->out, JSON_INDENT(2));
-    fputc('\n', cli->out);
-    json_decref(root);
-    return bad ? WR_EXIT_FAILED : WR_EXIT_DONE;
+    return wr_json_print(cli, root);
 }

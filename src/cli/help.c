@@ -6,10 +6,19 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/action.h"
 #include "cli/optvalue.h"
 
 #define HELP_WIDTH  96 /* longer lines are hard to read */
 #define NAME_COLUMN 26 /* where the texts of options begin */
+
+const struct wr_exit_text wr_help_exits[] = {
+    {"0", "Done."},
+    {"1", "Failed; a message on stderr says what and why."},
+    {"2", "Wrong usage."},
+    {"3", "Ran, but missed a threshold that was asked for."},
+    {"130, 143", "Stopped by Ctrl-C or by SIGTERM."},
+    {NULL, NULL}};
 
 const char *wr_help_group(enum wr_command_group group)
 {
@@ -27,10 +36,10 @@ static size_t help_width(const struct wr_cli *cli)
     return WR_MAX(40u, WR_MIN(cli->width, HELP_WIDTH)) - 1;
 }
 
-char *wr_help_usage(const struct wr_command *cmd, char *buf, size_t cap)
+/* " KIND PATH..." behind what stands in buf. */
+static void append_operands(const struct wr_operand *o, char *buf, size_t cap)
 {
-    size_t used = (size_t)snprintf(buf, cap, "weir %s [options]", cmd->name);
-    const struct wr_operand *o = cmd->operands;
+    size_t used = strlen(buf);
 
     for (; o && o->name && used < cap; o++) {
         bool opt = o->flags & WR_OPERAND_OPTIONAL;
@@ -39,6 +48,21 @@ char *wr_help_usage(const struct wr_command *cmd, char *buf, size_t cap)
             buf + used, cap - used, " %s%s%s%s", opt ? "[" : "", o->name,
             o->flags & WR_OPERAND_MANY ? "..." : "", opt ? "]" : "");
     }
+}
+
+char *wr_help_usage(const struct wr_command *cmd, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "weir %s [options]", cmd->name);
+    append_operands(cmd->operands, buf, cap);
+    return buf;
+}
+
+char *wr_help_action_usage(const struct wr_command *cmd,
+                           const struct wr_action *action, char *buf,
+                           size_t cap)
+{
+    snprintf(buf, cap, "weir %s %s [options]", cmd->name, action->name);
+    append_operands(action->operands, buf, cap);
     return buf;
 }
 
@@ -109,50 +133,87 @@ static void print_choices(const struct wr_cli *cli,
     }
 }
 
+static void print_option(const struct wr_cli *cli, const struct wr_option *o)
+{
+    char name[96], notes[320], text[1024];
+
+    if (o->flags & WR_OPTION_HIDDEN)
+        return;
+    wr_help_notes(o, notes, sizeof(notes));
+    snprintf(text, sizeof(text), "%s%s%s%s", o->help, *notes ? " (" : "", notes,
+             *notes ? ")" : "");
+    print_entry(cli, cli->out, wr_help_option(o, name, sizeof(name)), text,
+                NAME_COLUMN);
+    print_choices(cli, o->choices);
+}
+
 static void print_options(const struct wr_cli *cli,
                           const struct wr_option *table)
 {
     if (table && table->name && !table->group)
         print_heading(cli, "Options");
     for (; table && table->name; table++) {
-        char name[96], notes[320], text[1024];
-
         if (table->group)
             print_heading(cli, table->group);
-        if (table->flags & WR_OPTION_HIDDEN)
-            continue;
-        wr_help_notes(table, notes, sizeof(notes));
-        snprintf(text, sizeof(text), "%s%s%s%s", table->help,
-                 *notes ? " (" : "", notes, *notes ? ")" : "");
-        print_entry(cli, cli->out, wr_help_option(table, name, sizeof(name)),
-                    text, NAME_COLUMN);
-        print_choices(cli, table->choices);
+        print_option(cli, table);
     }
 }
 
-static void print_operands(const struct wr_cli *cli, const struct wr_operand *o)
+/* Those of the command's that the action has. */
+static void print_action_options(const struct wr_cli *cli,
+                                 const struct wr_action *a,
+                                 const struct wr_option *o)
 {
+    if (a->options)
+        print_heading(cli, "Options");
+    for (; o && o->name; o++)
+        if (wr_action_has(a, o->name))
+            print_option(cli, o);
+}
+
+static void print_operands(const struct wr_cli *cli,
+                           const struct wr_command *cmd,
+                           const struct wr_operand *o)
+{
+    struct wr_choice room[WR_ACTIONS_MAX + 1];
+
     if (!o || !o->name)
         return;
     print_heading(cli, "Arguments");
     for (; o->name; o++) {
         print_entry(cli, cli->out, o->name, o->help, NAME_COLUMN);
-        print_choices(cli, o->choices);
+        print_choices(cli, wr_operand_words(cmd, o, room));
     }
 }
 
-void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
+static void print_columns(const struct wr_cli *cli, const struct wr_columns *c)
 {
-    const struct wr_example *e = cmd->examples;
-    struct wr_text_wrap plain = {0, 0, help_width(cli)};
-    char usage[256];
+    for (; c && c->list; c++) {
+        char heading[128];
 
-    fprintf(cli->out, "weir %s - %s\n\nUsage: %s\n\n", cmd->name, cmd->summary,
-            wr_help_usage(cmd, usage, sizeof(usage)));
-    wr_text_print(cli->out, cmd->description, plain);
-    print_operands(cli, cmd->operands);
-    print_options(cli, cmd->options);
-    print_options(cli, wr_common_options);
+        snprintf(heading, sizeof(heading), "Columns%s%s", c->title ? ", " : "",
+                 c->title ? c->title : "");
+        print_heading(cli, heading);
+        for (const struct wr_column *col = c->list; col->head; col++)
+            if (col->help)
+                print_entry(cli, cli->out, col->head, col->help, 16);
+    }
+}
+
+static void print_exits(const struct wr_cli *cli, const struct wr_action *a)
+{
+    print_heading(cli, "Exit status");
+    for (const struct wr_exit_text *e = wr_help_exits; e->code; e++) {
+        if (!strcmp(e->code, "3")) /* no action has thresholds */
+            continue;
+        print_entry(cli, cli->out, e->code,
+                    a->failed && !strcmp(e->code, "1") ? a->failed : e->text,
+                    16);
+    }
+}
+
+static void print_examples(const struct wr_cli *cli, const struct wr_example *e)
+{
     if (e && e->line)
         print_heading(cli, "Examples");
     for (; e && e->line; e++) {
@@ -160,6 +221,56 @@ void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
         wr_text_print(cli->out, e->what,
                       (struct wr_text_wrap){6, 6, help_width(cli)});
     }
+}
+
+void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
+{
+    struct wr_text_wrap plain = {0, 0, help_width(cli)};
+    char usage[256];
+
+    fprintf(cli->out, "weir %s - %s\n\nUsage: %s\n\n", cmd->name, cmd->summary,
+            wr_help_usage(cmd, usage, sizeof(usage)));
+    wr_text_print(cli->out, cmd->description, plain);
+    print_operands(cli, cmd, cmd->operands);
+    print_options(cli, cmd->options);
+    print_options(cli, wr_common_options);
+    print_columns(cli, cmd->columns);
+    print_examples(cli, cmd->examples);
+    if (cmd->actions)
+        fprintf(
+            cli->out,
+            "\n'weir %s %s --help' explains an action: options, columns, exit "
+            "codes.\n",
+            cmd->name, cmd->operands->name);
+}
+
+static void help_action(const struct wr_cli *cli, const struct wr_command *cmd,
+                        const struct wr_action *a)
+{
+    struct wr_text_wrap plain = {0, 0, help_width(cli)};
+    char usage[256];
+
+    fprintf(cli->out, "weir %s %s - %s\n\nUsage: %s\n", cmd->name, a->name,
+            a->summary, wr_help_action_usage(cmd, a, usage, sizeof(usage)));
+    if (a->description) {
+        fputc('\n', cli->out);
+        wr_text_print(cli->out, a->description, plain);
+    }
+    print_operands(cli, cmd, a->operands);
+    print_action_options(cli, a, cmd->options);
+    print_options(cli, wr_common_options);
+    print_columns(cli, a->columns);
+    print_examples(cli, a->examples);
+    print_exits(cli, a);
+}
+
+void wr_help_of(const struct wr_cli *cli, const struct wr_command *cmd,
+                const struct wr_action *action)
+{
+    if (action)
+        help_action(cli, cmd, action);
+    else
+        wr_help_command(cli, cmd);
 }
 
 void wr_help_overview(const struct wr_cli *cli,

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/chart.h"
-#include "cli/table.h"
 
 #define NAME_BYTES 1024u
 #define NOTE_BYTES 48u
@@ -330,6 +329,15 @@ static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
         fprintf(cli->out, "  ... and %s more\n", count_text(count - k, a));
 }
 
+static const struct wr_column class_columns[] = {
+    {"label", "number of the class", '>', 0},
+    {"samples", "samples with this label", '>', 0},
+    {"class", "its name, if it has one", '<', 0},
+    {NULL, NULL, 0, 0}};
+
+const struct wr_columns wr_inspect_columns[] = {
+    {"of --list-classes", class_columns}, {NULL, NULL}};
+
 static void add_class(struct wr_table *t, const struct wr_inspect_report *r,
                       uint32_t label, uint64_t samples)
 {
@@ -351,7 +359,7 @@ static void print_all_classes(const struct wr_cli *cli,
 
     if (!r->all_classes || (!r->stats.class_samples && !l->count))
         return;
-    t = wr_table_new(">label|>samples|<class");
+    t = wr_table_of(class_columns, 0);
     for (uint32_t c = 0; r->stats.class_samples && c < r->stats.classes; c++)
         add_class(t, r, c, r->stats.class_samples[c]);
     for (size_t k = 0; k < l->count; k++)

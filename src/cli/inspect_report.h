@@ -5,6 +5,7 @@
 
 #include "cli/inspect_scan.h"
 #include "cli/inspect_stats.h"
+#include "cli/table.h"
 
 #define WR_INSPECT_TOP_DIMS 5
 
@@ -31,6 +32,9 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
 /* "224x224x3 u8" into buf, which is returned. */
 const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
                                   size_t cap);
+
+/* What the columns of its tables mean. */
+extern const struct wr_columns wr_inspect_columns[];
 
 /* Prints it for a person. */
 void wr_inspect_print(const struct wr_cli *cli,

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/probe_plan.h"
-#include "cli/table.h"
+#include "cli/probe_verdict.h"
 #include "monitor/host.h"
 
 #define WIDE   100 /* columns from which on there is room for CPU seconds */
@@ -431,29 +431,60 @@ static bool is_range(const struct group *g)
     return g->id <= WR_PROBE_GROUP_MIX;
 }
 
+/* The first bits are 1 << enum field. */
+enum {
+    RANGES = 1u << FIELDS,
+    FILE_TESTS = RANGES << 1,
+    SYNCS = RANGES << 2,
+    IOPS = RANGES << 3,
+    P95 = RANGES << 4,
+    P999 = RANGES << 5,
+    CPU = RANGES << 6,
+    RANGE_PASSES = RANGES << 7,
+    OTHER_PASSES = RANGES << 8,
+};
+
+static const struct wr_column columns[] = {
+    {"op", "what is done", '<', 1u << OP},
+    {"size", "bytes of one request", '<', 1u << BLOCK},
+    {"access", "past the page cache (direct) or through it (buffered)", '<',
+     1u << ACCESS},
+    {"workers", "threads at work (--threads)", '>', 1u << WORKERS},
+    {"depth", "requests in flight; 4x8: 8 of each of 4 threads", '>',
+     1u << DEPTH},
+    {"files/s", "files per second, median of the passes", '>', FILE_TESTS},
+    {"syncs/s", "writes and syncs per second, median of the passes", '>',
+     SYNCS},
+    {"MB/s", "bytes per second, 10^6, median of the passes", '>', RANGES},
+    {"IOPS", "requests per second, median of the passes", '>', IOPS},
+    {"+-", "half of the passes are within this of the median", '>', 0},
+    {"MB/s", NULL, '>', FILE_TESTS},
+    {"p50", "latency: half of all requests (files) take no longer", '>', 0},
+    {"p95", "95 % take no longer", '>', P95},
+    {"p99", "99 % take no longer", '>', 0},
+    {"p99.9", "99.9 % take no longer", '>', P999},
+    {"open", "median time to open or create a file", '>', FILE_TESTS},
+    {"data", "... to read or write its data", '>', FILE_TESTS},
+    {"close", "... to close it", '>', FILE_TESTS},
+    {"CPU s/GB", "CPU seconds per 10^9 bytes; on wide terminals", '>', CPU},
+    {"MB/s of each pass", "in order; on wide terminals", '<', RANGE_PASSES},
+    {"each pass", "the same of files or syncs per second", '<', OTHER_PASSES},
+    {NULL, NULL, 0, 0}};
+
 static struct wr_table *new_table(const struct group *g)
 {
-    static const char *const heads[FIELDS] = {"<op|", "<size|", "<access|",
-                                              ">workers|", ">depth|"};
-    bool files = g->id == WR_PROBE_GROUP_FILES;
-    char columns[256] = "";
+    unsigned shown = 0;
 
     for (unsigned f = 0; f < FIELDS; f++)
-        if (g->shown[f])
-            strcat(columns, heads[f]);
-    strcat(columns, files          ? ">files/s|>+-|>MB/s"
-                    : !is_range(g) ? ">syncs/s|>+-"
-                    : g->iops      ? ">MB/s|>IOPS|>+-"
-                                   : ">MB/s|>+-");
-    strcat(columns, "|>p50");
-    strcat(columns, g->p95 ? "|>p95|>p99" : "|>p99");
-    strcat(columns, g->p999 ? "|>p99.9" : "");
-    strcat(columns, files ? "|>open|>data|>close" : "");
-    if (g->cpu)
-        strcat(columns, "|>CPU s/GB");
+        shown |= g->shown[f] ? 1u << f : 0;
+    shown |= g->id == WR_PROBE_GROUP_FILES ? FILE_TESTS
+             : is_range(g)                 ? RANGES
+                                           : SYNCS;
+    shown |= is_range(g) && g->iops ? IOPS : 0;
+    shown |= (g->p95 ? P95 : 0) | (g->p999 ? P999 : 0) | (g->cpu ? CPU : 0);
     if (g->passes)
-        strcat(columns, is_range(g) ? "|<MB/s of each pass" : "|<each pass");
-    return wr_table_new(columns);
+        shown |= is_range(g) ? RANGE_PASSES : OTHER_PASSES;
+    return wr_table_of(columns, shown);
 }
 
 static void add_result(struct wr_table *t, const struct group *g,
@@ -558,3 +589,8 @@ int wr_probe_print_tables(const struct wr_cli *cli,
     print_skipped(cli, plan, rep);
     return r;
 }
+
+const struct wr_columns wr_probe_columns[] = {
+    {"of the tests", columns},
+    {"of Saturation", wr_probe_saturation_columns},
+    {NULL, NULL}};

@@ -3,7 +3,7 @@
 #ifndef WR_CLI_PROBE_TEXT_H
 #define WR_CLI_PROBE_TEXT_H
 
-#include "cli/command.h"
+#include "cli/table.h"
 #include "measure/probe.h"
 
 /* "4 KiB", "1 MiB", "512 B" into buf, which is returned. */
@@ -16,6 +16,9 @@ void wr_probe_print_head(const struct wr_cli *cli,
 /* Instead of doing it: the tests, bytes and seconds. */
 int wr_probe_print_plan(const struct wr_cli *cli,
                         const struct wr_probe_plan *plan, weir_err *err);
+
+/* What the columns of the tables mean. */
+extern const struct wr_columns wr_probe_columns[];
 
 /* The cache and the tables. */
 int wr_probe_print_tables(const struct wr_cli *cli,

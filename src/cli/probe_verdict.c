@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "cli/probe_plan.h"
 #include "cli/probe_text.h"
-#include "cli/table.h"
 
 #define ACCELERATOR_PER_S 1000.0 /* an example that is easy to multiply */
 #define CHECKPOINT_BYTES  1e9
@@ -84,6 +83,16 @@ static double sample_bytes(const struct wr_probe_mix *m)
     return sum;
 }
 
+const struct wr_column wr_probe_saturation_columns[] = {
+    {"what", "pattern and operation", '<', 0},
+    {"size", "bytes of one request", '<', 0},
+    {"access", "past the page cache (direct) or through it (buffered)", '<', 0},
+    {"workers", "threads at work", '>', 0},
+    {"depth", "the one that is enough; '>=': more was not tried", '>', 0},
+    {"MB/s", "bytes per second there, 10^6", '>', 0},
+    {"IOPS", "requests per second there", '>', 0},
+    {NULL, NULL, 0, 0}};
+
 static void saturation_row(const struct view *v, size_t k, bool reached,
                            struct wr_table *to)
 {
@@ -108,8 +117,7 @@ static void saturation_row(const struct view *v, size_t k, bool reached,
 /* The depth that is enough, for each size of request. */
 static int print_saturation(const struct view *v, weir_err *err)
 {
-    struct wr_table *to = wr_table_new(
-        "<|<size|<access|>workers|>depth|>MB/s|>IOPS");
+    struct wr_table *to = wr_table_of(wr_probe_saturation_columns, 0);
     size_t rows = 0;
     int r = 0;
 

@@ -1,4 +1,4 @@
-/* record_json.c - parts that the records of all commands have.
+/* record_json.c - results of commands as JSON, and parts that records share.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_json.h"
 
@@ -34,4 +34,28 @@ json_t *wr_host_json(struct wr_store *st)
                                       fs.device, "model", fs.model,
                                       "rotational", fs.rotational));
     return j;
+}
+
+static int print(const struct wr_cli *cli, json_t *root, size_t flags)
+{
+    int r = root ? json_dumpf(root, cli->out,
+                              flags | JSON_PRESERVE_ORDER |
+                                  JSON_REAL_PRECISION(6))
+                 : -1;
+
+    json_decref(root);
+    if (r < 0)
+        return wr_cli_fail(cli, "cannot print the result as JSON");
+    fputc('\n', cli->out);
+    return WR_EXIT_DONE;
+}
+
+int wr_json_print(const struct wr_cli *cli, json_t *root)
+{
+    return print(cli, root, JSON_INDENT(2));
+}
+
+int wr_json_print_line(const struct wr_cli *cli, json_t *root)
+{
+    return print(cli, root, JSON_COMPACT);
 }

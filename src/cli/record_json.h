@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "cli/command.h"
 #include "storage/storage.h"
 
 /* A name or a message; bytes that are not UTF-8 become \xNN. */
@@ -12,5 +13,11 @@ json_t *wr_text_json(const char *s);
 
 /* The machine, and the file system below `st` where the kernel knows one. */
 json_t *wr_host_json(struct wr_store *st);
+
+/* Prints a result to cli->out, keys in the order in which they were set, and
+ * frees it; NULL is one that memory was short for. Returns enum wr_exit. The
+ * second one prints a single line. */
+int wr_json_print(const struct wr_cli *cli, json_t *root);
+int wr_json_print_line(const struct wr_cli *cli, json_t *root);
 
 #endif

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/action.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 
@@ -96,14 +97,17 @@ static void print_options(FILE *to, const struct wr_option *o)
     }
 }
 
-static void print_operands(FILE *to, const struct wr_operand *o)
+static void print_operands(FILE *to, const struct wr_command *cmd)
 {
+    const struct wr_operand *o = cmd->operands;
+    struct wr_choice room[WR_ACTIONS_MAX + 1];
+
     if (!o || !o->name)
         return;
     fputs(".SH ARGUMENTS\n", to);
     for (; o->name; o++) {
         print_tagged(to, o->name, o->help);
-        print_choices(to, o->choices);
+        print_choices(to, wr_operand_words(cmd, o, room));
     }
 }
 
@@ -119,11 +123,61 @@ static void print_examples(FILE *to, const struct wr_example *e)
 static void print_exit_status(FILE *to)
 {
     fputs(".SH \"EXIT STATUS\"\n", to);
-    print_tagged(to, "0", "Done.");
-    print_tagged(to, "1", "Failed; a message on stderr says what and why.");
-    print_tagged(to, "2", "Wrong usage.");
-    print_tagged(to, "3", "Ran, but missed a threshold that was asked for.");
-    print_tagged(to, "130, 143", "Stopped by Ctrl-C or by SIGTERM.");
+    for (const struct wr_exit_text *e = wr_help_exits; e->code; e++)
+        print_tagged(to, e->code, e->text);
+}
+
+/* Each table's under a title, if it has one. */
+static void print_columns(FILE *to, const struct wr_columns *c,
+                          const char *macro)
+{
+    for (; c && c->list; c++) {
+        if (c->title) {
+            fprintf(to, "%s \"", macro);
+            print_text(to, c->title);
+            fputs("\"\n", to);
+        }
+        for (const struct wr_column *col = c->list; col->head; col++)
+            if (col->help)
+                print_tagged(to, col->head, col->help);
+    }
+}
+
+/* The options that an action has, in one line. */
+static void print_action_options(FILE *to, const struct wr_action *a)
+{
+    const char *const *name = a->options;
+
+    fputs(".PP\nOptions:", to);
+    for (; *name; name++) {
+        fputs(" \\-\\-", to);
+        print_text(to, *name);
+        fputs(name[1] ? "," : ".\n", to);
+    }
+}
+
+static void print_actions(FILE *to, const struct wr_command *cmd)
+{
+    char usage[256];
+
+    if (!cmd->actions)
+        return;
+    fputs(".SH ACTIONS\n", to);
+    for (const struct wr_action *const *a = cmd->actions; *a; a++) {
+        fputs(".SS \"", to);
+        print_text(to, wr_help_action_usage(cmd, *a, usage, sizeof(usage)));
+        fputs("\"\n", to);
+        print_line(to, (*a)->description ? (*a)->description : (*a)->summary);
+        if ((*a)->options)
+            print_action_options(to, *a);
+        if ((*a)->columns)
+            fputs(".PP\nColumns:\n", to);
+        print_columns(to, (*a)->columns, ".PP\n.I");
+        if ((*a)->failed) {
+            fputs(".PP\nExit status 1: ", to);
+            print_line(to, (*a)->failed);
+        }
+    }
 }
 
 void wr_roff_command(FILE *to, const struct wr_command *cmd,
@@ -140,10 +194,14 @@ void wr_roff_command(FILE *to, const struct wr_command *cmd,
     print_text(to, wr_help_usage(cmd, usage, sizeof(usage)));
     fputs("\"\n.SH DESCRIPTION\n", to);
     print_line(to, cmd->description);
-    print_operands(to, cmd->operands);
+    print_operands(to, cmd);
+    print_actions(to, cmd);
     fputs(".SH OPTIONS\n", to);
     print_options(to, cmd->options);
     print_options(to, wr_common_options);
+    if (cmd->columns)
+        fputs(".SH COLUMNS\n", to);
+    print_columns(to, cmd->columns, ".SS");
     print_examples(to, cmd->examples);
     print_exit_status(to);
     fputs(".SH \"SEE ALSO\"\n.BR weir (1)\n", to);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/record_json.h"
 
 #define SHOWN_BAD  20u
 #define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
@@ -81,12 +82,6 @@ int wr_stage_print_json(const struct wr_cli *cli,
         "tier_bytes", (json_int_t)s->stats.cache_dir_bytes, "bytes_read",
         (json_int_t)s->stats.bytes_read, "seconds", s->seconds, "mb_per_s",
         rate_of(s) / 1e6, "bad", bad);
-    int failed = !o || json_dumpf(o, cli->out,
-                                  JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0;
 
-    json_decref(o);
-    if (failed)
-        return wr_cli_fail(cli, "cannot print the result as JSON");
-    fputc('\n', cli->out);
-    return WR_EXIT_DONE;
+    return wr_json_print(cli, o);
 }

@@ -50,6 +50,20 @@ struct wr_table *wr_table_new(const char *columns)
     return t;
 }
 
+struct wr_table *wr_table_of(const struct wr_column *list, unsigned which)
+{
+    struct wr_table *t = calloc(1, sizeof(*t));
+
+    for (; t && list->head && t->columns < COLUMNS_MAX; list++) {
+        if (list->only && !(list->only & which))
+            continue;
+        t->right[t->columns++] = list->side == '>';
+        t->headed |= *list->head != '\0';
+        add_cell(t, strdup(list->head));
+    }
+    return t;
+}
+
 void wr_table_free(struct wr_table *t)
 {
     if (!t)

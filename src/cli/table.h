@@ -17,6 +17,24 @@
 
 struct wr_table;
 
+/* A column, with what the help says about it; a list ends with a NULL head. */
+struct wr_column {
+    const char *head;
+    const char *help; /* no capital, no full stop; NULL: said above */
+    char side;        /* '<' left, '>' right, for numbers */
+    unsigned only;    /* bits, of which the table asks for one; 0: always */
+};
+
+/* The columns of one table of a command, for its help; a NULL list ends. */
+struct wr_columns {
+    const char *title; /* of which table; NULL: the command has one */
+    const struct wr_column *list;
+};
+
+/* A table of those columns that have no `only`, or one of the bits of `which`.
+ * NULL when memory is short. */
+struct wr_table *wr_table_of(const struct wr_column *list, unsigned which);
+
 /* `columns` are headings, each with '<' (left) or '>' (right, for numbers) in
  * front and '|' between: "<file|>size|>MB/s". Headings that are all empty
  * print no heading line. NULL when memory is short. */

@@ -260,6 +260,25 @@ int wr_pagecache_drop_fd(int fd, struct wr_residency *ret, weir_err *err)
     return r;
 }
 
+static int open_drop_caches(weir_err *err)
+{
+    int fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return wr_fail_errno(err, errno, "cannot open '%s'", DROP_CACHES);
+    return fd;
+}
+
+int wr_pagecache_may_drop_all(weir_err *err)
+{
+    int fd = open_drop_caches(err);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
 int wr_pagecache_drop_all(unsigned what, weir_err *err)
 {
     char digit = (char)('0' + (what & (WR_DROP_PAGES | WR_DROP_METADATA)));
@@ -267,9 +286,9 @@ int wr_pagecache_drop_all(unsigned what, weir_err *err)
 
     if (digit == '0')
         return wr_fail(err, WEIR_EINVAL, "nothing to drop");
-    fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
+    fd = open_drop_caches(err);
     if (fd < 0)
-        return wr_fail_errno(err, errno, "cannot open '%s'", DROP_CACHES);
+        return fd;
     sync();
     e = write(fd, &digit, 1) == 1 ? 0 : errno;
     close(fd);

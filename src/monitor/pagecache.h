@@ -68,4 +68,7 @@ enum {
  * WEIR_EACCES where it is not permitted (not root, a container). */
 int wr_pagecache_drop_all(unsigned what, weir_err *err);
 
+/* Whether that may be asked for at all; drops nothing. */
+int wr_pagecache_may_drop_all(weir_err *err);
+
 #endif

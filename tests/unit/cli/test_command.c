@@ -77,13 +77,57 @@ static const struct wr_command toy = {
 };
 static const struct wr_command *const commands[] = {&toy, NULL};
 
+/* A command with actions. */
+static int wind_run(struct wr_cli *cli)
+{
+    fprintf(cli->out, "%s %zu %s", cli->action->name, cli->operand_count,
+            cli->operand_count ? cli->operands[0] : "");
+    return WR_EXIT_DONE;
+}
+
+static const struct wr_column wind_columns[] = {
+    {"turns", "how often it was wound", '>', 0},
+    {"turns", NULL, '>', 0},
+    {NULL, NULL, 0, 0}};
+static const struct wr_columns wind_tables[] = {{NULL, wind_columns},
+                                                {NULL, NULL}};
+static const char *const wind_options[] = {"number", "cache", NULL};
+static const char *const wind_needs[] = {"number", NULL};
+static const struct wr_action wind = {.name = "wind",
+                                      .summary = "winds it up",
+                                      .operands = toy_operands + 1,
+                                      .options = wind_options,
+                                      .needs = wind_needs,
+                                      .columns = wind_tables,
+                                      .failed = "The spring broke.",
+                                      .run = wind_run};
+static const struct wr_action stop = {
+    .name = "stop", .summary = "stops it", .run = wind_run};
+static const struct wr_action *const clock_actions[] = {&wind, &stop, NULL};
+static const struct wr_operand clock_operands[] = {
+    {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
+    {.name = "PATH",
+     .flags = WR_OPERAND_MANY | WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+     .help = "some files"},
+    {.name = NULL}};
+static const struct wr_command clockwork = {
+    .name = "clock",
+    .group = WR_GROUP_DATA,
+    .summary = "ticks",
+    .description = "Third.",
+    .operands = clock_operands,
+    .options = toy_options,
+    .args_size = sizeof(struct toy_args),
+    .actions = clock_actions,
+};
+
 struct output {
     char *out, *err;
     size_t out_len, err_len;
     int code;
 };
 
-static struct output run(const char *line)
+static struct output run_command(const struct wr_command *cmd, const char *line)
 {
     struct output o = {0};
     struct wr_cli cli = {.out = open_memstream(&o.out, &o.out_len),
@@ -96,21 +140,80 @@ static struct output run(const char *line)
     for (word = strtok_r(copy, " ", &save); word;
          word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
-    o.code = wr_command_run(&toy, &cli, argc, argv);
+    o.code = wr_command_run(cmd, &cli, argc, argv);
     fclose(cli.out);
     fclose(cli.err);
     return o;
 }
 
-static void expect(const char *line, int code, const char *out, const char *err)
+static struct output run(const char *line)
 {
-    struct output o = run(line);
+    return run_command(&toy, line);
+}
 
+static void check(struct output o, int code, const char *out, const char *err)
+{
     assert_int_equal(o.code, code);
     assert_string_equal(o.out, out);
     assert_string_equal(o.err, err);
     free(o.out);
     free(o.err);
+}
+
+static void expect(const char *line, int code, const char *out, const char *err)
+{
+    check(run(line), code, out, err);
+}
+
+static void expect_clock(const char *line, int code, const char *out,
+                         const char *err)
+{
+    check(run_command(&clockwork, line), code, out, err);
+}
+
+static void test_actions(void **state)
+{
+    (void)state;
+    expect_clock("wind a b --number 3", 0, "wind 2 a", "");
+    expect_clock("stop", 0, "stop 0 ", "");
+    expect_clock("", 2, "",
+                 "weir clock: argument ACTION is missing: what to do\n"
+                 "Try 'weir clock --help'.\n");
+    expect_clock("wint a", 2, "",
+                 "weir clock: argument ACTION: 'wint' is not one of wind or "
+                 "stop (did you mean wind?)\nTry 'weir clock --help'.\n");
+    expect_clock("wind -n 1", 2, "",
+                 "weir clock: argument PATH is missing: some files\n"
+                 "Try 'weir clock wind --help'.\n");
+    expect_clock("wind a", 2, "",
+                 "weir clock: wind: give --number\n"
+                 "Try 'weir clock wind --help'.\n");
+    expect_clock("wind a -n 1 --file x", 2, "",
+                 "weir clock: wind does not take --file\n"
+                 "Try 'weir clock wind --help'.\n");
+    expect_clock("stop a", 2, "",
+                 "weir clock: unexpected argument 'a'\n"
+                 "Try 'weir clock stop --help'.\n");
+}
+
+static void test_action_help(void **state)
+{
+    struct output o = run_command(&clockwork, "wind --help");
+    struct output all = run_command(&clockwork, "--help");
+
+    (void)state;
+    assert_non_null(strstr(o.out, "weir clock wind - winds it up\n\n"
+                                  "Usage: weir clock wind [options] PATH..."));
+    assert_non_null(strstr(o.out, "-n, --number N"));
+    assert_null(strstr(o.out, "--file"));
+    assert_non_null(strstr(o.out, "\nColumns:\n  turns         how often"));
+    assert_non_null(strstr(o.out, "\n  1             The spring broke.\n"));
+    assert_non_null(strstr(all.out, "        wind              winds it up\n"));
+    assert_non_null(strstr(all.out, "--file"));
+    free(o.out);
+    free(o.err);
+    free(all.out);
+    free(all.err);
 }
 
 static void test_run(void **state)
@@ -166,6 +269,7 @@ static void test_roff(void **state)
     (void)state;
     wr_roff_command(f, &toy, "1.2.3");
     wr_roff_overview(f, commands, "1.2.3");
+    wr_roff_command(f, &clockwork, "1.2.3");
     fclose(f);
     assert_non_null(strstr(out, ".TH \"WEIR-TOY\" 1 \"\" \"weir 1.2.3\""));
     assert_non_null(strstr(out, "First.\n.PP\nSecond.\n"));
@@ -173,6 +277,9 @@ static void test_roff(void **state)
                                 "it\\(aqs a [number]: any (default: 4)\n"));
     assert_non_null(strstr(out, "\n\\&.hidden \\e path\n"));
     assert_non_null(strstr(out, ".SH \"SEE ALSO\"\n.BR weir\\-toy (1)\n"));
+    assert_non_null(strstr(out, ".SH ACTIONS\n.SS \"weir clock wind [options] "
+                                "PATH...\"\nwinds it up\n"));
+    assert_non_null(strstr(out, "Options: \\-\\-number, \\-\\-cache.\n"));
     assert_null(strstr(out, "secret"));
     free(out);
 }
@@ -214,9 +321,10 @@ static void test_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),        cmocka_unit_test(test_usage_errors),
-        cmocka_unit_test(test_help),       cmocka_unit_test(test_roff),
-        cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_run),         cmocka_unit_test(test_usage_errors),
+        cmocka_unit_test(test_help),        cmocka_unit_test(test_roff),
+        cmocka_unit_test(test_completion),  cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_action_help),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
