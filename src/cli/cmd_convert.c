@@ -344,8 +344,8 @@ static const struct wr_option options[] = {
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(A, force),
-     .help = "replace a folder that weir convert made, once the new one is "
-             "complete"},
+     .help = "replace a folder that weir convert made and that holds nothing "
+             "else, once the new one is complete"},
     {.name = "restart",
      WR_OPT_FLAG(A, restart),
      .help = "drop what an interrupted run left, and begin anew"},

@@ -60,16 +60,24 @@ static int read_lines(struct wr_classes *c, const weir_dataset *ds,
     return split_lines(c, err);
 }
 
+/* Whether a folder may be called like the class; pictures end in ".jpg". */
+static bool is_folder_name(const char *name)
+{
+    char safe[WR_CONVERT_KEY_MAX];
+    size_t len = strlen(name);
+
+    return !strchr(name, '/') && strcmp(name, WR_CLASSES_FILE) != 0 &&
+           !(len >= 4 && !strcmp(name + len - 4, ".jpg")) &&
+           wr_convert_safe_key(name, len, safe) == len && !strcmp(safe, name);
+}
+
 /* Whether folders called like the classes give the same labels again. */
 static bool is_sorted(const struct wr_classes *c)
 {
     for (uint32_t k = 0; k < c->count; k++) {
         const char *name = wr_classes_name(c, k);
-        char safe[WR_CONVERT_KEY_MAX];
 
-        if (!name || strchr(name, '/') ||
-            wr_convert_safe_key(name, strlen(name), safe) != strlen(name) ||
-            strcmp(safe, name) != 0)
+        if (!name || !is_folder_name(name))
             return false;
         if (k && strcmp(wr_classes_name(c, k - 1), name) >= 0)
             return false;
@@ -92,6 +100,14 @@ int wr_classes_init(struct wr_classes *c, const weir_dataset *ds, weir_err *err)
     c->count = WR_MAX(c->line_count, wr_index_class_count(ds->index));
     c->sorted = is_sorted(c);
     return 0;
+}
+
+void wr_classes_meet(struct wr_classes *c, uint32_t label)
+{
+    if (label == WEIR_NO_LABEL || label < c->count)
+        return;
+    c->count = label + 1;
+    c->sorted = c->sorted && is_sorted(c);
 }
 
 void wr_classes_done(struct wr_classes *c)

@@ -16,13 +16,16 @@ struct wr_classes {
     char *text;                   /* owned; NULL: the index has the names */
     const char **lines;           /* owned; into `text`, "": none */
     uint32_t line_count;
-    uint32_t count; /* classes; more may turn up in the samples */
-    bool sorted;    /* all have names that, sorted, are in this order */
+    uint32_t count; /* classes; one more than the largest label met */
+    bool sorted;    /* all have names that as folders have this order */
 };
 
 int wr_classes_init(struct wr_classes *c, const weir_dataset *ds,
                     weir_err *err);
 void wr_classes_done(struct wr_classes *c);
+
+/* A sample has this label: counts it in. */
+void wr_classes_meet(struct wr_classes *c, uint32_t label);
 
 /* The name of a label, or NULL. */
 const char *wr_classes_name(const struct wr_classes *c, uint32_t label);

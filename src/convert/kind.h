@@ -45,9 +45,10 @@ struct wr_convert_kind {
     bool paths;       /* keys become paths: no two may be the same */
     /* required: whether this source can become that. */
     int (*check)(const struct wr_convert_plan *p, weir_err *err);
-    /* optional (NULL: the key itself): the path that a sample gets. */
-    int (*path)(const struct wr_convert_plan *p, uint32_t label,
-                const char *key, char buf[WR_CONVERT_KEY_MAX]);
+    /* optional (NULL: the key itself): a text that is the same for two samples
+     * when their paths are. The classes may not all be known yet. */
+    void (*unique)(const struct wr_convert_plan *p, uint32_t label,
+                   const char *key, char buf[WR_CONVERT_KEY_MAX]);
     /* optional: once, before all work. */
     int (*begin)(const struct wr_convert_plan *p, struct wr_stage *st,
                  weir_err *err);

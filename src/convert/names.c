@@ -54,6 +54,18 @@ size_t wr_convert_safe_key(const char *key, size_t len,
     return used;
 }
 
+void wr_convert_flat_key(const char *key, char buf[WR_CONVERT_KEY_MAX])
+{
+    size_t len = strlen(key);
+
+    memcpy(buf, key, len + 1);
+    for (char *c = buf; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    if (len > PART_MAX)
+        snprintf(buf + PART_MAX - 17, 18, "_%016" PRIx64,
+                 (uint64_t)XXH3_64bits(key, len));
+}
+
 void wr_convert_names_done(struct wr_convert_names *n)
 {
     free(n->hashes);

@@ -17,6 +17,10 @@
 size_t wr_convert_safe_key(const char *key, size_t len,
                            char buf[WR_CONVERT_KEY_MAX]);
 
+/* A safe key without folders: "a/b" becomes "a_b". One that is too long for a
+ * name ends in a hash of all of it, so that keys that differ still do. */
+void wr_convert_flat_key(const char *key, char buf[WR_CONVERT_KEY_MAX]);
+
 /* Names seen so far, by their hash: two that share one count as the same,
  * which costs a suffix and nothing else. Zeroed: empty. */
 struct wr_convert_names {

@@ -88,12 +88,14 @@ int wr_convert_sample(const struct wr_convert_plan *p, struct wr_load *l,
 static int add_name(struct wr_convert_plan *p, const struct wr_sample *s,
                     weir_err *err)
 {
-    char key[WR_CONVERT_KEY_MAX], path[WR_CONVERT_KEY_MAX];
+    char key[WR_CONVERT_KEY_MAX], name[WR_CONVERT_KEY_MAX];
 
+    wr_classes_meet(&p->classes, s->label);
     plain_key(p->ds, s, key);
-    if (!p->kind->path || p->kind->path(p, s->label, key, path) < 0)
-        strcpy(path, key);
-    return wr_convert_names_add(&p->names, path, s->id, p->count, err);
+    if (p->kind->unique)
+        p->kind->unique(p, s->label, key, name);
+    return wr_convert_names_add(&p->names, p->kind->unique ? name : key, s->id,
+                                p->count, err);
 }
 
 static int poll_user(const struct wr_convert_config *cfg, weir_err *err)

@@ -15,7 +15,8 @@ int wr_convert_sample(const struct wr_convert_plan *p, struct wr_load *l,
 /* Puts the name of sample k in front of a message. */
 void wr_convert_name_sample(const struct wr_load *l, uint32_t k, weir_err *err);
 
-/* Finds out which samples need a suffix, so that no two get the same path.
+/* Finds out which samples need a suffix, so that no two get the same path, and
+ * which labels there are.
  * Where keys or labels lie inside the samples, all of them are read. */
 int wr_convert_find_names(struct wr_convert_plan *p,
                           const struct wr_reader_config *cfg, weir_err *err);

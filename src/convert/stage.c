@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "convert/made.h"
 #include "convert/stage_tree.h"
 
 #define JOB_LIMIT 65536u
@@ -23,9 +24,11 @@ struct wr_stage {
     char *name;             /* owned: of the folder to be */
     char *stage;            /* owned: ".NAME.part" */
     char *old;              /* owned: ".NAME.old" */
-    int lock_fd;            /* owned; -1: none */
-    bool replace;           /* a folder with content stands in the way */
-    bool fresh;             /* this run has made the staging folder */
+    const char *target;     /* borrowed from the configuration, as `job` */
+    const char *job;
+    int lock_fd;  /* owned; -1: none */
+    bool replace; /* a folder with content stands in the way */
+    bool fresh;   /* this run has made the staging folder */
     bool committed;
     int (*step)(void *arg); /* may be NULL */
     void *step_arg;         /* borrowed */
@@ -215,6 +218,13 @@ static int lock_stage(struct wr_stage *st, weir_err *err)
     return 0; /* where there are no locks, there is no check */
 }
 
+/* Whether nothing but weir's own would be lost. */
+static int check_made(struct wr_stage *st, weir_err *err)
+{
+    return wr_made_check(st->store, st->name, st->target, /* partly= */ false,
+                         err);
+}
+
 /* What cannot be replaced by a rename is found out before the work. */
 static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
                         weir_err *err)
@@ -251,12 +261,8 @@ static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
                        "'%s': is not empty; --force replaces what weir "
                        "convert has made",
                        cfg->target);
-    if (!wr_stage_tree_is_ours(st->store, st->name))
-        return wr_fail(err, WEIR_EEXIST,
-                       "'%s': was not made by weir convert: remove it yourself",
-                       cfg->target);
     st->replace = true;
-    return 0;
+    return check_made(st, err);
 }
 
 static int open_names(struct wr_stage *st, const char *url, weir_err *err)
@@ -343,6 +349,16 @@ static int new_stage(struct wr_stage *st, const char *job, weir_err *err)
     return r;
 }
 
+/* The same, but for the note of one that was killed when all was made. */
+static bool is_same_job(const char *job, const char *wanted)
+{
+    size_t len = strlen(wanted);
+
+    return !strncmp(job, wanted, len) &&
+           (!job[len] ||
+            !strncmp(job + len, WR_MADE_LINE, strlen(WR_MADE_LINE)));
+}
+
 /* Takes the folder that an earlier run left. */
 static int take_stage(struct wr_stage *st, const struct wr_stage_config *cfg,
                       weir_err *err)
@@ -354,7 +370,7 @@ static int take_stage(struct wr_stage *st, const struct wr_stage_config *cfg,
         r = read_job(st, &job, err);
     if (r < 0)
         return r;
-    if (job && strcmp(job, cfg->job) != 0 && !cfg->restart)
+    if (job && !is_same_job(job, cfg->job) && !cfg->restart)
         r = wr_fail(err, WEIR_ESTATE,
                     "'%s': holds an unfinished conversion with other settings "
                     "or of other data; --restart drops it and begins anew",
@@ -384,6 +400,8 @@ int wr_stage_open(struct wr_stage **ret, const struct wr_stage_config *cfg,
     if (!st)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     st->lock_fd = -1;
+    st->target = cfg->target;
+    st->job = cfg->job;
     st->step = cfg->step;
     st->step_arg = cfg->step_arg;
     r = open_names(st, cfg->target, err);
@@ -422,6 +440,32 @@ static int move(struct wr_stage *st, const char *from, const char *to,
                  : st->store->ops->change(st->store, WR_RENAME, from, to, err);
 }
 
+/* Completes the job file: what is there was all made by this job. */
+static int note_made(struct wr_stage *st, weir_err *err)
+{
+    char line[WR_MADE_MAX], *text = NULL;
+    int r = wr_made_note(st->store, st->stage, line, err);
+
+    if (r < 0)
+        return r;
+    if (asprintf(&text, "%s%s", st->job, line) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_stage_put(st, WR_STAGE_JOB, text, strlen(text), err);
+    free(text);
+    return r;
+}
+
+/* Removes what a killed run left between the two renames. */
+static int remove_old(struct wr_stage *st, weir_err *err)
+{
+    int r;
+
+    if (!wr_stage_tree_is_ours(st->store, st->old))
+        return 0;
+    r = wr_made_check(st->store, st->old, st->old, /* partly= */ true, err);
+    return r < 0 ? r : wr_stage_tree_remove(st->store, st->old, err);
+}
+
 int wr_stage_commit(struct wr_stage *st, weir_err *err)
 {
     const struct wr_storage_ops *ops = st->store->ops;
@@ -429,10 +473,13 @@ int wr_stage_commit(struct wr_stage *st, weir_err *err)
     int r = wr_stage_list(st, "", remove_ours, &sweep, err);
 
     if (r == 0)
+        r = note_made(st, err);
+    if (r == 0)
         r = wr_stage_sync_dir(st, "", err);
-    /* One that a killed run left between the two renames. */
-    if (r == 0 && wr_stage_tree_is_ours(st->store, st->old))
-        r = wr_stage_tree_remove(st->store, st->old, err);
+    if (r == 0)
+        r = remove_old(st, err);
+    if (r == 0 && st->replace) /* once more: the work took its time */
+        r = check_made(st, err);
     if (r == 0 && st->replace)
         r = move(st, st->name, st->old, err);
     if (r < 0)

@@ -3,8 +3,8 @@
  *
  * `.NAME.part` beside NAME holds a job file (what was asked for), files under
  * their final names (complete and synced) and hidden ones (not yet). A job
- * file stays in the finished folder: it tells what was asked for, and that
- * the folder may be replaced. */
+ * file stays in the finished folder: it tells what was asked for and what was
+ * made of it, so that nothing else is replaced (made.h). */
 #ifndef WR_CONVERT_STAGE_H
 #define WR_CONVERT_STAGE_H
 
@@ -20,8 +20,8 @@
 struct wr_stage;
 
 struct wr_stage_config {
-    const char *target; /* borrowed: URL */
-    const char *job;    /* borrowed: text that must be the same to go on */
+    const char *target; /* borrowed until close: URL */
+    const char *job;    /* the same: lines that must be equal to go on */
     bool force, restart;
     int (*step)(void *arg); /* as wr_convert_config.step */
     void *step_arg;

@@ -12,6 +12,7 @@
 #include "convert/shrink.h"
 
 struct state {
+    const struct wr_convert_plan *plan; /* borrowed */
     const struct wr_writer_ops *writer; /* borrowed, static */
     struct wr_shrink *shrink;           /* owned */
 };
@@ -48,6 +49,7 @@ static int records_state_new(const struct wr_convert_plan *p,
     (void)st;
     if (!s)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    s->plan = p;
     s->writer = wr_writer_find(p->kind->name);
     r = wr_shrink_new(&s->shrink, p->cfg, err);
     if (r < 0) {
@@ -58,24 +60,45 @@ static int records_state_new(const struct wr_convert_plan *p,
     return 0;
 }
 
+/* The key as it is written. In an archive without any label the first folder of
+ * a key is its class: a sample that has none must have no folder. */
+static const char *written_key(const struct wr_convert_plan *p, uint32_t label,
+                               const char *key, char buf[WR_CONVERT_KEY_MAX])
+{
+    if (p->kind != &wr_convert_tar || label != WEIR_NO_LABEL)
+        return key;
+    wr_convert_flat_key(key, buf);
+    return buf;
+}
+
+static void tar_unique(const struct wr_convert_plan *p, uint32_t label,
+                       const char *key, char buf[WR_CONVERT_KEY_MAX])
+{
+    if (written_key(p, label, key, buf) == key)
+        strcpy(buf, key);
+}
+
 static int records_add(void *state, struct wr_convert_item *it,
                        struct wr_convert_part *to, weir_err *err)
 {
     struct state *s = state;
     struct wr_shrink_picture pic = {.bytes = it->s.bytes, .len = it->s.len};
+    char flat[WR_CONVERT_KEY_MAX];
     size_t before = to->out.len;
     int r = wr_shrink_apply(s->shrink, &pic, it->saving, err);
 
     if (r < 0)
         return r;
-    r = s->writer->add(&to->out,
-                       &(struct wr_write_sample){.bytes = pic.bytes,
-                                                 .len = pic.len,
-                                                 .key = it->key,
-                                                 .label = it->s.label,
-                                                 .class_name = it->class_name,
-                                                 .info = pic.info},
-                       err);
+    r = s->writer->add(
+        &to->out,
+        &(struct wr_write_sample){
+            .bytes = pic.bytes,
+            .len = pic.len,
+            .key = written_key(s->plan, it->s.label, it->key, flat),
+            .label = it->s.label,
+            .class_name = it->class_name,
+            .info = pic.info},
+        err);
     if (r < 0)
         to->out.len = before;
     return r;
@@ -111,5 +134,6 @@ const struct wr_convert_kind wr_convert_tar = {
     .help = "tar archives as WebDataset reads them",
     .ext = ".tar",
     .paths = true,
+    .unique = tar_unique,
     RECORDS,
 };

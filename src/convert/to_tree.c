@@ -3,7 +3,11 @@
  *
  * Folders are named so that the `images` format finds the same labels: it
  * numbers them in the order of their names. Where the classes' names are not
- * in that order, or there are none, the number stands in front. */
+ * in that order, or there are none, the number stands in front. A sample without
+ * a label lies in the root, for there any folder would be a class.
+ *
+ * A file and a folder never have the same name: all files end in ".jpg", and
+ * folders do not. */
 #include "convert/kind.h"
 
 #include <inttypes.h>
@@ -13,12 +17,17 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "convert/shardfile.h"
 #include "convert/shrink.h"
+#include "format/images.h"
 
 /* More folders than this are no tree of classes; and five digits sort. */
 #define CLASSES_MAX 100000u
+
+/* Folders below that of a class. */
+#define FOLDERS_MAX (WR_IMAGES_DEPTH - 2)
+
+#define TREE_PATH_MAX (2 * WR_CONVERT_KEY_MAX)
 
 struct state {
     const struct wr_convert_plan *plan; /* borrowed */
@@ -27,11 +36,8 @@ struct state {
     char made[PATH_MAX];                /* the folder that was made last */
 };
 
-static int tree_check(const struct wr_convert_plan *p, weir_err *err)
+static int check_classes(const struct wr_convert_plan *p, weir_err *err)
 {
-    if (wr_index_shape(p->ds->index)->known)
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "raw tensors become 'tensor' or 'npy', not 'jpeg'");
     if (p->classes.count > CLASSES_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "labels up to %" PRIu32 ": a tree has at most %u "
@@ -40,17 +46,28 @@ static int tree_check(const struct wr_convert_plan *p, weir_err *err)
     return 0;
 }
 
-/* The folder of a class; "" for samples without a label. */
+static int tree_check(const struct wr_convert_plan *p, weir_err *err)
+{
+    if (wr_index_shape(p->ds->index)->known)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "raw tensors become 'tensor' or 'npy', not 'jpeg'");
+    return check_classes(p, err);
+}
+
+/* Keeps folders from ending as files do: "x.jpg" becomes "x_jpg". */
+static void tell_from_file(char *name, size_t len)
+{
+    if (len >= 4 && !memcmp(name + len - 4, ".jpg", 4))
+        name[len - 4] = '_';
+}
+
+/* The folder of a class. */
 static void class_folder(const struct wr_convert_plan *p, uint32_t label,
                          char buf[WR_CONVERT_KEY_MAX])
 {
     const char *name = wr_classes_name(&p->classes, label);
     char safe[WR_CONVERT_KEY_MAX] = "";
 
-    if (label == WEIR_NO_LABEL) {
-        buf[0] = '\0';
-        return;
-    }
     if (name)
         wr_convert_safe_key(name, strlen(name), safe);
     for (char *c = safe; *c; c++)
@@ -60,44 +77,67 @@ static void class_folder(const struct wr_convert_plan *p, uint32_t label,
     else
         snprintf(buf, WR_CONVERT_KEY_MAX, "%05" PRIu32 "%s%.200s", label,
                  *safe ? "_" : "", safe);
+    tell_from_file(buf, strlen(buf));
 }
 
-/* The class's folder stands in front of the key unless it is there already. */
-static int tree_path(const struct wr_convert_plan *p, uint32_t label,
-                     const char *key, char buf[WR_CONVERT_KEY_MAX])
+/* The path of a sample below its class's folder, or below the root, without
+ * the ending. The class's name in front of the key stands there already. */
+static void path_below(const struct wr_convert_plan *p, uint32_t label,
+                       const char *key, char buf[WR_CONVERT_KEY_MAX])
 {
     const char *name = wr_classes_name(&p->classes, label);
-    size_t len = name ? strlen(name) : 0, used;
+    size_t len = name ? strlen(name) : 0;
+    unsigned folders = 0;
 
     if (len && !strncmp(key, name, len) && key[len] == '/')
         key += len + 1;
-    class_folder(p, label, buf);
-    used = strlen(buf);
-    if (used + 1 + strlen(key) >= WR_CONVERT_KEY_MAX)
-        return WEIR_ELIMIT;
-    if (used)
-        buf[used++] = '/';
-    strcpy(buf + used, key);
-    return 0;
+    for (const char *c = key; *c; c++)
+        folders += *c == '/';
+    if (label == WEIR_NO_LABEL || folders > FOLDERS_MAX) {
+        wr_convert_flat_key(key, buf);
+        return;
+    }
+    strcpy(buf, key);
+    for (char *c = buf, *end; (end = strchr(c, '/')); c = end + 1)
+        tell_from_file(c, (size_t)(end - c));
 }
 
-static int make_classes(const struct wr_convert_plan *p, struct wr_stage *st,
-                        uint32_t count, weir_err *err)
+/* What is called the same gets the same path: the number stands for the
+ * folder, which more labels may yet rename. */
+static void tree_unique(const struct wr_convert_plan *p, uint32_t label,
+                        const char *key, char buf[WR_CONVERT_KEY_MAX])
+{
+    char below[WR_CONVERT_KEY_MAX];
+
+    path_below(p, label, key, below);
+    snprintf(buf, WR_CONVERT_KEY_MAX, "%" PRIu32 "/%.1000s", label, below);
+}
+
+static void tree_path(const struct wr_convert_plan *p, uint32_t label,
+                      const char *key, char buf[TREE_PATH_MAX])
+{
+    char folder[WR_CONVERT_KEY_MAX] = "", below[WR_CONVERT_KEY_MAX];
+
+    if (label != WEIR_NO_LABEL)
+        class_folder(p, label, folder);
+    path_below(p, label, key, below);
+    snprintf(buf, TREE_PATH_MAX, "%.300s%s%s.jpg", folder, *folder ? "/" : "",
+             below);
+}
+
+/* Also of labels without samples, or those behind them would get other
+ * numbers. */
+static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
+                      weir_err *err)
 {
     char name[WR_CONVERT_KEY_MAX];
-    int r = 0;
+    int r = check_classes(p, err);
 
-    for (uint32_t k = 0; k < count && r == 0; k++) {
+    for (uint32_t k = 0; k < p->classes.count && r == 0; k++) {
         class_folder(p, k, name);
         r = wr_stage_mkdir(st, name, err);
     }
     return r;
-}
-
-static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
-                      weir_err *err)
-{
-    return make_classes(p, st, p->classes.count, err);
 }
 
 static void tree_state_free(void *state)
@@ -175,31 +215,27 @@ static int tree_add(void *state, struct wr_convert_item *it,
 {
     struct state *s = state;
     struct wr_shrink_picture pic = {.bytes = it->s.bytes, .len = it->s.len};
-    char path[WR_CONVERT_KEY_MAX + 8];
+    char path[TREE_PATH_MAX];
     int r = wr_shrink_apply(s->shrink, &pic, it->saving, err);
 
     if (r < 0)
         return r;
-    if (pic.info.kind != WR_PICTURE_JPEG) {
-        it->fatal = true;
+    it->fatal = true;
+    if (pic.info.kind != WR_PICTURE_JPEG)
         return wr_fail(err, WEIR_EINVAL,
                        "is a %s: --quality or --max-side makes a JPEG of it",
                        wr_picture_kind_name(pic.info.kind));
-    }
-    if (it->s.label != WEIR_NO_LABEL && it->s.label >= CLASSES_MAX) {
-        it->fatal = true;
-        return wr_fail(err, WEIR_ELIMIT,
-                       "label %" PRIu32 ": a tree has at most %u classes",
-                       it->s.label, CLASSES_MAX);
-    }
-    if (tree_path(s->plan, it->s.label, it->key, path) < 0)
-        return wr_fail(err, WEIR_ELIMIT, "its name is too long");
-    strcat(path, ".jpg");
+    if (it->s.label != WEIR_NO_LABEL && it->s.label >= s->plan->classes.count)
+        return wr_fail(err, WEIR_ECHANGED,
+                       "label %" PRIu32 " was not there when the labels were "
+                       "counted",
+                       it->s.label);
+    tree_path(s->plan, it->s.label, it->key, path);
     r = put_file(s, path, &pic, err);
-    if (r < 0)
-        it->fatal = true;
-    else
+    if (r == 0) {
+        it->fatal = false;
         to->bytes += pic.len;
+    }
     return r;
 }
 
@@ -221,25 +257,19 @@ static int tree_finish(const struct wr_convert_plan *p, struct wr_stage *st,
 struct look {
     struct wr_stage *st; /* borrowed */
     const char *path;    /* borrowed: of the folder */
-    uint32_t labels;     /* one more than the largest label met */
-    unsigned depth;
-    weir_err *err; /* borrowed; may be NULL */
+    weir_err *err;       /* borrowed; may be NULL */
 };
 
-/* Syncs a folder and all in it, and notes the largest label of the top. */
+/* Syncs a folder and all in it. */
 static int look_at(void *arg, const struct wr_entry *e)
 {
     struct look *l = arg;
     char path[PATH_MAX];
-    struct look below = {
-        .st = l->st, .path = path, .depth = l->depth + 1, .err = l->err};
-    unsigned long label = strtoul(e->name, NULL, 10);
+    struct look below = {.st = l->st, .path = path, .err = l->err};
     int r;
 
     if (e->kind != WR_KIND_DIR || e->name[0] == '.')
         return 0;
-    if (!l->depth && label < WEIR_NO_LABEL - 1)
-        l->labels = WR_MAX(l->labels, (uint32_t)label + 1);
     if (snprintf(path, sizeof(path), "%s%s%s", l->path, *l->path ? "/" : "",
                  e->name) >= (int)sizeof(path))
         return wr_fail(l->err, WEIR_ELIMIT, "'%s': path too long", l->path);
@@ -251,13 +281,9 @@ static int tree_end(const struct wr_convert_plan *p, struct wr_stage *st,
                     weir_err *err)
 {
     struct look l = {.st = st, .path = "", .err = err};
-    int r = wr_stage_list(st, "", look_at, &l, err);
 
-    /* A label without samples must have its folder, or those behind it would
-     * get other numbers. */
-    if (r == 0 && !p->classes.sorted)
-        r = make_classes(p, st, l.labels, err);
-    return r;
+    (void)p;
+    return wr_stage_list(st, "", look_at, &l, err);
 }
 
 const struct wr_convert_kind wr_convert_jpeg = {
@@ -265,7 +291,7 @@ const struct wr_convert_kind wr_convert_jpeg = {
     .help = "a tree of JPEGs, one folder per class",
     .paths = true,
     .check = tree_check,
-    .path = tree_path,
+    .unique = tree_unique,
     .begin = tree_begin,
     .state_new = tree_state_new,
     .state_free = tree_state_free,

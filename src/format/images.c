@@ -5,7 +5,7 @@
  * names, byte by byte, whether they hold pictures or not: so the training and
  * the validation half of a data set agree. Files at any depth below belong to
  * the class of that first folder. */
-#include "format/format.h"
+#include "format/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/format.h"
 #include "format/listing_ahead.h"
 #include "format/pictures.h"
 
-#define MAX_DEPTH 64   /* folders inside each other */
-#define MAX_PATH  4096 /* bytes of a path below the root */
+#define MAX_PATH 4096 /* bytes of a path below the root */
 
 struct folder_id {
     uint64_t dev, ino;
@@ -31,8 +31,9 @@ struct walk {
     unsigned depth;           /* folders above the one being read */
     uint32_t label;
     size_t path_len;
-    char path[MAX_PATH];               /* of the folder being read */
-    struct folder_id above[MAX_DEPTH]; /* the folders from the root to here */
+    char path[MAX_PATH]; /* of the folder being read */
+    struct folder_id
+        above[WR_IMAGES_DEPTH]; /* the folders from the root to here */
 };
 
 static bool is_wanted(const struct wr_entry *e)
@@ -99,7 +100,7 @@ static int enter_folder(struct walk *w, const struct wr_folder *f)
         add_issue(w, WEIR_EFORMAT, "a link back to a folder above it");
         return 0;
     }
-    if (w->depth >= MAX_DEPTH) {
+    if (w->depth >= WR_IMAGES_DEPTH) {
         add_issue(w, WEIR_ELIMIT, "more than 64 folders inside each other");
         return 0;
     }

@@ -144,3 +144,34 @@ void place_convert(const struct wr_convert_config *cfg,
     if (wr_convert_run(cfg, ret, &err) < 0)
         fail_msg("%s", err.msg);
 }
+
+uint64_t place_content(const weir_dataset *ds)
+{
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+    uint64_t sum = 0;
+    weir_err err;
+
+    weir_pipeline_defaults(&cfg);
+    cfg.width = cfg.height = 16;
+    cfg.dtype = WEIR_U8;
+    cfg.order = WEIR_ORDER_SEQUENTIAL;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), 0);
+    while (weir_pipeline_next(p, &b, &err) == 1) {
+        size_t each = b->bytes / b->count;
+
+        for (uint32_t k = 0; k < b->count; k++) {
+            const uint8_t *at = (const uint8_t *)b->data + k * each;
+            uint64_t h = b->labels[k] + 1;
+
+            for (size_t i = 0; i < each; i++)
+                h = h * 1099511628211u + at[i];
+            sum += h * h;
+        }
+        weir_batch_release(b);
+    }
+    assert_int_equal(weir_pipeline_bad_count(p), 0);
+    weir_pipeline_close(&p);
+    return sum;
+}

@@ -31,6 +31,10 @@ void place_config(struct scratch *s, const weir_dataset *ds, const char *to,
  * there. */
 uint64_t place_hash(struct scratch *s, const char *name);
 
+/* Labels and pixels of all samples, in one number that knows neither their
+ * order nor their names. */
+uint64_t place_content(const weir_dataset *ds);
+
 /* Runs it and fails the test unless it works. */
 void place_convert(const struct wr_convert_config *cfg,
                    struct wr_convert_result *ret);

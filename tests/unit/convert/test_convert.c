@@ -53,38 +53,6 @@ static void threads_change_nothing(void **state)
     weir_dataset_close(&ds);
 }
 
-/* Labels and bytes by key, in one number that does not know the order. */
-static uint64_t content(const weir_dataset *ds)
-{
-    weir_pipeline_config cfg;
-    weir_pipeline *p = NULL;
-    const weir_batch *b;
-    uint64_t sum = 0;
-    weir_err err;
-
-    weir_pipeline_defaults(&cfg);
-    cfg.width = cfg.height = 16;
-    cfg.dtype = WEIR_U8;
-    cfg.order = WEIR_ORDER_SEQUENTIAL;
-    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), 0);
-    while (weir_pipeline_next(p, &b, &err) == 1) {
-        size_t each = b->bytes / b->count;
-
-        for (uint32_t k = 0; k < b->count; k++) {
-            const uint8_t *at = (const uint8_t *)b->data + k * each;
-            uint64_t h = b->labels[k] + 1;
-
-            for (size_t i = 0; i < each; i++)
-                h = h * 1099511628211u + at[i];
-            sum += h * h;
-        }
-        weir_batch_release(b);
-    }
-    assert_int_equal(weir_pipeline_bad_count(p), 0);
-    weir_pipeline_close(&p);
-    return sum;
-}
-
 /* Every form delivers the same tensors with the same labels, and can be
  * converted again. */
 static void the_data_stay_the_same(void **state)
@@ -95,7 +63,7 @@ static void the_data_stay_the_same(void **state)
 
     place_make(s, "in");
     ds = place_open(s, "", "in");
-    want = content(ds);
+    want = place_content(ds);
     for (unsigned k = 0; k < KINDS; k++) {
         struct wr_convert_result res;
         struct wr_convert_config cfg;
@@ -107,10 +75,42 @@ static void the_data_stay_the_same(void **state)
         wr_convert_result_done(&res);
         out = place_open(s, "", kinds[k]);
         assert_int_equal(weir_dataset_count(out), PLACE_SAMPLES);
-        assert_true(content(out) == want);
+        assert_true(place_content(out) == want);
         weir_dataset_close(&out);
     }
     weir_dataset_close(&ds);
+}
+
+/* Some samples have a label, some none: each keeps what it has. */
+static void some_without_a_label(void **state)
+{
+    static const char *const lists[] = {
+        "class_0/0000.jpg,dog\nclass_1/0008.jpg\nclass_2/0016.jpg,cat\n",
+        "class_0/0000.jpg,-1\nclass_1/0008.jpg,3\nclass_2/0016.jpg,0\n",
+        "class_0/0000.jpg\nclass_1/0008.jpg\nclass_2/0016.jpg\n",
+    };
+    struct scratch *s = *state;
+
+    place_make(s, "in");
+    for (unsigned k = 0; k < 3 * KINDS; k++) {
+        struct wr_convert_result res;
+        struct wr_convert_config cfg;
+        weir_dataset *ds, *out;
+        char path[512];
+
+        scratch_put(s, "in/l.csv", lists[k / KINDS]);
+        ds = place_open(s, "", "in/l.csv");
+        place_config(s, ds, kinds[k % KINDS], &cfg, path);
+        place_convert(&cfg, &res);
+        wr_convert_result_done(&res);
+        out = place_open(s, "", kinds[k % KINDS]);
+        assert_int_equal(weir_dataset_count(out), 3);
+        if (place_content(out) != place_content(ds))
+            fail_msg("%s of list %u", kinds[k % KINDS], k / (unsigned)KINDS);
+        weir_dataset_close(&out);
+        weir_dataset_close(&ds);
+        nftw(path, scratch_remove, 16, FTW_DEPTH | FTW_PHYS);
+    }
 }
 
 /* Pictures, names and classes come back from records byte by byte. */
@@ -254,6 +254,7 @@ int main(void)
         TEST(threads_change_nothing), TEST(the_data_stay_the_same),
         TEST(there_and_back),         TEST(twins),
         TEST(what_is_refused),        TEST(a_head_that_shrinks),
+        TEST(some_without_a_label),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
