@@ -161,19 +161,30 @@ WEIR_API int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* Waits until what was saved is on the fast tier, stops the threads, closes and
  * sets *c to NULL; all ranks. What is not drained yet is drained by the next
- * open or by `weir ckpt drain`. Returns an error of the work since the last
- * call, as every call does. NULL and pointer to NULL are fine. */
+ * open or by `weir ckpt drain`. Returns an error of saving or draining in the
+ * background that no call returned before. NULL and pointer to NULL are fine. */
 WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
 
 /* Saves and returns when `level` is reached; all ranks. The tensors must not
  * change before; levels above SNAPSHOT write whole pages of them from where they
  * are (memory that starts at a page spares a copy and the memory for it; in
  * restore, a copy). Returns 1 when it was skipped (WEIR_BEHIND_SKIP).
- * WEIR_EEXIST: the step is there; see weir_ckpt_prune for going back. An error of
- * an earlier save or drain is returned here if no call returned it before, and
- * then nothing is saved. When draining this step fails while `level` waits for
- * it, that error is returned; the step is on the fast tier then and
- * weir_ckpt_wait waits on. */
+ * WEIR_EEXIST: the step is there; see weir_ckpt_prune for going back.
+ *
+ * Errors of the background (a save at SNAPSHOT that failed later, a drain) are
+ * returned once, by the next save, weir_ckpt_wait, weir_ckpt_drain or close; calls
+ * that read or manage do not return them. This call saves its own step all the
+ * same and then returns the earlier error, whose message ends with what became
+ * of this step: "step 100 was not saved: ...; step 110 is saved" ("is copied" at
+ * SNAPSHOT, "was skipped"). If this save fails too, its own error is returned,
+ * with the earlier one behind it: "step 110 was not saved: ...; before that: step
+ * 100 was not saved: ...". What goes wrong during the call, but is not of this
+ * step, is left to the next one.
+ *
+ * A failed save says "step 110 was not saved", unless it failed so late that the
+ * step is there: then "step 110 is on the fast tier, but may not survive a power
+ * cut". When draining this step fails while `level` waits for it, that error is
+ * returned; the step is on the fast tier then and weir_ckpt_wait waits on. */
 WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
                             enum weir_level level, weir_err *err);
 

@@ -224,7 +224,7 @@ static const struct wr_drain_failure *last_failure(const struct wr_drainer *d,
 }
 
 int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
-                      weir_err *err)
+                      uint64_t *ret_number, weir_err *err)
 {
     const struct wr_drain_failure *f;
     int r = 0;
@@ -235,6 +235,7 @@ int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
     *seen = d->failures;
     if (f) {
         r = f->err.code;
+        *ret_number = f->number;
         if (err)
             *err = f->err;
     }

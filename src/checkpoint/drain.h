@@ -34,6 +34,7 @@ struct wr_drain_given_up {
 struct wr_drain_failure {
     uint64_t
         step; /* WEIR_LATEST: all of them; WR_STEP_NONE: room is not made */
+    uint64_t number; /* as a trouble */
     weir_err err;
 };
 

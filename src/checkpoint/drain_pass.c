@@ -36,14 +36,16 @@ static void count_failed(struct wr_drainer *d)
 static void note_failure(struct wr_drainer *d, uint64_t step, const weir_err *e)
 {
     struct wr_drain_failure *f;
+    uint64_t number = 0;
 
     count_failed(d);
     if (d->threaded && d->told != e->code)
-        wr_ckpt_trouble(d->c, e);
+        number = wr_ckpt_trouble(d->c, e);
     d->told = e->code;
     pthread_mutex_lock(&d->lock);
     f = &d->failed[++d->failures % WR_DRAIN_FAILURES];
     f->step = step;
+    f->number = number;
     f->err = *e;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
@@ -69,13 +71,20 @@ static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
     weir_ckpt *c = d->c;
     uint64_t seq = id[0] ? wr_ckpt_seq_of(c, step, id) : 0;
     struct wr_ckpt_time *t;
+    uint64_t number;
     bool anew;
 
     pthread_mutex_lock(&c->lock);
     t = id[0] ? wr_ckpt_time_at(c, seq) : wr_ckpt_time_find(c, step);
     anew = !id[0] && t && t->level < WEIR_LEVEL_FAST;
-    if (t && !anew)
+    number = anew ? 0 : wr_ckpt_trouble_new(c);
+    if (t && !anew) {
         t->why = *e;
+        t->why_number = number;
+    }
+    if (d->threaded && !anew)
+        wr_ckpt_trouble_keep(c, number, e);
+    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     if (anew) /* what was damaged has given way, or the next pass finds it */
         return;
@@ -90,8 +99,6 @@ static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
     }
     pthread_mutex_unlock(&d->lock);
     count_failed(d);
-    if (d->threaded)
-        wr_ckpt_trouble(c, e);
 }
 
 /* --- what there is to do --- */

@@ -145,7 +145,5 @@ int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
 int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
                    weir_err *err)
 {
-    int r = wr_ckpt_take_trouble(c, err);
-
-    return r < 0 ? r : wr_ckpt_entries(c, ret, ret_count, err);
+    return wr_ckpt_entries(c, ret, ret_count, err);
 }

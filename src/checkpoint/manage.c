@@ -38,10 +38,8 @@ static int drop_pin(weir_ckpt *c, uint64_t step, bool near, weir_err *err)
 int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
 {
     bool near, far;
-    int r = wr_ckpt_take_trouble(c, err);
+    int r;
 
-    if (r < 0)
-        return r;
     if (step >= WEIR_STEP_MAX)
         return wr_fail(err, WEIR_EINVAL, "step %" PRIu64 ": too large", step);
     near = wr_tier_has(c->near, step);
@@ -150,10 +148,8 @@ int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
                      void *arg, weir_err *err)
 {
     struct verifying v = {.c = c, .fn = fn, .arg = arg};
-    int r = wr_ckpt_take_trouble(c, err);
+    int r = count_bytes(&v, step, err);
 
-    if (r == 0)
-        r = count_bytes(&v, step, err);
     if (r == 0)
         r = verify_on(&v, c->near, step, err);
     if (r == 0 && c->far)

@@ -173,17 +173,6 @@ static int prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
     return r;
 }
 
-/* Waits until no save is on its way to the near tier. */
-static int settle(weir_ckpt *c, weir_err *err)
-{
-    bool any;
-
-    pthread_mutex_lock(&c->lock);
-    any = c->stats.saves > 0;
-    pthread_mutex_unlock(&c->lock);
-    return any ? weir_ckpt_wait(c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err) : 0;
-}
-
 /* Nothing may be published meanwhile that has to go. */
 static int prune_alone(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
                        weir_err *err)
@@ -194,9 +183,7 @@ static int prune_alone(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
         return wr_fail(err, WEIR_ESTATE,
                        "pruning needs a store that was opened to manage it, or "
                        "to save and drain");
-    r = settle(c, err);
-    if (r < 0)
-        return r;
+    wr_saver_settle(c->saver);
     wr_drainer_pause(c->drainer);
     r = prune(c, plan, err);
     wr_drainer_resume(c->drainer);
@@ -216,10 +203,8 @@ static int check_plan(const weir_ckpt_prune_plan *plan, weir_err *err)
 int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
                     weir_err *err)
 {
-    int r = wr_ckpt_take_trouble(c, err);
+    int r = check_plan(plan, err);
 
-    if (r == 0)
-        r = check_plan(plan, err);
     if (r < 0)
         return r;
     return plan->dry_run ? prune(c, plan, err) : prune_alone(c, plan, err);

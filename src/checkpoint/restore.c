@@ -261,10 +261,8 @@ static int check_into(const struct restore *s, weir_err *err)
 static int begin(struct restore *s, weir_err *err)
 {
     weir_err mine = {0};
-    int r = wr_ckpt_take_trouble(s->c, &mine);
+    int r = check_into(s, &mine);
 
-    if (r == 0)
-        r = check_into(s, &mine);
     if (r == 0 && s->c->cfg.rank == 0)
         r = wr_candidates_init(&s->all, s->c, s->step, &mine);
     return wr_comm_agree(s->c->comm, r, &mine, err);

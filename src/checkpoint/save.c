@@ -3,6 +3,7 @@
 #include "checkpoint/saver.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -126,41 +127,48 @@ static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
     return r < 0 ? r : 0;
 }
 
-/* Ranks must mean the same step. */
-static int check_same(weir_ckpt *c, const weir_ckpt_state *st,
-                      enum weir_level level, weir_err *err)
+/* What rank 0 begins a save with: ranks must mean the same step, and what went
+ * wrong before is known to rank 0 alone. */
+struct call {
+    uint64_t step, level;
+    weir_err earlier; /* code 0: nothing is to be told */
+};
+
+static int begin_call(weir_ckpt *c, const weir_ckpt_state *st,
+                      enum weir_level level, weir_err *ret_earlier,
+                      weir_err *err)
 {
-    const uint64_t mine[2] = {st->step, level};
-    uint64_t first[2];
+    struct call first = {.step = st->step, .level = level};
     char *bytes;
     size_t len;
     int r;
 
+    if (c->cfg.rank == 0 && wr_ckpt_take_trouble(c, &first.earlier) < 0)
+        *ret_earlier = first.earlier;
     if (c->cfg.world == 1)
         return 0;
-    r = wr_comm_broadcast(c->comm, mine, sizeof(mine), &bytes, &len, err);
+    r = wr_comm_broadcast(c->comm, &first, sizeof(first), &bytes, &len, err);
     if (r < 0)
         return r;
-    memset(first, 0, sizeof(first));
-    memcpy(first, bytes, WR_MIN(len, sizeof(first)));
+    memset(&first, 0, sizeof(first));
+    memcpy(&first, bytes, WR_MIN(len, sizeof(first)));
     free(bytes);
-    if (memcmp(first, mine, sizeof(mine)) != 0)
+    first.earlier.msg[sizeof(first.earlier.msg) - 1] = '\0';
+    *ret_earlier = first.earlier;
+    if (first.step != st->step || first.level != level)
         return wr_fail(err, WEIR_EINVAL,
                        "step %" PRIu64 " (level %d), but rank 0 saves %" PRIu64
                        " (level %d)",
-                       st->step, (int)level, first[0], (int)first[1]);
+                       st->step, (int)level, first.step, (int)first.level);
     return 0;
 }
 
 static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
-                    enum weir_level level, weir_err *err)
+                    enum weir_level level, weir_err *ret_earlier, weir_err *err)
 {
     weir_err mine = {0};
-    int r = wr_ckpt_take_trouble(c, &mine);
-    int same = check_same(c, st, level, r == 0 ? &mine : NULL);
+    int r = begin_call(c, st, level, ret_earlier, &mine);
 
-    if (r == 0)
-        r = same;
     if (r == 0)
         r = check_state(c, st, level, &mine);
     if (r == 0)
@@ -175,7 +183,7 @@ static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
 /* --- a buffer for it --- */
 
 /* What a rank says when asked whether it can go on; the lowest counts. */
-enum readiness { TROUBLED, FULL, READY };
+enum readiness { FULL, READY };
 
 static struct wr_job *find_job(struct wr_saver *s, enum wr_job_state state)
 {
@@ -213,7 +221,8 @@ static struct wr_job *try_take(struct wr_saver *s, uint64_t step)
     return j;
 }
 
-/* Takes a job, waiting up to `until_ns` for one. */
+/* Takes a job, waiting up to `until_ns` for one: what is being written ends at
+ * last, if only because the drain that it waits for fails. */
 static enum readiness take_here(struct wr_saver *s, uint64_t step,
                                 uint64_t until_ns, struct wr_job **job,
                                 uint64_t *blocked_ns)
@@ -222,7 +231,7 @@ static enum readiness take_here(struct wr_saver *s, uint64_t step,
     enum readiness ready;
 
     pthread_mutex_lock(&c->lock);
-    while (!*job && !c->troubled) {
+    while (!*job) {
         uint64_t now_ns = wr_clock_ns();
 
         *job = try_take(s, step);
@@ -231,7 +240,7 @@ static enum readiness take_here(struct wr_saver *s, uint64_t step,
         wr_ckpt_sleep(c, until_ns);
         *blocked_ns += wr_clock_ns() - now_ns;
     }
-    ready = c->troubled ? TROUBLED : *job ? READY : FULL;
+    ready = *job ? READY : FULL;
     pthread_mutex_unlock(&c->lock);
     return ready;
 }
@@ -298,11 +307,7 @@ static int take_job(struct wr_saver *s, uint64_t step, uint64_t *blocked_ns,
                                               &job, blocked_ns);
 
         r = wr_comm_min(c->comm, here, &all, err);
-        if (r == 0 && all == TROUBLED) { /* unless it was told meanwhile */
-            r = wr_ckpt_take_trouble(c, &mine);
-            r = wr_comm_agree(c->comm, r, &mine, err);
-        }
-    } while (r == 0 && (all == TROUBLED || (all == FULL && !skips)));
+    } while (r == 0 && all == FULL && !skips);
     if (r == 0 && all == READY) {
         *ret = job;
         return 0;
@@ -466,6 +471,7 @@ static int run_job(struct wr_saver *s, struct wr_job *j,
     return wait_level(s->c, seq, level, err);
 }
 
+/* `level` was checked: the ranks agree on it. */
 static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
                 uint64_t begun_ns, weir_err *err)
 {
@@ -473,10 +479,8 @@ static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
     struct wr_job *job = NULL;
     uint64_t blocked_ns = 0;
     weir_err mine = {0};
-    int r = may_save(c, st, level, err);
+    int r;
 
-    if (r < 0)
-        return r;
     r = take_job(s, st->step, &blocked_ns, &job, err);
     pthread_mutex_lock(&c->lock);
     c->stats.blocked_ns += blocked_ns;
@@ -494,18 +498,46 @@ static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
     return run_job(s, job, st, level, err);
 }
 
+/* This save went as `r` says; `earlier` is what an earlier one, or a drain, left
+ * to be told. It costs no step: this one was saved all the same. */
+static int tell_both(const weir_ckpt_state *st, enum weir_level level, int r,
+                     const weir_err *earlier, weir_err *err)
+{
+    const weir_err own = err && r < 0 ? *err : (weir_err){0};
+
+    if (earlier->code == 0)
+        return r;
+    if (!err)
+        return r < 0 ? r : earlier->code;
+    if (r < 0) {
+        snprintf(err->msg, sizeof(err->msg), "%.240s; before that: %.240s",
+                 own.msg, earlier->msg);
+        return r;
+    }
+    *err = *earlier;
+    snprintf(err->msg, sizeof(err->msg), "%.440s; step %" PRIu64 " %s",
+             earlier->msg, st->step,
+             r == 1                         ? "was skipped"
+             : level == WEIR_LEVEL_SNAPSHOT ? "is copied"
+                                            : "is saved");
+    return err->code;
+}
+
 int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
                    enum weir_level level, weir_err *err)
 {
     uint64_t begun_ns = wr_clock_ns();
+    weir_err earlier = {0};
     int r;
 
     if (!c->saver)
         return wr_fail(err, WEIR_ESTATE, "'%s': was not opened to save",
                        c->cfg.fast);
-    r = save(c, state, level, begun_ns, err);
+    r = may_save(c, state, level, &earlier, err);
+    if (r == 0)
+        r = save(c, state, level, begun_ns, err);
     pthread_mutex_lock(&c->lock);
     c->stats.stall_ns += wr_clock_ns() - begun_ns;
     pthread_mutex_unlock(&c->lock);
-    return r;
+    return tell_both(state, level, r, &earlier, err);
 }

@@ -8,7 +8,7 @@
  * restore.c reads; inventory.c lists, prune.c takes away, manage.c verifies and
  * pins. What happens in
  * the background is told by `changed`, and what goes wrong there is kept as
- * `trouble` for the next call.
+ * `trouble` for the next call that is about saving or draining.
  */
 #ifndef WR_CHECKPOINT_STORE_H
 #define WR_CHECKPOINT_STORE_H
@@ -43,7 +43,8 @@ struct weir_ckpt {
 
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t changed;
-    bool troubled;
+    uint64_t troubles; /* errors of background work so far: each has a number */
+    uint64_t trouble_number; /* of the one that waits to be told; 0: none */
     weir_err trouble;
     weir_ckpt_stats stats;
     uint64_t undrained_ns; /* since when no process drains, as it was at... */
@@ -56,6 +57,7 @@ struct weir_ckpt {
                                     by another rank */
         enum weir_level level;   /* reached; 0: is being copied */
         weir_err why;            /* code < 0: why it gets no further */
+        uint64_t why_number;     /* as a trouble; 0: it is none */
         bool told;               /* and a call returned that */
     } times[WR_TIMES_KEPT];      /* a ring: of save `seq`, (seq - 1) % KEPT */
 };
@@ -84,16 +86,20 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* --- times.c --- */
 
-/* Keeps an error of background work for the next call; the first one counts,
- * but saves that failed are told one after the other.
- * Where it is why a save gets no further (wr_ckpt_time.why) that has the same
- * message: whoever returns one of them has delivered both. */
-void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
-/* Every public call begins with it: 0, or the error, which is then delivered.
- */
+/* Keeps an error of background work for the next save, wait, drain or close;
+ * the first one counts, but saves that failed are told one after the other. It
+ * gets a number, which is returned: the same error may be known in several
+ * places (wr_ckpt_time.why, wr_drain_failure), and whoever returns one of them
+ * has delivered all. */
+uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
+/* The two halves of it, with the lock held. */
+uint64_t wr_ckpt_trouble_new(weir_ckpt *c);
+void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e);
+/* 0, or the error that is kept, which is then delivered. For calls that say how
+ * saving and draining go; those that read and manage leave it alone. */
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
 /* With the lock held: a call returns this error; it is not told again. */
-void wr_ckpt_told(weir_ckpt *c, const weir_err *e);
+void wr_ckpt_told(weir_ckpt *c, uint64_t number);
 /* Save `seq` reached a level now: its time is noted, waiters wake; nothing when
  * it is not among the last ones. The caller counts it in the statistics. */
 void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level);
@@ -117,6 +123,9 @@ void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns);
 int wr_saver_start(weir_ckpt *c, weir_err *err);
 /* Waits for what is under way, ends the thread; NULL is fine. */
 void wr_saver_stop(struct wr_saver *s);
+/* Waits until no save is on its way to the near tier, however it ends. NULL is
+ * fine. */
+void wr_saver_settle(struct wr_saver *s);
 
 /* --- drain.c --- */
 
@@ -136,10 +145,10 @@ void wr_drainer_pause(struct wr_drainer *d);
 void wr_drainer_resume(struct wr_drainer *d);
 /* For who waits until a step (WEIR_LATEST: any) gets further: 0, or the error of
  * an attempt at it, or at the whole tier, that failed since *seen, which is then
- * brought up to date (UINT64_MAX at first: of none). It will be repeated.
- * weir_ckpt.lock may be held. */
+ * brought up to date (UINT64_MAX at first: of none), and its number as a
+ * trouble. It will be repeated. weir_ckpt.lock may be held. */
 int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
-                      weir_err *err);
+                      uint64_t *ret_number, weir_err *err);
 /* 0, or why the step is not tried any more. */
 int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err);
 

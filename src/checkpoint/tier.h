@@ -96,6 +96,7 @@ int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
 struct wr_pending {
     uint64_t step;
     char dir[WR_TIER_PATH]; /* ".tmp-..." */
+    bool unsure; /* publishing it failed so late that it is, or may be, there */
 };
 
 /* Makes the folder, from a slot where there is one. `bytes` is what will be
@@ -120,9 +121,9 @@ int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
                          weir_err *err);
 /* Removes files that `m` does not name where it can, writes the manifest, syncs, checks the
  * claim, renames the folder, syncs the root. When it fails the step was not
- * acknowledged and may or may not be there; what is left of the pending folder
- * is removed. */
-int wr_tier_publish(struct wr_tier *t, const struct wr_pending *p,
+ * acknowledged; where it is there all the same, or nobody knows, p->unsure is
+ * set and the message says so. What is left of the pending folder is removed. */
+int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err);
 /* Once more: which steps there are lasts. */
 int wr_tier_sync_root(struct wr_tier *t, weir_err *err);

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -271,17 +272,55 @@ static int rename_pending(struct wr_tier *t, const struct wr_pending *p,
     return r;
 }
 
-int wr_tier_publish(struct wr_tier *t, const struct wr_pending *p,
+/* The rename was done, but not made to last. */
+static int not_lasting(struct wr_tier *t, struct wr_pending *p, int r,
+                       weir_err *err)
+{
+    p->unsure = true;
+    return wr_fail_prefix(err, r,
+                          "step %" PRIu64 " is on the %s tier, but may not "
+                          "survive a power cut ('weir ckpt ls' shows whether "
+                          "it is there)",
+                          p->step, t->label);
+}
+
+/* The rename failed with `r`, perhaps after it was done, as on a network file
+ * system. */
+static int not_renamed(struct wr_tier *t, struct wr_pending *p, const char *id,
+                       int r, weir_err *err)
+{
+    struct wr_manifest now;
+    bool same;
+    int q = wr_tier_manifest(t, p->step, &now, NULL);
+
+    if (q == 0) {
+        same = !strcmp(now.id, id);
+        wr_manifest_done(&now);
+        return same ? not_lasting(t, p, r, err) : r;
+    }
+    if (q == WEIR_ENOENT || r == WEIR_EEXIST || r == WEIR_EFENCED)
+        return r;
+    p->unsure = true;
+    return wr_fail_prefix(err, r,
+                          "step %" PRIu64 " may or may not be on the %s tier "
+                          "('weir ckpt ls' shows it)",
+                          p->step, t->label);
+}
+
+int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err)
 {
     int r;
 
     assert(m->step == p->step);
     r = complete(t, p, m, err);
-    if (r == 0)
+    if (r == 0) {
         r = rename_pending(t, p, err);
-    if (r == 0)
-        r = wr_tier_sync_root(t, err);
+        if (r < 0)
+            r = not_renamed(t, p, m->id, r, err);
+        else if ((r = wr_tier_sync_root(t, err)) < 0)
+            r = not_lasting(t, p, r, err);
+    }
     if (r < 0)
         wr_tier_abandon(t, p);
     return r;

@@ -8,15 +8,29 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-void wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
+uint64_t wr_ckpt_trouble_new(weir_ckpt *c)
 {
+    return ++c->troubles;
+}
+
+void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e)
+{
+    if (c->trouble_number)
+        return;
+    c->trouble_number = number;
+    c->trouble = *e;
+}
+
+uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
+{
+    uint64_t number;
+
     pthread_mutex_lock(&c->lock);
-    if (!c->troubled) {
-        c->troubled = true;
-        c->trouble = *e;
-    }
+    number = wr_ckpt_trouble_new(c);
+    wr_ckpt_trouble_keep(c, number, e);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
+    return number;
 }
 
 /* The oldest save that failed without a word: another trouble was first. On
@@ -28,14 +42,19 @@ static void find_untold(weir_ckpt *c)
     for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
         const struct wr_ckpt_time *t = &c->times[i];
 
-        if (t->why.code < 0 && !t->told && t->level < WEIR_LEVEL_FAST &&
+        if (t->why_number && !t->told && t->level < WEIR_LEVEL_FAST &&
             (!found || t->seq < found->seq))
             found = t;
     }
-    if (!found || c->cfg.rank > 0)
-        return;
-    c->troubled = true;
-    c->trouble = found->why;
+    if (found && c->cfg.rank == 0)
+        wr_ckpt_trouble_keep(c, found->why_number, &found->why);
+}
+
+/* Whoever asks for the save itself hears of it again; the others do not. */
+static void mark_told(weir_ckpt *c, uint64_t number)
+{
+    for (size_t i = 0; i < WR_TIMES_KEPT; i++)
+        c->times[i].told |= c->times[i].why_number == number;
 }
 
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
@@ -43,12 +62,11 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     int r = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (!c->troubled)
+    if (!c->trouble_number)
         find_untold(c);
-    if (c->troubled) {
-        c->troubled = false;
-        for (size_t i = 0; i < WR_TIMES_KEPT; i++)
-            c->times[i].told |= !strcmp(c->times[i].why.msg, c->trouble.msg);
+    if (c->trouble_number) {
+        mark_told(c, c->trouble_number);
+        c->trouble_number = 0;
         r = c->trouble.code;
         if (err)
             *err = c->trouble;
@@ -57,10 +75,10 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     return r;
 }
 
-void wr_ckpt_told(weir_ckpt *c, const weir_err *e)
+void wr_ckpt_told(weir_ckpt *c, uint64_t number)
 {
-    if (c->troubled && !strcmp(c->trouble.msg, e->msg))
-        c->troubled = false;
+    if (c->trouble_number == number)
+        c->trouble_number = 0;
 }
 
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,

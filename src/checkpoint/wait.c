@@ -103,16 +103,13 @@ static void want_verified(weir_ckpt *c, uint64_t step, enum weir_level level)
 static int drain_failed(weir_ckpt *c, uint64_t step, enum weir_level level,
                         uint64_t *seen, weir_err *err)
 {
-    weir_err e;
+    uint64_t number;
     int r = 0;
 
     if (c->drainer && level > WEIR_LEVEL_FAST)
-        r = wr_drainer_failed(c->drainer, step, seen, &e);
-    if (r < 0) {
-        wr_ckpt_told(c, &e);
-        if (err)
-            *err = e;
-    }
+        r = wr_drainer_failed(c->drainer, step, seen, &number, err);
+    if (r < 0)
+        wr_ckpt_told(c, number);
     return r;
 }
 
@@ -181,7 +178,7 @@ static int wait_looking(weir_ckpt *c, const struct looking *w,
 static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
 {
     t->told = true;
-    wr_ckpt_told(c, &t->why);
+    wr_ckpt_told(c, t->why_number);
     if (err)
         *err = t->why;
     return t->why.code;

@@ -61,7 +61,7 @@ static int hear(weir_ckpt *c, char **ret, weir_err *err)
 static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
 {
     weir_ckpt *c = s->c;
-    uint64_t now_ns = wr_clock_ns();
+    uint64_t now_ns = wr_clock_ns(), number;
     int r = tell(c, MSG_WAIT, err);
 
     if (r < 0)
@@ -69,14 +69,14 @@ static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
     pthread_mutex_lock(&c->lock);
     wr_ckpt_sleep(c, now_ns + LOOK_NS);
     if (c->drainer)
-        r = wr_drainer_failed(c->drainer, WEIR_LATEST, seen, err);
+        r = wr_drainer_failed(c->drainer, WEIR_LATEST, seen, &number, err);
     if (r < 0)
-        wr_ckpt_told(c, err);
+        wr_ckpt_told(c, number);
     pthread_mutex_unlock(&c->lock);
     return r < 0 ? r : wr_ckpt_check_drained(c, err);
 }
 
-/* The error is of a drain, of which its caller knows nothing. */
+/* Every save that fails says which one it was: nobody may be waiting for it. */
 static int not_saved(const struct wr_job *j, int r, weir_err *err)
 {
     return r < 0 ? wr_fail_prefix(err, r, "step %" PRIu64 " was not saved",
@@ -167,7 +167,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
             return wr_fail(err, WEIR_ENOSPC, "%s; %s", full.msg, e.msg);
         if (r < 0) {
             *err = e;
-            return not_saved(j, r, err);
+            return r;
         }
     }
 }
@@ -332,7 +332,7 @@ static int publish(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
         p->dir[0] = 0; /* gone in any case */
     }
     wr_manifest_done(&m);
-    return r;
+    return p->unsure ? r : not_saved(j, r, err);
 }
 
 /* Writes and publishes a step. `r` is how it went so far (rank 0). */
@@ -353,10 +353,16 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
         r = write_shard(s, j, &p, &shard, &mine);
     if (c->cfg.rank == 0)
         r = wr_tier_blame(c->near, r, &mine);
+    r = not_saved(j, r, &mine);
     r = wr_comm_agree(c->work, r, &mine, err);
+    if (r < 0 && c->work->failed)
+        not_saved(j, r, err);
     if (r == 0) {
         r = publish(c, j, &p, &shard, &mine);
         r = wr_comm_agree(c->work, r, &mine, err);
+        if (r < 0 && c->work->failed)
+            wr_fail_prefix(err, r, "step %" PRIu64 " may not have been saved",
+                           j->step);
     }
     if (r < 0 && c->cfg.rank == 0 && p.dir[0])
         wr_tier_abandon(c->near, &p);
@@ -366,25 +372,20 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
 
 /* --- what comes of it --- */
 
-/* The next call returns it, if it is an error. With the lock held. */
-static void keep_trouble(weir_ckpt *c, int r, const weir_err *err)
-{
-    if (r == 0 || c->troubled)
-        return;
-    c->troubled = true;
-    c->trouble = *err;
-}
-
 /* A save gets no further, and if no call waits for it the next one tells. With
  * the lock held. */
 static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
                          const weir_err *err)
 {
+    uint64_t number = wr_ckpt_trouble_new(c);
+
     c->stats.failed++;
-    if (t)
+    if (t) {
         t->why = *err;
+        t->why_number = number;
+    }
     if (!waited && c->cfg.rank == 0)
-        keep_trouble(c, err->code, err);
+        wr_ckpt_trouble_keep(c, number, err);
 }
 
 /* The buffer is free when the level is told: the next save finds it. */
@@ -433,6 +434,8 @@ static void follow_up(struct wr_saver *s)
         return;
     }
     r = wr_ckpt_retain(c, &err);
+    if (r < 0)
+        wr_fail_prefix(&err, r, "older steps are not removed");
     if (r < 0 && r != s->told)
         wr_ckpt_trouble(c, &err);
     s->told = r;
@@ -504,8 +507,10 @@ static void verify_one(struct wr_saver *s, uint64_t step)
         wr_saver_want_verified(s, step);
     else if (r == WEIR_ENOENT && t)
         t->why = err; /* retention was faster */
-    else if (r < 0 && r != WEIR_ENOENT)
+    else if (r < 0 && r != WEIR_ENOENT) {
+        wr_fail_prefix(&err, r, "step %" PRIu64 " was not verified", step);
         note_failure(c, t, /* waited= */ false, &err);
+    }
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
 }
@@ -548,13 +553,13 @@ static void *run(void *arg)
         pthread_mutex_lock(&c->lock);
         j = oldest_job(s); /* by now perhaps a newer one */
         if (!j) {
-            keep_trouble(c, r, &err);
+            if (r < 0)
+                wr_ckpt_trouble_keep(c, wr_ckpt_trouble_new(c), &err);
             continue;
         }
         j->state = WR_JOB_WRITING;
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
-        r = not_saved(j, r, &err);
         r = write_job(s, j, r, &err);
         if (r == 0) /* first: the next save is to know that it is behind */
             wr_drainer_wake(c->drainer);
@@ -634,6 +639,24 @@ int wr_saver_start(weir_ckpt *c, weir_err *err)
     }
     c->saver = s;
     return 0;
+}
+
+static bool is_writing(const struct wr_saver *s)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->jobs[i].state >= WR_JOB_QUEUED)
+            return true;
+    return false;
+}
+
+void wr_saver_settle(struct wr_saver *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->c->lock);
+    while (is_writing(s))
+        wr_ckpt_sleep(s->c, UINT64_MAX);
+    pthread_mutex_unlock(&s->c->lock);
 }
 
 void wr_saver_stop(struct wr_saver *s)

@@ -104,14 +104,13 @@ static int cancel(void *arg, uint64_t done, uint64_t total)
     return 1;
 }
 
-enum { MISSING, CANCELED, OTHER_STEP, TROUBLE, NO_MEMORY, DIES, ODDITIES };
+enum { MISSING, CANCELED, OTHER_STEP, NO_MEMORY, DIES, ODDITIES };
 
 static int restore_oddly(struct job *j, weir_ckpt *c, struct kit_state *s,
                          int odd, weir_err *err)
 {
     weir_tensor t[KIT_TENSORS];
     uint64_t step = WEIR_LATEST;
-    weir_err why = {.code = WEIR_EIO, .msg = "trouble"};
 
     (void)j;
     memcpy(t, s->t, sizeof(t));
@@ -124,9 +123,6 @@ static int restore_oddly(struct job *j, weir_ckpt *c, struct kit_state *s,
         break;
     case OTHER_STEP:
         step = 10;
-        break;
-    case TROUBLE:
-        wr_ckpt_trouble(c, &why);
         break;
     case NO_MEMORY:
         t[0].data = NULL;
@@ -147,7 +143,6 @@ static const struct {
     [MISSING] = {WEIR_ENOENT, "'unknown': rank "},
     [CANCELED] = {WEIR_ECANCELED, ""},
     [OTHER_STEP] = {WEIR_EINVAL, "do not ask for the same step"},
-    [TROUBLE] = {WEIR_EIO, "trouble"},
     [NO_MEMORY] = {WEIR_EINVAL, "no memory"},
     [DIES] = {WEIR_EIO, "is gone"},
 };

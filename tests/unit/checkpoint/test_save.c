@@ -229,7 +229,8 @@ static void a_damaged_step_gives_way(void **state)
 /* Step 2 cannot be written. */
 #define BAD_2 "write-eio@~000000000002"
 
-static void errors_come_with_the_next_call(void **state)
+/* The save that tells of an earlier failure saves its own step all the same. */
+static void errors_come_with_the_next_save(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(
@@ -243,10 +244,11 @@ static void errors_come_with_the_next_call(void **state)
         usleep(1000);
     assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_SNAPSHOT, &err),
                      WEIR_EIO);
+    assert_non_null(strstr(err.msg, "step 2 was not saved: "));
     assert_non_null(strstr(err.msg, "r00000.safetensors"));
-    assert_int_equal(saves_stats(c).saves, 2); /* nothing was saved */
+    assert_non_null(strstr(err.msg, "; step 3 is copied"));
+    assert_int_equal(saves_stats(c).saves, 3);
     assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_FAST, -1, &err), 0);
-    saves_must(s, c, 3, WEIR_LEVEL_FAST);
     saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
     /* Who asks for the step itself is told again. */
     assert_int_equal(weir_ckpt_wait(c, 2, WEIR_LEVEL_FAST, 0, &err), WEIR_EIO);
@@ -255,6 +257,118 @@ static void errors_come_with_the_next_call(void **state)
     assert_int_equal(saves_number(s->fast, 1), 2);
     assert_int_equal(saves_number(s->fast, 2), -1);
     assert_int_equal(saves_number(s->fast, 3), 4);
+}
+
+static void wait_for_failures(weir_ckpt *c, uint64_t count)
+{
+    while (saves_stats(c).failed < count)
+        usleep(1000);
+}
+
+static void both_saves_fail(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "write-eio@~000000000002,"
+                                              "write-enospc@~000000000003"});
+    weir_ckpt *c = saves_open(&cfg);
+    const char *own, *earlier;
+    weir_err err;
+
+    saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
+    wait_for_failures(c, 1);
+    assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
+    own = strstr(err.msg, "step 3 was not saved: ");
+    earlier = strstr(err.msg, "; before that: step 2 was not saved: ");
+    assert_true(own == err.msg && earlier);
+    saves_must(s, c, 4, WEIR_LEVEL_FAST); /* both are told */
+    saves_close(c);
+}
+
+/* No room is found before a file is opened: no path says which step it is. */
+static void a_full_tier_names_its_step(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.fast_rules = "mkdir-enospc@2"});
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    saves_must(s, c, 7, WEIR_LEVEL_SNAPSHOT);
+    wait_for_failures(c, 1);
+    assert_int_equal(saves_put(s, c, 8, 9, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
+    assert_true(strstr(err.msg, "step 7 was not saved: ") == err.msg);
+    assert_non_null(strstr(err.msg, "; step 8 is saved"));
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 7), -1);
+    assert_int_equal(saves_number(s->fast, 8), 9);
+}
+
+/* Whatever fails behind the rename, the message says what is there. */
+static void a_failed_root_sync_says_what_is_there(void **state)
+{
+    static const char *const late[] = {"rename-late-eio@~.tmp-", NULL};
+    struct saves *s = *state;
+    unsigned told = 0;
+
+    for (unsigned n = 1; n < 40; n++) {
+        char rules[64];
+        weir_ckpt_config cfg;
+        weir_ckpt *c = NULL;
+        weir_err err;
+        int r;
+
+        snprintf(rules, sizeof(rules), "syncdir-eio@%u", n);
+        snprintf(s->fast, sizeof(s->fast), "%s/fast%u", s->root, n);
+        cfg = saves_config(
+            s, (struct saves_tiers){.fast_rules = n == 1 ? late[0] : rules});
+        if (weir_ckpt_open(&c, &cfg, NULL) < 0)
+            continue;
+        r = saves_put(s, c, 1, 2, WEIR_LEVEL_FAST, &err);
+        if (r < 0) {
+            bool there = saves_number(s->fast, 1) == 2;
+
+            if (there != !!strstr(err.msg, "step 1 is on the fast tier, but "
+                                           "may not survive a power cut") ||
+                there == !!strstr(err.msg, "step 1 was not saved: "))
+                fail_msg("there %d: %s", there, err.msg);
+            told += there;
+        }
+        weir_ckpt_close(&c, NULL);
+        if (n > 1 && r == 0)
+            break;
+    }
+    assert_true(told >= 2);
+}
+
+/* Trouble of saving is for those who ask how saving goes. */
+static void reading_tells_no_trouble(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = saves_config(
+        s, (struct saves_tiers){.two = true, .slow_rules = "write-enospc@~r0"});
+    weir_ckpt_prune_plan plan = {.keep_last = 9};
+    weir_ckpt_entry *entries;
+    weir_ckpt *c;
+    weir_err err;
+    size_t count;
+
+    cfg.drain = 0;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    saves_close(c);
+    cfg.drain = 1;
+    c = saves_open(&cfg);
+    wait_for_failures(c, 1);
+    assert_int_equal(weir_ckpt_restore(c, WEIR_LATEST, NULL, 0, NULL, &err), 1);
+    assert_int_equal(weir_ckpt_look(c, WEIR_LATEST, NULL, &err), 1);
+    assert_int_equal(weir_ckpt_list(c, &entries, &count, &err), 0);
+    free(entries);
+    assert_int_equal(weir_ckpt_verify(c, WEIR_LATEST, NULL, NULL, &err), 0);
+    assert_int_equal(weir_ckpt_pin(c, 1, 1, &err), 0);
+    assert_int_equal(weir_ckpt_prune(c, &plan, &err), 0);
+    assert_int_equal(weir_ckpt_close(&c, &err), WEIR_ENOSPC);
+    assert_non_null(strstr(err.msg, "draining step 1: "));
 }
 
 static void errors_are_told_once(void **state)
@@ -484,7 +598,11 @@ int main(void)
         TEST(refuses_nonsense),
         TEST(a_step_is_saved_once),
         TEST(a_damaged_step_gives_way),
-        TEST(errors_come_with_the_next_call),
+        TEST(errors_come_with_the_next_save),
+        TEST(both_saves_fail),
+        TEST(a_full_tier_names_its_step),
+        TEST(a_failed_root_sync_says_what_is_there),
+        TEST(reading_tells_no_trouble),
         TEST(errors_are_told_once),
         TEST(a_failed_sync_is_repeated),
         TEST(goes_on_after_reopening),

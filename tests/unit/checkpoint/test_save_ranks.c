@@ -164,8 +164,10 @@ static void save_1_to_3(struct rank *r, weir_ckpt *c)
     put(r, c, 1, WEIR_LEVEL_FAST);
     put(r, c, 2, WEIR_LEVEL_FAST);
     put(r, c, 2, WEIR_LEVEL_SNAPSHOT); /* fails later */
-    put(r, c, 3, WEIR_LEVEL_FAST);     /* and is told here */
-    put(r, c, 3, WEIR_LEVEL_FAST);
+    while (saves_stats(c).failed < 2)
+        usleep(1000);
+    put(r, c, 3, WEIR_LEVEL_FAST); /* and is told here */
+    put(r, c, 4, WEIR_LEVEL_FAST);
 }
 
 /* One rank cannot write: the step fails on all, with its message. */

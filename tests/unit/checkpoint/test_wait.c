@@ -63,8 +63,9 @@ static void other_trouble_is_for_the_next_call(void **state)
     c = saves_open(&cfg);
     r = saves_put(s, c, 2, 3, WEIR_LEVEL_VERIFIED, &err);
     if (is_step_1(r, &err)) { /* it was found before the save began */
+        assert_non_null(strstr(err.msg, "; step 2 is saved"));
         told++;
-        r = saves_put(s, c, 2, 3, WEIR_LEVEL_VERIFIED, &err);
+        r = 0;
     }
     if (r < 0)
         fail_msg("%s", err.msg);
@@ -91,9 +92,8 @@ static void a_held_save_is_not_lost_by_it(void **state)
     cfg.max_behind = 1;
     c = saves_open(&cfg);
     r = saves_put(s, c, 2, 3, WEIR_LEVEL_SNAPSHOT, &err);
-    if (is_step_1(r, &err))
-        r = saves_put(s, c, 2, 3, WEIR_LEVEL_SNAPSHOT, &err);
-    assert_int_equal(r, 0);
+    if (!is_step_1(r, &err)) /* which costs this one nothing */
+        assert_int_equal(r, 0);
     r = weir_ckpt_wait(c, 2, WEIR_LEVEL_FAST, LONG_MS, &err);
     if (is_step_1(r, &err)) /* it was there when the call began */
         r = weir_ckpt_wait(c, 2, WEIR_LEVEL_FAST, LONG_MS, &err);
@@ -144,16 +144,15 @@ static void nobody_waits_for_what_was_pruned(void **state)
     cfg.max_behind = 9;
     c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_FAST);
-    while (saves_put(s, c, 2, 3, WEIR_LEVEL_FAST, &err) < 0)
+    if (saves_put(s, c, 2, 3, WEIR_LEVEL_FAST, &err) < 0)
         assert_int_equal(err.code, WEIR_EIO); /* of step 1 */
-    while (weir_ckpt_prune(c, &back, &err) < 0)
-        assert_int_equal(err.code, WEIR_EIO);
+    assert_int_equal(weir_ckpt_prune(c, &back, &err), 0);
     do
         r = weir_ckpt_wait(c, 2, WEIR_LEVEL_SLOW, LONG_MS, &err);
     while (r == WEIR_EIO);
     assert_int_equal(r, WEIR_ENOENT);
     /* A new save of the step is another one. */
-    while (saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err) < 0)
+    if (saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err) < 0)
         assert_int_equal(err.code, WEIR_EIO);
     r = weir_ckpt_wait(c, 2, WEIR_LEVEL_SLOW, 0, &err);
     assert_true(r == WEIR_ETIMEDOUT || r == WEIR_EIO);
@@ -178,11 +177,12 @@ static void a_dead_slow_tier_is_told(void **state)
         char want[40];
         int r;
 
+        r = saves_put(s, c, step, 9, WEIR_LEVEL_SNAPSHOT, &err);
+        if (r < 0) /* of an earlier step, and this one is on its way */
+            assert_non_null(strstr(err.msg, " is copied"));
         do
-            r = saves_put(s, c, step, 9, WEIR_LEVEL_SNAPSHOT, &err);
-        while (r < 0 && !strstr(err.msg, "was not saved"));
-        if (r == 0)
             r = weir_ckpt_wait(c, step, WEIR_LEVEL_FAST, LONG_MS, &err);
+        while (r < 0 && !strstr(err.msg, "was not saved"));
         if (r == 0)
             continue;
         snprintf(want, sizeof(want), "step %u was not saved: draining step 1",
@@ -211,13 +211,11 @@ static void each_failed_save_is_told(void **state)
     cfg.snapshots = 2;
     c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_SNAPSHOT);
-    if (saves_put(s, c, 2, 3, WEIR_LEVEL_SNAPSHOT, &err) < 0) {
-        told[0]++; /* so soon */
-        saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
-    }
+    told[0] += saves_put(s, c, 2, 3, WEIR_LEVEL_SNAPSHOT, &err) < 0;
     while (saves_stats(c).failed < 2)
         usleep(1000);
-    while (saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err) < 0) {
+    for (uint64_t step = 3; saves_put(s, c, step, 4, WEIR_LEVEL_FAST, &err) < 0;
+         step++) {
         told[0] += strstr(err.msg, "/.tmp-000000000001") != NULL;
         told[1] += strstr(err.msg, "/.tmp-000000000002") != NULL;
         assert_true(told[0] <= 1 && told[1] <= 1);
