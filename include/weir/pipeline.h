@@ -221,6 +221,8 @@ enum weir_verdict {
     WEIR_VERDICT_STORAGE,
     WEIR_VERDICT_DECODE, /* decoding and resizing: the processor */
     WEIR_VERDICT_CONSUMER,
+    WEIR_VERDICT_CONVERT, /* the processor, but next to nothing was decoded:
+                             tensors were converted or copied */
 };
 
 /* A sample that could not be delivered. */

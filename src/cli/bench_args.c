@@ -347,6 +347,7 @@ const char *wr_bench_verdict_name(enum weir_verdict v)
         [WEIR_VERDICT_STORAGE] = "storage-bound",
         [WEIR_VERDICT_DECODE] = "decode-bound",
         [WEIR_VERDICT_CONSUMER] = "consumer-bound",
+        [WEIR_VERDICT_CONVERT] = "convert-bound",
     };
 
     return names[v];

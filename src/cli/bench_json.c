@@ -166,6 +166,9 @@ static json_t *run_json(const struct wr_bench_run *run,
         "read_limit_threads", (int)run->read_limit_threads, "slot_limit_per_s",
         run->slot_limit, "times", worker_json(&run->stats));
 
+    if (run->cores.known)
+        json_object_set_new(j, "cores",
+                            wr_cores_json(&run->cores, run->starved));
     json_object_set_new(j, "requests",
                         json_integer((json_int_t)run->stats.requests));
     json_object_set_new(j, "in_force",
@@ -212,14 +215,14 @@ static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
     for (unsigned i = 0; i < res->round_count; i++)
         json_array_append_new(runs, run_json(&res->runs[i], m, plan->digest));
     return json_pack(
-        "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:s}, s:i, s:o, s:I, s:o}",
+        "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:s, s:b}, s:i, s:o, s:I, s:o}",
         "settings", settings_json(&plan->cases[k]), "result", "samples_per_s",
         res->rate_median, "samples_per_s_min", res->rate_min,
         "samples_per_s_max", res->rate_max, "of_decode_limit", res->of_decode,
         "of_read_limit", res->of_read, "verdict",
-        wr_bench_verdict_name(res->runs[res->median].verdict), "warm_up_runs",
-        1, "runs", runs, "bad_count", (json_int_t)res->bad_count, "bad",
-        bad_json(res));
+        wr_bench_verdict_name(res->runs[res->median].verdict), "starved",
+        (int)res->starved, "warm_up_runs", 1, "runs", runs, "bad_count",
+        (json_int_t)res->bad_count, "bad", bad_json(res));
 }
 
 json_t *wr_bench_record(const struct wr_bench_plan *plan,

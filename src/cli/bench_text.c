@@ -171,7 +171,9 @@ static void add_results(struct wr_table *t, const struct wr_bench_result *res)
     ratio_cell(t, run->gap_p50_ms > 0 ? run->gap_p99_ms / run->gap_p50_ms : 0);
     ratio_cell(t, res->of_decode);
     ratio_cell(t, res->of_read);
-    wr_table_cell(t, "%s", wr_bench_verdict_name(run->verdict));
+    wr_table_cell(t, "%s",
+                  res->starved ? "starved"
+                               : wr_bench_verdict_name(run->verdict));
 }
 
 static int print_table(const struct wr_cli *cli,
@@ -250,6 +252,57 @@ static void explain_decode(FILE *out, const struct wr_bench_result *res,
                 run->read_limit / run->samples_per_s);
 }
 
+static void explain_convert(FILE *out, const struct wr_bench_result *res,
+                            const weir_stats *s)
+{
+    const struct wr_bench_run *run = &res->runs[res->median];
+
+    fprintf(out,
+            "Convert-bound: the workers converted or copied tensors %.0f %% of "
+            "their time, and waited for data %.0f %%.\n",
+            share(s->decode_ns + s->resample_ns, s),
+            share(s->storage_wait_ns + s->submit_ns, s));
+    if (res->of_decode > 0)
+        fprintf(out,
+                "Converting alone, from memory, reaches %.0f samples/s on %u "
+                "threads: this is %.2f of that.\n",
+                run->decode_limit, s->workers, res->of_decode);
+    if (run->read_limit > run->samples_per_s)
+        fprintf(out,
+                "Storage could deliver %.1f times as much: more cores, a "
+                "smaller type, or tensors stored in the type and layout that "
+                "are asked for help, faster storage does not.\n",
+                run->read_limit / run->samples_per_s);
+}
+
+/* What was measured is not what the machine can do: nothing that follows is
+ * to be believed before this. */
+static void print_starved(const struct wr_cli *cli,
+                          const struct wr_bench_plan *plan,
+                          const struct wr_bench_result *results)
+{
+    const struct wr_bench_result *first = NULL;
+    size_t count = 0;
+    char text[160];
+
+    for (size_t k = 0; k < plan->case_count; k++)
+        if (results[k].starved) {
+            first = first ? first : &results[k];
+            count++;
+        }
+    if (!first)
+        return;
+    fprintf(
+        cli->out, "%sStarved%s: %s", wr_cli_style(cli, WR_STYLE_WARN),
+        wr_cli_style(cli, WR_STYLE_END),
+        wr_cores_text(&first->runs[first->median].cores, text, sizeof(text)));
+    if (plan->case_count > 1)
+        fprintf(cli->out, " (so in %zu of %zu rows)", count, plan->case_count);
+    fprintf(cli->out,
+            ".\nThe figures are too low, and what limits it cannot be told: "
+            "measure again on an idle machine.\n\n");
+}
+
 static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
                     const struct wr_bench_result *res)
 {
@@ -262,12 +315,17 @@ static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
             wr_bench_choice("stages", (int)c->cfg.stages),
             wr_bench_choice("page-cache", (int)c->cache), s->workers,
             s->workers == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
+    if (res->starved)
+        fprintf(cli->out, "Starved; apart from that: ");
     switch (run->verdict) {
     case WEIR_VERDICT_STORAGE:
         explain_storage(cli->out, res, s);
         break;
     case WEIR_VERDICT_DECODE:
         explain_decode(cli->out, res, s);
+        break;
+    case WEIR_VERDICT_CONVERT:
+        explain_convert(cli->out, res, s);
         break;
     case WEIR_VERDICT_CONSUMER:
         fprintf(cli->out,
@@ -382,8 +440,10 @@ int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
                    const struct wr_monitor *m, weir_err *err)
 {
     size_t best = 0;
-    int r = print_table(cli, plan, results, err);
+    int r;
 
+    print_starved(cli, plan, results);
+    r = print_table(cli, plan, results, err);
     if (r < 0)
         return r;
     for (size_t k = 0; plan->digest && k < plan->case_count; k++)

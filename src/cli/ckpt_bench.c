@@ -220,6 +220,7 @@ static int print_result(const struct bench *b, weir_err *err)
     char copy[32];
     int r;
 
+    wr_monitor_print_starved(&b->monitor, b->cli);
     fprintf(b->cli->out, "one memcpy of it: %s\n\n",
             wr_format_ns(copy, sizeof(copy), b->report.memcpy_s * 1e9));
     r = print_table(b, err);

@@ -241,7 +241,10 @@ const struct wr_command wr_cmd_bench = {
         "several numbers) reach on the same ranges.\n\n"
         "The verdict tells what to improve: storage-bound (faster storage, "
         "more depth), decode-bound (more cores, cheaper samples), "
-        "consumer-bound (the input is fast enough).",
+        "convert-bound (tensors: more cores, or stored as they are asked for), "
+        "consumer-bound (the input is fast enough). Starved means that other "
+        "programs or a CPU limit took cores that it could have used: measure "
+        "again on an idle machine.",
     .operands = operands,
     .options = wr_bench_options,
     .args_size = sizeof(struct bench_args),

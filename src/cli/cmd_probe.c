@@ -213,6 +213,7 @@ static int give_results(const struct probe *p)
     int r = 0, fitted;
 
     if (!a->json) {
+        wr_monitor_print_starved(&p->monitor, p->cli);
         r = wr_probe_print_tables(p->cli, &p->plan, &p->report, &err);
         if (r == 0)
             r = wr_probe_print_verdict(p->cli, &p->plan, &p->report, &err);

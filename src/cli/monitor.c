@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/record_json.h"
 
 #define PRINT_ROWS 5   /* fewer tell nothing */
 #define TOLD_BYTES 1e6 /* a second; less is not worth a word */
@@ -24,6 +25,7 @@ void wr_monitor_start(struct wr_monitor *m, const struct wr_cli *cli,
     weir_err err;
 
     *m = (struct wr_monitor){.hz = spec->hz, .start_ns = wr_clock_ns()};
+    wr_cores_now(&m->from);
     if (spec->hz == 0)
         return;
     paths = calloc(spec->path_count + 1, sizeof(*paths));
@@ -42,7 +44,12 @@ void wr_monitor_start(struct wr_monitor *m, const struct wr_cli *cli,
 
 void wr_monitor_stop(struct wr_monitor *m)
 {
+    struct wr_cores now;
+
     wr_sampler_stop(m->sampler);
+    wr_cores_now(&now);
+    wr_cores_between(&m->from, &now, &m->cores);
+    m->starved = wr_cores_is_starved(&m->cores, 0);
 }
 
 void wr_monitor_free(struct wr_monitor *m)
@@ -117,18 +124,12 @@ static json_t *disk_json(const struct wr_sampler_disk *d)
     return j;
 }
 
-int wr_monitor_record(const struct wr_monitor *m, json_t *record)
+static int put_sampler(const struct wr_monitor *m, json_t *record)
 {
-    const struct wr_series *s;
+    const struct wr_series *s = wr_sampler_machine(m->sampler);
     json_t *j, *machine = json_object(), *disks = json_array();
     int bad;
 
-    if (!m->sampler) {
-        json_decref(machine);
-        json_decref(disks);
-        return 0;
-    }
-    s = wr_sampler_machine(m->sampler);
     bad = put_columns(machine, s, wr_sampler_column_names);
     for (size_t k = 0; k < wr_sampler_disk_count(m->sampler); k++)
         bad |= json_array_append_new(disks,
@@ -137,6 +138,18 @@ int wr_monitor_record(const struct wr_monitor *m, json_t *record)
                   (json_int_t)s->merge, "cpu_s", wr_sampler_cpu_s(m->sampler),
                   "machine", machine, "disks", disks);
     return json_object_set_new(record, "monitor", j) || bad ? -1 : 0;
+}
+
+int wr_monitor_record(const struct wr_monitor *m, json_t *record)
+{
+    int bad = 0;
+
+    if (m->cores.known)
+        bad = json_object_set_new(record, "cores",
+                                  wr_cores_json(&m->cores, m->starved));
+    if (m->sampler)
+        bad |= put_sampler(m, record);
+    return bad ? -1 : 0;
 }
 
 /* --- in words --- */
@@ -190,6 +203,20 @@ static void print_disk(FILE *out, const struct wr_sampler_disk *d,
         fprintf(out, " wrote %.*f MB/s,", write < 1e7, write / 1e6);
     fprintf(out, " %.0f %% busy; ",
             mean_of(&d->series, span, WR_DISK_BUSY) * 100);
+}
+
+void wr_monitor_print_starved(const struct wr_monitor *m,
+                              const struct wr_cli *cli)
+{
+    char text[160];
+
+    if (m->starved)
+        fprintf(cli->out,
+                "%sStarved%s: %s.\nThe figures are too low: measure again on "
+                "an idle machine.\n\n",
+                wr_cli_style(cli, WR_STYLE_WARN),
+                wr_cli_style(cli, WR_STYLE_END),
+                wr_cores_text(&m->cores, text, sizeof(text)));
 }
 
 void wr_monitor_print(const struct wr_monitor *m, const struct wr_cli *cli,

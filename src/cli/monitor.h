@@ -20,6 +20,7 @@
 
 #include "base/series.h"
 #include "cli/command.h"
+#include "monitor/cores.h"
 #include "monitor/sampler.h"
 #include "storage/storage.h"
 
@@ -45,6 +46,9 @@ struct wr_monitor {
     struct wr_sampler *sampler; /* owned; NULL: it is off */
     double hz;
     uint64_t start_ns; /* 0 of the time axis, wr_clock_ns */
+    struct wr_cores from;
+    struct wr_cores_use cores; /* who had them; also when it is off */
+    bool starved;
 };
 
 void wr_monitor_start(struct wr_monitor *m, const struct wr_cli *cli,
@@ -55,7 +59,13 @@ void wr_monitor_free(struct wr_monitor *m); /* stops it */
 /* A moment of wr_clock_ns on the time axis, in seconds; also when it is off. */
 double wr_monitor_at(const struct wr_monitor *m, uint64_t clock_ns);
 
-/* Puts `monitor` into a record, if there is any; -1 when memory is short. */
+/* "Starved: other programs had 1.1 of 2 cores ...", before any result; nothing
+ * when it was not. */
+void wr_monitor_print_starved(const struct wr_monitor *m,
+                              const struct wr_cli *cli);
+
+/* Puts `cores`, and `monitor` if there is any, into a record; -1 when memory
+ * is short. */
 int wr_monitor_record(const struct wr_monitor *m, json_t *record);
 
 /* "Meanwhile: disk vda read 410 MB/s, 63 % busy; CPU 1.9 of 2 cores; ..." of

@@ -14,6 +14,14 @@ json_t *wr_text_json(const char *s)
     return json_string(wr_text_show(s, false, shown, sizeof(shown)));
 }
 
+json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "count", u->count,
+                     "own", u->own, "others", u->others, "idle", u->idle,
+                     "stolen", u->stolen, "throttled", u->throttled, "starved",
+                     (int)starved);
+}
+
 json_t *wr_host_json(struct wr_store *st)
 {
     struct wr_host h;

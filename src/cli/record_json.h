@@ -6,10 +6,14 @@
 #include <jansson.h>
 
 #include "cli/command.h"
+#include "monitor/cores.h"
 #include "storage/storage.h"
 
 /* A name or a message; bytes that are not UTF-8 become \xNN. */
 json_t *wr_text_json(const char *s);
+
+/* Who had the cores, and whether others had those that were wanted. */
+json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
 
 /* The machine, and the file system below `st` where the kernel knows one. */
 json_t *wr_host_json(struct wr_store *st);

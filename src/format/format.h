@@ -83,6 +83,7 @@ struct wr_format_ops {
     const char *name;
     const char *help; /* one line */
     bool takes_root;  /* weir_dataset_config.root means something to it */
+    bool tensors; /* samples are tensors: at most converted, never decoded */
     /* required: 0 (no) .. 100 (surely) for this store and leaf. */
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */

@@ -445,6 +445,7 @@ static int tensor_probe(struct wr_store *st, const char *leaf)
 const struct wr_format_ops wr_format_tensor = {
     .name = "tensor",
     .help = "raw samples: .npy and .wt files, or a folder of them",
+    .tensors = true,
     .probe = tensor_probe,
     .index = tensor_index,
     .shape = wr_tensor_shape,

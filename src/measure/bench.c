@@ -253,11 +253,14 @@ static void choose_read_limit(struct wr_bench_result *res, double *scratch)
 
 static void sum_up(struct wr_bench_result *res, double *scratch)
 {
-    size_t n = 0;
+    size_t n = 0, starved = 0;
     double nearest = INFINITY;
 
-    for (unsigned i = 1; i < res->round_count; i++)
+    for (unsigned i = 1; i < res->round_count; i++) {
         scratch[n++] = res->runs[i].samples_per_s;
+        starved += res->runs[i].starved;
+    }
+    res->starved = 2 * starved >= n;
     res->rate_median = median_of(scratch, n);
     res->rate_min = scratch[0];
     res->rate_max = scratch[n - 1];

@@ -12,6 +12,7 @@
 #include "base/series.h"
 #include "measure/files.h"
 #include "measure/limits.h"
+#include "monitor/cores.h"
 
 /* One combination of settings. */
 struct wr_bench_case {
@@ -68,6 +69,8 @@ struct wr_bench_run {
     double gap_p50_ms, gap_p99_ms; /* between batches */
     double resident; /* part of the data set in the page cache before */
     uint64_t digest;
+    struct wr_cores_use cores; /* who had them meanwhile */
+    bool starved;              /* others had cores that it could have used */
     double last_epoch_per_s; /* samples/s of the last epoch; 0: there is one */
     char cache_error[500];   /* why a tier takes nothing more; "": it does */
     char tuning[2200];       /* what WEIR_AUTO chose and why; "": nothing */
@@ -91,6 +94,7 @@ struct wr_bench_result {
     unsigned median; /* the run whose rate is the median */
     double rate_min, rate_median, rate_max; /* samples/s */
     double of_decode, of_read, of_slot;     /* medians of ratios; 0: none */
+    bool starved;         /* at least half of the runs that count were */
     weir_bad_sample *bad; /* owned, as is each text: of the last run */
     size_t bad_kept;
     uint64_t bad_count;

@@ -200,6 +200,7 @@ int wr_bench_once(const struct wr_bench_plan *plan,
                   struct wr_bench_result *bad, weir_err *err)
 {
     struct wr_usage before = {0}, after = {0}, used;
+    struct wr_cores cores[2];
     weir_pipeline_config cfg = c->cfg;
     weir_pipeline *p = NULL;
     struct tally t;
@@ -212,16 +213,20 @@ int wr_bench_once(const struct wr_bench_plan *plan,
         t.series = &ret->series;
     cfg.stopped = is_stopped;
     cfg.stopped_arg = &t;
+    wr_cores_now(&cores[0]);
     ret->start_ns = wr_clock_ns();
     if (r == 0)
         r = weir_pipeline_open(&p, plan->ds, &cfg, err);
     if (r == 0)
         r = consume(p, plan, ret->start_ns, &t, err);
+    wr_cores_now(&cores[1]);
     if (r == 0)
         r = wr_usage_now(&after, err);
     if (r == 0) {
         used = wr_usage_between(&before, &after);
         fill_run(ret, p, &t, &used);
+        wr_cores_between(&cores[0], &cores[1], &ret->cores);
+        ret->starved = wr_cores_is_starved(&ret->cores, ret->stats.workers);
         ret->peak_bytes = after.peak_rss_bytes;
         ret->batch_times = t.times;
         t.times = NULL;

@@ -94,15 +94,52 @@ static uint64_t open_gate(struct crew *c, unsigned expected)
 
 /* --- one thread --- */
 
+/* Where tensors go that are only converted: without a place there is nothing
+ * to do. A thread has its share of two batches, as the pipeline has; of pictures
+ * what was decoded is dropped. */
+struct places {
+    uint8_t *memory; /* owned; NULL: dropped */
+    size_t bytes, count;
+};
+
+static bool init_places(struct places *p, const struct wr_limit_job *job)
+{
+    const weir_dataset *ds = job->ds;
+    size_t share = 2 * (size_t)job->cfg->batch / job->threads;
+    struct wr_tensor_shape shape;
+
+    *p = (struct places){0};
+    if (!ds->format->tensors)
+        return true;
+    if (ds->format->shape(ds->index, job->cfg, &shape, NULL) < 0 ||
+        !shape.bytes)
+        return false;
+    p->bytes = shape.bytes;
+    p->count = WR_MAX(WR_MIN(share, MAX_RING / job->threads / p->bytes),
+                      (size_t)1);
+    p->memory = wr_big_alloc(p->count * p->bytes);
+    if (p->memory) /* the pages are there before the clock starts */
+        memset(p->memory, 0, p->count * p->bytes);
+    return p->memory;
+}
+
+static uint8_t *place_of(const struct places *p, uint64_t k)
+{
+    return p->memory ? p->memory + k % p->count * p->bytes : NULL;
+}
+
 static void decode_share(struct crew *c)
 {
     const weir_dataset *ds = c->job->ds;
     weir_pipeline_config cfg = *c->job->cfg;
     struct wr_decoder *d = NULL;
+    struct places places;
     uint64_t i, good = 0;
 
-    cfg.stages = WEIR_STAGES_DECODE;
-    if (ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
+    if (!ds->format->tensors)
+        cfg.stages = WEIR_STAGES_DECODE;
+    if (!init_places(&places, c->job) ||
+        ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
         c->failed = true;
     pass_gate(c);
     while (d && (i = c->next++) < c->count && !is_stopped(c->job)) {
@@ -115,10 +152,11 @@ static void decode_share(struct crew *c)
             (!ds->format->unpack ||
              ds->format->unpack(ds->index, &s, /* payload= */ true, NULL) ==
                  0) &&
-            d->ops->decode(d, &s, NULL, NULL, NULL) == 0)
+            d->ops->decode(d, &s, place_of(&places, good), NULL, NULL) == 0)
             good++;
     }
     c->done += good;
+    wr_big_free(places.memory, places.count * places.bytes);
     if (d)
         d->ops->free(d);
 }

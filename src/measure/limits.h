@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The decode limit: the samples lie in memory and are decoded by so many
- * threads, nothing else. The read limit: the same ranges by plain pread (open,
- * pread, close) in so many threads, nothing else. A pipeline is judged by
- * how near it comes to the lower one. */
+ * threads, nothing else; tensors are converted. The read limit: the same ranges
+ * by plain pread (open, pread, close) in so many threads, nothing else. A
+ * pipeline is judged by how near it comes to the lower one. */
 #ifndef WR_MEASURE_LIMITS_H
 #define WR_MEASURE_LIMITS_H
 

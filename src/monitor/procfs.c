@@ -92,6 +92,50 @@ bool wr_procfs_cpu(const char *text, struct wr_procfs_cpu *ret)
     return true;
 }
 
+bool wr_procfs_cores(const char *text, const cpu_set_t *which,
+                     struct wr_procfs_cores *ret)
+{
+    struct wr_procfs_cores sum = {0};
+    const char *end;
+
+    for (; (end = strchr(text, '\n')) && !strncmp(text, "cpu", 3);
+         text = end + 1) {
+        uint64_t v[9] = {0}; /* number, then as above, and steal */
+
+        if (text[3] == ' ' || numbers(text + 3, v, 9) < 5 ||
+            v[0] >= CPU_SETSIZE || !CPU_ISSET(v[0], which))
+            continue;
+        sum.count++;
+        sum.busy += v[1] + v[2] + v[3] + v[6] + v[7];
+        sum.idle += v[4] + v[5];
+        sum.steal += v[8];
+    }
+    if (!sum.count || sum.count != (unsigned)CPU_COUNT(which))
+        return false;
+    *ret = sum;
+    return true;
+}
+
+bool wr_procfs_cgroup(const char *text, char *buf, size_t cap)
+{
+    const char *end;
+
+    for (; (end = strchr(text, '\n')); text = end + 1) {
+        size_t len = (size_t)(end - text) - 3;
+
+        if (strncmp(text, "0::/", 4))
+            continue;
+        if (len >= cap)
+            return false;
+        memcpy(buf, text + 3, len);
+        buf[len] = '\0';
+        if (!strcmp(buf, "/"))
+            *buf = '\0';
+        return true;
+    }
+    return false;
+}
+
 bool wr_procfs_resident(const char *text, uint64_t *ret_pages)
 {
     uint64_t v[2];

@@ -7,6 +7,7 @@
 #ifndef WR_MONITOR_PROCFS_H
 #define WR_MONITOR_PROCFS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,20 @@ struct wr_procfs_cpu {
 };
 
 bool wr_procfs_cpu(const char *text, struct wr_procfs_cpu *ret);
+
+/* The lines of /proc/stat of some cores, in clock ticks; false when one of
+ * them is missing. */
+struct wr_procfs_cores {
+    unsigned count;
+    uint64_t busy, steal;
+    uint64_t idle; /* and waiting for reads and writes */
+};
+
+bool wr_procfs_cores(const char *text, const cpu_set_t *which,
+                     struct wr_procfs_cores *ret);
+
+/* /proc/self/cgroup: the path of the (unified) group; "" of the root. */
+bool wr_procfs_cgroup(const char *text, char *buf, size_t cap);
 
 /* /proc/self/statm: resident pages. */
 bool wr_procfs_resident(const char *text, uint64_t *ret_pages);

@@ -462,8 +462,11 @@ enum weir_verdict weir_stats_verdict(const weir_stats *s)
     /* The consumer hardly ever waited: it is the slow one. */
     if (waited * 10 < total)
         return WEIR_VERDICT_CONSUMER;
-    return s->storage_wait_ns + s->submit_ns > cpu ? WEIR_VERDICT_STORAGE
-                                                   : WEIR_VERDICT_DECODE;
+    if (s->storage_wait_ns + s->submit_ns > cpu)
+        return WEIR_VERDICT_STORAGE;
+    /* Of pictures, also small ones that are hardly scaled, decoding takes most
+     * of the time; of tensors and what a cache holds decoded, none. */
+    return s->decode_ns * 10 < cpu ? WEIR_VERDICT_CONVERT : WEIR_VERDICT_DECODE;
 }
 
 uint64_t weir_pipeline_bad_count(const weir_pipeline *p)

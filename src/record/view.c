@@ -143,6 +143,38 @@ void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
+char *wr_view_cores(const json_t *cores, char *buf, size_t cap)
+{
+    double others = wr_get_number(cores, "others");
+    double stolen = wr_get_number(cores, "stolen");
+    double throttled = wr_get_number(cores, "throttled");
+    double most = fmax(others, fmax(stolen, throttled));
+    const char *who = most == throttled ? "a CPU limit (cgroup) took"
+                      : most == stolen  ? "the hypervisor took"
+                                        : "other programs had";
+
+    snprintf(buf, cap, "%s %.1f of %.0f cores, this one had %.1f", who, most,
+             wr_get_number(cores, "count"), wr_get_number(cores, "own"));
+    return buf;
+}
+
+void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
+                     size_t n)
+{
+    char text[WR_VIEW_NAME];
+
+    for (size_t i = 0; i < n && i < WR_VIEW_ROWS; i++) {
+        const json_t *cores = wr_get_object(r[i].json, "cores");
+
+        if (json_is_true(wr_get(cores, "starved")))
+            wr_doc_note(s, true,
+                        "%s%sStarved: %s. The figures are too low: measure "
+                        "again on an idle machine.",
+                        n > 1 ? r[i].label : "", n > 1 ? ": " : "",
+                        wr_view_cores(cores, text, sizeof(text)));
+    }
+}
+
 void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count)
 {
     if (count > WR_VIEW_ROWS)

@@ -31,6 +31,13 @@ void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
 /* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
 char *wr_view_device(const json_t *record, char *buf, size_t cap);
 
+/* Warns, first of all, of records that were made while others had the cores. */
+void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
+                     size_t n);
+
+/* "other programs had 1.1 of 2 cores, this one 0.8" of a `cores` object. */
+char *wr_view_cores(const json_t *cores, char *buf, size_t cap);
+
 /* Says when a table has not all of its rows: "cases". */
 void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count);
 

@@ -236,6 +236,11 @@ static void stage_chart(struct wr_doc *d, struct wr_doc_section *s,
     wr_pivot_draw(&p, d, s, &spec);
 }
 
+static bool is_starved(const struct wr_case *row)
+{
+    return json_is_true(wr_get(row->json, "result.starved"));
+}
+
 static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
     struct wr_doc_table *t = wr_doc_table(
@@ -268,7 +273,8 @@ static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
         wr_doc_number(t, b.rows ? (double)b.stalls : NAN, 0);
         wr_doc_number(t, wr_case_median(row, "cpu_s_per_1000"), 3);
         wr_doc_number(t, wr_case_median(row, "peak_bytes") / MB, 0);
-        wr_doc_cell(t, "%s", wr_get_text(res, "verdict"));
+        wr_doc_cell(t, "%s",
+                    is_starved(row) ? "starved" : wr_get_text(res, "verdict"));
     }
     wr_view_cut(s, "cases", c->count + c->left_out);
 }
@@ -302,6 +308,41 @@ static void run_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_cell(t, "%s", wr_get_text(run, "verdict"));
         }
     wr_view_cut(s, "runs", rows);
+}
+
+/* Who had the cores in the first of its runs that was starved. */
+static const json_t *starved_cores(const struct wr_case *row)
+{
+    for (size_t i = row->warm_up; i < json_array_size(row->runs); i++) {
+        const json_t *cores = wr_get_object(json_array_get(row->runs, i),
+                                            "cores");
+
+        if (json_is_true(wr_get(cores, "starved")))
+            return cores;
+    }
+    return NULL;
+}
+
+static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    char label[WR_VIEW_NAME], text[WR_VIEW_NAME];
+    size_t notes = 0, count = 0;
+
+    for (size_t k = 0; k < c->count; k++) {
+        const json_t *cores = is_starved(&c->v[k]) ? starved_cores(&c->v[k])
+                                                   : NULL;
+
+        count += cores != NULL;
+        if (!cores || notes++ >= NOTES_MAX)
+            continue;
+        wr_doc_note(s, true,
+                    "%s: Starved: %s. The figures are too low, and what limits "
+                    "it cannot be told: measure again on an idle machine.",
+                    label_or(c, k, NULL, "all", label),
+                    wr_view_cores(cores, text, sizeof(text)));
+    }
+    if (count > NOTES_MAX)
+        wr_doc_note(s, true, "%zu of %zu cases were starved.", count, c->count);
 }
 
 /* What a reader must know before the numbers. */
@@ -387,6 +428,7 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
     describe(s, r, n);
     if (!c.count)
         wr_doc_note(s, true, "No case was measured.");
+    warn_starved(s, &c);
     warn(s, &c);
     prefetch_notes(s, &c);
     rate_charts(d, s, &c);

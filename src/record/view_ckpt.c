@@ -122,6 +122,7 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
     char size[32], copy[32];
 
     wr_view_host(s, r, n);
+    wr_view_starved(s, r, n);
     for (size_t i = 0; i < n; i++) {
         const json_t *j = r[i].json;
 

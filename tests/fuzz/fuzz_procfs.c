@@ -15,7 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct wr_procfs_field fields[] = {{"Cached:", 1024, &a},
                                              {"rchar:", 1, &b}};
     struct wr_procfs_disk disk;
+    struct wr_procfs_cores cores;
     struct wr_procfs_cpu cpu;
+    cpu_set_t which;
+    char group[64];
 
     if (!text)
         return 0;
@@ -26,6 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wr_procfs_cpu(text, &cpu);
     wr_procfs_disk(text, &disk);
     wr_procfs_resident(text, &a);
+    CPU_ZERO(&which);
+    CPU_SET(0, &which);
+    CPU_SET(1, &which);
+    wr_procfs_cores(text, &which, &cores);
+    wr_procfs_cgroup(text, group, sizeof(group));
     free(text);
     return 0;
 }

@@ -146,12 +146,65 @@ static void files_are_read_again(void **state)
     assert_int_equal(wr_procfs_read(fd, text, sizeof(text)), -EBADF);
 }
 
+static void set_of(cpu_set_t *set, unsigned a, unsigned b)
+{
+    CPU_ZERO(set);
+    CPU_SET(a, set);
+    CPU_SET(b, set);
+}
+
+/* Only the lines of the cores that are asked for; Linux 2.6.10 has no steal. */
+static void some_cores(void **state)
+{
+    static const char text[] = "cpu  1 1 1 1 1 1 1 1 1 1\n"
+                               "cpu0 100 20 30 4000 50 6 7 800 90 1\n"
+                               "cpu1 9 9 9 9 9 9 9 9 9 9\n"
+                               "cpu12 1 2 3 4 5 6 7\n"
+                               "intr 4 5 6\ncpu3 1 1 1 1 1 1 1\n";
+    struct wr_procfs_cores c = {.busy = 77};
+    cpu_set_t set;
+
+    (void)state;
+    set_of(&set, 0, 12);
+    assert_true(wr_procfs_cores(text, &set, &c));
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.busy, 100 + 20 + 30 + 6 + 7 + 1 + 2 + 3 + 6 + 7);
+    assert_int_equal(c.idle, 4050 + 9);
+    assert_int_equal(c.steal, 800);
+    c.busy = 77;
+    set_of(&set, 0, 2); /* not there */
+    assert_false(wr_procfs_cores(text, &set, &c));
+    set_of(&set, 0, 3); /* behind other lines */
+    assert_false(wr_procfs_cores(text, &set, &c));
+    assert_false(wr_procfs_cores("", &set, &c));
+    assert_false(wr_procfs_cores("cpu0 1 2 3 4", &set, &c));
+    assert_int_equal(c.busy, 77);
+}
+
+static void groups(void **state)
+{
+    char buf[16] = "before";
+
+    (void)state;
+    assert_true(wr_procfs_cgroup("0::/\n", buf, sizeof(buf)));
+    assert_string_equal(buf, "");
+    assert_true(wr_procfs_cgroup("2:cpu:/x\n0::/a/b c\n", buf, sizeof(buf)));
+    assert_string_equal(buf, "/a/b c");
+    assert_false(wr_procfs_cgroup("2:cpu:/x\n", buf, sizeof(buf)));
+    assert_false(wr_procfs_cgroup("0::/a", buf, sizeof(buf)));
+    assert_false(wr_procfs_cgroup("0::/a/b/c/d/e/f/g/h\n", buf, sizeof(buf)));
+    assert_false(wr_procfs_cgroup("\n0\n0:", buf, sizeof(buf)));
+    assert_string_equal(buf, "/a/b c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disks_of_all_kernels),
         cmocka_unit_test(disks_that_do_not_tell),
         cmocka_unit_test(cores),
+        cmocka_unit_test(some_cores),
+        cmocka_unit_test(groups),
         cmocka_unit_test(fields),
         cmocka_unit_test(pages),
         cmocka_unit_test(counters_wrap),

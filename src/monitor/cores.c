@@ -1,0 +1,140 @@
+/* cores.c - who had the cores meanwhile: this program, others, nobody.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "monitor/cores.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "monitor/procfs.h"
+
+#define STAT_BYTES  (128 << 10) /* the lines of a thousand cores */
+#define LEAST_S     0.1         /* the kernel counts in steps of 10 ms */
+#define LOST_PART   0.1         /* of the cores: less is the usual noise */
+#define IDLE_PART   0.15        /* more was there for the taking */
+#define GOT_PART    0.9         /* of what it wanted: it had enough */
+#define CGROUP_ROOT "/sys/fs/cgroup"
+
+/* Of the cgroup and of those around it: each may have a limit of its own. */
+static uint64_t throttled_ns(void)
+{
+    char text[4096], path[PATH_MAX], group[PATH_MAX / 2];
+    uint64_t sum = 0, us;
+    const struct wr_procfs_field field = {"throttled_usec", 1, &us};
+
+    if (wr_procfs_read_path("/proc/self/cgroup", text, sizeof(text)) < 0 ||
+        !wr_procfs_cgroup(text, group, sizeof(group)))
+        return 0;
+    for (;;) {
+        char *slash = strrchr(group, '/');
+
+        snprintf(path, sizeof(path), CGROUP_ROOT "%s/cpu.stat", group);
+        if (wr_procfs_read_path(path, text, sizeof(text)) > 0 &&
+            wr_procfs_fields(text, &field, 1) == 1)
+            sum += us * 1000;
+        if (!slash)
+            return sum;
+        *slash = '\0';
+    }
+}
+
+static bool read_cores(struct wr_cores *to)
+{
+    struct wr_procfs_cores sum;
+    long hz = sysconf(_SC_CLK_TCK);
+    char *text = malloc(STAT_BYTES);
+    cpu_set_t allowed;
+    uint64_t tick_ns;
+    bool ok;
+
+    ok = text && hz > 0 && !sched_getaffinity(0, sizeof(allowed), &allowed) &&
+         wr_procfs_read_path("/proc/stat", text, STAT_BYTES) > 0 &&
+         wr_procfs_cores(text, &allowed, &sum);
+    free(text);
+    if (!ok)
+        return false;
+    tick_ns = WR_NS_PER_SEC / (uint64_t)hz;
+    to->count = sum.count;
+    to->busy_ns = sum.busy * tick_ns;
+    to->stolen_ns = sum.steal * tick_ns;
+    to->idle_ns = sum.idle * tick_ns;
+    return true;
+}
+
+void wr_cores_now(struct wr_cores *ret)
+{
+    struct wr_cores n = {.at_ns = wr_clock_ns()};
+    struct timespec cpu;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    n.own_ns = (uint64_t)cpu.tv_sec * WR_NS_PER_SEC + (uint64_t)cpu.tv_nsec;
+    n.known = read_cores(&n);
+    if (n.known)
+        n.throttled_ns = throttled_ns();
+    *ret = n;
+}
+
+/* A counter may go back a little: idle time is estimated. */
+static double grown(uint64_t from, uint64_t to, double seconds)
+{
+    return to > from ? (double)(to - from) / 1e9 / seconds : 0;
+}
+
+void wr_cores_between(const struct wr_cores *from, const struct wr_cores *to,
+                      struct wr_cores_use *ret)
+{
+    double s = to->at_ns > from->at_ns ? (double)(to->at_ns - from->at_ns) / 1e9
+                                       : 0;
+    double busy;
+
+    *ret = (struct wr_cores_use){0};
+    if (!from->known || !to->known || from->count != to->count || s < LEAST_S)
+        return;
+    busy = grown(from->busy_ns, to->busy_ns, s);
+    ret->known = true;
+    ret->count = to->count;
+    ret->own = grown(from->own_ns, to->own_ns, s);
+    ret->others = WR_MAX(busy - ret->own, 0);
+    ret->idle = grown(from->idle_ns, to->idle_ns, s);
+    ret->stolen = grown(from->stolen_ns, to->stolen_ns, s);
+    ret->throttled = WR_MIN(grown(from->throttled_ns, to->throttled_ns, s),
+                            ret->count);
+}
+
+bool wr_cores_is_starved(const struct wr_cores_use *u, unsigned wanted)
+{
+    double most = wanted ? WR_MIN((double)wanted, u->count) : u->count;
+
+    if (!u->known || u->own >= GOT_PART * most)
+        return false;
+    return u->throttled >= LOST_PART * u->count ||
+           (u->others + u->stolen >= LOST_PART * u->count &&
+            u->idle < IDLE_PART * u->count);
+}
+
+char *wr_cores_text(const struct wr_cores_use *u, char *buf, size_t cap)
+{
+    const char *s = u->count == 1 ? "" : "s";
+
+    if (u->throttled >= WR_MAX(u->others, u->stolen))
+        snprintf(buf, cap,
+                 "a CPU limit (cgroup) kept it from %.1f of %.0f core%s, it "
+                 "had %.1f",
+                 u->throttled, u->count, s, u->own);
+    else if (u->stolen > u->others)
+        snprintf(buf, cap,
+                 "the hypervisor gave %.1f of %.0f core%s to other machines, "
+                 "this program had %.1f",
+                 u->stolen, u->count, s, u->own);
+    else
+        snprintf(buf, cap,
+                 "other programs had %.1f of %.0f core%s, this one %.1f",
+                 u->others, u->count, s, u->own);
+    return buf;
+}
