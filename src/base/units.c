@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +62,9 @@ int wr_parse_uint(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
     value = strtoull(text, &end, 10);
     if (*end)
         return wr_fail(err, WEIR_EINVAL, "'%s' is not a whole number", text);
+    if (!errno && value < min && max == UINT64_MAX)
+        return wr_fail(err, WEIR_EINVAL, "'%s' is less than %" PRIu64, text,
+                       min);
     if (errno || value < min || value > max)
         return wr_fail(err, WEIR_EINVAL,
                        "'%s' is not between %" PRIu64 " and %" PRIu64, text,
@@ -77,9 +81,11 @@ int wr_parse_double(const char *text, double min, double max, double *ret,
 
     if (end == text || *end || !isfinite(value) || strpbrk(text, "xX \t\n"))
         return wr_fail(err, WEIR_EINVAL, "'%s' is not a number", text);
+    if (value < min && max >= DBL_MAX)
+        return wr_fail(err, WEIR_EINVAL, "'%s' is less than %g", text, min);
     if (value < min || value > max)
-        return wr_fail(err, WEIR_EINVAL, "'%s' is not between %g and %g", text,
-                       min, max);
+        return wr_fail(err, WEIR_EINVAL, "'%s' is not between %.10g and %.10g",
+                       text, min, max);
     *ret = value;
     return 0;
 }

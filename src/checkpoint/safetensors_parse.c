@@ -442,6 +442,10 @@ static int take_length(const uint8_t *bytes, size_t len, uint64_t file_size,
                        "too small: %" PRIu64 " bytes hold no head", file_size);
     for (int k = 7; k >= 0; k--)
         n = n << 8 | bytes[k];
+    if (n > WR_ST_MAX_JSON && n > file_size)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "not a safetensors file: its first 8 bytes are not the "
+                       "length of a head");
     if (n > WR_ST_MAX_JSON)
         return wr_fail(err, WEIR_ELIMIT,
                        "the head is too large: %" PRIu64

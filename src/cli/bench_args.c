@@ -419,8 +419,6 @@ static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
     cfg->cache_what = (enum weir_cache_what)a->cache_what;
     cfg->memory = a->memory;
     cfg->direct = a->direct;
-    if (a->rank >= a->world)
-        return wr_fail(err, WEIR_EINVAL, "option --rank: not below --world");
     if (crop_config(a, cfg, err) < 0)
         return WEIR_EINVAL;
     return wr_feed_set_pixels(&pixels, cfg, err);
@@ -480,11 +478,13 @@ int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < n; k++) {
         r = base_config(a, &cases[k].cfg, err);
+        pick_case(a, k, &cases[k]);
+        if (r == 0)
+            r = wr_feed_check(wr_bench_options, &cases[k].cfg, err);
         if (r < 0) {
             free(cases);
             return r;
         }
-        pick_case(a, k, &cases[k]);
     }
     *ret = cases;
     *ret_count = n;

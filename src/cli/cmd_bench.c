@@ -174,6 +174,33 @@ static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
             n - 5);
 }
 
+/* Settings of a crop or an order that was not asked for would change nothing
+ * without a word. */
+static int check_options(const struct wr_cli *cli)
+{
+    const struct bench_args *a = cli->args;
+    const struct {
+        const char *option;
+        bool fits;
+        const char *with;
+    } needs[] = {
+        {"crop-area", a->crop == WEIR_CROP_RANDOM, "--crop random"},
+        {"crop-ratio", a->crop == WEIR_CROP_RANDOM, "--crop random"},
+        {"crop-center", a->crop == WEIR_CROP_CENTER, "--crop center"},
+        {"block-samples", a->order == WEIR_ORDER_BLOCK, "--order block"},
+        {"block-window", a->order == WEIR_ORDER_BLOCK, "--order block"},
+        {"cache-what", a->cache != NULL, "--cache"},
+    };
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+        if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
+            return wr_cli_usage(cli, "option --%s goes with %s",
+                                needs[i].option, needs[i].with);
+    if (!a->limits && (a->min_of_decode > 0 || a->min_of_read > 0))
+        return wr_cli_usage(cli, "a part of a limit needs the limits");
+    return WR_EXIT_DONE;
+}
+
 static int bench_run(struct wr_cli *cli)
 {
     const struct bench_args *a = cli->args;
@@ -187,10 +214,10 @@ static int bench_run(struct wr_cli *cli)
     };
     weir_dataset *ds = NULL;
     weir_err err;
-    int code;
+    int code = check_options(cli);
 
-    if (!a->limits && (a->min_of_decode > 0 || a->min_of_read > 0))
-        return wr_cli_usage(cli, "a part of a limit needs the limits");
+    if (code != WR_EXIT_DONE)
+        return code;
     if (wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     if (open_dataset(cli, &ds, &err) < 0) {

@@ -107,6 +107,7 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
         .resize = a->resize,
         .normalize = a->normalize,
     };
+    int r;
 
     wr_convert_defaults(cfg);
     cfg->target = cli->operands[1];
@@ -123,7 +124,8 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->restart = a->restart;
     cfg->tensor.decode = (enum weir_decode)a->decode;
     cfg->tensor.crop = (enum weir_crop)a->crop;
-    return wr_feed_set_pixels(&pixels, &cfg->tensor, err);
+    r = wr_feed_set_pixels(&pixels, &cfg->tensor, err);
+    return r < 0 ? r : wr_feed_check(cli->cmd->options, &cfg->tensor, err);
 }
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)

@@ -98,6 +98,7 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
         .resize = a->resize,
         .normalize = a->normalize,
     };
+    int r;
 
     weir_pipeline_defaults(cfg);
     cfg->cache = cli->operands[1];
@@ -115,7 +116,8 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
     cfg->depth = (uint32_t)a->depth.v[0];
     cfg->io = (enum weir_io)a->io;
     cfg->direct = a->direct;
-    return wr_feed_set_pixels(&pixels, cfg, err);
+    r = wr_feed_set_pixels(&pixels, cfg, err);
+    return r < 0 ? r : wr_feed_check(cli->cmd->options, cfg, err);
 }
 
 /* --- the run --- */

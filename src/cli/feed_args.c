@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/units.h"
+#include "pipeline/config.h"
+
+#define MAX_SIDE (1 << 14)
 
 const struct wr_choice wr_feed_decode[] = {
     {"exact", WEIR_DECODE_EXACT, "libjpeg's accurate decoder, then resize"},
@@ -54,25 +58,68 @@ const struct wr_choice wr_feed_io[] = {{"auto", WEIR_IO_AUTO, NULL},
 /* "224", "320x240". */
 static int set_size(const char *text, weir_pipeline_config *cfg, weir_err *err)
 {
-    const char *x = strchr(text, 'x');
+    size_t len = strcspn(text, "x");
     char first[16];
     uint64_t w, h;
 
-    snprintf(first, sizeof(first), "%.*s",
-             x ? (int)(x - text) : (int)strlen(text), text);
-    if (wr_parse_uint(first, 1, 1 << 14, &w, err) < 0 ||
-        wr_parse_uint(x ? x + 1 : first, 1, 1 << 14, &h, err) < 0)
-        return wr_fail_prefix(err, WEIR_EINVAL, "option --size");
-    cfg->width = (uint32_t)w;
-    cfg->height = (uint32_t)h;
-    return 0;
+    snprintf(first, sizeof(first), "%.*s", (int)WR_MIN(len, (size_t)15), text);
+    if (wr_parse_uint(first, 1, MAX_SIDE, &w, NULL) == 0 &&
+        wr_parse_uint(text[len] ? text + len + 1 : first, 1, MAX_SIDE, &h,
+                      NULL) == 0) {
+        cfg->width = (uint32_t)w;
+        cfg->height = (uint32_t)h;
+        return 0;
+    }
+    return wr_fail(err, WEIR_EINVAL,
+                   "option --size: '%s' is not a size of pictures (write "
+                   "224x224, or 224 for a square; up to %d)",
+                   text, MAX_SIDE);
+}
+
+/* The option of a field that a message begins with: "crop_area: ..." is about
+ * --crop-area. NULL: none. */
+static const struct wr_option *option_of(const struct wr_option *o,
+                                         const char *message)
+{
+    size_t len = strcspn(message, ": ");
+
+    for (; o->name; o++) {
+        size_t k = 0;
+
+        while (k < len && o->name[k] &&
+               (o->name[k] == message[k] ||
+                (o->name[k] == '-' && message[k] == '_')))
+            k++;
+        if (k == len && !o->name[k])
+            return o;
+    }
+    return NULL;
+}
+
+int wr_feed_check(const struct wr_option *table,
+                  const weir_pipeline_config *cfg, weir_err *err)
+{
+    const struct wr_option *o;
+    weir_err why;
+    size_t len;
+    int r = wr_config_check(cfg, &why);
+
+    if (r == 0)
+        return 0;
+    o = option_of(table, why.msg);
+    if (!o)
+        return wr_fail(err, r, "%s", why.msg);
+    len = strlen(o->name);
+    return wr_fail(err, r, "option --%s: %s", o->name,
+                   why.msg[len] == ':' ? why.msg + len + 2 : why.msg);
 }
 
 int wr_feed_set_pixels(const struct wr_feed_pixels *p,
                        weir_pipeline_config *cfg, weir_err *err)
 {
     if (p->channels == 2)
-        return wr_fail(err, WEIR_EINVAL, "option --channels: 1 or 3");
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --channels: 2 is not one of 1, 3");
     cfg->channels = (uint32_t)p->channels;
     cfg->dtype = (enum weir_dtype)p->dtype;
     cfg->layout = (enum weir_layout)p->layout;

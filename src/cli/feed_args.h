@@ -29,4 +29,9 @@ struct wr_feed_pixels {
 int wr_feed_set_pixels(const struct wr_feed_pixels *p,
                        weir_pipeline_config *cfg, weir_err *err);
 
+/* Whether the library will take these settings, before anything is opened. A
+ * message about a field that is an option of `table` names that. */
+int wr_feed_check(const struct wr_option *table,
+                  const weir_pipeline_config *cfg, weir_err *err);
+
 #endif

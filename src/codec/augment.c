@@ -34,11 +34,11 @@ static int check_random(const weir_pipeline_config *cfg, weir_err *err)
 
     if (!(area[0] > 0 && area[0] <= area[1] && area[1] <= 1))
         return wr_fail(err, WEIR_EINVAL,
-                       "crop_area: %g to %g is no range above 0 and up to 1",
+                       "crop_area: %g to %g is not a range above 0 and up to 1",
                        area[0], area[1]);
     if (!(ratio[0] > 0 && ratio[0] <= ratio[1] && isfinite(ratio[1])))
         return wr_fail(err, WEIR_EINVAL,
-                       "crop_ratio: %g to %g is no range above 0", ratio[0],
+                       "crop_ratio: %g to %g is not a range above 0", ratio[0],
                        ratio[1]);
     return 0;
 }

@@ -125,6 +125,26 @@ static int open_part(struct wr_cache *c, const char *text,
     return 0;
 }
 
+/* What can be said of a list of tiers without opening any. */
+int wr_cache_check_spec(const char *text, weir_err *err)
+{
+    char *spec = strdup(text), *next = spec, *part;
+    uint64_t budget;
+    int r = spec ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    while (r == 0 && (part = strsep(&next, ","))) {
+        char *whole = strdup(part);
+
+        r = whole ? parse_part(part, &budget, err)
+                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+        if (r < 0 && whole)
+            wr_fail_prefix(err, r, "cache '%s'", whole);
+        free(whole);
+    }
+    free(spec);
+    return r;
+}
+
 int wr_cache_open(struct wr_cache **ret, const struct wr_cache_config *cfg,
                   weir_err *err)
 {

@@ -60,6 +60,9 @@ struct wr_cache_stats {
     uint64_t budget;
 };
 
+/* Checks the text of cfg->spec alone: every tier has a name and a size. */
+int wr_cache_check_spec(const char *spec, weir_err *err);
+
 /* Opens or makes the tiers. A folder must exist; `weir-cache` is made in it.
  * One that may only be read is used for reading, and one that other processes
  * hold but is damaged is off; both are told by wr_cache_error. */

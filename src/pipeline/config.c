@@ -2,13 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/config.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "codec/augment.h"
+#include "pipeline/cache.h"
 
 #define MAX_BATCH    (1u << 20)
 #define MAX_SIDE     (1u << 14)
@@ -67,18 +72,6 @@ static int check_numbers(const weir_pipeline_config *c, weir_err *err)
         {"threads", c->threads, 1, MAX_THREADS},
         {"prefetch", c->prefetch, 0, MAX_PREFETCH},
         {"world", c->world, 1, UINT32_MAX},
-        {"rank", c->rank, 0, c->world ? c->world - 1 : 0},
-        {"dtype", c->dtype, 0, WEIR_U8},
-        {"layout", c->layout, 0, WEIR_NCHW},
-        {"resize", c->resize, 0, WEIR_RESIZE_AREA},
-        {"decode", c->decode, 0, WEIR_DECODE_FAST},
-        {"stages", c->stages, 0, WEIR_STAGES_DECODE},
-        {"order", c->order, 0, WEIR_ORDER_BLOCK},
-        {"remainder", c->remainder, 0, WEIR_REMAINDER_PAD},
-        {"on_error", c->on_error, 0, WEIR_ON_ERROR_FAIL},
-        {"io", c->io, 0, WEIR_IO_BLOCKING},
-        {"crop", c->crop, 0, WEIR_CROP_RANDOM},
-        {"cache_what", c->cache_what, 0, WEIR_CACHE_DECODED},
     };
 
     for (size_t i = 0; i < WR_ARRAY_LEN(ranges); i++) {
@@ -87,14 +80,110 @@ static int check_numbers(const weir_pipeline_config *c, weir_err *err)
         if (r < 0)
             return r;
     }
+    if (c->rank >= c->world)
+        return wr_fail(err, WEIR_EINVAL,
+                       "rank %" PRIu32 " is not below world %" PRIu32, c->rank,
+                       c->world);
     return 0;
 }
 
-static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
+/* "bf16", or "99" for what is no type. */
+static void dtype_text(unsigned value, char *buf, size_t cap)
+{
+    static const char *const names[] = {
+#define NAME(name, number, text, bits) [number] = (text),
+        WEIR_DTYPE_MAP(NAME)
+#undef NAME
+    };
+
+    if (value >= WR_ARRAY_LEN(names)) {
+        snprintf(buf, cap, "%u", value);
+        return;
+    }
+    snprintf(buf, cap, "%s", names[value]);
+    for (; *buf; buf++)
+        *buf = (char)tolower((unsigned char)*buf);
+}
+
+/* Choices by their names: `names` has blanks between, in the order of the
+ * values. */
+static int check_choice(const char *what, unsigned value, const char *names,
                         weir_err *err)
 {
+    char text[32], all[128] = "";
+    unsigned count = 0;
+    size_t used = 0;
+
+    for (const char *at = names; *at; count++) {
+        size_t len = strcspn(at, " ");
+
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%.*s",
+                                 count ? ", " : "", (int)len, at);
+        at += len + (at[len] == ' ');
+    }
+    if (value < count)
+        return 0;
+    if (!strcmp(what, "dtype"))
+        dtype_text(value, text, sizeof(text));
+    else
+        snprintf(text, sizeof(text), "%u", value);
+    return wr_fail(err, WEIR_EINVAL, "%s: %s is not one of %s", what, text,
+                   all);
+}
+
+static int check_choices(const weir_pipeline_config *c, weir_err *err)
+{
+    const struct {
+        const char *what;
+        unsigned value;
+        const char *names;
+    } choices[] = {
+        {"dtype", c->dtype, "f32 f16 u8"},
+        {"layout", c->layout, "nhwc nchw"},
+        {"resize", c->resize, "bilinear bilinear-noaa area"},
+        {"decode", c->decode, "exact fast"},
+        {"stages", c->stages, "all read decode"},
+        {"order", c->order, "shuffle sequential block"},
+        {"remainder", c->remainder, "keep drop pad"},
+        {"on_error", c->on_error, "skip fail"},
+        {"io", c->io, "auto uring blocking"},
+        {"crop", c->crop, "none center random"},
+        {"cache_what", c->cache_what, "encoded decoded"},
+    };
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(choices); i++) {
+        int r = check_choice(choices[i].what, choices[i].value,
+                             choices[i].names, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int check_cache(const weir_pipeline_config *c, weir_err *err)
+{
+    bool decoded = c->cache_what == WEIR_CACHE_DECODED;
+
+    if (!c->cache)
+        return 0;
+    if (decoded && (c->crop == WEIR_CROP_RANDOM || c->flip))
+        return wr_fail(
+            err, WEIR_EINVAL,
+            "a cache of decoded samples would repeat the same random "
+            "crops and flips: cache encoded samples");
+    if (decoded && c->stages != WEIR_STAGES_ALL)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a cache of decoded samples needs all stages");
+    return wr_cache_check_spec(c->cache, err);
+}
+
+static int check_all(const weir_pipeline_config *c, weir_err *err)
+{
+    struct wr_augment unused;
     int r = check_numbers(c, err);
 
+    if (r == 0)
+        r = check_choices(c, err);
     if (r < 0)
         return r;
     if (c->channels != 1 && c->channels != 3)
@@ -107,18 +196,38 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
     for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
         if (c->reserved[i])
             return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
-    if (c->cache && c->cache_what == WEIR_CACHE_DECODED &&
-        (c->crop == WEIR_CROP_RANDOM || c->flip))
-        return wr_fail(
-            err, WEIR_EINVAL,
-            "a cache of decoded samples would repeat the same random "
-            "crops and flips: cache encoded samples");
-    if (c->cache && c->cache_what == WEIR_CACHE_DECODED &&
-        c->stages != WEIR_STAGES_ALL)
-        return wr_fail(err, WEIR_EINVAL,
-                       "a cache of decoded samples needs all stages");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
+    r = wr_augment_init(&unused, c, err);
+    return r < 0 ? r : check_cache(c, err);
+}
+
+/* What is left to the library, as far as it needs no data set. */
+static void fill_numbers(weir_pipeline_config *c)
+{
+    if (!c->threads || c->threads == WEIR_AUTO)
+        c->threads = wr_cpu_count();
+    if (c->depth == WEIR_AUTO)
+        c->depth = AUTO_DEPTH;
+    if (c->prefetch == WEIR_AUTO)
+        c->prefetch = AUTO_PREFETCH;
+}
+
+int wr_config_check(const weir_pipeline_config *cfg, weir_err *err)
+{
+    weir_pipeline_config c = *cfg;
+
+    fill_numbers(&c);
+    return check_all(&c, err);
+}
+
+static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
+                        weir_err *err)
+{
+    int r = check_all(c, err);
+
+    if (r < 0)
+        return r;
     if (!wr_index_count(ds->index))
         return wr_fail(err, WEIR_ENOENT, "'%s': no samples", ds->url);
     return 0;
@@ -180,13 +289,8 @@ int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
     struct wr_knobs first, most;
     int r;
 
-    if (!c->threads || is_auto[WR_KNOB_THREADS])
-        c->threads = wr_cpu_count();
+    fill_numbers(c);
     first.threads = most.threads = c->threads;
-    if (is_auto[WR_KNOB_DEPTH])
-        c->depth = AUTO_DEPTH;
-    if (is_auto[WR_KNOB_PREFETCH])
-        c->prefetch = AUTO_PREFETCH;
     r = check_config(ds, c, err);
     if (r < 0)
         return r;

@@ -12,6 +12,10 @@
 int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
                      struct wr_tune *ret_tune, weir_err *err);
 
+/* The same checks without a data set, for who wants to know before opening one.
+ * Messages begin with the name of the field, where it is one. */
+int wr_config_check(const weir_pipeline_config *cfg, weir_err *err);
+
 /* Bytes that the pipeline may spend as it sees fit. */
 uint64_t wr_config_memory(const weir_pipeline_config *c);
 

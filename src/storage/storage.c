@@ -83,6 +83,30 @@ int wr_url_split(const char *url, char **ret_parent, char **ret_name,
     return 0;
 }
 
+/* "s3" of "s3://bucket/x": its length; 0 for what does not look so. */
+static size_t scheme_len(const char *url)
+{
+    size_t n = strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+
+    return n && url[0] >= 'a' && url[0] <= 'z' && !strncmp(url + n, "://", 3)
+               ? n
+               : 0;
+}
+
+static int fail_scheme(const char *url, size_t len, weir_err *err)
+{
+    char all[128] = "";
+    size_t used = 0;
+
+    for (unsigned k = 0; k < WR_ARRAY_LEN(backends) && used < sizeof(all); k++)
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+                                 k ? ", " : "", backends[k]->name);
+    return wr_fail(err, WEIR_ENOTSUP,
+                   "'%s': no storage '%.*s'; there are %s (to name a path, "
+                   "write ./%s)",
+                   url, (int)len, url, all, url);
+}
+
 int wr_store_open_with(const char *url, unsigned flags, struct wr_store **ret,
                        char **ret_leaf, weir_err *err)
 {
@@ -91,6 +115,8 @@ int wr_store_open_with(const char *url, unsigned flags, struct wr_store **ret,
     if (ops)
         return ops->open(url + strlen(ops->name) + 1, flags, ret, ret_leaf,
                          err);
+    if (scheme_len(url))
+        return fail_scheme(url, scheme_len(url), err);
     return backends[0]->open(url, flags, ret, ret_leaf, err);
 }
 

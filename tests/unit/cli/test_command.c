@@ -276,7 +276,7 @@ static void test_roff(void **state)
     assert_non_null(strstr(out, ".B \"\\-n, \\-\\-number N\"\n"
                                 "it\\(aqs a [number]: any (default: 4)\n"));
     assert_non_null(strstr(out, "\n\\&.hidden \\e path\n"));
-    assert_non_null(strstr(out, ".SH \"SEE ALSO\"\n.BR weir\\-toy (1)\n"));
+    assert_non_null(strstr(out, ".SH \"SEE ALSO\"\n.BR weir\\-toy (1)"));
     assert_non_null(strstr(out, ".SH ACTIONS\n.SS \"weir clock wind [options] "
                                 "PATH...\"\nwinds it up\n"));
     assert_non_null(strstr(out, "Options: \\-\\-number, \\-\\-cache.\n"));
