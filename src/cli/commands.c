@@ -18,6 +18,7 @@
     X(cache)                                                                   \
     X(mount)                                                                   \
     X(ckpt)                                                                    \
+    X(doctor)                                                                  \
     X(help)                                                                    \
     X(completion)                                                              \
     X(man)                                                                     \

@@ -54,6 +54,14 @@ static char *choose_folder(const weir_dataset_config *cfg, bool *ret_named)
     return asprintf(&folder, "%s%s", from, below) < 0 ? NULL : folder;
 }
 
+char *wr_index_cache_folder(void)
+{
+    const weir_dataset_config none = {0};
+    bool named;
+
+    return choose_folder(&none, &named);
+}
+
 /* Makes a folder and those above it, for this user alone. The storage table
  * is not asked, because it makes folders for everybody. */
 static bool make_folder(const char *path)

@@ -19,6 +19,10 @@ struct wr_index_cache {
     uint64_t wall_ns;  /* and since 1970 */
 };
 
+/* The folder that is used when a program names none: fresh memory, or NULL when
+ * WEIR_INDEX_DIR is empty or no folder is known. It need not exist. */
+char *wr_index_cache_folder(void);
+
 /* Finds the place: for local files only, unless it is forbidden. Looks at
  * job->store, leaf_store, leaf and cfg. */
 void wr_index_cache_init(struct wr_index_cache *c,

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "monitor/cgroup.h"
 #include "monitor/procfs.h"
 
 #define STAT_BYTES  (128 << 10) /* the lines of a thousand cores */
@@ -29,7 +30,7 @@ static uint64_t throttled_ns(void)
     const struct wr_procfs_field field = {"throttled_usec", 1, &us};
 
     if (wr_procfs_read_path("/proc/self/cgroup", text, sizeof(text)) < 0 ||
-        !wr_procfs_cgroup(text, group, sizeof(group)))
+        !wr_cgroup_path(text, "", group, sizeof(group)))
         return 0;
     for (;;) {
         char *slash = strrchr(group, '/');

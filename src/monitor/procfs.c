@@ -116,26 +116,6 @@ bool wr_procfs_cores(const char *text, const cpu_set_t *which,
     return true;
 }
 
-bool wr_procfs_cgroup(const char *text, char *buf, size_t cap)
-{
-    const char *end;
-
-    for (; (end = strchr(text, '\n')); text = end + 1) {
-        size_t len = (size_t)(end - text) - 3;
-
-        if (strncmp(text, "0::/", 4))
-            continue;
-        if (len >= cap)
-            return false;
-        memcpy(buf, text + 3, len);
-        buf[len] = '\0';
-        if (!strcmp(buf, "/"))
-            *buf = '\0';
-        return true;
-    }
-    return false;
-}
-
 bool wr_procfs_resident(const char *text, uint64_t *ret_pages)
 {
     uint64_t v[2];

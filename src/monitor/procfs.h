@@ -50,9 +50,6 @@ struct wr_procfs_cores {
 bool wr_procfs_cores(const char *text, const cpu_set_t *which,
                      struct wr_procfs_cores *ret);
 
-/* /proc/self/cgroup: the path of the (unified) group; "" of the root. */
-bool wr_procfs_cgroup(const char *text, char *buf, size_t cap);
-
 /* /proc/self/statm: resident pages. */
 bool wr_procfs_resident(const char *text, uint64_t *ret_pages);
 

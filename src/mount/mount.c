@@ -252,6 +252,11 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
     return r;
 }
 
+const char *wr_mount_missing(void)
+{
+    return NULL;
+}
+
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
                   weir_err *err)
 {

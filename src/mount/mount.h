@@ -40,6 +40,9 @@ struct wr_mount_stats {
 
 struct wr_mount;
 
+/* Why this build cannot mount, or NULL when it can. */
+const char *wr_mount_missing(void);
+
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
                   weir_err *err);
 

@@ -6,9 +6,14 @@
 
 #include "base/error.h"
 
+const char *wr_mount_missing(void)
+{
+    return "this weir was built without libfuse3";
+}
+
 static int fail_missing(weir_err *err)
 {
-    return wr_fail(err, WEIR_ENOTSUP, "this weir was built without libfuse3");
+    return wr_fail(err, WEIR_ENOTSUP, "%s", wr_mount_missing());
 }
 
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,

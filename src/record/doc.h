@@ -99,6 +99,8 @@ struct wr_doc_text_style {
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);
 void wr_doc_print_csv(const struct wr_doc *d, FILE *out);
+/* Why this build makes no pages, or NULL when it does. */
+const char *wr_doc_html_missing(void);
 /* WEIR_ENOTSUP when weir was built without the chart library. */
 int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err);
 

@@ -181,6 +181,11 @@ static void put_contents(FILE *out, const struct wr_doc *d)
     fputs("</ol></details></nav>\n", out);
 }
 
+const char *wr_doc_html_missing(void)
+{
+    return NULL;
+}
+
 int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
 {
     size_t cap;

@@ -4,9 +4,13 @@
 
 #include "base/error.h"
 
+const char *wr_doc_html_missing(void)
+{
+    return "this weir makes no pages: it was built without Chart.js "
+           "(Debian: libjs-chart.js)";
+}
+
 int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
 {
-    return wr_fail(err, WEIR_ENOTSUP,
-                   "this weir makes no pages: it was built without Chart.js "
-                   "(Debian: libjs-chart.js)");
+    return wr_fail(err, WEIR_ENOTSUP, "%s", wr_doc_html_missing());
 }

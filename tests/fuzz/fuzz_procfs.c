@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/cgroup.h"
 #include "monitor/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct wr_procfs_cores cores;
     struct wr_procfs_cpu cpu;
     cpu_set_t which;
-    char group[64];
+    char path[64];
+    double quota;
 
     if (!text)
         return 0;
@@ -33,7 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CPU_SET(0, &which);
     CPU_SET(1, &which);
     wr_procfs_cores(text, &which, &cores);
-    wr_procfs_cgroup(text, group, sizeof(group));
+    wr_cgroup_cpu_max(text, &quota);
+    wr_cgroup_number(text, &a);
+    wr_cgroup_path(text, "cpu", path, sizeof(path));
+    wr_cgroup_path(text, "", path, 4);
     free(text);
     return 0;
 }

@@ -23,6 +23,7 @@ there() {
 }
 there bin/weir
 there share/man/man1/weir.1
+there share/man/man1/weir-doctor.1
 there share/man/man3/weir.3
 there share/man/man3/weir_pipeline.3
 there share/man/man3/weir_pipeline_next.3

@@ -181,22 +181,6 @@ static void some_cores(void **state)
     assert_int_equal(c.busy, 77);
 }
 
-static void groups(void **state)
-{
-    char buf[16] = "before";
-
-    (void)state;
-    assert_true(wr_procfs_cgroup("0::/\n", buf, sizeof(buf)));
-    assert_string_equal(buf, "");
-    assert_true(wr_procfs_cgroup("2:cpu:/x\n0::/a/b c\n", buf, sizeof(buf)));
-    assert_string_equal(buf, "/a/b c");
-    assert_false(wr_procfs_cgroup("2:cpu:/x\n", buf, sizeof(buf)));
-    assert_false(wr_procfs_cgroup("0::/a", buf, sizeof(buf)));
-    assert_false(wr_procfs_cgroup("0::/a/b/c/d/e/f/g/h\n", buf, sizeof(buf)));
-    assert_false(wr_procfs_cgroup("\n0\n0:", buf, sizeof(buf)));
-    assert_string_equal(buf, "/a/b c");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,7 +188,6 @@ int main(void)
         cmocka_unit_test(disks_that_do_not_tell),
         cmocka_unit_test(cores),
         cmocka_unit_test(some_cores),
-        cmocka_unit_test(groups),
         cmocka_unit_test(fields),
         cmocka_unit_test(pages),
         cmocka_unit_test(counters_wrap),

@@ -1,0 +1,110 @@
+/* check_build.c - optional parts: mounting, picture codecs, report pages.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec/codec.h"
+#include "mount/mount.h"
+#include "record/doc.h"
+
+#define REBUILD   "make clean build" /* installs what is missing first */
+#define CONTAINER "docker run --device /dev/fuse --cap-add SYS_ADMIN ..."
+
+/* Whether a program of this name is in PATH. */
+static bool has_program(const char *name)
+{
+    const char *at = getenv("PATH");
+    char path[PATH_MAX];
+
+    while (at && *at) {
+        size_t len = strcspn(at, ":");
+        int n = snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, name);
+
+        if (n > 0 && (size_t)n < sizeof(path) && access(path, X_OK) == 0)
+            return true;
+        at += len + (at[len] == ':');
+    }
+    return false;
+}
+
+static void no_mount(struct wr_finding *f, const char *remedy)
+{
+    wr_means(f, "'weir mount' does not work; emu:PROFILE:PATH does.");
+    wr_remedy(f, WR_HEALTH_MISSING, "%s", remedy);
+}
+
+void wr_check_fuse(const struct wr_doctor *d, struct wr_finding *f)
+{
+    const char *lacks = wr_mount_missing();
+    bool helper = has_program("fusermount3");
+    char path[PATH_MAX];
+    int fd = open(wr_doctor_path(d, "/dev/fuse", path, sizeof(path)),
+                  O_RDWR | O_CLOEXEC);
+    int e = fd < 0 ? errno : 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (lacks) {
+        wr_found(f, "%s", lacks);
+        no_mount(f, REBUILD);
+    } else if (e) {
+        wr_found(f, "/dev/fuse: %s", strerror(e));
+        no_mount(f, e == ENOENT ? "sudo modprobe fuse" : CONTAINER);
+    } else if (geteuid() != 0 && !helper) {
+        wr_found(f, "no fusermount3, which mounts for users");
+        no_mount(f, "sudo apt-get install fuse3");
+    } else {
+        wr_found(f, "/dev/fuse%s", helper ? ", fusermount3" : "");
+    }
+}
+
+/* The names of the codecs that are built, or those that are not with their
+ * reasons; how many. */
+static size_t list_codecs(bool built, char *buf, size_t cap)
+{
+    size_t used = 0, n = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < WR_CODEC_COUNT; i++) {
+        const struct wr_codec *c = wr_codec_at(i);
+
+        if (built != !c->missing || used >= cap)
+            continue;
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s%s%s",
+                                 n++ ? ", " : "", c->name, built ? "" : ": ",
+                                 built ? "" : c->missing);
+    }
+    return n;
+}
+
+void wr_check_pictures(const struct wr_doctor *d, struct wr_finding *f)
+{
+    char lacking[400];
+
+    (void)d;
+    list_codecs(/* built= */ true, f->found, sizeof(f->found));
+    if (!list_codecs(/* built= */ false, lacking, sizeof(lacking)))
+        return;
+    wr_means(f, "Other pictures are refused: %s.", lacking);
+    wr_remedy(f, WR_HEALTH_LIMITED, REBUILD);
+}
+
+void wr_check_pages(const struct wr_doctor *d, struct wr_finding *f)
+{
+    const char *lacks = wr_doc_html_missing();
+
+    (void)d;
+    if (!lacks) {
+        wr_found(f, "built: weir report --html");
+        return;
+    }
+    wr_found(f, "%s", lacks);
+    wr_means(f, "'weir report --html' does not work; text and CSV do.");
+    wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
+}
