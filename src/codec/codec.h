@@ -74,12 +74,15 @@ struct wr_codec {
 };
 
 extern const struct wr_codec wr_codec_bmp;
+extern const struct wr_codec wr_codec_gif;
 extern const struct wr_codec wr_codec_jpeg;
 extern const struct wr_codec wr_codec_png;
 extern const struct wr_codec wr_codec_pnm;
+extern const struct wr_codec wr_codec_tiff;
+extern const struct wr_codec wr_codec_webp;
 
 /* The registry (kinds.c): table i, i < WR_CODEC_COUNT. */
-#define WR_CODEC_COUNT 4
+#define WR_CODEC_COUNT 7
 const struct wr_codec *wr_codec_at(size_t i);
 
 /* The number of the codec for these bytes. WEIR_EFORMAT: no such kind;

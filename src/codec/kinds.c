@@ -10,10 +10,8 @@
 
 /* One line per kind. */
 static const struct wr_codec *const codecs[] = {
-    &wr_codec_jpeg,
-    &wr_codec_png,
-    &wr_codec_bmp,
-    &wr_codec_pnm,
+    &wr_codec_jpeg, &wr_codec_png, &wr_codec_webp, &wr_codec_tiff,
+    &wr_codec_gif,  &wr_codec_bmp, &wr_codec_pnm,
 };
 _Static_assert(WR_ARRAY_LEN(codecs) == WR_CODEC_COUNT,
                "codec.h says how many there are");

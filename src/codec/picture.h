@@ -20,6 +20,9 @@ enum wr_picture_kind {
     WR_PICTURE_UNKNOWN = 0,
     WR_PICTURE_JPEG,
     WR_PICTURE_PNG,
+    WR_PICTURE_WEBP,
+    WR_PICTURE_TIFF,
+    WR_PICTURE_GIF,
     WR_PICTURE_BMP,
     WR_PICTURE_PNM,
     WR_PICTURE_KINDS /* number of them, unknown included */

@@ -258,7 +258,7 @@ const struct wr_codec wr_codec_png = {
 const struct wr_codec wr_codec_png = {
     .name = "PNG",
     .kind = WR_PICTURE_PNG,
-    .missing = "this build has no libspng (meson option 'png')",
+    .missing = "weir was built without libspng (meson option 'png')",
     .exts = {".png"},
     .sniff = png_sniff,
 };

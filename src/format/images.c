@@ -311,7 +311,8 @@ static int images_index(struct wr_index_job *job, weir_err *err)
 
 const struct wr_format_ops wr_format_images = {
     .name = "images",
-    .help = "a tree of JPEG and PNG files, one folder per class",
+    .help =
+        "a tree of pictures (JPEG, PNG, WebP, TIFF, ...), one folder per class",
     .probe = images_probe,
     .index = images_index,
     .shape = wr_pictures_shape,

@@ -281,7 +281,7 @@ static int list_probe(struct wr_store *st, const char *leaf)
 
 const struct wr_format_ops wr_format_list = {
     .name = "list",
-    .help = "a file of path,label lines that name JPEG and PNG files",
+    .help = "a file of path,label lines that name pictures",
     .takes_root = true,
     .probe = list_probe,
     .index = list_index,

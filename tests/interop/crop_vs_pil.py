@@ -122,7 +122,7 @@ def is_missing(path):
     r = subprocess.run([DUMP, path, "0", "0", "3", "u8", "nhwc", "bilinear",
                         "exact"], stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
-    return b"this build has no" in r.stderr
+    return b"was built without" in r.stderr
 
 
 def compare(path, name, data):

@@ -208,7 +208,7 @@ def is_missing(path):
     r = subprocess.run([DUMP, path, "0", "0", "3", "u8", "nhwc", "bilinear",
                         "exact"], stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
-    return b"this build has no" in r.stderr
+    return b"was built without" in r.stderr
 
 
 def dump_whole(path, w, h):

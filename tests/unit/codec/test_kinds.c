@@ -23,6 +23,15 @@ static void test_sniff(void **state)
         {"BM............\x0c\0\0\0", 18, WR_PICTURE_BMP},
         {"BM............\x0d\0\0\0", 18, WR_PICTURE_UNKNOWN},
         {"BMW drivers of the world", 24, WR_PICTURE_UNKNOWN},
+        {"RIFF....WEBP", 12, WR_PICTURE_WEBP},
+        {"RIFF....WAVE", 12, WR_PICTURE_UNKNOWN},
+        {"II*\0", 4, WR_PICTURE_TIFF},
+        {"MM\0*", 4, WR_PICTURE_TIFF},
+        {"II+\0", 4, WR_PICTURE_TIFF},
+        {"II*.", 4, WR_PICTURE_UNKNOWN},
+        {"GIF87a", 6, WR_PICTURE_GIF},
+        {"GIF89a", 6, WR_PICTURE_GIF},
+        {"GIF90a", 6, WR_PICTURE_UNKNOWN},
         {"P6 1", 4, WR_PICTURE_PNM},
         {"P1\n# a comment", 14, WR_PICTURE_PNM},
         {"P5#a", 4, WR_PICTURE_PNM},
@@ -50,6 +59,10 @@ static void test_names(void **state)
     assert_int_equal(of_name("a.b.JPEG"), WR_PICTURE_JPEG);
     assert_int_equal(of_name("x/y.Png"), WR_PICTURE_PNG);
     assert_int_equal(of_name("a.bmp"), WR_PICTURE_BMP);
+    assert_int_equal(of_name("a.webp"), WR_PICTURE_WEBP);
+    assert_int_equal(of_name("a.TIF"), WR_PICTURE_TIFF);
+    assert_int_equal(of_name("a.tiff"), WR_PICTURE_TIFF);
+    assert_int_equal(of_name("a.gif"), WR_PICTURE_GIF);
     assert_int_equal(of_name("a.pgm"), WR_PICTURE_PNM);
     assert_int_equal(of_name("a.pnm"), WR_PICTURE_PNM);
     assert_int_equal(of_name(".jpg"), WR_PICTURE_UNKNOWN);

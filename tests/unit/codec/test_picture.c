@@ -399,13 +399,13 @@ static void test_refused(void **state)
     struct made m;
 
     check_refused("", 0, WEIR_EFORMAT, "empty");
-    check_refused("GIF89a..", 8, WEIR_EFORMAT, "known kind");
+    check_refused("GIF90a..", 8, WEIR_EFORMAT, "known kind");
     check_refused("\xff", 1, WEIR_EFORMAT, "known kind");
     check_refused("\xff\xd8\xff", 3, WEIR_EFORMAT, "truncated JPEG");
 #ifdef WR_HAVE_SPNG
     check_refused("\x89PNG\r\n\x1a\n", 8, WEIR_EFORMAT, "PNG");
 #else
-    check_refused("\x89PNG\r\n\x1a\n", 8, WEIR_ENOTSUP, "no libspng");
+    check_refused("\x89PNG\r\n\x1a\n", 8, WEIR_ENOTSUP, "without libspng");
 #endif
     for (int i = 0; i < 9; i += 8) { /* baseline, progressive */
         m = make_jpeg(&jpegs[i]);

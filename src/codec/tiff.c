@@ -1,0 +1,404 @@
+/* tiff.c - the first picture of a TIFF, through libtiff.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * libtiff unpacks strips and tiles; what their samples mean is said here and
+ * in tiff_rows.c, because its RGBA interface has other ideas of alpha, 16 bits
+ * and inks than PIL. */
+#include "codec/frame.h"
+
+#include <string.h>
+
+static bool tiff_sniff(const uint8_t *bytes, size_t len)
+{
+    return len >= 4 &&
+           (!memcmp(bytes, "II*\0", 4) || !memcmp(bytes, "MM\0*", 4) ||
+            !memcmp(bytes, "II+\0", 4) || !memcmp(bytes, "MM\0+", 4));
+}
+
+#ifdef WR_HAVE_TIFF
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "codec/tiff_file.h"
+#include "codec/tiff_rows.h"
+
+/* A chunk (strip or tile) may be this large, whatever the picture's size; or
+ * so many times as large as the picture. */
+#define CHUNK_BYTES ((uint64_t)16 << 20)
+#define CHUNK_TIMES 4u
+
+struct tiff {
+    struct wr_tiff_file file;
+    uint32_t width, height;
+    uint16_t compression, photometric;
+    uint32_t chunk_w, chunk_h; /* pixels */
+    uint64_t chunk_bytes;      /* of one sample only, when planar */
+    size_t row_bytes;          /* of a chunk */
+    bool is_tiled;
+    bool by_library; /* libtiff makes RGBA of it */
+    struct wr_tiff_rows rows;
+};
+
+static uint16_t field16(TIFF *t, uint32_t tag)
+{
+    uint16_t value = 0;
+
+    TIFFGetFieldDefaulted(t, tag, &value);
+    return value;
+}
+
+/* Those that PIL reads, without the ones that nobody writes any more and whose
+ * decoders are the least tested. */
+static bool is_read(uint16_t compression)
+{
+    static const uint16_t read[] = {
+        COMPRESSION_NONE,          COMPRESSION_CCITTRLE, COMPRESSION_CCITTFAX3,
+        COMPRESSION_CCITTFAX4,     COMPRESSION_LZW,      COMPRESSION_JPEG,
+        COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,  COMPRESSION_PACKBITS,
+        COMPRESSION_LZMA,          COMPRESSION_ZSTD,     COMPRESSION_WEBP,
+    };
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(read); k++)
+        if (read[k] == compression)
+            return TIFFIsCODECConfigured(compression);
+    return false;
+}
+
+static bool is_multiplied(TIFF *t)
+{
+    uint16_t count = 0, *types = NULL;
+
+    TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &count, &types);
+    return count && types && types[0] == EXTRASAMPLE_ASSOCALPHA;
+}
+
+static int choose_color(struct tiff *t, weir_err *err)
+{
+    switch (t->photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+        t->rows.color = WR_TIFF_GRAY_INVERTED;
+        return 0;
+    case PHOTOMETRIC_MINISBLACK:
+        t->rows.color = WR_TIFF_GRAY;
+        return 0;
+    case PHOTOMETRIC_RGB:
+        t->rows.color = is_multiplied(t->file.tiff) ? WR_TIFF_RGB_MULTIPLIED
+                                                    : WR_TIFF_RGB;
+        return 0;
+    case PHOTOMETRIC_PALETTE:
+        t->rows.color = WR_TIFF_PALETTE;
+        return 0;
+    case PHOTOMETRIC_SEPARATED:
+        t->rows.color = WR_TIFF_CMYK;
+        return 0;
+    case PHOTOMETRIC_YCBCR:
+        t->rows.color = WR_TIFF_RGB;
+        t->by_library = t->compression != COMPRESSION_JPEG || t->rows.is_planar;
+        if (!t->by_library)
+            TIFFSetField(t->file.tiff, TIFFTAG_JPEGCOLORMODE,
+                         JPEGCOLORMODE_RGB);
+        return 0;
+    default:
+        return wr_fail(err, WEIR_ENOTSUP, "TIFF of photometric kind %u",
+                       t->photometric);
+    }
+}
+
+static int check_samples(const struct tiff *t, weir_err *err)
+{
+    const struct wr_tiff_rows *rows = &t->rows;
+    uint16_t format = field16(t->file.tiff, TIFFTAG_SAMPLEFORMAT);
+    uint32_t bits = rows->bits;
+
+    if (format != SAMPLEFORMAT_UINT && format != SAMPLEFORMAT_VOID)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "TIFF of samples that are not whole numbers from 0 on");
+    if ((bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16) ||
+        (rows->color == WR_TIFF_PALETTE && bits > 8) ||
+        (bits < 8 && wr_tiff_color_samples(rows->color) > 1))
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "TIFF of %u bits a sample, photometric kind %u", bits,
+                       t->photometric);
+    if (rows->samples < wr_tiff_color_samples(rows->color) ||
+        rows->samples > WR_TIFF_MAX_SAMPLES)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "damaged TIFF: %u samples a pixel, photometric kind %u",
+                       rows->samples, t->photometric);
+    return 0;
+}
+
+/* The map has 16 bits a colour, all red ones first; PIL takes the upper 8. */
+static int read_palette(struct tiff *t, weir_err *err)
+{
+    uint16_t *map[3];
+
+    if (!TIFFGetField(t->file.tiff, TIFFTAG_COLORMAP, &map[0], &map[1],
+                      &map[2]))
+        return wr_fail(err, WEIR_EFORMAT, "damaged TIFF: no palette");
+    for (uint32_t k = 0; k < 1u << t->rows.bits; k++)
+        for (int c = 0; c < 3; c++)
+            t->rows.palette[k][c] = (uint8_t)(map[c][k] >> 8);
+    return 0;
+}
+
+/* Sizes of strips or tiles. */
+static int measure(struct tiff *t, weir_err *err)
+{
+    TIFF *f = t->file.tiff;
+    uint64_t pixels = (uint64_t)t->width * t->height;
+    uint64_t most = WR_MAX(CHUNK_BYTES, pixels * t->rows.samples *
+                                            (t->rows.bits + 7) / 8 *
+                                            CHUNK_TIMES);
+    uint64_t row;
+
+    t->is_tiled = TIFFIsTiled(f);
+    if (t->is_tiled) {
+        TIFFGetField(f, TIFFTAG_TILEWIDTH, &t->chunk_w);
+        TIFFGetField(f, TIFFTAG_TILELENGTH, &t->chunk_h);
+        t->chunk_bytes = TIFFTileSize64(f);
+        row = TIFFTileRowSize64(f);
+    } else {
+        TIFFGetFieldDefaulted(f, TIFFTAG_ROWSPERSTRIP, &t->chunk_h);
+        t->chunk_w = t->width;
+        t->chunk_h = WR_MIN(t->chunk_h, t->height);
+        t->chunk_bytes = TIFFVStripSize64(f, t->chunk_h);
+        row = TIFFScanlineSize64(f);
+    }
+    if (!t->chunk_w || !t->chunk_h || !t->chunk_bytes || !row ||
+        row > t->chunk_bytes / t->chunk_h)
+        return wr_tiff_fail(&t->file, "strips of no size", err);
+    if (t->chunk_bytes > most)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "TIFF of %ux%u pixels in pieces of %" PRIu64 " bytes",
+                       t->width, t->height, t->chunk_bytes);
+    t->row_bytes = (size_t)row;
+    t->rows.plane_bytes = (size_t)t->chunk_bytes;
+    return 0;
+}
+
+static int read_head(struct tiff *t, weir_err *err)
+{
+    TIFF *f = t->file.tiff;
+    int r;
+
+    TIFFGetField(f, TIFFTAG_IMAGEWIDTH, &t->width);
+    TIFFGetField(f, TIFFTAG_IMAGELENGTH, &t->height);
+    t->compression = field16(f, TIFFTAG_COMPRESSION);
+    if (!is_read(t->compression))
+        return wr_fail(err, WEIR_ENOTSUP, "TIFF of compression %u",
+                       t->compression);
+    if (!TIFFGetField(f, TIFFTAG_PHOTOMETRIC, &t->photometric))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "damaged TIFF: nothing says what its samples mean");
+    t->rows.bits = field16(f, TIFFTAG_BITSPERSAMPLE);
+    t->rows.samples = field16(f, TIFFTAG_SAMPLESPERPIXEL);
+    t->rows.is_planar = field16(f, TIFFTAG_PLANARCONFIG) ==
+                            PLANARCONFIG_SEPARATE &&
+                        t->rows.samples > 1;
+    r = choose_color(t, err);
+    return r < 0 ? r : check_samples(t, err);
+}
+
+static int tiff_open(struct tiff *t, const uint8_t *bytes, size_t len,
+                     weir_err *err)
+{
+    int r;
+
+    *t = (struct tiff){0};
+    r = wr_tiff_open(&t->file, bytes, len, err);
+    if (r < 0)
+        return r;
+    r = read_head(t, err);
+    if (r < 0)
+        wr_tiff_close(&t->file);
+    return r;
+}
+
+static int tiff_info(const uint8_t *bytes, size_t len,
+                     struct wr_picture_info *ret, weir_err *err)
+{
+    struct tiff t;
+    int r = tiff_open(&t, bytes, len, err);
+
+    if (r < 0)
+        return r;
+    *ret = (struct wr_picture_info){
+        .kind = WR_PICTURE_TIFF,
+        .width = t.width,
+        .height = t.height,
+        .components = t.rows.color == WR_TIFF_PALETTE
+                          ? 3
+                          : WR_MIN(t.rows.samples, 4u),
+    };
+    wr_tiff_close(&t.file);
+    return 0;
+}
+
+/* What is not compressed is as large as it says. */
+static int tiff_check(const uint8_t *bytes, size_t len, weir_err *err)
+{
+    struct tiff t;
+    int r = tiff_open(&t, bytes, len, err);
+    uint64_t bits;
+
+    if (r < 0)
+        return r;
+    bits = (uint64_t)t.width * t.height * t.rows.samples * t.rows.bits;
+    if (t.compression == COMPRESSION_NONE && !t.by_library && bits / 8 > len)
+        r = wr_fail(err, WEIR_EFORMAT,
+                    "truncated TIFF: %zu bytes for %ux%u pixels", len, t.width,
+                    t.height);
+    wr_tiff_close(&t.file);
+    return r;
+}
+
+/* --- pixels --- */
+
+/* One strip or tile, its samples one after the other when they are planar. */
+static int read_chunk(struct tiff *t, uint32_t x, uint32_t y, uint8_t *buf,
+                      weir_err *err)
+{
+    uint32_t planes = t->rows.is_planar ? wr_tiff_color_samples(t->rows.color)
+                                        : 1;
+    uint32_t rows = t->is_tiled ? t->chunk_h
+                                : WR_MIN(t->chunk_h, t->height - y);
+    tmsize_t size = (tmsize_t)(t->row_bytes * rows);
+
+    for (uint32_t p = 0; p < planes; p++, buf += t->chunk_bytes) {
+        TIFF *f = t->file.tiff;
+        tmsize_t got;
+
+        got = t->is_tiled
+                  ? TIFFReadEncodedTile(
+                        f, TIFFComputeTile(f, x, y, 0, (uint16_t)p), buf, size)
+                  : TIFFReadEncodedStrip(f, TIFFComputeStrip(f, y, (uint16_t)p),
+                                         buf, size);
+        if (got != size || t->file.code)
+            return wr_tiff_fail(&t->file, "pixels are missing", err);
+    }
+    return 0;
+}
+
+static int paint_chunks(struct tiff *t, const struct wr_frame *f, uint8_t *buf,
+                        weir_err *err)
+{
+    for (uint32_t y = 0; y < f->height; y += t->chunk_h)
+        for (uint32_t x = 0; x < f->width; x += t->chunk_w) {
+            uint32_t n = WR_MIN(t->chunk_w, f->width - x);
+            uint32_t rows = WR_MIN(t->chunk_h, f->height - y);
+            int r = read_chunk(t, x, y, buf, err);
+
+            if (r < 0)
+                return r;
+            for (uint32_t k = 0; k < rows; k++)
+                wr_tiff_row(&t->rows, buf + k * t->row_bytes, n,
+                            f->rgb + ((size_t)(y + k) * f->width + x) * 3);
+        }
+    return 0;
+}
+
+static int paint_samples(struct tiff *t, const struct wr_frame *f,
+                         weir_err *err)
+{
+    uint32_t planes = t->rows.is_planar ? t->rows.samples : 1;
+    uint8_t *buf;
+    int r = measure(t, err);
+
+    if (r >= 0 && t->rows.color == WR_TIFF_PALETTE)
+        r = read_palette(t, err);
+    if (r < 0)
+        return r;
+    buf = malloc((size_t)t->chunk_bytes * planes);
+    if (!buf)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %" PRIu64 " bytes",
+                       t->chunk_bytes);
+    t->file.is_strict = true;
+    r = paint_chunks(t, f, buf, err);
+    free(buf);
+    return r;
+}
+
+/* Luma and colour in blocks of their own sizes: libtiff knows how. */
+static int paint_by_library(struct tiff *t, const struct wr_frame *f,
+                            weir_err *err)
+{
+    size_t pixels = (size_t)f->width * f->height;
+    uint32_t *raster = NULL;
+    TIFFRGBAImage image;
+    char why[1024] = "";
+    int r = measure(t, err), ok;
+
+    if (r < 0)
+        return r;
+    if (!TIFFRGBAImageBegin(&image, t->file.tiff, /* stop= */ 1, why))
+        return wr_tiff_fail(&t->file, why, err);
+    image.req_orientation = image.orientation; /* as it is stored */
+    raster = malloc(pixels * sizeof(*raster));
+    if (!raster) {
+        r = wr_fail(err, WEIR_ENOMEM, "no memory for %zu pixels", pixels);
+        goto out;
+    }
+    t->file.is_strict = true;
+    ok = TIFFRGBAImageGet(&image, raster, f->width, f->height);
+    if (!ok || t->file.code) {
+        r = wr_tiff_fail(&t->file, "pixels are missing", err);
+        goto out;
+    }
+    for (size_t k = 0; k < pixels; k++) {
+        f->rgb[3 * k] = (uint8_t)TIFFGetR(raster[k]);
+        f->rgb[3 * k + 1] = (uint8_t)TIFFGetG(raster[k]);
+        f->rgb[3 * k + 2] = (uint8_t)TIFFGetB(raster[k]);
+    }
+out:
+    free(raster);
+    TIFFRGBAImageEnd(&image);
+    return r;
+}
+
+static int tiff_paint(const struct wr_frame *f, weir_err *err)
+{
+    struct tiff t;
+    int r = tiff_open(&t, f->bytes, f->len, err);
+
+    if (r < 0)
+        return r;
+    r = t.by_library ? paint_by_library(&t, f, err) : paint_samples(&t, f, err);
+    wr_tiff_close(&t.file);
+    return r;
+}
+
+static int tiff_start(void *state, const struct wr_codec_job *job,
+                      struct wr_codec_shape *ret, weir_err *err)
+{
+    static const struct wr_frame_ops ops = {tiff_info, tiff_check, tiff_paint};
+
+    return wr_frame_start(state, &ops, job, ret, err);
+}
+
+const struct wr_codec wr_codec_tiff = {
+    .name = "TIFF",
+    .kind = WR_PICTURE_TIFF,
+    .exts = {".tif", ".tiff"},
+    .sniff = tiff_sniff,
+    .state_new = wr_frame_state_new,
+    .state_free = wr_frame_state_free,
+    .info = tiff_info,
+    .start = tiff_start,
+    .read = wr_frame_read,
+    .finish = wr_frame_finish,
+};
+
+#else
+
+const struct wr_codec wr_codec_tiff = {
+    .name = "TIFF",
+    .kind = WR_PICTURE_TIFF,
+    .missing = "weir was built without libtiff 4.5 (meson option 'tiff')",
+    .exts = {".tif", ".tiff"},
+    .sniff = tiff_sniff,
+};
+
+#endif

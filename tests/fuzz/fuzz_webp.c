@@ -1,0 +1,11 @@
+/* fuzz_webp.c - any bytes through the WebP decoder.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_picture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_picture(data, size);
+    return 0;
+}
