@@ -2,15 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "cli/bench_args.h"
 #include "cli/record_json.h"
 #include "record/record.h"
+#include "record/whole.h"
 
 /* Stored samples by powers of two; those of 0 bytes come first. */
 static json_t *sizes_json(const weir_dataset *ds)
@@ -246,37 +245,51 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
     return NULL;
 }
 
+/* --- the times of all batches --- */
+
+struct csv {
+    const struct wr_bench_plan *plan;
+    const struct wr_bench_result *results;
+};
+
+static void print_run(const struct csv *csv, size_t k, unsigned round,
+                      FILE *out)
+{
+    const struct wr_bench_case *c = &csv->plan->cases[k];
+    const struct wr_bench_run *run = &csv->results[k].runs[round];
+
+    for (uint64_t b = 0; b < run->batches; b++)
+        fprintf(out,
+                "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%u,%" PRIu64
+                ",%" PRIu32 ",%.3f,%.3f\n",
+                k, wr_bench_choice("stages", (int)c->cfg.stages),
+                wr_bench_choice("page-cache", (int)c->cache),
+                run->stats.workers, run->stats.depth, run->stats.prefetch,
+                round, b, run->batch_times[b].count,
+                (double)run->batch_times[b].at_ns / 1e6,
+                (double)run->batch_times[b].wait_ns / 1e6);
+}
+
+static int print_csv(const void *arg, FILE *out, weir_err *err)
+{
+    const struct csv *csv = arg;
+
+    (void)err;
+    fprintf(out,
+            "case,stages,page_cache,threads,depth,prefetch,round,batch,samples,"
+            "at_ms,wait_ms\n");
+    for (size_t k = 0; k < csv->plan->case_count; k++)
+        for (unsigned i = 0; i < csv->results[k].round_count; i++)
+            print_run(csv, k, i, out);
+    return 0;
+}
+
 int wr_bench_write_csv(const struct wr_bench_plan *plan,
                        const struct wr_bench_result *results, const char *path,
                        weir_err *err)
 {
-    FILE *f = fopen(path, "w");
-    int r = 0;
+    const struct csv csv = {plan, results};
 
-    if (!f)
-        return wr_fail_errno(err, errno, "'%s': cannot create", path);
-    fprintf(f,
-            "case,stages,page_cache,threads,depth,prefetch,round,batch,samples,"
-            "at_ms,wait_ms\n");
-    for (size_t k = 0; k < plan->case_count; k++)
-        for (unsigned i = 0; i < results[k].round_count; i++) {
-            const struct wr_bench_case *c = &plan->cases[k];
-            const struct wr_bench_run *run = &results[k].runs[i];
-
-            for (uint64_t b = 0; b < run->batches; b++)
-                fprintf(f,
-                        "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                        ",%u,%" PRIu64 ",%" PRIu32 ",%.3f,%.3f\n",
-                        k, wr_bench_choice("stages", (int)c->cfg.stages),
-                        wr_bench_choice("page-cache", (int)c->cache),
-                        run->stats.workers, run->stats.depth,
-                        run->stats.prefetch, i, b, run->batch_times[b].count,
-                        (double)run->batch_times[b].at_ns / 1e6,
-                        (double)run->batch_times[b].wait_ns / 1e6);
-        }
-    if (ferror(f))
-        r = wr_fail(err, WEIR_EIO, "'%s': cannot write", path);
-    if (fclose(f) == EOF && r == 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot write", path);
-    return r;
+    return wr_whole_write(
+        path, &(struct wr_whole){.print = print_csv, .arg = &csv}, err);
 }

@@ -201,6 +201,22 @@ static int check_options(const struct wr_cli *cli)
     return WR_EXIT_DONE;
 }
 
+/* A threshold that no case can be held to. */
+static int check_thresholds(const struct wr_cli *cli,
+                            const struct wr_bench_plan *plan)
+{
+    const struct bench_args *a = cli->args;
+
+    for (size_t k = 0; a->min_of_decode > 0 && k < plan->case_count; k++)
+        if (!wr_limit_has_decode(plan->ds, &plan->cases[k].cfg))
+            return wr_cli_usage(
+                cli,
+                "--min-of-decode: with --stages %s nothing of "
+                "these samples is decoded",
+                wr_bench_choice("stages", (int)plan->cases[k].cfg.stages));
+    return WR_EXIT_DONE;
+}
+
 static int bench_run(struct wr_cli *cli)
 {
     const struct bench_args *a = cli->args;
@@ -226,10 +242,12 @@ static int bench_run(struct wr_cli *cli)
     }
     plan.ds = ds;
     note_issues(cli, ds);
-    if (!a->json)
+    code = check_thresholds(cli, &plan);
+    if (code == WR_EXIT_DONE && !a->json)
         wr_bench_print_head(cli, ds);
     fflush(cli->out);
-    code = run_plan(cli, &plan);
+    if (code == WR_EXIT_DONE)
+        code = run_plan(cli, &plan);
     weir_dataset_close(&ds);
     free(plan.cases);
     return code;

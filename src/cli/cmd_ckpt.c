@@ -317,7 +317,7 @@ static const struct wr_option options[] = {
      .letter = 'o',
      WR_OPT_STRING(A, record),
      .arg = "FILE",
-     .flags = WR_OPTION_PATH,
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .help = "write the record (JSON) there, for weir report"},
     WR_OPTIONS_END};
 #undef A

@@ -237,6 +237,8 @@ static int probe_place(struct probe *p)
     if (open_place(p, &err) < 0 || take_mix(p, &err) < 0)
         return wr_cli_fail(p->cli, "%s", err.msg);
     fill_plan(p);
+    if (a->profile && wr_probe_fit_check(&p->plan, &err) < 0)
+        return wr_cli_usage(p->cli, "--fit: %s", err.msg);
     if (!a->json || a->dry_run)
         wr_probe_print_head(p->cli, &p->plan, p->store);
     if (a->dry_run)
@@ -396,14 +398,14 @@ static const struct wr_option options[] = {
      .letter = 'o',
      WR_OPT_STRING(A, record),
      .arg = "FILE",
-     .flags = WR_OPTION_PATH,
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .group = "Results",
      .help = "write the record (JSON) there"},
     {.name = "fit",
      .old = "profile",
      WR_OPT_STRING(A, profile),
      .arg = "FILE",
-     .flags = WR_OPTION_PATH,
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .help = "fit a device profile, for emu: paths and weir mount"},
     {.name = "json",
      WR_OPT_FLAG(A, json),

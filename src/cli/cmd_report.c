@@ -187,14 +187,14 @@ static const struct wr_option options[] = {
     {.name = "html",
      WR_OPT_STRING(struct report_args, html),
      .arg = "FILE",
-     .flags = WR_OPTION_PATH,
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .help = "write one self-contained page with charts ('-': to stdout); "
              "nothing else is printed then, unless --as or --output is "
              "given too"},
     {.name = "output",
      WR_OPT_STRING(struct report_args, output),
      .arg = "FILE",
-     .flags = WR_OPTION_PATH,
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .help = "write the text or CSV to a file instead of stdout"},
     {.name = "title",
      WR_OPT_STRING(struct report_args, title),

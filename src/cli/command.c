@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/action.h"
 #include "cli/help.h"
+#include "cli/outputs.h"
 #include "cli/optvalue.h"
 
 static const struct wr_choice color_choices[] = {
@@ -145,6 +146,7 @@ static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
     struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
                                     {wr_common_options, common, 0}};
     weir_err err;
+    int r;
 
     for (size_t i = 0; i < 2; i++)
         if (wr_options_defaults(&sets[i], &err) < 0)
@@ -165,6 +167,10 @@ static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
     if (check_operands(cli, &err) < 0 ||
         (cli->action && wr_action_check(cli, &err) < 0))
         return wr_cli_usage(cli, "%s", err.msg);
+    r = wr_outputs_check(cli, &err);
+    if (r < 0)
+        return r == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err.msg)
+                                : wr_cli_fail(cli, "%s", err.msg);
     return cli->action ? cli->action->run(cli) : cli->cmd->run(cli);
 }
 

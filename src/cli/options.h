@@ -62,6 +62,8 @@ enum wr_option_type {
 enum {
     WR_OPTION_HIDDEN = 1, /* works, but no help, man page or completion */
     WR_OPTION_PATH = 2,   /* its text is a path: completion offers files */
+    WR_OPTION_OUTPUT = 8, /* a file that is written at the end: that it can be
+                             is checked before anything else (outputs.h) */
     WR_OPTION_BYTES = 4,  /* the numbers of a UINT_LIST are sizes: 4K,1M */
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "pipeline/config.h"
 
 /* Rows of all series of batches together, and of one at least. */
 #define BATCH_ROWS_ALL 60000
@@ -335,6 +336,20 @@ static int init_results(struct bench *b, weir_err *err)
     return r;
 }
 
+/* All cases before the first run: the last one must not fail after minutes. */
+static int check_cases(const struct wr_bench_plan *plan, weir_err *err)
+{
+    for (size_t k = 0; k < plan->case_count; k++) {
+        weir_pipeline_config cfg = plan->cases[k].cfg;
+        struct wr_tune tune;
+        int r = wr_config_settle(plan->ds, &cfg, &tune, err);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err)
 {
@@ -346,8 +361,10 @@ int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
     for (size_t k = 0; k < plan->case_count; k++)
         b.live.total += batches_of(&b, &plan->cases[k]) * plan->rounds *
                         (plan->limits ? 2 : 1);
-    r = scratch ? init_results(&b, err)
+    r = scratch ? check_cases(plan, err)
                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        r = init_results(&b, err);
     if (r == 0)
         r = wr_files_init(&b.files, plan->ds, err);
     if (r == 0)

@@ -138,6 +138,36 @@ static double transfer_us(uint64_t bytes, double bytes_per_s)
 
 /* --- reads --- */
 
+static bool is_lone_random(const struct wr_probe_test *t)
+{
+    return is_range(t, WR_PROBE_READ, WR_PROBE_RANDOM) && t->depth == 1 &&
+           t->workers == 1 && t->block <= SMALL;
+}
+
+int wr_probe_fit_check(const struct wr_probe_plan *plan, weir_err *err)
+{
+    bool seq = false, rnd = false, direct = false;
+
+    for (size_t k = 0; k < plan->test_count; k++)
+        direct |= plan->tests[k].direct;
+    for (size_t k = 0; k < plan->test_count; k++) {
+        const struct wr_probe_test *t = &plan->tests[k];
+
+        if (t->direct != direct)
+            continue;
+        seq |= is_range(t, WR_PROBE_READ, WR_PROBE_SEQUENTIAL);
+        rnd |= is_lone_random(t);
+    }
+    if (!seq)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a profile needs sequential reads among the tests");
+    if (!rnd)
+        return wr_fail(err, WEIR_EINVAL,
+                       "a profile needs random reads of up to 64 KiB at depth "
+                       "1 by one thread among the tests");
+    return 0;
+}
+
 static int fit_bandwidth(const struct view *v, struct wr_device_profile *p,
                          weir_err *err)
 {

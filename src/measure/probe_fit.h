@@ -11,6 +11,10 @@
 #include "measure/probe.h"
 #include "storage/device.h"
 
+/* Whether the tests of a plan are enough for it; WEIR_EINVAL says what else is
+ * needed. A test that cannot be run may still make wr_probe_fit fail. */
+int wr_probe_fit_check(const struct wr_probe_plan *plan, weir_err *err);
+
 /* Fails (WEIR_EINVAL) when there is no test to take latency and bandwidth of
  * reads from. The profile is called "probed". */
 int wr_probe_fit(const struct wr_probe_plan *plan,

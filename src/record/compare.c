@@ -390,6 +390,21 @@ out:
     free(taken[1]);
 }
 
+/* The second is taken for what came of a change: who has them the wrong way
+ * round reads every ratio upside down. Times of records (UTC) sort as texts. */
+static void note_order(struct job *j, const struct wr_view_record r[2])
+{
+    const char *a = wr_get_text(r[0].json, "time");
+    const char *b = wr_get_text(r[1].json, "time");
+
+    if (*a && *b && strcmp(b, a) < 0)
+        wr_doc_note(j->s, true,
+                    "B is older than A: the ratios say what it was before, not "
+                    "what has become of it. 'weir report %s %s' compares the "
+                    "other way round.",
+                    r[1].path, r[0].path);
+}
+
 static void sum_up(const struct job *j)
 {
     const struct wr_comparison *c = j->ret;
@@ -425,6 +440,7 @@ void wr_compare(struct wr_doc *d, const struct wr_view_record r[2],
     j.s = wr_doc_section(d, "Comparison");
     wr_doc_fact(j.s, "A", "%s (%s)", r[0].path, wr_get_text(r[0].json, "time"));
     wr_doc_fact(j.s, "B", "%s (%s)", r[1].path, wr_get_text(r[1].json, "time"));
+    note_order(&j, r);
     wr_cases_init(&j.both, r, 2, &j.kind->spec);
     wr_cases_init(&j.side[0], r, 1, &j.kind->spec);
     wr_cases_init(&j.side[1], r + 1, 1, &j.kind->spec);

@@ -123,15 +123,57 @@ static int write_target(struct target *t, const struct wr_whole *what,
     return r;
 }
 
+static int init_target(struct target *t, const char *path, weir_err *err)
+{
+    *t = (struct target){.path = path};
+    if (!is_special(path) &&
+        asprintf(&t->temp, "%s.%ld.part", path, (long)getpid()) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
+}
+
 int wr_whole_write(const char *path, const struct wr_whole *what, weir_err *err)
 {
-    struct target t = {.path = path};
+    struct target t;
+    int r = init_target(&t, path, err);
+
+    if (r == 0) {
+        r = write_target(&t, what, err);
+        free(t.temp);
+    }
+    return r;
+}
+
+/* What is written in place is not opened: a pipe would wait for its reader. */
+static int check_special(const char *path, weir_err *err)
+{
+    /* The file that a link leads to may be made later. */
+    if (access(path, W_OK) < 0 && errno != ENOENT)
+        return wr_fail_errno(err, errno, "'%s': cannot write", path);
+    return 0;
+}
+
+int wr_whole_check(const char *path, weir_err *err)
+{
+    struct target t;
+    struct stat sb;
+    FILE *f;
     int r;
 
-    if (!is_special(path) &&
-        asprintf(&t.temp, "%s.%ld.part", path, (long)getpid()) < 0)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = write_target(&t, what, err);
+    if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
+        return wr_fail_errno(err, EISDIR, "'%s': cannot write", path);
+    if (is_special(path))
+        return check_special(path, err);
+    r = init_target(&t, path, err);
+    if (r < 0)
+        return r;
+    f = open_target(&t);
+    if (f)
+        fclose(f);
+    else
+        r = wr_fail_errno(err, errno, "'%s': cannot create", path);
+    if (f && t.named)
+        unlink(t.temp);
     free(t.temp);
     return r;
 }

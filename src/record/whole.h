@@ -21,4 +21,7 @@ struct wr_whole {
 int wr_whole_write(const char *path, const struct wr_whole *what,
                    weir_err *err);
 
+/* Whether it could be written now; nothing is changed, nothing left behind. */
+int wr_whole_check(const char *path, weir_err *err);
+
 #endif

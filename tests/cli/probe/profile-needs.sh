@@ -1,8 +1,9 @@
-# A profile needs random reads; the tables are printed all the same.
+# A profile needs random reads: said before anything is measured.
 mkdir place
 code=0
 weir probe place --only seq --quick --passes 1 --seconds 0.02 --file-size 16M \
     --fit x.profile >out || code=$?
-grep -c '^Sequential' out
+[ ! -s out ]
+[ -z "$(ls -A place)" ]
 [ ! -e x.profile ]
 exit "$code"

@@ -14,7 +14,7 @@ exec 3>pipe
 # Bit 14 of the caught signals: SIGTERM has its handler.
 until grep -q '^SigCgt:.*[4-7c-f]...$' "/proc/$pid/status"; do :; done
 kill -TERM "$pid"
-cat run.json >&3
+cat run.json >&3 || true # it may be gone already
 exec 3>&-
 code=0
 wait "$pid" || code=$?

@@ -205,6 +205,36 @@ static void test_stopped(void **state)
     assert_null(res);
 }
 
+static void count_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    ++*(unsigned *)arg;
+}
+
+/* The last case cannot be run: the first one is not run either. */
+static void test_cases_are_checked_first(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_bench_case c[2];
+    unsigned batches = 0;
+    struct wr_bench_plan plan = {.ds = f->ds,
+                                 .cases = c,
+                                 .case_count = 2,
+                                 .rounds = 2,
+                                 .progress = count_progress,
+                                 .progress_arg = &batches};
+    struct wr_bench_result *res = NULL;
+    weir_err err;
+
+    set_case(&c[0], WEIR_U8);
+    set_case(&c[1], WEIR_U8);
+    c[1].cfg.rank = c[1].cfg.world; /* no such rank */
+    assert_true(wr_bench(&plan, &res, &err) < 0);
+    assert_null(res);
+    assert_int_equal(batches, 0);
+}
+
 static void test_bad_samples_are_kept(void **state)
 {
     struct fixture *f = *state;
@@ -234,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_batch_series),
         cmocka_unit_test(test_decode_limit),
         cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_cases_are_checked_first),
         cmocka_unit_test(test_bad_samples_are_kept),
     };
 
