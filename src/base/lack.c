@@ -6,7 +6,15 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
+#include "base/mem.h"
 #include "base/units.h"
+
+/* What others of this process hold for a moment comes back within
+ * milliseconds; what another process took may take a while. */
+#define FIRST_NS  (WR_NS_PER_MS)
+#define MOST_NS   (100 * WR_NS_PER_MS)
+#define GIVEUP_NS (3 * WR_NS_PER_SEC)
 
 bool wr_err_is_lack(int code)
 {
@@ -48,4 +56,25 @@ char *wr_lack_limit(int code, int os_errno, char *buf, size_t cap)
         snprintf(buf, cap, " (RLIMIT_NOFILE is %llu; raise it with ulimit -n)",
                  (unsigned long long)rl.rlim_cur);
     return buf;
+}
+
+uint64_t wr_lack_backoff(uint64_t since_ns, uint64_t now_ns)
+{
+    uint64_t waited = now_ns - since_ns;
+
+    if (waited >= GIVEUP_NS)
+        return 0;
+    return WR_MAX(FIRST_NS, WR_MIN(waited, MOST_NS));
+}
+
+bool wr_lack_pause(uint64_t *since_ns)
+{
+    uint64_t now = wr_clock_ns(), pause;
+
+    if (!*since_ns)
+        *since_ns = now;
+    pause = wr_lack_backoff(*since_ns, now);
+    if (pause)
+        wr_clock_sleep_until(now + pause);
+    return pause;
 }

@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 
+#define LEAN_STACK ((size_t)256 << 10)
+
 /* EAGAIN means a lack here: of memory for the stack, or of threads. */
 static int fail_start(int e, const char *name, weir_err *err)
 {
@@ -21,8 +23,8 @@ static int fail_start(int e, const char *name, weir_err *err)
                    name);
 }
 
-int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
-                    void *arg, weir_err *err)
+static int start(pthread_t *ret, const char *name, void *(*run)(void *),
+                 void *arg, const pthread_attr_t *attr)
 {
     char shown[16];
     sigset_t all, old;
@@ -30,13 +32,37 @@ int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    e = pthread_create(ret, NULL, run, arg);
+    e = pthread_create(ret, attr, run, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (e)
-        return fail_start(e, name, err);
+        return e;
     snprintf(shown, sizeof(shown), "%s", name);
     pthread_setname_np(*ret, shown);
     return 0;
+}
+
+int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
+                    void *arg, weir_err *err)
+{
+    int e = start(ret, name, run, arg, /* attr= */ NULL);
+
+    return e ? fail_start(e, name, err) : 0;
+}
+
+int wr_thread_start_lean(pthread_t *ret, const char *name, void *(*run)(void *),
+                         void *arg, weir_err *err)
+{
+    pthread_attr_t attr;
+    int e;
+
+    pthread_attr_init(&attr);
+    /* Refused where the program's thread-local data alone is larger. */
+    pthread_attr_setstacksize(&attr, LEAN_STACK);
+    e = start(ret, name, run, arg, &attr);
+    if (e == EINVAL)
+        e = start(ret, name, run, arg, /* attr= */ NULL);
+    pthread_attr_destroy(&attr);
+    return e ? fail_start(e, name, err) : 0;
 }
 
 unsigned wr_cpu_count(void)

@@ -12,6 +12,12 @@
 int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
                     void *arg, weir_err *err);
 
+/* The same for one of many that do little but wait for the kernel: with a
+ * stack of 256 KiB instead of the usual 8 MiB, for where address space is
+ * limited. */
+int wr_thread_start_lean(pthread_t *ret, const char *name, void *(*run)(void *),
+                         void *arg, weir_err *err);
+
 /* Cores this process may run on (its affinity mask), at least 1. */
 unsigned wr_cpu_count(void);
 

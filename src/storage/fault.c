@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * fault:RULE[,RULE...]:URL. A rule is WHAT[=VALUE][@WHEN], for reads
- *   eio, enoent, eacces      the read fails so
+ *   eio, enoent, eacces, emfile, enomem    the read fails so
  *   short[=BYTES]            only BYTES (default: half of them) are there
  *   flip[=OFFSET]            one bit is wrong
  *   delay=MS                 the answer comes that much later
@@ -15,11 +15,11 @@
  * for syncs of files, those of a close included,
  *   sync-eio, sync-enospc    the sync fails so
  * and for what is done with names and files,
- *   open-eio                 opening what exists
+ *   open-eio, open-emfile    opening what exists
  *   create-eio, create-enospc, resize-eio, resize-enospc, lock-eio
  *   close-eio                closing a file that was open for writing; it is
  *                            closed
- *   stat-eio, list-eio
+ *   stat-eio, stat-enomem, list-eio, list-emfile
  *   mkdir-eio, mkdir-enospc, remove-eio, rename-eio, rename-enospc, syncdir-eio
  *   rename-late-eio          the name is changed, and an error returned
  * WHEN is counted from 1, over all requests of that kind in the store:

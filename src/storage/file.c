@@ -14,7 +14,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 
 static struct file_store *to_store(struct wr_store *st)
@@ -38,7 +40,7 @@ static void file_close(struct wr_store *st)
     if (!fs)
         return;
     if (fs->dir_fd >= 0)
-        close(fs->dir_fd);
+        wr_fd_close(fs->dir_fd);
     free(fs->root);
     free(fs);
 }
@@ -68,6 +70,7 @@ static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
 {
     struct file_store *fs = NULL;
     char *dir = NULL, *leaf = NULL;
+    struct wr_fd_wait wait = {0};
     struct stat sb;
     int r;
 
@@ -88,7 +91,9 @@ static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
         goto out;
     }
     fs->root = dir;
-    fs->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    do
+        fs->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fs->dir_fd < 0 && wr_fd_retry(&wait, errno));
     if (fs->dir_fd < 0) {
         r = wr_fail_errno(err, errno, "'%s': cannot open folder", dir);
         goto out;
@@ -143,6 +148,8 @@ static int list_entries(DIR *dir, bool own, wr_list_fn fn, void *arg)
         if (d->d_type == DT_DIR) {
             e.kind = WR_KIND_DIR;
         } else if (fstatat(dirfd(dir), d->d_name, &sb, flags) < 0) {
+            if (wr_err_is_lack(wr_error_from_errno(errno)))
+                return 0; /* errno says so: nothing is known of this one */
             e.kind = WR_KIND_OTHER; /* gone, or a link to nothing */
         } else {
             e.kind = kind_of(sb.st_mode);
@@ -168,7 +175,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
         return wr_fail_errno(err, errno, "'%s': cannot open folder", shown);
     dir = fdopendir(fd);
     if (!dir) {
-        close(fd);
+        wr_fd_close(fd);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     errno = 0;
@@ -176,6 +183,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
     if (r == 0 && errno)
         r = wr_fail_errno(err, errno, "'%s': cannot list", shown);
     closedir(dir);
+    wr_fd_closed();
     return r;
 }
 
@@ -189,7 +197,7 @@ static int sync_dir(struct file_store *fs, const char *path)
         return -1;
     r = fsync(fd);
     e = errno;
-    close(fd);
+    wr_fd_close(fd);
     errno = e;
     return r;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -74,7 +75,7 @@ static int open_for_read(struct blocking_queue *bq, const struct wr_io *rd,
     return fd;
 }
 
-static void serve_path(struct blocking_queue *bq, struct wr_io *rd)
+static void read_path(struct blocking_queue *bq, struct wr_io *rd)
 {
     struct wr_span span;
     size_t total = 0;
@@ -92,6 +93,14 @@ static void serve_path(struct blocking_queue *bq, struct wr_io *rd)
     else
         wr_file_settle(rd, &span, total);
     close(fd);
+}
+
+/* Many queues of many threads would hold more descriptors than there are. */
+static void serve_path(struct blocking_queue *bq, struct wr_io *rd)
+{
+    wr_fd_enter();
+    read_path(bq, rd);
+    wr_fd_leave();
 }
 
 static void serve(struct blocking_queue *bq, struct wr_io *io)
@@ -154,8 +163,8 @@ static void add_reader(struct blocking_queue *bq)
 {
     if (bq->idle >= bq->todo_count || bq->thread_count == bq->depth)
         return;
-    if (wr_thread_start(&bq->threads[bq->thread_count], "weir-read",
-                        reader_main, bq, NULL) == 0)
+    if (wr_thread_start_lean(&bq->threads[bq->thread_count], "weir-read",
+                             reader_main, bq, NULL) == 0)
         bq->thread_count++;
 }
 
@@ -250,7 +259,8 @@ int wr_file_blocking_open(struct file_store *fs,
     if (!bq->threads || !bq->todo || !bq->finished)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else
-        r = wr_thread_start(&bq->threads[0], "weir-read", reader_main, bq, err);
+        r = wr_thread_start_lean(&bq->threads[0], "weir-read", reader_main, bq,
+                                 err);
     if (r < 0) {
         blocking_close(&bq->queue);
         return r;

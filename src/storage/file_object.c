@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 
 #define NOT_ASKED (-2)
@@ -35,7 +36,7 @@ static int open_direct(const struct file_object *fo)
         return -1;
     if (fstat(fo->fd, &a) < 0 || fstat(fd, &b) < 0 || a.st_dev != b.st_dev ||
         a.st_ino != b.st_ino) {
-        close(fd);
+        wr_fd_close(fd);
         return -1;
     }
     return fd;
@@ -51,7 +52,7 @@ int wr_file_direct_fd(struct file_object *fo)
     if (atomic_compare_exchange_strong(&fo->direct_fd, &seen, fd))
         return fd;
     if (fd >= 0)
-        close(fd);
+        wr_fd_close(fd);
     return seen;
 }
 
@@ -174,9 +175,9 @@ static int object_close(struct wr_object *o, bool sync, weir_err *err)
     if (sync && fsync(fo->fd) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
     /* The lock goes with fd, so that goes last. */
-    if (fo->direct_fd >= 0 && close(fo->direct_fd) < 0 && r == 0)
+    if (fo->direct_fd >= 0 && wr_fd_close(fo->direct_fd) < 0 && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
-    if (close(fo->fd) < 0 && r == 0)
+    if (wr_fd_close(fo->fd) < 0 && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot close", fo->path);
     free(fo->path);
     free(fo);
@@ -225,7 +226,7 @@ int wr_file_object_open(struct wr_store *st, const char *path,
     if (!fo->path || fo->fd < 0) {
         e = fo->fd < 0 ? errno : ENOMEM;
         if (fo->fd >= 0)
-            close(fo->fd);
+            wr_fd_close(fo->fd);
         free(fo->path);
         free(fo);
         return fail_open(path, create ? "create" : "open", e, err);

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
+
 static bool stays_below(const char *path)
 {
     if (*path == '/')
@@ -35,7 +37,7 @@ static void close_keeping_errno(int fd)
 {
     int e = errno;
 
-    close(fd);
+    wr_fd_close(fd);
     errno = e;
 }
 
@@ -117,7 +119,7 @@ static bool is_ours(int fd, int flags)
     return false;
 }
 
-int wr_file_open(const struct file_store *fs, const char *path, int flags)
+static int open_once(const struct file_store *fs, const char *path, int flags)
 {
     int fd;
 
@@ -132,20 +134,36 @@ int wr_file_open(const struct file_store *fs, const char *path, int flags)
     return fd;
 }
 
+int wr_file_open(const struct file_store *fs, const char *path, int flags)
+{
+    struct wr_fd_wait wait = {0};
+    int fd;
+
+    do
+        fd = open_once(fs, path, flags);
+    while (fd < 0 && wr_fd_retry(&wait, errno));
+    return fd;
+}
+
 int wr_file_open_dir(const struct file_store *fs, const char *path)
 {
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC, fd;
+    struct wr_fd_wait wait = {0};
 
     if (!*path)
         path = ".";
-    return fs->own ? open_below(fs->dir_fd, path, flags, 0)
-                   : openat(fs->dir_fd, path, flags);
+    do
+        fd = fs->own ? open_below(fs->dir_fd, path, flags, 0)
+                     : openat(fs->dir_fd, path, flags);
+    while (fd < 0 && wr_fd_retry(&wait, errno));
+    return fd;
 }
 
 int wr_file_at_open(const struct file_store *fs, const char *path,
                     struct wr_file_at *ret)
 {
     const char *slash = fs->own ? strrchr(path, '/') : NULL;
+    struct wr_fd_wait wait = {0};
     char dir[PATH_MAX];
 
     ret->fd = fs->dir_fd;
@@ -163,7 +181,9 @@ int wr_file_at_open(const struct file_store *fs, const char *path,
     }
     memcpy(dir, path, (size_t)(slash - path));
     dir[slash - path] = '\0';
-    ret->fd = open_below(fs->dir_fd, dir, O_PATH | O_DIRECTORY, 0);
+    do
+        ret->fd = open_below(fs->dir_fd, dir, O_PATH | O_DIRECTORY, 0);
+    while (ret->fd < 0 && wr_fd_retry(&wait, errno));
     ret->name = slash + 1;
     ret->opened = true;
     return ret->fd < 0 ? -1 : 0;

@@ -13,9 +13,11 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -62,9 +64,12 @@ struct uring_queue {
     int dead;  /* errno of io_uring_enter, which is not called any more */
     uint64_t short_ns; /* since when the kernel takes nothing; 0: it does */
     unsigned depth, in_flight;
-    struct slot *slots;   /* owned: `depth` */
+    unsigned places;      /* slots there are: see place_count */
+    struct slot *slots;   /* owned: `places` */
     unsigned *free_slots; /* owned: stack */
     unsigned free_count;
+    struct wr_io **waiting; /* owned: ring of `depth`, for a slot */
+    unsigned waiting_head, waiting_count;
 };
 
 static struct uring_queue *to_queue(struct wr_queue *q)
@@ -182,7 +187,7 @@ static void note_enter(struct uring_queue *uq, int r)
     if (!uq->short_ns)
         uq->short_ns = now_ns;
     if (!passes || now_ns - uq->short_ns >= SHORT_MAX_NS)
-        uq->dead = -r;
+        uq->dead = passes ? ENOMEM : -r;
 }
 
 static void flush(struct uring_queue *uq)
@@ -211,11 +216,32 @@ static void enter(struct uring_queue *uq)
 /* With every place broken and nothing in flight, the old opens are over. */
 static void revive_places(struct uring_queue *uq)
 {
-    for (unsigned i = 0; i < uq->depth; i++)
+    for (unsigned i = 0; i < uq->places; i++)
         if (uq->slots[i].broken) {
             uq->slots[i].broken = false;
             uq->free_slots[uq->free_count++] = i;
         }
+}
+
+/* Starts what waits for a slot, as far as there are some. */
+static void start_waiting(struct uring_queue *uq)
+{
+    if (uq->waiting_count && !uq->free_count &&
+        uq->in_flight == uq->waiting_count)
+        revive_places(uq);
+    while (uq->waiting_count && uq->free_count) {
+        struct slot *s = &uq->slots[uq->free_slots[--uq->free_count]];
+        struct file_object *fo;
+
+        s->rd = uq->waiting[uq->waiting_head];
+        uq->waiting_head = (uq->waiting_head + 1) % uq->depth;
+        uq->waiting_count--;
+        s->at = *uq->ring.sq.khead;
+        s->total = 0;
+        fo = (struct file_object *)s->rd->object;
+        if (!uq->dead) /* else it fails with the next reap */
+            start(uq, s, uq->direct && (!fo || wr_file_direct_fd(fo) >= 0));
+    }
 }
 
 static unsigned uring_submit(struct wr_queue *q, struct wr_io *const *reads,
@@ -224,19 +250,14 @@ static unsigned uring_submit(struct wr_queue *q, struct wr_io *const *reads,
     struct uring_queue *uq = to_queue(q);
     unsigned taken = 0;
 
-    if (!uq->free_count && !uq->in_flight)
-        revive_places(uq);
-    while (taken < n && uq->free_count) {
-        struct slot *s = &uq->slots[uq->free_slots[--uq->free_count]];
-        struct file_object *fo = (struct file_object *)reads[taken]->object;
+    while (taken < n && uq->in_flight < uq->depth) {
+        unsigned tail = (uq->waiting_head + uq->waiting_count) % uq->depth;
 
-        s->rd = reads[taken++];
+        uq->waiting[tail] = reads[taken++];
+        uq->waiting_count++;
         uq->in_flight++;
-        s->at = *uq->ring.sq.khead;
-        s->total = 0;
-        if (!uq->dead) /* else it fails with the next reap */
-            start(uq, s, uq->direct && (!fo || wr_file_direct_fd(fo) >= 0));
     }
+    start_waiting(uq);
     if (taken && !uq->lazy)
         flush(uq);
     return taken;
@@ -247,7 +268,7 @@ static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
     struct wr_io *rd = s->rd;
 
     if (s->own_fd >= 0)
-        close(s->own_fd);
+        wr_fd_close(s->own_fd);
     s->own_fd = -1;
     s->own_errno = 0;
     s->rd = NULL;
@@ -255,6 +276,7 @@ static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
     if (!s->broken)
         uq->free_slots[uq->free_count++] = (unsigned)(s - uq->slots);
     uq->in_flight--;
+    start_waiting(uq);
     return rd;
 }
 
@@ -354,7 +376,7 @@ static unsigned fail_rest(struct uring_queue *uq, struct wr_io **ret,
 {
     unsigned n = 0, head = *uq->ring.sq.khead;
 
-    for (unsigned i = 0; i < uq->depth && n < max; i++) {
+    for (unsigned i = 0; i < uq->places && n < max; i++) {
         struct slot *s = &uq->slots[i];
 
         if (!s->rd || (int)(head - s->at) > 0)
@@ -403,6 +425,7 @@ static void uring_close(struct wr_queue *q)
         io_uring_queue_exit(&uq->ring);
     free(uq->slots);
     free(uq->free_slots);
+    free(uq->waiting);
     free(uq);
 }
 
@@ -412,6 +435,17 @@ static const struct wr_queue_ops uring_ops = {
     .close = uring_close,
 };
 
+/* The kernel wants the ring's file table no larger than RLIMIT_NOFILE, though
+ * no descriptor is used. What is submitted beyond it waits for its turn. */
+static unsigned place_count(unsigned depth)
+{
+    struct rlimit rl;
+
+    if (getrlimit(RLIMIT_NOFILE, &rl) < 0 || rl.rlim_cur >= depth)
+        return depth;
+    return (unsigned)WR_MAX(rl.rlim_cur, (rlim_t)1);
+}
+
 static int start_ring(struct uring_queue *uq, weir_err *err)
 {
     struct io_uring_params params = {0};
@@ -419,7 +453,7 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
 
     /* Measured for direct reads: single-issuer, cooperative and deferred task
      * work spare nothing here; deferred work costs more at depth 8 and 32. */
-    r = io_uring_queue_init_params(2 * uq->depth, &uq->ring, &params);
+    r = io_uring_queue_init_params(2 * uq->places, &uq->ring, &params);
     if (r < 0)
         return wr_fail_errno(err, -r, "io_uring");
     RING_BEGINS(uq->queue.ops);
@@ -427,7 +461,7 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
     if (!(params.features & IORING_FEAT_CQE_SKIP))
         return wr_fail(err, WEIR_ENOTSUP,
                        "io_uring: kernel 5.19 or newer is needed");
-    r = io_uring_register_files_sparse(&uq->ring, uq->depth);
+    r = io_uring_register_files_sparse(&uq->ring, uq->places);
     if (r < 0)
         return wr_fail_errno(err, -r, "io_uring: file table");
     return 0;
@@ -447,9 +481,11 @@ int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
     uq->direct = cfg->direct;
     uq->lazy = cfg->lazy;
     uq->depth = cfg->depth;
-    uq->slots = calloc(cfg->depth, sizeof(*uq->slots));
-    uq->free_slots = calloc(cfg->depth, sizeof(*uq->free_slots));
-    if (!uq->slots || !uq->free_slots)
+    uq->places = place_count(cfg->depth);
+    uq->slots = calloc(uq->places, sizeof(*uq->slots));
+    uq->free_slots = calloc(uq->places, sizeof(*uq->free_slots));
+    uq->waiting = calloc(cfg->depth, sizeof(struct wr_io *));
+    if (!uq->slots || !uq->free_slots || !uq->waiting)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else
         r = start_ring(uq, err);
@@ -458,10 +494,11 @@ int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
             io_uring_queue_exit(&uq->ring);
         free(uq->slots);
         free(uq->free_slots);
+        free(uq->waiting);
         free(uq);
         return r;
     }
-    for (unsigned i = cfg->depth; i-- > 0;) {
+    for (unsigned i = uq->places; i-- > 0;) {
         uq->slots[i].own_fd = -1;
         uq->free_slots[uq->free_count++] = i;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/lack.h"
 
@@ -85,6 +86,22 @@ static void others_name_none(void **state)
     assert_string_equal(err.msg, "x");
 }
 
+static void waiting_gets_longer_and_ends(void **state)
+{
+    uint64_t now = 1000, pause, last = 0;
+    unsigned tries = 0;
+
+    (void)state;
+    while ((pause = wr_lack_backoff(1000, now))) {
+        assert_true(pause >= last);
+        last = pause;
+        now += pause;
+        assert_true(++tries < 100);
+    }
+    assert_true(tries > 5);
+    assert_true(now - 1000 < 10 * WR_NS_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +109,7 @@ int main(void)
         cmocka_unit_test(descriptors_name_their_limit),
         cmocka_unit_test(memory_names_its_limit),
         cmocka_unit_test(others_name_none),
+        cmocka_unit_test(waiting_gets_longer_and_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
