@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
 #include "pipeline/cache_map.h"
@@ -23,10 +24,14 @@
 
 #define OPEN_TRIES 50
 
+/* An open that lacks resources has waited for them: not for every sample. */
+#define LATER_NS (WR_NS_PER_SEC)
+
 /* A data file as this process reads it. */
 struct segment {
     _Atomic(struct wr_object *) object; /* owned; NULL: not opened yet */
     _Atomic uint64_t size;              /* it had that many bytes at least */
+    _Atomic uint64_t later_ns; /* resources lacked to open it: not before */
 };
 
 struct wr_cache_dir {
@@ -299,31 +304,40 @@ static struct wr_object *open_segment(struct wr_cache_dir *d, unsigned k,
     o = atomic_load_explicit(&s->object, memory_order_acquire);
     if (o)
         return o;
+    *ret_r = WEIR_EMFILE;
+    if (wr_clock_ns() < atomic_load(&s->later_ns))
+        return NULL;
     pthread_mutex_lock(&d->lock);
     o = atomic_load(&s->object);
+    *ret_r = 0;
     if (!o) {
         wr_place_segment(&d->place, k, path, sizeof(path));
         *ret_r = d->store->ops->object_open(d->store, path, WR_OPEN_READ, &o,
                                             NULL);
         if (*ret_r == 0)
             atomic_store_explicit(&s->object, o, memory_order_release);
+        else if (wr_err_is_lack(*ret_r))
+            atomic_store(&s->later_ns, wr_clock_ns() + LATER_NS);
     }
     pthread_mutex_unlock(&d->lock);
     return *ret_r == 0 ? o : NULL;
 }
 
-/* Does the file reach to `end`? It grows while others write to it. */
-static bool reaches(struct wr_cache_dir *d, unsigned k, uint64_t end)
+/* Does the file reach to `end`? It grows while others write to it. 1, 0, or
+ * WEIR_E... when that cannot be told. */
+static int reaches(struct wr_cache_dir *d, unsigned k, uint64_t end)
 {
     struct segment *s = &d->segments[k];
     struct wr_stat stat;
     char path[64];
+    int r;
 
     if (end <= atomic_load_explicit(&s->size, memory_order_relaxed))
-        return true;
+        return 1;
     wr_place_segment(&d->place, k, path, sizeof(path));
-    if (d->store->ops->stat(d->store, path, &stat, NULL) < 0)
-        return false;
+    r = d->store->ops->stat(d->store, path, &stat, NULL);
+    if (r < 0)
+        return r == WEIR_ENOENT ? 0 : r;
     atomic_store_explicit(&s->size, stat.size, memory_order_relaxed);
     return end <= stat.size;
 }
@@ -346,8 +360,10 @@ bool wr_cache_dir_find(struct wr_cache_dir *d, uint64_t id,
     o = open_segment(d, s.segment, &r);
     if (!o && r != WEIR_ENOENT) /* perhaps too many are open: a miss */
         return false;
-    if (!o || (d->sample_bytes && s.len != d->sample_bytes) ||
-        !reaches(d, s.segment, s.offset + s.len)) {
+    r = o ? reaches(d, s.segment, s.offset + s.len) : 0;
+    if (r < 0) /* nothing is known of it */
+        return false;
+    if (!r || (d->sample_bytes && s.len != d->sample_bytes)) {
         forget(d, id, s.word);
         return false;
     }

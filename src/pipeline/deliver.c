@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
@@ -64,6 +65,21 @@ static int make(struct wr_worker *w, struct wr_task *t,
     return r;
 }
 
+/* The same, with patience: memory that is short now comes back when another
+ * sample is done with it. */
+static int make_patiently(struct wr_worker *w, struct wr_task *t,
+                          struct wr_picture_times *times, weir_err *err)
+{
+    uint64_t since = 0;
+    int r;
+
+    do
+        r = make(w, t, times, err);
+    while (wr_err_is_lack(r) && !wr_sched_is_over(w->sched) &&
+           wr_lack_pause(&since));
+    return r;
+}
+
 /* Offers a sample to the cache; one from a folder, to a faster tier. */
 static void keep(struct wr_worker *w, const struct wr_task *t)
 {
@@ -101,7 +117,7 @@ static void deliver(struct wr_worker *w, struct wr_task *t)
         t->place.label = t->hit.label;
         keep(w, t);
         wr_count(&w->stats.resample, wr_clock_ns() - start);
-    } else if (make(w, t, &times, &err) < 0) {
+    } else if (make_patiently(w, t, &times, &err) < 0) {
         name_error(t, &err);
         wr_task_fail(t, &err);
     } else {

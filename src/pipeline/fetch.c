@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
@@ -16,9 +17,30 @@ static void send(struct wr_worker *w, enum wr_lane_name lane, struct wr_io *rd)
     w->lanes[lane].reads[w->lanes[lane].read_count++] = rd;
 }
 
+/* Resources that lacked for it come back when others are done with theirs: it
+ * is read again after a while. False: that was tried for long enough. */
+static bool read_later(struct wr_worker *w, struct wr_task *t)
+{
+    uint64_t now = wr_clock_ns(), pause;
+
+    if (!t->lack_ns)
+        t->lack_ns = now;
+    pause = wr_lack_backoff(t->lack_ns, now);
+    if (!pause || wr_sched_is_over(w->sched))
+        return false;
+    wr_block_free(&t->block);
+    if (!w->lacking)
+        w->lacking_due_ns = now + pause;
+    t->next_waiting = w->lacking;
+    w->lacking = t;
+    return true;
+}
+
 static void finish_bad(struct wr_worker *w, struct wr_task *t,
                        const weir_err *err)
 {
+    if (wr_err_is_lack(err->code) && read_later(w, t))
+        return;
     wr_task_fail(t, err);
     w->finished[w->finished_count++] = t;
 }
@@ -126,14 +148,19 @@ static bool read_alone(struct wr_worker *w, struct wr_task *t, bool urgent)
 /* --- bytes that samples share --- */
 
 /* A read may fail by chance, so it is tried twice, as those of other samples
- * are. What it took goes where it belongs. */
+ * are; and for as long as resources may come back. What it took goes where it
+ * belongs. */
 static int inflate(struct wr_worker *w, struct wr_extent *e, const char *path,
                    weir_err *err)
 {
     struct wr_inflate_cost cost = {0};
     int r = wr_extent_inflate(e, path, &cost, err);
+    uint64_t since = 0;
 
     if (r < 0)
+        r = wr_extent_inflate(e, path, &cost, err);
+    while (wr_err_is_lack(r) && !wr_sched_is_over(w->sched) &&
+           wr_lack_pause(&since))
         r = wr_extent_inflate(e, path, &cost, err);
     wr_count(&w->stats.bytes, cost.bytes);
     wr_count(&w->stats.requests, cost.requests);
@@ -162,7 +189,8 @@ static void load_extent(struct wr_worker *w, struct wr_task *t)
         wr_sched_arrive_list(w->sched, wr_extent_loaded(e));
         return;
     }
-    list = wr_extent_failed(e, &err);
+    /* Known as bad for this epoch: not for what says nothing about it. */
+    list = wr_extent_failed(e, wr_err_is_lack(err.code) ? NULL : &err);
     while ((t = list)) { /* no part of it can be read alone */
         list = t->next_waiting;
         wr_task_fail(t, &err);
@@ -242,8 +270,8 @@ static enum started fail_memory(struct wr_worker *w, struct wr_task *t)
 {
     weir_err err;
 
-    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes", t->path,
-            t->place.length);
+    wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes",
+            t->path ? t->path : "", t->place.length);
     finish_bad(w, t, &err);
     return STARTED;
 }
@@ -282,11 +310,8 @@ static enum started start(struct wr_worker *w, struct wr_task *t,
     bool urgent = is_urgent(w, ticket);
     weir_err err;
 
-    if (!set_path(w, t)) {
-        wr_fail(&err, WEIR_ENOMEM, "out of memory");
-        finish_bad(w, t, &err);
-        return STARTED;
-    }
+    if (!set_path(w, t))
+        return fail_memory(w, t);
     if (check_length(w, t, &err) < 0) {
         finish_bad(w, t, &err);
         return STARTED;
@@ -308,9 +333,30 @@ static enum started start(struct wr_worker *w, struct wr_task *t,
  * nothing, as it may be one that others wait for. */
 static void read_again(struct wr_worker *w, struct wr_task *t)
 {
-    if (t->place.packed ? !from_extent(w, t, WR_ASK_FILL)
-                        : !read_alone(w, t, /* urgent= */ true))
+    weir_err err;
+
+    t->from_cache = t->is_tensor = false;
+    if (!set_path(w, t))
         fail_memory(w, t);
+    else if (check_length(w, t, &err) < 0)
+        finish_bad(w, t, &err);
+    else if (t->place.packed ? !from_extent(w, t, WR_ASK_FILL)
+                             : !read_alone(w, t, /* urgent= */ true))
+        fail_memory(w, t);
+}
+
+/* Those that resources lacked for, when it is time. */
+static void read_lacking(struct wr_worker *w)
+{
+    struct wr_task *list = w->lacking, *t;
+
+    if (!list || wr_clock_ns() < w->lacking_due_ns)
+        return;
+    w->lacking = NULL;
+    while ((t = list)) {
+        list = t->next_waiting;
+        read_again(w, t);
+    }
 }
 
 static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
@@ -321,6 +367,7 @@ static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
     t->slot = ticket->slot;
     t->id = ticket->id;
     t->code = 0;
+    t->lack_ns = 0;
     t->extent = NULL;
     wr_index_place(w->sched->ds->index, t->id, &t->place);
     if (start(w, t, ticket) == STARTED)
@@ -339,6 +386,7 @@ void wr_fetch(struct wr_worker *w)
         w->again = t->next_waiting;
         read_again(w, t);
     }
+    read_lacking(w);
     while (w->ticket_count && w->spare_count) {
         if (start_ticket(w, &w->tickets[w->ticket_head]) == LATER)
             break;
@@ -360,14 +408,14 @@ static void extent_arrived(struct wr_worker *w, struct wr_extent *e)
 }
 
 /* An entry of a folder that cannot be read or is damaged: as if it had not
- * been found. */
+ * been found. One that there were no resources to read stays. */
 static bool is_good_hit(struct wr_worker *w, struct wr_task *t)
 {
     const void *bytes = t->rd.result == 0 ? t->rd.data : NULL;
 
-    if (wr_cache_check(w->sched->cache, t->id, &t->hit, bytes))
+    if (!wr_err_is_lack(t->rd.result) &&
+        wr_cache_check(w->sched->cache, t->id, &t->hit, bytes))
         return true;
-    t->from_cache = t->is_tensor = false;
     wr_count(&w->stats.misses, 1);
     wr_block_free(&t->block);
     read_again(w, t);
@@ -384,6 +432,8 @@ static void task_arrived(struct wr_worker *w, struct wr_task *t)
             return;
     } else if (t->rd.result) {
         wr_io_error(&t->rd, t->path, &err);
+        if (wr_err_is_lack(err.code) && read_later(w, t))
+            return;
         wr_task_fail(t, &err);
     }
     if (t->code == 0 && s->delivers && (t->from_cache || !s->into_slot)) {

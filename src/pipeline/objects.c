@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 
 /* A part of what the process may open; two descriptors per object. */
@@ -46,14 +47,19 @@ struct wr_object *wr_objects_get(struct wr_objects *o, uint64_t object,
 {
     struct wr_store *st = o->ds->store;
     struct wr_object *found;
+    int r;
 
     if (!o->open)
         return NULL;
     pthread_mutex_lock(&o->lock);
-    if (!o->open[object] && o->room &&
-        st->ops->object_open(st, path, WR_OPEN_READ, &o->open[object], NULL) ==
-            0)
-        o->room--;
+    if (!o->open[object] && o->room) {
+        r = st->ops->object_open(st, path, WR_OPEN_READ, &o->open[object],
+                                 NULL);
+        if (r == 0)
+            o->room--;
+        else if (wr_err_is_lack(r))
+            o->room = 0; /* they are needed elsewhere */
+    }
     found = o->open[object];
     pthread_mutex_unlock(&o->lock);
     return found;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
@@ -229,7 +230,7 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     w->retry = NULL;
     w->active = wr_sched_is_active(s, w);
     if (s->closing) { /* nothing more is begun */
-        w->again = NULL;
+        w->again = w->lacking = NULL;
         w->ticket_count = 0;
     }
     while (may_take_fill(s, w) && !s->closing)
@@ -274,6 +275,22 @@ static void note_hole(struct wr_sched *s, struct wr_task *t)
     t->text = NULL;
 }
 
+/* What this process is short of says nothing about the sample. It was waited
+ * for; to pass over the sample would make the epoch short, and the state that a
+ * run resumes from wrong. */
+static void note_lack(struct wr_sched *s, struct wr_task *t)
+{
+    const char *text = t->text ? t->text : weir_strerror(t->code);
+
+    if (!s->failure.code)
+        wr_fail(&s->failure, t->code, "%s; or lower %s", text,
+                t->code == WEIR_EMFILE ? "threads and depth"
+                                       : "batch, prefetch, threads and depth");
+    free(t->text);
+    t->text = NULL;
+    pthread_cond_signal(&s->ready);
+}
+
 static void note_sample(struct wr_task *t)
 {
     struct wr_batch *b = t->batch;
@@ -290,7 +307,9 @@ void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
     for (unsigned i = 0; i < n; i++) {
         struct wr_task *t = tasks[i];
 
-        if (t->code)
+        if (wr_err_is_lack(t->code))
+            note_lack(s, t);
+        else if (t->code)
             note_hole(s, t);
         else
             note_sample(t);
@@ -339,6 +358,16 @@ bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns)
     open = !s->closing;
     pthread_mutex_unlock(&s->lock);
     return open;
+}
+
+bool wr_sched_is_over(struct wr_sched *s)
+{
+    bool over;
+
+    pthread_mutex_lock(&s->lock);
+    over = s->closing || s->failure.code;
+    pthread_mutex_unlock(&s->lock);
+    return over;
 }
 
 /* --- the consumer's side --- */

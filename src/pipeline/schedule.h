@@ -80,7 +80,8 @@ struct wr_task {
     struct wr_cache_hit hit;      /* from_cache: where it was found */
     bool from_cache, is_tensor;   /* is_tensor: the bytes need no decoding */
     struct wr_worker *owner;      /* borrowed */
-    char *path;                   /* owned */
+    uint64_t lack_ns; /* when resources lacked for it first; 0: they do not */
+    char *path;       /* owned */
     size_t path_cap;
     int code;   /* 0 or WEIR_E... */
     char *text; /* owned; of the error */
@@ -179,12 +180,15 @@ unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
 /* Samples (linked by next_waiting) whose owners must read them alone. */
 void wr_sched_retry(struct wr_sched *s, struct wr_task *list);
 /* Samples that are finished, well or badly; their records go back to their
- * owners. */
+ * owners. One that lacked resources is not bad: it ends the run. */
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
                      unsigned n);
 /* Sleeps until there is something to decode, or to read by `w`, or `limit_ns`
  * (0: none) have passed; false when the pipeline closes. */
 bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns);
+
+/* Nobody waits for samples any more: the pipeline closes or has failed. */
+bool wr_sched_is_over(struct wr_sched *s);
 
 /* --- for the consumer --- */
 

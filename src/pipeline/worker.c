@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* While others wait for a batch buffer, look after the reads this often. */
+/* While others wait for a batch buffer, or samples for resources, look after
+ * the reads this often. */
 #define PARKED_POLL_NS (WR_NS_PER_MS)
 
 /* --- the thread --- */
@@ -32,7 +33,8 @@ static bool wait_for_work(struct wr_worker *w, bool parked)
             /* wait= */ true);
         wr_count(&w->stats.storage_wait, wr_clock_ns() - start);
     } else {
-        open = wr_sched_wait(w->sched, w, reads ? PARKED_POLL_NS : 0);
+        open = wr_sched_wait(w->sched, w,
+                             reads || w->lacking ? PARKED_POLL_NS : 0);
         if (w->active) /* one at rest is not short of work */
             wr_count(&w->stats.idle, wr_clock_ns() - start);
     }

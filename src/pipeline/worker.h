@@ -54,6 +54,8 @@ struct wr_worker {
     unsigned returned_count;   /* it, this, and the next one */
     struct wr_task *retry;     /* borrowed from tasks: to be read alone */
     struct wr_task *again;     /* the same, taken out of the lock */
+    struct wr_task *lacking;   /* the same: those that resources lacked for, */
+    uint64_t lacking_due_ns;   /* to be tried again then */
     struct wr_ticket *tickets; /* owned: taken, not yet started */
     unsigned ticket_head, ticket_count;
     struct wr_task **arrived;  /* owned: there, to be handed over at once */
