@@ -34,9 +34,14 @@ static int choose_format(weir_dataset *ds, struct wr_index_job *job,
                          weir_err *err)
 {
     const char *name = job->cfg->format;
+    int r = 0;
 
-    ds->format = name ? wr_format_find(name)
-                      : wr_format_choose(job->leaf_store, job->leaf);
+    if (name)
+        ds->format = wr_format_find(name);
+    else
+        r = wr_format_choose(job->leaf_store, job->leaf, &ds->format, err);
+    if (r < 0)
+        return wr_fail_prefix(err, r, "'%s'", ds->url);
     if (ds->format)
         return 0;
     if (name)
@@ -130,6 +135,8 @@ static int build_index(weir_dataset *ds, struct wr_index_job *job,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     job->index = ds->index;
     r = ds->format->index(job, err);
+    if (r == 0 && job->lack.code)
+        r = wr_fail(err, job->lack.code, "%s", job->lack.msg);
     if (r < 0)
         return r;
     wr_index_seal(ds->index);

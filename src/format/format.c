@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
@@ -30,8 +31,8 @@ const struct wr_format_ops *wr_format_find(const char *name)
     return NULL;
 }
 
-const struct wr_format_ops *wr_format_choose(struct wr_store *st,
-                                             const char *leaf)
+int wr_format_choose(struct wr_store *st, const char *leaf,
+                     const struct wr_format_ops **ret, weir_err *err)
 {
     const struct wr_format_ops *best = NULL;
     int best_score = 0;
@@ -39,12 +40,15 @@ const struct wr_format_ops *wr_format_choose(struct wr_store *st,
     for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++) {
         int score = formats[k]->probe(st, leaf);
 
+        if (score < 0)
+            return wr_fail(err, score, "%s", weir_strerror(score));
         if (score > best_score) {
             best_score = score;
             best = formats[k];
         }
     }
-    return best;
+    *ret = best;
+    return 0;
 }
 
 bool wr_name_has_ext(const char *name, const char *ext)
@@ -58,6 +62,8 @@ int wr_index_job_progress(struct wr_index_job *job, weir_err *err)
 {
     uint64_t now;
 
+    if (job->lack.code)
+        return wr_fail(err, job->lack.code, "%s", job->lack.msg);
     if (!job->cfg->progress)
         return 0;
     now = wr_clock_ns();
@@ -79,7 +85,10 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
     if (text[0] == '\'' && !strncmp(text + 1, name, n) &&
         !strncmp(text + 1 + n, "': ", 3))
         text += n + 4;
-    wr_index_add_issue(job->index, name, e->code, text);
+    if (wr_err_is_lack(e->code))
+        wr_fail(&job->lack, e->code, "'%s': %s", name, text);
+    else
+        wr_index_add_issue(job->index, name, e->code, text);
 }
 
 int wr_index_job_stamp(struct wr_index_job *job, const char *path,

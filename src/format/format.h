@@ -16,6 +16,8 @@
 #include "storage/storage.h"
 #include "weir/pipeline.h"
 
+struct wr_format_ops;
+
 /* What an indexer works on. */
 struct wr_index_job {
     struct wr_store *store;      /* borrowed: holds the objects */
@@ -25,13 +27,15 @@ struct wr_index_job {
     const weir_dataset_config *cfg; /* borrowed */
     struct wr_index *index;         /* borrowed; to be filled */
     uint64_t next_progress_ns;      /* 0 at first */
+    weir_err lack; /* code: what resources lacked for; the index is void */
 };
 
 /* Calls the user's progress function now and then; WEIR_ECANCELED to stop. */
 int wr_index_job_progress(struct wr_index_job *job, weir_err *err);
 
 /* Remembers `e` as a problem with `name`; "'NAME': " in front of its message
- * is not said twice. */
+ * is not said twice. A lack of resources is none of its problems: it ends the
+ * job, at the next wr_index_job_progress or at last when it is done. */
 void wr_index_job_issue(struct wr_index_job *job, const char *name,
                         const weir_err *e);
 
@@ -42,9 +46,10 @@ int wr_index_job_stamp(struct wr_index_job *job, const char *path,
 /* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
 bool wr_name_has_ext(const char *name, const char *ext);
 
-/* The format that says most surely that it can read this; NULL: none can. */
-const struct wr_format_ops *wr_format_choose(struct wr_store *st,
-                                             const char *leaf);
+/* The format that says most surely that it can read this; *ret is NULL when
+ * none can. Fails only for a lack of resources. */
+int wr_format_choose(struct wr_store *st, const char *leaf,
+                     const struct wr_format_ops **ret, weir_err *err);
 
 /* One tensor as it leaves the decoder. */
 struct wr_tensor_shape {
@@ -84,7 +89,8 @@ struct wr_format_ops {
     const char *help; /* one line */
     bool takes_root;  /* weir_dataset_config.root means something to it */
     bool tensors; /* samples are tensors: at most converted, never decoded */
-    /* required: 0 (no) .. 100 (surely) for this store and leaf. */
+    /* required: 0 (no) .. 100 (surely) for this store and leaf; WEIR_E... when
+     * resources lacked to tell. */
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
     int (*index)(struct wr_index_job *job, weir_err *err);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "format/format.h"
 #include "format/listing_ahead.h"
@@ -149,9 +150,14 @@ static void add_other(struct walk *w, const char *name)
     struct wr_store *store = w->job->store;
     size_t len = w->path_len;
     struct wr_stat st;
+    weir_err e;
 
     if (push_name(w, name)) {
-        if (store->ops->stat(store, w->path, &st, NULL) == WEIR_ENOENT)
+        int r = store->ops->stat(store, w->path, &st, &e);
+
+        if (wr_err_is_lack(r))
+            wr_index_job_issue(w->job, w->path, &e);
+        else if (r == WEIR_ENOENT)
             wr_index_add_missing(w->job->index, w->path, reason);
         else
             add_issue(w, WEIR_ENOENT, reason);
@@ -215,7 +221,7 @@ static int walk_folder(struct walk *w, const struct wr_folder *f)
     int r = 0;
 
     if (f->list_r < 0 &&
-        (f->stop || w->depth == 1 || f->list_r == WEIR_ENOMEM)) {
+        (f->stop || w->depth == 1 || wr_err_is_lack(f->list_r))) {
         if (w->err && !w->canceled) /* the tick has said why */
             *w->err = f->err;
         return f->list_r;

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "format/csv.h"
 #include "format/intern.h"
@@ -190,6 +191,8 @@ static int add_row(struct list *l, const struct row *row, weir_err *err)
         return 0;
     }
     if (store->ops->stat(store, path, &st, &e) < 0) {
+        if (wr_err_is_lack(e.code))
+            return wr_fail(err, e.code, "%s", e.msg);
         add_issue(l, path, row->line, e.code,
                   e.os_errno ? strerrordesc_np(e.os_errno)
                              : weir_strerror(e.code));

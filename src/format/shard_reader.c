@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/tfrecord.h"
@@ -262,15 +263,15 @@ void wr_shard_reader_close(struct wr_shard_reader *r)
     free(r);
 }
 
-size_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
-                     size_t len)
+int64_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
+                      size_t len)
 {
     struct wr_shard_reader *r;
-    int64_t n;
+    int64_t n = wr_shard_reader_open(&r, st, path, NULL);
 
-    if (wr_shard_reader_open(&r, st, path, NULL) < 0)
-        return 0;
-    n = wr_shard_reader_read(r, buf, len, NULL);
-    wr_shard_reader_close(r);
-    return n > 0 ? (size_t)n : 0;
+    if (n == 0) {
+        n = wr_shard_reader_read(r, buf, len, NULL);
+        wr_shard_reader_close(r);
+    }
+    return n > 0 || wr_err_is_lack((int)n) ? n : 0;
 }

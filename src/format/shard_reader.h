@@ -44,8 +44,9 @@ int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
                              weir_err *err);
 
 /* For probes: the first bytes of the stream of `path`, at most `len`; returns
- * how many, 0 when it cannot be read (or is no file). */
-size_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
-                     size_t len);
+ * how many, 0 when it cannot be read (or is no file), negative when resources
+ * lacked. */
+int64_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
+                      size_t len);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -97,13 +98,13 @@ static int peek_entry(void *arg, const struct wr_entry *e)
     return p->found || ++p->seen == PEEK_LIMIT;
 }
 
-bool wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
-                    char *buf, size_t cap)
+int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
+                   char *buf, size_t cap)
 {
     struct peek p = {.is_shard = is_shard, .buf = buf, .cap = cap};
+    int r = st->ops->list(st, "", peek_entry, &p, NULL);
 
-    st->ops->list(st, "", peek_entry, &p, NULL);
-    return p.found;
+    return wr_err_is_lack(r) ? r : p.found;
 }
 
 /* --- scanning --- */
@@ -449,7 +450,7 @@ static int conclude(struct pool *p, size_t k, bool has_samples, weir_err *err)
         return 0;
     if (!out->failure)
         return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", name);
-    if (out->failure->code == WEIR_ENOMEM || (p->job->leaf && !has_samples)) {
+    if (wr_err_is_lack(out->failure->code) || (p->job->leaf && !has_samples)) {
         bool named = out->failure->msg[0] == '\'';
 
         return wr_fail(err, out->failure->code, "%s%s%s%s", named ? "" : "'",

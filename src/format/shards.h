@@ -28,10 +28,10 @@ int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
                    struct wr_listing *l, weir_err *err);
 
 /* For probes: looks at some entries of the folder that `st` is and copies the
- * name of the first shard that it meets; false when there is none among them,
- * or its name does not fit. */
-bool wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
-                    char *buf, size_t cap);
+ * name of the first shard that it meets: 1, or 0 when there is none among them
+ * or its name does not fit; negative when resources lacked. */
+int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
+                   char *buf, size_t cap);
 
 /* --- scanning --- */
 

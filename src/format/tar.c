@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "format/intern.h"
 #include "format/pictures.h"
 #include "format/shards.h"
@@ -212,7 +213,7 @@ static int walk_members(struct scan *t, weir_err *err)
     if (r == 0)
         return close_group(t, err);
     /* A sample at the cut is kept, unless its label is what was cut off. */
-    if (r != WEIR_ECANCELED && r != WEIR_ENOMEM && g->picture &&
+    if (r != WEIR_ECANCELED && !wr_err_is_lack(r) && g->picture &&
         (g->label != WEIR_NO_LABEL || !t->has_labels))
         close_group(t, &e);
     return r;
@@ -358,15 +359,20 @@ static int tar_probe(struct wr_store *st, const char *leaf)
 {
     uint8_t block[WR_TAR_BLOCK];
     struct look look = {0};
+    int64_t n;
+    int r;
 
     if (leaf && is_shard(leaf))
         return 100;
-    if (leaf)
-        return wr_shard_head(st, leaf, block, sizeof(block)) == sizeof(block) &&
-                       wr_tar_is_head(block)
-                   ? 70
-                   : 0;
-    st->ops->list(st, "", look_at, &look, NULL);
+    if (leaf) {
+        n = wr_shard_head(st, leaf, block, sizeof(block));
+        if (n < 0)
+            return (int)n;
+        return n == sizeof(block) && wr_tar_is_head(block) ? 70 : 0;
+    }
+    r = st->ops->list(st, "", look_at, &look, NULL);
+    if (wr_err_is_lack(r))
+        return r;
     if (!look.shard)
         return 0;
     return look.folder ? 40 : 80; /* a tree of pictures has folders */

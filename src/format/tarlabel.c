@@ -112,6 +112,10 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
     json_t *doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
     int r = 0;
 
+    /* Where an allocation fails, jansson does not always say so. */
+    if (!doc && (json_error_code(&why) == json_error_out_of_memory ||
+                 json_error_code(&why) == json_error_unknown))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (!doc)
         return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);
     number = find_number(doc);

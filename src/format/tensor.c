@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "format/listing.h"
 #include "format/npy.h"
@@ -417,11 +418,15 @@ static int probe_magic(struct wr_store *st, const char *leaf)
     struct wr_stat sb;
     char first[8];
     int64_t n;
+    int r = st->ops->stat(st, leaf, &sb, NULL);
 
     /* A pipe would be eaten by looking at it. */
-    if (st->ops->stat(st, leaf, &sb, NULL) < 0 || sb.kind != WR_KIND_FILE ||
-        st->ops->object_open(st, leaf, WR_OPEN_READ, &o, NULL) < 0)
+    if (r == 0 && sb.kind != WR_KIND_FILE)
         return 0;
+    if (r == 0)
+        r = st->ops->object_open(st, leaf, WR_OPEN_READ, &o, NULL);
+    if (r < 0)
+        return wr_err_is_lack(r) ? r : 0;
     n = o->ops->read(o, first, sizeof(first), 0, NULL);
     o->ops->close(o, /* sync= */ false, NULL);
     return n == 8 && (!memcmp(first, WR_WT_MAGIC, 8) ||
@@ -433,12 +438,15 @@ static int probe_magic(struct wr_store *st, const char *leaf)
 static int tensor_probe(struct wr_store *st, const char *leaf)
 {
     struct look look = {0};
+    int r;
 
     if (leaf)
         return is_tensor_name(leaf) || is_labels_name(leaf)
                    ? 100
                    : probe_magic(st, leaf);
-    st->ops->list(st, "", look_at, &look, NULL);
+    r = st->ops->list(st, "", look_at, &look, NULL);
+    if (wr_err_is_lack(r))
+        return r;
     return look.found ? 90 : 0;
 }
 

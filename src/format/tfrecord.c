@@ -83,24 +83,33 @@ bool wr_tfrecord_header(const uint8_t *header, uint64_t *ret_len)
     return true;
 }
 
-static bool starts_like_records(struct wr_store *st, const char *path)
+/* 1 or 0; negative: resources lacked to tell. */
+static int starts_like_records(struct wr_store *st, const char *path)
 {
     uint8_t head[WR_TFRECORD_HEADER];
+    int64_t n = wr_shard_head(st, path, head, sizeof(head));
     uint64_t len;
 
-    return wr_shard_head(st, path, head, sizeof(head)) == sizeof(head) &&
-           wr_tfrecord_header(head, &len);
+    if (n < 0)
+        return (int)n;
+    return n == sizeof(head) && wr_tfrecord_header(head, &len);
 }
 
 static int tfrecord_probe(struct wr_store *st, const char *leaf)
 {
     char name[NAME_MAX_BYTES];
+    int r;
 
-    if (leaf)
-        return has_ending(leaf) ? 95 : starts_like_records(st, leaf) ? 85 : 0;
-    if (!wr_shards_peek(st, is_shard_name, name, sizeof(name)))
-        return 0;
-    return has_ending(name) || starts_like_records(st, name) ? 80 : 0;
+    if (leaf && has_ending(leaf))
+        return 95;
+    if (leaf) {
+        r = starts_like_records(st, leaf);
+        return r > 0 ? 85 : r;
+    }
+    r = wr_shards_peek(st, is_shard_name, name, sizeof(name));
+    if (r > 0 && !has_ending(name))
+        r = starts_like_records(st, name);
+    return r > 0 ? 80 : r;
 }
 
 /* --- an index beside the shard: lines of "offset length" --- */
