@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "base/perm.h"
 #include "base/thread.h"
@@ -31,7 +32,7 @@ struct scan {
     pthread_mutex_t lock; /* guards all below and out->broken... */
     uint64_t next;        /* sample that the next turn starts with */
     size_t broken_cap;
-    int failed; /* memory: the scan is void */
+    weir_err failed; /* code: resources lacked, the scan is void */
 };
 
 /* What one thread keeps from sample to sample. */
@@ -64,7 +65,7 @@ static void note_broken(struct scan *s, uint64_t id, const weir_err *e)
     if (out->broken_kept < WR_INSPECT_MAX_BROKEN) {
         if (!wr_grow(&out->broken, &s->broken_cap, out->broken_kept + 1,
                      sizeof(*out->broken))) {
-            s->failed = WEIR_ENOMEM;
+            wr_fail(&s->failed, WEIR_ENOMEM, "out of memory");
             goto out;
         }
         out->broken_kept++;
@@ -76,6 +77,16 @@ static void note_broken(struct scan *s, uint64_t id, const weir_err *e)
     snprintf(out->broken[k].reason, sizeof(out->broken[k].reason), "%s",
              e->msg);
 out:
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A lack says nothing about the sample, and a scan without it is none. */
+static void note_lack(struct scan *s, const weir_err *e)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!s->failed.code)
+        s->failed = *e;
+    s->next = s->out->count; /* no more turns */
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -134,7 +145,7 @@ static int read_packed(struct worker *w, const struct wr_place *p, size_t len,
     }
     w->stream_err.code = 0;
     r = read_stream(w, p, len, err);
-    if (r < 0)
+    if (r < 0 && !wr_err_is_lack(r))
         w->stream_err = *err;
     return r;
 }
@@ -266,33 +277,47 @@ static void cut_name(weir_err *e, const char *path)
         memmove(e->msg, e->msg + n + 4, strlen(e->msg + n + 4) + 1);
 }
 
-static void look_at(struct worker *w, uint64_t k)
+static int look_once(struct worker *w, const struct wr_place *p, uint64_t id,
+                     struct wr_inspect_found *found, weir_err *err)
+{
+    const struct wr_index *ix = w->scan->spec->ds->index;
+    struct wr_sample sample = {.id = id};
+
+    if (wr_index_object_path(ix, p->object, w->path, sizeof(w->path)) >=
+        sizeof(w->path))
+        return wr_fail(err, WEIR_ELIMIT, "its path is too long");
+    if (wr_index_shape(ix)->known)
+        return read_sample(w, p, &sample, err);
+    return look_at_picture(w, p, id, found, err);
+}
+
+/* False: the scan is void. */
+static bool look_at(struct worker *w, uint64_t k)
 {
     struct scan *s = w->scan;
-    const struct wr_index *ix = s->spec->ds->index;
     bool in_order = s->out->all || s->out->first;
-    uint64_t id = in_order ? k : wr_perm_at(&s->perm, k);
-    struct wr_sample sample = {.id = id};
+    uint64_t id = in_order ? k : wr_perm_at(&s->perm, k), since = 0;
     struct wr_place p;
     weir_err e = {0};
     int r;
 
-    wr_index_place(ix, id, &p);
+    wr_index_place(s->spec->ds->index, id, &p);
     s->out->found[k].label = p.label;
-    if (wr_index_object_path(ix, p.object, w->path, sizeof(w->path)) >=
-        sizeof(w->path))
-        r = wr_fail(&e, WEIR_ELIMIT, "its path is too long");
-    else if (wr_index_shape(ix)->known)
-        r = read_sample(w, &p, &sample, &e);
-    else
-        r = look_at_picture(w, &p, id, &s->out->found[k], &e);
+    do
+        r = look_once(w, &p, id, &s->out->found[k], &e);
+    while (wr_err_is_lack(r) && !wr_interrupted() && wr_lack_pause(&since));
     if (r == 0)
-        return;
+        return true;
+    if (wr_err_is_lack(r)) {
+        note_lack(s, &e);
+        return false;
+    }
     cut_name(&e, w->path);
     if (!p.whole)
         wr_fail_prefix(&e, e.code, "sample %" PRIu64 " at offset %" PRIu64, id,
                        p.offset);
     note_broken(s, id, &e);
+    return true;
 }
 
 /* The samples of one turn: those in one object of gzip, so that one thread
@@ -330,7 +355,8 @@ static void *work(void *arg)
 
     while (!wr_interrupted() && take_turn(s, &k, &end))
         for (; k < end && !wr_interrupted(); k++) {
-            look_at(w, k);
+            if (!look_at(w, k))
+                return NULL;
             wr_progress_add(s->spec->progress, 1);
         }
     return NULL;
@@ -414,8 +440,8 @@ static int scan_all(struct scan *s, weir_err *err)
     int r = run_workers(s, err);
 
     s->out->misnamed = s->misnamed;
-    if (r == 0 && s->failed)
-        r = wr_fail(err, s->failed, "out of memory");
+    if (r == 0 && s->failed.code)
+        r = wr_fail(err, s->failed.code, "%s", s->failed.msg);
     if (r == 0 && wr_interrupted())
         r = wr_fail(err, WEIR_ECANCELED, "interrupted");
     if (r == 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/shard_reader.h"
@@ -105,6 +106,17 @@ static int inflate_all(const weir_dataset *ds, struct wr_inflated_object *o,
     return r;
 }
 
+/* Resources that are short come back when others are done with theirs. */
+static void inflate_patiently(const weir_dataset *ds,
+                              struct wr_inflated_object *o)
+{
+    uint64_t since = 0;
+
+    while (wr_err_is_lack(inflate_all(ds, o, &o->failed)) &&
+           wr_lack_pause(&since))
+        ;
+}
+
 static struct wr_inflated_object *find(struct wr_inflated *z, uint64_t object)
 {
     for (size_t k = 0; k < z->count; k++)
@@ -153,7 +165,7 @@ int wr_inflated_get(struct wr_inflated *z, uint64_t object,
     o->used = ++z->clock;
     if (mine) {
         pthread_mutex_unlock(&z->lock);
-        inflate_all(z->ds, o, &o->failed);
+        inflate_patiently(z->ds, o);
         pthread_mutex_lock(&z->lock);
         o->ready = true;
         pthread_cond_broadcast(&z->ready);

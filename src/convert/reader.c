@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 
 /* One read, and one sample; nothing sensible is larger. */
@@ -295,9 +296,8 @@ static void name_item(const struct wr_load_item *it, weir_err *err)
                        it->id, it->place.offset);
 }
 
-/* A read of several samples failed: this one may still be good. */
-static int read_again(struct wr_load *l, const struct wr_load_item *it,
-                      const uint8_t **ret, weir_err *err)
+static int read_once(struct wr_load *l, const struct wr_load_item *it,
+                     const uint8_t **ret, weir_err *err)
 {
     struct wr_reader *rd = l->reader;
     size_t len = (size_t)it->place.length;
@@ -321,6 +321,20 @@ static int read_again(struct wr_load *l, const struct wr_load_item *it,
         return wr_io_error(&e.rd, it->path, err);
     *ret = e.rd.data;
     return 0;
+}
+
+/* A read of several samples failed, or resources lacked for it: this one may
+ * still be good. */
+static int read_again(struct wr_load *l, const struct wr_load_item *it,
+                      const uint8_t **ret, weir_err *err)
+{
+    uint64_t since = 0;
+    int r;
+
+    do
+        r = read_once(l, it, ret, err);
+    while (wr_err_is_lack(r) && wr_lack_pause(&since));
+    return r;
 }
 
 static int packed_bytes(struct wr_load *l, const struct wr_load_item *it,
@@ -365,7 +379,8 @@ int wr_load_bytes(struct wr_load *l, uint32_t k, const uint8_t **ret,
     for (int other = 0; other < 2; other++)
         if (rd->load[other].open)
             submit(rd, &rd->load[other]);
-    if (e->rd.result && e->rd.len == it->place.length)
+    if (e->rd.result && e->rd.len == it->place.length &&
+        !wr_err_is_lack(e->rd.result))
         return wr_io_error(&e->rd, it->path, err);
     if (e->rd.result)
         return read_again(l, it, ret, err);

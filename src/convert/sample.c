@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 
 #define SCAN_SAMPLES 256u /* read at once for their names */
@@ -138,10 +139,13 @@ static int names_by_samples(struct wr_convert_plan *p, struct wr_reader *rd,
             return r;
         for (uint32_t k = 0; k < n && r == 0; k++) {
             struct wr_sample s;
-            weir_err ignored;
+            weir_err e;
+            int bad = unpack(p, l, k, &s, &e);
 
-            if (unpack(p, l, k, &s, &ignored) == 0)
+            if (bad == 0)
                 r = add_name(p, &s, err);
+            else if (wr_err_is_lack(bad)) /* it may be good */
+                r = wr_fail(err, bad, "%s", e.msg);
         }
         wr_load_end(l);
         if (r == 0)

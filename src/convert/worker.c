@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "convert/sample.h"
 
@@ -66,14 +67,14 @@ static int convert_one(struct worker *w, const struct job *job, uint32_t k,
     int r = wr_convert_sample(p, job->load, k, key, &it, err);
 
     if (r < 0)
-        return r == WEIR_ENOMEM ? r : note_bad(w, job->chunk, err);
+        return wr_err_is_lack(r) ? r : note_bad(w, job->chunk, err);
     if (w->stride && (job->chunk->first + k) % w->stride == 0)
         it.saving = &w->saving;
     r = p->kind->add(w->state, &it, &job->chunk->part, err);
     if (r == 0)
         return 0;
     wr_convert_name_sample(job->load, k, err);
-    if (it.fatal || r == WEIR_ENOMEM)
+    if (it.fatal || wr_err_is_lack(r))
         return r;
     return note_bad(w, job->chunk, err);
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "pipeline/order.h"
@@ -35,6 +36,7 @@ struct crew {
     int *fds;      /* borrowed; read: open objects that hold many samples */
     uint8_t *ring; /* borrowed; read: job->slots places; NULL: none */
     atomic_bool failed;
+    atomic_int lack; /* code: resources lacked, the rate would be too low */
 
     pthread_mutex_t lock; /* guards the gate: */
     pthread_cond_t change;
@@ -128,6 +130,34 @@ static uint8_t *place_of(const struct places *p, uint64_t k)
     return p->memory ? p->memory + k % p->count * p->bytes : NULL;
 }
 
+/* A sample that was not read or decoded for a lack is not a bad one. */
+static void note_lack(struct crew *c, int code)
+{
+    if (wr_err_is_lack(code))
+        c->lack = code;
+}
+
+/* Sample i of those in memory; false: a bad one. */
+static bool decode_one(struct crew *c, struct wr_decoder *d, uint64_t i,
+                       uint8_t *place)
+{
+    const weir_dataset *ds = c->job->ds;
+    const size_t *offset = &c->memory->offset[i];
+    struct wr_sample s = {.bytes = c->memory->bytes + offset[0],
+                          .len = offset[1] - offset[0],
+                          .id = i};
+    int r = 0;
+
+    if (!s.len)
+        return false;
+    if (ds->format->unpack)
+        r = ds->format->unpack(ds->index, &s, /* payload= */ true, NULL);
+    if (r == 0)
+        r = d->ops->decode(d, &s, place, NULL, NULL);
+    note_lack(c, r);
+    return r == 0;
+}
+
 static void decode_share(struct crew *c)
 {
     const weir_dataset *ds = c->job->ds;
@@ -142,19 +172,8 @@ static void decode_share(struct crew *c)
         ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
         c->failed = true;
     pass_gate(c);
-    while (d && (i = c->next++) < c->count && !is_stopped(c->job)) {
-        const uint8_t *at = c->memory->bytes + c->memory->offset[i];
-        size_t len = c->memory->offset[i + 1] - c->memory->offset[i];
-
-        struct wr_sample s = {.bytes = at, .len = len, .id = i};
-
-        if (len &&
-            (!ds->format->unpack ||
-             ds->format->unpack(ds->index, &s, /* payload= */ true, NULL) ==
-                 0) &&
-            d->ops->decode(d, &s, place_of(&places, good), NULL, NULL) == 0)
-            good++;
-    }
+    while (d && (i = c->next++) < c->count && !is_stopped(c->job))
+        good += decode_one(c, d, i, place_of(&places, good));
     c->done += good;
     wr_big_free(places.memory, places.count * places.bytes);
     if (d)
@@ -200,8 +219,10 @@ static int64_t read_sample(struct crew *c, const struct wr_place *place,
     if (!ds->store->ops->local_path(ds->store, rel, to->path, PATH_CAP))
         return -1;
     fd = open(to->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        note_lack(c, wr_error_from_errno(errno));
         return -1;
+    }
     n = read_range(fd, place, to->buf, to->cap);
     close(fd);
     return n;
@@ -274,6 +295,8 @@ static int judge(const struct crew *c, uint64_t ns, struct wr_limit *ret,
 {
     if (is_stopped(c->job))
         return wr_fail(err, WEIR_ECANCELED, "stopped");
+    if (c->lack)
+        return wr_fail(err, c->lack, "the limit could not be measured");
     if (c->failed || !c->done)
         return wr_fail(err, WEIR_EIO, "nothing could be measured");
     *ret = (struct wr_limit){
@@ -346,14 +369,16 @@ static int load_memory(struct crew *c, struct memory *m, weir_err *err)
     size_t at = 0;
 
     for (uint64_t i = 0; i < c->count; i++) {
-        int64_t got = 0;
+        int64_t got;
 
         if (is_stopped(c->job))
             return wr_fail(err, WEIR_ECANCELED, "stopped");
         m->offset[i] = at;
         wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
         wr_index_object_path(c->job->ds->index, place.object, rel, sizeof(rel));
-        if (st->ops->object_open(st, rel, WR_OPEN_READ, &o, NULL) == 0) {
+        got = st->ops->object_open(st, rel, WR_OPEN_READ, &o, NULL);
+        note_lack(c, (int)got);
+        if (got == 0) {
             got = o->ops->read(o, m->bytes + at,
                                WR_MIN(place.length, m->size - at), place.offset,
                                NULL);
