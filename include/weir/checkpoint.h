@@ -125,7 +125,7 @@ typedef struct weir_ckpt_config {
 
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
-                                at most [2] */
+                                at most; damaged ones do not wait [2] */
     uint64_t drain_timeout_ms; /* with drain 0: saves and waits that wait for
                                 the drain fail with WEIR_ESTATE when no process
                                 has been draining for so long; 0: they wait on

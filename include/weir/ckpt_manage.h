@@ -13,8 +13,8 @@ extern "C" {
 /* One copy of a step on a tier. */
 enum weir_copy {
     WEIR_COPY_NONE = 0,
-    WEIR_COPY_DAMAGED, /* its manifest cannot be read, or a file is missing or
-                          has another size */
+    WEIR_COPY_DAMAGED, /* its manifest cannot be read, a file is missing or has
+                          another size, or whoever drains found it damaged */
     WEIR_COPY_COMPLETE,
     WEIR_COPY_VERIFIED, /* and was read back once */
 };
@@ -46,7 +46,8 @@ typedef struct weir_ckpt_checked {
 typedef void (*weir_ckpt_checked_fn)(void *arg, const weir_ckpt_checked *c);
 
 /* Reads every byte of `step` (WEIR_LATEST: of all steps), on all tiers, past
- * the page cache. Returns the number of damaged copies. `fn` may be NULL. */
+ * the page cache. Returns the number of damaged copies. A copy that a drain gave
+ * up as damaged and that is good after all is drained again. `fn` may be NULL. */
 WEIR_API int weir_ckpt_verify(weir_ckpt *c, uint64_t step,
                               weir_ckpt_checked_fn fn, void *arg,
                               weir_err *err);

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checkpoint/saver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,6 +12,58 @@
 
 #define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
 #define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
+
+/* A damaged copy that was told of. */
+struct wr_lost {
+    uint64_t step;
+    char id[WR_MANIFEST_ID];
+};
+
+/* Adds it to those that were told of; false: it is among them. When memory is
+ * short it is told once more. */
+static bool is_new_loss(weir_ckpt *c, uint64_t step, const char *id)
+{
+    bool known = false;
+
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->lost_count && !known; i++)
+        known = c->lost[i].step == step && !strcmp(c->lost[i].id, id);
+    if (!known &&
+        wr_grow(&c->lost, &c->lost_cap, c->lost_count + 1, sizeof(*c->lost))) {
+        struct wr_lost *l = &c->lost[c->lost_count++];
+
+        l->step = step;
+        snprintf(l->id, sizeof(l->id), "%s", id);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return !known;
+}
+
+uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
+                           const struct wr_copy *copy)
+{
+    weir_err why = copy->why;
+
+    if (!c->saver || c->drainer || c->cfg.rank > 0 ||
+        !is_new_loss(c, step, copy->id))
+        return 0;
+    wr_step_say_damaged(c->near, step, why.code, &why);
+    return wr_ckpt_lost(c, step, copy->id, &why, /* tell= */ true);
+}
+
+/* Whether somebody will bring a step of the near tier to the far one. */
+static bool will_be_drained(weir_ckpt *c, uint64_t step)
+{
+    struct wr_copy copy;
+
+    if (wr_tier_has(c->far, step))
+        return false;
+    if (wr_step_look(c->near, step, &copy, NULL) < 0)
+        return true; /* when in doubt it waits */
+    if (copy.is == WEIR_COPY_DAMAGED)
+        wr_ckpt_note_lost(c, step, &copy);
+    return copy.is > WEIR_COPY_DAMAGED;
+}
 
 /* Steps of the near tier that the far one does not have. */
 static int count_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
@@ -22,7 +76,7 @@ static int count_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
     if (r < 0)
         return r;
     for (size_t i = 0; i < count; i++)
-        missing += !wr_tier_has(c->far, steps[i]);
+        missing += will_be_drained(c, steps[i]);
     free(steps);
     pthread_mutex_lock(&c->lock);
     c->stats.behind = missing;

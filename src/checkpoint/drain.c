@@ -254,6 +254,8 @@ int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err)
         r = d->given_up[i].why.code;
         if (err)
             *err = d->given_up[i].why;
+        if (wr_step_is_damage(r))
+            wr_step_say_damaged(d->c->near, step, r, err);
     }
     pthread_mutex_unlock(&d->lock);
     return r;

@@ -11,7 +11,10 @@
  *
  * What fails is left for the next pass and the others go on. Passes follow after
  * 1, 2, 4, ... 60 seconds then, or when a step is saved. A copy on the fast tier
- * that is damaged will not get better: it is given up until it is saved anew. */
+ * that is damaged will not get better: it is given up until it is saved anew, and
+ * marked (WR_MARK_DAMAGED), so that the trainer knows, which may be another
+ * process, and does not wait for it. Who takes the mark away, because it could be
+ * read after all, has it tried once more. */
 #ifndef WR_CHECKPOINT_DRAIN_H
 #define WR_CHECKPOINT_DRAIN_H
 
@@ -27,7 +30,8 @@ struct wr_drain_job; /* one step and what is to be done about it */
 struct wr_drain_given_up {
     uint64_t step;
     char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read */
-    weir_err why;
+    weir_err why;            /* damage: without the step's name */
+    bool marked;             /* as damaged, on the near tier */
 };
 
 /* An attempt that failed and will be repeated. */

@@ -54,40 +54,43 @@ static void note_failure(struct wr_drainer *d, uint64_t step, const weir_err *e)
     pthread_mutex_unlock(&d->c->lock);
 }
 
-static bool is_given_up(const struct wr_drainer *d, uint64_t step,
-                        const char *id)
+static struct wr_drain_given_up *find_given_up(struct wr_drainer *d,
+                                               uint64_t step, const char *id)
 {
     for (size_t i = 0; i < d->given_up_count; i++)
         if (d->given_up[i].step == step && !strcmp(d->given_up[i].id, id))
-            return true;
-    return false;
+            return &d->given_up[i];
+    return NULL;
 }
 
-/* The step never gets to the far tier: who waits for it is told. When memory is
- * short it is tried, and told, once more. */
-static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
-                    const weir_err *e)
+static bool is_given_up(struct wr_drainer *d, uint64_t step, const char *id)
 {
-    weir_ckpt *c = d->c;
-    uint64_t seq = id[0] ? wr_ckpt_seq_of(c, step, id) : 0;
-    struct wr_ckpt_time *t;
-    uint64_t number;
-    bool anew;
+    return find_given_up(d, step, id) != NULL;
+}
 
-    pthread_mutex_lock(&c->lock);
-    t = id[0] ? wr_ckpt_time_at(c, seq) : wr_ckpt_time_find(c, step);
-    anew = !id[0] && t && t->level < WEIR_LEVEL_FAST;
-    number = anew ? 0 : wr_ckpt_trouble_new(c);
-    if (t && !anew) {
-        t->why = *e;
-        t->why_number = number;
-    }
-    if (d->threaded && !anew)
-        wr_ckpt_trouble_keep(c, number, e);
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    if (anew) /* what was damaged has given way, or the next pass finds it */
-        return;
+/* What looks whole is marked as what it is, or the next pass tries again. */
+static bool mark_damaged(const struct wr_drainer *d, uint64_t step,
+                         const char *id, const weir_err *e)
+{
+    return id[0] && wr_step_is_damage(e->code) &&
+           wr_tier_mark_damaged(d->c->near, step, id, e->msg, NULL) == 0;
+}
+
+/* The step never gets to the far tier, because of `e` (of damage: without the
+ * step's name): who waits for it is told, and *err is what they are told. When
+ * memory is short it is tried, and told, once more. */
+static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
+                    const weir_err *e, weir_err *err)
+{
+    bool marked = mark_damaged(d, step, id, e);
+    weir_err told = *e;
+
+    if (wr_step_is_damage(e->code))
+        wr_step_say_damaged(d->c->near, step, e->code, &told);
+    if (err)
+        *err = told;
+    if (!wr_ckpt_lost(d->c, step, id, &told, d->threaded))
+        return; /* the next pass finds what is there then */
     pthread_mutex_lock(&d->lock);
     if (wr_grow(&d->given_up, &d->given_up_cap, d->given_up_count + 1,
                 sizeof(*d->given_up))) {
@@ -96,6 +99,7 @@ static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
         g->step = step;
         snprintf(g->id, sizeof(g->id), "%s", id);
         g->why = *e;
+        g->marked = marked;
     }
     pthread_mutex_unlock(&d->lock);
     count_failed(d);
@@ -125,16 +129,26 @@ static int put_job(struct wr_drainer *d, const struct wr_drain_job *j,
 static int lost_copy(struct wr_drainer *d, uint64_t step,
                      const struct wr_copy *near, weir_err *err)
 {
-    weir_err e = near->why;
-
-    if (is_given_up(d, step, ""))
+    if (is_given_up(d, step, near->id))
         return 0;
-    wr_fail_prefix(&e, e.code, "step %" PRIu64 " on the %s tier is damaged",
-                   step, d->c->near->label);
-    give_up(d, step, "", &e);
-    if (err)
-        *err = e;
-    return e.code;
+    give_up(d, step, near->id, &near->why, err);
+    return near->why.code;
+}
+
+/* A copy that looks whole: whether it was given up, and still is. */
+static bool stays_given_up(struct wr_drainer *d, uint64_t step, const char *id)
+{
+    struct wr_drain_given_up *g = find_given_up(d, step, id);
+
+    if (!g || !g->marked) {
+        if (g)
+            g->marked = mark_damaged(d, step, id, &g->why);
+        return g != NULL;
+    }
+    pthread_mutex_lock(&d->lock); /* its mark was taken away */
+    *g = d->given_up[--d->given_up_count];
+    pthread_mutex_unlock(&d->lock);
+    return false;
 }
 
 /* The level that the save which wrote this manifest has reached; `most` when it
@@ -199,7 +213,7 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
         return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
     if (far.is > WEIR_COPY_DAMAGED && !strcmp(near.id, far.id))
         r = work_left(d, step, &far, &j.work, err);
-    if (r < 0 || j.work == WORK_NONE || is_given_up(d, step, near.id))
+    if (r < 0 || j.work == WORK_NONE || stays_given_up(d, step, near.id))
         return r;
     return put_job(d, &j, err);
 }
@@ -492,7 +506,7 @@ static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
         return r;
     if (wr_step_is_damage(r) || r == WEIR_EEXIST) {
         j->work = WORK_NONE;
-        give_up(d, step, j->id, &e);
+        give_up(d, step, j->id, &e, err);
     } else {
         wr_fail_prefix(&e, r, "draining step %" PRIu64, step);
         note_failure(d, step, &e);

@@ -64,7 +64,7 @@ static void add_copy(struct wr_inventory *f, size_t at, struct wr_tier *t,
         e->fast = is;
     else
         e->slow = is;
-    if (is > WEIR_COPY_DAMAGED && e->world == 0) {
+    if (c->world > 0 && e->world == 0) {
         e->bytes = c->bytes;
         e->time_ns = c->time_ns;
         e->world = c->world;

@@ -65,6 +65,7 @@ struct verifying {
     uint64_t bytes_done, bytes_total;
     unsigned found;   /* copies */
     unsigned damaged; /* of them */
+    unsigned mended;  /* that had been given up as damaged, and are not */
 };
 
 static int add_verified(void *arg, uint64_t bytes)
@@ -99,6 +100,11 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
     if (wr_step_is_damage(r) && wr_tier_is_writer(t) &&
         wr_tier_marked(t, WR_MARK_VERIFIED, step, NULL, 0))
         wr_tier_unmark(t, WR_MARK_VERIFIED, step, NULL);
+    if (r == 0 && wr_tier_marked(t, WR_MARK_DAMAGED, step, NULL, 0)) {
+        /* It could be read after all, and is drained then. */
+        wr_tier_unmark(t, WR_MARK_DAMAGED, step, NULL);
+        v->mended++;
+    }
     v->found++;
     v->damaged += r < 0;
     checked.bytes = copy.bytes;
@@ -159,7 +165,7 @@ int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
     if (step != WEIR_LATEST && v.found == 0)
         return wr_fail(err, WEIR_ENOENT, "there is no step %" PRIu64, step);
     /* What turned out damaged is drained once more where it can be. */
-    if (v.damaged > 0)
+    if (v.damaged + v.mended > 0)
         wr_drainer_wake(c->drainer);
     return (int)v.damaged;
 }

@@ -80,22 +80,15 @@ static int check_tensors(const weir_ckpt_state *st, weir_err *err)
 /* Whether the step is on the tier: 0 no, 1 damaged, WEIR_EEXIST good. */
 static int look_for(struct wr_tier *t, uint64_t step, weir_err *err)
 {
-    struct wr_manifest m;
-    weir_err e;
-    int r = wr_tier_manifest(t, step, &m, &e);
+    struct wr_copy copy;
+    int r = wr_step_look(t, step, &copy, err);
 
-    if (r == 0) {
-        wr_manifest_done(&m);
-        return wr_fail(err, WEIR_EEXIST, "'%s': step %" PRIu64 " is there",
-                       t->shown, step);
-    }
-    if (r == WEIR_ENOENT)
-        return 0;
-    if (r == WEIR_EDAMAGED || r == WEIR_EFORMAT)
+    if (r < 0 || copy.is == WEIR_COPY_NONE)
+        return r;
+    if (copy.is == WEIR_COPY_DAMAGED)
         return 1;
-    if (err)
-        *err = e;
-    return r;
+    return wr_fail(err, WEIR_EEXIST, "'%s': step %" PRIu64 " is there",
+                   t->shown, step);
 }
 
 /* Rank 0: the step must not be there. A damaged one gives way, on the far tier

@@ -83,8 +83,14 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 
 /* --- behind.c --- */
 
-/* Steps that wait for the far tier. Without the lock. */
+/* Steps that wait for the far tier; what is damaged does not, because nobody will
+ * drain it. Without the lock. */
 int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err);
+/* Another process drains: a copy on the near tier is damaged and there is no
+ * other. Told once, and the number of that is returned; 0: it was told. Without
+ * the lock. */
+uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
+                           const struct wr_copy *copy);
 /* Whether there are as many as may be. */
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err);
 /* For who waits for another process that drains, now and then: WEIR_ESTATE when

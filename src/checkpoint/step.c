@@ -14,6 +14,14 @@ bool wr_step_is_damage(int code)
            code == WEIR_ELIMIT || code == WEIR_ECHANGED;
 }
 
+int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
+                        weir_err *err)
+{
+    wr_fail_prefix(err, r, "step %" PRIu64 " on the %s tier is damaged", step,
+                   t->label);
+    return r;
+}
+
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err)
 {
@@ -34,8 +42,9 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
         ret->why = why;
         return 0;
     }
-    ret->is = wr_tier_is_verified(t, &m) ? WEIR_COPY_VERIFIED
-                                         : WEIR_COPY_COMPLETE;
+    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
+              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
+                                                   : WEIR_COPY_COMPLETE;
     memcpy(ret->id, m.id, sizeof(ret->id));
     ret->bytes = wr_manifest_bytes(&m);
     ret->time_ns = m.time_ns;
@@ -201,9 +210,6 @@ static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)
             r = copy_pending(c, err);
         wr_manifest_done(&c->m);
     }
-    if (wr_step_is_damage(r))
-        wr_fail_prefix(err, r, "step %" PRIu64 " on the %s tier is damaged",
-                       step, c->from->label);
     return r;
 }
 

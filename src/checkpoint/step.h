@@ -14,18 +14,24 @@
 /* A copy of a step, without its data being read. */
 struct wr_copy {
     enum weir_copy is;
-    char id[WR_MANIFEST_ID]; /* ""; these three when it is complete */
+    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read; these three
+                                when it can */
     uint64_t bytes, time_ns;
     uint32_t world;
-    weir_err why; /* when it is damaged */
+    weir_err why; /* when it is damaged, without the step's name */
 };
 
 /* Whether an error says that what was read is damaged, and not that it could
  * not be read. */
 bool wr_step_is_damage(int code);
 
+/* "step 7 on the fast tier is damaged: ..."; returns r. */
+int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
+                        weir_err *err);
+
 /* Fails when the tier does not say what is there: an error that is neither
- * damage nor absence. */
+ * damage nor absence. Damaged is also what a drain gave up
+ * (WR_MARK_DAMAGED). */
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err);
 
@@ -33,7 +39,7 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
  * is done when the same save is there already; a damaged copy, or one of an
  * earlier save of that step, is replaced once the new one is written.
  * WEIR_EEXIST: there is one of a later save. An error that is damage is of the
- * copy on `from`. */
+ * copy on `from`, and does not name the step. */
 int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
                  const struct wr_meter *meter, weir_err *err);
 /* The same, also when the same save is there already: it was found damaged. */

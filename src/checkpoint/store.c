@@ -204,6 +204,7 @@ static void free_store(weir_ckpt *c)
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     wr_ckpt_config_done(&c->cfg);
+    free(c->lost);
     free(c);
 }
 

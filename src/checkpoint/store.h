@@ -26,7 +26,8 @@
 #include "weir/checkpoint.h"
 #include "weir/ckpt_manage.h"
 
-#define WR_TIMES_KEPT 64
+#define WR_TIMES_KEPT   64
+#define WR_TROUBLE_KEPT 8
 
 struct wr_saver;   /* saver.h */
 struct wr_drainer; /* drain.c */
@@ -44,9 +45,15 @@ struct weir_ckpt {
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t changed;
     uint64_t troubles; /* errors of background work so far: each has a number */
-    uint64_t trouble_number; /* of the one that waits to be told; 0: none */
-    weir_err trouble;
+    struct wr_trouble {
+        uint64_t number;
+        weir_err err;
+    } trouble[WR_TROUBLE_KEPT]; /* that wait to be told, the oldest first */
+    unsigned trouble_count;
     weir_ckpt_stats stats;
+    struct wr_lost *lost; /* owned: damaged steps that were told of, with
+                             cfg.drain 0 (behind.c) */
+    size_t lost_count, lost_cap;
     uint64_t undrained_ns; /* since when no process drains, as it was at... */
     uint64_t looked_ns;    /* (cfg.drain 0; behind.c) */
     struct wr_ckpt_time {
@@ -86,13 +93,13 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* --- times.c --- */
 
-/* Keeps an error of background work for the next save, wait, drain or close;
- * the first one counts, but saves that failed are told one after the other. It
- * gets a number, which is returned: the same error may be known in several
- * places (wr_ckpt_time.why, wr_drain_failure), and whoever returns one of them
- * has delivered all. */
+/* Keeps an error of background work for the next save, wait, drain or close,
+ * unless one waits already. It gets a number, which is returned: the same error
+ * may be known in several places (wr_ckpt_time.why, wr_drain_failure), and
+ * whoever returns one of them has delivered all. */
 uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
-/* The two halves of it, with the lock held. */
+/* The two halves of it, with the lock held; for steps that are lost, which are
+ * told one after the other. */
 uint64_t wr_ckpt_trouble_new(weir_ckpt *c);
 void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e);
 /* 0, or the error that is kept, which is then delivered. For calls that say how
@@ -100,6 +107,12 @@ void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e);
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
 /* With the lock held: a call returns this error; it is not told again. */
 void wr_ckpt_told(weir_ckpt *c, uint64_t number);
+/* A published step never gets to the far tier, because of `e`; `id` is its
+ * manifest's, "" when that cannot be read. Who waits for its save is told, and
+ * so is the next call when `tell`. Returns the number of the trouble; 0: the
+ * step is being saved anew, and what was there gives way. */
+uint64_t wr_ckpt_lost(weir_ckpt *c, uint64_t step, const char *id,
+                      const weir_err *e, bool tell);
 /* Save `seq` reached a level now: its time is noted, waiters wake; nothing when
  * it is not among the last ones. The caller counts it in the statistics. */
 void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level);

@@ -9,8 +9,9 @@
  *     .trash-*             on its way out
  *     .weir/lock           locked by the writer
  *     .weir/epoch          counts writers; another one's: fenced off
- *     .weir/pin-N, .weir/verified-N   marks of step N; the latter holds the
- *                          manifest's id
+ *     .weir/pin-N, .weir/verified-N, .weir/damaged-N   marks of step N; the
+ *                          latter two hold the manifest's id, damaged-N also
+ *                          why: its drain was given up
  *
  * The order of things that makes a step survive a power cut is in
  * docs/formats/checkpoint.md. Functions may be called from several threads;
@@ -142,7 +143,7 @@ int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
 
 /* --- marks --- */
 
-enum wr_mark { WR_MARK_PIN, WR_MARK_VERIFIED };
+enum wr_mark { WR_MARK_PIN, WR_MARK_VERIFIED, WR_MARK_DAMAGED, WR_MARKS };
 
 /* `text` is its content ("" for none). Durable when it returns. */
 int wr_tier_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
@@ -154,5 +155,11 @@ bool wr_tier_marked(struct wr_tier *t, enum wr_mark kind, uint64_t step,
                     char *ret, size_t cap);
 /* Verified, and the mark is of this manifest. */
 bool wr_tier_is_verified(struct wr_tier *t, const struct wr_manifest *m);
+/* Marks the copy with this id as damaged; any process may, as with a pin. */
+int wr_tier_mark_damaged(struct wr_tier *t, uint64_t step, const char *id,
+                         const char *why, weir_err *err);
+/* Whether that was done, and why: ret is WEIR_EDAMAGED. */
+bool wr_tier_is_damaged(struct wr_tier *t, const struct wr_manifest *m,
+                        weir_err *ret);
 
 #endif

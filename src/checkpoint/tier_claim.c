@@ -270,7 +270,8 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
     r = wr_tier_entries_read(t, WR_NAME_OWN, &in, err);
     for (size_t i = 0; i < in.count && r == 0; i++) {
         enum wr_name is = wr_name_in_own(in.all[i].name, &step);
-        bool mark = is == WR_NAME_PIN || is == WR_NAME_VERIFIED;
+        bool mark = is == WR_NAME_PIN || is == WR_NAME_VERIFIED ||
+                    is == WR_NAME_DAMAGED;
 
         if (in.all[i].kind != WR_KIND_FILE || is == WR_NAME_FOREIGN ||
             (mark && !is_gone(t, step)))

@@ -2,7 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checkpoint/tier_private.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "base/error.h"
+#include "checkpoint/shown.h"
+
+/* "ID REASON": an id, and a reason that a message can hold. */
+#define DAMAGED_MAX 400
 
 int wr_tier_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
                  const char *text, weir_err *err)
@@ -53,4 +60,27 @@ bool wr_tier_is_verified(struct wr_tier *t, const struct wr_manifest *m)
 
     return wr_tier_marked(t, WR_MARK_VERIFIED, m->step, id, sizeof(id)) &&
            !strcmp(id, m->id);
+}
+
+int wr_tier_mark_damaged(struct wr_tier *t, uint64_t step, const char *id,
+                         const char *why, weir_err *err)
+{
+    char text[DAMAGED_MAX];
+
+    snprintf(text, sizeof(text), "%s %s", id, why);
+    return wr_tier_mark(t, WR_MARK_DAMAGED, step, text, err);
+}
+
+bool wr_tier_is_damaged(struct wr_tier *t, const struct wr_manifest *m,
+                        weir_err *ret)
+{
+    char text[DAMAGED_MAX + 1], why[DAMAGED_MAX];
+    size_t len = strlen(m->id);
+
+    if (!wr_tier_marked(t, WR_MARK_DAMAGED, m->step, text, sizeof(text)) ||
+        strncmp(text, m->id, len) != 0 || text[len] != ' ')
+        return false;
+    wr_text_show(text + len + 1, /* controls= */ true, why, sizeof(why));
+    wr_fail(ret, WEIR_EDAMAGED, "%s", why);
+    return true;
 }

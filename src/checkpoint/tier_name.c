@@ -28,11 +28,10 @@ static const struct pattern in_root[] = {
 };
 
 static const struct pattern in_own[] = {
-    {"pin-#", WR_NAME_PIN},
-    {"verified-#", WR_NAME_VERIFIED},
-    {"epoch.new-@", WR_NAME_NEW},
-    {"pin-#.new-@", WR_NAME_NEW},
-    {"verified-#.new-@", WR_NAME_NEW},
+    {"pin-#", WR_NAME_PIN},           {"verified-#", WR_NAME_VERIFIED},
+    {"damaged-#", WR_NAME_DAMAGED},   {"epoch.new-@", WR_NAME_NEW},
+    {"pin-#.new-@", WR_NAME_NEW},     {"verified-#.new-@", WR_NAME_NEW},
+    {"damaged-#.new-@", WR_NAME_NEW},
 };
 
 /* Takes `count` digits off *s. */
@@ -157,8 +156,13 @@ void wr_name_trash(char ret[WR_TIER_PATH])
 
 void wr_name_mark(enum wr_mark kind, uint64_t step, char ret[WR_TIER_PATH])
 {
-    MAKE(ret, WR_NAME_OWN "/%s-%012" PRIu64,
-         kind == WR_MARK_PIN ? "pin" : "verified", step);
+    static const char *const names[WR_MARKS] = {
+        [WR_MARK_PIN] = "pin",
+        [WR_MARK_VERIFIED] = "verified",
+        [WR_MARK_DAMAGED] = "damaged",
+    };
+
+    MAKE(ret, WR_NAME_OWN "/%s-%012" PRIu64, names[kind], step);
 }
 
 void wr_name_new(const char *path, char ret[WR_TIER_PATH])

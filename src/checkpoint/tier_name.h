@@ -25,7 +25,8 @@ enum wr_name {
     /* files in WR_NAME_OWN */
     WR_NAME_PIN,      /* pin-STEP */
     WR_NAME_VERIFIED, /* verified-STEP */
-    WR_NAME_NEW,      /* epoch.new-ID, pin-STEP.new-ID, verified-STEP.new-ID */
+    WR_NAME_DAMAGED,  /* damaged-STEP */
+    WR_NAME_NEW,      /* epoch.new-ID, pin-STEP.new-ID, ... */
 };
 
 /* What a name in a tier's root is; *ret_step is the step in it, where there is

@@ -224,9 +224,11 @@ int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
  * the same number may be saved later. */
 static int drop_marks(struct wr_tier *t, uint64_t step, weir_err *err)
 {
-    int r = wr_tier_unmark(t, WR_MARK_PIN, step, err);
+    int r = 0;
 
-    return r < 0 ? r : wr_tier_unmark(t, WR_MARK_VERIFIED, step, err);
+    for (int kind = 0; kind < WR_MARKS && r == 0; kind++)
+        r = wr_tier_unmark(t, (enum wr_mark)kind, step, err);
+    return r;
 }
 
 /* Where a step goes: a slot when there are few, else the trash. */

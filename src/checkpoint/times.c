@@ -15,10 +15,9 @@ uint64_t wr_ckpt_trouble_new(weir_ckpt *c)
 
 void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e)
 {
-    if (c->trouble_number)
+    if (c->trouble_count == WR_TROUBLE_KEPT)
         return;
-    c->trouble_number = number;
-    c->trouble = *e;
+    c->trouble[c->trouble_count++] = (struct wr_trouble){number, *e};
 }
 
 uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
@@ -27,13 +26,24 @@ uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
 
     pthread_mutex_lock(&c->lock);
     number = wr_ckpt_trouble_new(c);
-    wr_ckpt_trouble_keep(c, number, e);
+    if (c->trouble_count == 0)
+        wr_ckpt_trouble_keep(c, number, e);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     return number;
 }
 
-/* The oldest save that failed without a word: another trouble was first. On
+void wr_ckpt_told(weir_ckpt *c, uint64_t number)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < c->trouble_count; i++)
+        if (c->trouble[i].number != number)
+            c->trouble[kept++] = c->trouble[i];
+    c->trouble_count = kept;
+}
+
+/* The oldest save that failed without a word: too many did at once. On
  * rank 0, which tells for all. */
 static void find_untold(weir_ckpt *c)
 {
@@ -42,8 +52,7 @@ static void find_untold(weir_ckpt *c)
     for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
         const struct wr_ckpt_time *t = &c->times[i];
 
-        if (t->why_number && !t->told && t->level < WEIR_LEVEL_FAST &&
-            (!found || t->seq < found->seq))
+        if (t->why_number && !t->told && (!found || t->seq < found->seq))
             found = t;
     }
     if (found && c->cfg.rank == 0)
@@ -62,23 +71,17 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     int r = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (!c->trouble_number)
+    if (c->trouble_count == 0)
         find_untold(c);
-    if (c->trouble_number) {
-        mark_told(c, c->trouble_number);
-        c->trouble_number = 0;
-        r = c->trouble.code;
+    if (c->trouble_count > 0) {
+        r = c->trouble[0].err.code;
         if (err)
-            *err = c->trouble;
+            *err = c->trouble[0].err;
+        mark_told(c, c->trouble[0].number);
+        wr_ckpt_told(c, c->trouble[0].number);
     }
     pthread_mutex_unlock(&c->lock);
     return r;
-}
-
-void wr_ckpt_told(weir_ckpt *c, uint64_t number)
-{
-    if (c->trouble_number == number)
-        c->trouble_number = 0;
 }
 
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
@@ -154,6 +157,27 @@ uint64_t wr_ckpt_seq_of(weir_ckpt *c, uint64_t step, const char *id)
     }
     pthread_mutex_unlock(&c->lock);
     return seq;
+}
+
+uint64_t wr_ckpt_lost(weir_ckpt *c, uint64_t step, const char *id,
+                      const weir_err *e, bool tell)
+{
+    uint64_t seq = id[0] ? wr_ckpt_seq_of(c, step, id) : 0, number = 0;
+    struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&c->lock);
+    t = id[0] ? wr_ckpt_time_at(c, seq) : wr_ckpt_time_find(c, step);
+    if (id[0] || !t || t->level >= WEIR_LEVEL_FAST)
+        number = wr_ckpt_trouble_new(c);
+    if (number && t) {
+        t->why = *e;
+        t->why_number = number;
+    }
+    if (number && tell)
+        wr_ckpt_trouble_keep(c, number, e);
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return number;
 }
 
 void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)

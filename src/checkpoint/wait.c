@@ -48,28 +48,46 @@ static bool hears(const weir_ckpt *c)
     return c->cfg.rank == 0 && (!c->far || c->drainer);
 }
 
+/* The only copy is damaged; that is told here. */
+static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
+                     weir_err *err)
+{
+    uint64_t number = wr_ckpt_note_lost(c, step, copy);
+    struct wr_ckpt_time *t;
+
+    pthread_mutex_lock(&c->lock);
+    wr_ckpt_told(c, number);
+    t = wr_ckpt_time_find(c, step);
+    if (t && t->why.code < 0)
+        t->told = true;
+    pthread_mutex_unlock(&c->lock);
+    if (err)
+        *err = copy->why;
+    return wr_step_say_damaged(c->near, step, copy->why.code, err);
+}
+
 /* 1: reached, 0: not yet, else why it never will. The near tier first: a step
  * leaves it only after it came to the far one. */
 static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
                 weir_err *err)
 {
     struct wr_tier *last = wr_ckpt_last(c);
+    struct wr_copy copy = {0};
     struct wr_manifest m;
+    bool near, done;
     weir_err e;
-    bool near = false, done;
     int r;
 
-    if (c->far) {
-        near = wr_tier_has(c->near, step) &&
-               wr_tier_manifest(c->near, step, &m, NULL) == 0;
-        if (near)
-            wr_manifest_done(&m);
-        if (near && level <= WEIR_LEVEL_FAST)
-            return 1;
-    }
+    if (c->far)
+        wr_step_look(c->near, step, &copy, NULL);
+    near = copy.is > WEIR_COPY_DAMAGED;
+    if (near && level <= WEIR_LEVEL_FAST)
+        return 1;
     r = wr_tier_manifest(last, step, &m, &e);
     if (r == WEIR_ENOENT && near)
         return 0;
+    if (r == WEIR_ENOENT && copy.is == WEIR_COPY_DAMAGED)
+        return tell_lost(c, step, &copy, err);
     if (r < 0) {
         if (err)
             *err = e;

@@ -170,7 +170,7 @@ static void test_damaged(void **state)
     assert_int_equal(weir_ckpt_drain(c, &err), WEIR_EDAMAGED);
     assert_non_null(strstr(err.msg, "step 2 on the fast tier is damaged"));
     assert_non_null(strstr(err.msg, "r00000.safetensors"));
-    check_shown(c, "-c-c", "v-vv");
+    check_shown(c, "-d-c", "v-vv");
     assert_int_equal(steps_count(s, SLOW, ".tmp"), 0);
     drain(c); /* is not tried, nor told, again */
     weir_ckpt_get_stats(c, &stats);

@@ -94,7 +94,7 @@ static void keeps_files_without_a_sync(void **state)
 static void tidies_up_later(void **state)
 {
     struct place *p = *state;
-    struct wr_tier *t = claimed_with(p, "remove-eio@3"); /* behind marks */
+    struct wr_tier *t = claimed_with(p, "remove-eio@4"); /* behind marks */
 
     t->slots = 0;
     must_save(t, 1, 1);

@@ -50,6 +50,9 @@ static const struct name_case in_root[] = {
 static const struct name_case in_own[] = {
     {"pin-000000000100", WR_NAME_PIN, 100},
     {"verified-000000000007", WR_NAME_VERIFIED, 7},
+    {"damaged-000000000007", WR_NAME_DAMAGED, 7},
+    {"damaged-000000000007.new-" ID, WR_NAME_NEW, 7},
+    {"damaged-7", WR_NAME_FOREIGN, NONE},
     {"epoch.new-" ID, WR_NAME_NEW, 0},
     {"pin-000000000100.new-" ID, WR_NAME_NEW, 100},
     {"verified-000000000100.new-" ID, WR_NAME_NEW, 100},
@@ -135,6 +138,8 @@ static void made_names_are_read(void **state)
     wr_name_new(a, b);
     assert_int_equal(wr_name_in_own(b + strlen(WR_NAME_OWN "/"), &step),
                      WR_NAME_NEW);
+    wr_name_mark(WR_MARK_DAMAGED, 17, a);
+    assert_string_equal(a, ".weir/damaged-000000000017");
     wr_name_mark(WR_MARK_PIN, 17, a);
     assert_string_equal(a, ".weir/pin-000000000017");
 }
