@@ -17,7 +17,7 @@ from lib.session import Failure, need
 SPEED_BAR, CPU_BAR = 0.90, 1.00
 ROUNDS = 5
 MIB = 1 << 20
-SPLIT = '2K/1:4K/2:8K/4:16K/8:32K/13:64K/38:128K/33:256K/1'
+SPLIT = '3K/1:6K/2:12K/4:24K/8:48K/13:96K/38:192K/33:384K/1' # as weir's
 
 
 @dataclass(frozen=True)

@@ -121,14 +121,14 @@ static struct found first_of(const struct view *v, enum wr_probe_op op)
     return (struct found){0};
 }
 
-static const struct wr_probe_run *median_run(struct found f)
+/* Over all passes, as it is printed: the pass whose rate is the median may be
+ * one of a few in which the device was in another mood. */
+static double median_us(struct found f, enum wr_probe_step step)
 {
-    return &f.result->runs[f.result->median];
-}
+    struct wr_hist all;
 
-static double median_us(const struct wr_hist *h)
-{
-    return h ? (double)wr_hist_quantile(h, 0.5) / 1e3 : 0;
+    wr_probe_latency(f.result, step, &all);
+    return (double)wr_hist_quantile(&all, 0.5) / 1e3;
 }
 
 static double transfer_us(uint64_t bytes, double bytes_per_s)
@@ -196,13 +196,13 @@ static int fit_latency(const struct view *v, struct wr_device_profile *p,
         return wr_fail(err, WEIR_EINVAL,
                        "a profile needs random reads of up to 64 KiB at depth "
                        "1 among the tests");
-    anywhere = median_us(median_run(rnd)->latency) -
+    anywhere = median_us(rnd, WR_PROBE_ALL_STEPS) -
                transfer_us(rnd.test->block, p->read_bytes_per_s);
     anywhere = WR_MAX(anywhere, 0);
     p->read_latency_us = anywhere;
     if (!seq.test)
         return 0;
-    next = median_us(median_run(seq)->latency) -
+    next = median_us(seq, WR_PROBE_ALL_STEPS) -
            transfer_us(seq.test->block, p->read_bytes_per_s);
     next = WR_MAX(next, 0);
     if (anywhere > next && anywhere - next > NO_SEEK * anywhere) {
@@ -376,7 +376,7 @@ static void fit_writes(const struct view *v, struct wr_device_profile *p)
     fit_cache(big, p);
     p->write_latency_us = p->read_latency_us;
     if (small.test) {
-        double us = median_us(median_run(small)->latency);
+        double us = median_us(small, WR_PROBE_ALL_STEPS);
 
         if (!p->write_cache_bytes)
             us -= transfer_us(small.test->block, p->write_bytes_per_s);
@@ -392,9 +392,9 @@ static void fit_rest(const struct view *v, struct wr_device_profile *p)
     struct found sync = first_of(v, WR_PROBE_SYNC);
 
     if (files.test)
-        p->meta_latency_us = median_us(median_run(files)->open);
+        p->meta_latency_us = median_us(files, WR_PROBE_OPEN);
     if (sync.test)
-        p->sync_latency_us = median_us(median_run(sync)->latency);
+        p->sync_latency_us = median_us(sync, WR_PROBE_ALL_STEPS);
 }
 
 /* Four digits: more were never measured. By way of text, lest the last bit

@@ -87,7 +87,7 @@ static uint64_t small_bytes(const struct wr_probe_plan *p)
 
     assert_int_equal(p->small_files, 40);
     for (unsigned i = 0; i < 8; i++)
-        sum += count[i] * ((uint64_t)2048 << i);
+        sum += count[i] * ((uint64_t)3072 << i);
     return sum;
 }
 

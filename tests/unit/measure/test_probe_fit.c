@@ -262,6 +262,49 @@ static void test_too_few_tests(void **state)
     sim_done(&rep);
 }
 
+static size_t sync_of(const struct wr_probe_plan *plan)
+{
+    size_t k = 0;
+
+    while (plan->tests[k].op != WR_PROBE_SYNC)
+        k++;
+    return k;
+}
+
+/* Three passes; that of the median rate is not like the two others: the fitted
+ * latency is the one that is printed. */
+static void test_latencies_of_all_passes(void **state)
+{
+    struct wr_probe_tests *tests = malloc(sizeof(*tests));
+    struct wr_probe_result *res;
+    struct wr_device_profile f;
+    struct wr_probe_run runs[3], *own;
+    struct wr_hist *fast = calloc(1, sizeof(*fast)), all;
+    struct wr_probe_plan plan;
+    struct wr_probe_report rep;
+
+    make_plan(&plan, tests, /* quick= */ true);
+    sim_probe(&plan, built_in("ssd"), &rep);
+    res = &rep.results[sync_of(&plan)];
+    for (uint64_t i = 0; i < 10 * res->runs[0].latency->count; i++)
+        wr_hist_add(fast, 7000);
+    own = res->runs;
+    runs[0] = runs[1] = runs[2] = *own;
+    runs[1].latency = runs[2].latency = fast;
+    res->runs = runs;
+    res->run_count = 3;
+    res->median = 0;
+    assert_int_equal(wr_probe_fit(&plan, &rep, &f, NULL), 0);
+    wr_probe_latency(res, WR_PROBE_ALL_STEPS, &all);
+    assert_float_equal(f.sync_latency_us,
+                       (double)wr_hist_quantile(&all, 0.5) / 1e3, 0.01);
+    assert_float_equal(f.sync_latency_us, 7, 0.5);
+    res->runs = own;
+    sim_done(&rep);
+    free(fast);
+    free(tests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_acts_alike),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_too_few_tests),
+        cmocka_unit_test(test_latencies_of_all_passes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

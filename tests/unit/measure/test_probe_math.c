@@ -18,18 +18,22 @@
 static void test_imagenet(void **state)
 {
     struct wr_probe_mix mix;
-    double sum = 0;
+    double sum = 0, mean = 0;
 
     wr_probe_mix_imagenet(&mix);
     assert_string_equal(mix.name, "imagenet");
     assert_int_equal(mix.count, 8);
     for (size_t i = 0; i < mix.count; i++) {
-        assert_int_equal(mix.part[i].bytes, (uint64_t)2048 << i);
+        assert_int_equal(mix.part[i].bytes, (uint64_t)3072 << i);
         sum += mix.part[i].share;
+        mean += mix.part[i].share * (double)mix.part[i].bytes;
     }
+    /* ILSVRC 2012: 1,281,167 files of 147.9 GB; `weir gen imagenet` makes files
+     * of 113 KB in the mean. */
+    assert_float_equal(mean, 115.2e3, 100);
     assert_float_equal(sum, 1, 1e-9);
     assert_float_equal(mix.part[5].share, 0.38, 1e-9);
-    assert_int_equal(wr_probe_mix_max(&mix), 262144);
+    assert_int_equal(wr_probe_mix_max(&mix), 393216);
 }
 
 static void test_pick_keeps_shares(void **state)
@@ -42,12 +46,12 @@ static void test_pick_keeps_shares(void **state)
     wr_probe_mix_imagenet(&mix);
     for (unsigned i = 0; i < n; i++) {
         bytes = wr_probe_mix_pick(&mix, wr_rng_at(3, 0, i));
-        count[__builtin_ctzll(bytes) - 11]++;
+        count[__builtin_ctzll(bytes) - 10]++;
     }
     for (size_t i = 0; i < mix.count; i++)
         assert_float_equal((double)count[i] / n, mix.part[i].share, 0.005);
-    assert_int_equal(wr_probe_mix_pick(&mix, 0), 2048);
-    assert_int_equal(wr_probe_mix_pick(&mix, UINT64_MAX), 262144);
+    assert_int_equal(wr_probe_mix_pick(&mix, 0), 3072);
+    assert_int_equal(wr_probe_mix_pick(&mix, UINT64_MAX), 393216);
 }
 
 static void test_sizes_keep_shares(void **state)
@@ -60,7 +64,7 @@ static void test_sizes_keep_shares(void **state)
     sizes = wr_probe_mix_sizes(&mix, 1000, 5);
     assert_non_null(sizes);
     for (unsigned i = 0; i < 1000; i++) {
-        count[__builtin_ctzll(sizes[i]) - 11]++;
+        count[__builtin_ctzll(sizes[i]) - 10]++;
         runs += i && sizes[i] == sizes[i - 1];
     }
     for (size_t i = 0; i < mix.count; i++)
@@ -68,7 +72,7 @@ static void test_sizes_keep_shares(void **state)
     assert_true(runs < 500); /* shuffled */
     free(sizes);
     sizes = wr_probe_mix_sizes(&mix, 1, 5);
-    assert_int_equal(sizes[0], 65536); /* the largest share */
+    assert_int_equal(sizes[0], 98304); /* the largest share */
     free(sizes);
 }
 
@@ -118,9 +122,9 @@ static void test_space(void **state)
     p.test_count = 2;
     assert_int_equal(wr_probe_space(&p), 2000000);
     p.test_count = 3;
-    /* 100 files of 75 KB in the mean. */
-    assert_true(wr_probe_space(&p) > 2000000 + 7500000);
-    assert_true(wr_probe_space(&p) < 2000000 + 9500000);
+    /* 100 files of 115 KB in the mean. */
+    assert_true(wr_probe_space(&p) > 2000000 + 11500000);
+    assert_true(wr_probe_space(&p) < 2000000 + 13500000);
     p.file_bytes = INT64_MAX; /* twice that and the small ones: no way round */
     assert_true(wr_probe_space(&p) == UINT64_MAX);
 }
