@@ -55,7 +55,9 @@ void wr_check_fuse(const struct wr_doctor *d, struct wr_finding *f)
         no_mount(f, REBUILD);
     } else if (e) {
         wr_found(f, "/dev/fuse: %s", strerror(e));
-        no_mount(f, e == ENOENT ? "sudo modprobe fuse" : CONTAINER);
+        no_mount(f, e == ENOENT   ? "sudo modprobe fuse"
+                    : e == EACCES ? "sudo chmod a+rw /dev/fuse"
+                                  : CONTAINER);
     } else if (geteuid() != 0 && !helper) {
         wr_found(f, "no fusermount3, which mounts for users");
         no_mount(f, "sudo apt-get install fuse3");

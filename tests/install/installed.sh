@@ -28,11 +28,11 @@ there share/man/man3/weir.3
 there share/man/man3/weir_pipeline.3
 there share/man/man3/weir_pipeline_next.3
 there share/bash-completion/completions/weir
-there share/zsh/site-functions/_weir
 there share/fish/vendor_completions.d/weir.fish
 
+zsh_dir=$(dirname "$(find "$root/share/zsh" -name _weir)")
 if command -v zsh >/dev/null; then
-    (cd "$dir" && zsh -fc "fpath=($root/share/zsh/site-functions \$fpath)
+    (cd "$dir" && zsh -fc "fpath=($zsh_dir \$fpath)
         autoload -Uz compinit && compinit -u -D && print \$_comps[weir]") |
         grep -qx _weir
 fi
