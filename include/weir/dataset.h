@@ -111,6 +111,15 @@ WEIR_API uint64_t weir_dataset_issue_count(const weir_dataset *ds);
 WEIR_API const weir_issue *weir_dataset_issue(const weir_dataset *ds,
                                               uint64_t k);
 
+/* Files in the data set's folders that its format does not read: their number,
+ * and the k-th ending that such files have (".gif", in small letters; "" for
+ * names without one, "*" for the rest), most files first, with the number of
+ * files in *ret_files; NULL when out of range. Hidden files and what usually
+ * lies beside data (README, .txt, .json, ...) do not count. */
+WEIR_API uint64_t weir_dataset_ignored_count(const weir_dataset *ds);
+WEIR_API const char *weir_dataset_ignored(const weir_dataset *ds, uint32_t k,
+                                          uint64_t *ret_files);
+
 #ifdef __cplusplus
 }
 #endif

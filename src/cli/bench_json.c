@@ -42,13 +42,14 @@ static json_t *sizes_json(const weir_dataset *ds)
 static json_t *dataset_json(const weir_dataset *ds)
 {
     return json_pack(
-        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
         wr_text_json(ds->url), "format", ds->format->name, "samples",
         (json_int_t)wr_index_count(ds->index), "bytes",
         (json_int_t)wr_index_bytes(ds->index), "files",
         (json_int_t)wr_index_object_count(ds->index), "classes",
         (json_int_t)wr_index_class_count(ds->index), "index_problems",
-        (json_int_t)wr_index_issue_count(ds->index), "sizes", sizes_json(ds));
+        (json_int_t)wr_index_issue_count(ds->index), "ignored_files",
+        (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
 }
 
 /* A setting by the name that its option and its value have. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/bench_args.h"
 #include "cli/bench_json.h"
 #include "cli/bench_text.h"
@@ -14,6 +15,7 @@
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "format/remarks.h"
 #include "record/record.h"
 
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
@@ -164,7 +166,11 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
 static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
 {
     uint64_t n = weir_dataset_issue_count(ds);
+    char remark[WR_REMARK_BYTES], shown[WR_REMARK_BYTES];
 
+    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
+        wr_cli_note(cli, "%s",
+                    wr_text_show(remark, true, shown, sizeof(shown)));
     for (uint64_t k = 0; k < n && k < 5; k++)
         wr_cli_note(cli, "%s: %s", weir_dataset_issue(ds, k)->name,
                     weir_dataset_issue(ds, k)->reason);

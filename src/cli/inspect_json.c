@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "format/remarks.h"
 
 #define NAME_BYTES 8192u
 
@@ -258,6 +259,34 @@ static json_t *issues_json(const weir_dataset *ds)
     return o;
 }
 
+static json_t *ignored_json(const weir_dataset *ds)
+{
+    json_t *o = json_object(), *list = json_array();
+    const char *ext;
+    uint64_t files;
+
+    for (uint32_t k = 0; (ext = weir_dataset_ignored(ds, k, &files)); k++) {
+        json_t *entry = json_object();
+
+        set(entry, "extension", text(ext));
+        set(entry, "files", number(files));
+        json_array_append_new(list, entry);
+    }
+    set(o, "count", number(weir_dataset_ignored_count(ds)));
+    set(o, "list", list);
+    return o;
+}
+
+static json_t *remarks_json(const weir_dataset *ds)
+{
+    char remark[WR_REMARK_BYTES];
+    json_t *list = json_array();
+
+    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
+        json_array_append_new(list, text(remark));
+    return list;
+}
+
 int wr_inspect_print_json(const struct wr_cli *cli,
                           const struct wr_inspect_report *r, weir_err *err)
 {
@@ -273,6 +302,8 @@ int wr_inspect_print_json(const struct wr_cli *cli,
     set(o, "classes", classes_json(r));
     set(o, "index", index_json(r));
     set(o, "pictures", pictures_json(r));
+    set(o, "remarks", remarks_json(r->ds));
+    set(o, "ignored", ignored_json(r->ds));
     set(o, "issues", issues_json(r->ds));
     set(o, "broken", broken_json(r));
     failed = json_dumpf(o, cli->out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);

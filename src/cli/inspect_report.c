@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/chart.h"
+#include "format/remarks.h"
 
 #define NAME_BYTES 1024u
 #define NOTE_BYTES 48u
@@ -310,6 +311,17 @@ static void print_broken(const struct wr_cli *cli,
                 count_text(s->broken_count - s->broken_kept, a));
 }
 
+static void print_remarks(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    char remark[WR_REMARK_BYTES], shown[WR_REMARK_BYTES];
+
+    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
+        fprintf(cli->out, "  %sremark%s    %s\n",
+                wr_cli_style(cli, WR_STYLE_WARN),
+                wr_cli_style(cli, WR_STYLE_END),
+                wr_text_show(remark, true, shown, sizeof(shown)));
+}
+
 static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
 {
     uint64_t count = weir_dataset_issue_count(ds), k = 0;
@@ -374,6 +386,7 @@ void wr_inspect_print(const struct wr_cli *cli,
                       const struct wr_inspect_report *r)
 {
     print_head(cli, r);
+    print_remarks(cli, r->ds);
     print_histogram(cli, &r->stats);
     print_all_classes(cli, r);
     if (r->scan.count && !wr_index_shape(r->ds->index)->known)

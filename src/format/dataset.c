@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "format/format.h"
+#include "format/ignored.h"
 #include "format/index_cache.h"
+#include "format/remarks.h"
 
 void weir_dataset_defaults(weir_dataset_config *cfg)
 {
@@ -73,6 +75,7 @@ static int open_root(weir_dataset *ds, const char *root, weir_err *err)
 static int check_not_empty(const weir_dataset *ds, weir_err *err)
 {
     const weir_issue *first = wr_index_issue(ds->index, 0);
+    char ignored[WR_REMARK_BYTES];
 
     if (wr_index_count(ds->index))
         return 0;
@@ -83,6 +86,10 @@ static int check_not_empty(const weir_dataset *ds, weir_err *err)
                        ds->url, ds->format->name,
                        wr_index_issue_count(ds->index), first->name,
                        first->reason);
+    if (wr_remark_ignored(ds->index, ignored, sizeof(ignored)))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "'%s': no samples (format %s: %s); %s", ds->url,
+                       ds->format->name, ds->format->help, ignored);
     return wr_fail(err, WEIR_EFORMAT, "'%s': no samples (format %s: %s)",
                    ds->url, ds->format->name, ds->format->help);
 }
@@ -286,6 +293,22 @@ size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
 int weir_dataset_index_reused(const weir_dataset *ds)
 {
     return ds->index_reused;
+}
+
+uint64_t weir_dataset_ignored_count(const weir_dataset *ds)
+{
+    return wr_ignored_files(wr_index_ignored(ds->index));
+}
+
+const char *weir_dataset_ignored(const weir_dataset *ds, uint32_t k,
+                                 uint64_t *ret_files)
+{
+    const struct wr_ignored *ig = wr_index_ignored(ds->index);
+
+    if (k >= ig->count)
+        return NULL;
+    *ret_files = ig->list[k].files;
+    return ig->list[k].ext;
 }
 
 uint64_t weir_dataset_issue_count(const weir_dataset *ds)

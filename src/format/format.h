@@ -88,6 +88,7 @@ struct wr_format_ops {
     const char *name;
     const char *help; /* one line */
     bool takes_root;  /* weir_dataset_config.root means something to it */
+    bool folders_are_classes; /* those in the root */
     bool tensors; /* samples are tensors: at most converted, never decoded */
     /* required: 0 (no) .. 100 (surely) for this store and leaf; WEIR_E... when
      * resources lacked to tell. */

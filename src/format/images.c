@@ -231,6 +231,8 @@ static int walk_folder(struct walk *w, const struct wr_folder *f)
     else
         r = wr_index_job_stamp(w->job, w->path, &f->stat, w->err);
     if (r == 0)
+        r = wr_index_add_ignored(w->job->index, &f->listing.ignored, w->err);
+    if (r == 0)
         r = push_folders(w, &f->listing);
     if (r == 0)
         r = add_entries(w, &f->listing);
@@ -293,6 +295,7 @@ static int images_index(struct wr_index_job *job, weir_err *err)
         .store = job->store,
         .threads = wr_ahead_threads(job->store),
         .wanted = is_wanted,
+        .ignored = wr_listing_is_ignored,
         .tick = tick,
     };
     struct walk *w;
@@ -319,6 +322,7 @@ const struct wr_format_ops wr_format_images = {
     .name = "images",
     .help =
         "a tree of pictures (JPEG, PNG, WebP, TIFF, ...), one folder per class",
+    .folders_are_classes = true,
     .probe = images_probe,
     .index = images_index,
     .shape = wr_pictures_shape,

@@ -56,6 +56,7 @@ size_t wr_index_memory(const struct wr_index *ix)
            ix->packed_cap * sizeof(*ix->packed) +
            ix->stamp_cap * sizeof(*ix->stamps) + wr_intern_memory(&ix->dirs) +
            wr_intern_memory(&ix->classes) + wr_intern_memory(&ix->stamped) +
+           ix->ignored.cap * sizeof(*ix->ignored.list) +
            ix->issue_cap * sizeof(*ix->issues);
 }
 
@@ -186,6 +187,11 @@ uint64_t wr_index_fingerprint(const struct wr_index *ix)
     for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++)
         h = XXH3_64bits_withSeed(parts[k].at, parts[k].bytes, h);
     return h;
+}
+
+const struct wr_ignored *wr_index_ignored(const struct wr_index *ix)
+{
+    return &ix->ignored;
 }
 
 const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix)

@@ -12,6 +12,7 @@
 
 #include "weir/dataset.h"
 
+struct wr_ignored;
 struct wr_index;
 struct wr_intern;
 
@@ -90,6 +91,9 @@ void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
  * so. */
 void wr_index_add_missing(struct wr_index *ix, const char *path,
                           const char *reason);
+/* Files that lie there and are not used. */
+int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,
+                         weir_err *err);
 void wr_index_set_shape(struct wr_index *ix, const struct wr_sample_shape *s);
 /* The end of building: gives back the memory that growing left over. */
 void wr_index_seal(struct wr_index *ix);
@@ -129,5 +133,8 @@ uint32_t wr_index_class_count(const struct wr_index *ix);
 const char *wr_index_class_name(const struct wr_index *ix, uint32_t label);
 uint64_t wr_index_issue_count(const struct wr_index *ix);
 const weir_issue *wr_index_issue(const struct wr_index *ix, uint64_t k);
+
+/* Files that were ignored, most of one ending first once it is sealed. */
+const struct wr_ignored *wr_index_ignored(const struct wr_index *ix);
 
 #endif

@@ -24,6 +24,7 @@ static void free_arrays(struct wr_index *ix)
     wr_intern_done(&ix->dirs);
     wr_intern_done(&ix->classes);
     wr_intern_done(&ix->stamped);
+    wr_ignored_done(&ix->ignored);
     free(ix->stamps);
     free(ix->packed);
     free(ix->entry_names);
@@ -443,8 +444,15 @@ static void shrink(void *array, size_t *cap, size_t used, size_t elem_size)
     *cap = used;
 }
 
+int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,
+                         weir_err *err)
+{
+    return wr_ignored_merge(&ix->ignored, more) ? 0 : fail_memory(err);
+}
+
 void wr_index_seal(struct wr_index *ix)
 {
+    wr_ignored_sort(&ix->ignored);
     wr_intern_seal(&ix->dirs);
     wr_intern_seal(&ix->classes);
     wr_intern_seal(&ix->stamped);

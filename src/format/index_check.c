@@ -5,6 +5,8 @@
  * never worse than none. */
 #include "format/index_check.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/index_private.h"
@@ -219,6 +221,19 @@ static const char *check_segments(const struct wr_index *ix)
     return NULL;
 }
 
+static const char *check_ignored(const struct wr_ignored *ig)
+{
+    uint64_t files = 0;
+
+    if (ig->count > WR_IGNORED_KINDS)
+        return "too many endings of ignored files";
+    for (size_t k = 0; k < ig->count; k++)
+        if (!memchr(ig->list[k].ext, '\0', sizeof(ig->list[k].ext)) ||
+            __builtin_add_overflow(files, ig->list[k].files, &files))
+            return "ignored files that cannot be";
+    return NULL;
+}
+
 const char *wr_index_check(const struct wr_index *ix)
 {
     const char *why;
@@ -238,5 +253,7 @@ const char *wr_index_check(const struct wr_index *ix)
         why = check_packed(ix);
     if (!why)
         why = check_names(ix);
+    if (!why)
+        why = check_ignored(&ix->ignored);
     return why ? why : check_segments(ix);
 }

@@ -51,6 +51,7 @@ static const struct {
     ARRAY(classes.at, classes.count, sizeof(uint64_t)),
     ARRAY(stamped.pool, stamped.pool_len, 1),
     ARRAY(stamped.at, stamped.count, sizeof(uint64_t)),
+    ARRAY(ignored.list, ignored.count, sizeof(struct wr_ignored_ext)),
 #undef ARRAY
 };
 

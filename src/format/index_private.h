@@ -12,6 +12,7 @@
 #ifndef WR_FORMAT_INDEX_PRIVATE_H
 #define WR_FORMAT_INDEX_PRIVATE_H
 
+#include "format/ignored.h"
 #include "format/index.h"
 #include "format/intern.h"
 
@@ -72,6 +73,7 @@ struct wr_index {
     struct wr_stamp *stamps;
     size_t stamp_count, stamp_cap;
     struct wr_intern dirs, classes, stamped;
+    struct wr_ignored ignored;
     weir_issue *issues; /* owned always; the texts as the arrays are */
     size_t issue_kept, issue_cap;
     uint64_t issue_count;

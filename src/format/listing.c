@@ -17,6 +17,11 @@ struct collect {
     bool stop; /* the callback ended it */
 };
 
+bool wr_listing_is_ignored(const struct wr_entry *e)
+{
+    return e->kind == WR_KIND_FILE && wr_ignored_counts(e->name);
+}
+
 static int collect_entry(void *arg, const struct wr_entry *e)
 {
     struct collect *c = arg;
@@ -26,8 +31,12 @@ static int collect_entry(void *arg, const struct wr_entry *e)
 
     if (++c->seen % TICK_EVERY == 0 && c->filter->tick)
         r = c->filter->tick(c->filter->arg);
-    if (r == 0 && c->filter->wanted && !c->filter->wanted(e))
-        return 0;
+    if (r == 0 && c->filter->wanted && !c->filter->wanted(e)) {
+        if (!c->filter->ignored || !c->filter->ignored(e) ||
+            wr_ignored_add(&l->ignored, e->name))
+            return 0;
+        r = WEIR_ENOMEM;
+    }
     if (r == 0 &&
         (!wr_grow(&l->names, &l->names_cap, l->names_len + len, 1) ||
          !wr_grow(&l->entries, &l->cap, l->count + 1, sizeof(*l->entries))))
@@ -112,5 +121,6 @@ void wr_listing_done(struct wr_listing *l)
 {
     free(l->names);
     free(l->entries);
+    wr_ignored_done(&l->ignored);
     memset(l, 0, sizeof(*l));
 }

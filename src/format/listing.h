@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/ignored.h"
 #include "storage/storage.h"
 
 struct wr_listed {
@@ -22,15 +23,21 @@ struct wr_listing {
     size_t names_len, names_cap;
     struct wr_listed *entries; /* owned */
     size_t count, cap;
+    struct wr_ignored ignored; /* what the filter says of those not kept */
 };
 
-/* Which entries are kept, and a call to make now and then (its return other
- * than 0 ends the listing and is returned); both may be NULL. */
+/* Which entries are kept, which of the others are counted, and a call to make
+ * now and then (its return other than 0 ends the listing and is returned); each
+ * may be NULL. */
 struct wr_listing_filter {
     bool (*wanted)(const struct wr_entry *e);
+    bool (*ignored)(const struct wr_entry *e); /* not wanted: to be counted? */
     int (*tick)(void *arg);
     void *arg;
 };
+
+/* Whether a file that is not wanted counts as ignored: wr_ignored_counts. */
+bool wr_listing_is_ignored(const struct wr_entry *e);
 
 /* Lists folder `path`, sorted by name, byte by byte. Returns 0, or the first
  * failure; what was listed before it is there. *ret_stop (never NULL) tells

@@ -94,8 +94,10 @@ static size_t next_item(const struct wr_ahead *a)
 static void *run(void *arg)
 {
     struct wr_ahead *a = arg;
-    const struct wr_listing_filter filter = {
-        .wanted = a->cfg.wanted, .tick = thread_tick, .arg = a};
+    const struct wr_listing_filter filter = {.wanted = a->cfg.wanted,
+                                             .ignored = a->cfg.ignored,
+                                             .tick = thread_tick,
+                                             .arg = a};
 
     pthread_mutex_lock(&a->lock);
     while (!atomic_load(&a->stop)) {
@@ -201,8 +203,10 @@ static bool wait_listed(struct wr_ahead *a)
 
 struct wr_folder *wr_ahead_pop(struct wr_ahead *a)
 {
-    const struct wr_listing_filter filter = {
-        .wanted = a->cfg.wanted, .tick = a->cfg.tick, .arg = a->cfg.arg};
+    const struct wr_listing_filter filter = {.wanted = a->cfg.wanted,
+                                             .ignored = a->cfg.ignored,
+                                             .tick = a->cfg.tick,
+                                             .arg = a->cfg.arg};
     struct wr_folder *f = NULL;
     struct item top;
 

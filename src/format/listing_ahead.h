@@ -21,13 +21,14 @@ struct wr_folder {
     weir_err err;
 };
 
-/* `wanted` as in struct wr_listing_filter. `tick` is called now and then by
+/* `wanted` and `ignored` as in struct wr_listing_filter. `tick` is called now and then by
  * the thread that pops; its return other than 0 ends the listing. With 0
  * threads a folder is listed when it is popped. */
 struct wr_ahead_config {
     struct wr_store *store; /* borrowed */
     unsigned threads;
     bool (*wanted)(const struct wr_entry *e);
+    bool (*ignored)(const struct wr_entry *e);
     int (*tick)(void *arg);
     void *arg;
 };

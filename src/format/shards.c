@@ -71,11 +71,16 @@ int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
     r = wr_listing_read(l, job->store, "", &filter, &stop, err);
     if (r < 0)
         return r;
-    for (size_t k = 0; k < l->count; k++)
-        if (is_shard(wr_listing_name(l, k)))
+    for (size_t k = 0; k < l->count; k++) {
+        const char *name = wr_listing_name(l, k);
+
+        if (is_shard(name))
             l->entries[kept++] = l->entries[k];
+        else if (wr_ignored_counts(name) && !wr_ignored_add(&l->ignored, name))
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     l->count = kept;
-    return 0;
+    return wr_index_add_ignored(job->index, &l->ignored, err);
 }
 
 struct peek {

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "format/listing.h"
 #include "format/npy.h"
+#include "format/pictures.h"
 #include "format/tensor_decode.h"
 #include "format/wt.h"
 
@@ -369,7 +370,8 @@ static int add_folder(struct wr_index_job *job, const struct wr_listing *l,
 
 static int tensor_index(struct wr_index_job *job, weir_err *err)
 {
-    const struct wr_listing_filter filter = {.wanted = is_wanted};
+    const struct wr_listing_filter filter = {.wanted = is_wanted,
+                                             .ignored = wr_listing_is_ignored};
     struct wr_listing l = {0};
     struct wr_stat folder;
     bool skip;
@@ -391,6 +393,8 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
     }
     r = wr_listing_read(&l, job->store, "", &filter, &skip, err);
     if (r == 0)
+        r = wr_index_add_ignored(job->index, &l.ignored, err);
+    if (r == 0)
         r = add_folder(job, &l, err);
     wr_listing_done(&l);
     return r;
@@ -407,9 +411,8 @@ static int look_at(void *arg, const struct wr_entry *e)
     struct look *look = arg;
 
     look->found = is_wanted(e);
-    return look->found || wr_name_has_ext(e->name, ".jpg") ||
-           wr_name_has_ext(e->name, ".jpeg") ||
-           wr_name_has_ext(e->name, ".png") || ++look->seen == PROBE_LIMIT;
+    return look->found || wr_is_picture_name(e->name) ||
+           ++look->seen == PROBE_LIMIT;
 }
 
 static int probe_magic(struct wr_store *st, const char *leaf)

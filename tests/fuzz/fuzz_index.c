@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/ignored.h"
 #include "format/index_file.h"
 
 #define KEY       "fuzz" /* of the corpus */
@@ -59,6 +60,8 @@ static void check_rest(const struct wr_index *ix)
                strlen(wr_index_issue(ix, k)->reason);
     for (uint32_t k = 0; wr_index_class_name(ix, k); k++)
         sum += strlen(wr_index_class_name(ix, k));
+    for (size_t k = 0; k < wr_index_ignored(ix)->count; k++)
+        sum += strlen(wr_index_ignored(ix)->list[k].ext);
     sum += wr_index_fingerprint(ix) & 1;
     if (!sum)
         abort();

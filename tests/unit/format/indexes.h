@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "format/ignored.h"
 #include "format/index.h"
 
 enum index_kind {
@@ -27,6 +28,13 @@ static inline void index_object(struct wr_index *ix, const char *dir,
 
 static inline void index_add_whole(struct wr_index *ix)
 {
+    struct wr_ignored ig = {0};
+
+    assert_true(wr_ignored_add(&ig, "a.heic"));
+    assert_true(wr_ignored_add(&ig, "b"));
+    assert_true(wr_ignored_add(&ig, "c.heic"));
+    assert_int_equal(wr_index_add_ignored(ix, &ig, NULL), 0);
+    wr_ignored_done(&ig);
     for (unsigned k = 0; k < 9; k++) {
         char dir[16], name[16];
 
@@ -139,7 +147,11 @@ static inline void index_same_rest(const struct wr_index *a,
                                    const struct wr_index *b)
 {
     const struct wr_sample_shape *s = wr_index_shape(a), *t = wr_index_shape(b);
+    const struct wr_ignored *x = wr_index_ignored(a), *y = wr_index_ignored(b);
 
+    assert_int_equal(x->count, y->count);
+    for (size_t k = 0; k < x->count; k++)
+        assert_memory_equal(&x->list[k], &y->list[k], sizeof(x->list[k]));
     assert_int_equal(wr_index_bytes(a), wr_index_bytes(b));
     assert_int_equal(wr_index_max_length(a), wr_index_max_length(b));
     assert_int_equal(wr_index_fingerprint(a), wr_index_fingerprint(b));

@@ -50,6 +50,10 @@ static void test_totals(void **state)
     LIE(ix, stamp_count, 1, "stamps");
     LIE(ix, label_count, 100, "no segment has");
     LIE(ix, entry_name_count, 1, "names");
+    LIE(ix, ignored.count, WR_IGNORED_KINDS + 1, "ignored");
+    LIE(ix, ignored.list[0].files, UINT64_MAX, "ignored");
+    memset(ix->ignored.list[0].ext, 'x', sizeof(ix->ignored.list[0].ext));
+    assert_string_equal(wr_index_check(ix), "ignored files that cannot be");
     wr_index_free(ix);
 }
 
