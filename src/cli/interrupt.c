@@ -22,8 +22,10 @@ static void on_pipe(int number)
 
 void wr_interrupt_install(void)
 {
+    /* Calls that wait (to open a file on a server that is gone, say) are not
+     * begun again: they fail, and the command ends. A second signal kills. */
     struct sigaction stop = {.sa_handler = on_signal,
-                             .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+                             .sa_flags = (int)SA_RESETHAND};
     struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
 
     sigemptyset(&stop.sa_mask);

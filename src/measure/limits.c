@@ -218,7 +218,7 @@ static int64_t read_sample(struct crew *c, const struct wr_place *place,
     wr_index_object_path(ds->index, place->object, rel, sizeof(rel));
     if (!ds->store->ops->local_path(ds->store, rel, to->path, PATH_CAP))
         return -1;
-    fd = open(to->path, O_RDONLY | O_CLOEXEC);
+    fd = open(to->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         note_lack(c, wr_error_from_errno(errno));
         return -1;
@@ -436,7 +436,7 @@ static int open_objects(struct crew *c, uint64_t n, weir_err *err)
     for (uint64_t i = 0; i < n; i++) {
         wr_index_object_path(ds->index, i, rel, sizeof(rel));
         if (ds->store->ops->local_path(ds->store, rel, path, sizeof(path)))
-            c->fds[i] = open(path, O_RDONLY | O_CLOEXEC);
+            c->fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (c->fds[i] < 0)
             return wr_fail_errno(err, errno, "'%s': cannot open", rel);
     }

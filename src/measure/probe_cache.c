@@ -39,7 +39,7 @@ static int drop_file(struct wr_store *st, const char *path, double *ret,
     if (!st->ops->local_path ||
         !st->ops->local_path(st, path, local, sizeof(local)))
         return 0;
-    fd = open(local, O_RDONLY | O_CLOEXEC);
+    fd = open(local, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return wr_fail_errno(err, errno, "'%s': cannot open", local);
     r = wr_pagecache_drop_fd(fd, &now, err);
@@ -177,7 +177,7 @@ static int file_is_direct(struct wr_store *st, const char *path, uint64_t size,
         r = read_direct(st, path, size, err);
     if (r < 0)
         return r;
-    fd = open(local, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    fd = open(local, O_RDONLY | O_DIRECT | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         *ret = false;
         return 0;

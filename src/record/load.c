@@ -3,14 +3,17 @@
 #include "record/load.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "record/record.h"
 
@@ -134,17 +137,36 @@ static int read_all(FILE *f, const char *name, char **ret, size_t *ret_size,
     return r;
 }
 
+/* "-" is stdin, which may be a pipe; what is named must be a file. */
+static int open_record(const char *path, FILE **ret, weir_err *err)
+{
+    FILE *f = stdin;
+    int fd, e;
+
+    if (strcmp(path, "-") != 0) {
+        fd = wr_regular_open(AT_FDCWD, path, O_RDONLY, 0);
+        f = fd < 0 ? NULL : fdopen(fd, "r");
+        e = errno;
+        if (!f && fd >= 0)
+            close(fd);
+        if (!f)
+            return wr_regular_fail(AT_FDCWD, path, path, e, err);
+    }
+    *ret = f;
+    return 0;
+}
+
 int wr_record_load(const char *path, json_t **ret, weir_err *err)
 {
     bool is_stdin = !strcmp(path, "-");
     const char *name = is_stdin ? "stdin" : path;
-    FILE *f = is_stdin ? stdin : fopen(path, "r");
     char *bytes = NULL;
     size_t size = 0;
-    int r;
+    FILE *f = NULL;
+    int r = open_record(path, &f, err);
 
-    if (!f)
-        return wr_fail_errno(err, errno, "'%s': cannot open", name);
+    if (r < 0)
+        return r;
     r = read_all(f, name, &bytes, &size, err);
     if (!is_stdin)
         fclose(f);

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/regular.h"
 
 static struct file_store *to_store(struct wr_store *st)
 {
@@ -76,6 +77,9 @@ static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
 
     if (stat(rest, &sb) < 0)
         return wr_fail_errno(err, errno, "'%s'", rest);
+    if (!S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode))
+        return wr_fail(err, WEIR_EINVAL, "'%s': is %s, not a file or a folder",
+                       rest, wr_regular_other(sb.st_mode));
     fs = calloc(1, sizeof(*fs));
     if (!fs)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -67,8 +67,8 @@ void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
 
 /* --- file_path.c: all return -1 and set errno. --- */
 
-/* Opens a file. In an own store links are ELOOP, what is no file is EISDIR or
- * ENXIO, and a file of several names cannot be opened for writing (EMLINK). */
+/* Opens a file; what is no file is EISDIR or ENXIO. In an own store links are
+ * ELOOP, and a file of several names cannot be opened for writing (EMLINK). */
 int wr_file_open(const struct file_store *fs, const char *path, int flags);
 /* Opens a folder; path "" is the store itself. */
 int wr_file_open_dir(const struct file_store *fs, const char *path);

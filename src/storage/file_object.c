@@ -18,6 +18,7 @@
 
 #include "base/descriptors.h"
 #include "base/error.h"
+#include "base/regular.h"
 
 #define NOT_ASKED (-2)
 
@@ -194,8 +195,11 @@ static const struct wr_object_ops file_object_ops = {
     .close = object_close,
 };
 
-static int fail_open(const char *path, const char *verb, int e, weir_err *err)
+static int fail_open(const struct file_store *fs, const char *path,
+                     const char *verb, int e, weir_err *err)
 {
+    if (!fs->own && e == ENXIO)
+        return wr_regular_fail(fs->dir_fd, path, path, e, err);
     if (e == EMLINK)
         return wr_fail(err, WEIR_EACCES,
                        "'%s': cannot %s: the file has other names (hard links)",
@@ -229,7 +233,8 @@ int wr_file_object_open(struct wr_store *st, const char *path,
             wr_fd_close(fo->fd);
         free(fo->path);
         free(fo);
-        return fail_open(path, create ? "create" : "open", e, err);
+        return fail_open((struct file_store *)st, path,
+                         create ? "create" : "open", e, err);
     }
     *ret = &fo->object;
     return 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/regular.h"
 
 static bool stays_below(const char *path)
 {
@@ -108,15 +109,14 @@ static bool is_ours(int fd, int flags)
 {
     struct stat sb;
 
+    if (wr_regular_check(fd, flags) < 0)
+        return false;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return true;
     if (fstat(fd, &sb) < 0)
         return false;
-    if (!S_ISREG(sb.st_mode))
-        errno = S_ISDIR(sb.st_mode) ? EISDIR : ENXIO;
-    else if ((flags & O_ACCMODE) != O_RDONLY && sb.st_nlink > 1)
-        errno = EMLINK;
-    else
-        return fcntl(fd, F_SETFL, flags & O_DIRECT) == 0;
-    return false;
+    errno = EMLINK;
+    return sb.st_nlink <= 1;
 }
 
 static int open_once(const struct file_store *fs, const char *path, int flags)
@@ -124,7 +124,7 @@ static int open_once(const struct file_store *fs, const char *path, int flags)
     int fd;
 
     if (!fs->own)
-        return openat(fs->dir_fd, path, flags | O_CLOEXEC, 0666);
+        return wr_regular_open(fs->dir_fd, path, flags, 0666);
     fd = open_below(fs->dir_fd, path, flags | O_NONBLOCK | O_NOCTTY,
                     flags & O_CREAT ? 0666 : 0);
     if (fd >= 0 && !is_ours(fd, flags)) {

@@ -14,6 +14,7 @@
 #include <liburing.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -39,6 +40,10 @@
 /* How long the kernel may be short of memory before the queue gives up. */
 #define SHORT_MAX_NS (10 * WR_NS_PER_SEC)
 
+/* How long all answers may be due before the files are looked at, in case one
+ * of them is a pipe by now. */
+#define LOOK_NS (250 * WR_NS_PER_MS)
+
 /* Which entry of a chain: the open, or the read or write behind it. */
 enum link { LINK_OPEN, LINK_IO };
 
@@ -50,6 +55,7 @@ struct slot {
     unsigned at;    /* of its last read or write in the submission ring */
     unsigned again; /* times in a row that it was put off */
     bool broken;    /* its chain was torn apart: see mend_chain */
+    bool other;     /* it is no file: its chain is being cancelled */
     int own_fd;     /* owned: of a read by path in an own store; else -1 */
     int own_errno;  /* why there is none */
 };
@@ -114,8 +120,9 @@ static void push_open(struct uring_queue *uq, struct slot *s)
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
 
     io_uring_prep_openat_direct(sqe, uq->fs->dir_fd, s->rd->path,
-                                O_RDONLY | (s->span.direct ? O_DIRECT : 0), 0,
-                                (unsigned)(s - uq->slots));
+                                O_RDONLY | O_NOCTTY |
+                                    (s->span.direct ? O_DIRECT : 0),
+                                0, (unsigned)(s - uq->slots));
     sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
     io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_OPEN));
 }
@@ -199,13 +206,51 @@ static void flush(struct uring_queue *uq)
     mend_chain(uq);
 }
 
+/* Gives up the open of a pipe, which may wait for ever for its other end, or
+ * the read of a device. The answer to the cancelling itself is of no interest:
+ * it has the tag of an earlier turn. */
+static void cancel(struct uring_queue *uq, struct slot *s)
+{
+    for (enum link link = LINK_OPEN; link <= LINK_IO; link++) {
+        struct io_uring_sqe *sqe = io_uring_get_sqe(&uq->ring);
+
+        if (!sqe)
+            return; /* next time */
+        io_uring_prep_cancel64(sqe, tag_of(uq, s, link), 0);
+        io_uring_sqe_set_data64(sqe,
+                                tag_of(uq, s, LINK_IO) - (UINT64_C(1) << 32));
+    }
+    s->other = true;
+}
+
+/* A read by path is opened by the kernel, unseen: only when nothing is answered
+ * for long is it worth asking what there is to open. */
+static void look_at_files(struct uring_queue *uq)
+{
+    for (unsigned i = 0; i < uq->places; i++) {
+        struct slot *s = &uq->slots[i];
+        struct stat sb;
+
+        if (s->rd && !s->rd->object && !s->other && s->own_fd < 0 &&
+            fstatat(uq->fs->dir_fd, s->rd->path, &sb, 0) == 0 &&
+            !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode))
+            cancel(uq, s);
+    }
+}
+
 /* Sends what is there and waits for an answer, or a moment when that fails. */
 static void enter(struct uring_queue *uq)
 {
+    struct __kernel_timespec limit = {.tv_nsec = LOOK_NS};
+    struct io_uring_cqe *cqe;
     int r = -EINTR;
 
     if (!uq->dead) {
-        r = io_uring_submit_and_wait(&uq->ring, 1);
+        r = io_uring_submit_and_wait_timeout(&uq->ring, &cqe, 1, &limit, NULL);
+        if (r == -ETIME) {
+            look_at_files(uq);
+            r = 0;
+        }
         note_enter(uq, r);
         mend_chain(uq);
     }
@@ -271,6 +316,7 @@ static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
         wr_fd_close(s->own_fd);
     s->own_fd = -1;
     s->own_errno = 0;
+    s->other = false;
     s->rd = NULL;
     s->turn++;
     if (!s->broken)
@@ -286,6 +332,8 @@ static struct wr_io *answer_open(struct uring_queue *uq, struct slot *s,
 {
     if (res >= 0 || s->broken)
         return NULL;
+    if (s->other)
+        res = -ENXIO;
     if (res == -EINVAL &&
         s->span.direct) { /* no O_DIRECT on this file system */
         start(uq, s, /* direct= */ false);
@@ -305,6 +353,10 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
     }
     if (s->own_errno) {
         wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, s->own_errno);
+        return finish(uq, s);
+    }
+    if (s->other) {
+        wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, ENXIO);
         return finish(uq, s);
     }
     if (res < 0 && wr_file_again(-res, &s->again)) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "storage/storage.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,9 @@ int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
         return wr_fail(err, rd->result,
                        "'%s': longer than the %" PRIu64 " bytes indexed", name,
                        rd->offset + rd->len);
+    if (rd->step == WR_STEP_OPEN && rd->os_errno == ENXIO)
+        return wr_fail(err, rd->result, "'%s': is no regular file (any more)",
+                       name);
     if (rd->step == WR_STEP_OPEN)
         return wr_fail_errno(err, rd->os_errno, "'%s': cannot open", name);
     return wr_fail_errno(err, rd->os_errno,

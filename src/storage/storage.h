@@ -181,7 +181,8 @@ struct wr_storage_ops {
     /* required: entries of a folder in no order, without . and .. */
     int (*list)(struct wr_store *st, const char *path, wr_list_fn fn, void *arg,
                 weir_err *err);
-    /* required. */
+    /* required: for files only; a pipe, a socket or a device is refused, and
+     * never waited for. The same goes for reads by path. */
     int (*object_open)(struct wr_store *st, const char *path,
                        enum wr_open_mode mode, struct wr_object **ret,
                        weir_err *err);

@@ -222,8 +222,9 @@ static void local_paths_lead_to_the_file(void **state)
         CASE(local_paths_lead_to_the_file, b), CASE(random_ranges, b),         \
         CASE(ranges_of_open_objects, b), CASE(bad_places, b),                  \
         CASE(changed_files, b), CASE(closing_with_reads_in_flight, b),         \
-        CASE(a_full_queue_takes_no_more, b), CASE(random_writes, b),           \
-        CASE(writes_past_the_end, b), CASE(mixed_reads_and_writes, b),         \
+        CASE(a_full_queue_takes_no_more, b), CASE(no_files_are_refused, b),    \
+        CASE(random_writes, b), CASE(writes_past_the_end, b),                  \
+        CASE(mixed_reads_and_writes, b),                                       \
         CASE(closing_with_writes_in_flight, b),                                \
         CASE(writes_where_none_can_be, b), CASE(open_to_write_what_exists, b), \
         CASE(sync_and_resize, b), CASE(space_is_known, b),                     \

@@ -45,6 +45,7 @@ void bad_places(void **state);
 void changed_files(void **state);
 void closing_with_reads_in_flight(void **state);
 void a_full_queue_takes_no_more(void **state);
+void no_files_are_refused(void **state);
 
 /* The tests of writing (storage_write.c). */
 void random_writes(void **state);

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "storage_place.h"
@@ -267,5 +269,50 @@ void a_full_queue_takes_no_more(void **state)
         n += q->ops->reap(q, back, 5, /* wait= */ true);
     for (unsigned i = 0; i < 5; i++)
         check_job(&jobs[i]);
+    q->ops->close(q);
+}
+
+/* What is no file is refused, by every way to open it, and is not waited for. */
+void no_files_are_refused(void **state)
+{
+    static const char *const names[] = {"pipe", "sub/socket", "device"};
+    const struct place *pl = *state;
+    struct wr_queue *q = open_queue(pl, 4);
+    char path[600];
+
+    snprintf(path, sizeof(path), "%s/pipe", pl->dir);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    snprintf(path, sizeof(path), "%s/sub/socket", pl->dir);
+    assert_int_equal(mknod(path, S_IFSOCK | 0666, 0), 0);
+    snprintf(path, sizeof(path), "%s/device", pl->dir);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    for (unsigned k = 0; k < 3; k++) {
+        struct wr_io *back = NULL, *go;
+        struct wr_object *o;
+        struct wr_store *st;
+        struct job j;
+        char *leaf;
+        weir_err err;
+
+        assert_true(pl->st->ops->object_open(pl->st, names[k], WR_OPEN_READ, &o,
+                                             &err) < 0);
+        assert_non_null(strstr(err.msg, names[k]));
+        assert_true(pl->st->ops->object_open(pl->st, names[k], WR_OPEN_WRITE,
+                                             &o, &err) < 0);
+        snprintf(path, sizeof(path), "%s%s/%s", pl->be->prefix, pl->dir,
+                 names[k]);
+        assert_int_equal(wr_store_open(path, &st, &leaf, &err), WEIR_EINVAL);
+        assert_non_null(strstr(err.msg, strrchr(path, '/')));
+        assert_non_null(strstr(err.msg, "is a "));
+        job_init(pl, &j, 100);
+        j.rd.whole = true;
+        snprintf(j.path, sizeof(j.path), "%s", names[k]);
+        go = &j.rd;
+        assert_int_equal(q->ops->submit(q, &go, 1), 1);
+        assert_int_equal(q->ops->reap(q, &back, 1, /* wait= */ true), 1);
+        assert_ptr_equal(back, go);
+        assert_true(j.rd.result < 0);
+        free(j.rd.buf);
+    }
     q->ops->close(q);
 }

@@ -108,10 +108,12 @@ static void harms_are_named(void **state)
         {FX_CUT, WEIR_ECHANGED, "bytes were indexed"},
         {FX_GROW, WEIR_ECHANGED, "longer than"},
         {FX_GARBAGE, WEIR_EFORMAT, ""},
+        {FX_PIPE, WEIR_EIO, "is no regular file"},
     };
 
     (void)state;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned k = 0; k < 20; k++) {
+        unsigned i = k % 5;
         weir_pipeline_config cfg;
         struct result res;
         weir_dataset *ds;
@@ -121,6 +123,8 @@ static void harms_are_named(void **state)
         ds = fx_open(&fx, "");
         fx_spoil(&fx, 17, table[i].harm); /* after it was indexed */
         fx_config(&fx, &cfg);
+        cfg.io = k / 5 % 2 ? WEIR_IO_BLOCKING : WEIR_IO_AUTO;
+        cfg.direct = k / 10;
         feed(&fx, ds, &cfg, &res);
         assert_all_accounted(&res);
         assert_int_equal(res.bad_count, 1);

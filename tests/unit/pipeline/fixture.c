@@ -140,6 +140,8 @@ void fx_spoil(const struct fx *fx, uint32_t i, enum fx_harm how)
         abort();
     if (how == FX_REMOVE && unlink(path))
         abort();
+    if (how == FX_PIPE && (unlink(path) || mkfifo(path, 0666)))
+        abort();
     if (how == FX_CUT && truncate(path, sb.st_size - 1))
         abort();
     if (how == FX_GROW && truncate(path, sb.st_size + 1))

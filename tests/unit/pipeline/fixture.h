@@ -28,7 +28,14 @@ struct fx {
 void fx_make(struct fx *fx, enum fx_kind kind, uint32_t n, uint32_t per_file);
 void fx_done(struct fx *fx);
 
-enum fx_harm { FX_REMOVE, FX_CUT, FX_GROW, FX_GARBAGE, FX_HARMS };
+enum fx_harm {
+    FX_REMOVE,
+    FX_CUT,
+    FX_GROW,
+    FX_GARBAGE,
+    FX_HARMS,
+    FX_PIPE, /* takes a while to be noticed, so not among the usual ones */
+};
 
 /* Damages the file of sample i, and writes it anew as it was. */
 void fx_spoil(const struct fx *fx, uint32_t i, enum fx_harm how);

@@ -1,0 +1,69 @@
+/* regular.c - opening regular files, and nothing that could keep us waiting.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/descriptors.h"
+#include "base/error.h"
+
+const char *wr_regular_other(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFREG:
+        return NULL;
+    case S_IFDIR:
+        return "a folder";
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFLNK:
+        return "a link";
+    default:
+        return "a device";
+    }
+}
+
+int wr_regular_check(int fd, int flags)
+{
+    struct stat sb;
+
+    if (fstat(fd, &sb) < 0)
+        return -1;
+    if (!S_ISREG(sb.st_mode)) {
+        errno = S_ISDIR(sb.st_mode) ? EISDIR : ENXIO;
+        return -1;
+    }
+    /* io_uring takes O_NONBLOCK seriously even on files. */
+    return fcntl(fd, F_SETFL, flags & (O_DIRECT | O_APPEND));
+}
+
+int wr_regular_open(int dir_fd, const char *path, int flags, mode_t mode)
+{
+    int fd = openat(dir_fd, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                    mode);
+
+    if (fd < 0 || wr_regular_check(fd, flags) == 0)
+        return fd;
+    wr_fd_close(fd); /* keeps errno */
+    return -1;
+}
+
+int wr_regular_fail(int dir_fd, const char *path, const char *name, int e,
+                    weir_err *err)
+{
+    const char *other = NULL;
+    struct stat sb;
+
+    if ((e == ENXIO || e == EISDIR) && fstatat(dir_fd, path, &sb, 0) == 0)
+        other = wr_regular_other(sb.st_mode);
+    if (!other)
+        return wr_fail_errno(err, e, "'%s': cannot open", name);
+    return wr_fail(err, WEIR_EINVAL,
+                   "'%s': cannot open: it is %s, not a regular file", name,
+                   other);
+}
