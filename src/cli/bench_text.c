@@ -10,14 +10,18 @@
 #include "base/units.h"
 #include "cli/bench_args.h"
 #include "monitor/host.h"
+#include "record/emulated.h"
 
-#define BAD_SHOWN 20
+#define BAD_SHOWN    20
+#define DEVICE_BYTES 128 /* "emulated PROFILE" */
+#define PAGE_CACHE   1   /* of the columns below */
 
 void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
 {
     struct wr_host_fs fs;
     struct wr_host host;
-    char count[32], bytes[32], files[32], path[4096];
+    char count[32], bytes[32], files[32], path[4096], device[DEVICE_BYTES];
+    bool emulated;
     uint64_t objects = wr_index_object_count(ds->index);
 
     fprintf(cli->out, "%s%s%s: %s, %s samples, %s in %s file%s\n",
@@ -31,12 +35,15 @@ void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
     wr_host_info(&host);
     fprintf(cli->out, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
             host.cores, host.cores == 1 ? "" : "s");
+    emulated = wr_emulated(ds->url, device, sizeof(device));
+    if (emulated)
+        fprintf(cli->out, "; %s", device);
     if (ds->store->ops->local_path &&
         ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
         wr_host_fs_of(path, &fs, NULL) == 0)
-        fprintf(cli->out, "; %s on %s%s%s", fs.type,
-                *fs.device ? fs.device : fs.source, *fs.model ? " " : "",
-                fs.model);
+        fprintf(cli->out, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
+                fs.type, *fs.device ? fs.device : fs.source,
+                *fs.model ? " " : "", fs.model, emulated ? ")" : "");
     fprintf(cli->out, "\n\n");
 }
 
@@ -56,7 +63,10 @@ static const struct wr_column columns[] = {
     {"prefetch", "finished batches kept ahead (--prefetch)", '>', 1u << 5},
     {"batch", "samples per batch (--batch)", '>', 1u << 6},
     {"samples/s", "rate, median of the counted runs", '>', 0},
-    {"+-", "spread of these runs: half of their range, of the median", '>', 0},
+    {"+-",
+     "spread of these runs: half of their range, of the median; -: there is "
+     "one",
+     '>', 0},
     {"MB/s", "bytes read from storage per second, 10^6", '>', 0},
     {"CPU s/1000", "CPU seconds per 1,000 samples, all threads", '>', 0},
     {"peak MB", "largest resident memory of the process", '>', 0},
@@ -74,12 +84,19 @@ static const struct wr_column columns[] = {
      "bytes",
      '>', 0},
     {"verdict",
-     "what limits it: storage-bound, decode-bound or "
-     "consumer-bound",
+     "what limits it: storage-bound, decode-bound, convert-bound or "
+     "consumer-bound; starved: other programs had the cores",
      '<', 0},
     {NULL, NULL, 0, 0}};
 
 const struct wr_columns wr_bench_columns[] = {{NULL, columns}, {NULL, NULL}};
+
+static bool is_emulated(const struct wr_bench_plan *plan)
+{
+    char device[DEVICE_BYTES];
+
+    return wr_emulated(plan->ds->url, device, sizeof(device));
+}
 
 static void number_text(uint32_t n, char *buf, size_t cap)
 {
@@ -113,20 +130,27 @@ static bool is_column(const struct wr_bench_plan *plan, size_t k)
         if (strcmp(first, other))
             return true;
     }
-    return ALWAYS >> k & 1;
+    /* What is in the page cache is no part of an emulated device. */
+    return ALWAYS >> k & 1 && !(k == PAGE_CACHE && is_emulated(plan));
 }
 
 static void print_common(const struct wr_cli *cli,
                          const struct wr_bench_plan *plan)
 {
     const char *between = "";
-    char value[32];
+    char value[32], device[DEVICE_BYTES];
+    bool emulated = wr_emulated(plan->ds->url, device, sizeof(device));
 
+    if (emulated) {
+        fprintf(cli->out, "%s", device);
+        between = ", ";
+    }
     for (size_t k = 0; k < SETTINGS; k++) {
         if (is_column(plan, k))
             continue;
         setting_text(&plan->cases[0], k, value, sizeof(value));
-        fprintf(cli->out, "%s%s %s", between, columns[k].head, value);
+        fprintf(cli->out, "%s%s%s %s", between, columns[k].head,
+                emulated && k == PAGE_CACHE ? " below it" : "", value);
         between = ", ";
     }
     fputs(*between ? "\n\n" : "", cli->out);
@@ -158,7 +182,8 @@ static void add_results(struct wr_table *t, const struct wr_bench_result *res)
     wr_table_cell(t, "%s",
                   wr_format_count(count, sizeof(count),
                                   (uint64_t)(res->rate_median + 0.5)));
-    if (res->rate_median > 0)
+    /* One run that counts has no spread. */
+    if (res->rate_median > 0 && res->round_count > 2)
         wr_table_cell(t, "%.0f%%",
                       (res->rate_max - res->rate_min) / 2 / res->rate_median *
                           100);
@@ -303,18 +328,42 @@ static void print_starved(const struct wr_cli *cli,
             "measure again on an idle machine.\n\n");
 }
 
-static void explain(const struct wr_cli *cli, const struct wr_bench_case *c,
-                    const struct wr_bench_result *res)
+/* "all, cold cache, 2 threads, depth 8: ": where it was read from, and each
+ * setting in which the cases differ. */
+static void print_heading(const struct wr_cli *cli,
+                          const struct wr_bench_plan *plan, size_t at,
+                          unsigned workers)
+{
+    const struct wr_bench_case *c = &plan->cases[at];
+    char value[32], device[DEVICE_BYTES];
+    bool emulated = wr_emulated(plan->ds->url, device, sizeof(device));
+
+    fprintf(cli->out, "\n%s%s", wr_cli_style(cli, WR_STYLE_BOLD),
+            wr_bench_choice("stages", (int)c->cfg.stages));
+    if (emulated)
+        fprintf(cli->out, ", %s", device);
+    if (!emulated || is_column(plan, PAGE_CACHE))
+        fprintf(cli->out, ", %s cache%s",
+                wr_bench_choice("page-cache", (int)c->cache),
+                emulated ? " below it" : "");
+    fprintf(cli->out, ", %u thread%s", workers, workers == 1 ? "" : "s");
+    for (size_t k = 0; k < SETTINGS; k++) {
+        if (ALWAYS >> k & 1 || !is_column(plan, k))
+            continue;
+        setting_text(c, k, value, sizeof(value));
+        fprintf(cli->out, ", %s %s", columns[k].head, value);
+    }
+    fprintf(cli->out, "%s: ", wr_cli_style(cli, WR_STYLE_END));
+}
+
+static void explain(const struct wr_cli *cli, const struct wr_bench_plan *plan,
+                    size_t k, const struct wr_bench_result *res)
 {
     const struct wr_bench_run *run = &res->runs[res->median];
     const weir_stats *s = &run->stats;
     uint64_t total = s->consumer_wait_ns + s->consumer_busy_ns;
 
-    fprintf(cli->out, "\n%s%s, %s cache, %" PRIu32 " thread%s%s: ",
-            wr_cli_style(cli, WR_STYLE_BOLD),
-            wr_bench_choice("stages", (int)c->cfg.stages),
-            wr_bench_choice("page-cache", (int)c->cache), s->workers,
-            s->workers == 1 ? "" : "s", wr_cli_style(cli, WR_STYLE_END));
+    print_heading(cli, plan, k, s->workers);
     if (res->starved)
         fprintf(cli->out, "Starved; apart from that: ");
     switch (run->verdict) {
@@ -457,7 +506,7 @@ int wr_bench_print(const struct wr_cli *cli, const struct wr_bench_plan *plan,
     for (size_t k = 0; k < plan->case_count; k++) {
         if (plan->case_count > 3 && k != best && k + 1 != plan->case_count)
             continue;
-        explain(cli, &plan->cases[k], &results[k]);
+        explain(cli, plan, k, &results[k]);
         print_machine(cli, &results[k], m);
         check_cache(cli, &plan->cases[k], &results[k]);
         print_tiers(cli, &plan->cases[k], &results[k]);

@@ -14,6 +14,7 @@
 #include "cli/probe_plan.h"
 #include "cli/probe_verdict.h"
 #include "monitor/host.h"
+#include "record/emulated.h"
 
 #define WIDE   100 /* columns from which on there is room for CPU seconds */
 #define WIDER  116 /* ... and for every pass */
@@ -65,13 +66,18 @@ static double mix_mean(const struct wr_probe_mix *m)
 }
 
 /* "ext4 on vda (QEMU HARDDISK, rotating)"; "" where nothing is known. */
-static void describe_place(struct wr_store *st, char *buf, size_t cap)
+static void describe_place(const char *url, struct wr_store *st, char *buf,
+                           size_t cap)
 {
     struct wr_host_fs fs;
-    char path[4096];
+    char path[4096], device[128];
     const char *kind;
 
     buf[0] = '\0';
+    if (wr_emulated(url, device, sizeof(device))) {
+        snprintf(buf, cap, ": %s", device);
+        return;
+    }
     if (!st->ops->local_path ||
         !st->ops->local_path(st, "", path, sizeof(path)) ||
         wr_host_fs_of(path, &fs, NULL) < 0)
@@ -125,7 +131,7 @@ void wr_probe_print_head(const struct wr_cli *cli,
     char place[512], text[8192], name[4096], a[32];
     uint64_t space;
 
-    describe_place(st, place, sizeof(place));
+    describe_place(plan->url, st, place, sizeof(place));
     wr_text_show(plan->url, true, name, sizeof(name));
     if (st->ops->space && st->ops->space(st, &space, NULL) == 0)
         snprintf(text, sizeof(text), "%s%s, %s free", name, place,
@@ -256,7 +262,7 @@ static void count_cell(struct wr_table *t, double count)
 
 static void spread_cell(struct wr_table *t, const struct wr_probe_result *r)
 {
-    if (r->ops_per_s > 0)
+    if (r->ops_per_s > 0 && r->run_count > 1)
         wr_table_cell(t, "%.0f%%", r->ops_spread / r->ops_per_s * 100);
     else
         wr_table_cell(t, "-");

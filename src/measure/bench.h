@@ -73,7 +73,7 @@ struct wr_bench_run {
     bool starved;              /* others had cores that it could have used */
     double last_epoch_per_s; /* samples/s of the last epoch; 0: there is one */
     char cache_error[500];   /* why a tier takes nothing more; "": it does */
-    char tuning[2200];       /* what WEIR_AUTO chose and why; "": nothing */
+    char tuning[2400];       /* what WEIR_AUTO chose and why; "": nothing */
     weir_stats stats;
     enum weir_verdict verdict;
     double decode_limit, read_limit; /* samples/s of this round; 0: none */

@@ -174,6 +174,10 @@ bool wr_tune_step(struct wr_tune *t, const struct wr_tune_sums *sums,
             t->rest[k]--;
     if (first) /* the start is not like the rest */
         return false;
+    t->steps++;
+    t->starved = l.starved;
+    t->storage = l.storage;
+    t->idle = l.idle;
     if (t->trial != WR_KNOB_NONE)
         judge(t, &l);
     else if (l.starved > STARVED)
@@ -184,19 +188,65 @@ bool wr_tune_step(struct wr_tune *t, const struct wr_tune_sums *sums,
     return memcmp(old, t->now, sizeof(old)) != 0;
 }
 
+/* Why the consumer waits and nothing could be tried. */
+static const char *no_way(const struct wr_tune *t)
+{
+    if (t->storage > ON_STORAGE)
+        return t->is_auto[WR_KNOB_DEPTH] ? "but depth is the most there can be"
+                                         : "but depth is fixed";
+    if (t->idle > IDLE)
+        return t->is_auto[WR_KNOB_PREFETCH]
+                   ? "but prefetch is the most there can be"
+                   : "but prefetch is fixed";
+    return t->is_auto[WR_KNOB_THREADS] ||
+                   t->now[WR_KNOB_THREADS] == t->most[WR_KNOB_THREADS]
+               ? "but all threads are at work already"
+               : "but the threads are at work, and their number is fixed";
+}
+
+/* Why the settings are as they were at first, or what was not judged yet. */
+static void last_words(const struct wr_tune *t, char *buf, size_t cap)
+{
+    *buf = '\0';
+    if (t->trial != WR_KNOB_NONE)
+        snprintf(buf, cap,
+                 "%s %" PRIu32 " -> %" PRIu32 ": %s; it ended before the gain "
+                 "was known\n",
+                 names[t->trial], t->before, t->now[t->trial], t->why);
+    else if (t->log_len)
+        return;
+    else if (!t->steps)
+        snprintf(buf, cap,
+                 "nothing was changed: it ended before the first look (after "
+                 "%d batches and %.2f s, twice)\n",
+                 STEP_BATCHES, (double)STEP_NS / 1e9);
+    else if (t->starved <= STARVED)
+        snprintf(buf, cap,
+                 "nothing was changed: the consumer waits only %.0f %% of the "
+                 "time\n",
+                 t->starved * 100);
+    else
+        snprintf(buf, cap,
+                 "nothing was changed: the consumer waits %.0f %%, %s (workers "
+                 "wait %.0f %% for storage, idle %.0f %%)\n",
+                 t->starved * 100, no_way(t), t->storage * 100, t->idle * 100);
+}
+
 size_t wr_tune_text(const struct wr_tune *t, char *buf, size_t cap)
 {
+    char last[240];
     size_t n = 0;
 
     if (cap)
         buf[0] = '\0';
     if (!wr_tune_is_on(t))
         return 0;
+    last_words(t, last, sizeof(last));
     for (int k = 0; k < WR_KNOB_NONE; k++)
         n += (size_t)snprintf(n < cap ? buf + n : NULL, n < cap ? cap - n : 0,
                               "%s%s %" PRIu32 "%s", k ? ", " : "", names[k],
                               t->now[k], t->is_auto[k] ? "" : " (fixed)");
     n += (size_t)snprintf(n < cap ? buf + n : NULL, n < cap ? cap - n : 0,
-                          "\n%s", t->log);
+                          "\n%s%s", t->log, last);
     return n;
 }

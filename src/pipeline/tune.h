@@ -33,8 +33,10 @@ struct wr_tune {
     uint32_t before;    /* its value */
     double rate_before; /* samples per second then */
     char why[80];
-    unsigned rest[WR_KNOB_NONE]; /* steps for which it is left alone */
-    unsigned idle_steps;         /* in a row with workers mostly idle */
+    unsigned rest[WR_KNOB_NONE];   /* steps for which it is left alone */
+    unsigned idle_steps;           /* in a row with workers mostly idle */
+    double starved, storage, idle; /* at the last step, parts of the time */
+    unsigned steps;                /* that were looked at */
     char log[2000];
     size_t log_len;
 };

@@ -399,10 +399,19 @@ static void note_order(struct job *j, const struct wr_view_record r[2])
 
     if (*a && *b && strcmp(b, a) < 0)
         wr_doc_note(j->s, true,
-                    "B is older than A: the ratios say what it was before, not "
-                    "what has become of it. 'weir report %s %s' compares the "
-                    "other way round.",
+                    "B is older than A: the ratios show the change backwards. "
+                    "'weir report %s %s' puts them in order.",
                     r[1].path, r[0].path);
+}
+
+static void note_starved(struct job *j, const struct wr_view_record r[2])
+{
+    for (int side = 0; side < 2; side++)
+        if (wr_view_was_starved(r[side].json))
+            wr_doc_note(j->s, true,
+                        "%c was starved: others had cores that it could have "
+                        "used (see below). What differs may be their doing.",
+                        'A' + side);
 }
 
 static void sum_up(const struct job *j)
@@ -437,10 +446,11 @@ void wr_compare(struct wr_doc *d, const struct wr_view_record r[2],
     *ret = (struct wr_comparison){.worst = NAN};
     if (!j.kind)
         return;
-    j.s = wr_doc_section(d, "Comparison");
+    j.s = wr_view_section(d, "Comparison", r, 2);
     wr_doc_fact(j.s, "A", "%s (%s)", r[0].path, wr_get_text(r[0].json, "time"));
     wr_doc_fact(j.s, "B", "%s (%s)", r[1].path, wr_get_text(r[1].json, "time"));
     note_order(&j, r);
+    note_starved(&j, r);
     wr_cases_init(&j.both, r, 2, &j.kind->spec);
     wr_cases_init(&j.side[0], r, 1, &j.kind->spec);
     wr_cases_init(&j.side[1], r + 1, 1, &j.kind->spec);

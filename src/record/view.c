@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "record/emulated.h"
 #include "record/get.h"
 #include "record/thin.h"
 
@@ -66,13 +67,50 @@ const struct wr_view *wr_view_find(const char *command)
     return &generic;
 }
 
-/* PROFILE of "emu:PROFILE:PATH" as "emulated PROFILE". */
-static bool emulated(const char *url, char *buf, size_t cap)
+/* The two tiers of checkpoints: "emulated optane and hdd". */
+static bool emulated_tiers(const json_t *record, char *buf, size_t cap)
 {
-    if (strncmp(url, "emu:", 4))
-        return false;
-    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url + 4, ":"), url + 4);
+    char slow[WR_VIEW_NAME / 2];
+    bool fast = wr_emulated(wr_get_text(record, "fast"), buf, cap);
+    size_t used = strlen(buf);
+
+    if (!wr_emulated(wr_get_text(record, "slow"), slow, sizeof(slow)))
+        return fast;
+    if (!fast)
+        snprintf(buf, cap, "%s (slow tier)", slow);
+    else if (strcmp(buf, slow))
+        snprintf(buf + used, cap - used, " and %s", slow + strlen("emulated "));
     return true;
+}
+
+static bool emulated(const json_t *record, char *buf, size_t cap)
+{
+    return wr_emulated(wr_get_text(record, "dataset.url"), buf, cap) ||
+           wr_emulated(wr_get_text(record, "path"), buf, cap) ||
+           emulated_tiers(record, buf, cap);
+}
+
+struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
+                                       const struct wr_view_record *r, size_t n)
+{
+    char device[WR_VIEW_NAME], other[WR_VIEW_NAME], text[2 * WR_VIEW_NAME];
+    size_t count = 0;
+    bool same = true;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!emulated(r[i].json, other, sizeof(other)))
+            continue;
+        if (!count++)
+            snprintf(device, sizeof(device), "%s", other);
+        same &= !strcmp(device, other);
+    }
+    if (!count)
+        return wr_doc_section(d, title);
+    snprintf(text, sizeof(text), "%s, %s", title,
+             count < n ? "some of it emulated"
+             : same    ? device
+                       : "emulated devices");
+    return wr_doc_section(d, text);
 }
 
 char *wr_view_device(const json_t *record, char *buf, size_t cap)
@@ -87,8 +125,7 @@ char *wr_view_device(const json_t *record, char *buf, size_t cap)
         snprintf(buf, cap, "emulated %s", profile);
         return buf;
     }
-    if (emulated(wr_get_text(record, "dataset.url"), buf, cap) ||
-        emulated(wr_get_text(record, "path"), buf, cap))
+    if (emulated(record, buf, cap))
         return buf;
     snprintf(buf, cap, "%s%s%s%s%s%s", device, *model ? " (" : "", model,
              *model ? ")" : "", *device && *type ? ", " : "", type);
@@ -156,6 +193,18 @@ char *wr_view_cores(const json_t *cores, char *buf, size_t cap)
     snprintf(buf, cap, "%s %.1f of %.0f cores, this one had %.1f", who, most,
              wr_get_number(cores, "count"), wr_get_number(cores, "own"));
     return buf;
+}
+
+bool wr_view_was_starved(const json_t *record)
+{
+    const json_t *cases = wr_get_list(record, "cases");
+
+    if (json_is_true(wr_get(record, "cores.starved")))
+        return true;
+    for (size_t i = 0; i < json_array_size(cases); i++)
+        if (json_is_true(wr_get(json_array_get(cases, i), "result.starved")))
+            return true;
+    return false;
 }
 
 void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,

@@ -24,6 +24,11 @@ struct wr_view {
 /* The view of a command; one of plain facts when it is not known. */
 const struct wr_view *wr_view_find(const char *command);
 
+/* A section of these records; its title says when devices were emulated. */
+struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
+                                       const struct wr_view_record *r,
+                                       size_t n);
+
 /* What they were made on: facts of one record, a table of several. */
 void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
                   size_t n);
@@ -34,6 +39,9 @@ char *wr_view_device(const json_t *record, char *buf, size_t cap);
 /* Warns, first of all, of records that were made while others had the cores. */
 void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
                      size_t n);
+
+/* Whether all of it, or one of its cases, was. */
+bool wr_view_was_starved(const json_t *record);
 
 /* "other programs had 1.1 of 2 cores, this one 0.8" of a `cores` object. */
 char *wr_view_cores(const json_t *cores, char *buf, size_t cap);

@@ -262,8 +262,8 @@ static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
         wr_batches_of(row, NULL, &b);
         wr_doc_cell(t, "%s", label_or(c, k, NULL, "all", label));
         wr_doc_number(t, wr_stats_quantile(v, n, 0.5), 1);
-        wr_doc_number(t, wr_stats_quantile(v, n, 0), 1);
-        wr_doc_number(t, wr_stats_quantile(v, n, 1), 1);
+        wr_doc_number(t, n > 1 ? wr_stats_quantile(v, n, 0) : NAN, 1);
+        wr_doc_number(t, n > 1 ? wr_stats_quantile(v, n, 1) : NAN, 1);
         wr_doc_number(t, wr_case_median(row, "bytes_per_s") / MB, 1);
         wr_doc_number(t, of_decode > 0 ? of_decode : NAN, 2);
         wr_doc_number(t, of_read > 0 ? of_read : NAN, 2);
@@ -419,7 +419,7 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
 {
     static const struct wr_cases_spec spec = {.rows = "cases",
                                               .settings = "settings"};
-    struct wr_doc_section *s = wr_doc_section(d, "Benchmark");
+    struct wr_doc_section *s = wr_view_section(d, "Benchmark", r, n);
     struct wr_cases c;
 
     wr_cases_init(&c, r, n, &spec);

@@ -143,7 +143,7 @@ static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
                        size_t n)
 {
     static const struct wr_cases_spec spec = {.rows = "cases", .keys = keys};
-    struct wr_doc_section *s = wr_doc_section(d, "Checkpoints");
+    struct wr_doc_section *s = wr_view_section(d, "Checkpoints", r, n);
     struct wr_cases c;
 
     wr_cases_init(&c, r, n, &spec);

@@ -290,7 +290,7 @@ void wr_view_monitor(struct wr_doc *d, const char *title,
         watched += wr_get_object(rows->records[i].json, "monitor") != NULL;
     if (!watched)
         return;
-    s = wr_doc_section(d, title);
+    s = wr_view_section(d, title, rows->records, rows->record_count);
     if (watched < rows->record_count)
         wr_doc_note(s, false, "%zu of %zu records were watched.", watched,
                     rows->record_count);

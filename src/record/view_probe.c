@@ -265,12 +265,15 @@ static void test_table(struct wr_doc_section *s, const struct wr_cases *c)
     for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
         const struct wr_case *row = &c->v[k];
         const json_t *res = wr_get_object(row->json, "result");
+        bool several = wr_case_runs(row) > 1; /* one has no spread */
 
         wr_doc_cell(t, "%s", full_name(c, k, name));
         wr_doc_number(t, wr_get_number(res, "bytes_per_s") / MB, 1);
         wr_doc_number(t, wr_get_number(res, "ops_per_s"), 1);
-        wr_doc_number(t, wr_get_number(res, "ops_per_s_min"), 1);
-        wr_doc_number(t, wr_get_number(res, "ops_per_s_max"), 1);
+        wr_doc_number(t, several ? wr_get_number(res, "ops_per_s_min") : NAN,
+                      1);
+        wr_doc_number(t, several ? wr_get_number(res, "ops_per_s_max") : NAN,
+                      1);
         wr_doc_number(t, wr_case_median(row, "latency_us.mean"), 1);
         for (size_t i = 0; i < WR_ARRAY_LEN(percentiles); i++)
             wr_doc_number(t, wr_case_median(row, percentiles[i].key), 1);
@@ -397,7 +400,7 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
                         size_t n)
 {
     static const struct wr_cases_spec spec = {.rows = "tests", .keys = keys};
-    struct wr_doc_section *s = wr_doc_section(d, "Storage probe");
+    struct wr_doc_section *s = wr_view_section(d, "Storage probe", r, n);
     struct wr_cases c;
 
     wr_cases_init(&c, r, n, &spec);

@@ -36,6 +36,10 @@ assert at > 3 and lines[at + 1].endswith(' starved'), lines
 END
 weir report run.json >shown
 grep -q 'Starved: other programs had' shown
+cp run.json again.json
+weir report run.json again.json >shown
+grep -q 'A was starved' shown
+grep -q 'B was starved' shown
 if weir report run.json --html page 2>err; then
     grep -q 'Starved: other programs had' page
 fi

@@ -8,9 +8,9 @@ make() { python3 "$(dirname "$0")/../../data/records/make.py" "$@"; }
 make bench --no-monitor >new.json
 sed 's/"time": "[0-9]*/"time": "2001/' new.json >old.json
 weir report new.json old.json >shown
-tr '\n' ' ' <shown >line
+tr -s ' \n' ' ' <shown >line
 grep -q "B is older than A" line
-grep -q "weir report old.json  *new.json" line
+grep -q "weir report old.json new.json" line
 weir report old.json new.json >shown
 if grep -q 'is older' shown; then
     cat shown >&2

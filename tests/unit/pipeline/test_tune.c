@@ -160,6 +160,57 @@ static void fixed_ones_stay(void **state)
     assert_int_equal(wr_tune_text(&t, text, sizeof(text)), 0);
 }
 
+/* Nothing was changed: the text says why. */
+static void nothing_is_changed(void **state)
+{
+    const struct world cpu = {.rate_at_depth = 1000, .decode = 100};
+    const struct world enough = {
+        .rate_at_depth = 1000, .decode = 100, .consumer = 380};
+    const struct world slow = {.rate_at_depth = 5, .decode = 1000};
+    static const bool only_prefetch[3] = {false, false, true};
+    struct wr_knobs k = {4, 32, 1}, most = {4, 1024, 8};
+    struct wr_tune t;
+    char text[2400];
+
+    (void)state;
+    settle(&cpu, &t, all);
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "nothing was changed: the consumer waits 90 "
+                                 "%, but all threads are at work already"));
+    settle(&enough, &t, all);
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "the consumer waits only 0 %"));
+    settle(&slow, &t, only_prefetch);
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "but depth is fixed (workers wait "));
+    wr_tune_init(&t, &k, &most, all);
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "it ended before the first look"));
+}
+
+/* A trial whose gain was not measured any more. */
+static void the_end_of_a_trial(void **state)
+{
+    struct wr_knobs k = {4, 32, 1}, most = {4, 1024, 8}, next;
+    struct wr_tune_sums s = {.now_ns = 1};
+    struct wr_tune t;
+    char text[2400];
+
+    (void)state;
+    wr_tune_init(&t, &k, &most, all);
+    for (int step = 0; step < 2; step++) {
+        s.now_ns += 250000000;
+        s.batches += 10;
+        s.samples += 1000;
+        s.consumer_wait_ns += 240000000;
+        s.storage_wait_ns += 800000000;
+        wr_tune_step(&t, &s, &next);
+    }
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "depth 32 -> 64: workers wait 80 % for "
+                                 "storage; it ended before"));
+}
+
 /* A text that does not fit is cut, and its length is told. */
 static void text_is_cut(void **state)
 {
@@ -185,6 +236,8 @@ int main(void)
         cmocka_unit_test(uneven_supply_gets_prefetch),
         cmocka_unit_test(a_slow_consumer_needs_fewer_threads),
         cmocka_unit_test(fixed_ones_stay),
+        cmocka_unit_test(nothing_is_changed),
+        cmocka_unit_test(the_end_of_a_trial),
         cmocka_unit_test(text_is_cut),
     };
 
