@@ -22,6 +22,8 @@
  *   stat-eio, stat-enomem, list-eio, list-emfile
  *   mkdir-eio, mkdir-enospc, remove-eio, rename-eio, rename-enospc, syncdir-eio
  *   rename-late-eio          the name is changed, and an error returned
+ * For requests of any kind
+ *   hang=FILE                they do not return while FILE is there
  * WHEN is counted from 1, over all requests of that kind in the store:
  *   N, N+, %N                number N; every one from N on; every N-th
  *   ~TEXT                    those of paths that contain TEXT
@@ -399,10 +401,12 @@ static int fault_object_lock(struct wr_object *o, weir_err *err)
 
 static int fault_object_locked(struct wr_object *o, weir_err *err)
 {
-    struct wr_object *inner = to_object(o)->inner;
+    struct fault_object *fo = to_object(o);
+    struct wr_object *inner = fo->inner;
 
     if (!inner->ops->locked)
         return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+    wr_fault_hang(&fo->fs->rules, fo->path);
     return inner->ops->locked(inner, err);
 }
 
@@ -574,6 +578,7 @@ static int fault_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
 
     if (!inner->ops->space)
         return wr_fail(err, WEIR_ENOTSUP, "free space is not known");
+    wr_fault_hang(&to_store(st)->rules, "");
     return inner->ops->space(inner, ret_bytes, err);
 }
 

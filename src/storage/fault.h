@@ -37,7 +37,8 @@ enum wr_fault_what {
     WR_FAULT_LATE, /* it is done, and then fails */
     WR_FAULT_CUT,
     WR_FAULT_FLIP,
-    WR_FAULT_WAIT
+    WR_FAULT_WAIT,
+    WR_FAULT_HANG, /* of any kind of request */
 };
 
 enum wr_fault_when {
@@ -57,6 +58,7 @@ struct wr_fault_rule {
     enum wr_fault_when when;
     uint64_t n;
     char *text; /* owned; PATH */
+    char *file; /* owned; HANG: while it is there */
 };
 
 struct wr_fault_rules {
@@ -77,9 +79,13 @@ struct wr_fault_verdict {
 int wr_fault_parse(struct wr_fault_rules *rules, char *spec, weir_err *err);
 void wr_fault_done(struct wr_fault_rules *rules);
 
-/* Counts one request and says what happens to it. Safe from any thread. */
+/* Counts one request and says what happens to it; returns when it does not hang
+ * (any more). Safe from any thread. */
 struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
                                        enum wr_fault_on on, const char *path);
+
+/* For requests that no rule fails: returns when they do not hang. */
+void wr_fault_hang(struct wr_fault_rules *rules, const char *path);
 
 /* How many requests of that kind a fault store has seen: a test that fails each
  * of them has to know. */

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
+
+#define HANG_LOOK_NS (2 * WR_NS_PER_MS)
 
 static const struct {
     const char *name;
@@ -51,7 +54,27 @@ static const struct {
     {"rename-enospc", WR_FAULT_RENAME, WR_FAULT_FAIL, ENOSPC},
     {"rename-late-eio", WR_FAULT_RENAME, WR_FAULT_LATE, EIO},
     {"syncdir-eio", WR_FAULT_SYNC_DIR, WR_FAULT_FAIL, EIO},
+    {"hang", WR_FAULT_READ, WR_FAULT_HANG, 0},
 };
+
+static int parse_value(struct wr_fault_rule *r, const char *name,
+                       const char *value, weir_err *err)
+{
+    bool must = r->what == WR_FAULT_WAIT || r->what == WR_FAULT_HANG;
+
+    if (r->os_errno ? value != NULL : must && !value)
+        return wr_fail(err, WEIR_EINVAL, "fault: '%s' takes %s value", name,
+                       value ? "no" : "a");
+    if (r->what == WR_FAULT_HANG) {
+        r->file = strdup(value);
+        return r->file ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    if (value && wr_parse_uint(value, 0, UINT32_MAX, &r->value, err) < 0)
+        return WEIR_EINVAL;
+    if (r->what == WR_FAULT_WAIT)
+        r->value *= WR_NS_PER_MS;
+    return 0;
+}
 
 static int parse_what(struct wr_fault_rule *r, char *word, weir_err *err)
 {
@@ -66,14 +89,7 @@ static int parse_what(struct wr_fault_rule *r, char *word, weir_err *err)
         r->what = names[i].what;
         r->os_errno = names[i].os_errno;
         r->has_value = value;
-        if (r->os_errno ? value != NULL : r->what == WR_FAULT_WAIT && !value)
-            return wr_fail(err, WEIR_EINVAL, "fault: '%s' takes %s value", word,
-                           value ? "no" : "a");
-        if (value && wr_parse_uint(value, 0, UINT32_MAX, &r->value, err) < 0)
-            return WEIR_EINVAL;
-        if (r->what == WR_FAULT_WAIT)
-            r->value *= WR_NS_PER_MS;
-        return 0;
+        return parse_value(r, word, value, err);
     }
     return wr_fail(err, WEIR_EINVAL, "fault: unknown rule '%s'", word);
 }
@@ -128,8 +144,10 @@ int wr_fault_parse(struct wr_fault_rules *rules, char *spec, weir_err *err)
 
 void wr_fault_done(struct wr_fault_rules *rules)
 {
-    for (unsigned i = 0; i < WR_FAULT_RULES; i++)
+    for (unsigned i = 0; i < WR_FAULT_RULES; i++) {
         free(rules->rules[i].text);
+        free(rules->rules[i].file);
+    }
 }
 
 static bool applies(const struct wr_fault_rule *r, uint64_t count,
@@ -150,6 +168,24 @@ static bool applies(const struct wr_fault_rule *r, uint64_t count,
     return false;
 }
 
+static void hang(const struct wr_fault_rule *r)
+{
+    while (access(r->file, F_OK) == 0)
+        wr_clock_sleep_until(wr_clock_ns() + HANG_LOOK_NS);
+}
+
+void wr_fault_hang(struct wr_fault_rules *rules, const char *path)
+{
+    for (unsigned i = 0; i < rules->count; i++) {
+        const struct wr_fault_rule *r = &rules->rules[i];
+
+        if (r->what == WR_FAULT_HANG &&
+            (r->when == WR_FAULT_ALWAYS ||
+             (r->when == WR_FAULT_PATH && applies(r, 0, path))))
+            hang(r);
+    }
+}
+
 struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
                                        enum wr_fault_on on, const char *path)
 {
@@ -159,9 +195,12 @@ struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
     for (unsigned i = 0; i < rules->count; i++) {
         const struct wr_fault_rule *r = &rules->rules[i];
 
-        if (r->on != on || !applies(r, count, path))
+        if ((r->on != on && r->what != WR_FAULT_HANG) ||
+            !applies(r, count, path))
             continue;
-        if (r->os_errno) {
+        if (r->what == WR_FAULT_HANG) {
+            hang(r);
+        } else if (r->os_errno) {
             v.os_errno = r->os_errno;
             v.late = r->what == WR_FAULT_LATE;
         } else if (r->what == WR_FAULT_CUT) {
