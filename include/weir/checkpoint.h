@@ -16,6 +16,11 @@
  *  4. Of two writers at most one publishes; the other gets WEIR_EFENCED.
  *  5. Nothing outside the folders is opened, followed or deleted.
  *
+ * A slow tier that hangs (storage that neither answers nor fails) holds up no
+ * save to the fast tier, no wait beyond its limits, and not weir_ckpt_close. What
+ * looks at the slow tier itself may hang with it: weir_ckpt_open, restore, look,
+ * and all of ckpt_manage.h.
+ *
  * A store is used by one thread at a time, weir_ckpt_stats aside. All ranks
  * call the functions that say so, with the same step.
  *
@@ -126,10 +131,11 @@ typedef struct weir_ckpt_config {
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
                                 at most; damaged ones do not wait [2] */
-    uint64_t drain_timeout_ms; /* with drain 0: saves and waits that wait for
-                                the drain fail with WEIR_ESTATE when no process
-                                has been draining for so long; 0: they wait on
-                                [60000] */
+    uint64_t drain_timeout_ms; /* saves and waits that wait for the drain fail
+                                with WEIR_ETIMEDOUT when no call to the slow
+                                tier has returned for so long, and, with drain
+                                0, with WEIR_ESTATE when no process has been
+                                draining; 0: they wait on [60000] */
     uint32_t snapshots;        /* buffers, as large as what is copied; 0: 1, or
                                 2 with WEIR_BEHIND_LATEST [0] */
     uint64_t reserve;          /* bytes of state to make ready for at open, so
@@ -146,8 +152,10 @@ typedef struct weir_ckpt_config {
     /* Called now and then during drain, verify, restore and prune, in the
      * calling thread; another return than 0 ends them with WEIR_ECANCELED. */
     int (*progress)(void *arg, uint64_t bytes_done, uint64_t bytes_total);
-    void *progress_arg;   /* [NULL] */
-    uint64_t reserved[8]; /* 0 */
+    void *progress_arg;        /* [NULL] */
+    uint64_t close_timeout_ms; /* close waits so long for a slow tier that does
+                                not answer; 0: it waits on [30000] */
+    uint64_t reserved[7];      /* 0 */
 } weir_ckpt_config;
 
 /* Fills `cfg` with the defaults named above. */
@@ -161,8 +169,11 @@ WEIR_API int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg,
 
 /* Waits until what was saved is on the fast tier, stops the threads, closes and
  * sets *c to NULL; all ranks. What is not drained yet is drained by the next
- * open or by `weir ckpt drain`. Returns an error of saving or draining in the
- * background that no call returned before. NULL and pointer to NULL are fine. */
+ * open or by `weir ckpt drain`. A thread that a hanging slow tier holds is left
+ * behind after cfg.close_timeout_ms, and ends when the tier answers; until then
+ * this process keeps the lock of the slow tier, but not that of the fast one.
+ * Returns an error of saving or draining in the background that no call returned
+ * before. NULL and pointer to NULL are fine. */
 WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
 
 /* Saves and returns when `level` is reached; all ranks. The tensors must not

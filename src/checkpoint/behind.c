@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/watch.h"
 
 #define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
 #define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
@@ -44,7 +45,7 @@ uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
 {
     weir_err why = copy->why;
 
-    if (!c->saver || c->drainer || c->cfg.rank > 0 ||
+    if (c->cfg.role != WEIR_CKPT_SAVE || c->drainer || c->cfg.rank > 0 ||
         !is_new_loss(c, step, copy->id))
         return 0;
     wr_step_say_damaged(c->near, step, why.code, &why);
@@ -65,23 +66,36 @@ static bool will_be_drained(weir_ckpt *c, uint64_t step)
     return copy.is > WEIR_COPY_DAMAGED;
 }
 
-/* Steps of the near tier that the far one does not have. */
-static int count_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
+/* Steps of the near tier that the far one does not have; a wr_watch_fn. */
+static int count_missing(weir_ckpt *c, void *what, weir_err *err)
 {
-    unsigned missing = 0;
-    uint64_t *steps;
+    uint64_t *missing = what, *steps;
     size_t count;
     int r = wr_tier_steps(c->near, &steps, &count, err);
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < count; i++)
-        missing += will_be_drained(c, steps[i]);
+        *missing += will_be_drained(c, steps[i]);
     free(steps);
+    return 0;
+}
+
+/* A far tier that does not answer gets no steps: those that it lacked, and what
+ * was saved since, are behind. */
+static int ask_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
+{
+    uint64_t missing = 0;
+    int r = wr_watch_ask(c, count_missing, &missing, sizeof(missing),
+                         WR_WATCH_BRIEFLY, err);
+
+    if (r < 0 && r != WEIR_ETIMEDOUT)
+        return r;
     pthread_mutex_lock(&c->lock);
-    c->stats.behind = missing;
+    if (r == 0)
+        c->stats.behind = missing;
+    *ret = (unsigned)c->stats.behind;
     pthread_mutex_unlock(&c->lock);
-    *ret = missing;
     return 0;
 }
 
@@ -91,7 +105,7 @@ int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err)
         *ret = c->drainer ? wr_drainer_behind(c->drainer) : 0;
         return 0;
     }
-    return count_missing(c, ret, err);
+    return ask_missing(c, ret, err);
 }
 
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err)
@@ -110,6 +124,26 @@ static uint64_t age(uint64_t now_ns, uint64_t then_ns)
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
+/* A wr_watch_fn. */
+static int look_claimed(weir_ckpt *c, void *what, weir_err *err)
+{
+    uint64_t *claimed = what;
+
+    (void)err;
+    *claimed = wr_tier_is_claimed(c->far);
+    return 0;
+}
+
+/* Whether a process drains; true also when it cannot be told. */
+static bool is_claimed(weir_ckpt *c)
+{
+    uint64_t claimed = true;
+
+    return wr_watch_ask(c, look_claimed, &claimed, sizeof(claimed),
+                        WR_WATCH_BRIEFLY, NULL) < 0 ||
+           claimed;
+}
+
 /* With the lock held: how long nobody has drained, as of `now_ns`; looks when
  * the last look was too long ago for that. */
 static uint64_t undrained(weir_ckpt *c, uint64_t now_ns, uint64_t look_ns)
@@ -120,7 +154,7 @@ static uint64_t undrained(weir_ckpt *c, uint64_t now_ns, uint64_t look_ns)
         c->undrained_ns = c->looked_ns = 0;
     if (!c->looked_ns || age(now_ns, c->looked_ns) >= look_ns) {
         pthread_mutex_unlock(&c->lock);
-        claimed = wr_tier_is_claimed(c->far);
+        claimed = is_claimed(c);
         pthread_mutex_lock(&c->lock);
         c->looked_ns = now_ns;
         if (claimed || !c->undrained_ns)
@@ -129,16 +163,38 @@ static uint64_t undrained(weir_ckpt *c, uint64_t now_ns, uint64_t look_ns)
     return c->undrained_ns ? age(now_ns, c->undrained_ns) : 0;
 }
 
+uint64_t wr_ckpt_drain_timeout_ns(const weir_ckpt *c)
+{
+    uint64_t ms = c->cfg.drain_timeout_ms;
+
+    return ms == 0 ? UINT64_MAX
+                   : WR_MIN(ms, UINT64_MAX / 4 / WR_NS_PER_MS) * WR_NS_PER_MS;
+}
+
+int wr_ckpt_check_answers(weir_ckpt *c, weir_err *err)
+{
+    uint64_t silent_ns;
+
+    if (!c->far || c->cfg.role != WEIR_CKPT_SAVE)
+        return 0;
+    silent_ns = c->drainer ? wr_drainer_silent_ns(c->drainer)
+                           : wr_watch_silent_ns(c->watch);
+    if (silent_ns < wr_ckpt_drain_timeout_ns(c))
+        return 0;
+    return wr_fail(err, WEIR_ETIMEDOUT,
+                   "'%s': the slow tier has not answered for %.1f seconds (is "
+                   "the storage there?)",
+                   c->far->shown, (double)silent_ns / (double)WR_NS_PER_SEC);
+}
+
 int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err)
 {
-    uint64_t now_ns = wr_clock_ns(), most_ns;
+    uint64_t now_ns = wr_clock_ns(), most_ns = wr_ckpt_drain_timeout_ns(c);
     bool drained;
+    int r = wr_ckpt_check_answers(c, err);
 
-    if (!c->far || c->cfg.drain || c->cfg.role != WEIR_CKPT_SAVE ||
-        c->cfg.drain_timeout_ms == 0)
-        return 0;
-    most_ns = WR_MIN(c->cfg.drain_timeout_ms, UINT64_MAX / WR_NS_PER_MS) *
-              WR_NS_PER_MS;
+    if (r < 0 || !c->far || c->cfg.drain || c->cfg.role != WEIR_CKPT_SAVE)
+        return r;
     pthread_mutex_lock(&c->lock);
     drained = undrained(c, now_ns, LOOK_NS) < most_ns ||
               undrained(c, now_ns, /* look_ns= */ 0) < most_ns;
@@ -150,18 +206,33 @@ int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err)
                    c->near->shown, c->far->shown);
 }
 
-/* The copy on the far tier is as good as it will get. */
+/* Which step, and whether its copy on the far tier is as good as it will get. */
+struct safe {
+    uint64_t step, is;
+};
+
+/* A wr_watch_fn. */
+static int look_safe(weir_ckpt *c, void *what, weir_err *err)
+{
+    struct safe *s = what;
+    struct wr_manifest m;
+    int r = wr_tier_manifest(c->far, s->step, &m, err);
+
+    if (r < 0)
+        return r;
+    s->is = !c->cfg.verify || wr_tier_is_verified(c->far, &m);
+    wr_manifest_done(&m);
+    return 0;
+}
+
 static bool is_safe(weir_ckpt *c, uint64_t step)
 {
-    struct wr_manifest m;
-    bool safe;
+    struct safe s = {step, 0};
 
-    if (wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0) ||
-        wr_tier_manifest(c->far, step, &m, NULL) < 0)
-        return false;
-    safe = !c->cfg.verify || wr_tier_is_verified(c->far, &m);
-    wr_manifest_done(&m);
-    return safe;
+    return !wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0) &&
+           wr_watch_ask(c, look_safe, &s, sizeof(s), WR_WATCH_BRIEFLY, NULL) ==
+               0 &&
+           s.is;
 }
 
 bool wr_ckpt_make_room(weir_ckpt *c)

@@ -27,6 +27,7 @@ void weir_ckpt_defaults(weir_ckpt_config *cfg)
         .world = 1,
         .drain_timeout_ms = 60000,
         .comm_timeout_ms = 60000,
+        .close_timeout_ms = 30000,
     };
 }
 

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/thread.h"
 
 #define NICER          10 /* than the trainer: training goes first */
 #define PAUSE_FIRST_NS WR_NS_PER_SEC
@@ -45,7 +44,7 @@ static bool wait_for_work(struct wr_drainer *d, uint64_t retry_ns)
     }
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     struct wr_drainer *d = arg;
     uint64_t pause_ns = 0, retry_ns = 0;
@@ -59,6 +58,7 @@ static void *run(void *arg)
 
         d->woken = false;
         d->busy = true;
+        d->seen_ns = wr_clock_ns();
         pthread_mutex_unlock(&d->lock);
         r = wr_drain_pass(d, &e);
         pthread_mutex_lock(&d->lock);
@@ -72,7 +72,6 @@ static void *run(void *arg)
         retry_ns = pause_ns ? wr_clock_ns() + pause_ns : 0;
     }
     pthread_mutex_unlock(&d->lock);
-    return NULL;
 }
 
 static int init_lock(struct wr_drainer *d, weir_err *err)
@@ -91,13 +90,23 @@ static int init_lock(struct wr_drainer *d, weir_err *err)
     return r ? wr_fail_errno(err, r, "cannot make a lock") : 0;
 }
 
-static void drainer_free(struct wr_drainer *d)
+static void drainer_done(struct wr_drainer *d)
 {
+    wr_strand_done(&d->strand);
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->lock);
     free(d->jobs);
     free(d->given_up);
     free(d);
+}
+
+static void release(void *arg)
+{
+    struct wr_drainer *d = arg;
+    weir_ckpt *c = d->c;
+
+    drainer_done(d);
+    wr_ckpt_unref(c);
 }
 
 /* What earlier runs left counts from the first save on. */
@@ -132,26 +141,32 @@ int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
     d->woken = true;
     r = count_behind(d, err);
     if (r == 0 && thread)
-        r = wr_thread_start(&d->thread, "weir-drain", run, d, err);
+        r = wr_strand_start(&d->strand, "weir-drain", run, release, d, err);
     if (r < 0)
-        drainer_free(d);
+        drainer_done(d);
     else
         c->drainer = d;
     return r;
 }
 
-void wr_drainer_stop(struct wr_drainer *d)
+bool wr_drainer_halt(struct wr_drainer *d, uint64_t deadline_ns)
+{
+    if (!d)
+        return true;
+    pthread_mutex_lock(&d->lock);
+    d->stop = true;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    return wr_strand_join(&d->strand, deadline_ns);
+}
+
+void wr_drainer_free(struct wr_drainer *d)
 {
     if (!d)
         return;
-    if (d->threaded) {
-        pthread_mutex_lock(&d->lock);
-        d->stop = true;
-        pthread_cond_broadcast(&d->changed);
-        pthread_mutex_unlock(&d->lock);
-        pthread_join(d->thread, NULL);
-    }
-    drainer_free(d);
+    wr_ckpt_ref(d->c); /* first: it may end at once */
+    if (!wr_strand_leave(&d->strand))
+        release(d);
 }
 
 void wr_drainer_wake(struct wr_drainer *d)
@@ -174,6 +189,20 @@ unsigned wr_drainer_behind(struct wr_drainer *d)
     behind = d->behind;
     pthread_mutex_unlock(&d->lock);
     return behind;
+}
+
+uint64_t wr_drainer_silent_ns(struct wr_drainer *d)
+{
+    uint64_t now_ns = wr_clock_ns(), work = d->c->far->calls, silent_ns;
+
+    pthread_mutex_lock(&d->lock);
+    work += d->bytes_done;
+    if (!d->busy || work != d->seen_work)
+        d->seen_ns = now_ns;
+    d->seen_work = work;
+    silent_ns = now_ns > d->seen_ns ? now_ns - d->seen_ns : 0;
+    pthread_mutex_unlock(&d->lock);
+    return silent_ns;
 }
 
 bool wr_drainer_works(struct wr_drainer *d)

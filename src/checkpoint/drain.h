@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "checkpoint/store.h"
+#include "checkpoint/strand.h"
 
 struct wr_drain_job; /* one step and what is to be done about it */
 
@@ -46,9 +47,9 @@ struct wr_drain_failure {
 #define WR_DRAIN_FAILURES 32u /* kept */
 
 struct wr_drainer {
-    weir_ckpt *c; /* borrowed */
+    weir_ckpt *c; /* borrowed; a reference when it is left behind */
     bool threaded;
-    pthread_t thread;
+    struct wr_strand strand;
 
     /* of the thread that drains */
     struct wr_drain_job *jobs; /* owned; rising */
@@ -71,6 +72,8 @@ struct wr_drainer {
                                                           k % FAILURES */
     weir_err result; /* of the last pass; code 0: it went well */
     uint64_t bytes_done, bytes_total; /* of this pass */
+    uint64_t seen_ns;   /* when the far tier was last seen to answer, ... */
+    uint64_t seen_work; /* and what it had done by then */
 };
 
 /* Works off all that is there. Returns the first error; all that will be tried

@@ -468,10 +468,21 @@ static int check_and_copy(struct wr_drainer *d, struct wr_drain_job *j,
     return r;
 }
 
-/* The next pass tries again, and no step waits for it. */
+static bool is_stopped(struct wr_drainer *d)
+{
+    bool stop;
+
+    pthread_mutex_lock(&d->lock);
+    stop = d->stop;
+    pthread_mutex_unlock(&d->lock);
+    return stop;
+}
+
+/* The next pass tries again, and no step waits for it. Not after the store was
+ * closed: the fast tier may have another writer by now. */
 static int retain_if_due(struct wr_drainer *d, weir_err *err)
 {
-    int r = d->due ? wr_ckpt_retain(d->c, err) : 0;
+    int r = d->due && !is_stopped(d) ? wr_ckpt_retain(d->c, err) : 0;
 
     d->due &= r < 0;
     if (r < 0 && r != WEIR_ECANCELED)
@@ -555,7 +566,7 @@ int wr_drain_pass(struct wr_drainer *d, weir_err *err)
         j = pick(d);
         r = j ? do_job(d, j, &e) : 0;
         keep_first(&first, r, &e, err);
-        if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED)
+        if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED || is_stopped(d))
             break;
         tell(d);
         look = take_wake(d);

@@ -14,6 +14,7 @@
 #include "checkpoint/dtype.h"
 #include "checkpoint/pairs.h"
 #include "checkpoint/shown.h"
+#include "checkpoint/watch.h"
 
 #define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */
 /* Twice as many digits, and a head's worth of checksums, fit into one part
@@ -77,26 +78,44 @@ static int check_tensors(const weir_ckpt_state *st, weir_err *err)
     return r;
 }
 
-/* Whether the step is on the tier: 0 no, 1 damaged, WEIR_EEXIST good. */
-static int look_for(struct wr_tier *t, uint64_t step, weir_err *err)
+/* The step must not be on the tier. *ret: it is, and is damaged. */
+static int look_for(struct wr_tier *t, uint64_t step, bool *ret, weir_err *err)
 {
     struct wr_copy copy;
     int r = wr_step_look(t, step, &copy, err);
 
-    if (r < 0 || copy.is == WEIR_COPY_NONE)
+    *ret = r == 0 && copy.is == WEIR_COPY_DAMAGED;
+    if (r < 0 || copy.is <= WEIR_COPY_DAMAGED)
         return r;
-    if (copy.is == WEIR_COPY_DAMAGED)
-        return 1;
     return wr_fail(err, WEIR_EEXIST, "'%s': step %" PRIu64 " is there",
                    t->shown, step);
 }
 
-/* Rank 0: the step must not be there. A damaged one gives way, on the far tier
- * too when it is ours. */
+/* A step, and whether it is to be taken away. */
+struct clearing {
+    uint64_t step, takes;
+};
+
+/* A damaged one gives way, when the tier is ours. A wr_watch_fn. */
+static int clear_far(weir_ckpt *c, void *what, weir_err *err)
+{
+    const struct clearing *k = what;
+    bool damaged;
+    int r = look_for(c->far, k->step, &damaged, err);
+
+    return r == 0 && damaged && k->takes && c->far->epoch
+               ? wr_tier_retire(c->far, k->step, err)
+               : r;
+}
+
+/* Rank 0: the step must not be there. A damaged one gives way, after both tiers
+ * were looked at. */
 static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
 {
-    struct wr_tier *const tiers[] = {s->c->near, s->c->far};
-    bool damaged[WR_ARRAY_LEN(tiers)] = {false};
+    weir_ckpt *c = s->c;
+    struct clearing k = {.step = step};
+    uint64_t patience_ns = wr_ckpt_drain_timeout_ns(c);
+    bool damaged;
     int r = 0;
 
     if (!s->any || step > s->top)
@@ -104,20 +123,22 @@ static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
     for (unsigned i = 0; i < s->count && r == 0; i++) {
         struct wr_job *j = &s->jobs[i];
 
-        pthread_mutex_lock(&s->c->lock);
+        pthread_mutex_lock(&c->lock);
         if (j->state >= WR_JOB_QUEUED && j->step == step)
             r = wr_fail(err, WEIR_EEXIST, "step %" PRIu64 " is being saved",
                         step);
-        pthread_mutex_unlock(&s->c->lock);
+        pthread_mutex_unlock(&c->lock);
     }
-    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && tiers[i] && r >= 0; i++) {
-        r = look_for(tiers[i], step, err);
-        damaged[i] = r == 1;
-    }
-    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && r >= 0; i++)
-        if (damaged[i] && tiers[i]->epoch)
-            r = wr_tier_retire(tiers[i], step, err);
-    return r < 0 ? r : 0;
+    if (r == 0)
+        r = look_for(c->near, step, &damaged, err);
+    if (r == 0 && c->far)
+        r = wr_watch_ask(c, clear_far, &k, sizeof(k), patience_ns, err);
+    if (r == 0 && damaged && c->near->epoch)
+        r = wr_tier_retire(c->near, step, err);
+    k.takes = 1;
+    if (r == 0 && c->far)
+        r = wr_watch_ask(c, clear_far, &k, sizeof(k), patience_ns, err);
+    return r;
 }
 
 /* What rank 0 begins a save with: ranks must mean the same step, and what went

@@ -93,8 +93,13 @@ uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
                            const struct wr_copy *copy);
 /* Whether there are as many as may be. */
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err);
-/* For who waits for another process that drains, now and then: WEIR_ESTATE when
- * there has been none for cfg.drain_timeout_ms. Without the lock. */
+/* cfg.drain_timeout_ms; 0 is for ever. */
+uint64_t wr_ckpt_drain_timeout_ns(const weir_ckpt *c);
+/* WEIR_ETIMEDOUT: the far tier has not answered for so long. weir_ckpt.lock may
+ * be held. */
+int wr_ckpt_check_answers(weir_ckpt *c, weir_err *err);
+/* For who waits for the drain, now and then: that, and WEIR_ESTATE when it is
+ * another process, and there has been none for so long. Without the lock. */
 int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err);
 /* No room on the near tier: takes a step away there that is safe on the far
  * one. False: there is none. */

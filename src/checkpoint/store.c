@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/watch.h"
 
 /* What the tiers are made of: the stores of a test, or none. */
 struct stores {
@@ -185,27 +187,70 @@ static int start_threads(weir_ckpt *c, weir_err *err)
     bool drains = saves ? c->cfg.drain : c->cfg.role == WEIR_CKPT_DRAIN;
     int r = 0;
 
-    if (c->far && c->cfg.rank == 0 && drains)
+    if (c->far && saves)
+        r = wr_watch_new(c, &c->watch, err);
+    if (r == 0 && c->far && c->cfg.rank == 0 && drains)
         r = wr_drainer_start(c, /* thread= */ saves, err);
     if (r == 0 && saves)
         r = wr_saver_start(c, err);
     return r;
 }
 
-/* Gives back all that is there, threads first. */
-static void free_store(weir_ckpt *c)
+void wr_ckpt_ref(weir_ckpt *c)
 {
-    wr_saver_stop(c->saver);
-    wr_drainer_stop(c->drainer);
+    c->refs++;
+}
+
+void wr_ckpt_unref(weir_ckpt *c)
+{
+    if (--c->refs > 0)
+        return;
     wr_tier_close(c->near);
     wr_tier_close(c->far);
-    wr_comm_close(c->work);
-    wr_comm_close(c->comm);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     wr_ckpt_config_done(&c->cfg);
     free(c->lost);
     free(c);
+}
+
+/* Until when close waits for threads that a hanging tier holds. The other ranks
+ * wait for this one meanwhile. */
+static uint64_t close_deadline(const weir_ckpt *c)
+{
+    uint64_t ms = c->cfg.close_timeout_ms;
+
+    if (ms == 0)
+        return UINT64_MAX;
+    if (c->cfg.world > 1)
+        ms = WR_MIN(ms, c->cfg.comm_timeout_ms / 2);
+    return wr_clock_ns() +
+           WR_MIN(ms, UINT64_MAX / 4 / WR_NS_PER_MS) * WR_NS_PER_MS;
+}
+
+/* Ends the threads, the writer first: what was saved gets to the fast tier. */
+static void halt(weir_ckpt *c)
+{
+    uint64_t deadline_ns;
+
+    wr_saver_stop(c->saver);
+    c->saver = NULL;
+    deadline_ns = close_deadline(c);
+    wr_drainer_halt(c->drainer, deadline_ns);
+    wr_watch_halt(c->watch, deadline_ns);
+}
+
+/* Gives back all that is there, after the threads were ended. One that a hanging
+ * tier holds keeps the tiers; the fast one is free for another writer. */
+static void free_store(weir_ckpt *c)
+{
+    wr_comm_close(c->work);
+    wr_comm_close(c->comm);
+    if (c->near)
+        wr_tier_let_go(c->near);
+    wr_drainer_free(c->drainer);
+    wr_watch_free(c->watch);
+    wr_ckpt_unref(c);
 }
 
 static weir_ckpt *new_store(void)
@@ -215,6 +260,7 @@ static weir_ckpt *new_store(void)
 
     if (!c)
         return NULL;
+    c->refs = 1;
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -245,6 +291,7 @@ static int open_store(weir_ckpt **ret, const weir_ckpt_config *cfg,
         r = wr_comm_agree(c->comm, r, &mine, err);
     }
     if (r < 0) {
+        halt(c);
         free_store(c);
         return r;
     }
@@ -280,10 +327,7 @@ int weir_ckpt_close(weir_ckpt **c, weir_err *err)
         return 0;
     old = *c;
     *c = NULL;
-    wr_saver_stop(old->saver);
-    old->saver = NULL;
-    wr_drainer_stop(old->drainer);
-    old->drainer = NULL;
+    halt(old);
     r = wr_ckpt_take_trouble(old, &mine);
     r = wr_comm_agree(old->comm, r, &mine, err);
     free_store(old);

@@ -14,6 +14,7 @@
 #define WR_CHECKPOINT_STORE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@
 #define WR_TROUBLE_KEPT 8
 
 struct wr_saver;   /* saver.h */
+struct wr_watch;   /* watch.h */
 struct wr_drainer; /* drain.c */
 
 struct weir_ckpt {
@@ -41,6 +43,8 @@ struct weir_ckpt {
     struct wr_saver *saver;     /* owned; role SAVE */
     struct wr_drainer *drainer; /* owned; roles SAVE and DRAIN, rank 0, two
                                    tiers */
+    struct wr_watch *watch;     /* owned; role SAVE, two tiers */
+    atomic_uint refs;           /* the caller, and threads left behind */
 
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t changed;
@@ -90,6 +94,10 @@ void wr_ckpt_config_done(weir_ckpt_config *cfg);
 int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
                         struct wr_store *fast, struct wr_store *slow,
                         weir_err *err);
+
+/* The last one frees the tiers and the store itself. */
+void wr_ckpt_ref(weir_ckpt *c);
+void wr_ckpt_unref(weir_ckpt *c);
 
 /* --- times.c --- */
 
@@ -144,8 +152,13 @@ void wr_saver_settle(struct wr_saver *s);
 
 int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err);
 /* Ends the thread after the chunk that it is at; what it was copying is swept
- * by the next claim. NULL is fine. */
-void wr_drainer_stop(struct wr_drainer *d);
+ * by the next claim. Whether it has ended by then. NULL is fine. */
+bool wr_drainer_halt(struct wr_drainer *d, uint64_t deadline_ns);
+/* After that. A thread that has not ended is left behind, with a reference to
+ * the store. NULL is fine. */
+void wr_drainer_free(struct wr_drainer *d);
+/* How long the far tier has not answered what the thread asks of it. */
+uint64_t wr_drainer_silent_ns(struct wr_drainer *d);
 /* A step was published on the near tier. NULL is fine. */
 void wr_drainer_wake(struct wr_drainer *d);
 /* Steps that wait for the far tier. */

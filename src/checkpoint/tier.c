@@ -33,6 +33,7 @@ int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
         wr_store_close(st);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
+    pthread_mutex_init(&t->holding, NULL);
     t->store = st;
     t->label = label;
     t->slots = SLOTS;
@@ -99,9 +100,9 @@ void wr_tier_close(struct wr_tier *t)
 {
     if (!t)
         return;
-    if (t->lock)
-        t->lock->ops->close(t->lock, /* sync= */ false, NULL);
+    wr_tier_let_go(t);
     wr_store_close(t->store);
+    pthread_mutex_destroy(&t->holding);
     free(t->shown);
     free(t);
 }

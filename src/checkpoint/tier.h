@@ -20,6 +20,7 @@
 #ifndef WR_CHECKPOINT_TIER_H
 #define WR_CHECKPOINT_TIER_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct wr_tier {
     struct wr_store *store;      /* owned */
     char *shown;                 /* owned: its URL, for messages */
     const char *label;           /* "fast" or "slow"; static */
+    pthread_mutex_t holding;     /* guards the next one; a leaf lock */
     struct wr_object *lock;      /* owned; NULL: not the writer */
     _Atomic bool locked;         /* false after a take-over: still another's */
     uint64_t epoch;              /* of this writer */
@@ -40,6 +42,8 @@ struct wr_tier {
                                     same epoch */
     unsigned slots;              /* .slot-* kept at most [1] */
     atomic_bool untidy;          /* something could not be removed */
+    atomic_uint_fast64_t calls;  /* of storage that have returned, but for
+                                    what files hold: who waits sees it work */
 };
 
 /* Opens the folder; its last part is made when it is missing (and `create`),
@@ -66,6 +70,9 @@ static inline bool wr_tier_is_writer(const struct wr_tier *t)
 {
     return t->epoch > 0;
 }
+/* Gives up the lock. Another thread may still use the tier, but is its writer
+ * only until the next claim. */
+void wr_tier_let_go(struct wr_tier *t);
 /* Whether some process is the writer now; true when it cannot be told. */
 bool wr_tier_is_claimed(struct wr_tier *t);
 /* What a failure `r` of writing there comes from: WEIR_EFENCED when the new

@@ -53,12 +53,14 @@ static int lock_it(struct wr_object *o, weir_err *err)
     return o->ops->lock(o, err);
 }
 
-static void give_up_lock(struct wr_tier *t)
+void wr_tier_let_go(struct wr_tier *t)
 {
+    pthread_mutex_lock(&t->holding);
     if (t->lock)
         t->lock->ops->close(t->lock, /* sync= */ false, NULL);
     t->lock = NULL;
     t->locked = false;
+    pthread_mutex_unlock(&t->holding);
 }
 
 static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
@@ -73,7 +75,7 @@ static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
     t->locked = r == 0;
     if (r == 0 || take_over)
         return 0;
-    give_up_lock(t);
+    wr_tier_let_go(t);
     if (r == WEIR_EBUSY)
         return wr_fail(err, r, "'%s': another process writes there", t->shown);
     return wr_tier_told(t, WR_NAME_LOCK, &why, err);
@@ -180,8 +182,10 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
                        "'%s': another writer took over (epoch %" PRIu64
                        ", this one's is %" PRIu64 ")",
                        t->shown, e.number, t->epoch);
+    pthread_mutex_lock(&t->holding);
     if (t->lock && !t->locked)
         t->locked = lock_it(t->lock, NULL) == 0;
+    pthread_mutex_unlock(&t->holding);
     return 0;
 }
 
@@ -318,7 +322,7 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
     if (r == 0)
         r = sweep_own(t, &swept, err);
     if (r < 0)
-        give_up_lock(t);
+        wr_tier_let_go(t);
     else if (ret_swept)
         *ret_swept = swept;
     return r;

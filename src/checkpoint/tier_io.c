@@ -42,26 +42,33 @@ int wr_tier_unless_gone(int r, const weir_err *why, weir_err *err)
     return r;
 }
 
+/* A call to the storage has returned; hands its error on. */
+static int returned(struct wr_tier *t, const char *path, int r,
+                    const weir_err *why, weir_err *err)
+{
+    t->calls++;
+    return r < 0 ? wr_tier_told(t, path, why, err) : 0;
+}
+
 int wr_tier_stat(struct wr_tier *t, const char *path, struct wr_stat *ret,
                  weir_err *err)
 {
     weir_err why;
+    int r = t->store->ops->stat(t->store, path, ret, &why);
 
-    if (t->store->ops->stat(t->store, path, ret, &why) < 0)
-        return wr_tier_told(t, path, &why, err);
-    return 0;
+    return returned(t, path, r, &why, err);
 }
 
 int wr_tier_change(struct wr_tier *t, enum wr_change what, const char *path,
                    const char *to, weir_err *err)
 {
     weir_err why;
+    int r;
 
     if (!t->store->ops->change)
         return wr_fail(err, WEIR_ENOTSUP, "'%s': read-only storage", t->shown);
-    if (t->store->ops->change(t->store, what, path, to, &why) < 0)
-        return wr_tier_told(t, path, &why, err);
-    return 0;
+    r = t->store->ops->change(t->store, what, path, to, &why);
+    return returned(t, path, r, &why, err);
 }
 
 int wr_tier_sync_root(struct wr_tier *t, weir_err *err)
@@ -81,10 +88,9 @@ int wr_tier_slurp(struct wr_tier *t, const char *path, size_t limit, char **ret,
                   size_t *ret_len, weir_err *err)
 {
     weir_err why;
+    int r = wr_store_slurp(t->store, path, limit, ret, ret_len, &why);
 
-    if (wr_store_slurp(t->store, path, limit, ret, ret_len, &why) < 0)
-        return wr_tier_told(t, path, &why, err);
-    return 0;
+    return returned(t, path, r, &why, err);
 }
 
 /* --- writing small files --- */
@@ -134,7 +140,7 @@ int wr_tier_put(struct wr_tier *t, const char *path, const char *text,
             return r;
         r = put_once(t, path, c, &unsure, &why);
     }
-    return r < 0 ? wr_tier_told(t, path, &why, err) : 0;
+    return returned(t, path, r, &why, err);
 }
 
 int wr_tier_replace(struct wr_tier *t, const char *path, const char *text,
@@ -178,9 +184,9 @@ int wr_tier_entries_read(struct wr_tier *t, const char *path,
 {
     weir_err why = {.code = WEIR_ENOMEM, .msg = "out of memory"};
 
-    if (t->store->ops->list(t->store, path, add_entry, ret, &why) < 0)
-        return wr_tier_told(t, path, &why, err);
-    return 0;
+    int r = t->store->ops->list(t->store, path, add_entry, ret, &why);
+
+    return returned(t, path, r, &why, err);
 }
 
 void wr_tier_entries_done(struct wr_tier_entries *e)

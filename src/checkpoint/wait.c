@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/watch.h"
 
 #define LOOK_FIRST_NS (20 * WR_NS_PER_MS)
 #define LOOK_LAST_NS  (200 * WR_NS_PER_MS)
@@ -66,14 +67,33 @@ static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
     return wr_step_say_damaged(c->near, step, copy->why.code, err);
 }
 
+/* What the last tier says of a step. */
+struct sight {
+    uint64_t step, verified;
+};
+
+/* A wr_watch_fn. */
+static int look_last(weir_ckpt *c, void *what, weir_err *err)
+{
+    struct wr_tier *last = wr_ckpt_last(c);
+    struct sight *s = what;
+    struct wr_manifest m;
+    int r = wr_tier_manifest(last, s->step, &m, err);
+
+    if (r < 0)
+        return r;
+    s->verified = wr_tier_is_verified(last, &m);
+    wr_manifest_done(&m);
+    return 0;
+}
+
 /* 1: reached, 0: not yet, else why it never will. The near tier first: a step
  * leaves it only after it came to the far one. */
 static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
                 weir_err *err)
 {
-    struct wr_tier *last = wr_ckpt_last(c);
     struct wr_copy copy = {0};
-    struct wr_manifest m;
+    struct sight s = {.step = step};
     bool near, done;
     weir_err e;
     int r;
@@ -83,8 +103,8 @@ static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
     near = copy.is > WEIR_COPY_DAMAGED;
     if (near && level <= WEIR_LEVEL_FAST)
         return 1;
-    r = wr_tier_manifest(last, step, &m, &e);
-    if (r == WEIR_ENOENT && near)
+    r = wr_watch_ask(c, look_last, &s, sizeof(s), WR_WATCH_BRIEFLY, &e);
+    if ((r == WEIR_ENOENT && near) || (r == WEIR_ETIMEDOUT && c->watch))
         return 0;
     if (r == WEIR_ENOENT && copy.is == WEIR_COPY_DAMAGED)
         return tell_lost(c, step, &copy, err);
@@ -93,8 +113,7 @@ static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
             *err = e;
         return r;
     }
-    done = level < WEIR_LEVEL_VERIFIED || wr_tier_is_verified(last, &m);
-    wr_manifest_done(&m);
+    done = level < WEIR_LEVEL_VERIFIED || s.verified;
     if (!done && c->far && !near)
         return wr_fail(err, WEIR_ESTATE,
                        "step %" PRIu64 " has left the fast tier and was not "
@@ -247,6 +266,8 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
             return 1;
         if (t->level >= WEIR_LEVEL_FAST)
             r = drain_failed(c, t->t.step, level, &seen, err);
+        if (r == 0 && t->level >= WEIR_LEVEL_FAST)
+            r = wr_ckpt_check_answers(c, err);
         if (r < 0)
             return r;
         if (wr_clock_ns() >= deadline_ns)
@@ -272,27 +293,48 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 
 /* --- the call --- */
 
+/* The highest step of the tiers that were looked at. */
+struct newest {
+    uint64_t step, any;
+};
+
+static int add_newest(struct wr_tier *t, struct newest *n, weir_err *err)
+{
+    uint64_t *steps;
+    size_t count;
+    int r = wr_tier_steps(t, &steps, &count, err);
+
+    if (r < 0)
+        return r;
+    if (count)
+        n->step = WR_MAX(n->step, steps[count - 1]);
+    n->any |= count > 0;
+    free(steps);
+    return 0;
+}
+
+/* A wr_watch_fn. */
+static int look_newest(weir_ckpt *c, void *what, weir_err *err)
+{
+    return add_newest(c->far, what, err);
+}
+
 /* The newest step of an earlier run, where there is one. */
 static int wait_newest(weir_ckpt *c, enum weir_level level,
                        uint64_t deadline_ns, weir_err *err)
 {
-    struct wr_tier *const tiers[] = {c->near, c->far};
     struct looking w = {.level = level};
-    bool any = false;
+    uint64_t left_ns = deadline_ns - WR_MIN(wr_clock_ns(), deadline_ns);
+    struct newest n = {0};
+    int r = add_newest(c->near, &n, err);
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && tiers[i]; i++) {
-        uint64_t *steps;
-        size_t count;
-        int r = wr_tier_steps(tiers[i], &steps, &count, err);
-
-        if (r < 0)
-            return r;
-        if (count)
-            w.step = WR_MAX(w.step, steps[count - 1]);
-        any |= count > 0;
-        free(steps);
-    }
-    return any ? wait_looking(c, &w, deadline_ns, err) : 0;
+    if (r == 0 && c->far)
+        r = wr_watch_ask(c, look_newest, &n, sizeof(n),
+                         WR_MIN(WR_MAX(left_ns, WR_WATCH_BRIEFLY),
+                                wr_ckpt_drain_timeout_ns(c)),
+                         err);
+    w.step = n.step;
+    return r < 0 || !n.any ? r : wait_looking(c, &w, deadline_ns, err);
 }
 
 /* It gets no further, and its caller knows. */

@@ -77,7 +77,7 @@ static void rank(weir_ckpt_config *c)
 }
 static void reserved(weir_ckpt_config *c)
 {
-    c->reserved[7] = 1;
+    c->reserved[WR_ARRAY_LEN(c->reserved) - 1] = 1;
 }
 
 static void no_comm(weir_ckpt_config *c)

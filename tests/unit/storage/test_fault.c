@@ -7,10 +7,6 @@
 #include <stdio.h>
 
 #include <cmocka.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -649,47 +645,6 @@ static void wrong_rules_are_named(void **state)
     }
 }
 
-struct hung {
-    struct wr_store *st;
-    atomic_int done;
-};
-
-static void *stat_and_open(void *arg)
-{
-    struct hung *h = arg;
-    struct wr_object *o;
-    struct wr_stat is;
-
-    if (h->st->ops->stat(h->st, "a.bin", &is, NULL) == 0)
-        h->done++;
-    if (h->st->ops->object_open(h->st, "a.bin", WR_OPEN_READ, &o, NULL) == 0 &&
-        o->ops->close(o, /* sync= */ false, NULL) == 0)
-        h->done++;
-    return NULL;
-}
-
-/* Nothing returns while the file is there. */
-static void requests_that_hang(void **state)
-{
-    char file[300], rules[400];
-    struct hung h = {0};
-    pthread_t thread;
-
-    (void)state;
-    snprintf(file, sizeof(file), "%s/hung", dir);
-    snprintf(rules, sizeof(rules), "hang=%s@~a.b", file);
-    assert_int_equal(close(creat(file, 0600)), 0);
-    h.st = open_store(rules);
-    assert_int_equal(pthread_create(&thread, NULL, stat_and_open, &h), 0);
-    while (wr_fault_seen(h.st, WR_FAULT_STAT) == 0)
-        sched_yield();
-    assert_int_equal(h.done, 0);
-    assert_int_equal(unlink(file), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(h.done, 2);
-    wr_store_close(h.st);
-}
-
 static void wrong_urls(void **state)
 {
     struct wr_store *st = NULL;
@@ -734,7 +689,6 @@ int main(void)
         cmocka_unit_test(flipped_writes),
         cmocka_unit_test(failing_requests),
         cmocka_unit_test(wrong_rules_are_named),
-        cmocka_unit_test(requests_that_hang),
         cmocka_unit_test(wrong_urls),
         cmocka_unit_test(the_registry),
     };
