@@ -7,9 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/apart.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/record_json.h"
@@ -17,6 +20,9 @@
 #include "measure/ckpt_bench.h"
 #include "record/record.h"
 #include "storage/storage.h"
+
+#define PARTS   1000 /* of the progress */
+#define LOOK_MS 100  /* between two looks at the progress and at Ctrl-C */
 
 struct bench {
     struct wr_cli *cli;
@@ -26,15 +32,23 @@ struct bench {
     struct wr_ckpt_bench_plan plan;
     struct wr_ckpt_bench_report report;
     struct wr_monitor monitor;
-    struct wr_progress line;
+    struct wr_apart apart;
 };
 
-static void on_progress(void *arg, const char *what, double part)
-{
-    struct bench *b = arg;
+/* What the process that measures tells the one that the user sees. */
+struct news {
+    char what[64];
+    double part, next, seconds;
+};
 
-    b->line.spec.label = what;
-    wr_progress_callback(&b->line, (uint64_t)(part * 1000), 1000);
+static void on_progress(void *arg, const struct wr_ckpt_bench_step *step)
+{
+    const struct bench *b = arg;
+    struct news n = {
+        .part = step->part, .next = step->next, .seconds = step->seconds};
+
+    snprintf(n.what, sizeof(n.what), "%s", step->what);
+    wr_apart_tell(&b->apart, &n, sizeof(n));
 }
 
 /* With one folder both tiers are devices that are played in it. */
@@ -93,7 +107,6 @@ static void make_plan(struct bench *b)
         .restore = a->read_back,
         .progress = on_progress,
         .progress_arg = b,
-        .stopped = wr_interrupted,
     };
     for (int w = 0; w < WR_CKPT_WAYS; w++)
         p->ways[w] = !a->ways.count;
@@ -203,16 +216,36 @@ static void print_verdict(const struct bench *b)
                 async / b->report.memcpy_s);
 }
 
+/* "about 2:40 min", from what the devices are said to do. */
+static void print_duration(const struct bench *b)
+{
+    double s = wr_ckpt_bench_expect(&b->plan);
+
+    if (isnan(s))
+        fputs("how long depends on the disks", b->cli->out);
+    else if (s < 60)
+        fprintf(b->cli->out, "about %.0f s", ceil(s));
+    else
+        fprintf(b->cli->out, "about %.0f:%02.0f min", floor(s / 60),
+                floor(fmod(s, 60)));
+}
+
 static void print_head(const struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
+    unsigned ways = 0, each = b->plan.warmups + b->plan.saves;
     char size[32];
 
+    for (int w = 0; w < WR_CKPT_WAYS; w++)
+        ways += b->plan.ways[w];
     fprintf(b->cli->out, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
             a->state, b->load.count,
             wr_format_bytes(size, sizeof(size), (double)b->load.bytes), b->fast,
             b->slow);
-    fflush(b->cli->out);
+    fprintf(b->cli->out, "saves: %u in each of %u way%s; ", each, ways,
+            ways == 1 ? "" : "s");
+    print_duration(b);
+    fputc('\n', b->cli->out);
 }
 
 static int print_result(const struct bench *b, weir_err *err)
@@ -323,24 +356,93 @@ static int give_results(struct bench *b)
 
 /* --- running --- */
 
+/* In a process of its own. */
 static int measure(struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
     weir_err err;
-    int r;
+    int r = wr_ckpt_load_fill(&b->load, &err);
 
+    if (r < 0)
+        return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
     wr_monitor_start(
         &b->monitor, b->cli,
         &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = b->store});
-    wr_progress_start(&b->line, b->cli,
-                      &(struct wr_progress_spec){.label = "bench"});
     r = wr_ckpt_bench(&b->plan, &b->report, &err);
-    wr_progress_end(&b->line);
     wr_monitor_stop(&b->monitor);
-    if (r == WEIR_ECANCELED)
-        return wr_cli_fail(b->cli, "interrupted: there is no result, and what "
-                                   "was written is removed");
-    return r < 0 ? wr_cli_fail(b->cli, "%s", err.msg) : WR_EXIT_DONE;
+    return r < 0 ? wr_cli_fail(b->cli, "%s", err.msg) : give_results(b);
+}
+
+/* How far it is by now: between two messages time goes on as expected. */
+static double part_now(const struct news *n, double since_s)
+{
+    double of = n->seconds > 0 ? fmin(since_s / n->seconds, 0.98) : 0;
+
+    return n->part + (n->next - n->part) * of;
+}
+
+/* Draws the line until it is done, or not wanted any more. */
+static void watch(struct bench *b)
+{
+    struct news n = {.what = "preparing"}, next;
+    char label[sizeof(n.what)] = "preparing";
+    uint64_t since = wr_clock_ns();
+    struct wr_progress line;
+    int r = 0;
+
+    wr_progress_start(&line, b->cli,
+                      &(struct wr_progress_spec){
+                          .label = label, .total = PARTS, .at_once = true});
+    while (r >= 0 && !wr_interrupted()) {
+        if (r == sizeof(n)) {
+            n = next;
+            since = wr_clock_ns();
+            snprintf(label, sizeof(label), "%s", n.what);
+        }
+        wr_progress_set(
+            &line,
+            (uint64_t)(PARTS *
+                       part_now(&n, (double)(wr_clock_ns() - since) * 1e-9)));
+        r = wr_apart_wait(&b->apart, &next, sizeof(next), LOOK_MS);
+    }
+    wr_progress_end(&line);
+}
+
+/* What was killed has left its folders. */
+static int end_early(struct bench *b, int how)
+{
+    weir_err err;
+    int r = wr_ckpt_bench_clean(b->fast, b->slow, &err);
+
+    if (r < 0)
+        wr_cli_fail(b->cli, "what was written could not be removed: %s",
+                    err.msg);
+    if (wr_interrupted())
+        return wr_cli_fail(b->cli, "interrupted: there is no result%s",
+                           r < 0 ? "" : ", and what was written is removed");
+    return wr_cli_fail(b->cli, "the process that measured was ended by %s",
+                       strsignal(-how));
+}
+
+/* Saving happens in a child that can be killed in the middle of it. */
+static int measure_apart(struct bench *b)
+{
+    weir_err err;
+    int r;
+
+    fflush(b->cli->out);
+    fflush(b->cli->err);
+    r = wr_apart_start(&b->apart, &err);
+    if (r < 0)
+        return wr_cli_fail(b->cli, "%s", err.msg);
+    if (r == 0) {
+        r = measure(b);
+        close(b->apart.fd);
+        return r;
+    }
+    watch(b);
+    r = wr_apart_end(&b->apart, /* now= */ wr_interrupted());
+    return r < 0 || wr_interrupted() ? end_early(b, r) : r;
 }
 
 static int bench_places(struct bench *b)
@@ -353,15 +455,12 @@ static int bench_places(struct bench *b)
         code = check_places(b);
     if (code != WR_EXIT_DONE)
         return code;
-    if (wr_ckpt_load_make(a->state, (unsigned)a->moments, &b->load, &err) < 0)
+    if (wr_ckpt_load_shapes(a->state, (unsigned)a->moments, &b->load, &err) < 0)
         return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
     make_plan(b);
     if (!a->json)
         print_head(b);
-    code = measure(b);
-    if (code == WR_EXIT_DONE)
-        code = give_results(b);
-    return code;
+    return measure_apart(b);
 }
 
 static int bench_run(struct wr_cli *cli)

@@ -26,12 +26,15 @@ void wr_interrupt_install(void)
      * begun again: they fail, and the command ends. A second signal kills. */
     struct sigaction stop = {.sa_handler = on_signal,
                              .sa_flags = (int)SA_RESETHAND};
+    struct sigaction hup;
     struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
 
     sigemptyset(&stop.sa_mask);
     sigemptyset(&pipe.sa_mask);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &stop, NULL); /* nohup has it ignored */
     sigaction(SIGPIPE, &pipe, NULL);
 }
 

@@ -5,16 +5,16 @@
 
 #include <stdbool.h>
 
-/* From here on the first SIGINT or SIGTERM only sets the flag and a second
- * one ends the process at once; writing into a closed pipe is an error of the
- * write, not the end of the process. Programs that are started get the usual
+/* From here on the first SIGINT, SIGTERM or SIGHUP only sets the flag and a
+ * second one ends the process at once; writing into a closed pipe is an error of
+ * the write, not the end of the process. Programs that are started get the usual
  * handling back. */
 void wr_interrupt_install(void);
 
 /* True after a signal: stop, clean up, return. Safe from any thread. */
 bool wr_interrupted(void);
 
-/* 130 after SIGINT, 143 after SIGTERM, 0 when there was no signal. */
+/* 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP, 0 when there was no signal. */
 int wr_interrupt_exit_code(void);
 
 #endif

@@ -98,7 +98,7 @@ void wr_progress_start(struct wr_progress *p, const struct wr_cli *cli,
     p->shown = false;
     atomic_init(&p->done, 0);
     atomic_init(&p->total, spec->total);
-    atomic_init(&p->next_ns, p->start_ns + FIRST_NS);
+    atomic_init(&p->next_ns, p->start_ns + (spec->at_once ? 0 : FIRST_NS));
     pthread_mutex_init(&p->lock, NULL);
 }
 

@@ -8,8 +8,8 @@
  *     ... wr_progress_add(&p, 1) from any thread ...
  *     wr_progress_end(&p);
  *
- * Nothing is shown unless stderr is a terminal, without --quiet, and before
- * half a second has passed. */
+ * Nothing is shown unless stderr is a terminal, without --quiet, and (but with
+ * at_once) before half a second has passed. */
 #ifndef WR_CLI_PROGRESS_H
 #define WR_CLI_PROGRESS_H
 
@@ -24,6 +24,7 @@ struct wr_progress_spec {
                           mean nothing but the part that is done */
     uint64_t total;    /* 0: not known; no percentage, no ETA */
     bool bytes;        /* counts are bytes: shown as 1.2 GB, `unit` unused */
+    bool at_once;      /* shown from the start, not after half a second */
 };
 
 struct wr_progress {

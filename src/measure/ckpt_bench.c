@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "measure/tree.h"
 #include "record/stats.h"
+#include "storage/device.h"
 #include "storage/storage.h"
 
 #define COPIES  5 /* of memory, for the median */
@@ -22,8 +23,12 @@ struct bench {
     const struct wr_ckpt_bench_plan *plan;
     char *fast, *slow; /* owned: the folders below the paths; slow NULL */
     uint64_t start_ns;
-    unsigned done, total; /* saves, for the progress */
-    const char *doing;
+    unsigned done; /* saves */
+    enum wr_ckpt_way way;
+    double cost[WR_CKPT_WAYS]; /* of one save, for the progress */
+    double spent, total;       /* the same of all saves */
+    bool known;                /* costs are seconds */
+    double last_s;             /* of the last save of this way; NaN: none */
 };
 
 const char *wr_ckpt_way_name(enum wr_ckpt_way way)
@@ -53,11 +58,82 @@ static int check_stopped(const struct bench *b, weir_err *err)
     return is_stopped(b) ? wr_fail(err, WEIR_ECANCELED, "stopped") : 0;
 }
 
+/* One save begins. */
 static void tell(const struct bench *b)
 {
+    double cost = b->cost[b->way];
+    struct wr_ckpt_bench_step s = {.what = wr_ckpt_way_name(b->way),
+                                   .part = b->spent / b->total,
+                                   .next = (b->spent + cost) / b->total,
+                                   .seconds = b->last_s};
+
+    if (isnan(s.seconds) && b->known)
+        s.seconds = cost;
     if (b->plan->progress)
-        b->plan->progress(b->plan->progress_arg, b->doing,
-                          (double)b->done / b->total);
+        b->plan->progress(b->plan->progress_arg, &s);
+}
+
+/* --- how long it will take --- */
+
+/* Of a URL's emulated device; false for anything else. */
+static bool find_profile(const char *url, struct wr_device_profile *ret)
+{
+    const char *colon = !strncmp(url, "emu:", 4) ? strchr(url + 4, ':') : NULL;
+    char *name = colon ? strndup(url + 4, (size_t)(colon - url - 4)) : NULL;
+    bool found = name && wr_device_profile_find(name, ret, NULL) == 0;
+
+    free(name);
+    return found;
+}
+
+static double seconds_at(uint64_t bytes, double bytes_per_s)
+{
+    return bytes_per_s > 0 ? (double)bytes / bytes_per_s : 0;
+}
+
+/* Seconds from one save to the next; NaN when a device is not known. */
+static double expect_save(const struct wr_ckpt_bench_plan *p,
+                          enum wr_ckpt_way way)
+{
+    struct wr_device_profile fast, slow;
+    uint64_t bytes = p->load->bytes;
+    double to_fast, to_slow, drain;
+
+    if (!find_profile(p->fast, &fast) ||
+        (p->slow && !find_profile(p->slow, &slow)))
+        return NAN;
+    to_fast = seconds_at(bytes, fast.write_bytes_per_s);
+    to_slow = p->slow ? seconds_at(bytes, slow.write_bytes_per_s) : 0;
+    drain = to_slow +
+            (p->verify ? seconds_at(bytes, slow.read_bytes_per_s) : 0);
+    if (way == WR_CKPT_SLOW)
+        return to_slow + p->interval_s;
+    if (way == WR_CKPT_FAST)
+        return to_fast + p->interval_s;
+    return p->interval_s > 0 ? to_fast + p->interval_s : to_fast + drain;
+}
+
+double wr_ckpt_bench_expect(const struct wr_ckpt_bench_plan *plan)
+{
+    double sum = 0;
+
+    for (int w = 0; w < WR_CKPT_WAYS; w++)
+        if (plan->ways[w])
+            sum += expect_save(plan, (enum wr_ckpt_way)w) *
+                   (plan->warmups + plan->saves);
+    return sum;
+}
+
+/* What each save is of the whole; alike where nothing is known. */
+static void weigh(struct bench *b)
+{
+    b->known = !isnan(wr_ckpt_bench_expect(b->plan));
+    for (int w = 0; w < WR_CKPT_WAYS; w++) {
+        b->cost[w] = b->known ? expect_save(b->plan, (enum wr_ckpt_way)w) : 1;
+        b->cost[w] = fmax(b->cost[w], 1e-3); /* a device without limits */
+        if (b->plan->ways[w])
+            b->total += b->cost[w] * (b->plan->warmups + b->plan->saves);
+    }
 }
 
 static double copy_once(const struct wr_ckpt_load *l, uint8_t *to)
@@ -219,6 +295,8 @@ static int run_saves(struct bench *b, weir_ckpt *c,
     int r = 0;
 
     for (unsigned i = 0; i < p->warmups + p->saves && r == 0; i++) {
+        uint64_t start = wr_clock_ns();
+
         tell(b);
         r = check_stopped(b, err); /* a save cannot be interrupted */
         if (r < 0)
@@ -229,6 +307,8 @@ static int run_saves(struct bench *b, weir_ckpt *c,
                       i < p->warmups ? &warm : &k->saves[k->count], err);
         k->count += r == 0 && i >= p->warmups;
         b->done++;
+        b->spent += b->cost[k->way];
+        b->last_s = seconds_since(start);
     }
     if (r == 0 && p->restore)
         r = measure_restore(b, c, &k->restore, err);
@@ -293,7 +373,8 @@ static int run_way(struct bench *b, enum wr_ckpt_way way,
     int r, q;
 
     *k = (struct wr_ckpt_bench_case){.way = way, .restore = NAN};
-    b->doing = wr_ckpt_way_name(way);
+    b->way = way;
+    b->last_s = NAN;
     k->saves = calloc(b->plan->saves, sizeof(*k->saves));
     if (!k->saves)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -322,6 +403,28 @@ static int place(const char *under, const char *name, char **ret, weir_err *err)
     return 0;
 }
 
+static int places(const char *fast, const char *slow, struct bench *b,
+                  weir_err *err)
+{
+    int r = place(fast, "weir-ckpt-bench-fast", &b->fast, err);
+
+    if (r == 0 && slow)
+        r = place(slow, "weir-ckpt-bench-slow", &b->slow, err);
+    return r;
+}
+
+int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err)
+{
+    struct bench b = {0};
+    int r = places(wr_url_path(fast), slow ? wr_url_path(slow) : NULL, &b, err);
+
+    if (r == 0)
+        r = clean(&b, err);
+    free(b.fast);
+    free(b.slow);
+    return r;
+}
+
 static int run_ways(struct bench *b, struct wr_ckpt_bench_report *ret,
                     weir_err *err)
 {
@@ -339,14 +442,10 @@ int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err)
 {
     struct wr_ckpt_bench_report report = {.memcpy_s = NAN};
-    struct bench b = {.plan = plan, .start_ns = wr_clock_ns(), .doing = ""};
-    int r;
+    struct bench b = {.plan = plan, .start_ns = wr_clock_ns()};
+    int r = places(plan->fast, plan->slow, &b, err);
 
-    for (int w = 0; w < WR_CKPT_WAYS; w++)
-        b.total += plan->ways[w] ? plan->warmups + plan->saves : 0;
-    r = place(plan->fast, "weir-ckpt-bench-fast", &b.fast, err);
-    if (r == 0 && plan->slow)
-        r = place(plan->slow, "weir-ckpt-bench-slow", &b.slow, err);
+    weigh(&b);
     report.cases = calloc(WR_CKPT_WAYS, sizeof(*report.cases));
     if (r == 0 && !report.cases)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -22,6 +22,13 @@ enum wr_ckpt_way {
 
 const char *wr_ckpt_way_name(enum wr_ckpt_way way); /* "burst buffer" */
 
+/* What is going on. */
+struct wr_ckpt_bench_step {
+    const char *what;  /* static */
+    double part, next; /* how far all is, 0..1, now and after this step */
+    double seconds;    /* that it will take, roughly; NaN: not known */
+};
+
 struct wr_ckpt_bench_plan {
     const char *fast, *slow;         /* folders or URLs; slow NULL: FAST only */
     const struct wr_ckpt_load *load; /* borrowed */
@@ -33,8 +40,7 @@ struct wr_ckpt_bench_plan {
                           as it takes until the last save is drained */
     bool verify;
     bool restore; /* also read the last one back */
-    /* What is going on and how far it is, 0..1. */
-    void (*progress)(void *arg, const char *what, double part);
+    void (*progress)(void *arg, const struct wr_ckpt_bench_step *step);
     void *progress_arg;
     bool (*stopped)(void); /* may be NULL: WEIR_ECANCELED */
 };
@@ -60,6 +66,14 @@ struct wr_ckpt_bench_report {
     size_t count;
     double memcpy_s; /* one plain copy of the state, median */
 };
+
+/* Seconds that all of it will take on emulated devices, roughly; NaN when one
+ * of the paths is a real one, of which nothing is known. */
+double wr_ckpt_bench_expect(const struct wr_ckpt_bench_plan *plan);
+
+/* Removes what a bench that was killed left below these paths (slow may be
+ * NULL), past the emulated devices. */
+int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err);
 
 int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err);

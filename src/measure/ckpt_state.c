@@ -283,7 +283,7 @@ static int add_moments(struct wr_ckpt_load *l, unsigned moments, weir_err *err)
     return r;
 }
 
-static int fill(struct wr_ckpt_load *l, weir_err *err)
+int wr_ckpt_load_fill(struct wr_ckpt_load *l, weir_err *err)
 {
     uint64_t at = 0, bytes, *words;
 
@@ -303,16 +303,14 @@ static int fill(struct wr_ckpt_load *l, weir_err *err)
     return 0;
 }
 
-int wr_ckpt_load_make(const char *like, unsigned moments,
-                      struct wr_ckpt_load *ret, weir_err *err)
+int wr_ckpt_load_shapes(const char *like, unsigned moments,
+                        struct wr_ckpt_load *ret, weir_err *err)
 {
     struct wr_ckpt_load l = {0};
     int r = find_shapes(like, &l, err);
 
     if (r == 0)
         r = add_moments(&l, moments, err);
-    if (r == 0)
-        r = fill(&l, err);
     if (r < 0)
         wr_ckpt_load_done(&l);
     else

@@ -31,10 +31,12 @@ struct wr_ckpt_load {
 
 /* `like` is the name of a model, a safetensors file, or a text file with lines
  * "NAME DTYPE SHAPE" ("fc1.weight F32 4096x9216", "step I64 scalar"). Each
- * tensor is there 1 + `moments` times, as an optimizer has it. The data are
- * random. */
-int wr_ckpt_load_make(const char *like, unsigned moments,
-                      struct wr_ckpt_load *ret, weir_err *err);
+ * tensor is there 1 + `moments` times, as an optimizer has it; without data. */
+int wr_ckpt_load_shapes(const char *like, unsigned moments,
+                        struct wr_ckpt_load *ret, weir_err *err);
+
+/* Gives the tensors memory and random data, which takes a while. */
+int wr_ckpt_load_fill(struct wr_ckpt_load *l, weir_err *err);
 
 /* Parses the lines of such a text file. Messages say "'NAME': line 3: ...". */
 int wr_ckpt_load_parse(const char *text, size_t len, const char *name,

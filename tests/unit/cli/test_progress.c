@@ -112,7 +112,8 @@ static void *count(void *arg)
 
 static void test_terminal(void **state)
 {
-    struct wr_progress_spec spec = {"work", "items", 4000, false};
+    struct wr_progress_spec spec = {
+        .label = "work", .unit = "items", .total = 4000};
     struct wr_cli cli = {0};
     struct wr_progress p;
     pthread_t thread[4];
@@ -139,7 +140,8 @@ static void test_terminal(void **state)
 
 static void expect_silence(struct wr_cli *cli)
 {
-    struct wr_progress_spec spec = {"work", "items", 10, false};
+    struct wr_progress_spec spec = {
+        .label = "work", .unit = "items", .total = 10};
     struct wr_progress p;
 
     wr_progress_start(&p, cli, &spec);

@@ -29,7 +29,8 @@ static int setup(void **state)
     assert_non_null(mkdtemp(f->dir));
     snprintf(f->url, sizeof(f->url), "emu:null:%s", f->dir);
     snprintf(f->fast, sizeof(f->fast), "%s/weir-ckpt-bench-fast", f->dir);
-    assert_int_equal(wr_ckpt_load_make("small", 0, &f->load, NULL), 0);
+    assert_int_equal(wr_ckpt_load_shapes("small", 0, &f->load, NULL), 0);
+    assert_int_equal(wr_ckpt_load_fill(&f->load, NULL), 0);
     f->plan = (struct wr_ckpt_bench_plan){.fast = f->url,
                                           .slow = f->url,
                                           .load = &f->load,
@@ -82,6 +83,47 @@ static void test_all_ways(void **state)
     wr_ckpt_bench_done(&r);
 }
 
+/* Seconds are known of emulated devices alone. */
+static void test_expect(void **state)
+{
+    struct fixture *f = *state;
+    double fast, all;
+
+    f->plan.fast = "emu:optane:/x";
+    f->plan.slow = "emu:hdd:/x";
+    all = wr_ckpt_bench_expect(&f->plan);
+    memset(f->plan.ways, 0, sizeof(f->plan.ways));
+    f->plan.ways[WR_CKPT_FAST] = true;
+    fast = wr_ckpt_bench_expect(&f->plan);
+    assert_true(fast > 0 && all > 3 * fast);
+    f->plan.interval_s = 10;
+    assert_true(wr_ckpt_bench_expect(&f->plan) > 3 * 10);
+    f->plan.slow = "/x";
+    assert_true(isnan(wr_ckpt_bench_expect(&f->plan)));
+}
+
+/* Steps follow each other from 0 to 1. */
+static void on_step(void *arg, const struct wr_ckpt_bench_step *s)
+{
+    double *last = arg;
+
+    assert_true(fabs(s->part - *last) < 1e-9 && s->next > s->part);
+    *last = s->next;
+}
+
+static void test_progress(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+    double last = 0;
+
+    f->plan.progress = on_step;
+    f->plan.progress_arg = &last;
+    assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), 0);
+    assert_true(fabs(last - 1) < 1e-9);
+    wr_ckpt_bench_done(&r);
+}
+
 static void test_some_ways(void **state)
 {
     struct fixture *f = *state;
@@ -127,6 +169,12 @@ static void test_leftovers(void **state)
     assert_int_equal(wr_ckpt_bench(&f->plan, &r, NULL), 0);
     assert_int_not_equal(stat(f->fast, &sb), 0);
     wr_ckpt_bench_done(&r);
+
+    open_store(f, &c);
+    assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), WEIR_EBUSY);
+    assert_int_equal(weir_ckpt_close(&c, NULL), 0);
+    assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), 0);
+    assert_int_not_equal(stat(f->fast, &sb), 0);
 }
 
 static bool at_once(void)
@@ -149,6 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_ways, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_expect, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_progress, setup, teardown),
         cmocka_unit_test_setup_teardown(test_some_ways, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leftovers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),

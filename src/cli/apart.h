@@ -1,0 +1,46 @@
+/* apart.h - work in a process of its own, which can be ended at any moment.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A save or a sync that is under way cannot be called back: on a slow disk it
+ * takes seconds. A process can be killed, and what it wrote be removed.
+ *
+ *     r = wr_apart_start(&a, &err);
+ *     if (r == 0)
+ *         return work(...);            // in the child; wr_apart_tell tells
+ *     while (wr_apart_wait(&a, msg, sizeof(msg), 100) >= 0)
+ *         ...                          // in the parent
+ *     code = wr_apart_end(&a, ...);
+ */
+#ifndef WR_CLI_APART_H
+#define WR_CLI_APART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "weir/error.h"
+
+#define WR_APART_MESSAGE 512 /* bytes of one message, at most */
+
+struct wr_apart {
+    pid_t child; /* 0 in the child itself */
+    int fd;      /* owned: the parent reads, the child writes */
+};
+
+/* Returns 1 in the parent and 0 in the child, which does not hear Ctrl-C and
+ * dies with its parent. Streams that are buffered must be flushed before. */
+int wr_apart_start(struct wr_apart *a, weir_err *err);
+
+/* In the child: hands a message over, whole; lost when nobody listens. */
+void wr_apart_tell(const struct wr_apart *a, const void *message, size_t len);
+
+/* In the parent: waits for a message for so long. Returns its bytes, 0 when none
+ * came, -1 when there will be none any more. */
+int wr_apart_wait(const struct wr_apart *a, void *message, size_t cap,
+                  int timeout_ms);
+
+/* In the parent: waits for the child's end, which `now` brings about. Returns
+ * its exit code, or minus the number of the signal that ended it. */
+int wr_apart_end(struct wr_apart *a, bool now);
+
+#endif
