@@ -9,6 +9,17 @@ weir=$build/weir
 data=${WEIR_DEMO_DATA:-demo-data}
 samples=${WEIR_DEMO_SAMPLES:-1024}
 cores=$(nproc)
+# WEIR_DEMO_SMOKE=1: hardly any data, to see that each part works (make test).
+if [ -n "${WEIR_DEMO_SMOKE:-}" ]; then
+    samples=16
+    state=small
+    probe="--passes 1 --seconds 0.02 --file-size 8M --files 16"
+    read_batch=4
+else
+    state=alexnet
+    probe=
+    read_batch=16
+fi
 
 say() {
     printf '\n== %s\n\n' "$*"
@@ -51,19 +62,20 @@ say "5. Prefetch off and on, with a consumer of 60 ms a batch"
     --no-limits --record "$data/prefetch.json"
 
 say "6. What this storage can do, apart from pictures"
-"$weir" probe "$data" --quick --record "$data/probe.json"
+# shellcheck disable=SC2086 # a list of words
+"$weir" probe "$data" --quick $probe --record "$data/probe.json"
 
 say "7. The same pictures on the devices of the TensorFlow I/O paper (played)"
 for device in hdd ssd optane lustre; do
     batches=48
     [ "$device" != hdd ] || batches=8
-    "$weir" bench "emu:$device:$data/photos" --stages read --batch 16 \
+    "$weir" bench "emu:$device:$data/photos" --stages read --batch "$read_batch" \
         --batches "$batches" --threads 1,2,4,8 --depth 1 --repeat 3 --no-limits \
         --record "$data/on-$device.json"
 done
 
 say "8. Saving a model of 244 MB: how long does training stand still?"
-"$weir" ckpt bench "$data" --state alexnet --moments 0 --saves 2 --warmups 1 \
+"$weir" ckpt bench "$data" --state "$state" --moments 0 --saves 2 --warmups 1 \
     --record "$data/ckpt.json"
 
 say "9. All of it on one page"

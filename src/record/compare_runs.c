@@ -23,6 +23,9 @@ static void spread(const double *a, size_t n, const double *b, size_t m,
         for (size_t k = 0; k < m; k++)
             ratios[count++] = b[k] / a[i];
     count = wr_stats_sort(ratios, count);
+    ret->low = ret->high = NAN;
+    if (count < 2) /* one of each: no spread */
+        return;
     ret->low = wr_stats_quantile(ratios, count, SPREAD_LOW);
     ret->high = wr_stats_quantile(ratios, count, SPREAD_HIGH);
 }

@@ -23,7 +23,8 @@ enum wr_verdict {
 struct wr_compared {
     double a, b;      /* medians */
     double ratio;     /* b / a */
-    double low, high; /* central 90 % of all ratios of a run of each */
+    double low, high; /* central 90 % of all ratios of a run of each; NaN
+                         where there is one */
     double p;         /* of the rank test; NaN: not made */
     enum wr_verdict verdict;
 };

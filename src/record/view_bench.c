@@ -216,7 +216,7 @@ static void stage_chart(struct wr_doc *d, struct wr_doc_section *s,
     } parts[] = {
         {"times.storage_wait_s", "waiting for storage"},
         {"times.decode_s", "decoding"},
-        {"times.resample_s", "resampling"},
+        {"times.resample_s", "resizing, converting"},
         {"times.submit_s", "submitting reads"},
         {"times.idle_s", "idle"},
     };

@@ -68,6 +68,9 @@ static void test_spread(void **state)
     NEAR(c.low, 1.5 + 0.05 * 1.5);
     NEAR(c.high, 1.5 + 0.95 * 1.5);
     assert_true(isnan(c.p));
+    wr_compare_runs(a, 1, b, 1, &c); /* one run of each has none */
+    NEAR(c.ratio, 3);
+    assert_true(isnan(c.low) && isnan(c.high));
 }
 
 /* A record of bench cases: prefetch, and the rate of each of four runs. */
