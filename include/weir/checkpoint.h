@@ -8,7 +8,8 @@
  * (docs/formats/checkpoint.md). The contract:
  *
  *  1. A step that is there is complete and its checksums agree, or a restore
- *     passes it over and says so.
+ *     passes it over and says so. What cannot be read, for a reason that says
+ *     nothing about the data, is not passed over: the restore fails.
  *  2. After save or wait returned 0 for step N and a level, any crash leaves N
  *     or a newer step restorable from the tier of that level, or from the slow
  *     one after it was drained.
@@ -222,8 +223,8 @@ typedef struct weir_ckpt_found {
     const void *const *pipeline; /* of all ranks, as weir_pipeline_config's */
     const size_t *pipeline_len;  /* resume, resume_len and resume_count */
     size_t pipeline_count;
-    const char *const *passed_over; /* damaged copies that were nearer or newer,
-                                       and why */
+    const char *const *passed_over; /* copies that were nearer or newer and are
+                                       damaged, or could not be read, and why */
     size_t passed_over_count;
     uint64_t reserved[4];
 } weir_ckpt_found;
@@ -231,12 +232,15 @@ typedef struct weir_ckpt_found {
 /* Reads `step` (or WEIR_LATEST) into the memory of `into`; all ranks. Checks
  * every checksum of what it reads (count 0: heads only). Takes the nearest copy
  * that is whole on all ranks: the other tier when one is damaged, then (for
- * WEIR_LATEST) an older step. Returns 1, or 0 when the store has no steps at
- * all; when there are some and none can be read it fails with WEIR_EDAMAGED, so
- * that no training starts from nothing unnoticed. A tensor that is not in the
- * checkpoint, or has another type or shape, is an error and no reason to look
- * further. After a failure the memory holds anything. *ret (may be NULL) is
- * freed with weir_ckpt_found_free. */
+ * WEIR_LATEST) an older step. A copy that cannot be read although it is not known
+ * to be damaged (EMFILE, EACCES, EIO, ...) is tried again for a moment; then
+ * another copy of the same save is taken, or the restore fails with that error,
+ * and an older step has to be asked for by its number. Returns 1, or 0 when the
+ * store has no steps at all; when there are some and none can be read it fails
+ * with WEIR_EDAMAGED, so that no training starts from nothing unnoticed. A
+ * tensor that is not in the checkpoint, or has another type or shape, is an
+ * error and no reason to look further. After a failure the memory holds
+ * anything. *ret (may be NULL) is freed with weir_ckpt_found_free. */
 WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
                                const weir_tensor *into, size_t count,
                                weir_ckpt_found **ret, weir_err *err);

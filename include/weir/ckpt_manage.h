@@ -12,11 +12,14 @@ extern "C" {
 
 /* One copy of a step on a tier. */
 enum weir_copy {
+    WEIR_COPY_UNKNOWN = -2, /* cannot be looked at now (see `problem`), which
+                               says nothing about it */
     WEIR_COPY_NONE = 0,
-    WEIR_COPY_DAMAGED, /* its manifest cannot be read, a file is missing or has
+    WEIR_COPY_DAMAGED =
+        1, /* its manifest cannot be read, a file is missing or has
                           another size, or whoever drains found it damaged */
-    WEIR_COPY_COMPLETE,
-    WEIR_COPY_VERIFIED, /* and was read back once */
+    WEIR_COPY_COMPLETE = 2,
+    WEIR_COPY_VERIFIED = 3, /* and was read back once */
 };
 
 typedef struct weir_ckpt_entry {
@@ -26,7 +29,7 @@ typedef struct weir_ckpt_entry {
     uint32_t world;
     enum weir_copy fast, slow; /* with one tier `fast` */
     int pinned;
-    char problem[200]; /* of a damaged copy */
+    char problem[200]; /* of a damaged or unknown copy */
     uint64_t reserved[4];
 } weir_ckpt_entry;
 
@@ -39,14 +42,18 @@ typedef struct weir_ckpt_checked {
     uint64_t step;
     const char *tier; /* "fast" (the only one, too) or "slow" */
     uint64_t bytes;
-    int code;         /* 0 or WEIR_E... */
+    int code;         /* 0; WEIR_EDAMAGED and its relatives (EFORMAT, ELIMIT,
+                         ECHANGED): it is damaged; else it could not be read,
+                         which says nothing about it */
     const char *text; /* what is wrong, with file and offset; "" */
 } weir_ckpt_checked;
 
 typedef void (*weir_ckpt_checked_fn)(void *arg, const weir_ckpt_checked *c);
 
 /* Reads every byte of `step` (WEIR_LATEST: of all steps), on all tiers, past
- * the page cache. Returns the number of damaged copies. A copy that a drain gave
+ * the page cache. Returns the number of damaged copies; when there is none, but
+ * some could not be read (permissions, descriptors, I/O errors), the error of the
+ * first of those. A copy that a drain gave
  * up as damaged and that is good after all is drained again. `fn` may be NULL. */
 WEIR_API int weir_ckpt_verify(weir_ckpt *c, uint64_t step,
                               weir_ckpt_checked_fn fn, void *arg,

@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
+#include "checkpoint/step.h"
 
 /* Looking anew, at most; each time some step was taken away in between. */
 #define RESTARTS 32
+/* A copy that could not be read is tried so often. */
+#define TRIES 4
 
 struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier)
 {
@@ -64,6 +69,8 @@ static int look(struct wr_candidates *k, weir_err *err)
     k->count = k->at = 0;
     k->passed_len = 0;
     k->damaged = 0;
+    k->tries = 0;
+    k->stuck = false;
     r = add_tier(k, 0, err);
     if (r == 0)
         r = add_tier(k, 1, err);
@@ -88,24 +95,62 @@ void wr_candidates_done(struct wr_candidates *k)
 
 /* --- what is not taken --- */
 
-static int pass_over(struct wr_candidates *k, const struct wr_candidate *n,
-                     const char *why, weir_err *err)
+/* "step 7 on the fast tier" */
+static void name_copy(const struct wr_candidates *k,
+                      const struct wr_candidate *n, char *buf, size_t cap)
 {
-    char text[600];
+    if (k->c->far)
+        snprintf(buf, cap, "step %" PRIu64 " on the %s tier", n->step,
+                 wr_ckpt_tier(k->c, n->tier)->label);
+    else
+        snprintf(buf, cap, "step %" PRIu64, n->step);
+}
+
+static int keep_why(struct wr_candidates *k, const struct wr_candidate *n,
+                    const char *why, weir_err *err)
+{
+    char name[60], text[600];
     size_t len;
 
-    if (k->c->far)
-        snprintf(text, sizeof(text), "step %" PRIu64 " on the %s tier: %s",
-                 n->step, wr_ckpt_tier(k->c, n->tier)->label, why);
-    else
-        snprintf(text, sizeof(text), "step %" PRIu64 ": %s", n->step, why);
+    name_copy(k, n, name, sizeof(name));
+    snprintf(text, sizeof(text), "%s: %s", name, why);
     len = strlen(text) + 1;
     if (!wr_grow(&k->passed, &k->passed_cap, k->passed_len + len, 1))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     memcpy(k->passed + k->passed_len, text, len);
     k->passed_len += len;
-    k->damaged++;
+    k->tries = 0;
     return 0;
+}
+
+static int pass_over(struct wr_candidates *k, const struct wr_candidate *n,
+                     const char *why, weir_err *err)
+{
+    k->damaged++;
+    return keep_why(k, n, why, err);
+}
+
+/* A copy could not be read. It is given again, or, in the end, only another copy
+ * of the same save (`id`, "" when its manifest could not be read) is. */
+static int try_again(struct wr_candidates *k, const struct wr_candidate *n,
+                     const char *id, const weir_err *why, weir_err *err)
+{
+    char name[60];
+
+    if (++k->tries < TRIES) {
+        wr_clock_sleep_until(wr_clock_ns() +
+                             (k->c->retry_ns << (k->tries - 1)));
+        k->at--;
+        return 0;
+    }
+    if (!k->stuck) {
+        k->stuck = true;
+        k->unread = *why;
+        snprintf(k->only, sizeof(k->only), "%s", id);
+        name_copy(k, n, name, sizeof(name));
+        wr_fail_prefix(&k->unread, why->code, "%s cannot be read", name);
+    }
+    return keep_why(k, n, why->msg, err);
 }
 
 /* It was taken away: there may be a newer one now, or a copy on the other
@@ -136,6 +181,8 @@ int wr_candidates_pass(struct wr_candidates *k, const char *id,
         if (other)
             return start_anew(k, &n, err);
     }
+    if (wr_step_is_unread(why->code))
+        return try_again(k, &n, id, why, err);
     return pass_over(k, &n, why->msg, err);
 }
 
@@ -175,10 +222,26 @@ static void list_nearest(const struct wr_candidates *k, char *buf, size_t cap)
         snprintf(buf, cap, "; there are no steps");
 }
 
+/* Whoever wants an older step has to say so. */
+static int nothing_read(const struct wr_candidates *k, weir_err *err)
+{
+    if (!err)
+        return k->unread.code;
+    *err = k->unread;
+    if (k->wanted == WEIR_LATEST && !wr_err_is_lack(err->code))
+        snprintf(err->msg, sizeof(err->msg),
+                 "%.400s; an older step is only taken when it is asked for by "
+                 "its number (--step)",
+                 k->unread.msg);
+    return err->code;
+}
+
 static int nothing_left(const struct wr_candidates *k, weir_err *err)
 {
     char list[160];
 
+    if (k->stuck)
+        return nothing_read(k, err);
     if (k->damaged > 0)
         return wr_fail(err, WEIR_EDAMAGED,
                        "nothing can be restored: %zu damaged cop%s; %s",
@@ -202,17 +265,17 @@ int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
         if (k->wanted != WEIR_LATEST && n.step != k->wanted)
             continue;
         r = wr_tier_manifest(t, n.step, ret_m, &why);
+        if (r == 0 && k->stuck && strcmp(ret_m->id, k->only) != 0) {
+            wr_manifest_done(ret_m);
+            continue;
+        }
         if (r == 0) {
             *ret = n;
             return 1;
         }
-        if (r == WEIR_ENOMEM) {
-            if (err)
-                *err = why;
-            return r;
-        }
-        r = r == WEIR_ENOENT ? start_anew(k, &n, err)
-                             : pass_over(k, &n, why.msg, err);
+        r = r == WEIR_ENOENT       ? start_anew(k, &n, err)
+            : wr_step_is_unread(r) ? try_again(k, &n, "", &why, err)
+                                   : pass_over(k, &n, why.msg, err);
         if (r < 0)
             return r;
     }

@@ -3,7 +3,12 @@
  *
  * Newest step first, and of a step the near copy first. A copy that is damaged
  * is passed over, and why is kept. Another process may take steps away
- * meanwhile: then what there is is looked at anew. */
+ * meanwhile: then what there is is looked at anew.
+ *
+ * A copy that cannot be read, for a reason that says nothing about it, is offered
+ * a few times more. If that does not help only another copy of the same save
+ * will do: nobody gets an older step because this process is short of
+ * descriptors. */
 #ifndef WR_CHECKPOINT_CANDIDATES_H
 #define WR_CHECKPOINT_CANDIDATES_H
 
@@ -25,7 +30,11 @@ struct wr_candidates {
     unsigned restarts;
     char *passed; /* owned: texts, each with its NUL */
     size_t passed_len, passed_cap;
-    size_t damaged; /* passed over */
+    size_t damaged;            /* passed over */
+    unsigned tries;            /* of the copy that was given last */
+    bool stuck;                /* a copy cannot be read: from here on... */
+    char only[WR_MANIFEST_ID]; /* ...this save, "": not known which, */
+    weir_err unread;           /* or this error */
 };
 
 struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier); /* or NULL */
@@ -37,11 +46,11 @@ void wr_candidates_done(struct wr_candidates *k);
 
 /* The next copy whose manifest is good: 1. 0: there is nothing at all (and any
  * step would do). WEIR_ENOENT: the wanted step is not there. WEIR_EDAMAGED: all
- * were passed over. */
+ * were passed over. Else the error of a copy that cannot be read. */
 int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
                        struct wr_manifest *ret_m, weir_err *err);
-/* The copy that was given last, with that id, cannot be read, and why; or it
- * has been taken away. */
+/* The copy that was given last, with that id, is damaged, or could not be read,
+ * and why; or it has been taken away. It may be given once more. */
 int wr_candidates_pass(struct wr_candidates *k, const char *id,
                        const weir_err *why, weir_err *err);
 

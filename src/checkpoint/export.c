@@ -281,7 +281,7 @@ static int export_copy(const weir_ckpt *c, const struct wr_candidates *k,
     if (r == 0)
         r = show(w, err);
     if (r < 0) {
-        w->of_copy &= r != WEIR_ENOMEM && r != WEIR_ECANCELED;
+        w->of_copy &= r != WEIR_ECANCELED;
         remove_beside(w);
         weir_ckpt_found_free(&found);
     } else if (ret) {

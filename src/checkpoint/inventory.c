@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "checkpoint/step.h"
 
@@ -51,7 +52,7 @@ static void add_copy(struct wr_inventory *f, size_t at, struct wr_tier *t,
     weir_ckpt_entry *e = &f->e[at];
     enum weir_copy is = c->is;
 
-    if (is == WEIR_COPY_DAMAGED) {
+    if (is == WEIR_COPY_DAMAGED || is == WEIR_COPY_UNKNOWN) {
         say_problem(f, e, t, c->why.msg);
     } else if (fast) {
         memcpy(f->ids[at], c->id, sizeof(f->ids[at]));
@@ -79,9 +80,9 @@ static int look_at(struct wr_inventory *f, struct wr_tier *t, uint64_t step,
     weir_err why;
     int r = wr_step_look(t, step, ret, &why);
 
-    if (r < 0 && !f->strict && r != WEIR_ENOMEM) {
+    if (r < 0 && !f->strict && !wr_err_is_lack(r)) {
         memset(ret, 0, sizeof(*ret));
-        ret->is = WEIR_COPY_DAMAGED;
+        ret->is = WEIR_COPY_UNKNOWN;
         ret->why = why;
         return 0;
     }

@@ -65,6 +65,7 @@ struct verifying {
     uint64_t bytes_done, bytes_total;
     unsigned found;   /* copies */
     unsigned damaged; /* of them */
+    weir_err unread;  /* code < 0: of the first one that could not be read */
     unsigned mended;  /* that had been given up as damaged, and are not */
 };
 
@@ -92,11 +93,13 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
     r = wr_step_verify(t, step, /* mark= */ wr_tier_is_writer(t), &meter, &why);
     if (r == WEIR_ENOENT)
         return 0; /* taken away meanwhile */
-    if (r == WEIR_ECANCELED || r == WEIR_ENOMEM) {
+    if (r == WEIR_ECANCELED) {
         if (err)
             *err = why;
         return r;
     }
+    if (wr_step_is_unread(r) && v->unread.code == 0)
+        v->unread = why;
     if (wr_step_is_damage(r) && wr_tier_is_writer(t) &&
         wr_tier_marked(t, WR_MARK_VERIFIED, step, NULL, 0))
         wr_tier_unmark(t, WR_MARK_VERIFIED, step, NULL);
@@ -106,7 +109,7 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
         v->mended++;
     }
     v->found++;
-    v->damaged += r < 0;
+    v->damaged += wr_step_is_damage(r);
     checked.bytes = copy.bytes;
     checked.code = r;
     checked.text = why.msg;
@@ -167,5 +170,10 @@ int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
     /* What turned out damaged is drained once more where it can be. */
     if (v.damaged + v.mended > 0)
         wr_drainer_wake(c->drainer);
+    if (v.damaged == 0 && v.unread.code < 0) {
+        if (err)
+            *err = v.unread;
+        return v.unread.code;
+    }
     return (int)v.damaged;
 }

@@ -204,7 +204,7 @@ static int read_part(struct restore *s, struct trial *t, weir_err *err)
         if (r < 0)
             wr_fail(err, r, "out of memory");
     }
-    if (r == WEIR_ENOMEM || r == WEIR_ECANCELED)
+    if (r == WEIR_ECANCELED)
         t->final = true;
     return r;
 }
@@ -225,6 +225,17 @@ static int try_copy(struct restore *s, struct trial *t, weir_err *err)
     r = wr_comm_agree(comm, t->code, &t->why, &why);
     if (r == 0)
         return 1;
+    if (!comm->failed && !wr_step_is_damage(r)) {
+        /* What one rank knows to be damaged none has to read again. */
+        weir_err known;
+        int damage = wr_step_is_damage(t->code) ? t->code : 0;
+
+        damage = wr_comm_agree(comm, damage, &t->why, &known);
+        if (damage < 0) {
+            r = damage;
+            why = known;
+        }
+    }
     if (comm->failed) {
         if (err)
             *err = why;

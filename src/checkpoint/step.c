@@ -14,6 +14,12 @@ bool wr_step_is_damage(int code)
            code == WEIR_ELIMIT || code == WEIR_ECHANGED;
 }
 
+bool wr_step_is_unread(int code)
+{
+    return code < 0 && !wr_step_is_damage(code) && code != WEIR_ENOENT &&
+           code != WEIR_ECANCELED;
+}
+
 int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
                         weir_err *err)
 {

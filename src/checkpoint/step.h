@@ -25,6 +25,11 @@ struct wr_copy {
  * not be read. */
 bool wr_step_is_damage(int code);
 
+/* Whether an error of reading says nothing about what was to be read: no
+ * descriptor, no permission, a server that is away. It is neither damaged nor
+ * gone, and may be readable in a moment. */
+bool wr_step_is_unread(int code);
+
 /* "step 7 on the fast tier is damaged: ..."; returns r. */
 int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
                         weir_err *err);

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "checkpoint/watch.h"
 
+#define RETRY_NS (50 * WR_NS_PER_MS)
+
 /* What the tiers are made of: the stores of a test, or none. */
 struct stores {
     struct wr_store *fast, *slow; /* owned */
@@ -266,6 +268,7 @@ static weir_ckpt *new_store(void)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&c->changed, &attr);
     pthread_condattr_destroy(&attr);
+    c->retry_ns = RETRY_NS;
     return c;
 }
 

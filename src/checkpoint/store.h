@@ -45,6 +45,8 @@ struct weir_ckpt {
                                    tiers */
     struct wr_watch *watch;     /* owned; role SAVE, two tiers */
     atomic_uint refs;           /* the caller, and threads left behind */
+    uint64_t retry_ns; /* pause before a restore tries what it could not read
+                          again, longer each time; tests need none */
 
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t changed;

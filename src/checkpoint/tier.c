@@ -174,6 +174,24 @@ static int part_missing(struct wr_tier *t, uint64_t step, const char *path,
     return wr_fail(err, WEIR_EDAMAGED, "'%s/%s': missing", t->shown, path);
 }
 
+/* The manifest cannot be read (`r`): because it, or its folder, is a link or
+ * something else that weir did not make and does not follow? */
+static int not_weirs(struct wr_tier *t, const char *dir, const char *path,
+                     int r, weir_err *err)
+{
+    struct wr_stat is;
+
+    if (wr_tier_stat(t, dir, &is, NULL) == 0 && is.kind != WR_KIND_DIR)
+        return wr_fail(err, WEIR_EDAMAGED,
+                       "'%s/%s': not a folder; links are not followed",
+                       t->shown, dir);
+    if (wr_tier_stat(t, path, &is, NULL) == 0 && is.kind != WR_KIND_FILE)
+        return wr_fail(err, WEIR_EDAMAGED,
+                       "'%s/%s': not a file; links are not followed", t->shown,
+                       path);
+    return r;
+}
+
 static int read_manifest(struct wr_tier *t, uint64_t step,
                          struct wr_manifest *ret, weir_err *err)
 {
@@ -187,7 +205,7 @@ static int read_manifest(struct wr_tier *t, uint64_t step,
     if (r == WEIR_ENOENT)
         return part_missing(t, step, path, err);
     if (r < 0)
-        return r;
+        return not_weirs(t, dir, path, r, err);
     if (asprintf(&name, "%s/%s", t->shown, path) < 0) {
         name = NULL;
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");

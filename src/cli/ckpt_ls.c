@@ -21,14 +21,19 @@
 
 static const char *copy_name(enum weir_copy copy)
 {
-    static const char *const names[] = {
-        [WEIR_COPY_NONE] = "-",
-        [WEIR_COPY_DAMAGED] = "damaged",
-        [WEIR_COPY_COMPLETE] = "complete",
-        [WEIR_COPY_VERIFIED] = "verified",
-    };
-
-    return names[copy];
+    switch (copy) {
+    case WEIR_COPY_UNKNOWN:
+        return "unreadable";
+    case WEIR_COPY_NONE:
+        return "-";
+    case WEIR_COPY_DAMAGED:
+        return "damaged";
+    case WEIR_COPY_COMPLETE:
+        return "complete";
+    case WEIR_COPY_VERIFIED:
+        return "verified";
+    }
+    return "?";
 }
 
 /* "2026-11-16 08:15:02", local time. */
@@ -59,7 +64,8 @@ static const struct wr_column ls_columns[] = {
     {"ranks", "processes that saved it together", '>', 0},
     {"state",
      "'complete': published, all files there; 'verified': and read back once; "
-     "'damaged': its manifest or a file is missing or wrong",
+     "'damaged': its manifest or a file is missing or wrong; 'unreadable': it "
+     "cannot be looked at now",
      '<', ONE},
     {"fast", "the same of the copy on the fast tier; '-': none there", '<',
      TWO},
@@ -90,6 +96,17 @@ static int print_json(const struct wr_cli *cli, const weir_ckpt_entry *e,
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, entry_json(&e[i], two));
     return wr_json_print(cli, list);
+}
+
+/* Of the copy that e->problem is about: the first that has one. */
+static const char *problem_verb(const weir_ckpt_entry *e)
+{
+    enum weir_copy bad = e->fast == WEIR_COPY_DAMAGED ||
+                                 e->fast == WEIR_COPY_UNKNOWN
+                             ? e->fast
+                             : e->slow;
+
+    return bad == WEIR_COPY_UNKNOWN ? "cannot be read" : "is damaged";
 }
 
 static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,
@@ -138,8 +155,8 @@ static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
     print_sums(cli, e, count, two);
     for (size_t i = 0; i < count; i++)
         if (*e[i].problem)
-            wr_cli_note(cli, "step %" PRIu64 " is damaged: %s", e[i].step,
-                        e[i].problem);
+            wr_cli_note(cli, "step %" PRIu64 " %s: %s", e[i].step,
+                        problem_verb(&e[i]), e[i].problem);
     return WR_EXIT_DONE;
 }
 

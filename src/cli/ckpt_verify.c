@@ -6,8 +6,10 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/units.h"
 #include "checkpoint/export.h"
+#include "checkpoint/step.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
 
@@ -15,7 +17,7 @@ struct verify {
     const struct wr_cli *cli;
     struct wr_progress *line;
     json_t *list; /* owned: of all copies, with --json; NULL without */
-    unsigned copies;
+    unsigned copies, unread;
     uint64_t bytes;
 };
 
@@ -27,6 +29,8 @@ static json_t *checked_json(const weir_ckpt_checked *c)
 
     if (c->code)
         json_object_set_new(j, "problem", wr_text_json(c->text));
+    if (wr_step_is_unread(c->code))
+        json_object_set_new(j, "unreadable", json_true());
     return j;
 }
 
@@ -42,7 +46,8 @@ static void print_checked(const struct verify *v, const weir_ckpt_checked *c)
     fprintf(cli->out, "%9s  ",
             wr_format_bytes(size, sizeof(size), (double)c->bytes));
     if (c->code)
-        fprintf(cli->out, "%sDAMAGED%s: %s\n", wr_cli_style(cli, WR_STYLE_BAD),
+        fprintf(cli->out, "%s%s%s: %s\n", wr_cli_style(cli, WR_STYLE_BAD),
+                wr_step_is_unread(c->code) ? "UNREADABLE" : "DAMAGED",
                 wr_cli_style(cli, WR_STYLE_END), c->text);
     else
         fprintf(cli->out, "good\n");
@@ -54,6 +59,7 @@ static void on_checked(void *arg, const weir_ckpt_checked *c)
     struct verify *v = arg;
 
     v->copies++;
+    v->unread += wr_step_is_unread(c->code);
     v->bytes += c->bytes;
     if (v->list)
         json_array_append_new(v->list, checked_json(c));
@@ -106,11 +112,17 @@ static int say_sum(struct verify *v, int bad, double seconds)
     char size[32], rate[32];
 
     if (v->list)
-        wr_json_print(cli, json_pack("{s:O, s:i, s:I, s:f}", "copies", v->list,
-                                     "damaged", bad, "bytes",
+        wr_json_print(cli, json_pack("{s:O, s:i, s:i, s:I, s:f}", "copies",
+                                     v->list, "damaged", bad, "unreadable",
+                                     (int)v->unread, "bytes",
                                      (json_int_t)v->bytes, "seconds", seconds));
-    if (bad)
-        return wr_cli_fail(cli, "%d of %u %s damaged", bad, v->copies, what);
+    if (bad && v->unread)
+        return wr_cli_fail(cli, "%d of %u %s damaged, %u unreadable", bad,
+                           v->copies, what, v->unread);
+    if (bad || v->unread)
+        return wr_cli_fail(cli, "%u of %u %s %s",
+                           bad ? (unsigned)bad : v->unread, v->copies, what,
+                           bad ? "damaged" : "unreadable");
     if (!v->list)
         fprintf(
             cli->out, "%u %s good, %s at %s/s\n", v->copies, what,
@@ -137,12 +149,13 @@ static int verify_store(struct wr_cli *cli)
     bad = weir_ckpt_verify(c, wr_ckpt_cli_step(cli), on_checked, &v, &err);
     wr_progress_end(&line);
     weir_ckpt_close(&c, NULL);
-    if (bad < 0)
+    if (bad < 0 && (v.unread == 0 || bad == WEIR_ECANCELED))
         code = wr_ckpt_cli_failed(cli, bad, &err);
     else if (!v.copies)
         code = wr_ckpt_cli_no_steps(cli);
-    else
-        code = say_sum(&v, bad, (double)(wr_clock_ns() - start) * 1e-9);
+    else /* that copies are unreadable was told, one by one */
+        code = say_sum(&v, WR_MAX(bad, 0),
+                       (double)(wr_clock_ns() - start) * 1e-9);
     json_decref(v.list);
     return code;
 }
@@ -166,7 +179,9 @@ const struct wr_action wr_ckpt_action_verify = {
     .description =
         "Reads past the page cache and compares with the checksums in the "
         "manifest (of a file, with those in its header). One line per copy: "
-        "step, tier, size, and 'good' or what is wrong with it.",
+        "step, tier, size, and 'good' or what is wrong with it. A copy that "
+        "cannot be read (permissions, an I/O error) is called unreadable, not "
+        "damaged.",
     .operands = wr_ckpt_operands_file,
     .options = options,
     .examples = examples,

@@ -140,7 +140,7 @@ void steps_id(const struct steps *s, int tier, uint64_t step,
 
 void steps_shown(weir_ckpt *c, uint64_t last, char *fast, char *slow)
 {
-    static const char letters[] = "-dcv";
+    static const char letters[] = "us-dcv"; /* from WEIR_COPY_UNKNOWN on */
     weir_ckpt_entry *e;
     size_t count;
     weir_err err;
@@ -152,8 +152,8 @@ void steps_shown(weir_ckpt *c, uint64_t last, char *fast, char *slow)
         fail_msg("%s", err.msg);
     for (size_t i = 0; i < count; i++) {
         assert_in_range(e[i].step, 1, last);
-        fast[e[i].step - 1] = letters[e[i].fast];
-        slow[e[i].step - 1] = letters[e[i].slow];
+        fast[e[i].step - 1] = letters[e[i].fast - WEIR_COPY_UNKNOWN];
+        slow[e[i].step - 1] = letters[e[i].slow - WEIR_COPY_UNKNOWN];
     }
     free(e);
 }

@@ -205,11 +205,23 @@ static void passes_over_what_cannot_be_read(void **state)
 
     make_outside(s, outside);
     steps_save(s, FAST, (struct step_is){1, 1, 1, 1});
-    steps_save(s, SLOW, (struct step_is){1, 1, 1, 1});
+    steps_save(s, FAST, (struct step_is){2, 2, 1, 2});
+    steps_config(s, WEIR_CKPT_DRAIN, &cfg);
+    cfg.keep_fast = 9;
+    c = steps_open(&cfg);
+    assert_int_equal(weir_ckpt_drain(c, &err), 0);
+    steps_close(c);
+    steps_remove(s, SLOW, 2, "MANIFEST");
     steps_config(s, WEIR_CKPT_READ, &cfg);
     snprintf(url, sizeof(url), "fault:eio@~safetensors:%s", s->fast);
     cfg.fast = url;
     c = steps_open(&cfg);
+    /* The newest one is not readable, and no older one is taken for it. */
+    assert_int_equal(
+        weir_ckpt_export(c, WEIR_LATEST, in(outside, "out"), &found, &err),
+        WEIR_EIO);
+    assert_non_null(strstr(err.msg, "step 2 on the fast tier cannot be read"));
+    assert_int_equal(entries(outside), 0);
     assert_int_equal(weir_ckpt_export(c, 1, in(outside, "out"), &found, &err),
                      1);
     assert_string_equal(found->tier, "slow");

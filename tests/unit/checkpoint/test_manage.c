@@ -454,7 +454,7 @@ static void test_prune_unreadable(void **state)
     cfg.fast = fast;
     cfg.slow = NULL;
     c = steps_open(&cfg);
-    check_shown(c, "ccd", "---");
+    check_shown(c, "ccu", "---");
     assert_int_equal(weir_ckpt_prune(c, &plan, &err), WEIR_EIO);
     steps_close(c);
     assert_int_equal(steps_count(s, FAST, "step-"), 3);

@@ -95,7 +95,9 @@ static void a_neighbour_that_cannot_be_read(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(s, one);
-    char path[SAVES_PATH];
+    weir_ckpt_config faulty = saves_config(
+        s, (struct saves_tiers){
+               .fast_rules = "open-eio@~step-000000000001/MANIFEST"});
     unsigned refused = 0;
     weir_ckpt *c;
     weir_err err;
@@ -103,9 +105,9 @@ static void a_neighbour_that_cannot_be_read(void **state)
     cfg.verify = 0; /* the newest verified one would stay, and which is that? */
     c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_FAST);
-    snprintf(path, sizeof(path), "%s/step-%012u/MANIFEST", s->fast, 1u);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(symlink("/dev/null", path), 0);
+    saves_close(c);
+    cfg.fast = faulty.fast;
+    c = saves_open(&cfg);
     for (uint64_t step = 2; step < 12; step++) {
         int r = saves_put(s, c, step, 1, WEIR_LEVEL_FAST, &err);
 
@@ -114,8 +116,11 @@ static void a_neighbour_that_cannot_be_read(void **state)
         refused += r < 0;
     }
     assert_int_equal(refused, 1);
+    weir_ckpt_close(&c, NULL);
     /* When it can be read again what was left undone is done. */
-    assert_int_equal(unlink(path), 0);
+    cfg = saves_config(s, one);
+    cfg.verify = 0;
+    c = saves_open(&cfg);
     saves_must(s, c, 20, WEIR_LEVEL_FAST);
     saves_must(s, c, 21, WEIR_LEVEL_FAST);
     saves_close(c);
