@@ -239,7 +239,7 @@ static void explain_storage(FILE *out, const struct wr_bench_result *res,
 {
     fprintf(out,
             "Storage-bound: the workers waited for data %.0f %% of their time "
-            "and decoded %.0f %%.\n",
+            "and worked on it %.0f %%.\n",
             share(s->storage_wait_ns + s->submit_ns, s),
             share(s->decode_ns + s->resample_ns, s));
     if (res->of_read > 0)

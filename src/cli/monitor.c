@@ -212,8 +212,8 @@ void wr_monitor_print_starved(const struct wr_monitor *m,
 
     if (m->starved)
         fprintf(cli->out,
-                "%sStarved%s: %s.\nThe figures are too low: measure again on "
-                "an idle machine.\n\n",
+                "\n%sStarved%s: %s.\nThe figures may be too low: measure again "
+                "on an idle machine.\n\n",
                 wr_cli_style(cli, WR_STYLE_WARN),
                 wr_cli_style(cli, WR_STYLE_END),
                 wr_cores_text(&m->cores, text, sizeof(text)));

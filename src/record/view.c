@@ -217,7 +217,7 @@ void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
 
         if (json_is_true(wr_get(cores, "starved")))
             wr_doc_note(s, true,
-                        "%s%sStarved: %s. The figures are too low: measure "
+                        "%s%sStarved: %s. The figures may be too low: measure "
                         "again on an idle machine.",
                         n > 1 ? r[i].label : "", n > 1 ? ": " : "",
                         wr_view_cores(cores, text, sizeof(text)));

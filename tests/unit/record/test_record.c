@@ -231,6 +231,40 @@ static void test_text(void **state)
     rmdir(dir);
 }
 
+/* Whether it could be written is found out without a trace. */
+static void test_check(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64], back[8] = "";
+    weir_err err;
+    FILE *f;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/x", dir);
+    assert_int_equal(wr_whole_check(path, &err), 0);
+    assert_int_equal(count_entries(dir), 0);
+    assert_true(wr_whole_check(dir, &err) < 0);
+    assert_non_null(strstr(err.msg, "directory"));
+    snprintf(path, sizeof(path), "%s/no/x", dir);
+    assert_int_equal(wr_whole_check(path, &err), WEIR_ENOENT);
+    assert_int_equal(wr_whole_check("/dev/null", &err), 0);
+    snprintf(path, sizeof(path), "%s/pipe", dir);
+    assert_int_equal(mkfifo(path, 0600), 0); /* without a reader: no waiting */
+    assert_int_equal(wr_whole_check(path, &err), 0);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/there", dir);
+    assert_int_equal(wr_record_write_text("old\n", path, NULL), 0);
+    assert_int_equal(wr_whole_check(path, &err), 0);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(back, sizeof(back), f));
+    fclose(f);
+    assert_string_equal(back, "old\n");
+    assert_int_equal(count_entries(dir), 1);
+    unlink(path);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_target_is_a_link),
         cmocka_unit_test(test_half_written),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_check),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
