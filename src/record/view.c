@@ -185,13 +185,15 @@ char *wr_view_cores(const json_t *cores, char *buf, size_t cap)
     double others = wr_get_number(cores, "others");
     double stolen = wr_get_number(cores, "stolen");
     double throttled = wr_get_number(cores, "throttled");
-    double most = fmax(others, fmax(stolen, throttled));
+    double most = fmax(0, fmax(others, fmax(stolen, throttled)));
+    double count = fmax(0, wr_get_number(cores, "count"));
     const char *who = most == throttled ? "a CPU limit (cgroup) took"
                       : most == stolen  ? "the hypervisor took"
                                         : "other programs had";
 
-    snprintf(buf, cap, "%s %.1f of %.0f cores, this one had %.1f", who, most,
-             wr_get_number(cores, "count"), wr_get_number(cores, "own"));
+    snprintf(buf, cap, "%s %.1f of %.0f core%s, this one had %.1f", who, most,
+             count, count == 1 ? "" : "s",
+             fmax(0, wr_get_number(cores, "own")));
     return buf;
 }
 
