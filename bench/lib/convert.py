@@ -42,12 +42,13 @@ def scripts(session, data, folder):
     }
 
 
-def clear(folder):
+def clear(session, folder):
     for name in ('tree', 'records'):
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
     if os.path.exists(os.path.join(folder, 'one')):
         os.remove(os.path.join(folder, 'one'))
-    os.sync() # nobody pays for what another one has left
+    if not session.smoke:
+        os.sync() # nobody pays for what another one has left
 
 
 def measure(session):
@@ -60,11 +61,11 @@ def measure(session):
         for _ in range(1 + session.rounds(5)): # the first one warms up
             times = {}
             for name, command in scripts(session, data, folder).items():
-                clear(folder)
+                clear(session, folder)
                 times[name] = timed(session, command)
             rounds.append(times)
     finally:
-        clear(folder)
+        clear(session, folder)
         shutil.rmtree(folder, ignore_errors=True)
     rounds = rounds[1:]
     session.save('convert', rounds)

@@ -6,7 +6,7 @@
 # usage: demo.sh SOURCE BUILD
 set -eu
 
-tmp=$(mktemp -d)
+tmp=$(mktemp -d "$2/smoke-XXXXXX") # a disk: /tmp may be memory
 trap 'rm -rf "$tmp"' EXIT
 
 WEIR_DEMO_SMOKE=1 WEIR_DEMO_DATA=$tmp/data "$1/scripts/demo.sh" "$2" >"$tmp/said"

@@ -8,7 +8,7 @@ set -eu
 script=$1
 build=$2
 shift 2
-tmp=$(mktemp -d)
+tmp=$(mktemp -d "$build/smoke-XXXXXX") # a disk: /tmp may be memory
 trap 'rm -rf "$tmp"' EXIT
 
 status=0

@@ -8,7 +8,7 @@ set -u
 bench=$1/bench
 peers=$1/scripts/peers.sh
 build=$2
-tmp=$(mktemp -d)
+tmp=$(mktemp -d "$build/smoke-XXXXXX") # a disk: /tmp may be memory
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 
