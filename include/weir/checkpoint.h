@@ -216,7 +216,8 @@ typedef struct weir_ckpt_found {
     uint32_t world;             /* ranks that there were */
     const char *tier;           /* "fast" (the only one, too) or "slow" */
     const weir_tensor *tensors; /* of this rank's file, data NULL; of all files
-                                   when the number of ranks is another */
+                                   when the number of ranks is another, those
+                                   that several ranks have alike once */
     size_t count;
     const weir_pair *metadata;
     size_t metadata_count;
@@ -226,7 +227,10 @@ typedef struct weir_ckpt_found {
     const char *const *passed_over; /* copies that were nearer or newer and are
                                        damaged, or could not be read, and why */
     size_t passed_over_count;
-    uint64_t reserved[4];
+    uint64_t differing; /* restored tensors of which the ranks' copies are known
+                           to differ: that of the lowest rank was taken. Found
+                           by checksums alone, so 0 promises nothing */
+    uint64_t reserved[3];
 } weir_ckpt_found;
 
 /* Reads `step` (or WEIR_LATEST) into the memory of `into`; all ranks. Checks
@@ -240,7 +244,12 @@ typedef struct weir_ckpt_found {
  * with WEIR_EDAMAGED, so that no training starts from nothing unnoticed. A
  * tensor that is not in the checkpoint, or has another type or shape, is an
  * error and no reason to look further. After a failure the memory holds
- * anything. *ret (may be NULL) is freed with weir_ckpt_found_free. */
+ * anything. *ret (may be NULL) is freed with weir_ckpt_found_free.
+ *
+ * With another number of ranks than there were, tensors are looked for in the
+ * files of all of them. Of a name that several have with the same type and shape
+ * (data-parallel replicas) the lowest rank's is taken; with different ones it is
+ * an error. */
 WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
                                const weir_tensor *into, size_t count,
                                weir_ckpt_found **ret, weir_err *err);
@@ -254,42 +263,10 @@ WEIR_API int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
  * pointer to NULL are fine. */
 WEIR_API void weir_ckpt_found_free(weir_ckpt_found **found);
 
-/* When one save reached what, in ns since weir_ckpt_save was called; 0: not
- * (yet). */
-typedef struct weir_ckpt_times {
-    uint64_t step, bytes;
-    uint64_t blocked_ns;  /* waited because saves came too fast */
-    uint64_t snapshot_ns; /* the stall of a save at WEIR_LEVEL_SNAPSHOT */
-    uint64_t fast_ns, slow_ns, verified_ns;
-    uint64_t drain_ns; /* the time that copying to the slow tier took, from its
-                          first read to the last sync */
-    uint64_t reserved[4];
-} weir_ckpt_times;
-
-/* The times of one of the last 64 saves. WEIR_ENOENT: it is none of them. */
-WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
-                                weir_ckpt_times *ret);
-
-typedef struct weir_ckpt_stats {
-    uint64_t saves, skipped, replaced; /* begun; WEIR_BEHIND_SKIP; _LATEST */
-    uint64_t failed;                   /* saves or drains */
-    uint64_t retried; /* files and copies written anew: a sync failed, or they
-                         did not read back */
-    uint64_t drained, verified, pruned; /* steps */
-    uint64_t behind;                    /* steps not drained yet; rank 0 */
-    uint64_t bytes_saved, bytes_drained;
-    uint64_t stall_ns;              /* inside save and wait */
-    uint64_t blocked_ns;            /* of that: because saves came too fast */
-    uint64_t memory;                /* bytes held for snapshots */
-    uint64_t swept;                 /* leftovers removed at open */
-    int fast_forgets, slow_forgets; /* a tmpfs or the like */
-    uint64_t reserved[8];
-} weir_ckpt_stats;
-
-/* Statistics so far. Any thread. */
-WEIR_API void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "weir/ckpt_stats.h" /* how long saves took, and statistics */
+
 #endif

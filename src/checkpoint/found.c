@@ -46,6 +46,20 @@ static void *array(size_t count, size_t size)
     return calloc(count ? count : 1, size);
 }
 
+/* A lower rank has it, too: one of them is shown, which is the one that would be
+ * restored. */
+static bool is_shown(const struct wr_part *p, uint32_t rank,
+                     const weir_tensor *t)
+{
+    for (uint32_t k = 0; k < rank; k++) {
+        const struct wr_st_tensor *same = wr_st_find(&p->heads[k], t->name);
+
+        if (same && wr_part_is_alike(&same->t, t))
+            return true;
+    }
+    return false;
+}
+
 static bool show_tensors(struct found *f)
 {
     size_t count = 0;
@@ -58,7 +72,8 @@ static bool show_tensors(struct found *f)
     f->shown.tensors = f->tensors;
     for (uint32_t k = 0; k < f->part.count; k++)
         for (size_t i = 0; i < f->part.heads[k].count; i++)
-            f->tensors[f->shown.count++] = f->part.heads[k].tensors[i].t;
+            if (!is_shown(&f->part, k, &f->part.heads[k].tensors[i].t))
+                f->tensors[f->shown.count++] = f->part.heads[k].tensors[i].t;
     return true;
 }
 
@@ -135,6 +150,7 @@ int wr_found_new(struct wr_manifest *m, struct wr_part *p, const char *passed,
     f->shown.step = f->m.step;
     f->shown.time_ns = f->m.time_ns;
     f->shown.world = f->m.world;
+    f->shown.differing = f->part.differing;
     f->shown.tier = f->part.tier->label;
     if (!show_tensors(f) || !show_metadata(f) || !show_pipeline(f) ||
         !show_passed(f, passed, passed_len)) {

@@ -128,13 +128,18 @@ static void describe(const weir_tensor *t, char *buf, size_t cap)
         snprintf(buf + used, cap - used, "]");
 }
 
+bool wr_part_is_alike(const weir_tensor *a, const weir_tensor *b)
+{
+    return a->dtype == b->dtype && a->ndim == b->ndim &&
+           !memcmp(a->shape, b->shape, a->ndim * sizeof(a->shape[0]));
+}
+
 static int check_same(const struct wr_part *p, const weir_tensor *want,
                       const weir_tensor *is, weir_err *err)
 {
     char a[128], b[128];
 
-    if (want->dtype == is->dtype && want->ndim == is->ndim &&
-        !memcmp(want->shape, is->shape, want->ndim * sizeof(is->shape[0])))
+    if (wr_part_is_alike(want, is))
         return 0;
     describe(is, a, sizeof(a));
     describe(want, b, sizeof(b));
@@ -143,26 +148,51 @@ static int check_same(const struct wr_part *p, const weir_tensor *want,
                    wr_show(want->name).text, a, p->m->step, b);
 }
 
-/* The one file that has it. */
-static int find(const struct wr_part *p, const char *name,
-                struct wr_part_want *ret, const weir_tensor **ret_is,
-                weir_err *err)
+/* Whether the checksums of two ranks' files tell that a tensor of that name is
+ * not the same in both: chunks that hold nothing else, at the same place. That
+ * they do not tell means nothing. */
+static bool is_told_apart(const struct wr_part *p, uint32_t one,
+                          const struct wr_st_tensor *a, uint32_t other,
+                          const struct wr_st_tensor *b)
+{
+    const struct wr_shard *x = &p->m->shards[p->first + one];
+    const struct wr_shard *y = &p->m->shards[p->first + other];
+    uint64_t chunk = p->m->chunk;
+
+    if (a->begin != b->begin || a->end != b->end)
+        return false;
+    for (uint64_t i = (a->begin + chunk - 1) / chunk; (i + 1) * chunk <= a->end;
+         i++)
+        if (x->crcs[i] != y->crcs[i])
+            return true;
+    return false;
+}
+
+/* The file that has it: the lowest rank's, where several have a copy, as ranks
+ * have that train in parallel on different data. */
+static int find(struct wr_part *p, const char *name, struct wr_part_want *ret,
+                const weir_tensor **ret_is, weir_err *err)
 {
     const struct wr_st_tensor *found = NULL;
+    bool differs = false;
 
     for (uint32_t k = 0; k < p->count; k++) {
         const struct wr_st_tensor *t = wr_st_find(&p->heads[k], name);
 
         if (!t)
             continue;
-        if (found)
+        if (found && !wr_part_is_alike(&found->t, &t->t))
             return wr_fail(err, WEIR_EINVAL,
                            "'%s': ranks %" PRIu32 " and %" PRIu32
-                           " of step %" PRIu64 " both have it; there were "
-                           "%" PRIu32 " ranks, so which one is meant is not "
-                           "known",
+                           " of step %" PRIu64 " both have it, with other "
+                           "types or shapes; there were %" PRIu32
+                           " ranks, so which one is meant is not known",
                            wr_show(name).text, ret->shard, k, p->m->step,
                            p->m->world);
+        if (found) {
+            differs |= is_told_apart(p, ret->shard, found, k, t);
+            continue;
+        }
         found = t;
         ret->shard = k;
         ret->range.begin = t->begin;
@@ -177,6 +207,7 @@ static int find(const struct wr_part *p, const char *name,
         return wr_fail(err, WEIR_ENOENT,
                        "'%s': step %" PRIu64 " has no such tensor",
                        wr_show(name).text, p->m->step);
+    p->differing += differs;
     *ret_is = &found->t;
     return 0;
 }

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * With as many ranks as there were when it was saved, a rank has to do with its
- * own file only; else tensors are looked for in all of them. */
+ * own file only; else tensors are looked for in all of them, from rank 0 on. */
 #ifndef WR_CHECKPOINT_PART_H
 #define WR_CHECKPOINT_PART_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,9 @@ struct wr_part {
     struct wr_st_head *heads;    /* owned: `count` */
     struct wr_part_want *wants;  /* owned; by file and place */
     size_t want_count;
-    uint64_t bytes; /* that have to be read */
+    uint64_t bytes;     /* that have to be read */
+    uint64_t differing; /* wanted ones of which ranks have different copies, as
+                           far as checksums tell */
 };
 
 /* Reads and checks the heads. `rank` of `world` is who reads. *p is filled
@@ -30,8 +33,12 @@ struct wr_part {
 int wr_part_open(struct wr_part *p, struct wr_tier *t,
                  const struct wr_manifest *m, const weir_ckpt_config *reader,
                  weir_err *err);
-/* Finds what is wanted. A tensor that is not there (WEIR_ENOENT), has another
- * type or shape or is in several files (WEIR_EINVAL) is the caller's error, not
+/* Whether type and shape agree. */
+bool wr_part_is_alike(const weir_tensor *a, const weir_tensor *b);
+
+/* Finds what is wanted; of what several ranks have alike, the lowest rank's. A
+ * tensor that is not there (WEIR_ENOENT), has another type or shape, or in
+ * several files different ones (WEIR_EINVAL), is the caller's error, not
  * damage. */
 int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
                   weir_err *err);

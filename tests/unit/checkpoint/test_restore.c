@@ -344,13 +344,41 @@ static void other_world(void **state)
                      WEIR_EDAMAGED);
     assert_non_null(strstr(err.msg, "r00002.safetensors"));
 
+    kit_close(&c);
+}
+
+/* Ranks that train the same model have the same tensors. */
+static void replicas(void **state)
+{
+    struct kit *k = *state;
+    struct kit_state want, is;
+    weir_ckpt_found *f;
+    weir_ckpt c;
+    weir_err err;
+
     k->shared = true;
+    k->floats = 2500000; /* more than two chunks: checksums can tell */
     kit_save(k, k->fast, 9, 3);
-    kit_state_init(k, &s[0], 0, 0, true);
-    expect_refused(&c, s[0].t, KIT_TENSORS, WEIR_EINVAL,
-                   "'w': ranks 0 and 1 of step 9 both have it; there were 3 "
-                   "ranks");
-    kit_state_done(&s[0]);
+    kit_open(k, &c, 0, 1, false);
+    kit_state_init(k, &is, 0, 0, true);
+    kit_state_init(k, &want, 9, 0, false);
+    if (weir_ckpt_restore(&c, WEIR_LATEST, is.t, 4, &f, &err) != 1)
+        fail_msg("%s", err.msg);
+    for (size_t n = 0; n < 4; n++)
+        assert_memory_equal(is.t[n].data, want.t[n].data,
+                            n == 0   ? k->floats * 4
+                            : n == 1 ? 60
+                            : n == 3 ? 8
+                                     : 0);
+    assert_int_equal(f->differing, 1); /* "w": these are not the same */
+    /* Each is shown once; "bytes" has another shape on each rank. */
+    assert_int_equal(f->count, KIT_TENSORS - 1 + 3);
+    weir_ckpt_found_free(&f);
+    expect_refused(&c, is.t, KIT_TENSORS, WEIR_EINVAL,
+                   "'bytes': ranks 0 and 1 of step 9 both have it, with other "
+                   "types or shapes; there were 3 ranks");
+    kit_state_done(&want);
+    kit_state_done(&is);
     kit_close(&c);
 }
 
@@ -463,9 +491,11 @@ static void trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing),     TEST(newest_and_nearest), TEST(not_there),
-        TEST(damaged),     TEST(damaged_later),      TEST(wrong_wishes),
-        TEST(other_world), TEST(taken_away),         TEST(canceled),
+        TEST(nothing),       TEST(newest_and_nearest),
+        TEST(not_there),     TEST(damaged),
+        TEST(damaged_later), TEST(wrong_wishes),
+        TEST(other_world),   TEST(replicas),
+        TEST(taken_away),    TEST(canceled),
         TEST(trouble),
     };
 
