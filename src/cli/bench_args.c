@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/monitor.h"
+#include "cli/open.h"
 #include "cli/optvalue.h"
 
 #define MAX_CASES 256
@@ -283,6 +284,7 @@ const struct wr_option wr_bench_options[] = {
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "where the relative paths of a list file start"},
+    WR_COLUMNS_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",

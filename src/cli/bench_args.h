@@ -29,7 +29,7 @@ struct bench_args {
     uint64_t memory;
     int io;
     bool direct;
-    const char *format, *root, *index_dir;
+    const char *format, *root, *columns, *index_dir;
     bool index_cache;
     /* results */
     bool limits, digest, json;

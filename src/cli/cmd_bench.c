@@ -27,6 +27,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
     return wr_cli_open(cli, cli->operands[0],
                        &(struct wr_open_args){.format = a->format,
                                               .root = a->root,
+                                              .columns = a->columns,
                                               .index_dir = a->index_dir,
                                               .index_cache = a->index_cache},
                        ret, err);
@@ -244,7 +245,7 @@ static int bench_run(struct wr_cli *cli)
         return wr_cli_usage(cli, "%s", err.msg);
     if (open_dataset(cli, &ds, &err) < 0) {
         free(plan.cases);
-        return wr_cli_fail(cli, "%s", err.msg);
+        return wr_cli_open_failed(cli, &err);
     }
     plan.ds = ds;
     note_issues(cli, ds);

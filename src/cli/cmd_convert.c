@@ -26,7 +26,7 @@ struct convert_args {
     int dtype, layout, normalize, resize, decode, crop;
     uint64_t threads;
     int on_error;
-    const char *format, *root, *index_dir;
+    const char *format, *root, *columns, *index_dir;
     bool index_cache, force, restart, json;
 };
 
@@ -142,6 +142,7 @@ static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
     return wr_cli_open(cli, cli->operands[0],
                        &(struct wr_open_args){.format = a->format,
                                               .root = a->root,
+                                              .columns = a->columns,
                                               .index_dir = a->index_dir,
                                               .index_cache = a->index_cache},
                        ret, err);
@@ -191,7 +192,7 @@ static int convert_run(struct wr_cli *cli)
     if (fill_config(cli, &cfg, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     if (open_source(cli, &ds, &err) < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
+        return wr_cli_open_failed(cli, &err);
     note_issues(cli, ds);
     cfg.ds = ds;
     cfg.progress = on_progress;
@@ -333,6 +334,7 @@ static const struct wr_option options[] = {
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "where the relative paths of a list file start"},
+    WR_COLUMNS_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",

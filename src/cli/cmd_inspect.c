@@ -11,6 +11,7 @@
 struct inspect_args {
     const char *format;    /* borrowed from argv */
     const char *root;      /* borrowed from argv */
+    const char *columns;   /* borrowed from argv */
     const char *index_dir; /* borrowed from argv */
     uint64_t samples, threads;
     bool all, verify, classes, json, index_cache;
@@ -26,6 +27,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
     r = wr_cli_open(cli, report->url,
                     &(struct wr_open_args){.format = a->format,
                                            .root = a->root,
+                                           .columns = a->columns,
                                            .index_dir = a->index_dir,
                                            .index_cache = a->index_cache},
                     ret, err);
@@ -72,7 +74,7 @@ static int inspect_run(struct wr_cli *cli)
 
     r = open_dataset(cli, &ds, &report, &err);
     if (r < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
+        return wr_cli_open_failed(cli, &err);
     report.ds = ds;
     r = wr_inspect_stats(ds, &report.stats, &err);
     if (r == 0)
@@ -121,6 +123,7 @@ static const struct wr_option options[] = {
      .def_note = "the list's folder",
      .flags = WR_OPTION_PATH,
      .help = "what relative paths of a list start from"},
+    WR_COLUMNS_OPTION(struct inspect_args),
     {.name = "index-dir",
      WR_OPT_STRING(struct inspect_args, index_dir),
      .arg = "FOLDER",

@@ -32,7 +32,7 @@ struct stage_args {
     struct wr_uint_list threads, depth; /* one value each */
     int io;
     bool direct;
-    const char *format, *root, *index_dir;
+    const char *format, *root, *columns, *index_dir;
     bool index_cache, json;
 };
 
@@ -130,6 +130,7 @@ static int open_dataset(struct stage *s, weir_err *err)
     r = wr_cli_open(s->cli, s->cli->operands[0],
                     &(struct wr_open_args){.format = a->format,
                                            .root = a->root,
+                                           .columns = a->columns,
                                            .index_dir = a->index_dir,
                                            .index_cache = a->index_cache},
                     &s->ds, err);
@@ -316,7 +317,7 @@ static int stage_run(struct wr_cli *cli)
     if (fill_config(cli, &cfg, &err) < 0) {
         r = wr_cli_usage(cli, "%s", err.msg);
     } else if (open_dataset(&s, &err) < 0) {
-        r = wr_cli_fail(cli, "%s", err.msg);
+        r = wr_cli_open_failed(cli, &err);
     } else {
         note_issues(&s);
         r = stage_all(&s, &cfg);
@@ -442,6 +443,7 @@ static const struct wr_option options[] = {
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "where the relative paths of a list file start"},
+    WR_COLUMNS_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",

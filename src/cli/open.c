@@ -21,6 +21,7 @@ int wr_cli_open(const struct wr_cli *cli, const char *url,
     weir_dataset_defaults(&cfg);
     cfg.format = a->format;
     cfg.root = a->root;
+    cfg.columns = a->columns;
     cfg.index_dir = a->index_dir;
     cfg.no_index_cache = !a->index_cache;
     cfg.progress = on_progress;
@@ -31,4 +32,13 @@ int wr_cli_open(const struct wr_cli *cli, const char *url,
     r = weir_dataset_open(ret, url, &cfg, err);
     wr_progress_end(&progress);
     return r;
+}
+
+int wr_cli_open_failed(const struct wr_cli *cli, const weir_err *err)
+{
+    bool asked = wr_cli_given(cli, "format") || wr_cli_given(cli, "root") ||
+                 wr_cli_given(cli, "columns");
+
+    return asked && err->code == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err->msg)
+                                             : wr_cli_fail(cli, "%s", err->msg);
 }

@@ -6,11 +6,27 @@
 #include "cli/command.h"
 #include "weir/dataset.h"
 
-/* What the options --format, --root, --index-dir and --index-cache say. */
+/* What the options --format, --root, --columns, --index-dir and --index-cache
+ * say. */
 struct wr_open_args {
-    const char *format, *root, *index_dir; /* NULL: not given */
+    const char *format, *root, *columns, *index_dir; /* NULL: not given */
     bool index_cache;
 };
+
+/* The row of an option table; the struct has a `const char *columns`. */
+#define WR_COLUMNS_OPTION(args)                                                \
+    {                                                                          \
+        .name = "columns", WR_OPT_STRING(args, columns),                       \
+        .arg = "path=A,label=B",                                               \
+        .def_note = "path and label, or the first "                            \
+                    "two",                                                     \
+        .help = "columns of a list file that are meant: names of its header, " \
+                "or numbers from 1"                                            \
+    }
+
+/* Says why it could not be opened; returns the exit code, that of wrong usage
+ * where the settings were to blame. */
+int wr_cli_open_failed(const struct wr_cli *cli, const weir_err *err);
 
 /* Ctrl-C ends it with WEIR_ECANCELED. */
 int wr_cli_open(const struct wr_cli *cli, const char *url,

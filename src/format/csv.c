@@ -10,7 +10,13 @@ void wr_csv_init(struct wr_csv *c, char *text, size_t len)
 {
     size_t skip = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
-    *c = (struct wr_csv){.at = text + skip, .end = text + len, .line = 1};
+    *c = (struct wr_csv){.at = text + skip,
+                         .end = text + len,
+                         .line = 1,
+                         .separator = ',',
+                         .path_at = 0,
+                         .label_at = 1,
+                         .columns = 2};
 }
 
 /* Behind the closing quote of the field that opens at p; NULL: none. */
@@ -25,12 +31,12 @@ static const char *skip_quoted(const char *p, const char *end)
     }
 }
 
-/* Finds the end of the row at p (its newline, or `end`) without changing
+/* Finds the end of the row at c->at (its newline, or `end`) without changing
  * anything. Returns what is wrong with it, or NULL. */
-static const char *scan_row(const char *p, const char *end,
+static const char *scan_row(const struct wr_csv *c, const char *end,
                             const char **ret_end)
 {
-    const char *start = p;
+    const char *start = c->at, *p = start;
     unsigned fields = 1;
 
     for (;; p++, fields++) {
@@ -40,24 +46,27 @@ static const char *scan_row(const char *p, const char *end,
                 return "a quote that is never closed";
             if (p < end && *p == '\r')
                 p++;
-            if (p < end && *p != ',' && *p != '\n')
+            if (p < end && *p != c->separator && *p != '\n')
                 return "text behind a closing quote";
         }
-        while (p < end && *p != ',' && *p != '\n')
+        while (p < end && *p != c->separator && *p != '\n')
             p++;
         if (p == end || *p == '\n')
             break;
     }
     if (memchr(start, '\0', (size_t)(p - start)))
         return "a zero byte";
-    if (fields > 2)
+    if (fields > c->columns && c->columns == 2)
         return "more than two columns (a path with a comma needs quotes)";
+    if (fields > c->columns)
+        return "more columns than the first row has (a field with a separator "
+               "in it needs quotes)";
     *ret_end = p;
     return NULL;
 }
 
 /* Cuts the field at *at out of its row and steps behind it. */
-static char *take_field(char **at, char *row_end)
+static char *take_field(const struct wr_csv *c, char **at, char *row_end)
 {
     char *p = *at, *field = p, *w = p;
 
@@ -71,7 +80,7 @@ static char *take_field(char **at, char *row_end)
         if (p < row_end && *p == '\r')
             p++;
     } else {
-        while (p < row_end && *p != ',')
+        while (p < row_end && *p != c->separator)
             p++;
         w = p > field && p == row_end && p[-1] == '\r' ? p - 1 : p;
     }
@@ -126,14 +135,17 @@ static char *find_row_end(const struct wr_csv *c, struct wr_csv_row *ret)
     const char *limit = c->at + seen;
     const char *row_end = NULL;
 
-    ret->bad = scan_row(c->at, limit, &row_end);
+    ret->bad = scan_row(c, limit, &row_end);
     if (seen < left &&
         (ret->bad ? !memchr(c->at, '\n', seen) : row_end == limit))
         ret->bad = "longer than 16384 bytes";
     return ret->bad ? NULL : c->at + (row_end - c->at);
 }
 
-bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
+/* Finds the next row and steps behind it: *ret_at and *ret_end are its bytes.
+ * False at the end; ret->bad says when it is of no use. */
+static bool next_row(struct wr_csv *c, struct wr_csv_row *ret, char **ret_at,
+                     char **ret_end)
 {
     char *at, *row_end;
 
@@ -143,16 +155,53 @@ bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
     *ret = (struct wr_csv_row){.line = c->line};
     at = c->at;
     row_end = find_row_end(c, ret);
-    if (!row_end) {
+    if (!row_end)
         row_end = memchr(at, '\n', (size_t)(c->end - at));
-        step_behind(c, row_end ? row_end : c->end);
+    step_behind(c, row_end ? row_end : c->end);
+    *ret_at = at;
+    *ret_end = row_end;
+    return true;
+}
+
+bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
+{
+    char *at, *row_end;
+    unsigned k = 0;
+
+    if (!next_row(c, ret, &at, &row_end))
+        return false;
+    if (ret->bad)
         return true;
-    }
-    step_behind(c, row_end);
-    ret->path = take_field(&at, row_end);
-    if (at < row_end)
-        ret->label = trim(take_field(&at, row_end));
+    do {
+        char *field = take_field(c, &at, row_end);
+
+        if (k == c->path_at)
+            ret->path = field;
+        else if (k == c->label_at)
+            ret->label = trim(field);
+        k++;
+    } while (at < row_end);
+    if (!ret->path)
+        ret->bad = "too few columns: no path";
     if (ret->label && !*ret->label)
         ret->label = NULL;
     return true;
+}
+
+unsigned wr_csv_fields(struct wr_csv *c, char **ret, unsigned max)
+{
+    struct wr_csv_row row;
+    char *at, *row_end;
+    unsigned n = 0;
+
+    if (!next_row(c, &row, &at, &row_end) || row.bad)
+        return 0;
+    do {
+        char *field = trim(take_field(c, &at, row_end));
+
+        if (n < max)
+            ret[n] = field;
+        n++;
+    } while (at < row_end);
+    return n;
 }

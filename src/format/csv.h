@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * RFC 4180 with LF or CRLF, a UTF-8 byte order mark, empty lines, and lines
- * that begin with '#', which are skipped. */
+ * that begin with '#', which are skipped. Columns lie between commas, or what
+ * `separator` is set to; path and label are the first two, or what list_layout.h
+ * says. */
 #ifndef WR_FORMAT_CSV_H
 #define WR_FORMAT_CSV_H
 
@@ -11,10 +13,14 @@
 #include <stdint.h>
 
 #define WR_CSV_MAX_ROW 16384u /* bytes of one row */
+#define WR_CSV_NONE    (~0u)
 
 struct wr_csv {
     char *at, *end; /* borrowed: what is left; *end is a byte of its own */
     uint64_t line;  /* number of the line at `at`, from 1 */
+    char separator;
+    unsigned path_at, label_at; /* columns from 0; WR_CSV_NONE: no label */
+    unsigned columns;           /* a row may have, at most */
 };
 
 struct wr_csv_row {
@@ -30,5 +36,9 @@ void wr_csv_init(struct wr_csv *c, char *text, size_t len);
 
 /* The next row; false at the end. A bad row ends at its first newline. */
 bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret);
+
+/* The next row as its fields, blanks around them cut off: how many there are,
+ * of which `max` are returned. 0 at the end, or when the row is of no use. */
+unsigned wr_csv_fields(struct wr_csv *c, char **ret, unsigned max);
 
 #endif

@@ -134,6 +134,10 @@ static int build_index(weir_dataset *ds, struct wr_index_job *job,
         return wr_fail(err, WEIR_EINVAL,
                        "a root is for lists; '%s' has the format '%s'", ds->url,
                        ds->format->name);
+    if (job->cfg->columns && !ds->format->takes_root)
+        return wr_fail(err, WEIR_EINVAL,
+                       "columns are of lists; '%s' has the format '%s'",
+                       ds->url, ds->format->name);
     r = settle_store(ds, job, err);
     if (r < 0)
         return r;

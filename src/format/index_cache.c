@@ -118,7 +118,11 @@ static char *make_key(const struct wr_index_job *job)
     if (job->store != job->leaf_store && !canonical(job->store, NULL, root))
         return NULL;
     format_text(job->cfg->format, format, sizeof(format));
-    return asprintf(&key, "%s\n%s\n%s", format, place, root) < 0 ? NULL : key;
+    if (asprintf(&key, "%s\n%s\n%s%s%s", format, place, root,
+                 job->cfg->columns ? "\n" : "",
+                 job->cfg->columns ? job->cfg->columns : "") < 0)
+        return NULL;
+    return key;
 }
 
 void wr_index_cache_init(struct wr_index_cache *c,

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
 #include "format/csv.h"
 #include "format/intern.h"
+#include "format/list_layout.h"
 #include "format/pictures.h"
 
 #define MAX_LIST_BYTES ((size_t)2 << 30)
@@ -48,12 +48,6 @@ static void add_issue(struct list *l, const char *name, uint64_t line, int code,
         wr_index_add_missing(l->job->index, name, text);
     else
         wr_index_add_issue(l->job->index, name, code, text);
-}
-
-static bool is_header(const struct wr_csv_row *row)
-{
-    return !strcasecmp(row->path, "path") &&
-           (!row->label || !strcasecmp(row->label, "label"));
 }
 
 /* "7" -> 7; "-1" -> WEIR_NO_LABEL. False: not a label's number. */
@@ -98,12 +92,20 @@ static int push_row(struct list *l, const struct wr_csv_row *row, weir_err *err)
 
 static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 {
+    const char *spec = l->job->cfg->columns;
+    struct wr_list_layout layout;
     struct wr_csv_row row;
     struct wr_csv csv;
     uint64_t seen = 0;
-    int r = 0;
+    int r = wr_list_layout_find(text, len, spec, &layout, err);
 
+    if (r < 0)
+        return wr_fail_prefix(err, r, "'%s'", l->job->leaf);
     wr_csv_init(&csv, text, len);
+    csv.separator = layout.separator;
+    csv.path_at = layout.path;
+    csv.label_at = layout.label;
+    csv.columns = layout.columns;
     while (r == 0 && wr_csv_next(&csv, &row)) {
         if (row.bad)
             add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, row.bad);
@@ -112,12 +114,32 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
         else if (strlen(row.path) >= MAX_PATH)
             add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT,
                       "a path of 4096 bytes or more");
-        else if (seen || !is_header(&row))
+        else if (seen || !layout.header)
             r = push_row(l, &row, err);
         if (r == 0 && seen++ % 4096 == 0)
             r = wr_index_job_progress(l->job, err);
     }
     return r;
+}
+
+/* A header with other names than path and label would be a missing file whose
+ * label makes all labels names, and so shifts their numbers. */
+static int check_first(const struct list *l, weir_err *err)
+{
+    const struct row *row = l->rows;
+    struct wr_store *store = l->job->store;
+    struct wr_stat st;
+
+    if (l->job->cfg->columns || l->count < 2 || !row->label ||
+        is_number(row->label) || strpbrk(row->path, "./") ||
+        store->ops->stat(store, row->path, &st, NULL) != WEIR_ENOENT)
+        return 0;
+    return wr_fail(err, WEIR_EFORMAT,
+                   "'%s': line %" PRIu64 " looks like a header (%s, %s): say "
+                   "so by path=%s,label=%s, or that it is none by "
+                   "path=1,label=2 (option --columns, cfg.columns)",
+                   l->job->leaf, row->line, row->path, row->label, row->path,
+                   row->label);
 }
 
 /* Decides what the labels are, and numbers them if they are names. */
@@ -261,6 +283,8 @@ static int list_index(struct wr_index_job *job, weir_err *err)
         return r;
     r = parse_rows(&l, text, len, err);
     if (r == 0)
+        r = check_first(&l, err);
+    if (r == 0)
         r = number_classes(&l, err);
     if (r == 0)
         r = add_rows(&l, err);
@@ -276,8 +300,9 @@ static int list_probe(struct wr_store *st, const char *leaf)
     (void)st;
     if (!leaf)
         return 0;
-    if (wr_name_has_ext(leaf, ".csv") || wr_name_has_ext(leaf, ".txt") ||
-        wr_name_has_ext(leaf, ".lst") || wr_name_has_ext(leaf, ".list"))
+    if (wr_name_has_ext(leaf, ".csv") || wr_name_has_ext(leaf, ".tsv") ||
+        wr_name_has_ext(leaf, ".txt") || wr_name_has_ext(leaf, ".lst") ||
+        wr_name_has_ext(leaf, ".list"))
         return 80;
     return 10; /* any file may be one */
 }

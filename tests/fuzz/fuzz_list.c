@@ -78,13 +78,28 @@ static int text_object_open(struct wr_store *st, const char *path,
 static const struct wr_storage_ops store_ops = {
     .name = "text", .stat = text_stat, .object_open = text_object_open};
 
+/* "#columns path=2,label=1" in front is no comment here but the setting. */
+static char *take_columns(const uint8_t *data, size_t size)
+{
+    static const char key[] = "#columns ";
+    size_t n = sizeof(key) - 1;
+    const uint8_t *end;
+
+    if (size < n || memcmp(data, key, n))
+        return NULL;
+    end = memchr(data, '\n', size);
+    return strndup((const char *)data + n,
+                   (size_t)((end ? end : data + size) - data) - n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    char *columns = take_columns(data, size);
     struct text_store ts = {.store.ops = &store_ops,
                             .object.ops = &object_ops,
                             .data = data,
                             .size = size};
-    weir_dataset_config cfg = {0};
+    weir_dataset_config cfg = {.columns = columns};
     struct wr_index_job job = {.store = &ts.store,
                                .leaf_store = &ts.store,
                                .leaf = "list.csv",
@@ -106,5 +121,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     wr_index_free(job.index);
+    free(columns);
     return 0;
 }

@@ -18,6 +18,7 @@ static const struct {
 } shared[] = {
     {"cache-what", "what cache tiers keep"},
     {"channels", "colour channels of a picture as it is delivered"},
+    {"columns", "which columns of a list hold the path and the label"},
     {"crop", "part of each picture that is used"},
     {"crop-center", "side of the center crop"},
     {"decode", "how JPEG is decoded"},
