@@ -68,6 +68,8 @@ static void on_error(j_common_ptr c)
               "progressive JPEG of %ux%u pixels needs more than "
               "%ld MB",
               g->jpeg.image_width, g->jpeg.image_height, MAX_MEMORY >> 20);
+    if (code == WEIR_ENOMEM)
+        leave(g, code, "no memory to decode a JPEG");
     c->err->format_message(c, text);
     leave(g, code, "damaged JPEG: %s (%s)", text, where(g, place, 64));
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/picture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +33,26 @@ struct wr_picture_decoder {
     size_t whole_cap;
 };
 
+/* Libraries tell which step failed; when memory was short, errno alone has kept
+ * that. It is 0 before the library is called. */
+static int blame(int r, weir_err *err)
+{
+    if (r == WEIR_EFORMAT && errno == ENOMEM)
+        return wr_fail(err, WEIR_ENOMEM, "no memory to decode a picture");
+    return r;
+}
+
 int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
                     weir_err *err)
 {
     static const struct wr_picture_crop no_crop;
     struct wr_picture_info info;
-    int i = wr_codec_find(bytes, len, err);
-    int r = i < 0 ? i : wr_codec_at((size_t)i)->info(bytes, len, &info, err);
+    int i = wr_codec_find(bytes, len, err), r;
 
+    errno = 0;
+    r = i < 0 ? i : wr_codec_at((size_t)i)->info(bytes, len, &info, err);
     if (r < 0)
-        return r;
+        return blame(r, err);
     r = wr_codec_check_size(&info, &no_crop, err);
     if (r < 0)
         return r;
@@ -282,11 +293,12 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
         return wr_fail(err, WEIR_EINVAL, "no size to resize to");
     if (crop)
         run.job.crop = *crop;
+    errno = 0;
     run.codec = start(d, &run.job, &run.shape, err);
     r = run.codec < 0 ? run.codec
                       : begin_planes(d, &run.shape, run.job.crop.flip, err);
     run.times->decode_ns += wr_clock_ns() - begin;
-    return r < 0 ? r : stream(d, &run, err);
+    return blame(r < 0 ? r : stream(d, &run, err), err);
 }
 
 /* Room for a whole picture; a row on its way may be wider than it stays. */
@@ -334,13 +346,15 @@ static int decode_whole(struct wr_picture_decoder *d,
                         struct wr_picture_info *ret, weir_err *err)
 {
     struct wr_codec_shape shape;
-    int codec = start(d, job, &shape, err);
-    int r = codec < 0 ? codec : reserve_whole(d, &shape, err);
+    int codec, r;
 
+    errno = 0;
+    codec = start(d, job, &shape, err);
+    r = codec < 0 ? codec : reserve_whole(d, &shape, err);
     if (r >= 0)
         r = read_whole(d, codec, &shape, err);
     if (r < 0)
-        return r;
+        return blame(r, err);
     *ret = shape.info;
     return 0;
 }

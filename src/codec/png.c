@@ -33,11 +33,12 @@ struct png_state {
 
 static int fail_spng(int r, const char *where, weir_err *err)
 {
-    int code = r == SPNG_EMEM ? WEIR_ENOMEM : WEIR_EFORMAT;
-
+    if (r == SPNG_EMEM)
+        return wr_fail(err, WEIR_ENOMEM, "no memory to decode a PNG");
     if (r == SPNG_EOF || r == SPNG_IO_EOF)
-        return wr_fail(err, code, "truncated PNG: data end %s", where);
-    return wr_fail(err, code, "damaged PNG: %s %s", spng_strerror(r), where);
+        return wr_fail(err, WEIR_EFORMAT, "truncated PNG: data end %s", where);
+    return wr_fail(err, WEIR_EFORMAT, "damaged PNG: %s %s", spng_strerror(r),
+                   where);
 }
 
 static int fail_row(const struct png_state *s, int r, weir_err *err)

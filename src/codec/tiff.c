@@ -17,6 +17,7 @@ static bool tiff_sniff(const uint8_t *bytes, size_t len)
 
 #ifdef WR_HAVE_TIFF
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -361,12 +362,17 @@ out:
 static int tiff_paint(const struct wr_frame *f, weir_err *err)
 {
     struct tiff t;
-    int r = tiff_open(&t, f->bytes, f->len, err);
+    int r;
 
+    errno = 0;
+    r = tiff_open(&t, f->bytes, f->len, err);
     if (r < 0)
         return r;
     r = t.by_library ? paint_by_library(&t, f, err) : paint_samples(&t, f, err);
     wr_tiff_close(&t.file);
+    /* Where memory lacks, libtiff may leave pixels out and call that success. */
+    if (r == 0 && errno == ENOMEM)
+        r = wr_fail(err, WEIR_ENOMEM, "no memory to decode a TIFF");
     return r;
 }
 

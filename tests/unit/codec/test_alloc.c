@@ -6,66 +6,34 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../../fault/failmalloc.h"
 #include "codec/picture.h"
 #include "corpus.h"
 #include "make_picture.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) &&                    \
-    !defined(__SANITIZE_THREAD__)
+static uint8_t slot[64 * 48 * 3 * 4], expected[sizeof(slot)];
 
-/* glibc's own, under the names that stay when malloc is replaced. */
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *p, size_t size);
-extern void *__libc_memalign(size_t align, size_t size);
-
-static long fail_at = -1; /* allocations until one fails; -1: never */
-
-static int is_failing(void)
+static int new_decoder(struct wr_picture_decoder **ret, enum weir_decode how,
+                       weir_err *err)
 {
-    if (fail_at < 0)
-        return 0;
-    if (fail_at > 0) {
-        fail_at--;
-        return 0;
-    }
-    errno = ENOMEM;
-    return 1; /* and every one after it */
-}
-
-void *malloc(size_t size)
-{
-    return is_failing() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-    return is_failing() ? NULL : __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-    return is_failing() ? NULL : __libc_realloc(p, size);
-}
-
-void *aligned_alloc(size_t align, size_t size)
-{
-    return is_failing() ? NULL : __libc_memalign(align, size);
-}
-
-static int decode_once(struct made m, enum weir_decode how, weir_err *err)
-{
-    static uint8_t slot[64 * 48 * 3 * 4];
     const struct wr_picture_spec spec = {.width = 64,
                                          .height = 48,
                                          .channels = 3,
                                          .decode = how,
                                          .std = {1, 1, 1}};
+
+    return wr_picture_new(ret, &spec, err);
+}
+
+static int decode_once(struct made m, enum weir_decode how, weir_err *err)
+{
     struct wr_picture_decoder *d = NULL;
-    int r = wr_picture_new(&d, &spec, err);
+    int r = new_decoder(&d, how, err);
 
     if (r >= 0)
         r = wr_picture_decode(d, m.bytes, m.len, NULL, slot, NULL, err);
@@ -77,22 +45,57 @@ static int decode_once(struct made m, enum weir_decode how, weir_err *err)
 
 static void fail_everywhere(struct made m, enum weir_decode how)
 {
+    unsigned long n = 0;
     weir_err err;
-    long n = 0;
     int r;
 
     do {
-        fail_at = n++;
+        fm_start(n++, ULONG_MAX);
         r = decode_once(m, how, &err);
-        if (r < 0) {
-            fail_at = -1;
-            if (r != WEIR_ENOMEM)
-                fail_msg("allocation %ld: %d, %s", n - 1, r, err.msg);
-        }
+        fm_stop();
+        if (r < 0 && r != WEIR_ENOMEM)
+            fail_msg("allocation %lu: %d, %s", n - 1, r, err.msg);
     } while (r < 0 && n < 2000);
-    fail_at = -1;
     assert_int_equal(r, 0);
     assert_true(n > 5);
+}
+
+static void assert_lack(int r, unsigned long n, const weir_err *err)
+{
+    if (r != WEIR_ENOMEM)
+        fail_msg("allocation %lu alone: %d, %s", n, r, err->msg);
+    if (strstr(err->msg, "damaged") || strstr(err->msg, "truncated"))
+        fail_msg("allocation %lu alone: '%s' blames the picture", n, err->msg);
+}
+
+/* Memory that is short once: the picture is not blamed, is never decoded wrong,
+ * and the same decoder succeeds when it is asked again. */
+static void fail_one_by_one(struct made m, enum weir_decode how)
+{
+    struct wr_picture_decoder *d;
+    bool over = false;
+    weir_err err;
+    int r;
+
+    assert_int_equal(new_decoder(&d, how, &err), 0);
+    assert_int_equal(
+        wr_picture_decode(d, m.bytes, m.len, NULL, expected, NULL, &err), 0);
+    wr_picture_free(d);
+    for (unsigned long n = 0; !over && n < 5000; n++) {
+        assert_int_equal(new_decoder(&d, how, &err), 0);
+        memset(slot, 0xee, sizeof(slot));
+        fm_start(n, n + 1);
+        r = wr_picture_decode(d, m.bytes, m.len, NULL, slot, NULL, &err);
+        over = fm_stop() <= n;
+        if (r < 0) {
+            assert_lack(r, n, &err);
+            r = wr_picture_decode(d, m.bytes, m.len, NULL, slot, NULL, &err);
+        }
+        assert_int_equal(r, 0);
+        assert_memory_equal(slot, expected, sizeof(slot));
+        wr_picture_free(d);
+    }
+    assert_true(over);
 }
 
 static void test_every_allocation(void **state)
@@ -108,52 +111,38 @@ static void test_every_allocation(void **state)
     for (int i = 0; i < 6; i++) {
         m = make_jpeg(&jpegs[i / 2]);
         fail_everywhere(m, (enum weir_decode)(i % 2));
+        fail_one_by_one(m, (enum weir_decode)(i % 2));
         free(m.bytes);
     }
     m = make_png(&png);
-    if (m.len)
+    if (m.len) {
         fail_everywhere(m, WEIR_DECODE_EXACT);
+        fail_one_by_one(m, WEIR_DECODE_EXACT);
+    }
     free(m.bytes);
 }
 
-/* The same of pictures whose decoders are others' libraries. */
+/* The same of pictures whose decoders are others' libraries. Left out is what
+ * these die of themselves: libwebp 1.2.4 frees what it has not set when there
+ * is no memory for the Huffman tables of lossless data, and libtiff 4.5.0 uses
+ * the state of a codec that it could not allocate. */
 static void test_other_kinds(void **state)
 {
-    static const char *const names[] = {"bmp/rle8",
-                                        "pnm/p6",
-                                        "gif/interlaced",
-                                        "webp/lossless",
-                                        "webp/lossy",
-                                        "webp/animated",
-                                        "tiff/rgb-raw",
-                                        "tiff/rgb-tiff-lzw",
-                                        "tiff/jpeg",
-                                        "tiff/ycbcr",
-                                        "tiff/palette-tiff-adobe-deflate"};
+    static const char *const names[] = {"bmp/rle8",       "pnm/p6",
+                                        "gif/interlaced", "webp/lossy",
+                                        "tiff/rgb-raw",   "tiff/ycbcr"};
 
     for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
         struct made m = corpus_picture(names[k]);
         struct wr_picture_info info;
 
-        if (wr_picture_info(m.bytes, m.len, &info, NULL) != WEIR_ENOTSUP)
+        if (wr_picture_info(m.bytes, m.len, &info, NULL) != WEIR_ENOTSUP) {
             fail_everywhere(m, WEIR_DECODE_EXACT);
+            fail_one_by_one(m, WEIR_DECODE_EXACT);
+        }
         free(m.bytes);
     }
 }
-
-#else
-
-static void test_other_kinds(void **state)
-{
-    skip();
-}
-
-static void test_every_allocation(void **state)
-{
-    skip(); /* sanitizers replace malloc themselves */
-}
-
-#endif
 
 int main(void)
 {
@@ -162,5 +151,7 @@ int main(void)
         cmocka_unit_test(test_other_kinds),
     };
 
+    if (!fm_can_fail())
+        return 77;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
