@@ -51,6 +51,10 @@ enum weir_order {
                          blocks: big sequential reads with good mixing */
 };
 
+/* What becomes of a bad sample. One that cannot be read for lack of file
+ * descriptors or memory is not bad: the pipeline waits for them and tries again;
+ * if they do not come back, weir_pipeline_next fails with WEIR_EMFILE or
+ * WEIR_ENOMEM, whatever is chosen here, and the run can be resumed. */
 enum weir_on_error {
     WEIR_ON_ERROR_SKIP = 0, /* count and name it, fill its place from the tail
                                of the epoch */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/tarlabel.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <strings.h>
@@ -109,12 +110,13 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
 {
     const json_t *number;
     json_error_t why;
-    json_t *doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
+    json_t *doc;
     int r = 0;
 
-    /* Where an allocation fails, jansson does not always say so. */
-    if (!doc && (json_error_code(&why) == json_error_out_of_memory ||
-                 json_error_code(&why) == json_error_unknown))
+    errno = 0;
+    doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
+    /* jansson blames the text when memory is short; errno has kept it. */
+    if (!doc && errno == ENOMEM)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (!doc)
         return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);

@@ -23,6 +23,8 @@
 #define HAS_SANITIZER 0
 #endif
 
+#define AT_ONCE 4 /* processes */
+
 enum end { END_COMPLETE, END_NAMED, END_WRONG };
 
 struct limit {
@@ -157,55 +159,63 @@ static enum end use(const char *url, const struct setting *s, uint64_t samples,
     return end;
 }
 
-/* In a process of its own, which the limit holds for. */
-static enum end run(const char *url, const struct setting *s,
-                    const struct limit *l, uint64_t samples)
+/* The child's part: the limit holds for it alone. */
+static int run(const char *url, const struct setting *s, const struct limit *l,
+               uint64_t samples)
+{
+    bool *seen = calloc(samples, sizeof(*seen));
+    struct rlimit rl = {l->value, l->value};
+    enum end end;
+
+    alarm(300); /* rather than hang */
+    if (!seen || setrlimit(l->resource, &rl) < 0)
+        return END_WRONG;
+    end = use(url, s, samples, seen);
+    if (end == END_WRONG)
+        printf("  ^ %s, setting %td, %s %llu\n", url, s - settings, l->name,
+               (unsigned long long)l->value);
+    fflush(stdout);
+    return (int)end;
+}
+
+/* Waits for one of the children. */
+static void collect(unsigned ends[3], unsigned *running)
 {
     int status = -1;
-    pid_t pid;
 
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        bool *seen = calloc(samples, sizeof(*seen));
-        struct rlimit rl = {l->value, l->value};
-        enum end end;
-
-        alarm(300); /* rather than hang */
-        if (!seen || setrlimit(l->resource, &rl) < 0)
-            _exit(99);
-        end = use(url, s, samples, seen);
-        fflush(stdout);
-        _exit((int)end);
+    if (wait(&status) > 0 && WIFEXITED(status) &&
+        WEXITSTATUS(status) < END_WRONG) {
+        ends[WEXITSTATUS(status)]++;
+    } else {
+        ends[END_WRONG]++;
+        printf("a child's status: %#x\n", (unsigned)status);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status)) {
-        printf("status %#x\n", (unsigned)status);
-        return END_WRONG;
-    }
-    return WEXITSTATUS(status) <= END_WRONG ? (enum end)WEXITSTATUS(status)
-                                            : END_WRONG;
+    --*running;
 }
 
 int main(int argc, char **argv)
 {
     const size_t limit_count = sizeof(limits) / sizeof(limits[0]);
     const size_t setting_count = sizeof(settings) / sizeof(settings[0]);
-    unsigned ends[3] = {0};
+    size_t cases = (size_t)(argc - 2) * limit_count * setting_count;
+    unsigned ends[3] = {0}, running = 0;
 
-    for (int i = 2; i < argc; i++)
-        for (size_t k = 0; k < limit_count; k++) {
-            if (HAS_SANITIZER && limits[k].resource != RLIMIT_NOFILE)
-                continue;
-            for (size_t j = 0; j < setting_count; j++) {
-                enum end end = run(argv[i], &settings[j], &limits[k],
-                                   strtoull(argv[1], NULL, 10));
+    for (size_t k = 0; k < cases; k++) {
+        const struct limit *l = &limits[k / setting_count % limit_count];
+        const char *url = argv[2 + k / setting_count / limit_count];
 
-                ends[end]++;
-                if (end == END_WRONG)
-                    printf("  ^ %s, setting %zu, %s %llu\n", argv[i], j,
-                           limits[k].name, (unsigned long long)limits[k].value);
-            }
-        }
+        if (HAS_SANITIZER && l->resource != RLIMIT_NOFILE)
+            continue;
+        if (running == AT_ONCE) /* they wait more than they work */
+            collect(ends, &running);
+        fflush(stdout);
+        if (fork() == 0)
+            _exit(run(url, &settings[k % setting_count], l,
+                      strtoull(argv[1], NULL, 10)));
+        running++;
+    }
+    while (running)
+        collect(ends, &running);
     printf("%u complete, %u named their limit, %u wrong\n", ends[END_COMPLETE],
            ends[END_NAMED], ends[END_WRONG]);
     return ends[END_WRONG] || ends[END_COMPLETE] < ends[END_NAMED] ||
