@@ -1,4 +1,4 @@
-/* inflate.c - gzip -> bytes, piece by piece, within limits, by ISA-L.
+/* inflate.c - gzip or zlib -> bytes, piece by piece, within limits, by ISA-L.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/inflate.h"
 
@@ -16,6 +16,7 @@ struct wr_inflate {
     const uint8_t *in; /* borrowed: what is not used up yet */
     size_t in_len;
     uint64_t total_in, total_out;
+    bool begun;   /* a byte was seen: it is known what it is */
     bool ended;   /* between members, after one at least */
     bool padding; /* zeros behind the last member: nothing else may follow */
     int failed;   /* said again by every later read */
@@ -30,18 +31,32 @@ bool wr_is_gzip(const void *bytes, size_t len)
     return len >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
 }
 
+/* Deflate, a window of at most 32 KiB, no dictionary, and a check of these. */
+bool wr_is_zlib(const void *bytes, size_t len)
+{
+    const uint8_t *p = bytes;
+
+    return len >= 2 && (p[0] & 15) == 8 && p[0] >> 4 <= 7 && !(p[1] & 32) &&
+           (p[0] << 8 | p[1]) % 31 == 0;
+}
+
+const char *wr_inflate_name(const struct wr_inflate *z)
+{
+    return z->state.crc_flag == ISAL_ZLIB ? "zlib" : "gzip";
+}
+
 int wr_inflate_new(struct wr_inflate **ret, weir_err *err)
 {
     struct wr_inflate *z = malloc(sizeof(*z));
 
     if (!z)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for gzip");
+        return wr_fail(err, WEIR_ENOMEM, "out of memory to inflate");
     isal_inflate_init(&z->state);
     z->state.crc_flag = ISAL_GZIP;
     z->in = NULL;
     z->in_len = 0;
     z->total_in = z->total_out = 0;
-    z->ended = z->padding = false;
+    z->begun = z->ended = z->padding = false;
     z->failed = 0;
     *ret = z;
     return 0;
@@ -67,7 +82,7 @@ static const char *reason(int code)
 {
     switch (code) {
     case ISAL_INVALID_WRAPPER:
-        return "not a gzip header";
+        return "not the header of a member";
     case ISAL_UNSUPPORTED_METHOD:
         return "not compressed by deflate";
     case ISAL_INCORRECT_CHECKSUM:
@@ -91,8 +106,8 @@ static bool next_member(struct wr_inflate *z)
         return false;
     if (z->padding) {
         z->failed = wr_fail(&z->why, WEIR_EFORMAT,
-                            "gzip: bytes behind the end at offset %" PRIu64,
-                            z->total_in);
+                            "%s: bytes behind the end at offset %" PRIu64,
+                            wr_inflate_name(z), z->total_in);
         return false;
     }
     z->ended = false;
@@ -126,11 +141,19 @@ static size_t step(struct wr_inflate *z, uint8_t *buf, size_t cap,
     z->in_len -= used;
     z->total_in += used;
     z->ended = s->block_state == ISAL_BLOCK_FINISH && r >= 0;
+    if (z->ended) {
+        /* Behind zlib's short trailer the library may have read on. */
+        size_t back = (size_t)s->read_in_length / 8;
+
+        z->in -= back;
+        z->in_len += back;
+        z->total_in -= back;
+    }
     *ret_moved = used || made || z->ended;
     if (r < 0 || r == ISAL_NEED_DICT)
         z->failed = wr_fail(&z->why, WEIR_EFORMAT,
-                            "gzip: %s at or before offset %" PRIu64, reason(r),
-                            z->total_in);
+                            "%s: %s at or before offset %" PRIu64,
+                            wr_inflate_name(z), reason(r), z->total_in);
     return made;
 }
 
@@ -138,14 +161,14 @@ static void check_limits(struct wr_inflate *z)
 {
     if (z->total_out > WR_INFLATE_MAX)
         z->failed = wr_fail(&z->why, WEIR_ELIMIT,
-                            "gzip: inflates to more than %" PRIu64 " bytes",
-                            WR_INFLATE_MAX);
+                            "%s: inflates to more than %" PRIu64 " bytes",
+                            wr_inflate_name(z), WR_INFLATE_MAX);
     else if (z->total_out > SLACK &&
              (z->total_out - SLACK) / WR_INFLATE_RATIO > z->total_in)
         z->failed = wr_fail(&z->why, WEIR_ELIMIT,
-                            "gzip: %" PRIu64 " bytes inflate to more than "
+                            "%s: %" PRIu64 " bytes inflate to more than "
                             "%u times as many",
-                            z->total_in, WR_INFLATE_RATIO);
+                            wr_inflate_name(z), z->total_in, WR_INFLATE_RATIO);
 }
 
 int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
@@ -155,6 +178,10 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
     size_t done = 0;
     bool moved = true;
 
+    if (!z->begun && z->in_len) {
+        z->begun = true;
+        z->state.crc_flag = (*z->in & 15) == 8 ? ISAL_ZLIB : ISAL_GZIP;
+    }
     /* Bytes that came before a failure are handed out first. */
     while (!z->failed && done < cap && moved) {
         size_t made;

@@ -1,4 +1,4 @@
-/* inflate.h - gzip -> bytes, piece by piece, within limits.
+/* inflate.h - gzip or zlib -> bytes, piece by piece, within limits.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CODEC_INFLATE_H
 #define WR_CODEC_INFLATE_H
@@ -16,9 +16,12 @@
 
 struct wr_inflate;
 
-/* Do the bytes start like gzip? */
+/* Do the bytes start like gzip; may they be zlib's? Of the latter's two bytes one
+ * in a thousand pairs looks so: what they inflate to tells more. */
 bool wr_is_gzip(const void *bytes, size_t len);
+bool wr_is_zlib(const void *bytes, size_t len);
 
+/* The first byte fed decides which of the two it is. */
 int wr_inflate_new(struct wr_inflate **ret, weir_err *err);
 void wr_inflate_free(struct wr_inflate *z); /* takes NULL */
 
@@ -27,7 +30,7 @@ void wr_inflate_free(struct wr_inflate *z); /* takes NULL */
 void wr_inflate_feed(struct wr_inflate *z, const void *bytes, size_t len);
 
 /* Inflates up to `cap` bytes into buf; returns how many. 0: feed more, or at
- * the end of the input that is the end (wr_inflate_is_done). Several gzip
+ * the end of the input that is the end (wr_inflate_is_done). Several
  * members behind each other are one stream; each one's checksum is verified.
  * WEIR_EFORMAT when the bytes are damaged: the message gives the offset in the
  * compressed bytes. */
@@ -36,5 +39,8 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
 
 /* True between members: the input may end here. */
 bool wr_inflate_is_done(const struct wr_inflate *z);
+
+/* "gzip" or "zlib", for messages. */
+const char *wr_inflate_name(const struct wr_inflate *z);
 
 #endif

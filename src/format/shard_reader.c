@@ -10,6 +10,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
+#include "format/tarhead.h"
 #include "format/tfrecord.h"
 
 #define BUFFER 65536u
@@ -21,10 +22,10 @@ struct wr_shard_reader {
     const atomic_bool *stop; /* borrowed; NULL: nobody stops it */
     struct wr_inflate *z;    /* owned; NULL: plain */
     uint8_t *packed;         /* owned, BUFFER bytes: what is inflated next */
-    uint64_t packed_at;      /* gzip: offset of the next piece in the object */
-    uint64_t pos;            /* of the next read in the stream */
-    uint64_t hop;            /* plain: bytes skipped before pos */
-    uint64_t window_at;      /* where the window starts in the stream */
+    uint64_t packed_at; /* of `z`: offset of the next piece in the object */
+    uint64_t pos;       /* of the next read in the stream */
+    uint64_t hop;       /* plain: bytes skipped before pos */
+    uint64_t window_at; /* where the window starts in the stream */
     size_t window_len;
     uint8_t window[BUFFER]; /* a part of the stream */
 };
@@ -34,7 +35,7 @@ void wr_shard_reader_watch(struct wr_shard_reader *r, const atomic_bool *stop)
     r->stop = stop;
 }
 
-bool wr_shard_reader_is_gzip(const struct wr_shard_reader *r)
+bool wr_shard_reader_is_packed(const struct wr_shard_reader *r)
 {
     return r->z != NULL;
 }
@@ -76,8 +77,8 @@ static int64_t feed(struct wr_shard_reader *r, weir_err *err)
 
     if (n == 0 && !wr_inflate_is_done(r->z))
         return wr_fail(err, WEIR_EFORMAT,
-                       "gzip: truncated: cut off after %" PRIu64 " bytes",
-                       r->packed_at);
+                       "%s: truncated: cut off after %" PRIu64 " bytes",
+                       wr_inflate_name(r->z), r->packed_at);
     if (n > 0) {
         wr_inflate_feed(r->z, r->packed, (size_t)n);
         r->packed_at += (uint64_t)n;
@@ -190,26 +191,55 @@ int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
     return (int64_t)n;
 }
 
+/* Whether bytes that may be zlib's inflate to a record, to an archive, or to
+ * nothing at all: two bytes alone say little. */
+static int check_zlib(const uint8_t *bytes, size_t len, bool *ret,
+                      weir_err *err)
+{
+    uint8_t head[WR_TAR_BLOCK];
+    struct wr_inflate *z;
+    uint64_t record;
+    int64_t n;
+    int r = wr_inflate_new(&z, err);
+
+    if (r < 0)
+        return r;
+    wr_inflate_feed(z, bytes, len);
+    n = wr_inflate_read(z, head, sizeof(head), NULL);
+    *ret = n == 0 ? wr_inflate_is_done(z)
+                  : (n >= WR_TFRECORD_HEADER &&
+                     wr_tfrecord_header(head, &record)) ||
+                        (n == sizeof(head) && wr_tar_is_head(head));
+    wr_inflate_free(z);
+    return 0;
+}
+
 /* A TFRecord shard whose first record has 559,903 bytes (0x88b1f) starts like
  * gzip; the checksum behind its length says that it is none. */
-static bool is_gzip(const uint8_t *bytes, size_t len)
+static int check_packed(const uint8_t *bytes, size_t len, bool *ret,
+                        weir_err *err)
 {
     uint64_t record;
 
-    return wr_is_gzip(bytes, len) &&
-           !(len >= WR_TFRECORD_HEADER && wr_tfrecord_header(bytes, &record));
+    *ret = false;
+    if (len >= WR_TFRECORD_HEADER && wr_tfrecord_header(bytes, &record))
+        return 0;
+    *ret = wr_is_gzip(bytes, len);
+    return wr_is_zlib(bytes, len) ? check_zlib(bytes, len, ret, err) : 0;
 }
 
-/* The first window shows whether it is gzip. */
+/* The first window shows whether it is compressed. */
 static int look_inside(struct wr_shard_reader *r, weir_err *err)
 {
     int64_t n = ahead(r, err);
+    bool packed;
     int e;
 
     if (n < 0)
         return (int)n;
-    if (!is_gzip(r->window, (size_t)n))
-        return 0;
+    e = check_packed(r->window, (size_t)n, &packed, err);
+    if (e < 0 || !packed)
+        return e;
     r->packed = malloc(BUFFER);
     if (!r->packed)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");

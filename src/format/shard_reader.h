@@ -1,7 +1,7 @@
 /* shard_reader.h - a shard as one stream of bytes.
  * SPDX-License-Identifier: Apache-2.0
  *
- * As it lies, or inflated when it starts like gzip, whatever its name says. A
+ * As it lies, or inflated when it is gzip or zlib, whatever its name says. A
  * reader belongs to one thread. */
 #ifndef WR_FORMAT_SHARD_READER_H
 #define WR_FORMAT_SHARD_READER_H
@@ -22,7 +22,8 @@ void wr_shard_reader_close(struct wr_shard_reader *r); /* takes NULL */
 /* From now on reads fail with WEIR_ECANCELED once *stop is true. */
 void wr_shard_reader_watch(struct wr_shard_reader *r, const atomic_bool *stop);
 
-bool wr_shard_reader_is_gzip(const struct wr_shard_reader *r);
+/* Whether it has to be inflated. */
+bool wr_shard_reader_is_packed(const struct wr_shard_reader *r);
 
 /* The object as it was when it was opened. */
 const struct wr_stat *wr_shard_reader_stat(const struct wr_shard_reader *r);
@@ -32,14 +33,14 @@ const struct wr_stat *wr_shard_reader_stat(const struct wr_shard_reader *r);
 uint64_t wr_shard_reader_tell(const struct wr_shard_reader *r);
 
 /* Reads `len` bytes from here; returns how many: fewer only at the end of the
- * stream. Small reads come from a buffer. Gzip that is cut off or damaged, and
+ * stream. Small reads come from a buffer. Gzip or zlib that is cut off or damaged, and
  * one over the limits of inflate.h, is an error. Its message gives the offset;
  * the shard's path the caller knows. */
 int64_t wr_shard_reader_read(struct wr_shard_reader *r, void *buf, size_t len,
                              weir_err *err);
 
 /* Passes over `n` bytes; returns how many: fewer only at the end. Costs
- * nothing when the shard is plain; gzip has to be inflated. */
+ * nothing when the shard is plain; else it has to be inflated. */
 int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
                              weir_err *err);
 

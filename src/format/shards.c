@@ -305,7 +305,7 @@ int wr_shard_depends(struct wr_shard *s, const char *path,
  * it is the gzip that is bad, and good for the records found so far only. */
 static bool pass_rest(struct wr_shard_reader *r)
 {
-    return wr_shard_reader_is_gzip(r) &&
+    return wr_shard_reader_is_packed(r) &&
            wr_shard_reader_skip(r, UINT64_MAX, NULL) >= 0;
 }
 
@@ -318,7 +318,7 @@ static int scan_opened(struct pool *p, struct wr_shard *s, weir_err *err)
     s->stat = out->stat = *wr_shard_reader_stat(s->reader);
     pthread_mutex_lock(&p->lock);
     out->opened = true;
-    out->gzip = wr_shard_reader_is_gzip(s->reader);
+    out->gzip = wr_shard_reader_is_packed(s->reader);
     pthread_mutex_unlock(&p->lock);
     r = p->scan(s, err);
     if (r == 0 || (r == WEIR_EFORMAT && pass_rest(s->reader)))

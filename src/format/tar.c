@@ -229,7 +229,7 @@ static int read_to_end(struct wr_shard *s, weir_err *err)
 
 static int tar_scan(struct wr_shard *s, weir_err *err)
 {
-    uint64_t size = wr_shard_reader_is_gzip(s->reader) ? 0 : s->stat.size;
+    uint64_t size = wr_shard_reader_is_packed(s->reader) ? 0 : s->stat.size;
     struct scan *t = calloc(1, sizeof(*t));
     int r;
 

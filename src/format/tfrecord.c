@@ -1,4 +1,4 @@
-/* tfrecord.c - TFRecord shards of tf.train.Example, plain or gzip.
+/* tfrecord.c - TFRecord shards of tf.train.Example, plain or compressed.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A sample is a record with all that frames it. Indexing hops from header to
@@ -45,17 +45,20 @@ static bool is_numbered(const char *name, size_t len)
     return k && k < len && name[len - k - 1] == '-';
 }
 
-static size_t length_without_gz(const char *name)
+static size_t length_unpacked(const char *name)
 {
     size_t len = strlen(name);
 
-    return wr_name_has_ext(name, ".gz") ? len - 3 : len;
+    return wr_name_has_ext(name, ".gz")     ? len - 3
+           : wr_name_has_ext(name, ".zlib") ? len - 5
+                                            : len;
 }
 
 static bool has_ending(const char *name)
 {
-    static const char *const endings[] = {".tfrecord", ".tfrecords",
-                                          ".tfrecord.gz", ".tfrecords.gz"};
+    static const char *const endings[] = {".tfrecord",      ".tfrecords",
+                                          ".tfrecord.gz",   ".tfrecords.gz",
+                                          ".tfrecord.zlib", ".tfrecords.zlib"};
 
     for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
         if (wr_name_has_ext(name, endings[k]))
@@ -65,7 +68,7 @@ static bool has_ending(const char *name)
 
 static bool is_shard_name(const char *name)
 {
-    return has_ending(name) || is_numbered(name, length_without_gz(name));
+    return has_ending(name) || is_numbered(name, length_unpacked(name));
 }
 
 /* --- framing --- */
@@ -251,7 +254,7 @@ static int find_idx(struct wr_shard *s, weir_err *err)
 {
     char name[NAME_MAX_BYTES];
 
-    if (wr_shard_reader_is_gzip(s->reader))
+    if (wr_shard_reader_is_packed(s->reader))
         return 0; /* its offsets would be those of something else */
     for (unsigned k = 0; k < 2; k++) {
         struct wr_stat st;
@@ -406,7 +409,7 @@ static int tfrecord_unpack(const struct wr_index *ix, struct wr_sample *io,
 
 const struct wr_format_ops wr_format_tfrecord = {
     .name = "tfrecord",
-    .help = "TFRecord shards of tf.train.Example, plain or gzip",
+    .help = "TFRecord shards of tf.train.Example, plain, gzip or zlib",
     .probe = tfrecord_probe,
     .index = tfrecord_index,
     .unpack = tfrecord_unpack,

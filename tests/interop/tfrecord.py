@@ -4,7 +4,7 @@
 """usage: tfrecord.py TFRECORD_DUMP WEIR
 
 Writes shards with an encoder of its own (records, checksums and protobuf in
-plain Python, gzip by Python's module) and compares what weir finds in them;
+plain Python, gzip and zlib by Python's modules) and compares what weir finds in them;
 reads shards that weir wrote; lets weir read those in golden/, which are
 TensorFlow's. Where $WEIR_TF_PYTHON names a Python that has TensorFlow, the same
 is done with TensorFlow on the other side, both ways."""
@@ -220,6 +220,11 @@ def pack_gzip(n, data):
     return gzip.compress(data, n % 10)
 
 
+def pack_zlib(n, data):
+    """Of all levels, as TFRecordOptions(compression_type="ZLIB")."""
+    return zlib.compress(data, n % 10)
+
+
 def weir_bench(path):
     """Samples and digest that the pipeline delivers."""
     out = run(WEIR, "bench", path, "--digest", "--no-limits", "-r", "2", "-q",
@@ -231,7 +236,8 @@ def weir_bench(path):
 def check_own(tmp):
     shards = [samples(n, 5 + n) for n in range(4)]
     folders = {}
-    for name, pack in (("plain", pack_none), ("gzip", pack_gzip)):
+    for name, pack in (("plain", pack_none), ("gzip", pack_gzip),
+                       ("zlib", pack_zlib)):
         folders[name] = os.path.join(tmp, name)
         os.mkdir(folders[name])
         want = write_shards(folders[name], shards, pack)
@@ -245,6 +251,7 @@ def check_own(tmp):
     plain = weir_bench(folders["plain"])
     check(plain[0], str(len(want)), "the pipeline delivers all of them")
     check(weir_bench(folders["gzip"]), plain, "and the same from gzip")
+    check(weir_bench(folders["zlib"]), plain, "and the same from zlib")
 
 
 def write_ours(tmp):
@@ -275,7 +282,8 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tensorflow as tf
 picture = open(sys.argv[2], "rb").read()
 t = tf.train
-for name, options in (("a.tfrecord", None), ("b.tfrecord.gz", "GZIP")):
+for name, options in (("a.tfrecord", None), ("b.tfrecord.gz", "GZIP"),
+                      ("c.tfrecord.zlib", "ZLIB")):
     with tf.io.TFRecordWriter(os.path.join(sys.argv[1], name), options) as w:
         for k in range(6):
             w.write(t.Example(features=t.Features(feature={
@@ -299,13 +307,13 @@ for raw in tf.data.TFRecordDataset(sys.argv[1]):
 """
 
 
-def check_tensorflow_shards(folder, picture):
+def check_tensorflow_shards(folder, picture, names):
     """What TF_WRITE makes of a picture."""
     with open(picture, "rb") as f:
         picture = f.read()
     made = [(k * 1000, f"tf/{k}", picture + bytes(k)) for k in range(6)]
     check(without_places(dump(folder)),
-          expected("a.tfrecord", made) + expected("b.tfrecord.gz", made),
+          [x for name in names for x in expected(name, made)],
           f"shards written by TensorFlow ({os.path.basename(folder)})")
 
 
@@ -313,7 +321,8 @@ def check_golden():
     """The same, written once by TensorFlow 2."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden",
                           "tensorflow")
-    check_tensorflow_shards(folder, os.path.join(folder, "picture.png"))
+    check_tensorflow_shards(folder, os.path.join(folder, "picture.png"),
+                            ["a.tfrecord", "b.tfrecord.gz"])
 
 
 def check_tensorflow(tmp, shard, want):
@@ -327,7 +336,8 @@ def check_tensorflow(tmp, shard, want):
     with open(picture, "wb") as f:
         f.write(png(1, 9, 9))
     run(python, "-c", TF_WRITE, folder, picture)
-    check_tensorflow_shards(folder, picture)
+    check_tensorflow_shards(folder, picture, ["a.tfrecord", "b.tfrecord.gz",
+                                              "c.tfrecord.zlib"])
     got = run(python, "-c", TF_READ, shard).decode().splitlines()
     check(got, [repr(sorted((k, [v]) for k, v in w)) for w in want],
           "our shard read by TensorFlow")

@@ -1,4 +1,4 @@
-/* gzip.h - gzip members for tests.
+/* gzip.h - gzip members and zlib streams for tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_CODEC_GZIP_H
 #define TEST_CODEC_GZIP_H
@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* One member of gzip in fresh memory; free() ends it. */
-static inline uint8_t *gzip_member(const void *bytes, size_t len,
-                                   size_t *ret_len)
+/* `bytes` in the wrapper `flag` in fresh memory; free() ends it. */
+static inline uint8_t *deflated(uint16_t flag, const void *bytes, size_t len,
+                                size_t *ret_len)
 {
     struct isal_zstream *z = malloc(sizeof(*z));
     size_t cap = len + len / 8 + 1000;
@@ -20,7 +20,7 @@ static inline uint8_t *gzip_member(const void *bytes, size_t len,
     for (size_t k = 0; k < len; k++)
         copy[k] = ((const uint8_t *)bytes)[k];
     isal_deflate_init(z);
-    z->gzip_flag = IGZIP_GZIP;
+    z->gzip_flag = flag;
     z->end_of_stream = 1;
     z->next_in = copy;
     z->avail_in = (uint32_t)len;
@@ -32,6 +32,19 @@ static inline uint8_t *gzip_member(const void *bytes, size_t len,
     free(copy);
     free(z);
     return out;
+}
+
+/* One member of gzip; one stream of zlib. */
+static inline uint8_t *gzip_member(const void *bytes, size_t len,
+                                   size_t *ret_len)
+{
+    return deflated(IGZIP_GZIP, bytes, len, ret_len);
+}
+
+static inline uint8_t *zlib_stream(const void *bytes, size_t len,
+                                   size_t *ret_len)
+{
+    return deflated(IGZIP_ZLIB, bytes, len, ret_len);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* test_inflate.c - gzip in pieces, damaged, endless, and behind each other.
+/* test_inflate.c - gzip and zlib in pieces, damaged, endless, one behind
+ * another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,15 +64,16 @@ static int64_t inflate_all(const uint8_t *gz, size_t gz_len, size_t in,
     return total;
 }
 
-static void test_pieces(void **state)
+typedef uint8_t *(*pack_fn)(const void *bytes, size_t len, size_t *ret_len);
+
+static void check_pieces(pack_fn pack)
 {
     static const size_t pieces[] = {1, 7, 100, 4096, 1 << 20};
     uint8_t *plain = pattern(BYTES), *got = malloc(3 * BYTES + (1 << 20));
     size_t gz_len;
-    uint8_t *gz = gzip_member(plain, BYTES, &gz_len);
+    uint8_t *gz = pack(plain, BYTES, &gz_len);
     uint8_t *two = malloc(2 * gz_len + 600);
 
-    (void)state;
     memcpy(two, gz, gz_len);
     memcpy(two + gz_len, gz, gz_len);
     memset(two + 2 * gz_len, 0, 600);
@@ -97,23 +99,39 @@ static void test_pieces(void **state)
     free(plain);
 }
 
+static void test_pieces(void **state)
+{
+    (void)state;
+    check_pieces(gzip_member);
+    check_pieces(zlib_stream);
+}
+
 static void test_small_and_empty(void **state)
 {
     uint8_t got[64];
     weir_err err;
 
     (void)state;
-    for (size_t len = 0; len < 40; len++) {
-        size_t n;
-        uint8_t *gz = gzip_member("0123456789012345678901234567890123456789",
-                                  len, &n);
+    for (size_t k = 0; k < 80; k++) {
+        size_t n, len = k / 2;
+        uint8_t *gz = (k % 2 ? zlib_stream : gzip_member)(
+            "0123456789012345678901234567890123456789", len, &n);
 
-        assert_true(wr_is_gzip(gz, n));
+        assert_int_equal(wr_is_gzip(gz, n), k % 2 == 0);
+        assert_int_equal(wr_is_zlib(gz, n), k % 2 == 1);
         assert_int_equal(inflate_all(gz, n, 5, got, 9, &err), len);
         assert_memory_equal(got, "0123456789012345678901234567890123456789",
                             len);
         free(gz);
     }
+    assert_true(wr_is_zlib("\x78\x9c", 2)); /* the levels of zlib */
+    assert_true(wr_is_zlib("\x78\x01", 2));
+    assert_true(wr_is_zlib("\x78\x5e", 2));
+    assert_true(wr_is_zlib("\x78\xda", 2));
+    assert_false(wr_is_zlib("\x78", 1));
+    assert_false(wr_is_zlib("\x78\x9d", 2));
+    assert_false(wr_is_zlib("\x78\xbb", 2)); /* wants a dictionary */
+    assert_false(wr_is_zlib("\x88\x1c", 2)); /* a window of 64 KiB */
     assert_false(wr_is_gzip("\x1f\x8b", 2));
     assert_false(wr_is_gzip("\x1f\x8b\x07", 3));
     assert_int_equal(inflate_all(got, 0, 1, got, 1, &err), -1);
@@ -139,13 +157,12 @@ static void test_header(void **state)
     free(gz);
 }
 
-static void test_cut_off(void **state)
+static void check_cut_off(pack_fn pack)
 {
     uint8_t *plain = pattern(3000), *got = malloc(8000);
     size_t gz_len;
-    uint8_t *gz = gzip_member(plain, 3000, &gz_len);
+    uint8_t *gz = pack(plain, 3000, &gz_len);
 
-    (void)state;
     for (size_t n = 0; n < gz_len; n++) {
         weir_err err;
 
@@ -156,16 +173,22 @@ static void test_cut_off(void **state)
     free(plain);
 }
 
+static void test_cut_off(void **state)
+{
+    (void)state;
+    check_cut_off(gzip_member);
+    check_cut_off(zlib_stream);
+}
+
 /* Whatever byte is changed: an error, or (where it means nothing, as the code
  * of a symbol that does not occur) the same bytes. */
-static void test_damaged(void **state)
+static void check_damaged(pack_fn pack, const char *name)
 {
     uint8_t *plain = pattern(3000), *got = malloc(1 << 20);
     size_t gz_len;
-    uint8_t *gz = gzip_member(plain, 3000, &gz_len);
+    uint8_t *gz = pack(plain, 3000, &gz_len);
     unsigned named = 0;
 
-    (void)state;
     for (size_t k = 0; k < gz_len; k++) {
         weir_err err = {0};
         int64_t n;
@@ -179,7 +202,8 @@ static void test_damaged(void **state)
             continue;
         }
         if (n == WEIR_EFORMAT) {
-            assert_non_null(strstr(err.msg, "gzip: "));
+            if (k) /* of the first byte it is known what it is */
+                assert_non_null(strstr(err.msg, name));
             named += strstr(err.msg, "checksum mismatch") != NULL;
         }
     }
@@ -187,6 +211,13 @@ static void test_damaged(void **state)
     free(gz);
     free(got);
     free(plain);
+}
+
+static void test_damaged(void **state)
+{
+    (void)state;
+    check_damaged(gzip_member, "gzip: ");
+    check_damaged(zlib_stream, "zlib: ");
 }
 
 static void test_rubbish_behind(void **state)
@@ -201,7 +232,7 @@ static void test_rubbish_behind(void **state)
     memcpy(all + n, "rubbish, and more of it", 23);
     assert_int_equal(inflate_all(all, n + 23, 300, got, 64, &err),
                      WEIR_EFORMAT);
-    assert_non_null(strstr(err.msg, "not a gzip header"));
+    assert_non_null(strstr(err.msg, "gzip: not the header of a member"));
     memcpy(all + n, "\0\0rubbish", 9);
     assert_int_equal(inflate_all(all, n + 9, 300, got, 64, &err), WEIR_EFORMAT);
     assert_non_null(strstr(err.msg, "bytes behind the end"));

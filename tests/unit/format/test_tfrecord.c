@@ -1,4 +1,4 @@
-/* test_tfrecord.c - shards of records: whole, damaged, gzip, with an index.
+/* test_tfrecord.c - shards of records: whole, damaged, packed, with an index.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
