@@ -97,6 +97,8 @@ enum weir_ckpt_role {
     WEIR_CKPT_DRAIN,    /* drain, while another process saves */
     WEIR_CKPT_MANAGE,   /* prune and pin: both tiers, no one else */
     WEIR_CKPT_READ,     /* list, verify, restore; no locks, nothing changes */
+    WEIR_CKPT_ADOPT,    /* weir_ckpt_adopt: both tiers, whatever store they
+                           belong to */
 };
 
 /* When saves come faster than they can be written or drained. */
@@ -116,12 +118,14 @@ typedef struct weir_ckpt_config {
                          made when it is missing */
     const char *slow; /* the same; NULL: one tier [NULL] */
     enum weir_ckpt_role role; /* [WEIR_CKPT_SAVE] */
-    int drain;     /* 1: a thread of this process drains; 0: another process
+    int drain;      /* 1: a thread of this process drains; 0: another process
                       does (weir ckpt drain --watch) [1] */
-    int verify;    /* read back what was drained (or written, with one tier)
+    int verify;     /* read back what was drained (or written, with one tier)
                       before it counts as verified and before the copy on the
                       fast tier is given up [1] */
-    int take_over; /* a writer that is alive loses the store to this one [0] */
+    int take_over;  /* a writer that is alive loses the store to this one [0] */
+    int must_exist; /* no store is made: when there is none the open fails with
+                       WEIR_ENOENT [0] */
 
     uint32_t keep_last;  /* newest steps that stay; 0: all [5] */
     uint64_t keep_every; /* and every step that is a multiple; 0: none [0] */

@@ -39,7 +39,8 @@ extern "C" {
     X(WEIR_ECANCELED, -41, "canceled")                                         \
     X(WEIR_ESTATE, -42, "wrong state")                                         \
     X(WEIR_EFENCED, -43, "another writer took over")                           \
-    X(WEIR_ETIMEDOUT, -44, "timed out")
+    X(WEIR_ETIMEDOUT, -44, "timed out")                                        \
+    X(WEIR_ESTALE, -45, "older than what is there")
 
 enum weir_error {
     WEIR_OK = 0,

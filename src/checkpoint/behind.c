@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/watch.h"
 
 #define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
@@ -71,8 +72,10 @@ static int count_missing(weir_ckpt *c, void *what, weir_err *err)
 {
     uint64_t *missing = what, *steps;
     size_t count;
-    int r = wr_tier_steps(c->near, &steps, &count, err);
+    int r = wr_lineage_check(c, err);
 
+    if (r == 0)
+        r = wr_tier_steps(c->near, &steps, &count, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < count; i++)

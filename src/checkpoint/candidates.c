@@ -11,7 +11,11 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "checkpoint/tier_link.h"
 #include "checkpoint/step.h"
+
+#define LOOKS   5 /* at a manifest that cannot be read */
+#define LOOK_NS (10 * WR_NS_PER_MS)
 
 /* Looking anew, at most; each time some step was taken away in between. */
 #define RESTARTS 32
@@ -25,13 +29,40 @@ struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier)
 
 /* --- what there is --- */
 
+static int falling(uint64_t x, uint64_t y)
+{
+    return (x < y) - (x > y);
+}
+
 static int newest_first(const void *a, const void *b)
 {
     const struct wr_candidate *x = a, *y = b;
+    int by = falling(x->generation, y->generation);
 
-    if (x->step != y->step)
-        return x->step > y->step ? -1 : 1;
-    return (x->tier > y->tier) - (x->tier < y->tier);
+    if (by == 0)
+        by = falling(x->step, y->step);
+    if (by == 0)
+        by = falling(x->seq, y->seq);
+    return by ? by : (x->tier > y->tier) - (x->tier < y->tier);
+}
+
+/* Where a copy belongs. An error that says nothing about it may pass. */
+static void place(const struct wr_candidates *k, struct wr_candidate *n)
+{
+    struct wr_tier *t = wr_ckpt_tier(k->c, n->tier);
+    struct wr_copy c;
+    int r = 0;
+
+    for (unsigned i = 0; i < LOOKS; i++) {
+        r = wr_step_look(t, n->step, &c, NULL);
+        if (!wr_step_is_unread(r))
+            break;
+        wr_clock_sleep_until(wr_clock_ns() + LOOK_NS);
+    }
+    n->unread = r < 0;
+    n->good = r == 0 && c.is >= WEIR_COPY_COMPLETE;
+    n->generation = n->good ? c.generation : 0;
+    n->seq = n->good ? c.seq : UINT64_MAX;
 }
 
 static int add_tier(struct wr_candidates *k, uint32_t tier, weir_err *err)
@@ -53,11 +84,48 @@ static int add_tier(struct wr_candidates *k, uint32_t tier, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     k->all = all;
-    for (size_t i = 0; i < count; i++)
-        k->all[k->count++] = (struct wr_candidate){.step = steps[i],
-                                                   .tier = tier};
+    for (size_t i = 0; i < count; i++) {
+        struct wr_candidate *n = &k->all[k->count++];
+
+        *n = (struct wr_candidate){.step = steps[i], .tier = tier};
+        place(k, n);
+    }
     free(steps);
     return 0;
+}
+
+/* Whether a writer may have saved of whom nothing that can be read is left. */
+static bool has_unknown_writer(const struct wr_candidates *k)
+{
+    uint64_t last = 0, known = 0;
+
+    if (wr_tier_generation(wr_ckpt_last(k->c), &last, NULL) < 0)
+        return true;
+    if (k->c->generation) /* this one has not saved before */
+        last = WR_MIN(last, k->c->generation - 1);
+    for (size_t i = 0; i < k->count; i++)
+        if (k->all[i].good)
+            known = WR_MAX(known, k->all[i].generation);
+    return last > known;
+}
+
+/* Nothing tells what a copy was counted as that is damaged or cannot be read. It
+ * is looked at before what it may be newer than: with the highest generation up
+ * to its number, and when it can only not be read perhaps before all. */
+static void guess(struct wr_candidates *k)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        struct wr_candidate *n = &k->all[i];
+
+        for (size_t j = 0; j < k->count && !n->good; j++) {
+            const struct wr_candidate *m = &k->all[j];
+
+            if (m->good && m->step <= n->step)
+                n->generation = WR_MAX(n->generation, m->generation);
+        }
+        if (n->unread && has_unknown_writer(k))
+            n->generation = UINT64_MAX;
+    }
 }
 
 /* The near tier first: a step that is drained meanwhile and then leaves it is
@@ -74,9 +142,11 @@ static int look(struct wr_candidates *k, weir_err *err)
     r = add_tier(k, 0, err);
     if (r == 0)
         r = add_tier(k, 1, err);
-    if (r == 0)
-        qsort(k->all, k->count, sizeof(*k->all), newest_first);
-    return r;
+    if (r < 0)
+        return r;
+    guess(k);
+    qsort(k->all, k->count, sizeof(*k->all), newest_first);
+    return 0;
 }
 
 int wr_candidates_init(struct wr_candidates *k, const weir_ckpt *c,
@@ -188,12 +258,20 @@ int wr_candidates_pass(struct wr_candidates *k, const char *id,
 
 /* --- what is --- */
 
+static int highest_first(const void *a, const void *b)
+{
+    const struct wr_candidate *x = a, *y = b;
+
+    return falling(x->step, y->step);
+}
+
 /* "; there are steps 90, 100 and 120 (nearest of 12)" */
 static void list_nearest(const struct wr_candidates *k, char *buf, size_t cap)
 {
     uint64_t near[4];
     size_t below = 0, shown = 0, steps = 0, used = 0;
 
+    qsort(k->all, k->count, sizeof(*k->all), highest_first);
     for (size_t i = 0; i < k->count; i++) {
         uint64_t step = k->all[i].step;
 
@@ -253,6 +331,22 @@ static int nothing_left(const struct wr_candidates *k, weir_err *err)
                    k->wanted, list);
 }
 
+/* The copy that was given last can be read by now: whether it has its place
+ * further behind. It is put there. */
+static bool is_elsewhere(struct wr_candidates *k)
+{
+    struct wr_candidate *n = &k->all[--k->at];
+
+    if (n->unread)
+        place(k, n);
+    if (!n->good) { /* it has none: whoever reads it finds out why */
+        k->at++;
+        return false;
+    }
+    qsort(n, k->count - k->at, sizeof(*n), newest_first);
+    return true;
+}
+
 int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
                        struct wr_manifest *ret_m, weir_err *err)
 {
@@ -266,6 +360,10 @@ int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
             continue;
         r = wr_tier_manifest(t, n.step, ret_m, &why);
         if (r == 0 && k->stuck && strcmp(ret_m->id, k->only) != 0) {
+            wr_manifest_done(ret_m);
+            continue;
+        }
+        if (r == 0 && !n.good && is_elsewhere(k)) {
             wr_manifest_done(ret_m);
             continue;
         }

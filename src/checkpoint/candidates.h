@@ -1,9 +1,11 @@
 /* candidates.h - the copies that a restore may take, best first.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Newest step first, and of a step the near copy first. A copy that is damaged
- * is passed over, and why is kept. Another process may take steps away
- * meanwhile: then what there is is looked at anew.
+ * Newest step first, by (generation, step): what another machine has saved later
+ * goes before what a fast tier still has, whatever its number. Of one save the
+ * near copy goes first. A copy that is damaged is passed over, and why is kept.
+ * Another process may take steps away meanwhile: then what there is is looked at
+ * anew.
  *
  * A copy that cannot be read, for a reason that says nothing about it, is offered
  * a few times more. If that does not help only another copy of the same save
@@ -19,7 +21,10 @@
 
 struct wr_candidate {
     uint64_t step;
-    uint32_t tier; /* 0: near, 1: far */
+    uint64_t generation, seq; /* as wr_copy's; a guess where it is not good */
+    uint32_t tier;            /* 0: near, 1: far */
+    bool good;                /* its manifest was */
+    bool unread;              /* cannot be read, which says nothing of it */
 };
 
 struct wr_candidates {

@@ -66,7 +66,7 @@ static int check_numbers(const weir_ckpt_config *cfg, weir_err *err)
         const char *name;
         uint64_t value, min, max;
     } ranges[] = {
-        {"role", cfg->role, WEIR_CKPT_SAVE, WEIR_CKPT_READ},
+        {"role", cfg->role, WEIR_CKPT_SAVE, WEIR_CKPT_ADOPT},
         {"behind", cfg->behind, WEIR_BEHIND_BLOCK, WEIR_BEHIND_LATEST},
         {"max_behind", cfg->max_behind, 1, UINT32_MAX},
         {"snapshots", cfg->snapshots, 0, SNAPSHOTS_MAX},
@@ -104,6 +104,8 @@ int wr_ckpt_config_check(const weir_ckpt_config *cfg, weir_err *err)
         r = check_flag("verify", cfg->verify, err);
     if (r == 0)
         r = check_flag("take_over", cfg->take_over, err);
+    if (r == 0)
+        r = check_flag("must_exist", cfg->must_exist, err);
     if (r == 0)
         r = check_ranks(cfg, err);
     if (r == 0 && cfg->role == WEIR_CKPT_DRAIN && !cfg->slow)

@@ -56,8 +56,9 @@ struct wr_drainer {
     size_t count, cap;
     struct wr_drain_given_up *given_up; /* owned; changed with the lock held */
     size_t given_up_count, given_up_cap;
-    bool due; /* retention */
-    int told; /* code of the last trouble, 0 since something went well */
+    bool due;   /* retention */
+    bool stale; /* the fast tier: what it has alone is not drained */
+    int told;   /* code of the last trouble, 0 since something went well */
 
     pthread_mutex_t lock; /* guards what is below; weir_ckpt.lock is never
                              taken while it is held */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/step.h"
 
 enum work { WORK_NONE, WORK_COPY, WORK_COPY_ANEW, WORK_VERIFY };
@@ -151,6 +152,27 @@ static bool stays_given_up(struct wr_drainer *d, uint64_t step, const char *id)
     return false;
 }
 
+/* Another machine has saved since this fast tier was written: its steps would
+ * stand above the newer ones, or take their numbers. */
+static int refuse_stale(struct wr_drainer *d, uint64_t step,
+                        const struct wr_copy *near, weir_err *err)
+{
+    const weir_ckpt *c = d->c;
+    weir_err e;
+
+    if (is_given_up(d, step, near->id))
+        return 0;
+    wr_fail(
+        &e, WEIR_ESTALE,
+        "step %" PRIu64 " on '%s' is not drained: '%s' has newer steps of "
+        "another machine (generation above %" PRIu64 "); 'weir ckpt adopt "
+        "%s %s' drains it all the same, 'weir ckpt discard %s %s' removes it",
+        step, c->near->shown, c->far->shown, c->fast_generation, c->cfg.fast,
+        c->cfg.slow, c->cfg.fast, c->cfg.slow);
+    give_up(d, step, near->id, &e, err);
+    return e.code;
+}
+
 /* The level that the save which wrote this manifest has reached; `most` when it
  * is none of this run. */
 static enum weir_level known_level(weir_ckpt *c, uint64_t seq,
@@ -209,8 +231,14 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
         put_job(d, &j, NULL);
         return r;
     }
+    if (d->stale && far.is <= WEIR_COPY_DAMAGED &&
+        near.is >= WEIR_COPY_COMPLETE)
+        return refuse_stale(d, step, &near, err);
     if (near.is == WEIR_COPY_DAMAGED)
         return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
+    if (far.is > WEIR_COPY_DAMAGED && strcmp(near.id, far.id) != 0 &&
+        wr_copy_compare(&near, &far) < 0)
+        return refuse_stale(d, step, &near, err);
     if (far.is > WEIR_COPY_DAMAGED && !strcmp(near.id, far.id))
         r = work_left(d, step, &far, &j.work, err);
     if (r < 0 || j.work == WORK_NONE || stays_given_up(d, step, near.id))
@@ -289,6 +317,14 @@ static void keep_failed(struct wr_drainer *d, const struct wr_drain_job *old,
     }
 }
 
+/* Who was superseded drains nothing any more. */
+static int look_at_lineage(struct wr_drainer *d, weir_err *err)
+{
+    int r = wr_lineage_check(d->c, err);
+
+    return r < 0 ? r : wr_lineage_is_stale(d->c, &d->stale, err);
+}
+
 /* Looks at the tiers. The first error is returned at the end: one step that
  * cannot be looked at holds up no other. */
 static int scan(struct wr_drainer *d, weir_err *err)
@@ -302,7 +338,9 @@ static int scan(struct wr_drainer *d, weir_err *err)
     pthread_mutex_lock(&d->lock);
     d->unseen = 0;
     pthread_mutex_unlock(&d->lock);
-    r = wr_tier_steps(d->c->near, &steps, &count, &why);
+    r = look_at_lineage(d, &why);
+    if (r == 0)
+        r = wr_tier_steps(d->c->near, &steps, &count, &why);
     if (r < 0) {
         note_failure(d, WEIR_LATEST, &why);
         *err = why;
@@ -314,7 +352,8 @@ static int scan(struct wr_drainer *d, weir_err *err)
     for (size_t i = 0; i < count; i++) {
         r = find_job(d, steps[i], &why);
         keep_first(&first, r, &why, err);
-        if (r < 0 && !wr_step_is_damage(r)) /* that was given up */
+        if (r < 0 && r != WEIR_ESTALE &&
+            !wr_step_is_damage(r)) /* those were given up */
             note_failure(d, steps[i], &why);
     }
     free(steps);
@@ -563,6 +602,8 @@ int wr_drain_pass(struct wr_drainer *d, weir_err *err)
                 r = retain_if_due(d, &e);
         }
         keep_first(&first, r, &e, err);
+        if (r == WEIR_EFENCED)
+            break;
         j = pick(d);
         r = j ? do_job(d, j, &e) : 0;
         keep_first(&first, r, &e, err);

@@ -9,12 +9,14 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "checkpoint/aside.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/step.h"
 
 void wr_inventory_done(struct wr_inventory *f)
 {
     free(f->e);
-    free(f->ids);
+    free(f->sides);
 }
 
 /* The entry of a step, made in its place when there is none; NULL: memory. */
@@ -26,53 +28,85 @@ static weir_ckpt_entry *entry_of(struct wr_inventory *f, uint64_t step,
     if (*at < f->count && f->e[*at].step == step)
         return &f->e[*at];
     if (!wr_grow(&f->e, &f->cap, f->count + 1, sizeof(*f->e)) ||
-        !wr_grow(&f->ids, &f->ids_cap, f->count + 1, sizeof(*f->ids)))
+        !wr_grow(&f->sides, &f->sides_cap, f->count + 1, sizeof(*f->sides)))
         return NULL;
     memmove(&f->e[*at + 1], &f->e[*at], (f->count - *at) * sizeof(*f->e));
-    memmove(&f->ids[*at + 1], &f->ids[*at], (f->count - *at) * sizeof(*f->ids));
+    memmove(&f->sides[*at + 1], &f->sides[*at],
+            (f->count - *at) * sizeof(*f->sides));
     memset(&f->e[*at], 0, sizeof(f->e[*at]));
-    f->ids[*at][0] = '\0';
+    memset(&f->sides[*at], 0, sizeof(f->sides[*at]));
     f->e[*at].step = step;
     f->count++;
     return &f->e[*at];
 }
 
+/* --- what they are worth --- */
+
 static void say_problem(const struct wr_inventory *f, weir_ckpt_entry *e,
-                        const struct wr_tier *t, const char *text)
+                        const char *tier, const char *text)
 {
     if (!e->problem[0])
         snprintf(e->problem, sizeof(e->problem), "%s%s%.190s",
-                 f->two_tiers ? t->label : "", f->two_tiers ? ": " : "", text);
+                 f->two_tiers ? tier : "", f->two_tiers ? ": " : "", text);
 }
 
-/* Adds a copy to its step's entry. */
-static void add_copy(struct wr_inventory *f, size_t at, struct wr_tier *t,
-                     const struct wr_copy *c, bool fast)
+static bool is_good(const struct wr_copy *c)
 {
-    weir_ckpt_entry *e = &f->e[at];
-    enum weir_copy is = c->is;
-
-    if (is == WEIR_COPY_DAMAGED || is == WEIR_COPY_UNKNOWN) {
-        say_problem(f, e, t, c->why.msg);
-    } else if (fast) {
-        memcpy(f->ids[at], c->id, sizeof(f->ids[at]));
-    } else if (f->ids[at][0] && strcmp(f->ids[at], c->id) != 0) {
-        /* The fast tier's is what was saved last. */
-        is = WEIR_COPY_DAMAGED;
-        say_problem(f, e, t, "is of another save of this step");
-    }
-    if (fast)
-        e->fast = is;
-    else
-        e->slow = is;
-    if (c->world > 0 && e->world == 0) {
-        e->bytes = c->bytes;
-        e->time_ns = c->time_ns;
-        e->world = c->world;
-    }
-    if (wr_tier_marked(t, WR_MARK_PIN, e->step, NULL, 0))
-        e->pinned = 1;
+    return c->is >= WEIR_COPY_COMPLETE;
 }
+
+static bool has_problem(const struct wr_copy *c)
+{
+    return c->is == WEIR_COPY_DAMAGED || c->is == WEIR_COPY_UNKNOWN;
+}
+
+/* Of two saves of a step the later one counts; where nothing tells which that is
+ * (an earlier version wrote them), the fast tier's, as it was then. And what a
+ * stale fast tier has alone counts for nothing. */
+static void find_stale(const struct wr_inventory *f, weir_ckpt_entry *e,
+                       const struct wr_sides *s)
+{
+    bool both = is_good(&s->near) && is_good(&s->far);
+
+    if (both && strcmp(s->near.id, s->far.id) != 0) {
+        bool near = wr_copy_compare(&s->near, &s->far) >= 0;
+
+        *(near ? &e->slow : &e->fast) = WEIR_COPY_STALE;
+        say_problem(f, e, near ? "slow" : "fast",
+                    "is of an older save of this step");
+    } else if (!both && is_good(&s->near) && f->stale) {
+        e->fast = WEIR_COPY_STALE;
+        say_problem(f, e, "fast",
+                    "stale: another machine went on without it ('weir ckpt "
+                    "adopt' or 'weir ckpt discard')");
+    }
+}
+
+/* What is told of a step is told of the copy that counts. */
+static void settle(const struct wr_inventory *f, weir_ckpt_entry *e,
+                   const struct wr_sides *s)
+{
+    const struct wr_copy *c;
+
+    e->fast = s->near.is;
+    e->slow = s->far.is;
+    if (has_problem(&s->near))
+        say_problem(f, e, "fast", s->near.why.msg);
+    if (has_problem(&s->far))
+        say_problem(f, e, "slow", s->far.why.msg);
+    find_stale(f, e, s);
+    c = e->fast >= WEIR_COPY_COMPLETE   ? &s->near
+        : e->slow >= WEIR_COPY_COMPLETE ? &s->far
+        : s->near.world                 ? &s->near
+                                        : &s->far;
+    e->bytes = c->bytes;
+    e->time_ns = c->time_ns;
+    e->world = c->world;
+    e->generation = c->generation;
+    e->seq = c->seq;
+}
+
+/* --- looking --- */
 
 static int look_at(struct wr_inventory *f, struct wr_tier *t, uint64_t step,
                    struct wr_copy *ret, weir_err *err)
@@ -101,15 +135,20 @@ static int find_on(struct wr_inventory *f, struct wr_tier *t, bool fast,
     if (r < 0)
         return r;
     for (size_t i = 0; i < count && r == 0; i++) {
+        weir_ckpt_entry *e;
         struct wr_copy c;
 
         r = look_at(f, t, steps[i], &c, err);
         if (r < 0 || c.is == WEIR_COPY_NONE)
             continue;
-        if (!entry_of(f, steps[i], &at))
+        e = entry_of(f, steps[i], &at);
+        if (!e) {
             r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-        else
-            add_copy(f, at, t, &c, fast);
+            continue;
+        }
+        *(fast ? &f->sides[at].near : &f->sides[at].far) = c;
+        if (wr_tier_marked(t, WR_MARK_PIN, e->step, NULL, 0))
+            e->pinned = 1;
     }
     free(steps);
     return r;
@@ -123,7 +162,48 @@ int wr_inventory_take(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
 
     f->two_tiers = c->far != NULL;
     r = find_on(f, c->near, /* fast= */ true, err);
-    return r == 0 && c->far ? find_on(f, c->far, /* fast= */ false, err) : r;
+    if (r == 0 && c->far)
+        r = find_on(f, c->far, /* fast= */ false, err);
+    if (r == 0)
+        r = wr_lineage_is_stale(c, &f->stale, err);
+    for (size_t i = 0; i < f->count && r == 0; i++)
+        settle(f, &f->e[i], &f->sides[i]);
+    return r;
+}
+
+/* --- listing --- */
+
+/* Copies that were set aside get entries of their own, behind the step's. */
+static int add_aside(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
+{
+    struct wr_aside *all;
+    size_t count, at = 0;
+    int r = wr_aside_list(c->near, &all, &count, err);
+
+    for (size_t i = 0; i < count && r == 0; i++) {
+        weir_ckpt_entry *e;
+
+        while (at < f->count && f->e[at].step <= all[i].step)
+            at++;
+        if (!wr_grow(&f->e, &f->cap, f->count + 1, sizeof(*f->e))) {
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+            break;
+        }
+        e = &f->e[at];
+        memmove(e + 1, e, (f->count - at) * sizeof(*e));
+        f->count++;
+        *e = (weir_ckpt_entry){.step = all[i].step, .fast = WEIR_COPY_STALE};
+        e->bytes = all[i].bytes;
+        e->time_ns = all[i].time_ns;
+        e->world = all[i].world;
+        e->generation = all[i].generation;
+        e->seq = all[i].seq;
+        say_problem(f, e, "fast",
+                    "set aside: another machine went on without it ('weir ckpt "
+                    "adopt' or 'weir ckpt discard')");
+    }
+    free(all);
+    return r;
 }
 
 int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
@@ -132,6 +212,8 @@ int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
     struct wr_inventory f = {0};
     int r = wr_inventory_take(c, &f, err);
 
+    if (r == 0)
+        r = add_aside(c, &f, err);
     if (r == 0 && !f.e && !(f.e = calloc(1, sizeof(*f.e))))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0) {

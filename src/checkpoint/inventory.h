@@ -5,12 +5,18 @@
 
 #include "checkpoint/store.h"
 
-/* Rising by step. The id tells whether two copies are of one save. */
+/* The copies of one step. */
+struct wr_sides {
+    struct wr_copy near, far;
+};
+
+/* Rising by step; without copies that were set aside. */
 struct wr_inventory {
-    weir_ckpt_entry *e;          /* owned */
-    char (*ids)[WR_MANIFEST_ID]; /* owned; of the fast copy */
-    size_t count, cap, ids_cap;
+    weir_ckpt_entry *e;     /* owned */
+    struct wr_sides *sides; /* owned; of each entry */
+    size_t count, cap, sides_cap;
     bool two_tiers;
+    bool stale;  /* the fast tier is: another machine went on without it */
     bool strict; /* a copy of which nothing is known fails it all */
 };
 

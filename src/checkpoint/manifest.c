@@ -250,6 +250,24 @@ static int check_schema(const json_t *doc, weir_err *err)
     return 0;
 }
 
+/* Manifests of earlier versions do not say. */
+static int take_lineage(const json_t *doc, struct wr_manifest *m, weir_err *err)
+{
+    const char *store;
+    int r;
+
+    if (!json_object_get(doc, "store"))
+        return 0;
+    r = take_hex(doc, "store", WR_MANIFEST_ID - 1, &store, err);
+    if (r == 0)
+        r = take_uint(doc, "generation", INT64_MAX, &m->generation, err);
+    if (r == 0)
+        r = take_uint(doc, "seq", INT64_MAX, &m->seq, err);
+    if (r == 0)
+        memcpy(m->store, store, WR_MANIFEST_ID);
+    return r;
+}
+
 static int manifest_from(const json_t *doc, struct wr_manifest *m,
                          weir_err *err)
 {
@@ -264,6 +282,8 @@ static int manifest_from(const json_t *doc, struct wr_manifest *m,
         r = take_uint(doc, "epoch", INT64_MAX, &m->epoch, err);
     if (r == 0)
         r = take_hex(doc, "id", WR_MANIFEST_ID - 1, &id, err);
+    if (r == 0)
+        r = take_lineage(doc, m, err);
     if (r == 0)
         r = take_chunk(doc, &m->chunk, err);
     if (r == 0)
@@ -418,6 +438,13 @@ static bool put_shards(json_t *doc, const struct wr_manifest *m)
     return put(doc, "shards", list);
 }
 
+static bool put_lineage(json_t *doc, const struct wr_manifest *m)
+{
+    return !m->store[0] || (put(doc, "store", json_string(m->store)) &&
+                            put_uint(doc, "generation", m->generation) &&
+                            put_uint(doc, "seq", m->seq));
+}
+
 static json_t *manifest_json(const struct wr_manifest *m)
 {
     json_t *doc = json_object();
@@ -427,8 +454,8 @@ static json_t *manifest_json(const struct wr_manifest *m)
         put_uint(doc, "world", m->world) &&
         put_uint(doc, "time_ns", m->time_ns) &&
         put(doc, "id", json_string(m->id)) &&
-        put_uint(doc, "epoch", m->epoch) && put_uint(doc, "chunk", m->chunk) &&
-        put_shards(doc, m) &&
+        put_uint(doc, "epoch", m->epoch) && put_lineage(doc, m) &&
+        put_uint(doc, "chunk", m->chunk) && put_shards(doc, m) &&
         put(doc, "metadata", wr_pairs_json(m->metadata, m->metadata_count)))
         return doc;
     json_decref(doc);

@@ -37,8 +37,10 @@ struct wr_shard {
 struct wr_manifest {
     uint64_t step;
     uint32_t world;
-    uint64_t epoch;          /* of the writer that published it first */
-    char id[WR_MANIFEST_ID]; /* random: tells two saves of one step apart */
+    uint64_t epoch;             /* of the writer that published it first */
+    char store[WR_MANIFEST_ID]; /* "": an earlier version's, as 0 below */
+    uint64_t generation, seq;   /* of the writer in that store; of its saves */
+    char id[WR_MANIFEST_ID];    /* random: tells two saves of one step apart */
     uint64_t time_ns;
     uint32_t chunk;
     struct wr_shard *shards;     /* owned: `world`, by rank */

@@ -1,6 +1,8 @@
 /* prune.c - taking steps away: retention, and pruning by call.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -208,4 +210,41 @@ int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
     if (r < 0)
         return r;
     return plan->dry_run ? prune(c, plan, err) : prune_alone(c, plan, err);
+}
+
+/* --- one step --- */
+
+/* Whether one tier (NULL: each) is meant. */
+static bool names(const char *tier, const struct wr_tier *t)
+{
+    return t && (!tier || !strcmp(tier, t->label));
+}
+
+/* The fast copy first: a step without its slow one would be drained again. */
+int weir_ckpt_remove(weir_ckpt *c, uint64_t step, const char *tier,
+                     weir_err *err)
+{
+    struct wr_tier *const tiers[] = {c->near, c->far};
+    bool any = false;
+    int r = 0;
+
+    if (c->cfg.role != WEIR_CKPT_MANAGE)
+        return wr_fail(err, WEIR_ESTATE,
+                       "removing needs a store that was opened to manage it");
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers); i++) {
+        if (!names(tier, tiers[i]) || !wr_tier_has(tiers[i], step))
+            continue;
+        any = true;
+        if (wr_tier_marked(tiers[i], WR_MARK_PIN, step, NULL, 0))
+            return wr_fail(err, WEIR_EBUSY,
+                           "step %" PRIu64 " is pinned (weir ckpt unpin)",
+                           step);
+    }
+    if (!any)
+        return wr_fail(err, WEIR_ENOENT, "there is no step %" PRIu64 "%s%s",
+                       step, tier ? " on the tier " : "", tier ? tier : "");
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && r == 0; i++)
+        if (names(tier, tiers[i]))
+            r = wr_tier_retire(tiers[i], step, err);
+    return r;
 }

@@ -1,10 +1,10 @@
 /* retention.h - which steps may go. A function of what is there.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A step is wanted when it is pinned, a multiple of keep_every, or has fewer
- * than keep_last good steps above it (keep_last 0: always); and the good one that
- * was saved last, by its time: a run that went back to an older step does not
- * lose what it saves. Good means a whole copy on some tier; a damaged step takes
+ * Steps are ordered by (generation, step). A step is wanted when it is pinned, a
+ * multiple of keep_every, or has fewer than keep_last good steps above it
+ * (keep_last 0: always); and the good one that was saved last, by its writer's
+ * count: a run that went back to an older step does not lose what it saves. Good means a whole copy on some tier; a damaged step takes
  * no place among the last ones, and goes when as many good ones are above it.
  *
  * The last tier keeps what is wanted, its newest good and its newest verified

@@ -91,6 +91,27 @@ static int look_for(struct wr_tier *t, uint64_t step, bool *ret, weir_err *err)
                    t->shown, step);
 }
 
+/* Whether a copy on the far tier is of a branch that a run has left: steps below
+ * its number were saved later. It does not stop who comes by again; the drain
+ * replaces it. */
+static bool is_left(weir_ckpt *c, uint64_t step)
+{
+    struct wr_copy old, below;
+    uint64_t *steps;
+    size_t count;
+    bool left = false;
+
+    if (wr_step_look(c->far, step, &old, NULL) < 0 ||
+        wr_tier_steps(c->far, &steps, &count, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < count && steps[i] < step && !left; i++)
+        left = wr_step_look(c->far, steps[i], &below, NULL) == 0 &&
+               below.is >= WEIR_COPY_COMPLETE &&
+               below.generation > old.generation;
+    free(steps);
+    return left;
+}
+
 /* A step, and whether it is to be taken away. */
 struct clearing {
     uint64_t step, takes;
@@ -103,6 +124,8 @@ static int clear_far(weir_ckpt *c, void *what, weir_err *err)
     bool damaged;
     int r = look_for(c->far, k->step, &damaged, err);
 
+    if (r == WEIR_EEXIST && is_left(c, k->step))
+        return 0;
     return r == 0 && damaged && k->takes && c->far->epoch
                ? wr_tier_retire(c->far, k->step, err)
                : r;

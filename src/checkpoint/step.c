@@ -28,6 +28,16 @@ int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
     return r;
 }
 
+/* What its writer counted, where that was of this store. */
+static void count_in(const struct wr_tier *t, const struct wr_manifest *m,
+                     struct wr_copy *ret)
+{
+    bool here = m->store[0] && !strcmp(m->store, t->store_id);
+
+    ret->generation = here ? m->generation : 0;
+    ret->seq = here ? m->seq : 0;
+}
+
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err)
 {
@@ -52,11 +62,19 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
               : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
                                                    : WEIR_COPY_COMPLETE;
     memcpy(ret->id, m.id, sizeof(ret->id));
+    count_in(t, &m, ret);
     ret->bytes = wr_manifest_bytes(&m);
     ret->time_ns = m.time_ns;
     ret->world = m.world;
     wr_manifest_done(&m);
     return 0;
+}
+
+int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b)
+{
+    if (a->generation != b->generation)
+        return a->generation > b->generation ? 1 : -1;
+    return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
 /* A copy cannot be read (`r`): because it is damaged, or because it was taken
@@ -92,6 +110,16 @@ static int why_unread(struct wr_tier *t, const struct wr_manifest *m, int r,
 /* What is to be done about a copy that the target may have already. */
 enum target { TARGET_FREE, TARGET_SAME, TARGET_OLD };
 
+/* Of two saves of a step the later one counts; they are counted, not timed. */
+static bool is_later(const struct wr_tier *t, const struct wr_manifest *m,
+                     const struct wr_copy *than)
+{
+    struct wr_copy c = {0};
+
+    count_in(t, m, &c);
+    return wr_copy_compare(&c, than) > 0;
+}
+
 static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
                           enum target *ret, weir_err *err)
 {
@@ -104,13 +132,12 @@ static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
         *ret = TARGET_FREE;
     else if (c.is != WEIR_COPY_DAMAGED && !strcmp(c.id, m->id))
         *ret = TARGET_SAME;
-    else if (c.is != WEIR_COPY_DAMAGED && c.time_ns > m->time_ns)
-        /* Of two saves of a step the later one counts. That it is here and not
-         * there is no way of this library: nothing is thrown away then. */
+    else if (c.is != WEIR_COPY_DAMAGED && !is_later(to, m, &c))
         return wr_fail(err, WEIR_EEXIST,
-                       "step %" PRIu64 " is on the %s tier from a later save; "
-                       "remove one of the two",
-                       m->step, to->label);
+                       "step %" PRIu64 " is on the %s tier from another save "
+                       "that is not older; remove one of the two (weir ckpt rm "
+                       "--step %" PRIu64 " --tier ...)",
+                       m->step, to->label, m->step);
     else
         *ret = TARGET_OLD;
     return 0;

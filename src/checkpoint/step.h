@@ -14,8 +14,10 @@
 /* A copy of a step, without its data being read. */
 struct wr_copy {
     enum weir_copy is;
-    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read; these three
-                                when it can */
+    char id[WR_MANIFEST_ID];  /* "": its manifest cannot be read; these when
+                                it can */
+    uint64_t generation, seq; /* in the tier's store; 0: of another, or an
+                                 earlier version */
     uint64_t bytes, time_ns;
     uint32_t world;
     weir_err why; /* when it is damaged, without the step's name */
@@ -39,6 +41,9 @@ int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
  * (WR_MARK_DAMAGED). */
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err);
+
+/* > 0: a copy is of a later save of its step than another; 0: nothing tells. */
+int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b);
 
 /* Copies a step from tier to tier and publishes it there, with its pin. Nothing
  * is done when the same save is there already; a damaged copy, or one of an

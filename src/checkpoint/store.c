@@ -9,60 +9,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/watch.h"
 
 #define RETRY_NS (50 * WR_NS_PER_MS)
 
-/* What the tiers are made of: the stores of a test, or none. */
-struct stores {
-    struct wr_store *fast, *slow; /* owned */
-};
-
 /* --- tiers --- */
-
-/* A store that was given is used up, also on failure. */
-static int open_tier(const char *url, const char *label, bool create,
-                     struct wr_store **given, struct wr_tier **ret,
-                     weir_err *err)
-{
-    struct wr_store *st = *given;
-
-    *given = NULL;
-    if (st)
-        return wr_tier_wrap(st, url, label, ret, err);
-    return wr_tier_open(url, label, create, ret, err);
-}
-
-/* Rank 0 of a role that writes makes folders, but none to read from. */
-static int open_tiers(weir_ckpt *c, struct stores *given, weir_err *err)
-{
-    bool first = c->cfg.rank == 0;
-    bool saves = first && c->cfg.role == WEIR_CKPT_SAVE;
-    bool drains = first && c->cfg.role == WEIR_CKPT_DRAIN;
-    int r = open_tier(c->cfg.fast, "fast", saves, &given->fast, &c->near, err);
-
-    if (r == 0 && c->cfg.slow)
-        r = open_tier(c->cfg.slow, "slow", saves || drains, &given->slow,
-                      &c->far, err);
-    return r;
-}
-
-/* Twice the same folder would drain a step onto itself. */
-static int check_apart(const weir_ckpt *c, weir_err *err)
-{
-    struct wr_stat a, b;
-    int r;
-
-    if (!c->far)
-        return 0;
-    r = c->near->store->ops->stat(c->near->store, "", &a, err);
-    if (r == 0)
-        r = c->far->store->ops->stat(c->far->store, "", &b, err);
-    if (r == 0 && a.ino && a.dev == b.dev && a.ino == b.ino)
-        r = wr_fail(err, WEIR_EINVAL, "slow: '%s' is the same folder as '%s'",
-                    c->cfg.slow, c->cfg.fast);
-    return r;
-}
 
 static int claim(weir_ckpt *c, struct wr_tier *t, weir_err *err)
 {
@@ -89,6 +41,7 @@ static int claim_tiers(weir_ckpt *c, weir_err *err)
         far = true;
         break;
     case WEIR_CKPT_MANAGE:
+    case WEIR_CKPT_ADOPT:
         near = far = true;
         break;
     case WEIR_CKPT_READ:
@@ -107,23 +60,23 @@ static bool forgets(const struct wr_tier *t)
 }
 
 /* The others open what rank 0 has made. */
-static int join_tiers(weir_ckpt *c, struct stores *given, weir_err *err)
+static int join_tiers(weir_ckpt *c, struct wr_store *given[2], weir_err *err)
 {
     weir_err mine = {0};
     int r = 0;
 
     if (c->cfg.rank == 0) {
-        r = open_tiers(c, given, &mine);
-        if (r == 0)
-            r = check_apart(c, &mine);
+        r = wr_lineage_open(c, given, &mine);
         if (r == 0)
             r = claim_tiers(c, &mine);
+        if (r == 0 && c->cfg.role == WEIR_CKPT_SAVE)
+            r = wr_lineage_begin(c, &mine);
     }
     r = wr_comm_agree(c->comm, r, &mine, err);
     if (r < 0)
         return r;
     if (c->cfg.rank > 0)
-        r = open_tiers(c, given, &mine);
+        r = wr_lineage_open(c, given, &mine);
     r = wr_comm_agree(c->comm, r, &mine, err);
     if (r < 0)
         return r;
@@ -273,7 +226,7 @@ static weir_ckpt *new_store(void)
 }
 
 static int open_store(weir_ckpt **ret, const weir_ckpt_config *cfg,
-                      struct stores *given, weir_err *err)
+                      struct wr_store *given[2], weir_err *err)
 {
     weir_err mine = {0};
     weir_ckpt *c;
@@ -306,11 +259,11 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
                         struct wr_store *fast, struct wr_store *slow,
                         weir_err *err)
 {
-    struct stores given = {fast, slow};
-    int r = open_store(ret, cfg, &given, err);
+    struct wr_store *given[2] = {fast, slow};
+    int r = open_store(ret, cfg, given, err);
 
-    wr_store_close(given.fast);
-    wr_store_close(given.slow);
+    wr_store_close(given[0]);
+    wr_store_close(given[1]);
     return r;
 }
 

@@ -1,7 +1,8 @@
 /* store.h - what the parts of an open checkpoint store share.
  * SPDX-License-Identifier: Apache-2.0
  *
- * store.c opens and closes (config.c checks what is asked for); times.c knows
+ * store.c opens and closes (config.c checks what is asked for, lineage.c
+ * whether the tiers belong together); times.c knows
  * how far each save got; save.c takes snapshots, writer.c is the thread that
  * writes them to the near tier, wait.c waits for it; drain.c has the thread that
  * copies steps to the far tier, checks them there and applies retention;
@@ -38,6 +39,8 @@ struct weir_ckpt {
     weir_ckpt_config cfg;       /* its texts are owned */
     struct wr_tier *near;       /* owned: saves go here */
     struct wr_tier *far;        /* owned: drained to; NULL with one tier */
+    uint64_t generation;        /* of this writer; 0: does not save */
+    uint64_t fast_generation;   /* of the fast tier's last writer */
     struct wr_comm *comm;       /* owned: of the caller's thread */
     struct wr_comm *work;       /* owned: of the writing thread */
     struct wr_saver *saver;     /* owned; role SAVE */

@@ -192,14 +192,13 @@ static int not_weirs(struct wr_tier *t, const char *dir, const char *path,
     return r;
 }
 
-static int read_manifest(struct wr_tier *t, uint64_t step,
-                         struct wr_manifest *ret, weir_err *err)
+int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,
+                        struct wr_manifest *ret, weir_err *err)
 {
-    char dir[WR_TIER_PATH], path[WR_TIER_PATH], *text = NULL, *name = NULL;
+    char path[WR_TIER_PATH], *text = NULL, *name = NULL;
     size_t len;
     int r;
 
-    wr_name_step(step, dir);
     wr_name_join(dir, WR_MANIFEST_NAME, path);
     r = wr_tier_slurp(t, path, WR_MANIFEST_MAX, &text, &len, err);
     if (r == WEIR_ENOENT)
@@ -255,10 +254,10 @@ static int look_once(struct wr_tier *t, uint64_t step, struct wr_manifest *ret,
     struct wr_manifest m = {0};
     int r;
 
-    r = read_manifest(t, step, &m, err);
+    wr_name_step(step, dir);
+    r = wr_tier_manifest_in(t, dir, step, &m, err);
     if (r < 0)
         return r;
-    wr_name_step(step, dir);
     for (uint32_t i = 0; i < m.world && r == 0; i++) {
         r = wr_tier_check_shard(t, dir, &m.shards[i], err);
         if (r == WEIR_ENOENT) {

@@ -7,11 +7,14 @@
  *                          blocks that are there are written 2 to 4 times as
  *                          fast as new ones
  *     .trash-*             on its way out
+ *     .stale-N-ID          set aside: another machine went on without it
  *     .weir/lock           locked by the writer
  *     .weir/epoch          counts writers; another one's: fenced off
  *     .weir/pin-N, .weir/verified-N, .weir/damaged-N   marks of step N; the
  *                          latter two hold the manifest's id, damaged-N also
  *                          why: its drain was given up
+ *     .weir/store          which store it belongs to (tier_link.h)
+ *     .weir/generation-N   counts openings for saving
  *
  * The order of things that makes a step survive a power cut is in
  * docs/formats/checkpoint.md. Functions may be called from several threads;
@@ -31,11 +34,12 @@
 #define WR_TIER_PATH 96 /* of anything in a tier */
 
 struct wr_tier {
-    struct wr_store *store;      /* owned */
-    char *shown;                 /* owned: its URL, for messages */
-    const char *label;           /* "fast" or "slow"; static */
-    pthread_mutex_t holding;     /* guards the next one; a leaf lock */
-    struct wr_object *lock;      /* owned; NULL: not the writer */
+    struct wr_store *store;        /* owned */
+    char *shown;                   /* owned: its URL, for messages */
+    const char *label;             /* "fast" or "slow"; static */
+    char store_id[WR_MANIFEST_ID]; /* of the store; "": none yet */
+    pthread_mutex_t holding;       /* guards the next one; a leaf lock */
+    struct wr_object *lock;        /* owned; NULL: not the writer */
     _Atomic bool locked;         /* false after a take-over: still another's */
     uint64_t epoch;              /* of this writer */
     char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the

@@ -18,7 +18,7 @@
 
 /* --- the lock --- */
 
-static int make_own_folder(struct wr_tier *t, weir_err *err)
+int wr_tier_make_own(struct wr_tier *t, weir_err *err)
 {
     weir_err why;
     int r = wr_tier_change(t, WR_MKDIR, WR_NAME_OWN, NULL, &why);
@@ -278,7 +278,7 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
                     is == WR_NAME_DAMAGED;
 
         if (in.all[i].kind != WR_KIND_FILE || is == WR_NAME_FOREIGN ||
-            (mark && !is_gone(t, step)))
+            is == WR_NAME_GENERATION || (mark && !is_gone(t, step)))
             continue;
         r = wr_tier_remove_in(t, WR_NAME_OWN, in.all[i].name, err);
         *swept += r == 0;
@@ -312,7 +312,7 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
     int r;
 
     assert(!t->lock);
-    r = make_own_folder(t, err);
+    r = wr_tier_make_own(t, err);
     if (r == 0)
         r = take_lock(t, take_over, err);
     if (r == 0)

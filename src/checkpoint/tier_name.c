@@ -21,15 +21,15 @@ struct pattern {
 };
 
 static const struct pattern in_root[] = {
-    {"step-#", WR_NAME_STEP},
-    {".tmp-#-@", WR_NAME_TMP},
-    {".slot-@", WR_NAME_SLOT},
-    {".trash-@", WR_NAME_TRASH},
+    {"step-#", WR_NAME_STEP},      {".tmp-#-@", WR_NAME_TMP},
+    {".slot-@", WR_NAME_SLOT},     {".trash-@", WR_NAME_TRASH},
+    {".stale-#-@", WR_NAME_STALE},
 };
 
 static const struct pattern in_own[] = {
     {"pin-#", WR_NAME_PIN},           {"verified-#", WR_NAME_VERIFIED},
-    {"damaged-#", WR_NAME_DAMAGED},   {"epoch.new-@", WR_NAME_NEW},
+    {"damaged-#", WR_NAME_DAMAGED},   {"generation-#", WR_NAME_GENERATION},
+    {"epoch.new-@", WR_NAME_NEW},     {"store.new-@", WR_NAME_NEW},
     {"pin-#.new-@", WR_NAME_NEW},     {"verified-#.new-@", WR_NAME_NEW},
     {"damaged-#.new-@", WR_NAME_NEW},
 };
@@ -152,6 +152,16 @@ void wr_name_trash(char ret[WR_TIER_PATH])
 
     wr_manifest_new_id(id);
     MAKE(ret, ".trash-%s", id);
+}
+
+void wr_name_stale(uint64_t step, const char *id, char ret[WR_TIER_PATH])
+{
+    MAKE(ret, ".stale-%012" PRIu64 "-%s", step, id);
+}
+
+void wr_name_generation(uint64_t n, char ret[WR_TIER_PATH])
+{
+    MAKE(ret, WR_NAME_OWN "/generation-%012" PRIu64, n);
 }
 
 void wr_name_mark(enum wr_mark kind, uint64_t step, char ret[WR_TIER_PATH])

@@ -51,10 +51,19 @@ void wr_tier_entries_done(struct wr_tier_entries *e);
 
 /* --- tier.c --- */
 
+/* The manifest of a step in the folder `dir`; its files are not looked at. */
+int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,
+                        struct wr_manifest *ret, weir_err *err);
+
 /* Whether a shard is there with its size, in the folder `dir`. WEIR_ENOENT: it
  * is missing; WEIR_EDAMAGED. */
 int wr_tier_check_shard(struct wr_tier *t, const char *dir,
                         const struct wr_shard *s, weir_err *err);
+
+/* --- tier_claim.c --- */
+
+/* The folder of all that is no step, durably. */
+int wr_tier_make_own(struct wr_tier *t, weir_err *err);
 
 /* --- tier_remove.c --- */
 

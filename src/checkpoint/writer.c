@@ -274,6 +274,8 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     *m = (struct wr_manifest){
         .step = j->step,
         .epoch = c->near->epoch,
+        .generation = c->generation,
+        .seq = j->seq,
         .time_ns = j->time_ns,
         .chunk = WR_CHUNK,
         .metadata = j->metadata,
@@ -281,6 +283,7 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     };
     j->metadata = NULL;
     j->metadata_count = 0;
+    memcpy(m->store, c->near->store_id, sizeof(m->store));
     wr_manifest_new_id(m->id);
     m->shards = calloc(c->cfg.world, sizeof(*m->shards));
     if (!m->shards)

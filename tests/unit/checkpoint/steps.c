@@ -17,25 +17,10 @@
 #include "base/rng.h"
 #include "checkpoint/image.h"
 #include "checkpoint/shard.h"
+#include "checkpoint/tier_link.h"
 
 #define FLOATS 70000
-
-int steps_setup(void **state)
-{
-    struct steps *s = calloc(1, sizeof(*s));
-    const char *base = getenv("TMPDIR");
-
-    assert_non_null(s);
-    snprintf(s->root, sizeof(s->root), "%s/weir-test-XXXXXX",
-             base ? base : "/tmp");
-    assert_non_null(mkdtemp(s->root));
-    snprintf(s->fast, sizeof(s->fast), "%s/fast", s->root);
-    snprintf(s->slow, sizeof(s->slow), "%s/slow", s->root);
-    assert_int_equal(mkdir(s->fast, 0700), 0);
-    assert_int_equal(mkdir(s->slow, 0700), 0);
-    *state = s;
-    return 0;
-}
+#define STORE  "00112233445566778899aabbccddeeff"
 
 int steps_teardown(void **state)
 {
@@ -62,6 +47,36 @@ static struct wr_tier *open_tier(const struct steps *s, int tier)
                      &t, &err) < 0)
         fail_msg("%s", err.msg);
     return t;
+}
+
+/* A store that was opened for saving once. */
+static void link_tier(const struct steps *s, int tier, struct wr_tier_link link)
+{
+    struct wr_tier *t = open_tier(s, tier);
+    weir_err err;
+
+    assert_int_equal(wr_tier_claim(t, false, NULL, &err), 0);
+    assert_int_equal(wr_tier_link_write(t, &link, &err), 0);
+    wr_tier_close(t);
+}
+
+int steps_setup(void **state)
+{
+    struct steps *s = calloc(1, sizeof(*s));
+    const char *base = getenv("TMPDIR");
+
+    assert_non_null(s);
+    snprintf(s->root, sizeof(s->root), "%s/weir-test-XXXXXX",
+             base ? base : "/tmp");
+    assert_non_null(mkdtemp(s->root));
+    snprintf(s->fast, sizeof(s->fast), "%s/fast", s->root);
+    snprintf(s->slow, sizeof(s->slow), "%s/slow", s->root);
+    assert_int_equal(mkdir(s->fast, 0700), 0);
+    assert_int_equal(mkdir(s->slow, 0700), 0);
+    link_tier(s, FAST, (struct wr_tier_link){WR_LINK_FAST, STORE, 1});
+    link_tier(s, SLOW, (struct wr_tier_link){WR_LINK_LAST, STORE, 0});
+    *state = s;
+    return 0;
 }
 
 static void write_file(struct wr_tier *t, const struct wr_pending *p,
@@ -99,6 +114,9 @@ void steps_save(const struct steps *s, int tier, struct step_is is)
     struct wr_manifest m = {.step = is.step,
                             .world = is.world,
                             .time_ns = is.time_ns,
+                            .store = STORE,
+                            .generation = 1,
+                            .seq = is.time_ns,
                             .chunk = WR_CHUNK};
     struct wr_pending p;
     weir_err err;
@@ -230,4 +248,12 @@ void steps_close(weir_ckpt *c)
 
     if (weir_ckpt_close(&c, &err) < 0)
         fail_msg("%s", err.msg);
+}
+
+void steps_unlink(const struct steps *s)
+{
+    char path[STEPS_PATH];
+
+    snprintf(path, sizeof(path), "%s/.weir/store", s->fast);
+    assert_int_equal(unlink(path), 0);
 }

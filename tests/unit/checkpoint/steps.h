@@ -23,7 +23,7 @@ int steps_teardown(void **state);
 enum { FAST, SLOW };
 
 /* Saves a step of `world` files with content made from `seed`, at time
- * `time_ns`, on one of the tiers; not drained. */
+ * `time_ns`, which is also its count, on one of the tiers; not drained. */
 struct step_is {
     uint64_t step, time_ns;
     uint32_t world;
@@ -36,7 +36,7 @@ void steps_save_up_to(const struct steps *s, uint64_t last);
 /* The manifest's id of a copy; "" when there is none. */
 void steps_id(const struct steps *s, int tier, uint64_t step,
               char ret[WR_MANIFEST_ID]);
-/* One letter a step from 1 on, as in test_retention: - d c v. */
+/* One letter a step from 1 on, as in test_retention: - d c v; s: stale. */
 void steps_shown(weir_ckpt *c, uint64_t last, char *fast, char *slow);
 
 /* Changes one byte of a file of a step: "r00000.safetensors", "MANIFEST". */
@@ -53,5 +53,7 @@ void steps_config(const struct steps *s, enum weir_ckpt_role role,
                   weir_ckpt_config *ret);
 weir_ckpt *steps_open(const weir_ckpt_config *cfg);
 void steps_close(weir_ckpt *c);
+/* The fast tier belongs to no store any more. */
+void steps_unlink(const struct steps *s);
 
 #endif

@@ -432,6 +432,7 @@ static void test_prune_one_tier(void **state)
     steps_flip(s, FAST, 4, "MANIFEST", 15);
     steps_config(s, WEIR_CKPT_SAVE, &cfg);
     cfg.slow = NULL;
+    steps_unlink(s);
     c = steps_open(&cfg);
     check_prune(c, plan, "1:fast 2:fast ");
     check_shown(c, "--cdc", "-----");
@@ -453,6 +454,7 @@ static void test_prune_unreadable(void **state)
     steps_config(s, WEIR_CKPT_MANAGE, &cfg);
     cfg.fast = fast;
     cfg.slow = NULL;
+    steps_unlink(s);
     c = steps_open(&cfg);
     check_shown(c, "ccu", "---");
     assert_int_equal(weir_ckpt_prune(c, &plan, &err), WEIR_EIO);

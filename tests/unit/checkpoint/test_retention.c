@@ -126,10 +126,10 @@ static void test_examples(void **state)
 static void test_going_back(void **state)
 {
     struct wr_retention r = ONE(2, 0);
-    weir_ckpt_entry e[4] = {{.step = 50, .time_ns = 1},
-                            {.step = 60, .time_ns = 9},
-                            {.step = 90, .time_ns = 2},
-                            {.step = 100, .time_ns = 3}};
+    weir_ckpt_entry e[4] = {{.step = 50, .seq = 1},
+                            {.step = 60, .seq = 9},
+                            {.step = 90, .seq = 2},
+                            {.step = 100, .seq = 3}};
     struct wr_verdict v[4];
 
     (void)state;
@@ -146,6 +146,32 @@ static void test_going_back(void **state)
     wr_retention_judge(&r, e, 4, v);
     assert_true(v[1].fast_goes && v[2].fast_goes && v[3].fast_goes);
     assert_false(v[0].fast_goes);
+}
+
+/* Another machine went on from 100, below what there was. A clock that went back
+ * changes nothing. */
+static void test_branches(void **state)
+{
+    struct wr_retention r = ONE(2, 0);
+    weir_ckpt_entry e[4] = {
+        {.step = 100, .generation = 1, .seq = 1, .time_ns = 50},
+        {.step = 105, .generation = 2, .seq = 1, .time_ns = 2},
+        {.step = 110, .generation = 1, .seq = 2, .time_ns = 60},
+        {.step = 120, .generation = 1, .seq = 3, .time_ns = 70}};
+    struct wr_verdict v[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        e[i].fast = WEIR_COPY_COMPLETE;
+    wr_retention_judge(&r, e, 4, v);
+    assert_false(v[1].fast_goes); /* the newest */
+    assert_false(v[3].fast_goes); /* the next */
+    assert_true(v[0].fast_goes && v[2].fast_goes);
+    r = (struct wr_retention)ONE(1, 0);
+    e[0].fast = e[2].fast = WEIR_COPY_STALE; /* nobody decided about them */
+    wr_retention_judge(&r, e, 4, v);
+    assert_false(v[0].fast_goes || v[1].fast_goes || v[2].fast_goes);
+    assert_true(v[3].fast_goes);
 }
 
 /* --- the model: every question asked by itself, from the words --- */
@@ -173,18 +199,29 @@ static bool saved_last(const struct list *l, size_t i)
     for (size_t k = 0; k < l->n; k++)
         if (k != i && counts(l, k) &&
             (whole(l->e[k].fast) || whole(l->e[k].slow)) &&
-            (l->e[k].time_ns > l->e[i].time_ns ||
-             (l->e[k].time_ns == l->e[i].time_ns && k > i)))
+            (l->e[k].generation > l->e[i].generation ||
+             (l->e[k].generation == l->e[i].generation &&
+              (l->e[k].seq > l->e[i].seq ||
+               (l->e[k].seq == l->e[i].seq && k > i)))))
             return false;
     return true;
+}
+
+/* Is k above i, by (generation, step)? */
+static bool is_above(const struct list *l, size_t k, size_t i)
+{
+    if (l->e[k].generation != l->e[i].generation)
+        return l->e[k].generation > l->e[i].generation;
+    return k > i;
 }
 
 static bool wanted(const struct list *l, size_t i)
 {
     size_t above = 0;
 
-    for (size_t k = i + 1; k < l->n; k++)
-        if (counts(l, k) && (whole(l->e[k].fast) || whole(l->e[k].slow)))
+    for (size_t k = 0; k < l->n; k++)
+        if (is_above(l, k, i) && counts(l, k) &&
+            (whole(l->e[k].fast) || whole(l->e[k].slow)))
             above++;
     if (l->r.keep_last == 0 || above < l->r.keep_last)
         return true;
@@ -201,8 +238,9 @@ static bool is_newest(const struct list *l, size_t i, bool fast,
 {
     if ((fast ? l->e[i].fast : l->e[i].slow) < least)
         return false;
-    for (size_t k = i + 1; k < l->n; k++)
-        if (counts(l, k) && (fast ? l->e[k].fast : l->e[k].slow) >= least)
+    for (size_t k = 0; k < l->n; k++)
+        if (is_above(l, k, i) && counts(l, k) &&
+            (fast ? l->e[k].fast : l->e[k].slow) >= least)
             return false;
     return true;
 }
@@ -219,8 +257,9 @@ static bool model_fast_stays(const struct list *l, size_t i)
                is_newest(l, i, true, WEIR_COPY_VERIFIED);
     if (e->fast == WEIR_COPY_DAMAGED)
         return wanted(l, i) && !drained(l, i);
-    for (size_t k = i + 1; k < l->n; k++)
-        if (counts(l, k) && whole(l->e[k].fast) && drained(l, k))
+    for (size_t k = 0; k < l->n; k++)
+        if (is_above(l, k, i) && counts(l, k) && whole(l->e[k].fast) &&
+            drained(l, k))
             above++;
     return !drained(l, i) || above < l->r.keep_fast ||
            (is_newest(l, i, true, WEIR_COPY_VERIFIED) &&
@@ -241,6 +280,7 @@ static bool model_slow_stays(const struct list *l, size_t i)
 static void draw(struct wr_rng *rng, struct list *l)
 {
     uint64_t step = 0;
+    bool rising = wr_rng_below(rng, 2);
 
     memset(l, 0, sizeof(*l));
     l->r.keep_last = (uint32_t)wr_rng_below(rng, 5);
@@ -257,7 +297,8 @@ static void draw(struct wr_rng *rng, struct list *l)
         step += wr_rng_below(rng, 3) + (i > 0);
         e->step = step;
         e->pinned = wr_rng_below(rng, 8) == 0;
-        e->time_ns = wr_rng_below(rng, 2) ? step : wr_rng_below(rng, 20);
+        e->seq = wr_rng_below(rng, 2) ? step : wr_rng_below(rng, 20);
+        e->generation = rising ? step / 4 : wr_rng_below(rng, 3);
         e->fast = (enum weir_copy)wr_rng_below(rng, 4);
         if (l->r.two_tiers)
             e->slow = (enum weir_copy)wr_rng_below(rng, 4);
@@ -358,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_going_back),
+        cmocka_unit_test(test_branches),
         cmocka_unit_test(test_random),
     };
 

@@ -159,7 +159,7 @@ static void messages_name_the_whole_path(void **state)
     for (size_t i = 0; i < WR_ARRAY_LEN(writing); i++) {
         const char *rules = writing[i].rules;
 
-        cfg = saves_config(s, (struct saves_tiers){.fast_rules = rules});
+        cfg = saves_config(s, (struct saves_tiers){true, rules, NULL});
         c = saves_open(&cfg);
         assert_true(saves_put(s, c, 1, 1, WEIR_LEVEL_FAST, &err) < 0);
         check_message(&err, s->fast, writing[i].says);
@@ -174,7 +174,7 @@ static void messages_name_the_whole_path(void **state)
                        (struct saves_tiers){.fast_rules = "flip@~safetensors"});
     cfg.role = WEIR_CKPT_READ;
     c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_restore(c, 10, NULL, 0, NULL, &err),
+    assert_int_equal(weir_ckpt_restore(c, 13, NULL, 0, NULL, &err),
                      WEIR_EDAMAGED);
     check_message(&err, s->fast, "checksum mismatch in bytes 0 to");
     saves_close(c);

@@ -33,7 +33,7 @@ static void empty_slow(weir_ckpt_config *c)
 }
 static void role(weir_ckpt_config *c)
 {
-    c->role = (enum weir_ckpt_role)4;
+    c->role = (enum weir_ckpt_role)5;
 }
 static void drain(weir_ckpt_config *c)
 {
@@ -320,7 +320,7 @@ static void reading_changes_nothing(void **state)
     free(after);
 }
 
-/* Only who saves makes folders, and who drains the one that it drains to. */
+/* Only who saves makes folders: one that is missing may not be mounted. */
 static void who_makes_folders(void **state)
 {
     struct saves *s = *state;
@@ -331,9 +331,17 @@ static void who_makes_folders(void **state)
     assert_int_equal(access(s->fast, F_OK), -1);
     assert_int_equal(access(s->slow, F_OK), -1);
     assert_int_equal(mkdir(s->fast, 0777), 0);
-    assert_int_equal(open_code(cfg, WEIR_CKPT_DRAIN, 1), 0);
+    assert_int_equal(open_code(cfg, WEIR_CKPT_DRAIN, 1), WEIR_ENOENT);
+    assert_int_equal(open_code(cfg, WEIR_CKPT_MANAGE, 1), WEIR_ENOENT);
+    assert_int_equal(access(s->slow, F_OK), -1);
+    cfg.must_exist = 1;
+    assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), WEIR_ENOENT);
+    assert_int_equal(access(s->slow, F_OK), -1);
+    cfg.must_exist = 0;
+    assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), 0);
     assert_int_equal(access(s->slow, F_OK), 0);
-    assert_int_equal(open_code(cfg, WEIR_CKPT_MANAGE, 1), 0);
+    cfg.must_exist = 1;
+    assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), 0);
 }
 
 /* --- what is there after opening --- */
