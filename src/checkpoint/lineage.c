@@ -172,12 +172,23 @@ static int judge_one(const weir_ckpt *c, const struct tier_kin *kin,
                    c->cfg.fast, c->cfg.fast);
 }
 
+static void note_kin(weir_ckpt *c, const struct tier_kin *near,
+                     const struct tier_kin *far)
+{
+    const char *id = far->link.store[0] ? far->link.store : near->link.store;
+
+    if (c->near)
+        memcpy(c->near->store_id, id, WR_MANIFEST_ID);
+    if (c->far)
+        memcpy(c->far->store_id, id, WR_MANIFEST_ID);
+    c->fast_generation = near->link.generation;
+}
+
 /* Looks whether the tiers belong together, and notes what they are of. */
 static int judge(weir_ckpt *c, weir_err *err)
 {
     struct tier_kin near, far;
     bool reads = c->cfg.role == WEIR_CKPT_READ;
-    const char *id;
     int r = look_at_kin(c->near, reads, &near, err);
 
     if (r == 0)
@@ -187,12 +198,7 @@ static int judge(weir_ckpt *c, weir_err *err)
                         : judge_one(c, &near, err);
     if (r < 0)
         return r;
-    id = far.link.store[0] ? far.link.store : near.link.store;
-    if (c->near)
-        memcpy(c->near->store_id, id, WR_MANIFEST_ID);
-    if (c->far)
-        memcpy(c->far->store_id, id, WR_MANIFEST_ID);
-    c->fast_generation = near.link.generation;
+    note_kin(c, &near, &far);
     return 0;
 }
 
@@ -363,17 +369,22 @@ int wr_lineage_begin(weir_ckpt *c, weir_err *err)
 
 /* --- later --- */
 
-/* The trainer may have opened it anew, beside a process that drains. */
-static int read_generation(weir_ckpt *c, weir_err *err)
+/* Beside a process that drains the trainer may have made the store, or opened it
+ * anew. */
+static int read_links(weir_ckpt *c, weir_err *err)
 {
-    struct wr_tier_link link;
+    struct tier_kin near, far;
     int r;
 
-    if (c->generation)
+    if (c->generation || c->cfg.role == WEIR_CKPT_ADOPT)
         return 0;
-    r = wr_tier_link_read(c->near, &link, err);
+    r = look_at_kin(c->near, /* reads= */ true, &near, err);
     if (r == 0)
-        c->fast_generation = link.generation;
+        r = look_at_kin(c->far, /* reads= */ true, &far, err);
+    if (r == 0 && c->cfg.role != WEIR_CKPT_READ)
+        r = judge_pair(c, &near, &far, err);
+    if (r == 0)
+        note_kin(c, &near, &far);
     return r;
 }
 
@@ -386,7 +397,7 @@ int wr_lineage_is_stale(weir_ckpt *c, bool *ret, weir_err *err)
         *ret = false;
         return 0;
     }
-    r = read_generation(c, err);
+    r = read_links(c, err);
     if (r == 0)
         r = wr_tier_generation(c->far, &last, err);
     /* Mostly nobody else has been there. */

@@ -4,8 +4,9 @@
  * Steps are ordered by (generation, step). A step is wanted when it is pinned, a
  * multiple of keep_every, or has fewer than keep_last good steps above it
  * (keep_last 0: always); and the good one that was saved last, by its writer's
- * count: a run that went back to an older step does not lose what it saves. Good means a whole copy on some tier; a damaged step takes
- * no place among the last ones, and goes when as many good ones are above it.
+ * count: a run that went back to an older step does not lose what it saves.
+ * Good means a whole copy on some tier; a damaged step takes no place among the
+ * last ones, and goes when as many good ones are above it.
  *
  * The last tier keeps what is wanted, its newest good and its newest verified
  * copy, and every step that the fast tier keeps whole: otherwise that copy

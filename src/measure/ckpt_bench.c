@@ -348,7 +348,7 @@ static int make_empty(const char *url, weir_err *err)
 
     weir_ckpt_defaults(&cfg);
     cfg.fast = url;
-    cfg.role = WEIR_CKPT_MANAGE;
+    cfg.role = WEIR_CKPT_ADOPT; /* whatever tier of a store it is */
     r = weir_ckpt_open(&c, &cfg, err);
     if (r == WEIR_ENOENT)
         return 0;

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/make.inc"
 : >note
 : >told
-mkdir fast
+mkdir fast slow
 weir ckpt drain --watch fast slow >told 2>note &
 pid=$!
 until grep -q watching note; do
