@@ -44,6 +44,9 @@ enum weir_decode {
                               docs/decode.md states the error */
 };
 
+/* Pictures as stored, or upright as EXIF says (PIL's exif_transpose). */
+enum weir_orient { WEIR_ORIENT_IGNORE = 0, WEIR_ORIENT_EXIF };
+
 enum weir_order {
     WEIR_ORDER_SHUFFLE = 0, /* full uniform shuffle */
     WEIR_ORDER_SEQUENTIAL,
@@ -172,7 +175,9 @@ typedef struct weir_pipeline_config {
     int (*stopped)(void *arg);
     void *stopped_arg;
 
-    uint64_t reserved[6]; /* 0 */
+    enum weir_orient orient; /* of pictures, before crops [_IGNORE] */
+    uint32_t reserved_0;     /* 0 */
+    uint64_t reserved[5];    /* 0 */
 } weir_pipeline_config;
 
 /* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of

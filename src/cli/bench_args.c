@@ -169,6 +169,12 @@ const struct wr_option wr_bench_options[] = {
      .choices = wr_feed_decode,
      .def = "exact",
      .help = "how JPEG is decoded"},
+    {.name = "orient",
+     WR_OPT_ENUM(A, orient),
+     .arg = "HOW",
+     .choices = wr_feed_orient,
+     .def = "ignore",
+     .help = "which way up pictures are; crops come after"},
     {.name = "crop",
      WR_OPT_ENUM(A, crop),
      .arg = "HOW",
@@ -403,6 +409,7 @@ static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
         .layout = a->layout,
         .resize = a->resize,
         .normalize = a->normalize,
+        .orient = a->orient,
     };
 
     weir_pipeline_defaults(cfg);

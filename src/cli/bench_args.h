@@ -14,7 +14,7 @@ struct bench_args {
     double consumer_ms;
     /* what comes out */
     const char *size;
-    int dtype, layout, resize, normalize;
+    int dtype, layout, resize, normalize, orient;
     uint64_t channels;
     int crop;
     const char *crop_area, *crop_ratio;

@@ -79,6 +79,7 @@ static json_t *settings_json(const struct wr_bench_case *c)
 
     put_choice(to, "stages", "stages", (int)g->stages);
     put_choice(to, "page_cache", "page-cache", (int)c->cache);
+    put_choice(to, "orient", "orient", (int)g->orient);
     put_choice(to, "crop", "crop", (int)g->crop);
     json_object_set_new(to, "flip", json_boolean(g->flip));
     if (g->cache) {

@@ -23,7 +23,7 @@ struct convert_args {
     uint64_t seed;
     uint64_t max_side, quality;
     const char *size;
-    int dtype, layout, normalize, resize, decode, crop;
+    int dtype, layout, normalize, resize, decode, orient, crop;
     uint64_t threads;
     int on_error;
     const char *format, *root, *columns, *index_dir;
@@ -87,6 +87,10 @@ static int check_options(const struct wr_cli *cli)
                                 "option --%s is for tensors only (--to "
                                 "tensor, --to npy)",
                                 tensor_options[k]);
+    if (wr_cli_given(cli, "orient") && !is_tensor(a) &&
+        !wr_cli_given(cli, "max-side") && !wr_cli_given(cli, "quality"))
+        return wr_cli_usage(cli, "option --orient: pictures are kept as they "
+                                 "are without --max-side or --quality");
     if (wr_cli_given(cli, "normalize") && a->dtype == WEIR_U8)
         return wr_cli_usage(cli, "option --normalize is for --dtype f32 and "
                                  "f16");
@@ -106,6 +110,7 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
         .layout = a->layout,
         .resize = a->resize,
         .normalize = a->normalize,
+        .orient = a->orient,
     };
     int r;
 
@@ -302,6 +307,12 @@ static const struct wr_option options[] = {
      .choices = wr_feed_decode,
      .def = "exact",
      .help = "how JPEG is decoded"},
+    {.name = "orient",
+     WR_OPT_ENUM(A, orient),
+     .arg = "HOW",
+     .choices = wr_feed_orient,
+     .def = "ignore",
+     .help = "which way up tensors and pictures that are encoded anew are"},
     {.name = "crop",
      WR_OPT_ENUM(A, crop),
      .arg = "HOW",

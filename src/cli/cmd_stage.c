@@ -25,7 +25,7 @@ struct stage_args {
     int what;
     const char *size; /* borrowed from argv, as all texts */
     uint64_t channels;
-    int dtype, layout, normalize, resize, decode, crop;
+    int dtype, layout, normalize, resize, decode, orient, crop;
     double crop_center;
     int order;
     uint64_t seed;
@@ -54,9 +54,9 @@ static const struct wr_choice crop_choices[] = {
 
 static int check_options(const struct wr_cli *cli)
 {
-    static const char *const pixels[] = {"size",   "channels",  "dtype",
-                                         "layout", "normalize", "resize",
-                                         "decode", "crop",      "crop-center"};
+    static const char *const pixels[] = {
+        "size",   "channels", "dtype", "layout",      "normalize",
+        "resize", "decode",   "crop",  "crop-center", "orient"};
     const struct stage_args *a = cli->args;
 
     for (size_t k = 0; k < WR_ARRAY_LEN(pixels); k++)
@@ -97,6 +97,7 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
         .layout = a->layout,
         .resize = a->resize,
         .normalize = a->normalize,
+        .orient = a->orient,
     };
     int r;
 
@@ -392,6 +393,12 @@ static const struct wr_option options[] = {
      .choices = wr_feed_decode,
      .def = "exact",
      .help = "how JPEG is decoded"},
+    {.name = "orient",
+     WR_OPT_ENUM(A, orient),
+     .arg = "HOW",
+     .choices = wr_feed_orient,
+     .def = "ignore",
+     .help = "which way up pictures are; crops come after"},
     {.name = "crop",
      WR_OPT_ENUM(A, crop),
      .arg = "HOW",

@@ -50,6 +50,11 @@ const struct wr_choice wr_feed_order[] = {
     {"block", WEIR_ORDER_BLOCK, "blocks, and a window of blocks inside"},
     {NULL, 0, NULL}};
 
+const struct wr_choice wr_feed_orient[] = {
+    {"ignore", WEIR_ORIENT_IGNORE, "as they are stored"},
+    {"exif", WEIR_ORIENT_EXIF, "turned upright, as EXIF says"},
+    {NULL, 0, NULL}};
+
 const struct wr_choice wr_feed_io[] = {{"auto", WEIR_IO_AUTO, NULL},
                                        {"uring", WEIR_IO_URING, NULL},
                                        {"blocking", WEIR_IO_BLOCKING, NULL},
@@ -124,6 +129,7 @@ int wr_feed_set_pixels(const struct wr_feed_pixels *p,
     cfg->dtype = (enum weir_dtype)p->dtype;
     cfg->layout = (enum weir_layout)p->layout;
     cfg->resize = (enum weir_resize)p->resize;
+    cfg->orient = (enum weir_orient)p->orient;
     for (int i = 0; p->normalize == WR_FEED_NO_NORM && i < 3; i++) {
         cfg->mean[i] = 0;
         cfg->std[i] = 1;

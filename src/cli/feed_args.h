@@ -14,6 +14,7 @@ extern const struct wr_choice wr_feed_layout[];
 extern const struct wr_choice wr_feed_resize[];
 extern const struct wr_choice wr_feed_normalize[]; /* enum wr_feed_norm */
 extern const struct wr_choice wr_feed_order[];
+extern const struct wr_choice wr_feed_orient[];
 extern const struct wr_choice wr_feed_io[];
 extern const struct wr_choice wr_feed_cache_what[];
 extern const struct wr_choice wr_feed_auto[]; /* a word beside numbers */
@@ -22,7 +23,7 @@ extern const struct wr_choice wr_feed_auto[]; /* a word beside numbers */
 struct wr_feed_pixels {
     const char *size; /* "224", "320x240" */
     uint64_t channels;
-    int dtype, layout, resize, normalize;
+    int dtype, layout, resize, normalize, orient;
 };
 
 /* Into `cfg`; a message names the option. */

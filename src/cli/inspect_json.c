@@ -198,6 +198,7 @@ static json_t *pictures_json(const struct wr_inspect_report *r)
     set(o, "gray", number(p.gray));
     set(o, "rgb", number(p.colour));
     set(o, "cmyk_or_rgba", number(p.four));
+    set(o, "not_upright", number(p.turned));
     set(o, "misnamed", number(r->scan.misnamed));
     set(o, "dimensions", dims_json(&r->scan, o));
     if (p.good) {

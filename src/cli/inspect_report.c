@@ -28,6 +28,7 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
             continue;
         p.good++;
         p.of_kind[f->kind]++;
+        p.turned += f->turned;
         p.gray += f->components <= 2;
         p.colour += f->components == 3;
         p.four += f->components == 4;
@@ -272,6 +273,12 @@ static void print_pictures(const struct wr_cli *cli,
     fprintf(cli->out, "  colours     gray %s, RGB %s, CMYK or RGBA %s\n",
             count_text(p.gray, a), count_text(p.colour, b),
             count_text(p.four, c));
+    if (p.turned)
+        fprintf(
+            cli->out,
+            "  turned      %s that EXIF says are not upright: --orient exif "
+            "turns them\n",
+            count_text(p.turned, a));
     if (s->misnamed)
         fprintf(cli->out,
                 "  misnamed    %s with an extension of another format\n",

@@ -23,7 +23,7 @@ struct wr_inspect_report {
 struct wr_inspect_pictures {
     uint64_t of_kind[WR_PICTURE_KINDS];
     uint64_t gray, colour, four; /* four: CMYK or RGBA */
-    uint64_t good;
+    uint64_t good, turned;       /* turned: not upright, as EXIF says */
     uint32_t min_width, max_width, min_height, max_height;
 };
 void wr_inspect_count_pictures(const struct wr_inspect_scan *s,

@@ -261,6 +261,7 @@ static int look_at_picture(struct worker *w, const struct wr_place *p,
     found->kind = (uint8_t)info.kind;
     found->components = (uint8_t)info.components;
     found->label = sample.label;
+    found->turned = info.orientation != WR_PICTURE_UPRIGHT;
     found->misnamed = is_misnamed(name ? name : w->path, info.kind);
     if (found->misnamed)
         atomic_fetch_add(&w->scan->misnamed, 1);

@@ -38,6 +38,7 @@ struct wr_inspect_found {
     uint8_t kind;           /* enum wr_picture_kind */
     uint8_t components;
     bool misnamed;  /* the name says another kind than the bytes */
+    bool turned;    /* EXIF says that it is not upright */
     uint32_t label; /* or WEIR_NO_LABEL */
 };
 

@@ -66,6 +66,9 @@ struct wr_codec {
     void (*state_free)(void *state); /* NULL is fine */
     int (*info)(const uint8_t *bytes, size_t len, struct wr_picture_info *ret,
                 weir_err *err);
+    /* optional (NULL: such pictures have none): EXIF's orientation, 1 to 8; 1
+     * where nothing says another. */
+    unsigned (*orientation)(const uint8_t *bytes, size_t len);
     int (*start)(void *state, const struct wr_codec_job *job,
                  struct wr_codec_shape *ret, weir_err *err);
     int (*read)(void *state, struct wr_codec_rows *rows, weir_err *err);
@@ -88,6 +91,9 @@ const struct wr_codec *wr_codec_at(size_t i);
 /* The number of the codec for these bytes. WEIR_EFORMAT: no such kind;
  * WEIR_ENOTSUP: this build has none. */
 int wr_codec_find(const void *bytes, size_t len, weir_err *err);
+
+/* Which way up these bytes are, 1 to 8. */
+unsigned wr_codec_orientation(const void *bytes, size_t len);
 
 /* Refuses sizes over the limits of picture.h and crops outside. */
 int wr_codec_check_size(const struct wr_picture_info *info,

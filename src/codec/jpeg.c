@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/exif.h"
 #include "codec/jpeg_guard.h"
 
 #define STRIP_ROWS 8u /* a read's rows: 12 KB at 500 pixels, inside L1 */
 /* Colour upsampling looks this far over the border of a crop. */
 #define CROP_MARGIN 2u
+#define MARKER_SOS  0xda
 
 struct jpeg_state {
     struct wr_jpeg_guard guard;
@@ -73,6 +75,30 @@ static int jpeg_info(const uint8_t *bytes, size_t len,
     info_of(&g.jpeg, ret);
     wr_jpeg_guard_close(&g);
     return 0;
+}
+
+/* The first APP1 segment of EXIF, in front of the first scan. */
+static unsigned jpeg_orientation(const uint8_t *bytes, size_t len)
+{
+    size_t at = 2;
+
+    while (len - at >= 4 && bytes[at] == 0xff) {
+        uint8_t marker = bytes[at + 1];
+        size_t size = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+
+        if (marker == 0xff) { /* a fill byte */
+            at++;
+            continue;
+        }
+        if (marker == JPEG_EOI || marker == MARKER_SOS || size < 2 ||
+            size > len - at - 2)
+            break;
+        if (marker == JPEG_APP0 + 1 && size >= 8 &&
+            !memcmp(bytes + at + 4, "Exif\0\0", 6))
+            return wr_exif_orientation_named(bytes + at + 4, size - 2);
+        at += 2 + size;
+    }
+    return WR_PICTURE_UPRIGHT;
 }
 
 /* Colour space to decode to; CMYK goes on to RGB in cmyk_to_rgb. */
@@ -372,6 +398,7 @@ const struct wr_codec wr_codec_jpeg = {
     .state_new = jpeg_state_new,
     .state_free = jpeg_state_free,
     .info = jpeg_info,
+    .orientation = jpeg_orientation,
     .start = jpeg_start,
     .read = jpeg_read,
     .finish = jpeg_finish,

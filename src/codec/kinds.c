@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/exif.h"
 
 /* One line per kind. */
 static const struct wr_codec *const codecs[] = {
@@ -53,6 +54,15 @@ int wr_codec_find(const void *bytes, size_t len, weir_err *err)
         return wr_fail(err, WEIR_ENOTSUP, "%s: %s", codecs[i]->name,
                        codecs[i]->missing);
     return i;
+}
+
+unsigned wr_codec_orientation(const void *bytes, size_t len)
+{
+    int i = sniff(bytes, len);
+
+    return i < 0 || !codecs[i]->orientation
+               ? WR_PICTURE_UPRIGHT
+               : codecs[i]->orientation(bytes, len);
 }
 
 enum wr_picture_kind wr_picture_probe(const void *bytes, size_t len)

@@ -11,9 +11,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/codec.h"
+#include "codec/exif.h"
 #include "codec/kernel.h"
 #include "codec/layout.h"
 #include "codec/resample.h"
+#include "codec/turn.h"
 
 /* Planes of one picture wait for each other: for the next strip, and for the
  * few rows that halved colour planes look further. */
@@ -31,6 +33,10 @@ struct wr_picture_decoder {
     uint8_t **rows[WR_CODEC_PLANES]; /* owned: [WR_CODEC_ROWS] */
     uint8_t *whole;                  /* owned: decode_only's picture */
     size_t whole_cap;
+    /* for pictures that are to be turned: */
+    struct wr_picture_decoder *swapped; /* owned: width and height exchanged */
+    uint8_t *turned;                    /* owned: pixels before or behind */
+    size_t turned_cap;
 };
 
 /* Libraries tell which step failed; when memory was short, errno alone has kept
@@ -57,7 +63,19 @@ int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
     if (r < 0)
         return r;
     *ret = info;
+    ret->orientation = wr_codec_orientation(bytes, len);
     return 0;
+}
+
+void wr_picture_turn_size(unsigned orientation, uint32_t *width,
+                          uint32_t *height)
+{
+    uint32_t was = *width;
+
+    if (!wr_turn_of(orientation).swap)
+        return;
+    *width = *height;
+    *height = was;
 }
 
 static int check_spec(const struct wr_picture_spec *s, weir_err *err)
@@ -71,7 +89,8 @@ static int check_spec(const struct wr_picture_spec *s, weir_err *err)
         return wr_fail(err, WEIR_EINVAL, "cannot resize to %ux%u pixels",
                        s->width, s->height);
     if (s->dtype > WEIR_U8 || s->layout > WEIR_NCHW ||
-        s->resize > WEIR_RESIZE_AREA || s->decode > WEIR_DECODE_FAST)
+        s->resize > WEIR_RESIZE_AREA || s->decode > WEIR_DECODE_FAST ||
+        s->orient > WEIR_ORIENT_EXIF)
         return wr_fail(err, WEIR_EINVAL, "picture: unknown type or mode");
     for (uint32_t c = 0; c < s->channels && s->dtype != WEIR_U8; c++)
         if (!isfinite(s->mean[c]) || !isfinite(s->std[c]) || !s->std[c])
@@ -136,6 +155,8 @@ void wr_picture_free(struct wr_picture_decoder *d)
     }
     wr_filter_cache_done(&d->filters);
     wr_layout_done(&d->layout);
+    wr_picture_free(d->swapped);
+    free(d->turned);
     free(d->quads);
     free(d->whole);
     free(d);
@@ -271,11 +292,12 @@ static int stream(struct wr_picture_decoder *d, struct run *run, weir_err *err)
     return wr_codec_at((size_t)run->codec)->finish(d->state[run->codec], err);
 }
 
-int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
-                      size_t len, const struct wr_picture_crop *crop,
-                      void *slot, struct wr_picture_times *times, weir_err *err)
+/* The picture as it is stored. */
+static int decode_stored(struct wr_picture_decoder *d, const void *bytes,
+                         size_t len, const struct wr_picture_crop *crop,
+                         void *slot, struct wr_picture_times *times,
+                         weir_err *err)
 {
-    struct wr_picture_times unused = {0};
     struct run run = {
         .job = {.bytes = bytes,
                 .len = len,
@@ -284,13 +306,11 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
                 .out_h = d->spec.height,
                 .fast = d->spec.decode == WEIR_DECODE_FAST},
         .slot = slot,
-        .times = times ? times : &unused,
+        .times = times,
     };
     uint64_t begin = wr_clock_ns();
     int r;
 
-    if (!d->spec.width)
-        return wr_fail(err, WEIR_EINVAL, "no size to resize to");
     if (crop)
         run.job.crop = *crop;
     errno = 0;
@@ -300,6 +320,129 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
     run.times->decode_ns += wr_clock_ns() - begin;
     return blame(r < 0 ? r : stream(d, &run, err), err);
 }
+
+/* --- pictures that are not stored upright --- */
+
+static unsigned orientation_of(const struct wr_picture_decoder *d,
+                               const void *bytes, size_t len)
+{
+    return d->spec.orient == WEIR_ORIENT_EXIF ? wr_codec_orientation(bytes, len)
+                                              : WR_PICTURE_UPRIGHT;
+}
+
+/* Where a region of the upright picture is stored; not mirrored. */
+static int find_stored(unsigned orientation, const void *bytes, size_t len,
+                       const struct wr_picture_crop *crop,
+                       struct wr_picture_crop *ret, weir_err *err)
+{
+    struct wr_picture_info info;
+    int r;
+
+    *ret = (struct wr_picture_crop){0};
+    if (!crop || !crop->width)
+        return 0;
+    r = wr_picture_info(bytes, len, &info, err);
+    if (r < 0)
+        return r;
+    wr_picture_turn_size(orientation, &info.width, &info.height);
+    r = wr_codec_check_size(&info, crop, err);
+    if (r < 0)
+        return r;
+    *ret = wr_turn_crop(wr_turn_of(orientation), info.width, info.height, crop);
+    ret->flip = false;
+    return 0;
+}
+
+/* The decoder whose tensor becomes d's when it is turned. */
+static int stored_decoder(struct wr_picture_decoder *d, struct wr_turn turn,
+                          struct wr_picture_decoder **ret, weir_err *err)
+{
+    struct wr_picture_spec spec = d->spec;
+    int r = 0;
+
+    if (turn.swap && !d->swapped) {
+        spec.width = d->spec.height;
+        spec.height = d->spec.width;
+        r = wr_picture_new(&d->swapped, &spec, err);
+    }
+    *ret = turn.swap ? d->swapped : d;
+    return r;
+}
+
+static struct wr_turn_pixels pixels_of(const struct wr_picture_spec *s)
+{
+    bool is_planar = s->layout == WEIR_NCHW;
+
+    return (struct wr_turn_pixels){
+        .width = s->width,
+        .height = s->height,
+        .planes = is_planar ? s->channels : 1,
+        .pixel = wr_layout_elem_bytes(s->dtype) * (is_planar ? 1 : s->channels),
+    };
+}
+
+static int reserve_turned(struct wr_picture_decoder *d, size_t need,
+                          weir_err *err)
+{
+    if (d->turned_cap > WR_CODEC_KEEP_BYTES && need < d->turned_cap / 4) {
+        free(d->turned);
+        d->turned = NULL;
+        d->turned_cap = 0;
+    }
+    if (!wr_grow(&d->turned, &d->turned_cap, need, 1))
+        return wr_fail(err, WEIR_ENOMEM, "no memory to turn a picture");
+    return 0;
+}
+
+/* Decodes beside the slot, then turns into it. */
+static int decode_turned(struct wr_picture_decoder *d, unsigned orientation,
+                         struct run *run, weir_err *err)
+{
+    struct wr_turn turn = wr_turn_of(orientation);
+    struct wr_turn_pixels pixels = pixels_of(&d->spec);
+    const struct wr_codec_job *job = &run->job;
+    struct wr_picture_decoder *from = NULL;
+    struct wr_picture_crop stored;
+    uint64_t begin;
+    int r = find_stored(orientation, job->bytes, job->len, &job->crop, &stored,
+                        err);
+
+    if (r >= 0)
+        r = stored_decoder(d, turn, &from, err);
+    if (r >= 0)
+        r = reserve_turned(d, wr_picture_slot_bytes(&d->spec), err);
+    if (r >= 0)
+        r = decode_stored(from, job->bytes, job->len, &stored, d->turned,
+                          run->times, err);
+    if (r < 0)
+        return r;
+    begin = wr_clock_ns();
+    turn.flip_x ^= job->crop.flip;
+    wr_turn_copy(&pixels, turn, d->turned, run->slot);
+    run->times->resample_ns += wr_clock_ns() - begin;
+    return 0;
+}
+
+int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
+                      size_t len, const struct wr_picture_crop *crop,
+                      void *slot, struct wr_picture_times *times, weir_err *err)
+{
+    struct wr_picture_times unused = {0};
+    struct run run = {.job = {.bytes = bytes, .len = len},
+                      .slot = slot,
+                      .times = times ? times : &unused};
+    unsigned orientation = orientation_of(d, bytes, len);
+
+    if (!d->spec.width)
+        return wr_fail(err, WEIR_EINVAL, "no size to resize to");
+    if (orientation == WR_PICTURE_UPRIGHT)
+        return decode_stored(d, bytes, len, crop, slot, run.times, err);
+    if (crop)
+        run.job.crop = *crop;
+    return decode_turned(d, orientation, &run, err);
+}
+
+/* --- whole pictures --- */
 
 /* Room for a whole picture; a row on its way may be wider than it stays. */
 static int reserve_whole(struct wr_picture_decoder *d,
@@ -359,21 +502,48 @@ static int decode_whole(struct wr_picture_decoder *d,
     return 0;
 }
 
+/* What decode_whole made, upright if that is asked for. */
+static int turn_whole(struct wr_picture_decoder *d,
+                      struct wr_picture_info *info, const void *bytes,
+                      size_t len, const uint8_t **ret, weir_err *err)
+{
+    unsigned orientation = orientation_of(d, bytes, len);
+    struct wr_turn_pixels p = {.planes = 1, .pixel = d->spec.channels};
+    int r;
+
+    *ret = d->whole;
+    info->orientation = wr_codec_orientation(bytes, len);
+    if (orientation == WR_PICTURE_UPRIGHT)
+        return 0;
+    wr_picture_turn_size(orientation, &info->width, &info->height);
+    p.width = info->width;
+    p.height = info->height;
+    r = reserve_turned(d, (size_t)p.width * p.height * p.pixel, err);
+    if (r < 0)
+        return r;
+    wr_turn_copy(&p, wr_turn_of(orientation), d->whole, d->turned);
+    *ret = d->turned;
+    return 0;
+}
+
 int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
                            size_t len, struct wr_picture_info *ret_info,
                            const uint8_t **ret_pixels, weir_err *err)
 {
     struct wr_codec_job job = {
         .bytes = bytes, .len = len, .channels = d->spec.channels};
+    const uint8_t *pixels = NULL;
     struct wr_picture_info info;
     int r = decode_whole(d, &job, &info, err);
 
+    if (r >= 0)
+        r = turn_whole(d, &info, bytes, len, &pixels, err);
     if (r < 0)
         return r;
     if (ret_info)
         *ret_info = info;
     if (ret_pixels)
-        *ret_pixels = d->whole;
+        *ret_pixels = pixels;
     return 0;
 }
 
@@ -383,9 +553,13 @@ int wr_picture_decode_drop(struct wr_picture_decoder *d, const void *bytes,
 {
     struct wr_codec_job job = {
         .bytes = bytes, .len = len, .channels = d->spec.channels};
+    unsigned orientation = orientation_of(d, bytes, len);
     struct wr_picture_info info;
+    int r = 0;
 
-    if (crop)
+    if (orientation != WR_PICTURE_UPRIGHT)
+        r = find_stored(orientation, bytes, len, crop, &job.crop, err);
+    else if (crop)
         job.crop = *crop;
-    return decode_whole(d, &job, &info, err);
+    return r < 0 ? r : decode_whole(d, &job, &info, err);
 }

@@ -16,6 +16,8 @@
 #define WR_PICTURE_MAX_PIXELS (UINT64_C(1) << 28)
 #define WR_PICTURE_MAX_SIDE   65500u
 
+#define WR_PICTURE_UPRIGHT 1u /* of EXIF's orientations, 1 to 8 */
+
 enum wr_picture_kind {
     WR_PICTURE_UNKNOWN = 0,
     WR_PICTURE_JPEG,
@@ -31,7 +33,8 @@ enum wr_picture_kind {
 struct wr_picture_info {
     enum wr_picture_kind kind;
     uint32_t width, height;
-    uint32_t components; /* as stored: 1 gray, 3 colour, 4 CMYK or RGBA */
+    uint32_t components;  /* as stored: 1 gray, 3 colour, 4 CMYK or RGBA */
+    uint32_t orientation; /* EXIF's: 1 upright, 2 to 8 to be turned */
 };
 
 /* A rectangle of the source picture; width 0 means all of it. */
@@ -48,6 +51,7 @@ struct wr_picture_spec {
     enum weir_layout layout;
     enum weir_resize resize;
     enum weir_decode decode;
+    enum weir_orient orient; /* which way up; crops are of what comes of it */
     float mean[3], std[3];
 };
 
@@ -75,7 +79,11 @@ enum wr_picture_kind wr_picture_kind_of_name(const char *name, size_t len);
 #define WR_PICTURE_EXT_BYTES 8u
 const char *wr_picture_ext_at(unsigned k);
 
-/* Reads the header only. */
+/* Width and height of the picture when it is upright, from those stored. */
+void wr_picture_turn_size(unsigned orientation, uint32_t *width,
+                          uint32_t *height);
+
+/* Reads the header only; width and height as stored. */
 int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
                     weir_err *err);
 
@@ -99,7 +107,8 @@ int wr_picture_decode(struct wr_picture_decoder *d, const void *bytes,
 
 /* Decodes at full size to 8-bit RGB in scratch memory and drops it: what the
  * decode limit is made of, and the `decode` stage. ret_pixels (may be NULL)
- * lends the picture, width*height*channels bytes, until the next call. */
+ * lends the picture, width*height*channels bytes, until the next call. It is
+ * turned, and the size in ret_info too, if the spec says so. */
 int wr_picture_decode_only(struct wr_picture_decoder *d, const void *bytes,
                            size_t len, struct wr_picture_info *ret_info,
                            const uint8_t **ret_pixels, weir_err *err);

@@ -17,6 +17,7 @@ static bool png_sniff(const uint8_t *bytes, size_t len)
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/exif.h"
 
 #define STRIP_ROWS 8u
 #define MAX_CHUNK  (64u << 20) /* bytes of one chunk, and of kept ones */
@@ -117,6 +118,25 @@ static int png_info(const uint8_t *bytes, size_t len,
     info_of(&h, ret);
     spng_ctx_free(ctx);
     return 0;
+}
+
+/* The chunk of EXIF, wherever it lies. */
+static unsigned png_orientation(const uint8_t *bytes, size_t len)
+{
+    size_t at = 8;
+
+    while (len - at >= 12) {
+        const uint8_t *p = bytes + at;
+        size_t size = (size_t)p[0] << 24 | (size_t)p[1] << 16 |
+                      (size_t)p[2] << 8 | p[3];
+
+        if (size > len - at - 12)
+            break;
+        if (!memcmp(p + 4, "eXIf", 4))
+            return wr_exif_orientation(p + 8, size);
+        at += 12 + size;
+    }
+    return WR_PICTURE_UPRIGHT;
 }
 
 /* What one huge picture took does not stay with the thread. */
@@ -249,6 +269,7 @@ const struct wr_codec wr_codec_png = {
     .state_new = png_state_new,
     .state_free = png_state_free,
     .info = png_info,
+    .orientation = png_orientation,
     .start = png_start,
     .read = png_read,
     .finish = png_finish,

@@ -23,6 +23,7 @@ static bool tiff_sniff(const uint8_t *bytes, size_t len)
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/exif.h"
 #include "codec/tiff_file.h"
 #include "codec/tiff_rows.h"
 
@@ -392,6 +393,7 @@ const struct wr_codec wr_codec_tiff = {
     .state_new = wr_frame_state_new,
     .state_free = wr_frame_state_free,
     .info = tiff_info,
+    .orientation = wr_exif_orientation,
     .start = tiff_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,

@@ -16,6 +16,8 @@ static bool webp_sniff(const uint8_t *bytes, size_t len)
 #include <webp/demux.h>
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "codec/exif.h"
 
 static int fail_webp(VP8StatusCode status, const char *where, weir_err *err)
 {
@@ -49,6 +51,27 @@ static int webp_info(const uint8_t *bytes, size_t len,
         .components = f.has_alpha ? 4 : 3,
     };
     return 0;
+}
+
+/* The chunk of EXIF, which lies behind the pixels. */
+static unsigned webp_orientation(const uint8_t *bytes, size_t len)
+{
+    size_t at = 12;
+
+    while (len - at >= 8) {
+        const uint8_t *p = bytes + at;
+        size_t size = p[4] | (size_t)p[5] << 8 | (size_t)p[6] << 16 |
+                      (size_t)p[7] << 24;
+
+        if (size > len - at - 8)
+            break;
+        if (!memcmp(p, "EXIF", 4))
+            return size >= 6 && !memcmp(p + 8, "Exif\0\0", 6)
+                       ? wr_exif_orientation_named(p + 8, size)
+                       : wr_exif_orientation(p + 8, size);
+        at += WR_MIN(8 + size + size % 2, len - at);
+    }
+    return WR_PICTURE_UPRIGHT;
 }
 
 /* Decodes one bitstream to `rgb`, rows of f's width apart; what is left of f
@@ -149,6 +172,7 @@ const struct wr_codec wr_codec_webp = {
     .state_new = wr_frame_state_new,
     .state_free = wr_frame_state_free,
     .info = webp_info,
+    .orientation = webp_orientation,
     .start = webp_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,

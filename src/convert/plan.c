@@ -106,6 +106,8 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     const struct wr_convert_config *c = p->cfg;
     const weir_pipeline_config *t = &c->tensor;
     struct wr_bytes classes = {0};
+    /* Jobs from before there was a choice stay what they are. */
+    const char *orient = t->orient == WEIR_ORIENT_EXIF ? " orient exif" : "";
     char *tensor = NULL;
     uint64_t names;
     int n;
@@ -118,14 +120,15 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     if (p->kind->tensors)
         n = asprintf(&tensor,
                      "tensor %ux%ux%u dtype %d layout %d resize %d decode %d "
-                     "crop %d %a mean %a %a %a std %a %a %a\n",
+                     "crop %d %a mean %a %a %a std %a %a %a%s\n",
                      t->width, t->height, t->channels, t->dtype, t->layout,
                      t->resize, t->decode, t->crop, (double)t->crop_center,
                      (double)t->mean[0], (double)t->mean[1], (double)t->mean[2],
-                     (double)t->std[0], (double)t->std[1], (double)t->std[2]);
+                     (double)t->std[0], (double)t->std[1], (double)t->std[2],
+                     orient);
     else
-        n = asprintf(&tensor, "picture max-side %u quality %u\n", c->max_side,
-                     c->quality);
+        n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
+                     c->quality, orient);
     if (n >= 0)
         n = asprintf(&p->job,
                      "weir convert, version %d\n"

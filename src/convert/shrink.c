@@ -21,6 +21,7 @@ struct sized {
 struct wr_shrink {
     uint32_t max_side;
     unsigned quality; /* 0: not asked for */
+    enum weir_orient orient;
     struct sized sized[DECODERS];
     uint64_t clock;
     struct wr_jpegenc *enc; /* owned */
@@ -38,6 +39,7 @@ int wr_shrink_new(struct wr_shrink **ret, const struct wr_convert_config *cfg,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->max_side = cfg->max_side;
     s->quality = cfg->quality;
+    s->orient = cfg->tensor.orient;
     r = wr_jpegenc_new(&s->enc, err);
     if (r < 0) {
         wr_shrink_free(s);
@@ -102,13 +104,14 @@ static int find_decoder(struct wr_shrink *s, const struct wr_picture_spec *spec,
     return 0;
 }
 
-static struct wr_picture_spec spec_of(uint32_t width, uint32_t height,
-                                      uint32_t channels)
+static struct wr_picture_spec spec_of(const struct wr_shrink *s, uint32_t width,
+                                      uint32_t height, uint32_t channels)
 {
     return (struct wr_picture_spec){.width = width,
                                     .height = height,
                                     .channels = channels,
                                     .dtype = WEIR_U8,
+                                    .orient = s->orient,
                                     .layout = WEIR_NHWC};
 }
 
@@ -119,7 +122,7 @@ static int decode(struct wr_shrink *s, const struct wr_shrink_picture *in,
 {
     bool resize = spec->width != in->info.width ||
                   spec->height != in->info.height;
-    struct wr_picture_spec plain = spec_of(0, 0, spec->channels);
+    struct wr_picture_spec plain = spec_of(s, 0, 0, spec->channels);
     struct wr_picture_decoder *d = NULL;
     int r = find_decoder(s, resize ? spec : &plain, &d, err);
 
@@ -138,7 +141,7 @@ static int decode(struct wr_shrink *s, const struct wr_shrink_picture *in,
 static int time_decode(struct wr_shrink *s, const struct wr_shrink_picture *p,
                        uint64_t *sum, weir_err *err)
 {
-    struct wr_picture_spec plain = spec_of(0, 0, 3);
+    struct wr_picture_spec plain = spec_of(s, 0, 0, 3);
     struct wr_picture_decoder *d = NULL;
     uint64_t start;
     int r = find_decoder(s, &plain, &d, err);
@@ -176,13 +179,19 @@ int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
     struct wr_jpegenc_picture p;
     const uint8_t *pixels = NULL;
     int r = wr_picture_info(io->bytes, io->len, &io->info, err);
+    bool turn;
 
     if (r < 0 || (!s->max_side && !s->quality))
         return r;
-    spec = spec_of(io->info.width, io->info.height,
+    turn = s->orient == WEIR_ORIENT_EXIF &&
+           io->info.orientation != WR_PICTURE_UPRIGHT;
+    if (turn)
+        wr_picture_turn_size(io->info.orientation, &io->info.width,
+                             &io->info.height);
+    spec = spec_of(s, io->info.width, io->info.height,
                    io->info.components == 1 ? 1 : 3);
     wr_shrink_size(s->max_side, &spec.width, &spec.height);
-    if (!s->quality && io->info.kind == WR_PICTURE_JPEG &&
+    if (!s->quality && io->info.kind == WR_PICTURE_JPEG && !turn &&
         spec.width == io->info.width && spec.height == io->info.height)
         return saving ? measure(s, io, io, saving, err) : 0;
     r = decode(s, io, &spec, &pixels, err);
@@ -201,6 +210,7 @@ int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
     out.info = (struct wr_picture_info){.kind = WR_PICTURE_JPEG,
                                         .width = spec.width,
                                         .height = spec.height,
+                                        .orientation = WR_PICTURE_UPRIGHT,
                                         .components = spec.channels};
     if (saving)
         r = measure(s, io, &out, saving, err);

@@ -14,6 +14,7 @@ struct pictures_decoder {
     struct wr_decoder base;
     struct wr_picture_decoder *picture; /* owned */
     struct wr_augment augment;
+    enum weir_orient orient;
 };
 
 bool wr_is_picture_name(const char *name)
@@ -31,6 +32,7 @@ static struct wr_picture_spec spec_from(const weir_pipeline_config *cfg)
         .layout = cfg->layout,
         .resize = cfg->resize,
         .decode = cfg->decode,
+        .orient = cfg->orient,
     };
 
     memcpy(spec.mean, cfg->mean, sizeof(spec.mean));
@@ -89,6 +91,8 @@ static int plan(const struct pictures_decoder *pd, const struct wr_sample *s,
 
     if (a->crop != WEIR_CROP_NONE)
         r = wr_picture_info(s->bytes, s->len, &info, err);
+    if (r >= 0 && pd->orient == WEIR_ORIENT_EXIF)
+        wr_picture_turn_size(info.orientation, &info.width, &info.height);
     if (r >= 0)
         *ret = wr_augment_plan(a, info.width, info.height, s->epoch, s->id);
     return r;
@@ -151,6 +155,7 @@ int wr_pictures_decoder_new(const struct wr_index *ix,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     pd->base.ops = &pictures_decoder_ops;
     pd->augment = augment;
+    pd->orient = cfg->orient;
     r = wr_picture_new(&pd->picture, &spec, err);
     if (r < 0) {
         free(pd);

@@ -95,6 +95,8 @@ int wr_tensor_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
     struct plan p = {0};
     int r;
 
+    if (cfg->orient != WEIR_ORIENT_IGNORE)
+        return wr_fail(err, WEIR_EINVAL, "orient: pictures only, not tensors");
     if (cfg->crop != WEIR_CROP_NONE || cfg->flip)
         return wr_fail(err, WEIR_EINVAL, "%s: pictures only, not tensors",
                        cfg->flip ? "flip" : "crop");

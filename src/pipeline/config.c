@@ -148,6 +148,7 @@ static int check_choices(const weir_pipeline_config *c, weir_err *err)
         {"on_error", c->on_error, "skip fail"},
         {"io", c->io, "auto uring blocking"},
         {"crop", c->crop, "none center random"},
+        {"orient", c->orient, "ignore exif"},
         {"cache_what", c->cache_what, "encoded decoded"},
     };
 
@@ -194,7 +195,7 @@ static int check_all(const weir_pipeline_config *c, weir_err *err)
             return wr_fail(err, WEIR_EINVAL,
                            "mean and std must be finite, std not 0");
     for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
-        if (c->reserved[i])
+        if (c->reserved[i] || c->reserved_0)
             return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");

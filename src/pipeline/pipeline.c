@@ -107,7 +107,8 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
     struct {
         uint64_t what, width, height, channels, dtype, layout, resize;
         uint64_t decode, crop;
-        float mean[3], std[3], center, zero;
+        float mean[3], std[3], center;
+        uint32_t orient; /* all zeros in keys from before there was one */
     } key = {.what = 0};
 
     if (c->cache_what == WEIR_CACHE_DECODED) {
@@ -121,6 +122,7 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
         key.decode = c->decode;
         key.crop = c->crop;
         key.center = c->crop_center;
+        key.orient = c->orient;
         memcpy(key.mean, c->mean, sizeof(key.mean));
         memcpy(key.std, c->std, sizeof(key.std));
     }

@@ -47,6 +47,10 @@ static void fuzz_picture(const uint8_t *data, size_t size)
     spec.resize = (enum weir_resize)(how / 4 % 3);
     spec.layout = how & 16 ? WEIR_NCHW : WEIR_NHWC;
     spec.dtype = (enum weir_dtype)(how / 32 % 3);
+    if (how % 4 == 2 || how % 4 == 3)
+        spec.orient = WEIR_ORIENT_EXIF;
+    if (spec.orient == WEIR_ORIENT_EXIF)
+        wr_picture_turn_size(info.orientation, &info.width, &info.height);
     if (how & 128)
         crop = (struct wr_picture_crop){info.width / 3, info.height / 5,
                                         (info.width + 1) / 2,

@@ -3,6 +3,7 @@
  *
  * usage: picture-dump FILE WIDTH HEIGHT CHANNELS DTYPE LAYOUT RESIZE DECODE
  *        [X Y W H [flip]]
+ * PICTURE_DUMP_ORIENT=exif in the environment turns it upright.
  * WIDTH 0 writes the picture as decoded, u8. Values are not normalized
  * (mean 0, std 1). Exit code 1 and the reason on standard error when the
  * picture is refused. */
@@ -96,6 +97,8 @@ int main(int argc, char **argv)
         return 2;
     }
     parse(argv, &spec);
+    if (getenv("PICTURE_DUMP_ORIENT"))
+        spec.orient = WEIR_ORIENT_EXIF;
     if (argc >= 13)
         crop = (struct wr_picture_crop){
             (uint32_t)atoi(argv[9]), (uint32_t)atoi(argv[10]),

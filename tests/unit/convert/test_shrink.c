@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../codec/make_picture.h"
+#include "../codec/oriented.h"
 #include "convert/shrink.h"
 
 static void sizes(void **state)
@@ -93,6 +94,32 @@ static void larger_ones_shrink(void **state)
     assert_true(saving.before_ns > saving.after_ns);
 }
 
+/* What is encoded anew has lost its EXIF: it is turned, if asked for. */
+static void turned_ones_are_upright(void **state)
+{
+    for (unsigned o = 1; o <= 8; o++) {
+        struct made in = make_oriented(64, 48, o);
+        struct wr_shrink_picture p = {.bytes = in.bytes, .len = in.len};
+        struct wr_convert_config cfg;
+        struct wr_picture_info info;
+        struct wr_shrink *s;
+
+        (void)state;
+        wr_convert_defaults(&cfg);
+        cfg.max_side = o % 2 ? 64 : 32; /* fits already, or not */
+        cfg.tensor.orient = WEIR_ORIENT_EXIF;
+        assert_int_equal(wr_shrink_new(&s, &cfg, NULL), 0);
+        assert_int_equal(wr_shrink_apply(s, &p, NULL, NULL), 0);
+        assert_int_equal(wr_picture_info(p.bytes, p.len, &info, NULL), 0);
+        assert_int_equal(info.orientation, WR_PICTURE_UPRIGHT);
+        assert_int_equal(info.width < info.height, o >= 5);
+        assert_int_equal(p.info.width, info.width);
+        assert_int_equal(p.bytes == in.bytes, o == 1);
+        wr_shrink_free(s);
+        free(in.bytes);
+    }
+}
+
 static void png_becomes_jpeg(void **state)
 {
     struct made in = make_png(&(struct make_png){
@@ -139,6 +166,7 @@ int main(void)
         cmocka_unit_test(sizes),
         cmocka_unit_test(what_fits_keeps_its_bytes),
         cmocka_unit_test(larger_ones_shrink),
+        cmocka_unit_test(turned_ones_are_upright),
         cmocka_unit_test(png_becomes_jpeg),
         cmocka_unit_test(many_sizes),
     };
