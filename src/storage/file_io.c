@@ -84,6 +84,10 @@ void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total)
 void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
                           int e)
 {
+    /* Refused for ever so long: the kernel lacks something, nobody has a lock
+     * on this. As EAGAIN it would pass for one. */
+    if (e == EAGAIN)
+        e = ENOBUFS;
     io->data = io->buf;
     io->step = step;
     io->os_errno = e;
