@@ -57,12 +57,22 @@ static int code_of(int message)
     return message == JERR_NO_BACKING_STORE ? WEIR_ELIMIT : WEIR_EFORMAT;
 }
 
+__attribute__((noreturn, cold)) static void leave_cut(struct wr_jpeg_guard *g)
+{
+    char place[64];
+
+    leave(g, WEIR_EFORMAT, "truncated JPEG: data end %s",
+          where(g, place, sizeof(place)));
+}
+
 static void on_error(j_common_ptr c)
 {
     struct wr_jpeg_guard *g = guard_of(c);
     char text[JMSG_LENGTH_MAX], place[64];
     int code = code_of(c->err->msg_code);
 
+    if (g->is_cut && code == WEIR_EFORMAT)
+        leave_cut(g);
     if (code == WEIR_ELIMIT)
         leave(g, code,
               "progressive JPEG of %ux%u pixels needs more than "
@@ -101,13 +111,21 @@ static void source_init(j_decompress_ptr c)
     (void)c;
 }
 
+/* The data are at their end. A picture that lacks its end marker alone is
+ * whole, and others deliver it: libjpeg is given one. Whatever else is missing
+ * it then misses itself, and warns that the marker came too early. Not so where
+ * bits may be left out at the end: there nobody can tell. */
 static boolean source_fill(j_decompress_ptr c)
 {
+    static const JOCTET end[] = {0xff, JPEG_EOI};
     struct wr_jpeg_guard *g = guard_of((j_common_ptr)c);
-    char place[64];
 
-    leave(g, WEIR_EFORMAT, "truncated JPEG: data end %s",
-          where(g, place, sizeof(place)));
+    if (g->stage == WR_JPEG_HEADER || c->arith_code)
+        leave_cut(g);
+    g->is_cut = 1;
+    c->src->next_input_byte = end;
+    c->src->bytes_in_buffer = sizeof(end);
+    return TRUE;
 }
 
 static void source_skip(j_decompress_ptr c, long n)
@@ -115,9 +133,30 @@ static void source_skip(j_decompress_ptr c, long n)
     if (n <= 0)
         return;
     if ((size_t)n > c->src->bytes_in_buffer)
-        source_fill(c);
+        leave_cut(guard_of((j_common_ptr)c));
     c->src->next_input_byte += n;
     c->src->bytes_in_buffer -= (size_t)n;
+}
+
+/* Each coefficient of each component to its last bit, or each component. */
+static int has_all_scans(const struct wr_jpeg_guard *g)
+{
+    const struct jpeg_decompress_struct *c = &g->jpeg;
+
+    if (!c->progressive_mode)
+        return g->seen == (1u << c->num_components) - 1;
+    for (int i = 0; i < c->num_components; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (c->coef_bits[i][k] != 0)
+                return 0;
+    return 1;
+}
+
+void wr_jpeg_guard_check_scans(struct wr_jpeg_guard *g)
+{
+    if (g->is_cut && !has_all_scans(g))
+        leave(g, WEIR_EFORMAT, "truncated JPEG: data end after scan %d",
+              g->jpeg.input_scan_number);
 }
 
 /* Called by libjpeg for each row of blocks of each scan. */
@@ -128,6 +167,9 @@ static void on_progress(j_common_ptr common)
     uint64_t pixels = (uint64_t)c->image_width * c->image_height;
     uint64_t scans = (uint64_t)c->input_scan_number;
 
+    if (g->stage == WR_JPEG_SCANS)
+        for (int i = 0; i < c->comps_in_scan; i++)
+            g->seen |= 1u << c->cur_comp_info[i]->component_index;
     if (scans > MAX_SCANS || (scans > 1 && scans * pixels > MAX_SCAN_PIXELS))
         leave(g, WEIR_ELIMIT, "JPEG of %ux%u pixels has too many scans: %d",
               c->image_width, c->image_height, c->input_scan_number);
@@ -137,6 +179,8 @@ void wr_jpeg_guard_open(struct wr_jpeg_guard *g, const void *bytes, size_t len)
 {
     wr_jpeg_guard_close(g);
     g->stage = WR_JPEG_HEADER;
+    g->is_cut = 0;
+    g->seen = 0;
     g->jpeg.err = jpeg_std_error(&g->errors);
     g->errors.error_exit = on_error;
     g->errors.emit_message = on_message;

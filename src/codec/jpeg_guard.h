@@ -27,6 +27,8 @@ struct wr_jpeg_guard {
     jmp_buf jump; /* set by the caller before every call into libjpeg */
     int is_live;  /* jpeg is created and not destroyed */
     enum wr_jpeg_stage stage;
+    int is_cut;    /* the data ended, and an end marker was made up */
+    unsigned seen; /* bits of components that had a scan of several */
     int code;
     char msg[JMSG_LENGTH_MAX + 100];
     struct jpeg_error_mgr errors;
@@ -37,6 +39,10 @@ struct wr_jpeg_guard {
 /* Makes a fresh libjpeg object (tables of a picture before must not leak into
  * the next) that reads `bytes`, borrowed. May jump. */
 void wr_jpeg_guard_open(struct wr_jpeg_guard *g, const void *bytes, size_t len);
+
+/* After all scans were read: leaves if some are missing. Those that are there
+ * are complete; but the data may have ended between two. May jump. */
+void wr_jpeg_guard_check_scans(struct wr_jpeg_guard *g);
 
 /* Destroys the object, if there is one. */
 void wr_jpeg_guard_close(struct wr_jpeg_guard *g);

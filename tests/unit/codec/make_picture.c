@@ -52,6 +52,14 @@ static void set_colors(struct jpeg_compress_struct *c,
     c->restart_in_rows = how->restart_rows;
     if (how->progressive)
         jpeg_simple_progression(c);
+    if (how->separate) {
+        static const jpeg_scan_info scans[] = {{1, {0}, 0, 63, 0, 0},
+                                               {1, {1}, 0, 63, 0, 0},
+                                               {1, {2}, 0, 63, 0, 0}};
+
+        c->scan_info = scans;
+        c->num_scans = c->num_components;
+    }
 }
 
 struct made make_jpeg(const struct make_jpeg *how)

@@ -13,6 +13,7 @@ struct make_jpeg {
     enum make_color color;
     int h_samp, v_samp; /* of luma against chroma: 2, 2 is 4:2:0; 0 is 1 */
     int progressive, arithmetic, restart_rows;
+    int separate; /* a scan for each component */
 };
 
 struct make_png {
