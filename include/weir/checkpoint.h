@@ -103,12 +103,16 @@ enum weir_ckpt_role {
 
 /* When saves come faster than they can be written or drained. */
 enum weir_behind {
-    WEIR_BEHIND_BLOCK = 0, /* save waits; when an attempt to drain fails
-                              meanwhile, or nobody drains (drain_timeout_ms),
-                              it fails with that error */
+    WEIR_BEHIND_BLOCK = 0, /* save waits; but not for a drain that fails, hangs
+                              or is not there (drain_timeout_ms): while the fast
+                              tier has room it saves there, and the next call
+                              returns that error */
     WEIR_BEHIND_SKIP,      /* save does nothing and returns 1 */
     WEIR_BEHIND_LATEST,    /* the snapshot that waits to be written is replaced
                               (one rank only) */
+    WEIR_BEHIND_OLDEST,    /* save goes on; of the steps that wait to be drained
+                              the oldest is given up (never the newest, a pinned
+                              one, or one that is being drained) */
 };
 
 /* Fill with weir_ckpt_defaults first; the default stands in brackets. Texts are
@@ -135,7 +139,8 @@ typedef struct weir_ckpt_config {
 
     enum weir_behind behind; /* [WEIR_BEHIND_BLOCK] */
     uint32_t max_behind;     /* steps on the fast tier that wait to be drained,
-                                at most; damaged ones do not wait [2] */
+                                at most; damaged ones do not wait; 0: as many
+                                as there is room for [2] */
     uint64_t drain_timeout_ms; /* saves and waits that wait for the drain fail
                                 with WEIR_ETIMEDOUT when no call to the slow
                                 tier has returned for so long, and, with drain
@@ -158,9 +163,11 @@ typedef struct weir_ckpt_config {
      * calling thread; another return than 0 ends them with WEIR_ECANCELED. */
     int (*progress)(void *arg, uint64_t bytes_done, uint64_t bytes_total);
     void *progress_arg;        /* [NULL] */
+    uint64_t max_behind_bytes; /* too many steps wait also when they have so
+                                many bytes; 0: no limit [0] */
     uint64_t close_timeout_ms; /* close waits so long for a slow tier that does
                                 not answer; 0: it waits on [30000] */
-    uint64_t reserved[7];      /* 0 */
+    uint64_t reserved[6];      /* 0 */
 } weir_ckpt_config;
 
 /* Fills `cfg` with the defaults named above. */

@@ -38,7 +38,8 @@ typedef struct weir_ckpt_stats {
     uint64_t memory;                /* bytes held for snapshots */
     uint64_t swept;                 /* leftovers removed at open */
     int fast_forgets, slow_forgets; /* a tmpfs or the like */
-    uint64_t reserved[8];
+    uint64_t given_up;              /* steps; WEIR_BEHIND_OLDEST */
+    uint64_t reserved[7];
 } weir_ckpt_stats;
 
 /* Statistics so far. Any thread. */

@@ -13,6 +13,7 @@
 #include "checkpoint/watch.h"
 
 #define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
+#define PAUSE_NS (50 * WR_NS_PER_MS)  /* for a drain that works */
 #define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
 
 /* A damaged copy that was told of. */
@@ -53,24 +54,26 @@ uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
     return wr_ckpt_lost(c, step, copy->id, &why, /* tell= */ true);
 }
 
-/* Whether somebody will bring a step of the near tier to the far one. */
-static bool will_be_drained(weir_ckpt *c, uint64_t step)
+bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes)
 {
     struct wr_copy copy;
 
+    *ret_bytes = 0;
     if (wr_tier_has(c->far, step))
         return false;
     if (wr_step_look(c->near, step, &copy, NULL) < 0)
         return true; /* when in doubt it waits */
     if (copy.is == WEIR_COPY_DAMAGED)
         wr_ckpt_note_lost(c, step, &copy);
+    *ret_bytes = copy.bytes;
     return copy.is > WEIR_COPY_DAMAGED;
 }
 
 /* Steps of the near tier that the far one does not have; a wr_watch_fn. */
 static int count_missing(weir_ckpt *c, void *what, weir_err *err)
 {
-    uint64_t *missing = what, *steps;
+    struct wr_backlog *missing = what;
+    uint64_t *steps, bytes;
     size_t count;
     int r = wr_lineage_check(c, err);
 
@@ -78,46 +81,61 @@ static int count_missing(weir_ckpt *c, void *what, weir_err *err)
         r = wr_tier_steps(c->near, &steps, &count, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < count; i++)
-        *missing += will_be_drained(c, steps[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!wr_ckpt_will_drain(c, steps[i], &bytes))
+            continue;
+        missing->steps++;
+        missing->bytes += bytes;
+    }
     free(steps);
     return 0;
 }
 
 /* A far tier that does not answer gets no steps: those that it lacked, and what
  * was saved since, are behind. */
-static int ask_missing(weir_ckpt *c, unsigned *ret, weir_err *err)
+static int ask_missing(weir_ckpt *c, struct wr_backlog *ret, weir_err *err)
 {
-    uint64_t missing = 0;
+    struct wr_backlog missing = {0};
     int r = wr_watch_ask(c, count_missing, &missing, sizeof(missing),
                          WR_WATCH_BRIEFLY, err);
 
     if (r < 0 && r != WEIR_ETIMEDOUT)
         return r;
     pthread_mutex_lock(&c->lock);
-    if (r == 0)
-        c->stats.behind = missing;
-    *ret = (unsigned)c->stats.behind;
+    if (r == 0) {
+        c->stats.behind = missing.steps;
+        c->behind_bytes = missing.bytes;
+    }
+    *ret = (struct wr_backlog){c->stats.behind, c->behind_bytes};
     pthread_mutex_unlock(&c->lock);
     return 0;
 }
 
-int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err)
+int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err)
 {
     if (c->drainer || !c->far) {
-        *ret = c->drainer ? wr_drainer_behind(c->drainer) : 0;
+        *ret = c->drainer ? wr_drainer_backlog(c->drainer)
+                          : (struct wr_backlog){0};
         return 0;
     }
     return ask_missing(c, ret, err);
 }
 
+bool wr_ckpt_too_many(const weir_ckpt *c, const struct wr_backlog *b)
+{
+    const weir_ckpt_config *cfg = &c->cfg;
+
+    return (cfg->max_behind > 0 && b->steps >= cfg->max_behind) ||
+           (cfg->max_behind_bytes > 0 && b->bytes >= cfg->max_behind_bytes);
+}
+
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err)
 {
-    unsigned behind;
+    struct wr_backlog behind;
     int r = wr_ckpt_behind(c, &behind, err);
 
     if (r == 0)
-        *ret = behind >= c->cfg.max_behind;
+        *ret = wr_ckpt_too_many(c, &behind);
     return r;
 }
 
@@ -209,6 +227,20 @@ int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err)
                    c->near->shown, c->far->shown);
 }
 
+int wr_ckpt_pause(weir_ckpt *c, uint64_t *seen, struct wr_pause_end *ret)
+{
+    int r = 0;
+
+    ret->number = 0;
+    pthread_mutex_lock(&c->lock);
+    wr_ckpt_sleep(c, wr_clock_ns() + PAUSE_NS);
+    if (c->drainer)
+        r = wr_drainer_failed(c->drainer, WEIR_LATEST, seen, &ret->number,
+                              &ret->why);
+    pthread_mutex_unlock(&c->lock);
+    return r < 0 ? r : wr_ckpt_check_drained(c, &ret->why);
+}
+
 /* Which step, and whether its copy on the far tier is as good as it will get. */
 struct safe {
     uint64_t step, is;
@@ -236,6 +268,13 @@ static bool is_safe(weir_ckpt *c, uint64_t step)
            wr_watch_ask(c, look_safe, &s, sizeof(s), WR_WATCH_BRIEFLY, NULL) ==
                0 &&
            s.is;
+}
+
+int wr_ckpt_check_drain(weir_ckpt *c, weir_err *err)
+{
+    int r = c->drainer ? wr_drainer_fails(c->drainer, err) : 0;
+
+    return r < 0 ? r : wr_ckpt_check_drained(c, err);
 }
 
 bool wr_ckpt_make_room(weir_ckpt *c)

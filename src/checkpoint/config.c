@@ -67,8 +67,7 @@ static int check_numbers(const weir_ckpt_config *cfg, weir_err *err)
         uint64_t value, min, max;
     } ranges[] = {
         {"role", cfg->role, WEIR_CKPT_SAVE, WEIR_CKPT_ADOPT},
-        {"behind", cfg->behind, WEIR_BEHIND_BLOCK, WEIR_BEHIND_LATEST},
-        {"max_behind", cfg->max_behind, 1, UINT32_MAX},
+        {"behind", cfg->behind, WEIR_BEHIND_BLOCK, WEIR_BEHIND_OLDEST},
         {"snapshots", cfg->snapshots, 0, SNAPSHOTS_MAX},
         {"threads", cfg->threads, 0, THREADS_MAX},
         {"reserve", cfg->reserve, 0, RESERVE_MAX},

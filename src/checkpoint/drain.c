@@ -97,6 +97,7 @@ static void drainer_done(struct wr_drainer *d)
     pthread_mutex_destroy(&d->lock);
     free(d->jobs);
     free(d->given_up);
+    free(d->waiting);
     free(d);
 }
 
@@ -109,6 +110,17 @@ static void release(void *arg)
     wr_ckpt_unref(c);
 }
 
+bool wr_drainer_put(struct wr_drainer *d, uint64_t step, uint64_t bytes,
+                    bool unseen)
+{
+    if (!wr_grow(&d->waiting, &d->waiting_cap, d->waiting_count + 1,
+                 sizeof(*d->waiting)))
+        return false;
+    d->waiting[d->waiting_count++] = (struct wr_drain_wait){step, bytes,
+                                                            unseen};
+    return true;
+}
+
 /* What earlier runs left counts from the first save on. */
 static int count_behind(struct wr_drainer *d, weir_err *err)
 {
@@ -118,10 +130,20 @@ static int count_behind(struct wr_drainer *d, weir_err *err)
 
     if (r < 0)
         return r;
-    for (size_t i = 0; i < count; i++)
-        d->behind += !wr_tier_has(d->c->far, steps[i]);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        struct wr_copy copy = {0};
+
+        if (wr_tier_has(d->c->far, steps[i]))
+            continue;
+        /* When in doubt it waits. */
+        if (wr_step_look(d->c->near, steps[i], &copy, NULL) == 0 &&
+            copy.is <= WEIR_COPY_DAMAGED)
+            continue;
+        if (!wr_drainer_put(d, steps[i], copy.bytes, /* unseen= */ false))
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     free(steps);
-    return 0;
+    return r;
 }
 
 int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
@@ -139,6 +161,7 @@ int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
     d->c = c;
     d->threaded = thread;
     d->woken = true;
+    d->at = WR_STEP_NONE;
     r = count_behind(d, err);
     if (r == 0 && thread)
         r = wr_strand_start(&d->strand, "weir-drain", run, release, d, err);
@@ -174,21 +197,73 @@ void wr_drainer_wake(struct wr_drainer *d)
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
-    d->behind++;
-    d->unseen++;
     d->woken = true;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
 }
 
-unsigned wr_drainer_behind(struct wr_drainer *d)
+void wr_drainer_add(struct wr_drainer *d, uint64_t step, uint64_t bytes)
 {
-    unsigned behind;
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    /* When memory is short it counts from the next look on. */
+    wr_drainer_put(d, step, bytes, /* unseen= */ true);
+    pthread_mutex_unlock(&d->lock);
+    wr_drainer_wake(d);
+}
+
+struct wr_backlog wr_drainer_backlog(struct wr_drainer *d)
+{
+    struct wr_backlog b = {0};
 
     pthread_mutex_lock(&d->lock);
-    behind = d->behind;
+    b.steps = d->waiting_count;
+    for (size_t i = 0; i < d->waiting_count; i++)
+        b.bytes += d->waiting[i].bytes;
     pthread_mutex_unlock(&d->lock);
-    return behind;
+    return b;
+}
+
+bool wr_drainer_oldest(struct wr_drainer *d, uint64_t from, uint64_t *ret)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->waiting_count; i++) {
+        uint64_t step = d->waiting[i].step;
+
+        if (step < from || step == d->at || (found && step > *ret))
+            continue;
+        *ret = step;
+        found = true;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}
+
+void wr_drainer_drop(struct wr_drainer *d, uint64_t step)
+{
+    size_t kept = 0;
+
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->waiting_count; i++)
+        if (d->waiting[i].step != step)
+            d->waiting[kept++] = d->waiting[i];
+    d->waiting_count = kept;
+    pthread_mutex_unlock(&d->lock);
+}
+
+int wr_drainer_fails(struct wr_drainer *d, weir_err *err)
+{
+    int r;
+
+    pthread_mutex_lock(&d->lock);
+    r = d->result.code == WEIR_ECANCELED ? 0 : d->result.code;
+    if (r < 0 && err)
+        *err = d->result;
+    pthread_mutex_unlock(&d->lock);
+    return r;
 }
 
 uint64_t wr_drainer_silent_ns(struct wr_drainer *d)

@@ -43,6 +43,12 @@ struct wr_drain_failure {
     weir_err err;
 };
 
+/* A step that waits to be copied. */
+struct wr_drain_wait {
+    uint64_t step, bytes;
+    bool unseen; /* published since the last look */
+};
+
 #define WR_STEP_NONE      (UINT64_MAX - 1)
 #define WR_DRAIN_FAILURES 32u /* kept */
 
@@ -64,10 +70,11 @@ struct wr_drainer {
                              taken while it is held */
     pthread_cond_t changed;
     bool stop, woken, busy;
-    bool over;         /* fenced off: the thread has ended */
-    unsigned pauses;   /* callers that keep it from working */
-    unsigned behind;   /* steps to be copied */
-    unsigned unseen;   /* of them: published since the last look */
+    bool over;                     /* fenced off: the thread has ended */
+    unsigned pauses;               /* callers that keep it from working */
+    struct wr_drain_wait *waiting; /* owned: steps to be copied */
+    size_t waiting_count, waiting_cap;
+    uint64_t at;       /* the step that is being copied; WR_STEP_NONE */
     uint64_t failures; /* attempts that failed */
     struct wr_drain_failure failed[WR_DRAIN_FAILURES]; /* a ring: of attempt k,
                                                           k % FAILURES */
@@ -76,6 +83,10 @@ struct wr_drainer {
     uint64_t seen_ns;   /* when the far tier was last seen to answer, ... */
     uint64_t seen_work; /* and what it had done by then */
 };
+
+/* With the lock held: one more step waits. False: out of memory. */
+bool wr_drainer_put(struct wr_drainer *d, uint64_t step, uint64_t bytes,
+                    bool unseen);
 
 /* Works off all that is there. Returns the first error; all that will be tried
  * again are in `failed`, and told when there is a thread. */

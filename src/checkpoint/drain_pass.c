@@ -281,19 +281,33 @@ static unsigned count_work(const struct wr_drainer *d, enum work work)
     return n;
 }
 
+/* With the lock held: the steps that wait, out of the jobs and of what was
+ * published since they were looked for. When memory is short some are missing
+ * until the next time. */
+static void list_waiting(struct wr_drainer *d)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < d->waiting_count; i++)
+        if (d->waiting[i].unseen)
+            d->waiting[kept++] = d->waiting[i];
+    d->waiting_count = kept;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->jobs[i].work == WORK_COPY)
+            wr_drainer_put(d, d->jobs[i].step, d->jobs[i].bytes,
+                           /* unseen= */ false);
+}
+
 /* Tells what is left to be done. Failed copies are still behind. */
 static void tell(struct wr_drainer *d)
 {
-    uint64_t left = 0;
-    unsigned behind = 0;
+    uint64_t left = 0, behind;
 
-    for (size_t i = 0; i < d->count; i++) {
+    for (size_t i = 0; i < d->count; i++)
         left += work_bytes(d, &d->jobs[i]);
-        behind += d->jobs[i].work == WORK_COPY;
-    }
     pthread_mutex_lock(&d->lock);
-    behind += d->unseen;
-    d->behind = behind;
+    list_waiting(d);
+    behind = d->waiting_count;
     d->bytes_total = d->bytes_done + left;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
@@ -336,7 +350,8 @@ static int scan(struct wr_drainer *d, weir_err *err)
     int r, first = 0;
 
     pthread_mutex_lock(&d->lock);
-    d->unseen = 0;
+    for (size_t i = 0; i < d->waiting_count; i++)
+        d->waiting[i].unseen = false;
     pthread_mutex_unlock(&d->lock);
     r = look_at_lineage(d, &why);
     if (r == 0)
@@ -529,6 +544,13 @@ static int retain_if_due(struct wr_drainer *d, weir_err *err)
     return r;
 }
 
+static void set_at(struct wr_drainer *d, uint64_t step)
+{
+    pthread_mutex_lock(&d->lock);
+    d->at = step;
+    pthread_mutex_unlock(&d->lock);
+}
+
 /* One job and what follows from it. Errors that end the pass are returned:
  * canceled, fenced off. */
 static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
@@ -537,8 +559,10 @@ static int do_job(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
     weir_err e = {0};
     int r;
 
+    set_at(d, step);
     r = j->work == WORK_VERIFY ? check_and_copy(d, j, &e)
                                : copy_and_check(d, j, &e);
+    set_at(d, WR_STEP_NONE);
     if (r == 0) {
         d->due |= j->work == WORK_NONE;
         r = retain_if_due(d, err);

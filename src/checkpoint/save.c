@@ -297,17 +297,17 @@ static void give_back(struct wr_saver *s, struct wr_job *j)
 static int skip_for_drain(struct wr_saver *s, bool *ret, weir_err *err)
 {
     weir_ckpt *c = s->c;
-    unsigned behind = 0, busy = 0;
+    struct wr_backlog behind = {0};
     int r = 0;
 
     if (c->cfg.rank == 0 && c->far)
         r = wr_ckpt_behind(c, &behind, err);
     pthread_mutex_lock(&c->lock);
     for (unsigned i = 0; i < s->count; i++)
-        busy += s->jobs[i].state >= WR_JOB_QUEUED;
+        behind.steps += s->jobs[i].state >= WR_JOB_QUEUED;
     pthread_mutex_unlock(&c->lock);
     if (r == 0)
-        *ret = c->far && behind + busy >= c->cfg.max_behind;
+        *ret = c->far && wr_ckpt_too_many(c, &behind);
     return r;
 }
 

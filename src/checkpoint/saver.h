@@ -56,6 +56,9 @@ struct wr_saver {
     uint64_t top;     /* no tier has a higher step; caller's thread, rank 0 */
     bool any;         /* there is such a step */
     uint64_t held_ns; /* since when the writer holds back; 0: it does not */
+    uint64_t bytes;   /* of the step that is being written; rank 0 */
+    int stands;       /* code of what keeps the drain from working, as it was
+                         told; 0: nothing does */
     int told;         /* code of retention's last trouble, 0 since it went
                          well; writer's thread */
     unsigned count;   /* of jobs */
@@ -85,7 +88,12 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 
 /* Steps that wait for the far tier; what is damaged does not, because nobody will
  * drain it. Without the lock. */
-int wr_ckpt_behind(weir_ckpt *c, unsigned *ret, weir_err *err);
+int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err);
+/* Whether somebody will bring a step of the near tier to the far one, which is
+ * called. Its bytes when it will. */
+bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes);
+/* Whether no more may wait. */
+bool wr_ckpt_too_many(const weir_ckpt *c, const struct wr_backlog *b);
 /* Another process drains: a copy on the near tier is damaged and there is no
  * other. Told once, and the number of that is returned; 0: it was told. Without
  * the lock. */
@@ -101,8 +109,30 @@ int wr_ckpt_check_answers(weir_ckpt *c, weir_err *err);
 /* For who waits for the drain, now and then: that, and WEIR_ESTATE when it is
  * another process, and there has been none for so long. Without the lock. */
 int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err);
+/* That, and why the drain of this process fails: waiting for it is of no use
+ * now. */
+int wr_ckpt_check_drain(weir_ckpt *c, weir_err *err);
+/* What ended a pause. */
+struct wr_pause_end {
+    uint64_t number; /* of the failed attempt, as a trouble; 0: none */
+    weir_err why;
+};
+
+/* A pause for the drain. When an attempt of that fails (`seen` as
+ * wr_drainer_failed's), or nobody drains, the waiting ends with that error. Other
+ * trouble is for the next call. Without the lock. */
+int wr_ckpt_pause(weir_ckpt *c, uint64_t *seen, struct wr_pause_end *ret);
 /* No room on the near tier: takes a step away there that is safe on the far
  * one. False: there is none. */
 bool wr_ckpt_make_room(weir_ckpt *c);
+
+/* --- give_up.c --- */
+
+/* WEIR_BEHIND_OLDEST: gives up the oldest step that waits for the far tier, but
+ * not the newest one of the near tier, nor `by`, for which it is. False: there
+ * is none. */
+bool wr_ckpt_give_up(weir_ckpt *c, uint64_t by);
+/* The same, until no more steps wait than may. */
+void wr_ckpt_keep_limit(weir_ckpt *c, uint64_t by);
 
 #endif

@@ -65,6 +65,7 @@ struct weir_ckpt {
     size_t lost_count, lost_cap;
     uint64_t undrained_ns; /* since when no process drains, as it was at... */
     uint64_t looked_ns;    /* (cfg.drain 0; behind.c) */
+    uint64_t behind_bytes; /* of stats.behind (cfg.drain 0; behind.c) */
     struct wr_ckpt_time {
         weir_ckpt_times t;
         uint64_t begun_ns;       /* wr_clock_ns() of the call */
@@ -76,6 +77,11 @@ struct weir_ckpt {
         uint64_t why_number;     /* as a trouble; 0: it is none */
         bool told;               /* and a call returned that */
     } times[WR_TIMES_KEPT];      /* a ring: of save `seq`, (seq - 1) % KEPT */
+};
+
+/* What waits for the far tier. */
+struct wr_backlog {
+    uint64_t steps, bytes;
 };
 
 /* The last tier: `far`, or `near` when there is one. */
@@ -164,10 +170,18 @@ bool wr_drainer_halt(struct wr_drainer *d, uint64_t deadline_ns);
 void wr_drainer_free(struct wr_drainer *d);
 /* How long the far tier has not answered what the thread asks of it. */
 uint64_t wr_drainer_silent_ns(struct wr_drainer *d);
-/* A step was published on the near tier. NULL is fine. */
+/* There is something to do. NULL is fine. */
 void wr_drainer_wake(struct wr_drainer *d);
-/* Steps that wait for the far tier. */
-unsigned wr_drainer_behind(struct wr_drainer *d);
+/* A step was published on the near tier. NULL is fine. */
+void wr_drainer_add(struct wr_drainer *d, uint64_t step, uint64_t bytes);
+struct wr_backlog wr_drainer_backlog(struct wr_drainer *d);
+/* The lowest step that waits, from `from` on, and is not being copied; false:
+ * there is none. */
+bool wr_drainer_oldest(struct wr_drainer *d, uint64_t from, uint64_t *ret);
+/* It is gone from the near tier. */
+void wr_drainer_drop(struct wr_drainer *d, uint64_t step);
+/* Why its last pass failed; 0: it did not. */
+int wr_drainer_fails(struct wr_drainer *d, weir_err *err);
 /* Whether it is at something, be it reading back. */
 bool wr_drainer_works(struct wr_drainer *d);
 /* Drops what it is at, and does nothing until it is resumed. NULL is

@@ -147,6 +147,9 @@ void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
 /* Takes a step away, durably: it becomes a slot, or is removed when there are
  * enough. A step that is not there is no error. */
 int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err);
+/* The same, but its files are not overwritten by the next save: another process
+ * may be reading them. */
+int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err);
 /* Removes all slots; adds their bytes to *ret_bytes (may be NULL). */
 int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
 /* Bytes in slots. */

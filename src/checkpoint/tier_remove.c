@@ -250,10 +250,10 @@ static int choose_end(struct wr_tier *t, char ret[WR_TIER_PATH],
     return 0;
 }
 
-int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
+static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
+                     weir_err *err)
 {
     char from[WR_TIER_PATH], to[WR_TIER_PATH];
-    bool recycled;
     struct wr_stat is;
     weir_err why;
     int r;
@@ -264,7 +264,8 @@ int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
         return wr_tier_unless_gone(r, &why, err);
     if (r == 0 && is.kind != WR_KIND_DIR)
         return 0; /* not a step, and not weir's */
-    r = choose_end(t, to, &recycled, err);
+    wr_name_trash(to);
+    r = recycled ? choose_end(t, to, &recycled, err) : 0;
     if (r < 0)
         return r;
     r = wr_tier_change(t, WR_RENAME, from, to, &why);
@@ -276,4 +277,14 @@ int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
     if (r == 0 && !recycled)
         wr_tier_remove_folder(t, to, NULL);
     return r;
+}
+
+int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    return take_away(t, step, /* recycled= */ true, err);
+}
+
+int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    return take_away(t, step, /* recycled= */ false, err);
 }

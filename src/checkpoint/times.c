@@ -215,5 +215,5 @@ void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret)
     *ret = w->stats;
     pthread_mutex_unlock(&w->lock);
     if (c->drainer)
-        ret->behind = wr_drainer_behind(c->drainer);
+        ret->behind = wr_drainer_backlog(c->drainer).steps;
 }

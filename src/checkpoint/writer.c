@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-#define LOOK_NS  (50 * WR_NS_PER_MS) /* at a drain that is another process */
 #define HEAD_MAX ((uint64_t)1 << 20) /* of an image, for cfg.reserve */
 
 /* --- together with the other ranks --- */
@@ -55,25 +54,17 @@ static int hear(weir_ckpt *c, char **ret, weir_err *err)
 
 /* --- holding back --- */
 
-/* A pause for the drain; when an attempt of that fails (`seen` as
- * wr_drainer_failed's) the waiting ends. Other trouble is for the next call:
- * this save would be lost without a word about it. Without the lock. */
-static int pause_for_drain(struct wr_saver *s, uint64_t *seen, weir_err *err)
+/* The drain does not work, so nothing is gained by waiting: the step goes onto
+ * the fast tier where there is room. What the drain itself did not tell is told
+ * here, once. */
+static void go_on_without(struct wr_saver *s, const struct wr_pause_end *e)
 {
-    weir_ckpt *c = s->c;
-    uint64_t now_ns = wr_clock_ns(), number;
-    int r = tell(c, MSG_WAIT, err);
+    bool told = e->why.code == s->stands ||
+                (s->c->drainer && e->why.code != WEIR_ETIMEDOUT);
 
-    if (r < 0)
-        return r;
-    pthread_mutex_lock(&c->lock);
-    wr_ckpt_sleep(c, now_ns + LOOK_NS);
-    if (c->drainer)
-        r = wr_drainer_failed(c->drainer, WEIR_LATEST, seen, &number, err);
-    if (r < 0)
-        wr_ckpt_told(c, number);
-    pthread_mutex_unlock(&c->lock);
-    return r < 0 ? r : wr_ckpt_check_drained(c, err);
+    s->stands = e->why.code;
+    if (!told)
+        wr_ckpt_trouble(s->c, &e->why);
 }
 
 /* Every save that fails says which one it was: nobody may be waiting for it. */
@@ -100,20 +91,34 @@ static int hold(struct wr_saver *s, weir_err *err)
 {
     weir_ckpt *c = s->c;
     uint64_t seen = UINT64_MAX;
+    struct wr_pause_end e = {0};
     bool behind = false;
     int r = 0;
 
-    if (c->cfg.rank > 0 || !c->far)
+    if (c->cfg.rank > 0 || !c->far || c->cfg.behind == WEIR_BEHIND_OLDEST)
         return 0;
     for (;;) {
         r = wr_ckpt_is_behind(c, &behind, err);
+        if (r == 0 && !behind)
+            s->stands = 0;
         if (r < 0 || !behind || is_stopped(s))
             return r;
         if (s->held_ns == 0)
             s->held_ns = wr_clock_ns();
-        r = pause_for_drain(s, &seen, err);
+        r = tell(c, MSG_WAIT, err);
         if (r < 0)
             return r;
+        r = wr_ckpt_check_drain(c, &e.why);
+        if (r == 0)
+            r = wr_ckpt_pause(c, &seen, &e);
+        if (r == WEIR_EFENCED && err)
+            *err = e.why;
+        if (r == WEIR_EFENCED)
+            return r;
+        if (r < 0) {
+            go_on_without(s, &e);
+            return 0;
+        }
     }
 }
 
@@ -136,17 +141,29 @@ static void note_held(struct wr_saver *s, const struct wr_job *j)
 
 /* --- one step --- */
 
+/* No room, and no drain that makes some: both are told. */
+static int no_room(weir_ckpt *c, const weir_err *full,
+                   const struct wr_pause_end *e, weir_err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    wr_ckpt_told(c, e->number);
+    pthread_mutex_unlock(&c->lock);
+    return wr_fail(err, WEIR_ENOSPC, "%s; %s", full->msg, e->why.msg);
+}
+
 /* Rank 0: a folder for the step. When there is no room, what is safe on the far
- * tier makes some, and else the drain does, by copying or by reading back. */
+ * tier makes some, or a step that is given up, and else the drain does, by
+ * copying or by reading back. */
 static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                  struct wr_pending *ret, weir_err *err)
 {
     weir_ckpt *c = s->c;
     uint64_t seen = UINT64_MAX;
+    struct wr_pause_end e = {0};
 
     for (;;) {
-        weir_err full, e;
-        unsigned behind;
+        struct wr_backlog behind;
+        weir_err full;
         bool works = c->drainer && wr_drainer_works(c->drainer);
         int r = wr_tier_begin(c->near, j->step, bytes, ret, &full);
 
@@ -154,21 +171,20 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
             wr_tier_trim(c->near, ret, c->cfg.world);
             return 0;
         }
-        if (r == WEIR_ENOSPC && wr_ckpt_make_room(c))
+        if (r == WEIR_ENOSPC &&
+            (wr_ckpt_make_room(c) || wr_ckpt_give_up(c, j->step)))
             continue;
-        if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, &e) < 0 ||
-            (behind == 0 && !works) || (is_stopped(s) && !c->drainer)) {
+        if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, NULL) < 0 ||
+            (behind.steps == 0 && !works) || (is_stopped(s) && !c->drainer)) {
             if (err)
                 *err = full;
             return r;
         }
-        r = pause_for_drain(s, &seen, &e);
-        if (r == WEIR_ESTATE) /* nobody will make room */
-            return wr_fail(err, WEIR_ENOSPC, "%s; %s", full.msg, e.msg);
-        if (r < 0) {
-            *err = e;
+        r = tell(c, MSG_WAIT, err);
+        if (r < 0)
             return r;
-        }
+        if (wr_ckpt_pause(c, &seen, &e) < 0)
+            return no_room(c, &full, &e, err);
     }
 }
 
@@ -207,6 +223,7 @@ static int begin_first(struct wr_saver *s, struct wr_job *j,
 
     if (x == 0)
         x = add_up(c, j, &bytes, &e);
+    s->bytes = bytes;
     if (x == 0 && r == 0)
         r = begin(s, j, bytes, p, err);
     if (x == 0)
@@ -405,8 +422,10 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
         note_failure(c, t, j->waited, err);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
-        if (c->far && c->cfg.rank == 0) /* counted anew now and then */
+        if (c->far && c->cfg.rank == 0) { /* counted anew now and then */
             c->stats.behind++;
+            c->behind_bytes += s->bytes;
+        }
         if (!c->far && c->cfg.rank == 0 && c->cfg.verify)
             wr_saver_want_verified(s, j->step);
     }
@@ -423,17 +442,17 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
 
 /* Rank 0, after a step was published: older ones go, with one tier. That they
  * cannot is told once: it must not refuse every other save. */
-static void follow_up(struct wr_saver *s)
+static void follow_up(struct wr_saver *s, uint64_t step)
 {
     weir_ckpt *c = s->c;
-    unsigned behind;
+    struct wr_backlog behind;
     weir_err err;
     int r;
 
-    if (c->drainer)
-        return; /* it was woken */
     if (c->far) {
-        wr_ckpt_behind(c, &behind, NULL); /* for the statistics */
+        r = wr_ckpt_behind(c, &behind, NULL); /* for the statistics, too */
+        if (r == 0 && c->cfg.behind == WEIR_BEHIND_OLDEST)
+            wr_ckpt_keep_limit(c, step);
         return;
     }
     r = wr_ckpt_retain(c, &err);
@@ -548,6 +567,7 @@ static void *run(void *arg)
     pthread_mutex_lock(&c->lock);
     while (wait_for_job(s)) {
         struct wr_job *j;
+        uint64_t step;
         weir_err err;
         int r;
 
@@ -561,14 +581,15 @@ static void *run(void *arg)
             continue;
         }
         j->state = WR_JOB_WRITING;
+        step = j->step;
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
         r = write_job(s, j, r, &err);
         if (r == 0) /* first: the next save is to know that it is behind */
-            wr_drainer_wake(c->drainer);
+            wr_drainer_add(c->drainer, step, s->bytes);
         finish(s, j, r, &err);
         if (r == 0 && c->cfg.rank == 0)
-            follow_up(s);
+            follow_up(s, step);
         pthread_mutex_lock(&c->lock);
     }
     pthread_mutex_unlock(&c->lock);

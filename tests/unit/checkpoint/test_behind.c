@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -243,19 +244,24 @@ static void nobody_drains(void **state)
     assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, -1, &err),
                      WEIR_ESTATE);
     assert_non_null(strstr(err.msg, "no process drains"));
-    assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_ESTATE);
-    assert_non_null(strstr(err.msg, "step 2 was not saved: no process drains"));
+    saves_must(s, c, 2, WEIR_LEVEL_FAST); /* there is room for it */
+    assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err), WEIR_ESTATE);
+    assert_non_null(strstr(err.msg, "no process drains"));
+    assert_non_null(strstr(err.msg, "step 3 is saved"));
+    saves_must(s, c, 4, WEIR_LEVEL_FAST); /* that is told once */
+    assert_int_equal(saves_stats(c).behind, 4);
     other.role = WEIR_CKPT_DRAIN;
     d = saves_open(&other);
     /* Now there is one, slow as it may be. */
     assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, 2000, &err),
                      WEIR_ETIMEDOUT);
     assert_int_equal(weir_ckpt_drain(d, &err), 0);
-    saves_must(s, c, 2, WEIR_LEVEL_FAST);
+    saves_must(s, c, 5, WEIR_LEVEL_FAST);
     saves_close(d);
     saves_close(c);
-    assert_int_equal(saves_number(s->slow, 1), 2);
-    assert_int_equal(saves_number(s->fast, 2), 3);
+    for (uint64_t step = 1; step <= 4; step++)
+        assert_int_equal(saves_number(s->slow, step), step + 1);
+    assert_int_equal(saves_number(s->fast, 5), 6);
 }
 
 static void nobody_makes_room(void **state)
@@ -279,7 +285,9 @@ static void nobody_makes_room(void **state)
 
 /* --- draining fails --- */
 
-static void a_failed_drain_ends_the_waiting(void **state)
+/* What the slow tier does not take stays on the fast one, and no step is lost
+ * for it. */
+static void a_failing_drain_ends_the_waiting(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = config(
@@ -302,10 +310,146 @@ static void a_failed_drain_ends_the_waiting(void **state)
             failed++;
         }
     }
-    assert_true(failed > 0);
+    assert_int_equal(failed, 1); /* it was told, and the save was done */
     assert_true(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, -1, &err) < 0);
     weir_ckpt_close(&c, NULL);
-    assert_int_equal(saves_number(s->fast, 1), 9); /* nothing is lost */
+    for (uint64_t step = 1; step <= 6; step++)
+        assert_int_equal(saves_number(s->fast, step), 9);
+}
+
+/* Without room it fails, and says both. */
+static void a_failing_drain_and_no_room(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_BLOCK,
+        (struct saves_tiers){.two = true,
+                             .fast_rules = "mkdir-enospc@3+",
+                             .slow_rules = "write-eio@~r0"});
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+
+    saves_must(s, c, 1, WEIR_LEVEL_FAST);
+    assert_true(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, -1, &err) < 0);
+    assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
+    assert_non_null(strstr(err.msg, "step 2 was not saved"));
+    assert_non_null(strstr(err.msg, "draining step 1"));
+    weir_ckpt_close(&c, NULL);
+    assert_int_equal(saves_number(s->fast, 1), 2);
+}
+
+/* --- the oldest is given up --- */
+
+static void check_given_up(weir_ckpt *c, uint64_t step)
+{
+    char want[40];
+    weir_err err;
+
+    snprintf(want, sizeof(want), "step %u was given up for step",
+             (unsigned)step);
+    assert_int_equal(weir_ckpt_wait(c, step, WEIR_LEVEL_SLOW, -1, &err),
+                     WEIR_ECANCELED);
+    if (!strstr(err.msg, want))
+        fail_msg("%s", err.msg);
+}
+
+/* Whoever fails to drain: the newest steps are there. */
+static void the_oldest_is_given_up(void **state)
+{
+    struct saves *s = *state;
+
+    for (int drain = 0; drain < 2; drain++) {
+        weir_ckpt_config cfg = config(
+            s, WEIR_BEHIND_OLDEST,
+            (struct saves_tiers){.two = true, .slow_rules = "create-eio@~r0"});
+        weir_ckpt *c;
+        weir_err err;
+
+        saves_close(saves_open(&cfg)); /* both tiers have had a writer */
+        cfg.drain = drain;
+        cfg.drain_timeout_ms = 100;
+        c = saves_open(&cfg);
+        for (uint64_t step = 1; step <= 6; step++) {
+            int r = saves_put(s, c, step, (uint32_t)step + 1, WEIR_LEVEL_FAST,
+                              &err);
+
+            assert_true(r == 0 || strstr(err.msg, "is saved"));
+            if (step == 2)
+                assert_int_equal(weir_ckpt_pin(c, 2, 1, &err), 0);
+        }
+        assert_int_equal(saves_stats(c).blocked_ns, 0);
+        if (drain) { /* what is being tried is not given up */
+            assert_in_range(saves_stats(c).given_up, 1, 4);
+        } else {
+            while (saves_stats(c).given_up < 4) /* after the save */
+                sched_yield();
+            check_given_up(c, 1);
+            check_given_up(c, 4);
+            assert_int_equal(saves_number(s->fast, 1), -1);
+            assert_int_equal(saves_number(s->fast, 5), -1);
+        }
+        weir_ckpt_close(&c, NULL);
+        assert_int_equal(saves_number(s->fast, 2), 3); /* it is pinned */
+        assert_int_equal(saves_number(s->fast, 6), 7);
+        snprintf(s->fast, sizeof(s->fast), "%s/fast2", s->root);
+        snprintf(s->slow, sizeof(s->slow), "%s/slow2", s->root);
+    }
+}
+
+static void the_oldest_makes_room(void **state)
+{
+    struct saves *s = *state;
+    /* The fourth folder (the first is .weir) does not fit at first. */
+    weir_ckpt_config cfg = config(
+        s, WEIR_BEHIND_OLDEST,
+        (struct saves_tiers){.two = true, .fast_rules = "mkdir-enospc@4"});
+    weir_ckpt *c;
+
+    cfg.drain = 0;
+    cfg.max_behind = 0;
+    c = saves_open(&cfg);
+    for (uint64_t step = 1; step <= 4; step++)
+        saves_must(s, c, step, WEIR_LEVEL_FAST);
+    assert_int_equal(saves_stats(c).given_up, 1); /* before it was written */
+    check_given_up(c, 1);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 1), -1);
+    for (uint64_t step = 2; step <= 4; step++)
+        assert_int_equal(saves_number(s->fast, step), step + 1);
+}
+
+/* --- how many may wait --- */
+
+static void as_many_as_there_is_room_for(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = config(s, WEIR_BEHIND_SKIP,
+                                  (struct saves_tiers){.two = true});
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.drain = 0;
+    cfg.max_behind = 0;
+    c = saves_open(&cfg);
+    for (uint64_t step = 1; step <= 12; step++)
+        saves_must(s, c, step, WEIR_LEVEL_FAST);
+    assert_int_equal(saves_stats(c).behind, 12);
+    saves_close(c);
+
+    cfg.max_behind_bytes = 14 * SAVES_COUNT * sizeof(uint32_t);
+    c = saves_open(&cfg);
+    saves_must(s, c, 13, WEIR_LEVEL_FAST);
+    saves_must(s, c, 14, WEIR_LEVEL_FAST);
+    assert_int_equal(saves_put(s, c, 15, 9, WEIR_LEVEL_FAST, &err), 1);
+    saves_close(c);
+
+    cfg.drain = 1; /* which knows what it has to do from the start */
+    cfg.behind = WEIR_BEHIND_BLOCK;
+    c = saves_open(&cfg);
+    saves_must(s, c, 15, WEIR_LEVEL_FAST);
+    assert_true(saves_stats(c).drained > 0);
+    saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
+    saves_close(c);
 }
 
 /* --- the fast tier is full --- */
@@ -388,7 +532,11 @@ int main(void)
         TEST(another_process_drains),
         TEST(nobody_drains),
         TEST(nobody_makes_room),
-        TEST(a_failed_drain_ends_the_waiting),
+        TEST(a_failing_drain_ends_the_waiting),
+        TEST(a_failing_drain_and_no_room),
+        TEST(the_oldest_is_given_up),
+        TEST(the_oldest_makes_room),
+        TEST(as_many_as_there_is_room_for),
         TEST(waits_for_room),
         TEST(waits_for_what_is_read_back),
         TEST(fails_when_there_never_is_room),

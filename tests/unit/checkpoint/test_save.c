@@ -496,10 +496,11 @@ static void odd_configs(void **state)
     weir_ckpt *c = NULL;
     weir_err err;
 
-    cfg.max_behind = 0;
+    cfg.behind = (enum weir_behind)4;
     assert_int_equal(weir_ckpt_open(&c, &cfg, &err), WEIR_EINVAL);
     assert_null(c);
     assert_int_equal(weir_ckpt_close(&c, &err), 0);
+    cfg.behind = WEIR_BEHIND_BLOCK;
     cfg.max_behind = 1;
     cfg.behind = WEIR_BEHIND_LATEST;
     cfg.snapshots = 1;

@@ -49,11 +49,7 @@ static void take_over(weir_ckpt_config *c)
 }
 static void behind(weir_ckpt_config *c)
 {
-    c->behind = (enum weir_behind)3;
-}
-static void max_behind(weir_ckpt_config *c)
-{
-    c->max_behind = 0;
+    c->behind = (enum weir_behind)4;
 }
 static void snapshots(weir_ckpt_config *c)
 {
@@ -109,25 +105,15 @@ static void refuses_nonsense(void **state)
         void (*change)(weir_ckpt_config *c);
         const char *named;
     } cases[] = {
-        {no_fast, "fast:"},
-        {empty_fast, "fast:"},
-        {empty_slow, "slow:"},
-        {role, "role:"},
-        {drain, "drain:"},
-        {verify, "verify:"},
-        {take_over, "take_over:"},
-        {behind, "behind:"},
-        {max_behind, "max_behind:"},
-        {snapshots, "snapshots:"},
-        {threads, "threads:"},
-        {reserve, "reserve:"},
-        {no_world, "world:"},
-        {rank, "rank:"},
-        {reserved, "reserved:"},
-        {no_comm, "comm:"},
-        {no_timeout, "comm_timeout_ms:"},
-        {drain_one, "slow:"},
-        {same, "slow:"},
+        {no_fast, "fast:"},        {empty_fast, "fast:"},
+        {empty_slow, "slow:"},     {role, "role:"},
+        {drain, "drain:"},         {verify, "verify:"},
+        {take_over, "take_over:"}, {behind, "behind:"},
+        {snapshots, "snapshots:"}, {threads, "threads:"},
+        {reserve, "reserve:"},     {no_world, "world:"},
+        {rank, "rank:"},           {reserved, "reserved:"},
+        {no_comm, "comm:"},        {no_timeout, "comm_timeout_ms:"},
+        {drain_one, "slow:"},      {same, "slow:"},
     };
     struct saves *s = *state;
     weir_err err;
@@ -250,7 +236,7 @@ static void given_stores_are_taken(void **state)
     for (int bad = 0; bad < 2; bad++) {
         assert_int_equal(wr_store_open_own(s->fast, &fast, &err), 0);
         assert_int_equal(wr_store_open_own(s->slow, &slow, &err), 0);
-        cfg.max_behind = bad ? 0 : 2;
+        cfg.snapshots = bad ? 1000 : 0;
         if (bad) {
             assert_int_equal(wr_ckpt_open_stores(&c, &cfg, fast, slow, &err),
                              WEIR_EINVAL);
