@@ -14,7 +14,7 @@ extern "C" {
 enum weir_copy {
     WEIR_COPY_UNKNOWN = -2, /* cannot be looked at now (see `problem`), which
                                says nothing about it */
-    WEIR_COPY_STALE = -1, /* whole, but older than what is there: another
+    WEIR_COPY_STALE = -1,   /* whole, but older than what is there: another
                              machine went on without it, or this step was saved
                              again. It is never drained, and outranks nothing;
                              see weir_ckpt_adopt and weir_ckpt_discard */

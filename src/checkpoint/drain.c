@@ -187,6 +187,9 @@ void wr_drainer_free(struct wr_drainer *d)
 {
     if (!d)
         return;
+    pthread_mutex_lock(&d->lock);
+    d->left = true;
+    pthread_mutex_unlock(&d->lock);
     wr_ckpt_ref(d->c); /* first: it may end at once */
     if (!wr_strand_leave(&d->strand))
         release(d);

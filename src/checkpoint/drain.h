@@ -70,8 +70,9 @@ struct wr_drainer {
                              taken while it is held */
     pthread_cond_t changed;
     bool stop, woken, busy;
-    bool over;                     /* fenced off: the thread has ended */
-    unsigned pauses;               /* callers that keep it from working */
+    bool left;       /* the store was closed and did not wait any longer */
+    bool over;       /* fenced off: the thread has ended */
+    unsigned pauses; /* callers that keep it from working */
     struct wr_drain_wait *waiting; /* owned: steps to be copied */
     size_t waiting_count, waiting_cap;
     uint64_t at;       /* the step that is being copied; WR_STEP_NONE */

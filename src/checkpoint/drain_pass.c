@@ -532,11 +532,22 @@ static bool is_stopped(struct wr_drainer *d)
     return stop;
 }
 
-/* The next pass tries again, and no step waits for it. Not after the store was
- * closed: the fast tier may have another writer by now. */
+static bool is_left(struct wr_drainer *d)
+{
+    bool left;
+
+    pthread_mutex_lock(&d->lock);
+    left = d->left;
+    pthread_mutex_unlock(&d->lock);
+    return left;
+}
+
+/* The next pass tries again, and no step waits for it. Close waits for it: the
+ * last step that was drained is to leave the fast tier, too. Not after that gave
+ * up: the fast tier may have another writer by now. */
 static int retain_if_due(struct wr_drainer *d, weir_err *err)
 {
-    int r = d->due && !is_stopped(d) ? wr_ckpt_retain(d->c, err) : 0;
+    int r = d->due && !is_left(d) ? wr_ckpt_retain(d->c, err) : 0;
 
     d->due &= r < 0;
     if (r < 0 && r != WEIR_ECANCELED)

@@ -87,6 +87,21 @@ static int check_claims(const weir_ckpt *c, weir_err *err)
     return r;
 }
 
+/* What has a step's name and is no folder is not weir's: it is shown as damaged,
+ * and stays. */
+static void spare_foreign(weir_ckpt *c, const struct wr_inventory *f,
+                          struct wr_verdict *v)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const weir_ckpt_entry *e = &f->e[i];
+
+        if (e->fast == WEIR_COPY_DAMAGED && v[i].fast_goes)
+            v[i].fast_goes = wr_tier_has(c->near, e->step);
+        if (e->slow == WEIR_COPY_DAMAGED && v[i].slow_goes)
+            v[i].slow_goes = wr_tier_has(c->far, e->step);
+    }
+}
+
 static int judge_and_take(struct taking *k, const struct wr_retention *rule,
                           weir_err *err)
 {
@@ -103,6 +118,7 @@ static int judge_and_take(struct taking *k, const struct wr_retention *rule,
         goto out;
     }
     wr_retention_judge(rule, f.e, f.count, v);
+    spare_foreign(k->c, &f, v);
     if (!k->plan || !k->plan->dry_run)
         r = check_claims(k->c, err);
     if (r == 0)

@@ -132,9 +132,10 @@ int wr_tier_steps(struct wr_tier *t, uint64_t **ret, size_t *ret_count,
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
         goto out;
     }
+    /* Of any kind: a link in the place of a step must not vanish without a word.
+     * Who looks at it finds it damaged. */
     for (size_t i = 0; i < in.count; i++)
-        if (in.all[i].kind == WR_KIND_DIR &&
-            wr_name_in_root(in.all[i].name, &steps[count]) == WR_NAME_STEP)
+        if (wr_name_in_root(in.all[i].name, &steps[count]) == WR_NAME_STEP)
             count++;
     qsort(steps, count, sizeof(*steps), by_number);
     *ret = steps;
@@ -164,32 +165,49 @@ void wr_tier_shard_path(uint64_t step, uint32_t rank, char ret[WR_TIER_PATH])
 
 /* --- manifests --- */
 
+/* What has the name of a step's part and is a link, or something else that weir
+ * did not make, is not followed. 0: it is what it should be, or is not there. */
+static int check_kind(struct wr_tier *t, const char *path, enum wr_kind kind,
+                      weir_err *err)
+{
+    struct wr_stat is;
+
+    if (wr_tier_stat(t, path, &is, NULL) < 0 || is.kind == kind)
+        return 0;
+    return wr_fail(err, WEIR_EDAMAGED,
+                   "'%s/%s': not a %s; links are not followed", t->shown, path,
+                   kind == WR_KIND_DIR ? "folder" : "file");
+}
+
 /* A part of a step is missing: the step is damaged, or was taken away. */
 static int part_missing(struct wr_tier *t, uint64_t step, const char *path,
                         weir_err *err)
 {
+    char dir[WR_TIER_PATH];
+    int r;
+
+    wr_name_step(step, dir);
+    r = check_kind(t, dir, WR_KIND_DIR, err);
+    if (r < 0)
+        return r;
     if (!wr_tier_has(t, step))
         return wr_fail(err, WEIR_ENOENT, "'%s': no step %" PRIu64, t->shown,
                        step);
     return wr_fail(err, WEIR_EDAMAGED, "'%s/%s': missing", t->shown, path);
 }
 
-/* The manifest cannot be read (`r`): because it, or its folder, is a link or
- * something else that weir did not make and does not follow? */
+/* The manifest cannot be read (`r`): because it, or its folder, is not weir's? */
 static int not_weirs(struct wr_tier *t, const char *dir, const char *path,
                      int r, weir_err *err)
 {
-    struct wr_stat is;
+    weir_err why;
+    int q = check_kind(t, dir, WR_KIND_DIR, &why);
 
-    if (wr_tier_stat(t, dir, &is, NULL) == 0 && is.kind != WR_KIND_DIR)
-        return wr_fail(err, WEIR_EDAMAGED,
-                       "'%s/%s': not a folder; links are not followed",
-                       t->shown, dir);
-    if (wr_tier_stat(t, path, &is, NULL) == 0 && is.kind != WR_KIND_FILE)
-        return wr_fail(err, WEIR_EDAMAGED,
-                       "'%s/%s': not a file; links are not followed", t->shown,
-                       path);
-    return r;
+    if (q == 0)
+        q = check_kind(t, path, WR_KIND_FILE, &why);
+    if (q < 0 && err)
+        *err = why;
+    return q < 0 ? q : r;
 }
 
 int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,

@@ -66,8 +66,9 @@ void wr_tier_close(struct wr_tier *t); /* takes NULL; gives up the lock */
  * NULL. */
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err);
-/* WEIR_EFENCED when the epoch is another's by now. Takes the lock when who had
- * it at a take-over is gone. */
+/* WEIR_EFENCED when the epoch is another's by now, WEIR_ENOENT when there is none:
+ * the folder was removed. Takes the lock when who had it at a take-over is
+ * gone. */
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
 /* Whether it is this tier's writer. */
 static inline bool wr_tier_is_writer(const struct wr_tier *t)
@@ -80,11 +81,12 @@ void wr_tier_let_go(struct wr_tier *t);
 /* Whether some process is the writer now; true when it cannot be told. */
 bool wr_tier_is_claimed(struct wr_tier *t);
 /* What a failure `r` of writing there comes from: WEIR_EFENCED when the new
- * writer has swept away what was being written, else `r` and `err` as they
- * are. */
+ * writer has swept away what was being written, WEIR_ENOENT when the folder was
+ * removed, else `r` and `err` as they are. */
 int wr_tier_blame(struct wr_tier *t, int r, weir_err *err);
 
-/* The steps that there are, rising; only folders of the right name. free(). */
+/* The steps that there are by their names, rising; what is no folder is damaged
+ * (wr_tier_manifest), and not taken away. free(). */
 int wr_tier_steps(struct wr_tier *t, uint64_t **ret, size_t *ret_count,
                   weir_err *err);
 bool wr_tier_has(struct wr_tier *t, uint64_t step);

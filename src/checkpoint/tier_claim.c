@@ -177,6 +177,11 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
     r = read_epoch(t, &e, err);
     if (r < 0)
         return r;
+    if (e.number == 0) /* nobody took over who left none */
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': '%s' is gone: was the folder removed while it "
+                       "was in use? Open the store anew",
+                       t->shown, WR_NAME_EPOCH);
     if (e.number != t->epoch || strcmp(e.writer, t->writer) != 0)
         return wr_fail(err, WEIR_EFENCED,
                        "'%s': another writer took over (epoch %" PRIu64
@@ -192,13 +197,16 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
 int wr_tier_blame(struct wr_tier *t, int r, weir_err *err)
 {
     weir_err why;
+    int cause;
 
-    if (r >= 0 || r == WEIR_EFENCED || !t->epoch ||
-        wr_tier_check_claim(t, &why) != WEIR_EFENCED)
+    if (r >= 0 || r == WEIR_EFENCED || !t->epoch)
+        return r;
+    cause = wr_tier_check_claim(t, &why);
+    if (cause != WEIR_EFENCED && cause != WEIR_ENOENT)
         return r;
     if (err)
         *err = why;
-    return WEIR_EFENCED;
+    return cause;
 }
 
 /* --- what interrupted writers left --- */

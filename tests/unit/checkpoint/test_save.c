@@ -371,6 +371,34 @@ static void reading_tells_no_trouble(void **state)
     assert_non_null(strstr(err.msg, "draining step 1: "));
 }
 
+/* A folder that somebody removed was not taken over by another writer. */
+static void a_removed_folder_is_named(void **state)
+{
+    struct saves *s = *state;
+
+    for (int slow = 0; slow < 2; slow++) {
+        weir_ckpt_config cfg = saves_config(s,
+                                            (struct saves_tiers){.two = true});
+        const char *gone = slow ? s->slow : s->fast;
+        char text[SAVES_PATH + 20];
+        weir_ckpt *c = saves_open(&cfg);
+        weir_err err;
+
+        saves_must(s, c, 1, WEIR_LEVEL_VERIFIED);
+        snprintf(text, sizeof(text), "rm -rf '%s' 2>/dev/null", gone);
+        while (system(text) != 0)
+            usleep(1000); /* the drain was not done with it */
+        assert_int_equal(saves_put(s, c, 2, 3, WEIR_LEVEL_SLOW, &err),
+                         WEIR_ENOENT);
+        snprintf(text, sizeof(text), "'%s': '.weir/epoch' is gone", gone);
+        if (!strstr(err.msg, text) || !strstr(err.msg, "step 2"))
+            fail_msg("%s", err.msg);
+        weir_ckpt_close(&c, NULL);
+        snprintf(s->fast, sizeof(s->fast), "%s/fast2", s->root);
+        snprintf(s->slow, sizeof(s->slow), "%s/slow2", s->root);
+    }
+}
+
 static void errors_are_told_once(void **state)
 {
     struct saves *s = *state;
@@ -604,6 +632,7 @@ int main(void)
         TEST(a_full_tier_names_its_step),
         TEST(a_failed_root_sync_says_what_is_there),
         TEST(reading_tells_no_trouble),
+        TEST(a_removed_folder_is_named),
         TEST(errors_are_told_once),
         TEST(a_failed_sync_is_repeated),
         TEST(goes_on_after_reopening),

@@ -82,10 +82,12 @@ static void lists_steps(void **state)
     assert_int_equal(symlink("step-000000000100", at(p, "step-000000000004")),
                      0);
     assert_int_equal(wr_tier_steps(t, &steps, &count, NULL), 0);
-    assert_int_equal(count, 3);
-    assert_int_equal(steps[0], 20);
-    assert_int_equal(steps[1], 100);
-    assert_int_equal(steps[2], 999999999999);
+    assert_int_equal(count, 5);
+    assert_int_equal(steps[0], 3);
+    assert_int_equal(steps[1], 4);
+    assert_int_equal(steps[2], 20);
+    assert_int_equal(steps[3], 100);
+    assert_int_equal(steps[4], 999999999999);
     free(steps);
     assert_true(wr_tier_has(t, 20));
     assert_false(wr_tier_has(t, 21));

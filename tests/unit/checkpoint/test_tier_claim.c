@@ -145,7 +145,7 @@ static void same_number_of_another_fences(void **state)
     plant(p, ".weir/epoch", "2\n");
     assert_int_equal(wr_tier_check_claim(t, &err), WEIR_EFENCED);
     unlink(at(p, ".weir/epoch"));
-    assert_int_equal(wr_tier_check_claim(t, &err), WEIR_EFENCED);
+    assert_int_equal(wr_tier_check_claim(t, &err), WEIR_ENOENT);
     wr_tier_close(t);
 }
 
