@@ -18,7 +18,8 @@
 #include "format/tarlabel.h"
 #include "format/tarmember.h"
 
-#define LOOK_AT 256 /* entries of a folder, to find out what it holds */
+#define BEHIND_MAX (2u << 20) /* bytes behind the end that are looked at */
+#define LOOK_AT    256 /* entries of a folder, to find out what it holds */
 
 /* The sample that is being put together. */
 struct group {
@@ -219,6 +220,37 @@ static int walk_members(struct scan *t, weir_err *err)
     return r;
 }
 
+static bool is_zero(const uint8_t *block)
+{
+    return !block[0] && !memcmp(block, block + 1, WR_TAR_BLOCK - 1);
+}
+
+/* Archives that were put behind each other (by cat, say) have more behind the
+ * end of the first, which tar itself leaves out without a word. */
+static int look_behind(struct scan *t, weir_err *err)
+{
+    struct wr_shard_reader *in = t->shard->reader;
+    uint8_t block[WR_TAR_BLOCK] = {0};
+    uint64_t start = wr_shard_reader_tell(in), at = start;
+    weir_err e;
+
+    for (; is_zero(block) && at - start < BEHIND_MAX; at += sizeof(block)) {
+        int64_t n = wr_shard_reader_read(in, block, sizeof(block), err);
+
+        if (n < (int64_t)sizeof(block))
+            return n < 0 ? (int)n : 0;
+    }
+    if (!is_zero(block) && wr_tar_is_head(block)) {
+        wr_fail(&e, WEIR_EFORMAT,
+                "offset %" PRIu64 ": another archive follows the end of this "
+                "one and is not read: join them by tar --concatenate, not by "
+                "cat",
+                at - sizeof(block));
+        note(t, &e);
+    }
+    return 0;
+}
+
 /* The length of gzip, and whether its checksum is right, is known then. */
 static int read_to_end(struct wr_shard *s, weir_err *err)
 {
@@ -239,6 +271,8 @@ static int tar_scan(struct wr_shard *s, weir_err *err)
     r = wr_tar_walk_new(&t->walk, s->reader, size, err);
     if (r == 0)
         r = walk_members(t, err);
+    if (r == 0)
+        r = look_behind(t, err);
     if (r == 0)
         r = read_to_end(s, err);
     wr_tar_walk_free(t->walk);

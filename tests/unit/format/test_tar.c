@@ -128,6 +128,53 @@ static void test_no_picture(void **state)
 }
 
 /* Without any label, the first folder is the class. */
+/* Archives behind each other: the second is not read, and that is said. */
+static void test_more_follows(void **state)
+{
+    static const size_t zeros[] = {512, 1024, 10240, 100 * 1024};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        char what[100];
+
+        tar_member(&tar, '0', "a.jpg", "A");
+        memset(tar.bytes + tar.len, 0, zeros[k]);
+        tar.len += zeros[k];
+        snprintf(what, sizeof(what), "offset %zu: another archive follows",
+                 tar.len);
+        tar_member(&tar, '0', "b.jpg", "B");
+        memset(tar.bytes + tar.len, 0, 1024);
+        tar.len += 1024;
+        ds = open_tar(&t);
+        assert_int_equal(weir_dataset_count(ds), 1);
+        check(ds, 0, "a", "A", WEIR_NO_LABEL);
+        check_issue(ds, what, WEIR_EFORMAT);
+        done(ds, &t);
+    }
+}
+
+/* Zeros alone, and bytes that are no archive, are not worth a word. */
+static void test_nothing_follows(void **state)
+{
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        tar_member(&tar, '0', "a.jpg", "A");
+        memset(tar.bytes + tar.len, 0, 20480);
+        tar.len += 20480;
+        if (k)
+            memset(tar.bytes + tar.len - (k == 1 ? 512 : 100), 'x', 100);
+        ds = open_tar(&t);
+        assert_int_equal(weir_dataset_count(ds), 1);
+        assert_int_equal(weir_dataset_issue_count(ds), 0);
+        done(ds, &t);
+    }
+}
+
 static void test_folders(void **state)
 {
     weir_dataset *ds;
@@ -290,10 +337,16 @@ static void test_canceled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),     cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_no_picture), cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_shards),     cmocka_unit_test(test_stamps),
-        cmocka_unit_test(test_probe),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_no_picture),
+        cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_more_follows),
+        cmocka_unit_test(test_nothing_follows),
+        cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_stamps),
+        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_faults),
         cmocka_unit_test(test_canceled),
     };
 
