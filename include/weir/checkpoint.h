@@ -16,6 +16,14 @@
  *  3. A save that fails harms no older step.
  *  4. Of two writers at most one publishes; the other gets WEIR_EFENCED.
  *  5. Nothing outside the folders is opened, followed or deleted.
+ *  6. Which save is newer is counted, not timed: steps are ordered by
+ *     (generation, step), where each opening for saving takes the next generation
+ *     from the last tier. What a machine left on its fast tier before the job
+ *     went on elsewhere neither replaces nor outranks anything (WEIR_COPY_STALE
+ *     in ckpt_manage.h).
+ *  7. Tiers know which store they belong to. A slow tier that is not mounted, or
+ *     is another store's, is an error at open and never an empty store; a store
+ *     is made only where all of its tiers are new.
  *
  * A slow tier that hangs (storage that neither answers nor fails) holds up no
  * save to the fast tier, no wait beyond its limits, and not weir_ckpt_close. What
@@ -44,7 +52,8 @@ extern "C" {
 
 typedef struct weir_ckpt weir_ckpt;
 
-/* In place of a step: the newest one; the last one that was saved. */
+/* In place of a step: the newest one, by (generation, step); where it says so,
+ * all of them. */
 #define WEIR_LATEST UINT64_MAX
 
 /* Steps are below this. */

@@ -141,6 +141,22 @@ static int adopt_one(struct deciding *d, uint64_t step, uint64_t bytes,
     return 0;
 }
 
+static int take_back(weir_ckpt *c, const struct wr_aside *a, weir_err *err)
+{
+    weir_err why;
+    int r = wr_aside_take(c->near, a, &why);
+
+    if (r == WEIR_EEXIST)
+        return wr_fail(
+            err, r,
+            "'%s' has a newer step %" PRIu64
+            "; remove that first: weir ckpt rm --step %" PRIu64 " %s %s",
+            c->near->shown, a->step, a->step, c->cfg.fast, c->cfg.slow);
+    if (r < 0 && err)
+        *err = why;
+    return r;
+}
+
 static int adopt_aside(struct deciding *d, weir_err *err)
 {
     struct wr_aside *all;
@@ -152,7 +168,7 @@ static int adopt_aside(struct deciding *d, weir_err *err)
 
         if (!is_meant(d, all[i].step))
             continue;
-        if (wr_aside_take(d->c->near, &all[i], &why) < 0)
+        if (take_back(d->c, &all[i], &why) < 0)
             tell(d, all[i].step, all[i].bytes, &why);
         else
             r = adopt_one(d, all[i].step, all[i].bytes, err);

@@ -77,8 +77,8 @@ static void find_stale(const struct wr_inventory *f, weir_ckpt_entry *e,
     } else if (!both && is_good(&s->near) && f->stale) {
         e->fast = WEIR_COPY_STALE;
         say_problem(f, e, "fast",
-                    "stale: another machine went on without it ('weir ckpt "
-                    "adopt' or 'weir ckpt discard')");
+                    "another machine went on without it ('weir ckpt adopt' or "
+                    "'weir ckpt discard')");
     }
 }
 

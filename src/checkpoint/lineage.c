@@ -219,6 +219,8 @@ static int open_tier(const char *url, const char *label, bool may_miss,
     r = wr_tier_open(url, label, /* create= */ false, ret, &why);
     if (r == WEIR_ENOENT && may_miss)
         return 0;
+    if (r == WEIR_ENOENT)
+        return wr_fail(err, r, "%s; is it mounted?", why.msg);
     if (r < 0 && err)
         *err = why;
     return r;

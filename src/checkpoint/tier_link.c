@@ -13,9 +13,8 @@
 #include "checkpoint/tier_private.h"
 #include "codec/crc32c.h"
 
-#define LINK_MAX_BYTES 256
-#define SUM_LEN        10   /* " 0123abcd\n" */
-#define TRIES          1000 /* each time another machine was faster */
+#define SUM_LEN 10   /* " 0123abcd\n" */
+#define TRIES   1000 /* each time another machine was faster */
 
 /* A writer has made it. */
 static int own_folder(struct wr_tier *t, weir_err *err)
@@ -46,7 +45,8 @@ static bool take_number(const char **s, uint64_t *ret)
             __builtin_add_overflow(n, (uint64_t)(**s - '0'), &n))
             return false;
     *ret = n;
-    return *s > begin && n < INT64_MAX; /* one more must fit */
+    return *s > begin && (*begin != '0' || *s == begin + 1) &&
+           n < INT64_MAX; /* one more must fit */
 }
 
 /* The rest of a line is the checksum of what is before: a flipped digit must not
@@ -60,7 +60,7 @@ static bool is_sum(const char *text, const char *at)
     return !strcmp(at, sum);
 }
 
-static bool parse_link(const char *text, struct wr_tier_link *ret)
+bool wr_tier_link_parse(const char *text, struct wr_tier_link *ret)
 {
     const char *s = text;
     const size_t digits = sizeof(ret->store) - 1;
@@ -90,7 +90,7 @@ int wr_tier_link_read(struct wr_tier *t, struct wr_tier_link *ret,
     bool good;
     int r;
 
-    r = wr_tier_slurp(t, WR_NAME_STORE, LINK_MAX_BYTES, &text, &len, &why);
+    r = wr_tier_slurp(t, WR_NAME_STORE, WR_LINK_TEXT, &text, &len, &why);
     if (r == WEIR_ENOENT) {
         *ret = link;
         return 0;
@@ -100,7 +100,7 @@ int wr_tier_link_read(struct wr_tier *t, struct wr_tier_link *ret,
             *err = why;
         return r;
     }
-    good = r == 0 && strlen(text) == len && parse_link(text, &link);
+    good = r == 0 && strlen(text) == len && wr_tier_link_parse(text, &link);
     if (r == 0)
         free(text);
     if (!good)
@@ -112,16 +112,16 @@ int wr_tier_link_read(struct wr_tier *t, struct wr_tier_link *ret,
     return 0;
 }
 
-static void link_text(const struct wr_tier_link *link, char ret[LINK_MAX_BYTES])
+void wr_tier_link_text(const struct wr_tier_link *link, char ret[WR_LINK_TEXT])
 {
     int n;
 
     if (link->kind == WR_LINK_LAST)
-        n = snprintf(ret, LINK_MAX_BYTES, "last %s", link->store);
+        n = snprintf(ret, WR_LINK_TEXT, "last %s", link->store);
     else
-        n = snprintf(ret, LINK_MAX_BYTES, "fast %s %" PRIu64, link->store,
+        n = snprintf(ret, WR_LINK_TEXT, "fast %s %" PRIu64, link->store,
                      link->generation);
-    snprintf(ret + n, (size_t)(LINK_MAX_BYTES - n), " %08" PRIx32 "\n",
+    snprintf(ret + n, (size_t)(WR_LINK_TEXT - n), " %08" PRIx32 "\n",
              wr_crc32c(0, ret, (size_t)n));
 }
 
@@ -142,10 +142,10 @@ static int check_link(struct wr_tier *t, weir_err *err)
 int wr_tier_link_write(struct wr_tier *t, const struct wr_tier_link *link,
                        weir_err *err)
 {
-    char text[LINK_MAX_BYTES];
+    char text[WR_LINK_TEXT];
     int r = 0;
 
-    link_text(link, text);
+    wr_tier_link_text(link, text);
     for (int i = 0; i < 2; i++) {
         r = wr_tier_replace(t, WR_NAME_STORE, text, err);
         if (r == 0)
@@ -161,10 +161,10 @@ int wr_tier_link_write(struct wr_tier *t, const struct wr_tier_link *link,
 static int make_link(struct wr_tier *t, const struct wr_tier_link *link,
                      weir_err *err)
 {
-    char text[LINK_MAX_BYTES], beside[WR_TIER_PATH];
+    char text[WR_LINK_TEXT], beside[WR_TIER_PATH];
     int r;
 
-    link_text(link, text);
+    wr_tier_link_text(link, text);
     wr_name_new(WR_NAME_STORE, beside);
     r = wr_tier_put(t, beside, text, strlen(text), err);
     if (r == 0)
@@ -237,7 +237,7 @@ static void forget_before(struct wr_tier *t, uint64_t generation)
 
 static int create_generation(struct wr_tier *t, uint64_t n, weir_err *err)
 {
-    char path[WR_TIER_PATH], text[LINK_MAX_BYTES], host[65] = "";
+    char path[WR_TIER_PATH], text[WR_LINK_TEXT], host[65] = "";
     int r;
 
     gethostname(host, sizeof(host) - 1);

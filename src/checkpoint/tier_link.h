@@ -13,6 +13,7 @@
 #ifndef WR_CHECKPOINT_TIER_LINK_H
 #define WR_CHECKPOINT_TIER_LINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "checkpoint/tier.h"
@@ -24,6 +25,12 @@ struct wr_tier_link {
     char store[WR_MANIFEST_ID]; /* "" with NONE */
     uint64_t generation;        /* of a fast tier */
 };
+
+#define WR_LINK_TEXT 256 /* bytes of the file, and a NUL, at most */
+
+/* Whether `text` is such a line; fills *ret if so. */
+bool wr_tier_link_parse(const char *text, struct wr_tier_link *ret);
+void wr_tier_link_text(const struct wr_tier_link *link, char ret[WR_LINK_TEXT]);
 
 /* No file is WR_LINK_NONE; one that makes no sense is WEIR_EDAMAGED. */
 int wr_tier_link_read(struct wr_tier *t, struct wr_tier_link *ret,

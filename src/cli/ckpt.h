@@ -8,6 +8,9 @@
 #include "storage/storage.h"
 #include "weir/ckpt_manage.h"
 
+/* Where a step is removed from. */
+enum { CKPT_TIER_BOTH, CKPT_TIER_FAST, CKPT_TIER_SLOW };
+
 /* The settings of all actions. */
 struct ckpt_args {
     /* which */
@@ -16,6 +19,8 @@ struct ckpt_args {
     /* save */
     const char *from;
     int level; /* enum weir_level */
+    /* rm */
+    int tier; /* CKPT_TIER_... */
     /* drain */
     bool watch;
     bool verify;

@@ -24,6 +24,8 @@ static const char *copy_name(enum weir_copy copy)
     switch (copy) {
     case WEIR_COPY_UNKNOWN:
         return "unreadable";
+    case WEIR_COPY_STALE:
+        return "stale";
     case WEIR_COPY_NONE:
         return "-";
     case WEIR_COPY_DAMAGED:
@@ -65,7 +67,8 @@ static const struct wr_column ls_columns[] = {
     {"state",
      "'complete': published, all files there; 'verified': and read back once; "
      "'damaged': its manifest or a file is missing or wrong; 'unreadable': it "
-     "cannot be looked at now",
+     "cannot be looked at now; 'stale': older than what is there, see weir "
+     "ckpt adopt and discard",
      '<', ONE},
     {"fast", "the same of the copy on the fast tier; '-': none there", '<',
      TWO},
@@ -81,6 +84,8 @@ static json_t *entry_json(const weir_ckpt_entry *e, bool two)
                           (json_int_t)e->world, "fast", copy_name(e->fast),
                           "pinned", e->pinned != 0);
 
+    json_object_set_new(j, "generation",
+                        json_integer((json_int_t)e->generation));
     if (two)
         json_object_set_new(j, "slow", json_string(copy_name(e->slow)));
     if (*e->problem)
@@ -101,12 +106,12 @@ static int print_json(const struct wr_cli *cli, const weir_ckpt_entry *e,
 /* Of the copy that e->problem is about: the first that has one. */
 static const char *problem_verb(const weir_ckpt_entry *e)
 {
-    enum weir_copy bad = e->fast == WEIR_COPY_DAMAGED ||
-                                 e->fast == WEIR_COPY_UNKNOWN
-                             ? e->fast
-                             : e->slow;
+    bool fast = e->fast < WEIR_COPY_COMPLETE && e->fast != WEIR_COPY_NONE;
+    enum weir_copy bad = fast ? e->fast : e->slow;
 
-    return bad == WEIR_COPY_UNKNOWN ? "cannot be read" : "is damaged";
+    return bad == WEIR_COPY_UNKNOWN ? "cannot be read"
+           : bad == WEIR_COPY_STALE ? "is stale"
+                                    : "is damaged";
 }
 
 static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,

@@ -24,6 +24,9 @@
     X(prune)                                                                   \
     X(pin)                                                                     \
     X(unpin)                                                                   \
+    X(adopt)                                                                   \
+    X(discard)                                                                 \
+    X(rm)                                                                      \
     X(bench)
 
 #define DECLARE(name) extern const struct wr_action wr_ckpt_action_##name;
@@ -174,6 +177,12 @@ static const struct wr_choice level_choices[] = {
     {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
     {NULL, 0, NULL}};
 
+static const struct wr_choice tier_choices[] = {
+    {"both", CKPT_TIER_BOTH, "wherever it is"},
+    {"fast", CKPT_TIER_FAST, "the fast tier (or the only folder)"},
+    {"slow", CKPT_TIER_SLOW, "the slow tier"},
+    {NULL, 0, NULL}};
+
 static const struct wr_choice way_choices[] = {
     {"slow", WR_CKPT_SLOW, "durable on the slow tier"},
     {"fast", WR_CKPT_FAST, "durable on the fast tier, nothing behind it"},
@@ -188,7 +197,8 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, step),
      .arg = "N",
      .def_note = "the newest; verify: all",
-     .help = "this step (show, verify, restore, save, pin, unpin)"},
+     .help = "this step (show, verify, restore, save, pin, unpin, adopt, "
+             "discard, rm)"},
     {.name = "json",
      WR_OPT_FLAG(A, json),
      .help = "print the result as JSON (bench: the record)"},
@@ -205,6 +215,14 @@ static const struct wr_option options[] = {
      .choices = level_choices,
      .def = "verified",
      .help = "how far it goes before the command ends"},
+
+    {.name = "tier",
+     WR_OPT_ENUM(A, tier),
+     .arg = "TIER",
+     .choices = tier_choices,
+     .def = "both",
+     .group = "rm",
+     .help = "the tier to remove the step from"},
 
     {.name = "watch",
      .letter = 'w',

@@ -1,0 +1,180 @@
+/* ckpt_stale.c - weir ckpt adopt, discard and rm: decisions about steps.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ckpt.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+#include "base/units.h"
+#include "cli/record_json.h"
+
+/* What was decided about one copy after the other. */
+struct told {
+    const struct wr_cli *cli;
+    const char *done; /* "adopted" */
+    json_t *list;     /* owned: with --json; NULL without */
+    unsigned count, left;
+};
+
+static void on_stale(void *arg, const weir_ckpt_stale *s)
+{
+    struct told *t = arg;
+    char size[32];
+
+    t->count += s->code == 0;
+    t->left += s->code < 0;
+    if (t->list)
+        json_array_append_new(t->list,
+                              json_pack("{s:I, s:I, s:b, s:s}", "step",
+                                        (json_int_t)s->step, "bytes",
+                                        (json_int_t)s->bytes, "done",
+                                        s->code == 0, "problem", s->text));
+    else if (s->code < 0)
+        fprintf(t->cli->out, "step %" PRIu64 " was not %s: %s\n", s->step,
+                t->done, s->text);
+    else
+        fprintf(t->cli->out, "%s step %" PRIu64 ", %s\n", t->done, s->step,
+                wr_format_bytes(size, sizeof(size), (double)s->bytes));
+}
+
+static int finish(struct told *t, weir_ckpt *c, int r, weir_err *err)
+{
+    int q = weir_ckpt_close(&c, r < 0 ? NULL : err);
+    int code = t->left ? WR_EXIT_FAILED : WR_EXIT_DONE;
+
+    if (r < 0 || q < 0)
+        code = wr_ckpt_cli_failed(t->cli, r < 0 ? r : q, err);
+    else if (t->list)
+        wr_json_print(t->cli, json_incref(t->list));
+    else if (t->count + t->left == 0)
+        fprintf(t->cli->out, "no stale steps\n");
+    json_decref(t->list);
+    return code;
+}
+
+static int adopt_run(struct wr_cli *cli)
+{
+    const struct ckpt_args *a = cli->args;
+    struct told t = {.cli = cli, .done = "adopted"};
+    struct wr_progress line;
+    weir_ckpt *c;
+    weir_err err;
+    int code, r;
+
+    wr_ckpt_cli_line(&line, cli, "adopting");
+    code = wr_ckpt_cli_open(cli, WEIR_CKPT_ADOPT, &line, &c);
+    if (code != WR_EXIT_DONE)
+        return code;
+    t.list = a->json ? json_array() : NULL;
+    r = weir_ckpt_adopt(c, wr_ckpt_cli_step(cli), on_stale, &t, &err);
+    wr_progress_end(&line);
+    code = finish(&t, c, r, &err);
+    if (code == WR_EXIT_DONE && !a->json && !wr_cli_given(cli, "step"))
+        fprintf(cli->out,
+                wr_ckpt_cli_slow(cli) ? "'%s' is the fast tier of '%s'\n"
+                                      : "'%s' is a store of its own\n",
+                wr_ckpt_cli_fast(cli), wr_ckpt_cli_slow(cli));
+    return code;
+}
+
+static int discard_run(struct wr_cli *cli)
+{
+    const struct ckpt_args *a = cli->args;
+    struct told t = {.cli = cli, .done = "removed"};
+    weir_ckpt *c;
+    weir_err err;
+    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_MANAGE, NULL, &c), r;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    t.list = a->json ? json_array() : NULL;
+    r = weir_ckpt_discard(c, wr_ckpt_cli_step(cli), on_stale, &t, &err);
+    return finish(&t, c, r, &err);
+}
+
+static int rm_run(struct wr_cli *cli)
+{
+    static const char *const tiers[] = {[CKPT_TIER_BOTH] = NULL,
+                                        [CKPT_TIER_FAST] = "fast",
+                                        [CKPT_TIER_SLOW] = "slow"};
+    const struct ckpt_args *a = cli->args;
+    weir_ckpt *c;
+    weir_err err;
+    int code = wr_ckpt_cli_open(cli, WEIR_CKPT_MANAGE, NULL, &c), r, q;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    r = weir_ckpt_remove(c, a->step, tiers[a->tier], &err);
+    q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
+    if (r < 0 || q < 0)
+        return wr_ckpt_cli_failed(cli, r < 0 ? r : q, &err);
+    if (a->json)
+        return wr_json_print(
+            cli, json_pack("{s:I}", "removed", (json_int_t)a->step));
+    fprintf(cli->out, "removed step %" PRIu64 "\n", a->step);
+    return WR_EXIT_DONE;
+}
+
+/* --- tables --- */
+
+static const char *const stale_options[] = {"step", "json", NULL};
+static const char *const rm_options[] = {"step", "tier", "json", NULL};
+static const char *const rm_needs[] = {"step", NULL};
+
+static const struct wr_example adopt_examples[] = {
+    {"weir ckpt adopt /nvme/run7 /lustre/run7",
+     "drain what another node left on its fast tier, and join the two"},
+    {"weir ckpt adopt /nvme/run7",
+     "make a former fast tier a store of its own"},
+    {NULL, NULL}};
+
+static const struct wr_example discard_examples[] = {
+    {"weir ckpt discard /nvme/run7 /lustre/run7",
+     "remove the steps that the job went on without"},
+    {NULL, NULL}};
+
+static const struct wr_example rm_examples[] = {
+    {"weir ckpt rm /nvme/run7 /lustre/run7 --step 4000",
+     "remove step 4000 from both tiers"},
+    {NULL, NULL}};
+
+const struct wr_action wr_ckpt_action_adopt = {
+    .name = "adopt",
+    .summary = "drain stale steps after all, and join two tiers",
+    .description =
+        "A fast tier is stale when the job went on elsewhere before all of its "
+        "steps were drained. They are never drained by themselves: they would "
+        "take the place of newer ones. This command drains them. They keep "
+        "their rank below what was saved later, and are pinned. Without --step "
+        "the two folders then belong together, whatever store they were of.",
+    .operands = wr_ckpt_operands_store,
+    .options = stale_options,
+    .examples = adopt_examples,
+    .failed = "A step was not adopted, or a trainer uses the store.",
+    .run = adopt_run,
+};
+
+const struct wr_action wr_ckpt_action_discard = {
+    .name = "discard",
+    .summary = "remove stale steps from a fast tier",
+    .description = "Removes the steps that 'weir ckpt ls' shows as stale, and "
+                   "no others.",
+    .operands = wr_ckpt_operands_store,
+    .options = stale_options,
+    .examples = discard_examples,
+    .failed = "Something could not be removed, or a trainer uses the store.",
+    .run = discard_run,
+};
+
+const struct wr_action wr_ckpt_action_rm = {
+    .name = "rm",
+    .summary = "remove one step",
+    .description = "Removes the step that --step names, whatever retention "
+                   "says, unless it is pinned.",
+    .operands = wr_ckpt_operands_store,
+    .options = rm_options,
+    .needs = rm_needs,
+    .examples = rm_examples,
+    .failed = "It is not there, is pinned, or a trainer uses the store.",
+    .run = rm_run,
+};
