@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -122,6 +123,31 @@ static int drain_once(struct wr_cli *cli, weir_ckpt *c,
     return WR_EXIT_DONE;
 }
 
+/* The trainer makes the folders, and may be started after who watches them.
+ * False: interrupted. What else is wrong is told when they are opened. */
+static bool await_folder(const struct wr_cli *cli, const char *folder)
+{
+    bool told = false;
+
+    while (!wr_interrupted()) {
+        struct wr_store *st;
+        char *leaf;
+        int r = wr_store_open(folder, &st, &leaf, NULL);
+
+        if (r == 0) {
+            free(leaf);
+            wr_store_close(st);
+        }
+        if (r != WEIR_ENOENT)
+            return true;
+        if (!told)
+            wr_cli_note(cli, "waiting for '%s'; Ctrl-C ends it", folder);
+        told = true;
+        wr_clock_sleep_until(wr_clock_ns() + 50 * WR_NS_PER_MS);
+    }
+    return false;
+}
+
 static int drain_run(struct wr_cli *cli)
 {
     const struct ckpt_args *a = cli->args;
@@ -130,6 +156,9 @@ static int drain_run(struct wr_cli *cli)
     weir_err err;
     int code, r;
 
+    if (a->watch && (!await_folder(cli, wr_ckpt_cli_fast(cli)) ||
+                     !await_folder(cli, wr_ckpt_cli_slow(cli))))
+        return WR_EXIT_DONE;
     wr_ckpt_cli_line(&line, cli, "drain");
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_DRAIN, &line, &c);
     if (code != WR_EXIT_DONE)
