@@ -36,10 +36,9 @@ typedef struct weir_dataset_config {
      * cancels with WEIR_ECANCELED. May be NULL. */
     int (*progress)(void *arg, uint64_t samples_so_far);
     void *progress_arg;
-    const char *columns; /* list: which columns are meant: "path=file,
-                            label=class" (without blanks), names of its header
-                            or numbers from 1; NULL: "path" and "label", or the
-                            first two */
+    const char *columns;  /* list: which columns are meant, by the names of its
+                             header or numbers from 1: "path=file,label=class";
+                             NULL: "path" and "label", or the first two */
     uint64_t reserved[7]; /* 0 */
 } weir_dataset_config;
 

@@ -14,6 +14,7 @@
 #include "cli/probe_text.h"
 #include "cli/probe_verdict.h"
 #include "cli/progress.h"
+#include "cli/record_json.h"
 #include "measure/probe.h"
 #include "measure/probe_fit.h"
 #include "record/record.h"
@@ -239,7 +240,9 @@ static int probe_place(struct probe *p)
     fill_plan(p);
     if (a->profile && wr_probe_fit_check(&p->plan, &err) < 0)
         return wr_cli_usage(p->cli, "--fit: %s", err.msg);
-    if (!a->json || a->dry_run)
+    if (a->dry_run && a->json)
+        return wr_json_print(p->cli, wr_probe_plan_json(&p->plan));
+    if (!a->json)
         wr_probe_print_head(p->cli, &p->plan, p->store);
     if (a->dry_run)
         return wr_probe_print_plan(p->cli, &p->plan, &err) < 0

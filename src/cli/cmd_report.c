@@ -12,14 +12,14 @@
 #include "record/report.h"
 #include "record/whole.h"
 
-enum format { FORMAT_TEXT, FORMAT_CSV };
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 struct report_args {
     int format; /* enum format */
     const char *html;
     const char *output;
     const char *title;
-    bool compare;
+    bool compare, json;
     double fail_below;
 };
 
@@ -43,7 +43,8 @@ static int print_plain(const void *arg, FILE *out, weir_err *err)
     const struct wr_cli *cli = job->cli;
     const struct report_args *a = cli->args;
 
-    (void)err;
+    if (a->json || a->format == FORMAT_JSON)
+        return wr_doc_print_json(job->doc, out, err);
     if (a->format == FORMAT_CSV)
         wr_doc_print_csv(job->doc, out);
     else
@@ -80,7 +81,7 @@ static int print_all(const struct wr_cli *cli, const struct wr_doc *doc,
 
     if (a->html)
         r = print_to(&job, a->html, print_html, err);
-    if (r == 0 && (!a->html || a->output || wr_cli_given(cli, "as")))
+    if (r == 0 && (!a->html || a->output || a->json || wr_cli_given(cli, "as")))
         r = print_to(&job, a->output, print_plain, err);
     return r;
 }
@@ -125,7 +126,7 @@ static int report_on(struct wr_cli *cli, const json_t *const *records)
 static int check_usage(const struct wr_cli *cli)
 {
     const struct report_args *a = cli->args;
-    bool plain = a->output || wr_cli_given(cli, "as");
+    bool plain = a->output || a->json || wr_cli_given(cli, "as");
     bool compared = a->compare || wr_cli_given(cli, "fail-below");
     size_t from_stdin = 0;
 
@@ -174,6 +175,7 @@ static int report_run(struct wr_cli *cli)
 static const struct wr_choice formats[] = {
     {"text", FORMAT_TEXT, "for a terminal"},
     {"csv", FORMAT_CSV, "one line a number, for spreadsheets and scripts"},
+    {"json", FORMAT_JSON, "the same as a tree, for programs"},
     {NULL, 0, NULL}};
 
 static const struct wr_option options[] = {
@@ -184,6 +186,9 @@ static const struct wr_option options[] = {
      .choices = formats,
      .def = "text",
      .help = "how it is printed"},
+    {.name = "json",
+     WR_OPT_FLAG(struct report_args, json),
+     .help = "the same as --as json"},
     {.name = "html",
      WR_OPT_STRING(struct report_args, html),
      .arg = "FILE",

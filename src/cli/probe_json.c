@@ -174,3 +174,18 @@ json_t *wr_probe_record(const struct wr_probe_record *p)
     json_decref(record);
     return NULL;
 }
+
+json_t *wr_probe_plan_json(const struct wr_probe_plan *plan)
+{
+    json_t *tests = json_array();
+    char name[WR_PROBE_NAME];
+
+    for (size_t k = 0; k < plan->test_count; k++)
+        json_array_append_new(tests, json_string(wr_probe_test_name(
+                                         &plan->tests[k], name, sizeof(name))));
+    return json_pack(
+        "{s:o, s:i, s:f, s:f, s:I, s:o}", "path", wr_text_json(plan->url),
+        "passes", (int)plan->passes, "seconds_per_test", plan->seconds,
+        "seconds", (double)plan->test_count * plan->passes * plan->seconds,
+        "bytes_written", (json_int_t)wr_probe_space(plan), "tests", tests);
+}

@@ -19,4 +19,7 @@ struct wr_probe_record {
 /* NULL when memory is short. */
 json_t *wr_probe_record(const struct wr_probe_record *p);
 
+/* What --dry-run tells: tests, bytes and seconds. NULL when memory is short. */
+json_t *wr_probe_plan_json(const struct wr_probe_plan *plan);
+
 #endif

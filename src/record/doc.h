@@ -101,6 +101,7 @@ void wr_doc_print_text(const struct wr_doc *d,
 void wr_doc_print_csv(const struct wr_doc *d, FILE *out);
 /* Why this build makes no pages, or NULL when it does. */
 const char *wr_doc_html_missing(void);
+int wr_doc_print_json(const struct wr_doc *d, FILE *out, weir_err *err);
 /* WEIR_ENOTSUP when weir was built without the chart library. */
 int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err);
 

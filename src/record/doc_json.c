@@ -1,0 +1,113 @@
+/* doc_json.c - a document as JSON, for programs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * As it is shown: sections with facts, notes, tables and charts, in order.
+ * Numbers are numbers; what is none (NaN) is null. */
+#include <jansson.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "record/doc_private.h"
+
+static json_t *number_json(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *cell_json(const struct wr_doc_table *t, size_t i)
+{
+    if (i >= t->cell_count)
+        return json_null();
+    return t->cells[i].is_number ? number_json(t->cells[i].value)
+                                 : json_string(t->cells[i].text);
+}
+
+static json_t *table_json(const struct wr_doc_table *t)
+{
+    json_t *columns = json_array(), *rows = json_array();
+
+    for (size_t i = 0; i < t->column_count; i++)
+        json_array_append_new(columns, json_string(t->columns[i].heading));
+    for (size_t i = 0; t->column_count && i < t->cell_count;
+         i += t->column_count) {
+        json_t *row = json_array();
+
+        for (size_t k = 0; k < t->column_count; k++)
+            json_array_append_new(row, cell_json(t, i + k));
+        json_array_append_new(rows, row);
+    }
+    return json_pack("{s:s, s:o, s:o}", "title", t->title, "columns", columns,
+                     "rows", rows);
+}
+
+/* Values under labels, or points; the indexes of those that are marked. */
+static json_t *series_json(const struct wr_doc_series *v, bool labels)
+{
+    json_t *x = json_array(), *y = json_array(), *marked = json_array();
+
+    for (size_t k = 0; k < v->count; k++) {
+        json_array_append_new(x, number_json(v->x[k]));
+        json_array_append_new(y, number_json(v->y[k]));
+        if (v->marked[k])
+            json_array_append_new(marked, json_integer((json_int_t)k));
+    }
+    if (labels) {
+        json_decref(x);
+        x = NULL;
+    }
+    return json_pack("{s:s, s:o*, s:o, s:o}", "name", v->name, "x", x, "y", y,
+                     "marked", marked);
+}
+
+static json_t *chart_json(const struct wr_doc_chart *c)
+{
+    bool labelled = c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
+    json_t *labels = labelled ? json_array() : NULL, *series = json_array();
+
+    for (size_t k = 0; k < c->label_count && labelled; k++)
+        json_array_append_new(labels, json_string(c->labels[k]));
+    for (size_t k = 0; k < c->series_count; k++)
+        json_array_append_new(series, series_json(c->series[k], labelled));
+    return json_pack("{s:s, s:s, s:s, s:o*, s:o}", "title", c->title, "x", c->x,
+                     "y", c->y, "labels", labels, "series", series);
+}
+
+static json_t *section_json(const struct wr_doc_section *s)
+{
+    json_t *facts = json_array(), *notes = json_array();
+    json_t *tables = json_array(), *charts = json_array();
+
+    for (size_t k = 0; k < s->fact_count; k++)
+        json_array_append_new(facts,
+                              json_pack("{s:s, s:s}", "key", s->facts[k].key,
+                                        "text", s->facts[k].text));
+    for (size_t k = 0; k < s->note_count; k++)
+        json_array_append_new(notes,
+                              json_pack("{s:s, s:b}", "text", s->notes[k].text,
+                                        "warning", s->notes[k].warning));
+    for (size_t k = 0; k < s->item_count; k++)
+        if (s->items[k].table)
+            json_array_append_new(tables, table_json(s->items[k].table));
+        else
+            json_array_append_new(charts, chart_json(s->items[k].chart));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "title", s->title, "facts",
+                     facts, "notes", notes, "tables", tables, "charts", charts);
+}
+
+int wr_doc_print_json(const struct wr_doc *d, FILE *out, weir_err *err)
+{
+    json_t *sections = json_array();
+    json_t *root;
+    int r;
+
+    for (size_t i = 0; i < d->section_count; i++)
+        json_array_append_new(sections, section_json(d->sections[i]));
+    root = json_pack("{s:s, s:s, s:o}", "title", d->title, "subtitle",
+                     d->subtitle, "sections", sections);
+    r = root ? json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9))
+             : -1;
+    json_decref(root);
+    fputc('\n', out);
+    return r < 0 ? wr_fail(err, WEIR_EIO, "cannot print the report as JSON")
+                 : 0;
+}
