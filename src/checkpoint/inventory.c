@@ -112,7 +112,8 @@ static int look_at(struct wr_inventory *f, struct wr_tier *t, uint64_t step,
                    struct wr_copy *ret, weir_err *err)
 {
     weir_err why;
-    int r = wr_step_look(t, step, ret, &why);
+    int r = f->strict ? wr_step_glance(t, step, ret, &why)
+                      : wr_step_look(t, step, ret, &why);
 
     if (r < 0 && !f->strict && !wr_err_is_lack(r)) {
         memset(ret, 0, sizeof(*ret));
@@ -134,6 +135,7 @@ static int find_on(struct wr_inventory *f, struct wr_tier *t, bool fast,
 
     if (r < 0)
         return r;
+    wr_known_keep(t->known, steps, count);
     for (size_t i = 0; i < count && r == 0; i++) {
         weir_ckpt_entry *e;
         struct wr_copy c;

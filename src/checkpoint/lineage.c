@@ -28,7 +28,7 @@ static int newest_generation(struct wr_tier *t, uint64_t *ret, weir_err *err)
     for (size_t i = 0; i < count && r == 0; i++) {
         struct wr_copy c;
 
-        r = wr_step_look(t, steps[i], &c, err);
+        r = wr_step_glance(t, steps[i], &c, err);
         if (r == 0 && c.is >= WEIR_COPY_COMPLETE)
             most = WR_MAX(most, c.generation);
         if (wr_step_is_unread(r) && !wr_err_is_lack(r))

@@ -45,6 +45,11 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
 /* > 0: a copy is of a later save of its step than another; 0: nothing tells. */
 int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b);
 
+/* The same for who looks at all steps again and again: a manifest that was read
+ * once, and files that were there then, are not looked at again. */
+int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
+                   weir_err *err);
+
 /* Copies a step from tier to tier and publishes it there, with its pin. Nothing
  * is done when the same save is there already; a damaged copy, or one of an
  * earlier save of that step, is replaced once the new one is written.

@@ -26,9 +26,15 @@ int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
 
     while (len > 1 && shown[len - 1] == '/')
         len--;
-    if (t)
+    if (t) {
         t->shown = strndup(shown, len);
-    if (!t || !t->shown) {
+        t->known = wr_known_new();
+    }
+    if (!t || !t->shown || !t->known) {
+        if (t) {
+            free(t->shown);
+            wr_known_free(t->known);
+        }
         free(t);
         wr_store_close(st);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -103,6 +109,7 @@ void wr_tier_close(struct wr_tier *t)
     wr_tier_let_go(t);
     wr_store_close(t->store);
     pthread_mutex_destroy(&t->holding);
+    wr_known_free(t->known);
     free(t->shown);
     free(t);
 }

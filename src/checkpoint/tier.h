@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "checkpoint/known.h"
 #include "checkpoint/manifest.h"
 #include "storage/storage.h"
 
@@ -45,6 +46,7 @@ struct wr_tier {
     char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
                                     same epoch */
     unsigned slots;              /* .slot-* kept at most [1] */
+    struct wr_known *known;      /* owned: what manifests said (step.c) */
     atomic_bool untidy;          /* something could not be removed */
     atomic_uint_fast64_t calls;  /* of storage that have returned, but for
                                     what files hold: who waits sees it work */
