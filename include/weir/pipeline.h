@@ -15,6 +15,7 @@
 #include "weir/dataset.h"
 #include "weir/dtype.h"
 #include "weir/error.h"
+#include "weir/picture.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,24 +29,6 @@ enum weir_stages {
     WEIR_STAGES_READ,    /* read only: batches carry labels and ids, no data */
     WEIR_STAGES_DECODE,  /* read and decode, then drop the picture */
 };
-
-enum weir_layout { WEIR_NHWC = 0, WEIR_NCHW };
-
-enum weir_resize {
-    WEIR_RESIZE_BILINEAR = 0,  /* antialiased: as PIL, torchvision and
-                                 tf.image.resize(antialias=True) */
-    WEIR_RESIZE_BILINEAR_NOAA, /* two taps: tf.image.resize's default */
-    WEIR_RESIZE_AREA,          /* mean of the covered area: tf's AREA */
-};
-
-enum weir_decode {
-    WEIR_DECODE_EXACT = 0, /* libjpeg's accurate DCT and fancy upsampling */
-    WEIR_DECODE_FAST,      /* scaled DCT and planar scaling where they help;
-                              docs/decode.md states the error */
-};
-
-/* Pictures as stored, or upright as EXIF says (PIL's exif_transpose). */
-enum weir_orient { WEIR_ORIENT_IGNORE = 0, WEIR_ORIENT_EXIF };
 
 enum weir_order {
     WEIR_ORDER_SHUFFLE = 0, /* full uniform shuffle */
@@ -73,14 +56,6 @@ enum weir_remainder {
     WEIR_REMAINDER_PAD,      /* it is filled up with samples of this epoch
                                 again; every rank gets the same number of
                                 full batches, whatever samples were bad */
-};
-
-/* Which part of a picture is used; it is scaled to width x height. */
-enum weir_crop {
-    WEIR_CROP_NONE = 0, /* all of it */
-    WEIR_CROP_CENTER,   /* evaluation: the middle, in the shape of the output */
-    WEIR_CROP_RANDOM,   /* training: a random area and shape, another one in
-                           each epoch (random-resized-crop) */
 };
 
 /* What a cache keeps. */
