@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checkpoint/json.h"
 
+#include <errno.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -9,8 +11,16 @@ int wr_json_load(const void *bytes, size_t len, json_t **ret, weir_err *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH];
     json_error_t why;
-    json_t *doc = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &why);
+    json_t *doc;
 
+    errno = 0;
+    doc = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &why);
+    /* jansson blames the text when memory is short, or leaves something out;
+     * errno has kept it. */
+    if (errno == ENOMEM) {
+        json_decref(doc);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     if (doc) {
         *ret = doc;
         return 0;

@@ -321,11 +321,27 @@ static int check_sum(const char *text, size_t len, size_t *ret_line,
     return 0;
 }
 
-static int parse(const char *text, size_t len, struct wr_manifest *ret,
-                 weir_err *err)
+static int parse_line(const char *text, size_t len, struct wr_manifest *ret,
+                      weir_err *err)
 {
     struct wr_manifest m = {0};
     json_t *doc = NULL;
+    int r = wr_json_load(text, len, &doc, err);
+
+    if (r < 0)
+        return r;
+    r = manifest_from(doc, &m, err);
+    json_decref(doc);
+    if (r < 0)
+        wr_manifest_done(&m);
+    else
+        *ret = m;
+    return r;
+}
+
+static int parse(const char *text, size_t len, struct wr_manifest *ret,
+                 weir_err *err)
+{
     size_t line = 0;
     int r = check_sum(text, len, &line, err);
 
@@ -333,17 +349,10 @@ static int parse(const char *text, size_t len, struct wr_manifest *ret,
         return r;
     if (memchr(text, '\n', line))
         return wr_fail(err, WEIR_EFORMAT, "has more than two lines");
-    r = wr_json_load(text, line, &doc, err);
-    if (r < 0)
-        return r;
-    r = manifest_from(doc, &m, err);
-    json_decref(doc);
-    if (r < 0) {
-        wr_manifest_done(&m);
-        return r;
-    }
-    *ret = m;
-    return 0;
+    r = parse_line(text, line, ret, err);
+    /* Its checksum is good, so what is wrong is most likely not the text:
+     * jansson leaves out values that it has no memory for. */
+    return r == WEIR_EFORMAT ? parse_line(text, line, ret, err) : r;
 }
 
 int wr_manifest_parse(const char *text, size_t len, const char *name,

@@ -116,8 +116,10 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
     errno = 0;
     doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
     /* jansson blames the text when memory is short; errno has kept it. */
-    if (!doc && errno == ENOMEM)
+    if (errno == ENOMEM) { /* also when something was left out */
+        json_decref(doc);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     if (!doc)
         return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);
     number = find_number(doc);

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "checkpoint/manifest.h"
 #include "codec/crc32c.h"
+#include "../../fault/failmalloc.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
 
@@ -361,6 +362,41 @@ static void test_names(void **state)
     assert_string_equal(name, "r4294967295.safetensors");
 }
 
+/* A lack of memory says nothing about a manifest: it must not look damaged, or
+ * a restore would pass over to an older step. */
+static void test_memory_is_short(void **state)
+{
+    size_t len;
+    char *text = seal(GOOD, &len);
+    unsigned long count, failed = 0;
+    struct wr_manifest m;
+    weir_err err;
+
+    (void)state;
+    if (!fm_can_fail()) {
+        free(text);
+        skip();
+    }
+    fm_start(0, 0);
+    assert_int_equal(wr_manifest_parse(text, len, "m", &m, &err), 0);
+    count = fm_stop();
+    wr_manifest_done(&m);
+    for (unsigned long n = 0; n < count; n++) {
+        int r;
+
+        fm_start(n, n + 1);
+        r = wr_manifest_parse(text, len, "m", &m, &err);
+        fm_stop();
+        if (r == 0)
+            wr_manifest_done(&m);
+        else if (r != WEIR_ENOMEM)
+            fail_msg("allocation %lu of %lu: %s", n, count, err.msg);
+        failed += r < 0;
+    }
+    assert_true(failed > 0);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_one_shard),
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_memory_is_short),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

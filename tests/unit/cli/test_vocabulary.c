@@ -37,6 +37,7 @@ static const struct {
     {"normalize", "mean and deviation"},
     {"on-error", "what to do with a sample that cannot be read"},
     {"order", "order of the samples"},
+    {"orient", "whether EXIF turns pictures upright"},
     {"record", "file that the run record is written to"},
     {"resize", "filter"},
     {"root", "where the relative paths of a list start"},
