@@ -99,6 +99,24 @@ static int drain_code(struct saves *s, const char *fast, weir_err *err)
     return r;
 }
 
+/* Adopts all, or one step; how many were left. */
+static int adopt(const struct saves *s, const char *fast, const char *slow,
+                 uint64_t step)
+{
+    weir_ckpt_config cfg = config_of(s, fast, WEIR_CKPT_ADOPT);
+    weir_ckpt *c;
+    weir_err err;
+    int r;
+
+    cfg.slow = slow;
+    c = saves_open(&cfg);
+    r = weir_ckpt_adopt(c, step, NULL, NULL, &err);
+    saves_close(c);
+    if (r < 0)
+        fail_msg("%s", err.msg);
+    return r;
+}
+
 /* --- machines that take turns --- */
 
 /* A leaves step 110; B saves its own 110. Whatever A's clock said, B's counts. */
@@ -193,18 +211,13 @@ static void a_stale_copy_is_adopted(void **state)
 {
     struct saves *s = *state;
     enum weir_copy fast, slow;
-    weir_ckpt_config cfg;
     char b[SAVES_PATH];
-    weir_ckpt *c;
     weir_err err;
 
     path_of(s, "fast-b", b);
     live(s, s->fast, 110, false);
     live(s, b, 105, true);
-    cfg = config_of(s, s->fast, WEIR_CKPT_ADOPT);
-    c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_adopt(c, WEIR_LATEST, NULL, NULL, &err), 0);
-    saves_close(c);
+    assert_int_equal(adopt(s, s->fast, s->slow, WEIR_LATEST), 0);
     assert_int_equal(saves_number(s->slow, 110), 111);
     assert_int_equal(newest(s, s->fast), 105); /* its rank is the same */
     shown(s, s->fast, 110, &fast, &slow);
@@ -296,8 +309,6 @@ static void tiers_of_two_stores(void **state)
 {
     struct saves *s = *state;
     char fast[SAVES_PATH], slow[SAVES_PATH];
-    weir_ckpt_config cfg;
-    weir_ckpt *c;
     weir_err err;
 
     path_of(s, "other-fast", fast);
@@ -310,18 +321,10 @@ static void tiers_of_two_stores(void **state)
     assert_int_equal(save_code(s, s->slow, slow, &err), WEIR_ESTATE);
     assert_int_equal(save_code(s, slow, s->fast, &err), WEIR_ESTATE);
     assert_int_equal(save_code(s, s->fast, NULL, &err), WEIR_ESTATE);
-    cfg = config_of(s, s->fast, WEIR_CKPT_ADOPT);
-    cfg.slow = slow;
-    c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_adopt(c, WEIR_LATEST, NULL, NULL, &err), 0);
-    saves_close(c);
+    assert_int_equal(adopt(s, s->fast, slow, WEIR_LATEST), 0);
     assert_int_equal(saves_number(slow, 2), 3);
     assert_int_equal(save_code(s, s->fast, slow, &err), 0);
-    cfg = config_of(s, s->fast, WEIR_CKPT_ADOPT);
-    cfg.slow = NULL;
-    c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_adopt(c, WEIR_LATEST, NULL, NULL, &err), 0);
-    saves_close(c);
+    assert_int_equal(adopt(s, s->fast, NULL, WEIR_LATEST), 0);
     assert_int_equal(save_code(s, s->fast, NULL, &err), 0);
 }
 
@@ -330,8 +333,6 @@ static void a_damaged_link(void **state)
 {
     struct saves *s = *state;
     char path[SAVES_PATH];
-    weir_ckpt_config cfg;
-    weir_ckpt *c;
     weir_err err;
     FILE *f;
 
@@ -345,10 +346,7 @@ static void a_damaged_link(void **state)
     assert_int_equal(newest(s, s->fast), 1);
     assert_int_equal(save_code(s, s->fast, s->slow, &err), WEIR_EDAMAGED);
     assert_non_null(strstr(err.msg, "weir ckpt adopt"));
-    cfg = config_of(s, s->fast, WEIR_CKPT_ADOPT);
-    c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_adopt(c, WEIR_LATEST, NULL, NULL, &err), 0);
-    saves_close(c);
+    assert_int_equal(adopt(s, s->fast, s->slow, WEIR_LATEST), 0);
     assert_int_equal(save_code(s, s->fast, s->slow, &err), 0);
 }
 
@@ -410,9 +408,7 @@ static void steps_of_the_version_before(void **state)
 static void old_steps_of_a_stale_tier(void **state)
 {
     struct saves *s = *state;
-    weir_ckpt_config cfg;
     char b[SAVES_PATH];
-    weir_ckpt *c;
     weir_err err;
 
     path_of(s, "fast-b", b);
@@ -423,10 +419,7 @@ static void old_steps_of_a_stale_tier(void **state)
     live(s, b, 105, true);
     assert_int_equal(newest(s, s->fast), 105);
     assert_int_equal(drain_code(s, s->fast, &err), WEIR_ESTALE);
-    cfg = config_of(s, s->fast, WEIR_CKPT_ADOPT);
-    c = saves_open(&cfg);
-    assert_int_equal(weir_ckpt_adopt(c, 110, NULL, NULL, &err), 0);
-    saves_close(c);
+    assert_int_equal(adopt(s, s->fast, s->slow, 110), 0);
     assert_int_equal(saves_number(s->slow, 110), 111);
     assert_int_equal(newest(s, s->fast), 105);
 }
