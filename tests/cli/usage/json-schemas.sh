@@ -35,6 +35,13 @@ try ckpt-drain ckpt drain fast slow
 try ckpt-pin ckpt pin fast slow --step 1
 try ckpt-ls ckpt ls fast slow
 try ckpt-ls ckpt ls slow
+weir ckpt save fast slow --from in.safetensors --step 4 --level fast >/dev/null
+weir ckpt save other slow --from in.safetensors --step 3 >/dev/null
+try ckpt-ls ckpt ls fast slow
+try ckpt-stale ckpt adopt fast slow --step 4
+try ckpt-stale ckpt discard fast slow
+weir ckpt unpin fast slow --step 4 >/dev/null
+try ckpt-rm ckpt rm fast slow --step 4
 try ckpt-show ckpt show fast slow
 try ckpt-show ckpt show in.safetensors
 try ckpt-verify ckpt verify fast slow
