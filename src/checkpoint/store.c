@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "checkpoint/lineage.h"
+#include "checkpoint/strand.h"
 #include "checkpoint/watch.h"
 
 #define RETRY_NS (50 * WR_NS_PER_MS)
@@ -183,8 +184,9 @@ static uint64_t close_deadline(const weir_ckpt *c)
            WR_MIN(ms, UINT64_MAX / 4 / WR_NS_PER_MS) * WR_NS_PER_MS;
 }
 
-/* Ends the threads, the writer first: what was saved gets to the fast tier. */
-static void halt(weir_ckpt *c)
+/* Ends the threads, the writer first: what was saved gets to the fast tier.
+ * Returns until when close may wait. */
+static uint64_t halt(weir_ckpt *c)
 {
     uint64_t deadline_ns;
 
@@ -193,11 +195,51 @@ static void halt(weir_ckpt *c)
     deadline_ns = close_deadline(c);
     wr_drainer_halt(c->drainer, deadline_ns);
     wr_watch_halt(c->watch, deadline_ns);
+    return deadline_ns;
+}
+
+/* A tier that is closed by a thread of its own: giving up the lock is a request,
+ * too, and may hang. */
+struct closing {
+    struct wr_strand strand;
+    struct wr_tier *tier; /* owned */
+};
+
+static void close_tier(void *arg)
+{
+    struct closing *k = arg;
+
+    wr_tier_close(k->tier);
+}
+
+static void free_closing(void *arg)
+{
+    struct closing *k = arg;
+
+    wr_strand_done(&k->strand);
+    free(k);
+}
+
+static void close_far(weir_ckpt *c, uint64_t deadline_ns)
+{
+    struct closing *k = calloc(1, sizeof(*k));
+
+    if (!k)
+        return; /* with the rest, without a limit */
+    k->tier = c->far;
+    if (wr_strand_start(&k->strand, "weir-close", close_tier, free_closing, k,
+                        NULL) < 0) {
+        free(k);
+        return;
+    }
+    c->far = NULL;
+    if (wr_strand_join(&k->strand, deadline_ns) || !wr_strand_leave(&k->strand))
+        free_closing(k);
 }
 
 /* Gives back all that is there, after the threads were ended. One that a hanging
  * tier holds keeps the tiers; the fast one is free for another writer. */
-static void free_store(weir_ckpt *c)
+static void free_store(weir_ckpt *c, uint64_t deadline_ns)
 {
     wr_comm_close(c->work);
     wr_comm_close(c->comm);
@@ -205,6 +247,8 @@ static void free_store(weir_ckpt *c)
         wr_tier_let_go(c->near);
     wr_drainer_free(c->drainer);
     wr_watch_free(c->watch);
+    if (c->far && c->refs == 1 && c->cfg.role == WEIR_CKPT_SAVE)
+        close_far(c, deadline_ns);
     wr_ckpt_unref(c);
 }
 
@@ -247,8 +291,7 @@ static int open_store(weir_ckpt **ret, const weir_ckpt_config *cfg,
         r = wr_comm_agree(c->comm, r, &mine, err);
     }
     if (r < 0) {
-        halt(c);
-        free_store(c);
+        free_store(c, halt(c));
         return r;
     }
     *ret = c;
@@ -276,6 +319,7 @@ int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg, weir_err *err)
 int weir_ckpt_close(weir_ckpt **c, weir_err *err)
 {
     weir_err mine = {0};
+    uint64_t deadline_ns;
     weir_ckpt *old;
     int r;
 
@@ -283,9 +327,9 @@ int weir_ckpt_close(weir_ckpt **c, weir_err *err)
         return 0;
     old = *c;
     *c = NULL;
-    halt(old);
+    deadline_ns = halt(old);
     r = wr_ckpt_take_trouble(old, &mine);
     r = wr_comm_agree(old->comm, r, &mine, err);
-    free_store(old);
+    free_store(old, deadline_ns);
     return r;
 }

@@ -136,6 +136,21 @@ static void closing(void **state)
     (void)state;
 }
 
+/* No request is under way, but giving up the lock is one. */
+static void closing_idle(void **state)
+{
+    struct saves *s = *state;
+    unsigned threads = saves_threads();
+    weir_ckpt_config cfg = config(s, "");
+    weir_ckpt *c = saves_open(&cfg);
+
+    saves_must(s, c, 1, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(weir_ckpt_drain(c, NULL), 0);
+    hang(s);
+    saves_close(c);
+    check_goes_on(s, threads);
+}
+
 static void waiting(void **state)
 {
     struct saves *s = *state;
@@ -284,9 +299,13 @@ static void *nothing(void *arg)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closing),        TEST(waiting),
-        TEST(waiting_for_an_earlier_run), cmocka_unit_test(skipping),
-        cmocka_unit_test(saving_on),      TEST(another_process_drains),
+        cmocka_unit_test(closing),
+        TEST(closing_idle),
+        TEST(waiting),
+        TEST(waiting_for_an_earlier_run),
+        cmocka_unit_test(skipping),
+        cmocka_unit_test(saving_on),
+        TEST(another_process_drains),
     };
 
     pthread_t first;
