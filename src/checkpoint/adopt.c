@@ -95,21 +95,33 @@ static int add_bytes(void *arg, uint64_t bytes)
                : 0;
 }
 
+/* Whether the slow tier has another save of the step that is not older: that one
+ * stays. */
+static int check_number(weir_ckpt *c, uint64_t step, weir_err *err)
+{
+    struct wr_copy near, far;
+    int r = wr_step_look(c->near, step, &near, err);
+
+    if (r == 0)
+        r = wr_step_look(c->far, step, &far, err);
+    if (r < 0 || far.is < WEIR_COPY_COMPLETE || !strcmp(near.id, far.id) ||
+        wr_copy_compare(&near, &far) > 0)
+        return r;
+    return wr_fail(err, WEIR_EEXIST,
+                   "'%s' has a newer step %" PRIu64 " (generation %" PRIu64
+                   "); remove that first: weir ckpt rm --step %" PRIu64
+                   " --tier slow %s %s",
+                   c->far->shown, step, far.generation, step, c->cfg.fast,
+                   c->cfg.slow);
+}
+
 /* It ranks below what is newer, and the next retention would take it. */
 static int pin_and_copy(struct deciding *d, uint64_t step, weir_err *err)
 {
     struct wr_meter meter = {add_bytes, d};
     weir_ckpt *c = d->c;
-    struct wr_copy far;
-    int r = wr_step_look(c->far, step, &far, err);
+    int r = check_number(c, step, err);
 
-    if (r == 0 && far.is >= WEIR_COPY_COMPLETE)
-        return wr_fail(err, WEIR_EEXIST,
-                       "'%s' has a newer step %" PRIu64 " (generation %" PRIu64
-                       "); remove that first: weir ckpt rm --step %" PRIu64
-                       " --tier slow %s %s",
-                       c->far->shown, step, far.generation, step, c->cfg.fast,
-                       c->cfg.slow);
     if (r == 0)
         r = wr_tier_mark(c->near, WR_MARK_PIN, step, "", err);
     if (r == 0)
@@ -164,20 +176,31 @@ static int adopt_aside(struct deciding *d, weir_err *err)
     int r = wr_aside_list(d->c->near, &all, &count, err);
 
     for (size_t i = 0; i < count && r == 0; i++) {
+        unsigned left = d->left;
         weir_err why;
 
         if (!is_meant(d, all[i].step))
             continue;
-        if (take_back(d->c, &all[i], &why) < 0)
+        if (take_back(d->c, &all[i], &why) < 0) {
             tell(d, all[i].step, all[i].bytes, &why);
-        else
-            r = adopt_one(d, all[i].step, all[i].bytes, err);
+            continue;
+        }
+        r = adopt_one(d, all[i].step, all[i].bytes, err);
+        if (r == 0 && d->left > left) /* its number is another's */
+            r = wr_aside_return(d->c->near, &all[i], err);
     }
     free(all);
     return r;
 }
 
-/* Steps that only the fast tier has, when it is stale or of another store. */
+/* What is not drained: because the fast tier is stale or of another store, or
+ * because the slow one has another save of that number. */
+static bool waits(const weir_ckpt_entry *e)
+{
+    return e->fast == WEIR_COPY_STALE ||
+           (e->fast >= WEIR_COPY_COMPLETE && e->slow < WEIR_COPY_COMPLETE);
+}
+
 static int adopt_steps(struct deciding *d, weir_err *err)
 {
     struct wr_inventory f = {.strict = true};
@@ -186,8 +209,7 @@ static int adopt_steps(struct deciding *d, weir_err *err)
     for (size_t i = 0; i < f.count && r == 0; i++) {
         const weir_ckpt_entry *e = &f.e[i];
 
-        if (!is_meant(d, e->step) || e->slow >= WEIR_COPY_COMPLETE ||
-            (e->fast != WEIR_COPY_STALE && e->fast < WEIR_COPY_COMPLETE))
+        if (!is_meant(d, e->step) || !waits(e))
             continue;
         r = adopt_one(d, e->step, e->bytes, err);
     }

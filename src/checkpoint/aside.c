@@ -31,6 +31,8 @@ static int by_step(const void *x, const void *y)
 
     if (a->step != b->step)
         return a->step > b->step ? 1 : -1;
+    if (a->generation != b->generation)
+        return a->generation < b->generation ? 1 : -1;
     return strcmp(a->dir, b->dir);
 }
 
@@ -87,6 +89,16 @@ int wr_aside_take(struct wr_tier *t, const struct wr_aside *a, weir_err *err)
 
     wr_name_step(a->step, to);
     r = wr_tier_change(t, WR_RENAME_NEW, a->dir, to, err);
+    return r < 0 ? r : wr_tier_sync_root(t, err);
+}
+
+int wr_aside_return(struct wr_tier *t, const struct wr_aside *a, weir_err *err)
+{
+    char from[WR_TIER_PATH];
+    int r;
+
+    wr_name_step(a->step, from);
+    r = wr_tier_change(t, WR_RENAME_NEW, from, a->dir, err);
     return r < 0 ? r : wr_tier_sync_root(t, err);
 }
 

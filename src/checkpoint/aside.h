@@ -20,7 +20,7 @@ struct wr_aside {
     uint32_t world;
 };
 
-/* Rising by step; free(). */
+/* Rising by step, of each the newest first; free(). */
 int wr_aside_list(struct wr_tier *t, struct wr_aside **ret, size_t *ret_count,
                   weir_err *err);
 /* Renames `step-N`, whose manifest has this id; not synced. */
@@ -28,6 +28,8 @@ int wr_aside_put(struct wr_tier *t, uint64_t step, const char *id,
                  weir_err *err);
 /* Renames it back, durably. WEIR_EEXIST: the tier has that step. */
 int wr_aside_take(struct wr_tier *t, const struct wr_aside *a, weir_err *err);
+/* And sets it aside again. */
+int wr_aside_return(struct wr_tier *t, const struct wr_aside *a, weir_err *err);
 /* Removes it. */
 int wr_aside_drop(struct wr_tier *t, const struct wr_aside *a, weir_err *err);
 

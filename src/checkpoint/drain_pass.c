@@ -231,8 +231,8 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
         put_job(d, &j, NULL);
         return r;
     }
-    if (d->stale && far.is <= WEIR_COPY_DAMAGED &&
-        near.is >= WEIR_COPY_COMPLETE)
+    if (d->stale && near.is >= WEIR_COPY_COMPLETE &&
+        (far.is <= WEIR_COPY_DAMAGED || strcmp(near.id, far.id) != 0))
         return refuse_stale(d, step, &near, err);
     if (near.is == WEIR_COPY_DAMAGED)
         return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);

@@ -62,23 +62,25 @@ static bool has_problem(const struct wr_copy *c)
 
 /* Of two saves of a step the later one counts; where nothing tells which that is
  * (an earlier version wrote them), the fast tier's, as it was then. And what a
- * stale fast tier has alone counts for nothing. */
+ * stale fast tier has counts for nothing, unless it was drained. */
 static void find_stale(const struct wr_inventory *f, weir_ckpt_entry *e,
                        const struct wr_sides *s)
 {
     bool both = is_good(&s->near) && is_good(&s->far);
 
-    if (both && strcmp(s->near.id, s->far.id) != 0) {
+    if (both && !strcmp(s->near.id, s->far.id))
+        return;
+    if (is_good(&s->near) && f->stale) {
+        e->fast = WEIR_COPY_STALE;
+        say_problem(f, e, "fast",
+                    "another machine went on without it ('weir ckpt adopt' or "
+                    "'weir ckpt discard')");
+    } else if (both) {
         bool near = wr_copy_compare(&s->near, &s->far) >= 0;
 
         *(near ? &e->slow : &e->fast) = WEIR_COPY_STALE;
         say_problem(f, e, near ? "slow" : "fast",
                     "is of an older save of this step");
-    } else if (!both && is_good(&s->near) && f->stale) {
-        e->fast = WEIR_COPY_STALE;
-        say_problem(f, e, "fast",
-                    "another machine went on without it ('weir ckpt adopt' or "
-                    "'weir ckpt discard')");
     }
 }
 

@@ -227,6 +227,91 @@ static void a_stale_copy_is_adopted(void **state)
     assert_int_equal(newest(s, s->fast), 115);
 }
 
+/* What adopt was told of; there is one copy. */
+static void keep_text(void *arg, const weir_ckpt_stale *stale)
+{
+    snprintf(arg, SAVES_PATH, "%s", stale->text);
+}
+
+static int adopt_all(struct saves *s, const char *fast, char text[SAVES_PATH])
+{
+    weir_ckpt_config cfg = config_of(s, fast, WEIR_CKPT_ADOPT);
+    weir_ckpt *c = saves_open(&cfg);
+    weir_err err;
+    int r = weir_ckpt_adopt(c, WEIR_LATEST, keep_text, text, &err);
+
+    if (r < 0)
+        fail_msg("%s", err.msg);
+    saves_close(c);
+    return r;
+}
+
+/* Its number was taken meanwhile: it is set aside, which is told. */
+static void a_stale_copy_without_a_number(void **state)
+{
+    struct saves *s = *state;
+    char b[SAVES_PATH], text[SAVES_PATH];
+    weir_err err;
+
+    path_of(s, "fast-b", b);
+    live(s, s->fast, 100, true);
+    live(s, s->fast, 110, false);
+    live(s, b, 110, true);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(adopt_all(s, s->fast, text), 1);
+        assert_non_null(strstr(text, "weir ckpt rm --step 110 --tier slow"));
+        assert_int_equal(drain_code(s, s->fast, &err), 0);
+    }
+}
+
+/* A run went back, and its step 110 replaces an older one when it is drained. */
+static void leave_newer(struct saves *s, const char *fast)
+{
+    weir_ckpt_config cfg = config_of(s, fast, WEIR_CKPT_SAVE);
+    weir_ckpt *c;
+    weir_err err;
+
+    live(s, s->fast, 110, true);
+    live(s, s->fast, 100, true);
+    cfg.drain = 0;
+    c = saves_open(&cfg);
+    if (saves_put(s, c, 110, 7, WEIR_LEVEL_FAST, &err) < 0)
+        fail_msg("%s", err.msg);
+    saves_close(c);
+}
+
+static void a_newer_copy_is_adopted(void **state)
+{
+    struct saves *s = *state;
+    char b[SAVES_PATH], text[SAVES_PATH];
+
+    path_of(s, "fast-b", b);
+    leave_newer(s, b);
+    assert_int_equal(adopt_all(s, b, text), 0);
+    assert_int_equal(saves_number(s->slow, 110), 7);
+}
+
+/* Newer than what has its number, but another machine went on. */
+static void a_stale_copy_stays_where_it_is(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg;
+    char b[SAVES_PATH];
+    weir_ckpt *c;
+    weir_err err;
+
+    path_of(s, "fast-b", b);
+    leave_newer(s, b);
+    live(s, s->fast, 120, true);
+    assert_int_equal(drain_code(s, b, &err), WEIR_ESTALE);
+    assert_int_equal(saves_number(s->slow, 110), 111);
+    cfg = config_of(s, b, WEIR_CKPT_MANAGE);
+    c = saves_open(&cfg);
+    assert_int_equal(weir_ckpt_discard(c, WEIR_LATEST, NULL, NULL, &err), 1);
+    saves_close(c);
+    assert_int_equal(drain_code(s, b, &err), 0);
+}
+
 /* A writer that another one has superseded, with another process that drains. */
 static void who_was_superseded_is_told(void **state)
 {
@@ -459,6 +544,9 @@ int main(void)
         TEST(an_idle_turn_changes_nothing),
         TEST(a_stale_copy_is_set_aside),
         TEST(a_stale_copy_is_adopted),
+        TEST(a_stale_copy_without_a_number),
+        TEST(a_newer_copy_is_adopted),
+        TEST(a_stale_copy_stays_where_it_is),
         TEST(who_was_superseded_is_told),
         TEST(a_slow_tier_that_is_not_mounted),
         TEST(a_store_that_must_exist),
