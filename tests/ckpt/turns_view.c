@@ -1,0 +1,149 @@
+/* turns_view.c - what a machine that takes its turn gets to see.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "turns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void turns_tensor(float *memory, weir_tensor *ret)
+{
+    *ret = (weir_tensor){.name = "w",
+                         .dtype = WEIR_F32,
+                         .ndim = 1,
+                         .shape = {TURNS_FLOATS},
+                         .data = memory};
+}
+
+void turns_fill(float *memory, unsigned salt)
+{
+    for (unsigned i = 0; i < TURNS_FLOATS; i++)
+        memory[i] = (float)(salt * 1000 + i);
+}
+
+/* The save that was restored; TURNS_SAVES: none. */
+static unsigned salt_of(const float *memory)
+{
+    unsigned salt = (unsigned)(memory[0] / 1000);
+    float is[TURNS_FLOATS];
+
+    if (!(memory[0] >= 0) || salt >= TURNS_SAVES)
+        return TURNS_SAVES;
+    turns_fill(is, salt);
+    return memcmp(is, memory, sizeof(is)) == 0 ? salt : TURNS_SAVES;
+}
+
+static bool check_found(struct turns *w, unsigned salt, unsigned due,
+                        const weir_ckpt_found *f)
+{
+    if (salt >= w->count || w->saves[salt].step != f->step)
+        return turns_fail(w, "what was restored as step %u was not saved so",
+                          (unsigned)f->step);
+    if (due < TURNS_SAVES && turns_is_newer(w, due, salt))
+        return turns_fail(
+            w,
+            "save %u of step %u (generation %u) was restored, but "
+            "save %u of step %u (generation %u) is newer",
+            salt, (unsigned)f->step, (unsigned)w->saves[salt].generation, due,
+            (unsigned)w->saves[due].step, (unsigned)w->saves[due].generation);
+    return true;
+}
+
+bool turns_check_restore(struct turns *w, weir_ckpt *c, unsigned folder,
+                         uint64_t step)
+{
+    unsigned due = turns_newest(w, folder, step);
+    float memory[TURNS_FLOATS] = {-1};
+    weir_ckpt_found *f = NULL;
+    weir_tensor t;
+    weir_err err;
+    bool good;
+    int r;
+
+    turns_tensor(memory, &t);
+    r = weir_ckpt_restore(c, step, &t, 1, &f, &err);
+    if (r == WEIR_ENOENT) { /* retention was faster? */
+        turns_look(w);
+        if (turns_newest(w, folder, step) == TURNS_SAVES)
+            return true;
+    }
+    if (r < 0)
+        return turns_fail(w, "restore: %s", err.msg);
+    if (r == 0)
+        return due == TURNS_SAVES ||
+               turns_fail(w, "nothing was restored, but save %u is there", due);
+    good = check_found(w, salt_of(memory), due, f);
+    if (good && f->passed_over_count)
+        good = turns_fail(w, "passed over: %s", f->passed_over[0]);
+    weir_ckpt_found_free(&f);
+    return good;
+}
+
+static bool check_steps(struct turns *w, weir_ckpt *c, unsigned folder,
+                        bool deep)
+{
+    bool good = turns_check_restore(w, c, folder, WEIR_LATEST);
+
+    for (uint64_t i = 0; i < TURNS_STEPS && good && deep; i++)
+        if (turns_newest(w, folder, i) < TURNS_SAVES)
+            good = turns_check_restore(w, c, folder, i);
+    return good;
+}
+
+/* Listing shows every copy, and those set aside. */
+static bool check_list(struct turns *w, weir_ckpt *c, unsigned folder)
+{
+    const struct turns_seen *s = &w->on[folder];
+    unsigned aside = 0, listed = 0;
+    weir_ckpt_entry *e;
+    weir_err err;
+    size_t count;
+
+    if (weir_ckpt_list(c, &e, &count, &err) < 0)
+        return turns_fail(w, "list: %s", err.msg);
+    for (unsigned i = 0; i < s->count; i++)
+        aside += s->copies[i].aside;
+    for (size_t i = 0; i < count; i++) {
+        listed += !strncmp(e[i].problem, "fast: set aside", 15);
+        if (e[i].fast == WEIR_COPY_DAMAGED || e[i].slow == WEIR_COPY_DAMAGED) {
+            turns_fail(w, "step %u is called damaged: %s", (unsigned)e[i].step,
+                       e[i].problem);
+            break;
+        }
+    }
+    free(e);
+    if (aside != listed)
+        turns_fail(w, "%u copies are set aside, %u are listed", aside, listed);
+    return !w->why[0];
+}
+
+bool turns_check_view(struct turns *w, unsigned node, bool deep)
+{
+    bool both = node < TURNS_NODES;
+    unsigned folder = both ? w->nodes[node].folder : TURNS_NOWHERE;
+    weir_ckpt_config cfg;
+    weir_ckpt *c = NULL;
+    weir_err err;
+
+    if (w->why[0])
+        return false;
+    turns_config(w, both ? node : 0, &cfg);
+    cfg.role = WEIR_CKPT_READ;
+    if (!both) {
+        cfg.fast = cfg.slow;
+        cfg.slow = NULL;
+    }
+    if (access(cfg.fast, F_OK) != 0 || (both && access(cfg.slow, F_OK) != 0))
+        return true;
+    if (!both && w->is_away) /* an empty folder in its place */
+        return true;
+    if (weir_ckpt_open(&c, &cfg, &err) < 0)
+        return turns_judge(w, node, &cfg, &err);
+    if (both && (w->is_away && w->on[folder].count > 0))
+        turns_fail(w, "opened to read without the slow tier");
+    if (!w->is_away && check_steps(w, c, folder, deep) && deep && both)
+        check_list(w, c, folder);
+    weir_ckpt_close(&c, NULL);
+    return !w->why[0];
+}
