@@ -204,8 +204,9 @@ int main(int argc, char **argv)
         const struct limit *l = &limits[k / setting_count % limit_count];
         const char *url = argv[2 + k / setting_count / limit_count];
 
+        /* Under a sanitizer the others would take long. */
         if (HAS_SANITIZER && (l->resource != RLIMIT_NOFILE || l->value > 64))
-            continue; /* the others would take long */
+            continue;
         if (running == AT_ONCE) /* they wait more than they work */
             collect(ends, &running);
         fflush(stdout);

@@ -79,12 +79,15 @@ static inline void check_issue(const weir_dataset *ds, const char *what,
                                int code)
 {
     const weir_issue *issue = weir_dataset_issue(ds, 0);
+    const char *reason;
 
     assert_int_equal(weir_dataset_issue_count(ds), 1);
     assert_string_equal(issue->name, "a.tar");
     assert_int_equal(issue->code, code);
-    if (!strstr(issue->reason, what))
-        fail_msg("'%s' is not in '%s'", what, issue->reason);
+    assert_non_null(issue->reason);
+    reason = issue->reason ? issue->reason : ""; /* for the compiler */
+    if (!strstr(reason, what))
+        fail_msg("'%s' is not in '%s'", what, reason);
 }
 
 #endif
