@@ -16,13 +16,15 @@
 /* A store with nothing in it but what messages need. */
 struct scene {
     struct wr_tier far;
+    char shown[sizeof("/slow")]; /* what `far` is called */
     weir_ckpt *c;
 };
 
 static void setup(struct scene *s)
 {
     memset(s, 0, sizeof(*s));
-    s->far.shown = (char[]){"/slow"};
+    strcpy(s->shown, "/slow");
+    s->far.shown = s->shown;
     s->c = calloc(1, sizeof(*s->c));
     assert_non_null(s->c);
     s->c->refs = 2; /* one more than there are: it is freed here */
