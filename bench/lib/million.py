@@ -111,7 +111,7 @@ def reopen_rows(session, path, count):
     return [Row(f'{count:,} files opened again, warm',
                 f'< {OPEN_BAR_MS} ms', f'{ms:.1f} ms', ms < OPEN_BAR_MS,
                 ['checksum, validation and a look at every folder included']),
-            Row('memory of the index', f'< {MEMORY_BAR} bytes a sample',
+            Row('memory of the index', f'< {MEMORY_BAR} bytes per sample',
                 f'{size:.1f} bytes', size < MEMORY_BAR)]
 
 

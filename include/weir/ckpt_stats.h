@@ -9,26 +9,27 @@
 extern "C" {
 #endif
 
-/* When one save reached what, in ns since weir_ckpt_save was called; 0: not
+/* When a save reached each level, in ns since weir_ckpt_save was called; 0: not
  * (yet). */
 typedef struct weir_ckpt_times {
     uint64_t step, bytes;
-    uint64_t blocked_ns;  /* waited because saves came too fast */
+    uint64_t blocked_ns;  /* time waited because saves came too fast */
     uint64_t snapshot_ns; /* the stall of a save at WEIR_LEVEL_SNAPSHOT */
     uint64_t fast_ns, slow_ns, verified_ns;
-    uint64_t drain_ns; /* the time that copying to the slow tier took, from its
-                          first read to the last sync */
+    uint64_t drain_ns; /* duration of the copy to the slow tier, from its first
+                          read to the last sync */
     uint64_t reserved[4];
 } weir_ckpt_times;
 
-/* The times of one of the last 64 saves. WEIR_ENOENT: it is none of them. */
+/* The times of one of the last 64 saves. WEIR_ENOENT: `step` is not one of
+ * them. */
 WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
                                 weir_ckpt_times *ret);
 
 typedef struct weir_ckpt_stats {
     uint64_t saves, skipped, replaced; /* begun; WEIR_BEHIND_SKIP; _LATEST */
     uint64_t failed;                   /* saves or drains */
-    uint64_t retried; /* files and copies written anew: a sync failed, or they
+    uint64_t retried; /* files and copies written again: a sync failed, or they
                          did not read back */
     uint64_t drained, verified, pruned; /* steps */
     uint64_t behind;                    /* steps not drained yet; rank 0 */

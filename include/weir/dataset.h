@@ -1,10 +1,10 @@
-/* dataset.h - what there is to read: samples, their places and labels.
+/* dataset.h - data sets: samples, their locations and labels.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Opening a data set finds out where each sample lies (object, offset,
- * length, label) and nothing else; sample data are read by a pipeline.
- * An open data set is immutable: any number of threads and pipelines may
- * use it at once, and it must outlive the pipelines on it.
+ * Opening a data set only determines where each sample is (object, offset,
+ * length, label); sample data are read by a pipeline. An open data set is
+ * immutable: any number of threads and pipelines may use it at once, and it
+ * must outlive the pipelines on it.
  */
 #ifndef WEIR_DATASET_H
 #define WEIR_DATASET_H
@@ -22,23 +22,23 @@ typedef struct weir_dataset weir_dataset;
 
 /* How a data set is opened. Fill with weir_dataset_defaults first. */
 typedef struct weir_dataset_config {
-    const char *format; /* "images", "list", "tensor", "tfrecord", "tar";
-                           NULL: found out */
-    const char *root;   /* list: what its relative paths start from; NULL:
-                           the folder that holds the list file */
-    /* The index is kept in a file and opened again as long as the data did not
-     * change. */
+    const char *format; /* "images", "list", "tensor", "tfrecord", "tar"; NULL:
+                           detected */
+    const char *root;   /* list: folder that its relative paths start from;
+                           NULL: the folder of the list file */
+    /* The index is kept in a file and reused as long as the data have not
+     * changed. */
     const char *index_dir; /* folder of index files; NULL: $WEIR_INDEX_DIR, or
-                              weir/index in the user's cache folder; there,
-                              only what took long is kept */
-    int no_index_cache;    /* neither read nor write one */
-    /* Called about ten times a second while indexing; a return other than 0
+                              weir/index in the user's cache folder, where only
+                              indexes that took long are kept */
+    int no_index_cache;    /* neither read nor write an index file */
+    /* Called about ten times per second while indexing; a nonzero return
      * cancels with WEIR_ECANCELED. May be NULL. */
     int (*progress)(void *arg, uint64_t samples_so_far);
     void *progress_arg;
-    const char *columns;  /* list: which columns are meant, by the names of its
-                             header or numbers from 1: "path=file,label=class";
-                             NULL: "path" and "label", or the first two */
+    const char *columns;  /* list: columns to use, as names in its header or
+                             numbers from 1: "path=file,label=class"; NULL:
+                             "path" and "label", or the first two */
     uint64_t reserved[7]; /* 0 */
 } weir_dataset_config;
 
@@ -50,12 +50,12 @@ typedef struct weir_issue {
     int code;           /* WEIR_E... */
 } weir_issue;
 
-/* Where sample i lies. */
+/* Where sample i is. */
 typedef struct weir_sample {
     const char *name;     /* path below the data set's root */
     uint64_t offset;      /* first byte inside the object */
     uint64_t length;      /* bytes */
-    uint32_t label;       /* class number; WEIR_NO_LABEL when there is none */
+    uint32_t label;       /* class number, or WEIR_NO_LABEL */
     uint64_t reserved[4]; /* 0 */
 } weir_sample;
 
@@ -67,15 +67,14 @@ WEIR_API void weir_dataset_defaults(weir_dataset_config *cfg);
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
  * class, a list file of "path,label" lines, a .npy or .wt tensor file, a
  * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
- * or gzip, or a folder of tensor files or shards. A storage prefix may stand
- * in front ("fault:...:/data").
- * `cfg` may be NULL. On success *ret is the caller's, to be closed with
- * weir_dataset_close; on failure *ret is untouched. */
+ * or gzip, or a folder of tensor files or shards. A storage prefix may precede
+ * it ("fault:...:/data"). `cfg` may be NULL. On success the caller owns *ret
+ * and closes it with weir_dataset_close; on failure *ret is untouched. */
 WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,
                                const weir_dataset_config *cfg, weir_err *err);
 
 /* Closes *ds and sets it to NULL; NULL and pointer to NULL are fine. No
- * pipeline may use it any more. */
+ * pipeline may still use it. */
 WEIR_API void weir_dataset_close(weir_dataset **ds);
 
 /* Number of samples; sum and maximum of their lengths in bytes. */
@@ -100,7 +99,7 @@ WEIR_API int weir_dataset_sample(const weir_dataset *ds, uint64_t i,
                                  weir_err *err);
 
 /* The key of sample `i` into buf of `cap` bytes: the name of a file, or of a
- * member of an archive, without its ending; "" when it has none in the index.
+ * member of an archive, without its extension; "" if the index has none.
  * Returns its length as snprintf does; 0 when i is out of range. */
 WEIR_API size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
                                  size_t cap);
@@ -115,10 +114,10 @@ WEIR_API const weir_issue *weir_dataset_issue(const weir_dataset *ds,
                                               uint64_t k);
 
 /* Files in the data set's folders that its format does not read: their number,
- * and the k-th ending that such files have (".gif", in small letters; "" for
- * names without one, "*" for the rest), most files first, with the number of
- * files in *ret_files; NULL when out of range. Hidden files and what usually
- * lies beside data (README, .txt, .json, ...) do not count. */
+ * and the k-th extension among them (".gif", in lower case; "" for names
+ * without one, "*" for the rest), most files first, with the number of files in
+ * *ret_files; NULL when out of range. Hidden files and files that usually
+ * accompany data (README, .txt, .json, ...) do not count. */
 WEIR_API uint64_t weir_dataset_ignored_count(const weir_dataset *ds);
 WEIR_API const char *weir_dataset_ignored(const weir_dataset *ds, uint32_t k,
                                           uint64_t *ret_files);

@@ -49,11 +49,11 @@ enum weir_error {
 #undef WEIR_ERROR_ENUM
 };
 
-/* Filled on failure. `msg` is NUL-terminated text for a person. Callers keep
- * it where they like, usually on the stack; there is nothing to free. */
+/* Filled on failure. `msg` is NUL-terminated text for a person. Callers keep it
+ * where they like, usually on the stack; nothing needs to be freed. */
 typedef struct weir_err {
     int code;      /* WEIR_E..., negative */
-    int os_errno;  /* errno behind it, 0 when there is none */
+    int os_errno;  /* underlying errno, or 0 */
     char msg[500]; /* "'train/cat/1.jpg': truncated: ..." */
 } weir_err;
 

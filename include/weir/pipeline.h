@@ -1,10 +1,9 @@
 /* pipeline.h - batches, in order, ahead of the consumer.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A pipeline reads, decodes, resizes and batches the samples of a data set
- * with threads of its own. What it delivers is a function of the data, the
- * seed and the epoch alone: the same bytes for any number of threads, any
- * depth and any I/O engine.
+ * A pipeline reads, decodes, resizes and batches the samples of a data set on
+ * its own threads. Its output is a function of the data, the seed and the epoch
+ * only: the same bytes for any number of threads, any depth and any I/O engine.
  */
 #ifndef WEIR_PIPELINE_H
 #define WEIR_PIPELINE_H
@@ -25,7 +24,7 @@ typedef struct weir_pipeline weir_pipeline;
 
 /* What is done to each sample. */
 enum weir_stages {
-    WEIR_STAGES_ALL = 0, /* read, decode, resize, lay out: tensors come out */
+    WEIR_STAGES_ALL = 0, /* read, decode, resize, lay out: delivers tensors */
     WEIR_STAGES_READ,    /* read only: batches carry labels and ids, no data */
     WEIR_STAGES_DECODE,  /* read and decode, then drop the picture */
 };
@@ -37,10 +36,10 @@ enum weir_order {
                          blocks: big sequential reads with good mixing */
 };
 
-/* What becomes of a bad sample. One that cannot be read for lack of file
- * descriptors or memory is not bad: the pipeline waits for them and tries again;
- * if they do not come back, weir_pipeline_next fails with WEIR_EMFILE or
- * WEIR_ENOMEM, whatever is chosen here, and the run can be resumed. */
+/* How to treat a bad sample. One that cannot be read for lack of file
+ * descriptors or memory is not bad: the pipeline waits for them and retries; if
+ * they stay short, weir_pipeline_next fails with WEIR_EMFILE or WEIR_ENOMEM,
+ * whatever is chosen here, and the run can be resumed. */
 enum weir_on_error {
     WEIR_ON_ERROR_SKIP = 0, /* count and name it, fill its place from the tail
                                of the epoch */
@@ -48,14 +47,14 @@ enum weir_on_error {
 };
 
 /* With several ranks choose PAD: with KEEP and DROP the ranks of an epoch may
- * differ by a batch (when its samples cannot be dealt evenly, or some were
- * bad), and states taken there are of different steps. */
+ * differ by a batch (if its samples cannot be divided evenly, or some were
+ * bad), and states taken there belong to different steps. */
 enum weir_remainder {
     WEIR_REMAINDER_KEEP = 0, /* the last batch of an epoch may be short */
     WEIR_REMAINDER_DROP,     /* it is not delivered */
-    WEIR_REMAINDER_PAD,      /* it is filled up with samples of this epoch
-                                again; every rank gets the same number of
-                                full batches, whatever samples were bad */
+    WEIR_REMAINDER_PAD,      /* it is filled up with repeated samples of this
+                                epoch; every rank gets the same number of full
+                                batches, whichever samples were bad */
 };
 
 /* What a cache keeps. */
@@ -68,17 +67,17 @@ enum weir_cache_what {
 #define WEIR_AUTO UINT32_MAX
 
 enum weir_io {
-    WEIR_IO_AUTO = 0, /* io_uring, or blocking where there is none */
+    WEIR_IO_AUTO = 0, /* io_uring, or blocking if unavailable */
     WEIR_IO_URING,
     WEIR_IO_BLOCKING, /* a pool of blocking readers */
 };
 
-/* Fill with weir_pipeline_defaults first; the default stands in brackets. */
+/* Fill with weir_pipeline_defaults first; defaults are in brackets. */
 typedef struct weir_pipeline_config {
-    uint32_t batch;    /* samples per batch [64] */
-    uint32_t width;    /* of the tensors that come out, for pictures [224] */
-    uint32_t height;   /* [224] */
-    uint32_t channels; /* 3 or 1 [3] */
+    uint32_t batch;          /* samples per batch [64] */
+    uint32_t width;          /* of the delivered tensors, for pictures [224] */
+    uint32_t height;         /* [224] */
+    uint32_t channels;       /* 3 or 1 [3] */
     enum weir_dtype dtype;   /* F32, F16 or U8 [WEIR_F32] */
     enum weir_layout layout; /* [WEIR_NHWC] */
     enum weir_resize resize; /* [WEIR_RESIZE_BILINEAR] */
@@ -88,14 +87,14 @@ typedef struct weir_pipeline_config {
      * [ImageNet's 0.485 0.456 0.406, 0.229 0.224 0.225] */
     float mean[3], std[3];
 
-    /* Pictures only. What is random is a function of (seed, epoch, sample):
+    /* Pictures only. Random choices are a function of (seed, epoch, sample):
      * the same pixels for any number of threads and after a resume. */
     enum weir_crop crop; /* [WEIR_CROP_NONE] */
-    float crop_center;   /* center: side of the part that is used over the
+    float crop_center;   /* center: side of the crop as a fraction of the
                             largest possible [0.875, as 224 of 256] */
-    float crop_area[2];  /* random: part of the picture's area [0.08 to 1] */
+    float crop_area[2];  /* random: fraction of its area [0.08 to 1] */
     float crop_ratio[2]; /* random: width over height [3/4 to 4/3] */
-    int flip;            /* mirror every second sample, by chance [0] */
+    int flip;            /* mirror samples at random, half of them [0] */
 
     enum weir_order order;  /* [WEIR_ORDER_SHUFFLE] */
     uint64_t seed;          /* [0] */
@@ -104,7 +103,7 @@ typedef struct weir_pipeline_config {
     uint32_t block_window;  /* order block: blocks mixed together [16] */
     uint64_t epochs; /* end before the epoch of this number, counted from 0; a
                         resumed run keeps its numbers. 0 = no end [1] */
-    uint64_t max_batches; /* stop after so many, 0 = no limit [0] */
+    uint64_t max_batches; /* stop after this many, 0 = no limit [0] */
     uint32_t rank, world; /* this process takes positions rank, rank+world,
                                 ... of each epoch [0 of 1] */
     enum weir_remainder remainder; /* [WEIR_REMAINDER_KEEP] */
@@ -113,21 +112,21 @@ typedef struct weir_pipeline_config {
                          epoch were bad, 0 = no limit [0] */
 
     /* These three may be WEIR_AUTO: adjusted while running, within `memory`;
-     * weir_pipeline_tuning tells what was chosen and why. */
+     * weir_pipeline_tuning reports what was chosen and why. */
     uint32_t threads;  /* workers, 0 = one per core [0] */
     uint32_t depth;    /* reads in flight per worker [32] */
-    uint32_t prefetch; /* finished batches kept ahead, while one more is in the
-                          making; 0: the pipeline works only while the
-                          consumer waits [1] */
-    uint64_t memory;   /* bytes that WEIR_AUTO may spend on batches and reads,
-                          0 = a quarter of the machine's [0] */
+    uint32_t prefetch; /* finished batches kept ahead, while one more is being
+                          made; 0: the pipeline works only while the consumer
+                          waits [1] */
+    uint64_t memory;   /* bytes that WEIR_AUTO may use for batches and reads, 0
+                          = a quarter of the machine's [0] */
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
 
-    /* Tiers in front of the storage, fastest first: "ram:4G",
-     * "/fast/dir:200G", or both with a comma between. They are filled with the
-     * first samples that are read, up to their size, and nothing is evicted.
-     * A folder is shared with other processes and kept. Copied. [NULL: none] */
+    /* Tiers in front of the storage, fastest first: "ram:4G", "/fast/dir:200G",
+     * or both separated by a comma. They are filled with the first samples
+     * read, up to their size, and nothing is evicted. A folder is persistent
+     * and may be shared by processes. Copied. [NULL: none] */
     const char *cache;
     enum weir_cache_what cache_what; /* [WEIR_CACHE_ENCODED] */
 
@@ -137,16 +136,16 @@ typedef struct weir_pipeline_config {
     void (*free)(void *arg, void *p, size_t bytes);
     void *alloc_arg;
 
-    /* Resume: states that weir_pipeline_state gave, of all ranks that there
-     * were then, in any order. One is enough when no rank had skipped a bad
-     * sample in that epoch. `seed` must be the same; rank and world may be
-     * others. Borrowed during weir_pipeline_open. [none] */
+    /* Resume: states returned by weir_pipeline_state on all ranks of that run,
+     * in any order. One is enough if no rank had skipped a bad sample in that
+     * epoch. `seed` must be the same; rank and world may differ. Borrowed
+     * during weir_pipeline_open. [none] */
     const void *const *resume;
     const size_t *resume_len;
     size_t resume_count;
 
-    /* Called about ten times a second while weir_pipeline_next waits, by its
-     * thread; a return other than 0 ends it with WEIR_ECANCELED. [NULL] */
+    /* Called about ten times per second while weir_pipeline_next waits, by its
+     * thread; a nonzero return ends it with WEIR_ECANCELED. [NULL] */
     int (*stopped)(void *arg);
     void *stopped_arg;
 
@@ -176,14 +175,15 @@ typedef struct weir_batch {
 /* Where the time went, in nanoseconds, summed over workers where it says so. */
 typedef struct weir_stats {
     uint64_t batches, samples; /* delivered so far */
-    uint64_t bytes_read;       /* from storage: also ahead, also bad ones */
-    uint64_t requests;         /* reads that made; one may serve many samples */
+    uint64_t bytes_read;       /* from storage, including prefetched and bad
+                                  samples */
+    uint64_t requests;         /* number of reads; one may serve many samples */
     uint64_t bad;              /* samples skipped */
     uint64_t consumer_wait_ns; /* inside weir_pipeline_next */
     uint64_t consumer_busy_ns; /* between calls of weir_pipeline_next */
     uint64_t wall_ns;          /* since weir_pipeline_open */
     uint64_t first_batch_ns;   /* from open to the first batch */
-    uint32_t workers, depth, prefetch; /* as they are in force */
+    uint32_t workers, depth, prefetch; /* values in effect */
     const char *io;                    /* "io_uring", "blocking"; static */
     /* sums over workers */
     uint64_t storage_wait_ns; /* nothing arrived yet to decode */
@@ -203,68 +203,70 @@ typedef struct weir_stats {
 enum weir_verdict {
     WEIR_VERDICT_NONE = 0, /* too little happened to say */
     WEIR_VERDICT_STORAGE,
-    WEIR_VERDICT_DECODE, /* decoding and resizing: the processor */
+    WEIR_VERDICT_DECODE, /* decoding and resizing: the CPU */
     WEIR_VERDICT_CONSUMER,
-    WEIR_VERDICT_CONVERT, /* the processor, but next to nothing was decoded:
-                             tensors were converted or copied */
+    WEIR_VERDICT_CONVERT, /* the CPU, but almost nothing was decoded: tensors
+                             were converted or copied */
 };
 
 /* A sample that could not be delivered. */
 typedef struct weir_bad_sample {
     uint64_t id, epoch;
     int code;         /* WEIR_E... */
-    const char *text; /* "'cat/7.jpg': truncated ..."; borrowed; NULL when
-                         memory was short */
+    const char *text; /* "'cat/7.jpg': truncated ..."; borrowed; NULL if memory
+                         ran out */
 } weir_bad_sample;
 
 /* Fills `cfg` with the defaults named above. */
 WEIR_API void weir_pipeline_defaults(weir_pipeline_config *cfg);
 
-/* Opens a pipeline on `ds`, which must outlive it, and starts its threads;
- * with prefetch > 0 they start reading at once. On success *ret is the
- * caller's, to be closed with weir_pipeline_close; on failure *ret is
- * untouched. `cfg` (not NULL) is copied; its `reserved` must be 0. */
+/* Opens a pipeline on `ds`, which must outlive it, and starts its threads; with
+ * prefetch > 0 they start reading immediately. On success the caller owns *ret
+ * and closes it with weir_pipeline_close; on failure *ret is untouched. `cfg`
+ * (not NULL) is copied; its `reserved` must be 0. */
 WEIR_API int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                                 const weir_pipeline_config *cfg, weir_err *err);
 
-/* Waits for the next batch. Returns 1 and sets *ret, which must be given back
+/* Waits for the next batch. Returns 1 and sets *ret, which must be returned
  * with weir_batch_release; 0 after the last one; a negative WEIR_E... on
- * failure, after which every further call fails the same way. prefetch + 1
- * batches may be out at once (some pipelines allow one more); beyond that it
- * fails with WEIR_ESTATE, and works again when one has come back. One thread at
- * a time, and not while the pipeline is closed. */
+ * failure, after which every further call fails the same way. The caller may
+ * hold prefetch + 1 batches at once (some pipelines allow one more); beyond
+ * that it fails with WEIR_ESTATE, and works again once a batch has been
+ * released. One thread at a time, and not while the pipeline is closed. */
 WEIR_API int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret,
                                 weir_err *err);
 
-/* Gives a batch back; its memory is used again. NULL is fine. Any thread. */
+/* Returns a batch to the pipeline, which reuses its memory. NULL is fine. Any
+ * thread. */
 WEIR_API void weir_batch_release(const weir_batch *b);
 
 /* The state after the last batch that weir_pipeline_next returned, for
- * cfg.resume. Returns its length in bytes (80, and at most 8 more for each
- * sample that was skipped in this epoch) and writes it to `buf` when `cap` is enough
- * (call with cap 0 to learn the length). Same thread as _next. */
+ * cfg.resume. Returns its length in bytes (80, plus at most 8 per sample
+ * skipped in this epoch) and writes it to `buf` if `cap` is large enough (call
+ * with cap 0 to get the length). Same thread as _next. */
 WEIR_API size_t weir_pipeline_state(const weir_pipeline *p, void *buf,
                                     size_t cap);
 
 /* Batches this rank gets from one whole epoch when no sample is bad. */
 WEIR_API uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p);
 
-/* Statistics so far, and what they say. Any thread. */
+/* Statistics so far, and the verdict on them. Any thread. */
 WEIR_API void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret);
 WEIR_API enum weir_verdict weir_stats_verdict(const weir_stats *s);
 
-/* Why a tier of cfg.cache takes nothing more, besides being full (it cannot be
- * written, say): a negative WEIR_E... and *err, or 0. Any thread. */
+/* Why a tier of cfg.cache accepts no more samples, other than being full (it
+ * cannot be written, for example): a negative WEIR_E... and *err, or 0. Any
+ * thread. */
 WEIR_API int weir_pipeline_cache_error(const weir_pipeline *p, weir_err *err);
 
-/* What WEIR_AUTO chose and why, a line a change, into buf of `cap` bytes;
+/* What WEIR_AUTO chose and why, one line per change, into buf of `cap` bytes;
  * returns its length as snprintf does. Any thread. */
 WEIR_API size_t weir_pipeline_tuning(const weir_pipeline *p, char *buf,
                                      size_t cap);
 
-/* Bad samples: how many, and the k-th, k counted from 0 in the order they
- * were met by batch (NULL when out of range; the first 1,000 are kept). The
- * entry stays valid until the pipeline is closed. Any thread. */
+/* Bad samples: how many, and the k-th, k counted from 0, in batch order (NULL
+ * when out of range; the first 1,000 are kept). The entry stays valid until the
+ * pipeline is closed. Any thread. */
 WEIR_API uint64_t weir_pipeline_bad_count(const weir_pipeline *p);
 WEIR_API const weir_bad_sample *weir_pipeline_bad(const weir_pipeline *p,
                                                   uint64_t k);

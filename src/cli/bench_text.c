@@ -64,28 +64,27 @@ static const struct wr_column columns[] = {
     {"batch", "samples per batch (--batch)", '>', 1u << 6},
     {"samples/s", "rate, median of the counted runs", '>', 0},
     {"+-",
-     "spread of these runs: half of their range, of the median; -: there is "
-     "one",
+     "spread: half of the runs' range as a fraction of the median; -: one run "
+     "only",
      '>', 0},
     {"MB/s", "bytes read from storage per second, 10^6", '>', 0},
     {"CPU s/1000", "CPU seconds per 1,000 samples, all threads", '>', 0},
-    {"peak MB", "largest resident memory of the process", '>', 0},
+    {"peak MB", "peak resident memory of the process", '>', 0},
     {"1st ms", "from the start of the run to the first batch", '>', 0},
     {"p99/p50",
-     "how evenly batches come: the 99th percentile of the times "
-     "between two of them over the median",
+     "how evenly batches come: 99th percentile of the time between two "
+     "batches, divided by the median",
      '>', 0},
     {"of decode",
-     "rate as a part of what the same threads reach when they "
-     "only decode, from memory",
+     "rate as a fraction of what the same threads reach when they only decode, "
+     "from memory",
      '>', 0},
     {"of read",
-     "rate as a part of what plain pread threads reach on the same "
-     "bytes",
+     "rate as a fraction of what plain pread threads reach on the same bytes",
      '>', 0},
     {"verdict",
      "what limits it: storage-bound, decode-bound, convert-bound or "
-     "consumer-bound; starved: other programs had the cores",
+     "consumer-bound; starved: other programs used the cores",
      '<', 0},
     {NULL, NULL, 0, 0}};
 
@@ -322,10 +321,9 @@ static void print_starved(const struct wr_cli *cli,
         wr_cli_style(cli, WR_STYLE_END),
         wr_cores_text(&first->runs[first->median].cores, text, sizeof(text)));
     if (plan->case_count > 1)
-        fprintf(cli->out, " (so in %zu of %zu rows)", count, plan->case_count);
-    fprintf(cli->out,
-            ".\nThe figures are too low, and what limits it cannot be told: "
-            "measure again on an idle machine.\n\n");
+        fprintf(cli->out, " (in %zu of %zu rows)", count, plan->case_count);
+    fprintf(cli->out, ".\nThe figures are too low, and the limit cannot be "
+                      "determined: measure again on an idle machine.\n\n");
 }
 
 /* "all, cold cache, 2 threads, depth 8: ": where it was read from, and each

@@ -138,7 +138,7 @@ enum { VERIFY = 1 };
 
 static const struct wr_column columns[] = {
     {"way", "the way of saving: see --ways", '<', 0},
-    {"stall", "how long training stands still: the call of weir_ckpt_save", '>',
+    {"stall", "how long training stops: the duration of weir_ckpt_save", '>',
      0},
     {"on fast", "from the call until the step is durable on the fast tier", '>',
      0},
@@ -198,8 +198,7 @@ static void print_verdict(const struct bench *b)
     if ((burst > 0 && slow > 0) || async > 0)
         fputc('\n', out);
     if (burst > 0 && slow > 0) {
-        fputs("Compared with saving to the slow tier, training stands still ",
-              out);
+        fputs("Compared with saving to the slow tier, training stalls ", out);
         say_ratio(out, burst, slow);
         fputs("\nthrough the burst buffer", out);
         if (async > 0) {
@@ -418,7 +417,7 @@ static int end_early(struct bench *b, int how)
         wr_cli_fail(b->cli, "what was written could not be removed: %s",
                     err.msg);
     if (wr_interrupted())
-        return wr_cli_fail(b->cli, "interrupted: there is no result%s",
+        return wr_cli_fail(b->cli, "interrupted: no result%s",
                            r < 0 ? "" : ", and what was written is removed");
     return wr_cli_fail(b->cli, "the process that measured was ended by %s",
                        strsignal(-how));
@@ -470,8 +469,8 @@ static int bench_run(struct wr_cli *cli)
 
     if (wr_ckpt_cli_slow(cli) &&
         (wr_cli_given(cli, "fast-device") || wr_cli_given(cli, "slow-device")))
-        return wr_cli_usage(cli, "bench: devices are played in one folder; "
-                                 "with two, name them so: emu:hdd:FOLDER");
+        return wr_cli_usage(cli, "bench: devices are emulated in one folder; "
+                                 "with two, give URLs: emu:hdd:FOLDER");
     b = calloc(1, sizeof(*b));
     if (!b)
         return wr_cli_fail(cli, "out of memory");
@@ -490,8 +489,8 @@ static int bench_run(struct wr_cli *cli)
 static const struct wr_operand operands[] = {
     {.name = "FOLDER",
      .flags = WR_OPERAND_PATH,
-     .help = "where it is saved; with one folder both tiers are emulated "
-             "devices in it, with two this is the fast tier"},
+     .help = "where to save; with one folder both tiers are emulated devices "
+             "in it, with two this is the fast tier"},
     {.name = "SLOW",
      .flags = WR_OPERAND_PATH | WR_OPERAND_OPTIONAL,
      .help = "the slow tier"},
@@ -508,20 +507,20 @@ static const struct wr_columns tables[] = {
 
 static const struct wr_example examples[] = {
     {"weir ckpt bench /data",
-     "the paper's experiment with an emulated Optane and disk"},
+     "the paper's experiment on an emulated Optane and hard disk"},
     {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},
     {"weir ckpt bench /data --state small --saves 2", "a quick look"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_bench = {
     .name = "bench",
-    .summary = "how long saving stops training, in four ways of saving",
+    .summary = "measure how long saving stops training, in four ways",
     .description =
         "Saves a state several times directly to the slow tier, directly to "
         "the fast one, through the burst buffer (durable on the fast tier, "
         "drained in the background), and with a snapshot that is written in "
-        "the background, and shows how long training stands still. What it "
-        "writes is removed at the end, after Ctrl-C too.",
+        "the background, and shows how long training stops. Everything it "
+        "writes is removed at the end, also after Ctrl-C.",
     .operands = operands,
     .options = options,
     .columns = tables,

@@ -92,7 +92,7 @@ static int watch(struct wr_cli *cli, weir_ckpt *c, struct wr_progress *line)
         if (r == WEIR_EFENCED)
             return wr_cli_fail(cli, "%s", err.msg);
         if (r < 0)
-            wr_cli_note(cli, "%s; tried again in %" PRIu64 " s", err.msg,
+            wr_cli_note(cli, "%s; retrying in %" PRIu64 " s", err.msg,
                         (pause = WR_MIN(pause * 2, 60000)) / 1000);
         else
             pause = WATCH_MS;
@@ -190,20 +190,20 @@ static const struct wr_example examples[] = {
     {"weir ckpt drain /nvme/run7 /lustre/run7",
      "finish what a dead trainer left on the fast tier"},
     {"weir ckpt drain --watch /nvme/run7 /lustre/run7",
-     "drain beside a trainer that does not do it itself"},
+     "drain next to a trainer that does not drain itself"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_drain = {
     .name = "drain",
-    .summary = "bring what is on the fast tier to the slow one",
+    .summary = "copy steps from the fast tier to the slow one",
     .description =
-        "Copies every step that only the fast tier has to the slow one, "
-        "checksums checked on the way, reads it back, and applies retention. "
-        "It can be interrupted at any time and goes on where it was. With "
+        "Copies every step that only the fast tier has to the slow one, checks "
+        "checksums on the way, reads the copy back, and applies retention. It "
+        "can be interrupted at any time and continues where it stopped. With "
         "--json --watch, prints one line of JSON per drain.",
     .operands = operands,
     .options = options,
     .examples = examples,
-    .failed = "A step could not be drained; what was drained before stays.",
+    .failed = "A step could not be drained; steps drained before stay.",
     .run = drain_run,
 };

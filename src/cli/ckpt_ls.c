@@ -60,20 +60,19 @@ static bool is_good(enum weir_copy copy)
 enum { ONE = 1, TWO = 2 }; /* tiers */
 
 static const struct wr_column ls_columns[] = {
-    {"step", "number that the trainer gave it", '<', 0},
+    {"step", "number given by the trainer", '<', 0},
     {"saved", "when it was saved, local time", '<', 0},
     {"size", "bytes of one copy", '>', 0},
     {"ranks", "processes that saved it together", '>', 0},
     {"state",
-     "'complete': published, all files there; 'verified': and read back once; "
+     "'complete': published, with all files; 'verified': also read back once; "
      "'damaged': its manifest or a file is missing or wrong; 'unreadable': it "
-     "cannot be looked at now; 'stale': older than what is there, see weir "
-     "ckpt adopt and discard",
+     "cannot be read now; 'stale': the job went on without it, see weir ckpt "
+     "adopt and discard",
      '<', ONE},
-    {"fast", "the same of the copy on the fast tier; '-': none there", '<',
-     TWO},
+    {"fast", "the same for the copy on the fast tier; '-': none", '<', TWO},
     {"slow", "and on the slow tier", '<', TWO},
-    {"pin", "'pinned' if it is kept for good", '<', 0},
+    {"pin", "'pinned' if it is kept permanently", '<', 0},
     {NULL, NULL, 0, 0}};
 
 static json_t *entry_json(const weir_ckpt_entry *e, bool two)
@@ -205,7 +204,7 @@ static const struct wr_example ls_examples[] = {
 
 const struct wr_action wr_ckpt_action_ls = {
     .name = "ls",
-    .summary = "the steps, their size, and where they are",
+    .summary = "list the steps, their size, and where they are",
     .description = "Reads names, sizes and manifests, not the tensors: verify "
                    "checks those. May be used while a trainer saves.",
     .operands = wr_ckpt_operands_store,
@@ -411,9 +410,9 @@ static const struct wr_example show_examples[] = {
 
 const struct wr_action wr_ckpt_action_show = {
     .name = "show",
-    .summary = "what a step (the newest), or a .safetensors file, holds",
+    .summary = "show what a step (the newest) or a .safetensors file holds",
     .description = "Tensors with their types and shapes, and the metadata. "
-                   "Heads are read and checked, data are not.",
+                   "Headers are read and checked, data are not.",
     .operands = wr_ckpt_operands_file,
     .options = show_options,
     .columns = show_tables,

@@ -24,7 +24,7 @@ static int set_pin(struct wr_cli *cli, int on)
         return wr_json_print(cli, json_pack("{s:I, s:b}", "step",
                                             (json_int_t)a->step, "pinned", on));
     fprintf(cli->out, "step %" PRIu64 " is %s\n", a->step,
-            on ? "pinned" : "not pinned any more");
+            on ? "pinned" : "no longer pinned");
     return WR_EXIT_DONE;
 }
 
@@ -44,14 +44,14 @@ static const char *const needs[] = {"step", NULL};
 static const struct wr_example examples[] = {
     {"weir ckpt pin /lustre/run7 --step 4000",
      "retention and prune leave step 4000 alone"},
-    {"weir ckpt unpin /lustre/run7 --step 4000", "until this"},
+    {"weir ckpt unpin /lustre/run7 --step 4000", "undo that"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_pin = {
     .name = "pin",
-    .summary = "keep a step for good",
-    .description = "A pin is a file of its own: it may be set and removed "
-                   "while a trainer saves.",
+    .summary = "keep a step permanently",
+    .description = "A pin is a separate file: it may be set and removed while "
+                   "a trainer saves.",
     .operands = wr_ckpt_operands_store,
     .options = options,
     .needs = needs,

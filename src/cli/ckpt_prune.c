@@ -86,18 +86,17 @@ static const char *const options[] = {"keep",  "every",   "keep-fast", "after",
 
 static const struct wr_example examples[] = {
     {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 --dry-run",
-     "what would go if three and every thousandth step stay"},
+     "what would be removed if three and every thousandth step stay"},
     {"weir ckpt prune /nvme/run7 /lustre/run7 --after 4000",
      "go back to step 4000"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_prune = {
     .name = "prune",
-    .summary = "remove steps that need not be kept",
-    .description =
-        "The newest step, the newest verified copy, pinned steps, and what is "
-        "not drained yet stay in any case (but for --after). One line per copy "
-        "that goes.",
+    .summary = "remove steps that retention does not keep",
+    .description = "The newest step, the newest verified copy, pinned steps "
+                   "and steps not yet drained always stay (except with "
+                   "--after). Prints one line per copy removed.",
     .operands = wr_ckpt_operands_store,
     .options = options,
     .examples = examples,

@@ -73,16 +73,15 @@ static const struct wr_example examples[] = {
 
 const struct wr_action wr_ckpt_action_restore = {
     .name = "restore",
-    .summary = "copy the newest good step (or one) out, checked",
-    .description =
-        "Makes a new folder with the step's safetensors files and manifest; "
-        "every byte is checked on the way. A damaged copy is passed over, with "
-        "a remark: the other tier's is taken, then (without --step) an older "
-        "step.",
+    .summary = "copy the newest good step (or a given one) out, checked",
+    .description = "Makes a new folder with the step's safetensors files and "
+                   "manifest; every byte is checked on the way. A damaged copy "
+                   "is passed over with a remark: the other tier's copy is "
+                   "used, then (without --step) an older step.",
     .operands = wr_ckpt_operands_store,
     .options = options,
     .needs = needs,
     .examples = examples,
-    .failed = "There is no step, none is good, or the folder is there already.",
+    .failed = "No step exists, none is good, or the folder already exists.",
     .run = restore_run,
 };

@@ -129,8 +129,8 @@ static int close_saved(const struct wr_cli *cli, weir_ckpt *c, bool stopped)
         return WR_EXIT_DONE;
     return wr_cli_fail(cli,
                        wr_ckpt_cli_slow(cli)
-                           ? "interrupted: step %" PRIu64 " is on the fast "
-                             "tier; weir ckpt drain brings it further"
+                           ? "interrupted: step %" PRIu64
+                             " is on the fast tier; weir ckpt drain continues"
                            : "interrupted: step %" PRIu64 " is saved, but was "
                              "not read back",
                        a->step);
@@ -228,7 +228,7 @@ const struct wr_action wr_ckpt_action_save = {
     .options = options,
     .needs = needs,
     .examples = examples,
-    .failed = "The step is not there, or did not get as far as --level; the "
-              "message says which.",
+    .failed = "The step was not saved, or did not reach --level; the message "
+              "says which.",
     .run = save_run,
 };

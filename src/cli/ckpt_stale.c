@@ -123,7 +123,7 @@ static const char *const rm_needs[] = {"step", NULL};
 
 static const struct wr_example adopt_examples[] = {
     {"weir ckpt adopt /nvme/run7 /lustre/run7",
-     "drain what another node left on its fast tier, and join the two"},
+     "drain what another node left on its fast tier, and link the two tiers"},
     {"weir ckpt adopt /nvme/run7",
      "make a former fast tier a store of its own"},
     {NULL, NULL}};
@@ -140,13 +140,13 @@ static const struct wr_example rm_examples[] = {
 
 const struct wr_action wr_ckpt_action_adopt = {
     .name = "adopt",
-    .summary = "drain stale steps after all, and join two tiers",
+    .summary = "drain stale steps after all, and link two tiers",
     .description =
         "A fast tier is stale when the job went on elsewhere before all of its "
-        "steps were drained. They are never drained by themselves: they would "
-        "take the place of newer ones. This command drains them. They keep "
-        "their rank below what was saved later, and are pinned. Without --step "
-        "the two folders then belong together, whatever store they were of.",
+        "steps were drained. They are never drained automatically, since they "
+        "would replace newer ones. This command drains them: they still rank "
+        "below everything saved later, and are pinned. Without --step it also "
+        "links the two folders, whatever store they belonged to.",
     .operands = wr_ckpt_operands_store,
     .options = stale_options,
     .examples = adopt_examples,
@@ -175,6 +175,7 @@ const struct wr_action wr_ckpt_action_rm = {
     .options = rm_options,
     .needs = rm_needs,
     .examples = rm_examples,
-    .failed = "It is not there, is pinned, or a trainer uses the store.",
+    .failed =
+        "The step does not exist, is pinned, or a trainer uses the store.",
     .run = rm_run,
 };

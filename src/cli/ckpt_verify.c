@@ -169,19 +169,18 @@ static const char *const options[] = {"step", "json", NULL};
 
 static const struct wr_example examples[] = {
     {"weir ckpt verify /lustre/run7", "read everything, check every byte"},
-    {"weir ckpt verify /lustre/run7 --step 4000", "one step alone"},
+    {"weir ckpt verify /lustre/run7 --step 4000", "one step only"},
     {"weir ckpt verify model.safetensors", "a file that weir saved"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_verify = {
     .name = "verify",
     .summary = "read steps, or a .safetensors file; check every byte",
-    .description =
-        "Reads past the page cache and compares with the checksums in the "
-        "manifest (of a file, with those in its header). One line per copy: "
-        "step, tier, size, and 'good' or what is wrong with it. A copy that "
-        "cannot be read (permissions, an I/O error) is called unreadable, not "
-        "damaged.",
+    .description = "Reads past the page cache and compares with the checksums "
+                   "in the manifest (for a file, with those in its header). "
+                   "One line per copy: step, tier, size, and 'good' or what is "
+                   "wrong with it. A copy that cannot be read (permissions, an "
+                   "I/O error) is called unreadable, not damaged.",
     .operands = wr_ckpt_operands_file,
     .options = options,
     .examples = examples,

@@ -149,7 +149,7 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     plan->stopped = wr_interrupted;
     r = wr_bench(plan, &results, &err);
     if (r == WEIR_ECANCELED)
-        wr_fail(&err, r, "interrupted: there is no result");
+        wr_fail(&err, r, "interrupted: no result");
     wr_monitor_stop(&monitor);
     wr_progress_end(&progress);
     if (r == 0 && !a->json)
@@ -267,11 +267,11 @@ static const struct wr_operand operands[] = {
 static const struct wr_example examples[] = {
     {"weir bench photos", "how fast 'photos' is fed, and what limits it"},
     {"weir bench photos --stages read --page-cache cold -t 1,2 -d 8,32,64",
-     "how fast this disk delivers the files, over threads and depths"},
+     "how fast this disk delivers the files, by threads and depth"},
     {"weir bench photos -t 1,2,4,8 --page-cache cold,warm -o run.json",
      "the paper's strong scaling, kept as a record"},
     {"weir bench photos --consumer-ms 50 -p 0,1",
-     "what prefetching saves for a consumer of 50 ms a batch"},
+     "what prefetching gains for a consumer of 50 ms per batch"},
     {"weir bench photos --digest --no-limits -r 2",
      "the same digest on every machine, thread count and I/O engine"},
     {NULL, NULL}};
@@ -283,19 +283,19 @@ const struct wr_command wr_cmd_bench = {
     .description =
         "Reads the data set through the input pipeline as a training loop "
         "would, and takes batches as fast as they come (or at the pace of "
-        "--consumer-ms). Every list option is swept. Each combination is run "
-        "--repeat times in rounds; the first round is a warm-up, the others "
-        "give the median and the spread (half of the range).\n\n"
+        "--consumer-ms). Options that take a list are swept. Each combination "
+        "is run --repeat times, in rounds; the first round is a warm-up, the "
+        "others give the median and the spread (half of the range).\n\n"
         "In the same rounds it measures two limits of this machine: 'of "
-        "decode' is the rate as a part of what the same threads reach when "
+        "decode' is the rate as a fraction of what the same threads reach when "
         "they decode the same samples from memory and do nothing else; 'of "
-        "read' is the rate as a part of what plain pread threads (the best of "
-        "several numbers) reach on the same ranges.\n\n"
-        "The verdict tells what to improve: storage-bound (faster storage, "
-        "more depth), decode-bound (more cores, cheaper samples), "
-        "convert-bound (tensors: more cores, or stored as they are asked for), "
+        "read' is the rate as a fraction of what plain pread threads (the best "
+        "of several thread counts) reach on the same ranges.\n\n"
+        "The verdict says what to improve: storage-bound (faster storage, more "
+        "depth), decode-bound (more cores, cheaper samples), convert-bound "
+        "(tensors: more cores, or stored as they are asked for), "
         "consumer-bound (the input is fast enough). Starved means that other "
-        "programs or a CPU limit took cores that it could have used: measure "
+        "programs or a CPU limit took cores that weir could have used: measure "
         "again on an idle machine.",
     .operands = operands,
     .options = wr_bench_options,

@@ -160,14 +160,12 @@ static const char *done_by(const struct result *res)
 
 static const struct wr_column columns[] = {
     {"when", "'before' the action, or 'now'", '<', 0},
-    {"files", "files that were looked at", '>', 0},
+    {"files", "files checked", '>', 0},
     {"size", "their bytes", '>', 0},
     {"in cache",
-     "of these, bytes in the page cache; '?': the kernel does not "
-     "tell",
-     '>', 0},
+     "bytes of these in the page cache; '?': the kernel does not tell", '>', 0},
     {"share", "the same in percent", '>', 0},
-    {"dirty", "bytes that are not written to the device yet", '>', 0},
+    {"dirty", "bytes not yet written to the device", '>', 0},
     {NULL, NULL, 0, 0}};
 
 static int print_text(const struct wr_cli *cli, const struct result *res)
@@ -338,7 +336,7 @@ static const struct wr_operand paths[] = {
 static const struct wr_operand drop_paths[] = {
     {.name = "PATH",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = PATH_HELP "; may be left out with --all"},
+     .help = PATH_HELP "; optional with --all"},
     {.name = NULL}};
 
 static const struct wr_columns tables[] = {{NULL, columns}, {NULL, NULL}};
@@ -349,7 +347,7 @@ static const char *const drop_options[] = {"all", "metadata", "threads", "json",
 static const struct wr_example drop_examples[] = {
     {"weir cache drop photos", "make the next run read from the device"},
     {"weir cache drop --all --metadata photos",
-     "as root: nothing at all is left in memory"},
+     "as root: leave nothing in memory"},
     {NULL, NULL}};
 
 static const struct wr_example warm_examples[] = {
@@ -389,7 +387,7 @@ static const struct wr_action action_status = {
     .options = own_options,
     .columns = tables,
     .examples = status_examples,
-    .failed = "A file could not be looked at.",
+    .failed = "A file could not be checked.",
     .run = status_run,
 };
 
@@ -412,7 +410,7 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 64,
      .def_note = "16 to warm, else 4",
-     .help = "files worked on at once"},
+     .help = "files processed at once"},
     {.name = "json",
      WR_OPT_FLAG(struct cache_args, json),
      .help = "print the result as JSON"},
@@ -422,14 +420,14 @@ static const struct wr_operand operands[] = {
     {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
     {.name = "PATH",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = PATH_HELP "; may be left out with --all"},
+     .help = PATH_HELP "; optional with --all"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
     {"weir cache status photos", "how much of the data set is in memory"},
     {"weir cache drop photos", "make the next run read from the device"},
     {"weir cache drop --all --metadata photos",
-     "as root: nothing at all is left in memory"},
+     "as root: leave nothing in memory"},
     {"weir cache warm photos", "make the next run read from memory"},
     {NULL, NULL}};
 
@@ -440,9 +438,9 @@ const struct wr_command wr_cmd_cache = {
     .description =
         "Linux keeps the files it has read in memory, so a second run of "
         "anything reads from memory instead of the device. This command puts "
-        "the files of a data set into a known state before a measurement, and "
-        "shows which state that is: it asks the kernel before and after, by "
-        "cachestat(2) or, before Linux 6.5, by mincore(2).\n\n"
+        "the files of a data set into a known state before a measurement and "
+        "shows that state: it asks the kernel before and after, with "
+        "cachestat(2) or, before Linux 6.5, mincore(2).\n\n"
         "Dropping needs no privilege for files that can be read. Pages that "
         "another process has mapped or locked stay; the result shows them.",
     .operands = operands,

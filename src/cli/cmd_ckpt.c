@@ -185,9 +185,11 @@ static const struct wr_choice tier_choices[] = {
 
 static const struct wr_choice way_choices[] = {
     {"slow", WR_CKPT_SLOW, "durable on the slow tier"},
-    {"fast", WR_CKPT_FAST, "durable on the fast tier, nothing behind it"},
-    {"burst", WR_CKPT_BURST, "durable on the fast tier, drained behind"},
-    {"async", WR_CKPT_ASYNC, "a snapshot, written and drained behind"},
+    {"fast", WR_CKPT_FAST, "durable on the fast tier, not drained"},
+    {"burst", WR_CKPT_BURST,
+     "durable on the fast tier, drained in the background"},
+    {"async", WR_CKPT_ASYNC,
+     "a snapshot, written and drained in the background"},
     {NULL, 0, NULL}};
 
 #define A struct ckpt_args
@@ -197,7 +199,7 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, step),
      .arg = "N",
      .def_note = "the newest; verify: all",
-     .help = "this step (show, verify, restore, save, pin, unpin, adopt, "
+     .help = "the step (show, verify, restore, save, pin, unpin, adopt, "
              "discard, rm)"},
     {.name = "json",
      WR_OPT_FLAG(A, json),
@@ -214,7 +216,7 @@ static const struct wr_option options[] = {
      .arg = "LEVEL",
      .choices = level_choices,
      .def = "verified",
-     .help = "how far it goes before the command ends"},
+     .help = "how far the step gets before the command ends"},
 
     {.name = "tier",
      WR_OPT_ENUM(A, tier),
@@ -228,14 +230,12 @@ static const struct wr_option options[] = {
      .letter = 'w',
      WR_OPT_FLAG(A, watch),
      .group = "drain",
-     .help = "go on and drain what comes, until Ctrl-C"},
+     .help = "keep draining new steps until Ctrl-C"},
     {.name = "verify",
      WR_OPT_FLAG(A, verify),
      .def = "yes",
-     .help =
-         "do not read back what was drained before it leaves the fast "
-         "tier (save: before it ends; bench does not do it anyway, but with "
-         "--verify)"},
+     .help = "do not read drained steps back before they leave the fast tier "
+             "(save: before it ends; bench reads back only with --verify)"},
 
     {.name = "into",
      .old = "to",
@@ -243,7 +243,7 @@ static const struct wr_option options[] = {
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .group = "restore",
-     .help = "a new folder: gets the safetensors files and the manifest"},
+     .help = "a new folder for the safetensors files and the manifest"},
 
     {.name = "keep",
      .letter = 'k',
@@ -252,28 +252,27 @@ static const struct wr_option options[] = {
      .max = 1000000,
      .def = "5",
      .group = "prune (and save and drain, after it)",
-     .help = "the newest steps that stay; 0: all"},
+     .help = "newest steps to keep; 0: all"},
     {.name = "every",
      WR_OPT_UINT(A, every),
      .arg = "M",
-     .help = "and every step that is a multiple of this"},
+     .help = "also keep every step that is a multiple of this"},
     {.name = "keep-fast",
      WR_OPT_UINT(A, keep_fast),
      .arg = "N",
      .max = 1000000,
      .def = "1",
-     .help = "drained steps that stay on the fast tier too; 0: none"},
+     .help = "drained steps to keep on the fast tier too; 0: none"},
     {.name = "after",
      WR_OPT_UINT(A, after),
      .arg = "STEP",
-     .help =
-         "go back to this step: remove all that are newer, pinned ones too"},
+     .help = "go back to this step: remove all newer ones, even if pinned"},
     {.name = "spare",
      WR_OPT_FLAG(A, spare),
-     .help = "also remove the files that are kept for the next saves"},
+     .help = "also remove files kept for reuse by later saves"},
     {.name = "dry-run",
      WR_OPT_FLAG(A, dry_run),
-     .help = "only say what would go"},
+     .help = "only print what would be removed"},
 
     {.name = "state",
      .old = "like",
@@ -296,14 +295,14 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 10000,
      .def = "5",
-     .help = "saves that count, in each way; medians are shown"},
+     .help = "measured saves per way; medians are shown"},
     {.name = "warmups",
      WR_OPT_UINT(A, warmups),
      .arg = "N",
      .max = 1000,
      .def = "2",
-     .help = "saves before that: the first ones write new files, the others "
-             "files that are there"},
+     .help = "saves before that: the first ones write new files, later ones "
+             "reuse them"},
     {.name = "interval",
      WR_OPT_DOUBLE(A, interval),
      .arg = "S",
@@ -315,12 +314,12 @@ static const struct wr_option options[] = {
      .arg = "WAY,...",
      .choices = way_choices,
      .def_note = "all of them",
-     .help = "these ways of saving alone"},
+     .help = "measure only these ways of saving"},
     {.name = "fast-device",
      WR_OPT_STRING(A, fast_device),
      .arg = "PROFILE",
      .def = "optane",
-     .help = "with one folder: the device that is played as the fast tier"},
+     .help = "with one folder: the device emulated as the fast tier"},
     {.name = "slow-device",
      WR_OPT_STRING(A, slow_device),
      .arg = "PROFILE",
@@ -336,7 +335,7 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(A, record),
      .arg = "FILE",
      .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
-     .help = "write the record (JSON) there, for weir report"},
+     .help = "write the record (JSON) to FILE, for weir report"},
     WR_OPTIONS_END};
 #undef A
 
@@ -374,15 +373,15 @@ static const struct wr_example examples[] = {
     {"weir ckpt drain /nvme/run7 /lustre/run7",
      "finish what a dead trainer left on the fast tier"},
     {"weir ckpt drain --watch /nvme/run7 /lustre/run7",
-     "drain beside a trainer that does not do it itself"},
+     "drain next to a trainer that does not drain itself"},
     {"weir ckpt restore /lustre/run7 --step 4000 --into step4000",
      "a copy of step 4000, for other programs"},
     {"weir ckpt save /lustre/run7 --from model.safetensors --step 0",
      "weights from elsewhere as the first step"},
     {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 --dry-run",
-     "what would go if three and every thousandth step stay"},
+     "what would be removed if three and every thousandth step stay"},
     {"weir ckpt bench /data",
-     "the paper's experiment with an emulated Optane and disk"},
+     "the paper's experiment on an emulated Optane and hard disk"},
     {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},
     {NULL, NULL}};
 
@@ -392,11 +391,11 @@ const struct wr_command wr_cmd_ckpt = {
     .summary = "list, check, drain, restore and prune checkpoints; measure "
                "saving",
     .description =
-        "Works on stores of checkpoints that libweir's weir_ckpt_save writes: "
-        "a folder, or a fast and a slow one. A step is complete and its "
-        "checksums agree, or it is called damaged; nothing that is not the "
-        "store's own is touched. ls, show, verify, restore and pin may be used "
-        "while a trainer saves; drain too, when the trainer does not drain "
+        "Works on checkpoint stores written by libweir's weir_ckpt_save: one "
+        "folder, or a fast and a slow one. A step is complete with matching "
+        "checksums, or it is called damaged. Files that do not belong to the "
+        "store are never touched. ls, show, verify, restore and pin may be "
+        "used while a trainer saves; drain too, if the trainer does not drain "
         "itself; prune may not.",
     .operands = operands,
     .options = options,

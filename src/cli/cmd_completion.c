@@ -46,9 +46,9 @@ const struct wr_command wr_cmd_completion = {
     .summary = "print a completion script for your shell",
     .description =
         "Prints a script that completes weir's commands, options and their "
-        "values. 'make install' installs it for bash, zsh and fish, where each "
-        "looks by itself; fish does so below /usr/local only if XDG_DATA_DIRS "
-        "contains /usr/local/share.",
+        "values. 'make install' installs it for bash, zsh and fish, in the "
+        "folders that they search; fish searches /usr/local only if "
+        "XDG_DATA_DIRS contains /usr/local/share.",
     .operands = operands,
     .examples = examples,
     .run = completion_run,

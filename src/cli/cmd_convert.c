@@ -39,7 +39,7 @@ static const struct wr_choice to_choices[] = {
     {NULL, 0, NULL}};
 
 static const struct wr_choice order_choices[] = {
-    {"sequential", WEIR_ORDER_SEQUENTIAL, "as the source has them"},
+    {"sequential", WEIR_ORDER_SEQUENTIAL, "as in the source"},
     {"shuffle", WEIR_ORDER_SHUFFLE, "mixed once: each shard holds all classes"},
     {NULL, 0, NULL}};
 
@@ -176,8 +176,9 @@ static int fail_run(const struct wr_cli *cli, int code,
         wr_cli_fail(cli, "%s", err->msg);
     if (res->kept)
         wr_cli_note(cli,
-                    "%" PRIu64 " of %" PRIu64 " parts are complete and "
-                    "kept: the same command goes on behind them",
+                    "%" PRIu64 " of %" PRIu64
+                    " parts are complete and kept: the same command continues "
+                    "after them",
                     res->kept, res->shards);
     return WR_EXIT_FAILED;
 }
@@ -228,19 +229,19 @@ static const struct wr_option options[] = {
      WR_OPT_ENUM(A, to),
      .arg = "FORMAT",
      .choices = to_choices,
-     .group = "What comes out",
-     .help = "what to make of it; always needed"},
+     .group = "Output",
+     .help = "output format; required"},
     {.name = "name",
      WR_OPT_STRING(A, name),
      .arg = "NAME",
      .def_note = "the source's",
-     .help = "what the shards are called: NAME-00000-of-00012.tfrecord"},
+     .help = "base name of the shards: NAME-00000-of-00012.tfrecord"},
     {.name = "shard-size",
      WR_OPT_SIZE(A, shard_size),
      .arg = "SIZE",
      .def = "256M",
-     .help = "a shard ends before it holds more (bytes of the source's "
-             "samples; of tensors, what is written); 0: one shard"},
+     .help = "largest size of a shard (in bytes of the source's samples; for "
+             "tensors, in bytes written); 0: one shard"},
     {.name = "order",
      WR_OPT_ENUM(A, order),
      .arg = "ORDER",
@@ -251,7 +252,7 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, seed),
      .arg = "N",
      .def = "0",
-     .help = "of the shuffle"},
+     .help = "seed of the shuffle"},
 
     {.name = "max-side",
      WR_OPT_UINT(A, max_side),
@@ -269,7 +270,7 @@ static const struct wr_option options[] = {
      .max = 100,
      .def_note = "90 with --max-side",
      .help = "encode all pictures as JPEG of this quality; without it and "
-             "--max-side bytes are passed through"},
+             "--max-side the bytes are copied"},
 
     {.name = "size",
      WR_OPT_STRING(A, size),
@@ -282,7 +283,7 @@ static const struct wr_option options[] = {
      .arg = "TYPE",
      .choices = dtype_choices,
      .def = "u8",
-     .help = "type of the numbers"},
+     .help = "element type"},
     {.name = "layout",
      WR_OPT_ENUM(A, layout),
      .arg = "ORDER",
@@ -312,13 +313,13 @@ static const struct wr_option options[] = {
      .arg = "HOW",
      .choices = wr_feed_orient,
      .def = "ignore",
-     .help = "which way up tensors and pictures that are encoded anew are"},
+     .help = "orientation of tensors and of pictures that are encoded again"},
     {.name = "crop",
      WR_OPT_ENUM(A, crop),
      .arg = "HOW",
      .choices = crop_choices,
      .def = "none",
-     .help = "which part of each picture is used"},
+     .help = "which part of each picture to use"},
 
     {.name = "threads",
      .letter = 't',
@@ -326,7 +327,7 @@ static const struct wr_option options[] = {
      .arg = "N",
      .max = WR_CONVERT_THREADS_MAX,
      .def = "0",
-     .group = "How it is done",
+     .group = "How to do it",
      .help = "worker threads, 0: one per core; the result does not depend on "
              "it"},
     {.name = "on-error",
@@ -344,18 +345,18 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(A, root),
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
-     .help = "where the relative paths of a list file start"},
+     .help = "folder that relative paths in a list file start from"},
     WR_COLUMNS_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",
      .def_note = "weir/index in the user's cache folder",
      .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept, and opened again"},
+     .help = "where indexes are kept and reopened"},
     {.name = "index-cache",
      WR_OPT_FLAG(A, index_cache),
      .def = "yes",
-     .help = "neither use nor keep an index file"},
+     .help = "neither use nor write an index file"},
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(A, force),
@@ -363,7 +364,7 @@ static const struct wr_option options[] = {
              "else, once the new one is complete"},
     {.name = "restart",
      WR_OPT_FLAG(A, restart),
-     .help = "drop what an interrupted run left, and begin anew"},
+     .help = "discard what an interrupted run left and start over"},
     {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
     WR_OPTIONS_END};
 #undef A
@@ -374,16 +375,16 @@ static const struct wr_operand operands[] = {
      .help = "a data set of any format that weir reads"},
     {.name = "TARGET",
      .flags = WR_OPERAND_PATH,
-     .help = "the folder to be made"},
+     .help = "the folder to create"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
     {"weir convert photos records --to tfrecord --order shuffle",
-     "many small files into shards of 256 MiB, mixed once and for all"},
+     "many small files into shards of 256 MiB, shuffled once"},
     {"weir convert photos small --to jpeg --max-side 500",
      "the same tree with pictures of at most 500 pixels"},
     {"weir convert photos ready --to tensor --size 224x224",
-     "decoded once, so that training only reads"},
+     "decoded once: training only reads"},
     {"weir convert records tars --to tar --shard-size 1G",
      "from one record format to another; pictures keep their bytes"},
     {NULL, NULL}};
@@ -393,19 +394,19 @@ const struct wr_command wr_cmd_convert = {
     .group = WR_GROUP_DATA,
     .summary = "repack a data set: tfrecord, tar, smaller JPEGs, raw tensors",
     .description =
-        "Makes another form of a data set. Shards (tfrecord, tar) turn "
+        "Converts a data set to another form. Shards (tfrecord, tar) turn "
         "millions of small reads into large ones; smaller JPEGs cost less to "
         "read and to decode; tensors are decoded once instead of in every "
         "epoch. Labels and keys are kept, and the class names are written to "
-        "TARGET/classes.txt, one a line in the order of the labels.\n\n"
-        "The same source and options give the same bytes, with any number of "
-        "threads and however often the work was interrupted. TARGET appears "
-        "when all of it is written and synced. Until then it is made in "
-        ".TARGET.part beside it; what is complete there is kept when the "
-        "command is interrupted, killed, or fails, and the same command goes "
-        "on behind it.\n\n"
+        "TARGET/classes.txt, one per line in the order of the labels.\n\n"
+        "The same source and options give the same bytes, whatever the number "
+        "of threads and however often the work was interrupted. TARGET appears "
+        "once all of it is written and synced. Until then the work is in "
+        ".TARGET.part next to it; if the command is interrupted, killed or "
+        "fails, the complete shards stay there and the same command continues "
+        "after them.\n\n"
         "A sample that cannot be read is named, counted and left out. Where "
-        "decoding changes, what it cost and what it will cost is measured on "
+        "the cost of decoding changes, it is measured before and after on "
         "about 200 samples and printed.",
     .operands = operands,
     .options = options,

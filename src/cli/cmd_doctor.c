@@ -183,7 +183,7 @@ static int doctor_run(struct wr_cli *cli)
 static const struct wr_option options[] = {
     {.name = "strict",
      WR_OPT_FLAG(struct doctor_args, strict),
-     .help = "exit with 3 when anything is limited or missing"},
+     .help = "exit with 3 if anything is limited or missing"},
     {.name = "json",
      WR_OPT_FLAG(struct doctor_args, json),
      .help = "print the result as JSON (docs/formats/doctor.md)"},
@@ -192,34 +192,32 @@ static const struct wr_option options[] = {
 static const struct wr_operand operands[] = {
     {.name = "PATH",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = "files or folders of data sets and checkpoints (default: this "
+     .help = "files or folders with data sets or checkpoints (default: this "
              "folder, and the one that keeps indexes)"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
     {"weir doctor /data /scratch",
      "what can weir use here, and on these paths?"},
-    {"weir doctor --strict -q", "in a job script: stop unless all is well"},
+    {"weir doctor --strict -q",
+     "in a job script: stop unless everything is ok"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_doctor = {
     .name = "doctor",
     .group = WR_GROUP_HELP,
-    .summary = "check what of this machine weir can use",
+    .summary = "check what weir can use on this machine",
     .description =
         "Checks the kernel, cores, memory, limits of the process, io_uring, "
-        "the "
-        "page cache, FUSE and the optional parts of this build, and for each "
-        "path the file system, O_DIRECT and the disks behind it. Things are "
-        "tried where that is harmless: a ring is set up and reads, a page is "
-        "read past the cache. A file without a name may be made in a folder; "
-        "nothing stays behind.\n\n"
-        "Each check is ok, limited (there, with less than weir could use) or "
-        "missing, with what that means and a command that mends it. The exit "
-        "status is 0 when weir can feed from here, 1 when something essential "
-        "is missing. MPI and oneDNN are not looked for: nothing in this "
-        "version "
-        "uses them.",
+        "the page cache, FUSE and the optional parts of this build, and for "
+        "each path its file system, O_DIRECT and disks. Features are tried "
+        "where that is harmless: a ring is set up and reads, a page is read "
+        "past the cache. An unnamed file may be created in a folder; nothing "
+        "is left.\n\n"
+        "Each check is ok, limited (less than weir could use) or missing, with "
+        "the consequence and a command that fixes it. The exit status is 0 if "
+        "weir can feed from here, 1 if something essential is missing. MPI and "
+        "oneDNN are not checked: nothing in this version uses them.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct doctor_args),

@@ -155,7 +155,7 @@ static int gen_run(struct wr_cli *cli)
     r = wr_gen_run(&cfg, &res, &err);
     wr_progress_end(&progress);
     if (r == WEIR_ECANCELED)
-        return wr_cli_fail(cli, "interrupted: nothing was left behind");
+        return wr_cli_fail(cli, "interrupted: nothing was left");
     if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
     if (a->json)
@@ -189,7 +189,7 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 1e9,
      .def_note = "4096; caltech101: 9144",
-     .help = "how many samples to make"},
+     .help = "samples to generate"},
     {.name = "classes",
      .letter = 'c',
      WR_OPT_UINT(struct gen_args, classes),
@@ -197,13 +197,13 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = WR_GEN_CLASSES_MAX,
      .def_note = "100; caltech101: 102",
-     .help = "how many classes they belong to, in turn"},
+     .help = "classes that they belong to, in turn"},
     {.name = "seed",
      WR_OPT_UINT(struct gen_args, seed),
      .arg = "N",
      .def = "0",
      .max = 9007199254740992.0,
-     .help = "another seed, other samples of the same classes"},
+     .help = "another seed gives other samples of the same classes"},
     {.name = "write-list",
      .old = "list",
      WR_OPT_STRING(struct gen_args, list),
@@ -213,7 +213,7 @@ static const struct wr_option options[] = {
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(struct gen_args, force),
-     .help = "replace a data set that is there, once the new one is complete"},
+     .help = "replace an existing data set once the new one is complete"},
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct gen_args, threads),
@@ -257,7 +257,7 @@ static const struct wr_operand operands[] = {
     {.name = "KIND", .choices = kind_choices, .help = "what to make"},
     {.name = "FOLDER",
      .flags = WR_OPERAND_PATH,
-     .help = "where to make it; must not exist or be empty"},
+     .help = "where to put it; must be empty or not exist"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
@@ -272,19 +272,19 @@ static const struct wr_example examples[] = {
 const struct wr_command wr_cmd_gen = {
     .name = "gen",
     .group = WR_GROUP_DATA,
-    .summary = "make a data set from a seed",
+    .summary = "generate a data set from a seed",
     .description =
-        "Makes a data set to measure with, and to train on. The same options "
-        "give the same bytes, with any number of threads.\n\n"
+        "Generates a data set to measure with or to train on. The same options "
+        "give the same bytes, whatever the number of threads.\n\n"
         "A sample's class decides what it shows (a shape, its colours and "
-        "textures), so that a small network can learn the classes; place, "
-        "size, angle, light, clutter and noise differ from sample to sample. "
-        "Class 7 looks like class 7 under every seed. The pictures have the "
-        "detail of photographs: file sizes follow the data set they stand in "
-        "for, and decoding costs what photographs cost.\n\n"
-        "The folder appears when all of it is written. When the command is "
-        "interrupted or fails, nothing is left behind; only when it is the "
-        "list that cannot be written in the end, the data set stays.",
+        "textures), and a small network can learn the classes; place, size, "
+        "angle, light, clutter and noise differ from sample to sample. Class 7 "
+        "looks like class 7 under every seed. The pictures are as detailed as "
+        "photographs: their file sizes follow the data set they stand in for, "
+        "and they cost as much to decode.\n\n"
+        "The folder appears once all of it is written. If the command is "
+        "interrupted or fails, nothing is left; if only the list cannot be "
+        "written at the end, the data set stays.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct gen_args),

@@ -37,7 +37,7 @@ static const struct wr_operand operands[] = {
      .help = "the command to explain",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_COMMAND},
     {.name = "ACTION",
-     .help = "one of its actions, if it has some",
+     .help = "one of its actions, if it has any",
      .flags = WR_OPERAND_OPTIONAL},
     {.name = NULL}};
 

@@ -100,10 +100,9 @@ static const struct wr_option options[] = {
      .arg = "N",
      .min = 1,
      .def = "1000",
-     .group = "What is looked at",
-     .help =
-         "pictures whose headers are read: at random; the first where gzip is "
-         "to be inflated"},
+     .group = "What to look at",
+     .help = "pictures whose headers are read: random ones, or the first ones "
+             "where gzip must be inflated"},
     {.name = "all-samples",
      .old = "all",
      .letter = 'a',
@@ -122,18 +121,18 @@ static const struct wr_option options[] = {
      .arg = "FOLDER",
      .def_note = "the list's folder",
      .flags = WR_OPTION_PATH,
-     .help = "what relative paths of a list start from"},
+     .help = "folder that relative paths in a list start from"},
     WR_COLUMNS_OPTION(struct inspect_args),
     {.name = "index-dir",
      WR_OPT_STRING(struct inspect_args, index_dir),
      .arg = "FOLDER",
      .def_note = "weir/index in the user's cache folder",
      .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept, and opened again"},
+     .help = "where indexes are kept and reopened"},
     {.name = "index-cache",
      WR_OPT_FLAG(struct inspect_args, index_cache),
      .def = "yes",
-     .help = "neither use nor keep an index file"},
+     .help = "neither use nor write an index file"},
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct inspect_args, threads),
@@ -145,7 +144,7 @@ static const struct wr_option options[] = {
     {.name = "list-classes",
      .old = "classes",
      WR_OPT_FLAG(struct inspect_args, classes),
-     .group = "What is shown",
+     .group = "What to show",
      .help = "every class with its name and number of samples"},
     {.name = "json",
      WR_OPT_FLAG(struct inspect_args, json),
@@ -169,14 +168,13 @@ const struct wr_command wr_cmd_inspect = {
     .summary = "show what a data set holds: sizes, shapes, classes, damage",
     .description =
         "Indexes the data set and prints its format, number of samples and "
-        "classes, their sizes with a histogram, and the problems met on the "
-        "way (folders that cannot be read, lines of a list that name missing "
-        "files), and which files were ignored. Of pictures, the headers of a "
-        "random sample are read for "
-        "dimensions, formats and colours.\n\n"
-        "With --verify every sample is read and every picture decoded, with "
-        "all cores, and each broken one is named with its reason. Quantiles "
-        "of sizes are within 1 percent.",
+        "classes, their sizes with a histogram, the problems met on the way "
+        "(folders that cannot be read, lines of a list that name missing "
+        "files), and the files that were ignored. For pictures it reads the "
+        "headers of a random selection: dimensions, formats and colours.\n\n"
+        "With --verify it reads every sample and decodes every picture, on all "
+        "cores, and names each broken one with the reason. Quantiles of sizes "
+        "are within 1 percent.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct inspect_args),

@@ -53,11 +53,12 @@ static void rate_cell(struct wr_table *t, double bytes_per_s)
 static const struct wr_column columns[] = {
     {"profile", "its name, for --profile and emu:NAME:PATH", '<', 0},
     {"read", "bandwidth of the whole device; '-': no limit", '>', 0},
-    {"write", "the same of writes", '>', 0},
-    {"latency", "of each read, before its data move; '-': none", '>', 0},
-    {"seek", "of a lone read that does not follow the last one; '-': none", '>',
+    {"write", "the same for writes", '>', 0},
+    {"latency", "of each read, before data transfer starts; '-': none", '>', 0},
+    {"seek",
+     "of a single read that does not follow the previous one; '-': none", '>',
      0},
-    {"channels", "requests worked on at once; '-': no limit", '>', 0},
+    {"channels", "requests processed at once; '-': no limit", '>', 0},
     {"stands for", "the device that has these numbers", '<', 0},
     {NULL, NULL, 0, 0}};
 
@@ -349,8 +350,8 @@ static const struct wr_option options[] = {
     {.name = "profile",
      WR_OPT_STRING(struct mount_args, profile),
      .arg = "PROFILE",
-     .help = "the device: a name of --list, or a profile file (a path with a "
-             "'/', or one that ends in .profile)"},
+     .help = "the device: a name from --list, or a profile file (a path that "
+             "contains '/' or ends in .profile)"},
     {.name = "list",
      .letter = 'l',
      WR_OPT_FLAG(struct mount_args, list),
@@ -361,14 +362,14 @@ static const struct wr_option options[] = {
     {.name = "unmount",
      .letter = 'u',
      WR_OPT_FLAG(struct mount_args, unmount),
-     .help = "unmount MOUNTPOINT, which another weir serves or served"},
+     .help = "unmount MOUNTPOINT, served by another weir"},
     {.name = "background",
      WR_OPT_FLAG(struct mount_args, background),
-     .help = "return as soon as it is mounted; serve on until it is "
-             "unmounted"},
+     .help = "return as soon as it is mounted; serve in the background until "
+             "it is unmounted"},
     {.name = "read-only",
      WR_OPT_FLAG(struct mount_args, read_only),
-     .help = "nothing can be changed through the mount"},
+     .help = "allow no changes through the mount"},
     {.name = "allow-other",
      WR_OPT_FLAG(struct mount_args, allow_other),
      .help = "other users may use it; needs root, or user_allow_other in "
@@ -376,13 +377,13 @@ static const struct wr_option options[] = {
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(struct mount_args, force),
-     .help = "mount over what is in MOUNTPOINT; with --unmount: also while it "
-             "is in use"},
+     .help = "mount over the contents of MOUNTPOINT; with --unmount: even "
+             "while it is in use"},
     {.name = "compensate",
      WR_OPT_FLAG(struct mount_args, compensate),
      .def = "yes",
-     .help = "do not measure what the mount itself costs, and do not take it "
-             "off the device's times"},
+     .help = "do not measure the cost of the mount itself, nor subtract it "
+             "from the device's times"},
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct mount_args, threads),
@@ -390,7 +391,7 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 32,
      .def_note = "two more than cores",
-     .help = "threads that take requests"},
+     .help = "threads that serve requests"},
     WR_OPTIONS_END};
 
 static const struct wr_columns tables[] = {{"of --list", columns},
@@ -402,16 +403,16 @@ static const struct wr_operand operands[] = {
      .help = "folder with the files; it should be faster than the device"},
     {.name = "MOUNTPOINT",
      .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
-     .help = "an empty folder outside of SOURCE, where they appear"},
+     .help = "an empty folder outside SOURCE, where they appear"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
     {"weir mount --profile hdd photos /mnt/hdd",
      "read 'photos' as from a hard disk, until Ctrl-C"},
     {"weir mount --background --profile lustre photos /mnt/lustre",
-     "the same from a parallel file system, in the background"},
+     "the same as from a parallel file system, in the background"},
     {"weir mount --unmount /mnt/lustre", "end it"},
-    {"weir mount --list", "the devices that can be played"},
+    {"weir mount --list", "the devices that can be emulated"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_mount = {
@@ -420,18 +421,18 @@ const struct wr_command wr_cmd_mount = {
     .summary = "mount a folder as if it were on another device",
     .description =
         "Shows SOURCE at MOUNTPOINT as a file system (FUSE) whose requests "
-        "take as long as on the device of the profile: any program can be run "
-        "on a hard disk, an SSD or a parallel file system that is not there. "
-        "Reads, writes, syncs and changes of names cost time; looking up "
-        "names and attributes does not. The page cache works as on a disk: "
-        "'weir cache drop' makes the next read go to the device.\n\n"
-        "All changes are made in SOURCE, at once. A device cannot be played "
-        "faster than SOURCE is, so keep SOURCE in memory or on a fast disk. "
-        "At the start the cost of the mount itself is measured and taken off "
-        "each request's time.\n\n"
-        "Serves until Ctrl-C, SIGTERM, SIGHUP, or until it is unmounted by "
-        "'weir mount --unmount', fusermount3 -u or umount; each of these is "
-        "the usual end.",
+        "take as long as on the device of the profile: any program can run on "
+        "a hard disk, an SSD or a parallel file system that the machine does "
+        "not have. Reads, writes, syncs and changes of names take time; "
+        "lookups of names and attributes do not. The page cache works as on a "
+        "disk: 'weir cache drop' makes the next read go to the device.\n\n"
+        "All changes are made in SOURCE immediately. An emulated device cannot "
+        "be faster than SOURCE: keep SOURCE in memory or on a fast disk. At "
+        "the start the cost of the mount itself is measured and subtracted "
+        "from each request's time.\n\n"
+        "Serves until Ctrl-C, SIGTERM or SIGHUP, or until it is unmounted by "
+        "'weir mount --unmount', fusermount3 -u or umount; all of these end it "
+        "normally.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct mount_args),

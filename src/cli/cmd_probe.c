@@ -252,8 +252,8 @@ static int probe_place(struct probe *p)
     r = measure(p, &err);
     if (r < 0)
         return r == WEIR_ECANCELED
-                   ? wr_cli_fail(p->cli, "interrupted: there is no result, and "
-                                         "what was written is removed")
+                   ? wr_cli_fail(p->cli, "interrupted: no result, and what was "
+                                         "written is removed")
                    : wr_cli_fail(p->cli, "%s", err.msg);
     code = give_results(p);
     wr_probe_report_done(&p->report);
@@ -299,21 +299,20 @@ static const struct wr_choice access_choices[] = {
 static const struct wr_option options[] = {
     {.name = "quick",
      WR_OPT_FLAG(A, quick),
-     .group = "What is measured",
+     .group = "What to measure",
      .help = "fewer and shorter tests: about 20 s instead of 3 minutes"},
     {.name = "only",
      WR_OPT_ENUM_LIST(A, only),
      .arg = "GROUP,...",
      .choices = group_choices,
      .def_note = "all of them",
-     .help = "these groups of tests alone"},
+     .help = "run only these groups of tests"},
     {.name = "like",
      WR_OPT_STRING(A, like),
      .arg = "DATASET",
      .def_note = "the sizes of ImageNet",
      .flags = WR_OPTION_PATH,
-     .help = "small files and the mix get the sizes of this data set's "
-             "samples"},
+     .help = "give small files and the mix the sample sizes of this data set"},
     {.name = "depth",
      .letter = 'd',
      WR_OPT_UINT_LIST(A, depth),
@@ -344,15 +343,15 @@ static const struct wr_option options[] = {
      .arg = "HOW",
      .choices = access_choices,
      .def = "both",
-     .help = "past the page cache or through it"},
+     .help = "bypass the page cache or go through it"},
 
     {.name = "file",
      WR_OPT_STRING(A, file),
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
      .group = "How",
-     .help = "read this file instead of a fresh one: what was written long ago "
-             "shows the disk's own speed, not that of a cache below it"},
+     .help = "read this file instead of a fresh one: data written long ago "
+             "show the disk's own speed, not that of a cache below it"},
     {.name = "file-size",
      .old = "size",
      WR_OPT_SIZE(A, file_size),
@@ -373,7 +372,7 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 100,
      .def_note = "5, quick 3",
-     .help = "how often all tests are run; medians count"},
+     .help = "passes over all tests; results are medians"},
     {.name = "seconds",
      WR_OPT_DOUBLE(A, seconds),
      .arg = "S",
@@ -391,10 +390,10 @@ static const struct wr_option options[] = {
      WR_OPT_UINT(A, seed),
      .arg = "N",
      .def = "0",
-     .help = "of the random places and sizes"},
+     .help = "seed of the random offsets and sizes"},
     {.name = "dry-run",
      WR_OPT_FLAG(A, dry_run),
-     .help = "only say what would be done: tests, bytes and seconds"},
+     .help = "only print what would be done: tests, bytes and seconds"},
     WR_MONITOR_OPTION(A),
 
     {.name = "record",
@@ -403,7 +402,7 @@ static const struct wr_option options[] = {
      .arg = "FILE",
      .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
      .group = "Results",
-     .help = "write the record (JSON) there"},
+     .help = "write the record (JSON) to FILE"},
     {.name = "fit",
      .old = "profile",
      WR_OPT_STRING(A, profile),
@@ -419,39 +418,38 @@ static const struct wr_option options[] = {
 static const struct wr_operand operands[] = {
     {.name = "PATH",
      .flags = WR_OPERAND_PATH,
-     .help = "a folder on the storage in question; emu:PROFILE:FOLDER plays a "
-             "device"},
+     .help = "a folder on the storage to measure; emu:PROFILE:FOLDER emulates "
+             "a device"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
-    {"weir probe /data --quick",
-     "what the storage below /data can do, in 20 s"},
+    {"weir probe /data --quick", "what the storage at /data can do, in 20 s"},
     {"weir probe /data --like photos -o disk.json",
      "all tests, small files sized as in 'photos', kept as a record"},
     {"weir probe /data --file /data/old.tar --only seq,random",
-     "how fast data are read that were written long ago"},
+     "how fast data written long ago are read"},
     {"weir probe /data --only random --block 4K,128K -d 1,8,32",
      "random reads of two sizes at three depths"},
     {"weir probe /data --fit disk.profile",
-     "a profile, to play this disk elsewhere: emu:./disk.profile:/ssd/data"},
+     "a profile to emulate this disk elsewhere: emu:./disk.profile:/ssd/data"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_probe = {
     .name = "probe",
     .group = WR_GROUP_MEASURE,
-    .summary = "measure what the storage behind a path can do",
+    .summary = "measure what the storage at a path can do",
     .description =
-        "Runs storage tests as deep learning needs them: sequential reads and "
-        "writes of 1 MiB, random reads over sizes and depths, the request "
-        "sizes of a data set, many small files (opened, read, closed; "
-        "created), and syncs. All tests are run in passes; the medians count, "
-        "half of the passes are within '+-' of them, and latencies are those "
-        "of all passes.\n\n"
-        "Everything is written into one folder below PATH, which is removed "
-        "at the end, after Ctrl-C too. The page cache is kept out (direct "
-        "requests, or pages dropped before a test), and the kernel is asked "
-        "whether that held. A cache below the kernel cannot be dropped: when "
-        "the passes tell of one, the output says so.",
+        "Runs the storage tests that matter for deep learning: sequential "
+        "reads and writes of 1 MiB, random reads over sizes and depths, the "
+        "request sizes of a data set, many small files (opened, read, closed; "
+        "created), and syncs. All tests are run in several passes. Results are "
+        "medians; half of the passes are within '+-' of them. Latencies are "
+        "over all passes.\n\n"
+        "Everything is written to one folder below PATH, which is removed at "
+        "the end, also after Ctrl-C. The page cache is kept out (direct "
+        "requests, or pages dropped before a test), and the kernel is asked to "
+        "confirm it. A cache below the kernel cannot be dropped: if the passes "
+        "show one, the output says so.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct probe_args),

@@ -174,7 +174,7 @@ static int report_run(struct wr_cli *cli)
 
 static const struct wr_choice formats[] = {
     {"text", FORMAT_TEXT, "for a terminal"},
-    {"csv", FORMAT_CSV, "one line a number, for spreadsheets and scripts"},
+    {"csv", FORMAT_CSV, "one line per number, for spreadsheets and scripts"},
     {"json", FORMAT_JSON, "the same as a tree, for programs"},
     {NULL, 0, NULL}};
 
@@ -185,7 +185,7 @@ static const struct wr_option options[] = {
      .arg = "FORMAT",
      .choices = formats,
      .def = "text",
-     .help = "how it is printed"},
+     .help = "output format"},
     {.name = "json",
      WR_OPT_FLAG(struct report_args, json),
      .help = "the same as --as json"},
@@ -215,8 +215,8 @@ static const struct wr_option options[] = {
      .arg = "RATIO",
      .min = 0,
      .max = 1000,
-     .help = "exit with 3 when a rate of the second record is below this part "
-             "of the first one's, and that is more than noise"},
+     .help = "exit with 3 if a rate of the second record is below this "
+             "fraction of the first one's by more than noise"},
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
@@ -230,9 +230,9 @@ static const struct wr_example examples[] = {
     {"weir report --html page.html hdd.json ssd.json nvme.json",
      "three devices side by side on one page"},
     {"weir report before.json after.json",
-     "what has changed, and what of it is more than noise"},
+     "what has changed, and which changes are more than noise"},
     {"weir report --fail-below 0.95 good.json new.json",
-     "for a build: exit 3 when a rate fell by over 5 %"},
+     "for CI: exit with 3 if a rate fell by more than 5 %"},
     {"weir report --as csv run.json --output run.csv",
      "all numbers for a spreadsheet"},
     {NULL, NULL}};
@@ -242,25 +242,26 @@ const struct wr_command wr_cmd_report = {
     .group = WR_GROUP_MEASURE,
     .summary = "show and compare records as text, CSV or a page with charts",
     .description =
-        "Shows what weir bench and weir probe have recorded (--record FILE): "
-        "on what it was made, charts, and the numbers in tables. Records of "
-        "the same command are shown together, one series each. A batch is "
-        "marked as a stall when the consumer's wait for it, or the time since "
-        "the batch before, is over three times the median and over 1 ms.\n\n"
+        "Shows what weir bench, weir probe and weir ckpt bench recorded "
+        "(--record FILE): the machine, charts, and the numbers in tables. "
+        "Records of the same command are shown together, one series each. A "
+        "batch is marked as a stall when the consumer's wait for it, or the "
+        "time since the previous batch, is over three times the median and "
+        "over 1 ms.\n\n"
         "Two records of the same command are compared. Cases (tests) are "
-        "matched by their settings; a setting that is one in all of A and "
-        "another in all of B is named, and does not keep them apart. B/A is "
-        "the ratio of the medians; from-to holds 90 % of the ratios of one "
+        "matched by their settings; a setting that has one value throughout A "
+        "and another throughout B is named and does not prevent the match. B/A "
+        "is the ratio of the medians; from-to holds 90 % of the ratios of one "
         "run of B to one of A. A difference is more than noise when a "
         "two-sided rank test (exact, Mann-Whitney) gives p <= 0.05, which "
-        "needs four counted runs of each; with two or three, when the ranges "
-        "lie apart by more than the wider of them. That rule is rough: chance "
-        "alone brings it about now and then. With one run nothing can be "
-        "said. Less than 1 % is noise in any case. Of twenty metrics that do "
-        "not differ, one is expected to look as if it did. And runs of one "
-        "record share what the machine did at that time, so what is more than "
-        "noise can still be the hour, not the change: repeat both, in "
-        "turns.",
+        "needs four counted runs of each; with two or three, when the gap "
+        "between the ranges is larger than the wider of them. That rule is "
+        "rough: chance alone meets it now and then. With one run nothing can "
+        "be said. Less than 1 % always counts as noise. Of twenty metrics that "
+        "do not differ, one is expected to look as if it did. All runs of a "
+        "record share the state of the machine at that time, and a difference "
+        "beyond noise can still come from the time of day rather than the "
+        "change: repeat both, alternating.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct report_args),

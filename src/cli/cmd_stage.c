@@ -335,26 +335,26 @@ static const struct wr_option options[] = {
      .arg = "WHAT",
      .choices = wr_feed_cache_what,
      .def = "encoded",
-     .group = "What is kept",
+     .group = "What to keep",
      .help = "what the tiers keep"},
     {.name = "order",
      WR_OPT_ENUM(A, order),
      .arg = "ORDER",
      .choices = wr_feed_order,
      .def = "shuffle",
-     .help = "order of the first epoch; what comes first in it is kept when "
-             "not all fits"},
+     .help =
+         "order of the first epoch; its first samples are kept if not all fit"},
     {.name = "seed",
      WR_OPT_UINT(A, seed),
      .arg = "N",
      .def = "0",
-     .help = "of the shuffle"},
+     .help = "seed of the shuffle"},
 
     {.name = "size",
      WR_OPT_STRING(A, size),
      .arg = "WxH",
      .def = "224x224",
-     .group = "What decoded samples are, as it will be asked for",
+     .group = "Form of decoded samples, as the pipeline will ask for them",
      .help = "size of the pictures"},
     {.name = "channels",
      WR_OPT_UINT(A, channels),
@@ -368,7 +368,7 @@ static const struct wr_option options[] = {
      .arg = "TYPE",
      .choices = wr_feed_dtype,
      .def = "f32",
-     .help = "type of the numbers"},
+     .help = "element type"},
     {.name = "layout",
      WR_OPT_ENUM(A, layout),
      .arg = "ORDER",
@@ -404,13 +404,12 @@ static const struct wr_option options[] = {
      .arg = "HOW",
      .choices = crop_choices,
      .def = "none",
-     .help = "part of each picture that is used; random crops need encoded "
-             "samples"},
+     .help = "part of each picture to use; random crops need encoded samples"},
     {.name = "crop-center",
      WR_OPT_DOUBLE(A, crop_center),
      .arg = "F",
      .def = "0.875",
-     .help = "crop center: its side, of the largest possible"},
+     .help = "crop center: its side as a fraction of the largest possible"},
 
     {.name = "threads",
      .letter = 't',
@@ -420,7 +419,7 @@ static const struct wr_option options[] = {
      .min = 1,
      .max = 1024,
      .def_note = "one per core",
-     .group = "How it is read",
+     .group = "How to read",
      .help = "workers"},
     {.name = "depth",
      .letter = 'd',
@@ -449,18 +448,18 @@ static const struct wr_option options[] = {
      WR_OPT_STRING(A, root),
      .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
-     .help = "where the relative paths of a list file start"},
+     .help = "folder that relative paths in a list file start from"},
     WR_COLUMNS_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",
      .def_note = "weir/index in the user's cache folder",
      .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept, and opened again"},
+     .help = "where indexes are kept and reopened"},
     {.name = "index-cache",
      WR_OPT_FLAG(A, index_cache),
      .def = "yes",
-     .help = "neither use nor keep an index file"},
+     .help = "neither use nor write an index file"},
     {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
     WR_OPTIONS_END};
 #undef A
@@ -471,7 +470,7 @@ static const struct wr_operand operands[] = {
      .help = "a data set of any format that weir reads"},
     {.name = "TIERS",
      .flags = WR_OPERAND_PATH,
-     .help = "folders that exist, with the bytes they may take, fastest first: "
+     .help = "existing folders with the bytes they may hold, fastest first: "
              "/fast/dir:200G"},
     {.name = NULL}};
 
@@ -479,35 +478,33 @@ static const struct wr_example examples[] = {
     {"weir stage photos /nvme/cache:200G",
      "copy the files of 'photos' to a faster disk, up to 200 GiB"},
     {"weir bench photos --cache /nvme/cache:200G",
-     "what training then gets: samples come from /nvme/cache"},
+     "what training then gets, with samples from /nvme/cache"},
     {"weir stage photos /nvme/cache:200G --cache-what decoded --dtype u8",
-     "keep tensors of 224x224x3 bytes, so that nothing is decoded any more"},
+     "keep tensors of 224x224x3 bytes: nothing is decoded during training"},
     {"weir stage photos /nvme/cache:20G --seed 7",
-     "too small for all: keep what a run with seed 7 wants first"},
+     "too small for all: keep what a run with seed 7 reads first"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_stage = {
     .name = "stage",
     .group = WR_GROUP_DATA,
-    .summary = "fill folders on fast disks with a data set, before training",
+    .summary = "copy a data set to folders on fast disks before training",
     .description =
-        "Reads the data set once and keeps its samples in the folders named, "
-        "until they are full. A pipeline whose cache has these folders (weir "
-        "bench --cache, cfg.cache in C) then finds them there from its first "
-        "epoch on, and reads the rest from the data set. Without staging the "
-        "first epoch fills the tiers itself, as fast as the data set can be "
-        "read.\n\n"
-        "Encoded samples fit every use of them. Decoded ones save the "
-        "decoding too, but take the space of the tensors (600 KB for "
-        "224x224x3 f32, 150 KB as u8), and are found only by a pipeline that "
-        "asks for the same size, type, layout, normalization, filter, decoder "
-        "and crop.\n\n"
-        "The size is for all that weir keeps in the folder. Nothing is ever "
-        "evicted; a data set that has changed is staged anew, and its old "
-        "state removed. Several processes may stage into and read from a "
-        "folder at the same time. After Ctrl-C or a crash what is there stays "
-        "valid, and the same command goes on with the others. To empty a "
-        "folder, remove weir-cache in it.",
+        "Reads the data set once and keeps its samples in the given folders "
+        "until they are full. A pipeline whose cache names these folders (weir "
+        "bench --cache, cfg.cache in C) then reads them from there from its "
+        "first epoch on, and the rest from the data set. Without staging, the "
+        "first epoch fills the tiers, as fast as the data set can be read.\n\n"
+        "Encoded samples suit every pipeline. Decoded ones save the decoding "
+        "too, but take the space of the tensors (600 KB for 224x224x3 f32, 150 "
+        "KB as u8), and only serve a pipeline that asks for the same size, "
+        "type, layout, normalization, filter, decoder and crop.\n\n"
+        "The size limits everything that weir keeps in the folder. Nothing is "
+        "ever evicted; a data set that has changed is staged again, and its "
+        "old copy removed. Several processes may stage into a folder and read "
+        "from it at the same time. After Ctrl-C or a crash the samples already "
+        "staged stay valid, and the same command continues with the rest. To "
+        "empty a folder, remove weir-cache in it.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct stage_args),

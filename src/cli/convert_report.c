@@ -69,8 +69,8 @@ static void print_saving(const struct wr_cli *cli,
     if (!s.known)
         return;
     fprintf(cli->out,
-            "decode: %s -> %s a sample on one core (measured on %" PRIu64
-            " samples); %s %.1f core-seconds an epoch\n",
+            "decode: %s -> %s per sample on one core (measured on %" PRIu64
+            " samples); %s %.1f core-seconds per epoch\n",
             wr_format_ns(a, sizeof(a), s.before_ns),
             s.after_ns > 0 ? wr_format_ns(b, sizeof(b), s.after_ns) : "none",
             res->saving.samples, s.core_seconds < 0 ? "costs" : "saves",

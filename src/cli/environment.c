@@ -11,8 +11,9 @@ const struct wr_variable wr_environment[] = {
              "opened. Programs that use libweir read it too, unless they set "
              "weir_dataset_config.index_dir."},
     {.name = "XDG_CACHE_HOME",
-     .help = "If WEIR_INDEX_DIR is not set and this is an absolute path, "
-             "indexes that took long to make are kept in weir/index below it."},
+     .help =
+         "If WEIR_INDEX_DIR is not set and this is an absolute path, indexes "
+         "that took long to build are kept in weir/index below it."},
     {.name = "HOME",
      .help = "If neither is set, they are kept in .cache/weir/index below this "
              "folder."},

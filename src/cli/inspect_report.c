@@ -111,7 +111,7 @@ static void print_labels(const struct wr_cli *cli,
     fprintf(cli->out, "  classes   %s (labels of ",
             l->count ? count_text(l->count, a) : "none");
     fprintf(cli->out,
-            r->scan.all ? "all %s samples)" : "the %s samples looked at)",
+            r->scan.all ? "all %s samples)" : "the %s samples checked)",
             count_text(r->scan.count, a));
     if (l->count)
         print_extremes(cli, r, &l->list[l->smallest], &l->list[l->largest]);
@@ -174,7 +174,7 @@ static void print_head(const struct wr_cli *cli,
                 size_text(s->min, a), size_text(s->median, b),
                 wr_format_bytes(c, sizeof(c), s->mean), size_text(s->p90, d),
                 size_text(s->p99, e), size_text(s->max, f));
-    fprintf(cli->out, "  index     %s of memory, %.1f bytes a sample, ",
+    fprintf(cli->out, "  index     %s of memory, %.1f bytes per sample, ",
             size_text(memory, a), (double)memory / (double)s->count);
     if (file)
         fprintf(cli->out, "reused from %s in %.3f s\n",

@@ -29,8 +29,8 @@
     {                                                                          \
         .name = "monitor", WR_OPT_DOUBLE(args, monitor_hz), .arg = "HZ",       \
         .max = 1000, .def = "10",                                              \
-        .help = "samples a second of what disks, CPU and memory do "           \
-                "meanwhile; 0: none"                                           \
+        .help = "samples per second of disk, CPU and memory activity; "        \
+                "0: none"                                                      \
     }
 
 struct wr_monitor_spec {

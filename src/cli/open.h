@@ -20,8 +20,8 @@ struct wr_open_args {
         .arg = "path=A,label=B",                                               \
         .def_note = "path and label, or the first "                            \
                     "two",                                                     \
-        .help = "columns of a list file that are meant: names of its header, " \
-                "or numbers from 1"                                            \
+        .help = "columns of a list file to use: names in its header, or "      \
+                "numbers from 1"                                               \
     }
 
 /* Says why it could not be opened; returns the exit code, that of wrong usage

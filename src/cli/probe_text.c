@@ -455,8 +455,8 @@ static const struct wr_column columns[] = {
     {"size", "bytes of one request", '<', 1u << BLOCK},
     {"access", "past the page cache (direct) or through it (buffered)", '<',
      1u << ACCESS},
-    {"workers", "threads at work (--threads)", '>', 1u << WORKERS},
-    {"depth", "requests in flight; 4x8: 8 of each of 4 threads", '>',
+    {"workers", "threads (--threads)", '>', 1u << WORKERS},
+    {"depth", "requests in flight; 4x8: 8 for each of 4 threads", '>',
      1u << DEPTH},
     {"files/s", "files per second, median of the passes", '>', FILE_TESTS},
     {"syncs/s", "writes and syncs per second, median of the passes", '>',
@@ -474,7 +474,7 @@ static const struct wr_column columns[] = {
     {"close", "... to close it", '>', FILE_TESTS},
     {"CPU s/GB", "CPU seconds per 10^9 bytes; on wide terminals", '>', CPU},
     {"MB/s of each pass", "in order; on wide terminals", '<', RANGE_PASSES},
-    {"each pass", "the same of files or syncs per second", '<', OTHER_PASSES},
+    {"each pass", "the same for files or syncs per second", '<', OTHER_PASSES},
     {NULL, NULL, 0, 0}};
 
 static struct wr_table *new_table(const struct group *g)

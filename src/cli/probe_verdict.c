@@ -87,8 +87,8 @@ const struct wr_column wr_probe_saturation_columns[] = {
     {"what", "pattern and operation", '<', 0},
     {"size", "bytes of one request", '<', 0},
     {"access", "past the page cache (direct) or through it (buffered)", '<', 0},
-    {"workers", "threads at work", '>', 0},
-    {"depth", "the one that is enough; '>=': more was not tried", '>', 0},
+    {"workers", "threads", '>', 0},
+    {"depth", "the depth that suffices; '>=': more was not tried", '>', 0},
     {"MB/s", "bytes per second there, 10^6", '>', 0},
     {"IOPS", "requests per second there", '>', 0},
     {NULL, NULL, 0, 0}};

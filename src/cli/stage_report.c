@@ -45,12 +45,12 @@ void wr_stage_print_text(const struct wr_cli *cli,
 {
     char shown[PATH_BYTES], a[32], b[32], c[32];
 
-    fprintf(cli->out, "%s: %s of %s samples are there, %s\n",
+    fprintf(cli->out, "%s: %s of %s samples staged, %s\n",
             wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
             wr_format_count(a, sizeof(a), s->kept),
             wr_format_count(b, sizeof(b), s->samples),
             wr_format_bytes(c, sizeof(c), (double)s->stats.cache_dir_bytes));
-    fprintf(cli->out, "staged %s now, %s were there before",
+    fprintf(cli->out, "staged %s now, %s before",
             wr_format_count(a, sizeof(a), s->staged),
             wr_format_count(b, sizeof(b), s->before));
     if (s->not_fitted)

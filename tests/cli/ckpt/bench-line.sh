@@ -19,5 +19,5 @@ wait "$pid" || code=$?
 echo "exit $code"
 grep -o 'saves: 7 in each of 1 way' out
 grep -o 'direct to slow *0%' out | head -n 1
-grep -o 'interrupted: there is no result' out
+grep -o 'interrupted: no result' out
 ls -A d

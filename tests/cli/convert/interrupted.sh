@@ -1,5 +1,5 @@
 # Ctrl-C: what is complete is kept, nothing half-written is, and the same
-# command goes on behind it.
+# command continues after it.
 weir gen caltech101 in -n 400 -c 4 -q > /dev/null
 weir convert in whole --to tensor --shard-size 2M -t 1 > /dev/null
 code=0
@@ -14,7 +14,7 @@ wait "$pid" || code=$?
 if [ ! -e t ]; then # else it was faster than the signal
     test "$code" -eq 143
     grep -q 'interrupted' said
-    grep -q 'parts are complete and kept: the same command goes on' said
+    grep -q 'parts are complete and kept: the same command continues' said
     test -z "$(find .t.part -name '.tmp-*')"
     weir convert in t --to tensor --shard-size 2M -t 1 |
         grep -q 'an earlier run had made'

@@ -12,4 +12,4 @@ code=0
 wait "$pid" || code=$?
 test "$code" -eq 143
 test -z "$(ls -A work)"
-grep -q "interrupted: nothing was left behind" said
+grep -q "interrupted: nothing was left" said
