@@ -3,6 +3,7 @@
 # killed after a minute.
 mkdir d
 printf 'like = null\nwrite_bandwidth = 100 KB/s\nchannels = 1\n' >ages.profile
+: >out # grep may look before the command does
 weir ckpt bench d --slow-device ./ages.profile --state small --ways slow >out 2>err &
 pid=$!
 until grep -q about out; do # a signal before is ignored, as the shell wants it

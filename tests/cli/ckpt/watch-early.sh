@@ -30,6 +30,7 @@ kill -INT "$pid"
 wait "$pid" || echo "exit $?"
 sed 's/ in .*//' told
 # And Ctrl-C ends it while it waits.
+: >note # nothing of the first one
 weir ckpt drain --watch none slow 2>note &
 pid=$!
 until grep -q waiting note; do
