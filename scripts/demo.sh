@@ -65,7 +65,7 @@ say "6. What this storage can do, apart from pictures"
 # shellcheck disable=SC2086 # a list of words
 "$weir" probe "$data" --quick $probe --record "$data/probe.json"
 
-say "7. The same pictures on the devices of the TensorFlow I/O paper (played)"
+say "7. The same pictures on the devices of the TensorFlow I/O paper, emulated"
 for device in hdd ssd optane lustre; do
     batches=48
     [ "$device" != hdd ] || batches=8
