@@ -38,7 +38,7 @@ def measure(session):
                       session.rounds(8, 3))
     ahead = ratios(both.find(prefetch=1), max)
     none = ratios(both.find(prefetch=0), sum)
-    note = (f'a consumer of {batch_ms:.1f} ms a batch, as the pipeline alone; '
+    note = (f'a consumer of {batch_ms:.1f} ms per batch, as the pipeline alone; '
             f'both measured in the same run')
     return [Row('prefetch 1, consumer as slow as the pipeline: total',
                 f'<= {1 + SLACK:.2f} x the longer', f'{ahead:.3f}',
