@@ -34,6 +34,7 @@ struct turns_save {
     bool drained;          /* was on the slow tier */
     bool may_go;           /* somebody or something decided so */
     bool pinned;
+    bool stale; /* was so when its folder got another writer */
 };
 
 /* What was found in a folder. */

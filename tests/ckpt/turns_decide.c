@@ -246,7 +246,6 @@ static bool adopt(struct turns *w, unsigned node, struct waiting *k)
         return turns_fail(w, "adopt: %s", err.msg);
     if ((unsigned)r != k->lefts)
         return turns_fail(w, "adopt: %d left, %u told", r, k->lefts);
-    w->has_store = true;
     w->folders[folder] = (struct turns_folder){.generation = w->generation};
     w->adopts = true;
     if (turns_check_copies(w))

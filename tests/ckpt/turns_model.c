@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- what is told --- */
 
@@ -102,6 +103,9 @@ static void look_into(const char *dir, struct turns_seen *ret)
 /* Fast tiers first: what leaves them meanwhile is seen on the slow one. */
 void turns_look(struct turns *w)
 {
+    const char *slow = w->is_away ? w->away : w->slow;
+    char link[TURNS_PATH + 20];
+
     w->newest = 0;
     for (unsigned i = 0; i < w->on_slow.count; i++) {
         uint64_t g = w->saves[w->on_slow.copies[i].salt].generation;
@@ -114,7 +118,9 @@ void turns_look(struct turns *w)
         look_into(nd->fast, &w->on[nd->folder]);
         look_into(nd->off, &w->on[nd->folder ^ 1]);
     }
-    look_into(w->is_away ? w->away : w->slow, &w->on_slow);
+    look_into(slow, &w->on_slow);
+    snprintf(link, sizeof(link), "%s/.weir/store", slow);
+    w->has_store = w->on_slow.count > 0 || access(link, F_OK) == 0;
 }
 
 bool turns_has(const struct turns_seen *s, unsigned salt)
@@ -233,7 +239,7 @@ static bool check_drained(struct turns *w, unsigned salt)
 {
     struct turns_save *s = &w->saves[salt];
     bool stale = s->folder != TURNS_NOWHERE &&
-                 w->newest > w->folders[s->folder].generation;
+                 (s->stale || w->newest > w->folders[s->folder].generation);
 
     if (s->drained)
         return true;

@@ -65,6 +65,7 @@ static void op_open(struct turns *w, unsigned node)
 
     if (nd->c)
         return;
+    turns_look(w);
     turns_config(w, node, &cfg);
     cfg.drain = below(w, 10) < 6;
     cfg.take_over = below(w, 5) == 0;
@@ -89,10 +90,12 @@ static void op_open(struct turns *w, unsigned node)
                    w->is_away ? "away" : "another store's");
     nd->drains = cfg.drain;
     nd->hangs = hangs;
+    for (unsigned i = 0; i < w->count; i++)
+        w->saves[i].stale |= turns_has(&w->on[nd->folder], i) &&
+                             turns_is_stale_copy(w, nd->folder, i);
     nd->generation = ++w->generation;
     nd->claims = ++w->claims;
     w->folders[nd->folder].generation = nd->generation;
-    w->has_store = true;
     if (below(w, 10) < 7)
         resume(w, node);
 }
@@ -174,6 +177,8 @@ static void op_save(struct turns *w, unsigned node)
     nd->next += 1 + below(w, 3);
     if (!is_done(w, nd, r, step, &err))
         return;
+    if (level >= WEIR_LEVEL_SLOW && nd->generation < w->generation)
+        turns_fail(w, "a writer that was superseded still drains");
     if (level > WEIR_LEVEL_SNAPSHOT)
         w->saves[salt].level = level;
     else
@@ -538,7 +543,6 @@ void turns_begin(struct turns *w)
         turns_say(w, "a slow tier of the version before\n");
         fill_folder(w, w->slow, TURNS_NOWHERE, 1 + below(w, 5));
         make_old(w, w->slow);
-        w->has_store = true;
     }
     if (below(w, 6) == 0) {
         turns_say(w, "a fast tier of the version before\n");
