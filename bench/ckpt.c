@@ -136,7 +136,7 @@ static weir_ckpt *open_store(const struct bench *b, const char *slow)
     weir_err err = {0};
 
     weir_ckpt_defaults(&cfg);
-    cfg.fast = "fast";
+    cfg.fast = slow ? "fast" : "one"; /* two stores */
     cfg.slow = slow;
     cfg.keep_last = 1;
     cfg.verify = 0;
