@@ -106,7 +106,7 @@ static bool next_member(struct wr_inflate *z)
         return false;
     if (z->padding) {
         z->failed = wr_fail(&z->why, WEIR_EFORMAT,
-                            "%s: bytes behind the end at offset %" PRIu64,
+                            "%s: bytes after the end at offset %" PRIu64,
                             wr_inflate_name(z), z->total_in);
         return false;
     }

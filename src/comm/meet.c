@@ -120,7 +120,7 @@ static int remove_stale(const char *path, weir_err *err)
                    ? 0
                    : wr_fail_errno(err, errno, "'%s': cannot look", path);
     if (!S_ISSOCK(sb.st_mode))
-        return wr_fail(err, WEIR_EEXIST, "'%s': is there and is no socket",
+        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is not a socket",
                        path);
     e = knock(path);
     if (e == ECONNREFUSED) {

@@ -348,7 +348,7 @@ static int packed_bytes(struct wr_load *l, const struct wr_load_item *it,
                             &e->packed, err);
     if (r == 0 && (it->place.offset > e->packed->len ||
                    it->place.length > e->packed->len - it->place.offset))
-        r = wr_fail(err, WEIR_ECHANGED, "lies behind the end");
+        r = wr_fail(err, WEIR_ECHANGED, "lies beyond the end");
     if (r < 0) {
         name_item(it, err);
         return r;

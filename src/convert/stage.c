@@ -373,7 +373,7 @@ static int take_stage(struct wr_stage *st, const struct wr_stage_config *cfg,
     if (job && !is_same_job(job, cfg->job) && !cfg->restart)
         r = wr_fail(err, WEIR_ESTATE,
                     "'%s': holds an unfinished conversion with other settings "
-                    "or of other data; --restart drops it and begins anew",
+                    "or of other data; --restart discards it and starts over",
                     st->stage);
     if (r == 0 && job && cfg->restart) {
         close(st->lock_fd);

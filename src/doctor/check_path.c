@@ -159,7 +159,7 @@ void wr_check_disks(const struct wr_doctor *d, struct wr_finding *f)
     if (counted)
         return;
     wr_found(f, "none");
-    wr_means(f, "No block device that this machine counts lies behind the path "
+    wr_means(f, "No block device of this machine is known for the path "
                 "(network, memory, overlay): records have no disk activity. "
                 "Ask on the storage server.");
     wr_remedy(f, WR_HEALTH_LIMITED, "%s", "");

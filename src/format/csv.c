@@ -47,7 +47,7 @@ static const char *scan_row(const struct wr_csv *c, const char *end,
             if (p < end && *p == '\r')
                 p++;
             if (p < end && *p != c->separator && *p != '\n')
-                return "text behind a closing quote";
+                return "text after a closing quote";
         }
         while (p < end && *p != c->separator && *p != '\n')
             p++;

@@ -215,7 +215,7 @@ static int check_run(const struct wr_index *ix, uint64_t offset,
     if (!wr_mul_ok(length, count, &bytes) || !wr_add_ok(offset, bytes, &end) ||
         end > ix->objects[ix->object_count - 1].size)
         return wr_fail(err, WEIR_EINVAL,
-                       "index: a run reaches behind the end of its object");
+                       "index: a run reaches beyond the end of its object");
     return 0;
 }
 
@@ -292,7 +292,7 @@ static int check_record(const struct wr_index *ix, const struct wr_record *r,
     if (!wr_add_ok(r->offset, r->length, &end) ||
         end > (inflated ? inflated : ix->objects[ix->object_count - 1].size))
         return wr_fail(err, WEIR_EINVAL,
-                       "index: a record reaches behind the end of its object");
+                       "index: a record reaches beyond the end of its object");
     if (ix->entry_count && !r->name != !ix->entry_name_count)
         return wr_fail(err, WEIR_EINVAL,
                        "index: either all records have names or none");

@@ -344,7 +344,7 @@ static const char *check_header(const void *bytes, size_t len)
             return "a section is out of place";
         end = s->offset + s->bytes;
     }
-    return end == len ? NULL : "bytes behind the last section";
+    return end == len ? NULL : "bytes after the last section";
 }
 
 /* A section that is a text; NULL if it is none. */

@@ -210,7 +210,7 @@ static int parse_dict(struct text *t, struct wr_npy *npy, weir_err *err)
     }
     skip_space(t);
     if (t->at != t->end)
-        return wr_fail(err, WEIR_EFORMAT, "header: text behind it");
+        return wr_fail(err, WEIR_EFORMAT, "header: text after it");
     if (seen != HAS_ALL)
         return wr_fail(err, WEIR_EFORMAT,
                        "header: 'descr', 'fortran_order' or 'shape' is "

@@ -110,7 +110,7 @@ static int set_data(struct wr_tar_walk *w, uint64_t size, weir_err *err)
         return wr_fail(
             err, WEIR_EFORMAT,
             "offset %" PRIu64 ": member '%.200s' of %" PRIu64
-            " bytes ends behind the archive: truncated, or a wrong size",
+            " bytes ends beyond the archive: truncated, or a wrong size",
             w->head, w->header.name, size);
     w->left = size;
     w->padding = WR_ALIGN_UP(size, (uint64_t)WR_TAR_BLOCK) - size;

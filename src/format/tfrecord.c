@@ -281,7 +281,7 @@ static int fail_cut(uint64_t n, uint64_t offset, uint64_t have, uint64_t want,
 {
     return wr_fail(err, WEIR_EFORMAT,
                    "record %" PRIu64 " at offset %" PRIu64
-                   ": truncated: %" PRIu64 " of %" PRIu64 " bytes are there",
+                   ": truncated: %" PRIu64 " of %" PRIu64 " bytes are present",
                    n, offset, have, want);
 }
 

@@ -74,7 +74,7 @@ static int check_store(const struct wr_cache *c, struct wr_store *st,
             other->ops->stat(other, "", &b, err) < 0)
             return WEIR_EIO;
         if (a.dev == b.dev && a.ino == b.ino)
-            return wr_fail(err, WEIR_EINVAL, "this folder is there already");
+            return wr_fail(err, WEIR_EINVAL, "this folder is already given");
     }
     return 0;
 }
@@ -115,7 +115,7 @@ static int open_part(struct wr_cache *c, const char *text,
     else if (r == 0 && strcmp(part, "ram"))
         r = open_dir(c, &t, part, budget, cfg, err);
     else if (r == 0 && has_ram(c))
-        r = wr_fail(err, WEIR_EINVAL, "ram is there already");
+        r = wr_fail(err, WEIR_EINVAL, "ram is already given");
     else if (r == 0)
         r = wr_cache_ram_open(&t.ram, budget, cfg->samples, err);
     free(part);

@@ -189,7 +189,7 @@ static int make_stage(struct wr_gen_target *t, bool force, weir_err *err)
 
     if (r == WEIR_EEXIST && !force)
         return wr_fail(err, r,
-                       "'%s': is there: another run is at work, or one was "
+                       "'%s': exists: another run is at work, or one was "
                        "killed; --force removes it",
                        t->stage);
     if (r == WEIR_EEXIST) {

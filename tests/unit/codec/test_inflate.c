@@ -235,7 +235,7 @@ static void test_rubbish_behind(void **state)
     assert_non_null(strstr(err.msg, "gzip: not the header of a member"));
     memcpy(all + n, "\0\0rubbish", 9);
     assert_int_equal(inflate_all(all, n + 9, 300, got, 64, &err), WEIR_EFORMAT);
-    assert_non_null(strstr(err.msg, "bytes behind the end"));
+    assert_non_null(strstr(err.msg, "bytes after the end"));
     /* What came before the failure is handed out. */
     {
         struct wr_inflate *z = NULL;

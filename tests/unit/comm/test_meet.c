@@ -322,7 +322,7 @@ static void taken(void **state)
 
     tmpdir_put_text(&t, "s-main", "precious");
     assert_int_equal(come(&j, 0, 2, LONG_MS, &err), WEIR_EEXIST);
-    assert_non_null(strstr(err.msg, "is no socket"));
+    assert_non_null(strstr(err.msg, "is not a socket"));
     assert_int_equal(tmpdir_count(&t, ""), 1);
     assert_int_equal(access(j.path, F_OK), 0);
     tmpdir_done(&t);

@@ -171,7 +171,7 @@ static void test_folder(void **state)
     check_issue(ds, 0, "b.tfrecord",
                 "record 1 at offset 26: length checksum mismatch");
     check_issue(ds, 1, "c.tfrecord",
-                "record 2 at offset 42: truncated: 8 of 12 bytes are there");
+                "record 2 at offset 42: truncated: 8 of 12 bytes are present");
     assert_int_equal(wr_index_stamp_count(ds->index), 6);
     weir_dataset_close(&ds);
     tmpdir_done(&t);
