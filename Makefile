@@ -26,7 +26,7 @@ examples: deps ## build the programs of examples/, and say how to run one
 	@NINJA_TARGETS="product example-programs" scripts/build.sh $(BUILD)
 	@examples/run.sh --help
 
-demo: build ## generate a data set and benchmark feeding from it (2 minutes)
+demo: build ## generate a data set and benchmark feeding from it (3 minutes)
 	@scripts/demo.sh $(BUILD)
 
 test: ## build and run every test and lint
