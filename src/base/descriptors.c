@@ -3,6 +3,7 @@
 #include "base/descriptors.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 
 #define FREE_READS 4u                  /* held without asking for the limit */
+#define OTHERS     6u                  /* terminal, folders, a ring */
 #define LOOK_NS    (20 * WR_NS_PER_MS) /* the program closes files, too */
 #define GIVEUP_NS  (WR_NS_PER_SEC)
 
@@ -52,6 +54,15 @@ void wr_fd_leave(void)
     pthread_cond_signal(&shared.turn);
     pthread_cond_broadcast(&shared.back);
     pthread_mutex_unlock(&shared.lock);
+}
+
+unsigned wr_fd_share(void)
+{
+    struct rlimit rl;
+
+    if (getrlimit(RLIMIT_NOFILE, &rl) < 0 || rl.rlim_cur / 2 > UINT_MAX)
+        return UINT_MAX;
+    return rl.rlim_cur / 2 > OTHERS ? (unsigned)(rl.rlim_cur / 2) - OTHERS : 1;
 }
 
 /* With the lock held. */

@@ -16,6 +16,10 @@
 void wr_fd_enter(void);
 void wr_fd_leave(void);
 
+/* How many files may be held open for long, one per worker for example: what
+ * reads leave, less some for all else; at least 1. */
+unsigned wr_fd_share(void);
+
 /* One that waits for a descriptor; zeroed memory at first. */
 struct wr_fd_wait {
     uint64_t since_ns, closed;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -259,6 +260,8 @@ int wr_convert_run(const struct wr_convert_config *cfg,
 
     *ret = (struct wr_convert_result){.threads = cfg->threads ? cfg->threads
                                                               : wr_cpu_count()};
+    /* Each keeps the file open that it writes. */
+    ret->threads = WR_MIN(ret->threads, wr_fd_share());
     r = check_config(cfg, err);
     if (r == 0)
         r = wr_convert_plan_init(&run.plan, cfg, err);

@@ -141,6 +141,23 @@ static void other_errors_are_not_waited_for(void **state)
     assert_true(wr_fd_retry(&wait, EMFILE));
 }
 
+static void a_share_for_files_that_stay_open(void **state)
+{
+    struct rlimit old, few;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = old;
+    few.rlim_cur = 16;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(wr_fd_share(), 2);
+    few.rlim_cur = 4;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(wr_fd_share(), 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_true(wr_fd_share() >= 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +165,7 @@ int main(void)
         cmocka_unit_test(one_that_comes_back_is_taken),
         cmocka_unit_test(none_comes_back),
         cmocka_unit_test(other_errors_are_not_waited_for),
+        cmocka_unit_test(a_share_for_files_that_stay_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
