@@ -198,7 +198,7 @@ static const struct wr_option options[] = {
      .letter = 's',
      WR_OPT_UINT(A, step),
      .arg = "N",
-     .def_note = "the newest; verify: all",
+     .def_note = "the newest; verify, adopt, discard: all",
      .help = "the step (show, verify, restore, save, pin, unpin, adopt, "
              "discard, rm)"},
     {.name = "json",
