@@ -64,7 +64,7 @@ static int own_id(struct wr_tier *last, weir_err *err)
         return wr_tier_link_make(last, last->store_id, err);
     }
     if (r == 0)
-        memcpy(last->store_id, link.store, sizeof(link.store));
+        wr_tier_set_store(last, link.store);
     return r;
 }
 
@@ -239,7 +239,7 @@ static int adopt(struct deciding *d, weir_err *err)
 
     if (r < 0 || !c->far)
         return r;
-    memcpy(c->near->store_id, c->far->store_id, WR_MANIFEST_ID);
+    wr_tier_set_store(c->near, c->far->store_id);
     r = old_generation(c, err);
     if (r == 0)
         r = adopt_aside(d, err);

@@ -18,7 +18,7 @@ static void look_into(struct wr_tier *t, struct wr_aside *a)
     a->bytes = wr_manifest_bytes(&m);
     a->time_ns = m.time_ns;
     a->world = m.world;
-    if (!strcmp(m.store, t->store_id)) {
+    if (wr_tier_counts(t, &m)) {
         a->generation = m.generation;
         a->seq = m.seq;
     }

@@ -178,9 +178,9 @@ static void note_kin(weir_ckpt *c, const struct tier_kin *near,
     const char *id = far->link.store[0] ? far->link.store : near->link.store;
 
     if (c->near)
-        memcpy(c->near->store_id, id, WR_MANIFEST_ID);
+        wr_tier_set_store(c->near, id);
     if (c->far)
-        memcpy(c->far->store_id, id, WR_MANIFEST_ID);
+        wr_tier_set_store(c->far, id);
     c->fast_generation = near->link.generation;
 }
 
@@ -305,7 +305,7 @@ static int set_id(weir_ckpt *c, weir_err *err)
     if (!last->store_id[0])
         r = wr_tier_link_make(last, last->store_id, err);
     if (r == 0 && c->far)
-        memcpy(c->near->store_id, last->store_id, WR_MANIFEST_ID);
+        wr_tier_set_store(c->near, last->store_id);
     return r;
 }
 

@@ -37,7 +37,7 @@ int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
 static void count_in(const struct wr_tier *t, const struct wr_manifest *m,
                      struct wr_copy *ret)
 {
-    bool here = m->store[0] && !strcmp(m->store, t->store_id);
+    bool here = wr_tier_counts(t, m);
 
     ret->generation = here ? m->generation : 0;
     ret->seq = here ? m->seq : 0;

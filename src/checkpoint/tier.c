@@ -114,6 +114,19 @@ void wr_tier_close(struct wr_tier *t)
     free(t);
 }
 
+void wr_tier_set_store(struct wr_tier *t, const char id[WR_MANIFEST_ID])
+{
+    if (!strcmp(t->store_id, id))
+        return;
+    memcpy(t->store_id, id, sizeof(t->store_id));
+    wr_known_keep(t->known, NULL, 0);
+}
+
+bool wr_tier_counts(const struct wr_tier *t, const struct wr_manifest *m)
+{
+    return m->store[0] && !strcmp(m->store, t->store_id);
+}
+
 /* --- what is there --- */
 
 static int by_number(const void *a, const void *b)

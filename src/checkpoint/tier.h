@@ -61,6 +61,12 @@ int wr_tier_wrap(struct wr_store *st, const char *shown, const char *label,
                  struct wr_tier **ret, weir_err *err);
 void wr_tier_close(struct wr_tier *t); /* takes NULL; gives up the lock */
 
+/* The store that it belongs to from now on. What was counted in another counts
+ * for nothing, so what is known of its steps is forgotten. */
+void wr_tier_set_store(struct wr_tier *t, const char id[WR_MANIFEST_ID]);
+/* Whether a manifest was counted (generation, seq) in this tier's store. */
+bool wr_tier_counts(const struct wr_tier *t, const struct wr_manifest *m);
+
 /* Becomes the writer: the lock (WEIR_EBUSY: held; take_over: goes on without
  * it), the next epoch (WEIR_EDAMAGED: no number; take_over: counts anew), and
  * what interrupted writers left is removed: .tmp-*, .trash-*, marks of steps
