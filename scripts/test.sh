@@ -38,6 +38,9 @@ skipped=$((skipped + lint_skipped))
 # A runner that broke must not look like a success.
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 
+# Named once more at the very end: who sees only that knows which it was.
+[ ! -f "$results" ] || scripts/failed.py "$results" || true
+
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$status" -eq 0 ] && [ "$failed" -eq 0 ]
