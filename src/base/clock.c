@@ -19,6 +19,15 @@ void wr_clock_sleep_until(uint64_t deadline_ns)
         ;
 }
 
+void wr_clock_sleep_closely(uint64_t deadline_ns)
+{
+    int slack = prctl(PR_GET_TIMERSLACK);
+
+    prctl(PR_SET_TIMERSLACK, 1ul);
+    wr_clock_sleep_until(deadline_ns);
+    prctl(PR_SET_TIMERSLACK, slack > 0 ? (unsigned long)slack : 0ul);
+}
+
 static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -46,11 +55,7 @@ void wr_clock_sleep_exactly(struct wr_clock_sleeper *s, uint64_t deadline_ns)
     uint64_t now = wr_clock_ns();
 
     if (now + margin < deadline_ns) {
-        int slack = prctl(PR_GET_TIMERSLACK);
-
-        prctl(PR_SET_TIMERSLACK, 1ul);
-        wr_clock_sleep_until(deadline_ns - margin);
-        prctl(PR_SET_TIMERSLACK, slack > 0 ? (unsigned long)slack : 0ul);
+        wr_clock_sleep_closely(deadline_ns - margin);
         now = wr_clock_ns();
         learn(s, now - (deadline_ns - margin));
     }

@@ -30,14 +30,18 @@ static inline uint64_t wr_clock_thread_cpu_ns(void)
 /* Sleeps until wr_clock_ns() reaches `deadline_ns`. */
 void wr_clock_sleep_until(uint64_t deadline_ns);
 
+/* The same without the timer slack of the thread (50 us by default): as late as
+ * the machine wakes threads up, and no more. Does not spin. */
+void wr_clock_sleep_closely(uint64_t deadline_ns);
+
 /* How late sleeps end here, learned from them. Zeroed at first; threads may
  * share one. */
 struct wr_clock_sleeper {
     atomic_uint margin_ns;
 };
 
-/* The same to a few microseconds: sleeps without the timer slack of the thread
- * (50 us by default), a little shorter than asked for, and spins for the rest.
+/* The same to a few microseconds: sleeps a little shorter than asked for, and
+ * spins for the rest.
  * The rest is as long as most sleeps here are late, and never over 60 us. */
 void wr_clock_sleep_exactly(struct wr_clock_sleeper *s, uint64_t deadline_ns);
 

@@ -17,15 +17,18 @@ static void sleeps_reach_their_end(void **state)
 
     (void)state;
     for (int i = 0; i < 120; i++) {
-        uint64_t end = wr_clock_ns() + us[i % 6] * 1000;
+        uint64_t end = wr_clock_ns() + us[i / 3 % 6] * 1000;
 
-        if (i % 2)
+        if (i % 3 == 1)
             wr_clock_sleep_until(end);
+        else if (i % 3 == 2)
+            wr_clock_sleep_closely(end);
         else
             wr_clock_sleep_exactly(&sleeper, end);
         assert_true(wr_clock_ns() >= end);
     }
     wr_clock_sleep_exactly(&sleeper, 0); /* long ago */
+    wr_clock_sleep_closely(0);
     wr_clock_sleep_until(0);
 }
 
@@ -51,6 +54,7 @@ static void the_timer_slack_stays(void **state)
     (void)state;
     assert_int_equal(prctl(PR_SET_TIMERSLACK, 12345ul), 0);
     wr_clock_sleep_exactly(&sleeper, wr_clock_ns() + WR_NS_PER_MS);
+    wr_clock_sleep_closely(wr_clock_ns() + WR_NS_PER_MS);
     assert_int_equal(prctl(PR_GET_TIMERSLACK), 12345);
     prctl(PR_SET_TIMERSLACK, (unsigned long)old);
 }
