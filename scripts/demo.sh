@@ -57,8 +57,8 @@ say "4. Decoding in fast mode, by $cores threads"
 "$weir" bench "$data/photos" --decode exact,fast --repeat 4 \
     --record "$data/fast.json"
 
-say "5. Prefetch off and on, with a consumer of 60 ms a batch"
-"$weir" bench "$data/photos" --consumer-ms 60 --prefetch 0,1 --repeat 3 \
+say "5. Prefetch off and on, with an accelerator of 60 ms a batch"
+"$weir" bench "$data/photos" --accelerator ms=60 --prefetch 0,1 --repeat 3 \
     --no-limits --record "$data/prefetch.json"
 
 say "6. What this storage can do, apart from pictures"

@@ -34,7 +34,7 @@ def measure(session):
                        session.rounds(4, 2)).cases[0]
     batch_ms = 1000 * alone.median('seconds') / alone.median('batches')
     both = weir.bench(session, 'prefetch-consumer', data, *common, '-p', '0,1',
-                      '--consumer-ms', f'{batch_ms:.3f}', '-r',
+                      '--accelerator', f'ms={batch_ms:.3f}', '-r',
                       session.rounds(8, 3))
     ahead = ratios(both.find(prefetch=1), max)
     none = ratios(both.find(prefetch=0), sum)

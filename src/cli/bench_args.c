@@ -115,12 +115,19 @@ const struct wr_option wr_bench_options[] = {
      .max = 1000,
      .def = "6",
      .help = "rounds; the first is a warm-up and not counted"},
+    {.name = "accelerator",
+     WR_OPT_STRING(A, accelerator),
+     .arg = "NAME",
+     .def = "none",
+     .help = "what works on each batch, emulated: " WR_HELP_ACCELERATORS
+             "; none: batches are taken as they come"},
     {.name = "consumer-ms",
      WR_OPT_DOUBLE(A, consumer_ms),
      .arg = "MS",
      .max = 1e6,
      .def = "0",
-     .help = "emulate a consumer that works this long on each batch"},
+     .flags = WR_OPTION_HIDDEN,
+     .help = "the old name of --accelerator ms=MS"},
     {.name = "limits",
      WR_OPT_FLAG(A, limits),
      .def = "yes",
@@ -467,6 +474,22 @@ static void pick_case(const struct bench_args *a, size_t k,
     c->cfg.prefetch = (uint32_t)v[4];
     c->cfg.depth = (uint32_t)v[5];
     c->cfg.threads = (uint32_t)v[6];
+}
+
+int wr_bench_accelerator(const struct bench_args *a, struct wr_accelerator *ret,
+                         weir_err *err)
+{
+    char old[32];
+
+    snprintf(old, sizeof(old), "ms=%.9g", a->consumer_ms);
+    if (wr_accelerator_parse(a->consumer_ms > 0 ? old : a->accelerator, ret,
+                             err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --accelerator");
+    if (ret->kind == WR_ACCELERATOR_CPU)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --accelerator: bench computes nothing; 'weir "
+                       "train DATASET' trains on the CPU");
+    return 0;
 }
 
 int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,

@@ -11,7 +11,8 @@ struct bench_args {
     struct wr_enum_list stages, decode, page_cache;
     struct wr_uint_list threads, depth, prefetch, batch;
     uint64_t batches, epochs, repeat;
-    double consumer_ms;
+    const char *accelerator;
+    double consumer_ms; /* the old name: ms=... */
     /* what comes out */
     const char *size;
     int dtype, layout, resize, normalize, orient;
@@ -43,6 +44,10 @@ extern const struct wr_option wr_bench_options[];
 /* Every combination of the settings; *ret is to be freed. */
 int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
                    size_t *ret_count, weir_err *err);
+
+/* What works on each batch. */
+int wr_bench_accelerator(const struct bench_args *a, struct wr_accelerator *ret,
+                         weir_err *err);
 
 /* The name of a value of an option, as the user types it. */
 const char *wr_bench_choice(const char *option, int value);

@@ -16,8 +16,33 @@
 #define DEVICE_BYTES 128 /* "emulated PROFILE" */
 #define PAGE_CACHE   1   /* of the columns below */
 
-void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
+/* The batch size of all cases; 0: there are several. */
+static uint32_t common_batch(const struct wr_bench_plan *plan)
 {
+    for (size_t k = 1; k < plan->case_count; k++)
+        if (plan->cases[k].cfg.batch != plan->cases[0].cfg.batch)
+            return 0;
+    return plan->cases[0].cfg.batch;
+}
+
+static void print_accelerator(const struct wr_cli *cli,
+                              const struct wr_bench_plan *plan)
+{
+    const struct wr_accelerator *a = &plan->accelerator;
+    char text[96];
+
+    if (a->kind != WR_ACCELERATOR_EMULATED)
+        return;
+    wr_accelerator_text(a, common_batch(plan), text, sizeof(text));
+    fprintf(cli->out, "accelerator %s\n", text);
+    if (strncmp(a->name, "ms=", 3))
+        fprintf(cli->out, "  (%s)\n", a->source);
+}
+
+void wr_bench_print_head(const struct wr_cli *cli,
+                         const struct wr_bench_plan *plan)
+{
+    const weir_dataset *ds = plan->ds;
     struct wr_host_fs fs;
     struct wr_host host;
     char count[32], bytes[32], files[32], path[4096], device[DEVICE_BYTES];
@@ -44,7 +69,9 @@ void wr_bench_print_head(const struct wr_cli *cli, const weir_dataset *ds)
         fprintf(cli->out, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
                 fs.type, *fs.device ? fs.device : fs.source,
                 *fs.model ? " " : "", fs.model, emulated ? ")" : "");
-    fprintf(cli->out, "\n\n");
+    fprintf(cli->out, "\n");
+    print_accelerator(cli, plan);
+    fprintf(cli->out, "\n");
 }
 
 /* --- the table --- */

@@ -203,6 +203,9 @@ static int check_options(const struct wr_cli *cli)
         if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
             return wr_cli_usage(cli, "option --%s goes with %s",
                                 needs[i].option, needs[i].with);
+    if (wr_cli_given(cli, "consumer-ms") && wr_cli_given(cli, "accelerator"))
+        return wr_cli_usage(cli, "--consumer-ms is the old name of "
+                                 "--accelerator ms=MS: give one of them");
     if (!a->limits && (a->min_of_decode > 0 || a->min_of_read > 0))
         return wr_cli_usage(cli, "a part of a limit needs the limits");
     return WR_EXIT_DONE;
@@ -229,7 +232,6 @@ static int bench_run(struct wr_cli *cli)
     const struct bench_args *a = cli->args;
     struct wr_bench_plan plan = {
         .rounds = (unsigned)a->repeat,
-        .consumer_ms = a->consumer_ms,
         .digest = a->digest,
         .limits = a->limits,
         .keep_batches = a->csv,
@@ -241,7 +243,8 @@ static int bench_run(struct wr_cli *cli)
 
     if (code != WR_EXIT_DONE)
         return code;
-    if (wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
+    if (wr_bench_accelerator(a, &plan.accelerator, &err) < 0 ||
+        wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     if (open_dataset(cli, &ds, &err) < 0) {
         free(plan.cases);
@@ -251,7 +254,7 @@ static int bench_run(struct wr_cli *cli)
     note_issues(cli, ds);
     code = check_thresholds(cli, &plan);
     if (code == WR_EXIT_DONE && !a->json)
-        wr_bench_print_head(cli, ds);
+        wr_bench_print_head(cli, &plan);
     fflush(cli->out);
     if (code == WR_EXIT_DONE)
         code = run_plan(cli, &plan);
@@ -270,8 +273,8 @@ static const struct wr_example examples[] = {
      "how fast this disk delivers the files, by threads and depth"},
     {"weir bench photos -t 1,2,4,8 --page-cache cold,warm -o run.json",
      "the paper's strong scaling, kept as a record"},
-    {"weir bench photos --consumer-ms 50 -p 0,1",
-     "what prefetching gains for a consumer of 50 ms per batch"},
+    {"weir bench photos --accelerator ms=50 -p 0,1",
+     "what prefetching gains for an accelerator of 50 ms per batch"},
     {"weir bench photos --digest --no-limits -r 2",
      "the same digest on every machine, thread count and I/O engine"},
     {NULL, NULL}};
@@ -282,8 +285,9 @@ const struct wr_command wr_cmd_bench = {
     .summary = "measure how fast the pipeline feeds, and what limits it",
     .description =
         "Reads the data set through the input pipeline as a training loop "
-        "would, and takes batches as fast as they come (or at the pace of "
-        "--consumer-ms). Options that take a list are swept. Each combination "
+        "would, and takes batches as fast as they come (or at the pace of an "
+        "emulated --accelerator). Options that take a list are swept. Each "
+        "combination "
         "is run --repeat times, in rounds; the first round is a warm-up, the "
         "others give the median and the spread (half of the range).\n\n"
         "In the same rounds it measures two limits of this machine: 'of "

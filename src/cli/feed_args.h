@@ -19,6 +19,12 @@ extern const struct wr_choice wr_feed_io[];
 extern const struct wr_choice wr_feed_cache_what[];
 extern const struct wr_choice wr_feed_auto[]; /* a word beside numbers */
 
+/* The names of accelerators that are emulated (test_vocabulary compares them
+ * with the table). */
+#define WR_HELP_ACCELERATORS                                                   \
+    "K4000, K80, P100, V100, A100, H100, or ms=MS for a step of MS "           \
+    "milliseconds"
+
 /* The settings that decide the pixels. */
 struct wr_feed_pixels {
     const char *size; /* "224", "320x240" */

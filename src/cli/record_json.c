@@ -22,6 +22,19 @@ json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
                      (int)starved);
 }
 
+json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch)
+{
+    json_t *j = json_pack(
+        "{s:s, s:f, s:s}", "name", *a->name ? a->name : "none", "step_ms",
+        wr_accelerator_step_ms(a, batch), "source", a->source);
+
+    if (j && a->kind == WR_ACCELERATOR_EMULATED)
+        json_object_update_new(j,
+                               json_pack("{s:f, s:f}", "fixed_ms", a->fixed_ms,
+                                         "per_sample_ms", a->per_sample_ms));
+    return j;
+}
+
 json_t *wr_host_json(struct wr_store *st)
 {
     struct wr_host h;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/command.h"
+#include "measure/accelerator.h"
 #include "monitor/cores.h"
 #include "storage/storage.h"
 
@@ -14,6 +15,9 @@ json_t *wr_text_json(const char *s);
 
 /* Who had the cores, and whether others had those that were wanted. */
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
+
+/* What works on each batch, and how long on one of `batch` samples. */
+json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch);
 
 /* The machine, and the file system below `st` where the kernel knows one. */
 json_t *wr_host_json(struct wr_store *st);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/accelerator.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -88,6 +89,28 @@ double wr_accelerator_step_ms(const struct wr_accelerator *a, uint32_t batch)
     return a->kind == WR_ACCELERATOR_EMULATED
                ? a->fixed_ms + a->per_sample_ms * batch
                : 0;
+}
+
+char *wr_accelerator_text(const struct wr_accelerator *a, uint32_t batch,
+                          char *buf, size_t cap)
+{
+    double step_ms = wr_accelerator_step_ms(a, batch);
+
+    if (a->kind != WR_ACCELERATOR_EMULATED)
+        snprintf(buf, cap, "%s", a->name);
+    else if (a->per_sample_ms == 0)
+        snprintf(buf, cap, "%s (emulated), %.6g ms per batch", a->name,
+                 a->fixed_ms);
+    else if (batch)
+        snprintf(buf, cap, "%s (emulated), %.4g ms per batch of %" PRIu32,
+                 a->name, step_ms, batch);
+    else if (a->fixed_ms == 0)
+        snprintf(buf, cap, "%s (emulated), %.4g ms per sample", a->name,
+                 a->per_sample_ms);
+    else
+        snprintf(buf, cap, "%s (emulated), %.4g ms + %.4g ms per sample",
+                 a->name, a->fixed_ms, a->per_sample_ms);
+    return buf;
 }
 
 uint64_t wr_accelerator_begin(struct wr_accelerator_clock *c, uint64_t now_ns,

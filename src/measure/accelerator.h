@@ -38,6 +38,11 @@ int wr_accelerator_parse(const char *text, struct wr_accelerator *ret,
 /* Time of a step with `batch` samples; 0 unless it is emulated. */
 double wr_accelerator_step_ms(const struct wr_accelerator *a, uint32_t batch);
 
+/* "K4000 (emulated), 1,500 ms per batch of 64", into `buf`, which is returned.
+ * Batch 0, where there are several sizes: "..., 300 ms + 18.75 ms per sample". */
+char *wr_accelerator_text(const struct wr_accelerator *a, uint32_t batch,
+                          char *buf, size_t cap);
+
 /* The time of one emulated accelerator; zeroed at first. */
 struct wr_accelerator_clock {
     uint64_t end_ns;  /* of the step that was started last; 0: none was */

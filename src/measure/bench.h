@@ -10,6 +10,7 @@
 #define WR_MEASURE_BENCH_H
 
 #include "base/series.h"
+#include "measure/accelerator.h"
 #include "measure/files.h"
 #include "measure/limits.h"
 #include "monitor/cores.h"
@@ -24,12 +25,12 @@ struct wr_bench_plan {
     const weir_dataset *ds;      /* borrowed */
     struct wr_bench_case *cases; /* borrowed */
     size_t case_count;
-    unsigned rounds;    /* the warm-up included, >= 2 */
-    double consumer_ms; /* a consumer that works so long on each batch */
-    bool digest;        /* hash everything that is delivered */
-    bool limits;        /* measure them */
-    bool keep_batches;  /* keep the time of every batch */
-    size_t batch_rows;  /* of each run's series of batches, at most; 0: none */
+    unsigned rounds;                   /* the warm-up included, >= 2 */
+    struct wr_accelerator accelerator; /* works on each batch; zeroed: none */
+    bool digest;                       /* hash everything that is delivered */
+    bool limits;                       /* measure them */
+    bool keep_batches;                 /* keep the time of every batch */
+    size_t batch_rows; /* of each run's series of batches, at most; 0: none */
 
     /* Called for every batch: how many of all runs are done. The limits of a
      * run count as much as the run itself. */

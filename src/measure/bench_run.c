@@ -102,20 +102,11 @@ static int is_stopped(void *arg)
     return t->plan->stopped && t->plan->stopped();
 }
 
-/* A consumer that works sleeps instead, with an ear for Ctrl-C. */
-static void work_until(struct tally *t, uint64_t deadline_ns)
-{
-    uint64_t now;
-
-    while ((now = wr_clock_ns()) < deadline_ns && !is_stopped(t))
-        wr_clock_sleep_until(WR_MIN(deadline_ns, now + 200 * WR_NS_PER_MS));
-}
-
 /* Takes batches until the end. */
 static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
                    uint64_t opened, struct tally *t, weir_err *err)
 {
-    uint64_t work_ns = (uint64_t)(plan->consumer_ms * 1e6);
+    struct wr_accelerator_clock clock = {0};
     uint64_t before, now;
     uint64_t batches = 0;
     const weir_batch *b;
@@ -129,6 +120,7 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
         if (r <= 0)
             return r;
         now = wr_clock_ns();
+        wr_accelerator_start(&plan->accelerator, &clock, b->count);
         when = (struct wr_bench_batch){
             .wait_ns = now - before, .at_ns = now - opened, .count = b->count};
         r = note_batch(t, b, &when, err);
@@ -136,7 +128,7 @@ static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
         if (plan->progress)
             plan->progress(plan->progress_arg, plan->done + batches,
                            plan->total);
-        work_until(t, now + work_ns);
+        wr_accelerator_wait(&clock, plan->stopped);
         weir_batch_release(b);
         if (r < 0)
             return r;

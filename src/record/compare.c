@@ -90,6 +90,7 @@ static const struct {
     {"dataset.samples", "samples"},
     {"dataset.bytes", "bytes of the data set"},
     {"consumer_ms", "consumer"},
+    {"accelerator.name", "accelerator"},
 };
 
 /* Everything about one comparison. */

@@ -379,6 +379,17 @@ static void warn(struct wr_doc_section *s, const struct wr_cases *c)
     }
 }
 
+/* What took the batches, if it was emulated, with the source of its times. */
+static void describe_accelerator(struct wr_doc_section *s, const json_t *record)
+{
+    const json_t *a = wr_get_object(record, "accelerator");
+    double step_ms = wr_get_number(a, "step_ms");
+
+    if (step_ms > 0)
+        wr_doc_fact(s, "Accelerator", "%s (emulated), %g ms a batch; %s",
+                    wr_get_text(a, "name"), step_ms, wr_get_text(a, "source"));
+}
+
 static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
                      size_t n)
 {
@@ -399,7 +410,9 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
                         wr_get_text(ds, "url"), wr_get_text(ds, "format"),
                         fmax(0, wr_get_number(ds, "samples")),
                         wr_format_bytes(bytes, sizeof(bytes), fmax(0, size)));
-            if (wr_get_number(r[i].json, "consumer_ms") > 0)
+            if (wr_get_object(r[i].json, "accelerator"))
+                describe_accelerator(s, r[i].json);
+            else if (wr_get_number(r[i].json, "consumer_ms") > 0)
                 wr_doc_fact(s, "Consumer", "%g ms of work a batch",
                             wr_get_number(r[i].json, "consumer_ms"));
             continue;

@@ -30,7 +30,7 @@ grep -q 'would replace a file that is read' err
 cmp "$file" before
 
 # Checking made nothing, and neither does a run that is interrupted.
-weir bench set -r 2 --consumer-ms 1000 --no-limits -b 1 -o kept.json \
+weir bench set -r 2 --accelerator ms=1000 --no-limits -b 1 -o kept.json \
     --csv kept.csv >/dev/null 2>&1 &
 pid=$!
 until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 1 ]; do

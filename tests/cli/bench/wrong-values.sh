@@ -25,5 +25,9 @@ try --dtype bf16
 try --epochs 0
 try --min-rate -3
 try --consumer-ms 2e6
+try --accelerator ms=2e6
+try --accelerator K40
+try --accelerator cpu
+try --accelerator none --consumer-ms 5
 try --threads 1,0
 try --format nonsense

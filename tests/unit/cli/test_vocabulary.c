@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/feed_args.h"
 #include "cli/options.h"
+#include "measure/accelerator.h"
 
 /* What a name that several commands have means in all of them. Whoever gives
  * an option a name that is used elsewhere says here that it is the same. */
@@ -174,6 +176,22 @@ static void test_old_names(void **state)
     assert_int_equal(bad, 0);
 }
 
+/* The help of --accelerator names those that are emulated, and no other. */
+static void test_accelerators(void **state)
+{
+    const struct wr_accelerator *a;
+    char expected[256] = "";
+
+    (void)state;
+    for (size_t k = 0; (a = wr_accelerator_at(k)); k++)
+        if (a->kind == WR_ACCELERATOR_EMULATED) {
+            strcat(expected, a->name);
+            strcat(expected, ", ");
+        }
+    strcat(expected, "or ms=");
+    assert_memory_equal(WR_HELP_ACCELERATORS, expected, strlen(expected));
+}
+
 /* The checks above can fail. */
 static void test_checks_can_fail(void **state)
 {
@@ -203,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_meaning),
         cmocka_unit_test(test_old_names),
+        cmocka_unit_test(test_accelerators),
         cmocka_unit_test(test_checks_can_fail),
     };
 

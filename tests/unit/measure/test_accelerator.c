@@ -40,6 +40,31 @@ static void steps_are_those_of_the_sources(void **state)
     assert_true(step_of("cpu", 64) == 0);
 }
 
+static void texts_say_the_step_or_the_law(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t batch;
+        const char *text;
+    } cases[] = {
+        {"K4000", 64, "K4000 (emulated), 1500 ms per batch of 64"},
+        {"K4000", 0, "K4000 (emulated), 300 ms + 18.75 ms per sample"},
+        {"K80", 0, "K80 (emulated), 1.524 ms per sample"},
+        {"ms=2.5", 64, "ms=2.5 (emulated), 2.5 ms per batch"},
+        {"none", 64, "none"},
+    };
+    struct wr_accelerator a;
+    char text[96];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(wr_accelerator_parse(cases[i].name, &a, NULL), 0);
+        assert_string_equal(
+            wr_accelerator_text(&a, cases[i].batch, text, sizeof(text)),
+            cases[i].text);
+    }
+}
+
 static void every_name_is_found_and_has_a_source(void **state)
 {
     const struct wr_accelerator *known;
@@ -169,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_those_of_the_sources),
+        cmocka_unit_test(texts_say_the_step_or_the_law),
         cmocka_unit_test(every_name_is_found_and_has_a_source),
         cmocka_unit_test(wrong_names_list_the_right_ones),
         cmocka_unit_test(lateness_does_not_add_up),
