@@ -1,0 +1,45 @@
+/* engine.h - what computes the network: one table of functions each.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRAIN_ENGINE_H
+#define WR_TRAIN_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "train/net.h"
+#include "weir/error.h"
+
+struct wr_engine_spec {
+    const struct wr_net *net; /* borrowed, until close */
+    uint32_t batch;           /* pictures of every call: pad a short batch with
+                               * zeros, and their rows of dlogits too */
+    unsigned threads;         /* at least 1, the caller included */
+};
+
+/* Calls of one engine come from one thread at a time. Nothing allocates after
+ * open. */
+struct wr_engine_ops {
+    const char *name; /* as the user chooses it */
+    const char *help; /* one line */
+    int (*open)(const struct wr_engine_spec *spec, void **ret, weir_err *err);
+    /* Input [batch][row][column][channel] -> logits [batch][classes]; keeps
+     * what backward needs. `input` must stay as it is until then. */
+    int (*forward)(void *engine, const float *params, const float *input,
+                   float *logits, weir_err *err);
+    /* Gradients of all weights (written, not added) from d loss / d logits of
+     * the last forward: once for each forward, with the same weights. */
+    int (*backward)(void *engine, const float *params, const float *dlogits,
+                    float *grads, weir_err *err);
+    void (*close)(void *engine); /* NULL is fine */
+};
+
+/* The engine of this name. One that is a module is loaded here and stays. */
+int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
+                   weir_err *err);
+
+/* Name and description of engine number i, whether or not it can be loaded
+ * here; NULL behind the last. */
+const char *wr_engine_name(size_t i);
+const char *wr_engine_help(size_t i);
+
+#endif
