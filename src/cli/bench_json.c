@@ -7,50 +7,10 @@
 
 #include "base/mem.h"
 #include "cli/bench_args.h"
+#include "cli/dataset_out.h"
 #include "cli/record_json.h"
 #include "record/record.h"
 #include "record/whole.h"
-
-/* Stored samples by powers of two; those of 0 bytes come first. */
-static json_t *sizes_json(const weir_dataset *ds)
-{
-    struct {
-        uint64_t count, bytes;
-    } bins[65] = {0};
-    json_t *list = json_array();
-
-    for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
-        struct wr_place p;
-        unsigned k;
-
-        wr_index_place(ds->index, i, &p);
-        k = p.length ? 64 - (unsigned)__builtin_clzll(p.length) : 0;
-        bins[k].count++;
-        bins[k].bytes += p.length;
-    }
-    for (unsigned k = 0; k < 65; k++)
-        if (bins[k].count)
-            json_array_append_new(
-                list, json_pack("{s:I, s:I, s:I, s:I}", "from",
-                                k ? (json_int_t)1 << (k - 1) : 0, "to",
-                                (json_int_t)1 << WR_MIN(k, 62u), "count",
-                                (json_int_t)bins[k].count, "bytes",
-                                (json_int_t)bins[k].bytes));
-    return list;
-}
-
-static json_t *dataset_json(const weir_dataset *ds)
-{
-    return json_pack(
-        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
-        wr_text_json(ds->url), "format", ds->format->name, "samples",
-        (json_int_t)wr_index_count(ds->index), "bytes",
-        (json_int_t)wr_index_bytes(ds->index), "files",
-        (json_int_t)wr_index_object_count(ds->index), "classes",
-        (json_int_t)wr_index_class_count(ds->index), "index_problems",
-        (json_int_t)wr_index_issue_count(ds->index), "ignored_files",
-        (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
-}
 
 /* A setting by the name that its option and its value have. */
 static void put_choice(json_t *to, const char *key, const char *option,
@@ -117,18 +77,6 @@ static json_t *settings_json(const struct wr_bench_case *c)
     return to;
 }
 
-static json_t *worker_json(const weir_stats *s)
-{
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "storage_wait_s",
-                     (double)s->storage_wait_ns / 1e9, "submit_s",
-                     (double)s->submit_ns / 1e9, "decode_s",
-                     (double)s->decode_ns / 1e9, "resample_s",
-                     (double)s->resample_ns / 1e9, "idle_s",
-                     (double)s->idle_ns / 1e9, "consumer_wait_s",
-                     (double)s->consumer_wait_ns / 1e9, "consumer_busy_s",
-                     (double)s->consumer_busy_ns / 1e9);
-}
-
 static json_t *cache_json(const weir_stats *s)
 {
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "ram_hits",
@@ -165,7 +113,7 @@ static json_t *run_json(const struct wr_bench_run *run,
         wr_bench_verdict_name(run->verdict), "decode_limit_per_s",
         run->decode_limit, "read_limit_per_s", run->read_limit,
         "read_limit_threads", (int)run->read_limit_threads, "slot_limit_per_s",
-        run->slot_limit, "times", worker_json(&run->stats));
+        run->slot_limit, "times", wr_input_json(&run->stats));
 
     if (run->cores.known)
         json_object_set_new(j, "cores",
@@ -194,19 +142,6 @@ static json_t *run_json(const struct wr_bench_run *run,
     return j;
 }
 
-static json_t *bad_json(const struct wr_bench_result *res)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < res->bad_kept; i++)
-        json_array_append_new(
-            list,
-            json_pack("{s:I, s:s, s:o}", "sample", (json_int_t)res->bad[i].id,
-                      "error", weir_error_name(res->bad[i].code), "text",
-                      wr_text_json(res->bad[i].text)));
-    return list;
-}
-
 static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
                          const struct wr_bench_result *res,
                          const struct wr_monitor *m)
@@ -223,7 +158,8 @@ static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
         "of_read_limit", res->of_read, "verdict",
         wr_bench_verdict_name(res->runs[res->median].verdict), "starved",
         (int)res->starved, "warm_up_runs", 1, "runs", runs, "bad_count",
-        (json_int_t)res->bad_count, "bad", bad_json(res));
+        (json_int_t)res->bad_count, "bad",
+        wr_bad_json(res->bad, res->bad_kept));
 }
 
 json_t *wr_bench_record(const struct wr_bench_plan *plan,
@@ -237,7 +173,7 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
     for (size_t k = 0; k < plan->case_count; k++)
         bad |= json_array_append_new(cases, case_json(plan, k, &results[k], m));
     bad |= json_object_set_new(record, "host", wr_host_json(plan->ds->store));
-    bad |= json_object_set_new(record, "dataset", dataset_json(plan->ds));
+    bad |= json_object_set_new(record, "dataset", wr_dataset_json(plan->ds));
     bad |= json_object_set_new(
         record, "consumer_ms",
         json_real(wr_accelerator_step_ms(&plan->accelerator, batch)));

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
-#include "monitor/host.h"
+#include "cli/dataset_out.h"
 #include "record/emulated.h"
 
 #define BAD_SHOWN    20
@@ -42,34 +42,7 @@ static void print_accelerator(const struct wr_cli *cli,
 void wr_bench_print_head(const struct wr_cli *cli,
                          const struct wr_bench_plan *plan)
 {
-    const weir_dataset *ds = plan->ds;
-    struct wr_host_fs fs;
-    struct wr_host host;
-    char count[32], bytes[32], files[32], path[4096], device[DEVICE_BYTES];
-    bool emulated;
-    uint64_t objects = wr_index_object_count(ds->index);
-
-    fprintf(cli->out, "%s%s%s: %s, %s samples, %s in %s file%s\n",
-            wr_cli_style(cli, WR_STYLE_BOLD), ds->url,
-            wr_cli_style(cli, WR_STYLE_END), ds->format->name,
-            wr_format_count(count, sizeof(count), wr_index_count(ds->index)),
-            wr_format_bytes(bytes, sizeof(bytes),
-                            (double)wr_index_bytes(ds->index)),
-            wr_format_count(files, sizeof(files), objects),
-            objects == 1 ? "" : "s");
-    wr_host_info(&host);
-    fprintf(cli->out, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
-            host.cores, host.cores == 1 ? "" : "s");
-    emulated = wr_emulated(ds->url, device, sizeof(device));
-    if (emulated)
-        fprintf(cli->out, "; %s", device);
-    if (ds->store->ops->local_path &&
-        ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
-        wr_host_fs_of(path, &fs, NULL) == 0)
-        fprintf(cli->out, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
-                fs.type, *fs.device ? fs.device : fs.source,
-                *fs.model ? " " : "", fs.model, emulated ? ")" : "");
-    fprintf(cli->out, "\n");
+    wr_dataset_print(cli, plan->ds);
     print_accelerator(cli, plan);
     fprintf(cli->out, "\n");
 }

@@ -2,20 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/bench_args.h"
 #include "cli/bench_json.h"
 #include "cli/bench_text.h"
+#include "cli/dataset_out.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
-#include "format/remarks.h"
 #include "record/record.h"
 
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
@@ -164,23 +162,6 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
     return code;
 }
 
-static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
-{
-    uint64_t n = weir_dataset_issue_count(ds);
-    char remark[WR_REMARK_BYTES], shown[WR_REMARK_BYTES];
-
-    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
-        wr_cli_note(cli, "%s",
-                    wr_text_show(remark, true, shown, sizeof(shown)));
-    for (uint64_t k = 0; k < n && k < 5; k++)
-        wr_cli_note(cli, "%s: %s", weir_dataset_issue(ds, k)->name,
-                    weir_dataset_issue(ds, k)->reason);
-    if (n > 5)
-        wr_cli_note(
-            cli, "... and %" PRIu64 " more problems (weir inspect lists them)",
-            n - 5);
-}
-
 /* Settings of a crop or an order that was not asked for would change nothing
  * without a word. */
 static int check_options(const struct wr_cli *cli)
@@ -251,7 +232,7 @@ static int bench_run(struct wr_cli *cli)
         return wr_cli_open_failed(cli, &err);
     }
     plan.ds = ds;
-    note_issues(cli, ds);
+    wr_dataset_note_issues(cli, ds);
     code = check_thresholds(cli, &plan);
     if (code == WR_EXIT_DONE && !a->json)
         wr_bench_print_head(cli, &plan);

@@ -1,0 +1,130 @@
+/* dataset_out.c - what commands say about a data set and what came out of it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/dataset_out.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/record_json.h"
+#include "format/format.h"
+#include "format/remarks.h"
+#include "monitor/host.h"
+#include "record/emulated.h"
+
+#define ISSUES_SHOWN 5
+#define DEVICE_BYTES 128 /* "emulated PROFILE" */
+
+void wr_dataset_print(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    struct wr_host_fs fs;
+    struct wr_host host;
+    char count[32], bytes[32], files[32], path[4096], device[DEVICE_BYTES];
+    bool emulated;
+    uint64_t objects = wr_index_object_count(ds->index);
+
+    fprintf(cli->out, "%s%s%s: %s, %s samples, %s in %s file%s\n",
+            wr_cli_style(cli, WR_STYLE_BOLD), ds->url,
+            wr_cli_style(cli, WR_STYLE_END), ds->format->name,
+            wr_format_count(count, sizeof(count), wr_index_count(ds->index)),
+            wr_format_bytes(bytes, sizeof(bytes),
+                            (double)wr_index_bytes(ds->index)),
+            wr_format_count(files, sizeof(files), objects),
+            objects == 1 ? "" : "s");
+    wr_host_info(&host);
+    fprintf(cli->out, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
+            host.cores, host.cores == 1 ? "" : "s");
+    emulated = wr_emulated(ds->url, device, sizeof(device));
+    if (emulated)
+        fprintf(cli->out, "; %s", device);
+    if (ds->store->ops->local_path &&
+        ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
+        wr_host_fs_of(path, &fs, NULL) == 0)
+        fprintf(cli->out, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
+                fs.type, *fs.device ? fs.device : fs.source,
+                *fs.model ? " " : "", fs.model, emulated ? ")" : "");
+    fprintf(cli->out, "\n");
+}
+
+void wr_dataset_note_issues(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint64_t n = weir_dataset_issue_count(ds);
+    char remark[WR_REMARK_BYTES], shown[WR_REMARK_BYTES];
+
+    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
+        wr_cli_note(cli, "%s",
+                    wr_text_show(remark, true, shown, sizeof(shown)));
+    for (uint64_t k = 0; k < n && k < ISSUES_SHOWN; k++)
+        wr_cli_note(cli, "%s: %s", weir_dataset_issue(ds, k)->name,
+                    weir_dataset_issue(ds, k)->reason);
+    if (n > ISSUES_SHOWN)
+        wr_cli_note(
+            cli, "... and %" PRIu64 " more problems (weir inspect lists them)",
+            n - ISSUES_SHOWN);
+}
+
+/* Stored samples by powers of two; those of 0 bytes come first. */
+static json_t *sizes_json(const weir_dataset *ds)
+{
+    struct {
+        uint64_t count, bytes;
+    } bins[65] = {0};
+    json_t *list = json_array();
+
+    for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
+        struct wr_place p;
+        unsigned k;
+
+        wr_index_place(ds->index, i, &p);
+        k = p.length ? 64 - (unsigned)__builtin_clzll(p.length) : 0;
+        bins[k].count++;
+        bins[k].bytes += p.length;
+    }
+    for (unsigned k = 0; k < 65; k++)
+        if (bins[k].count)
+            json_array_append_new(
+                list, json_pack("{s:I, s:I, s:I, s:I}", "from",
+                                k ? (json_int_t)1 << (k - 1) : 0, "to",
+                                (json_int_t)1 << WR_MIN(k, 62u), "count",
+                                (json_int_t)bins[k].count, "bytes",
+                                (json_int_t)bins[k].bytes));
+    return list;
+}
+
+json_t *wr_dataset_json(const weir_dataset *ds)
+{
+    return json_pack(
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
+        wr_text_json(ds->url), "format", ds->format->name, "samples",
+        (json_int_t)wr_index_count(ds->index), "bytes",
+        (json_int_t)wr_index_bytes(ds->index), "files",
+        (json_int_t)wr_index_object_count(ds->index), "classes",
+        (json_int_t)wr_index_class_count(ds->index), "index_problems",
+        (json_int_t)wr_index_issue_count(ds->index), "ignored_files",
+        (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
+}
+
+json_t *wr_input_json(const weir_stats *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "storage_wait_s",
+                     (double)s->storage_wait_ns / 1e9, "submit_s",
+                     (double)s->submit_ns / 1e9, "decode_s",
+                     (double)s->decode_ns / 1e9, "resample_s",
+                     (double)s->resample_ns / 1e9, "idle_s",
+                     (double)s->idle_ns / 1e9, "consumer_wait_s",
+                     (double)s->consumer_wait_ns / 1e9, "consumer_busy_s",
+                     (double)s->consumer_busy_ns / 1e9);
+}
+
+json_t *wr_bad_json(const weir_bad_sample *bad, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_pack("{s:I, s:s, s:o}", "sample", (json_int_t)bad[i].id,
+                            "error", weir_error_name(bad[i].code), "text",
+                            wr_text_json(bad[i].text)));
+    return list;
+}
