@@ -8,48 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "record/doc_private.h"
+#include "record/doc_base.h"
 
 #define DECIMALS_MAX 9
-
-/* Makes room for one more; remembers when there is none. */
-static bool grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
-                 size_t size)
-{
-    if (!d->failed && wr_grow(array, cap, count + 1, size))
-        return true;
-    d->failed = true;
-    return false;
-}
-
-/* A copy that every renderer can show; NULL when memory is short. */
-static char *copy(struct wr_doc *d, const char *s)
-{
-    size_t cap = 4 * strlen(s ? s : "") + 6;
-    char *text = malloc(cap), *fitted;
-
-    if (!text) {
-        d->failed = true;
-        return NULL;
-    }
-    wr_text_show(s ? s : "", /* controls= */ true, text, cap);
-    fitted = realloc(text, strlen(text) + 1);
-    return fitted ? fitted : text;
-}
-
-static char *format(struct wr_doc *d, const char *fmt, va_list ap)
-{
-    char *raw = NULL, *text;
-
-    if (vasprintf(&raw, fmt, ap) < 0) {
-        d->failed = true;
-        return NULL;
-    }
-    text = copy(d, raw);
-    free(raw);
-    return text;
-}
 
 struct wr_doc *wr_doc_new(const char *title, const char *subtitle)
 {
@@ -57,8 +18,8 @@ struct wr_doc *wr_doc_new(const char *title, const char *subtitle)
 
     if (!d)
         return NULL;
-    d->title = copy(d, title);
-    d->subtitle = copy(d, subtitle);
+    d->title = wr_doc_copy(d, title);
+    d->subtitle = wr_doc_copy(d, subtitle);
     return d;
 }
 
@@ -76,32 +37,6 @@ static void free_table(struct wr_doc_table *t)
     free(t);
 }
 
-static void free_series(struct wr_doc_series *s)
-{
-    free(s->name);
-    free(s->x);
-    free(s->y);
-    free(s->marked);
-    free(s);
-}
-
-static void free_chart(struct wr_doc_chart *c)
-{
-    if (!c)
-        return;
-    for (size_t i = 0; i < c->label_count; i++)
-        free(c->labels[i]);
-    for (size_t i = 0; i < c->series_count; i++)
-        free_series(c->series[i]);
-    free(c->labels);
-    free(c->series);
-    free(c->title);
-    free(c->x);
-    free(c->y);
-    free(c->note);
-    free(c);
-}
-
 static void free_section(struct wr_doc_section *s)
 {
     for (size_t i = 0; i < s->fact_count; i++) {
@@ -112,12 +47,15 @@ static void free_section(struct wr_doc_section *s)
         free(s->notes[i].text);
     for (size_t i = 0; i < s->item_count; i++) {
         free_table(s->items[i].table);
-        free_chart(s->items[i].chart);
+        wr_doc_free_chart(s->items[i].chart);
     }
     free(s->facts);
     free(s->notes);
     free(s->items);
     free(s->title);
+    free(s->claim);
+    free(s->verdict);
+    free(s->why);
     free(s);
 }
 
@@ -127,6 +65,14 @@ void wr_doc_free(struct wr_doc *d)
         return;
     for (size_t i = 0; i < d->section_count; i++)
         free_section(d->sections[i]);
+    for (size_t i = 0; i < d->summary_count; i++)
+        free(d->summary[i]);
+    for (size_t i = 0; i < d->headline_count; i++) {
+        free(d->headlines[i].label);
+        free(d->headlines[i].text);
+    }
+    free(d->summary);
+    free(d->headlines);
     free(d->sections);
     free(d->title);
     free(d->subtitle);
@@ -148,8 +94,8 @@ struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title)
 {
     struct wr_doc_section *s;
 
-    if (!d || !grow(d, &d->sections, &d->section_cap, d->section_count,
-                    sizeof(*d->sections)))
+    if (!d || !wr_doc_grow(d, &d->sections, &d->section_cap, d->section_count,
+                           sizeof(*d->sections)))
         return NULL;
     s = calloc(1, sizeof(*s));
     if (!s) {
@@ -157,7 +103,7 @@ struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title)
         return NULL;
     }
     s->doc = d;
-    s->title = copy(d, title);
+    s->title = wr_doc_copy(d, title);
     d->sections[d->section_count++] = s;
     return s;
 }
@@ -168,11 +114,12 @@ void wr_doc_fact(struct wr_doc_section *s, const char *key, const char *fmt,
     struct wr_doc_fact f;
     va_list ap;
 
-    if (!s || !grow(s->doc, &s->facts, &s->fact_cap, s->fact_count, sizeof(f)))
+    if (!s ||
+        !wr_doc_grow(s->doc, &s->facts, &s->fact_cap, s->fact_count, sizeof(f)))
         return;
     va_start(ap, fmt);
-    f.key = copy(s->doc, key);
-    f.text = format(s->doc, fmt, ap);
+    f.key = wr_doc_copy(s->doc, key);
+    f.text = wr_doc_format(s->doc, fmt, ap);
     va_end(ap);
     s->facts[s->fact_count++] = f;
 }
@@ -182,10 +129,11 @@ void wr_doc_note(struct wr_doc_section *s, bool warning, const char *fmt, ...)
     struct wr_doc_note n = {.warning = warning};
     va_list ap;
 
-    if (!s || !grow(s->doc, &s->notes, &s->note_cap, s->note_count, sizeof(n)))
+    if (!s ||
+        !wr_doc_grow(s->doc, &s->notes, &s->note_cap, s->note_count, sizeof(n)))
         return;
     va_start(ap, fmt);
-    n.text = format(s->doc, fmt, ap);
+    n.text = wr_doc_format(s->doc, fmt, ap);
     va_end(ap);
     s->notes[s->note_count++] = n;
 }
@@ -199,11 +147,12 @@ static void parse_columns(struct wr_doc_table *t, const char *columns)
     if (!all)
         t->doc->failed = true;
     while (all && (name = strsep(&at, "|"))) {
-        if (!grow(t->doc, &t->columns, &t->column_cap, t->column_count,
-                  sizeof(col)))
+        if (!wr_doc_grow(t->doc, &t->columns, &t->column_cap, t->column_count,
+                         sizeof(col)))
             break;
         col.right = *name == '>';
-        col.heading = copy(t->doc, name + (*name == '>' || *name == '<'));
+        col.heading = wr_doc_copy(t->doc,
+                                  name + (*name == '>' || *name == '<'));
         t->columns[t->column_count++] = col;
     }
     free(all);
@@ -214,8 +163,8 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
 {
     struct wr_doc_table *t;
 
-    if (!s || !grow(s->doc, &s->items, &s->item_cap, s->item_count,
-                    sizeof(*s->items)))
+    if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
+                           sizeof(*s->items)))
         return NULL;
     t = calloc(1, sizeof(*t));
     if (!t) {
@@ -223,7 +172,7 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
         return NULL;
     }
     t->doc = s->doc;
-    t->title = copy(s->doc, title);
+    t->title = wr_doc_copy(s->doc, title);
     parse_columns(t, columns);
     s->items[s->item_count++] = (struct wr_doc_item){.table = t};
     return t;
@@ -233,8 +182,8 @@ static struct wr_doc_cell *add_cell(struct wr_doc_table *t)
 {
     struct wr_doc_cell *c;
 
-    if (!t || !grow(t->doc, &t->cells, &t->cell_cap, t->cell_count,
-                    sizeof(*t->cells)))
+    if (!t || !wr_doc_grow(t->doc, &t->cells, &t->cell_cap, t->cell_count,
+                           sizeof(*t->cells)))
         return NULL;
     c = &t->cells[t->cell_count++];
     *c = (struct wr_doc_cell){.value = NAN};
@@ -249,7 +198,7 @@ void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
     if (!c)
         return;
     va_start(ap, fmt);
-    c->text = format(t->doc, fmt, ap);
+    c->text = wr_doc_format(t->doc, fmt, ap);
     va_end(ap);
 }
 
@@ -276,7 +225,7 @@ void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals)
     c->is_number = true;
     c->value = value;
     if (!isfinite(value)) {
-        c->text = copy(t->doc, "-");
+        c->text = wr_doc_copy(t->doc, "-");
         return;
     }
     if (fabs(value) < 1e15)
@@ -285,91 +234,11 @@ void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals)
     else /* nothing that was measured; keep it short */
         snprintf(plain, sizeof(plain), "%.6g", value);
     group_digits(plain, grouped);
-    c->text = copy(t->doc, grouped);
+    c->text = wr_doc_copy(t->doc, grouped);
 }
 
 void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone)
 {
     if (t && t->cell_count)
         t->cells[t->cell_count - 1].tone = tone;
-}
-
-struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
-                                  const struct wr_doc_chart_spec *spec)
-{
-    struct wr_doc_chart *c;
-
-    if (!s || !grow(s->doc, &s->items, &s->item_cap, s->item_count,
-                    sizeof(*s->items)))
-        return NULL;
-    c = calloc(1, sizeof(*c));
-    if (!c) {
-        s->doc->failed = true;
-        return NULL;
-    }
-    c->doc = s->doc;
-    c->kind = spec->kind;
-    c->log_x = spec->log_x;
-    c->log_y = spec->log_y;
-    c->title = copy(s->doc, spec->title);
-    c->x = copy(s->doc, spec->x);
-    c->y = copy(s->doc, spec->y);
-    c->note = copy(s->doc, spec->note);
-    s->items[s->item_count++] = (struct wr_doc_item){.chart = c};
-    return c;
-}
-
-void wr_doc_label(struct wr_doc_chart *c, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (!c || !grow(c->doc, &c->labels, &c->label_cap, c->label_count,
-                    sizeof(*c->labels)))
-        return;
-    va_start(ap, fmt);
-    c->labels[c->label_count++] = format(c->doc, fmt, ap);
-    va_end(ap);
-}
-
-struct wr_doc_series *wr_doc_series(struct wr_doc_chart *c, const char *name)
-{
-    struct wr_doc_series *s;
-
-    if (!c || !grow(c->doc, &c->series, &c->series_cap, c->series_count,
-                    sizeof(*c->series)))
-        return NULL;
-    s = calloc(1, sizeof(*s));
-    if (!s) {
-        c->doc->failed = true;
-        return NULL;
-    }
-    s->doc = c->doc;
-    s->name = copy(c->doc, name);
-    c->series[c->series_count++] = s;
-    return s;
-}
-
-void wr_doc_point(struct wr_doc_series *s, double x, double y)
-{
-    if (!s || !grow(s->doc, &s->x, &s->x_cap, s->count, sizeof(*s->x)) ||
-        !grow(s->doc, &s->y, &s->y_cap, s->count, sizeof(*s->y)) ||
-        !grow(s->doc, &s->marked, &s->marked_cap, s->count, sizeof(*s->marked)))
-        return;
-    s->x[s->count] = x;
-    s->y[s->count] = y;
-    s->marked[s->count++] = false;
-}
-
-void wr_doc_value(struct wr_doc_series *s, double y)
-{
-    if (s)
-        wr_doc_point(s, (double)s->count, y);
-}
-
-void wr_doc_mark(struct wr_doc_series *s)
-{
-    if (!s || !s->count || s->marked[s->count - 1])
-        return;
-    s->marked[s->count - 1] = true;
-    s->marks++;
 }

@@ -17,15 +17,23 @@
 #include "weir/error.h"
 
 enum wr_doc_chart_kind {
-    WR_DOC_BARS,    /* labels on x; one group of bars a label */
+    WR_DOC_BARS,    /* labels on x; one group of bars a label. With log_y these
+                       are dots: bars would have no zero to stand on */
     WR_DOC_STACKED, /* the same, the series on top of each other */
     WR_DOC_LINES,   /* points (x, y) joined; x may be logarithmic */
     WR_DOC_AREA,    /* the same, filled */
     WR_DOC_POINTS,  /* points alone; marked ones stand out */
 };
 
-/* What a cell says: a renderer may colour it. */
+/* What a cell or a verdict says: a renderer may colour it. */
 enum wr_doc_tone { WR_DOC_PLAIN, WR_DOC_GOOD, WR_DOC_BAD };
+
+/* What a series of BARS is; it shows without colours too. */
+enum wr_doc_role {
+    WR_DOC_MEASURED,
+    WR_DOC_REFERENCE, /* what others state: hatched, in grey */
+    WR_DOC_CEILING,   /* what is possible: a dash above the bars */
+};
 
 struct wr_doc;
 struct wr_doc_section;
@@ -49,7 +57,22 @@ bool wr_doc_failed(const struct wr_doc *d);
 /* For who builds it: memory for something in it ran out. */
 void wr_doc_fail(struct wr_doc *d);
 
+/* The top of the page: sentences, and figures that stand out ("3 %" of the
+ * label "K4000 waits"). */
+void wr_doc_summary(struct wr_doc *d, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void wr_doc_headline(struct wr_doc *d, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title);
+
+/* What a section is to show, in front of its charts; and whether it does
+ * ("holds") and why, behind them. Verdicts are also listed on top. */
+void wr_doc_claim(struct wr_doc_section *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void wr_doc_verdict(struct wr_doc_section *s, enum wr_doc_tone tone,
+                    const char *verdict, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* "Host: ..." lines in front of a section. */
 void wr_doc_fact(struct wr_doc_section *s, const char *key, const char *fmt,
@@ -80,9 +103,14 @@ struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
 void wr_doc_label(struct wr_doc_chart *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 struct wr_doc_series *wr_doc_series(struct wr_doc_chart *c, const char *name);
+void wr_doc_series_is(struct wr_doc_series *s, enum wr_doc_role role);
 
 /* BARS and STACKED: the value at the next label; NaN for none. */
 void wr_doc_value(struct wr_doc_series *s, double y);
+
+/* The same with a whisker from low to high; none when one of them is NaN. */
+void wr_doc_value_range(struct wr_doc_series *s, double y, double low,
+                        double high);
 
 /* LINES, AREA and POINTS. */
 void wr_doc_point(struct wr_doc_series *s, double x, double y);
@@ -90,6 +118,10 @@ void wr_doc_point(struct wr_doc_series *s, double x, double y);
 /* The point added last is one to look at: a stall (POINTS), a saturation
  * (LINES). */
 void wr_doc_mark(struct wr_doc_series *s);
+
+/* LINES, AREA and POINTS: a stretch of x with a name, as a run. */
+void wr_doc_band(struct wr_doc_chart *c, double from, double to,
+                 const char *name);
 
 /* The renderers. `out` is checked by the caller (ferror). */
 struct wr_doc_text_style {

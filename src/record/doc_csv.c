@@ -1,12 +1,12 @@
 /* doc_csv.c - a document as CSV in long form: one line a number.
  * SPDX-License-Identifier: Apache-2.0
  *
- * section,kind,name,series,x,y,marked. Quoted as RFC 4180 says; lines end as
+ * section,kind,name,series,x,y,marked,low,high. Quoted as RFC 4180 says; lines end as
  * they do in text files. A table's cell: series is its column, x its row. */
 #include <math.h>
 #include <string.h>
 
-#include "record/doc_private.h"
+#include "record/doc_base.h"
 
 static void put_text(const char *s, FILE *out)
 {
@@ -37,7 +37,7 @@ struct line {
 
 static void begin(const struct line *l, const char *series, FILE *out)
 {
-    put_text(l->section->title, out);
+    put_text(l->section ? l->section->title : "", out);
     fprintf(out, ",%s,", l->kind);
     put_text(l->name, out);
     fputc(',', out);
@@ -50,7 +50,19 @@ static void put_fact(const struct line *l, const char *text, FILE *out)
     begin(l, "", out);
     fputc(',', out);
     put_text(text, out);
-    fputs(",\n", out);
+    fputs(",,,\n", out);
+}
+
+/* What stands on top of the document belongs to no section. */
+static void put_top(const struct wr_doc *d, FILE *out)
+{
+    for (size_t i = 0; i < d->summary_count; i++)
+        put_fact(&(struct line){.kind = "summary", .name = ""}, d->summary[i],
+                 out);
+    for (size_t i = 0; i < d->headline_count; i++)
+        put_fact(
+            &(struct line){.kind = "headline", .name = d->headlines[i].label},
+            d->headlines[i].text, out);
 }
 
 static void put_table(const struct wr_doc_section *s,
@@ -65,7 +77,20 @@ static void put_table(const struct wr_doc_section *s,
             put_number(t->cells[i].value, out);
         else
             put_text(t->cells[i].text, out);
-        fputs(",\n", out);
+        fputs(",,,\n", out);
+    }
+}
+
+/* x is where it begins, y where it ends. */
+static void put_bands(const struct wr_doc_section *s,
+                      const struct wr_doc_chart *c, FILE *out)
+{
+    for (size_t i = 0; i < c->band_count; i++) {
+        begin(&(struct line){s, "band", c->title}, c->bands[i].name, out);
+        put_number(c->bands[i].from, out);
+        fputc(',', out);
+        put_number(c->bands[i].to, out);
+        fputs(",,,\n", out);
     }
 }
 
@@ -73,7 +98,7 @@ static void put_chart(const struct wr_doc_section *s,
                       const struct wr_doc_chart *c, FILE *out)
 {
     const struct line l = {s, "chart", c->title};
-    bool labels = c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
+    bool labels = wr_doc_is_bars(c);
 
     for (size_t i = 0; i < c->series_count; i++) {
         const struct wr_doc_series *v = c->series[i];
@@ -86,17 +111,27 @@ static void put_chart(const struct wr_doc_section *s,
                 put_text(c->labels[k], out);
             fputc(',', out);
             put_number(v->y[k], out);
-            fputs(v->marked[k] ? ",1\n" : ",\n", out);
+            fputs(v->marked[k] ? ",1," : ",,", out);
+            put_number(wr_doc_low(v, k), out);
+            fputc(',', out);
+            put_number(wr_doc_high(v, k), out);
+            fputc('\n', out);
         }
     }
+    put_bands(s, c, out);
 }
 
 void wr_doc_print_csv(const struct wr_doc *d, FILE *out)
 {
-    fputs("section,kind,name,series,x,y,marked\n", out);
+    fputs("section,kind,name,series,x,y,marked,low,high\n", out);
+    put_top(d, out);
     for (size_t i = 0; i < d->section_count; i++) {
         const struct wr_doc_section *s = d->sections[i];
 
+        if (s->claim)
+            put_fact(&(struct line){s, "claim", ""}, s->claim, out);
+        if (s->verdict)
+            put_fact(&(struct line){s, "verdict", s->verdict}, s->why, out);
         for (size_t k = 0; k < s->fact_count; k++)
             put_fact(&(struct line){s, "fact", s->facts[k].key},
                      s->facts[k].text, out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/doc_base.h"
 #include "record/doc_numbers.h"
 #include "record/doc_page.h"
 
@@ -48,8 +49,8 @@ void wr_html_text(FILE *out, const char *s)
     }
 }
 
-static void put(FILE *out, const char *before, const char *text,
-                const char *after)
+void wr_html_put(FILE *out, const char *before, const char *text,
+                 const char *after)
 {
     fputs(before, out);
     wr_html_text(out, text);
@@ -74,7 +75,8 @@ static void put_headings(FILE *out, const struct wr_doc_table *t)
                        : "<th scope=\"col\">",
               out);
         if (*c->heading)
-            put(out, "<button type=\"button\">", c->heading, "</button>");
+            wr_html_put(out, "<button type=\"button\">", c->heading,
+                        "</button>");
         fputs("</th>", out);
     }
     fputs("</tr></thead>\n", out);
@@ -91,7 +93,7 @@ static void put_cell(FILE *out, const struct wr_doc_table *t, size_t i)
     if (right || *tone)
         fprintf(out, " class=\"%s%s%s\"", right ? "r" : "",
                 right && *tone ? " " : "", tone);
-    put(out, ">", i < t->cell_count ? t->cells[i].text : "", "</td>");
+    wr_html_put(out, ">", i < t->cell_count ? t->cells[i].text : "", "</td>");
 }
 
 void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled)
@@ -102,9 +104,9 @@ void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled)
     /* What scrolls must be reachable by the keyboard, and then has a name. */
     fprintf(out, "<div class=\"scroll%s\" role=\"region\" tabindex=\"0\"",
             tall ? " tall" : "");
-    put(out, " aria-label=\"", t->title, "\"><table>");
-    put(out, titled ? "<caption>" : "<caption class=\"hidden\">", t->title,
-        "</caption>\n");
+    wr_html_put(out, " aria-label=\"", t->title, "\"><table>");
+    wr_html_put(out, titled ? "<caption>" : "<caption class=\"hidden\">",
+                t->title, "</caption>\n");
     put_headings(out, t);
     fputs("<tbody>", out);
     for (size_t row = 0; columns && row < t->cell_count; row += columns) {
@@ -124,8 +126,8 @@ static void put_facts(FILE *out, const struct wr_doc_section *s)
         return;
     fputs("<dl class=\"facts\">\n", out);
     for (size_t i = 0; i < s->fact_count; i++) {
-        put(out, "<div><dt>", s->facts[i].key, "</dt>");
-        put(out, "<dd>", s->facts[i].text, "</dd></div>\n");
+        wr_html_put(out, "<div><dt>", s->facts[i].key, "</dt>");
+        wr_html_put(out, "<dd>", s->facts[i].text, "</dd></div>\n");
     }
     fputs("</dl>\n", out);
 }
@@ -133,11 +135,11 @@ static void put_facts(FILE *out, const struct wr_doc_section *s)
 static void put_notes(FILE *out, const struct wr_doc_section *s)
 {
     for (size_t i = 0; i < s->note_count; i++)
-        put(out,
-            s->notes[i].warning
-                ? "<p class=\"note warning\"><strong>Warning:</strong> "
-                : "<p class=\"note\">",
-            s->notes[i].text, "</p>\n");
+        wr_html_put(out,
+                    s->notes[i].warning
+                        ? "<p class=\"note warning\"><strong>Warning:</strong> "
+                        : "<p class=\"note\">",
+                    s->notes[i].text, "</p>\n");
 }
 
 static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
@@ -149,12 +151,17 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
     fprintf(out, "<section id=\"s%zu\" aria-labelledby=\"h%zu\">\n", number,
             number);
     fprintf(out, "<h2 id=\"h%zu\">", number);
-    put(out, "", s->title, "</h2>\n");
+    wr_html_put(out, "", s->title, "</h2>\n");
+    wr_html_verdict(out, s);
+    if (s->claim)
+        wr_html_put(out, "<p class=\"claim\">", s->claim, "</p>\n");
     put_facts(out, s);
     put_notes(out, s);
     for (size_t i = 0; i < s->item_count && r == 0; i++) {
         const struct wr_doc_item *item = &s->items[i];
 
+        if (item->chart && wr_doc_is_empty(item->chart))
+            continue;
         if (in_charts != (item->chart != NULL))
             fputs(in_charts ? "</div>\n" : "<div class=\"charts\">\n", out);
         in_charts = item->chart != NULL;
@@ -163,7 +170,11 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
         else
             wr_html_table(out, item->table, /* titled= */ true);
     }
-    fputs(in_charts ? "</div>\n</section>\n" : "</section>\n", out);
+    if (in_charts)
+        fputs("</div>\n", out);
+    if (s->verdict)
+        wr_html_put(out, "<p class=\"here\">", s->why, "</p>\n");
+    fputs("</section>\n", out);
     return r;
 }
 
@@ -176,7 +187,7 @@ static void put_contents(FILE *out, const struct wr_doc *d)
           out);
     for (size_t i = 0; i < d->section_count; i++) {
         fprintf(out, "<li><a href=\"#s%zu\">", i + 1);
-        put(out, "", d->sections[i]->title, "</a></li>\n");
+        wr_html_put(out, "", d->sections[i]->title, "</a></li>\n");
     }
     fputs("</ol></details></nav>\n", out);
 }
@@ -196,14 +207,15 @@ int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
     cap = wr_doc_numbers_cap(d, POINTS_MAX);
     if (cap > POINTS_OF_SERIES_MAX)
         cap = POINTS_OF_SERIES_MAX;
-    put(out, wr_page_head, d->title, wr_page_body);
-    put(out, "<header class=\"top\"><div><h1>", d->title, "</h1>\n");
+    wr_html_put(out, wr_page_head, d->title, wr_page_body);
+    wr_html_put(out, "<header class=\"top\"><div><h1>", d->title, "</h1>\n");
     if (*d->subtitle)
-        put(out, "<p class=\"subtitle\">", d->subtitle, "</p>");
+        wr_html_put(out, "<p class=\"subtitle\">", d->subtitle, "</p>");
     fputs("</div><button id=\"theme\" type=\"button\">Dark</button></header>\n",
           out);
     put_contents(out, d);
     fputs("<main id=\"main\" tabindex=\"-1\">\n", out);
+    wr_html_top(out, d);
     for (size_t i = 0; i < d->section_count && r == 0; i++)
         r = put_section(out, d->sections[i], i + 1, cap, err);
     fputs("</main>\n", out);

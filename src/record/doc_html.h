@@ -7,15 +7,28 @@
 
 #include "record/doc_private.h"
 
+#define WR_HTML_COLOURS 8 /* of page.css */
+
 /* Text as the content of an element or of a quoted attribute. */
 void wr_html_text(FILE *out, const char *s);
+
+/* The same between two pieces of the page. */
+void wr_html_put(FILE *out, const char *before, const char *text,
+                 const char *after);
+
+/* The top of the page: summary, figures, verdicts with links to sections. */
+void wr_html_top(FILE *out, const struct wr_doc *d);
+
+/* A verdict's short form ("holds"), to stand in a line. */
+void wr_html_verdict(FILE *out, const struct wr_doc_section *s);
 
 /* A table in a frame of its own that scrolls; its title is read out but not
  * shown when `titled` is false. */
 void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled);
 
 /* A chart with its legend, its numbers and its data, of which at most `cap`
- * points a series. WEIR_ENOMEM. */
+ * points a series; several when it has more series than there are colours.
+ * WEIR_ENOMEM. */
 int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
                    weir_err *err);
 

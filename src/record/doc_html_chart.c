@@ -11,26 +11,21 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/doc_base.h"
 #include "record/doc_numbers.h"
 
-#define COLOURS 6 /* of page.css */
-
+#define HATCHES     4  /* of page.css */
 #define LABEL_LONG  14 /* columns from which bars lie, names at their left */
 #define LABELS_LONG 90 /* columns of all labels together, likewise */
 #define BARS_WIDE   30 /* bars that take the whole width */
 #define POINTS_WIDE 200
 #define SERIES_SAID 4 /* of which the text beside a chart tells the range */
 
-static bool is_bars(const struct wr_doc_chart *c)
-{
-    return c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
-}
-
 static size_t marks_of(const struct wr_doc_chart *c)
 {
     size_t marks = 0;
 
-    for (size_t i = 0; !is_bars(c) && i < c->series_count; i++)
+    for (size_t i = 0; !wr_doc_is_bars(c) && i < c->series_count; i++)
         marks += c->series[i]->marks;
     return marks;
 }
@@ -50,7 +45,7 @@ static bool is_lying(const struct wr_doc_chart *c)
 {
     size_t sum = 0, longest = 0;
 
-    for (size_t i = 0; is_bars(c) && i < c->label_count; i++) {
+    for (size_t i = 0; wr_doc_is_bars(c) && i < c->label_count; i++) {
         size_t width = wr_text_width(c->labels[i]);
 
         sum += width + 2;
@@ -61,7 +56,7 @@ static bool is_lying(const struct wr_doc_chart *c)
 
 static bool is_wide(const struct wr_doc_chart *c)
 {
-    if (is_bars(c))
+    if (wr_doc_is_bars(c))
         return c->label_count *
                    (c->kind == WR_DOC_STACKED ? 1 : c->series_count) >
                BARS_WIDE;
@@ -76,20 +71,28 @@ static size_t rows_of(const struct wr_doc_chart *c)
     return c->label_count * (c->series_count + 1) / 2 + 1;
 }
 
+/* What a series looks like; page.js draws it so. Colours are those of measured
+ * series, in order. */
 static void put_swatch(FILE *out, const struct wr_doc_chart *c, size_t i)
 {
-    static const char *const dashes[] = {"", " dashed", " dotted"};
     static const char *const points[] = {" dot", "", " diamond"};
+    size_t alike = 0; /* of the same role before it */
     const char *form = "";
 
-    if (c->kind == WR_DOC_POINTS)
+    for (size_t k = 0; k < i; k++)
+        alike += c->series[k]->role == c->series[i]->role;
+    if (wr_doc_is_bars(c) && c->series[i]->role == WR_DOC_CEILING)
+        fputs("<i class=\"ceiling\"></i>", out);
+    else if (wr_doc_is_bars(c) && c->series[i]->role == WR_DOC_REFERENCE)
+        fprintf(out, "<i class=\"hatch h%zu\"></i>", alike % HATCHES);
+    if (wr_doc_is_bars(c) && c->series[i]->role != WR_DOC_MEASURED)
+        return;
+    if (c->kind == WR_DOC_POINTS || c->log_y)
         form = points[i % WR_ARRAY_LEN(points)];
-    else if (!is_bars(c))
+    if (!wr_doc_is_bars(c) && c->kind != WR_DOC_POINTS)
         form = " line";
-    fprintf(out, "<i class=\"k%zu%s%s\"></i>", i % COLOURS, form,
-            is_bars(c) || c->kind == WR_DOC_POINTS
-                ? ""
-                : dashes[i / COLOURS % WR_ARRAY_LEN(dashes)]);
+    fprintf(out, "<i class=\"k%zu%s%s\"></i>", alike % WR_HTML_COLOURS, form,
+            alike >= WR_HTML_COLOURS ? " dashed" : "");
 }
 
 #define SWITCH "<li><button type=\"button\" aria-pressed=\"true\" data-sets=\""
@@ -217,32 +220,67 @@ static int put_plot(FILE *out, const struct wr_doc_chart *c, size_t cap,
     return r;
 }
 
-int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
-                   weir_err *err)
+static int put_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
+                      weir_err *err)
 {
     size_t drawn = 0, points = points_of(c);
     char some[32], all[32];
-    int r = 0;
+    int r;
 
     fprintf(out, "<figure class=\"%s%s\"><figcaption><h3>",
             is_wide(c) ? "wide" : "", is_lying(c) ? " lying" : "");
     wr_html_text(out, c->title);
     fputs("</h3></figcaption>\n", out);
-    if (points)
-        r = put_plot(out, c, cap, &drawn, err);
+    r = put_plot(out, c, cap, &drawn, err);
     fputs("<p class=\"why\">", out);
     wr_html_text(out, c->note);
-    if (!points)
-        fputs(" There are no numbers.", out);
-    else if (drawn < points)
+    if (drawn < points)
         fprintf(out,
                 " %s of %s points are drawn, the lowest and the highest "
                 "among them; the numbers are of all.",
                 wr_format_count(some, sizeof(some), drawn),
                 wr_format_count(all, sizeof(all), points));
     fputs("</p>\n", out);
-    if (points && r == 0)
+    if (r == 0)
         r = put_numbers(out, c, err);
     fputs("</figure>\n", out);
+    return r;
+}
+
+static double most_of(const struct wr_doc_chart *c)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < c->series_count; i++)
+        for (size_t k = 0; k < c->series[i]->count; k++)
+            if (isfinite(c->series[i]->y[k]))
+                most = fmax(most, c->series[i]->y[k]);
+    return most;
+}
+
+/* No colour is used twice: more series than colours make more charts, whose
+ * axes reach as far. Parts of a stack stay together. */
+int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
+                   weir_err *err)
+{
+    size_t step = c->kind == WR_DOC_STACKED ? WR_MAX(c->series_count, (size_t)1)
+                                            : (size_t)WR_HTML_COLOURS;
+    size_t charts = (c->series_count + step - 1) / step;
+    struct wr_doc_chart part = *c;
+    int r = 0;
+
+    if (charts < 2)
+        return put_figure(out, c, cap, err);
+    part.most = most_of(c);
+    for (size_t i = 0; i < charts && r == 0; i++) {
+        part.series = c->series + i * step;
+        part.series_count = WR_MIN(step, c->series_count - i * step);
+        if (asprintf(&part.title, "%s (%zu of %zu)", c->title, i + 1, charts) <
+            0)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        if (!wr_doc_is_empty(&part))
+            r = put_figure(out, &part, cap, err);
+        free(part.title);
+    }
     return r;
 }

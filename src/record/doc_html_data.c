@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/doc_base.h"
 #include "record/thin.h"
 
 #define X_DIGITS  6
@@ -65,6 +66,43 @@ static double drawable(const struct wr_doc_chart *c, double y)
     return c->log_y && y <= 0 ? NAN : y;
 }
 
+/* One end of the whiskers of a series, when it has any. */
+static void put_ends(FILE *out, const struct wr_doc_chart *c,
+                     const struct wr_doc_series *s, const char *key,
+                     double (*end)(const struct wr_doc_series *, size_t))
+{
+    if (!s->range_count)
+        return;
+    fprintf(out, ",\"%s\":[", key);
+    for (size_t k = 0; k < c->label_count; k++) {
+        if (k)
+            fputc(',', out);
+        put_number(out, drawable(c, end(s, k)), Y_DIGITS);
+    }
+    fputc(']', out);
+}
+
+static void put_role(FILE *out, enum wr_doc_role role)
+{
+    if (role != WR_DOC_MEASURED)
+        fprintf(out, ",\"role\":\"%s\"",
+                role == WR_DOC_CEILING ? "ceiling" : "reference");
+}
+
+static void put_bands(FILE *out, const struct wr_doc_chart *c)
+{
+    for (size_t i = 0; i < c->band_count; i++) {
+        fputs(i ? ",{\"from\":" : ",\"bands\":[{\"from\":", out);
+        put_number(out, c->bands[i].from, X_DIGITS);
+        fputs(",\"to\":", out);
+        put_number(out, c->bands[i].to, X_DIGITS);
+        put_axis(out, "name", c->bands[i].name);
+        fputc('}', out);
+    }
+    if (c->band_count)
+        fputc(']', out);
+}
+
 static void put_values(FILE *out, const struct wr_doc_chart *c)
 {
     fputs(",\"labels\":[", out);
@@ -86,7 +124,11 @@ static void put_values(FILE *out, const struct wr_doc_chart *c)
             put_number(out, k < s->count ? drawable(c, s->y[k]) : NAN,
                        Y_DIGITS);
         }
-        fputs("]}", out);
+        fputc(']', out);
+        put_ends(out, c, s, "low", wr_doc_low);
+        put_ends(out, c, s, "high", wr_doc_high);
+        put_role(out, s->role);
+        fputc('}', out);
     }
     fputs("]", out);
 }
@@ -201,6 +243,7 @@ static bool put_points(FILE *out, const struct wr_doc_chart *c, size_t cap,
             put_column(out, c, &now, /* is_x= */ true);
         put_column(out, c, &now, /* is_x= */ false);
         put_marked(out, &now);
+        put_role(out, now.s->role);
         fputc('}', out);
         free(last.index);
         last = now;
@@ -227,7 +270,10 @@ int wr_html_data(FILE *out, const struct wr_doc_chart *c, size_t cap,
         fputs(",\"logX\":true", out);
     if (c->log_y)
         fputs(",\"logY\":true", out);
-    if (c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED) {
+    if (c->most > 0)
+        fprintf(out, ",\"most\":%.4g", c->most);
+    put_bands(out, c);
+    if (wr_doc_is_bars(c)) {
         put_values(out, c);
         for (size_t i = 0; i < c->series_count; i++)
             drawn += c->series[i]->count;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "record/doc_private.h"
+#include "record/doc_base.h"
 
 static json_t *number_json(double v)
 {
@@ -40,9 +40,23 @@ static json_t *table_json(const struct wr_doc_table *t)
                      "rows", rows);
 }
 
+/* Low and high of each value; NULL where none has a whisker. */
+static json_t *range_json(const struct wr_doc_series *v,
+                          double (*end)(const struct wr_doc_series *, size_t))
+{
+    json_t *list = v->range_count ? json_array() : NULL;
+
+    for (size_t k = 0; list && k < v->count; k++)
+        json_array_append_new(list, number_json(end(v, k)));
+    return list;
+}
+
 /* Values under labels, or points; the indexes of those that are marked. */
 static json_t *series_json(const struct wr_doc_series *v, bool labels)
 {
+    static const char *const roles[] = {[WR_DOC_MEASURED] = "measured",
+                                        [WR_DOC_REFERENCE] = "reference",
+                                        [WR_DOC_CEILING] = "ceiling"};
     json_t *x = json_array(), *y = json_array(), *marked = json_array();
 
     for (size_t k = 0; k < v->count; k++) {
@@ -55,21 +69,45 @@ static json_t *series_json(const struct wr_doc_series *v, bool labels)
         json_decref(x);
         x = NULL;
     }
-    return json_pack("{s:s, s:o*, s:o, s:o}", "name", v->name, "x", x, "y", y,
-                     "marked", marked);
+    return json_pack("{s:s, s:s, s:o*, s:o, s:o*, s:o*, s:o}", "name", v->name,
+                     "role", roles[v->role], "x", x, "y", y, "low",
+                     range_json(v, wr_doc_low), "high",
+                     range_json(v, wr_doc_high), "marked", marked);
+}
+
+static json_t *bands_json(const struct wr_doc_chart *c)
+{
+    json_t *list = c->band_count ? json_array() : NULL;
+
+    for (size_t i = 0; i < c->band_count; i++)
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:s}", "from", c->bands[i].from, "to",
+                            c->bands[i].to, "name", c->bands[i].name));
+    return list;
 }
 
 static json_t *chart_json(const struct wr_doc_chart *c)
 {
-    bool labelled = c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
+    bool labelled = wr_doc_is_bars(c);
     json_t *labels = labelled ? json_array() : NULL, *series = json_array();
 
     for (size_t k = 0; k < c->label_count && labelled; k++)
         json_array_append_new(labels, json_string(c->labels[k]));
     for (size_t k = 0; k < c->series_count; k++)
         json_array_append_new(series, series_json(c->series[k], labelled));
-    return json_pack("{s:s, s:s, s:s, s:o*, s:o}", "title", c->title, "x", c->x,
-                     "y", c->y, "labels", labels, "series", series);
+    return json_pack("{s:s, s:s, s:s, s:o*, s:o, s:o*}", "title", c->title, "x",
+                     c->x, "y", c->y, "labels", labels, "series", series,
+                     "bands", bands_json(c));
+}
+
+static json_t *verdict_json(const struct wr_doc_section *s)
+{
+    static const char *const tones[] = {
+        [WR_DOC_PLAIN] = "open", [WR_DOC_GOOD] = "good", [WR_DOC_BAD] = "bad"};
+
+    return !s->verdict ? NULL
+                       : json_pack("{s:s, s:s, s:s}", "text", s->verdict,
+                                   "tone", tones[s->tone], "why", s->why);
 }
 
 static json_t *section_json(const struct wr_doc_section *s)
@@ -88,22 +126,31 @@ static json_t *section_json(const struct wr_doc_section *s)
     for (size_t k = 0; k < s->item_count; k++)
         if (s->items[k].table)
             json_array_append_new(tables, table_json(s->items[k].table));
-        else
+        else if (!wr_doc_is_empty(s->items[k].chart))
             json_array_append_new(charts, chart_json(s->items[k].chart));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "title", s->title, "facts",
-                     facts, "notes", notes, "tables", tables, "charts", charts);
+    return json_pack("{s:s, s:o*, s:o*, s:o, s:o, s:o, s:o}", "title", s->title,
+                     "claim", s->claim ? json_string(s->claim) : NULL,
+                     "verdict", verdict_json(s), "facts", facts, "notes", notes,
+                     "tables", tables, "charts", charts);
 }
 
 int wr_doc_print_json(const struct wr_doc *d, FILE *out, weir_err *err)
 {
-    json_t *sections = json_array();
-    json_t *root;
+    json_t *sections = json_array(), *summary = json_array();
+    json_t *headlines = json_array(), *root;
     int r;
 
+    for (size_t i = 0; i < d->summary_count; i++)
+        json_array_append_new(summary, json_string(d->summary[i]));
+    for (size_t i = 0; i < d->headline_count; i++)
+        json_array_append_new(
+            headlines, json_pack("{s:s, s:s}", "label", d->headlines[i].label,
+                                 "text", d->headlines[i].text));
     for (size_t i = 0; i < d->section_count; i++)
         json_array_append_new(sections, section_json(d->sections[i]));
-    root = json_pack("{s:s, s:s, s:o}", "title", d->title, "subtitle",
-                     d->subtitle, "sections", sections);
+    root = json_pack("{s:s, s:s, s:o, s:o, s:o}", "title", d->title, "subtitle",
+                     d->subtitle, "summary", summary, "headlines", headlines,
+                     "sections", sections);
     r = root ? json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9))
              : -1;
     json_decref(root);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "record/doc_base.h"
 #include "record/stats.h"
 
 #define ROWS_MAX    48 /* points on x that are listed one by one */
@@ -106,21 +107,38 @@ static void add_series_headings(struct headings *h,
         add_heading(h, '>', or_else(c->series[i]->name, or_else(c->y, "y")));
 }
 
+/* Headings of values under labels; the ends of whiskers behind each. */
+static void add_value_headings(struct headings *h, const struct wr_doc_chart *c)
+{
+    for (size_t i = 0; i < c->series_count; i++) {
+        add_heading(h, '>', or_else(c->series[i]->name, or_else(c->y, "y")));
+        if (!c->series[i]->range_count)
+            continue;
+        add_heading(h, '>', "from");
+        add_heading(h, '>', "to");
+    }
+}
+
 static void label_table(struct wr_doc_section *s, const struct wr_doc_chart *c)
 {
     struct headings h = {0};
     struct wr_doc_table *t;
 
     add_heading(&h, '<', c->x);
-    add_series_headings(&h, c);
+    add_value_headings(&h, c);
     t = make_table(s, c, &h);
     for (size_t row = 0; row < c->label_count; row++) {
         wr_doc_cell(t, "%s", c->labels[row]);
         for (size_t i = 0; i < c->series_count; i++) {
             const struct wr_doc_series *e = c->series[i];
 
-            wr_doc_number(t, row < e->count ? e->y[row] : NAN,
-                          decimals_of(e->y, e->count));
+            unsigned decimals = decimals_of(e->y, e->count);
+
+            wr_doc_number(t, row < e->count ? e->y[row] : NAN, decimals);
+            if (!e->range_count)
+                continue;
+            wr_doc_number(t, wr_doc_low(e, row), decimals);
+            wr_doc_number(t, wr_doc_high(e, row), decimals);
         }
     }
 }
@@ -238,7 +256,7 @@ void wr_doc_numbers_table(struct wr_doc_section *s,
     double x[ROWS_MAX];
     size_t rows;
 
-    if (c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED) {
+    if (wr_doc_is_bars(c)) {
         label_table(s, c);
         return;
     }

@@ -47,6 +47,15 @@ struct wr_doc_series {
     bool *marked;       /* owned */
     size_t count, x_cap, y_cap, marked_cap;
     size_t marks; /* how many are marked */
+    enum wr_doc_role role;
+    double *range; /* owned: low and high of each value, by turns */
+    size_t range_count, range_cap; /* values that have both, or NaN */
+};
+
+/* A stretch of x with a name of its own: a run. */
+struct wr_doc_band {
+    double from, to;
+    char *name; /* owned */
 };
 
 struct wr_doc_chart {
@@ -58,6 +67,9 @@ struct wr_doc_chart {
     size_t label_count, label_cap;
     struct wr_doc_series **series; /* owned */
     size_t series_count, series_cap;
+    struct wr_doc_band *bands; /* owned */
+    size_t band_count, band_cap;
+    double most; /* y that its axis reaches at least: as its neighbours; or 0 */
 };
 
 /* A table or a chart, in the order in which they were made. */
@@ -75,13 +87,29 @@ struct wr_doc_section {
     size_t note_count, note_cap;
     struct wr_doc_item *items;
     size_t item_count, item_cap;
+    char *claim;   /* owned: what is to be shown; NULL: nothing */
+    char *verdict; /* owned: "holds"; NULL: there is none */
+    char *why;     /* owned, with the verdict */
+    enum wr_doc_tone tone;
+};
+
+/* A figure on top of the page. */
+struct wr_doc_headline {
+    char *label, *text; /* owned */
 };
 
 struct wr_doc {
     char *title, *subtitle; /* owned */
     struct wr_doc_section **sections;
     size_t section_count, section_cap;
+    char **summary; /* owned: sentences */
+    size_t summary_count, summary_cap;
+    struct wr_doc_headline *headlines;
+    size_t headline_count, headline_cap;
     bool failed; /* memory ran out */
 };
+
+/* Frees a chart and what is in it; NULL is fine. */
+void wr_doc_free_chart(struct wr_doc_chart *c);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "record/doc_base.h"
 #include "record/doc_chart.h"
-#include "record/doc_private.h"
+#include "record/doc_text_top.h"
 
 #define ROWS_MAX  200 /* of a table; CSV and the page have all */
 #define GAP       2   /* blanks between columns */
@@ -225,6 +226,31 @@ static void put_notes(const struct sheet *sh, const struct wr_doc_section *s)
     }
 }
 
+static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
+{
+    size_t line = WR_MIN(wr_text_width(s->title), sh->style.width);
+
+    fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), s->title, paint(sh, END));
+    for (size_t k = 0; k < line; k++)
+        fputc('=', sh->out);
+    fputc('\n', sh->out);
+    wr_doc_text_claim(s, &sh->style, sh->out);
+    put_facts(sh, s);
+    put_notes(sh, s);
+    for (size_t k = 0; k < s->item_count; k++) {
+        const struct wr_doc_chart *c = s->items[k].chart;
+
+        if (s->items[k].table)
+            put_table(sh, s->items[k].table);
+        if (!c || wr_doc_is_empty(c))
+            continue;
+        fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), c->title,
+                paint(sh, END));
+        wr_doc_print_chart(c, &sh->style, sh->out);
+    }
+    wr_doc_text_verdict(s, &sh->style, sh->out);
+}
+
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out)
 {
@@ -233,24 +259,7 @@ void wr_doc_print_text(const struct wr_doc *d,
     sh.style.width = WR_MAX(style->width, WIDTH_MIN);
     fprintf(out, "%s%s%s\n%s\n", paint(&sh, BOLD), d->title, paint(&sh, END),
             d->subtitle);
-    for (size_t i = 0; i < d->section_count; i++) {
-        const struct wr_doc_section *s = d->sections[i];
-        size_t line = WR_MIN(wr_text_width(s->title), sh.style.width);
-
-        fprintf(out, "\n%s%s%s\n", paint(&sh, BOLD), s->title, paint(&sh, END));
-        for (size_t k = 0; k < line; k++)
-            fputc('=', out);
-        fputc('\n', out);
-        put_facts(&sh, s);
-        put_notes(&sh, s);
-        for (size_t k = 0; k < s->item_count; k++) {
-            if (s->items[k].table) {
-                put_table(&sh, s->items[k].table);
-                continue;
-            }
-            fprintf(out, "\n%s%s%s\n", paint(&sh, BOLD),
-                    s->items[k].chart->title, paint(&sh, END));
-            wr_doc_print_chart(s->items[k].chart, &sh.style, out);
-        }
-    }
+    wr_doc_text_top(d, &sh.style, out);
+    for (size_t i = 0; i < d->section_count; i++)
+        put_section(&sh, d->sections[i]);
 }

@@ -13,7 +13,7 @@ import tempfile
 
 import browser
 
-CHARTS = 9 # of the full page that have numbers
+CHARTS = 11 # of the full page that have numbers
 ATTACK = ('</script><script>window.hacked=1</script>'
           '<img src=x onerror="window.hacked=2">&lt;b&gt;<!--')
 
@@ -98,7 +98,8 @@ def check_charts(check, page, count):
 
 def check_texts(check, page):
     """Hostile texts stand on the page as they are."""
-    for what in ('h2', '.toc a', 'dt', 'dd', '.note', 'caption', 'thead button',
+    for what in ('.summary', '.headlines dt', '.claim', '.verdicts td',
+                 '.here', 'h2', '.toc a', 'dt', 'dd', '.note', 'caption', 'thead button',
                  'td', 'h3', '.legend button', '.why'):
         texts = page.run('Array.from(document.querySelectorAll('
                          f'{what!r}), (e) => e.textContent)')
@@ -175,6 +176,78 @@ def check_legend(check, page):
         'document.querySelector(".legend button").ariaPressed'), 'false')
     page.run(press)
     check.true('switched on', page.run(count) > 500)
+
+
+INK, SOFT, BAND = 0xff241f1b, 0xff6e6359, 0xfff4f1ee # as pixels, light
+
+
+def check_marks(check, page):
+    """Whiskers, hatches, ceilings and bands are on the canvas."""
+    def count(title, colour):
+        return page.run(
+            f'{PIXELS}(Array.from(document.querySelectorAll("figure")).find('
+            f'(f) => f.querySelector("h3").textContent === {title!r})'
+            f'.querySelector("canvas")).filter((v) => v === {colour}).length')
+
+    def press(name):
+        page.run('Array.from(document.querySelectorAll(".legend button"))'
+                 f'.find((b) => b.textContent === {name!r}).click()')
+    title = 'Here and in the paper'
+    both = count(title, INK)
+    press('compute alone')
+    whiskers = count(title, INK)
+    check.true('a ceiling', both > whiskers + 100, (both, whiskers))
+    hatched = count(title, SOFT)
+    for name in ('here', 'here, prefetch'):
+        press(name)
+    check.true('whiskers', whiskers > 60, whiskers)
+    check.equal('whiskers go with their bars', count(title, INK), 0)
+    for name in ('paper', 'paper, prefetch'):
+        press(name)
+    check.true('hatches', hatched > count(title, SOFT) + 200,
+               (hatched, count(title, SOFT)))
+    for name in ('compute alone', 'here', 'here, prefetch', 'paper',
+                 'paper, prefetch'):
+        press(name)
+    check.true('drawn again', count(title, INK) > whiskers + 100,
+               count(title, INK))
+    check.true('bands', count('I/O over time', BAND) > 2000,
+               count('I/O over time', BAND))
+
+
+def check_top(check, page):
+    check.equal('figures on top', page.run(
+        'Array.from(document.querySelectorAll(".headlines dd"),'
+        ' (e) => e.textContent)'), ['12,890 images/s', '3 %', '1.4 times'])
+    rows = page.run(
+        'Array.from(document.querySelectorAll(".verdicts tbody tr"), (r) => ['
+        'r.querySelector(".verdict").textContent, document.querySelector('
+        'r.querySelector("a").getAttribute("href") + " h2").textContent])')
+    check.equal('verdicts', rows, [
+        ['holds', 'Runtime by device'],
+        ['cannot be seen here', 'A figure that cannot be judged'],
+        ['does not hold', 'A figure that differs']])
+    check.equal('colours of a chart', page.run(
+        'Array.from(document.querySelectorAll(".legend")).filter((l) => {'
+        '  const c = Array.from(l.querySelectorAll("i:not(.mark)"),'
+        '    (i) => i.className.split(" ")'
+        '      .find((n) => /^([kh][0-9]|ceiling)$/.test(n)));'
+        '  return new Set(c).size !== c.length; }).length'), 0)
+
+
+def check_idle(check, page):
+    """What is below the window is drawn when there is nothing else to do."""
+    check.true('drawn first', page.run(
+        '(async () => { for (let i = 0; i < 1000; i++) {'
+        '  const m = performance.getEntriesByName("weir-ready")[0];'
+        '  if (m) return m.detail;'
+        '  await new Promise((r) => setTimeout(r, 10)); } })()') < CHARTS)
+    check.equal('drawn when idle', page.run(
+        '(async () => { const drawn = () =>'
+        '  document.querySelectorAll("[data-drawn]").length;'
+        f'  for (let i = 0; i < 3000 && drawn() < {CHARTS}; i++)'
+        '    await new Promise((r) => setTimeout(r, 10));'
+        '  return drawn(); })()'), CHARTS)
 
 
 def check_theme(check, page, dark):
@@ -257,15 +330,16 @@ def shoot(page, shots, name):
 
 def check_wide(check, tab, url, shots):
     page = tab.open(url)
-    check.true('drawn when near', page.run(
-        'document.querySelectorAll("[data-drawn]").length') < CHARTS)
+    check_idle(check, page)
     check_theme(check, page, dark=False)
     check_charts(check, page, CHARTS)
     shoot(page, shots, 'light.png')
     check_data(check, check_texts(check, page))
     check_numbers(check, page)
     check_access(check, page)
+    check_top(check, page)
     check_legend(check, page)
+    check_marks(check, page)
     check_sorting(check, page)
     check_print(check, page, shots)
     check_charts(check, page, CHARTS)

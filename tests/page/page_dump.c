@@ -156,6 +156,8 @@ static void area(struct wr_doc_section *s, struct wr_rng *rng)
                      i == 300 ? NAN : 900 + 300 * sin(i / 40.0) + 200 * noise);
         wr_doc_point(w, i / 10.0, i % 100 < 20 ? 400 + 60 * noise : 3);
     }
+    for (unsigned i = 0; i < 3; i++)
+        wr_doc_band(c, i * 20.0, i * 20.0 + 18, i ? "run" : "warm-up");
 }
 
 static void points(struct wr_doc_section *s, struct wr_rng *rng, unsigned n,
@@ -238,11 +240,67 @@ static void hostile(struct wr_doc *d)
                                                 .title = "nothing in it"});
 }
 
+/* Two figures of a study: here and in a paper, and what is possible. */
+static void study(struct wr_doc *d)
+{
+    static const char *const names[] = {"here", "here, prefetch", "paper",
+                                        "paper, prefetch", "compute alone"};
+    struct wr_doc_section *s = wr_doc_section(d, "Runtime by device");
+    struct wr_doc_chart *c = wr_doc_chart(
+        s, &(struct wr_doc_chart_spec){.kind = WR_DOC_BARS,
+                                       .title = "Here and in the paper",
+                                       .x = "device",
+                                       .y = "seconds",
+                                       .note = "Medians of five runs."});
+
+    wr_doc_claim(s, "Prefetching hides the device. %s", XSS);
+    wr_doc_verdict(s, WR_DOC_GOOD, "holds", "Within %d %% of each other.", 2);
+    wr_doc_label(c, "hdd");
+    wr_doc_label(c, "ssd");
+    wr_doc_label(c, "optane");
+    for (unsigned i = 0; i < 5; i++) {
+        struct wr_doc_series *e = wr_doc_series(c, names[i]);
+
+        wr_doc_series_is(e, i == 4  ? WR_DOC_CEILING
+                            : i > 1 ? WR_DOC_REFERENCE
+                                    : WR_DOC_MEASURED);
+        for (unsigned k = 0; k < 3; k++) {
+            double v = i == 4 ? 210 : 200 - 20.0 * k + 7 * i;
+
+            wr_doc_value_range(e, v, i < 2 ? 0.8 * v : NAN, 1.3 * v);
+        }
+    }
+    c = wr_doc_chart(s, &(struct wr_doc_chart_spec){.kind = WR_DOC_BARS,
+                                                    .title = "Stall by way",
+                                                    .x = "way",
+                                                    .y = "stall (s)",
+                                                    .log_y = true});
+    wr_doc_label(c, "synchronous");
+    wr_doc_label(c, "background");
+    for (unsigned i = 0; i < 2; i++) {
+        struct wr_doc_series *e = wr_doc_series(c, i ? "fast tier" : "stall");
+
+        wr_doc_value_range(e, 4 + i, 3, 6);
+        wr_doc_value(e, 0.02 + i);
+    }
+    s = wr_doc_section(d, "A figure that cannot be judged");
+    wr_doc_claim(s, "Four threads are twice as fast as one.");
+    wr_doc_verdict(s, WR_DOC_PLAIN, "cannot be seen here", "Two cores. %s",
+                   XSS);
+    s = wr_doc_section(d, "A figure that differs");
+    wr_doc_verdict(s, WR_DOC_BAD, "does not hold", "It is the other way.");
+}
+
 static void full(struct wr_doc *d)
 {
     struct wr_doc_section *s;
     struct wr_rng rng = {.seed = 7};
 
+    wr_doc_summary(d, "Two of four figures hold. %s", XSS);
+    wr_doc_summary(d, "Prefetching hides the device.");
+    wr_doc_headline(d, "fastest", "%s", "12,890 images/s");
+    wr_doc_headline(d, XSS, "%s", "3 %");
+    wr_doc_headline(d, "faster by prefetching", "%s", "1.4 times");
     head(d);
     s = wr_doc_section(d, "Devices");
     bars(s);
@@ -252,6 +310,7 @@ static void full(struct wr_doc *d)
     area(s, &rng);
     points(s, &rng, 20000, 1);
     points(s, &rng, 900, 2);
+    study(d);
     hostile(d);
 }
 

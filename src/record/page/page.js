@@ -7,8 +7,7 @@
 (function () {
   "use strict";
 
-  const COLOURS = 6; // --c0 to --c5; later series repeat them with dashes
-  const DASHES = [[], [7, 4], [2, 3]];
+  const COLOURS = 8; // --c0 to --c7; only parts of a stack can be more
   const SHAPES = ["circle", "rect", "rectRot", "crossRot", "star", "rectRounded"];
   const FILLED = 3; // of them; of clouds only these
   const MARK = "triangle"; // no series has this shape
@@ -83,6 +82,7 @@
     return {
       ink: of("--ink"), soft: of("--soft"), grid: of("--grid"),
       raised: of("--raised"), line: of("--line"), mark: of("--mark"),
+      faint: of("--faint"), band: of("--band"),
       series: Array.from({ length: COLOURS }, (_, i) => of("--c" + i)),
     };
   }
@@ -101,12 +101,37 @@
     });
   }
 
-  function barSet(s, i, colour) {
+  // Dots on a logarithmic axis, where a bar would have no zero to stand on.
+  function dotSet(s, i, colour) {
     return {
-      label: s.name, data: s.y, backgroundColor: colour, borderRadius: 2,
-      maxBarThickness: 44, categoryPercentage: 0.78, barPercentage: 0.92,
-      skipNull: true,
+      type: "line", label: s.name, data: s.y, showLine: false,
+      low: s.low, high: s.high, pointStyle: SHAPES[i % FILLED],
+      pointRadius: 5, pointHoverRadius: 6, pointHitRadius: 8,
+      backgroundColor: colour, borderColor: colour, borderWidth: 0,
+      clip: EDGE_PX,
     };
+  }
+
+  function barSet(s, fill, edge) {
+    return {
+      label: s.name, data: s.y, low: s.low, high: s.high,
+      backgroundColor: fill, borderRadius: 2, borderColor: edge,
+      borderWidth: edge ? 1 : 0, maxBarThickness: 44,
+      categoryPercentage: 0.78, barPercentage: 0.92, skipNull: true,
+    };
+  }
+
+  // Measured, what others state, what is possible. `i`: among its like.
+  function valueSet(data, s, i, lying, t) {
+    const colour = t.series[i % COLOURS];
+    if (s.role === "ceiling")
+      return weirMarks.ceilingSet(s, t, lying);
+    if (s.role === "reference" && !data.logY)
+      return barSet(s, weirMarks.hatch(t, i), t.soft);
+    if (data.logY)
+      return dotSet(s, i, s.role === "reference" ? t.soft : colour);
+    return barSet(s, i < COLOURS ? colour : weirMarks.hatch(
+      { raised: t.raised, soft: colour }, i), "");
   }
 
   function lineSet(s, i, colour, data, area, t) {
@@ -118,7 +143,7 @@
     return {
       label: s.name, data, borderColor: colour, backgroundColor: colour + "38",
       fill: area ? "origin" : false, borderWidth: area ? 1.4 : 2,
-      borderDash: DASHES[Math.floor(i / COLOURS) % DASHES.length],
+      borderDash: s.role === "reference" ? [6, 4] : [],
       pointStyle: each(MARK, shape), pointRadius: each(7, radius),
       pointBackgroundColor: each(t.mark, colour), pointHitRadius: 8,
       pointHoverRadius: 5,
@@ -148,15 +173,18 @@
     }];
   }
 
-  function dataSets(data, t) {
+  function dataSets(data, lying, t) {
     const sets = isBars(data) ? [] : points(data.series);
-    return data.series.flatMap((s, i) => {
-      const colour = t.series[i % COLOURS];
+    const alike = {}; // series of each role so far
+    return data.series.flatMap((s, k) => {
+      const role = s.role || "measured";
+      const i = alike[role] = role in alike ? alike[role] + 1 : 0;
+      const colour = role === "reference" ? t.soft : t.series[i % COLOURS];
       if (isBars(data))
-        return barSet(s, i, colour);
+        return valueSet(data, s, i, lying, t);
       if (data.kind === "points")
-        return pointSets(s, i, colour, sets[i], t);
-      return lineSet(s, i, colour, sets[i], data.kind === "area", t);
+        return pointSets(s, i, colour, sets[k], t);
+      return lineSet(s, i, colour, sets[k], data.kind === "area", t);
     });
   }
 
@@ -173,9 +201,13 @@
   }
 
   // An axis ends where its data end; what begins near zero begins at zero.
-  function extent(sets, log) {
+  function extent(sets, log, bands) {
     let min = Infinity;
     let max = -Infinity;
+    for (const b of bands || []) {
+      min = Math.min(min, b.from);
+      max = Math.max(max, b.to);
+    }
     for (const s of sets)
       for (const p of s.data) {
         min = Math.min(min, p.x);
@@ -227,10 +259,14 @@
   function scalesOf(data, sets, lying, t) {
     const value = axis(data.y, data.logY, t);
     value.beginAtZero = data.kind !== "lines";
+    value.suggestedMax = Math.max(data.most || 0,
+      weirMarks.highest(data.series)) || undefined;
+    if (data.logY && isFinite(weirMarks.lowest(data.series)))
+      value.suggestedMin = weirMarks.lowest(data.series);
     if (!isBars(data)) {
       const x = axis(data.x, data.logX, t);
       const own = data.logX ? ownTicks(sets) : null;
-      Object.assign(x, extent(sets, data.logX));
+      Object.assign(x, extent(sets, data.logX, data.bands));
       x.ticks.includeBounds = false;
       if (own) {
         x.afterBuildTicks = (scale) => {
@@ -242,7 +278,8 @@
     }
     const label = axis(data.x, false, t);
     label.type = "category";
-    label.grid.display = false;
+    label.grid.display = data.logY === true;
+    label.offset = true;
     label.ticks = {
       color: t.soft, maxRotation: lying ? 0 : 40, autoSkip: !lying,
       callback(v) {
@@ -252,6 +289,13 @@
     };
     value.stacked = label.stacked = data.kind === "stacked";
     return lying ? { x: value, y: label } : { x: label, y: value };
+  }
+
+  function rangeText(item) {
+    const { low, high } = item.dataset;
+    const k = item.dataIndex;
+    return !low || low[k] === null || high[k] === null ? ""
+      : " (" + valueText(low[k], "") + " to " + valueText(high[k], "") + ")";
   }
 
   function tooltip(data, lying) {
@@ -266,19 +310,21 @@
           : data.x.replace(/\s*\([^()]*\)\s*$/, "") + ": "
             + valueText(items[0].parsed.x, xUnit),
         label: (item) => (item.dataset.label ? item.dataset.label + ": " : "")
-          + valueText(lying ? item.parsed.x : item.parsed.y, yUnit),
+          + valueText(lying ? item.parsed.x : item.parsed.y, yUnit)
+          + rangeText(item),
       },
     };
   }
 
   function config(figure, data) {
     const t = theme();
-    const sets = dataSets(data, t);
     const lying = figure.classList.contains("lying");
+    const sets = dataSets(data, lying, t);
     const bars = isBars(data);
     const off = switchedOff(figure);
     sets.forEach((s, i) => { s.hidden = off.has(i); });
     return {
+      plugins: weirMarks.plugins,
       type: bars ? "bar" : data.kind === "points" ? "scatter" : "line",
       data: bars ? { labels: data.labels, datasets: sets } : { datasets: sets },
       options: {
@@ -292,7 +338,12 @@
             intersect: false },
         scales: scalesOf(data, sets, lying, t),
         layout: { padding: { top: 4, right: 6 } },
-        plugins: { legend: { display: false }, tooltip: tooltip(data, lying) },
+        plugins: {
+          legend: { display: false }, tooltip: tooltip(data, lying),
+          "weir-whiskers": { colour: t.ink },
+          "weir-bands": { list: data.bands || [], colour: t.soft,
+            shade: t.band, other: "transparent" },
+        },
         devicePixelRatio: !printing ? undefined
           : figures.length > SHARP_MAX ? 1 : 2,
       },
@@ -330,8 +381,31 @@
       draw(figure);
     if (waiting.length)
       setTimeout(drawNext);
-    else if (!performance.getEntriesByName("weir-ready").length)
-      performance.mark("weir-ready");
+    else
+      ready();
+  }
+
+  // What is in sight is drawn; the rest is, too, when there is nothing to do.
+  function ready() {
+    if (performance.getEntriesByName("weir-ready").length)
+      return;
+    performance.mark("weir-ready", { detail: live.size });
+    whenIdle(drawIdle);
+  }
+
+  function whenIdle(f) {
+    if (window.requestIdleCallback)
+      requestIdleCallback(f);
+    else
+      setTimeout(f, 50);
+  }
+
+  function drawIdle() {
+    const figure = figures.find((f) => !live.has(f));
+    if (!figure || live.size >= LIVE_MAX)
+      return;
+    draw(figure);
+    whenIdle(drawIdle);
   }
 
   function seen(entries) {
@@ -501,5 +575,5 @@
   const watch = new IntersectionObserver(seen, { rootMargin: "300px 0px" });
   figures.forEach((f) => watch.observe(f));
   if (!figures.length)
-    performance.mark("weir-ready");
+    ready();
 })();

@@ -12,7 +12,7 @@ import csv
 
 rows = list(csv.DictReader(open("out.csv", newline="")))
 assert set(rows[0]) == {"section", "kind", "name", "series", "x", "y",
-                        "marked"}, rows[0]
+                        "marked", "low", "high"}, rows[0]
 host = [r["y"] for r in rows if r["kind"] == "fact" and r["name"] == "Host"]
 assert host == ["host, Linux, \"own\""], host
 bars = {(r["series"], r["x"]): float(r["y"]) for r in rows

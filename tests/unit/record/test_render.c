@@ -212,18 +212,18 @@ static void test_csv(void **state)
     wr_doc_print_csv(d, f);
     fclose(f);
     assert_string_equal(text,
-                        "section,kind,name,series,x,y,marked\n"
-                        "\"One, two\",fact,Host,,,\"a \"\"b\"\"\",\n"
-                        "\"One, two\",warning,,,,Look here.,\n"
-                        "\"One, two\",chart,Bars,hdd,1,50,\n"
-                        "\"One, two\",chart,Bars,hdd,2,100,\n"
-                        "\"One, two\",chart,Points,run,0.5,1,\n"
-                        "\"One, two\",chart,Points,run,1.5,9,1\n"
-                        "\"One, two\",chart,Points,run,2.5,,\n"
-                        "\"One, two\",table,Numbers,case,1,\"first, cold\",\n"
-                        "\"One, two\",table,Numbers,rate,1,12345.678,\n"
-                        "\"One, two\",table,Numbers,verdict,1,slower,\n"
-                        "\"One, two\",table,Numbers,case,2,cut,\n");
+                        "section,kind,name,series,x,y,marked,low,high\n"
+                        "\"One, two\",fact,Host,,,\"a \"\"b\"\"\",,,\n"
+                        "\"One, two\",warning,,,,Look here.,,,\n"
+                        "\"One, two\",chart,Bars,hdd,1,50,,,\n"
+                        "\"One, two\",chart,Bars,hdd,2,100,,,\n"
+                        "\"One, two\",chart,Points,run,0.5,1,,,\n"
+                        "\"One, two\",chart,Points,run,1.5,9,1,,\n"
+                        "\"One, two\",chart,Points,run,2.5,,,,\n"
+                        "\"One, two\",table,Numbers,case,1,\"first, cold\",,,\n"
+                        "\"One, two\",table,Numbers,rate,1,12345.678,,,\n"
+                        "\"One, two\",table,Numbers,verdict,1,slower,,,\n"
+                        "\"One, two\",table,Numbers,case,2,cut,,,\n");
     free(text);
     wr_doc_free(d);
 }

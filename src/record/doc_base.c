@@ -1,0 +1,72 @@
+/* doc_base.c - memory and texts of a document, for those that build it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/doc_base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
+                 size_t size)
+{
+    if (!d->failed && wr_grow(array, cap, count + 1, size))
+        return true;
+    d->failed = true;
+    return false;
+}
+
+char *wr_doc_copy(struct wr_doc *d, const char *s)
+{
+    size_t cap = 4 * strlen(s ? s : "") + 6;
+    char *text = malloc(cap), *fitted;
+
+    if (!text) {
+        d->failed = true;
+        return NULL;
+    }
+    wr_text_show(s ? s : "", /* controls= */ true, text, cap);
+    fitted = realloc(text, strlen(text) + 1);
+    return fitted ? fitted : text;
+}
+
+char *wr_doc_format(struct wr_doc *d, const char *fmt, va_list ap)
+{
+    char *raw = NULL, *text;
+
+    if (vasprintf(&raw, fmt, ap) < 0) {
+        d->failed = true;
+        return NULL;
+    }
+    text = wr_doc_copy(d, raw);
+    free(raw);
+    return text;
+}
+
+bool wr_doc_is_bars(const struct wr_doc_chart *c)
+{
+    return c->kind == WR_DOC_BARS || c->kind == WR_DOC_STACKED;
+}
+
+bool wr_doc_is_empty(const struct wr_doc_chart *c)
+{
+    for (size_t i = 0; i < c->series_count; i++)
+        for (size_t k = 0; k < c->series[i]->count; k++)
+            if (isfinite(c->series[i]->y[k]) &&
+                (!c->log_y || c->series[i]->y[k] > 0))
+                return false;
+    return true;
+}
+
+double wr_doc_low(const struct wr_doc_series *s, size_t k)
+{
+    return k < s->range_count ? s->range[2 * k] : NAN;
+}
+
+double wr_doc_high(const struct wr_doc_series *s, size_t k)
+{
+    return k < s->range_count ? s->range[2 * k + 1] : NAN;
+}
