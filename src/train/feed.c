@@ -1,0 +1,130 @@
+/* feed.c - the batches that training takes: from a data set, or from memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "train/feed.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+int wr_train_is_stopped(void *arg)
+{
+    const struct wr_train_plan *plan = arg;
+
+    return plan->stopped && plan->stopped();
+}
+
+/* --- batches from memory --- */
+
+static size_t pixel_count(const weir_pipeline_config *cfg)
+{
+    return (size_t)cfg->batch * cfg->height * cfg->width * cfg->channels;
+}
+
+/* Pixels and labels stay the same, so that the loss can fall: complaints about
+ * benchmarks with labels drawn anew say that it cannot. */
+static void fill(struct wr_train_feed *f, const weir_pipeline_config *cfg,
+                 uint32_t classes)
+{
+    size_t count = pixel_count(cfg);
+
+    for (size_t i = 0; i < count; i++)
+        f->pixels[i] = (float)(wr_mix64(i + 1) >> 40) * 0x1p-22f - 2.0f;
+    for (uint32_t i = 0; i < cfg->batch; i++)
+        f->labels[i] = i % WR_MAX(classes, 1u);
+}
+
+static int open_fixed(struct wr_train_feed *f, const struct wr_train_plan *plan,
+                      weir_err *err)
+{
+    const weir_pipeline_config *cfg = &plan->feed;
+    size_t bytes = pixel_count(cfg) * sizeof(float);
+
+    f->fixed.bytes = bytes;
+    f->pixels = wr_big_alloc(bytes);
+    f->labels = calloc(cfg->batch, sizeof(*f->labels));
+    if (!f->pixels || !f->labels)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory: a batch takes %zu MB",
+                       bytes / 1000000);
+    fill(f, cfg, plan->classes);
+    f->fixed = (weir_batch){
+        .data = f->pixels,
+        .bytes = bytes,
+        .count = cfg->batch,
+        .unique = cfg->batch,
+        .ndim = 4,
+        .shape = {cfg->batch, cfg->height, cfg->width, cfg->channels},
+        .dtype = WEIR_F32,
+        .labels = f->labels,
+    };
+    return 0;
+}
+
+/* --- both --- */
+
+/* All batches are full: a step that is cheaper than the others would tell
+ * nothing, and the network's memory has one size. */
+static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
+                   const struct wr_train_start *start)
+{
+    *cfg = plan->feed;
+    cfg->remainder = WEIR_REMAINDER_PAD;
+    cfg->epochs = plan->epochs;
+    cfg->max_batches = plan->iterations ? plan->iterations - start->from : 0;
+    cfg->resume = start->states;
+    cfg->resume_len = start->lengths;
+    cfg->resume_count = start->count;
+    cfg->stopped = wr_train_is_stopped;
+    cfg->stopped_arg = (void *)(uintptr_t)plan;
+}
+
+int wr_train_feed_open(struct wr_train_feed *f,
+                       const struct wr_train_plan *plan,
+                       const struct wr_train_start *start, weir_err *err)
+{
+    weir_pipeline_config cfg;
+    int r;
+
+    *f = (struct wr_train_feed){.left = UINT64_MAX};
+    if (plan->iterations)
+        f->left = plan->iterations - start->from;
+    set_up(&cfg, plan, start);
+    r = plan->synthetic ? open_fixed(f, plan, err)
+                        : weir_pipeline_open(&f->pipeline, plan->ds, &cfg, err);
+    if (r < 0)
+        wr_train_feed_close(f);
+    return r;
+}
+
+void wr_train_feed_close(struct wr_train_feed *f)
+{
+    weir_pipeline_close(&f->pipeline);
+    if (f->pixels)
+        wr_big_free(f->pixels, f->fixed.bytes);
+    free(f->labels);
+    *f = (struct wr_train_feed){0};
+}
+
+int wr_train_feed_next(struct wr_train_feed *f, const weir_batch **ret,
+                       weir_err *err)
+{
+    if (f->pipeline)
+        return weir_pipeline_next(f->pipeline, ret, err);
+    if (!f->left)
+        return 0;
+    f->left--;
+    *ret = &f->fixed;
+    return 1;
+}
+
+void wr_train_feed_release(struct wr_train_feed *f, const weir_batch *b)
+{
+    if (b != &f->fixed)
+        weir_batch_release(b);
+}
+
+uint64_t wr_train_feed_per_epoch(const struct wr_train_feed *f)
+{
+    return f->pipeline ? weir_pipeline_batches_per_epoch(f->pipeline) : 0;
+}

@@ -1,0 +1,41 @@
+/* feed.h - the batches that training takes: from a data set, or from memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRAIN_FEED_H
+#define WR_TRAIN_FEED_H
+
+#include "train/train.h"
+
+struct wr_train_feed {
+    weir_pipeline *pipeline; /* owned; NULL: batches from memory */
+    weir_batch fixed;        /* else: the batch */
+    float *pixels;           /* owned: of the batch */
+    uint32_t *labels;        /* owned: of the batch */
+    uint64_t left;           /* batches from memory; as pipelines have them */
+};
+
+/* Where the input continues: the pipeline's states of a checkpoint. `from` is
+ * the step; 0: from the beginning. */
+struct wr_train_start {
+    uint64_t from;
+    const void *const *states;
+    const size_t *lengths;
+    size_t count;
+};
+
+int wr_train_feed_open(struct wr_train_feed *f,
+                       const struct wr_train_plan *plan,
+                       const struct wr_train_start *start, weir_err *err);
+void wr_train_feed_close(struct wr_train_feed *f);
+
+/* As weir_pipeline_next and weir_batch_release. */
+int wr_train_feed_next(struct wr_train_feed *f, const weir_batch **ret,
+                       weir_err *err);
+void wr_train_feed_release(struct wr_train_feed *f, const weir_batch *b);
+
+/* Iterations of an epoch; 0: batches from memory have none. */
+uint64_t wr_train_feed_per_epoch(const struct wr_train_feed *f);
+
+/* A pipeline's `stopped`, with the plan as its argument. */
+int wr_train_is_stopped(void *plan);
+
+#endif

@@ -1,0 +1,38 @@
+/* store.h - the checkpoints of a run of training.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRAIN_STORE_H
+#define WR_TRAIN_STORE_H
+
+#include "train/feed.h"
+#include "train/settings.h"
+#include "train/state.h"
+#include "train/train.h"
+
+struct wr_train_store {
+    weir_ckpt *c;                     /* owned; NULL: there is none */
+    const struct wr_train_plan *plan; /* borrowed */
+    struct wr_train_result *ret;      /* borrowed: saves are noted there */
+    const struct wr_train_settings *settings; /* borrowed: saved with a step */
+    weir_ckpt_found *found;                   /* owned: what was resumed from */
+    size_t noted; /* saves before this one have reached the last tier */
+};
+
+/* Opens it, if the plan has one, and resumes from its newest step into `s`. A
+ * store that has steps, and is not to be resumed, is refused. *ret_start says
+ * where the input continues. */
+int wr_train_store_open(struct wr_train_store *st, struct wr_train_state *s,
+                        struct wr_train_start *ret_start, weir_err *err);
+
+/* Saves the state, if it is not saved yet. */
+int wr_train_store_save(struct wr_train_store *st,
+                        const struct wr_train_state *s, enum weir_level level,
+                        weir_err *err);
+
+/* Waits until everything is on the last tier. */
+int wr_train_store_settle(struct wr_train_store *st, weir_err *err);
+
+/* Notes what is to be noted and closes; returns an error of the background.
+ * Fine without a store. */
+int wr_train_store_close(struct wr_train_store *st, weir_err *err);
+
+#endif
