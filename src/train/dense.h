@@ -1,0 +1,28 @@
+/* dense.h - dense layers of the reference engine, forward and backward.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRAIN_DENSE_H
+#define WR_TRAIN_DENSE_H
+
+#include <stddef.h>
+
+#include "train/compute.h"
+#include "train/net.h"
+
+/* y = the layer of x; `params` are the whole network's. */
+void wr_dense_forward(const struct wr_compute *c, const struct wr_layer *l,
+                      const float *params, const float *x, float *y);
+
+/* Writes the layer's part of `grads`, weights and biases. */
+void wr_dense_grad(const struct wr_compute *c, const struct wr_layer *l,
+                   const float *x, const float *dy, float *grads);
+
+/* Replaces x, of which the signs are used (0 and below: the ReLU before this
+ * layer passed nothing), by its gradient. */
+void wr_dense_input(const struct wr_compute *c, const struct wr_layer *l,
+                    const float *params, const float *dy, float *x);
+
+/* Floats that the calls above need. */
+size_t wr_dense_scratch(uint32_t batch);
+size_t wr_dense_shared(const struct wr_layer *l, uint32_t batch);
+
+#endif

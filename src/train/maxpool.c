@@ -1,0 +1,106 @@
+/* maxpool.c - the maximum of each window, and who it was.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "train/maxpool.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define CHANNELS 64u /* looked at together, in registers and L1 */
+
+struct pool_job {
+    const struct wr_layer *layer;
+    const float *x, *dy;
+    float *y, *dx;
+    uint8_t *choice;
+    const uint8_t *chosen;
+};
+
+/* Where place `i` of a window lies, in floats behind its first. */
+static size_t place(const struct wr_layer *l, uint32_t i)
+{
+    return ((size_t)(i / l->kernel) * l->in_w + i % l->kernel) * l->in_c;
+}
+
+static size_t corner(const struct wr_layer *l, size_t pixel)
+{
+    size_t y = pixel / l->out_w * l->stride, x = pixel % l->out_w * l->stride;
+
+    return (y * l->in_w + x) * l->in_c;
+}
+
+/* A NaN wins over every number, so that it reaches the loss. */
+static void choose(const struct wr_layer *l, const float *x, size_t n, float *y,
+                   uint8_t *choice)
+{
+    float best[CHANNELS];
+    int32_t at[CHANNELS] = {0};
+
+    memcpy(best, x, n * sizeof(*x));
+    for (uint32_t i = 1; i < l->kernel * l->kernel; i++) {
+        const float *v = x + place(l, i);
+
+        for (size_t c = 0; c < n; c++) {
+            int better = (v[c] > best[c]) | (v[c] != v[c]);
+
+            best[c] = better ? v[c] : best[c];
+            at[c] = better ? (int32_t)i : at[c];
+        }
+    }
+    memcpy(y, best, n * sizeof(*y));
+    for (size_t c = 0; c < n; c++)
+        choice[c] = (uint8_t)at[c];
+}
+
+static void forward_part(void *arg, size_t picture, unsigned thread)
+{
+    const struct pool_job *job = arg;
+    const struct wr_layer *l = job->layer;
+    const float *x = job->x + picture * wr_layer_in_count(l);
+    size_t pixels = (size_t)l->out_h * l->out_w;
+
+    (void)thread;
+    for (size_t p = 0; p < pixels; p++) {
+        size_t out = (picture * pixels + p) * l->out_c;
+
+        for (size_t c = 0; c < l->out_c; c += CHANNELS)
+            choose(l, x + corner(l, p) + c,
+                   WR_MIN(l->out_c - c, (size_t)CHANNELS), job->y + out + c,
+                   job->choice + out + c);
+    }
+}
+
+void wr_maxpool_forward(const struct wr_compute *c, const struct wr_layer *l,
+                        const float *x, float *y, uint8_t *choice)
+{
+    struct pool_job job = {.layer = l, .x = x, .y = y, .choice = choice};
+
+    assert(l->kernel * l->kernel <= 256);
+    wr_pool_run(c->pool, c->batch, forward_part, &job);
+}
+
+/* Windows overlap: a place may be chosen by several, which add in order. */
+static void backward_part(void *arg, size_t picture, unsigned thread)
+{
+    const struct pool_job *job = arg;
+    const struct wr_layer *l = job->layer;
+    size_t in = wr_layer_in_count(l), pixels = (size_t)l->out_h * l->out_w;
+    float *dx = job->dx + picture * in;
+
+    (void)thread;
+    memset(dx, 0, in * sizeof(*dx));
+    for (size_t p = 0; p < pixels; p++) {
+        size_t out = (picture * pixels + p) * l->out_c;
+        float *window = dx + corner(l, p);
+
+        for (size_t c = 0; c < l->out_c; c++)
+            window[place(l, job->chosen[out + c]) + c] += job->dy[out + c];
+    }
+}
+
+void wr_maxpool_backward(const struct wr_compute *c, const struct wr_layer *l,
+                         const float *dy, const uint8_t *choice, float *dx)
+{
+    struct pool_job job = {.layer = l, .dy = dy, .dx = dx, .chosen = choice};
+
+    wr_pool_run(c->pool, c->batch, backward_part, &job);
+}
