@@ -17,6 +17,13 @@ const struct wr_variable wr_environment[] = {
     {.name = "HOME",
      .help = "If neither is set, they are kept in .cache/weir/index below this "
              "folder."},
+    {.name = "WEIR_MODULES",
+     .help = "The folder that weir train loads weir-onednn.so from, instead of "
+             "the places beside weir and where it was installed."},
+    {.name = "OMP_WAIT_POLICY",
+     .indirect = true,
+     .help = "How the threads of weir train's oneDNN engine wait. If it is not "
+             "set, passive: they leave the cores to the input pipeline."},
     {.name = "NO_COLOR",
      .help = "If set and not empty, results have no colours unless --color "
              "always is given."},

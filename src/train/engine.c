@@ -6,7 +6,17 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "train/engine_load.h"
 #include "train/reference.h"
+
+struct engine_entry {
+    const char *name, *help;
+};
+
+/* Those in modules come first: they are faster where they can be loaded. */
+static const struct engine_entry modules[] = {
+    {"onednn", "oneDNN's kernels, as PyTorch uses them (a module)"},
+};
 
 /* Those that are part of the program. */
 static const struct wr_engine_ops *const engines[] = {
@@ -15,11 +25,17 @@ static const struct wr_engine_ops *const engines[] = {
 
 const char *wr_engine_name(size_t i)
 {
+    if (i < WR_ARRAY_LEN(modules))
+        return modules[i].name;
+    i -= WR_ARRAY_LEN(modules);
     return i < WR_ARRAY_LEN(engines) ? engines[i]->name : NULL;
 }
 
 const char *wr_engine_help(size_t i)
 {
+    if (i < WR_ARRAY_LEN(modules))
+        return modules[i].help;
+    i -= WR_ARRAY_LEN(modules);
     return i < WR_ARRAY_LEN(engines) ? engines[i]->help : NULL;
 }
 
@@ -31,5 +47,18 @@ int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
             *ret = engines[i];
             return 0;
         }
+    for (size_t i = 0; i < WR_ARRAY_LEN(modules); i++)
+        if (!strcmp(modules[i].name, name))
+            return wr_engine_load(name, ret, err);
     return wr_fail(err, WEIR_EINVAL, "there is no engine '%s'", name);
+}
+
+const struct wr_engine_ops *wr_engine_usual(weir_err *why)
+{
+    const struct wr_engine_ops *ops = engines[0];
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(modules); i++)
+        if (wr_engine_load(modules[i].name, &ops, why) == 0)
+            break;
+    return ops;
 }

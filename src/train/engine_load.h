@@ -1,0 +1,43 @@
+/* engine_load.h - engines in modules: shared objects that are loaded on demand.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * oneDNN and what it needs (OpenMP, OpenCL, C++) are 45 MB that only training
+ * wants; everything else starts without them. A module exports one symbol,
+ * wr_engine_NAME, a struct wr_engine_module. */
+#ifndef WR_TRAIN_ENGINE_LOAD_H
+#define WR_TRAIN_ENGINE_LOAD_H
+
+#include <stddef.h>
+
+#include "train/engine.h"
+#include "weir/error.h"
+#include "weir/weir.h"
+
+/* What a module was built from. It sees the structures of engine.h, so that
+ * one of another build is refused, not called. */
+struct wr_engine_module {
+    int version;                 /* WEIR_VERSION */
+    size_t ops_bytes, net_bytes; /* of the structures */
+    const struct wr_engine_ops *ops;
+};
+
+#define WR_ENGINE_MODULE(table)                                                \
+    {                                                                          \
+        .version = WEIR_VERSION, .ops_bytes = sizeof(struct wr_engine_ops),    \
+        .net_bytes = sizeof(struct wr_net), .ops = (table)                     \
+    }
+
+/* Loads the module of the engine `name` from the first folder that has it:
+ * $WEIR_MODULES alone if it is set, else beside the running program (a build
+ * tree, or ../lib/weir of an installation), else where weir was installed to.
+ * It is never unloaded: OpenMP's threads live in it. Call this before other
+ * threads are started, because it sets OpenMP's environment. */
+int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
+                   weir_err *err);
+
+/* The path of that module, without loading it. WEIR_ENOENT: there is none;
+ * WEIR_ENOTSUP: and this weir was built without it. */
+int wr_engine_module_path(const char *name, char *buf, size_t cap,
+                          weir_err *err);
+
+#endif

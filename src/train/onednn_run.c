@@ -1,0 +1,255 @@
+/* onednn_run.c - oneDNN's objects, and programs: lists of primitives to run.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "train/onednn_run.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+
+static const char *status_text(dnnl_status_t s)
+{
+    switch (s) {
+    case dnnl_out_of_memory:
+        return "out of memory";
+    case dnnl_invalid_arguments:
+        return "invalid arguments";
+    case dnnl_unimplemented:
+        return "not implemented for this processor";
+    default:
+        return "failed";
+    }
+}
+
+int wr_dnnl_check(dnnl_status_t s, const char *call, const char *what,
+                  weir_err *err)
+{
+    int code = s == dnnl_out_of_memory   ? WEIR_ENOMEM
+               : s == dnnl_unimplemented ? WEIR_ENOTSUP
+                                         : WEIR_ESTATE;
+
+    if (s == dnnl_success)
+        return 0;
+    return wr_fail(err, code, "oneDNN: %s: %s: %s (status %d)", what, call,
+                   status_text(s), (int)s);
+}
+
+int wr_dnnl_start(struct wr_dnnl *d, weir_err *err)
+{
+    int r = wr_dnnl_check(dnnl_engine_create(&d->engine, dnnl_cpu, 0),
+                          "dnnl_engine_create", "the CPU", err);
+
+    if (r < 0)
+        return r;
+    return wr_dnnl_check(
+        dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags),
+        "dnnl_stream_create", "the CPU", err);
+}
+
+void wr_dnnl_stop(struct wr_dnnl *d)
+{
+    for (size_t i = d->object_count; i-- > 0;) {
+        struct wr_dnnl_object *o = &d->objects[i];
+
+        if (o->primitive)
+            dnnl_primitive_destroy(o->primitive);
+        if (o->memory)
+            dnnl_memory_destroy(o->memory);
+        wr_big_free(o->buffer, o->bytes);
+    }
+    free(d->objects);
+    if (d->stream)
+        dnnl_stream_destroy(d->stream);
+    if (d->engine)
+        dnnl_engine_destroy(d->engine);
+    *d = (struct wr_dnnl){0};
+}
+
+static int no_room(const char *what, weir_err *err)
+{
+    return wr_fail(err, WEIR_ENOMEM, "oneDNN: %s: out of memory", what);
+}
+
+/* A place in the list of what wr_dnnl_stop releases; NULL when memory is
+ * short. */
+static struct wr_dnnl_object *new_object(struct wr_dnnl *d)
+{
+    struct wr_dnnl_object *o;
+
+    if (!wr_grow(&d->objects, &d->object_cap, d->object_count + 1,
+                 sizeof(*d->objects)))
+        return NULL;
+    o = &d->objects[d->object_count++];
+    *o = (struct wr_dnnl_object){0};
+    return o;
+}
+
+int wr_dnnl_alloc(struct wr_dnnl *d, wr_dnnl_desc desc, const char *what,
+                  dnnl_memory_t *ret, weir_err *err)
+{
+    size_t bytes = dnnl_memory_desc_get_size(desc);
+    struct wr_dnnl_object *o = new_object(d);
+    char more[32], held[32];
+    int r;
+
+    if (!o)
+        return no_room(what, err);
+    o->buffer = wr_big_alloc(bytes);
+    if (!o->buffer)
+        return wr_fail(err, WEIR_ENOMEM,
+                       "oneDNN: %s: no memory for %s more; this engine has %s "
+                       "already; a smaller batch or width needs less",
+                       what, wr_format_bytes(more, sizeof(more), (double)bytes),
+                       wr_format_bytes(held, sizeof(held), (double)d->bytes));
+    o->bytes = bytes;
+    d->bytes += bytes;
+    r = wr_dnnl_check(
+        dnnl_memory_create(&o->memory, desc, d->engine, o->buffer),
+        "dnnl_memory_create", what, err);
+    if (r == 0)
+        *ret = o->memory;
+    return r;
+}
+
+int wr_dnnl_foreign(struct wr_dnnl *d, const struct wr_dnnl_shape *shape,
+                    const char *what, dnnl_memory_t *ret, weir_err *err)
+{
+    struct wr_dnnl_object *o = new_object(d);
+    int r;
+
+    if (!o)
+        return no_room(what, err);
+    r = wr_dnnl_check(wr_dnnl_border(d->engine, shape, &o->memory),
+                      "dnnl_memory_create", what, err);
+    if (r == 0)
+        *ret = o->memory;
+    return r;
+}
+
+int wr_dnnl_lend(dnnl_memory_t memory, const float *buffer, const char *what,
+                 weir_err *err)
+{
+    /* Memory objects know no const; what is only read is never written. */
+    void *handle = (void *)(uintptr_t)buffer;
+
+    return wr_dnnl_check(dnnl_memory_set_data_handle(memory, handle),
+                         "dnnl_memory_set_data_handle", what, err);
+}
+
+wr_dnnl_desc wr_dnnl_desc_of(dnnl_memory_t memory)
+{
+    wr_dnnl_desc desc = NULL;
+
+    dnnl_memory_get_memory_desc(memory, &desc); /* fails for NULL alone */
+    return desc;
+}
+
+static int append(struct wr_dnnl_program *p, const struct wr_dnnl_step *step,
+                  weir_err *err)
+{
+    if (!wr_grow(&p->steps, &p->cap, p->count + 1, sizeof(*p->steps)))
+        return no_room(step->what, err);
+    p->steps[p->count++] = *step;
+    return 0;
+}
+
+int wr_dnnl_add(struct wr_dnnl *d, struct wr_dnnl_program *p,
+                const_dnnl_primitive_desc_t pd, struct wr_dnnl_step *step,
+                weir_err *err)
+{
+    struct wr_dnnl_object *o = new_object(d);
+    int r;
+
+    if (!o)
+        return no_room(step->what, err);
+    r = wr_dnnl_check(dnnl_primitive_create(&o->primitive, pd),
+                      "dnnl_primitive_create", step->what, err);
+    if (r < 0)
+        return r;
+    step->primitive = o->primitive;
+    return append(p, step, err);
+}
+
+static float *buffer_of(dnnl_memory_t memory)
+{
+    void *handle = NULL;
+
+    dnnl_memory_get_data_handle(memory, &handle);
+    return handle;
+}
+
+int wr_dnnl_add_mask(struct wr_dnnl_program *p, const char *what,
+                     dnnl_memory_t grad, dnnl_memory_t out, weir_err *err)
+{
+    size_t bytes = dnnl_memory_desc_get_size(wr_dnnl_desc_of(grad));
+    struct wr_dnnl_step step = {.grad = buffer_of(grad),
+                                .out = buffer_of(out),
+                                .floats = bytes / sizeof(float)};
+
+    snprintf(step.what, sizeof(step.what), "%s", what);
+    return append(p, &step, err);
+}
+
+int wr_dnnl_add_reorder(struct wr_dnnl *d, struct wr_dnnl_program *p,
+                        const char *what, const dnnl_memory_t from_to[2],
+                        weir_err *err)
+{
+    struct wr_dnnl_step step = {
+        .arg_count = 2,
+        .args = {{DNNL_ARG_FROM, from_to[0]}, {DNNL_ARG_TO, from_to[1]}}};
+    dnnl_primitive_desc_t pd = NULL;
+    int r;
+
+    snprintf(step.what, sizeof(step.what), "%s", what);
+    r = wr_dnnl_check(dnnl_reorder_primitive_desc_create(
+                          &pd, wr_dnnl_desc_of(from_to[0]), d->engine,
+                          wr_dnnl_desc_of(from_to[1]), d->engine, NULL),
+                      "dnnl_reorder_primitive_desc_create", what, err);
+    if (r < 0)
+        return r;
+    r = wr_dnnl_add(d, p, pd, &step, err);
+    dnnl_primitive_desc_destroy(pd);
+    return r;
+}
+
+static void mask(const struct wr_dnnl_step *s)
+{
+    const float *out = s->out;
+    float *grad = s->grad;
+    size_t n = s->floats;
+
+#pragma omp parallel for simd schedule(static)
+    for (size_t i = 0; i < n; i++)
+        grad[i] = out[i] > 0 ? grad[i] : 0;
+}
+
+int wr_dnnl_run(struct wr_dnnl *d, const struct wr_dnnl_program *p,
+                weir_err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < p->count && r == 0; i++) {
+        const struct wr_dnnl_step *s = &p->steps[i];
+
+        if (s->primitive)
+            r = wr_dnnl_check(dnnl_primitive_execute(s->primitive, d->stream,
+                                                     s->arg_count, s->args),
+                              "dnnl_primitive_execute", s->what, err);
+        else
+            mask(s);
+    }
+    if (r < 0)
+        return r;
+    return wr_dnnl_check(dnnl_stream_wait(d->stream), "dnnl_stream_wait",
+                         "the CPU", err);
+}
+
+void wr_dnnl_program_done(struct wr_dnnl_program *p)
+{
+    free(p->steps);
+    *p = (struct wr_dnnl_program){0};
+}
