@@ -48,6 +48,8 @@ struct wr_doc_chart_spec {
     const char *x, *y; /* names of the axes with units: "batch wait (ms)" */
     const char *note;  /* one sentence below it, may be NULL */
     bool log_x, log_y; /* what is not above 0 is not drawn then */
+    double most; /* y that the axis reaches at least, so that charts beside each
+                    other compare; 0: its own */
 };
 
 struct wr_doc *wr_doc_new(const char *title, const char *subtitle);

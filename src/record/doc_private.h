@@ -69,7 +69,7 @@ struct wr_doc_chart {
     size_t series_count, series_cap;
     struct wr_doc_band *bands; /* owned */
     size_t band_count, band_cap;
-    double most; /* y that its axis reaches at least: as its neighbours; or 0 */
+    double most; /* y that its axis reaches at least */
 };
 
 /* A table or a chart, in the order in which they were made. */

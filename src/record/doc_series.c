@@ -53,6 +53,7 @@ struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
     c->kind = spec->kind;
     c->log_x = spec->log_x;
     c->log_y = spec->log_y;
+    c->most = isfinite(spec->most) ? spec->most : 0;
     c->title = wr_doc_copy(s->doc, spec->title);
     c->x = wr_doc_copy(s->doc, spec->x);
     c->y = wr_doc_copy(s->doc, spec->y);

@@ -47,7 +47,8 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
 #define WR_VIEW_MAP(X)                                                         \
     X(bench)                                                                   \
     X(probe)                                                                   \
-    X(ckpt)
+    X(ckpt)                                                                    \
+    X(study)
 
 #define DECLARE(name) extern const struct wr_view wr_view_##name;
 WR_VIEW_MAP(DECLARE)

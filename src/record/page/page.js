@@ -261,6 +261,8 @@
     value.beginAtZero = data.kind !== "lines";
     value.suggestedMax = Math.max(data.most || 0,
       weirMarks.highest(data.series)) || undefined;
+    if (data.bands && !data.logY)
+      value.grace = "12%"; // room for their names
     if (data.logY && isFinite(weirMarks.lowest(data.series)))
       value.suggestedMin = weirMarks.lowest(data.series);
     if (!isBars(data)) {

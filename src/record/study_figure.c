@@ -1,0 +1,245 @@
+/* study_figure.c - the charts and the table of one figure of a study.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/study_figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/get.h"
+#include "record/points.h"
+#include "record/view.h"
+#include "record/view_say.h"
+
+#define PARTS_MAX  32 /* charts of a figure */
+#define SERIES_MAX 16
+#define LABELS_MAX 64
+#define ROWS_MAX   500
+#define LIMITS_MAX 8 /* that are told apart in a note */
+
+static size_t count_of(const json_t *list, size_t most)
+{
+    return WR_MIN(json_array_size(list), most);
+}
+
+static enum wr_doc_role role_of(const json_t *series)
+{
+    const char *role = wr_get_text(series, "role");
+
+    return !strcmp(role, "reference") ? WR_DOC_REFERENCE
+           : !strcmp(role, "ceiling") ? WR_DOC_CEILING
+                                      : WR_DOC_MEASURED;
+}
+
+/* A number, or a median with its spread; null for none. */
+static void add_value(struct wr_doc_series *to, const json_t *v)
+{
+    if (json_is_number(v))
+        wr_doc_value(to, json_number_value(v));
+    else
+        wr_doc_value_range(to, wr_get_number(v, "median"),
+                           wr_get_number(v, "low"), wr_get_number(v, "high"));
+}
+
+static void add_series(struct wr_doc_chart *c, const json_t *series,
+                       size_t labels)
+{
+    const json_t *values = wr_get_list(series, "values");
+    struct wr_doc_series *to = wr_doc_series(c, wr_get_text(series, "name"));
+
+    wr_doc_series_is(to, role_of(series));
+    for (size_t k = 0; k < labels; k++)
+        add_value(to, json_array_get(values, k));
+}
+
+/* "cores at 4, 8" for each limit that the values of a series name. */
+static void add_limits(char *note, size_t cap, const json_t *series,
+                       const json_t *labels)
+{
+    const json_t *values = wr_get_list(series, "values");
+    size_t n = count_of(values, count_of(labels, LABELS_MAX)), told = 0;
+    char at[WR_VIEW_NAME], shown[64];
+
+    for (size_t i = 0; i < n && told < LIMITS_MAX; i++) {
+        const char *limit = wr_get_text(json_array_get(values, i), "limit");
+        bool before = false;
+
+        for (size_t k = 0; k < i; k++)
+            before |= !strcmp(wr_get_text(json_array_get(values, k), "limit"),
+                              limit);
+        if (!*limit || before)
+            continue;
+        *at = '\0';
+        for (size_t k = i; k < n; k++)
+            if (!strcmp(wr_get_text(json_array_get(values, k), "limit"), limit))
+                wr_say(at, sizeof(at), "%s",
+                       wr_get_shown(json_array_get(labels, k), shown,
+                                    sizeof(shown)));
+        snprintf(note + strlen(note), cap - strlen(note), "%s%s at %s",
+                 told++ ? "; " : "", limit, at);
+    }
+}
+
+static size_t count_measured(const json_t *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count_of(list, SERIES_MAX); i++)
+        n += role_of(json_array_get(list, i)) == WR_DOC_MEASURED;
+    return n;
+}
+
+/* What limited each measured series: "Limited by cores at 4, 8." */
+static void limits_note(char *note, size_t cap, const json_t *part)
+{
+    const json_t *list = wr_get_list(part, "series");
+    bool many = count_measured(list) > 1;
+    char limits[2 * WR_VIEW_NAME];
+
+    for (size_t i = 0; i < count_of(list, SERIES_MAX); i++) {
+        const json_t *series = json_array_get(list, i);
+
+        *limits = '\0';
+        if (role_of(series) == WR_DOC_MEASURED)
+            add_limits(limits, sizeof(limits), series,
+                       wr_get_list(part, "labels"));
+        if (*limits)
+            snprintf(note + strlen(note), cap - strlen(note),
+                     "%s%s%simited by %s.", *note ? " " : "",
+                     many ? wr_get_text(series, "name") : "",
+                     many ? ": l" : "L", limits);
+    }
+}
+
+static void bars(struct wr_doc_section *s, const json_t *figure,
+                 const json_t *part)
+{
+    const json_t *labels = wr_get_list(part, "labels");
+    const json_t *list = wr_get_list(part, "series");
+    size_t n = count_of(labels, LABELS_MAX);
+    const char *title = wr_get_text(part, "title");
+    char note[4 * WR_VIEW_NAME] = "", shown[WR_VIEW_NAME];
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_BARS,
+        .title = *title ? title : wr_get_text(figure, "title"),
+        .x = wr_get_text(figure, "x"),
+        .y = wr_get_text(figure, "unit"),
+        .note = note};
+    struct wr_doc_chart *c;
+
+    snprintf(note, sizeof(note), "%s", wr_get_text(part, "note"));
+    limits_note(note, sizeof(note), part);
+    c = wr_doc_chart(s, &spec);
+    for (size_t k = 0; k < n; k++)
+        wr_doc_label(
+            c, "%s",
+            wr_get_shown(json_array_get(labels, k), shown, sizeof(shown)));
+    for (size_t i = 0; i < count_of(list, SERIES_MAX); i++)
+        add_series(c, json_array_get(list, i), n);
+}
+
+static void add_line(struct wr_doc *d, struct wr_doc_chart *c,
+                     const json_t *series, size_t limit)
+{
+    const json_t *x = wr_get_list(series, "x"), *y = wr_get_list(series, "y");
+    struct wr_points p = {0};
+    struct wr_doc_series *to = wr_doc_series(c, wr_get_text(series, "name"));
+
+    wr_doc_series_is(to, role_of(series));
+    for (size_t k = 0; k < WR_MIN(json_array_size(x), json_array_size(y)); k++)
+        wr_points_add(&p, wr_get_at(x, k), wr_get_at(y, k), false);
+    wr_points_draw(&p, d, to, limit);
+    wr_points_done(&p);
+}
+
+/* The highest of all charts over time that have the same axis. */
+static double highest(const json_t *charts, const char *y)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < count_of(charts, PARTS_MAX); i++) {
+        const json_t *c = json_array_get(charts, i);
+        const json_t *list = wr_get_list(c, "series");
+
+        if (strcmp(wr_get_text(c, "y"), y))
+            continue;
+        for (size_t k = 0; k < count_of(list, SERIES_MAX); k++) {
+            const json_t *v = wr_get_list(json_array_get(list, k), "y");
+
+            for (size_t j = 0; j < json_array_size(v); j++)
+                most = fmax(most, wr_get_at(v, j));
+        }
+    }
+    return most;
+}
+
+static void over_time(struct wr_doc *d, struct wr_doc_section *s,
+                      const json_t *charts, const json_t *lines)
+{
+    const json_t *list = wr_get_list(lines, "series");
+    const json_t *bands = wr_get_list(lines, "bands");
+    size_t n = count_of(list, SERIES_MAX);
+    double most = highest(charts, wr_get_text(lines, "y"));
+    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_AREA,
+                                           .title = wr_get_text(lines, "title"),
+                                           .x = wr_get_text(lines, "x"),
+                                           .y = wr_get_text(lines, "y"),
+                                           .note = wr_get_text(lines, "note"),
+                                           .most = most};
+    struct wr_doc_chart *c = wr_doc_chart(s, &spec);
+
+    for (size_t i = 0; i < n; i++)
+        add_line(d, c, json_array_get(list, i), wr_view_share(n * PARTS_MAX));
+    for (size_t i = 0; i < count_of(bands, LABELS_MAX); i++) {
+        const json_t *b = json_array_get(bands, i);
+
+        wr_doc_band(c, wr_get_number(b, "from"), wr_get_number(b, "to"),
+                    wr_get_text(b, "name"));
+    }
+}
+
+static void add_cell(struct wr_doc_table *t, const json_t *v)
+{
+    char shown[WR_VIEW_NAME];
+    double number = json_is_number(v) ? json_number_value(v) : NAN;
+
+    if (json_is_number(v) || json_is_null(v))
+        wr_doc_number(t, number,
+                      number == rint(number) ? 0
+                      : fabs(number) < 10    ? 2
+                                             : 1);
+    else
+        wr_doc_cell(t, "%s", wr_get_shown(v, shown, sizeof(shown)));
+}
+
+static void table(struct wr_doc_section *s, const json_t *figure)
+{
+    const char *columns = wr_get_text(figure, "table.columns");
+    const json_t *rows = wr_get_list(figure, "table.rows");
+    const char *title = wr_get_text(figure, "table.title");
+    struct wr_doc_table *t;
+    size_t width = 1;
+
+    if (!*columns || !json_array_size(rows))
+        return;
+    for (const char *p = columns; (p = strchr(p, '|')); p++)
+        width++;
+    t = wr_doc_table(s, *title ? title : wr_get_text(figure, "title"), columns);
+    for (size_t i = 0; i < count_of(rows, ROWS_MAX); i++)
+        for (size_t k = 0; k < width; k++)
+            add_cell(t, json_array_get(json_array_get(rows, i), k));
+}
+
+void wr_study_figure(struct wr_doc *d, struct wr_doc_section *s,
+                     const json_t *figure)
+{
+    const json_t *parts = wr_get_list(figure, "parts");
+    const json_t *lines = wr_get_list(figure, "lines");
+
+    table(s, figure);
+    for (size_t i = 0; i < count_of(parts, PARTS_MAX); i++)
+        bars(s, figure, json_array_get(parts, i));
+    for (size_t i = 0; i < count_of(lines, PARTS_MAX); i++)
+        over_time(d, s, lines, json_array_get(lines, i));
+}

@@ -1,0 +1,61 @@
+/* view_say.c - words for numbers in the sentences of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/view_say.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+
+void wr_say(char *buf, size_t cap, const char *fmt, ...)
+{
+    size_t used = strlen(buf);
+    va_list ap;
+
+    if (used && used + 3 > cap)
+        return;
+    if (used) {
+        memcpy(buf + used, ", ", 3);
+        used += 2;
+    }
+    va_start(ap, fmt);
+    vsnprintf(buf + used, cap - used, fmt, ap);
+    va_end(ap);
+}
+
+char *wr_say_time(double seconds, char *buf, size_t cap)
+{
+    double whole = rint(seconds);
+
+    if (!isfinite(seconds) || seconds < 0)
+        snprintf(buf, cap, "-");
+    else if (seconds < 1)
+        snprintf(buf, cap, "%.3g ms", seconds * 1e3);
+    else if (seconds < 100)
+        snprintf(buf, cap, "%.3g s", seconds);
+    else if (whole < 3600)
+        snprintf(buf, cap, "%.0f min %.0f s", floor(whole / 60),
+                 fmod(whole, 60));
+    else
+        snprintf(buf, cap, "%.0f h %.0f min", floor(whole / 3600),
+                 floor(fmod(whole, 3600) / 60));
+    return buf;
+}
+
+char *wr_say_number(double v, char *buf, size_t cap)
+{
+    if (!isfinite(v))
+        snprintf(buf, cap, "-");
+    else if (fabs(v) >= 1e15)
+        snprintf(buf, cap, "%.3g", v);
+    else if (v >= 1000)
+        return wr_format_count(buf, cap, (uint64_t)rint(v));
+    else if (fabs(v) >= 100)
+        snprintf(buf, cap, "%.0f", v);
+    else
+        snprintf(buf, cap, "%.3g", v);
+    return buf;
+}

@@ -1,0 +1,19 @@
+/* view_say.h - words for numbers in the sentences of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_RECORD_VIEW_SAY_H
+#define WR_RECORD_VIEW_SAY_H
+
+#include <stddef.h>
+
+/* Appends to a list in buf, after ", " when there is something in it; what
+ * does not fit is cut. */
+void wr_say(char *buf, size_t cap, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "0.42 ms", "3.2 s", "4 min 10 s", "3 h 20 min". Returns buf. */
+char *wr_say_time(double seconds, char *buf, size_t cap);
+
+/* "1,234", "12.3", "0.042": three digits, or all whole ones. Returns buf. */
+char *wr_say_number(double v, char *buf, size_t cap);
+
+#endif

@@ -1,0 +1,194 @@
+/* view_study.c - records of weir study as sections of a report.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It knows nothing of single figures: a figure is charts of bars, charts over
+ * time, a table, what the paper says and whether that holds. Whatever of it is
+ * there is shown. */
+#include "record/view.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/get.h"
+#include "record/study_figure.h"
+#include "record/view_say.h"
+
+#define FIGURES_MAX 64
+
+#define HOLDS  "holds"
+#define DIFFER "does not hold"
+
+/* Verdicts of one study. */
+struct count {
+    size_t judged, holds, differ, unseen, calibrated;
+};
+
+static struct count count_verdicts(const json_t *figures)
+{
+    struct count c = {0};
+
+    for (size_t i = 0; i < json_array_size(figures) && i < FIGURES_MAX; i++) {
+        const json_t *f = json_array_get(figures, i);
+        const char *verdict = wr_get_text(f, "verdict");
+
+        if (!*verdict)
+            continue;
+        c.judged++;
+        if (!strcmp(verdict, HOLDS)) {
+            c.holds++;
+            c.calibrated += wr_get_true(f, "calibration");
+        } else if (!strcmp(verdict, DIFFER)) {
+            c.differ++;
+        } else {
+            c.unseen++;
+        }
+    }
+    return c;
+}
+
+/* "hdd: does not hold: ..." of the first figure that differs. */
+static void say_first_that_differs(struct wr_doc *d, const json_t *figures)
+{
+    for (size_t i = 0; i < json_array_size(figures) && i < FIGURES_MAX; i++) {
+        const json_t *f = json_array_get(figures, i);
+
+        if (strcmp(wr_get_text(f, "verdict"), DIFFER))
+            continue;
+        wr_doc_summary(d, "What does not hold: %s. %s", wr_get_text(f, "title"),
+                       wr_get_text(f, "why"));
+        return;
+    }
+}
+
+static void say_how(struct wr_doc *d, const json_t *j)
+{
+    double seconds = wr_get_number(j, "seconds");
+    double repeat = wr_get_number(j, "repeat");
+    double warm_up = wr_get_number(j, "warm_up_runs");
+    double cores = wr_get_number(j, "host.cores");
+    const char *mode = wr_get_text(j, "mode");
+    char text[WR_VIEW_NAME] = "", time[32];
+
+    if (repeat > warm_up && warm_up >= 0)
+        wr_say(text, sizeof(text), "medians of %.0f runs", repeat - warm_up);
+    if (*mode)
+        wr_say(text, sizeof(text), "mode %s", mode);
+    if (seconds > 0)
+        wr_say(text, sizeof(text), "in %s",
+               wr_say_time(seconds, time, sizeof(time)));
+    if (cores > 0)
+        wr_say(text, sizeof(text), "on %.0f core%s", cores,
+               cores == 1 ? "" : "s");
+    if (*text)
+        wr_doc_summary(d, "Measured here: %s.", text);
+}
+
+static void summarize(struct wr_doc *d, const json_t *j)
+{
+    const json_t *figures = wr_get_list(j, "figures");
+    const struct count c = count_verdicts(figures);
+    char time[32];
+
+    if (!c.judged)
+        return;
+    wr_doc_summary(d,
+                   "Of %zu conclusions of the paper %zu hold%s here, %zu do%s "
+                   "not, and %zu cannot be seen on this machine.",
+                   c.judged, c.holds, c.holds == 1 ? "s" : "", c.differ,
+                   c.differ == 1 ? "es" : "", c.unseen);
+    if (c.calibrated)
+        wr_doc_summary(d,
+                       "%zu of those that hold %s calibration: the emulated "
+                       "devices were fitted to the paper's numbers.",
+                       c.calibrated, c.calibrated == 1 ? "is" : "are");
+    say_first_that_differs(d, figures);
+    say_how(d, j);
+    wr_doc_headline(d, "conclusions hold", "%zu of %zu", c.holds, c.judged);
+    wr_doc_headline(d, "do not hold", "%zu", c.differ);
+    wr_doc_headline(d, "cannot be seen here", "%zu", c.unseen);
+    if (wr_get_number(j, "seconds") > 0)
+        wr_doc_headline(
+            d, "for all of it", "%s",
+            wr_say_time(wr_get_number(j, "seconds"), time, sizeof(time)));
+}
+
+static void judge(struct wr_doc_section *s, const json_t *f)
+{
+    const char *question = wr_get_text(f, "question");
+    const char *says = wr_get_text(f, "conclusion");
+    const char *verdict = wr_get_text(f, "verdict");
+    bool holds = !strcmp(verdict, HOLDS);
+    bool fitted = holds && wr_get_true(f, "calibration");
+
+    if (*question || *says)
+        wr_doc_claim(s, "%s%s%s%s", question, *question && *says ? " " : "",
+                     *says ? "The paper: " : "", says);
+    if (!*verdict)
+        return;
+    wr_doc_verdict(s,
+                   holds                      ? WR_DOC_GOOD
+                   : !strcmp(verdict, DIFFER) ? WR_DOC_BAD
+                                              : WR_DOC_PLAIN,
+                   fitted ? "holds, by calibration" : verdict, "%s",
+                   wr_get_text(f, "why"));
+}
+
+static void figure(struct wr_doc *d, const struct wr_view_record *r,
+                   const json_t *f, bool many)
+{
+    const char *name = wr_get_text(f, "title");
+    char title[2 * WR_VIEW_NAME];
+    struct wr_doc_section *s;
+
+    if (!*name)
+        name = wr_get_text(f, "id");
+    snprintf(title, sizeof(title), "%s%s%s", many ? r->label : "",
+             many ? ": " : "", *name ? name : "A figure without a name");
+    s = wr_doc_section(d, title);
+    judge(s, f);
+    wr_study_figure(d, s, f);
+}
+
+static void describe(struct wr_doc *d, const struct wr_view_record *r, size_t n)
+{
+    struct wr_doc_section *s = wr_doc_section(d, "How the study was made");
+    char shown[WR_VIEW_NAME];
+    const char *key;
+    json_t *value;
+
+    wr_view_host(s, r, n);
+    wr_view_starved(s, r, n);
+    for (size_t i = 0; i < n; i++) {
+        /* Iterating is not const in jansson, but changes nothing. */
+        json_t *o = (json_t *)(uintptr_t)wr_get_object(r[i].json, "data");
+        size_t looked = 0;
+
+        json_object_foreach(o, key, value)
+        {
+            if (looked++ < FIGURES_MAX &&
+                *wr_get_shown(value, shown, sizeof(shown)))
+                wr_doc_fact(s, key, "%s", shown);
+        }
+    }
+}
+
+static void study_build(struct wr_doc *d, const struct wr_view_record *r,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *list = wr_get_list(r[i].json, "figures");
+        size_t count = json_array_size(list);
+
+        summarize(d, r[i].json);
+        for (size_t k = 0; k < count && k < FIGURES_MAX; k++)
+            if (json_is_object(json_array_get(list, k)))
+                figure(d, &r[i], json_array_get(list, k), n > 1);
+        if (!count)
+            wr_doc_note(wr_doc_section(d, "Study"), true,
+                        "%s: No figure was measured.", r[i].label);
+    }
+    describe(d, r, n);
+}
+
+const struct wr_view wr_view_study = {.command = "study", .build = study_build};
