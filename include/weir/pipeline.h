@@ -15,6 +15,7 @@
 #include "weir/dtype.h"
 #include "weir/error.h"
 #include "weir/picture.h"
+#include "weir/split.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -138,7 +139,8 @@ typedef struct weir_pipeline_config {
 
     /* Resume: states returned by weir_pipeline_state on all ranks of that run,
      * in any order. One is enough if no rank had skipped a bad sample in that
-     * epoch. `seed` must be the same; rank and world may differ. Borrowed
+     * epoch. `seed` and the part must be the same; rank and world may differ.
+     * Borrowed
      * during weir_pipeline_open. [none] */
     const void *const *resume;
     const size_t *resume_len;
@@ -150,8 +152,16 @@ typedef struct weir_pipeline_config {
     void *stopped_arg;
 
     enum weir_orient orient; /* of pictures, before crops [_IGNORE] */
-    uint32_t reserved_0;     /* 0 */
-    uint64_t reserved[5];    /* 0 */
+
+    /* One part of the data set, as if it were all of it (weir/split.h): order,
+     * epochs, ranks and states are those of the part; ids and labels stay those
+     * of the data set. */
+    float holdout;       /* fraction that is held out, up to 0.5 [0: none] */
+    uint64_t split_seed; /* [0] */
+    enum weir_part part; /* the part to deliver [WEIR_PART_ALL] */
+
+    uint32_t reserved_0;  /* 0 */
+    uint64_t reserved[3]; /* 0 */
 } weir_pipeline_config;
 
 /* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of

@@ -33,6 +33,7 @@
 #include "weir/error.h"
 #include "weir/dtype.h"
 #include "weir/picture.h"
+#include "weir/split.h"
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
 #include "weir/checkpoint.h"

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "pipeline/config.h"
+#include "pipeline/split.h"
 
 /* Rows of all series of batches together, and of one at least. */
 #define BATCH_ROWS_ALL 60000
@@ -31,7 +32,8 @@ struct bench {
 
 static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
 {
-    uint64_t all = wr_index_count(b->plan->ds->index);
+    const struct wr_split split = wr_split_of(&c->cfg);
+    uint64_t all = wr_split_count(&split, wr_index_count(b->plan->ds->index));
 
     return c->cfg.max_batches ? WR_MIN(all, c->cfg.max_batches * c->cfg.batch)
                               : all;

@@ -335,8 +335,8 @@ static void init_crew(struct crew *c, const struct wr_limit_job *job)
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->change, NULL);
     c->job = job;
-    c->count = job->samples ? WR_MIN(job->samples, n) : n;
     wr_order_init(&c->order, job->cfg, n, 0);
+    c->count = job->samples ? WR_MIN(job->samples, c->order.n) : c->order.n;
 }
 
 /* --- decode --- */

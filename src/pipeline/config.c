@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "codec/augment.h"
 #include "pipeline/cache.h"
+#include "pipeline/split.h"
 
 #define MAX_BATCH    (1u << 20)
 #define MAX_SIDE     (1u << 14)
@@ -199,7 +200,9 @@ static int check_all(const weir_pipeline_config *c, weir_err *err)
             return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
-    r = wr_augment_init(&unused, c, err);
+    r = wr_split_check(c, err);
+    if (r == 0)
+        r = wr_augment_init(&unused, c, err);
     return r < 0 ? r : check_cache(c, err);
 }
 
@@ -222,6 +225,20 @@ int wr_config_check(const weir_pipeline_config *cfg, weir_err *err)
     return check_all(&c, err);
 }
 
+static int check_part(const weir_dataset *ds, const weir_pipeline_config *c,
+                      weir_err *err)
+{
+    uint64_t n = wr_index_count(ds->index);
+    const struct wr_split split = wr_split_of(c);
+
+    if (wr_split_count(&split, n))
+        return 0;
+    return wr_fail(err, WEIR_ENOENT,
+                   "'%s': holdout %g leaves none of its %" PRIu64
+                   " samples for this part",
+                   ds->url, (double)c->holdout, n);
+}
+
 static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
                         weir_err *err)
 {
@@ -231,7 +248,7 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
         return r;
     if (!wr_index_count(ds->index))
         return wr_fail(err, WEIR_ENOENT, "'%s': no samples", ds->url);
-    return 0;
+    return check_part(ds, c, err);
 }
 
 /* --- what is left to us --- */

@@ -37,13 +37,13 @@ struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
     e->rank = cfg->rank;
     e->world = cfg->world;
     e->refs = 1;
-    e->start.samples = n;
+    wr_order_init(&e->order, cfg, n, number);
+    e->start.samples = e->order.n;
     if (resume) {
         e->start = *resume;
         resume->taken = NULL;
         wr_state_done(resume);
     }
-    wr_order_init(&e->order, cfg, n, number);
     remaining = wr_state_remaining(&e->start);
     e->local = remaining > e->rank ? ceil_div(remaining - e->rank, e->world)
                                    : 0;

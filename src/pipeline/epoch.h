@@ -25,7 +25,8 @@ struct wr_epoch {
     uint32_t refs; /* batches, and the plan while it is the current one */
 };
 
-/* Epoch `number` of `n` samples. `resume` (may be NULL) tells where it begins;
+/* Epoch `number` of a data set of `n` samples, of which the config's part is
+ * fed. `resume` (may be NULL) tells where it begins;
  * its list is moved into the epoch. NULL when memory is short. */
 struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
                               uint64_t number, struct wr_state *resume);

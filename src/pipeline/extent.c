@@ -187,18 +187,20 @@ static bool follows(const struct wr_place *a, const struct wr_place *b,
            b->offset + b->length - start <= EXTENT_MAX;
 }
 
-/* The run of samples that begins at `first` and ends before `end`. */
-static struct wr_extent run_at(const struct wr_index *ix, uint64_t first,
+/* The run of samples that begins at `first` and ends before `end`; those of the
+ * other part in between are read along if they are small. */
+static struct wr_extent run_at(const struct wr_extents *x, uint64_t first,
                                uint64_t end)
 {
+    const struct wr_index *ix = x->ds->index;
     struct wr_extent e = {.first = first, .count = 1};
     struct wr_place last, next;
 
-    wr_index_place(ix, first, &last);
+    wr_index_place(ix, wr_split_sample(&x->split, first), &last);
     e.object = last.object;
     e.offset = last.offset;
     while (first + e.count < end && !last.whole && !last.packed) {
-        wr_index_place(ix, first + e.count, &next);
+        wr_index_place(ix, wr_split_sample(&x->split, first + e.count), &next);
         if (!follows(&last, &next, e.offset))
             break;
         last = next;
@@ -227,23 +229,23 @@ static struct wr_group *add_group(struct wr_extents *x, struct wr_group *g)
 static struct wr_group *new_block(struct wr_extents *x, uint64_t epoch,
                                   uint64_t number)
 {
-    const struct wr_index *ix = x->ds->index;
+    uint64_t all = wr_split_count(&x->split, wr_index_count(x->ds->index));
     uint64_t first = number * x->block;
-    uint64_t end = WR_MIN(first + x->block, wr_index_count(ix));
+    uint64_t end = WR_MIN(first + x->block, all);
     struct wr_group *g;
     unsigned count = 0;
 
     if (x->group_count >= MAX_GROUPS)
         drop_oldest(x);
     for (uint64_t i = first; i < end; count++)
-        i += run_at(ix, i, end).count;
+        i += run_at(x, i, end).count;
     g = calloc(1, sizeof(*g) + count * sizeof(g->extents[0]));
     if (!g)
         return NULL;
     g->epoch = epoch;
     g->number = number;
     for (uint64_t i = first; i < end; i += g->extents[g->count++].count)
-        g->extents[g->count] = run_at(ix, i, end);
+        g->extents[g->count] = run_at(x, i, end);
     return add_group(x, g);
 }
 
@@ -266,14 +268,14 @@ static struct wr_group *new_packed(struct wr_extents *x, uint64_t object)
     return add_group(x, g);
 }
 
-static struct wr_extent *find_extent(struct wr_group *g, uint64_t id)
+static struct wr_extent *find_extent(struct wr_group *g, uint64_t place)
 {
     unsigned lo = 0, hi = g->count;
 
     while (hi - lo > 1) {
         unsigned mid = lo + (hi - lo) / 2;
 
-        if (g->extents[mid].first <= id)
+        if (g->extents[mid].first <= place)
             lo = mid;
         else
             hi = mid;
@@ -349,7 +351,8 @@ static struct wr_extent *extent_for(struct wr_extents *x, struct wr_task *t,
                                     bool fill)
 {
     uint64_t epoch = t->batch->epoch->number;
-    uint64_t number = t->id / x->block;
+    uint64_t place = wr_split_place(&x->split, t->id);
+    uint64_t number = place / x->block;
     struct wr_group *g;
     struct wr_extent *e;
 
@@ -368,7 +371,7 @@ static struct wr_extent *extent_for(struct wr_extents *x, struct wr_task *t,
     }
     if (!g)
         return NULL;
-    e = t->place.packed ? &g->extents[0] : find_extent(g, t->id);
+    e = t->place.packed ? &g->extents[0] : find_extent(g, place);
     if (!t->place.packed && !fill && e->left)
         e->left--;
     return e;
@@ -564,6 +567,7 @@ int wr_extents_init(struct wr_extents *x, const weir_dataset *ds,
     (void)err;
     *x = (struct wr_extents){.ds = ds, .direct = cfg->direct};
     pthread_mutex_init(&x->lock, NULL);
+    x->split = wr_split_of(cfg);
     x->block = WR_MAX(cfg->block_samples, 1u);
     /* Ranks share each block: every one of them would read all of it. */
     x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && cfg->world == 1 &&

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "format/format.h"
+#include "pipeline/split.h"
 #include "storage/storage.h"
 
 struct wr_task;
@@ -33,7 +34,8 @@ struct wr_extent {
     struct wr_extents *table; /* borrowed */
     struct wr_group *group;   /* borrowed: the block it is a part of */
     enum wr_extent_state state;
-    uint64_t first, count; /* samples; count 1 and a gzip object: any */
+    uint64_t first, count; /* samples, by their place in the part; count 1 and
+                              a gzip object: any */
     uint64_t object, offset;
     size_t len;
     uint8_t *buf; /* owned by the table's pool; NULL: none */
@@ -63,6 +65,7 @@ struct wr_group {
 struct wr_extents {
     const weir_dataset *ds; /* borrowed */
     bool direct, blocks;    /* blocks: the order goes block by block */
+    struct wr_split split;  /* samples are numbered within the part */
     uint64_t block;         /* samples in one */
     size_t limit;           /* bytes for extents of blocks */
     size_t packed_limit;    /* bytes for inflated objects */

@@ -20,8 +20,12 @@ static uint64_t stream(uint64_t epoch, uint64_t use, uint64_t part)
 }
 
 void wr_order_init(struct wr_order *o, const weir_pipeline_config *cfg,
-                   uint64_t n, uint64_t epoch)
+                   uint64_t samples, uint64_t epoch)
 {
+    uint64_t n;
+
+    o->split = wr_split_of(cfg);
+    n = wr_split_count(&o->split, samples);
     o->kind = cfg->order;
     o->n = n;
     o->seed = cfg->seed;
@@ -83,9 +87,9 @@ static uint64_t block_at(const struct wr_order *o, uint64_t p)
     return wr_perm_at(&o->perm, at) * o->block + inside;
 }
 
-uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
+/* The number within the part of what stands at a position. */
+static uint64_t place_at(const struct wr_order *o, uint64_t position)
 {
-    assert(position < o->n);
     switch (o->kind) {
     case WEIR_ORDER_SHUFFLE:
         return wr_perm_at(&o->perm, position);
@@ -95,6 +99,12 @@ uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
         break;
     }
     return position;
+}
+
+uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
+{
+    assert(position < o->n);
+    return wr_split_sample(&o->split, place_at(o, position));
 }
 
 static bool is_small(uint64_t n)

@@ -40,13 +40,16 @@ static int read_resume(const weir_dataset *ds, const weir_pipeline_config *c,
                        struct wr_state *ret, weir_err *err)
 {
     int r = wr_state_merge(c->resume, c->resume_len, c->resume_count, ret, err);
+    const struct wr_split split = wr_split_of(c);
     const char *what = NULL;
 
     if (r < 0)
         return r;
     if (ret->seed != c->seed)
         what = "another seed";
-    else if (ret->samples != wr_index_count(ds->index))
+    else if (ret->split_id != wr_split_id(&split))
+        what = "another part of the data set (holdout, part or split_seed)";
+    else if (ret->samples != wr_split_count(&split, wr_index_count(ds->index)))
         what = "another number of samples";
     else if (ret->order_id != wr_order_id(c, ret->samples))
         what = "another order, or of another version of weir";
@@ -86,9 +89,12 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
                       weir_err *err)
 {
     const weir_pipeline_config *c = &p->sched.cfg;
+    const struct wr_split split = wr_split_of(c);
 
     p->state.seed = c->seed;
-    p->state.samples = wr_index_count(p->sched.ds->index);
+    p->state.samples = wr_split_count(&split,
+                                      wr_index_count(p->sched.ds->index));
+    p->state.split_id = wr_split_id(&split);
     p->state.order_id = wr_order_id(c, p->state.samples);
     p->state.rank = c->rank;
     p->state.world = c->world;

@@ -11,10 +11,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define MAGIC     UINT64_C(0x3130545352494557) /* "WEIRST01" */
-#define HEADER    9                            /* words before the list */
-#define RANK_WORD 6                            /* rank << 32 | world */
-#define MAX_TAKEN ((size_t)1 << 24)
+#define MAGIC      UINT64_C(0x3130545352494557) /* "WEIRST01" */
+#define HEADER     9                            /* words before the list */
+#define RANK_WORD  6                            /* rank << 32 | world */
+#define SPLIT_WORD 7
+#define MAX_TAKEN  ((size_t)1 << 24)
 
 void wr_state_done(struct wr_state *s)
 {
@@ -76,7 +77,7 @@ size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
         s->samples,
         s->order_id,
         (uint64_t)s->rank << 32 | s->world,
-        0,
+        s->split_id,
         s->taken_count,
     };
     size_t words = HEADER + s->taken_count;
@@ -151,6 +152,7 @@ int wr_state_read(const void *buf, size_t len, struct wr_state *ret,
     s.order_id = word_at(buf, 5);
     s.rank = (uint32_t)(word_at(buf, RANK_WORD) >> 32);
     s.world = (uint32_t)word_at(buf, RANK_WORD);
+    s.split_id = word_at(buf, SPLIT_WORD);
     if (s.position > s.samples || s.rank >= s.world)
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: out of range");
     r = read_taken(buf, &s, err);
@@ -166,7 +168,8 @@ static int merge_one(struct wr_state *sum, const struct wr_state *s,
                      weir_err *err)
 {
     if (s->seed != sum->seed || s->samples != sum->samples ||
-        s->order_id != sum->order_id || s->world != sum->world)
+        s->order_id != sum->order_id || s->split_id != sum->split_id ||
+        s->world != sum->world)
         return wr_fail(err, WEIR_EINVAL,
                        "pipeline states are not of the same run");
     if (s->epoch != sum->epoch || s->position != sum->position)

@@ -15,8 +15,9 @@
 
 struct wr_state {
     uint64_t seed, epoch, position;
-    uint64_t samples;  /* in the data set */
+    uint64_t samples;  /* in the data set, or the part of it that is fed */
     uint64_t order_id; /* wr_order_id */
+    uint64_t split_id; /* wr_split_id; states from before had 0 there */
     uint32_t rank, world;
     uint64_t *taken; /* owned; sorted, all >= position */
     size_t taken_count, taken_cap;
