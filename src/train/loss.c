@@ -19,24 +19,31 @@ static uint32_t largest(const float *z, uint32_t n)
     return best;
 }
 
-/* log(sum(exp(z))) as max + log(sum(exp(z - max))): never overflows. A NaN or
- * an infinity in the row gives a NaN or an infinity. */
-static double log_sum(const float *z, uint32_t n, double max)
+/* log(sum(exp(z))) is max + `log_sum`: never overflows, and kept apart, for
+ * next to a large maximum the second would vanish. */
+struct softmax {
+    double max, log_sum;
+};
+
+/* A NaN or +infinity in the row makes log_sum a NaN. */
+static struct softmax softmax_of(const float *z, uint32_t n, uint32_t best)
 {
+    struct softmax s = {.max = z[best]};
     double sum = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        sum += exp((double)z[i] - max);
-    return max + log(sum);
+        sum += exp((double)z[i] - s.max);
+    s.log_sum = log(sum);
+    return s;
 }
 
 static void row_gradient(const float *z, const struct wr_loss_batch *b,
-                         uint32_t label, double total, float *dz)
+                         uint32_t label, struct softmax s, float *dz)
 {
     double share = 1.0 / b->valid;
 
     for (uint32_t i = 0; i < b->classes; i++) {
-        double p = exp((double)z[i] - total);
+        double p = exp((double)z[i] - s.max - s.log_sum);
 
         dz[i] = (float)((p - (i == label)) * share);
     }
@@ -67,12 +74,12 @@ int wr_loss_of(const struct wr_loss_batch *b, float *dlogits,
     for (uint32_t i = 0; i < b->valid; i++) {
         const float *z = b->logits + (size_t)i * b->classes;
         uint32_t best = largest(z, b->classes);
-        double total = log_sum(z, b->classes, z[best]);
+        struct softmax s = softmax_of(z, b->classes, best);
 
-        sum += total - z[b->labels[i]];
+        sum += s.max - z[b->labels[i]] + s.log_sum;
         loss.correct += best == b->labels[i];
         if (dlogits)
-            row_gradient(z, b, b->labels[i], total,
+            row_gradient(z, b, b->labels[i], s,
                          dlogits + (size_t)i * b->classes);
     }
     loss.mean = b->valid ? sum / b->valid : 0;

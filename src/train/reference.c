@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "train/compute.h"
@@ -114,10 +115,21 @@ static void reference_close(void *engine)
     free(e);
 }
 
+/* Address space is granted beyond what there is, and a process that uses it is
+ * killed: ask for no more than the machine has. */
+static void *allocate_some(size_t size)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    if (pages > 0 && page > 0 && size / (size_t)page >= (size_t)pages)
+        return NULL;
+    return wr_big_alloc(size);
+}
+
 static int allocate(struct wr_reference *e, weir_err *err)
 {
     e->memory_size = lay_out(e);
-    e->memory = wr_big_alloc(e->memory_size);
+    e->memory = allocate_some(e->memory_size);
     if (!e->memory)
         return wr_fail(err, WEIR_ENOMEM,
                        "no memory for a batch of %u in the network (%zu MB)",
