@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "train/engine_load.h"
 #include "train/onednn_plan.h"
 
@@ -28,6 +29,17 @@ static int check(const struct wr_engine_spec *spec, weir_err *err)
         return wr_fail(err, WEIR_EINVAL, "%u threads: must be from 1 to %u",
                        spec->threads, MAX_THREADS);
     return 0;
+}
+
+/* Whether so many threads can be had: OpenMP ends the process if not. */
+static int try_threads(unsigned threads, weir_err *err)
+{
+    struct wr_pool *pool;
+    int r = wr_pool_new(&pool, threads, "onednn", err);
+
+    if (r == 0)
+        wr_pool_free(pool);
+    return r;
 }
 
 /* Starts OpenMP's threads with all signals blocked, which they inherit: those
@@ -61,6 +73,9 @@ static int onednn_open(const struct wr_engine_spec *spec, void **ret,
     struct onednn *e;
     int r = check(spec, err);
 
+    if (r < 0)
+        return r;
+    r = try_threads(spec->threads, err);
     if (r < 0)
         return r;
     e = calloc(1, sizeof(*e));
