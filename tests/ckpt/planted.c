@@ -404,6 +404,7 @@ static void second_writers(struct room *rm, bool stopped)
     weir_err err;
 
     room_config(rm, NULL, NULL, &cfg);
+    cfg.keep_last = 4; /* 10, 11 (if it is done before it sleeps), 100, 101 */
     assert_int_equal(weir_ckpt_open(&c, &cfg, &err), WEIR_EBUSY);
     assert_null(c);
     assert_non_null(strstr(err.msg, rm->fast));
