@@ -53,6 +53,7 @@ unsigned wr_doctor_kernel(const struct wr_doctor *d);
     X("mount", false, false, wr_check_fuse)                                    \
     X("pictures", false, false, wr_check_pictures)                             \
     X("report pages", false, false, wr_check_pages)                            \
+    X("oneDNN", false, false, wr_check_onednn)                                 \
     X("file system", true, true, wr_check_fs)                                  \
     X("O_DIRECT", false, true, wr_check_direct)                                \
     X("disk counters", false, true, wr_check_disks)

@@ -1,4 +1,5 @@
-/* check_build.c - optional parts: mounting, picture codecs, report pages.
+/* check_build.c - optional parts: mounting, picture codecs, report pages,
+ * the engine of training.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/check.h"
 
@@ -12,6 +13,7 @@
 #include "codec/codec.h"
 #include "mount/mount.h"
 #include "record/doc.h"
+#include "train/engine_load.h"
 
 #define REBUILD   "make clean build" /* installs what is missing first */
 #define CONTAINER "docker run --device /dev/fuse --cap-add SYS_ADMIN ..."
@@ -108,5 +110,23 @@ void wr_check_pages(const struct wr_doctor *d, struct wr_finding *f)
     }
     wr_found(f, "%s", lacks);
     wr_means(f, "'weir report --html' does not work; text and CSV do.");
+    wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
+}
+
+/* It is loaded, because its libraries may be gone. */
+void wr_check_onednn(const struct wr_doctor *d, struct wr_finding *f)
+{
+    const struct wr_engine_ops *ops;
+    weir_err err = {0};
+    int r = wr_engine_load("onednn", &ops, &err);
+
+    (void)d;
+    if (r == 0) {
+        wr_found(f, "works: the fast engine of weir train");
+        return;
+    }
+    wr_found(f, r == WEIR_ENOTSUP ? "not built" : "cannot be loaded");
+    wr_means(f, "'weir train' uses its reference engine, which is slower. %s.",
+             err.msg);
     wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
 }

@@ -30,6 +30,12 @@ there share/man/man3/weir_pipeline_next.3
 there share/bash-completion/completions/weir
 there share/fish/vendor_completions.d/weir.fish
 
+# The module lies where the command that was installed with it looks.
+if [ -e "$build/src/train/weir-onednn.so" ]; then
+    find "$root" -path '*/weir/weir-onednn.so' | grep -q .
+    WEIR_MODULES='' "$root/bin/weir" doctor "$dir" | grep -q '^ok *oneDNN'
+fi
+
 zsh_dir=$(dirname "$(find "$root/share/zsh" -name _weir)")
 if command -v zsh >/dev/null; then
     (cd "$dir" && zsh -fc "fpath=($zsh_dir \$fpath)
