@@ -14,6 +14,7 @@
     X(stage)                                                                   \
     X(probe)                                                                   \
     X(bench)                                                                   \
+    X(train)                                                                   \
     X(report)                                                                  \
     X(cache)                                                                   \
     X(mount)                                                                   \

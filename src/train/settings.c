@@ -30,8 +30,8 @@ static const struct {
     {"train.pixels", "--decode, --resize or --orient"},
     {"train.crop", "--crop"},
     {"train.flip", "--flip"},
-    {"train.input", "the input (a data set, or synthetic batches)"},
-    {"train.computed", "--accelerator (cpu trains, the others do not)"},
+    {"train.input", "the input"},
+    {"train.computed", "--accelerator"},
 };
 
 static const char *name_of(const char *key)
@@ -65,6 +65,8 @@ static void add_feed(struct wr_train_settings *s,
         (int)cfg->orient);
     add(s, "train.crop", "%d", (int)cfg->crop);
     add(s, "train.flip", "%d", cfg->flip != 0);
+    add(s, "train.holdout", "%.6g", (double)cfg->holdout);
+    add(s, "train.split_seed", "%" PRIu64, cfg->split_seed);
 }
 
 void wr_train_settings_of(const struct wr_train_plan *plan,
@@ -76,7 +78,7 @@ void wr_train_settings_of(const struct wr_train_plan *plan,
     ret->count = 0;
     add(ret, MARK, "1");
     add(ret, "train.computed", "%s",
-        plan->accelerator.kind == WR_ACCELERATOR_CPU ? "yes" : "no");
+        plan->accelerator.kind == WR_ACCELERATOR_CPU ? "cpu" : "emulated");
     add(ret, "train.input", "%s", plan->synthetic ? "synthetic" : "data set");
     add(ret, "train.width", "%.9g", spec->width);
     add(ret, "train.classes", "%" PRIu32, spec->classes);

@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "train/learn.h"
 #include "train/store.h"
 #include "train/tally.h"
+#include "train/validate.h"
 
 #define ROWS 20000
 
@@ -23,6 +25,7 @@ struct run {
     struct wr_train_store store;
     struct wr_train_feed feed;
     struct wr_train_tally tally;
+    struct wr_learner learner;         /* accelerator cpu */
     struct wr_accelerator_clock clock; /* an emulated one */
     bool unsound; /* the state is not to be saved: no numbers, or no room */
 };
@@ -86,6 +89,8 @@ static int compute(struct run *run, const weir_batch *b, double *ret_loss,
     *ret_loss = NAN;
     if (plan->accelerator.kind == WR_ACCELERATOR_NONE)
         return 0;
+    if (computes(run))
+        return wr_learner_step(&run->learner, b, ret_loss, err);
     wr_accelerator_start(&plan->accelerator, &run->clock, b->count);
     return wr_accelerator_wait(&run->clock, plan->stopped)
                ? 0
@@ -93,7 +98,8 @@ static int compute(struct run *run, const weir_batch *b, double *ret_loss,
 }
 
 /* Takes a batch and computes on it. 1: *ret is filled; 0: there are no more. */
-static int take(struct run *run, struct wr_train_row *ret, weir_err *err)
+static int take(struct run *run, struct wr_train_row *ret, bool *ret_epoch_ends,
+                weir_err *err)
 {
     const weir_batch *b;
     uint64_t start = wr_clock_ns();
@@ -102,29 +108,44 @@ static int take(struct run *run, struct wr_train_row *ret, weir_err *err)
     if (r <= 0)
         return r;
     *ret = (struct wr_train_row){.wait_s = since(start)};
+    *ret_epoch_ends = b->index + 1 == run->ret->per_epoch;
     start = wr_clock_ns();
     r = compute(run, b, &ret->loss, err);
     ret->step_s = since(start);
+    if (r == WEIR_ESTATE)
+        run->unsound = true; /* no numbers any more */
     if (r == 0) {
         run->ret->samples += b->count;
         r = wr_train_state_advance(&run->state, run->feed.pipeline, err);
-    } else {
-        run->unsound = r != WEIR_ECANCELED;
     }
+    /* Workers that this wakes may take the core: the input's time, too. */
+    start = wr_clock_ns();
     wr_train_feed_release(&run->feed, b);
+    ret->wait_s += since(start);
     return r < 0 ? r : 1;
 }
 
 /* A checkpoint that cannot be continued from would push out one that can. */
 static int save(struct run *run, enum weir_level level, weir_err *err)
 {
-    int r;
+    int r = 0;
 
     if (!run->store.c)
         return 0;
-    r = wr_train_store_save(&run->store, &run->state, level, err);
+    if (computes(run))
+        r = wr_learner_check(&run->learner, err);
+    if (r == 0)
+        r = wr_train_store_save(&run->store, &run->state, level, err);
     run->unsound = r < 0;
     return r;
+}
+
+static int validate(struct run *run, weir_err *err)
+{
+    if (!run->ret->held_out || run->ret->last.step == run->state.step)
+        return 0;
+    tell(run, "validating", run->ret->loss_last);
+    return wr_validate(&run->learner, &run->tally, err);
 }
 
 /* 1: go on. */
@@ -132,7 +153,8 @@ static int iterate(struct run *run, weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
     struct wr_train_row row;
-    int r = take(run, &row, err);
+    bool epoch_ends;
+    int r = take(run, &row, &epoch_ends, err);
 
     if (r <= 0)
         return r;
@@ -146,6 +168,8 @@ static int iterate(struct run *run, weir_err *err)
     }
     wr_train_tally_row(&run->tally, &row);
     tell(run, "training", row.loss);
+    if (r == 0 && epoch_ends)
+        r = validate(run, err);
     if (r == 0 && is_stopped(run))
         r = wr_fail(err, WEIR_ECANCELED, "stopped");
     return r < 0 ? r : 1;
@@ -153,10 +177,15 @@ static int iterate(struct run *run, weir_err *err)
 
 /* --- all of them --- */
 
-static int check(const struct wr_train_plan *plan, weir_err *err)
+static int check(const struct run *run, weir_err *err)
 {
-    if (plan->accelerator.kind == WR_ACCELERATOR_CPU)
-        return wr_fail(err, WEIR_ENOTSUP, "no engine computes on the cpu yet");
+    const struct wr_train_plan *plan = run->plan;
+
+    if (computes(run) && !run->ret->classes)
+        return wr_fail(err, WEIR_EINVAL,
+                       "the samples have no labels: there is nothing to learn "
+                       "(put them into a folder for each class, or name their "
+                       "classes in a list)");
     if (!plan->iterations && !plan->epochs)
         return wr_fail(err, WEIR_EINVAL, "training without an end");
     if (plan->synthetic && !plan->iterations)
@@ -189,7 +218,23 @@ static int prepare(struct run *run, struct wr_train_start *start, weir_err *err)
     if (r < 0)
         return r;
     run->ret->state_bytes = plan->ckpt.fast ? run->state.bytes : 0;
-    return wr_train_store_open(&run->store, &run->state, start, err);
+    if (computes(run))
+        r = wr_learner_open(&run->learner, plan, &run->net, &run->state, err);
+    if (r == 0)
+        r = wr_train_store_open(&run->store, &run->state, start, err);
+    return r;
+}
+
+static void hold_out(struct run *run)
+{
+    const struct wr_train_plan *plan = run->plan;
+
+    if (!plan->validate || !computes(run) || plan->synthetic)
+        return;
+    run->ret->held_out = wr_validate_count(plan);
+    if (!run->ret->held_out && plan->note)
+        plan->note(plan->arg, "too few samples to hold any out: nothing is "
+                              "validated");
 }
 
 static int loop(struct run *run, const struct wr_train_start *start,
@@ -197,6 +242,7 @@ static int loop(struct run *run, const struct wr_train_start *start,
 {
     int r;
 
+    hold_out(run);
     run->ret->from = start->from;
     run->ret->start_ns = wr_clock_ns();
     if (run->plan->iterations && start->from >= run->plan->iterations)
@@ -225,6 +271,8 @@ static int finish(struct run *run, int r, weir_err *err)
         r = q;
     else if (q < 0 && run->plan->note)
         run->plan->note(run->plan->arg, later.msg);
+    if (r == 0)
+        r = validate(run, err);
     run->ret->done = run->state.step;
     wr_train_tally_end(&run->tally, &run->feed);
     wr_train_feed_close(&run->feed);
@@ -259,7 +307,7 @@ int wr_train(const struct wr_train_plan *plan, struct wr_train_result *ret,
                        ? plan->classes
                        : weir_dataset_class_count(plan->ds);
     if (r == 0)
-        r = check(plan, err);
+        r = check(&run, err);
     if (r == 0)
         r = prepare(&run, &start, err);
     if (r == 0)
@@ -270,6 +318,7 @@ int wr_train(const struct wr_train_plan *plan, struct wr_train_result *ret,
         ret->digest = wr_train_state_digest(&run.state);
         ret->has_digest = true;
     }
+    wr_learner_close(&run.learner);
     wr_train_state_done(&run.state);
     return r;
 }

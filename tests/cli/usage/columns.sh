@@ -27,6 +27,13 @@ weir mount --list | head -n 1 | explained mount
 weir inspect set --list-classes | grep 'label.*class' | explained inspect
 weir bench set -r 2 -b 1,2 -d 1,2 -p 0,1 --decode exact,fast --size 8 --batches 1 |
     grep '^stages' | explained bench
+weir train set --engine reference --size 67 --width 0.0625 -b 4 --epochs 2 \
+    --holdout 0.25 --ckpt train-fast --slow train-slow >out
+grep -E '^ *(iterations|iteration|saves) ' out >heads.all
+test "$(wc -l <heads.all)" -eq 3
+while read -r line; do
+    echo "$line" | explained train
+done <heads.all
 weir probe place --quick --passes 1 --seconds 0.01 --file-size 4M --files 5 >out
 grep -E '^  .*(  [+]-  |IOPS$)' out >heads.all
 test "$(wc -l <heads.all)" -ge 6

@@ -1,0 +1,245 @@
+/* cmd_train.c - weir train: trains a network, and says what feeding and saving
+ * it cost.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/dataset_out.h"
+#include "cli/interrupt.h"
+#include "cli/monitor.h"
+#include "cli/open.h"
+#include "cli/progress.h"
+#include "cli/train_args.h"
+#include "cli/train_json.h"
+#include "cli/train_text.h"
+#include "format/format.h"
+#include "record/record.h"
+
+#define LABEL_BYTES 160
+
+/* What the callbacks know. */
+struct live {
+    struct wr_cli *cli;
+    struct wr_progress line;
+    char label[LABEL_BYTES]; /* of the line; changed by its only thread */
+};
+
+static void on_progress(void *arg, const struct wr_train_news *news)
+{
+    struct live *l = arg;
+
+    wr_train_label(news, l->label, sizeof(l->label));
+    /* What an earlier process did says nothing about the time that is left. */
+    wr_progress_total(&l->line, news->total ? news->total - news->from : 0);
+    wr_progress_set(&l->line, news->done - news->from);
+}
+
+static void on_note(void *arg, const char *text)
+{
+    struct live *l = arg;
+
+    wr_progress_hide(&l->line);
+    wr_cli_note(l->cli, "%s", text);
+}
+
+static int give_record(const struct wr_cli *cli,
+                       const struct wr_train_plan *plan,
+                       const struct wr_train_result *res,
+                       const struct wr_monitor *m, weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    json_t *record;
+    int r = 0;
+
+    if (!a->record && !a->json)
+        return 0;
+    record = wr_train_record(plan, res, m);
+    if (!record)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (a->json)
+        wr_record_print(record, cli->out);
+    if (a->record)
+        r = wr_record_write(record, a->record, err);
+    json_decref(record);
+    return r;
+}
+
+/* Where training stands, and how to go on. */
+static void say_saved(const struct wr_cli *cli,
+                      const struct wr_train_result *res, int r)
+{
+    const struct train_args *a = cli->args;
+
+    if (r == WEIR_ESTATE && res->has_saved) /* it would end there again */
+        wr_cli_note(cli, "step %" PRIu64 " is still there", res->saved);
+    else if (!a->ckpt)
+        wr_cli_note(cli, "nothing was saved: --ckpt FOLDER keeps checkpoints");
+    else if (res->has_saved)
+        wr_cli_note(cli,
+                    "step %" PRIu64 " is saved; the same command with "
+                    "--resume continues from there",
+                    res->saved);
+    else
+        wr_cli_note(cli, "no step is saved");
+}
+
+static int fail(const struct wr_cli *cli, const struct wr_train_result *res,
+                int r, const weir_err *err)
+{
+    char shown[600];
+    int code = r == WEIR_ECANCELED && wr_interrupted()
+                   ? wr_cli_fail(cli, "interrupted after iteration %" PRIu64,
+                                 res->done)
+                   : wr_cli_fail(cli, "%s", err->msg);
+
+    if (res->bad_kept && !strstr(err->msg, res->bad[0].text))
+        wr_cli_note(cli, "%" PRIu64 " samples could not be read, the first: %s",
+                    res->bad_count,
+                    wr_text_show(res->bad[0].text, true, shown, sizeof(shown)));
+    if (res->done > res->from || res->has_saved)
+        say_saved(cli, res, r);
+    return code;
+}
+
+static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
+                          const weir_dataset *ds)
+{
+    const struct train_args *a = cli->args;
+    const char *paths[2];
+    size_t count = 0;
+
+    if (a->ckpt)
+        paths[count++] = a->ckpt;
+    if (a->slow)
+        paths[count++] = a->slow;
+    wr_monitor_start(m, cli,
+                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
+                                               .store = ds->store,
+                                               .paths = paths,
+                                               .path_count = count});
+}
+
+static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
+{
+    const struct train_args *a = cli->args;
+    struct live live = {.cli = cli, .label = "training"};
+    struct wr_train_result res;
+    struct wr_monitor monitor;
+    weir_err err;
+    int r, code;
+
+    start_monitor(&monitor, cli, plan->ds);
+    wr_progress_start(&live.line, cli,
+                      &(struct wr_progress_spec){.label = live.label});
+    plan->progress = on_progress;
+    plan->note = on_note;
+    plan->arg = &live;
+    plan->stopped = wr_interrupted;
+    r = wr_train(plan, &res, &err);
+    wr_monitor_stop(&monitor);
+    wr_progress_end(&live.line);
+    if (r < 0)
+        code = fail(cli, &res, r, &err);
+    else if ((!a->json &&
+              (r = wr_train_print(cli, plan, &res, &monitor, &err)) < 0) ||
+             (r = give_record(cli, plan, &res, &monitor, &err)) < 0)
+        code = wr_cli_fail(cli, "%s", err.msg);
+    else
+        code = WR_EXIT_DONE;
+    wr_monitor_free(&monitor);
+    wr_train_done(&res);
+    return code;
+}
+
+/* What can be trained on, but hardly is what was meant. */
+static void note_classes(const struct wr_cli *cli,
+                         const struct wr_train_plan *plan)
+{
+    if (plan->accelerator.kind == WR_ACCELERATOR_CPU &&
+        weir_dataset_class_count(plan->ds) == 1)
+        wr_cli_note(cli, "the data set has one class: there is nothing to "
+                         "learn, and accuracy means nothing");
+}
+
+static int train_run(struct wr_cli *cli)
+{
+    const struct train_args *a = cli->args;
+    const struct wr_open_args how = {.format = a->format,
+                                     .root = a->root,
+                                     .columns = a->columns,
+                                     .index_dir = a->index_dir,
+                                     .index_cache = a->index_cache};
+    struct wr_train_plan plan;
+    weir_dataset *ds = NULL;
+    weir_err err;
+    int code;
+
+    if (wr_train_plan_of(cli, &plan, &err) < 0)
+        return err.code == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err.msg)
+                                       : wr_cli_fail(cli, "%s", err.msg);
+    if (wr_cli_open(cli, cli->operands[0], &how, &ds, &err) < 0)
+        return wr_cli_open_failed(cli, &err);
+    plan.ds = ds;
+    wr_dataset_note_issues(cli, ds);
+    note_classes(cli, &plan);
+    if (!a->json)
+        wr_train_print_head(cli, &plan);
+    fflush(cli->out);
+    code = run_plan(cli, &plan);
+    weir_dataset_close(&ds);
+    return code;
+}
+
+static const struct wr_operand operands[] = {
+    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir train photos --epochs 5",
+     "train a small AlexNet on 'photos', and watch it learn"},
+    {"weir train photos --epochs 90 --ckpt run7 --save-every 100 --resume",
+     "the same with checkpoints; started again, it goes on where it was"},
+    {"weir train photos --accelerator K4000 -b 64 -i 142 -p 0",
+     "the paper's mini-application without prefetching, its GPU emulated"},
+    {"weir train photos --accelerator P100 --ckpt emu:optane:a --slow "
+     "emu:hdd:b",
+     "checkpoints through a burst buffer, both devices emulated"},
+    {"weir train photos --accelerator none", "the input alone"},
+    {"weir train photos --synthetic -i 20", "computing alone"},
+    {"weir train photos --engine reference --json | jq .result.weights_digest",
+     "the same digest for any number of threads, and after kill -9"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_train = {
+    .name = "train",
+    .group = WR_GROUP_MEASURE,
+    .summary = "train a network, and say what feeding and saving it cost",
+    .description =
+        "Trains AlexNet (the network of the paper's mini-application) on any "
+        "labelled data set, fed by weir's pipeline: forward, backward, softmax "
+        "cross entropy, Adam. Part of the samples is held out and classified "
+        "after each epoch; accuracy is given beside what guessing would "
+        "reach.\n\n"
+        "Every iteration waits for a batch, computes, and saves now and then; "
+        "the summary says how much of the time each took, and what limits. "
+        "With --accelerator a GPU is emulated instead: nothing is learned, but "
+        "input and checkpoints are real, and the cores are free for them as "
+        "they are beside a GPU.\n\n"
+        "A checkpoint (--ckpt) has weights, Adam's state and the position in "
+        "the epoch. After Ctrl-C the iteration is finished and saved; after a "
+        "crash the newest checkpoint counts. --resume goes on from it with the "
+        "same settings; with the reference engine the weights become those of "
+        "a run that was never stopped. A folder that has checkpoints is never "
+        "trained into without --resume.",
+    .operands = operands,
+    .options = wr_train_options,
+    .args_size = sizeof(struct train_args),
+    .columns = wr_train_columns,
+    .examples = examples,
+    .run = train_run,
+};

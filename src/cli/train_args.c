@@ -1,0 +1,431 @@
+/* train_args.c - the settings of `weir train`, and the plan they make.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/train_args.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "cli/feed_args.h"
+#include "cli/monitor.h"
+#include "cli/open.h"
+#include "cli/optvalue.h"
+
+#define SMALL_WIDTH 0.25 /* what a few cores can train while one watches */
+#define HOLDOUT     0.1
+
+static const struct wr_choice crop_choices[] = {
+    {"none", WEIR_CROP_NONE, "all of it"},
+    {"center", WEIR_CROP_CENTER, "the middle, in the shape of the output"},
+    {"random", WEIR_CROP_RANDOM,
+     "a random area and shape in each epoch; validation: the middle"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice error_choices[] = {
+    {"skip", WEIR_ON_ERROR_SKIP, "name it and go on"},
+    {"fail", WEIR_ON_ERROR_FAIL, "stop"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice level_choices[] = {
+    {"snapshot", WEIR_LEVEL_SNAPSHOT,
+     "copied in memory, written in the background"},
+    {"fast", WEIR_LEVEL_FAST, "on the fast tier (or the only folder)"},
+    {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
+    {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
+    {NULL, 0, NULL}};
+
+#define A struct train_args
+const struct wr_option wr_train_options[] = {
+    {.name = "epochs",
+     WR_OPT_UINT(A, epochs),
+     .arg = "N",
+     .min = 1,
+     .def_note = "1, or as --iterations says",
+     .group = "What to train",
+     .help = "passes over the training part, counted from the very beginning"},
+    {.name = "iterations",
+     .letter = 'i',
+     WR_OPT_UINT(A, iterations),
+     .arg = "N",
+     .min = 1,
+     .max = 1e11,
+     .def_note = "as --epochs says",
+     .help = "batches to train on, counted from the very beginning"},
+    {.name = "accelerator",
+     WR_OPT_STRING(A, accelerator),
+     .arg = "NAME",
+     .def = "cpu",
+     .help = "what computes: cpu trains here; " WR_HELP_ACCELERATORS
+             " are emulated: nothing is computed, the time is; none: the "
+             "input alone"},
+    {.name = "engine",
+     WR_OPT_STRING(A, engine),
+     .arg = "NAME",
+     .def_note = "onednn if it is installed, else reference",
+     .help = "what the cpu computes with: onednn (fast), reference (the same "
+             "weights for any number of threads)"},
+    {.name = "compute-threads",
+     WR_OPT_UINT(A, compute_threads),
+     .arg = "N",
+     .max = 1024,
+     .def_note = "one per core",
+     .help = "threads that compute"},
+    {.name = "width",
+     WR_OPT_DOUBLE(A, width),
+     .arg = "F",
+     .max = 4,
+     .def_note = "0.25 for cpu, else 1",
+     .help = "channels of AlexNet's layers, as a fraction of the published "
+             "ones"},
+    {.name = "learning-rate",
+     WR_OPT_DOUBLE(A, learning_rate),
+     .arg = "F",
+     .max = 1e6,
+     .def = "0.0005",
+     .help = "step size of Adam"},
+    {.name = "holdout",
+     WR_OPT_DOUBLE(A, holdout),
+     .arg = "F",
+     .max = 0.5,
+     .def_note = "0.1 for cpu, else 0",
+     .help = "part of the samples kept for validation after each epoch; 0: "
+             "none"},
+    {.name = "split-seed",
+     WR_OPT_UINT(A, split_seed),
+     .arg = "N",
+     .def = "0",
+     .help = "seed of the choice of these"},
+    {.name = "seed",
+     WR_OPT_UINT(A, seed),
+     .arg = "N",
+     .def = "0",
+     .help = "seed of the first weights and of the shuffle"},
+    {.name = "synthetic",
+     WR_OPT_FLAG(A, synthetic),
+     .help = "train on one batch from memory again and again: what computing "
+             "alone takes"},
+
+    {.name = "batch",
+     .letter = 'b',
+     WR_OPT_UINT(A, batch),
+     .arg = "N",
+     .min = 1,
+     .max = 1 << 20,
+     .def = "64",
+     .group = "The input",
+     .help = "samples per batch"},
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT(A, threads),
+     .arg = "N",
+     .max = 1024,
+     .def_note = "one per core",
+     .help = "workers of the input"},
+    {.name = "depth",
+     .letter = 'd',
+     WR_OPT_UINT(A, depth),
+     .arg = "N",
+     .min = 1,
+     .max = 4096,
+     .def = "32",
+     .help = "reads in flight per worker"},
+    {.name = "prefetch",
+     .letter = 'p',
+     WR_OPT_UINT(A, prefetch),
+     .arg = "N",
+     .max = 1024,
+     .def = "1",
+     .help = "finished batches kept ahead; 0: work only while training waits"},
+    {.name = "size",
+     WR_OPT_STRING(A, size),
+     .arg = "WxH",
+     .def = "224x224",
+     .help = "size of the pictures; at least 67x67"},
+    {.name = "decode",
+     WR_OPT_ENUM(A, decode),
+     .arg = "HOW",
+     .choices = wr_feed_decode,
+     .def = "exact",
+     .help = "how JPEG is decoded"},
+    {.name = "resize",
+     WR_OPT_ENUM(A, resize),
+     .arg = "FILTER",
+     .choices = wr_feed_resize,
+     .def = "bilinear",
+     .help = "filter"},
+    {.name = "orient",
+     WR_OPT_ENUM(A, orient),
+     .arg = "HOW",
+     .choices = wr_feed_orient,
+     .def = "ignore",
+     .help = "which way up pictures are; crops come after"},
+    {.name = "crop",
+     WR_OPT_ENUM(A, crop),
+     .arg = "HOW",
+     .choices = crop_choices,
+     .def = "none",
+     .help = "part of each picture to use"},
+    {.name = "flip",
+     WR_OPT_FLAG(A, flip),
+     .help = "mirror pictures at random, half of them"},
+    {.name = "order",
+     WR_OPT_ENUM(A, order),
+     .arg = "ORDER",
+     .choices = wr_feed_order,
+     .def = "shuffle",
+     .help = "order of an epoch"},
+    {.name = "on-error",
+     WR_OPT_ENUM(A, on_error),
+     .arg = "HOW",
+     .choices = error_choices,
+     .def = "skip",
+     .help = "what to do with a sample that cannot be read"},
+    {.name = "cache",
+     WR_OPT_STRING(A, cache),
+     .arg = "TIERS",
+     .help = "tiers that keep samples, fastest first, with their sizes: "
+             "ram:4G,/fast/dir:200G"},
+    {.name = "cache-what",
+     WR_OPT_ENUM(A, cache_what),
+     .arg = "WHAT",
+     .choices = wr_feed_cache_what,
+     .def = "encoded",
+     .help = "what the tiers keep"},
+    {.name = "io",
+     WR_OPT_ENUM(A, io),
+     .arg = "ENGINE",
+     .choices = wr_feed_io,
+     .def = "auto",
+     .help = "I/O engine"},
+    {.name = "direct",
+     WR_OPT_FLAG(A, direct),
+     .help = "O_DIRECT: past the page cache"},
+    {.name = "format",
+     WR_OPT_STRING(A, format),
+     .arg = "FORMAT",
+     .def_note = "detected",
+     .help = "format of the data set: " WR_HELP_FORMAT},
+    {.name = "root",
+     WR_OPT_STRING(A, root),
+     .arg = "FOLDER",
+     .flags = WR_OPTION_PATH,
+     .help = "folder that relative paths in a list file start from"},
+    WR_COLUMNS_OPTION(A),
+    {.name = "index-dir",
+     WR_OPT_STRING(A, index_dir),
+     .arg = "FOLDER",
+     .def_note = "weir/index in the user's cache folder",
+     .flags = WR_OPTION_PATH,
+     .help = "where indexes are kept and reopened"},
+    {.name = "index-cache",
+     WR_OPT_FLAG(A, index_cache),
+     .def = "yes",
+     .help = "neither use nor write an index file"},
+
+    {.name = "ckpt",
+     .old = "fast",
+     WR_OPT_STRING(A, ckpt),
+     .arg = "FOLDER",
+     .flags = WR_OPTION_PATH,
+     .group = "Checkpoints",
+     .help = "where to save: the store's folder, or the fast tier's (or a URL: "
+             "emu:hdd:FOLDER)"},
+    {.name = "slow",
+     WR_OPT_STRING(A, slow),
+     .arg = "FOLDER",
+     .flags = WR_OPTION_PATH,
+     .help = "the slow tier's folder, if there are two tiers"},
+    {.name = "save-every",
+     WR_OPT_UINT(A, save_every),
+     .arg = "N",
+     .def_note = "at the end",
+     .help = "save after every N iterations, and at the end"},
+    {.name = "level",
+     WR_OPT_ENUM(A, level),
+     .arg = "LEVEL",
+     .choices = level_choices,
+     .def = "snapshot",
+     .help = "how far a step gets before training goes on"},
+    {.name = "keep",
+     .letter = 'k',
+     WR_OPT_UINT(A, keep),
+     .arg = "N",
+     .max = 1000000,
+     .def = "5",
+     .help = "newest steps to keep; 0: all"},
+    {.name = "keep-fast",
+     WR_OPT_UINT(A, keep_fast),
+     .arg = "N",
+     .max = 1000000,
+     .def = "1",
+     .help = "drained steps to keep on the fast tier too; 0: none"},
+    {.name = "verify",
+     WR_OPT_FLAG(A, verify),
+     .def = "yes",
+     .help = "do not read saved steps back"},
+    {.name = "resume",
+     WR_OPT_FLAG(A, resume),
+     .help = "go on from the newest checkpoint, in the middle of an epoch; "
+             "without one start from the beginning"},
+
+    {.name = "record",
+     .letter = 'o',
+     WR_OPT_STRING(A, record),
+     .arg = "FILE",
+     .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT,
+     .group = "Results",
+     .help = "write the run record (JSON), for weir report"},
+    {.name = "json",
+     WR_OPT_FLAG(A, json),
+     .help = "print the run record instead of the summary"},
+    WR_MONITOR_OPTION(A),
+    WR_OPTIONS_END};
+#undef A
+
+const char *wr_train_choice(const char *option, int value)
+{
+    const struct wr_option *o = wr_train_options;
+
+    while (o->name && strcmp(o->name, option))
+        o++;
+    return o->name ? wr_choice_name(o->choices, value) : "?";
+}
+
+/* --- the plan --- */
+
+static int set_feed(const struct train_args *a, weir_pipeline_config *cfg,
+                    weir_err *err)
+{
+    const struct wr_feed_pixels pixels = {
+        .size = a->size,
+        .channels = 3,
+        .dtype = WEIR_F32,
+        .layout = WEIR_NHWC,
+        .resize = a->resize,
+        .normalize = WR_FEED_IMAGENET,
+        .orient = a->orient,
+    };
+    int r = wr_feed_set_pixels(&pixels, cfg, err);
+
+    cfg->batch = (uint32_t)a->batch;
+    cfg->threads = a->threads ? (uint32_t)a->threads : wr_cpu_count();
+    cfg->depth = (uint32_t)a->depth;
+    cfg->prefetch = (uint32_t)a->prefetch;
+    cfg->decode = (enum weir_decode)a->decode;
+    cfg->crop = (enum weir_crop)a->crop;
+    cfg->flip = a->flip;
+    cfg->order = (enum weir_order)a->order;
+    cfg->seed = a->seed;
+    cfg->on_error = (enum weir_on_error)a->on_error;
+    cfg->cache = a->cache;
+    cfg->cache_what = (enum weir_cache_what)a->cache_what;
+    cfg->io = (enum weir_io)a->io;
+    cfg->direct = a->direct;
+    return r < 0 ? r : wr_feed_check(wr_train_options, cfg, err);
+}
+
+static void set_ckpt(const struct train_args *a, struct wr_train_plan *p)
+{
+    p->ckpt.fast = a->ckpt;
+    p->ckpt.slow = a->slow;
+    p->ckpt.verify = a->verify;
+    p->ckpt.keep_last = (uint32_t)a->keep;
+    p->ckpt.keep_fast = (uint32_t)a->keep_fast;
+    p->level = (enum weir_level)a->level;
+    p->save_every = a->save_every;
+    p->resume = a->resume;
+}
+
+/* Options that change nothing without another one. */
+static int check_pairs(const struct wr_cli *cli, weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    const struct {
+        const char *option;
+        bool fits;
+        const char *with;
+    } needs[] = {
+        {"slow", a->ckpt, "--ckpt"},      {"save-every", a->ckpt, "--ckpt"},
+        {"level", a->ckpt, "--ckpt"},     {"keep", a->ckpt, "--ckpt"},
+        {"keep-fast", a->slow, "--slow"}, {"verify", a->ckpt, "--ckpt"},
+        {"resume", a->ckpt, "--ckpt"},    {"cache-what", a->cache, "--cache"},
+    };
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+        if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
+            return wr_fail(err, WEIR_EINVAL, "option --%s goes with %s",
+                           needs[i].option, needs[i].with);
+    if (a->synthetic && !a->iterations)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --synthetic needs "
+                       "--iterations: there are no epochs");
+    if (a->level == WEIR_LEVEL_VERIFIED && !a->verify)
+        return wr_fail(err, WEIR_EINVAL,
+                       "--level verified and --no-verify contradict");
+    return 0;
+}
+
+/* onednn where it can be loaded, else the reference, with a word about it. */
+static int find_engine(const struct wr_cli *cli,
+                       const struct wr_engine_ops **ret, weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    weir_err why;
+
+    if (a->engine) {
+        int r = wr_engine_find(a->engine, ret, err);
+
+        return r < 0 ? wr_fail_prefix(err, r, "option --engine") : 0;
+    }
+    if (wr_engine_find("onednn", ret, &why) == 0)
+        return 0;
+    wr_cli_note(cli, "computing with the reference engine, which is slower: %s",
+                why.msg);
+    return wr_engine_find("reference", ret, err);
+}
+
+static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
+                       weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    bool cpu;
+    int r = wr_accelerator_parse(a->accelerator, &p->accelerator, err);
+
+    if (r < 0)
+        return wr_fail_prefix(err, r, "option --accelerator");
+    cpu = p->accelerator.kind == WR_ACCELERATOR_CPU;
+    p->width = wr_cli_given(cli, "width") ? a->width : cpu ? SMALL_WIDTH : 1;
+    p->feed.holdout = (float)(wr_cli_given(cli, "holdout") ? a->holdout
+                              : cpu && !a->synthetic       ? HOLDOUT
+                                                           : 0);
+    p->feed.part = p->feed.holdout > 0 ? WEIR_PART_TRAIN : WEIR_PART_ALL;
+    p->feed.split_seed = a->split_seed;
+    p->validate = cpu && p->feed.holdout > 0;
+    if (p->width <= 0)
+        return wr_fail(err, WEIR_EINVAL, "option --width: must be over 0");
+    if (a->learning_rate <= 0)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --learning-rate: must be over 0");
+    return cpu ? find_engine(cli, &p->engine, err) : 0;
+}
+
+int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
+                     weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    int r = check_pairs(cli, err);
+
+    wr_train_defaults(ret);
+    ret->learning_rate = a->learning_rate;
+    ret->compute_threads = (unsigned)a->compute_threads;
+    ret->seed = a->seed;
+    ret->iterations = a->iterations;
+    ret->epochs = a->epochs || a->iterations ? a->epochs : 1;
+    ret->synthetic = a->synthetic;
+    set_ckpt(a, ret);
+    if (r == 0)
+        r = set_feed(a, &ret->feed, err);
+    if (r == 0)
+        r = set_compute(cli, ret, err);
+    return r;
+}

@@ -1,0 +1,45 @@
+/* train_args.h - the settings of `weir train`, and the plan they make.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_TRAIN_ARGS_H
+#define WR_CLI_TRAIN_ARGS_H
+
+#include "cli/command.h"
+#include "train/train.h"
+
+struct train_args {
+    /* what is trained */
+    const char *accelerator, *engine;
+    uint64_t iterations, epochs, compute_threads, seed;
+    double width, learning_rate, holdout;
+    uint64_t split_seed;
+    bool synthetic;
+    /* the input */
+    uint64_t batch, threads, depth, prefetch;
+    const char *size;
+    int decode, resize, orient, crop, order, on_error, io, cache_what;
+    bool flip, direct;
+    const char *cache; /* tiers */
+    const char *format, *root, *columns, *index_dir;
+    bool index_cache;
+    /* checkpoints */
+    const char *ckpt, *slow;
+    uint64_t save_every, keep, keep_fast;
+    int level;
+    bool verify, resume;
+    /* results */
+    const char *record;
+    bool json;
+    double monitor_hz;
+};
+
+extern const struct wr_option wr_train_options[];
+
+/* The plan, but for the data set and the callbacks. An engine is loaded if one
+ * is needed. A message names the option. */
+int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
+                     weir_err *err);
+
+/* The name of a value of an option, as the user types it. */
+const char *wr_train_choice(const char *option, int value);
+
+#endif

@@ -1,0 +1,22 @@
+/* train_json.h - the record of a run of training.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_CLI_TRAIN_JSON_H
+#define WR_CLI_TRAIN_JSON_H
+
+#include <jansson.h>
+
+#include "cli/monitor.h"
+#include "train/train.h"
+
+/* The run record (docs/formats/record.md); NULL when memory is short. */
+json_t *wr_train_record(const struct wr_train_plan *plan,
+                        const struct wr_train_result *res,
+                        const struct wr_monitor *m);
+
+/* "compute", "input", "saving", "unknown". */
+const char *wr_train_limit_name(enum wr_train_limit limit);
+
+/* Samples per second, without the time of validation; 0: there were none. */
+double wr_train_rate(const struct wr_train_result *res);
+
+#endif

@@ -1,0 +1,83 @@
+/* validate.c - how good the network is on samples that it never learned from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "train/validate.h"
+
+#include "base/clock.h"
+
+uint64_t wr_validate_count(const struct wr_train_plan *plan)
+{
+    const weir_pipeline_config *cfg = &plan->feed;
+    uint64_t all = plan->ds ? weir_dataset_count(plan->ds) : 0, count = 0;
+
+    if (!(cfg->holdout > 0))
+        return 0;
+    for (uint64_t i = 0; i < all; i++)
+        count += weir_split_part(cfg->holdout, cfg->split_seed, i) ==
+                 WEIR_PART_HELD_OUT;
+    return count;
+}
+
+/* As training is fed, but once, in order, and without chance: all of what is
+ * random would make two validations differ. */
+static void set_up(const struct wr_train_plan *plan, weir_pipeline_config *cfg)
+{
+    *cfg = plan->feed;
+    cfg->part = WEIR_PART_HELD_OUT;
+    cfg->order = WEIR_ORDER_SEQUENTIAL;
+    cfg->remainder = WEIR_REMAINDER_KEEP;
+    cfg->epochs = 1;
+    cfg->max_batches = 0;
+    cfg->flip = 0;
+    if (cfg->crop == WEIR_CROP_RANDOM)
+        cfg->crop = WEIR_CROP_CENTER;
+    cfg->cache = NULL; /* its size was meant for what is read again and again */
+    cfg->resume_count = 0;
+    cfg->stopped = wr_train_is_stopped;
+    cfg->stopped_arg = (void *)(uintptr_t)plan;
+}
+
+static int judge_all(struct wr_learner *l, weir_pipeline *p,
+                     struct wr_train_validation *v, weir_err *err)
+{
+    const weir_batch *b;
+    double sum = 0;
+    int r;
+
+    while ((r = weir_pipeline_next(p, &b, err)) > 0) {
+        struct wr_loss loss;
+
+        r = wr_learner_judge(l, b, &loss, err);
+        if (r == 0) {
+            v->samples += b->count;
+            v->right += loss.correct;
+            sum += loss.mean * b->count;
+        }
+        weir_batch_release(b);
+        if (r < 0)
+            return r;
+    }
+    v->loss = v->samples ? sum / (double)v->samples : 0;
+    return r;
+}
+
+int wr_validate(struct wr_learner *l, struct wr_train_tally *t, weir_err *err)
+{
+    struct wr_train_validation v = {.step = l->state->step,
+                                    .at_s = wr_train_tally_now(t)};
+    uint64_t start = wr_clock_ns();
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    int r;
+
+    set_up(l->plan, &cfg);
+    r = weir_pipeline_open(&p, l->plan->ds, &cfg, err);
+    if (r == 0)
+        r = judge_all(l, p, &v, err);
+    if (p)
+        wr_train_tally_bad(t, p);
+    weir_pipeline_close(&p);
+    v.seconds = (double)(wr_clock_ns() - start) * 1e-9;
+    if (r == 0)
+        wr_train_tally_validation(t, &v);
+    return r;
+}
