@@ -28,7 +28,7 @@ loads() {
     grep -q 'libc\.so' loaded # it does see them
 }
 "$build/weir" gen -q imagenet photos --samples 4 --classes 1
-for command in --help --version 'bench photos -r 1 -q' 'inspect photos -q' \
+for command in --help --version 'bench photos -r 2 -q' 'inspect photos -q' \
     'ckpt --help'; do
     # shellcheck disable=SC2086 # a list of words
     loads $command
