@@ -100,10 +100,11 @@ static void prepare_openmp(void)
 
 static int no_module(const char *path, const char *why, weir_err *err)
 {
-    return wr_fail(err, WEIR_ENOENT,
-                   "'%s': cannot load: %s (Debian's package " WR_ONEDNN_PACKAGE
-                   " has oneDNN)",
-                   path, why ? why : "no reason given");
+    bool lacks = why && strstr(why, "libdnnl") && strstr(why, "No such file");
+
+    return wr_fail(err, WEIR_ENOENT, "'%s': cannot load: %s%s", path,
+                   why ? why : "no reason given",
+                   lacks ? " (Debian: install " WR_ONEDNN_PACKAGE ")" : "");
 }
 
 static bool is_alike(const struct wr_engine_module *m)

@@ -3,16 +3,44 @@
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "train/engine_load.h"
 #include "train/onednn_plan.h"
+
+#define MAX_BATCH   65536u
+#define MAX_THREADS 1024u
 
 struct onednn {
     struct wr_dnnl_plan plan;
     int threads;
+    bool is_forward; /* what backward needs is there */
 };
+
+static int check(const struct wr_engine_spec *spec, weir_err *err)
+{
+    if (!spec->batch || spec->batch > MAX_BATCH)
+        return wr_fail(err, WEIR_EINVAL, "a batch of %u: must be from 1 to %u",
+                       spec->batch, MAX_BATCH);
+    if (!spec->threads || spec->threads > MAX_THREADS)
+        return wr_fail(err, WEIR_EINVAL, "%u threads: must be from 1 to %u",
+                       spec->threads, MAX_THREADS);
+    return 0;
+}
+
+/* Whether so many threads can be had: OpenMP ends the process if not. */
+static int try_threads(unsigned threads, weir_err *err)
+{
+    struct wr_pool *pool;
+    int r = wr_pool_new(&pool, threads, "onednn", err);
+
+    if (r == 0)
+        wr_pool_free(pool);
+    return r;
+}
 
 /* Starts OpenMP's threads with all signals blocked, which they inherit: those
  * belong to the program. */
@@ -42,9 +70,15 @@ static void onednn_close(void *engine)
 static int onednn_open(const struct wr_engine_spec *spec, void **ret,
                        weir_err *err)
 {
-    struct onednn *e = calloc(1, sizeof(*e));
-    int r;
+    struct onednn *e;
+    int r = check(spec, err);
 
+    if (r < 0)
+        return r;
+    r = try_threads(spec->threads, err);
+    if (r < 0)
+        return r;
+    e = calloc(1, sizeof(*e));
     if (!e)
         return wr_fail(err, WEIR_ENOMEM, "oneDNN: out of memory");
     e->threads = (int)spec->threads;
@@ -104,15 +138,23 @@ static int onednn_forward(void *engine, const float *params, const float *input,
     if (r == 0)
         r = wr_dnnl_lend(e->plan.logits, logits, "the logits", err);
     omp_set_num_threads(e->threads); /* a setting of the calling thread */
-    return r == 0 ? wr_dnnl_run(&e->plan.dnnl, &e->plan.forward, err) : r;
+    if (r == 0)
+        r = wr_dnnl_run(&e->plan.dnnl, &e->plan.forward, err);
+    e->is_forward = r == 0;
+    return r;
 }
 
 static int onednn_backward(void *engine, const float *params,
                            const float *dlogits, float *grads, weir_err *err)
 {
     struct onednn *e = engine;
-    int r = lend_weights(&e->plan, params, err);
+    int r;
 
+    if (!e->is_forward)
+        return wr_fail(err, WEIR_ESTATE,
+                       "backward needs a forward before it, each time");
+    e->is_forward = false;
+    r = lend_weights(&e->plan, params, err);
     if (r == 0)
         r = lend_gradients(&e->plan, grads, err);
     if (r == 0)

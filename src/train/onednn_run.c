@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
+
+#define HEADROOM ((size_t)64 << 20) /* packed matrices, generated code, lists */
 
 static const char *status_text(dnnl_status_t s)
 {
@@ -67,6 +70,24 @@ void wr_dnnl_stop(struct wr_dnnl *d)
     if (d->engine)
         dnnl_engine_destroy(d->engine);
     *d = (struct wr_dnnl){0};
+}
+
+/* oneDNN ends the process where it lacks memory itself (exceptions, which C
+ * cannot catch). So that as much is asked for beforehand, and given back. It is
+ * not touched: this sees limits and strict overcommit, not a full machine. */
+static int check_headroom(size_t bytes, const char *what, weir_err *err)
+{
+    char text[32];
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return wr_fail(err, WEIR_ENOMEM,
+                       "oneDNN: %s: no memory for the %s that it may need",
+                       what,
+                       wr_format_bytes(text, sizeof(text), (double)bytes));
+    munmap(p, bytes);
+    return 0;
 }
 
 static int no_room(const char *what, weir_err *err)
@@ -162,10 +183,15 @@ int wr_dnnl_add(struct wr_dnnl *d, struct wr_dnnl_program *p,
                 weir_err *err)
 {
     struct wr_dnnl_object *o = new_object(d);
+    int64_t own = 0; /* of the primitive, while it runs */
     int r;
 
     if (!o)
         return no_room(step->what, err);
+    dnnl_primitive_desc_query(pd, dnnl_query_memory_consumption_s64, 0, &own);
+    r = check_headroom(HEADROOM + (size_t)own, step->what, err);
+    if (r < 0)
+        return r;
     r = wr_dnnl_check(dnnl_primitive_create(&o->primitive, pd),
                       "dnnl_primitive_create", step->what, err);
     if (r < 0)
@@ -230,7 +256,7 @@ static void mask(const struct wr_dnnl_step *s)
 int wr_dnnl_run(struct wr_dnnl *d, const struct wr_dnnl_program *p,
                 weir_err *err)
 {
-    int r = 0;
+    int r = check_headroom(HEADROOM, "a pass", err);
 
     for (size_t i = 0; i < p->count && r == 0; i++) {
         const struct wr_dnnl_step *s = &p->steps[i];
