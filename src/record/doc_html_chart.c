@@ -19,6 +19,7 @@
 #define LABELS_LONG 90 /* columns of all labels together, likewise */
 #define BARS_WIDE   30 /* bars that take the whole width */
 #define POINTS_WIDE 200
+#define STACKS_FEW  3
 #define SERIES_SAID 4 /* of which the text beside a chart tells the range */
 
 static size_t marks_of(const struct wr_doc_chart *c)
@@ -51,6 +52,8 @@ static bool is_lying(const struct wr_doc_chart *c)
         sum += width + 2;
         longest = WR_MAX(longest, width);
     }
+    if (c->kind == WR_DOC_STACKED && c->label_count < STACKS_FEW)
+        return true; /* a lone column looks lost */
     return longest > LABEL_LONG || (sum > LABELS_LONG && longest > 8);
 }
 
@@ -91,8 +94,11 @@ static void put_swatch(FILE *out, const struct wr_doc_chart *c, size_t i)
         form = points[i % WR_ARRAY_LEN(points)];
     if (!wr_doc_is_bars(c) && c->kind != WR_DOC_POINTS)
         form = " line";
-    fprintf(out, "<i class=\"k%zu%s%s\"></i>", alike % WR_HTML_COLOURS, form,
-            alike >= WR_HTML_COLOURS ? " dashed" : "");
+    if (c->series[i]->role == WR_DOC_REFERENCE)
+        fprintf(out, "<i class=\"stated%s\"></i>", form);
+    else
+        fprintf(out, "<i class=\"k%zu%s%s\"></i>", alike % WR_HTML_COLOURS,
+                form, alike >= WR_HTML_COLOURS ? " dashed" : "");
 }
 
 #define SWITCH "<li><button type=\"button\" aria-pressed=\"true\" data-sets=\""

@@ -12,6 +12,7 @@
 #include "record/view.h"
 
 #define LABEL_BYTES 60
+#define SENTENCES   4 /* of the summary */
 
 static const char *command_of(const json_t *record)
 {
@@ -81,22 +82,54 @@ static char *make_label(const char *path, char *const *labels, size_t count)
     return label;
 }
 
+/* The records of the same command as record i into `some`; none if it is not
+ * the first of them. */
+static size_t same_command(const struct wr_view_record *all, size_t count,
+                           size_t i, struct wr_view_record *some)
+{
+    const char *command = command_of(all[i].json);
+    size_t n = 0;
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(command_of(all[k].json), command))
+            return 0;
+    for (size_t k = i; k < count; k++)
+        if (!strcmp(command_of(all[k].json), command))
+            some[n++] = all[k];
+    return n;
+}
+
+/* A few sentences on top: commands share the room. */
+static void summarize(struct wr_doc *d, const struct wr_view_record *all,
+                      size_t count, struct wr_view_record *some)
+{
+    size_t commands = 0, room = SENTENCES;
+
+    for (size_t i = 0; i < count; i++)
+        commands += same_command(all, count, i, some) > 0;
+    for (size_t i = 0; i < count && commands; i++) {
+        size_t n = same_command(all, count, i, some);
+        const struct wr_view *view = wr_view_find(command_of(all[i].json));
+        size_t share = (room + commands - 1) / commands;
+
+        if (!n)
+            continue;
+        if (view->summarize && share)
+            view->summarize(d, some, n, share);
+        room -= share;
+        commands--;
+    }
+}
+
 /* The view of each command gets all its records at once. */
 static void build_views(struct wr_doc *d, const struct wr_view_record *all,
                         size_t count, struct wr_view_record *some)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *command = command_of(all[i].json);
-        bool shown = false;
-        size_t n = 0;
+        size_t n = same_command(all, count, i, some);
 
-        for (size_t k = 0; k < i; k++)
-            shown |= !strcmp(command_of(all[k].json), command);
-        for (size_t k = i; !shown && k < count; k++)
-            if (!strcmp(command_of(all[k].json), command))
-                some[n++] = all[k];
         if (n)
-            wr_view_find(command)->build(d, some, n);
+            wr_view_find(command_of(all[i].json))->build(d, some, n);
     }
 }
 
@@ -115,6 +148,7 @@ static struct wr_doc *build(const struct wr_report_spec *spec,
     d = wr_doc_new(spec->title, subtitle);
     if (spec->compare)
         wr_compare(d, all, ret);
+    summarize(d, all, spec->count, some);
     build_views(d, all, spec->count, some);
     return d;
 }

@@ -48,7 +48,8 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
     X(bench)                                                                   \
     X(probe)                                                                   \
     X(ckpt)                                                                    \
-    X(study)
+    X(study)                                                                   \
+    X(train)
 
 #define DECLARE(name) extern const struct wr_view wr_view_##name;
 WR_VIEW_MAP(DECLARE)
@@ -179,6 +180,23 @@ void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
         wr_doc_number(t, wr_get_number(host, "cores"), 0);
         wr_doc_cell(t, "%s", wr_view_device(r[i].json, text, sizeof(text)));
     }
+}
+
+void wr_view_settings(struct wr_doc_section *s, const json_t *settings)
+{
+    /* Iterating is not const in jansson, but changes nothing. */
+    json_t *o = (json_t *)(uintptr_t)settings;
+    const struct wr_case row = {.settings = settings};
+    char text[4 * WR_VIEW_NAME] = "";
+    size_t looked = 0;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(o, key, value) if (looked++ < WR_CASE_KEYS_MAX &&
+                                           !json_is_false(value))
+        wr_case_setting(&row, key, text, sizeof(text));
+    if (*text)
+        wr_doc_fact(s, "Settings", "%s", text);
 }
 
 char *wr_view_cores(const json_t *cores, char *buf, size_t cap)

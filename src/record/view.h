@@ -18,6 +18,10 @@
 
 struct wr_view {
     const char *command; /* of its records */
+    /* The most important first: at most `room` sentences on top of the page,
+     * and as many figures. NULL: nothing. */
+    void (*summarize)(struct wr_doc *d, const struct wr_view_record *r,
+                      size_t n, size_t room);
     void (*build)(struct wr_doc *d, const struct wr_view_record *r, size_t n);
 };
 
@@ -32,6 +36,9 @@ struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
 /* What they were made on: facts of one record, a table of several. */
 void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
                   size_t n);
+
+/* What was asked for, in one line: "threads 4, prefetch auto, ...". */
+void wr_view_settings(struct wr_doc_section *s, const json_t *settings);
 
 /* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
 char *wr_view_device(const json_t *record, char *buf, size_t cap);

@@ -84,7 +84,7 @@ static void say_how(struct wr_doc *d, const json_t *j)
         wr_doc_summary(d, "Measured here: %s.", text);
 }
 
-static void summarize(struct wr_doc *d, const json_t *j)
+static void summarize(struct wr_doc *d, const json_t *j, size_t room)
 {
     const json_t *figures = wr_get_list(j, "figures");
     const struct count c = count_verdicts(figures);
@@ -97,20 +97,34 @@ static void summarize(struct wr_doc *d, const json_t *j)
                    "not, and %zu cannot be seen on this machine.",
                    c.judged, c.holds, c.holds == 1 ? "s" : "", c.differ,
                    c.differ == 1 ? "es" : "", c.unseen);
-    if (c.calibrated)
+    if (c.calibrated && room > 2)
         wr_doc_summary(d,
                        "%zu of those that hold %s calibration: the emulated "
                        "devices were fitted to the paper's numbers.",
                        c.calibrated, c.calibrated == 1 ? "is" : "are");
-    say_first_that_differs(d, figures);
-    say_how(d, j);
+    if (room > 1)
+        say_first_that_differs(d, figures);
+    if (room > 3)
+        say_how(d, j);
     wr_doc_headline(d, "conclusions hold", "%zu of %zu", c.holds, c.judged);
+    if (room < 4)
+        return;
     wr_doc_headline(d, "do not hold", "%zu", c.differ);
     wr_doc_headline(d, "cannot be seen here", "%zu", c.unseen);
     if (wr_get_number(j, "seconds") > 0)
         wr_doc_headline(
             d, "for all of it", "%s",
             wr_say_time(wr_get_number(j, "seconds"), time, sizeof(time)));
+}
+
+/* One study is summed up; of several each has its own sections. */
+static void study_summarize(struct wr_doc *d, const struct wr_view_record *r,
+                            size_t n, size_t room)
+{
+    if (n == 1)
+        summarize(d, r->json, room);
+    else
+        wr_doc_summary(d, "%zu studies.", n);
 }
 
 static void judge(struct wr_doc_section *s, const json_t *f)
@@ -180,7 +194,6 @@ static void study_build(struct wr_doc *d, const struct wr_view_record *r,
         const json_t *list = wr_get_list(r[i].json, "figures");
         size_t count = json_array_size(list);
 
-        summarize(d, r[i].json);
         for (size_t k = 0; k < count && k < FIGURES_MAX; k++)
             if (json_is_object(json_array_get(list, k)))
                 figure(d, &r[i], json_array_get(list, k), n > 1);
@@ -191,4 +204,5 @@ static void study_build(struct wr_doc *d, const struct wr_view_record *r,
     describe(d, r, n);
 }
 
-const struct wr_view wr_view_study = {.command = "study", .build = study_build};
+const struct wr_view wr_view_study = {
+    .command = "study", .summarize = study_summarize, .build = study_build};

@@ -157,8 +157,9 @@
     const plain = {
       label: s.name, data: data.filter((_, k) => !marked.has(k)),
       showLine: false, pointStyle: SHAPES[i % FILLED],
-      backgroundColor: colour + "90", borderWidth: 0,
-      pointRadius: data.length > 1000 ? 1.6 : data.length > 100 ? 2.4 : 3.5,
+      backgroundColor: colour + (data.length > 200 ? "90" : "e0"),
+      borderWidth: 0,
+      pointRadius: data.length > 1000 ? 1.6 : data.length > 200 ? 2.4 : 3.8,
       pointHoverRadius: 5,
       clip: EDGE_PX,
     };

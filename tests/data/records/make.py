@@ -1,7 +1,7 @@
 # make.py - records for tests of weir report, made by docs/formats/record.md.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: make.py bench|probe|study [--seed N] [--scale X] [--runs N] [--threads 1,2]
+# Usage: make.py bench|probe|study|train [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
 # The same arguments give the same record. Rates are `scale` times as high.
 import argparse
@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True # nothing is left in the source tree
 
 from study import study
+from train import train
 
 
 def columns(rng, names, rows, step):
@@ -180,7 +181,7 @@ def probe(args, rng):
 def main():
     numbers = lambda text: [int(v) for v in text.split(',')]
     p = argparse.ArgumentParser()
-    p.add_argument('kind', choices=['bench', 'probe', 'study'])
+    p.add_argument('kind', choices=['bench', 'probe', 'study', 'train'])
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--scale', type=float, default=1.0)
     p.add_argument('--runs', type=int, default=4)
@@ -193,7 +194,8 @@ def main():
     rng = random.Random(args.seed)
     record = {'bench': lambda: bench(args, rng),
               'probe': lambda: probe(args, rng),
-              'study': lambda: study(head(args, 'study'), rng)}[args.kind]()
+              'study': lambda: study(head(args, 'study'), rng),
+              'train': lambda: train(head(args, 'train'), rng)}[args.kind]()
     if not args.no_monitor and args.kind != 'study':
         record['monitor'] = monitor(rng, 40)
     json.dump(record, sys.stdout, indent=1)

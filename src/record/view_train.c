@@ -1,0 +1,258 @@
+/* view_train.c - records of weir train as sections of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "record/get.h"
+#include "record/train_charts.h"
+#include "record/view_monitor.h"
+#include "record/view_say.h"
+
+#define RUNS_MAX 24 /* that have a section of their own */
+#define ROWS_MAX 200
+
+static double result(const json_t *record, const char *key)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "result.%s", key);
+    return wr_get_number(record, path);
+}
+
+/* Of the time of the run without validating. */
+static double percent(const json_t *record, const char *key)
+{
+    double validated = result(record, "validate_s");
+    double seconds = result(record, "seconds") -
+                     (validated > 0 ? validated : 0);
+
+    return seconds > 0 ? 100 * result(record, key) / seconds : NAN;
+}
+
+/* --- the top of the page --- */
+
+static bool say_compared(struct wr_doc *d, const json_t *j)
+{
+    double full = wr_get_number(j, "compare.full.images_per_s");
+    double alone = wr_get_number(j, "compare.synthetic.images_per_s");
+    double input = wr_get_number(j, "compare.input.images_per_s");
+    char a[32], b[32], c[32];
+
+    if (!(full > 0) || !(alone > 0))
+        return false;
+    wr_doc_summary(
+        d,
+        "Training runs at %s images/s, computing alone at %s, the "
+        "input alone at %s: the input costs %.0f %%.",
+        wr_say_number(full, a, sizeof(a)), wr_say_number(alone, b, sizeof(b)),
+        wr_say_number(input, c, sizeof(c)), fmax(0, 100 * (1 - full / alone)));
+    wr_doc_headline(d, "cost of the input", "%.0f %%",
+                    fmax(0, 100 * (1 - full / alone)));
+    return true;
+}
+
+/* "16.6 % of the time waits for input, 1.4 % saves". */
+static void add_shares(const json_t *j, char *text, size_t cap)
+{
+    double wait = percent(j, "wait_s"), save = percent(j, "save_s");
+    const char *limit = wr_get_text(j, "result.limit");
+
+    if (wait >= 0)
+        wr_say(text, cap, "%.1f %% of the time waits for input", wait);
+    if (save > 0)
+        wr_say(text, cap, "%.1f %% saves", save);
+    if (*limit && strcmp(limit, "unknown"))
+        wr_say(text, cap, "%s limits it", limit);
+}
+
+static bool say_rate(struct wr_doc *d, const json_t *j)
+{
+    double rate = result(j, "samples_per_s"), wait = percent(j, "wait_s");
+    char a[32], text[WR_VIEW_NAME] = "";
+
+    if (!(rate > 0))
+        return false;
+    add_shares(j, text, sizeof(text));
+    wr_doc_summary(d, "This run: %s images/s%s%s.",
+                   wr_say_number(rate, a, sizeof(a)), *text ? "; " : "", text);
+    wr_doc_headline(d, "images per second", "%s", a);
+    if (wait >= 0)
+        wr_doc_headline(d, "of the time waits for input", "%.1f %%", wait);
+    return true;
+}
+
+static bool say_learned(struct wr_doc *d, const json_t *j)
+{
+    double first = result(j, "loss_first"), last = result(j, "loss_last");
+    double done = result(j, "iterations"), right = result(j, "accuracy");
+    double chance = result(j, "chance");
+    char a[32], b[32], text[WR_VIEW_NAME] = "";
+
+    if (isnan(first) || isnan(last))
+        return false;
+    if (right >= 0)
+        snprintf(text, sizeof(text),
+                 "; of the held-out pictures it has %.1f %% right",
+                 100 * right);
+    if (right >= 0 && chance > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 " (by chance %.1f %%)", 100 * chance);
+    wr_doc_summary(d, "The loss went from %s to %s in %.0f iterations%s.",
+                   wr_say_number(first, a, sizeof(a)),
+                   wr_say_number(last, b, sizeof(b)), fmax(0, done), text);
+    if (right >= 0)
+        wr_doc_headline(d, "of held-out pictures right", "%.1f %%",
+                        100 * right);
+    else
+        wr_doc_headline(d, "loss at the end", "%s", b);
+    return true;
+}
+
+static bool say_saves(struct wr_doc *d, const json_t *j)
+{
+    double saves = result(j, "saves"), stall = result(j, "save_s");
+    char a[32], b[32];
+
+    if (!(saves > 0) || !(stall >= 0))
+        return false;
+    wr_doc_summary(d, "%.0f save%s stopped training for %s each, %s at most.",
+                   saves, saves == 1 ? "" : "s",
+                   wr_say_time(stall / saves, a, sizeof(a)),
+                   wr_say_time(result(j, "save_max_s"), b, sizeof(b)));
+    return true;
+}
+
+static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
+                            size_t n, size_t room)
+{
+    static bool (*const say[])(struct wr_doc *, const json_t *) = {
+        say_compared, say_rate, say_learned, say_saves};
+
+    if (n > 1) {
+        wr_doc_summary(d, "%zu runs of training.", n);
+        return;
+    }
+    for (size_t i = 0; i < WR_ARRAY_LEN(say) && room; i++)
+        room -= say[i](d, r->json);
+}
+
+/* --- sections --- */
+
+static void describe(struct wr_doc_section *s, const json_t *j)
+{
+    const json_t *ds = wr_get_object(j, "dataset");
+    const json_t *net = wr_get_object(j, "network");
+    double bytes = wr_get_number(ds, "bytes");
+    char size[32];
+
+    if (ds)
+        wr_doc_fact(s, "Data set", "%s (%s), %.0f samples, %s",
+                    wr_get_text(ds, "url"), wr_get_text(ds, "format"),
+                    fmax(0, wr_get_number(ds, "samples")),
+                    wr_format_bytes(size, sizeof(size), fmax(0, bytes)));
+    if (net)
+        wr_doc_fact(s, "Network", "%s, width %g, %.1f million weights",
+                    wr_get_text(net, "name"),
+                    fmax(0, wr_get_number(net, "width")),
+                    fmax(0, wr_get_number(net, "parameters")) / 1e6);
+    if (*wr_get_text(j, "accelerator.name"))
+        wr_doc_fact(s, "Accelerator", "%s%s%s",
+                    wr_get_text(j, "accelerator.name"),
+                    *wr_get_text(j, "accelerator.source") ? ": " : "",
+                    wr_get_text(j, "accelerator.source"));
+    wr_view_settings(s, wr_get_object(j, "settings"));
+    if (result(j, "resumed_at") > 0)
+        wr_doc_note(s, false, "Resumed at iteration %.0f.",
+                    result(j, "resumed_at"));
+    if (wr_get_number(j, "bad_count") > 0)
+        wr_doc_note(s, true, "%.0f samples could not be read.",
+                    wr_get_number(j, "bad_count"));
+}
+
+static void save_table(struct wr_doc_section *s, const json_t *j)
+{
+    static const char *const keys[] = {"t_s",    "stall_s", "blocked_s",
+                                       "fast_s", "slow_s",  "verified_s"};
+    const json_t *list = wr_get_list(j, "saves");
+    struct wr_doc_table *t;
+
+    if (!json_array_size(list))
+        return;
+    t = wr_doc_table(s, "Saves",
+                     ">iteration|>MB|>began s|>stall s|>for earlier saves s|"
+                     ">fast s|>slow s|>verified s");
+    for (size_t i = 0; i < json_array_size(list) && i < ROWS_MAX; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        wr_doc_number(t, wr_get_number(o, "step"), 0);
+        wr_doc_number(t, wr_get_number(o, "bytes") / 1e6, 1);
+        for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++)
+            wr_doc_number(t, wr_get_number(o, keys[k]), 3);
+    }
+}
+
+static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
+{
+    static const struct wr_cases_spec none = {.rows = "none"};
+    char title[WR_VIEW_NAME];
+    struct wr_doc_section *s;
+    struct wr_cases c;
+
+    snprintf(title, sizeof(title), "Training%s%s", many ? ": " : "",
+             many ? r->label : "");
+    s = wr_view_section(d, title, r, 1);
+    if (!many)
+        wr_view_host(s, r, 1);
+    wr_view_starved(s, r, 1);
+    describe(s, r->json);
+    wr_train_compared(s, r->json);
+    wr_train_loss(d, s, r, 1);
+    wr_train_accuracy(s, r->json);
+    if (!many)
+        wr_train_parts(s, r, 1);
+    wr_train_iterations(d, s, r->json);
+    wr_train_saves(s, r->json);
+    save_table(s, r->json);
+    wr_cases_init(&c, r, 1, &none);
+    snprintf(title, sizeof(title), "Training%s%s: what the machine did",
+             many ? ": " : "", many ? r->label : "");
+    wr_view_monitor(d, title, &c);
+    wr_cases_done(&c);
+}
+
+/* Several runs: first what tells them apart. */
+static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
+                         size_t n)
+{
+    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
+                                           .title = "Images per second",
+                                           .x = "run",
+                                           .y = "images/s"};
+    struct wr_doc_section *s = wr_view_section(d, "Runs of training", r, n);
+    struct wr_doc_chart *c = wr_doc_chart(s, &spec);
+    struct wr_doc_series *to = wr_doc_series(c, "images/s");
+
+    for (size_t i = 0; i < n; i++) {
+        wr_doc_label(c, "%s", r[i].label);
+        wr_doc_value(to, result(r[i].json, "samples_per_s"));
+    }
+    wr_train_parts(s, r, n);
+    wr_train_loss(d, s, r, n);
+}
+
+static void train_build(struct wr_doc *d, const struct wr_view_record *r,
+                        size_t n)
+{
+    if (n > 1)
+        side_by_side(d, r, WR_MIN(n, (size_t)RUNS_MAX));
+    for (size_t i = 0; i < n && i < RUNS_MAX; i++)
+        one_run(d, &r[i], n > 1);
+}
+
+const struct wr_view wr_view_train = {
+    .command = "train", .summarize = train_summarize, .build = train_build};
