@@ -1,13 +1,13 @@
 /* train_dump.c - one training step's loss and gradients, for another to check.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: train-dump ENGINE WIDTH BATCH THREADS FOLDER [STEPS]
+ * usage: train-dump                                   names of the engines
+ *        train-dump ENGINE WIDTH BATCH THREADS STEPS       times steps
+ *        train-dump ENGINE WIDTH BATCH THREADS SEED FOLDER
  *
- * Writes params.f32, input.f32, labels.u32, logits.f32, grads.f32 into the
- * folder and prints one line per layer with weights: name kind out in kernel
- * stride pad weight bias, then "loss L correct C". With STEPS, times so many
- * steps (forward, loss, backward, Adam) instead of writing anything. Without
- * arguments, prints the names of the engines. Exits with 77 when the engine is
+ * The last writes params.f32, input.f32, labels.u32, logits.f32, grads.f32 into
+ * the folder and prints one line per layer (name kind out in kernel stride pad
+ * relu weight bias), then "loss L correct C". Exits with 77 when the engine is
  * known but not installed. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,11 +78,11 @@ static void set_up(struct dump *d, char **argv)
 }
 
 /* Biases that are not 0, so that they are seen to be used. */
-static void fill(struct dump *d)
+static void fill(struct dump *d, uint64_t seed)
 {
-    struct wr_rng rng = {.seed = 3};
+    struct wr_rng rng = {.seed = seed};
 
-    wr_net_fill(&d->net, 1, d->params);
+    wr_net_fill(&d->net, seed, d->params);
     for (size_t i = 0; i < d->net.layer_count; i++)
         for (size_t k = 0; k < d->net.layers[i].bias_count; k++)
             d->params[d->net.layers[i].bias + k] = (float)(wr_rng_unit(&rng) -
@@ -177,16 +177,15 @@ int main(int argc, char **argv)
     if (argc == 1)
         return 0;
     if (argc != 6 && argc != 7) {
-        fputs("usage: train-dump ENGINE WIDTH BATCH THREADS FOLDER [STEPS]\n",
-              stderr);
+        fputs("train-dump: wrong number of arguments\n", stderr);
         return 2;
     }
     set_up(&d, argv);
-    fill(&d);
-    if (argc == 7)
-        time_steps(&d, atoi(argv[6]));
+    fill(&d, strtoull(argv[5], NULL, 10));
+    if (argc == 6)
+        time_steps(&d, atoi(argv[5]));
     else
-        dump(&d, argv[5]);
+        dump(&d, argv[6]);
     d.ops->close(d.engine);
     return 0;
 }
