@@ -1,4 +1,4 @@
-/* bench_args.h - the settings of `weir bench`, and the cases they make.
+/* bench_args.h - the settings of `weir bench`.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CLI_BENCH_ARGS_H
 #define WR_CLI_BENCH_ARGS_H
@@ -23,6 +23,9 @@ struct bench_args {
     bool flip;
     /* in which order */
     int order, remainder, on_error;
+    double holdout;
+    int part;
+    uint64_t split_seed;
     uint64_t seed, block_samples, block_window, rank, world;
     /* how */
     const char *cache; /* tiers */
@@ -40,14 +43,6 @@ struct bench_args {
 };
 
 extern const struct wr_option wr_bench_options[];
-
-/* Every combination of the settings; *ret is to be freed. */
-int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
-                   size_t *ret_count, weir_err *err);
-
-/* What works on each batch. */
-int wr_bench_accelerator(const struct bench_args *a, struct wr_accelerator *ret,
-                         weir_err *err);
 
 /* The name of a value of an option, as the user types it. */
 const char *wr_bench_choice(const char *option, int value);

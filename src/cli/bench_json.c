@@ -69,6 +69,11 @@ static json_t *settings_json(const struct wr_bench_case *c)
     put_number(to, "max_batches", g->max_batches);
     put_number(to, "rank", g->rank);
     put_number(to, "world", g->world);
+    if (g->part != WEIR_PART_ALL) {
+        put_choice(to, "part", "part", (int)g->part);
+        put_number(to, "split_seed", g->split_seed);
+        json_object_set_new(to, "holdout", json_real((double)g->holdout));
+    }
     json_object_set_new(to, "normalize",
                         json_pack("{s:[fff], s:[fff]}", "mean",
                                   (double)g->mean[0], (double)g->mean[1],

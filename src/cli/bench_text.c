@@ -9,43 +9,11 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
-#include "cli/dataset_out.h"
 #include "record/emulated.h"
 
 #define BAD_SHOWN    20
 #define DEVICE_BYTES 128 /* "emulated PROFILE" */
 #define PAGE_CACHE   1   /* of the columns below */
-
-/* The batch size of all cases; 0: there are several. */
-static uint32_t common_batch(const struct wr_bench_plan *plan)
-{
-    for (size_t k = 1; k < plan->case_count; k++)
-        if (plan->cases[k].cfg.batch != plan->cases[0].cfg.batch)
-            return 0;
-    return plan->cases[0].cfg.batch;
-}
-
-static void print_accelerator(const struct wr_cli *cli,
-                              const struct wr_bench_plan *plan)
-{
-    const struct wr_accelerator *a = &plan->accelerator;
-    char text[96];
-
-    if (a->kind != WR_ACCELERATOR_EMULATED)
-        return;
-    wr_accelerator_text(a, common_batch(plan), text, sizeof(text));
-    fprintf(cli->out, "accelerator %s\n", text);
-    if (strncmp(a->name, "ms=", 3))
-        fprintf(cli->out, "  (%s)\n", a->source);
-}
-
-void wr_bench_print_head(const struct wr_cli *cli,
-                         const struct wr_bench_plan *plan)
-{
-    wr_dataset_print(cli, plan->ds);
-    print_accelerator(cli, plan);
-    fprintf(cli->out, "\n");
-}
 
 /* --- the table --- */
 

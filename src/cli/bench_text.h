@@ -7,10 +7,6 @@
 #include "cli/table.h"
 #include "measure/bench.h"
 
-/* What is measured, on what, and what takes the batches. */
-void wr_bench_print_head(const struct wr_cli *cli,
-                         const struct wr_bench_plan *plan);
-
 /* What its columns mean. */
 extern const struct wr_columns wr_bench_columns[];
 

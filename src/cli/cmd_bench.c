@@ -7,8 +7,11 @@
 
 #include "base/error.h"
 #include "cli/bench_args.h"
+#include "cli/bench_cases.h"
+#include "cli/bench_head.h"
 #include "cli/bench_json.h"
 #include "cli/bench_text.h"
+#include "cli/feed_args.h"
 #include "cli/dataset_out.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
@@ -179,11 +182,14 @@ static int check_options(const struct wr_cli *cli)
         {"block-window", a->order == WEIR_ORDER_BLOCK, "--order block"},
         {"cache-what", a->cache != NULL, "--cache"},
     };
+    weir_err err;
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
         if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
             return wr_cli_usage(cli, "option --%s goes with %s",
                                 needs[i].option, needs[i].with);
+    if (wr_feed_check_split(cli, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
     if (wr_cli_given(cli, "consumer-ms") && wr_cli_given(cli, "accelerator"))
         return wr_cli_usage(cli, "--consumer-ms is the old name of "
                                  "--accelerator ms=MS: give one of them");

@@ -19,8 +19,9 @@ struct convert_args {
     int to;
     const char *name; /* borrowed from argv, as all texts */
     uint64_t shard_size;
-    int order;
-    uint64_t seed;
+    int order, part;
+    double holdout;
+    uint64_t seed, split_seed;
     uint64_t max_side, quality;
     const char *size;
     int dtype, layout, normalize, resize, decode, orient, crop;
@@ -72,6 +73,7 @@ static bool is_tensor(const struct convert_args *a)
 static int check_options(const struct wr_cli *cli)
 {
     const struct convert_args *a = cli->args;
+    weir_err err;
 
     if (!wr_cli_given(cli, "to"))
         return wr_cli_usage(cli, "option --to is missing: what to make of it");
@@ -96,6 +98,8 @@ static int check_options(const struct wr_cli *cli)
                                  "f16");
     if (a->to == TO_JPEG && wr_cli_given(cli, "shard-size"))
         return wr_cli_usage(cli, "option --shard-size: a tree has no shards");
+    if (wr_feed_check_split(cli, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
     return WR_EXIT_DONE;
 }
 
@@ -127,6 +131,9 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->fail_on_bad = a->on_error == WEIR_ON_ERROR_FAIL;
     cfg->force = a->force;
     cfg->restart = a->restart;
+    cfg->tensor.holdout = (float)a->holdout;
+    cfg->tensor.split_seed = a->split_seed;
+    cfg->tensor.part = (enum weir_part)a->part;
     cfg->tensor.decode = (enum weir_decode)a->decode;
     cfg->tensor.crop = (enum weir_crop)a->crop;
     r = wr_feed_set_pixels(&pixels, &cfg->tensor, err);
@@ -253,6 +260,8 @@ static const struct wr_option options[] = {
      .arg = "N",
      .def = "0",
      .help = "seed of the shuffle"},
+    WR_HOLDOUT_OPTIONS(A),
+    WR_PART_OPTION(A),
 
     {.name = "max-side",
      WR_OPT_UINT(A, max_side),
@@ -385,6 +394,8 @@ static const struct wr_example examples[] = {
      "the same tree with pictures of at most 500 pixels"},
     {"weir convert photos ready --to tensor --size 224x224",
      "decoded once: training only reads"},
+    {"weir convert photos held --to tfrecord --holdout 0.1 --part held-out",
+     "a tenth of the samples, for validation; --part train: the others"},
     {"weir convert records tars --to tar --shard-size 1G",
      "from one record format to another; pictures keep their bytes"},
     {NULL, NULL}};

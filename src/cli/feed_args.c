@@ -50,6 +50,12 @@ const struct wr_choice wr_feed_order[] = {
     {"block", WEIR_ORDER_BLOCK, "blocks, and a window of blocks inside"},
     {NULL, 0, NULL}};
 
+const struct wr_choice wr_feed_part[] = {
+    {"all", WEIR_PART_ALL, "every sample"},
+    {"train", WEIR_PART_TRAIN, "all but those held out"},
+    {"held-out", WEIR_PART_HELD_OUT, "those held out"},
+    {NULL, 0, NULL}};
+
 const struct wr_choice wr_feed_orient[] = {
     {"ignore", WEIR_ORIENT_IGNORE, "as they are stored"},
     {"exif", WEIR_ORIENT_EXIF, "turned upright, as EXIF says"},
@@ -99,6 +105,18 @@ static const struct wr_option *option_of(const struct wr_option *o,
             return o;
     }
     return NULL;
+}
+
+int wr_feed_check_split(const struct wr_cli *cli, weir_err *err)
+{
+    static const char *const needs[][2] = {
+        {"holdout", "part"}, {"part", "holdout"}, {"split-seed", "holdout"}};
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(needs); i++)
+        if (wr_cli_given(cli, needs[i][0]) && !wr_cli_given(cli, needs[i][1]))
+            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
+                           needs[i][0], needs[i][1]);
+    return 0;
 }
 
 int wr_feed_check(const struct wr_option *table,

@@ -77,7 +77,7 @@ static int find_complete(struct run *run, uint64_t *ret_todo, weir_err *err)
     run->complete = calloc(p->shards, sizeof(*run->complete));
     if (!run->complete)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    *ret_todo = wr_index_bytes(p->ds->index);
+    *ret_todo = p->bytes;
     for (uint64_t k = 0; k < p->shards; k++) {
         wr_convert_plan_shard_name(p, k, name);
         run->complete[k] = wr_stage_size(run->stage, name) >= 0;
@@ -268,7 +268,7 @@ int wr_convert_run(const struct wr_convert_config *cfg,
     if (r < 0)
         return r;
     ret->shards = run.plan.shards;
-    ret->bytes_in = wr_index_bytes(cfg->ds->index);
+    ret->bytes_in = run.plan.bytes;
     r = open_run(&run, cfg, err);
     if (r == 0) {
         r = convert(&run, ret, err);

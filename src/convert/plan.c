@@ -21,7 +21,9 @@
 
 uint64_t wr_convert_plan_sample(const struct wr_convert_plan *p, uint64_t pos)
 {
-    return p->cfg->shuffle ? wr_perm_at(&p->perm, pos) : pos;
+    uint64_t place = p->cfg->shuffle ? wr_perm_at(&p->perm, pos) : pos;
+
+    return wr_split_sample(&p->split, place);
 }
 
 void wr_convert_plan_shard_name(const struct wr_convert_plan *p, uint64_t shard,
@@ -100,6 +102,18 @@ static int cut_shards(struct wr_convert_plan *p, weir_err *err)
     return 0;
 }
 
+/* The part, for `describe`; empty for all: such jobs stay what they were. */
+static const char *part_text(const struct wr_convert_plan *p, char *buf,
+                             size_t cap)
+{
+    *buf = '\0';
+    if (p->split.part != WEIR_PART_ALL)
+        snprintf(buf, cap,
+                 "part %d holdout %" PRIu64 " split-seed %" PRIu64 "\n",
+                 (int)p->split.part, p->split.ppm, p->split.seed);
+    return buf;
+}
+
 /* All that decides on the result, as text; nothing that does not. */
 static int describe(struct wr_convert_plan *p, weir_err *err)
 {
@@ -108,7 +122,7 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     struct wr_bytes classes = {0};
     /* Jobs from before there was a choice stay what they are. */
     const char *orient = t->orient == WEIR_ORIENT_EXIF ? " orient exif" : "";
-    char *tensor = NULL;
+    char *tensor = NULL, part[80];
     uint64_t names;
     int n;
 
@@ -130,18 +144,18 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
         n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
                      c->quality, orient);
     if (n >= 0)
-        n = asprintf(&p->job,
-                     "weir convert, version %d\n"
-                     "source %s %016" PRIx64 " samples %" PRIu64
-                     " bytes %" PRIu64 " classes %016" PRIx64 "\n"
-                     "to %s name %s shard-size %" PRIu64 "\n"
-                     "order %s seed %" PRIu64 "\n%s",
-                     JOB_VERSION, p->ds->format->name,
-                     wr_index_fingerprint(p->ds->index), p->count,
-                     wr_index_bytes(p->ds->index), names, p->kind->name,
-                     p->name, c->shard_bytes,
-                     c->shuffle ? "shuffle" : "sequential",
-                     c->shuffle ? c->seed : 0, tensor);
+        n = asprintf(
+            &p->job,
+            "weir convert, version %d\n"
+            "source %s %016" PRIx64 " samples %" PRIu64 " bytes %" PRIu64
+            " classes %016" PRIx64 "\n"
+            "to %s name %s shard-size %" PRIu64 "\n"
+            "order %s seed %" PRIu64 "\n%s%s",
+            JOB_VERSION, p->ds->format->name,
+            wr_index_fingerprint(p->ds->index), p->count,
+            wr_index_bytes(p->ds->index), names, p->kind->name, p->name,
+            c->shard_bytes, c->shuffle ? "shuffle" : "sequential",
+            c->shuffle ? c->seed : 0, part_text(p, part, sizeof(part)), tensor);
     free(tensor);
     if (n >= 0)
         return 0;
@@ -162,6 +176,30 @@ static int fail_kind(const char *name, weir_err *err)
     return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s", name, known);
 }
 
+/* The samples of the part, and their bytes. */
+static int find_part(struct wr_convert_plan *p, weir_err *err)
+{
+    uint64_t n = wr_index_count(p->ds->index);
+    struct wr_place place;
+    int r = wr_split_check(&p->cfg->tensor, err);
+
+    if (r == 0)
+        r = wr_split_check_count(&p->cfg->tensor, p->ds->url, n, err);
+    if (r < 0)
+        return r;
+    p->split = wr_split_of(&p->cfg->tensor);
+    p->count = wr_split_count(&p->split, n);
+    p->bytes = wr_index_bytes(p->ds->index);
+    if (p->split.part == WEIR_PART_ALL)
+        return 0;
+    p->bytes = 0;
+    for (uint64_t k = 0; k < p->count; k++) {
+        wr_index_place(p->ds->index, wr_split_sample(&p->split, k), &place);
+        p->bytes += place.length;
+    }
+    return 0;
+}
+
 int wr_convert_plan_init(struct wr_convert_plan *p,
                          const struct wr_convert_config *cfg, weir_err *err)
 {
@@ -172,7 +210,9 @@ int wr_convert_plan_init(struct wr_convert_plan *p,
     p->kind = wr_convert_kind_find(cfg->to);
     if (!p->kind)
         return fail_kind(cfg->to, err);
-    p->count = wr_index_count(ds->index);
+    r = find_part(p, err);
+    if (r < 0)
+        return r;
     r = wr_classes_init(&p->classes, ds, err);
     if (r < 0)
         return r;

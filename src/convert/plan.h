@@ -8,6 +8,7 @@
 #include "convert/convert.h"
 #include "convert/names.h"
 #include "format/format.h"
+#include "pipeline/split.h"
 
 /* The tree of pictures has no shards; this much of it is one piece of work. */
 #define WR_CONVERT_RANGE_BYTES (UINT64_C(64) << 20)
@@ -18,9 +19,10 @@ struct wr_convert_plan {
     const struct wr_convert_config *cfg; /* borrowed */
     const weir_dataset *ds;              /* borrowed */
     const struct wr_convert_kind *kind;  /* borrowed, static */
+    struct wr_split split;               /* the part that is converted */
     struct wr_perm perm;
-    uint64_t count;
-    uint64_t *first; /* owned: [shards + 1] positions */
+    uint64_t count, bytes; /* samples, and bytes of them */
+    uint64_t *first;       /* owned: [shards + 1] positions */
     uint64_t shards;
     struct wr_tensor_shape shape; /* tensors only */
     bool labels;                  /* some sample may have one */

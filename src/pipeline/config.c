@@ -225,20 +225,6 @@ int wr_config_check(const weir_pipeline_config *cfg, weir_err *err)
     return check_all(&c, err);
 }
 
-static int check_part(const weir_dataset *ds, const weir_pipeline_config *c,
-                      weir_err *err)
-{
-    uint64_t n = wr_index_count(ds->index);
-    const struct wr_split split = wr_split_of(c);
-
-    if (wr_split_count(&split, n))
-        return 0;
-    return wr_fail(err, WEIR_ENOENT,
-                   "'%s': holdout %g leaves none of its %" PRIu64
-                   " samples for this part",
-                   ds->url, (double)c->holdout, n);
-}
-
 static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
                         weir_err *err)
 {
@@ -248,7 +234,7 @@ static int check_config(const weir_dataset *ds, const weir_pipeline_config *c,
         return r;
     if (!wr_index_count(ds->index))
         return wr_fail(err, WEIR_ENOENT, "'%s': no samples", ds->url);
-    return check_part(ds, c, err);
+    return wr_split_check_count(c, ds->url, wr_index_count(ds->index), err);
 }
 
 /* --- what is left to us --- */

@@ -8,6 +8,7 @@
 #include "pipeline/split.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -134,7 +135,7 @@ uint64_t wr_split_id(const struct wr_split *s)
     return wr_rng_at(s->seed, ID_STREAM, s->ppm << 8 | s->part) | 1;
 }
 
-/* --- for users of the library --- */
+/* --- what users ask for --- */
 
 static bool is_holdout(float holdout)
 {
@@ -155,6 +156,19 @@ int wr_split_check(const weir_pipeline_config *cfg, weir_err *err)
         return wr_fail(err, WEIR_EINVAL,
                        "part: there are no parts without a holdout");
     return 0;
+}
+
+int wr_split_check_count(const weir_pipeline_config *cfg, const char *name,
+                         uint64_t n, weir_err *err)
+{
+    const struct wr_split s = wr_split_of(cfg);
+
+    if (wr_split_count(&s, n) || !n)
+        return 0;
+    return wr_fail(err, WEIR_ENOENT,
+                   "'%s': holdout %g leaves none of its %" PRIu64
+                   " samples for this part",
+                   name, (double)cfg->holdout, n);
 }
 
 enum weir_part weir_split_part(float holdout, uint64_t split_seed,

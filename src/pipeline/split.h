@@ -43,4 +43,8 @@ uint64_t wr_split_id(const struct wr_split *s);
  * field. */
 int wr_split_check(const weir_pipeline_config *cfg, weir_err *err);
 
+/* Whether the part has any of the n samples of the data set `name`. */
+int wr_split_check_count(const weir_pipeline_config *cfg, const char *name,
+                         uint64_t n, weir_err *err);
+
 #endif

@@ -29,5 +29,11 @@ try --accelerator ms=2e6
 try --accelerator K40
 try --accelerator cpu
 try --accelerator none --consumer-ms 5
+try --holdout 0.1
+try --part train
+try --split-seed 3
+try --holdout 0.6 --part train
+try --holdout 1e-7 --part train
+try --holdout 0.1 --part test
 try --threads 1,0
 try --format nonsense

@@ -49,6 +49,7 @@ static const struct {
     {"on-error", "what to do with a sample that cannot be read"},
     {"order", "order of the samples"},
     {"orient", "whether EXIF turns pictures upright"},
+    {"part", "training part or held-out part of the data set"},
     {"prefetch", "finished batches kept ahead"},
     {"record", "file that the run record is written to"},
     {"resize", "filter"},

@@ -90,7 +90,7 @@ static void the_job_says_what_matters(void **state)
     ds = place_open(*state, "", "in");
     place_config(*state, ds, "tensor", &cfg, path);
     assert_int_equal(wr_convert_plan_init(&p, &cfg, NULL), 0);
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 12; k++) {
         other = cfg;
         other.threads += k == 0;
         other.fail_on_bad = k == 1;
@@ -99,13 +99,24 @@ static void the_job_says_what_matters(void **state)
         other.shard_bytes += k == 4;
         other.tensor.width += k == 5;
         other.tensor.dtype = k == 6 ? WEIR_F16 : WEIR_U8;
+        other.tensor.holdout = k >= 9 ? 0.2f : 0;
+        other.tensor.part = k == 10   ? WEIR_PART_TRAIN
+                            : k == 11 ? WEIR_PART_HELD_OUT
+                                      : WEIR_PART_ALL;
         other.to = k == 7 ? "npy" : "tensor";
         other.tensor.crop = k == 8 ? WEIR_CROP_CENTER : WEIR_CROP_NONE;
         assert_int_equal(wr_convert_plan_init(&q, &other, NULL), 0);
-        assert_int_equal(strcmp(p.job, q.job) == 0, k < 3);
+        assert_int_equal(strcmp(p.job, q.job) == 0, k < 3 || k == 9);
         wr_convert_plan_done(&q);
     }
     wr_convert_plan_done(&p);
+    other.tensor.split_seed = 1; /* as many samples, but others */
+    assert_int_equal(wr_convert_plan_init(&p, &other, NULL), 0);
+    other.tensor.split_seed = 2;
+    assert_int_equal(wr_convert_plan_init(&q, &other, NULL), 0);
+    assert_string_not_equal(p.job, q.job);
+    wr_convert_plan_done(&p);
+    wr_convert_plan_done(&q);
     weir_dataset_close(&ds);
 }
 

@@ -1,0 +1,59 @@
+/* bench_head.c - what a benchmark says before it measures.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_head.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/bench_args.h"
+#include "cli/dataset_out.h"
+#include "pipeline/split.h"
+
+/* The batch size of all cases; 0: there are several. */
+static uint32_t common_batch(const struct wr_bench_plan *plan)
+{
+    for (size_t k = 1; k < plan->case_count; k++)
+        if (plan->cases[k].cfg.batch != plan->cases[0].cfg.batch)
+            return 0;
+    return plan->cases[0].cfg.batch;
+}
+
+static void print_accelerator(const struct wr_cli *cli,
+                              const struct wr_bench_plan *plan)
+{
+    const struct wr_accelerator *a = &plan->accelerator;
+    char text[96];
+
+    if (a->kind != WR_ACCELERATOR_EMULATED)
+        return;
+    wr_accelerator_text(a, common_batch(plan), text, sizeof(text));
+    fprintf(cli->out, "accelerator %s\n", text);
+    if (strncmp(a->name, "ms=", 3))
+        fprintf(cli->out, "  (%s)\n", a->source);
+}
+
+/* Which part of the data set is fed, if not all of it. */
+static void print_part(const struct wr_cli *cli,
+                       const struct wr_bench_plan *plan)
+{
+    const weir_pipeline_config *c = &plan->cases[0].cfg;
+    const struct wr_split split = wr_split_of(c);
+    uint64_t n = wr_index_count(plan->ds->index);
+    char count[32];
+
+    if (c->part != WEIR_PART_ALL)
+        fprintf(
+            cli->out, "part %s: %s samples (holdout %g)\n",
+            wr_bench_choice("part", (int)c->part),
+            wr_format_count(count, sizeof(count), wr_split_count(&split, n)),
+            (double)c->holdout);
+}
+
+void wr_bench_print_head(const struct wr_cli *cli,
+                         const struct wr_bench_plan *plan)
+{
+    wr_dataset_print(cli, plan->ds);
+    print_part(cli, plan);
+    print_accelerator(cli, plan);
+    fprintf(cli->out, "\n");
+}
