@@ -3,9 +3,9 @@
 import signal
 import sys
 
-from lib import (accelerator, checkpoint, convert, jpeg, million, monitor,
-                 mount, options, page, prefetch, probe, reads, records, report,
-                 tensors, tiers, tuning)
+from lib import (accelerator, checkpoint, convert, jpeg, learning, million,
+                 monitor, mount, options, page, prefetch, probe, reads,
+                 records, report, tensors, tiers, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -17,6 +17,7 @@ MEASUREMENTS = {
     'probe': (probe.measure, 'weir probe, against fio'),
     'prefetch': (prefetch.measure, 'prefetch with a consumer'),
     'accelerator': (accelerator.measure, 'steps of emulated accelerators'),
+    'learning': (learning.measure, 'training a small network'),
     'records': (records.measure, 'TFRecord shards'),
     'cache': (tiers.measure, 'tiers of memory and folders'),
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
