@@ -60,6 +60,7 @@ bench-peers: build ## the same work by other loaders, side by side
 	@scripts/deps.sh peers || echo "bench-peers: some peers will be left out"
 	@NINJA_TARGETS=bench-programs scripts/build.sh $(BUILD)
 	@bench/peers/run.sh $(BUILD)
+	@bench/run.sh $(BUILD) --only train # with the PyTorch installed above
 
 install: build ## install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"

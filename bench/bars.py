@@ -5,7 +5,7 @@ import sys
 
 from lib import (accelerator, checkpoint, convert, jpeg, learning, million,
                  monitor, mount, options, page, prefetch, probe, reads,
-                 records, report, tensors, tiers, tuning)
+                 records, report, start, tensors, tiers, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -27,6 +27,8 @@ MEASUREMENTS = {
     'monitor': (monitor.measure, 'a long run that is watched'),
     'mount': (mount.measure, 'emulated devices, seen by fio'),
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
+    'train': (train.measure, 'a step of training, against PyTorch'),
+    'start': (start.measure, 'the start of the command'),
 }
 
 
@@ -43,6 +45,8 @@ def parse(argv):
     p.add_argument('--seconds', type=int, metavar='N',
                    help='how long the watched run of \'monitor\' lasts '
                    '(default: 600; with --quick 20)')
+    p.add_argument('--before', metavar='WEIR', help='an earlier weir, whose '
+                   "start 'start' compares with")
     return p.parse_args(argv)
 
 
@@ -79,6 +83,7 @@ def main(argv):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     session = Session(args)
+    session.before = args.before
     session.watched_s = args.seconds or session.pick(600, 20, 3)
     status = 0
     try:
