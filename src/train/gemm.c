@@ -14,7 +14,8 @@
 #define LANES  8u
 #define INLINE static inline __attribute__((always_inline))
 
-typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef float vec
+    __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 /* One tile; `rows` is a constant where this is inlined, so that all loops over
  * it are unrolled and the sums stay in registers. */
@@ -37,8 +38,12 @@ INLINE void tile(const struct wr_gemm *g, const float *a, const float *b,
     for (size_t i = 0; i < rows; i++) {
         vec *row = (vec *)(c + i * g->c_row);
 
-        row[0] = g->add ? row[0] + sum[i][0] : sum[i][0];
-        row[1] = g->add ? row[1] + sum[i][1] : sum[i][1];
+        if (g->add) {
+            sum[i][0] += row[0];
+            sum[i][1] += row[1];
+        }
+        row[0] = sum[i][0];
+        row[1] = sum[i][1];
     }
 }
 
