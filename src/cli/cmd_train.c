@@ -47,10 +47,16 @@ static void on_note(void *arg, const char *text)
     wr_cli_note(l->cli, "%s", text);
 }
 
-static int give_record(const struct wr_cli *cli,
-                       const struct wr_train_plan *plan,
-                       const struct wr_train_result *res,
-                       const struct wr_monitor *m, weir_err *err)
+/* What a run found. */
+struct found {
+    const struct wr_train_plan *plan; /* borrowed */
+    struct wr_train_result res;
+    struct wr_train_compared compared; /* rounds 0: nothing was */
+    struct wr_monitor monitor;
+};
+
+static int give_record(const struct wr_cli *cli, const struct found *f,
+                       weir_err *err)
 {
     const struct train_args *a = cli->args;
     json_t *record;
@@ -58,9 +64,12 @@ static int give_record(const struct wr_cli *cli,
 
     if (!a->record && !a->json)
         return 0;
-    record = wr_train_record(plan, res, m);
+    record = wr_train_record(f->plan, &f->res, &f->monitor);
     if (!record)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (f->compared.rounds)
+        json_object_set_new(record, "compare",
+                            wr_train_compared_json(&f->compared));
     if (a->json)
         wr_record_print(record, cli->out);
     if (a->record)
@@ -124,35 +133,48 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
                                                .path_count = count});
 }
 
+static int print_found(const struct wr_cli *cli, const struct found *f,
+                       weir_err *err)
+{
+    if (!f->compared.rounds)
+        return wr_train_print(cli, f->plan, &f->res, &f->monitor, err);
+    if (f->monitor.starved)
+        wr_monitor_print_starved(&f->monitor, cli);
+    else
+        fputc('\n', cli->out);
+    wr_train_print_compared(cli, &f->compared);
+    return 0;
+}
+
 static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
 {
     const struct train_args *a = cli->args;
     struct live live = {.cli = cli, .label = "training"};
-    struct wr_train_result res;
-    struct wr_monitor monitor;
+    struct found f = {.plan = plan};
     weir_err err;
     int r, code;
 
-    start_monitor(&monitor, cli, plan->ds);
+    start_monitor(&f.monitor, cli, plan->ds);
     wr_progress_start(&live.line, cli,
                       &(struct wr_progress_spec){.label = live.label});
     plan->progress = on_progress;
     plan->note = on_note;
     plan->arg = &live;
     plan->stopped = wr_interrupted;
-    r = wr_train(plan, &res, &err);
-    wr_monitor_stop(&monitor);
+    r = a->compare ? wr_train_compare(plan, (unsigned)a->rounds, &f.compared,
+                                      &f.res, &err)
+                   : wr_train(plan, &f.res, &err);
+    wr_monitor_stop(&f.monitor);
     wr_progress_end(&live.line);
     if (r < 0)
-        code = fail(cli, &res, r, &err);
-    else if ((!a->json &&
-              (r = wr_train_print(cli, plan, &res, &monitor, &err)) < 0) ||
-             (r = give_record(cli, plan, &res, &monitor, &err)) < 0)
+        code = fail(cli, &f.res, r, &err);
+    else if ((!a->json && (r = print_found(cli, &f, &err)) < 0) ||
+             (r = give_record(cli, &f, &err)) < 0)
         code = wr_cli_fail(cli, "%s", err.msg);
     else
         code = WR_EXIT_DONE;
-    wr_monitor_free(&monitor);
-    wr_train_done(&res);
+    wr_monitor_free(&f.monitor);
+    wr_train_done(&f.res);
     return code;
 }
 
@@ -210,7 +232,7 @@ static const struct wr_example examples[] = {
      "emu:hdd:b",
      "checkpoints through a burst buffer, both devices emulated"},
     {"weir train photos --accelerator none", "the input alone"},
-    {"weir train photos --synthetic -i 20", "computing alone"},
+    {"weir train photos --compare", "what the input costs, in one sentence"},
     {"weir train photos --engine reference --json | jq .result.weights_digest",
      "the same digest for any number of threads, and after kill -9"},
     {NULL, NULL}};

@@ -10,7 +10,9 @@
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/optvalue.h"
+#include "train/compare.h"
 
+#define COMPARED    20   /* iterations of each way */
 #define SMALL_WIDTH 0.25 /* what a few cores can train while one watches */
 #define HOLDOUT     0.1
 
@@ -104,6 +106,18 @@ const struct wr_option wr_train_options[] = {
      WR_OPT_FLAG(A, synthetic),
      .help = "train on one batch from memory again and again: what computing "
              "alone takes"},
+    {.name = "compare",
+     WR_OPT_FLAG(A, compare),
+     .help = "measure the input alone, computing alone (synthetic) and "
+             "everything, in turn: what the input costs; 20 iterations each "
+             "unless --iterations says otherwise"},
+    {.name = "rounds",
+     WR_OPT_UINT(A, rounds),
+     .arg = "N",
+     .min = 1,
+     .max = WR_TRAIN_ROUNDS_MAX,
+     .def = "3",
+     .help = "with --compare: how often; medians count"},
 
     {.name = "batch",
      .letter = 'b',
@@ -359,6 +373,10 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
         return wr_fail(err, WEIR_EINVAL,
                        "option --synthetic needs "
                        "--iterations: there are no epochs");
+    if (a->compare && (a->ckpt || a->epochs || a->synthetic))
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --compare does not go with --ckpt, --epochs or "
+                       "--synthetic");
     if (a->level == WEIR_LEVEL_VERIFIED && !a->verify)
         return wr_fail(err, WEIR_EINVAL,
                        "--level verified and --no-verify contradict");
@@ -406,6 +424,10 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
     if (a->learning_rate <= 0)
         return wr_fail(err, WEIR_EINVAL,
                        "option --learning-rate: must be over 0");
+    if (a->compare && p->accelerator.kind == WR_ACCELERATOR_NONE)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --compare needs an accelerator: there is "
+                       "nothing to compare the input with");
     return cpu ? find_engine(cli, &p->engine, err) : 0;
 }
 
@@ -419,8 +441,8 @@ int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
     ret->learning_rate = a->learning_rate;
     ret->compute_threads = (unsigned)a->compute_threads;
     ret->seed = a->seed;
-    ret->iterations = a->iterations;
-    ret->epochs = a->epochs || a->iterations ? a->epochs : 1;
+    ret->iterations = a->compare && !a->iterations ? COMPARED : a->iterations;
+    ret->epochs = a->epochs || ret->iterations ? a->epochs : 1;
     ret->synthetic = a->synthetic;
     set_ckpt(a, ret);
     if (r == 0)

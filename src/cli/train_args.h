@@ -12,7 +12,8 @@ struct train_args {
     uint64_t iterations, epochs, compute_threads, seed;
     double width, learning_rate, holdout;
     uint64_t split_seed;
-    bool synthetic;
+    bool synthetic, compare;
+    uint64_t rounds;
     /* the input */
     uint64_t batch, threads, depth, prefetch;
     const char *size;

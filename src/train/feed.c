@@ -8,6 +8,12 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+uint32_t wr_train_classes(const struct wr_train_plan *plan)
+{
+    return plan->classes || !plan->ds ? plan->classes
+                                      : weir_dataset_class_count(plan->ds);
+}
+
 int wr_train_is_stopped(void *arg)
 {
     const struct wr_train_plan *plan = arg;
@@ -47,7 +53,7 @@ static int open_fixed(struct wr_train_feed *f, const struct wr_train_plan *plan,
     if (!f->pixels || !f->labels)
         return wr_fail(err, WEIR_ENOMEM, "out of memory: a batch takes %zu MB",
                        bytes / 1000000);
-    fill(f, cfg, plan->classes);
+    fill(f, cfg, wr_train_classes(plan));
     f->fixed = (weir_batch){
         .data = f->pixels,
         .bytes = bytes,

@@ -35,6 +35,9 @@ void wr_train_feed_release(struct wr_train_feed *f, const weir_batch *b);
 /* Iterations of an epoch; 0: batches from memory have none. */
 uint64_t wr_train_feed_per_epoch(const struct wr_train_feed *f);
 
+/* Classes that are trained for; 0: the samples have no labels. */
+uint32_t wr_train_classes(const struct wr_train_plan *plan);
+
 /* A pipeline's `stopped`, with the plan as its argument. */
 int wr_train_is_stopped(void *plan);
 

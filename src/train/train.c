@@ -303,9 +303,7 @@ int wr_train(const struct wr_train_plan *plan, struct wr_train_result *ret,
 
     run.store = (struct wr_train_store){
         .plan = plan, .ret = ret, .settings = &run.settings};
-    ret->classes = plan->classes || !plan->ds
-                       ? plan->classes
-                       : weir_dataset_class_count(plan->ds);
+    ret->classes = wr_train_classes(plan);
     if (r == 0)
         r = check(&run, err);
     if (r == 0)

@@ -24,6 +24,7 @@ static const struct {
     {"cache-what", "what cache tiers keep"},
     {"channels", "colour channels of a picture as it is delivered"},
     {"columns", "which columns of a list hold the path and the label"},
+    {"compare", "measurements against each other"},
     {"crop", "part of each picture that is used"},
     {"crop-center", "side of the center crop"},
     {"decode", "how JPEG is decoded"},
