@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "train/adam.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/mem.h"
@@ -16,6 +17,14 @@ struct adam_job {
     float rate, root, epsilon;
 };
 
+/* Moments of weights that get no gradient any more shrink until they are
+ * subnormal, and would stay there: some processors take a hundred times as
+ * long for such numbers. */
+static inline float flushed(float x)
+{
+    return fabsf(x) < FLT_MIN ? 0 : x;
+}
+
 static void update(void *arg, size_t part, unsigned thread)
 {
     const struct adam_job j = *(const struct adam_job *)arg;
@@ -28,8 +37,8 @@ static void update(void *arg, size_t part, unsigned thread)
 
     (void)thread;
     for (size_t i = 0; i < n; i++) {
-        m[i] = j.beta1 * m[i] + j.rest1 * g[i];
-        v[i] = j.beta2 * v[i] + j.rest2 * g[i] * g[i];
+        m[i] = flushed(j.beta1 * m[i] + j.rest1 * g[i]);
+        v[i] = flushed(j.beta2 * v[i] + j.rest2 * g[i] * g[i]);
         w[i] -= j.rate * m[i] / (sqrtf(v[i]) * j.root + j.epsilon);
     }
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "train/loss.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -44,8 +45,10 @@ static void row_gradient(const float *z, const struct wr_loss_batch *b,
 
     for (uint32_t i = 0; i < b->classes; i++) {
         double p = exp((double)z[i] - s.max - s.log_sum);
+        double d = (p - (i == label)) * share;
 
-        dz[i] = (float)((p - (i == label)) * share);
+        /* no subnormal numbers: they would slow down all of backward */
+        dz[i] = fabs(d) < FLT_MIN ? 0 : (float)d;
     }
 }
 

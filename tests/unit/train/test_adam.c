@@ -95,11 +95,32 @@ static void threads_change_no_bit(void **state)
     free(many);
 }
 
+/* Without gradients the moments end at 0, and not in subnormal numbers. */
+static void moments_end_at_zero(void **state)
+{
+    const struct wr_adam adam = WR_ADAM_USUAL(1e-3);
+    float w = 0, m = 0, v = 0, g = 1e-18f;
+    const struct wr_adam_state one = {&w, &m, &v, &g, 1};
+    struct wr_pool *pool;
+
+    (void)state;
+    assert_int_equal(wr_pool_new(&pool, 1, "adam", NULL), 0);
+    for (uint64_t step = 1; step <= 600; step++, g = 0) {
+        wr_adam_step(pool, &adam, step, &one);
+        assert_true(m == 0 || isnormal(m));
+        assert_true(v == 0 || isnormal(v));
+    }
+    wr_pool_free(pool);
+    assert_true(m == 0);
+    assert_true(w != 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_are_the_papers),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(moments_end_at_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

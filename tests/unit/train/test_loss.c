@@ -95,6 +95,8 @@ static void large_logits_are_safe(void **state)
     loss = loss_of(z, &wrong, 1, 1, dz);
     assert_true(loss.is_finite && loss.mean > 5e38);
     assert_true(dz[0] == 1 && dz[2] == -1);
+    loss = loss_of((const float[]){95, 0, 0}, &right, 1, 1, dz);
+    assert_true(dz[1] == 0 && dz[0] == 0); /* e^-95 is subnormal */
     loss = loss_of(low, &wrong, 1, 1, dz);
     assert_true(loss.is_finite && fabs(dz[0] - 1. / 3) < 1e-6);
 }
