@@ -192,19 +192,33 @@ int wr_train_store_save(struct wr_train_store *st,
 
 /* --- the end --- */
 
+/* A time-out that comes before its time is not that of the wait: the slow tier
+ * has not answered for long. */
+static int wait_briefly(struct wr_train_store *st, enum weir_level level,
+                        bool *ret_again, weir_err *err)
+{
+    uint64_t start = wr_clock_ns();
+    int r = weir_ckpt_wait(st->c, WEIR_LATEST, level, LOOK_MS, err);
+
+    *ret_again = r == WEIR_ETIMEDOUT &&
+                 wr_clock_ns() - start >= LOOK_MS * WR_NS_PER_MS;
+    return r;
+}
+
 int wr_train_store_settle(struct wr_train_store *st, weir_err *err)
 {
     enum weir_level level = st->plan->ckpt.verify ? WEIR_LEVEL_VERIFIED
                                                   : WEIR_LEVEL_SLOW;
+    bool again = true;
     int r = 0;
 
     if (!st->c || !st->ret->save_count)
         return 0;
-    do
-        r = wr_train_is_stopped((void *)(uintptr_t)st->plan)
-                ? wr_fail(err, WEIR_ECANCELED, "stopped")
-                : weir_ckpt_wait(st->c, WEIR_LATEST, level, LOOK_MS, err);
-    while (r == WEIR_ETIMEDOUT);
+    while (again) {
+        if (wr_train_is_stopped((void *)(uintptr_t)st->plan))
+            return wr_fail(err, WEIR_ECANCELED, "stopped");
+        r = wait_briefly(st, level, &again, err);
+    }
     return r;
 }
 

@@ -9,7 +9,7 @@
 
 #include "../workload/scratch.h"
 #include "base/mem.h"
-#include "train/train.h"
+#include "train/compare.h"
 #include "workload/generate.h"
 
 #define SAMPLES 22u
@@ -303,6 +303,88 @@ static void test_stopped(void **state)
     wr_train_done(&res);
 }
 
+/* --- the three ways --- */
+
+/* What was told: that it never goes back, and how far it got. */
+struct told {
+    uint64_t done, total;
+    bool back;
+};
+
+static void on_news(void *arg, const struct wr_train_news *news)
+{
+    struct told *t = arg;
+
+    t->back |= news->done < t->done;
+    t->done = news->done;
+    t->total = news->total;
+}
+
+static void test_compare(void **state)
+{
+    struct wr_train_plan plan;
+    struct wr_train_compared c;
+    struct wr_train_result last;
+    struct told told = {0};
+    weir_err err = {0};
+
+    plan_for(*state, &plan);
+    plan.iterations = 3;
+    plan.progress = on_news;
+    plan.arg = &told;
+    assert_int_equal(wr_train_compare(&plan, 2, &c, &last, &err), 0);
+    assert_int_equal(c.rounds, 2);
+    for (int way = 0; way < WR_TRAIN_WAYS; way++) {
+        assert_true(c.rate[way].min > 0);
+        assert_true(c.rate[way].min <= c.rate[way].median);
+        assert_true(c.rate[way].median <= c.rate[way].max);
+    }
+    assert_int_equal(last.done, 4); /* the first one is not counted */
+    assert_int_equal(told.total, 4 * 2 * WR_TRAIN_WAYS);
+    assert_int_equal(told.done, told.total);
+    assert_false(told.back);
+    wr_train_done(&last);
+    plan.iterations = 0;
+    assert_int_equal(wr_train_compare(&plan, 2, &c, &last, &err), WEIR_EINVAL);
+    wr_train_done(&last);
+}
+
+static void hang(void *arg, const struct wr_train_news *news)
+{
+    struct place *p = arg;
+
+    (void)news;
+    scratch_put(p->scratch, "hangs", "");
+}
+
+/* Storage that neither answers nor fails does not keep a run from its end. */
+static void test_slow_tier_hangs(void **state)
+{
+    struct place *p = *state;
+    struct wr_train_plan plan;
+    struct wr_train_result res;
+    char fast[PATH_MAX], slow[2 * PATH_MAX];
+    weir_err err = {0};
+
+    plan_for(p, &plan);
+    snprintf(fast, sizeof(fast), "%s/fast", p->scratch->dir);
+    snprintf(slow, sizeof(slow), "fault:hang=%s/hangs:%s/slow", p->scratch->dir,
+             p->scratch->dir);
+    plan.ckpt.fast = fast;
+    plan.ckpt.slow = slow;
+    plan.ckpt.drain_timeout_ms = 300;
+    plan.ckpt.close_timeout_ms = 100;
+    plan.progress = hang;
+    plan.arg = p;
+    assert_int_equal(wr_train(&plan, &res, &err), WEIR_ETIMEDOUT);
+    assert_non_null(strstr(err.msg, "has not answered"));
+    assert_int_equal(res.done, EPOCH);
+    assert_true(res.has_saved && res.saved == EPOCH);
+    wr_train_done(&res);
+    remove(scratch_at(p->scratch, "hangs")); /* the thread left behind ends */
+    usleep(100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_tiers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_settings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compare, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_slow_tier_hangs, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
