@@ -15,6 +15,7 @@
 #include "cli/open.h"
 #include "cli/progress.h"
 #include "cli/train_args.h"
+#include "cli/train_compare.h"
 #include "cli/train_json.h"
 #include "cli/train_text.h"
 #include "format/format.h"
@@ -67,9 +68,12 @@ static int give_record(const struct wr_cli *cli, const struct found *f,
     record = wr_train_record(f->plan, &f->res, &f->monitor);
     if (!record)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (f->compared.rounds)
+    if (f->compared.rounds &&
         json_object_set_new(record, "compare",
-                            wr_train_compared_json(&f->compared));
+                            wr_train_compared_json(&f->compared)) < 0) {
+        json_decref(record);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     if (a->json)
         wr_record_print(record, cli->out);
     if (a->record)
@@ -100,17 +104,23 @@ static void say_saved(const struct wr_cli *cli,
 static int fail(const struct wr_cli *cli, const struct wr_train_result *res,
                 int r, const weir_err *err)
 {
+    const struct train_args *a = cli->args;
+    bool interrupted = r == WEIR_ECANCELED && wr_interrupted();
     char shown[600];
-    int code = r == WEIR_ECANCELED && wr_interrupted()
-                   ? wr_cli_fail(cli, "interrupted after iteration %" PRIu64,
-                                 res->done)
-                   : wr_cli_fail(cli, "%s", err->msg);
+    int code;
 
+    if (interrupted && a->compare)
+        code = wr_cli_fail(cli, "interrupted: no result");
+    else if (interrupted)
+        code = wr_cli_fail(cli, "interrupted after iteration %" PRIu64,
+                           res->done);
+    else
+        code = wr_cli_fail(cli, "%s", err->msg);
     if (res->bad_kept && !strstr(err->msg, res->bad[0].text))
         wr_cli_note(cli, "%" PRIu64 " samples could not be read, the first: %s",
                     res->bad_count,
                     wr_text_show(res->bad[0].text, true, shown, sizeof(shown)));
-    if (res->done > res->from || res->has_saved)
+    if (!a->compare && (res->done > res->from || res->has_saved))
         say_saved(cli, res, r);
     return code;
 }
@@ -142,7 +152,7 @@ static int print_found(const struct wr_cli *cli, const struct found *f,
         wr_monitor_print_starved(&f->monitor, cli);
     else
         fputc('\n', cli->out);
-    wr_train_print_compared(cli, &f->compared);
+    wr_train_print_compared(cli, f->plan, &f->compared);
     return 0;
 }
 
@@ -161,7 +171,7 @@ static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
     plan->note = on_note;
     plan->arg = &live;
     plan->stopped = wr_interrupted;
-    r = a->compare ? wr_train_compare(plan, (unsigned)a->rounds, &f.compared,
+    r = a->compare ? wr_train_compare(plan, (unsigned)a->repeat, &f.compared,
                                       &f.res, &err)
                    : wr_train(plan, &f.res, &err);
     wr_monitor_stop(&f.monitor);

@@ -111,13 +111,14 @@ const struct wr_option wr_train_options[] = {
      .help = "measure the input alone, computing alone (synthetic) and "
              "everything, in turn: what the input costs; 20 iterations each "
              "unless --iterations says otherwise"},
-    {.name = "rounds",
-     WR_OPT_UINT(A, rounds),
+    {.name = "repeat",
+     .letter = 'r',
+     WR_OPT_UINT(A, repeat),
      .arg = "N",
-     .min = 1,
+     .min = 2,
      .max = WR_TRAIN_ROUNDS_MAX,
-     .def = "3",
-     .help = "with --compare: how often; medians count"},
+     .def = "4",
+     .help = "with --compare: rounds; the first is a warm-up and not counted"},
 
     {.name = "batch",
      .letter = 'b',
@@ -359,10 +360,15 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
         bool fits;
         const char *with;
     } needs[] = {
-        {"slow", a->ckpt, "--ckpt"},      {"save-every", a->ckpt, "--ckpt"},
-        {"level", a->ckpt, "--ckpt"},     {"keep", a->ckpt, "--ckpt"},
-        {"keep-fast", a->slow, "--slow"}, {"verify", a->ckpt, "--ckpt"},
-        {"resume", a->ckpt, "--ckpt"},    {"cache-what", a->cache, "--cache"},
+        {"slow", a->ckpt, "--ckpt"},
+        {"save-every", a->ckpt, "--ckpt"},
+        {"level", a->ckpt, "--ckpt"},
+        {"keep", a->ckpt, "--ckpt"},
+        {"keep-fast", a->slow, "--slow"},
+        {"verify", a->ckpt, "--ckpt"},
+        {"resume", a->ckpt, "--ckpt"},
+        {"cache-what", a->cache, "--cache"},
+        {"repeat", a->compare, "--compare"},
     };
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -406,7 +412,7 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
                        weir_err *err)
 {
     const struct train_args *a = cli->args;
-    bool cpu;
+    bool cpu, holds_out = !a->synthetic && !a->compare;
     int r = wr_accelerator_parse(a->accelerator, &p->accelerator, err);
 
     if (r < 0)
@@ -414,7 +420,7 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
     cpu = p->accelerator.kind == WR_ACCELERATOR_CPU;
     p->width = wr_cli_given(cli, "width") ? a->width : cpu ? SMALL_WIDTH : 1;
     p->feed.holdout = (float)(wr_cli_given(cli, "holdout") ? a->holdout
-                              : cpu && !a->synthetic       ? HOLDOUT
+                              : cpu && holds_out           ? HOLDOUT
                                                            : 0);
     p->feed.part = p->feed.holdout > 0 ? WEIR_PART_TRAIN : WEIR_PART_ALL;
     p->feed.split_seed = a->split_seed;

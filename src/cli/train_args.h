@@ -13,7 +13,7 @@ struct train_args {
     double width, learning_rate, holdout;
     uint64_t split_seed;
     bool synthetic, compare;
-    uint64_t rounds;
+    uint64_t repeat; /* rounds of --compare */
     /* the input */
     uint64_t batch, threads, depth, prefetch;
     const char *size;

@@ -283,21 +283,3 @@ json_t *wr_train_record(const struct wr_train_plan *plan,
     }
     return record;
 }
-
-json_t *wr_train_compared_json(const struct wr_train_compared *c)
-{
-    static const char *const keys[WR_TRAIN_WAYS] = {
-        [WR_TRAIN_WAY_INPUT] = "input",
-        [WR_TRAIN_WAY_SYNTHETIC] = "synthetic",
-        [WR_TRAIN_WAY_FULL] = "full",
-    };
-    json_t *j = json_object();
-
-    put_number(j, "rounds", c->rounds);
-    for (int way = 0; way < WR_TRAIN_WAYS; way++)
-        json_object_set_new(
-            j, keys[way],
-            json_pack("{s:f, s:f, s:f}", "images_per_s", c->rate[way].median,
-                      "min", c->rate[way].min, "max", c->rate[way].max));
-    return j;
-}

@@ -6,15 +6,12 @@
 #include <jansson.h>
 
 #include "cli/monitor.h"
-#include "train/compare.h"
+#include "train/train.h"
 
 /* The run record (docs/formats/record.md); NULL when memory is short. */
 json_t *wr_train_record(const struct wr_train_plan *plan,
                         const struct wr_train_result *res,
                         const struct wr_monitor *m);
-
-/* What --compare found, as a part of the record. */
-json_t *wr_train_compared_json(const struct wr_train_compared *c);
 
 /* "compute", "input", "saving", "unknown". */
 const char *wr_train_limit_name(enum wr_train_limit limit);

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/units.h"
-#include "cli/chart.h"
 #include "cli/dataset_out.h"
 #include "cli/train_args.h"
 #include "cli/train_json.h"
@@ -378,48 +377,4 @@ int wr_train_print(const struct wr_cli *cli, const struct wr_train_plan *plan,
                 res->digest);
     print_bad(cli, res);
     return 0;
-}
-
-/* --- --compare --- */
-
-static void print_cost(const struct wr_cli *cli,
-                       const struct wr_train_compared *c)
-{
-    double input = c->rate[WR_TRAIN_WAY_INPUT].median;
-    double alone = c->rate[WR_TRAIN_WAY_SYNTHETIC].median;
-    double full = c->rate[WR_TRAIN_WAY_FULL].median;
-    double cost = alone > 0 ? 100 * (1 - full / alone) : 0;
-
-    fprintf(
-        cli->out,
-        "The input costs %.0f %%: training runs at %.1f images/s, computing "
-        "alone at %.1f.\n",
-        WR_MAX(0, cost), full, alone);
-    if (input < alone)
-        fprintf(cli->out, "Even alone the input delivers less than that: "
-                          "faster storage or more cores for it help.\n");
-    else if (cost > 10)
-        fprintf(cli->out,
-                "Alone the input delivers %.1f times as much as is computed: "
-                "the two get in each other's way.\n",
-                input / alone);
-}
-
-void wr_train_print_compared(const struct wr_cli *cli,
-                             const struct wr_train_compared *c)
-{
-    struct wr_chart_bar bars[WR_TRAIN_WAYS];
-    char notes[WR_TRAIN_WAYS][80];
-
-    for (int way = 0; way < WR_TRAIN_WAYS; way++) {
-        snprintf(notes[way], sizeof(notes[way]), "%.1f images/s (%.1f to %.1f)",
-                 c->rate[way].median, c->rate[way].min, c->rate[way].max);
-        bars[way] = (struct wr_chart_bar){
-            .label = wr_train_way_name((enum wr_train_way)way),
-            .value = c->rate[way].median,
-            .note = notes[way]};
-    }
-    wr_chart_bars(cli, bars, WR_TRAIN_WAYS, 2);
-    fputc('\n', cli->out);
-    print_cost(cli, c);
 }

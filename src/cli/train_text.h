@@ -5,7 +5,7 @@
 
 #include "cli/monitor.h"
 #include "cli/table.h"
-#include "train/compare.h"
+#include "train/train.h"
 
 /* What is trained, on what, by what, and where it is saved. */
 void wr_train_print_head(const struct wr_cli *cli,
@@ -18,10 +18,6 @@ extern const struct wr_columns wr_train_columns[];
 int wr_train_print(const struct wr_cli *cli, const struct wr_train_plan *plan,
                    const struct wr_train_result *res,
                    const struct wr_monitor *m, weir_err *err);
-
-/* What --compare found: bars and a sentence. */
-void wr_train_print_compared(const struct wr_cli *cli,
-                             const struct wr_train_compared *c);
 
 /* The label of the live line: "iteration 12 of 100, loss 0.53, 81 images/s,
  * waiting 3 %". Returns buf. */

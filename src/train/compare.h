@@ -1,9 +1,12 @@
-/* compare.h - what the input costs: the input alone, computing alone, both.
+/* compare.h - what the input costs: alone, without it, and with it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The three are run in rounds, one after the other, so that a noisy machine is
- * noisy for all of them alike. The first iteration of a run is not counted: it
- * waits for a pipeline that has only just begun. */
+ * Three ways in one run, in rounds, so that a noisy machine is noisy for all of
+ * them alike: the input alone (nothing computes), computing alone (the same
+ * batch and labels from memory, again and again), and everything. All three are
+ * wr_train, and differ in nothing but what is left out. The first round is a
+ * warm-up and is not counted; the cost is the median of the costs of each
+ * round. */
 #ifndef WR_TRAIN_COMPARE_H
 #define WR_TRAIN_COMPARE_H
 
@@ -18,20 +21,33 @@ enum wr_train_way {
 
 const char *wr_train_way_name(enum wr_train_way way); /* "input alone" */
 
-struct wr_train_compared {
-    unsigned rounds;
-    struct {
-        double median, min, max; /* samples per second */
-    } rate[WR_TRAIN_WAYS];
+#define WR_TRAIN_ROUNDS_MAX 1000
+
+/* Of the rounds that are counted. */
+struct wr_train_spread {
+    double median, min, max;
 };
 
-#define WR_TRAIN_ROUNDS_MAX 100
+struct wr_train_compared {
+    struct wr_train_spread rate[WR_TRAIN_WAYS]; /* images/s */
+    struct wr_train_spread cost; /* part of the training time that is due to the
+                                    input; below 0: noise */
+    unsigned rounds;             /* that are counted */
+    uint64_t iterations;         /* of each run that are counted */
+};
 
-/* Runs plan->iterations (>= 1) of each way, and one more before, in each of
- * `rounds`. Nothing is saved or validated. *ret_last is the last full run; it is
- * freed with wr_train_done, also after a failure. */
+/* Runs one iteration and plan->iterations (>= 1) more of each way, in each of
+ * `rounds` (2 to WR_TRAIN_ROUNDS_MAX, the warm-up included). Nothing is saved or
+ * validated. *ret_last is the last run of everything; it is freed with
+ * wr_train_done, also after a failure. */
 int wr_train_compare(const struct wr_train_plan *plan, unsigned rounds,
                      struct wr_train_compared *ret,
                      struct wr_train_result *ret_last, weir_err *err);
+
+/* Images per second of one run. What happened until the end of the first
+ * iteration does not count where something is computed: starting the input, and
+ * touching memory for the first time, is no cost of every iteration. */
+double wr_train_way_rate(enum wr_train_way way,
+                         const struct wr_train_result *res);
 
 #endif

@@ -53,6 +53,7 @@ static const struct {
     {"part", "training part or held-out part of the data set"},
     {"prefetch", "finished batches kept ahead"},
     {"record", "file that the run record is written to"},
+    {"repeat", "rounds, the warm-up included"},
     {"resize", "filter"},
     {"root", "where the relative paths of a list start"},
     {"samples", "how many samples"},
