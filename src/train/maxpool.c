@@ -5,7 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define CHANNELS 64u /* looked at together, in registers and L1 */
+#define CHANNELS   64u /* looked at together, in registers and L1 */
+#define MAX_PLACES 64u /* of a window */
 
 struct pool_job {
     const struct wr_layer *layer;
@@ -13,12 +14,19 @@ struct pool_job {
     float *y, *dx;
     uint8_t *choice;
     const uint8_t *chosen;
+    uint32_t place_count;
+    size_t places[MAX_PLACES]; /* in floats behind the first of a window */
 };
 
-/* Where place `i` of a window lies, in floats behind its first. */
-static size_t place(const struct wr_layer *l, uint32_t i)
+static void find_places(struct pool_job *job)
 {
-    return ((size_t)(i / l->kernel) * l->in_w + i % l->kernel) * l->in_c;
+    const struct wr_layer *l = job->layer;
+
+    job->place_count = l->kernel * l->kernel;
+    assert(job->place_count <= MAX_PLACES);
+    for (uint32_t i = 0; i < job->place_count; i++)
+        job->places[i] = ((size_t)(i / l->kernel) * l->in_w + i % l->kernel) *
+                         l->in_c;
 }
 
 static size_t corner(const struct wr_layer *l, size_t pixel)
@@ -29,15 +37,15 @@ static size_t corner(const struct wr_layer *l, size_t pixel)
 }
 
 /* A NaN wins over every number, so that it reaches the loss. */
-static void choose(const struct wr_layer *l, const float *x, size_t n, float *y,
-                   uint8_t *choice)
+static void choose(const struct pool_job *job, const float *x, size_t n,
+                   float *y, uint8_t *choice)
 {
     float best[CHANNELS];
     int32_t at[CHANNELS] = {0};
 
     memcpy(best, x, n * sizeof(*x));
-    for (uint32_t i = 1; i < l->kernel * l->kernel; i++) {
-        const float *v = x + place(l, i);
+    for (uint32_t i = 1; i < job->place_count; i++) {
+        const float *v = x + job->places[i];
 
         for (size_t c = 0; c < n; c++) {
             int better = (v[c] > best[c]) | (v[c] != v[c]);
@@ -63,7 +71,7 @@ static void forward_part(void *arg, size_t picture, unsigned thread)
         size_t out = (picture * pixels + p) * l->out_c;
 
         for (size_t c = 0; c < l->out_c; c += CHANNELS)
-            choose(l, x + corner(l, p) + c,
+            choose(job, x + corner(l, p) + c,
                    WR_MIN(l->out_c - c, (size_t)CHANNELS), job->y + out + c,
                    job->choice + out + c);
     }
@@ -74,7 +82,7 @@ void wr_maxpool_forward(const struct wr_compute *c, const struct wr_layer *l,
 {
     struct pool_job job = {.layer = l, .x = x, .y = y, .choice = choice};
 
-    assert(l->kernel * l->kernel <= 256);
+    find_places(&job);
     wr_pool_run(c->pool, c->batch, forward_part, &job);
 }
 
@@ -93,7 +101,7 @@ static void backward_part(void *arg, size_t picture, unsigned thread)
         float *window = dx + corner(l, p);
 
         for (size_t c = 0; c < l->out_c; c++)
-            window[place(l, job->chosen[out + c]) + c] += job->dy[out + c];
+            window[job->places[job->chosen[out + c]] + c] += job->dy[out + c];
     }
 }
 
@@ -102,5 +110,6 @@ void wr_maxpool_backward(const struct wr_compute *c, const struct wr_layer *l,
 {
     struct pool_job job = {.layer = l, .dy = dy, .dx = dx, .chosen = choice};
 
+    find_places(&job);
     wr_pool_run(c->pool, c->batch, backward_part, &job);
 }
