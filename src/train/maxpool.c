@@ -5,8 +5,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define CHANNELS   64u /* looked at together, in registers and L1 */
+#define LANES      4u  /* channels at once */
 #define MAX_PLACES 64u /* of a window */
+
+typedef float vec __attribute__((vector_size(4 * LANES)));
+typedef int32_t mask __attribute__((vector_size(4 * LANES)));
 
 struct pool_job {
     const struct wr_layer *layer;
@@ -36,25 +39,30 @@ static size_t corner(const struct wr_layer *l, size_t pixel)
     return (y * l->in_w + x) * l->in_c;
 }
 
-/* A NaN wins over every number, so that it reaches the loss. */
-static void choose(const struct pool_job *job, const float *x, size_t n,
-                   float *y, uint8_t *choice)
+static inline vec load(const float *x, size_t n)
 {
-    float best[CHANNELS];
-    int32_t at[CHANNELS] = {0};
+    vec v = {0};
 
-    memcpy(best, x, n * sizeof(*x));
+    memcpy(&v, x, n * sizeof(*x));
+    return v;
+}
+
+/* A NaN wins over every number, so that it reaches the loss. Without branches:
+ * which one is the largest cannot be predicted. */
+static inline void choose(const struct pool_job *job, const float *x, size_t n,
+                          float *y, uint8_t *choice)
+{
+    vec best = load(x, n);
+    mask at = {0};
+
     for (uint32_t i = 1; i < job->place_count; i++) {
-        const float *v = x + job->places[i];
+        vec v = load(x + job->places[i], n);
+        mask better = (v > best) | (v != v);
 
-        for (size_t c = 0; c < n; c++) {
-            int better = (v[c] > best[c]) | (v[c] != v[c]);
-
-            best[c] = better ? v[c] : best[c];
-            at[c] = better ? (int32_t)i : at[c];
-        }
+        best = (vec)(((mask)v & better) | ((mask)best & ~better));
+        at = ((int32_t)i & better) | (at & ~better);
     }
-    memcpy(y, best, n * sizeof(*y));
+    memcpy(y, &best, n * sizeof(*y));
     for (size_t c = 0; c < n; c++)
         choice[c] = (uint8_t)at[c];
 }
@@ -68,11 +76,14 @@ static void forward_part(void *arg, size_t picture, unsigned thread)
 
     (void)thread;
     for (size_t p = 0; p < pixels; p++) {
-        size_t out = (picture * pixels + p) * l->out_c;
+        const float *window = x + corner(l, p);
+        size_t out = (picture * pixels + p) * l->out_c, c = 0;
 
-        for (size_t c = 0; c < l->out_c; c += CHANNELS)
-            choose(job, x + corner(l, p) + c,
-                   WR_MIN(l->out_c - c, (size_t)CHANNELS), job->y + out + c,
+        for (; c + LANES <= l->out_c; c += LANES)
+            choose(job, window + c, LANES, job->y + out + c,
+                   job->choice + out + c);
+        if (c < l->out_c)
+            choose(job, window + c, l->out_c - c, job->y + out + c,
                    job->choice + out + c);
     }
 }
