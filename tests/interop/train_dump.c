@@ -2,23 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: train-dump                                   names of the engines
- *        train-dump ENGINE WIDTH BATCH THREADS STEPS       times steps
  *        train-dump ENGINE WIDTH BATCH THREADS SEED FOLDER
  *
- * The last writes params.f32, input.f32, labels.u32, logits.f32, grads.f32 into
+ * Writes params.f32, input.f32, labels.u32, logits.f32, grads.f32 into
  * the folder and prints one line per layer (name kind out in kernel stride pad
  * relu weight bias), then "loss L correct C". Exits with 77 when the engine is
  * known but not installed. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/adam.h"
 #include "train/engine.h"
 #include "train/loss.h"
 
@@ -29,7 +23,7 @@ struct dump {
     const struct wr_engine_ops *ops;
     void *engine;
     struct wr_engine_spec spec;
-    float *params, *grads, *mean, *square, *input, *logits, *dlogits;
+    float *params, *grads, *input, *logits, *dlogits;
     uint32_t *labels;
     size_t input_count, logits_count;
 };
@@ -69,8 +63,6 @@ static void set_up(struct dump *d, char **argv)
     d->logits_count = (size_t)d->spec.batch * CLASSES;
     d->params = floats(d->net.param_count);
     d->grads = floats(d->net.param_count);
-    d->mean = floats(d->net.param_count);
-    d->square = floats(d->net.param_count);
     d->input = floats(d->input_count);
     d->logits = floats(d->logits_count);
     d->dlogits = floats(d->logits_count);
@@ -143,31 +135,6 @@ static void dump(struct dump *d, const char *folder)
     printf("loss %.9g correct %u\n", loss.mean, loss.correct);
 }
 
-static void time_steps(struct dump *d, int steps)
-{
-    const struct wr_adam adam = WR_ADAM_USUAL(1e-4);
-    struct wr_adam_state state = {d->params, d->mean, d->square, d->grads,
-                                  d->net.param_count};
-    struct wr_pool *pool;
-    weir_err err;
-
-    if (wr_pool_new(&pool, d->spec.threads, "adam", &err) < 0)
-        die(&err);
-    for (int i = 1; i <= steps; i++) {
-        uint64_t wall = wr_clock_ns(), ended;
-        clock_t cpu = clock();
-        struct wr_loss loss = step(d);
-
-        ended = wr_clock_ns();
-        wr_adam_step(pool, &adam, (uint64_t)i, &state);
-        printf("step %d: %.0f ms, Adam %.0f ms, CPU %.0f ms, loss %.5f\n", i,
-               (double)(ended - wall) * 1e-6,
-               (double)(wr_clock_ns() - ended) * 1e-6,
-               (double)(clock() - cpu) * 1e3 / CLOCKS_PER_SEC, loss.mean);
-    }
-    wr_pool_free(pool);
-}
-
 int main(int argc, char **argv)
 {
     struct dump d = {0};
@@ -176,16 +143,13 @@ int main(int argc, char **argv)
         puts(wr_engine_name(i));
     if (argc == 1)
         return 0;
-    if (argc != 6 && argc != 7) {
+    if (argc != 7) {
         fputs("train-dump: wrong number of arguments\n", stderr);
         return 2;
     }
     set_up(&d, argv);
     fill(&d, strtoull(argv[5], NULL, 10));
-    if (argc == 6)
-        time_steps(&d, atoi(argv[5]));
-    else
-        dump(&d, argv[6]);
+    dump(&d, argv[6]);
     d.ops->close(d.engine);
     return 0;
 }
