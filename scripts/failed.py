@@ -1,13 +1,11 @@
 #!/usr/bin/python3
-"""failed.py - which tests failed, and the end of what each said.
-
-SPDX-License-Identifier: Apache-2.0
-
-usage: failed.py testlog.json
-
-For the last lines of a test run: whoever has only those still learns which
-test it was. Prints nothing when all passed.
-"""
+# failed.py - which tests failed, and the end of what each said.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: failed.py testlog.json
+#
+# For the last lines of a test run: whoever has only those still learns which
+# test it was. Prints nothing when all passed.
 import json
 import sys
 
