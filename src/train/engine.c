@@ -52,13 +52,3 @@ int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
             return wr_engine_load(name, ret, err);
     return wr_fail(err, WEIR_EINVAL, "there is no engine '%s'", name);
 }
-
-const struct wr_engine_ops *wr_engine_usual(weir_err *why)
-{
-    const struct wr_engine_ops *ops = engines[0];
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(modules); i++)
-        if (wr_engine_load(modules[i].name, &ops, why) == 0)
-            break;
-    return ops;
-}

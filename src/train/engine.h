@@ -37,10 +37,6 @@ struct wr_engine_ops {
 int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
                    weir_err *err);
 
-/* The fastest engine that can be loaded here, for when none was asked for. If a
- * faster one cannot be, *why (zeroed before; may be NULL) says the reason. */
-const struct wr_engine_ops *wr_engine_usual(weir_err *why);
-
 /* Name and description of engine number i, whether or not it can be loaded
  * here; NULL behind the last. */
 const char *wr_engine_name(size_t i);
