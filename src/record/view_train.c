@@ -41,18 +41,20 @@ static bool say_compared(struct wr_doc *d, const json_t *j)
     double full = wr_get_number(j, "compare.full.images_per_s");
     double alone = wr_get_number(j, "compare.synthetic.images_per_s");
     double input = wr_get_number(j, "compare.input.images_per_s");
+    double cost = wr_get_number(j, "compare.cost.median");
     char a[32], b[32], c[32];
 
     if (!(full > 0) || !(alone > 0))
         return false;
-    wr_doc_summary(
-        d,
-        "Training runs at %s images/s, computing alone at %s, the "
-        "input alone at %s: the input costs %.0f %%.",
-        wr_say_number(full, a, sizeof(a)), wr_say_number(alone, b, sizeof(b)),
-        wr_say_number(input, c, sizeof(c)), fmax(0, 100 * (1 - full / alone)));
-    wr_doc_headline(d, "cost of the input", "%.0f %%",
-                    fmax(0, 100 * (1 - full / alone)));
+    if (isnan(cost))
+        cost = 1 - full / alone;
+    wr_doc_summary(d,
+                   "Training runs at %s images/s, computing alone at %s, the "
+                   "input alone at %s: the input costs %.0f %%.",
+                   wr_say_number(full, a, sizeof(a)),
+                   wr_say_number(alone, b, sizeof(b)),
+                   wr_say_number(input, c, sizeof(c)), fmax(0, 100 * cost));
+    wr_doc_headline(d, "cost of the input", "%.0f %%", fmax(0, 100 * cost));
     return true;
 }
 
