@@ -67,7 +67,7 @@ double wr_monitor_at(const struct wr_monitor *m, uint64_t clock_ns)
 
 static json_t *number_json(double x, unsigned decimals)
 {
-    static const double scales[] = {1, 10, 100, 1e3, 1e4};
+    static const double scales[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
     double scale = scales[decimals];
 
     if (!isfinite(x))

@@ -73,8 +73,8 @@ int wr_monitor_record(const struct wr_monitor *m, json_t *record);
 void wr_monitor_print(const struct wr_monitor *m, const struct wr_cli *cli,
                       double from_s, double to_s);
 
-/* One column of a series as a list, rounded; NaN becomes null. `column` -1 is
- * the time. */
+/* One column of a series as a list, rounded to `decimals` (at most 6); NaN
+ * becomes null. `column` -1 is the time. */
 json_t *wr_series_json(const struct wr_series *s, int column,
                        unsigned decimals);
 
