@@ -24,6 +24,6 @@ bool wr_emulated(const char *url, char *buf, size_t cap)
     if (!begins(url, "emu:"))
         return false;
     url += strlen("emu:");
-    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url, ":"), url);
+    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url, ":,"), url);
     return true;
 }

@@ -1,9 +1,10 @@
 /* emu.c - another store, as slow as a device that is emulated.
  * SPDX-License-Identifier: Apache-2.0
  *
- * emu:PROFILE:URL. All is done at once on the store inside and handed over when
- * the device (device.h) would have been done with it, which must be later: the
- * place inside has to be faster than the device that is played. */
+ * emu:PROFILE:URL, or emu:PROFILE,trace=FILE:URL (trace.h). All is done at once
+ * on the store inside and handed over when the device (device.h) would have been
+ * done with it, which must be later: the place inside has to be faster than the
+ * device that is played. */
 #include "storage/storage.h"
 
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "storage/device.h"
+#include "storage/trace.h"
 
 #define BATCH 32u
 
@@ -24,6 +26,7 @@ struct emu_store {
     struct wr_store store;
     struct wr_store *inner;          /* owned */
     struct wr_device *device;        /* owned */
+    struct wr_trace *trace;          /* owned; NULL: none */
     struct wr_clock_sleeper sleeper; /* shared by all threads */
 };
 
@@ -82,11 +85,24 @@ static uint64_t path_id(const char *path)
     return h;
 }
 
+/* When the device is done with what it is asked for now. */
+static uint64_t due_of(struct emu_store *es, const struct wr_device_request *rq,
+                       uint64_t now_ns)
+{
+    uint64_t due = wr_device_submit(es->device, rq, now_ns);
+
+    if (rq->op == WR_DEVICE_READ)
+        wr_trace_read(es->trace, rq->len, due);
+    else if (rq->op == WR_DEVICE_WRITE)
+        wr_trace_written(es->trace, rq->len, due);
+    return due;
+}
+
 /* The device was asked at `since_ns` for this: waits until it is done. */
 static void wait_for(struct emu_store *es, const struct wr_device_request *rq,
                      uint64_t since_ns)
 {
-    uint64_t due = wr_device_submit(es->device, rq, since_ns);
+    uint64_t due = due_of(es, rq, since_ns);
 
     if (due > since_ns)
         wr_clock_sleep_exactly(&es->sleeper, due);
@@ -147,7 +163,7 @@ static uint64_t ask_device(struct emu_queue *eq, const struct wr_io *io,
         .opens = !eo,
     };
 
-    return wr_device_submit(eq->es->device, &rq, now_ns);
+    return due_of(eq->es, &rq, now_ns);
 }
 
 /* Takes up to BATCH of them; the inner queue is as deep as this one. */
@@ -485,14 +501,34 @@ static void emu_close(struct wr_store *st)
         return;
     wr_store_close(es->inner);
     wr_device_free(es->device);
+    wr_trace_close(es->trace);
     free(es);
+}
+
+/* What stands between "emu:" and the colon: a profile, and where its trace
+ * goes. Cuts `name`. */
+static int open_device(struct emu_store *es, char *name, weir_err *err)
+{
+    char *trace = strstr(name, ",trace=");
+    struct wr_device_profile p;
+    int r;
+
+    if (trace) {
+        *trace = '\0';
+        trace += strlen(",trace=");
+    }
+    r = wr_device_profile_find(name, &p, err);
+    if (r == 0)
+        r = wr_device_new(&p, &es->device, err);
+    if (r == 0 && trace)
+        r = wr_trace_open(trace, &es->trace, err);
+    return r;
 }
 
 static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
                     char **ret_leaf, weir_err *err)
 {
     const char *colon = strchr(rest, ':');
-    struct wr_device_profile p;
     struct emu_store *es;
     char *name;
     int r;
@@ -505,10 +541,8 @@ static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
     if (!es || !name)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else
-        r = wr_device_profile_find(name, &p, err);
+        r = open_device(es, name, err);
     free(name);
-    if (r == 0)
-        r = wr_device_new(&p, &es->device, err);
     if (r == 0)
         r = wr_store_open_with(colon + 1, flags, &es->inner, ret_leaf, err);
     if (r < 0) {

@@ -25,6 +25,7 @@ static void test_urls(void **state)
         {"emu:hdd:photos", "emulated hdd"},
         {"emu:./raid.profile:/data", "emulated ./raid.profile"},
         {"emu:hdd", "emulated hdd"},
+        {"emu:hdd,trace=/tmp/t:photos", "emulated hdd"},
         {"fault:eio@%10:photos", ""},
         {"fault:", ""},
         {"fault:delay=10:emu:ssd:photos", "emulated ssd"},
