@@ -303,7 +303,7 @@ static const struct wr_option options[] = {
      .help = "fewer and shorter tests: about 20 s instead of 3 minutes"},
     {.name = "only",
      WR_OPT_ENUM_LIST(A, only),
-     .arg = "GROUP,...",
+     .arg = "WHAT,...",
      .choices = group_choices,
      .def_note = "all of them",
      .help = "run only these groups of tests"},

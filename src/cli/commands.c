@@ -15,6 +15,7 @@
     X(probe)                                                                   \
     X(bench)                                                                   \
     X(train)                                                                   \
+    X(study)                                                                   \
     X(report)                                                                  \
     X(cache)                                                                   \
     X(mount)                                                                   \

@@ -28,6 +28,7 @@ try cache cache status set
 try cache cache drop set
 try mount-list mount --list
 try probe-plan probe place --dry-run --quick
+try study-plan study place --dry-run --quick
 make_file in.safetensors hello
 try ckpt-save ckpt save fast slow --from in.safetensors --step 1
 try ckpt-save ckpt save fast slow --from in.safetensors --step 2 --level fast

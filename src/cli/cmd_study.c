@@ -1,0 +1,423 @@
+/* cmd_study.c - weir study: the paper's parametric study, end to end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/record_json.h"
+#include "cli/study_text.h"
+#include "record/record.h"
+#include "record/report.h"
+#include "record/whole.h"
+#include "study/data.h"
+#include "study/figure.h"
+#include "study/folder.h"
+#include "study/study.h"
+
+#define FOLDER  "weir-study"
+#define PARTS_S 1000 /* of a second, for the progress */
+
+struct study_args {
+    bool quick, full, list, dry_run, fresh, clean, json;
+    struct wr_enum_list only;
+    struct wr_uint_list threads;
+    uint64_t images, repeat, iterations;
+    double width;
+};
+
+/* One run of the command. */
+struct study_cmd {
+    struct wr_cli *cli; /* borrowed */
+    const char *folder; /* borrowed */
+    struct wr_progress progress;
+    char label[160]; /* what the progress line says */
+    bool shown;      /* the progress has begun */
+    char only[200];
+};
+
+static void on_note(void *arg, const char *text)
+{
+    struct study_cmd *s = arg;
+
+    if (s->shown)
+        wr_progress_hide(&s->progress);
+    wr_cli_note(s->cli, "%s", text);
+}
+
+static void on_progress(void *arg, const struct wr_study_news *news)
+{
+    struct study_cmd *s = arg;
+
+    snprintf(s->label, sizeof(s->label), "%s", news->what);
+    wr_progress_callback(&s->progress, (uint64_t)(news->done_s * PARTS_S),
+                         (uint64_t)(news->total_s * PARTS_S));
+}
+
+/* The option's numbers are those of the registry. */
+static void name_figures(struct study_cmd *s)
+{
+    const struct study_args *a = s->cli->args;
+    size_t at = 0;
+
+    for (size_t k = 0; k < a->only.count; k++) {
+        const struct wr_figure *f = wr_figure_at((size_t)a->only.v[k]);
+
+        if (f && at < sizeof(s->only))
+            at += (size_t)snprintf(s->only + at, sizeof(s->only) - at, "%s%s",
+                                   at ? "," : "", f->id);
+    }
+}
+
+static struct wr_study_config config_of(struct study_cmd *s)
+{
+    const struct study_args *a = s->cli->args;
+    struct wr_study_config cfg = {
+        .folder = s->folder,
+        .mode = a->quick  ? WR_STUDY_QUICK
+                : a->full ? WR_STUDY_FULL
+                          : WR_STUDY_DEFAULT,
+        .wish = {.images = a->images,
+                 .rounds = a->repeat,
+                 .iterations = a->iterations,
+                 .width = a->width},
+        .only = a->only.count ? s->only : NULL,
+        .fresh = a->fresh,
+        .stopped = wr_interrupted,
+        .progress = on_progress,
+        .note = on_note,
+        .arg = s,
+    };
+
+    cfg.wish.threads.count = a->threads.count;
+    for (size_t k = 0; k < a->threads.count && k < WR_SCALE_LIST; k++)
+        cfg.wish.threads.v[k] = (unsigned)a->threads.v[k];
+    return cfg;
+}
+
+/* --- results --- */
+
+static int print_html(const void *doc, FILE *out, weir_err *err)
+{
+    return wr_doc_print_html(doc, out, err);
+}
+
+static int write_page(const json_t *record, const char *path, weir_err *err)
+{
+    const char *const names[] = {"study.json"};
+    const json_t *const records[] = {record};
+    struct wr_report_spec spec = {
+        .paths = names, .records = records, .count = 1, .title = "weir study"};
+    struct wr_comparison none;
+    struct wr_doc *doc = NULL;
+    int r = wr_report(&spec, &doc, &none, err);
+
+    if (r == 0)
+        r = wr_whole_write(
+            path, &(struct wr_whole){.print = print_html, .arg = doc}, err);
+    wr_doc_free(doc);
+    return r;
+}
+
+/* The page is left out where weir was built without the library for it. */
+static int write_results(struct study_cmd *s, struct wr_study *st,
+                         const json_t *record, weir_err *err)
+{
+    char json[WR_FOLDER_PATH], html[WR_FOLDER_PATH], size[32];
+    int r;
+
+    wr_folder_path(st, "study.json", json);
+    wr_folder_path(st, "study.html", html);
+    r = wr_record_write(record, json, err);
+    if (r == 0)
+        r = write_page(record, html, err);
+    if (r == WEIR_ENOTSUP) {
+        wr_cli_note(s->cli, "no page: %s", err->msg);
+        r = 0;
+    } else if (r == 0) {
+        wr_cli_note(s->cli, "'%s': the figures, as a page", html);
+    }
+    if (r == 0)
+        wr_cli_note(s->cli,
+                    "'%s/data' has %s to measure with: 'weir study %s --clean' "
+                    "removes it",
+                    st->cfg.folder,
+                    wr_format_bytes(size, sizeof(size),
+                                    (double)wr_folder_data_bytes(st)),
+                    st->cfg.folder);
+    return r;
+}
+
+static int show(struct study_cmd *s, struct wr_study *st)
+{
+    const struct study_args *a = s->cli->args;
+    json_t *record = wr_study_record(st);
+    weir_err err;
+    int r = record ? 0 : wr_fail(&err, WEIR_ENOMEM, "out of memory");
+
+    if (r == 0 && a->json)
+        r = wr_record_print(record, s->cli->out) < 0
+                ? wr_fail(&err, WEIR_EIO, "cannot print the record")
+                : 0;
+    else if (r == 0)
+        r = wr_study_print(s->cli, record, &err);
+    if (r == 0)
+        r = write_results(s, st, record, &err);
+    json_decref(record);
+    return r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : WR_EXIT_DONE;
+}
+
+/* --- measuring --- */
+
+static int check_space(const struct wr_study *st, weir_err *err)
+{
+    uint64_t need = wr_data_bytes(st), space = 0;
+    char a[32], b[32];
+    int r = wr_folder_space(st, &space, err);
+
+    if (r == 0 && need > space)
+        r = wr_fail(err, WEIR_ENOSPC,
+                    "'%s': %s are needed for data, and %s are free: choose a "
+                    "folder elsewhere, or fewer figures (--only)",
+                    st->cfg.folder, wr_format_bytes(a, sizeof(a), (double)need),
+                    wr_format_bytes(b, sizeof(b), (double)space));
+    return r;
+}
+
+static unsigned long runs_done(const struct wr_study *st, unsigned long *all)
+{
+    unsigned long n = 0;
+
+    *all = 0;
+    for (size_t k = 0; k < st->cell_count; k++) {
+        n += wr_cell_runs(st->cells[k]);
+        *all += st->cells[k]->rounds;
+    }
+    return n;
+}
+
+static int say_stopped(struct study_cmd *s, const struct wr_study *st)
+{
+    unsigned long all, done = runs_done(st, &all);
+
+    return wr_cli_fail(s->cli,
+                       "interrupted: %lu of %lu runs are done and kept; the "
+                       "same command goes on there",
+                       done, all);
+}
+
+static int measure(struct study_cmd *s, struct wr_study *st)
+{
+    weir_err err;
+    int r = check_space(st, &err);
+
+    if (r < 0)
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    snprintf(s->label, sizeof(s->label), "starting");
+    wr_progress_start(&s->progress, s->cli,
+                      &(struct wr_progress_spec){.label = s->label});
+    s->shown = true;
+    r = wr_study_run(st, &err);
+    wr_progress_end(&s->progress);
+    s->shown = false;
+    if (r < 0 && wr_interrupted())
+        return say_stopped(s, st);
+    if (r < 0)
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    return show(s, st);
+}
+
+/* The plan goes to stderr, where it does not mix with results. */
+static int print_plan(struct study_cmd *s, const struct wr_study *st)
+{
+    const struct study_args *a = s->cli->args;
+    struct wr_cli to = *s->cli;
+    weir_err err;
+
+    if (a->dry_run && a->json)
+        return wr_json_print(s->cli, wr_study_plan_json(st));
+    if (!a->dry_run)
+        to.out = s->cli->err;
+    if (!a->dry_run && s->cli->quiet)
+        return WR_EXIT_DONE;
+    if (wr_study_print_plan(&to, st, &err) < 0)
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    if (!a->dry_run)
+        fputc('\n', to.out);
+    return WR_EXIT_DONE;
+}
+
+static int run_study(struct study_cmd *s)
+{
+    const struct study_args *a = s->cli->args;
+    struct wr_study_config cfg = config_of(s);
+    struct wr_study st;
+    weir_err err;
+    int code, r = wr_study_init(&st, &cfg, &err);
+
+    if (r < 0)
+        code = wr_cli_fail(s->cli, "%s", err.msg);
+    else
+        code = print_plan(s, &st);
+    if (code == WR_EXIT_DONE && !a->dry_run)
+        code = measure(s, &st);
+    wr_study_done(&st);
+    return code;
+}
+
+static int study_run(struct wr_cli *cli)
+{
+    const struct study_args *a = cli->args;
+    struct study_cmd s = {
+        .cli = cli, .folder = cli->operand_count ? cli->operands[0] : FOLDER};
+    weir_err err;
+
+    if (a->quick && a->full)
+        return wr_cli_usage(cli, "--quick and --full do not go together");
+    if (a->threads.count > WR_SCALE_LIST)
+        return wr_cli_usage(cli, "--threads takes %d values at most",
+                            WR_SCALE_LIST);
+    if (a->list)
+        return wr_study_print_list(cli, &err) < 0
+                   ? wr_cli_fail(cli, "%s", err.msg)
+                   : WR_EXIT_DONE;
+    if (a->clean)
+        return wr_folder_clean(s.folder, &err) < 0
+                   ? wr_cli_fail(cli, "%s", err.msg)
+                   : WR_EXIT_DONE;
+    name_figures(&s);
+    return run_study(&s);
+}
+
+/* In the order of the registry (a test compares them). */
+static const struct wr_choice figure_choices[] = {
+    {"table1", 0, "bandwidth of each device"},
+    {"fig4", 1, "the input pipeline, by threads"},
+    {"fig5", 2, "reading files, by threads"},
+    {"fig6", 3, "the mini-application, with and without prefetch"},
+    {"fig7", 4, "the size of batches"},
+    {"fig8", 5, "reads over time"},
+    {"fig9", 6, "checkpoints, and the burst buffer"},
+    {"fig10", 7, "writes over time"},
+    {"formats", 8, "tensor, PNG and JPEG"},
+    {NULL, 0, NULL}};
+
+#define A struct study_args
+static const struct wr_option options[] = {
+    {.name = "quick",
+     WR_OPT_FLAG(A, quick),
+     .group = "What to measure",
+     .help = "all figures in less than five minutes: less data, fewer runs"},
+    {.name = "full",
+     WR_OPT_FLAG(A, full),
+     .help = "as the paper has it, to the letter: many hours"},
+    {.name = "only",
+     WR_OPT_ENUM_LIST(A, only),
+     .arg = "WHAT,...",
+     .choices = figure_choices,
+     .def_note = "all of them",
+     .help = "only these figures"},
+    {.name = "list",
+     .letter = 'l',
+     WR_OPT_FLAG(A, list),
+     .help = "show the figures"},
+    {.name = "dry-run",
+     WR_OPT_FLAG(A, dry_run),
+     .help = "print the plan, how long it takes and what it needs, and end"},
+    {.name = "fresh",
+     WR_OPT_FLAG(A, fresh),
+     .help = "forget what was measured in the folder before"},
+    {.name = "clean",
+     WR_OPT_FLAG(A, clean),
+     .help = "remove the data that was measured with, keep the results, and "
+             "end"},
+
+    {.name = "images",
+     WR_OPT_UINT(A, images),
+     .arg = "N",
+     .min = 1,
+     .max = 1e9,
+     .def_note = "2,048; quick 256, full 16,384",
+     .group = "How much of it",
+     .help = "pictures of the micro-benchmark; fewer make the other data less "
+             "too"},
+    {.name = "iterations",
+     .letter = 'i',
+     WR_OPT_UINT(A, iterations),
+     .arg = "N",
+     .min = 2,
+     .max = 1e6,
+     .def_note = "40; quick 10, full 142",
+     .help = "iterations of the mini-application"},
+    {.name = "repeat",
+     .letter = 'r',
+     WR_OPT_UINT(A, repeat),
+     .arg = "N",
+     .min = 2,
+     .max = 1000,
+     .def_note = "6; quick 3",
+     .help = "rounds; the first is a warm-up and not counted"},
+    {.name = "threads",
+     .letter = 't',
+     WR_OPT_UINT_LIST(A, threads),
+     .arg = "N,...",
+     .min = 1,
+     .max = 256,
+     .def_note = "1,2,4,8",
+     .help = "threads of the pipeline"},
+    {.name = "width",
+     WR_OPT_DOUBLE(A, width),
+     .arg = "F",
+     .min = 0.01,
+     .max = 4,
+     .def_note = "1",
+     .help = "width of the network that is saved, 1: 559 MB"},
+    {.name = "json",
+     WR_OPT_FLAG(A, json),
+     .group = "Output",
+     .help = "print the record (with --dry-run: the plan) as JSON"},
+    WR_OPTIONS_END};
+
+static const struct wr_operand operands[] = {
+    {.name = "FOLDER",
+     .flags = WR_OPERAND_PATH | WR_OPERAND_OPTIONAL,
+     .help = "where data and results go ('" FOLDER "' by default); a study "
+             "that was stopped there goes on"},
+    {.name = NULL}};
+
+static const struct wr_example examples[] = {
+    {"weir study --quick", "every figure, judged, in less than five minutes"},
+    {"weir study results --only fig4,fig5", "parts of it"},
+    {"weir study results --full --dry-run",
+     "how long the whole study takes, and what it needs"},
+    {"weir study results --clean", "remove the data, keep the results"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_study = {
+    .name = "study",
+    .group = WR_GROUP_MEASURE,
+    .summary = "repeat the TensorFlow I/O paper's study, and judge it",
+    .description =
+        "Measures the figures of Chien et al., Characterizing Deep-Learning "
+        "I/O Workloads in TensorFlow (2018), on emulated devices (HDD, SSD, "
+        "Optane, Lustre as in its Table I) and on the disk under FOLDER, and "
+        "says of each conclusion whether it holds here, does not hold, or "
+        "cannot be seen here, and why. What the number of cores limits is not "
+        "claimed.\n\n"
+        "It makes its data, prints the plan with the time it takes, and "
+        "measures in rounds, of which the first is a warm-up. Every run is "
+        "kept in FOLDER/cells as soon as it is done: after Ctrl-C, a crash or "
+        "a power cut the same command goes on there. The results are printed, "
+        "and kept as FOLDER/study.json and FOLDER/study.html.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct study_args),
+    .columns = wr_study_columns,
+    .examples = examples,
+    .run = study_run,
+};

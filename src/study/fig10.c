@@ -1,0 +1,97 @@
+/* fig10.c - Fig. 10: writes over time, to HDD and through the burst buffer.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The runs are those of Fig. 9; the emulated devices count their bytes. */
+#include "study/figure.h"
+
+#include <math.h>
+
+#define AFTER 0.05 /* of all bytes, at least, come after the end of the run */
+
+static const struct {
+    const char *to, *key, *title, *name;
+} lines[] = {
+    {"hdd", "fast_written", "checkpoints to HDD: written to HDD", "hdd"},
+    {"burst", "fast_written", "burst buffer: written to Optane", "optane"},
+    {"burst", "slow_written", "burst buffer: flushed to HDD", "hdd"},
+};
+
+static double number(const struct wr_study *st, const char *to, const char *key)
+{
+    struct wr_cell_job job = wr_study_saving(st, to);
+
+    return wr_cell_spread(wr_study_cell(st, &job), key).median;
+}
+
+static void add(struct wr_study *st, const struct wr_figure *f)
+{
+    struct wr_cell_job hdd = wr_study_saving(st, "hdd");
+    struct wr_cell_job burst = wr_study_saving(st, "burst");
+
+    wr_study_measure(st, f, &(struct wr_point_at){"to hdd", "all", "MB"}, &hdd,
+                     "fast_mb");
+    wr_study_measure(st, f,
+                     &(struct wr_point_at){"to hdd", "after the end", "MB"},
+                     &hdd, "fast_after_mb");
+    wr_study_measure(st, f,
+                     &(struct wr_point_at){"burst buffer, to hdd", "all", "MB"},
+                     &burst, "slow_mb");
+    wr_study_measure(
+        st, f,
+        &(struct wr_point_at){"burst buffer, to hdd", "after the end", "MB"},
+        &burst, "slow_after_mb");
+}
+
+static void judge(const struct wr_study *st, const struct wr_figure *f,
+                  struct wr_judgement *ret)
+{
+    double all = number(st, "burst", "slow_mb");
+    double after = number(st, "burst", "slow_after_mb");
+    double flush = number(st, "burst", "flush_s");
+    double direct = number(st, "hdd", "fast_after_mb") /
+                    number(st, "hdd", "fast_mb");
+
+    (void)f;
+    if (!(all > 0) || isnan(direct)) {
+        wr_judge_unseen(ret, "the runs of Fig. 9 were not traced");
+        return;
+    }
+    wr_judge(ret, after > AFTER * all,
+             "through the burst buffer %.0f of %.0f MB reach the HDD after the "
+             "end of the run, in %.1f s",
+             after, all, flush);
+    wr_judge(ret, direct < AFTER, "of checkpoints to the HDD itself %.0f %% do",
+             direct * 100);
+}
+
+static int draw(const struct wr_study *st, const struct wr_figure *f,
+                json_t *record)
+{
+    int bad = 0;
+
+    (void)f;
+    for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
+        struct wr_cell_job job = wr_study_saving(st, lines[k].to);
+
+        bad |= wr_study_draw_line(
+            record, &(struct wr_study_line){.cell = wr_study_cell(st, &job),
+                                            .title = lines[k].title,
+                                            .name = lines[k].name,
+                                            .key = lines[k].key});
+    }
+    return bad;
+}
+
+const struct wr_figure wr_figure_fig10 = {
+    .id = "fig10",
+    .title = "Fig. 10: writes over time",
+    .question = "When do checkpoints reach the disk, with and without a burst "
+                "buffer?",
+    .conclusion = "Optane takes checkpoints at once; the copy to HDD comes "
+                  "later, and flushing goes on after the end of the program",
+    .unit = "MB",
+    .x = "written",
+    .add = add,
+    .judge = judge,
+    .draw = draw,
+};

@@ -1,0 +1,107 @@
+/* figures.c - the registry of figures, and what several of them use.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "study/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/get.h"
+
+static const struct wr_figure *const figures[] = {
+    &wr_figure_table1, &wr_figure_fig4,  &wr_figure_fig5,
+    &wr_figure_fig6,   &wr_figure_fig7,  &wr_figure_fig8,
+    &wr_figure_fig9,   &wr_figure_fig10, &wr_figure_formats,
+};
+
+static const char *const places[] = {"hdd", "ssd", "optane", "lustre", "disk"};
+
+const struct wr_figure *wr_figure_at(size_t k)
+{
+    return k < WR_ARRAY_LEN(figures) ? figures[k] : NULL;
+}
+
+const char *wr_study_device(size_t k)
+{
+    return k + 1 < WR_ARRAY_LEN(places) ? places[k] : NULL;
+}
+
+const char *wr_study_place(size_t k)
+{
+    return k < WR_ARRAY_LEN(places) ? places[k] : NULL;
+}
+
+/* Pictures like those of Caltech-101, enough for the longest of the runs: no
+ * run sees one twice. */
+static uint64_t training_pictures(const struct wr_scale *s)
+{
+    uint64_t n = (uint64_t)s->train_batch * s->train_iterations;
+
+    n = WR_MAX(n, (uint64_t)s->train_batch * s->save_every * s->saves);
+    n = WR_MAX(n, (uint64_t)s->batch_images);
+    return s->train_iterations == 142 ? WR_MAX(n, UINT64_C(9144)) : n;
+}
+
+struct wr_cell_job wr_study_training(const struct wr_study *st,
+                                     const char *device, unsigned threads,
+                                     unsigned prefetch)
+{
+    struct wr_cell_job job = {
+        .kind = WR_CELL_TRAIN,
+        .data = "caltech101",
+        .threads = threads,
+        .batch = st->scale.train_batch,
+        .prefetch = prefetch,
+        .iterations = st->scale.train_iterations,
+        .samples = training_pictures(&st->scale),
+    };
+
+    snprintf(job.device, sizeof(job.device), "%s", device);
+    snprintf(job.accelerator, sizeof(job.accelerator), "%s",
+             st->scale.accelerator);
+    return job;
+}
+
+struct wr_cell_job wr_study_saving(const struct wr_study *st,
+                                   const char *saves_to)
+{
+    const struct wr_scale *s = &st->scale;
+    unsigned threads = s->train_threads.v[s->train_threads.count - 1];
+    struct wr_cell_job job = wr_study_training(st, "ssd", threads, 1);
+
+    job.iterations = s->save_every * s->saves;
+    job.save_every = s->save_every;
+    job.width = s->width;
+    snprintf(job.saves_to, sizeof(job.saves_to), "%s", saves_to);
+    return job;
+}
+
+/* Rows are {seconds since the run began, MB/s}. */
+int wr_study_draw_line(json_t *record, const struct wr_study_line *line)
+{
+    char key[40];
+    const json_t *t, *v;
+    json_t *lines = json_object_get(record, "lines"), *one;
+    double end = wr_cell_spread(line->cell, "end_s").median;
+
+    snprintf(key, sizeof(key), "%s_t", line->key);
+    t = wr_cell_list(line->cell, key);
+    v = wr_cell_list(line->cell, line->key);
+    if (!t || !v)
+        return 0;
+    if (!lines) {
+        lines = json_array();
+        if (json_object_set_new(record, "lines", lines) < 0)
+            return -1;
+    }
+    one = json_pack("{s:s, s:s, s:s, s:[{s:s, s:O, s:O}]}", "title",
+                    line->title, "x", "s", "y", "MB/s", "series", "name",
+                    line->name, "x", t, "y", v);
+    if (one && end > 0 &&
+        json_object_set_new(one, "bands",
+                            json_pack("[{s:f, s:f, s:s}]", "from", 0.0, "to",
+                                      end, "name", "run")) < 0)
+        return -1;
+    return one ? json_array_append_new(lines, one) : -1;
+}

@@ -1,0 +1,175 @@
+/* folder.c - the folder of a study: cells, data, results.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "study/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* What a study's folder may hold. */
+static const char *const ours[] = {".",          "..",         "cells", "data",
+                                   "study.json", "study.html", NULL};
+
+void wr_folder_path(const struct wr_study *st, const char *name, char *buf)
+{
+    int n = snprintf(buf, WR_FOLDER_PATH, "%s/%s", st->cfg.folder, name);
+
+    if (n >= WR_FOLDER_PATH) /* longer than any path: nothing is there */
+        snprintf(buf, WR_FOLDER_PATH, "/dev/null/too-long");
+}
+
+static bool is_ours(const char *name)
+{
+    for (size_t k = 0; ours[k]; k++)
+        if (!strcmp(name, ours[k]) ||
+            (name[0] == '.' && strstr(name, "study."))) /* half-written */
+            return true;
+    return false;
+}
+
+/* A folder with other things in it is not a study's. */
+static int check_folder(const char *path, weir_err *err)
+{
+    DIR *d = opendir(path);
+    struct dirent *e;
+    int r = 0;
+
+    if (!d)
+        return wr_fail_errno(err, errno, "'%s': cannot open", path);
+    while (r == 0 && (e = readdir(d)))
+        if (!is_ours(e->d_name))
+            r = wr_fail(err, WEIR_EEXIST,
+                        "'%s' has '%s' in it, which no study made: give a new "
+                        "folder",
+                        path, e->d_name);
+    closedir(d);
+    return r;
+}
+
+static int make(const char *path, weir_err *err)
+{
+    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+        return wr_fail_errno(err, errno, "'%s': cannot make the folder", path);
+    return 0;
+}
+
+/* Removes a tree without following links. */
+static int remove_tree(const char *path, weir_err *err)
+{
+    char *const roots[] = {(char *)(uintptr_t)path, NULL};
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *e;
+    int r = 0;
+
+    if (!fts)
+        return wr_fail_errno(err, errno, "'%s': cannot list", path);
+    while ((e = fts_read(fts))) {
+        if (e->fts_info == FTS_D || e->fts_info == FTS_NS)
+            continue;
+        if (r == 0 && remove(e->fts_accpath) < 0 && errno != ENOENT)
+            r = wr_fail_errno(err, errno, "'%s': cannot remove", e->fts_path);
+    }
+    fts_close(fts);
+    return r;
+}
+
+int wr_folder_make(const struct wr_study *st, weir_err *err)
+{
+    char cells[WR_FOLDER_PATH], data[WR_FOLDER_PATH];
+    int r;
+
+    if (strchr(st->cfg.folder, ':')) /* it becomes part of URLs */
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a folder of a study has no ':' in its path",
+                       st->cfg.folder);
+    r = make(st->cfg.folder, err);
+    if (r == 0)
+        r = check_folder(st->cfg.folder, err);
+    wr_folder_path(st, "cells", cells);
+    wr_folder_path(st, "data", data);
+    if (r == 0 && st->cfg.fresh)
+        r = remove_tree(cells, err);
+    if (r == 0)
+        r = make(cells, err);
+    if (r == 0)
+        r = make(data, err);
+    return r;
+}
+
+/* The nearest folder that is there. */
+static int space_at(const char *path, uint64_t *ret)
+{
+    char above[WR_FOLDER_PATH];
+    struct statvfs fs;
+
+    snprintf(above, sizeof(above), "%s", path);
+    while (statvfs(above, &fs) < 0) {
+        char *slash = strrchr(above, '/');
+
+        if (errno != ENOENT || !strcmp(above, "."))
+            return -1;
+        if (slash && slash != above)
+            *slash = '\0';
+        else
+            snprintf(above, sizeof(above), slash ? "/" : ".");
+    }
+    *ret = (uint64_t)fs.f_bavail * fs.f_frsize;
+    return 0;
+}
+
+int wr_folder_space(const struct wr_study *st, uint64_t *ret, weir_err *err)
+{
+    if (space_at(st->cfg.folder, ret) < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot tell the free space",
+                             st->cfg.folder);
+    return 0;
+}
+
+int wr_folder_remove(const struct wr_study *st, const char *name, weir_err *err)
+{
+    char path[WR_FOLDER_PATH], below[300];
+
+    snprintf(below, sizeof(below), "data/%s", name);
+    wr_folder_path(st, below, path);
+    return access(path, F_OK) < 0 ? 0 : remove_tree(path, err);
+}
+
+uint64_t wr_folder_data_bytes(const struct wr_study *st)
+{
+    char path[WR_FOLDER_PATH];
+    char *const roots[] = {path, NULL};
+    uint64_t bytes = 0;
+    FTSENT *e;
+    FTS *fts;
+
+    wr_folder_path(st, "data", path);
+    fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    while (fts && (e = fts_read(fts)))
+        if (e->fts_info == FTS_F)
+            bytes += (uint64_t)e->fts_statp->st_blocks * 512;
+    if (fts)
+        fts_close(fts);
+    return bytes;
+}
+
+int wr_folder_clean(const char *folder, weir_err *err)
+{
+    const struct wr_study st = {.cfg.folder = folder};
+    char path[WR_FOLDER_PATH];
+    int r;
+
+    if (access(folder, F_OK) < 0)
+        return wr_fail_errno(err, errno, "'%s'", folder);
+    r = check_folder(folder, err);
+    if (r < 0)
+        return r;
+    wr_folder_path(&st, "data", path);
+    return access(path, F_OK) < 0 ? 0 : remove_tree(path, err);
+}

@@ -1,0 +1,133 @@
+/* table1.c - Table I: what each device reads and writes at most.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The paper's numbers are IOR's, on a file of 5 GB. The profiles of the emulated
+ * devices have them as their bandwidths, so agreement shows that the emulation
+ * works and nothing else. */
+#include "study/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define TOLERANCE 0.05
+#define HEADROOM  1.1 /* the place behind a device has to be faster */
+
+/* MB/s, as the paper states them. */
+static const struct {
+    const char *device;
+    double read, write;
+} paper[] = {{"hdd", 163.00, 133.14},
+             {"ssd", 280.55, 195.05},
+             {"optane", 1603.06, 511.78},
+             {"lustre", 1968.618, 991.914}};
+
+static void add(struct wr_study *st, const struct wr_figure *f)
+{
+    const char *device;
+
+    for (size_t k = 0; (device = wr_study_place(k)); k++) {
+        struct wr_cell_job job = {.kind = WR_CELL_PROBE,
+                                  .bytes = st->scale.probe_bytes,
+                                  .seconds = st->scale.probe_s};
+
+        snprintf(job.device, sizeof(job.device), "%s", device);
+        wr_study_measure(st, f, &(struct wr_point_at){"read", "here", device},
+                         &job, "read");
+        wr_study_measure(st, f, &(struct wr_point_at){"write", "here", device},
+                         &job, "write");
+    }
+    for (size_t k = 0; k < WR_ARRAY_LEN(paper); k++) {
+        wr_study_know(
+            st, f,
+            &(struct wr_point_at){"read", "paper (IOR)", paper[k].device},
+            WR_POINT_REFERENCE, paper[k].read);
+        wr_study_know(
+            st, f,
+            &(struct wr_point_at){"write", "paper (IOR)", paper[k].device},
+            WR_POINT_REFERENCE, paper[k].write);
+    }
+}
+
+/* One number of one device. */
+static void judge_one(const struct wr_study *st, const struct wr_figure *f,
+                      const struct wr_point_at *at, double stated,
+                      struct wr_judgement *j)
+{
+    double here = wr_study_value(st, f, at);
+    double disk = wr_study_value(
+        st, f, &(struct wr_point_at){at->part, "here", "disk"});
+
+    if (isnan(here))
+        wr_judge_unseen(j, "%s %s was not measured", at->label, at->part);
+    else if (fabs(here / stated - 1) <= TOLERANCE)
+        wr_judge_holds(j, "%s %ss %.0f MB/s (paper %.0f)", at->label, at->part,
+                       here, stated);
+    else if (here < stated && disk < HEADROOM * stated)
+        wr_judge_unseen(j,
+                        "%s %ss %.0f of %.0f MB/s, because the disk behind it "
+                        "%ss only %.0f",
+                        at->label, at->part, here, stated, at->part, disk);
+    else
+        wr_judge_fails(j, "%s %ss %.0f MB/s, the paper states %.0f", at->label,
+                       at->part, here, stated);
+}
+
+static void judge(const struct wr_study *st, const struct wr_figure *f,
+                  struct wr_judgement *ret)
+{
+    for (size_t k = 0; k < WR_ARRAY_LEN(paper); k++) {
+        judge_one(st, f, &(struct wr_point_at){"read", "here", paper[k].device},
+                  paper[k].read, ret);
+        judge_one(st, f,
+                  &(struct wr_point_at){"write", "here", paper[k].device},
+                  paper[k].write, ret);
+    }
+}
+
+static int draw(const struct wr_study *st, const struct wr_figure *f,
+                json_t *record)
+{
+    json_t *rows = json_array();
+    const char *device;
+    int bad = 0;
+
+    for (size_t k = 0; (device = wr_study_place(k)); k++) {
+        json_t *row = json_array();
+
+        bad |= json_array_append_new(
+            row, json_string(strcmp(device, "disk") ? device : "this disk"));
+        for (unsigned i = 0; i < 4; i++) {
+            double v = wr_study_value(
+                st, f,
+                &(struct wr_point_at){i % 2 ? "write" : "read",
+                                      i < 2 ? "here" : "paper (IOR)", device});
+
+            bad |= json_array_append_new(row,
+                                         isnan(v) ? json_null() : json_real(v));
+        }
+        bad |= json_array_append_new(rows, row);
+    }
+    return bad | json_object_set_new(
+                     record, "table",
+                     json_pack("{s:s, s:o}", "columns",
+                               "<device|>read MB/s|>write MB/s|>paper's read|"
+                               ">paper's write",
+                               "rows", rows));
+}
+
+const struct wr_figure wr_figure_table1 = {
+    .id = "table1",
+    .title = "Table I: bandwidth of each device",
+    .question = "How fast does each device read and write one big file?",
+    .conclusion = "HDD 163 and 133 MB/s, SSD 281 and 195, Optane 1,603 and "
+                  "512, Lustre 1,969 and 992 (IOR, 5 GB)",
+    .unit = "MB/s",
+    .x = "device",
+    .calibration = true,
+    .add = add,
+    .judge = judge,
+    .draw = draw,
+};

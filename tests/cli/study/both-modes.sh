@@ -1,0 +1,1 @@
+weir study --quick --full

@@ -1,0 +1,3 @@
+# The plan: nothing is made.
+weir study s --quick --dry-run
+[ ! -e s ]

@@ -1,0 +1,2 @@
+# The figures that there are.
+weir study --list
