@@ -11,7 +11,8 @@
 #include "record/stats.h"
 
 #define SERIES_MAX 6   /* in one chart: points lie on each other */
-#define CHARTS_MAX 20  /* in one report */
+#define CHARTS_MAX 8   /* of one experiment */
+#define ROWS_MIN   20  /* batches of a case; fewer tell nothing */
 #define LOG_FROM   30. /* longest by median from which y is logarithmic */
 
 /* The columns of one run. */
@@ -74,73 +75,106 @@ void wr_batches_of(const struct wr_case *row, struct wr_points *to,
     ret->median_ms = wr_stats_median(medians, runs);
 }
 
-/* Cases that have batches, and whether their times differ by magnitudes. */
-static size_t look(const struct wr_cases *rows, bool *ret_log, double *ret_most)
-{
-    struct wr_batches b;
-    size_t n = 0;
+/* What the chart of one record has. */
+struct plan {
+    size_t record, first, cases; /* from case `first`, so many with batches */
+    bool log_y;                  /* their times differ by magnitudes */
+    double merged;               /* batches in a point, at most */
+};
 
-    *ret_log = false;
-    *ret_most = 1;
-    for (size_t k = 0; k < rows->count; k++) {
+/* The next chart: cases of one record from case k on. */
+static struct plan look(const struct wr_cases *rows, size_t k)
+{
+    struct plan p = {.record = rows->v[k].record, .first = k, .merged = 1};
+    struct wr_batches b;
+
+    for (; k < rows->count && p.cases < SERIES_MAX &&
+           rows->v[k].record == p.record;
+         k++) {
         wr_batches_of(&rows->v[k], NULL, &b);
-        n += b.rows > 0;
-        *ret_log |= b.longest_ms > LOG_FROM * b.median_ms;
-        *ret_most = fmax(*ret_most, b.merged);
+        if (b.rows < ROWS_MIN)
+            continue;
+        p.cases++;
+        p.log_y |= b.longest_ms > LOG_FROM * b.median_ms;
+        p.merged = fmax(p.merged, b.merged);
     }
-    return n;
+    return p;
 }
 
-void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows)
+static struct wr_doc_chart *begin(struct wr_doc_section *s,
+                                  const struct wr_cases *rows,
+                                  const struct plan *p)
 {
-    char title[WR_VIEW_NAME], note[WR_VIEW_NAME], label[WR_VIEW_NAME];
-    struct wr_points points = {0};
-    struct wr_doc_chart *chart = NULL;
-    struct wr_batches b;
-    double most;
-    bool log_y;
-    size_t n = look(rows, &log_y, &most), drawn = 0;
-    size_t shown = WR_MIN(n, (size_t)SERIES_MAX * CHARTS_MAX);
-    size_t charts = (shown + SERIES_MAX - 1) / SERIES_MAX;
-    struct wr_doc_chart_spec spec = {
+    const struct wr_view_record *r = &rows->records[p->record];
+    bool many = rows->record_count > 1 && *r->label;
+    char title[WR_VIEW_NAME], note[WR_VIEW_NAME], merged[64] = "";
+    const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_POINTS,
         .title = title,
         .x = "seconds since the pipeline was opened",
         .y = "ms since the batch before",
         .note = note,
-        .log_y = log_y};
+        .log_y = p->log_y};
 
+    snprintf(title, sizeof(title), "Time of each batch%s%s", many ? ": " : "",
+             many ? r->label : "");
+    if (p->merged > 1)
+        snprintf(merged, sizeof(merged),
+                 "; the longest of up to %.0f batches is one point",
+                 fmin(p->merged, 1e9));
     snprintf(note, sizeof(note),
-             "All counted runs. Marked: stalls, over %g times the median and "
+             "All counted runs%s. Marked: stalls, over %g times the median and "
              "over %g ms.",
-             WR_STALL_TIMES, WR_STALL_MS);
-    if (most > 1)
-        snprintf(note, sizeof(note),
-                 "All counted runs; the longest of up to %.0f batches is one "
-                 "point. Marked: stalls, over %g times the median and over "
-                 "%g ms.",
-                 most, WR_STALL_TIMES, WR_STALL_MS);
-    for (size_t k = 0; k < rows->count && drawn < shown; k++) {
+             merged, WR_STALL_TIMES, WR_STALL_MS);
+    return wr_doc_chart(s, &spec);
+}
+
+/* Draws one chart; returns the case after its last. */
+static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
+                   const struct wr_cases *rows, const struct plan *p,
+                   size_t limit)
+{
+    struct wr_cases one = *rows;
+    struct wr_doc_chart *chart = begin(s, rows, p);
+    struct wr_points points = {0};
+    size_t drawn = 0, k = p->first;
+    char label[WR_VIEW_NAME];
+    struct wr_batches b;
+
+    if (*rows->records[p->record].label)
+        one.record_count = 1; /* the title names the record */
+    for (; drawn < p->cases; k++) {
         wr_batches_of(&rows->v[k], &points, &b);
-        if (!b.rows)
+        if (b.rows < ROWS_MIN) {
+            points.count = points.marks = 0;
             continue;
-        if (drawn % SERIES_MAX == 0) {
-            snprintf(title, sizeof(title), "Time of each batch");
-            if (charts > 1)
-                snprintf(title, sizeof(title),
-                         "Time of each batch (%zu of %zu)",
-                         drawn / SERIES_MAX + 1, charts);
-            chart = wr_doc_chart(s, &spec);
         }
-        wr_cases_label(rows, k, NULL, label, sizeof(label));
-        wr_points_draw(&points, d,
-                       wr_doc_series(chart, *label ? label : "batches"),
-                       wr_view_share(shown));
+        wr_cases_name(&one, k, "batches", label, sizeof(label));
+        wr_points_draw(&points, d, wr_doc_series(chart, label), limit);
         drawn++;
     }
     wr_points_done(&points);
-    if (n > shown)
-        wr_doc_note(s, false, "The batches of %zu more cases are not drawn.",
-                    n - shown);
+    return k;
+}
+
+void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
+                     const struct wr_cases *rows)
+{
+    size_t charts = 0, k = 0, limit = wr_view_share(rows->count);
+
+    while (k < rows->count) {
+        const struct plan p = look(rows, k);
+
+        if (!p.cases) { /* nor has any other of this record that is left */
+            while (k < rows->count && rows->v[k].record == p.record)
+                k++;
+            continue;
+        }
+        if (charts++ == CHARTS_MAX) {
+            wr_doc_note(s, false,
+                        "The batches of further cases are not drawn.");
+            return;
+        }
+        k = draw(d, s, rows, &p, limit);
+    }
 }

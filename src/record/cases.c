@@ -48,13 +48,20 @@ static bool same(const json_t *a, const json_t *b)
     return a == b || (a && b && json_equal(a, b));
 }
 
-/* Whether rows differ in this setting. */
+bool wr_case_is_amount(const char *key)
+{
+    return !strcmp(key, "max_batches") || !strcmp(key, "epochs");
+}
+
+/* Whether rows differ in this setting. An amount must do so in one record. */
 static bool differs(const struct wr_cases *c, const char *key)
 {
-    const json_t *first = json_object_get(c->v[0].settings, key);
+    bool amount = wr_case_is_amount(key);
 
     for (size_t i = 1; i < c->count; i++)
-        if (!same(first, json_object_get(c->v[i].settings, key)))
+        if ((!amount || c->v[i].record == c->v[i - 1].record) &&
+            !same(json_object_get(c->v[amount ? i - 1 : 0].settings, key),
+                  json_object_get(c->v[i].settings, key)))
             return true;
     return false;
 }
@@ -153,11 +160,19 @@ char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
         if (!without || strcmp(c->varying[i], without))
             wr_case_setting(&c->v[k], c->varying[i], settings,
                             sizeof(settings));
-    if (c->record_count > 1)
+    if (c->record_count > 1 && *c->records[c->v[k].record].label)
         snprintf(buf, cap, "%s%s%s", c->records[c->v[k].record].label,
                  *settings ? ": " : "", settings);
     else
         snprintf(buf, cap, "%s", settings);
+    return buf;
+}
+
+char *wr_cases_name(const struct wr_cases *c, size_t k, const char *none,
+                    char *buf, size_t cap)
+{
+    if (!*wr_cases_label(c, k, NULL, buf, cap))
+        snprintf(buf, cap, "%s", none);
     return buf;
 }
 

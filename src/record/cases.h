@@ -16,6 +16,7 @@ struct wr_view_record {
     const char *path;  /* borrowed: as it was given */
     const char *label; /* borrowed: short, and no other has it */
     const json_t *json;
+    bool alone; /* the report has no other record: sections say all of it */
 };
 
 #define WR_CASE_RUNS_MAX 256 /* runs of a case beyond are not looked at */
@@ -56,10 +57,18 @@ void wr_cases_done(struct wr_cases *c);
 
 bool wr_cases_varies(const struct wr_cases *c, const char *key);
 
-/* "run-a: 4 threads, cold": the record when there are several, and what
- * differs but for `without` (may be NULL). Returns buf. */
+/* "run-a: 4 threads, cold": the record when there are several and it has a
+ * label, and what differs but for `without` (may be NULL). Returns buf. */
 char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
                      char *buf, size_t cap);
+
+/* The same, or `none` where nothing differs. */
+char *wr_cases_name(const struct wr_cases *c, size_t k, const char *none,
+                    char *buf, size_t cap);
+
+/* Whether a setting only says how much was measured: between records it makes
+ * no difference that is worth a name. */
+bool wr_case_is_amount(const char *key);
 
 /* Appends ", threads 4" and the like for one setting. */
 void wr_case_setting(const struct wr_case *row, const char *key, char *buf,

@@ -423,11 +423,15 @@ static void sum_up(const struct job *j)
         wr_doc_note(j->s, true, "Nothing was measured in both.");
         return;
     }
-    wr_doc_note(j->s, false,
-                "Of %zu rates B is faster in %zu, slower in %zu; %zu are "
-                "inside the noise or have too few runs.",
-                c->rates, c->faster, c->slower,
-                c->rates - c->faster - c->slower);
+    wr_doc_summary(j->d,
+                   "Of %zu rates B is faster in %zu, slower in %zu; %zu are "
+                   "inside the noise or have too few runs.",
+                   c->rates, c->faster, c->slower,
+                   c->rates - c->faster - c->slower);
+    wr_doc_headline(j->d, "rates of B are faster", "%zu of %zu", c->faster,
+                    c->rates);
+    wr_doc_headline(j->d, "rates of B are slower", "%zu of %zu", c->slower,
+                    c->rates);
     wr_doc_note(
         j->s, false,
         "B/A is the ratio of the medians; from-to holds 90 %% of the ratios of "

@@ -178,6 +178,12 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
     return t;
 }
 
+void wr_doc_fold(struct wr_doc_table *t)
+{
+    if (t)
+        t->folded = true;
+}
+
 static struct wr_doc_cell *add_cell(struct wr_doc_table *t)
 {
     struct wr_doc_cell *c;

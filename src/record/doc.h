@@ -91,6 +91,9 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
 void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A table that few need: a page folds it. */
+void wr_doc_fold(struct wr_doc_table *t);
+
 /* A cell with a number: "12,345.6" for people, the number itself in CSV. NaN
  * is no number: "-" and nothing. */
 void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals);

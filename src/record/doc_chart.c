@@ -13,6 +13,7 @@
 #include "record/doc_chart_bars.h"
 
 #define MARKS_NAMED 8
+#define BANDS_NAMED 4
 
 /* Where x lies among `columns`. */
 static size_t column_of(const struct wr_doc_chart *c, double x,
@@ -98,9 +99,9 @@ static void put_line(const struct wr_doc_canvas *cv,
 static void put_bands(const struct wr_doc_canvas *cv,
                       const struct wr_doc_chart *c)
 {
-    char a[32], b[32], line[MARKS_NAMED * 160 + 8] = "";
+    char a[32], b[32], line[BANDS_NAMED * 160 + 8] = "";
 
-    for (size_t i = 0; i < c->band_count && i < MARKS_NAMED; i++) {
+    for (size_t i = 0; i < c->band_count && i < BANDS_NAMED; i++) {
         size_t used = strlen(line);
 
         snprintf(line + used, sizeof(line) - used, "%s%.80s from %s to %s",
@@ -108,7 +109,7 @@ static void put_bands(const struct wr_doc_canvas *cv,
                  wr_canvas_number(c->bands[i].from, a, sizeof(a)),
                  wr_canvas_number(c->bands[i].to, b, sizeof(b)));
     }
-    if (c->band_count > MARKS_NAMED)
+    if (c->band_count > BANDS_NAMED)
         strcat(line, ", ...");
     if (c->band_count)
         wr_canvas_text(cv, line);
@@ -138,7 +139,8 @@ static void put_lines(const struct wr_doc_canvas *cv,
              c->x, wr_canvas_number(ends[0], a, sizeof(a)),
              wr_canvas_number(ends[1], b, sizeof(b)));
     wr_canvas_text(cv, line);
-    put_bands(cv, c);
+    if (c->kind == WR_DOC_AREA) /* of several beside it, once is enough */
+        put_bands(cv, c);
 }
 
 void wr_doc_print_chart(const struct wr_doc_chart *c,

@@ -142,6 +142,17 @@ static void put_notes(FILE *out, const struct wr_doc_section *s)
                     s->notes[i].text, "</p>\n");
 }
 
+/* A table that few need is folded. */
+static void put_table(FILE *out, const struct wr_doc_table *t)
+{
+    if (t->folded)
+        wr_html_put(out, "<details class=\"more\"><summary>", t->title,
+                    "</summary>\n");
+    wr_html_table(out, t, /* titled= */ !t->folded);
+    if (t->folded)
+        fputs("</details>\n", out);
+}
+
 static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
                        size_t cap, weir_err *err)
 {
@@ -168,7 +179,7 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
         if (item->chart)
             r = wr_html_figure(out, item->chart, cap, err);
         else
-            wr_html_table(out, item->table, /* titled= */ true);
+            put_table(out, item->table);
     }
     if (in_charts)
         fputs("</div>\n", out);

@@ -63,12 +63,17 @@ static bool is_wide(const struct wr_doc_chart *c)
         return c->label_count *
                    (c->kind == WR_DOC_STACKED ? 1 : c->series_count) >
                BARS_WIDE;
-    return c->kind != WR_DOC_LINES || points_of(c) > POINTS_WIDE;
+    if (c->kind ==
+        WR_DOC_AREA) /* those that share an axis stand side by side */
+        return !(c->most > 0);
+    return points_of(c) > POINTS_WIDE;
 }
 
 /* Bars above each other, in rows of text. */
 static size_t rows_of(const struct wr_doc_chart *c)
 {
+    if (c->log_y) /* dots share a row */
+        return c->label_count * 5 / 4 + 1;
     if (c->kind == WR_DOC_STACKED || c->series_count < 2)
         return c->label_count * 3 / 2 + 1;
     return c->label_count * (c->series_count + 1) / 2 + 1;
@@ -122,6 +127,18 @@ static void put_mark(FILE *out, const struct wr_doc_chart *c)
     fputs("\">" MARK "</button></li>\n", out);
 }
 
+/* A part of a stack that is zero everywhere keeps its colour, so that stacks
+ * of the same parts look alike, but needs no name. */
+static bool is_nothing(const struct wr_doc_chart *c, size_t i)
+{
+    const struct wr_doc_series *s = c->series[i];
+
+    for (size_t k = 0; k < s->count; k++)
+        if (s->y[k] > 0)
+            return false;
+    return c->kind == WR_DOC_STACKED;
+}
+
 /* The sets of a chart are numbered as page.js makes them: a series of POINTS
  * with marked ones is two. A button switches the sets that it names. */
 static void put_legend(FILE *out, const struct wr_doc_chart *c)
@@ -132,6 +149,8 @@ static void put_legend(FILE *out, const struct wr_doc_chart *c)
         return;
     fputs("<ul class=\"legend\">\n", out);
     for (size_t i = 0; i < c->series_count; i++, set++) {
+        if (is_nothing(c, i))
+            continue;
         fprintf(out, SWITCH "%zu", set);
         if (c->kind == WR_DOC_POINTS && c->series[i]->marks)
             fprintf(out, " %zu", ++set);

@@ -38,6 +38,7 @@ struct wr_doc_table {
     size_t column_count, column_cap;
     struct wr_doc_cell *cells; /* owned: row by row */
     size_t cell_count, cell_cap;
+    bool folded;
 };
 
 struct wr_doc_series {

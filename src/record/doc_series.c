@@ -149,10 +149,13 @@ void wr_doc_band(struct wr_doc_chart *c, double from, double to,
                  const char *name)
 {
     struct wr_doc_band b = {.from = fmin(from, to), .to = fmax(from, to)};
+    size_t k;
 
     if (!c || !isfinite(from) || !isfinite(to) ||
         !wr_doc_grow(c->doc, &c->bands, &c->band_cap, c->band_count, sizeof(b)))
         return;
     b.name = wr_doc_copy(c->doc, name);
-    c->bands[c->band_count++] = b;
+    for (k = c->band_count++; k > 0 && c->bands[k - 1].from > b.from; k--)
+        c->bands[k] = c->bands[k - 1]; /* every other one is shaded */
+    c->bands[k] = b;
 }

@@ -43,7 +43,7 @@ static size_t name_of(struct wr_pivot *p, struct names to, const char *text,
 void wr_pivot_add(struct wr_pivot *p, const char *series, const char *label,
                   double at, double value)
 {
-    struct wr_pivot_entry e = {.value = value};
+    struct wr_pivot_entry e = {.value = value, .low = NAN, .high = NAN};
 
     e.series = name_of(p,
                        (struct names){&p->series, &p->series_count,
@@ -66,6 +66,14 @@ void wr_pivot_mark(struct wr_pivot *p)
 {
     if (p->count)
         p->v[p->count - 1].marked = true;
+}
+
+void wr_pivot_range(struct wr_pivot *p, double low, double high)
+{
+    if (!p->count)
+        return;
+    p->v[p->count - 1].low = low;
+    p->v[p->count - 1].high = high;
 }
 
 /* The order of labels: by their place, those without one behind as they
@@ -117,7 +125,8 @@ static void draw_series(const struct plan *plan, struct wr_doc_chart *chart,
         double at = p->labels[plan->order[k]].at;
 
         if (!plan->lines)
-            wr_doc_value(to, e ? e->value : NAN);
+            wr_doc_value_range(to, e ? e->value : NAN, e ? e->low : NAN,
+                               e ? e->high : NAN);
         else if (e && !isnan(at) && !isnan(e->value))
             wr_doc_point(to, at, e->value);
         else
@@ -131,8 +140,10 @@ static void draw_all(const struct plan *plan, struct wr_doc_section *s,
                      const struct wr_doc_chart_spec *spec)
 {
     const struct wr_pivot *p = plan->p;
-    size_t charts = (p->series_count + WR_PIVOT_CHART_MAX - 1) /
-                    WR_PIVOT_CHART_MAX;
+    /* The parts of a stack stay together. */
+    size_t step = spec->kind == WR_DOC_STACKED ? WR_PIVOT_SERIES_MAX
+                                               : WR_PIVOT_CHART_MAX;
+    size_t charts = (p->series_count + step - 1) / step;
     char title[WR_VIEW_NAME], note[2 * WR_VIEW_NAME];
     struct wr_doc_chart_spec own = *spec;
     struct wr_doc_chart *chart = NULL;
@@ -143,11 +154,11 @@ static void draw_all(const struct plan *plan, struct wr_doc_section *s,
     own.note = note;
     own.title = title;
     for (size_t i = 0; i < p->series_count; i++) {
-        if (i % WR_PIVOT_CHART_MAX == 0) {
+        if (i % step == 0) {
             snprintf(title, sizeof(title), "%s", spec->title);
             if (charts > 1)
                 snprintf(title, sizeof(title), "%s (%zu of %zu)", spec->title,
-                         i / WR_PIVOT_CHART_MAX + 1, charts);
+                         i / step + 1, charts);
             chart = wr_doc_chart(s, &own);
             for (size_t k = 0; !plan->lines && k < p->label_count; k++)
                 wr_doc_label(chart, "%s", p->labels[plan->order[k]].text);

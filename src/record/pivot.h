@@ -10,7 +10,7 @@
 #include "record/doc.h"
 
 #define WR_PIVOT_SERIES_MAX 240 /* what is more is left out, and said */
-#define WR_PIVOT_CHART_MAX  12  /* series in one chart; more make more charts */
+#define WR_PIVOT_CHART_MAX  8   /* series in one chart, as there are colours */
 #define WR_PIVOT_LABELS_MAX 64
 
 struct wr_pivot_name {
@@ -20,7 +20,7 @@ struct wr_pivot_name {
 
 struct wr_pivot_entry {
     size_t series, label;
-    double value;
+    double value, low, high; /* the ends of a whisker, or NaN */
     bool marked;
 };
 
@@ -40,6 +40,9 @@ void wr_pivot_add(struct wr_pivot *p, const char *series, const char *label,
 
 /* The value added last is one to look at. */
 void wr_pivot_mark(struct wr_pivot *p);
+
+/* The value added last has a whisker (BARS). */
+void wr_pivot_range(struct wr_pivot *p, double low, double high);
 
 /* Charts of it, none when there is no number in it; empties it. */
 void wr_pivot_draw(struct wr_pivot *p, struct wr_doc *d,

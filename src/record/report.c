@@ -133,6 +133,20 @@ static void build_views(struct wr_doc *d, const struct wr_view_record *all,
     }
 }
 
+/* Conclusions come first, whatever the files are called. Records of one
+ * command stay as they came. */
+static void order(struct wr_view_record *all, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct wr_view_record r = all[i];
+        size_t place = wr_view_order(command_of(r.json)), k = i;
+
+        for (; k > 0 && wr_view_order(command_of(all[k - 1].json)) > place; k--)
+            all[k] = all[k - 1];
+        all[k] = r;
+    }
+}
+
 static struct wr_doc *build(const struct wr_report_spec *spec,
                             struct wr_view_record *all,
                             struct wr_view_record *some,
@@ -148,8 +162,12 @@ static struct wr_doc *build(const struct wr_report_spec *spec,
     d = wr_doc_new(spec->title, subtitle);
     if (spec->compare)
         wr_compare(d, all, ret);
-    summarize(d, all, spec->count, some);
+    order(all, spec->count);
+    if (!spec->compare) /* which says by itself what matters */
+        summarize(d, all, spec->count, some);
     build_views(d, all, spec->count, some);
+    if (spec->count > 1)
+        wr_view_hosts(d, all, spec->count);
     return d;
 }
 
@@ -172,7 +190,8 @@ int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
         if (!labels[named])
             break;
         all[named] = (struct wr_view_record){spec->paths[named], labels[named],
-                                             spec->records[named]};
+                                             spec->records[named],
+                                             .alone = spec->count == 1};
     }
     if (all && labels && named == spec->count)
         d = build(spec, all, all + spec->count, ret_comparison);

@@ -16,8 +16,8 @@ struct wr_report_spec {
     bool compare; /* two records of one command against each other */
 };
 
-/* Every record is shown beside the others of its command, in the order in
- * which the commands come first. With `compare` ret_comparison is filled
+/* Every record is shown beside the others of its command; commands come in the
+ * order of their views. With `compare` ret_comparison is filled
  * (WEIR_EINVAL when they cannot be compared). Free *ret with wr_doc_free. */
 int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
               struct wr_comparison *ret_comparison, weir_err *err);

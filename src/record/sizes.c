@@ -112,6 +112,7 @@ void wr_sizes_table(struct wr_doc_section *s, const struct wr_cases *rows,
 
         if (list && !t)
             t = wr_doc_table(s, "Sizes", "<record|<size|>count|>%");
+        wr_doc_fold(t);
         for (size_t i = 0; i < json_array_size(list) && i < BINS_MAX; i++) {
             if (!read_bin(json_array_get(list, i), label, sizeof(label), &at,
                           &part))

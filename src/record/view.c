@@ -32,7 +32,7 @@ static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
         wr_doc_note(s, false,
                     "This weir does not know what stands in records "
                     "of this command.");
-        wr_view_host(s, r + i, 1);
+        wr_view_host(s, r + i);
         json_object_foreach(
             o, key, value) if (strcmp(key, "schema") && strcmp(key, "time") &&
                                strcmp(key, "weir") &&
@@ -43,13 +43,14 @@ static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
 
 static const struct wr_view generic = {.command = "", .build = generic_build};
 
-/* X(name): the table wr_view_<name> in view_<name>.c. */
+/* X(name): the table wr_view_<name> in view_<name>.c, in the order in which
+ * they stand on a page. */
 #define WR_VIEW_MAP(X)                                                         \
+    X(study)                                                                   \
+    X(train)                                                                   \
     X(bench)                                                                   \
     X(probe)                                                                   \
-    X(ckpt)                                                                    \
-    X(study)                                                                   \
-    X(train)
+    X(ckpt)
 
 #define DECLARE(name) extern const struct wr_view wr_view_##name;
 WR_VIEW_MAP(DECLARE)
@@ -67,6 +68,15 @@ const struct wr_view *wr_view_find(const char *command)
         if (!strcmp(views[i]->command, command))
             return views[i];
     return &generic;
+}
+
+size_t wr_view_order(const char *command)
+{
+    size_t i = 0;
+
+    while (i < WR_ARRAY_LEN(views) && strcmp(views[i]->command, command))
+        i++;
+    return i;
 }
 
 /* The two tiers of checkpoints: "emulated optane and hdd". */
@@ -90,6 +100,13 @@ static bool emulated(const json_t *record, char *buf, size_t cap)
     return wr_emulated(wr_get_text(record, "dataset.url"), buf, cap) ||
            wr_emulated(wr_get_text(record, "path"), buf, cap) ||
            emulated_tiers(record, buf, cap);
+}
+
+bool wr_view_is_emulated(const json_t *record)
+{
+    char name[WR_VIEW_NAME];
+
+    return emulated(record, name, sizeof(name));
 }
 
 struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
@@ -156,23 +173,25 @@ static void host_facts(struct wr_doc_section *s, const struct wr_view_record *r)
         wr_doc_fact(s, "Storage", "%s", text);
 }
 
-void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
-                  size_t n)
+void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r)
 {
-    char text[WR_VIEW_NAME];
-    struct wr_doc_table *t;
-
-    if (n == 1) {
+    if (r->alone)
         host_facts(s, r);
-        return;
-    }
-    t = wr_doc_table(s, "Records",
-                     "<record|<file|<time|<host|<kernel|<CPU|>cores|<storage");
+}
+
+void wr_view_hosts(struct wr_doc *d, const struct wr_view_record *r, size_t n)
+{
+    struct wr_doc_table *t = wr_doc_table(
+        wr_doc_section(d, "Records and machines"), "Records",
+        "<record|<file|<command|<time|<host|<kernel|<CPU|>cores|<storage");
+    char text[WR_VIEW_NAME];
+
     for (size_t i = 0; i < n && i < WR_VIEW_ROWS; i++) {
         const json_t *host = wr_get_object(r[i].json, "host");
 
         wr_doc_cell(t, "%s", r[i].label);
         wr_doc_cell(t, "%s", r[i].path);
+        wr_doc_cell(t, "%s", wr_get_text(r[i].json, "command"));
         wr_doc_cell(t, "%s", wr_get_text(r[i].json, "time"));
         wr_doc_cell(t, "%s", wr_get_text(host, "name"));
         wr_doc_cell(t, "%s", wr_get_text(host, "kernel"));

@@ -28,20 +28,27 @@ struct wr_view {
 /* The view of a command; one of plain facts when it is not known. */
 const struct wr_view *wr_view_find(const char *command);
 
+/* The place of a command on a page: conclusions first, unknown ones last. */
+size_t wr_view_order(const char *command);
+
 /* A section of these records; its title says when devices were emulated. */
 struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
                                        const struct wr_view_record *r,
                                        size_t n);
 
-/* What they were made on: facts of one record, a table of several. */
-void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r,
-                  size_t n);
+/* What a record that is alone was made on; of several that stands once, in a
+ * section of its own. */
+void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r);
+void wr_view_hosts(struct wr_doc *d, const struct wr_view_record *r, size_t n);
 
 /* What was asked for, in one line: "threads 4, prefetch auto, ...". */
 void wr_view_settings(struct wr_doc_section *s, const json_t *settings);
 
 /* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
 char *wr_view_device(const json_t *record, char *buf, size_t cap);
+
+/* Whether its data or tiers were on emulated devices. */
+bool wr_view_is_emulated(const json_t *record);
 
 /* Warns, first of all, of records that were made while others had the cores. */
 void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,

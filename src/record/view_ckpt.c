@@ -9,6 +9,9 @@
 #include "base/units.h"
 #include "record/get.h"
 #include "record/view_monitor.h"
+#include "record/view_say.h"
+
+#define WAYS_MAX 8 /* in a sentence */
 
 static const char *const keys[] = {"way", NULL};
 
@@ -121,7 +124,7 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
 {
     char size[32], copy[32];
 
-    wr_view_host(s, r, n);
+    wr_view_host(s, r);
     wr_view_starved(s, r, n);
     for (size_t i = 0; i < n; i++) {
         const json_t *j = r[i].json;
@@ -139,6 +142,46 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
+/* How long training stands still in each way of one record, and the ratio of
+ * the longest (direct to the slow tier) to the shortest. */
+static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
+                           size_t n, size_t room)
+{
+    const json_t *list = wr_get_list(r->json, "cases");
+    double slow = NAN, least = INFINITY;
+    char text[WR_VIEW_NAME] = "", time[32];
+    const char *best = "";
+
+    for (size_t i = 0; i < json_array_size(list) && i < WAYS_MAX; i++) {
+        const json_t *way = json_array_get(list, i);
+        double stall = wr_get_number(way, "result.stall_s");
+
+        if (!(stall > 0))
+            continue;
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %s",
+                 *text ? "; " : "", wr_get_text(way, "name"),
+                 wr_say_time(stall, time, sizeof(time)));
+        if (!strcmp(wr_get_text(way, "way"), "slow"))
+            slow = stall;
+        if (stall < least)
+            best = wr_get_text(way, "name");
+        least = fmin(least, stall);
+    }
+    if (!*text)
+        return;
+    wr_doc_summary(d, "%s%sTraining stands still for a save: %s.",
+                   n > 1 ? r->label : "", n > 1 ? ": " : "", text);
+    if (slow > least)
+        wr_doc_headline(d, "less stall of a save than direct to slow",
+                        "%s times", wr_say_number(slow / least, time, 32));
+    if (room < 3 || !(least < INFINITY))
+        return;
+    wr_doc_headline(d, best, "%s", wr_say_time(least, time, sizeof(time)));
+    if (slow > 0)
+        wr_doc_headline(d, "direct to slow", "%s",
+                        wr_say_time(slow, time, sizeof(time)));
+}
+
 static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
                        size_t n)
 {
@@ -153,12 +196,15 @@ static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
     if (c.count) {
         level_chart(s, &c);
         save_chart(s, &c);
-        case_table(s, &c);
     } else {
         wr_doc_note(s, true, "Nothing was saved.");
     }
-    wr_view_monitor(d, "Checkpoints: what the machine did", &c);
+    wr_view_monitor(d, s, &c);
+    if (c.count)
+        case_table(s, &c);
+    wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
 
-const struct wr_view wr_view_ckpt = {.command = "ckpt", .build = ckpt_build};
+const struct wr_view wr_view_ckpt = {
+    .command = "ckpt", .summarize = ckpt_summarize, .build = ckpt_build};

@@ -12,9 +12,10 @@
 #include "record/stats.h"
 
 #define MB         1e6
-#define APART_MAX  4  /* so many records have charts of their own */
-#define SERIES_MAX 12 /* lines in one chart that can be told apart */
+#define APART_MAX  8 /* so many records have charts of their own */
 #define DISKS_MAX  8
+#define BANDS_MAX  60   /* runs that are bands; of more, cases are */
+#define LEAST_PART 0.01 /* of the highest that a line must reach to be drawn */
 
 /* One line of a chart: a column of a table of the record. */
 struct column {
@@ -48,13 +49,13 @@ static void draw(struct wr_doc *d, struct wr_doc_chart *chart,
     wr_points_done(&p);
 }
 
-/* The columns that have anything in them, as one chart. */
-static void chart_of(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_doc_chart_spec *spec,
-                     const struct column *columns, size_t n)
+/* The columns that have anything in them, as one chart; NULL for none. */
+static struct wr_doc_chart *chart_of(struct wr_doc *d, struct wr_doc_section *s,
+                                     const struct wr_doc_chart_spec *spec,
+                                     const struct column *columns, size_t n)
 {
     struct wr_doc_chart *chart = NULL;
-    size_t limit = wr_view_share(n * APART_MAX);
+    size_t limit = wr_view_share(WR_MAX(n, (size_t)1) * APART_MAX);
 
     for (size_t i = 0; i < n; i++) {
         if (!has_values(&columns[i]))
@@ -63,23 +64,76 @@ static void chart_of(struct wr_doc *d, struct wr_doc_section *s,
             chart = wr_doc_chart(s, spec);
         draw(d, chart, &columns[i], limit);
     }
+    return chart;
 }
 
-static void io_of_one(struct wr_doc *d, struct wr_doc_section *s,
-                      const struct wr_view_record *r, const char *title)
+static double highest(const json_t *table, const char *key)
 {
-    const json_t *disks = wr_get_list(r->json, "monitor.disks");
-    const json_t *machine = wr_get_object(r->json, "monitor.machine");
+    const json_t *list = wr_get_list(table, key);
+    double max = NAN;
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        max = fmax(max, wr_get_at(list, i));
+    return max;
+}
+
+/* Where a run of a record lies on the axis of its monitor. */
+static bool run_ends(const json_t *run, double *ret_from, double *ret_to)
+{
+    double stall = wr_get_number(run, "stall_s");
+
+    *ret_from = wr_get_number(run, "start_s");
+    *ret_to = *ret_from + wr_get_number(run, "seconds");
+    if (isnan(*ret_from)) { /* a save: until it was safe */
+        *ret_from = wr_get_number(run, "at_s");
+        *ret_to = *ret_from + fmax(stall, wr_get_number(run, "slow_s"));
+    }
+    return isfinite(*ret_from) && isfinite(*ret_to);
+}
+
+/* Runs of a record as bands; of very many, one a case. */
+static void add_bands(struct wr_doc_chart *chart, const struct wr_cases *rows,
+                      size_t record)
+{
+    struct wr_cases one = *rows;
+    char name[WR_VIEW_NAME];
+    size_t runs = 0;
+
+    one.record_count = 1; /* the title names the record */
+    for (size_t k = 0; k < rows->count; k++)
+        runs += rows->v[k].record == record ? json_array_size(rows->v[k].runs)
+                                            : 0;
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct wr_case *row = &rows->v[k];
+        double from, to, begin = INFINITY, end = -INFINITY;
+
+        if (row->record != record)
+            continue;
+        snprintf(name, sizeof(name), "%s", wr_get_text(row->json, "name"));
+        if (!*name)
+            wr_cases_name(&one, k, "run", name, sizeof(name));
+        for (size_t i = 0; i < json_array_size(row->runs); i++) {
+            if (!run_ends(json_array_get(row->runs, i), &from, &to))
+                continue;
+            begin = fmin(begin, from);
+            end = fmax(end, to);
+            if (runs <= BANDS_MAX)
+                wr_doc_band(chart, from, to, name);
+        }
+        if (runs > BANDS_MAX)
+            wr_doc_band(chart, begin, end, name);
+    }
+}
+
+/* The columns of I/O: of the disks, or of this process where no disk was
+ * watched. Returns how many. */
+static size_t io_columns(const json_t *record, struct column *c,
+                         char (*names)[96])
+{
+    const json_t *disks = wr_get_list(record, "monitor.disks");
+    const json_t *machine = wr_get_object(record, "monitor.machine");
     size_t count = WR_MIN(json_array_size(disks), (size_t)DISKS_MAX), n = 0;
-    struct column c[2 * DISKS_MAX + 2];
-    char names[2 * DISKS_MAX][96];
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_AREA,
-        .title = title,
-        .x = "seconds",
-        .y = "MB/s",
-        .note = "When each run began is in "
-                "the table of runs or passes."};
+    bool any = false;
 
     for (size_t i = 0; i < count; i++)
         for (int w = 0; w < 2; w++) {
@@ -90,34 +144,79 @@ static void io_of_one(struct wr_doc *d, struct wr_doc_section *s,
             c[n] = (struct column){disk,
                                    w ? "write_bytes_per_s" : "read_bytes_per_s",
                                    names[n], MB};
-            n++;
+            any |= has_values(&c[n++]);
         }
-    c[n++] = (struct column){machine, "device_read_bytes_per_s",
-                             "this process, read", MB};
-    c[n++] = (struct column){machine, "device_write_bytes_per_s",
-                             "this process, write", MB};
-    chart_of(d, s, &spec, c, n);
+    if (any)
+        return n;
+    c[0] = (struct column){machine, "device_read_bytes_per_s",
+                           "this process, read", MB};
+    c[1] = (struct column){machine, "device_write_bytes_per_s",
+                           "this process, write", MB};
+    return 2;
+}
+
+/* The highest rate of a record. */
+static double io_most(const json_t *record)
+{
+    struct column c[2 * DISKS_MAX + 2];
+    char names[2 * DISKS_MAX][96];
+    size_t n = io_columns(record, c, names);
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, highest(c[i].table, c[i].key) / c[i].unit);
+    return most;
+}
+
+static void io_of_one(struct wr_doc *d, struct wr_doc_section *s,
+                      const struct wr_cases *rows, size_t record, double most)
+{
+    const struct wr_view_record *r = &rows->records[record];
+    bool many = rows->record_count > 1;
+    struct column c[2 * DISKS_MAX + 2];
+    char names[2 * DISKS_MAX][96], title[WR_VIEW_NAME];
+    size_t n = io_columns(r->json, c, names), kept = 0;
+    double own = io_most(r->json);
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_AREA,
+        .title = title,
+        .x = "seconds",
+        .y = "MB/s",
+        .note = "Bands are runs. The table of runs or passes says when each "
+                "began.",
+        .most = most};
+
+    /* The disk below an emulated device tells nothing of it. */
+    if (wr_view_is_emulated(r->json))
+        return;
+    snprintf(title, sizeof(title), "I/O over time%s%s", many ? ": " : "",
+             many ? *r->label ? r->label : r->path : "");
+    /* What hardly lifts a line from the axis is left to the table. */
+    for (size_t i = 0; i < n; i++)
+        if (highest(c[i].table, c[i].key) / c[i].unit > LEAST_PART * own)
+            c[kept++] = c[i];
+    add_bands(chart_of(d, s, &spec, c, kept), rows, record);
 }
 
 static void cpu_of_one(struct wr_doc *d, struct wr_doc_section *s,
-                       const struct wr_view_record *r, const char *title)
+                       const struct wr_cases *rows)
 {
-    const json_t *m = wr_get_object(r->json, "monitor.machine");
+    const json_t *m = wr_get_object(rows->records->json, "monitor.machine");
     const struct column c[] = {
         {m, "cpu_process_cores", "this process", 1},
         {m, "cpu_machine_cores", "whole machine", 1},
         {m, "cpu_iowait_cores", "waiting for storage", 1},
     };
     const struct wr_doc_chart_spec spec = {.kind = WR_DOC_LINES,
-                                           .title = title,
+                                           .title = "CPU over time",
                                            .x = "seconds",
                                            .y = "cores busy"};
 
-    chart_of(d, s, &spec, c, WR_ARRAY_LEN(c));
+    add_bands(chart_of(d, s, &spec, c, WR_ARRAY_LEN(c)), rows, 0);
 }
 
 static void memory_of_one(struct wr_doc *d, struct wr_doc_section *s,
-                          const struct wr_view_record *r, const char *title)
+                          const struct wr_view_record *r)
 {
     const json_t *m = wr_get_object(r->json, "monitor.machine");
     const struct column c[] = {
@@ -125,83 +224,39 @@ static void memory_of_one(struct wr_doc *d, struct wr_doc_section *s,
         {m, "page_cache_bytes", "page cache of the machine", MB},
         {m, "dirty_bytes", "of it not yet written", MB},
     };
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_LINES, .title = title, .x = "seconds", .y = "MB"};
+    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_LINES,
+                                           .title = "Memory over time",
+                                           .x = "seconds",
+                                           .y = "MB"};
 
     chart_of(d, s, &spec, c, WR_ARRAY_LEN(c));
 }
 
-/* Charts of each record by itself. */
-static void apart(struct wr_doc *d, struct wr_doc_section *s,
-                  const struct wr_cases *rows)
+/* Beside other records I/O is enough. */
+static void of_one(struct wr_doc *d, struct wr_doc_section *s,
+                   const struct wr_cases *rows)
 {
-    char title[WR_VIEW_NAME];
-
-    for (size_t i = 0; i < rows->record_count; i++) {
-        const struct wr_view_record *r = &rows->records[i];
-        const char *of = rows->record_count > 1 ? ": " : "";
-        const char *label = rows->record_count > 1 ? r->label : "";
-
-        snprintf(title, sizeof(title), "I/O over time%s%s", of, label);
-        io_of_one(d, s, r, title);
-        snprintf(title, sizeof(title), "CPU over time%s%s", of, label);
-        cpu_of_one(d, s, r, title);
-        snprintf(title, sizeof(title), "Memory over time%s%s", of, label);
-        memory_of_one(d, s, r, title);
-    }
+    io_of_one(d, s, rows, 0, 0);
+    if (!rows->records->alone)
+        return;
+    cpu_of_one(d, s, rows);
+    memory_of_one(d, s, rows->records);
 }
 
-/* One line a record, of the column of the machine's table, a dozen a chart. */
-static void together(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows,
-                     const struct wr_doc_chart_spec *spec,
-                     const struct column *column)
+/* Small charts with the same axis, one a record. */
+static void of_several(struct wr_doc *d, struct wr_doc_section *s,
+                       const struct wr_cases *rows)
 {
-    struct wr_doc_chart *chart = NULL;
-    size_t limit = wr_view_share(rows->record_count), drawn = 0;
+    double most = 0;
 
-    for (size_t i = 0; i < rows->record_count; i++) {
-        struct column c = *column;
-
-        c.table = wr_get_object(rows->records[i].json, "monitor.machine");
-        c.name = rows->records[i].label;
-        if (!has_values(&c))
-            continue;
-        if (drawn++ % SERIES_MAX == 0)
-            chart = wr_doc_chart(s, spec);
-        draw(d, chart, &c, limit);
-    }
-}
-
-static void all_together(struct wr_doc *d, struct wr_doc_section *s,
-                         const struct wr_cases *rows)
-{
-    static const struct {
-        const char *title, *y;
-        struct column c;
-    } charts[] = {
-        {"Reads over time",
-         "MB/s",
-         {.key = "device_read_bytes_per_s", .unit = MB}},
-        {"Writes over time",
-         "MB/s",
-         {.key = "device_write_bytes_per_s", .unit = MB}},
-        {"CPU over time",
-         "cores busy by this process",
-         {.key = "cpu_process_cores", .unit = 1}},
-        {"Memory over time",
-         "MB of this process",
-         {.key = "rss_bytes", .unit = MB}},
-    };
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(charts); i++) {
-        const struct wr_doc_chart_spec spec = {.kind = WR_DOC_LINES,
-                                               .title = charts[i].title,
-                                               .x = "seconds",
-                                               .y = charts[i].y};
-
-        together(d, s, rows, &spec, &charts[i].c);
-    }
+    for (size_t i = 0; i < rows->record_count && i < APART_MAX; i++)
+        most = fmax(most, io_most(rows->records[i].json));
+    for (size_t i = 0; i < rows->record_count && i < APART_MAX; i++)
+        io_of_one(d, s, rows, i, most);
+    if (rows->record_count > APART_MAX)
+        wr_doc_note(s, false,
+                    "I/O over time is drawn of the first %d records only.",
+                    APART_MAX);
 }
 
 /* Mean of a column; the rows stand for equal times. */
@@ -217,16 +272,6 @@ static double mean(const json_t *table, const char *key)
             n++;
         }
     return n ? sum / (double)n : NAN;
-}
-
-static double highest(const json_t *table, const char *key)
-{
-    const json_t *list = wr_get_list(table, key);
-    double max = NAN;
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        max = fmax(max, wr_get_at(list, i));
-    return max;
 }
 
 static void disk_table(struct wr_doc_section *s, const struct wr_cases *rows)
@@ -247,6 +292,7 @@ static void disk_table(struct wr_doc_section *s, const struct wr_cases *rows)
                 t = wr_doc_table(s, "Disks, mean over the whole time",
                                  "<record|<disk|>reads/s|>read MB/s|"
                                  ">writes/s|>write MB/s|>queue|>busy %");
+            wr_doc_fold(t);
             wr_doc_cell(t, "%s", rows->records[i].label);
             wr_doc_cell(t, "%s", wr_get_text(disk, "name"));
             wr_doc_number(t, mean(disk, "reads_per_s"), 1);
@@ -266,6 +312,7 @@ static void machine_table(struct wr_doc_section *s, const struct wr_cases *rows)
         "<record|>process cores|>machine cores|>waiting cores|>peak MB|"
         ">faults/s|>watching CPU s");
 
+    wr_doc_fold(t);
     for (size_t i = 0; i < rows->record_count && i < WR_VIEW_ROWS; i++) {
         const json_t *j = rows->records[i].json;
         const json_t *m = wr_get_object(j, "monitor.machine");
@@ -280,24 +327,36 @@ static void machine_table(struct wr_doc_section *s, const struct wr_cases *rows)
     }
 }
 
-void wr_view_monitor(struct wr_doc *d, const char *title,
-                     const struct wr_cases *rows)
+static size_t count_watched(const struct wr_cases *rows)
 {
-    struct wr_doc_section *s;
     size_t watched = 0;
 
     for (size_t i = 0; i < rows->record_count; i++)
         watched += wr_get_object(rows->records[i].json, "monitor") != NULL;
+    return watched;
+}
+
+void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
+                     const struct wr_cases *rows)
+{
+    size_t watched = count_watched(rows);
+
     if (!watched)
         return;
-    s = wr_view_section(d, title, rows->records, rows->record_count);
     if (watched < rows->record_count)
         wr_doc_note(s, false, "%zu of %zu records were watched.", watched,
                     rows->record_count);
-    if (rows->record_count <= APART_MAX)
-        apart(d, s, rows);
+    if (rows->record_count == 1)
+        of_one(d, s, rows);
     else
-        all_together(d, s, rows);
+        of_several(d, s, rows);
+}
+
+void wr_view_monitor_tables(struct wr_doc_section *s,
+                            const struct wr_cases *rows)
+{
+    if (!count_watched(rows))
+        return;
     disk_table(s, rows);
     machine_table(s, rows);
 }

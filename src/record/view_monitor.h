@@ -5,10 +5,14 @@
 
 #include "record/view.h"
 
-/* A section with I/O, CPU and memory over time, when any of the records was
- * watched. `rows` are their cases or tests: their runs begin somewhere on the
- * time axis. */
-void wr_view_monitor(struct wr_doc *d, const char *title,
+/* Adds to a section what was measured beside the runs: I/O, CPU and memory of
+ * one record with its runs as bands, I/O of several; nothing when none was
+ * watched. */
+void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
                      const struct wr_cases *rows);
+
+/* The same in numbers: means of disks and of the machine. */
+void wr_view_monitor_tables(struct wr_doc_section *s,
+                            const struct wr_cases *rows);
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "record/get.h"
 #include "record/pivot.h"
+#include "record/probe_say.h"
+#include "record/probe_tables.h"
 #include "record/sizes.h"
 #include "record/view_monitor.h"
 
@@ -36,15 +38,6 @@ static bool is(const struct wr_case *row, const char *key, const char *value)
 static const char *record_of(const struct wr_cases *c, size_t k)
 {
     return c->records[c->v[k].record].label;
-}
-
-/* "run-a: random read 4 KiB, depth 32, direct". */
-static char *full_name(const struct wr_cases *c, size_t k, char *buf)
-{
-    snprintf(
-        buf, WR_VIEW_NAME, "%s%s%s", c->record_count > 1 ? record_of(c, k) : "",
-        c->record_count > 1 ? ": " : "", wr_get_text(c->v[k].json, "name"));
-    return buf;
 }
 
 /* Medians of the tests that `wanted` takes, a series a record. */
@@ -79,17 +72,6 @@ static bool is_small(const struct wr_case *row)
 {
     return is(row, "op", "files") || is(row, "op", "create") ||
            is(row, "op", "sync");
-}
-
-/* The block of a test: "4 KiB", or "mix". */
-static char *block_text(const json_t *test, char *buf, size_t cap)
-{
-    double block = wr_get_number(test, "block");
-
-    if (block > 0)
-        return wr_sizes_text(block, buf, cap);
-    snprintf(buf, cap, "mix of sizes");
-    return buf;
 }
 
 /* Whether the record names this test as the one where more depth gained
@@ -142,7 +124,7 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
         snprintf(name, sizeof(name), "%s%s%s%s",
                  c->record_count > 1 ? record_of(c, k) : "",
                  c->record_count > 1 ? ": " : "",
-                 block_text(row->json, block, sizeof(block)),
+                 wr_probe_block(row->json, block, sizeof(block)),
                  wr_get_true(row->json, "direct") ? ", direct" : "");
         if (workers > 1)
             snprintf(name + strlen(name), sizeof(name) - strlen(name),
@@ -214,7 +196,7 @@ static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
     for (size_t k = 0; k < c->count; k++)
         for (size_t i = 0; i < WR_ARRAY_LEN(parts); i++)
             if (is(&c->v[k], "op", "files") || is(&c->v[k], "op", "create"))
-                wr_pivot_add(&p, parts[i].name, full_name(c, k, name), NAN,
+                wr_pivot_add(&p, parts[i].name, wr_probe_name(c, k, name), NAN,
                              wr_case_median(&c->v[k], parts[i].path));
     wr_pivot_draw(&p, d, s, &spec);
 }
@@ -254,96 +236,6 @@ static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
     }
 }
 
-static void test_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    struct wr_doc_table *t = wr_doc_table(
-        s, "Tests, medians of the passes",
-        "<test|>MB/s|>per second|>lowest|>highest|>mean us|>p50 us|>p95 us|"
-        ">p99 us|>p99.9 us|>max us|>CPU s/GB|<skipped");
-    char name[WR_VIEW_NAME];
-
-    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
-        const struct wr_case *row = &c->v[k];
-        const json_t *res = wr_get_object(row->json, "result");
-        bool several = wr_case_runs(row) > 1; /* one has no spread */
-
-        wr_doc_cell(t, "%s", full_name(c, k, name));
-        wr_doc_number(t, wr_get_number(res, "bytes_per_s") / MB, 1);
-        wr_doc_number(t, wr_get_number(res, "ops_per_s"), 1);
-        wr_doc_number(t, several ? wr_get_number(res, "ops_per_s_min") : NAN,
-                      1);
-        wr_doc_number(t, several ? wr_get_number(res, "ops_per_s_max") : NAN,
-                      1);
-        wr_doc_number(t, wr_case_median(row, "latency_us.mean"), 1);
-        for (size_t i = 0; i < WR_ARRAY_LEN(percentiles); i++)
-            wr_doc_number(t, wr_case_median(row, percentiles[i].key), 1);
-        wr_doc_number(t, wr_get_number(res, "cpu_s_per_gb"), 3);
-        wr_doc_cell(t, "%s", wr_get_text(row->json, "skipped"));
-    }
-    wr_view_cut(s, "tests", c->count + c->left_out);
-}
-
-static void pass_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    struct wr_doc_table *t = wr_doc_table(
-        s, "Passes",
-        "<test|>pass|>began s|>seconds|>MB/s|>per second|>p50 us|>p99 us|"
-        ">in cache %");
-    char name[WR_VIEW_NAME];
-    size_t rows = 0;
-
-    for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
-            const json_t *run = wr_case_run(&c->v[k], i);
-            double resident = wr_get_number(run, "resident");
-
-            if (rows++ >= WR_VIEW_ROWS)
-                continue;
-            wr_doc_cell(t, "%s", full_name(c, k, name));
-            wr_doc_number(t, (double)(i + 1), 0);
-            wr_doc_number(t, wr_get_number(run, "start_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "seconds"), 3);
-            wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
-            wr_doc_number(t, wr_get_number(run, "ops_per_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "latency_us.p50"), 1);
-            wr_doc_number(t, wr_get_number(run, "latency_us.p99"), 1);
-            wr_doc_number(t, resident >= 0 ? 100 * resident : NAN, 1);
-        }
-    wr_view_cut(s, "passes", rows);
-}
-
-static void saturation_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    struct wr_doc_table *t = NULL;
-    size_t rows = 0;
-    char block[32];
-
-    for (size_t r = 0; r < c->record_count; r++) {
-        const json_t *list = wr_get_list(c->records[r].json, "saturation");
-
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            const json_t *o = json_array_get(list, i);
-
-            if (rows++ >= POINTS_MAX)
-                return;
-            if (!t)
-                t = wr_doc_table(s, "Depth beyond which nothing is gained",
-                                 "<record|<what|<block|<direct|>workers|>depth|"
-                                 ">per second|<");
-            wr_doc_cell(t, "%s", c->records[r].label);
-            wr_doc_cell(t, "%s %s", wr_get_text(o, "pattern"),
-                        wr_get_text(o, "op"));
-            wr_doc_cell(t, "%s", block_text(o, block, sizeof(block)));
-            wr_doc_cell(t, "%s", wr_get_true(o, "direct") ? "yes" : "no");
-            wr_doc_number(t, wr_get_number(o, "workers"), 0);
-            wr_doc_number(t, wr_get_number(o, "depth"), 0);
-            wr_doc_number(t, wr_get_number(o, "ops_per_s"), 0);
-            wr_doc_cell(t, "%s",
-                        wr_get_true(o, "reached") ? "" : "no more was tried");
-        }
-    }
-}
-
 /* How the cache was kept out of one record, and whether that held. */
 static void cache_notes(struct wr_doc_section *s,
                         const struct wr_view_record *r, bool many)
@@ -378,7 +270,7 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
 {
     char size[32];
 
-    wr_view_host(s, r, n);
+    wr_view_host(s, r);
     wr_view_starved(s, r, n);
     for (size_t i = 0; i < n && i < APART_MAX; i++) {
         const json_t *j = r[i].json;
@@ -396,10 +288,21 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
+static const struct wr_cases_spec spec = {.rows = "tests", .keys = keys};
+
+static void probe_summarize(struct wr_doc *d, const struct wr_view_record *r,
+                            size_t n, size_t room)
+{
+    struct wr_cases c;
+
+    wr_cases_init(&c, r, n, &spec);
+    wr_probe_say(d, &c, room);
+    wr_cases_done(&c);
+}
+
 static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
                         size_t n)
 {
-    static const struct wr_cases_spec spec = {.rows = "tests", .keys = keys};
     struct wr_doc_section *s = wr_view_section(d, "Storage probe", r, n);
     struct wr_cases c;
 
@@ -417,14 +320,16 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
     latency_charts(d, s, &c);
     pass_charts(d, s, &c);
     wr_sizes_draw(d, s, &c, "sizes.parts");
+    wr_view_monitor(d, s, &c);
     if (c.count) {
-        test_table(s, &c);
-        pass_table(s, &c);
+        wr_probe_test_table(s, &c);
+        wr_probe_pass_table(s, &c);
     }
-    saturation_table(s, &c);
+    wr_probe_saturation_table(s, &c);
     wr_sizes_table(s, &c, "sizes.parts");
-    wr_view_monitor(d, "Storage probe: what the machine did", &c);
+    wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
 
-const struct wr_view wr_view_probe = {.command = "probe", .build = probe_build};
+const struct wr_view wr_view_probe = {
+    .command = "probe", .summarize = probe_summarize, .build = probe_build};

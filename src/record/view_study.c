@@ -171,7 +171,7 @@ static void describe(struct wr_doc *d, const struct wr_view_record *r, size_t n)
     const char *key;
     json_t *value;
 
-    wr_view_host(s, r, n);
+    wr_view_host(s, r);
     wr_view_starved(s, r, n);
     for (size_t i = 0; i < n; i++) {
         /* Iterating is not const in jansson, but changes nothing. */

@@ -208,8 +208,7 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
     snprintf(title, sizeof(title), "Training%s%s", many ? ": " : "",
              many ? r->label : "");
     s = wr_view_section(d, title, r, 1);
-    if (!many)
-        wr_view_host(s, r, 1);
+    wr_view_host(s, r);
     wr_view_starved(s, r, 1);
     describe(s, r->json);
     wr_train_compared(s, r->json);
@@ -219,11 +218,10 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
         wr_train_parts(s, r, 1);
     wr_train_iterations(d, s, r->json);
     wr_train_saves(s, r->json);
-    save_table(s, r->json);
     wr_cases_init(&c, r, 1, &none);
-    snprintf(title, sizeof(title), "Training%s%s: what the machine did",
-             many ? ": " : "", many ? r->label : "");
-    wr_view_monitor(d, title, &c);
+    wr_view_monitor(d, s, &c);
+    save_table(s, r->json);
+    wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
 

@@ -18,6 +18,7 @@
   const LETTER_PX = 6.5;
   const NAMES_PART = 0.45; // of a chart's width that labels may take
   const TICKS_MAX = 12; // points on x that each get a tick
+  const BAND_ROOM = 1.12; // of the highest value, for the names of bands
   const SHARP_MAX = 60; // charts that are printed at twice the points
 
   const root = document.documentElement;
@@ -257,13 +258,25 @@
     };
   }
 
+  function maxOf(values) {
+    return values.reduce((m, v) => Math.max(m, v === null ? 0 : v), 0);
+  }
+
+  // Lines that come near zero show how near.
+  function nearZero(series) {
+    const all = series.flatMap((s) => s.y).filter((v) => v !== null);
+    const min = all.reduce((m, v) => Math.min(m, v), Infinity);
+    return min >= 0 && min < maxOf(all) / 3;
+  }
+
   function scalesOf(data, sets, lying, t) {
     const value = axis(data.y, data.logY, t);
-    value.beginAtZero = data.kind !== "lines";
+    value.beginAtZero = data.kind !== "lines" || nearZero(data.series);
     value.suggestedMax = Math.max(data.most || 0,
       weirMarks.highest(data.series)) || undefined;
-    if (data.bands && !data.logY)
-      value.grace = "12%"; // room for their names
+    if (data.bands && !data.logY) // room for their names
+      value.suggestedMax = BAND_ROOM * Math.max(data.most || 0,
+        ...data.series.map((s) => maxOf(s.y)));
     if (data.logY && isFinite(weirMarks.lowest(data.series)))
       value.suggestedMin = weirMarks.lowest(data.series);
     if (!isBars(data)) {
@@ -535,7 +548,7 @@
     before = { theme: root.dataset.theme, opened: [] };
     printing = true;
     root.dataset.theme = "light";
-    for (const d of document.querySelectorAll("figure details:not([open])")) {
+    for (const d of document.querySelectorAll("figure details:not([open]), details.more:not([open])")) {
       d.open = true;
       before.opened.push(d);
     }

@@ -9,6 +9,6 @@ make bench >a.json
 make bench --seed 8 >b.json
 make bench --seed 6 --runs 2 >c.json
 make bench --seed 7 --runs 1 >d.json
-weir report a.json b.json | grep "^  - Of"
-weir report a.json c.json | grep "^  - Of"
+weir report a.json b.json | grep "^Of"
+weir report a.json c.json | grep "^Of"
 weir report a.json d.json | grep -c "samples/s *[01].*too few runs"

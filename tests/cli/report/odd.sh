@@ -10,4 +10,4 @@ s/\"times\": {/\"times\": 3, \"old\": {/" >a.json
 weir report a.json >a.txt
 grep -c "^Cases" a.txt
 head='"schema": "weir-record", "version": 1, "time": "now"'
-echo "{$head, \"command\": \"study\", \"answer\": 42}" | weir report -
+echo "{$head, \"command\": \"future\", \"answer\": 42}" | weir report -

@@ -110,7 +110,8 @@ static void test_matching(void **state)
 {
     json_t *a = make("6.1", 1, 1, (int[]){0, 1, 4}, 3);
     json_t *b = make("6.9", 2, 0.5, (int[]){4, 2, 0}, 3);
-    const struct wr_view_record r[2] = {{"a", "a", a}, {"b", "b", b}};
+    const struct wr_view_record r[2] = {{"a", "a", a, false},
+                                        {"b", "b", b, false}};
     struct wr_doc *d = wr_doc_new("t", "");
     struct wr_comparison c;
 
@@ -131,7 +132,8 @@ static void test_matching(void **state)
 static void test_same(void **state)
 {
     json_t *a = make("6.1", 1, 1, (int[]){0}, 1);
-    const struct wr_view_record r[2] = {{"a", "a", a}, {"b", "b", a}};
+    const struct wr_view_record r[2] = {{"a", "a", a, false},
+                                        {"b", "b", a, false}};
     struct wr_doc *d = wr_doc_new("t", "");
     struct wr_comparison c;
 

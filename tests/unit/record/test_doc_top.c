@@ -41,7 +41,7 @@ static void add_lines(struct wr_doc_section *s)
 {
     struct wr_doc_chart *c = wr_doc_chart(
         s, &(struct wr_doc_chart_spec){
-               .kind = WR_DOC_LINES, .title = "time", .x = "s", .y = "MB/s"});
+               .kind = WR_DOC_AREA, .title = "time", .x = "s", .y = "MB/s"});
     struct wr_doc_series *line = wr_doc_series(c, "read");
 
     wr_doc_point(line, 0, 1);

@@ -18,7 +18,7 @@ static struct wr_doc *show(const char *record, json_t **ret)
 {
     struct wr_doc *d = wr_doc_new("", "");
     json_error_t error;
-    struct wr_view_record r = {"a/study.json", "study", NULL};
+    struct wr_view_record r = {"a/study.json", "study", NULL, true};
 
     *ret = json_loads(record, 0, &error);
     if (!*ret)

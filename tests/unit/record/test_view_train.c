@@ -69,7 +69,7 @@ static const char run[] =
 static void test_charts(void **state)
 {
     json_t *j = load(run);
-    struct wr_view_record r = {"a/run.json", "run", j};
+    struct wr_view_record r = {"a/run.json", "run", j, true};
     struct wr_doc *d = show(&r, 1);
     const struct wr_doc_chart *c = chart(d, "Loss");
 
@@ -99,7 +99,7 @@ static void test_charts(void **state)
 static void test_summary(void **state)
 {
     json_t *j = load(run);
-    struct wr_view_record r = {"a/run.json", "run", j};
+    struct wr_view_record r = {"a/run.json", "run", j, true};
     struct wr_doc *d = show(&r, 1);
 
     assert_int_equal(d->summary_count, 4);
@@ -125,7 +125,7 @@ static void test_summary(void **state)
 static void test_several(void **state)
 {
     json_t *a = load(run), *b = load(run);
-    struct wr_view_record r[] = {{"a", "A", a}, {"b", "B", b}};
+    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
     struct wr_doc *d;
 
     json_object_del(json_object_get(b, "series"), "loss");
@@ -158,7 +158,7 @@ static void test_odd(void **state)
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
         json_t *j = load(odd[i]);
-        struct wr_view_record r = {"a", "A", j};
+        struct wr_view_record r = {"a", "A", j, false};
         struct wr_doc *d = show(&r, 1);
 
         assert_int_equal(d->summary_count, 0);

@@ -1,0 +1,144 @@
+/* bench_charts.c - charts of an experiment of weir bench.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/bench_charts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/get.h"
+#include "record/pivot.h"
+#include "record/stats.h"
+
+#define MB 1e6
+
+double wr_bench_setting(const struct wr_case *row, const char *key)
+{
+    return wr_get_number(row->settings, key);
+}
+
+bool wr_bench_is_read(const struct wr_cases *c)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (strcmp(wr_get_text(c->v[k].settings, "stages"), "read"))
+            return false;
+    return c->count > 0;
+}
+
+/* A value of the counted runs with its spread. */
+static void add_rate(struct wr_pivot *p, const char *series, const char *label,
+                     double at, const struct wr_case *row)
+{
+    const char *stages = wr_get_text(row->settings, "stages");
+    bool bytes = !strcmp(stages, "read");
+    double v[WR_CASE_RUNS_MAX], unit = bytes ? MB : 1;
+    size_t n = wr_stats_sort(
+        v, wr_case_values(row, bytes ? "bytes_per_s" : "samples_per_s", v));
+
+    wr_pivot_add(p, series, label, at, wr_stats_quantile(v, n, 0.5) / unit);
+    if (n > 1)
+        wr_pivot_range(p, wr_stats_quantile(v, n, 0) / unit,
+                       wr_stats_quantile(v, n, 1) / unit);
+}
+
+/* Medians by threads where threads were swept, else by case. */
+void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
+                    const struct wr_cases *c)
+{
+    bool by_threads = wr_cases_varies(c, "threads");
+    const char *unit = wr_bench_is_read(c) ? "MB/s" : "samples/s";
+    char label[WR_VIEW_NAME], series[WR_VIEW_NAME], title[WR_VIEW_NAME];
+    struct wr_pivot p = {0};
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_BARS,
+        .title = title,
+        .x = by_threads ? "threads" : "",
+        .y = unit,
+        .note = "Medians of the counted runs; whiskers: lowest and highest."};
+
+    for (size_t k = 0; k < c->count; k++) {
+        const struct wr_case *row = &c->v[k];
+        const json_t *v = wr_get(row->settings, "threads");
+
+        if (!by_threads) {
+            wr_cases_name(c, k, "all", label, sizeof(label));
+            add_rate(&p, unit, label, NAN, row);
+            continue;
+        }
+        wr_get_shown(v, label, sizeof(label));
+        if (!*wr_cases_label(c, k, "threads", series, sizeof(series)))
+            snprintf(series, sizeof(series), "%s", unit);
+        add_rate(&p, series, label,
+                 json_number_value(v) > 0 ? json_number_value(v) : INFINITY,
+                 row);
+    }
+    snprintf(title, sizeof(title), "%s%s",
+             wr_bench_is_read(c) ? "Bandwidth" : "Samples per second",
+             by_threads ? " by threads" : "");
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* What of the runtime the consumer waited, with and without prefetching. */
+void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
+                       const struct wr_cases *c)
+{
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_STACKED,
+        .title = "Runtime with and without prefetch",
+        .x = "",
+        .y = "seconds",
+        .note = "Medians of the counted runs: the time the consumer worked, "
+                "and the time it waited for a batch."};
+    bool none = false, some = false;
+    char label[WR_VIEW_NAME];
+    struct wr_pivot p = {0};
+
+    for (size_t k = 0; k < c->count; k++) {
+        none |= wr_bench_setting(&c->v[k], "prefetch") == 0;
+        some |= wr_bench_setting(&c->v[k], "prefetch") >= 1;
+    }
+    if (!none || !some)
+        return;
+    for (size_t k = 0; k < c->count; k++) {
+        const struct wr_case *row = &c->v[k];
+
+        wr_cases_name(c, k, "all", label, sizeof(label));
+        wr_pivot_add(&p, "consumer works", label, NAN,
+                     wr_case_median(row, "times.consumer_busy_s"));
+        wr_pivot_add(&p, "consumer waits", label, NAN,
+                     wr_case_median(row, "times.consumer_wait_s"));
+    }
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
+                     const struct wr_cases *c)
+{
+    static const struct {
+        const char *path, *name;
+    } parts[] = {
+        {"times.storage_wait_s", "waiting for storage"},
+        {"times.decode_s", "decoding"},
+        {"times.resample_s", "resizing, converting"},
+        {"times.submit_s", "submitting reads"},
+        {"times.idle_s", "idle"},
+    };
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_STACKED,
+        .title = "Where the workers' time went",
+        .x = "",
+        .y = "seconds of all workers",
+        .note = "Medians of the counted runs."};
+    char label[WR_VIEW_NAME];
+    struct wr_pivot p = {0};
+
+    if (wr_bench_is_read(c)) /* they only wait */
+        return;
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t i = 0; i < WR_ARRAY_LEN(parts); i++)
+            wr_pivot_add(&p, parts[i].name,
+                         wr_cases_name(c, k, "all", label, sizeof(label)), NAN,
+                         wr_case_median(&c->v[k], parts[i].path));
+    wr_pivot_draw(&p, d, s, &spec);
+}

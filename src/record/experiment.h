@@ -1,0 +1,27 @@
+/* experiment.h - which records belong together in one chart.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Records of a benchmark are one experiment when they swept the same settings
+ * on the same data, and of all else one thing differs at most: a device, a
+ * format, or one setting. What only says how long something was measured does
+ * not count. */
+#ifndef WR_RECORD_EXPERIMENT_H
+#define WR_RECORD_EXPERIMENT_H
+
+#include "record/view.h"
+
+struct wr_experiment {
+    struct wr_view_record *records; /* owned; labels are borrowed or `names` */
+    char (*names)[WR_VIEW_NAME];    /* owned: labels that say what differs */
+    size_t count;
+    char title[WR_VIEW_NAME]; /* "Reading alone, by device and threads" */
+};
+
+/* Groups records in the order in which they came; NULL when memory is short.
+ * Free it with wr_experiments_free. */
+struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
+                                     const struct wr_cases_spec *spec,
+                                     size_t *ret_count);
+void wr_experiments_free(struct wr_experiment *e, size_t count);
+
+#endif
