@@ -6,16 +6,23 @@ import subprocess
 import time
 
 from lib.report import Row
+from lib.session import Failure
 
 SLOWER = 1.05 # of the earlier command's time, at most
 
 
 def once(command):
-    """Milliseconds from its start to its end."""
+    """Milliseconds of wall clock from its start to its end, and of CPU."""
     begin = time.monotonic()
-    subprocess.run(command, stdin=subprocess.DEVNULL, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    return (time.monotonic() - begin) * 1e3
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise Failure(f"{' '.join(command)}: exited with {child.returncode}")
+    return ((time.monotonic() - begin) * 1e3,
+            (used.ru_utime + used.ru_stime) * 1e3)
 
 
 def small(session):
@@ -28,24 +35,26 @@ def small(session):
 
 def compare(session, name, arguments):
     """Rounds of this weir, the earlier one (if any) and /bin/true."""
-    commands = {'now': [session.weir, *arguments], 'floor': ['/bin/true']}
+    commands = {'now': [session.weir, *arguments], '/bin/true': ['/bin/true']}
     if session.before:
         commands['before'] = [session.before, *arguments]
     times = {who: [] for who in commands}
+    cpu = {who: [] for who in commands}
     for i in range(session.pick(200, 20, 2) + 1):
         for who, command in commands.items():
-            took = once(command)
+            took, used = once(command)
             if i: # the first one reads from the disk
                 times[who].append(took)
+                cpu[who].append(used)
     middle = {who: statistics.median(t) for who, t in times.items()}
-    notes = [f"/bin/true {middle['floor']:.2f} ms"]
+    notes = ['; '.join(f'{who} {middle[who]:.2f} ms, CPU '
+                       f'{statistics.median(cpu[who]):.2f} ms'
+                       for who in commands)]
     if not session.before:
         return Row(f'start: {name}', '', f"{middle['now']:.2f} ms", None,
                    notes)
     ratio = statistics.median(
         a / b for a, b in zip(times['now'], times['before']))
-    notes.append(f"{middle['now']:.2f} ms now, {middle['before']:.2f} ms "
-                 'before')
     return Row(f'start: {name}', f'<= {SLOWER:.2f} x before', f'{ratio:.3f}',
                ratio <= SLOWER, notes)
 

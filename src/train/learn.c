@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "train/memory.h"
 
 static size_t input_bytes(const struct wr_learner *l)
 {
@@ -54,7 +55,9 @@ int wr_learner_open(struct wr_learner *l, const struct wr_train_plan *plan,
                              .net = net,
                              .state = state,
                              .adam = WR_ADAM_USUAL(plan->learning_rate)};
-    r = allocate(l, err);
+    r = wr_memory_check(net, spec.batch, err);
+    if (r == 0)
+        r = allocate(l, err);
     if (r == 0)
         r = wr_pool_new(&l->pool, threads, "adam", err);
     if (r == 0)
