@@ -350,6 +350,19 @@ static void print_bad(const struct wr_cli *cli,
         fprintf(cli->out, "  ... (--record has more)\n");
 }
 
+static void print_resumed(const struct wr_cli *cli,
+                          const struct wr_train_result *res)
+{
+    if (res->done == res->from)
+        fprintf(cli->out,
+                "Nothing was left to do: all %" PRIu64 " iterations had been "
+                "done (more: --epochs or --iterations).\n",
+                res->done);
+    else if (res->from)
+        fprintf(cli->out, "Resumed after iteration %" PRIu64 ".\n\n",
+                res->from);
+}
+
 int wr_train_print(const struct wr_cli *cli, const struct wr_train_plan *plan,
                    const struct wr_train_result *res,
                    const struct wr_monitor *m, weir_err *err)
@@ -360,7 +373,8 @@ int wr_train_print(const struct wr_cli *cli, const struct wr_train_plan *plan,
         wr_monitor_print_starved(m, cli);
     else
         fputc('\n', cli->out);
-    r = print_run(cli, res, err);
+    print_resumed(cli, res);
+    r = res->done > res->from ? print_run(cli, res, err) : 0;
     if (r == 0)
         r = print_validations(cli, res, err);
     if (r == 0)
