@@ -27,9 +27,11 @@ loads() {
     cat debug.* >loaded
     grep -q 'libc\.so' loaded # it does see them
 }
+tiny='--size 67 --width 0.05 -b 2 -i 1 --holdout 0 -q'
 "$build/weir" gen -q imagenet photos --samples 4 --classes 1
 for command in --help --version 'bench photos -r 2 -q' 'inspect photos -q' \
-    'ckpt --help'; do
+    'ckpt --help' "train photos $tiny --accelerator ms=1" \
+    "train photos $tiny --engine reference"; do
     # shellcheck disable=SC2086 # a list of words
     loads $command
     if grep -E "file=[^ ]*($heavy)" loaded; then
@@ -40,7 +42,8 @@ done
 
 module=$build/src/train/weir-onednn.so
 [ -e "$module" ] || exit 0
-loads doctor # which does try the module
+# shellcheck disable=SC2086 # a list of words
+loads train photos $tiny --engine onednn
 grep -qE 'file=[^ ]*libdnnl' loaded
 # It shows its engine and nothing else.
 nm -D --defined-only "$module" | awk '{ print $3 }' >shown
