@@ -9,7 +9,7 @@
 
 #include "../workload/scratch.h"
 #include "base/mem.h"
-#include "train/compare.h"
+#include "train/train.h"
 #include "workload/generate.h"
 
 #define SAMPLES 22u
@@ -303,52 +303,6 @@ static void test_stopped(void **state)
     wr_train_done(&res);
 }
 
-/* --- the three ways --- */
-
-/* What was told: that it never goes back, and how far it got. */
-struct told {
-    uint64_t done, total;
-    bool back;
-};
-
-static void on_news(void *arg, const struct wr_train_news *news)
-{
-    struct told *t = arg;
-
-    t->back |= news->done < t->done;
-    t->done = news->done;
-    t->total = news->total;
-}
-
-static void test_compare(void **state)
-{
-    struct wr_train_plan plan;
-    struct wr_train_compared c;
-    struct wr_train_result last;
-    struct told told = {0};
-    weir_err err = {0};
-
-    plan_for(*state, &plan);
-    plan.iterations = 3;
-    plan.progress = on_news;
-    plan.arg = &told;
-    assert_int_equal(wr_train_compare(&plan, 2, &c, &last, &err), 0);
-    assert_int_equal(c.rounds, 2);
-    for (int way = 0; way < WR_TRAIN_WAYS; way++) {
-        assert_true(c.rate[way].min > 0);
-        assert_true(c.rate[way].min <= c.rate[way].median);
-        assert_true(c.rate[way].median <= c.rate[way].max);
-    }
-    assert_int_equal(last.done, 4); /* the first one is not counted */
-    assert_int_equal(told.total, 4 * 2 * WR_TRAIN_WAYS);
-    assert_int_equal(told.done, told.total);
-    assert_false(told.back);
-    wr_train_done(&last);
-    plan.iterations = 0;
-    assert_int_equal(wr_train_compare(&plan, 2, &c, &last, &err), WEIR_EINVAL);
-    wr_train_done(&last);
-}
-
 static void hang(void *arg, const struct wr_train_news *news)
 {
     struct place *p = arg;
@@ -396,7 +350,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_tiers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_settings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_compare, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_tier_hangs, setup, teardown),
     };
 
