@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/study_apart.h"
 #include "cli/study_text.h"
 #include "record/record.h"
 #include "record/report.h"
@@ -20,8 +20,7 @@
 #include "study/folder.h"
 #include "study/study.h"
 
-#define FOLDER  "weir-study"
-#define PARTS_S 1000 /* of a second, for the progress */
+#define FOLDER "weir-study"
 
 struct study_args {
     bool quick, full, list, dry_run, fresh, clean, json;
@@ -35,28 +34,14 @@ struct study_args {
 struct study_cmd {
     struct wr_cli *cli; /* borrowed */
     const char *folder; /* borrowed */
-    struct wr_progress progress;
-    char label[160]; /* what the progress line says */
-    bool shown;      /* the progress has begun */
-    char only[200];
+    char only[200];     /* the figures, "fig6,fig7" */
 };
 
 static void on_note(void *arg, const char *text)
 {
-    struct study_cmd *s = arg;
+    const struct study_cmd *s = arg;
 
-    if (s->shown)
-        wr_progress_hide(&s->progress);
     wr_cli_note(s->cli, "%s", text);
-}
-
-static void on_progress(void *arg, const struct wr_study_news *news)
-{
-    struct study_cmd *s = arg;
-
-    snprintf(s->label, sizeof(s->label), "%s", news->what);
-    wr_progress_callback(&s->progress, (uint64_t)(news->done_s * PARTS_S),
-                         (uint64_t)(news->total_s * PARTS_S));
 }
 
 /* The option's numbers are those of the registry. */
@@ -89,9 +74,8 @@ static struct wr_study_config config_of(struct study_cmd *s)
         .only = a->only.count ? s->only : NULL,
         .fresh = a->fresh,
         .stopped = wr_interrupted,
-        .progress = on_progress,
         .note = on_note,
-        .arg = s,
+        .note_arg = s,
     };
 
     cfg.wish.threads.count = a->threads.count;
@@ -189,47 +173,24 @@ static int check_space(const struct wr_study *st, weir_err *err)
     return r;
 }
 
-static unsigned long runs_done(const struct wr_study *st, unsigned long *all)
+/* What the process that measures does. */
+static int measure_here(void *arg, struct wr_study *st)
 {
-    unsigned long n = 0;
+    struct study_cmd *s = arg;
+    weir_err err;
 
-    *all = 0;
-    for (size_t k = 0; k < st->cell_count; k++) {
-        n += wr_cell_runs(st->cells[k]);
-        *all += st->cells[k]->rounds;
-    }
-    return n;
-}
-
-static int say_stopped(struct study_cmd *s, const struct wr_study *st)
-{
-    unsigned long all, done = runs_done(st, &all);
-
-    return wr_cli_fail(s->cli,
-                       "interrupted: %lu of %lu runs are done and kept; the "
-                       "same command goes on there",
-                       done, all);
+    if (wr_study_run(st, &err) < 0)
+        return wr_cli_fail(s->cli, "%s", err.msg);
+    return show(s, st);
 }
 
 static int measure(struct study_cmd *s, struct wr_study *st)
 {
     weir_err err;
-    int r = check_space(st, &err);
 
-    if (r < 0)
+    if (check_space(st, &err) < 0)
         return wr_cli_fail(s->cli, "%s", err.msg);
-    snprintf(s->label, sizeof(s->label), "starting");
-    wr_progress_start(&s->progress, s->cli,
-                      &(struct wr_progress_spec){.label = s->label});
-    s->shown = true;
-    r = wr_study_run(st, &err);
-    wr_progress_end(&s->progress);
-    s->shown = false;
-    if (r < 0 && wr_interrupted())
-        return say_stopped(s, st);
-    if (r < 0)
-        return wr_cli_fail(s->cli, "%s", err.msg);
-    return show(s, st);
+    return wr_study_apart(s->cli, st, measure_here, s);
 }
 
 /* The plan goes to stderr, where it does not mix with results. */

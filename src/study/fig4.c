@@ -182,6 +182,7 @@ static void judge(const struct wr_study *st, const struct wr_figure *f,
     judge_flat(st, ret);
     judge_best(st, ret);
     judge_ior(st, ret);
+    wr_scaling_note_cold(st, /* read_only= */ false, ret);
 }
 
 const struct wr_figure wr_figure_fig4 = {

@@ -43,6 +43,7 @@ static void judge(const struct wr_study *st, const struct wr_figure *f,
     judge_one(st, "hdd", 4, ret);
     judge_one(st, "hdd", 8, ret);
     judge_one(st, "lustre", 8, ret);
+    wr_scaling_note_cold(st, /* read_only= */ true, ret);
 }
 
 const struct wr_figure wr_figure_fig5 = {

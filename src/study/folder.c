@@ -4,14 +4,20 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+
+#define TRIES  20
+#define TRY_NS (100 * WR_NS_PER_MS)
 
 /* What a study's folder may hold. */
 static const char *const ours[] = {".",          "..",         "cells", "data",
@@ -80,7 +86,64 @@ static int remove_tree(const char *path, weir_err *err)
     return r;
 }
 
-int wr_folder_make(const struct wr_study *st, weir_err *err)
+/* Removes the entries of FOLDER/NAME that begin with one of `heads`. */
+static int remove_some(const struct wr_study *st, const char *name,
+                       const char *const *heads, weir_err *err)
+{
+    char path[WR_FOLDER_PATH], entry[WR_FOLDER_PATH + 260];
+    struct dirent *e;
+    DIR *d;
+    int r = 0;
+
+    wr_folder_path(st, name, path);
+    d = opendir(path);
+    while (d && r == 0 && (e = readdir(d)))
+        for (size_t k = 0; heads[k]; k++)
+            if (!strncmp(e->d_name, heads[k], strlen(heads[k])) &&
+                strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
+                snprintf(entry, sizeof(entry), "%s/%s", path, e->d_name);
+                r = remove_tree(entry, err);
+                break;
+            }
+    if (d)
+        closedir(d);
+    return r;
+}
+
+int wr_folder_tidy(const struct wr_study *st, weir_err *err)
+{
+    static const char *const in_cells[] = {".", NULL};
+    static const char *const in_data[] = {".", "run-", "probe-", NULL};
+    int r = remove_some(st, "cells", in_cells, err);
+
+    return r == 0 ? remove_some(st, "data", in_data, err) : r;
+}
+
+/* One that was just killed may need a moment to be gone. */
+static bool is_taken(int fd)
+{
+    for (unsigned k = 0; k < TRIES; k++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return false; /* a file system without locks is used all the same */
+        wr_clock_sleep_until(wr_clock_ns() + TRY_NS);
+    }
+    return true;
+}
+
+static int take(struct wr_study *st, weir_err *err)
+{
+    st->lock = open(st->cfg.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (st->lock < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot open", st->cfg.folder);
+    if (is_taken(st->lock))
+        return wr_fail(err, WEIR_EBUSY,
+                       "'%s': another weir study is at work "
+                       "there",
+                       st->cfg.folder);
+    return 0;
+}
+
+int wr_folder_make(struct wr_study *st, weir_err *err)
 {
     char cells[WR_FOLDER_PATH], data[WR_FOLDER_PATH];
     int r;
@@ -92,15 +155,17 @@ int wr_folder_make(const struct wr_study *st, weir_err *err)
     r = make(st->cfg.folder, err);
     if (r == 0)
         r = check_folder(st->cfg.folder, err);
+    if (r == 0)
+        r = take(st, err);
     wr_folder_path(st, "cells", cells);
     wr_folder_path(st, "data", data);
-    if (r == 0 && st->cfg.fresh)
+    if (r == 0 && st->cfg.fresh && access(cells, F_OK) == 0)
         r = remove_tree(cells, err);
     if (r == 0)
         r = make(cells, err);
     if (r == 0)
         r = make(data, err);
-    return r;
+    return r == 0 ? wr_folder_tidy(st, err) : r;
 }
 
 /* The nearest folder that is there. */
@@ -161,15 +226,19 @@ uint64_t wr_folder_data_bytes(const struct wr_study *st)
 
 int wr_folder_clean(const char *folder, weir_err *err)
 {
-    const struct wr_study st = {.cfg.folder = folder};
+    struct wr_study st = {.cfg.folder = folder, .lock = -1};
     char path[WR_FOLDER_PATH];
     int r;
 
     if (access(folder, F_OK) < 0)
         return wr_fail_errno(err, errno, "'%s'", folder);
     r = check_folder(folder, err);
-    if (r < 0)
-        return r;
+    if (r == 0)
+        r = take(&st, err);
     wr_folder_path(&st, "data", path);
-    return access(path, F_OK) < 0 ? 0 : remove_tree(path, err);
+    if (r == 0 && access(path, F_OK) == 0)
+        r = remove_tree(path, err);
+    if (st.lock >= 0)
+        close(st.lock);
+    return r;
 }

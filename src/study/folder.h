@@ -14,9 +14,14 @@
 /* FOLDER/NAME, into buf of WR_FOLDER_PATH bytes. */
 void wr_folder_path(const struct wr_study *st, const char *name, char *buf);
 
-/* Makes the folder with cells and data in it. A folder that holds other things
- * is refused. With `fresh` the cells that are there are removed. */
-int wr_folder_make(const struct wr_study *st, weir_err *err);
+/* Makes the folder with cells and data in it, and takes it for this study alone
+ * (WEIR_EBUSY: another is at work there). A folder that holds other things is
+ * refused. What a study that was killed left half done is removed; with `fresh`
+ * the cells that are there are, too. */
+int wr_folder_make(struct wr_study *st, weir_err *err);
+
+/* Removes what was half done. */
+int wr_folder_tidy(const struct wr_study *st, weir_err *err);
 
 /* Bytes that may still be written there. */
 int wr_folder_space(const struct wr_study *st, uint64_t *ret, weir_err *err);

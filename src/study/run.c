@@ -67,7 +67,7 @@ static void tell(const struct running *u, double now_s)
                       : 1;
 
     if (st->cfg.progress)
-        st->cfg.progress(st->cfg.arg,
+        st->cfg.progress(st->cfg.progress_arg,
                          &(struct wr_study_news){
                              .what = u->what,
                              .done_s = done,

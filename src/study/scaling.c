@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-#define PER_THREAD 16 /* pictures, at least */
+#define COLD       0.01 /* part of the files in the page cache, at most */
+#define PER_THREAD 16   /* pictures, at least */
 
 /* Section VII: "HDD 1.65x, 1.95x, 2.3x", Lustre 7.8x with 8 threads. */
 static const struct {
@@ -102,6 +103,24 @@ void wr_scaling_reference(struct wr_study *st, const struct wr_figure *f,
             &(struct wr_point_at){device, "paper's scaling of 1 thread", label},
             WR_POINT_REFERENCE, s * one);
     }
+}
+
+void wr_scaling_note_cold(const struct wr_study *st, bool read_only,
+                          struct wr_judgement *j)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < st->scale.threads.count; k++) {
+        struct wr_spread s = wr_cell_spread(
+            wr_scaling_cell(st, "disk", st->scale.threads.v[k], read_only),
+            "resident");
+
+        if (s.count && (s.low < 0 || s.high > most))
+            most = s.low < 0 ? 1 : s.high;
+    }
+    if (most > COLD)
+        wr_judge_unseen(j, "the files on the real disk could not be made cold: "
+                           "'disk' is partly the page cache");
 }
 
 bool wr_scaling_few(const struct wr_study *st, unsigned threads)

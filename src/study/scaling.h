@@ -29,6 +29,10 @@ double wr_scaling_stated(const char *device, unsigned threads);
 void wr_scaling_reference(struct wr_study *st, const struct wr_figure *f,
                           const char *device, bool read_only);
 
+/* Says if the real disk was not cold. */
+void wr_scaling_note_cold(const struct wr_study *st, bool read_only,
+                          struct wr_judgement *j);
+
 /* Whether there are too few pictures for so many threads: the end of an epoch
  * would count more than its middle. */
 bool wr_scaling_few(const struct wr_study *st, unsigned threads);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -195,7 +196,7 @@ static void say_damaged(struct wr_study *st, const weir_err *why)
     st->damaged++;
     snprintf(text, sizeof(text), "%s: it is measured again", why->msg);
     if (st->cfg.note)
-        st->cfg.note(st->cfg.arg, text);
+        st->cfg.note(st->cfg.note_arg, text);
 }
 
 static int load_cells(struct wr_study *st, weir_err *err)
@@ -227,7 +228,8 @@ int wr_study_init(struct wr_study *st, const struct wr_study_config *cfg,
 
     *st = (struct wr_study){.cfg = *cfg,
                             .cores = cfg->cores ? cfg->cores : wr_cpu_count(),
-                            .control = NAN};
+                            .control = NAN,
+                            .lock = -1};
     wr_scale_of(cfg->mode, &cfg->wish, &st->scale);
     r = choose(st, err);
     for (size_t k = 0; r == 0 && st->figures[k]; k++)
@@ -245,6 +247,9 @@ void wr_study_done(struct wr_study *st)
         wr_cell_done(st->cells[k]);
         free(st->cells[k]);
     }
+    if (st->lock >= 0)
+        close(st->lock);
+    st->lock = -1;
     free(st->cells);
     free(st->points);
     st->cells = NULL;

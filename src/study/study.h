@@ -32,8 +32,9 @@ struct wr_study_config {
     bool fresh;            /* forget what was measured before */
     bool (*stopped)(void); /* polled by all threads; may be NULL */
     void (*progress)(void *arg, const struct wr_study_news *news);
+    void *progress_arg;
     void (*note)(void *arg, const char *text); /* what a person should know */
-    void *arg;                                 /* of both */
+    void *note_arg;
 };
 
 enum wr_point_role { WR_POINT_MEASURED, WR_POINT_REFERENCE, WR_POINT_CEILING };
@@ -69,6 +70,7 @@ struct wr_study {
     double control; /* a run beside others over the same run alone; NaN: none
                          was needed */
     bool alone;     /* the control differed: one after the other */
+    int lock;       /* owned: descriptor of the folder; -1: not taken */
     bool failed;    /* memory ran out */
 };
 

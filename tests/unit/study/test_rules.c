@@ -99,6 +99,9 @@ static void test_fig5(void **state)
         made_up_number(&st, st.cells[k]->id, "starved", 1);
     made_up_judge(&st, UNSEEN, "other programs had the cores");
     fill_fig5(&st, 3900);
+    made_up_number(&st, "feed-imagenet-disk-t8-read", "resident", 0.5);
+    made_up_judge(&st, HOLDS, "could not be made cold");
+    fill_fig5(&st, 3900);
     st.scale.images = 10;
     made_up_judge(&st, UNSEEN, "too few");
 }
