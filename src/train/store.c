@@ -6,10 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/units.h"
+#include "storage/storage.h"
 
 #define LOOK_MS 100 /* between two looks at `stopped` */
 
@@ -54,6 +57,7 @@ static int resume(struct wr_train_store *st, struct wr_train_state *s,
         return r;
     say_passed_over(st->plan, f);
     s->step = f->step;
+    st->begun[0] = f->step;
     st->ret->saved = f->step;
     st->ret->has_saved = true;
     *ret = (struct wr_train_start){.from = f->step};
@@ -63,6 +67,37 @@ static int resume(struct wr_train_store *st, struct wr_train_state *s,
         ret->count = f->pipeline_count;
     }
     return 0;
+}
+
+static int check_tier(const char *folder, uint64_t bytes, weir_err *err)
+{
+    uint64_t unused = UINT64_MAX;
+    char need[32], have[32];
+    struct wr_store *st;
+    int r = 0;
+
+    if (wr_store_open_own(folder, &st, NULL) < 0)
+        return 0; /* what is wrong is said when it is used */
+    if (st->ops->space && st->ops->space(st, &unused, NULL) == 0 &&
+        unused < bytes)
+        r = wr_fail(err, WEIR_ENOSPC,
+                    "'%s': no room for a checkpoint: it takes %s, and %s are "
+                    "free",
+                    folder, wr_format_bytes(need, sizeof(need), (double)bytes),
+                    wr_format_bytes(have, sizeof(have), (double)unused));
+    wr_store_close(st);
+    return r;
+}
+
+/* Said before the hours that it takes to get to the first save. A store that
+ * has steps may overwrite one. */
+static int check_room(const struct wr_train_plan *plan, uint64_t bytes,
+                      weir_err *err)
+{
+    int r = check_tier(plan->ckpt.fast, bytes, err);
+
+    return r == 0 && plan->ckpt.slow ? check_tier(plan->ckpt.slow, bytes, err)
+                                     : r;
 }
 
 /* Looks at the newest step: its settings are compared before anything else of it
@@ -79,7 +114,7 @@ static int look(struct wr_train_store *st, struct wr_train_state *s,
         if (st->plan->resume)
             say(st->plan, "no checkpoint yet: training starts from the "
                           "beginning");
-        return 0;
+        return check_room(st->plan, s->bytes, err);
     }
     if (!st->plan->resume)
         return wr_fail(err, WEIR_EEXIST,
@@ -161,6 +196,28 @@ static void note_save(struct wr_train_store *st, uint64_t step, uint64_t start,
     note_times(st);
 }
 
+/* A step is saved once the fast tier has it: one that was copied in memory may
+ * still fail, and one whose call returned the error of an earlier step may not.
+ */
+static void note_saved(struct wr_train_store *st)
+{
+    weir_ckpt_times t;
+
+    for (size_t i = 0; i < WR_TRAIN_UNDER_WAY; i++) {
+        if (st->begun[i] <= st->ret->saved ||
+            weir_ckpt_times_of(st->c, st->begun[i], &t) < 0 || !t.fast_ns)
+            continue;
+        st->ret->saved = st->begun[i];
+        st->ret->has_saved = true;
+    }
+}
+
+static void note_begun(struct wr_train_store *st, uint64_t step)
+{
+    memmove(st->begun + 1, st->begun, sizeof(st->begun) - sizeof(st->begun[0]));
+    st->begun[0] = step;
+}
+
 int wr_train_store_save(struct wr_train_store *st,
                         const struct wr_train_state *s, enum weir_level level,
                         weir_err *err)
@@ -177,16 +234,14 @@ int wr_train_store_save(struct wr_train_store *st,
     uint64_t start = wr_clock_ns();
     int r;
 
-    if (!st->c || (st->ret->has_saved && st->ret->saved == s->step))
+    if (!st->c || st->begun[0] == s->step)
         return 0;
+    note_begun(st, s->step);
     r = weir_ckpt_save(st->c, &state, level, err);
     if (r < 0)
         return r;
     note_save(st, s->step, start, (double)(wr_clock_ns() - start) * 1e-9);
-    if (r == 0) {
-        st->ret->saved = s->step;
-        st->ret->has_saved = true;
-    }
+    note_saved(st);
     return 0;
 }
 
@@ -230,9 +285,13 @@ int wr_train_store_close(struct wr_train_store *st, weir_err *err)
     if (!st->c)
         return 0;
     /* Times are lost with the store: first everything gets to the fast tier,
-     * which closing would wait for, too. */
+     * which closing would wait for, too. An error may be that of one of several
+     * steps. */
     r = weir_ckpt_wait(st->c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err);
+    if (r < 0)
+        weir_ckpt_wait(st->c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, NULL);
     note_times(st);
+    note_saved(st);
     weir_ckpt_get_stats(st->c, &st->ret->ckpt);
     if (r < 0) {
         weir_ckpt_close(&st->c, NULL);

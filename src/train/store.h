@@ -8,6 +8,8 @@
 #include "train/state.h"
 #include "train/train.h"
 
+#define WR_TRAIN_UNDER_WAY 4 /* more saves than can be under way at once */
+
 struct wr_train_store {
     weir_ckpt *c;                     /* owned; NULL: there is none */
     const struct wr_train_plan *plan; /* borrowed */
@@ -15,6 +17,8 @@ struct wr_train_store {
     const struct wr_train_settings *settings; /* borrowed: saved with a step */
     weir_ckpt_found *found;                   /* owned: what was resumed from */
     size_t noted; /* saves before this one have reached the last tier */
+    uint64_t begun[WR_TRAIN_UNDER_WAY]; /* the newest steps; the last is first,
+                                           0: none */
 };
 
 /* Opens it, if the plan has one, and resumes from its newest step into `s`. A
