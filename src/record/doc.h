@@ -113,7 +113,8 @@ void wr_doc_series_is(struct wr_doc_series *s, enum wr_doc_role role);
 /* BARS and STACKED: the value at the next label; NaN for none. */
 void wr_doc_value(struct wr_doc_series *s, double y);
 
-/* The same with a whisker from low to high; none when one of them is NaN. */
+/* The same with a whisker from low to high; none when one of them is NaN, or
+ * both are the same. */
 void wr_doc_value_range(struct wr_doc_series *s, double y, double low,
                         double high);
 

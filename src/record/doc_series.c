@@ -130,7 +130,7 @@ void wr_doc_value_range(struct wr_doc_series *s, double y, double low,
     size_t k = s ? s->count : 0;
 
     wr_doc_value(s, y);
-    if (!s || s->count == k || !isfinite(low) || !isfinite(high))
+    if (!s || s->count == k || !isfinite(low) || !isfinite(high) || low == high)
         return;
     /* Values before it that have none get their place now. */
     while (s->range_count <= k) {

@@ -26,6 +26,13 @@ void wr_say(char *buf, size_t cap, const char *fmt, ...)
     va_end(ap);
 }
 
+const char *wr_say_stop(const char *text)
+{
+    size_t len = strlen(text);
+
+    return !len || strchr(".!?", text[len - 1]) ? "" : ".";
+}
+
 char *wr_say_time(double seconds, char *buf, size_t cap)
 {
     double whole = rint(seconds);

@@ -10,6 +10,9 @@
 void wr_say(char *buf, size_t cap, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "." for a text that is to be a sentence and does not end as one, else "". */
+const char *wr_say_stop(const char *text);
+
 /* "0.42 ms", "3.2 s", "4 min 10 s", "3 h 20 min". Returns buf. */
 char *wr_say_time(double seconds, char *buf, size_t cap);
 

@@ -15,6 +15,7 @@
 #include "record/view_say.h"
 
 #define FIGURES_MAX 64
+#define NAMED_MAX   3 /* in a sentence */
 
 #define HOLDS  "holds"
 #define DIFFER "does not hold"
@@ -47,18 +48,23 @@ static struct count count_verdicts(const json_t *figures)
     return c;
 }
 
-/* "hdd: does not hold: ..." of the first figure that differs. */
-static void say_first_that_differs(struct wr_doc *d, const json_t *figures)
+/* "What does not hold: Fig. 5: ...; Fig. 7: ...". */
+static void say_what_differs(struct wr_doc *d, const json_t *figures)
 {
+    char text[2 * WR_VIEW_NAME] = "";
+    size_t told = 0;
+
     for (size_t i = 0; i < json_array_size(figures) && i < FIGURES_MAX; i++) {
         const json_t *f = json_array_get(figures, i);
 
-        if (strcmp(wr_get_text(f, "verdict"), DIFFER))
+        if (strcmp(wr_get_text(f, "verdict"), DIFFER) || told++ >= NAMED_MAX)
             continue;
-        wr_doc_summary(d, "What does not hold: %s. %s", wr_get_text(f, "title"),
-                       wr_get_text(f, "why"));
-        return;
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.120s",
+                 *text ? "; " : "", wr_get_text(f, "title"));
     }
+    if (told)
+        wr_doc_summary(d, "What does not hold: %s%s.", text,
+                       told > NAMED_MAX ? "; and more" : "");
 }
 
 static void say_how(struct wr_doc *d, const json_t *j)
@@ -71,7 +77,8 @@ static void say_how(struct wr_doc *d, const json_t *j)
     char text[WR_VIEW_NAME] = "", time[32];
 
     if (repeat > warm_up && warm_up >= 0)
-        wr_say(text, sizeof(text), "medians of %.0f runs", repeat - warm_up);
+        wr_say(text, sizeof(text), "medians of %.0f run%s", repeat - warm_up,
+               repeat - warm_up == 1 ? "" : "s");
     if (*mode)
         wr_say(text, sizeof(text), "mode %s", mode);
     if (seconds > 0)
@@ -93,17 +100,18 @@ static void summarize(struct wr_doc *d, const json_t *j, size_t room)
     if (!c.judged)
         return;
     wr_doc_summary(d,
-                   "Of %zu conclusions of the paper %zu hold%s here, %zu do%s "
+                   "Of %zu conclusion%s of the paper %zu hold%s here, %zu do%s "
                    "not, and %zu cannot be seen on this machine.",
-                   c.judged, c.holds, c.holds == 1 ? "s" : "", c.differ,
-                   c.differ == 1 ? "es" : "", c.unseen);
+                   c.judged, c.judged == 1 ? "" : "s", c.holds,
+                   c.holds == 1 ? "s" : "", c.differ, c.differ == 1 ? "es" : "",
+                   c.unseen);
     if (c.calibrated && room > 2)
         wr_doc_summary(d,
                        "%zu of those that hold %s calibration: the emulated "
                        "devices were fitted to the paper's numbers.",
                        c.calibrated, c.calibrated == 1 ? "is" : "are");
     if (room > 1)
-        say_first_that_differs(d, figures);
+        say_what_differs(d, figures);
     if (room > 3)
         say_how(d, j);
     wr_doc_headline(d, "conclusions hold", "%zu of %zu", c.holds, c.judged);
@@ -136,16 +144,16 @@ static void judge(struct wr_doc_section *s, const json_t *f)
     bool fitted = holds && wr_get_true(f, "calibration");
 
     if (*question || *says)
-        wr_doc_claim(s, "%s%s%s%s", question, *question && *says ? " " : "",
-                     *says ? "The paper: " : "", says);
+        wr_doc_claim(s, "%s%s%s%s%s", question, *question && *says ? " " : "",
+                     *says ? "The paper: " : "", says, wr_say_stop(says));
     if (!*verdict)
         return;
     wr_doc_verdict(s,
                    holds                      ? WR_DOC_GOOD
                    : !strcmp(verdict, DIFFER) ? WR_DOC_BAD
                                               : WR_DOC_PLAIN,
-                   fitted ? "holds, by calibration" : verdict, "%s",
-                   wr_get_text(f, "why"));
+                   fitted ? "holds, by calibration" : verdict, "%s%s",
+                   wr_get_text(f, "why"), wr_say_stop(wr_get_text(f, "why")));
 }
 
 static void figure(struct wr_doc *d, const struct wr_view_record *r,
@@ -161,30 +169,47 @@ static void figure(struct wr_doc *d, const struct wr_view_record *r,
              many ? ": " : "", *name ? name : "A figure without a name");
     s = wr_doc_section(d, title);
     judge(s, f);
+    if (json_is_false(wr_get(f, "complete")))
+        wr_doc_note(s, true, "Some of it is not measured yet.");
     wr_study_figure(d, s, f);
+}
+
+/* What the study ran with, as facts. */
+static void describe_one(struct wr_doc_section *s, const json_t *record)
+{
+    /* Iterating is not const in jansson, but changes nothing. */
+    json_t *o = (json_t *)(uintptr_t)wr_get_object(record, "data");
+    double ratio = wr_get_number(record, "control.ratio");
+    char shown[WR_VIEW_NAME], name[WR_VIEW_NAME];
+    size_t looked = 0;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(o, key, value)
+    {
+        if (looked++ >= FIGURES_MAX ||
+            !*wr_get_shown(value, shown, sizeof(shown)))
+            continue;
+        snprintf(name, sizeof(name), "%s", key);
+        for (char *p = name; *p; p++)
+            *p = *p == '_' ? ' ' : *p;
+        wr_doc_fact(s, name, "%s", shown);
+    }
+    if (ratio > 0)
+        wr_doc_fact(s, "side by side", "%.3f of the same alone%s", ratio,
+                    wr_get_true(record, "control.alone")
+                        ? "; so all ran one after the other"
+                        : "");
 }
 
 static void describe(struct wr_doc *d, const struct wr_view_record *r, size_t n)
 {
     struct wr_doc_section *s = wr_doc_section(d, "How the study was made");
-    char shown[WR_VIEW_NAME];
-    const char *key;
-    json_t *value;
 
     wr_view_host(s, r);
     wr_view_starved(s, r, n);
-    for (size_t i = 0; i < n; i++) {
-        /* Iterating is not const in jansson, but changes nothing. */
-        json_t *o = (json_t *)(uintptr_t)wr_get_object(r[i].json, "data");
-        size_t looked = 0;
-
-        json_object_foreach(o, key, value)
-        {
-            if (looked++ < FIGURES_MAX &&
-                *wr_get_shown(value, shown, sizeof(shown)))
-                wr_doc_fact(s, key, "%s", shown);
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        describe_one(s, r[i].json);
 }
 
 static void study_build(struct wr_doc *d, const struct wr_view_record *r,

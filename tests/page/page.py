@@ -1,9 +1,11 @@
 # page.py - the page of a report in headless Chromium.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: page.py PAGE-DUMP [SCREENSHOTS]
+# usage: page.py PAGE-DUMP WEIR MAKE.py [SCREENSHOTS]
 #
-# With a folder for screenshots it also leaves pictures to look at there.
+# PAGE-DUMP prints a page with everything in it; WEIR makes pages of the records
+# that MAKE.py writes. With a folder for screenshots it also leaves pictures to
+# look at there.
 import base64
 import os
 import re
@@ -367,6 +369,87 @@ def check_empty(check, tab, url):
     page.close()
 
 
+# The pages of records: what make.py is told, of each record, and how many
+# sections and charts the page has.
+PAGES = {
+    'study': ([['study']], 5, 7),
+    'train': ([['train']], 1, 9),
+    'many': ([['bench', '--no-monitor', '--seed', '1'],
+              ['bench', '--no-monitor', '--seed', '2', '--scale', '2'],
+              ['bench', '--no-monitor', '--prefetch', '0',
+               '--threads', '1,2,4,8', '--batches', '600'],
+              ['bench', '--no-monitor', '--threads', '4', '--prefetch', '1'],
+              ['probe'], ['train'], ['study']], 10, None),
+}
+
+
+def make_page(weir, maker, name, folder):
+    paths = []
+    for i, args in enumerate(PAGES[name][0]):
+        paths.append(os.path.join(folder, f'{name}{i}.json'))
+        with open(paths[-1], 'wb') as f:
+            subprocess.run([sys.executable, maker, *args], stdout=f,
+                           check=True)
+    page = os.path.join(folder, name + '.html')
+    subprocess.run([weir, 'report', *paths, '--html', page], check=True,
+                   stdout=subprocess.DEVNULL)
+    return 'file://' + page
+
+
+DATA = """Array.from(document.querySelectorAll("figure script"),
+  (s) => JSON.parse(s.textContent))"""
+
+SAME_COLOURS = """Array.from(document.querySelectorAll(".legend"))
+  .filter((l) => {
+    const c = Array.from(l.querySelectorAll("i:not(.mark)"), (i) => i.className);
+    return new Set(c).size !== c.length;
+  }).map((l) => l.closest("figure").querySelector("h3").textContent)"""
+
+
+def check_record(check, tab, url, shots, name, **screen):
+    page = tab.open(url, **screen)
+    _, sections, charts = PAGES[name]
+    what = f"{name}, {screen.get('width', 1280)} px"
+    drawn = page.run(DRAWN)
+    for c in drawn:
+        check.true(f'{what}: drawn', c['colours'] > 5, c)
+    if charts is not None:
+        check.equal(f'{what}: charts', len(drawn), charts)
+    check.equal(f'{what}: sections', page.run(
+        'document.querySelectorAll("section").length'), sections)
+    check.equal(f'{what}: too wide', page.run(OVERFLOW), [])
+    check.true(f'{what}: a summary', len(page.run(
+        'document.querySelector(".summary").textContent')) > 40)
+    check.true(f'{what}: figures on top', 2 <= page.run(
+        'document.querySelectorAll(".headlines dd").length') <= 4)
+    check.equal(f'{what}: colours used twice', page.run(SAME_COLOURS), [])
+    data = page.run(DATA)
+    check.true(f'{what}: series of a chart',
+               all(len(d['series']) <= 8 for d in data))
+    check.true(f'{what}: charts have numbers', all(
+        any(y is not None for s in d['series'] for y in s['y'])
+        for d in data))
+    check_quiet(check, page, url)
+    shoot(page, shots, f"{name}-{screen.get('width', 1280)}.png")
+    page.close()
+    return data
+
+
+def check_records(check, tab, weir, maker, folder, shots):
+    for name in PAGES:
+        url = make_page(weir, maker, name, folder)
+        data = check_record(check, tab, url, shots, name)
+        if name != 'train':
+            check_record(check, tab, url, shots, name, width=390, height=800,
+                         dark=True, mobile=True)
+        if name == 'study':
+            roles = {s.get('role') for d in data for s in d['series']}
+            check.equal('roles', roles, {None, 'reference', 'ceiling'})
+            check.true('bands', any(d.get('bands') for d in data))
+            check.true('whiskers', any(s.get('low') for d in data
+                                       for s in d['series']))
+
+
 def dump(program, what, folder):
     path = os.path.join(folder, what + '.html')
     with open(path, 'wb') as f:
@@ -380,7 +463,7 @@ def dump(program, what, folder):
     return 'file://' + path
 
 
-def main(program, shots=None):
+def main(program, weir, maker, shots=None):
     check = Checks()
     if not browser.find():
         print('skip: there is no chromium')
@@ -394,6 +477,7 @@ def main(program, shots=None):
             check_screen(check, tab, full, shots, 'phone', width=360,
                          height=740, mobile=True)
             check_empty(check, tab, empty)
+            check_records(check, tab, weir, maker, folder, shots)
     print('FAILED' if check.failed else 'ok')
     return 1 if check.failed else 0
 

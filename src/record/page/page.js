@@ -528,6 +528,8 @@
     const links = new Map(Array.from(document.querySelectorAll(".toc a"),
       (a) => [a.getAttribute("href").slice(1), a]));
     let current = null;
+    if (!links.size)
+      return; // a page of one section has no contents
     const watch = new IntersectionObserver((entries) => {
       const top = entries.find((e) => e.isIntersecting);
       if (!top)
