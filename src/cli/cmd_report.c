@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/report_columns.h"
 #include "record/load.h"
 #include "record/report.h"
 #include "record/whole.h"
@@ -222,7 +223,8 @@ static const struct wr_option options[] = {
 static const struct wr_operand operands[] = {
     {.name = "RECORD",
      .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = "records of weir bench and weir probe ('-': stdin)"},
+     .help = "records of weir bench, probe, ckpt bench, train or study ('-': "
+             "stdin)"},
     {.name = NULL}};
 
 static const struct wr_example examples[] = {
@@ -242,10 +244,14 @@ const struct wr_command wr_cmd_report = {
     .group = WR_GROUP_MEASURE,
     .summary = "show and compare records as text, CSV or a page with charts",
     .description =
-        "Shows what weir bench, weir probe and weir ckpt bench recorded "
-        "(--record FILE): the machine, charts, and the numbers in tables. "
-        "Records of the same command are shown together, one series each. A "
-        "batch is marked as a stall when the consumer's wait for it, or the "
+        "Shows what weir bench, probe, ckpt bench, train (--record FILE) and "
+        "study recorded: a summary, charts, and the numbers in tables. Records "
+        "that swept the same settings on the same data and differ in one thing "
+        "at most (a device, a format, a setting) are one experiment: a section "
+        "whose title says what varies. What is the same in all its cases is "
+        "said once, names have what differs. Bars are medians, whiskers the "
+        "lowest and the highest run; what a paper states is hatched. A batch "
+        "is marked as a stall when the consumer's wait for it, or the "
         "time since the previous batch, is over three times the median and "
         "over 1 ms.\n\n"
         "Two records of the same command are compared. Cases (tests) are "
@@ -264,6 +270,7 @@ const struct wr_command wr_cmd_report = {
         "change: repeat both, alternating.",
     .operands = operands,
     .options = options,
+    .columns = wr_report_columns,
     .args_size = sizeof(struct report_args),
     .examples = examples,
     .run = report_run,

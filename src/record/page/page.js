@@ -550,7 +550,7 @@
     before = { theme: root.dataset.theme, opened: [] };
     printing = true;
     root.dataset.theme = "light";
-    for (const d of document.querySelectorAll("figure details:not([open]), details.more:not([open])")) {
+    for (const d of document.querySelectorAll("figure details:not([open])")) {
       d.open = true;
       before.opened.push(d);
     }

@@ -1,0 +1,93 @@
+/* report_columns.c - what the columns of a report's tables mean, for its help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report_columns.h"
+
+static const struct wr_column cases[] = {
+    {"case", "the settings that differ among the cases", '<', 0},
+    {"samples/s", "rate, median of the counted runs", '>', 0},
+    {"lowest", "rate of the slowest counted run; -: one run only", '>', 0},
+    {"highest", "rate of the fastest counted run", '>', 0},
+    {"MB/s", "bytes read from storage per second, 10^6", '>', 0},
+    {"of decode",
+     "rate as a fraction of what the same threads reach when they only decode",
+     '>', 0},
+    {"of read",
+     "rate as a fraction of what plain pread threads reach on the same bytes",
+     '>', 0},
+    {"first ms", "from the start of a run to the first batch", '>', 0},
+    {"gap p50", "time between two batches, median, in ms", '>', 0},
+    {"gap p99", "the same, 99th percentile", '>', 0},
+    {"stalls", "batches that took over three times the median", '>', 0},
+    {"CPU s/1000", "CPU seconds per 1,000 samples, all threads", '>', 0},
+    {"peak MB", "peak resident memory of the process", '>', 0},
+    {"verdict", "what limits it; starved: other programs used the cores", '<',
+     0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column runs[] = {
+    {"run", "number of the run of a case, or of the pass of a test", '>', 0},
+    {"counts", "warm-up: the run is not counted", '<', 0},
+    {"began s", "when it began, on the time axis of the charts", '>', 0},
+    {"seconds", "how long it took", '>', 0},
+    {"requests", "reads that were asked for", '>', 0},
+    {"in cache %", "part of the data in the page cache before the run", '>', 0},
+    {"waited s", "time that the consumer waited for batches", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column tests[] = {
+    {"test", "operation, block size, depth, with the page cache or without",
+     '<', 0},
+    {"per second", "requests or files, median of the passes", '>', 0},
+    {"mean us", "time of a request in microseconds; p50 to p99.9: percentiles",
+     '>', 0},
+    {"max us", "the longest", '>', 0},
+    {"CPU s/GB", "CPU seconds per 10^9 bytes", '>', 0},
+    {"skipped", "why a test was not made", '<', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column saves[] = {
+    {"way", "how a checkpoint is saved", '<', 0},
+    {"stall s", "how long training stands still", '>', 0},
+    {"for earlier saves s", "of that: waiting for saves before it", '>', 0},
+    {"fast s", "from the beginning of the save until it is on the fast tier",
+     '>', 0},
+    {"slow s", "until it is on the slow tier", '>', 0},
+    {"verified s", "until it was read back and compared", '>', 0},
+    {"stall GB/s", "bytes of the state by the stall", '>', 0},
+    {"drain GB/s", "rate of the copy to the slow tier", '>', 0},
+    {"restore GB/s", "rate of reading it back", '>', 0},
+    {"less stall", "times, against saving to the slow tier directly", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column compared[] = {
+    {"what", "case or test, as far as it differs from others", '<', 0},
+    {"metric", "which number of it", '<', 0},
+    {"B/A", "ratio of the medians", '>', 0},
+    {"from", "lower end of the middle 90 % of the ratios of single runs", '>',
+     0},
+    {"to", "upper end of them", '>', 0},
+    {"A", "median of the first record", '>', 0},
+    {"B", "median of the second record", '>', 0},
+    {"runs", "counted runs of each", '>', 0},
+    {"p", "of the rank test: how often chance alone does this", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column machine[] = {
+    {"reads/s", "and writes/s: requests that the disk completed", '>', 0},
+    {"queue", "requests in flight at the disk, mean", '>', 0},
+    {"busy %", "part of the time with a request in flight", '>', 0},
+    {"process cores", "cores that this process used, mean", '>', 0},
+    {"machine cores", "cores that all processes used", '>', 0},
+    {"waiting cores", "cores idle while a request was in flight", '>', 0},
+    {"faults/s", "page faults that read from storage", '>', 0},
+    {"watching CPU s", "CPU time that the watching itself took", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+const struct wr_columns wr_report_columns[] = {
+    {"cases of a benchmark", cases},
+    {"runs and passes", runs},
+    {"tests of a probe", tests},
+    {"checkpoints", saves},
+    {"B against A", compared},
+    {"disks and the machine", machine},
+    {NULL, NULL}};
