@@ -1,6 +1,6 @@
 #!/bin/sh
 # demo.sh - the main job, shown: make a data set, feed from it, say what limits,
-# save a model.
+# save a model, train one.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -15,10 +15,14 @@ if [ -n "${WEIR_DEMO_SMOKE:-}" ]; then
     state=small
     probe="--passes 1 --seconds 0.02 --file-size 8M --files 16"
     read_batch=4
+    train="--samples 24 --classes 3"
+    train_iterations=2
 else
     state=alexnet
     probe=
     read_batch=16
+    train="--samples 640 --classes 10"
+    train_iterations=72
 fi
 
 say() {
@@ -78,7 +82,13 @@ say "8. Saving a model of 244 MB: how long does training stand still?"
 "$weir" ckpt bench "$data" --state "$state" --moments 0 --saves 2 --warmups 1 \
     --record "$data/ckpt.json"
 
-say "9. All of it on one page"
+say "9. Training a real network on the CPU: does it learn, and what does the input cost?"
+# shellcheck disable=SC2086 # a list of words
+[ -d "$data/things" ] || "$weir" gen caltech101 "$data/things" $train
+"$weir" train "$data/things" --batch 32 --iterations "$train_iterations" \
+    --record "$data/train.json"
+
+say "10. All of it on one page"
 if "$weir" report "$data"/*.json --html "$data/report.html"; then
     echo "$data/report.html: open it in a browser"
 fi
@@ -90,5 +100,7 @@ The records are in $data/*.json. Try it on your own pictures:
   $weir bench DIRECTORY-OF-CLASS-FOLDERS
   $weir probe DIRECTORY
   $weir ckpt bench FAST-FOLDER SLOW-FOLDER
+  $weir train DIRECTORY-OF-CLASS-FOLDERS
+  $weir study --quick               the TensorFlow I/O paper's figures, 5 minutes
   $weir bench --help
 TEXT
