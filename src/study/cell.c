@@ -55,8 +55,8 @@ void wr_cell_job_id(const struct wr_cell_job *job, char buf[WR_CELL_ID])
     }
     add_number(buf, "b", job->batch);
     add_number(buf, "p", job->prefetch);
-    if (!strcmp(job->accelerator, "none"))
-        add(buf, "input");
+    add_number(buf, "i", job->iterations);
+    add(buf, job->accelerator);
     if (job->save_every) {
         add(buf, "save");
         add(buf, *job->saves_to ? job->saves_to : "none");

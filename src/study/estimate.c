@@ -127,13 +127,6 @@ unsigned wr_estimate_lanes(const struct wr_study *st,
                            st->scale.save_lanes);
 }
 
-double wr_estimate_left(const struct wr_study *st, const struct wr_cell *c)
-{
-    unsigned left = c->rounds - wr_cell_runs(c);
-
-    return left * c->estimate_s / wr_estimate_lanes(st, &c->job);
-}
-
 const struct wr_figure *wr_estimate_runs_for(const struct wr_study *st,
                                              const struct wr_cell *c)
 {
@@ -143,21 +136,52 @@ const struct wr_figure *wr_estimate_runs_for(const struct wr_study *st,
     return NULL;
 }
 
+/* Cells that are run at once take as long as the longest of them. */
+struct waves {
+    double sum_s, longest_s; /* of those before; of this one */
+    unsigned count, lanes;   /* cells in this one, and how many it may have */
+};
+
+static void end_wave(struct waves *w)
+{
+    w->sum_s += w->longest_s;
+    w->longest_s = 0;
+    w->count = 0;
+}
+
+static void add_to_wave(struct waves *w, const struct wr_cell *c,
+                        unsigned lanes)
+{
+    if (w->count && (w->count >= w->lanes || lanes == 1))
+        end_wave(w);
+    w->lanes = lanes;
+    w->longest_s = WR_MAX(w->longest_s, c->estimate_s);
+    w->count++;
+}
+
 double wr_estimate_figure(const struct wr_study *st, const struct wr_figure *f)
 {
-    double s = 0;
+    struct waves w = {.lanes = 1};
+    unsigned rounds = WR_MAX(st->scale.rounds, st->scale.save_rounds);
 
-    for (size_t k = 0; k < st->cell_count; k++)
-        if (wr_estimate_runs_for(st, st->cells[k]) == f)
-            s += wr_estimate_left(st, st->cells[k]);
-    return s;
+    for (unsigned round = 0; round < rounds; round++) {
+        for (size_t k = 0; k < st->cell_count; k++) {
+            const struct wr_cell *c = st->cells[k];
+
+            if (round < c->rounds && wr_cell_runs(c) <= round &&
+                wr_estimate_runs_for(st, c) == f)
+                add_to_wave(&w, c, wr_estimate_lanes(st, &c->job));
+        }
+        end_wave(&w);
+    }
+    return w.sum_s;
 }
 
 double wr_estimate_all(const struct wr_study *st)
 {
     double s = wr_data_seconds(st);
 
-    for (size_t k = 0; k < st->cell_count; k++)
-        s += wr_estimate_left(st, st->cells[k]);
+    for (size_t k = 0; st->figures[k]; k++)
+        s += wr_estimate_figure(st, st->figures[k]);
     return s;
 }

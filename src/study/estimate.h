@@ -13,15 +13,12 @@ double wr_estimate_job(const struct wr_cell_job *job, unsigned cores);
 unsigned wr_estimate_lanes(const struct wr_study *st,
                            const struct wr_cell_job *job);
 
-/* Seconds of what is missing of a cell, as it adds to the whole study. */
-double wr_estimate_left(const struct wr_study *st, const struct wr_cell *c);
-
 /* The figure that a cell is run for: the first one that needs it. */
 const struct wr_figure *wr_estimate_runs_for(const struct wr_study *st,
                                              const struct wr_cell *c);
 
-/* The same of a figure (cells of earlier figures are not counted again) and of
- * all, and of making the data that is missing. */
+/* Seconds of what is missing of a figure (cells of earlier figures are not
+ * counted again), and of all, with making the data that is missing. */
 double wr_estimate_figure(const struct wr_study *st, const struct wr_figure *f);
 double wr_estimate_all(const struct wr_study *st);
 

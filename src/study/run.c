@@ -25,7 +25,6 @@
 #define TICK_MS   100
 #define LANES_MAX 8
 #define CONTROL   0.02 /* a run beside others may differ by so much */
-#define LEARNED_S 3.0  /* real durations count from here on */
 
 /* One run in a thread of its own. */
 struct lane {
@@ -43,7 +42,6 @@ struct running {
     char cells[WR_FOLDER_PATH];
     uint64_t start_ns;
     double total_s, done_s; /* by the estimates */
-    double spent_s;         /* that what is done took */
     bool controlled;        /* cells of this figure may run at once, or not */
     pthread_mutex_t lock;   /* guards end_ns of lanes */
     pthread_cond_t ended;
@@ -61,18 +59,12 @@ static bool is_stopped(const struct wr_study *st)
 static void tell(const struct running *u, double now_s)
 {
     const struct wr_study *st = u->st;
-    double done = u->done_s + now_s;
-    double pace = u->spent_s > LEARNED_S && u->done_s > 0
-                      ? u->spent_s / u->done_s
-                      : 1;
 
     if (st->cfg.progress)
         st->cfg.progress(st->cfg.progress_arg,
-                         &(struct wr_study_news){
-                             .what = u->what,
-                             .done_s = done,
-                             .total_s = u->total_s,
-                             .left_s = WR_MAX(u->total_s - done, 0) * pace});
+                         &(struct wr_study_news){.what = u->what,
+                                                 .done_s = u->done_s + now_s,
+                                                 .total_s = u->total_s});
 }
 
 static double since(uint64_t ns)
@@ -173,22 +165,22 @@ static void name_wave(struct running *u, const struct lane *lanes, size_t n)
 static int run_wave(struct running *u, struct lane *lanes, size_t n,
                     weir_err *err)
 {
-    uint64_t from = wr_clock_ns();
+    double longest = 0;
     int r, kept = 0;
 
     name_wave(u, lanes, n);
     r = run_lanes(u, lanes, n, err);
-    u->spent_s += since(from);
     for (size_t k = 0; k < n; k++) {
         struct wr_cell *c = lanes[k].cell;
 
-        u->done_s += c->estimate_s / wr_estimate_lanes(u->st, &c->job);
+        longest = WR_MAX(longest, c->estimate_s);
         /* What was stopped is no measurement, however it ended. */
         if (kept == 0 && lanes[k].run && !is_stopped(u->st))
             kept = wr_cell_add(c, u->cells, lanes[k].run, r < 0 ? NULL : err);
         else
             json_decref(lanes[k].run);
     }
+    u->done_s += longest;
     if (r == 0 && is_stopped(u->st))
         return wr_fail(err, WEIR_ECANCELED, "stopped");
     return r < 0 ? r : kept;
@@ -338,12 +330,10 @@ static bool on_data(void *arg, const char *what, double done_s)
 static int make_data(struct running *u, weir_err *err)
 {
     double estimate = wr_data_seconds(u->st);
-    uint64_t from = wr_clock_ns();
     int r = wr_data_make(
         u->st, &(struct wr_data_watch){.told = on_data, .arg = u}, err);
 
     u->done_s += estimate;
-    u->spent_s += since(from);
     return r;
 }
 

@@ -20,7 +20,6 @@ struct wr_figure;
 struct wr_study_news {
     const char *what; /* borrowed during the call: "fig6 hdd, run 2 of 6" */
     double done_s, total_s; /* of the work of this process, by its estimates */
-    double left_s;          /* by what the runs took so far */
 };
 
 struct wr_study_config {

@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "storage/device.h"
 
-#define TOLERANCE 0.05
-#define HEADROOM  1.1 /* the place behind a device has to be faster */
+#define TOLERANCE        0.05
+#define LEAST_S          0.2
+#define DISK_BYTES_PER_S 500e6 /* about */
+#define HEADROOM         1.1   /* the place behind a device has to be faster */
 
 /* MB/s, as the paper states them. */
 static const struct {
@@ -24,6 +27,17 @@ static const struct {
              {"optane", 1603.06, 511.78},
              {"lustre", 1968.618, 991.914}};
 
+/* Long enough to write the file once, and no longer. */
+static double seconds_of(const struct wr_study *st, const char *device)
+{
+    struct wr_device_profile p = {.write_bytes_per_s = DISK_BYTES_PER_S};
+    double whole;
+
+    (void)wr_device_profile_find(device, &p, NULL);
+    whole = (double)st->scale.probe_bytes / p.write_bytes_per_s;
+    return WR_MIN(st->scale.probe_s, WR_MAX(whole, LEAST_S));
+}
+
 static void add(struct wr_study *st, const struct wr_figure *f)
 {
     const char *device;
@@ -31,7 +45,7 @@ static void add(struct wr_study *st, const struct wr_figure *f)
     for (size_t k = 0; (device = wr_study_place(k)); k++) {
         struct wr_cell_job job = {.kind = WR_CELL_PROBE,
                                   .bytes = st->scale.probe_bytes,
-                                  .seconds = st->scale.probe_s};
+                                  .seconds = seconds_of(st, device)};
 
         snprintf(job.device, sizeof(job.device), "%s", device);
         wr_study_measure(st, f, &(struct wr_point_at){"read", "here", device},

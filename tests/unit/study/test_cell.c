@@ -71,10 +71,13 @@ static void test_names(void **state)
                                  .threads = 8,
                                  .batch = 16,
                                  .prefetch = 1,
+                                 .iterations = 10,
+                                 .accelerator = "ms=375",
                                  .save_every = 5,
                                  .saves_to = "burst"};
     wr_cell_job_id(&c.job, c.id);
-    assert_string_equal(c.id, "train-caltech101-ssd-t8-b16-p1-save-burst");
+    assert_string_equal(c.id,
+                        "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-burst");
 }
 
 static void test_kept(void **state)

@@ -182,16 +182,16 @@ static void fill_fig6(struct wr_study *st, const char *only, double with,
     snprintf(id, sizeof(id), "train-caltech101-%s-t%u-b16-" suffix,            \
              devices[d], t);                                                   \
     made_up_number(st, id, key, value)
-            RUN("p1", "value", compute * with);
-            RUN("p1", "compute_s", compute);
-            RUN("p1", "wait_s", 0);
-            RUN("p1", "read_rate", 2.27 / compute);
-            RUN("p0", "value", (compute + input) * excess);
-            RUN("p0", "compute_s", compute);
-            RUN("p0", "wait_s", input);
-            RUN("p0", "read_rate", 2.27 / (compute + input));
+            RUN("p1-i10-ms=375", "value", compute * with);
+            RUN("p1-i10-ms=375", "compute_s", compute);
+            RUN("p1-i10-ms=375", "wait_s", 0);
+            RUN("p1-i10-ms=375", "read_rate", 2.27 / compute);
+            RUN("p0-i10-ms=375", "value", (compute + input) * excess);
+            RUN("p0-i10-ms=375", "compute_s", compute);
+            RUN("p0-i10-ms=375", "wait_s", input);
+            RUN("p0-i10-ms=375", "read_rate", 2.27 / (compute + input));
             if (!strcmp(only, "fig6")) {
-                RUN("p0-input", "value", input);
+                RUN("p0-i10-none", "value", input);
             }
 #undef RUN
         }
@@ -228,10 +228,10 @@ static void trace(struct wr_study *st, const char *id, double rate, double wait)
 static void fill_fig8(struct wr_study *st, double hdd, double ssd, double wait)
 {
     made_up_study(st, "fig8", 2);
-    trace(st, "hdd-t1-b16-p0", 10, wait);
-    trace(st, "hdd-t1-b16-p1", 10 * hdd, 0);
-    trace(st, "ssd-t1-b16-p0", 10, 0.1);
-    trace(st, "ssd-t1-b16-p1", 10 * ssd, 0);
+    trace(st, "hdd-t1-b16-p0-i10-ms=375", 10, wait);
+    trace(st, "hdd-t1-b16-p1-i10-ms=375", 10 * hdd, 0);
+    trace(st, "ssd-t1-b16-p0-i10-ms=375", 10, 0.1);
+    trace(st, "ssd-t1-b16-p1-i10-ms=375", 10 * ssd, 0);
 }
 
 static void test_fig8(void **state)
@@ -253,12 +253,14 @@ static void test_fig8(void **state)
 static void fill_fig7(struct wr_study *st, double largest)
 {
     made_up_study(st, "fig7", 2);
-    made_up_number(st, "train-caltech101-ssd-t8-b8-p1", "value", 7.2);
-    made_up_number(st, "train-caltech101-ssd-t8-b32-p1", "value", 3.6);
-    made_up_number(st, "train-caltech101-ssd-t8-b128-p1", "value", largest);
-    made_up_number(st, "train-caltech101-ssd-t8-b8-p0", "value", 7.3);
-    made_up_number(st, "train-caltech101-ssd-t8-b32-p0", "value", 3.7);
-    made_up_number(st, "train-caltech101-ssd-t8-b128-p0", "value", 2.8);
+    made_up_number(st, "train-caltech101-ssd-t8-b8-p1-i16-K4000", "value", 7.2);
+    made_up_number(st, "train-caltech101-ssd-t8-b32-p1-i4-K4000", "value", 3.6);
+    made_up_number(st, "train-caltech101-ssd-t8-b128-p1-i1-K4000", "value",
+                   largest);
+    made_up_number(st, "train-caltech101-ssd-t8-b8-p0-i16-K4000", "value", 7.3);
+    made_up_number(st, "train-caltech101-ssd-t8-b32-p0-i4-K4000", "value", 3.7);
+    made_up_number(st, "train-caltech101-ssd-t8-b128-p0-i1-K4000", "value",
+                   2.8);
 }
 
 static void test_fig7(void **state)
@@ -280,7 +282,8 @@ static void save(struct wr_study *st, const char *to, double run, double each)
 {
     char id[96];
 
-    snprintf(id, sizeof(id), "train-caltech101-ssd-t8-b16-p1-save-%s", to);
+    snprintf(id, sizeof(id),
+             "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-%s", to);
     made_up_number(st, id, "value", run);
     made_up_number(st, id, "save_median_s", each);
 }
@@ -320,16 +323,16 @@ static void test_fig9(void **state)
 static void fill_fig10(struct wr_study *st, double after, double direct)
 {
     made_up_study(st, "fig10", 2);
-    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-save-hdd", "fast_mb",
-                   1119);
-    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-save-hdd",
+    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-hdd",
+                   "fast_mb", 1119);
+    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-hdd",
                    "fast_after_mb", direct);
-    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-save-burst", "slow_mb",
-                   1119);
-    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-save-burst",
+    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-burst",
+                   "slow_mb", 1119);
+    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-burst",
                    "slow_after_mb", after);
-    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-save-burst", "flush_s",
-                   5.6);
+    made_up_number(st, "train-caltech101-ssd-t8-b16-p1-i10-ms=375-save-burst",
+                   "flush_s", 5.6);
 }
 
 static void test_fig10(void **state)

@@ -92,6 +92,34 @@ static void test_cells(void **state)
     }
 }
 
+/* A cell that two figures share is what each of them asks for. */
+static void test_shared(void **state)
+{
+    for (int mode = WR_STUDY_DEFAULT; mode <= WR_STUDY_FULL; mode++) {
+        const struct wr_figure *f;
+        struct wr_study all, one;
+        weir_err err;
+
+        assert_int_equal(init(&all, mode, NULL, &err), 0);
+        for (size_t k = 0; (f = wr_figure_at(k)); k++) {
+            assert_int_equal(init(&one, mode, f->id, &err), 0);
+            for (size_t i = 0; i < one.cell_count; i++) {
+                const struct wr_cell_job *job = &one.cells[i]->job;
+                const struct wr_cell *c = wr_study_cell(&all, job);
+                json_t *a = wr_cell_job_json(job);
+                json_t *b = c ? wr_cell_job_json(&c->job) : NULL;
+
+                if (!json_equal(a, b))
+                    fail_msg("%s: two jobs are '%s'", f->id, one.cells[i]->id);
+                json_decref(a);
+                json_decref(b);
+            }
+            wr_study_done(&one);
+        }
+        wr_study_done(&all);
+    }
+}
+
 /* The quick study is below five minutes; what is done takes no more time. */
 static void test_estimate(void **state)
 {
@@ -167,8 +195,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registry), cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_cells),    cmocka_unit_test(test_estimate),
-        cmocka_unit_test(test_wishes),   cmocka_unit_test(test_record),
+        cmocka_unit_test(test_cells),    cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_estimate), cmocka_unit_test(test_wishes),
+        cmocka_unit_test(test_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
