@@ -173,24 +173,15 @@ static int check_space(const struct wr_study *st, weir_err *err)
     return r;
 }
 
-/* What the process that measures does. */
-static int measure_here(void *arg, struct wr_study *st)
-{
-    struct study_cmd *s = arg;
-    weir_err err;
-
-    if (wr_study_run(st, &err) < 0)
-        return wr_cli_fail(s->cli, "%s", err.msg);
-    return show(s, st);
-}
-
 static int measure(struct study_cmd *s, struct wr_study *st)
 {
     weir_err err;
+    int code;
 
     if (check_space(st, &err) < 0)
         return wr_cli_fail(s->cli, "%s", err.msg);
-    return wr_study_apart(s->cli, st, measure_here, s);
+    code = wr_study_apart(s->cli, st);
+    return code == WR_EXIT_DONE ? show(s, st) : code;
 }
 
 /* The plan goes to stderr, where it does not mix with results. */

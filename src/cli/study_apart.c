@@ -17,10 +17,15 @@
 #define LOOK_MS 100
 #define PARTS_S 1000 /* of a second, for the progress */
 
-/* What the process that measures tells the one that the user sees. */
+/* What the process that measures tells the one that the user sees. It prints
+ * nothing itself: its text would mix with the line. */
 struct study_news {
-    char what[160];
+    char what[400]; /* or why it failed */
+    bool ended;     /* the last news, with what follows */
+    int code;       /* 0, or WEIR_E... */
     double done_s, total_s;
+    double seconds, control;
+    bool alone;
 };
 
 static void on_progress(void *arg, const struct wr_study_news *news)
@@ -31,8 +36,28 @@ static void on_progress(void *arg, const struct wr_study_news *news)
     wr_apart_tell(arg, &n, sizeof(n));
 }
 
-/* Until there is no more news. */
-static void watch(const struct wr_cli *cli, const struct wr_apart *a)
+/* In the child. */
+static int work(struct wr_study *st, struct wr_apart *a)
+{
+    struct study_news n = {.ended = true};
+    weir_err err;
+
+    st->cfg.progress = on_progress;
+    st->cfg.progress_arg = a;
+    n.code = wr_study_run(st, &err);
+    if (n.code < 0)
+        snprintf(n.what, sizeof(n.what), "%.399s", err.msg);
+    n.seconds = st->seconds;
+    n.control = st->control;
+    n.alone = st->alone;
+    wr_apart_tell(a, &n, sizeof(n));
+    close(a->fd);
+    return n.code < 0 ? WR_EXIT_FAILED : WR_EXIT_DONE;
+}
+
+/* Until there is no more news; *ret is the last one. */
+static void watch(const struct wr_cli *cli, const struct wr_apart *a,
+                  struct study_news *ret)
 {
     struct study_news n;
     char label[sizeof(n.what)] = "starting";
@@ -44,6 +69,9 @@ static void watch(const struct wr_cli *cli, const struct wr_apart *a)
         r = wr_apart_wait(a, &n, sizeof(n), LOOK_MS);
         if (r != sizeof(n))
             continue;
+        *ret = n;
+        if (n.ended)
+            break;
         snprintf(label, sizeof(label), "%s", n.what);
         wr_progress_callback(&line, (uint64_t)(n.done_s * PARTS_S),
                              (uint64_t)(n.total_s * PARTS_S));
@@ -89,9 +117,26 @@ static int end_early(const struct wr_cli *cli, const struct wr_study *st,
                        st->cfg.fresh ? " without --fresh" : "");
 }
 
-int wr_study_apart(struct wr_cli *cli, struct wr_study *st,
-                   int (*work)(void *arg, struct wr_study *st), void *arg)
+/* What the child has measured is in the files. */
+static int take_results(const struct wr_cli *cli, struct wr_study *st,
+                        const struct study_news *last)
 {
+    struct wr_study_config cfg = st->cfg;
+    weir_err err;
+
+    cfg.fresh = false;
+    wr_study_done(st);
+    if (wr_study_init(st, &cfg, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    st->seconds = last->seconds;
+    st->control = last->control;
+    st->alone = last->alone;
+    return WR_EXIT_DONE;
+}
+
+int wr_study_apart(struct wr_cli *cli, struct wr_study *st)
+{
+    struct study_news last = {.what = "the process that measured failed"};
     struct wr_apart a;
     weir_err err;
     int r;
@@ -101,14 +146,13 @@ int wr_study_apart(struct wr_cli *cli, struct wr_study *st,
     r = wr_apart_start(&a, &err);
     if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
-    if (r == 0) {
-        st->cfg.progress = on_progress;
-        st->cfg.progress_arg = &a;
-        r = work(arg, st);
-        close(a.fd);
-        return r;
-    }
-    watch(cli, &a);
+    if (r == 0)
+        _exit(work(st, &a)); /* it has printed nothing */
+    watch(cli, &a, &last);
     r = wr_apart_end(&a, /* now= */ wr_interrupted());
-    return r < 0 || wr_interrupted() ? end_early(cli, st, r) : r;
+    if (r < 0 || wr_interrupted())
+        return end_early(cli, st, r);
+    if (r != WR_EXIT_DONE)
+        return wr_cli_fail(cli, "%s", last.what);
+    return take_results(cli, st, &last);
 }

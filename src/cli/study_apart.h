@@ -6,11 +6,10 @@
 #include "cli/command.h"
 #include "study/study.h"
 
-/* Runs `work` in a process of its own, with `st` telling how far it is, and shows
- * that in a line. Ctrl-C ends it in the middle of anything: what was measured is
- * kept in files, what was half done is removed, and how to go on is said. Returns
- * enum wr_exit. */
-int wr_study_apart(struct wr_cli *cli, struct wr_study *st,
-                   int (*work)(void *arg, struct wr_study *st), void *arg);
+/* Measures what `st` lacks in a process of its own, shows in a line how far it is,
+ * and has `st` know the results. Ctrl-C ends it in the middle of anything: what
+ * was measured is kept in files, what was half done is removed, and how to go on
+ * is said. Returns enum wr_exit. */
+int wr_study_apart(struct wr_cli *cli, struct wr_study *st);
 
 #endif

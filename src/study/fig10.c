@@ -11,9 +11,9 @@
 static const struct {
     const char *to, *key, *title, *name;
 } lines[] = {
-    {"hdd", "fast_written", "checkpoints to HDD: written to HDD", "hdd"},
-    {"burst", "fast_written", "burst buffer: written to Optane", "optane"},
-    {"burst", "slow_written", "burst buffer: flushed to HDD", "hdd"},
+    {"hdd", "fast_written", "checkpoints to HDD", "written to HDD"},
+    {"burst", "fast_written", "burst buffer", "written to Optane"},
+    {"burst", "slow_written", "burst buffer", "flushed to HDD"},
 };
 
 static double number(const struct wr_study *st, const char *to, const char *key)
@@ -77,7 +77,8 @@ static int draw(const struct wr_study *st, const struct wr_figure *f,
             record, &(struct wr_study_line){.cell = wr_study_cell(st, &job),
                                             .title = lines[k].title,
                                             .name = lines[k].name,
-                                            .key = lines[k].key});
+                                            .key = lines[k].key,
+                                            .band = true});
     }
     return bad;
 }

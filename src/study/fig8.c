@@ -83,7 +83,6 @@ static void judge(const struct wr_study *st, const struct wr_figure *f,
 static int draw(const struct wr_study *st, const struct wr_figure *f,
                 json_t *record)
 {
-    char title[64];
     int bad = 0;
 
     (void)f;
@@ -91,13 +90,13 @@ static int draw(const struct wr_study *st, const struct wr_figure *f,
         for (unsigned prefetch = 0; prefetch < 2; prefetch++) {
             struct wr_cell_job job = job_of(st, devices[k], prefetch);
 
-            snprintf(title, sizeof(title), "%s, %s prefetch", devices[k],
-                     prefetch ? "with" : "without");
             bad |= wr_study_draw_line(
-                record, &(struct wr_study_line){.cell = wr_study_cell(st, &job),
-                                                .title = title,
-                                                .name = "read",
-                                                .key = "data_read"});
+                record,
+                &(struct wr_study_line){.cell = wr_study_cell(st, &job),
+                                        .title = devices[k],
+                                        .name = prefetch ? "with prefetch"
+                                                         : "without prefetch",
+                                        .key = "data_read"});
         }
     return bad;
 }

@@ -76,13 +76,14 @@ struct wr_cell_job wr_study_training(const struct wr_study *st,
 struct wr_cell_job wr_study_saving(const struct wr_study *st,
                                    const char *saves_to);
 
-/* Adds a chart of bytes over time to `record`: column `key` of the trace of a
- * cell's last run, in MB/s, up to the end of the run and what came after it;
- * -1: out of memory. */
+/* Adds a line of bytes over time to the chart of this title in `record`: column
+ * `key` of the trace of a cell's last run, in MB/s, up to the end of the run and
+ * what came after it; -1: out of memory. */
 struct wr_study_line {
     const struct wr_cell *cell;
     const char *title, *name;
     const char *key; /* "data_read", "fast_written", "slow_written" */
+    bool band;       /* the run is shown as a band */
 };
 int wr_study_draw_line(json_t *record, const struct wr_study_line *line);
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/probe.h"
+#include "monitor/cores.h"
 #include "study/folder.h"
 
 #define BLOCK (UINT64_C(1) << 20)
@@ -23,31 +24,38 @@ static const struct wr_probe_test tests[] = {
     {WR_PROBE_WRITE, WR_PROBE_SEQUENTIAL, BLOCK, DEPTH, 1, .direct = false},
 };
 
-static json_t *probe_json(const struct wr_probe_report *rep, bool direct)
+static json_t *probe_json(const struct wr_probe_report *rep, bool direct,
+                          bool starved)
 {
     double read = rep->results[0].bytes_per_s;
     double write = rep->results[1].bytes_per_s;
 
-    return json_pack("{s:f, s:f, s:f, s:f, s:b}", "value", read / 1e6, "read",
-                     read / 1e6, "write", write / 1e6, "resident",
-                     rep->cache.resident, "direct", (int)direct);
+    return json_pack("{s:f, s:f, s:f, s:f, s:b, s:i}", "value", read / 1e6,
+                     "read", read / 1e6, "write", write / 1e6, "resident",
+                     rep->cache.resident, "direct", (int)direct, "starved",
+                     (int)starved);
 }
 
 static int probe_with(struct wr_probe_plan *plan, bool direct, json_t **ret,
                       weir_err *err)
 {
     struct wr_probe_report rep = {0};
+    struct wr_cores cores[2];
+    struct wr_cores_use use;
     int r;
 
     plan->tests = direct ? &tests[0] : &tests[2];
     plan->test_count = 2;
+    wr_cores_now(&cores[0]);
     r = wr_probe(plan, &rep, err);
+    wr_cores_now(&cores[1]);
+    wr_cores_between(&cores[0], &cores[1], &use);
     if (r < 0)
         return r;
     if (rep.results[0].skipped || rep.results[1].skipped) {
         r = 1;
     } else {
-        *ret = probe_json(&rep, direct);
+        *ret = probe_json(&rep, direct, wr_cores_is_starved(&use, 1));
         r = *ret ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     wr_probe_report_done(&rep);
