@@ -3,6 +3,7 @@
 #include "record/bench_charts.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,10 @@
 #include "record/pivot.h"
 #include "record/stats.h"
 
-#define MB 1e6
+#define MB        1e6
+#define ALL       SIZE_MAX
+#define FAR_APART 8. /* times, from which on each record has its own axis */
+#define APART_MAX 8  /* records that have */
 
 double wr_bench_setting(const struct wr_case *row, const char *key)
 {
@@ -42,13 +46,15 @@ static void add_rate(struct wr_pivot *p, const char *series, const char *label,
                        wr_stats_quantile(v, n, 1) / unit);
 }
 
-/* Medians by threads where threads were swept, else by case. */
-void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
-                    const struct wr_cases *c)
+/* The rates of one record, or of all (ALL): medians by threads where threads
+ * were swept, else by case. */
+static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
+                       const struct wr_cases *c, size_t record)
 {
-    bool by_threads = wr_cases_varies(c, "threads");
+    bool by_threads = wr_cases_varies(c, "threads"), one = record != ALL;
     const char *unit = wr_bench_is_read(c) ? "MB/s" : "samples/s";
     char label[WR_VIEW_NAME], series[WR_VIEW_NAME], title[WR_VIEW_NAME];
+    struct wr_cases named = *c;
     struct wr_pivot p = {0};
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
@@ -57,26 +63,58 @@ void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
         .y = unit,
         .note = "Medians of the counted runs; whiskers: lowest and highest."};
 
+    if (one)
+        named.record_count = 1; /* the title names it */
     for (size_t k = 0; k < c->count; k++) {
-        const struct wr_case *row = &c->v[k];
-        const json_t *v = wr_get(row->settings, "threads");
+        const json_t *v = wr_get(c->v[k].settings, "threads");
+        double at = json_number_value(v);
 
+        if (one && c->v[k].record != record)
+            continue;
         if (!by_threads) {
-            wr_cases_name(c, k, "all", label, sizeof(label));
-            add_rate(&p, unit, label, NAN, row);
+            wr_cases_name(&named, k, "all", label, sizeof(label));
+            add_rate(&p, unit, label, NAN, &c->v[k]);
             continue;
         }
         wr_get_shown(v, label, sizeof(label));
-        if (!*wr_cases_label(c, k, "threads", series, sizeof(series)))
+        if (!*wr_cases_label(&named, k, "threads", series, sizeof(series)))
             snprintf(series, sizeof(series), "%s", unit);
-        add_rate(&p, series, label,
-                 json_number_value(v) > 0 ? json_number_value(v) : INFINITY,
-                 row);
+        add_rate(&p, series, label, at > 0 ? at : INFINITY, &c->v[k]);
     }
-    snprintf(title, sizeof(title), "%s%s",
+    snprintf(title, sizeof(title), "%s%s%s%s",
              wr_bench_is_read(c) ? "Bandwidth" : "Samples per second",
-             by_threads ? " by threads" : "");
+             by_threads ? " by threads" : "", one ? ": " : "",
+             one ? c->records[record].label : "");
     wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* Whether the fastest record leaves nothing to see of the slowest. */
+static bool are_far_apart(const struct wr_cases *c)
+{
+    double least = INFINITY, most = 0;
+
+    for (size_t r = 0; r < c->record_count; r++) {
+        double best = 0;
+
+        if (!*c->records[r].label)
+            return false;
+        for (size_t k = 0; k < c->count; k++)
+            if (c->v[k].record == r)
+                best = fmax(best, wr_case_median(&c->v[k], "samples_per_s"));
+        least = fmin(least, best);
+        most = fmax(most, best);
+    }
+    return most > FAR_APART * least;
+}
+
+void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
+                    const struct wr_cases *c)
+{
+    rate_chart(d, s, c, ALL);
+    if (c->record_count < 2 || c->record_count > APART_MAX || !are_far_apart(c))
+        return;
+    for (size_t r = 0; r < c->record_count; r++)
+        rate_chart(d, s, c, r);
 }
 
 /* What of the runtime the consumer waited, with and without prefetching. */

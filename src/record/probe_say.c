@@ -41,7 +41,12 @@ static size_t say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
     const struct wr_case *in = best_of(c, "read", "bytes_per_s");
     const struct wr_case *out = best_of(c, "write", "bytes_per_s");
     char read[32] = "", write[32] = "";
+    char in_name[WR_VIEW_NAME] = "", out_name[WR_VIEW_NAME] = "";
 
+    if (in)
+        wr_probe_name(c, (size_t)(in - c->v), in_name);
+    if (out)
+        wr_probe_name(c, (size_t)(out - c->v), out_name);
     if (in)
         wr_say_number(wr_case_median(in, "bytes_per_s") / MB, read,
                       sizeof(read));
@@ -56,12 +61,11 @@ static size_t say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
         wr_doc_summary(d,
                        "The storage reads up to %s MB/s (%s) and writes up "
                        "to %s MB/s (%s).",
-                       read, wr_get_text(in->json, "name"), write,
-                       wr_get_text(out->json, "name"));
+                       read, in_name, write, out_name);
     else if (in || out)
         wr_doc_summary(d, "The storage %s up to %s MB/s (%s).",
                        in ? "reads" : "writes", in ? read : write,
-                       wr_get_text((in ? in : out)->json, "name"));
+                       in ? in_name : out_name);
     return in || out;
 }
 
@@ -70,6 +74,7 @@ static size_t say_depth(struct wr_doc *d, const struct wr_cases *c, size_t room)
 {
     const json_t *list = wr_get_list(c->records->json, "saturation");
     const json_t *found = NULL;
+    bool many = c->record_count > 1;
     char block[32];
     double depth;
 
@@ -81,9 +86,10 @@ static size_t say_depth(struct wr_doc *d, const struct wr_cases *c, size_t room)
     wr_probe_block(found, block, sizeof(block));
     if (wr_get_true(found, "reached"))
         wr_doc_summary(d,
-                       "Random reads of %s need %.0f request%s in flight; "
+                       "Random reads of %s need %.0f request%s in flight%s%s; "
                        "more gain nothing.",
-                       block, depth, depth == 1 ? "" : "s");
+                       block, depth, depth == 1 ? "" : "s", many ? " on " : "",
+                       many ? c->records->label : "");
     else
         wr_doc_summary(d,
                        "Random reads of %s were still getting faster with "
@@ -98,12 +104,14 @@ static size_t say_depth(struct wr_doc *d, const struct wr_cases *c, size_t room)
 static size_t say_files(struct wr_doc *d, const struct wr_cases *c, size_t room)
 {
     const struct wr_case *best = best_of(c, "files", "ops_per_s"), *one = NULL;
+    bool many = c->record_count > 1;
     double open, all;
     char a[32], b[32], text[WR_VIEW_NAME] = "";
 
     for (size_t k = 0; k < c->count && !one; k++)
         if (is_op(&c->v[k], "files") &&
-            !(wr_get_number(c->v[k].json, "workers") > 1) &&
+            !(wr_get_number(c->v[k].json, "workers") > 1) && best &&
+            c->v[k].record == best->record &&
             wr_case_median(&c->v[k], "ops_per_s") > 0)
             one = &c->v[k];
     if (!one || !best)
@@ -119,7 +127,8 @@ static size_t say_files(struct wr_doc *d, const struct wr_cases *c, size_t room)
         wr_say(text, sizeof(text), "%.0f %% of the time of one is opening it",
                100 * open / all);
     wr_doc_summary(
-        d, "Small files: %s a second one after the other%s%s.",
+        d, "Small files%s%s: %s a second one after the other%s%s.",
+        many ? " of " : "", many ? c->records[one->record].label : "",
         wr_say_number(wr_case_median(one, "ops_per_s"), a, sizeof(a)),
         *text ? ", " : "", text);
     wr_doc_headline(

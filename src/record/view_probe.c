@@ -15,6 +15,7 @@
 #include "record/view_monitor.h"
 
 #define MB            1e6
+#define KINDS_MAX     8    /* of random reads that have a chart */
 #define APART_MAX     4    /* so many records have charts of their own */
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
 #define POINTS_MAX    256 /* saturation points of a record; no probe has more */
@@ -48,7 +49,7 @@ static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
     bool files = !strcmp(title, "Small files and syncs");
     const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
                                            .title = title,
-                                           .x = "test",
+                                           .x = "",
                                            .y = files ? "per second" : "MB/s",
                                            .note = "Medians of the passes."};
     struct wr_pivot p = {0};
@@ -97,40 +98,51 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
     return false;
 }
 
-static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
-                        const struct wr_cases *c, bool bytes)
+/* "4 KiB, direct, 8 workers" of a random read by depth; "" of other tests. */
+static char *depth_kind(const struct wr_case *row, char *buf, size_t cap)
 {
-    struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_LINES,
-        .title = bytes ? "Random reads by depth: bandwidth"
-                       : "Random reads by depth: requests",
-        .x = "requests in flight of each worker",
-        .y = bytes ? "MB/s" : "reads per second",
-        .note = "Medians of the passes.",
-        .log_x = true,
-        .log_y = true};
-    char name[WR_VIEW_NAME], block[32];
+    double workers = wr_get_number(row->json, "workers");
+    char block[32], many[32] = "";
+
+    *buf = '\0';
+    if (!is(row, "op", "read") || !is(row, "pattern", "random") ||
+        !(wr_get_number(row->json, "depth") > 0))
+        return buf;
+    if (workers > 1)
+        snprintf(many, sizeof(many), ", %.0f workers", fmin(workers, 1e9));
+    snprintf(buf, cap, "%s%s%s",
+             wr_probe_block(row->json, block, sizeof(block)),
+             wr_get_true(row->json, "direct") ? ", direct" : "", many);
+    return buf;
+}
+
+/* Random reads of all kinds of one record, or of one kind of all records. */
+static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c, bool bytes, const char *only)
+{
+    char title[WR_VIEW_NAME], kind[WR_VIEW_NAME], at[32];
+    struct wr_doc_chart_spec spec = {.kind = WR_DOC_LINES,
+                                     .title = title,
+                                     .x = "requests in flight of each worker",
+                                     .y = bytes ? "MB/s" : "reads per second",
+                                     .note = "Medians of the passes.",
+                                     .log_x = true,
+                                     .log_y = true};
     struct wr_pivot p = {0};
 
+    snprintf(title, sizeof(title), "Random reads by depth: %s",
+             only    ? only
+             : bytes ? "bandwidth"
+                     : "requests");
     for (size_t k = 0; k < c->count; k++) {
         const struct wr_case *row = &c->v[k];
         double depth = wr_get_number(row->json, "depth");
-        double workers = wr_get_number(row->json, "workers");
-        char at[32];
 
-        if (!is(row, "op", "read") || !is(row, "pattern", "random") ||
-            !(depth > 0))
+        if (!*depth_kind(row, kind, sizeof(kind)) ||
+            (only && strcmp(only, kind)))
             continue;
-        snprintf(name, sizeof(name), "%s%s%s%s",
-                 c->record_count > 1 ? record_of(c, k) : "",
-                 c->record_count > 1 ? ": " : "",
-                 wr_probe_block(row->json, block, sizeof(block)),
-                 wr_get_true(row->json, "direct") ? ", direct" : "");
-        if (workers > 1)
-            snprintf(name + strlen(name), sizeof(name) - strlen(name),
-                     ", %.0f workers", workers);
         snprintf(at, sizeof(at), "%.0f", depth);
-        wr_pivot_add(&p, name, at, depth,
+        wr_pivot_add(&p, only ? record_of(c, k) : kind, at, depth,
                      bytes ? wr_case_median(row, "bytes_per_s") / MB
                            : wr_case_median(row, "ops_per_s"));
         if (!is_saturation(c, row))
@@ -142,6 +154,32 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
     wr_pivot_draw(&p, d, s, &spec);
 }
 
+/* Of one record requests and bandwidth; of several a chart for each kind, in
+ * which only records differ. */
+static void depth_charts(struct wr_doc *d, struct wr_doc_section *s,
+                         const struct wr_cases *c)
+{
+    char kinds[KINDS_MAX][WR_VIEW_NAME], kind[WR_VIEW_NAME];
+    size_t n = 0;
+
+    if (c->record_count == 1) {
+        depth_chart(d, s, c, /* bytes= */ false, NULL);
+        depth_chart(d, s, c, /* bytes= */ true, NULL);
+        return;
+    }
+    for (size_t k = 0; k < c->count && n < KINDS_MAX; k++) {
+        size_t i = 0;
+
+        depth_kind(&c->v[k], kind, sizeof(kind));
+        while (i < n && strcmp(kinds[i], kind))
+            i++;
+        if (i < n || !*kind)
+            continue;
+        snprintf(kinds[n++], sizeof(kinds[0]), "%s", kind);
+        depth_chart(d, s, c, /* bytes= */ false, kind);
+    }
+}
+
 /* Percentiles of each test: a chart a record, or the p99 of all records. */
 static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
                            const struct wr_cases *c)
@@ -149,7 +187,7 @@ static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
     char title[WR_VIEW_NAME];
     struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
                                      .title = title,
-                                     .x = "test",
+                                     .x = "",
                                      .y = "microseconds",
                                      .note = "Medians of the passes.",
                                      .log_y = true};
@@ -188,7 +226,7 @@ static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_STACKED,
         .title = "Where the time of a small file goes",
-        .x = "test",
+        .x = "",
         .y = "microseconds (p50)"};
     char name[WR_VIEW_NAME];
     struct wr_pivot p = {0};
@@ -209,7 +247,7 @@ static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
     struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
         .title = title,
-        .x = "test",
+        .x = "",
         .y = "% of the median pass",
         .note = "A first pass that is slower than the others tells of a cache "
                 "below the kernel."};
@@ -313,8 +351,7 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
     if (!c.count)
         wr_doc_note(s, true, "No test was run.");
     rate_chart(d, s, &c, "Sequential reads and writes", is_sequential);
-    depth_chart(d, s, &c, /* bytes= */ false);
-    depth_chart(d, s, &c, /* bytes= */ true);
+    depth_charts(d, s, &c);
     rate_chart(d, s, &c, "Small files and syncs", is_small);
     parts_chart(d, s, &c);
     latency_charts(d, s, &c);

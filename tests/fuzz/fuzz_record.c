@@ -1,4 +1,5 @@
-/* fuzz_record.c - any bytes as a record: loaded, shown in every form, compared.
+/* fuzz_record.c - any bytes as a record: loaded, shown in every form, compared,
+ * and beside another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ static void show(const struct wr_report_spec *spec)
                               .width = 1, .utf8 = true, .colour = true},
                           out);
         wr_doc_print_csv(d, out);
+        wr_doc_print_json(d, out, &err);
         wr_doc_print_html(d, out, &err);
         fclose(out);
     }
@@ -58,6 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .count = 2,
                                   .title = "fuzz",
                                   .compare = true});
+    show(&(struct wr_report_spec){.paths = paths,
+                                  .records = (const json_t *[]){record, record},
+                                  .count = 2,
+                                  .title = "fuzz"});
     json_decref(record);
     return 0;
 }
