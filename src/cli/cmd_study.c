@@ -267,7 +267,7 @@ static const struct wr_option options[] = {
      .help = "all figures in less than five minutes: less data, fewer runs"},
     {.name = "full",
      WR_OPT_FLAG(A, full),
-     .help = "as the paper has it, to the letter: many hours"},
+     .help = "as the paper has it, to the letter: about eight hours"},
     {.name = "only",
      WR_OPT_ENUM_LIST(A, only),
      .arg = "WHAT,...",
