@@ -11,18 +11,21 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-static uint64_t count_batches(const weir_pipeline_config *cfg, uint64_t local,
-                              uint64_t remaining)
+static uint64_t count_batches(const weir_pipeline_config *cfg,
+                              const struct wr_epoch *e)
 {
+    uint64_t left = e->start.samples - e->start.position;
+
     switch (cfg->remainder) {
     case WEIR_REMAINDER_DROP:
-        return local / cfg->batch;
-    case WEIR_REMAINDER_PAD: /* the same number for every rank */
-        return ceil_div(ceil_div(remaining, cfg->world), cfg->batch);
+        return e->local / cfg->batch;
+    case WEIR_REMAINDER_PAD: /* the same number for every rank, and after a
+                                resume: what filled holes has left its place */
+        return ceil_div(ceil_div(left, cfg->world), cfg->batch);
     case WEIR_REMAINDER_KEEP:
         break;
     }
-    return ceil_div(local, cfg->batch);
+    return ceil_div(e->local, cfg->batch);
 }
 
 struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
@@ -48,7 +51,7 @@ struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
     e->local = remaining > e->rank ? ceil_div(remaining - e->rank, e->world)
                                    : 0;
     e->tail = e->local;
-    e->batches = count_batches(cfg, e->local, remaining);
+    e->batches = count_batches(cfg, e);
     return e;
 }
 
@@ -71,12 +74,15 @@ uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j)
     return wr_order_at(&e->order, wr_epoch_position(e, j));
 }
 
-uint64_t wr_epoch_pad(struct wr_epoch *e)
+uint64_t wr_epoch_pad(const struct wr_epoch *e, uint64_t behind, uint64_t k)
 {
-    uint64_t n = e->order.n;
-    uint64_t start = e->rank * (n / e->world); /* ranks repeat other ones */
+    uint64_t n = e->order.n, share = n / e->world;
+    uint64_t start = e->rank * share; /* ranks repeat other ones */
+    uint64_t next = e->start.position / e->world + behind;
 
-    return wr_order_at(&e->order, (start + e->pad++) % n);
+    if (next < share)
+        start += share - next;
+    return wr_order_at(&e->order, (start + k) % n);
 }
 
 bool wr_epoch_take_tail(struct wr_epoch *e)

@@ -18,7 +18,6 @@ struct wr_epoch {
     uint64_t local;        /* samples of this rank */
     uint64_t batches;      /* planned for this rank */
     uint64_t tail;         /* local numbers from here on are used up */
-    uint64_t pad;          /* samples repeated so far (WEIR_REMAINDER_PAD) */
     uint64_t good;         /* samples in settled batches */
     uint64_t *taken; /* owned: positions that filled holes, in that order */
     size_t taken_count, taken_cap;
@@ -36,8 +35,10 @@ void wr_epoch_unref(struct wr_epoch *e);
 uint64_t wr_epoch_position(const struct wr_epoch *e, uint64_t j);
 uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j);
 
-/* The next sample to repeat as padding. */
-uint64_t wr_epoch_pad(struct wr_epoch *e);
+/* The k-th sample to repeat as padding of the batch that ends at local number
+ * `behind`: the first ones for the last batch, later ones for those in front
+ * of it. A function of the place in the epoch: the same after a resume. */
+uint64_t wr_epoch_pad(const struct wr_epoch *e, uint64_t behind, uint64_t k);
 
 /* Takes the last local number from the tail and notes its position; false
  * when memory is short. */

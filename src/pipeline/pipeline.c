@@ -280,6 +280,25 @@ void weir_pipeline_close(weir_pipeline **p)
 
 /* --- batches --- */
 
+/* Where the epoch stands once `over` of the numbers that it began with are
+ * over. Padded batches come behind the last sample that is left, in the places
+ * of those that filled holes. */
+static uint64_t position_after(const weir_pipeline *p, const struct wr_epoch *e,
+                               uint64_t over)
+{
+    const struct wr_state *start = &e->start;
+    uint64_t left = wr_state_remaining(start);
+    uint64_t position;
+
+    if (over < left)
+        return wr_state_position_at(start, over);
+    if (p->sched.cfg.remainder != WEIR_REMAINDER_PAD)
+        return p->state.samples;
+    position = WR_MIN(start->position + over, p->state.samples);
+    return left ? WR_MAX(position, wr_state_position_at(start, left - 1) + 1)
+                : position;
+}
+
 /* The state after `b`: all ranks have gone as far as this one has. With the
  * sched's lock held. */
 static int advance_state(weir_pipeline *p, const struct wr_batch *b,
@@ -298,9 +317,7 @@ static int advance_state(weir_pipeline *p, const struct wr_batch *b,
     for (; p->state_taken < b->taken_after; p->state_taken++)
         if (!wr_state_take(st, e->taken[p->state_taken]))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    wr_state_advance(st, over < wr_state_remaining(&e->start)
-                             ? wr_state_position_at(&e->start, over)
-                             : st->samples);
+    wr_state_advance(st, position_after(p, e, over));
     return 0;
 }
 

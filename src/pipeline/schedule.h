@@ -55,12 +55,13 @@ struct wr_batch {
     uint32_t planned;       /* tickets there are */
     uint32_t pending;       /* slots on their way */
     uint32_t valid;         /* slots that belong to this batch */
-    bool padding;       /* valid is final; slots behind it are being padded */
-    uint32_t pads;      /* slots that the last round of padding tried to fill */
-    uint64_t pads_bad;  /* tries since one was good */
-    size_t taken_after; /* entries of epoch->taken once this was settled */
-    void *data;         /* owned by the pool of buffers; NULL: none yet */
-    uint32_t *labels;   /* owned: cfg.batch entries, as the next two */
+    bool padding;  /* valid is final; slots behind it are being padded */
+    uint32_t pads; /* slots that the last round of padding tried to fill */
+    uint64_t pads_tried; /* samples tried as padding, good and bad */
+    uint64_t pads_bad;   /* tries since one was good */
+    size_t taken_after;  /* entries of epoch->taken once this was settled */
+    void *data;          /* owned by the pool of buffers; NULL: none yet */
+    uint32_t *labels;    /* owned: cfg.batch entries, as the next two */
     uint64_t *ids, *lengths;
     struct wr_hole *holes; /* owned */
     size_t hole_count, hole_cap;

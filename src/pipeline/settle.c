@@ -136,8 +136,11 @@ static void forget_holes(struct wr_batch *b)
 static bool pad(struct wr_sched *s, struct wr_batch *b)
 {
     struct wr_epoch *e = b->epoch;
+    uint64_t behind = (b->index + 1) * s->cfg.batch;
     bool all_bad = b->padding && b->hole_count == b->pads;
 
+    if (!b->padding)
+        b->pads_tried = 0;
     b->pads_bad = all_bad ? b->pads_bad + b->pads : 0;
     if (b->pads_bad >= e->order.n) {
         wr_fail(&s->failure, WEIR_EFORMAT,
@@ -148,7 +151,7 @@ static bool pad(struct wr_sched *s, struct wr_batch *b)
     for (uint32_t slot = b->valid; slot < s->cfg.batch; slot++) {
         if (b->padding && !is_hole(b->holes, b->hole_count, slot))
             continue;
-        if (!push_fill(s, b, slot, wr_epoch_pad(e)))
+        if (!push_fill(s, b, slot, wr_epoch_pad(e, behind, b->pads_tried++)))
             return false;
         b->pads++;
     }

@@ -98,8 +98,7 @@ static int compute(struct run *run, const weir_batch *b, double *ret_loss,
 }
 
 /* Takes a batch and computes on it. 1: *ret is filled; 0: there are no more. */
-static int take(struct run *run, struct wr_train_row *ret, bool *ret_epoch_ends,
-                weir_err *err)
+static int take(struct run *run, struct wr_train_row *ret, weir_err *err)
 {
     const weir_batch *b;
     uint64_t start = wr_clock_ns();
@@ -108,7 +107,6 @@ static int take(struct run *run, struct wr_train_row *ret, bool *ret_epoch_ends,
     if (r <= 0)
         return r;
     *ret = (struct wr_train_row){.wait_s = since(start)};
-    *ret_epoch_ends = b->index + 1 == run->ret->per_epoch;
     start = wr_clock_ns();
     r = compute(run, b, &ret->loss, err);
     ret->step_s = since(start);
@@ -148,13 +146,20 @@ static int validate(struct run *run, weir_err *err)
     return wr_validate(&run->learner, &run->tally, err);
 }
 
+/* Batches are all full: each epoch has as many, also one that was resumed. */
+static bool epoch_ends(const struct run *run)
+{
+    uint64_t n = run->ret->per_epoch;
+
+    return n && run->state.step % n == 0;
+}
+
 /* 1: go on. */
 static int iterate(struct run *run, weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
     struct wr_train_row row;
-    bool epoch_ends;
-    int r = take(run, &row, &epoch_ends, err);
+    int r = take(run, &row, err);
 
     if (r <= 0)
         return r;
@@ -168,7 +173,7 @@ static int iterate(struct run *run, weir_err *err)
     }
     wr_train_tally_row(&run->tally, &row);
     tell(run, "training", row.loss);
-    if (r == 0 && epoch_ends)
+    if (r == 0 && epoch_ends(run))
         r = validate(run, err);
     if (r == 0 && is_stopped(run))
         r = wr_fail(err, WEIR_ECANCELED, "stopped");

@@ -24,6 +24,7 @@ struct play {
     size_t front, back;
     uint64_t *slots; /* owned: the batch being made */
     size_t len;
+    uint64_t behind; /* numbers in this batch's places, and in front of them */
     uint64_t pads;
 };
 
@@ -76,11 +77,14 @@ static void make_batch(struct play *g)
     free(was_bad);
 }
 
+/* The first ones for the last batch, later ones for those in front of it. */
 static uint64_t next_pad(struct play *g)
 {
-    uint64_t n = g->m->n;
-    uint64_t start = g->m->cfg->rank * (n / g->m->cfg->world);
+    uint64_t n = g->m->n, share = n / g->m->cfg->world;
+    uint64_t start = g->m->cfg->rank * share;
 
+    if (g->behind < share)
+        start += share - g->behind;
     return wr_order_at(&g->order, (start + g->pads++) % n);
 }
 
@@ -89,6 +93,7 @@ static void pad_batch(struct play *g)
 {
     size_t from = g->len;
 
+    g->pads = 0;
     g->len = g->m->cfg->batch;
     for (size_t i = from; i < g->len; i++)
         g->slots[i] = next_pad(g);
@@ -141,6 +146,7 @@ static void play_batches(struct play *g)
     for (size_t b = 0; b < batches; b++) {
         size_t unique;
 
+        g->behind += m->cfg->batch;
         make_batch(g);
         unique = g->len;
         if (m->cfg->remainder == WEIR_REMAINDER_PAD && unique < m->cfg->batch) {

@@ -234,17 +234,27 @@ static void the_same_batches_come(void **state)
     (void)state;
     leg(1, SIZE_MAX, &none, NULL, &whole);
     for (size_t k = 0; k < whole.batch_count; k++) {
-        struct saved at = {0};
+        struct saved at = {0}, later = {0};
         struct fx_log log = {0};
 
         leg(1, k, &none, &at, &log);
-        leg(1, SIZE_MAX, &at, NULL, &log);
+        leg(1, 1, &at, &later, &log);
+        leg(1, SIZE_MAX, &later, NULL, &log);
+        assert_int_equal(log.batch_count, whole.batch_count);
         assert_int_equal(log.id_count, whole.id_count);
         assert_int_equal(log.hash, whole.hash);
         fx_log_done(&log);
         saved_done(&at);
+        saved_done(&later);
     }
     fx_log_done(&whole);
+}
+
+/* What they are padded with, too, and how many are nothing else. */
+static void the_same_padded_batches_come(void **state)
+{
+    rest = WEIR_REMAINDER_PAD;
+    the_same_batches_come(state);
 }
 
 /* The last batches of the epoch hold bad samples only. */
@@ -405,6 +415,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(three_legs, setup, teardown),
         cmocka_unit_test_setup_teardown(padded_ranks, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_batches_come, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_padded_batches_come, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_bad_rest_is_no_failure, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(goes_on_into_the_next_epoch, setup,
