@@ -53,6 +53,7 @@ static void free_section(struct wr_doc_section *s)
     free(s->notes);
     free(s->items);
     free(s->title);
+    free(s->lead);
     free(s->claim);
     free(s->verdict);
     free(s->why);

@@ -68,8 +68,11 @@ void wr_doc_headline(struct wr_doc *d, const char *label, const char *fmt, ...)
 
 struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title);
 
-/* What a section is to show, in front of its charts; and whether it does
- * ("holds") and why, behind them. Verdicts are also listed on top. */
+/* The question that a section answers; what it is to show, in front of its
+ * charts; and whether it does ("holds") and why, behind them. Claims and
+ * verdicts are also listed on top. */
+void wr_doc_lead(struct wr_doc_section *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void wr_doc_claim(struct wr_doc_section *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void wr_doc_verdict(struct wr_doc_section *s, enum wr_doc_tone tone,

@@ -128,6 +128,8 @@ void wr_doc_print_csv(const struct wr_doc *d, FILE *out)
     for (size_t i = 0; i < d->section_count; i++) {
         const struct wr_doc_section *s = d->sections[i];
 
+        if (s->lead)
+            put_fact(&(struct line){s, "lead", ""}, s->lead, out);
         if (s->claim)
             put_fact(&(struct line){s, "claim", ""}, s->claim, out);
         if (s->verdict)

@@ -164,6 +164,8 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
     fprintf(out, "<h2 id=\"h%zu\">", number);
     wr_html_put(out, "", s->title, "</h2>\n");
     wr_html_verdict(out, s);
+    if (s->lead)
+        wr_html_put(out, "<p class=\"lead\">", s->lead, "</p>\n");
     if (s->claim)
         wr_html_put(out, "<p class=\"claim\">", s->claim, "</p>\n");
     put_facts(out, s);
@@ -184,7 +186,8 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
     if (in_charts)
         fputs("</div>\n", out);
     if (s->verdict)
-        wr_html_put(out, "<p class=\"here\">", s->why, "</p>\n");
+        wr_html_put(out, "<p class=\"here\"><strong>Here:</strong> ", s->why,
+                    "</p>\n");
     fputs("</section>\n", out);
     return r;
 }

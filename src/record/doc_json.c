@@ -128,7 +128,8 @@ static json_t *section_json(const struct wr_doc_section *s)
             json_array_append_new(tables, table_json(s->items[k].table));
         else if (!wr_doc_is_empty(s->items[k].chart))
             json_array_append_new(charts, chart_json(s->items[k].chart));
-    return json_pack("{s:s, s:o*, s:o*, s:o, s:o, s:o, s:o}", "title", s->title,
+    return json_pack("{s:s, s:o*, s:o*, s:o*, s:o, s:o, s:o, s:o}", "title",
+                     s->title, "lead", s->lead ? json_string(s->lead) : NULL,
                      "claim", s->claim ? json_string(s->claim) : NULL,
                      "verdict", verdict_json(s), "facts", facts, "notes", notes,
                      "tables", tables, "charts", charts);

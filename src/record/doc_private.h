@@ -88,6 +88,7 @@ struct wr_doc_section {
     size_t note_count, note_cap;
     struct wr_doc_item *items;
     size_t item_count, item_cap;
+    char *lead;    /* owned: the question; NULL: none */
     char *claim;   /* owned: what is to be shown; NULL: nothing */
     char *verdict; /* owned: "holds"; NULL: there is none */
     char *why;     /* owned, with the verdict */

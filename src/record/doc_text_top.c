@@ -89,10 +89,14 @@ void wr_doc_text_top(const struct wr_doc *d,
 void wr_doc_text_claim(const struct wr_doc_section *s,
                        const struct wr_doc_text_style *style, FILE *out)
 {
-    if (!s->claim)
-        return;
-    fputs("  ", out);
-    put_wrapped(s->claim, 2, style->width, out);
+    const char *const texts[] = {s->lead, s->claim};
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(texts); i++) {
+        if (!texts[i])
+            continue;
+        fputs("  ", out);
+        put_wrapped(texts[i], 2, style->width, out);
+    }
 }
 
 void wr_doc_text_verdict(const struct wr_doc_section *s,

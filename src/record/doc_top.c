@@ -31,6 +31,18 @@ void wr_doc_headline(struct wr_doc *d, const char *label, const char *fmt, ...)
     d->headlines[d->headline_count++] = h;
 }
 
+void wr_doc_lead(struct wr_doc_section *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!s)
+        return;
+    va_start(ap, fmt);
+    free(s->lead);
+    s->lead = wr_doc_format(s->doc, fmt, ap);
+    va_end(ap);
+}
+
 void wr_doc_claim(struct wr_doc_section *s, const char *fmt, ...)
 {
     va_list ap;

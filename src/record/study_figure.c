@@ -16,7 +16,8 @@
 #define SERIES_MAX 16
 #define LABELS_MAX 64
 #define ROWS_MAX   500
-#define LIMITS_MAX 8 /* that are told apart in a note */
+#define FAR_APART  3. /* times, from which on parts have axes of their own */
+#define LIMITS_MAX 8  /* that are told apart in a note */
 
 static size_t count_of(const json_t *list, size_t most)
 {
@@ -112,8 +113,43 @@ static void limits_note(char *note, size_t cap, const json_t *part)
     }
 }
 
+/* The highest value of a part. */
+static double part_most(const json_t *part)
+{
+    const json_t *list = wr_get_list(part, "series");
+    double most = 0;
+
+    for (size_t i = 0; i < count_of(list, SERIES_MAX); i++) {
+        const json_t *values = wr_get_list(json_array_get(list, i), "values");
+
+        for (size_t k = 0; k < count_of(values, LABELS_MAX); k++) {
+            const json_t *v = json_array_get(values, k);
+
+            most = fmax(most, json_number_value(v));
+            most = fmax(most, wr_get_number(v, "median"));
+            most = fmax(most, wr_get_number(v, "high"));
+        }
+    }
+    return most;
+}
+
+/* What the axes of all parts reach, so that devices can be compared by eye; 0
+ * when that would leave nothing to see of one of them. */
+static double shared_most(const json_t *parts)
+{
+    double least = INFINITY, most = 0;
+
+    for (size_t i = 0; i < count_of(parts, PARTS_MAX); i++) {
+        double v = part_most(json_array_get(parts, i));
+
+        least = fmin(least, v > 0 ? v : INFINITY);
+        most = fmax(most, v);
+    }
+    return most <= FAR_APART * least ? most : 0;
+}
+
 static void bars(struct wr_doc_section *s, const json_t *figure,
-                 const json_t *part)
+                 const json_t *part, double most)
 {
     const json_t *labels = wr_get_list(part, "labels");
     const json_t *list = wr_get_list(part, "series");
@@ -125,7 +161,8 @@ static void bars(struct wr_doc_section *s, const json_t *figure,
         .title = *title ? title : wr_get_text(figure, "title"),
         .x = wr_get_text(figure, "x"),
         .y = wr_get_text(figure, "unit"),
-        .note = note};
+        .note = note,
+        .most = most};
     struct wr_doc_chart *c;
 
     snprintf(note, sizeof(note), "%s", wr_get_text(part, "note"));
@@ -239,7 +276,7 @@ void wr_study_figure(struct wr_doc *d, struct wr_doc_section *s,
 
     table(s, figure);
     for (size_t i = 0; i < count_of(parts, PARTS_MAX); i++)
-        bars(s, figure, json_array_get(parts, i));
+        bars(s, figure, json_array_get(parts, i), shared_most(parts));
     for (size_t i = 0; i < count_of(lines, PARTS_MAX); i++)
         over_time(d, s, lines, json_array_get(lines, i));
 }

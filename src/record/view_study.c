@@ -143,9 +143,10 @@ static void judge(struct wr_doc_section *s, const json_t *f)
     bool holds = !strcmp(verdict, HOLDS);
     bool fitted = holds && wr_get_true(f, "calibration");
 
-    if (*question || *says)
-        wr_doc_claim(s, "%s%s%s%s%s", question, *question && *says ? " " : "",
-                     *says ? "The paper: " : "", says, wr_say_stop(says));
+    if (*question)
+        wr_doc_lead(s, "%s", question);
+    if (*says)
+        wr_doc_claim(s, "The paper: %s%s", says, wr_say_stop(says));
     if (!*verdict)
         return;
     wr_doc_verdict(s,

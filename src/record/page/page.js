@@ -14,6 +14,7 @@
   const LIVE_MAX = 40; // charts that are kept when out of sight
   const ROW_PX = 20; // of a bar that lies
   const LYING_MIN_PX = 180;
+  const BAR_PX = 44; // of a bar, at most
   const EDGE_PX = 8; // that a point may stand out of its chart
   const LETTER_PX = 6.5;
   const NAMES_PART = 0.45; // of a chart's width that labels may take
@@ -113,12 +114,23 @@
     };
   }
 
+  // So much of a label's room that its bars stand side by side.
+  function groupPart(figure, data) {
+    const plot = figure.querySelector(".plot");
+    const room = figure.classList.contains("lying") ? plot.clientHeight - 60
+      : plot.clientWidth - 60;
+    const bars = data.kind === "stacked" ? 1
+      : data.series.filter((s) => s.role !== "ceiling").length;
+    return Math.min(0.78, BAR_PX * bars
+      / Math.max(1, room / Math.max(1, data.labels.length)));
+  }
+
   function barSet(s, fill, edge) {
     return {
       label: s.name, data: s.y, low: s.low, high: s.high,
       backgroundColor: fill, borderRadius: 2, borderColor: edge,
-      borderWidth: edge ? 1 : 0, maxBarThickness: 44,
-      categoryPercentage: 0.78, barPercentage: 0.92, skipNull: true,
+      borderWidth: edge ? 1 : 0, maxBarThickness: BAR_PX,
+      barPercentage: 0.92, skipNull: true,
     };
   }
 
@@ -338,7 +350,12 @@
     const sets = dataSets(data, lying, t);
     const bars = isBars(data);
     const off = switchedOff(figure);
-    sets.forEach((s, i) => { s.hidden = off.has(i); });
+    const part = bars ? groupPart(figure, data) : 0;
+    sets.forEach((s, i) => {
+      s.hidden = off.has(i);
+      if (bars)
+        s.categoryPercentage = part;
+    });
     return {
       plugins: weirMarks.plugins,
       type: bars ? "bar" : data.kind === "points" ? "scatter" : "line",

@@ -62,6 +62,7 @@ static struct wr_doc *make(void)
     wr_doc_summary(d, "That is all.");
     wr_doc_headline(d, "K4000 waits", "%d %%", 3);
     s = wr_doc_section(d, "Figure <4>");
+    wr_doc_lead(s, "Do threads help?");
     wr_doc_claim(s, "old");
     wr_doc_claim(s, "Threads help.");
     wr_doc_verdict(s, WR_DOC_BAD, "never shown", "%s", "");
@@ -118,6 +119,7 @@ static void test_build(void **state)
     /* Everything bears what an earlier call could not make. */
     wr_doc_summary(NULL, "x");
     wr_doc_headline(NULL, "x", "x");
+    wr_doc_lead(NULL, "x");
     wr_doc_claim(NULL, "x");
     wr_doc_verdict(NULL, WR_DOC_GOOD, "x", "x");
     wr_doc_series_is(NULL, WR_DOC_CEILING);
@@ -127,12 +129,13 @@ static void test_build(void **state)
 
 static void test_text(void **state)
 {
-    static const char top[] = "Study\n\n\n1 of 2 hold.\nThat is all.\n"
-                              "\n  3 %  K4000 waits\n"
-                              "\n  holds                Figure <4>\n"
-                              "  cannot be seen here  Figure 5\n"
-                              "\nFigure <4>\n==========\n  Threads help.\n"
-                              "\nhdd\n  1 here  #";
+    static const char top[] =
+        "Study\n\n\n1 of 2 hold.\nThat is all.\n"
+        "\n  3 %  K4000 waits\n"
+        "\n  holds                Figure <4>\n"
+        "  cannot be seen here  Figure 5\n"
+        "\nFigure <4>\n==========\n  Do threads help?\n  Threads help.\n"
+        "\nhdd\n  1 here  #";
     char *text = print(to_text);
 
     assert_memory_equal(text, top, sizeof(top) - 1);
@@ -180,7 +183,8 @@ static void test_csv(void **state)
     assert_non_null(strstr(text, "\n,headline,K4000 waits,,,3 %,,,\n"));
     assert_non_null(
         strstr(text, "\nFigure <4>,verdict,holds,,,It is 2.5 times.,,,\n"));
-    assert_non_null(strstr(text, "\nFigure <4>,claim,,,,Threads help.,,,\n"));
+    assert_non_null(strstr(text, "\nFigure <4>,lead,,,,Do threads help?,,,\n"
+                                 "Figure <4>,claim,,,,Threads help.,,,\n"));
     assert_non_null(strstr(text, "\nFigure <4>,chart,hdd,here,1,40,,,\n"
                                  "Figure <4>,chart,hdd,here,2,80,,70,90\n"));
     assert_non_null(strstr(text, "\nFigure <4>,band,time,run 2,5,9,,,\n"));
@@ -233,7 +237,9 @@ static void test_html(void **state)
     assert_non_null(strstr(text, "<dt>K4000 waits</dt><dd>3 %</dd>"));
     assert_non_null(strstr(text, "<a href=\"#s1\">Figure &lt;4&gt;</a>"));
     assert_non_null(strstr(text, "<strong class=\"verdict good\">holds</"));
-    assert_non_null(strstr(text, "<p class=\"here\">It is 2.5 times.</p>"));
+    assert_non_null(
+        strstr(text, "<strong>Here:</strong> It is 2.5 times.</p>"));
+    assert_non_null(strstr(text, "<p class=\"lead\">Do threads help?</p>"));
     assert_non_null(strstr(text, "\"y\":[40,80],\"low\":[null,70],"
                                  "\"high\":[null,90]}"));
     assert_non_null(strstr(text, "\"y\":[50,100],\"role\":\"reference\"}"));

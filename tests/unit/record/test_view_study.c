@@ -61,7 +61,8 @@ static void test_figures(void **state)
     const struct wr_doc_chart *c = s->items[0].chart;
 
     assert_int_equal(d->section_count, 4); /* and how it was made */
-    assert_string_equal(s->claim, "Do they help? The paper: They do.");
+    assert_string_equal(s->lead, "Do they help?");
+    assert_string_equal(s->claim, "The paper: They do.");
     assert_string_equal(s->verdict, "holds, by calibration");
     assert_int_equal(s->tone, WR_DOC_GOOD);
     assert_string_equal(c->title, "hdd");
