@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/mem.h"
+
 #define AFTER 0.05 /* of all bytes, at least, come after the end of the run */
 
 static const struct {
@@ -23,23 +25,27 @@ static double number(const struct wr_study *st, const char *to, const char *key)
     return wr_cell_spread(wr_study_cell(st, &job), key).median;
 }
 
+/* What reached the HDD, of checkpoints to it and through the burst buffer. */
 static void add(struct wr_study *st, const struct wr_figure *f)
 {
-    struct wr_cell_job hdd = wr_study_saving(st, "hdd");
-    struct wr_cell_job burst = wr_study_saving(st, "burst");
+    static const struct {
+        const char *to, *label, *all, *after;
+    } rows[] = {{"hdd", "to hdd", "fast_mb", "fast_after_mb"},
+                {"burst", "burst buffer", "slow_mb", "slow_after_mb"}};
 
-    wr_study_measure(st, f, &(struct wr_point_at){"to hdd", "all", "MB"}, &hdd,
-                     "fast_mb");
-    wr_study_measure(st, f,
-                     &(struct wr_point_at){"to hdd", "after the end", "MB"},
-                     &hdd, "fast_after_mb");
-    wr_study_measure(st, f,
-                     &(struct wr_point_at){"burst buffer, to hdd", "all", "MB"},
-                     &burst, "slow_mb");
-    wr_study_measure(
-        st, f,
-        &(struct wr_point_at){"burst buffer, to hdd", "after the end", "MB"},
-        &burst, "slow_after_mb");
+    for (size_t k = 0; k < WR_ARRAY_LEN(rows); k++) {
+        struct wr_cell_job job = wr_study_saving(st, rows[k].to);
+
+        wr_study_measure(
+            st, f,
+            &(struct wr_point_at){"written to the HDD", "all", rows[k].label},
+            &job, rows[k].all);
+        wr_study_measure(st, f,
+                         &(struct wr_point_at){"written to the HDD",
+                                               "after the end of the run",
+                                               rows[k].label},
+                         &job, rows[k].after);
+    }
 }
 
 static void judge(const struct wr_study *st, const struct wr_figure *f,
@@ -70,7 +76,7 @@ static int draw(const struct wr_study *st, const struct wr_figure *f,
     int bad = 0;
 
     (void)f;
-    for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
+    for (size_t k = 0; k < WR_ARRAY_LEN(lines); k++) {
         struct wr_cell_job job = wr_study_saving(st, lines[k].to);
 
         bad |= wr_study_draw_line(
@@ -91,7 +97,7 @@ const struct wr_figure wr_figure_fig10 = {
     .conclusion = "Optane takes checkpoints at once; the copy to HDD comes "
                   "later, and flushing goes on after the end of the program",
     .unit = "MB",
-    .x = "written",
+    .x = "checkpoints",
     .add = add,
     .judge = judge,
     .draw = draw,

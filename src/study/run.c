@@ -42,7 +42,8 @@ struct running {
     char cells[WR_FOLDER_PATH];
     uint64_t start_ns;
     double total_s, done_s; /* by the estimates */
-    bool controlled;        /* cells of this figure may run at once, or not */
+    bool alone;             /* cells of this figure are run one by one */
+    bool controlled;        /* that has been tried */
     pthread_mutex_t lock;   /* guards end_ns of lanes */
     pthread_cond_t ended;
     char what[160];
@@ -192,7 +193,8 @@ static void note_control(struct running *u, double ratio)
     struct wr_study *st = u->st;
 
     u->controlled = true;
-    st->alone = !(fabs(ratio - 1) <= CONTROL);
+    u->alone = !(fabs(ratio - 1) <= CONTROL);
+    st->alone = st->alone || u->alone;
     if (isnan(st->control) || fabs(ratio - 1) > fabs(st->control - 1))
         st->control = ratio;
 }
@@ -248,7 +250,7 @@ static size_t gather(const struct running *u, size_t *from, size_t to,
 
     for (; *from < to && n < lanes_max; (*from)++) {
         struct wr_cell *c = u->st->cells[*from];
-        unsigned at_once = u->st->alone ? 1 : wr_estimate_lanes(u->st, &c->job);
+        unsigned at_once = u->alone ? 1 : wr_estimate_lanes(u->st, &c->job);
 
         if (wr_cell_runs(c) > round || round >= c->rounds)
             continue;
@@ -309,7 +311,7 @@ static int run_cells(struct running *u, weir_err *err)
         unsigned rounds = 0;
 
         to = end_of_figure(st, from);
-        u->controlled = st->alone = false;
+        u->controlled = u->alone = false;
         for (size_t k = from; k < to; k++)
             rounds = WR_MAX(rounds, st->cells[k]->rounds);
         for (unsigned round = 0; r == 0 && round < rounds; round++)
