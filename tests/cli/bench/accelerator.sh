@@ -21,4 +21,4 @@ weir bench set -r 2 -b 16 --no-limits -o none.json >out
 [ "$(grep -c accelerator out)" = 0 ]
 grep -q '"name": "none"' none.json
 grep -q '"consumer_ms": 0.0' none.json
-weir report k80.json | grep -q 'Accelerator  K80 (emulated)'
+weir report k80.json | grep -q 'Accelerator  *K80 (emulated)'
