@@ -76,24 +76,34 @@ static int check_head(const json_t *record, const char *name, weir_err *err)
     return 0;
 }
 
-int wr_record_parse(const char *bytes, size_t size, const char *name,
-                    json_t **ret, weir_err *err)
+int wr_record_json(const char *bytes, size_t size, const char *name,
+                   json_t **ret, weir_err *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH + 6];
     json_error_t je;
-    json_t *record;
-    int r;
+    json_t *json;
 
     if (!size)
         return wr_fail(err, WEIR_EFORMAT, "'%s': empty", name);
-    record = json_loadb(bytes, size, 0, &je);
-    if (!record && json_error_code(&je) == json_error_out_of_memory)
+    json = json_loadb(bytes, size, 0, &je);
+    if (!json && json_error_code(&je) == json_error_out_of_memory)
         return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", name);
-    if (!record) /* what it quotes comes from the file */
+    if (!json) /* what it quotes comes from the file */
         return wr_fail(err, WEIR_EFORMAT, "'%s': line %d: not JSON: %s", name,
                        je.line,
                        wr_text_show(je.text, true, shown, sizeof(shown)));
-    r = check_head(record, name, err);
+    *ret = json;
+    return 0;
+}
+
+int wr_record_parse(const char *bytes, size_t size, const char *name,
+                    json_t **ret, weir_err *err)
+{
+    json_t *record = NULL;
+    int r = wr_record_json(bytes, size, name, &record, err);
+
+    if (r == 0)
+        r = check_head(record, name, err);
     if (r < 0)
         json_decref(record);
     else
@@ -156,22 +166,30 @@ static int open_record(const char *path, FILE **ret, weir_err *err)
     return 0;
 }
 
-int wr_record_load(const char *path, json_t **ret, weir_err *err)
+int wr_record_read(const char *path, char **ret, size_t *ret_size,
+                   weir_err *err)
 {
     bool is_stdin = !strcmp(path, "-");
-    const char *name = is_stdin ? "stdin" : path;
-    char *bytes = NULL;
-    size_t size = 0;
     FILE *f = NULL;
     int r = open_record(path, &f, err);
 
     if (r < 0)
         return r;
-    r = read_all(f, name, &bytes, &size, err);
+    r = read_all(f, is_stdin ? "stdin" : path, ret, ret_size, err);
     if (!is_stdin)
         fclose(f);
+    return r;
+}
+
+int wr_record_load(const char *path, json_t **ret, weir_err *err)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    int r = wr_record_read(path, &bytes, &size, err);
+
     if (r == 0)
-        r = wr_record_parse(bytes, size, name, ret, err);
+        r = wr_record_parse(bytes, size, strcmp(path, "-") ? path : "stdin",
+                            ret, err);
     free(bytes);
     return r;
 }

@@ -20,4 +20,12 @@ int wr_record_load(const char *path, json_t **ret, weir_err *err);
 int wr_record_parse(const char *bytes, size_t size, const char *name,
                     json_t **ret, weir_err *err);
 
+/* The two halves of it, for other files that are JSON. All bytes of a file ("-":
+ * standard input), which must not be a pipe or device; release with free. */
+int wr_record_read(const char *path, char **ret, size_t *ret_size,
+                   weir_err *err);
+/* Any JSON; WEIR_EFORMAT tells the line. */
+int wr_record_json(const char *bytes, size_t size, const char *name,
+                   json_t **ret, weir_err *err);
+
 #endif

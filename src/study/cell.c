@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/cell.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "record/get.h"
+#include "record/load.h"
 #include "record/record.h"
 #include "record/stats.h"
 
@@ -206,22 +206,31 @@ static int take(struct wr_cell *c, const json_t *file, const char *path,
     return 0;
 }
 
+int wr_cell_parse(struct wr_cell *c, const char *bytes, size_t size,
+                  const char *name, weir_err *err)
+{
+    json_t *file = NULL;
+    int r = wr_record_json(bytes, size, name, &file, err);
+
+    if (r == 0)
+        r = take(c, file, name, err);
+    json_decref(file);
+    return r;
+}
+
 int wr_cell_load(struct wr_cell *c, const char *folder, weir_err *err)
 {
-    char path[PATH_CAP];
-    json_error_t why;
-    json_t *file;
+    char path[PATH_CAP], *bytes = NULL;
+    size_t size = 0;
     int r;
 
     file_of(c, folder, path);
-    if (access(path, F_OK) < 0 && errno == ENOENT)
+    r = wr_record_read(path, &bytes, &size, err);
+    if (r == WEIR_ENOENT)
         return 1;
-    file = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!file)
-        return wr_fail(err, WEIR_EFORMAT, "'%s': line %d: %s", path, why.line,
-                       why.text);
-    r = take(c, file, path, err);
-    json_decref(file);
+    if (r == 0)
+        r = wr_cell_parse(c, bytes, size, path, err);
+    free(bytes);
     return r;
 }
 

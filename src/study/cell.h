@@ -82,6 +82,10 @@ int wr_cell_add(struct wr_cell *c, const char *folder, json_t *run,
  * their name; the cell has no runs then. */
 int wr_cell_load(struct wr_cell *c, const char *folder, weir_err *err);
 
+/* The same from memory; messages call it `name`. */
+int wr_cell_parse(struct wr_cell *c, const char *bytes, size_t size,
+                  const char *name, weir_err *err);
+
 void wr_cell_done(struct wr_cell *c);
 
 #endif

@@ -123,5 +123,6 @@ int wr_study_draw_line(json_t *record, const struct wr_study_line *line)
     bad = json_array_append_new(
         json_object_get(chart, "series"),
         json_pack("{s:s, s:O, s:O}", "name", line->name, "x", t, "y", v));
-    return line->band && end > 0 ? bad | set_band(chart, end) : bad;
+    return line->band && end > 0 && isfinite(end) ? bad | set_band(chart, end)
+                                                  : bad;
 }

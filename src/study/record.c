@@ -3,6 +3,8 @@
 #include "record/record.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "monitor/host.h"
@@ -12,14 +14,14 @@
 /* A number that a page can show: five digits are enough. */
 static json_t *number(double v)
 {
-    double scale;
+    char text[32];
+    double shown;
 
     if (!isfinite(v))
         return json_null();
-    if (v == 0)
-        return json_real(0);
-    scale = pow(10, 5 - ceil(log10(fabs(v))));
-    return json_real(round(v * scale) / scale);
+    snprintf(text, sizeof(text), "%.5g", v);
+    shown = strtod(text, NULL);
+    return json_real(isfinite(shown) ? shown : v); /* the largest are cut */
 }
 
 static json_t *value_of(const struct wr_point *p)

@@ -143,8 +143,8 @@ static int draw(const struct wr_study *st, const struct wr_figure *f,
                 &(struct wr_point_at){i % 2 ? "write" : "read",
                                       i < 2 ? "here" : "paper (IOR)", device});
 
-            bad |= json_array_append_new(row,
-                                         isnan(v) ? json_null() : json_real(v));
+            bad |= json_array_append_new(row, isfinite(v) ? json_real(v)
+                                                          : json_null());
         }
         bad |= json_array_append_new(rows, row);
     }

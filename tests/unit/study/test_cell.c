@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <math.h>
 
@@ -124,6 +125,7 @@ static void test_damaged(void **state)
         "",
         "{",
         "[]",
+        "{\"\033[31m\": 1 \033}",
         "{\"schema\": \"weir-study-cell\"}",
         "{\"schema\": \"other\", \"settings\": {}, \"runs\": []}",
         "{\"schema\": \"weir-study-cell\", \"settings\": {}, \"runs\": [1]}",
@@ -138,8 +140,26 @@ static void test_damaged(void **state)
         if (wr_cell_load(&c, dir, &err) != WEIR_EFORMAT)
             fail_msg("'%s' was taken", bad[k]);
         assert_non_null(strstr(err.msg, "feed-imagenet-hdd-t4-read.json"));
+        assert_null(strchr(err.msg, '\033'));
         assert_null(c.runs);
     }
+}
+
+/* What cannot be read is not damaged: to measure it again would lose it. */
+static void test_unreadable(void **state)
+{
+    struct wr_cell c = new_cell();
+    weir_err err;
+    char path[300];
+
+    snprintf(path, sizeof(path), "%s/feed-imagenet-hdd-t4-read.json", dir);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_not_equal(wr_cell_load(&c, dir, &err), WEIR_EFORMAT);
+    assert_non_null(strstr(err.msg, "a pipe"));
+    assert_null(c.runs);
+    unlink(path);
+    assert_int_equal(wr_cell_load(&c, path, &err), 1);
 }
 
 static void test_unwritable(void **state)
@@ -157,7 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),      cmocka_unit_test(test_kept),
         cmocka_unit_test(test_settings),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_unreadable), cmocka_unit_test(test_unwritable),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
