@@ -18,6 +18,7 @@
 #include "cli/train_compare.h"
 #include "cli/train_json.h"
 #include "cli/train_text.h"
+#include "convert/classes.h"
 #include "format/format.h"
 #include "record/record.h"
 
@@ -188,14 +189,50 @@ static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
     return code;
 }
 
+/* Labels inside records are not known before these are read: the classes are
+ * those whose names lie beside them, or as many as is said. */
+static int find_classes(const struct wr_cli *cli, struct wr_train_plan *plan,
+                        weir_err *err)
+{
+    const struct train_args *a = cli->args;
+    struct wr_classes found;
+    int r;
+
+    plan->classes = (uint32_t)a->classes;
+    if (plan->classes || !plan->ds->format->unpack ||
+        weir_dataset_class_count(plan->ds) ||
+        plan->accelerator.kind != WR_ACCELERATOR_CPU)
+        return 0;
+    r = wr_classes_init(&found, plan->ds, err);
+    if (r < 0)
+        return r;
+    plan->classes = found.count;
+    wr_classes_done(&found);
+    if (plan->classes)
+        return 0;
+    return wr_fail(err, WEIR_EINVAL,
+                   "the labels are inside the records, and no " WR_CLASSES_FILE
+                   " beside them names the classes: give their number with "
+                   "--classes");
+}
+
 /* What can be trained on, but hardly is what was meant. */
 static void note_classes(const struct wr_cli *cli,
                          const struct wr_train_plan *plan)
 {
-    if (plan->accelerator.kind == WR_ACCELERATOR_CPU &&
-        weir_dataset_class_count(plan->ds) == 1)
+    uint32_t classes = plan->classes ? plan->classes
+                                     : weir_dataset_class_count(plan->ds);
+
+    if (plan->accelerator.kind != WR_ACCELERATOR_CPU)
+        return;
+    if (classes == 1)
         wr_cli_note(cli, "the data set has one class: there is nothing to "
                          "learn, and accuracy means nothing");
+    else if (classes > weir_dataset_count(plan->ds))
+        wr_cli_note(cli,
+                    "there are more classes (%" PRIu32 ") than samples: labels "
+                    "count from 0, and the largest one decides",
+                    classes);
 }
 
 static int train_run(struct wr_cli *cli)
@@ -218,6 +255,10 @@ static int train_run(struct wr_cli *cli)
         return wr_cli_open_failed(cli, &err);
     plan.ds = ds;
     wr_dataset_note_issues(cli, ds);
+    if (find_classes(cli, &plan, &err) < 0) {
+        weir_dataset_close(&ds);
+        return wr_cli_fail(cli, "%s", err.msg);
+    }
     note_classes(cli, &plan);
     if (!a->json)
         wr_train_print_head(cli, &plan);

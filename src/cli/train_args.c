@@ -92,6 +92,15 @@ const struct wr_option wr_train_options[] = {
      .def_note = "0.1 for cpu, else 0",
      .help = "part of the samples kept for validation after each epoch; 0: "
              "none"},
+    {.name = "classes",
+     .letter = 'c',
+     WR_OPT_UINT(A, classes),
+     .arg = "N",
+     .min = 1,
+     .max = 1 << 24,
+     .def_note = "the data set's",
+     .help = "classes that the samples belong to, if labels are inside records "
+             "and no classes.txt beside them names the classes"},
     {.name = "split-seed",
      WR_OPT_UINT(A, split_seed),
      .arg = "N",
@@ -125,7 +134,7 @@ const struct wr_option wr_train_options[] = {
      WR_OPT_UINT(A, batch),
      .arg = "N",
      .min = 1,
-     .max = 1 << 20,
+     .max = 1 << 16,
      .def = "64",
      .group = "The input",
      .help = "samples per batch"},
@@ -336,7 +345,7 @@ static int set_feed(const struct train_args *a, weir_pipeline_config *cfg,
     cfg->cache_what = (enum weir_cache_what)a->cache_what;
     cfg->io = (enum weir_io)a->io;
     cfg->direct = a->direct;
-    return r < 0 ? r : wr_feed_check(wr_train_options, cfg, err);
+    return r;
 }
 
 static void set_ckpt(const struct train_args *a, struct wr_train_plan *p)
@@ -434,7 +443,8 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
         return wr_fail(err, WEIR_EINVAL,
                        "option --compare needs an accelerator: there is "
                        "nothing to compare the input with");
-    return cpu ? find_engine(cli, &p->engine, err) : 0;
+    r = wr_feed_check(wr_train_options, &p->feed, err);
+    return r == 0 && cpu ? find_engine(cli, &p->engine, err) : r;
 }
 
 int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,

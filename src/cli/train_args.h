@@ -11,7 +11,7 @@ struct train_args {
     const char *accelerator, *engine;
     uint64_t iterations, epochs, compute_threads, seed;
     double width, learning_rate, holdout;
-    uint64_t split_seed;
+    uint64_t split_seed, classes;
     bool synthetic, compare;
     uint64_t repeat; /* rounds of --compare */
     /* the input */

@@ -50,5 +50,6 @@ int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
     for (size_t i = 0; i < WR_ARRAY_LEN(modules); i++)
         if (!strcmp(modules[i].name, name))
             return wr_engine_load(name, ret, err);
-    return wr_fail(err, WEIR_EINVAL, "there is no engine '%s'", name);
+    return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s or %s", name,
+                   wr_engine_name(0), wr_engine_name(1));
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "format/format.h"
 
 uint32_t wr_train_classes(const struct wr_train_plan *plan)
 {
@@ -69,6 +70,15 @@ static int open_fixed(struct wr_train_feed *f, const struct wr_train_plan *plan,
 
 /* --- both --- */
 
+/* Whether a pipeline gives them as f32; others it gives as they are stored. */
+static bool is_f32(const struct wr_sample_shape *s)
+{
+    bool pixels = s->ndim == 3 && (s->dims[2] == 1 || s->dims[2] == 3);
+
+    return !s->known || s->elem == WR_ELEM_F32 ||
+           (s->elem == WR_ELEM_U8 && pixels);
+}
+
 /* All batches are full: a step that is cheaper than the others would tell
  * nothing, and the network's memory has one size. */
 static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
@@ -83,6 +93,22 @@ static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
     cfg->resume_count = start->count;
     cfg->stopped = wr_train_is_stopped;
     cfg->stopped_arg = (void *)(uintptr_t)plan;
+    if (plan->ds && !is_f32(wr_index_shape(plan->ds->index)))
+        cfg->dtype = wr_index_shape(plan->ds->index)->elem == WR_ELEM_U8
+                         ? WEIR_U8
+                         : WEIR_F16; /* nothing is computed */
+}
+
+int wr_train_feed_check(const struct wr_train_plan *plan, weir_err *err)
+{
+    if (plan->accelerator.kind != WR_ACCELERATOR_CPU || !plan->ds ||
+        is_f32(wr_index_shape(plan->ds->index)))
+        return 0;
+    return wr_fail(err, WEIR_EINVAL,
+                   "the samples are tensors that cannot be learned from: they "
+                   "must be f32 or u8, of rows, columns and 3 channels in this "
+                   "order (weir convert PICTURES FOLDER --to tensor makes "
+                   "such)");
 }
 
 int wr_train_feed_open(struct wr_train_feed *f,

@@ -22,6 +22,9 @@ struct wr_train_start {
     size_t count;
 };
 
+/* Whether what the data set holds can be trained on, as far as it says. */
+int wr_train_feed_check(const struct wr_train_plan *plan, weir_err *err);
+
 int wr_train_feed_open(struct wr_train_feed *f,
                        const struct wr_train_plan *plan,
                        const struct wr_train_start *start, weir_err *err);

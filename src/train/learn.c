@@ -101,12 +101,17 @@ static int check_shape(const struct wr_learner *l, const weir_batch *b,
                        "the samples have %u dimensions, and pictures have 3: "
                        "row, column, channel",
                        b->ndim - 1);
+    if (b->shape[3] != s->channels)
+        return wr_fail(err, WEIR_EINVAL,
+                       "the samples are tensors of %" PRIu64 " channels, and "
+                       "the network takes %" PRIu32,
+                       b->shape[3], s->channels);
     return wr_fail(err, WEIR_EINVAL,
-                   "the samples are %" PRIu64 "x%" PRIu64 "x%" PRIu64
-                   " tensors (rows, columns, channels), and not %" PRIu32
-                   "x%" PRIu32 "x%" PRIu32 ": give their --size",
-                   b->shape[1], b->shape[2], b->shape[3], s->height, s->cols,
-                   s->channels);
+                   "the samples are tensors of %" PRIu64 "x%" PRIu64
+                   " pixels, and not of %" PRIu32 "x%" PRIu32
+                   ": give --size %" PRIu64 "x%" PRIu64,
+                   b->shape[2], b->shape[1], s->cols, s->height, b->shape[2],
+                   b->shape[1]);
 }
 
 static int fail_label(const struct wr_learner *l, const weir_batch *b,
@@ -121,7 +126,7 @@ static int fail_label(const struct wr_learner *l, const weir_batch *b,
     if (b->labels[i] == WEIR_NO_LABEL)
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': sample %" PRIu64 " has no label: there is "
-                       "nothing to learn from it",
+                       "nothing to learn from it; leave it out or label it",
                        name, b->ids ? b->ids[i] : i);
     return wr_fail(err, WEIR_EINVAL,
                    "'%s': sample %" PRIu64 " has label %" PRIu32

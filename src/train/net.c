@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "train/net.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -52,8 +53,8 @@ static int check_spec(const struct wr_net_spec *s, weir_err *err)
         return wr_fail(err, WEIR_EINVAL, "pictures without channels");
     if (s->height > MAX_SIDE || s->cols > MAX_SIDE || s->channels > MAX_SIDE)
         return wr_fail(err, WEIR_ELIMIT,
-                       "pictures of %ux%ux%u: more than %u per side", s->height,
-                       s->cols, s->channels, MAX_SIDE);
+                       "pictures of %ux%ux%u: more than %u per side", s->cols,
+                       s->height, s->channels, MAX_SIDE);
     return 0;
 }
 
@@ -111,10 +112,10 @@ static int place_weights(struct wr_net *net, struct wr_layer *l, weir_err *err)
         return 0;
     if (weights > MAX_PARAMS || weights + net->param_count > MAX_PARAMS)
         return wr_fail(err, WEIR_ELIMIT,
-                       "a network with %s of %ux%u pictures at width %g has "
-                       "too many weights",
-                       l->name, net->spec.height, net->spec.cols,
-                       net->spec.width);
+                       "a network for %ux%u pictures and %u classes has too "
+                       "many weights at width %g: %s alone has %" PRIu64,
+                       net->spec.cols, net->spec.height, net->spec.classes,
+                       net->spec.width, l->name, weights);
     l->weight = net->param_count;
     l->weight_count = (size_t)weights;
     l->bias = l->weight + l->weight_count;
@@ -136,8 +137,8 @@ static int init_layer(struct wr_net *net, size_t i, weir_err *err)
         return wr_fail(err, WEIR_EINVAL,
                        "pictures of %ux%u are too small for the network: %s "
                        "gets %ux%u and needs %ux%u (224x224 is usual)",
-                       net->spec.height, net->spec.cols, l->name, l->in_h,
-                       l->in_w, l->kernel, l->kernel);
+                       net->spec.cols, net->spec.height, l->name, l->in_w,
+                       l->in_h, l->kernel, l->kernel);
     return place_weights(net, l, err);
 }
 

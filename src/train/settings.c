@@ -27,7 +27,9 @@ static const struct {
     {"train.holdout", "--holdout"},
     {"train.split_seed", "--split-seed"},
     {"train.order", "--order"},
-    {"train.pixels", "--decode, --resize or --orient"},
+    {"train.decode", "--decode"},
+    {"train.resize", "--resize"},
+    {"train.orient", "--orient"},
     {"train.crop", "--crop"},
     {"train.flip", "--flip"},
     {"train.input", "the input"},
@@ -54,17 +56,33 @@ add(struct wr_train_settings *s, const char *key, const char *fmt, ...)
     s->count++;
 }
 
+/* A choice as a person reads it: `values` has blanks between, in the order of
+ * their numbers. */
+static void add_choice(struct wr_train_settings *s, const char *key,
+                       unsigned value, const char *values)
+{
+    for (unsigned i = 0; i < value && *values; i++) {
+        values += strcspn(values, " ");
+        values += strspn(values, " ");
+    }
+    add(s, key, "%.*s", (int)strcspn(values, " "), values);
+}
+
 /* What is done to the pictures. */
 static void add_feed(struct wr_train_settings *s,
                      const weir_pipeline_config *cfg)
 {
     add(s, "train.batch", "%" PRIu32, cfg->batch);
-    add(s, "train.order", "%d,%" PRIu32 ",%" PRIu32, (int)cfg->order,
-        cfg->block_samples, cfg->block_window);
-    add(s, "train.pixels", "%d,%d,%d", (int)cfg->decode, (int)cfg->resize,
-        (int)cfg->orient);
-    add(s, "train.crop", "%d", (int)cfg->crop);
-    add(s, "train.flip", "%d", cfg->flip != 0);
+    if (cfg->order == WEIR_ORDER_BLOCK)
+        add(s, "train.order", "block of %" PRIu32 " in a window of %" PRIu32,
+            cfg->block_samples, cfg->block_window);
+    else
+        add_choice(s, "train.order", cfg->order, "shuffle sequential");
+    add_choice(s, "train.decode", cfg->decode, "exact fast");
+    add_choice(s, "train.resize", cfg->resize, "bilinear bilinear-noaa area");
+    add_choice(s, "train.orient", cfg->orient, "ignore exif");
+    add_choice(s, "train.crop", cfg->crop, "none center random");
+    add(s, "train.flip", "%s", cfg->flip ? "on" : "off");
     add(s, "train.holdout", "%.6g", (double)cfg->holdout);
     add(s, "train.split_seed", "%" PRIu64, cfg->split_seed);
 }

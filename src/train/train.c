@@ -196,7 +196,7 @@ static int check(const struct run *run, weir_err *err)
     if (plan->synthetic && !plan->iterations)
         return wr_fail(err, WEIR_EINVAL,
                        "synthetic batches have no epochs: give iterations");
-    return 0;
+    return wr_train_feed_check(plan, err);
 }
 
 /* The network is needed where something is computed or saved. */

@@ -17,6 +17,14 @@ refuse -i 4 --ckpt run --resume --seed 3
 refuse -i 4 --ckpt run --resume --learning-rate 0.25
 refuse -i 4 --ckpt run --resume --holdout 0.25
 refuse -i 4 --ckpt run --resume --accelerator ms=1
+refuse -i 4 --ckpt run --resume --crop random
+refuse -i 4 --ckpt run --resume --flip
+refuse -i 4 --ckpt run --resume --order sequential
+refuse -i 4 --ckpt run --resume --order block
+refuse -i 4 --ckpt run --resume --decode fast
+refuse -i 4 --ckpt run --resume --resize area
+refuse -i 4 --ckpt run --resume --orient exif
+refuse -i 4 --ckpt run --resume --size 67x68
 rm "$(find set/class_0000 -name '*.jpg' | head -n 1)"
 refuse -i 4 --ckpt run --resume
 weir ckpt ls run | head -n 2 | cut -d' ' -f1

@@ -18,4 +18,7 @@ try --learning-rate 0
 try --holdout 0.6
 try --ckpt a --level verified --no-verify
 try --size 60 --engine reference
+try --size 67x66 --engine reference
+try --batch 100000
+try --holdout 1e-7
 [ ! -e a ]

@@ -23,6 +23,7 @@ static const struct {
     {"cache", "tiers that keep samples"},
     {"cache-what", "what cache tiers keep"},
     {"channels", "colour channels of a picture as it is delivered"},
+    {"classes", "how many classes there are"},
     {"columns", "which columns of a list hold the path and the label"},
     {"compare", "measurements against each other"},
     {"crop", "part of each picture that is used"},
