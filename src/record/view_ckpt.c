@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -182,11 +183,12 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
                         wr_say_time(slow, time, sizeof(time)));
 }
 
-static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
-                       size_t n)
+/* Records of one size of state. */
+static void one_size(struct wr_doc *d, const char *title,
+                     const struct wr_view_record *r, size_t n)
 {
     static const struct wr_cases_spec spec = {.rows = "cases", .keys = keys};
-    struct wr_doc_section *s = wr_view_section(d, "Checkpoints", r, n);
+    struct wr_doc_section *s = wr_view_section(d, title, r, n);
     struct wr_cases c;
 
     wr_cases_init(&c, r, n, &spec);
@@ -204,6 +206,38 @@ static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
         case_table(s, &c);
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
+}
+
+static double bytes_of(const struct wr_view_record *r)
+{
+    return fmax(0, wr_get_number(r->json, "bytes"));
+}
+
+/* The times of states of different sizes do not belong in one chart. */
+static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
+                       size_t n)
+{
+    struct wr_view_record *some = calloc(n, sizeof(*some));
+    char title[WR_VIEW_NAME], size[32];
+
+    for (size_t i = 0; some && i < n; i++) {
+        size_t count = 0, before = 0;
+
+        for (size_t k = 0; k < i; k++)
+            before += bytes_of(&r[k]) == bytes_of(&r[i]);
+        for (size_t k = i; k < n && !before; k++)
+            if (bytes_of(&r[k]) == bytes_of(&r[i]))
+                some[count++] = r[k];
+        snprintf(
+            title, sizeof(title), "Checkpoints%s%s", count < n ? " of " : "",
+            count < n ? wr_format_bytes(size, sizeof(size), bytes_of(&r[i]))
+                      : "");
+        if (count)
+            one_size(d, title, some, count);
+    }
+    if (!some)
+        wr_doc_fail(d);
+    free(some);
 }
 
 const struct wr_view wr_view_ckpt = {

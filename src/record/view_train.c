@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "record/get.h"
 #include "record/train_charts.h"
+#include "record/train_runs.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 
@@ -129,6 +130,31 @@ static bool say_saves(struct wr_doc *d, const json_t *j)
     return true;
 }
 
+/* The fastest and the slowest, by what tells them apart. */
+static void say_several(struct wr_doc *d, const struct wr_view_record *r,
+                        size_t n)
+{
+    char names[RUNS_MAX][WR_VIEW_NAME], a[32], b[32];
+    size_t best = 0, worst = 0;
+
+    wr_train_names(r, n, names);
+    for (size_t i = 1; i < n; i++) {
+        double v = result(r[i].json, "samples_per_s");
+
+        if (v > result(r[best].json, "samples_per_s"))
+            best = i;
+        if (v < result(r[worst].json, "samples_per_s"))
+            worst = i;
+    }
+    wr_say_number(result(r[best].json, "samples_per_s"), a, sizeof(a));
+    wr_say_number(result(r[worst].json, "samples_per_s"), b, sizeof(b));
+    wr_doc_summary(d,
+                   "Of %zu runs of training the fastest has %s images/s (%s), "
+                   "the slowest %s (%s).",
+                   n, a, names[best], b, names[worst]);
+    wr_doc_headline(d, "images per second in the fastest run", "%s", a);
+}
+
 static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
@@ -136,7 +162,7 @@ static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
         say_compared, say_rate, say_learned, say_saves};
 
     if (n > 1) {
-        wr_doc_summary(d, "%zu runs of training.", n);
+        say_several(d, r, WR_MIN(n, (size_t)RUNS_MAX));
         return;
     }
     for (size_t i = 0; i < WR_ARRAY_LEN(say) && room; i++)
@@ -225,13 +251,13 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
     wr_cases_done(&c);
 }
 
-/* Several runs: first what tells them apart. */
+/* Several runs that can be compared: first what tells them apart. */
 static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
                          size_t n)
 {
     const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
                                            .title = "Images per second",
-                                           .x = "run",
+                                           .x = "",
                                            .y = "images/s"};
     struct wr_doc_section *s = wr_view_section(d, "Runs of training", r, n);
     struct wr_doc_chart *c = wr_doc_chart(s, &spec);
@@ -248,10 +274,21 @@ static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
 static void train_build(struct wr_doc *d, const struct wr_view_record *r,
                         size_t n)
 {
+    size_t count = WR_MIN(n, (size_t)RUNS_MAX);
+    struct wr_view_record named[RUNS_MAX];
+    char names[RUNS_MAX][WR_VIEW_NAME];
+
     if (n > 1)
-        side_by_side(d, r, WR_MIN(n, (size_t)RUNS_MAX));
-    for (size_t i = 0; i < n && i < RUNS_MAX; i++)
-        one_run(d, &r[i], n > 1);
+        wr_train_names(r, count, names);
+    for (size_t i = 0; i < count; i++) {
+        named[i] = r[i];
+        if (n > 1)
+            named[i].label = names[i];
+    }
+    if (n > 1 && wr_train_are_comparable(named, count))
+        side_by_side(d, named, count);
+    for (size_t i = 0; i < count; i++)
+        one_run(d, &named[i], n > 1);
 }
 
 const struct wr_view wr_view_train = {

@@ -145,6 +145,33 @@ static void test_several(void **state)
     json_decref(b);
 }
 
+/* Runs are called by the setting that differs; other networks are not drawn
+ * beside each other. */
+static void test_names(void **state)
+{
+    json_t *a = load(run), *b = load(run);
+    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
+    struct wr_doc *d;
+
+    json_object_set_new(json_object_get(b, "settings"), "prefetch",
+                        json_integer(0));
+    json_object_set_new(json_object_get(b, "result"), "samples_per_s",
+                        json_real(100));
+    d = show(r, 2);
+    assert_string_equal(d->summary[0],
+                        "Of 2 runs of training the fastest has 200 images/s "
+                        "(prefetch 1), the slowest 100 (prefetch 0).");
+    assert_string_equal(chart(d, "Images per second")->labels[1], "prefetch 0");
+    assert_string_equal(d->sections[2]->title, "Training: prefetch 0");
+    wr_doc_free(d);
+    json_object_set_new(json_object_get(b, "network"), "width", json_real(0.5));
+    d = show(r, 2);
+    assert_string_equal(d->sections[0]->title, "Training: prefetch 1");
+    wr_doc_free(d);
+    json_decref(a);
+    json_decref(b);
+}
+
 static void test_odd(void **state)
 {
     static const char *const odd[] = {
@@ -170,9 +197,8 @@ static void test_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_charts),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_charts),  cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_several), cmocka_unit_test(test_names),
         cmocka_unit_test(test_odd),
     };
 

@@ -277,6 +277,34 @@ static void test_broken_ckpt(void **state)
     }
 }
 
+/* States of different sizes are not compared. */
+static void test_ckpt_sizes(void **state)
+{
+    const char *paths[] = {"a.json", "b.json", "c.json"};
+    const json_t *records[3];
+    json_t *made[3];
+    struct wr_comparison comparison;
+    struct wr_doc *d = NULL;
+
+    for (int i = 0; i < 3; i++)
+        records[i] = made[i] = json_pack(
+            "{s:s, s:s, s:f, s:[{s:s, s:s, s:{s:f}}]}", "command", "ckpt",
+            "time", "t", "bytes", i == 1 ? 2e9 : 1e9, "cases", "way", "slow",
+            "name", "direct", "result", "stall_s", 1.0);
+    assert_int_equal(wr_report(&(struct wr_report_spec){.paths = paths,
+                                                        .records = records,
+                                                        .count = 3,
+                                                        .title = "t"},
+                               &d, &comparison, NULL),
+                     0);
+    assert_string_equal(d->sections[0]->title, "Checkpoints of 1.0 GB");
+    assert_int_equal(d->sections[0]->items[0].chart->label_count, 2);
+    assert_string_equal(d->sections[1]->title, "Checkpoints of 2.0 GB");
+    wr_doc_free(d);
+    for (int i = 0; i < 3; i++)
+        json_decref(made[i]);
+}
+
 /* Rows that a table has no room for are told. */
 static void test_cut_tables(void **state)
 {
@@ -313,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_pivot_limits), cmocka_unit_test(test_stalls),
         cmocka_unit_test(test_many),         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_cut_tables),   cmocka_unit_test(test_broken_ckpt),
+        cmocka_unit_test(test_ckpt_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
