@@ -177,7 +177,7 @@ static void test_wrong_shape(void **state)
     struct wr_train_plan plan;
 
     plan_for(p->small, &plan);
-    run_fails(&plan, WEIR_EINVAL, "8x8x3 tensors");
+    run_fails(&plan, WEIR_EINVAL, "give --size 8x8");
     plan.feed.width = plan.feed.height = 8;
     run_fails(&plan, WEIR_EINVAL, "too small for the network");
 }

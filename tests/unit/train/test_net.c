@@ -92,7 +92,7 @@ static void wrong_specifications_are_refused(void **state)
     assert_refused((struct wr_net_spec){1e9, 2, 224, 224, 3}, WEIR_EINVAL,
                    "width 1e+09");
     assert_refused((struct wr_net_spec){1, 2, 0, 224, 3}, WEIR_EINVAL,
-                   "conv1 gets 0x224 and needs 11x11");
+                   "conv1 gets 224x0 and needs 11x11");
     assert_refused((struct wr_net_spec){1, 2, 64, 64, 3}, WEIR_EINVAL,
                    "64x64 are too small for the network: pool5");
     assert_refused((struct wr_net_spec){1, 2, 9000, 224, 3}, WEIR_ELIMIT,
