@@ -96,7 +96,7 @@ static void wrong_specifications_are_refused(void **state)
     assert_refused((struct wr_net_spec){1, 2, 64, 64, 3}, WEIR_EINVAL,
                    "64x64 are too small for the network: pool5");
     assert_refused((struct wr_net_spec){1, 2, 9000, 224, 3}, WEIR_ELIMIT,
-                   "9000x224");
+                   "224x9000");
     assert_refused((struct wr_net_spec){16, 2, 8192, 8192, 3}, WEIR_ELIMIT,
                    "too many weights");
     assert_refused((struct wr_net_spec){1, UINT32_MAX, 224, 224, 3},
