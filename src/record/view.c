@@ -201,23 +201,6 @@ void wr_view_hosts(struct wr_doc *d, const struct wr_view_record *r, size_t n)
     }
 }
 
-void wr_view_settings(struct wr_doc_section *s, const json_t *settings)
-{
-    /* Iterating is not const in jansson, but changes nothing. */
-    json_t *o = (json_t *)(uintptr_t)settings;
-    const struct wr_case row = {.settings = settings};
-    char text[4 * WR_VIEW_NAME] = "";
-    size_t looked = 0;
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(o, key, value) if (looked++ < WR_CASE_KEYS_MAX &&
-                                           !json_is_false(value))
-        wr_case_setting(&row, key, text, sizeof(text));
-    if (*text)
-        wr_doc_fact(s, "Settings", "%s", text);
-}
-
 char *wr_view_cores(const json_t *cores, char *buf, size_t cap)
 {
     double others = wr_get_number(cores, "others");

@@ -41,9 +41,6 @@ struct wr_doc_section *wr_view_section(struct wr_doc *d, const char *title,
 void wr_view_host(struct wr_doc_section *s, const struct wr_view_record *r);
 void wr_view_hosts(struct wr_doc *d, const struct wr_view_record *r, size_t n);
 
-/* What was asked for, in one line: "threads 4, prefetch auto, ...". */
-void wr_view_settings(struct wr_doc_section *s, const json_t *settings);
-
 /* "emulated hdd", "nvme0n1 (Model), ext4"; "" when it is not known. */
 char *wr_view_device(const json_t *record, char *buf, size_t cap);
 

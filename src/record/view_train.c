@@ -153,6 +153,7 @@ static void say_several(struct wr_doc *d, const struct wr_view_record *r,
                    "the slowest %s (%s).",
                    n, a, names[best], b, names[worst]);
     wr_doc_headline(d, "images per second in the fastest run", "%s", a);
+    wr_doc_headline(d, "in the slowest", "%s", b);
 }
 
 static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
@@ -171,29 +172,54 @@ static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
 
 /* --- sections --- */
 
+/* What was asked for, as far as it matters; 0 is no limit, or none of it. */
+static void describe_settings(struct wr_doc_section *s, const json_t *settings)
+{
+    static const char *const keys[] = {
+        "iterations",      "epochs",        "batch", "threads", "depth",
+        "prefetch",        "decode",        "order", "holdout", "engine",
+        "compute_threads", "learning_rate", "ckpt",  "slow",    "save_every",
+        "level",           "synthetic",     "width",
+    };
+    const struct wr_case row = {.settings = settings};
+    char text[2 * WR_VIEW_NAME] = "";
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(keys); i++) {
+        const json_t *v = json_object_get(settings, keys[i]);
+        bool none = json_is_false(v) || wr_get_number(settings, keys[i]) == 0;
+
+        if (!none || !strcmp(keys[i], "prefetch"))
+            wr_case_setting(&row, keys[i], text, sizeof(text));
+    }
+    if (*text)
+        wr_doc_fact(s, "Settings", "%s", text);
+}
+
 static void describe(struct wr_doc_section *s, const json_t *j)
 {
     const json_t *ds = wr_get_object(j, "dataset");
     const json_t *net = wr_get_object(j, "network");
     double bytes = wr_get_number(ds, "bytes");
-    char size[32];
+    double weights = wr_get_number(net, "parameters");
+    char size[64];
 
     if (ds)
         wr_doc_fact(s, "Data set", "%s (%s), %.0f samples, %s",
                     wr_get_text(ds, "url"), wr_get_text(ds, "format"),
                     fmax(0, wr_get_number(ds, "samples")),
                     wr_format_bytes(size, sizeof(size), fmax(0, bytes)));
+    if (weights > 0) /* else none were needed */
+        snprintf(size, sizeof(size), ", %.1f million weights", weights / 1e6);
     if (net)
-        wr_doc_fact(s, "Network", "%s, width %g, %.1f million weights",
-                    wr_get_text(net, "name"),
+        wr_doc_fact(s, "Network", "%s, width %g%s", wr_get_text(net, "name"),
                     fmax(0, wr_get_number(net, "width")),
-                    fmax(0, wr_get_number(net, "parameters")) / 1e6);
+                    weights > 0 ? size : "");
     if (*wr_get_text(j, "accelerator.name"))
         wr_doc_fact(s, "Accelerator", "%s%s%s",
                     wr_get_text(j, "accelerator.name"),
                     *wr_get_text(j, "accelerator.source") ? ": " : "",
                     wr_get_text(j, "accelerator.source"));
-    wr_view_settings(s, wr_get_object(j, "settings"));
+    describe_settings(s, wr_get_object(j, "settings"));
     if (result(j, "resumed_at") > 0)
         wr_doc_note(s, false, "Resumed at iteration %.0f.",
                     result(j, "resumed_at"));
