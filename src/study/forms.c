@@ -3,11 +3,16 @@
 #include "study/forms.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/thread.h"
 #include "codec/jpegenc.h"
 #include "codec/pngenc.h"
 #include "workload/generate.h"
@@ -19,13 +24,26 @@
 #define GRAIN   20 /* about as photographs have: 2 bits a pixel as JPEG */
 #define DETAIL  170
 
-/* What makes one picture after the other. */
+#define HANDS_MAX 64u
+
+/* What one thread needs. */
+struct hand {
+    struct wr_jpegenc *jpeg; /* owned */
+    uint8_t *pixels;         /* owned */
+};
+
+/* What all threads make pictures with. */
 struct maker {
     const struct wr_data_kind *kind;
-    struct wr_textures *textures; /* owned, as all below */
-    struct wr_jpegenc *jpeg;
+    uint64_t samples;
+    const struct wr_forms_watch *watch;
+    struct wr_textures *textures; /* owned, as the next two */
     struct wr_gen_target *target;
-    uint8_t *pixels;
+    struct hand hands[HANDS_MAX];
+    _Atomic uint64_t done;
+    pthread_mutex_t lock; /* guards the two below */
+    int r;                /* of the first picture that failed */
+    weir_err err;
 };
 
 bool wr_forms_can(const char *form, const char **ret_why)
@@ -34,7 +52,8 @@ bool wr_forms_can(const char *form, const char **ret_why)
     return strcmp(form, "png") || wr_pngenc_is_there();
 }
 
-static int write_picture(struct maker *m, const char *path, weir_err *err)
+static int write_picture(struct maker *m, const struct hand *h,
+                         const char *path, weir_err *err)
 {
     const uint8_t *lent = NULL;
     uint8_t *own = NULL;
@@ -42,15 +61,15 @@ static int write_picture(struct maker *m, const char *path, weir_err *err)
     int r;
 
     if (!strcmp(m->kind->form, "png")) {
-        r = wr_pngenc_encode(&(struct wr_pngenc_picture){m->pixels,
+        r = wr_pngenc_encode(&(struct wr_pngenc_picture){h->pixels,
                                                          m->kind->side,
                                                          m->kind->side},
                              &own, &len, err);
         lent = own;
     } else {
         r = wr_jpegenc_encode(
-            m->jpeg,
-            &(struct wr_jpegenc_picture){.pixels = m->pixels,
+            h->jpeg,
+            &(struct wr_jpegenc_picture){.pixels = h->pixels,
                                          .width = m->kind->side,
                                          .height = m->kind->side,
                                          .channels = 3,
@@ -63,7 +82,8 @@ static int write_picture(struct maker *m, const char *path, weir_err *err)
     return r;
 }
 
-static int make_picture(struct maker *m, uint64_t k, weir_err *err)
+static int make_picture(struct maker *m, const struct hand *h, uint64_t k,
+                        weir_err *err)
 {
     unsigned label = (unsigned)(k % CLASSES);
     char path[WR_GEN_PATH_MAX];
@@ -76,29 +96,91 @@ static int make_picture(struct maker *m, uint64_t k, weir_err *err)
                                              .channels = 3,
                                              .grain = GRAIN,
                                              .detail = DETAIL},
-                  m->pixels);
+                  h->pixels);
     snprintf(path, sizeof(path), "class_%04u/%08" PRIu64 ".%s", label, k,
              !strcmp(m->kind->form, "png") ? "png" : "jpg");
-    return write_picture(m, path, err);
+    return write_picture(m, h, path, err);
 }
 
-static int make_pictures(struct maker *m, uint64_t samples,
-                         const struct wr_forms_watch *watch, weir_err *err)
+static bool has_failed(struct maker *m)
+{
+    bool failed;
+
+    pthread_mutex_lock(&m->lock);
+    failed = m->r < 0;
+    pthread_mutex_unlock(&m->lock);
+    return failed;
+}
+
+static void fail(struct maker *m, int r, const weir_err *err)
+{
+    pthread_mutex_lock(&m->lock);
+    if (m->r == 0) {
+        m->r = r;
+        m->err = *err;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Thread 0 is the caller's, which alone is told how far it is. */
+static void make_part(void *arg, size_t k, unsigned thread)
+{
+    struct maker *m = arg;
+    weir_err err;
+    int r = 0;
+
+    if (has_failed(m))
+        return;
+    if (thread == 0 && m->watch->progress(m->watch->arg, m->done, m->samples))
+        r = wr_fail(&err, WEIR_ECANCELED, "stopped");
+    if (r == 0)
+        r = make_picture(m, &m->hands[thread], k, &err);
+    if (r < 0)
+        fail(m, r, &err);
+    m->done++;
+}
+
+static int make_pictures(struct maker *m, struct wr_pool *pool, weir_err *err)
 {
     char folder[32];
     int r = 0;
 
-    for (unsigned c = 0; r == 0 && c < CLASSES && c < samples; c++) {
+    for (unsigned c = 0; r == 0 && c < CLASSES && c < m->samples; c++) {
         snprintf(folder, sizeof(folder), "class_%04u", c);
         r = wr_gen_target_mkdir(m->target, folder, err);
     }
-    for (uint64_t k = 0; r == 0 && k < samples; k++) {
-        if (watch->progress(watch->arg, k, samples))
-            r = wr_fail(err, WEIR_ECANCELED, "stopped");
-        else
-            r = make_picture(m, k, err);
+    if (r < 0)
+        return r;
+    wr_pool_run(pool, m->samples, make_part, m);
+    if (m->r < 0) {
+        *err = m->err;
+        return m->r;
     }
-    return r == 0 ? wr_gen_target_commit(m->target, err) : r;
+    return wr_gen_target_commit(m->target, err);
+}
+
+static int make_hands(struct maker *m, unsigned threads, weir_err *err)
+{
+    int r = 0;
+
+    for (unsigned k = 0; r == 0 && k < threads; k++) {
+        r = wr_jpegenc_new(&m->hands[k].jpeg, err);
+        m->hands[k].pixels = malloc((size_t)m->kind->side * m->kind->side * 3);
+        if (r == 0 && !m->hands[k].pixels)
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    return r;
+}
+
+static void maker_done(struct maker *m)
+{
+    for (unsigned k = 0; k < HANDS_MAX; k++) {
+        wr_jpegenc_free(m->hands[k].jpeg);
+        free(m->hands[k].pixels);
+    }
+    wr_textures_free(m->textures);
+    wr_gen_target_close(m->target);
+    pthread_mutex_destroy(&m->lock);
 }
 
 static int make_tensors(const struct wr_data_kind *kind, uint64_t samples,
@@ -124,24 +206,24 @@ int wr_forms_make(const struct wr_data_kind *kind, uint64_t samples,
                   const char *path, const struct wr_forms_watch *watch,
                   weir_err *err)
 {
-    struct maker m = {.kind = kind};
+    struct maker m = {.kind = kind, .samples = samples, .watch = watch};
+    unsigned threads = WR_MIN(wr_cpu_count(), HANDS_MAX);
+    struct wr_pool *pool = NULL;
     int r;
 
     if (!strcmp(kind->form, "tensor"))
         return make_tensors(kind, samples, path, watch, err);
+    pthread_mutex_init(&m.lock, NULL);
     r = wr_gen_target_open(&m.target, path, /* force= */ true, err);
     if (r == 0)
         r = wr_textures_new(&m.textures, 0, err);
     if (r == 0)
-        r = wr_jpegenc_new(&m.jpeg, err);
-    if (r == 0) {
-        m.pixels = malloc((size_t)kind->side * kind->side * 3);
-        r = m.pixels ? make_pictures(&m, samples, watch, err)
-                     : wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    free(m.pixels);
-    wr_jpegenc_free(m.jpeg);
-    wr_textures_free(m.textures);
-    wr_gen_target_close(m.target);
+        r = make_hands(&m, threads, err);
+    if (r == 0)
+        r = wr_pool_new(&pool, threads, "forms", err);
+    if (r == 0)
+        r = make_pictures(&m, pool, err);
+    wr_pool_free(pool);
+    maker_done(&m);
     return r;
 }

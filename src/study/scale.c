@@ -58,11 +58,11 @@ static const struct wr_scale scales[] = {
             .batch_images = 128,
             .save_every = 5,
             .saves = 2,
-            .save_lanes = 4,
+            .save_lanes = 3,
             .width = 1,
             .probe_bytes = 64 * MIB,
             .probe_s = 0.3,
-            .format_images = 64,
+            .format_images = 32,
         },
     [WR_STUDY_FULL] =
         {
