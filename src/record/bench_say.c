@@ -145,7 +145,7 @@ static size_t say_pipeline(struct wr_doc *d, const struct part *p, size_t n,
     wr_doc_summary(d, "The pipeline delivers up to %s samples/s%s%s%s%s%s.",
                    rate, *label ? " (" : "", label, *label ? ")" : "",
                    limit ? "; what limits it is " : "", limit ? limit : "");
-    wr_doc_headline(d, "samples per second at best", "%s", rate);
+    wr_doc_headline(d, "samples/s fed, at best", "%s", rate);
     if (limit && room > 2)
         wr_doc_headline(d, "limits it", "%s", limit);
     if (wr_bench_is_starved(row))

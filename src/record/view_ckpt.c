@@ -173,8 +173,8 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
     wr_doc_summary(d, "%s%sTraining stands still for a save: %s.",
                    n > 1 ? r->label : "", n > 1 ? ": " : "", text);
     if (slow > least)
-        wr_doc_headline(d, "less stall of a save than direct to slow",
-                        "%s times", wr_say_number(slow / least, time, 32));
+        wr_doc_headline(d, "shorter stall than saving direct to slow", "%sx",
+                        wr_say_number(slow / least, time, 32));
     if (room < 3 || !(least < INFINITY))
         return;
     wr_doc_headline(d, best, "%s", wr_say_time(least, time, sizeof(time)));

@@ -59,16 +59,16 @@ static bool say_compared(struct wr_doc *d, const json_t *j)
     return true;
 }
 
-/* "16.6 % of the time waits for input, 1.4 % saves". */
+/* "waiting for input takes 16.6 % of the time, saving 1.4 %". */
 static void add_shares(const json_t *j, char *text, size_t cap)
 {
     double wait = percent(j, "wait_s"), save = percent(j, "save_s");
     const char *limit = wr_get_text(j, "result.limit");
 
     if (wait >= 0)
-        wr_say(text, cap, "%.1f %% of the time waits for input", wait);
+        wr_say(text, cap, "waiting for input takes %.1f %% of the time", wait);
     if (save > 0)
-        wr_say(text, cap, "%.1f %% saves", save);
+        wr_say(text, cap, "saving %.1f %%", save);
     if (*limit && strcmp(limit, "unknown"))
         wr_say(text, cap, "%s limits it", limit);
 }
@@ -81,11 +81,14 @@ static bool say_rate(struct wr_doc *d, const json_t *j)
     if (!(rate > 0))
         return false;
     add_shares(j, text, sizeof(text));
-    wr_doc_summary(d, "This run: %s images/s%s%s.",
+    wr_doc_summary(d, "%s %s images/s%s%s.",
+                   wr_get_object(j, "compare") ? "This run:"
+                                               : "Training runs at",
                    wr_say_number(rate, a, sizeof(a)), *text ? "; " : "", text);
-    wr_doc_headline(d, "images per second", "%s", a);
+    wr_doc_headline(d, "images/s trained", "%s", a);
     if (wait >= 0)
-        wr_doc_headline(d, "of the time waits for input", "%.1f %%", wait);
+        wr_doc_headline(d, "of the time goes to waiting for input", "%.1f %%",
+                        wait);
     return true;
 }
 

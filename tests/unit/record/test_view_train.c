@@ -106,9 +106,9 @@ static void test_summary(void **state)
     assert_string_equal(d->summary[0],
                         "Training runs at 200 images/s, computing alone at "
                         "250, the input alone at 600: the input costs 20 %.");
-    assert_string_equal(d->summary[1],
-                        "This run: 200 images/s; 20.0 % of the time waits for "
-                        "input, 5.0 % saves, input limits it.");
+    assert_string_equal(
+        d->summary[1], "This run: 200 images/s; waiting for input takes 20.0 % "
+                       "of the time, saving 5.0 %, input limits it.");
     assert_string_equal(d->summary[2],
                         "The loss went from 5.5 to 0.5 in 15 iterations; of "
                         "the held-out pictures it has 25.0 % right (by chance "
