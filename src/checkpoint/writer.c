@@ -306,8 +306,10 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     if (!m->shards)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < c->cfg.world; i++) {
-        int r = wr_shard_parse(parts[i].bytes, parts[i].len, m->chunk,
-                               &m->shards[i], err);
+        int r = parts[i].len ? wr_shard_parse(parts[i].bytes, parts[i].len,
+                                              m->chunk, &m->shards[i], err)
+                             /* a rank that lacks it sends nothing */
+                             : wr_fail(err, WEIR_ENOMEM, "out of memory");
 
         if (r < 0)
             return r;

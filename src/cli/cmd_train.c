@@ -118,8 +118,9 @@ static int fail(const struct wr_cli *cli, const struct wr_train_result *res,
     else
         code = wr_cli_fail(cli, "%s", err->msg);
     if (res->bad_kept && !strstr(err->msg, res->bad[0].text))
-        wr_cli_note(cli, "%" PRIu64 " samples could not be read, the first: %s",
-                    res->bad_count,
+        wr_cli_note(cli, "%zu%s samples could not be read, the first: %s",
+                    res->bad_kept,
+                    res->bad_kept == WR_TRAIN_BAD_MAX ? " or more" : "",
                     wr_text_show(res->bad[0].text, true, shown, sizeof(shown)));
     if (!a->compare && (res->done > res->from || res->has_saved))
         say_saved(cli, res, r);

@@ -209,6 +209,8 @@ static json_t *result_json(const struct wr_train_result *res)
     if (res->last.samples) {
         put_real(j, "accuracy", accuracy_of(&res->last));
         put_real(j, "chance", 1.0 / res->classes);
+        put_real(j, "most_common",
+                 (double)res->last.most / (double)res->last.samples);
         put_real(j, "held_out_loss", res->last.loss);
         put_number(j, "held_out", res->last.samples);
     }

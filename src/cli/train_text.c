@@ -15,7 +15,8 @@
 #include "cli/train_json.h"
 
 #define BAD_SHOWN         10
-#define VALIDATIONS_SHOWN 20 /* rows of their table, the last ones */
+#define VALIDATIONS_SHOWN 20  /* rows of their table, the last ones */
+#define UNEVEN            1.2 /* times its share: a class is told to be common */
 
 /* --- before --- */
 
@@ -253,23 +254,26 @@ static void print_accuracy(const struct wr_cli *cli,
                            const struct wr_train_result *res)
 {
     const struct wr_train_validation *v = &res->last;
+    double most = v->samples ? (double)v->most / (double)v->samples : 0;
 
-    if (v->samples)
-        fprintf(cli->out,
-                "Held-out accuracy %.1f %% of %" PRIu64
-                " samples (chance: %.1f %%), loss %.3g.\n",
-                accuracy_of(v), v->samples, 100.0 / res->classes, v->loss);
+    if (!v->samples)
+        return;
+    fprintf(cli->out,
+            "Held-out accuracy %.1f %% of %" PRIu64
+            " sample%s (chance: %.1f %%",
+            accuracy_of(v), v->samples, v->samples == 1 ? "" : "s",
+            100.0 / res->classes);
+    if (most > UNEVEN / res->classes)
+        fprintf(cli->out, "; always the most common class: %.1f %%",
+                100 * most);
+    fprintf(cli->out, "), loss %.3g.\n", v->loss);
 }
 
 /* Why the input was late, from what its workers did. */
 static const char *input_reason(const struct wr_train_plan *plan,
                                 const struct wr_train_result *res)
 {
-    const weir_stats *s = &res->stats;
-
-    if ((double)s->first_batch_ns * 1e-9 > res->wait_s / 2)
-        return "mostly for the first batch";
-    switch (weir_stats_verdict(s)) {
+    switch (weir_stats_verdict(&res->stats)) {
     case WEIR_VERDICT_STORAGE:
         return "the storage is too slow for it";
     case WEIR_VERDICT_DECODE:
@@ -301,18 +305,26 @@ static void print_input_limit(const struct wr_cli *cli,
                             : ", and nothing is prefetched (--prefetch 1)");
 }
 
+/* Whether the first batch took so long that the table shows it. */
+static bool is_late(const struct wr_train_result *res)
+{
+    return res->first_wait_s > res->seconds / 50;
+}
+
 static void print_verdict(const struct wr_cli *cli,
                           const struct wr_train_plan *plan,
                           const struct wr_train_result *res)
 {
-    double all = res->wait_s + res->step_s + res->save_s;
-    double wait = all > 0 ? 100 * res->wait_s / all : 0;
+    double waited = res->wait_s - res->first_wait_s;
+    double all = waited + res->step_s + res->save_s;
+    double wait = all > 0 ? 100 * waited / all : 0;
     double save = all > 0 ? 100 * res->save_s / all : 0;
 
     switch (res->limit) {
     case WR_TRAIN_LIMIT_COMPUTE:
         fprintf(cli->out,
-                "Computing limits: the input cost %.1f %% of the time%s", wait,
+                "Computing limits: the input cost %.1f %% of the time%s%s",
+                wait, is_late(res) ? " after the first batch" : "",
                 res->save_count ? "" : ".\n");
         if (res->save_count)
             fprintf(cli->out, ", saving %.1f %%.\n", save);
@@ -341,13 +353,26 @@ static void print_bad(const struct wr_cli *cli,
 
     if (!res->bad_count)
         return;
-    fprintf(cli->out, "\n%" PRIu64 " sample%s skipped:\n", res->bad_count,
-            res->bad_count == 1 ? "" : "s");
+    fprintf(cli->out, "\n%zu%s sample%s skipped", res->bad_kept,
+            res->bad_kept == WR_TRAIN_BAD_MAX ? " or more" : "",
+            res->bad_kept == 1 ? "" : "s");
+    if (res->bad_count > res->bad_kept)
+        fprintf(cli->out, ", %" PRIu64 " times in all epochs", res->bad_count);
+    fprintf(cli->out, ":\n");
     for (size_t i = 0; i < res->bad_kept && i < BAD_SHOWN; i++)
         fprintf(cli->out, "  %s\n",
                 wr_text_show(res->bad[i].text, true, shown, sizeof(shown)));
     if (res->bad_kept > BAD_SHOWN)
         fprintf(cli->out, "  ... (--record has more)\n");
+}
+
+/* An emulated accelerator computes nothing: as long as its input is in time,
+ * other programs take nothing away. */
+static bool needs_cores(const struct wr_train_plan *plan,
+                        const struct wr_train_result *res)
+{
+    return plan->accelerator.kind != WR_ACCELERATOR_EMULATED ||
+           res->limit != WR_TRAIN_LIMIT_COMPUTE;
 }
 
 static void print_resumed(const struct wr_cli *cli,
@@ -369,7 +394,7 @@ int wr_train_print(const struct wr_cli *cli, const struct wr_train_plan *plan,
 {
     int r;
 
-    if (m->starved)
+    if (m->starved && needs_cores(plan, res))
         wr_monitor_print_starved(m, cli);
     else
         fputc('\n', cli->out);

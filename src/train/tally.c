@@ -79,6 +79,8 @@ void wr_train_tally_row(struct wr_train_tally *t,
     };
 
     note_loss(t, row->loss);
+    if (t->count == 0)
+        t->ret->first_wait_s = row->wait_s;
     t->ret->wait_s += row->wait_s;
     t->ret->step_s += row->step_s;
     wr_series_add(&t->ret->series, wr_train_tally_now(t), values);
@@ -124,18 +126,19 @@ void wr_train_tally_bad(struct wr_train_tally *t, const weir_pipeline *p)
     }
 }
 
-/* What took a tenth of the time or more, and most of it; else computing. */
+/* What took a tenth of the time or more, and most of it; else computing. Every
+ * run waits for its first batch, however fast its input is. */
 static enum wr_train_limit find_limit(const struct wr_train_result *r,
                                       uint64_t count)
 {
-    double all = r->wait_s + r->step_s + r->save_s;
+    double wait = r->wait_s - r->first_wait_s;
+    double all = wait + r->step_s + r->save_s;
 
     if (count < TELLS || all <= 0)
         return WR_TRAIN_LIMIT_NONE;
-    if (r->save_s > COUNTS * all && r->save_s > r->wait_s)
+    if (r->save_s > COUNTS * all && r->save_s > wait)
         return WR_TRAIN_LIMIT_SAVE;
-    return r->wait_s > COUNTS * all ? WR_TRAIN_LIMIT_INPUT
-                                    : WR_TRAIN_LIMIT_COMPUTE;
+    return wait > COUNTS * all ? WR_TRAIN_LIMIT_INPUT : WR_TRAIN_LIMIT_COMPUTE;
 }
 
 void wr_train_tally_end(struct wr_train_tally *t,

@@ -88,6 +88,7 @@ struct wr_train_save {
 /* One pass over the held-out part. */
 struct wr_train_validation {
     uint64_t step, samples, right;
+    uint64_t most; /* samples of the most common class: what guessing it gets */
     double at_s, seconds;
     double loss; /* mean */
 };
@@ -114,6 +115,7 @@ struct wr_train_result {
     uint32_t classes;
     double seconds; /* first iteration to last, all included */
     double wait_s, step_s, save_s, validate_s; /* sums */
+    double first_wait_s;                       /* of wait_s: the first batch */
     double save_max_s;                         /* the longest stall */
     double flush_s;              /* after the last iteration, until all that was
                                    saved was safe */

@@ -2,19 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "train/validate.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "pipeline/split.h"
 
 uint64_t wr_validate_count(const struct wr_train_plan *plan)
 {
     const weir_pipeline_config *cfg = &plan->feed;
-    uint64_t all = plan->ds ? weir_dataset_count(plan->ds) : 0, count = 0;
+    struct wr_split s = wr_split_of(cfg);
 
-    if (!(cfg->holdout > 0))
-        return 0;
-    for (uint64_t i = 0; i < all; i++)
-        count += weir_split_part(cfg->holdout, cfg->split_seed, i) ==
-                 WEIR_PART_HELD_OUT;
-    return count;
+    if (!plan->ds || weir_split_part(cfg->holdout, 0, 0) == WEIR_PART_ALL)
+        return 0; /* not a part that there is */
+    s.part = WEIR_PART_HELD_OUT;
+    return wr_split_count(&s, weir_dataset_count(plan->ds));
 }
 
 /* As training is fed, but once, in order, and without chance: all of what is
@@ -36,7 +39,18 @@ static void set_up(const struct wr_train_plan *plan, weir_pipeline_config *cfg)
     cfg->stopped_arg = (void *)(uintptr_t)plan;
 }
 
-static int judge_all(struct wr_learner *l, weir_pipeline *p,
+/* Labels are below the number of classes: the learner has looked. */
+static void count_labels(const weir_batch *b, uint64_t *counts,
+                         struct wr_train_validation *v)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint64_t n = ++counts[b->labels[i]];
+
+        v->most = WR_MAX(v->most, n);
+    }
+}
+
+static int judge_all(struct wr_learner *l, weir_pipeline *p, uint64_t *counts,
                      struct wr_train_validation *v, weir_err *err)
 {
     const weir_batch *b;
@@ -51,6 +65,7 @@ static int judge_all(struct wr_learner *l, weir_pipeline *p,
             v->samples += b->count;
             v->right += loss.correct;
             sum += loss.mean * b->count;
+            count_labels(b, counts, v);
         }
         weir_batch_release(b);
         if (r < 0)
@@ -66,13 +81,16 @@ int wr_validate(struct wr_learner *l, struct wr_train_tally *t, weir_err *err)
                                     .at_s = wr_train_tally_now(t)};
     uint64_t start = wr_clock_ns();
     weir_pipeline_config cfg;
+    uint64_t *counts = calloc(l->net->spec.classes, sizeof(*counts));
     weir_pipeline *p = NULL;
     int r;
 
     set_up(l->plan, &cfg);
-    r = weir_pipeline_open(&p, l->plan->ds, &cfg, err);
+    r = counts ? weir_pipeline_open(&p, l->plan->ds, &cfg, err)
+               : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
-        r = judge_all(l, p, &v, err);
+        r = judge_all(l, p, counts, &v, err);
+    free(counts);
     if (p)
         wr_train_tally_bad(t, p);
     weir_pipeline_close(&p);

@@ -9,6 +9,7 @@
 
 #include "../workload/scratch.h"
 #include "base/mem.h"
+#include "train/tally.h"
 #include "train/train.h"
 #include "workload/generate.h"
 
@@ -139,6 +140,39 @@ static void test_synthetic(void **state)
     assert_int_equal(res.done, 3);
     assert_int_equal(res.samples, 3 * BATCH);
     wr_train_done(&res);
+}
+
+/* Waits for the first batch are no limit: every run begins with one. */
+static void test_limit(void **state)
+{
+    static const struct {
+        double first, later, save;
+        enum wr_train_limit limit;
+    } cases[] = {
+        {5, 0.001, 0, WR_TRAIN_LIMIT_COMPUTE},
+        {5, 0.5, 0, WR_TRAIN_LIMIT_INPUT},
+        {0, 0.5, 0, WR_TRAIN_LIMIT_INPUT},
+        {5, 0.5, 40, WR_TRAIN_LIMIT_SAVE},
+        {60, 0.5, 40, WR_TRAIN_LIMIT_SAVE},
+    };
+    const struct wr_train_feed none = {0};
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(cases); i++) {
+        struct wr_train_result res;
+        struct wr_train_tally t;
+
+        assert_int_equal(wr_train_tally_init(&t, 10, &res, NULL), 0);
+        res.save_s = cases[i].save;
+        for (int k = 0; k < 10; k++)
+            wr_train_tally_row(
+                &t, &(struct wr_train_row){.wait_s = k ? cases[i].later
+                                                       : cases[i].first,
+                                           .step_s = 1});
+        wr_train_tally_end(&t, &none);
+        assert_int_equal(res.limit, cases[i].limit);
+        wr_train_done(&res);
+    }
 }
 
 static void test_no_end(void **state)
@@ -345,6 +379,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_emulated, setup, teardown),
         cmocka_unit_test_setup_teardown(test_none, setup, teardown),
         cmocka_unit_test_setup_teardown(test_synthetic, setup, teardown),
+        cmocka_unit_test(test_limit),
         cmocka_unit_test_setup_teardown(test_no_end, setup, teardown),
         cmocka_unit_test_setup_teardown(test_saves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_tiers, setup, teardown),
