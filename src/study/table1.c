@@ -15,8 +15,9 @@
 
 #define TOLERANCE        0.05
 #define LEAST_S          0.2
-#define DISK_BYTES_PER_S 500e6 /* about */
-#define HEADROOM         1.1   /* the place behind a device has to be faster */
+#define LEAST_BYTES      (UINT64_C(32) << 20) /* of a file that tells */
+#define DISK_BYTES_PER_S 500e6                /* about */
+#define HEADROOM         1.1 /* the place behind a device has to be faster */
 
 /* MB/s, as the paper states them. */
 static const struct {
@@ -86,6 +87,12 @@ static void judge_one(const struct wr_study *st, const struct wr_figure *f,
                         "%s %ss %.0f of %.0f MB/s, because the disk behind it "
                         "%ss only %.0f",
                         at->label, at->part, here, stated, at->part, disk);
+    else if (st->scale.probe_bytes < LEAST_BYTES)
+        wr_judge_unseen(j,
+                        "%s %ss %.0f of %.0f MB/s: a seek and a sync weigh too "
+                        "much in a file of %u MB",
+                        at->label, at->part, here, stated,
+                        (unsigned)(st->scale.probe_bytes / 1000000));
     else
         wr_judge_fails(j, "%s %ss %.0f MB/s, the paper states %.0f", at->label,
                        at->part, here, stated);

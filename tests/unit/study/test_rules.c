@@ -48,6 +48,9 @@ static void test_table1(void **state)
     made_up_judge(&st, HOLDS, "8 of 8 bandwidths are within 1.0 %");
     fill_table1(&st, 0.9, 5000);
     made_up_judge(&st, FAILS, "the paper states 163");
+    fill_table1(&st, 0.9, 5000);
+    st.scale.probe_bytes = 4000000;
+    made_up_judge(&st, UNSEEN, "a file of 4 MB");
     /* A device cannot be faster than what is behind it. */
     fill_table1(&st, 0.9, 100);
     made_up_judge(&st, UNSEEN, "because the disk behind it reads only 100");
