@@ -141,7 +141,7 @@ static void judge_async(const struct wr_study *st, struct wr_judgement *j)
         wr_judge(j, each <= UNCHANGED * BETWEEN_S,
                  "each asynchronous one costs the run %.0f ms, %.1f %% of the "
                  "30 s between two checkpoints in the paper",
-                 each * 1e3, each / BETWEEN_S * 100);
+                 fmax(each, 0) * 1e3, fmax(each, 0) / BETWEEN_S * 100);
 }
 
 static void judge(const struct wr_study *st, const struct wr_figure *f,
