@@ -82,14 +82,14 @@ static bool is_pipe_closed(FILE *out)
  * needs no message. */
 static int finish_output(FILE *out)
 {
-    int failed = fflush(out) | ferror(out);
-    int reason = errno;
+    int reason = fflush(out) == EOF ? errno : 0;
 
-    if (!failed)
+    if (!reason && !ferror(out))
         return WR_EXIT_DONE;
     if (!is_pipe_closed(out))
         fprintf(stderr, "weir: cannot write the results: %s\n",
-                strerror(reason));
+                /* of what failed earlier the reason is lost */
+                reason ? strerror(reason) : "some of them are missing");
     return WR_EXIT_FAILED;
 }
 

@@ -58,12 +58,13 @@ static void print_cost(const struct wr_cli *cli,
         fprintf(cli->out,
                 "The input pipeline costs %.1f %% of the training time (",
                 100 * c->cost.median);
-    else if (c->cost.median < SEEN && c->cost.max - c->cost.min < NOISE)
+    else if (fabs(c->cost.median) < NOISE && c->cost.median < SEEN &&
+             c->cost.max - c->cost.min < NOISE)
         fprintf(cli->out,
                 "The input pipeline costs nothing that can be seen here (");
     else
         fprintf(cli->out, "What the input pipeline costs cannot be told, the "
-                          "rounds differ too much (");
+                          "times differ too much (");
     if (c->rounds > 1)
         fprintf(cli->out, "%.1f to %.1f %% in %u rounds", 100 * c->cost.min,
                 100 * c->cost.max, c->rounds);
@@ -71,9 +72,9 @@ static void print_cost(const struct wr_cli *cli,
         fprintf(cli->out, "%.1f %% in one round", 100 * c->cost.median);
     fprintf(
         cli->out,
-        " of %" PRIu64 " iterations): %s images/s with it, %s without; "
+        " of %" PRIu64 " iteration%s): %s images/s with it, %s without; "
         "alone it delivers %s images/s.\n",
-        c->iterations,
+        c->iterations, c->iterations == 1 ? "" : "s",
         rate_text(c->rate[WR_TRAIN_WAY_FULL].median, full, sizeof(full)),
         rate_text(c->rate[WR_TRAIN_WAY_SYNTHETIC].median, synthetic,
                   sizeof(synthetic)),

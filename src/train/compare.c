@@ -98,7 +98,7 @@ static int run_way(struct whole *w, double *ret_rate, weir_err *err)
                     res.done);
     if (r == 0)
         *ret_rate = wr_train_way_rate(w->way, &res);
-    if (w->way == WR_TRAIN_WAY_FULL) { /* kept for whoever shows it */
+    if (w->way == WR_TRAIN_WAY_FULL || r < 0) { /* for whoever shows it */
         wr_train_done(w->last);
         *w->last = res;
     } else {

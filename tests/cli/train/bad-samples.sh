@@ -11,3 +11,7 @@ code=0
 tiny set --epochs 1 >out 2>err || code=$?
 echo "exit $code"
 sed 's/[^ ]*jpg/FILE/g' err
+code=0
+tiny set --compare -i 1 -r 2 >out 2>err || code=$?
+echo "exit $code"
+sed 's/^weir train: [0-9]* samples/weir train: N samples/; s/[^ ]*jpg/FILE/g' err

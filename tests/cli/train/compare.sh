@@ -7,7 +7,7 @@ grep -c 'images/s (' out
 grep -o '^ *input alone' out
 grep -o '^ *computing alone' out
 grep -o '^ *everything' out
-grep -E -c '^(The input pipeline costs nothing that can be seen here|The input pipeline costs [0-9.]+ % of the training time|What the input pipeline costs cannot be told, the rounds differ too much) \(.* in 2 rounds of 3 iterations\): .* images/s with it, .* without; alone it delivers .* images/s\.$' out
+grep -E -c '^(The input pipeline costs nothing that can be seen here|The input pipeline costs [0-9.]+ % of the training time|What the input pipeline costs cannot be told, the times differ too much) \(.* in 2 rounds of 3 iterations\): .* images/s with it, .* without; alone it delivers .* images/s\.$' out
 weir train set --compare --accelerator ms=4 -b 6 -i 4 -r 2 --monitor 0 --json >emulated.json
 python3 - <<'END_PY'
 import json
