@@ -42,6 +42,7 @@ const struct wr_option wr_train_options[] = {
      WR_OPT_UINT(A, epochs),
      .arg = "N",
      .min = 1,
+     .max = 1e9,
      .def_note = "1, or as --iterations says",
      .group = "What to train",
      .help = "passes over the training part, counted from the very beginning"},

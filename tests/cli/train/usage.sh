@@ -14,6 +14,7 @@ try --synthetic
 try --accelerator K999
 try --engine none
 try --width 0
+try --epochs 1e30
 try --learning-rate 0
 try --holdout 0.6
 try --ckpt a --level verified --no-verify
