@@ -137,12 +137,35 @@ static int write_results(struct study_cmd *s, struct wr_study *st,
     return r;
 }
 
+/* The record of the whole folder: what was measured there before stays on the
+ * page when a part is measured now. NULL: out of memory. */
+static json_t *whole_record(const struct wr_study *st)
+{
+    struct wr_study_config cfg = st->cfg;
+    struct wr_study all;
+    char known[sizeof(((struct study_cmd *)0)->only)];
+    json_t *record = NULL;
+
+    cfg.fresh = false;
+    cfg.note = NULL;
+    wr_study_known(&cfg, known, sizeof(known));
+    cfg.only = known;
+    if (wr_study_init(&all, &cfg, NULL) == 0) {
+        all.seconds = st->seconds;
+        all.control = st->control;
+        all.alone = st->alone;
+        record = wr_study_record(&all);
+    }
+    wr_study_done(&all);
+    return record;
+}
+
 static int show(struct study_cmd *s, struct wr_study *st)
 {
     const struct study_args *a = s->cli->args;
-    json_t *record = wr_study_record(st);
+    json_t *record = wr_study_record(st), *whole = whole_record(st);
     weir_err err;
-    int r = record ? 0 : wr_fail(&err, WEIR_ENOMEM, "out of memory");
+    int r = record && whole ? 0 : wr_fail(&err, WEIR_ENOMEM, "out of memory");
 
     if (r == 0 && a->json)
         r = wr_record_print(record, s->cli->out) < 0
@@ -151,8 +174,9 @@ static int show(struct study_cmd *s, struct wr_study *st)
     else if (r == 0)
         r = wr_study_print(s->cli, record, &err);
     if (r == 0)
-        r = write_results(s, st, record, &err);
+        r = write_results(s, st, whole, &err);
     json_decref(record);
+    json_decref(whole);
     return r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : WR_EXIT_DONE;
 }
 

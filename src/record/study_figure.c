@@ -148,6 +148,14 @@ static double shared_most(const json_t *parts)
     return most <= FAR_APART * least ? most : 0;
 }
 
+/* The name of an axis: "s" alone would puzzle. */
+static const char *axis(const json_t *o, const char *key)
+{
+    const char *unit = wr_get_text(o, key);
+
+    return strcmp(unit, "s") ? unit : "seconds";
+}
+
 static void bars(struct wr_doc_section *s, const json_t *figure,
                  const json_t *part, double most)
 {
@@ -159,8 +167,8 @@ static void bars(struct wr_doc_section *s, const json_t *figure,
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
         .title = *title ? title : wr_get_text(figure, "title"),
-        .x = wr_get_text(figure, "x"),
-        .y = wr_get_text(figure, "unit"),
+        .x = axis(figure, "x"),
+        .y = axis(figure, "unit"),
         .note = note,
         .most = most};
     struct wr_doc_chart *c;
@@ -220,8 +228,8 @@ static void over_time(struct wr_doc *d, struct wr_doc_section *s,
     double most = highest(charts, wr_get_text(lines, "y"));
     const struct wr_doc_chart_spec spec = {.kind = WR_DOC_AREA,
                                            .title = wr_get_text(lines, "title"),
-                                           .x = wr_get_text(lines, "x"),
-                                           .y = wr_get_text(lines, "y"),
+                                           .x = axis(lines, "x"),
+                                           .y = axis(lines, "y"),
                                            .note = wr_get_text(lines, "note"),
                                            .most = most};
     struct wr_doc_chart *c = wr_doc_chart(s, &spec);

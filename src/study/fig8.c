@@ -25,7 +25,8 @@ static struct wr_cell_job job_of(const struct wr_study *st, const char *device,
 static void add(struct wr_study *st, const struct wr_figure *f)
 {
     for (size_t k = 0; k < WR_ARRAY_LEN(devices); k++)
-        for (unsigned prefetch = 0; prefetch < 2; prefetch++) {
+        for (unsigned i = 0; i < 2; i++) {
+            unsigned prefetch = 1 - i; /* the order of Fig. 6 and 7 */
             struct wr_cell_job job = job_of(st, devices[k], prefetch);
 
             wr_study_measure(st, f,
@@ -87,7 +88,8 @@ static int draw(const struct wr_study *st, const struct wr_figure *f,
 
     (void)f;
     for (size_t k = 0; k < WR_ARRAY_LEN(devices); k++)
-        for (unsigned prefetch = 0; prefetch < 2; prefetch++) {
+        for (unsigned i = 0; i < 2; i++) {
+            unsigned prefetch = 1 - i;
             struct wr_cell_job job = job_of(st, devices[k], prefetch);
 
             bad |= wr_study_draw_line(

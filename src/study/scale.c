@@ -8,7 +8,13 @@
  * has a quarter of the batch for a quarter of the step. */
 #include "study/scale.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/units.h"
+#include "measure/accelerator.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -16,9 +22,6 @@ static const struct wr_scale scales[] = {
     [WR_STUDY_DEFAULT] =
         {
             .mode = "default",
-            .note = "2,048 of 16,384 pictures; 40 of 142 iterations; a "
-                    "checkpoint every 4 of 20 iterations instead of 20 of 100; "
-                    "a file of 1 GiB instead of 5 GB",
             .rounds = 6,
             .save_rounds = 6,
             .threads = {4, {1, 2, 4, 8}},
@@ -41,10 +44,6 @@ static const struct wr_scale scales[] = {
     [WR_STUDY_QUICK] =
         {
             .mode = "quick",
-            .note = "256 of 16,384 pictures; batch 16 and steps of 375 ms "
-                    "instead of 64 and 1,500 ms; 10 of 142 iterations; 1 and 8 "
-                    "threads in Fig. 6; 2 checkpoints instead of 5; 3 runs "
-                    "instead of 6 (2 with checkpoints)",
             .rounds = 3,
             .save_rounds = 2,
             .threads = {4, {1, 2, 4, 8}},
@@ -67,7 +66,6 @@ static const struct wr_scale scales[] = {
     [WR_STUDY_FULL] =
         {
             .mode = "full",
-            .note = "",
             .rounds = 6,
             .save_rounds = 6,
             .threads = {4, {1, 2, 4, 8}},
@@ -88,6 +86,67 @@ static const struct wr_scale scales[] = {
             .format_images = 1024,
         },
 };
+
+/* One more thing that is less, after a semicolon. */
+__attribute__((format(printf, 2, 3))) static void add(struct wr_scale *s,
+                                                      const char *fmt, ...)
+{
+    size_t at = strlen(s->note);
+    va_list args;
+
+    if (at)
+        at += (size_t)snprintf(s->note + at, sizeof(s->note) - at, "; ");
+    if (at >= sizeof(s->note))
+        return;
+    va_start(args, fmt);
+    vsnprintf(s->note + at, sizeof(s->note) - at, fmt, args);
+    va_end(args);
+}
+
+static double step_ms(const struct wr_scale *s)
+{
+    struct wr_accelerator a = {0};
+
+    (void)wr_accelerator_parse(s->accelerator, &a, NULL); /* of the table */
+    return wr_accelerator_step_ms(&a, s->train_batch);
+}
+
+static void note_training(struct wr_scale *s, const struct wr_scale *paper)
+{
+    if (s->train_batch != paper->train_batch)
+        add(s, "batches of %u in %.0f ms instead of %u in %.0f ms",
+            s->train_batch, step_ms(s), paper->train_batch, step_ms(paper));
+    if (s->train_iterations < paper->train_iterations)
+        add(s, "%u of %u iterations", s->train_iterations,
+            paper->train_iterations);
+    if (s->train_threads.count < paper->train_threads.count)
+        add(s, "fewer numbers of threads in Fig. 6");
+    if (s->saves < paper->saves || s->save_every < paper->save_every)
+        add(s, "%u checkpoint%s (every %u iterations) instead of %u (every %u)",
+            s->saves, s->saves == 1 ? "" : "s", s->save_every, paper->saves,
+            paper->save_every);
+    if (s->width < paper->width)
+        add(s, "a network of width %g", s->width);
+}
+
+/* Made from the numbers, because each may be asked for. */
+static void make_note(struct wr_scale *s)
+{
+    const struct wr_scale *paper = &scales[WR_STUDY_FULL];
+    char a[32], b[32];
+
+    if (s->images < paper->images)
+        add(s, "%s of %s pictures", wr_format_count(a, sizeof(a), s->images),
+            wr_format_count(b, sizeof(b), paper->images));
+    note_training(s, paper);
+    if (s->rounds < paper->rounds)
+        add(s, "%u runs instead of %u (%u with checkpoints)", s->rounds,
+            paper->rounds, s->save_rounds);
+    if (s->probe_bytes < paper->probe_bytes)
+        add(s, "a file of %s instead of %s",
+            wr_format_bytes(a, sizeof(a), (double)s->probe_bytes),
+            wr_format_bytes(b, sizeof(b), (double)paper->probe_bytes));
+}
 
 void wr_scale_of(enum wr_study_mode mode, const struct wr_scale_wish *wish,
                  struct wr_scale *ret)
@@ -120,5 +179,6 @@ void wr_scale_of(enum wr_study_mode mode, const struct wr_scale_wish *wish,
         s.width = wish->width;
     /* At least four batches, as far as there are so many pictures. */
     s.batch = (unsigned)WR_MAX(WR_MIN(s.batch, s.images / 4), UINT64_C(1));
+    make_note(&s);
     *ret = s;
 }

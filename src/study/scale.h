@@ -22,10 +22,10 @@ struct wr_scale_list {
 };
 
 struct wr_scale {
-    const char *mode; /* static: "quick" */
-    const char *note; /* static: what is less than in the paper; "": nothing */
-    unsigned rounds;  /* runs of each cell, the warm-up included */
-    unsigned save_rounds;               /* the same of Fig. 9 */
+    const char *mode;     /* static: "quick" */
+    char note[400];       /* what is less than in the paper; "": nothing */
+    unsigned rounds;      /* runs of each cell, the warm-up included */
+    unsigned save_rounds; /* the same of Fig. 9 */
     struct wr_scale_list threads;       /* Fig. 4 and 5 */
     uint64_t images;                    /* of the micro-benchmark */
     unsigned batch;                     /* of the micro-benchmark */

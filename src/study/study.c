@@ -210,8 +210,9 @@ static int load_cells(struct wr_study *st, weir_err *err)
 
         if (r == WEIR_ESTATE)
             return wr_fail(err, r,
-                           "%s: choose another folder, or --fresh to forget "
-                           "what is there",
+                           "%s: repeat the options of the first time (--quick, "
+                           "--images ...), choose another folder, or --fresh "
+                           "to forget what is there",
                            why.msg);
         if (r < 0 && r != WEIR_EFORMAT)
             return wr_fail(err, r, "%s", why.msg);
@@ -239,6 +240,36 @@ int wr_study_init(struct wr_study *st, const struct wr_study_config *cfg,
     if (r == 0 && !cfg->fresh)
         r = load_cells(st, err);
     return r;
+}
+
+/* A figure alone, as this folder has it: all of its cells are there. */
+static bool was_measured(const struct wr_study_config *cfg,
+                         const struct wr_figure *f)
+{
+    struct wr_study_config one = *cfg;
+    struct wr_study st;
+    bool whole;
+
+    one.only = f->id;
+    one.note = NULL;
+    one.fresh = false;
+    whole = wr_study_init(&st, &one, NULL) == 0 && !st.damaged &&
+            st.cell_count && wr_study_is_whole(&st, f);
+    wr_study_done(&st);
+    return whole;
+}
+
+void wr_study_known(const struct wr_study_config *cfg, char *ret, size_t cap)
+{
+    const struct wr_figure *f;
+    size_t at = 0;
+
+    ret[0] = '\0';
+    for (size_t k = 0; (f = wr_figure_at(k)); k++)
+        if ((!cfg->only || is_chosen(cfg->only, f) || was_measured(cfg, f)) &&
+            at < cap)
+            at += (size_t)snprintf(ret + at, cap - at, "%s%s", at ? "," : "",
+                                   f->id);
 }
 
 void wr_study_done(struct wr_study *st)

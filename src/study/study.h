@@ -80,6 +80,11 @@ int wr_study_init(struct wr_study *st, const struct wr_study_config *cfg,
                   weir_err *err);
 void wr_study_done(struct wr_study *st);
 
+/* The figures that are asked for, and those that the folder has whole besides:
+ * "table1,fig6", for `only`. So a part that is measured later does not take the
+ * rest off the page. */
+void wr_study_known(const struct wr_study_config *cfg, char *ret, size_t cap);
+
 /* --- for figures --- */
 
 /* A point that is measured by the number `key` of the job's runs. */

@@ -23,6 +23,12 @@ assert s['role'] == 'measured' and s['values'][0]['runs'] == 1, s
 assert 50 < s['values'][0]['median'] < 130, s
 END
 weir report s/study.json >/dev/null
+# A figure that is measured later does not take the first one off the page.
+weir study s --quick --images 16 --repeat 2 --only formats --threads 1,2 \
+    --quiet >text
+if grep -q 'fig5' text; then exit 1; fi
+python3 -c 'import json; r = json.load(open("s/study.json"))
+assert [f["id"] for f in r["figures"]] == ["fig5", "formats"], r["figures"]'
 weir study s --clean
 [ ! -e s/data ]
 [ -s s/study.json ]

@@ -158,6 +158,10 @@ static void test_wishes(void **state)
     assert_int_equal(s.save_rounds, 2);
     assert_int_equal(s.threads.v[1], 3);
     assert_true(s.width == 0.1);
+    assert_non_null(strstr(s.note, "8 of 16,384 pictures; batches of 16 in 375 "
+                                   "ms instead of 64 in 1500 ms; 10 of 142"));
+    assert_non_null(strstr(s.note, "; a network of width 0.1; 2 runs instead "
+                                   "of 6 (2 with checkpoints); "));
     wr_scale_of(WR_STUDY_FULL, &(struct wr_scale_wish){0}, &s);
     assert_int_equal(s.images, 16384);
     assert_int_equal(s.train_iterations, 142);
