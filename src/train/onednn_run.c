@@ -12,7 +12,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 
-#define HEADROOM ((size_t)64 << 20) /* packed matrices, generated code, lists */
+/* Packed matrices, generated code, lists; and 64 MB of addresses for the arena
+ * of each thread that allocates for the first time. */
+#define HEADROOM ((size_t)256 << 20)
 
 static const char *status_text(dnnl_status_t s)
 {
