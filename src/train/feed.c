@@ -99,11 +99,36 @@ static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
                          : WEIR_F16; /* nothing is computed */
 }
 
+/* One sample without a label would end the training once its turn comes. */
+static int check_labels(const struct wr_train_plan *plan, weir_err *err)
+{
+    uint64_t count = weir_dataset_count(plan->ds);
+    struct wr_place place;
+    char name[200] = "?";
+    weir_sample s;
+
+    if (!weir_dataset_class_count(plan->ds))
+        return 0; /* none has one, or they are inside the samples */
+    for (uint64_t i = 0; i < count; i++) {
+        wr_index_place(plan->ds->index, i, &place);
+        if (place.label != WEIR_NO_LABEL)
+            continue;
+        weir_dataset_sample(plan->ds, i, name, sizeof(name), &s, NULL);
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': has no label: there is nothing to learn from "
+                       "it; leave it out or label it",
+                       name);
+    }
+    return 0;
+}
+
 int wr_train_feed_check(const struct wr_train_plan *plan, weir_err *err)
 {
     if (plan->accelerator.kind != WR_ACCELERATOR_CPU || !plan->ds ||
-        is_f32(wr_index_shape(plan->ds->index)))
+        plan->synthetic)
         return 0;
+    if (is_f32(wr_index_shape(plan->ds->index)))
+        return check_labels(plan, err);
     return wr_fail(err, WEIR_EINVAL,
                    "the samples are tensors that cannot be learned from: they "
                    "must be f32 or u8, of rows, columns and 3 channels in this "

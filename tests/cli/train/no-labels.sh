@@ -13,3 +13,10 @@ mkdir one
 mv flat one/cats
 tiny one -i 1 --holdout 0 >out 2>err
 cat err
+# One that lacks it is named before anything is trained, not when its turn comes.
+find set -name '*.jpg' | sort | awk '{ print $0 (NR == 12 ? "" : "," NR % 2) }' >some.csv
+code=0
+tiny some.csv -i 1 >out 2>err || code=$?
+echo "exit $code"
+cat err
+tiny some.csv -i 1 --accelerator none >out
