@@ -135,6 +135,17 @@ static void dump(struct dump *d, const char *folder)
     printf("loss %.9g correct %u\n", loss.mean, loss.correct);
 }
 
+static void tear_down(struct dump *d)
+{
+    d->ops->close(d->engine);
+    wr_big_free(d->params, d->net.param_count * sizeof(float));
+    wr_big_free(d->grads, d->net.param_count * sizeof(float));
+    wr_big_free(d->input, d->input_count * sizeof(float));
+    wr_big_free(d->logits, d->logits_count * sizeof(float));
+    wr_big_free(d->dlogits, d->logits_count * sizeof(float));
+    free(d->labels);
+}
+
 int main(int argc, char **argv)
 {
     struct dump d = {0};
@@ -150,6 +161,6 @@ int main(int argc, char **argv)
     set_up(&d, argv);
     fill(&d, strtoull(argv[5], NULL, 10));
     dump(&d, argv[6]);
-    d.ops->close(d.engine);
+    tear_down(&d);
     return 0;
 }
