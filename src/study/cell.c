@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "record/get.h"
 #include "record/load.h"
 #include "record/record.h"
@@ -185,7 +186,7 @@ static int take(struct wr_cell *c, const json_t *file, const char *path,
     json_t *runs = json_object_get(file, "runs"), *wanted;
     const json_t *had = json_object_get(file, "settings");
     const char *key;
-    char a[64], b[64];
+    char a[64], b[64], shown[sizeof(a)];
 
     if (strcmp(wr_get_text(file, "schema"), CELL_MARK) ||
         !json_is_object(had) || !are_runs(runs))
@@ -195,10 +196,12 @@ static int take(struct wr_cell *c, const json_t *file, const char *path,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     key = differing(had, wanted);
     if (key)
-        wr_fail(err, WEIR_ESTATE,
-                "'%s' was measured with %s = %s, and %s is asked for", path,
-                key, wr_get_shown(json_object_get(had, key), a, sizeof(a)),
-                wr_get_shown(json_object_get(wanted, key), b, sizeof(b)));
+        wr_fail(
+            err, WEIR_ESTATE,
+            "'%s' was measured with %s = %s, and %s is asked for", path, key,
+            wr_text_show(wr_get_shown(json_object_get(had, key), a, sizeof(a)),
+                         true, shown, sizeof(shown)),
+            wr_get_shown(json_object_get(wanted, key), b, sizeof(b)));
     json_decref(wanted);
     if (key)
         return WEIR_ESTATE;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define MARK                                                                   \
     "weir.train" /* who wrote the checkpoint, and the version of this */
@@ -120,6 +121,8 @@ static const char *value_of(const weir_pair *pairs, size_t count,
 int wr_train_settings_check(const struct wr_train_settings *s,
                             const weir_pair *found, size_t count, weir_err *err)
 {
+    char shown[100]; /* what it was comes from a file */
+
     if (!value_of(found, count, MARK))
         return wr_fail(err, WEIR_ESTATE,
                        "the checkpoint there was not saved by weir train");
@@ -131,7 +134,10 @@ int wr_train_settings_check(const struct wr_train_settings *s,
             return wr_fail(err, WEIR_ESTATE,
                            "%s was %s when the checkpoint was saved and is %s "
                            "now: give the same settings, or save elsewhere",
-                           name_of(key), was ? was : "not there", is);
+                           name_of(key),
+                           wr_text_show(was ? was : "not there", true, shown,
+                                        sizeof(shown)),
+                           is);
     }
     return 0;
 }

@@ -116,6 +116,10 @@ static void test_settings(void **state)
     assert_int_equal(wr_cell_load(&c, dir, &err), WEIR_ESTATE);
     assert_non_null(strstr(err.msg, "samples = 256, and 512 is asked for"));
     assert_int_equal(wr_cell_runs(&c), 0);
+    put("{\"schema\": \"weir-study-cell\", \"runs\": [], "
+        "\"settings\": {\"kind\": \"\\u001b[31m\"}}");
+    assert_int_equal(wr_cell_load(&c, dir, &err), WEIR_ESTATE);
+    assert_non_null(strstr(err.msg, "kind = \\x1b[31m, and feed is asked for"));
     wr_cell_done(&c);
 }
 
