@@ -138,8 +138,8 @@ static int write_results(struct study_cmd *s, struct wr_study *st,
 }
 
 /* The record of the whole folder: what was measured there before stays on the
- * page when a part is measured now. NULL: out of memory. */
-static json_t *whole_record(const struct wr_study *st)
+ * page when a part is measured now. NULL: failed. */
+static json_t *whole_record(const struct wr_study *st, weir_err *err)
 {
     struct wr_study_config cfg = st->cfg;
     struct wr_study all;
@@ -150,11 +150,13 @@ static json_t *whole_record(const struct wr_study *st)
     cfg.note = NULL;
     wr_study_known(&cfg, known, sizeof(known));
     cfg.only = known;
-    if (wr_study_init(&all, &cfg, NULL) == 0) {
+    if (wr_study_init(&all, &cfg, err) == 0) {
         all.seconds = st->seconds;
         all.control = st->control;
         all.alone = st->alone;
         record = wr_study_record(&all);
+        if (!record)
+            wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     wr_study_done(&all);
     return record;
@@ -163,9 +165,11 @@ static json_t *whole_record(const struct wr_study *st)
 static int show(struct study_cmd *s, struct wr_study *st)
 {
     const struct study_args *a = s->cli->args;
-    json_t *record = wr_study_record(st), *whole = whole_record(st);
     weir_err err;
-    int r = record && whole ? 0 : wr_fail(&err, WEIR_ENOMEM, "out of memory");
+    json_t *whole = whole_record(st, &err), *record = wr_study_record(st);
+    int r = !whole   ? err.code
+            : record ? 0
+                     : wr_fail(&err, WEIR_ENOMEM, "out of memory");
 
     if (r == 0 && a->json)
         r = wr_record_print(record, s->cli->out) < 0
