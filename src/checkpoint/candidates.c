@@ -21,6 +21,9 @@
 #define RESTARTS 32
 /* A copy that could not be read is tried so often. */
 #define TRIES 4
+/* A step that is not there is looked for once more so often: when it is replaced
+ * by a newer save of its number, it is away for two renames. */
+#define ABSENT_LOOKS 2
 
 struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier)
 {
@@ -347,8 +350,8 @@ static bool is_elsewhere(struct wr_candidates *k)
     return true;
 }
 
-int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
-                       struct wr_manifest *ret_m, weir_err *err)
+static int next_of(struct wr_candidates *k, struct wr_candidate *ret,
+                   struct wr_manifest *ret_m, weir_err *err)
 {
     while (k->at < k->count) {
         const struct wr_candidate n = k->all[k->at++];
@@ -378,4 +381,23 @@ int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
             return r;
     }
     return nothing_left(k, err);
+}
+
+int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
+                       struct wr_manifest *ret_m, weir_err *err)
+{
+    weir_err why;
+    int r = next_of(k, ret, ret_m, &why);
+
+    for (unsigned i = 0; i < ABSENT_LOOKS && (r == 0 || r == WEIR_ENOENT) &&
+                         !k->damaged && !k->stuck;
+         i++) {
+        wr_clock_sleep_until(wr_clock_ns() + LOOK_NS);
+        r = look(k, &why);
+        if (r == 0)
+            r = next_of(k, ret, ret_m, &why);
+    }
+    if (r < 0 && err)
+        *err = why;
+    return r;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "checkpoint/shard.h"
 #include "checkpoint/tier_private.h"
 
@@ -253,26 +254,27 @@ static int copy_shards(struct copying *c, weir_err *err)
 /* A pin goes along with its step. It is set before the step is there, so that no
  * crash leaves a step that has lost it, and looked at once more afterwards: it
  * may have been set meanwhile. */
-static int carry_pin(struct copying *c, bool pinned, weir_err *err)
+static int carry_pin(struct copying *c, weir_err *err)
 {
-    if (!pinned && !wr_tier_marked(c->from, WR_MARK_PIN, c->m.step, NULL, 0))
+    if (!wr_tier_marked(c->from, WR_MARK_PIN, c->m.step, NULL, 0))
         return 0;
     return wr_tier_mark(c->to, WR_MARK_PIN, c->m.step, "", err);
 }
 
-/* The old copy goes when the new one is on the medium beside it. Until the new
- * one is published there is the one on the tier that it comes from. */
+/* The old copy goes when the new one is published. What was known of it is
+ * forgotten before, durably: the new one may have its id. A pin stays: it means
+ * the number. */
 static int make_way(struct copying *c, weir_err *err)
 {
-    bool pinned = wr_tier_marked(c->to, WR_MARK_PIN, c->m.step, NULL, 0);
+    static const enum wr_mark known[] = {WR_MARK_VERIFIED, WR_MARK_DAMAGED};
     int r = 0;
 
-    if (c->target != TARGET_FREE) {
+    c->p.replaces = c->target != TARGET_FREE;
+    if (c->p.replaces)
         r = wr_tier_check_claim(c->to, err);
-        if (r == 0)
-            r = wr_tier_retire(c->to, c->m.step, err);
-    }
-    return r < 0 ? r : carry_pin(c, pinned, err);
+    for (size_t i = 0; i < WR_ARRAY_LEN(known) && r == 0 && c->p.replaces; i++)
+        r = wr_tier_unmark(c->to, known[i], c->m.step, err);
+    return r < 0 ? r : carry_pin(c, err);
 }
 
 static int copy_pending(struct copying *c, weir_err *err)
@@ -295,7 +297,7 @@ static int copy_pending(struct copying *c, weir_err *err)
     else
         r = wr_tier_publish(c->to, &c->p, &c->m, err);
     if (r == 0)
-        r = carry_pin(c, /* pinned= */ false, err);
+        r = carry_pin(c, err);
     return not_damage(r, err); /* what was read was good */
 }
 

@@ -118,6 +118,7 @@ int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
 struct wr_pending {
     uint64_t step;
     char dir[WR_TIER_PATH]; /* ".tmp-..." */
+    bool replaces; /* the step that is there goes when this one is published */
     bool unsure; /* publishing it failed so late that it is, or may be, there */
 };
 
@@ -127,8 +128,8 @@ struct wr_pending {
  * then. WEIR_EEXIST: the step is there. */
 int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
                   struct wr_pending *ret, weir_err *err);
-/* The same for a step that may be there: the new one is written beside it. It
- * has to be taken away before the new one is published. */
+/* The same for a step that may be there: the new one is written beside it. If it
+ * is there, `replaces` has to be set before the new one is published. */
 int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
                          struct wr_pending *ret, weir_err *err);
 /* Removes files of ranks that there were when it was a step and that there are
@@ -142,7 +143,9 @@ void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
 int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
                          weir_err *err);
 /* Removes files that `m` does not name where it can, writes the manifest, syncs, checks the
- * claim, renames the folder, syncs the root. When it fails the step was not
+ * claim, renames the folder, syncs the root. A step that it replaces is renamed
+ * away right before, so that it is missing for two renames and not for syncs,
+ * and comes back when the second one fails. When it fails the step was not
  * acknowledged; where it is there all the same, or nobody knows, p->unsure is
  * set and the message says so. What is left of the pending folder is removed. */
 int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,

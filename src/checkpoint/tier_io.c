@@ -154,9 +154,10 @@ int wr_tier_replace(struct wr_tier *t, const char *path, const char *text,
     if (r == 0)
         r = wr_tier_change(t, WR_RENAME, beside, path, err);
     if (r == 0)
-        r = wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
-    else
-        wr_tier_remove(t, beside, NULL); /* or the next claim does it */
+        return wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
+    if (r == WEIR_ENOENT && wr_tier_check_claim(t, NULL) == WEIR_EFENCED)
+        return wr_tier_check_claim(t, err); /* the new writer swept it away */
+    wr_tier_remove(t, beside, NULL);        /* or the next claim does it */
     return r;
 }
 

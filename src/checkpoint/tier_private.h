@@ -102,4 +102,15 @@ int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
 int wr_tier_remove_in(struct wr_tier *t, const char *dir, const char *leaf,
                       weir_err *err);
 
+/* Where a step went. */
+struct wr_displaced {
+    char name[WR_TIER_PATH]; /* "": there was none of weir's */
+    bool recycled;           /* it is a slot now, else trash */
+};
+
+/* Renames a step away, to a slot if `recycled` and there are few, else to the
+ * trash; not durably yet. */
+int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
+                     struct wr_displaced *ret, weir_err *err);
+
 #endif

@@ -251,18 +251,19 @@ static int complete(struct wr_tier *t, const struct wr_pending *p,
     return r;
 }
 
-static int rename_pending(struct wr_tier *t, const struct wr_pending *p,
-                          weir_err *err)
+/* The step's own rename; `old` comes back when it fails, unless another process
+ * has put a step there meanwhile. */
+static int rename_in(struct wr_tier *t, const struct wr_pending *p,
+                     const struct wr_displaced *old, weir_err *err)
 {
     char to[WR_TIER_PATH];
     weir_err why;
     int r;
 
-    r = wr_tier_check_claim(t, err);
-    if (r < 0)
-        return r;
     wr_name_step(p->step, to);
     r = wr_tier_change(t, WR_RENAME_NEW, p->dir, to, &why);
+    if (r < 0 && old->name[0])
+        (void)wr_tier_change(t, WR_RENAME_NEW, old->name, to, NULL);
     if (r == WEIR_EEXIST)
         return wr_fail(err, r, "'%s/%s': is there already", t->shown, to);
     if (r == WEIR_ENOENT && wr_tier_check_claim(t, err) == WEIR_EFENCED)
@@ -270,6 +271,16 @@ static int rename_pending(struct wr_tier *t, const struct wr_pending *p,
     if (r < 0 && err)
         *err = why;
     return r;
+}
+
+static int rename_pending(struct wr_tier *t, const struct wr_pending *p,
+                          struct wr_displaced *old, weir_err *err)
+{
+    int r = wr_tier_check_claim(t, err);
+
+    if (r == 0 && p->replaces)
+        r = wr_tier_displace(t, p->step, /* recycled= */ true, old, err);
+    return r < 0 ? r : rename_in(t, p, old, err);
 }
 
 /* The rename was done, but not made to last. */
@@ -310,12 +321,13 @@ static int not_renamed(struct wr_tier *t, struct wr_pending *p, const char *id,
 int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err)
 {
+    struct wr_displaced old = {0};
     int r;
 
     assert(m->step == p->step);
     r = complete(t, p, m, err);
     if (r == 0) {
-        r = rename_pending(t, p, err);
+        r = rename_pending(t, p, &old, err);
         if (r < 0)
             r = not_renamed(t, p, m->id, r, err);
         else if ((r = wr_tier_sync_root(t, err)) < 0)
@@ -323,6 +335,8 @@ int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
     }
     if (r < 0)
         wr_tier_abandon(t, p);
+    else if (old.name[0] && !old.recycled)
+        wr_tier_remove_folder(t, old.name, NULL); /* or the next claim does */
     return r;
 }
 

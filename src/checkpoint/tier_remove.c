@@ -250,32 +250,46 @@ static int choose_end(struct wr_tier *t, char ret[WR_TIER_PATH],
     return 0;
 }
 
-static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
-                     weir_err *err)
+int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
+                     struct wr_displaced *ret, weir_err *err)
 {
-    char from[WR_TIER_PATH], to[WR_TIER_PATH];
+    struct wr_displaced to = {.recycled = recycled};
+    char from[WR_TIER_PATH];
     struct wr_stat is;
     weir_err why;
     int r;
 
+    *ret = (struct wr_displaced){0};
     wr_name_step(step, from);
     r = wr_tier_stat(t, from, &is, &why);
     if (r < 0 && r != WEIR_ENOENT)
         return wr_tier_unless_gone(r, &why, err);
     if (r == 0 && is.kind != WR_KIND_DIR)
         return 0; /* not a step, and not weir's */
-    wr_name_trash(to);
-    r = recycled ? choose_end(t, to, &recycled, err) : 0;
+    wr_name_trash(to.name);
+    r = recycled ? choose_end(t, to.name, &to.recycled, err) : 0;
     if (r < 0)
         return r;
-    r = wr_tier_change(t, WR_RENAME, from, to, &why);
+    r = wr_tier_change(t, WR_RENAME, from, to.name, &why);
     r = wr_tier_unless_gone(r, &why, err); /* another may be faster */
     if (r == 0)
-        r = wr_tier_sync_root(t, err);
+        *ret = to;
+    return r;
+}
+
+static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
+                     weir_err *err)
+{
+    struct wr_displaced old;
+    int r = wr_tier_displace(t, step, recycled, &old, err);
+
+    if (r < 0 || !old.name[0])
+        return r;
+    r = wr_tier_sync_root(t, err);
     if (r == 0)
         r = drop_marks(t, step, err);
-    if (r == 0 && !recycled)
-        wr_tier_remove_folder(t, to, NULL);
+    if (r == 0 && !old.recycled)
+        wr_tier_remove_folder(t, old.name, NULL);
     return r;
 }
 
