@@ -128,6 +128,60 @@ static void order_of_a_recycled_save(void **state)
     wr_tier_close(t);
 }
 
+/* A newer save of a number that is there. */
+static int replace_step(struct wr_tier *t, uint64_t step, struct record *rec,
+                        unsigned fail_at)
+{
+    struct wr_manifest m = manifest_of(t, step, 1);
+    struct wr_pending p;
+    int r;
+
+    assert_int_equal(wr_tier_begin_beside(t, step, BYTES, &p, NULL), 0);
+    assert_int_equal(put_shard(t, &p, 0, 'z', NULL), 0);
+    p.replaces = true;
+    rec->count = rec->calls = 0;
+    rec->fail_at = fail_at;
+    r = wr_tier_publish(t, &p, &m, NULL);
+    rec->fail_at = 0;
+    wr_manifest_done(&m);
+    return r;
+}
+
+/* Nothing stands between the two renames: who looks meanwhile finds no step. */
+static void order_of_replacing(void **state)
+{
+    struct place *p = *state;
+    static struct record rec;
+    struct wr_tier *t = recorded_claim(p, &rec);
+
+    must_save(t, 1, 1);
+    assert_int_equal(replace_step(t, 1, &rec, 0), 0);
+    EXPECT(&rec, "create .tmp-000000000001-@/MANIFEST",
+           "write .tmp-000000000001-@/MANIFEST",
+           "sync .tmp-000000000001-@/MANIFEST", "syncdir .tmp-000000000001-@",
+           "read .weir/epoch", "rename step-000000000001 .slot-@",
+           "rename-new .tmp-000000000001-@ step-000000000001", "syncdir .");
+    must_be_good(t, 1);
+    wr_tier_close(t);
+}
+
+/* Whichever call fails, the old step or the new one is there. */
+static void a_replacement_that_fails(void **state)
+{
+    struct place *p = *state;
+    static struct record rec;
+    struct wr_tier *t = recorded_claim(p, &rec);
+    unsigned failed = 0;
+
+    must_save(t, 1, 1);
+    for (unsigned at = 1; at <= 20; at++) { /* more calls than there are */
+        failed += replace_step(t, 1, &rec, at) < 0;
+        must_be_good(t, 1);
+    }
+    assert_true(failed >= 5);
+    wr_tier_close(t);
+}
+
 static void order_of_taking_away(void **state)
 {
     struct place *p = *state;
@@ -425,6 +479,8 @@ int main(void)
         TEST(order_of_a_claim),
         TEST(order_of_a_save),
         TEST(order_of_a_recycled_save),
+        TEST(order_of_replacing),
+        TEST(a_replacement_that_fails),
         TEST(order_of_taking_away),
         TEST(each_call_fails),
         TEST(each_call_is_done_and_fails),
