@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "checkpoint/copiers.h"
-#include "checkpoint/dtype.h"
 #include "checkpoint/stretch.h"
 #include "checkpoint/manifest.h"
-#include "checkpoint/shown.h"
 
 #define PAGE        ((uint64_t)4096)
 #define MEMORY_STEP ((uint64_t)2 << 20) /* from here on memory is mapped */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "checkpoint/shown.h"
+#include "base/shown.h"
 
 int wr_pairs_parse(json_t *object, const char *what, struct wr_st_pair **ret,
                    size_t *ret_count, weir_err *err)

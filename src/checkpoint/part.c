@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/dtype.h"
-#include "checkpoint/shown.h"
+#include "base/shown.h"
 #include "codec/crc32c.h"
 
 struct wr_part_want {

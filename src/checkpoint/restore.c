@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
+#include "base/shown.h"
 #include "checkpoint/candidates.h"
-#include "checkpoint/dtype.h"
 #include "checkpoint/found.h"
 #include "checkpoint/part.h"
-#include "checkpoint/shown.h"
 #include "checkpoint/store.h"
 #include "checkpoint/tier.h"
 

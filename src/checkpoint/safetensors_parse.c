@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/dtype.h"
+#include "base/shown.h"
 #include "checkpoint/pairs.h"
 #include "checkpoint/scan.h"
-#include "checkpoint/shown.h"
 
 #define MAX_UNKNOWN 32 /* keys of an entry that mean nothing here */
 

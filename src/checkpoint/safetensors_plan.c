@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "base/text.h"
-#include "checkpoint/dtype.h"
 #include "checkpoint/pairs.h"
-#include "checkpoint/shown.h"
 
 /* --- printing --- */
 

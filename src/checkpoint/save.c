@@ -9,11 +9,11 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/dtype.h"
+#include "base/shown.h"
 #include "checkpoint/pairs.h"
-#include "checkpoint/shown.h"
 #include "checkpoint/watch.h"
 
 #define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */

@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "checkpoint/dtype.h"
 #include "checkpoint/safetensors.h"
 #include "cli/record_json.h"
 #include "cli/table.h"

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
-
-size_t wr_layout_elem_bytes(enum weir_dtype dtype)
-{
-    return dtype == WEIR_F32 ? 4 : dtype == WEIR_F16 ? 2 : 1;
-}
 
 /* value = (level / 255 - mean) / std in one multiplication and addition; u8
  * stays a level, plus the half that turns cutting into rounding. */
@@ -47,7 +43,7 @@ int wr_layout_init(struct wr_layout *l, const struct wr_picture_spec *spec,
         .channels = spec->channels,
         .dtype = spec->dtype,
         .layout = spec->layout,
-        .elem_bytes = wr_layout_elem_bytes(spec->dtype),
+        .elem_bytes = wr_dtype_bytes(spec->dtype),
         .row = row,
     };
     make_affine(spec, &l->affine);

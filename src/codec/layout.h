@@ -29,7 +29,4 @@ void wr_layout_put(const struct wr_layout *l, const float *pixels, uint32_t y,
 void wr_layout_put_ycc(const struct wr_layout *l, float *const planes[3],
                        uint32_t y, void *slot);
 
-/* Bytes of one value. */
-size_t wr_layout_elem_bytes(enum weir_dtype dtype);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/codec.h"
@@ -165,7 +166,7 @@ void wr_picture_free(struct wr_picture_decoder *d)
 size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec)
 {
     return (size_t)spec->width * spec->height * spec->channels *
-           wr_layout_elem_bytes(spec->dtype);
+           wr_dtype_bytes(spec->dtype);
 }
 
 /* Finds the codec and reads the header: what will come, in which shape. */
@@ -377,7 +378,7 @@ static struct wr_turn_pixels pixels_of(const struct wr_picture_spec *s)
         .width = s->width,
         .height = s->height,
         .planes = is_planar ? s->channels : 1,
-        .pixel = wr_layout_elem_bytes(s->dtype) * (is_planar ? 1 : s->channels),
+        .pixel = wr_dtype_bytes(s->dtype) * (is_planar ? 1 : s->channels),
     };
 }
 

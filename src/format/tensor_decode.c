@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/kernel.h"
@@ -39,16 +40,6 @@ static enum weir_dtype stored_dtype(const struct wr_sample_shape *s)
                                     : WEIR_U8;
 }
 
-static const char *dtype_name(enum weir_dtype dtype)
-{
-    return dtype == WEIR_F32 ? "f32" : dtype == WEIR_F16 ? "f16" : "u8";
-}
-
-static size_t dtype_bytes(enum weir_dtype dtype)
-{
-    return dtype == WEIR_F32 ? 4 : dtype == WEIR_F16 ? 2 : 1;
-}
-
 static bool is_channel(uint64_t dim)
 {
     return dim == 1 || dim == 3;
@@ -67,14 +58,14 @@ static int make_plan(const struct wr_sample_shape *s,
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are %s and are not converted to %s: ask "
                        "for dtype %s",
-                       dtype_name(stored), dtype_name(cfg->dtype),
-                       dtype_name(stored));
+                       wr_dtype_text(stored), wr_dtype_text(cfg->dtype),
+                       wr_dtype_text(stored));
     if (p.convert && !channels)
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are u8 without a last dimension of 1 or 3 "
                        "channels and are not normalized to %s: ask for dtype "
                        "u8",
-                       dtype_name(cfg->dtype));
+                       wr_dtype_text(cfg->dtype));
     p.planar = stored == WEIR_U8 && cfg->layout == WEIR_NCHW && s->ndim == 3 &&
                channels;
     for (uint32_t k = 0; k < s->ndim; k++)
@@ -82,7 +73,7 @@ static int make_plan(const struct wr_sample_shape *s,
     p.channels = channels ? (uint32_t)s->dims[s->ndim - 1] : 1;
     p.pixels = values / p.channels;
     p.stored_bytes = values * wr_elem_bytes(s);
-    p.out_bytes = values * dtype_bytes(p.dtype);
+    p.out_bytes = values * wr_dtype_bytes(p.dtype);
     *ret = p;
     return 0;
 }

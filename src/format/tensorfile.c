@@ -21,11 +21,6 @@ static void put_le(uint8_t *to, uint64_t value, unsigned bytes)
         to[k] = (uint8_t)(value >> (8 * k));
 }
 
-size_t wr_tensor_dtype_bytes(enum weir_dtype dtype)
-{
-    return dtype == WEIR_F32 ? 4 : dtype == WEIR_F16 ? 2 : 1;
-}
-
 uint64_t wr_gen_shape_elements(const struct wr_gen_shape *s)
 {
     uint64_t n = 1;

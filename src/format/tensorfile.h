@@ -28,8 +28,6 @@ struct wr_tensor_bytes {
     size_t len;
 };
 
-size_t wr_tensor_dtype_bytes(enum weir_dtype dtype);
-
 /* Elements of one sample. The shape came from wr_gen_shape_parse. */
 uint64_t wr_gen_shape_elements(const struct wr_gen_shape *s);
 

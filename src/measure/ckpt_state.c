@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "checkpoint/dtype.h"
 #include "checkpoint/safetensors.h"
 #include "storage/storage.h"
 

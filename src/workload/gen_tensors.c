@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -147,7 +148,7 @@ static int tensors_worker(const struct wr_gen_run *run, void **ret,
     w->run = run;
     w->view = view_of(&cfg->shape);
     w->elements = (size_t)wr_gen_shape_elements(&cfg->shape);
-    w->sample_bytes = w->elements * wr_tensor_dtype_bytes(cfg->shape.dtype);
+    w->sample_bytes = w->elements * wr_dtype_bytes(cfg->shape.dtype);
     together = WR_MAX(1, WRITE_BYTES / w->sample_bytes);
     w->out_cap = together * w->sample_bytes;
     w->pixels = malloc(w->elements * 3);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "checkpoint/dtype.h"
+#include "base/dtype.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/shard.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "checkpoint/dtype.h"
+#include "base/dtype.h"
 #include "checkpoint/safetensors.h"
 
 static weir_tensor tensor(const char *name, enum weir_dtype dtype, uint64_t n)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/mem.h"
 #include "codec/layout.h"
 #include "codec/picture.h"
@@ -53,7 +54,7 @@ static bool is_mirrored(const struct wr_picture_spec *s, const uint8_t *a,
                         const uint8_t *b)
 {
     bool planes = s->layout == WEIR_NCHW || s->channels == 1;
-    size_t pixel = wr_layout_elem_bytes(s->dtype) * (planes ? 1 : s->channels);
+    size_t pixel = wr_dtype_bytes(s->dtype) * (planes ? 1 : s->channels);
     size_t rows = (size_t)s->height * (planes ? s->channels : 1);
 
     for (size_t y = 0; y < rows;

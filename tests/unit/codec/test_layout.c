@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/rng.h"
 #include "codec/layout.h"
 
@@ -98,7 +99,7 @@ static void put_rows(struct tensor *t, const struct wr_kernels *k, bool planes)
 
 static double value_at(const struct tensor *t, size_t i)
 {
-    size_t size = wr_layout_elem_bytes(t->spec.dtype);
+    size_t size = wr_dtype_bytes(t->spec.dtype);
     const uint8_t *p = t->slot + i * size;
     uint16_t half;
     float single;

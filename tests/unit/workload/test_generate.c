@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/dtype.h"
 #include "base/hist.h"
 #include "decode.h"
 #include "scratch.h"
@@ -237,7 +238,7 @@ static void test_any_shape(void **state)
         run_ok(s, cfg, "a", &res);
         assert_int_equal(res.bytes,
                          4096 + 5 * wr_gen_shape_elements(&shapes[k]) *
-                                    wr_tensor_dtype_bytes(shapes[k].dtype));
+                                    wr_dtype_bytes(shapes[k].dtype));
     }
 }
 

@@ -7,8 +7,9 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <strings.h>
 
-#include "checkpoint/dtype.h"
+#include "base/dtype.h"
 
 static void test_names(void **state)
 {
@@ -23,6 +24,11 @@ static void test_names(void **state)
         assert_int_equal(wr_dtype_bits(type), width);                          \
         assert_true(wr_dtype_find(text, &found));                              \
         assert_int_equal(found, type);                                         \
+        assert_int_equal(strcasecmp(wr_dtype_text(type), text), 0);            \
+        assert_string_not_equal(wr_dtype_text(type), text);                    \
+        assert_true(wr_dtype_parse(wr_dtype_text(type), &found));              \
+        assert_int_equal(found, type);                                         \
+        assert_int_equal(wr_dtype_bytes(type), (width) % 8 ? 0 : (width) / 8); \
         count++;                                                               \
     } while (0);
     WEIR_DTYPE_MAP(CHECK)
@@ -37,7 +43,11 @@ static void test_no_type(void **state)
     (void)state;
     assert_null(wr_dtype_name((enum weir_dtype)22));
     assert_null(wr_dtype_name((enum weir_dtype) - 1));
+    assert_null(wr_dtype_text((enum weir_dtype)22));
     assert_int_equal(wr_dtype_bits((enum weir_dtype)22), 0);
+    assert_int_equal(wr_dtype_bytes((enum weir_dtype)22), 0);
+    assert_false(wr_dtype_parse("F32", &found));
+    assert_false(wr_dtype_parse("", &found));
     assert_false(wr_dtype_find("F31", &found));
     assert_false(wr_dtype_find("f32", &found));
     assert_false(wr_dtype_find("", &found));

@@ -1,13 +1,13 @@
-/* dtype.c - names and sizes of element types.
+/* dtype.c - names and sizes of element types, and of what they make up.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "checkpoint/dtype.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/shown.h"
+#include "base/shown.h"
 
 static const struct {
     const char *name;
@@ -18,9 +18,42 @@ static const struct {
 #undef ENTRY
 };
 
+/* The same in small letters: few, so that no buffer is needed. */
+static const char *const texts[] = {
+    [WEIR_F32] = "f32",
+    [WEIR_F16] = "f16",
+    [WEIR_U8] = "u8",
+    [WEIR_BF16] = "bf16",
+    [WEIR_F64] = "f64",
+    [WEIR_I8] = "i8",
+    [WEIR_I16] = "i16",
+    [WEIR_U16] = "u16",
+    [WEIR_I32] = "i32",
+    [WEIR_U32] = "u32",
+    [WEIR_I64] = "i64",
+    [WEIR_U64] = "u64",
+    [WEIR_BOOL] = "bool",
+    [WEIR_C64] = "c64",
+    [WEIR_F4] = "f4",
+    [WEIR_F6_E2M3] = "f6_e2m3",
+    [WEIR_F6_E3M2] = "f6_e3m2",
+    [WEIR_F8_E5M2] = "f8_e5m2",
+    [WEIR_F8_E4M3] = "f8_e4m3",
+    [WEIR_F8_E8M0] = "f8_e8m0",
+    [WEIR_F8_E4M3FNUZ] = "f8_e4m3fnuz",
+    [WEIR_F8_E5M2FNUZ] = "f8_e5m2fnuz",
+};
+
+_Static_assert(WR_ARRAY_LEN(texts) == WR_ARRAY_LEN(types), "one text each");
+
 const char *wr_dtype_name(enum weir_dtype t)
 {
     return (size_t)t < WR_ARRAY_LEN(types) ? types[t].name : NULL;
+}
+
+const char *wr_dtype_text(enum weir_dtype t)
+{
+    return (size_t)t < WR_ARRAY_LEN(texts) ? texts[t] : NULL;
 }
 
 unsigned wr_dtype_bits(enum weir_dtype t)
@@ -28,10 +61,27 @@ unsigned wr_dtype_bits(enum weir_dtype t)
     return (size_t)t < WR_ARRAY_LEN(types) ? types[t].bits : 0;
 }
 
+size_t wr_dtype_bytes(enum weir_dtype t)
+{
+    unsigned bits = wr_dtype_bits(t);
+
+    return bits % 8 ? 0 : bits / 8;
+}
+
 bool wr_dtype_find(const char *name, enum weir_dtype *ret)
 {
     for (size_t k = 0; k < WR_ARRAY_LEN(types); k++)
-        if (types[k].name && !strcmp(types[k].name, name)) {
+        if (!strcmp(types[k].name, name)) {
+            *ret = (enum weir_dtype)k;
+            return true;
+        }
+    return false;
+}
+
+bool wr_dtype_parse(const char *text, enum weir_dtype *ret)
+{
+    for (size_t k = 0; k < WR_ARRAY_LEN(texts); k++)
+        if (!strcmp(texts[k], text)) {
             *ret = (enum weir_dtype)k;
             return true;
         }

@@ -1,7 +1,7 @@
 /* shown.h - names from files, as messages can show them.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CHECKPOINT_SHOWN_H
-#define WR_CHECKPOINT_SHOWN_H
+#ifndef WR_BASE_SHOWN_H
+#define WR_BASE_SHOWN_H
 
 #include "base/text.h"
 

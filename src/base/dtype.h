@@ -1,7 +1,7 @@
-/* dtype.h - names and sizes of element types.
+/* dtype.h - names and sizes of element types, and of what they make up.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CHECKPOINT_DTYPE_H
-#define WR_CHECKPOINT_DTYPE_H
+#ifndef WR_BASE_DTYPE_H
+#define WR_BASE_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,10 +9,16 @@
 
 #include "weir/checkpoint.h"
 
-/* "F32"; NULL for a number that is no type. */
+/* "F32", as safetensors says it, and "f32", as options do; NULL for a number
+ * that is no type. */
 const char *wr_dtype_name(enum weir_dtype t);
+const char *wr_dtype_text(enum weir_dtype t);
 unsigned wr_dtype_bits(enum weir_dtype t); /* 0 for no type */
+/* Of one element; 0 for no type and for one that is not whole bytes. */
+size_t wr_dtype_bytes(enum weir_dtype t);
+/* By the name, and by the text. */
 bool wr_dtype_find(const char *name, enum weir_dtype *ret);
+bool wr_dtype_parse(const char *text, enum weir_dtype *ret);
 
 /* Bytes of a tensor. Fails when they overflow or are not whole; messages start
  * with the tensor's name: "'w': ...". */
