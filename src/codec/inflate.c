@@ -42,7 +42,9 @@ bool wr_is_zlib(const void *bytes, size_t len)
 
 const char *wr_inflate_name(const struct wr_inflate *z)
 {
-    return z->state.crc_flag == ISAL_ZLIB ? "zlib" : "gzip";
+    return z->state.crc_flag == ISAL_ZLIB      ? "zlib"
+           : z->state.crc_flag == ISAL_DEFLATE ? "deflate"
+                                               : "gzip";
 }
 
 int wr_inflate_new(struct wr_inflate **ret, weir_err *err)
@@ -65,6 +67,12 @@ int wr_inflate_new(struct wr_inflate **ret, weir_err *err)
 void wr_inflate_free(struct wr_inflate *z)
 {
     free(z);
+}
+
+void wr_inflate_set_raw(struct wr_inflate *z)
+{
+    z->begun = true;
+    z->state.crc_flag = ISAL_DEFLATE;
 }
 
 void wr_inflate_feed(struct wr_inflate *z, const void *bytes, size_t len)

@@ -24,6 +24,8 @@ bool wr_is_zlib(const void *bytes, size_t len);
 /* The first byte fed decides which of the two it is. */
 int wr_inflate_new(struct wr_inflate **ret, weir_err *err);
 void wr_inflate_free(struct wr_inflate *z); /* takes NULL */
+/* Before anything is fed: it is deflate without a wrapper. */
+void wr_inflate_set_raw(struct wr_inflate *z);
 
 /* Hands over the next piece of the compressed bytes; borrowed until
  * wr_inflate_read has used it up. */
@@ -40,7 +42,7 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
 /* True between members: the input may end here. */
 bool wr_inflate_is_done(const struct wr_inflate *z);
 
-/* "gzip" or "zlib", for messages. */
+/* "gzip", "zlib" or "deflate", for messages. */
 const char *wr_inflate_name(const struct wr_inflate *z);
 
 #endif

@@ -1,0 +1,70 @@
+/* filters.h - undoes the packing of a unit: a short list of filters.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a unit's bytes went through when they were stored is undone one filter
+ * after another. The stored bytes come in pieces, in their order; the list
+ * may have one filter that inflates, and others around it. */
+#ifndef WR_CODEC_FILTERS_H
+#define WR_CODEC_FILTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir/error.h"
+
+/* The numbers stand in index files. */
+enum wr_filter {
+    WR_FILTER_NONE = 0,
+    WR_FILTER_GZIP = 1,       /* gzip or zlib, several members; what lies behind
+                              the bytes that are wanted is not looked at */
+    WR_FILTER_ZLIB = 2,       /* one whole stream of zlib (HDF5's deflate) */
+    WR_FILTER_DEFLATE = 3,    /* one whole stream without a wrapper (ZIP);
+                              `argument`: the CRC-32 of what it inflates to */
+    WR_FILTER_ZSTD = 4,       /* whole frames */
+    WR_FILTER_SHUFFLE = 5,    /* HDF5's: byte k of every element together;
+                              `argument`: bytes of an element */
+    WR_FILTER_FLETCHER32 = 6, /* HDF5's: a checksum behind the bytes */
+    WR_FILTER_COUNT
+};
+
+#define WR_FILTERS_MAX 4
+
+/* How a unit is stored. One byte of `filters` each, the lowest is undone
+ * first. */
+struct wr_packing {
+    uint32_t filters;
+    uint32_t argument;
+    uint64_t stored, inflated; /* bytes; inflated <= WR_INFLATE_MAX */
+};
+
+/* WR_FILTERS(WR_FILTER_ZLIB, WR_FILTER_SHUFFLE, 0, 0) */
+#define WR_FILTERS(a, b, c, d)                                                 \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |                \
+     (uint32_t)(d) << 24)
+
+/* Can this list be undone? WEIR_ENOTSUP and why: not in this build, or not
+ * such a list; WEIR_ELIMIT, WEIR_EFORMAT: sizes that cannot be. */
+int wr_filters_check(const struct wr_packing *p, weir_err *err);
+/* "gzip", "zlib, shuffle"; for messages. Fills `buf`, returns it. */
+const char *wr_filters_name(uint32_t filters, char *buf, size_t cap);
+
+struct wr_unfilter;
+
+/* Bytes that undoing takes besides the inflated ones. */
+size_t wr_unfilter_memory(const struct wr_packing *p);
+/* `out` has room for p->inflated bytes; borrowed. */
+int wr_unfilter_new(const struct wr_packing *p, void *out,
+                    struct wr_unfilter **ret, weir_err *err);
+void wr_unfilter_free(struct wr_unfilter *u); /* takes NULL */
+
+/* The next `len` of the stored bytes, which are used up when it returns. 1: all
+ * is in `out`, what is left of the stored bytes is not needed; 0: more is;
+ * WEIR_EFORMAT: damaged, and where; WEIR_ECHANGED: gzip that ends early. */
+int wr_unfilter_feed(struct wr_unfilter *u, const void *bytes, size_t len,
+                     weir_err *err);
+
+/* All at once. */
+int wr_filters_undo(const struct wr_packing *p, const void *stored, void *out,
+                    weir_err *err);
+
+#endif
