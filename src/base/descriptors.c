@@ -12,22 +12,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/lack.h"
-#include "base/mem.h"
+#include "base/shares.h"
 
 #define FREE_READS 4u                  /* held without asking for the limit */
 #define OTHERS     6u                  /* terminal, folders, a ring */
 #define LOOK_NS    (20 * WR_NS_PER_MS) /* the program closes files, too */
 #define GIVEUP_NS  (WR_NS_PER_SEC)
-
-/* What the process has is one thing, whoever uses it. */
-static struct {
-    pthread_mutex_t lock; /* guards all below; a leaf lock */
-    pthread_cond_t turn;  /* a read was left */
-    pthread_cond_t back;  /* one was closed */
-    unsigned reads;       /* between enter and leave */
-    uint64_t closed;      /* counts up */
-} shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-            PTHREAD_COND_INITIALIZER, 0, 0};
 
 static bool may_enter(unsigned reads)
 {
@@ -39,21 +29,25 @@ static bool may_enter(unsigned reads)
 
 void wr_fd_enter(void)
 {
-    pthread_mutex_lock(&shared.lock);
-    while (!may_enter(shared.reads))
-        pthread_cond_wait(&shared.turn, &shared.lock);
-    shared.reads++;
-    pthread_mutex_unlock(&shared.lock);
+    struct wr_files *files = &wr_shares_get()->files;
+
+    pthread_mutex_lock(&files->lock);
+    while (!may_enter(files->reads))
+        pthread_cond_wait(&files->turn, &files->lock);
+    files->reads++;
+    pthread_mutex_unlock(&files->lock);
 }
 
 void wr_fd_leave(void)
 {
-    pthread_mutex_lock(&shared.lock);
-    shared.reads--;
-    shared.closed++;
-    pthread_cond_signal(&shared.turn);
-    pthread_cond_broadcast(&shared.back);
-    pthread_mutex_unlock(&shared.lock);
+    struct wr_files *files = &wr_shares_get()->files;
+
+    pthread_mutex_lock(&files->lock);
+    files->reads--;
+    files->closed++;
+    pthread_cond_signal(&files->turn);
+    pthread_cond_broadcast(&files->back);
+    pthread_mutex_unlock(&files->lock);
 }
 
 unsigned wr_fd_share(void)
@@ -66,40 +60,43 @@ unsigned wr_fd_share(void)
 }
 
 /* With the lock held. */
-static void wait_back(uint64_t limit_ns)
+static void wait_back(struct wr_files *files, uint64_t limit_ns)
 {
     uint64_t end = wr_clock_ns() + limit_ns;
     struct timespec until = {.tv_sec = (time_t)(end / WR_NS_PER_SEC),
                              .tv_nsec = (long)(end % WR_NS_PER_SEC)};
 
-    pthread_cond_clockwait(&shared.back, &shared.lock, CLOCK_MONOTONIC, &until);
+    pthread_cond_clockwait(&files->back, &files->lock, CLOCK_MONOTONIC, &until);
 }
 
 bool wr_fd_retry(struct wr_fd_wait *w, int os_errno)
 {
+    struct wr_files *files = &wr_shares_get()->files;
     int e = errno;
     bool again;
 
     if (!wr_err_is_lack(wr_error_from_errno(os_errno)))
         return false;
-    pthread_mutex_lock(&shared.lock);
-    if (!w->since_ns || shared.closed != w->closed)
+    pthread_mutex_lock(&files->lock);
+    if (!w->since_ns || files->closed != w->closed)
         w->since_ns = wr_clock_ns(); /* they come back: there is hope */
-    w->closed = shared.closed;
+    w->closed = files->closed;
     again = wr_clock_ns() - w->since_ns < GIVEUP_NS;
     if (again)
-        wait_back(LOOK_NS);
-    pthread_mutex_unlock(&shared.lock);
+        wait_back(files, LOOK_NS);
+    pthread_mutex_unlock(&files->lock);
     errno = e;
     return again;
 }
 
 void wr_fd_closed(void)
 {
-    pthread_mutex_lock(&shared.lock);
-    shared.closed++;
-    pthread_cond_broadcast(&shared.back);
-    pthread_mutex_unlock(&shared.lock);
+    struct wr_files *files = &wr_shares_get()->files;
+
+    pthread_mutex_lock(&files->lock);
+    files->closed++;
+    pthread_cond_broadcast(&files->back);
+    pthread_mutex_unlock(&files->lock);
 }
 
 int wr_fd_close(int fd)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 void wr_found(struct wr_finding *f, const char *fmt, ...)
 {

@@ -9,8 +9,8 @@
 
 #include "base/thread.h"
 #include "base/units.h"
-#include "monitor/cgroup.h"
-#include "monitor/procfs.h"
+#include "base/cgroup.h"
+#include "base/procfs.h"
 
 #define KERNEL_URING 519 /* registered files that need no list: 5.19 */
 #define LEAST_MEMORY (UINT64_C(80) << 20)

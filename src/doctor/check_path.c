@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "monitor/disks.h"
 #include "monitor/host.h"
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 #include "storage/storage.h"
 
 /* Free bytes and whether a power cut takes what was synced there. */

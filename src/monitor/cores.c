@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "monitor/cgroup.h"
-#include "monitor/procfs.h"
+#include "base/cgroup.h"
+#include "base/procfs.h"
 
 #define STAT_BYTES  (128 << 10) /* the lines of a thousand cores */
 #define LEAST_S     0.1         /* the kernel counts in steps of 10 ms */

@@ -4,7 +4,7 @@
 #define WR_MONITOR_COUNTERS_H
 
 #include "monitor/disks.h"
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 /* The files; -1 where the kernel does not have it or does not let us. */
 struct wr_counters {

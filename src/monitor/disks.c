@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "monitor/host.h"
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 static const char *sys_of(const struct wr_disks *d)
 {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 /* More than these files have: the line of a user's groups, which stands before
  * the memory, is the long one. */

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
-#include "monitor/cgroup.h"
-#include "monitor/procfs.h"
+#include "base/cgroup.h"
+#include "base/procfs.h"
 
 uint64_t wr_memory_needed(const struct wr_net *net, uint32_t batch)
 {

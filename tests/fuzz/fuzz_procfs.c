@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/cgroup.h"
-#include "monitor/procfs.h"
+#include "base/cgroup.h"
+#include "base/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* procfs.c - what the texts of /proc and /sys say.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/cgroup.h"
+#include "base/cgroup.h"
 
 static void cores(void **state)
 {

@@ -1,12 +1,12 @@
 /* cgroup.c - how much of the machine this process's control group allows.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "monitor/cgroup.h"
+#include "base/cgroup.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 #define NO_LIMIT (UINT64_C(1) << 60) /* version 1 says 2^63 less a page */
 

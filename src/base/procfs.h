@@ -4,8 +4,8 @@
  * Reading and parsing are apart: texts of other kernels and machines are
  * parsed in the tests. A text may be cut at the end of a buffer; what stands
  * in a line that is not whole is not used. */
-#ifndef WR_MONITOR_PROCFS_H
-#define WR_MONITOR_PROCFS_H
+#ifndef WR_BASE_PROCFS_H
+#define WR_BASE_PROCFS_H
 
 #include <sched.h>
 #include <stdbool.h>

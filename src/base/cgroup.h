@@ -4,8 +4,8 @@
  * Containers, batch systems and systemd limit cores and memory by control
  * groups, version 1 or 2; the smallest limit from the process's own group up to
  * the root counts. */
-#ifndef WR_MONITOR_CGROUP_H
-#define WR_MONITOR_CGROUP_H
+#ifndef WR_BASE_CGROUP_H
+#define WR_BASE_CGROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

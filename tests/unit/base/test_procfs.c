@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "monitor/procfs.h"
+#include "base/procfs.h"
 
 /* Linux 2.6.32 with 11 numbers, 4.18 with 15, 5.5 and later with 17. */
 static void disks_of_all_kernels(void **state)
