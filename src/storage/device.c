@@ -7,9 +7,11 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -50,6 +52,8 @@ struct wr_device {
     uint64_t drain_end, drain_work;
     uint64_t *drained_at; /* owned: max_depth */
     uint64_t writes;
+
+    struct wr_device_use use;
 };
 
 /* --- times --- */
@@ -225,6 +229,7 @@ static uint64_t do_read(struct wr_device *d, const struct wr_device_request *rq,
     done = later(start, wait);
     if (move > 0)
         done = take_bus(d, now, done, move);
+    d->use.read_ns += later(0, move);
     if (channel)
         *channel = done;
     /* Reads go first: what they take, the writes behind them get later. A
@@ -290,6 +295,18 @@ static uint64_t serve(struct wr_device *d, const struct wr_device_request *rq,
     return now;
 }
 
+static void count(struct wr_device_use *u, const struct wr_device_request *rq,
+                  uint64_t now, uint64_t done)
+{
+    if (!u->requests++ || now < u->first_ns)
+        u->first_ns = now;
+    u->last_ns = WR_MAX(u->last_ns, done);
+    if (rq->op == WR_DEVICE_READ)
+        u->read_bytes += rq->len;
+    else if (rq->op == WR_DEVICE_WRITE)
+        u->written_bytes += rq->len;
+}
+
 uint64_t wr_device_submit(struct wr_device *d,
                           const struct wr_device_request *rq, uint64_t now_ns)
 {
@@ -297,10 +314,18 @@ uint64_t wr_device_submit(struct wr_device *d,
 
     pthread_mutex_lock(&d->lock);
     done = serve(d, rq, now_ns);
+    count(&d->use, rq, now_ns, done);
     if (done > now_ns)
         due_push(d, done);
     pthread_mutex_unlock(&d->lock);
     return done;
+}
+
+void wr_device_use(struct wr_device *d, struct wr_device_use *ret)
+{
+    pthread_mutex_lock(&d->lock);
+    *ret = d->use;
+    pthread_mutex_unlock(&d->lock);
 }
 
 int wr_device_new(const struct wr_device_profile *p, struct wr_device **ret,
@@ -333,4 +358,47 @@ void wr_device_free(struct wr_device *d)
     free(d->drained_at);
     free(d->channel_free);
     free(d);
+}
+
+/* --- one for all --- */
+
+static int make_device(const void *profile, void **ret, weir_err *err)
+{
+    struct wr_device *d = NULL;
+    int r = wr_device_new(profile, &d, err);
+
+    if (r == 0)
+        *ret = d;
+    return r;
+}
+
+static void free_device(void *d)
+{
+    wr_device_free(d);
+}
+
+static const struct wr_common_kind devices = {make_device, free_device};
+
+int wr_device_ref(const struct wr_device_profile *p, const char *place,
+                  struct wr_device **ret, weir_err *err)
+{
+    char *text = wr_device_profile_text(p), *name = NULL;
+    void *d = NULL;
+    int r;
+
+    /* By what a profile says, not by its file, which may change. */
+    if (!text || asprintf(&name, "%s\n%s", text, place) < 0)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    else
+        r = wr_common_ref(&devices, name, p, &d, err);
+    if (r == 0)
+        *ret = d;
+    free(text);
+    free(name);
+    return r;
+}
+
+void wr_device_unref(struct wr_device *d)
+{
+    wr_common_unref(d);
 }

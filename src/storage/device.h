@@ -93,6 +93,13 @@ struct wr_device_request {
 
 struct wr_device;
 
+/* What a device has done. */
+struct wr_device_use {
+    uint64_t requests, read_bytes, written_bytes;
+    uint64_t read_ns;           /* the bus was taken for reads so long */
+    uint64_t first_ns, last_ns; /* the first request came, the last is done */
+};
+
 /* The profile's numbers must be within the limits above, as those are that come
  * from the functions above. */
 int wr_device_new(const struct wr_device_profile *p, struct wr_device **ret,
@@ -104,5 +111,15 @@ void wr_device_free(struct wr_device *d);
  * each other. Safe from any thread. */
 uint64_t wr_device_submit(struct wr_device *d,
                           const struct wr_device_request *rq, uint64_t now_ns);
+
+/* Safe from any thread. */
+void wr_device_use(struct wr_device *d, struct wr_device_use *ret);
+
+/* The device of this profile in this place (a path or a URL), one for all that
+ * ask for it in this process: they slow each other down. Another place is
+ * another device. */
+int wr_device_ref(const struct wr_device_profile *p, const char *place,
+                  struct wr_device **ret, weir_err *err);
+void wr_device_unref(struct wr_device *d); /* takes NULL */
 
 #endif

@@ -4,9 +4,10 @@
  * emu:PROFILE:URL, or emu:PROFILE,trace=FILE:URL (trace.h). All is done at once
  * on the store inside and handed over when the device (device.h) would have been
  * done with it, which must be later: the place inside has to be faster than the
- * device that is played. */
+ * device that is played. Stores of one profile and place share one device. */
 #include "storage/storage.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 struct emu_store {
     struct wr_store store;
     struct wr_store *inner;          /* owned */
-    struct wr_device *device;        /* owned */
+    struct wr_device *device;        /* ref: one per profile and place */
     struct wr_trace *trace;          /* owned; NULL: none */
     struct wr_clock_sleeper sleeper; /* shared by all threads */
 };
@@ -500,57 +501,81 @@ static void emu_close(struct wr_store *st)
     if (!es)
         return;
     wr_store_close(es->inner);
-    wr_device_free(es->device);
+    wr_device_unref(es->device);
     wr_trace_close(es->trace);
     free(es);
 }
 
-/* What stands between "emu:" and the colon: a profile, and where its trace
- * goes. Cuts `name`. */
-static int open_device(struct emu_store *es, char *name, weir_err *err)
+/* Where the store inside lies: by what users mean, not by how they write it.
+ * Fresh memory. */
+static char *place_of(struct wr_store *inner, const char *url)
 {
-    char *trace = strstr(name, ",trace=");
-    struct wr_device_profile p;
-    int r;
+    char path[PATH_MAX], *real = NULL;
+
+    if (inner->ops->local_path &&
+        inner->ops->local_path(inner, "", path, sizeof(path)))
+        real = realpath(path, NULL);
+    return real ? real : strdup(url);
+}
+
+/* `what` is what stands between "emu:" and the colon: a profile, and where its
+ * trace goes. Cuts it; *ret_trace is borrowed from it. */
+static int parse_what(char *what, struct wr_device_profile *ret,
+                      const char **ret_trace, weir_err *err)
+{
+    char *trace = strstr(what, ",trace=");
 
     if (trace) {
         *trace = '\0';
-        trace += strlen(",trace=");
+        *ret_trace = trace + strlen(",trace=");
     }
-    r = wr_device_profile_find(name, &p, err);
-    if (r == 0)
-        r = wr_device_new(&p, &es->device, err);
-    if (r == 0 && trace)
-        r = wr_trace_open(trace, &es->trace, err);
+    return wr_device_profile_find(what, ret, err);
+}
+
+static int open_device(struct emu_store *es, const struct wr_device_profile *p,
+                       const char *url, weir_err *err)
+{
+    char *place = place_of(es->inner, url);
+    int r = place ? wr_device_ref(p, place, &es->device, err)
+                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    free(place);
     return r;
 }
 
 static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
                     char **ret_leaf, weir_err *err)
 {
-    const char *colon = strchr(rest, ':');
+    const char *colon = strchr(rest, ':'), *trace = NULL;
+    struct wr_device_profile p;
     struct emu_store *es;
-    char *name;
+    char *what, *leaf = NULL;
     int r;
 
     if (!colon)
         return wr_fail(err, WEIR_EINVAL, "'emu:%s': write emu:PROFILE:PATH",
                        rest);
     es = calloc(1, sizeof(*es));
-    name = strndup(rest, (size_t)(colon - rest));
-    if (!es || !name)
+    what = strndup(rest, (size_t)(colon - rest));
+    if (!es || !what)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     else
-        r = open_device(es, name, err);
-    free(name);
+        r = parse_what(what, &p, &trace, err);
+    if (r == 0 && trace)
+        r = wr_trace_open(trace, &es->trace, err);
+    free(what);
     if (r == 0)
-        r = wr_store_open_with(colon + 1, flags, &es->inner, ret_leaf, err);
+        r = wr_store_open_with(colon + 1, flags, &es->inner, &leaf, err);
+    if (r == 0)
+        r = open_device(es, &p, colon + 1, err);
     if (r < 0) {
+        free(leaf);
         emu_close(es ? &es->store : NULL);
         return r;
     }
     es->store.ops = &wr_storage_emu;
     *ret = &es->store;
+    *ret_leaf = leaf;
     return 0;
 }
 

@@ -531,6 +531,78 @@ static void threads_may_share_it(void **state)
     wr_device_free(d);
 }
 
+/* --- shared by name --- */
+
+/* Eight readers of 1 MiB pieces, each through its own reference: bytes per
+ * second of virtual time, by what the devices have counted. */
+static double shared_rate(unsigned places)
+{
+    struct wr_device_profile p = profile("ssd");
+    struct wr_device *d[8] = {NULL};
+    struct wr_device_use use;
+    uint64_t at[8] = {0}, bytes = 0, end = 0;
+    char place[32];
+
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(place, sizeof(place), "/disk-%u", i % places);
+        assert_int_equal(wr_device_ref(&p, place, &d[i], NULL), 0);
+    }
+    for (unsigned n = 0; n < 800; n++) {
+        unsigned k = earliest(at, 8);
+
+        at[k] = rd(d[k], k, n * MIB, MIB, at[k]);
+    }
+    for (unsigned i = 0; i < places; i++) {
+        wr_device_use(d[i], &use);
+        assert_int_equal(use.written_bytes, 0);
+        assert_int_equal(use.requests, use.read_bytes / MIB);
+        assert_true(use.read_ns <= use.last_ns - use.first_ns);
+        bytes += use.read_bytes;
+        end = WR_MAX(end, use.last_ns);
+    }
+    for (unsigned i = 0; i < 8; i++)
+        wr_device_unref(d[i]);
+    assert_int_equal(bytes, 800 * MIB);
+    return (double)bytes / (double)end * 1e9;
+}
+
+static void users_of_one_place_share_its_rate(void **state)
+{
+    struct wr_device_profile p = profile("ssd");
+
+    (void)state;
+    within(shared_rate(1), p.read_bytes_per_s, 0.02, "one disk");
+    within(shared_rate(2), 2 * p.read_bytes_per_s, 0.03, "two disks");
+}
+
+static void a_place_and_a_profile_make_a_device(void **state)
+{
+    struct wr_device_profile hdd = profile("hdd"), ssd = profile("ssd");
+    struct wr_device *a, *b, *c, *other_place;
+    struct wr_device_use use;
+
+    (void)state;
+    assert_int_equal(wr_device_ref(&hdd, "/x", &a, NULL), 0);
+    assert_int_equal(wr_device_ref(&hdd, "/x", &b, NULL), 0);
+    assert_int_equal(wr_device_ref(&ssd, "/x", &c, NULL), 0);
+    assert_int_equal(wr_device_ref(&hdd, "/y", &other_place, NULL), 0);
+    assert_ptr_equal(a, b);
+    assert_ptr_not_equal(a, c);
+    assert_ptr_not_equal(a, other_place);
+    rd(a, 1, 0, 10, 5);
+    wr_device_unref(a);
+    wr_device_use(b, &use);
+    assert_int_equal(use.requests, 1);
+    wr_device_unref(b);
+    assert_int_equal(wr_device_ref(&hdd, "/x", &a, NULL), 0);
+    wr_device_use(a, &use); /* a new one: nobody had it any more */
+    assert_int_equal(use.requests, 0);
+    wr_device_unref(a);
+    wr_device_unref(c);
+    wr_device_unref(other_place);
+    wr_device_unref(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +623,8 @@ int main(void)
         cmocka_unit_test(null_is_at_once),
         cmocka_unit_test(anything_goes),
         cmocka_unit_test(threads_may_share_it),
+        cmocka_unit_test(users_of_one_place_share_its_rate),
+        cmocka_unit_test(a_place_and_a_profile_make_a_device),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

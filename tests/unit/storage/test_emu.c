@@ -243,6 +243,43 @@ static void objects_take_the_devices_time(void **state)
     wr_store_close(st);
 }
 
+/* Two stores of one place are one disk, however the place is written; the bound
+ * is what one device takes for both, which two would halve. */
+static void stores_of_one_place_share_the_device(void **state)
+{
+    struct wr_store *st[2] = {open_slow(""), NULL};
+    struct wr_queue *q[2];
+    static uint8_t bufs[8][SIZE + 1];
+    struct wr_io ios[8], *one, *back[4];
+    uint64_t since = wr_clock_ns();
+    char url[900], *leaf = NULL;
+
+    (void)state;
+    snprintf(url, sizeof(url), "emu:%s/slow.profile:%s/./a", dir, dir);
+    assert_int_equal(wr_store_open(url, &st[1], &leaf, NULL), 0);
+    assert_string_equal(leaf, "a");
+    free(leaf);
+    for (unsigned k = 0; k < 2; k++)
+        q[k] = open_queue(st[k], 4);
+    for (unsigned i = 0; i < 8; i++) {
+        ios[i] = (struct wr_io){
+            .path = "a", .len = 5000, .buf = bufs[i], .cap = SIZE + 1};
+        one = &ios[i];
+        assert_int_equal(q[i % 2]->ops->submit(q[i % 2], &one, 1), 1);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned n = 0; n < 4;)
+            n += q[k]->ops->reap(q[k], back, 4, /* wait= */ true);
+        q[k]->ops->close(q[k]);
+    }
+    at_least(since, 8 * 20 * MS);
+    wr_store_close(st[0]);
+    /* The other one goes on with the device. */
+    assert_int_equal(st[1]->ops->stat(st[1], "a", &(struct wr_stat){0}, NULL),
+                     0);
+    wr_store_close(st[1]);
+}
+
 static void errors_pass_through(void **state)
 {
     struct wr_store *st = open_slow("fault:eio@2,write-enospc,sync-eio:");
@@ -428,6 +465,7 @@ int main(void)
         cmocka_unit_test(urls),
         cmocka_unit_test(a_queue_takes_the_devices_time),
         cmocka_unit_test(objects_take_the_devices_time),
+        cmocka_unit_test(stores_of_one_place_share_the_device),
         cmocka_unit_test(errors_pass_through),
         cmocka_unit_test(a_late_one_is_waited_for),
         cmocka_unit_test(closing_does_not_wait_for_the_device),
