@@ -1,10 +1,11 @@
 /* dtype.c - names and sizes of element types, and of what they make up.
  * SPDX-License-Identifier: Apache-2.0 */
 
+#include "base/dtype.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
