@@ -3,25 +3,16 @@
 #include "pipeline/objects.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/lack.h"
-#include "base/mem.h"
+#include "base/shares.h"
 
-/* A part of what the process may open; two descriptors per object. */
-static uint64_t descriptor_room(void)
-{
-    struct rlimit lim;
-
-    if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == RLIM_INFINITY)
-        return 256;
-    return lim.rlim_cur / 4;
-}
+#define EACH 2u /* descriptors of an object that is open */
 
 int wr_objects_init(struct wr_objects *o, const weir_dataset *ds, weir_err *err)
 {
-    *o = (struct wr_objects){.ds = ds, .room = descriptor_room()};
+    *o = (struct wr_objects){.ds = ds};
     pthread_mutex_init(&o->lock, NULL);
     /* Where every sample is an object of its own, nothing is kept open. */
     if (wr_index_object_count(ds->index) == wr_index_count(ds->index))
@@ -36,30 +27,39 @@ int wr_objects_init(struct wr_objects *o, const weir_dataset *ds, weir_err *err)
 void wr_objects_done(struct wr_objects *o)
 {
     for (uint64_t i = 0; o->open && i < o->count; i++)
-        if (o->open[i])
+        if (o->open[i]) {
             o->open[i]->ops->close(o->open[i], /* sync= */ false, NULL);
+            wr_share_give(WR_SHARE_FILES, EACH);
+        }
     free(o->open);
     pthread_mutex_destroy(&o->lock);
+}
+
+/* Opens it to be kept, while the process has descriptors for that. */
+static void keep(struct wr_objects *o, uint64_t object, const char *path)
+{
+    struct wr_store *st = o->ds->store;
+    int r;
+
+    if (o->full || !wr_share_take(WR_SHARE_FILES, EACH))
+        return;
+    r = st->ops->object_open(st, path, WR_OPEN_READ, &o->open[object], NULL);
+    if (r == 0)
+        return;
+    wr_share_give(WR_SHARE_FILES, EACH);
+    o->full = wr_err_is_lack(r); /* they are needed elsewhere */
 }
 
 struct wr_object *wr_objects_get(struct wr_objects *o, uint64_t object,
                                  const char *path)
 {
-    struct wr_store *st = o->ds->store;
     struct wr_object *found;
-    int r;
 
     if (!o->open)
         return NULL;
     pthread_mutex_lock(&o->lock);
-    if (!o->open[object] && o->room) {
-        r = st->ops->object_open(st, path, WR_OPEN_READ, &o->open[object],
-                                 NULL);
-        if (r == 0)
-            o->room--;
-        else if (wr_err_is_lack(r))
-            o->room = 0; /* they are needed elsewhere */
-    }
+    if (!o->open[object])
+        keep(o, object, path);
     found = o->open[object];
     pthread_mutex_unlock(&o->lock);
     return found;

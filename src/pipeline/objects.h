@@ -12,7 +12,7 @@ struct wr_objects {
     pthread_mutex_t lock;    /* guards the rest; a leaf lock */
     struct wr_object **open; /* owned: by object number */
     uint64_t count;
-    uint64_t room; /* how many more may be kept open */
+    bool full; /* no more are kept open: descriptors are short */
 };
 
 int wr_objects_init(struct wr_objects *o, const weir_dataset *ds,
