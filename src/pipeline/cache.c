@@ -117,7 +117,7 @@ static int open_part(struct wr_cache *c, const char *text,
     else if (r == 0 && has_ram(c))
         r = wr_fail(err, WEIR_EINVAL, "ram is already given");
     else if (r == 0)
-        r = wr_cache_ram_open(&t.ram, budget, cfg->samples, err);
+        r = wr_cache_ram_open(&t.ram, budget, cfg, err);
     free(part);
     if (r < 0)
         return wr_fail_prefix(err, r, "cache '%s'", text);

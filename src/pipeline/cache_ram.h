@@ -3,7 +3,11 @@
  *
  * One range of addresses as large as the budget, of which memory is touched
  * only as samples come: a table of one word per sample, then the samples one
- * after another. Finding takes no lock. */
+ * after another. Finding takes no lock.
+ *
+ * All tiers in memory of a process have one budget, the largest of theirs; those
+ * of one size that keep the same samples (cfg->name and fingerprint) have them
+ * once. */
 #ifndef WR_PIPELINE_CACHE_RAM_H
 #define WR_PIPELINE_CACHE_RAM_H
 
@@ -17,7 +21,7 @@ struct wr_cache_ram;
 
 /* The names of the errors are the caller's to add. */
 int wr_cache_ram_open(struct wr_cache_ram **ret, uint64_t budget,
-                      uint64_t samples, weir_err *err);
+                      const struct wr_cache_config *cfg, weir_err *err);
 void wr_cache_ram_close(struct wr_cache_ram *r); /* takes NULL */
 
 /* All below: any thread, id below `samples`. */

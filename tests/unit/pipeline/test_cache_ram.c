@@ -67,7 +67,7 @@ static void fill(uint64_t budget, size_t sample_bytes)
 
     memset(buf, 1, sizeof(buf));
     before = resident();
-    assert_int_equal(wr_cache_ram_open(&r, budget, k.cfg.samples, NULL), 0);
+    assert_int_equal(wr_cache_ram_open(&r, budget, &k.cfg, NULL), 0);
     opened = resident();
     for (uint64_t id = 0; id < k.cfg.samples; id++) {
         size_t len = kit_len(&k, id);
@@ -118,12 +118,20 @@ static void test_small_budgets(void **state)
     weir_err err;
 
     (void)state;
-    assert_int_equal(wr_cache_ram_open(&r, 800, 100, &err), WEIR_EINVAL);
+    assert_int_equal(
+        wr_cache_ram_open(&r, 800, &(struct wr_cache_config){.samples = 100},
+                          &err),
+        WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "100 samples"));
-    assert_int_equal(wr_cache_ram_open(&r, MB, UINT64_MAX / 4, &err),
-                     WEIR_EINVAL);
+    assert_int_equal(
+        wr_cache_ram_open(
+            &r, MB, &(struct wr_cache_config){.samples = UINT64_MAX / 4}, &err),
+        WEIR_EINVAL);
     assert_null(r);
-    assert_int_equal(wr_cache_ram_open(&r, 40960, 100, &err), 0);
+    assert_int_equal(
+        wr_cache_ram_open(&r, 40960, &(struct wr_cache_config){.samples = 100},
+                          &err),
+        0);
     for (uint64_t id = 0; id < 100; id++)
         put(r, &k, id);
     for (uint64_t id = 0; id < 100; id++)
@@ -142,7 +150,10 @@ static void test_what_is_there_stays(void **state)
     uint64_t bytes;
 
     (void)state;
-    assert_int_equal(wr_cache_ram_open(&r, MB, 10, NULL), 0);
+    assert_int_equal(wr_cache_ram_open(&r, MB,
+                                       &(struct wr_cache_config){.samples = 10},
+                                       NULL),
+                     0);
     assert_true(wr_cache_ram_put(r, 3, 1, "one", 4));
     wr_cache_ram_stats(r, &s);
     bytes = s.bytes;
@@ -198,7 +209,10 @@ static void test_threads(void **state)
     uint64_t entries = 0, least = 0;
 
     (void)state;
-    assert_int_equal(wr_cache_ram_open(&w.r, 8 * MB, 4096, NULL), 0);
+    assert_int_equal(
+        wr_cache_ram_open(&w.r, 8 * MB,
+                          &(struct wr_cache_config){.samples = 4096}, NULL),
+        0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, put_and_find, &w),
                          0);
@@ -220,6 +234,97 @@ static void test_threads(void **state)
     wr_cache_ram_close(w.r);
 }
 
+/* --- several in one process --- */
+
+static struct wr_cache_ram *open_named(uint64_t budget, const char *name,
+                                       uint64_t fingerprint)
+{
+    struct wr_cache_config cfg = {
+        .samples = 4096, .name = name, .fingerprint = fingerprint};
+    struct wr_cache_ram *r = NULL;
+
+    assert_int_equal(wr_cache_ram_open(&r, budget, &cfg, NULL), 0);
+    return r;
+}
+
+static uint64_t bytes_of(const struct wr_cache_ram *r)
+{
+    struct wr_cache_stats s;
+
+    wr_cache_ram_stats(r, &s);
+    return s.bytes;
+}
+
+/* Puts samples until there is no room; how many there were. */
+static uint64_t fill_up(struct wr_cache_ram *r, const struct kit *k)
+{
+    uint64_t id = 0;
+
+    while (id < 4096 && put(r, k, id))
+        id++;
+    return id;
+}
+
+static void tiers_share_one_budget(void **state)
+{
+    struct kit k = random_sizes(4096, 1000);
+    struct wr_cache_ram *a = open_named(MB, "a", 1), *b, *c;
+    uint64_t alone;
+
+    (void)state;
+    alone = fill_up(a, &k);
+    assert_true(alone > 500 && alone < 4096);
+    b = open_named(MB / 2, "b", 1); /* nothing is left but for its table */
+    assert_int_equal(fill_up(b, &k), 0);
+    assert_false(wr_cache_ram_has_room(b, 1000));
+    for (uint64_t id = 0; id < alone; id++)
+        assert_true(is_good(a, &k, id));
+    wr_cache_ram_close(a); /* what it had comes back */
+    assert_true(fill_up(b, &k) > 100);
+    assert_true(bytes_of(b) <= MB / 2); /* its own ceiling */
+    c = open_named(MB, "c", 1);
+    assert_true(fill_up(c, &k) > 100);
+    assert_true(bytes_of(b) + bytes_of(c) <= MB);
+    wr_cache_ram_close(b);
+    wr_cache_ram_close(c);
+    b = open_named(MB / 2, "b", 1); /* the budget is what those there ask for */
+    c = open_named(MB / 2, "c", 1);
+    fill_up(b, &k);
+    fill_up(c, &k);
+    assert_true(bytes_of(b) + bytes_of(c) <= MB / 2 + 4096 * 8);
+    wr_cache_ram_close(b);
+    wr_cache_ram_close(c);
+}
+
+static void the_same_samples_are_kept_once(void **state)
+{
+    struct kit k = random_sizes(4096, 1000);
+    struct wr_cache_ram *a = open_named(MB, "set", 1);
+    struct wr_cache_ram *b = open_named(MB, "set", 1);
+    struct wr_cache_ram *changed = open_named(MB, "set", 2);
+    struct wr_cache_ram *other = open_named(MB, "other", 1);
+    struct wr_cache_stats s;
+
+    (void)state;
+    assert_true(put(a, &k, 7));
+    assert_true(is_good(b, &k, 7));
+    assert_false(wr_cache_ram_has(changed, 7));
+    assert_false(wr_cache_ram_has(other, 7));
+    wr_cache_ram_stats(b, &s);
+    assert_int_equal(s.entries, 1);
+    assert_int_equal(s.hits, 1); /* its own */
+    wr_cache_ram_stats(a, &s);
+    assert_int_equal(s.hits, 0);
+    wr_cache_ram_close(a);
+    assert_true(is_good(b, &k, 7)); /* outlives who put it */
+    wr_cache_ram_close(b);
+    b = open_named(MB, "set", 1);
+    assert_false(wr_cache_ram_has(b, 7)); /* nobody had it any more */
+    wr_cache_ram_close(b);
+    wr_cache_ram_close(changed);
+    wr_cache_ram_close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +332,8 @@ int main(void)
         cmocka_unit_test(test_small_budgets),
         cmocka_unit_test(test_what_is_there_stays),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(tiers_share_one_budget),
+        cmocka_unit_test(the_same_samples_are_kept_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
