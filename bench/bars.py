@@ -1,11 +1,12 @@
 # bars.py - runs the measurements and prints the table of bars.
 # SPDX-License-Identifier: Apache-2.0
+import os
 import signal
 import sys
 
-from lib import (accelerator, checkpoint, convert, jpeg, learning, million,
-                 monitor, mount, options, page, prefetch, probe, reads,
-                 records, report, start, tensors, tiers, train, tuning)
+from lib import (accelerator, before, checkpoint, convert, jpeg, learning,
+                 million, monitor, mount, options, page, prefetch, probe,
+                 reads, records, report, start, tensors, tiers, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -29,6 +30,7 @@ MEASUREMENTS = {
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
     'train': (train.measure, 'a step of training, against PyTorch'),
     'start': (start.measure, 'the start of the command'),
+    'before': (before.measure, 'the pipeline, against an earlier weir'),
 }
 
 
@@ -45,9 +47,12 @@ def parse(argv):
     p.add_argument('--seconds', type=int, metavar='N',
                    help='how long the watched run of \'monitor\' lasts '
                    '(default: 600; with --quick 20)')
-    p.add_argument('--before', metavar='WEIR', help='an earlier weir, whose '
-                   "start 'start' compares with")
-    return p.parse_args(argv)
+    p.add_argument('--before', metavar='WEIR', help='an earlier weir, or its '
+                   "build directory, that 'start' and 'before' compare with")
+    args = p.parse_args(argv)
+    if args.before and os.path.isdir(args.before):
+        args.before = os.path.join(args.before, 'weir')
+    return args
 
 
 def measure(session, names, results):
