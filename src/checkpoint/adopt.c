@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/aside.h"
 #include "checkpoint/inventory.h"
 #include "checkpoint/lineage.h"
-#include "checkpoint/tier_link.h"
+#include "tier/aside.h"
+#include "tier/link.h"
 
 struct deciding {
     weir_ckpt *c;

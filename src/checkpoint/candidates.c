@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "checkpoint/tier_link.h"
-#include "checkpoint/step.h"
+#include "tier/link.h"
+#include "tier/step.h"
 
 #define LOOKS   5 /* at a manifest that cannot be read */
 #define LOOK_NS (10 * WR_NS_PER_MS)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "checkpoint/lineage.h"
-#include "checkpoint/step.h"
+#include "tier/step.h"
 
 enum work { WORK_NONE, WORK_COPY, WORK_COPY_ANEW, WORK_VERIFY };
 

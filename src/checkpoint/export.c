@@ -15,9 +15,9 @@
 #include "base/mem.h"
 #include "checkpoint/candidates.h"
 #include "checkpoint/found.h"
-#include "checkpoint/hex.h"
 #include "checkpoint/store.h"
 #include "codec/crc32c.h"
+#include "safetensors/hex.h"
 
 /* --- a lone file --- */
 

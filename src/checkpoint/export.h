@@ -3,7 +3,7 @@
 #ifndef WR_CHECKPOINT_EXPORT_H
 #define WR_CHECKPOINT_EXPORT_H
 
-#include "checkpoint/shard.h"
+#include "safetensors/shard.h"
 
 /* As weir_ckpt_config's progress. */
 struct wr_export_meter {

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "checkpoint/aside.h"
 #include "checkpoint/lineage.h"
-#include "checkpoint/step.h"
+#include "tier/aside.h"
+#include "tier/step.h"
 
 void wr_inventory_done(struct wr_inventory *f)
 {

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "checkpoint/aside.h"
-#include "checkpoint/tier_link.h"
+#include "tier/aside.h"
+#include "tier/link.h"
 
 #define TRIES    5 /* at a link that cannot be read */
 #define PAUSE_NS (10 * WR_NS_PER_MS)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "checkpoint/step.h"
+#include "tier/step.h"
 
 /* --- pinning --- */
 

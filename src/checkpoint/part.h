@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "checkpoint/manifest.h"
-#include "checkpoint/shard.h"
-#include "checkpoint/tier.h"
+#include "safetensors/shard.h"
+#include "tier/manifest.h"
+#include "tier/tier.h"
 
 struct wr_part_want; /* part.c */
 

@@ -14,7 +14,9 @@
 #include "checkpoint/found.h"
 #include "checkpoint/part.h"
 #include "checkpoint/store.h"
-#include "checkpoint/tier.h"
+#include "base/dtype.h"
+#include "base/shown.h"
+#include "tier/tier.h"
 
 /* What a call wants. */
 struct restore {

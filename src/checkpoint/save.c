@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "checkpoint/pairs.h"
 #include "checkpoint/watch.h"
+#include "safetensors/pairs.h"
 
 #define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */
 /* Twice as many digits, and a head's worth of checksums, fit into one part

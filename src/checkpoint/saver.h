@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checkpoint/image.h"
 #include "checkpoint/store.h"
+#include "safetensors/image.h"
 
 /* Steps that are to be read back, at most; the oldest are dropped. */
 #define WR_UNVERIFIED_MAX 64

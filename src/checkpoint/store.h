@@ -19,12 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checkpoint/manifest.h"
-#include "checkpoint/shard.h"
-#include "checkpoint/step.h"
-#include "checkpoint/tier.h"
 #include "comm/comm.h"
+#include "safetensors/shard.h"
 #include "storage/storage.h"
+#include "tier/manifest.h"
+#include "tier/step.h"
+#include "tier/tier.h"
 #include "weir/checkpoint.h"
 #include "weir/ckpt_manage.h"
 

@@ -12,9 +12,9 @@
 #include "base/dtype.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "checkpoint/safetensors.h"
 #include "cli/record_json.h"
 #include "cli/table.h"
+#include "safetensors/head.h"
 #include "storage/storage.h"
 
 #define SHOWN 512 /* bytes of a name as it is shown, enough */

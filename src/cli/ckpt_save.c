@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
-#include "checkpoint/safetensors.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
+#include "safetensors/head.h"
 #include "storage/storage.h"
 
 #define READ_STEP ((size_t)8 << 20)

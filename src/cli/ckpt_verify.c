@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "checkpoint/export.h"
-#include "checkpoint/step.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
+#include "tier/step.h"
 
 struct verify {
     const struct wr_cli *cli;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "checkpoint/tier_name.h"
 #include "cli/ckpt.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/optvalue.h"
 #include "measure/ckpt_bench.h"
+#include "tier/name.h"
 
 /* X(name): the table wr_ckpt_action_<name>, in ckpt_<name>.c or a file beside
  * it. An action is one such table and one line here. */

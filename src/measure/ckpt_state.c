@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "checkpoint/safetensors.h"
+#include "safetensors/head.h"
 #include "storage/storage.h"
 
 #define LIST_MAX ((size_t)16 << 20) /* bytes of a list of shapes */

@@ -17,7 +17,7 @@
 
 #include "base/rng.h"
 #include "base/thread.h"
-#include "checkpoint/json.h"
+#include "safetensors/json.h"
 
 #define LENT      16
 #define BIG       ((size_t)2 << 20) /* from here on buffers are mapped */

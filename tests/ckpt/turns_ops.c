@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "checkpoint/manifest.h"
 #include "scratch.h"
+#include "tier/manifest.h"
 #include "turns_clock.h"
 
 #define SHORT_MS 40 /* patience with a tier that hangs */

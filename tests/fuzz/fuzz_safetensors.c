@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "checkpoint/safetensors.h"
+#include "safetensors/head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

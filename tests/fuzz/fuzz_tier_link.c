@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/tier_link.h"
+#include "tier/link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

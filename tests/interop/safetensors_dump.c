@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/dtype.h"
-#include "checkpoint/safetensors.h"
-#include "checkpoint/shard.h"
+#include "safetensors/head.h"
+#include "safetensors/shard.h"
 
 #define MAX_FILE ((size_t)1 << 30)
 

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-#include "checkpoint/image.h"
-#include "tensors.h"
+#include "../safetensors/tensors.h"
+#include "safetensors/image.h"
 
 #define MUST(x)                                                                \
     do {                                                                       \

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "checkpoint/shard.h"
-#include "checkpoint/tier.h"
+#include "safetensors/shard.h"
+#include "tier/tier.h"
 
 /* At a page, so that saves that wait, and reads, need no copy. */
 static uint32_t *new_numbers(void)

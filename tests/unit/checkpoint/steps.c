@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "checkpoint/image.h"
-#include "checkpoint/shard.h"
-#include "checkpoint/tier_link.h"
+#include "safetensors/image.h"
+#include "safetensors/shard.h"
+#include "tier/link.h"
 
 #define FLOATS 70000
 #define STORE  "00112233445566778899aabbccddeeff"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "checkpoint/store.h"
-#include "checkpoint/tier.h"
+#include "tier/tier.h"
 #include "weir/ckpt_manage.h"
 
 #define STEPS_PATH 400

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "checkpoint/step.h"
 #include "codec/crc32c.h"
+#include "tier/step.h"
 
 struct two {
     struct wr_tier *fast, *slow; /* the writer's */

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "checkpoint/step.h"
 #include "steps.h"
+#include "tier/step.h"
 
 #define LAST 4
 

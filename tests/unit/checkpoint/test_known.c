@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "checkpoint/step.h"
 #include "checkpoint/store.h"
 #include "storage/fault.h"
+#include "tier/step.h"
 
 static void what_is_known(void **state)
 {

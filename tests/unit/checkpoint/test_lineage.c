@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "checkpoint/tier.h"
-#include "checkpoint/tier_link.h"
 #include "saves.h"
+#include "tier/link.h"
+#include "tier/tier.h"
 
 static const struct saves_tiers two = {.two = true};
 

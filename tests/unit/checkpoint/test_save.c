@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "checkpoint/tier.h"
+#include "tier/tier.h"
 
 static const struct saves_tiers one, two = {.two = true};
 

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "checkpoint/tier.h"
+#include "tier/tier.h"
 
 #define WORLD 3
 

@@ -1,0 +1,304 @@
+/* remove.c - taking steps away: slots for the next saves, and removal.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A folder is never emptied under a name that means something: it is renamed
+ * first, and that is synced (see private.h). */
+#include "tier/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define NAME_LONGEST 256
+
+/* --- folders --- */
+
+int wr_tier_remove_in(struct wr_tier *t, const char *dir, const char *leaf,
+                      weir_err *err)
+{
+    char path[WR_TIER_PATH + NAME_LONGEST];
+    weir_err why;
+    int r, n;
+
+    n = snprintf(path, sizeof(path), "%s/%s", dir, leaf);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return wr_fail(err, WEIR_ELIMIT, "'%s/%s': a name is too long",
+                       t->shown, dir);
+    r = wr_tier_remove(t, path, &why);
+    if (r == WEIR_EEXIST)
+        return wr_fail(err, r,
+                       "'%s/%s': a folder that weir did not make; not removed",
+                       t->shown, path);
+    return wr_tier_unless_gone(r, &why, err);
+}
+
+int wr_tier_to_trash(struct wr_tier *t, const char *name,
+                     char ret_trash[WR_TIER_PATH], weir_err *err)
+{
+    weir_err why;
+    int r;
+
+    wr_name_trash(ret_trash);
+    r = wr_tier_change(t, WR_RENAME, name, ret_trash, &why);
+    return wr_tier_unless_gone(r, &why, err);
+}
+
+int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    weir_err why;
+    int r;
+
+    r = wr_tier_entries_read(t, name, &in, &why);
+    for (size_t i = 0; i < in.count; i++) {
+        int q = wr_tier_remove_in(t, name, in.all[i].name, r ? NULL : &why);
+
+        r = r < 0 ? r : q;
+    }
+    wr_tier_entries_done(&in);
+    if (r == 0)
+        r = wr_tier_remove(t, name, &why);
+    r = wr_tier_unless_gone(r, &why, err);
+    if (r < 0)
+        t->untidy = true;
+    return r;
+}
+
+static bool is_trash(const struct wr_tier_entry *e)
+{
+    uint64_t step;
+
+    return e->kind == WR_KIND_DIR &&
+           wr_name_in_root(e->name, &step) == WR_NAME_TRASH;
+}
+
+int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
+                        weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    bool sync = always;
+    int r;
+
+    r = wr_tier_entries_read(t, "", &in, err);
+    for (size_t i = 0; i < in.count; i++)
+        sync |= is_trash(&in.all[i]);
+    /* Behind the look: who drains may take steps away at the same time. */
+    if (r == 0 && sync)
+        r = wr_tier_sync_root(t, err);
+    for (size_t i = 0; i < in.count && r == 0; i++)
+        if (is_trash(&in.all[i]))
+            *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+/* --- slots --- */
+
+/* Bytes of the files in a folder; one that is gone has none. */
+static int folder_bytes(struct wr_tier *t, const char *name,
+                        uint64_t *ret_bytes, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    uint64_t bytes = 0;
+    weir_err why;
+    int r = wr_tier_entries_read(t, name, &in, &why);
+
+    for (size_t i = 0; i < in.count; i++)
+        bytes += in.all[i].size;
+    wr_tier_entries_done(&in);
+    r = wr_tier_unless_gone(r, &why, err);
+    if (r == 0)
+        *ret_bytes = bytes;
+    return r;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct wr_slot *x = a, *y = b;
+
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+int wr_tier_slots(struct wr_tier *t, struct wr_slot **ret, size_t *ret_count,
+                  weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    struct wr_slot *slots = NULL;
+    size_t count = 0;
+    uint64_t step;
+    int r;
+
+    r = wr_tier_entries_read(t, "", &in, err);
+    if (r < 0)
+        goto out;
+    slots = calloc(in.count + 1, sizeof(*slots));
+    if (!slots) {
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        const struct wr_tier_entry *e = &in.all[i];
+
+        if (e->kind != WR_KIND_DIR ||
+            wr_name_in_root(e->name, &step) != WR_NAME_SLOT)
+            continue;
+        snprintf(slots[count].name, sizeof(slots[count].name), "%s", e->name);
+        r = folder_bytes(t, e->name, &slots[count].bytes, err);
+        count++;
+    }
+    if (r < 0)
+        goto out;
+    qsort(slots, count, sizeof(*slots), larger_first);
+    *ret = slots;
+    *ret_count = count;
+    slots = NULL;
+out:
+    free(slots);
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+int wr_tier_drop_slots(struct wr_tier *t, const struct wr_slot *slots,
+                       size_t from, size_t count, weir_err *err)
+{
+    char(*trash)[WR_TIER_PATH];
+    int r = 0;
+
+    if (from >= count)
+        return 0;
+    trash = calloc(count - from, sizeof(*trash));
+    if (!trash)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t i = from; i < count && r == 0; i++)
+        r = wr_tier_to_trash(t, slots[i].name, trash[i - from], err);
+    if (r == 0)
+        r = wr_tier_sync_root(t, err);
+    for (size_t i = 0; i < count - from && r == 0; i++)
+        wr_tier_remove_folder(t, trash[i], NULL);
+    free(trash);
+    return r;
+}
+
+static uint64_t bytes_of(const struct wr_slot *slots, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += slots[i].bytes;
+    return bytes;
+}
+
+int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
+{
+    struct wr_slot *slots;
+    size_t count;
+    int r = wr_tier_slots(t, &slots, &count, err);
+
+    if (r < 0)
+        return r;
+    r = wr_tier_drop_slots(t, slots, 0, count, err);
+    if (r == 0 && ret_bytes)
+        *ret_bytes += bytes_of(slots, count);
+    free(slots);
+    return r;
+}
+
+int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
+{
+    struct wr_slot *slots;
+    size_t count;
+    int r = wr_tier_slots(t, &slots, &count, err);
+
+    if (r < 0)
+        return r;
+    *ret_bytes = bytes_of(slots, count);
+    free(slots);
+    return 0;
+}
+
+/* --- steps --- */
+
+/* Removes the marks of a step that is not there any more, durably: a step of
+ * the same number may be saved later. */
+static int drop_marks(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    int r = 0;
+
+    for (int kind = 0; kind < WR_MARKS && r == 0; kind++)
+        r = wr_tier_unmark(t, (enum wr_mark)kind, step, err);
+    return r;
+}
+
+/* Where a step goes: a slot when there are few, else the trash. */
+static int choose_end(struct wr_tier *t, char ret[WR_TIER_PATH],
+                      bool *ret_recycled, weir_err *err)
+{
+    struct wr_slot *slots;
+    size_t count;
+    int r = wr_tier_slots(t, &slots, &count, err);
+
+    if (r < 0)
+        return r;
+    free(slots);
+    *ret_recycled = count < t->slots;
+    if (*ret_recycled)
+        wr_name_slot(ret);
+    else
+        wr_name_trash(ret);
+    return 0;
+}
+
+int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
+                     struct wr_displaced *ret, weir_err *err)
+{
+    struct wr_displaced to = {.recycled = recycled};
+    char from[WR_TIER_PATH];
+    struct wr_stat is;
+    weir_err why;
+    int r;
+
+    *ret = (struct wr_displaced){0};
+    wr_name_step(step, from);
+    r = wr_tier_stat(t, from, &is, &why);
+    if (r < 0 && r != WEIR_ENOENT)
+        return wr_tier_unless_gone(r, &why, err);
+    if (r == 0 && is.kind != WR_KIND_DIR)
+        return 0; /* not a step, and not weir's */
+    wr_name_trash(to.name);
+    r = recycled ? choose_end(t, to.name, &to.recycled, err) : 0;
+    if (r < 0)
+        return r;
+    r = wr_tier_change(t, WR_RENAME, from, to.name, &why);
+    r = wr_tier_unless_gone(r, &why, err); /* another may be faster */
+    if (r == 0)
+        *ret = to;
+    return r;
+}
+
+static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
+                     weir_err *err)
+{
+    struct wr_displaced old;
+    int r = wr_tier_displace(t, step, recycled, &old, err);
+
+    if (r < 0 || !old.name[0])
+        return r;
+    r = wr_tier_sync_root(t, err);
+    if (r == 0)
+        r = drop_marks(t, step, err);
+    if (r == 0 && !old.recycled)
+        wr_tier_remove_folder(t, old.name, NULL);
+    return r;
+}
+
+int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    return take_away(t, step, /* recycled= */ true, err);
+}
+
+int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    return take_away(t, step, /* recycled= */ false, err);
+}

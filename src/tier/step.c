@@ -1,0 +1,359 @@
+/* step.c - one step on its tiers: looked at, copied, read back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tier/step.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "safetensors/shard.h"
+#include "tier/private.h"
+
+#define SETTLED_NS (50 * WR_NS_PER_MS)
+
+bool wr_step_is_damage(int code)
+{
+    return code == WEIR_EDAMAGED || code == WEIR_EFORMAT ||
+           code == WEIR_ELIMIT || code == WEIR_ECHANGED;
+}
+
+bool wr_step_is_unread(int code)
+{
+    return code < 0 && !wr_step_is_damage(code) && code != WEIR_ENOENT &&
+           code != WEIR_ECANCELED;
+}
+
+int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
+                        weir_err *err)
+{
+    wr_fail_prefix(err, r, "step %" PRIu64 " on the %s tier is damaged", step,
+                   t->label);
+    return r;
+}
+
+/* What its writer counted, where that was of this store. */
+static void count_in(const struct wr_tier *t, const struct wr_manifest *m,
+                     struct wr_copy *ret)
+{
+    bool here = wr_tier_counts(t, m);
+
+    ret->generation = here ? m->generation : 0;
+    ret->seq = here ? m->seq : 0;
+}
+
+int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
+                 weir_err *err)
+{
+    struct wr_manifest m;
+    weir_err why = {0};
+    int r = wr_tier_manifest(t, step, &m, &why);
+
+    if (r < 0 && r != WEIR_ENOENT && !wr_step_is_damage(r)) {
+        if (err)
+            *err = why;
+        return r;
+    }
+    memset(ret, 0, sizeof(*ret));
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r < 0) {
+        ret->is = WEIR_COPY_DAMAGED;
+        ret->why = why;
+        return 0;
+    }
+    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
+              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
+                                                   : WEIR_COPY_COMPLETE;
+    memcpy(ret->id, m.id, sizeof(ret->id));
+    count_in(t, &m, ret);
+    ret->bytes = wr_manifest_bytes(&m);
+    ret->time_ns = m.time_ns;
+    ret->world = m.world;
+    wr_manifest_done(&m);
+    return 0;
+}
+
+/* A manifest that was read once: its marks may have changed. */
+static void copy_of(struct wr_tier *t, const struct wr_gist *g,
+                    struct wr_copy *ret)
+{
+    struct wr_manifest m = {.step = g->step};
+
+    memcpy(m.id, g->id, sizeof(m.id));
+    *ret = (struct wr_copy){.generation = g->generation,
+                            .seq = g->seq,
+                            .bytes = g->bytes,
+                            .time_ns = g->time_ns,
+                            .world = g->world};
+    memcpy(ret->id, g->id, sizeof(ret->id));
+    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
+              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
+                                                   : WEIR_COPY_COMPLETE;
+}
+
+/* Another file in its place would have another time by now: times of files are
+ * coarse. */
+static bool is_settled(const struct wr_stat *is)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * WR_NS_PER_SEC + (uint64_t)now.tv_nsec >
+           is->mtime_ns + SETTLED_NS;
+}
+
+int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
+                   weir_err *err)
+{
+    char dir[WR_TIER_PATH], path[WR_TIER_PATH];
+    struct wr_gist g = {.step = step};
+    struct wr_stat before, after;
+    bool there;
+    int r;
+
+    wr_name_step(step, dir);
+    wr_name_join(dir, WR_MANIFEST_NAME, path);
+    there = wr_tier_stat(t, path, &before, NULL) == 0 && before.ino &&
+            is_settled(&before);
+    if (there && wr_known_find(t->known, step, &before, &g)) {
+        copy_of(t, &g, ret);
+        return 0;
+    }
+    r = wr_step_look(t, step, ret, err);
+    /* Only what was the same file before and after it was read. */
+    if (r < 0 || !there || ret->is < WEIR_COPY_COMPLETE ||
+        wr_tier_stat(t, path, &after, NULL) < 0 || after.ino != before.ino ||
+        after.mtime_ns != before.mtime_ns)
+        return r;
+    memcpy(g.id, ret->id, sizeof(g.id));
+    g.generation = ret->generation;
+    g.seq = ret->seq;
+    g.bytes = ret->bytes;
+    g.time_ns = ret->time_ns;
+    g.world = ret->world;
+    wr_known_learn(t->known, &before, &g);
+    return 0;
+}
+
+int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b)
+{
+    if (a->generation != b->generation)
+        return a->generation > b->generation ? 1 : -1;
+    return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* A copy cannot be read (`r`): because it is damaged, or because it was taken
+ * away meanwhile, its files perhaps overwritten by a newer step? */
+static int why_unread(struct wr_tier *t, const struct wr_manifest *m, int r,
+                      weir_err *err)
+{
+    struct wr_manifest now;
+    weir_err why;
+    int again;
+
+    if (r != WEIR_ENOENT && !wr_step_is_damage(r))
+        return r;
+    again = wr_tier_manifest(t, m->step, &now, &why);
+    if (again < 0 && again != WEIR_ENOENT) {
+        if (err)
+            *err = why;
+        return again;
+    }
+    if (again == 0) {
+        bool same = !strcmp(now.id, m->id);
+
+        wr_manifest_done(&now);
+        if (same)
+            return r;
+    }
+    return wr_fail(err, WEIR_ENOENT, "'%s': step %" PRIu64 " was taken away",
+                   t->shown, m->step);
+}
+
+/* --- copying --- */
+
+/* What is to be done about a copy that the target may have already. */
+enum target { TARGET_FREE, TARGET_SAME, TARGET_OLD };
+
+/* Of two saves of a step the later one counts; they are counted, not timed. */
+static bool is_later(const struct wr_tier *t, const struct wr_manifest *m,
+                     const struct wr_copy *than)
+{
+    struct wr_copy c = {0};
+
+    count_in(t, m, &c);
+    return wr_copy_compare(&c, than) > 0;
+}
+
+static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
+                          enum target *ret, weir_err *err)
+{
+    struct wr_copy c;
+    int r = wr_step_look(to, m->step, &c, err);
+
+    if (r < 0)
+        return r;
+    if (c.is == WEIR_COPY_NONE)
+        *ret = TARGET_FREE;
+    else if (c.is != WEIR_COPY_DAMAGED && !strcmp(c.id, m->id))
+        *ret = TARGET_SAME;
+    else if (c.is != WEIR_COPY_DAMAGED && !is_later(to, m, &c))
+        return wr_fail(err, WEIR_EEXIST,
+                       "step %" PRIu64 " is on the %s tier from another save "
+                       "that is not older; remove one of the two (weir ckpt rm "
+                       "--step %" PRIu64 " --tier ...)",
+                       m->step, to->label, m->step);
+    else
+        *ret = TARGET_OLD;
+    return 0;
+}
+
+struct copying {
+    struct wr_tier *from, *to; /* borrowed */
+    struct wr_manifest m;      /* owned */
+    enum target target;
+    struct wr_pending p;
+    const struct wr_meter *meter; /* borrowed */
+};
+
+/* An error of the target must not look like damage of the source, which would
+ * be given up. */
+static int not_damage(int r, weir_err *err)
+{
+    if (!wr_step_is_damage(r))
+        return r;
+    if (err)
+        err->code = WEIR_EIO;
+    return WEIR_EIO;
+}
+
+static int copy_shards(struct copying *c, weir_err *err)
+{
+    for (uint32_t i = 0; i < c->m.world; i++) {
+        const struct wr_shard *s = &c->m.shards[i];
+        char source[WR_TIER_PATH], target[WR_TIER_PATH];
+        struct wr_way way = {.from = {c->from->store, source},
+                             .to = {c->to->store, target}};
+        int r;
+
+        wr_tier_shard_path(c->m.step, s->rank, source);
+        wr_pending_shard_path(&c->p, s->rank, target);
+        r = wr_shard_copy(&way, s, c->m.chunk, c->meter, err);
+        if (r < 0 && way.to_failed)
+            return not_damage(wr_tier_name_whole(c->to, target, r, err), err);
+        r = wr_tier_name_whole(c->from, source, r, err);
+        if (r < 0)
+            return why_unread(c->from, &c->m, r, err);
+    }
+    return wr_tier_sync_pending(c->to, &c->p, err);
+}
+
+/* A pin goes along with its step. It is set before the step is there, so that no
+ * crash leaves a step that has lost it, and looked at once more afterwards: it
+ * may have been set meanwhile. */
+static int carry_pin(struct copying *c, weir_err *err)
+{
+    if (!wr_tier_marked(c->from, WR_MARK_PIN, c->m.step, NULL, 0))
+        return 0;
+    return wr_tier_mark(c->to, WR_MARK_PIN, c->m.step, "", err);
+}
+
+/* The old copy goes when the new one is published. What was known of it is
+ * forgotten before, durably: the new one may have its id. A pin stays: it means
+ * the number. */
+static int make_way(struct copying *c, weir_err *err)
+{
+    static const enum wr_mark known[] = {WR_MARK_VERIFIED, WR_MARK_DAMAGED};
+    int r = 0;
+
+    c->p.replaces = c->target != TARGET_FREE;
+    if (c->p.replaces)
+        r = wr_tier_check_claim(c->to, err);
+    for (size_t i = 0; i < WR_ARRAY_LEN(known) && r == 0 && c->p.replaces; i++)
+        r = wr_tier_unmark(c->to, known[i], c->m.step, err);
+    return r < 0 ? r : carry_pin(c, err);
+}
+
+static int copy_pending(struct copying *c, weir_err *err)
+{
+    int r;
+
+    r = wr_tier_begin_beside(c->to, c->m.step, wr_manifest_bytes(&c->m), &c->p,
+                             err);
+    if (r < 0)
+        return r;
+    wr_tier_trim(c->to, &c->p, c->m.world);
+    r = copy_shards(c, err);
+    if (r < 0) {
+        wr_tier_abandon(c->to, &c->p);
+        return r;
+    }
+    r = make_way(c, err);
+    if (r < 0)
+        wr_tier_abandon(c->to, &c->p);
+    else
+        r = wr_tier_publish(c->to, &c->p, &c->m, err);
+    if (r == 0)
+        r = carry_pin(c, err);
+    return not_damage(r, err); /* what was read was good */
+}
+
+static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)
+{
+    int r;
+
+    r = wr_tier_manifest(c->from, step, &c->m, err);
+    if (r == 0) {
+        r = look_at_target(c->to, &c->m, &c->target, err);
+        if (r == 0 && (c->target != TARGET_SAME || anew))
+            r = copy_pending(c, err);
+        wr_manifest_done(&c->m);
+    }
+    return r;
+}
+
+int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                 const struct wr_meter *meter, weir_err *err)
+{
+    struct copying c = {.from = from, .to = to, .meter = meter};
+
+    return wr_tier_blame(to, copy_step(&c, step, /* anew= */ false, err), err);
+}
+
+int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
+                      const struct wr_meter *meter, weir_err *err)
+{
+    struct copying c = {.from = from, .to = to, .meter = meter};
+
+    return wr_tier_blame(to, copy_step(&c, step, /* anew= */ true, err), err);
+}
+
+/* --- reading back --- */
+
+int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
+                   const struct wr_meter *meter, weir_err *err)
+{
+    struct wr_manifest m;
+    int r;
+
+    r = wr_tier_manifest(t, step, &m, err);
+    if (r < 0)
+        return r;
+    for (uint32_t i = 0; i < m.world && r == 0; i++) {
+        char path[WR_TIER_PATH];
+        struct wr_place at = {t->store, path};
+
+        wr_tier_shard_path(step, m.shards[i].rank, path);
+        r = wr_shard_read(&at, &m.shards[i], m.chunk, NULL, 0, meter, err);
+        r = wr_tier_name_whole(t, path, r, err);
+        if (r < 0)
+            r = why_unread(t, &m, r, err);
+    }
+    if (r == 0 && mark && !wr_tier_is_verified(t, &m))
+        r = wr_tier_mark(t, WR_MARK_VERIFIED, step, m.id, err);
+    wr_manifest_done(&m);
+    return r;
+}
