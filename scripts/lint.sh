@@ -21,7 +21,7 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 echo "0 1 0" >"$counts"
 
-for lint in layers.py lengths.py heads.py text.py globals.py symbols.py \
+for lint in layers.py tags.py lengths.py heads.py text.py globals.py symbols.py \
     howto.py manual.py headers.sh format.sh shell.sh selftest.sh; do
     status=0
     case $lint in

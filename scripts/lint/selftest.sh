@@ -97,7 +97,7 @@ cat >good.sh <<'END'
 # SPDX-License-Identifier: Apache-2.0
 echo "$1"
 END
-for each in layers.py lengths.py heads.py text.py globals.py symbols.py \
+for each in layers.py tags.py lengths.py heads.py text.py globals.py symbols.py \
     howto.py manual.py headers.sh format.sh shell.sh; do
     expect $each 0 .
 done
@@ -113,6 +113,13 @@ fresh
 mkdir src/attic
 echo '#include "base/one.h"' >src/attic/two.c
 expect layers.py 1 '"attic" is not in layers.txt'
+
+fresh
+echo 'struct wr_two { int a; };' | tee -a src/base/one.h >>src/base/one.c
+expect tags.py 1 'one.h:4: "struct wr_two" is also defined in src/base/one.c'
+fresh
+echo 'struct wr_two *wr_two(void);' | tee -a src/base/one.h >>src/base/one.c
+expect tags.py 0 '0 tags'
 
 fresh
 long_function 97 >>src/base/one.c

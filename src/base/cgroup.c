@@ -92,12 +92,12 @@ bool wr_cgroup_path(const char *text, const char *controller, char *buf,
 }
 
 /* Where one limit is read: a hierarchy, and the group in it. */
-struct group {
+struct cgroup_files {
     const char *root, *mount; /* "" and "/sys/fs/cgroup/memory" */
     char path[PATH_MAX];      /* shortened on the way up */
 };
 
-static bool read_file(const struct group *g, const char *file, char *buf,
+static bool read_file(const struct cgroup_files *g, const char *file, char *buf,
                       size_t cap)
 {
     char name[2 * PATH_MAX];
@@ -108,7 +108,7 @@ static bool read_file(const struct group *g, const char *file, char *buf,
            wr_procfs_read_path(name, buf, cap) > 0;
 }
 
-static double cores_of(const struct group *g)
+static double cores_of(const struct cgroup_files *g)
 {
     uint64_t quota, period;
     char text[64];
@@ -124,7 +124,7 @@ static double cores_of(const struct group *g)
     return 0;
 }
 
-static double memory_of(const struct group *g)
+static double memory_of(const struct cgroup_files *g)
 {
     uint64_t bytes;
     char text[64];
@@ -139,8 +139,8 @@ static double memory_of(const struct group *g)
 /* The smallest limit from the group up to the root of what is mounted; 0: none.
  * A container may see the path of the host, which is not there: then only the
  * root is. */
-static double smallest(struct group *g,
-                       double (*limit_of)(const struct group *))
+static double smallest(struct cgroup_files *g,
+                       double (*limit_of)(const struct cgroup_files *))
 {
     double least = 0;
 
@@ -157,9 +157,9 @@ static double smallest(struct group *g,
 }
 
 static double limit(const char *root, const char *text, const char *controller,
-                    double (*limit_of)(const struct group *))
+                    double (*limit_of)(const struct cgroup_files *))
 {
-    struct group g = {.root = root};
+    struct cgroup_files g = {.root = root};
     char mount[64];
     double v1, v2;
 

@@ -298,8 +298,8 @@ static void list_waiting(struct wr_drainer *d)
                            /* unseen= */ false);
 }
 
-/* Tells what is left to be done. Failed copies are still behind. */
-static void tell(struct wr_drainer *d)
+/* Notes what is left to be done. Failed copies are still behind. */
+static void note_left(struct wr_drainer *d)
 {
     uint64_t left = 0, behind;
 
@@ -374,7 +374,7 @@ static int scan(struct wr_drainer *d, weir_err *err)
     free(steps);
     keep_failed(d, old, old_count);
     free(old);
-    tell(d);
+    note_left(d);
     return first;
 }
 
@@ -644,7 +644,7 @@ int wr_drain_pass(struct wr_drainer *d, weir_err *err)
         keep_first(&first, r, &e, err);
         if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED || is_stopped(d))
             break;
-        tell(d);
+        note_left(d);
         look = take_wake(d);
     }
     return first;

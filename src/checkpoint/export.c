@@ -37,8 +37,8 @@ static int on_part(void *arg, uint64_t bytes)
 }
 
 /* The digits of "weir.crc32c" into fresh numbers. */
-static int parse_crcs(const char *digits, const char *name, struct wr_shard *s,
-                      weir_err *err)
+static int parse_crcs(const char *digits, const char *name,
+                      struct wr_st_shard *s, weir_err *err)
 {
     uint64_t n = wr_shard_chunks(s, WR_CHUNK);
 
@@ -61,10 +61,10 @@ static const char *find_crcs(const struct wr_st_head *h)
     return NULL;
 }
 
-int wr_export_check(const struct wr_place *file,
+int wr_export_check(const struct wr_shard_at *file,
                     const struct wr_export_meter *meter, weir_err *err)
 {
-    struct wr_shard s = {0};
+    struct wr_st_shard s = {0};
     struct part part = {.meter = meter};
     struct wr_st_head head;
     const char *digits;
@@ -206,7 +206,7 @@ static int copy_shards(struct wr_tier *t, const struct wr_manifest *m,
         wr_tier_shard_path(m->step, i, from);
         if (asprintf(&to, "%s/%s", w->beside, m->shards[i].name) < 0)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
-        way.to = (struct wr_place){w->store, to};
+        way.to = (struct wr_shard_at){w->store, to};
         r = wr_shard_copy(&way, &m->shards[i], m->chunk, meter, err);
         w->of_copy = r < 0 && !way.to_failed;
         if (w->of_copy)
@@ -253,12 +253,12 @@ static int tell_found(const weir_ckpt *c, const struct wr_candidates *k,
                       struct wr_tier *t, struct wr_manifest *m,
                       weir_ckpt_found **ret, weir_err *err)
 {
-    struct wr_part part = {0};
-    int r = wr_part_open(&part, t, m, &c->cfg, err);
+    struct wr_reading part = {0};
+    int r = wr_reading_open(&part, t, m, &c->cfg, err);
 
     if (r == 0 && wr_found_new(m, &part, k->passed, k->passed_len, ret) < 0)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-    wr_part_done(&part);
+    wr_reading_done(&part);
     return r;
 }
 

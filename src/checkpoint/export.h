@@ -14,7 +14,7 @@ struct wr_export_meter {
 /* Reads a lone safetensors file that weir wrote and compares its data with the
  * checksums in its head. Nothing tells whether the head is as it was: that is in
  * the manifest beside it. WEIR_ENOTSUP: it has no checksums. */
-int wr_export_check(const struct wr_place *file,
+int wr_export_check(const struct wr_shard_at *file,
                     const struct wr_export_meter *meter, weir_err *err);
 
 #endif

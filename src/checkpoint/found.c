@@ -10,7 +10,7 @@
 struct found {
     weir_ckpt_found shown; /* first: what the caller has is its address */
     struct wr_manifest m;
-    struct wr_part part;
+    struct wr_reading part;
     weir_tensor *tensors;
     weir_pair *metadata;
     const void **pipeline;
@@ -21,7 +21,7 @@ struct found {
 
 static void free_found(struct found *f)
 {
-    wr_part_done(&f->part);
+    wr_reading_done(&f->part);
     wr_manifest_done(&f->m);
     free(f->tensors);
     free(f->metadata);
@@ -48,13 +48,13 @@ static void *array(size_t count, size_t size)
 
 /* A lower rank has it, too: one of them is shown, which is the one that would be
  * restored. */
-static bool is_shown(const struct wr_part *p, uint32_t rank,
+static bool is_shown(const struct wr_reading *p, uint32_t rank,
                      const weir_tensor *t)
 {
     for (uint32_t k = 0; k < rank; k++) {
         const struct wr_st_tensor *same = wr_st_find(&p->heads[k], t->name);
 
-        if (same && wr_part_is_alike(&same->t, t))
+        if (same && wr_reading_is_alike(&same->t, t))
             return true;
     }
     return false;
@@ -99,7 +99,7 @@ static bool show_pipeline(struct found *f)
     if (!f->pipeline || !f->pipeline_len)
         return false;
     for (uint32_t k = 0; k < f->m.world; k++) {
-        const struct wr_shard *s = &f->m.shards[k];
+        const struct wr_st_shard *s = &f->m.shards[k];
         size_t at = f->shown.pipeline_count;
 
         if (!s->pipeline)
@@ -132,13 +132,13 @@ static bool show_passed(struct found *f, const char *passed, size_t len)
     return true;
 }
 
-int wr_found_new(struct wr_manifest *m, struct wr_part *p, const char *passed,
-                 size_t passed_len, weir_ckpt_found **ret)
+int wr_found_new(struct wr_manifest *m, struct wr_reading *p,
+                 const char *passed, size_t passed_len, weir_ckpt_found **ret)
 {
     struct found *f = calloc(1, sizeof(*f));
 
     if (!f) {
-        wr_part_done(p);
+        wr_reading_done(p);
         wr_manifest_done(m);
         return WEIR_ENOMEM;
     }
@@ -146,7 +146,7 @@ int wr_found_new(struct wr_manifest *m, struct wr_part *p, const char *passed,
     f->part = *p;
     f->part.m = &f->m;
     *m = (struct wr_manifest){0};
-    *p = (struct wr_part){0};
+    *p = (struct wr_reading){0};
     f->shown.step = f->m.step;
     f->shown.time_ns = f->m.time_ns;
     f->shown.world = f->m.world;

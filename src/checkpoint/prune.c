@@ -39,7 +39,7 @@ static int take_copy(struct taking *k, struct wr_tier *t,
 
 /* The fast copy first: a step without its slow one would be drained again. */
 static int take_step(struct taking *k, const weir_ckpt_entry *e,
-                     const struct wr_verdict *v, weir_err *err)
+                     const struct wr_fate *v, weir_err *err)
 {
     bool gone = (v->fast_goes || e->fast == WEIR_COPY_NONE) &&
                 (v->slow_goes || e->slow == WEIR_COPY_NONE);
@@ -60,7 +60,7 @@ static int take_step(struct taking *k, const weir_ckpt_entry *e,
 /* Steps that have to go: the newest first, so that what is left at any time is
  * what there was at some time. The others: the oldest first. */
 static int take_all(struct taking *k, uint64_t after,
-                    const struct wr_inventory *f, const struct wr_verdict *v,
+                    const struct wr_inventory *f, const struct wr_fate *v,
                     weir_err *err)
 {
     size_t first = f->count;
@@ -90,7 +90,7 @@ static int check_claims(const weir_ckpt *c, weir_err *err)
 /* What has a step's name and is no folder is not weir's: it is shown as damaged,
  * and stays. */
 static void spare_foreign(weir_ckpt *c, const struct wr_inventory *f,
-                          struct wr_verdict *v)
+                          struct wr_fate *v)
 {
     for (size_t i = 0; i < f->count; i++) {
         const weir_ckpt_entry *e = &f->e[i];
@@ -106,7 +106,7 @@ static int judge_and_take(struct taking *k, const struct wr_retention *rule,
                           weir_err *err)
 {
     struct wr_inventory f = {.strict = true};
-    struct wr_verdict *v = NULL;
+    struct wr_fate *v = NULL;
     int r;
 
     r = wr_inventory_take(k->c, &f, err);

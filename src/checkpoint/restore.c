@@ -12,7 +12,7 @@
 #include "base/shown.h"
 #include "checkpoint/candidates.h"
 #include "checkpoint/found.h"
-#include "checkpoint/part.h"
+#include "checkpoint/reading.h"
 #include "checkpoint/store.h"
 #include "base/dtype.h"
 #include "base/shown.h"
@@ -49,7 +49,7 @@ struct trial {
     size_t len;
     struct offer o;
     struct wr_manifest m;   /* owned */
-    struct wr_part part;    /* owned */
+    struct wr_reading part; /* owned */
     weir_ckpt_found *found; /* owned */
     char id[WR_MANIFEST_ID];
     int code; /* how it went here */
@@ -60,7 +60,7 @@ struct trial {
 static void trial_done(struct trial *t)
 {
     weir_ckpt_found_free(&t->found);
-    wr_part_done(&t->part);
+    wr_reading_done(&t->part);
     wr_manifest_done(&t->m);
     free(t->bytes);
     *t = (struct trial){0};
@@ -189,16 +189,16 @@ static int read_part(struct restore *s, struct trial *t, weir_err *err)
     struct wr_meter meter = {.add = add_bytes, .arg = s};
     int r;
 
-    r = wr_part_open(&t->part, wr_ckpt_tier(s->c, t->o.tier), &t->m, &s->c->cfg,
-                     err);
+    r = wr_reading_open(&t->part, wr_ckpt_tier(s->c, t->o.tier), &t->m,
+                        &s->c->cfg, err);
     if (r == 0 && !s->look) {
-        r = wr_part_match(&t->part, s->into, s->count, err);
+        r = wr_reading_match(&t->part, s->into, s->count, err);
         t->final = r < 0;
     }
     if (r == 0 && !s->look) {
         s->done = 0;
         s->total = t->part.bytes;
-        r = wr_part_read(&t->part, &meter, err);
+        r = wr_reading_read(&t->part, &meter, err);
     }
     if (r == 0 && s->show) {
         r = wr_found_new(&t->m, &t->part, t->bytes + sizeof(t->o),

@@ -86,7 +86,7 @@ static bool goes(enum weir_copy copy, bool stays)
 }
 
 static void judge_step(const struct wr_retention *r, const weir_ckpt_entry *e,
-                       struct walk *w, size_t at, struct wr_verdict *ret)
+                       struct walk *w, size_t at, struct wr_fate *ret)
 {
     bool fast = false, slow = false, wanted;
 
@@ -134,7 +134,7 @@ static size_t search_below(const weir_ckpt_entry *steps, size_t count,
 
 void wr_retention_judge(const struct wr_retention *r,
                         const weir_ckpt_entry *steps, size_t count,
-                        struct wr_verdict *ret)
+                        struct wr_fate *ret)
 {
     struct walk w = {.fast = NOWHERE,
                      .slow = NOWHERE,

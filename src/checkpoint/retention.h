@@ -35,14 +35,14 @@ struct wr_retention {
 };
 
 /* What is to be done with one step; false for a copy that is not there. */
-struct wr_verdict {
+struct wr_fate {
     bool fast_goes, slow_goes;
 };
 
 /* `steps` rise; `ret` has as many places. */
 void wr_retention_judge(const struct wr_retention *r,
                         const weir_ckpt_entry *steps, size_t count,
-                        struct wr_verdict *ret);
+                        struct wr_fate *ret);
 
 /* Whether the fast copy of a step is safe on the slow tier. */
 static inline bool wr_retention_drained(const struct wr_retention *r,

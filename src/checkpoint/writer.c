@@ -20,7 +20,7 @@
 #define MSG_WAIT "wait"
 #define MSG_GO   "go"
 
-static int tell(weir_ckpt *c, const char *text, weir_err *err)
+static int announce(weir_ckpt *c, const char *text, weir_err *err)
 {
     char *bytes;
     size_t len;
@@ -105,7 +105,7 @@ static int hold(struct wr_saver *s, weir_err *err)
             return r;
         if (s->held_ns == 0)
             s->held_ns = wr_clock_ns();
-        r = tell(c, MSG_WAIT, err);
+        r = announce(c, MSG_WAIT, err);
         if (r < 0)
             return r;
         r = wr_ckpt_check_drain(c, &e.why);
@@ -180,7 +180,7 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
                 *err = full;
             return r;
         }
-        r = tell(c, MSG_WAIT, err);
+        r = announce(c, MSG_WAIT, err);
         if (r < 0)
             return r;
         if (wr_ckpt_pause(c, &seen, &e) < 0)
@@ -219,7 +219,7 @@ static int begin_first(struct wr_saver *s, struct wr_job *j,
     weir_ckpt *c = s->c;
     uint64_t bytes = 0;
     weir_err e;
-    int x = tell(c, MSG_GO, &e);
+    int x = announce(c, MSG_GO, &e);
 
     if (x == 0)
         x = add_up(c, j, &bytes, &e);
@@ -227,7 +227,7 @@ static int begin_first(struct wr_saver *s, struct wr_job *j,
     if (x == 0 && r == 0)
         r = begin(s, j, bytes, p, err);
     if (x == 0)
-        x = tell(c, r == 0 ? p->dir : "", &e);
+        x = announce(c, r == 0 ? p->dir : "", &e);
     if (x == 0 || r < 0)
         return r;
     *err = e;
@@ -258,12 +258,12 @@ static int begin_other(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
 
 /* This rank's file. */
 static int write_shard(struct wr_saver *s, struct wr_job *j,
-                       const struct wr_pending *p, struct wr_shard *ret,
+                       const struct wr_pending *p, struct wr_st_shard *ret,
                        weir_err *err)
 {
     weir_ckpt *c = s->c;
     char path[WR_TIER_PATH];
-    struct wr_place place = {c->near->store, path};
+    struct wr_shard_at place = {c->near->store, path};
     uint64_t retried = 0;
     int r;
 
@@ -335,7 +335,7 @@ static void note_id(weir_ckpt *c, uint64_t seq, const char *id)
 
 /* All ranks send their shard's entry; rank 0 publishes. */
 static int publish(weir_ckpt *c, struct wr_job *j, struct wr_pending *p,
-                   const struct wr_shard *shard, weir_err *err)
+                   const struct wr_st_shard *shard, weir_err *err)
 {
     struct wr_comm_part *parts = NULL;
     struct wr_manifest m;
@@ -362,7 +362,7 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
 {
     weir_ckpt *c = s->c;
     struct wr_pending p = {0};
-    struct wr_shard shard = {0};
+    struct wr_st_shard shard = {0};
     weir_err mine = {0};
 
     if (r < 0)

@@ -505,7 +505,7 @@ static const struct wr_columns tables[] = {
     {"medians of the saves that count; '-': not part of this way", columns},
     {NULL, NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt bench /data",
      "the paper's experiment on an emulated Optane and hard disk"},
     {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},

@@ -186,7 +186,7 @@ static const struct wr_operand operands[] = {
 static const char *const options[] = {"watch",     "verify", "keep", "every",
                                       "keep-fast", "json",   NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt drain /nvme/run7 /lustre/run7",
      "finish what a dead trainer left on the fast tier"},
     {"weir ckpt drain --watch /nvme/run7 /lustre/run7",

@@ -196,7 +196,7 @@ static int ls_run(struct wr_cli *cli)
 
 static const char *const ls_options[] = {"json", NULL};
 static const struct wr_columns ls_tables[] = {{NULL, ls_columns}, {NULL, NULL}};
-static const struct wr_example ls_examples[] = {
+static const struct wr_help_example ls_examples[] = {
     {"weir ckpt ls /nvme/run7 /lustre/run7",
      "the steps of a run, and where they are"},
     {"weir ckpt ls /lustre/run7 --json", "the same for a program"},
@@ -403,7 +403,7 @@ static int show_run(struct wr_cli *cli)
 static const char *const show_options[] = {"step", "json", NULL};
 static const struct wr_columns show_tables[] = {{NULL, show_columns},
                                                 {NULL, NULL}};
-static const struct wr_example show_examples[] = {
+static const struct wr_help_example show_examples[] = {
     {"weir ckpt show /lustre/run7 --step 4000", "what step 4000 holds"},
     {"weir ckpt show model.safetensors", "what a file holds"},
     {NULL, NULL}};

@@ -41,7 +41,7 @@ static int unpin_run(struct wr_cli *cli)
 static const char *const options[] = {"step", "json", NULL};
 static const char *const needs[] = {"step", NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt pin /lustre/run7 --step 4000",
      "retention and prune leave step 4000 alone"},
     {"weir ckpt unpin /lustre/run7 --step 4000", "undo that"},

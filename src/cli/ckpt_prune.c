@@ -84,7 +84,7 @@ static int prune_run(struct wr_cli *cli)
 static const char *const options[] = {"keep",  "every",   "keep-fast", "after",
                                       "spare", "dry-run", "json",      NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 --dry-run",
      "what would be removed if three and every thousandth step stay"},
     {"weir ckpt prune /nvme/run7 /lustre/run7 --after 4000",

@@ -64,7 +64,7 @@ static int restore_run(struct wr_cli *cli)
 static const char *const options[] = {"into", "step", "json", NULL};
 static const char *const needs[] = {"into", NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt restore /nvme/run7 /lustre/run7 --into out",
      "the newest good step, as safetensors files"},
     {"weir ckpt restore /lustre/run7 --step 4000 --into step4000",

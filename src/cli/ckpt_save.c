@@ -216,7 +216,7 @@ static const char *const options[] = {"from",      "step", "level",
                                       "keep-fast", "json", NULL};
 static const char *const needs[] = {"from", "step", NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt save /lustre/run7 --from model.safetensors --step 0",
      "weights from elsewhere as the first step"},
     {NULL, NULL}};

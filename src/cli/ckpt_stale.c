@@ -121,19 +121,19 @@ static const char *const stale_options[] = {"step", "json", NULL};
 static const char *const rm_options[] = {"step", "tier", "json", NULL};
 static const char *const rm_needs[] = {"step", NULL};
 
-static const struct wr_example adopt_examples[] = {
+static const struct wr_help_example adopt_examples[] = {
     {"weir ckpt adopt /nvme/run7 /lustre/run7",
      "drain what another node left on its fast tier, and link the two tiers"},
     {"weir ckpt adopt /nvme/run7",
      "make a former fast tier a store of its own"},
     {NULL, NULL}};
 
-static const struct wr_example discard_examples[] = {
+static const struct wr_help_example discard_examples[] = {
     {"weir ckpt discard /nvme/run7 /lustre/run7",
      "remove the steps that the job went on without"},
     {NULL, NULL}};
 
-static const struct wr_example rm_examples[] = {
+static const struct wr_help_example rm_examples[] = {
     {"weir ckpt rm /nvme/run7 /lustre/run7 --step 4000",
      "remove step 4000 from both tiers"},
     {NULL, NULL}};

@@ -87,7 +87,7 @@ static int verify_file(struct wr_cli *cli, struct wr_store *st,
     int r;
 
     wr_ckpt_cli_line(&line, cli, "verify");
-    r = wr_export_check(&(struct wr_place){st, leaf},
+    r = wr_export_check(&(struct wr_shard_at){st, leaf},
                         &(struct wr_export_meter){
                             .progress = wr_ckpt_cli_progress, .arg = &line},
                         &err);
@@ -167,7 +167,7 @@ static int verify_run(struct wr_cli *cli)
 
 static const char *const options[] = {"step", "json", NULL};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt verify /lustre/run7", "read everything, check every byte"},
     {"weir ckpt verify /lustre/run7 --step 4000", "one step only"},
     {"weir ckpt verify model.safetensors", "a file that weir saved"},

@@ -254,7 +254,7 @@ static const struct wr_operand operands[] = {
     {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir bench photos", "how fast 'photos' is fed, and what limits it"},
     {"weir bench photos --stages read --page-cache cold -t 1,2 -d 8,32,64",
      "how fast this disk delivers the files, by threads and depth"},

@@ -344,17 +344,17 @@ static const char *const own_options[] = {"threads", "json", NULL};
 static const char *const drop_options[] = {"all", "metadata", "threads", "json",
                                            NULL};
 
-static const struct wr_example drop_examples[] = {
+static const struct wr_help_example drop_examples[] = {
     {"weir cache drop photos", "make the next run read from the device"},
     {"weir cache drop --all --metadata photos",
      "as root: leave nothing in memory"},
     {NULL, NULL}};
 
-static const struct wr_example warm_examples[] = {
+static const struct wr_help_example warm_examples[] = {
     {"weir cache warm photos", "make the next run read from memory"},
     {NULL, NULL}};
 
-static const struct wr_example status_examples[] = {
+static const struct wr_help_example status_examples[] = {
     {"weir cache status photos", "how much of the data set is in memory"},
     {NULL, NULL}};
 
@@ -423,7 +423,7 @@ static const struct wr_operand operands[] = {
      .help = PATH_HELP "; optional with --all"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir cache status photos", "how much of the data set is in memory"},
     {"weir cache drop photos", "make the next run read from the device"},
     {"weir cache drop --all --metadata photos",

@@ -366,7 +366,7 @@ static const struct wr_operand operands[] = {
              "emu:hdd:FOLDER)"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir ckpt ls /nvme/run7 /lustre/run7",
      "the steps of a run, and where they are"},
     {"weir ckpt verify /lustre/run7", "read everything, check every byte"},

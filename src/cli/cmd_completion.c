@@ -32,7 +32,7 @@ static const struct wr_operand operands[] = {
     {.name = "SHELL", .choices = shells, .help = "bash, zsh or fish"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"source <(weir completion bash)", "complete in this bash"},
     {"weir completion zsh > ~/.zfunc/_weir",
      "install for zsh, with ~/.zfunc in fpath"},

@@ -387,7 +387,7 @@ static const struct wr_operand operands[] = {
      .help = "the folder to create"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir convert photos records --to tfrecord --order shuffle",
      "many small files into shards of 256 MiB, shuffled once"},
     {"weir convert photos small --to jpeg --max-side 500",

@@ -196,7 +196,7 @@ static const struct wr_operand operands[] = {
              "folder, and the one that keeps indexes)"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir doctor /data /scratch",
      "what can weir use here, and on these paths?"},
     {"weir doctor --strict -q",

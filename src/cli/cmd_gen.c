@@ -260,7 +260,7 @@ static const struct wr_operand operands[] = {
      .help = "where to put it; must be empty or not exist"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir gen imagenet photos --samples 4096",
      "4,096 pictures with the sizes of ImageNet's, about 460 MB"},
     {"weir gen caltech101 small --write-list small.csv",

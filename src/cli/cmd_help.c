@@ -41,7 +41,7 @@ static const struct wr_operand operands[] = {
      .flags = WR_OPERAND_OPTIONAL},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir help", "list the commands"},
     {"weir help cache", "explain 'weir cache', as 'weir cache --help' does"},
     {"weir help ckpt drain", "explain one action of 'weir ckpt'"},

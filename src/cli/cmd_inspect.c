@@ -155,7 +155,7 @@ static const struct wr_operand operands[] = {
     {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir inspect photos", "what is in the folder 'photos'"},
     {"weir inspect photos --verify", "decode every picture, list broken ones"},
     {"weir inspect train.csv --root /data --json",

@@ -406,7 +406,7 @@ static const struct wr_operand operands[] = {
      .help = "an empty folder outside SOURCE, where they appear"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir mount --profile hdd photos /mnt/hdd",
      "read 'photos' as from a hard disk, until Ctrl-C"},
     {"weir mount --background --profile lustre photos /mnt/lustre",

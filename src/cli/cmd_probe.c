@@ -422,7 +422,7 @@ static const struct wr_operand operands[] = {
              "a device"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir probe /data --quick", "what the storage at /data can do, in 20 s"},
     {"weir probe /data --like photos -o disk.json",
      "all tests, small files sized as in 'photos', kept as a record"},

@@ -227,7 +227,7 @@ static const struct wr_operand operands[] = {
              "stdin)"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir report run.json", "a record as text, with small charts"},
     {"weir report --html page.html hdd.json ssd.json nvme.json",
      "three devices side by side on one page"},

@@ -474,7 +474,7 @@ static const struct wr_operand operands[] = {
              "/fast/dir:200G"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir stage photos /nvme/cache:200G",
      "copy the files of 'photos' to a faster disk, up to 200 GiB"},
     {"weir bench photos --cache /nvme/cache:200G",

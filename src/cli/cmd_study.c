@@ -370,7 +370,7 @@ static const struct wr_operand operands[] = {
              "that was stopped there goes on"},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir study --quick", "every figure, judged, in less than five minutes"},
     {"weir study results --only fig4,fig5", "parts of it"},
     {"weir study results --full --dry-run",

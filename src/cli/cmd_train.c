@@ -50,14 +50,14 @@ static void on_note(void *arg, const char *text)
 }
 
 /* What a run found. */
-struct found {
+struct found_store {
     const struct wr_train_plan *plan; /* borrowed */
     struct wr_train_result res;
     struct wr_train_compared compared; /* rounds 0: nothing was */
     struct wr_monitor monitor;
 };
 
-static int give_record(const struct wr_cli *cli, const struct found *f,
+static int give_record(const struct wr_cli *cli, const struct found_store *f,
                        weir_err *err)
 {
     const struct train_args *a = cli->args;
@@ -145,7 +145,7 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
                                                .path_count = count});
 }
 
-static int print_found(const struct wr_cli *cli, const struct found *f,
+static int print_found(const struct wr_cli *cli, const struct found_store *f,
                        weir_err *err)
 {
     if (!f->compared.rounds)
@@ -162,7 +162,7 @@ static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
 {
     const struct train_args *a = cli->args;
     struct live live = {.cli = cli, .label = "training"};
-    struct found f = {.plan = plan};
+    struct found_store f = {.plan = plan};
     weir_err err;
     int r, code;
 
@@ -273,7 +273,7 @@ static const struct wr_operand operands[] = {
     {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
-static const struct wr_example examples[] = {
+static const struct wr_help_example examples[] = {
     {"weir train photos --epochs 5",
      "train a small AlexNet on 'photos', and watch it learn"},
     {"weir train photos --epochs 90 --ckpt run7 --save-every 100 --resume",

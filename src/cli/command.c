@@ -22,18 +22,18 @@ static const struct wr_choice color_choices[] = {
 const struct wr_option wr_common_options[] = {
     {.name = "quiet",
      .letter = 'q',
-     WR_OPT_FLAG(struct wr_common, quiet),
+     WR_OPT_FLAG(struct wr_common_options, quiet),
      .group = "Common options",
      .help = "no progress line and no remarks on stderr"},
     {.name = "color",
-     WR_OPT_ENUM(struct wr_common, color),
+     WR_OPT_ENUM(struct wr_common_options, color),
      .arg = "WHEN",
      .choices = color_choices,
      .def = "auto",
      .help = "colours in results"},
     {.name = "help",
      .letter = 'h',
-     WR_OPT_FLAG(struct wr_common, help),
+     WR_OPT_FLAG(struct wr_common_options, help),
      .help = "this text"},
     WR_OPTIONS_END};
 
@@ -140,8 +140,8 @@ static int check_operands(const struct wr_cli *cli, weir_err *err)
                    o->help);
 }
 
-static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
-                    char **argv)
+static int run_with(struct wr_cli *cli, struct wr_common_options *common,
+                    int argc, char **argv)
 {
     struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
                                     {wr_common_options, common, 0}};
@@ -177,7 +177,7 @@ static int run_with(struct wr_cli *cli, struct wr_common *common, int argc,
 int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
                    char **argv)
 {
-    struct wr_common common = {0};
+    struct wr_common_options common = {0};
     void *args = calloc(1, cmd->args_size ? cmd->args_size : 1);
     int code;
 

@@ -33,7 +33,7 @@ enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
     "TFRecord or tar shard, or a folder of these"
 
 /* Settings that every command has. */
-struct wr_common {
+struct wr_common_options {
     bool help;
     bool quiet;
     int color; /* enum wr_color */
@@ -70,7 +70,7 @@ struct wr_operand {
     unsigned flags;
 };
 
-struct wr_example {
+struct wr_help_example {
     const char *line; /* "weir bench photos --threads 1,2,4"; NULL ends */
     const char *what; /* what it does, no full stop */
 };
@@ -85,10 +85,10 @@ struct wr_action {
     const char *const *options; /* names in the command's table, NULL-ended;
                                    NULL: the common ones only */
     const char *const *needs;   /* those that must be given; NULL: none */
-    const struct wr_columns *columns;  /* of its tables; NULL: none */
-    const struct wr_example *examples; /* NULL: none */
-    const char *failed;                /* what exit code 1 says; NULL: failed */
-    int (*run)(struct wr_cli *cli);    /* returns enum wr_exit */
+    const struct wr_columns *columns;       /* of its tables; NULL: none */
+    const struct wr_help_example *examples; /* NULL: none */
+    const char *failed;             /* what exit code 1 says; NULL: failed */
+    int (*run)(struct wr_cli *cli); /* returns enum wr_exit */
 };
 
 enum wr_command_group {
@@ -109,7 +109,7 @@ struct wr_command {
     size_t args_size;                       /* of the struct behind `options` */
     const struct wr_action *const *actions; /* NULL-ended; NULL: none */
     const struct wr_columns *columns;       /* of its tables; NULL: none */
-    const struct wr_example *examples;      /* NULL: none */
+    const struct wr_help_example *examples; /* NULL: none */
     int (*run)(struct wr_cli *cli);         /* returns enum wr_exit; unused with
                                        actions, which have their own */
 };

@@ -212,7 +212,8 @@ static void print_exits(const struct wr_cli *cli, const struct wr_action *a)
     }
 }
 
-static void print_examples(const struct wr_cli *cli, const struct wr_example *e)
+static void print_examples(const struct wr_cli *cli,
+                           const struct wr_help_example *e)
 {
     if (e && e->line)
         print_heading(cli, "Examples");

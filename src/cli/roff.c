@@ -111,7 +111,7 @@ static void print_operands(FILE *to, const struct wr_command *cmd)
     }
 }
 
-static void print_examples(FILE *to, const struct wr_example *e)
+static void print_examples(FILE *to, const struct wr_help_example *e)
 {
     if (!e || !e->line)
         return;

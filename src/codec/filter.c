@@ -125,7 +125,7 @@ static void quantize(const struct taps *t, int16_t *out)
 }
 
 /* Leaves out taps of no weight at both ends. */
-static void trim(struct wr_filter *f, uint32_t o)
+static void trim(struct wr_taps *f, uint32_t o)
 {
     int16_t *w = f->weight + (size_t)o * f->padded;
     uint32_t lead = 0;
@@ -142,7 +142,7 @@ static void trim(struct wr_filter *f, uint32_t o)
 
 /* The upper halves are rounded running sums too: no sum of products of a pair
  * leaves int16. */
-static void pack_rows(struct wr_filter *f)
+static void pack_rows(struct wr_taps *f)
 {
     for (uint32_t o = 0; o < f->key.out; o++) {
         const int16_t *w = f->weight + (size_t)o * f->padded;
@@ -167,7 +167,7 @@ static void pack_rows(struct wr_filter *f)
     }
 }
 
-static void pack_rgb(struct wr_filter *f, uint32_t rows)
+static void pack_rgb(struct wr_taps *f, uint32_t rows)
 {
     int16_t *p = f->packed;
 
@@ -178,7 +178,7 @@ static void pack_rgb(struct wr_filter *f, uint32_t rows)
                                  (lane & 1)];
 }
 
-static void pack_blocks(struct wr_filter *f, uint32_t rows)
+static void pack_blocks(struct wr_taps *f, uint32_t rows)
 {
     int16_t *p = f->packed;
 
@@ -194,14 +194,14 @@ static void pack_blocks(struct wr_filter *f, uint32_t rows)
 }
 
 /* Where output o's taps begin in the window of its four. */
-static uint32_t window_offset(const struct wr_filter *f, uint32_t o)
+static uint32_t window_offset(const struct wr_taps *f, uint32_t o)
 {
     return f->first[o] - f->window[o / WR_WINDOW_OUTPUTS];
 }
 
 /* A window begins with the first input of its outputs; that is the last
  * output's in a mirrored filter. */
-static bool fits_windows(struct wr_filter *f)
+static bool fits_windows(struct wr_taps *f)
 {
     for (uint32_t o = 0; o < f->key.out; o++) {
         uint32_t *w = &f->window[o / WR_WINDOW_OUTPUTS];
@@ -215,7 +215,7 @@ static bool fits_windows(struct wr_filter *f)
     return true;
 }
 
-static void pack_windows(struct wr_filter *f)
+static void pack_windows(struct wr_taps *f)
 {
     struct wr_window *windows = f->packed;
 
@@ -230,7 +230,7 @@ static void pack_windows(struct wr_filter *f)
         }
 }
 
-static void filter_free(struct wr_filter *f)
+static void filter_free(struct wr_taps *f)
 {
     if (!f)
         return;
@@ -251,9 +251,9 @@ static uint32_t most_taps(const struct wr_filter_key *k)
     return (uint32_t)WR_MIN(most, (double)k->in * k->upsample);
 }
 
-static struct wr_filter *filter_alloc(const struct wr_filter_key *k)
+static struct wr_taps *filter_alloc(const struct wr_filter_key *k)
 {
-    struct wr_filter *f = calloc(1, sizeof(*f));
+    struct wr_taps *f = calloc(1, sizeof(*f));
     size_t rows = WR_ALIGN_UP((size_t)k->out, GROUP);
     size_t padded = WR_ALIGN_UP((size_t)most_taps(k) + 2, WR_TAPS_ALIGN);
 
@@ -273,7 +273,7 @@ static struct wr_filter *filter_alloc(const struct wr_filter_key *k)
 }
 
 /* Weights at their final stride: as many places as the widest output needs. */
-static void tighten(struct wr_filter *f, uint32_t rows)
+static void tighten(struct wr_taps *f, uint32_t rows)
 {
     uint32_t most = 1;
     size_t old = f->padded;
@@ -287,7 +287,7 @@ static void tighten(struct wr_filter *f, uint32_t rows)
                 f->padded * sizeof(*f->weight));
 }
 
-static size_t packed_bytes(const struct wr_filter *f, uint32_t rows)
+static size_t packed_bytes(const struct wr_taps *f, uint32_t rows)
 {
     if (f->key.use == WR_FILTER_RGB)
         return (size_t)rows / 2 * f->pairs * 16 * sizeof(int16_t);
@@ -296,7 +296,7 @@ static size_t packed_bytes(const struct wr_filter *f, uint32_t rows)
     return (size_t)rows * f->padded * sizeof(int16_t);
 }
 
-static bool pack(struct wr_filter *f, uint32_t rows)
+static bool pack(struct wr_taps *f, uint32_t rows)
 {
     size_t size;
 
@@ -317,9 +317,9 @@ static bool pack(struct wr_filter *f, uint32_t rows)
     return true;
 }
 
-static struct wr_filter *build_filter(const struct wr_filter_key *k)
+static struct wr_taps *build_filter(const struct wr_filter_key *k)
 {
-    struct wr_filter *f = filter_alloc(k);
+    struct wr_taps *f = filter_alloc(k);
     uint32_t rows = WR_ALIGN_UP(k->out, GROUP);
     size_t most = (size_t)most_taps(k) + 4;
     double *scratch = calloc(2 * most, sizeof(*scratch));
@@ -357,9 +357,9 @@ static bool is_same(const struct wr_filter_key *a,
 }
 
 int wr_filter_find(struct wr_filter_cache *c, const struct wr_filter_key *key,
-                   const struct wr_filter **ret, weir_err *err)
+                   const struct wr_taps **ret, weir_err *err)
 {
-    struct wr_filter *f;
+    struct wr_taps *f;
     uint32_t oldest = 0;
 
     c->clock++;

@@ -55,7 +55,7 @@ struct wr_filter_key {
     enum wr_filter_use use;
 };
 
-struct wr_filter {
+struct wr_taps {
     struct wr_filter_key key;
     uint32_t padded;  /* weights per output: most taps, rounded up */
     uint32_t *first;  /* owned; [out rounded up to 8] first input sample */
@@ -72,14 +72,14 @@ struct wr_filter {
 
 /* The filters of one decoder; zero it to start. */
 struct wr_filter_cache {
-    struct wr_filter *filter[WR_FILTER_CACHE]; /* owned */
+    struct wr_taps *filter[WR_FILTER_CACHE]; /* owned */
     uint64_t clock;
 };
 
 /* The filter for `key`, made if it is not there; borrowed, valid until
  * WR_FILTER_CACHE others were asked for. */
 int wr_filter_find(struct wr_filter_cache *c, const struct wr_filter_key *key,
-                   const struct wr_filter **ret, weir_err *err);
+                   const struct wr_taps **ret, weir_err *err);
 
 void wr_filter_cache_done(struct wr_filter_cache *c);
 

@@ -293,11 +293,11 @@ static int jpeg_start(void *state, const struct wr_codec_job *job,
     r = prepare(s, job, err);
     if (r < 0)
         return r;
-    s->guard.stage = jpeg_has_multiple_scans(c) ? WR_JPEG_SCANS : WR_JPEG_ROWS;
+    s->guard.phase = jpeg_has_multiple_scans(c) ? WR_JPEG_SCANS : WR_JPEG_ROWS;
     jpeg_start_decompress(c);
-    if (s->guard.stage == WR_JPEG_SCANS)
+    if (s->guard.phase == WR_JPEG_SCANS)
         wr_jpeg_guard_check_scans(&s->guard);
-    s->guard.stage = WR_JPEG_ROWS;
+    s->guard.phase = WR_JPEG_ROWS;
     if (s->is_planar)
         s->row = 0;
     else

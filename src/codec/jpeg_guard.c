@@ -40,10 +40,10 @@ static const char *where(const struct wr_jpeg_guard *g, char *buf, size_t cap)
 {
     const struct jpeg_decompress_struct *c = &g->jpeg;
 
-    if (g->stage == WR_JPEG_ROWS)
+    if (g->phase == WR_JPEG_ROWS)
         snprintf(buf, cap, "at row %u of %u", c->output_scanline,
                  c->output_height);
-    else if (g->stage == WR_JPEG_SCANS)
+    else if (g->phase == WR_JPEG_SCANS)
         snprintf(buf, cap, "in scan %d", c->input_scan_number);
     else
         snprintf(buf, cap, "in the header");
@@ -120,7 +120,7 @@ static boolean source_fill(j_decompress_ptr c)
     static const JOCTET end[] = {0xff, JPEG_EOI};
     struct wr_jpeg_guard *g = guard_of((j_common_ptr)c);
 
-    if (g->stage == WR_JPEG_HEADER || c->arith_code)
+    if (g->phase == WR_JPEG_HEADER || c->arith_code)
         leave_cut(g);
     g->is_cut = 1;
     c->src->next_input_byte = end;
@@ -167,7 +167,7 @@ static void on_progress(j_common_ptr common)
     uint64_t pixels = (uint64_t)c->image_width * c->image_height;
     uint64_t scans = (uint64_t)c->input_scan_number;
 
-    if (g->stage == WR_JPEG_SCANS)
+    if (g->phase == WR_JPEG_SCANS)
         for (int i = 0; i < c->comps_in_scan; i++)
             g->seen |= 1u << c->cur_comp_info[i]->component_index;
     if (scans > MAX_SCANS || (scans > 1 && scans * pixels > MAX_SCAN_PIXELS))
@@ -178,7 +178,7 @@ static void on_progress(j_common_ptr common)
 void wr_jpeg_guard_open(struct wr_jpeg_guard *g, const void *bytes, size_t len)
 {
     wr_jpeg_guard_close(g);
-    g->stage = WR_JPEG_HEADER;
+    g->phase = WR_JPEG_HEADER;
     g->is_cut = 0;
     g->seen = 0;
     g->jpeg.err = jpeg_std_error(&g->errors);

@@ -15,7 +15,7 @@
 
 #include "weir/error.h"
 
-enum wr_jpeg_stage {
+enum wr_jpeg_phase {
     WR_JPEG_HEADER = 0,
     WR_JPEG_SCANS, /* all scans of a progressive picture are read */
     WR_JPEG_ROWS,
@@ -26,7 +26,7 @@ struct wr_jpeg_guard {
     struct jpeg_decompress_struct jpeg;
     jmp_buf jump; /* set by the caller before every call into libjpeg */
     int is_live;  /* jpeg is created and not destroyed */
-    enum wr_jpeg_stage stage;
+    enum wr_jpeg_phase phase;
     int is_cut;    /* the data ended, and an end marker was made up */
     unsigned seen; /* bits of components that had a scan of several */
     int code;

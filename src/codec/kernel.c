@@ -39,7 +39,7 @@ static void vertical(const struct wr_vertical *v)
         vertical_wide(v);
 }
 
-static void horizontal_rgb(const struct wr_filter *f, const int16_t *row,
+static void horizontal_rgb(const struct wr_taps *f, const int16_t *row,
                            float *quads)
 {
     for (uint32_t o = 0; o < f->key.out; o++, quads += 4) {
@@ -59,7 +59,7 @@ static void horizontal_rgb(const struct wr_filter *f, const int16_t *row,
     }
 }
 
-static void horizontal_one(const struct wr_filter *f, const int16_t *row,
+static void horizontal_one(const struct wr_taps *f, const int16_t *row,
                            float *out)
 {
     for (uint32_t o = 0; o < f->key.out; o++) {

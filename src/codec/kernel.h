@@ -53,9 +53,9 @@ struct wr_kernels {
     void (*vertical)(const struct wr_vertical *v);
     /* `row` is followed by f->padded samples and the slack, any content;
      * room for f->key.out rounded up to 8 outputs. */
-    void (*horizontal_rgb)(const struct wr_filter *f, const int16_t *row,
+    void (*horizontal_rgb)(const struct wr_taps *f, const int16_t *row,
                            float *quads);
-    void (*horizontal_one)(const struct wr_filter *f, const int16_t *row,
+    void (*horizontal_one)(const struct wr_taps *f, const int16_t *row,
                            float *out);
     /* y, cb, cr -> r, g, b in place, clamped to 0..255; rooms of n rounded up
      * to 8. */

@@ -171,7 +171,7 @@ AVX2 static inline __m256i load_two(const int16_t *a, const int16_t *b)
 /* Two outputs at once: r0 g0 b0 r1 g1 b1 .. -> r0 r1 g0 g1 b0 b1 0 0, then
  * one multiply-add makes the sums of r, g and b over a pair of taps. */
 AVX2 static inline __attribute__((always_inline)) void
-rgb_pairs(const struct wr_filter *f, const int16_t *row, float *quads,
+rgb_pairs(const struct wr_taps *f, const int16_t *row, float *quads,
           uint32_t pairs)
 {
     const __m256i order = _mm256_broadcastsi128_si256(
@@ -194,7 +194,7 @@ rgb_pairs(const struct wr_filter *f, const int16_t *row, float *quads,
     }
 }
 
-AVX2 static void horizontal_rgb(const struct wr_filter *f, const int16_t *row,
+AVX2 static void horizontal_rgb(const struct wr_taps *f, const int16_t *row,
                                 float *quads)
 {
     if (f->pairs == 1)
@@ -209,7 +209,7 @@ AVX2 static void horizontal_rgb(const struct wr_filter *f, const int16_t *row,
 
 /* Eight outputs at once, eight taps a step; `blocks` as above. */
 AVX2 static inline __attribute__((always_inline)) void
-one_blocks(const struct wr_filter *f, const int16_t *row, float *out,
+one_blocks(const struct wr_taps *f, const int16_t *row, float *out,
            uint32_t blocks)
 {
     const __m256i *w = f->packed;
@@ -234,7 +234,7 @@ one_blocks(const struct wr_filter *f, const int16_t *row, float *out,
 /* Eight outputs out of two windows: each half of a vector picks the pairs of
  * taps of its four outputs. */
 AVX2 static inline __attribute__((always_inline)) void
-one_windows(const struct wr_filter *f, const int16_t *row, float *out,
+one_windows(const struct wr_taps *f, const int16_t *row, float *out,
             uint32_t pairs)
 {
     const struct wr_window *w = f->packed;
@@ -255,7 +255,7 @@ one_windows(const struct wr_filter *f, const int16_t *row, float *out,
     }
 }
 
-AVX2 static void horizontal_one(const struct wr_filter *f, const int16_t *row,
+AVX2 static void horizontal_one(const struct wr_taps *f, const int16_t *row,
                                 float *out)
 {
     if (f->is_windowed && f->pairs == 2)

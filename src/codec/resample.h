@@ -29,7 +29,7 @@ struct wr_plane_setup {
 
 /* Zero it to start; belongs to one decoder and keeps its memory. */
 struct wr_plane {
-    const struct wr_filter *fx, *fy; /* borrowed from the filter cache */
+    const struct wr_taps *fx, *fy; /* borrowed from the filter cache */
     uint32_t comps, height;
     uint32_t have;   /* rows that have come */
     uint8_t *ring;   /* owned */

@@ -212,12 +212,12 @@ int wr_comm_barrier(struct wr_comm *c, weir_err *err)
 }
 
 /* How it went, as it is sent: nothing when it went well. */
-struct verdict {
+struct agreed {
     int32_t code, os_errno;
     char msg[sizeof(((weir_err *)NULL)->msg)];
 };
 
-static void write_verdict(int code, const weir_err *mine, struct verdict *v)
+static void write_verdict(int code, const weir_err *mine, struct agreed *v)
 {
     memset(v, 0, sizeof(*v));
     v->code = code;
@@ -227,7 +227,7 @@ static void write_verdict(int code, const weir_err *mine, struct verdict *v)
 }
 
 /* What came from another process is looked at before it is used. */
-static int read_verdict(const void *bytes, size_t len, struct verdict *v)
+static int read_verdict(const void *bytes, size_t len, struct agreed *v)
 {
     if (len == 0) {
         v->code = 0;
@@ -251,10 +251,10 @@ static int garbled(struct wr_comm *c, uint32_t rank, weir_err *err)
 
 /* Rank 0: the verdict on all of them; code 0 when all went well. */
 static int judge(struct wr_comm *c, const struct wr_comm_part *parts,
-                 struct verdict *ret, weir_err *err)
+                 struct agreed *ret, weir_err *err)
 {
     for (uint32_t k = 0; k < c->world; k++) {
-        struct verdict v;
+        struct agreed v;
         weir_err e;
 
         if (read_verdict(parts[k].bytes, parts[k].len, &v) < 0)
@@ -277,7 +277,7 @@ int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
                   weir_err *err)
 {
     struct wr_comm_part *parts = NULL;
-    struct verdict v = {0};
+    struct agreed v = {0};
     size_t len;
     char *text;
     int r;

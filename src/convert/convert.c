@@ -17,7 +17,7 @@
 #include "convert/shardfile.h"
 
 /* All that a run holds. */
-struct run {
+struct convert_run {
     struct wr_convert_plan plan;
     struct wr_stage *stage; /* owned */
     struct wr_objects objects;
@@ -56,7 +56,7 @@ static int check_config(const struct wr_convert_config *cfg, weir_err *err)
     return 0;
 }
 
-static int put_classes(struct run *run, weir_err *err)
+static int put_classes(struct convert_run *run, weir_err *err)
 {
     struct wr_bytes text = {0};
     int r = wr_classes_text(&run->plan.classes, &text, err);
@@ -68,7 +68,8 @@ static int put_classes(struct run *run, weir_err *err)
     return r;
 }
 
-static int find_complete(struct run *run, uint64_t *ret_todo, weir_err *err)
+static int find_complete(struct convert_run *run, uint64_t *ret_todo,
+                         weir_err *err)
 {
     const struct wr_convert_plan *p = &run->plan;
     struct wr_place place;
@@ -92,8 +93,8 @@ static int find_complete(struct run *run, uint64_t *ret_todo, weir_err *err)
 }
 
 /* The staging folder, and what is needed to read. */
-static int open_run(struct run *run, const struct wr_convert_config *cfg,
-                    weir_err *err)
+static int open_run(struct convert_run *run,
+                    const struct wr_convert_config *cfg, weir_err *err)
 {
     const struct wr_stage_config stage = {
         .target = cfg->target,
@@ -137,7 +138,7 @@ static int keep_bad(struct wr_convert_result *res, char *text)
     return 0;
 }
 
-static int read_bad(struct run *run, uint64_t shard,
+static int read_bad(struct convert_run *run, uint64_t shard,
                     struct wr_convert_result *res, weir_err *err)
 {
     char name[WR_CONVERT_NAME_MAX], *text = NULL;
@@ -156,7 +157,7 @@ static int read_bad(struct run *run, uint64_t shard,
 }
 
 /* The tree's own note says how much a range has become. */
-static uint64_t shard_bytes(struct run *run, uint64_t shard)
+static uint64_t shard_bytes(struct convert_run *run, uint64_t shard)
 {
     char name[WR_CONVERT_NAME_MAX + 16], *text = NULL;
     uint64_t bytes = 0;
@@ -177,7 +178,8 @@ static uint64_t shard_bytes(struct run *run, uint64_t shard)
     return bytes + (n > 0 ? (uint64_t)n : 0);
 }
 
-static int sum_up(struct run *run, struct wr_convert_result *res, weir_err *err)
+static int sum_up(struct convert_run *run, struct wr_convert_result *res,
+                  weir_err *err)
 {
     int r = 0;
 
@@ -195,7 +197,7 @@ static int sum_up(struct run *run, struct wr_convert_result *res, weir_err *err)
     return 0;
 }
 
-static int convert(struct run *run, struct wr_convert_result *res,
+static int convert(struct convert_run *run, struct wr_convert_result *res,
                    weir_err *err)
 {
     const struct wr_convert_kind *kind = run->plan.kind;
@@ -228,7 +230,7 @@ static int convert(struct run *run, struct wr_convert_result *res,
 }
 
 /* How far it came, for who goes on; hidden files are of no use any more. */
-static void leave(struct run *run, struct wr_convert_result *res)
+static void leave(struct convert_run *run, struct wr_convert_result *res)
 {
     char name[WR_CONVERT_NAME_MAX];
 
@@ -240,7 +242,7 @@ static void leave(struct run *run, struct wr_convert_result *res)
     }
 }
 
-static void close_run(struct run *run, bool drop)
+static void close_run(struct convert_run *run, bool drop)
 {
     wr_stage_close(run->stage, drop);
     if (run->has_inflated)
@@ -255,7 +257,7 @@ int wr_convert_run(const struct wr_convert_config *cfg,
                    struct wr_convert_result *ret, weir_err *err)
 {
     uint64_t start = wr_clock_ns();
-    struct run run = {0};
+    struct convert_run run = {0};
     int r;
 
     *ret = (struct wr_convert_result){.threads = cfg->threads ? cfg->threads

@@ -14,7 +14,7 @@
 
 #define COPY_BYTES (4u << 20)
 
-struct state {
+struct tensors_state {
     const struct wr_convert_plan *plan; /* borrowed */
     struct wr_decoder *decoder;         /* owned */
 };
@@ -35,7 +35,7 @@ static int tensors_check(const struct wr_convert_plan *p, weir_err *err)
 
 static void tensors_state_free(void *state)
 {
-    struct state *s = state;
+    struct tensors_state *s = state;
 
     if (!s)
         return;
@@ -47,7 +47,7 @@ static void tensors_state_free(void *state)
 static int tensors_state_new(const struct wr_convert_plan *p,
                              struct wr_stage *st, void **ret, weir_err *err)
 {
-    struct state *s = calloc(1, sizeof(*s));
+    struct tensors_state *s = calloc(1, sizeof(*s));
     int r;
 
     (void)st;
@@ -67,7 +67,7 @@ static int tensors_state_new(const struct wr_convert_plan *p,
 static int tensors_add(void *state, struct wr_convert_item *it,
                        struct wr_convert_part *to, weir_err *err)
 {
-    struct state *s = state;
+    struct tensors_state *s = state;
     size_t bytes = s->plan->shape.bytes;
     uint8_t *slot = wr_bytes_room(&to->out, bytes);
     struct wr_picture_times times = {0};

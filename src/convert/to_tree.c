@@ -29,7 +29,7 @@
 
 #define TREE_PATH_MAX (2 * WR_CONVERT_KEY_MAX)
 
-struct state {
+struct tree_state {
     const struct wr_convert_plan *plan; /* borrowed */
     struct wr_stage *stage;             /* borrowed */
     struct wr_shrink *shrink;           /* owned */
@@ -142,7 +142,7 @@ static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
 
 static void tree_state_free(void *state)
 {
-    struct state *s = state;
+    struct tree_state *s = state;
 
     if (!s)
         return;
@@ -153,7 +153,7 @@ static void tree_state_free(void *state)
 static int tree_state_new(const struct wr_convert_plan *p, struct wr_stage *st,
                           void **ret, weir_err *err)
 {
-    struct state *s = calloc(1, sizeof(*s));
+    struct tree_state *s = calloc(1, sizeof(*s));
     int r;
 
     if (!s)
@@ -170,7 +170,7 @@ static int tree_state_new(const struct wr_convert_plan *p, struct wr_stage *st,
 }
 
 /* The folders that `path` lies in. */
-static int make_folders(struct state *s, const char *path, weir_err *err)
+static int make_folders(struct tree_state *s, const char *path, weir_err *err)
 {
     const char *last = strrchr(path, '/');
     size_t len = last ? (size_t)(last - path) : 0;
@@ -192,7 +192,7 @@ static int make_folders(struct state *s, const char *path, weir_err *err)
     return 0;
 }
 
-static int put_file(struct state *s, const char *path,
+static int put_file(struct tree_state *s, const char *path,
                     const struct wr_shrink_picture *pic, weir_err *err)
 {
     struct wr_object *o;
@@ -213,7 +213,7 @@ static int put_file(struct state *s, const char *path,
 static int tree_add(void *state, struct wr_convert_item *it,
                     struct wr_convert_part *to, weir_err *err)
 {
-    struct state *s = state;
+    struct tree_state *s = state;
     struct wr_shrink_picture pic = {.bytes = it->s.bytes, .len = it->s.len};
     char path[TREE_PATH_MAX];
     int r = wr_shrink_apply(s->shrink, &pic, it->saving, err);

@@ -15,7 +15,7 @@ struct job {
     struct wr_load *load;          /* borrowed from the reader */
 };
 
-struct worker {
+struct convert_worker {
     struct wr_engine *e;            /* borrowed */
     struct wr_engine_reader reader; /* owned */
     void *state;                    /* owned by the kind */
@@ -24,7 +24,7 @@ struct worker {
 };
 
 /* Takes a chunk and starts to read it; false: there is none. */
-static bool begin_job(struct worker *w, bool wait, struct job *ret)
+static bool begin_job(struct convert_worker *w, bool wait, struct job *ret)
 {
     struct wr_engine_chunk *c = wr_engine_take(w->e, wait);
     weir_err err;
@@ -41,7 +41,8 @@ static bool begin_job(struct worker *w, bool wait, struct job *ret)
 }
 
 /* Notes a sample that is left out; negative when the run must end. */
-static int note_bad(struct worker *w, struct wr_engine_chunk *c, weir_err *err)
+static int note_bad(struct convert_worker *w, struct wr_engine_chunk *c,
+                    weir_err *err)
 {
     size_t len = strlen(err->msg);
     uint8_t *room;
@@ -58,8 +59,8 @@ static int note_bad(struct worker *w, struct wr_engine_chunk *c, weir_err *err)
     return 0;
 }
 
-static int convert_one(struct worker *w, const struct job *job, uint32_t k,
-                       weir_err *err)
+static int convert_one(struct convert_worker *w, const struct job *job,
+                       uint32_t k, weir_err *err)
 {
     const struct wr_convert_plan *p = w->e->cfg.plan;
     struct wr_convert_item it = {0};
@@ -79,7 +80,7 @@ static int convert_one(struct worker *w, const struct job *job, uint32_t k,
     return note_bad(w, job->chunk, err);
 }
 
-static void do_job(struct worker *w, struct job *job)
+static void do_job(struct convert_worker *w, struct job *job)
 {
     struct wr_engine_chunk *c = job->chunk;
     weir_err err;
@@ -97,7 +98,7 @@ static void do_job(struct worker *w, struct job *job)
         wr_engine_append(w->e, c);
 }
 
-static void work(struct worker *w)
+static void work(struct convert_worker *w)
 {
     struct job now, next;
 
@@ -128,7 +129,7 @@ void *wr_engine_work(void *engine)
 {
     struct wr_engine *e = engine;
     const struct wr_convert_kind *kind = e->cfg.plan->kind;
-    struct worker w = {.e = e, .stride = stride_of(e->cfg.plan)};
+    struct convert_worker w = {.e = e, .stride = stride_of(e->cfg.plan)};
     weir_err err;
     int r = wr_reader_open(&w.reader.reader, &e->cfg.reader, &err);
 

@@ -8,7 +8,7 @@
 
 #include "base/procfs.h"
 
-void wr_found(struct wr_finding *f, const char *fmt, ...)
+void wr_observed(struct wr_finding *f, const char *fmt, ...)
 {
     va_list ap;
 

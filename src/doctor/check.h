@@ -9,12 +9,12 @@ struct wr_check {
     const char *name;
     bool essential;
     bool per_path; /* f->path is set */
-    /* Says at least wr_found; health is WR_HEALTH_OK at first. */
+    /* Says at least wr_observed; health is WR_HEALTH_OK at first. */
     void (*run)(const struct wr_doctor *d, struct wr_finding *f);
 };
 
 /* What was found, and what it means for weir. */
-void wr_found(struct wr_finding *f, const char *fmt, ...)
+void wr_observed(struct wr_finding *f, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void wr_means(struct wr_finding *f, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

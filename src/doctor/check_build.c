@@ -53,18 +53,18 @@ void wr_check_fuse(const struct wr_doctor *d, struct wr_finding *f)
     if (fd >= 0)
         close(fd);
     if (lacks) {
-        wr_found(f, "%s", lacks);
+        wr_observed(f, "%s", lacks);
         no_mount(f, REBUILD);
     } else if (e) {
-        wr_found(f, "/dev/fuse: %s", strerror(e));
+        wr_observed(f, "/dev/fuse: %s", strerror(e));
         no_mount(f, e == ENOENT   ? "sudo modprobe fuse"
                     : e == EACCES ? "sudo chmod a+rw /dev/fuse"
                                   : CONTAINER);
     } else if (geteuid() != 0 && !helper) {
-        wr_found(f, "no fusermount3, which mounts for users");
+        wr_observed(f, "no fusermount3, which mounts for users");
         no_mount(f, "sudo apt-get install fuse3");
     } else {
-        wr_found(f, "/dev/fuse%s", helper ? ", fusermount3" : "");
+        wr_observed(f, "/dev/fuse%s", helper ? ", fusermount3" : "");
     }
 }
 
@@ -105,10 +105,10 @@ void wr_check_pages(const struct wr_doctor *d, struct wr_finding *f)
 
     (void)d;
     if (!lacks) {
-        wr_found(f, "built: weir report --html");
+        wr_observed(f, "built: weir report --html");
         return;
     }
-    wr_found(f, "%s", lacks);
+    wr_observed(f, "%s", lacks);
     wr_means(f, "'weir report --html' does not work; text and CSV do.");
     wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
 }
@@ -122,10 +122,10 @@ void wr_check_onednn(const struct wr_doctor *d, struct wr_finding *f)
 
     (void)d;
     if (r == 0) {
-        wr_found(f, "works: the fast engine of weir train");
+        wr_observed(f, "works: the fast engine of weir train");
         return;
     }
-    wr_found(f, r == WEIR_ENOTSUP ? "not built" : "cannot be loaded");
+    wr_observed(f, r == WEIR_ENOTSUP ? "not built" : "cannot be loaded");
     wr_means(f, "'weir train' uses its reference engine, which is slower. %s.",
              err.msg);
     wr_remedy(f, WR_HEALTH_MISSING, REBUILD);

@@ -24,11 +24,11 @@ void wr_check_residency(const struct wr_doctor *d, struct wr_finding *f)
     if (fd >= 0)
         close(fd);
     if (r.means == WR_RESIDENCY_CACHESTAT) {
-        wr_found(f, "cachestat: what is cached and dirty is known");
+        wr_observed(f, "cachestat: what is cached and dirty is known");
     } else if (r.means == WR_RESIDENCY_MINCORE) {
-        wr_found(f, "mincore: what is cached is known (dirty: Linux 6.5)");
+        wr_observed(f, "mincore: what is cached is known (dirty: Linux 6.5)");
     } else {
-        wr_found(f, "not known: neither cachestat nor mincore answers");
+        wr_observed(f, "not known: neither cachestat nor mincore answers");
         wr_means(f, "weir cannot verify that a cold run was cold.");
         wr_remedy(f, WR_HEALTH_MISSING,
                   "docker run --security-opt seccomp=unconfined ...");
@@ -41,10 +41,10 @@ void wr_check_drop(const struct wr_doctor *d, struct wr_finding *f)
 
     wr_doctor_path(d, "/proc/sys/vm/drop_caches", path, sizeof(path));
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) {
-        wr_found(f, "allowed: cold runs are cold");
+        wr_observed(f, "allowed: cold runs are cold");
         return;
     }
-    wr_found(f, "not allowed: %s", strerror(errno));
+    wr_observed(f, "not allowed: %s", strerror(errno));
     wr_means(f, "Cold runs drop the pages of the files that they read, and "
                 "verify it; folders and inodes stay cached, so opening files "
                 "is not quite cold.");
@@ -85,16 +85,16 @@ void wr_check_index(const struct wr_doctor *d, struct wr_finding *f)
 
     (void)d;
     if (!folder && named) {
-        wr_found(f, "turned off: WEIR_INDEX_DIR is empty");
+        wr_observed(f, "turned off: WEIR_INDEX_DIR is empty");
         wr_remedy(f, WR_HEALTH_LIMITED, "unset WEIR_INDEX_DIR");
     } else if (!folder) {
-        wr_found(f, "none: HOME is not set");
+        wr_observed(f, "none: HOME is not set");
         wr_remedy(f, WR_HEALTH_LIMITED, "export WEIR_INDEX_DIR=/var/tmp/weir");
     } else if (e) {
-        wr_found(f, "cannot write to '%.150s': %s", folder, strerror(e));
+        wr_observed(f, "cannot write to '%.150s': %s", folder, strerror(e));
         wr_remedy(f, WR_HEALTH_LIMITED, "export WEIR_INDEX_DIR=/var/tmp/weir");
     } else {
-        wr_found(f, "%.250s", folder);
+        wr_observed(f, "%.250s", folder);
     }
     if (f->health != WR_HEALTH_OK)
         wr_means(f, "Data sets are indexed each time they are opened: minutes "

@@ -19,14 +19,14 @@ void wr_check_files(const struct wr_doctor *d, struct wr_finding *f)
 
     (void)d;
     if (getrlimit(RLIMIT_NOFILE, &lim)) {
-        wr_found(f, "not known");
+        wr_observed(f, "not known");
         return;
     }
     if (lim.rlim_cur == RLIM_INFINITY)
-        wr_found(f, "unlimited");
+        wr_observed(f, "unlimited");
     else
-        wr_found(f, "%s descriptors",
-                 wr_format_count(buf, sizeof(buf), lim.rlim_cur));
+        wr_observed(f, "%s descriptors",
+                    wr_format_count(buf, sizeof(buf), lim.rlim_cur));
     if (lim.rlim_cur >= ENOUGH_FILES)
         return;
     wr_means(f, "Each file that is being read takes a descriptor: fewer reads "
@@ -46,14 +46,14 @@ void wr_check_memlock(const struct wr_doctor *d, struct wr_finding *f)
     char buf[32];
 
     if (getrlimit(RLIMIT_MEMLOCK, &lim)) {
-        wr_found(f, "not known");
+        wr_observed(f, "not known");
         return;
     }
     if (lim.rlim_cur == RLIM_INFINITY)
-        wr_found(f, "unlimited");
+        wr_observed(f, "unlimited");
     else
-        wr_found(f, "%s",
-                 wr_format_bytes(buf, sizeof(buf), (double)lim.rlim_cur));
+        wr_observed(f, "%s",
+                    wr_format_bytes(buf, sizeof(buf), (double)lim.rlim_cur));
     if (!kernel || kernel >= KERNEL_UNLOCKED || lim.rlim_cur >= ENOUGH_LOCKED)
         return;
     wr_means(f, "Before Linux 5.12 the rings of io_uring count as locked "

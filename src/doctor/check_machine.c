@@ -21,7 +21,7 @@ void wr_check_kernel(const struct wr_doctor *d, struct wr_finding *f)
     char text[128];
 
     if (!version) {
-        wr_found(f, "not known: no /proc/sys/kernel/osrelease");
+        wr_observed(f, "not known: no /proc/sys/kernel/osrelease");
         wr_means(f, "/proc is not mounted: weir cannot tell what the machine "
                     "does while it measures.");
         wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
@@ -29,7 +29,7 @@ void wr_check_kernel(const struct wr_doctor *d, struct wr_finding *f)
     }
     wr_doctor_read(d, "/proc/sys/kernel/osrelease", text, sizeof(text));
     text[strcspn(text, "\n")] = '\0';
-    wr_found(f, "Linux %s", text);
+    wr_observed(f, "Linux %s", text);
     if (version >= KERNEL_URING)
         return;
     wr_means(f, "Its io_uring lacks what weir uses since Linux 5.19, so reads "
@@ -47,7 +47,7 @@ void wr_check_cores(const struct wr_doctor *d, struct wr_finding *f)
     if (group.cores > 0 && group.cores < mine) {
         unsigned whole = group.cores < 1 ? 1 : (unsigned)group.cores;
 
-        wr_found(f, "a quota of %.3g cores on %u", group.cores, mine);
+        wr_observed(f, "a quota of %.3g cores on %u", group.cores, mine);
         wr_means(f, "The control group stops all threads for the rest of each "
                     "period when the quota is used up. weir starts one thread "
                     "per core that it may run on: ask for fewer, or raise the "
@@ -56,13 +56,13 @@ void wr_check_cores(const struct wr_doctor *d, struct wr_finding *f)
         return;
     }
     if (all > 0 && mine < (unsigned long)all) {
-        wr_found(f, "%u of %ld", mine, all);
+        wr_observed(f, "%u of %ld", mine, all);
         wr_means(f, "This process is bound to some of the cores. In a batch "
                     "job, ask for more.");
         wr_remedy(f, WR_HEALTH_LIMITED, "taskset -c 0-%ld weir ...", all - 1);
         return;
     }
-    wr_found(f, "%u, all of them", mine);
+    wr_observed(f, "%u, all of them", mine);
 }
 
 /* weir's own wishes: a quarter of the machine's memory with `auto`. */
@@ -70,8 +70,8 @@ static void judge_group(struct wr_finding *f, uint64_t total, uint64_t limit)
 {
     char a[32], b[32];
 
-    wr_found(f, "%s of %s", wr_format_bytes(a, sizeof(a), (double)limit),
-             wr_format_bytes(b, sizeof(b), (double)total));
+    wr_observed(f, "%s of %s", wr_format_bytes(a, sizeof(a), (double)limit),
+                wr_format_bytes(b, sizeof(b), (double)total));
     wr_means(f, "The control group allows no more, page cache included; a "
                 "process that wants more is killed. With --depth auto or "
                 "--prefetch auto weir spends up to a quarter of the machine's "
@@ -90,7 +90,7 @@ void wr_check_memory(const struct wr_doctor *d, struct wr_finding *f)
 
     if (wr_doctor_read(d, "/proc/meminfo", text, sizeof(text)) < 0 ||
         !wr_procfs_fields(text, fields, 2) || !total) {
-        wr_found(f, "not known: no /proc/meminfo");
+        wr_observed(f, "not known: no /proc/meminfo");
         wr_means(f, "/proc is not mounted: weir cannot tell how much memory "
                     "there is.");
         wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
@@ -103,8 +103,8 @@ void wr_check_memory(const struct wr_doctor *d, struct wr_finding *f)
             f->health = WR_HEALTH_MISSING;
         return;
     }
-    wr_found(f, "%s, %s free", wr_format_bytes(a, sizeof(a), (double)total),
-             wr_format_bytes(b, sizeof(b), (double)available));
+    wr_observed(f, "%s, %s free", wr_format_bytes(a, sizeof(a), (double)total),
+                wr_format_bytes(b, sizeof(b), (double)available));
     if (available >= LEAST_MEMORY)
         return;
     wr_means(f, "Batches, reads in flight and decoders take some 100 MB.");

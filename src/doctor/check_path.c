@@ -48,13 +48,13 @@ void wr_check_fs(const struct wr_doctor *d, struct wr_finding *f)
     (void)d;
     if (e || wr_host_fs_of(f->path, &fs, &err) < 0 ||
         ask_store(f->path, &space, &forgets, &err) < 0) {
-        wr_found(f, "%s", e ? strerror(e) : err.msg);
+        wr_observed(f, "%s", e ? strerror(e) : err.msg);
         wr_means(f, "weir cannot feed from there.");
         wr_remedy(f, WR_HEALTH_MISSING, "namei -l '%.200s'", f->path);
         return;
     }
-    wr_found(f, "%.60s%s%.60s, %s free", fs.type, *fs.device ? " on " : "",
-             fs.device, wr_format_bytes(buf, sizeof(buf), (double)space));
+    wr_observed(f, "%.60s%s%.60s, %s free", fs.type, *fs.device ? " on " : "",
+                fs.device, wr_format_bytes(buf, sizeof(buf), (double)space));
     if (!forgets)
         return;
     wr_means(f, "Memory, not a disk: a checkpoint saved there is lost with the "
@@ -124,7 +124,7 @@ void wr_check_direct(const struct wr_doctor *d, struct wr_finding *f)
 
     (void)d;
     if (fd < 0) {
-        wr_found(f, "not known: no file to try it on");
+        wr_observed(f, "not known: no file to try it on");
         wr_means(f, "The folder is empty and cannot be written to.");
         wr_remedy(f, WR_HEALTH_LIMITED, "weir doctor FILE");
         return;
@@ -132,10 +132,10 @@ void wr_check_direct(const struct wr_doctor *d, struct wr_finding *f)
     e = read_direct(fd);
     close(fd);
     if (!e) {
-        wr_found(f, "works: reads and writes past the page cache");
+        wr_observed(f, "works: reads and writes past the page cache");
         return;
     }
-    wr_found(f, "%s", strerror(e));
+    wr_observed(f, "%s", strerror(e));
     wr_means(f, "--direct, 'weir probe' and checkpoints go through the page "
                 "cache there: what is measured includes memory.");
     wr_remedy(f, WR_HEALTH_MISSING, "df -T # choose a path on ext4 or xfs");
@@ -158,7 +158,7 @@ void wr_check_disks(const struct wr_doctor *d, struct wr_finding *f)
     }
     if (counted)
         return;
-    wr_found(f, "none");
+    wr_observed(f, "none");
     wr_means(f, "No block device of this machine is known for the path "
                 "(network, memory, overlay): records have no disk activity. "
                 "Ask on the storage server.");

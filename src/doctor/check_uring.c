@@ -65,22 +65,24 @@ static void explain(const struct wr_doctor *d, const weir_err *err,
                    err->os_errno == EACCES;
 
     if (refused && disabled(d)) {
-        wr_found(f, "turned off: kernel.io_uring_disabled = %d", disabled(d));
+        wr_observed(f, "turned off: kernel.io_uring_disabled = %d",
+                    disabled(d));
         wr_remedy(f, WR_HEALTH_MISSING,
                   "sudo sysctl -w kernel.io_uring_disabled=0");
     } else if (refused && wr_doctor_status(d, "Seccomp:") == 2) {
-        wr_found(f, "blocked by a seccomp filter, as containers have one (%s)",
-                 err->msg);
+        wr_observed(f,
+                    "blocked by a seccomp filter, as containers have one (%s)",
+                    err->msg);
         wr_remedy(f, WR_HEALTH_MISSING,
                   "docker run --security-opt seccomp=unconfined ...");
     } else if (err->code == WEIR_ENOMEM) {
-        wr_found(f, "no memory for a ring (%s)", err->msg);
+        wr_observed(f, "no memory for a ring (%s)", err->msg);
         wr_remedy(f, WR_HEALTH_MISSING, "ulimit -l unlimited");
     } else if (err->code == WEIR_EMFILE) {
-        wr_found(f, "no descriptor for a ring (%s)", err->msg);
+        wr_observed(f, "no descriptor for a ring (%s)", err->msg);
         wr_remedy(f, WR_HEALTH_MISSING, "ulimit -n 65536");
     } else {
-        wr_found(f, "%s", err->msg);
+        wr_observed(f, "%s", err->msg);
         wr_remedy(f, WR_HEALTH_MISSING, "apt-get install linux-image-amd64");
     }
 }
@@ -90,13 +92,13 @@ void wr_check_uring(const struct wr_doctor *d, struct wr_finding *f)
     weir_err err = {0};
 
     if (access(SELF, R_OK)) {
-        wr_found(f, "not tried: no '" SELF "' to read");
+        wr_observed(f, "not tried: no '" SELF "' to read");
         wr_means(f, "Reads go through a pool of threads if it does not work.");
         wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
         return;
     }
     if (try_uring(&err) == 0) {
-        wr_found(f, "works: each thread keeps many reads in flight");
+        wr_observed(f, "works: each thread keeps many reads in flight");
         return;
     }
     explain(d, &err, f);

@@ -12,23 +12,23 @@
 /* Wire types of protobuf. */
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LEN = 2, WIRE_32 = 5 };
 
-struct span {
+struct wire_span {
     const uint8_t *at; /* borrowed; NULL: there is none */
     size_t len;
 };
 
-struct field {
+struct wire_field {
     uint32_t number;
     unsigned wire;
-    uint64_t value;   /* WIRE_VARINT */
-    struct span body; /* WIRE_LEN */
+    uint64_t value;        /* WIRE_VARINT */
+    struct wire_span body; /* WIRE_LEN */
 };
 
 /* What a feature holds; the first value of its list. */
 struct feature {
     enum { KIND_NONE, KIND_BYTES, KIND_FLOAT, KIND_INT } kind;
     bool has_value;
-    struct span bytes;
+    struct wire_span bytes;
     uint64_t number;
 };
 
@@ -60,14 +60,14 @@ enum { FIRST_LABEL = 6, FIRST_KEY = 11, KNOWN = WR_ARRAY_LEN(known) };
 
 struct search {
     struct feature features[KNOWN];
-    struct span other;     /* a picture in a feature that is not known */
-    struct span other_key; /* the name of that feature */
-    unsigned others;       /* how many such features */
+    struct wire_span other;     /* a picture in a feature that is not known */
+    struct wire_span other_key; /* the name of that feature */
+    unsigned others;            /* how many such features */
 };
 
 /* --- protobuf --- */
 
-static bool take_varint(struct span *s, uint64_t *ret)
+static bool take_varint(struct wire_span *s, uint64_t *ret)
 {
     uint64_t v = 0;
 
@@ -86,22 +86,22 @@ static bool take_varint(struct span *s, uint64_t *ret)
     return false;
 }
 
-static bool take_bytes(struct span *s, uint64_t n, struct span *ret)
+static bool take_bytes(struct wire_span *s, uint64_t n, struct wire_span *ret)
 {
     if (n > s->len)
         return false;
-    *ret = (struct span){s->at, (size_t)n};
+    *ret = (struct wire_span){s->at, (size_t)n};
     s->at += n;
     s->len -= (size_t)n;
     return true;
 }
 
 /* The next field of a message; false when the bytes are no such thing. */
-static bool take_field(struct span *s, struct field *ret)
+static bool take_field(struct wire_span *s, struct wire_field *ret)
 {
     uint64_t tag, n;
 
-    *ret = (struct field){0};
+    *ret = (struct wire_field){0};
     if (!take_varint(s, &tag) || tag >> 3 == 0 || tag >> 32)
         return false;
     ret->number = (uint32_t)(tag >> 3);
@@ -122,9 +122,10 @@ static bool take_field(struct span *s, struct field *ret)
 
 /* The next field `number` that has a body; others are passed over. *ret is
  * {NULL} at the end; false when the bytes are damaged. */
-static bool take_message(struct span *s, uint32_t number, struct span *ret)
+static bool take_message(struct wire_span *s, uint32_t number,
+                         struct wire_span *ret)
 {
-    struct field f;
+    struct wire_field f;
 
     while (s->len) {
         if (!take_field(s, &f))
@@ -134,16 +135,16 @@ static bool take_message(struct span *s, uint32_t number, struct span *ret)
             return true;
         }
     }
-    *ret = (struct span){0};
+    *ret = (struct wire_span){0};
     return true;
 }
 
 /* --- features --- */
 
 /* The first number of an Int64List, packed or not. */
-static bool first_int(struct span list, struct feature *ret)
+static bool first_int(struct wire_span list, struct feature *ret)
 {
-    struct field f;
+    struct wire_field f;
 
     while (list.len) {
         if (!take_field(&list, &f))
@@ -162,7 +163,7 @@ static bool first_int(struct span list, struct feature *ret)
     return true;
 }
 
-static bool first_bytes(struct span list, struct feature *ret)
+static bool first_bytes(struct wire_span list, struct feature *ret)
 {
     if (!take_message(&list, 1, &ret->bytes))
         return false;
@@ -171,9 +172,9 @@ static bool first_bytes(struct span list, struct feature *ret)
 }
 
 /* Of a Feature; the list that comes last counts, as in protobuf. */
-static bool read_feature(struct span s, struct feature *ret)
+static bool read_feature(struct wire_span s, struct feature *ret)
 {
-    struct field f, last = {0};
+    struct wire_field f, last = {0};
 
     while (s.len) {
         if (!take_field(&s, &f))
@@ -198,12 +199,12 @@ static bool read_feature(struct span s, struct feature *ret)
 }
 
 /* One entry of the map: its key and its value, which may be missing. */
-static bool read_entry(struct span s, struct span *ret_key,
-                       struct span *ret_value)
+static bool read_entry(struct wire_span s, struct wire_span *ret_key,
+                       struct wire_span *ret_value)
 {
-    struct field f;
+    struct wire_field f;
 
-    *ret_key = *ret_value = (struct span){0};
+    *ret_key = *ret_value = (struct wire_span){0};
     while (s.len) {
         if (!take_field(&s, &f))
             return false;
@@ -216,7 +217,7 @@ static bool read_entry(struct span s, struct span *ret_key,
 }
 
 /* Some feature of another name: remembered if it looks like a picture. */
-static void note_other(struct search *to, struct span key,
+static void note_other(struct search *to, struct wire_span key,
                        const struct feature *f)
 {
     bool again = to->others && key.len == to->other_key.len &&
@@ -230,9 +231,9 @@ static void note_other(struct search *to, struct span key,
     to->others += !again; /* of two with one name the last one counts */
 }
 
-static bool note_entry(struct search *to, struct span entry)
+static bool note_entry(struct search *to, struct wire_span entry)
 {
-    struct span key, value;
+    struct wire_span key, value;
     struct feature f;
 
     if (!read_entry(entry, &key, &value) || !read_feature(value, &f))
@@ -248,10 +249,10 @@ static bool note_entry(struct search *to, struct span entry)
 }
 
 /* Calls `fn` for each entry of each Features in the Example. */
-static bool each_entry(struct span example,
-                       bool (*fn)(void *arg, struct span entry), void *arg)
+static bool each_entry(struct wire_span example,
+                       bool (*fn)(void *arg, struct wire_span entry), void *arg)
 {
-    struct span features, entry;
+    struct wire_span features, entry;
 
     for (;;) {
         if (!take_message(&example, 1, &features))
@@ -269,7 +270,7 @@ static bool each_entry(struct span example,
     }
 }
 
-static bool search_entry(void *arg, struct span entry)
+static bool search_entry(void *arg, struct wire_span entry)
 {
     return note_entry(arg, entry);
 }
@@ -278,9 +279,9 @@ static bool search_entry(void *arg, struct span entry)
 
 /* The best that looks like a picture; else the best that has bytes at all, of
  * which the decoder will say what is wrong with them. */
-static struct span pick_picture(const struct search *s)
+static struct wire_span pick_picture(const struct search *s)
 {
-    struct span first = {0};
+    struct wire_span first = {0};
 
     for (unsigned k = 0; k < FIRST_LABEL; k++) {
         const struct feature *f = &s->features[k];
@@ -338,10 +339,10 @@ struct names {
     size_t len;
 };
 
-static bool name_entry(void *arg, struct span entry)
+static bool name_entry(void *arg, struct wire_span entry)
 {
     struct names *n = arg;
-    struct span key, value;
+    struct wire_span key, value;
 
     if (!read_entry(entry, &key, &value))
         return false;
@@ -363,7 +364,7 @@ static bool name_entry(void *arg, struct span entry)
     return true;
 }
 
-static int fail_no_picture(struct span example, weir_err *err)
+static int fail_no_picture(struct wire_span example, weir_err *err)
 {
     struct names n = {.len = 0};
 
@@ -376,9 +377,9 @@ static int fail_no_picture(struct span example, weir_err *err)
 int wr_example_parse(const void *bytes, size_t len, struct wr_example *ret,
                      weir_err *err)
 {
-    const struct span example = {bytes, len};
+    const struct wire_span example = {bytes, len};
     struct search s = {.others = 0};
-    struct span picture;
+    struct wire_span picture;
 
     if (!each_entry(example, search_entry, &s))
         return wr_fail(err, WEIR_EFORMAT, "not a tf.train.Example");

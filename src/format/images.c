@@ -24,7 +24,7 @@ struct folder_id {
     uint64_t dev, ino;
 };
 
-struct walk {
+struct tree_walk {
     struct wr_index_job *job; /* borrowed */
     weir_err *err;            /* borrowed; may be NULL */
     struct wr_ahead *ahead;   /* owned: the folders still to be entered */
@@ -46,16 +46,16 @@ static bool is_wanted(const struct wr_entry *e)
 
 static int tick(void *arg)
 {
-    struct walk *w = arg;
+    struct tree_walk *w = arg;
 
     w->canceled = wr_index_job_progress(w->job, w->err);
     return w->canceled;
 }
 
-static int walk_folder(struct walk *w, const struct wr_folder *f);
+static int walk_folder(struct tree_walk *w, const struct wr_folder *f);
 
 /* Is the folder at w->path one of those above it? */
-static bool is_loop(const struct walk *w, const struct wr_stat *st)
+static bool is_loop(const struct tree_walk *w, const struct wr_stat *st)
 {
     for (unsigned k = 0; k < w->depth; k++)
         if (w->above[k].dev == st->dev && w->above[k].ino == st->ino)
@@ -64,7 +64,7 @@ static bool is_loop(const struct walk *w, const struct wr_stat *st)
 }
 
 /* Appends "/name" to w->path; false when it does not fit. */
-static bool push_name(struct walk *w, const char *name)
+static bool push_name(struct tree_walk *w, const char *name)
 {
     size_t slash = w->path_len ? 1 : 0;
     size_t len = strlen(name);
@@ -78,20 +78,20 @@ static bool push_name(struct walk *w, const char *name)
     return true;
 }
 
-static void pop_name(struct walk *w, size_t len)
+static void pop_name(struct tree_walk *w, size_t len)
 {
     w->path_len = len;
     w->path[len] = '\0';
 }
 
-static void add_issue(struct walk *w, int code, const char *reason)
+static void add_issue(struct tree_walk *w, int code, const char *reason)
 {
     wr_index_add_issue(w->job->index, w->path, code, reason);
 }
 
 /* The folder at w->path, unless something is wrong with it: then that is
  * remembered, and the walk goes on. */
-static int enter_folder(struct walk *w, const struct wr_folder *f)
+static int enter_folder(struct tree_walk *w, const struct wr_folder *f)
 {
     if (f->stat_r < 0) {
         wr_index_job_issue(w->job, w->path, &f->err);
@@ -116,13 +116,13 @@ static int enter_folder(struct walk *w, const struct wr_folder *f)
     return walk_folder(w, f);
 }
 
-static int fail_folder(struct walk *w)
+static int fail_folder(struct tree_walk *w)
 {
     return w->canceled ? w->canceled
                        : wr_fail(w->err, WEIR_ENOMEM, "out of memory");
 }
 
-static int add_folder(struct walk *w, const char *name)
+static int add_folder(struct tree_walk *w, const char *name)
 {
     size_t len = w->path_len;
     unsigned depth = w->depth;
@@ -144,7 +144,7 @@ static int add_folder(struct walk *w, const char *name)
 }
 
 /* A name with a picture's ending that is no file: a link to nothing, a pipe. */
-static void add_other(struct walk *w, const char *name)
+static void add_other(struct tree_walk *w, const char *name)
 {
     static const char reason[] = "not a file, or a link to nothing";
     struct wr_store *store = w->job->store;
@@ -165,7 +165,7 @@ static void add_other(struct walk *w, const char *name)
     pop_name(w, len);
 }
 
-static int add_file(struct walk *w, int64_t *dir, const char *name,
+static int add_file(struct tree_walk *w, int64_t *dir, const char *name,
                     uint64_t size)
 {
     struct wr_index *ix = w->job->index;
@@ -181,7 +181,7 @@ static int add_file(struct walk *w, int64_t *dir, const char *name,
     return wr_index_add_whole(ix, w->label, w->err);
 }
 
-static int add_entries(struct walk *w, const struct wr_listing *l)
+static int add_entries(struct tree_walk *w, const struct wr_listing *l)
 {
     int64_t dir = -1; /* interned with its first picture */
     int r = 0;
@@ -200,7 +200,7 @@ static int add_entries(struct walk *w, const struct wr_listing *l)
 }
 
 /* Has the folders in `l` listed ahead, the first one first. */
-static int push_folders(struct walk *w, const struct wr_listing *l)
+static int push_folders(struct tree_walk *w, const struct wr_listing *l)
 {
     size_t len = w->path_len;
     bool ok = true;
@@ -216,7 +216,7 @@ static int push_folders(struct walk *w, const struct wr_listing *l)
     return ok ? 0 : wr_fail(w->err, WEIR_ENOMEM, "out of memory");
 }
 
-static int walk_folder(struct walk *w, const struct wr_folder *f)
+static int walk_folder(struct tree_walk *w, const struct wr_folder *f)
 {
     int r = 0;
 
@@ -239,7 +239,7 @@ static int walk_folder(struct walk *w, const struct wr_folder *f)
     return r < 0 ? r : wr_index_job_progress(w->job, w->err);
 }
 
-static int walk_root(struct walk *w)
+static int walk_root(struct tree_walk *w)
 {
     struct wr_folder *f;
     int r;
@@ -298,7 +298,7 @@ static int images_index(struct wr_index_job *job, weir_err *err)
         .ignored = wr_listing_is_ignored,
         .tick = tick,
     };
-    struct walk *w;
+    struct tree_walk *w;
     int r;
 
     if (job->leaf)

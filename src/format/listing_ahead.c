@@ -15,11 +15,11 @@
 #define PER_THREAD  4u /* folders listed and not yet popped */
 #define TICK_NS     (50 * WR_NS_PER_MS)
 
-enum state { WAITING, LISTING, LISTED };
+enum ahead_state { WAITING, LISTING, LISTED };
 
 struct item {
     char *path; /* owned */
-    enum state state;
+    enum ahead_state state;
     struct wr_folder *folder; /* owned; NULL: not LISTED, or memory is short */
 };
 

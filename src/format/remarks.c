@@ -15,12 +15,12 @@
 #define MAX_PARTS     8u
 
 /* Text that grows in a buffer and is cut where that ends. */
-struct text {
+struct remark_text {
     char *buf;
     size_t cap, len;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *t,
+__attribute__((format(printf, 2, 3))) static void add(struct remark_text *t,
                                                       const char *fmt, ...)
 {
     size_t at = WR_MIN(t->len, t->cap);
@@ -42,7 +42,7 @@ bool wr_remark_ignored(const struct wr_index *ix, char *buf, size_t cap)
 {
     const struct wr_ignored *ig = wr_index_ignored(ix);
     uint64_t files = wr_ignored_files(ig), told = 0;
-    struct text t = {buf, cap, 0};
+    struct remark_text t = {buf, cap, 0};
     char n[32];
 
     if (!files)
@@ -93,8 +93,8 @@ static unsigned find_parts(const struct wr_index *ix, const char **parts)
 }
 
 /* "a, b and c" */
-static void add_list(struct text *t, const char *const *names, unsigned n,
-                     const char *behind)
+static void add_list(struct remark_text *t, const char *const *names,
+                     unsigned n, const char *behind)
 {
     for (unsigned k = 0; k < n; k++)
         add(t, "%s%s%s", names[k], behind,
@@ -106,7 +106,7 @@ static void add_list(struct text *t, const char *const *names, unsigned n,
 bool wr_remark_split(const weir_dataset *ds, char *buf, size_t cap)
 {
     const char *parts[MAX_PARTS], *best;
-    struct text t = {buf, cap, 0};
+    struct remark_text t = {buf, cap, 0};
     size_t url = strlen(ds->url);
     unsigned n;
 

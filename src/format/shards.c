@@ -114,14 +114,14 @@ int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
 
 /* --- scanning --- */
 
-struct found {
+struct shard_find {
     uint64_t offset, name; /* name: where it starts in names, or NO_NAME */
     uint32_t length, label;
 };
 
 /* Records that were found, and their names; zeroed memory is none. */
 struct finds {
-    struct found *records; /* owned */
+    struct shard_find *records; /* owned */
     size_t count, cap;
     char *names; /* owned: each with its NUL */
     size_t names_len, names_cap;
@@ -187,7 +187,7 @@ static bool finds_add(struct finds *f, const struct wr_record *rec)
     if (!wr_grow(&f->records, &f->cap, f->count + 1, sizeof(*f->records)) ||
         (len && !wr_grow(&f->names, &f->names_cap, f->names_len + len, 1)))
         return false;
-    f->records[f->count++] = (struct found){
+    f->records[f->count++] = (struct shard_find){
         .offset = rec->offset,
         .name = len ? f->names_len : NO_NAME,
         .length = (uint32_t)rec->length,
@@ -236,7 +236,8 @@ static bool is_too_much(struct wr_shard *s, const struct wr_record *rec)
 {
     uint64_t *kept = &s->out->kept;
 
-    *kept += sizeof(struct found) + (rec->name ? strlen(rec->name) + 1 : 0);
+    *kept += sizeof(struct shard_find) +
+             (rec->name ? strlen(rec->name) + 1 : 0);
     return *kept > KEEP_FREE && *kept / KEEP_RATIO > s->stat.size;
 }
 
@@ -385,7 +386,7 @@ static int add_finds(struct wr_index *ix, const struct finds *f, weir_err *err)
     int r = 0;
 
     for (size_t k = 0; k < f->count && r == 0; k++) {
-        const struct found *x = &f->records[k];
+        const struct shard_find *x = &f->records[k];
         const struct wr_record rec = {
             .offset = x->offset,
             .length = x->length,

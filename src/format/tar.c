@@ -22,7 +22,7 @@
 #define LOOK_AT    256 /* entries of a folder, to find out what it holds */
 
 /* The sample that is being put together. */
-struct group {
+struct member_group {
     bool open;
     uint64_t start; /* where the data of its first member lie */
     uint64_t offset, length;
@@ -35,11 +35,11 @@ struct group {
     char key[WR_TAR_MAX_NAME + 1];
 };
 
-struct scan {
+struct tar_scan {
     struct wr_shard *shard;   /* borrowed */
     struct wr_tar_walk *walk; /* owned */
     bool has_labels;          /* samples before had labels */
-    struct group group;
+    struct member_group group;
     char text[WR_TAR_MAX_LABEL];
 };
 
@@ -51,12 +51,12 @@ static bool is_shard(const char *name)
 
 /* --- one shard (any thread) --- */
 
-static void note(struct scan *t, const weir_err *e)
+static void note(struct tar_scan *t, const weir_err *e)
 {
     wr_shard_note(t->shard, t->shard->path, e);
 }
 
-static void note_member(struct scan *t, const struct wr_tar_member *m,
+static void note_member(struct tar_scan *t, const struct wr_tar_member *m,
                         const weir_err *e)
 {
     weir_err full;
@@ -67,9 +67,9 @@ static void note_member(struct scan *t, const struct wr_tar_member *m,
 }
 
 /* The sample is complete: it has a picture, or it is none. */
-static int close_group(struct scan *t, weir_err *err)
+static int close_group(struct tar_scan *t, weir_err *err)
 {
-    struct group *g = &t->group;
+    struct member_group *g = &t->group;
     weir_err e;
 
     if (!g->open)
@@ -99,10 +99,10 @@ static int close_group(struct scan *t, weir_err *err)
                         err);
 }
 
-static void open_group(struct scan *t, const struct wr_tar_member *m,
+static void open_group(struct tar_scan *t, const struct wr_tar_member *m,
                        size_t key_len)
 {
-    struct group *g = &t->group;
+    struct member_group *g = &t->group;
 
     g->open = true;
     g->start = m->offset;
@@ -116,17 +116,17 @@ static void open_group(struct scan *t, const struct wr_tar_member *m,
 
 /* An ending that comes again under the same key begins another sample: so two
  * samples of one key that follow each other stay two. */
-static bool is_in_group(const struct group *g, const char *name, size_t key_len,
-                        unsigned bit)
+static bool is_in_group(const struct member_group *g, const char *name,
+                        size_t key_len, unsigned bit)
 {
     return g->open && !strncmp(g->key, name, key_len) && !g->key[key_len] &&
            !(g->seen & bit);
 }
 
-static void take_picture(struct scan *t, const struct wr_tar_member *m,
+static void take_picture(struct tar_scan *t, const struct wr_tar_member *m,
                          enum wr_tar_part part)
 {
-    struct group *g = &t->group;
+    struct member_group *g = &t->group;
     weir_err e;
 
     g->views += part == WR_TAR_VIEW;
@@ -143,10 +143,10 @@ static void take_picture(struct scan *t, const struct wr_tar_member *m,
 }
 
 /* Reads a label; one that is of no use leaves the sample without. */
-static int take_label(struct scan *t, const struct wr_tar_member *m,
+static int take_label(struct tar_scan *t, const struct wr_tar_member *m,
                       enum wr_tar_part part, weir_err *err)
 {
-    struct group *g = &t->group;
+    struct member_group *g = &t->group;
     weir_err e;
     int r;
 
@@ -168,7 +168,7 @@ static int take_label(struct scan *t, const struct wr_tar_member *m,
     return 0;
 }
 
-static int take_member(struct scan *t, const struct wr_tar_member *m,
+static int take_member(struct tar_scan *t, const struct wr_tar_member *m,
                        weir_err *err)
 {
     const char *slash = strrchr(m->name, '/');
@@ -199,9 +199,9 @@ static int take_member(struct scan *t, const struct wr_tar_member *m,
     return r;
 }
 
-static int walk_members(struct scan *t, weir_err *err)
+static int walk_members(struct tar_scan *t, weir_err *err)
 {
-    const struct group *g = &t->group;
+    const struct member_group *g = &t->group;
     struct wr_tar_member m;
     weir_err e;
     int r;
@@ -227,7 +227,7 @@ static bool is_zero(const uint8_t *block)
 
 /* Archives that were put behind each other (by cat, say) have more behind the
  * end of the first, which tar itself leaves out without a word. */
-static int look_behind(struct scan *t, weir_err *err)
+static int look_behind(struct tar_scan *t, weir_err *err)
 {
     struct wr_shard_reader *in = t->shard->reader;
     uint8_t block[WR_TAR_BLOCK] = {0};
@@ -262,7 +262,7 @@ static int read_to_end(struct wr_shard *s, weir_err *err)
 static int tar_scan(struct wr_shard *s, weir_err *err)
 {
     uint64_t size = wr_shard_reader_is_packed(s->reader) ? 0 : s->stat.size;
-    struct scan *t = calloc(1, sizeof(*t));
+    struct tar_scan *t = calloc(1, sizeof(*t));
     int r;
 
     if (!t)
@@ -373,14 +373,14 @@ static int tar_index(struct wr_index_job *job, weir_err *err)
 
 /* --- is it one? --- */
 
-struct look {
+struct tar_look {
     unsigned seen;
     bool shard, folder;
 };
 
 static int look_at(void *arg, const struct wr_entry *e)
 {
-    struct look *look = arg;
+    struct tar_look *look = arg;
 
     if (e->name[0] != '.') {
         look->shard |= e->kind == WR_KIND_FILE && is_shard(e->name);
@@ -392,7 +392,7 @@ static int look_at(void *arg, const struct wr_entry *e)
 static int tar_probe(struct wr_store *st, const char *leaf)
 {
     uint8_t block[WR_TAR_BLOCK];
-    struct look look = {0};
+    struct tar_look look = {0};
     int64_t n;
     int r;
 

@@ -400,7 +400,7 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
     return r;
 }
 
-struct look {
+struct tensor_look {
     unsigned seen;
     bool found;
 };
@@ -408,7 +408,7 @@ struct look {
 /* Stops at the first file whose kind tells what the folder holds. */
 static int look_at(void *arg, const struct wr_entry *e)
 {
-    struct look *look = arg;
+    struct tensor_look *look = arg;
 
     look->found = is_wanted(e);
     return look->found || wr_is_picture_name(e->name) ||
@@ -440,7 +440,7 @@ static int probe_magic(struct wr_store *st, const char *leaf)
 
 static int tensor_probe(struct wr_store *st, const char *leaf)
 {
-    struct look look = {0};
+    struct tensor_look look = {0};
     int r;
 
     if (leaf)

@@ -19,7 +19,7 @@
 #define INT64_LIST   3
 
 /* One feature: bytes in two parts (name and ending), or a number. */
-struct feature {
+struct put_feature {
     const char *key;
     unsigned list; /* BYTES_LIST or INT64_LIST */
     const void *bytes;
@@ -43,18 +43,18 @@ static size_t field_size(size_t len)
     return 1 + varint_size(len) + len;
 }
 
-static size_t value_size(const struct feature *f)
+static size_t value_size(const struct put_feature *f)
 {
     return f->list == INT64_LIST ? varint_size(f->number)
                                  : f->len + strlen(f->ending);
 }
 
-static size_t list_size(const struct feature *f)
+static size_t list_size(const struct put_feature *f)
 {
     return field_size(value_size(f));
 }
 
-static size_t entry_size(const struct feature *f)
+static size_t entry_size(const struct put_feature *f)
 {
     return field_size(strlen(f->key)) + field_size(field_size(list_size(f)));
 }
@@ -80,7 +80,7 @@ static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t len)
     return p + len;
 }
 
-static uint8_t *put_feature(uint8_t *p, const struct feature *f)
+static uint8_t *put_feature(uint8_t *p, const struct put_feature *f)
 {
     size_t key_len = strlen(f->key);
 
@@ -96,24 +96,25 @@ static uint8_t *put_feature(uint8_t *p, const struct feature *f)
     return put_bytes(p, f->ending, strlen(f->ending));
 }
 
-static struct feature text_of(const char *key, const char *text,
-                              const char *ending)
+static struct put_feature text_of(const char *key, const char *text,
+                                  const char *ending)
 {
-    return (struct feature){.key = key,
-                            .list = BYTES_LIST,
-                            .bytes = text,
-                            .len = strlen(text),
-                            .ending = ending};
+    return (struct put_feature){.key = key,
+                                .list = BYTES_LIST,
+                                .bytes = text,
+                                .len = strlen(text),
+                                .ending = ending};
 }
 
-static struct feature number_of(const char *key, uint64_t number)
+static struct put_feature number_of(const char *key, uint64_t number)
 {
-    return (struct feature){
+    return (struct put_feature){
         .key = key, .list = INT64_LIST, .number = number, .ending = ""};
 }
 
 /* In the order of their names, so that equal samples are equal bytes. */
-static unsigned features_of(const struct wr_write_sample *s, struct feature *f)
+static unsigned features_of(const struct wr_write_sample *s,
+                            struct put_feature *f)
 {
     enum wr_picture_kind kind = s->info.kind;
     unsigned n = 0;
@@ -122,11 +123,11 @@ static unsigned features_of(const struct wr_write_sample *s, struct feature *f)
         f[n++] = number_of(WR_EXAMPLE_LABEL, s->label);
     if (s->class_name)
         f[n++] = text_of(WR_EXAMPLE_TEXT, s->class_name, "");
-    f[n++] = (struct feature){.key = WR_EXAMPLE_ENCODED,
-                              .list = BYTES_LIST,
-                              .bytes = s->bytes,
-                              .len = s->len,
-                              .ending = ""};
+    f[n++] = (struct put_feature){.key = WR_EXAMPLE_ENCODED,
+                                  .list = BYTES_LIST,
+                                  .bytes = s->bytes,
+                                  .len = s->len,
+                                  .ending = ""};
     f[n++] = text_of(WR_EXAMPLE_FILENAME, s->key, wr_picture_kind_ext(kind));
     if (kind == WR_PICTURE_UNKNOWN)
         return n;
@@ -138,7 +139,7 @@ static unsigned features_of(const struct wr_write_sample *s, struct feature *f)
     return n;
 }
 
-static void put_record(uint8_t *p, const struct feature *f, unsigned count,
+static void put_record(uint8_t *p, const struct put_feature *f, unsigned count,
                        size_t features_len)
 {
     size_t len = field_size(features_len);
@@ -159,7 +160,7 @@ static void put_record(uint8_t *p, const struct feature *f, unsigned count,
 static int tfrecord_add(struct wr_bytes *to, const struct wr_write_sample *s,
                         weir_err *err)
 {
-    struct feature f[FEATURES_MAX];
+    struct put_feature f[FEATURES_MAX];
     unsigned count = features_of(s, f);
     size_t features_len = 0, total;
     uint8_t *p;

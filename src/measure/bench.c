@@ -18,10 +18,10 @@
 #define BATCH_ROWS_MIN 64
 
 /* The state of one benchmark. */
-struct bench {
+struct bench_job {
     struct wr_bench_plan live;        /* the plan, and how far it is */
     const struct wr_bench_plan *plan; /* borrowed: `live` */
-    struct wr_files files;
+    struct wr_file_list files;
     struct wr_bench_result *results; /* owned: plan->case_count */
     /* For the read limit by cache state: log2 of the thread count that was
      * best in the first round; -1: not known yet. */
@@ -30,7 +30,8 @@ struct bench {
 
 /* --- limits beside a run --- */
 
-static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
+static uint64_t samples_of(const struct bench_job *b,
+                           const struct wr_bench_case *c)
 {
     const struct wr_split split = wr_split_of(&c->cfg);
     uint64_t all = wr_split_count(&split, wr_index_count(b->plan->ds->index));
@@ -40,7 +41,8 @@ static uint64_t samples_of(const struct bench *b, const struct wr_bench_case *c)
 }
 
 /* Batches of one run, about. */
-static uint64_t batches_of(const struct bench *b, const struct wr_bench_case *c)
+static uint64_t batches_of(const struct bench_job *b,
+                           const struct wr_bench_case *c)
 {
     uint64_t epoch = (samples_of(b, c) + c->cfg.batch - 1) / c->cfg.batch;
 
@@ -48,7 +50,7 @@ static uint64_t batches_of(const struct bench *b, const struct wr_bench_case *c)
 }
 
 /* A run, or its limits, is over. */
-static void step(struct bench *b, const struct wr_bench_case *c)
+static void step(struct bench_job *b, const struct wr_bench_case *c)
 {
     b->live.done += batches_of(b, c);
     if (b->live.progress)
@@ -64,7 +66,7 @@ static unsigned limit_threads(const struct wr_bench_case *c)
 
 /* One pass of plain preads by the threads and into the places that `job` names;
  * the rate is 0 when it cannot be measured. */
-static int read_pass(struct bench *b, const struct wr_bench_case *c,
+static int read_pass(struct bench_job *b, const struct wr_bench_case *c,
                      struct wr_limit_job job, double *ret_rate, weir_err *err)
 {
     struct wr_limit limit;
@@ -86,7 +88,7 @@ static int read_pass(struct bench *b, const struct wr_bench_case *c,
  * neighbours. Which of them is the limit is decided at the end, by their
  * medians: the best of several noisy numbers in each round would be more than
  * any of them can do. */
-static int read_limit(struct bench *b, const struct wr_bench_case *c,
+static int read_limit(struct bench_job *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
     int *best = &b->best[c->cache];
@@ -111,7 +113,7 @@ static int read_limit(struct bench *b, const struct wr_bench_case *c,
 
 /* Where the bytes are the tensor, the places they go to do not fit into the
  * cache: what plain reads reach when they have to fill them too. */
-static int slot_limit(struct bench *b, const struct wr_bench_case *c,
+static int slot_limit(struct bench_job *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
     struct wr_limit_job job = {.threads = limit_threads(c),
@@ -123,7 +125,7 @@ static int slot_limit(struct bench *b, const struct wr_bench_case *c,
     return read_pass(b, c, job, &run->slot_limit, err);
 }
 
-static int decode_limit(struct bench *b, const struct wr_bench_case *c,
+static int decode_limit(struct bench_job *b, const struct wr_bench_case *c,
                         struct wr_bench_run *run, weir_err *err)
 {
     struct wr_limit_job job = {
@@ -154,7 +156,7 @@ static bool is_packed(const weir_dataset *ds)
     return first.packed;
 }
 
-static int run_limits(struct bench *b, const struct wr_bench_case *c,
+static int run_limits(struct bench_job *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
     int r;
@@ -173,7 +175,8 @@ static int run_limits(struct bench *b, const struct wr_bench_case *c,
 
 /* --- rounds --- */
 
-static int run_case(struct bench *b, size_t k, unsigned round, weir_err *err)
+static int run_case(struct bench_job *b, size_t k, unsigned round,
+                    weir_err *err)
 {
     const struct wr_bench_case *c = &b->plan->cases[k];
     struct wr_bench_run *run = &b->results[k].runs[round];
@@ -284,7 +287,7 @@ static void sum_up(struct wr_bench_result *res, double *scratch)
 #undef RATIO
 }
 
-static int run_rounds(struct bench *b, weir_err *err)
+static int run_rounds(struct bench_job *b, weir_err *err)
 {
     for (unsigned round = 0; round < b->plan->rounds; round++)
         for (size_t k = 0; k < b->plan->case_count; k++) {
@@ -302,7 +305,7 @@ static const enum wr_series_rule batch_rules[WR_BENCH_BATCH_COLUMNS] = {
 
 /* The series of all runs are made before the first one: memory does not grow
  * while it is measured. */
-static int init_series(struct bench *b, size_t k, weir_err *err)
+static int init_series(struct bench_job *b, size_t k, weir_err *err)
 {
     const struct wr_bench_plan *plan = b->plan;
     size_t runs = plan->case_count * (plan->rounds - 1);
@@ -319,7 +322,7 @@ static int init_series(struct bench *b, size_t k, weir_err *err)
     return r;
 }
 
-static int init_results(struct bench *b, weir_err *err)
+static int init_results(struct bench_job *b, weir_err *err)
 {
     const struct wr_bench_plan *plan = b->plan;
     int r = 0;
@@ -355,7 +358,7 @@ static int check_cases(const struct wr_bench_plan *plan, weir_err *err)
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err)
 {
-    struct bench b = {.live = *plan, .plan = &b.live, .best = {-1, -1, -1}};
+    struct bench_job b = {.live = *plan, .plan = &b.live, .best = {-1, -1, -1}};
     double *scratch = calloc(plan->rounds, sizeof(*scratch));
     int r;
 

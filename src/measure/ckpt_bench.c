@@ -19,7 +19,7 @@
 #define STEP_MS 50
 
 /* Where one bench works. */
-struct bench {
+struct save_bench {
     const struct wr_ckpt_bench_plan *plan;
     char *fast, *slow; /* owned: the folders below the paths; slow NULL */
     uint64_t start_ns;
@@ -48,18 +48,18 @@ static double seconds_since(uint64_t ns)
     return (double)(wr_clock_ns() - ns) * 1e-9;
 }
 
-static bool is_stopped(const struct bench *b)
+static bool is_stopped(const struct save_bench *b)
 {
     return b->plan->stopped && b->plan->stopped();
 }
 
-static int check_stopped(const struct bench *b, weir_err *err)
+static int check_stopped(const struct save_bench *b, weir_err *err)
 {
     return is_stopped(b) ? wr_fail(err, WEIR_ECANCELED, "stopped") : 0;
 }
 
 /* One save begins. */
-static void tell(const struct bench *b)
+static void tell(const struct save_bench *b)
 {
     double cost = b->cost[b->way];
     struct wr_ckpt_bench_step s = {.what = wr_ckpt_way_name(b->way),
@@ -125,7 +125,7 @@ double wr_ckpt_bench_expect(const struct wr_ckpt_bench_plan *plan)
 }
 
 /* What each save is of the whole; alike where nothing is known. */
-static void weigh(struct bench *b)
+static void weigh(struct save_bench *b)
 {
     b->known = !isnan(wr_ckpt_bench_expect(b->plan));
     for (int w = 0; w < WR_CKPT_WAYS; w++) {
@@ -146,7 +146,8 @@ static double copy_once(const struct wr_ckpt_load *l, uint8_t *to)
 }
 
 /* One plain copy of the state into memory that was touched before. */
-static int measure_memcpy(const struct bench *b, double *ret, weir_err *err)
+static int measure_memcpy(const struct save_bench *b, double *ret,
+                          weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
     uint8_t *to = wr_big_alloc(l->bytes + 1);
@@ -174,8 +175,8 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
     return is_stopped(arg);
 }
 
-static int open_store(struct bench *b, enum wr_ckpt_way way, weir_ckpt **ret,
-                      weir_err *err)
+static int open_store(struct save_bench *b, enum wr_ckpt_way way,
+                      weir_ckpt **ret, weir_err *err)
 {
     weir_ckpt_config cfg;
 
@@ -191,7 +192,7 @@ static int open_store(struct bench *b, enum wr_ckpt_way way, weir_ckpt **ret,
 }
 
 /* The training between two saves, which can be interrupted. */
-static int train(const struct bench *b, weir_ckpt *c, weir_err *err)
+static int train(const struct save_bench *b, weir_ckpt *c, weir_err *err)
 {
     uint64_t end = wr_clock_ns() + (uint64_t)(b->plan->interval_s * 1e9);
     enum weir_level level = b->plan->verify ? WEIR_LEVEL_VERIFIED
@@ -218,7 +219,7 @@ static double or_nan(uint64_t ns)
     return ns ? (double)ns * 1e-9 : NAN;
 }
 
-static int save_once(struct bench *b, weir_ckpt *c, enum wr_ckpt_way way,
+static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
                      struct wr_ckpt_bench_save *ret, weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
@@ -247,8 +248,8 @@ static int save_once(struct bench *b, weir_ckpt *c, enum wr_ckpt_way way,
     return 0;
 }
 
-static int measure_restore(const struct bench *b, weir_ckpt *c, double *ret,
-                           weir_err *err)
+static int measure_restore(const struct save_bench *b, weir_ckpt *c,
+                           double *ret, weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
     uint64_t start = wr_clock_ns();
@@ -286,7 +287,7 @@ static void take_medians(struct wr_ckpt_bench_case *k)
     free(v);
 }
 
-static int run_saves(struct bench *b, weir_ckpt *c,
+static int run_saves(struct save_bench *b, weir_ckpt *c,
                      struct wr_ckpt_bench_case *k, weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
@@ -358,7 +359,7 @@ static int make_empty(const char *url, weir_err *err)
     return remove_folder(url, err);
 }
 
-static int clean(const struct bench *b, weir_err *err)
+static int clean(const struct save_bench *b, weir_err *err)
 {
     int r = make_empty(b->fast, err);
     int q = b->slow ? make_empty(b->slow, r < 0 ? NULL : err) : 0;
@@ -366,7 +367,7 @@ static int clean(const struct bench *b, weir_err *err)
     return r < 0 ? r : q;
 }
 
-static int run_way(struct bench *b, enum wr_ckpt_way way,
+static int run_way(struct save_bench *b, enum wr_ckpt_way way,
                    struct wr_ckpt_bench_case *k, weir_err *err)
 {
     weir_ckpt *c;
@@ -403,7 +404,7 @@ static int place(const char *under, const char *name, char **ret, weir_err *err)
     return 0;
 }
 
-static int places(const char *fast, const char *slow, struct bench *b,
+static int places(const char *fast, const char *slow, struct save_bench *b,
                   weir_err *err)
 {
     int r = place(fast, "weir-ckpt-bench-fast", &b->fast, err);
@@ -415,7 +416,7 @@ static int places(const char *fast, const char *slow, struct bench *b,
 
 int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err)
 {
-    struct bench b = {0};
+    struct save_bench b = {0};
     int r = places(wr_url_path(fast), slow ? wr_url_path(slow) : NULL, &b, err);
 
     if (r == 0)
@@ -425,7 +426,7 @@ int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err)
     return r;
 }
 
-static int run_ways(struct bench *b, struct wr_ckpt_bench_report *ret,
+static int run_ways(struct save_bench *b, struct wr_ckpt_bench_report *ret,
                     weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
@@ -442,7 +443,7 @@ int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err)
 {
     struct wr_ckpt_bench_report report = {.memcpy_s = NAN};
-    struct bench b = {.plan = plan, .start_ns = wr_clock_ns()};
+    struct save_bench b = {.plan = plan, .start_ns = wr_clock_ns()};
     int r = places(plan->fast, plan->slow, &b, err);
 
     weigh(&b);

@@ -9,13 +9,13 @@
 
 #define PATH_CAP 8192
 
-int wr_files_init(struct wr_files *f, const weir_dataset *ds, weir_err *err)
+int wr_files_init(struct wr_file_list *f, const weir_dataset *ds, weir_err *err)
 {
     const struct wr_storage_ops *ops = ds->store->ops;
     uint64_t n = wr_index_object_count(ds->index);
     char path[PATH_CAP], local[PATH_CAP];
 
-    *f = (struct wr_files){0};
+    *f = (struct wr_file_list){0};
     f->paths = calloc(n ? n : 1, sizeof(char *));
     if (!f->paths)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -34,12 +34,12 @@ int wr_files_init(struct wr_files *f, const weir_dataset *ds, weir_err *err)
     return 0;
 }
 
-void wr_files_done(struct wr_files *f)
+void wr_files_done(struct wr_file_list *f)
 {
     for (size_t i = 0; i < f->count; i++)
         free(f->paths[i]);
     free(f->paths);
-    *f = (struct wr_files){0};
+    *f = (struct wr_file_list){0};
 }
 
 static bool is_stopped(void *ctx, uint64_t files, uint64_t bytes)
@@ -49,7 +49,7 @@ static bool is_stopped(void *ctx, uint64_t files, uint64_t bytes)
     return *stopped && (*stopped)();
 }
 
-int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
+int wr_files_prepare(const struct wr_file_list *f, enum wr_cache_state state,
                      bool (*stopped)(void), double *ret_resident, weir_err *err)
 {
     struct wr_pagecache_job job = {.paths = f->paths,

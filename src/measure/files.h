@@ -13,18 +13,19 @@ enum wr_cache_state {
 };
 
 /* The paths of a data set's files that the kernel knows. */
-struct wr_files {
+struct wr_file_list {
     char **paths; /* owned, as is each */
     size_t count;
 };
 
-int wr_files_init(struct wr_files *f, const weir_dataset *ds, weir_err *err);
-void wr_files_done(struct wr_files *f);
+int wr_files_init(struct wr_file_list *f, const weir_dataset *ds,
+                  weir_err *err);
+void wr_files_done(struct wr_file_list *f);
 
 /* Brings them into `state` and tells what part is resident then (0..1; -1
  * when it could not be found out). `stopped` (may be NULL) is polled:
  * WEIR_ECANCELED. */
-int wr_files_prepare(const struct wr_files *f, enum wr_cache_state state,
+int wr_files_prepare(const struct wr_file_list *f, enum wr_cache_state state,
                      bool (*stopped)(void), double *ret_resident,
                      weir_err *err);
 

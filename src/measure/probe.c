@@ -135,13 +135,13 @@ static int check_size(const struct wr_probe_place *p,
 
 /* --- runs --- */
 
-struct probe {
+struct probe_job {
     const struct wr_probe_plan *plan; /* borrowed */
     struct wr_probe_place place;
     struct wr_probe_report report;
 };
 
-static int run_one(struct probe *pr, unsigned pass, size_t i, weir_err *err)
+static int run_one(struct probe_job *pr, unsigned pass, size_t i, weir_err *err)
 {
     const struct wr_probe_plan *plan = pr->plan;
     const struct wr_probe_test *t = &plan->tests[i];
@@ -179,7 +179,7 @@ static int run_one(struct probe *pr, unsigned pass, size_t i, weir_err *err)
                : 0;
 }
 
-static int run_all(struct probe *pr, weir_err *err)
+static int run_all(struct probe_job *pr, weir_err *err)
 {
     int r = 0;
 
@@ -192,7 +192,7 @@ static int run_all(struct probe *pr, weir_err *err)
     return r;
 }
 
-static int get_results(struct probe *pr, weir_err *err)
+static int get_results(struct probe_job *pr, weir_err *err)
 {
     struct wr_probe_report *rep = &pr->report;
 
@@ -209,7 +209,7 @@ static int get_results(struct probe *pr, weir_err *err)
     return 0;
 }
 
-static void skip_direct(struct probe *pr, enum wr_probe_op op)
+static void skip_direct(struct probe_job *pr, enum wr_probe_op op)
 {
     for (size_t i = 0; i < pr->plan->test_count; i++) {
         struct wr_probe_result *res = &pr->report.results[i];
@@ -224,7 +224,7 @@ static void skip_direct(struct probe *pr, enum wr_probe_op op)
 
 /* Which tests cannot be run here: the file to be read may lie elsewhere than
  * those to be written. */
-static int choose_tests(struct probe *pr, weir_err *err)
+static int choose_tests(struct probe_job *pr, weir_err *err)
 {
     static const enum wr_probe_op ops[] = {WR_PROBE_READ, WR_PROBE_WRITE,
                                            WR_PROBE_FILES};
@@ -286,7 +286,7 @@ void wr_probe_summarize(struct wr_probe_result *res, double *scratch)
     res->cpu_s_per_gb = median_of(scratch, n);
 }
 
-static void sum_up_cache(struct probe *pr)
+static void sum_up_cache(struct probe_job *pr)
 {
     struct wr_probe_cache *c = &pr->report.cache;
 
@@ -305,7 +305,7 @@ static void sum_up_cache(struct probe *pr)
     wr_probe_find_cache_below(&pr->place, &pr->report);
 }
 
-static int sum_up(struct probe *pr, weir_err *err)
+static int sum_up(struct probe_job *pr, weir_err *err)
 {
     struct wr_probe_report *rep = &pr->report;
     double *scratch = calloc(pr->plan->passes, sizeof(*scratch));
@@ -324,7 +324,7 @@ static int sum_up(struct probe *pr, weir_err *err)
     return 0;
 }
 
-static int probe_in_place(struct probe *pr, weir_err *err)
+static int probe_in_place(struct probe_job *pr, weir_err *err)
 {
     int r;
 
@@ -355,7 +355,7 @@ static int tell_what_stays(int r, const weir_err *why, weir_err *err)
 int wr_probe(const struct wr_probe_plan *plan, struct wr_probe_report *ret,
              weir_err *err)
 {
-    struct probe pr = {.plan = plan};
+    struct probe_job pr = {.plan = plan};
     weir_err later;
     int r, removed;
 

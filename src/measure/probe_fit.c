@@ -22,12 +22,12 @@
 #define LEAST_FACTOR 0.01
 
 /* Tests are looked up by what they are; results come with them. */
-struct view {
+struct fit_view {
     const struct wr_probe_plan *plan;
     const struct wr_probe_report *rep;
 };
 
-struct found {
+struct fitted {
     const struct wr_probe_test *test; /* borrowed; NULL: there is none */
     const struct wr_probe_result *result;
 };
@@ -47,7 +47,7 @@ static bool was_run(const struct wr_probe_result *r)
 
 /* Buffered reads of ranges are read ahead by the kernel: they tell nothing of
  * the device when there are direct ones. */
-static bool has_direct(const struct view *v)
+static bool has_direct(const struct fit_view *v)
 {
     for (size_t k = 0; k < v->rep->count; k++)
         if (v->plan->tests[k].direct && was_run(&v->rep->results[k]))
@@ -56,9 +56,9 @@ static bool has_direct(const struct view *v)
 }
 
 /* The next test of this kind behind *k. */
-static bool next_range(const struct view *v, enum wr_probe_op op,
+static bool next_range(const struct fit_view *v, enum wr_probe_op op,
                        enum wr_probe_pattern pattern, size_t *k,
-                       struct found *ret)
+                       struct fitted *ret)
 {
     bool direct = has_direct(v);
 
@@ -67,7 +67,7 @@ static bool next_range(const struct view *v, enum wr_probe_op op,
 
         if (is_range(t, op, pattern) && t->direct == direct &&
             was_run(&v->rep->results[*k])) {
-            *ret = (struct found){t, &v->rep->results[(*k)++]};
+            *ret = (struct fitted){t, &v->rep->results[(*k)++]};
             return true;
         }
     }
@@ -75,10 +75,10 @@ static bool next_range(const struct view *v, enum wr_probe_op op,
 }
 
 /* The one with a lone request in flight and the smallest block. */
-static struct found lone(const struct view *v, enum wr_probe_op op,
-                         enum wr_probe_pattern pattern)
+static struct fitted lone(const struct fit_view *v, enum wr_probe_op op,
+                          enum wr_probe_pattern pattern)
 {
-    struct found best = {0}, f;
+    struct fitted best = {0}, f;
 
     for (size_t k = 0; next_range(v, op, pattern, &k, &f);)
         if (f.test->depth == 1 && f.test->workers == 1 &&
@@ -88,10 +88,10 @@ static struct found lone(const struct view *v, enum wr_probe_op op,
     return best;
 }
 
-static struct found fastest(const struct view *v, enum wr_probe_op op,
-                            enum wr_probe_pattern pattern)
+static struct fitted fastest(const struct fit_view *v, enum wr_probe_op op,
+                             enum wr_probe_pattern pattern)
 {
-    struct found best = {0}, f;
+    struct fitted best = {0}, f;
 
     for (size_t k = 0; next_range(v, op, pattern, &k, &f);)
         if (!best.test || f.result->bytes_per_s > best.result->bytes_per_s)
@@ -100,10 +100,10 @@ static struct found fastest(const struct view *v, enum wr_probe_op op,
 }
 
 /* The one with the most bytes in flight. */
-static struct found deepest(const struct view *v, enum wr_probe_op op,
-                            enum wr_probe_pattern pattern)
+static struct fitted deepest(const struct fit_view *v, enum wr_probe_op op,
+                             enum wr_probe_pattern pattern)
 {
-    struct found best = {0}, f;
+    struct fitted best = {0}, f;
 
     for (size_t k = 0; next_range(v, op, pattern, &k, &f);)
         if (!best.test ||
@@ -113,17 +113,17 @@ static struct found deepest(const struct view *v, enum wr_probe_op op,
     return best;
 }
 
-static struct found first_of(const struct view *v, enum wr_probe_op op)
+static struct fitted first_of(const struct fit_view *v, enum wr_probe_op op)
 {
     for (size_t k = 0; k < v->rep->count; k++)
         if (v->plan->tests[k].op == op && was_run(&v->rep->results[k]))
-            return (struct found){&v->plan->tests[k], &v->rep->results[k]};
-    return (struct found){0};
+            return (struct fitted){&v->plan->tests[k], &v->rep->results[k]};
+    return (struct fitted){0};
 }
 
 /* Over all passes, as it is printed: the pass whose rate is the median may be
  * one of a few in which the device was in another mood. */
-static double median_us(struct found f, enum wr_probe_step step)
+static double median_us(struct fitted f, enum wr_probe_step step)
 {
     struct wr_hist all;
 
@@ -168,11 +168,11 @@ int wr_probe_fit_check(const struct wr_probe_plan *plan, weir_err *err)
     return 0;
 }
 
-static int fit_bandwidth(const struct view *v, struct wr_device_profile *p,
+static int fit_bandwidth(const struct fit_view *v, struct wr_device_profile *p,
                          weir_err *err)
 {
-    struct found seq = fastest(v, WR_PROBE_READ, WR_PROBE_SEQUENTIAL);
-    struct found any = fastest(v, WR_PROBE_READ, WR_PROBE_RANDOM);
+    struct fitted seq = fastest(v, WR_PROBE_READ, WR_PROBE_SEQUENTIAL);
+    struct fitted any = fastest(v, WR_PROBE_READ, WR_PROBE_RANDOM);
 
     if (!seq.test)
         return wr_fail(err, WEIR_EINVAL,
@@ -185,11 +185,11 @@ static int fit_bandwidth(const struct view *v, struct wr_device_profile *p,
 }
 
 /* A lone small read takes the latency, and a seek when it goes anywhere. */
-static int fit_latency(const struct view *v, struct wr_device_profile *p,
+static int fit_latency(const struct fit_view *v, struct wr_device_profile *p,
                        weir_err *err)
 {
-    struct found rnd = lone(v, WR_PROBE_READ, WR_PROBE_RANDOM);
-    struct found seq = lone(v, WR_PROBE_READ, WR_PROBE_SEQUENTIAL);
+    struct fitted rnd = lone(v, WR_PROBE_READ, WR_PROBE_RANDOM);
+    struct fitted seq = lone(v, WR_PROBE_READ, WR_PROBE_SEQUENTIAL);
     double anywhere, next;
 
     if (!rnd.test)
@@ -214,8 +214,8 @@ static int fit_latency(const struct view *v, struct wr_device_profile *p,
 }
 
 /* Small random reads at more depth than one: the block that `lone` has. */
-static bool next_deeper(const struct view *v, uint64_t block, size_t *k,
-                        struct found *ret)
+static bool next_deeper(const struct fit_view *v, uint64_t block, size_t *k,
+                        struct fitted *ret)
 {
     while (next_range(v, WR_PROBE_READ, WR_PROBE_RANDOM, k, ret))
         if (ret->test->block == block && ret->test->workers == 1 &&
@@ -225,7 +225,7 @@ static bool next_deeper(const struct view *v, uint64_t block, size_t *k,
 }
 
 /* How many lone requests' times went by at once. */
-static double at_once(const struct wr_device_profile *p, struct found f)
+static double at_once(const struct wr_device_profile *p, struct fitted f)
 {
     double alone = p->read_latency_us + p->seek_us +
                    transfer_us(f.test->block, p->read_bytes_per_s);
@@ -234,10 +234,10 @@ static double at_once(const struct wr_device_profile *p, struct found f)
 }
 
 /* The most that went on at once, at any depth. */
-static double most_at_once(const struct view *v,
+static double most_at_once(const struct fit_view *v,
                            const struct wr_device_profile *p, uint64_t block)
 {
-    struct found f;
+    struct fitted f;
     double most = 1;
 
     for (size_t k = 0; next_deeper(v, block, &k, &f);)
@@ -248,12 +248,12 @@ static double most_at_once(const struct view *v,
 /* Channels gain in step with the depth until all are busy. An arm that chooses
  * among waiting requests gains slowly all the way; when too few depths were
  * tried to see that, long seeks and small gains tell it. */
-static bool is_arm(const struct view *v, const struct wr_device_profile *p,
+static bool is_arm(const struct fit_view *v, const struct wr_device_profile *p,
                    uint64_t block)
 {
     double rest = p->read_latency_us + transfer_us(block, p->read_bytes_per_s);
     double channels = most_at_once(v, p, block);
-    struct found f;
+    struct fitted f;
 
     /* One arm cannot be faster than if it had nothing to seek. */
     if (p->seek_us <= 0 || channels * rest > rest + p->seek_us)
@@ -280,11 +280,11 @@ static void insert_point(struct wr_device_profile *p, unsigned depth,
     p->seek_points++;
 }
 
-static void fit_arm(const struct view *v, struct wr_device_profile *p,
+static void fit_arm(const struct fit_view *v, struct wr_device_profile *p,
                     uint64_t block)
 {
     double rest = p->read_latency_us + transfer_us(block, p->read_bytes_per_s);
-    struct found f;
+    struct fitted f;
 
     p->channels = 1;
     insert_point(p, 1, 1);
@@ -295,10 +295,10 @@ static void fit_arm(const struct view *v, struct wr_device_profile *p,
     }
 }
 
-static void fit_channels(const struct view *v, struct wr_device_profile *p,
+static void fit_channels(const struct fit_view *v, struct wr_device_profile *p,
                          uint64_t block)
 {
-    struct found f;
+    struct fitted f;
     bool ended = false; /* depth gained less than it could have */
 
     for (size_t k = 0; next_deeper(v, block, &k, &f);)
@@ -306,9 +306,9 @@ static void fit_channels(const struct view *v, struct wr_device_profile *p,
     p->channels = ended ? (unsigned)lround(most_at_once(v, p, block)) : 0;
 }
 
-static void fit_depth(const struct view *v, struct wr_device_profile *p)
+static void fit_depth(const struct fit_view *v, struct wr_device_profile *p)
 {
-    struct found rnd = lone(v, WR_PROBE_READ, WR_PROBE_RANDOM), f;
+    struct fitted rnd = lone(v, WR_PROBE_READ, WR_PROBE_RANDOM), f;
     size_t k = 0;
 
     if (!next_deeper(v, rnd.test->block, &k, &f))
@@ -342,7 +342,7 @@ static struct split split_at(const struct wr_hist *h, double line_ns)
 /* Writes that a cache takes come back at once until it is full, all later ones
  * at the pace at which it drains. (The time of a run ends with a sync, so the
  * bandwidth is that of the medium in any case.) */
-static void fit_cache(struct found w, struct wr_device_profile *p)
+static void fit_cache(struct fitted w, struct wr_device_profile *p)
 {
     for (unsigned k = 0; k < w.result->run_count; k++) {
         const struct wr_probe_run *run = &w.result->runs[k];
@@ -362,10 +362,10 @@ static void fit_cache(struct found w, struct wr_device_profile *p)
     }
 }
 
-static void fit_writes(const struct view *v, struct wr_device_profile *p)
+static void fit_writes(const struct fit_view *v, struct wr_device_profile *p)
 {
-    struct found big = deepest(v, WR_PROBE_WRITE, WR_PROBE_SEQUENTIAL);
-    struct found small = lone(v, WR_PROBE_WRITE, WR_PROBE_SEQUENTIAL);
+    struct fitted big = deepest(v, WR_PROBE_WRITE, WR_PROBE_SEQUENTIAL);
+    struct fitted small = lone(v, WR_PROBE_WRITE, WR_PROBE_SEQUENTIAL);
 
     if (!big.test) { /* not measured: as reads */
         p->write_bytes_per_s = p->read_bytes_per_s;
@@ -386,10 +386,10 @@ static void fit_writes(const struct view *v, struct wr_device_profile *p)
 
 /* --- files and syncs --- */
 
-static void fit_rest(const struct view *v, struct wr_device_profile *p)
+static void fit_rest(const struct fit_view *v, struct wr_device_profile *p)
 {
-    struct found files = first_of(v, WR_PROBE_FILES);
-    struct found sync = first_of(v, WR_PROBE_SYNC);
+    struct fitted files = first_of(v, WR_PROBE_FILES);
+    struct fitted sync = first_of(v, WR_PROBE_SYNC);
 
     if (files.test)
         p->meta_latency_us = median_us(files, WR_PROBE_OPEN);
@@ -425,7 +425,7 @@ int wr_probe_fit(const struct wr_probe_plan *plan,
                  const struct wr_probe_report *r, struct wr_device_profile *ret,
                  weir_err *err)
 {
-    const struct view v = {plan, r};
+    const struct fit_view v = {plan, r};
     struct wr_device_profile p = {.name = "probed"};
     int res = fit_bandwidth(&v, &p, err);
 

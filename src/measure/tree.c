@@ -14,7 +14,7 @@
 #define DEPTH    3
 
 /* Names are gathered first: a folder is not changed while it is listed. */
-struct names {
+struct tree_names {
     struct {
         char name[NAME_CAP];
         bool folder;
@@ -24,7 +24,7 @@ struct names {
 
 static int gather(void *arg, const struct wr_entry *e)
 {
-    struct names *n = arg;
+    struct tree_names *n = arg;
 
     if (strlen(e->name) >= NAME_CAP)
         return WEIR_ELIMIT;
@@ -47,7 +47,7 @@ static int check_file(void *arg, const struct wr_entry *e)
 
 bool wr_probe_tree_is_ours(struct wr_store *st, const char *folder)
 {
-    struct names n = {0};
+    struct tree_names n = {0};
     char path[PATH_CAP];
     bool ours = st->ops->list(st, folder, gather, &n, NULL) == 0;
 
@@ -69,7 +69,7 @@ bool wr_probe_tree_is_ours(struct wr_store *st, const char *folder)
 
 /* A probe that is killed while it cleans up must leave its lock, by which the
  * next one knows the rest. */
-static void put_lock_last(struct names *n)
+static void put_lock_last(struct tree_names *n)
 {
     for (size_t i = 0; i + 1 < n->count; i++)
         if (!strcmp(n->at[i].name, "lock")) {
@@ -97,7 +97,7 @@ static int remove_entry(struct wr_store *st, const char *path, unsigned depth,
 static int remove_below(struct wr_store *st, const char *folder, unsigned depth,
                         weir_err *err)
 {
-    struct names n = {0};
+    struct tree_names n = {0};
     char path[PATH_CAP];
     weir_err later;
     int r, first;

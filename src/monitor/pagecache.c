@@ -22,11 +22,11 @@
 #define READ_BYTES   ((size_t)256 << 10)
 #define WINDOW_BYTES ((uint64_t)16 << 20) /* announced to the kernel at once */
 
-struct item;
-typedef int (*act_fn)(struct item *it, weir_err *err);
+struct page_item;
+typedef int (*act_fn)(struct page_item *it, weir_err *err);
 
 /* Shared by the threads of one action. */
-struct run {
+struct page_run {
     const struct wr_pagecache_job *job; /* borrowed */
     act_fn act;                         /* NULL: only ask */
     _Atomic size_t next;
@@ -37,8 +37,8 @@ struct run {
 };
 
 /* An open file that is worked on. */
-struct item {
-    struct run *run; /* borrowed; NULL: nobody is told */
+struct page_item {
+    struct page_run *run; /* borrowed; NULL: nobody is told */
     int fd;
     char *buf; /* borrowed: READ_BYTES, for warm */
     struct wr_residency now;
@@ -47,7 +47,7 @@ struct item {
 };
 
 /* Tells the caller of the job how far it is; it may say stop. */
-static void tell(struct run *run, uint64_t files, uint64_t bytes)
+static void tell(struct page_run *run, uint64_t files, uint64_t bytes)
 {
     const struct wr_pagecache_job *job = run->job;
     uint64_t f = atomic_fetch_add(&run->done_files, files) + files;
@@ -57,7 +57,7 @@ static void tell(struct run *run, uint64_t files, uint64_t bytes)
         atomic_store(&run->stopped, true);
 }
 
-static int drop_act(struct item *it, weir_err *err)
+static int drop_act(struct page_item *it, weir_err *err)
 {
     const struct wr_residency *now = &it->now;
     bool sync = now->dirty_bytes > 0 || now->means == WR_RESIDENCY_UNKNOWN ||
@@ -74,7 +74,7 @@ static int drop_act(struct item *it, weir_err *err)
 }
 
 /* Reads one window of a file that was announced before. */
-static int read_window(struct item *it, uint64_t off, uint64_t end,
+static int read_window(struct page_item *it, uint64_t off, uint64_t end,
                        weir_err *err)
 {
     while (off < end) {
@@ -89,7 +89,7 @@ static int read_window(struct item *it, uint64_t off, uint64_t end,
     return 0;
 }
 
-static int warm_act(struct item *it, weir_err *err)
+static int warm_act(struct page_item *it, weir_err *err)
 {
     uint64_t size = it->now.bytes;
 
@@ -119,7 +119,7 @@ static int warm_act(struct item *it, weir_err *err)
 }
 
 /* Opens one file, acts, and asks what is resident afterwards. */
-static int do_file(struct item *it, const char *path,
+static int do_file(struct page_item *it, const char *path,
                    struct wr_pagecache_report *sum, weir_err *err)
 {
     bool only = it->run->job->mincore_only;
@@ -171,13 +171,13 @@ static void merge(struct wr_pagecache_report *to,
 
 static void *work(void *arg)
 {
-    struct run *run = arg;
+    struct page_run *run = arg;
     struct wr_pagecache_report sum = {0};
     char *buf = malloc(READ_BYTES);
     weir_err err;
 
     for (;;) {
-        struct item it = {.run = run, .buf = buf};
+        struct page_item it = {.run = run, .buf = buf};
         size_t i = atomic_fetch_add(&run->next, 1);
         int r;
 
@@ -202,7 +202,7 @@ static int act_on_all(const struct wr_pagecache_job *job, act_fn act,
                       unsigned threads, struct wr_pagecache_report *ret,
                       weir_err *err)
 {
-    struct run run = {.job = job, .act = act};
+    struct page_run run = {.job = job, .act = act};
     pthread_t thread[THREADS_MAX];
     size_t started = 0;
     int r = 0;
@@ -248,7 +248,7 @@ int wr_pagecache_warm(const struct wr_pagecache_job *job,
 
 int wr_pagecache_drop_fd(int fd, struct wr_residency *ret, weir_err *err)
 {
-    struct item it = {.fd = fd};
+    struct page_item it = {.fd = fd};
     int r = wr_residency_of(fd, /* mincore_only= */ false, &it.now, err);
 
     if (r == 0)

@@ -12,26 +12,26 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-struct found {
+struct walk_find {
     dev_t dev;
     ino_t ino;
     uint64_t bytes;
     char *path; /* owned */
 };
 
-struct list {
-    struct found *item; /* owned */
+struct walk_list {
+    struct walk_find *item; /* owned */
     size_t count, cap;
 };
 
-static void list_done(struct list *l)
+static void list_done(struct walk_list *l)
 {
     for (size_t i = 0; i < l->count; i++)
         free(l->item[i].path);
     free(l->item);
 }
 
-static int add_file(struct list *l, const FTSENT *e, weir_err *err)
+static int add_file(struct walk_list *l, const FTSENT *e, weir_err *err)
 {
     char *path = strdup(e->fts_path);
 
@@ -39,9 +39,9 @@ static int add_file(struct list *l, const FTSENT *e, weir_err *err)
         free(path);
         return wr_fail(err, WEIR_ENOMEM, "no memory for a list of files");
     }
-    l->item[l->count++] = (struct found){e->fts_statp->st_dev,
-                                         e->fts_statp->st_ino,
-                                         (uint64_t)e->fts_statp->st_size, path};
+    l->item[l->count++] = (struct walk_find){
+        e->fts_statp->st_dev, e->fts_statp->st_ino,
+        (uint64_t)e->fts_statp->st_size, path};
     return 0;
 }
 
@@ -52,7 +52,7 @@ static void skip(struct wr_walk *w, const FTSENT *e)
                  strerror(e->fts_errno));
 }
 
-static int visit(struct wr_walk *w, struct list *l, const FTSENT *e,
+static int visit(struct wr_walk *w, struct walk_list *l, const FTSENT *e,
                  weir_err *err)
 {
     switch (e->fts_info) {
@@ -77,7 +77,7 @@ static int visit(struct wr_walk *w, struct list *l, const FTSENT *e,
 
 static int by_inode(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct walk_find *x = a, *y = b;
 
     if (x->dev != y->dev)
         return x->dev < y->dev ? -1 : 1;
@@ -87,7 +87,7 @@ static int by_inode(const void *a, const void *b)
 }
 
 /* Moves each file once from the list to the result. */
-static int take_unique(struct wr_walk *w, struct list *l, weir_err *err)
+static int take_unique(struct wr_walk *w, struct walk_list *l, weir_err *err)
 {
     w->paths = calloc(l->count + 1, sizeof(*w->paths));
     if (!w->paths)
@@ -95,7 +95,7 @@ static int take_unique(struct wr_walk *w, struct list *l, weir_err *err)
     if (l->count)
         qsort(l->item, l->count, sizeof(*l->item), by_inode);
     for (size_t i = 0; i < l->count; i++) {
-        struct found *f = &l->item[i];
+        struct walk_find *f = &l->item[i];
 
         if (i && f->dev == f[-1].dev && f->ino == f[-1].ino)
             continue;
@@ -111,7 +111,7 @@ int wr_walk_init(struct wr_walk *ret, char *const *roots, size_t root_count,
 {
     char **argv = calloc(root_count + 1, sizeof(*argv));
     struct wr_walk w = {0};
-    struct list l = {0};
+    struct walk_list l = {0};
     FTS *fts = NULL;
     FTSENT *e;
     int r = 0;

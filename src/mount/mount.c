@@ -21,7 +21,7 @@
 #include "base/rng.h"
 #include "base/thread.h"
 #include "mount/door.h"
-#include "mount/place.h"
+#include "mount/mountpoint.h"
 #include "mount/selftest.h"
 
 #define RECEIVERS_MAX 32
@@ -35,14 +35,14 @@
 
 struct wr_mount {
     struct wr_door door;
-    struct wr_place place;
+    struct wr_mountpoint at;
     struct fuse_session *session; /* owned */
     pthread_t receivers[RECEIVERS_MAX];
     unsigned receiver_count;
     atomic_uint running; /* receivers that have not ended */
     int event_fd;        /* owned; readable when none runs */
     bool door_open;      /* door is initialized */
-    bool mounted;        /* at place.mountpoint, by us */
+    bool mounted;        /* at at.mountpoint, by us */
     dev_t device;        /* of the file system; 0: unknown */
     struct wr_mount_facts facts;
 };
@@ -170,14 +170,14 @@ static int attach(struct wr_mount *m, weir_err *err)
                              "'/dev/fuse': mounting is not possible here");
     close(fd);
     errno = 0;
-    if (fuse_session_mount(m->session, m->place.mountpoint) == 0) {
+    if (fuse_session_mount(m->session, m->at.mountpoint) == 0) {
         m->mounted = true;
-        if (wr_place_device(m->place.mountpoint, &m->device) < 0)
+        if (wr_mountpoint_device(m->at.mountpoint, &m->device) < 0)
             m->device = 0;
         return 0;
     }
     return wr_fail_errno(err, errno ? errno : EPERM, "'%s': cannot mount",
-                         m->place.mountpoint);
+                         m->at.mountpoint);
 }
 
 /* Waits of a length as on the device: the longer a core has slept, the longer
@@ -194,7 +194,7 @@ static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
                          struct wr_selftest *t, weir_err *err)
 {
     const struct wr_selftest_plan plan = {
-        .mountpoint = m->place.mountpoint,
+        .mountpoint = m->at.mountpoint,
         .probe_name = m->door.probe_name,
         .close_fd = fuse_session_fd(m->session),
         .latency_ns = cfg->compensate ? lone_read_ns(cfg->profile) : 0,
@@ -245,7 +245,7 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
     }
     if (!wr_selftest_finish(&test, /* go= */ r == 0, &res) && r == 0)
         r = wr_fail(err, WEIR_EIO, "'%s': the mount does not answer",
-                    m->place.mountpoint);
+                    m->at.mountpoint);
     atomic_store(&m->door.probe_pid, 0);
     if (r == 0)
         take_result(m, cfg, &res);
@@ -269,10 +269,10 @@ int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
     if (m->event_fd < 0)
         r = wr_fail_errno(err, errno, "eventfd");
     else
-        r = wr_place_find(&m->place, cfg->source, cfg->mountpoint, cfg->force,
-                          err);
+        r = wr_mountpoint_find(&m->at, cfg->source, cfg->mountpoint, cfg->force,
+                               err);
     if (r == 0) {
-        fd = open(m->place.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        fd = open(m->at.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             r = wr_fail_errno(err, errno, "'%s'", cfg->source);
     }
@@ -325,7 +325,7 @@ static bool is_connected(const struct wr_mount *m)
 static bool is_out_of_sight(const struct wr_mount *m)
 {
     dev_t seen;
-    int r = wr_place_device(m->place.mountpoint, &seen);
+    int r = wr_mountpoint_device(m->at.mountpoint, &seen);
 
     return r == -ENOENT || (r == 0 && m->device && seen != m->device);
 }
@@ -339,9 +339,9 @@ bool wr_mount_end(struct wr_mount *m)
         return true;
     if (is_out_of_sight(m))
         return false;
-    if (wr_place_unmount(m->place.mountpoint, /* lazy= */ false) == 0)
+    if (wr_mountpoint_unmount(m->at.mountpoint, /* lazy= */ false) == 0)
         return true;
-    wr_place_unmount(m->place.mountpoint, /* lazy= */ true);
+    wr_mountpoint_unmount(m->at.mountpoint, /* lazy= */ true);
     return false;
 }
 
@@ -373,17 +373,17 @@ void wr_mount_close(struct wr_mount *m)
 int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
 {
     char path[PATH_MAX];
-    int r = wr_place_resolve(mountpoint, path, err);
+    int r = wr_mountpoint_resolve(mountpoint, path, err);
     dev_t there;
 
     if (r < 0)
         return r;
-    if (wr_place_device(path, &there) < 0)
+    if (wr_mountpoint_device(path, &there) < 0)
         return wr_fail(err, WEIR_ENOENT, "'%s': is no mount of weir",
                        mountpoint);
     /* The kernel closes the files of a program's io_uring only after its end. */
     for (unsigned i = 0; i < BUSY_TRIES; i++) {
-        r = wr_place_unmount(path, lazy);
+        r = wr_mountpoint_unmount(path, lazy);
         if (r != -EBUSY || lazy)
             break;
         wr_clock_sleep_until(wr_clock_ns() + BUSY_NS);

@@ -96,7 +96,7 @@ int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
 
 /* --- the other data sets --- */
 
-struct sweep {
+struct place_sweep {
     const struct wr_cache_place *place; /* borrowed */
     const struct wr_map_id *id;         /* borrowed */
     char dir[PATH_MAX];                 /* that is looked at */
@@ -106,7 +106,7 @@ struct sweep {
 
 static int add_size(void *arg, const struct wr_entry *e)
 {
-    struct sweep *s = arg;
+    struct place_sweep *s = arg;
     uint64_t size = e->kind == WR_KIND_FILE ? e->size : 0;
 
     s->bytes += WR_ALIGN_UP(WR_MIN(size, (uint64_t)1 << 60),
@@ -117,7 +117,7 @@ static int add_size(void *arg, const struct wr_entry *e)
 /* All but the map: see below. */
 static int remove_file(void *arg, const struct wr_entry *e)
 {
-    struct sweep *s = arg;
+    struct place_sweep *s = arg;
     struct wr_store *st = s->place->store;
     char path[PATH_MAX];
 
@@ -129,7 +129,7 @@ static int remove_file(void *arg, const struct wr_entry *e)
 }
 
 /* Is the map at `path` that of an older state of our data set? */
-static bool is_stale(struct sweep *s, const char *path)
+static bool is_stale(struct place_sweep *s, const char *path)
 {
     struct wr_store *st = s->place->store;
     uint8_t bytes[WR_MAP_HEADER];
@@ -151,7 +151,7 @@ static bool is_stale(struct sweep *s, const char *path)
 /* The lock keeps others from using it, as long as the map that they would find
  * is the one that is locked: so it goes last. Who waits for the lock finds out
  * that it was removed, and makes another. */
-static void remove_if_stale(struct sweep *s)
+static void remove_if_stale(struct place_sweep *s)
 {
     struct wr_store *st = s->place->store;
     char path[PATH_MAX], local[PATH_MAX];
@@ -175,7 +175,7 @@ static void remove_if_stale(struct sweep *s)
 
 static int sweep_one(void *arg, const struct wr_entry *e)
 {
-    struct sweep *s = arg;
+    struct place_sweep *s = arg;
     struct wr_store *st = s->place->store;
     weir_err why;
     int r;
@@ -199,7 +199,7 @@ static int sweep_one(void *arg, const struct wr_entry *e)
 int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
                    uint64_t *ret_bytes, weir_err *err)
 {
-    struct sweep s = {.place = p, .id = id, .err = err};
+    struct place_sweep s = {.place = p, .id = id, .err = err};
     int r = p->store->ops->list(p->store, WR_PLACE_ROOT, sweep_one, &s, err);
 
     if (r < 0)

@@ -22,7 +22,7 @@
 static const char *const names[] = {"threads", "depth", "prefetch"};
 
 /* Parts of the interval that a step looks at. */
-struct look {
+struct tune_look {
     double rate, starved, storage, idle;
 };
 
@@ -72,13 +72,13 @@ bool wr_tune_is_due(const struct wr_tune *t, uint64_t now_ns, uint64_t batches)
            batches >= t->last.batches + STEP_BATCHES;
 }
 
-static struct look look_at(const struct wr_tune *t,
-                           const struct wr_tune_sums *s)
+static struct tune_look look_at(const struct wr_tune *t,
+                                const struct wr_tune_sums *s)
 {
     double dt = (double)WR_MAX(s->now_ns - t->last.now_ns, (uint64_t)1);
     double work = dt * t->now[WR_KNOB_THREADS];
 
-    return (struct look){
+    return (struct tune_look){
         .rate = (double)(s->samples - t->last.samples) / dt * 1e9,
         .starved = (double)(s->consumer_wait_ns - t->last.consumer_wait_ns) /
                    dt,
@@ -94,7 +94,7 @@ static bool may(const struct wr_tune *t, enum wr_knob k)
 }
 
 static void try(struct wr_tune *t, enum wr_knob k, uint32_t value,
-                const struct look *l)
+                const struct tune_look *l)
 {
     t->trial = k;
     t->before = t->now[k];
@@ -103,7 +103,7 @@ static void try(struct wr_tune *t, enum wr_knob k, uint32_t value,
 }
 
 /* The trial is over: is it worth keeping? */
-static void judge(struct wr_tune *t, const struct look *l)
+static void judge(struct wr_tune *t, const struct tune_look *l)
 {
     enum wr_knob k = t->trial;
     double gain = t->rate_before > 0 ? l->rate / t->rate_before : 1;
@@ -125,7 +125,7 @@ static void judge(struct wr_tune *t, const struct look *l)
 }
 
 /* The consumer waits: who could do better? */
-static void do_more(struct wr_tune *t, const struct look *l)
+static void do_more(struct wr_tune *t, const struct tune_look *l)
 {
     uint32_t depth = t->now[WR_KNOB_DEPTH];
 
@@ -149,7 +149,7 @@ static void do_more(struct wr_tune *t, const struct look *l)
 }
 
 /* The consumer is the slow one: fewer workers disturb it less. */
-static void do_less(struct wr_tune *t, const struct look *l)
+static void do_less(struct wr_tune *t, const struct tune_look *l)
 {
     t->idle_steps = l->idle > MOSTLY_IDLE ? t->idle_steps + 1 : 0;
     if (t->idle_steps < 4 || t->now[WR_KNOB_THREADS] < 2 ||
@@ -163,7 +163,7 @@ static void do_less(struct wr_tune *t, const struct look *l)
 bool wr_tune_step(struct wr_tune *t, const struct wr_tune_sums *sums,
                   struct wr_knobs *ret)
 {
-    struct look l = look_at(t, sums);
+    struct tune_look l = look_at(t, sums);
     uint32_t old[WR_KNOB_NONE];
     bool first = !t->last.now_ns;
 

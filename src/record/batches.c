@@ -76,16 +76,17 @@ void wr_batches_of(const struct wr_case *row, struct wr_points *to,
 }
 
 /* What the chart of one record has. */
-struct plan {
+struct batch_plan {
     size_t record, first, cases; /* from case `first`, so many with batches */
     bool log_y;                  /* their times differ by magnitudes */
     double merged;               /* batches in a point, at most */
 };
 
 /* The next chart: cases of one record from case k on. */
-static struct plan look(const struct wr_cases *rows, size_t k)
+static struct batch_plan look(const struct wr_cases *rows, size_t k)
 {
-    struct plan p = {.record = rows->v[k].record, .first = k, .merged = 1};
+    struct batch_plan p = {
+        .record = rows->v[k].record, .first = k, .merged = 1};
     struct wr_batches b;
 
     for (; k < rows->count && p.cases < SERIES_MAX &&
@@ -103,7 +104,7 @@ static struct plan look(const struct wr_cases *rows, size_t k)
 
 static struct wr_doc_chart *begin(struct wr_doc_section *s,
                                   const struct wr_cases *rows,
-                                  const struct plan *p)
+                                  const struct batch_plan *p)
 {
     const struct wr_view_record *r = &rows->records[p->record];
     bool many = rows->record_count > 1 && *r->label;
@@ -131,7 +132,7 @@ static struct wr_doc_chart *begin(struct wr_doc_section *s,
 
 /* Draws one chart; returns the case after its last. */
 static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
-                   const struct wr_cases *rows, const struct plan *p,
+                   const struct wr_cases *rows, const struct batch_plan *p,
                    size_t limit)
 {
     struct wr_cases one = *rows;
@@ -163,7 +164,7 @@ void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
     size_t charts = 0, k = 0, limit = wr_view_share(rows->count);
 
     while (k < rows->count) {
-        const struct plan p = look(rows, k);
+        const struct batch_plan p = look(rows, k);
 
         if (!p.cases) { /* nor has any other of this record that is left */
             while (k < rows->count && rows->v[k].record == p.record)

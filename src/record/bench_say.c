@@ -35,13 +35,14 @@ static bool twins(const struct wr_case *a, const struct wr_case *b)
 }
 
 /* A run time without prefetching and its twin with it. */
-struct pair {
+struct case_pair {
     size_t off, on; /* cases */
     double off_s, on_s;
 };
 
 /* The pairs of an experiment, at most `cap`. */
-static size_t find_pairs(const struct wr_cases *c, struct pair *ret, size_t cap)
+static size_t find_pairs(const struct wr_cases *c, struct case_pair *ret,
+                         size_t cap)
 {
     size_t n = 0, cases = WR_MIN(c->count, PAIRS_MAX);
 
@@ -49,8 +50,8 @@ static size_t find_pairs(const struct wr_cases *c, struct pair *ret, size_t cap)
         if (wr_bench_setting(&c->v[k], "prefetch") != 0)
             continue;
         for (size_t i = 0; i < cases && n < cap; i++) {
-            struct pair p = {k, i, wr_case_median(&c->v[k], "seconds"),
-                             wr_case_median(&c->v[i], "seconds")};
+            struct case_pair p = {k, i, wr_case_median(&c->v[k], "seconds"),
+                                  wr_case_median(&c->v[i], "seconds")};
 
             if (wr_bench_setting(&c->v[i], "prefetch") >= 1 && p.off_s > 0 &&
                 p.on_s > 0 && twins(&c->v[k], &c->v[i]))
@@ -62,12 +63,12 @@ static size_t find_pairs(const struct wr_cases *c, struct pair *ret, size_t cap)
 
 void wr_bench_prefetch_notes(struct wr_doc_section *s, const struct wr_cases *c)
 {
-    struct pair pairs[NOTES_MAX];
+    struct case_pair pairs[NOTES_MAX];
     size_t n = find_pairs(c, pairs, NOTES_MAX);
     char label[WR_VIEW_NAME];
 
     for (size_t i = 0; i < n; i++) {
-        const struct pair *p = &pairs[i];
+        const struct case_pair *p = &pairs[i];
 
         wr_cases_label(c, p->off, "prefetch", label, sizeof(label));
         wr_doc_note(s, false,
@@ -83,21 +84,21 @@ void wr_bench_prefetch_notes(struct wr_doc_section *s, const struct wr_cases *c)
 /* --- the top of the page --- */
 
 /* The cases of one experiment. */
-struct part {
+struct time_part {
     const struct wr_experiment *e;
     struct wr_cases c;
 };
 
 /* The fastest case of all that read alone, or that did not. */
-struct best {
-    const struct part *part;
+struct best_case {
+    const struct time_part *part;
     size_t row;
     double rate;
 };
 
-static struct best fastest(const struct part *p, size_t n, bool read)
+static struct best_case fastest(const struct time_part *p, size_t n, bool read)
 {
-    struct best b = {.rate = 0};
+    struct best_case b = {.rate = 0};
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < p[i].c.count; k++) {
@@ -106,7 +107,7 @@ static struct best fastest(const struct part *p, size_t n, bool read)
                                                    : "samples_per_s");
 
             if (wr_bench_is_read(&p[i].c) == read && rate > b.rate)
-                b = (struct best){&p[i], k, rate};
+                b = (struct best_case){&p[i], k, rate};
         }
     return b;
 }
@@ -128,10 +129,10 @@ static const char *limit_of(const struct wr_case *row)
     return NULL;
 }
 
-static size_t say_pipeline(struct wr_doc *d, const struct part *p, size_t n,
-                           size_t room)
+static size_t say_pipeline(struct wr_doc *d, const struct time_part *p,
+                           size_t n, size_t room)
 {
-    struct best b = fastest(p, n, /* read= */ false);
+    struct best_case b = fastest(p, n, /* read= */ false);
     char label[WR_VIEW_NAME], rate[32];
     const struct wr_case *row;
     const char *limit;
@@ -153,10 +154,10 @@ static size_t say_pipeline(struct wr_doc *d, const struct part *p, size_t n,
     return 1;
 }
 
-static size_t say_read(struct wr_doc *d, const struct part *p, size_t n,
+static size_t say_read(struct wr_doc *d, const struct time_part *p, size_t n,
                        size_t room)
 {
-    struct best b = fastest(p, n, /* read= */ true);
+    struct best_case b = fastest(p, n, /* read= */ true);
     char label[WR_VIEW_NAME], rate[32];
 
     if (!b.part)
@@ -169,10 +170,10 @@ static size_t say_read(struct wr_doc *d, const struct part *p, size_t n,
     return 1;
 }
 
-static size_t say_prefetch(struct wr_doc *d, const struct part *p, size_t n,
-                           size_t room)
+static size_t say_prefetch(struct wr_doc *d, const struct time_part *p,
+                           size_t n, size_t room)
 {
-    struct pair best = {0}, pairs[NOTES_MAX];
+    struct case_pair best = {0}, pairs[NOTES_MAX];
     double change;
 
     for (size_t i = 0; i < n; i++) {
@@ -214,7 +215,7 @@ static const struct wr_case *at_threads(const struct wr_cases *c, size_t record,
 }
 
 /* "8 threads read 2.3 times as fast as 1 on hdd, 7.8 times on lustre". */
-static size_t say_threads(struct wr_doc *d, const struct part *p, size_t n,
+static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
                           size_t room)
 {
     for (size_t i = 0; i < n; i++) {
@@ -250,10 +251,10 @@ static size_t say_threads(struct wr_doc *d, const struct part *p, size_t n,
 void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
                   const struct wr_cases_spec *spec, size_t room)
 {
-    static size_t (*const say[])(struct wr_doc *, const struct part *, size_t,
-                                 size_t) = {say_pipeline, say_prefetch,
-                                            say_read, say_threads};
-    struct part *parts = calloc(n + 1, sizeof(*parts));
+    static size_t (*const say[])(struct wr_doc *, const struct time_part *,
+                                 size_t, size_t) = {say_pipeline, say_prefetch,
+                                                    say_read, say_threads};
+    struct time_part *parts = calloc(n + 1, sizeof(*parts));
 
     if (!parts) {
         wr_doc_fail(d);

@@ -94,7 +94,7 @@ static const struct {
 };
 
 /* Everything about one comparison. */
-struct job {
+struct comparison {
     const struct kind *kind;
     struct wr_doc *d;
     struct wr_doc_section *s;
@@ -119,7 +119,7 @@ bool wr_compare_knows(const char *command)
     return kind_of(command) != NULL;
 }
 
-static bool is_apart(const struct job *j, const char *key)
+static bool is_apart(const struct comparison *j, const char *key)
 {
     for (size_t i = 0; i < j->apart_count; i++)
         if (!strcmp(j->apart[i], key))
@@ -129,7 +129,7 @@ static bool is_apart(const struct job *j, const char *key)
 
 /* Settings that differ between the records but not inside them: they are told
  * once, and rows are matched without them. */
-static void find_apart(struct job *j)
+static void find_apart(struct comparison *j)
 {
     for (size_t i = 0; i < j->both.varying_count; i++) {
         const char *key = j->both.varying[i];
@@ -141,8 +141,9 @@ static void find_apart(struct job *j)
     }
 }
 
-static void add_difference(struct job *j, struct wr_doc_table **t, char *names,
-                           const char *name, const char *const shown[2])
+static void add_difference(struct comparison *j, struct wr_doc_table **t,
+                           char *names, const char *name,
+                           const char *const shown[2])
 {
     size_t used = strlen(names);
 
@@ -154,7 +155,8 @@ static void add_difference(struct job *j, struct wr_doc_table **t, char *names,
     wr_doc_cell(*t, "%s", shown[1]);
 }
 
-static void list_differences(struct job *j, const struct wr_view_record r[2])
+static void list_differences(struct comparison *j,
+                             const struct wr_view_record r[2])
 {
     char names[WR_VIEW_NAME] = "", a[WR_VIEW_NAME], b[WR_VIEW_NAME];
     struct wr_doc_table *t = NULL;
@@ -188,7 +190,7 @@ static void list_differences(struct job *j, const struct wr_view_record r[2])
 }
 
 /* The settings of a row but for those that are told once, as one text. */
-static char *row_key(const struct job *j, const struct wr_case *row)
+static char *row_key(const struct comparison *j, const struct wr_case *row)
 {
     json_t *o = json_object(), *value;
     const char *key;
@@ -210,7 +212,7 @@ static char *row_key(const struct job *j, const struct wr_case *row)
     return text;
 }
 
-static bool make_keys(struct job *j)
+static bool make_keys(struct comparison *j)
 {
     for (int side = 0; side < 2; side++) {
         struct wr_cases *c = &j->side[side];
@@ -236,7 +238,8 @@ static bool make_keys(struct job *j)
 
 /* What a row is called: its name, or the settings that differ inside a
  * record. */
-static char *row_name(const struct job *j, const struct wr_case *row, char *buf)
+static char *row_name(const struct comparison *j, const struct wr_case *row,
+                      char *buf)
 {
     *buf = '\0';
     if (j->kind->name)
@@ -279,7 +282,7 @@ static void verdict_cell(struct wr_doc_table *t, const struct metric *m,
 
 /* One metric of two rows that belong together: a line of the table, or without
  * one a bar of the chart. */
-static void compare_metric(struct job *j, struct wr_doc_table *t,
+static void compare_metric(struct comparison *j, struct wr_doc_table *t,
                            const struct metric *m,
                            const struct wr_case *const row[2],
                            struct wr_pivot *p)
@@ -312,7 +315,7 @@ static void compare_metric(struct job *j, struct wr_doc_table *t,
 }
 
 /* Number of the row of B that belongs to row k of A and is not taken yet. */
-static size_t partner(const struct job *j, size_t k, const bool *taken)
+static size_t partner(const struct comparison *j, size_t k, const bool *taken)
 {
     for (size_t i = 0; i < j->side[1].count; i++)
         if (!taken[i] && !strcmp(j->keys[0][k], j->keys[1][i]))
@@ -321,7 +324,8 @@ static size_t partner(const struct job *j, size_t k, const bool *taken)
 }
 
 /* The rows of a side that have no partner, by name. */
-static void name_unmatched(const struct job *j, int side, const bool *taken)
+static void name_unmatched(const struct comparison *j, int side,
+                           const bool *taken)
 {
     char names[8 * WR_VIEW_NAME] = "", name[WR_VIEW_NAME];
     size_t left = 0;
@@ -342,8 +346,8 @@ static void name_unmatched(const struct job *j, int side, const bool *taken)
 }
 
 /* Every row of A with its partner in B. `taken` marks those that have one. */
-static void walk(struct job *j, struct wr_doc_table *t, struct wr_pivot *p,
-                 bool *const taken[2])
+static void walk(struct comparison *j, struct wr_doc_table *t,
+                 struct wr_pivot *p, bool *const taken[2])
 {
     memset(taken[1], 0, ROWS_MAX);
     for (size_t k = 0; k < j->side[0].count; k++) {
@@ -361,7 +365,7 @@ static void walk(struct job *j, struct wr_doc_table *t, struct wr_pivot *p,
     }
 }
 
-static void compare_rows(struct job *j)
+static void compare_rows(struct comparison *j)
 {
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
@@ -393,7 +397,7 @@ out:
 
 /* The second is taken for what came of a change: who has them the wrong way
  * round reads every ratio upside down. Times of records (UTC) sort as texts. */
-static void note_order(struct job *j, const struct wr_view_record r[2])
+static void note_order(struct comparison *j, const struct wr_view_record r[2])
 {
     const char *a = wr_get_text(r[0].json, "time");
     const char *b = wr_get_text(r[1].json, "time");
@@ -405,7 +409,7 @@ static void note_order(struct job *j, const struct wr_view_record r[2])
                     r[1].path, r[0].path);
 }
 
-static void note_starved(struct job *j, const struct wr_view_record r[2])
+static void note_starved(struct comparison *j, const struct wr_view_record r[2])
 {
     for (int side = 0; side < 2; side++)
         if (wr_view_was_starved(r[side].json))
@@ -415,7 +419,7 @@ static void note_starved(struct job *j, const struct wr_view_record r[2])
                         'A' + side);
 }
 
-static void sum_up(const struct job *j)
+static void sum_up(const struct comparison *j)
 {
     const struct wr_comparison *c = j->ret;
 
@@ -445,7 +449,7 @@ static void sum_up(const struct job *j)
 void wr_compare(struct wr_doc *d, const struct wr_view_record r[2],
                 struct wr_comparison *ret)
 {
-    struct job j = {
+    struct comparison j = {
         .kind = kind_of(wr_get_text(r[0].json, "command")), .d = d, .ret = ret};
 
     *ret = (struct wr_comparison){.worst = NAN};

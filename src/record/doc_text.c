@@ -133,7 +133,7 @@ static size_t count_keys(const struct sheet *sh, const struct wr_doc_table *t,
 }
 
 /* The columns of a table, of which a block shows some. */
-struct block {
+struct text_block {
     size_t columns, keys;
     size_t *widths; /* owned */
     bool *shown;    /* owned */
@@ -141,7 +141,8 @@ struct block {
 
 /* Chooses the columns of the next block: the first `keys` always, and as many
  * from `from` on as fit. Returns where the block after it begins. */
-static size_t choose(const struct sheet *sh, const struct block *b, size_t from)
+static size_t choose(const struct sheet *sh, const struct text_block *b,
+                     size_t from)
 {
     size_t first = WR_MAX(from, b->keys), used = 0, k;
 
@@ -160,7 +161,7 @@ static size_t choose(const struct sheet *sh, const struct block *b, size_t from)
 
 static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
 {
-    struct block b = {
+    struct text_block b = {
         .columns = t->column_count,
         .widths = calloc(t->column_count + 1, sizeof(*b.widths)),
         .shown = calloc(t->column_count + 1, sizeof(*b.shown)),

@@ -25,7 +25,7 @@ struct profile {
 };
 
 /* A group while it is put together. */
-struct group {
+struct record_group {
     size_t first;      /* its first record */
     const char *extra; /* borrowed: the one thing that differs, or NULL */
     json_t *swept;     /* borrowed: of the record that swept most */
@@ -119,7 +119,7 @@ static bool add_differences(const struct profile *a, const struct profile *b,
     return true;
 }
 
-static bool belongs(const struct group *g, const struct profile *all,
+static bool belongs(const struct record_group *g, const struct profile *all,
                     const struct profile *p, const char **ret_extra)
 {
     const struct profile *first = &all[g->first];
@@ -135,7 +135,7 @@ static bool belongs(const struct group *g, const struct profile *all,
 }
 
 /* The number of the group of record i, which may be a new one. */
-static size_t find_group(struct group *groups, size_t *count,
+static size_t find_group(struct record_group *groups, size_t *count,
                          struct profile *all, size_t i)
 {
     const char *extra;
@@ -148,7 +148,7 @@ static size_t find_group(struct group *groups, size_t *count,
             groups[k].swept = all[i].swept;
         return k;
     }
-    groups[*count] = (struct group){i, NULL, all[i].swept};
+    groups[*count] = (struct record_group){i, NULL, all[i].swept};
     return (*count)++;
 }
 
@@ -168,8 +168,8 @@ static void add_name(char *to, size_t cap, const char *key, size_t left)
 }
 
 /* "Reading alone, by device and threads". */
-static void name_group(const struct group *g, const struct profile *first,
-                       char *title, size_t cap)
+static void name_group(const struct record_group *g,
+                       const struct profile *first, char *title, size_t cap)
 {
     const char *stages = json_string_value(
         json_object_get(first->fixed, "stages"));
@@ -286,7 +286,7 @@ struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
                                      size_t *ret_count)
 {
     struct profile *all = calloc(n + 1, sizeof(*all));
-    struct group *groups = calloc(n + 1, sizeof(*groups));
+    struct record_group *groups = calloc(n + 1, sizeof(*groups));
     struct wr_experiment *e = calloc(n + 1, sizeof(*e));
     size_t count = 0, known = 0;
     bool ok = all && groups && e;

@@ -12,14 +12,14 @@
 
 #define NONE SIZE_MAX
 
-struct names {
+struct axis_names {
     struct wr_pivot_name **list;
     size_t *count, *cap, max;
 };
 
 /* Number of the name in the list, which it may be added to. */
-static size_t name_of(struct wr_pivot *p, struct names to, const char *text,
-                      double at)
+static size_t name_of(struct wr_pivot *p, struct axis_names to,
+                      const char *text, double at)
 {
     struct wr_pivot_name name = {.at = at};
 
@@ -46,12 +46,12 @@ void wr_pivot_add(struct wr_pivot *p, const char *series, const char *label,
     struct wr_pivot_entry e = {.value = value, .low = NAN, .high = NAN};
 
     e.series = name_of(p,
-                       (struct names){&p->series, &p->series_count,
-                                      &p->series_cap, WR_PIVOT_SERIES_MAX},
+                       (struct axis_names){&p->series, &p->series_count,
+                                           &p->series_cap, WR_PIVOT_SERIES_MAX},
                        series, 0);
     e.label = name_of(p,
-                      (struct names){&p->labels, &p->label_count, &p->label_cap,
-                                     WR_PIVOT_LABELS_MAX},
+                      (struct axis_names){&p->labels, &p->label_count,
+                                          &p->label_cap, WR_PIVOT_LABELS_MAX},
                       label, at);
     if (e.series == NONE || e.label == NONE)
         return;
@@ -106,15 +106,15 @@ static const struct wr_pivot_entry **make_matrix(const struct wr_pivot *p)
 }
 
 /* What is drawn: which labels, in which order. */
-struct plan {
+struct pivot_plan {
     const struct wr_pivot *p;
     const struct wr_pivot_entry **matrix;
     size_t *order;
     bool lines; /* points have an x of their own */
 };
 
-static void draw_series(const struct plan *plan, struct wr_doc_chart *chart,
-                        size_t series)
+static void draw_series(const struct pivot_plan *plan,
+                        struct wr_doc_chart *chart, size_t series)
 {
     const struct wr_pivot *p = plan->p;
     struct wr_doc_series *to = wr_doc_series(chart, p->series[series].text);
@@ -136,7 +136,7 @@ static void draw_series(const struct plan *plan, struct wr_doc_chart *chart,
     }
 }
 
-static void draw_all(const struct plan *plan, struct wr_doc_section *s,
+static void draw_all(const struct pivot_plan *plan, struct wr_doc_section *s,
                      const struct wr_doc_chart_spec *spec)
 {
     const struct wr_pivot *p = plan->p;
@@ -191,9 +191,9 @@ void wr_pivot_draw(struct wr_pivot *p, struct wr_doc *d,
                    struct wr_doc_section *s,
                    const struct wr_doc_chart_spec *spec)
 {
-    struct plan plan = {.p = p,
-                        .lines = spec->kind != WR_DOC_BARS &&
-                                 spec->kind != WR_DOC_STACKED};
+    struct pivot_plan plan = {.p = p,
+                              .lines = spec->kind != WR_DOC_BARS &&
+                                       spec->kind != WR_DOC_STACKED};
 
     if (p->failed)
         wr_doc_fail(d);

@@ -16,7 +16,7 @@
 #include "base/error.h"
 
 /* A file on its way to its place. */
-struct target {
+struct whole_target {
     const char *path; /* borrowed: where it goes to, and its name in messages */
     char *temp;       /* owned: its name before; NULL: it is written in place */
     bool named;       /* temp is in the folder */
@@ -47,7 +47,7 @@ static int open_nameless(const char *path)
     return fd;
 }
 
-static FILE *open_target(struct target *t)
+static FILE *open_target(struct whole_target *t)
 {
     int fd = t->temp ? open_nameless(t->path) : -1;
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -62,7 +62,7 @@ static FILE *open_target(struct target *t)
 
 /* Names the file, closes it, and puts it in the place of another. No signal
  * that can wait comes in between. */
-static int put_in_place(const struct target *t, FILE *f, weir_err *err)
+static int put_in_place(const struct whole_target *t, FILE *f, weir_err *err)
 {
     sigset_t all, before;
     bool named = t->named;
@@ -89,7 +89,7 @@ static int put_in_place(const struct target *t, FILE *f, weir_err *err)
     return r;
 }
 
-static int print_to(FILE *f, const struct target *t,
+static int print_to(FILE *f, const struct whole_target *t,
                     const struct wr_whole *what, weir_err *err)
 {
     int r;
@@ -105,7 +105,7 @@ static int print_to(FILE *f, const struct target *t,
     return r;
 }
 
-static int write_target(struct target *t, const struct wr_whole *what,
+static int write_target(struct whole_target *t, const struct wr_whole *what,
                         weir_err *err)
 {
     FILE *f = open_target(t);
@@ -123,9 +123,9 @@ static int write_target(struct target *t, const struct wr_whole *what,
     return r;
 }
 
-static int init_target(struct target *t, const char *path, weir_err *err)
+static int init_target(struct whole_target *t, const char *path, weir_err *err)
 {
-    *t = (struct target){.path = path};
+    *t = (struct whole_target){.path = path};
     if (!is_special(path) &&
         asprintf(&t->temp, "%s.%ld.part", path, (long)getpid()) < 0)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -134,7 +134,7 @@ static int init_target(struct target *t, const char *path, weir_err *err)
 
 int wr_whole_write(const char *path, const struct wr_whole *what, weir_err *err)
 {
-    struct target t;
+    struct whole_target t;
     int r = init_target(&t, path, err);
 
     if (r == 0) {
@@ -155,7 +155,7 @@ static int check_special(const char *path, weir_err *err)
 
 int wr_whole_check(const char *path, weir_err *err)
 {
-    struct target t;
+    struct whole_target t;
     struct stat sb;
     FILE *f;
     int r;

@@ -16,7 +16,7 @@
 #define MAX_UNKNOWN 32 /* keys of an entry that mean nothing here */
 
 /* What an entry may hold; the bits of `seen`. */
-enum field { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
+enum head_field { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
 
 /* The tensor that is being read. */
 struct entry {
@@ -166,7 +166,7 @@ static int take_field(struct entry *e, weir_err *err)
 {
     static const struct {
         const char *key;
-        enum field bit;
+        enum head_field bit;
         int (*take)(struct entry *e, weir_err *err);
     } fields[] = {
         {"dtype", DTYPE, take_dtype},

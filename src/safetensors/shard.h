@@ -23,7 +23,7 @@ struct wr_meter {
 };
 
 /* Where a shard lies. */
-struct wr_place {
+struct wr_shard_at {
     struct wr_store *store;
     const char *path;
 };
@@ -34,20 +34,21 @@ struct wr_place {
  * and written anew, once (*ret_retried counts it; may be NULL): what a failed
  * sync leaves in the page cache is not to be trusted. Fills ret's size,
  * data_offset and checksums. */
-int wr_shard_write(const struct wr_place *to, struct wr_image *img,
-                   struct wr_shard *ret, uint64_t *ret_retried, weir_err *err);
+int wr_shard_write(const struct wr_shard_at *to, struct wr_image *img,
+                   struct wr_st_shard *ret, uint64_t *ret_retried,
+                   weir_err *err);
 
 /* Reads what is wanted (rising, not overlapping; count 0: all of it, into
  * nowhere) and checks every chunk that it touches, and the head. Whole pages go
  * straight to where they are wanted. WEIR_EDAMAGED: a checksum; the memory may
  * hold anything then. */
-int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
+int wr_shard_read(const struct wr_shard_at *from, const struct wr_st_shard *s,
                   uint32_t chunk, const struct wr_stretch *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err);
 
 /* From where to where. */
 struct wr_way {
-    struct wr_place from, to;
+    struct wr_shard_at from, to;
     bool to_failed; /* what failed is the target, the source or the caller's
                        wish to end it otherwise */
 };
@@ -56,7 +57,7 @@ struct wr_way {
  * every chunk on the way; synced. After a failure the target holds anything:
  * of a chunk that is larger than a piece the first ones are written before the
  * checksum is known. */
-int wr_shard_copy(struct wr_way *way, const struct wr_shard *s, uint32_t chunk,
-                  const struct wr_meter *meter, weir_err *err);
+int wr_shard_copy(struct wr_way *way, const struct wr_st_shard *s,
+                  uint32_t chunk, const struct wr_meter *meter, weir_err *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "safetensors/shard_sum.h"
-#include "safetensors/target.h"
+#include "safetensors/shard_file.h"
 
 #define PIECE ((uint64_t)4 << 20)
 #define DEPTH 8u
@@ -27,11 +27,11 @@ struct piece {
 
 struct copier {
     struct wr_way *way; /* borrowed */
-    const struct wr_shard *s;
+    const struct wr_st_shard *s;
     const struct wr_meter *meter;
     struct wr_object *source; /* owned */
     struct wr_queue *reads;   /* owned */
-    struct wr_target target;
+    struct wr_shard_file out;
     uint8_t *memory; /* owned */
     size_t memory_len, buf_len;
     struct piece pieces[DEPTH];
@@ -82,7 +82,7 @@ static void reap_reads(struct copier *c, bool wait)
 
 static int put(struct copier *c, struct wr_io *io, weir_err *err)
 {
-    struct wr_queue *q = c->target.queue;
+    struct wr_queue *q = c->out.queue;
 
     if (q->ops->submit(q, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no write",
@@ -95,7 +95,7 @@ static int put(struct copier *c, struct wr_io *io, weir_err *err)
 static int write_piece(struct copier *c, struct piece *p, weir_err *err)
 {
     struct wr_io io = {.op = WR_IO_WRITE,
-                       .object = c->target.object,
+                       .object = c->out.object,
                        .offset = p->io.offset,
                        .len = p->io.len,
                        .buf = p->io.data,
@@ -126,7 +126,7 @@ static int write_piece(struct copier *c, struct piece *p, weir_err *err)
 static int reap_writes(struct copier *c, bool wait, uint64_t *done_bytes,
                        weir_err *err)
 {
-    struct wr_queue *q = c->target.queue;
+    struct wr_queue *q = c->out.queue;
     struct wr_io *done[2 * DEPTH];
     unsigned n = q->ops->reap(q, done, 2 * DEPTH, wait);
     int r = 0;
@@ -147,7 +147,7 @@ static int reap_writes(struct copier *c, bool wait, uint64_t *done_bytes,
 
 /* --- both --- */
 
-static int of_target(struct copier *c, int r)
+static int of_out(struct copier *c, int r)
 {
     c->way->to_failed |= r < 0;
     return r;
@@ -169,7 +169,7 @@ static int pass_on(struct copier *c, weir_err *err)
         if (r == 0)
             r = wr_sum_add(&c->sum, p->io.offset, p->io.data, p->io.len, err);
         if (r == 0)
-            r = of_target(c, write_piece(c, p, err));
+            r = of_out(c, write_piece(c, p, err));
     }
     return r;
 }
@@ -203,7 +203,7 @@ static int copy_range(struct copier *c, uint64_t begin, uint64_t end,
         if (c->reading_count)
             reap_reads(c, /* wait= */ !for_writes);
         if (c->writing)
-            r = of_target(c, reap_writes(c, for_writes, &done, err));
+            r = of_out(c, reap_writes(c, for_writes, &done, err));
         if (r == 0)
             r = pass_on(c, err);
         if (r == 0)
@@ -214,9 +214,9 @@ static int copy_range(struct copier *c, uint64_t begin, uint64_t end,
 
 static int copy_file(struct copier *c, bool *ret_again, weir_err *err)
 {
-    const struct wr_shard *s = c->s;
-    int r = of_target(
-        c, wr_target_open(&c->way->to, s->size, 2 * DEPTH, &c->target, err));
+    const struct wr_st_shard *s = c->s;
+    int r = of_out(
+        c, wr_shard_file_open(&c->way->to, s->size, 2 * DEPTH, &c->out, err));
 
     if (r < 0)
         return r;
@@ -227,10 +227,10 @@ static int copy_file(struct copier *c, bool *ret_again, weir_err *err)
     if (r == 0)
         r = copy_range(c, 0, s->data_offset, err);
     if (r < 0) {
-        wr_target_drop(&c->target);
+        wr_shard_file_drop(&c->out);
         return r;
     }
-    return of_target(c, wr_target_settle(&c->target, ret_again, err));
+    return of_out(c, wr_shard_file_settle(&c->out, ret_again, err));
 }
 
 static int copier_open(struct copier *c, weir_err *err)
@@ -264,8 +264,8 @@ static void copier_close(struct copier *c)
     wr_big_free(c->memory, c->memory_len);
 }
 
-int wr_shard_copy(struct wr_way *way, const struct wr_shard *s, uint32_t chunk,
-                  const struct wr_meter *meter, weir_err *err)
+int wr_shard_copy(struct wr_way *way, const struct wr_st_shard *s,
+                  uint32_t chunk, const struct wr_meter *meter, weir_err *err)
 {
     struct copier c = {.way = way, .s = s, .meter = meter};
     bool again = false;

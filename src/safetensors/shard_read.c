@@ -33,13 +33,13 @@
 
 /* Bytes of the file that one thread reads from begin to end: the head, or whole
  * chunks. */
-struct run {
+struct read_run {
     uint64_t begin, end;
 };
 
 struct reader {
-    const struct wr_place *from;
-    const struct wr_shard *s;
+    const struct wr_shard_at *from;
+    const struct wr_st_shard *s;
     uint64_t chunk;
     struct wr_sum sum; /* each thread starts with a copy */
     const struct wr_stretch *wants;
@@ -58,7 +58,7 @@ struct reader {
 };
 
 /* A piece of a run on its way. */
-struct piece {
+struct read_piece {
     struct wr_io io;
     uint8_t *buf;        /* borrowed from the lane */
     uint64_t begin, end; /* in the file */
@@ -73,9 +73,9 @@ struct lane {
     struct wr_queue *queue;
     uint8_t *memory; /* owned */
     size_t memory_len, buf_len;
-    struct piece pieces[DEPTH]; /* a ring */
+    struct read_piece pieces[DEPTH]; /* a ring */
     unsigned head, in_flight;
-    struct run run; /* what is left of the one that is being read */
+    struct read_run run; /* what is left of the one that is being read */
     struct wr_sum sum;
     size_t want;   /* hint: where the last copy ended */
     size_t ahead;  /* the first want that ends behind what was submitted */
@@ -122,7 +122,7 @@ static bool is_wanted(struct reader *rd, uint64_t k)
 }
 
 /* The next run, of one chunk or of several small ones. */
-static bool take_run(struct reader *rd, struct run *ret)
+static bool take_run(struct reader *rd, struct read_run *ret)
 {
     uint64_t count = chunk_count(rd), k;
     bool found = false;
@@ -130,7 +130,7 @@ static bool take_run(struct reader *rd, struct run *ret)
     pthread_mutex_lock(&rd->lock);
     if (!rd->head_taken) {
         rd->head_taken = true;
-        *ret = (struct run){0, rd->s->data_offset};
+        *ret = (struct read_run){0, rd->s->data_offset};
         pthread_mutex_unlock(&rd->lock);
         return true;
     }
@@ -143,7 +143,7 @@ static bool take_run(struct reader *rd, struct run *ret)
         while (k < count && (k - first + 1) * rd->chunk <= PIECE &&
                is_wanted(rd, k))
             k++;
-        *ret = (struct run){
+        *ret = (struct read_run){
             rd->s->data_offset + first * rd->chunk,
             WR_MIN(rd->s->data_offset + k * rd->chunk, rd->s->size)};
         found = true;
@@ -193,7 +193,7 @@ static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
 
 static int submit_piece(struct lane *l, weir_err *err)
 {
-    struct piece *p = &l->pieces[(l->head + l->in_flight) % DEPTH];
+    struct read_piece *p = &l->pieces[(l->head + l->in_flight) % DEPTH];
     struct wr_io *io = &p->io;
     uint8_t *place;
     uint64_t n = plan_piece(l, &place);
@@ -253,7 +253,7 @@ static void copy_out(struct lane *l, uint64_t offset, const uint8_t *bytes,
 }
 
 /* In blocks, so that what was summed is still near when it is copied. */
-static int use_piece(struct lane *l, const struct piece *p, weir_err *err)
+static int use_piece(struct lane *l, const struct read_piece *p, weir_err *err)
 {
     size_t len = (size_t)(p->end - p->begin);
     int r = wr_sum_result(&l->sum, &p->io, err);
@@ -270,7 +270,7 @@ static int use_piece(struct lane *l, const struct piece *p, weir_err *err)
 /* The oldest piece: waits for it and uses it. */
 static int finish_piece(struct lane *l, weir_err *err)
 {
-    struct piece *p = &l->pieces[l->head];
+    struct read_piece *p = &l->pieces[l->head];
     struct wr_io *done[DEPTH];
     int r;
 
@@ -279,7 +279,7 @@ static int finish_piece(struct lane *l, weir_err *err)
                                          /* wait= */ true);
 
         for (unsigned i = 0; i < n; i++) /* `io` is the first member */
-            ((struct piece *)done[i])->arrived = true;
+            ((struct read_piece *)done[i])->arrived = true;
     }
     r = use_piece(l, p, err);
     if (r < 0)
@@ -394,7 +394,7 @@ static int read_all(struct reader *rd, weir_err *err)
     return r;
 }
 
-int wr_shard_read(const struct wr_place *from, const struct wr_shard *s,
+int wr_shard_read(const struct wr_shard_at *from, const struct wr_st_shard *s,
                   uint32_t chunk, const struct wr_stretch *wants, size_t count,
                   const struct wr_meter *meter, weir_err *err)
 {

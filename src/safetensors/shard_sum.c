@@ -13,21 +13,21 @@
 
 #define HEAD_MAX ((uint64_t)WR_ST_MAX_JSON + 8)
 
-uint64_t wr_shard_chunks(const struct wr_shard *s, uint32_t chunk)
+uint64_t wr_shard_chunks(const struct wr_st_shard *s, uint32_t chunk)
 {
     uint64_t data = s->size - s->data_offset;
 
     return data / chunk + (data % chunk != 0);
 }
 
-void wr_shard_done(struct wr_shard *s)
+void wr_shard_done(struct wr_st_shard *s)
 {
     free(s->crcs);
     free(s->pipeline);
     memset(s, 0, sizeof(*s));
 }
 
-int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_shard *s,
+int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_st_shard *s,
                 uint32_t chunk, weir_err *err)
 {
     if (s->data_offset > HEAD_MAX || s->data_offset > s->size || !chunk)
@@ -50,7 +50,7 @@ int wr_sum_result(const struct wr_sum *m, const struct wr_io *io, weir_err *err)
 int wr_sum_add(struct wr_sum *m, uint64_t offset, const uint8_t *bytes,
                size_t len, weir_err *err)
 {
-    const struct wr_shard *s = m->s;
+    const struct wr_st_shard *s = m->s;
     uint64_t at = offset, stop = offset + len;
 
     while (at < stop) {

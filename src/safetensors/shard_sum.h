@@ -14,7 +14,7 @@
 #define WR_CHUNK_MAX  ((uint32_t)64 << 20)
 
 /* One rank's file. */
-struct wr_shard {
+struct wr_st_shard {
     char name[WR_SHARD_NAME]; /* made from the rank */
     uint32_t rank;
     uint64_t size;        /* of the file */
@@ -26,18 +26,18 @@ struct wr_shard {
 };
 
 /* How many checksums its data have. */
-uint64_t wr_shard_chunks(const struct wr_shard *s, uint32_t chunk);
-void wr_shard_done(struct wr_shard *s); /* leaves it zeroed */
+uint64_t wr_shard_chunks(const struct wr_st_shard *s, uint32_t chunk);
+void wr_shard_done(struct wr_st_shard *s); /* leaves it zeroed */
 
 struct wr_sum {
-    const char *path;         /* borrowed; for messages */
-    const struct wr_shard *s; /* borrowed */
+    const char *path;            /* borrowed; for messages */
+    const struct wr_st_shard *s; /* borrowed */
     uint32_t chunk;
     uint32_t crc; /* of what was seen of the chunk that is not over */
 };
 
 /* Refuses a shard whose head cannot be. */
-int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_shard *s,
+int wr_sum_init(struct wr_sum *m, const char *path, const struct wr_st_shard *s,
                 uint32_t chunk, weir_err *err);
 
 /* What a failed read means; 0 for a good one. WEIR_EDAMAGED: the file is

@@ -10,21 +10,21 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
-#include "safetensors/target.h"
+#include "safetensors/shard_file.h"
 
 /* Chunks in flight. Chosen, not tuned: more than keep a disk busy, so that this
  * thread may wait for a core now and then. */
 #define DEPTH 16u
 
 struct writer {
-    const struct wr_place *to;
+    const struct wr_shard_at *to;
     struct wr_image *img;
     uint64_t size, data_offset;
     uint32_t *crcs; /* owned */
     size_t chunks;
     bool summed; /* the checksums are there */
 
-    struct wr_target target;
+    struct wr_shard_file out;
     struct wr_io ios[DEPTH];
     struct wr_io *free[DEPTH];
     unsigned free_count;
@@ -33,7 +33,7 @@ struct writer {
 /* Takes back what is done; with `all` until nothing is in flight. */
 static int reap(struct writer *w, bool wait, bool all, weir_err *err)
 {
-    struct wr_queue *q = w->target.queue;
+    struct wr_queue *q = w->out.queue;
     struct wr_io *done[DEPTH];
     int r = 0;
 
@@ -53,7 +53,7 @@ static int reap(struct writer *w, bool wait, bool all, weir_err *err)
 static int put(struct writer *w, uint64_t offset, const uint8_t *bytes,
                uint64_t len, weir_err *err)
 {
-    struct wr_queue *q = w->target.queue;
+    struct wr_queue *q = w->out.queue;
     struct wr_io *io;
     int r = 0;
 
@@ -63,7 +63,7 @@ static int put(struct writer *w, uint64_t offset, const uint8_t *bytes,
         return r;
     io = w->free[--w->free_count];
     *io = (struct wr_io){.op = WR_IO_WRITE,
-                         .object = w->target.object,
+                         .object = w->out.object,
                          .offset = offset,
                          .len = (size_t)len,
                          .buf = (void *)(uintptr_t)bytes, /* only read */
@@ -125,7 +125,7 @@ static int write_data(struct writer *w, weir_err *err)
     return reap(w, /* wait= */ true, /* all= */ true, err);
 }
 
-/* The whole file into an open target. */
+/* The whole file into an open one. */
 static int write_all(struct writer *w, weir_err *err)
 {
     uint64_t at = 0;
@@ -143,7 +143,7 @@ static int write_all(struct writer *w, weir_err *err)
 
 static int write_file(struct writer *w, bool *ret_again, weir_err *err)
 {
-    int r = wr_target_open(w->to, w->size, DEPTH, &w->target, err);
+    int r = wr_shard_file_open(w->to, w->size, DEPTH, &w->out, err);
 
     if (r < 0)
         return r;
@@ -151,14 +151,15 @@ static int write_file(struct writer *w, bool *ret_again, weir_err *err)
         w->free[w->free_count] = &w->ios[w->free_count];
     r = write_all(w, err);
     if (r < 0) {
-        wr_target_drop(&w->target);
+        wr_shard_file_drop(&w->out);
         return r;
     }
-    return wr_target_settle(&w->target, ret_again, err);
+    return wr_shard_file_settle(&w->out, ret_again, err);
 }
 
-int wr_shard_write(const struct wr_place *to, struct wr_image *img,
-                   struct wr_shard *ret, uint64_t *ret_retried, weir_err *err)
+int wr_shard_write(const struct wr_shard_at *to, struct wr_image *img,
+                   struct wr_st_shard *ret, uint64_t *ret_retried,
+                   weir_err *err)
 {
     struct writer w = {
         .to = to,

@@ -23,7 +23,7 @@ struct position {
     bool known;
 };
 
-struct span {
+struct busy_span {
     uint64_t from, to;
 };
 
@@ -41,7 +41,7 @@ struct wr_device {
 
     /* When the bus is taken: rising, apart from each other. A transfer may go
      * before one that was asked for earlier and is ready later. */
-    struct span bus[MAX_SPANS];
+    struct busy_span bus[MAX_SPANS];
     unsigned bus_count;
 
     struct position read_at, write_at;
@@ -200,7 +200,7 @@ static uint64_t take_bus(struct wr_device *d, uint64_t now, uint64_t ready,
     } else {
         memmove(d->bus + k + 1, d->bus + k,
                 (d->bus_count - k) * sizeof(d->bus[0]));
-        d->bus[k] = (struct span){ready, end};
+        d->bus[k] = (struct busy_span){ready, end};
         d->bus_count++;
         k++;
     }

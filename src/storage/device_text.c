@@ -17,11 +17,11 @@
 #define MAX_LINE 512
 #define MAX_TEXT 65536
 
-enum kind { TEXT, TIME, RATE, BYTES, COUNT, LAW, LIKE };
+enum value_kind { TEXT, TIME, RATE, BYTES, COUNT, LAW, LIKE };
 
-struct key {
+struct text_key {
     const char *name;
-    enum kind kind;
+    enum value_kind kind;
     size_t at;  /* in struct wr_device_profile */
     size_t cap; /* TEXT */
 };
@@ -30,7 +30,7 @@ struct key {
 #define NAMED(field)                                                           \
     AT(field), sizeof(((struct wr_device_profile *)NULL)->field)
 
-static const struct key keys[] = {
+static const struct text_key keys[] = {
     {"like", LIKE, 0, 0},
     {"name", TEXT, NAMED(name)},
     {"title", TEXT, NAMED(title)},
@@ -190,7 +190,7 @@ static int parse_law(char *text, struct wr_device_profile *p, weir_err *err)
     return 0;
 }
 
-static int parse_text(const char *text, const struct key *key, char *to,
+static int parse_text(const char *text, const struct text_key *key, char *to,
                       weir_err *err)
 {
     if (!*text)
@@ -222,7 +222,7 @@ static int parse_like(const char *text, struct wr_device_profile *p,
     return 0;
 }
 
-static int parse_value(char *text, const struct key *key,
+static int parse_value(char *text, const struct text_key *key,
                        struct wr_device_profile *p, weir_err *err)
 {
     void *to = (char *)p + key->at;
@@ -407,7 +407,7 @@ static void put_law(FILE *f, const struct wr_device_profile *p)
 }
 
 static void put_value(FILE *f, const struct wr_device_profile *p,
-                      const struct key *key)
+                      const struct text_key *key)
 {
     const void *at = (const char *)p + key->at;
 

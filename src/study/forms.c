@@ -33,7 +33,7 @@ struct hand {
 };
 
 /* What all threads make pictures with. */
-struct maker {
+struct form_maker {
     const struct wr_data_kind *kind;
     uint64_t samples;
     const struct wr_forms_watch *watch;
@@ -52,7 +52,7 @@ bool wr_forms_can(const char *form, const char **ret_why)
     return strcmp(form, "png") || wr_pngenc_is_there();
 }
 
-static int write_picture(struct maker *m, const struct hand *h,
+static int write_picture(struct form_maker *m, const struct hand *h,
                          const char *path, weir_err *err)
 {
     const uint8_t *lent = NULL;
@@ -82,7 +82,7 @@ static int write_picture(struct maker *m, const struct hand *h,
     return r;
 }
 
-static int make_picture(struct maker *m, const struct hand *h, uint64_t k,
+static int make_picture(struct form_maker *m, const struct hand *h, uint64_t k,
                         weir_err *err)
 {
     unsigned label = (unsigned)(k % CLASSES);
@@ -102,7 +102,7 @@ static int make_picture(struct maker *m, const struct hand *h, uint64_t k,
     return write_picture(m, h, path, err);
 }
 
-static bool has_failed(struct maker *m)
+static bool has_failed(struct form_maker *m)
 {
     bool failed;
 
@@ -112,7 +112,7 @@ static bool has_failed(struct maker *m)
     return failed;
 }
 
-static void fail(struct maker *m, int r, const weir_err *err)
+static void fail(struct form_maker *m, int r, const weir_err *err)
 {
     pthread_mutex_lock(&m->lock);
     if (m->r == 0) {
@@ -125,7 +125,7 @@ static void fail(struct maker *m, int r, const weir_err *err)
 /* Thread 0 is the caller's, which alone is told how far it is. */
 static void make_part(void *arg, size_t k, unsigned thread)
 {
-    struct maker *m = arg;
+    struct form_maker *m = arg;
     weir_err err;
     int r = 0;
 
@@ -140,7 +140,8 @@ static void make_part(void *arg, size_t k, unsigned thread)
     m->done++;
 }
 
-static int make_pictures(struct maker *m, struct wr_pool *pool, weir_err *err)
+static int make_pictures(struct form_maker *m, struct wr_pool *pool,
+                         weir_err *err)
 {
     char folder[32];
     int r = 0;
@@ -159,7 +160,7 @@ static int make_pictures(struct maker *m, struct wr_pool *pool, weir_err *err)
     return wr_gen_target_commit(m->target, err);
 }
 
-static int make_hands(struct maker *m, unsigned threads, weir_err *err)
+static int make_hands(struct form_maker *m, unsigned threads, weir_err *err)
 {
     int r = 0;
 
@@ -172,7 +173,7 @@ static int make_hands(struct maker *m, unsigned threads, weir_err *err)
     return r;
 }
 
-static void maker_done(struct maker *m)
+static void maker_done(struct form_maker *m)
 {
     for (unsigned k = 0; k < HANDS_MAX; k++) {
         wr_jpegenc_free(m->hands[k].jpeg);
@@ -206,7 +207,7 @@ int wr_forms_make(const struct wr_data_kind *kind, uint64_t samples,
                   const char *path, const struct wr_forms_watch *watch,
                   weir_err *err)
 {
-    struct maker m = {.kind = kind, .samples = samples, .watch = watch};
+    struct form_maker m = {.kind = kind, .samples = samples, .watch = watch};
     unsigned threads = WR_MIN(wr_cpu_count(), HANDS_MAX);
     struct wr_pool *pool = NULL;
     int r;

@@ -98,7 +98,7 @@ int wr_run_feed(const struct wr_study *st, const struct wr_cell *c,
     struct wr_bench_case one = {
         .cache = strcmp(c->job.device, "disk") ? WR_CACHE_WARM : WR_CACHE_COLD};
     struct wr_bench_run run = {0};
-    struct wr_files files = {0};
+    struct wr_file_list files = {0};
     weir_dataset *ds = NULL;
     int r = wr_run_open(st, &c->job, NULL, &ds, err);
 

@@ -27,7 +27,7 @@
 #define CONTROL   0.02 /* a run beside others may differ by so much */
 
 /* One run in a thread of its own. */
-struct lane {
+struct study_lane {
     struct running *all; /* borrowed */
     struct wr_cell *cell;
     pthread_t thread;
@@ -77,7 +77,7 @@ static double since(uint64_t ns)
 
 static void *run_lane(void *arg)
 {
-    struct lane *l = arg;
+    struct study_lane *l = arg;
 
     l->r = wr_run_cell(l->all->st, l->cell, &l->run, &l->err);
     pthread_mutex_lock(&l->all->lock);
@@ -87,7 +87,7 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
-static bool all_ended(const struct lane *lanes, size_t n)
+static bool all_ended(const struct study_lane *lanes, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         if (!lanes[k].end_ns)
@@ -96,7 +96,7 @@ static bool all_ended(const struct lane *lanes, size_t n)
 }
 
 /* Until all have ended; tells how far they should be meanwhile. */
-static void watch(struct running *u, const struct lane *lanes, size_t n,
+static void watch(struct running *u, const struct study_lane *lanes, size_t n,
                   double estimate_s)
 {
     uint64_t from = wr_clock_ns();
@@ -120,7 +120,7 @@ static void watch(struct running *u, const struct lane *lanes, size_t n,
 
 /* Runs these once, at the same time. The first error is returned; what others
  * have measured is kept by the caller. */
-static int run_lanes(struct running *u, struct lane *lanes, size_t n,
+static int run_lanes(struct running *u, struct study_lane *lanes, size_t n,
                      weir_err *err)
 {
     double estimate = 0;
@@ -149,7 +149,8 @@ static int run_lanes(struct running *u, struct lane *lanes, size_t n,
 
 /* --- a round --- */
 
-static void name_wave(struct running *u, const struct lane *lanes, size_t n)
+static void name_wave(struct running *u, const struct study_lane *lanes,
+                      size_t n)
 {
     const struct wr_cell *c = lanes[0].cell;
     unsigned run = wr_cell_runs(c);
@@ -163,7 +164,7 @@ static void name_wave(struct running *u, const struct lane *lanes, size_t n)
 }
 
 /* Runs a wave and keeps what it measured. */
-static int run_wave(struct running *u, struct lane *lanes, size_t n,
+static int run_wave(struct running *u, struct study_lane *lanes, size_t n,
                     weir_err *err)
 {
     double longest = 0;
@@ -200,7 +201,7 @@ static void note_control(struct running *u, double ratio)
 }
 
 /* Beside the others; `keep` as a run of theirs. *ret is the last one's value. */
-static int run_company(struct running *u, struct lane *lanes, size_t n,
+static int run_company(struct running *u, struct study_lane *lanes, size_t n,
                        bool keep, double *ret, weir_err *err)
 {
     const struct wr_cell *c = lanes[n - 1].cell;
@@ -223,10 +224,10 @@ static int run_company(struct running *u, struct lane *lanes, size_t n,
 /* Whether cells that may run at once give what they give alone: the last of
  * them, alone and beside the others. The latter is the warm-up, if that is what
  * is due; else neither is kept. */
-static int run_control(struct running *u, struct lane *lanes, size_t n,
+static int run_control(struct running *u, struct study_lane *lanes, size_t n,
                        bool keep, weir_err *err)
 {
-    struct lane alone[1] = {{.cell = lanes[n - 1].cell}};
+    struct study_lane alone[1] = {{.cell = lanes[n - 1].cell}};
     double a, b = NAN;
     int r;
 
@@ -244,7 +245,7 @@ static int run_control(struct running *u, struct lane *lanes, size_t n,
 /* The cells [from, to) that lack run `round` and may run with the first of
  * them; returns how many. */
 static size_t gather(const struct running *u, size_t *from, size_t to,
-                     unsigned round, struct lane *lanes)
+                     unsigned round, struct study_lane *lanes)
 {
     size_t n = 0, lanes_max = 1;
 
@@ -257,7 +258,7 @@ static size_t gather(const struct running *u, size_t *from, size_t to,
         if (n && at_once == 1)
             break;
         lanes_max = at_once;
-        lanes[n++] = (struct lane){.cell = c};
+        lanes[n++] = (struct study_lane){.cell = c};
     }
     return n;
 }
@@ -265,7 +266,7 @@ static size_t gather(const struct running *u, size_t *from, size_t to,
 static int run_round(struct running *u, size_t from, size_t to, unsigned round,
                      weir_err *err)
 {
-    struct lane lanes[LANES_MAX];
+    struct study_lane lanes[LANES_MAX];
     int r = 0;
 
     while (r == 0) {

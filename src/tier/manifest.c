@@ -97,8 +97,8 @@ static int take_hex(const json_t *object, const char *key, size_t digits,
     return 0;
 }
 
-static int take_crcs(const json_t *object, uint32_t chunk, struct wr_shard *s,
-                     weir_err *err)
+static int take_crcs(const json_t *object, uint32_t chunk,
+                     struct wr_st_shard *s, weir_err *err)
 {
     const char *head = NULL, *hex = NULL;
     uint64_t n = wr_shard_chunks(s, chunk);
@@ -122,7 +122,7 @@ static int take_crcs(const json_t *object, uint32_t chunk, struct wr_shard *s,
     return 0;
 }
 
-static int take_pipeline(const json_t *object, struct wr_shard *s,
+static int take_pipeline(const json_t *object, struct wr_st_shard *s,
                          weir_err *err)
 {
     const json_t *v = json_object_get(object, "pipeline");
@@ -144,9 +144,9 @@ static int take_pipeline(const json_t *object, struct wr_shard *s,
 }
 
 static int shard_from(const json_t *object, uint32_t chunk,
-                      struct wr_shard *ret, weir_err *err)
+                      struct wr_st_shard *ret, weir_err *err)
 {
-    struct wr_shard s = {0};
+    struct wr_st_shard s = {0};
     uint64_t rank = 0;
     int r;
 
@@ -350,7 +350,7 @@ int wr_manifest_parse(const char *text, size_t len, const char *name,
 }
 
 int wr_shard_parse(const char *text, size_t len, uint32_t chunk,
-                   struct wr_shard *ret, weir_err *err)
+                   struct wr_st_shard *ret, weir_err *err)
 {
     json_t *doc = NULL;
     int r = wr_json_load(text, len, &doc, err);
@@ -388,7 +388,7 @@ static bool put_crcs(json_t *object, const char *key, const uint32_t *crcs,
     return ok;
 }
 
-static bool put_pipeline(json_t *object, const struct wr_shard *s)
+static bool put_pipeline(json_t *object, const struct wr_st_shard *s)
 {
     char *hex;
     bool ok;
@@ -405,7 +405,7 @@ static bool put_pipeline(json_t *object, const struct wr_shard *s)
     return ok;
 }
 
-static json_t *shard_json(const struct wr_shard *s, uint32_t chunk)
+static json_t *shard_json(const struct wr_st_shard *s, uint32_t chunk)
 {
     json_t *object = json_object();
 
@@ -504,7 +504,8 @@ char *wr_manifest_as_read(const struct wr_manifest *m, size_t *ret_len)
     return text;
 }
 
-char *wr_shard_text(const struct wr_shard *s, uint32_t chunk, size_t *ret_len)
+char *wr_shard_text(const struct wr_st_shard *s, uint32_t chunk,
+                    size_t *ret_len)
 {
     return dump(shard_json(s, chunk), 0, ret_len);
 }

@@ -28,7 +28,7 @@ struct wr_manifest {
     char id[WR_MANIFEST_ID];    /* random: tells two saves of one step apart */
     uint64_t time_ns;
     uint32_t chunk;
-    struct wr_shard *shards;     /* owned: `world`, by rank */
+    struct wr_st_shard *shards;  /* owned: `world`, by rank */
     struct wr_st_pair *metadata; /* owned */
     size_t metadata_count;
     char *text; /* owned: as it was read from a step; NULL */
@@ -52,8 +52,9 @@ void wr_manifest_done(struct wr_manifest *m); /* leaves it zeroed */
 
 /* The same for one shard, for sending it to rank 0. */
 int wr_shard_parse(const char *text, size_t len, uint32_t chunk,
-                   struct wr_shard *ret, weir_err *err);
-char *wr_shard_text(const struct wr_shard *s, uint32_t chunk, size_t *ret_len);
+                   struct wr_st_shard *ret, weir_err *err);
+char *wr_shard_text(const struct wr_st_shard *s, uint32_t chunk,
+                    size_t *ret_len);
 
 /* Bytes of all shards. */
 uint64_t wr_manifest_bytes(const struct wr_manifest *m);

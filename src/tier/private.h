@@ -58,7 +58,7 @@ int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,
 /* Whether a shard is there with its size, in the folder `dir`. WEIR_ENOENT: it
  * is missing; WEIR_EDAMAGED. */
 int wr_tier_check_shard(struct wr_tier *t, const char *dir,
-                        const struct wr_shard *s, weir_err *err);
+                        const struct wr_st_shard *s, weir_err *err);
 
 /* --- claim.c --- */
 

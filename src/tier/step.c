@@ -176,7 +176,7 @@ static int why_unread(struct wr_tier *t, const struct wr_manifest *m, int r,
 /* --- copying --- */
 
 /* What is to be done about a copy that the target may have already. */
-enum target { TARGET_FREE, TARGET_SAME, TARGET_OLD };
+enum target_state { TARGET_FREE, TARGET_SAME, TARGET_OLD };
 
 /* Of two saves of a step the later one counts; they are counted, not timed. */
 static bool is_later(const struct wr_tier *t, const struct wr_manifest *m,
@@ -189,7 +189,7 @@ static bool is_later(const struct wr_tier *t, const struct wr_manifest *m,
 }
 
 static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
-                          enum target *ret, weir_err *err)
+                          enum target_state *ret, weir_err *err)
 {
     struct wr_copy c;
     int r = wr_step_look(to, m->step, &c, err);
@@ -214,7 +214,7 @@ static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
 struct copying {
     struct wr_tier *from, *to; /* borrowed */
     struct wr_manifest m;      /* owned */
-    enum target target;
+    enum target_state target;
     struct wr_pending p;
     const struct wr_meter *meter; /* borrowed */
 };
@@ -233,7 +233,7 @@ static int not_damage(int r, weir_err *err)
 static int copy_shards(struct copying *c, weir_err *err)
 {
     for (uint32_t i = 0; i < c->m.world; i++) {
-        const struct wr_shard *s = &c->m.shards[i];
+        const struct wr_st_shard *s = &c->m.shards[i];
         char source[WR_TIER_PATH], target[WR_TIER_PATH];
         struct wr_way way = {.from = {c->from->store, source},
                              .to = {c->to->store, target}};
@@ -344,7 +344,7 @@ int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
         return r;
     for (uint32_t i = 0; i < m.world && r == 0; i++) {
         char path[WR_TIER_PATH];
-        struct wr_place at = {t->store, path};
+        struct wr_shard_at at = {t->store, path};
 
         wr_tier_shard_path(step, m.shards[i].rank, path);
         r = wr_shard_read(&at, &m.shards[i], m.chunk, NULL, 0, meter, err);

@@ -265,7 +265,7 @@ int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,
 }
 
 int wr_tier_check_shard(struct wr_tier *t, const char *dir,
-                        const struct wr_shard *s, weir_err *err)
+                        const struct wr_st_shard *s, weir_err *err)
 {
     char path[WR_TIER_PATH];
     struct wr_stat is;

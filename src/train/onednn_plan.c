@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 /* Memory as it is, and the layout it is wanted in. */
-struct wish {
+struct layout_wish {
     struct wr_dnnl_program *program; /* that gets the reorder, if any */
     dnnl_memory_t from, also; /* `also` (or NULL) has the same contents */
     wr_dnnl_desc want;
@@ -30,8 +30,8 @@ static bool fits(dnnl_memory_t memory, wr_dnnl_desc want)
     return memory && dnnl_memory_desc_equal(wr_dnnl_desc_of(memory), want);
 }
 
-static int grant(struct wr_dnnl *d, const struct wish *w, dnnl_memory_t *ret,
-                 weir_err *err)
+static int grant(struct wr_dnnl *d, const struct layout_wish *w,
+                 dnnl_memory_t *ret, weir_err *err)
 {
     dnnl_memory_t copy;
     char name[48];
@@ -178,11 +178,11 @@ static void argue(struct wr_dnnl_step *step, int name, dnnl_memory_t memory)
 static int supply(struct wr_dnnl_plan *p, struct wr_dnnl_layer *dl,
                   weir_err *err)
 {
-    struct wish w = {.program = &p->forward,
-                     .from = dl->src,
-                     .want = ask(dl->forward, dnnl_query_src_md),
-                     .layer = dl->layer->name,
-                     .what = "the data"};
+    struct layout_wish w = {.program = &p->forward,
+                            .from = dl->src,
+                            .want = ask(dl->forward, dnnl_query_src_md),
+                            .layer = dl->layer->name,
+                            .what = "the data"};
     int r = grant(&p->dnnl, &w, &dl->src_used, err);
 
     if (r < 0 || dl->layer->kind == WR_LAYER_POOL)
@@ -238,11 +238,11 @@ static int plan_forward(struct wr_dnnl_plan *p, size_t i, weir_err *err)
 static int plan_mask(struct wr_dnnl_plan *p, struct wr_dnnl_layer *dl,
                      dnnl_memory_t *grad, weir_err *err)
 {
-    struct wish w = {.program = &p->backward,
-                     .from = *grad,
-                     .want = wr_dnnl_desc_of(dl->dst),
-                     .layer = dl->layer->name,
-                     .what = "the gradient"};
+    struct layout_wish w = {.program = &p->backward,
+                            .from = *grad,
+                            .want = wr_dnnl_desc_of(dl->dst),
+                            .layer = dl->layer->name,
+                            .what = "the gradient"};
     int r = grant(&p->dnnl, &w, grad, err);
 
     if (r < 0)
@@ -256,7 +256,7 @@ static int plan_weights(struct wr_dnnl_plan *p, size_t i, dnnl_memory_t grad,
 {
     struct wr_dnnl_layer *dl = &p->layers[i];
     struct wr_dnnl_step step = new_step(dl, "gradient of the weights");
-    struct wish w = {.program = &p->backward, .layer = dl->layer->name};
+    struct layout_wish w = {.program = &p->backward, .layer = dl->layer->name};
     dnnl_memory_t src = NULL, out = dl->grad_weights;
     dnnl_primitive_desc_t pd = NULL;
     wr_dnnl_desc out_desc;
@@ -292,11 +292,11 @@ static int supply_data(struct wr_dnnl_plan *p, struct wr_dnnl_layer *dl,
                        const_dnnl_primitive_desc_t pd,
                        struct wr_dnnl_step *step, weir_err *err)
 {
-    struct wish w = {.program = &p->backward,
-                     .from = dl->weights,
-                     .also = dl->weights_used,
-                     .layer = dl->layer->name,
-                     .what = "the weights"};
+    struct layout_wish w = {.program = &p->backward,
+                            .from = dl->weights,
+                            .also = dl->weights_used,
+                            .layer = dl->layer->name,
+                            .what = "the weights"};
     dnnl_memory_t weights;
     int r;
 
@@ -319,11 +319,11 @@ static int plan_data(struct wr_dnnl_plan *p, size_t i, dnnl_memory_t also,
     struct wr_dnnl_step step = new_step(dl, "gradient of the data");
     dnnl_primitive_desc_t pd = NULL;
     dnnl_memory_t dst = NULL, src = NULL;
-    struct wish w = {.program = &p->backward,
-                     .from = *grad,
-                     .also = also,
-                     .layer = dl->layer->name,
-                     .what = "the gradient"};
+    struct layout_wish w = {.program = &p->backward,
+                            .from = *grad,
+                            .also = also,
+                            .layer = dl->layer->name,
+                            .what = "the gradient"};
     int r = describe(p, i, WR_DNNL_BACK_DATA, &pd, err);
 
     if (r < 0)

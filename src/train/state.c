@@ -17,12 +17,12 @@
 static const char *const suffixes[COPIES] = {"", ".moment1", ".moment2"};
 
 /* Names and shapes of one layer's weights or biases, in all copies. */
-struct part {
+struct state_part {
     const struct wr_layer *layer;
     bool bias;
 };
 
-static void set_shape(weir_tensor *t, const struct part *p)
+static void set_shape(weir_tensor *t, const struct state_part *p)
 {
     const struct wr_layer *l = p->layer;
 
@@ -40,7 +40,7 @@ static void set_shape(weir_tensor *t, const struct part *p)
     }
 }
 
-static int add_tensor(struct wr_train_state *s, const struct part *p,
+static int add_tensor(struct wr_train_state *s, const struct state_part *p,
                       const char *suffix, float *base, weir_err *err)
 {
     weir_tensor *t = &s->tensors[s->count];
@@ -67,8 +67,8 @@ static int add_tensors(struct wr_train_state *s, const struct wr_net *net,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned k = 0; k < COPIES; k++)
         for (size_t i = 0; i < net->layer_count && r == 0; i++) {
-            struct part weight = {&net->layers[i], false};
-            struct part bias = {&net->layers[i], true};
+            struct state_part weight = {&net->layers[i], false};
+            struct state_part bias = {&net->layers[i], true};
 
             if (!net->layers[i].weight_count)
                 continue;

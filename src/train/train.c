@@ -16,7 +16,7 @@
 #define ROWS 20000
 
 /* One run, and its parts. */
-struct run {
+struct train_run {
     const struct wr_train_plan *plan; /* borrowed */
     struct wr_train_result *ret;      /* borrowed */
     struct wr_net net;
@@ -43,12 +43,12 @@ void wr_train_defaults(struct wr_train_plan *plan)
     weir_ckpt_defaults(&plan->ckpt);
 }
 
-static bool is_stopped(const struct run *run)
+static bool is_stopped(const struct train_run *run)
 {
     return run->plan->stopped && run->plan->stopped();
 }
 
-static bool computes(const struct run *run)
+static bool computes(const struct train_run *run)
 {
     return run->plan->accelerator.kind == WR_ACCELERATOR_CPU;
 }
@@ -58,7 +58,7 @@ static double since(uint64_t start_ns)
     return (double)(wr_clock_ns() - start_ns) * 1e-9;
 }
 
-static void tell(const struct run *run, const char *doing, double loss)
+static void tell(const struct train_run *run, const char *doing, double loss)
 {
     const struct wr_train_plan *plan = run->plan;
     const struct wr_train_result *ret = run->ret;
@@ -81,7 +81,7 @@ static void tell(const struct run *run, const char *doing, double loss)
 
 /* --- one iteration --- */
 
-static int compute(struct run *run, const weir_batch *b, double *ret_loss,
+static int compute(struct train_run *run, const weir_batch *b, double *ret_loss,
                    weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
@@ -98,7 +98,7 @@ static int compute(struct run *run, const weir_batch *b, double *ret_loss,
 }
 
 /* Takes a batch and computes on it. 1: *ret is filled; 0: there are no more. */
-static int take(struct run *run, struct wr_train_row *ret, weir_err *err)
+static int take(struct train_run *run, struct wr_train_row *ret, weir_err *err)
 {
     const weir_batch *b;
     uint64_t start = wr_clock_ns();
@@ -124,7 +124,7 @@ static int take(struct run *run, struct wr_train_row *ret, weir_err *err)
 }
 
 /* A checkpoint that cannot be continued from would push out one that can. */
-static int save(struct run *run, enum weir_level level, weir_err *err)
+static int save(struct train_run *run, enum weir_level level, weir_err *err)
 {
     int r = 0;
 
@@ -138,7 +138,7 @@ static int save(struct run *run, enum weir_level level, weir_err *err)
     return r;
 }
 
-static int validate(struct run *run, weir_err *err)
+static int validate(struct train_run *run, weir_err *err)
 {
     if (!run->ret->held_out || run->ret->last.step == run->state.step)
         return 0;
@@ -147,7 +147,7 @@ static int validate(struct run *run, weir_err *err)
 }
 
 /* Batches are all full: each epoch has as many, also one that was resumed. */
-static bool epoch_ends(const struct run *run)
+static bool epoch_ends(const struct train_run *run)
 {
     uint64_t n = run->ret->per_epoch;
 
@@ -155,7 +155,7 @@ static bool epoch_ends(const struct run *run)
 }
 
 /* 1: go on. */
-static int iterate(struct run *run, weir_err *err)
+static int iterate(struct train_run *run, weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
     struct wr_train_row row;
@@ -182,7 +182,7 @@ static int iterate(struct run *run, weir_err *err)
 
 /* --- all of them --- */
 
-static int check(const struct run *run, weir_err *err)
+static int check(const struct train_run *run, weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
 
@@ -200,7 +200,8 @@ static int check(const struct run *run, weir_err *err)
 }
 
 /* The network is needed where something is computed or saved. */
-static int prepare(struct run *run, struct wr_train_start *start, weir_err *err)
+static int prepare(struct train_run *run, struct wr_train_start *start,
+                   weir_err *err)
 {
     const struct wr_train_plan *plan = run->plan;
     struct wr_net_spec spec = {.width = plan->width,
@@ -230,7 +231,7 @@ static int prepare(struct run *run, struct wr_train_start *start, weir_err *err)
     return r;
 }
 
-static void hold_out(struct run *run)
+static void hold_out(struct train_run *run)
 {
     const struct wr_train_plan *plan = run->plan;
 
@@ -242,7 +243,7 @@ static void hold_out(struct run *run)
                               "validated");
 }
 
-static int loop(struct run *run, const struct wr_train_start *start,
+static int loop(struct train_run *run, const struct wr_train_start *start,
                 weir_err *err)
 {
     int r;
@@ -265,7 +266,7 @@ static int loop(struct run *run, const struct wr_train_start *start,
 
 /* What was computed since the last checkpoint is saved however the run ended,
  * unless it is not worth it. */
-static int finish(struct run *run, int r, weir_err *err)
+static int finish(struct train_run *run, int r, weir_err *err)
 {
     enum weir_level level = r < 0 ? WEIR_LEVEL_FAST : run->plan->level;
     bool worth = !run->unsound && run->state.step > run->ret->from;
@@ -284,7 +285,7 @@ static int finish(struct run *run, int r, weir_err *err)
     return r;
 }
 
-static int flush(struct run *run, int r, weir_err *err)
+static int flush(struct train_run *run, int r, weir_err *err)
 {
     uint64_t start = wr_clock_ns();
     int q = 0;
@@ -302,7 +303,7 @@ static int flush(struct run *run, int r, weir_err *err)
 int wr_train(const struct wr_train_plan *plan, struct wr_train_result *ret,
              weir_err *err)
 {
-    struct run run = {.plan = plan, .ret = ret};
+    struct train_run run = {.plan = plan, .ret = ret};
     struct wr_train_start start = {0};
     int r = wr_train_tally_init(&run.tally, plan->rows, ret, err);
 

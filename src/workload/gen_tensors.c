@@ -27,7 +27,7 @@ struct shared {
 };
 
 /* How a shape is seen as a picture; height 0: it is none. */
-struct view {
+struct tensor_view {
     uint32_t width, height, channels;
     bool planar;
 };
@@ -37,9 +37,9 @@ struct range {
     uint64_t first, count;
 };
 
-struct worker {
+struct gen_worker {
     const struct wr_gen_run *run; /* borrowed */
-    struct view view;
+    struct tensor_view view;
     size_t elements, sample_bytes;
     uint8_t *pixels;  /* owned: 3 bytes per pixel, or the elements */
     uint8_t *out;     /* owned: samples on their way into the file */
@@ -47,22 +47,23 @@ struct worker {
     uint32_t *labels; /* owned: of one file */
 };
 
-static struct view view_of(const struct wr_gen_shape *s)
+static struct tensor_view view_of(const struct wr_gen_shape *s)
 {
     const uint64_t *d = s->dims;
-    struct view v = {0};
+    struct tensor_view v = {0};
 
     for (uint32_t k = 0; k < s->ndim; k++) {
         if (d[k] > SIDE_MAX)
             return v;
     }
     if (s->ndim == 2)
-        v = (struct view){(uint32_t)d[1], (uint32_t)d[0], 1, false};
+        v = (struct tensor_view){(uint32_t)d[1], (uint32_t)d[0], 1, false};
     else if (s->ndim == 3 && (d[2] == 3 || d[2] == 1))
-        v = (struct view){(uint32_t)d[1], (uint32_t)d[0], (uint32_t)d[2],
-                          false};
+        v = (struct tensor_view){(uint32_t)d[1], (uint32_t)d[0], (uint32_t)d[2],
+                                 false};
     else if (s->ndim == 3 && (d[0] == 3 || d[0] == 1))
-        v = (struct view){(uint32_t)d[2], (uint32_t)d[1], (uint32_t)d[0], true};
+        v = (struct tensor_view){(uint32_t)d[2], (uint32_t)d[1], (uint32_t)d[0],
+                                 true};
     return v;
 }
 
@@ -125,7 +126,7 @@ static void tensors_end(struct wr_gen_run *run)
 
 static void tensors_worker_free(void *worker)
 {
-    struct worker *w = worker;
+    struct gen_worker *w = worker;
 
     if (!w)
         return;
@@ -140,7 +141,7 @@ static int tensors_worker(const struct wr_gen_run *run, void **ret,
 {
     const struct wr_gen_config *cfg = &run->cfg;
     uint64_t per_file = WR_MIN(cfg->samples_per_file, cfg->samples);
-    struct worker *w = calloc(1, sizeof(*w));
+    struct gen_worker *w = calloc(1, sizeof(*w));
     size_t together;
 
     if (!w)
@@ -163,7 +164,7 @@ static int tensors_worker(const struct wr_gen_run *run, void **ret,
 }
 
 /* Noise around a level that belongs to the class. */
-static void draw_noise(const struct worker *w, const struct shared *sh,
+static void draw_noise(const struct gen_worker *w, const struct shared *sh,
                        uint64_t key, uint32_t label)
 {
     int level = 64 + (int)(wr_mix64(label + 1) % 128);
@@ -179,7 +180,7 @@ static void draw_noise(const struct worker *w, const struct shared *sh,
 }
 
 /* One element after another, from interleaved bytes, into the file's type. */
-static void convert(const struct worker *w, const struct shared *sh,
+static void convert(const struct gen_worker *w, const struct shared *sh,
                     uint8_t *out)
 {
     size_t size = w->sample_bytes / w->elements;
@@ -196,7 +197,7 @@ static void convert(const struct worker *w, const struct shared *sh,
     }
 }
 
-static void make_sample(const struct worker *w, uint64_t i, uint8_t *out)
+static void make_sample(const struct gen_worker *w, uint64_t i, uint8_t *out)
 {
     const struct wr_gen_config *cfg = &w->run->cfg;
     const struct shared *sh = w->run->shared;
@@ -221,7 +222,7 @@ static void make_sample(const struct worker *w, uint64_t i, uint8_t *out)
 static int write_samples(const struct wr_gen_job *job, struct wr_object *o,
                          struct range range, uint64_t at, weir_err *err)
 {
-    struct worker *w = job->worker;
+    struct gen_worker *w = job->worker;
     size_t used = 0;
     int r;
 
@@ -244,7 +245,7 @@ static int write_samples(const struct wr_gen_job *job, struct wr_object *o,
 static int write_file(const struct wr_gen_job *job, const char *path,
                       struct range range, weir_err *err)
 {
-    const struct worker *w = job->worker;
+    const struct gen_worker *w = job->worker;
     const struct wr_gen_config *cfg = &job->run->cfg;
     struct wr_object *o = NULL;
     struct wr_tensor_bytes head;
@@ -278,7 +279,7 @@ out:
 static int write_labels(const struct wr_gen_job *job, const char *path,
                         uint64_t count, weir_err *err)
 {
-    const struct worker *w = job->worker;
+    const struct gen_worker *w = job->worker;
     struct wr_tensor_bytes file;
     int r = wr_tensor_npy_labels(w->labels, count, &file, err);
 
@@ -296,7 +297,7 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
 {
     const struct wr_gen_config *cfg = &job->run->cfg;
     struct range range = {.first = unit * cfg->samples_per_file};
-    struct worker *w = job->worker;
+    struct gen_worker *w = job->worker;
     char path[WR_GEN_PATH_MAX];
     int r;
 

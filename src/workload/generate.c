@@ -25,7 +25,7 @@ static const struct wr_gen_kind *const kinds[] = {
 #undef ENTRY
 };
 
-struct crew {
+struct makers {
     struct wr_gen_run *run; /* borrowed */
     /* Guards what follows; taken alone. */
     pthread_mutex_t lock;
@@ -87,7 +87,7 @@ static int work(struct wr_gen_run *run, struct wr_hist *sizes, weir_err *err)
 
 static void *crew_main(void *arg)
 {
-    struct crew *c = arg;
+    struct makers *c = arg;
     struct wr_hist *sizes = calloc(1, sizeof(*sizes));
     weir_err err;
     int r = sizes ? work(c->run, sizes, &err)
@@ -110,7 +110,7 @@ static void *crew_main(void *arg)
 }
 
 /* Reports progress until all threads have ended. */
-static void watch(struct crew *c)
+static void watch(struct makers *c)
 {
     const struct wr_gen_config *cfg = &c->run->cfg;
     struct timespec until;
@@ -137,7 +137,7 @@ static void watch(struct crew *c)
 static int run_crew(struct wr_gen_run *run, struct wr_hist *ret_sizes,
                     weir_err *err)
 {
-    struct crew *c = calloc(1, sizeof(*c));
+    struct makers *c = calloc(1, sizeof(*c));
     pthread_t threads[WR_GEN_THREADS_MAX];
     unsigned started = 0;
     int r = 0;

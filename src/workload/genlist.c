@@ -14,14 +14,14 @@
 #define LINE_MAX_BYTES (2 * PATH_MAX + WR_GEN_PATH_MAX + 16)
 
 /* The file that the list becomes. */
-struct out {
+struct list_out {
     struct wr_store *store; /* owned: its folder */
     char *name;             /* owned */
     char *part;             /* owned: where it is written first */
     struct wr_object *file; /* owned */
 };
 
-static void out_done(struct out *o)
+static void out_done(struct list_out *o)
 {
     if (o->file) {
         o->file->ops->close(o->file, /* sync= */ false, NULL);
@@ -33,7 +33,7 @@ static void out_done(struct out *o)
 }
 
 /* Opens the folder around the list. */
-static int out_init(struct out *o, const char *url, weir_err *err)
+static int out_init(struct list_out *o, const char *url, weir_err *err)
 {
     char *parent = NULL, *leaf = NULL;
     int r = wr_url_split(url, &parent, &o->name, err);
@@ -54,7 +54,7 @@ static int out_init(struct out *o, const char *url, weir_err *err)
     return r;
 }
 
-static int out_create(struct out *o, weir_err *err)
+static int out_create(struct list_out *o, weir_err *err)
 {
     o->store->ops->change(o->store, WR_REMOVE, o->part, NULL, NULL);
     return o->store->ops->object_open(o->store, o->part, WR_OPEN_CREATE,
@@ -64,7 +64,7 @@ static int out_create(struct out *o, weir_err *err)
 int wr_gen_list_check(const struct wr_gen_config *cfg, weir_err *err)
 {
     size_t n = strlen(cfg->target);
-    struct out o = {0};
+    struct list_out o = {0};
     struct wr_stat is;
     int r;
 
@@ -86,7 +86,7 @@ int wr_gen_list_check(const struct wr_gen_config *cfg, weir_err *err)
 }
 
 /* The folder of the data set as lines of the list should name it. */
-static void name_root(const struct wr_gen_run *run, const struct out *o,
+static void name_root(const struct wr_gen_run *run, const struct list_out *o,
                       char root[PATH_MAX])
 {
     char here[PATH_MAX], full[PATH_MAX], target[PATH_MAX];
@@ -129,7 +129,7 @@ static size_t format_line(const struct wr_gen_config *cfg, const char *root,
     return (size_t)(p - line);
 }
 
-static int write_lines(const struct wr_gen_run *run, struct out *o,
+static int write_lines(const struct wr_gen_run *run, struct list_out *o,
                        weir_err *err)
 {
     char root[PATH_MAX], line[LINE_MAX_BYTES];
@@ -159,7 +159,7 @@ static int write_lines(const struct wr_gen_run *run, struct out *o,
 
 int wr_gen_list_write(const struct wr_gen_run *run, weir_err *err)
 {
-    struct out o = {0};
+    struct list_out o = {0};
     int r = out_init(&o, run->cfg.list, err);
 
     if (r == 0)

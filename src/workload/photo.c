@@ -30,7 +30,7 @@ struct wr_photo {
 };
 
 /* What one picture is to become. */
-struct plan {
+struct photo_plan {
     struct wr_synth_picture draw;
     bool full_chroma;
     unsigned quality; /* to begin with */
@@ -100,7 +100,7 @@ static void choose_dims(const struct wr_photo_profile *pf, struct wr_rng *r,
 }
 
 static void make_plan(const struct wr_photo_profile *pf,
-                      const struct wr_photo_sample *s, struct plan *ret)
+                      const struct wr_photo_sample *s, struct photo_plan *ret)
 {
     struct wr_rng r = {.seed = s->seed, .stream = s->index * 2 + 1};
     double bits;
@@ -168,7 +168,7 @@ int wr_photo_make(struct wr_photo *ph, const struct wr_photo_sample *s,
                   const uint8_t **ret_bytes, size_t *ret_len, weir_err *err)
 {
     struct wr_jpegenc_picture pic;
-    struct plan plan;
+    struct photo_plan plan;
     const uint8_t *bytes = NULL;
     size_t need, len = 0;
     unsigned next;

@@ -15,7 +15,7 @@
 #define FINE_SHIFT  2 /* the fine sampling steps 4 times as far */
 
 /* What a class looks like. */
-struct look {
+struct scene_look {
     unsigned shape, tile, back_tile;
     double hue, back_hue; /* in turns */
 };
@@ -58,7 +58,7 @@ static double between(struct wr_rng *r, double lo, double hi)
 
 /* Shape, hue and background together differ for the first 768 classes; the
  * rest is drawn from the class number. */
-static void choose_look(uint32_t label, struct look *ret)
+static void choose_look(uint32_t label, struct scene_look *ret)
 {
     struct wr_rng r = {.seed = 0x10c5, .stream = label};
     unsigned turn = label / WR_SHAPE_COUNT;
@@ -285,7 +285,7 @@ static void place_object(struct object *o, const struct wr_synth_picture *p,
 /* The object that the class is about. */
 static void draw_subject(const struct wr_textures *t,
                          const struct wr_synth_picture *p,
-                         const struct look *look, struct wr_rng *r,
+                         const struct scene_look *look, struct wr_rng *r,
                          uint8_t *pixels)
 {
     struct object o = {.shape = &wr_shapes[look->shape]};
@@ -331,7 +331,7 @@ void wr_synth_draw(const struct wr_textures *t,
     struct wr_rng r = {.seed = p->key, .stream = 1};
     struct surface back;
     struct light light;
-    struct look look;
+    struct scene_look look;
     double angle, scale, sat;
 
     choose_look(p->label, &look);

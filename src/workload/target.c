@@ -23,7 +23,7 @@ struct wr_gen_target {
 };
 
 /* A walk over one folder. */
-struct walk {
+struct target_walk {
     struct wr_store *store; /* borrowed */
     const char *path;       /* borrowed: of the folder */
     const char *shown;      /* borrowed: how messages call it */
@@ -51,9 +51,9 @@ static bool is_ours(const struct wr_entry *e, bool inner)
 
 static int check_entry(void *arg, const struct wr_entry *e)
 {
-    const struct walk *w = arg;
+    const struct target_walk *w = arg;
     char path[PATH_MAX];
-    struct walk next = {.store = w->store, .inner = true, .err = w->err};
+    struct target_walk next = {.store = w->store, .inner = true, .err = w->err};
 
     snprintf(path, sizeof(path), "%s/%s", w->path, e->name);
     if (!is_ours(e, w->inner))
@@ -71,7 +71,7 @@ static int remove_tree(struct wr_store *st, const char *path, weir_err *err);
 
 static int remove_child(void *arg, const struct wr_entry *e)
 {
-    const struct walk *w = arg;
+    const struct target_walk *w = arg;
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", w->path, e->name);
@@ -81,7 +81,7 @@ static int remove_child(void *arg, const struct wr_entry *e)
 /* Removing first and listing only what is not empty never follows a link. */
 static int remove_tree(struct wr_store *st, const char *path, weir_err *err)
 {
-    struct walk w = {.store = st, .path = path, .err = err};
+    struct target_walk w = {.store = st, .path = path, .err = err};
     weir_err first;
     int r = st->ops->change(st, WR_REMOVE, path, NULL, &first);
 
@@ -103,7 +103,7 @@ static int check_leftover(struct wr_gen_target *t, const char *path,
                           weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
-    struct walk w = {
+    struct target_walk w = {
         .store = t->store, .path = path, .shown = path, .err = err};
     struct wr_stat is;
     weir_err why;
@@ -154,7 +154,7 @@ static int check_target(struct wr_gen_target *t, const char *url, bool force,
                         weir_err *err)
 {
     const struct wr_storage_ops *ops = t->store->ops;
-    struct walk w = {.store = t->store, .path = t->name, .shown = url};
+    struct target_walk w = {.store = t->store, .path = t->name, .shown = url};
     struct wr_stat is;
     weir_err why;
     int r = ops->stat(t->store, t->name, &is, &why);

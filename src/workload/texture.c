@@ -13,7 +13,7 @@
 #define LATTICE_MAX 256
 
 /* Sums of octaves in progress, one per pixel. */
-struct field {
+struct noise {
     int32_t v[SIDE][SIDE];
 };
 
@@ -101,7 +101,7 @@ static int smooth(int t)
 
 /* Adds `gain` * value noise of nx * ny cells per tile. Cells must divide the
  * tile's side. */
-static void add_octave(struct field *f, uint64_t key, unsigned nx, unsigned ny,
+static void add_octave(struct noise *f, uint64_t key, unsigned nx, unsigned ny,
                        int gain)
 {
     static const uint64_t row_stride = 1 << 20;
@@ -131,7 +131,7 @@ static void add_octave(struct field *f, uint64_t key, unsigned nx, unsigned ny,
 }
 
 /* Stretches the field to 0..255 and bends it. */
-static void finish_tile(const struct field *f, const struct recipe *rc,
+static void finish_tile(const struct noise *f, const struct recipe *rc,
                         uint8_t tile[SIDE][SIDE])
 {
     int32_t lo = INT32_MAX, hi = INT32_MIN;
@@ -153,13 +153,13 @@ static void finish_tile(const struct field *f, const struct recipe *rc,
     }
 }
 
-static void make_tile(struct field *f, const struct recipe *rc, uint64_t key,
+static void make_tile(struct noise *f, const struct recipe *rc, uint64_t key,
                       uint8_t tile[SIDE][SIDE])
 {
     unsigned nx = rc->nx, ny = rc->ny;
     int gain = 4096;
 
-    *f = (struct field){0};
+    *f = (struct noise){0};
     for (unsigned o = 0; o < rc->octaves; o++) {
         add_octave(f, wr_rng_at(key, 1, o), nx, ny, gain);
         nx = WR_MIN(nx * 2, LATTICE_MAX);
@@ -171,7 +171,7 @@ static void make_tile(struct field *f, const struct recipe *rc, uint64_t key,
 
 /* Nearly normal noise, a little wider than one pixel, as a sensor's is after
  * the colours have been interpolated. */
-static void make_grain(struct field *f, uint64_t key, int8_t grain[SIDE][SIDE])
+static void make_grain(struct noise *f, uint64_t key, int8_t grain[SIDE][SIDE])
 {
     for (unsigned y = 0; y < SIDE; y++) {
         for (unsigned x = 0; x < SIDE; x++) {
@@ -200,7 +200,7 @@ static void make_grain(struct field *f, uint64_t key, int8_t grain[SIDE][SIDE])
 int wr_textures_new(struct wr_textures **ret, uint64_t seed, weir_err *err)
 {
     struct wr_textures *t = malloc(sizeof(*t));
-    struct field *f = malloc(sizeof(*f));
+    struct noise *f = malloc(sizeof(*f));
 
     if (!t || !f) {
         free(t);

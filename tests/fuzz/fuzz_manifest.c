@@ -11,9 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_shard(const struct wr_shard *s, uint32_t chunk)
+static void check_shard(const struct wr_st_shard *s, uint32_t chunk)
 {
-    struct wr_shard again;
+    struct wr_st_shard again;
     size_t len;
     char *text = wr_shard_text(s, chunk, &len);
 
@@ -66,7 +66,7 @@ static void parse(const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *sealed = malloc(size + 32);
-    struct wr_shard s;
+    struct wr_st_shard s;
     size_t len = size;
 
     parse((const char *)data, size);

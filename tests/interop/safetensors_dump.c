@@ -59,10 +59,10 @@ static void gather(const struct wr_st_head *h, uint8_t *data,
 
 /* The same tensors as a checkpoint has them, in the same folder. */
 static int rewrite(const struct wr_st_head *from, uint8_t *data,
-                   const struct wr_place *to, weir_err *err)
+                   const struct wr_shard_at *to, weir_err *err)
 {
     struct wr_image *img = NULL;
-    struct wr_shard shard = {0};
+    struct wr_st_shard shard = {0};
     weir_tensor *tensors;
     weir_pair *pairs;
     int r = wr_image_new(2, &img, err);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         if (argc > 2 &&
             (wr_store_slurp(store, leaf, MAX_FILE, &bytes, &len, &err) < 0 ||
              rewrite(&h, (uint8_t *)bytes + h.data_offset,
-                     &(struct wr_place){store, argv[2]}, &err) < 0)) {
+                     &(struct wr_shard_at){store, argv[2]}, &err) < 0)) {
             puts(err.msg);
             r = 2;
         }

@@ -113,12 +113,12 @@ bool kit_state_is(const struct kit *k, const struct kit_state *s, uint64_t step,
 /* --- steps --- */
 
 static void save_rank(struct kit *k, struct wr_tier *t,
-                      const struct wr_pending *p, struct wr_shard *ret)
+                      const struct wr_pending *p, struct wr_st_shard *ret)
 {
     struct wr_image *img;
     struct kit_state s;
     char path[WR_TIER_PATH];
-    struct wr_place to = {.store = t->store, .path = path};
+    struct wr_shard_at to = {.store = t->store, .path = path};
     uint32_t rank = ret->rank;
     weir_err err;
 
@@ -136,7 +136,7 @@ static void save_rank(struct kit *k, struct wr_tier *t,
 }
 
 /* "state R of S", of all ranks but the second. */
-static void add_pipeline(struct wr_shard *s, uint64_t step)
+static void add_pipeline(struct wr_st_shard *s, uint64_t step)
 {
     char text[64];
 

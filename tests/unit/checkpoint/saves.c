@@ -132,7 +132,7 @@ static int64_t number_of(struct wr_tier *t, const struct wr_manifest *m)
     uint32_t *w = new_numbers();
     struct wr_stretch want = {0, SAVES_COUNT * sizeof(*w), w};
     char path[WR_TIER_PATH];
-    struct wr_place place = {t->store, path};
+    struct wr_shard_at place = {t->store, path};
     int64_t number;
     weir_err err;
 

@@ -80,7 +80,7 @@ int steps_setup(void **state)
 }
 
 static void write_file(struct wr_tier *t, const struct wr_pending *p,
-                       uint32_t rank, uint64_t seed, struct wr_shard *ret)
+                       uint32_t rank, uint64_t seed, struct wr_st_shard *ret)
 {
     float *data = malloc(FLOATS * sizeof(*data));
     weir_tensor tensor = {.name = "w",
@@ -89,7 +89,7 @@ static void write_file(struct wr_tier *t, const struct wr_pending *p,
                           .shape = {FLOATS},
                           .data = data};
     char path[WR_TIER_PATH];
-    struct wr_place place = {t->store, path};
+    struct wr_shard_at place = {t->store, path};
     struct wr_image *img;
     weir_err err;
 

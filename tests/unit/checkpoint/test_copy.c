@@ -105,7 +105,7 @@ static void save_large_chunk(const struct two *t)
 {
     char *bytes = calloc(1, HEAD + DATA), path[WR_TIER_PATH];
     uint32_t crc;
-    struct wr_shard sh = {.size = HEAD + DATA, .data_offset = HEAD};
+    struct wr_st_shard sh = {.size = HEAD + DATA, .data_offset = HEAD};
     struct wr_manifest m = {
         .step = 1, .world = 1, .chunk = CHUNK, .time_ns = 1, .shards = &sh};
     struct wr_pending p;

@@ -377,7 +377,8 @@ static int check(const char *url, struct patience *p, weir_err *err)
 
     assert_int_equal(wr_store_open(url, &st, &leaf, err), 0);
     assert_non_null(leaf);
-    r = wr_export_check(&(struct wr_place){st, leaf}, p ? &meter : NULL, err);
+    r = wr_export_check(&(struct wr_shard_at){st, leaf}, p ? &meter : NULL,
+                        err);
     free(leaf);
     wr_store_close(st);
     return r;

@@ -42,7 +42,7 @@ struct example {
 
 static void check_example(const struct example *x)
 {
-    struct wr_verdict v[MOST];
+    struct wr_fate v[MOST];
     weir_ckpt_entry e[MOST];
     char fast[MOST + 1], slow[MOST + 1];
     size_t n = strlen(x->fast);
@@ -130,7 +130,7 @@ static void test_going_back(void **state)
                             {.step = 60, .seq = 9},
                             {.step = 90, .seq = 2},
                             {.step = 100, .seq = 3}};
-    struct wr_verdict v[4];
+    struct wr_fate v[4];
 
     (void)state;
     for (int i = 0; i < 4; i++)
@@ -158,7 +158,7 @@ static void test_branches(void **state)
         {.step = 105, .generation = 2, .seq = 1, .time_ns = 2},
         {.step = 110, .generation = 1, .seq = 2, .time_ns = 60},
         {.step = 120, .generation = 1, .seq = 3, .time_ns = 70}};
-    struct wr_verdict v[4];
+    struct wr_fate v[4];
 
     (void)state;
     for (int i = 0; i < 4; i++)
@@ -308,7 +308,7 @@ static void draw(struct wr_rng *rng, struct list *l)
 }
 
 /* What must hold whatever the rules are. */
-static void check_safe(const struct list *l, const struct wr_verdict *v)
+static void check_safe(const struct list *l, const struct wr_fate *v)
 {
     bool had_verified = false, has_verified = false;
     size_t had_good = 0, has_good = 0;
@@ -347,9 +347,9 @@ static void check_safe(const struct list *l, const struct wr_verdict *v)
         assert_true(has_good == had_good);
 }
 
-static void check_again(const struct list *l, const struct wr_verdict *v)
+static void check_again(const struct list *l, const struct wr_fate *v)
 {
-    struct wr_verdict again[MOST];
+    struct wr_fate again[MOST];
     struct list left = {.r = l->r};
 
     for (size_t i = 0; i < l->n; i++) {
@@ -376,7 +376,7 @@ static void test_random(void **state)
 
     (void)state;
     for (unsigned n = 0; n < CASES; n++) {
-        struct wr_verdict v[MOST];
+        struct wr_fate v[MOST];
         struct list l;
 
         draw(&rng, &l);

@@ -62,8 +62,8 @@ static const struct wr_option toy_options[] = {
      .flags = WR_OPTION_HIDDEN,
      .help = "hidden"},
     WR_OPTIONS_END};
-static const struct wr_example toy_examples[] = {{"weir toy red x", "an x"},
-                                                 {NULL, NULL}};
+static const struct wr_help_example toy_examples[] = {
+    {"weir toy red x", "an x"}, {NULL, NULL}};
 static const struct wr_command toy = {
     .name = "toy",
     .group = WR_GROUP_DATA,

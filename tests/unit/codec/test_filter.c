@@ -24,7 +24,7 @@ static struct wr_filter_key random_key(struct wr_rng *rng)
     return k;
 }
 
-static void check_rows_packing(const struct wr_filter *f, uint32_t o)
+static void check_rows_packing(const struct wr_taps *f, uint32_t o)
 {
     const int8_t *p = (const int8_t *)f->packed + (size_t)o * f->padded * 2;
     const int16_t *w = f->weight + (size_t)o * f->padded;
@@ -47,7 +47,7 @@ static void test_sums_and_ranges(void **state)
 
     for (int round = 0; round < 300; round++) {
         struct wr_filter_key key = random_key(&rng);
-        const struct wr_filter *f = NULL;
+        const struct wr_taps *f = NULL;
 
         assert_int_equal(wr_filter_find(&cache, &key, &f, NULL), 0);
         for (uint32_t o = 0; o < key.out; o++) {
@@ -74,7 +74,7 @@ static void test_known_taps(void **state)
 {
     struct wr_filter_cache cache = {0};
     struct wr_filter_key key = {.in = 16, .out = 8, .hi = 16, .upsample = 1};
-    const struct wr_filter *f = NULL;
+    const struct wr_taps *f = NULL;
     const int16_t want[4] = {2048, 6144, 6144, 2048};
 
     assert_int_equal(wr_filter_find(&cache, &key, &f, NULL), 0);
@@ -88,7 +88,7 @@ static void test_cache_returns_the_same(void **state)
 {
     struct wr_filter_cache cache = {0};
     struct wr_filter_key key = {.in = 9, .out = 5, .hi = 9, .upsample = 1};
-    const struct wr_filter *a = NULL, *b = NULL;
+    const struct wr_taps *a = NULL, *b = NULL;
 
     assert_int_equal(wr_filter_find(&cache, &key, &a, NULL), 0);
     for (uint32_t i = 0; i + 1 < WR_FILTER_CACHE; i++) {

@@ -232,7 +232,7 @@ static void test_mirror_keeps_windows(void **state)
                                     .hi = in,
                                     .upsample = 1,
                                     .use = WR_FILTER_ONE};
-        const struct wr_filter *a = NULL, *b = NULL;
+        const struct wr_taps *a = NULL, *b = NULL;
 
         assert_int_equal(wr_filter_find(&cache, &key, &a, NULL), 0);
         key.mirror = true;

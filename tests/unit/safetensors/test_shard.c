@@ -145,7 +145,7 @@ static void scene_end(struct scene *s)
 
 /* The file is the image, and its checksums are those of the file. */
 static void check_file(const char *path, struct wr_image *img,
-                       const struct wr_shard *sh)
+                       const struct wr_st_shard *sh)
 {
     uint64_t len, k = 0;
     uint8_t *bytes = slurp(path, &len);
@@ -201,10 +201,10 @@ static int count_bytes(void *arg, uint64_t bytes)
 /* Reads with and without gaps into memory that starts `shift` bytes behind a
  * page; memory that is not wanted is left alone. */
 static void check_reads_at(struct wr_store *st, const char *path,
-                           const struct wr_shard *sh, uint32_t chunk,
+                           const struct wr_st_shard *sh, uint32_t chunk,
                            unsigned shift)
 {
-    struct wr_place from = {st, path};
+    struct wr_shard_at from = {st, path};
     uint64_t len, bytes = sh->size - sh->data_offset, told = 0;
     struct wr_meter meter = {count_bytes, &told};
     uint8_t *memory = aligned_alloc(4096, (size_t)bytes / 4096 * 4096 + 8192);
@@ -238,7 +238,7 @@ static void check_reads_at(struct wr_store *st, const char *path,
 
 /* Where pages can go straight to their place, and where they cannot. */
 static void check_reads(struct wr_store *st, const char *path,
-                        const struct wr_shard *sh, uint32_t chunk)
+                        const struct wr_st_shard *sh, uint32_t chunk)
 {
     check_reads_at(st, path, sh, chunk, 0);
     check_reads_at(st, path, sh, chunk, 16);
@@ -251,11 +251,11 @@ static const uint64_t sizes[] = {
 static void there_and_back_on(const char *prefix)
 {
     struct wr_store *st = open_store(prefix);
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     weir_err err = {0};
 
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        struct wr_shard sh = {0};
+        struct wr_st_shard sh = {0};
         struct scene s;
         uint64_t told = 0, retried = 0;
         struct wr_meter meter = {count_bytes, &told};
@@ -303,14 +303,14 @@ static void there_and_back_blocking(void **state)
 {
     struct wr_storage_ops ops = wr_storage_file;
     struct wr_store *st = open_store("");
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     weir_err err = {0};
 
     (void)state;
     ops.queue_open = open_blocking;
     st->ops = &ops;
     for (unsigned i = sizeof(sizes) / sizeof(sizes[0]); i-- > 0;) {
-        struct wr_shard sh = {0};
+        struct wr_st_shard sh = {0};
         struct scene s;
 
         scene_start_with(&s, sizes[i], /* lent= */ i % 2 == 0);
@@ -331,7 +331,7 @@ static void there_and_back_blocking(void **state)
 /* --- files of others: any chunk, any start of the data --- */
 
 static void make_foreign(uint64_t data_offset, uint64_t bytes, uint32_t chunk,
-                         struct wr_shard *ret)
+                         struct wr_st_shard *ret)
 {
     uint64_t size = data_offset + bytes;
     uint8_t *file = malloc((size_t)size + 1);
@@ -339,7 +339,7 @@ static void make_foreign(uint64_t data_offset, uint64_t bytes, uint32_t chunk,
 
     assert_non_null(file);
     fill_random(file, (size_t)size, size);
-    *ret = (struct wr_shard){.size = size, .data_offset = data_offset};
+    *ret = (struct wr_st_shard){.size = size, .data_offset = data_offset};
     ret->head_crc = wr_crc32c(0, file, (size_t)data_offset);
     ret->crcs = calloc((size_t)(bytes / chunk + 1), sizeof(uint32_t));
     for (uint64_t at = data_offset; at < size; at += chunk, k++)
@@ -361,12 +361,12 @@ static void files_of_others(void **state)
         {4096, 70 * MIB, 64 * MIB}, {12288, 34 * MIB, 128 * KIB},
     };
     struct wr_store *st = open_store("");
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     weir_err err = {0};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct wr_shard sh;
+        struct wr_st_shard sh;
         uint64_t la, lb;
         uint8_t *fa, *fb;
 
@@ -388,11 +388,11 @@ static void files_of_others(void **state)
 
 /* --- damage --- */
 
-static void expect_damage(struct wr_store *st, const struct wr_shard *sh,
+static void expect_damage(struct wr_store *st, const struct wr_st_shard *sh,
                           const char *text)
 {
     uint64_t bytes = sh->size - sh->data_offset;
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     uint8_t *to = malloc((size_t)bytes);
     struct wr_stretch all = {0, bytes, to};
     weir_err err = {0};
@@ -426,8 +426,8 @@ static void damage_is_named(void **state)
         {6005000, "'a': checksum mismatch in bytes 5247880 to 6005001"},
     };
     struct wr_store *st = open_store("");
-    struct wr_place a = {st, "a"};
-    struct wr_shard sh;
+    struct wr_shard_at a = {st, "a"};
+    struct wr_st_shard sh;
     uint8_t byte;
     struct wr_stretch first = {1000, 1001, &byte};
     weir_err err = {0};
@@ -454,8 +454,8 @@ static void damage_is_named(void **state)
 static void bad_reads_are_noticed(void **state)
 {
     struct wr_store *st = open_store("fault:flip@5:");
-    struct wr_place a = {st, "a"}, b = {st, "b"};
-    struct wr_shard sh;
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
+    struct wr_st_shard sh;
     weir_err err = {0};
 
     (void)state;
@@ -484,8 +484,8 @@ static int write_with(const char *prefix, uint64_t bytes, uint64_t *retried,
                       weir_err *err)
 {
     struct wr_store *st = open_store(prefix);
-    struct wr_place a = {st, "a"};
-    struct wr_shard sh = {0};
+    struct wr_shard_at a = {st, "a"};
+    struct wr_st_shard sh = {0};
     struct scene s;
     int r;
 
@@ -556,10 +556,10 @@ static void a_failed_sync_means_a_new_file(void **state)
 static void a_failed_sync_of_a_copy(void **state)
 {
     struct wr_store *st = open_store("fault:sync-eio@1:");
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     uint64_t told = 0, la, lb;
     struct wr_meter meter = {count_bytes, &told};
-    struct wr_shard sh;
+    struct wr_st_shard sh;
     weir_err err = {0};
     uint8_t *fa, *fb;
 
@@ -597,10 +597,10 @@ static int end_it(void *arg, uint64_t bytes)
 static void the_meter_may_end_it(void **state)
 {
     struct wr_store *st = open_store("");
-    struct wr_place a = {st, "a"}, b = {st, "b"};
+    struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     int calls = 0;
     struct wr_meter meter = {end_it, &calls};
-    struct wr_shard sh;
+    struct wr_st_shard sh;
     weir_err err = {0};
 
     (void)state;
@@ -618,8 +618,9 @@ static void the_meter_may_end_it(void **state)
 static void missing_files_and_folders(void **state)
 {
     struct wr_store *st = open_store("");
-    struct wr_place none = {st, "none"}, deep = {st, "none/a"}, a = {st, "a"};
-    struct wr_shard sh, got = {0};
+    struct wr_shard_at none = {st, "none"}, deep = {st, "none/a"},
+                       a = {st, "a"};
+    struct wr_st_shard sh, got = {0};
     weir_err err = {0};
     struct scene s;
 

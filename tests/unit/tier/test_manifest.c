@@ -236,7 +236,7 @@ static void test_refused_shards(void **state)
 }
 
 /* Fills a shard at random. */
-static void random_shard(struct wr_shard *s, uint32_t rank, uint32_t chunk,
+static void random_shard(struct wr_st_shard *s, uint32_t rank, uint32_t chunk,
                          struct wr_rng *rng)
 {
     uint64_t n;
@@ -259,8 +259,8 @@ static void random_shard(struct wr_shard *s, uint32_t rank, uint32_t chunk,
     }
 }
 
-static void check_same_shard(const struct wr_shard *a, const struct wr_shard *b,
-                             uint32_t chunk)
+static void check_same_shard(const struct wr_st_shard *a,
+                             const struct wr_st_shard *b, uint32_t chunk)
 {
     assert_int_equal(a->rank, b->rank);
     assert_string_equal(a->name, b->name);
@@ -317,7 +317,7 @@ static void test_random(void **state)
 static void test_one_shard(void **state)
 {
     struct wr_rng rng = {.seed = 6};
-    struct wr_shard s, got = {.size = 42};
+    struct wr_st_shard s, got = {.size = 42};
     weir_err err;
     size_t len;
     char *text;

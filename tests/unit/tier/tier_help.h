@@ -168,7 +168,7 @@ static inline struct wr_manifest manifest_of(const struct wr_tier *t,
     m.shards = calloc(world, sizeof(*m.shards));
     assert_non_null(m.shards);
     for (uint32_t i = 0; i < world; i++) {
-        struct wr_shard *s = &m.shards[i];
+        struct wr_st_shard *s = &m.shards[i];
 
         wr_shard_name(i, s->name);
         s->rank = i;

@@ -1,6 +1,6 @@
-/* place.c - the source and the mount point: checks, and what is mounted.
+/* mountpoint.c - the source and the mount point: checks, and what is mounted.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "mount/place.h"
+#include "mount/mountpoint.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,8 +59,8 @@ static bool is_inside(const char *path, const char *folder)
            (!strncmp(path, folder, n) && (path[n] == '/' || path[n] == '\0'));
 }
 
-int wr_place_find(struct wr_place *ret, const char *source,
-                  const char *mountpoint, bool force, weir_err *err)
+int wr_mountpoint_find(struct wr_mountpoint *ret, const char *source,
+                       const char *mountpoint, bool force, weir_err *err)
 {
     int r = find_folder(source, ret->source, err);
     dev_t there;
@@ -75,7 +75,7 @@ int wr_place_find(struct wr_place *ret, const char *source,
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': the mount point must not be inside the source",
                        mountpoint);
-    if (wr_place_device(ret->mountpoint, &there) == 0)
+    if (wr_mountpoint_device(ret->mountpoint, &there) == 0)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is a mount of weir already; 'weir mount "
                        "--unmount %s' removes it",
@@ -88,7 +88,8 @@ int wr_place_find(struct wr_place *ret, const char *source,
     return 0;
 }
 
-int wr_place_resolve(const char *mountpoint, char ret[PATH_MAX], weir_err *err)
+int wr_mountpoint_resolve(const char *mountpoint, char ret[PATH_MAX],
+                          weir_err *err)
 {
     char a[PATH_MAX], b[PATH_MAX], parent[PATH_MAX];
     int n;
@@ -127,7 +128,7 @@ static void unescape(char *s)
 
 /* One line: ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE ... The
  * last one for a path is what is seen there. */
-int wr_place_device(const char *mountpoint, dev_t *ret)
+int wr_mountpoint_device(const char *mountpoint, dev_t *ret)
 {
     FILE *f = fopen("/proc/self/mountinfo", "re");
     char *line = NULL, at[PATH_MAX];
@@ -175,7 +176,7 @@ static int run_fusermount(const char *mountpoint, bool lazy)
     return status == 0 ? 0 : -EBUSY;
 }
 
-int wr_place_unmount(const char *mountpoint, bool lazy)
+int wr_mountpoint_unmount(const char *mountpoint, bool lazy)
 {
     int flags = UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0);
 

@@ -1,13 +1,13 @@
-/* target.c - the file that a shard is written into.
+/* shard_file.c - the file that a shard is written into.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "safetensors/target.h"
+#include "safetensors/shard_file.h"
 
 #include "base/error.h"
 
 /* A recycled file is the rule: it is looked for first. One that must not be
  * written (somebody made a hard link of it to keep it, or put a link there)
  * loses its name here, and nothing else. */
-static int open_object(const struct wr_place *to, struct wr_object **ret,
+static int open_object(const struct wr_shard_at *to, struct wr_object **ret,
                        weir_err *err)
 {
     const struct wr_storage_ops *ops = to->store->ops;
@@ -25,11 +25,11 @@ static int open_object(const struct wr_place *to, struct wr_object **ret,
     return r;
 }
 
-int wr_target_open(const struct wr_place *to, uint64_t size, unsigned depth,
-                   struct wr_target *ret, weir_err *err)
+int wr_shard_file_open(const struct wr_shard_at *to, uint64_t size,
+                       unsigned depth, struct wr_shard_file *ret, weir_err *err)
 {
     struct wr_queue_config cfg = {.depth = depth, .direct = true};
-    struct wr_target t = {.place = to};
+    struct wr_shard_file t = {.place = to};
     int r = open_object(to, &t.object, err);
 
     if (r < 0)
@@ -41,14 +41,14 @@ int wr_target_open(const struct wr_place *to, uint64_t size, unsigned depth,
     if (r == 0)
         r = to->store->ops->queue_open(to->store, &cfg, &t.queue, err);
     if (r < 0) {
-        wr_target_drop(&t);
+        wr_shard_file_drop(&t);
         return r;
     }
     *ret = t;
     return 0;
 }
 
-void wr_target_drop(struct wr_target *t)
+void wr_shard_file_drop(struct wr_shard_file *t)
 {
     if (t->queue)
         t->queue->ops->close(t->queue);
@@ -58,10 +58,11 @@ void wr_target_drop(struct wr_target *t)
     t->object = NULL;
 }
 
-int wr_target_settle(struct wr_target *t, bool *ret_again, weir_err *err)
+int wr_shard_file_settle(struct wr_shard_file *t, bool *ret_again,
+                         weir_err *err)
 {
     struct wr_object *o = t->object;
-    const struct wr_place *at = t->place;
+    const struct wr_shard_at *at = t->place;
     int r = o->ops->sync(o, err);
 
     if (r == 0) {
@@ -70,7 +71,7 @@ int wr_target_settle(struct wr_target *t, bool *ret_again, weir_err *err)
         t->object = NULL;
         return o->ops->close(o, /* sync= */ false, err);
     }
-    wr_target_drop(t);
+    wr_shard_file_drop(t);
     *ret_again = r != WEIR_ENOSPC && at->store->ops->change &&
                  at->store->ops->change(at->store, WR_REMOVE, at->path, NULL,
                                         NULL) == 0;

@@ -1,4 +1,4 @@
-/* test_place.c - unit tests of place.c: what may be mounted where.
+/* test_mountpoint.c - unit tests of place.c: what may be mounted where.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mount/place.h"
+#include "mount/mountpoint.h"
 
 static int setup(void **state)
 {
@@ -36,9 +36,9 @@ static int teardown(void **state)
 
 static int find(const char *source, const char *at, bool force, char *ret_msg)
 {
-    struct wr_place place;
+    struct wr_mountpoint place;
     weir_err err = {0};
-    int r = wr_place_find(&place, source, at, force, &err);
+    int r = wr_mountpoint_find(&place, source, at, force, &err);
 
     strcpy(ret_msg, err.msg);
     return r;
@@ -84,12 +84,12 @@ static void test_what_is_mounted(void **state)
     weir_err err;
     dev_t there;
 
-    assert_int_equal(wr_place_device("/", &there), -ENOENT);
-    assert_int_equal(wr_place_device("/proc", &there), -ENOENT);
-    assert_int_equal(wr_place_resolve("link/in", path, &err), 0);
+    assert_int_equal(wr_mountpoint_device("/", &there), -ENOENT);
+    assert_int_equal(wr_mountpoint_device("/proc", &there), -ENOENT);
+    assert_int_equal(wr_mountpoint_resolve("link/in", path, &err), 0);
     snprintf(want, sizeof(want), "%s/src/in", (char *)*state);
     assert_string_equal(path, want);
-    assert_true(wr_place_resolve("none", path, &err) < 0);
+    assert_true(wr_mountpoint_resolve("none", path, &err) < 0);
 }
 
 int main(void)

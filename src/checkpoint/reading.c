@@ -1,6 +1,6 @@
-/* part.c - what one rank reads of one copy of a step.
+/* reading.c - what one rank reads of one copy of a step.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "checkpoint/part.h"
+#include "checkpoint/reading.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/shown.h"
 #include "codec/crc32c.h"
 
-struct wr_part_want {
+struct wr_reading_want {
     uint32_t shard; /* index into heads */
     struct wr_stretch range;
     const char *name; /* borrowed from the caller */
@@ -62,9 +62,9 @@ static int read_bytes(struct wr_store *st, const char *path, uint64_t len,
 
 /* A head that is damaged must not look like one that lacks a tensor: its
  * checksum is compared before anything in it counts. */
-static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
+static int read_head(const struct wr_reading *p, uint32_t k, weir_err *err)
 {
-    const struct wr_shard *s = &p->m->shards[p->first + k];
+    const struct wr_st_shard *s = &p->m->shards[p->first + k];
     char path[WR_TIER_PATH];
     uint8_t *bytes = NULL;
     int r;
@@ -84,13 +84,13 @@ static int read_head(const struct wr_part *p, uint32_t k, weir_err *err)
     return wr_tier_name_whole(p->tier, path, r, err);
 }
 
-int wr_part_open(struct wr_part *p, struct wr_tier *t,
-                 const struct wr_manifest *m, const weir_ckpt_config *reader,
-                 weir_err *err)
+int wr_reading_open(struct wr_reading *p, struct wr_tier *t,
+                    const struct wr_manifest *m, const weir_ckpt_config *reader,
+                    weir_err *err)
 {
     bool same = m->world == reader->world;
 
-    *p = (struct wr_part){.tier = t, .m = m};
+    *p = (struct wr_reading){.tier = t, .m = m};
     p->first = same ? reader->rank : 0;
     p->count = same ? 1 : m->world;
     p->heads = calloc(p->count, sizeof(*p->heads));
@@ -105,13 +105,13 @@ int wr_part_open(struct wr_part *p, struct wr_tier *t,
     return 0;
 }
 
-void wr_part_done(struct wr_part *p)
+void wr_reading_done(struct wr_reading *p)
 {
     for (uint32_t k = 0; p->heads && k < p->count; k++)
         wr_st_done(&p->heads[k]);
     free(p->heads);
     free(p->wants);
-    *p = (struct wr_part){0};
+    *p = (struct wr_reading){0};
 }
 
 /* --- what is wanted --- */
@@ -128,18 +128,18 @@ static void describe(const weir_tensor *t, char *buf, size_t cap)
         snprintf(buf + used, cap - used, "]");
 }
 
-bool wr_part_is_alike(const weir_tensor *a, const weir_tensor *b)
+bool wr_reading_is_alike(const weir_tensor *a, const weir_tensor *b)
 {
     return a->dtype == b->dtype && a->ndim == b->ndim &&
            !memcmp(a->shape, b->shape, a->ndim * sizeof(a->shape[0]));
 }
 
-static int check_same(const struct wr_part *p, const weir_tensor *want,
+static int check_same(const struct wr_reading *p, const weir_tensor *want,
                       const weir_tensor *is, weir_err *err)
 {
     char a[128], b[128];
 
-    if (wr_part_is_alike(want, is))
+    if (wr_reading_is_alike(want, is))
         return 0;
     describe(is, a, sizeof(a));
     describe(want, b, sizeof(b));
@@ -151,12 +151,12 @@ static int check_same(const struct wr_part *p, const weir_tensor *want,
 /* Whether the checksums of two ranks' files tell that a tensor of that name is
  * not the same in both: chunks that hold nothing else, at the same place. That
  * they do not tell means nothing. */
-static bool is_told_apart(const struct wr_part *p, uint32_t one,
+static bool is_told_apart(const struct wr_reading *p, uint32_t one,
                           const struct wr_st_tensor *a, uint32_t other,
                           const struct wr_st_tensor *b)
 {
-    const struct wr_shard *x = &p->m->shards[p->first + one];
-    const struct wr_shard *y = &p->m->shards[p->first + other];
+    const struct wr_st_shard *x = &p->m->shards[p->first + one];
+    const struct wr_st_shard *y = &p->m->shards[p->first + other];
     uint64_t chunk = p->m->chunk;
 
     if (a->begin != b->begin || a->end != b->end)
@@ -170,8 +170,9 @@ static bool is_told_apart(const struct wr_part *p, uint32_t one,
 
 /* The file that has it: the lowest rank's, where several have a copy, as ranks
  * have that train in parallel on different data. */
-static int find(struct wr_part *p, const char *name, struct wr_part_want *ret,
-                const weir_tensor **ret_is, weir_err *err)
+static int find(struct wr_reading *p, const char *name,
+                struct wr_reading_want *ret, const weir_tensor **ret_is,
+                weir_err *err)
 {
     const struct wr_st_tensor *found = NULL;
     bool differs = false;
@@ -181,7 +182,7 @@ static int find(struct wr_part *p, const char *name, struct wr_part_want *ret,
 
         if (!t)
             continue;
-        if (found && !wr_part_is_alike(&found->t, &t->t))
+        if (found && !wr_reading_is_alike(&found->t, &t->t))
             return wr_fail(err, WEIR_EINVAL,
                            "'%s': ranks %" PRIu32 " and %" PRIu32
                            " of step %" PRIu64 " both have it, with other "
@@ -214,7 +215,7 @@ static int find(struct wr_part *p, const char *name, struct wr_part_want *ret,
 
 static int by_place(const void *a, const void *b)
 {
-    const struct wr_part_want *x = a, *y = b;
+    const struct wr_reading_want *x = a, *y = b;
 
     if (x->shard != y->shard)
         return x->shard < y->shard ? -1 : 1;
@@ -223,12 +224,12 @@ static int by_place(const void *a, const void *b)
 }
 
 /* What has to be read: heads, and all of each chunk that something is in. */
-static uint64_t count_bytes(const struct wr_part *p)
+static uint64_t count_bytes(const struct wr_reading *p)
 {
     uint64_t bytes = 0, next = 0; /* chunk that was not counted yet */
 
     for (size_t k = 0; k < p->want_count; k++) {
-        const struct wr_part_want *w = &p->wants[k];
+        const struct wr_reading_want *w = &p->wants[k];
         uint64_t chunk = p->m->chunk, last = (w->range.end - 1) / chunk;
         uint64_t data = p->heads[w->shard].data_bytes;
         uint64_t first = w->range.begin / chunk;
@@ -246,8 +247,8 @@ static uint64_t count_bytes(const struct wr_part *p)
     return bytes;
 }
 
-int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
-                  weir_err *err)
+int wr_reading_match(struct wr_reading *p, const weir_tensor *into,
+                     size_t count, weir_err *err)
 {
     if (count == 0)
         return 0;
@@ -255,7 +256,7 @@ int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
     if (!p->wants)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < count; k++) {
-        struct wr_part_want *w = &p->wants[p->want_count];
+        struct wr_reading_want *w = &p->wants[p->want_count];
         const weir_tensor *is = NULL;
         int r = find(p, into[k].name, w, &is, err);
 
@@ -278,8 +279,8 @@ int wr_part_match(struct wr_part *p, const weir_tensor *into, size_t count,
 
 /* --- data --- */
 
-int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
-                 weir_err *err)
+int wr_reading_read(const struct wr_reading *p, const struct wr_meter *meter,
+                    weir_err *err)
 {
     struct wr_stretch *ranges;
     int r = 0;
@@ -292,7 +293,7 @@ int wr_part_read(const struct wr_part *p, const struct wr_meter *meter,
     for (size_t k = 0, n; r == 0 && k < p->want_count; k += n) {
         uint32_t rank = p->first + p->wants[k].shard;
         char path[WR_TIER_PATH];
-        struct wr_place from = {.store = p->tier->store, .path = path};
+        struct wr_shard_at from = {.store = p->tier->store, .path = path};
 
         for (n = 0; k + n < p->want_count &&
                     p->wants[k + n].shard == p->wants[k].shard;
