@@ -106,7 +106,7 @@ static int compare(const void *a, const void *b)
 
 static int setup(struct bench *b, uint32_t side, weir_err *err)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = side,
         .height = side,
         .channels = 3,

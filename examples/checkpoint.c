@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     store.fast = argc > 2 ? argv[2] : NULL; /* store.slow: a second folder */
     weir_pipeline_defaults(&cfg);
     cfg.batch = 2;
-    cfg.dtype = WEIR_U8;
+    cfg.picture.dtype = WEIR_U8;
     cfg.epochs = 30;
     r = weir_ckpt_open(&c, &store, &err);
     if (r == 0)

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
         return 2;
     }
     weir_pipeline_defaults(&cfg);
-    cfg.dtype = WEIR_U8;
+    cfg.picture.dtype = WEIR_U8;
     if (argc > 2)
         cfg.batch = (uint32_t)strtoul(argv[2], NULL, 10);
 

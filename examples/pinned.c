@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     }
     weir_pipeline_defaults(&cfg);
     cfg.batch = 4;
-    cfg.dtype = WEIR_U8;
+    cfg.picture.dtype = WEIR_U8;
     cfg.alloc = pool_alloc;
     cfg.free = pool_free;
     cfg.alloc_arg = &pool;

@@ -78,7 +78,7 @@ static int run(const weir_dataset *ds, unsigned char *seen, weir_err *err)
 
     weir_pipeline_defaults(&cfg);
     cfg.batch = 4;
-    cfg.dtype = WEIR_U8;
+    cfg.picture.dtype = WEIR_U8;
     cfg.seed = 42;
     r = first_part(ds, &cfg, seen, &state, err);
     if (r >= 0 && state.bytes) {

@@ -57,6 +57,11 @@ class Header:
                 block = block or self.add(Block('', k))
                 proto = ' '.join(text.replace('WEIR_API ', '', 1).split())
                 block.functions.append((NAME.search(proto).group(1), proto))
+            elif line.startswith('static inline'):
+                text, k = take(lines, k, '}')
+                proto = text.replace('static inline ', '').partition('{')[0]
+                proto = ' '.join(proto.split()) + ';'
+                block.functions.insert(0, (NAME.search(proto).group(1), proto))
             elif OPENING.match(line):
                 text, k = take(lines, k, ';' if line.endswith(';') else '}')
                 block = block or self.add(Block('', k))

@@ -22,6 +22,7 @@ typedef struct weir_dataset weir_dataset;
 
 /* How a data set is opened. Fill with weir_dataset_defaults first. */
 typedef struct weir_dataset_config {
+    size_t size;        /* of this struct: set by weir_dataset_defaults */
     const char *format; /* "images", "list", "tensor", "tfrecord", "tar"; NULL:
                            detected */
     const char *root;   /* list: folder that its relative paths start from;
@@ -36,10 +37,9 @@ typedef struct weir_dataset_config {
      * cancels with WEIR_ECANCELED. May be NULL. */
     int (*progress)(void *arg, uint64_t samples_so_far);
     void *progress_arg;
-    const char *columns;  /* list: columns to use, as names in its header or
+    const char *columns; /* list: columns to use, as names in its header or
                              numbers from 1: "path=file,label=class"; NULL:
                              "path" and "label", or the first two */
-    uint64_t reserved[7]; /* 0 */
 } weir_dataset_config;
 
 /* A problem met while indexing that did not stop it (a directory that cannot
@@ -61,8 +61,14 @@ typedef struct weir_sample {
 
 #define WEIR_NO_LABEL UINT32_MAX
 
-/* Fills `cfg` with defaults (all of them zero). */
-WEIR_API void weir_dataset_defaults(weir_dataset_config *cfg);
+/* Fills `cfg` with defaults (all of them zero, but the size). (_sized: as with
+ * weir_pipeline_defaults.) */
+WEIR_API void weir_dataset_defaults_sized(weir_dataset_config *cfg,
+                                          size_t size);
+static inline void weir_dataset_defaults(weir_dataset_config *cfg)
+{
+    weir_dataset_defaults_sized(cfg, sizeof(*cfg));
+}
 
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
  * class, a list file of "path,label" lines, a .npy or .wt tensor file, a

@@ -14,6 +14,7 @@
 #include "weir/dataset.h"
 #include "weir/dtype.h"
 #include "weir/error.h"
+#include "weir/io.h"
 #include "weir/picture.h"
 #include "weir/split.h"
 
@@ -67,35 +68,14 @@ enum weir_cache_what {
 /* threads, depth, prefetch: adjusted while running. */
 #define WEIR_AUTO UINT32_MAX
 
-enum weir_io {
-    WEIR_IO_AUTO = 0, /* io_uring, or blocking if unavailable */
-    WEIR_IO_URING,
-    WEIR_IO_BLOCKING, /* a pool of blocking readers */
-};
-
-/* Fill with weir_pipeline_defaults first; defaults are in brackets. */
+/* Fill with weir_pipeline_defaults first; defaults are in brackets. Members are
+ * added at the end only, and `size` tells which of them a program knows: one
+ * that was built with an older header gets the defaults of the others. */
 typedef struct weir_pipeline_config {
+    size_t size;             /* of this struct: set by weir_pipeline_defaults */
     uint32_t batch;          /* samples per batch [64] */
-    uint32_t width;          /* of the delivered tensors, for pictures [224] */
-    uint32_t height;         /* [224] */
-    uint32_t channels;       /* 3 or 1 [3] */
-    enum weir_dtype dtype;   /* F32, F16 or U8 [WEIR_F32] */
-    enum weir_layout layout; /* [WEIR_NHWC] */
-    enum weir_resize resize; /* [WEIR_RESIZE_BILINEAR] */
-    enum weir_decode decode; /* [WEIR_DECODE_EXACT] */
     enum weir_stages stages; /* [WEIR_STAGES_ALL] */
-    /* f32 and f16: value = (v / 255 - mean[c]) / std[c]; u8 stays as it is.
-     * [ImageNet's 0.485 0.456 0.406, 0.229 0.224 0.225] */
-    float mean[3], std[3];
-
-    /* Pictures only. Random choices are a function of (seed, epoch, sample):
-     * the same pixels for any number of threads and after a resume. */
-    enum weir_crop crop; /* [WEIR_CROP_NONE] */
-    float crop_center;   /* center: side of the crop as a fraction of the
-                            largest possible [0.875, as 224 of 256] */
-    float crop_area[2];  /* random: fraction of its area [0.08 to 1] */
-    float crop_ratio[2]; /* random: width over height [3/4 to 4/3] */
-    int flip;            /* mirror samples at random, half of them [0] */
+    weir_picture_config picture; /* weir/picture.h */
 
     enum weir_order order;  /* [WEIR_ORDER_SHUFFLE] */
     uint64_t seed;          /* [0] */
@@ -151,17 +131,12 @@ typedef struct weir_pipeline_config {
     int (*stopped)(void *arg);
     void *stopped_arg;
 
-    enum weir_orient orient; /* of pictures, before crops [_IGNORE] */
-
     /* One part of the data set, as if it were all of it (weir/split.h): order,
      * epochs, ranks and states are those of the part; ids and labels stay those
      * of the data set. */
     float holdout;       /* fraction that is held out, up to 0.5 [0: none] */
     uint64_t split_seed; /* [0] */
     enum weir_part part; /* the part to deliver [WEIR_PART_ALL] */
-
-    uint32_t reserved_0;  /* 0 */
-    uint64_t reserved[3]; /* 0 */
 } weir_pipeline_config;
 
 /* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of
@@ -206,7 +181,6 @@ typedef struct weir_stats {
     uint64_t cache_ram_hits, cache_dir_hits, cache_misses, cache_damaged;
     uint64_t cache_ram_bytes, cache_dir_bytes;
     uint64_t cache_ram_entries, cache_dir_entries; /* samples that they hold */
-    uint64_t reserved[8];                          /* 0 */
 } weir_stats;
 
 /* What limited the run. */
@@ -227,13 +201,19 @@ typedef struct weir_bad_sample {
                          ran out */
 } weir_bad_sample;
 
-/* Fills `cfg` with the defaults named above. */
-WEIR_API void weir_pipeline_defaults(weir_pipeline_config *cfg);
+/* Fills `cfg` with the defaults named above; the second is for callers that do
+ * not compile this header, and takes the size of what they have. */
+WEIR_API void weir_pipeline_defaults_sized(weir_pipeline_config *cfg,
+                                           size_t size);
+static inline void weir_pipeline_defaults(weir_pipeline_config *cfg)
+{
+    weir_pipeline_defaults_sized(cfg, sizeof(*cfg));
+}
 
 /* Opens a pipeline on `ds`, which must outlive it, and starts its threads; with
  * prefetch > 0 they start reading immediately. On success the caller owns *ret
  * and closes it with weir_pipeline_close; on failure *ret is untouched. `cfg`
- * (not NULL) is copied; its `reserved` must be 0. */
+ * (not NULL) is copied. */
 WEIR_API int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                                 const weir_pipeline_config *cfg, weir_err *err);
 
@@ -260,8 +240,14 @@ WEIR_API size_t weir_pipeline_state(const weir_pipeline *p, void *buf,
 /* Batches this rank gets from one whole epoch when no sample is bad. */
 WEIR_API uint64_t weir_pipeline_batches_per_epoch(const weir_pipeline *p);
 
-/* Statistics so far, and the verdict on them. Any thread. */
-WEIR_API void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret);
+/* Statistics so far, and the verdict on them. Any thread. (_sized: as with
+ * weir_pipeline_defaults.) */
+WEIR_API void weir_pipeline_stats_sized(const weir_pipeline *p, weir_stats *ret,
+                                        size_t size);
+static inline void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
+{
+    weir_pipeline_stats_sized(p, ret, sizeof(*ret));
+}
 WEIR_API enum weir_verdict weir_stats_verdict(const weir_stats *s);
 
 /* Why a tier of cfg.cache accepts no more samples, other than being full (it

@@ -32,6 +32,7 @@
 
 #include "weir/error.h"
 #include "weir/dtype.h"
+#include "weir/io.h"
 #include "weir/picture.h"
 #include "weir/split.h"
 #include "weir/dataset.h"

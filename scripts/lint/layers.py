@@ -33,6 +33,8 @@ def complaint(path, target, rules):
         return 'includes through ".."'
     if '/' not in target and room != 'examples':
         return f'includes "{target}" without its room'
+    if '-' + target in rules.get(room, ()):
+        return f'room "{room}" may not use "{target}"'
     if head in ('weir', room):
         file, header = os.path.basename(path), os.path.basename(target)
         if (room == 'cli' and header.startswith('cmd_') and

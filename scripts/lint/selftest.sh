@@ -107,6 +107,10 @@ fresh
 echo '#include "storage/storage.h"' >>src/base/one.c
 expect layers.py 1 'one.c:18: room "base" may not use "storage"'
 fresh
+mkdir src/storage
+echo '#include "weir/pipeline.h"' >src/storage/two.c
+expect layers.py 1 'room "storage" may not use "weir/pipeline.h"'
+fresh
 echo '#include "../base/one.h"' >>src/base/one.c
 expect layers.py 1 'through ".."'
 fresh

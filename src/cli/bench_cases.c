@@ -41,13 +41,14 @@ static int parse_range(const char *option, const char *text, float ret[2],
 static int crop_config(const struct bench_args *a, weir_pipeline_config *cfg,
                        weir_err *err)
 {
-    int r = parse_range("crop-area", a->crop_area, cfg->crop_area, err);
+    int r = parse_range("crop-area", a->crop_area, cfg->picture.crop_area, err);
 
     if (r >= 0)
-        r = parse_range("crop-ratio", a->crop_ratio, cfg->crop_ratio, err);
-    cfg->crop = (enum weir_crop)a->crop;
-    cfg->crop_center = (float)a->crop_center;
-    cfg->flip = a->flip;
+        r = parse_range("crop-ratio", a->crop_ratio, cfg->picture.crop_ratio,
+                        err);
+    cfg->picture.crop = (enum weir_crop)a->crop;
+    cfg->picture.crop_center = (float)a->crop_center;
+    cfg->picture.flip = a->flip;
     return r;
 }
 
@@ -118,7 +119,7 @@ static void pick_case(const struct bench_args *a, size_t k,
     }
     c->cfg.stages = (enum weir_stages)v[0];
     c->cache = (enum wr_cache_state)v[1];
-    c->cfg.decode = (enum weir_decode)v[2];
+    c->cfg.picture.decode = (enum weir_decode)v[2];
     c->cfg.batch = (uint32_t)v[3];
     c->cfg.prefetch = (uint32_t)v[4];
     c->cfg.depth = (uint32_t)v[5];

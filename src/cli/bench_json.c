@@ -39,17 +39,17 @@ static json_t *settings_json(const struct wr_bench_case *c)
 
     put_choice(to, "stages", "stages", (int)g->stages);
     put_choice(to, "page_cache", "page-cache", (int)c->cache);
-    put_choice(to, "orient", "orient", (int)g->orient);
-    put_choice(to, "crop", "crop", (int)g->crop);
-    json_object_set_new(to, "flip", json_boolean(g->flip));
+    put_choice(to, "orient", "orient", (int)g->picture.orient);
+    put_choice(to, "crop", "crop", (int)g->picture.crop);
+    json_object_set_new(to, "flip", json_boolean(g->picture.flip));
     if (g->cache) {
         json_object_set_new(to, "cache", wr_text_json(g->cache));
         put_choice(to, "cache_what", "cache-what", (int)g->cache_what);
     }
-    put_choice(to, "decode", "decode", (int)g->decode);
-    put_choice(to, "dtype", "dtype", (int)g->dtype);
-    put_choice(to, "layout", "layout", (int)g->layout);
-    put_choice(to, "resize", "resize", (int)g->resize);
+    put_choice(to, "decode", "decode", (int)g->picture.decode);
+    put_choice(to, "dtype", "dtype", (int)g->picture.dtype);
+    put_choice(to, "layout", "layout", (int)g->picture.layout);
+    put_choice(to, "resize", "resize", (int)g->picture.resize);
     put_choice(to, "order", "order", (int)g->order);
     put_choice(to, "remainder", "remainder", (int)g->remainder);
     put_choice(to, "on_error", "on-error", (int)g->on_error);
@@ -59,9 +59,9 @@ static json_t *settings_json(const struct wr_bench_case *c)
     put_knob(to, "depth", g->depth);
     put_knob(to, "prefetch", g->prefetch);
     put_number(to, "batch", g->batch);
-    put_number(to, "width", g->width);
-    put_number(to, "height", g->height);
-    put_number(to, "channels", g->channels);
+    put_number(to, "width", g->picture.width);
+    put_number(to, "height", g->picture.height);
+    put_number(to, "channels", g->picture.channels);
     put_number(to, "seed", g->seed);
     put_number(to, "block_samples", g->block_samples);
     put_number(to, "block_window", g->block_window);
@@ -74,11 +74,12 @@ static json_t *settings_json(const struct wr_bench_case *c)
         put_number(to, "split_seed", g->split_seed);
         json_object_set_new(to, "holdout", json_real((double)g->holdout));
     }
-    json_object_set_new(to, "normalize",
-                        json_pack("{s:[fff], s:[fff]}", "mean",
-                                  (double)g->mean[0], (double)g->mean[1],
-                                  (double)g->mean[2], "std", (double)g->std[0],
-                                  (double)g->std[1], (double)g->std[2]));
+    json_object_set_new(
+        to, "normalize",
+        json_pack("{s:[fff], s:[fff]}", "mean", (double)g->picture.mean[0],
+                  (double)g->picture.mean[1], (double)g->picture.mean[2], "std",
+                  (double)g->picture.std[0], (double)g->picture.std[1],
+                  (double)g->picture.std[2]));
     return to;
 }
 

@@ -79,7 +79,7 @@ static void setting_text(const struct wr_bench_case *c, size_t k, char *buf,
     const uint32_t numbers[] = {c->cfg.threads, c->cfg.depth, c->cfg.prefetch,
                                 c->cfg.batch};
     const int choices[] = {(int)c->cfg.stages, (int)c->cache,
-                           (int)c->cfg.decode};
+                           (int)c->cfg.picture.decode};
 
     if (k < WR_ARRAY_LEN(choices))
         snprintf(buf, cap, "%s", wr_bench_choice(columns[k].head, choices[k]));

@@ -134,8 +134,8 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->tensor.holdout = (float)a->holdout;
     cfg->tensor.split_seed = a->split_seed;
     cfg->tensor.part = (enum weir_part)a->part;
-    cfg->tensor.decode = (enum weir_decode)a->decode;
-    cfg->tensor.crop = (enum weir_crop)a->crop;
+    cfg->tensor.picture.decode = (enum weir_decode)a->decode;
+    cfg->tensor.picture.crop = (enum weir_crop)a->crop;
     r = wr_feed_set_pixels(&pixels, &cfg->tensor, err);
     return r < 0 ? r : wr_feed_check(cli->cmd->options, &cfg->tensor, err);
 }

@@ -108,9 +108,9 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
                                                 : WEIR_STAGES_READ;
     cfg->batch = BATCH;
     cfg->prefetch = PREFETCH;
-    cfg->decode = (enum weir_decode)a->decode;
-    cfg->crop = (enum weir_crop)a->crop;
-    cfg->crop_center = (float)a->crop_center;
+    cfg->picture.decode = (enum weir_decode)a->decode;
+    cfg->picture.crop = (enum weir_crop)a->crop;
+    cfg->picture.crop_center = (float)a->crop_center;
     cfg->order = (enum weir_order)a->order;
     cfg->seed = a->seed;
     cfg->threads = a->threads.count ? (uint32_t)a->threads.v[0] : 0;

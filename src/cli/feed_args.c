@@ -77,8 +77,8 @@ static int set_size(const char *text, weir_pipeline_config *cfg, weir_err *err)
     if (wr_parse_uint(first, 1, MAX_SIDE, &w, NULL) == 0 &&
         wr_parse_uint(text[len] ? text + len + 1 : first, 1, MAX_SIDE, &h,
                       NULL) == 0) {
-        cfg->width = (uint32_t)w;
-        cfg->height = (uint32_t)h;
+        cfg->picture.width = (uint32_t)w;
+        cfg->picture.height = (uint32_t)h;
         return 0;
     }
     return wr_fail(err, WEIR_EINVAL,
@@ -143,14 +143,14 @@ int wr_feed_set_pixels(const struct wr_feed_pixels *p,
     if (p->channels == 2)
         return wr_fail(err, WEIR_EINVAL,
                        "option --channels: 2 is not one of 1, 3");
-    cfg->channels = (uint32_t)p->channels;
-    cfg->dtype = (enum weir_dtype)p->dtype;
-    cfg->layout = (enum weir_layout)p->layout;
-    cfg->resize = (enum weir_resize)p->resize;
-    cfg->orient = (enum weir_orient)p->orient;
+    cfg->picture.channels = (uint32_t)p->channels;
+    cfg->picture.dtype = (enum weir_dtype)p->dtype;
+    cfg->picture.layout = (enum weir_layout)p->layout;
+    cfg->picture.resize = (enum weir_resize)p->resize;
+    cfg->picture.orient = (enum weir_orient)p->orient;
     for (int i = 0; p->normalize == WR_FEED_NO_NORM && i < 3; i++) {
-        cfg->mean[i] = 0;
-        cfg->std[i] = 1;
+        cfg->picture.mean[i] = 0;
+        cfg->picture.std[i] = 1;
     }
     return set_size(p->size, cfg, err);
 }

@@ -365,7 +365,7 @@ static void *work(void *arg)
 
 static int start_worker(struct worker *w, struct scan *s, weir_err *err)
 {
-    struct wr_picture_spec spec = {.channels = 3, .dtype = WEIR_U8};
+    weir_picture_config spec = {.channels = 3, .dtype = WEIR_U8};
     int r;
 
     w->scan = s;

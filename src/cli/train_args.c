@@ -336,9 +336,9 @@ static int set_feed(const struct train_args *a, weir_pipeline_config *cfg,
     cfg->threads = a->threads ? (uint32_t)a->threads : wr_cpu_count();
     cfg->depth = (uint32_t)a->depth;
     cfg->prefetch = (uint32_t)a->prefetch;
-    cfg->decode = (enum weir_decode)a->decode;
-    cfg->crop = (enum weir_crop)a->crop;
-    cfg->flip = a->flip;
+    cfg->picture.decode = (enum weir_decode)a->decode;
+    cfg->picture.crop = (enum weir_crop)a->crop;
+    cfg->picture.flip = a->flip;
     cfg->order = (enum weir_order)a->order;
     cfg->seed = a->seed;
     cfg->on_error = (enum weir_on_error)a->on_error;

@@ -73,11 +73,11 @@ static void put_feed(json_t *to, const weir_pipeline_config *g)
     put_number(to, "threads", g->threads);
     put_number(to, "depth", g->depth);
     put_number(to, "prefetch", g->prefetch);
-    put_choice(to, "decode", "decode", (int)g->decode);
-    put_choice(to, "resize", "resize", (int)g->resize);
-    put_choice(to, "orient", "orient", (int)g->orient);
-    put_choice(to, "crop", "crop", (int)g->crop);
-    json_object_set_new(to, "flip", json_boolean(g->flip));
+    put_choice(to, "decode", "decode", (int)g->picture.decode);
+    put_choice(to, "resize", "resize", (int)g->picture.resize);
+    put_choice(to, "orient", "orient", (int)g->picture.orient);
+    put_choice(to, "crop", "crop", (int)g->picture.crop);
+    json_object_set_new(to, "flip", json_boolean(g->picture.flip));
     put_choice(to, "order", "order", (int)g->order);
     put_choice(to, "on_error", "on-error", (int)g->on_error);
     put_choice(to, "io", "io", (int)g->io);
@@ -115,8 +115,8 @@ static json_t *network_json(const struct wr_train_plan *p,
     return json_pack(
         "{s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "name", "alexnet", "width",
         p->width, "parameters", (json_int_t)res->parameters, "classes",
-        (json_int_t)res->classes, "cols", (json_int_t)p->feed.width, "rows",
-        (json_int_t)p->feed.height, "state_bytes",
+        (json_int_t)res->classes, "cols", (json_int_t)p->feed.picture.width,
+        "rows", (json_int_t)p->feed.picture.height, "state_bytes",
         (json_int_t)res->state_bytes);
 }
 

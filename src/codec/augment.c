@@ -17,20 +17,10 @@
 
 #define TRIES 10 /* as torchvision's RandomResizedCrop */
 
-static int check_center(const weir_pipeline_config *cfg, weir_err *err)
+static int check_random(const weir_picture_config *pic, weir_err *err)
 {
-    double c = cfg->crop_center;
-
-    if (!(c > 0 && c <= 1))
-        return wr_fail(err, WEIR_EINVAL,
-                       "crop_center: %g is not above 0 and at most 1", c);
-    return 0;
-}
-
-static int check_random(const weir_pipeline_config *cfg, weir_err *err)
-{
-    double area[2] = {cfg->crop_area[0], cfg->crop_area[1]};
-    double ratio[2] = {cfg->crop_ratio[0], cfg->crop_ratio[1]};
+    double area[2] = {pic->crop_area[0], pic->crop_area[1]};
+    double ratio[2] = {pic->crop_ratio[0], pic->crop_ratio[1]};
 
     if (!(area[0] > 0 && area[0] <= area[1] && area[1] <= 1))
         return wr_fail(err, WEIR_EINVAL,
@@ -43,31 +33,17 @@ static int check_random(const weir_pipeline_config *cfg, weir_err *err)
     return 0;
 }
 
-int wr_augment_init(struct wr_augment *a, const weir_pipeline_config *cfg,
-                    weir_err *err)
+int wr_augment_check(const weir_picture_config *pic, weir_err *err)
 {
-    int r = 0;
+    double center = pic->crop_center;
 
-    if (cfg->crop > WEIR_CROP_RANDOM)
+    if (pic->crop > WEIR_CROP_RANDOM)
         return wr_fail(err, WEIR_EINVAL, "crop: unknown kind %d",
-                       (int)cfg->crop);
-    if (cfg->crop == WEIR_CROP_CENTER)
-        r = check_center(cfg, err);
-    else if (cfg->crop == WEIR_CROP_RANDOM)
-        r = check_random(cfg, err);
-    if (r < 0)
-        return r;
-    *a = (struct wr_augment){
-        .crop = cfg->crop,
-        .center = cfg->crop_center,
-        .area = {cfg->crop_area[0], cfg->crop_area[1]},
-        .ratio = {cfg->crop_ratio[0], cfg->crop_ratio[1]},
-        .out_w = cfg->width,
-        .out_h = cfg->height,
-        .flip = cfg->flip != 0,
-        .seed = cfg->seed,
-    };
-    return 0;
+                       (int)pic->crop);
+    if (pic->crop == WEIR_CROP_CENTER && !(center > 0 && center <= 1))
+        return wr_fail(err, WEIR_EINVAL,
+                       "crop_center: %g is not above 0 and at most 1", center);
+    return pic->crop == WEIR_CROP_RANDOM ? check_random(pic, err) : 0;
 }
 
 /* The nearest whole number of 1 .. most. */
@@ -89,23 +65,23 @@ static void put_middle(uint32_t width, uint32_t height,
 /* Resizing the short side to S / center and cutting S x S out of the middle,
  * seen from the source: the largest part of the output's shape, times
  * center. */
-static void plan_center(const struct wr_augment *a, uint32_t width,
+static void plan_center(const weir_picture_config *pic, uint32_t width,
                         uint32_t height, struct wr_picture_crop *ret)
 {
     double w = width, h = height;
 
-    if ((uint64_t)width * a->out_h > (uint64_t)height * a->out_w)
-        w = h * a->out_w / a->out_h;
+    if ((uint64_t)width * pic->height > (uint64_t)height * pic->width)
+        w = h * pic->width / pic->height;
     else
-        h = w * a->out_h / a->out_w;
-    ret->width = to_side(w * a->center, width);
-    ret->height = to_side(h * a->center, height);
+        h = w * pic->height / pic->width;
+    ret->width = to_side(w * pic->crop_center, width);
+    ret->height = to_side(h * pic->crop_center, height);
     put_middle(width, height, ret);
 }
 
 /* Log-uniform between range[0] and range[1]: each bit of a random number
  * chooses a half of what is left, cut at its geometric mean. */
-static double between_log(struct wr_rng *rng, const double range[2])
+static double between_log(struct wr_rng *rng, const float range[2])
 {
     uint64_t bits = wr_rng_next(rng);
     double lo = range[0], hi = range[1];
@@ -122,13 +98,14 @@ static double between_log(struct wr_rng *rng, const double range[2])
 }
 
 /* torchvision's draw: an area, a shape, and a place when they fit. */
-static bool try_random(const struct wr_augment *a, uint32_t width,
+static bool try_random(const weir_picture_config *pic, uint32_t width,
                        uint32_t height, struct wr_rng *rng,
                        struct wr_picture_crop *ret)
 {
-    double part = a->area[0] + wr_rng_unit(rng) * (a->area[1] - a->area[0]);
+    double least = pic->crop_area[0], most = pic->crop_area[1];
+    double part = least + wr_rng_unit(rng) * (most - least);
     double area = part * ((double)width * height);
-    double ratio = between_log(rng, a->ratio);
+    double ratio = between_log(rng, pic->crop_ratio);
     double w = floor(sqrt(area * ratio) + 0.5);
     double h = floor(sqrt(area / ratio) + 0.5);
 
@@ -142,17 +119,18 @@ static bool try_random(const struct wr_augment *a, uint32_t width,
 }
 
 /* Nothing fitted: as much as the allowed shapes leave, from the middle. */
-static void plan_fallback(const struct wr_augment *a, uint32_t width,
+static void plan_fallback(const weir_picture_config *pic, uint32_t width,
                           uint32_t height, struct wr_picture_crop *ret)
 {
     double shape = (double)width / height;
+    double narrow = pic->crop_ratio[0], wide = pic->crop_ratio[1];
 
     ret->width = width;
     ret->height = height;
-    if (shape < a->ratio[0])
-        ret->height = to_side(width / a->ratio[0], height);
-    else if (shape > a->ratio[1])
-        ret->width = to_side(height * a->ratio[1], width);
+    if (shape < narrow)
+        ret->height = to_side(width / narrow, height);
+    else if (shape > wide)
+        ret->width = to_side(height * wide, width);
     put_middle(width, height, ret);
 }
 
@@ -160,20 +138,21 @@ struct wr_picture_crop wr_augment_plan(const struct wr_augment *a,
                                        uint32_t width, uint32_t height,
                                        uint64_t epoch, uint64_t id)
 {
+    const weir_picture_config *pic = &a->picture;
     struct wr_rng rng = {.seed = a->seed,
                          .stream = wr_rng_at(epoch, STREAM, id)};
     struct wr_picture_crop c = {.width = width, .height = height};
     uint64_t coin = wr_rng_next(&rng); /* always the first, used or not */
     int tries = 0;
 
-    c.flip = a->flip && coin >> 63;
-    if (a->crop == WEIR_CROP_CENTER)
-        plan_center(a, width, height, &c);
-    if (a->crop != WEIR_CROP_RANDOM)
+    c.flip = pic->flip && coin >> 63;
+    if (pic->crop == WEIR_CROP_CENTER)
+        plan_center(pic, width, height, &c);
+    if (pic->crop != WEIR_CROP_RANDOM)
         return c;
-    while (tries < TRIES && !try_random(a, width, height, &rng, &c))
+    while (tries < TRIES && !try_random(pic, width, height, &rng, &c))
         tries++;
     if (tries == TRIES)
-        plan_fallback(a, width, height, &c);
+        plan_fallback(pic, width, height, &c);
     return c;
 }

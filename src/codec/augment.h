@@ -10,22 +10,15 @@
 #include <stdint.h>
 
 #include "codec/picture.h"
-#include "weir/pipeline.h"
 
 struct wr_augment {
-    enum weir_crop crop;
-    double center;         /* as weir_pipeline_config.crop_center */
-    double area[2];        /* as crop_area */
-    double ratio[2];       /* as crop_ratio */
-    uint32_t out_w, out_h; /* of the tensor: the shape of a center crop */
-    bool flip;
+    weir_picture_config picture;
     uint64_t seed;
 };
 
-/* The settings of `cfg`; fails with the name of a field that is out of range.
- * The fields of a crop that is not asked for are not looked at. */
-int wr_augment_init(struct wr_augment *a, const weir_pipeline_config *cfg,
-                    weir_err *err);
+/* Fails with the name of a setting of crops that is out of range; those of a
+ * crop that is not asked for are not looked at. */
+int wr_augment_check(const weir_picture_config *picture, weir_err *err);
 
 /* What to do with sample `id` in `epoch`, a picture of width x height. */
 struct wr_picture_crop wr_augment_plan(const struct wr_augment *a,

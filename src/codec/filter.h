@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "weir/pipeline.h"
+#include "weir/error.h"
+#include "weir/picture.h"
 
 #define WR_WEIGHT_BITS 14
 #define WR_WEIGHT_ONE  (1 << WR_WEIGHT_BITS)

@@ -11,8 +11,7 @@
 
 /* value = (level / 255 - mean) / std in one multiplication and addition; u8
  * stays a level, plus the half that turns cutting into rounding. */
-static void make_affine(const struct wr_picture_spec *spec,
-                        struct wr_affine *ret)
+static void make_affine(const weir_picture_config *spec, struct wr_affine *ret)
 {
     for (int c = 0; c < 4; c++) {
         double mean = c < 3 ? spec->mean[c] : 0;
@@ -28,7 +27,7 @@ static void make_affine(const struct wr_picture_spec *spec,
     }
 }
 
-int wr_layout_init(struct wr_layout *l, const struct wr_picture_spec *spec,
+int wr_layout_init(struct wr_layout *l, const weir_picture_config *spec,
                    const struct wr_kernels *kernels, weir_err *err)
 {
     float *row = malloc((size_t)spec->width * spec->channels * sizeof(*row));

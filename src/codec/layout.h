@@ -17,7 +17,7 @@ struct wr_layout {
     float *row; /* owned: one row of values on its way to another type */
 };
 
-int wr_layout_init(struct wr_layout *l, const struct wr_picture_spec *spec,
+int wr_layout_init(struct wr_layout *l, const weir_picture_config *spec,
                    const struct wr_kernels *kernels, weir_err *err);
 void wr_layout_done(struct wr_layout *l);
 

@@ -23,7 +23,7 @@
 #define AHEAD_ROWS 16u
 
 struct wr_picture_decoder {
-    struct wr_picture_spec spec;
+    weir_picture_config spec;
     const struct wr_kernels *kernels; /* borrowed, static */
     void *state[WR_CODEC_COUNT];      /* owned by codec i; made when needed */
     struct wr_filter_cache filters;
@@ -79,7 +79,7 @@ void wr_picture_turn_size(unsigned orientation, uint32_t *width,
     *height = was;
 }
 
-static int check_spec(const struct wr_picture_spec *s, weir_err *err)
+static int check_spec(const weir_picture_config *s, weir_err *err)
 {
     if (s->channels != 1 && s->channels != 3)
         return wr_fail(err, WEIR_EINVAL, "%u channels: 1 or 3 are possible",
@@ -121,7 +121,7 @@ static int decoder_init(struct wr_picture_decoder *d, weir_err *err)
 }
 
 int wr_picture_new(struct wr_picture_decoder **ret,
-                   const struct wr_picture_spec *spec, weir_err *err)
+                   const weir_picture_config *spec, weir_err *err)
 {
     struct wr_picture_decoder *d;
     int r = check_spec(spec, err);
@@ -163,7 +163,7 @@ void wr_picture_free(struct wr_picture_decoder *d)
     free(d);
 }
 
-size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec)
+size_t wr_picture_slot_bytes(const weir_picture_config *spec)
 {
     return (size_t)spec->width * spec->height * spec->channels *
            wr_dtype_bytes(spec->dtype);
@@ -358,7 +358,7 @@ static int find_stored(unsigned orientation, const void *bytes, size_t len,
 static int stored_decoder(struct wr_picture_decoder *d, struct wr_turn turn,
                           struct wr_picture_decoder **ret, weir_err *err)
 {
-    struct wr_picture_spec spec = d->spec;
+    weir_picture_config spec = d->spec;
     int r = 0;
 
     if (turn.swap && !d->swapped) {
@@ -370,7 +370,7 @@ static int stored_decoder(struct wr_picture_decoder *d, struct wr_turn turn,
     return r;
 }
 
-static struct wr_turn_pixels pixels_of(const struct wr_picture_spec *s)
+static struct wr_turn_pixels pixels_of(const weir_picture_config *s)
 {
     bool is_planar = s->layout == WEIR_NCHW;
 

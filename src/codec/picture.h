@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weir/pipeline.h"
+#include "weir/error.h"
+#include "weir/picture.h"
 
 /* Pictures of more pixels than this are refused before memory is spent. */
 #define WR_PICTURE_MAX_PIXELS (UINT64_C(1) << 28)
@@ -41,18 +42,6 @@ struct wr_picture_info {
 struct wr_picture_crop {
     uint32_t x, y, width, height;
     bool flip; /* what comes out is mirrored, left to right */
-};
-
-/* What to make of each picture. */
-struct wr_picture_spec {
-    uint32_t width, height; /* out; 0: as stored (decode only) */
-    uint32_t channels;      /* out: 3 or 1 */
-    enum weir_dtype dtype;
-    enum weir_layout layout;
-    enum weir_resize resize;
-    enum weir_decode decode;
-    enum weir_orient orient; /* which way up; crops are of what comes of it */
-    float mean[3], std[3];
 };
 
 /* Nanoseconds, added to. */
@@ -87,12 +76,14 @@ void wr_picture_turn_size(unsigned orientation, uint32_t *width,
 int wr_picture_info(const void *bytes, size_t len, struct wr_picture_info *ret,
                     weir_err *err);
 
+/* Width and height 0: as stored, decode_only alone. Crops and flips come with
+ * each picture, not from `spec`. */
 int wr_picture_new(struct wr_picture_decoder **ret,
-                   const struct wr_picture_spec *spec, weir_err *err);
+                   const weir_picture_config *spec, weir_err *err);
 void wr_picture_free(struct wr_picture_decoder *d);
 
 /* Bytes of one output tensor. */
-size_t wr_picture_slot_bytes(const struct wr_picture_spec *spec);
+size_t wr_picture_slot_bytes(const weir_picture_config *spec);
 
 /* Decodes, crops (crop may be NULL), resizes and lays out into `slot`, which
  * has wr_picture_slot_bytes() bytes at any alignment. Of a cropped picture

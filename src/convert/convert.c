@@ -31,7 +31,7 @@ void wr_convert_defaults(struct wr_convert_config *cfg)
 {
     *cfg = (struct wr_convert_config){.shard_bytes = UINT64_C(256) << 20};
     weir_pipeline_defaults(&cfg->tensor);
-    cfg->tensor.dtype = WEIR_U8;
+    cfg->tensor.picture.dtype = WEIR_U8;
 }
 
 void wr_convert_result_done(struct wr_convert_result *res)
@@ -49,7 +49,8 @@ static int check_config(const struct wr_convert_config *cfg, weir_err *err)
     if (cfg->quality > 100)
         return wr_fail(err, WEIR_EINVAL, "quality %u is over 100",
                        cfg->quality);
-    if (cfg->tensor.crop == WEIR_CROP_RANDOM || cfg->tensor.flip)
+    if (cfg->tensor.picture.crop == WEIR_CROP_RANDOM ||
+        cfg->tensor.picture.flip)
         return wr_fail(err, WEIR_EINVAL,
                        "what is random belongs into training, not into the "
                        "data");

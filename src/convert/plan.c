@@ -121,7 +121,8 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     const weir_pipeline_config *t = &c->tensor;
     struct wr_bytes classes = {0};
     /* Jobs from before there was a choice stay what they are. */
-    const char *orient = t->orient == WEIR_ORIENT_EXIF ? " orient exif" : "";
+    const char *orient = t->picture.orient == WEIR_ORIENT_EXIF ? " orient exif"
+                                                               : "";
     char *tensor = NULL, part[80];
     uint64_t names;
     int n;
@@ -135,11 +136,13 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
         n = asprintf(&tensor,
                      "tensor %ux%ux%u dtype %d layout %d resize %d decode %d "
                      "crop %d %a mean %a %a %a std %a %a %a%s\n",
-                     t->width, t->height, t->channels, t->dtype, t->layout,
-                     t->resize, t->decode, t->crop, (double)t->crop_center,
-                     (double)t->mean[0], (double)t->mean[1], (double)t->mean[2],
-                     (double)t->std[0], (double)t->std[1], (double)t->std[2],
-                     orient);
+                     t->picture.width, t->picture.height, t->picture.channels,
+                     t->picture.dtype, t->picture.layout, t->picture.resize,
+                     t->picture.decode, t->picture.crop,
+                     (double)t->picture.crop_center, (double)t->picture.mean[0],
+                     (double)t->picture.mean[1], (double)t->picture.mean[2],
+                     (double)t->picture.std[0], (double)t->picture.std[1],
+                     (double)t->picture.std[2], orient);
     else
         n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
                      c->quality, orient);

@@ -39,7 +39,7 @@ int wr_shrink_new(struct wr_shrink **ret, const struct wr_convert_config *cfg,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->max_side = cfg->max_side;
     s->quality = cfg->quality;
-    s->orient = cfg->tensor.orient;
+    s->orient = cfg->tensor.picture.orient;
     r = wr_jpegenc_new(&s->enc, err);
     if (r < 0) {
         wr_shrink_free(s);
@@ -74,7 +74,7 @@ void wr_shrink_size(uint32_t max_side, uint32_t *width, uint32_t *height)
 
 /* The decoder for this size; the one that was not used for longest makes
  * room. */
-static int find_decoder(struct wr_shrink *s, const struct wr_picture_spec *spec,
+static int find_decoder(struct wr_shrink *s, const weir_picture_config *spec,
                         struct wr_picture_decoder **ret, weir_err *err)
 {
     struct sized *oldest = &s->sized[0];
@@ -104,25 +104,25 @@ static int find_decoder(struct wr_shrink *s, const struct wr_picture_spec *spec,
     return 0;
 }
 
-static struct wr_picture_spec spec_of(const struct wr_shrink *s, uint32_t width,
-                                      uint32_t height, uint32_t channels)
+static weir_picture_config spec_of(const struct wr_shrink *s, uint32_t width,
+                                   uint32_t height, uint32_t channels)
 {
-    return (struct wr_picture_spec){.width = width,
-                                    .height = height,
-                                    .channels = channels,
-                                    .dtype = WEIR_U8,
-                                    .orient = s->orient,
-                                    .layout = WEIR_NHWC};
+    return (weir_picture_config){.width = width,
+                                 .height = height,
+                                 .channels = channels,
+                                 .dtype = WEIR_U8,
+                                 .orient = s->orient,
+                                 .layout = WEIR_NHWC};
 }
 
 /* Decodes into pixels of the wanted size. */
 static int decode(struct wr_shrink *s, const struct wr_shrink_picture *in,
-                  const struct wr_picture_spec *spec, const uint8_t **ret,
+                  const weir_picture_config *spec, const uint8_t **ret,
                   weir_err *err)
 {
     bool resize = spec->width != in->info.width ||
                   spec->height != in->info.height;
-    struct wr_picture_spec plain = spec_of(s, 0, 0, spec->channels);
+    weir_picture_config plain = spec_of(s, 0, 0, spec->channels);
     struct wr_picture_decoder *d = NULL;
     int r = find_decoder(s, resize ? spec : &plain, &d, err);
 
@@ -141,7 +141,7 @@ static int decode(struct wr_shrink *s, const struct wr_shrink_picture *in,
 static int time_decode(struct wr_shrink *s, const struct wr_shrink_picture *p,
                        uint64_t *sum, weir_err *err)
 {
-    struct wr_picture_spec plain = spec_of(s, 0, 0, 3);
+    weir_picture_config plain = spec_of(s, 0, 0, 3);
     struct wr_picture_decoder *d = NULL;
     uint64_t start;
     int r = find_decoder(s, &plain, &d, err);
@@ -174,7 +174,7 @@ static int measure(struct wr_shrink *s, const struct wr_shrink_picture *before,
 int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
                     struct wr_convert_saving *saving, weir_err *err)
 {
-    struct wr_picture_spec spec;
+    weir_picture_config spec;
     struct wr_shrink_picture out = {0};
     struct wr_jpegenc_picture p;
     const uint8_t *pixels = NULL;

@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "format/format.h"
 #include "format/ignored.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"
 
-void weir_dataset_defaults(weir_dataset_config *cfg)
+void weir_dataset_defaults_sized(weir_dataset_config *cfg, size_t size)
 {
-    memset(cfg, 0, sizeof(*cfg));
+    wr_sized_give(cfg, size, &size, sizeof(size)); /* the first member */
 }
 
 static int fail_format(const char *name, weir_err *err)
@@ -172,16 +173,20 @@ static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
 int weir_dataset_open(weir_dataset **ret, const char *url,
                       const weir_dataset_config *cfg, weir_err *err)
 {
-    weir_dataset_config defaults;
+    weir_dataset_config own;
     struct wr_index_job job = {0};
     weir_dataset *ds;
     char *leaf = NULL;
-    int r;
+    int r = 0;
 
     if (!ret || !url)
         return wr_fail(err, WEIR_EINVAL, "no URL, or nowhere to put it");
-    weir_dataset_defaults(&defaults);
-    job.cfg = cfg ? cfg : &defaults;
+    weir_dataset_defaults(&own);
+    if (cfg)
+        r = wr_sized_take(&own, sizeof(own), cfg, "weir_dataset_defaults", err);
+    if (r < 0)
+        return r;
+    job.cfg = &own;
     ds = calloc(1, sizeof(*ds));
     if (!ds || !(ds->url = strdup(url))) {
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -14,7 +14,6 @@ struct pictures_decoder {
     struct wr_decoder base;
     struct wr_picture_decoder *picture; /* owned */
     struct wr_augment augment;
-    enum weir_orient orient;
 };
 
 bool wr_is_picture_name(const char *name)
@@ -22,60 +21,40 @@ bool wr_is_picture_name(const char *name)
     return wr_picture_kind_of_name(name, strlen(name)) != WR_PICTURE_UNKNOWN;
 }
 
-static struct wr_picture_spec spec_from(const weir_pipeline_config *cfg)
+static int check_picture(const weir_picture_config *pic, weir_err *err)
 {
-    struct wr_picture_spec spec = {
-        .width = cfg->width,
-        .height = cfg->height,
-        .channels = cfg->channels,
-        .dtype = cfg->dtype,
-        .layout = cfg->layout,
-        .resize = cfg->resize,
-        .decode = cfg->decode,
-        .orient = cfg->orient,
-    };
-
-    memcpy(spec.mean, cfg->mean, sizeof(spec.mean));
-    memcpy(spec.std, cfg->std, sizeof(spec.std));
-    return spec;
-}
-
-static int check_config(const weir_pipeline_config *cfg, struct wr_augment *ret,
-                        weir_err *err)
-{
-    if (cfg->channels != 1 && cfg->channels != 3)
+    if (pic->channels != 1 && pic->channels != 3)
         return wr_fail(err, WEIR_EINVAL, "channels: %u is neither 1 nor 3",
-                       cfg->channels);
-    if (!cfg->width || !cfg->height || cfg->width > WR_PICTURE_MAX_SIDE ||
-        cfg->height > WR_PICTURE_MAX_SIDE ||
-        (uint64_t)cfg->width * cfg->height > WR_PICTURE_MAX_PIXELS)
+                       pic->channels);
+    if (!pic->width || !pic->height || pic->width > WR_PICTURE_MAX_SIDE ||
+        pic->height > WR_PICTURE_MAX_SIDE ||
+        (uint64_t)pic->width * pic->height > WR_PICTURE_MAX_PIXELS)
         return wr_fail(err, WEIR_EINVAL,
                        "size: %ux%u is not between 1x1 and the limit",
-                       cfg->width, cfg->height);
-    return wr_augment_init(ret, cfg, err);
+                       pic->width, pic->height);
+    return wr_augment_check(pic, err);
 }
 
 int wr_pictures_shape(const struct wr_index *ix,
                       const weir_pipeline_config *cfg,
                       struct wr_tensor_shape *ret, weir_err *err)
 {
-    struct wr_picture_spec spec = spec_from(cfg);
-    struct wr_augment unused;
-    int r = check_config(cfg, &unused, err);
+    const weir_picture_config *pic = &cfg->picture;
+    int r = check_picture(pic, err);
 
     (void)ix; /* pictures of any size come out alike */
     if (r < 0)
         return r;
     *ret = (struct wr_tensor_shape){
-        .dtype = cfg->dtype,
+        .dtype = pic->dtype,
         .ndim = 3,
-        .dims = {cfg->height, cfg->width, cfg->channels},
-        .bytes = wr_picture_slot_bytes(&spec),
+        .dims = {pic->height, pic->width, pic->channels},
+        .bytes = wr_picture_slot_bytes(pic),
     };
-    if (cfg->layout == WEIR_NCHW) {
-        ret->dims[0] = cfg->channels;
-        ret->dims[1] = cfg->height;
-        ret->dims[2] = cfg->width;
+    if (pic->layout == WEIR_NCHW) {
+        ret->dims[0] = pic->channels;
+        ret->dims[1] = pic->height;
+        ret->dims[2] = pic->width;
     }
     return 0;
 }
@@ -89,9 +68,9 @@ static int plan(const struct pictures_decoder *pd, const struct wr_sample *s,
     struct wr_picture_info info = {0};
     int r = 0;
 
-    if (a->crop != WEIR_CROP_NONE)
+    if (a->picture.crop != WEIR_CROP_NONE)
         r = wr_picture_info(s->bytes, s->len, &info, err);
-    if (r >= 0 && pd->orient == WEIR_ORIENT_EXIF)
+    if (r >= 0 && a->picture.orient == WEIR_ORIENT_EXIF)
         wr_picture_turn_size(info.orientation, &info.width, &info.height);
     if (r >= 0)
         *ret = wr_augment_plan(a, info.width, info.height, s->epoch, s->id);
@@ -141,22 +120,18 @@ int wr_pictures_decoder_new(const struct wr_index *ix,
                             const weir_pipeline_config *cfg,
                             struct wr_decoder **ret, weir_err *err)
 {
-    struct wr_picture_spec spec = spec_from(cfg);
-    struct wr_augment augment;
     struct pictures_decoder *pd;
-    int r;
+    int r = check_picture(&cfg->picture, err);
 
     (void)ix;
-    r = check_config(cfg, &augment, err);
     if (r < 0)
         return r;
     pd = calloc(1, sizeof(*pd));
     if (!pd)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     pd->base.ops = &pictures_decoder_ops;
-    pd->augment = augment;
-    pd->orient = cfg->orient;
-    r = wr_picture_new(&pd->picture, &spec, err);
+    pd->augment = (struct wr_augment){cfg->picture, cfg->seed};
+    r = wr_picture_new(&pd->picture, &cfg->picture, err);
     if (r < 0) {
         free(pd);
         return r;

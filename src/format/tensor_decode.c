@@ -51,23 +51,24 @@ static int make_plan(const struct wr_sample_shape *s,
 {
     enum weir_dtype stored = stored_dtype(s);
     bool channels = s->ndim && is_channel(s->dims[s->ndim - 1]);
-    struct plan p = {.dtype = cfg->dtype, .convert = cfg->dtype != stored};
+    struct plan p = {.dtype = cfg->picture.dtype,
+                     .convert = cfg->picture.dtype != stored};
     size_t values = 1;
 
     if (p.convert && stored != WEIR_U8)
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are %s and are not converted to %s: ask "
                        "for dtype %s",
-                       wr_dtype_text(stored), wr_dtype_text(cfg->dtype),
+                       wr_dtype_text(stored), wr_dtype_text(cfg->picture.dtype),
                        wr_dtype_text(stored));
     if (p.convert && !channels)
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are u8 without a last dimension of 1 or 3 "
                        "channels and are not normalized to %s: ask for dtype "
                        "u8",
-                       wr_dtype_text(cfg->dtype));
-    p.planar = stored == WEIR_U8 && cfg->layout == WEIR_NCHW && s->ndim == 3 &&
-               channels;
+                       wr_dtype_text(cfg->picture.dtype));
+    p.planar = stored == WEIR_U8 && cfg->picture.layout == WEIR_NCHW &&
+               s->ndim == 3 && channels;
     for (uint32_t k = 0; k < s->ndim; k++)
         values *= s->dims[k]; /* the indexer has checked it */
     p.channels = channels ? (uint32_t)s->dims[s->ndim - 1] : 1;
@@ -86,11 +87,11 @@ int wr_tensor_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
     struct plan p = {0};
     int r;
 
-    if (cfg->orient != WEIR_ORIENT_IGNORE)
+    if (cfg->picture.orient != WEIR_ORIENT_IGNORE)
         return wr_fail(err, WEIR_EINVAL, "orient: pictures only, not tensors");
-    if (cfg->crop != WEIR_CROP_NONE || cfg->flip)
+    if (cfg->picture.crop != WEIR_CROP_NONE || cfg->picture.flip)
         return wr_fail(err, WEIR_EINVAL, "%s: pictures only, not tensors",
-                       cfg->flip ? "flip" : "crop");
+                       cfg->picture.flip ? "flip" : "crop");
     r = make_plan(s, cfg, &p, err);
     if (r < 0)
         return r;
@@ -198,7 +199,8 @@ int wr_tensor_decoder_new(const struct wr_index *ix,
     td->plan = p;
     for (unsigned c = 0; c < 3; c++)
         for (unsigned v = 0; v < 256; v++) {
-            td->f32[c][v] = ((float)v / 255.0f - cfg->mean[c]) / cfg->std[c];
+            td->f32[c][v] = ((float)v / 255.0f - cfg->picture.mean[c]) /
+                            cfg->picture.std[c];
             td->f16[c][v] = wr_f16_from_f32(td->f32[c][v]);
         }
     *ret = &td->base;

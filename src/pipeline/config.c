@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/thread.h"
 #include "codec/augment.h"
 #include "pipeline/cache.h"
@@ -28,24 +29,30 @@
 #define AUTO_MOST_DEPTH    1024u
 #define AUTO_MOST_PREFETCH 8u
 
-void weir_pipeline_defaults(weir_pipeline_config *cfg)
+void weir_pipeline_defaults_sized(weir_pipeline_config *cfg, size_t size)
 {
-    *cfg = (weir_pipeline_config){
+    const weir_pipeline_config own = {
+        .size = size,
         .batch = 64,
-        .width = 224,
-        .height = 224,
-        .channels = 3,
-        .mean = {0.485f, 0.456f, 0.406f},
-        .std = {0.229f, 0.224f, 0.225f},
-        .crop_center = 0.875f,
-        .crop_area = {0.08f, 1},
-        .crop_ratio = {3.0f / 4, 4.0f / 3},
+        .picture =
+            {
+                .width = 224,
+                .height = 224,
+                .channels = 3,
+                .mean = {0.485f, 0.456f, 0.406f},
+                .std = {0.229f, 0.224f, 0.225f},
+                .crop_center = 0.875f,
+                .crop_area = {0.08f, 1},
+                .crop_ratio = {3.0f / 4, 4.0f / 3},
+            },
         .block_window = 16,
         .epochs = 1,
         .world = 1,
         .depth = 32,
         .prefetch = 1,
     };
+
+    wr_sized_give(cfg, size, &own, sizeof(own));
 }
 
 /* --- checking what was asked for --- */
@@ -67,8 +74,8 @@ static int check_numbers(const weir_pipeline_config *c, weir_err *err)
         uint64_t value, min, max;
     } ranges[] = {
         {"batch", c->batch, 1, MAX_BATCH},
-        {"width", c->width, 1, MAX_SIDE},
-        {"height", c->height, 1, MAX_SIDE},
+        {"width", c->picture.width, 1, MAX_SIDE},
+        {"height", c->picture.height, 1, MAX_SIDE},
         {"depth", c->depth, 1, MAX_DEPTH},
         {"threads", c->threads, 1, MAX_THREADS},
         {"prefetch", c->prefetch, 0, MAX_PREFETCH},
@@ -139,17 +146,17 @@ static int check_choices(const weir_pipeline_config *c, weir_err *err)
         unsigned value;
         const char *names;
     } choices[] = {
-        {"dtype", c->dtype, "f32 f16 u8"},
-        {"layout", c->layout, "nhwc nchw"},
-        {"resize", c->resize, "bilinear bilinear-noaa area"},
-        {"decode", c->decode, "exact fast"},
+        {"dtype", c->picture.dtype, "f32 f16 u8"},
+        {"layout", c->picture.layout, "nhwc nchw"},
+        {"resize", c->picture.resize, "bilinear bilinear-noaa area"},
+        {"decode", c->picture.decode, "exact fast"},
         {"stages", c->stages, "all read decode"},
         {"order", c->order, "shuffle sequential block"},
         {"remainder", c->remainder, "keep drop pad"},
         {"on_error", c->on_error, "skip fail"},
         {"io", c->io, "auto uring blocking"},
-        {"crop", c->crop, "none center random"},
-        {"orient", c->orient, "ignore exif"},
+        {"crop", c->picture.crop, "none center random"},
+        {"orient", c->picture.orient, "ignore exif"},
         {"cache_what", c->cache_what, "encoded decoded"},
     };
 
@@ -168,7 +175,7 @@ static int check_cache(const weir_pipeline_config *c, weir_err *err)
 
     if (!c->cache)
         return 0;
-    if (decoded && (c->crop == WEIR_CROP_RANDOM || c->flip))
+    if (decoded && (c->picture.crop == WEIR_CROP_RANDOM || c->picture.flip))
         return wr_fail(
             err, WEIR_EINVAL,
             "a cache of decoded samples would repeat the same random "
@@ -181,28 +188,28 @@ static int check_cache(const weir_pipeline_config *c, weir_err *err)
 
 static int check_all(const weir_pipeline_config *c, weir_err *err)
 {
-    struct wr_augment unused;
     int r = check_numbers(c, err);
 
     if (r == 0)
         r = check_choices(c, err);
     if (r < 0)
         return r;
-    if (c->channels != 1 && c->channels != 3)
+    if (c->picture.channels != 1 && c->picture.channels != 3)
         return wr_fail(err, WEIR_EINVAL, "channels is %" PRIu32 ", not 1 or 3",
-                       c->channels);
+                       c->picture.channels);
     for (int i = 0; i < 3; i++)
-        if (!isfinite(c->mean[i]) || !isfinite(c->std[i]) || c->std[i] == 0)
+        if (!isfinite(c->picture.mean[i]) || !isfinite(c->picture.std[i]) ||
+            c->picture.std[i] == 0)
             return wr_fail(err, WEIR_EINVAL,
                            "mean and std must be finite, std not 0");
-    for (size_t i = 0; i < WR_ARRAY_LEN(c->reserved); i++)
-        if (c->reserved[i] || c->reserved_0)
-            return wr_fail(err, WEIR_EINVAL, "reserved must be 0");
+    for (size_t i = 0; i < WR_ARRAY_LEN(c->picture.reserved); i++)
+        if (c->picture.reserved[i])
+            return wr_fail(err, WEIR_EINVAL, "picture.reserved must be 0");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
     r = wr_split_check(c, err);
     if (r == 0)
-        r = wr_augment_init(&unused, c, err);
+        r = wr_augment_check(&c->picture, err);
     return r < 0 ? r : check_cache(c, err);
 }
 

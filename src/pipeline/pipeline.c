@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "pipeline/cache.h"
 #include "pipeline/config.h"
 #include "pipeline/objects.h"
@@ -119,18 +120,18 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
 
     if (c->cache_what == WEIR_CACHE_DECODED) {
         key.what = 1;
-        key.width = c->width;
-        key.height = c->height;
-        key.channels = c->channels;
+        key.width = c->picture.width;
+        key.height = c->picture.height;
+        key.channels = c->picture.channels;
         key.dtype = s->shape.dtype;
-        key.layout = c->layout;
-        key.resize = c->resize;
-        key.decode = c->decode;
-        key.crop = c->crop;
-        key.center = c->crop_center;
-        key.orient = c->orient;
-        memcpy(key.mean, c->mean, sizeof(key.mean));
-        memcpy(key.std, c->std, sizeof(key.std));
+        key.layout = c->picture.layout;
+        key.resize = c->picture.resize;
+        key.decode = c->picture.decode;
+        key.crop = c->picture.crop;
+        key.center = c->picture.crop_center;
+        key.orient = c->picture.orient;
+        memcpy(key.mean, c->picture.mean, sizeof(key.mean));
+        memcpy(key.std, c->picture.std, sizeof(key.std));
     }
     return XXH3_64bits(&key, sizeof(key));
 }
@@ -241,12 +242,15 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                        const weir_pipeline_config *cfg, weir_err *err)
 {
     struct wr_state resume = {0};
-    weir_pipeline_config c = *cfg;
+    weir_pipeline_config c;
     struct wr_tune tune;
     weir_pipeline *p;
     int r;
 
-    r = wr_config_settle(ds, &c, &tune, err);
+    weir_pipeline_defaults(&c);
+    r = wr_sized_take(&c, sizeof(c), cfg, "weir_pipeline_defaults", err);
+    if (r == 0)
+        r = wr_config_settle(ds, &c, &tune, err);
     if (r < 0)
         return r;
     if (c.resume_count) {
@@ -424,7 +428,8 @@ static void add_cache_stats(const weir_pipeline *p, weir_stats *st)
         st->cache_misses += p->workers[i].stats.misses;
 }
 
-void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
+void weir_pipeline_stats_sized(const weir_pipeline *p, weir_stats *ret,
+                               size_t size)
 {
     weir_stats st = {
         .batches = p->batches,
@@ -457,7 +462,7 @@ void weir_pipeline_stats(const weir_pipeline *p, weir_stats *ret)
         st.resample_ns += w->resample;
         st.idle_ns += w->idle;
     }
-    *ret = st;
+    wr_sized_give(ret, size, &st, sizeof(st));
 }
 
 int weir_pipeline_cache_error(const weir_pipeline *p, weir_err *err)

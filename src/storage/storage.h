@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weir/pipeline.h"
+#include "weir/error.h"
+#include "weir/io.h"
 
 /* O_DIRECT wants buffers, offsets and lengths in multiples of this. */
 #define WR_DIRECT_ALIGN 4096u

@@ -70,8 +70,8 @@ static void feed_config(const struct wr_cell_job *job,
     cfg->stages = job->read_only ? WEIR_STAGES_READ : WEIR_STAGES_ALL;
     cfg->max_batches = job->iterations;
     if (kind && kind->side) { /* every form is delivered as it is stored */
-        cfg->width = cfg->height = kind->side;
-        cfg->dtype = WEIR_U8;
+        cfg->picture.width = cfg->picture.height = kind->side;
+        cfg->picture.dtype = WEIR_U8;
     }
 }
 

@@ -26,7 +26,8 @@ int wr_train_is_stopped(void *arg)
 
 static size_t pixel_count(const weir_pipeline_config *cfg)
 {
-    return (size_t)cfg->batch * cfg->height * cfg->width * cfg->channels;
+    return (size_t)cfg->batch * cfg->picture.height * cfg->picture.width *
+           cfg->picture.channels;
 }
 
 /* Pixels and labels stay the same, so that the loss can fall: complaints about
@@ -61,7 +62,8 @@ static int open_fixed(struct wr_train_feed *f, const struct wr_train_plan *plan,
         .count = cfg->batch,
         .unique = cfg->batch,
         .ndim = 4,
-        .shape = {cfg->batch, cfg->height, cfg->width, cfg->channels},
+        .shape = {cfg->batch, cfg->picture.height, cfg->picture.width,
+                  cfg->picture.channels},
         .dtype = WEIR_F32,
         .labels = f->labels,
     };
@@ -94,9 +96,9 @@ static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
     cfg->stopped = wr_train_is_stopped;
     cfg->stopped_arg = (void *)(uintptr_t)plan;
     if (plan->ds && !is_f32(wr_index_shape(plan->ds->index)))
-        cfg->dtype = wr_index_shape(plan->ds->index)->elem == WR_ELEM_U8
-                         ? WEIR_U8
-                         : WEIR_F16; /* nothing is computed */
+        cfg->picture.dtype = wr_index_shape(plan->ds->index)->elem == WR_ELEM_U8
+                                 ? WEIR_U8
+                                 : WEIR_F16; /* nothing is computed */
 }
 
 /* One sample without a label would end the training once its turn comes. */

@@ -79,11 +79,12 @@ static void add_feed(struct wr_train_settings *s,
             cfg->block_samples, cfg->block_window);
     else
         add_choice(s, "train.order", cfg->order, "shuffle sequential");
-    add_choice(s, "train.decode", cfg->decode, "exact fast");
-    add_choice(s, "train.resize", cfg->resize, "bilinear bilinear-noaa area");
-    add_choice(s, "train.orient", cfg->orient, "ignore exif");
-    add_choice(s, "train.crop", cfg->crop, "none center random");
-    add(s, "train.flip", "%s", cfg->flip ? "on" : "off");
+    add_choice(s, "train.decode", cfg->picture.decode, "exact fast");
+    add_choice(s, "train.resize", cfg->picture.resize,
+               "bilinear bilinear-noaa area");
+    add_choice(s, "train.orient", cfg->picture.orient, "ignore exif");
+    add_choice(s, "train.crop", cfg->picture.crop, "none center random");
+    add(s, "train.flip", "%s", cfg->picture.flip ? "on" : "off");
     add(s, "train.holdout", "%.6g", (double)cfg->holdout);
     add(s, "train.split_seed", "%" PRIu64, cfg->split_seed);
 }

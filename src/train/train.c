@@ -206,9 +206,9 @@ static int prepare(struct train_run *run, struct wr_train_start *start,
     const struct wr_train_plan *plan = run->plan;
     struct wr_net_spec spec = {.width = plan->width,
                                .classes = WR_MAX(run->ret->classes, 1u),
-                               .height = plan->feed.height,
-                               .cols = plan->feed.width,
-                               .channels = plan->feed.channels};
+                               .height = plan->feed.picture.height,
+                               .cols = plan->feed.picture.width,
+                               .channels = plan->feed.picture.channels};
     int r;
 
     *start = (struct wr_train_start){0};

@@ -30,9 +30,9 @@ static void set_up(const struct wr_train_plan *plan, weir_pipeline_config *cfg)
     cfg->remainder = WEIR_REMAINDER_KEEP;
     cfg->epochs = 1;
     cfg->max_batches = 0;
-    cfg->flip = 0;
-    if (cfg->crop == WEIR_CROP_RANDOM)
-        cfg->crop = WEIR_CROP_CENTER;
+    cfg->picture.flip = 0;
+    if (cfg->picture.crop == WEIR_CROP_RANDOM)
+        cfg->picture.crop = WEIR_CROP_CENTER;
     cfg->cache = NULL; /* its size was meant for what is read again and again */
     cfg->resume_count = 0;
     cfg->stopped = wr_train_is_stopped;

@@ -222,11 +222,13 @@ static void check_decoding(const weir_dataset *ds,
     void *slot;
 
     assert_int_equal(ds->format->shape(ds->index, cfg, &shape, &err), 0);
-    product = cfg->dtype == WEIR_F32 ? 4 : cfg->dtype == WEIR_F16 ? 2 : 1;
+    product = cfg->picture.dtype == WEIR_F32   ? 4
+              : cfg->picture.dtype == WEIR_F16 ? 2
+                                               : 1;
     for (uint32_t k = 0; k < shape.ndim; k++)
         product *= shape.dims[k];
     assert_int_equal(shape.bytes, product);
-    assert_int_equal(shape.dtype, cfg->dtype);
+    assert_int_equal(shape.dtype, cfg->picture.dtype);
     slot = malloc(shape.bytes);
     assert_int_equal(ds->format->decoder_new(ds->index, cfg, &d, &err), 0);
     for (uint64_t i = 0; i < SAMPLES; i++) {
@@ -260,12 +262,12 @@ static void check_format(const char *format,
     check_places(ds);
     for (int dtype = WEIR_F32; dtype <= WEIR_U8; dtype++)
         for (int layout = WEIR_NHWC; layout <= WEIR_NCHW; layout++) {
-            weir_pipeline_config cfg = {.width = 8,
-                                        .height = 6,
-                                        .channels = 3,
-                                        .dtype = dtype,
-                                        .layout = layout,
-                                        .std = {1, 1, 1}};
+            weir_pipeline_config cfg = {.picture.width = 8,
+                                        .picture.height = 6,
+                                        .picture.channels = 3,
+                                        .picture.dtype = dtype,
+                                        .picture.layout = layout,
+                                        .picture.std = {1, 1, 1}};
 
             check_decoding(ds, &cfg);
         }

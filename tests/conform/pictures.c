@@ -31,7 +31,7 @@ static const struct {
 static struct wr_picture_decoder *new_decoder(uint32_t w, uint32_t h,
                                               uint32_t channels)
 {
-    const struct wr_picture_spec spec = {
+    const weir_picture_config spec = {
         .width = w, .height = h, .channels = channels, .dtype = WEIR_U8};
     struct wr_picture_decoder *d = NULL;
 

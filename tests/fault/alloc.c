@@ -81,13 +81,13 @@ static void feed(const weir_dataset *ds, const struct setting *s, bool *seen,
 
     weir_pipeline_defaults(&cfg);
     cfg.batch = 8;
-    cfg.width = cfg.height = 32;
+    cfg.picture.width = cfg.picture.height = 32;
     cfg.threads = 2;
     cfg.depth = 8;
     cfg.io = s->io;
     cfg.order = s->order;
     cfg.cache = s->cache;
-    cfg.decode = s->decode;
+    cfg.picture.decode = s->decode;
     if (weir_pipeline_open(&p, ds, &cfg, &err) < 0) {
         failed(o, "pipeline", &err);
         return;

@@ -119,7 +119,7 @@ static enum end feed(const weir_dataset *ds, const struct setting *s,
 
     weir_pipeline_defaults(&cfg);
     cfg.batch = 16;
-    cfg.width = cfg.height = 64;
+    cfg.picture.width = cfg.picture.height = 64;
     cfg.io = s->io;
     cfg.order = s->order;
     cfg.threads = s->threads;

@@ -72,7 +72,7 @@ static int train(const struct place *p, struct wr_train_result *res,
     wr_train_defaults(&plan);
     plan.ds = p->ds;
     plan.feed.batch = 4;
-    plan.feed.width = plan.feed.height = SIDE;
+    plan.feed.picture.width = plan.feed.picture.height = SIDE;
     plan.feed.threads = 2;
     plan.feed.holdout = 0.2f;
     plan.feed.part = WEIR_PART_TRAIN;

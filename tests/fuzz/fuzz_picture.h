@@ -10,7 +10,7 @@
 
 #define MAX_PIXELS (1u << 21) /* keeps a run short; limits have unit tests */
 
-static void decode(const struct wr_picture_spec *spec, const uint8_t *bytes,
+static void decode(const weir_picture_config *spec, const uint8_t *bytes,
                    size_t len, const struct wr_picture_crop *crop)
 {
     struct wr_picture_decoder *d = NULL;
@@ -31,7 +31,7 @@ static void fuzz_picture(const uint8_t *data, size_t size)
 {
     struct wr_picture_info info;
     struct wr_picture_crop crop = {0};
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = 32, .height = 24, .channels = 3, .std = {1, 1, 1}};
     uint8_t how;
 

@@ -41,14 +41,14 @@ static uint8_t *load(const char *path, size_t *ret_len)
     return bytes;
 }
 
-static void parse(char **argv, struct wr_picture_spec *ret)
+static void parse(char **argv, weir_picture_config *ret)
 {
     static const char *const dtypes[] = {"f32", "f16", "u8", NULL};
     static const char *const layouts[] = {"nhwc", "nchw", NULL};
     static const char *const resizes[] = {"bilinear", "noaa", "area", NULL};
     static const char *const decodes[] = {"exact", "fast", NULL};
 
-    *ret = (struct wr_picture_spec){
+    *ret = (weir_picture_config){
         .width = (uint32_t)atoi(argv[2]),
         .height = (uint32_t)atoi(argv[3]),
         .channels = (uint32_t)atoi(argv[4]),
@@ -60,7 +60,7 @@ static void parse(char **argv, struct wr_picture_spec *ret)
     };
 }
 
-static int dump(const struct wr_picture_spec *spec, const uint8_t *bytes,
+static int dump(const weir_picture_config *spec, const uint8_t *bytes,
                 size_t len, const struct wr_picture_crop *crop, weir_err *err)
 {
     struct wr_picture_decoder *d = NULL;
@@ -85,7 +85,7 @@ static int dump(const struct wr_picture_spec *spec, const uint8_t *bytes,
 
 int main(int argc, char **argv)
 {
-    struct wr_picture_spec spec;
+    weir_picture_config spec;
     struct wr_picture_crop crop = {0};
     weir_err err = {0};
     uint8_t *bytes;

@@ -14,8 +14,7 @@
 
 #include "codec/picture.h"
 
-static const struct wr_picture_spec small_spec = {.channels = 3,
-                                                  .dtype = WEIR_U8};
+static const weir_picture_config small_spec = {.channels = 3, .dtype = WEIR_U8};
 
 /* The picture is w x h and has these pixels. */
 static inline void check_pixels(const void *bytes, size_t len, uint32_t w,

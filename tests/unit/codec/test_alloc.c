@@ -21,11 +21,11 @@ static uint8_t slot[64 * 48 * 3 * 4], expected[sizeof(slot)];
 static int new_decoder(struct wr_picture_decoder **ret, enum weir_decode how,
                        weir_err *err)
 {
-    const struct wr_picture_spec spec = {.width = 64,
-                                         .height = 48,
-                                         .channels = 3,
-                                         .decode = how,
-                                         .std = {1, 1, 1}};
+    const weir_picture_config spec = {.width = 64,
+                                      .height = 48,
+                                      .channels = 3,
+                                      .decode = how,
+                                      .std = {1, 1, 1}};
 
     return wr_picture_new(ret, &spec, err);
 }

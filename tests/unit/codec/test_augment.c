@@ -16,9 +16,9 @@
 
 #define DRAWS 20000
 
-static weir_pipeline_config config(enum weir_crop crop)
+static weir_picture_config config(enum weir_crop crop)
 {
-    return (weir_pipeline_config){
+    return (weir_picture_config){
         .width = 224,
         .height = 224,
         .crop = crop,
@@ -28,14 +28,19 @@ static weir_pipeline_config config(enum weir_crop crop)
     };
 }
 
-static struct wr_augment augment(const weir_pipeline_config *cfg)
+static struct wr_augment augment_seed(const weir_picture_config *cfg,
+                                      uint64_t seed)
 {
-    struct wr_augment a;
     weir_err err;
 
-    if (wr_augment_init(&a, cfg, &err) < 0)
+    if (wr_augment_check(cfg, &err) < 0)
         fail_msg("%s", err.msg);
-    return a;
+    return (struct wr_augment){*cfg, seed};
+}
+
+static struct wr_augment augment(const weir_picture_config *cfg)
+{
+    return augment_seed(cfg, 0);
 }
 
 static void assert_rectangle(struct wr_picture_crop c, uint32_t x, uint32_t y,
@@ -48,7 +53,7 @@ static void assert_rectangle(struct wr_picture_crop c, uint32_t x, uint32_t y,
 
 static void test_none(void **state)
 {
-    weir_pipeline_config cfg = config(WEIR_CROP_NONE);
+    weir_picture_config cfg = config(WEIR_CROP_NONE);
     struct wr_augment a = augment(&cfg);
     struct wr_picture_crop c = wr_augment_plan(&a, 500, 375, 1, 2);
 
@@ -59,7 +64,7 @@ static void test_none(void **state)
 /* Resize(256) and CenterCrop(224), seen from the source. */
 static void test_center(void **state)
 {
-    weir_pipeline_config cfg = config(WEIR_CROP_CENTER);
+    weir_picture_config cfg = config(WEIR_CROP_CENTER);
     struct wr_augment a = augment(&cfg);
 
     assert_rectangle(wr_augment_plan(&a, 512, 256, 0, 0), 144, 16, 224, 224);
@@ -92,13 +97,12 @@ static void test_same_everywhere(void **state)
     };
 
     for (size_t i = 0; i < WR_ARRAY_LEN(known); i++) {
-        weir_pipeline_config cfg = config(WEIR_CROP_RANDOM);
+        weir_picture_config cfg = config(WEIR_CROP_RANDOM);
         struct wr_augment a;
         struct wr_picture_crop c;
 
-        cfg.seed = known[i].seed;
         cfg.flip = 1;
-        a = augment(&cfg);
+        a = augment_seed(&cfg, known[i].seed);
         c = wr_augment_plan(&a, 500, 375, known[i].epoch, known[i].id);
         assert_rectangle(c, known[i].want[0], known[i].want[1],
                          known[i].want[2], known[i].want[3]);
@@ -109,18 +113,17 @@ static void test_same_everywhere(void **state)
 /* Every key gives another plan; the flip does not depend on the crop. */
 static void test_keys(void **state)
 {
-    weir_pipeline_config cfg = config(WEIR_CROP_RANDOM);
+    weir_picture_config cfg = config(WEIR_CROP_RANDOM);
     unsigned same[3] = {0};
 
     for (uint64_t i = 0; i < 500; i++) {
         struct wr_augment a, other, flip_only;
         struct wr_picture_crop c, d[3];
 
-        cfg.seed = i;
         cfg.flip = 1;
-        a = other = flip_only = augment(&cfg);
+        a = other = flip_only = augment_seed(&cfg, i);
         other.seed ^= 1;
-        flip_only.crop = WEIR_CROP_NONE;
+        flip_only.picture.crop = WEIR_CROP_NONE;
         c = wr_augment_plan(&a, 640, 480, i / 7, i);
         d[0] = wr_augment_plan(&a, 640, 480, i / 7 + 1, i);
         d[1] = wr_augment_plan(&a, 640, 480, i / 7, i + 1);
@@ -150,7 +153,7 @@ static void tally(uint64_t *cells, unsigned n, double v, double lo, double hi)
  * areas, logarithms of shapes, places and coins must all be uniform. */
 static void test_chances(void **state)
 {
-    weir_pipeline_config cfg = config(WEIR_CROP_RANDOM);
+    weir_picture_config cfg = config(WEIR_CROP_RANDOM);
     uint64_t area[10] = {0}, ratio[10] = {0}, x[10] = {0}, y[10] = {0};
     uint64_t coin[2] = {0};
     struct wr_augment a;
@@ -182,7 +185,7 @@ static void test_inside(void **state)
     struct wr_rng rng = {.seed = 2};
 
     for (uint64_t i = 0; i < DRAWS; i++) {
-        weir_pipeline_config cfg = config(WEIR_CROP_RANDOM);
+        weir_picture_config cfg = config(WEIR_CROP_RANDOM);
         uint32_t w = 1 + (uint32_t)wr_rng_below(&rng, i % 4 ? 700 : 20);
         uint32_t h = 1 + (uint32_t)wr_rng_below(&rng, i % 4 ? 700 : 20);
         struct wr_augment a;
@@ -198,10 +201,12 @@ static void test_inside(void **state)
         assert_true(c.width >= 1 && c.x + c.width <= w);
         assert_true(c.height >= 1 && c.y + c.height <= h);
         if (c.width > 1 && c.height > 1 && c.width < w && c.height < h) {
-            assert_true((c.width + 0.5) / (c.height - 0.5) >= a.ratio[0]);
-            assert_true((c.width - 0.5) / (c.height + 0.5) <= a.ratio[1]);
+            assert_true((c.width + 0.5) / (c.height - 0.5) >=
+                        cfg.crop_ratio[0]);
+            assert_true((c.width - 0.5) / (c.height + 0.5) <=
+                        cfg.crop_ratio[1]);
             assert_true((c.width + 0.5) * (c.height + 0.5) >=
-                        a.area[0] * w * h);
+                        (double)cfg.crop_area[0] * w * h);
         }
     }
 }
@@ -209,7 +214,7 @@ static void test_inside(void **state)
 /* A strip in which no draw fits: the middle, as far as shapes are allowed. */
 static void test_fallback(void **state)
 {
-    weir_pipeline_config cfg = config(WEIR_CROP_RANDOM);
+    weir_picture_config cfg = config(WEIR_CROP_RANDOM);
     struct wr_augment a;
 
     cfg.crop_area[0] = 0.9f;
@@ -229,12 +234,11 @@ static void test_fallback(void **state)
     assert_rectangle(wr_augment_plan(&a, 60, 60, 0, 0), 15, 0, 30, 60);
 }
 
-static void refuse(const weir_pipeline_config *cfg, const char *field)
+static void refuse(const weir_picture_config *cfg, const char *field)
 {
-    struct wr_augment a;
     weir_err err = {0};
 
-    assert_int_equal(wr_augment_init(&a, cfg, &err), WEIR_EINVAL);
+    assert_int_equal(wr_augment_check(cfg, &err), WEIR_EINVAL);
     if (strncmp(err.msg, field, strlen(field)) || err.msg[strlen(field)] != ':')
         fail_msg("'%s' does not name %s", err.msg, field);
 }
@@ -246,7 +250,7 @@ static void test_refused(void **state)
     static const float bad_ratio[][2] = {{0, 1},        {-1, 1},  {2, 1},
                                          {1, INFINITY}, {NAN, 1}, {1, NAN}};
     static const float bad_center[] = {0, -1, 1.01f, NAN};
-    weir_pipeline_config cfg;
+    weir_picture_config cfg;
 
     for (size_t i = 0; i < WR_ARRAY_LEN(bad_area); i++) {
         cfg = config(WEIR_CROP_RANDOM);

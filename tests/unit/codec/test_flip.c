@@ -32,7 +32,7 @@ static const struct make_jpeg jpegs[] = {
 
 static const struct make_png png_how = {97, 61, 2, 8, 0};
 
-static struct wr_picture_decoder *decoder(const struct wr_picture_spec *spec)
+static struct wr_picture_decoder *decoder(const weir_picture_config *spec)
 {
     struct wr_picture_decoder *d = NULL;
 
@@ -50,7 +50,7 @@ static void run(struct wr_picture_decoder *d, struct made m,
 }
 
 /* Whether b is a, mirrored. */
-static bool is_mirrored(const struct wr_picture_spec *s, const uint8_t *a,
+static bool is_mirrored(const weir_picture_config *s, const uint8_t *a,
                         const uint8_t *b)
 {
     bool planes = s->layout == WEIR_NCHW || s->channels == 1;
@@ -65,7 +65,7 @@ static bool is_mirrored(const struct wr_picture_spec *s, const uint8_t *a,
     return true;
 }
 
-static void check_flip(struct made m, const struct wr_picture_spec *spec,
+static void check_flip(struct made m, const weir_picture_config *spec,
                        struct wr_picture_crop crop)
 {
     size_t bytes = wr_picture_slot_bytes(spec);
@@ -93,7 +93,7 @@ static void check_flips(struct made m)
     static const uint32_t sizes[][2] = {{32, 24}, {61, 70}, {7, 5}};
 
     for (int i = 0; i < 3 * 2 * 2 * 2 * 2 * 3; i++) {
-        struct wr_picture_spec spec = {
+        weir_picture_config spec = {
             .width = sizes[i / 48][0],
             .height = sizes[i / 48][1],
             .channels = i / 24 % 2 ? 1 : 3,
@@ -131,11 +131,11 @@ static void test_whole_crop_is_none(void **state)
     struct made m = make_jpeg(&jpegs[0]);
 
     for (int fast = 0; fast < 2; fast++) {
-        struct wr_picture_spec spec = {.width = 64,
-                                       .height = 48,
-                                       .channels = 3,
-                                       .dtype = WEIR_U8,
-                                       .decode = (enum weir_decode)fast};
+        weir_picture_config spec = {.width = 64,
+                                    .height = 48,
+                                    .channels = 3,
+                                    .dtype = WEIR_U8,
+                                    .decode = (enum weir_decode)fast};
         struct wr_picture_crop all = {.width = 200, .height = 150};
         struct wr_picture_decoder *d = decoder(&spec);
         uint8_t a[64 * 48 * 3], b[64 * 48 * 3];
@@ -152,7 +152,7 @@ static void test_whole_crop_is_none(void **state)
  * upsampled from both sides: the pixels of the whole picture. */
 static void check_places(struct made m, uint32_t width, uint32_t height)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = 5, .height = 3, .channels = 3, .dtype = WEIR_U8};
     struct wr_picture_decoder *d = decoder(&spec), *whole = decoder(&spec);
     const uint8_t *pixels = NULL;
@@ -197,7 +197,7 @@ static void test_crops_at_borders(void **state)
  * fails the whole picture and not the crop. */
 static void check_damage_behind(struct made m)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = 30, .height = 20, .channels = 3, .dtype = WEIR_U8};
     struct wr_picture_crop top = {.x = 20, .y = 4, .width = 30, .height = 20};
     struct wr_picture_decoder *d = decoder(&spec);
@@ -235,7 +235,7 @@ static void test_scale_follows_the_crop(void **state)
 {
     struct make_jpeg how = {
         .width = 448, .height = 448, .color = MAKE_RGB, .h_samp = 2};
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = 112, .height = 112, .channels = 3, .dtype = WEIR_U8};
     struct wr_picture_crop part = {
         .x = 224, .y = 128, .width = 112, .height = 112};

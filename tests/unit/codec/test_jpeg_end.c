@@ -35,7 +35,7 @@ static const struct make_jpeg jpegs[] = {
 };
 #define JPEGS (sizeof(jpegs) / sizeof(jpegs[0]))
 
-static const struct wr_picture_spec specs[] = {
+static const weir_picture_config specs[] = {
     {.width = 32, .height = 24, .channels = 3, .dtype = WEIR_U8},
     {.width = 32,
      .height = 24,

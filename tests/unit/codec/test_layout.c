@@ -45,7 +45,7 @@ static void test_f16_rounding(void **state)
 }
 
 struct tensor {
-    struct wr_picture_spec spec;
+    weir_picture_config spec;
     float *pixels;  /* owned: h x w x channels levels */
     uint8_t *block; /* owned: slot with 64 guard bytes on both sides */
     uint8_t *slot;
@@ -146,7 +146,7 @@ static void check_guards(const struct tensor *t, size_t offset)
         assert_int_equal(t->slot[bytes + i], 0xa5);
 }
 
-static void run(const struct wr_picture_spec *spec, size_t offset,
+static void run(const weir_picture_config *spec, size_t offset,
                 const struct wr_kernels *k, bool planes)
 {
     struct tensor t = {.spec = *spec};
@@ -172,7 +172,7 @@ static void test_all_layouts(void **state)
     const struct wr_kernels *kernels[] = {&wr_kernels_plain, wr_kernels_best()};
 
     for (int i = 0; i < 2 * 3 * 2 * 2 * 20; i++) {
-        struct wr_picture_spec spec = {
+        weir_picture_config spec = {
             .width = 1 + (uint32_t)(i / 24) % 20,
             .height = 1 + (uint32_t)i % 3,
             .channels = i & 1 ? 3 : 1,

@@ -17,7 +17,7 @@
 #include "codec/picture.h"
 #include "make_picture.h"
 
-static const struct wr_picture_spec u8_64 = {
+static const weir_picture_config u8_64 = {
     .width = 64, .height = 48, .channels = 3, .dtype = WEIR_U8};
 
 /* A slot that ends where the process has no memory. */
@@ -39,7 +39,7 @@ static struct guarded guarded_new(size_t bytes)
     return g;
 }
 
-static int decode(const struct wr_picture_spec *spec, struct made m,
+static int decode(const weir_picture_config *spec, struct made m,
                   const struct wr_picture_crop *crop, uint8_t *slot,
                   weir_err *err)
 {
@@ -87,7 +87,7 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 /* A tensor of the picture's own size must be the decoded picture. */
 static void check_identity(struct made m, uint32_t w, uint32_t h)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = w, .height = h, .channels = 3, .dtype = WEIR_U8};
     struct wr_picture_decoder *d = NULL;
     struct wr_picture_info info = {0};
@@ -109,7 +109,7 @@ static void check_identity(struct made m, uint32_t w, uint32_t h)
 
 static void test_jpeg_kinds(void **state)
 {
-    struct wr_picture_spec fast = u8_64;
+    weir_picture_config fast = u8_64;
     uint8_t a[64 * 48 * 3], b[64 * 48 * 3];
     weir_err err;
 
@@ -206,7 +206,7 @@ static void check_crop(struct made m, uint32_t width, uint32_t height,
                        struct wr_rng *rng)
 {
     struct wr_picture_decoder *d = NULL;
-    struct wr_picture_spec spec = {.channels = 3, .dtype = WEIR_U8};
+    weir_picture_config spec = {.channels = 3, .dtype = WEIR_U8};
     const uint8_t *pixels = NULL;
     struct wr_picture_crop c = {0};
     struct guarded g;
@@ -450,7 +450,7 @@ static void test_info(void **state)
 
 static void test_bad_spec(void **state)
 {
-    struct wr_picture_spec s = u8_64;
+    weir_picture_config s = u8_64;
     struct wr_picture_decoder *d = NULL;
 
     s.channels = 2;
@@ -467,7 +467,7 @@ static void test_bad_spec(void **state)
 /* What comes out depends on the picture, not on the decoder's past. */
 static void test_past_does_not_matter(void **state)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = 56, .height = 40, .channels = 3, .std = {1, 1, 1}};
     size_t bytes = wr_picture_slot_bytes(&spec);
     uint8_t *fresh = malloc(bytes), *later = malloc(bytes);
@@ -533,7 +533,7 @@ static void test_no_overrun(void **state)
     struct made m = make_jpeg(&jpegs[0]);
 
     for (int i = 0; i < 3 * 2 * 2 * 2 * 10; i++) {
-        struct wr_picture_spec spec = {
+        weir_picture_config spec = {
             .width = 1 + (uint32_t)i % 23,
             .height = 1 + (uint32_t)i % 5,
             .channels = i / 12 % 2 ? 3 : 1,

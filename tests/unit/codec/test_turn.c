@@ -29,7 +29,7 @@ static void stored_at(unsigned o, uint32_t x, uint32_t y, uint32_t *sx,
     *sy = at[o][1];
 }
 
-static struct wr_picture_decoder *new_decoder(const struct wr_picture_spec *s)
+static struct wr_picture_decoder *new_decoder(const weir_picture_config *s)
 {
     struct wr_picture_decoder *d = NULL;
 
@@ -37,11 +37,11 @@ static struct wr_picture_decoder *new_decoder(const struct wr_picture_spec *s)
     return d;
 }
 
-static const struct wr_picture_spec plain = {.channels = 3, .dtype = WEIR_U8};
+static const weir_picture_config plain = {.channels = 3, .dtype = WEIR_U8};
 
 static void test_whole(void **state)
 {
-    struct wr_picture_spec upright = plain;
+    weir_picture_config upright = plain;
 
     upright.orient = WEIR_ORIENT_EXIF;
     for (unsigned o = 1; o <= 8; o++) {
@@ -77,7 +77,7 @@ static void test_whole(void **state)
 static void check_region(unsigned o, const struct wr_picture_crop *crop,
                          enum weir_layout layout)
 {
-    struct wr_picture_spec spec = plain, whole = plain;
+    weir_picture_config spec = plain, whole = plain;
     struct made m = make_oriented(W, H, o);
     struct wr_picture_decoder *a, *b;
     struct wr_picture_info info;
@@ -128,11 +128,11 @@ static void test_regions(void **state)
 /* A region that only fits the picture as it is stored is refused. */
 static void test_bounds(void **state)
 {
-    struct wr_picture_spec spec = {.width = 8,
-                                   .height = 8,
-                                   .channels = 3,
-                                   .dtype = WEIR_U8,
-                                   .orient = WEIR_ORIENT_EXIF};
+    weir_picture_config spec = {.width = 8,
+                                .height = 8,
+                                .channels = 3,
+                                .dtype = WEIR_U8,
+                                .orient = WEIR_ORIENT_EXIF};
     const struct wr_picture_crop wide = {0, 0, W, H, false};
     struct made m = make_oriented(W, H, 6);
     struct wr_picture_decoder *d = new_decoder(&spec);
@@ -150,13 +150,13 @@ static void test_bounds(void **state)
 /* Floats move as bytes do. */
 static void test_types(void **state)
 {
-    struct wr_picture_spec spec = {.width = 6,
-                                   .height = 9,
-                                   .channels = 3,
-                                   .dtype = WEIR_F32,
-                                   .std = {1, 1, 1},
-                                   .orient = WEIR_ORIENT_EXIF};
-    struct wr_picture_spec swapped = spec;
+    weir_picture_config spec = {.width = 6,
+                                .height = 9,
+                                .channels = 3,
+                                .dtype = WEIR_F32,
+                                .std = {1, 1, 1},
+                                .orient = WEIR_ORIENT_EXIF};
+    weir_picture_config swapped = spec;
     struct made m = make_oriented(W, H, 5);
     struct wr_picture_decoder *a, *b;
     float up[9 * 6 * 3], stored[9 * 6 * 3];

@@ -78,7 +78,7 @@ void place_config(struct scratch *s, const weir_dataset *ds, const char *to,
     cfg->target = path;
     cfg->threads = 2;
     cfg->shard_bytes = 8000;
-    cfg->tensor.width = cfg->tensor.height = 16;
+    cfg->tensor.picture.width = cfg->tensor.picture.height = 16;
 }
 
 /* --- the hash --- */
@@ -154,8 +154,8 @@ uint64_t place_content(const weir_dataset *ds)
     weir_err err;
 
     weir_pipeline_defaults(&cfg);
-    cfg.width = cfg.height = 16;
-    cfg.dtype = WEIR_U8;
+    cfg.picture.width = cfg.picture.height = 16;
+    cfg.picture.dtype = WEIR_U8;
     cfg.order = WEIR_ORDER_SEQUENTIAL;
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), 0);
     while (weir_pipeline_next(p, &b, &err) == 1) {

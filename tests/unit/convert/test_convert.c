@@ -196,9 +196,9 @@ static void what_is_refused(void **state)
     cfg.max_side = 10;
     assert_int_equal(wr_convert_run(&cfg, &res, &err), WEIR_EINVAL);
     cfg.max_side = 0;
-    cfg.tensor.crop = WEIR_CROP_RANDOM;
+    cfg.tensor.picture.crop = WEIR_CROP_RANDOM;
     assert_int_equal(wr_convert_run(&cfg, &res, &err), WEIR_EINVAL);
-    cfg.tensor.crop = WEIR_CROP_NONE;
+    cfg.tensor.picture.crop = WEIR_CROP_NONE;
     place_convert(&cfg, &res);
     wr_convert_result_done(&res);
     tensors = place_open(s, "", "npy");
@@ -233,7 +233,7 @@ static void a_head_that_shrinks(void **state)
     ds = place_open(s, "", "in/all.csv");
     place_config(s, ds, "tensor", &cfg, path);
     cfg.shard_bytes = 0;
-    cfg.tensor.width = cfg.tensor.height = 2;
+    cfg.tensor.picture.width = cfg.tensor.picture.height = 2;
     place_convert(&cfg, &res);
     assert_int_equal(res.bad, 10);
     assert_int_equal(res.samples, 990);

@@ -97,14 +97,14 @@ static void the_job_says_what_matters(void **state)
         other.force = k == 2;
         other.shuffle = k == 3;
         other.shard_bytes += k == 4;
-        other.tensor.width += k == 5;
-        other.tensor.dtype = k == 6 ? WEIR_F16 : WEIR_U8;
+        other.tensor.picture.width += k == 5;
+        other.tensor.picture.dtype = k == 6 ? WEIR_F16 : WEIR_U8;
         other.tensor.holdout = k >= 9 ? 0.2f : 0;
         other.tensor.part = k == 10   ? WEIR_PART_TRAIN
                             : k == 11 ? WEIR_PART_HELD_OUT
                                       : WEIR_PART_ALL;
         other.to = k == 7 ? "npy" : "tensor";
-        other.tensor.crop = k == 8 ? WEIR_CROP_CENTER : WEIR_CROP_NONE;
+        other.tensor.picture.crop = k == 8 ? WEIR_CROP_CENTER : WEIR_CROP_NONE;
         assert_int_equal(wr_convert_plan_init(&q, &other, NULL), 0);
         assert_int_equal(strcmp(p.job, q.job) == 0, k < 3 || k == 9);
         wr_convert_plan_done(&q);

@@ -107,7 +107,7 @@ static void turned_ones_are_upright(void **state)
         (void)state;
         wr_convert_defaults(&cfg);
         cfg.max_side = o % 2 ? 64 : 32; /* fits already, or not */
-        cfg.tensor.orient = WEIR_ORIENT_EXIF;
+        cfg.tensor.picture.orient = WEIR_ORIENT_EXIF;
         assert_int_equal(wr_shrink_new(&s, &cfg, NULL), 0);
         assert_int_equal(wr_shrink_apply(s, &p, NULL, NULL), 0);
         assert_int_equal(wr_picture_info(p.bytes, p.len, &info, NULL), 0);

@@ -246,7 +246,8 @@ static int refuse(void *arg, uint64_t samples)
  * what is listed one after another (through a wrapping store) is the same. */
 static void test_threads(void **state)
 {
-    weir_dataset_config cfg = {.no_index_cache = 1, .progress = refuse};
+    weir_dataset_config cfg = {
+        .size = sizeof(cfg), .no_index_cache = 1, .progress = refuse};
     weir_dataset *alone = NULL, *ahead;
     char name[256], url[512];
     struct tmpdir t;

@@ -40,15 +40,15 @@ static struct wr_sample picture(struct wr_jpegenc *e)
 static weir_pipeline_config config(enum weir_crop crop, int flip)
 {
     return (weir_pipeline_config){
-        .width = SIDE,
-        .height = SIDE,
-        .channels = 3,
-        .dtype = WEIR_U8,
-        .crop = crop,
-        .crop_center = 0.875f,
-        .crop_area = {0.08f, 1},
-        .crop_ratio = {3.0f / 4, 4.0f / 3},
-        .flip = flip,
+        .picture.width = SIDE,
+        .picture.height = SIDE,
+        .picture.channels = 3,
+        .picture.dtype = WEIR_U8,
+        .picture.crop = crop,
+        .picture.crop_center = 0.875f,
+        .picture.crop_area = {0.08f, 1},
+        .picture.crop_ratio = {3.0f / 4, 4.0f / 3},
+        .picture.flip = flip,
         .seed = 4,
     };
 }
@@ -67,13 +67,12 @@ static struct wr_decoder *decoder(const weir_pipeline_config *cfg)
 static void by_plan(const weir_pipeline_config *cfg, const struct wr_sample *s,
                     uint8_t *slot)
 {
-    struct wr_picture_spec spec = {
+    weir_picture_config spec = {
         .width = SIDE, .height = SIDE, .channels = 3, .dtype = WEIR_U8};
     struct wr_picture_decoder *p = NULL;
     struct wr_picture_crop c;
-    struct wr_augment a;
+    struct wr_augment a = {cfg->picture, cfg->seed};
 
-    assert_int_equal(wr_augment_init(&a, cfg, NULL), 0);
     c = wr_augment_plan(&a, W, H, s->epoch, s->id);
     assert_int_equal(wr_picture_new(&p, &spec, NULL), 0);
     assert_int_equal(
@@ -118,7 +117,7 @@ static void test_decode_stage_is_partial(void **state)
     uint8_t *cut, slot[BYTES];
     unsigned good = 0;
 
-    cfg.crop_area[1] = 0.2f;
+    cfg.picture.crop_area[1] = 0.2f;
     d = decoder(&cfg);
     assert_int_equal(wr_jpegenc_new(&e, NULL), 0);
     s = picture(e);
@@ -162,7 +161,7 @@ static void test_refused(void **state)
     weir_err err;
 
     assert_int_equal(wr_pictures_shape(NULL, &cfg, &shape, &err), 0);
-    cfg.crop_area[1] = 2;
+    cfg.picture.crop_area[1] = 2;
     assert_int_equal(wr_pictures_shape(NULL, &cfg, &shape, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "crop_area"));
     assert_int_equal(wr_pictures_decoder_new(NULL, &cfg, &d, &err),

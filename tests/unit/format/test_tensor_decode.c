@@ -14,11 +14,12 @@
 static weir_pipeline_config config(enum weir_dtype dtype,
                                    enum weir_layout layout)
 {
-    weir_pipeline_config cfg = {.dtype = dtype, .layout = layout};
+    weir_pipeline_config cfg = {.picture.dtype = dtype,
+                                .picture.layout = layout};
 
     for (unsigned c = 0; c < 3; c++) {
-        cfg.mean[c] = 0.1f * (float)(c + 1);
-        cfg.std[c] = 0.5f + (float)c;
+        cfg.picture.mean[c] = 0.1f * (float)(c + 1);
+        cfg.picture.std[c] = 0.5f + (float)c;
     }
     return cfg;
 }
@@ -59,13 +60,14 @@ static struct wr_tensor_shape decode(const weir_pipeline_config *cfg, void *out)
 
 static float expected(const weir_pipeline_config *cfg, unsigned k)
 {
-    return ((float)(k * 20) / 255.0f - cfg->mean[k % 3]) / cfg->std[k % 3];
+    return ((float)(k * 20) / 255.0f - cfg->picture.mean[k % 3]) /
+           cfg->picture.std[k % 3];
 }
 
 /* Where value k (pixel k / 3, channel k % 3) goes. */
 static unsigned place_of(const weir_pipeline_config *cfg, unsigned k)
 {
-    return cfg->layout == WEIR_NCHW ? k % 3 * 4 + k / 3 : k;
+    return cfg->picture.layout == WEIR_NCHW ? k % 3 * 4 + k / 3 : k;
 }
 
 static void test_f32(void **state)
@@ -137,16 +139,16 @@ static void test_direct(void **state)
     assert_true(s.direct);
     assert_int_equal(s.dims[0], 2);
     assert_int_equal(s.bytes, 48);
-    cfg.dtype = WEIR_F16;
+    cfg.picture.dtype = WEIR_F16;
     assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "f32"));
     wr_index_free(ix);
 
     ix = index_of(WR_ELEM_U8, 2, 28, 28, 0);
-    cfg.dtype = WEIR_U8;
+    cfg.picture.dtype = WEIR_U8;
     assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
     assert_true(s.direct);
-    cfg.dtype = WEIR_F32;
+    cfg.picture.dtype = WEIR_F32;
     assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "ask for dtype u8"));
     wr_index_free(ix);

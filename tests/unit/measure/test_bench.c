@@ -65,7 +65,7 @@ static void set_case(struct wr_bench_case *c, enum weir_dtype dtype)
 {
     weir_pipeline_defaults(&c->cfg);
     c->cfg.batch = 16;
-    c->cfg.dtype = dtype;
+    c->cfg.picture.dtype = dtype;
     c->cfg.threads = 2;
     c->cache = WR_CACHE_WARM;
 }

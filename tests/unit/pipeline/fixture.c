@@ -209,8 +209,8 @@ void fx_config(const struct fx *fx, weir_pipeline_config *cfg)
     cfg->batch = 4;
     cfg->threads = 2;
     cfg->depth = 4;
-    cfg->dtype = WEIR_U8;
-    cfg->width = cfg->height = 8;
+    cfg->picture.dtype = WEIR_U8;
+    cfg->picture.width = cfg->picture.height = 8;
     if (fx->kind == FX_BLOBS)
         cfg->stages = WEIR_STAGES_READ;
 }

@@ -199,7 +199,7 @@ struct knob {
     }
 
 /* Where the settings of pictures are. */
-#define PICTURE(field) field
+#define PICTURE(field) picture.field
 
 static const struct knob knobs[] = {
     OWN(U32, "width", PICTURE(width)),

@@ -40,8 +40,8 @@ static void config(weir_pipeline_config *cfg)
 {
     fx_config(&fx, cfg);
     cfg->batch = 5;
-    cfg->crop = WEIR_CROP_RANDOM;
-    cfg->flip = 1;
+    cfg->picture.crop = WEIR_CROP_RANDOM;
+    cfg->picture.flip = 1;
     cfg->seed = 21;
     cfg->epochs = EPOCHS;
 }
@@ -185,16 +185,16 @@ static void flips_and_centers(void **state)
 
     (void)state;
     config(&cfg);
-    cfg.crop = WEIR_CROP_NONE;
-    cfg.flip = 0;
+    cfg.picture.crop = WEIR_CROP_NONE;
+    cfg.picture.flip = 0;
     run(&cfg, &plain);
-    cfg.flip = 1;
+    cfg.picture.flip = 1;
     run(&cfg, &flip);
     for (int e = 0; e < EPOCHS; e++)
         same += count_same(plain.of[e], flip.of[e]);
     assert_in_range(same, EPOCHS * N / 4, EPOCHS * N * 3 / 4);
-    cfg.crop = WEIR_CROP_CENTER;
-    cfg.flip = 0;
+    cfg.picture.crop = WEIR_CROP_CENTER;
+    cfg.picture.flip = 0;
     run(&cfg, &flip);
     assert_int_equal(count_same(flip.of[0], flip.of[1]), N);
     assert_true(count_same(flip.of[0], plain.of[0]) < N / 4);
@@ -220,22 +220,22 @@ static void refused(void **state)
 
     (void)state;
     config(&cfg);
-    cfg.crop_area[0] = 0;
+    cfg.picture.crop_area[0] = 0;
     refuse(ds, &cfg, "crop_area");
     config(&cfg);
-    cfg.crop_ratio[1] = 0.5f;
+    cfg.picture.crop_ratio[1] = 0.5f;
     refuse(ds, &cfg, "crop_ratio");
     config(&cfg);
-    cfg.crop = WEIR_CROP_CENTER;
-    cfg.crop_center = 1.5f;
+    cfg.picture.crop = WEIR_CROP_CENTER;
+    cfg.picture.crop_center = 1.5f;
     refuse(ds, &cfg, "crop_center");
     fx_make(&tensors, FX_TENSORS, 4, 2);
     set = fx_open(&tensors, "");
     config(&cfg);
-    cfg.flip = 0;
+    cfg.picture.flip = 0;
     refuse(set, &cfg, "crop: pictures only");
-    cfg.crop = WEIR_CROP_NONE;
-    cfg.flip = 1;
+    cfg.picture.crop = WEIR_CROP_NONE;
+    cfg.picture.flip = 1;
     refuse(set, &cfg, "flip: pictures only");
     weir_dataset_close(&set);
     fx_done(&tensors);

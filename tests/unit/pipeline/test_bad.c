@@ -157,7 +157,7 @@ static void random_config(const struct fx *fx, weir_pipeline_config *cfg)
     cfg->io = below(2) ? WEIR_IO_AUTO : WEIR_IO_BLOCKING;
     cfg->world = 1 + below(3);
     if (fx->kind == FX_TENSORS && below(2))
-        cfg->layout = WEIR_NCHW;
+        cfg->picture.layout = WEIR_NCHW;
 }
 
 static void follow_the_model(enum fx_kind kind, unsigned rounds)

@@ -293,10 +293,10 @@ static void what_makes_no_sense_is_refused(void **state)
     fx_config(&p.fx, &cfg);
     cfg.cache = "ram:1M";
     cfg.cache_what = WEIR_CACHE_DECODED;
-    cfg.flip = 1;
+    cfg.picture.flip = 1;
     assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "cache encoded"));
-    cfg.flip = 0;
+    cfg.picture.flip = 0;
     cfg.stages = WEIR_STAGES_READ;
     assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);
     cfg.stages = WEIR_STAGES_ALL;

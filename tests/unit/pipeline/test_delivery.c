@@ -237,13 +237,14 @@ static void wrong_configurations_are_named(void **state)
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);     \
     assert_non_null(strstr(err.msg, word));                                    \
     assert_null(p);
+    REFUSED(size, 0, "weir_pipeline_defaults")
     REFUSED(batch, 0, "batch")
     REFUSED(depth, 0, "depth")
     REFUSED(depth, 100000, "depth")
     REFUSED(rank, 1, "rank")
     REFUSED(world, 0, "world")
-    REFUSED(channels, 2, "channels")
-    REFUSED(std[1], 0.0f, "std")
+    REFUSED(picture.channels, 2, "channels")
+    REFUSED(picture.std[1], 0.0f, "std")
     REFUSED(io, (enum weir_io)9, "io")
     REFUSED(order, (enum weir_order)9, "order")
     REFUSED(free, (void (*)(void *, void *, size_t))1, "alloc")

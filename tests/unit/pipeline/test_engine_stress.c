@@ -186,8 +186,8 @@ static weir_dataset *open_set(const struct set *s, const char *prefix)
 static void base_config(weir_pipeline_config *cfg)
 {
     weir_pipeline_defaults(cfg);
-    cfg->dtype = WEIR_U8;
-    cfg->width = cfg->height = 8;
+    cfg->picture.dtype = WEIR_U8;
+    cfg->picture.width = cfg->picture.height = 8;
     cfg->order = WEIR_ORDER_SEQUENTIAL;
     cfg->block_samples = 1; /* nothing is joined */
     cfg->batch = 1;

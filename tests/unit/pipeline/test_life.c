@@ -45,7 +45,7 @@ static void hold_all(enum weir_dtype dtype, uint32_t prefetch, uint32_t most)
 
     fx_config(&fx, &cfg);
     cfg.prefetch = prefetch;
-    cfg.dtype = dtype;
+    cfg.picture.dtype = dtype;
     p = fx_start(ds, &cfg);
     for (uint32_t i = 0; i < most; i++) {
         assert_int_equal(weir_pipeline_next(p, &held[i], &err), 1);

@@ -52,11 +52,11 @@ static weir_pipeline_config config(enum weir_orient orient)
 
     weir_pipeline_defaults(&cfg);
     cfg.batch = N;
-    cfg.width = W;
-    cfg.height = H;
-    cfg.dtype = WEIR_U8;
+    cfg.picture.width = W;
+    cfg.picture.height = H;
+    cfg.picture.dtype = WEIR_U8;
     cfg.order = WEIR_ORDER_SEQUENTIAL;
-    cfg.orient = orient;
+    cfg.picture.orient = orient;
     return cfg;
 }
 
@@ -81,11 +81,11 @@ static uint64_t run(const weir_pipeline_config *cfg, uint8_t *ret)
 
 static void check(const uint8_t *got, enum weir_orient orient)
 {
-    const struct wr_picture_spec spec = {.width = W,
-                                         .height = H,
-                                         .channels = 3,
-                                         .dtype = WEIR_U8,
-                                         .orient = orient};
+    const weir_picture_config spec = {.width = W,
+                                      .height = H,
+                                      .channels = 3,
+                                      .dtype = WEIR_U8,
+                                      .orient = orient};
     struct wr_picture_decoder *d = NULL;
     uint8_t want[BYTES];
 
@@ -108,7 +108,7 @@ static void upright_if_asked_for(void **state)
     (void)state;
     run(&cfg, a);
     check(a, WEIR_ORIENT_IGNORE);
-    cfg.orient = WEIR_ORIENT_EXIF;
+    cfg.picture.orient = WEIR_ORIENT_EXIF;
     run(&cfg, b);
     check(b, WEIR_ORIENT_EXIF);
     assert_memory_equal(a, b, BYTES); /* the first one is upright */
@@ -129,9 +129,9 @@ static void caches_keep_them_apart(void **state)
     cfg.cache = tier;
     cfg.cache_what = WEIR_CACHE_DECODED;
     for (int k = 0; k < 4; k++) {
-        cfg.orient = k % 2 ? WEIR_ORIENT_EXIF : WEIR_ORIENT_IGNORE;
+        cfg.picture.orient = k % 2 ? WEIR_ORIENT_EXIF : WEIR_ORIENT_IGNORE;
         assert_int_equal(run(&cfg, pixels), k < 2 ? 0 : N);
-        check(pixels, cfg.orient);
+        check(pixels, cfg.picture.orient);
     }
 }
 
@@ -141,10 +141,11 @@ static void random_crops_are_of_the_upright(void **state)
     uint8_t a[N * BYTES], b[N * BYTES];
 
     (void)state;
-    cfg.crop = WEIR_CROP_RANDOM;
-    cfg.crop_ratio[0] = cfg.crop_ratio[1] = 0.5f; /* fits when upright */
-    cfg.crop_area[0] = 0.9f;
-    cfg.flip = 1;
+    cfg.picture.crop = WEIR_CROP_RANDOM;
+    cfg.picture.crop_ratio[0] = cfg.picture.crop_ratio[1] =
+        0.5f; /* fits when upright */
+    cfg.picture.crop_area[0] = 0.9f;
+    cfg.picture.flip = 1;
     cfg.threads = 1;
     run(&cfg, a);
     cfg.threads = 4;
@@ -162,7 +163,7 @@ static void wrong_values(void **state)
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "orient"));
     cfg = config(WEIR_ORIENT_EXIF);
-    cfg.reserved_0 = 1;
+    cfg.picture.reserved[0] = 1;
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
     assert_null(p);
 }

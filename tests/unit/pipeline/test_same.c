@@ -86,7 +86,7 @@ static void tensors_into_planes(void **state)
     fx_make(&fx, FX_TENSORS, 67, 1);
     ds = fx_open(&fx, "");
     fx_config(&fx, &cfg);
-    cfg.layout = WEIR_NCHW;
+    cfg.picture.layout = WEIR_NCHW;
     cfg.remainder = WEIR_REMAINDER_PAD;
     cfg.order = WEIR_ORDER_BLOCK;
     cfg.block_samples = 8;
@@ -110,7 +110,7 @@ static void pictures_with_holes(void **state)
         fx_spoil(&fx, i * 5, i % FX_HARMS);
     fx_config(&fx, &cfg);
     cfg.batch = 7;
-    cfg.dtype = WEIR_F32;
+    cfg.picture.dtype = WEIR_F32;
     compare_all(&fx, ds, &cfg, 5);
     weir_dataset_close(&ds);
     fx_done(&fx);

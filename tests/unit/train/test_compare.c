@@ -137,7 +137,7 @@ static void errors_end_it(void **state)
     weir_err err = {0};
 
     plan_for(p, &plan);
-    plan.feed.width = plan.feed.height = 67;
+    plan.feed.picture.width = plan.feed.picture.height = 67;
     plan.iterations = 1;
     assert_int_equal(wr_accelerator_parse("cpu", &plan.accelerator, NULL), 0);
     assert_int_equal(wr_engine_find("reference", &plan.engine, NULL), 0);

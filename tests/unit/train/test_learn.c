@@ -69,7 +69,7 @@ static void plan_for(const weir_dataset *ds, struct wr_train_plan *ret)
     wr_train_defaults(ret);
     ret->ds = ds;
     ret->feed.batch = 5;
-    ret->feed.width = ret->feed.height = SIDE;
+    ret->feed.picture.width = ret->feed.picture.height = SIDE;
     ret->feed.threads = 2;
     ret->feed.holdout = 0.25f;
     ret->feed.part = WEIR_PART_TRAIN;
@@ -178,7 +178,7 @@ static void test_wrong_shape(void **state)
 
     plan_for(p->small, &plan);
     run_fails(&plan, WEIR_EINVAL, "give --size 8x8");
-    plan.feed.width = plan.feed.height = 8;
+    plan.feed.picture.width = plan.feed.picture.height = 8;
     run_fails(&plan, WEIR_EINVAL, "too small for the network");
 }
 

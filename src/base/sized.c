@@ -1,0 +1,36 @@
+/* sized.c - public structs of programs that were built with another header.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/sized.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "weir/weir.h"
+
+int wr_sized_take(void *own, size_t own_size, const void *given,
+                  const char *fill, weir_err *err)
+{
+    const unsigned char *bytes = given;
+    size_t size;
+
+    memcpy(&size, given, sizeof(size));
+    if (size < sizeof(size))
+        return wr_fail(err, WEIR_EINVAL,
+                       "size is %zu: fill the settings with %s first", size,
+                       fill);
+    for (size_t i = own_size; i < size; i++)
+        if (bytes[i])
+            return wr_fail(err, WEIR_ENOTSUP,
+                           "settings of a newer version of weir than %s",
+                           weir_version_string());
+    memcpy(own, given, WR_MIN(size, own_size));
+    memcpy(own, &own_size, sizeof(own_size));
+    return 0;
+}
+
+void wr_sized_give(void *ret, size_t size, const void *own, size_t own_size)
+{
+    memset(ret, 0, size);
+    memcpy(ret, own, WR_MIN(size, own_size));
+}
