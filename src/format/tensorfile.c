@@ -8,18 +8,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "format/wt.h"
 
 #define NPY_ALIGN  64
 #define NPY_PREFIX 10 /* magic, version, length */
 #define DIM_MAX    (UINT64_C(1) << 30)
-
-static void put_le(uint8_t *to, uint64_t value, unsigned bytes)
-{
-    for (unsigned k = 0; k < bytes; k++)
-        to[k] = (uint8_t)(value >> (8 * k));
-}
 
 uint64_t wr_gen_shape_elements(const struct wr_gen_shape *s)
 {
@@ -76,15 +71,15 @@ int wr_tensor_wt_header(const struct wr_gen_shape *s, uint64_t count,
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes of header",
                        len);
     memcpy(head, WR_WT_MAGIC, 8);
-    put_le(head + 8, WR_WT_VERSION, 4);
-    put_le(head + 12, (uint64_t)s->dtype, 4);
-    put_le(head + 16, s->ndim, 4);
-    put_le(head + 20, labels ? WR_WT_LABELS : 0, 4);
-    put_le(head + 24, count, 8);
+    wr_le_put(head + 8, WR_WT_VERSION, 4);
+    wr_le_put(head + 12, (uint64_t)s->dtype, 4);
+    wr_le_put(head + 16, s->ndim, 4);
+    wr_le_put(head + 20, labels ? WR_WT_LABELS : 0, 4);
+    wr_le_put(head + 24, count, 8);
     for (uint32_t k = 0; k < s->ndim; k++)
-        put_le(head + 64 + 8 * k, s->dims[k], 8);
+        wr_le_put(head + 64 + 8 * k, s->dims[k], 8);
     for (uint64_t k = 0; labels && k < count; k++)
-        put_le(head + WR_WT_HEADER + 4 * k, labels[k], 4);
+        wr_le_put(head + WR_WT_HEADER + 4 * k, labels[k], 4);
     *ret = (struct wr_tensor_bytes){head, len};
     return 0;
 }
@@ -104,7 +99,7 @@ static int npy_header(const char *descr, const char *shape, size_t extra,
     if (!head)
         return wr_fail(err, WEIR_ENOMEM, "no memory for a header");
     memcpy(head, "\x93NUMPY\x01\x00", 8);
-    put_le(head + 8, len - NPY_PREFIX, 2);
+    wr_le_put(head + 8, len - NPY_PREFIX, 2);
     memset(head + NPY_PREFIX, ' ', len - NPY_PREFIX);
     memcpy(head + NPY_PREFIX, dict, (size_t)n);
     head[len - 1] = '\n';
@@ -138,7 +133,7 @@ int wr_tensor_npy_labels(const uint32_t *labels, uint64_t count,
     if (r < 0)
         return r;
     for (uint64_t k = 0; k < count; k++)
-        put_le(file.bytes + file.len + 4 * k, labels[k], 4);
+        wr_le_put(file.bytes + file.len + 4 * k, labels[k], 4);
     file.len += (size_t)count * 4;
     *ret = file;
     return 0;

@@ -189,6 +189,26 @@ int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
                          rd->len, rd->offset);
 }
 
+int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
+                         uint64_t offset, weir_err *err)
+{
+    uint8_t *p = buf;
+
+    while (len) {
+        int64_t n = o->ops->read(o, p, len, offset, err);
+
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            return wr_fail(err, WEIR_EFORMAT, "truncated at byte %" PRIu64,
+                           offset);
+        p += n;
+        offset += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
 static int slurp_object(struct wr_object *o, size_t limit, char **ret,
                         size_t *ret_len, weir_err *err)
 {

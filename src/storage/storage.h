@@ -236,6 +236,10 @@ void wr_queue_hurry(struct wr_queue *q);
 /* Fills `err` from a failed read or write: "'a.jpg': cannot open: ...". */
 int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err);
 
+/* Reads `len` bytes, all of them; WEIR_EFORMAT: the object ends before. */
+int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
+                         uint64_t offset, weir_err *err);
+
 /* Reads a whole object of at most `limit` bytes into fresh memory (free()),
  * NUL-terminated behind its end. */
 int wr_store_slurp(struct wr_store *st, const char *path, size_t limit,
