@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/shares.h"
 
 #define ALIGN ((size_t)4096) /* O_DIRECT, and no cache line shared */
 
@@ -55,11 +56,13 @@ static size_t find_room(const struct wr_arena *a, size_t size)
     return a->tail - a->head > size ? a->head : SIZE_MAX;
 }
 
-bool wr_arena_alloc_heap(struct wr_arena *a, size_t size, struct wr_block *b)
+/* Its bytes are the process's already. */
+static bool heap_block(struct wr_arena *a, size_t size, struct wr_block *b)
 {
-    size = WR_ALIGN_UP(size, ALIGN);
-    if (posix_memalign(&b->mem, ALIGN, size))
+    if (posix_memalign(&b->mem, ALIGN, size)) {
+        wr_share_give(WR_SHARE_MEMORY, size);
         return false;
+    }
     b->piece = NULL;
     b->arena = a;
     b->heap_bytes = size;
@@ -67,11 +70,22 @@ bool wr_arena_alloc_heap(struct wr_arena *a, size_t size, struct wr_block *b)
     return true;
 }
 
-static bool has_heap_room(struct wr_arena *a, size_t size)
+bool wr_arena_alloc_heap(struct wr_arena *a, size_t size, struct wr_block *b)
+{
+    size = WR_ALIGN_UP(size, ALIGN);
+    wr_share_take_anyway(WR_SHARE_MEMORY, size);
+    return heap_block(a, size, b);
+}
+
+/* The only one is always granted. */
+static bool alloc_beside(struct wr_arena *a, size_t size, struct wr_block *b)
 {
     size_t now = atomic_load(&a->heap_bytes);
 
-    return now == 0 || (size <= a->heap_limit && now <= a->heap_limit - size);
+    if (!now)
+        return wr_arena_alloc_heap(a, size, b);
+    return size <= a->heap_limit && now <= a->heap_limit - size &&
+           wr_share_take(WR_SHARE_MEMORY, size) && heap_block(a, size, b);
 }
 
 /* The ring ends earlier or later, when nothing lies there. */
@@ -91,7 +105,7 @@ bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b)
     size = WR_ALIGN_UP(size, ALIGN);
     resize(a);
     if (size > a->size / 2)
-        return has_heap_room(a, size) && wr_arena_alloc_heap(a, size, b);
+        return alloc_beside(a, size, b);
     reclaim(a);
     at = a->piece_count < a->piece_cap ? find_room(a, size) : SIZE_MAX;
     if (at == SIZE_MAX)
@@ -112,6 +126,7 @@ void wr_block_free(struct wr_block *b)
     } else if (b->mem) {
         free(b->mem);
         atomic_fetch_sub(&b->arena->heap_bytes, b->heap_bytes);
+        wr_share_give(WR_SHARE_MEMORY, b->heap_bytes);
     }
     b->mem = NULL;
     b->piece = NULL;

@@ -43,7 +43,8 @@ void wr_arena_done(struct wr_arena *a);
 
 /* Fills *b with `size` bytes aligned to 4096; false when there is no room
  * now. Blocks larger than half of the ring come from the heap, up to
- * heap_limit bytes at once; one of them is always granted. */
+ * heap_limit bytes at once and what the process has (base/shares.h); one of
+ * them is always granted. */
 bool wr_arena_alloc(struct wr_arena *a, size_t size, struct wr_block *b);
 
 /* The same from the heap, whatever it has already. */

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shares.h"
 #include "base/sized.h"
 #include "base/thread.h"
 #include "codec/augment.h"
@@ -264,12 +264,7 @@ static uint32_t usual_block(const weir_dataset *ds)
 
 uint64_t wr_config_memory(const weir_pipeline_config *c)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-    if (c->memory)
-        return c->memory;
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 4
-                                 : (uint64_t)1 << 30;
+    return c->memory ? c->memory : wr_share_all(WR_SHARE_MEMORY);
 }
 
 /* As far as half of the memory reaches for each of reads and batches. */
@@ -307,6 +302,7 @@ int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
         return r;
     if (!c->block_samples)
         c->block_samples = usual_block(ds);
+    wr_share_raise(WR_SHARE_MEMORY, c->memory);
     most_of(ds, c, &most);
     if (is_auto[WR_KNOB_DEPTH])
         c->depth = most.depth;

@@ -16,7 +16,8 @@ int wr_config_settle(const weir_dataset *ds, weir_pipeline_config *c,
  * Messages begin with the name of the field, where it is one. */
 int wr_config_check(const weir_pipeline_config *cfg, weir_err *err);
 
-/* Bytes that the pipeline may spend as it sees fit. */
+/* Bytes that the pipeline may spend as it sees fit, of those that the process
+ * has (base/shares.h). */
 uint64_t wr_config_memory(const weir_pipeline_config *c);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sized.h"
+#include "pipeline/budget.h"
 #include "pipeline/cache.h"
 #include "pipeline/config.h"
 #include "pipeline/objects.h"
@@ -23,6 +24,7 @@ struct weir_pipeline {
     struct wr_sched sched;
     struct wr_objects objects;
     struct wr_extents extents;
+    struct wr_budget budget;
     struct wr_cache *cache;    /* owned; NULL: none */
     struct wr_worker *workers; /* owned: sched.cfg.threads */
     unsigned running;
@@ -207,6 +209,7 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
         p->sched.cache_decoded = c->cache_what == WEIR_CACHE_DECODED;
         p->sched.delivers = p->cache || ds->format->unpack ||
                             c->stages != WEIR_STAGES_READ;
+        wr_budget_begin(&p->budget, &p->sched, &p->tune);
         r = wr_sched_set(
             &p->sched,
             &(struct wr_knobs){p->tune.now[0], p->tune.now[1], p->tune.now[2]},
@@ -234,6 +237,7 @@ static void pipeline_free(weir_pipeline *p)
     wr_extents_done(&p->extents);
     wr_cache_close(p->cache);
     wr_sched_done(&p->sched);
+    wr_budget_end(&p->budget);
     wr_state_done(&p->state);
     free(p);
 }
@@ -342,6 +346,10 @@ static void tune_step(weir_pipeline *p, uint64_t now_ns)
     }
     pthread_mutex_lock(&p->sched.lock);
     change = wr_tune_step(&p->tune, &sums, &knobs);
+    if (change && !wr_budget_grow(&p->budget, &p->sched, &knobs)) {
+        wr_tune_refuse(&p->tune, "the process has no memory for more");
+        change = false;
+    }
     pthread_mutex_unlock(&p->sched.lock);
     if (change) /* short of memory for one more batch: so be it */
         (void)wr_sched_set(&p->sched, &knobs, NULL);
@@ -376,6 +384,7 @@ int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
     p->batches++;
     p->samples += b->pub.count;
     *ret = &b->pub;
+    wr_budget_refill(&p->budget, &p->sched);
     if (wr_tune_is_on(&p->tune) && wr_tune_is_due(&p->tune, end, p->batches))
         tune_step(p, end);
     return 1;

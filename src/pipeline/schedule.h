@@ -17,6 +17,7 @@
 #define WR_PIPELINE_SCHEDULE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -124,6 +125,7 @@ struct wr_sched {
     void **free_buffers;   /* owned: stack of those without a batch */
     unsigned free_buffer_count;
     size_t buffer_bytes;
+    atomic_size_t ring_most; /* bytes of a worker's ring; of budget.c */
 
     struct wr_epoch *epoch; /* ref: the one being planned; NULL at the end */
     uint64_t epoch_batch;   /* next batch of it to plan */

@@ -188,6 +188,19 @@ bool wr_tune_step(struct wr_tune *t, const struct wr_tune_sums *sums,
     return memcmp(old, t->now, sizeof(old)) != 0;
 }
 
+void wr_tune_refuse(struct wr_tune *t, const char *why)
+{
+    enum wr_knob k = t->trial;
+
+    if (k == WR_KNOB_NONE)
+        return;
+    note(t, "%s stays %" PRIu32 " (%s, but %s)", names[k], t->before, t->why,
+         why);
+    t->now[k] = t->before;
+    t->rest[k] = REST_STEPS;
+    t->trial = WR_KNOB_NONE;
+}
+
 /* Why the consumer waits and nothing could be tried. */
 static const char *no_way(const struct wr_tune *t)
 {

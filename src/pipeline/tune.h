@@ -55,6 +55,10 @@ bool wr_tune_is_due(const struct wr_tune *t, uint64_t now_ns, uint64_t batches);
 bool wr_tune_step(struct wr_tune *t, const struct wr_tune_sums *sums,
                   struct wr_knobs *ret);
 
+/* What the last step asked for cannot be had, because of `why`: it is as before,
+ * and not tried again for a while. */
+void wr_tune_refuse(struct wr_tune *t, const char *why);
+
 /* What is in force and how it came about, as snprintf. */
 size_t wr_tune_text(const struct wr_tune *t, char *buf, size_t cap);
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shares.h"
 #include "base/thread.h"
 
 /* While others wait for a batch buffer, or samples for resources, look after
@@ -90,15 +91,20 @@ void wr_worker_stop(struct wr_worker *w)
 
 /* Memory for encoded samples, of all workers together; the samples that fill
  * holes and the only one of a worker are granted beyond it. */
-#define RAW_BYTES ((size_t)2 << 30)
+#define RAW_BYTES ((uint64_t)2 << 30)
 
-/* Ring memory for `depth` samples of twice the usual size. Where samples are so
- * large that fewer fit, fewer are in flight. */
-size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
+/* One worker's half of it: one is for the ring, one for what does not fit. */
+static size_t raw_share(const struct wr_sched *s)
+{
+    uint64_t all = WR_MIN(RAW_BYTES, wr_share_all(WR_SHARE_MEMORY));
+
+    return (size_t)(all / 2 / s->cfg.threads);
+}
+
+size_t wr_worker_ring_for(const struct wr_sched *s, unsigned depth)
 {
     uint64_t n = wr_index_count(s->ds->index);
     uint64_t mean = wr_index_bytes(s->ds->index) / WR_MAX(n, (uint64_t)1);
-    size_t most = RAW_BYTES / 2 / s->cfg.threads;
     bool tiers = s->cache && wr_cache_store(s->cache);
     size_t usual, size;
 
@@ -108,7 +114,13 @@ size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
         return 0;
     usual = wr_read_cap((size_t)WR_MIN(mean, WR_SAMPLE_MAX), s->cfg.direct);
     size = 2 * (usual + WR_DIRECT_ALIGN) * depth;
-    return WR_MIN(WR_MAX(size, (size_t)2 << 20), WR_MAX(most, (size_t)2 << 20));
+    return WR_MIN(WR_MAX(size, WR_RING_LEAST),
+                  WR_MAX(raw_share(s), WR_RING_LEAST));
+}
+
+size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
+{
+    return WR_MIN(wr_worker_ring_for(s, depth), atomic_load(&s->ring_most));
 }
 
 static int init_records(struct wr_worker *w, weir_err *err)
@@ -127,8 +139,8 @@ static int init_records(struct wr_worker *w, weir_err *err)
     if (!w->tasks || !w->spare || !w->returned || !w->tickets || !w->arrived ||
         !w->finished || !w->reaped || !w->lanes[WR_LANE_STORE].reads ||
         !w->lanes[WR_LANE_TIER].reads ||
-        !wr_arena_init(&w->arena, wr_worker_ring(w->sched, depth), depth,
-                       RAW_BYTES / 2 / w->sched->cfg.threads))
+        !wr_arena_init(&w->arena, wr_worker_ring_for(w->sched, depth), depth,
+                       raw_share(w->sched)))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned i = 0; i < depth; i++) {
         w->tasks[i].owner = w;

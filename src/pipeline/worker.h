@@ -79,7 +79,12 @@ void wr_worker_done(struct wr_worker *w);
 
 /* --- between worker.c, fetch.c and deliver.c --- */
 
-/* Bytes of ring for `depth` reads. */
+#define WR_RING_LEAST ((size_t)2 << 20)
+
+/* Bytes of ring for `depth` reads of twice the usual size. Where samples are so
+ * large that fewer fit, fewer are in flight. */
+size_t wr_worker_ring_for(const struct wr_sched *s, unsigned depth);
+/* The same, as far as the pipeline has taken memory for it (budget.h). */
 size_t wr_worker_ring(const struct wr_sched *s, unsigned depth);
 
 /* Takes tickets and keeps the queues full. */

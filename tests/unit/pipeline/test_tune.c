@@ -227,6 +227,35 @@ static void text_is_cut(void **state)
     assert_int_equal(strlen(small), sizeof(small) - 1);
 }
 
+/* Nobody has memory for what was to be tried: it stays, and it is said why. */
+static void what_is_refused_stays(void **state)
+{
+    const struct world w = {.rate_at_depth = 5, .decode = 1000};
+    struct wr_knobs k = {4, 32, 1}, next;
+    const struct wr_knobs most = {4, 1024, 8};
+    struct wr_tune_sums s = {.now_ns = 1};
+    struct wr_tune t;
+    char text[2200];
+    int asked = 0;
+
+    (void)state;
+    wr_tune_init(&t, &k, &most, all);
+    wr_tune_refuse(&t, "nothing was asked for"); /* does nothing */
+    for (int step = 0; step < 30; step++) {
+        advance(&w, &k, &s);
+        if (!wr_tune_step(&t, &s, &next))
+            continue;
+        asked++;
+        assert_int_equal(next.depth, 64);
+        wr_tune_refuse(&t, "there is no memory");
+        assert_int_equal(t.now[WR_KNOB_DEPTH], 32);
+    }
+    assert_int_equal(asked, 1); /* not every step */
+    wr_tune_text(&t, text, sizeof(text));
+    assert_non_null(strstr(text, "depth stays 32 (workers wait"));
+    assert_non_null(strstr(text, "but there is no memory)"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +268,7 @@ int main(void)
         cmocka_unit_test(nothing_is_changed),
         cmocka_unit_test(the_end_of_a_trial),
         cmocka_unit_test(text_is_cut),
+        cmocka_unit_test(what_is_refused_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
