@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weir/dtype.h"
 #include "weir/error.h"
 
 #ifdef __cplusplus
@@ -40,7 +41,33 @@ typedef struct weir_dataset_config {
     const char *columns; /* list: columns to use, as names in its header or
                              numbers from 1: "path=file,label=class"; NULL:
                              "path" and "label", or the first two */
+    const char *schema;  /* what a format cannot know of its fields:
+                             NAME=KIND[:DTYPE[:DIMS]] and label=NAME, separated
+                             by commas: "volume=tensor:u16:128x128x128x4"; NULL:
+                             as detected */
 } weir_dataset_config;
+
+/* What a field of a sample is. */
+enum weir_field_kind {
+    WEIR_FIELD_TENSOR = 0, /* numbers of one type */
+    WEIR_FIELD_PICTURE,    /* an encoded picture */
+    WEIR_FIELD_BYTES,      /* bytes of any length */
+    WEIR_FIELD_SCALAR,     /* one number */
+};
+
+#define WEIR_DIM_VARIES UINT64_MAX
+
+/* A field that every sample has. */
+typedef struct weir_field {
+    const char *name; /* borrowed from the data set */
+    enum weir_field_kind kind;
+    enum weir_dtype dtype; /* as stored; pictures and bytes: WEIR_U8; scalars:
+                              WEIR_I64, WEIR_F32 or WEIR_F64 */
+    uint32_t ndim;         /* of one sample */
+    uint64_t dims[7];      /* WEIR_DIM_VARIES where samples differ */
+    int is_label;          /* weir_batch.labels has it */
+    uint64_t reserved[3];  /* 0 */
+} weir_field;
 
 /* A problem met while indexing that did not stop it (a directory that cannot
  * be read, a line of a list that names a missing file, ...). */
@@ -90,6 +117,10 @@ WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);
 
 /* "images", "list", "tensor", "tfrecord", "tar". Static. */
 WEIR_API const char *weir_dataset_format(const weir_dataset *ds);
+
+/* The fields of the samples, *ret_count of them (borrowed). */
+WEIR_API const weir_field *weir_dataset_fields(const weir_dataset *ds,
+                                               uint32_t *ret_count);
 
 /* Classes: their number, and the name of class `label` (borrowed; NULL when
  * it has none or the number is out of range). */

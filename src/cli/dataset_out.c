@@ -73,10 +73,10 @@ static json_t *sizes_json(const weir_dataset *ds)
     json_t *list = json_array();
 
     for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
-        struct wr_place p;
+        struct wr_part p;
         unsigned k;
 
-        wr_index_place(ds->index, i, &p);
+        wr_index_part(ds->index, 0, i, &p);
         k = p.length ? 64 - (unsigned)__builtin_clzll(p.length) : 0;
         bins[k].count++;
         bins[k].bytes += p.length;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "format/remarks.h"
@@ -135,19 +136,17 @@ static json_t *index_json(const struct wr_inspect_report *r)
     return o;
 }
 
-static json_t *shape_json(const struct wr_sample_shape *s)
+static json_t *shape_json(const weir_field *s)
 {
-    static const char *const elems[] = {
-        [WR_ELEM_F32] = "f32", [WR_ELEM_F16] = "f16", [WR_ELEM_U8] = "u8"};
     json_t *o, *dims;
 
-    if (!s->known)
+    if (!s)
         return json_null();
     o = json_object();
     dims = json_array();
     for (uint32_t k = 0; k < s->ndim; k++)
         json_array_append_new(dims, number(s->dims[k]));
-    set(o, "dtype", text(elems[s->elem]));
+    set(o, "dtype", text(wr_dtype_text(s->dtype)));
     set(o, "dims", dims);
     return o;
 }
@@ -188,7 +187,7 @@ static json_t *pictures_json(const struct wr_inspect_report *r)
     char key[16];
     json_t *o;
 
-    if (!r->scan.count || wr_index_shape(r->ds->index)->known)
+    if (!r->scan.count || wr_index_tensor(r->ds->index))
         return json_null();
     o = json_object();
     wr_inspect_count_pictures(&r->scan, &p);
@@ -229,10 +228,10 @@ static json_t *broken_json(const struct wr_inspect_report *r)
     char path[NAME_BYTES];
 
     for (size_t k = 0; k < s->broken_kept; k++) {
-        struct wr_place p;
+        struct wr_part p;
         json_t *entry;
 
-        wr_index_place(r->ds->index, s->broken[k].id, &p);
+        wr_index_part(r->ds->index, 0, s->broken[k].id, &p);
         wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
         entry = problem_json(path, s->broken[k].code, s->broken[k].reason);
         set(entry, "sample", number(s->broken[k].id));
@@ -298,7 +297,7 @@ int wr_inspect_print_json(const struct wr_cli *cli,
     set(o, "format", text(weir_dataset_format(r->ds)));
     set(o, "samples", number(r->stats.count));
     set(o, "objects", number(wr_index_object_count(r->ds->index)));
-    set(o, "shape", shape_json(wr_index_shape(r->ds->index)));
+    set(o, "shape", shape_json(wr_index_tensor(r->ds->index)));
     set(o, "sizes_bytes", sizes_json(&r->stats));
     set(o, "classes", classes_json(r));
     set(o, "index", index_json(r));

@@ -40,23 +40,6 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
     *ret = p;
 }
 
-const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
-                                  size_t cap)
-{
-    static const char *const elems[] = {
-        [WR_ELEM_F32] = "f32", [WR_ELEM_F16] = "f16", [WR_ELEM_U8] = "u8"};
-    size_t used = 0;
-
-    buf[0] = '\0';
-    for (uint32_t k = 0; k < s->ndim; k++)
-        used += (size_t)snprintf(buf + used, cap - WR_MIN(used, cap),
-                                 "%s%" PRIu64, k ? "x" : "", s->dims[k]);
-    if (!s->ndim)
-        used += (size_t)snprintf(buf, cap, "scalar");
-    snprintf(buf + used, cap - WR_MIN(used, cap), " %s", elems[s->elem]);
-    return buf;
-}
-
 static const char *count_text(uint64_t n, char *buf)
 {
     return wr_format_count(buf, 32, n);
@@ -148,7 +131,7 @@ static void print_classes(const struct wr_cli *cli,
 static void print_head(const struct wr_cli *cli,
                        const struct wr_inspect_report *r)
 {
-    const struct wr_sample_shape *shape = wr_index_shape(r->ds->index);
+    const weir_field *shape = wr_index_tensor(r->ds->index);
     const struct wr_inspect_stats *s = &r->stats;
     size_t memory = wr_index_memory(r->ds->index);
     const char *file = wr_index_file(r->ds->index);
@@ -160,9 +143,9 @@ static void print_head(const struct wr_cli *cli,
     fprintf(cli->out, "  samples   %s in %s %s\n", count_text(s->count, a),
             count_text(wr_index_object_count(r->ds->index), b),
             wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
-    if (shape->known)
+    if (shape)
         fprintf(cli->out, "  shape     %s\n",
-                wr_inspect_shape_text(shape, text, sizeof(text)));
+                wr_field_text(shape, text, sizeof(text)));
     print_classes(cli, r);
     fprintf(cli->out, "  bytes     %s\n", size_text(s->bytes, a));
     if (s->min == s->max)
@@ -304,9 +287,9 @@ static void print_broken(const struct wr_cli *cli,
             wr_cli_style(cli, WR_STYLE_BAD), count_text(s->broken_count, a),
             count_text(s->count, b), wr_cli_style(cli, WR_STYLE_END));
     for (size_t k = 0; k < s->broken_kept; k++) {
-        struct wr_place p;
+        struct wr_part p;
 
-        wr_index_place(r->ds->index, s->broken[k].id, &p);
+        wr_index_part(r->ds->index, 0, s->broken[k].id, &p);
         wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
         fprintf(
             cli->out, "  '%s': %s\n",
@@ -396,7 +379,7 @@ void wr_inspect_print(const struct wr_cli *cli,
     print_remarks(cli, r->ds);
     print_histogram(cli, &r->stats);
     print_all_classes(cli, r);
-    if (r->scan.count && !wr_index_shape(r->ds->index)->known)
+    if (r->scan.count && !wr_index_tensor(r->ds->index))
         print_pictures(cli, r);
     print_issues(cli, r->ds);
     print_broken(cli, r);

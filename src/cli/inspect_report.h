@@ -29,10 +29,6 @@ struct wr_inspect_pictures {
 void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
                                struct wr_inspect_pictures *ret);
 
-/* "224x224x3 u8" into buf, which is returned. */
-const char *wr_inspect_shape_text(const struct wr_sample_shape *s, char *buf,
-                                  size_t cap);
-
 /* What the columns of its tables mean. */
 extern const struct wr_columns wr_inspect_columns[];
 

@@ -90,7 +90,7 @@ static void note_lack(struct scan *s, const weir_err *e)
     pthread_mutex_unlock(&s->lock);
 }
 
-static int fail_short(const struct wr_place *p, uint64_t got, weir_err *err)
+static int fail_short(const struct wr_part *p, uint64_t got, weir_err *err)
 {
     return wr_fail(err, WEIR_ECHANGED,
                    "ends at byte %" PRIu64 ", %" PRIu64 " bytes were indexed",
@@ -99,8 +99,7 @@ static int fail_short(const struct wr_place *p, uint64_t got, weir_err *err)
 
 /* The stream of gzip that the sample lies in, from its start when we are past
  * the sample or in another object. */
-static int open_stream(struct worker *w, const struct wr_place *p,
-                       weir_err *err)
+static int open_stream(struct worker *w, const struct wr_part *p, weir_err *err)
 {
     struct wr_store *store = w->scan->spec->ds->store;
 
@@ -113,7 +112,7 @@ static int open_stream(struct worker *w, const struct wr_place *p,
     return wr_shard_reader_open(&w->stream, store, w->path, err);
 }
 
-static int read_stream(struct worker *w, const struct wr_place *p, size_t len,
+static int read_stream(struct worker *w, const struct wr_part *p, size_t len,
                        weir_err *err)
 {
     int64_t n;
@@ -134,7 +133,7 @@ static int read_stream(struct worker *w, const struct wr_place *p, size_t len,
 
 /* What is behind a damaged place cannot be reached: it is not tried again for
  * each of the samples there. */
-static int read_packed(struct worker *w, const struct wr_place *p, size_t len,
+static int read_packed(struct worker *w, const struct wr_part *p, size_t len,
                        weir_err *err)
 {
     int r;
@@ -151,7 +150,7 @@ static int read_packed(struct worker *w, const struct wr_place *p, size_t len,
 }
 
 /* Reads `len` bytes of the sample into w->buf. */
-static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
+static int read_bytes(struct worker *w, const struct wr_part *p, size_t len,
                       weir_err *err)
 {
     struct wr_store *store = w->scan->spec->ds->store;
@@ -165,7 +164,7 @@ static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
                        len);
     if (!wr_grow(&w->buf, &w->cap, len, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", len);
-    if (p->packed)
+    if (wr_part_is_packed(p))
         return read_packed(w, p, len, err);
     if (store->ops->object_open(store, w->path, WR_OPEN_READ, &o, err) < 0)
         return err->code;
@@ -179,7 +178,7 @@ static int read_bytes(struct worker *w, const struct wr_place *p, size_t len,
     return got < len ? fail_short(p, got, err) : 0;
 }
 
-static int look_at_header(struct worker *w, const struct wr_place *p,
+static int look_at_header(struct worker *w, const struct wr_part *p,
                           struct wr_picture_info *info, weir_err *err)
 {
     size_t len = (size_t)WR_MIN(p->length, (uint64_t)HEADER_BYTES);
@@ -207,7 +206,7 @@ static bool is_misnamed(const char *name, enum wr_picture_kind kind)
 }
 
 /* Reads all of it, and takes off what it is wrapped in. */
-static int read_sample(struct worker *w, const struct wr_place *p,
+static int read_sample(struct worker *w, const struct wr_part *p,
                        struct wr_sample *io, weir_err *err)
 {
     const weir_dataset *ds = w->scan->spec->ds;
@@ -224,13 +223,14 @@ static int read_sample(struct worker *w, const struct wr_place *p,
 
 /* Reads no more than needed: of a record all, for its checksum; what lies in
  * gzip is inflated anyway. */
-static int look_inside(struct worker *w, const struct wr_place *p,
+static int look_inside(struct worker *w, const struct wr_part *p,
                        struct wr_sample *io, struct wr_picture_info *info,
                        weir_err *err)
 {
     int r;
 
-    if (!w->decoder && !p->packed && !w->scan->spec->ds->format->unpack)
+    if (!w->decoder && !wr_part_is_packed(p) &&
+        !w->scan->spec->ds->format->unpack)
         return look_at_header(w, p, info, err);
     r = read_sample(w, p, io, err);
     if (r < 0)
@@ -241,7 +241,7 @@ static int look_inside(struct worker *w, const struct wr_place *p,
                                   err);
 }
 
-static int look_at_picture(struct worker *w, const struct wr_place *p,
+static int look_at_picture(struct worker *w, const struct wr_part *p,
                            uint64_t id, struct wr_inspect_found *found,
                            weir_err *err)
 {
@@ -278,7 +278,7 @@ static void cut_name(weir_err *e, const char *path)
         memmove(e->msg, e->msg + n + 4, strlen(e->msg + n + 4) + 1);
 }
 
-static int look_once(struct worker *w, const struct wr_place *p, uint64_t id,
+static int look_once(struct worker *w, const struct wr_part *p, uint64_t id,
                      struct wr_inspect_found *found, weir_err *err)
 {
     const struct wr_index *ix = w->scan->spec->ds->index;
@@ -287,7 +287,7 @@ static int look_once(struct worker *w, const struct wr_place *p, uint64_t id,
     if (wr_index_object_path(ix, p->object, w->path, sizeof(w->path)) >=
         sizeof(w->path))
         return wr_fail(err, WEIR_ELIMIT, "its path is too long");
-    if (wr_index_shape(ix)->known)
+    if (wr_index_tensor(ix))
         return read_sample(w, p, &sample, err);
     return look_at_picture(w, p, id, found, err);
 }
@@ -298,11 +298,11 @@ static bool look_at(struct worker *w, uint64_t k)
     struct scan *s = w->scan;
     bool in_order = s->out->all || s->out->first;
     uint64_t id = in_order ? k : wr_perm_at(&s->perm, k), since = 0;
-    struct wr_place p;
+    struct wr_part p;
     weir_err e = {0};
     int r;
 
-    wr_index_place(s->spec->ds->index, id, &p);
+    wr_index_part(s->spec->ds->index, 0, id, &p);
     s->out->found[k].label = p.label;
     do
         r = look_once(w, &p, id, &s->out->found[k], &e);
@@ -326,7 +326,7 @@ static bool look_at(struct worker *w, uint64_t k)
 static bool take_turn(struct scan *s, uint64_t *ret_from, uint64_t *ret_to)
 {
     const struct wr_index *ix = s->spec->ds->index;
-    struct wr_place first, p;
+    struct wr_part first, p;
     uint64_t from, to;
 
     pthread_mutex_lock(&s->lock);
@@ -334,9 +334,9 @@ static bool take_turn(struct scan *s, uint64_t *ret_from, uint64_t *ret_to)
     if (from < s->out->count)
         to++;
     if (from < to && s->packed) {
-        wr_index_place(ix, from, &first);
-        for (p = first; to < s->out->count && first.packed; to++) {
-            wr_index_place(ix, to, &p);
+        wr_index_part(ix, 0, from, &first);
+        for (p = first; to < s->out->count && wr_part_is_packed(&first); to++) {
+            wr_index_part(ix, 0, to, &p);
             if (p.object != first.object)
                 break;
         }
@@ -369,7 +369,7 @@ static int start_worker(struct worker *w, struct scan *s, weir_err *err)
     int r;
 
     w->scan = s;
-    if (s->spec->verify && !wr_index_shape(s->spec->ds->index)->known) {
+    if (s->spec->verify && !wr_index_tensor(s->spec->ds->index)) {
         r = wr_picture_new(&w->decoder, &spec, err);
         if (r < 0)
             return r;
@@ -415,14 +415,6 @@ static int run_workers(struct scan *s, weir_err *err)
     return r;
 }
 
-static bool has_gzip(const struct wr_index *ix)
-{
-    for (uint64_t k = 0; k < wr_index_object_count(ix); k++)
-        if (wr_index_object_packed(ix, k))
-            return true;
-    return false;
-}
-
 /* Labels that are not in the index but in the samples. */
 static int take_labels(const struct scan *s, weir_err *err)
 {
@@ -430,7 +422,7 @@ static int take_labels(const struct scan *s, weir_err *err)
     struct wr_inspect_scan *out = s->out;
 
     if (!ds->format->unpack || weir_dataset_class_count(ds) ||
-        wr_index_shape(ds->index)->known)
+        wr_index_tensor(ds->index))
         return 0;
     out->has_labels = true;
     return wr_inspect_count_labels(out->found, out->count, &out->labels, err);
@@ -456,8 +448,9 @@ int wr_inspect_scan(const struct wr_inspect_scan_spec *spec,
     uint64_t total = weir_dataset_count(spec->ds);
     struct wr_inspect_scan out = {.all = !spec->samples ||
                                          spec->samples >= total};
-    struct scan s = {
-        .spec = spec, .out = &out, .packed = has_gzip(spec->ds->index)};
+    struct scan s = {.spec = spec,
+                     .out = &out,
+                     .packed = wr_index_unit_count(spec->ds->index) > 0};
     int r;
 
     out.first = !out.all && s.packed;

@@ -19,11 +19,11 @@ static int first_pass(const weir_dataset *ds, struct wr_inspect_stats *s,
                       struct wr_hist *h, weir_err *err)
 {
     for (uint64_t i = 0; i < s->count; i++) {
-        struct wr_place p;
+        struct wr_part p;
 
         if (i % POLL_EVERY == 0 && wr_interrupted())
             return wr_fail(err, WEIR_ECANCELED, "interrupted");
-        wr_index_place(ds->index, i, &p);
+        wr_index_part(ds->index, 0, i, &p);
         wr_hist_add(h, p.length);
         if (p.label == WEIR_NO_LABEL)
             s->unlabelled++;
@@ -98,11 +98,11 @@ static int fill_bins(const weir_dataset *ds, struct wr_inspect_stats *s,
                      weir_err *err)
 {
     for (uint64_t i = 0; s->bins && i < s->count; i++) {
-        struct wr_place p;
+        struct wr_part p;
 
         if (i % POLL_EVERY == 0 && wr_interrupted())
             return wr_fail(err, WEIR_ECANCELED, "interrupted");
-        wr_index_place(ds->index, i, &p);
+        wr_index_part(ds->index, 0, i, &p);
         count_size(s, p.length);
     }
     return 0;

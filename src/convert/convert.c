@@ -73,7 +73,7 @@ static int find_complete(struct convert_run *run, uint64_t *ret_todo,
                          weir_err *err)
 {
     const struct wr_convert_plan *p = &run->plan;
-    struct wr_place place;
+    struct wr_part place;
     char name[WR_CONVERT_NAME_MAX];
 
     run->complete = calloc(p->shards, sizeof(*run->complete));
@@ -86,7 +86,8 @@ static int find_complete(struct convert_run *run, uint64_t *ret_todo,
         run->kept += run->complete[k];
         for (uint64_t i = p->first[k]; run->complete[k] && i < p->first[k + 1];
              i++) {
-            wr_index_place(p->ds->index, wr_convert_plan_sample(p, i), &place);
+            wr_index_part(p->ds->index, 0, wr_convert_plan_sample(p, i),
+                          &place);
             *ret_todo -= place.length;
         }
     }

@@ -108,13 +108,14 @@ static void fill_chunk(struct wr_engine *e, struct wr_engine_chunk *c)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
     uint64_t end = p->first[e->shard + 1], weight = 0;
-    struct wr_place place;
+    struct wr_part place;
 
     c->first = e->pos;
     c->count = 0;
     while (e->pos < end && weight < WR_CHUNK_BYTES &&
            c->count < WR_CHUNK_SAMPLES) {
-        wr_index_place(p->ds->index, wr_convert_plan_sample(p, e->pos), &place);
+        wr_index_part(p->ds->index, 0, wr_convert_plan_sample(p, e->pos),
+                      &place);
         weight += WR_MAX(place.length, (uint64_t)p->shape.bytes);
         c->count++;
         e->pos++;

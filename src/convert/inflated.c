@@ -45,8 +45,8 @@ int wr_inflated_check(const weir_dataset *ds, bool shuffle, weir_err *err)
 {
     uint64_t sum = 0;
 
-    for (uint64_t k = 0; k < wr_index_object_count(ds->index); k++)
-        sum += wr_index_object_packed(ds->index, k);
+    for (uint64_t k = 0; k < wr_index_unit_count(ds->index); k++)
+        sum += wr_index_unit(ds->index, k)->inflated;
     if (shuffle && sum > WR_INFLATED_BYTES)
         return wr_fail(err, WEIR_ENOTSUP,
                        "gzip shards that inflate to %" PRIu64
@@ -81,8 +81,9 @@ static int inflate_all(const weir_dataset *ds, struct wr_inflated_object *o,
     int64_t n;
     int r;
 
-    if (wr_index_object_path(ds->index, o->object, path, sizeof(path)) >=
-        sizeof(path))
+    if (wr_index_object_path(ds->index,
+                             wr_index_unit(ds->index, o->unit)->object, path,
+                             sizeof(path)) >= sizeof(path))
         return wr_fail(err, WEIR_ELIMIT, "path too long");
     o->bytes = malloc(o->len + 1);
     if (!o->bytes)
@@ -117,16 +118,16 @@ static void inflate_patiently(const weir_dataset *ds,
         ;
 }
 
-static struct wr_inflated_object *find(struct wr_inflated *z, uint64_t object)
+static struct wr_inflated_object *find(struct wr_inflated *z, uint64_t unit)
 {
     for (size_t k = 0; k < z->count; k++)
-        if (z->list[k]->object == object)
+        if (z->list[k]->unit == unit)
             return z->list[k];
     return NULL;
 }
 
 /* A new entry, in the making; NULL when memory is short. */
-static struct wr_inflated_object *add(struct wr_inflated *z, uint64_t object)
+static struct wr_inflated_object *add(struct wr_inflated *z, uint64_t unit)
 {
     struct wr_inflated_object *o = calloc(1, sizeof(*o));
 
@@ -134,27 +135,27 @@ static struct wr_inflated_object *add(struct wr_inflated *z, uint64_t object)
         free(o);
         return NULL;
     }
-    o->object = object;
-    o->len = wr_index_object_packed(z->ds->index, object);
+    o->unit = unit;
+    o->len = wr_index_unit(z->ds->index, unit)->inflated;
     z->bytes += o->len;
     evict(z);
     z->list[z->count++] = o;
     return o;
 }
 
-int wr_inflated_get(struct wr_inflated *z, uint64_t object,
+int wr_inflated_get(struct wr_inflated *z, uint64_t unit,
                     struct wr_inflated_object **ret, weir_err *err)
 {
     struct wr_inflated_object *o;
     bool mine = false;
     int r = 0;
 
-    if (wr_index_object_packed(z->ds->index, object) > WR_INFLATE_MAX)
+    if (wr_index_unit(z->ds->index, unit)->inflated > WR_INFLATE_MAX)
         return wr_fail(err, WEIR_ELIMIT, "inflates to more than 4 GiB");
     pthread_mutex_lock(&z->lock);
-    o = find(z, object);
+    o = find(z, unit);
     if (!o) {
-        o = add(z, object);
+        o = add(z, unit);
         mine = o != NULL;
     }
     if (!o) {

@@ -14,7 +14,7 @@
 #define WR_INFLATED_BYTES (UINT64_C(1) << 30)
 
 struct wr_inflated_object {
-    uint64_t object;
+    uint64_t unit;
     unsigned users; /* 0: may go */
     uint64_t used;  /* when it was used last */
     bool ready;     /* else a thread is at it */
@@ -39,9 +39,9 @@ void wr_inflated_done(struct wr_inflated *z);
 /* Samples in any order are only possible when all fits. */
 int wr_inflated_check(const weir_dataset *ds, bool shuffle, weir_err *err);
 
-/* The object, inflated (by this thread, or by one that was first); to be given
+/* The unit (a whole object), inflated (by this thread, or by one that was first); to be given
  * back. One that failed is not tried again while it is known. */
-int wr_inflated_get(struct wr_inflated *z, uint64_t object,
+int wr_inflated_get(struct wr_inflated *z, uint64_t unit,
                     struct wr_inflated_object **ret, weir_err *err);
 void wr_inflated_put(struct wr_inflated *z, struct wr_inflated_object *o);
 

@@ -65,11 +65,11 @@ static int source_name(struct wr_convert_plan *p, weir_err *err)
 /* Bytes that count for the size of a shard. */
 static uint64_t weight(const struct wr_convert_plan *p, uint64_t pos)
 {
-    struct wr_place place;
+    struct wr_part place;
 
     if (p->kind->tensors)
         return p->shape.bytes;
-    wr_index_place(p->ds->index, wr_convert_plan_sample(p, pos), &place);
+    wr_index_part(p->ds->index, 0, wr_convert_plan_sample(p, pos), &place);
     return place.length;
 }
 
@@ -183,7 +183,7 @@ static int fail_kind(const char *name, weir_err *err)
 static int find_part(struct wr_convert_plan *p, weir_err *err)
 {
     uint64_t n = wr_index_count(p->ds->index);
-    struct wr_place place;
+    struct wr_part place;
     int r = wr_split_check(&p->cfg->tensor, err);
 
     if (r == 0)
@@ -197,7 +197,7 @@ static int find_part(struct wr_convert_plan *p, weir_err *err)
         return 0;
     p->bytes = 0;
     for (uint64_t k = 0; k < p->count; k++) {
-        wr_index_place(p->ds->index, wr_split_sample(&p->split, k), &place);
+        wr_index_part(p->ds->index, 0, wr_split_sample(&p->split, k), &place);
         p->bytes += place.length;
     }
     return 0;

@@ -117,19 +117,18 @@ static int add_path(struct wr_load *l, uint64_t object, weir_err *err)
 }
 
 static bool joins(const struct extent *e, const struct wr_load_item *last,
-                  const struct wr_place *p)
+                  const struct wr_part *p)
 {
     if (e->failed.code || last->place.object != p->object || p->whole ||
         !p->length || p->length > SAMPLE_BYTES)
         return false;
-    if (p->packed)
+    if (wr_part_is_packed(p))
         return true;
     return last->place.offset + last->place.length == p->offset &&
            e->rd.len + p->length <= EXTENT_BYTES;
 }
 
-static int new_extent(struct wr_load *l, const struct wr_place *p,
-                      weir_err *err)
+static int new_extent(struct wr_load *l, const struct wr_part *p, weir_err *err)
 {
     struct extent *e;
     size_t path = l->path_len;
@@ -144,8 +143,8 @@ static int new_extent(struct wr_load *l, const struct wr_place *p,
                          .rd = {.offset = p->offset,
                                 .len = (size_t)p->length,
                                 .whole = p->whole},
-                         .skip = p->packed,
-                         .inflate = p->packed};
+                         .skip = wr_part_is_packed(p),
+                         .inflate = wr_part_is_packed(p)};
     if (!p->length || p->length > SAMPLE_BYTES) {
         e->skip = true;
         if (!p->length)
@@ -166,7 +165,7 @@ static int add_item(struct wr_load *l, uint64_t id, weir_err *err)
     int r = 0;
 
     it->id = id;
-    wr_index_place(l->reader->cfg.plan->ds->index, id, &it->place);
+    wr_index_part(l->reader->cfg.plan->ds->index, 0, id, &it->place);
     if (last && joins(last, it - 1, &it->place))
         last->rd.len += (size_t)it->place.length;
     else
@@ -344,8 +343,8 @@ static int packed_bytes(struct wr_load *l, const struct wr_load_item *it,
     int r = 0;
 
     if (!e->packed)
-        r = wr_inflated_get(l->reader->cfg.inflated, it->place.object,
-                            &e->packed, err);
+        r = wr_inflated_get(l->reader->cfg.inflated, it->place.unit, &e->packed,
+                            err);
     if (r == 0 && (it->place.offset > e->packed->len ||
                    it->place.length > e->packed->len - it->place.offset))
         r = wr_fail(err, WEIR_ECHANGED, "lies beyond the end");

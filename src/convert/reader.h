@@ -16,7 +16,7 @@
 /* One sample of a load. */
 struct wr_load_item {
     uint64_t id;
-    struct wr_place place;
+    struct wr_part place;
     uint32_t extent;  /* that it is read with */
     const char *path; /* borrowed from the load */
 };

@@ -113,9 +113,9 @@ static int names_by_index(struct wr_convert_plan *p, weir_err *err)
 
     for (uint64_t pos = 0; pos < p->count && r == 0; pos++) {
         struct wr_sample s = {.id = wr_convert_plan_sample(p, pos)};
-        struct wr_place place;
+        struct wr_part place;
 
-        wr_index_place(p->ds->index, s.id, &place);
+        wr_index_part(p->ds->index, 0, s.id, &place);
         s.label = place.label;
         r = add_name(p, &s, err);
         if (r == 0 && pos % POLL_SAMPLES == 0)

@@ -22,7 +22,7 @@ static int records_check(const struct wr_convert_plan *p, weir_err *err)
     if (!wr_writer_find(p->kind->name))
         return wr_fail(err, WEIR_ENOTSUP, "%s: cannot be written",
                        p->kind->name);
-    if (wr_index_shape(p->ds->index)->known)
+    if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
                        "raw tensors become 'tensor' or 'npy', not '%s': they "
                        "are no pictures",

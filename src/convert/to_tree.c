@@ -48,7 +48,7 @@ static int check_classes(const struct wr_convert_plan *p, weir_err *err)
 
 static int tree_check(const struct wr_convert_plan *p, weir_err *err)
 {
-    if (wr_index_shape(p->ds->index)->known)
+    if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
                        "raw tensors become 'tensor' or 'npy', not 'jpeg'");
     return check_classes(p, err);

@@ -117,7 +117,7 @@ static void work(struct convert_worker *w)
 /* Only what changes is worth timing. */
 static uint64_t stride_of(const struct wr_convert_plan *p)
 {
-    bool pictures = !wr_index_shape(p->ds->index)->known;
+    bool pictures = !wr_index_tensor(p->ds->index);
 
     if (!pictures ||
         (!p->kind->tensors && !p->cfg->max_side && !p->cfg->quality))

@@ -123,6 +123,55 @@ static bool reuse_index(weir_dataset *ds, struct wr_index_job *job,
     return ds->index_reused;
 }
 
+/* Parts that are delivered as they lie must have the size that was declared. */
+static int check_sizes(const struct wr_index *ix, const struct wr_field *f,
+                       weir_err *err)
+{
+    uint64_t span = f->column == WR_NO_COLUMN ? 0 : wr_field_span(f);
+    struct wr_part p;
+
+    for (uint64_t i = 0; span && !f->unpacked && i < wr_index_count(ix); i++) {
+        wr_index_part(ix, f->column, i, &p);
+        if (p.length != span)
+            return wr_fail(err, WEIR_EINVAL,
+                           "schema: '%s' has %" PRIu64
+                           " bytes in sample %" PRIu64 ", not the %" PRIu64
+                           " declared",
+                           f->name, p.length, i, span);
+    }
+    return 0;
+}
+
+/* What the user says of the fields. */
+static int declare(weir_dataset *ds, const char *text, weir_err *err)
+{
+    struct wr_schema *s = wr_index_fields(ds->index);
+    const char *why;
+    int r = wr_schema_declare(s, text, err);
+
+    wr_index_order(ds->index);
+    for (unsigned k = 0; k < s->count && r == 0; k++)
+        r = check_sizes(ds->index, &s->fields[k], err);
+    if (r < 0)
+        return r;
+    wr_index_set_declared(ds->index, text);
+    why = wr_schema_check(s, wr_index_columns(ds->index));
+    return why ? wr_fail(err, WEIR_EINVAL, "schema '%s': %s", text, why) : 0;
+}
+
+/* The fields as users see them. */
+static int publish_fields(weir_dataset *ds, weir_err *err)
+{
+    const struct wr_schema *s = wr_index_schema(ds->index);
+
+    ds->fields = calloc((size_t)s->count + 1, sizeof(*ds->fields));
+    if (!ds->fields)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (unsigned k = 0; k < s->count; k++)
+        ds->fields[k] = s->fields[k].pub;
+    return 0;
+}
+
 static int build_index(weir_dataset *ds, struct wr_index_job *job,
                        weir_err *err)
 {
@@ -151,8 +200,11 @@ static int build_index(weir_dataset *ds, struct wr_index_job *job,
         r = wr_fail(err, job->lack.code, "%s", job->lack.msg);
     if (r < 0)
         return r;
-    wr_index_seal(ds->index);
-    return check_not_empty(ds, err);
+    if (job->cfg->schema)
+        r = declare(ds, job->cfg->schema, err);
+    if (r == 0)
+        r = wr_index_seal(ds->index, err);
+    return r < 0 ? r : check_not_empty(ds, err);
 }
 
 static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
@@ -166,6 +218,8 @@ static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
         if (r == 0)
             wr_index_cache_save(&cache, ds->index, ds->format->name);
     }
+    if (r == 0)
+        r = publish_fields(ds, err);
     wr_index_cache_done(&cache);
     return r;
 }
@@ -214,6 +268,7 @@ void weir_dataset_close(weir_dataset **ds)
 {
     if (!ds || !*ds)
         return;
+    free((*ds)->fields);
     wr_index_free((*ds)->index);
     wr_store_close((*ds)->store);
     free((*ds)->url);
@@ -241,6 +296,13 @@ const char *weir_dataset_format(const weir_dataset *ds)
     return ds->format->name;
 }
 
+const weir_field *weir_dataset_fields(const weir_dataset *ds,
+                                      uint32_t *ret_count)
+{
+    *ret_count = wr_index_schema(ds->index)->count;
+    return ds->fields;
+}
+
 uint32_t weir_dataset_class_count(const weir_dataset *ds)
 {
     return wr_index_class_count(ds->index);
@@ -254,13 +316,13 @@ const char *weir_dataset_class_name(const weir_dataset *ds, uint32_t label)
 int weir_dataset_sample(const weir_dataset *ds, uint64_t i, char *name_buf,
                         size_t cap, weir_sample *ret, weir_err *err)
 {
-    struct wr_place p;
+    struct wr_part p;
 
     if (i >= wr_index_count(ds->index))
         return wr_fail(err, WEIR_EINVAL,
                        "sample %" PRIu64 " of %" PRIu64 ": out of range", i,
                        wr_index_count(ds->index));
-    wr_index_place(ds->index, i, &p);
+    wr_index_part(ds->index, 0, i, &p);
     if (cap)
         wr_index_object_path(ds->index, p.object, name_buf, cap);
     *ret = (weir_sample){
@@ -276,7 +338,7 @@ size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
                         size_t cap)
 {
     const char *name;
-    struct wr_place p;
+    struct wr_part p;
     size_t len;
     char *dot;
 
@@ -285,7 +347,7 @@ size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
     name = wr_index_sample_name(ds->index, i);
     if (name)
         return (size_t)snprintf(buf, cap, "%s", name);
-    wr_index_place(ds->index, i, &p);
+    wr_index_part(ds->index, 0, i, &p);
     if (!p.whole) {
         if (cap)
             buf[0] = '\0';

@@ -91,6 +91,17 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
         wr_index_add_issue(job->index, name, e->code, text);
 }
 
+int wr_index_job_picture(struct wr_index_job *job, bool unpacked, weir_err *err)
+{
+    const struct wr_field image = {
+        .pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8},
+        .name = "image",
+        .unpacked = unpacked,
+    };
+
+    return wr_index_add_field(job->index, &image, err);
+}
+
 int wr_index_job_stamp(struct wr_index_job *job, const char *path,
                        const struct wr_stat *st, weir_err *err)
 {

@@ -43,6 +43,10 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
 int wr_index_job_stamp(struct wr_index_job *job, const char *path,
                        const struct wr_stat *st, weir_err *err);
 
+/* The field "image" of samples that are one picture each. */
+int wr_index_job_picture(struct wr_index_job *job, bool unpacked,
+                         weir_err *err);
+
 /* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
 bool wr_name_has_ext(const char *name, const char *ext);
 
@@ -121,6 +125,7 @@ struct weir_dataset {
     const struct wr_format_ops *format;
     struct wr_store *store; /* owned */
     struct wr_index *index; /* owned */
+    weir_field *fields;     /* owned: of the index's schema */
     char *url;              /* owned */
     bool index_reused;      /* from a side file */
 };

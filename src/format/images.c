@@ -178,7 +178,7 @@ static int add_file(struct tree_walk *w, int64_t *dir, const char *name,
     object = wr_index_add_object(ix, *dir, name, size, w->err);
     if (object < 0)
         return (int)object;
-    return wr_index_add_whole(ix, w->label, w->err);
+    return wr_index_add_whole(ix, 0, w->label, w->err);
 }
 
 static int add_entries(struct tree_walk *w, const struct wr_listing *l)
@@ -286,7 +286,7 @@ static int index_one(struct wr_index_job *job, weir_err *err)
         k = wr_index_add_object(job->index, k, job->leaf, st.size, err);
     if (k < 0)
         return (int)k;
-    return wr_index_add_whole(job->index, WEIR_NO_LABEL, err);
+    return wr_index_add_whole(job->index, 0, WEIR_NO_LABEL, err);
 }
 
 static int images_index(struct wr_index_job *job, weir_err *err)
@@ -299,8 +299,10 @@ static int images_index(struct wr_index_job *job, weir_err *err)
         .tick = tick,
     };
     struct tree_walk *w;
-    int r;
+    int r = wr_index_job_picture(job, /* unpacked= */ false, err);
 
+    if (r < 0)
+        return r;
     if (job->leaf)
         return index_one(job, err);
     w = calloc(1, sizeof(*w));

@@ -1,30 +1,15 @@
-/* index.c - where every sample lies: object, offset, length, label.
+/* index.c - where every sample lies: its parts, one per column, and its label.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/index.h"
 
 #include <stdio.h>
 #include <string.h>
+#define XXH_STATIC_LINKING_ONLY /* a state without memory of its own */
 #include <xxhash.h>
 
 #include "base/mem.h"
+#include "codec/filters.h"
 #include "format/index_private.h"
-
-uint64_t wr_index_object_packed(const struct wr_index *ix, uint64_t object)
-{
-    size_t lo = 0, hi = ix->packed_count;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (ix->packed[mid].object == object)
-            return ix->packed[mid].inflated;
-        if (ix->packed[mid].object < object)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return 0;
-}
 
 uint64_t wr_index_count(const struct wr_index *ix)
 {
@@ -53,17 +38,42 @@ size_t wr_index_memory(const struct wr_index *ix)
            ix->label_cap * sizeof(*ix->labels) +
            ix->entry_cap * sizeof(*ix->entries) +
            ix->entry_name_cap * sizeof(*ix->entry_names) +
-           ix->packed_cap * sizeof(*ix->packed) +
+           ix->unit_cap * sizeof(*ix->units) +
+           ix->scalar_cap * sizeof(*ix->scalars) +
+           ix->schema.cap * sizeof(*ix->schema.fields) +
            ix->stamp_cap * sizeof(*ix->stamps) + wr_intern_memory(&ix->dirs) +
            wr_intern_memory(&ix->classes) + wr_intern_memory(&ix->stamped) +
            ix->ignored.cap * sizeof(*ix->ignored.list) +
            ix->issue_cap * sizeof(*ix->issues);
 }
 
-const struct wr_index_segment *wr_index_find_segment(const struct wr_index *ix,
-                                                     uint64_t i)
+unsigned wr_index_columns(const struct wr_index *ix)
 {
-    size_t lo = 0, hi = ix->segment_count;
+    return WR_MAX(ix->column_count, 1u);
+}
+
+uint64_t wr_index_unit_count(const struct wr_index *ix)
+{
+    return ix->unit_count;
+}
+
+const struct wr_unit *wr_index_unit(const struct wr_index *ix, uint64_t k)
+{
+    return &ix->units[k];
+}
+
+uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
+                        uint64_t unit)
+{
+    return unit == WR_NO_UNIT ? ix->objects[object].size
+                              : ix->units[unit].inflated;
+}
+
+const struct wr_index_segment *
+wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i)
+{
+    size_t lo = ix->columns[column].start;
+    size_t hi = lo + ix->columns[column].count;
 
     while (hi - lo > 1) {
         size_t mid = lo + (hi - lo) / 2;
@@ -76,49 +86,94 @@ const struct wr_index_segment *wr_index_find_segment(const struct wr_index *ix,
     return &ix->segments[lo];
 }
 
-void wr_index_place(const struct wr_index *ix, uint64_t i, struct wr_place *ret)
+static void record_part(const struct wr_index *ix,
+                        const struct wr_index_segment *s, uint64_t k,
+                        struct wr_part *ret)
 {
-    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
+    const struct wr_index_entry *e = &ix->entries[s->labels + k];
+    bool absent = e->offset == WR_ABSENT;
+
+    *ret = (struct wr_part){
+        .object = s->object,
+        .offset = absent ? 0 : e->offset,
+        .length = e->length,
+        .unit = s->unit,
+        .label = e->label,
+        .absent = absent,
+    };
+}
+
+void wr_index_part(const struct wr_index *ix, unsigned column, uint64_t i,
+                   struct wr_part *ret)
+{
+    const struct wr_index_segment *s = wr_index_find_segment(ix, column, i);
     uint64_t k = i - s->first;
 
     if (s->kind == WR_SEGMENT_WHOLE) {
-        const struct wr_index_object *o = &ix->objects[s->object + k];
+        uint64_t object = s->object + k * s->stride;
+        const struct wr_index_object *o = &ix->objects[object];
 
-        *ret = (struct wr_place){.object = s->object + k,
-                                 .length = o->size,
-                                 .label = o->label,
-                                 .whole = true};
+        *ret = (struct wr_part){.object = object,
+                                .length = o->size,
+                                .unit = WR_NO_UNIT,
+                                .label = o->label,
+                                .whole = true};
         return;
     }
     if (s->kind == WR_SEGMENT_RECORDS) {
-        const struct wr_index_entry *e = &ix->entries[s->labels + k];
-
-        *ret = (struct wr_place){
-            .object = s->object,
-            .offset = e->offset,
-            .length = e->length,
-            .label = e->label,
-            .packed = ix->packed_count &&
-                      wr_index_object_packed(ix, s->object) != 0,
-        };
+        record_part(ix, s, k, ret);
         return;
     }
-    *ret = (struct wr_place){
+    *ret = (struct wr_part){
         .object = s->object,
-        .offset = s->offset + k * s->length,
+        .offset = s->offset + k * s->stride,
         .length = s->length,
+        .unit = s->unit,
         .label = s->labels == WR_INDEX_NO_LABELS ? WEIR_NO_LABEL
                                                  : ix->labels[s->labels + k],
     };
 }
 
+const struct wr_schema *wr_index_schema(const struct wr_index *ix)
+{
+    return &ix->schema;
+}
+
+const weir_field *wr_index_tensor(const struct wr_index *ix)
+{
+    const struct wr_schema *s = &ix->schema;
+
+    return s->count && s->fields[0].pub.kind == WEIR_FIELD_TENSOR
+               ? &s->fields[0].pub
+               : NULL;
+}
+
+bool wr_index_scalar(const struct wr_index *ix, unsigned field, uint64_t i,
+                     union wr_scalar *ret)
+{
+    const struct wr_field *f = &ix->schema.fields[field];
+    struct wr_part p;
+
+    if (f->column != WR_NO_COLUMN)
+        return false;
+    if (f->scalar != WR_SCALAR_IS_LABEL) {
+        *ret = ix->scalars[i * ix->schema.scalars + f->scalar];
+        return true;
+    }
+    wr_index_part(ix, 0, i, &p);
+    if (p.label == WEIR_NO_LABEL)
+        return false;
+    ret->i = p.label;
+    return true;
+}
+
 const char *wr_index_sample_name(const struct wr_index *ix, uint64_t i)
 {
-    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
+    const struct wr_index_segment *s = wr_index_find_segment(ix, 0, i);
 
     if (s->kind != WR_SEGMENT_RECORDS || !ix->entry_name_count)
         return NULL;
-    return ix->names + ix->entry_names[s->labels + (i - s->first)];
+    return ix->names + ix->entry_names[s->stride + (i - s->first)];
 }
 
 size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
@@ -165,38 +220,80 @@ void wr_index_stamp(const struct wr_index *ix, uint64_t k,
     *ret_path = wr_intern_text(&ix->stamped, k);
 }
 
+/* A whole object of gzip: indexes had nothing else once. */
+static bool is_plain_unit(const struct wr_index *ix, uint64_t k)
+{
+    const struct wr_unit *u = &ix->units[k];
+
+    return u->filters == WR_FILTER_GZIP && !u->offset && !u->argument &&
+           u->stored == ix->objects[u->object].size;
+}
+
+static void hash_segments(const struct wr_index *ix, XXH3_state_t *h)
+{
+    for (size_t k = 0; k < ix->segment_count; k++) {
+        const struct wr_index_segment *s = &ix->segments[k];
+        uint64_t stride = s->kind == WR_SEGMENT_RUN ? s->length : 1;
+        bool plain = !s->column &&
+                     (s->unit == WR_NO_UNIT || is_plain_unit(ix, s->unit)) &&
+                     (s->kind == WR_SEGMENT_RECORDS || s->stride == stride);
+
+        XXH3_64bits_update(h, s, plain ? WR_SEGMENT_PLAIN : sizeof(*s));
+    }
+}
+
+static void hash_units(const struct wr_index *ix, XXH3_state_t *h)
+{
+    for (size_t k = 0; k < ix->unit_count; k++) {
+        const struct wr_unit *u = &ix->units[k];
+
+        XXH3_64bits_update(h, &u->object, sizeof(u->object));
+        XXH3_64bits_update(h, &u->inflated, sizeof(u->inflated));
+        if (!is_plain_unit(ix, k))
+            XXH3_64bits_update(h, u, sizeof(*u));
+    }
+}
+
+/* The caches of decoded samples and conversions that are continued rely on it:
+ * what an index of one column says hashes as it did before there were more. */
 uint64_t wr_index_fingerprint(const struct wr_index *ix)
 {
     const struct {
         const void *at;
         size_t bytes;
+        void (*fn)(const struct wr_index *ix, XXH3_state_t *h);
     } parts[] = {
-        {ix->objects, ix->object_count * sizeof(*ix->objects)},
-        {ix->names, ix->names_len},
-        {ix->segments, ix->segment_count * sizeof(*ix->segments)},
-        {ix->labels, ix->label_count * sizeof(*ix->labels)},
-        {ix->entries, ix->entry_count * sizeof(*ix->entries)},
-        {ix->packed, ix->packed_count * sizeof(*ix->packed)},
-        {ix->stamps, ix->stamp_count * sizeof(*ix->stamps)},
-        {ix->dirs.pool, ix->dirs.pool_len},
-        {ix->classes.pool, ix->classes.pool_len},
-        {ix->stamped.pool, ix->stamped.pool_len},
+        {ix->objects, ix->object_count * sizeof(*ix->objects), NULL},
+        {ix->names, ix->names_len, NULL},
+        {.fn = hash_segments},
+        {ix->labels, ix->label_count * sizeof(*ix->labels), NULL},
+        {ix->entries, ix->entry_count * sizeof(*ix->entries), NULL},
+        {.fn = hash_units},
+        {ix->stamps, ix->stamp_count * sizeof(*ix->stamps), NULL},
+        {ix->dirs.pool, ix->dirs.pool_len, NULL},
+        {ix->classes.pool, ix->classes.pool_len, NULL},
+        {ix->stamped.pool, ix->stamped.pool_len, NULL},
     };
-    uint64_t h = ix->totals.count;
+    uint64_t h = ix->totals.count ^ ix->declared;
+    XXH3_state_t state;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++)
-        h = XXH3_64bits_withSeed(parts[k].at, parts[k].bytes, h);
+    for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++) {
+        XXH3_64bits_reset_withSeed(&state, h);
+        if (parts[k].fn)
+            parts[k].fn(ix, &state);
+        else
+            XXH3_64bits_update(&state, parts[k].at, parts[k].bytes);
+        h = XXH3_64bits_digest(&state);
+    }
+    if (ix->scalar_count)
+        h = XXH3_64bits_withSeed(ix->scalars,
+                                 ix->scalar_count * sizeof(*ix->scalars), h);
     return h;
 }
 
 const struct wr_ignored *wr_index_ignored(const struct wr_index *ix)
 {
     return &ix->ignored;
-}
-
-const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix)
-{
-    return &ix->shape;
 }
 
 uint32_t wr_index_class_count(const struct wr_index *ix)

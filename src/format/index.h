@@ -1,4 +1,4 @@
-/* index.h - where every sample lies: object, offset, length, label.
+/* index.h - where every sample lies: its parts, one per column, and its label.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Formats fill an index once (wr_index_add_...); then it is sealed and only
@@ -10,42 +10,71 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/schema.h"
 #include "weir/dataset.h"
 
 struct wr_ignored;
 struct wr_index;
 struct wr_intern;
 
-struct wr_place {
-    uint64_t object; /* number of the object */
-    uint64_t offset, length;
-    uint32_t label; /* or WEIR_NO_LABEL */
-    bool whole;     /* the sample is the whole object */
-    bool packed;    /* the object is gzip: offset counts in what it inflates
-                       to */
+/* Bytes of an object that are read and unpacked together. */
+struct wr_unit {
+    uint64_t object, offset, stored, inflated;
+    uint32_t filters; /* up to four enum wr_filter (codec/filters.h), a byte
+                         each, the lowest is undone first */
+    uint32_t argument;
 };
 
-/* One sample of any length inside an object. */
+#define WR_NO_UNIT UINT64_MAX
+
+/* Where the bytes of one column of one sample lie. */
+struct wr_part {
+    uint64_t object; /* number of the object */
+    uint64_t offset; /* inside the unit's inflated bytes, if there is one */
+    uint64_t length;
+    uint64_t unit;  /* WR_NO_UNIT: read as it lies */
+    uint32_t label; /* of the sample, or WEIR_NO_LABEL; column 0 has it */
+    bool whole;     /* the part is the whole object */
+    bool absent;    /* the sample does not have it */
+};
+
+static inline bool wr_part_is_packed(const struct wr_part *p)
+{
+    return p->unit != WR_NO_UNIT;
+}
+
+/* One part of any length inside an object. */
 struct wr_record {
-    uint64_t offset, length; /* length <= WR_RECORD_MAX */
+    unsigned column;
+    uint64_t offset, length; /* length <= WR_RECORD_MAX; WR_ABSENT, 0: the
+                                sample does not have it */
     uint32_t label;
     const char *name; /* NULL: none */
 };
 
 #define WR_RECORD_MAX UINT32_MAX
+#define WR_ABSENT     UINT64_MAX
+
+/* Equal parts that follow each other. */
+struct wr_run {
+    unsigned column;
+    uint64_t offset, length;
+    uint64_t stride; /* from one to the next; 0: length */
+    uint64_t count;
+    const uint32_t *labels; /* borrowed; NULL: none */
+};
+
+union wr_scalar {
+    int64_t i;
+    double f;
+};
+
+#define WR_INDEX_COLUMNS 64
 
 /* What something that was looked at while indexing looked like; all zeros:
  * it was not there. */
 struct wr_stamp {
     uint64_t dev, ino, size, mtime_ns;
-};
-
-/* Shape of the samples as stored, for formats that know it (tensors). */
-struct wr_sample_shape {
-    bool known;
-    enum { WR_ELEM_F32, WR_ELEM_F16, WR_ELEM_U8 } elem;
-    uint32_t ndim; /* 0..7, without the sample dimension */
-    uint64_t dims[7];
 };
 
 struct wr_index *wr_index_new(void);
@@ -58,19 +87,33 @@ int64_t wr_index_add_dir(struct wr_index *ix, const char *path, weir_err *err);
 /* An object called `name` in folder `dir`; returns its number. */
 int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
                             uint64_t size, weir_err *err);
-/* A sample that is all of the object added last. */
-int wr_index_add_whole(struct wr_index *ix, uint32_t label, weir_err *err);
-/* `count` equal samples of `length` bytes that follow each other from `offset`
- * in the object added last; labels may be NULL (copied). */
-int wr_index_add_run(struct wr_index *ix, uint64_t offset, uint64_t length,
-                     uint64_t count, const uint32_t *labels, weir_err *err);
-/* One more sample, of any length, in the object added last. Either all samples
- * of an index have names or none. */
+/* A part that is all of the object added last. */
+int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
+                       weir_err *err);
+/* Parts in the object added last; the labels are copied. */
+int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
+                     weir_err *err);
+/* One more part in the object added last. Either all records of column 0 have
+ * names or none; others have none. */
 int wr_index_add_record(struct wr_index *ix, const struct wr_record *r,
                         weir_err *err);
-/* The object added last is gzip and inflates to this many bytes; to be said
- * before its samples are added. */
-int wr_index_set_packed(struct wr_index *ix, uint64_t inflated, weir_err *err);
+/* A unit of the object added last (u->object does not count), in which all runs
+ * and records lie that are added from now on; returns its number. */
+int64_t wr_index_add_unit(struct wr_index *ix, const struct wr_unit *u,
+                          weir_err *err);
+/* That unit, or none (WR_NO_UNIT), of the object added last. */
+void wr_index_use_unit(struct wr_index *ix, uint64_t unit);
+/* A field of the samples; copied. */
+int wr_index_add_field(struct wr_index *ix, const struct wr_field *f,
+                       weir_err *err);
+/* The schema as it is built: a format may change what it has added. */
+struct wr_schema *wr_index_fields(struct wr_index *ix);
+/* Another fingerprint for what the user said of the fields. */
+void wr_index_set_declared(struct wr_index *ix, const char *text);
+/* The scalars of one more sample, in the order of their fields (but the label,
+ * which stands beside the parts). */
+int wr_index_add_scalars(struct wr_index *ix, const union wr_scalar *row,
+                         weir_err *err);
 /* The index is true as long as `path` (below the store's root) has this
  * stamp. */
 int wr_index_add_stamp(struct wr_index *ix, const char *path,
@@ -94,26 +137,37 @@ void wr_index_add_missing(struct wr_index *ix, const char *path,
 /* Files that lie there and are not used. */
 int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,
                          weir_err *err);
-void wr_index_set_shape(struct wr_index *ix, const struct wr_sample_shape *s);
-/* The end of building: gives back the memory that growing left over. */
-void wr_index_seal(struct wr_index *ix);
+/* Brings columns that were filled by turns into their order, so that their
+ * parts can be asked for. */
+void wr_index_order(struct wr_index *ix);
+/* The end of building: adds the field "label" where there are labels and no such
+ * field, checks that the columns have one part each per sample, and gives
+ * back the memory that growing left over. */
+int wr_index_seal(struct wr_index *ix, weir_err *err);
 
 /* --- reading --- */
 
 uint64_t wr_index_count(const struct wr_index *ix);
 uint64_t wr_index_object_count(const struct wr_index *ix);
-uint64_t wr_index_bytes(const struct wr_index *ix);      /* of all samples */
-uint64_t wr_index_max_length(const struct wr_index *ix); /* of one sample */
+uint64_t wr_index_bytes(const struct wr_index *ix);      /* of all parts */
+uint64_t wr_index_max_length(const struct wr_index *ix); /* of one part */
 size_t wr_index_memory(const struct wr_index *ix);       /* bytes it holds */
-void wr_index_place(const struct wr_index *ix, uint64_t i,
-                    struct wr_place *ret);
+unsigned wr_index_columns(const struct wr_index *ix);    /* at least 1 */
+void wr_index_part(const struct wr_index *ix, unsigned column, uint64_t i,
+                   struct wr_part *ret);
+uint64_t wr_index_unit_count(const struct wr_index *ix);
+const struct wr_unit *wr_index_unit(const struct wr_index *ix, uint64_t k);
+const struct wr_schema *wr_index_schema(const struct wr_index *ix);
+/* The first field if it is a tensor, else NULL. */
+const weir_field *wr_index_tensor(const struct wr_index *ix);
+/* The value that field `field` has in the index; false: it has none there. */
+bool wr_index_scalar(const struct wr_index *ix, unsigned field, uint64_t i,
+                     union wr_scalar *ret);
 /* Writes the object's path below the store's root; returns its length as
  * snprintf does. */
 size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
                             char *buf, size_t cap);
 uint64_t wr_index_object_size(const struct wr_index *ix, uint64_t object);
-/* 0: it is not gzip; else the bytes that it inflates to. */
-uint64_t wr_index_object_packed(const struct wr_index *ix, uint64_t object);
 /* The name of sample i (wr_record.name), or NULL. */
 const char *wr_index_sample_name(const struct wr_index *ix, uint64_t i);
 uint64_t wr_index_stamp_count(const struct wr_index *ix);
@@ -127,7 +181,6 @@ bool wr_index_is_unsure(const struct wr_index *ix);
 const char *wr_index_file(const struct wr_index *ix);
 /* A hash of all that the index says: another one when the data changed. */
 uint64_t wr_index_fingerprint(const struct wr_index *ix);
-const struct wr_sample_shape *wr_index_shape(const struct wr_index *ix);
 /* At least one more than the largest label, whether it has a name or not. */
 uint32_t wr_index_class_count(const struct wr_index *ix);
 const char *wr_index_class_name(const struct wr_index *ix, uint32_t label);

@@ -1,4 +1,4 @@
-/* index_build.c - filling an index, sample by sample.
+/* index_build.c - filling an index, part by part.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/index_private.h"
 
@@ -12,7 +12,11 @@
 
 struct wr_index *wr_index_new(void)
 {
-    return calloc(1, sizeof(struct wr_index));
+    struct wr_index *ix = calloc(1, sizeof(*ix));
+
+    if (ix)
+        ix->unit = WR_NO_UNIT;
+    return ix;
 }
 
 static void free_arrays(struct wr_index *ix)
@@ -26,7 +30,8 @@ static void free_arrays(struct wr_index *ix)
     wr_intern_done(&ix->stamped);
     wr_ignored_done(&ix->ignored);
     free(ix->stamps);
-    free(ix->packed);
+    free(ix->scalars);
+    free(ix->units);
     free(ix->entry_names);
     free(ix->entries);
     free(ix->labels);
@@ -43,70 +48,15 @@ void wr_index_free(struct wr_index *ix)
         free_arrays(ix);
     if (ix->map)
         munmap(ix->map, ix->map_len);
+    wr_schema_done(&ix->schema);
     free(ix->issues);
     free(ix->file);
     free(ix);
 }
 
-static int64_t intern(struct wr_intern *in, const char *text, weir_err *err)
-{
-    int64_t k = wr_intern_add(in, text, strlen(text));
-
-    if (k < 0)
-        return wr_fail(err, (int)k, "index: cannot keep '%s': %s", text,
-                       weir_strerror((int)k));
-    return k;
-}
-
-int64_t wr_index_add_dir(struct wr_index *ix, const char *path, weir_err *err)
-{
-    return intern(&ix->dirs, path, err);
-}
-
-int64_t wr_index_add_class(struct wr_index *ix, const char *name, weir_err *err)
-{
-    return intern(&ix->classes, name, err);
-}
-
 static int fail_memory(weir_err *err)
 {
     return wr_fail(err, WEIR_ENOMEM, "index: out of memory");
-}
-
-static int compare_names(const void *a, const void *b, void *arg)
-{
-    const struct wr_intern *names = arg;
-
-    return strcmp(wr_intern_text(names, *(const uint32_t *)a),
-                  wr_intern_text(names, *(const uint32_t *)b));
-}
-
-int wr_index_add_classes(struct wr_index *ix, const struct wr_intern *names,
-                         uint32_t **ret_rank, weir_err *err)
-{
-    size_t n = names->count;
-    uint32_t *order = malloc(n * sizeof(*order) + 1);
-    uint32_t *rank = malloc(n * sizeof(*rank) + 1);
-    int64_t r = 0;
-
-    if (!order || !rank)
-        r = fail_memory(err);
-    for (size_t k = 0; k < n && r >= 0; k++)
-        order[k] = (uint32_t)k;
-    if (r >= 0)
-        qsort_r(order, n, sizeof(*order), compare_names,
-                (void *)(uintptr_t)names);
-    for (size_t k = 0; k < n && r >= 0; k++) {
-        rank[order[k]] = (uint32_t)k;
-        r = wr_index_add_class(ix, wr_intern_text(names, order[k]), err);
-    }
-    free(order);
-    if (r < 0) {
-        free(rank);
-        return (int)r;
-    }
-    *ret_rank = rank;
-    return 0;
 }
 
 int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
@@ -132,22 +82,24 @@ int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
     };
     ix->names_len = need;
     ix->last_is_sampled = false;
+    ix->unit = WR_NO_UNIT;
     return (int64_t)ix->object_count++;
 }
 
-/* Books `count` samples of `length` bytes into the sums. */
-static int add_totals(struct wr_index *ix, uint64_t count, uint64_t length,
-                      weir_err *err)
+/* Books `count` parts of `length` bytes into the sums. */
+static int add_totals(struct wr_index *ix, unsigned column, uint64_t count,
+                      uint64_t length, weir_err *err)
 {
     size_t bytes, total, samples;
 
     if (!wr_mul_ok(count, length, &bytes) ||
         !wr_add_ok(ix->totals.bytes, bytes, &total) ||
-        !wr_add_ok(ix->totals.count, count, &samples))
+        !wr_add_ok(ix->columns[column].samples, count, &samples))
         return wr_fail(err, WEIR_ELIMIT,
                        "index: the samples' sizes overflow 64 bits");
     ix->totals.bytes = total;
-    ix->totals.count = samples;
+    ix->columns[column].samples = samples;
+    ix->totals.count = ix->columns[0].samples;
     ix->totals.max_length = WR_MAX(ix->totals.max_length, length);
     return 0;
 }
@@ -158,43 +110,87 @@ static void note_label(struct wr_index *ix, uint32_t label)
         ix->totals.max_label_plus_1 = label + 1;
 }
 
-static struct wr_index_segment *last_segment(struct wr_index *ix)
+static struct wr_index_segment *last_segment(struct wr_index *ix,
+                                             unsigned column)
 {
-    return ix->segment_count ? &ix->segments[ix->segment_count - 1] : NULL;
+    return column < ix->column_count && ix->columns[column].count
+               ? &ix->segments[ix->columns[column].last]
+               : NULL;
+}
+
+/* A segment of `column` for the object added last. */
+static struct wr_index_segment start_segment(const struct wr_index *ix,
+                                             unsigned column,
+                                             enum wr_segment_kind kind)
+{
+    return (struct wr_index_segment){
+        .first = ix->columns[column].samples,
+        .object = ix->object_count - 1,
+        .kind = kind,
+        .column = column,
+        .unit = kind == WR_SEGMENT_WHOLE ? WR_NO_UNIT : ix->unit,
+        .stride = kind == WR_SEGMENT_WHOLE,
+    };
 }
 
 static bool push_segment(struct wr_index *ix, const struct wr_index_segment *s)
 {
+    struct wr_index_column *c = &ix->columns[s->column];
+
     if (!wr_grow(&ix->segments, &ix->segment_cap, ix->segment_count + 1,
                  sizeof(*ix->segments)))
         return false;
+    if (!c->count++)
+        c->start = ix->segment_count;
+    c->last = ix->segment_count;
+    ix->column_count = WR_MAX(ix->column_count, (unsigned)s->column + 1);
     ix->segments[ix->segment_count++] = *s;
     return true;
 }
 
-int wr_index_add_whole(struct wr_index *ix, uint32_t label, weir_err *err)
+/* Does object `number` follow those of a segment of whole ones? The second one
+ * of a segment says how far apart they are. */
+static bool goes_on(struct wr_index_segment *s, uint64_t number)
 {
-    struct wr_index_segment *last = last_segment(ix);
+    if (!s || s->kind != WR_SEGMENT_WHOLE)
+        return false;
+    if (s->count == 1 && number - s->object <= WR_INDEX_COLUMNS)
+        s->stride = number - s->object;
+    return s->object + s->count * s->stride == number;
+}
+
+static int check_column(const struct wr_index *ix, unsigned column,
+                        weir_err *err)
+{
+    return ix->object_count && column < WR_INDEX_COLUMNS
+               ? 0
+               : wr_fail(err, WEIR_EINVAL,
+                         "index: a part needs an object and a column");
+}
+
+int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
+                       weir_err *err)
+{
+    struct wr_index_segment *last = last_segment(ix, column);
     struct wr_index_object *o;
     uint64_t number;
-    int r;
+    int r = check_column(ix, column, err);
 
-    if (!ix->object_count || ix->last_is_sampled)
+    if (r < 0)
+        return r;
+    if (ix->last_is_sampled)
         return wr_fail(err, WEIR_EINVAL,
                        "index: a whole sample needs an object of its own");
     number = ix->object_count - 1;
     o = &ix->objects[number];
-    if (!last || last->kind != WR_SEGMENT_WHOLE ||
-        last->object + last->count != number) {
-        struct wr_index_segment s = {.first = ix->totals.count,
-                                     .object = number,
-                                     .kind = WR_SEGMENT_WHOLE};
+    if (!goes_on(last, number)) {
+        struct wr_index_segment s = start_segment(ix, column, WR_SEGMENT_WHOLE);
 
         if (!push_segment(ix, &s))
             return fail_memory(err);
-        last = last_segment(ix);
+        last = last_segment(ix, column);
     }
-    r = add_totals(ix, 1, o->size, err);
+    r = add_totals(ix, column, 1, o->size, err);
     if (r < 0)
         return r;
     last->count++;
@@ -204,19 +200,23 @@ int wr_index_add_whole(struct wr_index *ix, uint32_t label, weir_err *err)
     return 0;
 }
 
-static int check_run(const struct wr_index *ix, uint64_t offset,
-                     uint64_t length, uint64_t count, weir_err *err)
+static int check_run(const struct wr_index *ix, const struct wr_run *run,
+                     weir_err *err)
 {
-    size_t bytes, end;
+    uint64_t stride = run->stride ? run->stride : run->length;
+    size_t end;
 
-    if (!ix->object_count || !length)
+    if (!ix->object_count || !run->length || (run->column && run->labels))
         return wr_fail(err, WEIR_EINVAL,
                        "index: a run needs an object and a length");
-    if (!wr_mul_ok(length, count, &bytes) || !wr_add_ok(offset, bytes, &end) ||
-        end > ix->objects[ix->object_count - 1].size)
+    if (run->count &&
+        (!wr_mul_ok(stride, run->count - 1, &end) ||
+         !wr_add_ok(run->offset, end, &end) ||
+         !wr_add_ok(end, run->length, &end) ||
+         end > wr_index_limit(ix, ix->object_count - 1, ix->unit)))
         return wr_fail(err, WEIR_EINVAL,
                        "index: a run reaches beyond the end of its object");
-    return 0;
+    return check_column(ix, run->column, err);
 }
 
 static int copy_labels(struct wr_index *ix, const uint32_t *labels,
@@ -234,31 +234,29 @@ static int copy_labels(struct wr_index *ix, const uint32_t *labels,
     return 0;
 }
 
-int wr_index_add_run(struct wr_index *ix, uint64_t offset, uint64_t length,
-                     uint64_t count, const uint32_t *labels, weir_err *err)
+int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
+                     weir_err *err)
 {
-    struct wr_index_segment s = {.first = ix->totals.count,
-                                 .count = count,
-                                 .offset = offset,
-                                 .length = length,
-                                 .labels = labels ? ix->label_count
-                                                  : WR_INDEX_NO_LABELS,
-                                 .kind = WR_SEGMENT_RUN};
-    int r;
+    struct wr_index_segment s;
+    int r = check_run(ix, run, err);
 
-    r = check_run(ix, offset, length, count, err);
-    if (r < 0 || !count)
+    if (r < 0 || !run->count)
         return r;
-    s.object = ix->object_count - 1;
-    if (labels) {
-        r = copy_labels(ix, labels, count, err);
+    s = start_segment(ix, run->column, WR_SEGMENT_RUN);
+    s.count = run->count;
+    s.offset = run->offset;
+    s.length = run->length;
+    s.stride = run->stride ? run->stride : run->length;
+    s.labels = run->labels ? ix->label_count : WR_INDEX_NO_LABELS;
+    if (run->labels) {
+        r = copy_labels(ix, run->labels, run->count, err);
         if (r < 0)
             return r;
     }
     if (!wr_grow(&ix->segments, &ix->segment_cap, ix->segment_count + 1,
                  sizeof(s)))
         return fail_memory(err);
-    r = add_totals(ix, count, length, err);
+    r = add_totals(ix, run->column, run->count, run->length, err);
     if (r < 0)
         return r;
     ix->last_is_sampled = true;
@@ -266,37 +264,73 @@ int wr_index_add_run(struct wr_index *ix, uint64_t offset, uint64_t length,
     return 0;
 }
 
-int wr_index_set_packed(struct wr_index *ix, uint64_t inflated, weir_err *err)
+int64_t wr_index_add_unit(struct wr_index *ix, const struct wr_unit *u,
+                          weir_err *err)
 {
-    if (!ix->object_count || ix->last_is_sampled || !inflated)
-        return wr_fail(err, WEIR_EINVAL,
-                       "index: an object is gzip before it has samples");
-    if (!wr_grow(&ix->packed, &ix->packed_cap, ix->packed_count + 1,
-                 sizeof(*ix->packed)))
+    struct wr_unit unit = *u;
+    size_t end;
+
+    unit.object = ix->object_count - 1;
+    if (!ix->object_count || !u->inflated ||
+        !wr_add_ok(u->offset, u->stored, &end) ||
+        end > ix->objects[unit.object].size)
+        return wr_fail(err, WEIR_EINVAL, "index: a unit is not in its object");
+    if (!wr_grow(&ix->units, &ix->unit_cap, ix->unit_count + 1, sizeof(unit)))
         return fail_memory(err);
-    ix->packed[ix->packed_count++] = (struct wr_index_packed){
-        .object = ix->object_count - 1, .inflated = inflated};
+    ix->units[ix->unit_count] = unit;
+    ix->unit = ix->unit_count;
+    return (int64_t)ix->unit_count++;
+}
+
+void wr_index_use_unit(struct wr_index *ix, uint64_t unit)
+{
+    assert(unit == WR_NO_UNIT ||
+           ix->units[unit].object == ix->object_count - 1);
+    ix->unit = unit;
+}
+
+int wr_index_add_field(struct wr_index *ix, const struct wr_field *f,
+                       weir_err *err)
+{
+    return wr_schema_add(&ix->schema, f, err);
+}
+
+struct wr_schema *wr_index_fields(struct wr_index *ix)
+{
+    return &ix->schema;
+}
+
+int wr_index_add_scalars(struct wr_index *ix, const union wr_scalar *row,
+                         weir_err *err)
+{
+    size_t n = ix->schema.scalars;
+
+    if (!wr_grow(&ix->scalars, &ix->scalar_cap, ix->scalar_count + n,
+                 sizeof(*row)))
+        return fail_memory(err);
+    memcpy(ix->scalars + ix->scalar_count, row, n * sizeof(*row));
+    ix->scalar_count += n;
     return 0;
 }
 
 static int check_record(const struct wr_index *ix, const struct wr_record *r,
                         weir_err *err)
 {
-    uint64_t inflated;
     size_t end;
 
     if (!ix->object_count || r->length > WR_RECORD_MAX)
         return wr_fail(err, WEIR_EINVAL,
                        "index: a record needs an object and a short length");
-    inflated = wr_index_object_packed(ix, ix->object_count - 1);
-    if (!wr_add_ok(r->offset, r->length, &end) ||
-        end > (inflated ? inflated : ix->objects[ix->object_count - 1].size))
+    if ((r->offset != WR_ABSENT || r->length) &&
+        (!wr_add_ok(r->offset, r->length, &end) ||
+         end > wr_index_limit(ix, ix->object_count - 1, ix->unit)))
         return wr_fail(err, WEIR_EINVAL,
                        "index: a record reaches beyond the end of its object");
-    if (ix->entry_count && !r->name != !ix->entry_name_count)
+    if (r->column ? r->name || r->label != WEIR_NO_LABEL
+                  : ix->sample_records && !r->name != !ix->entry_name_count)
         return wr_fail(err, WEIR_EINVAL,
                        "index: either all records have names or none");
-    return 0;
+    return check_column(ix, r->column, err);
 }
 
 /* Room for one more record and its name; nothing is counted yet. */
@@ -319,28 +353,31 @@ int wr_index_add_record(struct wr_index *ix, const struct wr_record *rec,
                         weir_err *err)
 {
     size_t name_len = rec->name ? strlen(rec->name) + 1 : 0;
-    struct wr_index_segment *last = last_segment(ix);
+    struct wr_index_segment *last;
     int r = check_record(ix, rec, err);
 
     if (r < 0)
         return r;
+    last = last_segment(ix, rec->column);
     if (!grow_records(ix, name_len))
         return fail_memory(err);
     if (!last || last->kind != WR_SEGMENT_RECORDS ||
-        last->object != ix->object_count - 1) {
-        struct wr_index_segment s = {.first = ix->totals.count,
-                                     .object = ix->object_count - 1,
-                                     .labels = ix->entry_count,
-                                     .kind = WR_SEGMENT_RECORDS};
+        last->object != ix->object_count - 1 || last->unit != ix->unit ||
+        last->labels + last->count != ix->entry_count) {
+        struct wr_index_segment s = start_segment(ix, rec->column,
+                                                  WR_SEGMENT_RECORDS);
 
+        s.labels = ix->entry_count;
+        s.stride = rec->column ? 0 : ix->entry_name_count;
         if (!push_segment(ix, &s))
             return fail_memory(err);
-        last = last_segment(ix);
+        last = last_segment(ix, rec->column);
     }
-    r = add_totals(ix, 1, rec->length, err);
+    r = add_totals(ix, rec->column, 1, rec->length, err);
     if (r < 0)
         return r;
     last->count++;
+    ix->sample_records += !rec->column;
     ix->entries[ix->entry_count++] = (struct wr_index_entry){
         .offset = rec->offset,
         .length = (uint32_t)rec->length,
@@ -358,112 +395,9 @@ int wr_index_add_record(struct wr_index *ix, const struct wr_record *rec,
 
 void wr_index_set_label(struct wr_index *ix, uint64_t i, uint32_t label)
 {
-    const struct wr_index_segment *s = wr_index_find_segment(ix, i);
+    const struct wr_index_segment *s = wr_index_find_segment(ix, 0, i);
 
     assert(s->kind == WR_SEGMENT_RECORDS);
     ix->entries[s->labels + (i - s->first)].label = label;
     note_label(ix, label);
-}
-
-int wr_index_add_stamp(struct wr_index *ix, const char *path,
-                       const struct wr_stamp *s, weir_err *err)
-{
-    int64_t k = intern(&ix->stamped, path, err);
-
-    if (k < 0)
-        return (int)k;
-    if (!wr_grow(&ix->stamps, &ix->stamp_cap, (size_t)k + 1,
-                 sizeof(*ix->stamps)))
-        return fail_memory(err);
-    ix->stamps[k] = *s;
-    ix->stamp_count = ix->stamped.count;
-    return 0;
-}
-
-/* Remembers a problem as long as there is room. */
-static void keep_issue(struct wr_index *ix, const char *name, int code,
-                       const char *reason)
-{
-    weir_issue issue = {.code = code};
-    char *n, *why;
-
-    ix->issue_count++;
-    if (ix->issue_kept >= WR_INDEX_MAX_ISSUES ||
-        !wr_grow(&ix->issues, &ix->issue_cap, ix->issue_kept + 1,
-                 sizeof(issue)))
-        return;
-    n = strdup(name);
-    why = strdup(reason);
-    if (!n || !why) { /* it is counted at least */
-        free(n);
-        free(why);
-        return;
-    }
-    issue.name = n;
-    issue.reason = why;
-    ix->issues[ix->issue_kept++] = issue;
-}
-
-void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
-                        const char *reason)
-{
-    /* What is wrong with bytes and names stays so until a stamp changes. */
-    if (code != WEIR_EFORMAT && code != WEIR_ELIMIT && code != WEIR_ENOTSUP)
-        ix->unsure = true;
-    keep_issue(ix, name, code, reason);
-}
-
-void wr_index_add_missing(struct wr_index *ix, const char *path,
-                          const char *reason)
-{
-    static const struct wr_stamp absent = {0};
-
-    if (ix->issue_count >= WR_INDEX_MAX_ISSUES ||
-        wr_index_add_stamp(ix, path, &absent, NULL) < 0)
-        ix->unsure = true;
-    keep_issue(ix, path, WEIR_ENOENT, reason);
-}
-
-void wr_index_set_shape(struct wr_index *ix, const struct wr_sample_shape *s)
-{
-    ix->shape = *s;
-}
-
-/* Cuts an array to what is used; failing to shrink is no failure. */
-static void shrink(void *array, size_t *cap, size_t used, size_t elem_size)
-{
-    void *old, *cut;
-
-    memcpy(&old, array, sizeof(old));
-    if (!old || used == *cap || !used)
-        return;
-    cut = realloc(old, used * elem_size);
-    if (!cut)
-        return;
-    memcpy(array, &cut, sizeof(cut));
-    *cap = used;
-}
-
-int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,
-                         weir_err *err)
-{
-    return wr_ignored_merge(&ix->ignored, more) ? 0 : fail_memory(err);
-}
-
-void wr_index_seal(struct wr_index *ix)
-{
-    wr_ignored_sort(&ix->ignored);
-    wr_intern_seal(&ix->dirs);
-    wr_intern_seal(&ix->classes);
-    wr_intern_seal(&ix->stamped);
-    shrink(&ix->objects, &ix->object_cap, ix->object_count,
-           sizeof(*ix->objects));
-    shrink(&ix->names, &ix->names_cap, ix->names_len, 1);
-    shrink(&ix->segments, &ix->segment_cap, ix->segment_count,
-           sizeof(*ix->segments));
-    shrink(&ix->labels, &ix->label_cap, ix->label_count, sizeof(*ix->labels));
-    shrink(&ix->entries, &ix->entry_cap, ix->entry_count, sizeof(*ix->entries));
-    shrink(&ix->entry_names, &ix->entry_name_cap, ix->entry_name_count,
-           sizeof(*ix->entry_names));
-    shrink(&ix->stamps, &ix->stamp_cap, ix->stamp_count, sizeof(*ix->stamps));
 }

@@ -8,18 +8,19 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "codec/filters.h"
 #include "codec/inflate.h"
 #include "format/index_private.h"
 
-#define MAX_SAMPLE (UINT64_C(1) << 30) /* of tensors, as their reader has it */
-
 /* What the segments add up to, so far. */
 struct sums {
-    struct wr_index_totals totals;
-    uint64_t object; /* the first that the next segment may have, */
-    uint64_t unused; /* and the first that has no samples yet */
-    uint64_t labels, entries;
-    uint64_t sample_bytes; /* each sample must have; 0: any */
+    struct wr_index_totals totals; /* count: of this column */
+    uint64_t object;          /* the first that the next segment may have, */
+    uint64_t unused;          /* and the first that has no samples yet */
+    uint64_t labels, entries; /* that this column may have next */
+    uint64_t all_entries;     /* of all columns so far */
+    uint64_t sample_records;  /* of column 0 */
+    uint64_t sample_bytes;    /* each part must have; 0: any */
 };
 
 static const char *check_intern(const struct wr_intern *in)
@@ -62,14 +63,32 @@ static const char *check_names(const struct wr_index *ix)
     return wrong ? "a sample's name is out of range" : NULL;
 }
 
-static const char *check_packed(const struct wr_index *ix)
+static bool knows_filters(uint32_t filters)
 {
-    for (size_t k = 0; k < ix->packed_count; k++) {
-        const struct wr_index_packed *p = &ix->packed[k];
+    bool ended = false;
 
-        if (p->object >= ix->object_count || !p->inflated ||
-            p->inflated > WR_INFLATE_MAX || (k && p->object <= p[-1].object))
-            return "the list of gzip files is wrong";
+    for (unsigned k = 0; k < WR_FILTERS_MAX; k++, filters >>= 8) {
+        uint32_t f = filters & 0xff;
+
+        if (f >= WR_FILTER_COUNT || (f && ended))
+            return false;
+        ended = !f;
+    }
+    return true;
+}
+
+static const char *check_units(const struct wr_index *ix)
+{
+    for (size_t k = 0; k < ix->unit_count; k++) {
+        const struct wr_unit *u = &ix->units[k];
+
+        if (u->object >= ix->object_count || !u->inflated ||
+            u->inflated > WR_INFLATE_MAX || (k && u->object < u[-1].object) ||
+            u->offset > ix->objects[u->object].size ||
+            u->stored > ix->objects[u->object].size - u->offset ||
+            !knows_filters(u->filters) ||
+            (!u->filters && u->stored != u->inflated))
+            return "the list of units is wrong";
     }
     return NULL;
 }
@@ -88,6 +107,7 @@ static bool add_samples(struct sums *s, uint64_t count, uint64_t length)
     return true;
 }
 
+/* Labels stand beside the parts of column 0. */
 static void note_label(struct sums *s, uint32_t label)
 {
     uint32_t next = label + 1; /* 0 for WEIR_NO_LABEL */
@@ -98,17 +118,21 @@ static void note_label(struct sums *s, uint32_t label)
 static const char *check_whole(const struct wr_index *ix,
                                const struct wr_index_segment *g, struct sums *s)
 {
-    if (g->object > ix->object_count || g->count > ix->object_count - g->object)
+    if (!g->stride || g->stride > WR_INDEX_COLUMNS ||
+        g->object >= ix->object_count ||
+        g->count - 1 > (ix->object_count - 1 - g->object) / g->stride)
         return "a segment names files that are not there";
     if (g->object < s->unused) /* also: each file is looked at once here */
         return "the segments share files";
-    s->object = s->unused = g->object + g->count;
+    s->object = s->unused = g->object + (g->count - 1) * g->stride + 1;
     for (uint64_t k = 0; k < g->count; k++) {
-        const struct wr_index_object *o = &ix->objects[g->object + k];
+        const struct wr_index_object *o =
+            &ix->objects[g->object + k * g->stride];
 
         if (!add_samples(s, 1, o->size))
             return "the sizes of files do not fit together";
-        note_label(s, o->label);
+        if (!g->column)
+            note_label(s, o->label);
     }
     return NULL;
 }
@@ -116,17 +140,18 @@ static const char *check_whole(const struct wr_index *ix,
 static const char *check_run(const struct wr_index *ix,
                              const struct wr_index_segment *g, struct sums *s)
 {
-    size_t bytes, end;
+    size_t end;
 
-    if (g->object >= ix->object_count || !g->length ||
-        !wr_mul_ok(g->length, g->count, &bytes) ||
-        !wr_add_ok(g->offset, bytes, &end) || end > ix->objects[g->object].size)
+    if (!g->length || !g->stride || !wr_mul_ok(g->stride, g->count - 1, &end) ||
+        !wr_add_ok(g->offset, end, &end) || !wr_add_ok(end, g->length, &end) ||
+        end > wr_index_limit(ix, g->object, g->unit))
         return "a run of samples lies outside its file";
     if (!add_samples(s, g->count, g->length))
         return "the sizes of samples do not fit together";
     if (g->labels == WR_INDEX_NO_LABELS)
         return NULL;
-    if (g->labels != s->labels || g->count > ix->label_count - s->labels)
+    if (g->column || g->labels != s->labels ||
+        g->count > ix->label_count - s->labels)
         return "a run's labels are out of range";
     for (uint64_t k = 0; k < g->count; k++)
         note_label(s, ix->labels[s->labels + k]);
@@ -138,24 +163,28 @@ static const char *check_records(const struct wr_index *ix,
                                  const struct wr_index_segment *g,
                                  struct sums *s)
 {
-    uint64_t limit;
+    uint64_t limit = wr_index_limit(ix, g->object, g->unit);
 
-    if (g->object >= ix->object_count || g->labels != s->entries ||
-        g->count > ix->entry_count - s->entries)
+    if (g->labels < s->entries || g->labels > ix->entry_count ||
+        g->count > ix->entry_count - g->labels ||
+        (!g->column && ix->entry_name_count && g->stride != s->sample_records))
         return "records are out of range";
-    limit = wr_index_object_packed(ix, g->object);
-    if (!limit)
-        limit = ix->objects[g->object].size;
     for (uint64_t k = 0; k < g->count; k++) {
-        const struct wr_index_entry *e = &ix->entries[s->entries + k];
+        const struct wr_index_entry *e = &ix->entries[g->labels + k];
 
-        if (e->offset > limit || e->length > limit - e->offset)
+        if ((e->offset != WR_ABSENT || e->length) &&
+            (e->offset > limit || e->length > limit - e->offset))
             return "a record lies outside its file";
-        if (!add_samples(s, 1, e->length))
+        if (e->offset != WR_ABSENT
+                ? !add_samples(s, 1, e->length)
+                : !wr_add_ok(s->totals.count, 1, &s->totals.count))
             return "the sizes of records do not fit together";
-        note_label(s, e->label);
+        if (!g->column)
+            note_label(s, e->label);
     }
-    s->entries += g->count;
+    s->entries = g->labels + g->count;
+    s->all_entries += g->count;
+    s->sample_records += g->column ? 0 : g->count;
     return NULL;
 }
 
@@ -167,7 +196,11 @@ static const char *check_segment(const struct wr_index *ix,
         return "the segments are not in order";
     if (g->kind == WR_SEGMENT_WHOLE)
         return check_whole(ix, g, s);
-    s->object = g->object; /* below the count, as the next checks */
+    if (g->object >= ix->object_count ||
+        (g->unit != WR_NO_UNIT &&
+         (g->unit >= ix->unit_count || ix->units[g->unit].object != g->object)))
+        return "a segment lies outside of files and units";
+    s->object = g->object;
     s->unused = g->object + 1;
     switch (g->kind) {
     case WR_SEGMENT_RUN:
@@ -179,45 +212,62 @@ static const char *check_segment(const struct wr_index *ix,
     }
 }
 
-/* The tensor's decoder takes the shape's word for the size of samples. */
-static const char *check_shape(const struct wr_sample_shape *shape,
-                               uint64_t *ret_bytes)
+/* The bytes that each part of a column must have; 0: any. False: its fields do
+ * not agree. */
+static bool part_bytes(const struct wr_schema *schema, unsigned column,
+                       uint64_t *ret)
 {
-    static const uint8_t elem_bytes[] = {
-        [WR_ELEM_F32] = 4, [WR_ELEM_F16] = 2, [WR_ELEM_U8] = 1};
-    size_t bytes;
+    *ret = 0;
+    for (unsigned k = 0; k < schema->count; k++) {
+        const struct wr_field *f = &schema->fields[k];
+        uint64_t span = wr_field_span(f);
 
-    if (!shape->known)
-        return NULL;
-    if ((unsigned)shape->elem >= WR_ARRAY_LEN(elem_bytes) ||
-        shape->ndim > WR_ARRAY_LEN(shape->dims))
-        return "the samples' shape is not one";
-    bytes = elem_bytes[shape->elem];
-    for (uint32_t k = 0; k < shape->ndim; k++)
-        if (!wr_mul_ok(bytes, shape->dims[k], &bytes))
-            return "the samples' dimensions overflow";
-    if (!bytes || bytes > MAX_SAMPLE)
-        return "samples of zero bytes, or over the limit of 1 GiB";
-    *ret_bytes = bytes;
-    return NULL;
+        if (f->column != column || f->unpacked || !span)
+            continue;
+        if (*ret && *ret != span)
+            return false;
+        *ret = span;
+    }
+    return true;
+}
+
+static const char *check_column(const struct wr_index *ix, unsigned column,
+                                struct sums *s)
+{
+    const struct wr_index_column *c = &ix->columns[column];
+    const char *why = NULL;
+
+    s->totals.count = s->object = s->unused = s->entries = 0;
+    if (!part_bytes(&ix->schema, column, &s->sample_bytes))
+        return "the sizes of fields do not fit together";
+    for (size_t k = 0; k < c->count && !why; k++)
+        why = check_segment(ix, &ix->segments[c->start + k], s);
+    if (!why && s->totals.count != ix->totals.count)
+        why = "the totals are not those of the samples";
+    return why;
 }
 
 static const char *check_segments(const struct wr_index *ix)
 {
     struct sums s = {0};
-    const char *why = check_shape(&ix->shape, &s.sample_bytes);
+    const char *why = NULL;
+    size_t scalars;
 
-    for (size_t k = 0; k < ix->segment_count && !why; k++)
-        why = check_segment(ix, &ix->segments[k], &s);
+    for (unsigned k = 0; k < wr_index_columns(ix) && !why; k++)
+        why = check_column(ix, k, &s);
     if (why)
         return why;
-    if (s.labels != ix->label_count || s.entries != ix->entry_count)
+    if (s.labels != ix->label_count || s.all_entries != ix->entry_count)
         return "labels or records that no segment has";
-    if (s.totals.count != ix->totals.count ||
-        s.totals.bytes != ix->totals.bytes ||
+    if (ix->entry_name_count && ix->entry_name_count != s.sample_records)
+        return "only some of the records have names";
+    if (s.totals.bytes != ix->totals.bytes ||
         s.totals.max_length != ix->totals.max_length ||
         s.totals.max_label_plus_1 != ix->totals.max_label_plus_1)
         return "the totals are not those of the samples";
+    if (!wr_mul_ok(ix->totals.count, ix->schema.scalars, &scalars) ||
+        scalars != ix->scalar_count)
+        return "the scalars are not those of the samples";
     return NULL;
 }
 
@@ -238,8 +288,6 @@ const char *wr_index_check(const struct wr_index *ix)
 {
     const char *why;
 
-    if (ix->entry_name_count && ix->entry_name_count != ix->entry_count)
-        return "only some of the records have names";
     if (ix->stamp_count != ix->stamped.count)
         return "the stamps do not match their paths";
     if (ix->issue_count < ix->issue_kept)
@@ -250,10 +298,12 @@ const char *wr_index_check(const struct wr_index *ix)
     if (!why)
         why = check_intern(&ix->stamped);
     if (!why)
-        why = check_packed(ix);
+        why = check_units(ix);
     if (!why)
         why = check_names(ix);
     if (!why)
         why = check_ignored(&ix->ignored);
+    if (!why)
+        why = wr_schema_check(&ix->schema, wr_index_columns(ix));
     return why ? why : check_segments(ix);
 }

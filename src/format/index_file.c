@@ -1,37 +1,20 @@
-/* index_file.c - an index in a file, and back: docs/formats/index.md.
+/* index_file.c - an index into a file: docs/formats/index.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/index_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/index_check.h"
-#include "format/index_private.h"
+#include "format/index_file_private.h"
 
-#define MAGIC         "WEIRIDX1"
-#define BYTE_ORDER_IS 0x01020304u /* another number in the other order */
-#define ALIGN         64u         /* of sections */
-#define CHECKED_FROM  16u         /* the checksum is of all from here on */
-#define MAP_FROM      (1u << 20)  /* bytes; smaller ones are read */
-
-/* The sections: arrays of the index, then what is not an array of it. */
-static const struct {
-    size_t array, count; /* offsets in struct wr_index */
-    size_t elem;         /* bytes */
-} arrays[] = {
+const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS] = {
 #define ARRAY(array, count, elem)                                              \
     {                                                                          \
         offsetof(struct wr_index, array), offsetof(struct wr_index, count),    \
@@ -43,7 +26,8 @@ static const struct {
     ARRAY(labels, label_count, sizeof(uint32_t)),
     ARRAY(entries, entry_count, sizeof(struct wr_index_entry)),
     ARRAY(entry_names, entry_name_count, sizeof(uint64_t)),
-    ARRAY(packed, packed_count, sizeof(struct wr_index_packed)),
+    ARRAY(units, unit_count, sizeof(struct wr_unit)),
+    ARRAY(scalars, scalar_count, sizeof(union wr_scalar)),
     ARRAY(stamps, stamp_count, sizeof(struct wr_stamp)),
     ARRAY(dirs.pool, dirs.pool_len, 1),
     ARRAY(dirs.at, dirs.count, sizeof(uint64_t)),
@@ -55,50 +39,14 @@ static const struct {
 #undef ARRAY
 };
 
-enum {
-    ARRAYS = WR_ARRAY_LEN(arrays),
-    SECTION_KEY = ARRAYS, /* text with its NUL */
-    SECTION_FORMAT,       /* text with its NUL */
-    SECTION_ISSUES,       /* struct issue each */
-    SECTION_ISSUE_TEXTS,  /* texts, each with its NUL */
-    SECTIONS
-};
-
-/* A problem; name and reason are places in the texts. */
-struct issue {
-    uint32_t name, reason;
-    int32_t code;
-    uint32_t zero;
-};
-
-struct section {
-    uint64_t offset, bytes;
-};
-
-struct header {
-    char magic[8];
-    uint64_t checksum;
-    uint32_t version, byte_order;
-    uint64_t file_bytes;
-    uint64_t count, bytes, max_length, issue_count;
-    uint32_t max_label_plus_1, sections;
-    uint32_t shape_known, shape_elem, shape_ndim, zero;
-    uint64_t dims[7];
-    struct section section[SECTIONS];
-};
-
-_Static_assert(sizeof(struct header) == 144 + 16 * SECTIONS,
-               "the header has no holes");
-
-/* --- writing --- */
-
 /* What is written, section by section. */
 struct image {
-    struct header head;
-    const void *at[SECTIONS]; /* borrowed */
-    struct issue *issues;     /* owned */
-    char *texts;              /* owned */
+    struct wr_index_file_header head;
+    const void *at[WR_INDEX_SECTIONS];  /* borrowed */
+    struct wr_index_file_issue *issues; /* owned */
+    char *texts;                        /* owned */
     size_t texts_len;
+    struct wr_index_file_field *fields; /* owned */
 };
 
 static int pack_issues(struct image *im, const struct wr_index *ix)
@@ -116,7 +64,7 @@ static int pack_issues(struct image *im, const struct wr_index *ix)
             return WEIR_ELIMIT;
         if (!wr_grow(&im->texts, &cap, need, 1))
             return WEIR_ENOMEM;
-        im->issues[k] = (struct issue){
+        im->issues[k] = (struct wr_index_file_issue){
             .name = (uint32_t)im->texts_len,
             .reason = (uint32_t)(im->texts_len + name),
             .code = i->code,
@@ -128,36 +76,58 @@ static int pack_issues(struct image *im, const struct wr_index *ix)
     return 0;
 }
 
+static int pack_fields(struct image *im, const struct wr_schema *s)
+{
+    im->fields = calloc((size_t)s->count + 1, sizeof(*im->fields));
+    if (!im->fields)
+        return WEIR_ENOMEM;
+    for (unsigned k = 0; k < s->count; k++) {
+        const struct wr_field *from = &s->fields[k];
+        struct wr_index_file_field *to = &im->fields[k];
+
+        memcpy(to->name, from->name, strlen(from->name));
+        memcpy(to->dims, from->pub.dims, from->pub.ndim * sizeof(to->dims[0]));
+        if (from->strided)
+            memcpy(to->strides, from->strides, sizeof(to->strides));
+        to->kind = from->pub.kind;
+        to->dtype = from->pub.dtype;
+        to->ndim = from->pub.ndim;
+        to->column = from->column;
+        to->scalar = from->scalar;
+        to->flags = (from->pub.is_label ? WR_INDEX_FIELD_LABEL : 0u) |
+                    (from->unpacked ? WR_INDEX_FIELD_UNPACKED : 0u) |
+                    (from->strided ? WR_INDEX_FIELD_STRIDED : 0u) |
+                    (from->swap ? WR_INDEX_FIELD_SWAP : 0u);
+    }
+    return 0;
+}
+
 static void add_section(struct image *im, unsigned k, const void *at,
                         size_t bytes)
 {
     uint64_t end = k ? im->head.section[k - 1].offset +
                            im->head.section[k - 1].bytes
-                     : sizeof(struct header);
+                     : sizeof(struct wr_index_file_header);
 
     im->at[k] = at;
-    im->head.section[k] = (struct section){WR_ALIGN_UP(end, (uint64_t)ALIGN),
-                                           bytes};
+    im->head.section[k] = (struct wr_index_file_section){
+        WR_ALIGN_UP(end, (uint64_t)WR_INDEX_ALIGN), bytes};
     im->head.file_bytes = im->head.section[k].offset + bytes;
 }
 
-static void fill_header(struct header *h, const struct wr_index *ix)
+static void fill_header(struct wr_index_file_header *h,
+                        const struct wr_index *ix)
 {
-    memcpy(h->magic, MAGIC, sizeof(h->magic));
+    memcpy(h->magic, WR_INDEX_MAGIC, sizeof(h->magic));
     h->version = WR_INDEX_FILE_VERSION;
-    h->byte_order = BYTE_ORDER_IS;
+    h->byte_order = WR_INDEX_BYTE_ORDER;
     h->count = ix->totals.count;
     h->bytes = ix->totals.bytes;
     h->max_length = ix->totals.max_length;
     h->max_label_plus_1 = ix->totals.max_label_plus_1;
     h->issue_count = ix->issue_count;
-    h->sections = SECTIONS;
-    if (!ix->shape.known)
-        return;
-    h->shape_known = 1;
-    h->shape_elem = ix->shape.elem;
-    h->shape_ndim = ix->shape.ndim;
-    memcpy(h->dims, ix->shape.dims, ix->shape.ndim * sizeof(h->dims[0]));
+    h->sections = WR_INDEX_SECTIONS;
+    h->declared = ix->declared;
 }
 
 static int make_image(struct image *im, const struct wr_index *ix,
@@ -165,28 +135,33 @@ static int make_image(struct image *im, const struct wr_index *ix,
 {
     int r = pack_issues(im, ix);
 
+    if (r == 0)
+        r = pack_fields(im, &ix->schema);
     if (r < 0)
         return r;
     fill_header(&im->head, ix);
-    for (unsigned k = 0; k < ARRAYS; k++) {
+    for (unsigned k = 0; k < WR_INDEX_ARRAYS; k++) {
         const char *base = (const char *)ix;
         size_t count;
         void *at;
 
-        memcpy(&at, base + arrays[k].array, sizeof(at));
-        memcpy(&count, base + arrays[k].count, sizeof(count));
-        add_section(im, k, at, count * arrays[k].elem);
+        memcpy(&at, base + wr_index_arrays[k].array, sizeof(at));
+        memcpy(&count, base + wr_index_arrays[k].count, sizeof(count));
+        add_section(im, k, at, count * wr_index_arrays[k].elem);
     }
-    add_section(im, SECTION_KEY, about->key, strlen(about->key) + 1);
-    add_section(im, SECTION_FORMAT, about->format, strlen(about->format) + 1);
-    add_section(im, SECTION_ISSUES, im->issues,
+    add_section(im, WR_INDEX_KEY, about->key, strlen(about->key) + 1);
+    add_section(im, WR_INDEX_FORMAT, about->format, strlen(about->format) + 1);
+    add_section(im, WR_INDEX_ISSUES, im->issues,
                 ix->issue_kept * sizeof(*im->issues));
-    add_section(im, SECTION_ISSUE_TEXTS, im->texts, im->texts_len);
+    add_section(im, WR_INDEX_ISSUE_TEXTS, im->texts, im->texts_len);
+    add_section(im, WR_INDEX_FIELDS, im->fields,
+                ix->schema.count * sizeof(*im->fields));
     return 0;
 }
 
 static void image_done(struct image *im)
 {
+    free(im->fields);
     free(im->issues);
     free(im->texts);
     free(im);
@@ -198,12 +173,12 @@ typedef int (*emit_fn)(void *arg, const void *at, size_t len, weir_err *err);
 static int emit_image(const struct image *im, emit_fn emit, void *arg,
                       weir_err *err)
 {
-    static const uint8_t zeros[ALIGN];
+    static const uint8_t zeros[WR_INDEX_ALIGN];
     uint64_t at = sizeof(im->head);
     int r = emit(arg, &im->head, sizeof(im->head), err);
 
-    for (unsigned k = 0; k < SECTIONS && r == 0; k++) {
-        const struct section *s = &im->head.section[k];
+    for (unsigned k = 0; k < WR_INDEX_SECTIONS && r == 0; k++) {
+        const struct wr_index_file_section *s = &im->head.section[k];
 
         if (s->offset > at)
             r = emit(arg, zeros, (size_t)(s->offset - at), err);
@@ -232,7 +207,7 @@ static int emit_hash(void *arg, const void *at, size_t len, weir_err *err)
 
 static int set_checksum(struct image *im)
 {
-    struct hashing h = {XXH3_createState(), CHECKED_FROM};
+    struct hashing h = {XXH3_createState(), WR_INDEX_CHECKED_FROM};
 
     if (!h.state)
         return WEIR_ENOMEM;
@@ -306,277 +281,4 @@ int wr_index_save(const struct wr_index *ix, struct wr_store *st,
 out:
     image_done(im);
     return r;
-}
-
-/* --- reading --- */
-
-uint64_t wr_index_file_checksum(const void *bytes, size_t len)
-{
-    return XXH3_64bits((const char *)bytes + CHECKED_FROM, len - CHECKED_FROM);
-}
-
-/* NULL, or what is wrong with the header. */
-static const char *check_header(const void *bytes, size_t len)
-{
-    const struct header *h = bytes;
-    uint64_t end = sizeof(*h);
-
-    if (len < sizeof(*h) || memcmp(h->magic, MAGIC, sizeof(h->magic)) != 0)
-        return "not an index file";
-    if (h->byte_order != BYTE_ORDER_IS)
-        return "written on a machine of another byte order";
-    if (h->version != WR_INDEX_FILE_VERSION)
-        return "another version of the format";
-    if (h->file_bytes != len)
-        return "truncated, or too long";
-    if (h->checksum != wr_index_file_checksum(bytes, len))
-        return "checksum mismatch";
-    if (h->sections != SECTIONS || h->shape_known > 1)
-        return "an impossible header";
-    for (unsigned k = 0; k < SECTIONS; k++) {
-        const struct section *s = &h->section[k];
-        size_t elem = k < ARRAYS            ? arrays[k].elem
-                      : k == SECTION_ISSUES ? sizeof(struct issue)
-                                            : 1;
-
-        if (s->offset != WR_ALIGN_UP(end, (uint64_t)ALIGN) || s->offset > len ||
-            s->bytes > len - s->offset || s->bytes % elem != 0)
-            return "a section is out of place";
-        end = s->offset + s->bytes;
-    }
-    return end == len ? NULL : "bytes after the last section";
-}
-
-/* A section that is a text; NULL if it is none. */
-static const char *text_section(const struct header *h, unsigned k)
-{
-    const char *text = (const char *)h + h->section[k].offset;
-    size_t len = (size_t)h->section[k].bytes;
-
-    return len && memchr(text, '\0', len) == text + len - 1 ? text : NULL;
-}
-
-static void point_arrays(struct wr_index *ix, const struct header *h)
-{
-    for (unsigned k = 0; k < ARRAYS; k++) {
-        const char *at = (const char *)h + h->section[k].offset;
-        size_t count = (size_t)h->section[k].bytes / arrays[k].elem;
-
-        memcpy((char *)ix + arrays[k].array, &at, sizeof(at));
-        memcpy((char *)ix + arrays[k].count, &count, sizeof(count));
-    }
-    ix->totals = (struct wr_index_totals){
-        .count = h->count,
-        .bytes = h->bytes,
-        .max_length = h->max_length,
-        .max_label_plus_1 = h->max_label_plus_1,
-    };
-    ix->issue_count = h->issue_count;
-    if (!h->shape_known)
-        return;
-    ix->shape.known = true;
-    ix->shape.elem = h->shape_elem;
-    ix->shape.ndim = h->shape_ndim;
-    memcpy(ix->shape.dims, h->dims, sizeof(h->dims));
-}
-
-static const char *unpack_issues(struct wr_index *ix, const struct header *h)
-{
-    const struct section *s = &h->section[SECTION_ISSUES];
-    const struct section *t = &h->section[SECTION_ISSUE_TEXTS];
-    const struct issue *from = (const void *)((const char *)h + s->offset);
-    const char *texts = (const char *)h + t->offset;
-    size_t n = (size_t)s->bytes / sizeof(*from);
-
-    if (n > WR_INDEX_MAX_ISSUES || (t->bytes && texts[t->bytes - 1] != '\0'))
-        return "the problems are not in order";
-    if (!n)
-        return NULL;
-    ix->issues = calloc(n, sizeof(*ix->issues));
-    if (!ix->issues)
-        return "out of memory";
-    ix->issue_cap = n;
-    for (size_t k = 0; k < n; k++) {
-        if (from[k].name >= t->bytes || from[k].reason >= t->bytes ||
-            from[k].code >= 0)
-            return "a problem's text is out of range";
-        ix->issues[k] = (weir_issue){
-            .name = texts + from[k].name,
-            .reason = texts + from[k].reason,
-            .code = from[k].code,
-        };
-    }
-    ix->issue_kept = n;
-    return NULL;
-}
-
-/* Points an index at the file in memory; NULL, or what is wrong with it. */
-static const char *parse(struct wr_index *ix, const void *bytes, size_t len,
-                         const char *key, const char **ret_format)
-{
-    const struct header *h = bytes;
-    const char *why = check_header(bytes, len);
-    const char *has_key, *format;
-
-    if (why)
-        return why;
-    has_key = text_section(h, SECTION_KEY);
-    format = text_section(h, SECTION_FORMAT);
-    if (!has_key || strcmp(has_key, key) != 0)
-        return "the index of another data set";
-    if (!format)
-        return "no format";
-    point_arrays(ix, h);
-    why = unpack_issues(ix, h);
-    if (!why)
-        why = wr_index_check(ix);
-    if (!why)
-        *ret_format = format;
-    return why;
-}
-
-/* Does a mapping stay good when the file is replaced? The kernel keeps a file
- * of this machine as long as it is mapped. A server forgets it, and touching
- * a page then that memory pressure took away ends the process. */
-static bool keeps_mapped_files(int fd)
-{
-    static const unsigned long local[] = {
-        BTRFS_SUPER_MAGIC,     EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-        OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,      XFS_SUPER_MAGIC};
-    struct statfs fs;
-
-    if (fstatfs(fd, &fs) < 0)
-        return false;
-    for (unsigned k = 0; k < WR_ARRAY_LEN(local); k++)
-        if ((unsigned long)fs.f_type == local[k])
-            return true;
-    return false;
-}
-
-/* All of the file in memory of its own. */
-static int read_bytes(int fd, void *to, size_t len)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)done);
-
-        if (n == 0)
-            return WEIR_EFORMAT; /* it got shorter */
-        if (n < 0 && errno != EINTR)
-            return wr_error_from_errno(errno);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
-/* The first bytes tell whether the rest is worth touching. */
-static int check_start(int fd, size_t len)
-{
-    struct header h;
-    int r = len < sizeof(h) ? WEIR_EFORMAT : read_bytes(fd, &h, sizeof(h));
-
-    if (r < 0)
-        return r;
-    return !memcmp(h.magic, MAGIC, sizeof(h.magic)) && h.file_bytes == len
-               ? 0
-               : WEIR_EFORMAT;
-}
-
-static int map_bytes(int fd, size_t len, void **ret)
-{
-    bool mapped = len >= MAP_FROM && keeps_mapped_files(fd);
-    int flags = mapped ? MAP_PRIVATE | MAP_POPULATE
-                       : MAP_PRIVATE | MAP_ANONYMOUS;
-    void *map;
-    int r;
-
-    map = mmap(NULL, len, mapped ? PROT_READ : PROT_READ | PROT_WRITE, flags,
-               mapped ? fd : -1, 0);
-    if (map == MAP_FAILED)
-        return wr_error_from_errno(errno);
-    r = mapped ? 0 : read_bytes(fd, map, len);
-    if (r < 0)
-        munmap(map, len);
-    else
-        *ret = map;
-    return r;
-}
-
-/* Not through the storage table, which knows no mappings: an index file is a
- * local file always. */
-static int map_file(const char *path, void **ret, size_t *ret_len,
-                    weir_err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat sb;
-    int r = 0;
-
-    if (fd < 0)
-        return wr_fail_errno(err, errno, "'%s'", path);
-    if (fstat(fd, &sb) < 0) {
-        r = wr_fail_errno(err, errno, "'%s'", path);
-        goto out;
-    }
-    r = S_ISREG(sb.st_mode) ? check_start(fd, (size_t)sb.st_size)
-                            : WEIR_EFORMAT;
-    if (r == 0)
-        r = map_bytes(fd, (size_t)sb.st_size, ret);
-    if (r < 0)
-        wr_fail(err, r, "'%s': %s", path,
-                r == WEIR_EFORMAT ? "not an index file, or truncated"
-                                  : weir_strerror(r));
-    else
-        *ret_len = (size_t)sb.st_size;
-out:
-    close(fd);
-    return r;
-}
-
-int wr_index_parse(const void *bytes, size_t len, const char *key,
-                   struct wr_index **ret, const char **ret_format,
-                   weir_err *err)
-{
-    struct wr_index *ix = wr_index_new();
-    const char *why;
-
-    if (!ix)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    ix->borrowed = true;
-    why = parse(ix, bytes, len, key, ret_format);
-    if (why) {
-        wr_index_free(ix);
-        return wr_fail(err, WEIR_EFORMAT, "%s", why);
-    }
-    *ret = ix;
-    return 0;
-}
-
-int wr_index_load(const char *path, const char *key, struct wr_index **ret,
-                  const char **ret_format, weir_err *err)
-{
-    struct wr_index *ix = NULL;
-    const char *format;
-    size_t len = 0;
-    void *map = NULL;
-    int r;
-
-    r = map_file(path, &map, &len, err);
-    if (r < 0)
-        return r;
-    r = wr_index_parse(map, len, key, &ix, &format, err);
-    if (r < 0) {
-        munmap(map, len);
-        return wr_fail_prefix(err, r, "'%s'", path);
-    }
-    ix->map = map;
-    ix->map_len = len;
-    ix->file = strdup(path);
-    if (!ix->file) {
-        wr_index_free(ix);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    *ret = ix;
-    *ret_format = format;
-    return 0;
 }

@@ -1,11 +1,12 @@
 /* index_private.h - how the index lies in memory and in its side file.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Samples form segments. In a `whole` segment sample k is object `object + k`
- * and its label stands in the object, so that a tree of pictures is one
- * segment, however large, and finding a sample is one array access. A run is
- * a segment of equal byte ranges inside one object; records are ranges of any
- * length inside one object.
+ * The parts of a column form segments. In a `whole` segment part k is object
+ * `object + k * stride` and its label stands in the object, so that a tree of
+ * pictures is one segment, however large, and finding a sample is one array
+ * access. A run is a segment of equal byte ranges inside one object; records
+ * are ranges of any length inside one object. The segments of a column follow
+ * each other once the index is ordered.
  *
  * The arrays are written to the side file as they are: a change here needs
  * another WR_INDEX_FILE_VERSION. */
@@ -32,21 +33,29 @@ struct wr_index_entry {
     uint32_t length, label;
 };
 
-/* An object that is gzip. */
-struct wr_index_packed {
-    uint64_t object, inflated;
-};
-
 enum wr_segment_kind { WR_SEGMENT_WHOLE, WR_SEGMENT_RUN, WR_SEGMENT_RECORDS };
 
 struct wr_index_segment {
-    uint64_t first;          /* number of its first sample */
-    uint64_t count;          /* samples */
+    uint64_t first;          /* number of the sample of its first part */
+    uint64_t count;          /* parts */
     uint64_t object;         /* number of its first (else: only) object */
     uint64_t offset, length; /* runs */
     uint64_t labels;         /* runs: start in labels, or WR_INDEX_NO_LABELS;
                                 records: start in entries */
     uint64_t kind;           /* enum wr_segment_kind */
+    uint64_t column;
+    uint64_t unit;   /* that runs and records lie in, or WR_NO_UNIT */
+    uint64_t stride; /* whole: objects, run: bytes from one to the next;
+                        records of column 0: start in entry_names */
+};
+
+/* Bytes of a segment that were all of it once: fingerprints still see these. */
+#define WR_SEGMENT_PLAIN offsetof(struct wr_index_segment, column)
+
+struct wr_index_column {
+    size_t start, count; /* segments, once the index is ordered */
+    size_t last;         /* the one added last */
+    uint64_t samples;
 };
 
 struct wr_index_totals {
@@ -66,10 +75,12 @@ struct wr_index {
     size_t label_count, label_cap;
     struct wr_index_entry *entries; /* of the records */
     size_t entry_count, entry_cap;
-    uint64_t *entry_names; /* where their names start in names */
+    uint64_t *entry_names; /* where the names of column 0 start in names */
     size_t entry_name_count, entry_name_cap;
-    struct wr_index_packed *packed; /* by object number */
-    size_t packed_count, packed_cap;
+    struct wr_unit *units; /* by object number, then offset */
+    size_t unit_count, unit_cap;
+    union wr_scalar *scalars; /* of sample 0, of sample 1, ... */
+    size_t scalar_count, scalar_cap;
     struct wr_stamp *stamps;
     size_t stamp_count, stamp_cap;
     struct wr_intern dirs, classes, stamped;
@@ -78,17 +89,30 @@ struct wr_index {
     size_t issue_kept, issue_cap;
     uint64_t issue_count;
     struct wr_index_totals totals;
-    bool last_is_sampled; /* the object added last has its sample */
-    bool unsure;          /* wr_index_is_unsure */
-    struct wr_sample_shape shape;
-    bool borrowed; /* the arrays lie in a file that is in memory */
-    void *map;     /* owned: that file; NULL: it is another's, or none */
+    struct wr_index_column columns[WR_INDEX_COLUMNS];
+    unsigned column_count;   /* with parts */
+    uint64_t unit;           /* that is filled, or WR_NO_UNIT */
+    uint64_t sample_records; /* of column 0 */
+    bool last_is_sampled;    /* the object added last has its sample */
+    bool unsure;             /* wr_index_is_unsure */
+    struct wr_schema schema; /* owned always */
+    uint64_t declared;       /* a hash of what a user declared; 0: nothing */
+    bool borrowed;           /* the arrays lie in a file that is in memory */
+    void *map; /* owned: that file; NULL: it is another's, or none */
     size_t map_len;
     char *file; /* owned: its path; NULL: built here */
 };
 
 /* The segment of sample i: the last whose first sample is not behind it. */
-const struct wr_index_segment *wr_index_find_segment(const struct wr_index *ix,
-                                                     uint64_t i);
+const struct wr_index_segment *
+wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i);
+
+/* Bytes that parts of `object` may lie in: the unit's, or the object's. */
+uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
+                        uint64_t unit);
+
+/* Finds where each column's segments start, which are in their order; false:
+ * they are not, or a column is missing. */
+bool wr_index_find_columns(struct wr_index *ix);
 
 #endif

@@ -193,7 +193,7 @@ static int add_sample(struct list *l, const char *path, uint64_t size,
                                 size, err);
     if (k < 0)
         return (int)k;
-    return wr_index_add_whole(l->job->index, label, err);
+    return wr_index_add_whole(l->job->index, 0, label, err);
 }
 
 static int add_row(struct list *l, const struct row *row, weir_err *err)
@@ -274,7 +274,9 @@ static int list_index(struct wr_index_job *job, weir_err *err)
     if (!job->leaf)
         return wr_fail(err, WEIR_EINVAL,
                        "a folder, not a list file of paths and labels");
-    r = stamp_list(job, err);
+    r = wr_index_job_picture(job, /* unpacked= */ false, err);
+    if (r == 0)
+        r = stamp_list(job, err);
     if (r < 0)
         return r;
     r = wr_store_slurp(job->leaf_store, job->leaf, MAX_LIST_BYTES, &text, &len,

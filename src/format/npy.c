@@ -262,17 +262,16 @@ int wr_npy_tensor(const struct wr_npy *npy, uint64_t file_size,
     int r;
 
     if (!strcmp(npy->descr, "<f4"))
-        t.shape.elem = WR_ELEM_F32;
+        t.shape.dtype = WEIR_F32;
     else if (!strcmp(npy->descr, "<f2"))
-        t.shape.elem = WR_ELEM_F16;
+        t.shape.dtype = WEIR_F16;
     else if (!strcmp(npy->descr, "|u1"))
-        t.shape.elem = WR_ELEM_U8;
+        t.shape.dtype = WEIR_U8;
     else
         return fail_type(npy->descr, err);
     if (!npy->ndim)
         return wr_fail(err, WEIR_EFORMAT,
                        "shape () has no dimension that counts samples");
-    t.shape.known = true;
     t.shape.ndim = npy->ndim - 1;
     t.count = npy->shape[0];
     for (uint32_t k = 0; k < t.shape.ndim; k++)

@@ -19,6 +19,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "codec/filters.h"
 
 #define PEEK_LIMIT  256u /* entries of a folder looked at */
 #define MAX_THREADS 32u
@@ -377,7 +378,11 @@ static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
         n = wr_index_add_object(ix, n, wr_listing_name(p->l, k), out->stat.size,
                                 err);
     if (n >= 0 && gzip)
-        n = wr_index_set_packed(ix, out->inflated, err);
+        n = wr_index_add_unit(ix,
+                              &(struct wr_unit){.stored = out->stat.size,
+                                                .inflated = out->inflated,
+                                                .filters = WR_FILTER_GZIP},
+                              err);
     return n < 0 ? (int)n : 0;
 }
 

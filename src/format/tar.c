@@ -364,6 +364,8 @@ static int tar_index(struct wr_index_job *job, weir_err *err)
 
     r = wr_shards_list(job, is_shard, &l, err);
     if (r == 0)
+        r = wr_index_job_picture(job, /* unpacked= */ false, err);
+    if (r == 0)
         r = wr_shards_index(job, &l, tar_scan, err);
     if (r == 0)
         r = classify(job, err);

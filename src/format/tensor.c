@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
@@ -22,15 +23,10 @@
 #define LABEL_CHUNK 65536u /* bytes */
 #define MAX_LABELS  UINT64_C(100000000)
 
-size_t wr_elem_bytes(const struct wr_sample_shape *s)
-{
-    return s->elem == WR_ELEM_F32 ? 4 : s->elem == WR_ELEM_F16 ? 2 : 1;
-}
-
 int wr_tensor_file_settle(struct wr_tensor_file *t, uint64_t file_size,
                           bool exact, weir_err *err)
 {
-    size_t bytes = wr_elem_bytes(&t->shape);
+    size_t bytes = wr_dtype_bytes(t->shape.dtype);
     size_t total;
 
     for (uint32_t k = 0; k < t->shape.ndim; k++)
@@ -264,14 +260,14 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     return r < 0 ? wr_fail_prefix(err, r, "'%s'", path) : 0;
 }
 
-static int check_same(const struct wr_index *ix,
-                      const struct wr_sample_shape *s, weir_err *err)
+static int check_same(const struct wr_index *ix, const weir_field *s,
+                      weir_err *err)
 {
-    const struct wr_sample_shape *first = wr_index_shape(ix);
+    const weir_field *first = wr_index_tensor(ix);
 
-    if (!first->known)
+    if (!first)
         return 0;
-    if (first->elem != s->elem || first->ndim != s->ndim ||
+    if (first->dtype != s->dtype || first->ndim != s->ndim ||
         memcmp(first->dims, s->dims, s->ndim * sizeof(s->dims[0])) != 0)
         return wr_fail(err, WEIR_EFORMAT,
                        "its samples have another type or other dimensions "
@@ -282,6 +278,11 @@ static int check_same(const struct wr_index *ix,
 static int add_samples(struct wr_index *ix, const char *name, uint64_t size,
                        const struct wr_tensor_file *t, const uint32_t *labels)
 {
+    const struct wr_run run = {.offset = t->data_offset,
+                               .length = t->sample_bytes,
+                               .count = t->count,
+                               .labels = labels};
+    const struct wr_field x = {.pub = t->shape, .name = "x"};
     weir_err *err = NULL; /* what can fail here is memory alone */
     int64_t k = wr_index_add_dir(ix, "", err);
 
@@ -289,9 +290,11 @@ static int add_samples(struct wr_index *ix, const char *name, uint64_t size,
         k = wr_index_add_object(ix, k, name, size, err);
     if (k < 0)
         return (int)k;
-    wr_index_set_shape(ix, &t->shape);
-    return wr_index_add_run(ix, t->data_offset, t->sample_bytes, t->count,
-                            labels, err);
+    if (!wr_index_tensor(ix))
+        k = wr_index_add_field(ix, &x, err);
+    if (k < 0)
+        return (int)k;
+    return wr_index_add_run(ix, &run, err);
 }
 
 /* Adds the samples of one file; *ret_skip tells whether a failure is the

@@ -9,18 +9,15 @@
 #include "format/format.h"
 
 /* A sample is read at once: larger ones are refused. */
-#define WR_TENSOR_MAX_SAMPLE (UINT64_C(1) << 30)
+#define WR_TENSOR_MAX_SAMPLE WR_FIELD_MAX_BYTES
 
 struct wr_tensor_file {
-    struct wr_sample_shape shape;
-    uint64_t count; /* samples */
+    weir_field shape; /* of one sample; only type and dimensions count */
+    uint64_t count;   /* samples */
     uint64_t data_offset;
     uint64_t labels_offset; /* u32 each; 0: there are none inside */
     uint64_t sample_bytes;  /* wr_tensor_file_settle computes it */
 };
-
-/* Bytes of one element. */
-size_t wr_elem_bytes(const struct wr_sample_shape *s);
 
 /* Computes sample_bytes and checks that the samples fit the file: its size
  * must be that of header and samples, or more unless `exact`. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/dtype.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/kernel.h"
@@ -33,23 +34,15 @@ struct tensor_decoder {
     uint16_t f16[3][256];
 };
 
-static enum weir_dtype stored_dtype(const struct wr_sample_shape *s)
-{
-    return s->elem == WR_ELEM_F32   ? WEIR_F32
-           : s->elem == WR_ELEM_F16 ? WEIR_F16
-                                    : WEIR_U8;
-}
-
 static bool is_channel(uint64_t dim)
 {
     return dim == 1 || dim == 3;
 }
 
-static int make_plan(const struct wr_sample_shape *s,
-                     const weir_pipeline_config *cfg, struct plan *ret,
-                     weir_err *err)
+static int make_plan(const weir_field *s, const weir_pipeline_config *cfg,
+                     struct plan *ret, weir_err *err)
 {
-    enum weir_dtype stored = stored_dtype(s);
+    enum weir_dtype stored = s->dtype;
     bool channels = s->ndim && is_channel(s->dims[s->ndim - 1]);
     struct plan p = {.dtype = cfg->picture.dtype,
                      .convert = cfg->picture.dtype != stored};
@@ -73,7 +66,7 @@ static int make_plan(const struct wr_sample_shape *s,
         values *= s->dims[k]; /* the indexer has checked it */
     p.channels = channels ? (uint32_t)s->dims[s->ndim - 1] : 1;
     p.pixels = values / p.channels;
-    p.stored_bytes = values * wr_elem_bytes(s);
+    p.stored_bytes = values * wr_dtype_bytes(stored);
     p.out_bytes = values * wr_dtype_bytes(p.dtype);
     *ret = p;
     return 0;
@@ -82,7 +75,7 @@ static int make_plan(const struct wr_sample_shape *s,
 int wr_tensor_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
                     struct wr_tensor_shape *ret, weir_err *err)
 {
-    const struct wr_sample_shape *s = wr_index_shape(ix);
+    const weir_field *s = wr_index_tensor(ix);
     struct wr_tensor_shape shape = {0};
     struct plan p = {0};
     int r;
@@ -189,7 +182,7 @@ int wr_tensor_decoder_new(const struct wr_index *ix,
     struct plan p = {0};
     int r;
 
-    r = make_plan(wr_index_shape(ix), cfg, &p, err);
+    r = make_plan(wr_index_tensor(ix), cfg, &p, err);
     if (r < 0)
         return r;
     td = calloc(1, sizeof(*td));

@@ -350,10 +350,19 @@ static int scan_shard(struct wr_shard *s, weir_err *err)
 
 static int tfrecord_index(struct wr_index_job *job, weir_err *err)
 {
+    const struct wr_field label = {
+        .pub = {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1},
+        .name = "label",
+        .unpacked = true,
+    };
     struct wr_listing l = {0};
     int r;
 
     r = wr_shards_list(job, is_shard_name, &l, err);
+    if (r == 0)
+        r = wr_index_job_picture(job, /* unpacked= */ true, err);
+    if (r == 0)
+        r = wr_index_add_field(job->index, &label, err);
     if (r == 0)
         r = wr_shards_index(job, &l, scan_shard, err);
     wr_listing_done(&l);

@@ -64,7 +64,7 @@ static int check_fields(const uint8_t *h, weir_err *err)
 int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
                 struct wr_tensor_file *ret, weir_err *err)
 {
-    static const int elems[] = {WR_ELEM_F32, WR_ELEM_F16, WR_ELEM_U8};
+    static const enum weir_dtype elems[] = {WEIR_F32, WEIR_F16, WEIR_U8};
     struct wr_tensor_file t = {.data_offset = WR_WT_HEADER};
     size_t labels = 0;
     int r;
@@ -75,8 +75,7 @@ int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
     r = check_fields(bytes, err);
     if (r < 0)
         return r;
-    t.shape.known = true;
-    t.shape.elem = elems[u32_at(bytes + AT_DTYPE)];
+    t.shape.dtype = elems[u32_at(bytes + AT_DTYPE)];
     t.shape.ndim = u32_at(bytes + AT_NDIM);
     t.count = u64_at(bytes + AT_COUNT);
     for (uint32_t k = 0; k < t.shape.ndim; k++)

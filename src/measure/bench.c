@@ -150,10 +150,10 @@ static int decode_limit(struct bench_job *b, const struct wr_bench_case *c,
  * them. */
 static bool is_packed(const weir_dataset *ds)
 {
-    struct wr_place first;
+    struct wr_part first;
 
-    wr_index_place(ds->index, 0, &first);
-    return first.packed;
+    wr_index_part(ds->index, 0, 0, &first);
+    return wr_part_is_packed(&first);
 }
 
 static int run_limits(struct bench_job *b, const struct wr_bench_case *c,

@@ -182,7 +182,7 @@ static void decode_share(struct crew *c)
 
 /* Reads a range piece by piece into the same `cap` bytes; the bytes that
  * came, -1 on failure. */
-static int64_t read_range(int fd, const struct wr_place *place, uint8_t *buf,
+static int64_t read_range(int fd, const struct wr_part *place, uint8_t *buf,
                           size_t cap)
 {
     uint64_t done = 0;
@@ -205,7 +205,7 @@ struct target {
     char *path; /* borrowed: PATH_CAP bytes for its name */
 };
 
-static int64_t read_sample(struct crew *c, const struct wr_place *place,
+static int64_t read_sample(struct crew *c, const struct wr_part *place,
                            const struct target *to)
 {
     const weir_dataset *ds = c->job->ds;
@@ -238,7 +238,7 @@ static void read_share(struct crew *c)
     uint64_t share = c->ring ? c->job->slots / c->job->threads : 0;
     uint64_t first = c->seated++ * share, turn = 0;
     uint64_t i, good = 0;
-    struct wr_place place;
+    struct wr_part place;
     int64_t n;
 
     if (!to.path || !own)
@@ -247,7 +247,7 @@ static void read_share(struct crew *c)
         memset(own, 1, cap); /* not the page faults are measured */
     pass_gate(c);
     while (!c->failed && (i = c->next++) < c->count && !is_stopped(c->job)) {
-        wr_index_place(ds->index, wr_order_at(&c->order, i), &place);
+        wr_index_part(ds->index, 0, wr_order_at(&c->order, i), &place);
         to.buf = share ? c->ring + (first + turn++ % share) * cap : own;
         n = read_sample(c, &place, &to);
         good += n >= 0;
@@ -344,11 +344,11 @@ static void init_crew(struct crew *c, const struct wr_limit_job *job)
 /* How many samples fit into the budget, and their bytes. */
 static void plan_memory(struct crew *c, size_t *ret_size)
 {
-    struct wr_place place;
+    struct wr_part place;
     size_t size = 0;
 
     for (uint64_t i = 0; i < c->count; i++) {
-        wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
+        wr_index_part(c->job->ds->index, 0, wr_order_at(&c->order, i), &place);
         if (size + place.length > WR_LIMIT_DECODE_BYTES) {
             c->count = i;
             break;
@@ -364,7 +364,7 @@ static int load_memory(struct crew *c, struct memory *m, weir_err *err)
 {
     struct wr_store *st = c->job->ds->store;
     struct wr_object *o;
-    struct wr_place place;
+    struct wr_part place;
     char rel[PATH_CAP];
     size_t at = 0;
 
@@ -374,7 +374,7 @@ static int load_memory(struct crew *c, struct memory *m, weir_err *err)
         if (is_stopped(c->job))
             return wr_fail(err, WEIR_ECANCELED, "stopped");
         m->offset[i] = at;
-        wr_index_place(c->job->ds->index, wr_order_at(&c->order, i), &place);
+        wr_index_part(c->job->ds->index, 0, wr_order_at(&c->order, i), &place);
         wr_index_object_path(c->job->ds->index, place.object, rel, sizeof(rel));
         got = st->ops->object_open(st, rel, WR_OPEN_READ, &o, NULL);
         note_lack(c, (int)got);

@@ -48,14 +48,14 @@ int wr_probe_mix_of(const weir_dataset *ds, struct wr_probe_mix *ret,
     uint64_t count[WR_PROBE_MIX_MAX] = {0}, sum[WR_PROBE_MIX_MAX] = {0};
     uint64_t n = wr_index_count(ds->index);
     struct wr_probe_mix mix = {0};
-    struct wr_place place;
+    struct wr_part place;
 
     if (!n)
         return wr_fail(err, WEIR_EINVAL, "'%s': no samples", ds->url);
     for (uint64_t i = 0; i < n; i++) {
         unsigned bin;
 
-        wr_index_place(ds->index, i, &place);
+        wr_index_part(ds->index, 0, i, &place);
         bin = place.length ? 63 - (unsigned)__builtin_clzll(place.length) : 0;
         count[bin]++;
         sum[bin] += place.length;

@@ -177,12 +177,12 @@ static void drop_oldest(struct wr_extents *x)
 
 /* --- which samples lie together --- */
 
-static bool follows(const struct wr_place *a, const struct wr_place *b,
+static bool follows(const struct wr_part *a, const struct wr_part *b,
                     uint64_t start)
 {
     uint64_t end = a->offset + a->length;
 
-    return b->object == a->object && !b->whole && !b->packed &&
+    return b->object == a->object && !b->whole && !wr_part_is_packed(b) &&
            b->offset >= end && b->offset - end <= GAP_MAX &&
            b->offset + b->length - start <= EXTENT_MAX;
 }
@@ -194,13 +194,14 @@ static struct wr_extent run_at(const struct wr_extents *x, uint64_t first,
 {
     const struct wr_index *ix = x->ds->index;
     struct wr_extent e = {.first = first, .count = 1};
-    struct wr_place last, next;
+    struct wr_part last, next;
 
-    wr_index_place(ix, wr_split_sample(&x->split, first), &last);
+    wr_index_part(ix, 0, wr_split_sample(&x->split, first), &last);
     e.object = last.object;
     e.offset = last.offset;
-    while (first + e.count < end && !last.whole && !last.packed) {
-        wr_index_place(ix, wr_split_sample(&x->split, first + e.count), &next);
+    while (first + e.count < end && !last.whole && !wr_part_is_packed(&last)) {
+        wr_index_part(ix, 0, wr_split_sample(&x->split, first + e.count),
+                      &next);
         if (!follows(&last, &next, e.offset))
             break;
         last = next;
@@ -249,19 +250,20 @@ static struct wr_group *new_block(struct wr_extents *x, uint64_t epoch,
     return add_group(x, g);
 }
 
-static struct wr_group *new_packed(struct wr_extents *x, uint64_t object)
+static struct wr_group *new_packed(struct wr_extents *x, uint64_t number)
 {
+    const struct wr_unit *u = wr_index_unit(x->ds->index, number);
     struct wr_group *g = calloc(1, sizeof(*g) + sizeof(g->extents[0]));
 
     if (!g)
         return NULL;
     g->epoch = PACKED_EPOCH;
-    g->number = object;
+    g->number = number;
     g->packed = true;
     g->count = 1;
     g->extents[0] = (struct wr_extent){
-        .object = object,
-        .len = (size_t)wr_index_object_packed(x->ds->index, object),
+        .object = u->object,
+        .len = (size_t)u->inflated,
         .count = 1,
         .left = UINT64_MAX, /* samples of any epoch may ask */
     };
@@ -356,23 +358,23 @@ static struct wr_extent *extent_for(struct wr_extents *x, struct wr_task *t,
     struct wr_group *g;
     struct wr_extent *e;
 
-    if (t->place.packed) {
+    if (wr_part_is_packed(&t->place)) {
         epoch = PACKED_EPOCH;
-        number = t->place.object;
+        number = t->place.unit;
     }
     g = find_group(x, epoch, number);
     if (g) {
         unlink_use(x, g);
         link_newest(x, g);
-    } else if (t->place.packed) {
+    } else if (wr_part_is_packed(&t->place)) {
         g = new_packed(x, number);
     } else if (!fill) { /* not for one sample out of its turn */
         g = new_block(x, epoch, number);
     }
     if (!g)
         return NULL;
-    e = t->place.packed ? &g->extents[0] : find_extent(g, place);
-    if (!t->place.packed && !fill && e->left)
+    e = wr_part_is_packed(&t->place) ? &g->extents[0] : find_extent(g, place);
+    if (!wr_part_is_packed(&t->place) && !fill && e->left)
         e->left--;
     return e;
 }
@@ -390,14 +392,14 @@ enum wr_extent_get wr_extents_get(struct wr_extents *x, struct wr_task *t,
     enum wr_extent_get how = WR_EXTENT_NONE;
     struct wr_extent *e;
 
-    if (!t->place.packed && (!x->blocks || t->place.whole))
+    if (!wr_part_is_packed(&t->place) && (!x->blocks || t->place.whole))
         return how;
     pthread_mutex_lock(&x->lock);
     e = extent_for(x, t, ask == WR_ASK_FILL);
     if (e && is_known_bad(e, t)) {
         wr_task_fail(t, e->group->why);
         how = WR_EXTENT_BAD;
-    } else if (e && (e->count > 1 || t->place.packed)) {
+    } else if (e && (e->count > 1 || wr_part_is_packed(&t->place))) {
         how = join(x, e, t, ask);
     }
     pthread_mutex_unlock(&x->lock);

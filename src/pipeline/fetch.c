@@ -176,7 +176,7 @@ static void load_extent(struct wr_worker *w, struct wr_task *t)
     struct wr_task *list;
     weir_err err;
 
-    if (!t->place.packed) {
+    if (!wr_part_is_packed(&t->place)) {
         e->rd.path = t->path;
         e->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
         send(w, WR_LANE_STORE, &e->rd);
@@ -295,10 +295,11 @@ static enum started start_read(struct wr_worker *w, struct wr_task *t,
     if (w->sched->cache && !ticket->missed)
         wr_count(&w->stats.misses, 1);
     /* A sample asks once, but for one that cannot be read alone. */
-    if ((!ticket->missed || t->place.packed) && from_extent(w, t, ask))
+    if ((!ticket->missed || wr_part_is_packed(&t->place)) &&
+        from_extent(w, t, ask))
         return STARTED;
     ticket->missed = true;
-    if (!t->place.packed && read_alone(w, t, urgent))
+    if (!wr_part_is_packed(&t->place) && read_alone(w, t, urgent))
         return STARTED;
     return urgent ? fail_memory(w, t) : LATER;
 }
@@ -340,8 +341,9 @@ static void read_again(struct wr_worker *w, struct wr_task *t)
         fail_memory(w, t);
     else if (check_length(w, t, &err) < 0)
         finish_bad(w, t, &err);
-    else if (t->place.packed ? !from_extent(w, t, WR_ASK_FILL)
-                             : !read_alone(w, t, /* urgent= */ true))
+    else if (wr_part_is_packed(&t->place)
+                 ? !from_extent(w, t, WR_ASK_FILL)
+                 : !read_alone(w, t, /* urgent= */ true))
         fail_memory(w, t);
 }
 
@@ -369,7 +371,7 @@ static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
     t->code = 0;
     t->lack_ns = 0;
     t->extent = NULL;
-    wr_index_place(w->sched->ds->index, t->id, &t->place);
+    wr_index_part(w->sched->ds->index, 0, t->id, &t->place);
     if (start(w, t, ticket) == STARTED)
         return STARTED;
     w->spare_count++; /* t is on top still */

@@ -75,7 +75,7 @@ struct wr_task {
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     uint64_t id;
-    struct wr_place place;
+    struct wr_part place;
     struct wr_block block;        /* the bytes, when they are its own */
     struct wr_extent *extent;     /* or those that hold them; NULL: none */
     struct wr_task *next_waiting; /* for the same extent, or for a retry */

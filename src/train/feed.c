@@ -73,12 +73,11 @@ static int open_fixed(struct wr_train_feed *f, const struct wr_train_plan *plan,
 /* --- both --- */
 
 /* Whether a pipeline gives them as f32; others it gives as they are stored. */
-static bool is_f32(const struct wr_sample_shape *s)
+static bool is_f32(const weir_field *s)
 {
-    bool pixels = s->ndim == 3 && (s->dims[2] == 1 || s->dims[2] == 3);
+    bool pixels = s && s->ndim == 3 && (s->dims[2] == 1 || s->dims[2] == 3);
 
-    return !s->known || s->elem == WR_ELEM_F32 ||
-           (s->elem == WR_ELEM_U8 && pixels);
+    return !s || s->dtype == WEIR_F32 || (s->dtype == WEIR_U8 && pixels);
 }
 
 /* All batches are full: a step that is cheaper than the others would tell
@@ -95,24 +94,23 @@ static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
     cfg->resume_count = start->count;
     cfg->stopped = wr_train_is_stopped;
     cfg->stopped_arg = (void *)(uintptr_t)plan;
-    if (plan->ds && !is_f32(wr_index_shape(plan->ds->index)))
-        cfg->picture.dtype = wr_index_shape(plan->ds->index)->elem == WR_ELEM_U8
-                                 ? WEIR_U8
-                                 : WEIR_F16; /* nothing is computed */
+    if (plan->ds && !is_f32(wr_index_tensor(plan->ds->index))) /* nothing is
+                                                                  computed */
+        cfg->picture.dtype = wr_index_tensor(plan->ds->index)->dtype;
 }
 
 /* One sample without a label would end the training once its turn comes. */
 static int check_labels(const struct wr_train_plan *plan, weir_err *err)
 {
     uint64_t count = weir_dataset_count(plan->ds);
-    struct wr_place place;
+    struct wr_part place;
     char name[200] = "?";
     weir_sample s;
 
     if (!weir_dataset_class_count(plan->ds))
         return 0; /* none has one, or they are inside the samples */
     for (uint64_t i = 0; i < count; i++) {
-        wr_index_place(plan->ds->index, i, &place);
+        wr_index_part(plan->ds->index, 0, i, &place);
         if (place.label != WEIR_NO_LABEL)
             continue;
         weir_dataset_sample(plan->ds, i, name, sizeof(name), &s, NULL);
@@ -129,7 +127,7 @@ int wr_train_feed_check(const struct wr_train_plan *plan, weir_err *err)
     if (plan->accelerator.kind != WR_ACCELERATOR_CPU || !plan->ds ||
         plan->synthetic)
         return 0;
-    if (is_f32(wr_index_shape(plan->ds->index)))
+    if (is_f32(wr_index_tensor(plan->ds->index)))
         return check_labels(plan, err);
     return wr_fail(err, WEIR_EINVAL,
                    "the samples are tensors that cannot be learned from: they "

@@ -166,14 +166,14 @@ static void check_places(const weir_dataset *ds)
     uint64_t bytes = 0, longest = 0;
 
     for (uint64_t i = 0; i < SAMPLES; i++) {
-        struct wr_place p;
+        struct wr_part p;
         struct wr_stat st;
         weir_sample s;
         char name[256];
 
         assert_int_equal(
             weir_dataset_sample(ds, i, name, sizeof(name), &s, NULL), 0);
-        wr_index_place(ds->index, i, &p);
+        wr_index_part(ds->index, 0, i, &p);
         assert_int_equal(ds->store->ops->stat(ds->store, s.name, &st, NULL), 0);
         assert_int_equal(st.size, wr_index_object_size(ds->index, p.object));
         assert_true(s.offset + s.length <= st.size);

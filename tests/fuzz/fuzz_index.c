@@ -24,30 +24,64 @@ static void mend(uint8_t *bytes, size_t size)
     memcpy(bytes + 8, &sum, sizeof(sum));
 }
 
-static void check_sample(const struct wr_index *ix, uint64_t i)
+static void check_part(const struct wr_index *ix, unsigned column, uint64_t i)
 {
-    const char *name = wr_index_sample_name(ix, i);
-    uint64_t limit, packed;
-    struct wr_place p;
+    uint64_t limit;
+    struct wr_part p;
     char path[512];
 
-    wr_index_place(ix, i, &p);
+    wr_index_part(ix, column, i, &p);
     if (p.object >= wr_index_object_count(ix))
         abort();
     wr_index_object_path(ix, p.object, path, sizeof(path));
-    packed = wr_index_object_packed(ix, p.object);
-    limit = p.packed ? packed : wr_index_object_size(ix, p.object);
+    limit = wr_part_is_packed(&p) ? wr_index_unit(ix, p.unit)->inflated
+                                  : wr_index_object_size(ix, p.object);
     if (p.length > limit || p.offset > limit - p.length ||
         p.length > wr_index_max_length(ix) ||
-        (p.label != WEIR_NO_LABEL && p.label >= wr_index_class_count(ix)) ||
-        (name && strlen(name) > SIZE_MAX / 2))
+        (!column && p.label != WEIR_NO_LABEL &&
+         p.label >= wr_index_class_count(ix)))
         abort();
+}
+
+static void check_fields(const struct wr_index *ix)
+{
+    const struct wr_schema *s = wr_index_schema(ix);
+    char text[64];
+
+    for (unsigned k = 0; k < s->count; k++) {
+        const struct wr_field *f = &s->fields[k];
+        struct wr_part p;
+
+        wr_field_text(&f->pub, text, sizeof(text));
+        if (strlen(f->pub.name) >= WR_FIELD_NAME || !text[0])
+            abort();
+        if (f->column == WR_NO_COLUMN || f->unpacked || !wr_field_span(f) ||
+            !wr_index_count(ix))
+            continue;
+        wr_index_part(ix, f->column, 0, &p);
+        if (!p.absent && p.length != wr_field_span(f))
+            abort();
+    }
+}
+
+static void check_sample(const struct wr_index *ix, uint64_t i)
+{
+    const char *name = wr_index_sample_name(ix, i);
+    union wr_scalar value;
+
+    for (unsigned c = 0; c < wr_index_columns(ix); c++)
+        check_part(ix, c, i);
+    if (name && strlen(name) > SIZE_MAX / 2)
+        abort();
+    for (unsigned k = 0; k < wr_index_schema(ix)->count; k++)
+        wr_index_scalar(ix, k, i, &value);
 }
 
 static void check_rest(const struct wr_index *ix)
 {
     size_t sum = wr_index_memory(ix);
 
+    check_fields(ix);
     for (uint64_t k = 0; k < wr_index_stamp_count(ix); k++) {
         struct wr_stamp stamp;
         const char *path;

@@ -109,11 +109,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     weir_err err;
 
     if (job.index && wr_format_list.index(&job, &err) == 0) {
-        wr_index_seal(job.index);
+        if (wr_index_seal(job.index, NULL) < 0)
+            abort();
         for (uint64_t i = 0; i < wr_index_count(job.index); i++) {
-            struct wr_place p;
+            struct wr_part p;
 
-            wr_index_place(job.index, i, &p);
+            wr_index_part(job.index, 0, i, &p);
             wr_index_object_path(job.index, p.object, path, sizeof(path));
             if (!is_there(path) || (p.label != WEIR_NO_LABEL &&
                                     p.label >= wr_index_class_count(job.index)))

@@ -89,11 +89,11 @@ static void fix_checksum(uint8_t *block)
 static void check_sample(const struct wr_index *ix, uint64_t i, size_t size)
 {
     const char *key = wr_index_sample_name(ix, i);
-    struct wr_place p;
+    struct wr_part p;
     uint64_t end;
 
-    wr_index_place(ix, i, &p);
-    end = p.packed ? wr_index_object_packed(ix, p.object) : size;
+    wr_index_part(ix, 0, i, &p);
+    end = wr_part_is_packed(&p) ? wr_index_unit(ix, p.unit)->inflated : size;
     if (p.offset > end || p.length > end - p.offset ||
         (p.label != WEIR_NO_LABEL && p.label >= wr_index_class_count(ix)))
         abort();

@@ -120,12 +120,12 @@ static void mend(struct file *f)
 static void check_samples(const struct wr_index *ix, const struct file *f)
 {
     for (uint64_t i = 0; i < wr_index_count(ix); i++) {
-        struct wr_place p;
+        struct wr_part p;
         struct wr_sample s;
         weir_err err;
 
-        wr_index_place(ix, i, &p);
-        if (p.packed)
+        wr_index_part(ix, 0, i, &p);
+        if (wr_part_is_packed(&p))
             continue;
         if (p.offset > f->size || p.length > f->size - p.offset)
             abort();

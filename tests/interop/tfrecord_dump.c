@@ -19,7 +19,7 @@ static int fail(const char *what)
 }
 
 /* The bytes of one sample, out of a shard of either kind. */
-static int read_sample(const weir_dataset *ds, const struct wr_place *p,
+static int read_sample(const weir_dataset *ds, const struct wr_part *p,
                        const char *name, uint8_t *buf, weir_err *err)
 {
     struct wr_shard_reader *r = NULL;
@@ -41,11 +41,11 @@ static int read_sample(const weir_dataset *ds, const struct wr_place *p,
 static void print_sample(const weir_dataset *ds, uint64_t i, uint8_t *buf)
 {
     struct wr_sample s = {.bytes = buf, .label = WEIR_NO_LABEL};
-    struct wr_place p;
+    struct wr_part p;
     char name[MAX_LINE];
     weir_err err = {.msg = "too short"};
 
-    wr_index_place(ds->index, i, &p);
+    wr_index_part(ds->index, 0, i, &p);
     wr_index_object_path(ds->index, p.object, name, sizeof(name));
     s.len = (size_t)p.length;
     if (read_sample(ds, &p, name, buf, &err) < 0 ||

@@ -35,11 +35,11 @@ static void shards_cover_all(void **state)
             assert_true(n > 0);
             for (uint64_t i = p.first[s]; i < p.first[s + 1]; i++) {
                 uint64_t id = wr_convert_plan_sample(&p, i);
-                struct wr_place place;
+                struct wr_part place;
 
                 assert_false(seen[id]);
                 seen[id] = true;
-                wr_index_place(ds->index, id, &place);
+                wr_index_part(ds->index, 0, id, &place);
                 sum += place.length;
             }
             assert_true(!cfg.shard_bytes || n == 1 || sum <= cfg.shard_bytes);

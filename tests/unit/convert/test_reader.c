@@ -80,11 +80,11 @@ static void two_loads_at_once(void **state)
     for (uint32_t k = 0; k < PLACE_SAMPLES; k++) {
         struct wr_load *l = k < 10 ? a : b;
         const uint8_t *bytes;
-        struct wr_place p;
+        struct wr_part p;
 
         assert_int_equal(wr_load_bytes(l, k < 10 ? k : k - 10, &bytes, NULL),
                          0);
-        wr_index_place(f.ds->index, k, &p);
+        wr_index_part(f.ds->index, 0, k, &p);
         assert_memory_equal(bytes, file + p.offset, p.length);
     }
     wr_load_end(a);

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "format/index.h"
+#include "format/index_check.h"
+#include "format/index_private.h"
+#include "indexes.h"
 #include "format/intern.h"
 
 #define MAX_NAIVE 20000
@@ -19,12 +21,12 @@
 /* What the index must say, kept the simple way. */
 struct naive {
     size_t count;
-    struct wr_place places[MAX_NAIVE];
+    struct wr_part places[MAX_NAIVE];
     uint64_t bytes, max_length;
     uint32_t classes;
 };
 
-static void naive_add(struct naive *n, struct wr_place p)
+static void naive_add(struct naive *n, struct wr_part p)
 {
     assert_true(n->count < MAX_NAIVE);
     n->places[n->count++] = p;
@@ -51,15 +53,20 @@ static void add_random_run(struct wr_index *ix, struct naive *n,
 
     for (uint64_t k = 0; k < count; k++) {
         labels[k] = random_label(rng);
-        naive_add(n, (struct wr_place){.object = object,
-                                       .offset = offset + k * length,
-                                       .length = length,
-                                       .label = labelled ? labels[k]
-                                                         : WEIR_NO_LABEL});
+        naive_add(
+            n, (struct wr_part){.object = object,
+                                .offset = offset + k * length,
+                                .length = length,
+                                .label = labelled ? labels[k] : WEIR_NO_LABEL});
     }
-    assert_int_equal(wr_index_add_run(ix, offset, length, count,
-                                      labelled ? labels : NULL, NULL),
-                     0);
+    assert_int_equal(
+        wr_index_add_run(ix,
+                         &(struct wr_run){.offset = offset,
+                                          .length = length,
+                                          .count = count,
+                                          .labels = labelled ? labels : NULL},
+                         NULL),
+        0);
 }
 
 static void add_random_object(struct wr_index *ix, struct naive *n,
@@ -79,11 +86,11 @@ static void add_random_object(struct wr_index *ix, struct naive *n,
     if (what < 5) {
         uint32_t label = random_label(rng);
 
-        assert_int_equal(wr_index_add_whole(ix, label, NULL), 0);
-        naive_add(n, (struct wr_place){.object = (uint64_t)o,
-                                       .length = size,
-                                       .label = label,
-                                       .whole = true});
+        assert_int_equal(wr_index_add_whole(ix, 0, label, NULL), 0);
+        naive_add(n, (struct wr_part){.object = (uint64_t)o,
+                                      .length = size,
+                                      .label = label,
+                                      .whole = true});
     } else if (what < 7) {
         add_random_run(ix, n, rng, (uint64_t)o);
         add_random_run(ix, n, rng, (uint64_t)o);
@@ -97,9 +104,9 @@ static void check_equal(const struct wr_index *ix, const struct naive *n)
     assert_int_equal(wr_index_max_length(ix), n->max_length);
     assert_int_equal(wr_index_class_count(ix), n->classes);
     for (size_t i = 0; i < n->count; i++) {
-        struct wr_place p;
+        struct wr_part p;
 
-        wr_index_place(ix, i, &p);
+        wr_index_part(ix, 0, i, &p);
         assert_int_equal(p.object, n->places[i].object);
         assert_int_equal(p.offset, n->places[i].offset);
         assert_int_equal(p.length, n->places[i].length);
@@ -122,7 +129,7 @@ static void test_random_shapes(void **state)
         for (unsigned k = 0; k < objects; k++)
             add_random_object(ix, n, &rng);
         check_equal(ix, n);
-        wr_index_seal(ix);
+        assert_int_equal(wr_index_seal(ix, NULL), 0);
         check_equal(ix, n);
         wr_index_free(ix);
     }
@@ -162,20 +169,48 @@ static void test_refused(void **state)
 
     (void)state;
     assert_int_equal(wr_index_add_object(ix, 0, "x", 1, &err), WEIR_EINVAL);
-    assert_int_equal(wr_index_add_whole(ix, 0, &err), WEIR_EINVAL);
+    assert_int_equal(wr_index_add_whole(ix, 0, 0, &err), WEIR_EINVAL);
     wr_index_add_dir(ix, "", NULL);
     wr_index_add_object(ix, 0, "x", 100, NULL);
-    assert_int_equal(wr_index_add_run(ix, 0, 10, 11, NULL, &err), WEIR_EINVAL);
-    assert_int_equal(wr_index_add_run(ix, 0, 0, 1, NULL, &err), WEIR_EINVAL);
-    assert_int_equal(wr_index_add_run(ix, UINT64_MAX, 2, 1, NULL, &err),
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 0,
+                                                       .length = 10,
+                                                       .count = 11,
+                                                       .labels = NULL},
+                                      &err),
                      WEIR_EINVAL);
-    assert_int_equal(wr_index_add_run(ix, 0, UINT64_MAX / 2, 3, NULL, &err),
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 0,
+                                                       .length = 0,
+                                                       .count = 1,
+                                                       .labels = NULL},
+                                      &err),
+                     WEIR_EINVAL);
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = UINT64_MAX,
+                                                       .length = 2,
+                                                       .count = 1,
+                                                       .labels = NULL},
+                                      &err),
+                     WEIR_EINVAL);
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 0,
+                                                       .length = UINT64_MAX / 2,
+                                                       .count = 3,
+                                                       .labels = NULL},
+                                      &err),
                      WEIR_EINVAL);
     assert_int_equal(wr_index_count(ix), 0);
-    assert_int_equal(wr_index_add_run(ix, 0, 10, 10, NULL, &err), 0);
-    assert_int_equal(wr_index_add_whole(ix, 0, &err), WEIR_EINVAL);
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 0,
+                                                       .length = 10,
+                                                       .count = 10,
+                                                       .labels = NULL},
+                                      &err),
+                     0);
+    assert_int_equal(wr_index_add_whole(ix, 0, 0, &err), WEIR_EINVAL);
     wr_index_add_object(ix, 0, "huge", UINT64_MAX, NULL);
-    assert_int_equal(wr_index_add_whole(ix, 0, &err), WEIR_ELIMIT);
+    assert_int_equal(wr_index_add_whole(ix, 0, 0, &err), WEIR_ELIMIT);
     assert_int_equal(wr_index_bytes(ix), 100);
     wr_index_free(ix);
 }
@@ -194,9 +229,9 @@ static void test_memory_per_sample(void **state)
         snprintf(name, sizeof(name), "n%08u_%010u", k / 100, k); /* 20 */
         assert_true(wr_index_add_object(ix, wr_index_add_dir(ix, dir, NULL),
                                         name, k, NULL) >= 0);
-        assert_int_equal(wr_index_add_whole(ix, k / 100, NULL), 0);
+        assert_int_equal(wr_index_add_whole(ix, 0, k / 100, NULL), 0);
     }
-    wr_index_seal(ix);
+    assert_int_equal(wr_index_seal(ix, NULL), 0);
     assert_true(wr_index_memory(ix) < (size_t)count * 64);
     wr_index_free(ix);
 }
@@ -205,16 +240,22 @@ static void test_memory_per_sample(void **state)
 static void test_memory_of_runs(void **state)
 {
     struct wr_index *ix = wr_index_new();
-    struct wr_place p;
+    struct wr_part p;
 
     (void)state;
     wr_index_add_dir(ix, "", NULL);
     wr_index_add_object(ix, 0, "a.wt", UINT64_C(1) << 50, NULL);
     assert_int_equal(
-        wr_index_add_run(ix, 4096, 64, UINT64_C(1) << 40, NULL, NULL), 0);
-    wr_index_seal(ix);
+        wr_index_add_run(ix,
+                         &(struct wr_run){.offset = 4096,
+                                          .length = 64,
+                                          .count = UINT64_C(1) << 40,
+                                          .labels = NULL},
+                         NULL),
+        0);
+    assert_int_equal(wr_index_seal(ix, NULL), 0);
     assert_true(wr_index_memory(ix) < 4096);
-    wr_index_place(ix, (UINT64_C(1) << 40) - 1, &p);
+    wr_index_part(ix, 0, (UINT64_C(1) << 40) - 1, &p);
     assert_int_equal(p.offset, 4096 + ((UINT64_C(1) << 40) - 1) * 64);
     wr_index_free(ix);
 }
@@ -251,7 +292,7 @@ static void test_classes(void **state)
     assert_null(wr_index_class_name(ix, WEIR_NO_LABEL));
     wr_index_add_dir(ix, "", NULL);
     wr_index_add_object(ix, 0, "x", 1, NULL);
-    wr_index_add_whole(ix, 9, NULL); /* a label without a name */
+    wr_index_add_whole(ix, 0, 9, NULL); /* a label without a name */
     assert_int_equal(wr_index_class_count(ix), 10);
     assert_null(wr_index_class_name(ix, 9));
     wr_index_free(ix);
@@ -264,7 +305,7 @@ static void test_classes_by_name(void **state)
     struct wr_index *ix = wr_index_new();
     struct wr_intern in = {0};
     uint32_t *rank = NULL;
-    struct wr_place p;
+    struct wr_part p;
 
     (void)state;
     assert_int_equal(wr_index_add_classes(ix, &in, &rank, NULL), 0);
@@ -285,7 +326,7 @@ static void test_classes_by_name(void **state)
     }
     wr_index_set_label(ix, 4, 7);
     for (unsigned k = 0; k < 6; k++) {
-        wr_index_place(ix, k, &p);
+        wr_index_part(ix, 0, k, &p);
         assert_int_equal(p.label, k == 4 ? 7 : WEIR_NO_LABEL);
     }
     assert_int_equal(wr_index_class_count(ix), 8);
@@ -294,9 +335,127 @@ static void test_classes_by_name(void **state)
     wr_index_free(ix);
 }
 
+/* Caches and conversions of earlier versions go by these. */
+static void test_fingerprints(void **state)
+{
+    static const uint64_t known[INDEX_KINDS] = {
+        [INDEX_WHOLE] = 0xa915c07babd63482,
+        [INDEX_RUNS] = 0x823af91c4629d7fc,
+        [INDEX_RECORDS] = 0xb94f04c34730da74,
+        [INDEX_PLAIN] = 0x21b40803a8d491b5,
+        [INDEX_MIXED] = 0x195f598321cf046a,
+    };
+
+    (void)state;
+    for (enum index_kind k = 0; k < INDEX_KINDS && k < INDEX_COLUMNS; k++) {
+        struct wr_index *ix = index_make(k);
+
+        assert_true(wr_index_fingerprint(ix) == known[k]);
+        wr_index_free(ix);
+    }
+}
+
+/* Pictures, masks and records of two shards, filled by turns. */
+static void test_columns(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_COLUMNS);
+    const struct wr_schema *s = wr_index_schema(ix);
+    union wr_scalar v;
+    struct wr_part p;
+
+    (void)state;
+    assert_int_equal(wr_index_columns(ix), 3);
+    assert_int_equal(wr_index_count(ix), 6);
+    assert_int_equal(ix->columns[0].count, 1); /* one segment of files */
+    assert_int_equal(ix->columns[1].count, 1);
+    for (uint64_t i = 0; i < 6; i++) {
+        wr_index_part(ix, 0, i, &p);
+        assert_int_equal(p.object, 2 * i);
+        assert_true(p.whole);
+        assert_int_equal(p.label, i % 2);
+        wr_index_part(ix, 1, i, &p);
+        assert_int_equal(p.object, 2 * i + 1);
+        assert_int_equal(p.length, 10 + i);
+        wr_index_part(ix, 2, i, &p);
+        assert_int_equal(p.object, 12 + i / 3);
+        assert_int_equal(p.absent, i == 4);
+        assert_int_equal(p.length, i == 4 ? 0 : 5);
+        assert_int_equal(p.offset, i == 4 ? 0 : i % 3 * 5);
+        assert_true(wr_index_scalar(ix, 3, i, &v));
+        assert_true(v.f == 0.5 * (double)i);
+        assert_true(wr_index_scalar(ix, 4, i, &v));
+        assert_int_equal(v.i, -(int64_t)i);
+        assert_true(wr_index_scalar(ix, 5, i, &v));
+        assert_int_equal(v.i, i % 2);
+        assert_false(wr_index_scalar(ix, 0, i, &v));
+    }
+    assert_int_equal(s->count, 6);
+    assert_string_equal(s->fields[5].pub.name, "label");
+    assert_ptr_equal(wr_schema_label(s), &s->fields[5]);
+    wr_index_free(ix);
+}
+
+/* Samples that lie across each other: along the last axis of an array. */
+static void test_strides(void **state)
+{
+    const struct wr_field x = {
+        .pub = {.dtype = WEIR_F32, .ndim = 1, .dims = {3}},
+        .name = "x",
+        .strided = true,
+        .strides = {20},
+    };
+    struct wr_index *ix = wr_index_new();
+    struct wr_part p;
+
+    (void)state;
+    index_object(ix, "", "a.npy", 128 + 60);
+    assert_int_equal(wr_index_add_field(ix, &x, NULL), 0);
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 128,
+                                                       .length = 44,
+                                                       .stride = 4,
+                                                       .count = 6},
+                                      NULL),
+                     WEIR_EINVAL); /* one more than there is room for */
+    assert_int_equal(wr_index_add_run(ix,
+                                      &(struct wr_run){.offset = 128,
+                                                       .length = 44,
+                                                       .stride = 4,
+                                                       .count = 5},
+                                      NULL),
+                     0);
+    assert_int_equal(wr_index_seal(ix, NULL), 0);
+    assert_null(wr_index_check(ix));
+    wr_index_part(ix, 0, 4, &p);
+    assert_int_equal(p.offset, 128 + 16);
+    assert_int_equal(p.length, 44);
+    wr_index_free(ix);
+}
+
+static void test_unequal_columns(void **state)
+{
+    struct wr_index *ix = wr_index_new();
+    weir_err err;
+
+    (void)state;
+    index_object(ix, "", "a.jpg", 1);
+    assert_int_equal(wr_index_add_whole(ix, 0, 0, NULL), 0);
+    index_object(ix, "", "b.jpg", 1);
+    assert_int_equal(wr_index_add_whole(ix, 0, 0, NULL), 0);
+    index_object(ix, "", "b.png", 1);
+    assert_int_equal(wr_index_add_whole(ix, 1, WEIR_NO_LABEL, NULL), 0);
+    assert_int_equal(wr_index_seal(ix, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "column 1"));
+    wr_index_free(ix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fingerprints),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_unequal_columns),
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_refused),

@@ -102,14 +102,27 @@ static void test_segments(void **state)
     LIE(ix, segments[runs].object, 1000, "outside");
     LIE(ix, segments[records].labels, 1, "out of range");
     LIE(ix, segments[records].count, 100, "out of range");
-    LIE(ix, segments[records].object, 1000, "out of range");
+    LIE(ix, segments[records].object, 1000, "outside");
     LIE(ix, entries[1].offset, 399, "outside");
     LIE(ix, entries[1].offset, UINT64_MAX, "outside");
     LIE(ix, entries[1].length, 401, "outside");
     LIE(ix, entries[7].length, 501, "outside"); /* of what it inflates to */
     LIE(ix, entry_names[2], ix->names_len, "out of range");
-    LIE(ix, packed[0].object, ix->object_count, "gzip");
-    LIE(ix, packed[0].inflated, 0, "gzip");
+    LIE(ix, units[0].object, ix->object_count, "units");
+    LIE(ix, units[0].inflated, 0, "units");
+    LIE(ix, units[0].inflated, UINT64_C(1) << 40, "units");
+    LIE(ix, units[0].stored, 31, "units");
+    LIE(ix, units[0].offset, 1, "units");
+    LIE(ix, units[0].filters, 0, "units");
+    LIE(ix, units[0].filters, 0xff, "units");
+    LIE(ix, units[0].filters, 0x100, "units");
+    LIE(ix, segments[records + 1].unit, 1, "units");
+    LIE(ix, segments[records].unit, 0, "units"); /* of another file */
+    LIE(ix, segments[records].stride, 1, "out of range");
+    LIE(ix, segments[runs].stride, 0, "outside");
+    LIE(ix, segments[runs].stride, UINT64_MAX, "outside");
+    LIE(ix, segments[0].stride, 0, "not there");
+    LIE(ix, segments[0].stride, UINT64_MAX, "not there");
     wr_index_free(ix);
 }
 
@@ -133,7 +146,7 @@ static void test_shared(void **state)
 
     ix = index_make(INDEX_RUNS); /* whole behind a run of the same file */
     s = ix->segments;
-    ix->shape.known = false;
+    ix->schema.count = 0;
     assert_null(wr_index_check(ix));
     s[1].kind = WR_SEGMENT_WHOLE;
     s[1].count = 1;
@@ -146,13 +159,44 @@ static void test_shape(void **state)
     struct wr_index *ix = index_make(INDEX_RUNS);
 
     (void)state;
-    LIE(ix, shape.ndim, 8, "shape");
-    LIE(ix, shape.elem, 3, "shape");
-    LIE(ix, shape.dims[0], UINT64_MAX, "overflow");
-    LIE(ix, shape.dims[0], 0, "zero");
-    LIE(ix, shape.dims[0], UINT64_C(1) << 30, "limit");
-    LIE(ix, shape.dims[0], 4, "sizes"); /* more than a sample has */
+    LIE(ix, schema.fields[0].pub.ndim, 8, "shape");
+    LIE(ix, schema.fields[0].pub.dtype, 99, "shape");
+    LIE(ix, schema.fields[0].pub.dtype, WEIR_F4, "shape");
+    LIE(ix, schema.fields[0].pub.dims[0], UINT64_MAX - 1, "overflow");
+    LIE(ix, schema.fields[0].pub.dims[0], 0, "zero");
+    LIE(ix, schema.fields[0].pub.dims[0], UINT64_C(1) << 30, "limit");
+    LIE(ix, schema.fields[0].pub.dims[0], 4, "sizes"); /* more than there is */
+    LIE(ix, schema.fields[0].pub.kind, 4, "kind");
+    LIE(ix, schema.fields[0].column, 1, "column");
+    LIE(ix, schema.fields[0].column, WR_NO_COLUMN, "column");
+    LIE(ix, schema.fields[0].name[0], '\0', "name");
+    LIE(ix, schema.fields[0].pub.is_label, 1, "label");
+    LIE(ix, schema.fields[1].pub.ndim, 1, "scalar");
+    LIE(ix, schema.fields[1].pub.dtype, WEIR_U8, "type");
+    LIE(ix, schema.scalars, 1, "scalars");
     LIE(ix, segments[0].length, 6, "sizes");
+    wr_index_free(ix);
+}
+
+static void test_columns(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_COLUMNS);
+
+    (void)state;
+    LIE(ix, segments[1].object, 0, "totals"); /* the pictures' own */
+    LIE(ix, segments[1].object, 100, "not there");
+    LIE(ix, segments[1].count, 5, "totals");
+    LIE(ix, segments[1].stride, 3, "not there");
+    LIE(ix, columns[1].count, 0, "totals");
+    LIE(ix, entries[1].length, 4, "sizes");
+    LIE(ix, entries[4].length, 1, "outside"); /* the one that is not there */
+    LIE(ix, schema.fields[1].column, 3, "column");
+    LIE(ix, schema.fields[2].pub.dims[0], 6, "sizes");
+    LIE(ix, schema.fields[3].unpacked, true, "column");
+    LIE(ix, scalar_count, 11, "scalars");
+    LIE(ix, schema.fields[3].pub.is_label, 1, "label");
+    memcpy(ix->schema.fields[1].name, "image", 6);
+    assert_string_equal(wr_index_check(ix), "two fields have the same name");
     wr_index_free(ix);
 }
 
@@ -162,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
         cmocka_unit_test(test_shared),  cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,9 +114,9 @@ static void test_large(void **state)
 
         snprintf(name, sizeof(name), "%u.jpg", k);
         index_object(built, "folder", name, k);
-        assert_int_equal(wr_index_add_whole(built, k % 10, NULL), 0);
+        assert_int_equal(wr_index_add_whole(built, 0, k % 10, NULL), 0);
     }
-    wr_index_seal(built);
+    assert_int_equal(wr_index_seal(built, NULL), 0);
     st = open_store("", &t);
     assert_int_equal(wr_index_save(built, st, FILE_NAME, &about, NULL), 0);
     if (load(&t, &loaded, &err) < 0)
@@ -185,9 +185,9 @@ static void walk(const struct wr_index *ix)
 
     for (uint64_t i = 0; i < wr_index_count(ix); i++) {
         const char *name = wr_index_sample_name(ix, i);
-        struct wr_place p;
+        struct wr_part p;
 
-        wr_index_place(ix, i, &p);
+        wr_index_part(ix, 0, i, &p);
         sum += p.length +
                wr_index_object_path(ix, p.object, path, sizeof(path));
         sum += name ? strlen(name) : 0;

@@ -219,17 +219,17 @@ static void check_order(const struct wr_index *ix)
 
     for (unsigned s = 0; s < 40; s++)
         for (unsigned k = 0; k < (s % 7) * 500; k++, i++) {
-            struct wr_place p;
+            struct wr_part p;
             char path[64], want[64];
 
-            wr_index_place(ix, i, &p);
+            wr_index_part(ix, 0, i, &p);
             wr_index_object_path(ix, p.object, path, sizeof(path));
             snprintf(want, sizeof(want), "%02u.shard", s);
             assert_string_equal(path, want);
             assert_int_equal(p.offset, 3 * (uint64_t)k);
             assert_int_equal(p.length, 2);
             assert_int_equal(p.label, 5);
-            assert_int_equal(p.packed, s % 2);
+            assert_int_equal(wr_part_is_packed(&p), s % 2);
             assert_int_equal(wr_index_sample_name(ix, i)[0], 'a' + s % 20);
         }
     assert_int_equal(wr_index_count(ix), i);

@@ -49,7 +49,7 @@ static void test_npy_file(void **state)
     const uint32_t labels[] = {3, 1, 2};
     const int64_t wide[] = {4, -1, 0}, wrong[] = {0, 1, -2};
     const char data[12] = "abcdefghijkl";
-    const struct wr_sample_shape *shape;
+    const weir_field *shape;
     weir_dataset *ds;
     struct tmpdir t;
     weir_sample s;
@@ -62,8 +62,9 @@ static void test_npy_file(void **state)
     assert_int_equal(weir_dataset_bytes(ds), 12);
     assert_int_equal(weir_dataset_max_length(ds), 4);
     assert_int_equal(weir_dataset_class_count(ds), 0);
-    shape = wr_index_shape(ds->index);
-    assert_true(shape->known);
+    shape = wr_index_tensor(ds->index);
+    assert_non_null(shape);
+    assert_string_equal(shape->name, "x");
     assert_int_equal(shape->ndim, 1);
     assert_int_equal(shape->dims[0], 4);
     assert_int_equal(weir_dataset_sample(ds, 3, NULL, 0, &s, NULL),

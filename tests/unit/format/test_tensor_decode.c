@@ -24,21 +24,21 @@ static weir_pipeline_config config(enum weir_dtype dtype,
     return cfg;
 }
 
-static struct wr_index *index_of(int elem, uint32_t ndim, uint64_t a,
-                                 uint64_t b, uint64_t c)
+static struct wr_index *index_of(enum weir_dtype dtype, uint32_t ndim,
+                                 uint64_t a, uint64_t b, uint64_t c)
 {
-    struct wr_sample_shape s = {
-        .known = true, .elem = elem, .ndim = ndim, .dims = {a, b, c}};
+    const struct wr_field x = {
+        .pub = {.dtype = dtype, .ndim = ndim, .dims = {a, b, c}}, .name = "x"};
     struct wr_index *ix = wr_index_new();
 
-    wr_index_set_shape(ix, &s);
+    assert_int_equal(wr_index_add_field(ix, &x, NULL), 0);
     return ix;
 }
 
 /* Decodes 2x2x3 bytes 0, 20, 40, ... and gives the shape. */
 static struct wr_tensor_shape decode(const weir_pipeline_config *cfg, void *out)
 {
-    struct wr_index *ix = index_of(WR_ELEM_U8, 3, 2, 2, 3);
+    struct wr_index *ix = index_of(WEIR_U8, 3, 2, 2, 3);
     struct wr_tensor_shape shape;
     struct wr_decoder *d;
     uint8_t in[12];
@@ -129,7 +129,7 @@ static void test_u8(void **state)
 static void test_direct(void **state)
 {
     weir_pipeline_config cfg = config(WEIR_F32, WEIR_NCHW);
-    struct wr_index *ix = index_of(WR_ELEM_F32, 3, 2, 2, 3);
+    struct wr_index *ix = index_of(WEIR_F32, 3, 2, 2, 3);
     struct wr_tensor_shape s;
     weir_err err;
 
@@ -144,7 +144,7 @@ static void test_direct(void **state)
     assert_non_null(strstr(err.msg, "f32"));
     wr_index_free(ix);
 
-    ix = index_of(WR_ELEM_U8, 2, 28, 28, 0);
+    ix = index_of(WEIR_U8, 2, 28, 28, 0);
     cfg.picture.dtype = WEIR_U8;
     assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
     assert_true(s.direct);

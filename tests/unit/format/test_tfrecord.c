@@ -268,14 +268,14 @@ static void test_huge_record(void **state)
 static void check_packed(const char *path, uint64_t count, uint64_t inflated)
 {
     weir_dataset *ds = open_path(path);
-    struct wr_place p;
+    struct wr_part p;
 
     assert_int_equal(weir_dataset_count(ds), count);
     assert_int_equal(weir_dataset_issue_count(ds), 0);
-    assert_int_equal(wr_index_object_packed(ds->index, 0), inflated);
+    assert_int_equal(wr_index_unit(ds->index, 0)->inflated, inflated);
     for (uint64_t i = 0; i < count; i++) {
-        wr_index_place(ds->index, i, &p);
-        assert_true(p.packed);
+        wr_index_part(ds->index, 0, i, &p);
+        assert_true(wr_part_is_packed(&p));
         assert_int_equal(p.offset, i / 3 * 358 + (i % 3 == 0   ? 0
                                                   : i % 3 == 1 ? 26
                                                                : 42));
@@ -336,8 +336,8 @@ static void test_bad_gzip(void **state)
     check_issue(ds, 2, "c.tfrecord", "record 2 at offset 42: truncated");
     assert_int_equal(weir_dataset_count(ds), 6 + 3 + 2);
     /* As far as it is good for samples; all of it where the gzip is sound. */
-    assert_int_equal(wr_index_object_packed(ds->index, 0), 2 * 358);
-    assert_int_equal(wr_index_object_packed(ds->index, 2), 50);
+    assert_int_equal(wr_index_unit(ds->index, 0)->inflated, 2 * 358);
+    assert_int_equal(wr_index_unit(ds->index, 2)->inflated, 50);
     weir_dataset_close(&ds);
     free(end);
     free(gz);

@@ -50,7 +50,7 @@ static void test_good(void **state)
     good_header(h);
     assert_int_equal(wr_wt_parse(h, sizeof(h), GOOD_SIZE, &t, NULL), 0);
     assert_int_equal(t.count, 100);
-    assert_int_equal(t.shape.elem, WR_ELEM_U8);
+    assert_int_equal(t.shape.dtype, WEIR_U8);
     assert_int_equal(t.shape.ndim, 3);
     assert_int_equal(t.shape.dims[0], 8);
     assert_int_equal(t.shape.dims[2], 3);
