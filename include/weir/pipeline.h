@@ -139,10 +139,29 @@ typedef struct weir_pipeline_config {
     enum weir_part part; /* the part to deliver [WEIR_PART_ALL] */
 } weir_pipeline_config;
 
-/* A batch: one contiguous, 64-byte-aligned tensor, its labels and ids. All of
- * it belongs to the pipeline and stays valid until weir_batch_release. */
+/* One field of a batch. */
+typedef struct weir_batch_field {
+    const char *name; /* as in weir_dataset_fields */
+    enum weir_field_kind kind;
+    enum weir_dtype dtype;
+    uint32_t ndim;     /* batch dimension included */
+    uint64_t shape[8]; /* shape[0] == count; WEIR_DIM_VARIES where samples
+                          differ */
+    const void *data;  /* 64-byte aligned, samples behind each other */
+    size_t bytes;      /* of data */
+    /* [count + 1] where samples differ: sample i has the bytes from offsets[i]
+     * up to offsets[i + 1]. Otherwise NULL. */
+    const uint64_t *offsets;
+    uint64_t reserved[2]; /* 0 */
+} weir_batch_field;
+
+/* A batch: its fields, each one array of 64-byte-aligned memory, and ids; data
+ * and labels lead to what most programs use. All of it belongs to the pipeline
+ * and stays valid until weir_batch_release. */
 typedef struct weir_batch {
-    const void *data;  /* NULL with WEIR_STAGES_READ and _DECODE */
+    /* The first field that is a tensor or pictures; NULL and 0 with
+     * WEIR_STAGES_READ and _DECODE, and if there is no such field. */
+    const void *data;
     size_t bytes;      /* of data: count * bytes of one sample */
     uint32_t count;    /* samples, <= cfg.batch */
     uint32_t unique;   /* < count when padded (WEIR_REMAINDER_PAD): the
@@ -150,11 +169,14 @@ typedef struct weir_batch {
     uint32_t ndim;     /* of data, batch dimension included */
     uint64_t shape[8]; /* shape[0] == count */
     enum weir_dtype dtype;
-    const uint32_t *labels;  /* [count] */
+    const uint32_t *labels;  /* [count] class numbers, or WEIR_NO_LABEL */
     const uint64_t *ids;     /* [count] sample numbers in the data set */
     const uint64_t *lengths; /* [count] encoded bytes of each sample */
     uint64_t epoch;          /* counted from 0 */
     uint64_t index;          /* of this batch in its epoch */
+    const weir_batch_field *fields; /* [field_count]; with WEIR_STAGES_READ and
+                                       _DECODE only what the index knows */
+    uint32_t field_count;
 } weir_batch;
 
 /* Where the time went, in nanoseconds, summed over workers where it says so. */

@@ -10,7 +10,7 @@
  * made. */
 static uint64_t batches_of(const struct wr_sched *s, const struct wr_knobs *k)
 {
-    return s->wants_data ? (k->prefetch + (uint64_t)2) * s->buffer_bytes : 0;
+    return s->wants_data ? (k->prefetch + (uint64_t)2) * s->arrays.bytes : 0;
 }
 
 /* What `threads` workers may fill now. */

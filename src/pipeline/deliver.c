@@ -14,8 +14,9 @@ void *wr_task_slot(const struct wr_task *t)
 {
     const struct wr_sched *s = t->batch->sched;
 
-    return s->wants_data ? (uint8_t *)t->batch->data + t->slot * s->shape.bytes
-                         : NULL;
+    return s->wants_data
+               ? wr_array_at(&s->arrays.of[0], t->batch->data, t->slot)
+               : NULL;
 }
 
 void wr_task_fail(struct wr_task *t, const weir_err *err)
@@ -91,7 +92,7 @@ static void keep(struct wr_worker *w, const struct wr_task *t)
         return;
     if (s->cache_decoded && !t->from_cache)
         wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
-                     s->shape.bytes);
+                     s->arrays.sample_bytes);
     else
         wr_cache_put(s->cache, t->id, t->place.label, t->rd.data, t->rd.len);
 }
@@ -102,7 +103,7 @@ void wr_keep_slot(struct wr_worker *w, struct wr_task *t)
 
     if (s->cache && !t->from_cache)
         wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
-                     s->shape.bytes);
+                     s->arrays.sample_bytes);
 }
 
 static void deliver(struct wr_worker *w, struct wr_task *t)

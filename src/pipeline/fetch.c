@@ -98,10 +98,10 @@ static int check_length(const struct wr_worker *w, const struct wr_task *t,
         return wr_fail(err, WEIR_ELIMIT,
                        "'%s': a sample of %" PRIu64 " bytes is over the limit",
                        t->path, len);
-    if (w->sched->into_slot && len != w->sched->shape.bytes)
+    if (w->sched->into_slot && len != w->sched->arrays.sample_bytes)
         return wr_fail(err, WEIR_EFORMAT,
                        "'%s': a sample of %" PRIu64 " bytes, not %zu", t->path,
-                       len, w->sched->shape.bytes);
+                       len, w->sched->arrays.sample_bytes);
     return 0;
 }
 
@@ -244,7 +244,7 @@ static bool find_hit(struct wr_worker *w, struct wr_task *t)
     if (!s->cache || !wr_cache_find(s->cache, t->id, &t->hit))
         return false;
     if (t->hit.len ==
-        (s->cache_decoded ? s->shape.bytes : (size_t)t->place.length))
+        (s->cache_decoded ? s->arrays.sample_bytes : (size_t)t->place.length))
         return true;
     wr_cache_check(s->cache, t->id, &t->hit, /* bytes= */ NULL);
     return false;

@@ -125,7 +125,7 @@ static uint64_t cache_settings(const weir_pipeline_config *c,
         key.width = c->picture.width;
         key.height = c->picture.height;
         key.channels = c->picture.channels;
-        key.dtype = s->shape.dtype;
+        key.dtype = s->arrays.of[0].shape.dtype;
         key.layout = c->picture.layout;
         key.resize = c->picture.resize;
         key.decode = c->picture.decode;
@@ -164,7 +164,7 @@ static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
         .spec = c->cache,
         .samples = wr_index_count(ds->index),
         .sample_bytes = c->cache_what == WEIR_CACHE_DECODED
-                            ? p->sched.shape.bytes
+                            ? p->sched.arrays.sample_bytes
                             : 0,
     };
     char *name;

@@ -26,8 +26,8 @@ void wr_sched_wake(struct wr_sched *s)
 
 static void *buffer_alloc(struct wr_sched *s)
 {
-    return s->cfg.alloc ? s->cfg.alloc(s->cfg.alloc_arg, s->buffer_bytes)
-                        : wr_big_alloc(s->buffer_bytes);
+    return s->cfg.alloc ? s->cfg.alloc(s->cfg.alloc_arg, s->arrays.bytes)
+                        : wr_big_alloc(s->arrays.bytes);
 }
 
 static void buffer_free(struct wr_sched *s, void *p)
@@ -35,9 +35,9 @@ static void buffer_free(struct wr_sched *s, void *p)
     if (!p)
         return;
     if (s->cfg.alloc)
-        s->cfg.free(s->cfg.alloc_arg, p, s->buffer_bytes);
+        s->cfg.free(s->cfg.alloc_arg, p, s->arrays.bytes);
     else
-        wr_big_free(p, s->buffer_bytes);
+        wr_big_free(p, s->arrays.bytes);
 }
 
 /* Batches get buffers strictly in order, so that the lowest one can always go
@@ -60,6 +60,8 @@ void wr_sched_ensure_buffer(struct wr_sched *s, const struct wr_batch *b)
 
 void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b)
 {
+    if (!s->wants_data)
+        return; /* it is the batch's own */
     if (b->data)
         s->free_buffers[s->free_buffer_count++] = b->data;
     b->data = NULL;
@@ -291,10 +293,11 @@ static void note_lack(struct wr_sched *s, struct wr_task *t)
     pthread_cond_signal(&s->ready);
 }
 
-static void note_sample(struct wr_task *t)
+static void note_sample(struct wr_sched *s, struct wr_task *t)
 {
     struct wr_batch *b = t->batch;
 
+    wr_arrays_set_indexed(&s->arrays, b->data, t->slot, t->id, t->place.label);
     b->labels[t->slot] = t->place.label;
     b->ids[t->slot] = t->id;
     b->lengths[t->slot] = t->place.length;
@@ -312,12 +315,13 @@ void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
         else if (t->code)
             note_hole(s, t);
         else
-            note_sample(t);
+            note_sample(s, t);
         if (--t->batch->pending == 0 && t->batch->seq == s->settled)
             wr_sched_settle(s);
         t->owner->returned[t->owner->returned_count++] = t;
     }
     wr_sched_wake(s); /* owners that had no record or no memory left */
+    wr_sched_join(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -412,19 +416,26 @@ static void wait_ready(struct wr_sched *s)
     s->starved = false;
 }
 
+static bool is_next_ready(const struct wr_sched *s)
+{
+    const struct wr_batch *b = s->by_seq[s->passed % s->batch_count];
+
+    return s->passed < s->settled && b->phase == WR_BATCH_READY;
+}
+
 /* With the lock held: 1 and a batch, 0 at the end, or an error. */
 static int next_locked(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
 {
     for (;;) {
         struct wr_batch *b;
 
-        if (s->passed == s->settled) {
-            if (s->failure.code) {
+        if (!is_next_ready(s)) {
+            if (s->failure.code && !s->joining) {
                 if (err)
                     *err = s->failure;
                 return s->failure.code;
             }
-            if (is_over(s))
+            if (is_over(s) && !s->joining)
                 return 0;
             wait_ready(s);
             continue;
@@ -460,10 +471,22 @@ int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err)
     return r;
 }
 
+/* With the lock held, but not while memory is given back: it may be much. */
+static void drop_varying(struct wr_sched *s, struct wr_batch *b)
+{
+    b->phase = WR_BATCH_FILLING; /* not with the consumer any more */
+    pthread_mutex_unlock(&s->lock);
+    for (unsigned k = 0; k < s->arrays.varying; k++)
+        wr_varying_drop(&b->varying[k]);
+    pthread_mutex_lock(&s->lock);
+}
+
 void wr_sched_release(struct wr_sched *s, struct wr_batch *b)
 {
     pthread_mutex_lock(&s->lock);
     if (b->phase == WR_BATCH_OUT) {
+        if (s->arrays.varying)
+            drop_varying(s, b);
         s->out--;
         recycle(s, b);
     }
@@ -480,26 +503,38 @@ void wr_sched_close(struct wr_sched *s)
 
 /* --- beginning and end --- */
 
-static int init_batches(struct wr_sched *s, weir_err *err)
+static bool init_batch(struct wr_sched *s, struct wr_batch *b)
 {
     size_t n = s->cfg.batch;
 
+    b->sched = s;
+    b->labels = calloc(n, sizeof(*b->labels));
+    b->ids = calloc(n, sizeof(*b->ids));
+    b->lengths = calloc(n, sizeof(*b->lengths));
+    b->fields = calloc(s->arrays.count + 1, sizeof(*b->fields));
+    b->varying = calloc(s->arrays.varying + 1, sizeof(*b->varying));
+    if (!s->wants_data)
+        b->data = wr_big_alloc(s->arrays.bytes + 1);
+    if (!b->labels || !b->ids || !b->lengths || !b->fields || !b->varying ||
+        (!s->wants_data && !b->data))
+        return false;
+    for (unsigned k = 0; k < s->arrays.varying; k++)
+        if (!wr_varying_init(&b->varying[k], &s->spares, s->cfg.batch))
+            return false;
+    return true;
+}
+
+static int init_batches(struct wr_sched *s, weir_err *err)
+{
     s->batches = calloc(s->batch_count, sizeof(*s->batches));
     s->by_seq = calloc(s->batch_count, sizeof(struct wr_batch *));
     s->buffers = calloc(s->buffer_most, sizeof(void *));
     s->free_buffers = calloc(s->buffer_most, sizeof(void *));
     if (!s->batches || !s->by_seq || !s->buffers || !s->free_buffers)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (unsigned i = 0; i < s->batch_count; i++) {
-        struct wr_batch *b = &s->batches[i];
-
-        b->sched = s;
-        b->labels = calloc(n, sizeof(*b->labels));
-        b->ids = calloc(n, sizeof(*b->ids));
-        b->lengths = calloc(n, sizeof(*b->lengths));
-        if (!b->labels || !b->ids || !b->lengths)
+    for (unsigned i = 0; i < s->batch_count; i++)
+        if (!init_batch(s, &s->batches[i]))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
     return 0;
 }
 
@@ -526,7 +561,7 @@ int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
         if (s->wants_data && !buf)
             return wr_fail(err, WEIR_ENOMEM,
                            "no memory for %u batches of %zu bytes", want,
-                           s->buffer_bytes);
+                           s->arrays.bytes);
         pthread_mutex_lock(&s->lock);
         s->buffers[s->buffer_count++] = buf;
         if (buf)
@@ -583,20 +618,19 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
                   weir_err *err)
 {
     unsigned in_flight = cfg->threads * cfg->depth;
+    const struct wr_array *only;
     int r;
 
     *s = (struct wr_sched){.cfg = *cfg, .ds = ds};
     init_locks(s);
+    wr_spares_init(&s->spares);
     s->wants_data = cfg->stages == WEIR_STAGES_ALL;
-    if (s->wants_data) {
-        r = ds->format->shape(ds->index, cfg, &s->shape, err);
-        if (r < 0)
-            return r;
-        if (!wr_mul_ok(s->shape.bytes, cfg->batch, &s->buffer_bytes))
-            return wr_fail(err, WEIR_EINVAL, "a batch would be too large");
-        s->into_slot = s->shape.direct && !cfg->direct &&
-                       !joins_small(ds, cfg, s->shape.bytes);
-    }
+    r = wr_arrays_init(&s->arrays, ds, cfg, err);
+    if (r < 0)
+        return r;
+    only = wr_arrays_only(&s->arrays);
+    s->into_slot = only && only->shape.direct && !cfg->direct &&
+                   !joins_small(ds, cfg, s->arrays.sample_bytes);
     s->buffer_most = buffers_for(s, cfg->prefetch);
     /* Encoded samples may be read ahead of the batch buffers, by as many as
      * there are reads in flight. */
@@ -610,8 +644,13 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     return r < 0 ? r : init_epoch(s, resume, err);
 }
 
-static void batch_done(struct wr_batch *b)
+static void batch_done(struct wr_sched *s, struct wr_batch *b)
 {
+    if (!s->wants_data)
+        wr_big_free(b->data, s->arrays.bytes + 1);
+    for (unsigned k = 0; b->varying && k < s->arrays.varying; k++)
+        wr_varying_done(&b->varying[k]);
+    free(b->varying);
     wr_epoch_unref(b->epoch);
     for (size_t i = 0; i < b->hole_count; i++)
         free(b->holes[i].text);
@@ -619,16 +658,19 @@ static void batch_done(struct wr_batch *b)
     free(b->labels);
     free(b->ids);
     free(b->lengths);
+    free(b->fields);
 }
 
 void wr_sched_done(struct wr_sched *s)
 {
     for (unsigned i = 0; s->batches && i < s->batch_count; i++)
-        batch_done(&s->batches[i]);
+        batch_done(s, &s->batches[i]);
     for (unsigned i = 0; s->buffers && i < s->buffer_count; i++)
         buffer_free(s, s->buffers[i]);
     wr_epoch_unref(s->epoch);
     wr_badlist_done(&s->bad);
+    wr_arrays_done(&s->arrays);
+    wr_spares_done(&s->spares);
     free(s->batches);
     free(s->by_seq);
     free(s->buffers);

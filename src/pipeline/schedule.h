@@ -27,7 +27,9 @@
 #include "pipeline/cache.h"
 #include "pipeline/epoch.h"
 #include "pipeline/extent.h"
+#include "pipeline/arrays.h"
 #include "pipeline/tune.h"
+#include "pipeline/varying.h"
 #include "storage/storage.h"
 
 /* A place that could not be filled, until its batch is settled. */
@@ -41,6 +43,7 @@ struct wr_hole {
 enum wr_batch_phase {
     WR_BATCH_FREE,
     WR_BATCH_FILLING,
+    WR_BATCH_JOINING, /* settled; its varying fields are being joined */
     WR_BATCH_READY,
     WR_BATCH_OUT,
 };
@@ -61,10 +64,14 @@ struct wr_batch {
     uint64_t pads_tried; /* samples tried as padding, good and bad */
     uint64_t pads_bad;   /* tries since one was good */
     size_t taken_after;  /* entries of epoch->taken once this was settled */
-    void *data;          /* owned by the pool of buffers; NULL: none yet */
+    void *data;          /* of the pool of buffers, NULL: none yet; owned, where
+                            batches carry no data */
     uint32_t *labels;    /* owned: cfg.batch entries, as the next two */
     uint64_t *ids, *lengths;
-    struct wr_hole *holes; /* owned */
+    weir_batch_field *fields;   /* owned: arrays.count entries */
+    struct wr_varying *varying; /* owned: arrays.varying entries */
+    struct wr_batch *next_join; /* the next one that is to be joined */
+    struct wr_hole *holes;      /* owned */
     size_t hole_count, hole_cap;
 };
 
@@ -101,13 +108,14 @@ struct wr_ticket {
 
 struct wr_sched {
     weir_pipeline_config cfg;
-    const weir_dataset *ds;       /* borrowed */
-    struct wr_tensor_shape shape; /* of one sample */
-    bool wants_data;              /* batches carry tensors */
-    bool into_slot;               /* reads go straight into the slot */
-    struct wr_cache *cache;       /* borrowed; NULL: none */
-    bool cache_decoded;           /* it keeps tensors */
-    struct wr_extents *extents;   /* borrowed */
+    const weir_dataset *ds;     /* borrowed */
+    struct wr_arrays arrays;    /* of a batch */
+    struct wr_spares spares;    /* for what varies */
+    bool wants_data;            /* batches carry more than the index knows */
+    bool into_slot;             /* reads go straight into the slot */
+    struct wr_cache *cache;     /* borrowed; NULL: none */
+    bool cache_decoded;         /* it keeps tensors */
+    struct wr_extents *extents; /* borrowed */
     bool delivers; /* samples need more than their bytes' arrival */
 
     pthread_mutex_t lock; /* guards all below */
@@ -124,7 +132,6 @@ struct wr_sched {
     struct wr_knobs knobs; /* in force: cfg has the most of each */
     void **free_buffers;   /* owned: stack of those without a batch */
     unsigned free_buffer_count;
-    size_t buffer_bytes;
     atomic_size_t ring_most; /* bytes of a worker's ring; of budget.c */
 
     struct wr_epoch *epoch; /* ref: the one being planned; NULL at the end */
@@ -136,6 +143,8 @@ struct wr_sched {
     uint64_t passed;        /* batches below this seq went to the consumer */
     uint64_t outstanding;   /* planned and not yet released */
     unsigned out;           /* batches with the consumer */
+    struct wr_batch *joins; /* settled ones that nobody joins yet */
+    unsigned joining;       /* those, and the ones that somebody does */
     uint64_t vanished;      /* batches that turned out to be empty */
     uint64_t wanted;        /* batches the consumer asked for */
     bool starved;           /* the consumer waits for a batch */
@@ -201,6 +210,10 @@ void wr_sched_release(struct wr_sched *s, struct wr_batch *b);
 void wr_sched_close(struct wr_sched *s);
 
 /* --- between schedule.c, arrivals.c and settle.c, with the lock held --- */
+
+/* Joins the varying fields of batches that were settled; gives up the lock
+ * meanwhile. */
+void wr_sched_join(struct wr_sched *s);
 
 /* Batches get buffers strictly in order: can this one have its own now? */
 bool wr_sched_can_buffer(const struct wr_sched *s, const struct wr_batch *b);

@@ -70,11 +70,9 @@ static bool is_hole(const struct wr_hole *holes, size_t n, uint32_t slot)
 static void move_slot(struct wr_sched *s, struct wr_batch *b, uint32_t from,
                       uint32_t to)
 {
-    size_t bytes = s->shape.bytes;
-    uint8_t *data = b->data;
-
-    if (data)
-        memcpy(data + to * bytes, data + from * bytes, bytes);
+    wr_arrays_move(&s->arrays, b->data, from, to);
+    for (unsigned k = 0; k < s->arrays.varying; k++)
+        wr_varying_move(&b->varying[k], from, to);
     b->labels[to] = b->labels[from];
     b->ids[to] = b->ids[from];
     b->lengths[to] = b->lengths[from];
@@ -192,21 +190,70 @@ static void set_public(struct wr_sched *s, struct wr_batch *b, uint32_t count)
     weir_batch *pub = &b->pub;
 
     *pub = (weir_batch){
-        .data = b->data,
-        .bytes = count * s->shape.bytes,
         .count = count,
         .unique = WR_MIN(b->valid, count),
-        .dtype = s->shape.dtype,
         .labels = b->labels,
         .ids = b->ids,
         .lengths = b->lengths,
         .epoch = b->epoch->number,
         .index = b->index,
     };
-    pub->shape[0] = count;
-    pub->ndim = 1;
-    for (uint32_t d = 0; s->wants_data && d < s->shape.ndim; d++)
-        pub->shape[pub->ndim++] = s->shape.dims[d];
+    if (count)
+        wr_arrays_publish(&s->arrays, b->data, b->fields, pub);
+}
+
+/* Ready, as soon as what varies is joined. */
+static void make_ready(struct wr_sched *s, struct wr_batch *b)
+{
+    if (!b->pub.count || !s->arrays.varying) {
+        b->phase = WR_BATCH_READY;
+        pthread_cond_signal(&s->ready);
+        return;
+    }
+    b->phase = WR_BATCH_JOINING;
+    b->next_join = s->joins;
+    s->joins = b;
+    s->joining++;
+}
+
+static bool join_fields(const struct wr_sched *s, struct wr_batch *b)
+{
+    for (unsigned k = 0; k < s->arrays.count; k++) {
+        const struct wr_array *a = &s->arrays.of[k];
+        weir_batch_field *f = &b->fields[k];
+        uint64_t *offsets;
+
+        if (a->varying == WR_NO_ARRAY)
+            continue;
+        offsets = (uint64_t *)wr_array_at(a, b->data, 0);
+        f->data = wr_varying_join(&b->varying[a->varying], b->pub.count,
+                                  offsets);
+        if (!f->data)
+            return false;
+        f->offsets = offsets;
+        f->bytes = offsets[b->pub.count];
+    }
+    return true;
+}
+
+void wr_sched_join(struct wr_sched *s)
+{
+    struct wr_batch *b;
+    bool done;
+
+    while ((b = s->joins)) {
+        s->joins = b->next_join;
+        pthread_mutex_unlock(&s->lock);
+        done = join_fields(s, b);
+        pthread_mutex_lock(&s->lock);
+        s->joining--;
+        if (done)
+            b->phase = WR_BATCH_READY;
+        else if (!s->failure.code)
+            wr_fail(&s->failure, WEIR_ENOMEM,
+                    "no memory to join %" PRIu32 " samples", b->pub.count);
+        pthread_cond_signal(&s->ready);
+    }
 }
 
 static void finalize(struct wr_sched *s, struct wr_batch *b)
@@ -220,8 +267,8 @@ static void finalize(struct wr_sched *s, struct wr_batch *b)
         count = 0;
     e->good += count;
     b->taken_after = e->taken_count;
-    b->phase = WR_BATCH_READY;
     set_public(s, b, count);
+    make_ready(s, b);
     s->settled++;
     /* It, and those before it, need no buffer any more. */
     s->buffered = WR_MAX(s->buffered, s->settled);
@@ -238,7 +285,6 @@ static void finalize(struct wr_sched *s, struct wr_batch *b)
                     e->number, s->epoch_bad, e->local);
         s->epoch_bad = 0;
     }
-    pthread_cond_signal(&s->ready);
 }
 
 void wr_sched_settle(struct wr_sched *s)

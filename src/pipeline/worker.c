@@ -109,7 +109,7 @@ size_t wr_worker_ring_for(const struct wr_sched *s, unsigned depth)
     size_t usual, size;
 
     if (tiers && s->cache_decoded) /* tensors are read, too */
-        mean = WR_MAX(mean, s->shape.bytes);
+        mean = WR_MAX(mean, s->arrays.sample_bytes);
     else if (s->into_slot && !tiers)
         return 0;
     usual = wr_read_cap((size_t)WR_MIN(mean, WR_SAMPLE_MAX), s->cfg.direct);

@@ -252,12 +252,42 @@ static void check_data(const struct fx *fx, const weir_batch *b)
         }
 }
 
+/* The shortcuts are what the fields say, whichever way a sample came. */
+static void check_fields(const weir_batch *b)
+{
+    bool data = false, labels = false;
+
+    for (uint32_t k = 0; k < b->field_count; k++) {
+        const weir_batch_field *f = &b->fields[k];
+        const int64_t *values = f->data;
+
+        assert_int_equal((uintptr_t)f->data % 64, 0);
+        assert_int_equal(f->shape[0], b->count);
+        if (f->kind != WEIR_FIELD_SCALAR) {
+            assert_ptr_equal(f->data, b->data);
+            assert_int_equal(f->bytes, b->bytes);
+            assert_int_equal(f->ndim, b->ndim);
+            data = true;
+            continue;
+        }
+        assert_string_equal(f->name, "label");
+        assert_int_equal(f->dtype, WEIR_I64);
+        assert_int_equal(f->bytes, b->count * sizeof(*values));
+        for (uint32_t i = 0; i < b->count; i++)
+            assert_int_equal(values[i], b->labels[i]);
+        labels = true;
+    }
+    assert_int_equal(data, b->data != NULL);
+    assert_true(labels);
+}
+
 static void log_batch(const struct fx *fx, const weir_batch *b,
                       struct fx_log *log)
 {
     assert_true(b->count > 0 && b->unique <= b->count);
     assert_int_equal(b->shape[0], b->count);
     check_data(fx, b);
+    check_fields(b);
     for (uint32_t i = 0; i < b->count; i++) {
         assert_true(b->ids[i] < fx->n);
         assert_int_equal(b->labels[i], fx_label(fx, b->ids[i]));
