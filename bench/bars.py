@@ -6,7 +6,8 @@ import sys
 
 from lib import (accelerator, before, checkpoint, convert, jpeg, learning,
                  million, monitor, mount, options, page, prefetch, probe,
-                 reads, records, report, start, tensors, tiers, train, tuning)
+                 reads, records, report, shares, start, tensors, tiers, train,
+                 tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -22,6 +23,7 @@ MEASUREMENTS = {
     'records': (records.measure, 'TFRecord shards'),
     'cache': (tiers.measure, 'tiers of memory and folders'),
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
+    'shares': (shares.measure, 'eight pipelines on one emulated disk'),
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
     'million': (million.measure, 'indexing a million files'),
     'report': (page.measure, 'the page of fifty records'),

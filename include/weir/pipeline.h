@@ -99,8 +99,10 @@ typedef struct weir_pipeline_config {
     uint32_t prefetch; /* finished batches kept ahead, while one more is being
                           made; 0: the pipeline works only while the consumer
                           waits [1] */
-    uint64_t memory;   /* bytes that WEIR_AUTO may use for batches and reads, 0
-                          = a quarter of the machine's [0] */
+    uint64_t memory;   /* bytes that WEIR_AUTO may use for batches and reads, of
+                          those that all pipelines of the process share: a
+                          quarter of the machine's or of its control group's;
+                          0 = no limit of its own [0] */
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
 

@@ -14,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shares.h"
 #include "base/shown.h"
 #include "safetensors/copiers.h"
 #include "safetensors/shard_sum.h"
@@ -96,13 +97,21 @@ static void forget_plan(struct wr_image *img)
     img->lent_count = 0;
 }
 
+static void drop_memory(struct wr_image *img)
+{
+    wr_big_free(img->bytes, (size_t)img->memory);
+    wr_share_give(WR_SHARE_MEMORY, img->memory);
+    img->bytes = NULL;
+    img->memory = 0;
+}
+
 void wr_image_free(struct wr_image *img)
 {
     if (!img)
         return;
     wr_copiers_free(img->copiers);
     forget_plan(img);
-    wr_big_free(img->bytes, (size_t)img->memory);
+    drop_memory(img);
     free(img->done);
     pthread_cond_destroy(&img->grown);
     pthread_mutex_destroy(&img->lock);
@@ -156,9 +165,7 @@ int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
         return 0;
     /* The old memory goes first: nobody needs its content, and both together
      * may not fit. */
-    wr_big_free(img->bytes, (size_t)img->memory);
-    img->bytes = NULL;
-    img->memory = 0;
+    drop_memory(img);
     if (bytes < SIZE_MAX / 2) {
         t.len = WR_ALIGN_UP(bytes, MEMORY_STEP);
         t.bytes = wr_big_alloc((size_t)t.len);
@@ -175,6 +182,8 @@ int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
     }
     img->bytes = t.bytes;
     img->memory = t.len;
+    /* A snapshot cannot do with less; pipelines can. */
+    wr_share_take_anyway(WR_SHARE_MEMORY, t.len);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shares.h"
 #include "safetensors/copiers.h"
 #include "safetensors/image.h"
 #include "tensors.h"
@@ -311,6 +312,7 @@ static void memory_grows_and_never_shrinks(void **state)
     assert_int_equal(wr_image_reserve(img, 33 * MIB, &err), 0);
     had = wr_image_memory(img);
     assert_true(had >= 33 * MIB);
+    assert_int_equal(wr_shares_get()->accounts[WR_SHARE_MEMORY].taken, had);
     for (uint64_t i = 0; i < had; i += 4096)
         assert_int_equal(wr_image_bytes(img)[i], 0);
     assert_int_equal(wr_image_reserve(img, 1, &err), 0);
@@ -318,8 +320,10 @@ static void memory_grows_and_never_shrinks(void **state)
     assert_int_equal(wr_image_reserve(img, UINT64_C(1) << 62, &err),
                      WEIR_ENOMEM);
     assert_int_equal(wr_image_memory(img), 0);
+    assert_int_equal(wr_shares_get()->accounts[WR_SHARE_MEMORY].taken, 0);
     assert_int_equal(wr_image_reserve(img, 1, &err), 0);
     wr_image_free(img);
+    assert_int_equal(wr_shares_get()->accounts[WR_SHARE_MEMORY].taken, 0);
 }
 
 struct follower {
