@@ -16,42 +16,16 @@
 #define PAUSE_NS (50 * WR_NS_PER_MS)  /* for a drain that works */
 #define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
 
-/* A damaged copy that was told of. */
-struct wr_lost {
-    uint64_t step;
-    char id[WR_MANIFEST_ID];
-};
-
-/* Adds it to those that were told of; false: it is among them. When memory is
- * short it is told once more. */
-static bool is_new_loss(weir_ckpt *c, uint64_t step, const char *id)
-{
-    bool known = false;
-
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->lost_count && !known; i++)
-        known = c->lost[i].step == step && !strcmp(c->lost[i].id, id);
-    if (!known &&
-        wr_grow(&c->lost, &c->lost_cap, c->lost_count + 1, sizeof(*c->lost))) {
-        struct wr_lost *l = &c->lost[c->lost_count++];
-
-        l->step = step;
-        snprintf(l->id, sizeof(l->id), "%s", id);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return !known;
-}
-
 uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
                            const struct wr_copy *copy)
 {
-    weir_err why = copy->why;
+    struct wr_log_entry e = {.step = step, .due = true, .err = copy->why};
 
-    if (c->cfg.role != WEIR_CKPT_SAVE || c->drainer || c->cfg.rank > 0 ||
-        !is_new_loss(c, step, copy->id))
+    if (c->cfg.role != WEIR_CKPT_SAVE || c->drainer || c->cfg.rank > 0)
         return 0;
-    wr_step_say_damaged(c->near, step, why.code, &why);
-    return wr_ckpt_lost(c, step, copy->id, &why, /* tell= */ true);
+    memcpy(e.id, copy->id, sizeof(e.id));
+    wr_step_say_damaged(c->near, step, e.err.code, &e.err);
+    return wr_ckpt_lost(c, &e);
 }
 
 bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes)

@@ -96,7 +96,6 @@ static void drainer_done(struct wr_drainer *d)
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->lock);
     free(d->jobs);
-    free(d->given_up);
     free(d->waiting);
     free(d);
 }
@@ -315,56 +314,38 @@ void wr_drainer_resume(struct wr_drainer *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* With the lock held: the last attempt after `seen` that has to do with the
- * step; NULL: none. */
-static const struct wr_drain_failure *last_failure(const struct wr_drainer *d,
-                                                   uint64_t step, uint64_t seen)
-{
-    for (uint64_t k = d->failures;
-         k > seen && k + WR_DRAIN_FAILURES > d->failures; k--) {
-        const struct wr_drain_failure *f = &d->failed[k % WR_DRAIN_FAILURES];
-
-        if (step == WEIR_LATEST || f->step == WEIR_LATEST || f->step == step)
-            return f;
-    }
-    return NULL;
-}
-
 int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
                       uint64_t *ret_number, weir_err *err)
 {
-    const struct wr_drain_failure *f;
-    int r = 0;
+    const struct wr_log *log = &d->c->log;
+    const struct wr_log_entry *e;
+    bool over;
 
     pthread_mutex_lock(&d->lock);
-    f = d->over ? &d->failed[d->failures % WR_DRAIN_FAILURES]
-                : last_failure(d, step, *seen); /* none is above UINT64_MAX */
-    *seen = d->failures;
-    if (f) {
-        r = f->err.code;
-        *ret_number = f->number;
-        if (err)
-            *err = f->err;
-    }
+    over = d->over;
     pthread_mutex_unlock(&d->lock);
-    return r;
+    e = over ? wr_log_attempt(log, WEIR_LATEST, 0)
+             : wr_log_attempt(log, step, *seen); /* none is above UINT64_MAX */
+    *seen = log->last;
+    if (!e)
+        return 0;
+    *ret_number = e->number;
+    if (err)
+        *err = e->err;
+    return e->err.code;
 }
 
 int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err)
 {
-    int r = 0;
+    const struct wr_log_entry *e;
+    int r;
 
-    pthread_mutex_lock(&d->lock);
-    for (size_t i = 0; i < d->given_up_count && r == 0; i++) {
-        if (d->given_up[i].step != step)
-            continue;
-        r = d->given_up[i].why.code;
-        if (err)
-            *err = d->given_up[i].why;
-        if (wr_step_is_damage(r))
-            wr_step_say_damaged(d->c->near, step, r, err);
-    }
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&d->c->lock);
+    e = wr_log_given_up(&d->c->log, step, /* id= */ NULL);
+    r = e ? e->err.code : 0;
+    if (e && err)
+        *err = e->err;
+    pthread_mutex_unlock(&d->c->lock);
     return r;
 }
 

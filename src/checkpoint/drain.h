@@ -27,30 +27,11 @@
 
 struct wr_drain_job; /* one step and what is to be done about it */
 
-/* A step that is not tried again while it is the same save. */
-struct wr_drain_given_up {
-    uint64_t step;
-    char id[WR_MANIFEST_ID]; /* "": its manifest cannot be read */
-    weir_err why;            /* damage: without the step's name */
-    bool marked;             /* as damaged, on the near tier */
-};
-
-/* An attempt that failed and will be repeated. */
-struct wr_drain_failure {
-    uint64_t
-        step; /* WEIR_LATEST: all of them; WR_STEP_NONE: room is not made */
-    uint64_t number; /* as a trouble */
-    weir_err err;
-};
-
 /* A step that waits to be copied. */
 struct wr_drain_wait {
     uint64_t step, bytes;
     bool unseen; /* published since the last look */
 };
-
-#define WR_STEP_NONE      (UINT64_MAX - 1)
-#define WR_DRAIN_FAILURES 32u /* kept */
 
 struct wr_drainer {
     weir_ckpt *c; /* borrowed; a reference when it is left behind */
@@ -60,8 +41,6 @@ struct wr_drainer {
     /* of the thread that drains */
     struct wr_drain_job *jobs; /* owned; rising */
     size_t count, cap;
-    struct wr_drain_given_up *given_up; /* owned; changed with the lock held */
-    size_t given_up_count, given_up_cap;
     bool due;   /* retention */
     bool stale; /* the fast tier: what it has alone is not drained */
     int told;   /* code of the last trouble, 0 since something went well */
@@ -75,10 +54,7 @@ struct wr_drainer {
     unsigned pauses; /* callers that keep it from working */
     struct wr_drain_wait *waiting; /* owned: steps to be copied */
     size_t waiting_count, waiting_cap;
-    uint64_t at;       /* the step that is being copied; WR_STEP_NONE */
-    uint64_t failures; /* attempts that failed */
-    struct wr_drain_failure failed[WR_DRAIN_FAILURES]; /* a ring: of attempt k,
-                                                          k % FAILURES */
+    uint64_t at;     /* the step that is being copied; WR_STEP_NONE */
     weir_err result; /* of the last pass; code 0: it went well */
     uint64_t bytes_done, bytes_total; /* of this pass */
     uint64_t seen_ns;   /* when the far tier was last seen to answer, ... */
@@ -90,7 +66,7 @@ bool wr_drainer_put(struct wr_drainer *d, uint64_t step, uint64_t bytes,
                     bool unseen);
 
 /* Works off all that is there. Returns the first error; all that will be tried
- * again are in `failed`, and told when there is a thread. */
+ * again are in the log, and told when there is a thread. */
 int wr_drain_pass(struct wr_drainer *d, weir_err *err);
 
 #endif

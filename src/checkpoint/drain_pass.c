@@ -31,79 +31,58 @@ static void count_failed(struct wr_drainer *d)
     pthread_mutex_unlock(&d->c->lock);
 }
 
-/* An attempt failed that will be repeated; `step` as wr_drain_failure's. Its
- * kind is told once: a trainer that goes on saving must not be stopped by every
+/* An attempt failed that will be repeated; `step` as the log has it. Its kind is
+ * told once: a trainer that goes on saving must not be stopped by every
  * attempt. */
 static void note_failure(struct wr_drainer *d, uint64_t step, const weir_err *e)
 {
-    struct wr_drain_failure *f;
-    uint64_t number = 0;
-
     count_failed(d);
-    if (d->threaded && d->told != e->code)
-        number = wr_ckpt_trouble(d->c, e);
+    wr_ckpt_trouble(d->c, WR_LOG_ATTEMPT, step, e,
+                    d->threaded && d->told != e->code);
     d->told = e->code;
     pthread_mutex_lock(&d->lock);
-    f = &d->failed[++d->failures % WR_DRAIN_FAILURES];
-    f->step = step;
-    f->number = number;
-    f->err = *e;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
-    pthread_mutex_lock(&d->c->lock);
-    pthread_cond_broadcast(&d->c->changed); /* for who waits for a level */
-    pthread_mutex_unlock(&d->c->lock);
-}
-
-static struct wr_drain_given_up *find_given_up(struct wr_drainer *d,
-                                               uint64_t step, const char *id)
-{
-    for (size_t i = 0; i < d->given_up_count; i++)
-        if (d->given_up[i].step == step && !strcmp(d->given_up[i].id, id))
-            return &d->given_up[i];
-    return NULL;
 }
 
 static bool is_given_up(struct wr_drainer *d, uint64_t step, const char *id)
 {
-    return find_given_up(d, step, id) != NULL;
+    bool is;
+
+    pthread_mutex_lock(&d->c->lock);
+    is = wr_log_given_up(&d->c->log, step, id);
+    pthread_mutex_unlock(&d->c->lock);
+    return is;
 }
 
 /* What looks whole is marked as what it is, or the next pass tries again. */
 static bool mark_damaged(const struct wr_drainer *d, uint64_t step,
-                         const char *id, const weir_err *e)
+                         const char *id, int code, const char *why)
 {
-    return id[0] && wr_step_is_damage(e->code) &&
-           wr_tier_mark_damaged(d->c->near, step, id, e->msg, NULL) == 0;
+    return id[0] && wr_step_is_damage(code) &&
+           wr_tier_mark_damaged(d->c->near, step, id, why, NULL) == 0;
 }
 
 /* The step never gets to the far tier, because of `e` (of damage: without the
- * step's name): who waits for it is told, and *err is what they are told. When
- * memory is short it is tried, and told, once more. */
+ * step's name): who waits for it is told, and *err is what they are told. */
 static void give_up(struct wr_drainer *d, uint64_t step, const char *id,
                     const weir_err *e, weir_err *err)
 {
-    bool marked = mark_damaged(d, step, id, e);
-    weir_err told = *e;
+    struct wr_log_entry n = {
+        .step = step,
+        .marked = mark_damaged(d, step, id, e->code, e->msg),
+        .due = d->threaded,
+        .err = *e,
+    };
 
+    snprintf(n.id, sizeof(n.id), "%s", id);
     if (wr_step_is_damage(e->code))
-        wr_step_say_damaged(d->c->near, step, e->code, &told);
+        wr_step_say_damaged(d->c->near, step, e->code, &n.err);
+    n.reason = strlen(n.err.msg) - WR_MIN(strlen(n.err.msg), strlen(e->msg));
     if (err)
-        *err = told;
-    if (!wr_ckpt_lost(d->c, step, id, &told, d->threaded))
-        return; /* the next pass finds what is there then */
-    pthread_mutex_lock(&d->lock);
-    if (wr_grow(&d->given_up, &d->given_up_cap, d->given_up_count + 1,
-                sizeof(*d->given_up))) {
-        struct wr_drain_given_up *g = &d->given_up[d->given_up_count++];
-
-        g->step = step;
-        snprintf(g->id, sizeof(g->id), "%s", id);
-        g->why = *e;
-        g->marked = marked;
-    }
-    pthread_mutex_unlock(&d->lock);
-    count_failed(d);
+        *err = n.err;
+    if (wr_ckpt_lost(d->c, &n)) /* else the next pass finds what is there */
+        count_failed(d);
 }
 
 /* --- what there is to do --- */
@@ -136,20 +115,29 @@ static int lost_copy(struct wr_drainer *d, uint64_t step,
     return near->why.code;
 }
 
-/* A copy that looks whole: whether it was given up, and still is. */
+/* A copy that looks whole: whether it was given up, and still is. One whose mark
+ * was taken away is tried again. */
 static bool stays_given_up(struct wr_drainer *d, uint64_t step, const char *id)
 {
-    struct wr_drain_given_up *g = find_given_up(d, step, id);
+    struct wr_log_entry *e, was = {0};
 
-    if (!g || !g->marked) {
-        if (g)
-            g->marked = mark_damaged(d, step, id, &g->why);
-        return g != NULL;
-    }
-    pthread_mutex_lock(&d->lock); /* its mark was taken away */
-    *g = d->given_up[--d->given_up_count];
-    pthread_mutex_unlock(&d->lock);
-    return false;
+    pthread_mutex_lock(&d->c->lock);
+    e = wr_log_given_up(&d->c->log, step, id);
+    if (e)
+        was = *e;
+    if (e && e->marked)
+        e->step = WR_STEP_NONE;
+    pthread_mutex_unlock(&d->c->lock);
+    if (!e || was.marked)
+        return false;
+    was.marked = mark_damaged(d, step, id, was.err.code,
+                              was.err.msg + was.reason);
+    pthread_mutex_lock(&d->c->lock);
+    e = wr_log_given_up(&d->c->log, step, id);
+    if (e)
+        e->marked = was.marked;
+    pthread_mutex_unlock(&d->c->lock);
+    return true;
 }
 
 /* Another machine has saved since this fast tier was written: its steps would
@@ -246,21 +234,23 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
     return put_job(d, &j, err);
 }
 
-/* Forgets what was given up and is gone. */
-static void forget_gone(struct wr_drainer *d)
+/* Forgets what was given up and is not among the steps any more. */
+static void forget_gone(struct wr_drainer *d, const uint64_t *steps,
+                        size_t count)
 {
-    size_t kept = 0;
+    struct wr_log *l = &d->c->log;
 
-    for (size_t i = 0; i < d->given_up_count; i++) {
-        if (!wr_tier_has(d->c->near, d->given_up[i].step))
-            continue;
-        pthread_mutex_lock(&d->lock);
-        d->given_up[kept++] = d->given_up[i];
-        pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&d->c->lock);
+    for (size_t i = 0; i < l->count; i++) {
+        struct wr_log_entry *e = &l->all[i];
+        size_t k = 0;
+
+        while (k < count && steps[k] != e->step)
+            k++;
+        if (e->kind == WR_LOG_END && k == count)
+            e->step = WR_STEP_NONE;
     }
-    pthread_mutex_lock(&d->lock);
-    d->given_up_count = kept;
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->c->lock);
 }
 
 static uint64_t work_bytes(const struct wr_drainer *d,
@@ -363,7 +353,7 @@ static int scan(struct wr_drainer *d, weir_err *err)
     }
     d->jobs = NULL;
     d->count = d->cap = 0;
-    forget_gone(d);
+    forget_gone(d, steps, count);
     for (size_t i = 0; i < count; i++) {
         r = find_job(d, steps[i], &why);
         keep_first(&first, r, &why, err);

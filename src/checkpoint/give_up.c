@@ -71,20 +71,21 @@ static uint64_t last_saved(weir_ckpt *c)
 /* Who waits for it is told. */
 static void note(weir_ckpt *c, uint64_t step, uint64_t by)
 {
-    struct wr_ckpt_time *t;
+    const struct wr_ckpt_time *t;
+    weir_err e;
 
     if (c->drainer)
         wr_drainer_drop(c->drainer, step);
     pthread_mutex_lock(&c->lock);
     c->stats.given_up++;
     t = wr_ckpt_time_find(c, step);
-    if (t) {
-        wr_fail(&t->why, WEIR_ECANCELED,
-                "step %" PRIu64 " was given up for step %" PRIu64
-                " before it was drained",
-                step, by);
-        t->told = true; /* it was asked for */
-    }
+    wr_fail(&e, WEIR_ECANCELED,
+            "step %" PRIu64 " was given up for step %" PRIu64
+            " before it was drained",
+            step, by);
+    if (t)
+        wr_ckpt_end_save(c, t->seq, WEIR_LEVEL_SLOW, &e,
+                         /* tell= */ false); /* it was asked for */
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
 }

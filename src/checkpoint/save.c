@@ -233,14 +233,13 @@ static struct wr_job *find_job(struct wr_saver *s, enum wr_job_state state)
 /* The snapshot that waits gives its buffer to the step `by`. */
 static void replace(struct wr_saver *s, struct wr_job *j, uint64_t by)
 {
-    struct wr_ckpt_time *t = wr_ckpt_time_at(s->c, j->seq);
+    weir_err e;
 
     s->c->stats.replaced++;
-    if (t) {
-        wr_fail(&t->why, WEIR_ECANCELED,
-                "step %" PRIu64 " was replaced by step %" PRIu64, j->step, by);
-        t->told = true; /* it was asked for */
-    }
+    wr_fail(&e, WEIR_ECANCELED,
+            "step %" PRIu64 " was replaced by step %" PRIu64, j->step, by);
+    wr_ckpt_end_save(s->c, j->seq, WEIR_LEVEL_FAST, &e,
+                     /* tell= */ false); /* it was asked for */
     wr_job_forget(j);
 }
 

@@ -166,7 +166,7 @@ void wr_ckpt_unref(weir_ckpt *c)
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     wr_ckpt_config_done(&c->cfg);
-    free(c->lost);
+    wr_log_done(&c->log);
     free(c);
 }
 
@@ -257,8 +257,10 @@ static weir_ckpt *new_store(void)
     weir_ckpt *c = calloc(1, sizeof(*c));
     pthread_condattr_t attr;
 
-    if (!c)
+    if (!c || !wr_log_init(&c->log)) {
+        free(c);
         return NULL;
+    }
     c->refs = 1;
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&attr);

@@ -9,7 +9,7 @@
  * restore.c reads; inventory.c lists, prune.c takes away, manage.c verifies and
  * pins. What happens in
  * the background is told by `changed`, and what goes wrong there is kept as
- * `trouble` for the next call that is about saving or draining.
+ * trouble in its log for the next call that is about saving or draining.
  */
 #ifndef WR_CHECKPOINT_STORE_H
 #define WR_CHECKPOINT_STORE_H
@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "checkpoint/log.h"
 #include "comm/comm.h"
 #include "safetensors/shard.h"
 #include "storage/storage.h"
@@ -28,8 +29,7 @@
 #include "weir/checkpoint.h"
 #include "weir/ckpt_manage.h"
 
-#define WR_TIMES_KEPT   64
-#define WR_TROUBLE_KEPT 8
+#define WR_TIMES_KEPT 64
 
 struct wr_saver;   /* saver.h */
 struct wr_watch;   /* watch.h */
@@ -53,16 +53,8 @@ struct weir_ckpt {
 
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t changed;
-    uint64_t troubles; /* errors of background work so far: each has a number */
-    struct wr_trouble {
-        uint64_t number;
-        weir_err err;
-    } trouble[WR_TROUBLE_KEPT]; /* that wait to be told, the oldest first */
-    unsigned trouble_count;
+    struct wr_log log;
     weir_ckpt_stats stats;
-    struct wr_lost *lost; /* owned: damaged steps that were told of, with
-                             cfg.drain 0 (behind.c) */
-    size_t lost_count, lost_cap;
     uint64_t undrained_ns; /* since when no process drains, as it was at... */
     uint64_t looked_ns;    /* (cfg.drain 0; behind.c) */
     uint64_t behind_bytes; /* of stats.behind (cfg.drain 0; behind.c) */
@@ -73,9 +65,6 @@ struct weir_ckpt {
         char id[WR_MANIFEST_ID]; /* of its manifest; "": not written yet, or
                                     by another rank */
         enum weir_level level;   /* reached; 0: is being copied */
-        weir_err why;            /* code < 0: why it gets no further */
-        uint64_t why_number;     /* as a trouble; 0: it is none */
-        bool told;               /* and a call returned that */
     } times[WR_TIMES_KEPT];      /* a ring: of save `seq`, (seq - 1) % KEPT */
 };
 
@@ -112,26 +101,24 @@ void wr_ckpt_unref(weir_ckpt *c);
 
 /* --- times.c --- */
 
-/* Keeps an error of background work for the next save, wait, drain or close,
- * unless one waits already. It gets a number, which is returned: the same error
- * may be known in several places (wr_ckpt_time.why, wr_drain_failure), and
- * whoever returns one of them has delivered all. */
-uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e);
-/* The two halves of it, with the lock held; for steps that are lost, which are
- * told one after the other. */
-uint64_t wr_ckpt_trouble_new(weir_ckpt *c);
-void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e);
-/* 0, or the error that is kept, which is then delivered. For calls that say how
- * saving and draining go; those that read and manage leave it alone. */
-int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
-/* With the lock held: a call returns this error; it is not told again. */
-void wr_ckpt_told(weir_ckpt *c, uint64_t number);
-/* A published step never gets to the far tier, because of `e`; `id` is its
- * manifest's, "" when that cannot be read. Who waits for its save is told, and
- * so is the next call when `tell`. Returns the number of the trouble; 0: the
- * step is being saved anew, and what was there gives way. */
-uint64_t wr_ckpt_lost(weir_ckpt *c, uint64_t step, const char *id,
+/* An error of background work, for the next save, wait, drain or close when
+ * `tell` and no other waits for that. It gets a number, which is returned: who
+ * returns the error elsewhere calls wr_log_told. `step` is that of an attempt. */
+uint64_t wr_ckpt_trouble(weir_ckpt *c, enum wr_log_kind kind, uint64_t step,
+                         const weir_err *e, bool tell);
+/* With the lock held: save `seq` does not reach `level`. Who waits for it is
+ * told, and so is the next call when `tell`. */
+void wr_ckpt_end_save(weir_ckpt *c, uint64_t seq, enum weir_level level,
                       const weir_err *e, bool tell);
+/* 0, or the oldest error that was not told, which is then delivered. For calls
+ * that say how saving and draining go; those that read and manage leave it
+ * alone. */
+int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
+/* A published step never gets to the far tier; `e` has its step, id and error,
+ * and the rest is filled in. Who waits for its save is told, and so is the next
+ * call when it is due. Returns its number; 0: that is known, or the step is
+ * being saved anew, and what was there gives way. */
+uint64_t wr_ckpt_lost(weir_ckpt *c, struct wr_log_entry *e);
 /* Save `seq` reached a level now: its time is noted, waiters wake; nothing when
  * it is not among the last ones. The caller counts it in the statistics. */
 void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level);
@@ -191,7 +178,7 @@ void wr_drainer_resume(struct wr_drainer *d);
 /* For who waits until a step (WEIR_LATEST: any) gets further: 0, or the error of
  * an attempt at it, or at the whole tier, that failed since *seen, which is then
  * brought up to date (UINT64_MAX at first: of none), and its number as a
- * trouble. It will be repeated. weir_ckpt.lock may be held. */
+ * trouble. It will be repeated. With weir_ckpt.lock held. */
 int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
                       uint64_t *ret_number, weir_err *err);
 /* 0, or why the step is not tried any more. */

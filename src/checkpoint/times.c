@@ -8,77 +8,53 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-uint64_t wr_ckpt_trouble_new(weir_ckpt *c)
+/* With the lock held. */
+static uint64_t add(weir_ckpt *c, const struct wr_log_entry *e)
 {
-    return ++c->troubles;
+    uint64_t saves = c->stats.saves;
+
+    return wr_log_add(&c->log, e,
+                      saves > WR_TIMES_KEPT ? saves - WR_TIMES_KEPT + 1 : 1);
 }
 
-void wr_ckpt_trouble_keep(weir_ckpt *c, uint64_t number, const weir_err *e)
+uint64_t wr_ckpt_trouble(weir_ckpt *c, enum wr_log_kind kind, uint64_t step,
+                         const weir_err *e, bool tell)
 {
-    if (c->trouble_count == WR_TROUBLE_KEPT)
-        return;
-    c->trouble[c->trouble_count++] = (struct wr_trouble){number, *e};
-}
-
-uint64_t wr_ckpt_trouble(weir_ckpt *c, const weir_err *e)
-{
+    struct wr_log_entry n = {
+        .kind = kind, .level = WEIR_LEVEL_SLOW, .step = step, .err = *e};
     uint64_t number;
 
     pthread_mutex_lock(&c->lock);
-    number = wr_ckpt_trouble_new(c);
-    if (c->trouble_count == 0)
-        wr_ckpt_trouble_keep(c, number, e);
+    n.due = tell && !wr_log_due(&c->log);
+    number = add(c, &n);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     return number;
 }
 
-void wr_ckpt_told(weir_ckpt *c, uint64_t number)
+void wr_ckpt_end_save(weir_ckpt *c, uint64_t seq, enum weir_level level,
+                      const weir_err *e, bool tell)
 {
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < c->trouble_count; i++)
-        if (c->trouble[i].number != number)
-            c->trouble[kept++] = c->trouble[i];
-    c->trouble_count = kept;
-}
-
-/* The oldest save that failed without a word: too many did at once. On
- * rank 0, which tells for all. */
-static void find_untold(weir_ckpt *c)
-{
-    const struct wr_ckpt_time *found = NULL;
-
-    for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
-        const struct wr_ckpt_time *t = &c->times[i];
-
-        if (t->why_number && !t->told && (!found || t->seq < found->seq))
-            found = t;
-    }
-    if (found && c->cfg.rank == 0)
-        wr_ckpt_trouble_keep(c, found->why_number, &found->why);
-}
-
-/* Whoever asks for the save itself hears of it again; the others do not. */
-static void mark_told(weir_ckpt *c, uint64_t number)
-{
-    for (size_t i = 0; i < WR_TIMES_KEPT; i++)
-        c->times[i].told |= c->times[i].why_number == number;
+    add(c, &(struct wr_log_entry){.kind = WR_LOG_END,
+                                  .level = level,
+                                  .seq = seq,
+                                  .step = WR_STEP_NONE,
+                                  .due = tell,
+                                  .err = *e});
 }
 
 int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
 {
+    struct wr_log_entry *e;
     int r = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (c->trouble_count == 0)
-        find_untold(c);
-    if (c->trouble_count > 0) {
-        r = c->trouble[0].err.code;
+    e = c->cfg.rank == 0 ? wr_log_due(&c->log) : NULL;
+    if (e) {
+        e->due = false;
+        r = e->err.code;
         if (err)
-            *err = c->trouble[0].err;
-        mark_told(c, c->trouble[0].number);
-        wr_ckpt_told(c, c->trouble[0].number);
+            *err = e->err;
     }
     pthread_mutex_unlock(&c->lock);
     return r;
@@ -144,37 +120,44 @@ void wr_ckpt_reached(weir_ckpt *c, uint64_t seq, enum weir_level level)
     pthread_mutex_unlock(&c->lock);
 }
 
-uint64_t wr_ckpt_seq_of(weir_ckpt *c, uint64_t step, const char *id)
+/* With the lock held. */
+static uint64_t seq_of(const weir_ckpt *c, uint64_t step, const char *id)
 {
     uint64_t seq = 0;
 
-    pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < WR_TIMES_KEPT; i++) {
         const struct wr_ckpt_time *t = &c->times[i];
 
         if (t->seq > 0 && t->t.step == step && !strcmp(t->id, id))
             seq = t->seq;
     }
+    return seq;
+}
+
+uint64_t wr_ckpt_seq_of(weir_ckpt *c, uint64_t step, const char *id)
+{
+    uint64_t seq;
+
+    pthread_mutex_lock(&c->lock);
+    seq = seq_of(c, step, id);
     pthread_mutex_unlock(&c->lock);
     return seq;
 }
 
-uint64_t wr_ckpt_lost(weir_ckpt *c, uint64_t step, const char *id,
-                      const weir_err *e, bool tell)
+uint64_t wr_ckpt_lost(weir_ckpt *c, struct wr_log_entry *e)
 {
-    uint64_t seq = id[0] ? wr_ckpt_seq_of(c, step, id) : 0, number = 0;
-    struct wr_ckpt_time *t;
+    const struct wr_ckpt_time *t;
+    uint64_t number = 0;
 
     pthread_mutex_lock(&c->lock);
-    t = id[0] ? wr_ckpt_time_at(c, seq) : wr_ckpt_time_find(c, step);
-    if (id[0] || !t || t->level >= WEIR_LEVEL_FAST)
-        number = wr_ckpt_trouble_new(c);
-    if (number && t) {
-        t->why = *e;
-        t->why_number = number;
-    }
-    if (number && tell)
-        wr_ckpt_trouble_keep(c, number, e);
+    t = e->id[0] ? wr_ckpt_time_at(c, seq_of(c, e->step, e->id))
+                 : wr_ckpt_time_find(c, e->step);
+    e->kind = WR_LOG_END;
+    e->level = WEIR_LEVEL_SLOW;
+    e->seq = t ? t->seq : 0;
+    if ((e->id[0] || !t || t->level >= WEIR_LEVEL_FAST) &&
+        !wr_log_given_up(&c->log, e->step, e->id))
+        number = add(c, e);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     return number;

@@ -53,14 +53,13 @@ static bool hears(const weir_ckpt *c)
 static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
                      weir_err *err)
 {
-    uint64_t number = wr_ckpt_note_lost(c, step, copy);
-    struct wr_ckpt_time *t;
+    struct wr_log_entry *e;
 
+    wr_ckpt_note_lost(c, step, copy);
     pthread_mutex_lock(&c->lock);
-    wr_ckpt_told(c, number);
-    t = wr_ckpt_time_find(c, step);
-    if (t && t->why.code < 0)
-        t->told = true;
+    e = wr_log_given_up(&c->log, step, copy->id);
+    if (e)
+        e->due = false;
     pthread_mutex_unlock(&c->lock);
     if (err)
         *err = copy->why;
@@ -146,7 +145,7 @@ static int drain_failed(weir_ckpt *c, uint64_t step, enum weir_level level,
     if (c->drainer && level > WEIR_LEVEL_FAST)
         r = wr_drainer_failed(c->drainer, step, seen, &number, err);
     if (r < 0)
-        wr_ckpt_told(c, number);
+        wr_log_told(&c->log, number);
     return r;
 }
 
@@ -212,13 +211,12 @@ static int wait_looking(weir_ckpt *c, const struct looking *w,
 /* --- by what this process knows --- */
 
 /* Why a save got no further; the error is then delivered. */
-static int deliver(weir_ckpt *c, struct wr_ckpt_time *t, weir_err *err)
+static int deliver(struct wr_log_entry *e, weir_err *err)
 {
-    t->told = true;
-    wr_ckpt_told(c, t->why_number);
+    e->due = false;
     if (err)
-        *err = t->why;
-    return t->why.code;
+        *err = e->err;
+    return e->err.code;
 }
 
 /* Sleeps; whether the step has left the near tier, of which nothing may be
@@ -251,15 +249,16 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
     bool gone = false;
 
     for (;;) {
-        struct wr_ckpt_time *t = wr_ckpt_time_at(c, seq);
+        const struct wr_ckpt_time *t = wr_ckpt_time_at(c, seq);
+        struct wr_log_entry *end = wr_log_end(&c->log, seq);
         int r = 0;
 
         if (!t)
             return 1;
         if (t->level >= level)
             return 0;
-        if (t->why.code < 0)
-            return deliver(c, t, err);
+        if (end)
+            return deliver(end, err);
         if (t->level >= WEIR_LEVEL_FAST &&
             (gone || !hears(c) ||
              (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify)))
@@ -340,12 +339,12 @@ static int wait_newest(weir_ckpt *c, enum weir_level level,
 /* It gets no further, and its caller knows. */
 static bool is_over(weir_ckpt *c, uint64_t seq)
 {
-    const struct wr_ckpt_time *t;
+    const struct wr_log_entry *end;
     bool over;
 
     pthread_mutex_lock(&c->lock);
-    t = wr_ckpt_time_at(c, seq);
-    over = !t || (t->why.code < 0 && t->told);
+    end = wr_log_end(&c->log, seq);
+    over = !wr_ckpt_time_at(c, seq) || (end && !end->due);
     pthread_mutex_unlock(&c->lock);
     return over;
 }

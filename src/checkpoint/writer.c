@@ -64,7 +64,8 @@ static void go_on_without(struct wr_saver *s, const struct wr_pause_end *e)
 
     s->stands = e->why.code;
     if (!told)
-        wr_ckpt_trouble(s->c, &e->why);
+        wr_ckpt_trouble(s->c, WR_LOG_NOTE, WR_STEP_NONE, &e->why,
+                        /* tell= */ true);
 }
 
 /* Every save that fails says which one it was: nobody may be waiting for it. */
@@ -146,7 +147,7 @@ static int no_room(weir_ckpt *c, const weir_err *full,
                    const struct wr_pause_end *e, weir_err *err)
 {
     pthread_mutex_lock(&c->lock);
-    wr_ckpt_told(c, e->number);
+    wr_log_told(&c->log, e->number);
     pthread_mutex_unlock(&c->lock);
     return wr_fail(err, WEIR_ENOSPC, "%s; %s", full->msg, e->why.msg);
 }
@@ -394,22 +395,6 @@ static int write_job(struct wr_saver *s, struct wr_job *j, int r, weir_err *err)
 
 /* --- what comes of it --- */
 
-/* A save gets no further, and if no call waits for it the next one tells. With
- * the lock held. */
-static void note_failure(weir_ckpt *c, struct wr_ckpt_time *t, bool waited,
-                         const weir_err *err)
-{
-    uint64_t number = wr_ckpt_trouble_new(c);
-
-    c->stats.failed++;
-    if (t) {
-        t->why = *err;
-        t->why_number = number;
-    }
-    if (!waited && c->cfg.rank == 0)
-        wr_ckpt_trouble_keep(c, number, err);
-}
-
 /* The buffer is free when the level is told: the next save finds it. */
 static void finish(struct wr_saver *s, struct wr_job *j, int r,
                    const weir_err *err)
@@ -421,7 +406,8 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_at(c, j->seq);
     if (r < 0) {
-        note_failure(c, t, j->waited, err);
+        c->stats.failed++;
+        wr_ckpt_end_save(c, j->seq, WEIR_LEVEL_FAST, err, /* tell= */ true);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
         if (c->far && c->cfg.rank == 0) { /* counted anew now and then */
@@ -461,7 +447,7 @@ static void follow_up(struct wr_saver *s, uint64_t step)
     if (r < 0)
         wr_fail_prefix(&err, r, "older steps are not removed");
     if (r < 0 && r != s->told)
-        wr_ckpt_trouble(c, &err);
+        wr_ckpt_trouble(c, WR_LOG_NOTE, WR_STEP_NONE, &err, /* tell= */ true);
     s->told = r;
 }
 
@@ -529,11 +515,12 @@ static void verify_one(struct wr_saver *s, uint64_t step)
     c->stats.verified += r == 0;
     if (r == WEIR_ECANCELED)
         wr_saver_want_verified(s, step);
-    else if (r == WEIR_ENOENT && t)
-        t->why = err; /* retention was faster */
+    else if (r == WEIR_ENOENT && t) /* retention was faster */
+        wr_ckpt_end_save(c, seq, WEIR_LEVEL_VERIFIED, &err, /* tell= */ false);
     else if (r < 0 && r != WEIR_ENOENT) {
         wr_fail_prefix(&err, r, "step %" PRIu64 " was not verified", step);
-        note_failure(c, t, /* waited= */ false, &err);
+        c->stats.failed++;
+        wr_ckpt_end_save(c, seq, WEIR_LEVEL_VERIFIED, &err, /* tell= */ true);
     }
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -579,7 +566,8 @@ static void *run(void *arg)
         j = oldest_job(s); /* by now perhaps a newer one */
         if (!j) {
             if (r < 0)
-                wr_ckpt_trouble_keep(c, wr_ckpt_trouble_new(c), &err);
+                wr_ckpt_end_save(c, 0, WEIR_LEVEL_FAST, &err,
+                                 /* tell= */ true);
             continue;
         }
         j->state = WR_JOB_WRITING;

@@ -267,6 +267,7 @@ void kit_open(const struct kit *k, weir_ckpt *c, uint32_t rank, uint32_t world,
 
 void kit_close(weir_ckpt *c)
 {
+    wr_log_done(&c->log);
     wr_tier_close(c->near);
     wr_tier_close(c->far);
     wr_comm_close(c->comm);

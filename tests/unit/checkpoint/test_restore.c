@@ -477,7 +477,7 @@ static void trouble(void **state)
 
     kit_open(k, &c, 0, 1, true);
     wr_fail(&why, WEIR_ENOSPC, "'x': cannot write");
-    wr_ckpt_trouble(&c, &why);
+    wr_ckpt_trouble(&c, WR_LOG_NOTE, WR_STEP_NONE, &why, /* tell= */ true);
     assert_int_equal(weir_ckpt_restore(&c, WEIR_LATEST, NULL, 0, NULL, &err),
                      0);
     assert_int_equal(weir_ckpt_look(&c, WEIR_LATEST, NULL, &err), 0);
