@@ -178,7 +178,8 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
 
     for (size_t k = 0; k < plan->case_count; k++)
         bad |= json_array_append_new(cases, case_json(plan, k, &results[k], m));
-    bad |= json_object_set_new(record, "host", wr_host_json(plan->ds->store));
+    bad |= json_object_set_new(record, "host",
+                               wr_host_json_of(plan->ds->store));
     bad |= json_object_set_new(record, "dataset", wr_dataset_json(plan->ds));
     bad |= json_object_set_new(
         record, "consumer_ms",

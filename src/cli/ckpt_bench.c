@@ -314,7 +314,7 @@ static json_t *make_record(const struct bench *b)
 
     for (size_t i = 0; i < b->report.count; i++)
         bad |= json_array_append_new(cases, case_json(b, &b->report.cases[i]));
-    bad |= json_object_set_new(record, "host", wr_host_json(b->store));
+    bad |= json_object_set_new(record, "host", wr_host_json_of(b->store));
     bad |= json_object_update_new(
         record,
         json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
@@ -364,7 +364,7 @@ static int measure(struct bench *b)
 
     if (r < 0)
         return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
-    wr_monitor_start(
+    wr_monitor_watch(
         &b->monitor, b->cli,
         &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = b->store});
     r = wr_ckpt_bench(&b->plan, &b->report, &err);

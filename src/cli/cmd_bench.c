@@ -124,7 +124,7 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
         if (strcmp(tier, "ram"))
             paths[count++] = tier;
     }
-    wr_monitor_start(m, cli,
+    wr_monitor_watch(m, cli,
                      &(struct wr_monitor_spec){.hz = a->monitor_hz,
                                                .store = ds->store,
                                                .paths = paths,

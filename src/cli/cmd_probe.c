@@ -9,7 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/open.h"
-#include "cli/probe_json.h"
+#include "measure/probe_record.h"
 #include "cli/probe_plan.h"
 #include "cli/probe_text.h"
 #include "cli/probe_verdict.h"
@@ -155,7 +155,7 @@ static int measure(struct probe *p, weir_err *err)
     p->plan.progress = on_progress;
     p->plan.progress_arg = p;
     p->plan.stopped = wr_interrupted;
-    wr_monitor_start(
+    wr_monitor_watch(
         &p->monitor, p->cli,
         &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = p->store});
     r = wr_probe(&p->plan, &p->report, err);

@@ -138,7 +138,7 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
         paths[count++] = a->ckpt;
     if (a->slow)
         paths[count++] = a->slow;
-    wr_monitor_start(m, cli,
+    wr_monitor_watch(m, cli,
                      &(struct wr_monitor_spec){.hz = a->monitor_hz,
                                                .store = ds->store,
                                                .paths = paths,

@@ -250,7 +250,7 @@ static int put_all(json_t *record, const struct wr_train_plan *plan,
 
     if (plan->ds) {
         bad |= json_object_set_new(record, "host",
-                                   wr_host_json(plan->ds->store));
+                                   wr_host_json_of(plan->ds->store));
         bad |= json_object_set_new(record, "dataset",
                                    wr_dataset_json(plan->ds));
     }

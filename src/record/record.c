@@ -8,8 +8,11 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "record/whole.h"
 #include "weir/weir.h"
+
+#define TEXT_BYTES 8192
 
 json_t *wr_record_new(const char *command)
 {
@@ -112,4 +115,11 @@ int wr_record_write_text(const char *text, const char *path, weir_err *err)
 {
     return wr_whole_write(
         path, &(struct wr_whole){.print = print_text, .arg = text}, err);
+}
+
+json_t *wr_text_json(const char *s)
+{
+    char shown[TEXT_BYTES];
+
+    return json_string(wr_text_show(s, false, shown, sizeof(shown)));
 }

@@ -18,6 +18,9 @@
  * when memory is short. Release with json_decref. */
 json_t *wr_record_new(const char *command);
 
+/* A name or a message; bytes that are not UTF-8 become \xNN. */
+json_t *wr_text_json(const char *s);
+
 /* Prints it, a list of numbers in a line; -1 with errno when that fails. */
 int wr_record_print(const json_t *record, FILE *out);
 

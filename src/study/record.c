@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor/host.h"
+#include "measure/parts.h"
 #include "study/figure.h"
 #include "study/study.h"
 
@@ -171,32 +171,13 @@ static json_t *data_json(const struct wr_study *st)
                      (int)s->save_every, "width", s->width, "scaled", s->note);
 }
 
-static json_t *host_json(const struct wr_study *st)
-{
-    struct wr_host h;
-    struct wr_host_fs fs;
-    json_t *j;
-
-    wr_host_info(&h);
-    j = json_pack("{s:s, s:s, s:s, s:i, s:I}", "name", h.name, "kernel",
-                  h.kernel, "cpu", h.cpu, "cores", (int)h.cores, "memory_bytes",
-                  (json_int_t)h.memory_bytes);
-    if (j && wr_host_fs_of(st->cfg.folder, &fs, NULL) == 0)
-        json_object_set_new(j, "file_system",
-                            json_pack("{s:s, s:s, s:s, s:s, s:i}", "type",
-                                      fs.type, "source", fs.source, "device",
-                                      fs.device, "model", fs.model,
-                                      "rotational", fs.rotational));
-    return j;
-}
-
 json_t *wr_study_record(struct wr_study *st)
 {
     json_t *record = wr_record_new("study"), *figures = json_array();
     int bad = 0;
 
     bad |= json_object_set_new(record, "mode", json_string(st->scale.mode));
-    bad |= json_object_set_new(record, "host", host_json(st));
+    bad |= json_object_set_new(record, "host", wr_host_json(st->cfg.folder));
     bad |= json_object_set_new(record, "seconds", number(st->seconds));
     bad |= json_object_set_new(record, "repeat",
                                json_integer((json_int_t)st->scale.rounds));

@@ -1,11 +1,10 @@
-/* probe_json.c - the results of a probe for programs: the record.
+/* probe_record.c - the results of a probe for programs: the record.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/probe_json.h"
+#include "measure/probe_record.h"
 
 #include <string.h>
 
-#include "cli/probe_plan.h"
-#include "cli/record_json.h"
+#include "measure/parts.h"
 #include "record/record.h"
 
 static const char *const op_names[] = {[WR_PROBE_READ] = "read",
@@ -154,7 +153,7 @@ json_t *wr_probe_record(const struct wr_probe_record *p)
 
     for (size_t k = 0; k < plan->test_count; k++)
         bad |= json_array_append_new(tests, test_json(p, k));
-    bad |= json_object_set_new(record, "host", wr_host_json(p->store));
+    bad |= json_object_set_new(record, "host", wr_host_json_of(p->store));
     bad |= json_object_set_new(record, "path", wr_text_json(plan->url));
     put_profile(record, plan->url);
     if (plan->file)

@@ -1,11 +1,11 @@
-/* probe_json.h - the results of a probe for programs: the record.
+/* probe_record.h - the results of a probe for programs: the record.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_PROBE_JSON_H
-#define WR_CLI_PROBE_JSON_H
+#ifndef WR_MEASURE_PROBE_RECORD_H
+#define WR_MEASURE_PROBE_RECORD_H
 
 #include <jansson.h>
 
-#include "cli/monitor.h"
+#include "measure/monitor.h"
 #include "measure/probe.h"
 
 /* What goes into a record. */

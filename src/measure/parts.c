@@ -1,0 +1,88 @@
+/* parts.c - parts that the records of measurements have in common.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/parts.h"
+
+#include <math.h>
+
+#include "monitor/host.h"
+
+json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "count", u->count,
+                     "own", u->own, "others", u->others, "idle", u->idle,
+                     "stolen", u->stolen, "throttled", u->throttled, "starved",
+                     (int)starved);
+}
+
+json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch)
+{
+    json_t *j = json_pack(
+        "{s:s, s:f, s:s}", "name", *a->name ? a->name : "none", "step_ms",
+        wr_accelerator_step_ms(a, batch), "source", a->source);
+
+    if (j && a->kind == WR_ACCELERATOR_EMULATED)
+        json_object_update_new(j,
+                               json_pack("{s:f, s:f}", "fixed_ms", a->fixed_ms,
+                                         "per_sample_ms", a->per_sample_ms));
+    return j;
+}
+
+json_t *wr_host_json(const char *path)
+{
+    struct wr_host h;
+    struct wr_host_fs fs;
+    json_t *j;
+
+    wr_host_info(&h);
+    j = json_pack("{s:s, s:s, s:s, s:i, s:I}", "name", h.name, "kernel",
+                  h.kernel, "cpu", h.cpu, "cores", (int)h.cores, "memory_bytes",
+                  (json_int_t)h.memory_bytes);
+    if (j && path && wr_host_fs_of(path, &fs, NULL) == 0)
+        json_object_set_new(j, "file_system",
+                            json_pack("{s:s, s:s, s:s, s:s, s:i}", "type",
+                                      fs.type, "source", fs.source, "device",
+                                      fs.device, "model", fs.model,
+                                      "rotational", fs.rotational));
+    return j;
+}
+
+json_t *wr_host_json_of(struct wr_store *st)
+{
+    char path[4096];
+
+    return wr_host_json(st->ops->local_path &&
+                                st->ops->local_path(st, "", path, sizeof(path))
+                            ? path
+                            : NULL);
+}
+
+static json_t *number_json(double x, unsigned decimals)
+{
+    static const double scales[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
+    double scale = scales[decimals];
+
+    if (!isfinite(x))
+        return json_null();
+    x = round(x * scale);
+    /* What has no fraction is shorter without a point. */
+    if (fmod(x, scale) == 0 && fabs(x / scale) < 1e15)
+        return json_integer((json_int_t)(x / scale));
+    return json_real(x / scale);
+}
+
+json_t *wr_series_json(const struct wr_series *s, int column, unsigned decimals)
+{
+    json_t *list = json_array();
+    size_t rows = wr_series_rows(s);
+
+    for (size_t i = 0; i < rows; i++)
+        if (json_array_append_new(
+                list,
+                number_json(column < 0 ? s->t[i]
+                                       : wr_series_value(s, i, (size_t)column),
+                            decimals)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}

@@ -1,0 +1,32 @@
+/* parts.h - parts that the records of measurements have in common.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * All return NULL when memory is short. */
+#ifndef WR_MEASURE_PARTS_H
+#define WR_MEASURE_PARTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/series.h"
+#include "measure/accelerator.h"
+#include "monitor/cores.h"
+#include "storage/storage.h"
+
+/* Who had the cores, and whether others had those that were wanted. */
+json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
+
+/* What works on each batch, and how long on one of `batch` samples. */
+json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch);
+
+/* The machine, and the file system of the path (NULL: none), or below the
+ * store where the kernel knows one. */
+json_t *wr_host_json(const char *path);
+json_t *wr_host_json_of(struct wr_store *st);
+
+/* One column of a series as a list, rounded to `decimals` (at most 6); NaN
+ * becomes null. `column` -1 is the time. */
+json_t *wr_series_json(const struct wr_series *s, int column,
+                       unsigned decimals);
+
+#endif
