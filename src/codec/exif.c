@@ -10,7 +10,7 @@
 
 enum { TAG_ORIENTATION = 0x112, TYPE_SHORT = 3, TYPE_LONG = 4 };
 
-struct block {
+struct exif_block {
     const uint8_t *bytes;
     size_t len;
     bool is_big;  /* most significant byte first */
@@ -18,7 +18,7 @@ struct block {
 };
 
 /* A number of n bytes at `at`; 0 where there is none. */
-static uint64_t number(const struct block *b, uint64_t at, unsigned n)
+static uint64_t number(const struct exif_block *b, uint64_t at, unsigned n)
 {
     uint64_t value = 0;
 
@@ -29,7 +29,7 @@ static uint64_t number(const struct block *b, uint64_t at, unsigned n)
     return value;
 }
 
-static bool read_head(struct block *b)
+static bool read_head(struct exif_block *b)
 {
     if (b->len < 8)
         return false;
@@ -43,7 +43,7 @@ static bool read_head(struct block *b)
 
 unsigned wr_exif_orientation(const uint8_t *bytes, size_t len)
 {
-    struct block b = {.bytes = bytes, .len = len};
+    struct exif_block b = {.bytes = bytes, .len = len};
     uint64_t at, count;
     unsigned entry;
 
