@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/shares.h"
+#include "base/thread.h"
 
 #define FREE_READS 4u                  /* held without asking for the limit */
 #define OTHERS     6u                  /* terminal, folders, a ring */
@@ -62,11 +63,7 @@ unsigned wr_fd_share(void)
 /* With the lock held. */
 static void wait_back(struct wr_files *files, uint64_t limit_ns)
 {
-    uint64_t end = wr_clock_ns() + limit_ns;
-    struct timespec until = {.tv_sec = (time_t)(end / WR_NS_PER_SEC),
-                             .tv_nsec = (long)(end % WR_NS_PER_SEC)};
-
-    pthread_cond_clockwait(&files->back, &files->lock, CLOCK_MONOTONIC, &until);
+    wr_cond_wait_until(&files->back, &files->lock, wr_clock_ns() + limit_ns);
 }
 
 bool wr_fd_retry(struct wr_fd_wait *w, int os_errno)

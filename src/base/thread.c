@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #define LEAN_STACK ((size_t)256 << 10)
@@ -63,6 +64,19 @@ int wr_thread_start_lean(pthread_t *ret, const char *name, void *(*run)(void *),
         e = start(ret, name, run, arg, /* attr= */ NULL);
     pthread_attr_destroy(&attr);
     return e ? fail_start(e, name, err) : 0;
+}
+
+bool wr_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
+                        uint64_t until_ns)
+{
+    const struct timespec until = {
+        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
+        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
+    };
+
+    if (until_ns == UINT64_MAX)
+        return pthread_cond_wait(cond, lock) == 0;
+    return pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
 unsigned wr_cpu_count(void)

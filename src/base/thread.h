@@ -4,6 +4,8 @@
 #define WR_BASE_THREAD_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "weir/error.h"
 
@@ -17,6 +19,11 @@ int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
  * limited. */
 int wr_thread_start_lean(pthread_t *ret, const char *name, void *(*run)(void *),
                          void *arg, weir_err *err);
+
+/* Waits for `cond` with `lock` held, at most until wr_clock_ns() is `until_ns`
+ * (UINT64_MAX: for ever). False: the time is over. */
+bool wr_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
+                        uint64_t until_ns);
 
 /* Cores this process may run on (its affinity mask), at least 1. */
 unsigned wr_cpu_count(void);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #define NICER          10 /* than the trainer: training goes first */
 #define PAUSE_FIRST_NS WR_NS_PER_SEC
@@ -16,20 +17,6 @@
 #define PROGRESS_NS    (200 * WR_NS_PER_MS)
 
 /* --- the thread --- */
-
-/* With the lock held: until something is to be done; 0: for ever. */
-static void sleep_until(struct wr_drainer *d, uint64_t until_ns)
-{
-    struct timespec ts = {
-        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
-        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
-    };
-
-    if (until_ns == 0)
-        pthread_cond_wait(&d->changed, &d->lock);
-    else
-        pthread_cond_timedwait(&d->changed, &d->lock, &ts);
-}
 
 /* With the lock held: waits for work; false: to stop. */
 static bool wait_for_work(struct wr_drainer *d, uint64_t retry_ns)
@@ -40,7 +27,8 @@ static bool wait_for_work(struct wr_drainer *d, uint64_t retry_ns)
         if (d->pauses == 0 &&
             (d->woken || (retry_ns && wr_clock_ns() >= retry_ns)))
             return true;
-        sleep_until(d, d->pauses ? 0 : retry_ns);
+        wr_cond_wait_until(&d->changed, &d->lock,
+                           d->pauses || !retry_ns ? UINT64_MAX : retry_ns);
     }
 }
 
@@ -72,22 +60,6 @@ static void run(void *arg)
         retry_ns = pause_ns ? wr_clock_ns() + pause_ns : 0;
     }
     pthread_mutex_unlock(&d->lock);
-}
-
-static int init_lock(struct wr_drainer *d, weir_err *err)
-{
-    pthread_condattr_t attr;
-    int r = pthread_mutex_init(&d->lock, NULL);
-
-    if (r == 0) {
-        pthread_condattr_init(&attr);
-        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-        r = pthread_cond_init(&d->changed, &attr);
-        pthread_condattr_destroy(&attr);
-        if (r != 0)
-            pthread_mutex_destroy(&d->lock);
-    }
-    return r ? wr_fail_errno(err, r, "cannot make a lock") : 0;
 }
 
 static void drainer_done(struct wr_drainer *d)
@@ -152,11 +124,8 @@ int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
 
     if (!d)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = init_lock(d, err);
-    if (r < 0) {
-        free(d);
-        return r;
-    }
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->changed, NULL);
     d->c = c;
     d->threaded = thread;
     d->woken = true;
@@ -362,7 +331,7 @@ static int wait_for_thread(struct wr_drainer *d, weir_err *err)
     d->woken = true;
     pthread_cond_broadcast(&d->changed);
     while (r == 0 && !d->over && (d->busy || d->woken)) {
-        sleep_until(d, wr_clock_ns() + PROGRESS_NS);
+        wr_cond_wait_until(&d->changed, &d->lock, wr_clock_ns() + PROGRESS_NS);
         done = d->bytes_done;
         total = WR_MAX(d->bytes_total, done);
         pthread_mutex_unlock(&d->lock);

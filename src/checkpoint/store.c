@@ -255,7 +255,6 @@ static void free_store(weir_ckpt *c, uint64_t deadline_ns)
 static weir_ckpt *new_store(void)
 {
     weir_ckpt *c = calloc(1, sizeof(*c));
-    pthread_condattr_t attr;
 
     if (!c || !wr_log_init(&c->log)) {
         free(c);
@@ -263,10 +262,7 @@ static weir_ckpt *new_store(void)
     }
     c->refs = 1;
     pthread_mutex_init(&c->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&c->changed, NULL);
     c->retry_ns = RETRY_NS;
     return c;
 }

@@ -26,14 +26,10 @@ int wr_strand_start(struct wr_strand *s, const char *name,
                     void (*run)(void *arg), void (*release)(void *arg),
                     void *arg, weir_err *err)
 {
-    pthread_condattr_t attr;
     int r;
 
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->over, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&s->over, NULL);
     s->run = run;
     s->release = release;
     s->arg = arg;
@@ -48,20 +44,13 @@ int wr_strand_start(struct wr_strand *s, const char *name,
 
 bool wr_strand_join(struct wr_strand *s, uint64_t deadline_ns)
 {
-    struct timespec ts = {
-        .tv_sec = (time_t)(deadline_ns / WR_NS_PER_SEC),
-        .tv_nsec = (long)(deadline_ns % WR_NS_PER_SEC),
-    };
     bool ended;
-    int r = 0;
 
     if (!s->started || s->joined)
         return true;
     pthread_mutex_lock(&s->lock);
-    while (!s->ended && r == 0)
-        r = deadline_ns == UINT64_MAX
-                ? pthread_cond_wait(&s->over, &s->lock)
-                : pthread_cond_timedwait(&s->over, &s->lock, &ts);
+    while (!s->ended && wr_cond_wait_until(&s->over, &s->lock, deadline_ns))
+        ;
     ended = s->ended;
     pthread_mutex_unlock(&s->lock);
     if (ended)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 
 /* With the lock held. */
 static uint64_t add(weir_ckpt *c, const struct wr_log_entry *e)
@@ -165,15 +166,7 @@ uint64_t wr_ckpt_lost(weir_ckpt *c, struct wr_log_entry *e)
 
 void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)
 {
-    struct timespec ts = {
-        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
-        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
-    };
-
-    if (until_ns == UINT64_MAX)
-        pthread_cond_wait(&c->changed, &c->lock);
-    else
-        pthread_cond_timedwait(&c->changed, &c->lock, &ts);
+    wr_cond_wait_until(&c->changed, &c->lock, until_ns);
 }
 
 int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)

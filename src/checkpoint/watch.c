@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "checkpoint/strand.h"
 
 #define WHAT_MAX 128
@@ -34,16 +35,12 @@ struct wr_watch {
 int wr_watch_new(weir_ckpt *c, struct wr_watch **ret, weir_err *err)
 {
     struct wr_watch *w = calloc(1, sizeof(*w));
-    pthread_condattr_t attr;
 
     if (!w)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     w->c = c;
     pthread_mutex_init(&w->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&w->changed, NULL);
     *ret = w;
     return 0;
 }
@@ -125,24 +122,6 @@ static int no_answer(const weir_ckpt *c, weir_err *err)
                    c->far->shown);
 }
 
-/* With the lock held; false: the time is over. */
-static bool sleep_until(struct wr_watch *w, uint64_t until_ns)
-{
-    struct timespec ts = {
-        .tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
-        .tv_nsec = (long)(until_ns % WR_NS_PER_SEC),
-    };
-
-    if (until_ns == UINT64_MAX) {
-        pthread_cond_wait(&w->changed, &w->lock);
-        return true;
-    }
-    if (wr_clock_ns() >= until_ns)
-        return false;
-    pthread_cond_timedwait(&w->changed, &w->lock, &ts);
-    return true;
-}
-
 /* With the lock held: the last question was the same one, nobody waits for it,
  * and its answer is still to come or quite new. */
 static bool is_asked(const struct wr_watch *w, wr_watch_fn look,
@@ -167,7 +146,7 @@ static int put(struct wr_watch *w, wr_watch_fn look, const void *what,
     int r = 0;
 
     while (!is_asked(w, look, what, size) && !is_free(w))
-        if (!sleep_until(w, until_ns))
+        if (!wr_cond_wait_until(&w->changed, &w->lock, until_ns))
             return 1;
     if (is_asked(w, look, what, size))
         return 0;
@@ -191,7 +170,8 @@ static int take(struct wr_watch *w, void *what, uint64_t until_ns,
     int r = 1;
 
     w->waited = true;
-    while (w->state != ANSWERED && sleep_until(w, until_ns))
+    while (w->state != ANSWERED &&
+           wr_cond_wait_until(&w->changed, &w->lock, until_ns))
         ;
     w->waited = false;
     if (w->state == ANSWERED) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -310,19 +311,6 @@ void *wr_engine_finish(void *engine)
 
 /* --- the run --- */
 
-static void wait_a_little(struct wr_engine *e)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&e->over, &e->lock, &until);
-}
-
 /* Until all is done, or something failed. */
 static void watch(struct wr_engine *e)
 {
@@ -331,7 +319,7 @@ static void watch(struct wr_engine *e)
 
     pthread_mutex_lock(&e->lock);
     while (!e->stop && e->left) {
-        wait_a_little(e);
+        wr_cond_wait_until(&e->over, &e->lock, wr_clock_ns() + POLL_NS);
         pthread_mutex_unlock(&e->lock);
         if (cfg->progress &&
             cfg->progress(cfg->progress_arg, e->bytes, e->cfg.total)) {
@@ -345,19 +333,14 @@ static void watch(struct wr_engine *e)
 
 static void engine_init(struct wr_engine *e, const struct wr_engine_config *cfg)
 {
-    pthread_condattr_t attr;
-
     *e = (struct wr_engine){.cfg = *cfg, .window = 4 * cfg->threads};
     e->finish_end = &e->finish;
     for (uint64_t k = 0; k < cfg->plan->shards; k++)
         e->left += !cfg->complete[k];
     pthread_mutex_init(&e->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&e->work, NULL);
     pthread_cond_init(&e->ready, NULL);
-    pthread_cond_init(&e->over, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&e->over, NULL);
 }
 
 static void engine_done(struct wr_engine *e)

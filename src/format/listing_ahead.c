@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/listing_ahead.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,18 +125,14 @@ static void *run(void *arg)
 struct wr_ahead *wr_ahead_new(const struct wr_ahead_config *cfg)
 {
     struct wr_ahead *a = calloc(1, sizeof(*a));
-    pthread_condattr_t attr;
 
     if (!a)
         return NULL;
     a->cfg = *cfg;
     a->cfg.threads = WR_MIN(cfg->threads, MAX_THREADS);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->work, NULL);
-    pthread_cond_init(&a->done, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&a->done, NULL);
     return a;
 }
 
@@ -185,12 +180,9 @@ static bool wait_listed(struct wr_ahead *a)
 {
     while (a->items[a->count - 1].state == LISTING) {
         uint64_t until = wr_clock_ns() + TICK_NS;
-        struct timespec ts = {.tv_sec = (time_t)(until / WR_NS_PER_SEC),
-                              .tv_nsec = (long)(until % WR_NS_PER_SEC)};
         int r = 0;
 
-        if (pthread_cond_timedwait(&a->done, &a->lock, &ts) == ETIMEDOUT &&
-            a->cfg.tick) {
+        if (!wr_cond_wait_until(&a->done, &a->lock, until) && a->cfg.tick) {
             pthread_mutex_unlock(&a->lock);
             r = a->cfg.tick(a->cfg.arg);
             pthread_mutex_lock(&a->lock);

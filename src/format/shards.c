@@ -411,12 +411,10 @@ static void take(struct pool *p, size_t k, struct finds *ret, bool *ret_gzip,
 {
     struct wr_shard_out *out = &p->outs[k];
     uint64_t end = wr_clock_ns() + WAIT_NS;
-    struct timespec until = {.tv_sec = (time_t)(end / WR_NS_PER_SEC),
-                             .tv_nsec = (long)(end % WR_NS_PER_SEC)};
 
     pthread_mutex_lock(&p->lock);
     while (!out->done && (out->gzip || !out->ready.count))
-        if (pthread_cond_timedwait(&p->news, &p->lock, &until) != 0)
+        if (!wr_cond_wait_until(&p->news, &p->lock, end))
             break;
     *ret_gzip = out->gzip;
     *ret_done = out->done;
@@ -528,7 +526,6 @@ int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
                     wr_shard_scan scan, weir_err *err)
 {
     struct pool p = {.job = job, .l = l, .scan = scan};
-    pthread_condattr_t attr;
     int r;
 
     p.outs = calloc(l->count + 1, sizeof(*p.outs));
@@ -536,11 +533,8 @@ int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < l->count; k++)
         p.outs[k].pool = &p;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.news, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&p.news, NULL);
     r = run(&p, err);
     pthread_cond_destroy(&p.news);
     pthread_mutex_destroy(&p.lock);

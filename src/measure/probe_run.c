@@ -73,13 +73,11 @@ static void advance(struct wr_probe_crew *c, enum wr_probe_phase phase)
 static bool wait_done(struct wr_probe_crew *c, unsigned workers,
                       uint64_t until_ns)
 {
-    struct timespec ts = {.tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
-                          .tv_nsec = (long)(until_ns % WR_NS_PER_SEC)};
     bool done;
 
     pthread_mutex_lock(&c->lock);
     while (c->done < workers &&
-           pthread_cond_timedwait(&c->change, &c->lock, &ts) == 0)
+           wr_cond_wait_until(&c->change, &c->lock, until_ns))
         ;
     done = c->done == workers;
     pthread_mutex_unlock(&c->lock);
@@ -231,8 +229,6 @@ static int start_workers(struct wr_probe_crew *c,
 /* The permutation of what is done once each: files, or places of the file. */
 static void init_crew(struct wr_probe_crew *c, const struct wr_probe_job *job)
 {
-    pthread_condattr_t attr;
-
     memset(c, 0, sizeof(*c));
     c->job = job;
     wr_perm_init(&c->perm,
@@ -241,11 +237,8 @@ static void init_crew(struct wr_probe_crew *c, const struct wr_probe_job *job)
                      : wr_probe_big_bytes(job) /
                            wr_probe_largest(job->place, job->test),
                  job->place->plan->seed, job->stream);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->change, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&c->change, NULL);
 }
 
 void wr_probe_run_done(struct wr_probe_run *run)

@@ -195,13 +195,11 @@ static uint64_t next_tick(const struct wr_sampler *s)
 
 static bool wait_until(struct wr_sampler *s, uint64_t at_ns)
 {
-    const struct timespec ts = {.tv_sec = (time_t)(at_ns / WR_NS_PER_SEC),
-                                .tv_nsec = (long)(at_ns % WR_NS_PER_SEC)};
     bool stop;
 
     pthread_mutex_lock(&s->lock);
     while (!s->stopping && wr_clock_ns() < at_ns)
-        pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+        wr_cond_wait_until(&s->wake, &s->lock, at_ns);
     stop = s->stopping;
     pthread_mutex_unlock(&s->lock);
     return !stop;
@@ -220,13 +218,8 @@ static void *run(void *arg)
 
 static void init_sync(struct wr_sampler *s)
 {
-    pthread_condattr_t attr;
-
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&s->wake, NULL);
 }
 
 static int init_series(struct wr_sampler *s, const struct wr_disks *disks,

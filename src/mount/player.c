@@ -32,12 +32,9 @@ struct wr_player {
 /* Sleeps until the earliest is due, or something earlier comes. */
 static void watch(struct wr_player *p, uint64_t until_ns)
 {
-    struct timespec at = {.tv_sec = (time_t)(until_ns / WR_NS_PER_SEC),
-                          .tv_nsec = (long)(until_ns % WR_NS_PER_SEC)};
-
     p->watched = true;
     p->watched_until = until_ns;
-    pthread_cond_timedwait(&p->early, &p->lock, &at);
+    wr_cond_wait_until(&p->early, &p->lock, until_ns);
     p->watched = false;
     p->watched_until = WR_DUE_NEVER;
 }
@@ -113,14 +110,9 @@ bool wr_player_is_busy(struct wr_player *p)
 
 static void init_locks(struct wr_player *p)
 {
-    pthread_condattr_t attr;
-
     pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->early, &attr);
-    pthread_cond_init(&p->work, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&p->early, NULL);
+    pthread_cond_init(&p->work, NULL);
 }
 
 int wr_player_start(struct wr_player **ret, unsigned threads, wr_player_fn send,

@@ -103,15 +103,10 @@ static void watch(struct running *u, const struct study_lane *lanes, size_t n,
     bool ended = false;
 
     while (!ended) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
         pthread_mutex_lock(&u->lock);
         if (!all_ended(lanes, n))
-            pthread_cond_timedwait(&u->ended, &u->lock, &until);
+            wr_cond_wait_until(&u->ended, &u->lock,
+                               wr_clock_ns() + TICK_MS * WR_NS_PER_MS);
         ended = all_ended(lanes, n);
         pthread_mutex_unlock(&u->lock);
         tell(u, WR_MIN(since(from), estimate_s));

@@ -113,15 +113,10 @@ static void *crew_main(void *arg)
 static void watch(struct makers *c)
 {
     const struct wr_gen_config *cfg = &c->run->cfg;
-    struct timespec until;
 
     pthread_mutex_lock(&c->lock);
     while (c->running) {
-        uint64_t due = wr_clock_ns() + POLL_NS;
-
-        until.tv_sec = (time_t)(due / WR_NS_PER_SEC);
-        until.tv_nsec = (long)(due % WR_NS_PER_SEC);
-        pthread_cond_clockwait(&c->ended, &c->lock, CLOCK_MONOTONIC, &until);
+        wr_cond_wait_until(&c->ended, &c->lock, wr_clock_ns() + POLL_NS);
         if (!cfg->progress || c->run->stop)
             continue;
         pthread_mutex_unlock(&c->lock);
