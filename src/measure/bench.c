@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "pipeline/config.h"
 #include "pipeline/split.h"
+#include "record/stats.h"
 
 /* Rows of all series of batches together, and of one at least. */
 #define BATCH_ROWS_ALL 60000
@@ -199,19 +200,11 @@ static int run_case(struct bench_job *b, size_t k, unsigned round,
     return r;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
+/* Sorts them; 0: there are none. */
 static double median_of(double *values, size_t n)
 {
-    qsort(values, n, sizeof(*values), by_value);
-    return n == 0  ? 0
-           : n % 2 ? values[n / 2]
-                   : (values[n / 2 - 1] + values[n / 2]) / 2;
+    n = wr_stats_sort(values, n);
+    return n ? wr_stats_quantile(values, n, 0.5) : 0;
 }
 
 /* Median over the counted rounds of the rate as a part of the limit that

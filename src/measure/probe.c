@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/probe_private.h"
+#include "record/stats.h"
 
 #define MAX_BLOCK   ((uint64_t)1 << 30)
 #define MAX_DEPTH   4096u
@@ -244,17 +245,9 @@ static int choose_tests(struct probe_job *pr, weir_err *err)
 
 /* --- what came out --- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *v, unsigned n)
 {
-    qsort(v, n, sizeof(*v), by_value);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    return wr_stats_quantile(v, wr_stats_sort(v, n), 0.5);
 }
 
 void wr_probe_summarize(struct wr_probe_result *res, double *scratch)
