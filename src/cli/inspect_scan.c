@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "cli/interrupt.h"
 #include "codec/picture.h"
+#include "format/decode.h"
 #include "format/shard_reader.h"
 
 #define HEADER_BYTES   65536u /* nearly every header lies within */
@@ -44,6 +45,7 @@ struct worker {
     size_t cap;
     struct wr_shard_reader *stream; /* owned: of a gzip object, or NULL */
     uint64_t object;                /* that it reads */
+    struct wr_unpack unpack;        /* owned */
     weir_err stream_err; /* code: why nothing more can be read from `object` */
     char path[MAX_PATH];
 };
@@ -216,9 +218,7 @@ static int read_sample(struct worker *w, const struct wr_part *p,
         return r;
     io->bytes = w->buf;
     io->len = (size_t)p->length;
-    if (!ds->format->unpack)
-        return 0;
-    return ds->format->unpack(ds->index, io, /* payload= */ true, err);
+    return wr_first_unpack(ds, &w->unpack, io, err);
 }
 
 /* Reads no more than needed: of a record all, for its checksum; what lies in
@@ -409,6 +409,7 @@ static int run_workers(struct scan *s, weir_err *err)
     for (unsigned k = 0; k < n; k++) {
         wr_picture_free(workers[k].decoder);
         wr_shard_reader_close(workers[k].stream);
+        wr_unpack_done(&workers[k].unpack);
         free(workers[k].buf);
     }
     free(workers);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "convert/kind.h"
+#include "format/decode.h"
 #include "storage/storage.h"
 
 #define JOB_VERSION     2
@@ -223,7 +224,7 @@ int wr_convert_plan_init(struct wr_convert_plan *p,
     wr_perm_init(&p->perm, p->count, cfg->seed, ORDER_STREAM);
     r = p->kind->check(p, err);
     if (r == 0 && p->kind->tensors)
-        r = ds->format->shape(ds->index, &cfg->tensor, &p->shape, err);
+        r = wr_first_shape(ds->index, &cfg->tensor, &p->shape, err);
     if (r == 0)
         r = source_name(p, err);
     if (r == 0)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "format/decode.h"
 
 /* One read, and one sample; nothing sensible is larger. */
 #define EXTENT_BYTES (UINT64_C(4) << 20)
@@ -41,6 +42,7 @@ struct wr_load {
     size_t raw_len, raw_cap;
     uint8_t *single; /* owned: a sample that was read again */
     size_t single_cap;
+    struct wr_unpack unpack;
 };
 
 struct wr_reader {
@@ -78,6 +80,7 @@ static void load_free(struct wr_load *l)
     free(l->paths);
     free(l->raw);
     free(l->single);
+    wr_unpack_done(&l->unpack);
 }
 
 void wr_reader_hurry(struct wr_reader *rd)
@@ -278,6 +281,11 @@ void wr_load_end(struct wr_load *l)
         e->packed = NULL;
     }
     l->open = false;
+}
+
+struct wr_unpack *wr_load_unpack(struct wr_load *l)
+{
+    return &l->unpack;
 }
 
 const struct wr_load_item *wr_load_item(const struct wr_load *l, uint32_t k)

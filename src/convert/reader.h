@@ -43,6 +43,8 @@ int wr_load_begin(struct wr_reader *rd, uint64_t first, uint32_t count,
                   struct wr_load **ret, weir_err *err);
 void wr_load_end(struct wr_load *l);
 
+/* What its samples are unpacked into, one at a time. */
+struct wr_unpack *wr_load_unpack(struct wr_load *l);
 /* Sample k of the load, whether it can be read or not. */
 const struct wr_load_item *wr_load_item(const struct wr_load *l, uint32_t k);
 

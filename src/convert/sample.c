@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "format/decode.h"
 
 #define SCAN_SAMPLES 256u /* read at once for their names */
 #define POLL_SAMPLES 4096u
@@ -54,7 +55,6 @@ static void full_key(const struct wr_convert_plan *p, const struct wr_sample *s,
 static int unpack(const struct wr_convert_plan *p, struct wr_load *l,
                   uint32_t k, struct wr_sample *ret, weir_err *err)
 {
-    const struct wr_format_ops *format = p->ds->format;
     const struct wr_load_item *item = wr_load_item(l, k);
     const uint8_t *bytes = NULL;
     int r = wr_load_bytes(l, k, &bytes, err);
@@ -65,8 +65,7 @@ static int unpack(const struct wr_convert_plan *p, struct wr_load *l,
                               .len = (size_t)item->place.length,
                               .id = item->id,
                               .label = item->place.label};
-    if (format->unpack)
-        r = format->unpack(p->ds->index, ret, /* payload= */ true, err);
+    r = wr_first_unpack(p->ds, wr_load_unpack(l), ret, err);
     if (r < 0)
         wr_convert_name_sample(l, k, err);
     return r;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "convert/shardfile.h"
+#include "format/decode.h"
 #include "format/tensorfile.h"
 
 #define COPY_BYTES (4u << 20)
@@ -54,8 +55,7 @@ static int tensors_state_new(const struct wr_convert_plan *p,
     if (!s)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->plan = p;
-    r = p->ds->format->decoder_new(p->ds->index, &p->cfg->tensor, &s->decoder,
-                                   err);
+    r = wr_first_decoder(p->ds->index, &p->cfg->tensor, &s->decoder, err);
     if (r < 0) {
         tensors_state_free(s);
         return r;

@@ -1,9 +1,9 @@
-/* format.h - a format is an indexer and a decoder, nothing more.
+/* format.h - a format is an indexer and, where samples are wrapped, unpack.
  * SPDX-License-Identifier: Apache-2.0
  *
  * One const table and one line in format.c per format. Reading is not a
  * format's business: the pipeline reads the byte ranges that the index names
- * and hands each sample's bytes to the decoder. */
+ * and hands each field's bytes to the decoder of its kind (decode.h). */
 #ifndef WR_FORMAT_FORMAT_H
 #define WR_FORMAT_FORMAT_H
 
@@ -74,6 +74,22 @@ struct wr_sample {
     size_t key_len;
 };
 
+/* The bytes of one field. */
+struct wr_slice {
+    const uint8_t *bytes; /* borrowed; NULL: the sample does not have it */
+    size_t len;
+};
+
+/* What a sample is unpacked into; of one thread (decode.h). */
+struct wr_unpack {
+    struct wr_slice *fields; /* owned: one per field of the schema; those that
+                                were wanted of the column are set, to bytes of
+                                the part or of scratch */
+    bool *wanted;            /* owned: one per field */
+    uint8_t *scratch;        /* owned */
+    size_t cap;
+};
+
 /* A decoder belongs to one thread. First member of each format's own. */
 struct wr_decoder {
     const struct wr_decoder_ops *ops;
@@ -99,20 +115,13 @@ struct wr_format_ops {
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
     int (*index)(struct wr_index_job *job, weir_err *err);
-    /* optional (NULL: a sample's bytes are what is decoded): checks what a
-     * sample is wrapped in (lengths, checksums), then narrows io->bytes and
-     * io->len to the encoded picture and sets label and key where the wrapping
-     * has them. Without `payload` only the checks are made. Any thread. On
-     * failure the message says what is wrong, the caller names the place. */
-    int (*unpack)(const struct wr_index *ix, struct wr_sample *io, bool payload,
-                  weir_err *err);
-    /* required: what comes out under `cfg`. */
-    int (*shape)(const struct wr_index *ix, const weir_pipeline_config *cfg,
-                 struct wr_tensor_shape *ret, weir_err *err);
-    /* required. */
-    int (*decoder_new)(const struct wr_index *ix,
-                       const weir_pipeline_config *cfg, struct wr_decoder **ret,
-                       weir_err *err);
+    /* optional (NULL: a part's bytes are what is decoded): checks what the part
+     * in io->bytes is wrapped in (lengths, checksums), then finds the fields
+     * of the column that `out` wants and sets label and key where the
+     * wrapping has them. Without `out` only the checks are made. Any thread.
+     * On failure the message says what is wrong, the caller names the place. */
+    int (*unpack)(const struct wr_index *ix, unsigned column,
+                  struct wr_sample *io, struct wr_unpack *out, weir_err *err);
 };
 
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */

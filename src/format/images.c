@@ -327,6 +327,4 @@ const struct wr_format_ops wr_format_images = {
     .folders_are_classes = true,
     .probe = images_probe,
     .index = images_index,
-    .shape = wr_pictures_shape,
-    .decoder_new = wr_pictures_decoder_new,
 };

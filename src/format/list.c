@@ -315,6 +315,4 @@ const struct wr_format_ops wr_format_list = {
     .takes_root = true,
     .probe = list_probe,
     .index = list_index,
-    .shape = wr_pictures_shape,
-    .decoder_new = wr_pictures_decoder_new,
 };

@@ -1,4 +1,4 @@
-/* pictures.c - the decoder that formats of encoded pictures share.
+/* pictures.c - the decoder of fields that are encoded pictures.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/pictures.h"
 
@@ -35,14 +35,12 @@ static int check_picture(const weir_picture_config *pic, weir_err *err)
     return wr_augment_check(pic, err);
 }
 
-int wr_pictures_shape(const struct wr_index *ix,
-                      const weir_pipeline_config *cfg,
+int wr_pictures_shape(const struct wr_field_want *want,
                       struct wr_tensor_shape *ret, weir_err *err)
 {
-    const weir_picture_config *pic = &cfg->picture;
+    const weir_picture_config *pic = &want->picture;
     int r = check_picture(pic, err);
 
-    (void)ix; /* pictures of any size come out alike */
     if (r < 0)
         return r;
     *ret = (struct wr_tensor_shape){
@@ -116,22 +114,20 @@ static const struct wr_decoder_ops pictures_decoder_ops = {
     .free = pictures_free,
 };
 
-int wr_pictures_decoder_new(const struct wr_index *ix,
-                            const weir_pipeline_config *cfg,
+int wr_pictures_decoder_new(const struct wr_field_want *want,
                             struct wr_decoder **ret, weir_err *err)
 {
     struct pictures_decoder *pd;
-    int r = check_picture(&cfg->picture, err);
+    int r = check_picture(&want->picture, err);
 
-    (void)ix;
     if (r < 0)
         return r;
     pd = calloc(1, sizeof(*pd));
     if (!pd)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     pd->base.ops = &pictures_decoder_ops;
-    pd->augment = (struct wr_augment){cfg->picture, cfg->seed};
-    r = wr_picture_new(&pd->picture, &cfg->picture, err);
+    pd->augment = (struct wr_augment){want->picture, want->seed};
+    r = wr_picture_new(&pd->picture, &want->picture, err);
     if (r < 0) {
         free(pd);
         return r;

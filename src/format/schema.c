@@ -23,6 +23,15 @@ struct wr_field *wr_schema_find(const struct wr_schema *s, const char *name)
     return NULL;
 }
 
+const struct wr_field *wr_schema_first(const struct wr_schema *s)
+{
+    for (unsigned k = 0; k < s->count; k++)
+        if (s->fields[k].pub.kind == WEIR_FIELD_TENSOR ||
+            s->fields[k].pub.kind == WEIR_FIELD_PICTURE)
+            return &s->fields[k];
+    return NULL;
+}
+
 const struct wr_field *wr_schema_label(const struct wr_schema *s)
 {
     for (unsigned k = 0; k < s->count; k++)

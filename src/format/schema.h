@@ -50,6 +50,8 @@ int wr_schema_add(struct wr_schema *s, const struct wr_field *f, weir_err *err);
 
 /* The field called so, or that is the label; NULL: there is none. */
 struct wr_field *wr_schema_find(const struct wr_schema *s, const char *name);
+/* The first tensor or picture. */
+const struct wr_field *wr_schema_first(const struct wr_schema *s);
 const struct wr_field *wr_schema_label(const struct wr_schema *s);
 
 /* pub.name of all fields; the schema does not move any more. */

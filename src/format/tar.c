@@ -420,6 +420,4 @@ const struct wr_format_ops wr_format_tar = {
             "them",
     .probe = tar_probe,
     .index = tar_index,
-    .shape = wr_pictures_shape,
-    .decoder_new = wr_pictures_decoder_new,
 };

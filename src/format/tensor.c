@@ -462,6 +462,4 @@ const struct wr_format_ops wr_format_tensor = {
     .tensors = true,
     .probe = tensor_probe,
     .index = tensor_index,
-    .shape = wr_tensor_shape,
-    .decoder_new = wr_tensor_decoder_new,
 };

@@ -39,29 +39,34 @@ static bool is_channel(uint64_t dim)
     return dim == 1 || dim == 3;
 }
 
-static int make_plan(const weir_field *s, const weir_pipeline_config *cfg,
+static bool is_picture_dtype(enum weir_dtype t)
+{
+    return t == WEIR_F32 || t == WEIR_F16 || t == WEIR_U8;
+}
+
+static int make_plan(const weir_field *s, const weir_picture_config *pic,
                      struct plan *ret, weir_err *err)
 {
     enum weir_dtype stored = s->dtype;
     bool channels = s->ndim && is_channel(s->dims[s->ndim - 1]);
-    struct plan p = {.dtype = cfg->picture.dtype,
-                     .convert = cfg->picture.dtype != stored};
+    struct plan p = {.dtype = is_picture_dtype(stored) ? pic->dtype : stored};
     size_t values = 1;
 
+    p.convert = p.dtype != stored;
     if (p.convert && stored != WEIR_U8)
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are %s and are not converted to %s: ask "
                        "for dtype %s",
-                       wr_dtype_text(stored), wr_dtype_text(cfg->picture.dtype),
+                       wr_dtype_text(stored), wr_dtype_text(pic->dtype),
                        wr_dtype_text(stored));
     if (p.convert && !channels)
         return wr_fail(err, WEIR_ENOTSUP,
                        "the samples are u8 without a last dimension of 1 or 3 "
                        "channels and are not normalized to %s: ask for dtype "
                        "u8",
-                       wr_dtype_text(cfg->picture.dtype));
-    p.planar = stored == WEIR_U8 && cfg->picture.layout == WEIR_NCHW &&
-               s->ndim == 3 && channels;
+                       wr_dtype_text(pic->dtype));
+    p.planar = stored == WEIR_U8 && pic->layout == WEIR_NCHW && s->ndim == 3 &&
+               channels;
     for (uint32_t k = 0; k < s->ndim; k++)
         values *= s->dims[k]; /* the indexer has checked it */
     p.channels = channels ? (uint32_t)s->dims[s->ndim - 1] : 1;
@@ -72,20 +77,20 @@ static int make_plan(const weir_field *s, const weir_pipeline_config *cfg,
     return 0;
 }
 
-int wr_tensor_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
+int wr_tensor_shape(const weir_field *s, const struct wr_field_want *want,
                     struct wr_tensor_shape *ret, weir_err *err)
 {
-    const weir_field *s = wr_index_tensor(ix);
+    const weir_picture_config *pic = &want->picture;
     struct wr_tensor_shape shape = {0};
     struct plan p = {0};
     int r;
 
-    if (cfg->picture.orient != WEIR_ORIENT_IGNORE)
+    if (pic->orient != WEIR_ORIENT_IGNORE)
         return wr_fail(err, WEIR_EINVAL, "orient: pictures only, not tensors");
-    if (cfg->picture.crop != WEIR_CROP_NONE || cfg->picture.flip)
+    if (pic->crop != WEIR_CROP_NONE || pic->flip)
         return wr_fail(err, WEIR_EINVAL, "%s: pictures only, not tensors",
-                       cfg->picture.flip ? "flip" : "crop");
-    r = make_plan(s, cfg, &p, err);
+                       pic->flip ? "flip" : "crop");
+    r = make_plan(s, pic, &p, err);
     if (r < 0)
         return r;
     shape.dtype = p.dtype;
@@ -174,15 +179,15 @@ static const struct wr_decoder_ops tensor_decoder_ops = {
     .free = tensor_free,
 };
 
-int wr_tensor_decoder_new(const struct wr_index *ix,
-                          const weir_pipeline_config *cfg,
+int wr_tensor_decoder_new(const weir_field *s, const struct wr_field_want *want,
                           struct wr_decoder **ret, weir_err *err)
 {
+    const weir_picture_config *pic = &want->picture;
     struct tensor_decoder *td;
     struct plan p = {0};
     int r;
 
-    r = make_plan(wr_index_tensor(ix), cfg, &p, err);
+    r = make_plan(s, pic, &p, err);
     if (r < 0)
         return r;
     td = calloc(1, sizeof(*td));
@@ -192,8 +197,7 @@ int wr_tensor_decoder_new(const struct wr_index *ix,
     td->plan = p;
     for (unsigned c = 0; c < 3; c++)
         for (unsigned v = 0; v < 256; v++) {
-            td->f32[c][v] = ((float)v / 255.0f - cfg->picture.mean[c]) /
-                            cfg->picture.std[c];
+            td->f32[c][v] = ((float)v / 255.0f - pic->mean[c]) / pic->std[c];
             td->f16[c][v] = wr_f16_from_f32(td->f32[c][v]);
         }
     *ret = &td->base;

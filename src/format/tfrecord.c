@@ -391,22 +391,23 @@ static int check_frame(const uint8_t *p, size_t len, weir_err *err)
     return 0;
 }
 
-static int tfrecord_unpack(const struct wr_index *ix, struct wr_sample *io,
-                           bool payload, weir_err *err)
+static int tfrecord_unpack(const struct wr_index *ix, unsigned column,
+                           struct wr_sample *io, struct wr_unpack *out,
+                           weir_err *err)
 {
     struct wr_example ex;
     int r;
 
     (void)ix;
+    (void)column; /* there is one */
     r = check_frame(io->bytes, io->len, err);
-    if (r < 0 || !payload)
+    if (r < 0 || !out)
         return r;
     r = wr_example_parse(io->bytes + WR_TFRECORD_HEADER,
                          io->len - WR_TFRECORD_EXTRA, &ex, err);
     if (r < 0)
         return r;
-    io->bytes = ex.picture;
-    io->len = ex.picture_len;
+    out->fields[0] = (struct wr_slice){ex.picture, ex.picture_len};
     if (ex.label != WEIR_NO_LABEL)
         io->label = ex.label;
     if (ex.key) {
@@ -422,6 +423,4 @@ const struct wr_format_ops wr_format_tfrecord = {
     .probe = tfrecord_probe,
     .index = tfrecord_index,
     .unpack = tfrecord_unpack,
-    .shape = wr_pictures_shape,
-    .decoder_new = wr_pictures_decoder_new,
 };

@@ -15,6 +15,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "format/decode.h"
 #include "pipeline/order.h"
 
 #define PATH_CAP 8192
@@ -62,8 +63,7 @@ bool wr_limit_has_decode(const weir_dataset *ds,
     struct wr_tensor_shape shape;
 
     return cfg->stages != WEIR_STAGES_READ &&
-           ds->format->shape(ds->index, cfg, &shape, NULL) == 0 &&
-           !shape.direct;
+           wr_first_shape(ds->index, cfg, &shape, NULL) == 0 && !shape.direct;
 }
 
 /* --- the gate: all threads start together, and the clock with them --- */
@@ -113,8 +113,7 @@ static bool init_places(struct places *p, const struct wr_limit_job *job)
     *p = (struct places){0};
     if (!ds->format->tensors)
         return true;
-    if (ds->format->shape(ds->index, job->cfg, &shape, NULL) < 0 ||
-        !shape.bytes)
+    if (wr_first_shape(ds->index, job->cfg, &shape, NULL) < 0 || !shape.bytes)
         return false;
     p->bytes = shape.bytes;
     p->count = WR_MAX(WR_MIN(share, MAX_RING / job->threads / p->bytes),
@@ -137,11 +136,16 @@ static void note_lack(struct crew *c, int code)
         c->lack = code;
 }
 
+/* What a thread decodes with. */
+struct decoding {
+    struct wr_decoder *decoder; /* owned */
+    struct wr_unpack unpack;    /* owned */
+};
+
 /* Sample i of those in memory; false: a bad one. */
-static bool decode_one(struct crew *c, struct wr_decoder *d, uint64_t i,
+static bool decode_one(struct crew *c, struct decoding *d, uint64_t i,
                        uint8_t *place)
 {
-    const weir_dataset *ds = c->job->ds;
     const size_t *offset = &c->memory->offset[i];
     struct wr_sample s = {.bytes = c->memory->bytes + offset[0],
                           .len = offset[1] - offset[0],
@@ -150,10 +154,9 @@ static bool decode_one(struct crew *c, struct wr_decoder *d, uint64_t i,
 
     if (!s.len)
         return false;
-    if (ds->format->unpack)
-        r = ds->format->unpack(ds->index, &s, /* payload= */ true, NULL);
+    r = wr_first_unpack(c->job->ds, &d->unpack, &s, NULL);
     if (r == 0)
-        r = d->ops->decode(d, &s, place, NULL, NULL);
+        r = d->decoder->ops->decode(d->decoder, &s, place, NULL, NULL);
     note_lack(c, r);
     return r == 0;
 }
@@ -162,22 +165,23 @@ static void decode_share(struct crew *c)
 {
     const weir_dataset *ds = c->job->ds;
     weir_pipeline_config cfg = *c->job->cfg;
-    struct wr_decoder *d = NULL;
+    struct decoding d = {0};
     struct places places;
     uint64_t i, good = 0;
 
     if (!ds->format->tensors)
         cfg.stages = WEIR_STAGES_DECODE;
     if (!init_places(&places, c->job) ||
-        ds->format->decoder_new(ds->index, &cfg, &d, NULL) < 0)
+        wr_first_decoder(ds->index, &cfg, &d.decoder, NULL) < 0)
         c->failed = true;
     pass_gate(c);
-    while (d && (i = c->next++) < c->count && !is_stopped(c->job))
-        good += decode_one(c, d, i, place_of(&places, good));
+    while (d.decoder && (i = c->next++) < c->count && !is_stopped(c->job))
+        good += decode_one(c, &d, i, place_of(&places, good));
     c->done += good;
     wr_big_free(places.memory, places.count * places.bytes);
-    if (d)
-        d->ops->free(d);
+    wr_unpack_done(&d.unpack);
+    if (d.decoder)
+        d.decoder->ops->free(d.decoder);
 }
 
 /* Reads a range piece by piece into the same `cap` bytes; the bytes that

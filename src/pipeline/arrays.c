@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/decode.h"
 
 /* --- which --- */
 
@@ -75,18 +76,6 @@ static int choose(struct wr_arrays *a, const char *fields, weir_err *err)
     return 0;
 }
 
-/* What comes out of a field. */
-static int shape_of(const weir_dataset *ds, const weir_pipeline_config *cfg,
-                    const struct wr_field *f, struct wr_tensor_shape *ret,
-                    weir_err *err)
-{
-    if (f->pub.kind != WEIR_FIELD_SCALAR)
-        return ds->format->shape(ds->index, cfg, ret, err);
-    *ret = (struct wr_tensor_shape){.dtype = f->pub.dtype,
-                                    .bytes = wr_field_bytes(&f->pub)};
-    return 0;
-}
-
 /* --- where --- */
 
 /* Which part of a sample column `column` is; a new one, if it is the first
@@ -144,6 +133,7 @@ static void set_shortcut(struct wr_arrays *a, unsigned k)
 int wr_arrays_init(struct wr_arrays *a, const weir_dataset *ds,
                    const weir_pipeline_config *cfg, weir_err *err)
 {
+    const struct wr_field_want how = wr_want_of(cfg);
     bool all = cfg->stages == WEIR_STAGES_ALL;
     int r;
 
@@ -157,7 +147,7 @@ int wr_arrays_init(struct wr_arrays *a, const weir_dataset *ds,
         f->delivered = all || f->part == WR_NO_ARRAY;
         f->varying = WR_NO_ARRAY;
         if (cfg->stages != WEIR_STAGES_READ || f->delivered)
-            r = shape_of(ds, cfg, f->field, &f->shape, err);
+            r = wr_field_shape(f->field, &how, &f->shape, err);
         if (r == 0 && !f->shape.bytes && f->delivered)
             f->varying = a->varying++;
         if (r == 0 && f->delivered)

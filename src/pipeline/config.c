@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "base/thread.h"
 #include "codec/augment.h"
+#include "format/decode.h"
 #include "pipeline/cache.h"
 #include "pipeline/split.h"
 
@@ -281,7 +282,7 @@ static void most_of(const weir_dataset *ds, const weir_pipeline_config *c,
     most->depth = (uint32_t)WR_MIN(WR_MAX(depth, (uint64_t)1),
                                    (uint64_t)AUTO_MOST_DEPTH);
     if (c->stages == WEIR_STAGES_ALL)
-        ds->format->shape(ds->index, c, &shape, NULL);
+        wr_first_shape(ds->index, c, &shape, NULL);
     batches = half / WR_MAX((uint64_t)shape.bytes * c->batch, (uint64_t)1);
     most->prefetch = (uint32_t)WR_MIN(WR_MAX(batches, (uint64_t)3) - 2,
                                       (uint64_t)AUTO_MOST_PREFETCH);

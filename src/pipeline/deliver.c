@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "format/decode.h"
 #include "pipeline/worker.h"
 
 void *wr_task_slot(const struct wr_task *t)
@@ -55,9 +56,10 @@ static int make(struct wr_worker *w, struct wr_task *t,
     };
     int r = 0;
 
-    if (ds->format->unpack)
-        r = ds->format->unpack(ds->index, &s, /* payload= */ w->decoder != NULL,
-                               err);
+    if (w->decoder)
+        r = wr_first_unpack(ds, &w->unpack, &s, err);
+    else if (ds->format->unpack)
+        r = ds->format->unpack(ds->index, 0, &s, NULL, err);
     if (r == 0 && w->decoder)
         r = w->decoder->ops->decode(w->decoder, &s, wr_task_slot(t), times,
                                     err);

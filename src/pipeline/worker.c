@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/shares.h"
 #include "base/thread.h"
+#include "format/decode.h"
 
 /* While others wait for a batch buffer, or samples for resources, look after
  * the reads this often. */
@@ -174,7 +175,7 @@ int wr_worker_init(struct wr_worker *w, struct wr_sched *s,
         r = open_lane(w, WR_LANE_TIER, wr_cache_store(s->cache), err);
     if (r < 0 || s->cfg.stages == WEIR_STAGES_READ)
         return r;
-    return ds->format->decoder_new(ds->index, &s->cfg, &w->decoder, err);
+    return wr_first_decoder(ds->index, &s->cfg, &w->decoder, err);
 }
 
 void wr_worker_done(struct wr_worker *w)
@@ -186,6 +187,7 @@ void wr_worker_done(struct wr_worker *w)
     }
     if (w->decoder)
         w->decoder->ops->free(w->decoder);
+    wr_unpack_done(&w->unpack);
     for (unsigned i = 0; w->tasks && i < w->sched->cfg.depth; i++) {
         if (w->tasks[i].block.mem)
             wr_block_free(&w->tasks[i].block);

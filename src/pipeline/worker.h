@@ -46,6 +46,7 @@ struct wr_worker {
     bool started;
     struct wr_lane lanes[WR_LANES];
     struct wr_decoder *decoder; /* owned; NULL: nothing to decode */
+    struct wr_unpack unpack;    /* owned */
     struct wr_arena arena;
     struct wr_task *tasks;  /* owned: cfg.depth records */
     struct wr_task **spare; /* owned: stack of records without a sample */

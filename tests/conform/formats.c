@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 
 #include "../unit/format/tensorfiles.h"
+#include "format/decode.h"
 #include "format/format.h"
 #include "format/writer.h"
 #include "weir/dataset.h"
@@ -190,11 +191,12 @@ static void check_places(const weir_dataset *ds)
 static int decode(const weir_dataset *ds, struct wr_decoder *d,
                   struct wr_sample s, void *slot, weir_err *err)
 {
-    int r = ds->format->unpack
-                ? ds->format->unpack(ds->index, &s, /* payload= */ true, err)
-                : 0;
+    struct wr_unpack u = {0};
+    int r = wr_first_unpack(ds, &u, &s, err);
 
-    return r < 0 ? r : d->ops->decode(d, &s, slot, NULL, err);
+    r = r < 0 ? r : d->ops->decode(d, &s, slot, NULL, err);
+    wr_unpack_done(&u);
+    return r;
 }
 
 /* All of it decodes, half of it does not. */
@@ -221,7 +223,7 @@ static void check_decoding(const weir_dataset *ds,
     weir_err err;
     void *slot;
 
-    assert_int_equal(ds->format->shape(ds->index, cfg, &shape, &err), 0);
+    assert_int_equal(wr_first_shape(ds->index, cfg, &shape, &err), 0);
     product = cfg->picture.dtype == WEIR_F32   ? 4
               : cfg->picture.dtype == WEIR_F16 ? 2
                                                : 1;
@@ -230,7 +232,7 @@ static void check_decoding(const weir_dataset *ds,
     assert_int_equal(shape.bytes, product);
     assert_int_equal(shape.dtype, cfg->picture.dtype);
     slot = malloc(shape.bytes);
-    assert_int_equal(ds->format->decoder_new(ds->index, cfg, &d, &err), 0);
+    assert_int_equal(wr_first_decoder(ds->index, cfg, &d, &err), 0);
     for (uint64_t i = 0; i < SAMPLES; i++) {
         weir_sample s;
         char name[256];

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
+#include "format/decode.h"
 #include "format/format.h"
 #include "format/tfrecord.h"
 
@@ -117,7 +118,24 @@ static void mend(struct file *f)
     }
 }
 
-static void check_samples(const struct wr_index *ix, const struct file *f)
+/* Bytes of the sample, or of the scratch. */
+static void check_fields(const struct wr_index *ix, const struct wr_unpack *u,
+                         const struct wr_sample *s)
+{
+    for (unsigned k = 0; k < wr_index_schema(ix)->count; k++) {
+        const struct wr_slice *x = &u->fields[k];
+        bool in = x->bytes >= s->bytes && x->len <= s->len &&
+                  x->bytes + x->len <= s->bytes + s->len;
+        bool made = x->bytes >= u->scratch && x->len <= u->cap &&
+                    x->bytes + x->len <= u->scratch + u->cap;
+
+        if (x->bytes && !in && !made)
+            abort();
+    }
+}
+
+static void check_samples(const struct wr_index *ix, const struct file *f,
+                          struct wr_unpack *u)
 {
     for (uint64_t i = 0; i < wr_index_count(ix); i++) {
         struct wr_part p;
@@ -131,10 +149,8 @@ static void check_samples(const struct wr_index *ix, const struct file *f)
             abort();
         s = (struct wr_sample){.bytes = f->data + p.offset,
                                .len = (size_t)p.length};
-        if (wr_format_tfrecord.unpack(ix, &s, /* payload= */ true, &err) == 0 &&
-            (s.bytes < f->data + p.offset ||
-             s.bytes + s.len > f->data + p.offset + p.length))
-            abort();
+        if (wr_format_tfrecord.unpack(ix, 0, &s, u, &err) == 0)
+            check_fields(ix, u, &s);
     }
 }
 
@@ -171,8 +187,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1)
         mend(&ts.shard);
     job.index = wr_index_new();
-    if (job.index && wr_format_tfrecord.index(&job, &err) == 0)
-        check_samples(job.index, &ts.shard);
+    if (job.index && wr_format_tfrecord.index(&job, &err) == 0) {
+        const struct wr_schema *s = wr_index_schema(job.index);
+        struct wr_unpack u;
+
+        if (wr_schema_check(s, 1) || wr_unpack_init(&u, s, &err) < 0)
+            abort();
+        for (unsigned k = 0; k < s->count; k++)
+            u.wanted[k] = true;
+        check_samples(job.index, &ts.shard, &u);
+        wr_unpack_done(&u);
+    }
     wr_format_tfrecord.probe(&ts.store, "a.tfrecord");
     wr_index_free(job.index);
     free(ts.shard.data);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/crc32c.h"
+#include "format/decode.h"
 #include "format/format.h"
 #include "format/shards.h"
 #include "format/writer.h"
@@ -38,7 +39,8 @@ static int read_sample(const weir_dataset *ds, const struct wr_part *p,
 
 /* Shard, offset, length, label (-1: none), bytes and CRC32C of the picture,
  * key; or what is wrong, with a '?' in front. */
-static void print_sample(const weir_dataset *ds, uint64_t i, uint8_t *buf)
+static void print_sample(const weir_dataset *ds, uint64_t i, uint8_t *buf,
+                         struct wr_unpack *u)
 {
     struct wr_sample s = {.bytes = buf, .label = WEIR_NO_LABEL};
     struct wr_part p;
@@ -49,7 +51,7 @@ static void print_sample(const weir_dataset *ds, uint64_t i, uint8_t *buf)
     wr_index_object_path(ds->index, p.object, name, sizeof(name));
     s.len = (size_t)p.length;
     if (read_sample(ds, &p, name, buf, &err) < 0 ||
-        ds->format->unpack(ds->index, &s, /* payload= */ true, &err) < 0) {
+        wr_first_unpack(ds, u, &s, &err) < 0) {
         printf("?%s\t%" PRIu64 "\t%s\n", name, p.offset, err.msg);
         return;
     }
@@ -62,6 +64,7 @@ static void print_sample(const weir_dataset *ds, uint64_t i, uint8_t *buf)
 static int dump(const char *url)
 {
     weir_dataset_config cfg;
+    struct wr_unpack u = {0};
     weir_dataset *ds = NULL;
     uint8_t *buf;
     weir_err err;
@@ -74,11 +77,12 @@ static int dump(const char *url)
     if (!buf || strcmp(weir_dataset_format(ds), "tfrecord") != 0)
         return fail("no memory, or another format");
     for (uint64_t i = 0; i < weir_dataset_count(ds); i++)
-        print_sample(ds, i, buf);
+        print_sample(ds, i, buf, &u);
     for (uint64_t k = 0; k < weir_dataset_issue_count(ds); k++)
         printf("!%s\t%s\n", weir_dataset_issue(ds, k)->name,
                weir_dataset_issue(ds, k)->reason);
     free(buf);
+    wr_unpack_done(&u);
     weir_dataset_close(&ds);
     return 0;
 }

@@ -55,10 +55,11 @@ static weir_pipeline_config config(enum weir_crop crop, int flip)
 
 static struct wr_decoder *decoder(const weir_pipeline_config *cfg)
 {
+    const struct wr_field_want want = wr_want_of(cfg);
     struct wr_decoder *d = NULL;
     weir_err err;
 
-    if (wr_pictures_decoder_new(NULL, cfg, &d, &err) < 0)
+    if (wr_pictures_decoder_new(&want, &d, &err) < 0)
         fail_msg("%s", err.msg);
     return d;
 }
@@ -156,16 +157,16 @@ static void test_bad_headers(void **state)
 static void test_refused(void **state)
 {
     weir_pipeline_config cfg = config(WEIR_CROP_RANDOM, 1);
+    struct wr_field_want want = wr_want_of(&cfg);
     struct wr_tensor_shape shape;
     struct wr_decoder *d = NULL;
     weir_err err;
 
-    assert_int_equal(wr_pictures_shape(NULL, &cfg, &shape, &err), 0);
-    cfg.picture.crop_area[1] = 2;
-    assert_int_equal(wr_pictures_shape(NULL, &cfg, &shape, &err), WEIR_EINVAL);
+    assert_int_equal(wr_pictures_shape(&want, &shape, &err), 0);
+    want.picture.crop_area[1] = 2;
+    assert_int_equal(wr_pictures_shape(&want, &shape, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "crop_area"));
-    assert_int_equal(wr_pictures_decoder_new(NULL, &cfg, &d, &err),
-                     WEIR_EINVAL);
+    assert_int_equal(wr_pictures_decoder_new(&want, &d, &err), WEIR_EINVAL);
     assert_null(d);
 }
 

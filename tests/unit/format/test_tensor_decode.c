@@ -47,8 +47,8 @@ static struct wr_tensor_shape decode(const weir_pipeline_config *cfg, void *out)
 
     for (unsigned k = 0; k < 12; k++)
         in[k] = (uint8_t)(k * 20);
-    assert_int_equal(wr_tensor_shape(ix, cfg, &shape, &err), 0);
-    assert_int_equal(wr_tensor_decoder_new(ix, cfg, &d, &err), 0);
+    assert_int_equal(wr_first_shape(ix, cfg, &shape, &err), 0);
+    assert_int_equal(wr_first_decoder(ix, cfg, &d, &err), 0);
     assert_int_equal(d->ops->decode(d, &s, out, NULL, &err), 0);
     assert_int_equal(d->ops->decode(d, &s, NULL, NULL, &err), 0);
     s.len = 11;
@@ -135,21 +135,21 @@ static void test_direct(void **state)
 
     (void)state;
     /* Floats are taken as they lie, whatever their layout is. */
-    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
+    assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), 0);
     assert_true(s.direct);
     assert_int_equal(s.dims[0], 2);
     assert_int_equal(s.bytes, 48);
     cfg.picture.dtype = WEIR_F16;
-    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
+    assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "f32"));
     wr_index_free(ix);
 
     ix = index_of(WEIR_U8, 2, 28, 28, 0);
     cfg.picture.dtype = WEIR_U8;
-    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), 0);
+    assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), 0);
     assert_true(s.direct);
     cfg.picture.dtype = WEIR_F32;
-    assert_int_equal(wr_tensor_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
+    assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "ask for dtype u8"));
     wr_index_free(ix);
 }

@@ -11,6 +11,7 @@
 #include "format/tfrecord.h"
 #include "tfrecords.h"
 #include "tmpdir.h"
+#include "unpacks.h"
 
 #define JPEG "\xff\xd8\xff\xe0 some jpeg"
 
@@ -522,7 +523,7 @@ static int unpack(const void *bytes, size_t len, bool payload,
     memcpy(exact, bytes, len);
     *ret = (struct wr_sample){
         .bytes = exact, .len = len, .label = WEIR_NO_LABEL};
-    r = wr_format_tfrecord.unpack(NULL, ret, payload, err);
+    r = unpack_at(payload, ret, err);
     free(exact);
     return r;
 }
@@ -539,10 +540,10 @@ static void test_unpack(void **state)
     features_bytes(&f, "image/filename", "a/b.png", 7);
     record_put_features(&b, &f);
     s = (struct wr_sample){.bytes = b.at, .len = b.len, .label = 3};
-    assert_int_equal(wr_format_tfrecord.unpack(NULL, &s, false, &err), 0);
+    assert_int_equal(unpack_at(false, &s, &err), 0);
     assert_int_equal(s.len, b.len); /* only checked */
     assert_int_equal(s.label, 3);
-    assert_int_equal(wr_format_tfrecord.unpack(NULL, &s, true, &err), 0);
+    assert_int_equal(unpack_at(true, &s, &err), 0);
     assert_int_equal(s.len, sizeof(JPEG) - 1);
     assert_memory_equal(s.bytes, JPEG, sizeof(JPEG) - 1);
     assert_int_equal(s.label, 9);

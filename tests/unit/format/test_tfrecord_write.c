@@ -10,6 +10,7 @@
 #include "format/format.h"
 #include "format/writer.h"
 #include "tfrecords.h"
+#include "unpacks.h"
 
 #define JPEG "\xff\xd8\xff\xe0 some jpeg"
 
@@ -94,7 +95,7 @@ static void test_read_again(void **state)
         add(&got, &s);
         io = (struct wr_sample){
             .bytes = got.bytes, .len = got.len, .label = WEIR_NO_LABEL};
-        if (wr_format_tfrecord.unpack(NULL, &io, true, &err) < 0)
+        if (unpack_at(true, &io, &err) < 0)
             fail_msg("%zu: %s", len, err.msg);
         assert_int_equal(io.len, len);
         assert_memory_equal(io.bytes, picture, len);

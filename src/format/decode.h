@@ -1,0 +1,47 @@
+/* decode.h - what comes out of a field, and the decoder that makes it.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Decoders go by the kind of the field, whatever format it comes from:
+ * pictures.c, tensor_decode.c, and here bytes and scalars. */
+#ifndef WR_FORMAT_DECODE_H
+#define WR_FORMAT_DECODE_H
+
+#include "format/format.h"
+
+/* How a field is wanted. */
+struct wr_field_want {
+    weir_picture_config picture; /* pictures, and tensors of u8 */
+    uint64_t seed;               /* of crops and flips */
+};
+
+static inline struct wr_field_want wr_want_of(const weir_pipeline_config *cfg)
+{
+    return (struct wr_field_want){cfg->picture, cfg->seed};
+}
+
+/* One entry of the field as it is delivered; ret->bytes is 0 where samples
+ * differ: then it comes out as it is stored, without a decoder. */
+int wr_field_shape(const struct wr_field *f, const struct wr_field_want *want,
+                   struct wr_tensor_shape *ret, weir_err *err);
+int wr_decoder_new(const struct wr_field *f, const struct wr_field_want *want,
+                   struct wr_decoder **ret, weir_err *err);
+
+/* --- samples that are unpacked --- */
+
+/* For each thread; zeroed memory is none. */
+int wr_unpack_init(struct wr_unpack *u, const struct wr_schema *s,
+                   weir_err *err);
+void wr_unpack_done(struct wr_unpack *u);
+
+/* --- the first tensor or picture alone --- */
+
+int wr_first_shape(const struct wr_index *ix, const weir_pipeline_config *cfg,
+                   struct wr_tensor_shape *ret, weir_err *err);
+int wr_first_decoder(const struct wr_index *ix, const weir_pipeline_config *cfg,
+                     struct wr_decoder **ret, weir_err *err);
+/* Checks the part of column 0 that `io` has, sets label and key, and narrows
+ * io->bytes to those of that field. */
+int wr_first_unpack(const weir_dataset *ds, struct wr_unpack *u,
+                    struct wr_sample *io, weir_err *err);
+
+#endif
