@@ -157,7 +157,8 @@ int wr_filters_check(const struct wr_packing *p, weir_err *err)
                        p->inflated, WR_INFLATE_MAX);
     z = find_inflater(p->filters);
     sums = tails(p->filters, 0, WR_MIN(z, n));
-    if (p->stored < sums || (z >= n && p->stored - sums != p->inflated))
+    if (p->stored < sums + (z < n) ||
+        (z >= n && p->stored - sums != p->inflated))
         return wr_fail(err, WEIR_EFORMAT,
                        "%" PRIu64 " stored bytes cannot be %" PRIu64 " bytes",
                        p->stored, p->inflated);

@@ -21,6 +21,10 @@ struct wr_inflate {
     bool padding; /* zeros behind the last member: nothing else may follow */
     int failed;   /* said again by every later read */
     weir_err why;
+    /* The library keeps its own copy of a header on the stack while it reads
+     * one: a header that comes in two pieces would be read wrongly. */
+    bool in_header; /* of a gzip member */
+    struct isal_gzip_header header;
     struct inflate_state state;
 };
 
@@ -58,7 +62,7 @@ int wr_inflate_new(struct wr_inflate **ret, weir_err *err)
     z->in = NULL;
     z->in_len = 0;
     z->total_in = z->total_out = 0;
-    z->begun = z->ended = z->padding = false;
+    z->begun = z->ended = z->padding = z->in_header = false;
     z->failed = 0;
     *ret = z;
     return 0;
@@ -100,6 +104,12 @@ static const char *reason(int code)
     }
 }
 
+static void begin_member(struct wr_inflate *z)
+{
+    z->in_header = z->state.crc_flag == ISAL_GZIP;
+    isal_gzip_header_init(&z->header);
+}
+
 /* Zeros behind the last member are padding, as gzip(1) has it; anything else
  * is the next member. False: the input is used up. */
 static bool next_member(struct wr_inflate *z)
@@ -120,6 +130,7 @@ static bool next_member(struct wr_inflate *z)
     }
     z->ended = false;
     isal_inflate_reset(&z->state);
+    begin_member(z);
     return true;
 }
 
@@ -142,7 +153,8 @@ static size_t step(struct wr_inflate *z, uint8_t *buf, size_t cap,
     s->avail_in = in_len;
     s->next_out = buf;
     s->avail_out = out_len;
-    r = isal_inflate(s);
+    r = z->in_header ? isal_read_gzip_header(s, &z->header) : isal_inflate(s);
+    z->in_header = z->in_header && r != ISAL_DECOMP_OK;
     used = in_len - s->avail_in;
     made = out_len - s->avail_out;
     z->in = used ? z->in + used : z->in; /* which may be NULL */
@@ -189,6 +201,7 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
     if (!z->begun && z->in_len) {
         z->begun = true;
         z->state.crc_flag = (*z->in & 15) == 8 ? ISAL_ZLIB : ISAL_GZIP;
+        begin_member(z);
     }
     /* Bytes that came before a failure are handed out first. */
     while (!z->failed && done < cap && moved) {

@@ -1,65 +1,94 @@
-/* arrivals.c - samples whose bytes are there: a heap by batch and slot.
+/* arrivals.c - what is there and wants work: heaps by batch and slot.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/schedule.h"
 #include "pipeline/worker.h"
 
-static bool before(const struct wr_task *a, const struct wr_task *b)
+static bool before(const struct wr_todo *a, const struct wr_todo *b)
 {
-    return a->batch->seq != b->batch->seq ? a->batch->seq < b->batch->seq
-                                          : a->slot < b->slot;
+    return a->seq != b->seq ? a->seq < b->seq : a->slot < b->slot;
 }
 
-static void heap_push(struct wr_sched *s, struct wr_task *t)
+static void heap_push(struct wr_heap *h, struct wr_todo due)
 {
-    size_t i = s->heap_count++;
+    size_t i = h->count++;
 
-    for (; i && before(t, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = t;
+    for (; i && before(&due, &h->at[(i - 1) / 2]); i = (i - 1) / 2)
+        h->at[i] = h->at[(i - 1) / 2];
+    h->at[i] = due;
 }
 
-static struct wr_task *heap_pop(struct wr_sched *s)
+static struct wr_todo heap_pop(struct wr_heap *h)
 {
-    struct wr_task *top = s->heap[0];
-    struct wr_task *last = s->heap[--s->heap_count];
+    struct wr_todo top = h->at[0], last = h->at[--h->count];
     size_t i = 0, child;
 
-    while ((child = 2 * i + 1) < s->heap_count) {
-        if (child + 1 < s->heap_count &&
-            before(s->heap[child + 1], s->heap[child]))
+    while ((child = 2 * i + 1) < h->count) {
+        if (child + 1 < h->count && before(&h->at[child + 1], &h->at[child]))
             child++;
-        if (!before(s->heap[child], last))
+        if (!before(&h->at[child], &last))
             break;
-        s->heap[i] = s->heap[child];
+        h->at[i] = h->at[child];
         i = child;
     }
-    s->heap[i] = last;
+    h->at[i] = last;
     return top;
+}
+
+static void push_task(struct wr_sched *s, struct wr_task *t)
+{
+    heap_push(
+        &s->arrived,
+        (struct wr_todo){.seq = t->batch->seq, .slot = t->slot, .task = t});
+}
+
+/* `w` can do only one thing of them, or none when it was put to rest. */
+static void wake_others(struct wr_sched *s, const struct wr_worker *w)
+{
+    if (s->arrived.count + s->packed.count > 1 || !wr_sched_is_active(s, w))
+        wr_sched_wake(s);
 }
 
 void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w)
 {
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < w->arrived_count; i++)
-        heap_push(s, w->arrived[i]);
-    /* It can decode only one of them, or none when it was put to rest. */
-    if (s->heap_count > 1 || !wr_sched_is_active(s, w))
-        wr_sched_wake(s);
+        push_task(s, w->arrived[i]);
+    wake_others(s, w);
     pthread_mutex_unlock(&s->lock);
 }
 
-void wr_sched_arrive_list(struct wr_sched *s, struct wr_task *list)
+void wr_sched_arrive_list(struct wr_sched *s, struct wr_read *list)
 {
     pthread_mutex_lock(&s->lock);
     for (; list; list = list->next_waiting)
-        heap_push(s, list);
+        push_task(s, list->task);
     wr_sched_wake(s); /* the caller may be busy for long */
     pthread_mutex_unlock(&s->lock);
 }
 
+void wr_sched_unpack(struct wr_sched *s, const struct wr_worker *w,
+                     struct wr_shared *u)
+{
+    const struct wr_task *first = wr_unit_first(u);
+    struct wr_todo due = {
+        .seq = first->batch->seq, .slot = first->slot, .unit = u};
+
+    pthread_mutex_lock(&s->lock);
+    heap_push(&s->packed, due);
+    wake_others(s, w);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool has_task(const struct wr_sched *s)
+{
+    return s->arrived.count &&
+           wr_sched_can_buffer(s, s->arrived.at[0].task->batch);
+}
+
+/* Units need no buffer. */
 bool wr_sched_has_arrival(const struct wr_sched *s)
 {
-    return s->heap_count && wr_sched_can_buffer(s, s->heap[0]->batch);
+    return s->packed.count || has_task(s);
 }
 
 /* Copying or checking takes about as long as taking the lock. */
@@ -68,35 +97,53 @@ static bool is_quick(const struct wr_sched *s, const struct wr_task *t)
     return t->is_tensor || s->cfg.stages == WEIR_STAGES_READ;
 }
 
-unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
-                       struct wr_task *ret[WR_PICK_MAX], bool *ret_parked)
+static bool is_unit_first(const struct wr_sched *s)
 {
-    unsigned n = 0;
-
-    pthread_mutex_lock(&s->lock);
-    while (n < WR_PICK_MAX && !s->closing && wr_sched_is_active(s, w) &&
-           wr_sched_has_arrival(s)) {
-        if (n && !is_quick(s, s->heap[0]))
-            break;
-        ret[n++] = heap_pop(s);
-        wr_sched_ensure_buffer(s, ret[n - 1]->batch);
-        if (!is_quick(s, ret[n - 1]))
-            break;
-    }
-    *ret_parked = s->closing || (s->heap_count > 0 && !s->starved);
-    pthread_mutex_unlock(&s->lock);
-    return n;
+    return s->packed.count &&
+           (!has_task(s) || before(&s->packed.at[0], &s->arrived.at[0]));
 }
 
-void wr_sched_retry(struct wr_sched *s, struct wr_task *list)
+static void pick_tasks(struct wr_sched *s, struct wr_picked *ret)
+{
+    while (ret->count < WR_PICK_MAX && has_task(s) && !is_unit_first(s)) {
+        struct wr_task *t = s->arrived.at[0].task;
+
+        if (ret->count && !is_quick(s, t))
+            break;
+        heap_pop(&s->arrived);
+        ret->tasks[ret->count++] = t;
+        wr_sched_ensure_buffer(s, t->batch);
+        if (!is_quick(s, t))
+            break;
+    }
+}
+
+void wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
+                   struct wr_picked *ret)
+{
+    ret->count = 0;
+    ret->unit = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (!s->closing && wr_sched_is_active(s, w)) {
+        if (is_unit_first(s))
+            ret->unit = heap_pop(&s->packed).unit;
+        else
+            pick_tasks(s, ret);
+    }
+    ret->parked = s->closing || (s->arrived.count > 0 && !s->starved);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void wr_sched_retry(struct wr_sched *s, struct wr_read *list)
 {
     pthread_mutex_lock(&s->lock);
     while (list) {
-        struct wr_task *t = list;
+        struct wr_read *r = list;
+        struct wr_worker *owner = r->task->owner;
 
-        list = t->next_waiting;
-        t->next_waiting = t->owner->retry;
-        t->owner->retry = t;
+        list = r->next_waiting;
+        r->next_waiting = owner->retry;
+        owner->retry = r;
     }
     wr_sched_wake(s);
     pthread_mutex_unlock(&s->lock);

@@ -28,18 +28,18 @@ void wr_task_fail(struct wr_task *t, const weir_err *err)
 
 void wr_task_release(struct wr_task *t)
 {
-    wr_block_free(&t->block);
-    wr_extent_leave(t);
+    wr_block_free(&t->reads[0].block);
+    wr_unit_leave(&t->reads[0]);
 }
 
 static void name_error(const struct wr_task *t, weir_err *err)
 {
-    if (t->place.whole)
+    if (t->reads[0].part.whole)
         wr_fail_prefix(err, err->code, "'%s'", t->path);
     else
         wr_fail_prefix(err, err->code,
                        "'%s': sample %" PRIu64 " at offset %" PRIu64, t->path,
-                       t->id, t->place.offset);
+                       t->id, t->reads[0].part.offset);
 }
 
 /* Checks, unpacks and decodes. */
@@ -48,11 +48,11 @@ static int make(struct wr_worker *w, struct wr_task *t,
 {
     const weir_dataset *ds = w->sched->ds;
     struct wr_sample s = {
-        .bytes = t->rd.data,
-        .len = t->rd.len,
+        .bytes = t->reads[0].rd.data,
+        .len = t->reads[0].rd.len,
         .id = t->id,
         .epoch = t->batch->epoch->number,
-        .label = t->place.label,
+        .label = t->label,
     };
     int r = 0;
 
@@ -64,7 +64,7 @@ static int make(struct wr_worker *w, struct wr_task *t,
         r = w->decoder->ops->decode(w->decoder, &s, wr_task_slot(t), times,
                                     err);
     if (r == 0)
-        t->place.label = s.label;
+        t->label = s.label;
     return r;
 }
 
@@ -90,13 +90,14 @@ static void keep(struct wr_worker *w, const struct wr_task *t)
 
     if (!s->cache || (t->from_cache && t->hit.bytes))
         return;
-    if (t->from_cache && !wr_cache_wants(s->cache, t->id, t->rd.len))
+    if (t->from_cache && !wr_cache_wants(s->cache, t->id, t->reads[0].rd.len))
         return;
     if (s->cache_decoded && !t->from_cache)
-        wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
+        wr_cache_put(s->cache, t->id, t->label, wr_task_slot(t),
                      s->arrays.sample_bytes);
     else
-        wr_cache_put(s->cache, t->id, t->place.label, t->rd.data, t->rd.len);
+        wr_cache_put(s->cache, t->id, t->label, t->reads[0].rd.data,
+                     t->reads[0].rd.len);
 }
 
 void wr_keep_slot(struct wr_worker *w, struct wr_task *t)
@@ -104,7 +105,7 @@ void wr_keep_slot(struct wr_worker *w, struct wr_task *t)
     const struct wr_sched *s = w->sched;
 
     if (s->cache && !t->from_cache)
-        wr_cache_put(s->cache, t->id, t->place.label, wr_task_slot(t),
+        wr_cache_put(s->cache, t->id, t->label, wr_task_slot(t),
                      s->arrays.sample_bytes);
 }
 
@@ -115,9 +116,9 @@ static void deliver(struct wr_worker *w, struct wr_task *t)
     weir_err err;
 
     if (t->is_tensor) {
-        memcpy(wr_task_slot(t), t->rd.data, t->rd.len);
+        memcpy(wr_task_slot(t), t->reads[0].rd.data, t->reads[0].rd.len);
         /* Encoded samples have theirs from the index, or in themselves. */
-        t->place.label = t->hit.label;
+        t->label = t->hit.label;
         keep(w, t);
         wr_count(&w->stats.resample, wr_clock_ns() - start);
     } else if (make_patiently(w, t, &times, &err) < 0) {

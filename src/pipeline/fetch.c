@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * In this order: the cache (memory, then folders), bytes that samples share
- * (extent.c), a read of its own. */
+ * (unit.c), a read of its own. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,37 +12,45 @@
 #include "base/mem.h"
 #include "pipeline/worker.h"
 
-static void send(struct wr_worker *w, enum wr_lane_name lane, struct wr_io *rd)
+void wr_send(struct wr_worker *w, enum wr_lane_name lane, struct wr_io *rd)
 {
     w->lanes[lane].reads[w->lanes[lane].read_count++] = rd;
 }
 
-/* Resources that lacked for it come back when others are done with theirs: it
- * is read again after a while. False: that was tried for long enough. */
-static bool read_later(struct wr_worker *w, struct wr_task *t)
+uint64_t wr_lack_due(struct wr_worker *w, uint64_t *lack_ns)
 {
     uint64_t now = wr_clock_ns(), pause;
 
-    if (!t->lack_ns)
-        t->lack_ns = now;
-    pause = wr_lack_backoff(t->lack_ns, now);
+    if (!*lack_ns)
+        *lack_ns = now;
+    pause = wr_lack_backoff(*lack_ns, now);
     if (!pause || wr_sched_is_over(w->sched))
+        return 0;
+    return w->lacking || w->lacking_pieces ? w->lacking_due_ns : now + pause;
+}
+
+/* Resources that lacked for it come back when others are done with theirs: it
+ * is read again after a while. False: that was tried for long enough. */
+static bool read_later(struct wr_worker *w, struct wr_read *r)
+{
+    uint64_t due = wr_lack_due(w, &r->lack_ns);
+
+    if (!due)
         return false;
-    wr_block_free(&t->block);
-    if (!w->lacking)
-        w->lacking_due_ns = now + pause;
-    t->next_waiting = w->lacking;
-    w->lacking = t;
+    wr_block_free(&r->block);
+    w->lacking_due_ns = due;
+    r->next_waiting = w->lacking;
+    w->lacking = r;
     return true;
 }
 
-static void finish_bad(struct wr_worker *w, struct wr_task *t,
+static void finish_bad(struct wr_worker *w, struct wr_read *r,
                        const weir_err *err)
 {
-    if (wr_err_is_lack(err->code) && read_later(w, t))
+    if (wr_err_is_lack(err->code) && read_later(w, r))
         return;
-    wr_task_fail(t, err);
-    w->finished[w->finished_count++] = t;
+    wr_task_fail(r->task, err);
+    w->finished[w->finished_count++] = r->task;
 }
 
 static void submit(struct wr_worker *w, struct wr_lane *l)
@@ -60,6 +68,7 @@ static void submit(struct wr_worker *w, struct wr_lane *l)
 
 static void submit_all(struct wr_worker *w)
 {
+    wr_send_pieces(w);
     for (unsigned k = 0; k < WR_LANES; k++)
         submit(w, &w->lanes[k]);
 }
@@ -76,21 +85,21 @@ static void hand_over(struct wr_worker *w)
 static bool set_path(struct wr_worker *w, struct wr_task *t)
 {
     const struct wr_index *ix = w->sched->ds->index;
-    size_t len = wr_index_object_path(ix, t->place.object, t->path,
+    size_t len = wr_index_object_path(ix, t->reads[0].part.object, t->path,
                                       t->path_cap);
 
     if (len < t->path_cap)
         return true;
     if (!wr_grow(&t->path, &t->path_cap, len + 1, 1))
         return false;
-    wr_index_object_path(ix, t->place.object, t->path, t->path_cap);
+    wr_index_object_path(ix, t->reads[0].part.object, t->path, t->path_cap);
     return true;
 }
 
 static int check_length(const struct wr_worker *w, const struct wr_task *t,
                         weir_err *err)
 {
-    uint64_t len = t->place.length;
+    uint64_t len = t->reads[0].part.length;
 
     if (len == 0)
         return wr_fail(err, WEIR_EFORMAT, "'%s': empty", t->path);
@@ -109,111 +118,73 @@ static int check_length(const struct wr_worker *w, const struct wr_task *t,
 
 /* Memory for `len` bytes; false: not now. One that must not wait for samples of
  * later batches, because they may be waiting for it, gets it from the heap. */
-static bool set_memory(struct wr_worker *w, struct wr_task *t, size_t len,
+static bool set_memory(struct wr_worker *w, struct wr_read *r, size_t len,
                        bool urgent)
 {
     size_t cap = wr_read_cap(len, w->sched->cfg.direct);
 
-    if (!wr_arena_alloc(&w->arena, cap, &t->block) &&
-        !(urgent && wr_arena_alloc_heap(&w->arena, cap, &t->block)))
+    if (!wr_arena_alloc(&w->arena, cap, &r->block) &&
+        !(urgent && wr_arena_alloc_heap(&w->arena, cap, &r->block)))
         return false;
-    t->rd.buf = t->block.mem;
-    t->rd.cap = cap;
+    r->rd.buf = r->block.mem;
+    r->rd.cap = cap;
     return true;
 }
 
-static bool read_alone(struct wr_worker *w, struct wr_task *t, bool urgent)
+static bool read_alone(struct wr_worker *w, struct wr_read *r, bool urgent)
 {
     const struct wr_sched *s = w->sched;
+    const struct wr_part *part = &r->part;
+    const char *path = r->task->path;
 
-    t->rd = (struct wr_io){
-        .path = t->path,
-        .offset = t->place.offset,
-        .len = (size_t)t->place.length,
-        .whole = t->place.whole && !s->into_slot,
-        .tag = WR_TAG_TASK,
+    r->rd = (struct wr_io){
+        .path = path,
+        .offset = part->offset,
+        .len = (size_t)part->length,
+        .whole = part->whole && !s->into_slot,
+        .tag = WR_TAG_PART,
     };
     if (s->into_slot) {
-        t->rd.buf = wr_task_slot(t);
-        t->rd.cap = t->rd.len;
-    } else if (!set_memory(w, t, t->rd.len, urgent)) {
+        r->rd.buf = wr_task_slot(r->task);
+        r->rd.cap = r->rd.len;
+    } else if (!set_memory(w, r, r->rd.len, urgent)) {
         return false;
     }
-    if (!t->place.whole)
-        t->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
-    send(w, WR_LANE_STORE, &t->rd);
+    if (!part->whole)
+        r->rd.object = wr_objects_get(w->objects, part->object, path);
+    wr_send(w, WR_LANE_STORE, &r->rd);
     return true;
 }
 
 /* --- bytes that samples share --- */
 
-/* A read may fail by chance, so it is tried twice, as those of other samples
- * are; and for as long as resources may come back. What it took goes where it
- * belongs. */
-static int inflate(struct wr_worker *w, struct wr_extent *e, const char *path,
-                   weir_err *err)
+static void load(struct wr_worker *w, struct wr_shared *u)
 {
-    struct wr_inflate_cost cost = {0};
-    int r = wr_extent_inflate(e, path, &cost, err);
-    uint64_t since = 0;
+    struct wr_object *from = wr_objects_get(w->objects, u->object,
+                                            wr_unit_path(u));
 
-    if (r < 0)
-        r = wr_extent_inflate(e, path, &cost, err);
-    while (wr_err_is_lack(r) && !wr_sched_is_over(w->sched) &&
-           wr_lack_pause(&since))
-        r = wr_extent_inflate(e, path, &cost, err);
-    wr_count(&w->stats.bytes, cost.bytes);
-    wr_count(&w->stats.requests, cost.requests);
-    wr_count(&w->stats.storage_wait, cost.read_ns);
-    wr_count(&w->stats.decode, cost.inflate_ns);
-    w->inflate_ns += cost.read_ns + cost.inflate_ns;
-    return r;
+    wr_unit_go_on(w, u, wr_unit_begin(u, from));
 }
 
-static void load_extent(struct wr_worker *w, struct wr_task *t)
+static bool from_unit(struct wr_worker *w, struct wr_read *r,
+                      enum wr_unit_ask ask)
 {
-    struct wr_extent *e = t->extent;
-    struct wr_task *list;
     weir_err err;
 
-    if (!wr_part_is_packed(&t->place)) {
-        e->rd.path = t->path;
-        e->rd.object = wr_objects_get(w->objects, t->place.object, t->path);
-        send(w, WR_LANE_STORE, &e->rd);
-        return;
-    }
-    /* It takes long: what was begun before goes ahead. */
-    submit_all(w);
-    hand_over(w);
-    if (inflate(w, e, t->path, &err) == 0) {
-        wr_sched_arrive_list(w->sched, wr_extent_loaded(e));
-        return;
-    }
-    /* Known as bad for this epoch: not for what says nothing about it. */
-    list = wr_extent_failed(e, wr_err_is_lack(err.code) ? NULL : &err);
-    while ((t = list)) { /* no part of it can be read alone */
-        list = t->next_waiting;
-        wr_task_fail(t, &err);
-        wr_sched_finish(w->sched, &t, 1);
-    }
-}
-
-static bool from_extent(struct wr_worker *w, struct wr_task *t,
-                        enum wr_extent_ask ask)
-{
-    switch (wr_extents_get(w->sched->extents, t, ask)) {
-    case WR_EXTENT_NONE:
+    switch (wr_units_get(w->sched->units, r, ask, &err)) {
+    case WR_UNIT_NONE:
         return false;
-    case WR_EXTENT_BAD:
-        w->finished[w->finished_count++] = t;
+    case WR_UNIT_BAD:
+        wr_task_fail(r->task, &err);
+        w->finished[w->finished_count++] = r->task;
         break;
-    case WR_EXTENT_READY:
-        w->arrived[w->arrived_count++] = t;
+    case WR_UNIT_READY:
+        w->arrived[w->arrived_count++] = r->task;
         break;
-    case WR_EXTENT_WAIT:
+    case WR_UNIT_WAIT:
         break;
-    case WR_EXTENT_LOAD:
-        load_extent(w, t);
+    case WR_UNIT_LOAD:
+        load(w, r->unit);
         break;
     }
     return true;
@@ -223,15 +194,17 @@ static bool from_extent(struct wr_worker *w, struct wr_task *t,
 
 static bool read_tier(struct wr_worker *w, struct wr_task *t, bool urgent)
 {
-    t->rd = (struct wr_io){
+    struct wr_read *r = &t->reads[0];
+
+    r->rd = (struct wr_io){
         .object = t->hit.object,
         .offset = t->hit.offset,
         .len = t->hit.len,
-        .tag = WR_TAG_TASK,
+        .tag = WR_TAG_PART,
     };
-    if (!set_memory(w, t, t->hit.len, urgent))
+    if (!set_memory(w, r, t->hit.len, urgent))
         return false;
-    send(w, WR_LANE_TIER, &t->rd);
+    wr_send(w, WR_LANE_TIER, &r->rd);
     return true;
 }
 
@@ -243,8 +216,8 @@ static bool find_hit(struct wr_worker *w, struct wr_task *t)
 
     if (!s->cache || !wr_cache_find(s->cache, t->id, &t->hit))
         return false;
-    if (t->hit.len ==
-        (s->cache_decoded ? s->arrays.sample_bytes : (size_t)t->place.length))
+    if (t->hit.len == (s->cache_decoded ? s->arrays.sample_bytes
+                                        : (size_t)t->reads[0].part.length))
         return true;
     wr_cache_check(s->cache, t->id, &t->hit, /* bytes= */ NULL);
     return false;
@@ -258,7 +231,7 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
         uint8_t *out; /* nobody writes through it */
     } at = {.in = t->hit.bytes};
 
-    t->rd = (struct wr_io){.data = at.out, .len = t->hit.len};
+    t->reads[0].rd = (struct wr_io){.data = at.out, .len = t->hit.len};
     w->arrived[w->arrived_count++] = t;
 }
 
@@ -266,13 +239,14 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
 
 enum started { STARTED, LATER };
 
-static enum started fail_memory(struct wr_worker *w, struct wr_task *t)
+static enum started fail_memory(struct wr_worker *w, struct wr_read *r)
 {
+    const char *path = r->task->path;
     weir_err err;
 
     wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes",
-            t->path ? t->path : "", t->place.length);
-    finish_bad(w, t, &err);
+            path ? path : "", r->part.length);
+    finish_bad(w, r, &err);
     return STARTED;
 }
 
@@ -284,24 +258,24 @@ static bool is_urgent(const struct wr_worker *w, const struct wr_ticket *ticket)
 }
 
 /* Reads what no tier has. */
-static enum started start_read(struct wr_worker *w, struct wr_task *t,
+static enum started start_read(struct wr_worker *w, struct wr_read *r,
                                struct wr_ticket *ticket)
 {
+    bool indexed = wr_part_is_packed(&r->part);
     bool urgent = is_urgent(w, ticket);
-    enum wr_extent_ask ask = ticket->fill ? WR_ASK_FILL
-                             : urgent     ? WR_ASK_URGENT
-                                          : WR_ASK_USUAL;
+    enum wr_unit_ask ask = ticket->fill ? WR_ASK_FILL
+                           : urgent     ? WR_ASK_URGENT
+                                        : WR_ASK_USUAL;
 
     if (w->sched->cache && !ticket->missed)
         wr_count(&w->stats.misses, 1);
     /* A sample asks once, but for one that cannot be read alone. */
-    if ((!ticket->missed || wr_part_is_packed(&t->place)) &&
-        from_extent(w, t, ask))
+    if ((!ticket->missed || indexed) && from_unit(w, r, ask))
         return STARTED;
     ticket->missed = true;
-    if (!wr_part_is_packed(&t->place) && read_alone(w, t, urgent))
+    if (!indexed && read_alone(w, r, urgent))
         return STARTED;
-    return urgent ? fail_memory(w, t) : LATER;
+    return urgent ? fail_memory(w, r) : LATER;
 }
 
 static enum started start(struct wr_worker *w, struct wr_task *t,
@@ -309,55 +283,58 @@ static enum started start(struct wr_worker *w, struct wr_task *t,
 {
     const struct wr_sched *s = w->sched;
     bool urgent = is_urgent(w, ticket);
+    struct wr_read *r = &t->reads[0];
     weir_err err;
 
     if (!set_path(w, t))
-        return fail_memory(w, t);
+        return fail_memory(w, r);
     if (check_length(w, t, &err) < 0) {
-        finish_bad(w, t, &err);
+        finish_bad(w, r, &err);
         return STARTED;
     }
     t->from_cache = !ticket->missed && find_hit(w, t);
     t->is_tensor = t->from_cache && (s->cache_decoded || s->into_slot);
     if (!t->from_cache)
-        return start_read(w, t, ticket);
+        return start_read(w, r, ticket);
     if (t->hit.bytes) {
         take_hit(w, t);
         return STARTED;
     }
     if (read_tier(w, t, urgent))
         return STARTED;
-    return urgent ? fail_memory(w, t) : LATER;
+    return urgent ? fail_memory(w, r) : LATER;
 }
 
 /* Once more, and alone: what was to give it its bytes did not. It waits for
  * nothing, as it may be one that others wait for. */
-static void read_again(struct wr_worker *w, struct wr_task *t)
+static void read_again(struct wr_worker *w, struct wr_read *r)
 {
+    struct wr_task *t = r->task;
     weir_err err;
 
     t->from_cache = t->is_tensor = false;
     if (!set_path(w, t))
-        fail_memory(w, t);
+        fail_memory(w, r);
     else if (check_length(w, t, &err) < 0)
-        finish_bad(w, t, &err);
-    else if (wr_part_is_packed(&t->place)
-                 ? !from_extent(w, t, WR_ASK_FILL)
-                 : !read_alone(w, t, /* urgent= */ true))
-        fail_memory(w, t);
+        finish_bad(w, r, &err);
+    else if (wr_part_is_packed(&r->part)
+                 ? !from_unit(w, r, WR_ASK_FILL)
+                 : !read_alone(w, r, /* urgent= */ true))
+        fail_memory(w, r);
 }
 
 /* Those that resources lacked for, when it is time. */
 static void read_lacking(struct wr_worker *w)
 {
-    struct wr_task *list = w->lacking, *t;
+    struct wr_read *list = w->lacking, *r;
 
-    if (!list || wr_clock_ns() < w->lacking_due_ns)
+    if ((!list && !w->lacking_pieces) || wr_clock_ns() < w->lacking_due_ns)
         return;
     w->lacking = NULL;
-    while ((t = list)) {
-        list = t->next_waiting;
-        read_again(w, t);
+    wr_send_lacking_pieces(w);
+    while ((r = list)) {
+        list = r->next_waiting;
+        read_again(w, r);
     }
 }
 
@@ -369,9 +346,10 @@ static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
     t->slot = ticket->slot;
     t->id = ticket->id;
     t->code = 0;
-    t->lack_ns = 0;
-    t->extent = NULL;
-    wr_index_part(w->sched->ds->index, 0, t->id, &t->place);
+    t->reads[0].lack_ns = 0;
+    t->reads[0].unit = NULL;
+    wr_index_part(w->sched->ds->index, 0, t->id, &t->reads[0].part);
+    t->label = t->reads[0].part.label;
     if (start(w, t, ticket) == STARTED)
         return STARTED;
     w->spare_count++; /* t is on top still */
@@ -383,10 +361,10 @@ void wr_fetch(struct wr_worker *w)
     wr_sched_take(w->sched, w);
     w->arena.want = wr_worker_ring(w->sched, w->depth);
     while (w->again) {
-        struct wr_task *t = w->again;
+        struct wr_read *r = w->again;
 
-        w->again = t->next_waiting;
-        read_again(w, t);
+        w->again = r->next_waiting;
+        read_again(w, r);
     }
     read_lacking(w);
     while (w->ticket_count && w->spare_count) {
@@ -401,40 +379,34 @@ void wr_fetch(struct wr_worker *w)
 
 /* --- what has arrived --- */
 
-static void extent_arrived(struct wr_worker *w, struct wr_extent *e)
-{
-    if (e->rd.result == 0)
-        wr_sched_arrive_list(w->sched, wr_extent_loaded(e));
-    else /* which of the samples are bad shows when each is read alone */
-        wr_sched_retry(w->sched, wr_extent_failed(e, NULL));
-}
-
 /* An entry of a folder that cannot be read or is damaged: as if it had not
  * been found. One that there were no resources to read stays. */
 static bool is_good_hit(struct wr_worker *w, struct wr_task *t)
 {
-    const void *bytes = t->rd.result == 0 ? t->rd.data : NULL;
+    const struct wr_io *rd = &t->reads[0].rd;
+    const void *bytes = rd->result == 0 ? rd->data : NULL;
 
-    if (!wr_err_is_lack(t->rd.result) &&
+    if (!wr_err_is_lack(rd->result) &&
         wr_cache_check(w->sched->cache, t->id, &t->hit, bytes))
         return true;
     wr_count(&w->stats.misses, 1);
-    wr_block_free(&t->block);
-    read_again(w, t);
+    wr_block_free(&t->reads[0].block);
+    read_again(w, &t->reads[0]);
     return false;
 }
 
-static void task_arrived(struct wr_worker *w, struct wr_task *t)
+static void part_arrived(struct wr_worker *w, struct wr_read *r)
 {
     const struct wr_sched *s = w->sched;
+    struct wr_task *t = r->task;
     weir_err err;
 
     if (t->from_cache) {
         if (!is_good_hit(w, t))
             return;
-    } else if (t->rd.result) {
-        wr_io_error(&t->rd, t->path, &err);
-        if (wr_err_is_lack(err.code) && read_later(w, t))
+    } else if (r->rd.result) {
+        wr_io_error(&r->rd, t->path, &err);
+        if (wr_err_is_lack(err.code) && read_later(w, r))
             return;
         wr_task_fail(t, &err);
     }
@@ -444,7 +416,7 @@ static void task_arrived(struct wr_worker *w, struct wr_task *t)
     }
     if (t->code == 0 && s->into_slot)
         wr_keep_slot(w, t);
-    wr_block_free(&t->block);
+    wr_block_free(&r->block);
     w->finished[w->finished_count++] = t;
 }
 
@@ -462,10 +434,10 @@ void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait)
         struct wr_io *rd = w->reaped[i];
 
         bytes += rd->got;
-        if (rd->tag == WR_TAG_EXTENT)
-            extent_arrived(w, (struct wr_extent *)rd); /* first member */
+        if (rd->tag == WR_TAG_UNIT) /* first member of both */
+            wr_piece_arrived(w, (struct wr_unit_piece *)rd);
         else
-            task_arrived(w, (struct wr_task *)rd);
+            part_arrived(w, (struct wr_read *)rd);
     }
     wr_count(&w->stats.bytes, lane == WR_LANE_STORE ? bytes : 0);
     submit_all(w); /* what is to be read again */

@@ -23,7 +23,7 @@
 struct weir_pipeline {
     struct wr_sched sched;
     struct wr_objects objects;
-    struct wr_extents extents;
+    struct wr_units units;
     struct wr_budget budget;
     struct wr_cache *cache;    /* owned; NULL: none */
     struct wr_worker *workers; /* owned: sched.cfg.threads */
@@ -200,11 +200,11 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
     if (stated < 0)
         r = stated;
     if (r == 0)
-        r = wr_extents_init(&p->extents, ds, c, err);
+        r = wr_units_init(&p->units, ds, c, err);
     if (r == 0)
         r = open_cache(p, c, err);
     if (r == 0) {
-        p->sched.extents = &p->extents;
+        p->sched.units = &p->units;
         p->sched.cache = p->cache;
         p->sched.cache_decoded = c->cache_what == WEIR_CACHE_DECODED;
         p->sched.delivers = p->cache || ds->format->unpack ||
@@ -224,7 +224,7 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
 
 static void pipeline_free(weir_pipeline *p)
 {
-    wr_extents_stop(&p->extents);
+    wr_units_stop(&p->units);
     wr_sched_close(&p->sched);
     for (unsigned i = 0; i < p->running; i++)
         wr_worker_hurry(&p->workers[i]);
@@ -234,7 +234,7 @@ static void pipeline_free(weir_pipeline *p)
         wr_worker_done(&p->workers[i]);
     free(p->workers);
     wr_objects_done(&p->objects);
-    wr_extents_done(&p->extents);
+    wr_units_done(&p->units);
     wr_cache_close(p->cache);
     wr_sched_done(&p->sched);
     wr_budget_end(&p->budget);

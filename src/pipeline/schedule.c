@@ -233,6 +233,7 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     w->active = wr_sched_is_active(s, w);
     if (s->closing) { /* nothing more is begun */
         w->again = w->lacking = NULL;
+        w->pieces = w->lacking_pieces = NULL;
         w->ticket_count = 0;
     }
     while (may_take_fill(s, w) && !s->closing)
@@ -297,10 +298,10 @@ static void note_sample(struct wr_sched *s, struct wr_task *t)
 {
     struct wr_batch *b = t->batch;
 
-    wr_arrays_set_indexed(&s->arrays, b->data, t->slot, t->id, t->place.label);
-    b->labels[t->slot] = t->place.label;
+    wr_arrays_set_indexed(&s->arrays, b->data, t->slot, t->id, t->label);
+    b->labels[t->slot] = t->label;
     b->ids[t->slot] = t->id;
-    b->lengths[t->slot] = t->place.length;
+    b->lengths[t->slot] = t->reads[0].part.length;
 }
 
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
@@ -637,8 +638,9 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     s->batch_count = s->buffer_most;
     if (cfg->prefetch && !s->into_slot)
         s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
-    s->heap = calloc(in_flight, sizeof(struct wr_task *));
-    if (!s->heap)
+    s->arrived.at = calloc(in_flight, sizeof(struct wr_todo));
+    s->packed.at = calloc(in_flight, sizeof(struct wr_todo));
+    if (!s->arrived.at || !s->packed.at)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = init_batches(s, err);
     return r < 0 ? r : init_epoch(s, resume, err);
@@ -676,7 +678,8 @@ void wr_sched_done(struct wr_sched *s)
     free(s->buffers);
     free(s->free_buffers);
     free(s->fills);
-    free(s->heap);
+    free(s->arrived.at);
+    free(s->packed.at);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->ready);

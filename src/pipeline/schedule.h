@@ -23,12 +23,12 @@
 
 #include "format/format.h"
 #include "pipeline/arena.h"
+#include "pipeline/arrays.h"
 #include "pipeline/badlist.h"
 #include "pipeline/cache.h"
 #include "pipeline/epoch.h"
-#include "pipeline/extent.h"
-#include "pipeline/arrays.h"
 #include "pipeline/tune.h"
+#include "pipeline/unit.h"
 #include "pipeline/varying.h"
 #include "storage/storage.h"
 
@@ -78,19 +78,15 @@ struct wr_batch {
 /* One sample on its way. Records belong to a worker and are given back to it
  * by whoever decoded them. */
 struct wr_task {
-    struct wr_io rd;
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     uint64_t id;
-    struct wr_part place;
-    struct wr_block block;        /* the bytes, when they are its own */
-    struct wr_extent *extent;     /* or those that hold them; NULL: none */
-    struct wr_task *next_waiting; /* for the same extent, or for a retry */
-    struct wr_cache_hit hit;      /* from_cache: where it was found */
-    bool from_cache, is_tensor;   /* is_tensor: the bytes need no decoding */
-    struct wr_worker *owner;      /* borrowed */
-    uint64_t lack_ns; /* when resources lacked for it first; 0: they do not */
-    char *path;       /* owned */
+    struct wr_read reads[1]; /* of its parts */
+    uint32_t label;
+    struct wr_cache_hit hit;    /* from_cache: where it was found */
+    bool from_cache, is_tensor; /* is_tensor: the bytes need no decoding */
+    struct wr_worker *owner;    /* borrowed */
+    char *path;                 /* owned; of its object */
     size_t path_cap;
     int code;   /* 0 or WEIR_E... */
     char *text; /* owned; of the error */
@@ -102,21 +98,50 @@ struct wr_ticket {
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     bool fill;
-    bool missed; /* neither a tier nor an extent has it: that is settled */
+    bool missed; /* neither a tier nor a unit has it: that is settled */
     uint64_t id;
+};
+
+/* Work by batch and slot, the lowest first; one place for each task there
+ * is. */
+struct wr_heap {
+    struct wr_todo *at; /* owned */
+    size_t count;
+};
+
+struct wr_todo {
+    uint64_t seq; /* of the batch that it is for, or is wanted first by */
+    uint32_t slot;
+    union {
+        struct wr_task *task; /* borrowed, as the next */
+        struct wr_shared *unit;
+    };
+};
+
+/* What a worker is to do next: samples, or a unit, or nothing. */
+struct wr_picked {
+    struct wr_task *tasks[WR_PICK_MAX]; /* one that is work, or several that are
+                                           quick */
+    unsigned count;
+    struct wr_shared *unit; /* or NULL; the next piece is to be fed */
+    bool
+        parked; /* It is not storage alone that is to be waited for: others wait
+                    for a buffer that the consumer may give back (while it
+                    waits for a batch itself, only storage can help), or the
+                    pipeline closes. */
 };
 
 struct wr_sched {
     weir_pipeline_config cfg;
-    const weir_dataset *ds;     /* borrowed */
-    struct wr_arrays arrays;    /* of a batch */
-    struct wr_spares spares;    /* for what varies */
-    bool wants_data;            /* batches carry more than the index knows */
-    bool into_slot;             /* reads go straight into the slot */
-    struct wr_cache *cache;     /* borrowed; NULL: none */
-    bool cache_decoded;         /* it keeps tensors */
-    struct wr_extents *extents; /* borrowed */
-    bool delivers; /* samples need more than their bytes' arrival */
+    const weir_dataset *ds;  /* borrowed */
+    struct wr_arrays arrays; /* of a batch */
+    struct wr_spares spares; /* for what varies */
+    bool wants_data;         /* batches carry more than the index knows */
+    bool into_slot;          /* reads go straight into the slot */
+    struct wr_cache *cache;  /* borrowed; NULL: none */
+    bool cache_decoded;      /* it keeps tensors */
+    struct wr_units *units;  /* borrowed */
+    bool delivers;           /* samples need more than their bytes' arrival */
 
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work;  /* workers: tickets, or something to decode */
@@ -151,8 +176,8 @@ struct wr_sched {
 
     struct wr_ticket *fills; /* owned: FIFO */
     size_t fill_head, fill_count, fill_cap;
-    struct wr_task **heap; /* owned: arrived tasks, lowest batch first */
-    size_t heap_count;     /* one place for each task there is */
+    struct wr_heap arrived; /* tasks whose bytes are there */
+    struct wr_heap packed;  /* units that are to be fed to their filters */
 
     struct wr_badlist bad;
     uint64_t epoch_bad; /* of the epoch being settled */
@@ -178,19 +203,18 @@ int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
  * of tickets into w->tickets; none when there is nothing to read now. When the
  * pipeline closes, those that it holds are dropped. */
 void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
-/* Samples that are there and want decoding: those in w->arrived, or linked by
- * next_waiting. */
+/* Samples that are there and want decoding: those in w->arrived, or of reads
+ * that are linked by next_waiting. */
 void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w);
-void wr_sched_arrive_list(struct wr_sched *s, struct wr_task *list);
-/* Arrived samples that are wanted first, into ret: one that is work, or several
- * that are quick. *ret_parked tells whether it is not storage alone that is to
- * be waited for: others wait for a buffer that the consumer may give back (while
- * it waits for a batch itself, only storage can help), or the pipeline
- * closes. */
-unsigned wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
-                       struct wr_task *ret[WR_PICK_MAX], bool *ret_parked);
-/* Samples (linked by next_waiting) whose owners must read them alone. */
-void wr_sched_retry(struct wr_sched *s, struct wr_task *list);
+void wr_sched_arrive_list(struct wr_sched *s, struct wr_read *list);
+/* A unit whose next piece is to be fed to its filters. */
+void wr_sched_unpack(struct wr_sched *s, const struct wr_worker *w,
+                     struct wr_shared *u);
+/* What is wanted first of all that can be done. */
+void wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
+                   struct wr_picked *ret);
+/* Reads (linked by next_waiting) whose owners must do them alone. */
+void wr_sched_retry(struct wr_sched *s, struct wr_read *list);
 /* Samples that are finished, well or badly; their records go back to their
  * owners. One that lacked resources is not bad: it ends the run. */
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
@@ -220,7 +244,7 @@ bool wr_sched_can_buffer(const struct wr_sched *s, const struct wr_batch *b);
 void wr_sched_ensure_buffer(struct wr_sched *s, const struct wr_batch *b);
 /* May this worker begin anything? */
 bool wr_sched_is_active(const struct wr_sched *s, const struct wr_worker *w);
-/* Is there an arrived sample that can go into its slot? */
+/* Is there an arrived sample that can go into its slot, or a unit to feed? */
 bool wr_sched_has_arrival(const struct wr_sched *s);
 
 void wr_sched_settle(struct wr_sched *s);

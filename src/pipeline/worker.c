@@ -35,8 +35,9 @@ static bool wait_for_work(struct wr_worker *w, bool parked)
             /* wait= */ true);
         wr_count(&w->stats.storage_wait, wr_clock_ns() - start);
     } else {
-        open = wr_sched_wait(w->sched, w,
-                             reads || w->lacking ? PARKED_POLL_NS : 0);
+        open = wr_sched_wait(
+            w->sched, w,
+            reads || w->lacking || w->lacking_pieces ? PARKED_POLL_NS : 0);
         if (w->active) /* one at rest is not short of work */
             wr_count(&w->stats.idle, wr_clock_ns() - start);
     }
@@ -46,22 +47,21 @@ static bool wait_for_work(struct wr_worker *w, bool parked)
 static void *worker_main(void *arg)
 {
     struct wr_worker *w = arg;
-    struct wr_task *picked[WR_PICK_MAX];
+    struct wr_picked picked;
     uint64_t start;
-    bool parked;
-    unsigned n;
 
     for (;;) {
         start = wr_clock_ns();
-        w->inflate_ns = 0;
         wr_fetch(w);
         for (unsigned k = 0; k < WR_LANES; k++)
             wr_collect(w, k, /* wait= */ false);
-        wr_count(&w->stats.submit, wr_clock_ns() - start - w->inflate_ns);
-        n = wr_sched_pick(w->sched, w, picked, &parked);
-        if (n)
-            wr_deliver(w, picked, n);
-        else if (!wait_for_work(w, parked))
+        wr_count(&w->stats.submit, wr_clock_ns() - start);
+        wr_sched_pick(w->sched, w, &picked);
+        if (picked.unit)
+            wr_unpack(w, picked.unit);
+        else if (picked.count)
+            wr_deliver(w, picked.tasks, picked.count);
+        else if (!wait_for_work(w, picked.parked))
             return NULL; /* reads in flight are waited for by the queue */
     }
 }
@@ -127,6 +127,7 @@ size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
 static int init_records(struct wr_worker *w, weir_err *err)
 {
     unsigned depth = w->sched->cfg.depth;
+    unsigned reads = depth + WR_UNIT_WINDOW;
 
     w->tasks = calloc(depth, sizeof(*w->tasks));
     w->spare = calloc(depth, sizeof(struct wr_task *));
@@ -134,9 +135,9 @@ static int init_records(struct wr_worker *w, weir_err *err)
     w->tickets = calloc(depth, sizeof(*w->tickets));
     w->arrived = calloc(depth, sizeof(struct wr_task *));
     w->finished = calloc(depth, sizeof(struct wr_task *));
-    w->reaped = calloc(depth, sizeof(struct wr_io *));
+    w->reaped = calloc(reads, sizeof(struct wr_io *));
     for (unsigned k = 0; k < WR_LANES; k++)
-        w->lanes[k].reads = calloc(depth, sizeof(struct wr_io *));
+        w->lanes[k].reads = calloc(reads, sizeof(struct wr_io *));
     if (!w->tasks || !w->spare || !w->returned || !w->tickets || !w->arrived ||
         !w->finished || !w->reaped || !w->lanes[WR_LANE_STORE].reads ||
         !w->lanes[WR_LANE_TIER].reads ||
@@ -145,6 +146,7 @@ static int init_records(struct wr_worker *w, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (unsigned i = 0; i < depth; i++) {
         w->tasks[i].owner = w;
+        w->tasks[i].reads[0].task = &w->tasks[i];
         w->spare[w->spare_count++] = &w->tasks[i];
     }
     return 0;
@@ -154,8 +156,9 @@ static int open_lane(struct wr_worker *w, enum wr_lane_name lane,
                      struct wr_store *st, weir_err *err)
 {
     const weir_pipeline_config *c = &w->sched->cfg;
+    unsigned depth = c->depth + (lane == WR_LANE_STORE ? w->pieces_most : 0);
     struct wr_queue_config qc = {
-        .depth = c->depth, .io = c->io, .direct = c->direct};
+        .depth = depth, .io = c->io, .direct = c->direct};
 
     return st ? st->ops->queue_open(st, &qc, &w->lanes[lane].queue, err) : 0;
 }
@@ -168,6 +171,8 @@ int wr_worker_init(struct wr_worker *w, struct wr_sched *s,
 
     w->sched = s;
     w->objects = objects;
+    if (wr_index_unit_count(ds->index))
+        w->pieces_most = WR_MIN(s->cfg.depth, WR_UNIT_WINDOW);
     r = init_records(w, err);
     if (r == 0)
         r = open_lane(w, WR_LANE_STORE, ds->store, err);
@@ -189,8 +194,8 @@ void wr_worker_done(struct wr_worker *w)
         w->decoder->ops->free(w->decoder);
     wr_unpack_done(&w->unpack);
     for (unsigned i = 0; w->tasks && i < w->sched->cfg.depth; i++) {
-        if (w->tasks[i].block.mem)
-            wr_block_free(&w->tasks[i].block);
+        if (w->tasks[i].reads[0].block.mem)
+            wr_block_free(&w->tasks[i].reads[0].block);
         free(w->tasks[i].path);
         free(w->tasks[i].text);
     }

@@ -53,17 +53,19 @@ struct wr_worker {
     unsigned spare_count;
     struct wr_task **returned; /* owned: given back; the sched's lock guards */
     unsigned returned_count;   /* it, this, and the next one */
-    struct wr_task *retry;     /* borrowed from tasks: to be read alone */
-    struct wr_task *again;     /* the same, taken out of the lock */
-    struct wr_task *lacking;   /* the same: those that resources lacked for, */
-    uint64_t lacking_due_ns;   /* to be tried again then */
-    struct wr_ticket *tickets; /* owned: taken, not yet started */
+    struct wr_read *retry;     /* borrowed from tasks: to be read alone */
+    struct wr_read *again;     /* the same, taken out of the lock */
+    struct wr_read *lacking;   /* the same: those that resources lacked for, */
+    uint64_t lacking_due_ns;   /* to be tried again then, as the next */
+    struct wr_unit_piece *lacking_pieces; /* borrowed from units */
+    struct wr_unit_piece *pieces; /* the same: wait for their turn, in order */
+    unsigned pieces_out, pieces_most; /* in flight now, at most */
+    struct wr_ticket *tickets;        /* owned: taken, not yet started */
     unsigned ticket_head, ticket_count;
     struct wr_task **arrived;  /* owned: there, to be handed over at once */
     struct wr_task **finished; /* owned: the same, with nothing left to do */
     unsigned arrived_count, finished_count;
     struct wr_io **reaped; /* owned: scratch */
-    uint64_t inflate_ns;   /* spent on gzip objects, counted elsewhere */
     struct wr_worker_stats stats;
 };
 
@@ -78,7 +80,7 @@ void wr_worker_stop(struct wr_worker *w);
 /* Only when all workers have stopped. */
 void wr_worker_done(struct wr_worker *w);
 
-/* --- between worker.c, fetch.c and deliver.c --- */
+/* --- between worker.c, fetch.c, load.c and deliver.c --- */
 
 #define WR_RING_LEAST ((size_t)2 << 20)
 
@@ -92,6 +94,18 @@ size_t wr_worker_ring(const struct wr_sched *s, unsigned depth);
 void wr_fetch(struct wr_worker *w);
 /* Takes what has arrived in a lane. */
 void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait);
+/* A read is to be submitted. */
+void wr_send(struct wr_worker *w, enum wr_lane_name lane, struct wr_io *rd);
+/* Does what a unit's step says, and the steps behind it. */
+void wr_unit_go_on(struct wr_worker *w, struct wr_shared *u,
+                   enum wr_unit_next next);
+/* A piece of a unit was read, in whatever way. */
+void wr_piece_arrived(struct wr_worker *w, struct wr_unit_piece *p);
+/* Submits those whose turn it is. */
+void wr_send_pieces(struct wr_worker *w);
+void wr_send_lacking_pieces(struct wr_worker *w);
+/* Feeds the next piece of a unit to its filters. */
+void wr_unpack(struct wr_worker *w, struct wr_shared *u);
 /* Brings samples into their slots, from wherever they are, and finishes
  * them. */
 void wr_deliver(struct wr_worker *w, struct wr_task *const *tasks, unsigned n);
@@ -100,6 +114,9 @@ void wr_keep_slot(struct wr_worker *w, struct wr_task *t);
 
 void *wr_task_slot(const struct wr_task *t);
 void wr_task_fail(struct wr_task *t, const weir_err *err);
+/* When to try again for what resources lack since *lack_ns (0: now); 0: that
+ * was tried for long enough, or nobody waits any more. */
+uint64_t wr_lack_due(struct wr_worker *w, uint64_t *lack_ns);
 /* Gives back the memory of its bytes. */
 void wr_task_release(struct wr_task *t);
 

@@ -346,3 +346,30 @@ void fx_assert_once(const uint64_t *ids, size_t count, const bool *bad,
             fail_msg("sample %u came %u times", i, seen[i]);
     free(seen);
 }
+
+void fx_lengthen(const char *dir)
+{
+    static const uint8_t head[] = {0x1f, 0x8b, 8, 4,    0,    0,
+                                   0,    0,    0, 0xff, 0xff, 0xff};
+    static const uint8_t foot[10] = {3};
+    uint8_t extra[65535];
+    char path[700], cmd[1000];
+    FILE *f;
+
+    for (size_t k = 0; k < sizeof(extra); k++)
+        extra[k] = (uint8_t)(k * k / 7);
+    snprintf(path, sizeof(path), "%s/front", dir);
+    f = fopen(path, "wb");
+    assert_non_null(f);
+    for (int k = 0; k < 40; k++) {
+        assert_int_equal(fwrite(head, 1, sizeof(head), f), sizeof(head));
+        assert_int_equal(fwrite(extra, 1, sizeof(extra), f), sizeof(extra));
+        assert_int_equal(fwrite(foot, 1, sizeof(foot), f), sizeof(foot));
+    }
+    fclose(f);
+    snprintf(cmd, sizeof(cmd),
+             "cd '%s' && for f in *.gz; do cat front \"$f\" >new && "
+             "mv new \"$f\"; done; rm front",
+             dir);
+    assert_int_equal(system(cmd), 0);
+}

@@ -43,6 +43,10 @@ void fx_mend(const struct fx *fx, uint32_t i);
 /* Writes it anew with `size` bytes, zeros behind it; 0: as it was. */
 void fx_write(const struct fx *fx, uint32_t i, size_t size);
 
+/* Puts members that inflate to nothing in front of every gzip file of `dir`: it
+ * is read in several pieces. */
+void fx_lengthen(const char *dir);
+
 /* Opens it; `prefix` ("" or "fault:...:") stands in front of the path. */
 weir_dataset *fx_open(const struct fx *fx, const char *prefix);
 

@@ -45,7 +45,7 @@ struct set {
     uint32_t labels[2][MOST_N]; /* by whether only reading */
 };
 
-enum { TENSORS, JPEGS, RECORDS, GZIPPED, SETS };
+enum { TENSORS, JPEGS, RECORDS, GZIPPED, PIECES, SETS };
 
 struct place {
     char root[256], tier[300];
@@ -225,7 +225,7 @@ static void learn(struct set *s)
 static int set_up(void **state)
 {
     static const char *const names[] = {"tensors", "jpegs", "records",
-                                        "gzipped"};
+                                        "gzipped", "pieces"};
     struct place *pl = calloc(1, sizeof(*pl));
     const char *base = getenv("TMPDIR");
 
@@ -249,8 +249,10 @@ static int set_up(void **state)
             assert_int_equal(mkdir(s->dir, 0777), 0);
             make_records(pl, s->dir);
         }
-        if (k == GZIPPED)
+        if (k >= GZIPPED)
             run("gzip -1 '%s'/*.tfrecord", s->dir);
+        if (k == PIECES)
+            fx_lengthen(s->dir);
         learn(s);
     }
     snprintf(pl->tier, sizeof(pl->tier), "%s/tier", pl->root);

@@ -334,17 +334,18 @@ static void closing_waits_for_no_storage(void **state)
 {
     struct wr_sched s = {0};
     struct wr_worker w = {.sched = &s};
-    struct wr_task *picked[WR_PICK_MAX];
-    bool parked = true;
+    struct wr_picked picked = {.count = 1, .parked = true};
 
     (void)state;
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.work, NULL);
-    assert_int_equal(wr_sched_pick(&s, &w, picked, &parked), 0);
-    assert_false(parked);
+    wr_sched_pick(&s, &w, &picked);
+    assert_int_equal(picked.count, 0);
+    assert_false(picked.parked);
     wr_sched_close(&s);
-    assert_int_equal(wr_sched_pick(&s, &w, picked, &parked), 0);
-    assert_true(parked);
+    wr_sched_pick(&s, &w, &picked);
+    assert_int_equal(picked.count, 0);
+    assert_true(picked.parked);
     assert_false(wr_sched_wait(&s, &w, 0));
     pthread_cond_destroy(&s.work);
     pthread_mutex_destroy(&s.lock);

@@ -1,4 +1,4 @@
-/* test_extents.c - samples that lie together are read together.
+/* test_units.c - samples that lie together are read together.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>

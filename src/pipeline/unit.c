@@ -1,0 +1,514 @@
+/* unit.c - bytes that several samples share: loaded once, for all of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/unit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/shares.h"
+#include "pipeline/config.h"
+#include "pipeline/schedule.h"
+
+#define BLOCK_MAX   ((uint64_t)4 << 20)   /* bytes of one request */
+#define GAP_MAX     ((uint64_t)16 << 10)  /* bytes between samples read along */
+#define SMALL       ((uint64_t)512 << 10) /* samples that are worth joining */
+#define BIG         ((size_t)2 << 20)     /* mapped: aligned to pages */
+#define CAP_STEP    ((size_t)256 << 10)
+#define EVERY_EPOCH UINT64_MAX /* units of the index serve all of them */
+#define MAX_GROUPS  1024u
+
+/* --- memory --- */
+
+/* Aligned for direct reads. What it takes of the process's share was looked at
+ * by wr_unit_make_room, or cannot be done without. */
+static uint8_t *buffer_alloc(size_t cap)
+{
+    uint8_t *buf = cap >= BIG ? wr_big_alloc(cap)
+                              : aligned_alloc(WR_DIRECT_ALIGN, cap);
+
+    if (buf)
+        wr_share_take_anyway(WR_SHARE_MEMORY, cap);
+    return buf;
+}
+
+static void buffer_free(uint8_t *buf, size_t cap)
+{
+    wr_share_give(WR_SHARE_MEMORY, cap);
+    if (cap >= BIG)
+        wr_big_free(buf, cap);
+    else
+        free(buf);
+}
+
+static void drop_spare(struct wr_units *x)
+{
+    x->spare_count--;
+    x->spare_bytes -= x->spare[x->spare_count].cap;
+    buffer_free(x->spare[x->spare_count].buf, x->spare[x->spare_count].cap);
+}
+
+static uint8_t *buffer_take(struct wr_units *x, size_t need, size_t *ret_cap)
+{
+    unsigned best = x->spare_count;
+
+    for (unsigned i = 0; i < x->spare_count; i++)
+        if (x->spare[i].cap >= need && x->spare[i].cap <= 2 * need &&
+            (best == x->spare_count || x->spare[i].cap < x->spare[best].cap))
+            best = i;
+    if (best < x->spare_count) {
+        uint8_t *buf = x->spare[best].buf;
+
+        *ret_cap = x->spare[best].cap;
+        x->spare_bytes -= x->spare[best].cap;
+        x->spare[best] = x->spare[--x->spare_count];
+        return buf;
+    }
+    *ret_cap = WR_ALIGN_UP(need, CAP_STEP);
+    while (x->spare_count && x->used + x->spare_bytes + *ret_cap > x->limit)
+        drop_spare(x);
+    return buffer_alloc(*ret_cap);
+}
+
+static void buffer_give(struct wr_units *x, uint8_t *buf, size_t cap)
+{
+    if (x->spare_count == WR_UNIT_SPARE || cap > 2 * BLOCK_MAX ||
+        x->used + x->spare_bytes + cap > x->limit) {
+        buffer_free(buf, cap);
+        return;
+    }
+    x->spare_bytes += cap;
+    x->spare[x->spare_count].buf = buf;
+    x->spare[x->spare_count++].cap = cap;
+}
+
+static size_t *used_of(struct wr_units *x, const struct wr_group *g)
+{
+    return g->indexed ? &x->indexed_used : &x->used;
+}
+
+uint8_t *wr_unit_take(struct wr_shared *u, size_t need, size_t *ret_cap)
+{
+    struct wr_units *x = u->group->table;
+    uint8_t *buf = buffer_take(x, need, ret_cap);
+
+    if (buf)
+        *used_of(x, u->group) += *ret_cap;
+    return buf;
+}
+
+void wr_unit_give(struct wr_shared *u, uint8_t *buf, size_t cap)
+{
+    struct wr_units *x = u->group->table;
+
+    if (!buf)
+        return;
+    *used_of(x, u->group) -= cap;
+    buffer_give(x, buf, cap);
+}
+
+static void empty(struct wr_shared *u)
+{
+    wr_load_free(u);
+    wr_unit_give(u, u->buf, u->cap);
+    u->buf = NULL;
+    u->bytes = NULL;
+    u->state = WR_UNIT_EMPTY;
+}
+
+/* --- groups: a hash by block, a list by last use --- */
+
+static struct wr_group **bucket_of(struct wr_units *x,
+                                   const struct wr_group *key)
+{
+    return &x->buckets[wr_rng_at(key->epoch, key->column, key->number) %
+                       WR_UNIT_BUCKETS];
+}
+
+static struct wr_group *find_group(struct wr_units *x,
+                                   const struct wr_group *key)
+{
+    struct wr_group *g = *bucket_of(x, key);
+
+    while (g && (g->epoch != key->epoch || g->number != key->number ||
+                 g->column != key->column))
+        g = g->chain;
+    return g;
+}
+
+static void unlink_use(struct wr_units *x, struct wr_group *g)
+{
+    *(g->newer ? &g->newer->older : &x->newest) = g->older;
+    *(g->older ? &g->older->newer : &x->oldest) = g->newer;
+    g->newer = g->older = NULL;
+}
+
+static void link_newest(struct wr_units *x, struct wr_group *g)
+{
+    g->older = x->newest;
+    g->newer = NULL;
+    *(x->newest ? &x->newest->newer : &x->oldest) = g;
+    x->newest = g;
+}
+
+static void free_group(struct wr_units *x, struct wr_group *g)
+{
+    struct wr_group **at = bucket_of(x, g);
+
+    for (unsigned i = 0; i < g->count; i++)
+        empty(&g->units[i]);
+    while (*at != g)
+        at = &(*at)->chain;
+    *at = g->chain;
+    unlink_use(x, g);
+    x->group_count--;
+    free(g->why);
+    free(g);
+}
+
+static bool has_room(const struct wr_units *x, const struct wr_group *g,
+                     size_t cap)
+{
+    size_t used = g->indexed ? x->indexed_used : x->used;
+    size_t limit = g->indexed ? x->indexed_limit : x->limit;
+
+    /* The only one of its kind is always granted. */
+    return !used || (used + cap <= limit &&
+                     x->spare_bytes + wr_share_left(WR_SHARE_MEMORY) >= cap);
+}
+
+bool wr_unit_make_room(struct wr_shared *u, size_t cap)
+{
+    struct wr_group *wanted = u->group;
+    struct wr_units *x = wanted->table;
+    struct wr_group *g = x->oldest;
+
+    while (g && !has_room(x, wanted, cap)) {
+        struct wr_group *newer = g->newer;
+
+        if (!g->users && g != wanted && g->indexed == wanted->indexed)
+            free_group(x, g);
+        g = newer;
+    }
+    return has_room(x, wanted, cap);
+}
+
+/* Blocks of which some sample never asks (it was over before a resume, or
+ * filled a hole) would stay for ever. */
+static void drop_oldest(struct wr_units *x)
+{
+    struct wr_group *g = x->oldest;
+
+    while (g && (g->users || g->indexed))
+        g = g->newer;
+    if (g)
+        free_group(x, g);
+}
+
+/* --- which samples lie together --- */
+
+static bool follows(const struct wr_part *a, const struct wr_part *b,
+                    uint64_t start)
+{
+    uint64_t end = a->offset + a->length;
+
+    return b->object == a->object && !b->whole && !wr_part_is_packed(b) &&
+           b->offset >= end && b->offset - end <= GAP_MAX &&
+           b->offset + b->length - start <= BLOCK_MAX;
+}
+
+/* The run of samples that begins at `first` and ends before `end`; those of the
+ * other part in between are read along if they are small. */
+static struct wr_shared run_at(const struct wr_units *x, unsigned column,
+                               uint64_t first, uint64_t end)
+{
+    const struct wr_index *ix = x->ds->index;
+    struct wr_shared u = {.first = first, .count = 1};
+    struct wr_part last, next;
+
+    wr_index_part(ix, column, wr_split_sample(&x->split, first), &last);
+    u.object = last.object;
+    u.offset = last.offset;
+    while (first + u.count < end && !last.whole && !wr_part_is_packed(&last)) {
+        wr_index_part(ix, column, wr_split_sample(&x->split, first + u.count),
+                      &next);
+        if (!follows(&last, &next, u.offset))
+            break;
+        last = next;
+        u.count++;
+    }
+    u.packing.stored = last.offset + last.length - u.offset;
+    u.packing.inflated = u.packing.stored;
+    u.left = u.count;
+    return u;
+}
+
+static struct wr_group *add_group(struct wr_units *x, struct wr_group *g)
+{
+    struct wr_group **bucket = bucket_of(x, g);
+
+    g->table = x;
+    for (unsigned i = 0; i < g->count; i++)
+        g->units[i].group = g;
+    g->chain = *bucket;
+    *bucket = g;
+    x->group_count++;
+    link_newest(x, g);
+    return g;
+}
+
+static struct wr_group *new_block(struct wr_units *x,
+                                  const struct wr_group *key)
+{
+    uint64_t all = wr_split_count(&x->split, wr_index_count(x->ds->index));
+    uint64_t first = key->number * x->block;
+    uint64_t end = WR_MIN(first + x->block, all);
+    struct wr_group *g;
+    unsigned count = 0;
+
+    if (x->group_count >= MAX_GROUPS)
+        drop_oldest(x);
+    for (uint64_t i = first; i < end; count++)
+        i += run_at(x, key->column, i, end).count;
+    g = malloc(sizeof(*g) + count * sizeof(g->units[0]));
+    if (!g)
+        return NULL;
+    *g = *key;
+    for (uint64_t i = first; i < end; i += g->units[g->count++].count)
+        g->units[g->count] = run_at(x, key->column, i, end);
+    return add_group(x, g);
+}
+
+static struct wr_group *new_indexed(struct wr_units *x,
+                                    const struct wr_group *key)
+{
+    const struct wr_unit *u = wr_index_unit(x->ds->index, key->number);
+    struct wr_group *g = malloc(sizeof(*g) + sizeof(g->units[0]));
+
+    if (!g)
+        return NULL;
+    *g = *key;
+    g->count = 1;
+    g->units[0] = (struct wr_shared){
+        .object = u->object,
+        .offset = u->offset,
+        .packing = {.filters = u->filters,
+                    .argument = u->argument,
+                    .stored = u->stored,
+                    .inflated = u->inflated},
+        .left = UINT64_MAX, /* samples of any epoch may ask */
+    };
+    return add_group(x, g);
+}
+
+static struct wr_shared *find_unit(struct wr_group *g, uint64_t place)
+{
+    unsigned lo = 0, hi = g->count;
+
+    while (hi - lo > 1) {
+        unsigned mid = lo + (hi - lo) / 2;
+
+        if (g->units[mid].first <= place)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return &g->units[lo];
+}
+
+/* --- what reads do with them --- */
+
+void wr_unit_point(struct wr_read *r)
+{
+    const struct wr_shared *u = r->unit;
+    /* A block's offsets count in the object. */
+    uint64_t at = r->part.offset - (u->group->indexed ? 0 : u->offset);
+    union {
+        const uint8_t *in;
+        uint8_t *out; /* nobody writes through it */
+    } bytes = {.in = u->bytes + at};
+
+    r->rd.data = bytes.out;
+    r->rd.len = r->rd.got = (size_t)r->part.length;
+}
+
+static enum wr_unit_get join(struct wr_shared *u, struct wr_read *r,
+                             enum wr_unit_ask ask)
+{
+    enum wr_unit_get how = WR_UNIT_WAIT;
+
+    if (u->state == WR_UNIT_EMPTY) {
+        /* The last one that asks gains nothing from the others' bytes, nor
+         * does one out of its turn. */
+        if (!u->group->indexed && (!u->left || u->failed || ask == WR_ASK_FILL))
+            return WR_UNIT_NONE;
+        if (!wr_load_new(u, r->task->path, /* must= */ ask != WR_ASK_USUAL))
+            return WR_UNIT_NONE;
+        how = WR_UNIT_LOAD;
+    }
+    u->users++;
+    u->group->users++;
+    r->unit = u;
+    if (u->state == WR_UNIT_LOADED) {
+        wr_unit_point(r);
+        return WR_UNIT_READY;
+    }
+    r->next_waiting = u->waiting;
+    u->waiting = r;
+    return how;
+}
+
+static struct wr_shared *unit_for(struct wr_units *x, const struct wr_read *r,
+                                  bool fill)
+{
+    uint64_t place = wr_split_place(&x->split, r->task->id);
+    bool indexed = wr_part_is_packed(&r->part);
+    struct wr_group key = {.epoch = r->task->batch->epoch->number,
+                           .number = place / x->block,
+                           .column = r->column};
+    struct wr_shared *u;
+    struct wr_group *g;
+
+    if (indexed) /* columns may share it */
+        key = (struct wr_group){
+            .epoch = EVERY_EPOCH, .number = r->part.unit, .indexed = true};
+    g = find_group(x, &key);
+    if (g) {
+        unlink_use(x, g);
+        link_newest(x, g);
+    } else if (indexed) {
+        g = new_indexed(x, &key);
+    } else if (!fill) { /* not for one sample out of its turn */
+        g = new_block(x, &key);
+    }
+    if (!g)
+        return NULL;
+    u = indexed ? &g->units[0] : find_unit(g, place);
+    if (!indexed && !fill && u->left)
+        u->left--;
+    return u;
+}
+
+/* A unit of the index that cannot be, or could not be loaded in this epoch. */
+static bool is_bad(const struct wr_shared *u, const struct wr_read *r,
+                   weir_err *err)
+{
+    const struct wr_group *g = u->group;
+    uint64_t inflated = u->packing.inflated, len = r->part.length;
+
+    if (len > inflated || r->part.offset > inflated - len) {
+        wr_fail(err, WEIR_EFORMAT,
+                "'%s': a sample at %" PRIu64 " of %" PRIu64 " bytes",
+                r->task->path, r->part.offset, inflated);
+        return true;
+    }
+    if (u->state != WR_UNIT_EMPTY)
+        return false;
+    if (g->why && r->task->batch->epoch->number <= g->bad_epoch) {
+        *err = *g->why;
+        return true;
+    }
+    if (wr_filters_check(&u->packing, err) == 0)
+        return false;
+    wr_fail_prefix(err, err->code, "'%s'", r->task->path);
+    return true;
+}
+
+enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
+                              enum wr_unit_ask ask, weir_err *err)
+{
+    bool indexed = wr_part_is_packed(&r->part);
+    enum wr_unit_get how = WR_UNIT_NONE;
+    struct wr_shared *u;
+
+    if (!indexed && (!x->blocks || r->part.whole))
+        return how;
+    pthread_mutex_lock(&x->lock);
+    u = unit_for(x, r, ask == WR_ASK_FILL);
+    if (u && indexed && is_bad(u, r, err))
+        how = WR_UNIT_BAD;
+    else if (u && (u->count > 1 || indexed))
+        how = join(u, r, ask);
+    pthread_mutex_unlock(&x->lock);
+    return how;
+}
+
+void wr_units_stop(struct wr_units *x)
+{
+    atomic_store(&x->stopping, true);
+}
+
+void wr_unit_drop_if_over(struct wr_shared *u)
+{
+    struct wr_group *g = u->group;
+
+    if (!u->users && !u->left)
+        empty(u);
+    if (g->users)
+        return;
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->units[i].left)
+            return;
+    free_group(g->table, g);
+}
+
+void wr_unit_leave(struct wr_read *r)
+{
+    struct wr_shared *u = r->unit;
+    struct wr_units *x;
+
+    if (!u)
+        return;
+    x = u->group->table;
+    r->unit = NULL;
+    pthread_mutex_lock(&x->lock);
+    u->users--;
+    u->group->users--;
+    wr_unit_drop_if_over(u);
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* --- beginning and end --- */
+
+int wr_units_init(struct wr_units *x, const weir_dataset *ds,
+                  const weir_pipeline_config *cfg, weir_err *err)
+{
+    uint64_t n = WR_MAX(wr_index_count(ds->index), (uint64_t)1);
+    uint64_t mean = wr_index_bytes(ds->index) / n;
+    uint64_t window = cfg->order == WEIR_ORDER_BLOCK ? cfg->block_window : 4;
+    uint64_t bytes = WR_MIN(cfg->block_samples * WR_MIN(mean, SMALL),
+                            (uint64_t)1 << 30);
+    uint64_t blocks;
+
+    (void)err;
+    *x = (struct wr_units){.ds = ds, .direct = cfg->direct};
+    pthread_mutex_init(&x->lock, NULL);
+    x->split = wr_split_of(cfg);
+    x->block = WR_MAX(cfg->block_samples, 1u);
+    /* Ranks share each block: every one of them would read all of it. */
+    x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && cfg->world == 1 &&
+                mean <= SMALL &&
+                wr_index_object_count(ds->index) < wr_index_count(ds->index);
+    x->indexed_limit = (size_t)wr_config_memory(cfg);
+    /* The window that is used, the one that comes, what is read ahead beyond
+     * them; a block may lie in two objects. */
+    window = WR_MIN(window, n / x->block + 1);
+    blocks = 2 * window + (uint64_t)cfg->threads * cfg->depth / x->block + 1;
+    x->limit = (size_t)WR_MIN(2 * blocks * (bytes + CAP_STEP),
+                              wr_config_memory(cfg));
+    return 0;
+}
+
+void wr_units_done(struct wr_units *x)
+{
+    if (!x->ds)
+        return;
+    while (x->oldest)
+        free_group(x, x->oldest);
+    while (x->spare_count)
+        drop_spare(x);
+    pthread_mutex_destroy(&x->lock);
+    *x = (struct wr_units){0};
+}
