@@ -14,13 +14,16 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/shares.h"
 #include "base/shown.h"
-#include "safetensors/copiers.h"
+#include "base/thread.h"
+#include "safetensors/copy_past.h"
 #include "safetensors/shard_sum.h"
 #include "safetensors/stretch.h"
 
 #define PAGE        ((uint64_t)4096)
+#define THREADS_MAX 64u
 #define MEMORY_STEP ((uint64_t)2 << 20) /* from here on memory is mapped */
 #define TOUCH_PIECE ((uint64_t)16 << 20)
 /* Chosen, not tuned: small pieces so that a writer that follows begins at once,
@@ -31,8 +34,8 @@
 #define DATA_MAX ((uint64_t)WR_ST_MAX_JSON / 8 * WR_CHUNK)
 
 struct wr_image {
-    struct wr_copiers *copiers; /* owned */
-    uint8_t *bytes;             /* owned: `memory` bytes */
+    struct wr_pool *pool; /* owned: threads that copy */
+    uint8_t *bytes;       /* owned: `memory` bytes */
     uint64_t memory;
 
     struct wr_st_head head; /* owned */
@@ -61,7 +64,6 @@ struct wr_image {
 struct touch {
     uint8_t *bytes;
     uint64_t len;
-    atomic_uint_fast64_t next;
     atomic_int os_errno;
 };
 
@@ -72,7 +74,9 @@ int wr_image_new(unsigned threads, struct wr_image **ret, weir_err *err)
 
     if (!img)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = wr_copiers_new(threads, &img->copiers, err);
+    r = wr_pool_new(&img->pool,
+                    WR_MIN(threads ? threads : wr_cpu_count(), THREADS_MAX),
+                    "weir-copy", err);
     if (r < 0) {
         free(img);
         return r;
@@ -109,7 +113,7 @@ void wr_image_free(struct wr_image *img)
 {
     if (!img)
         return;
-    wr_copiers_free(img->copiers);
+    wr_pool_free(img->pool);
     forget_plan(img);
     drop_memory(img);
     free(img->done);
@@ -144,17 +148,15 @@ static int touch_range(uint8_t *at, size_t len)
     return 0;
 }
 
-static void touch_some(void *arg)
+static void touch_part(void *arg, size_t part, unsigned thread)
 {
     struct touch *t = arg;
-    uint64_t at;
+    uint64_t at = part * TOUCH_PIECE;
+    int e = touch_range(t->bytes + at, WR_MIN(TOUCH_PIECE, t->len - at));
 
-    while ((at = atomic_fetch_add(&t->next, TOUCH_PIECE)) < t->len) {
-        int e = touch_range(t->bytes + at, WR_MIN(TOUCH_PIECE, t->len - at));
-
-        if (e)
-            t->os_errno = e;
-    }
+    (void)thread;
+    if (e)
+        t->os_errno = e;
 }
 
 int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
@@ -173,7 +175,8 @@ int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err)
     if (!t.bytes)
         return wr_fail(err, WEIR_ENOMEM,
                        "no memory for a snapshot of %" PRIu64 " bytes", bytes);
-    wr_copiers_run(img->copiers, /* spare= */ false, touch_some, &t);
+    wr_pool_run(img->pool, (size_t)((t.len + TOUCH_PIECE - 1) / TOUCH_PIECE),
+                touch_part, &t);
     if (t.os_errno) {
         wr_big_free(t.bytes, (size_t)t.len);
         return wr_fail_errno(err, t.os_errno,
@@ -497,12 +500,15 @@ static void piece_done(struct wr_image *img, uint64_t k, uint64_t pieces)
     pthread_mutex_unlock(&img->lock);
 }
 
-static void fill_some(void *arg)
+/* One of the threads: pieces in rising order, as they come. */
+static void fill_some(void *arg, size_t part, unsigned thread)
 {
     struct wr_image *img = arg;
     uint64_t bytes = img->head.data_bytes;
     uint64_t pieces = (bytes + img->piece - 1) / img->piece, k;
 
+    (void)part;
+    (void)thread;
     while ((k = atomic_fetch_add(&img->next, 1)) < pieces) {
         uint64_t at = k * img->piece;
 
@@ -515,13 +521,15 @@ void wr_image_fill(struct wr_image *img, const weir_tensor *tensors, bool eager)
 {
     /* A core is left to the writer that follows: copying is twice as fast as
      * any disk here, and a writer that waits for its turn is not. */
+    unsigned threads = wr_pool_threads(img->pool) - eager;
+
     img->tensors = tensors;
     img->piece = eager ? EAGER_PIECE : LARGE_PIECE;
     img->next = 0;
-    if (img->head.data_bytes - lent_bytes(img) <= img->piece)
-        fill_some(img); /* not worth waking anyone */
+    if (threads < 2 || img->head.data_bytes - lent_bytes(img) <= img->piece)
+        fill_some(img, 0, 0); /* not worth waking anyone */
     else
-        wr_copiers_run(img->copiers, /* spare= */ eager, fill_some, img);
+        wr_pool_run(img->pool, threads, fill_some, img);
     img->tensors = NULL;
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/shares.h"
-#include "safetensors/copiers.h"
+#include "safetensors/copy_past.h"
 #include "safetensors/image.h"
 #include "tensors.h"
 #include "tier/manifest.h"
