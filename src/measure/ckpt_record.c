@@ -1,0 +1,77 @@
+/* ckpt_record.c - the record of a benchmark of checkpoints.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "measure/ckpt_record.h"
+
+#include <math.h>
+
+#include "measure/parts.h"
+#include "record/record.h"
+
+static void put_s(json_t *to, const char *key, double s)
+{
+    if (!isnan(s))
+        json_object_set_new(to, key, json_real(s));
+}
+
+static json_t *save_json(const struct wr_ckpt_bench_save *s)
+{
+    json_t *j = json_object();
+
+    put_s(j, "stall_s", s->stall);
+    put_s(j, "blocked_s", s->blocked);
+    put_s(j, "fast_s", s->fast);
+    put_s(j, "slow_s", s->slow);
+    put_s(j, "verified_s", s->verified);
+    put_s(j, "drain_s", s->drain);
+    return j;
+}
+
+static json_t *case_json(const struct wr_ckpt_record *b,
+                         const struct wr_ckpt_bench_case *k)
+{
+    static const char *const keys[] = {"slow", "fast", "burst", "async"};
+    json_t *runs = json_array(), *result = save_json(&k->median);
+    double bytes = (double)b->plan->load->bytes;
+
+    for (unsigned i = 0; i < k->count; i++) {
+        json_t *run = save_json(&k->saves[i]);
+
+        put_s(run, "saves_per_s", 1 / k->saves[i].stall);
+        put_s(run, "at_s", k->saves[i].at_s);
+        json_array_append_new(runs, run);
+    }
+    put_s(result, "restore_s", k->restore);
+    put_s(result, "stall_bytes_per_s", bytes / k->median.stall);
+    put_s(result, "drain_bytes_per_s", bytes / k->median.drain);
+    put_s(result, "restore_bytes_per_s", bytes / k->restore);
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "way", keys[k->way],
+                     "name", wr_ckpt_way_name(k->way), "memory",
+                     (json_int_t)k->memory, "skipped", (json_int_t)k->skipped,
+                     "result", result, "runs", runs);
+}
+
+json_t *wr_ckpt_record(const struct wr_ckpt_record *b)
+{
+    const struct wr_ckpt_load *load = b->plan->load;
+    json_t *record = wr_record_new("ckpt"), *cases = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < b->report->count; i++)
+        bad |= json_array_append_new(cases, case_json(b, &b->report->cases[i]));
+    bad |= json_object_set_new(record, "host", wr_host_json_of(b->store));
+    bad |= json_object_update_new(
+        record,
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
+                  wr_text_json(b->plan->fast), "slow",
+                  wr_text_json(b->plan->slow), "like", wr_text_json(b->like),
+                  "bytes", (json_int_t)load->bytes, "tensors",
+                  (json_int_t)load->count, "saves", (json_int_t)b->plan->saves,
+                  "interval_s", b->plan->interval_s, "verify",
+                  (int)b->plan->verify, "memcpy_s", b->report->memcpy_s));
+    bad |= json_object_set_new(record, "cases", cases);
+    bad |= wr_monitor_record(b->monitor, record);
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
+}
