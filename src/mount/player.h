@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "mount/due.h"
+#include "base/due.h"
 #include "weir/error.h"
 
 struct wr_player;

@@ -189,6 +189,57 @@ int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
                          rd->len, rd->offset);
 }
 
+static int fail_read_only(weir_err *err)
+{
+    return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
+}
+
+static int fail_lockless(weir_err *err)
+{
+    return wr_fail(err, WEIR_ENOTSUP, "storage without locks");
+}
+
+int wr_object_write(struct wr_object *o, const void *buf, size_t len,
+                    uint64_t offset, weir_err *err)
+{
+    return o->ops->write ? o->ops->write(o, buf, len, offset, err)
+                         : fail_read_only(err);
+}
+
+int wr_object_sync(struct wr_object *o, weir_err *err)
+{
+    return o->ops->sync ? o->ops->sync(o, err) : fail_read_only(err);
+}
+
+int wr_object_lock(struct wr_object *o, weir_err *err)
+{
+    return o->ops->lock ? o->ops->lock(o, err) : fail_lockless(err);
+}
+
+int wr_object_locked(struct wr_object *o, weir_err *err)
+{
+    return o->ops->locked ? o->ops->locked(o, err) : fail_lockless(err);
+}
+
+int wr_object_resize(struct wr_object *o, uint64_t size, weir_err *err)
+{
+    return o->ops->resize ? o->ops->resize(o, size, err) : fail_read_only(err);
+}
+
+int wr_store_change(struct wr_store *st, enum wr_change what, const char *path,
+                    const char *to, weir_err *err)
+{
+    return st->ops->change ? st->ops->change(st, what, path, to, err)
+                           : fail_read_only(err);
+}
+
+int wr_store_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
+{
+    return st->ops->space
+               ? st->ops->space(st, ret_bytes, err)
+               : wr_fail(err, WEIR_ENOTSUP, "free space is not known");
+}
+
 int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
                          uint64_t offset, weir_err *err)
 {

@@ -236,6 +236,17 @@ void wr_queue_hurry(struct wr_queue *q);
 /* Fills `err` from a failed read or write: "'a.jpg': cannot open: ...". */
 int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err);
 
+/* The hooks that a backend may not have; then WEIR_ENOTSUP. */
+int wr_object_write(struct wr_object *o, const void *buf, size_t len,
+                    uint64_t offset, weir_err *err);
+int wr_object_sync(struct wr_object *o, weir_err *err);
+int wr_object_lock(struct wr_object *o, weir_err *err);
+int wr_object_locked(struct wr_object *o, weir_err *err);
+int wr_object_resize(struct wr_object *o, uint64_t size, weir_err *err);
+int wr_store_change(struct wr_store *st, enum wr_change what, const char *path,
+                    const char *to, weir_err *err);
+int wr_store_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err);
+
 /* Reads `len` bytes, all of them; WEIR_EFORMAT: the object ends before. */
 int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
                          uint64_t offset, weir_err *err);

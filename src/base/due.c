@@ -1,6 +1,6 @@
 /* due.c - a heap of things that are due at a time, the earliest first.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "mount/due.h"
+#include "base/due.h"
 
 #include <stdlib.h>
 
@@ -17,11 +17,16 @@ void wr_due_done(struct wr_due_heap *h)
     *h = (struct wr_due_heap){0};
 }
 
+bool wr_due_reserve(struct wr_due_heap *h, size_t count)
+{
+    return wr_grow(&h->items, &h->cap, count, sizeof(*h->items));
+}
+
 bool wr_due_push(struct wr_due_heap *h, struct wr_due *item)
 {
     size_t i = h->count, up;
 
-    if (!wr_grow(&h->items, &h->cap, h->count + 1, sizeof(*h->items)))
+    if (!wr_due_reserve(h, h->count + 1))
         return false;
     item->order = h->pushed++;
     for (; i > 0; i = up) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Knows no clock: `now` is given, so that its tests run in virtual time. */
-#ifndef WR_MOUNT_DUE_H
-#define WR_MOUNT_DUE_H
+#ifndef WR_BASE_DUE_H
+#define WR_BASE_DUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +24,9 @@ struct wr_due_heap {
 };
 
 void wr_due_done(struct wr_due_heap *h); /* zeroed memory is an empty heap */
+
+/* Memory for `count` things, so that pushing up to so many never fails. */
+bool wr_due_reserve(struct wr_due_heap *h, size_t count);
 
 /* False when memory is short: then it is not in the heap. */
 bool wr_due_push(struct wr_due_heap *h, struct wr_due *item);

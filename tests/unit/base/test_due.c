@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "mount/due.h"
+#include "base/due.h"
 
 #define MANY 5000
 
