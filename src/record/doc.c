@@ -23,63 +23,6 @@ struct wr_doc *wr_doc_new(const char *title, const char *subtitle)
     return d;
 }
 
-static void free_table(struct wr_doc_table *t)
-{
-    if (!t)
-        return;
-    for (size_t i = 0; i < t->column_count; i++)
-        free(t->columns[i].heading);
-    for (size_t i = 0; i < t->cell_count; i++)
-        free(t->cells[i].text);
-    free(t->columns);
-    free(t->cells);
-    free(t->title);
-    free(t);
-}
-
-static void free_section(struct wr_doc_section *s)
-{
-    for (size_t i = 0; i < s->fact_count; i++) {
-        free(s->facts[i].key);
-        free(s->facts[i].text);
-    }
-    for (size_t i = 0; i < s->note_count; i++)
-        free(s->notes[i].text);
-    for (size_t i = 0; i < s->item_count; i++) {
-        free_table(s->items[i].table);
-        wr_doc_free_chart(s->items[i].chart);
-    }
-    free(s->facts);
-    free(s->notes);
-    free(s->items);
-    free(s->title);
-    free(s->lead);
-    free(s->claim);
-    free(s->verdict);
-    free(s->why);
-    free(s);
-}
-
-void wr_doc_free(struct wr_doc *d)
-{
-    if (!d)
-        return;
-    for (size_t i = 0; i < d->section_count; i++)
-        free_section(d->sections[i]);
-    for (size_t i = 0; i < d->summary_count; i++)
-        free(d->summary[i]);
-    for (size_t i = 0; i < d->headline_count; i++) {
-        free(d->headlines[i].label);
-        free(d->headlines[i].text);
-    }
-    free(d->summary);
-    free(d->headlines);
-    free(d->sections);
-    free(d->title);
-    free(d->subtitle);
-    free(d);
-}
-
 bool wr_doc_failed(const struct wr_doc *d)
 {
     return !d || d->failed;
@@ -98,11 +41,9 @@ struct wr_doc_section *wr_doc_section(struct wr_doc *d, const char *title)
     if (!d || !wr_doc_grow(d, &d->sections, &d->section_cap, d->section_count,
                            sizeof(*d->sections)))
         return NULL;
-    s = calloc(1, sizeof(*s));
-    if (!s) {
-        d->failed = true;
+    s = wr_doc_alloc(d, sizeof(*s));
+    if (!s)
         return NULL;
-    }
     s->doc = d;
     s->title = wr_doc_copy(d, title);
     d->sections[d->section_count++] = s;
@@ -167,11 +108,9 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
     if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
                            sizeof(*s->items)))
         return NULL;
-    t = calloc(1, sizeof(*t));
-    if (!t) {
-        s->doc->failed = true;
+    t = wr_doc_alloc(s->doc, sizeof(*t));
+    if (!t)
         return NULL;
-    }
     t->doc = s->doc;
     t->title = wr_doc_copy(s->doc, title);
     parse_columns(t, columns);

@@ -3,6 +3,7 @@
 #include "record/doc_base.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,27 +11,73 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+/* A piece of a document's memory. */
+struct wr_doc_memory {
+    struct wr_doc_memory *next;
+    max_align_t bytes[];
+};
+
+void *wr_doc_alloc(struct wr_doc *d, size_t size)
+{
+    struct wr_doc_memory *m = calloc(1, sizeof(*m) + size);
+
+    if (!m) {
+        d->failed = true;
+        return NULL;
+    }
+    m->next = d->memory;
+    d->memory = m;
+    return m->bytes;
+}
+
+void wr_doc_free(struct wr_doc *d)
+{
+    while (d && d->memory) {
+        struct wr_doc_memory *m = d->memory;
+
+        d->memory = m->next;
+        free(m);
+    }
+    free(d);
+}
+
 bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
                  size_t size)
 {
-    if (!d->failed && wr_grow(array, cap, count + 1, size))
-        return true;
-    d->failed = true;
-    return false;
+    size_t bytes;
+    void *old, *grown;
+
+    if (d->failed || count < *cap)
+        return !d->failed;
+    if (!wr_mul_ok(WR_MAX(2 * *cap, (size_t)8), size, &bytes)) {
+        d->failed = true;
+        return false;
+    }
+    grown = wr_doc_alloc(d, bytes);
+    if (!grown)
+        return false;
+    memcpy(&old, array, sizeof(old));
+    if (old)
+        memcpy(grown, old, *cap * size);
+    memcpy(array, &grown, sizeof(grown));
+    *cap = bytes / size;
+    return true;
 }
 
 char *wr_doc_copy(struct wr_doc *d, const char *s)
 {
     size_t cap = 4 * strlen(s ? s : "") + 6;
-    char *text = malloc(cap), *fitted;
+    char *text = malloc(cap), *copy = NULL;
 
-    if (!text) {
-        d->failed = true;
-        return NULL;
+    if (text) {
+        wr_text_show(s ? s : "", /* controls= */ true, text, cap);
+        copy = wr_doc_alloc(d, strlen(text) + 1);
     }
-    wr_text_show(s ? s : "", /* controls= */ true, text, cap);
-    fitted = realloc(text, strlen(text) + 1);
-    return fitted ? fitted : text;
+    if (copy)
+        memcpy(copy, text, strlen(text));
+    d->failed |= !copy;
+    free(text);
+    return copy;
 }
 
 char *wr_doc_format(struct wr_doc *d, const char *fmt, va_list ap)

@@ -7,6 +7,10 @@
 
 #include "record/doc_private.h"
 
+/* Zeroed memory that lives as long as the document; NULL: short, which the
+ * document remembers. */
+void *wr_doc_alloc(struct wr_doc *d, size_t size);
+
 /* Makes room for one more; the document remembers when there is none. */
 bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
                  size_t size);

@@ -4,114 +4,113 @@
  * Every text is valid UTF-8 without control characters, never NULL. A renderer
  * gets a document that is whole: tables may end in the middle of a row (what
  * is missing is blank), series may have fewer values than there are labels
- * (what is missing is NaN). Numbers may be NaN or infinite. */
+ * (what is missing is NaN). Numbers may be NaN or infinite. All memory is the
+ * document's, and goes with it. */
 #ifndef WR_RECORD_DOC_PRIVATE_H
 #define WR_RECORD_DOC_PRIVATE_H
 
 #include "record/doc.h"
 
 struct wr_doc_fact {
-    char *key, *text; /* owned */
+    char *key, *text;
 };
 
 struct wr_doc_note {
-    char *text; /* owned */
+    char *text;
     bool warning;
 };
 
 struct wr_doc_cell {
-    char *text;     /* owned: as a person reads it */
+    char *text;     /* as a person reads it */
     double value;   /* of a number, else NaN */
     bool is_number; /* made by wr_doc_number */
     enum wr_doc_tone tone;
 };
 
 struct wr_doc_column {
-    char *heading; /* owned */
-    bool right;    /* numbers */
+    char *heading;
+    bool right; /* numbers */
 };
 
 struct wr_doc_table {
     struct wr_doc *doc; /* borrowed */
-    char *title;        /* owned */
+    char *title;
     struct wr_doc_column *columns;
     size_t column_count, column_cap;
-    struct wr_doc_cell *cells; /* owned: row by row */
+    struct wr_doc_cell *cells; /* row by row */
     size_t cell_count, cell_cap;
     bool folded;
 };
 
 struct wr_doc_series {
     struct wr_doc *doc; /* borrowed */
-    char *name;         /* owned */
-    double *x, *y;      /* owned; x of a value is the number of its label */
-    bool *marked;       /* owned */
+    char *name;
+    double *x, *y; /* x of a value is the number of its label */
+    bool *marked;
     size_t count, x_cap, y_cap, marked_cap;
     size_t marks; /* how many are marked */
     enum wr_doc_role role;
-    double *range; /* owned: low and high of each value, by turns */
+    double *range;                 /* low and high of each value, by turns */
     size_t range_count, range_cap; /* values that have both, or NaN */
 };
 
 /* A stretch of x with a name of its own: a run. */
 struct wr_doc_band {
     double from, to;
-    char *name; /* owned */
+    char *name;
 };
 
 struct wr_doc_chart {
     struct wr_doc *doc; /* borrowed */
     enum wr_doc_chart_kind kind;
-    char *title, *x, *y, *note; /* owned */
+    char *title, *x, *y, *note;
     bool log_x, log_y;
-    char **labels; /* owned */
+    char **labels;
     size_t label_count, label_cap;
-    struct wr_doc_series **series; /* owned */
+    struct wr_doc_series **series;
     size_t series_count, series_cap;
-    struct wr_doc_band *bands; /* owned */
+    struct wr_doc_band *bands;
     size_t band_count, band_cap;
     double most; /* y that its axis reaches at least */
 };
 
 /* A table or a chart, in the order in which they were made. */
 struct wr_doc_item {
-    struct wr_doc_table *table; /* owned; or */
-    struct wr_doc_chart *chart; /* owned */
+    struct wr_doc_table *table; /* or */
+    struct wr_doc_chart *chart;
 };
 
 struct wr_doc_section {
     struct wr_doc *doc; /* borrowed */
-    char *title;        /* owned */
+    char *title;
     struct wr_doc_fact *facts;
     size_t fact_count, fact_cap;
     struct wr_doc_note *notes;
     size_t note_count, note_cap;
     struct wr_doc_item *items;
     size_t item_count, item_cap;
-    char *lead;    /* owned: the question; NULL: none */
-    char *claim;   /* owned: what is to be shown; NULL: nothing */
-    char *verdict; /* owned: "holds"; NULL: there is none */
-    char *why;     /* owned, with the verdict */
+    char *lead;    /* the question; NULL: none */
+    char *claim;   /* what is to be shown; NULL: nothing */
+    char *verdict; /* "holds"; NULL: there is none */
+    char *why;     /* with the verdict */
     enum wr_doc_tone tone;
 };
 
 /* A figure on top of the page. */
 struct wr_doc_headline {
-    char *label, *text; /* owned */
+    char *label, *text;
 };
 
 struct wr_doc {
-    char *title, *subtitle; /* owned */
+    char *title, *subtitle;
     struct wr_doc_section **sections;
     size_t section_count, section_cap;
-    char **summary; /* owned: sentences */
+    char **summary; /* sentences */
     size_t summary_count, summary_cap;
     struct wr_doc_headline *headlines;
     size_t headline_count, headline_cap;
-    bool failed; /* memory ran out */
+    struct wr_doc_memory *memory; /* owned: all of the above */
+    bool failed;                  /* it ran out */
 };
-
-/* Frees a chart and what is in it; NULL is fine. */
-void wr_doc_free_chart(struct wr_doc_chart *c);
 
 #endif

@@ -4,37 +4,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-
-static void free_series(struct wr_doc_series *s)
-{
-    free(s->name);
-    free(s->x);
-    free(s->y);
-    free(s->marked);
-    free(s->range);
-    free(s);
-}
-
-void wr_doc_free_chart(struct wr_doc_chart *c)
-{
-    if (!c)
-        return;
-    for (size_t i = 0; i < c->label_count; i++)
-        free(c->labels[i]);
-    for (size_t i = 0; i < c->series_count; i++)
-        free_series(c->series[i]);
-    for (size_t i = 0; i < c->band_count; i++)
-        free(c->bands[i].name);
-    free(c->bands);
-    free(c->labels);
-    free(c->series);
-    free(c->title);
-    free(c->x);
-    free(c->y);
-    free(c->note);
-    free(c);
-}
 
 struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
                                   const struct wr_doc_chart_spec *spec)
@@ -44,11 +13,9 @@ struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
     if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
                            sizeof(*s->items)))
         return NULL;
-    c = calloc(1, sizeof(*c));
-    if (!c) {
-        s->doc->failed = true;
+    c = wr_doc_alloc(s->doc, sizeof(*c));
+    if (!c)
         return NULL;
-    }
     c->doc = s->doc;
     c->kind = spec->kind;
     c->log_x = spec->log_x;
@@ -81,11 +48,9 @@ struct wr_doc_series *wr_doc_series(struct wr_doc_chart *c, const char *name)
     if (!c || !wr_doc_grow(c->doc, &c->series, &c->series_cap, c->series_count,
                            sizeof(*c->series)))
         return NULL;
-    s = calloc(1, sizeof(*s));
-    if (!s) {
-        c->doc->failed = true;
+    s = wr_doc_alloc(c->doc, sizeof(*s));
+    if (!s)
         return NULL;
-    }
     s->doc = c->doc;
     s->name = wr_doc_copy(c->doc, name);
     c->series[c->series_count++] = s;

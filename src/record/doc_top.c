@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/doc_base.h"
 
-#include <stdlib.h>
-
 void wr_doc_summary(struct wr_doc *d, const char *fmt, ...)
 {
     va_list ap;
@@ -38,7 +36,6 @@ void wr_doc_lead(struct wr_doc_section *s, const char *fmt, ...)
     if (!s)
         return;
     va_start(ap, fmt);
-    free(s->lead);
     s->lead = wr_doc_format(s->doc, fmt, ap);
     va_end(ap);
 }
@@ -50,7 +47,6 @@ void wr_doc_claim(struct wr_doc_section *s, const char *fmt, ...)
     if (!s)
         return;
     va_start(ap, fmt);
-    free(s->claim);
     s->claim = wr_doc_format(s->doc, fmt, ap);
     va_end(ap);
 }
@@ -63,8 +59,6 @@ void wr_doc_verdict(struct wr_doc_section *s, enum wr_doc_tone tone,
     if (!s)
         return;
     va_start(ap, fmt);
-    free(s->verdict);
-    free(s->why);
     s->tone = tone;
     s->verdict = wr_doc_copy(s->doc, verdict);
     s->why = wr_doc_format(s->doc, fmt, ap);
