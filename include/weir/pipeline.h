@@ -234,6 +234,26 @@ static inline void weir_pipeline_defaults(weir_pipeline_config *cfg)
     weir_pipeline_defaults_sized(cfg, sizeof(*cfg));
 }
 
+/* Settings by name, as text: "resize" and "area", "size" and "320x240",
+ * "normalize" and "none", "threads" and "auto", "flip" and "yes". Names are
+ * those of the members (of `picture` too), values are those of the options of
+ * `weir bench`. A text is borrowed until weir_pipeline_open, which copies it.
+ * WEIR_ENOENT: no setting has that name; WEIR_EINVAL: the value is wrong, and
+ * the message names the setting, the value and what is possible. On failure
+ * `cfg` is untouched. Whether settings fit together is checked by
+ * weir_pipeline_open. */
+WEIR_API int weir_config_set(weir_pipeline_config *cfg, const char *name,
+                             const char *value, weir_err *err);
+
+/* The value of a setting as weir_config_set takes it, into buf of `cap` bytes;
+ * returns its length as snprintf does, or WEIR_ENOENT. */
+WEIR_API int weir_config_get(const weir_pipeline_config *cfg, const char *name,
+                             char *buf, size_t cap, weir_err *err);
+
+/* The name of the k-th setting, counted from 0; NULL when out of range.
+ * Static. */
+WEIR_API const char *weir_config_name(unsigned k);
+
 /* Opens a pipeline on `ds`, which must outlive it, and starts its threads; with
  * prefetch > 0 they start reading immediately. On success the caller owns *ret
  * and closes it with weir_pipeline_close; on failure *ret is untouched. `cfg`

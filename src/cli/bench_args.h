@@ -10,29 +10,11 @@ struct bench_args {
     /* what is done */
     struct wr_enum_list stages, decode, page_cache;
     struct wr_uint_list threads, depth, prefetch, batch;
-    uint64_t batches, epochs, repeat;
+    uint64_t repeat;
     const char *accelerator;
-    double consumer_ms; /* the old name: ms=... */
-    /* what comes out */
-    const char *size;
-    int dtype, layout, resize, normalize, orient;
-    uint64_t channels;
-    int crop;
-    const char *crop_area, *crop_ratio;
-    double crop_center;
-    bool flip;
-    /* in which order */
-    int order, remainder, on_error;
-    double holdout;
-    int part;
-    uint64_t split_seed;
-    uint64_t seed, block_samples, block_window, rank, world;
-    /* how */
-    const char *cache; /* tiers */
-    int cache_what;
-    uint64_t memory;
-    int io;
-    bool direct;
+    double consumer_ms;        /* the old name: ms=... */
+    weir_pipeline_config feed; /* what all cases have in common */
+    int normalize;
     const char *format, *root, *columns, *index_dir;
     bool index_cache;
     /* results */
@@ -43,6 +25,7 @@ struct bench_args {
 };
 
 extern const struct wr_option wr_bench_options[];
+void wr_bench_defaults(void *args);
 
 /* The name of a value of an option, as the user types it. */
 const char *wr_bench_choice(const char *option, int value);

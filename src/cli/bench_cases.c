@@ -4,91 +4,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "base/units.h"
 #include "cli/feed_args.h"
 
 #define MAX_CASES 256
-
-/* "0.08,1"; an option that was not given leaves the default. */
-static int parse_range(const char *option, const char *text, float ret[2],
-                       weir_err *err)
-{
-    const char *comma = text ? strchr(text, ',') : NULL;
-    char first[32];
-    double a, b;
-
-    if (!text)
-        return 0;
-    if (!comma)
-        return wr_fail(err, WEIR_EINVAL,
-                       "option --%s: '%s' is not two numbers with a comma "
-                       "between them",
-                       option, text);
-    snprintf(first, sizeof(first), "%.*s", (int)(comma - text), text);
-    if (wr_parse_double(first, 0, 1e6, &a, err) < 0 ||
-        wr_parse_double(comma + 1, 0, 1e6, &b, err) < 0)
-        return wr_fail_prefix(err, WEIR_EINVAL, "option --%s", option);
-    ret[0] = (float)a;
-    ret[1] = (float)b;
-    return 0;
-}
-
-static int crop_config(const struct bench_args *a, weir_pipeline_config *cfg,
-                       weir_err *err)
-{
-    int r = parse_range("crop-area", a->crop_area, cfg->picture.crop_area, err);
-
-    if (r >= 0)
-        r = parse_range("crop-ratio", a->crop_ratio, cfg->picture.crop_ratio,
-                        err);
-    cfg->picture.crop = (enum weir_crop)a->crop;
-    cfg->picture.crop_center = (float)a->crop_center;
-    cfg->picture.flip = a->flip;
-    return r;
-}
-
-/* What all cases have in common. */
-static int base_config(const struct bench_args *a, weir_pipeline_config *cfg,
-                       weir_err *err)
-{
-    const struct wr_feed_pixels pixels = {
-        .size = a->size,
-        .channels = a->channels,
-        .dtype = a->dtype,
-        .layout = a->layout,
-        .resize = a->resize,
-        .normalize = a->normalize,
-        .orient = a->orient,
-    };
-
-    weir_pipeline_defaults(cfg);
-    cfg->order = (enum weir_order)a->order;
-    cfg->seed = a->seed;
-    cfg->block_samples = (uint32_t)a->block_samples;
-    cfg->block_window = (uint32_t)a->block_window;
-    cfg->epochs = a->epochs;
-    cfg->max_batches = a->batches;
-    cfg->rank = (uint32_t)a->rank;
-    cfg->world = (uint32_t)a->world;
-    cfg->holdout = (float)a->holdout;
-    cfg->split_seed = a->split_seed;
-    cfg->part = (enum weir_part)a->part;
-    cfg->remainder = (enum weir_remainder)a->remainder;
-    cfg->on_error = (enum weir_on_error)a->on_error;
-    cfg->io = (enum weir_io)a->io;
-    cfg->cache = a->cache;
-    cfg->cache_what = (enum weir_cache_what)a->cache_what;
-    cfg->memory = a->memory;
-    cfg->direct = a->direct;
-    if (crop_config(a, cfg, err) < 0)
-        return WEIR_EINVAL;
-    return wr_feed_set_pixels(&pixels, cfg, err);
-}
 
 /* Case number k of the product of all lists; the last list turns fastest. */
 static void pick_case(const struct bench_args *a, size_t k,
@@ -159,10 +81,11 @@ int wr_bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
     if (!cases)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < n; k++) {
-        r = base_config(a, &cases[k].cfg, err);
+        cases[k].cfg = a->feed;
+        wr_settings_normalize((enum wr_normalize)a->normalize,
+                              &cases[k].cfg.picture);
         pick_case(a, k, &cases[k]);
-        if (r == 0)
-            r = wr_feed_check(wr_bench_options, &cases[k].cfg, err);
+        r = wr_feed_check(wr_bench_options, &cases[k].cfg, err);
         if (r < 0) {
             free(cases);
             return r;

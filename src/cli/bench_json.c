@@ -8,78 +8,32 @@
 #include "base/mem.h"
 #include "cli/bench_args.h"
 #include "cli/dataset_out.h"
+#include "cli/feed_args.h"
 #include "cli/record_json.h"
 #include "record/record.h"
 #include "record/whole.h"
 
-/* A setting by the name that its option and its value have. */
-static void put_choice(json_t *to, const char *key, const char *option,
-                       int value)
-{
-    json_object_set_new(to, key, json_string(wr_bench_choice(option, value)));
-}
-
-static void put_number(json_t *to, const char *key, uint64_t value)
-{
-    json_object_set_new(to, key, json_integer((json_int_t)value));
-}
-
-/* A number, or "auto". */
-static void put_knob(json_t *to, const char *key, uint32_t value)
-{
-    json_object_set_new(to, key,
-                        value == WEIR_AUTO ? json_string("auto")
-                                           : json_integer(value));
-}
-
 static json_t *settings_json(const struct wr_bench_case *c)
 {
     const weir_pipeline_config *g = &c->cfg;
+    const weir_picture_config *p = &g->picture;
     json_t *to = json_object();
 
-    put_choice(to, "stages", "stages", (int)g->stages);
-    put_choice(to, "page_cache", "page-cache", (int)c->cache);
-    put_choice(to, "orient", "orient", (int)g->picture.orient);
-    put_choice(to, "crop", "crop", (int)g->picture.crop);
-    json_object_set_new(to, "flip", json_boolean(g->picture.flip));
-    if (g->cache) {
-        json_object_set_new(to, "cache", wr_text_json(g->cache));
-        put_choice(to, "cache_what", "cache-what", (int)g->cache_what);
-    }
-    put_choice(to, "decode", "decode", (int)g->picture.decode);
-    put_choice(to, "dtype", "dtype", (int)g->picture.dtype);
-    put_choice(to, "layout", "layout", (int)g->picture.layout);
-    put_choice(to, "resize", "resize", (int)g->picture.resize);
-    put_choice(to, "order", "order", (int)g->order);
-    put_choice(to, "remainder", "remainder", (int)g->remainder);
-    put_choice(to, "on_error", "on-error", (int)g->on_error);
-    put_choice(to, "io", "io", (int)g->io);
-    json_object_set_new(to, "direct", json_boolean(g->direct));
-    put_knob(to, "threads", g->threads);
-    put_knob(to, "depth", g->depth);
-    put_knob(to, "prefetch", g->prefetch);
-    put_number(to, "batch", g->batch);
-    put_number(to, "width", g->picture.width);
-    put_number(to, "height", g->picture.height);
-    put_number(to, "channels", g->picture.channels);
-    put_number(to, "seed", g->seed);
-    put_number(to, "block_samples", g->block_samples);
-    put_number(to, "block_window", g->block_window);
-    put_number(to, "epochs", g->epochs);
-    put_number(to, "max_batches", g->max_batches);
-    put_number(to, "rank", g->rank);
-    put_number(to, "world", g->world);
-    if (g->part != WEIR_PART_ALL) {
-        put_choice(to, "part", "part", (int)g->part);
-        put_number(to, "split_seed", g->split_seed);
-        json_object_set_new(to, "holdout", json_real((double)g->holdout));
-    }
     json_object_set_new(
-        to, "normalize",
-        json_pack("{s:[fff], s:[fff]}", "mean", (double)g->picture.mean[0],
-                  (double)g->picture.mean[1], (double)g->picture.mean[2], "std",
-                  (double)g->picture.std[0], (double)g->picture.std[1],
-                  (double)g->picture.std[2]));
+        to, "page_cache",
+        json_string(wr_bench_choice("page-cache", (int)c->cache)));
+    for (const struct wr_setting *s = wr_settings; s->name; s++)
+        wr_feed_json(to, s, g);
+    if (g->part == WEIR_PART_ALL) {
+        json_object_del(to, "part");
+        json_object_del(to, "split_seed");
+        json_object_del(to, "holdout");
+    }
+    json_object_set_new(to, "normalize",
+                        json_pack("{s:[fff], s:[fff]}", "mean",
+                                  (double)p->mean[0], (double)p->mean[1],
+                                  (double)p->mean[2], "std", (double)p->std[0],
+                                  (double)p->std[1], (double)p->std[2]));
     return to;
 }
 

@@ -111,7 +111,8 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
                           const weir_dataset *ds)
 {
     const struct bench_args *a = cli->args;
-    char *tiers = strdup(a->cache ? a->cache : ""), *tier, *rest = NULL;
+    char *tiers = strdup(a->feed.cache ? a->feed.cache : ""), *tier,
+         *rest = NULL;
     const char *paths[WR_SAMPLER_DISKS];
     size_t count = 0;
 
@@ -175,12 +176,15 @@ static int check_options(const struct wr_cli *cli)
         bool fits;
         const char *with;
     } needs[] = {
-        {"crop-area", a->crop == WEIR_CROP_RANDOM, "--crop random"},
-        {"crop-ratio", a->crop == WEIR_CROP_RANDOM, "--crop random"},
-        {"crop-center", a->crop == WEIR_CROP_CENTER, "--crop center"},
-        {"block-samples", a->order == WEIR_ORDER_BLOCK, "--order block"},
-        {"block-window", a->order == WEIR_ORDER_BLOCK, "--order block"},
-        {"cache-what", a->cache != NULL, "--cache"},
+        {"crop-area", a->feed.picture.crop == WEIR_CROP_RANDOM,
+         "--crop random"},
+        {"crop-ratio", a->feed.picture.crop == WEIR_CROP_RANDOM,
+         "--crop random"},
+        {"crop-center", a->feed.picture.crop == WEIR_CROP_CENTER,
+         "--crop center"},
+        {"block-samples", a->feed.order == WEIR_ORDER_BLOCK, "--order block"},
+        {"block-window", a->feed.order == WEIR_ORDER_BLOCK, "--order block"},
+        {"cache-what", a->feed.cache != NULL, "--cache"},
     };
     weir_err err;
 
@@ -291,6 +295,7 @@ const struct wr_command wr_cmd_bench = {
     .operands = operands,
     .options = wr_bench_options,
     .args_size = sizeof(struct bench_args),
+    .defaults = wr_bench_defaults,
     .columns = wr_bench_columns,
     .examples = examples,
     .run = bench_run,

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/convert_report.h"
@@ -19,14 +20,9 @@ struct convert_args {
     int to;
     const char *name; /* borrowed from argv, as all texts */
     uint64_t shard_size;
-    int order, part;
-    double holdout;
-    uint64_t seed, split_seed;
+    weir_pipeline_config feed; /* of the tensors */
+    int normalize;
     uint64_t max_side, quality;
-    const char *size;
-    int dtype, layout, normalize, resize, decode, orient, crop;
-    uint64_t threads;
-    int on_error;
     const char *format, *root, *columns, *index_dir;
     bool index_cache, force, restart, json;
 };
@@ -60,10 +56,8 @@ static const struct wr_choice error_choices[] = {
     {"fail", WEIR_ON_ERROR_FAIL, "stop"},
     {NULL, 0, NULL}};
 
-/* Options that only some targets have. */
+/* Options that only pictures have. */
 static const char *const picture_options[] = {"max-side", "quality"};
-static const char *const tensor_options[] = {
-    "size", "dtype", "layout", "resize", "decode", "crop", "normalize"};
 
 static bool is_tensor(const struct convert_args *a)
 {
@@ -73,6 +67,7 @@ static bool is_tensor(const struct convert_args *a)
 static int check_options(const struct wr_cli *cli)
 {
     const struct convert_args *a = cli->args;
+    const char *pixels = wr_feed_given_pixels(cli);
     weir_err err;
 
     if (!wr_cli_given(cli, "to"))
@@ -83,17 +78,16 @@ static int check_options(const struct wr_cli *cli)
                                 "option --%s is for pictures, not for "
                                 "tensors",
                                 picture_options[k]);
-    for (size_t k = 0; k < WR_ARRAY_LEN(tensor_options) && !is_tensor(a); k++)
-        if (wr_cli_given(cli, tensor_options[k]))
-            return wr_cli_usage(cli,
-                                "option --%s is for tensors only (--to "
-                                "tensor, --to npy)",
-                                tensor_options[k]);
+    if (pixels && !is_tensor(a) && strcmp(pixels, "orient"))
+        return wr_cli_usage(cli,
+                            "option --%s is for tensors only (--to tensor, "
+                            "--to npy)",
+                            pixels);
     if (wr_cli_given(cli, "orient") && !is_tensor(a) &&
         !wr_cli_given(cli, "max-side") && !wr_cli_given(cli, "quality"))
         return wr_cli_usage(cli, "option --orient: pictures are kept as they "
                                  "are without --max-side or --quality");
-    if (wr_cli_given(cli, "normalize") && a->dtype == WEIR_U8)
+    if (wr_cli_given(cli, "normalize") && a->feed.picture.dtype == WEIR_U8)
         return wr_cli_usage(cli, "option --normalize is for --dtype f32 and "
                                  "f16");
     if (a->to == TO_JPEG && wr_cli_given(cli, "shard-size"))
@@ -107,16 +101,6 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
                        weir_err *err)
 {
     const struct convert_args *a = cli->args;
-    const struct wr_feed_pixels pixels = {
-        .size = a->size,
-        .channels = 3,
-        .dtype = a->dtype,
-        .layout = a->layout,
-        .resize = a->resize,
-        .normalize = a->normalize,
-        .orient = a->orient,
-    };
-    int r;
 
     wr_convert_defaults(cfg);
     cfg->target = cli->operands[1];
@@ -125,19 +109,24 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->shard_bytes = a->shard_size;
     cfg->max_side = (uint32_t)a->max_side;
     cfg->quality = (unsigned)a->quality;
-    cfg->shuffle = a->order == WEIR_ORDER_SHUFFLE;
-    cfg->seed = a->seed;
-    cfg->threads = (unsigned)a->threads;
-    cfg->fail_on_bad = a->on_error == WEIR_ON_ERROR_FAIL;
+    cfg->shuffle = a->feed.order == WEIR_ORDER_SHUFFLE;
+    cfg->seed = a->feed.seed;
+    cfg->threads = a->feed.threads;
+    cfg->fail_on_bad = a->feed.on_error == WEIR_ON_ERROR_FAIL;
     cfg->force = a->force;
     cfg->restart = a->restart;
-    cfg->tensor.holdout = (float)a->holdout;
-    cfg->tensor.split_seed = a->split_seed;
-    cfg->tensor.part = (enum weir_part)a->part;
-    cfg->tensor.picture.decode = (enum weir_decode)a->decode;
-    cfg->tensor.picture.crop = (enum weir_crop)a->crop;
-    r = wr_feed_set_pixels(&pixels, &cfg->tensor, err);
-    return r < 0 ? r : wr_feed_check(cli->cmd->options, &cfg->tensor, err);
+    cfg->tensor.holdout = a->feed.holdout;
+    cfg->tensor.split_seed = a->feed.split_seed;
+    cfg->tensor.part = a->feed.part;
+    cfg->tensor.picture = a->feed.picture;
+    wr_settings_normalize((enum wr_normalize)a->normalize,
+                          &cfg->tensor.picture);
+    return wr_feed_check(cli->cmd->options, &cfg->tensor, err);
+}
+
+static void convert_defaults(void *args)
+{
+    weir_pipeline_defaults(&((struct convert_args *)args)->feed);
 }
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
@@ -249,19 +238,12 @@ static const struct wr_option options[] = {
      .def = "256M",
      .help = "largest size of a shard (in bytes of the source's samples; for "
              "tensors, in bytes written); 0: one shard"},
-    {.name = "order",
-     WR_OPT_ENUM(A, order),
-     .arg = "ORDER",
-     .choices = order_choices,
-     .def = "sequential",
+    {WR_FEED_NAME(A, order), .choices = order_choices, .def = "sequential",
      .help = "order of the samples"},
-    {.name = "seed",
-     WR_OPT_UINT(A, seed),
-     .arg = "N",
-     .def = "0",
-     .help = "seed of the shuffle"},
-    WR_HOLDOUT_OPTIONS(A),
-    WR_PART_OPTION(A),
+    {WR_FEED(A, seed)},
+    {WR_FEED(A, holdout)},
+    {WR_FEED(A, split_seed)},
+    {WR_FEED(A, part)},
 
     {.name = "max-side",
      WR_OPT_UINT(A, max_side),
@@ -281,70 +263,24 @@ static const struct wr_option options[] = {
      .help = "encode all pictures as JPEG of this quality; without it and "
              "--max-side the bytes are copied"},
 
-    {.name = "size",
-     WR_OPT_STRING(A, size),
-     .arg = "WxH",
-     .def = "224x224",
-     .group = "Tensors (tensor, npy)",
-     .help = "size of the pictures"},
-    {.name = "dtype",
-     WR_OPT_ENUM(A, dtype),
-     .arg = "TYPE",
-     .choices = dtype_choices,
-     .def = "u8",
-     .help = "element type"},
-    {.name = "layout",
-     WR_OPT_ENUM(A, layout),
-     .arg = "ORDER",
-     .choices = wr_feed_layout,
-     .def = "nhwc",
-     .help = "order of dimensions"},
-    {.name = "normalize",
-     WR_OPT_ENUM(A, normalize),
-     .arg = "HOW",
-     .choices = wr_feed_normalize,
-     .def = "imagenet",
-     .help = "mean and deviation of f32 and f16"},
-    {.name = "resize",
-     WR_OPT_ENUM(A, resize),
-     .arg = "FILTER",
-     .choices = wr_feed_resize,
-     .def = "bilinear",
-     .help = "filter"},
-    {.name = "decode",
-     WR_OPT_ENUM(A, decode),
-     .arg = "HOW",
-     .choices = wr_feed_decode,
-     .def = "exact",
-     .help = "how JPEG is decoded"},
-    {.name = "orient",
-     WR_OPT_ENUM(A, orient),
-     .arg = "HOW",
-     .choices = wr_feed_orient,
-     .def = "ignore",
+    {WR_FEED(A, size), .group = "Tensors (tensor, npy)"},
+    {WR_FEED_NAME(A, dtype), .choices = dtype_choices, .def = "u8",
+     WR_FEED_HELP(dtype)},
+    {WR_FEED(A, layout)},
+    WR_NORMALIZE_OPTION(A),
+    {WR_FEED(A, resize)},
+    {WR_FEED(A, decode)},
+    {WR_FEED_NAME(A, orient), WR_FEED_RANGE(orient), WR_FEED_DEF(orient),
      .help = "orientation of tensors and of pictures that are encoded again"},
-    {.name = "crop",
-     WR_OPT_ENUM(A, crop),
-     .arg = "HOW",
-     .choices = crop_choices,
-     .def = "none",
+    {WR_FEED_NAME(A, crop), .choices = crop_choices, WR_FEED_DEF(crop),
      .help = "which part of each picture to use"},
 
-    {.name = "threads",
-     .letter = 't',
-     WR_OPT_UINT(A, threads),
-     .arg = "N",
-     .max = WR_CONVERT_THREADS_MAX,
-     .def = "0",
-     .group = "How to do it",
+    {WR_FEED_NAME(A, threads), .letter = 't', .max = WR_CONVERT_THREADS_MAX,
+     .def = "0", .group = "How to do it",
      .help = "worker threads, 0: one per core; the result does not depend on "
              "it"},
-    {.name = "on-error",
-     WR_OPT_ENUM(A, on_error),
-     .arg = "HOW",
-     .choices = error_choices,
-     .def = "skip",
-     .help = "what to do with a sample that cannot be read"},
+    {WR_FEED_NAME(A, on_error), .choices = error_choices, WR_FEED_DEF(on_error),
+     WR_FEED_HELP(on_error)},
     {.name = "format",
      WR_OPT_STRING(A, format),
      .arg = "FORMAT",
@@ -422,6 +358,7 @@ const struct wr_command wr_cmd_convert = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct convert_args),
+    .defaults = convert_defaults,
     .examples = examples,
     .run = convert_run,
 };

@@ -383,7 +383,7 @@ static const struct wr_option options[] = {
     {.name = "io",
      WR_OPT_ENUM(A, io),
      .arg = "ENGINE",
-     .choices = wr_feed_io,
+     .choices = wr_io_choices,
      .def = "auto",
      .help = "I/O engine"},
     {.name = "seed",

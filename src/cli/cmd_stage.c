@@ -22,16 +22,8 @@
 #define MOMENT_NS  (10 * WR_NS_PER_MS)
 
 struct stage_args {
-    int what;
-    const char *size; /* borrowed from argv, as all texts */
-    uint64_t channels;
-    int dtype, layout, normalize, resize, decode, orient, crop;
-    double crop_center;
-    int order;
-    uint64_t seed;
-    struct wr_uint_list threads, depth; /* one value each */
-    int io;
-    bool direct;
+    weir_pipeline_config feed;
+    int normalize;
     const char *format, *root, *columns, *index_dir;
     bool index_cache, json;
 };
@@ -54,20 +46,14 @@ static const struct wr_choice crop_choices[] = {
 
 static int check_options(const struct wr_cli *cli)
 {
-    static const char *const pixels[] = {
-        "size",   "channels", "dtype", "layout",      "normalize",
-        "resize", "decode",   "crop",  "crop-center", "orient"};
     const struct stage_args *a = cli->args;
+    const char *pixels = wr_feed_given_pixels(cli);
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(pixels); k++)
-        if (a->what == WEIR_CACHE_ENCODED && wr_cli_given(cli, pixels[k]))
-            return wr_cli_usage(cli,
-                                "option --%s is for --cache-what decoded: "
-                                "encoded samples are kept as they are",
-                                pixels[k]);
-    if (a->threads.count > 1 || a->depth.count > 1)
-        return wr_cli_usage(cli, "options --threads and --depth take one "
-                                 "value here");
+    if (a->feed.cache_what == WEIR_CACHE_ENCODED && pixels)
+        return wr_cli_usage(cli,
+                            "option --%s is for --cache-what decoded: "
+                            "encoded samples are kept as they are",
+                            pixels);
     return WR_EXIT_DONE;
 }
 
@@ -90,35 +76,20 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
                        weir_err *err)
 {
     const struct stage_args *a = cli->args;
-    const struct wr_feed_pixels pixels = {
-        .size = a->size,
-        .channels = a->channels,
-        .dtype = a->dtype,
-        .layout = a->layout,
-        .resize = a->resize,
-        .normalize = a->normalize,
-        .orient = a->orient,
-    };
-    int r;
 
-    weir_pipeline_defaults(cfg);
+    *cfg = a->feed;
     cfg->cache = cli->operands[1];
-    cfg->cache_what = (enum weir_cache_what)a->what;
-    cfg->stages = a->what == WEIR_CACHE_DECODED ? WEIR_STAGES_ALL
-                                                : WEIR_STAGES_READ;
+    cfg->stages = cfg->cache_what == WEIR_CACHE_DECODED ? WEIR_STAGES_ALL
+                                                        : WEIR_STAGES_READ;
     cfg->batch = BATCH;
     cfg->prefetch = PREFETCH;
-    cfg->picture.decode = (enum weir_decode)a->decode;
-    cfg->picture.crop = (enum weir_crop)a->crop;
-    cfg->picture.crop_center = (float)a->crop_center;
-    cfg->order = (enum weir_order)a->order;
-    cfg->seed = a->seed;
-    cfg->threads = a->threads.count ? (uint32_t)a->threads.v[0] : 0;
-    cfg->depth = (uint32_t)a->depth.v[0];
-    cfg->io = (enum weir_io)a->io;
-    cfg->direct = a->direct;
-    r = wr_feed_set_pixels(&pixels, cfg, err);
-    return r < 0 ? r : wr_feed_check(cli->cmd->options, cfg, err);
+    wr_settings_normalize((enum wr_normalize)a->normalize, &cfg->picture);
+    return wr_feed_check(cli->cmd->options, cfg, err);
+}
+
+static void stage_defaults(void *args)
+{
+    weir_pipeline_defaults(&((struct stage_args *)args)->feed);
 }
 
 /* --- the run --- */
@@ -306,7 +277,8 @@ static int stage_all(struct stage *s, weir_pipeline_config *cfg)
 static int stage_run(struct wr_cli *cli)
 {
     const struct stage_args *a = cli->args;
-    struct stage s = {.cli = cli, .res.decoded = a->what == WEIR_CACHE_DECODED};
+    struct stage s = {.cli = cli,
+                      .res.decoded = a->feed.cache_what == WEIR_CACHE_DECODED};
     weir_pipeline_config cfg;
     weir_err err;
     int r = check_options(cli);
@@ -330,115 +302,31 @@ static int stage_run(struct wr_cli *cli)
 
 #define A struct stage_args
 static const struct wr_option options[] = {
-    {.name = "cache-what",
-     WR_OPT_ENUM(A, what),
-     .arg = "WHAT",
-     .choices = wr_feed_cache_what,
-     .def = "encoded",
-     .group = "What to keep",
-     .help = "what the tiers keep"},
-    {.name = "order",
-     WR_OPT_ENUM(A, order),
-     .arg = "ORDER",
-     .choices = wr_feed_order,
-     .def = "shuffle",
+    {WR_FEED(A, cache_what), .group = "What to keep"},
+    {WR_FEED_NAME(A, order), WR_FEED_RANGE(order), WR_FEED_DEF(order),
      .help =
          "order of the first epoch; its first samples are kept if not all fit"},
-    {.name = "seed",
-     WR_OPT_UINT(A, seed),
-     .arg = "N",
-     .def = "0",
-     .help = "seed of the shuffle"},
+    {WR_FEED(A, seed)},
 
-    {.name = "size",
-     WR_OPT_STRING(A, size),
-     .arg = "WxH",
-     .def = "224x224",
-     .group = "Form of decoded samples, as the pipeline will ask for them",
-     .help = "size of the pictures"},
-    {.name = "channels",
-     WR_OPT_UINT(A, channels),
-     .arg = "N",
-     .min = 1,
-     .max = 3,
-     .def = "3",
-     .help = "3 for colour, 1 for grey"},
-    {.name = "dtype",
-     WR_OPT_ENUM(A, dtype),
-     .arg = "TYPE",
-     .choices = wr_feed_dtype,
-     .def = "f32",
-     .help = "element type"},
-    {.name = "layout",
-     WR_OPT_ENUM(A, layout),
-     .arg = "ORDER",
-     .choices = wr_feed_layout,
-     .def = "nhwc",
-     .help = "order of dimensions"},
-    {.name = "normalize",
-     WR_OPT_ENUM(A, normalize),
-     .arg = "HOW",
-     .choices = wr_feed_normalize,
-     .def = "imagenet",
-     .help = "mean and deviation of f32 and f16"},
-    {.name = "resize",
-     WR_OPT_ENUM(A, resize),
-     .arg = "FILTER",
-     .choices = wr_feed_resize,
-     .def = "bilinear",
-     .help = "filter"},
-    {.name = "decode",
-     WR_OPT_ENUM(A, decode),
-     .arg = "HOW",
-     .choices = wr_feed_decode,
-     .def = "exact",
-     .help = "how JPEG is decoded"},
-    {.name = "orient",
-     WR_OPT_ENUM(A, orient),
-     .arg = "HOW",
-     .choices = wr_feed_orient,
-     .def = "ignore",
-     .help = "which way up pictures are; crops come after"},
-    {.name = "crop",
-     WR_OPT_ENUM(A, crop),
-     .arg = "HOW",
-     .choices = crop_choices,
-     .def = "none",
+    {WR_FEED(A, size),
+     .group = "Form of decoded samples, as the pipeline will ask for them"},
+    {WR_FEED(A, channels)},
+    {WR_FEED(A, dtype)},
+    {WR_FEED(A, layout)},
+    WR_NORMALIZE_OPTION(A),
+    {WR_FEED(A, resize)},
+    {WR_FEED(A, decode)},
+    {WR_FEED(A, orient)},
+    {WR_FEED_NAME(A, crop), .choices = crop_choices, WR_FEED_DEF(crop),
      .help = "part of each picture to use; random crops need encoded samples"},
-    {.name = "crop-center",
-     WR_OPT_DOUBLE(A, crop_center),
-     .arg = "F",
-     .def = "0.875",
-     .help = "crop center: its side as a fraction of the largest possible"},
+    {WR_FEED(A, crop_center)},
 
-    {.name = "threads",
-     .letter = 't',
-     WR_OPT_UINT_LIST(A, threads),
-     .arg = "N",
-     .choices = wr_feed_auto,
-     .min = 1,
-     .max = 1024,
-     .def_note = "one per core",
-     .group = "How to read",
-     .help = "workers"},
-    {.name = "depth",
-     .letter = 'd',
-     WR_OPT_UINT_LIST(A, depth),
-     .arg = "N",
-     .choices = wr_feed_auto,
-     .min = 1,
-     .max = 4096,
-     .def = "32",
-     .help = "reads in flight per worker"},
-    {.name = "io",
-     WR_OPT_ENUM(A, io),
-     .arg = "ENGINE",
-     .choices = wr_feed_io,
-     .def = "auto",
-     .help = "I/O engine"},
-    {.name = "direct",
-     WR_OPT_FLAG(A, direct),
-     .help = "O_DIRECT: past the page cache"},
+    {WR_FEED_NAME(A, threads), .letter = 't', .choices = wr_auto_choices,
+     .min = 1, .max = 1024, WR_FEED_NOTE(threads), .group = "How to read",
+     WR_FEED_HELP(threads)},
+    {WR_FEED(A, depth), .letter = 'd'},
+    {WR_FEED(A, io)},
+    {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
     {.name = "format",
      WR_OPT_STRING(A, format),
      .arg = "FORMAT",
@@ -508,6 +396,7 @@ const struct wr_command wr_cmd_stage = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct stage_args),
+    .defaults = stage_defaults,
     .examples = examples,
     .run = stage_run,
 };

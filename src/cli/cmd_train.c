@@ -313,6 +313,7 @@ const struct wr_command wr_cmd_train = {
     .operands = operands,
     .options = wr_train_options,
     .args_size = sizeof(struct train_args),
+    .defaults = wr_train_args_defaults,
     .columns = wr_train_columns,
     .examples = examples,
     .run = train_run,

@@ -148,6 +148,8 @@ static int run_with(struct wr_cli *cli, struct wr_common_options *common,
     weir_err err;
     int r;
 
+    if (cli->cmd->defaults)
+        cli->cmd->defaults(cli->own.args);
     for (size_t i = 0; i < 2; i++)
         if (wr_options_defaults(&sets[i], &err) < 0)
             return wr_cli_fail(cli, "in the option table: %s", err.msg);

@@ -104,9 +104,10 @@ struct wr_command {
     enum wr_command_group group;
     const char *summary;     /* one line, no capital, no full stop */
     const char *description; /* paragraphs with a blank line between */
-    const struct wr_operand *operands;      /* NULL: none */
-    const struct wr_option *options;        /* NULL: none but the common ones */
-    size_t args_size;                       /* of the struct behind `options` */
+    const struct wr_operand *operands; /* NULL: none */
+    const struct wr_option *options;   /* NULL: none but the common ones */
+    size_t args_size;                  /* of the struct behind `options` */
+    void (*defaults)(void *args); /* NULL: zeros, before those of `options` */
     const struct wr_action *const *actions; /* NULL-ended; NULL: none */
     const struct wr_columns *columns;       /* of its tables; NULL: none */
     const struct wr_help_example *examples; /* NULL: none */

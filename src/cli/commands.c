@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 /* X(name): the table wr_cmd_<name> in cmd_<name>.c. */
 #define WR_COMMAND_MAP(X)                                                      \

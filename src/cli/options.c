@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/optvalue.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 /* The state of one parse. */
 struct parse {

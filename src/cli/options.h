@@ -20,17 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/value.h"
 #include "weir/error.h"
 
 #define WR_OPTIONS_MAX 64 /* options of one command, the common ones included */
 #define WR_LIST_MAX    64 /* values of one list option */
-
-/* A named value; a list ends with a NULL name. */
-struct wr_choice {
-    const char *name;
-    int value;
-    const char *help; /* optional: one line on what it means */
-};
 
 struct wr_uint_list {
     size_t count;
@@ -72,7 +66,11 @@ struct wr_option {
     const char *old;  /* earlier long name, still taken; NULL: none */
     char letter;      /* short name, 0 for none */
     enum wr_option_type type;
-    size_t offset;        /* of the field; type and offset by WR_OPT_... */
+    size_t offset; /* of the field; type and offset by WR_OPT_... */
+    /* A setting of the pipeline (feed_args.h): the field is as there. */
+    enum wr_value_type store; /* 0: as `type` says */
+    unsigned count;
+    bool odd;
     const char *arg;      /* placeholder of the value in help: "N", "SIZE" */
     const char *help;     /* one sentence, no capital, no full stop */
     const char *def;      /* default as text; NULL leaves the field zero */

@@ -23,11 +23,6 @@ static const struct wr_choice crop_choices[] = {
      "a random area and shape in each epoch; validation: the middle"},
     {NULL, 0, NULL}};
 
-static const struct wr_choice error_choices[] = {
-    {"skip", WEIR_ON_ERROR_SKIP, "name it and go on"},
-    {"fail", WEIR_ON_ERROR_FAIL, "stop"},
-    {NULL, 0, NULL}};
-
 static const struct wr_choice level_choices[] = {
     {"snapshot", WEIR_LEVEL_SNAPSHOT,
      "copied in memory, written in the background"},
@@ -102,10 +97,7 @@ const struct wr_option wr_train_options[] = {
      .def_note = "the data set's",
      .help = "classes that the samples belong to, if labels are inside records "
              "and no classes.txt beside them names the classes"},
-    {.name = "split-seed",
-     WR_OPT_UINT(A, split_seed),
-     .arg = "N",
-     .def = "0",
+    {WR_FEED_NAME(A, split_seed), WR_FEED_DEF(split_seed),
      .help = "seed of the choice of these"},
     {.name = "seed",
      WR_OPT_UINT(A, seed),
@@ -130,101 +122,29 @@ const struct wr_option wr_train_options[] = {
      .def = "4",
      .help = "with --compare: rounds; the first is a warm-up and not counted"},
 
-    {.name = "batch",
-     .letter = 'b',
-     WR_OPT_UINT(A, batch),
-     .arg = "N",
-     .min = 1,
-     .max = 1 << 16,
-     .def = "64",
-     .group = "The input",
-     .help = "samples per batch"},
-    {.name = "threads",
-     .letter = 't',
-     WR_OPT_UINT(A, threads),
-     .arg = "N",
-     .max = 1024,
-     .def_note = "one per core",
-     .help = "workers of the input"},
-    {.name = "depth",
-     .letter = 'd',
-     WR_OPT_UINT(A, depth),
-     .arg = "N",
-     .min = 1,
-     .max = 4096,
-     .def = "32",
-     .help = "reads in flight per worker"},
-    {.name = "prefetch",
-     .letter = 'p',
-     WR_OPT_UINT(A, prefetch),
-     .arg = "N",
-     .max = 1024,
-     .def = "1",
+    {WR_FEED_NAME(A, batch), .letter = 'b', .min = 1, .max = 1 << 16,
+     WR_FEED_DEF(batch), .group = "The input", WR_FEED_HELP(batch)},
+    {WR_FEED_NAME(A, threads), .letter = 't', .max = 1024,
+     WR_FEED_NOTE(threads), .help = "workers of the input"},
+    {WR_FEED_NAME(A, depth), .letter = 'd', .min = 1, .max = 4096,
+     WR_FEED_DEF(depth), WR_FEED_HELP(depth)},
+    {WR_FEED_NAME(A, prefetch), .letter = 'p', .max = 1024,
+     WR_FEED_DEF(prefetch),
      .help = "finished batches kept ahead; 0: work only while training waits"},
-    {.name = "size",
-     WR_OPT_STRING(A, size),
-     .arg = "WxH",
-     .def = "224x224",
+    {WR_FEED_NAME(A, size), WR_FEED_RANGE(size), WR_FEED_DEF(size),
      .help = "size of the pictures; at least 67x67"},
-    {.name = "decode",
-     WR_OPT_ENUM(A, decode),
-     .arg = "HOW",
-     .choices = wr_feed_decode,
-     .def = "exact",
-     .help = "how JPEG is decoded"},
-    {.name = "resize",
-     WR_OPT_ENUM(A, resize),
-     .arg = "FILTER",
-     .choices = wr_feed_resize,
-     .def = "bilinear",
-     .help = "filter"},
-    {.name = "orient",
-     WR_OPT_ENUM(A, orient),
-     .arg = "HOW",
-     .choices = wr_feed_orient,
-     .def = "ignore",
-     .help = "which way up pictures are; crops come after"},
-    {.name = "crop",
-     WR_OPT_ENUM(A, crop),
-     .arg = "HOW",
-     .choices = crop_choices,
-     .def = "none",
-     .help = "part of each picture to use"},
-    {.name = "flip",
-     WR_OPT_FLAG(A, flip),
-     .help = "mirror pictures at random, half of them"},
-    {.name = "order",
-     WR_OPT_ENUM(A, order),
-     .arg = "ORDER",
-     .choices = wr_feed_order,
-     .def = "shuffle",
-     .help = "order of an epoch"},
-    {.name = "on-error",
-     WR_OPT_ENUM(A, on_error),
-     .arg = "HOW",
-     .choices = error_choices,
-     .def = "skip",
-     .help = "what to do with a sample that cannot be read"},
-    {.name = "cache",
-     WR_OPT_STRING(A, cache),
-     .arg = "TIERS",
-     .help = "tiers that keep samples, fastest first, with their sizes: "
-             "ram:4G,/fast/dir:200G"},
-    {.name = "cache-what",
-     WR_OPT_ENUM(A, cache_what),
-     .arg = "WHAT",
-     .choices = wr_feed_cache_what,
-     .def = "encoded",
-     .help = "what the tiers keep"},
-    {.name = "io",
-     WR_OPT_ENUM(A, io),
-     .arg = "ENGINE",
-     .choices = wr_feed_io,
-     .def = "auto",
-     .help = "I/O engine"},
-    {.name = "direct",
-     WR_OPT_FLAG(A, direct),
-     .help = "O_DIRECT: past the page cache"},
+    {WR_FEED(A, decode)},
+    {WR_FEED(A, resize)},
+    {WR_FEED(A, orient)},
+    {WR_FEED_NAME(A, crop), .choices = crop_choices, WR_FEED_DEF(crop),
+     WR_FEED_HELP(crop)},
+    {WR_FEED_NAME(A, flip), WR_FEED_HELP(flip)},
+    {WR_FEED(A, order)},
+    {WR_FEED(A, on_error)},
+    {WR_FEED(A, cache)},
+    {WR_FEED(A, cache_what)},
+    {WR_FEED(A, io)},
+    {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
     {.name = "format",
      WR_OPT_STRING(A, format),
      .arg = "FORMAT",
@@ -307,6 +227,11 @@ const struct wr_option wr_train_options[] = {
     WR_OPTIONS_END};
 #undef A
 
+void wr_train_args_defaults(void *args)
+{
+    weir_pipeline_defaults(&((struct train_args *)args)->feed);
+}
+
 const char *wr_train_choice(const char *option, int value)
 {
     const struct wr_option *o = wr_train_options;
@@ -317,37 +242,6 @@ const char *wr_train_choice(const char *option, int value)
 }
 
 /* --- the plan --- */
-
-static int set_feed(const struct train_args *a, weir_pipeline_config *cfg,
-                    weir_err *err)
-{
-    const struct wr_feed_pixels pixels = {
-        .size = a->size,
-        .channels = 3,
-        .dtype = WEIR_F32,
-        .layout = WEIR_NHWC,
-        .resize = a->resize,
-        .normalize = WR_FEED_IMAGENET,
-        .orient = a->orient,
-    };
-    int r = wr_feed_set_pixels(&pixels, cfg, err);
-
-    cfg->batch = (uint32_t)a->batch;
-    cfg->threads = a->threads ? (uint32_t)a->threads : wr_cpu_count();
-    cfg->depth = (uint32_t)a->depth;
-    cfg->prefetch = (uint32_t)a->prefetch;
-    cfg->picture.decode = (enum weir_decode)a->decode;
-    cfg->picture.crop = (enum weir_crop)a->crop;
-    cfg->picture.flip = a->flip;
-    cfg->order = (enum weir_order)a->order;
-    cfg->seed = a->seed;
-    cfg->on_error = (enum weir_on_error)a->on_error;
-    cfg->cache = a->cache;
-    cfg->cache_what = (enum weir_cache_what)a->cache_what;
-    cfg->io = (enum weir_io)a->io;
-    cfg->direct = a->direct;
-    return r;
-}
 
 static void set_ckpt(const struct train_args *a, struct wr_train_plan *p)
 {
@@ -377,7 +271,7 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
         {"keep-fast", a->slow, "--slow"},
         {"verify", a->ckpt, "--ckpt"},
         {"resume", a->ckpt, "--ckpt"},
-        {"cache-what", a->cache, "--cache"},
+        {"cache-what", a->feed.cache, "--cache"},
         {"repeat", a->compare, "--compare"},
     };
 
@@ -433,7 +327,6 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
                               : cpu && holds_out           ? HOLDOUT
                                                            : 0);
     p->feed.part = p->feed.holdout > 0 ? WEIR_PART_TRAIN : WEIR_PART_ALL;
-    p->feed.split_seed = a->split_seed;
     p->validate = cpu && p->feed.holdout > 0;
     if (p->width <= 0)
         return wr_fail(err, WEIR_EINVAL, "option --width: must be over 0");
@@ -462,8 +355,10 @@ int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
     ret->epochs = a->epochs || ret->iterations ? a->epochs : 1;
     ret->synthetic = a->synthetic;
     set_ckpt(a, ret);
-    if (r == 0)
-        r = set_feed(a, &ret->feed, err);
+    ret->feed = a->feed;
+    ret->feed.seed = a->seed;
+    if (!ret->feed.threads)
+        ret->feed.threads = wr_cpu_count();
     if (r == 0)
         r = set_compute(cli, ret, err);
     return r;

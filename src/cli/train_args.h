@@ -11,15 +11,11 @@ struct train_args {
     const char *accelerator, *engine;
     uint64_t iterations, epochs, compute_threads, seed;
     double width, learning_rate, holdout;
-    uint64_t split_seed, classes;
+    uint64_t classes;
     bool synthetic, compare;
     uint64_t repeat; /* rounds of --compare */
     /* the input */
-    uint64_t batch, threads, depth, prefetch;
-    const char *size;
-    int decode, resize, orient, crop, order, on_error, io, cache_what;
-    bool flip, direct;
-    const char *cache; /* tiers */
+    weir_pipeline_config feed;
     const char *format, *root, *columns, *index_dir;
     bool index_cache;
     /* checkpoints */
@@ -34,6 +30,7 @@ struct train_args {
 };
 
 extern const struct wr_option wr_train_options[];
+void wr_train_args_defaults(void *args);
 
 /* The plan, but for the data set and the callbacks. An engine is loaded if one
  * is needed. A message names the option. */

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "cli/bench_args.h"
 #include "cli/dataset_out.h"
+#include "cli/feed_args.h"
 #include "cli/record_json.h"
 #include "cli/train_args.h"
 #include "format/format.h"
@@ -67,27 +68,13 @@ static void put_ckpt(json_t *to, const struct wr_train_plan *p)
     json_object_set_new(to, "resume", json_boolean(p->resume));
 }
 
+/* Those settings of the pipeline that are options of the command. */
 static void put_feed(json_t *to, const weir_pipeline_config *g)
 {
-    put_number(to, "batch", g->batch);
-    put_number(to, "threads", g->threads);
-    put_number(to, "depth", g->depth);
-    put_number(to, "prefetch", g->prefetch);
-    put_choice(to, "decode", "decode", (int)g->picture.decode);
-    put_choice(to, "resize", "resize", (int)g->picture.resize);
-    put_choice(to, "orient", "orient", (int)g->picture.orient);
-    put_choice(to, "crop", "crop", (int)g->picture.crop);
-    json_object_set_new(to, "flip", json_boolean(g->picture.flip));
-    put_choice(to, "order", "order", (int)g->order);
-    put_choice(to, "on_error", "on-error", (int)g->on_error);
-    put_choice(to, "io", "io", (int)g->io);
-    json_object_set_new(to, "direct", json_boolean(g->direct));
-    if (g->cache) {
-        json_object_set_new(to, "cache", wr_text_json(g->cache));
-        put_choice(to, "cache_what", "cache-what", (int)g->cache_what);
-    }
+    for (const struct wr_option *o = wr_train_options; o->name; o++)
+        if (o->store)
+            wr_feed_json(to, wr_feed_setting(o), g);
     put_real(to, "holdout", (double)g->holdout);
-    put_number(to, "split_seed", g->split_seed);
 }
 
 static json_t *settings_json(const struct wr_train_plan *p)

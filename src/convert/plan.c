@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "convert/kind.h"
 #include "format/decode.h"
+#include "pipeline/settings.h"
 #include "storage/storage.h"
 
 #define JOB_VERSION     2
@@ -124,7 +125,7 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     /* Jobs from before there was a choice stay what they are. */
     const char *orient = t->picture.orient == WEIR_ORIENT_EXIF ? " orient exif"
                                                                : "";
-    char *tensor = NULL, part[80];
+    char *tensor = NULL, part[80], text[400];
     uint64_t names;
     int n;
 
@@ -133,17 +134,9 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
         return n;
     names = classes.len ? XXH3_64bits(classes.bytes, classes.len) : 0;
     free(classes.bytes);
+    wr_settings_describe(t, text, sizeof(text));
     if (p->kind->tensors)
-        n = asprintf(&tensor,
-                     "tensor %ux%ux%u dtype %d layout %d resize %d decode %d "
-                     "crop %d %a mean %a %a %a std %a %a %a%s\n",
-                     t->picture.width, t->picture.height, t->picture.channels,
-                     t->picture.dtype, t->picture.layout, t->picture.resize,
-                     t->picture.decode, t->picture.crop,
-                     (double)t->picture.crop_center, (double)t->picture.mean[0],
-                     (double)t->picture.mean[1], (double)t->picture.mean[2],
-                     (double)t->picture.std[0], (double)t->picture.std[1],
-                     (double)t->picture.std[2], orient);
+        n = asprintf(&tensor, "tensor %s\n", text);
     else
         n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
                      c->quality, orient);

@@ -1,8 +1,7 @@
-/* config.c - the settings of a pipeline: defaults, checks, what they mean here.
+/* config.c - the settings of a pipeline: checks, what they mean here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/config.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,18 +10,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shares.h"
-#include "base/sized.h"
 #include "base/thread.h"
 #include "codec/augment.h"
 #include "format/decode.h"
 #include "pipeline/cache.h"
+#include "pipeline/settings.h"
 #include "pipeline/split.h"
-
-#define MAX_BATCH    (1u << 20)
-#define MAX_SIDE     (1u << 14)
-#define MAX_THREADS  1024u
-#define MAX_DEPTH    4096u
-#define MAX_PREFETCH 1024u
 
 /* Where WEIR_AUTO begins, and how far it goes. */
 #define AUTO_DEPTH         32u
@@ -30,145 +23,7 @@
 #define AUTO_MOST_DEPTH    1024u
 #define AUTO_MOST_PREFETCH 8u
 
-void weir_pipeline_defaults_sized(weir_pipeline_config *cfg, size_t size)
-{
-    const weir_pipeline_config own = {
-        .size = size,
-        .batch = 64,
-        .picture =
-            {
-                .width = 224,
-                .height = 224,
-                .channels = 3,
-                .mean = {0.485f, 0.456f, 0.406f},
-                .std = {0.229f, 0.224f, 0.225f},
-                .crop_center = 0.875f,
-                .crop_area = {0.08f, 1},
-                .crop_ratio = {3.0f / 4, 4.0f / 3},
-            },
-        .block_window = 16,
-        .epochs = 1,
-        .world = 1,
-        .depth = 32,
-        .prefetch = 1,
-    };
-
-    wr_sized_give(cfg, size, &own, sizeof(own));
-}
-
 /* --- checking what was asked for --- */
-
-static int check_range(const char *name, uint64_t value, uint64_t min,
-                       uint64_t max, weir_err *err)
-{
-    if (value >= min && value <= max)
-        return 0;
-    return wr_fail(err, WEIR_EINVAL,
-                   "%s is %" PRIu64 ", not between %" PRIu64 " and %" PRIu64,
-                   name, value, min, max);
-}
-
-static int check_numbers(const weir_pipeline_config *c, weir_err *err)
-{
-    const struct {
-        const char *name;
-        uint64_t value, min, max;
-    } ranges[] = {
-        {"batch", c->batch, 1, MAX_BATCH},
-        {"width", c->picture.width, 1, MAX_SIDE},
-        {"height", c->picture.height, 1, MAX_SIDE},
-        {"depth", c->depth, 1, MAX_DEPTH},
-        {"threads", c->threads, 1, MAX_THREADS},
-        {"prefetch", c->prefetch, 0, MAX_PREFETCH},
-        {"world", c->world, 1, UINT32_MAX},
-    };
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(ranges); i++) {
-        int r = check_range(ranges[i].name, ranges[i].value, ranges[i].min,
-                            ranges[i].max, err);
-        if (r < 0)
-            return r;
-    }
-    if (c->rank >= c->world)
-        return wr_fail(err, WEIR_EINVAL,
-                       "rank %" PRIu32 " is not below world %" PRIu32, c->rank,
-                       c->world);
-    return 0;
-}
-
-/* "bf16", or "99" for what is no type. */
-static void dtype_text(unsigned value, char *buf, size_t cap)
-{
-    static const char *const names[] = {
-#define NAME(name, number, text, bits) [number] = (text),
-        WEIR_DTYPE_MAP(NAME)
-#undef NAME
-    };
-
-    if (value >= WR_ARRAY_LEN(names)) {
-        snprintf(buf, cap, "%u", value);
-        return;
-    }
-    snprintf(buf, cap, "%s", names[value]);
-    for (; *buf; buf++)
-        *buf = (char)tolower((unsigned char)*buf);
-}
-
-/* Choices by their names: `names` has blanks between, in the order of the
- * values. */
-static int check_choice(const char *what, unsigned value, const char *names,
-                        weir_err *err)
-{
-    char text[32], all[128] = "";
-    unsigned count = 0;
-    size_t used = 0;
-
-    for (const char *at = names; *at; count++) {
-        size_t len = strcspn(at, " ");
-
-        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%.*s",
-                                 count ? ", " : "", (int)len, at);
-        at += len + (at[len] == ' ');
-    }
-    if (value < count)
-        return 0;
-    if (!strcmp(what, "dtype"))
-        dtype_text(value, text, sizeof(text));
-    else
-        snprintf(text, sizeof(text), "%u", value);
-    return wr_fail(err, WEIR_EINVAL, "%s: %s is not one of %s", what, text,
-                   all);
-}
-
-static int check_choices(const weir_pipeline_config *c, weir_err *err)
-{
-    const struct {
-        const char *what;
-        unsigned value;
-        const char *names;
-    } choices[] = {
-        {"dtype", c->picture.dtype, "f32 f16 u8"},
-        {"layout", c->picture.layout, "nhwc nchw"},
-        {"resize", c->picture.resize, "bilinear bilinear-noaa area"},
-        {"decode", c->picture.decode, "exact fast"},
-        {"stages", c->stages, "all read decode"},
-        {"order", c->order, "shuffle sequential block"},
-        {"remainder", c->remainder, "keep drop pad"},
-        {"on_error", c->on_error, "skip fail"},
-        {"io", c->io, "auto uring blocking"},
-        {"crop", c->picture.crop, "none center random"},
-        {"orient", c->picture.orient, "ignore exif"},
-        {"cache_what", c->cache_what, "encoded decoded"},
-    };
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(choices); i++) {
-        int r = check_choice(choices[i].what, choices[i].value,
-                             choices[i].names, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
 
 static int check_cache(const weir_pipeline_config *c, weir_err *err)
 {
@@ -189,15 +44,14 @@ static int check_cache(const weir_pipeline_config *c, weir_err *err)
 
 static int check_all(const weir_pipeline_config *c, weir_err *err)
 {
-    int r = check_numbers(c, err);
+    int r = wr_settings_check(c, err);
 
-    if (r == 0)
-        r = check_choices(c, err);
     if (r < 0)
         return r;
-    if (c->picture.channels != 1 && c->picture.channels != 3)
-        return wr_fail(err, WEIR_EINVAL, "channels is %" PRIu32 ", not 1 or 3",
-                       c->picture.channels);
+    if (c->rank >= c->world)
+        return wr_fail(err, WEIR_EINVAL,
+                       "rank %" PRIu32 " is not below world %" PRIu32, c->rank,
+                       c->world);
     for (int i = 0; i < 3; i++)
         if (!isfinite(c->picture.mean[i]) || !isfinite(c->picture.std[i]) ||
             c->picture.std[i] == 0)

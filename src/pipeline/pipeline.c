@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,6 +17,7 @@
 #include "pipeline/config.h"
 #include "pipeline/objects.h"
 #include "pipeline/schedule.h"
+#include "pipeline/settings.h"
 #include "pipeline/worker.h"
 
 struct weir_pipeline {
@@ -113,29 +113,10 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
 static uint64_t cache_settings(const weir_pipeline_config *c,
                                const struct wr_sched *s)
 {
-    struct {
-        uint64_t what, width, height, channels, dtype, layout, resize;
-        uint64_t decode, crop;
-        float mean[3], std[3], center;
-        uint32_t orient; /* all zeros in keys from before there was one */
-    } key = {.what = 0};
+    weir_pipeline_config as = *c;
 
-    if (c->cache_what == WEIR_CACHE_DECODED) {
-        key.what = 1;
-        key.width = c->picture.width;
-        key.height = c->picture.height;
-        key.channels = c->picture.channels;
-        key.dtype = s->arrays.of[0].shape.dtype;
-        key.layout = c->picture.layout;
-        key.resize = c->picture.resize;
-        key.decode = c->picture.decode;
-        key.crop = c->picture.crop;
-        key.center = c->picture.crop_center;
-        key.orient = c->picture.orient;
-        memcpy(key.mean, c->picture.mean, sizeof(key.mean));
-        memcpy(key.std, c->picture.std, sizeof(key.std));
-    }
-    return XXH3_64bits(&key, sizeof(key));
+    as.picture.dtype = s->arrays.of[0].shape.dtype;
+    return wr_settings_key(&as);
 }
 
 /* What the data set is called wherever the process stands; to be freed. */

@@ -8,41 +8,36 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "pipeline/settings.h"
 
 #define MARK                                                                   \
     "weir.train" /* who wrote the checkpoint, and the version of this */
 
-/* Keys of the metadata, and how a person calls them. */
+#define PREFIX "train."
+
+/* What keys mean to a person that are not the names of options. */
 static const struct {
     const char *key, *name;
 } names[] = {
     {MARK, "version"},
-    {"train.width", "--width"},
-    {"train.classes", "the number of classes"},
-    {"train.samples", "the number of samples in the data set"},
-    {"train.size", "--size"},
-    {"train.batch", "--batch"},
-    {"train.learning_rate", "--learning-rate"},
-    {"train.seed", "--seed"},
-    {"train.holdout", "--holdout"},
-    {"train.split_seed", "--split-seed"},
-    {"train.order", "--order"},
-    {"train.decode", "--decode"},
-    {"train.resize", "--resize"},
-    {"train.orient", "--orient"},
-    {"train.crop", "--crop"},
-    {"train.flip", "--flip"},
-    {"train.input", "the input"},
-    {"train.computed", "--accelerator"},
+    {PREFIX "classes", "the number of classes"},
+    {PREFIX "samples", "the number of samples in the data set"},
+    {PREFIX "input", "the input"},
+    {PREFIX "computed", "--accelerator"},
 };
 
-static const char *name_of(const char *key)
+/* "train.split_seed" -> "--split-seed". */
+static const char *name_of(const char *key, char *buf, size_t cap)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < WR_ARRAY_LEN(names); i++)
         if (!strcmp(names[i].key, key))
             return names[i].name;
-    return key;
+    snprintf(buf, cap, "--%s", key + strlen(PREFIX));
+    for (char *at = buf; (at = strchr(at, '_'));)
+        *at = '-';
+    return buf;
 }
 
 static void __attribute__((format(printf, 3, 4)))
@@ -57,36 +52,24 @@ add(struct wr_train_settings *s, const char *key, const char *fmt, ...)
     s->count++;
 }
 
-/* A choice as a person reads it: `values` has blanks between, in the order of
- * their numbers. */
-static void add_choice(struct wr_train_settings *s, const char *key,
-                       unsigned value, const char *values)
+static void add_setting(struct wr_train_settings *s,
+                        const struct wr_setting *row,
+                        const weir_pipeline_config *cfg)
 {
-    for (unsigned i = 0; i < value && *values; i++) {
-        values += strcspn(values, " ");
-        values += strspn(values, " ");
-    }
-    add(s, key, "%.*s", (int)strcspn(values, " "), values);
-}
+    const void *at = wr_setting_at(row, cfg);
+    char *key = s->key[s->count], text[40];
 
-/* What is done to the pictures. */
-static void add_feed(struct wr_train_settings *s,
-                     const weir_pipeline_config *cfg)
-{
-    add(s, "train.batch", "%" PRIu32, cfg->batch);
-    if (cfg->order == WEIR_ORDER_BLOCK)
-        add(s, "train.order", "block of %" PRIu32 " in a window of %" PRIu32,
+    snprintf(key, sizeof(s->key[0]), PREFIX "%s", row->name);
+    wr_value_text(&row->value, at, text, sizeof(text));
+    if (row->value.type == WR_VALUE_YES)
+        add(s, key, "%s", *(const int *)at ? "on" : "off");
+    else if (row->value.type == WR_VALUE_FLOATS)
+        add(s, key, "%.6g", (double)*(const float *)at);
+    else if (!strcmp(text, "block"))
+        add(s, key, "block of %" PRIu32 " in a window of %" PRIu32,
             cfg->block_samples, cfg->block_window);
     else
-        add_choice(s, "train.order", cfg->order, "shuffle sequential");
-    add_choice(s, "train.decode", cfg->picture.decode, "exact fast");
-    add_choice(s, "train.resize", cfg->picture.resize,
-               "bilinear bilinear-noaa area");
-    add_choice(s, "train.orient", cfg->picture.orient, "ignore exif");
-    add_choice(s, "train.crop", cfg->picture.crop, "none center random");
-    add(s, "train.flip", "%s", cfg->picture.flip ? "on" : "off");
-    add(s, "train.holdout", "%.6g", (double)cfg->holdout);
-    add(s, "train.split_seed", "%" PRIu64, cfg->split_seed);
+        add(s, key, "%s", text);
 }
 
 void wr_train_settings_of(const struct wr_train_plan *plan,
@@ -107,7 +90,9 @@ void wr_train_settings_of(const struct wr_train_plan *plan,
         plan->ds ? weir_dataset_count(plan->ds) : 0);
     add(ret, "train.learning_rate", "%.9g", plan->learning_rate);
     add(ret, "train.seed", "%" PRIu64, plan->seed);
-    add_feed(ret, &plan->feed);
+    for (const struct wr_setting *row = wr_settings; row->name; row++)
+        if (row->flags & WR_SET_LEARN)
+            add_setting(ret, row, &plan->feed);
 }
 
 static const char *value_of(const weir_pair *pairs, size_t count,
@@ -122,7 +107,7 @@ static const char *value_of(const weir_pair *pairs, size_t count,
 int wr_train_settings_check(const struct wr_train_settings *s,
                             const weir_pair *found, size_t count, weir_err *err)
 {
-    char shown[100]; /* what it was comes from a file */
+    char shown[100], name[40]; /* what it was comes from a file */
 
     if (!value_of(found, count, MARK))
         return wr_fail(err, WEIR_ESTATE,
@@ -135,7 +120,7 @@ int wr_train_settings_check(const struct wr_train_settings *s,
             return wr_fail(err, WEIR_ESTATE,
                            "%s was %s when the checkpoint was saved and is %s "
                            "now: give the same settings, or save elsewhere",
-                           name_of(key),
+                           name_of(key, name, sizeof(name)),
                            wr_text_show(was ? was : "not there", true, shown,
                                         sizeof(shown)),
                            is);

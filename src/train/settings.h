@@ -14,6 +14,7 @@
 
 struct wr_train_settings {
     weir_pair pairs[WR_TRAIN_SETTINGS]; /* values point into `text` */
+    char key[WR_TRAIN_SETTINGS][24];    /* of those of the pipeline */
     char text[WR_TRAIN_SETTINGS][40];
     size_t count;
 };

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "cli/chart.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/table.h"
 
 static void test_width(void **state)

@@ -1,6 +1,6 @@
 /* suggest.c - the nearest of several words, for "did you mean".
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <stdbool.h>
 #include <stdint.h>

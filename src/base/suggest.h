@@ -1,7 +1,7 @@
 /* suggest.h - the nearest of several words, for "did you mean".
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_SUGGEST_H
-#define WR_CLI_SUGGEST_H
+#ifndef WR_BASE_SUGGEST_H
+#define WR_BASE_SUGGEST_H
 
 #include <stddef.h>
 
