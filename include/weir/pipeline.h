@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "weir/batch.h"
 #include "weir/dataset.h"
 #include "weir/dtype.h"
 #include "weir/error.h"
@@ -67,6 +68,17 @@ enum weir_cache_what {
 
 /* threads, depth, prefetch: adjusted while running. */
 #define WEIR_AUTO UINT32_MAX
+
+/* How one field is wanted, where that differs from the rest. */
+typedef struct weir_field_config {
+    const char *name;            /* as in weir_dataset_fields */
+    weir_picture_config picture; /* pictures, and tensors of u8 */
+    int as_bytes; /* deliver the bytes as they are stored: of pictures, say */
+    uint64_t pad; /* fields whose samples differ in length: deliver so many
+                        bytes of each, zeros behind it; a longer sample is bad.
+                        0: as they are */
+    uint64_t reserved[6]; /* 0 */
+} weir_field_config;
 
 /* Fill with weir_pipeline_defaults first; defaults are in brackets. Members are
  * added at the end only, and `size` tells which of them a program knows: one
@@ -139,47 +151,14 @@ typedef struct weir_pipeline_config {
     float holdout;       /* fraction that is held out, up to 0.5 [0: none] */
     uint64_t split_seed; /* [0] */
     enum weir_part part; /* the part to deliver [WEIR_PART_ALL] */
-} weir_pipeline_config;
 
-/* One field of a batch. */
-typedef struct weir_batch_field {
-    const char *name; /* as in weir_dataset_fields */
-    enum weir_field_kind kind;
-    enum weir_dtype dtype;
-    uint32_t ndim;     /* batch dimension included */
-    uint64_t shape[8]; /* shape[0] == count; WEIR_DIM_VARIES where samples
-                          differ */
-    const void *data;  /* 64-byte aligned, samples behind each other */
-    size_t bytes;      /* of data */
-    /* [count + 1] where samples differ: sample i has the bytes from offsets[i]
-     * up to offsets[i + 1]. Otherwise NULL. */
-    const uint64_t *offsets;
-    uint64_t reserved[2]; /* 0 */
-} weir_batch_field;
-
-/* A batch: its fields, each one array of 64-byte-aligned memory, and ids; data
- * and labels lead to what most programs use. All of it belongs to the pipeline
- * and stays valid until weir_batch_release. */
-typedef struct weir_batch {
-    /* The first field that is a tensor or pictures; NULL and 0 with
-     * WEIR_STAGES_READ and _DECODE, and if there is no such field. */
-    const void *data;
-    size_t bytes;      /* of data: count * bytes of one sample */
-    uint32_t count;    /* samples, <= cfg.batch */
-    uint32_t unique;   /* < count when padded (WEIR_REMAINDER_PAD): the
-                               first `unique` samples are new in this epoch */
-    uint32_t ndim;     /* of data, batch dimension included */
-    uint64_t shape[8]; /* shape[0] == count */
-    enum weir_dtype dtype;
-    const uint32_t *labels;  /* [count] class numbers, or WEIR_NO_LABEL */
-    const uint64_t *ids;     /* [count] sample numbers in the data set */
-    const uint64_t *lengths; /* [count] encoded bytes of each sample */
-    uint64_t epoch;          /* counted from 0 */
-    uint64_t index;          /* of this batch in its epoch */
-    const weir_batch_field *fields; /* [field_count]; with WEIR_STAGES_READ and
-                                       _DECODE only what the index knows */
+    /* Fields to deliver, in this order: "image,mask,label". What is not among
+     * them is not read. "*": all; NULL: all but those of kind bytes, if there
+     * are others. Both are borrowed during weir_pipeline_open. [NULL] */
+    const char *fields;
+    const weir_field_config *field; /* [field_count] [NULL: none] */
     uint32_t field_count;
-} weir_batch;
+} weir_pipeline_config;
 
 /* Where the time went, in nanoseconds, summed over workers where it says so. */
 typedef struct weir_stats {

@@ -36,6 +36,7 @@
 #include "weir/picture.h"
 #include "weir/split.h"
 #include "weir/dataset.h"
+#include "weir/batch.h"
 #include "weir/pipeline.h"
 #include "weir/checkpoint.h"
 #include "weir/ckpt_manage.h"

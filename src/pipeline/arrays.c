@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/decode.h"
 
 /* --- which --- */
 
@@ -25,6 +26,14 @@ static void want(struct wr_arrays *a, const struct wr_schema *s,
 {
     a->of[a->count++] = (struct wr_array){.field = f,
                                           .number = (unsigned)(f - s->fields)};
+}
+
+static bool has_parts(const struct wr_arrays *a)
+{
+    for (unsigned k = 0; k < a->count; k++)
+        if (a->of[k].field->column != WR_NO_COLUMN)
+            return true;
+    return false;
 }
 
 static int fail_name(const struct wr_schema *s, const char *name, weir_err *err)
@@ -62,99 +71,219 @@ static int want_named(struct wr_arrays *a, const struct wr_schema *s,
     return r;
 }
 
+/* All of them, or without those of kind bytes: many formats carry some beside
+ * what is to be learned from. */
+static void want_all(struct wr_arrays *a, const struct wr_schema *s, bool bytes)
+{
+    for (unsigned k = 0; k < s->count; k++)
+        if (bytes || s->fields[k].pub.kind != WEIR_FIELD_BYTES)
+            want(a, s, &s->fields[k]);
+}
+
 static int choose(struct wr_arrays *a, const char *fields, weir_err *err)
 {
     const struct wr_schema *s = wr_index_schema(a->index);
 
-    a->of = calloc(s->count + 1, sizeof(*a->of));
+    a->of = calloc((size_t)s->count + 1, sizeof(*a->of));
     if (!a->of)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (fields)
+    if (fields && strcmp(fields, "*") != 0)
         return want_named(a, s, fields, err);
-    for (unsigned k = 0; k < s->count; k++)
-        want(a, s, &s->fields[k]);
+    want_all(a, s, /* bytes= */ fields != NULL);
+    if (!a->count || !has_parts(a))
+        a->count = 0, want_all(a, s, /* bytes= */ true);
     return 0;
+}
+
+/* Each of cfg->field is of a field that is wanted. */
+static int set_own(struct wr_arrays *a, const weir_pipeline_config *cfg,
+                   weir_err *err)
+{
+    for (uint32_t i = 0; i < cfg->field_count; i++) {
+        const weir_field_config *own = &cfg->field[i];
+        unsigned k = 0;
+
+        while (k < a->count && strcmp(a->of[k].field->name, own->name) != 0)
+            k++;
+        if (k == a->count)
+            return wr_fail(err, WEIR_EINVAL, "field '%s': not among the fields",
+                           own->name);
+        a->of[k].own = own;
+    }
+    return 0;
+}
+
+/* --- what comes out --- */
+
+struct wr_field_want wr_array_want(const struct wr_array *f,
+                                   const weir_pipeline_config *cfg)
+{
+    struct wr_field_want want = wr_want_of(cfg);
+
+    if (f->own)
+        want.picture = f->own->picture;
+    return want;
+}
+
+/* As it is stored, whatever it is. */
+static void shape_as_bytes(struct wr_array *f)
+{
+    f->as_bytes = true;
+    f->shape = (struct wr_tensor_shape){
+        .dtype = WEIR_U8, .ndim = 1, .dims = {WEIR_DIM_VARIES}, .direct = true};
+}
+
+/* The first dimension takes what is asked for; the others are known. */
+static int shape_padded(struct wr_array *f, weir_err *err)
+{
+    size_t row = wr_dtype_bits(f->shape.dtype) / 8;
+
+    for (uint32_t d = 1; d < f->shape.ndim; d++)
+        if (f->shape.dims[d] == WEIR_DIM_VARIES ||
+            !wr_mul_ok(row, f->shape.dims[d], &row))
+            row = 0;
+    if (!row || f->own->pad % row || f->shape.dims[0] != WEIR_DIM_VARIES)
+        return wr_fail(err, WEIR_EINVAL,
+                       "field '%s': pad is not a number of whole rows",
+                       f->field->name);
+    f->padded = true;
+    f->shape.dims[0] = f->own->pad / row;
+    f->shape.bytes = f->own->pad;
+    f->shape.direct = false;
+    return 0;
+}
+
+static int set_shape(struct wr_array *f, const weir_pipeline_config *cfg,
+                     weir_err *err)
+{
+    const struct wr_field_want want = wr_array_want(f, cfg);
+    int r = 0;
+
+    if (f->own && f->own->as_bytes)
+        shape_as_bytes(f);
+    else
+        r = wr_field_shape(f->field, &want, &f->shape, err);
+    if (r == 0 && f->own && f->own->pad && !f->shape.bytes)
+        r = shape_padded(f, err);
+    return r;
 }
 
 /* --- where --- */
 
-/* Which part of a sample column `column` is; a new one, if it is the first
- * field of it. */
-static unsigned part_of(struct wr_arrays *a, unsigned column)
+static int compare_columns(const void *a, const void *b)
 {
-    unsigned k = 0;
+    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
-    if (column == WR_NO_COLUMN)
-        return WR_NO_ARRAY;
-    while (k < a->parts && a->columns[k] != column)
-        k++;
-    if (k == a->parts)
-        a->columns[a->parts++] = column;
-    return k;
+    return (x > y) - (x < y);
+}
+
+/* The columns that they lie in, once each, in order. */
+static void set_parts(struct wr_arrays *a)
+{
+    for (unsigned k = 0; k < a->count; k++) {
+        unsigned column = a->of[k].field->column, i = 0;
+
+        while (i < a->parts && a->columns[i] != column)
+            i++;
+        if (column != WR_NO_COLUMN && i == a->parts)
+            a->columns[a->parts++] = column;
+    }
+    qsort(a->columns, a->parts, sizeof(a->columns[0]), compare_columns);
+}
+
+static bool has_part(const struct wr_array *f)
+{
+    return f->field->column != WR_NO_COLUMN;
+}
+
+/* Class numbers stand beside an entry. */
+static bool is_class(const struct wr_array *f)
+{
+    return f->field->pub.is_label && f->field->pub.dtype == WEIR_I64;
 }
 
 static bool is_cached(const struct wr_array *f)
 {
-    return f->part != WR_NO_ARRAY && f->varying == WR_NO_ARRAY &&
-           !f->field->pub.is_label;
+    return has_part(f) && f->delivered && f->varying == WR_NO_ARRAY &&
+           !is_class(f);
+}
+
+/* The next array of a buffer. */
+static bool add_array(struct wr_arrays *a, size_t entry, size_t count,
+                      size_t *ret_offset)
+{
+    size_t start = WR_ALIGN_UP(a->bytes, (size_t)WR_CACHE_LINE), array;
+
+    if (!wr_mul_ok(entry, count, &array) || array > SIZE_MAX / 2 - start)
+        return false;
+    *ret_offset = start;
+    a->bytes = start + array;
+    return true;
 }
 
 static int place(struct wr_arrays *a, struct wr_array *f, uint32_t batch,
                  weir_err *err)
 {
-    bool varies = f->varying != WR_NO_ARRAY;
-    size_t entry = varies ? sizeof(uint64_t) : f->shape.bytes;
-    size_t array;
+    bool varies = !f->shape.bytes;
 
     a->delivered++;
-    a->bytes = WR_ALIGN_UP(a->bytes, (size_t)WR_CACHE_LINE);
-    f->offset = a->bytes;
-    if (!wr_mul_ok(entry, (size_t)batch + varies, &array) ||
-        array > SIZE_MAX / 2 - a->bytes)
+    if (varies)
+        f->varying = a->varying++;
+    if (!add_array(a, varies ? sizeof(uint64_t) : f->shape.bytes,
+                   (size_t)batch + varies, &f->offset) ||
+        (f->padded && !add_array(a, sizeof(uint64_t), batch, &f->lengths)))
         return wr_fail(err, WEIR_EINVAL, "a batch would be too large");
-    a->bytes += array;
     if (is_cached(f))
         a->sample_bytes += f->shape.bytes;
     return 0;
 }
 
-static void set_shortcut(struct wr_arrays *a, unsigned k)
+static void set_shortcuts(struct wr_arrays *a)
 {
-    const weir_field *f = &a->of[k].field->pub;
+    unsigned several = 0;
 
-    if ((f->kind == WEIR_FIELD_TENSOR || f->kind == WEIR_FIELD_PICTURE) &&
-        a->data == WR_NO_ARRAY && a->of[k].delivered &&
-        a->of[k].varying == WR_NO_ARRAY)
-        a->data = k;
-    if (f->is_label)
-        a->label = k;
+    for (unsigned k = 0; k < a->count; k++) {
+        const struct wr_array *f = &a->of[k];
+        enum weir_field_kind kind = f->field->pub.kind;
+
+        if ((kind == WEIR_FIELD_TENSOR || kind == WEIR_FIELD_PICTURE) &&
+            a->data == WR_NO_ARRAY && f->delivered && f->varying == WR_NO_ARRAY)
+            a->data = k;
+        if (f->field->pub.is_label)
+            a->label = k;
+        if (!has_part(f) || is_class(f))
+            continue;
+        a->only = several++ || !is_cached(f) ? NULL : f;
+    }
+    a->named = several > 1;
 }
 
 int wr_arrays_init(struct wr_arrays *a, const weir_dataset *ds,
                    const weir_pipeline_config *cfg, weir_err *err)
 {
-    const struct wr_field_want how = wr_want_of(cfg);
     bool all = cfg->stages == WEIR_STAGES_ALL;
     int r;
 
     *a = (struct wr_arrays){
         .index = ds->index, .data = WR_NO_ARRAY, .label = WR_NO_ARRAY};
-    r = choose(a, NULL, err);
+    r = choose(a, cfg->fields, err);
+    if (r == 0)
+        r = set_own(a, cfg, err);
     for (unsigned k = 0; r == 0 && k < a->count; k++) {
         struct wr_array *f = &a->of[k];
 
-        f->part = part_of(a, f->field->column);
-        f->delivered = all || f->part == WR_NO_ARRAY;
+        f->delivered = all || !has_part(f);
         f->varying = WR_NO_ARRAY;
         if (cfg->stages != WEIR_STAGES_READ || f->delivered)
-            r = wr_field_shape(f->field, &how, &f->shape, err);
-        if (r == 0 && !f->shape.bytes && f->delivered)
-            f->varying = a->varying++;
+            r = set_shape(f, cfg, err);
         if (r == 0 && f->delivered)
             r = place(a, f, cfg->batch, err);
-        set_shortcut(a, k);
     }
-    return r;
+    if (r < 0)
+        return r;
+    set_parts(a);
+    set_shortcuts(a);
+    return 0;
 }
 
 void wr_arrays_done(struct wr_arrays *a)
@@ -163,20 +292,63 @@ void wr_arrays_done(struct wr_arrays *a)
     *a = (struct wr_arrays){0};
 }
 
-const struct wr_array *wr_arrays_only(const struct wr_arrays *a)
+const struct wr_array *wr_arrays_in(const struct wr_arrays *a, unsigned column)
 {
-    const struct wr_array *only = NULL;
+    for (unsigned k = 0; k < a->count; k++)
+        if (a->of[k].field->column == column)
+            return &a->of[k];
+    return NULL;
+}
+
+/* Mostly all samples lie like the first one. */
+static bool is_whole(const struct wr_arrays *a, unsigned column)
+{
+    struct wr_part part = {0};
+
+    if (wr_index_count(a->index))
+        wr_index_part(a->index, column, 0, &part);
+    return part.whole;
+}
+
+bool wr_arrays_are_direct(const struct wr_arrays *a)
+{
+    unsigned fields = 0;
 
     for (unsigned k = 0; k < a->count; k++) {
         const struct wr_array *f = &a->of[k];
 
-        if (f->part == WR_NO_ARRAY || f->field->pub.is_label)
+        if (!has_part(f))
             continue;
-        if (only || f->varying != WR_NO_ARRAY || !f->delivered)
-            return NULL;
-        only = f;
+        if (!f->delivered || !f->shape.direct || f->field->unpacked ||
+            is_whole(a, f->field->column))
+            return false;
+        fields++;
     }
-    return only;
+    return fields && fields == a->parts;
+}
+
+uint64_t wr_arrays_key(const struct wr_arrays *a,
+                       const weir_pipeline_config *cfg)
+{
+    uint64_t key = 0;
+
+    if (cfg->cache_what != WEIR_CACHE_DECODED)
+        return a->parts == wr_index_columns(a->index)
+                   ? 0
+                   : XXH3_64bits(a->columns, a->parts * sizeof(a->columns[0]));
+    if (a->only && !a->only->own &&
+        a->only->field == wr_schema_first(wr_index_schema(a->index)))
+        return 0;
+    for (unsigned k = 0; k < a->count; k++) {
+        const struct wr_array *f = &a->of[k];
+        const struct wr_field_want want = wr_array_want(f, cfg);
+
+        if (!is_cached(f))
+            continue;
+        key = XXH3_64bits_withSeed(&f->number, sizeof(f->number), key);
+        key = XXH3_64bits_withSeed(&want.picture, sizeof(want.picture), key);
+    }
+    return key;
 }
 
 /* --- samples --- */
@@ -190,6 +362,8 @@ void wr_arrays_move(const struct wr_arrays *a, void *buffer, uint32_t from,
         if (f->delivered && f->varying == WR_NO_ARRAY)
             memcpy(wr_array_at(f, buffer, to), wr_array_at(f, buffer, from),
                    f->shape.bytes);
+        if (f->padded)
+            wr_array_lengths(f, buffer)[to] = wr_array_lengths(f, buffer)[from];
     }
 }
 
@@ -215,6 +389,39 @@ void wr_arrays_set_label(const struct wr_arrays *a, void *buffer, uint32_t slot,
         set_scalar(f, wr_array_at(f, buffer, slot), value);
 }
 
+bool wr_arrays_is_label(const struct wr_arrays *a, void *buffer, uint32_t slot,
+                        uint32_t label)
+{
+    const struct wr_array *f = a->label == WR_NO_ARRAY ? NULL
+                                                       : &a->of[a->label];
+    int64_t value;
+
+    if (!f || !f->delivered || !has_part(f) || !is_class(f))
+        return true;
+    memcpy(&value, wr_array_at(f, buffer, slot), sizeof(value));
+    return value == (label == WEIR_NO_LABEL ? -1 : (int64_t)label);
+}
+
+uint32_t wr_arrays_label(const struct wr_arrays *a, uint64_t id,
+                         const struct wr_part *first)
+{
+    const struct wr_array *f = a->label == WR_NO_ARRAY ? NULL
+                                                       : &a->of[a->label];
+    union wr_scalar value;
+    struct wr_part part;
+
+    if (f && !has_part(f) && f->field->scalar != WR_SCALAR_IS_LABEL) {
+        if (!is_class(f) || !wr_index_scalar(a->index, f->number, id, &value) ||
+            value.i < 0 || value.i >= (int64_t)WEIR_NO_LABEL)
+            return WEIR_NO_LABEL;
+        return (uint32_t)value.i;
+    }
+    if (a->parts && a->columns[0] == 0)
+        return first->label;
+    wr_index_part(a->index, 0, id, &part);
+    return part.label;
+}
+
 void wr_arrays_set_indexed(const struct wr_arrays *a, void *buffer,
                            uint32_t slot, uint64_t id, uint32_t label)
 {
@@ -222,10 +429,11 @@ void wr_arrays_set_indexed(const struct wr_arrays *a, void *buffer,
         const struct wr_array *f = &a->of[k];
         union wr_scalar value;
 
-        if (k == a->label)
+        if (has_part(f))
+            continue;
+        if (f->field->scalar == WR_SCALAR_IS_LABEL)
             wr_arrays_set_label(a, buffer, slot, label);
-        else if (f->part == WR_NO_ARRAY &&
-                 wr_index_scalar(a->index, f->number, id, &value))
+        else if (wr_index_scalar(a->index, f->number, id, &value))
             set_scalar(f, wr_array_at(f, buffer, slot), value);
     }
 }
@@ -270,6 +478,11 @@ static weir_batch_field public_field(const struct wr_array *f,
         .data = (const uint8_t *)buffer + f->offset,
         .bytes = count * f->shape.bytes,
     };
+
+    if (f->as_bytes)
+        pub.kind = WEIR_FIELD_BYTES;
+    if (f->padded)
+        pub.lengths = (const uint64_t *)((const uint8_t *)buffer + f->lengths);
 
     memcpy(pub.shape + 1, f->shape.dims, f->shape.ndim * sizeof(pub.shape[0]));
     return pub;

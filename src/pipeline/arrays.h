@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/decode.h"
 #include "format/format.h"
 #include "weir/pipeline.h"
 
@@ -20,11 +21,12 @@ struct wr_array {
     const struct wr_field *field; /* borrowed from the data set */
     unsigned number;              /* of it in the schema */
     struct wr_tensor_shape shape; /* of one sample, as it is delivered */
+    const weir_field_config *own; /* borrowed; NULL: as the rest */
     bool delivered;               /* else it is read and dropped (stages) */
-    unsigned part;                /* of the sample that it lies in, or
-                                     WR_NO_ARRAY: the index has it */
+    bool as_bytes, padded;        /* as weir_field_config has them */
     unsigned varying;             /* its number among those, or WR_NO_ARRAY */
     size_t offset;                /* of its array in a buffer */
+    size_t lengths;               /* padded: of the array of its lengths */
 };
 
 struct wr_arrays {
@@ -36,8 +38,13 @@ struct wr_arrays {
     unsigned columns[WR_INDEX_COLUMNS]; /* that they lie in: part k of a sample
                                            is that of column columns[k] */
     unsigned parts;
+    const struct wr_array *only; /* the one that is all that a sample has, but
+                                    for what the index knows and labels; NULL:
+                                    there are several, none, or it varies */
+    bool named;                  /* errors say of which field they are */
     size_t sample_bytes; /* of what a decoded cache keeps: fields that do not
-                            vary and are neither of the index nor the label */
+                            vary and are neither of the index nor class
+                            numbers */
     size_t bytes;        /* of a buffer */
 };
 
@@ -54,9 +61,31 @@ static inline void *wr_array_at(const struct wr_array *f, void *buffer,
     return (uint8_t *)buffer + f->offset + slot * f->shape.bytes;
 }
 
-/* The array that is all that a sample has, but for what the index knows and
- * labels; NULL: there are several, or none. */
-const struct wr_array *wr_arrays_only(const struct wr_arrays *a);
+/* The lengths of the samples of a padded field. */
+static inline uint64_t *wr_array_lengths(const struct wr_array *f, void *buffer)
+{
+    return (uint64_t *)(void *)((uint8_t *)buffer + f->lengths);
+}
+
+/* How its field is wanted. */
+struct wr_field_want wr_array_want(const struct wr_array *f,
+                                   const weir_pipeline_config *cfg);
+
+/* The first array of a column that is wanted. */
+const struct wr_array *wr_arrays_in(const struct wr_arrays *a, unsigned column);
+
+/* Can all parts be read straight into their places? */
+bool wr_arrays_are_direct(const struct wr_arrays *a);
+
+/* The class number that the index has for sample `id`, or WEIR_NO_LABEL;
+ * `first` is the first part of the sample. */
+uint32_t wr_arrays_label(const struct wr_arrays *a, uint64_t id,
+                         const struct wr_part *first);
+
+/* What tells apart the entries that caches keep of these fields from those of
+ * others; 0: they are what they always were. */
+uint64_t wr_arrays_key(const struct wr_arrays *a,
+                       const weir_pipeline_config *cfg);
 
 /* Copies a sample to another place of the same buffer, but for what varies. */
 void wr_arrays_move(const struct wr_arrays *a, void *buffer, uint32_t from,
@@ -69,6 +98,10 @@ void wr_arrays_set_indexed(const struct wr_arrays *a, void *buffer,
 /* Writes the label of a sample that does not say it itself, as it is cached. */
 void wr_arrays_set_label(const struct wr_arrays *a, void *buffer, uint32_t slot,
                          uint32_t label);
+
+/* Is this what the place for the label says? */
+bool wr_arrays_is_label(const struct wr_arrays *a, void *buffer, uint32_t slot,
+                        uint32_t label);
 
 /* All fields of one sample behind each other (a->sample_bytes), and back. */
 void wr_arrays_gather(const struct wr_arrays *a, void *buffer, uint32_t slot,

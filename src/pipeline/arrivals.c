@@ -60,8 +60,13 @@ void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w)
 void wr_sched_arrive_list(struct wr_sched *s, struct wr_read *list)
 {
     pthread_mutex_lock(&s->lock);
-    for (; list; list = list->next_waiting)
-        push_task(s, list->task);
+    while (list) {
+        struct wr_task *t = list->task;
+
+        list = list->next_waiting; /* it may be another's from here on */
+        if (wr_task_is_complete(t))
+            push_task(s, t);
+    }
     wr_sched_wake(s); /* the caller may be busy for long */
     pthread_mutex_unlock(&s->lock);
 }

@@ -8,64 +8,165 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "format/decode.h"
 #include "pipeline/worker.h"
 
-void *wr_task_slot(const struct wr_task *t)
+void *wr_read_slot(const struct wr_read *r)
 {
-    const struct wr_sched *s = t->batch->sched;
+    const struct wr_array *f = wr_arrays_in(&r->task->batch->sched->arrays,
+                                            r->column);
+    struct wr_batch *b = r->task->batch;
 
-    return s->wants_data
-               ? wr_array_at(&s->arrays.of[0], t->batch->data, t->slot)
-               : NULL;
-}
-
-void wr_task_fail(struct wr_task *t, const weir_err *err)
-{
-    t->code = err->code;
-    t->text = strdup(err->msg);
+    if (f->varying != WR_NO_ARRAY)
+        return wr_varying_keep(&b->varying[f->varying], r->task->slot,
+                               (size_t)r->part.length);
+    return wr_array_at(f, b->data, r->task->slot);
 }
 
 void wr_task_release(struct wr_task *t)
 {
-    wr_block_free(&t->reads[0].block);
-    wr_unit_leave(&t->reads[0]);
+    for (unsigned k = 0; k < t->batch->sched->arrays.parts; k++) {
+        wr_block_free(&t->reads[k].block);
+        wr_unit_leave(&t->reads[k]);
+    }
 }
 
-static void name_error(const struct wr_task *t, weir_err *err)
+/* --- fields --- */
+
+/* Says of which part an error is, and of which field (NULL: of none). */
+static int name_error(const struct wr_read *r, const struct wr_array *f,
+                      weir_err *err)
 {
-    if (t->reads[0].part.whole)
-        wr_fail_prefix(err, err->code, "'%s'", t->path);
+    const struct wr_arrays *a = &r->task->batch->sched->arrays;
+
+    if (r->part.whole)
+        wr_fail_prefix(err, err->code, "'%s'", r->path);
     else
         wr_fail_prefix(err, err->code,
-                       "'%s': sample %" PRIu64 " at offset %" PRIu64, t->path,
-                       t->id, t->reads[0].part.offset);
+                       "'%s': sample %" PRIu64 " at offset %" PRIu64, r->path,
+                       r->task->id, r->part.offset);
+    if (!f && a->parts > 1)
+        f = wr_arrays_in(a, r->column);
+    if (f && a->named)
+        wr_fail_prefix(err, err->code, "field '%s'", f->field->name);
+    return err->code;
 }
 
-/* Checks, unpacks and decodes. */
+/* Of a sample that does not have the field. */
+static int make_absent(const struct wr_array *f, struct wr_task *t,
+                       weir_err *err)
+{
+    struct wr_batch *b = t->batch;
+
+    if (f->field->pub.is_label) /* of some samples alone is usual */
+        wr_arrays_set_label(&b->sched->arrays, b->data, t->slot, WEIR_NO_LABEL);
+    else if (f->varying == WR_NO_ARRAY)
+        return wr_fail(err, WEIR_EFORMAT, "the sample does not have it");
+    else if (!wr_varying_keep(&b->varying[f->varying], t->slot, 0))
+        return wr_fail(err, WEIR_ENOMEM, "no memory");
+    return 0;
+}
+
+static int make_varying(const struct wr_array *f, struct wr_task *t,
+                        const struct wr_sample *s, weir_err *err)
+{
+    uint8_t *mem = wr_varying_keep(&t->batch->varying[f->varying], t->slot,
+                                   s->len);
+
+    if (!mem)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", s->len);
+    memcpy(mem, s->bytes, s->len);
+    return 0;
+}
+
+static int make_padded(const struct wr_array *f, struct wr_task *t,
+                       const struct wr_sample *s, weir_err *err)
+{
+    uint8_t *slot;
+
+    if (s->len > f->shape.bytes)
+        return wr_fail(err, WEIR_ELIMIT, "%zu bytes, more than pad %zu", s->len,
+                       f->shape.bytes);
+    if (!f->delivered)
+        return 0;
+    slot = wr_array_at(f, t->batch->data, t->slot);
+    memcpy(slot, s->bytes, s->len);
+    memset(slot + s->len, 0, f->shape.bytes - s->len);
+    wr_array_lengths(f, t->batch->data)[t->slot] = s->len;
+    return 0;
+}
+
+/* One field of a sample, from its bytes into its place. */
+static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
+                      const struct wr_sample *s, struct wr_picture_times *times,
+                      weir_err *err)
+{
+    const struct wr_array *f = &w->sched->arrays.of[k];
+    struct wr_decoder *d = w->decoders[k];
+
+    if (!s->bytes)
+        return make_absent(f, t, err);
+    if (f->varying != WR_NO_ARRAY)
+        return make_varying(f, t, s, err);
+    if (f->padded)
+        return make_padded(f, t, s, err);
+    if (!d) /* stored bytes, and nobody wants them */
+        return 0;
+    return d->ops->decode(
+        d, s, f->delivered ? wr_array_at(f, t->batch->data, t->slot) : NULL,
+        times, err);
+}
+
+/* The fields of one part: checks, unpacks and decodes. */
+static int make_part(struct wr_worker *w, struct wr_read *r,
+                     struct wr_sample *s, struct wr_picture_times *times,
+                     weir_err *err)
+{
+    const struct wr_arrays *a = &w->sched->arrays;
+    const weir_dataset *ds = w->sched->ds;
+    bool decodes = w->decoders != NULL;
+    struct wr_sample field;
+
+    s->bytes = r->part.absent ? NULL : r->rd.data;
+    s->len = r->rd.len;
+    if (ds->format->unpack && s->bytes &&
+        ds->format->unpack(ds->index, r->column, s, decodes ? &w->unpack : NULL,
+                           err) < 0)
+        return name_error(r, NULL, err);
+    for (unsigned k = 0; decodes && k < a->count; k++) {
+        const struct wr_array *f = &a->of[k];
+
+        if (f->field->column != r->column)
+            continue;
+        field = *s;
+        if (f->field->unpacked && s->bytes) {
+            field.bytes = w->unpack.fields[f->number].bytes;
+            field.len = w->unpack.fields[f->number].len;
+        }
+        if (make_field(w, k, r->task, &field, times, err) < 0)
+            return name_error(r, f, err);
+    }
+    return 0;
+}
+
 static int make(struct wr_worker *w, struct wr_task *t,
                 struct wr_picture_times *times, weir_err *err)
 {
-    const weir_dataset *ds = w->sched->ds;
     struct wr_sample s = {
-        .bytes = t->reads[0].rd.data,
-        .len = t->reads[0].rd.len,
         .id = t->id,
         .epoch = t->batch->epoch->number,
         .label = t->label,
     };
-    int r = 0;
 
-    if (w->decoder)
-        r = wr_first_unpack(ds, &w->unpack, &s, err);
-    else if (ds->format->unpack)
-        r = ds->format->unpack(ds->index, 0, &s, NULL, err);
-    if (r == 0 && w->decoder)
-        r = w->decoder->ops->decode(w->decoder, &s, wr_task_slot(t), times,
-                                    err);
-    if (r == 0)
-        t->label = s.label;
-    return r;
+    for (unsigned k = 0; k < w->sched->arrays.parts; k++) {
+        int r = t->reads[k].in_slot
+                    ? 0
+                    : make_part(w, &t->reads[k], &s, times, err);
+
+        if (r < 0)
+            return r;
+    }
+    t->label = s.label;
+    return 0;
 }
 
 /* The same, with patience: memory that is short now comes back when another
@@ -83,31 +184,67 @@ static int make_patiently(struct wr_worker *w, struct wr_task *t,
     return r;
 }
 
+/* --- the cache --- */
+
+/* The parts of a sample, one behind the other; NULL: no memory for that. */
+static const uint8_t *join_parts(struct wr_worker *w, const struct wr_task *t)
+{
+    unsigned parts = w->sched->arrays.parts;
+    size_t at = 0;
+
+    if (parts == 1)
+        return t->reads[0].rd.data;
+    if (!wr_grow(&w->entry, &w->entry_cap, wr_task_stored(t), 1))
+        return NULL;
+    for (unsigned k = 0; k < parts; k++) {
+        const struct wr_read *r = &t->reads[k];
+
+        if (r->part.absent)
+            continue;
+        memcpy(w->entry + at, r->rd.data, r->rd.len);
+        at += r->rd.len;
+    }
+    return w->entry;
+}
+
+/* The fields of a sample as they are delivered; NULL: no memory for that, or
+ * there is more to its label than an entry can have. */
+static const uint8_t *join_fields(struct wr_worker *w, const struct wr_task *t)
+{
+    const struct wr_arrays *a = &w->sched->arrays;
+    const struct wr_array *only = a->only;
+
+    if (!wr_arrays_is_label(a, t->batch->data, t->slot, t->label))
+        return NULL;
+    if (only)
+        return wr_array_at(only, t->batch->data, t->slot);
+    if (!wr_grow(&w->entry, &w->entry_cap, a->sample_bytes, 1))
+        return NULL;
+    wr_arrays_gather(a, t->batch->data, t->slot, w->entry);
+    return w->entry;
+}
+
 /* Offers a sample to the cache; one from a folder, to a faster tier. */
-static void keep(struct wr_worker *w, const struct wr_task *t)
+void wr_keep(struct wr_worker *w, const struct wr_task *t)
 {
     const struct wr_sched *s = w->sched;
+    const uint8_t *bytes;
+    size_t len;
 
     if (!s->cache || (t->from_cache && t->hit.bytes))
         return;
-    if (t->from_cache && !wr_cache_wants(s->cache, t->id, t->reads[0].rd.len))
+    len = s->cache_decoded ? s->arrays.sample_bytes : wr_task_stored(t);
+    if ((t->from_cache || !s->arrays.only) &&
+        !wr_cache_wants(s->cache, t->id, len))
         return;
-    if (s->cache_decoded && !t->from_cache)
-        wr_cache_put(s->cache, t->id, t->label, wr_task_slot(t),
-                     s->arrays.sample_bytes);
-    else
-        wr_cache_put(s->cache, t->id, t->label, t->reads[0].rd.data,
-                     t->reads[0].rd.len);
+    bytes = t->from_cache      ? t->reads[0].rd.data
+            : s->cache_decoded ? join_fields(w, t)
+                               : join_parts(w, t);
+    if (bytes)
+        wr_cache_put(s->cache, t->id, t->label, bytes, len);
 }
 
-void wr_keep_slot(struct wr_worker *w, struct wr_task *t)
-{
-    const struct wr_sched *s = w->sched;
-
-    if (s->cache && !t->from_cache)
-        wr_cache_put(s->cache, t->id, t->label, wr_task_slot(t),
-                     s->arrays.sample_bytes);
-}
+/* --- samples --- */
 
 static void deliver(struct wr_worker *w, struct wr_task *t)
 {
@@ -115,17 +252,21 @@ static void deliver(struct wr_worker *w, struct wr_task *t)
     uint64_t start = wr_clock_ns(), spent;
     weir_err err;
 
-    if (t->is_tensor) {
-        memcpy(wr_task_slot(t), t->reads[0].rd.data, t->reads[0].rd.len);
+    wr_task_judge(t);
+    if (t->is_tensor && !t->code) {
+        wr_arrays_scatter(&w->sched->arrays, t->batch->data, t->slot,
+                          t->reads[0].rd.data);
         /* Encoded samples have theirs from the index, or in themselves. */
         t->label = t->hit.label;
-        keep(w, t);
+        wr_arrays_set_label(&w->sched->arrays, t->batch->data, t->slot,
+                            t->label);
+        wr_keep(w, t);
         wr_count(&w->stats.resample, wr_clock_ns() - start);
-    } else if (make_patiently(w, t, &times, &err) < 0) {
-        name_error(t, &err);
-        wr_task_fail(t, &err);
-    } else {
-        keep(w, t);
+    } else if (!t->code && make_patiently(w, t, &times, &err) < 0) {
+        t->code = err.code;
+        t->text = strdup(err.msg);
+    } else if (!t->code) {
+        wr_keep(w, t);
     }
     if (!t->is_tensor) {
         spent = wr_clock_ns() - start;

@@ -31,7 +31,7 @@ uint64_t wr_lack_due(struct wr_worker *w, uint64_t *lack_ns)
 
 /* Resources that lacked for it come back when others are done with theirs: it
  * is read again after a while. False: that was tried for long enough. */
-static bool read_later(struct wr_worker *w, struct wr_read *r)
+bool wr_read_later(struct wr_worker *w, struct wr_read *r)
 {
     uint64_t due = wr_lack_due(w, &r->lack_ns);
 
@@ -47,10 +47,10 @@ static bool read_later(struct wr_worker *w, struct wr_read *r)
 static void finish_bad(struct wr_worker *w, struct wr_read *r,
                        const weir_err *err)
 {
-    if (wr_err_is_lack(err->code) && read_later(w, r))
+    if (wr_err_is_lack(err->code) && wr_read_later(w, r))
         return;
-    wr_task_fail(r->task, err);
-    w->finished[w->finished_count++] = r->task;
+    wr_read_fail(r, err);
+    wr_part_done(w, r->task);
 }
 
 static void submit(struct wr_worker *w, struct wr_lane *l)
@@ -66,14 +66,14 @@ static void submit(struct wr_worker *w, struct wr_lane *l)
     l->read_count = 0;
 }
 
-static void submit_all(struct wr_worker *w)
+void wr_submit_all(struct wr_worker *w)
 {
     wr_send_pieces(w);
     for (unsigned k = 0; k < WR_LANES; k++)
         submit(w, &w->lanes[k]);
 }
 
-static void hand_over(struct wr_worker *w)
+void wr_hand_over(struct wr_worker *w)
 {
     if (w->arrived_count)
         wr_sched_arrive(w->sched, w);
@@ -82,35 +82,35 @@ static void hand_over(struct wr_worker *w)
     w->arrived_count = w->finished_count = 0;
 }
 
-static bool set_path(struct wr_worker *w, struct wr_task *t)
+static bool set_path(struct wr_worker *w, struct wr_read *r)
 {
     const struct wr_index *ix = w->sched->ds->index;
-    size_t len = wr_index_object_path(ix, t->reads[0].part.object, t->path,
-                                      t->path_cap);
+    size_t len = wr_index_object_path(ix, r->part.object, r->path, r->path_cap);
 
-    if (len < t->path_cap)
+    if (len < r->path_cap)
         return true;
-    if (!wr_grow(&t->path, &t->path_cap, len + 1, 1))
+    if (!wr_grow(&r->path, &r->path_cap, len + 1, 1))
         return false;
-    wr_index_object_path(ix, t->reads[0].part.object, t->path, t->path_cap);
+    wr_index_object_path(ix, r->part.object, r->path, r->path_cap);
     return true;
 }
 
-static int check_length(const struct wr_worker *w, const struct wr_task *t,
+static int check_length(const struct wr_worker *w, const struct wr_read *r,
                         weir_err *err)
 {
-    uint64_t len = t->reads[0].part.length;
+    const struct wr_array *only = wr_arrays_in(&w->sched->arrays, r->column);
+    uint64_t len = r->part.length;
 
     if (len == 0)
-        return wr_fail(err, WEIR_EFORMAT, "'%s': empty", t->path);
+        return wr_fail(err, WEIR_EFORMAT, "'%s': empty", r->path);
     if (len > WR_SAMPLE_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "'%s': a sample of %" PRIu64 " bytes is over the limit",
-                       t->path, len);
-    if (w->sched->into_slot && len != w->sched->arrays.sample_bytes)
+                       r->path, len);
+    if (w->sched->into_slot && only->shape.bytes && len != only->shape.bytes)
         return wr_fail(err, WEIR_EFORMAT,
-                       "'%s': a sample of %" PRIu64 " bytes, not %zu", t->path,
-                       len, w->sched->arrays.sample_bytes);
+                       "'%s': a sample of %" PRIu64 " bytes, not %zu", r->path,
+                       len, only->shape.bytes);
     return 0;
 }
 
@@ -135,23 +135,26 @@ static bool read_alone(struct wr_worker *w, struct wr_read *r, bool urgent)
 {
     const struct wr_sched *s = w->sched;
     const struct wr_part *part = &r->part;
-    const char *path = r->task->path;
 
     r->rd = (struct wr_io){
-        .path = path,
+        .path = r->path,
         .offset = part->offset,
         .len = (size_t)part->length,
-        .whole = part->whole && !s->into_slot,
+        .whole = part->whole,
         .tag = WR_TAG_PART,
     };
-    if (s->into_slot) {
-        r->rd.buf = wr_task_slot(r->task);
+    /* There is no room behind a slot to see that a file has grown. */
+    r->in_slot = s->into_slot && !part->whole;
+    if (r->in_slot) {
+        r->rd.buf = wr_read_slot(r);
         r->rd.cap = r->rd.len;
+        if (!r->rd.buf)
+            return false;
     } else if (!set_memory(w, r, r->rd.len, urgent)) {
         return false;
     }
     if (!part->whole)
-        r->rd.object = wr_objects_get(w->objects, part->object, path);
+        r->rd.object = wr_objects_get(w->objects, part->object, r->path);
     wr_send(w, WR_LANE_STORE, &r->rd);
     return true;
 }
@@ -175,11 +178,11 @@ static bool from_unit(struct wr_worker *w, struct wr_read *r,
     case WR_UNIT_NONE:
         return false;
     case WR_UNIT_BAD:
-        wr_task_fail(r->task, &err);
-        w->finished[w->finished_count++] = r->task;
+        wr_read_fail(r, &err);
+        wr_part_done(w, r->task);
         break;
     case WR_UNIT_READY:
-        w->arrived[w->arrived_count++] = r->task;
+        wr_part_done(w, r->task);
         break;
     case WR_UNIT_WAIT:
         break;
@@ -216,8 +219,8 @@ static bool find_hit(struct wr_worker *w, struct wr_task *t)
 
     if (!s->cache || !wr_cache_find(s->cache, t->id, &t->hit))
         return false;
-    if (t->hit.len == (s->cache_decoded ? s->arrays.sample_bytes
-                                        : (size_t)t->reads[0].part.length))
+    if (t->hit.len ==
+        (s->cache_decoded ? s->arrays.sample_bytes : wr_task_stored(t)))
         return true;
     wr_cache_check(s->cache, t->id, &t->hit, /* bytes= */ NULL);
     return false;
@@ -232,6 +235,7 @@ static void take_hit(struct wr_worker *w, struct wr_task *t)
     } at = {.in = t->hit.bytes};
 
     t->reads[0].rd = (struct wr_io){.data = at.out, .len = t->hit.len};
+    wr_task_split(t);
     w->arrived[w->arrived_count++] = t;
 }
 
@@ -241,11 +245,10 @@ enum started { STARTED, LATER };
 
 static enum started fail_memory(struct wr_worker *w, struct wr_read *r)
 {
-    const char *path = r->task->path;
     weir_err err;
 
     wr_fail(&err, WEIR_ENOMEM, "'%s': no memory for %" PRIu64 " bytes",
-            path ? path : "", r->part.length);
+            r->path ? r->path : "", r->part.length);
     finish_bad(w, r, &err);
     return STARTED;
 }
@@ -257,25 +260,82 @@ static bool is_urgent(const struct wr_worker *w, const struct wr_ticket *ticket)
     return ticket->fill || w->spare_count + 1 == w->sched->cfg.depth;
 }
 
-/* Reads what no tier has. */
-static enum started start_read(struct wr_worker *w, struct wr_read *r,
-                               struct wr_ticket *ticket)
+/* How a part is started. */
+struct start {
+    bool fill, urgent; /* urgent: it waits for nothing */
+    bool missed;       /* no unit has it: that is settled */
+    bool alone;        /* no unit is asked, if it can be read without */
+};
+
+static enum started start_part(struct wr_worker *w, struct wr_read *r,
+                               struct start how)
 {
-    bool indexed = wr_part_is_packed(&r->part);
-    bool urgent = is_urgent(w, ticket);
-    enum wr_unit_ask ask = ticket->fill ? WR_ASK_FILL
-                           : urgent     ? WR_ASK_URGENT
+    bool indexed = r->part.unit != WR_NO_UNIT;
+    enum wr_unit_ask ask = how.fill     ? WR_ASK_FILL
+                           : how.urgent ? WR_ASK_URGENT
                                         : WR_ASK_USUAL;
+    weir_err err;
+
+    if (!set_path(w, r))
+        return fail_memory(w, r);
+    if (check_length(w, r, &err) < 0) {
+        finish_bad(w, r, &err);
+        return STARTED;
+    }
+    /* A sample asks once, but for one that cannot be read alone. */
+    if ((!(how.missed || how.alone) || indexed) && from_unit(w, r, ask))
+        return STARTED;
+    if (!indexed && read_alone(w, r, how.urgent))
+        return STARTED;
+    return how.urgent ? fail_memory(w, r) : LATER;
+}
+
+/* Reads what no tier has. The first part may have to wait for memory; when it
+ * has it, the others do not wait, else two samples could wait for each other's
+ * memory for ever. */
+static enum started start_parts(struct wr_worker *w, struct wr_task *t,
+                                struct start how)
+{
+    unsigned parts = w->sched->arrays.parts;
+
+    t->from_cache = t->is_tensor = false;
+    atomic_store_explicit(&t->pending, parts + 1, memory_order_relaxed);
+    for (unsigned k = 0; k < parts; k++) {
+        struct wr_read *r = &t->reads[k];
+
+        r->in_slot = false;
+        if (r->part.absent) {
+            wr_part_done(w, t);
+            continue;
+        }
+        if (start_part(w, r, how) == LATER)
+            return LATER;
+        how.urgent = true;
+        how.missed = false;
+    }
+    wr_part_done(w, t); /* all of them are on their way, or there */
+    return STARTED;
+}
+
+static enum started start_reads(struct wr_worker *w, struct wr_task *t,
+                                struct wr_ticket *ticket)
+{
+    struct start how = {.fill = ticket->fill,
+                        .urgent = is_urgent(w, ticket),
+                        .missed = ticket->missed};
 
     if (w->sched->cache && !ticket->missed)
         wr_count(&w->stats.misses, 1);
-    /* A sample asks once, but for one that cannot be read alone. */
-    if ((!ticket->missed || indexed) && from_unit(w, r, ask))
-        return STARTED;
     ticket->missed = true;
-    if (!indexed && read_alone(w, r, urgent))
-        return STARTED;
-    return urgent ? fail_memory(w, r) : LATER;
+    return start_parts(w, t, how);
+}
+
+static bool set_paths(struct wr_worker *w, struct wr_task *t)
+{
+    for (unsigned k = 0; k < w->sched->arrays.parts; k++)
+        if (!set_path(w, &t->reads[k]))
+            return false;
+    return true;
 }
 
 static enum started start(struct wr_worker *w, struct wr_task *t,
@@ -283,44 +343,32 @@ static enum started start(struct wr_worker *w, struct wr_task *t,
 {
     const struct wr_sched *s = w->sched;
     bool urgent = is_urgent(w, ticket);
-    struct wr_read *r = &t->reads[0];
-    weir_err err;
 
-    if (!set_path(w, t))
-        return fail_memory(w, r);
-    if (check_length(w, t, &err) < 0) {
-        finish_bad(w, r, &err);
-        return STARTED;
-    }
-    t->from_cache = !ticket->missed && find_hit(w, t);
-    t->is_tensor = t->from_cache && (s->cache_decoded || s->into_slot);
-    if (!t->from_cache)
-        return start_read(w, r, ticket);
+    if (ticket->missed || !find_hit(w, t) || !set_paths(w, t))
+        return start_reads(w, t, ticket);
+    t->from_cache = true;
+    t->is_tensor = s->cache_decoded || (s->into_slot && s->arrays.only);
+    atomic_store_explicit(&t->pending, 1, memory_order_relaxed);
     if (t->hit.bytes) {
         take_hit(w, t);
         return STARTED;
     }
     if (read_tier(w, t, urgent))
         return STARTED;
-    return urgent ? fail_memory(w, r) : LATER;
+    return urgent ? fail_memory(w, &t->reads[0]) : LATER;
 }
 
 /* Once more, and alone: what was to give it its bytes did not. It waits for
- * nothing, as it may be one that others wait for. */
-static void read_again(struct wr_worker *w, struct wr_read *r)
+ * nothing, as it may be one that others wait for. What a tier did not give is
+ * read from the beginning. */
+void wr_read_again(struct wr_worker *w, struct wr_read *r)
 {
-    struct wr_task *t = r->task;
-    weir_err err;
+    const struct start alone = {.fill = true, .urgent = true, .alone = true};
 
-    t->from_cache = t->is_tensor = false;
-    if (!set_path(w, t))
-        fail_memory(w, r);
-    else if (check_length(w, t, &err) < 0)
-        finish_bad(w, r, &err);
-    else if (wr_part_is_packed(&r->part)
-                 ? !from_unit(w, r, WR_ASK_FILL)
-                 : !read_alone(w, r, /* urgent= */ true))
-        fail_memory(w, r);
+    if (r->task->from_cache)
+        start_parts(w, r->task, alone);
+    else
+        start_part(w, r, alone);
 }
 
 /* Those that resources lacked for, when it is time. */
@@ -334,22 +382,28 @@ static void read_lacking(struct wr_worker *w)
     wr_send_lacking_pieces(w);
     while ((r = list)) {
         list = r->next_waiting;
-        read_again(w, r);
+        wr_read_again(w, r);
     }
 }
 
 static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
 {
     struct wr_task *t = w->spare[--w->spare_count];
+    const struct wr_arrays *a = &w->sched->arrays;
 
     t->batch = ticket->batch;
     t->slot = ticket->slot;
     t->id = ticket->id;
     t->code = 0;
-    t->reads[0].lack_ns = 0;
-    t->reads[0].unit = NULL;
-    wr_index_part(w->sched->ds->index, 0, t->id, &t->reads[0].part);
-    t->label = t->reads[0].part.label;
+    for (unsigned k = 0; k < a->parts; k++) {
+        struct wr_read *r = &t->reads[k];
+
+        r->lack_ns = 0;
+        r->unit = NULL;
+        r->code = 0;
+        wr_index_part(a->index, r->column, t->id, &r->part);
+    }
+    t->label = wr_arrays_label(a, t->id, &t->reads[0].part);
     if (start(w, t, ticket) == STARTED)
         return STARTED;
     w->spare_count++; /* t is on top still */
@@ -364,7 +418,7 @@ void wr_fetch(struct wr_worker *w)
         struct wr_read *r = w->again;
 
         w->again = r->next_waiting;
-        read_again(w, r);
+        wr_read_again(w, r);
     }
     read_lacking(w);
     while (w->ticket_count && w->spare_count) {
@@ -373,73 +427,6 @@ void wr_fetch(struct wr_worker *w)
         w->ticket_head++;
         w->ticket_count--;
     }
-    submit_all(w);
-    hand_over(w);
-}
-
-/* --- what has arrived --- */
-
-/* An entry of a folder that cannot be read or is damaged: as if it had not
- * been found. One that there were no resources to read stays. */
-static bool is_good_hit(struct wr_worker *w, struct wr_task *t)
-{
-    const struct wr_io *rd = &t->reads[0].rd;
-    const void *bytes = rd->result == 0 ? rd->data : NULL;
-
-    if (!wr_err_is_lack(rd->result) &&
-        wr_cache_check(w->sched->cache, t->id, &t->hit, bytes))
-        return true;
-    wr_count(&w->stats.misses, 1);
-    wr_block_free(&t->reads[0].block);
-    read_again(w, &t->reads[0]);
-    return false;
-}
-
-static void part_arrived(struct wr_worker *w, struct wr_read *r)
-{
-    const struct wr_sched *s = w->sched;
-    struct wr_task *t = r->task;
-    weir_err err;
-
-    if (t->from_cache) {
-        if (!is_good_hit(w, t))
-            return;
-    } else if (r->rd.result) {
-        wr_io_error(&r->rd, t->path, &err);
-        if (wr_err_is_lack(err.code) && read_later(w, r))
-            return;
-        wr_task_fail(t, &err);
-    }
-    if (t->code == 0 && s->delivers && (t->from_cache || !s->into_slot)) {
-        w->arrived[w->arrived_count++] = t;
-        return;
-    }
-    if (t->code == 0 && s->into_slot)
-        wr_keep_slot(w, t);
-    wr_block_free(&r->block);
-    w->finished[w->finished_count++] = t;
-}
-
-void wr_collect(struct wr_worker *w, enum wr_lane_name lane, bool wait)
-{
-    struct wr_lane *l = &w->lanes[lane];
-    uint64_t bytes = 0;
-    unsigned n;
-
-    if (!l->in_flight)
-        return;
-    n = l->queue->ops->reap(l->queue, w->reaped, l->in_flight, wait);
-    l->in_flight -= n;
-    for (unsigned i = 0; i < n; i++) {
-        struct wr_io *rd = w->reaped[i];
-
-        bytes += rd->got;
-        if (rd->tag == WR_TAG_UNIT) /* first member of both */
-            wr_piece_arrived(w, (struct wr_unit_piece *)rd);
-        else
-            part_arrived(w, (struct wr_read *)rd);
-    }
-    wr_count(&w->stats.bytes, lane == WR_LANE_STORE ? bytes : 0);
-    submit_all(w); /* what is to be read again */
-    hand_over(w);
+    wr_submit_all(w);
+    wr_hand_over(w);
 }

@@ -87,8 +87,12 @@ static void fail(struct wr_worker *w, struct wr_shared *u)
     while (list) {
         struct wr_task *t = list->task;
 
+        wr_read_fail(list, &err);
         list = list->next_waiting;
-        wr_task_fail(t, &err);
+        if (!wr_task_is_complete(t))
+            continue;
+        wr_task_judge(t);
+        wr_task_release(t);
         wr_sched_finish(w->sched, &t, 1);
     }
 }

@@ -136,11 +136,27 @@ static char *cache_name(const weir_dataset *ds, uint64_t settings)
     return n < 0 ? NULL : name;
 }
 
+/* An entry of a decoded cache has no room for lengths. */
+static int check_decoded(const struct wr_arrays *a,
+                         const weir_pipeline_config *c, weir_err *err)
+{
+    for (unsigned k = 0; k < a->count; k++)
+        if (c->cache_what == WEIR_CACHE_DECODED &&
+            (a->of[k].varying != WR_NO_ARRAY || a->of[k].padded))
+            return wr_fail(err, WEIR_ENOTSUP,
+                           "cache_what: decoded samples of field '%s' differ "
+                           "in length and are not cached: cache encoded ones, "
+                           "or leave it out of fields",
+                           a->of[k].field->name);
+    return 0;
+}
+
 static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
                       weir_err *err)
 {
     const weir_dataset *ds = p->sched.ds;
-    uint64_t settings = cache_settings(c, &p->sched);
+    uint64_t settings = cache_settings(c, &p->sched) ^
+                        wr_arrays_key(&p->sched.arrays, c);
     struct wr_cache_config cc = {
         .spec = c->cache,
         .samples = wr_index_count(ds->index),
@@ -153,6 +169,9 @@ static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
 
     if (!c->cache)
         return 0;
+    r = check_decoded(&p->sched.arrays, c, err);
+    if (r < 0)
+        return r;
     /* Of the same name and another fingerprint: the data set has changed. So
      * the name is not cut, else what belongs to others might be removed. */
     name = cache_name(ds, settings);

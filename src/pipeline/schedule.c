@@ -22,51 +22,6 @@ void wr_sched_wake(struct wr_sched *s)
         pthread_cond_broadcast(&s->work);
 }
 
-/* --- buffers --- */
-
-static void *buffer_alloc(struct wr_sched *s)
-{
-    return s->cfg.alloc ? s->cfg.alloc(s->cfg.alloc_arg, s->arrays.bytes)
-                        : wr_big_alloc(s->arrays.bytes);
-}
-
-static void buffer_free(struct wr_sched *s, void *p)
-{
-    if (!p)
-        return;
-    if (s->cfg.alloc)
-        s->cfg.free(s->cfg.alloc_arg, p, s->arrays.bytes);
-    else
-        wr_big_free(p, s->arrays.bytes);
-}
-
-/* Batches get buffers strictly in order, so that the lowest one can always go
- * on, and not before they need one: a consumer that keeps up makes do with the
- * few that came back last, which are still in the processor's cache. */
-bool wr_sched_can_buffer(const struct wr_sched *s, const struct wr_batch *b)
-{
-    return !s->wants_data || b->seq < s->buffered ||
-           b->seq - s->buffered < s->free_buffer_count;
-}
-
-void wr_sched_ensure_buffer(struct wr_sched *s, const struct wr_batch *b)
-{
-    while (s->wants_data && s->buffered <= b->seq) {
-        struct wr_batch *next = s->by_seq[s->buffered++ % s->batch_count];
-
-        next->data = s->free_buffers[--s->free_buffer_count];
-    }
-}
-
-void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b)
-{
-    if (!s->wants_data)
-        return; /* it is the batch's own */
-    if (b->data)
-        s->free_buffers[s->free_buffer_count++] = b->data;
-    b->data = NULL;
-}
-
 /* --- planning --- */
 
 static bool may_plan(const struct wr_sched *s)
@@ -301,7 +256,7 @@ static void note_sample(struct wr_sched *s, struct wr_task *t)
     wr_arrays_set_indexed(&s->arrays, b->data, t->slot, t->id, t->label);
     b->labels[t->slot] = t->label;
     b->ids[t->slot] = t->id;
-    b->lengths[t->slot] = t->reads[0].part.length;
+    b->lengths[t->slot] = wr_task_stored(t);
 }
 
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
@@ -504,41 +459,6 @@ void wr_sched_close(struct wr_sched *s)
 
 /* --- beginning and end --- */
 
-static bool init_batch(struct wr_sched *s, struct wr_batch *b)
-{
-    size_t n = s->cfg.batch;
-
-    b->sched = s;
-    b->labels = calloc(n, sizeof(*b->labels));
-    b->ids = calloc(n, sizeof(*b->ids));
-    b->lengths = calloc(n, sizeof(*b->lengths));
-    b->fields = calloc(s->arrays.count + 1, sizeof(*b->fields));
-    b->varying = calloc(s->arrays.varying + 1, sizeof(*b->varying));
-    if (!s->wants_data)
-        b->data = wr_big_alloc(s->arrays.bytes + 1);
-    if (!b->labels || !b->ids || !b->lengths || !b->fields || !b->varying ||
-        (!s->wants_data && !b->data))
-        return false;
-    for (unsigned k = 0; k < s->arrays.varying; k++)
-        if (!wr_varying_init(&b->varying[k], &s->spares, s->cfg.batch))
-            return false;
-    return true;
-}
-
-static int init_batches(struct wr_sched *s, weir_err *err)
-{
-    s->batches = calloc(s->batch_count, sizeof(*s->batches));
-    s->by_seq = calloc(s->batch_count, sizeof(struct wr_batch *));
-    s->buffers = calloc(s->buffer_most, sizeof(void *));
-    s->free_buffers = calloc(s->buffer_most, sizeof(void *));
-    if (!s->batches || !s->by_seq || !s->buffers || !s->free_buffers)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (unsigned i = 0; i < s->batch_count; i++)
-        if (!init_batch(s, &s->batches[i]))
-            return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    return 0;
-}
-
 /* One with the consumer, `prefetch` ahead, and one in the making; where
  * nothing is decoded, that one is made quickly enough when its time comes,
  * and fewer buffers stay in the processor's cache. */
@@ -556,21 +476,7 @@ int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
     s->knobs = *knobs;
     wr_sched_wake(s);
     pthread_mutex_unlock(&s->lock);
-    while (s->buffer_count < want) { /* the consumer alone changes it */
-        void *buf = s->wants_data ? buffer_alloc(s) : NULL;
-
-        if (s->wants_data && !buf)
-            return wr_fail(err, WEIR_ENOMEM,
-                           "no memory for %u batches of %zu bytes", want,
-                           s->arrays.bytes);
-        pthread_mutex_lock(&s->lock);
-        s->buffers[s->buffer_count++] = buf;
-        if (buf)
-            s->free_buffers[s->free_buffer_count++] = buf;
-        wr_sched_wake(s);
-        pthread_mutex_unlock(&s->lock);
-    }
-    return 0;
+    return wr_batches_grow(s, want, err);
 }
 
 static int init_epoch(struct wr_sched *s, struct wr_state *resume,
@@ -606,12 +512,23 @@ static void init_locks(struct wr_sched *s)
 }
 
 /* Small tensors that are taken in their order: many come with one request. */
-static bool joins_small(const weir_dataset *ds, const weir_pipeline_config *cfg,
-                        size_t bytes)
+static bool joins_small(const struct wr_sched *s)
 {
-    return bytes <= SMALL_TENSOR && cfg->order != WEIR_ORDER_SHUFFLE &&
-           cfg->world == 1 &&
-           wr_index_object_count(ds->index) < wr_index_count(ds->index);
+    const struct wr_index *ix = s->ds->index;
+    uint64_t n = WR_MAX(wr_index_count(ix), (uint64_t)1);
+    size_t mean = (size_t)(wr_index_bytes(ix) / n / wr_index_columns(ix));
+
+    if (s->cfg.order == WEIR_ORDER_SHUFFLE || s->cfg.world != 1 ||
+        wr_index_object_count(ix) >= wr_index_count(ix))
+        return false;
+    for (unsigned k = 0; k < s->arrays.count; k++) {
+        const struct wr_array *f = &s->arrays.of[k];
+
+        if (f->field->column != WR_NO_COLUMN &&
+            (f->shape.bytes ? f->shape.bytes : mean) <= SMALL_TENSOR)
+            return true;
+    }
+    return false;
 }
 
 int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
@@ -619,7 +536,6 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
                   weir_err *err)
 {
     unsigned in_flight = cfg->threads * cfg->depth;
-    const struct wr_array *only;
     int r;
 
     *s = (struct wr_sched){.cfg = *cfg, .ds = ds};
@@ -629,9 +545,8 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     r = wr_arrays_init(&s->arrays, ds, cfg, err);
     if (r < 0)
         return r;
-    only = wr_arrays_only(&s->arrays);
-    s->into_slot = only && only->shape.direct && !cfg->direct &&
-                   !joins_small(ds, cfg, s->arrays.sample_bytes);
+    s->into_slot = wr_arrays_are_direct(&s->arrays) && !cfg->direct &&
+                   !joins_small(s);
     s->buffer_most = buffers_for(s, cfg->prefetch);
     /* Encoded samples may be read ahead of the batch buffers, by as many as
      * there are reads in flight. */
@@ -639,44 +554,21 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     if (cfg->prefetch && !s->into_slot)
         s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
     s->arrived.at = calloc(in_flight, sizeof(struct wr_todo));
-    s->packed.at = calloc(in_flight, sizeof(struct wr_todo));
+    s->packed.at = calloc((size_t)in_flight * WR_MAX(s->arrays.parts, 1u),
+                          sizeof(struct wr_todo));
     if (!s->arrived.at || !s->packed.at)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = init_batches(s, err);
+    r = wr_batches_init(s, err);
     return r < 0 ? r : init_epoch(s, resume, err);
-}
-
-static void batch_done(struct wr_sched *s, struct wr_batch *b)
-{
-    if (!s->wants_data)
-        wr_big_free(b->data, s->arrays.bytes + 1);
-    for (unsigned k = 0; b->varying && k < s->arrays.varying; k++)
-        wr_varying_done(&b->varying[k]);
-    free(b->varying);
-    wr_epoch_unref(b->epoch);
-    for (size_t i = 0; i < b->hole_count; i++)
-        free(b->holes[i].text);
-    free(b->holes);
-    free(b->labels);
-    free(b->ids);
-    free(b->lengths);
-    free(b->fields);
 }
 
 void wr_sched_done(struct wr_sched *s)
 {
-    for (unsigned i = 0; s->batches && i < s->batch_count; i++)
-        batch_done(s, &s->batches[i]);
-    for (unsigned i = 0; s->buffers && i < s->buffer_count; i++)
-        buffer_free(s, s->buffers[i]);
+    wr_batches_done(s);
     wr_epoch_unref(s->epoch);
     wr_badlist_done(&s->bad);
     wr_arrays_done(&s->arrays);
     wr_spares_done(&s->spares);
-    free(s->batches);
-    free(s->by_seq);
-    free(s->buffers);
-    free(s->free_buffers);
     free(s->fills);
     free(s->arrived.at);
     free(s->packed.at);

@@ -81,15 +81,15 @@ struct wr_task {
     struct wr_batch *batch; /* borrowed */
     uint32_t slot;
     uint64_t id;
-    struct wr_read reads[1]; /* of its parts */
+    struct wr_read *reads; /* borrowed from the owner: of its parts */
+    atomic_uint pending;   /* parts on their way, and one while they are being
+                              started; whoever ends the last has the task */
     uint32_t label;
     struct wr_cache_hit hit;    /* from_cache: where it was found */
     bool from_cache, is_tensor; /* is_tensor: the bytes need no decoding */
     struct wr_worker *owner;    /* borrowed */
-    char *path;                 /* owned; of its object */
-    size_t path_cap;
-    int code;   /* 0 or WEIR_E... */
-    char *text; /* owned; of the error */
+    int code;                   /* 0 or WEIR_E... */
+    char *text;                 /* owned; of the error */
 };
 
 #define WR_PICK_MAX 8 /* samples taken at once when they are quick */
@@ -232,6 +232,15 @@ int wr_sched_next(struct wr_sched *s, struct wr_batch **ret, weir_err *err);
 void wr_sched_release(struct wr_sched *s, struct wr_batch *b);
 /* Wakes everybody up for the end. */
 void wr_sched_close(struct wr_sched *s);
+
+/* --- between schedule.c and batches.c --- */
+
+/* The batches and room for buffer_most buffers; wr_batches_done also after a
+ * failure. */
+int wr_batches_init(struct wr_sched *s, weir_err *err);
+void wr_batches_done(struct wr_sched *s);
+/* So many buffers; the consumer alone. */
+int wr_batches_grow(struct wr_sched *s, unsigned want, weir_err *err);
 
 /* --- between schedule.c, arrivals.c and settle.c, with the lock held --- */
 

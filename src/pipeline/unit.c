@@ -344,7 +344,7 @@ static enum wr_unit_get join(struct wr_shared *u, struct wr_read *r,
          * does one out of its turn. */
         if (!u->group->indexed && (!u->left || u->failed || ask == WR_ASK_FILL))
             return WR_UNIT_NONE;
-        if (!wr_load_new(u, r->task->path, /* must= */ ask != WR_ASK_USUAL))
+        if (!wr_load_new(u, r->path, /* must= */ ask != WR_ASK_USUAL))
             return WR_UNIT_NONE;
         how = WR_UNIT_LOAD;
     }
@@ -400,8 +400,8 @@ static bool is_bad(const struct wr_shared *u, const struct wr_read *r,
 
     if (len > inflated || r->part.offset > inflated - len) {
         wr_fail(err, WEIR_EFORMAT,
-                "'%s': a sample at %" PRIu64 " of %" PRIu64 " bytes",
-                r->task->path, r->part.offset, inflated);
+                "'%s': a sample at %" PRIu64 " of %" PRIu64 " bytes", r->path,
+                r->part.offset, inflated);
         return true;
     }
     if (u->state != WR_UNIT_EMPTY)
@@ -412,7 +412,7 @@ static bool is_bad(const struct wr_shared *u, const struct wr_read *r,
     }
     if (wr_filters_check(&u->packing, err) == 0)
         return false;
-    wr_fail_prefix(err, err->code, "'%s'", r->task->path);
+    wr_fail_prefix(err, err->code, "'%s'", r->path);
     return true;
 }
 

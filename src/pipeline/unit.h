@@ -42,11 +42,16 @@ struct wr_read {
                              part's bytes, wherever they came from */
     struct wr_task *task; /* borrowed: it is one of the task's reads */
     unsigned column;
-    struct wr_part part;
+    struct wr_part part;          /* absent: nothing is read */
     struct wr_block block;        /* the bytes, when they are its own */
     struct wr_shared *unit;       /* or those that hold them; NULL: none */
     struct wr_read *next_waiting; /* for the same unit, or for a retry */
     uint64_t lack_ns; /* when resources lacked for it first; 0: they do not */
+    bool in_slot;     /* it is read straight into its place in the batch */
+    char *path;       /* owned; of its object */
+    size_t path_cap;
+    int code;   /* 0 or WEIR_E...: what is wrong with this part */
+    char *text; /* owned; of the error */
 };
 
 /* A piece of the stored bytes of a unit. */

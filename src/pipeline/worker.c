@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/shares.h"
 #include "base/thread.h"
-#include "format/decode.h"
 
 /* While others wait for a batch buffer, or samples for resources, look after
  * the reads this often. */
@@ -124,12 +123,33 @@ size_t wr_worker_ring(const struct wr_sched *s, unsigned depth)
     return WR_MIN(wr_worker_ring_for(s, depth), atomic_load(&s->ring_most));
 }
 
+/* Parts of a sample; one that needs none to be read may lie in a tier. */
+static unsigned parts_of(const struct wr_sched *s)
+{
+    return WR_MAX(s->arrays.parts, 1u);
+}
+
+static void init_task(struct wr_worker *w, unsigned i)
+{
+    struct wr_task *t = &w->tasks[i];
+    unsigned parts = parts_of(w->sched);
+
+    t->owner = w;
+    t->reads = &w->reads[(size_t)i * parts];
+    for (unsigned k = 0; k < parts; k++) {
+        t->reads[k].task = t;
+        t->reads[k].column = w->sched->arrays.columns[k];
+    }
+    w->spare[w->spare_count++] = t;
+}
+
 static int init_records(struct wr_worker *w, weir_err *err)
 {
-    unsigned depth = w->sched->cfg.depth;
-    unsigned reads = depth + WR_UNIT_WINDOW;
+    unsigned depth = w->sched->cfg.depth, parts = parts_of(w->sched);
+    size_t reads = (size_t)depth * parts + WR_UNIT_WINDOW;
 
     w->tasks = calloc(depth, sizeof(*w->tasks));
+    w->reads = calloc((size_t)depth * parts, sizeof(*w->reads));
     w->spare = calloc(depth, sizeof(struct wr_task *));
     w->returned = calloc(depth, sizeof(struct wr_task *));
     w->tickets = calloc(depth, sizeof(*w->tickets));
@@ -138,17 +158,14 @@ static int init_records(struct wr_worker *w, weir_err *err)
     w->reaped = calloc(reads, sizeof(struct wr_io *));
     for (unsigned k = 0; k < WR_LANES; k++)
         w->lanes[k].reads = calloc(reads, sizeof(struct wr_io *));
-    if (!w->tasks || !w->spare || !w->returned || !w->tickets || !w->arrived ||
-        !w->finished || !w->reaped || !w->lanes[WR_LANE_STORE].reads ||
-        !w->lanes[WR_LANE_TIER].reads ||
-        !wr_arena_init(&w->arena, wr_worker_ring_for(w->sched, depth), depth,
-                       raw_share(w->sched)))
+    if (!w->tasks || !w->reads || !w->spare || !w->returned || !w->tickets ||
+        !w->arrived || !w->finished || !w->reaped ||
+        !w->lanes[WR_LANE_STORE].reads || !w->lanes[WR_LANE_TIER].reads ||
+        !wr_arena_init(&w->arena, wr_worker_ring_for(w->sched, depth),
+                       depth * parts, raw_share(w->sched)))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (unsigned i = 0; i < depth; i++) {
-        w->tasks[i].owner = w;
-        w->tasks[i].reads[0].task = &w->tasks[i];
-        w->spare[w->spare_count++] = &w->tasks[i];
-    }
+    for (unsigned i = 0; i < depth; i++)
+        init_task(w, i);
     return 0;
 }
 
@@ -156,11 +173,44 @@ static int open_lane(struct wr_worker *w, enum wr_lane_name lane,
                      struct wr_store *st, weir_err *err)
 {
     const weir_pipeline_config *c = &w->sched->cfg;
-    unsigned depth = c->depth + (lane == WR_LANE_STORE ? w->pieces_most : 0);
+    unsigned depth = lane == WR_LANE_TIER
+                         ? c->depth
+                         : c->depth * parts_of(w->sched) + w->pieces_most;
     struct wr_queue_config qc = {
         .depth = depth, .io = c->io, .direct = c->direct};
 
     return st ? st->ops->queue_open(st, &qc, &w->lanes[lane].queue, err) : 0;
+}
+
+/* One for each field that does not come out as it lies. */
+static int init_decoders(struct wr_worker *w, weir_err *err)
+{
+    const struct wr_arrays *a = &w->sched->arrays;
+    int r = wr_unpack_init(&w->unpack, wr_index_schema(a->index), err);
+
+    w->decoders = calloc((size_t)a->count + 1, sizeof(struct wr_decoder *));
+    if (r == 0 && !w->decoders)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (unsigned k = 0; r == 0 && k < a->count; k++) {
+        const struct wr_array *f = &a->of[k];
+        const struct wr_field_want want = wr_array_want(f, &w->sched->cfg);
+
+        if (f->field->column == WR_NO_COLUMN)
+            continue;
+        w->unpack.wanted[f->number] = true;
+        if (f->varying == WR_NO_ARRAY && !f->padded && !f->as_bytes)
+            r = wr_decoder_new(f->field, &want, &w->decoders[k], err);
+    }
+    return r;
+}
+
+static void done_decoders(struct wr_worker *w)
+{
+    for (unsigned k = 0; w->decoders && k < w->sched->arrays.count; k++)
+        if (w->decoders[k])
+            w->decoders[k]->ops->free(w->decoders[k]);
+    free(w->decoders);
+    wr_unpack_done(&w->unpack);
 }
 
 int wr_worker_init(struct wr_worker *w, struct wr_sched *s,
@@ -180,27 +230,30 @@ int wr_worker_init(struct wr_worker *w, struct wr_sched *s,
         r = open_lane(w, WR_LANE_TIER, wr_cache_store(s->cache), err);
     if (r < 0 || s->cfg.stages == WEIR_STAGES_READ)
         return r;
-    return wr_first_decoder(ds->index, &s->cfg, &w->decoder, err);
+    return init_decoders(w, err);
 }
 
 void wr_worker_done(struct wr_worker *w)
 {
+    unsigned parts = w->sched ? parts_of(w->sched) : 0;
+
     for (unsigned k = 0; k < WR_LANES; k++) {
         if (w->lanes[k].queue)
             w->lanes[k].queue->ops->close(w->lanes[k].queue);
         free(w->lanes[k].reads);
     }
-    if (w->decoder)
-        w->decoder->ops->free(w->decoder);
-    wr_unpack_done(&w->unpack);
-    for (unsigned i = 0; w->tasks && i < w->sched->cfg.depth; i++) {
-        if (w->tasks[i].reads[0].block.mem)
-            wr_block_free(&w->tasks[i].reads[0].block);
-        free(w->tasks[i].path);
+    done_decoders(w);
+    for (unsigned i = 0; w->tasks && i < w->sched->cfg.depth; i++)
         free(w->tasks[i].text);
+    for (unsigned i = 0; w->reads && i < w->sched->cfg.depth * parts; i++) {
+        wr_block_free(&w->reads[i].block);
+        free(w->reads[i].path);
+        free(w->reads[i].text);
     }
     wr_arena_done(&w->arena);
     free(w->tasks);
+    free(w->reads);
+    free(w->entry);
     free(w->spare);
     free(w->returned);
     free(w->tickets);

@@ -45,10 +45,13 @@ struct wr_worker {
     pthread_t thread;
     bool started;
     struct wr_lane lanes[WR_LANES];
-    struct wr_decoder *decoder; /* owned; NULL: nothing to decode */
-    struct wr_unpack unpack;    /* owned */
+    struct wr_decoder **decoders; /* owned: one per array, NULL: it comes out
+                                     as it lies; NULL at all: nothing is
+                                     decoded */
+    struct wr_unpack unpack;      /* owned */
     struct wr_arena arena;
     struct wr_task *tasks;  /* owned: cfg.depth records */
+    struct wr_read *reads;  /* owned: of their parts */
     struct wr_task **spare; /* owned: stack of records without a sample */
     unsigned spare_count;
     struct wr_task **returned; /* owned: given back; the sched's lock guards */
@@ -66,6 +69,8 @@ struct wr_worker {
     struct wr_task **finished; /* owned: the same, with nothing left to do */
     unsigned arrived_count, finished_count;
     struct wr_io **reaped; /* owned: scratch */
+    uint8_t *entry;        /* owned: scratch for an entry of the cache */
+    size_t entry_cap;
     struct wr_worker_stats stats;
 };
 
@@ -101,6 +106,14 @@ void wr_unit_go_on(struct wr_worker *w, struct wr_shared *u,
                    enum wr_unit_next next);
 /* A piece of a unit was read, in whatever way. */
 void wr_piece_arrived(struct wr_worker *w, struct wr_unit_piece *p);
+/* Submits all that is to be, and hands over what is there or finished. */
+void wr_submit_all(struct wr_worker *w);
+void wr_hand_over(struct wr_worker *w);
+/* A read is tried again after a while, as resources lack for it; false: that
+ * was done for long enough. */
+bool wr_read_later(struct wr_worker *w, struct wr_read *r);
+/* Reads it by itself, now. */
+void wr_read_again(struct wr_worker *w, struct wr_read *r);
 /* Submits those whose turn it is. */
 void wr_send_pieces(struct wr_worker *w);
 void wr_send_lacking_pieces(struct wr_worker *w);
@@ -109,11 +122,32 @@ void wr_unpack(struct wr_worker *w, struct wr_shared *u);
 /* Brings samples into their slots, from wherever they are, and finishes
  * them. */
 void wr_deliver(struct wr_worker *w, struct wr_task *const *tasks, unsigned n);
-/* Copies a sample that went straight into its slot into the cache. */
-void wr_keep_slot(struct wr_worker *w, struct wr_task *t);
+/* Offers a sample to the cache; one from a folder, to a faster tier. */
+void wr_keep(struct wr_worker *w, const struct wr_task *t);
 
-void *wr_task_slot(const struct wr_task *t);
-void wr_task_fail(struct wr_task *t, const weir_err *err);
+/* The place of a part that is the only field in it, in its batch; NULL: there
+ * is no memory. */
+void *wr_read_slot(const struct wr_read *r);
+/* What is wrong with a part. */
+void wr_read_fail(struct wr_read *r, const weir_err *err);
+/* One part less to wait for; when it was the last one of a task of this worker,
+ * hands it over. */
+void wr_part_done(struct wr_worker *w, struct wr_task *t);
+/* The same for any task: true: it was the last one, and the task is the
+ * caller's. */
+static inline bool wr_task_is_complete(struct wr_task *t)
+{
+    return atomic_fetch_sub_explicit(&t->pending, 1, memory_order_acq_rel) == 1;
+}
+/* Takes over what is wrong with the first bad part, if one is. */
+void wr_task_judge(struct wr_task *t);
+/* Puts the name of a field in front of what is wrong. */
+void wr_task_name_field(struct wr_task *t, const struct wr_array *f);
+/* The bytes of its parts as they are stored. */
+size_t wr_task_stored(const struct wr_task *t);
+/* The entry of a tier that the first read has is all parts, one behind the
+ * other: each gets its bytes. */
+void wr_task_split(struct wr_task *t);
 /* When to try again for what resources lack since *lack_ns (0: now); 0: that
  * was tried for long enough, or nobody waits any more. */
 uint64_t wr_lack_due(struct wr_worker *w, uint64_t *lack_ns);
