@@ -112,9 +112,8 @@ typedef struct weir_pipeline_config {
                           made; 0: the pipeline works only while the consumer
                           waits [1] */
     uint64_t memory;   /* bytes that WEIR_AUTO may use for batches and reads, of
-                          those that all pipelines of the process share: a
-                          quarter of the machine's or of its control group's;
-                          0 = no limit of its own [0] */
+                          the quarter of the machine's (or its control group's)
+                          that the process has; 0 = all of them [0] */
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
 

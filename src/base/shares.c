@@ -84,6 +84,11 @@ uint64_t wr_share_take_some(enum wr_share kind, uint64_t want, uint64_t least)
     return n;
 }
 
+void wr_share_refuse(enum wr_share kind)
+{
+    atomic_fetch_add(&process.accounts[kind].refusals, 1);
+}
+
 bool wr_share_take(enum wr_share kind, uint64_t n)
 {
     struct wr_account *a = &process.accounts[kind];
@@ -92,7 +97,7 @@ bool wr_share_take(enum wr_share kind, uint64_t n)
 
     do
         if (taken > all || n > all - taken) {
-            atomic_fetch_add(&a->refusals, 1);
+            wr_share_refuse(kind);
             return false;
         }
     while (!atomic_compare_exchange_weak(&a->taken, &taken, taken + n));

@@ -79,6 +79,9 @@ uint64_t wr_share_take_some(enum wr_share kind, uint64_t want, uint64_t least);
 
 void wr_share_give(enum wr_share kind, uint64_t n);
 
+/* Somebody found too little, without having tried to take it. */
+void wr_share_refuse(enum wr_share kind);
+
 /* How often a take was refused. Who keeps what it could do without looks
  * whether this has grown, and gives some of it back: others need it. */
 uint64_t wr_share_refusals(enum wr_share kind);

@@ -192,7 +192,28 @@ bool wr_unit_make_room(struct wr_shared *u, size_t cap)
             free_group(x, g);
         g = newer;
     }
-    return has_room(x, wanted, cap);
+    if (has_room(x, wanted, cap))
+        return true;
+    wr_share_refuse(WR_SHARE_MEMORY);
+    return false;
+}
+
+/* Others of the process were short of memory: one unit that is kept for nobody
+ * in particular goes, each time. */
+static void give_way(struct wr_units *x)
+{
+    uint64_t refusals = wr_share_refusals(WR_SHARE_MEMORY);
+    struct wr_group *g = x->oldest;
+
+    if (refusals == x->refusals)
+        return;
+    x->refusals = refusals;
+    while (g && (g->users || !g->indexed || !g->units[0].buf))
+        g = g->newer;
+    if (g)
+        free_group(x, g);
+    while (x->spare_count)
+        drop_spare(x);
 }
 
 /* Blocks of which some sample never asks (it was over before a resume, or
@@ -426,6 +447,7 @@ enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
     if (!indexed && (!x->blocks || r->part.whole))
         return how;
     pthread_mutex_lock(&x->lock);
+    give_way(x);
     u = unit_for(x, r, ask == WR_ASK_FILL);
     if (u && indexed && is_bad(u, r, err))
         how = WR_UNIT_BAD;

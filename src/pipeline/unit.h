@@ -129,6 +129,7 @@ struct wr_units {
                                `limit` */
     unsigned spare_count;
     size_t spare_bytes;
+    uint64_t refusals; /* of memory in this process, when it was last looked */
 };
 
 /* `cfg` with block_samples settled. */

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/shares.h"
 #include "fixture.h"
+#include "golden_sets.h"
 #include "pipeline/arena.h"
 #include "storage/device.h"
 
@@ -351,6 +352,48 @@ static void one_disk_is_shared(void **state)
     fx_done(&fx);
 }
 
+/* Inflated shards are kept for later epochs, but not while others are short of
+ * memory. */
+static void kept_units_give_way(void **state)
+{
+    weir_pipeline_config cfg;
+    const weir_batch *batch;
+    uint64_t kept = 0, batches, idle;
+    weir_dataset *ds = NULL;
+    weir_pipeline *p = NULL;
+    struct tmpdir tmp;
+    char path[300];
+
+    (void)state;
+    tmpdir_init(&tmp);
+    gs_make(&tmp);
+    snprintf(path, sizeof(path), "%s", tmpdir_at(&tmp, "tfrecord-gz"));
+    assert_int_equal(weir_dataset_open(&ds, path, NULL, NULL), 0);
+    weir_pipeline_defaults(&cfg);
+    cfg.stages = WEIR_STAGES_READ;
+    cfg.threads = 1;
+    cfg.prefetch = 0; /* so that nothing is under way between two batches */
+    cfg.batch = 1;
+    cfg.depth = 1;
+    cfg.epochs = 3;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, NULL), 0);
+    idle = taken(WR_SHARE_MEMORY);
+    batches = weir_pipeline_batches_per_epoch(p);
+    for (uint64_t i = 0; i < 2 * batches; i++) {
+        assert_int_equal(weir_pipeline_next(p, &batch, NULL), 1);
+        weir_batch_release(batch);
+        if (i < batches)
+            kept = taken(WR_SHARE_MEMORY) - idle; /* by the end: all shards */
+        else
+            wr_share_refuse(WR_SHARE_MEMORY);
+    }
+    assert_true(taken(WR_SHARE_MEMORY) - idle < kept);
+    weir_pipeline_close(&p);
+    weir_dataset_close(&ds);
+    tmpdir_done(&tmp);
+    assert_all_given_back();
+}
+
 /* Blocks beside the ring: the only one is granted, more only if there is
  * memory. */
 static void blocks_beside_the_ring_are_counted(void **state)
@@ -383,6 +426,7 @@ int main(void)
         cmocka_unit_test(what_comes_back_is_taken),
         cmocka_unit_test(descriptors_are_shared),
         cmocka_unit_test(one_disk_is_shared),
+        cmocka_unit_test(kept_units_give_way),
         cmocka_unit_test(blocks_beside_the_ring_are_counted),
     };
 
