@@ -97,6 +97,7 @@ static int pack_fields(struct image *im, const struct wr_schema *s)
         to->flags = (from->pub.is_label ? WR_INDEX_FIELD_LABEL : 0u) |
                     (from->unpacked ? WR_INDEX_FIELD_UNPACKED : 0u) |
                     (from->strided ? WR_INDEX_FIELD_STRIDED : 0u) |
+                    (from->scaled ? WR_INDEX_FIELD_SCALED : 0u) |
                     (from->swap ? WR_INDEX_FIELD_SWAP : 0u);
     }
     return 0;

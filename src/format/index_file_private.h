@@ -39,7 +39,8 @@ enum {
     WR_INDEX_FIELD_LABEL = 1,
     WR_INDEX_FIELD_UNPACKED = 2,
     WR_INDEX_FIELD_STRIDED = 4,
-    WR_INDEX_FIELD_SWAP = 8
+    WR_INDEX_FIELD_SWAP = 8,
+    WR_INDEX_FIELD_SCALED = 16
 };
 
 struct wr_index_file_field {

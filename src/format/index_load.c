@@ -106,6 +106,7 @@ static const char *unpack_field(struct wr_schema *s,
         .scalar = from->scalar,
         .unpacked = from->flags & WR_INDEX_FIELD_UNPACKED,
         .strided = from->flags & WR_INDEX_FIELD_STRIDED,
+        .scaled = from->flags & WR_INDEX_FIELD_SCALED,
         .swap = from->flags & WR_INDEX_FIELD_SWAP,
     };
     unsigned scalar = s->scalars;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -149,25 +150,86 @@ static int take_shape(struct text *t, struct wr_npy *npy, weir_err *err)
     return 0;
 }
 
-static int take_order(struct text *t, weir_err *err)
+static int take_order(struct text *t, struct wr_npy *npy, weir_err *err)
 {
-    if (take_word(t, "False"))
-        return 0;
-    if (take_word(t, "True"))
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "Fortran order: samples are not contiguous (save it "
-                       "with numpy.ascontiguousarray)");
-    return wr_fail(err, WEIR_EFORMAT,
-                   "header: 'fortran_order' is neither True nor False");
+    npy->fortran = take_word(t, "True");
+    if (!npy->fortran && !take_word(t, "False"))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "header: 'fortran_order' is neither True nor False");
+    return 0;
+}
+
+/* What NumPy calls the types that weir has; the first character, the byte order,
+ * apart. */
+static const struct {
+    char name[4];
+    enum weir_dtype dtype;
+} types[] = {
+    {"b1", WEIR_BOOL}, {"i1", WEIR_I8},  {"u1", WEIR_U8},  {"i2", WEIR_I16},
+    {"u2", WEIR_U16},  {"i4", WEIR_I32}, {"u4", WEIR_U32}, {"i8", WEIR_I64},
+    {"u8", WEIR_U64},  {"f2", WEIR_F16}, {"f4", WEIR_F32}, {"f8", WEIR_F64},
+    {"c8", WEIR_C64},
+};
+
+static int fail_type(const char *descr, weir_err *err)
+{
+    static const struct {
+        char letter;
+        const char *what;
+    } others[] = {
+        {'O', "holds Python objects, not numbers"},
+        {'S', "holds strings, not numbers"},
+        {'a', "holds strings, not numbers"},
+        {'U', "holds strings, not numbers"},
+        {'V', "holds bytes without a type (save it as a numeric type)"},
+        {'M', "holds dates (save it as int64)"},
+        {'m', "holds times (save it as int64)"},
+    };
+    char letter = descr[0] && strchr("<>|=", descr[0]) ? descr[1] : descr[0];
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(others); k++)
+        if (letter == others[k].letter)
+            return wr_fail(err, WEIR_ENOTSUP, "type '%s' %s", descr,
+                           others[k].what);
+    return wr_fail(err, WEIR_ENOTSUP,
+                   "type '%s' is none of b1, i1 to i8, u1 to u8, f2, f4, f8 "
+                   "and c8",
+                   descr);
 }
 
 static int take_descr(struct text *t, struct wr_npy *npy, weir_err *err)
 {
     if (take(t, '[') || take(t, '('))
-        return wr_fail(err, WEIR_ENOTSUP, "a structured type");
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "a structured type: save its fields as arrays of their "
+                       "own (numpy.savez)");
     if (!take_string(t, npy->descr, sizeof(npy->descr)))
         return wr_fail(err, WEIR_EFORMAT, "header: 'descr' is no type");
     return 0;
+}
+
+/* What `descr` means. */
+static int settle_type(struct wr_npy *npy, weir_err *err)
+{
+    const char *order = strchr("<>|=", npy->descr[0]);
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(types) && order && *order; k++)
+        if (!strcmp(npy->descr + 1, types[k].name)) {
+            npy->dtype = types[k].dtype;
+            npy->swap = wr_dtype_bytes(npy->dtype) > 1 &&
+                        *order == (little ? '>' : '<');
+            return 0;
+        }
+    return fail_type(npy->descr, err);
+}
+
+const char *wr_npy_type(enum weir_dtype dtype)
+{
+    for (size_t k = 0; k < WR_ARRAY_LEN(types); k++)
+        if (types[k].dtype == dtype)
+            return types[k].name;
+    return NULL;
 }
 
 /* One "'key': value"; returns the HAS_ bit of the key. */
@@ -181,7 +243,7 @@ static int take_item(struct text *t, struct wr_npy *npy, weir_err *err)
     if (!strcmp(key, "descr"))
         return (r = take_descr(t, npy, err)) < 0 ? r : HAS_DESCR;
     if (!strcmp(key, "fortran_order"))
-        return (r = take_order(t, err)) < 0 ? r : HAS_ORDER;
+        return (r = take_order(t, npy, err)) < 0 ? r : HAS_ORDER;
     if (!strcmp(key, "shape"))
         return (r = take_shape(t, npy, err)) < 0 ? r : HAS_SHAPE;
     return wr_fail(err, WEIR_EFORMAT, "header: unknown key '%s'", key);
@@ -236,73 +298,10 @@ int wr_npy_parse(const uint8_t *bytes, size_t len, struct wr_npy *ret,
     t.at = (const char *)bytes + (bytes[6] == 1 ? 10 : 12);
     t.end = (const char *)bytes + npy.data_offset;
     r = parse_dict(&t, &npy, err);
+    if (r == 0)
+        r = settle_type(&npy, err);
     if (r < 0)
         return r;
     *ret = npy;
     return 0;
-}
-
-static int fail_type(const char *descr, weir_err *err)
-{
-    if (descr[0] == '>')
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "type '%s' is big-endian; |u1, <f2 and <f4 are read",
-                       descr);
-    if (strchr(descr, 'O'))
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "type '%s' holds Python objects, not numbers", descr);
-    return wr_fail(err, WEIR_ENOTSUP, "type '%s' is not one of |u1, <f2, <f4",
-                   descr);
-}
-
-int wr_npy_tensor(const struct wr_npy *npy, uint64_t file_size,
-                  struct wr_tensor_file *ret, weir_err *err)
-{
-    struct wr_tensor_file t = {.data_offset = npy->data_offset};
-    int r;
-
-    if (!strcmp(npy->descr, "<f4"))
-        t.shape.dtype = WEIR_F32;
-    else if (!strcmp(npy->descr, "<f2"))
-        t.shape.dtype = WEIR_F16;
-    else if (!strcmp(npy->descr, "|u1"))
-        t.shape.dtype = WEIR_U8;
-    else
-        return fail_type(npy->descr, err);
-    if (!npy->ndim)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "shape () has no dimension that counts samples");
-    t.shape.ndim = npy->ndim - 1;
-    t.count = npy->shape[0];
-    for (uint32_t k = 0; k < t.shape.ndim; k++)
-        t.shape.dims[k] = npy->shape[k + 1];
-    r = wr_tensor_file_settle(&t, file_size, /* exact= */ false, err);
-    if (r < 0)
-        return r;
-    *ret = t;
-    return 0;
-}
-
-int wr_npy_labels(const struct wr_npy *npy, uint64_t file_size, uint64_t count,
-                  weir_err *err)
-{
-    int bytes = !strcmp(npy->descr, "<i8")   ? 8
-                : !strcmp(npy->descr, "<u4") ? 4
-                : !strcmp(npy->descr, "<i4") ? 4
-                                             : 0;
-    size_t size;
-
-    if (!bytes)
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "labels of type '%s', not <u4, <i4 or <i8", npy->descr);
-    if (npy->ndim != 1 || npy->shape[0] != count)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "labels are not one dimension of %" PRIu64, count);
-    if (!wr_mul_ok(count, (size_t)bytes, &size) ||
-        !wr_add_ok(size, npy->data_offset, &size) || size > file_size)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "truncated: %" PRIu64 " bytes are too few for %" PRIu64
-                       " labels",
-                       file_size, count);
-    return bytes;
 }

@@ -3,10 +3,12 @@
 #ifndef WR_FORMAT_NPY_H
 #define WR_FORMAT_NPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/tensor.h"
+#include "weir/dtype.h"
+#include "weir/error.h"
 
 #define WR_NPY_PREFIX     12u    /* bytes that tell the header's length */
 #define WR_NPY_MAX_HEADER 65536u /* bytes of the header's text */
@@ -15,6 +17,9 @@
 /* What the header says; nothing in it is checked against the file. */
 struct wr_npy {
     char descr[16]; /* "<f4" */
+    enum weir_dtype dtype;
+    bool swap;    /* in the other byte order than the processor's */
+    bool fortran; /* the first dimension's elements lie next to each other */
     uint32_t ndim;
     uint64_t shape[WR_NPY_MAX_DIMS];
     uint64_t data_offset;
@@ -24,18 +29,12 @@ struct wr_npy {
 int wr_npy_data_offset(const uint8_t *bytes, size_t len, uint64_t *ret,
                        weir_err *err);
 
-/* Parses the header; `bytes` must reach up to the data. Refuses Fortran
- * order, structured types, and more dimensions than WR_NPY_MAX_DIMS. */
+/* Parses the header; `bytes` must reach up to the data. Refuses types that are
+ * no numbers, structured ones, and more dimensions than WR_NPY_MAX_DIMS. */
 int wr_npy_parse(const uint8_t *bytes, size_t len, struct wr_npy *ret,
                  weir_err *err);
 
-/* As a file of samples: the first dimension counts them. */
-int wr_npy_tensor(const struct wr_npy *npy, uint64_t file_size,
-                  struct wr_tensor_file *ret, weir_err *err);
-
-/* As labels of `count` samples: bytes of one (4 or 8), negative WEIR_E... if
- * it is not that. */
-int wr_npy_labels(const struct wr_npy *npy, uint64_t file_size, uint64_t count,
-                  weir_err *err);
+/* "f4"; NULL for types that NumPy has not. */
+const char *wr_npy_type(enum weir_dtype dtype);
 
 #endif

@@ -87,6 +87,8 @@ uint64_t wr_field_span(const struct wr_field *f)
 
     if (!f->strided || !wr_field_bytes(&f->pub))
         return wr_field_bytes(&f->pub);
+    if (f->scaled)
+        return 0;
     for (uint32_t k = 0; k < f->pub.ndim; k++)
         span += (f->pub.dims[k] - 1) * f->strides[k];
     return span;

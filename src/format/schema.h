@@ -30,7 +30,9 @@ struct wr_field {
     bool unpacked;       /* the format's unpack makes its bytes from the part */
     bool strided;        /* tensors that do not lie in C order: the part spans
                             the first to the last element, */
-    uint64_t strides[7]; /* which lie so many bytes apart */
+    uint64_t strides[7]; /* which lie so many bytes apart, */
+    bool scaled;         /* times the samples that lie among each other, which
+                            the part's length tells */
     bool swap;           /* the other byte order */
 };
 
@@ -70,7 +72,11 @@ const char *wr_field_text(const weir_field *f, char *buf, size_t cap);
 const char *wr_field_kind_name(enum weir_field_kind kind);
 
 /* Changes the schema as a user declares it: NAME=KIND[:DTYPE[:DIMS]], comma
- * between, and label=NAME. */
+ * between, and label=NAME. axis=... was for the indexer. */
 int wr_schema_declare(struct wr_schema *s, const char *text, weir_err *err);
+
+/* What `text` has behind "NAME=", cut to fit; false: nothing. */
+bool wr_schema_option(const char *text, const char *name, char *buf,
+                      size_t cap);
 
 #endif

@@ -145,6 +145,8 @@ static int declare(struct wr_schema *s, char *part, weir_err *err)
     if (!type || type == part)
         return fail_text(shown, err);
     *type++ = '\0';
+    if (!strcmp(part, "axis"))
+        return 0;
     if (!strcmp(part, "label") && !strchr(type, ':'))
         return set_label(s, type, err);
     f = wr_schema_find(s, part);
@@ -177,4 +179,19 @@ int wr_schema_declare(struct wr_schema *s, const char *text, weir_err *err)
         r = declare(s, part, err);
     free(copy);
     return r;
+}
+
+bool wr_schema_option(const char *text, const char *name, char *buf, size_t cap)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = text; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, len) && at[len] == '=') {
+            at += len + 1;
+            snprintf(buf, cap, "%.*s", (int)strcspn(at, ","), at);
+            return true;
+        }
+    }
+    return false;
 }

@@ -1,4 +1,4 @@
-/* tensor.c - files of equal samples: .npy and .wt, one or a folder of them.
+/* tensor.c - files of arrays: .npy, .npz and .wt, one or a folder of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/tensor.h"
 
@@ -12,15 +12,14 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "codec/cast.h"
+#include "format/array_set.h"
 #include "format/listing.h"
-#include "format/npy.h"
 #include "format/pictures.h"
 #include "format/tensor_decode.h"
 #include "format/wt.h"
 
-#define FIRST_READ  4096u  /* nearly every header fits */
-#define PROBE_LIMIT 4096u  /* entries of a folder looked at */
-#define LABEL_CHUNK 65536u /* bytes */
+#define PROBE_LIMIT 4096u /* entries of a folder looked at */
 #define MAX_LABELS  UINT64_C(100000000)
 
 int wr_tensor_file_settle(struct wr_tensor_file *t, uint64_t file_size,
@@ -86,133 +85,91 @@ static void file_close(struct open_file *f)
     f->object->ops->close(f->object, /* sync= */ false, NULL);
 }
 
-/* Reads `len` bytes, all of them. */
-static int read_fully(struct open_file *f, void *buf, size_t len,
-                      uint64_t offset, weir_err *err)
+/* A .wt file is one array, and the labels another. */
+static int read_wt(struct open_file *f, const uint8_t *head, size_t len,
+                   struct wr_arrays *ret, struct wr_array *ret_labels,
+                   weir_err *err)
 {
-    uint8_t *p = buf;
+    struct wr_tensor_file t = {0};
+    struct wr_array x = {.name = "x"};
+    int r = wr_wt_parse(head, len, f->size, &t, err);
 
-    while (len) {
-        int64_t n = f->object->ops->read(f->object, p, len, offset, err);
-
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            return wr_fail(err, WEIR_EFORMAT, "truncated at byte %" PRIu64,
-                           offset);
-        p += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
+    if (r < 0)
+        return r;
+    ret->list = malloc(sizeof(x));
+    if (!ret->list)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    x.npy = (struct wr_npy){.dtype = t.shape.dtype,
+                            .ndim = t.shape.ndim + 1,
+                            .swap = htole16(1) != 1 && t.shape.dtype != WEIR_U8,
+                            .shape = {t.count}};
+    memcpy(x.npy.shape + 1, t.shape.dims, t.shape.ndim * sizeof(uint64_t));
+    x.offset = t.data_offset;
+    x.bytes = x.stored = x.inflated = t.sample_bytes * t.count;
+    x.elements = x.bytes / wr_dtype_bytes(t.shape.dtype);
+    ret->list[0] = x;
+    ret->count = 1;
+    if (t.labels_offset)
+        *ret_labels = (struct wr_array){
+            .npy = {.dtype = WEIR_U32, .swap = htole16(1) != 1},
+            .elements = t.count,
+            .bytes = t.count * 4,
+            .offset = t.labels_offset};
     return 0;
 }
 
-static int read_npy_header(struct open_file *f, struct wr_npy *ret,
-                           weir_err *err)
-{
-    size_t have = (size_t)WR_MIN(f->size, (uint64_t)FIRST_READ);
-    uint8_t first[FIRST_READ];
-    uint8_t *all;
-    uint64_t need;
-    int r;
-
-    r = read_fully(f, first, have, 0, err);
-    if (r == 0)
-        r = wr_npy_data_offset(first, have, &need, err);
-    if (r < 0)
-        return r;
-    if (need <= have || f->size <= have)
-        return wr_npy_parse(first, have, ret, err);
-    have = (size_t)WR_MIN(need, f->size); /* need is limited */
-    all = malloc(have);
-    if (!all)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = read_fully(f, all, have, 0, err);
-    if (r == 0)
-        r = wr_npy_parse(all, have, ret, err);
-    free(all);
-    return r;
-}
-
-static int read_header(struct open_file *f, struct wr_tensor_file *ret,
-                       weir_err *err)
+/* *ret_labels has elements where a file has labels inside that are no array of
+ * its own. */
+static int read_file(struct open_file *f, struct wr_arrays *ret,
+                     struct wr_array *ret_labels, weir_err *err)
 {
     uint8_t first[WR_WT_HEADER];
     size_t have = (size_t)WR_MIN(f->size, (uint64_t)sizeof(first));
-    struct wr_npy npy;
-    int r;
+    int r = wr_object_read_fully(f->object, first, have, 0, err);
 
-    r = read_fully(f, first, have, 0, err);
     if (r < 0)
         return r;
     if (have >= 8 && !memcmp(first, WR_WT_MAGIC, 8))
-        return wr_wt_parse(first, have, f->size, ret, err);
-    r = read_npy_header(f, &npy, err);
-    if (r < 0)
-        return r;
-    return wr_npy_tensor(&npy, f->size, ret, err);
+        return read_wt(f, first, have, ret, ret_labels, err);
+    return wr_arrays_read(f->object, f->size, wr_is_zip(first, have), ret, err);
 }
 
-/* Where labels lie in a file. */
-struct label_range {
-    uint64_t offset, count;
-    int bytes;      /* of one: 4 or 8 */
-    bool is_signed; /* as all of 8 bytes are */
-};
-
-/* One label; -1 says that there is none. */
-static int label_at(const uint8_t *p, const struct label_range *range,
-                    uint32_t *ret, weir_err *err)
-{
-    uint64_t wide;
-    uint32_t narrow;
-    int64_t value;
-
-    if (range->bytes == 8) {
-        memcpy(&wide, p, sizeof(wide));
-        value = (int64_t)le64toh(wide);
-    } else {
-        memcpy(&narrow, p, sizeof(narrow));
-        narrow = le32toh(narrow);
-        value = range->is_signed ? (int64_t)(int32_t)narrow : (int64_t)narrow;
-    }
-    if (value < -1 || value > UINT32_MAX)
-        return wr_fail(err, WEIR_EFORMAT, "label %" PRId64 " is out of range",
-                       value);
-    *ret = value < 0 ? WEIR_NO_LABEL : (uint32_t)value;
-    return 0;
-}
-
-static int read_labels(struct open_file *f, const struct label_range *range,
+/* Class numbers; -1 says that there is none. */
+static int read_labels(struct open_file *f, const struct wr_array *a,
                        uint32_t **ret, weir_err *err)
 {
-    size_t per_chunk = LABEL_CHUNK / (size_t)range->bytes;
-    uint8_t chunk[LABEL_CHUNK];
+    uint64_t n = a->elements;
+    int64_t *wide = NULL;
     uint32_t *labels;
-    int r = 0;
+    void *values;
+    int r;
 
-    if (range->count > MAX_LABELS)
+    if (n > MAX_LABELS)
         return wr_fail(err, WEIR_ELIMIT,
-                       "%" PRIu64 " labels, over the limit of %" PRIu64,
-                       range->count, MAX_LABELS);
-    labels = malloc(range->count * sizeof(*labels) + 1);
-    if (!labels)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for labels");
-    for (uint64_t done = 0; done < range->count && r == 0;) {
-        size_t n = (size_t)WR_MIN(range->count - done, (uint64_t)per_chunk);
-        size_t width = (size_t)range->bytes;
-
-        r = read_fully(f, chunk, n * width, range->offset + done * width, err);
-        for (size_t k = 0; k < n && r == 0; k++)
-            r = label_at(chunk + k * width, range, &labels[done + k], err);
-        done += n;
-    }
-    if (r < 0) {
-        free(labels);
+                       "%" PRIu64 " labels, over the limit of %" PRIu64, n,
+                       MAX_LABELS);
+    r = wr_array_values(f->object, a, &values, err);
+    if (r < 0)
         return r;
+    wide = malloc(n * sizeof(*wide) + 1);
+    labels = malloc(n * sizeof(*labels) + 1);
+    if (!wide || !labels)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory for labels");
+    else
+        wr_cast(a->npy.dtype, WEIR_I64, values, n, wide);
+    for (uint64_t k = 0; k < n && r == 0; k++) {
+        if (wide[k] < -1 || wide[k] > UINT32_MAX)
+            r = wr_fail(err, WEIR_EFORMAT, "label %" PRId64 " is out of range",
+                        wide[k]);
+        labels[k] = wide[k] < 0 ? WEIR_NO_LABEL : (uint32_t)wide[k];
     }
-    *ret = labels;
-    return 0;
+    free(wide);
+    free(values);
+    if (r < 0)
+        free(labels);
+    else
+        *ret = labels;
+    return r;
 }
 
 /* "a.npy" -> "a.labels.npy"; false when it does not fit. */
@@ -227,14 +184,28 @@ static bool sibling_name(const char *name, char *buf, size_t cap)
     return n > 0 && (size_t)n < cap;
 }
 
+/* Are these labels of `count` samples? */
+static int check_labels(const struct wr_array *a, uint64_t count, weir_err *err)
+{
+    const char *type = wr_npy_type(a->npy.dtype);
+
+    if (type[0] != 'i' && type[0] != 'u')
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "labels of type '%s', not of whole numbers",
+                       a->npy.descr);
+    if (a->npy.ndim != 1 || a->npy.shape[0] != count)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "labels are not one dimension of %" PRIu64, count);
+    return 0;
+}
+
 /* The labels that lie beside a .npy file, if any: *ret is then set. */
 static int read_sibling(struct wr_index_job *job, const char *name,
                         uint64_t count, uint32_t **ret, weir_err *err)
 {
     struct wr_store *store = job->store;
-    struct label_range range = {.count = count};
+    struct wr_arrays arrays = {0};
     struct open_file f;
-    struct wr_npy npy;
     struct wr_stat st;
     char path[4096];
     weir_err e;
@@ -248,87 +219,47 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     r = file_open(&f, job, path, err);
     if (r < 0)
         return r;
-    r = read_npy_header(&f, &npy, err);
+    r = wr_arrays_read(f.object, f.size, /* zip= */ false, &arrays, err);
     if (r == 0)
-        r = range.bytes = wr_npy_labels(&npy, f.size, count, err);
-    if (r > 0) {
-        range.offset = npy.data_offset;
-        range.is_signed = npy.descr[1] == 'i';
-        r = read_labels(&f, &range, ret, err);
-    }
+        r = check_labels(arrays.list, count, err);
+    if (r == 0)
+        r = read_labels(&f, arrays.list, ret, err);
     file_close(&f);
+    wr_arrays_done(&arrays);
     return r < 0 ? wr_fail_prefix(err, r, "'%s'", path) : 0;
-}
-
-static int check_same(const struct wr_index *ix, const weir_field *s,
-                      weir_err *err)
-{
-    const weir_field *first = wr_index_tensor(ix);
-
-    if (!first)
-        return 0;
-    if (first->dtype != s->dtype || first->ndim != s->ndim ||
-        memcmp(first->dims, s->dims, s->ndim * sizeof(s->dims[0])) != 0)
-        return wr_fail(err, WEIR_EFORMAT,
-                       "its samples have another type or other dimensions "
-                       "than those of the first file");
-    return 0;
-}
-
-static int add_samples(struct wr_index *ix, const char *name, uint64_t size,
-                       const struct wr_tensor_file *t, const uint32_t *labels)
-{
-    const struct wr_run run = {.offset = t->data_offset,
-                               .length = t->sample_bytes,
-                               .count = t->count,
-                               .labels = labels};
-    const struct wr_field x = {.pub = t->shape, .name = "x"};
-    weir_err *err = NULL; /* what can fail here is memory alone */
-    int64_t k = wr_index_add_dir(ix, "", err);
-
-    if (k >= 0)
-        k = wr_index_add_object(ix, k, name, size, err);
-    if (k < 0)
-        return (int)k;
-    if (!wr_index_tensor(ix))
-        k = wr_index_add_field(ix, &x, err);
-    if (k < 0)
-        return (int)k;
-    return wr_index_add_run(ix, &run, err);
 }
 
 /* Adds the samples of one file; *ret_skip tells whether a failure is the
  * file's own, so that others may still be added. */
-static int add_file(struct wr_index_job *job, const char *name, bool *ret_skip,
-                    weir_err *err)
+static int add_file(struct wr_index_job *job, struct wr_array_set *set,
+                    const char *name, bool *ret_skip, weir_err *err)
 {
-    struct wr_tensor_file t = {0};
+    struct wr_arrays arrays = {0};
+    struct wr_array inside = {0};
     uint32_t *labels = NULL;
     struct open_file f;
+    uint64_t count = 0;
     int r;
 
     *ret_skip = true;
     r = file_open(&f, job, name, err);
     if (r < 0)
         return r;
-    r = read_header(&f, &t, err);
+    r = read_file(&f, &arrays, &inside, err);
     if (r == 0)
-        r = check_same(job->index, &t.shape, err);
-    if (r == 0 && t.labels_offset) {
-        struct label_range range = {t.labels_offset, t.count, 4, false};
+        r = wr_array_set_count(set, &arrays, &count, err);
+    if (r == 0 && inside.elements)
+        r = read_labels(&f, &inside, &labels, err);
+    else if (r == 0 && !wr_name_has_ext(name, ".npz"))
+        r = read_sibling(job, name, count, &labels, err);
+    if (r == 0) {
+        const struct wr_array_file file = {name, f.size, f.object, &arrays,
+                                           labels};
 
-        r = read_labels(&f, &range, &labels, err);
-    } else if (r == 0) {
-        r = read_sibling(job, name, t.count, &labels, err);
+        r = wr_array_set_add(set, &file, ret_skip, err);
     }
     file_close(&f);
-    if (r == 0) {
-        r = add_samples(job->index, name, f.size, &t, labels);
-        if (r < 0) {
-            *ret_skip = false;
-            wr_fail(err, r, "index: %s", weir_strerror(r));
-        }
-    }
+    wr_arrays_done(&arrays);
     free(labels);
     return r;
 }
@@ -340,7 +271,7 @@ static bool is_labels_name(const char *name)
 
 static bool is_tensor_name(const char *name)
 {
-    return wr_name_has_ext(name, ".wt") ||
+    return wr_name_has_ext(name, ".wt") || wr_name_has_ext(name, ".npz") ||
            (wr_name_has_ext(name, ".npy") && !is_labels_name(name));
 }
 
@@ -350,8 +281,8 @@ static bool is_wanted(const struct wr_entry *e)
            is_tensor_name(e->name);
 }
 
-static int add_folder(struct wr_index_job *job, const struct wr_listing *l,
-                      weir_err *err)
+static int add_folder(struct wr_index_job *job, struct wr_array_set *set,
+                      const struct wr_listing *l, weir_err *err)
 {
     for (size_t k = 0; k < l->count; k++) {
         const char *name = wr_listing_name(l, k);
@@ -359,7 +290,7 @@ static int add_folder(struct wr_index_job *job, const struct wr_listing *l,
         weir_err e;
         int r;
 
-        r = add_file(job, name, &skip, &e);
+        r = add_file(job, set, name, &skip, &e);
         if (r < 0 && !skip)
             return wr_fail(err, r, "%s", e.msg);
         if (r < 0)
@@ -371,25 +302,19 @@ static int add_folder(struct wr_index_job *job, const struct wr_listing *l,
     return 0;
 }
 
-static int tensor_index(struct wr_index_job *job, weir_err *err)
+static int add_all(struct wr_index_job *job, struct wr_array_set *set,
+                   weir_err *err)
 {
     const struct wr_listing_filter filter = {.wanted = is_wanted,
                                              .ignored = wr_listing_is_ignored};
     struct wr_listing l = {0};
-    struct wr_stat folder;
     bool skip;
     int r;
 
-    /* The folder too where a file was named: labels may come to lie in it. */
-    r = job->store->ops->stat(job->store, "", &folder, err);
-    if (r == 0)
-        r = wr_index_job_stamp(job, "", &folder, err);
-    if (r < 0)
-        return r;
     if (job->leaf) {
         weir_err e;
 
-        r = add_file(job, job->leaf, &skip, &e);
+        r = add_file(job, set, job->leaf, &skip, &e);
         if (r < 0 && e.msg[0] != '\'')
             return wr_fail(err, r, "'%s': %s", job->leaf, e.msg);
         return r < 0 ? wr_fail(err, r, "%s", e.msg) : 0;
@@ -398,8 +323,28 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
     if (r == 0)
         r = wr_index_add_ignored(job->index, &l.ignored, err);
     if (r == 0)
-        r = add_folder(job, &l, err);
+        r = add_folder(job, set, &l, err);
     wr_listing_done(&l);
+    return r;
+}
+
+static int tensor_index(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_array_set *set = NULL;
+    struct wr_stat folder;
+    int r;
+
+    /* The folder too where a file was named: labels may come to lie in it. */
+    r = job->store->ops->stat(job->store, "", &folder, err);
+    if (r == 0)
+        r = wr_index_job_stamp(job, "", &folder, err);
+    if (r == 0)
+        r = wr_array_set_new(job, &set, err);
+    if (r == 0)
+        r = add_all(job, set, err);
+    if (r == 0)
+        r = wr_array_set_finish(set, err);
+    wr_array_set_free(set);
     return r;
 }
 
@@ -458,7 +403,7 @@ static int tensor_probe(struct wr_store *st, const char *leaf)
 
 const struct wr_format_ops wr_format_tensor = {
     .name = "tensor",
-    .help = "raw samples: .npy and .wt files, or a folder of them",
+    .help = "raw samples: .npy, .npz and .wt files, or a folder of them",
     .tensors = true,
     .probe = tensor_probe,
     .index = tensor_index,

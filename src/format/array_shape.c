@@ -1,0 +1,138 @@
+/* array_shape.c - where the samples of one array lie in it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/array_shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+static const char *const axes[] = {[WR_AXIS_AUTO] = "auto",
+                                   [WR_AXIS_FIRST] = "first",
+                                   [WR_AXIS_LAST] = "last",
+                                   [WR_AXIS_FILE] = "file"};
+
+int wr_axis_parse(const char *schema, enum wr_axis *ret, weir_err *err)
+{
+    char text[32];
+
+    *ret = WR_AXIS_AUTO;
+    if (!schema || !wr_schema_option(schema, "axis", text, sizeof(text)))
+        return 0;
+    for (size_t k = 0; k < WR_ARRAY_LEN(axes); k++)
+        if (!strcmp(text, axes[k])) {
+            *ret = (enum wr_axis)k;
+            return 0;
+        }
+    return wr_fail(err, WEIR_EINVAL,
+                   "schema: axis=%s is not one of auto, first, last, file",
+                   text);
+}
+
+uint64_t wr_axis_length(const struct wr_npy *npy, enum wr_axis axis)
+{
+    if (axis == WR_AXIS_FILE)
+        return 1;
+    return npy->ndim ? npy->shape[axis == WR_AXIS_LAST ? npy->ndim - 1 : 0] : 1;
+}
+
+/* Bytes from one index to the next along each axis of the whole array. Nothing
+ * overflows: the array's bytes were counted. */
+static void array_strides(const struct wr_npy *npy, uint64_t *ret)
+{
+    uint64_t step = wr_dtype_bytes(npy->dtype);
+
+    for (uint32_t k = 0; k < npy->ndim; k++) {
+        uint32_t axis = npy->fortran ? k : npy->ndim - 1 - k;
+
+        ret[axis] = step;
+        step *= npy->shape[axis];
+    }
+}
+
+/* Do elements with these strides follow each other in C order? */
+static bool is_c_order(const struct wr_field *f)
+{
+    uint64_t step = wr_dtype_bytes(f->pub.dtype);
+
+    for (uint32_t k = f->pub.ndim; k-- > 0; step *= f->pub.dims[k])
+        if (f->pub.dims[k] > 1 && f->strides[k] != step)
+            return false;
+    return true;
+}
+
+static int check_sample(const struct wr_array *a, uint64_t bytes, uint32_t ndim,
+                        weir_err *err)
+{
+    if (ndim > WR_ARRAY_LEN(((weir_field *)0)->dims))
+        return wr_fail(err, WEIR_ENOTSUP, "'%s': more than 7 dimensions",
+                       a->name);
+    if (!bytes)
+        return wr_fail(err, WEIR_EFORMAT, "samples of zero bytes");
+    if (bytes > WR_FIELD_MAX_BYTES)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "samples of %" PRIu64 " bytes, over the limit of 1 GiB",
+                       bytes);
+    return 0;
+}
+
+/* Bytes of one sample; an array of no samples has a size for them, too. */
+static int sample_bytes(const struct wr_array *a, uint32_t skip, uint64_t *ret,
+                        weir_err *err)
+{
+    size_t bytes = wr_dtype_bytes(a->npy.dtype);
+
+    for (uint32_t k = 0; k < a->npy.ndim; k++)
+        if (k != skip && !wr_mul_ok(bytes, a->npy.shape[k], &bytes))
+            return wr_fail(err, WEIR_EFORMAT,
+                           "the dimensions' product overflows 64 bits");
+    *ret = bytes;
+    return check_sample(a, bytes, a->npy.ndim - (skip < a->npy.ndim), err);
+}
+
+/* The sample's dimensions, and how its elements lie when it is alone. */
+static void fill_field(const struct wr_array *a, uint32_t skip,
+                       const uint64_t *strides, uint64_t scale,
+                       struct wr_field *f)
+{
+    snprintf(f->name, sizeof(f->name), "%s", a->name);
+    f->pub.kind = WEIR_FIELD_TENSOR;
+    f->pub.dtype = a->npy.dtype;
+    f->swap = a->npy.swap;
+    for (uint32_t k = 0; k < a->npy.ndim; k++) {
+        if (k == skip)
+            continue;
+        f->pub.dims[f->pub.ndim] = a->npy.shape[k];
+        f->strides[f->pub.ndim++] = strides[k] / scale;
+    }
+    f->scaled = scale > 1;
+    f->strided = f->scaled || !is_c_order(f);
+}
+
+int wr_array_shape(const struct wr_array *a, enum wr_axis axis,
+                   struct wr_array_shape *ret, weir_err *err)
+{
+    const struct wr_npy *npy = &a->npy;
+    uint32_t skip = axis == WR_AXIS_FILE || !npy->ndim ? UINT32_MAX
+                    : axis == WR_AXIS_LAST             ? npy->ndim - 1
+                                                       : 0;
+    struct wr_array_shape s = {.count = wr_axis_length(npy, axis)};
+    uint64_t strides[WR_NPY_MAX_DIMS], elem = wr_dtype_bytes(npy->dtype);
+    int r = sample_bytes(a, skip, &s.length, err);
+
+    if (r < 0)
+        return r;
+    array_strides(npy, strides);
+    /* Where neighbours are of other samples, all strides of a sample are so
+     * many times those that it has alone. */
+    s.mixed = s.count > 1 && s.length > elem && strides[skip] == elem;
+    fill_field(a, skip, strides, s.mixed ? s.count : 1, &s.field);
+    s.step = s.mixed ? elem : s.length;
+    if (s.mixed)
+        s.length = elem + (s.length - elem) * s.count;
+    *ret = s;
+    return 0;
+}

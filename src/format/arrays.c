@@ -1,0 +1,277 @@
+/* arrays.c - the arrays of a .npy or .npz file: types, shapes, places.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/arrays.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/shown.h"
+#include "codec/cast.h"
+#include "codec/filters.h"
+#include "codec/inflate.h"
+#include "format/zip.h"
+
+#define FIRST_READ 4096u  /* nearly every header fits */
+#define PIECE      16384u /* of deflated bytes */
+
+bool wr_is_zip(const void *bytes, size_t len)
+{
+    return len >= 4 && !memcmp(bytes, "PK\x03\x04", 4);
+}
+
+/* The first bytes of what a member inflates to: `len` of them, at most `all`. */
+static int inflate_begin(struct wr_object *o, const struct wr_array *a,
+                         uint8_t *buf, size_t len, weir_err *err)
+{
+    struct wr_inflate *z = NULL;
+    uint8_t piece[PIECE];
+    uint64_t fed = 0;
+    size_t done = 0;
+    int r = wr_inflate_new(&z, err);
+
+    if (r < 0)
+        return r;
+    wr_inflate_set_raw(z);
+    while (r == 0 && done < len) {
+        int64_t n = wr_inflate_read(z, buf + done, len - done, err);
+        size_t more = (size_t)WR_MIN(a->stored - fed, (uint64_t)PIECE);
+
+        if (n < 0)
+            r = (int)n;
+        else if (n > 0)
+            done += (size_t)n;
+        else if (!more)
+            r = wr_fail(err, WEIR_EFORMAT,
+                        "ends after %zu of %" PRIu64 " bytes", done,
+                        a->inflated);
+        else
+            r = wr_object_read_fully(o, piece, more, a->stored_at + fed, err);
+        if (r == 0 && n == 0) {
+            wr_inflate_feed(z, piece, more);
+            fed += more;
+        }
+    }
+    wr_inflate_free(z);
+    return r;
+}
+
+/* The array's file, or member, from its beginning on. */
+static int read_begin(struct wr_object *o, const struct wr_array *a,
+                      uint8_t *buf, size_t len, weir_err *err)
+{
+    return a->deflated ? inflate_begin(o, a, buf, len, err)
+                       : wr_object_read_fully(o, buf, len, a->stored_at, err);
+}
+
+static int count_bytes(struct wr_array *a, weir_err *err)
+{
+    size_t bytes = wr_dtype_bytes(a->npy.dtype), end = 0;
+
+    for (uint32_t k = 0; k < a->npy.ndim; k++)
+        if (!wr_mul_ok(bytes, a->npy.shape[k], &bytes))
+            return wr_fail(err, WEIR_EFORMAT,
+                           "the dimensions' product overflows 64 bits");
+    if (!wr_add_ok(bytes, a->npy.data_offset, &end) || end > a->inflated)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "truncated: %" PRIu64 " bytes, the header says %zu",
+                       a->inflated, end);
+    a->bytes = bytes;
+    a->elements = bytes / wr_dtype_bytes(a->npy.dtype);
+    a->offset = a->npy.data_offset + (a->deflated ? 0 : a->stored_at);
+    return 0;
+}
+
+/* Reads the header of an array whose place is known. */
+static int read_header(struct wr_object *o, struct wr_array *a, weir_err *err)
+{
+    size_t have = (size_t)WR_MIN(a->inflated, (uint64_t)FIRST_READ);
+    uint8_t first[FIRST_READ], *all;
+    uint64_t need;
+    int r;
+
+    r = read_begin(o, a, first, have, err);
+    if (r == 0)
+        r = wr_npy_data_offset(first, have, &need, err);
+    if (r < 0)
+        return r;
+    if (need <= have || a->inflated <= have) {
+        r = wr_npy_parse(first, have, &a->npy, err);
+        return r < 0 ? r : count_bytes(a, err);
+    }
+    have = (size_t)WR_MIN(need, a->inflated); /* need is limited */
+    all = malloc(have);
+    if (!all)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = read_begin(o, a, all, have, err);
+    if (r == 0)
+        r = wr_npy_parse(all, have, &a->npy, err);
+    free(all);
+    return r < 0 ? r : count_bytes(a, err);
+}
+
+/* "x.npy" -> "x"; 0: it is no array, and left out. */
+static int take_name(struct wr_array *a, const char *name, weir_err *err)
+{
+    size_t len = strlen(name);
+
+    if (len <= 4 || strcmp(name + len - 4, ".npy") != 0)
+        return 0;
+    if (len - 4 >= sizeof(a->name))
+        return wr_fail(err, WEIR_ELIMIT, "member '%s': a name of over %d bytes",
+                       wr_show(name).text, WR_ARRAY_NAME - 1);
+    memcpy(a->name, name, len - 4);
+    return 1;
+}
+
+static int read_member(struct wr_object *o, const struct wr_zip *z,
+                       const struct wr_zip_member *m, struct wr_array *a,
+                       weir_err *err)
+{
+    size_t len = (size_t)WR_MIN(z->end - m->head, (uint64_t)FIRST_READ);
+    const struct wr_packing packing = {
+        .filters = WR_FILTERS(WR_FILTER_DEFLATE, 0, 0, 0),
+        .argument = m->crc,
+        .stored = m->stored,
+        .inflated = m->inflated};
+    uint8_t head[FIRST_READ];
+    int r;
+
+    a->deflated = m->deflated;
+    a->stored = m->stored;
+    a->inflated = m->inflated;
+    a->crc = m->crc;
+    r = m->deflated ? wr_filters_check(&packing, err) : 0;
+    if (r == 0)
+        r = wr_object_read_fully(o, head, len, m->head, err);
+    if (r == 0)
+        r = wr_zip_data(z, m, head, len, &a->stored_at, err);
+    return r < 0 ? r : read_header(o, a, err);
+}
+
+static int read_zip(struct wr_object *o, uint64_t size, struct wr_arrays *to,
+                    weir_err *err)
+{
+    struct wr_zip z;
+    int r = wr_zip_open(o, size, &z, err);
+
+    if (r < 0)
+        return r;
+    to->list = calloc(WR_MIN(z.count, (size_t)WR_ARRAYS_MAX) + 1,
+                      sizeof(*to->list));
+    if (!to->list)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; r >= 0 && k < z.count; k++) {
+        struct wr_array *a = &to->list[to->count];
+
+        r = take_name(a, z.members[k].name, err);
+        if (r <= 0)
+            continue;
+        if (to->count == WR_ARRAYS_MAX) {
+            r = wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_ARRAYS_MAX);
+            break;
+        }
+        to->count++;
+        r = read_member(o, &z, &z.members[k], a, err);
+        if (r < 0)
+            wr_fail_prefix(err, r, "member '%s'", wr_show(a->name).text);
+    }
+    wr_zip_done(&z);
+    return r < 0 ? r : 0;
+}
+
+int wr_arrays_read(struct wr_object *o, uint64_t size, bool zip,
+                   struct wr_arrays *ret, weir_err *err)
+{
+    struct wr_arrays all = {0};
+    int r;
+
+    if (zip) {
+        r = read_zip(o, size, &all, err);
+    } else {
+        all.list = calloc(1, sizeof(*all.list));
+        if (!all.list)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        all.count = 1;
+        all.list[0] = (struct wr_array){
+            .name = "x", .stored = size, .inflated = size};
+        r = read_header(o, all.list, err);
+    }
+    if (r < 0) {
+        wr_arrays_done(&all);
+        return r;
+    }
+    *ret = all;
+    return 0;
+}
+
+void wr_arrays_done(struct wr_arrays *a)
+{
+    free(a->list);
+    *a = (struct wr_arrays){0};
+}
+
+const struct wr_array *wr_arrays_find(const struct wr_arrays *a,
+                                      const char *name)
+{
+    for (size_t k = 0; k < a->count; k++)
+        if (!strcmp(a->list[k].name, name))
+            return &a->list[k];
+    return NULL;
+}
+
+/* Inflates all of a member; the elements move to the front. */
+static int inflate_whole(struct wr_object *o, const struct wr_array *a,
+                         uint8_t **ret, weir_err *err)
+{
+    const struct wr_packing packing = {
+        .filters = WR_FILTERS(WR_FILTER_DEFLATE, 0, 0, 0),
+        .argument = a->crc,
+        .stored = a->stored,
+        .inflated = a->inflated};
+    uint8_t *stored = malloc(a->stored + 1), *out = malloc(a->inflated + 1);
+    int r = stored && out ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    if (r == 0)
+        r = wr_object_read_fully(o, stored, a->stored, a->stored_at, err);
+    if (r == 0)
+        r = wr_filters_undo(&packing, stored, out, err);
+    free(stored);
+    if (r < 0) {
+        free(out);
+        return r;
+    }
+    memmove(out, out + a->offset, a->bytes);
+    *ret = out;
+    return 0;
+}
+
+int wr_array_values(struct wr_object *o, const struct wr_array *a, void **ret,
+                    weir_err *err)
+{
+    uint8_t *bytes = NULL;
+    int r = 0;
+
+    if (a->inflated > WR_ARRAY_WHOLE)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "'%s': %" PRIu64 " bytes of numbers, over 2 GiB",
+                       wr_show(a->name).text, a->inflated);
+    if (a->deflated) {
+        r = inflate_whole(o, a, &bytes, err);
+    } else {
+        bytes = malloc(a->bytes + 1);
+        r = bytes ? wr_object_read_fully(o, bytes, a->bytes, a->offset, err)
+                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    if (r < 0) {
+        free(bytes);
+        return r;
+    }
+    if (a->npy.swap)
+        wr_swap(bytes, a->bytes, wr_swap_width(a->npy.dtype), bytes);
+    *ret = bytes;
+    return 0;
+}
