@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -17,7 +18,7 @@
 #include "workload/generate.h"
 
 struct gen_args {
-    uint64_t samples, classes, seed, threads, samples_per_file;
+    uint64_t samples, classes, seed, threads, samples_per_file, vary;
     const char *list;  /* borrowed from argv */
     const char *shape; /* borrowed from argv */
     int format;        /* enum wr_gen_format */
@@ -27,7 +28,7 @@ struct gen_args {
 
 /* Options that only tensors have. */
 static const char *const tensor_options[] = {"to", "shape", "dtype",
-                                             "samples-per-file"};
+                                             "samples-per-file", "vary"};
 
 /* Quantiles in the summary. */
 static const struct {
@@ -121,6 +122,11 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
         return wr_cli_usage(cli, "option --write-list is for pictures only");
     if (wr_gen_shape_parse(a->shape, &cfg->shape, &err) < 0)
         return wr_cli_usage(cli, "option --shape: %s", err.msg);
+    if (a->format == WR_GEN_WT && a->dtype > WEIR_U8)
+        return wr_cli_usage(cli, "option --dtype %s is for --to npy and npz",
+                            wr_dtype_text((enum weir_dtype)a->dtype));
+    if (a->vary && a->samples_per_file != 1)
+        return wr_cli_usage(cli, "option --vary needs --samples-per-file 1");
     return WR_EXIT_DONE;
 }
 
@@ -140,6 +146,7 @@ static int gen_run(struct wr_cli *cli)
         .format = a->format,
         .shape = {.dtype = a->dtype},
         .samples_per_file = a->samples_per_file,
+        .vary = (unsigned)a->vary,
         .progress = on_progress,
         .progress_arg = &progress,
     };
@@ -173,12 +180,22 @@ static const struct wr_choice kind_choices[] = {
 static const struct wr_choice format_choices[] = {
     {"wt", WR_GEN_WT, "weir's own: labels inside, samples page-aligned"},
     {"npy", WR_GEN_NPY, "NumPy's, labels in a second file"},
+    {"npz", WR_GEN_NPZ, "NumPy's, the arrays x and y (labels), stored"},
+    {"npz-deflated", WR_GEN_NPZ_DEFLATED, "the same, deflated"},
     {NULL, 0, NULL}};
 
 static const struct wr_choice dtype_choices[] = {
     {"u8", WEIR_U8, "bytes, 0 to 255"},
     {"f16", WEIR_F16, "half precision, 0 to 1"},
     {"f32", WEIR_F32, "single precision, 0 to 1"},
+    {"f64", WEIR_F64, "double precision, 0 to 1; npy and npz"},
+    {"i8", WEIR_I8, "0 to 127; npy and npz"},
+    {"i16", WEIR_I16, "0 to 255; npy and npz"},
+    {"u16", WEIR_U16, "0 to 255; npy and npz"},
+    {"i32", WEIR_I32, "0 to 255; npy and npz"},
+    {"u32", WEIR_U32, "0 to 255; npy and npz"},
+    {"i64", WEIR_I64, "0 to 255; npy and npz"},
+    {"u64", WEIR_U64, "0 to 255; npy and npz"},
     {NULL, 0, NULL}};
 
 static const struct wr_option options[] = {
@@ -251,6 +268,13 @@ static const struct wr_option options[] = {
      .max = 16777216,
      .def = "1024",
      .help = "samples in each file"},
+    {.name = "vary",
+     WR_OPT_UINT(struct gen_args, vary),
+     .arg = "PERCENT",
+     .max = 95,
+     .def = "0",
+     .help = "let the first dimension differ from sample to sample, up to so "
+             "much up and down; with --samples-per-file 1"},
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
@@ -267,6 +291,9 @@ static const struct wr_help_example examples[] = {
      "9,144 small pictures in 102 classes, and a list of them"},
     {"weir gen tensors raw --shape 3x224x224 --dtype f32 --to npy",
      "pictures of the same classes as raw NumPy arrays"},
+    {"weir gen tensors volumes --to npz --shape 88x480x480 --dtype f32 "
+     "--samples-per-file 1 --vary 73 --samples 20",
+     "volumes of 22 to 140 MB, a file each, like those of unet3d"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_gen = {

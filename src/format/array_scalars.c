@@ -35,24 +35,24 @@ void wr_array_scalars_done(struct wr_array_scalars *s)
 }
 
 /* One number: a complex one is two. */
-static bool is_number(const struct wr_array *a)
+static bool is_number(const struct wr_npz_array *a)
 {
     return wr_cast_can(a->npy.dtype, WEIR_F64);
 }
 
-const struct wr_array *wr_array_scalars_label(const struct wr_array_scalars *s,
-                                              const struct wr_arrays *a)
+const struct wr_npz_array *wr_array_scalars_label(const struct wr_array_scalars *s,
+                                              const struct wr_npz *a)
 {
-    const struct wr_array *x = NULL;
+    const struct wr_npz_array *x = NULL;
 
     if (s->label[0])
-        return wr_arrays_find(a, s->label);
+        return wr_npz_find(a, s->label);
     for (size_t k = 0; k < WR_ARRAY_LEN(label_names) && !x; k++)
-        x = wr_arrays_find(a, label_names[k]);
+        x = wr_npz_find(a, label_names[k]);
     return x && is_number(x) && x->npy.ndim < 2 ? x : NULL;
 }
 
-static bool is_scalar(const struct wr_array *a, bool file, bool label)
+static bool is_scalar(const struct wr_npz_array *a, bool file, bool label)
 {
     if (!is_number(a))
         return false;
@@ -85,13 +85,13 @@ static enum weir_dtype scalar_type(enum weir_dtype stored)
 
 /* The array that stays a tensor though it has one number per sample: a data
  * set is not labels alone. */
-static const struct wr_array *only_tensor(const struct wr_arrays *a, bool file,
-                                          const struct wr_array *label)
+static const struct wr_npz_array *only_tensor(const struct wr_npz *a, bool file,
+                                          const struct wr_npz_array *label)
 {
-    const struct wr_array *first = NULL;
+    const struct wr_npz_array *first = NULL;
 
     for (size_t k = 0; k < a->count; k++) {
-        const struct wr_array *x = &a->list[k];
+        const struct wr_npz_array *x = &a->list[k];
 
         if (!is_scalar(x, file, x == label))
             return NULL;
@@ -101,16 +101,16 @@ static const struct wr_array *only_tensor(const struct wr_arrays *a, bool file,
     return first ? first : a->list;
 }
 
-int wr_array_scalars_choose(struct wr_array_scalars *s,
-                            const struct wr_arrays *a, bool file, weir_err *err)
+int wr_array_scalars_choose(struct wr_array_scalars *s, const struct wr_npz *a,
+                            bool file, weir_err *err)
 {
-    const struct wr_array *label = wr_array_scalars_label(s, a);
-    const struct wr_array *tensor = only_tensor(a, file, label);
+    const struct wr_npz_array *label = wr_array_scalars_label(s, a);
+    const struct wr_npz_array *tensor = only_tensor(a, file, label);
     int r = 0;
 
     s->count = 0;
     for (size_t k = 0; k < a->count && r == 0; k++) {
-        const struct wr_array *x = &a->list[k];
+        const struct wr_npz_array *x = &a->list[k];
         struct wr_array_scalar one = {.dtype = scalar_type(x->npy.dtype),
                                       .label = x == label};
 
@@ -134,7 +134,7 @@ bool wr_array_scalars_has(const struct wr_array_scalars *s, const char *name)
 
 /* The values of one array into column k of the rows of `samples` samples. */
 static int read_column(const struct wr_array_scalars *s, size_t k,
-                       struct wr_object *o, const struct wr_array *x,
+                       struct wr_object *o, const struct wr_npz_array *x,
                        union wr_scalar *rows, uint64_t samples, weir_err *err)
 {
     enum weir_dtype to = s->list[k].dtype == WEIR_I64 ? WEIR_I64 : WEIR_F64;
@@ -149,7 +149,7 @@ static int read_column(const struct wr_array_scalars *s, size_t k,
                        "file",
                        wr_show(x->name).text);
     wide = malloc(samples * sizeof(*wide) + 1);
-    r = wide ? wr_array_values(o, x, &values, err)
+    r = wide ? wr_npz_values(o, x, &values, err)
              : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0) {
         wr_cast(x->npy.dtype, to, values, samples, wide);
@@ -187,7 +187,7 @@ static int take_labels(struct wr_array_scalars *s, size_t k,
 }
 
 int wr_array_scalars_read(struct wr_array_scalars *s, struct wr_object *o,
-                          const struct wr_arrays *a, uint64_t samples,
+                          const struct wr_npz *a, uint64_t samples,
                           uint32_t **ret_labels, weir_err *err)
 {
     union wr_scalar *rows;
@@ -205,7 +205,7 @@ int wr_array_scalars_read(struct wr_array_scalars *s, struct wr_object *o,
         return wr_fail(err, WEIR_ENOMEM, "out of memory for labels");
     rows = s->rows + s->row_values;
     for (size_t k = 0; k < s->count && r == 0; k++) {
-        const struct wr_array *x = wr_arrays_find(a, s->list[k].name);
+        const struct wr_npz_array *x = wr_npz_find(a, s->list[k].name);
 
         if (!x)
             return wr_fail(err, WEIR_EFORMAT,

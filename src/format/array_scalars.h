@@ -6,7 +6,7 @@
 #ifndef WR_FORMAT_ARRAY_SCALARS_H
 #define WR_FORMAT_ARRAY_SCALARS_H
 
-#include "format/arrays.h"
+#include "format/npz.h"
 #include "format/index.h"
 
 struct wr_array_scalar {
@@ -32,20 +32,19 @@ int wr_array_scalars_init(struct wr_array_scalars *s, const char *schema,
 void wr_array_scalars_done(struct wr_array_scalars *s);
 
 /* The array that is the label; NULL: there is none. */
-const struct wr_array *wr_array_scalars_label(const struct wr_array_scalars *s,
-                                              const struct wr_arrays *a);
+const struct wr_npz_array *wr_array_scalars_label(const struct wr_array_scalars *s,
+                                              const struct wr_npz *a);
 
 /* Which arrays of the first file are scalars; one array is left to be a
  * tensor. With `file` each file is one sample. */
-int wr_array_scalars_choose(struct wr_array_scalars *s,
-                            const struct wr_arrays *a, bool file,
-                            weir_err *err);
+int wr_array_scalars_choose(struct wr_array_scalars *s, const struct wr_npz *a,
+                            bool file, weir_err *err);
 bool wr_array_scalars_has(const struct wr_array_scalars *s, const char *name);
 
 /* Reads those of one file. Labels that are class numbers come out in fresh
  * memory, too; *ret_labels stays NULL where there are none. */
 int wr_array_scalars_read(struct wr_array_scalars *s, struct wr_object *o,
-                          const struct wr_arrays *a, uint64_t samples,
+                          const struct wr_npz *a, uint64_t samples,
                           uint32_t **ret_labels, weir_err *err);
 
 /* One more: dimension `k` of array `name`, number `at` of each sample's. */

@@ -27,8 +27,8 @@ struct wr_array_set {
 
 /* What is known of a file before it is added. */
 struct plan {
-    const struct wr_array *tensors[WR_ARRAYS_MAX]; /* borrowed; by column */
-    struct wr_array_shape shapes[WR_ARRAYS_MAX];
+    const struct wr_npz_array *tensors[WR_NPZ_MAX]; /* borrowed; by column */
+    struct wr_array_shape shapes[WR_NPZ_MAX];
     unsigned count;   /* of these */
     uint64_t samples; /* of each */
     enum wr_axis axis;
@@ -66,7 +66,7 @@ void wr_array_set_free(struct wr_array_set *s)
 
 /* --- the axis --- */
 
-static bool all_have(const struct wr_arrays *a, enum wr_axis axis, uint64_t n)
+static bool all_have(const struct wr_npz *a, enum wr_axis axis, uint64_t n)
 {
     for (size_t k = 0; k < a->count; k++)
         if (wr_axis_length(&a->list[k].npy, axis) != n)
@@ -76,9 +76,9 @@ static bool all_have(const struct wr_arrays *a, enum wr_axis axis, uint64_t n)
 
 /* The labels tell how many samples there are, and so along which axis. */
 static enum wr_axis choose_axis(const struct wr_array_set *s,
-                                const struct wr_arrays *a)
+                                const struct wr_npz *a)
 {
-    const struct wr_array *label = wr_array_scalars_label(&s->scalars, a);
+    const struct wr_npz_array *label = wr_array_scalars_label(&s->scalars, a);
     uint64_t n = label && label->npy.ndim == 1 ? label->npy.shape[0] : 0;
 
     if (s->axis != WR_AXIS_AUTO)
@@ -88,18 +88,18 @@ static enum wr_axis choose_axis(const struct wr_array_set *s,
                : WR_AXIS_FIRST;
 }
 
-int wr_array_set_count(const struct wr_array_set *s, const struct wr_arrays *a,
+int wr_array_set_count(const struct wr_array_set *s, const struct wr_npz *a,
                        uint64_t *ret, weir_err *err)
 {
     static const char *const words[] = {
         [WR_AXIS_FIRST] = "first", [WR_AXIS_LAST] = "last"};
     enum wr_axis axis = choose_axis(s, a);
-    const struct wr_array *first = a->list;
+    const struct wr_npz_array *first = a->list;
 
     if (!a->count)
         return wr_fail(err, WEIR_EFORMAT, "no arrays");
     for (size_t k = 0; k < a->count && axis != WR_AXIS_FILE; k++) {
-        const struct wr_array *x = &a->list[k];
+        const struct wr_npz_array *x = &a->list[k];
 
         if (!x->npy.ndim)
             return wr_fail(err, WEIR_EFORMAT,
@@ -121,14 +121,14 @@ int wr_array_set_count(const struct wr_array_set *s, const struct wr_arrays *a,
 
 /* Fields of the first file; those that one number per sample makes come
  * last, when all is known of them. */
-static int add_fields(struct wr_array_set *s, const struct wr_arrays *a,
+static int add_fields(struct wr_array_set *s, const struct wr_npz *a,
                       struct plan *p, weir_err *err)
 {
     int r = wr_array_scalars_choose(&s->scalars, a, p->axis == WR_AXIS_FILE,
                                     err);
 
     for (size_t k = 0; k < a->count && r == 0; k++) {
-        const struct wr_array *x = &a->list[k];
+        const struct wr_npz_array *x = &a->list[k];
 
         if (wr_array_scalars_has(&s->scalars, x->name))
             continue;
@@ -140,14 +140,14 @@ static int add_fields(struct wr_array_set *s, const struct wr_arrays *a,
     return r;
 }
 
-static int find_fields(const struct wr_array_set *s, const struct wr_arrays *a,
+static int find_fields(const struct wr_array_set *s, const struct wr_npz *a,
                        struct plan *p, weir_err *err)
 {
     const struct wr_schema *fields = wr_index_fields(s->job->index);
 
     for (unsigned k = 0; k < fields->count; k++) {
         const char *name = fields->fields[k].name;
-        const struct wr_array *x = wr_arrays_find(a, name);
+        const struct wr_npz_array *x = wr_npz_find(a, name);
         int r;
 
         if (!x)
@@ -191,7 +191,7 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
     return 0;
 }
 
-static int make_plan(const struct wr_array_set *s, const struct wr_arrays *a,
+static int make_plan(const struct wr_array_set *s, const struct wr_npz *a,
                      struct plan *p, weir_err *err)
 {
     const struct wr_schema *fields = wr_index_fields(s->job->index);
@@ -237,7 +237,7 @@ static int settle_fields(struct wr_array_set *s, const struct plan *p,
 
 /* Samples that lie among each other, and those that are deflated, are read with
  * all of their array. */
-static int add_unit(struct wr_index *ix, const struct wr_array *x, bool mixed,
+static int add_unit(struct wr_index *ix, const struct wr_npz_array *x, bool mixed,
                     uint64_t *ret_offset, weir_err *err)
 {
     struct wr_unit u = {

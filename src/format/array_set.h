@@ -7,7 +7,7 @@
 #ifndef WR_FORMAT_ARRAY_SET_H
 #define WR_FORMAT_ARRAY_SET_H
 
-#include "format/arrays.h"
+#include "format/npz.h"
 #include "format/format.h"
 
 struct wr_array_set;
@@ -16,9 +16,9 @@ struct wr_array_set;
 struct wr_array_file {
     const char *name; /* borrowed: path below the store */
     uint64_t size;
-    struct wr_object *object;       /* borrowed */
-    const struct wr_arrays *arrays; /* borrowed */
-    const uint32_t *labels;         /* borrowed: of its samples; NULL: none */
+    struct wr_object *object;    /* borrowed */
+    const struct wr_npz *arrays; /* borrowed */
+    const uint32_t *labels;      /* borrowed: of its samples; NULL: none */
 };
 
 /* `job` is borrowed; its schema may say which axis. */
@@ -27,7 +27,7 @@ int wr_array_set_new(struct wr_index_job *job, struct wr_array_set **ret,
 void wr_array_set_free(struct wr_array_set *s); /* takes NULL */
 
 /* How many samples a file has, before it is added. */
-int wr_array_set_count(const struct wr_array_set *s, const struct wr_arrays *a,
+int wr_array_set_count(const struct wr_array_set *s, const struct wr_npz *a,
                        uint64_t *ret, weir_err *err);
 
 /* Adds the samples of one file. On failure *ret_skip tells whether that is the

@@ -64,7 +64,7 @@ static bool is_c_order(const struct wr_field *f)
     return true;
 }
 
-static int check_sample(const struct wr_array *a, uint64_t bytes, uint32_t ndim,
+static int check_sample(const struct wr_npz_array *a, uint64_t bytes, uint32_t ndim,
                         weir_err *err)
 {
     if (ndim > WR_ARRAY_LEN(((weir_field *)0)->dims))
@@ -80,7 +80,7 @@ static int check_sample(const struct wr_array *a, uint64_t bytes, uint32_t ndim,
 }
 
 /* Bytes of one sample; an array of no samples has a size for them, too. */
-static int sample_bytes(const struct wr_array *a, uint32_t skip, uint64_t *ret,
+static int sample_bytes(const struct wr_npz_array *a, uint32_t skip, uint64_t *ret,
                         weir_err *err)
 {
     size_t bytes = wr_dtype_bytes(a->npy.dtype);
@@ -94,7 +94,7 @@ static int sample_bytes(const struct wr_array *a, uint32_t skip, uint64_t *ret,
 }
 
 /* The sample's dimensions, and how its elements lie when it is alone. */
-static void fill_field(const struct wr_array *a, uint32_t skip,
+static void fill_field(const struct wr_npz_array *a, uint32_t skip,
                        const uint64_t *strides, uint64_t scale,
                        struct wr_field *f)
 {
@@ -112,7 +112,7 @@ static void fill_field(const struct wr_array *a, uint32_t skip,
     f->strided = f->scaled || !is_c_order(f);
 }
 
-int wr_array_shape(const struct wr_array *a, enum wr_axis axis,
+int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
                    struct wr_array_shape *ret, weir_err *err)
 {
     const struct wr_npy *npy = &a->npy;

@@ -3,7 +3,7 @@
 #ifndef WR_FORMAT_ARRAY_SHAPE_H
 #define WR_FORMAT_ARRAY_SHAPE_H
 
-#include "format/arrays.h"
+#include "format/npz.h"
 #include "format/schema.h"
 
 /* AUTO: the first or the last, whichever is as long as the labels, else the
@@ -27,7 +27,7 @@ uint64_t wr_axis_length(const struct wr_npy *npy, enum wr_axis axis);
 
 /* Looks at `a` along an axis that is not AUTO. Fails for samples of no bytes,
  * and for those over the limit. */
-int wr_array_shape(const struct wr_array *a, enum wr_axis axis,
+int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
                    struct wr_array_shape *ret, weir_err *err);
 
 #endif

@@ -87,11 +87,11 @@ static void file_close(struct open_file *f)
 
 /* A .wt file is one array, and the labels another. */
 static int read_wt(struct open_file *f, const uint8_t *head, size_t len,
-                   struct wr_arrays *ret, struct wr_array *ret_labels,
+                   struct wr_npz *ret, struct wr_npz_array *ret_labels,
                    weir_err *err)
 {
     struct wr_tensor_file t = {0};
-    struct wr_array x = {.name = "x"};
+    struct wr_npz_array x = {.name = "x"};
     int r = wr_wt_parse(head, len, f->size, &t, err);
 
     if (r < 0)
@@ -110,7 +110,7 @@ static int read_wt(struct open_file *f, const uint8_t *head, size_t len,
     ret->list[0] = x;
     ret->count = 1;
     if (t.labels_offset)
-        *ret_labels = (struct wr_array){
+        *ret_labels = (struct wr_npz_array){
             .npy = {.dtype = WEIR_U32, .swap = htole16(1) != 1},
             .elements = t.count,
             .bytes = t.count * 4,
@@ -120,8 +120,8 @@ static int read_wt(struct open_file *f, const uint8_t *head, size_t len,
 
 /* *ret_labels has elements where a file has labels inside that are no array of
  * its own. */
-static int read_file(struct open_file *f, struct wr_arrays *ret,
-                     struct wr_array *ret_labels, weir_err *err)
+static int read_file(struct open_file *f, struct wr_npz *ret,
+                     struct wr_npz_array *ret_labels, weir_err *err)
 {
     uint8_t first[WR_WT_HEADER];
     size_t have = (size_t)WR_MIN(f->size, (uint64_t)sizeof(first));
@@ -131,11 +131,11 @@ static int read_file(struct open_file *f, struct wr_arrays *ret,
         return r;
     if (have >= 8 && !memcmp(first, WR_WT_MAGIC, 8))
         return read_wt(f, first, have, ret, ret_labels, err);
-    return wr_arrays_read(f->object, f->size, wr_is_zip(first, have), ret, err);
+    return wr_npz_read(f->object, f->size, wr_is_zip(first, have), ret, err);
 }
 
 /* Class numbers; -1 says that there is none. */
-static int read_labels(struct open_file *f, const struct wr_array *a,
+static int read_labels(struct open_file *f, const struct wr_npz_array *a,
                        uint32_t **ret, weir_err *err)
 {
     uint64_t n = a->elements;
@@ -148,7 +148,7 @@ static int read_labels(struct open_file *f, const struct wr_array *a,
         return wr_fail(err, WEIR_ELIMIT,
                        "%" PRIu64 " labels, over the limit of %" PRIu64, n,
                        MAX_LABELS);
-    r = wr_array_values(f->object, a, &values, err);
+    r = wr_npz_values(f->object, a, &values, err);
     if (r < 0)
         return r;
     wide = malloc(n * sizeof(*wide) + 1);
@@ -185,7 +185,7 @@ static bool sibling_name(const char *name, char *buf, size_t cap)
 }
 
 /* Are these labels of `count` samples? */
-static int check_labels(const struct wr_array *a, uint64_t count, weir_err *err)
+static int check_labels(const struct wr_npz_array *a, uint64_t count, weir_err *err)
 {
     const char *type = wr_npy_type(a->npy.dtype);
 
@@ -204,7 +204,7 @@ static int read_sibling(struct wr_index_job *job, const char *name,
                         uint64_t count, uint32_t **ret, weir_err *err)
 {
     struct wr_store *store = job->store;
-    struct wr_arrays arrays = {0};
+    struct wr_npz arrays = {0};
     struct open_file f;
     struct wr_stat st;
     char path[4096];
@@ -219,13 +219,13 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     r = file_open(&f, job, path, err);
     if (r < 0)
         return r;
-    r = wr_arrays_read(f.object, f.size, /* zip= */ false, &arrays, err);
+    r = wr_npz_read(f.object, f.size, /* zip= */ false, &arrays, err);
     if (r == 0)
         r = check_labels(arrays.list, count, err);
     if (r == 0)
         r = read_labels(&f, arrays.list, ret, err);
     file_close(&f);
-    wr_arrays_done(&arrays);
+    wr_npz_done(&arrays);
     return r < 0 ? wr_fail_prefix(err, r, "'%s'", path) : 0;
 }
 
@@ -234,8 +234,8 @@ static int read_sibling(struct wr_index_job *job, const char *name,
 static int add_file(struct wr_index_job *job, struct wr_array_set *set,
                     const char *name, bool *ret_skip, weir_err *err)
 {
-    struct wr_arrays arrays = {0};
-    struct wr_array inside = {0};
+    struct wr_npz arrays = {0};
+    struct wr_npz_array inside = {0};
     uint32_t *labels = NULL;
     struct open_file f;
     uint64_t count = 0;
@@ -259,7 +259,7 @@ static int add_file(struct wr_index_job *job, struct wr_array_set *set,
         r = wr_array_set_add(set, &file, ret_skip, err);
     }
     file_close(&f);
-    wr_arrays_done(&arrays);
+    wr_npz_done(&arrays);
     free(labels);
     return r;
 }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
+#include "format/npy.h"
 #include "format/wt.h"
 
 #define NPY_ALIGN  64
@@ -29,7 +31,7 @@ int wr_gen_shape_parse(const char *text, struct wr_gen_shape *ret,
                        weir_err *err)
 {
     struct wr_gen_shape s = {.dtype = ret->dtype};
-    uint64_t bytes = 4; /* of the widest type */
+    uint64_t bytes = 4; /* of the widest type that pictures have */
     const char *p = text;
 
     for (;;) {
@@ -110,15 +112,20 @@ static int npy_header(const char *descr, const char *shape, size_t extra,
 int wr_tensor_npy_header(const struct wr_gen_shape *s, uint64_t count,
                          struct wr_tensor_bytes *ret, weir_err *err)
 {
-    static const char *const descr[] = {
-        [WEIR_F32] = "<f4", [WEIR_F16] = "<f2", [WEIR_U8] = "|u1"};
+    const char *type = wr_npy_type(s->dtype);
+    char descr[8];
     char shape[256];
     size_t n = (size_t)snprintf(shape, sizeof(shape), "%" PRIu64 ",", count);
 
     for (uint32_t k = 0; k < s->ndim; k++)
         n += (size_t)snprintf(shape + n, sizeof(shape) - n, " %" PRIu64 "%s",
                               s->dims[k], k + 1 < s->ndim ? "," : "");
-    return npy_header(descr[s->dtype], shape, 0, ret, err);
+    if (!type)
+        return wr_fail(err, WEIR_ENOTSUP, "NumPy has no type %s",
+                       wr_dtype_text(s->dtype));
+    snprintf(descr, sizeof(descr), "%s%s",
+             wr_dtype_bytes(s->dtype) > 1 ? "<" : "|", type);
+    return npy_header(descr, shape, 0, ret, err);
 }
 
 int wr_tensor_npy_labels(const uint32_t *labels, uint64_t count,

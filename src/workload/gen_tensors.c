@@ -15,6 +15,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "codec/cast.h"
+#include "format/npy.h"
+#include "format/npz_write.h"
 #include "workload/synth.h"
 #include "workload/texture.h"
 
@@ -23,7 +26,7 @@
 
 struct shared {
     struct wr_textures *textures; /* owned */
-    uint8_t code[256][4];         /* value / 255 in the file's type */
+    uint8_t code[256][8];         /* levels in the file's type */
 };
 
 /* How a shape is seen as a picture; height 0: it is none. */
@@ -33,12 +36,13 @@ struct tensor_view {
 };
 
 /* Samples of one file. */
-struct range {
+struct gen_range {
     uint64_t first, count;
 };
 
 struct gen_worker {
     const struct wr_gen_run *run; /* borrowed */
+    struct wr_gen_shape shape;    /* of the samples in this file */
     struct tensor_view view;
     size_t elements, sample_bytes;
     uint8_t *pixels;  /* owned: 3 bytes per pixel, or the elements */
@@ -67,32 +71,20 @@ static struct tensor_view view_of(const struct wr_gen_shape *s)
     return v;
 }
 
-/* Bits of value/255 as a half: all are 0 or normal numbers, so that only
- * rounding to nearest even needs care. */
-static uint16_t half_bits(float value)
+/* What a level is in the file's type: of 0 to 1 in floats, itself in
+ * integers, as far as they reach. */
+static void make_codes(enum weir_dtype dtype, uint8_t code[256][8])
 {
-    uint32_t bits;
+    const char *type = wr_npy_type(dtype);
 
-    memcpy(&bits, &value, sizeof(bits));
-    if (bits == 0)
-        return 0;
-    bits -= UINT32_C(112) << 23;
-    bits += 0xfff + ((bits >> 13) & 1);
-    return (uint16_t)(bits >> 13);
-}
-
-static void make_codes(enum weir_dtype dtype, uint8_t code[256][4])
-{
     for (unsigned v = 0; v < 256; v++) {
         float value = (float)v / 255.0f;
-        uint32_t bits = v;
+        uint8_t level = (uint8_t)v;
 
-        if (dtype == WEIR_F16)
-            bits = half_bits(value);
-        else if (dtype == WEIR_F32)
-            memcpy(&bits, &value, sizeof(bits));
-        for (unsigned k = 0; k < 4; k++)
-            code[v][k] = (uint8_t)(bits >> (8 * k));
+        if (!type || type[0] == 'f')
+            wr_cast(WEIR_F32, dtype, &value, 1, code[v]);
+        else
+            wr_cast(WEIR_U8, dtype, &level, 1, code[v]);
     }
 }
 
@@ -136,6 +128,21 @@ static void tensors_worker_free(void *worker)
     free(w);
 }
 
+/* The first dimension of a sample; `u` is from 0 to 1. */
+static uint64_t vary(const struct wr_gen_config *cfg, uint64_t dim, double u)
+{
+    double factor = 1 + cfg->vary / 100.0 * (2 * u - 1);
+
+    return WR_MAX(1, (uint64_t)((double)dim * factor + 0.5));
+}
+
+static void set_shape(struct gen_worker *w)
+{
+    w->view = view_of(&w->shape);
+    w->elements = (size_t)wr_gen_shape_elements(&w->shape);
+    w->sample_bytes = w->elements * wr_dtype_bytes(w->shape.dtype);
+}
+
 static int tensors_worker(const struct wr_gen_run *run, void **ret,
                           weir_err *err)
 {
@@ -147,9 +154,9 @@ static int tensors_worker(const struct wr_gen_run *run, void **ret,
     if (!w)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     w->run = run;
-    w->view = view_of(&cfg->shape);
-    w->elements = (size_t)wr_gen_shape_elements(&cfg->shape);
-    w->sample_bytes = w->elements * wr_dtype_bytes(cfg->shape.dtype);
+    w->shape = cfg->shape;
+    w->shape.dims[0] = vary(cfg, cfg->shape.dims[0], 1); /* room for all */
+    set_shape(w);
     together = WR_MAX(1, WRITE_BYTES / w->sample_bytes);
     w->out_cap = together * w->sample_bytes;
     w->pixels = malloc(w->elements * 3);
@@ -218,9 +225,26 @@ static void make_sample(const struct gen_worker *w, uint64_t i, uint8_t *out)
     convert(w, sh, out);
 }
 
-/* Writes the samples behind the header, from offset `at` on. */
-static int write_samples(const struct wr_gen_job *job, struct wr_object *o,
-                         struct range range, uint64_t at, weir_err *err)
+/* A file as it is written. */
+struct tensor_sink {
+    struct wr_object *object; /* owned */
+    struct wr_npz_out *npz;   /* owned; NULL: no .npz file */
+    uint64_t at;              /* bytes written */
+};
+
+static int sink_put(struct tensor_sink *to, const void *bytes, size_t len,
+                    weir_err *err)
+{
+    int r = to->npz
+                ? wr_npz_out_put(to->npz, bytes, len, err)
+                : to->object->ops->write(to->object, bytes, len, to->at, err);
+
+    to->at += len;
+    return r;
+}
+
+static int write_samples(const struct wr_gen_job *job, struct tensor_sink *to,
+                         struct gen_range range, weir_err *err)
 {
     struct gen_worker *w = job->worker;
     size_t used = 0;
@@ -230,49 +254,85 @@ static int write_samples(const struct wr_gen_job *job, struct wr_object *o,
         make_sample(w, range.first + k, w->out + used);
         used += w->sample_bytes;
         wr_gen_count(job, w->sample_bytes);
-        if (used < w->out_cap && k + 1 < range.count)
+        if (used + w->sample_bytes <= w->out_cap && k + 1 < range.count)
             continue;
-        r = o->ops->write(o, w->out, used, at, err);
+        r = sink_put(to, w->out, used, err);
         if (r < 0)
             return r;
-        job->run->bytes += used;
-        at += used;
         used = 0;
     }
     return 0;
 }
 
-static int write_file(const struct wr_gen_job *job, const char *path,
-                      struct range range, weir_err *err)
+static bool is_npz(const struct wr_gen_config *cfg)
+{
+    return cfg->format == WR_GEN_NPZ || cfg->format == WR_GEN_NPZ_DEFLATED;
+}
+
+/* The labels as the member "y", and the directory. */
+static int finish_npz(const struct wr_gen_job *job, struct tensor_sink *to,
+                      uint64_t count, weir_err *err)
 {
     const struct gen_worker *w = job->worker;
+    struct wr_tensor_bytes labels = {0};
+    int r = wr_npz_out_member(to->npz, "y.npy", err);
+
+    if (r == 0)
+        r = wr_tensor_npy_labels(w->labels, count, &labels, err);
+    if (r == 0)
+        r = wr_npz_out_put(to->npz, labels.bytes, labels.len, err);
+    free(labels.bytes);
+    return r < 0 ? r : wr_npz_out_finish(to->npz, &to->at, err);
+}
+
+static int fill_file(const struct wr_gen_job *job, struct tensor_sink *to,
+                     const struct wr_tensor_bytes *head, struct gen_range range,
+                     weir_err *err)
+{
     const struct wr_gen_config *cfg = &job->run->cfg;
-    struct wr_object *o = NULL;
+    int r = 0;
+
+    if (is_npz(cfg)) {
+        r = wr_npz_out_new(to->object, cfg->format == WR_GEN_NPZ_DEFLATED,
+                           &to->npz, err);
+        if (r == 0)
+            r = wr_npz_out_member(to->npz, "x.npy", err);
+    }
+    if (r == 0)
+        r = sink_put(to, head->bytes, head->len, err);
+    if (r == 0)
+        r = write_samples(job, to, range, err);
+    if (r == 0 && to->npz)
+        r = finish_npz(job, to, range.count, err);
+    wr_npz_out_free(to->npz);
+    return r;
+}
+
+static int write_file(const struct wr_gen_job *job, const char *path,
+                      struct gen_range range, weir_err *err)
+{
+    const struct gen_worker *w = job->worker;
+    struct tensor_sink to = {0};
     struct wr_tensor_bytes head;
     int r;
 
-    if (cfg->format == WR_GEN_WT)
-        r = wr_tensor_wt_header(&cfg->shape, range.count, w->labels, &head,
-                                err);
+    if (job->run->cfg.format == WR_GEN_WT)
+        r = wr_tensor_wt_header(&w->shape, range.count, w->labels, &head, err);
     else
-        r = wr_tensor_npy_header(&cfg->shape, range.count, &head, err);
+        r = wr_tensor_npy_header(&w->shape, range.count, &head, err);
     if (r < 0)
         return r;
-    r = wr_gen_target_create(job->run->target, path, &o, err);
-    if (r < 0)
-        goto out;
-    r = o->ops->write(o, head.bytes, head.len, 0, err);
-    if (r == 0)
-        r = write_samples(job, o, range, head.len, err);
-    if (r < 0) {
-        o->ops->close(o, /* sync= */ false, NULL);
-        goto out;
+    r = wr_gen_target_create(job->run->target, path, &to.object, err);
+    if (r == 0) {
+        r = fill_file(job, &to, &head, range, err);
+        if (r < 0)
+            to.object->ops->close(to.object, /* sync= */ false, NULL);
+        else
+            r = to.object->ops->close(to.object, /* sync= */ false, err);
     }
-    r = o->ops->close(o, /* sync= */ false, err);
-    job->run->bytes += head.len;
-    job->run->files++;
-out:
     free(head.bytes);
+    job->run->bytes += to.at;
+    job->run->files++;
     return r;
 }
 
@@ -296,7 +356,7 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
                         weir_err *err)
 {
     const struct wr_gen_config *cfg = &job->run->cfg;
-    struct range range = {.first = unit * cfg->samples_per_file};
+    struct gen_range range = {.first = unit * cfg->samples_per_file};
     struct gen_worker *w = job->worker;
     char path[WR_GEN_PATH_MAX];
     int r;
@@ -304,10 +364,18 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
     range.count = WR_MIN(cfg->samples_per_file, cfg->samples - range.first);
     for (uint64_t k = 0; k < range.count; k++)
         w->labels[k] = wr_gen_label(cfg, range.first + k);
+    if (cfg->vary) {
+        double u = (double)(wr_rng_at(cfg->seed, 103, unit) >> 11) * 0x1p-53;
+
+        w->shape.dims[0] = vary(cfg, cfg->shape.dims[0], u);
+        set_shape(w);
+    }
     snprintf(path, sizeof(path), "part-%05" PRIu64 "%s", unit,
-             cfg->format == WR_GEN_WT ? ".wt" : ".npy");
+             is_npz(cfg)                ? ".npz"
+             : cfg->format == WR_GEN_WT ? ".wt"
+                                        : ".npy");
     r = write_file(job, path, range, err);
-    if (r < 0 || cfg->format == WR_GEN_WT)
+    if (r < 0 || cfg->format != WR_GEN_NPY)
         return r;
     snprintf(path, sizeof(path), "part-%05" PRIu64 ".labels.npy", unit);
     return write_labels(job, path, range.count, err);

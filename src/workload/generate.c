@@ -183,6 +183,9 @@ static int check_limits(const struct wr_gen_config *cfg, weir_err *err)
     if (cfg->samples_per_file > PER_FILE_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "more than %" PRIu64 " samples per file", PER_FILE_MAX);
+    if (cfg->vary && cfg->samples_per_file != 1)
+        return wr_fail(err, WEIR_EINVAL,
+                       "samples of different sizes need a file each");
     return 0;
 }
 

@@ -19,7 +19,12 @@
 #define WR_GEN_THREADS_MAX 256
 #define WR_GEN_PATH_MAX    64 /* of a file below the data set */
 
-enum wr_gen_format { WR_GEN_WT = 0, WR_GEN_NPY };
+enum wr_gen_format {
+    WR_GEN_WT = 0,
+    WR_GEN_NPY,
+    WR_GEN_NPZ,
+    WR_GEN_NPZ_DEFLATED
+};
 
 struct wr_gen_config {
     const char *kind;   /* borrowed */
@@ -35,6 +40,8 @@ struct wr_gen_config {
     enum wr_gen_format format;
     struct wr_gen_shape shape; /* ndim 0: 224x224x3 */
     uint64_t samples_per_file; /* 0: 1024 */
+    unsigned vary; /* percent by which the first dimension differs, up and
+                      down; for files of one sample */
 
     /* Called from the calling thread about ten times a second; a return other
      * than 0 cancels with WEIR_ECANCELED. May be NULL. */

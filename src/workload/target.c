@@ -46,7 +46,7 @@ static bool is_ours(const struct wr_entry *e, bool inner)
         return !inner && !fnmatch("class_[0-9]*", e->name, 0);
     return !fnmatch(inner ? "[0-9]*_[0-9]*.jpg" : "part-[0-9]*.wt", e->name,
                     0) ||
-           (!inner && !fnmatch("part-[0-9]*.npy", e->name, 0));
+           (!inner && !fnmatch("part-[0-9]*.np[yz]", e->name, 0));
 }
 
 static int check_entry(void *arg, const struct wr_entry *e)

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Every sample lies in the array, whatever the axis. */
-static void check_axis(const struct wr_array *a, enum wr_axis axis)
+static void check_axis(const struct wr_npz_array *a, enum wr_axis axis)
 {
     struct wr_array_shape s;
 
@@ -23,17 +23,17 @@ static void check_axis(const struct wr_array *a, enum wr_axis axis)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct memory_object o = memory_object(data, size);
-    struct wr_arrays arrays;
+    struct wr_npz arrays;
     struct wr_npy npy;
     weir_err err;
 
     if (wr_npy_parse(data, size, &npy, &err) == 0 &&
         (npy.ndim > WR_NPY_MAX_DIMS || npy.data_offset > size))
         abort();
-    if (wr_arrays_read(&o.base, size, wr_is_zip(data, size), &arrays, &err) < 0)
+    if (wr_npz_read(&o.base, size, wr_is_zip(data, size), &arrays, &err) < 0)
         return 0;
     for (size_t k = 0; k < arrays.count; k++) {
-        const struct wr_array *a = &arrays.list[k];
+        const struct wr_npz_array *a = &arrays.list[k];
         void *values = NULL;
 
         if (!a->deflated && (a->offset > size || a->bytes > size - a->offset))
@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_axis(a, WR_AXIS_FIRST);
         check_axis(a, WR_AXIS_LAST);
         check_axis(a, WR_AXIS_FILE);
-        wr_array_values(&o.base, a, &values, &err);
+        wr_npz_values(&o.base, a, &values, &err);
         free(values);
     }
-    wr_arrays_done(&arrays);
+    wr_npz_done(&arrays);
     return 0;
 }

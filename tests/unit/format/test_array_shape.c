@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "format/array_shape.h"
 
-static struct wr_array array(enum weir_dtype dtype, bool fortran, uint32_t ndim,
+static struct wr_npz_array array(enum weir_dtype dtype, bool fortran, uint32_t ndim,
                              const uint64_t *shape)
 {
-    struct wr_array a = {
+    struct wr_npz_array a = {
         .name = "x", .npy = {.dtype = dtype, .fortran = fortran, .ndim = ndim}};
 
     a.elements = 1;
@@ -62,7 +62,7 @@ static uint64_t said(const struct wr_array_shape *s, uint64_t sample,
     return at;
 }
 
-static void check(const struct wr_array *a, enum wr_axis axis)
+static void check(const struct wr_npz_array *a, enum wr_axis axis)
 {
     uint32_t skip = axis == WR_AXIS_FIRST  ? 0
                     : axis == WR_AXIS_LAST ? a->npy.ndim - 1
@@ -97,7 +97,7 @@ static void test_places(void **state)
     for (size_t k = 0; k < WR_ARRAY_LEN(shapes); k++)
         for (uint32_t ndim = 1; ndim <= 4; ndim++)
             for (int order = 0; order < 2; order++) {
-                struct wr_array a = array(WEIR_I16, order, ndim, shapes[k]);
+                struct wr_npz_array a = array(WEIR_I16, order, ndim, shapes[k]);
 
                 check(&a, WR_AXIS_FIRST);
                 check(&a, WR_AXIS_LAST);
@@ -109,7 +109,7 @@ static void test_places(void **state)
 static void test_plain(void **state)
 {
     const uint64_t shape[] = {5, 3, 4}, one[] = {3, 4, 1};
-    struct wr_array a = array(WEIR_F32, false, 3, shape);
+    struct wr_npz_array a = array(WEIR_F32, false, 3, shape);
     struct wr_array_shape s;
 
     (void)state;
@@ -136,7 +136,7 @@ static void test_limits(void **state)
     static const uint64_t none[] = {3, 0}, empty[] = {0, 4};
     static const uint64_t large[] = {2, UINT64_C(1) << 28};
     static const uint64_t many[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct wr_array a = array(WEIR_U8, false, 2, none);
+    struct wr_npz_array a = array(WEIR_U8, false, 2, none);
     struct wr_array_shape s;
     weir_err err;
 

@@ -1,7 +1,7 @@
-/* arrays.h - the arrays of a .npy or .npz file: types, shapes, places.
+/* npz.h - the arrays of a .npy or .npz file: types, shapes, places.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_FORMAT_ARRAYS_H
-#define WR_FORMAT_ARRAYS_H
+#ifndef WR_FORMAT_NPZ_H
+#define WR_FORMAT_NPZ_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,10 +11,10 @@
 #include "storage/storage.h"
 
 #define WR_ARRAY_NAME  128                  /* bytes, with the NUL */
-#define WR_ARRAYS_MAX  64                   /* in one file */
+#define WR_NPZ_MAX     64                   /* in one file */
 #define WR_ARRAY_WHOLE UINT64_C(0x80000000) /* bytes read at once */
 
-struct wr_array {
+struct wr_npz_array {
     char name[WR_ARRAY_NAME]; /* without ".npy"; "x" in a .npy file */
     struct wr_npy npy;
     uint64_t elements, bytes;
@@ -26,8 +26,8 @@ struct wr_array {
     uint32_t crc;
 };
 
-struct wr_arrays {
-    struct wr_array *list; /* owned */
+struct wr_npz {
+    struct wr_npz_array *list; /* owned */
     size_t count;
 };
 
@@ -36,17 +36,16 @@ bool wr_is_zip(const void *bytes, size_t len);
 
 /* What a file of `size` bytes holds. Members of a ZIP file that are not called
  * .npy are left out. */
-int wr_arrays_read(struct wr_object *o, uint64_t size, bool zip,
-                   struct wr_arrays *ret, weir_err *err);
-void wr_arrays_done(struct wr_arrays *a);
+int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
+                struct wr_npz *ret, weir_err *err);
+void wr_npz_done(struct wr_npz *a);
 
 /* The array called so; NULL: there is none. */
-const struct wr_array *wr_arrays_find(const struct wr_arrays *a,
-                                      const char *name);
+const struct wr_npz_array *wr_npz_find(const struct wr_npz *a, const char *name);
 
 /* All elements, in the processor's byte order, in fresh memory. Only of arrays
  * of at most WR_ARRAY_WHOLE bytes. */
-int wr_array_values(struct wr_object *o, const struct wr_array *a, void **ret,
+int wr_npz_values(struct wr_object *o, const struct wr_npz_array *a, void **ret,
                     weir_err *err);
 
 #endif

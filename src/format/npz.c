@@ -1,6 +1,6 @@
-/* arrays.c - the arrays of a .npy or .npz file: types, shapes, places.
+/* npz.c - the arrays of a .npy or .npz file: types, shapes, places.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "format/arrays.h"
+#include "format/npz.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ bool wr_is_zip(const void *bytes, size_t len)
 }
 
 /* The first bytes of what a member inflates to: `len` of them, at most `all`. */
-static int inflate_begin(struct wr_object *o, const struct wr_array *a,
+static int inflate_begin(struct wr_object *o, const struct wr_npz_array *a,
                          uint8_t *buf, size_t len, weir_err *err)
 {
     struct wr_inflate *z = NULL;
@@ -60,14 +60,14 @@ static int inflate_begin(struct wr_object *o, const struct wr_array *a,
 }
 
 /* The array's file, or member, from its beginning on. */
-static int read_begin(struct wr_object *o, const struct wr_array *a,
+static int read_begin(struct wr_object *o, const struct wr_npz_array *a,
                       uint8_t *buf, size_t len, weir_err *err)
 {
     return a->deflated ? inflate_begin(o, a, buf, len, err)
                        : wr_object_read_fully(o, buf, len, a->stored_at, err);
 }
 
-static int count_bytes(struct wr_array *a, weir_err *err)
+static int count_bytes(struct wr_npz_array *a, weir_err *err)
 {
     size_t bytes = wr_dtype_bytes(a->npy.dtype), end = 0;
 
@@ -86,7 +86,7 @@ static int count_bytes(struct wr_array *a, weir_err *err)
 }
 
 /* Reads the header of an array whose place is known. */
-static int read_header(struct wr_object *o, struct wr_array *a, weir_err *err)
+static int read_header(struct wr_object *o, struct wr_npz_array *a, weir_err *err)
 {
     size_t have = (size_t)WR_MIN(a->inflated, (uint64_t)FIRST_READ);
     uint8_t first[FIRST_READ], *all;
@@ -114,7 +114,7 @@ static int read_header(struct wr_object *o, struct wr_array *a, weir_err *err)
 }
 
 /* "x.npy" -> "x"; 0: it is no array, and left out. */
-static int take_name(struct wr_array *a, const char *name, weir_err *err)
+static int take_name(struct wr_npz_array *a, const char *name, weir_err *err)
 {
     size_t len = strlen(name);
 
@@ -128,7 +128,7 @@ static int take_name(struct wr_array *a, const char *name, weir_err *err)
 }
 
 static int read_member(struct wr_object *o, const struct wr_zip *z,
-                       const struct wr_zip_member *m, struct wr_array *a,
+                       const struct wr_zip_member *m, struct wr_npz_array *a,
                        weir_err *err)
 {
     size_t len = (size_t)WR_MIN(z->end - m->head, (uint64_t)FIRST_READ);
@@ -152,7 +152,7 @@ static int read_member(struct wr_object *o, const struct wr_zip *z,
     return r < 0 ? r : read_header(o, a, err);
 }
 
-static int read_zip(struct wr_object *o, uint64_t size, struct wr_arrays *to,
+static int read_zip(struct wr_object *o, uint64_t size, struct wr_npz *to,
                     weir_err *err)
 {
     struct wr_zip z;
@@ -160,18 +160,18 @@ static int read_zip(struct wr_object *o, uint64_t size, struct wr_arrays *to,
 
     if (r < 0)
         return r;
-    to->list = calloc(WR_MIN(z.count, (size_t)WR_ARRAYS_MAX) + 1,
+    to->list = calloc(WR_MIN(z.count, (size_t)WR_NPZ_MAX) + 1,
                       sizeof(*to->list));
     if (!to->list)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; r >= 0 && k < z.count; k++) {
-        struct wr_array *a = &to->list[to->count];
+        struct wr_npz_array *a = &to->list[to->count];
 
         r = take_name(a, z.members[k].name, err);
         if (r <= 0)
             continue;
-        if (to->count == WR_ARRAYS_MAX) {
-            r = wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_ARRAYS_MAX);
+        if (to->count == WR_NPZ_MAX) {
+            r = wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_NPZ_MAX);
             break;
         }
         to->count++;
@@ -183,10 +183,10 @@ static int read_zip(struct wr_object *o, uint64_t size, struct wr_arrays *to,
     return r < 0 ? r : 0;
 }
 
-int wr_arrays_read(struct wr_object *o, uint64_t size, bool zip,
-                   struct wr_arrays *ret, weir_err *err)
+int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
+                struct wr_npz *ret, weir_err *err)
 {
-    struct wr_arrays all = {0};
+    struct wr_npz all = {0};
     int r;
 
     if (zip) {
@@ -196,26 +196,25 @@ int wr_arrays_read(struct wr_object *o, uint64_t size, bool zip,
         if (!all.list)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
         all.count = 1;
-        all.list[0] = (struct wr_array){
+        all.list[0] = (struct wr_npz_array){
             .name = "x", .stored = size, .inflated = size};
         r = read_header(o, all.list, err);
     }
     if (r < 0) {
-        wr_arrays_done(&all);
+        wr_npz_done(&all);
         return r;
     }
     *ret = all;
     return 0;
 }
 
-void wr_arrays_done(struct wr_arrays *a)
+void wr_npz_done(struct wr_npz *a)
 {
     free(a->list);
-    *a = (struct wr_arrays){0};
+    *a = (struct wr_npz){0};
 }
 
-const struct wr_array *wr_arrays_find(const struct wr_arrays *a,
-                                      const char *name)
+const struct wr_npz_array *wr_npz_find(const struct wr_npz *a, const char *name)
 {
     for (size_t k = 0; k < a->count; k++)
         if (!strcmp(a->list[k].name, name))
@@ -224,7 +223,7 @@ const struct wr_array *wr_arrays_find(const struct wr_arrays *a,
 }
 
 /* Inflates all of a member; the elements move to the front. */
-static int inflate_whole(struct wr_object *o, const struct wr_array *a,
+static int inflate_whole(struct wr_object *o, const struct wr_npz_array *a,
                          uint8_t **ret, weir_err *err)
 {
     const struct wr_packing packing = {
@@ -249,7 +248,7 @@ static int inflate_whole(struct wr_object *o, const struct wr_array *a,
     return 0;
 }
 
-int wr_array_values(struct wr_object *o, const struct wr_array *a, void **ret,
+int wr_npz_values(struct wr_object *o, const struct wr_npz_array *a, void **ret,
                     weir_err *err)
 {
     uint8_t *bytes = NULL;
