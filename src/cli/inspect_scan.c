@@ -17,6 +17,7 @@
 #include "codec/picture.h"
 #include "format/decode.h"
 #include "format/shard_reader.h"
+#include "format/unit_read.h"
 
 #define HEADER_BYTES   65536u /* nearly every header lies within */
 #define HEADER_THREADS 8u     /* reading headers is waiting */
@@ -46,6 +47,8 @@ struct worker {
     struct wr_shard_reader *stream; /* owned: of a gzip object, or NULL */
     uint64_t object;                /* that it reads */
     struct wr_unpack unpack;        /* owned */
+    uint8_t *unit; /* owned: a unit that is no gzip object; NULL: none */
+    uint64_t unit_number;
     weir_err stream_err; /* code: why nothing more can be read from `object` */
     char path[MAX_PATH];
 };
@@ -133,6 +136,24 @@ static int read_stream(struct worker *w, const struct wr_part *p, size_t len,
     return (uint64_t)n < len ? fail_short(p, (uint64_t)n, err) : 0;
 }
 
+/* The same of a unit that is read at once, and kept for the next sample. */
+static int read_unit(struct worker *w, const struct wr_part *p, size_t len,
+                     weir_err *err)
+{
+    int r;
+
+    if (!w->unit || w->unit_number != p->unit) {
+        free(w->unit);
+        w->unit = NULL;
+        r = wr_unit_read(w->scan->spec->ds, p->unit, &w->unit, err);
+        if (r < 0)
+            return r;
+        w->unit_number = p->unit;
+    }
+    memcpy(w->buf, w->unit + p->offset, len);
+    return 0;
+}
+
 /* What is behind a damaged place cannot be reached: it is not tried again for
  * each of the samples there. */
 static int read_packed(struct worker *w, const struct wr_part *p, size_t len,
@@ -167,7 +188,10 @@ static int read_bytes(struct worker *w, const struct wr_part *p, size_t len,
     if (!wr_grow(&w->buf, &w->cap, len, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", len);
     if (wr_part_is_packed(p))
-        return read_packed(w, p, len, err);
+        return wr_unit_is_stream(
+                   wr_index_unit(w->scan->spec->ds->index, p->unit))
+                   ? read_packed(w, p, len, err)
+                   : read_unit(w, p, len, err);
     if (store->ops->object_open(store, w->path, WR_OPEN_READ, &o, err) < 0)
         return err->code;
     while (got < len && n > 0) {
@@ -409,6 +433,7 @@ static int run_workers(struct scan *s, weir_err *err)
     for (unsigned k = 0; k < n; k++) {
         wr_picture_free(workers[k].decoder);
         wr_shard_reader_close(workers[k].stream);
+        free(workers[k].unit);
         wr_unpack_done(&workers[k].unpack);
         free(workers[k].buf);
     }

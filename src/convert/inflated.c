@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/shard_reader.h"
+#include "format/unit_read.h"
 
 int wr_inflated_init(struct wr_inflated *z, const weir_dataset *ds,
                      weir_err *err)
@@ -81,6 +82,8 @@ static int inflate_all(const weir_dataset *ds, struct wr_inflated_object *o,
     int64_t n;
     int r;
 
+    if (!wr_unit_is_stream(wr_index_unit(ds->index, o->unit)))
+        return wr_unit_read(ds, o->unit, &o->bytes, err);
     if (wr_index_object_path(ds->index,
                              wr_index_unit(ds->index, o->unit)->object, path,
                              sizeof(path)) >= sizeof(path))

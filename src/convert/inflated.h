@@ -39,7 +39,7 @@ void wr_inflated_done(struct wr_inflated *z);
 /* Samples in any order are only possible when all fits. */
 int wr_inflated_check(const weir_dataset *ds, bool shuffle, weir_err *err);
 
-/* The unit (a whole object), inflated (by this thread, or by one that was first); to be given
+/* The unit, inflated (by this thread, or by one that was first); to be given
  * back. One that failed is not tried again while it is known. */
 int wr_inflated_get(struct wr_inflated *z, uint64_t unit,
                     struct wr_inflated_object **ret, weir_err *err);

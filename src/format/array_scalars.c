@@ -40,8 +40,8 @@ static bool is_number(const struct wr_npz_array *a)
     return wr_cast_can(a->npy.dtype, WEIR_F64);
 }
 
-const struct wr_npz_array *wr_array_scalars_label(const struct wr_array_scalars *s,
-                                              const struct wr_npz *a)
+const struct wr_npz_array *
+wr_array_scalars_label(const struct wr_array_scalars *s, const struct wr_npz *a)
 {
     const struct wr_npz_array *x = NULL;
 
@@ -86,7 +86,7 @@ static enum weir_dtype scalar_type(enum weir_dtype stored)
 /* The array that stays a tensor though it has one number per sample: a data
  * set is not labels alone. */
 static const struct wr_npz_array *only_tensor(const struct wr_npz *a, bool file,
-                                          const struct wr_npz_array *label)
+                                              const struct wr_npz_array *label)
 {
     const struct wr_npz_array *first = NULL;
 

@@ -32,8 +32,9 @@ int wr_array_scalars_init(struct wr_array_scalars *s, const char *schema,
 void wr_array_scalars_done(struct wr_array_scalars *s);
 
 /* The array that is the label; NULL: there is none. */
-const struct wr_npz_array *wr_array_scalars_label(const struct wr_array_scalars *s,
-                                              const struct wr_npz *a);
+const struct wr_npz_array *
+wr_array_scalars_label(const struct wr_array_scalars *s,
+                       const struct wr_npz *a);
 
 /* Which arrays of the first file are scalars; one array is left to be a
  * tensor. With `file` each file is one sample. */

@@ -179,9 +179,11 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
         return wr_fail(err, WEIR_ENOTSUP,
                        "its byte order is not that of the first file");
     for (uint32_t k = 0; k < f->pub.ndim; k++) {
-        if (f->pub.dims[k] != x->pub.dims[k] && (f->strided || x->strided))
+        if (f->pub.dims[k] != x->pub.dims[k] &&
+            (f->strided || x->strided || x->swap))
             return wr_fail(err, WEIR_ENOTSUP,
-                           "samples of different dimensions in Fortran order");
+                           "samples of different dimensions in %s",
+                           x->swap ? "the other byte order" : "Fortran order");
         if (f->pub.dims[k] == x->pub.dims[k] && !differ && x->pub.dims[k] > 1 &&
             f->strides[k] != x->strides[k])
             return wr_fail(err, WEIR_ENOTSUP,
@@ -237,8 +239,8 @@ static int settle_fields(struct wr_array_set *s, const struct plan *p,
 
 /* Samples that lie among each other, and those that are deflated, are read with
  * all of their array. */
-static int add_unit(struct wr_index *ix, const struct wr_npz_array *x, bool mixed,
-                    uint64_t *ret_offset, weir_err *err)
+static int add_unit(struct wr_index *ix, const struct wr_npz_array *x,
+                    bool mixed, uint64_t *ret_offset, weir_err *err)
 {
     struct wr_unit u = {
         .offset = x->offset, .stored = x->bytes, .inflated = x->bytes};

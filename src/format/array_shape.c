@@ -64,8 +64,8 @@ static bool is_c_order(const struct wr_field *f)
     return true;
 }
 
-static int check_sample(const struct wr_npz_array *a, uint64_t bytes, uint32_t ndim,
-                        weir_err *err)
+static int check_sample(const struct wr_npz_array *a, uint64_t bytes,
+                        uint32_t ndim, weir_err *err)
 {
     if (ndim > WR_ARRAY_LEN(((weir_field *)0)->dims))
         return wr_fail(err, WEIR_ENOTSUP, "'%s': more than 7 dimensions",
@@ -80,8 +80,8 @@ static int check_sample(const struct wr_npz_array *a, uint64_t bytes, uint32_t n
 }
 
 /* Bytes of one sample; an array of no samples has a size for them, too. */
-static int sample_bytes(const struct wr_npz_array *a, uint32_t skip, uint64_t *ret,
-                        weir_err *err)
+static int sample_bytes(const struct wr_npz_array *a, uint32_t skip,
+                        uint64_t *ret, weir_err *err)
 {
     size_t bytes = wr_dtype_bytes(a->npy.dtype);
 

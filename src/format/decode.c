@@ -53,7 +53,7 @@ int wr_field_shape(const struct wr_field *f, const struct wr_field_want *want,
     if (f->pub.kind == WEIR_FIELD_PICTURE)
         return wr_pictures_shape(want, ret, err);
     if (!is_plain(f))
-        return wr_tensor_shape(&f->pub, want, ret, err);
+        return wr_tensor_shape(f, want, ret, err);
     *ret = (struct wr_tensor_shape){.dtype = f->pub.dtype,
                                     .ndim = f->pub.ndim,
                                     .bytes = wr_field_bytes(&f->pub),
@@ -70,7 +70,7 @@ int wr_decoder_new(const struct wr_field *f, const struct wr_field_want *want,
     if (f->pub.kind == WEIR_FIELD_PICTURE)
         return wr_pictures_decoder_new(want, ret, err);
     if (!is_plain(f))
-        return wr_tensor_decoder_new(&f->pub, want, ret, err);
+        return wr_tensor_decoder_new(f, want, ret, err);
     pd = calloc(1, sizeof(*pd));
     if (!pd)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -12,11 +12,13 @@
 struct wr_field_want {
     weir_picture_config picture; /* pictures, and tensors of u8 */
     uint64_t seed;               /* of crops and flips */
+    bool convert;                /* tensors: to `dtype`, and nothing else */
+    enum weir_dtype dtype;
 };
 
 static inline struct wr_field_want wr_want_of(const weir_pipeline_config *cfg)
 {
-    return (struct wr_field_want){cfg->picture, cfg->seed};
+    return (struct wr_field_want){.picture = cfg->picture, .seed = cfg->seed};
 }
 
 /* One entry of the field as it is delivered; ret->bytes is 0 where samples

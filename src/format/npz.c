@@ -86,7 +86,8 @@ static int count_bytes(struct wr_npz_array *a, weir_err *err)
 }
 
 /* Reads the header of an array whose place is known. */
-static int read_header(struct wr_object *o, struct wr_npz_array *a, weir_err *err)
+static int read_header(struct wr_object *o, struct wr_npz_array *a,
+                       weir_err *err)
 {
     size_t have = (size_t)WR_MIN(a->inflated, (uint64_t)FIRST_READ);
     uint8_t first[FIRST_READ], *all;
@@ -249,7 +250,7 @@ static int inflate_whole(struct wr_object *o, const struct wr_npz_array *a,
 }
 
 int wr_npz_values(struct wr_object *o, const struct wr_npz_array *a, void **ret,
-                    weir_err *err)
+                  weir_err *err)
 {
     uint8_t *bytes = NULL;
     int r = 0;

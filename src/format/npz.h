@@ -41,11 +41,12 @@ int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
 void wr_npz_done(struct wr_npz *a);
 
 /* The array called so; NULL: there is none. */
-const struct wr_npz_array *wr_npz_find(const struct wr_npz *a, const char *name);
+const struct wr_npz_array *wr_npz_find(const struct wr_npz *a,
+                                       const char *name);
 
 /* All elements, in the processor's byte order, in fresh memory. Only of arrays
  * of at most WR_ARRAY_WHOLE bytes. */
 int wr_npz_values(struct wr_object *o, const struct wr_npz_array *a, void **ret,
-                    weir_err *err);
+                  weir_err *err);
 
 #endif

@@ -185,7 +185,8 @@ static bool sibling_name(const char *name, char *buf, size_t cap)
 }
 
 /* Are these labels of `count` samples? */
-static int check_labels(const struct wr_npz_array *a, uint64_t count, weir_err *err)
+static int check_labels(const struct wr_npz_array *a, uint64_t count,
+                        weir_err *err)
 {
     const char *type = wr_npy_type(a->npy.dtype);
 

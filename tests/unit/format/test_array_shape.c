@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "format/array_shape.h"
 
-static struct wr_npz_array array(enum weir_dtype dtype, bool fortran, uint32_t ndim,
-                             const uint64_t *shape)
+static struct wr_npz_array array(enum weir_dtype dtype, bool fortran,
+                                 uint32_t ndim, const uint64_t *shape)
 {
     struct wr_npz_array a = {
         .name = "x", .npy = {.dtype = dtype, .fortran = fortran, .ndim = ndim}};
