@@ -291,8 +291,8 @@ static const struct wr_help_example examples[] = {
      "9,144 small pictures in 102 classes, and a list of them"},
     {"weir gen tensors raw --shape 3x224x224 --dtype f32 --to npy",
      "pictures of the same classes as raw NumPy arrays"},
-    {"weir gen tensors volumes --to npz --shape 88x480x480 --dtype f32 "
-     "--samples-per-file 1 --vary 73 --samples 20",
+    {"weir gen tensors v --to npz --shape 88x960x960 --samples-per-file 1 "
+     "--vary 73",
      "volumes of 22 to 140 MB, a file each, like those of unet3d"},
     {NULL, NULL}};
 
