@@ -4,7 +4,10 @@
 
 #include <math.h>
 
+#include "base/mem.h"
+#include "format/format.h"
 #include "monitor/host.h"
+#include "record/record.h"
 
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
 {
@@ -84,5 +87,70 @@ json_t *wr_series_json(const struct wr_series *s, int column, unsigned decimals)
             json_decref(list);
             return NULL;
         }
+    return list;
+}
+
+/* Stored samples by powers of two; those of 0 bytes come first. */
+static json_t *sizes_json(const weir_dataset *ds)
+{
+    struct {
+        uint64_t count, bytes;
+    } bins[65] = {0};
+    json_t *list = json_array();
+
+    for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
+        struct wr_part p;
+        unsigned k;
+
+        wr_index_part(ds->index, 0, i, &p);
+        k = p.length ? 64 - (unsigned)__builtin_clzll(p.length) : 0;
+        bins[k].count++;
+        bins[k].bytes += p.length;
+    }
+    for (unsigned k = 0; k < 65; k++)
+        if (bins[k].count)
+            json_array_append_new(
+                list, json_pack("{s:I, s:I, s:I, s:I}", "from",
+                                k ? (json_int_t)1 << (k - 1) : 0, "to",
+                                (json_int_t)1 << WR_MIN(k, 62u), "count",
+                                (json_int_t)bins[k].count, "bytes",
+                                (json_int_t)bins[k].bytes));
+    return list;
+}
+
+json_t *wr_dataset_json(const weir_dataset *ds)
+{
+    return json_pack(
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
+        wr_text_json(ds->url), "format", ds->format->name, "samples",
+        (json_int_t)wr_index_count(ds->index), "bytes",
+        (json_int_t)wr_index_bytes(ds->index), "files",
+        (json_int_t)wr_index_object_count(ds->index), "classes",
+        (json_int_t)wr_index_class_count(ds->index), "index_problems",
+        (json_int_t)wr_index_issue_count(ds->index), "ignored_files",
+        (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
+}
+
+json_t *wr_input_json(const weir_stats *s)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "storage_wait_s",
+                     (double)s->storage_wait_ns / 1e9, "submit_s",
+                     (double)s->submit_ns / 1e9, "decode_s",
+                     (double)s->decode_ns / 1e9, "resample_s",
+                     (double)s->resample_ns / 1e9, "idle_s",
+                     (double)s->idle_ns / 1e9, "consumer_wait_s",
+                     (double)s->consumer_wait_ns / 1e9, "consumer_busy_s",
+                     (double)s->consumer_busy_ns / 1e9);
+}
+
+json_t *wr_bad_json(const weir_bad_sample *bad, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_pack("{s:I, s:s, s:o}", "sample", (json_int_t)bad[i].id,
+                            "error", weir_error_name(bad[i].code), "text",
+                            wr_text_json(bad[i].text)));
     return list;
 }

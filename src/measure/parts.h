@@ -12,6 +12,8 @@
 #include "measure/accelerator.h"
 #include "monitor/cores.h"
 #include "storage/storage.h"
+#include "weir/dataset.h"
+#include "weir/pipeline.h"
 
 /* Who had the cores, and whether others had those that were wanted. */
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
@@ -23,6 +25,12 @@ json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch);
  * store where the kernel knows one. */
 json_t *wr_host_json(const char *path);
 json_t *wr_host_json_of(struct wr_store *st);
+
+/* A data set, where the time of its pipeline went, and samples that could not be
+ * delivered. */
+json_t *wr_dataset_json(const weir_dataset *ds);
+json_t *wr_input_json(const weir_stats *s);
+json_t *wr_bad_json(const weir_bad_sample *bad, size_t count);
 
 /* One column of a series as a list, rounded to `decimals` (at most 6); NaN
  * becomes null. `column` -1 is the time. */
