@@ -141,7 +141,7 @@ static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
     bool damaged;
     int r = 0;
 
-    if (!s->any || step > s->top)
+    if (!s->top.any || step > s->top.step)
         return 0;
     for (unsigned i = 0; i < s->count && r == 0; i++) {
         struct wr_job *j = &s->jobs[i];
@@ -412,9 +412,9 @@ static void note(struct wr_saver *s, struct wr_job *j, uint64_t begun_ns,
     weir_ckpt *c = s->c;
     struct wr_ckpt_time *t;
 
-    if (!s->any || j->step > s->top)
-        s->top = j->step;
-    s->any = true;
+    if (!s->top.any || j->step > s->top.step)
+        s->top.step = j->step;
+    s->top.any = true;
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_new(c, j->step, begun_ns);
     t->t.bytes = wr_image_size(j->image);

@@ -50,19 +50,24 @@ struct wr_job {
     size_t pipeline_len;
 };
 
+/* The highest step of the tiers that were looked at, and whether there is one:
+ * numbers, as an answer of the watch. */
+struct wr_newest {
+    uint64_t step, any;
+};
+
 struct wr_saver {
     weir_ckpt *c; /* borrowed */
     pthread_t thread;
-    uint64_t top;     /* no tier has a higher step; caller's thread, rank 0 */
-    bool any;         /* there is such a step */
-    uint64_t held_ns; /* since when the writer holds back; 0: it does not */
-    uint64_t bytes;   /* of the step that is being written; rank 0 */
-    int stands;       /* code of what keeps the drain from working, as it was
+    struct wr_newest top; /* of both tiers; caller's thread, rank 0 */
+    uint64_t held_ns;     /* since when the writer holds back; 0: it does not */
+    uint64_t bytes;       /* of the step that is being written; rank 0 */
+    int stands;     /* code of what keeps the drain from working, as it was
                          told; 0: nothing does */
-    int told;         /* code of retention's last trouble, 0 since it went
+    int told;       /* code of retention's last trouble, 0 since it went
                          well; writer's thread */
-    unsigned count;   /* of jobs */
-    bool stop;        /* guarded by weir_ckpt.lock, as what follows */
+    unsigned count; /* of jobs */
+    bool stop;      /* guarded by weir_ckpt.lock, as what follows */
     uint64_t unverified[WR_UNVERIFIED_MAX]; /* one tier: the newest last */
     unsigned unverified_count;
     struct wr_job jobs[]; /* owned */
@@ -83,6 +88,9 @@ void wr_saver_want_verified(struct wr_saver *s, uint64_t step);
 /* Waits until save `seq` has reached `level`; on this rank alone. */
 int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
                      uint64_t deadline_ns, weir_err *err);
+
+/* Adds a tier's steps. */
+int wr_newest_add(struct wr_newest *n, struct wr_tier *t, weir_err *err);
 
 /* --- behind.c --- */
 

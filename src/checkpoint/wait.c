@@ -292,12 +292,7 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
 
 /* --- the call --- */
 
-/* The highest step of the tiers that were looked at. */
-struct newest {
-    uint64_t step, any;
-};
-
-static int add_newest(struct wr_tier *t, struct newest *n, weir_err *err)
+int wr_newest_add(struct wr_newest *n, struct wr_tier *t, weir_err *err)
 {
     uint64_t *steps;
     size_t count;
@@ -315,7 +310,7 @@ static int add_newest(struct wr_tier *t, struct newest *n, weir_err *err)
 /* A wr_watch_fn. */
 static int look_newest(weir_ckpt *c, void *what, weir_err *err)
 {
-    return add_newest(c->far, what, err);
+    return wr_newest_add(what, c->far, err);
 }
 
 /* The newest step of an earlier run, where there is one. */
@@ -324,8 +319,8 @@ static int wait_newest(weir_ckpt *c, enum weir_level level,
 {
     struct looking w = {.level = level};
     uint64_t left_ns = deadline_ns - WR_MIN(wr_clock_ns(), deadline_ns);
-    struct newest n = {0};
-    int r = add_newest(c->near, &n, err);
+    struct wr_newest n = {0};
+    int r = wr_newest_add(&n, c->near, err);
 
     if (r == 0 && c->far)
         r = wr_watch_ask(c, look_newest, &n, sizeof(n),

@@ -595,25 +595,6 @@ static void free_saver(struct wr_saver *s)
     free(s);
 }
 
-/* Rank 0: the highest step that there is. */
-static int find_top(struct wr_saver *s, struct wr_tier *t, weir_err *err)
-{
-    uint64_t *steps;
-    size_t count;
-    int r;
-
-    if (!t)
-        return 0;
-    r = wr_tier_steps(t, &steps, &count, err);
-    if (r < 0)
-        return r;
-    if (count && (!s->any || steps[count - 1] > s->top))
-        s->top = steps[count - 1];
-    s->any |= count > 0;
-    free(steps);
-    return 0;
-}
-
 static int make_images(struct wr_saver *s, weir_err *err)
 {
     weir_ckpt *c = s->c;
@@ -642,9 +623,9 @@ int wr_saver_start(weir_ckpt *c, weir_err *err)
     s->count = count;
     r = make_images(s, err);
     if (r == 0 && c->cfg.rank == 0)
-        r = find_top(s, c->near, err);
-    if (r == 0 && c->cfg.rank == 0)
-        r = find_top(s, c->far, err);
+        r = wr_newest_add(&s->top, c->near, err);
+    if (r == 0 && c->cfg.rank == 0 && c->far)
+        r = wr_newest_add(&s->top, c->far, err);
     if (r == 0)
         r = wr_thread_start(&s->thread, "weir-save", run, s, err);
     if (r < 0) {

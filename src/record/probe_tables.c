@@ -12,9 +12,7 @@
 #define MB         1e6
 #define POINTS_MAX 256 /* saturation points of a record; no probe has more */
 
-static const struct {
-    const char *key, *name;
-} percentiles[] = {
+const struct wr_probe_percentile wr_probe_percentiles[WR_PROBE_PERCENTILES] = {
     {"latency_us.p50", "p50"},     {"latency_us.p95", "p95"},
     {"latency_us.p99", "p99"},     {"latency_us.p999", "p99.9"},
     {"latency_us.max", "longest"},
@@ -60,8 +58,9 @@ void wr_probe_test_table(struct wr_doc_section *s, const struct wr_cases *c)
         wr_doc_number(t, several ? wr_get_number(res, "ops_per_s_max") : NAN,
                       1);
         wr_doc_number(t, wr_case_median(row, "latency_us.mean"), 1);
-        for (size_t i = 0; i < WR_ARRAY_LEN(percentiles); i++)
-            wr_doc_number(t, wr_case_median(row, percentiles[i].key), 1);
+        for (size_t i = 0; i < WR_PROBE_PERCENTILES; i++)
+            wr_doc_number(t, wr_case_median(row, wr_probe_percentiles[i].key),
+                          1);
         wr_doc_number(t, wr_get_number(res, "cpu_s_per_gb"), 3);
         wr_doc_cell(t, "%s", wr_get_text(row->json, "skipped"));
     }

@@ -5,6 +5,13 @@
 
 #include "record/view.h"
 
+#define WR_PROBE_PERCENTILES 5
+
+/* Of the latency: where they stand in a run, and what they are called. */
+extern const struct wr_probe_percentile {
+    const char *key, *name;
+} wr_probe_percentiles[WR_PROBE_PERCENTILES];
+
 /* "run-a: random read 4 KiB, depth 32, direct" into buf (WR_VIEW_NAME). */
 char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf);
 

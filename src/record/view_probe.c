@@ -23,14 +23,6 @@
 static const char *const keys[] = {"op",      "pattern", "block", "depth",
                                    "workers", "direct",  NULL};
 
-static const struct {
-    const char *key, *name;
-} percentiles[] = {
-    {"latency_us.p50", "p50"},     {"latency_us.p95", "p95"},
-    {"latency_us.p99", "p99"},     {"latency_us.p999", "p99.9"},
-    {"latency_us.max", "longest"},
-};
-
 static bool is(const struct wr_case *row, const char *key, const char *value)
 {
     return !strcmp(wr_get_text(row->json, key), value);
@@ -198,10 +190,11 @@ static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
         for (size_t k = 0; k < c->count; k++) {
             const char *test = wr_get_text(c->v[k].json, "name");
 
-            for (size_t i = 0; apart && i < WR_ARRAY_LEN(percentiles); i++)
+            for (size_t i = 0; apart && i < WR_PROBE_PERCENTILES; i++)
                 if (c->v[k].record == r)
-                    wr_pivot_add(&p, percentiles[i].name, test, NAN,
-                                 wr_case_median(&c->v[k], percentiles[i].key));
+                    wr_pivot_add(
+                        &p, wr_probe_percentiles[i].name, test, NAN,
+                        wr_case_median(&c->v[k], wr_probe_percentiles[i].key));
             if (!apart)
                 wr_pivot_add(&p, record_of(c, k), test, NAN,
                              wr_case_median(&c->v[k], "latency_us.p99"));
