@@ -9,12 +9,6 @@
 #include "cli/open.h"
 #include "cli/optvalue.h"
 
-static const struct wr_choice cache_choices[] = {
-    {"cold", WR_CACHE_COLD, "dropped before every run, and checked"},
-    {"warm", WR_CACHE_WARM, "read before every run"},
-    {"asis", WR_CACHE_ASIS, "left alone"},
-    {NULL, 0, NULL}};
-
 #define A struct bench_args
 const struct wr_option wr_bench_options[] = {
     {WR_FEED_OWN(stages, ",..."), WR_OPT_ENUM_LIST(A, stages),
@@ -23,7 +17,7 @@ const struct wr_option wr_bench_options[] = {
     {.name = "page-cache",
      WR_OPT_ENUM_LIST(A, page_cache),
      .arg = "STATE,...",
-     .choices = cache_choices,
+     .choices = wr_cache_state_choices,
      .def = "warm",
      .help = "state of the page cache before every run"},
     {WR_FEED_OWN(threads, ",..."), .letter = 't', WR_OPT_UINT_LIST(A, threads),
@@ -173,17 +167,4 @@ const char *wr_bench_choice(const char *option, int value)
     while (o->name && strcmp(o->name, option))
         o++;
     return o->name ? wr_choice_name(o->choices, value) : "?";
-}
-
-const char *wr_bench_verdict_name(enum weir_verdict v)
-{
-    static const char *const names[] = {
-        [WEIR_VERDICT_NONE] = "unknown",
-        [WEIR_VERDICT_STORAGE] = "storage-bound",
-        [WEIR_VERDICT_DECODE] = "decode-bound",
-        [WEIR_VERDICT_CONSUMER] = "consumer-bound",
-        [WEIR_VERDICT_CONVERT] = "convert-bound",
-    };
-
-    return names[v];
 }

@@ -29,6 +29,5 @@ void wr_bench_defaults(void *args);
 
 /* The name of a value of an option, as the user types it. */
 const char *wr_bench_choice(const char *option, int value);
-const char *wr_bench_verdict_name(enum weir_verdict v);
 
 #endif

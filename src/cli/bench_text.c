@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
+#include "measure/parts.h"
 #include "record/emulated.h"
 
 #define BAD_SHOWN    20
@@ -164,8 +165,7 @@ static void add_results(struct wr_table *t, const struct wr_bench_result *res)
     ratio_cell(t, res->of_decode);
     ratio_cell(t, res->of_read);
     wr_table_cell(t, "%s",
-                  res->starved ? "starved"
-                               : wr_bench_verdict_name(run->verdict));
+                  res->starved ? "starved" : wr_verdict_name(run->verdict));
 }
 
 static int print_table(const struct wr_cli *cli,

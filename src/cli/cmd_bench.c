@@ -9,14 +9,14 @@
 #include "cli/bench_args.h"
 #include "cli/bench_cases.h"
 #include "cli/bench_head.h"
-#include "cli/bench_json.h"
 #include "cli/bench_text.h"
-#include "cli/feed_args.h"
 #include "cli/dataset_out.h"
+#include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "measure/bench_record.h"
 #include "record/record.h"
 
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */

@@ -16,11 +16,11 @@
 #include "cli/progress.h"
 #include "cli/train_args.h"
 #include "cli/train_compare.h"
-#include "cli/train_json.h"
 #include "cli/train_text.h"
 #include "convert/classes.h"
 #include "format/format.h"
 #include "record/record.h"
+#include "train/record.h"
 
 #define LABEL_BYTES 160
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/record_json.h"
 #include "pipeline/config.h"
 
 const struct wr_setting *wr_feed_setting(const struct wr_option *o)
@@ -26,37 +25,6 @@ const char *wr_feed_given_pixels(const struct wr_cli *cli)
         if ((s->key || s->flags & WR_SET_ALIAS) && wr_cli_given(cli, s->option))
             return s->option;
     return NULL;
-}
-
-void wr_feed_json(json_t *to, const struct wr_setting *s,
-                  const weir_pipeline_config *cfg)
-{
-    const void *at = wr_setting_at(s, cfg);
-    char text[4096];
-    json_t *value;
-
-    if (!(s->flags & WR_SET_RECORD) || (at == &cfg->cache && !cfg->cache) ||
-        (at == &cfg->cache_what && !cfg->cache))
-        return;
-    wr_value_text(&s->value, at, text, sizeof(text));
-    switch (s->value.type) {
-    case WR_VALUE_YES:
-        value = json_boolean(*(const int *)at);
-        break;
-    case WR_VALUE_U32:
-        value = *text == 'a' ? json_string(text)
-                             : json_integer(*(const uint32_t *)at);
-        break;
-    case WR_VALUE_U64:
-        value = json_integer((json_int_t) * (const uint64_t *)at);
-        break;
-    case WR_VALUE_FLOATS:
-        value = json_real((double)*(const float *)at);
-        break;
-    default:
-        value = wr_text_json(text);
-    }
-    json_object_set_new(to, s->name, value);
 }
 
 /* The option of a field that a message begins with: "crop_area: ..." is about

@@ -12,8 +12,6 @@
 #ifndef WR_CLI_FEED_ARGS_H
 #define WR_CLI_FEED_ARGS_H
 
-#include <jansson.h>
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "pipeline/settings.h"
@@ -86,10 +84,6 @@ const struct wr_setting *wr_feed_setting(const struct wr_option *o);
 /* The first option on the command line that decides what is made of a picture;
  * NULL: none. */
 const char *wr_feed_given_pixels(const struct wr_cli *cli);
-
-/* Adds a setting to an object, by its name, if records have it. */
-void wr_feed_json(json_t *to, const struct wr_setting *s,
-                  const weir_pipeline_config *cfg);
 
 /* Options of a split that change nothing without another one: a message, or 0.
  */

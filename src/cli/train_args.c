@@ -11,6 +11,7 @@
 #include "cli/open.h"
 #include "cli/optvalue.h"
 #include "train/compare.h"
+#include "train/record.h"
 
 #define COMPARED    20   /* iterations of each way */
 #define SMALL_WIDTH 0.25 /* what a few cores can train while one watches */
@@ -21,14 +22,6 @@ static const struct wr_choice crop_choices[] = {
     {"center", WEIR_CROP_CENTER, "the middle, in the shape of the output"},
     {"random", WEIR_CROP_RANDOM,
      "a random area and shape in each epoch; validation: the middle"},
-    {NULL, 0, NULL}};
-
-static const struct wr_choice level_choices[] = {
-    {"snapshot", WEIR_LEVEL_SNAPSHOT,
-     "copied in memory, written in the background"},
-    {"fast", WEIR_LEVEL_FAST, "on the fast tier (or the only folder)"},
-    {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
-    {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
     {NULL, 0, NULL}};
 
 #define A struct train_args
@@ -188,7 +181,7 @@ const struct wr_option wr_train_options[] = {
     {.name = "level",
      WR_OPT_ENUM(A, level),
      .arg = "LEVEL",
-     .choices = level_choices,
+     .choices = wr_level_choices,
      .def = "snapshot",
      .help = "how far a step gets before training goes on"},
     {.name = "keep",
@@ -232,13 +225,14 @@ void wr_train_args_defaults(void *args)
     weir_pipeline_defaults(&((struct train_args *)args)->feed);
 }
 
-const char *wr_train_choice(const char *option, int value)
+/* Whether the command has an option for it. */
+static bool is_setting(const struct wr_setting *s)
 {
     const struct wr_option *o = wr_train_options;
 
-    while (o->name && strcmp(o->name, option))
+    while (o->name && !(o->store && !strcmp(o->name, s->option)))
         o++;
-    return o->name ? wr_choice_name(o->choices, value) : "?";
+    return o->name;
 }
 
 /* --- the plan --- */
@@ -356,6 +350,7 @@ int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
     ret->synthetic = a->synthetic;
     set_ckpt(a, ret);
     ret->feed = a->feed;
+    ret->is_setting = is_setting;
     ret->feed.seed = a->seed;
     if (!ret->feed.threads)
         ret->feed.threads = wr_cpu_count();

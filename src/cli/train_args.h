@@ -37,7 +37,4 @@ void wr_train_args_defaults(void *args);
 int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
                      weir_err *err);
 
-/* The name of a value of an option, as the user types it. */
-const char *wr_train_choice(const char *option, int value);
-
 #endif

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/dataset_out.h"
 #include "cli/train_args.h"
-#include "cli/train_json.h"
+#include "train/record.h"
 
 #define BAD_SHOWN         10
 #define VALIDATIONS_SHOWN 20  /* rows of their table, the last ones */
@@ -51,7 +51,7 @@ static void print_store(const struct wr_cli *cli,
         return;
     fprintf(cli->out, "checkpoints to %s%s%s, level %s, ", c->fast,
             c->slow ? " and " : "", c->slow ? c->slow : "",
-            wr_train_choice("level", (int)plan->level));
+            wr_choice_name(wr_level_choices, (int)plan->level));
     if (plan->save_every)
         fprintf(cli->out, "every %" PRIu64 " iterations\n", plan->save_every);
     else

@@ -7,6 +7,12 @@
 
 #include "base/error.h"
 
+const struct wr_choice wr_cache_state_choices[] = {
+    {"cold", WR_CACHE_COLD, "dropped before every run, and checked"},
+    {"warm", WR_CACHE_WARM, "read before every run"},
+    {"asis", WR_CACHE_ASIS, "left alone"},
+    {NULL, 0, NULL}};
+
 #define PATH_CAP 8192
 
 int wr_files_init(struct wr_file_list *f, const weir_dataset *ds, weir_err *err)

@@ -3,6 +3,7 @@
 #ifndef WR_MEASURE_FILES_H
 #define WR_MEASURE_FILES_H
 
+#include "base/value.h"
 #include "format/format.h"
 #include "monitor/pagecache.h"
 
@@ -11,6 +12,8 @@ enum wr_cache_state {
     WR_CACHE_WARM, /* all of it resident */
     WR_CACHE_ASIS, /* as it happens to be */
 };
+
+extern const struct wr_choice wr_cache_state_choices[]; /* their names */
 
 /* The paths of a data set's files that the kernel knows. */
 struct wr_file_list {

@@ -154,3 +154,47 @@ json_t *wr_bad_json(const weir_bad_sample *bad, size_t count)
                             wr_text_json(bad[i].text)));
     return list;
 }
+
+void wr_setting_json(json_t *to, const struct wr_setting *s,
+                     const weir_pipeline_config *cfg)
+{
+    const void *at = wr_setting_at(s, cfg);
+    char text[4096];
+    json_t *value;
+
+    if (!(s->flags & WR_SET_RECORD) || (at == &cfg->cache && !cfg->cache) ||
+        (at == &cfg->cache_what && !cfg->cache))
+        return;
+    wr_value_text(&s->value, at, text, sizeof(text));
+    switch (s->value.type) {
+    case WR_VALUE_YES:
+        value = json_boolean(*(const int *)at);
+        break;
+    case WR_VALUE_U32:
+        value = *text == 'a' ? json_string(text)
+                             : json_integer(*(const uint32_t *)at);
+        break;
+    case WR_VALUE_U64:
+        value = json_integer((json_int_t) * (const uint64_t *)at);
+        break;
+    case WR_VALUE_FLOATS:
+        value = json_real((double)*(const float *)at);
+        break;
+    default:
+        value = wr_text_json(text);
+    }
+    json_object_set_new(to, s->name, value);
+}
+
+const char *wr_verdict_name(enum weir_verdict v)
+{
+    static const char *const names[] = {
+        [WEIR_VERDICT_NONE] = "unknown",
+        [WEIR_VERDICT_STORAGE] = "storage-bound",
+        [WEIR_VERDICT_DECODE] = "decode-bound",
+        [WEIR_VERDICT_CONSUMER] = "consumer-bound",
+        [WEIR_VERDICT_CONVERT] = "convert-bound",
+    };
+
+    return names[v];
+}

@@ -11,6 +11,7 @@
 #include "base/series.h"
 #include "measure/accelerator.h"
 #include "monitor/cores.h"
+#include "pipeline/settings.h"
 #include "storage/storage.h"
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
@@ -31,6 +32,13 @@ json_t *wr_host_json_of(struct wr_store *st);
 json_t *wr_dataset_json(const weir_dataset *ds);
 json_t *wr_input_json(const weir_stats *s);
 json_t *wr_bad_json(const weir_bad_sample *bad, size_t count);
+
+/* Adds a setting to an object, by its name, if records have it. */
+void wr_setting_json(json_t *to, const struct wr_setting *s,
+                     const weir_pipeline_config *cfg);
+
+/* "storage-bound", ... "unknown" */
+const char *wr_verdict_name(enum weir_verdict v);
 
 /* One column of a series as a list, rounded to `decimals` (at most 6); NaN
  * becomes null. `column` -1 is the time. */

@@ -16,6 +16,7 @@
 
 #include "base/series.h"
 #include "measure/accelerator.h"
+#include "pipeline/settings.h"
 #include "train/engine.h"
 #include "weir/checkpoint.h"
 #include "weir/pipeline.h"
@@ -58,6 +59,7 @@ struct wr_train_plan {
 
     size_t rows; /* of the series, at most */
     /* All may be NULL. */
+    bool (*is_setting)(const struct wr_setting *s); /* the record has it */
     void (*progress)(void *arg, const struct wr_train_news *news);
     void (*note)(void *arg, const char *text); /* what a person should know */
     void *arg;                                 /* of both */

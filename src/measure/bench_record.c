@@ -1,15 +1,13 @@
-/* bench_json.c - the benchmark's results for programs: record and CSV.
+/* bench_record.c - the benchmark's results for programs: record and CSV.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/bench_json.h"
+#include "measure/bench_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "cli/bench_args.h"
-#include "cli/dataset_out.h"
-#include "cli/feed_args.h"
-#include "cli/record_json.h"
+#include "measure/parts.h"
+#include "pipeline/settings.h"
 #include "record/record.h"
 #include "record/whole.h"
 
@@ -21,9 +19,9 @@ static json_t *settings_json(const struct wr_bench_case *c)
 
     json_object_set_new(
         to, "page_cache",
-        json_string(wr_bench_choice("page-cache", (int)c->cache)));
+        json_string(wr_choice_name(wr_cache_state_choices, (int)c->cache)));
     for (const struct wr_setting *s = wr_settings; s->name; s++)
-        wr_feed_json(to, s, g);
+        wr_setting_json(to, s, g);
     if (g->part == WEIR_PART_ALL) {
         json_object_del(to, "part");
         json_object_del(to, "split_seed");
@@ -70,10 +68,10 @@ static json_t *run_json(const struct wr_bench_run *run,
         (json_int_t)run->peak_bytes, "first_batch_ms", run->first_batch_ms,
         "gap_p50_ms", run->gap_p50_ms, "gap_p99_ms", run->gap_p99_ms,
         "resident", run->resident, "io", run->stats.io, "verdict",
-        wr_bench_verdict_name(run->verdict), "decode_limit_per_s",
-        run->decode_limit, "read_limit_per_s", run->read_limit,
-        "read_limit_threads", (int)run->read_limit_threads, "slot_limit_per_s",
-        run->slot_limit, "times", wr_input_json(&run->stats));
+        wr_verdict_name(run->verdict), "decode_limit_per_s", run->decode_limit,
+        "read_limit_per_s", run->read_limit, "read_limit_threads",
+        (int)run->read_limit_threads, "slot_limit_per_s", run->slot_limit,
+        "times", wr_input_json(&run->stats));
 
     if (run->cores.known)
         json_object_set_new(j, "cores",
@@ -116,7 +114,7 @@ static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
         res->rate_median, "samples_per_s_min", res->rate_min,
         "samples_per_s_max", res->rate_max, "of_decode_limit", res->of_decode,
         "of_read_limit", res->of_read, "verdict",
-        wr_bench_verdict_name(res->runs[res->median].verdict), "starved",
+        wr_verdict_name(res->runs[res->median].verdict), "starved",
         (int)res->starved, "warm_up_runs", 1, "runs", runs, "bad_count",
         (json_int_t)res->bad_count, "bad",
         wr_bad_json(res->bad, res->bad_kept));
@@ -165,8 +163,8 @@ static void print_run(const struct csv *csv, size_t k, unsigned round,
         fprintf(out,
                 "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%u,%" PRIu64
                 ",%" PRIu32 ",%.3f,%.3f\n",
-                k, wr_bench_choice("stages", (int)c->cfg.stages),
-                wr_bench_choice("page-cache", (int)c->cache),
+                k, wr_choice_name(wr_stages_choices, (int)c->cfg.stages),
+                wr_choice_name(wr_cache_state_choices, (int)c->cache),
                 run->stats.workers, run->stats.depth, run->stats.prefetch,
                 round, b, run->batch_times[b].count,
                 (double)run->batch_times[b].at_ns / 1e6,

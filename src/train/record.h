@@ -1,12 +1,15 @@
-/* train_json.h - the record of a run of training.
+/* record.h - the record of a run of training.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_TRAIN_JSON_H
-#define WR_CLI_TRAIN_JSON_H
+#ifndef WR_TRAIN_RECORD_H
+#define WR_TRAIN_RECORD_H
 
 #include <jansson.h>
 
-#include "cli/monitor.h"
+#include "base/value.h"
+#include "measure/monitor.h"
 #include "train/train.h"
+
+extern const struct wr_choice wr_level_choices[]; /* of weir_level */
 
 /* The run record (docs/formats/record.md); NULL when memory is short. */
 json_t *wr_train_record(const struct wr_train_plan *plan,

@@ -1,19 +1,23 @@
-/* train_json.c - the record of a run of training.
+/* record.c - the record of a run of training.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train_json.h"
+#include "train/record.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/thread.h"
-#include "cli/bench_args.h"
-#include "cli/dataset_out.h"
-#include "cli/feed_args.h"
-#include "cli/record_json.h"
-#include "cli/train_args.h"
 #include "format/format.h"
+#include "measure/parts.h"
 #include "record/record.h"
+
+const struct wr_choice wr_level_choices[] = {
+    {"snapshot", WEIR_LEVEL_SNAPSHOT,
+     "copied in memory, written in the background"},
+    {"fast", WEIR_LEVEL_FAST, "on the fast tier (or the only folder)"},
+    {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
+    {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
+    {NULL, 0, NULL}};
 
 const char *wr_train_limit_name(enum wr_train_limit limit)
 {
@@ -46,12 +50,6 @@ static void put_number(json_t *to, const char *key, uint64_t value)
     json_object_set_new(to, key, json_integer((json_int_t)value));
 }
 
-static void put_choice(json_t *to, const char *key, const char *option,
-                       int value)
-{
-    json_object_set_new(to, key, json_string(wr_train_choice(option, value)));
-}
-
 /* --- what was asked for --- */
 
 static void put_ckpt(json_t *to, const struct wr_train_plan *p)
@@ -62,19 +60,20 @@ static void put_ckpt(json_t *to, const struct wr_train_plan *p)
     if (p->ckpt.slow)
         json_object_set_new(to, "slow", wr_text_json(p->ckpt.slow));
     put_number(to, "save_every", p->save_every);
-    put_choice(to, "level", "level", (int)p->level);
+    json_object_set_new(
+        to, "level",
+        json_string(wr_choice_name(wr_level_choices, (int)p->level)));
     put_number(to, "keep", p->ckpt.keep_last);
     json_object_set_new(to, "verify", json_boolean(p->ckpt.verify));
     json_object_set_new(to, "resume", json_boolean(p->resume));
 }
 
-/* Those settings of the pipeline that are options of the command. */
-static void put_feed(json_t *to, const weir_pipeline_config *g)
+static void put_feed(json_t *to, const struct wr_train_plan *p)
 {
-    for (const struct wr_option *o = wr_train_options; o->name; o++)
-        if (o->store)
-            wr_feed_json(to, wr_feed_setting(o), g);
-    put_real(to, "holdout", (double)g->holdout);
+    for (const struct wr_setting *s = wr_settings; s->name; s++)
+        if (!p->is_setting || p->is_setting(s))
+            wr_setting_json(to, s, &p->feed);
+    put_real(to, "holdout", (double)p->feed.holdout);
 }
 
 static json_t *settings_json(const struct wr_train_plan *p)
@@ -91,7 +90,7 @@ static json_t *settings_json(const struct wr_train_plan *p)
                    p->compute_threads ? p->compute_threads : wr_cpu_count());
         put_real(to, "learning_rate", p->learning_rate);
     }
-    put_feed(to, &p->feed);
+    put_feed(to, p);
     put_ckpt(to, p);
     return to;
 }
@@ -220,7 +219,7 @@ static json_t *input_json(const struct wr_train_result *res)
         "{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f}", "io", s->io ? s->io : "",
         "bytes", (json_int_t)s->bytes_read, "requests", (json_int_t)s->requests,
         "threads", (json_int_t)s->workers, "prefetch", (json_int_t)s->prefetch,
-        "verdict", wr_bench_verdict_name(weir_stats_verdict(s)), "times",
+        "verdict", wr_verdict_name(weir_stats_verdict(s)), "times",
         wr_input_json(s), "first_batch_ms", (double)s->first_batch_ns / 1e6);
 
     if (j && *res->tuning)

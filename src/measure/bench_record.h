@@ -1,12 +1,12 @@
-/* bench_json.h - the benchmark's results for programs: record and CSV.
+/* bench_record.h - the benchmark's results for programs: record and CSV.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_BENCH_JSON_H
-#define WR_CLI_BENCH_JSON_H
+#ifndef WR_MEASURE_BENCH_RECORD_H
+#define WR_MEASURE_BENCH_RECORD_H
 
 #include <jansson.h>
 
-#include "cli/monitor.h"
 #include "measure/bench.h"
+#include "measure/monitor.h"
 
 /* The run record; NULL when memory is short. */
 json_t *wr_bench_record(const struct wr_bench_plan *plan,
