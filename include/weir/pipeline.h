@@ -36,7 +36,7 @@ enum weir_order {
     WEIR_ORDER_SHUFFLE = 0, /* full uniform shuffle */
     WEIR_ORDER_SEQUENTIAL,
     WEIR_ORDER_BLOCK, /* blocks shuffled, samples shuffled inside a window of
-                         blocks: big sequential reads with good mixing */
+                         blocks: big reads, good mixing; ranks share none */
 };
 
 /* How to treat a bad sample. One that cannot be read for lack of file

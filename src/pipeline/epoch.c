@@ -43,10 +43,13 @@ struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
     wr_order_init(&e->order, cfg, n, number);
     e->start.samples = e->order.n;
     if (resume) {
+        if (resume->position || resume->taken_count) /* it has begun */
+            wr_order_deal(&e->order, resume->dealt);
         e->start = *resume;
         resume->taken = NULL;
         wr_state_done(resume);
     }
+    e->start.dealt = e->order.dealt;
     remaining = wr_state_remaining(&e->start);
     e->local = remaining > e->rank ? ceil_div(remaining - e->rank, e->world)
                                    : 0;

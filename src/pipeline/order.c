@@ -40,7 +40,13 @@ void wr_order_init(struct wr_order *o, const weir_pipeline_config *cfg,
                      (o->full + 1);
         n = o->full;
     }
+    wr_order_deal(o, cfg->world);
     wr_perm_init(&o->perm, n, o->seed, stream(epoch, STREAM_EPOCH, 0));
+}
+
+void wr_order_deal(struct wr_order *o, uint32_t ranks)
+{
+    o->dealt = o->kind == WEIR_ORDER_BLOCK ? WR_MAX(ranks, 1u) : 1;
 }
 
 /* First position of the block at place `at`; `at` may be one past the end. */
@@ -67,17 +73,31 @@ static uint64_t place_of(const struct wr_order *o, uint64_t p, uint64_t step)
     return at;
 }
 
+/* Where position p goes among [start, start + size): those of one rank are
+ * mixed among themselves, and lie behind each other. */
+static uint64_t deal(const struct wr_order *o, uint64_t p, uint64_t start,
+                     uint64_t size, uint64_t first)
+{
+    uint64_t w = o->dealt;
+    uint64_t turn = (p - start) % w; /* of the ranks, in their order here */
+    uint64_t share = size / w, more = size % w;
+    struct wr_perm mix;
+
+    wr_perm_init(&mix, share + (turn < more), o->seed,
+                 stream(o->epoch, STREAM_WINDOW, first + turn));
+    return start + turn * share + WR_MIN(turn, more) +
+           wr_perm_at(&mix, (p - start) / w);
+}
+
 static uint64_t block_at(const struct wr_order *o, uint64_t p)
 {
-    uint64_t first = place_of(o, p, o->window);
-    uint64_t end = WR_MIN(first + o->window, block_places(o));
+    uint64_t step = WR_MIN(o->window * o->dealt, block_places(o));
+    uint64_t first = place_of(o, p, step);
+    uint64_t end = WR_MIN(first + step, block_places(o));
     uint64_t start = block_start(o, first);
-    struct wr_perm mix;
     uint64_t at, inside;
 
-    wr_perm_init(&mix, block_start(o, end) - start, o->seed,
-                 stream(o->epoch, STREAM_WINDOW, first));
-    p = start + wr_perm_at(&mix, p - start);
+    p = deal(o, p, start, block_start(o, end) - start, first);
     at = place_of(o, p, 1);
     inside = p - block_start(o, at);
     if (o->rest && at == o->rest_at)

@@ -54,7 +54,8 @@ static int read_resume(const weir_dataset *ds, const weir_pipeline_config *c,
         what = "another part of the data set (holdout, part or split_seed)";
     else if (ret->samples != wr_split_count(&split, wr_index_count(ds->index)))
         what = "another number of samples";
-    else if (ret->order_id != wr_order_id(c, ret->samples))
+    else if (ret->order_id != wr_order_id(c, ret->samples) ||
+             (ret->dealt > 1 && c->order != WEIR_ORDER_BLOCK))
         what = "another order, or of another version of weir";
     if (!what)
         return 0;
@@ -101,6 +102,9 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
     p->state.order_id = wr_order_id(c, p->state.samples);
     p->state.rank = c->rank;
     p->state.world = c->world;
+    p->state.dealt = c->order == WEIR_ORDER_BLOCK ? c->world : 1;
+    if (c->resume_count)
+        p->state.dealt = resume->dealt;
     p->state.epoch = resume->epoch;
     p->state.position = resume->position;
     for (size_t i = 0; i < resume->taken_count; i++)
@@ -322,6 +326,7 @@ static int advance_state(weir_pipeline *p, const struct wr_batch *b,
         st->taken_count = 0;
         p->state_taken = 0;
     }
+    st->dealt = e->order.dealt;
     for (; p->state_taken < b->taken_after; p->state_taken++)
         if (!wr_state_take(st, e->taken[p->state_taken]))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");

@@ -518,7 +518,8 @@ static bool joins_small(const struct wr_sched *s)
     uint64_t n = WR_MAX(wr_index_count(ix), (uint64_t)1);
     size_t mean = (size_t)(wr_index_bytes(ix) / n / wr_index_columns(ix));
 
-    if (s->cfg.order == WEIR_ORDER_SHUFFLE || s->cfg.world != 1 ||
+    if (s->cfg.order == WEIR_ORDER_SHUFFLE ||
+        (s->cfg.order == WEIR_ORDER_SEQUENTIAL && s->cfg.world > 1) ||
         wr_index_object_count(ix) >= wr_index_count(ix))
         return false;
     for (unsigned k = 0; k < s->arrays.count; k++) {

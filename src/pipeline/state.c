@@ -12,8 +12,9 @@
 #include "base/mem.h"
 
 #define MAGIC      UINT64_C(0x3130545352494557) /* "WEIRST01" */
-#define HEADER     9                            /* words before the list */
-#define RANK_WORD  6                            /* rank << 32 | world */
+#define MAGIC_2    UINT64_C(0x3230545352494557) /* "WEIRST02": has `dealt` */
+#define HEADER     9 /* words before the list, the last is its length */
+#define RANK_WORD  6 /* rank << 32 | world */
 #define SPLIT_WORD 7
 #define MAX_TAKEN  ((size_t)1 << 24)
 
@@ -69,8 +70,10 @@ void wr_state_advance(struct wr_state *s, uint64_t position)
 
 size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
 {
-    uint64_t head[HEADER] = {
-        MAGIC,
+    bool dealt = s->dealt > 1; /* else it is as it always was */
+    size_t header = HEADER + dealt;
+    uint64_t head[HEADER + 1] = {
+        dealt ? MAGIC_2 : MAGIC,
         s->seed,
         s->epoch,
         s->position,
@@ -78,9 +81,10 @@ size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
         s->order_id,
         (uint64_t)s->rank << 32 | s->world,
         s->split_id,
+        dealt ? s->dealt : s->taken_count,
         s->taken_count,
     };
-    size_t words = HEADER + s->taken_count;
+    size_t words = header + s->taken_count;
     size_t len = (words + 1) * sizeof(uint64_t);
     uint8_t *out = buf;
     uint64_t word;
@@ -88,7 +92,7 @@ size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
     if (cap < len)
         return len;
     for (size_t i = 0; i < words; i++) {
-        word = htole64(i < HEADER ? head[i] : s->taken[i - HEADER]);
+        word = htole64(i < header ? head[i] : s->taken[i - header]);
         memcpy(out + i * sizeof(word), &word, sizeof(word));
     }
     word = htole64(XXH64(out, words * sizeof(word), 0));
@@ -104,30 +108,38 @@ static uint64_t word_at(const void *buf, size_t i)
     return le64toh(word);
 }
 
+/* Words before the list. */
+static size_t header_of(const void *buf)
+{
+    return HEADER + (word_at(buf, 0) == MAGIC_2);
+}
+
 static int check_frame(const void *buf, size_t len, weir_err *err)
 {
-    size_t words = len / sizeof(uint64_t);
+    size_t words = len / sizeof(uint64_t), header;
 
     if (len % sizeof(uint64_t) || words < HEADER + 1 ||
-        word_at(buf, 0) != MAGIC)
+        (word_at(buf, 0) != MAGIC && word_at(buf, 0) != MAGIC_2))
         return wr_fail(err, WEIR_EFORMAT, "not a pipeline state");
     if (word_at(buf, words - 1) !=
         XXH64(buf, (words - 1) * sizeof(uint64_t), 0))
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: checksum mismatch");
-    if (words - HEADER - 1 > MAX_TAKEN ||
-        word_at(buf, HEADER - 1) != words - HEADER - 1)
+    header = header_of(buf);
+    if (words < header + 1 || words - header - 1 > MAX_TAKEN ||
+        word_at(buf, header - 1) != words - header - 1)
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: wrong length");
     return 0;
 }
 
 static int read_taken(const void *buf, struct wr_state *s, weir_err *err)
 {
-    uint64_t count = word_at(buf, HEADER - 1);
+    size_t header = header_of(buf);
+    uint64_t count = word_at(buf, header - 1);
 
     if (count && !wr_grow(&s->taken, &s->taken_cap, count, sizeof(*s->taken)))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (uint64_t i = 0; i < count; i++) {
-        s->taken[i] = word_at(buf, HEADER + i);
+        s->taken[i] = word_at(buf, header + i);
         if (s->taken[i] < s->position || s->taken[i] >= s->samples ||
             (i && s->taken[i] <= s->taken[i - 1]))
             return wr_fail(err, WEIR_EFORMAT,
@@ -141,6 +153,7 @@ int wr_state_read(const void *buf, size_t len, struct wr_state *ret,
                   weir_err *err)
 {
     struct wr_state s = {0};
+    uint64_t dealt;
     int r = check_frame(buf, len, err);
 
     if (r < 0)
@@ -153,7 +166,10 @@ int wr_state_read(const void *buf, size_t len, struct wr_state *ret,
     s.rank = (uint32_t)(word_at(buf, RANK_WORD) >> 32);
     s.world = (uint32_t)word_at(buf, RANK_WORD);
     s.split_id = word_at(buf, SPLIT_WORD);
-    if (s.position > s.samples || s.rank >= s.world)
+    dealt = header_of(buf) > HEADER ? word_at(buf, HEADER - 1) : 1;
+    s.dealt = (uint32_t)dealt;
+    if (s.position > s.samples || s.rank >= s.world || !dealt ||
+        dealt > UINT32_MAX)
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: out of range");
     r = read_taken(buf, &s, err);
     if (r < 0) {
@@ -169,7 +185,7 @@ static int merge_one(struct wr_state *sum, const struct wr_state *s,
 {
     if (s->seed != sum->seed || s->samples != sum->samples ||
         s->order_id != sum->order_id || s->split_id != sum->split_id ||
-        s->world != sum->world)
+        s->world != sum->world || s->dealt != sum->dealt)
         return wr_fail(err, WEIR_EINVAL,
                        "pipeline states are not of the same run");
     if (s->epoch != sum->epoch || s->position != sum->position)

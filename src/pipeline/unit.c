@@ -437,6 +437,14 @@ static bool is_bad(const struct wr_shared *u, const struct wr_read *r,
     return true;
 }
 
+/* Where ranks share each block, every one of them would read all of it. */
+static bool has_blocks(const struct wr_read *r)
+{
+    const struct wr_epoch *e = r->task->batch->epoch;
+
+    return e->order.dealt == e->world;
+}
+
 enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
                               enum wr_unit_ask ask, weir_err *err)
 {
@@ -444,7 +452,7 @@ enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
     enum wr_unit_get how = WR_UNIT_NONE;
     struct wr_shared *u;
 
-    if (!indexed && (!x->blocks || r->part.whole))
+    if (!indexed && (!x->blocks || r->part.whole || !has_blocks(r)))
         return how;
     pthread_mutex_lock(&x->lock);
     give_way(x);
@@ -509,9 +517,7 @@ int wr_units_init(struct wr_units *x, const weir_dataset *ds,
     pthread_mutex_init(&x->lock, NULL);
     x->split = wr_split_of(cfg);
     x->block = WR_MAX(cfg->block_samples, 1u);
-    /* Ranks share each block: every one of them would read all of it. */
-    x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && cfg->world == 1 &&
-                mean <= SMALL &&
+    x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && mean <= SMALL &&
                 wr_index_object_count(ds->index) < wr_index_count(ds->index);
     x->indexed_limit = (size_t)wr_config_memory(cfg);
     /* The window that is used, the one that comes, what is read ahead beyond

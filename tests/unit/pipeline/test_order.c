@@ -59,6 +59,64 @@ static void simple_orders(void **state)
     }
 }
 
+/* How many pairs there are of a rank and a block that it reads from. */
+static uint64_t count_shares(const struct wr_order *o, uint32_t ranks)
+{
+    static bool reads[16][MAX_N];
+    uint64_t n = 0;
+
+    memset(reads, 0, sizeof(reads));
+    for (uint64_t i = 0; i < o->n; i++)
+        reads[i % ranks][wr_order_at(o, i) / o->block] = true;
+    for (uint32_t r = 0; r < ranks; r++)
+        for (uint64_t b = 0; b * o->block < o->n; b++)
+            n += reads[r][b];
+    return n;
+}
+
+/* Each block goes to one rank, but for some around the short block and at the
+ * end of the epoch. */
+static void blocks_are_dealt(void **state)
+{
+    static const uint32_t blocks[] = {1, 2, 7, 16, 64, 5000};
+    static const uint32_t windows[] = {1, 2, 5, 100000};
+
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= 16; ranks++)
+        for (unsigned b = 0; b < 6; b++)
+            for (unsigned w = 0; w < 4; w++)
+                for (uint64_t n = 1; n < MAX_N; n += n < 40 ? 3 : 419) {
+                    struct wr_order o = make(WEIR_ORDER_BLOCK, n, blocks[b],
+                                             windows[w], n % 3);
+                    uint64_t all = (n + blocks[b] - 1) / blocks[b];
+
+                    wr_order_deal(&o, ranks);
+                    check_bijection(&o);
+                    if (count_shares(&o, ranks) > all + 2 * (ranks - 1))
+                        fail_msg("n %lu block %u window %u ranks %u: %lu of "
+                                 "%lu blocks",
+                                 (unsigned long)n, blocks[b], windows[w], ranks,
+                                 (unsigned long)count_shares(&o, ranks),
+                                 (unsigned long)all);
+                }
+}
+
+/* Other orders do not depend on the ranks. */
+static void other_orders_are_not_dealt(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        enum weir_order order = kind ? WEIR_ORDER_SHUFFLE
+                                     : WEIR_ORDER_SEQUENTIAL;
+        struct wr_order a = make(order, 500, 8, 4, 1), b = a;
+
+        wr_order_deal(&b, 3);
+        assert_int_equal(b.dealt, 1);
+        for (uint64_t i = 0; i < 500; i++)
+            assert_int_equal(wr_order_at(&a, i), wr_order_at(&b, i));
+    }
+}
+
 /* n smaller than a block, a multiple of it, windows wider than all blocks. */
 static void block_order_is_a_bijection(void **state)
 {
@@ -259,6 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simple_orders),
         cmocka_unit_test(block_order_is_a_bijection),
+        cmocka_unit_test(blocks_are_dealt),
+        cmocka_unit_test(other_orders_are_not_dealt),
         cmocka_unit_test(the_largest_blocks_and_windows),
         cmocka_unit_test(windows_hold_whole_blocks),
         cmocka_unit_test(windows_are_mixed),

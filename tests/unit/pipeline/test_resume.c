@@ -22,6 +22,7 @@ static struct fx fx;
 static weir_dataset *ds;
 static bool bad[N];
 static enum weir_remainder rest;
+static enum weir_order order;
 
 static void spoil(uint32_t i)
 {
@@ -36,6 +37,7 @@ static int setup(void **state)
     ds = fx_open(&fx, "");
     memset(bad, 0, sizeof(bad));
     rest = WEIR_REMAINDER_KEEP;
+    order = WEIR_ORDER_SHUFFLE;
     for (uint32_t i = 2; i < N; i += 6)
         spoil(i);
     return 0;
@@ -81,6 +83,9 @@ static void base_config(weir_pipeline_config *cfg)
     cfg->batch = 3;
     cfg->seed = 11;
     cfg->remainder = rest;
+    cfg->order = order;
+    cfg->block_samples = 3;
+    cfg->block_window = 2;
 }
 
 /* `world` ranks go on from `from`, `steps` batches each, into one log; the
@@ -160,6 +165,13 @@ static void after_every_batch(void **state)
             check_two_legs(first, second);
 }
 
+/* Blocks are dealt to the ranks that the epoch began with. */
+static void blocks_after_every_batch(void **state)
+{
+    order = WEIR_ORDER_BLOCK;
+    after_every_batch(state);
+}
+
 static void three_legs(void **state)
 {
     static const uint32_t worlds[][3] = {
@@ -182,6 +194,12 @@ static void three_legs(void **state)
             saved_done(&one);
             saved_done(&two);
         }
+}
+
+static void three_legs_of_blocks(void **state)
+{
+    order = WEIR_ORDER_BLOCK;
+    three_legs(state);
 }
 
 /* Keeps of a log what is new in each batch. */
@@ -223,6 +241,12 @@ static void padded_ranks(void **state)
             saved_done(&two);
         }
     }
+}
+
+static void padded_ranks_of_blocks(void **state)
+{
+    order = WEIR_ORDER_BLOCK;
+    padded_ranks(state);
 }
 
 /* With the same world the batches are those of the run that went through. */
@@ -412,8 +436,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(after_every_batch, setup, teardown),
+        cmocka_unit_test_setup_teardown(blocks_after_every_batch, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(three_legs, setup, teardown),
+        cmocka_unit_test_setup_teardown(three_legs_of_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(padded_ranks, setup, teardown),
+        cmocka_unit_test_setup_teardown(padded_ranks_of_blocks, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_same_batches_come, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_padded_batches_come, setup,
                                         teardown),

@@ -24,7 +24,8 @@ static struct wr_state random_state(void)
                          .samples = N,
                          .order_id = 1,
                          .rank = 1,
-                         .world = 2};
+                         .world = 2,
+                         .dealt = 1 + (uint32_t)wr_rng_below(&rng, 3)};
     uint64_t takes = wr_rng_below(&rng, 60);
 
     s.position = wr_rng_below(&rng, N + 1);
@@ -39,7 +40,7 @@ static size_t to_bytes(const struct wr_state *s, uint8_t *buf, size_t cap)
     size_t len = wr_state_write(s, buf, cap);
 
     assert_true(len <= cap);
-    assert_int_equal(len, 80 + 8 * s->taken_count);
+    assert_int_equal(len, 80 + 8 * s->taken_count + 8 * (s->dealt > 1));
     return len;
 }
 
@@ -52,6 +53,7 @@ static void assert_same(const struct wr_state *a, const struct wr_state *b)
     assert_int_equal(a->order_id, b->order_id);
     assert_int_equal(a->rank, b->rank);
     assert_int_equal(a->world, b->world);
+    assert_int_equal(a->dealt, b->dealt);
     assert_int_equal(a->taken_count, b->taken_count);
     for (size_t i = 0; i < a->taken_count; i++)
         assert_int_equal(a->taken[i], b->taken[i]);

@@ -87,11 +87,88 @@ static void same_bytes_in_few_requests(void **state)
     fx_done(&fx);
 }
 
-/* Ranks, and the full shuffle, read samples alone; still all of them. */
-static void ranks_read_alone(void **state)
+/* All samples through `world` ranks, from their states if there are some. */
+static uint64_t run_ranks(const struct fx *fx, weir_dataset *ds,
+                          weir_pipeline_config *cfg, size_t batches,
+                          struct fx_log *log)
+{
+    uint64_t requests = 0;
+
+    for (cfg->rank = 0; cfg->rank < cfg->world; cfg->rank++) {
+        weir_pipeline *p = fx_start(ds, cfg);
+        weir_stats st;
+        weir_err err;
+
+        assert_true(fx_take(fx, p, batches, log, &err) >= 0);
+        weir_pipeline_stats(p, &st);
+        requests += st.requests;
+        weir_pipeline_close(&p);
+    }
+    return requests;
+}
+
+/* Ranks read their own blocks, each by one request; in another order than
+ * blocks each sample alone. */
+static void ranks_read_their_blocks(void **state)
 {
     weir_pipeline_config cfg;
-    struct fx_log log = {0};
+    weir_dataset *ds;
+    struct fx fx;
+
+    (void)state;
+    fx_make(&fx, FX_TENSORS, N, 60);
+    ds = fx_open(&fx, "");
+    fx_config(&fx, &cfg);
+    cfg.block_samples = 10;
+    cfg.block_window = 3;
+    for (cfg.world = 2; cfg.world < 5; cfg.world++)
+        for (int sequential = 0; sequential < 2; sequential++) {
+            struct fx_log log = {0};
+            uint64_t requests;
+
+            cfg.order = sequential ? WEIR_ORDER_SEQUENTIAL : WEIR_ORDER_BLOCK;
+            requests = run_ranks(&fx, ds, &cfg, SIZE_MAX, &log);
+            fx_assert_once(log.ids, log.id_count, NULL, N);
+            if (sequential)
+                assert_int_equal(requests, N);
+            else /* some are shared, and some hold a file's end */
+                assert_in_range(requests, N / 10, N / 10 + 4 * cfg.world);
+            fx_log_done(&log);
+        }
+    weir_dataset_close(&ds);
+    fx_done(&fx);
+}
+
+/* One rank of `world` goes on where it was: it gets what it would have got. */
+static void a_rank_is_resumed(const struct fx *fx, weir_dataset *ds,
+                              weir_pipeline_config *cfg, size_t stop)
+{
+    struct fx_log whole = {0}, log = {0};
+    uint8_t blob[256];
+    const void *blobs[] = {blob};
+    weir_pipeline *p;
+    weir_err err;
+    size_t len;
+
+    assert_int_equal(fx_run(fx, ds, cfg, &whole), 0);
+    p = fx_start(ds, cfg);
+    fx_take(fx, p, stop, &log, &err);
+    len = weir_pipeline_state(p, blob, sizeof(blob));
+    weir_pipeline_close(&p);
+    cfg->resume = blobs;
+    cfg->resume_len = &len;
+    cfg->resume_count = 1;
+    assert_int_equal(fx_run(fx, ds, cfg, &log), 0);
+    cfg->resume_count = 0;
+    assert_int_equal(log.id_count, whole.id_count);
+    assert_memory_equal(log.ids, whole.ids, log.id_count * sizeof(*log.ids));
+    fx_log_done(&whole);
+    fx_log_done(&log);
+}
+
+static void ranks_of_blocks_are_resumed(void **state)
+{
+    weir_pipeline_config cfg;
     weir_dataset *ds;
     struct fx fx;
 
@@ -100,11 +177,13 @@ static void ranks_read_alone(void **state)
     ds = fx_open(&fx, "");
     fx_config(&fx, &cfg);
     cfg.order = WEIR_ORDER_BLOCK;
+    cfg.block_samples = 7;
+    cfg.block_window = 4;
+    cfg.epochs = 2;
     cfg.world = 3;
     for (cfg.rank = 0; cfg.rank < cfg.world; cfg.rank++)
-        assert_int_equal(fx_run(&fx, ds, &cfg, &log), 0);
-    fx_assert_once(log.ids, log.id_count, NULL, N);
-    fx_log_done(&log);
+        for (size_t stop = 0; stop < 2 * N / 3 / cfg.batch; stop += 5)
+            a_rank_is_resumed(&fx, ds, &cfg, stop);
     weir_dataset_close(&ds);
     fx_done(&fx);
 }
@@ -191,7 +270,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bytes_in_few_requests),
-        cmocka_unit_test(ranks_read_alone),
+        cmocka_unit_test(ranks_read_their_blocks),
+        cmocka_unit_test(ranks_of_blocks_are_resumed),
         cmocka_unit_test(a_bad_request_costs_only_the_bad),
         cmocka_unit_test(resumed_in_the_middle),
     };
