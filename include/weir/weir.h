@@ -35,6 +35,7 @@
 #include "weir/io.h"
 #include "weir/picture.h"
 #include "weir/split.h"
+#include "weir/config.h"
 #include "weir/dataset.h"
 #include "weir/batch.h"
 #include "weir/pipeline.h"

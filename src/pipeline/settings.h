@@ -7,7 +7,7 @@
 
 #include "base/value.h"
 #include "pipeline/settings_table.h"
-#include "weir/pipeline.h"
+#include "weir/config.h"
 
 enum {
     WR_SET_RECORD = 1, /* records have it, by its name */
