@@ -38,19 +38,31 @@ shift
 dir=$(mktemp -d "${TMPDIR:-/tmp}/weir-test-XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
-# 30 tensors of 2x2x3 bytes: a .npy file has a short text in front.
-head="{'descr': '|u1', 'fortran_order': False, 'shape': (30, 2, 2, 3), }"
-{
+# A .npy file has a short text in front: type, shape.
+npy_head() {
+    head="{'descr': '$1', 'fortran_order': False, 'shape': ($2), }"
     printf '\223NUMPY\001\000'
     # shellcheck disable=SC2059 # the length is a byte, written as an escape
     printf "\\$(printf %o "${#head}")\\000"
     printf '%s' "$head"
+}
+
+# What is in front, and $3 written with a number 30 times.
+npy() {
+    npy_head "$1" "$2"
     i=0
     while [ $i -lt 30 ]; do
-        printf '%012d' $i
+        # shellcheck disable=SC2059 # it is a format
+        printf "$3" $i
         i=$((i + 1))
     done
-} >"$dir/train.npy"
+}
+
+# 30 tensors of 2x2x3 bytes; a label for each where fields are the subject.
+npy '|u1' '30, 2, 2, 3' '%012d' >"$dir/train.npy"
+case $program in
+*fields) npy '<u4' '30,' '\001\000\000\000%.0s' >"$dir/train.labels.npy" ;;
+esac
 
 "$program" "$dir/train.npy" "$@" >"$dir/out"
 cat "$dir/out"

@@ -87,6 +87,7 @@ const struct wr_option wr_bench_options[] = {
     {WR_FEED(A, holdout)},
     {WR_FEED(A, split_seed)},
     {WR_FEED(A, part)},
+    {WR_FEED(A, fields)},
     {WR_FEED(A, remainder)},
     {WR_FEED(A, on_error)},
 

@@ -162,8 +162,9 @@ void wr_setting_json(json_t *to, const struct wr_setting *s,
     char text[4096];
     json_t *value;
 
-    if (!(s->flags & WR_SET_RECORD) || (at == &cfg->cache && !cfg->cache) ||
-        (at == &cfg->cache_what && !cfg->cache))
+    if (!(s->flags & WR_SET_RECORD) ||
+        (at == &cfg->cache_what && !cfg->cache) ||
+        (s->value.type == WR_VALUE_TEXT && !*(const char *const *)at))
         return;
     wr_value_text(&s->value, at, text, sizeof(text));
     switch (s->value.type) {

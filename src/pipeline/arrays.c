@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "pipeline/settings.h"
 
 /* --- which --- */
 
@@ -327,26 +328,36 @@ bool wr_arrays_are_direct(const struct wr_arrays *a)
     return fields && fields == a->parts;
 }
 
+/* What is done to the samples of a field. */
+static uint64_t key_of(const struct wr_array *f,
+                       const weir_pipeline_config *cfg)
+{
+    weir_pipeline_config own = *cfg;
+
+    own.picture = wr_array_want(f, cfg).picture;
+    own.picture.dtype = f->shape.dtype;
+    return wr_settings_key(&own);
+}
+
 uint64_t wr_arrays_key(const struct wr_arrays *a,
                        const weir_pipeline_config *cfg)
 {
-    uint64_t key = 0;
+    const struct wr_field *first = wr_schema_first(wr_index_schema(a->index));
+    uint64_t key = wr_settings_key(cfg);
 
     if (cfg->cache_what != WEIR_CACHE_DECODED)
         return a->parts == wr_index_columns(a->index)
-                   ? 0
-                   : XXH3_64bits(a->columns, a->parts * sizeof(a->columns[0]));
-    if (a->only && !a->only->own &&
-        a->only->field == wr_schema_first(wr_index_schema(a->index)))
-        return 0;
+                   ? key
+                   : XXH3_64bits_withSeed(
+                         a->columns, a->parts * sizeof(a->columns[0]), key);
+    if (a->only && a->only->field == first)
+        return key_of(a->only, cfg);
     for (unsigned k = 0; k < a->count; k++) {
         const struct wr_array *f = &a->of[k];
-        const struct wr_field_want want = wr_array_want(f, cfg);
+        const uint64_t what[] = {f->number, key_of(f, cfg)};
 
-        if (!is_cached(f))
-            continue;
-        key = XXH3_64bits_withSeed(&f->number, sizeof(f->number), key);
-        key = XXH3_64bits_withSeed(&want.picture, sizeof(want.picture), key);
+        if (is_cached(f))
+            key = XXH3_64bits_withSeed(what, sizeof(what), key);
     }
     return key;
 }

@@ -82,8 +82,9 @@ bool wr_arrays_are_direct(const struct wr_arrays *a);
 uint32_t wr_arrays_label(const struct wr_arrays *a, uint64_t id,
                          const struct wr_part *first);
 
-/* What tells apart the entries that caches keep of these fields from those of
- * others; 0: they are what they always were. */
+/* What a cached sample depends on besides the data set (settings.h): what is
+ * done to which fields, or which parts there are. Of the first picture or
+ * tensor alone it is what it was before there were fields. */
 uint64_t wr_arrays_key(const struct wr_arrays *a,
                        const weir_pipeline_config *cfg);
 

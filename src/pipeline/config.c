@@ -12,7 +12,7 @@
 #include "base/shares.h"
 #include "base/thread.h"
 #include "codec/augment.h"
-#include "format/decode.h"
+#include "pipeline/arrays.h"
 #include "pipeline/cache.h"
 #include "pipeline/settings.h"
 #include "pipeline/split.h"
@@ -130,14 +130,14 @@ static void most_of(const weir_dataset *ds, const weir_pipeline_config *c,
     uint64_t n = wr_index_count(ds->index);
     uint64_t mean = wr_index_bytes(ds->index) / WR_MAX(n, (uint64_t)1);
     uint64_t depth = half / most->threads / (2 * mean + 4096);
-    struct wr_tensor_shape shape = {0};
+    struct wr_arrays arrays;
     uint64_t batches;
 
     most->depth = (uint32_t)WR_MIN(WR_MAX(depth, (uint64_t)1),
                                    (uint64_t)AUTO_MOST_DEPTH);
-    if (c->stages == WEIR_STAGES_ALL)
-        wr_first_shape(ds->index, c, &shape, NULL);
-    batches = half / WR_MAX((uint64_t)shape.bytes * c->batch, (uint64_t)1);
+    wr_arrays_init(&arrays, ds, c, NULL);
+    batches = half / WR_MAX((uint64_t)arrays.bytes, (uint64_t)1);
+    wr_arrays_done(&arrays);
     most->prefetch = (uint32_t)WR_MIN(WR_MAX(batches, (uint64_t)3) - 2,
                                       (uint64_t)AUTO_MOST_PREFETCH);
 }

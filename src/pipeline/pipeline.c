@@ -113,16 +113,6 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
     return 0;
 }
 
-/* What is done to a sample before it is cached. */
-static uint64_t cache_settings(const weir_pipeline_config *c,
-                               const struct wr_sched *s)
-{
-    weir_pipeline_config as = *c;
-
-    as.picture.dtype = s->arrays.of[0].shape.dtype;
-    return wr_settings_key(&as);
-}
-
 /* What the data set is called wherever the process stands; to be freed. */
 static char *cache_name(const weir_dataset *ds, uint64_t settings)
 {
@@ -159,8 +149,7 @@ static int open_cache(weir_pipeline *p, const weir_pipeline_config *c,
                       weir_err *err)
 {
     const weir_dataset *ds = p->sched.ds;
-    uint64_t settings = cache_settings(c, &p->sched) ^
-                        wr_arrays_key(&p->sched.arrays, c);
+    uint64_t settings = wr_arrays_key(&p->sched.arrays, c);
     struct wr_cache_config cc = {
         .spec = c->cache,
         .samples = wr_index_count(ds->index),

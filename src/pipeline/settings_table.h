@@ -172,6 +172,12 @@
       0, WR_SET_RECORD)
 
 /* All of them, in the order of records and job texts. */
+/* which fields: keys of caches have it by arrays.c */
+#define WR_SETTING_fields(X)                                                   \
+    X(fields, "fields", TEXT, fields, 0, 0, NULL, NULL,                        \
+      "all but those of bytes", "NAMES",                                       \
+      "fields to deliver, as image,mask,label; * for all", 0, WR_SET_RECORD)
+
 #define WR_SETTINGS_1(X, a) WR_SETTING_##a(X)
 #define WR_SETTINGS_4(X, a, b, c, d)                                           \
     WR_SETTING_##a(X) WR_SETTING_##b(X) WR_SETTING_##c(X) WR_SETTING_##d(X)
@@ -186,6 +192,7 @@
     WR_SETTINGS_4(X, split_seed, part, remainder, on_error)                    \
     WR_SETTINGS_4(X, max_bad, threads, depth, prefetch)                        \
     WR_SETTINGS_4(X, memory, io, direct, cache)                                \
-    WR_SETTINGS_1(X, cache_what)
+    WR_SETTINGS_1(X, cache_what)                                               \
+    WR_SETTINGS_1(X, fields)
 
 #endif

@@ -210,6 +210,88 @@ static void shortcuts_follow_the_fields(void **state)
     weir_dataset_close(&ds);
 }
 
+/* --- fields in another form --- */
+
+static void stored_bytes_of_a_tensor(void **state)
+{
+    const weir_field_config own = {.name = "x", .as_bytes = 1};
+    const struct fk *kits[] = {&files, &runs};
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        weir_dataset *ds = fk_open(kits[k], "");
+        weir_pipeline_config cfg;
+        struct tally t;
+
+        fk_config(&cfg);
+        cfg.field = &own;
+        cfg.field_count = 1;
+        assert_int_equal(run(ds, &cfg, 5, &t), 0);
+        assert_each(&t, 1, UINT64_MAX);
+        weir_dataset_close(&ds);
+    }
+}
+
+/* Shorter samples have zeros behind them, longer ones are bad. */
+static void padded_samples(void **state)
+{
+    const weir_field_config own = {.name = "text", .pad = 100};
+    weir_dataset *ds = fk_open(&files, "");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+    uint64_t longer = 0, seen = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++)
+        longer += fk_text_len(i) > own.pad;
+    fk_config(&cfg);
+    cfg.field = &own;
+    cfg.field_count = 1;
+    cfg.fields = "text,x";
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, NULL), 0);
+    while (weir_pipeline_next(p, &b, NULL) > 0) {
+        const weir_batch_field *f = &b->fields[0];
+
+        assert_null(f->offsets);
+        assert_int_equal(f->shape[1], own.pad);
+        assert_int_equal(f->bytes, b->count * own.pad);
+        for (uint32_t i = 0; i < b->count; i++) {
+            const uint8_t *bytes = (const uint8_t *)f->data + i * own.pad;
+
+            assert_int_equal(f->lengths[i], fk_text_len(b->ids[i]));
+            for (size_t k = f->lengths[i]; k < own.pad; k++)
+                assert_int_equal(bytes[k], 0);
+            seen++;
+        }
+        weir_batch_release(b);
+    }
+    assert_true(longer > 0);
+    assert_int_equal(weir_pipeline_bad_count(p), longer);
+    assert_int_equal(seen + longer, N);
+    assert_non_null(strstr(weir_pipeline_bad(p, 0)->text, "field 'text'"));
+    weir_pipeline_close(&p);
+    weir_dataset_close(&ds);
+}
+
+static void settings_of_a_field_that_is_not_wanted(void **state)
+{
+    const weir_field_config own = {.name = "mask", .as_bytes = 1};
+    weir_dataset *ds = fk_open(&files, "");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    weir_err err;
+
+    (void)state;
+    fk_config(&cfg);
+    cfg.fields = "x";
+    cfg.field = &own;
+    cfg.field_count = 1;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
+    assert_string_equal(err.msg, "field 'mask': not among the fields");
+    weir_dataset_close(&ds);
+}
+
 /* Without data only what the index knows is delivered, but all is read. */
 static void stages_read_all_parts(void **state)
 {
@@ -387,6 +469,9 @@ int main(void)
         cmocka_unit_test(what_nobody_wants_is_not_read),
         cmocka_unit_test(names_that_are_none),
         cmocka_unit_test(shortcuts_follow_the_fields),
+        cmocka_unit_test(stored_bytes_of_a_tensor),
+        cmocka_unit_test(padded_samples),
+        cmocka_unit_test(settings_of_a_field_that_is_not_wanted),
         cmocka_unit_test(stages_read_all_parts),
         cmocka_unit_test(a_bad_part_makes_the_sample_bad_once),
         cmocka_unit_test(several_bad_parts_are_one),
