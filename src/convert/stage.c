@@ -9,22 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "convert/made.h"
 #include "convert/stage_tree.h"
+#include "storage/beside.h"
 
 #define JOB_LIMIT 65536u
 #define SLURP_MAX (64u << 20)
 
+static const struct wr_tree_rule job_last = {WR_STAGE_JOB, UINT_MAX};
+
 struct wr_stage {
-    struct wr_store *store; /* owned: the parent folder */
-    char *name;             /* owned: of the folder to be */
-    char *stage;            /* owned: ".NAME.part" */
-    char *old;              /* owned: ".NAME.old" */
-    const char *target;     /* borrowed from the configuration, as `job` */
+    struct wr_beside at; /* where it is to be */
+    const char *target;  /* borrowed from the configuration, as `job` */
     const char *job;
     int lock_fd;  /* owned; -1: none */
     bool replace; /* a folder with content stands in the way */
@@ -36,7 +35,7 @@ struct wr_stage {
 
 const char *wr_stage_name(const struct wr_stage *st)
 {
-    return st->stage;
+    return st->at.part;
 }
 
 /* Before each change: where tests make it fail, or kill the process. */
@@ -47,30 +46,20 @@ static int take_step(struct wr_stage *st, weir_err *err)
     return r ? wr_fail(err, r, "%s", weir_strerror(r)) : 0;
 }
 
-static int full_path(const struct wr_stage *st, const char *path, char *buf,
-                     weir_err *err)
-{
-    int n = snprintf(buf, PATH_MAX, "%s/%s", st->stage, path);
-
-    if (n < 0 || n >= PATH_MAX)
-        return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
-    return 0;
-}
-
 static int change(struct wr_stage *st, enum wr_change what, const char *path,
                   const char *to, weir_err *err)
 {
     char from_full[PATH_MAX], to_full[PATH_MAX];
-    int r = full_path(st, path, from_full, err);
+    int r = wr_beside_path(&st->at, path, from_full, err);
 
     if (r == 0 && to)
-        r = full_path(st, to, to_full, err);
+        r = wr_beside_path(&st->at, to, to_full, err);
     if (r == 0)
         r = take_step(st, err);
     if (r < 0)
         return r;
-    return st->store->ops->change(st->store, what, from_full,
-                                  to ? to_full : NULL, err);
+    return st->at.store->ops->change(st->at.store, what, from_full,
+                                     to ? to_full : NULL, err);
 }
 
 /* --- files --- */
@@ -79,30 +68,30 @@ int64_t wr_stage_size(struct wr_stage *st, const char *path)
 {
     char full[PATH_MAX];
     struct wr_stat is;
-    int r = full_path(st, path, full, NULL);
+    int r = wr_beside_path(&st->at, path, full, NULL);
 
     if (r == 0)
-        r = st->store->ops->stat(st->store, full, &is, NULL);
+        r = st->at.store->ops->stat(st->at.store, full, &is, NULL);
     return r < 0 ? r : (int64_t)is.size;
 }
 
 int wr_stage_create(struct wr_stage *st, const char *path,
                     struct wr_object **ret, weir_err *err)
 {
-    const struct wr_storage_ops *ops = st->store->ops;
+    const struct wr_storage_ops *ops = st->at.store->ops;
     char full[PATH_MAX];
     weir_err why;
-    int r = full_path(st, path, full, err);
+    int r = wr_beside_path(&st->at, path, full, err);
 
     if (r == 0)
         r = take_step(st, err);
     if (r < 0)
         return r;
-    r = ops->object_open(st->store, full, WR_OPEN_CREATE, ret, &why);
+    r = ops->object_open(st->at.store, full, WR_OPEN_CREATE, ret, &why);
     if (r == WEIR_EEXIST) {
-        r = ops->change(st->store, WR_REMOVE, full, NULL, &why);
+        r = ops->change(st->at.store, WR_REMOVE, full, NULL, &why);
         if (r == 0)
-            r = ops->object_open(st->store, full, WR_OPEN_CREATE, ret, &why);
+            r = ops->object_open(st->at.store, full, WR_OPEN_CREATE, ret, &why);
     }
     if (r < 0 && err)
         *err = why;
@@ -177,20 +166,21 @@ int wr_stage_slurp(struct wr_stage *st, const char *path, char **ret,
                    size_t *ret_len, weir_err *err)
 {
     char full[PATH_MAX];
-    int r = full_path(st, path, full, err);
+    int r = wr_beside_path(&st->at, path, full, err);
 
-    return r < 0
-               ? r
-               : wr_store_slurp(st->store, full, SLURP_MAX, ret, ret_len, err);
+    return r < 0 ? r
+                 : wr_store_slurp(st->at.store, full, SLURP_MAX, ret, ret_len,
+                                  err);
 }
 
 int wr_stage_list(struct wr_stage *st, const char *path, wr_list_fn fn,
                   void *arg, weir_err *err)
 {
     char full[PATH_MAX];
-    int r = full_path(st, path, full, err);
+    int r = wr_beside_path(&st->at, path, full, err);
 
-    return r < 0 ? r : st->store->ops->list(st->store, full, fn, arg, err);
+    return r < 0 ? r
+                 : st->at.store->ops->list(st->at.store, full, fn, arg, err);
 }
 
 int wr_stage_sync_dir(struct wr_stage *st, const char *path, weir_err *err)
@@ -206,87 +196,39 @@ static int lock_stage(struct wr_stage *st, weir_err *err)
 {
     char path[PATH_MAX];
 
-    if (!st->store->ops->local_path ||
-        !st->store->ops->local_path(st->store, st->stage, path, sizeof(path)))
+    if (!st->at.store->ops->local_path ||
+        !st->at.store->ops->local_path(st->at.store, st->at.part, path,
+                                       sizeof(path)))
         return 0;
     st->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (st->lock_fd < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot open", st->stage);
+        return wr_fail_errno(err, errno, "'%s': cannot open", st->at.part);
     if (flock(st->lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         return wr_fail(err, WEIR_ESTATE, "'%s': another run is at work on it",
-                       st->stage);
+                       st->at.part);
     return 0; /* where there are no locks, there is no check */
 }
 
 /* Whether nothing but weir's own would be lost. */
 static int check_made(struct wr_stage *st, weir_err *err)
 {
-    return wr_made_check(st->store, st->name, st->target, /* partly= */ false,
-                         err);
+    return wr_made_check(st->at.store, st->at.name, st->target,
+                         /* partly= */ false, err);
 }
 
-/* What cannot be replaced by a rename is found out before the work. */
 static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
                         weir_err *err)
 {
-    const struct wr_storage_ops *ops = st->store->ops;
-    struct wr_stat is, parent;
-    struct stat sb;
-    char path[PATH_MAX];
-    weir_err why;
-    int r = ops->stat(st->store, st->name, &is, &why);
+    int r = wr_beside_check(&st->at, cfg->target, &st->replace, err);
 
-    if (r == WEIR_ENOENT)
-        return 0;
-    if (r == 0)
-        r = ops->stat(st->store, "", &parent, &why);
-    if (r < 0)
-        return wr_fail(err, r, "%s", why.msg);
-    if (is.kind != WR_KIND_DIR)
-        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is no folder",
-                       cfg->target);
-    if (ops->local_path &&
-        ops->local_path(st->store, st->name, path, sizeof(path)) &&
-        lstat(path, &sb) == 0 && S_ISLNK(sb.st_mode))
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s': is a link: name the folder itself", cfg->target);
-    if (parent.dev != is.dev)
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s': is a mount point: name a folder below it",
-                       cfg->target);
-    if (wr_stage_tree_is_empty(st->store, st->name))
-        return 0;
+    if (r < 0 || !st->replace)
+        return r;
     if (!cfg->force)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is not empty; --force replaces what weir "
                        "convert has made",
                        cfg->target);
-    st->replace = true;
     return check_made(st, err);
-}
-
-static int open_names(struct wr_stage *st, const char *url, weir_err *err)
-{
-    char *parent = NULL, *leaf = NULL;
-    int r = wr_url_split(url, &parent, &st->name, err);
-
-    if (r < 0)
-        return r;
-    r = wr_store_open(parent, &st->store, &leaf, err);
-    if (r == 0 && leaf)
-        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", parent);
-    else if (r == 0 && !st->store->ops->change)
-        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", parent);
-    free(leaf);
-    free(parent);
-    if (r < 0)
-        return r;
-    if (asprintf(&st->stage, ".%s.part", st->name) < 0)
-        st->stage = NULL;
-    if (asprintf(&st->old, ".%s.old", st->name) < 0)
-        st->old = NULL;
-    return st->stage && st->old ? 0
-                                : wr_fail(err, WEIR_ENOMEM, "out of memory");
 }
 
 /* The job that an earlier run was at; NULL: it had not come that far. */
@@ -295,13 +237,13 @@ static int read_job(struct wr_stage *st, char **ret, weir_err *err)
     char full[PATH_MAX];
     size_t len;
     weir_err why;
-    int r = full_path(st, WR_STAGE_JOB, full, err);
+    int r = wr_beside_path(&st->at, WR_STAGE_JOB, full, err);
 
     if (r < 0)
         return r;
-    r = wr_store_slurp(st->store, full, JOB_LIMIT, ret, &len, &why);
+    r = wr_store_slurp(st->at.store, full, JOB_LIMIT, ret, &len, &why);
     if (r == WEIR_ENOENT &&
-        wr_stage_tree_has_only(st->store, st->stage, WR_STAGE_HIDDEN)) {
+        wr_stage_tree_has_only(st->at.store, st->at.part, WR_STAGE_HIDDEN)) {
         *ret = NULL;
         return 0;
     }
@@ -309,7 +251,7 @@ static int read_job(struct wr_stage *st, char **ret, weir_err *err)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is in the way and was not made by weir convert: "
                        "remove it yourself",
-                       st->stage);
+                       st->at.part);
     return r < 0 ? wr_fail(err, r, "%s", why.msg) : 0;
 }
 
@@ -340,7 +282,8 @@ static int new_stage(struct wr_stage *st, const char *job, weir_err *err)
     int r = take_step(st, err);
 
     if (r == 0)
-        r = st->store->ops->change(st->store, WR_MKDIR, st->stage, NULL, err);
+        r = st->at.store->ops->change(st->at.store, WR_MKDIR, st->at.part, NULL,
+                                      err);
     st->fresh = r == 0;
     if (r == 0)
         r = lock_stage(st, err);
@@ -374,11 +317,11 @@ static int take_stage(struct wr_stage *st, const struct wr_stage_config *cfg,
         r = wr_fail(err, WEIR_ESTATE,
                     "'%s': holds an unfinished conversion with other settings "
                     "or of other data; --restart discards it and starts over",
-                    st->stage);
+                    st->at.part);
     if (r == 0 && job && cfg->restart) {
         close(st->lock_fd);
         st->lock_fd = -1;
-        r = wr_stage_tree_remove(st->store, st->stage, err);
+        r = wr_tree_remove(st->at.store, st->at.part, &job_last, err);
         if (r == 0)
             r = new_stage(st, cfg->job, err);
     } else if (r == 0) {
@@ -404,11 +347,12 @@ int wr_stage_open(struct wr_stage **ret, const struct wr_stage_config *cfg,
     st->job = cfg->job;
     st->step = cfg->step;
     st->step_arg = cfg->step_arg;
-    r = open_names(st, cfg->target, err);
+    r = wr_beside_init(&st->at, cfg->target, err);
     if (r == 0)
         r = check_target(st, cfg, err);
     if (r == 0) {
-        bool there = st->store->ops->stat(st->store, st->stage, &is, NULL) == 0;
+        bool there = st->at.store->ops->stat(st->at.store, st->at.part, &is,
+                                             NULL) == 0;
 
         r = there ? take_stage(st, cfg, err) : new_stage(st, cfg->job, err);
     }
@@ -437,14 +381,15 @@ static int move(struct wr_stage *st, const char *from, const char *to,
     int r = take_step(st, err);
 
     return r < 0 ? r
-                 : st->store->ops->change(st->store, WR_RENAME, from, to, err);
+                 : st->at.store->ops->change(st->at.store, WR_RENAME, from, to,
+                                             err);
 }
 
 /* Completes the job file: what is there was all made by this job. */
 static int note_made(struct wr_stage *st, weir_err *err)
 {
     char line[WR_MADE_MAX], *text = NULL;
-    int r = wr_made_note(st->store, st->stage, line, err);
+    int r = wr_made_note(st->at.store, st->at.part, line, err);
 
     if (r < 0)
         return r;
@@ -460,15 +405,16 @@ static int remove_old(struct wr_stage *st, weir_err *err)
 {
     int r;
 
-    if (!wr_stage_tree_is_ours(st->store, st->old))
+    if (!wr_stage_tree_is_ours(st->at.store, st->at.old))
         return 0;
-    r = wr_made_check(st->store, st->old, st->old, /* partly= */ true, err);
-    return r < 0 ? r : wr_stage_tree_remove(st->store, st->old, err);
+    r = wr_made_check(st->at.store, st->at.old, st->at.old, /* partly= */ true,
+                      err);
+    return r < 0 ? r : wr_tree_remove(st->at.store, st->at.old, &job_last, err);
 }
 
 int wr_stage_commit(struct wr_stage *st, weir_err *err)
 {
-    const struct wr_storage_ops *ops = st->store->ops;
+    const struct wr_storage_ops *ops = st->at.store->ops;
     struct sweep sweep = {st, err};
     int r = wr_stage_list(st, "", remove_ours, &sweep, err);
 
@@ -481,19 +427,19 @@ int wr_stage_commit(struct wr_stage *st, weir_err *err)
     if (r == 0 && st->replace) /* once more: the work took its time */
         r = check_made(st, err);
     if (r == 0 && st->replace)
-        r = move(st, st->name, st->old, err);
+        r = move(st, st->at.name, st->at.old, err);
     if (r < 0)
         return r;
-    r = move(st, st->stage, st->name, err);
+    r = move(st, st->at.part, st->at.name, err);
     if (r < 0) {
         if (st->replace)
-            ops->change(st->store, WR_RENAME, st->old, st->name, NULL);
+            ops->change(st->at.store, WR_RENAME, st->at.old, st->at.name, NULL);
         return r;
     }
     st->committed = true;
-    r = ops->change(st->store, WR_SYNC_DIR, "", NULL, err);
+    r = ops->change(st->at.store, WR_SYNC_DIR, "", NULL, err);
     if (r == 0 && st->replace)
-        r = wr_stage_tree_remove(st->store, st->old, err);
+        r = wr_tree_remove(st->at.store, st->at.old, &job_last, err);
     return r;
 }
 
@@ -502,12 +448,9 @@ void wr_stage_close(struct wr_stage *st, bool drop)
     if (!st)
         return;
     if (drop && !st->committed)
-        wr_stage_tree_remove(st->store, st->stage, NULL);
+        wr_tree_remove(st->at.store, st->at.part, &job_last, NULL);
     if (st->lock_fd >= 0)
         close(st->lock_fd);
-    wr_store_close(st->store);
-    free(st->name);
-    free(st->stage);
-    free(st->old);
+    wr_beside_done(&st->at);
     free(st);
 }

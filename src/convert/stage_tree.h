@@ -1,4 +1,4 @@
-/* stage_tree.h - looking at whole folders, and removing them.
+/* stage_tree.h - looking at whole folders.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CONVERT_STAGE_TREE_H
 #define WR_CONVERT_STAGE_TREE_H
@@ -7,15 +7,10 @@
 
 #include "storage/storage.h"
 
-/* Whether a folder is empty; holds nothing but names that begin so; holds the
- * job file that says that it may be removed. */
-bool wr_stage_tree_is_empty(struct wr_store *st, const char *path);
+/* Whether a folder holds nothing but names that begin so; holds the job file
+ * that says that it may be removed. */
 bool wr_stage_tree_has_only(struct wr_store *st, const char *path,
                             const char *begin);
 bool wr_stage_tree_is_ours(struct wr_store *st, const char *path);
-
-/* Removes all of it; links are removed, never followed. The job file goes
- * last, so that the rest of a removal that was interrupted is known. */
-int wr_stage_tree_remove(struct wr_store *st, const char *path, weir_err *err);
 
 #endif

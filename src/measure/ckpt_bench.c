@@ -13,6 +13,7 @@
 #include "measure/tree.h"
 #include "record/stats.h"
 #include "storage/device.h"
+#include "storage/beside.h"
 #include "storage/storage.h"
 
 #define COPIES  5 /* of memory, for the median */
@@ -331,7 +332,7 @@ static int remove_folder(const char *url, weir_err *err)
     r = wr_store_open(parent, &st, &leaf, err);
     free(leaf);
     if (r == 0) {
-        r = wr_tree_remove(st, name, err);
+        r = wr_tree_remove(st, name, WR_PROBE_TREE, err);
         wr_store_close(st);
     }
     free(parent);

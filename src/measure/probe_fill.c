@@ -158,7 +158,7 @@ int wr_probe_small_remove(struct wr_probe_place *p, char kind, weir_err *err)
 
     for (unsigned i = 0; r == 0 && i < folder_count(p); i++) {
         folder_path(p, kind, i, path);
-        r = wr_tree_remove(p->store, path, err);
+        r = wr_tree_remove(p->store, path, WR_PROBE_TREE, err);
     }
     return r;
 }

@@ -168,7 +168,7 @@ static void remove_leftovers(struct wr_store *st)
         if (fd < 0)
             continue;
         if (wr_probe_tree_is_ours(st, l.names[i]))
-            wr_tree_remove(st, l.names[i], NULL);
+            wr_tree_remove(st, l.names[i], WR_PROBE_TREE, NULL);
         close(fd);
     }
     free(l.names);
@@ -357,7 +357,7 @@ int wr_probe_place_close(struct wr_probe_place *p, weir_err *err)
     int r = 0;
 
     if (p->folder[0])
-        r = wr_tree_remove(p->store, p->folder, err);
+        r = wr_tree_remove(p->store, p->folder, WR_PROBE_TREE, err);
     if (p->lock_fd >= 0)
         close(p->lock_fd);
     free(p->read_path);

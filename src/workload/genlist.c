@@ -9,15 +9,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
+#include "storage/beside.h"
 
 #define LINE_MAX_BYTES (2 * PATH_MAX + WR_GEN_PATH_MAX + 16)
 
 /* The file that the list becomes. */
 struct list_out {
-    struct wr_store *store; /* owned: its folder */
-    char *name;             /* owned */
-    char *part;             /* owned: where it is written first */
+    struct wr_beside at;    /* where it is to be */
     struct wr_object *file; /* owned */
 };
 
@@ -25,40 +23,17 @@ static void out_done(struct list_out *o)
 {
     if (o->file) {
         o->file->ops->close(o->file, /* sync= */ false, NULL);
-        o->store->ops->change(o->store, WR_REMOVE, o->part, NULL, NULL);
+        o->at.store->ops->change(o->at.store, WR_REMOVE, o->at.part, NULL,
+                                 NULL);
     }
-    wr_store_close(o->store);
-    free(o->name);
-    free(o->part);
-}
-
-/* Opens the folder around the list. */
-static int out_init(struct list_out *o, const char *url, weir_err *err)
-{
-    char *parent = NULL, *leaf = NULL;
-    int r = wr_url_split(url, &parent, &o->name, err);
-
-    if (r < 0)
-        return r;
-    r = wr_store_open(parent, &o->store, &leaf, err);
-    if (r == 0 && leaf)
-        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", parent);
-    else if (r == 0 && !o->store->ops->change)
-        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", parent);
-    if (r == 0 && asprintf(&o->part, ".%s.part", o->name) < 0) {
-        o->part = NULL;
-        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    free(leaf);
-    free(parent);
-    return r;
+    wr_beside_done(&o->at);
 }
 
 static int out_create(struct list_out *o, weir_err *err)
 {
-    o->store->ops->change(o->store, WR_REMOVE, o->part, NULL, NULL);
-    return o->store->ops->object_open(o->store, o->part, WR_OPEN_CREATE,
-                                      &o->file, err);
+    o->at.store->ops->change(o->at.store, WR_REMOVE, o->at.part, NULL, NULL);
+    return o->at.store->ops->object_open(o->at.store, o->at.part,
+                                         WR_OPEN_CREATE, &o->file, err);
 }
 
 int wr_gen_list_check(const struct wr_gen_config *cfg, weir_err *err)
@@ -75,8 +50,9 @@ int wr_gen_list_check(const struct wr_gen_config *cfg, weir_err *err)
         (cfg->list[n] == '/' || !cfg->list[n]))
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': a list lies outside of its data set", cfg->list);
-    r = out_init(&o, cfg->list, err);
-    if (r == 0 && o.store->ops->stat(o.store, o.name, &is, NULL) == 0 &&
+    r = wr_beside_init(&o.at, cfg->list, err);
+    if (r == 0 &&
+        o.at.store->ops->stat(o.at.store, o.at.name, &is, NULL) == 0 &&
         is.kind != WR_KIND_FILE)
         r = wr_fail(err, WEIR_EEXIST, "'%s': exists and is no file", cfg->list);
     if (r == 0)
@@ -97,8 +73,8 @@ static void name_root(const struct wr_gen_run *run, const struct list_out *o,
         return;
     }
     snprintf(root, PATH_MAX, "%s", target);
-    if (!o->store->ops->local_path ||
-        !o->store->ops->local_path(o->store, ".", here, sizeof(here)) ||
+    if (!o->at.store->ops->local_path ||
+        !o->at.store->ops->local_path(o->at.store, ".", here, sizeof(here)) ||
         !realpath(here, full))
         return;
     n = strlen(full);
@@ -160,7 +136,7 @@ static int write_lines(const struct wr_gen_run *run, struct list_out *o,
 int wr_gen_list_write(const struct wr_gen_run *run, weir_err *err)
 {
     struct list_out o = {0};
-    int r = out_init(&o, run->cfg.list, err);
+    int r = wr_beside_init(&o.at, run->cfg.list, err);
 
     if (r == 0)
         r = out_create(&o, err);
@@ -170,7 +146,8 @@ int wr_gen_list_write(const struct wr_gen_run *run, weir_err *err)
         r = o.file->ops->close(o.file, /* sync= */ false, err);
         o.file = NULL;
         if (r == 0)
-            r = o.store->ops->change(o.store, WR_RENAME, o.part, o.name, err);
+            r = o.at.store->ops->change(o.at.store, WR_RENAME, o.at.part,
+                                        o.at.name, err);
     }
     out_done(&o);
     return r;
