@@ -66,6 +66,7 @@ typedef struct weir_field {
     uint32_t ndim;         /* of one sample */
     uint64_t dims[7];      /* WEIR_DIM_VARIES where samples differ */
     int is_label;          /* weir_batch.labels has it */
+    int is_extra;          /* delivered only if it is asked for by its name */
     uint64_t reserved[3];  /* 0 */
 } weir_field;
 

@@ -108,6 +108,7 @@ const struct wr_option wr_bench_options[] = {
      .flags = WR_OPTION_PATH,
      .help = "folder that relative paths in a list file start from"},
     WR_COLUMNS_OPTION(A),
+    WR_SCHEMA_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",

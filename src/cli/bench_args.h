@@ -15,7 +15,7 @@ struct bench_args {
     double consumer_ms;        /* the old name: ms=... */
     weir_pipeline_config feed; /* what all cases have in common */
     int normalize;
-    const char *format, *root, *columns, *index_dir;
+    const char *format, *root, *columns, *schema, *index_dir;
     bool index_cache;
     /* results */
     bool limits, digest, json;

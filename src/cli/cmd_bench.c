@@ -29,6 +29,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
                        &(struct wr_open_args){.format = a->format,
                                               .root = a->root,
                                               .columns = a->columns,
+                                              .schema = a->schema,
                                               .index_dir = a->index_dir,
                                               .index_cache = a->index_cache},
                        ret, err);

@@ -23,7 +23,7 @@ struct convert_args {
     weir_pipeline_config feed; /* of the tensors */
     int normalize;
     uint64_t max_side, quality;
-    const char *format, *root, *columns, *index_dir;
+    const char *format, *root, *columns, *schema, *index_dir;
     bool index_cache, force, restart, json;
 };
 
@@ -144,6 +144,7 @@ static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
                        &(struct wr_open_args){.format = a->format,
                                               .root = a->root,
                                               .columns = a->columns,
+                                              .schema = a->schema,
                                               .index_dir = a->index_dir,
                                               .index_cache = a->index_cache},
                        ret, err);
@@ -292,6 +293,7 @@ static const struct wr_option options[] = {
      .flags = WR_OPTION_PATH,
      .help = "folder that relative paths in a list file start from"},
     WR_COLUMNS_OPTION(A),
+    WR_SCHEMA_OPTION(A),
     {.name = "index-dir",
      WR_OPT_STRING(A, index_dir),
      .arg = "FOLDER",

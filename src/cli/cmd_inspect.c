@@ -12,6 +12,7 @@ struct inspect_args {
     const char *format;    /* borrowed from argv */
     const char *root;      /* borrowed from argv */
     const char *columns;   /* borrowed from argv */
+    const char *schema;    /* the same */
     const char *index_dir; /* borrowed from argv */
     uint64_t samples, threads;
     bool all, verify, classes, json, index_cache;
@@ -28,6 +29,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
                     &(struct wr_open_args){.format = a->format,
                                            .root = a->root,
                                            .columns = a->columns,
+                                           .schema = a->schema,
                                            .index_dir = a->index_dir,
                                            .index_cache = a->index_cache},
                     ret, err);
@@ -123,6 +125,7 @@ static const struct wr_option options[] = {
      .flags = WR_OPTION_PATH,
      .help = "folder that relative paths in a list start from"},
     WR_COLUMNS_OPTION(struct inspect_args),
+    WR_SCHEMA_OPTION(struct inspect_args),
     {.name = "index-dir",
      WR_OPT_STRING(struct inspect_args, index_dir),
      .arg = "FOLDER",

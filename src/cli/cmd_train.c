@@ -242,6 +242,7 @@ static int train_run(struct wr_cli *cli)
     const struct wr_open_args how = {.format = a->format,
                                      .root = a->root,
                                      .columns = a->columns,
+                                     .schema = a->schema,
                                      .index_dir = a->index_dir,
                                      .index_cache = a->index_cache};
     struct wr_train_plan plan;

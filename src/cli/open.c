@@ -22,6 +22,7 @@ int wr_cli_open(const struct wr_cli *cli, const char *url,
     cfg.format = a->format;
     cfg.root = a->root;
     cfg.columns = a->columns;
+    cfg.schema = a->schema;
     cfg.index_dir = a->index_dir;
     cfg.no_index_cache = !a->index_cache;
     cfg.progress = on_progress;
@@ -37,7 +38,7 @@ int wr_cli_open(const struct wr_cli *cli, const char *url,
 int wr_cli_open_failed(const struct wr_cli *cli, const weir_err *err)
 {
     bool asked = wr_cli_given(cli, "format") || wr_cli_given(cli, "root") ||
-                 wr_cli_given(cli, "columns");
+                 wr_cli_given(cli, "columns") || wr_cli_given(cli, "schema");
 
     return asked && err->code == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err->msg)
                                              : wr_cli_fail(cli, "%s", err->msg);

@@ -6,10 +6,11 @@
 #include "cli/command.h"
 #include "weir/dataset.h"
 
-/* What the options --format, --root, --columns, --index-dir and --index-cache
+/* What the options --format, --root, --columns, --schema, --index-dir and --index-cache
  * say. */
 struct wr_open_args {
-    const char *format, *root, *columns, *index_dir; /* NULL: not given */
+    const char *format, *root, *columns, *schema, *index_dir; /* NULL: not
+                                                                given */
     bool index_cache;
 };
 
@@ -22,6 +23,16 @@ struct wr_open_args {
                     "two",                                                     \
         .help = "columns of a list file to use: names in its header, or "      \
                 "numbers from 1"                                               \
+    }
+
+/* The same; the struct has a `const char *schema`. */
+#define WR_SCHEMA_OPTION(args)                                                 \
+    {                                                                          \
+        .name = "schema", WR_OPT_STRING(args, schema),                         \
+        .arg = "NAME=KIND[:DTYPE[:DIMS]],...", .def_note = "as detected",      \
+        .help = "what a field is where the format cannot know: "               \
+                "x=tensor:u16:128x128x4, image=picture, text=bytes; "          \
+                "label=NAME: the field that is the label"                      \
     }
 
 /* Says why it could not be opened; returns the exit code, that of wrong usage

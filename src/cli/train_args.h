@@ -16,7 +16,7 @@ struct train_args {
     uint64_t repeat; /* rounds of --compare */
     /* the input */
     weir_pipeline_config feed;
-    const char *format, *root, *columns, *index_dir;
+    const char *format, *root, *columns, *schema, *index_dir;
     bool index_cache;
     /* checkpoints */
     const char *ckpt, *slow;

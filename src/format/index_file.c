@@ -98,7 +98,8 @@ static int pack_fields(struct image *im, const struct wr_schema *s)
                     (from->unpacked ? WR_INDEX_FIELD_UNPACKED : 0u) |
                     (from->strided ? WR_INDEX_FIELD_STRIDED : 0u) |
                     (from->scaled ? WR_INDEX_FIELD_SCALED : 0u) |
-                    (from->swap ? WR_INDEX_FIELD_SWAP : 0u);
+                    (from->swap ? WR_INDEX_FIELD_SWAP : 0u) |
+                    (from->pub.is_extra ? WR_INDEX_FIELD_EXTRA : 0u);
     }
     return 0;
 }

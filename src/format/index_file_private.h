@@ -40,7 +40,8 @@ enum {
     WR_INDEX_FIELD_UNPACKED = 2,
     WR_INDEX_FIELD_STRIDED = 4,
     WR_INDEX_FIELD_SWAP = 8,
-    WR_INDEX_FIELD_SCALED = 16
+    WR_INDEX_FIELD_SCALED = 16,
+    WR_INDEX_FIELD_EXTRA = 32
 };
 
 struct wr_index_file_field {

@@ -135,6 +135,21 @@ static int set_label(struct wr_schema *s, const char *name, weir_err *err)
     return 0;
 }
 
+/* Bytes may be anything; numbers stay what they are, in any shape. */
+static bool may_become(const struct wr_field *f, const weir_field *pub)
+{
+    bool bytes = f->pub.kind == WEIR_FIELD_BYTES ||
+                 f->pub.kind == WEIR_FIELD_PICTURE;
+    bool number = pub->kind == WEIR_FIELD_SCALAR ||
+                  pub->kind == WEIR_FIELD_TENSOR;
+
+    if (bytes)
+        return pub->kind != WEIR_FIELD_SCALAR;
+    if (f->column == WR_NO_COLUMN || f->strided)
+        return pub->kind == f->pub.kind && pub->dtype == f->pub.dtype;
+    return number && pub->dtype == f->pub.dtype;
+}
+
 static int declare(struct wr_schema *s, char *part, weir_err *err)
 {
     char shown[201], all[256], *type = strchr(part, '=');
@@ -157,13 +172,12 @@ static int declare(struct wr_schema *s, char *part, weir_err *err)
     pub = f->pub;
     if (!parse_type(type, &pub))
         return fail_text(shown, err);
-    /* Numbers that the index or the record has stay what they are. */
-    if (f->column == WR_NO_COLUMN || f->strided ||
-        f->pub.kind == WEIR_FIELD_SCALAR)
+    if (!may_become(f, &pub))
         return wr_fail(err, WEIR_EINVAL,
                        "schema: '%.200s' is %s in the data, and stays so", part,
                        wr_field_text(&f->pub, all, sizeof(all)));
     f->pub = pub;
+    f->pub.is_extra = 0; /* who declares it wants it */
     return 0;
 }
 

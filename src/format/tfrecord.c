@@ -14,9 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
-#include "format/example.h"
 #include "format/format.h"
-#include "format/pictures.h"
 #include "format/shards.h"
 
 #define IDX_MAX        ((size_t)64 << 20) /* bytes of an .idx file */
@@ -350,28 +348,21 @@ static int scan_shard(struct wr_shard *s, weir_err *err)
 
 static int tfrecord_index(struct wr_index_job *job, weir_err *err)
 {
-    const struct wr_field label = {
-        .pub = {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1},
-        .name = "label",
-        .unpacked = true,
-    };
     struct wr_listing l = {0};
     int r;
 
     r = wr_shards_list(job, is_shard_name, &l, err);
     if (r == 0)
-        r = wr_index_job_picture(job, /* unpacked= */ true, err);
-    if (r == 0)
-        r = wr_index_add_field(job->index, &label, err);
-    if (r == 0)
         r = wr_shards_index(job, &l, scan_shard, err);
+    if (r == 0)
+        r = wr_tfrecord_add_fields(job, err);
     wr_listing_done(&l);
     return r;
 }
 
 /* --- a sample --- */
 
-static int check_frame(const uint8_t *p, size_t len, weir_err *err)
+int wr_tfrecord_check(const uint8_t *p, size_t len, weir_err *err)
 {
     uint64_t data_len;
     uint32_t crc;
@@ -395,26 +386,10 @@ static int tfrecord_unpack(const struct wr_index *ix, unsigned column,
                            struct wr_sample *io, struct wr_unpack *out,
                            weir_err *err)
 {
-    struct wr_example ex;
-    int r;
+    int r = wr_tfrecord_check(io->bytes, io->len, err);
 
-    (void)ix;
     (void)column; /* there is one */
-    r = check_frame(io->bytes, io->len, err);
-    if (r < 0 || !out)
-        return r;
-    r = wr_example_parse(io->bytes + WR_TFRECORD_HEADER,
-                         io->len - WR_TFRECORD_EXTRA, &ex, err);
-    if (r < 0)
-        return r;
-    out->fields[0] = (struct wr_slice){ex.picture, ex.picture_len};
-    if (ex.label != WEIR_NO_LABEL)
-        io->label = ex.label;
-    if (ex.key) {
-        io->key = ex.key;
-        io->key_len = ex.key_len;
-    }
-    return 0;
+    return r < 0 || !out ? r : wr_tfrecord_take_fields(ix, io, out, err);
 }
 
 const struct wr_format_ops wr_format_tfrecord = {

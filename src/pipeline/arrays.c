@@ -72,12 +72,13 @@ static int want_named(struct wr_arrays *a, const struct wr_schema *s,
     return r;
 }
 
-/* All of them, or without those of kind bytes: many formats carry some beside
- * what is to be learned from. */
-static void want_all(struct wr_arrays *a, const struct wr_schema *s, bool bytes)
+/* All of them, or without the extra ones and those of kind bytes: many formats
+ * carry some beside what is to be learned from. */
+static void want_all(struct wr_arrays *a, const struct wr_schema *s, bool extra)
 {
     for (unsigned k = 0; k < s->count; k++)
-        if (bytes || s->fields[k].pub.kind != WEIR_FIELD_BYTES)
+        if (extra || (s->fields[k].pub.kind != WEIR_FIELD_BYTES &&
+                      !s->fields[k].pub.is_extra))
             want(a, s, &s->fields[k]);
 }
 
@@ -90,9 +91,9 @@ static int choose(struct wr_arrays *a, const char *fields, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (fields && strcmp(fields, "*") != 0)
         return want_named(a, s, fields, err);
-    want_all(a, s, /* bytes= */ fields != NULL);
+    want_all(a, s, /* extra= */ fields != NULL);
     if (!a->count || !has_parts(a))
-        a->count = 0, want_all(a, s, /* bytes= */ true);
+        a->count = 0, want_all(a, s, /* extra= */ true);
     return 0;
 }
 

@@ -62,6 +62,7 @@ static const struct {
     {"resize", "filter"},
     {"root", "where the relative paths of a list start"},
     {"samples", "how many samples"},
+    {"schema", "what the fields of a data set are"},
     {"seed", "of all that is random"},
     {"size", "width and height of the pictures"},
     {"split-seed", "seed of the choice of held-out samples"},

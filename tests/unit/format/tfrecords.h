@@ -87,6 +87,35 @@ static inline void features_int(struct buf *features, const char *key,
     features_add(features, key, &feature);
 }
 
+/* Several values, packed. */
+static inline void features_ints(struct buf *features, const char *key,
+                                 const int64_t *values, unsigned count)
+{
+    struct buf list = {.len = 0}, feature = {.len = 0}, numbers = {.len = 0};
+
+    for (unsigned k = 0; k < count; k++)
+        buf_varint(&numbers, (uint64_t)values[k]);
+    buf_field(&list, 1, numbers.at, numbers.len);
+    buf_field(&feature, 3, list.at, list.len);
+    features_add(features, key, &feature);
+}
+
+static inline void features_floats(struct buf *features, const char *key,
+                                   const float *values, unsigned count,
+                                   int packed)
+{
+    struct buf list = {.len = 0}, feature = {.len = 0};
+
+    if (packed)
+        buf_field(&list, 1, values, count * sizeof(*values));
+    for (unsigned k = 0; k < count && !packed; k++) {
+        buf_varint(&list, 1 << 3 | 5);
+        buf_put(&list, &values[k], sizeof(values[k]));
+    }
+    buf_field(&feature, 2, list.at, list.len);
+    features_add(features, key, &feature);
+}
+
 /* Appends a record with these data. */
 static inline void record_put(struct buf *b, const void *data, size_t len)
 {

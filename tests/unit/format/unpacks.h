@@ -4,6 +4,7 @@
 #define TEST_FORMAT_UNPACKS_H
 
 #include "format/decode.h"
+#include "format/tfrecord.h"
 
 /* As a data set with a picture and a label does; ret->bytes is the picture. */
 static inline int unpack_at(bool payload, struct wr_sample *ret, weir_err *err)
@@ -11,7 +12,8 @@ static inline int unpack_at(bool payload, struct wr_sample *ret, weir_err *err)
     const struct wr_field image = {
         .pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8},
         .name = "image",
-        .unpacked = true};
+        .unpacked = true,
+        .scalar = WR_TFRECORD_SEARCHED};
     struct wr_index *ix = wr_index_new();
     struct wr_unpack u;
     int r;

@@ -1,0 +1,422 @@
+/* tfrecord_fields.c - features of TFRecord's Examples as fields.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the first records hold a picture, that is the field "image" and the
+ * class number is "label", whatever their features are called; the other
+ * features are extra. Else each feature is a field of its own name. */
+#include "format/tfrecord.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/lack.h"
+#include "base/mem.h"
+#include "format/example.h"
+#include "format/features.h"
+#include "format/shard_reader.h"
+
+#define LOOK_RECORDS 16u
+#define LOOK_BYTES   (UINT64_C(32) << 20)
+
+/* A feature as the first records have it. */
+struct seen_feature {
+    char name[WR_FIELD_NAME];
+    enum wr_feature_kind kind;
+    uint64_t count; /* values */
+    unsigned records;
+    bool varies;  /* in their number */
+    bool picture; /* each one looks like that */
+    bool unread;  /* the kind differs, or it has several values of bytes */
+    bool image;   /* the one that is searched for */
+};
+
+struct seen_records {
+    struct seen_feature *list; /* owned */
+    size_t count, cap;
+    unsigned records, pictures;
+    bool sequence;
+    const uint8_t *picture; /* of the record that is looked at */
+    bool out_of_memory;
+};
+
+/* --- the first records --- */
+
+static struct seen_feature *seen_of(struct seen_records *s,
+                                    const struct wr_feature *f)
+{
+    struct seen_feature *x;
+
+    for (size_t k = 0; k < s->count; k++)
+        if (strlen(s->list[k].name) == f->name.len &&
+            !memcmp(s->list[k].name, f->name.at, f->name.len))
+            return &s->list[k];
+    if (!wr_grow(&s->list, &s->cap, s->count + 1, sizeof(*s->list))) {
+        s->out_of_memory = true;
+        return NULL;
+    }
+    x = &s->list[s->count++];
+    *x = (struct seen_feature){.kind = f->kind, .picture = true};
+    memcpy(x->name, f->name.at, f->name.len);
+    return x;
+}
+
+static bool note_feature(void *arg, const struct wr_feature *f)
+{
+    struct seen_records *s = arg;
+    struct wr_pb_span bytes = {0};
+    struct seen_feature *x;
+    uint64_t count;
+
+    if (!f->name.len || f->name.len >= WR_FIELD_NAME ||
+        memchr(f->name.at, '\0', f->name.len) || s->count >= WR_FIELD_MAX ||
+        f->kind == WR_FEATURE_NONE)
+        return true;
+    x = seen_of(s, f);
+    if (!x || !wr_feature_count(f, &count) ||
+        (f->kind == WR_FEATURE_BYTES && !wr_feature_bytes(f, &bytes)))
+        return false;
+    x->varies |= x->records && x->count != count;
+    x->unread |= x->kind != f->kind ||
+                 (f->kind == WR_FEATURE_BYTES && count != 1);
+    x->count = count;
+    x->records++;
+    x->image |= bytes.at && bytes.at == s->picture;
+    x->picture &= bytes.at &&
+                  wr_picture_probe(bytes.at, bytes.len) != WR_PICTURE_UNKNOWN;
+    return true;
+}
+
+static void look_at_record(struct seen_records *s, const uint8_t *bytes,
+                           size_t len)
+{
+    const struct wr_pb_span example = {bytes + WR_TFRECORD_HEADER,
+                                       len - WR_TFRECORD_EXTRA};
+    struct wr_example ex;
+
+    if (wr_example_read(example.at, example.len, &ex, NULL) < 0)
+        return;
+    s->picture = ex.picture;
+    s->records++;
+    s->pictures += ex.picture && wr_picture_probe(ex.picture, ex.picture_len) !=
+                                     WR_PICTURE_UNKNOWN;
+    s->sequence |= wr_features_are_sequence(example);
+    wr_features_each(example, note_feature, s);
+}
+
+/* Reads sample i of the shard that `rd` stands in: 1, or 0 if it cannot be. */
+static int read_record(struct wr_shard_reader *rd, const struct wr_part *p,
+                       uint8_t *buf, weir_err *err)
+{
+    int64_t n = wr_shard_reader_skip(rd, p->offset - wr_shard_reader_tell(rd),
+                                     err);
+
+    if (n >= 0)
+        n = wr_shard_reader_read(rd, buf, (size_t)p->length, err);
+    if (wr_err_is_lack((int)n))
+        return (int)n;
+    return n == (int64_t)p->length &&
+           wr_tfrecord_check(buf, (size_t)p->length, NULL) == 0;
+}
+
+static int look(struct seen_records *s, const struct wr_index *ix,
+                struct wr_shard_reader *rd, weir_err *err)
+{
+    uint64_t n = WR_MIN(wr_index_count(ix), (uint64_t)LOOK_RECORDS), sum = 0;
+    size_t cap = 0;
+    uint8_t *buf = NULL;
+    struct wr_part p;
+    int r = 0;
+
+    for (uint64_t i = 0; i < n && r >= 0; i++) {
+        wr_index_part(ix, 0, i, &p);
+        sum += p.length;
+        if (p.object || sum > LOOK_BYTES + (i ? 0 : WR_FIELD_MAX_BYTES))
+            break;
+        if (!wr_grow(&buf, &cap, (size_t)p.length, 1))
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        if (r >= 0)
+            r = read_record(rd, &p, buf, err);
+        if (r > 0)
+            look_at_record(s, buf, (size_t)p.length);
+    }
+    free(buf);
+    return WR_MIN(r, 0);
+}
+
+/* What cannot be read now is said when it is read as a sample. */
+static int look_at_first(struct seen_records *s, struct wr_index_job *job,
+                         weir_err *err)
+{
+    struct wr_shard_reader *rd = NULL;
+    char path[4096];
+    int r;
+
+    if (!wr_index_count(job->index) ||
+        wr_index_object_path(job->index, 0, path, sizeof(path)) >= sizeof(path))
+        return 0;
+    r = wr_shard_reader_open(&rd, job->store, path, err);
+    if (r == 0)
+        r = look(s, job->index, rd, err);
+    wr_shard_reader_close(rd);
+    if (s->out_of_memory)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return wr_err_is_lack(r) ? r : 0;
+}
+
+/* --- their fields --- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct seen_feature *)a)->name,
+                  ((const struct seen_feature *)b)->name);
+}
+
+static int add_searched(struct wr_index *ix, weir_err *err)
+{
+    const struct wr_field fields[] = {
+        {.pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8},
+         .name = "image",
+         .unpacked = true,
+         .scalar = WR_TFRECORD_SEARCHED},
+        {.pub = {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1},
+         .name = "label",
+         .unpacked = true,
+         .scalar = WR_TFRECORD_SEARCHED},
+    };
+    int r = wr_index_add_field(ix, &fields[0], err);
+
+    return r < 0 ? r : wr_index_add_field(ix, &fields[1], err);
+}
+
+static int add_feature(struct wr_index *ix, const struct seen_feature *x,
+                       bool extra, weir_err *err)
+{
+    bool bytes = x->kind == WR_FEATURE_BYTES;
+    bool one = !x->varies && x->count == 1;
+    struct wr_field f = {
+        .pub = {.kind = bytes
+                            ? x->picture ? WEIR_FIELD_PICTURE : WEIR_FIELD_BYTES
+                        : one ? WEIR_FIELD_SCALAR
+                              : WEIR_FIELD_TENSOR,
+                .dtype = bytes                       ? WEIR_U8
+                         : x->kind == WR_FEATURE_INT ? WEIR_I64
+                                                     : WEIR_F32,
+                .is_extra = extra},
+        .unpacked = true,
+    };
+
+    if (f.pub.kind == WEIR_FIELD_TENSOR || f.pub.kind == WEIR_FIELD_BYTES) {
+        f.pub.ndim = 1;
+        f.pub.dims[0] = bytes || x->varies || !x->count ? WEIR_DIM_VARIES
+                                                        : x->count;
+    }
+    memcpy(f.name, x->name, sizeof(f.name));
+    return wr_index_add_field(ix, &f, err);
+}
+
+/* The best feature that says the class, if there is one number of it. */
+static void mark_label(struct wr_index *ix)
+{
+    const char *name;
+
+    for (unsigned k = 0; (name = wr_example_label_name(k)); k++) {
+        struct wr_field *f = wr_schema_find(wr_index_fields(ix), name);
+
+        if (f && f->pub.kind == WEIR_FIELD_SCALAR && f->pub.dtype == WEIR_I64) {
+            f->pub.is_label = 1;
+            return;
+        }
+    }
+}
+
+int wr_tfrecord_add_fields(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_index *ix = job->index;
+    struct seen_records s = {0};
+    bool by_name;
+    int r = look_at_first(&s, job, err);
+
+    by_name = s.records && !s.pictures;
+    if (r == 0 && by_name && s.sequence)
+        r = wr_fail(err, WEIR_ENOTSUP,
+                    "the records are tf.train.SequenceExample, which is not "
+                    "read: write them as tf.train.Example");
+    if (r == 0 && !by_name)
+        r = add_searched(ix, err);
+    if (s.count)
+        qsort(s.list, s.count, sizeof(*s.list), compare_names);
+    for (size_t k = 0; k < s.count && r == 0; k++)
+        if (!s.list[k].unread && (by_name || !s.list[k].image) &&
+            !wr_schema_find(wr_index_fields(ix), s.list[k].name))
+            r = add_feature(ix, &s.list[k], !by_name, err);
+    if (r == 0 && by_name)
+        mark_label(ix);
+    free(s.list);
+    return r;
+}
+
+/* --- a sample --- */
+
+struct unpacking {
+    const struct wr_schema *schema;
+    struct wr_unpack *out;
+    size_t need; /* bytes of scratch */
+    size_t used;
+    const struct wr_field *wrong; /* a feature that is of another kind */
+    bool fill;
+};
+
+static const struct wr_field *field_of(const struct unpacking *u,
+                                       const struct wr_feature *f)
+{
+    for (unsigned k = 0; k < u->schema->count; k++) {
+        const struct wr_field *x = &u->schema->fields[k];
+
+        if ((u->out->wanted[k] || x->pub.is_label) &&
+            x->scalar != WR_TFRECORD_SEARCHED && x->column == 0 &&
+            strlen(x->name) == f->name.len &&
+            !memcmp(x->name, f->name.at, f->name.len))
+            return x;
+    }
+    return NULL;
+}
+
+static bool is_of_kind(const struct wr_field *x, const struct wr_feature *f,
+                       uint64_t count)
+{
+    switch (f->kind) {
+    case WR_FEATURE_INT:
+        return x->pub.dtype == WEIR_I64 && x->pub.kind != WEIR_FIELD_BYTES;
+    case WR_FEATURE_FLOAT:
+        return x->pub.dtype == WEIR_F32 && x->pub.kind != WEIR_FIELD_BYTES;
+    case WR_FEATURE_BYTES:
+        return count == 1 && x->pub.kind != WEIR_FIELD_SCALAR;
+    default:
+        return false;
+    }
+}
+
+static bool take_feature(void *arg, const struct wr_feature *f)
+{
+    struct unpacking *u = arg;
+    const struct wr_field *x = field_of(u, f);
+    struct wr_pb_span bytes = {0};
+    struct wr_slice *to;
+    uint64_t count;
+
+    if (!x)
+        return true;
+    if (!wr_feature_count(f, &count) ||
+        (f->kind == WR_FEATURE_BYTES && !wr_feature_bytes(f, &bytes)))
+        return false;
+    if (!is_of_kind(x, f, count)) {
+        u->wrong = x;
+        return true;
+    }
+    to = &u->out->fields[x - u->schema->fields];
+    if (f->kind == WR_FEATURE_BYTES) {
+        *to = (struct wr_slice){bytes.at, bytes.len};
+        return true;
+    }
+    count *= f->kind == WR_FEATURE_INT ? 8 : 4; /* bytes: a value takes one at
+                                                   least in the record */
+    u->need += WR_ALIGN_UP((size_t)count, (size_t)8);
+    if (!u->fill)
+        return true;
+    wr_feature_numbers(f, u->out->scratch + u->used);
+    *to = (struct wr_slice){u->out->scratch + u->used, (size_t)count};
+    u->used += WR_ALIGN_UP((size_t)count, (size_t)8);
+    return true;
+}
+
+/* The class number by its search, or the value of the field that is it. */
+static void set_label(struct unpacking *u, const struct wr_example *ex,
+                      struct wr_sample *io)
+{
+    const struct wr_field *x = wr_schema_label(u->schema);
+    struct wr_slice *to = x ? &u->out->fields[x - u->schema->fields] : NULL;
+    int64_t value;
+
+    if (x && x->scalar != WR_TFRECORD_SEARCHED) {
+        io->label = WEIR_NO_LABEL;
+        if (x->pub.dtype == WEIR_I64 && to->len == sizeof(value)) {
+            memcpy(&value, to->bytes, sizeof(value));
+            if (value >= 0 && value < WEIR_NO_LABEL)
+                io->label = (uint32_t)value;
+        }
+        return;
+    }
+    if (ex->label == WEIR_NO_LABEL)
+        return;
+    io->label = ex->label;
+    value = ex->label;
+    if (to) {
+        memcpy(u->out->scratch + u->used, &value, sizeof(value));
+        *to = (struct wr_slice){u->out->scratch + u->used, sizeof(value)};
+    }
+}
+
+static int check_fields(const struct unpacking *u, weir_err *err)
+{
+    const struct wr_schema *s = u->schema;
+
+    if (u->wrong)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "feature '%s' is not what the first records have there",
+                       u->wrong->name);
+    for (unsigned k = 0; k < s->count; k++)
+        if (u->out->wanted[k] && s->fields[k].column == 0 &&
+            s->fields[k].scalar != WR_TFRECORD_SEARCHED &&
+            !u->out->fields[k].bytes)
+            return wr_fail(err, WEIR_EFORMAT, "no feature '%s' in the Example",
+                           s->fields[k].name);
+    return 0;
+}
+
+static int take_searched(const struct wr_schema *s, struct wr_unpack *out,
+                         struct wr_pb_span example, struct wr_example *ex,
+                         weir_err *err)
+{
+    for (unsigned k = 0; k < s->count; k++) {
+        if (!out->wanted[k] || s->fields[k].scalar != WR_TFRECORD_SEARCHED ||
+            s->fields[k].pub.is_label || s->fields[k].column != 0)
+            continue;
+        out->fields[k] = (struct wr_slice){ex->picture, ex->picture_len};
+        if (!ex->picture) /* says what is there */
+            return wr_example_parse(example.at, example.len, ex, err);
+    }
+    return 0;
+}
+
+int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,
+                            struct wr_unpack *out, weir_err *err)
+{
+    const struct wr_pb_span example = {io->bytes + WR_TFRECORD_HEADER,
+                                       io->len - WR_TFRECORD_EXTRA};
+    struct unpacking u = {.schema = wr_index_schema(ix), .out = out, .need = 8};
+    struct wr_example ex;
+    int r = wr_example_read(example.at, example.len, &ex, err);
+
+    if (r < 0)
+        return r;
+    memset(out->fields, 0, u.schema->count * sizeof(*out->fields));
+    r = take_searched(u.schema, out, example, &ex, err);
+    if (r < 0)
+        return r;
+    if (!wr_features_each(example, take_feature, &u))
+        return wr_fail(err, WEIR_EFORMAT, "not a tf.train.Example");
+    if (!wr_grow(&out->scratch, &out->cap, u.need, 1))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    u.fill = true;
+    if (u.need > 8)
+        wr_features_each(example, take_feature, &u);
+    set_label(&u, &ex, io);
+    if (ex.key) {
+        io->key = ex.key;
+        io->key_len = ex.key_len;
+    }
+    return check_fields(&u, err);
+}
