@@ -53,7 +53,7 @@ static int scan_dataset(struct wr_cli *cli, struct wr_inspect_report *report,
     };
     int r;
 
-    if (wr_index_tensor(report->ds->index) && !a->verify)
+    if (!wr_index_has_pictures(report->ds->index) && !a->verify)
         return 0;
     wr_progress_start(&progress, cli,
                       &(struct wr_progress_spec){

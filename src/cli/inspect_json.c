@@ -140,7 +140,7 @@ static json_t *shape_json(const weir_field *s)
 {
     json_t *o, *dims;
 
-    if (!s)
+    if (!s || !wr_field_bytes(s))
         return json_null();
     o = json_object();
     dims = json_array();
@@ -149,6 +149,34 @@ static json_t *shape_json(const weir_field *s)
     set(o, "dtype", text(wr_dtype_text(s->dtype)));
     set(o, "dims", dims);
     return o;
+}
+
+static json_t *field_json(const weir_field *f)
+{
+    json_t *o = json_object(), *dims = json_array();
+
+    for (uint32_t k = 0; k < f->ndim; k++)
+        json_array_append_new(dims, f->dims[k] == WEIR_DIM_VARIES
+                                        ? json_null()
+                                        : number(f->dims[k]));
+    set(o, "name", text(f->name));
+    set(o, "kind", text(wr_field_kind_name(f->kind)));
+    set(o, "dtype", text(wr_dtype_text(f->dtype)));
+    set(o, "dims", dims);
+    set(o, "label", json_boolean(f->is_label));
+    set(o, "extra", json_boolean(f->is_extra));
+    return o;
+}
+
+static json_t *fields_json(const weir_dataset *ds)
+{
+    json_t *list = json_array();
+    uint32_t count;
+    const weir_field *f = weir_dataset_fields(ds, &count);
+
+    for (uint32_t k = 0; k < count; k++)
+        json_array_append_new(list, field_json(&f[k]));
+    return list;
 }
 
 static json_t *dims_json(const struct wr_inspect_scan *s, json_t *pictures)
@@ -187,7 +215,7 @@ static json_t *pictures_json(const struct wr_inspect_report *r)
     char key[16];
     json_t *o;
 
-    if (!r->scan.count || wr_index_tensor(r->ds->index))
+    if (!r->scan.count || !wr_index_has_pictures(r->ds->index))
         return json_null();
     o = json_object();
     wr_inspect_count_pictures(&r->scan, &p);
@@ -298,6 +326,7 @@ int wr_inspect_print_json(const struct wr_cli *cli,
     set(o, "samples", number(r->stats.count));
     set(o, "objects", number(wr_index_object_count(r->ds->index)));
     set(o, "shape", shape_json(wr_index_tensor(r->ds->index)));
+    set(o, "fields", fields_json(r->ds));
     set(o, "sizes_bytes", sizes_json(&r->stats));
     set(o, "classes", classes_json(r));
     set(o, "index", index_json(r));

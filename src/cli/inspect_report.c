@@ -128,6 +128,26 @@ static void print_classes(const struct wr_cli *cli,
     fputc('\n', cli->out);
 }
 
+/* Fields, where there are others than one picture or tensor and its label. */
+static void print_fields(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint32_t count, labels = 0;
+    const weir_field *f = weir_dataset_fields(ds, &count);
+    char type[64], name[NAME_BYTES];
+
+    for (uint32_t k = 0; k < count; k++)
+        labels += f[k].is_label != 0;
+    if (count - labels == 1 &&
+        (f[0].kind == WEIR_FIELD_PICTURE || f[0].kind == WEIR_FIELD_TENSOR))
+        return;
+    for (uint32_t k = 0; k < count; k++)
+        fprintf(cli->out, "  %-9s %s: %s%s%s\n", k ? "" : "fields",
+                wr_text_show(f[k].name, true, name, sizeof(name)),
+                wr_field_text(&f[k], type, sizeof(type)),
+                f[k].is_label ? ", the label" : "",
+                f[k].is_extra ? ", if it is asked for" : "");
+}
+
 static void print_head(const struct wr_cli *cli,
                        const struct wr_inspect_report *r)
 {
@@ -143,6 +163,7 @@ static void print_head(const struct wr_cli *cli,
     fprintf(cli->out, "  samples   %s in %s %s\n", count_text(s->count, a),
             count_text(wr_index_object_count(r->ds->index), b),
             wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
+    print_fields(cli, r->ds);
     if (shape)
         fprintf(cli->out, "  shape     %s\n",
                 wr_field_text(shape, text, sizeof(text)));
@@ -379,7 +400,7 @@ void wr_inspect_print(const struct wr_cli *cli,
     print_remarks(cli, r->ds);
     print_histogram(cli, &r->stats);
     print_all_classes(cli, r);
-    if (r->scan.count && !wr_index_tensor(r->ds->index))
+    if (r->scan.count && wr_index_has_pictures(r->ds->index))
         print_pictures(cli, r);
     print_issues(cli, r->ds);
     print_broken(cli, r);

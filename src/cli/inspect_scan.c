@@ -311,7 +311,7 @@ static int look_once(struct worker *w, const struct wr_part *p, uint64_t id,
     if (wr_index_object_path(ix, p->object, w->path, sizeof(w->path)) >=
         sizeof(w->path))
         return wr_fail(err, WEIR_ELIMIT, "its path is too long");
-    if (wr_index_tensor(ix))
+    if (!wr_index_has_pictures(ix))
         return read_sample(w, p, &sample, err);
     return look_at_picture(w, p, id, found, err);
 }
@@ -393,7 +393,7 @@ static int start_worker(struct worker *w, struct scan *s, weir_err *err)
     int r;
 
     w->scan = s;
-    if (s->spec->verify && !wr_index_tensor(s->spec->ds->index)) {
+    if (s->spec->verify && wr_index_has_pictures(s->spec->ds->index)) {
         r = wr_picture_new(&w->decoder, &spec, err);
         if (r < 0)
             return r;
@@ -448,7 +448,7 @@ static int take_labels(const struct scan *s, weir_err *err)
     struct wr_inspect_scan *out = s->out;
 
     if (!ds->format->unpack || weir_dataset_class_count(ds) ||
-        wr_index_tensor(ds->index))
+        !wr_index_has_pictures(ds->index))
         return 0;
     out->has_labels = true;
     return wr_inspect_count_labels(out->found, out->count, &out->labels, err);

@@ -148,6 +148,13 @@ const weir_field *wr_index_tensor(const struct wr_index *ix)
                : NULL;
 }
 
+bool wr_index_has_pictures(const struct wr_index *ix)
+{
+    const struct wr_field *f = wr_schema_first(&ix->schema);
+
+    return f && f->pub.kind == WEIR_FIELD_PICTURE;
+}
+
 bool wr_index_scalar(const struct wr_index *ix, unsigned field, uint64_t i,
                      union wr_scalar *ret)
 {

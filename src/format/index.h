@@ -160,6 +160,8 @@ const struct wr_unit *wr_index_unit(const struct wr_index *ix, uint64_t k);
 const struct wr_schema *wr_index_schema(const struct wr_index *ix);
 /* The first field if it is a tensor, else NULL. */
 const weir_field *wr_index_tensor(const struct wr_index *ix);
+/* Is the first tensor or picture a picture? */
+bool wr_index_has_pictures(const struct wr_index *ix);
 /* The value that field `field` has in the index; false: it has none there. */
 bool wr_index_scalar(const struct wr_index *ix, unsigned field, uint64_t i,
                      union wr_scalar *ret);
