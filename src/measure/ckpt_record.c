@@ -2,27 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/ckpt_record.h"
 
-#include <math.h>
-
 #include "measure/parts.h"
 #include "record/record.h"
-
-static void put_s(json_t *to, const char *key, double s)
-{
-    if (!isnan(s))
-        json_object_set_new(to, key, json_real(s));
-}
 
 static json_t *save_json(const struct wr_ckpt_bench_save *s)
 {
     json_t *j = json_object();
 
-    put_s(j, "stall_s", s->stall);
-    put_s(j, "blocked_s", s->blocked);
-    put_s(j, "fast_s", s->fast);
-    put_s(j, "slow_s", s->slow);
-    put_s(j, "verified_s", s->verified);
-    put_s(j, "drain_s", s->drain);
+    wr_put_real(j, "stall_s", s->stall);
+    wr_put_real(j, "blocked_s", s->blocked);
+    wr_put_real(j, "fast_s", s->fast);
+    wr_put_real(j, "slow_s", s->slow);
+    wr_put_real(j, "verified_s", s->verified);
+    wr_put_real(j, "drain_s", s->drain);
     return j;
 }
 
@@ -36,14 +28,14 @@ static json_t *case_json(const struct wr_ckpt_record *b,
     for (unsigned i = 0; i < k->count; i++) {
         json_t *run = save_json(&k->saves[i]);
 
-        put_s(run, "saves_per_s", 1 / k->saves[i].stall);
-        put_s(run, "at_s", k->saves[i].at_s);
+        wr_put_real(run, "saves_per_s", 1 / k->saves[i].stall);
+        wr_put_real(run, "at_s", k->saves[i].at_s);
         json_array_append_new(runs, run);
     }
-    put_s(result, "restore_s", k->restore);
-    put_s(result, "stall_bytes_per_s", bytes / k->median.stall);
-    put_s(result, "drain_bytes_per_s", bytes / k->median.drain);
-    put_s(result, "restore_bytes_per_s", bytes / k->restore);
+    wr_put_real(result, "restore_s", k->restore);
+    wr_put_real(result, "stall_bytes_per_s", bytes / k->median.stall);
+    wr_put_real(result, "drain_bytes_per_s", bytes / k->median.drain);
+    wr_put_real(result, "restore_bytes_per_s", bytes / k->restore);
     return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "way", keys[k->way],
                      "name", wr_ckpt_way_name(k->way), "memory",
                      (json_int_t)k->memory, "skipped", (json_int_t)k->skipped,

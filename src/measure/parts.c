@@ -9,6 +9,12 @@
 #include "monitor/host.h"
 #include "record/record.h"
 
+void wr_put_real(json_t *to, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(to, key, json_real(value));
+}
+
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "count", u->count,

@@ -16,6 +16,9 @@
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
 
+/* Sets a number; one that is not known is left out. */
+void wr_put_real(json_t *to, const char *key, double value);
+
 /* Who had the cores, and whether others had those that were wanted. */
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
 

@@ -38,13 +38,6 @@ double wr_train_rate(const struct wr_train_result *res)
     return seconds > 0 ? (double)res->samples / seconds : 0;
 }
 
-/* What is not known is left out. */
-static void put_real(json_t *to, const char *key, double value)
-{
-    if (isfinite(value))
-        json_object_set_new(to, key, json_real(value));
-}
-
 static void put_number(json_t *to, const char *key, uint64_t value)
 {
     json_object_set_new(to, key, json_integer((json_int_t)value));
@@ -73,7 +66,7 @@ static void put_feed(json_t *to, const struct wr_train_plan *p)
     for (const struct wr_setting *s = wr_settings; s->name; s++)
         if (!p->is_setting || p->is_setting(s))
             wr_setting_json(to, s, &p->feed);
-    put_real(to, "holdout", (double)p->feed.holdout);
+    wr_put_real(to, "holdout", (double)p->feed.holdout);
 }
 
 static json_t *settings_json(const struct wr_train_plan *p)
@@ -88,7 +81,7 @@ static json_t *settings_json(const struct wr_train_plan *p)
         json_object_set_new(to, "engine", json_string(p->engine->name));
         put_number(to, "compute_threads",
                    p->compute_threads ? p->compute_threads : wr_cpu_count());
-        put_real(to, "learning_rate", p->learning_rate);
+        wr_put_real(to, "learning_rate", p->learning_rate);
     }
     put_feed(to, p);
     put_ckpt(to, p);
@@ -118,12 +111,12 @@ static json_t *validation_json(const struct wr_train_validation *v)
     json_t *j = json_object();
 
     put_number(j, "iteration", v->step);
-    put_real(j, "t_s", v->at_s);
-    put_real(j, "seconds", v->seconds);
+    wr_put_real(j, "t_s", v->at_s);
+    wr_put_real(j, "seconds", v->seconds);
     put_number(j, "samples", v->samples);
     put_number(j, "right", v->right);
-    put_real(j, "accuracy", accuracy_of(v));
-    put_real(j, "loss", v->loss);
+    wr_put_real(j, "accuracy", accuracy_of(v));
+    wr_put_real(j, "loss", v->loss);
     return j;
 }
 
@@ -146,13 +139,13 @@ static json_t *saves_json(const struct wr_train_result *res)
 
         put_number(j, "step", s->step);
         put_number(j, "bytes", s->bytes);
-        put_real(j, "t_s", s->at_s);
-        put_real(j, "stall_s", s->stall_s);
-        put_real(j, "blocked_s", s->blocked_s);
-        put_real(j, "fast_s", s->fast_s);
-        put_real(j, "slow_s", s->slow_s);
-        put_real(j, "verified_s", s->verified_s);
-        put_real(j, "drain_s", s->drain_s);
+        wr_put_real(j, "t_s", s->at_s);
+        wr_put_real(j, "stall_s", s->stall_s);
+        wr_put_real(j, "blocked_s", s->blocked_s);
+        wr_put_real(j, "fast_s", s->fast_s);
+        wr_put_real(j, "slow_s", s->slow_s);
+        wr_put_real(j, "verified_s", s->verified_s);
+        wr_put_real(j, "drain_s", s->drain_s);
         json_array_append_new(list, j);
     }
     return list;
@@ -170,13 +163,13 @@ static json_t *series_json(const struct wr_series *s)
 
 static void put_times(json_t *to, const struct wr_train_result *res)
 {
-    put_real(to, "seconds", res->seconds);
-    put_real(to, "wait_s", res->wait_s);
-    put_real(to, "step_s", res->step_s);
-    put_real(to, "save_s", res->save_s);
-    put_real(to, "save_max_s", res->save_max_s);
-    put_real(to, "validate_s", res->validate_s);
-    put_real(to, "flush_s", res->flush_s);
+    wr_put_real(to, "seconds", res->seconds);
+    wr_put_real(to, "wait_s", res->wait_s);
+    wr_put_real(to, "step_s", res->step_s);
+    wr_put_real(to, "save_s", res->save_s);
+    wr_put_real(to, "save_max_s", res->save_max_s);
+    wr_put_real(to, "validate_s", res->validate_s);
+    wr_put_real(to, "flush_s", res->flush_s);
 }
 
 static json_t *result_json(const struct wr_train_result *res)
@@ -188,16 +181,16 @@ static json_t *result_json(const struct wr_train_result *res)
     put_number(j, "iterations", res->done);
     put_number(j, "iterations_per_epoch", res->per_epoch);
     put_number(j, "samples", res->samples);
-    put_real(j, "samples_per_s", wr_train_rate(res));
+    wr_put_real(j, "samples_per_s", wr_train_rate(res));
     put_times(j, res);
-    put_real(j, "loss_first", res->loss_first);
-    put_real(j, "loss_last", res->loss_last);
+    wr_put_real(j, "loss_first", res->loss_first);
+    wr_put_real(j, "loss_last", res->loss_last);
     if (res->last.samples) {
-        put_real(j, "accuracy", accuracy_of(&res->last));
-        put_real(j, "chance", 1.0 / res->classes);
-        put_real(j, "most_common",
-                 (double)res->last.most / (double)res->last.samples);
-        put_real(j, "held_out_loss", res->last.loss);
+        wr_put_real(j, "accuracy", accuracy_of(&res->last));
+        wr_put_real(j, "chance", 1.0 / res->classes);
+        wr_put_real(j, "most_common",
+                    (double)res->last.most / (double)res->last.samples);
+        wr_put_real(j, "held_out_loss", res->last.loss);
         put_number(j, "held_out", res->last.samples);
     }
     put_number(j, "saves", res->save_count);
@@ -254,7 +247,7 @@ static int put_all(json_t *record, const struct wr_train_plan *plan,
     put_number(record, "bad_count", res->bad_count);
     bad |= json_object_set_new(record, "bad",
                                wr_bad_json(res->bad, res->bad_kept));
-    put_real(record, "start_s", wr_monitor_at(m, res->start_ns));
+    wr_put_real(record, "start_s", wr_monitor_at(m, res->start_ns));
     bad |= wr_monitor_record(m, record);
     return bad;
 }
