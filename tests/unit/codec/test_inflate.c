@@ -157,6 +157,49 @@ static void test_header(void **state)
     free(gz);
 }
 
+/* Leaves something else where a caller's locals were. */
+static __attribute__((noinline)) void scribble(void)
+{
+    volatile uint8_t was[16384];
+
+    for (size_t k = 0; k < sizeof(was); k++)
+        was[k] = (uint8_t)(k * 37);
+}
+
+/* A header in two pieces, whatever happens on the stack in between: another
+ * thread may go on. */
+static void test_header_in_two(void **state)
+{
+    static const uint8_t head[] = "\x1f\x8b\x08\x1c\0\0\0\0\0\xff"
+                                  "\x04\0abcdname\0a comment";
+    uint8_t all[512], got[64];
+    weir_err err;
+    size_t n;
+    uint8_t *gz = gzip_member("hello", 5, &n);
+
+    (void)state;
+    memcpy(all, head, sizeof(head));
+    memcpy(all + sizeof(head), gz + 10, n - 10);
+    n += sizeof(head) - 10;
+    for (size_t cut = 1; cut < n; cut++) {
+        struct wr_inflate *z = NULL;
+        int64_t made;
+
+        assert_int_equal(wr_inflate_new(&z, NULL), 0);
+        wr_inflate_feed(z, all, cut);
+        made = wr_inflate_read(z, got, 64, &err);
+        assert_true(made >= 0);
+        scribble();
+        wr_inflate_feed(z, all + cut, n - cut);
+        made += wr_inflate_read(z, got + made, 64, &err);
+        assert_int_equal(made, 5);
+        assert_memory_equal(got, "hello", 5);
+        assert_true(wr_inflate_is_done(z));
+        wr_inflate_free(z);
+    }
+    free(gz);
+}
+
 static void check_cut_off(pack_fn pack)
 {
     uint8_t *plain = pattern(3000), *got = malloc(8000);
@@ -282,9 +325,13 @@ static void test_bomb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_small_and_empty),
-        cmocka_unit_test(test_header),  cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_damaged), cmocka_unit_test(test_rubbish_behind),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_small_and_empty),
+        cmocka_unit_test(test_header_in_two),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_rubbish_behind),
         cmocka_unit_test(test_bomb),
     };
 
