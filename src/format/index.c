@@ -284,6 +284,7 @@ uint64_t wr_index_fingerprint(const struct wr_index *ix)
     uint64_t h = ix->totals.count ^ ix->declared;
     XXH3_state_t state;
 
+    XXH3_INITSTATE(&state); /* resetting looks at what was there */
     for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++) {
         XXH3_64bits_reset_withSeed(&state, h);
         if (parts[k].fn)
