@@ -27,7 +27,7 @@ static int read_bytes(struct wr_store *st, const char *path, uint64_t len,
 {
     struct wr_object *o;
     uint8_t *bytes;
-    uint64_t got = 0;
+    int64_t got;
     int r;
 
     if (len > (uint64_t)WR_ST_MAX_JSON + 8)
@@ -41,17 +41,12 @@ static int read_bytes(struct wr_store *st, const char *path, uint64_t len,
         free(bytes);
         return r;
     }
-    while (r == 0 && got < len) {
-        int64_t n = o->ops->read(o, bytes + got, (size_t)(len - got), got, err);
-
-        if (n > 0)
-            got += (uint64_t)n;
-        else
-            r = n < 0
-                    ? (int)n
-                    : wr_fail(err, WEIR_EDAMAGED,
-                              "'%s': ends after %" PRIu64 " bytes", path, got);
-    }
+    got = wr_object_read_all(o, bytes, (size_t)len, 0, err);
+    if (got < 0)
+        r = (int)got;
+    else if ((uint64_t)got < len)
+        r = wr_fail(err, WEIR_EDAMAGED, "'%s': ends after %" PRId64 " bytes",
+                    path, got);
     o->ops->close(o, /* sync= */ false, NULL);
     if (r < 0)
         free(bytes);

@@ -178,8 +178,7 @@ static int read_bytes(struct worker *w, const struct wr_part *p, size_t len,
 {
     struct wr_store *store = w->scan->spec->ds->store;
     struct wr_object *o;
-    size_t got = 0;
-    int64_t n = 1;
+    int64_t n;
 
     if (len > MAX_SAMPLE)
         return wr_fail(err, WEIR_ELIMIT,
@@ -194,14 +193,11 @@ static int read_bytes(struct worker *w, const struct wr_part *p, size_t len,
                    : read_unit(w, p, len, err);
     if (store->ops->object_open(store, w->path, WR_OPEN_READ, &o, err) < 0)
         return err->code;
-    while (got < len && n > 0) {
-        n = o->ops->read(o, w->buf + got, len - got, p->offset + got, err);
-        got += n > 0 ? (size_t)n : 0;
-    }
+    n = wr_object_read_all(o, w->buf, len, p->offset, err);
     o->ops->close(o, /* sync= */ false, NULL);
     if (n < 0)
         return (int)n;
-    return got < len ? fail_short(p, got, err) : 0;
+    return (size_t)n < len ? fail_short(p, (size_t)n, err) : 0;
 }
 
 static int look_at_header(struct worker *w, const struct wr_part *p,

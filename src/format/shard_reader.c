@@ -50,30 +50,11 @@ uint64_t wr_shard_reader_tell(const struct wr_shard_reader *r)
     return r->pos;
 }
 
-/* Reads until `len` bytes are there or the object ends; storage may give
- * less at a time. */
-static int64_t read_object(struct wr_shard_reader *r, void *buf, size_t len,
-                           uint64_t offset, weir_err *err)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        int64_t n = r->object->ops->read(r->object, (uint8_t *)buf + done,
-                                         len - done, offset + done, err);
-
-        if (n < 0)
-            return n;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    return (int64_t)done;
-}
-
 /* Hands the inflater its next piece; 0 at the end of the object. */
 static int64_t feed(struct wr_shard_reader *r, weir_err *err)
 {
-    int64_t n = read_object(r, r->packed, BUFFER, r->packed_at, err);
+    int64_t n = wr_object_read_all(r->object, r->packed, BUFFER, r->packed_at,
+                                   err);
 
     if (n == 0 && !wr_inflate_is_done(r->z))
         return wr_fail(err, WEIR_EFORMAT,
@@ -115,9 +96,9 @@ static int64_t fill_plain(struct wr_shard_reader *r, weir_err *err)
     r->window_len = 0;
     if (r->pos >= r->stat.size)
         return 0;
-    n = read_object(r, r->window,
-                    (size_t)WR_MIN((uint64_t)want, r->stat.size - r->pos),
-                    r->pos, err);
+    n = wr_object_read_all(
+        r->object, r->window,
+        (size_t)WR_MIN((uint64_t)want, r->stat.size - r->pos), r->pos, err);
     if (n > 0)
         r->window_len = (size_t)n;
     return n;

@@ -35,25 +35,6 @@ static uint64_t count_file(struct wr_probe_worker *w, const uint64_t ns[4],
     return ns[3];
 }
 
-static int read_object(struct wr_probe_worker *w, struct wr_object *o,
-                       const char *path, uint64_t size)
-{
-    uint64_t done = 0;
-
-    while (done < size) {
-        int64_t n = o->ops->read(o, w->buf + done, (size_t)(size - done), done,
-                                 &w->err);
-
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            return wr_fail(&w->err, WEIR_ECHANGED, "'%s': became shorter",
-                           path);
-        done += (uint64_t)n;
-    }
-    return 0;
-}
-
 /* One file, blocking; ns[0] is given, the others are filled. */
 static int do_file(struct wr_probe_worker *w, unsigned k, bool create,
                    uint64_t ns[4])
@@ -72,7 +53,7 @@ static int do_file(struct wr_probe_worker *w, unsigned k, bool create,
         return r;
     ns[1] = wr_clock_ns();
     r = create ? o->ops->write(o, w->buf, (size_t)size, 0, &w->err)
-               : read_object(w, o, path, size);
+               : wr_probe_read(w, o, path, 0, (size_t)size);
     ns[2] = wr_clock_ns();
     if (r < 0) {
         o->ops->close(o, /* sync= */ false, NULL);

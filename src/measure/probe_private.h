@@ -175,6 +175,10 @@ void wr_probe_release(struct wr_probe_worker *w);
 int wr_probe_pump(struct wr_probe_worker *w,
                   bool (*next)(struct wr_probe_worker *w, unsigned k,
                                uint64_t now_ns));
+/* Reads all of [offset, offset + len) into w->buf; `path` is for the message. */
+int wr_probe_read(struct wr_probe_worker *w, struct wr_object *o,
+                  const char *path, uint64_t offset, size_t len);
+
 /* Counts a request that was answered. */
 void wr_probe_count(struct wr_probe_worker *w, uint64_t bytes, uint64_t ns,
                     uint64_t now_ns);

@@ -104,22 +104,16 @@ int wr_probe_pump(struct wr_probe_worker *w,
     return 0;
 }
 
-static int read_all(struct wr_probe_worker *w, uint64_t offset, size_t len)
+int wr_probe_read(struct wr_probe_worker *w, struct wr_object *o,
+                  const char *path, uint64_t offset, size_t len)
 {
-    size_t done = 0;
+    int64_t n = wr_object_read_all(o, w->buf, len, offset, &w->err);
 
-    while (done < len) {
-        int64_t n = w->object->ops->read(w->object, w->buf + done, len - done,
-                                         offset + done, &w->err);
-
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            return wr_fail(&w->err, WEIR_ECHANGED, "'%s': became shorter",
-                           w->crew->job->place->read_path);
-        done += (size_t)n;
-    }
-    return 0;
+    if (n < 0)
+        return (int)n;
+    return (size_t)n == len
+               ? 0
+               : wr_fail(&w->err, WEIR_ECHANGED, "'%s': became shorter", path);
 }
 
 /* One request at a time, without a queue. */
@@ -134,7 +128,8 @@ static int run_plain(struct wr_probe_worker *w)
         if (op != WR_PROBE_READ)
             stamp(w->buf, (size_t)len, offset, now);
         r = op == WR_PROBE_READ
-                ? read_all(w, offset, (size_t)len)
+                ? wr_probe_read(w, w->object, w->crew->job->place->read_path,
+                                offset, (size_t)len)
                 : w->object->ops->write(w->object, w->buf, (size_t)len, offset,
                                         &w->err);
         if (r == 0 && op == WR_PROBE_SYNC) {

@@ -70,17 +70,15 @@ const struct wr_st_tensor *wr_st_find(const struct wr_st_head *h,
 static int read_range(struct wr_object *o, uint8_t *buf, size_t from, size_t to,
                       weir_err *err)
 {
-    while (from < to) {
-        int64_t n = o->ops->read(o, buf + from, to - from, from, err);
+    int64_t n = wr_object_read_all(o, buf + from, to - from, from, err);
 
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            return wr_fail(err, WEIR_EFORMAT,
-                           "cut off: ends at byte %zu inside its head", from);
-        from += (size_t)n;
-    }
-    return 0;
+    if (n < 0)
+        return (int)n;
+    return (size_t)n == to - from
+               ? 0
+               : wr_fail(err, WEIR_EFORMAT,
+                         "cut off: ends at byte %zu inside its head",
+                         from + (size_t)n);
 }
 
 /* The head's bytes, at most as many as the file and the format allow. */

@@ -240,24 +240,31 @@ int wr_store_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
                : wr_fail(err, WEIR_ENOTSUP, "free space is not known");
 }
 
+int64_t wr_object_read_all(struct wr_object *o, void *buf, size_t len,
+                           uint64_t offset, weir_err *err)
+{
+    size_t done = 0;
+    int64_t n = 1;
+
+    while (done < len && n > 0) {
+        n = o->ops->read(o, (uint8_t *)buf + done, len - done, offset + done,
+                         err);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 ? n : (int64_t)done;
+}
+
 int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
                          uint64_t offset, weir_err *err)
 {
-    uint8_t *p = buf;
+    int64_t n = wr_object_read_all(o, buf, len, offset, err);
 
-    while (len) {
-        int64_t n = o->ops->read(o, p, len, offset, err);
-
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            return wr_fail(err, WEIR_EFORMAT, "truncated at byte %" PRIu64,
-                           offset);
-        p += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
-    return 0;
+    if (n < 0)
+        return (int)n;
+    return (size_t)n == len
+               ? 0
+               : wr_fail(err, WEIR_EFORMAT, "truncated at byte %" PRIu64,
+                         offset + (uint64_t)n);
 }
 
 static int slurp_object(struct wr_object *o, size_t limit, char **ret,

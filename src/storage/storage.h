@@ -247,6 +247,11 @@ int wr_store_change(struct wr_store *st, enum wr_change what, const char *path,
                     const char *to, weir_err *err);
 int wr_store_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err);
 
+/* Reads until `len` bytes are there or the object ends (a backend may give less
+ * at a time); returns how many. */
+int64_t wr_object_read_all(struct wr_object *o, void *buf, size_t len,
+                           uint64_t offset, weir_err *err);
+
 /* Reads `len` bytes, all of them; WEIR_EFORMAT: the object ends before. */
 int wr_object_read_fully(struct wr_object *o, void *buf, size_t len,
                          uint64_t offset, weir_err *err);
