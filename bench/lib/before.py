@@ -213,10 +213,6 @@ def cache_rows(session):
                '--size', '224x224', '--dtype', 'u8', '--cache', 'ram:4G',
                '--cache-what', 'decoded', '--epochs', session.rounds(3, 2),
                key='last_epoch_per_s')
-    # An epoch takes a millisecond.
-    yield feed('cache of encoded samples in memory, reading only', data,
-               '--stages', 'read', '--cache', 'ram:4G', '--epochs',
-               session.pick(400, 40, 2))
     yield with_tier('folder tier before a slow device, second epoch',
                     LATE + small, *OUTPUT, '--order', 'block')
     yield with_tier('folder tier of decoded samples, second epoch', small,

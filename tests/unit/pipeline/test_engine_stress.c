@@ -15,43 +15,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <xxhash.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "fixture.h"
-#include "format/writer.h"
 #include "model.h"
 #include "pipeline/schedule.h"
+#include "stress_sets.h"
 
 #define CASES      150
 #define CASE_LIMIT 60 /* seconds, under a sanitizer too */
-#define MOST_N     240
 #define MOST_EPOCH 3
-#define SHARD      24
 #define HELD       4 /* batches that a consumer keeps at most */
-
-/* A data set and what its samples are. */
-struct set {
-    const char *name;
-    char dir[300];
-    uint32_t n;
-    bool checked;               /* its records carry checksums: bits may flip */
-    uint64_t hash[MOST_N];      /* of the tensors */
-    uint32_t labels[2][MOST_N]; /* by whether only reading */
-};
-
-enum { TENSORS, JPEGS, RECORDS, GZIPPED, PIECES, SETS };
-
-struct place {
-    char root[256], tier[300];
-    struct fx tensors, jpegs;
-    struct set sets[SETS];
-};
 
 struct watcher {
     const weir_pipeline *pipe; /* borrowed */
@@ -112,165 +90,17 @@ static void name_case(const struct plan *p)
              p->resumed);
 }
 
-/* --- data sets --- */
-
-static void run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *fmt, ...)
-{
-    char cmd[2000];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(cmd, sizeof(cmd), fmt, ap);
-    va_end(ap);
-    if (system(cmd))
-        fail_msg("cannot run: %s", cmd);
-}
-
-static size_t slurp(const char *path, uint8_t *buf, size_t cap)
-{
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(buf, 1, cap, f) : 0;
-
-    assert_true(f && n > 0 && n < cap);
-    fclose(f);
-    return n;
-}
-
-/* Shards of the pictures of the tree. */
-static void make_records(struct place *pl, const char *dir)
-{
-    uint32_t n = pl->jpegs.n;
-    uint8_t picture[4096];
-    char path[700];
-
-    for (uint32_t from = 0; from < n; from += SHARD) {
-        struct wr_bytes out = {0};
-        FILE *f;
-
-        for (uint32_t i = from; i < WR_MIN(from + SHARD, n); i++) {
-            struct wr_write_sample s = {.bytes = picture, .label = i % 7};
-
-            snprintf(path, sizeof(path), "%s/%c/%05u.jpg", pl->jpegs.dir,
-                     fx_label(&pl->jpegs, i) ? 'b' : 'a', i);
-            s.len = slurp(path, picture, sizeof(picture));
-            s.key = path;
-            assert_int_equal(wr_writer_tfrecord.add(&out, &s, NULL), 0);
-        }
-        snprintf(path, sizeof(path), "%s/%05u.tfrecord", dir, from);
-        f = fopen(path, "wb");
-        assert_non_null(f);
-        assert_int_equal(fwrite(out.bytes, 1, out.len, f), out.len);
-        fclose(f);
-        free(out.bytes);
-    }
-}
-
-static weir_dataset *open_set(const struct set *s, const char *prefix)
-{
-    weir_dataset_config dc;
-    weir_dataset *ds = NULL;
-    char url[500];
-
-    weir_dataset_defaults(&dc);
-    dc.no_index_cache = 1;
-    snprintf(url, sizeof(url), "%s%s", prefix, s->dir);
-    if (weir_dataset_open(&ds, url, &dc, NULL) < 0)
-        return NULL;
-    if (weir_dataset_count(ds) != s->n) /* a fault hit the indexer */
-        weir_dataset_close(&ds);
-    return ds;
-}
-
-static void base_config(weir_pipeline_config *cfg)
-{
-    weir_pipeline_defaults(cfg);
-    cfg->picture.dtype = WEIR_U8;
-    cfg->picture.width = cfg->picture.height = 8;
-    cfg->order = WEIR_ORDER_SEQUENTIAL;
-    cfg->block_samples = 1; /* nothing is joined */
-    cfg->batch = 1;
-    cfg->threads = cfg->depth = 1;
-    cfg->prefetch = 0;
-}
-
-/* What the samples are, one after another. */
-static void learn(struct set *s)
-{
-    weir_dataset *ds = open_set(s, "");
-    weir_pipeline_config cfg;
-
-    assert_non_null(ds);
-    base_config(&cfg);
-    for (int reading = 0; reading < 2; reading++) {
-        weir_pipeline *p;
-        const weir_batch *b;
-
-        cfg.stages = reading ? WEIR_STAGES_READ : WEIR_STAGES_ALL;
-        p = fx_start(ds, &cfg);
-        for (uint32_t i = 0; i < s->n; i++) {
-            assert_int_equal(weir_pipeline_next(p, &b, NULL), 1);
-            assert_int_equal(b->ids[0], i);
-            s->labels[reading][i] = b->labels[0];
-            if (!reading)
-                s->hash[i] = XXH64(b->data, b->bytes, 0);
-            weir_batch_release(b);
-        }
-        weir_pipeline_close(&p);
-    }
-    weir_dataset_close(&ds);
-}
-
 static int set_up(void **state)
 {
-    static const char *const names[] = {"tensors", "jpegs", "records",
-                                        "gzipped", "pieces"};
-    struct place *pl = calloc(1, sizeof(*pl));
-    const char *base = getenv("TMPDIR");
-
-    assert_non_null(pl);
-    snprintf(pl->root, sizeof(pl->root), "%s/weir-stress-XXXXXX",
-             base ? base : "/tmp");
-    assert_non_null(mkdtemp(pl->root));
-    fx_make(&pl->tensors, FX_TENSORS, 203, 64);
-    fx_make(&pl->jpegs, FX_JPEGS, 110, 1);
-    for (int k = 0; k < SETS; k++) {
-        struct set *s = &pl->sets[k];
-
-        s->name = names[k];
-        s->n = k == TENSORS ? pl->tensors.n : pl->jpegs.n;
-        s->checked = k >= RECORDS;
-        if (k < RECORDS) {
-            snprintf(s->dir, sizeof(s->dir), "%s",
-                     k == TENSORS ? pl->tensors.dir : pl->jpegs.dir);
-        } else {
-            snprintf(s->dir, sizeof(s->dir), "%s/%s", pl->root, names[k]);
-            assert_int_equal(mkdir(s->dir, 0777), 0);
-            make_records(pl, s->dir);
-        }
-        if (k >= GZIPPED)
-            run("gzip -1 '%s'/*.tfrecord", s->dir);
-        if (k == PIECES)
-            fx_lengthen(s->dir);
-        learn(s);
-    }
-    snprintf(pl->tier, sizeof(pl->tier), "%s/tier", pl->root);
-    assert_int_equal(mkdir(pl->tier, 0777), 0);
-    *state = pl;
+    *state = ss_make();
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct place *pl = *state;
-
     if (at_case[0]) /* it failed there */
         print_error("%s", at_case);
-    fx_done(&pl->tensors);
-    fx_done(&pl->jpegs);
-    run("rm -rf '%s'", pl->root);
-    free(pl);
+    ss_done(*state);
     return 0;
 }
 
@@ -355,12 +185,12 @@ static void harm_tier(struct plan *p, const struct place *pl)
     uint32_t how = draw(p, 8);
 
     if (how == 0)
-        run("rm -rf '%s'/weir-cache", pl->tier);
+        ss_run("rm -rf '%s'/weir-cache", pl->tier);
     else if (how == 1)
-        run("for f in '%s'/weir-cache/*/data-*; do [ -s \"$f\" ] && head -c "
-            "2000 /dev/zero | dd of=\"$f\" bs=1 seek=%u conv=notrunc "
-            "2>/dev/null; done; true",
-            pl->tier, draw(p, 4000));
+        ss_run("for f in '%s'/weir-cache/*/data-*; do [ -s \"$f\" ] && head -c "
+               "2000 /dev/zero | dd of=\"$f\" bs=1 seek=%u conv=notrunc "
+               "2>/dev/null; done; true",
+               pl->tier, draw(p, 4000));
 }
 
 /* --- feeding --- */
@@ -369,7 +199,6 @@ static void check_batch(struct plan *p, const weir_batch *b)
 {
     const struct set *s = p->set;
     bool all = p->cfg.stages == WEIR_STAGES_ALL;
-    size_t bytes = b->count ? b->bytes / b->count : 0;
 
     assert_true(b->count > 0 && b->unique <= b->count);
     assert_true(b->epoch < p->cfg.epochs);
@@ -381,8 +210,7 @@ static void check_batch(struct plan *p, const weir_batch *b)
             p->seen[b->epoch][id]++;
         if (b->labels[i] != s->labels[p->cfg.stages == WEIR_STAGES_READ][id])
             fail_msg("sample %d has label %u", (int)id, b->labels[i]);
-        if (all && XXH64((const uint8_t *)b->data + i * bytes, bytes, 0) !=
-                       s->hash[id])
+        if (all && tk_hash(b, i) != s->hash[id])
             fail_msg("sample %d has wrong bytes", (int)id);
         p->ids[p->id_count++] = id;
     }
@@ -436,13 +264,15 @@ static bool take(struct plan *p, weir_pipeline *pipe, size_t most)
 static void note_bad(struct plan *p, weir_pipeline *pipe)
 {
     uint64_t n = weir_pipeline_bad_count(pipe);
+    const char *at = p->set->kit ? "field '" : "'"; /* how texts begin */
 
     for (uint64_t k = 0; k < n; k++) {
         const weir_bad_sample *s = weir_pipeline_bad(pipe, k);
 
         assert_non_null(s);
         assert_true(s->id < p->set->n && s->epoch < p->cfg.epochs);
-        assert_true(s->code < 0 && s->text && s->text[0] == '\'');
+        assert_true(s->code < 0 && s->text);
+        assert_int_equal(strncmp(s->text, at, strlen(at)), 0);
         p->bad[s->epoch][s->id]++;
     }
 }
@@ -598,7 +428,7 @@ static void play(struct plan *p, const struct place *pl)
     bool early;
 
     p->set = &pl->sets[draw(p, SETS)];
-    base_config(&p->cfg);
+    ss_config(&p->cfg);
     draw_order(p);
     draw_speed(p);
     draw_cache(p, pl);
@@ -609,7 +439,7 @@ static void play(struct plan *p, const struct place *pl)
     p->twin = !draw(p, 4);
     p->resumed = p->cfg.world == 1 && !draw(p, 3);
     name_case(p);
-    ds = open_set(p->set, p->prefix);
+    ds = ss_open(p->set, p->prefix);
     if (!ds) { /* the rule left no data set to feed from */
         assert_true(*p->rule);
         return;
@@ -660,7 +490,7 @@ static void a_cut_gzip_shard_is_tried_twice(void **state)
 {
     const struct place *pl = *state;
     const struct set *s = &pl->sets[GZIPPED];
-    weir_dataset *ds = open_set(s, "");
+    weir_dataset *ds = ss_open(s, "");
     weir_pipeline_config cfg;
     weir_pipeline *p;
     const weir_batch *b;
@@ -668,8 +498,8 @@ static void a_cut_gzip_shard_is_tried_twice(void **state)
     uint64_t came = 0;
 
     assert_non_null(ds);
-    run("truncate -s 300 '%s'/00024.tfrecord.gz", s->dir);
-    base_config(&cfg);
+    ss_run("truncate -s 300 '%s'/00024.tfrecord.gz", s->dir);
+    ss_config(&cfg);
     cfg.order = WEIR_ORDER_SHUFFLE;
     cfg.epochs = 2;
     cfg.threads = cfg.depth = 3;
