@@ -4,6 +4,7 @@
 #define WR_CLI_BENCH_ARGS_H
 
 #include "cli/command.h"
+#include "cli/open.h"
 #include "measure/bench.h"
 
 struct bench_args {
@@ -15,8 +16,7 @@ struct bench_args {
     double consumer_ms;        /* the old name: ms=... */
     weir_pipeline_config feed; /* what all cases have in common */
     int normalize;
-    const char *format, *root, *columns, *schema, *index_dir;
-    bool index_cache;
+    struct wr_open_args open;
     /* results */
     bool limits, digest, json;
     const char *csv, *record;

@@ -25,14 +25,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 {
     const struct bench_args *a = cli->args;
 
-    return wr_cli_open(cli, cli->operands[0],
-                       &(struct wr_open_args){.format = a->format,
-                                              .root = a->root,
-                                              .columns = a->columns,
-                                              .schema = a->schema,
-                                              .index_dir = a->index_dir,
-                                              .index_cache = a->index_cache},
-                       ret, err);
+    return wr_cli_open(cli, cli->operands[0], &a->open, ret, err);
 }
 
 static int write_files(const struct wr_cli *cli,

@@ -23,8 +23,8 @@ struct convert_args {
     weir_pipeline_config feed; /* of the tensors */
     int normalize;
     uint64_t max_side, quality;
-    const char *format, *root, *columns, *schema, *index_dir;
-    bool index_cache, force, restart, json;
+    struct wr_open_args open;
+    bool force, restart, json;
 };
 
 static const struct wr_choice to_choices[] = {
@@ -140,14 +140,7 @@ static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
 {
     const struct convert_args *a = cli->args;
 
-    return wr_cli_open(cli, cli->operands[0],
-                       &(struct wr_open_args){.format = a->format,
-                                              .root = a->root,
-                                              .columns = a->columns,
-                                              .schema = a->schema,
-                                              .index_dir = a->index_dir,
-                                              .index_cache = a->index_cache},
-                       ret, err);
+    return wr_cli_open(cli, cli->operands[0], &a->open, ret, err);
 }
 
 /* What is in the data set and cannot be converted because it was not even
@@ -282,28 +275,7 @@ static const struct wr_option options[] = {
              "it"},
     {WR_FEED_NAME(A, on_error), .choices = error_choices, WR_FEED_DEF(on_error),
      WR_FEED_HELP(on_error)},
-    {.name = "format",
-     WR_OPT_STRING(A, format),
-     .arg = "FORMAT",
-     .def_note = "detected",
-     .help = "format of the source: " WR_HELP_FORMAT},
-    {.name = "root",
-     WR_OPT_STRING(A, root),
-     .arg = "FOLDER",
-     .flags = WR_OPTION_PATH,
-     .help = "folder that relative paths in a list file start from"},
-    WR_COLUMNS_OPTION(A),
-    WR_SCHEMA_OPTION(A),
-    {.name = "index-dir",
-     WR_OPT_STRING(A, index_dir),
-     .arg = "FOLDER",
-     .def_note = "weir/index in the user's cache folder",
-     .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept and reopened"},
-    {.name = "index-cache",
-     WR_OPT_FLAG(A, index_cache),
-     .def = "yes",
-     .help = "neither use nor write an index file"},
+    WR_OPEN_OPTIONS(A, "format of the source: "),
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(A, force),

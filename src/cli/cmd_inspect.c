@@ -9,13 +9,9 @@
 #include "cli/progress.h"
 
 struct inspect_args {
-    const char *format;    /* borrowed from argv */
-    const char *root;      /* borrowed from argv */
-    const char *columns;   /* borrowed from argv */
-    const char *schema;    /* the same */
-    const char *index_dir; /* borrowed from argv */
+    struct wr_open_args open;
     uint64_t samples, threads;
-    bool all, verify, classes, json, index_cache;
+    bool all, verify, classes, json;
 };
 
 static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
@@ -25,14 +21,7 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret,
     uint64_t start = wr_clock_ns();
     int r;
 
-    r = wr_cli_open(cli, report->url,
-                    &(struct wr_open_args){.format = a->format,
-                                           .root = a->root,
-                                           .columns = a->columns,
-                                           .schema = a->schema,
-                                           .index_dir = a->index_dir,
-                                           .index_cache = a->index_cache},
-                    ret, err);
+    r = wr_cli_open(cli, report->url, &a->open, ret, err);
     report->index_seconds = (double)(wr_clock_ns() - start) /
                             (double)WR_NS_PER_SEC;
     return r;
@@ -113,29 +102,7 @@ static const struct wr_option options[] = {
     {.name = "verify",
      WR_OPT_FLAG(struct inspect_args, verify),
      .help = "read and decode every sample; exit with 3 if one is broken"},
-    {.name = "format",
-     WR_OPT_STRING(struct inspect_args, format),
-     .arg = "FORMAT",
-     .def_note = "detected",
-     .help = WR_HELP_FORMAT},
-    {.name = "root",
-     WR_OPT_STRING(struct inspect_args, root),
-     .arg = "FOLDER",
-     .def_note = "the list's folder",
-     .flags = WR_OPTION_PATH,
-     .help = "folder that relative paths in a list start from"},
-    WR_COLUMNS_OPTION(struct inspect_args),
-    WR_SCHEMA_OPTION(struct inspect_args),
-    {.name = "index-dir",
-     WR_OPT_STRING(struct inspect_args, index_dir),
-     .arg = "FOLDER",
-     .def_note = "weir/index in the user's cache folder",
-     .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept and reopened"},
-    {.name = "index-cache",
-     WR_OPT_FLAG(struct inspect_args, index_cache),
-     .def = "yes",
-     .help = "neither use nor write an index file"},
+    WR_OPEN_OPTIONS(struct inspect_args, ""),
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct inspect_args, threads),

@@ -24,8 +24,8 @@
 struct stage_args {
     weir_pipeline_config feed;
     int normalize;
-    const char *format, *root, *columns, *index_dir;
-    bool index_cache, json;
+    struct wr_open_args open;
+    bool json;
 };
 
 /* One run, and what came of it. */
@@ -99,13 +99,7 @@ static int open_dataset(struct stage *s, weir_err *err)
     const struct stage_args *a = s->cli->args;
     int r;
 
-    r = wr_cli_open(s->cli, s->cli->operands[0],
-                    &(struct wr_open_args){.format = a->format,
-                                           .root = a->root,
-                                           .columns = a->columns,
-                                           .index_dir = a->index_dir,
-                                           .index_cache = a->index_cache},
-                    &s->ds, err);
+    r = wr_cli_open(s->cli, s->cli->operands[0], &a->open, &s->ds, err);
     if (r == 0)
         s->res.samples = weir_dataset_count(s->ds);
     return r;
@@ -327,27 +321,7 @@ static const struct wr_option options[] = {
     {WR_FEED(A, depth), .letter = 'd'},
     {WR_FEED(A, io)},
     {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    {.name = "format",
-     WR_OPT_STRING(A, format),
-     .arg = "FORMAT",
-     .def_note = "detected",
-     .help = "format of the data set: " WR_HELP_FORMAT},
-    {.name = "root",
-     WR_OPT_STRING(A, root),
-     .arg = "FOLDER",
-     .flags = WR_OPTION_PATH,
-     .help = "folder that relative paths in a list file start from"},
-    WR_COLUMNS_OPTION(A),
-    {.name = "index-dir",
-     WR_OPT_STRING(A, index_dir),
-     .arg = "FOLDER",
-     .def_note = "weir/index in the user's cache folder",
-     .flags = WR_OPTION_PATH,
-     .help = "where indexes are kept and reopened"},
-    {.name = "index-cache",
-     WR_OPT_FLAG(A, index_cache),
-     .def = "yes",
-     .help = "neither use nor write an index file"},
+    WR_OPEN_OPTIONS(A, "format of the data set: "),
     {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
     WR_OPTIONS_END};
 #undef A

@@ -239,12 +239,6 @@ static void note_classes(const struct wr_cli *cli,
 static int train_run(struct wr_cli *cli)
 {
     const struct train_args *a = cli->args;
-    const struct wr_open_args how = {.format = a->format,
-                                     .root = a->root,
-                                     .columns = a->columns,
-                                     .schema = a->schema,
-                                     .index_dir = a->index_dir,
-                                     .index_cache = a->index_cache};
     struct wr_train_plan plan;
     weir_dataset *ds = NULL;
     weir_err err;
@@ -253,7 +247,7 @@ static int train_run(struct wr_cli *cli)
     if (wr_train_plan_of(cli, &plan, &err) < 0)
         return err.code == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err.msg)
                                        : wr_cli_fail(cli, "%s", err.msg);
-    if (wr_cli_open(cli, cli->operands[0], &how, &ds, &err) < 0)
+    if (wr_cli_open(cli, cli->operands[0], &a->open, &ds, &err) < 0)
         return wr_cli_open_failed(cli, &err);
     plan.ds = ds;
     wr_dataset_note_issues(cli, ds);

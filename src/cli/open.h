@@ -6,33 +6,48 @@
 #include "cli/command.h"
 #include "weir/dataset.h"
 
-/* What the options --format, --root, --columns, --schema, --index-dir and --index-cache
- * say. */
+/* What the options below say; the args of a command have it as `open`. */
 struct wr_open_args {
     const char *format, *root, *columns, *schema, *index_dir; /* NULL: not
                                                                 given */
     bool index_cache;
 };
 
-/* The row of an option table; the struct has a `const char *columns`. */
-#define WR_COLUMNS_OPTION(args)                                                \
+/* The rows of an option table; `of` begins the help of --format. */
+#define WR_OPEN_OPTIONS(args, of)                                              \
+    {.name = "format",                                                         \
+     WR_OPT_STRING(args, open.format),                                         \
+     .arg = "FORMAT",                                                          \
+     .def_note = "detected",                                                   \
+     .help = of WR_HELP_FORMAT},                                               \
+        {.name = "root",                                                       \
+         WR_OPT_STRING(args, open.root),                                       \
+         .arg = "FOLDER",                                                      \
+         .def_note = "the list's folder",                                      \
+         .flags = WR_OPTION_PATH,                                              \
+         .help = "folder that relative paths in a list file start from"},      \
+        {.name = "columns",                                                    \
+         WR_OPT_STRING(args, open.columns),                                    \
+         .arg = "path=A,label=B",                                              \
+         .def_note = "path and label, or the first two",                       \
+         .help = "columns of a list file to use: names in its header, or "     \
+                 "numbers from 1"},                                            \
+        {.name = "schema",                                                     \
+         WR_OPT_STRING(args, open.schema),                                     \
+         .arg = "NAME=KIND[:DTYPE[:DIMS]],...",                                \
+         .def_note = "as detected",                                            \
+         .help = "what a field is where the format cannot know: "              \
+                 "x=tensor:u16:128x128x4, image=picture, text=bytes; "         \
+                 "label=NAME: the field that is the label"},                   \
+        {.name = "index-dir",                                                  \
+         WR_OPT_STRING(args, open.index_dir),                                  \
+         .arg = "FOLDER",                                                      \
+         .def_note = "weir/index in the user's cache folder",                  \
+         .flags = WR_OPTION_PATH,                                              \
+         .help = "where indexes are kept and reopened"},                       \
     {                                                                          \
-        .name = "columns", WR_OPT_STRING(args, columns),                       \
-        .arg = "path=A,label=B",                                               \
-        .def_note = "path and label, or the first "                            \
-                    "two",                                                     \
-        .help = "columns of a list file to use: names in its header, or "      \
-                "numbers from 1"                                               \
-    }
-
-/* The same; the struct has a `const char *schema`. */
-#define WR_SCHEMA_OPTION(args)                                                 \
-    {                                                                          \
-        .name = "schema", WR_OPT_STRING(args, schema),                         \
-        .arg = "NAME=KIND[:DTYPE[:DIMS]],...", .def_note = "as detected",      \
-        .help = "what a field is where the format cannot know: "               \
-                "x=tensor:u16:128x128x4, image=picture, text=bytes; "          \
-                "label=NAME: the field that is the label"                      \
+        .name = "index-cache", WR_OPT_FLAG(args, open.index_cache),            \
+        .def = "yes", .help = "neither use nor write an index file"            \
     }
 
 /* Says why it could not be opened; returns the exit code, that of wrong usage

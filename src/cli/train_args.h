@@ -4,6 +4,7 @@
 #define WR_CLI_TRAIN_ARGS_H
 
 #include "cli/command.h"
+#include "cli/open.h"
 #include "train/train.h"
 
 struct train_args {
@@ -16,8 +17,7 @@ struct train_args {
     uint64_t repeat; /* rounds of --compare */
     /* the input */
     weir_pipeline_config feed;
-    const char *format, *root, *columns, *schema, *index_dir;
-    bool index_cache;
+    struct wr_open_args open;
     /* checkpoints */
     const char *ckpt, *slow;
     uint64_t save_every, keep, keep_fast;
