@@ -101,20 +101,6 @@ static uint64_t tails(uint32_t list, unsigned first, unsigned last)
     return sum;
 }
 
-const char *wr_filters_name(uint32_t list, char *buf, size_t cap)
-{
-    size_t at = 0;
-
-    buf[0] = 0;
-    for (unsigned k = 0; k < filter_count(list) && at < cap; k++) {
-        unsigned f = filter_at(list, k);
-
-        at += (size_t)snprintf(buf + at, cap - at, "%s%s", k ? ", " : "",
-                               f < WR_FILTER_COUNT ? filters[f].name : "?");
-    }
-    return buf;
-}
-
 /* --- which lists there are --- */
 
 static int check_list(const struct wr_packing *p, weir_err *err)

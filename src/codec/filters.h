@@ -45,8 +45,6 @@ struct wr_packing {
 /* Can this list be undone? WEIR_ENOTSUP and why: not in this build, or not
  * such a list; WEIR_ELIMIT, WEIR_EFORMAT: sizes that cannot be. */
 int wr_filters_check(const struct wr_packing *p, weir_err *err);
-/* "gzip", "zlib, shuffle"; for messages. Fills `buf`, returns it. */
-const char *wr_filters_name(uint32_t filters, char *buf, size_t cap);
 
 struct wr_unfilter;
 

@@ -12,102 +12,10 @@
 #include "pipeline/config.h"
 #include "pipeline/schedule.h"
 
-#define BLOCK_MAX   ((uint64_t)4 << 20)   /* bytes of one request */
 #define GAP_MAX     ((uint64_t)16 << 10)  /* bytes between samples read along */
 #define SMALL       ((uint64_t)512 << 10) /* samples that are worth joining */
-#define BIG         ((size_t)2 << 20)     /* mapped: aligned to pages */
-#define CAP_STEP    ((size_t)256 << 10)
 #define EVERY_EPOCH UINT64_MAX /* units of the index serve all of them */
 #define MAX_GROUPS  1024u
-
-/* --- memory --- */
-
-/* Aligned for direct reads. What it takes of the process's share was looked at
- * by wr_unit_make_room, or cannot be done without. */
-static uint8_t *buffer_alloc(size_t cap)
-{
-    uint8_t *buf = cap >= BIG ? wr_big_alloc(cap)
-                              : aligned_alloc(WR_DIRECT_ALIGN, cap);
-
-    if (buf)
-        wr_share_take_anyway(WR_SHARE_MEMORY, cap);
-    return buf;
-}
-
-static void buffer_free(uint8_t *buf, size_t cap)
-{
-    wr_share_give(WR_SHARE_MEMORY, cap);
-    if (cap >= BIG)
-        wr_big_free(buf, cap);
-    else
-        free(buf);
-}
-
-static void drop_spare(struct wr_units *x)
-{
-    x->spare_count--;
-    x->spare_bytes -= x->spare[x->spare_count].cap;
-    buffer_free(x->spare[x->spare_count].buf, x->spare[x->spare_count].cap);
-}
-
-static uint8_t *buffer_take(struct wr_units *x, size_t need, size_t *ret_cap)
-{
-    unsigned best = x->spare_count;
-
-    for (unsigned i = 0; i < x->spare_count; i++)
-        if (x->spare[i].cap >= need && x->spare[i].cap <= 2 * need &&
-            (best == x->spare_count || x->spare[i].cap < x->spare[best].cap))
-            best = i;
-    if (best < x->spare_count) {
-        uint8_t *buf = x->spare[best].buf;
-
-        *ret_cap = x->spare[best].cap;
-        x->spare_bytes -= x->spare[best].cap;
-        x->spare[best] = x->spare[--x->spare_count];
-        return buf;
-    }
-    *ret_cap = WR_ALIGN_UP(need, CAP_STEP);
-    while (x->spare_count && x->used + x->spare_bytes + *ret_cap > x->limit)
-        drop_spare(x);
-    return buffer_alloc(*ret_cap);
-}
-
-static void buffer_give(struct wr_units *x, uint8_t *buf, size_t cap)
-{
-    if (x->spare_count == WR_UNIT_SPARE || cap > 2 * BLOCK_MAX ||
-        x->used + x->spare_bytes + cap > x->limit) {
-        buffer_free(buf, cap);
-        return;
-    }
-    x->spare_bytes += cap;
-    x->spare[x->spare_count].buf = buf;
-    x->spare[x->spare_count++].cap = cap;
-}
-
-static size_t *used_of(struct wr_units *x, const struct wr_group *g)
-{
-    return g->indexed ? &x->indexed_used : &x->used;
-}
-
-uint8_t *wr_unit_take(struct wr_shared *u, size_t need, size_t *ret_cap)
-{
-    struct wr_units *x = u->group->table;
-    uint8_t *buf = buffer_take(x, need, ret_cap);
-
-    if (buf)
-        *used_of(x, u->group) += *ret_cap;
-    return buf;
-}
-
-void wr_unit_give(struct wr_shared *u, uint8_t *buf, size_t cap)
-{
-    struct wr_units *x = u->group->table;
-
-    if (!buf)
-        return;
-    *used_of(x, u->group) -= cap;
-    buffer_give(x, buf, cap);
-}
 
 static void empty(struct wr_shared *u)
 {
@@ -212,8 +120,7 @@ static void give_way(struct wr_units *x)
         g = g->newer;
     if (g)
         free_group(x, g);
-    while (x->spare_count)
-        drop_spare(x);
+    wr_units_drop_spare(x);
 }
 
 /* Blocks of which some sample never asks (it was over before a resume, or
@@ -237,7 +144,7 @@ static bool follows(const struct wr_part *a, const struct wr_part *b,
 
     return b->object == a->object && !b->whole && !wr_part_is_packed(b) &&
            b->offset >= end && b->offset - end <= GAP_MAX &&
-           b->offset + b->length - start <= BLOCK_MAX;
+           b->offset + b->length - start <= WR_BLOCK_MAX;
 }
 
 /* The run of samples that begins at `first` and ends before `end`; those of the
@@ -524,7 +431,7 @@ int wr_units_init(struct wr_units *x, const weir_dataset *ds,
      * them; a block may lie in two objects. */
     window = WR_MIN(window, n / x->block + 1);
     blocks = 2 * window + (uint64_t)cfg->threads * cfg->depth / x->block + 1;
-    x->limit = (size_t)WR_MIN(2 * blocks * (bytes + CAP_STEP),
+    x->limit = (size_t)WR_MIN(2 * blocks * (bytes + WR_UNIT_STEP),
                               wr_config_memory(cfg));
     return 0;
 }
@@ -535,8 +442,7 @@ void wr_units_done(struct wr_units *x)
         return;
     while (x->oldest)
         free_group(x, x->oldest);
-    while (x->spare_count)
-        drop_spare(x);
+    wr_units_drop_spare(x);
     pthread_mutex_destroy(&x->lock);
     *x = (struct wr_units){0};
 }

@@ -201,11 +201,15 @@ struct wr_read *wr_unit_loaded(struct wr_shared *u);
 /* It could not be: hands them over without; they have left it. */
 struct wr_read *wr_unit_failed(struct wr_shared *u);
 
-/* --- between unit.c and unit_load.c, with the lock held --- */
+/* --- between unit.c, unit_load.c and unit_memory.c, with the lock held --- */
+
+#define WR_BLOCK_MAX ((uint64_t)4 << 20) /* bytes of one request for a block */
+#define WR_UNIT_STEP ((size_t)256 << 10) /* memory comes in multiples of this */
 
 /* Memory aligned for direct reads, counted for the unit's group; NULL: none. */
 uint8_t *wr_unit_take(struct wr_shared *u, size_t need, size_t *ret_cap);
 void wr_unit_give(struct wr_shared *u, uint8_t *buf, size_t cap);
+void wr_units_drop_spare(struct wr_units *x);
 /* Room for `cap` more bytes beside it; drops what nobody uses. */
 bool wr_unit_make_room(struct wr_shared *u, size_t cap);
 /* Points a read to its bytes. */

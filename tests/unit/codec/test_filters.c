@@ -141,6 +141,17 @@ static void test_old_sums(void **state)
     assert_int_equal(wr_filters_undo(&p, bytes, out, NULL), WEIR_EFORMAT);
 }
 
+/* Is there a checksum that notices every change? */
+static bool has_sum(uint32_t list)
+{
+    for (; list; list >>= 8)
+        if ((list & 0xff) == WR_FILTER_FLETCHER32 ||
+            (list & 0xff) == WR_FILTER_ZLIB ||
+            (list & 0xff) == WR_FILTER_DEFLATE)
+            return true;
+    return false;
+}
+
 /* Whatever byte is changed: an error that names an offset, or the same bytes.
  * Without a checksum there is none to notice, but never bytes beyond. */
 static void test_damaged(void **state)
@@ -151,10 +162,7 @@ static void test_damaged(void **state)
     (void)state;
     for (size_t l = 1; l < WR_ARRAY_LEN(lists); l++) {
         uint8_t *stored = pack(lists[l], plain, 3001, &p);
-        char name[64];
-        bool sum = strstr(wr_filters_name(lists[l], name, sizeof(name)),
-                          "fletcher32") ||
-                   strstr(name, "zlib") || strstr(name, "deflate");
+        bool sum = has_sum(lists[l]);
         unsigned failed = 0;
 
         out[3001] = 0xee;
