@@ -256,7 +256,7 @@ def written(folder):
 def main():
     rng = np.random.default_rng(13)
     with tempfile.TemporaryDirectory() as folder:
-        for part in (types, axes, refused):
+        for part in (types, axes, varying, several, refused):
             inner = os.path.join(folder, part.__name__)
             os.mkdir(inner)
             part(rng, inner)
