@@ -5,8 +5,8 @@ import signal
 import sys
 
 from lib import (accelerator, before, checkpoint, convert, jpeg, learning,
-                 million, monitor, mount, options, page, prefetch, probe,
-                 reads, records, report, shares, start, tensors, tiers, train,
+                 million, monitor, mount, npz, options, page, prefetch,
+                 probe, reads, records, report, shares, start, tensors, tiers, train,
                  tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
@@ -21,6 +21,7 @@ MEASUREMENTS = {
     'accelerator': (accelerator.measure, 'steps of emulated accelerators'),
     'learning': (learning.measure, 'training a small network'),
     'records': (records.measure, 'TFRecord shards'),
+    'npz': (npz.measure, 'NPZ files, against numpy.load'),
     'cache': (tiers.measure, 'tiers of memory and folders'),
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'shares': (shares.measure, 'eight pipelines on one emulated disk'),
