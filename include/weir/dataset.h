@@ -43,8 +43,9 @@ typedef struct weir_dataset_config {
                              "path" and "label", or the first two */
     const char *schema;  /* what a format cannot know of its fields:
                              NAME=KIND[:DTYPE[:DIMS]] and label=NAME, separated
-                             by commas: "volume=tensor:u16:128x128x128x4"; NULL:
-                             as detected */
+                             by commas: "volume=tensor:u16:128x128x128x4"; of
+                             .npy and .npz files axis=first, last or file, too
+                             (docs/formats/npz.md); NULL: as detected */
 } weir_dataset_config;
 
 /* What a field of a sample is. */
