@@ -101,6 +101,29 @@ static const char *make_tensor(const struct tmpdir *t)
     return t->path;
 }
 
+/* Members that are byte ranges; those that are units have tests of their own. */
+static const char *make_npz(const struct tmpdir *t)
+{
+    uint8_t data[SAMPLES * 48];
+    uint32_t labels[SAMPLES];
+    const struct npz_spec a[] = {
+        {"x", "|u1", "(5, 4, 4, 3)", data, (size_t)5 * 48, false},
+        {"y", "<u4", "(5,)", labels, 20, false},
+        {0}};
+    const struct npz_spec b[] = {
+        {"y", "<u4", "(7,)", labels + 5, 28, false},
+        {"x", "|u1", "(7, 4, 4, 3)", data, (size_t)7 * 48, false},
+        {0}};
+
+    for (unsigned k = 0; k < sizeof(data); k++)
+        data[k] = (uint8_t)k;
+    for (unsigned k = 0; k < SAMPLES; k++)
+        labels[k] = k % 5;
+    put_npz(t, "a.npz", a, /* deflate= */ false);
+    put_npz(t, "b.npz", b, /* deflate= */ false);
+    return t->path;
+}
+
 /* A shard by weir's own writer; others' are read in tests/interop. */
 static const char *make_shard(const struct tmpdir *t, const char *writer)
 {
@@ -143,7 +166,8 @@ static const struct {
     const char *format;
     const char *(*make)(const struct tmpdir *t);
 } makers[] = {
-    {"images", make_images},     {"list", make_list}, {"tensor", make_tensor},
+    {"images", make_images},     {"list", make_list},
+    {"tensor", make_tensor},     {"tensor", make_npz},
     {"tfrecord", make_tfrecord}, {"tar", make_tar},
 };
 

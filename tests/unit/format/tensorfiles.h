@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <stdint.h>
 
+#include "format/npz_write.h"
 #include "tmpdir.h"
 
 /* A .npy file of this type and shape ("(2, 3)") around `len` bytes. */
@@ -58,6 +59,52 @@ static inline void put_wt(const struct tmpdir *t, const char *name,
     memcpy(all + start, w->data, w->data_len);
     tmpdir_put(t, name, all, start + w->data_len);
     free(all);
+}
+
+/* One array of a .npz file. */
+struct npz_spec {
+    const char *name, *descr, *shape; /* "x", "<f4", "(2, 3)"; NULL: no more */
+    const void *data;
+    size_t len;
+    bool fortran;
+};
+
+/* A .npz file of these arrays, the last one has no name. */
+static inline void put_npz(const struct tmpdir *t, const char *name,
+                           const struct npz_spec *arrays, bool deflate)
+{
+    struct wr_npz_out *w;
+    struct wr_object *o;
+    struct wr_store *st;
+    uint64_t size;
+    char *leaf;
+
+    unlink(tmpdir_at(t, name));
+    if (wr_store_open(t->path, &st, &leaf, NULL) < 0 ||
+        st->ops->object_open(st, name, WR_OPEN_CREATE, &o, NULL) < 0 ||
+        wr_npz_out_new(o, deflate, &w, NULL) < 0)
+        abort();
+    for (; arrays->name; arrays++) {
+        char member[64], head[256] = "\x93NUMPY\x01";
+        int n = snprintf(head + 10, sizeof(head) - 10,
+                         "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }",
+                         arrays->descr, arrays->fortran ? "True" : "False",
+                         arrays->shape);
+
+        head[7] = 0;
+        head[8] = (char)n;
+        head[9] = (char)(n >> 8);
+        snprintf(member, sizeof(member), "%s.npy", arrays->name);
+        if (wr_npz_out_member(w, member, NULL) < 0 ||
+            wr_npz_out_put(w, head, 10 + (size_t)n, NULL) < 0 ||
+            wr_npz_out_put(w, arrays->data, arrays->len, NULL) < 0)
+            abort();
+    }
+    if (wr_npz_out_finish(w, &size, NULL) < 0)
+        abort();
+    wr_npz_out_free(w);
+    o->ops->close(o, /* sync= */ false, NULL);
+    wr_store_close(st);
 }
 
 #endif

@@ -1,0 +1,2 @@
+# Samples of different sizes have a file each.
+weir gen tensors d --vary 20

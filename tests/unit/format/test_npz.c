@@ -1,0 +1,267 @@
+/* test_npz.c - NPZ files as data sets: fields, labels, what is refused.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What comes out of every type and order is compared with NumPy in
+ * tests/interop. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "format/format.h"
+#include "format/unit_read.h"
+#include "tensorfiles.h"
+#include "weir/dataset.h"
+
+static int open_with(const char *path, const char *schema, weir_dataset **ret,
+                     weir_err *err)
+{
+    weir_dataset_config cfg;
+
+    weir_dataset_defaults(&cfg);
+    cfg.no_index_cache = 1;
+    cfg.schema = schema;
+    return weir_dataset_open(ret, path, &cfg, err);
+}
+
+static weir_dataset *open_set(const char *path, const char *schema)
+{
+    weir_dataset *ds = NULL;
+    weir_err err;
+
+    if (open_with(path, schema, &ds, &err) < 0)
+        fail_msg("%s", err.msg);
+    return ds;
+}
+
+static void refuse(const char *path, const char *schema, const char *why)
+{
+    weir_dataset *ds = NULL;
+    weir_err err = {0};
+
+    assert_true(open_with(path, schema, &ds, &err) < 0);
+    if (!strstr(err.msg, why))
+        fail_msg("'%s' does not say '%s'", err.msg, why);
+}
+
+static const weir_field *field(const weir_dataset *ds, const char *name)
+{
+    uint32_t count;
+    const weir_field *f = weir_dataset_fields(ds, &count);
+
+    for (uint32_t k = 0; k < count; k++)
+        if (!strcmp(f[k].name, name))
+            return &f[k];
+    return NULL;
+}
+
+static union wr_scalar scalar(const weir_dataset *ds, const char *name,
+                              uint64_t i)
+{
+    const struct wr_schema *s = wr_index_schema(ds->index);
+    union wr_scalar v;
+
+    assert_true(wr_index_scalar(
+        ds->index, (unsigned)(wr_schema_find(s, name) - s->fields), i, &v));
+    return v;
+}
+
+static const uint8_t bytes[256] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static void test_fields(void **state)
+{
+    const int64_t y[] = {3, -1}, wide[] = {3, INT64_C(1) << 40};
+    const float weight[] = {0.5f, -2};
+    const struct npz_spec narrow[] = {
+        {"y", "<i8", "(2,)", y, 16, false},
+        {"image", "|u1", "(2, 2, 3)", bytes, 12, false},
+        {"mask", "<i2", "(2, 2)", bytes, 8, false},
+        {"weight", "<f4", "(2,)", weight, 8, false},
+        {0}};
+    const struct npz_spec large[] = {{"x", "|u1", "(2, 2)", bytes, 4, false},
+                                     {"label", "<i8", "(2,)", wide, 16, false},
+                                     {0}};
+    struct wr_part p;
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", narrow, false);
+    ds = open_set(tmpdir_at(&t, "a.npz"), NULL);
+    assert_int_equal(weir_dataset_count(ds), 2);
+    assert_int_equal(wr_index_columns(ds->index), 2);
+    assert_int_equal(field(ds, "mask")->dtype, WEIR_I16);
+    assert_int_equal(field(ds, "weight")->kind, WEIR_FIELD_SCALAR);
+    assert_true(scalar(ds, "weight", 1).f == -2);
+    assert_true(field(ds, "y")->is_label);
+    wr_index_part(ds->index, 0, 0, &p);
+    assert_int_equal(p.label, 3);
+    wr_index_part(ds->index, 0, 1, &p);
+    assert_int_equal(p.label, WEIR_NO_LABEL);
+    weir_dataset_close(&ds);
+    ds = open_set(tmpdir_at(&t, "a.npz"), "label=weight");
+    assert_true(field(ds, "weight")->is_label && !field(ds, "y")->is_label);
+    assert_true(scalar(ds, "y", 0).i == 3);
+    weir_dataset_close(&ds);
+    put_npz(&t, "b.npz", large, false);
+    ds = open_set(tmpdir_at(&t, "b.npz"), NULL);
+    assert_true(field(ds, "label")->is_label);
+    assert_true(scalar(ds, "label", 1).i == INT64_C(1) << 40);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* Deflated members are units; their checksum is looked at. */
+static void test_units(void **state)
+{
+    const struct npz_spec a[] = {{"x", "<f8", "(4, 8)", bytes, 256, false},
+                                 {0}};
+    uint8_t *got;
+    struct wr_part p;
+    struct tmpdir t;
+    weir_dataset *ds;
+    FILE *f;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", a, true);
+    ds = open_set(tmpdir_at(&t, "a.npz"), NULL);
+    assert_int_equal(wr_index_unit_count(ds->index), 1);
+    wr_index_part(ds->index, 0, 3, &p);
+    assert_int_equal(p.unit, 0);
+    assert_int_equal(wr_unit_read(ds, 0, &got, NULL), 0);
+    assert_memory_equal(got + p.offset - 192, bytes, 256);
+    free(got);
+    f = fopen(tmpdir_at(&t, "a.npz"), "r+b");
+    fseek(f, (long)wr_index_unit(ds->index, 0)->offset + 20, SEEK_SET);
+    fputc(0x55, f);
+    fclose(f);
+    assert_int_equal(wr_unit_read(ds, 0, &got, NULL), WEIR_EFORMAT);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_axis(void **state)
+{
+    const uint8_t y[] = {1, 2, 3, 4};
+    const struct npz_spec a[] = {{"x", "|u1", "(2, 3, 4)", bytes, 24, false},
+                                 {"y", "|u1", "(4,)", y, 4, false},
+                                 {0}};
+    const struct npz_spec b[] = {{"x", "|u1", "(3, 3)", bytes, 9, false},
+                                 {"z", "|u1", "(4, 3)", bytes, 12, false},
+                                 {0}};
+    struct wr_part p;
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", a, false);
+    ds = open_set(tmpdir_at(&t, "a.npz"), NULL);
+    assert_int_equal(weir_dataset_count(ds), 4);
+    assert_int_equal(field(ds, "x")->ndim, 2);
+    assert_int_equal(field(ds, "x")->dims[1], 3);
+    wr_index_part(ds->index, 0, 2, &p);
+    assert_true(wr_part_is_packed(&p)); /* one unit for all */
+    assert_int_equal(p.offset, 2);
+    assert_int_equal(p.length, 1 + 5 * 4);
+    weir_dataset_close(&ds);
+    refuse(tmpdir_at(&t, "a.npz"), "axis=first", "samples along its first");
+    refuse(tmpdir_at(&t, "a.npz"), "axis=third", "axis=third is not one of");
+    put_npz(&t, "b.npz", b, false);
+    refuse(tmpdir_at(&t, "b.npz"), NULL, "axis=file");
+    ds = open_set(tmpdir_at(&t, "b.npz"), "axis=file");
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_int_equal(field(ds, "z")->dims[0], 4);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* One sample per file: sizes may differ. */
+static void test_varies(void **state)
+{
+    const struct npz_spec a[] = {{"x", "<f4", "(1, 2, 3)", bytes, 24, false},
+                                 {0}};
+    const struct npz_spec b[] = {{"x", "<f4", "(1, 4, 3)", bytes, 48, false},
+                                 {0}};
+    const struct npz_spec c[] = {{"x", "<f4", "(1, 4, 5)", bytes, 80, true},
+                                 {0}};
+    const struct npz_spec d[] = {{"x", "<f4", "(2, 4, 3)", bytes, 96, false},
+                                 {0}};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", a, false);
+    put_npz(&t, "b.npz", b, true);
+    put_npz(&t, "c.npz", c, false); /* Fortran order: left out */
+    put_npz(&t, "d.npz", d, false); /* two samples: of another size */
+    ds = open_set(t.path, NULL);
+    assert_int_equal(weir_dataset_count(ds), 2);
+    assert_int_equal(weir_dataset_issue_count(ds), 2);
+    assert_non_null(strstr(weir_dataset_issue(ds, 0)->reason, "Fortran"));
+    assert_true(field(ds, "x")->dims[0] == WEIR_DIM_VARIES);
+    assert_int_equal(field(ds, "x")->dims[1], 3);
+    assert_int_equal(scalar(ds, "x.dim0", 0).i, 2);
+    assert_int_equal(scalar(ds, "x.dim0", 1).i, 4);
+    assert_null(field(ds, "x.dim1"));
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_issues(void **state)
+{
+    const struct npz_spec good[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
+                                    {"y", "|u1", "(2,)", bytes, 2, false},
+                                    {0}};
+    const struct npz_spec no_y[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
+                                    {0}};
+    const struct npz_spec other[] = {{"x", "<f8", "(2, 3)", bytes, 48, false},
+                                     {"y", "|u1", "(2,)", bytes, 2, false},
+                                     {0}};
+    const struct npz_spec big[] = {{"x", ">f4", "(2, 3)", bytes, 24, false},
+                                   {"y", "|u1", "(2,)", bytes, 2, false},
+                                   {0}};
+    const struct npz_spec objects[] = {{"x", "|O", "(2,)", bytes, 2, false},
+                                       {0}};
+    const struct npz_spec cut[] = {{"x", "<f4", "(200, 3)", bytes, 24, false},
+                                   {0}};
+    static const char *const why[] = {"has no array 'y'", "another type",
+                                      "byte order",       "Python objects",
+                                      "truncated",        "no directory"};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", good, false);
+    put_npz(&t, "b.npz", no_y, false);
+    put_npz(&t, "c.npz", other, false);
+    put_npz(&t, "d.npz", big, false);
+    put_npz(&t, "e.npz", objects, true);
+    put_npz(&t, "f.npz", cut, false);
+    tmpdir_put(&t, "g.npz", "PK\x03\x04", 4);
+    ds = open_set(t.path, NULL);
+    assert_int_equal(weir_dataset_count(ds), 2);
+    assert_int_equal(weir_dataset_issue_count(ds), 6);
+    for (size_t k = 0; k < 6; k++)
+        if (!strstr(weir_dataset_issue(ds, k)->reason, why[k]))
+            fail_msg("'%s', not '%s'", weir_dataset_issue(ds, k)->reason,
+                     why[k]);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields), cmocka_unit_test(test_units),
+        cmocka_unit_test(test_axis),   cmocka_unit_test(test_varies),
+        cmocka_unit_test(test_issues),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
