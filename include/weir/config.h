@@ -67,7 +67,10 @@ typedef struct weir_field_config {
     uint64_t pad; /* fields whose samples differ in length: deliver so many
                         bytes of each, zeros behind it; a longer sample is bad.
                         0: as they are */
-    uint64_t reserved[6]; /* 0 */
+    int convert;  /* tensors: to `dtype`, as NumPy's astype does, and nothing
+                     else; u8 is not normalized then */
+    enum weir_dtype dtype;
+    uint64_t reserved[5]; /* 0 */
 } weir_field_config;
 
 /* Fill with weir_pipeline_defaults first; defaults are in brackets. Members are

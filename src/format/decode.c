@@ -54,6 +54,11 @@ int wr_field_shape(const struct wr_field *f, const struct wr_field_want *want,
         return wr_pictures_shape(want, ret, err);
     if (!is_plain(f))
         return wr_tensor_shape(f, want, ret, err);
+    if (want->convert && want->dtype != f->pub.dtype)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s' is not converted: only tensors of equal samples "
+                       "are",
+                       f->name);
     *ret = (struct wr_tensor_shape){.dtype = f->pub.dtype,
                                     .ndim = f->pub.ndim,
                                     .bytes = wr_field_bytes(&f->pub),

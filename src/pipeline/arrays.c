@@ -122,8 +122,11 @@ struct wr_field_want wr_array_want(const struct wr_array *f,
 {
     struct wr_field_want want = wr_want_of(cfg);
 
-    if (f->own)
+    if (f->own) {
         want.picture = f->own->picture;
+        want.convert = f->own->convert;
+        want.dtype = f->own->dtype;
+    }
     return want;
 }
 
@@ -337,7 +340,8 @@ static uint64_t key_of(const struct wr_array *f,
 
     own.picture = wr_array_want(f, cfg).picture;
     own.picture.dtype = f->shape.dtype;
-    return wr_settings_key(&own);
+    /* What is converted is not normalized. */
+    return wr_settings_key(&own) ^ (f->own && f->own->convert);
 }
 
 uint64_t wr_arrays_key(const struct wr_arrays *a,

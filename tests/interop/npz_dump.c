@@ -1,7 +1,7 @@
 /* npz_dump.c - what a pipeline delivers of a data set, sample by sample.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: npz_dump DATASET SCHEMA|- BATCH [CACHE]
+ * usage: npz_dump DATASET SCHEMA|- BATCH [CACHE|- [FIELD DTYPE]]
  * One line each: "ID FIELD DTYPE DIMS HEX", DIMS as 2x3 (empty: a scalar, ? where
  * samples differ), in the order of samples. */
 #include <inttypes.h>
@@ -80,6 +80,7 @@ static int dump(weir_dataset *ds, const weir_pipeline_config *cfg)
 
 int main(int argc, char **argv)
 {
+    weir_field_config own = {0};
     weir_dataset_config dc;
     weir_pipeline_config cfg;
     weir_dataset *ds = NULL;
@@ -101,9 +102,16 @@ int main(int argc, char **argv)
     cfg.order = WEIR_ORDER_SEQUENTIAL;
     cfg.threads = 2;
     cfg.picture.layout = WEIR_NHWC;
-    cfg.cache = argc > 4 ? argv[4] : NULL;
+    cfg.cache = argc > 4 && strcmp(argv[4], "-") != 0 ? argv[4] : NULL;
     cfg.epochs = cfg.cache ? 2 : 1;
     set_dtype(ds, &cfg);
+    if (argc > 6) {
+        own.name = argv[5];
+        own.picture = cfg.picture;
+        own.convert = wr_dtype_parse(argv[6], &own.dtype);
+        cfg.field = &own;
+        cfg.field_count = 1;
+    }
     r = dump(ds, &cfg);
     weir_dataset_close(&ds);
     return r;

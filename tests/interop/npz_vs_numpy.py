@@ -191,6 +191,30 @@ def several(rng, folder):
                   same(got, "mask", i, mask, "i2"), i)
 
 
+def converted(rng, folder):
+    """Every type to every other one: values that both have are astype's."""
+    path = os.path.join(folder, "c.npz")
+    for kind in NAMES:
+        if kind == "c8":
+            continue
+        low, high = (0, 1) if kind == "b1" else (0, 100)
+        x = (rng.random((4, 40)) * (high - low) + low).astype(kind)
+        if kind[0] in "if":
+            x = -x
+        np.savez(path, x=x.astype(">" + kind), w=x)
+        for to in NAMES:
+            if to == "c8" or (to[0] in "ub" and x.min() < 0):
+                continue
+            want = x.astype(to)
+            for cache in ("-", "ram:1M"):
+                got, _, other = dump(path, "-", 3, cache, "x", NAMES[to])
+                check("convert", not other, kind, to, other)
+                for i in range(4):
+                    check("convert", same(got, "x", i, want[i], to), kind, to,
+                          i, got.get((i, "x")), want[i])
+                    check("not converted", same(got, "w", i, x[i], kind), kind)
+
+
 def refused(rng, folder):
     """What cannot be read says why."""
     x = np.arange(6).reshape(2, 3)
@@ -256,7 +280,7 @@ def written(folder):
 def main():
     rng = np.random.default_rng(13)
     with tempfile.TemporaryDirectory() as folder:
-        for part in (types, axes, varying, several, refused):
+        for part in (types, axes, varying, several, converted, refused):
             inner = os.path.join(folder, part.__name__)
             os.mkdir(inner)
             part(rng, inner)
