@@ -166,7 +166,9 @@ static inline void weir_pipeline_defaults(weir_pipeline_config *cfg)
  * those of the members (of `picture` too), values are those of the options of
  * `weir bench`. A text is borrowed until weir_pipeline_open, which copies it.
  * WEIR_ENOENT: no setting has that name; WEIR_EINVAL: the value is wrong, and
- * the message names the setting, the value and what is possible. On failure
+ * the message names the setting, the value and what is possible. "mask.resize"
+ * is that of one field: of the entry of cfg.field of this name, which must be
+ * there, and is changed. On failure
  * `cfg` is untouched. Whether settings fit together is checked by
  * weir_pipeline_open. */
 WEIR_API int weir_config_set(weir_pipeline_config *cfg, const char *name,

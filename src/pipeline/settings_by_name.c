@@ -43,27 +43,77 @@ static const struct wr_setting *find(const char *name, weir_err *err)
     return NULL;
 }
 
-int weir_config_set(weir_pipeline_config *cfg, const char *name,
-                    const char *value, weir_err *err)
-{
-    const struct wr_setting *s = find(name, err);
+/* A config as this library knows it, and what a name means in it. */
+struct named {
+    const struct wr_setting *s;
     weir_pipeline_config own;
+    weir_field_config *field; /* borrowed; "mask.resize": own.picture is its */
+};
+
+static bool is_of_pictures(const struct wr_setting *s)
+{
+    size_t at = offsetof(weir_pipeline_config, picture);
+
+    return s->offset >= at && s->offset < at + sizeof(weir_picture_config);
+}
+
+/* The entry of cfg->field that "mask.resize" is about. */
+static int find_field(struct named *n, const char *name, size_t len,
+                      weir_err *err)
+{
+    for (uint32_t i = 0; i < n->own.field_count; i++) {
+        const weir_field_config *f = &n->own.field[i];
+
+        if (strlen(f->name) != len || strncmp(f->name, name, len) != 0)
+            continue;
+        memcpy(&n->field, &f, sizeof(f)); /* the caller's own, to be changed */
+        n->own.picture = f->picture;
+        return 0;
+    }
+    return wr_fail(err, WEIR_ENOENT, "no entry of cfg.field is called '%.*s'",
+                   (int)len, name);
+}
+
+static int resolve(const weir_pipeline_config *cfg, const char *name,
+                   struct named *ret, weir_err *err)
+{
+    const char *dot = strrchr(name, '.');
     int r;
 
-    if (!s)
+    *ret = (struct named){.s = find(dot ? dot + 1 : name, err)};
+    if (!ret->s)
         return WEIR_ENOENT;
-    weir_pipeline_defaults(&own);
-    r = wr_sized_take(&own, sizeof(own), cfg, "weir_pipeline_defaults", err);
-    if (r == 0 && s->offset >= cfg->size)
+    weir_pipeline_defaults(&ret->own);
+    r = wr_sized_take(&ret->own, sizeof(ret->own), cfg,
+                      "weir_pipeline_defaults", err);
+    if (r == 0 && dot)
+        r = find_field(ret, name, (size_t)(dot - name), err);
+    if (r == 0 && dot && !is_of_pictures(ret->s))
+        r = wr_fail(err, WEIR_EINVAL, "is not a setting of a single field");
+    if (r == 0 && !dot && ret->s->offset >= cfg->size)
         r = wr_fail(err, WEIR_ENOTSUP,
                     "is newer than the header that this program was built "
                     "with");
-    if (r == 0)
-        r = set(s, value, &own, err);
+    return r < 0 ? wr_fail_prefix(err, r, "%s", name) : 0;
+}
+
+int weir_config_set(weir_pipeline_config *cfg, const char *name,
+                    const char *value, weir_err *err)
+{
+    struct named n;
+    int r = resolve(cfg, name, &n, err);
+
+    if (r < 0)
+        return r;
+    r = set(n.s, value, &n.own, err);
     if (r < 0)
         return wr_fail_prefix(err, r, "%s", name);
-    own.size = cfg->size;
-    wr_sized_give(cfg, own.size, &own, sizeof(own));
+    if (n.field) {
+        n.field->picture = n.own.picture;
+        return 0;
+    }
+    n.own.size = cfg->size;
+    wr_sized_give(cfg, n.own.size, &n.own, sizeof(n.own));
     return 0;
 }
 
@@ -84,19 +134,15 @@ static const char *normalize_text(const weir_picture_config *pic)
 int weir_config_get(const weir_pipeline_config *cfg, const char *name,
                     char *buf, size_t cap, weir_err *err)
 {
-    const struct wr_setting *s = find(name, err);
-    weir_pipeline_config own;
-    int r;
+    struct named n;
+    int r = resolve(cfg, name, &n, err);
 
-    if (!s)
-        return WEIR_ENOENT;
-    weir_pipeline_defaults(&own);
-    r = wr_sized_take(&own, sizeof(own), cfg, "weir_pipeline_defaults", err);
     if (r < 0)
-        return wr_fail_prefix(err, r, "%s", name);
-    if (is_normalize(s))
-        return snprintf(buf, cap, "%s", normalize_text(&own.picture));
-    return (int)wr_value_text(&s->value, wr_setting_at(s, &own), buf, cap);
+        return r;
+    if (is_normalize(n.s))
+        return snprintf(buf, cap, "%s", normalize_text(&n.own.picture));
+    return (int)wr_value_text(&n.s->value, wr_setting_at(n.s, &n.own), buf,
+                              cap);
 }
 
 const char *weir_config_name(unsigned k)

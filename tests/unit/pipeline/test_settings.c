@@ -391,6 +391,65 @@ static void any_text(void **state)
     }
 }
 
+/* One field has its own; the others keep theirs. */
+static void fields_have_their_own(void **state)
+{
+    weir_pipeline_config cfg = base();
+    weir_field_config own[2] = {{.name = "image", .picture = cfg.picture},
+                                {.name = "a.b", .picture = cfg.picture}};
+    char text[32];
+    weir_err err;
+
+    (void)state;
+    cfg.field = own;
+    cfg.field_count = 2;
+    assert_int_equal(weir_config_set(&cfg, "a.b.resize", "area", NULL), 0);
+    assert_int_equal(weir_config_set(&cfg, "image.size", "3x4", NULL), 0);
+    assert_int_equal(own[1].picture.resize, WEIR_RESIZE_AREA);
+    assert_int_equal(own[0].picture.resize, WEIR_RESIZE_BILINEAR);
+    assert_int_equal(own[0].picture.height, 4);
+    assert_int_equal(cfg.picture.resize, WEIR_RESIZE_BILINEAR);
+    assert_int_equal(cfg.picture.height, SIDE);
+    assert_int_equal(weir_config_get(&cfg, "a.b.resize", text, 32, NULL), 4);
+    assert_string_equal(text, "area");
+    assert_int_equal(weir_config_set(&cfg, "mask.resize", "area", &err),
+                     WEIR_ENOENT);
+    assert_string_equal(err.msg,
+                        "mask.resize: no entry of cfg.field is called 'mask'");
+    assert_int_equal(weir_config_set(&cfg, "image.batch", "3", &err),
+                     WEIR_EINVAL);
+    assert_string_equal(err.msg,
+                        "image.batch: is not a setting of a single field");
+    assert_int_equal(weir_config_set(&cfg, "image.crop", "left", &err),
+                     WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "image.crop: 'left' is not one of none"));
+}
+
+/* Jobs that were begun by an earlier version go on: the text is the same. */
+static void jobs_of_users_stay(void **state)
+{
+    weir_pipeline_config cfg = base();
+    const weir_picture_config *p = &cfg.picture;
+    char want[400], got[400];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        cfg.picture.resize = WEIR_RESIZE_AREA;
+        cfg.picture.orient = k ? WEIR_ORIENT_EXIF : WEIR_ORIENT_IGNORE;
+        snprintf(want, sizeof(want),
+                 "%ux%ux%u dtype %d layout %d resize %d decode %d "
+                 "crop %d %a mean %a %a %a std %a %a %a%s",
+                 p->width, p->height, p->channels, p->dtype, p->layout,
+                 p->resize, p->decode, p->crop, (double)p->crop_center,
+                 (double)p->mean[0], (double)p->mean[1], (double)p->mean[2],
+                 (double)p->std[0], (double)p->std[1], (double)p->std[2],
+                 k ? " orient exif" : "");
+        assert_int_equal(wr_settings_describe(&cfg, got, sizeof(got)),
+                         strlen(want));
+        assert_string_equal(got, want);
+    }
+}
+
 /* A program that knows fewer members, and one that knows more. */
 static void sizes_may_differ(void **state)
 {
@@ -433,6 +492,8 @@ int main(void)
         cmocka_unit_test(each_value_comes_back),
         cmocka_unit_test(wrong_ones_are_named),
         cmocka_unit_test(any_text),
+        cmocka_unit_test(fields_have_their_own),
+        cmocka_unit_test(jobs_of_users_stay),
         cmocka_unit_test(sizes_may_differ),
     };
 
