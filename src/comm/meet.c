@@ -235,18 +235,10 @@ static int refuse(const struct host *h, const struct guest *g, weir_err *err)
 /* 1: it has said who it is; 0: not yet; -1: it is no rank. */
 static int hear(struct guest *g)
 {
-    while (g->have < sizeof(g->hello)) {
-        ssize_t n = recv(g->fd, (char *)&g->hello + g->have,
-                         sizeof(g->hello) - g->have, MSG_DONTWAIT);
+    int r = wr_wire_pull(g->fd, &g->hello, &g->have, sizeof(g->hello));
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return 0;
-        if (n <= 0)
-            return -1;
-        g->have += (size_t)n;
-    }
+    if (r <= 0)
+        return r;
     if (g->hello.magic != HELLO_MAGIC)
         return -1;
     g->hello.channel[WR_MEET_CHANNEL - 1] = '\0';

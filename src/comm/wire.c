@@ -65,13 +65,10 @@ static int is_gone(struct wr_wire *w, weir_err *err)
 
 /* --- in --- */
 
-/* Adds what is there to the frame: 1 when `upto` bytes are there, 0 when not
- * yet, -1 when the other end is gone. */
-static int pull(struct wr_wire *w, void *to, size_t from, size_t upto)
+int wr_wire_pull(int fd, void *to, size_t *have, size_t upto)
 {
-    while (w->done < upto) {
-        size_t want = WR_MIN(upto - w->done, STEP);
-        ssize_t n = recv(w->fd, (char *)to + (w->done - from), want,
+    while (*have < upto) {
+        ssize_t n = recv(fd, (char *)to + *have, WR_MIN(upto - *have, STEP),
                          MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
@@ -80,9 +77,19 @@ static int pull(struct wr_wire *w, void *to, size_t from, size_t upto)
             return 0;
         if (n <= 0)
             return -1;
-        w->done += (size_t)n;
+        *have += (size_t)n;
     }
     return 1;
+}
+
+/* The same for the bytes [from, upto) of the frame. */
+static int pull(struct wr_wire *w, void *to, size_t from, size_t upto)
+{
+    size_t have = w->done - from;
+    int r = wr_wire_pull(w->fd, to, &have, upto - from);
+
+    w->done = from + have;
+    return r;
 }
 
 static int check_head(const struct wr_wire *w, weir_err *err)

@@ -52,6 +52,10 @@ uint64_t wr_wire_deadline(uint64_t timeout_ms);
 /* For poll(): what is left until then, rounded up; 0: nothing. */
 int wr_wire_left_ms(uint64_t deadline_ns);
 
+/* Adds what is there to the *have bytes at `to`, without waiting: 1 when `upto`
+ * are there, 0 when not yet, -1 when the other end is gone. */
+int wr_wire_pull(int fd, void *to, size_t *have, size_t upto);
+
 /* Returns when the frames of all wires are sent or there (in `body`, which
  * wr_wire_take takes). Fails when one is gone, gave up, does something else, or
  * is late. */

@@ -464,21 +464,25 @@ static unsigned uring_reap(struct wr_queue *q, struct wr_io **ret, unsigned max,
     return n;
 }
 
-static void uring_close(struct wr_queue *q)
+static void queue_free(struct uring_queue *uq)
 {
-    struct uring_queue *uq = to_queue(q);
-    struct wr_io *rd;
-
-    /* The kernel still writes into the buffers of what is in flight. */
-    while (uring_reap(q, &rd, 1, /* wait= */ true))
-        ;
-    RING_ENDS(q->ops);
     if (uq->ring_ready)
         io_uring_queue_exit(&uq->ring);
     free(uq->slots);
     free(uq->free_slots);
     free(uq->waiting);
     free(uq);
+}
+
+static void uring_close(struct wr_queue *q)
+{
+    struct wr_io *rd;
+
+    /* The kernel still writes into the buffers of what is in flight. */
+    while (uring_reap(q, &rd, 1, /* wait= */ true))
+        ;
+    RING_ENDS(q->ops);
+    queue_free(to_queue(q));
 }
 
 static const struct wr_queue_ops uring_ops = {
@@ -542,12 +546,7 @@ int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,
     else
         r = start_ring(uq, err);
     if (r < 0) {
-        if (uq->ring_ready)
-            io_uring_queue_exit(&uq->ring);
-        free(uq->slots);
-        free(uq->free_slots);
-        free(uq->waiting);
-        free(uq);
+        queue_free(uq);
         return r;
     }
     for (unsigned i = uq->places; i-- > 0;) {
