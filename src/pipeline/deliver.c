@@ -95,6 +95,17 @@ static int make_padded(const struct wr_array *f, struct wr_task *t,
     return 0;
 }
 
+static int make_copy(const struct wr_array *f, struct wr_task *t,
+                     const struct wr_sample *s, weir_err *err)
+{
+    if (f->shape.bytes && s->len != f->shape.bytes)
+        return wr_fail(err, WEIR_EFORMAT, "%zu bytes, not %zu", s->len,
+                       f->shape.bytes);
+    if (f->delivered)
+        memcpy(wr_array_at(f, t->batch->data, t->slot), s->bytes, s->len);
+    return 0;
+}
+
 /* One field of a sample, from its bytes into its place. */
 static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
                       const struct wr_sample *s, struct wr_picture_times *times,
@@ -109,8 +120,8 @@ static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
         return make_varying(f, t, s, err);
     if (f->padded)
         return make_padded(f, t, s, err);
-    if (!d) /* stored bytes, and nobody wants them */
-        return 0;
+    if (f->shape.direct)
+        return make_copy(f, t, s, err);
     return d->ops->decode(
         d, s, f->delivered ? wr_array_at(f, t->batch->data, t->slot) : NULL,
         times, err);
@@ -246,39 +257,40 @@ void wr_keep(struct wr_worker *w, const struct wr_task *t)
 
 /* --- samples --- */
 
-static void deliver(struct wr_worker *w, struct wr_task *t)
+static void deliver(struct wr_worker *w, struct wr_task *t,
+                    struct wr_picture_times *times)
 {
-    struct wr_picture_times times = {0};
-    uint64_t start = wr_clock_ns(), spent;
+    const struct wr_arrays *a = &w->sched->arrays;
     weir_err err;
 
     wr_task_judge(t);
     if (t->is_tensor && !t->code) {
-        wr_arrays_scatter(&w->sched->arrays, t->batch->data, t->slot,
-                          t->reads[0].rd.data);
+        wr_arrays_scatter(a, t->batch->data, t->slot, t->reads[0].rd.data);
         /* Encoded samples have theirs from the index, or in themselves. */
         t->label = t->hit.label;
-        wr_arrays_set_label(&w->sched->arrays, t->batch->data, t->slot,
-                            t->label);
-        wr_keep(w, t);
-        wr_count(&w->stats.resample, wr_clock_ns() - start);
-    } else if (!t->code && make_patiently(w, t, &times, &err) < 0) {
+        wr_arrays_set_label(a, t->batch->data, t->slot, t->label);
+    } else if (!t->code && make_patiently(w, t, times, &err) < 0) {
         t->code = err.code;
         t->text = strdup(err.msg);
-    } else if (!t->code) {
+    }
+    if (!t->code)
         wr_keep(w, t);
-    }
-    if (!t->is_tensor) {
-        spent = wr_clock_ns() - start;
-        wr_count(&w->stats.resample, WR_MIN(times.resample_ns, spent));
-        wr_count(&w->stats.decode, spent - WR_MIN(times.resample_ns, spent));
-    }
     wr_task_release(t);
 }
 
+/* What is copied counts as laid out. */
 void wr_deliver(struct wr_worker *w, struct wr_task *const *tasks, unsigned n)
 {
+    struct wr_picture_times times = {0};
+    uint64_t start = wr_clock_ns(), spent;
+    bool copied = tasks[0]->is_tensor || w->sched->copies;
+
     for (unsigned i = 0; i < n; i++)
-        deliver(w, tasks[i]);
+        deliver(w, tasks[i], &times);
+    spent = wr_clock_ns() - start;
+    if (!copied)
+        wr_count(&w->stats.decode, spent - WR_MIN(times.resample_ns, spent));
+    wr_count(&w->stats.resample,
+             copied ? spent : WR_MIN(times.resample_ns, spent));
     wr_sched_finish(w->sched, tasks, n);
 }

@@ -548,6 +548,8 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
         return r;
     s->into_slot = wr_arrays_are_direct(&s->arrays) && !cfg->direct &&
                    !joins_small(s);
+    s->copies = s->arrays.only && s->arrays.only->shape.direct &&
+                s->arrays.sample_bytes <= SMALL_TENSOR && !ds->format->unpack;
     s->buffer_most = buffers_for(s, cfg->prefetch);
     /* Encoded samples may be read ahead of the batch buffers, by as many as
      * there are reads in flight. */

@@ -138,6 +138,7 @@ struct wr_sched {
     struct wr_spares spares; /* for what varies */
     bool wants_data;         /* batches carry more than the index knows */
     bool into_slot;          /* reads go straight into the slot */
+    bool copies;             /* a sample is a small copy: nothing is decoded */
     struct wr_cache *cache;  /* borrowed; NULL: none */
     bool cache_decoded;      /* it keeps tensors */
     struct wr_units *units;  /* borrowed */

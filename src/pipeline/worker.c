@@ -198,7 +198,7 @@ static int init_decoders(struct wr_worker *w, weir_err *err)
         if (f->field->column == WR_NO_COLUMN)
             continue;
         w->unpack.wanted[f->number] = true;
-        if (f->varying == WR_NO_ARRAY && !f->padded && !f->as_bytes)
+        if (!f->shape.direct && !f->padded)
             r = wr_decoder_new(f->field, &want, &w->decoders[k], err);
     }
     return r;
