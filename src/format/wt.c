@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/wt.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 
 /* Offsets of the fields. */
@@ -19,43 +19,27 @@ enum {
     AT_DIMS = 64,
 };
 
-static uint32_t u32_at(const uint8_t *p)
-{
-    uint32_t v;
-
-    memcpy(&v, p, sizeof(v));
-    return le32toh(v);
-}
-
-static uint64_t u64_at(const uint8_t *p)
-{
-    uint64_t v;
-
-    memcpy(&v, p, sizeof(v));
-    return le64toh(v);
-}
-
 static int check_fields(const uint8_t *h, weir_err *err)
 {
-    uint32_t ndim = u32_at(h + AT_NDIM);
+    uint32_t ndim = wr_le32(h + AT_NDIM);
 
     if (memcmp(h, WR_WT_MAGIC, 8) != 0)
         return wr_fail(err, WEIR_EFORMAT,
                        "not a .wt file: it does not begin with " WR_WT_MAGIC);
-    if (u32_at(h + AT_VERSION) != WR_WT_VERSION)
+    if (wr_le32(h + AT_VERSION) != WR_WT_VERSION)
         return wr_fail(err, WEIR_ENOTSUP, ".wt version %" PRIu32 ", not 1",
-                       u32_at(h + AT_VERSION));
-    if (u32_at(h + AT_DTYPE) > 2)
+                       wr_le32(h + AT_VERSION));
+    if (wr_le32(h + AT_DTYPE) > 2)
         return wr_fail(err, WEIR_EFORMAT, "unknown dtype %" PRIu32,
-                       u32_at(h + AT_DTYPE));
+                       wr_le32(h + AT_DTYPE));
     if (ndim > 7)
         return wr_fail(err, WEIR_EFORMAT,
                        "%" PRIu32 " dimensions, at most 7 are allowed", ndim);
-    if (u32_at(h + AT_FLAGS) & ~WR_WT_LABELS)
+    if (wr_le32(h + AT_FLAGS) & ~WR_WT_LABELS)
         return wr_fail(err, WEIR_EFORMAT, "unknown flags 0x%" PRIx32,
-                       u32_at(h + AT_FLAGS));
+                       wr_le32(h + AT_FLAGS));
     for (uint32_t k = 0; k < 7; k++)
-        if ((u64_at(h + AT_DIMS + 8 * k) != 0) != (k < ndim))
+        if ((wr_le64(h + AT_DIMS + 8 * k) != 0) != (k < ndim))
             return wr_fail(err, WEIR_EFORMAT, "dimension %" PRIu32 " is %s", k,
                            k < ndim ? "zero" : "not zero");
     return 0;
@@ -75,12 +59,12 @@ int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
     r = check_fields(bytes, err);
     if (r < 0)
         return r;
-    t.shape.dtype = elems[u32_at(bytes + AT_DTYPE)];
-    t.shape.ndim = u32_at(bytes + AT_NDIM);
-    t.count = u64_at(bytes + AT_COUNT);
+    t.shape.dtype = elems[wr_le32(bytes + AT_DTYPE)];
+    t.shape.ndim = wr_le32(bytes + AT_NDIM);
+    t.count = wr_le64(bytes + AT_COUNT);
     for (uint32_t k = 0; k < t.shape.ndim; k++)
-        t.shape.dims[k] = u64_at(bytes + AT_DIMS + 8 * k);
-    if (u32_at(bytes + AT_FLAGS) & WR_WT_LABELS) {
+        t.shape.dims[k] = wr_le64(bytes + AT_DIMS + 8 * k);
+    if (wr_le32(bytes + AT_FLAGS) & WR_WT_LABELS) {
         if (!wr_mul_ok(t.count, 4, &labels) || labels > file_size)
             return wr_fail(err, WEIR_EFORMAT,
                            "%" PRIu64 " labels do not fit into the file",
