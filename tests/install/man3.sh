@@ -26,7 +26,7 @@ while read -r name; do
     grep -q "^\.BR weir.* (3)" "${link:-$page}"
 done <names
 grep -q '^\.B #include <weir/pipeline.h>' man3/weir_pipeline_next.3
-grep -q 'WEIR_STAGES_READ' man3/weir_pipeline.3
+grep -q 'WEIR_STAGES_READ' man3/weir_config.3
 
 command -v groff >/dev/null || { echo "no groff" >&2; exit 77; }
 groff -man -ww -z man3/*.3 2>warnings
