@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "format/writer.h"
+#include "../format/tensorfiles.h"
 
 void ss_run(const char *fmt, ...)
 {
@@ -148,6 +149,38 @@ static void make_set(struct place *pl, unsigned k)
         fx_lengthen(s->dir);
 }
 
+/* Files of four arrays each: two of tensors, a weight and a label per sample. */
+static void make_npz(struct place *pl, unsigned k)
+{
+    struct set *s = &pl->sets[k];
+    uint8_t bytes[FX_BYTES * SHARD];
+    int64_t labels[SHARD];
+    struct tmpdir t;
+
+    s->name = k == NPZ ? "npz" : "npz deflated";
+    s->several = true;
+    s->n = 4 * SHARD;
+    snprintf(t.path, sizeof(t.path), "%.200s/npz%u", pl->root, k);
+    snprintf(s->dir, sizeof(s->dir), "%s", t.path);
+    assert_int_equal(mkdir(s->dir, 0777), 0);
+    for (unsigned f = 0; f < 4; f++) {
+        const struct npz_spec arrays[] = {
+            {"x", "|u1", "(24, 4, 4, 3)", bytes, sizeof(bytes), false},
+            {"mask", "|u1", "(24, 4, 4)", bytes + 7, SHARD * 16, false},
+            {"weight", "<f4", "(24,)", bytes + 400, SHARD * 4, false},
+            {"label", "<i8", "(24,)", labels, sizeof(labels), false},
+            {0}};
+        char name[16];
+
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = fx_byte(f, i) & 0x3f;
+        for (int64_t i = 0; i < SHARD; i++)
+            labels[i] = i % 5;
+        snprintf(name, sizeof(name), "%u.npz", f);
+        put_npz(&t, name, arrays, /* deflate= */ k == DEFLATED);
+    }
+}
+
 /* The same samples of three fields in files, shards and gzip shards. */
 static void make_three(struct place *pl, unsigned k)
 {
@@ -156,7 +189,7 @@ static void make_three(struct place *pl, unsigned k)
 
     tk_make(&pl->three[k], (enum tk_kind)k, /* twins= */ false);
     pl->sets[THREE + k] = (struct set){
-        .name = names[k], .n = TK_N, .kit = &pl->three[k]};
+        .name = names[k], .n = TK_N, .several = true, .kit = &pl->three[k]};
 }
 
 struct place *ss_make(void)
@@ -171,8 +204,10 @@ struct place *ss_make(void)
     fx_make(&pl->tensors, FX_TENSORS, 203, 64);
     fx_make(&pl->jpegs, FX_JPEGS, 110, 1);
     for (unsigned k = 0; k < SETS; k++) {
-        if (k < THREE)
+        if (k < NPZ)
             make_set(pl, k);
+        else if (k < THREE)
+            make_npz(pl, k);
         else
             make_three(pl, k - THREE);
         learn(&pl->sets[k]);

@@ -18,7 +18,8 @@ struct set {
     char dir[300];
     uint32_t n;
     bool checked;               /* its records carry checksums: bits may flip */
-    const struct tk *kit;       /* borrowed: samples of three fields, or NULL */
+    bool several;               /* fields that can be bad */
+    const struct tk *kit;       /* borrowed: its index is made there, or NULL */
     uint64_t hash[MOST_N];      /* of all fields but the label */
     uint32_t labels[2][MOST_N]; /* by whether only reading */
 };
@@ -29,7 +30,9 @@ enum {
     RECORDS,
     GZIPPED,
     PIECES,
-    THREE, /* as many as threekit.h has kinds */
+    NPZ,
+    DEFLATED, /* NPZ too */
+    THREE,    /* as many as threekit.h has kinds */
     SETS = THREE + TK_KINDS,
 };
 

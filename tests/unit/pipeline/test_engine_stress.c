@@ -264,7 +264,7 @@ static bool take(struct plan *p, weir_pipeline *pipe, size_t most)
 static void note_bad(struct plan *p, weir_pipeline *pipe)
 {
     uint64_t n = weir_pipeline_bad_count(pipe);
-    const char *at = p->set->kit ? "field '" : "'"; /* how texts begin */
+    const char *at = p->set->several ? "field '" : "'"; /* how texts begin */
 
     for (uint64_t k = 0; k < n; k++) {
         const weir_bad_sample *s = weir_pipeline_bad(pipe, k);
