@@ -15,6 +15,17 @@
 #define POLL_EVERY  65536u    /* samples between two looks for Ctrl-C */
 #define LINEAR_BINS 20
 
+/* Bytes of all parts of a sample, of which *ret is the first. */
+static uint64_t sample_length(const struct wr_index *ix, uint64_t i,
+                              struct wr_part *ret)
+{
+    uint64_t sum = 0;
+
+    for (unsigned c = wr_index_columns(ix); c-- > 0; sum += ret->length)
+        wr_index_part(ix, c, i, ret);
+    return sum;
+}
+
 static int first_pass(const weir_dataset *ds, struct wr_inspect_stats *s,
                       struct wr_hist *h, weir_err *err)
 {
@@ -23,8 +34,7 @@ static int first_pass(const weir_dataset *ds, struct wr_inspect_stats *s,
 
         if (i % POLL_EVERY == 0 && wr_interrupted())
             return wr_fail(err, WEIR_ECANCELED, "interrupted");
-        wr_index_part(ds->index, 0, i, &p);
-        wr_hist_add(h, p.length);
+        wr_hist_add(h, sample_length(ds->index, i, &p));
         if (p.label == WEIR_NO_LABEL)
             s->unlabelled++;
         else if (s->class_samples)
@@ -102,8 +112,7 @@ static int fill_bins(const weir_dataset *ds, struct wr_inspect_stats *s,
 
         if (i % POLL_EVERY == 0 && wr_interrupted())
             return wr_fail(err, WEIR_ECANCELED, "interrupted");
-        wr_index_part(ds->index, 0, i, &p);
-        count_size(s, p.length);
+        count_size(s, sample_length(ds->index, i, &p));
     }
     return 0;
 }

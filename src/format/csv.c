@@ -179,6 +179,9 @@ bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
             ret->path = field;
         else if (k == c->label_at)
             ret->label = trim(field);
+        for (unsigned m = 0; m < c->more; m++)
+            if (k == c->more_at[m])
+                ret->more[m] = field;
         k++;
     } while (at < row_end);
     if (!ret->path)

@@ -14,19 +14,23 @@
 
 #define WR_CSV_MAX_ROW 16384u /* bytes of one row */
 #define WR_CSV_NONE    (~0u)
+#define WR_CSV_MORE    16 /* columns beside path and label that are used */
 
 struct wr_csv {
     char *at, *end; /* borrowed: what is left; *end is a byte of its own */
     uint64_t line;  /* number of the line at `at`, from 1 */
     char separator;
     unsigned path_at, label_at; /* columns from 0; WR_CSV_NONE: no label */
-    unsigned columns;           /* a row may have, at most */
+    unsigned more_at[WR_CSV_MORE];
+    unsigned more;    /* of them */
+    unsigned columns; /* a row may have, at most */
 };
 
 struct wr_csv_row {
-    char *path;      /* borrowed from the text */
-    char *label;     /* borrowed, blanks around it cut off; NULL: none */
-    uint64_t line;   /* where the row begins */
+    char *path;  /* borrowed from the text */
+    char *label; /* borrowed, blanks around it cut off; NULL: none */
+    char *more[WR_CSV_MORE]; /* the same; NULL: none */
+    uint64_t line;           /* where the row begins */
     const char *bad; /* why the row is of no use (then there is no path), or
                         NULL */
 };

@@ -6,6 +6,7 @@
  * their files are there or not. */
 #include "format/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,12 @@ struct row {
     uint64_t line;
 };
 
+/* A column beside path and label: files, or numbers. */
+struct list_column {
+    unsigned column; /* of the index, or WR_NO_COLUMN: numbers */
+    bool whole;      /* numbers: all of them are integers */
+};
+
 struct list {
     struct wr_index_job *job; /* borrowed */
     struct row *rows;         /* owned */
@@ -36,6 +43,10 @@ struct list {
     struct wr_intern names; /* labels that are names, in order of appearance */
     uint32_t *rank;         /* owned: class number of name k */
     bool by_name;
+    struct wr_list_layout layout;
+    struct list_column more[WR_CSV_MORE];
+    const char **values; /* owned: layout.more of them per row */
+    size_t value_cap;
 };
 
 static void add_issue(struct list *l, const char *name, uint64_t line, int code,
@@ -86,6 +97,11 @@ static int push_row(struct list *l, const struct wr_csv_row *row, weir_err *err)
                        l->job->leaf, MAX_LIST_ROWS);
     if (!wr_grow(&l->rows, &l->cap, l->count + 1, sizeof(*l->rows)))
         return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", l->job->leaf);
+    if (!wr_grow(&l->values, &l->value_cap, (l->count + 1) * l->layout.more,
+                 sizeof(*l->values)))
+        return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", l->job->leaf);
+    for (unsigned k = 0; k < l->layout.more; k++)
+        l->values[l->count * l->layout.more + k] = row->more[k];
     l->rows[l->count++] = (struct row){row->path, row->label, row->line};
     return 0;
 }
@@ -93,19 +109,21 @@ static int push_row(struct list *l, const struct wr_csv_row *row, weir_err *err)
 static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 {
     const char *spec = l->job->cfg->columns;
-    struct wr_list_layout layout;
+    const struct wr_list_layout *layout = &l->layout;
     struct wr_csv_row row;
     struct wr_csv csv;
     uint64_t seen = 0;
-    int r = wr_list_layout_find(text, len, spec, &layout, err);
+    int r = wr_list_layout_find(text, len, spec, &l->layout, err);
 
     if (r < 0)
         return wr_fail_prefix(err, r, "'%s'", l->job->leaf);
     wr_csv_init(&csv, text, len);
-    csv.separator = layout.separator;
-    csv.path_at = layout.path;
-    csv.label_at = layout.label;
-    csv.columns = layout.columns;
+    csv.separator = layout->separator;
+    csv.path_at = layout->path;
+    csv.label_at = layout->label;
+    csv.more = layout->more;
+    memcpy(csv.more_at, layout->more_at, sizeof(csv.more_at));
+    csv.columns = layout->columns;
     while (r == 0 && wr_csv_next(&csv, &row)) {
         if (row.bad)
             add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, row.bad);
@@ -114,7 +132,7 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
         else if (strlen(row.path) >= MAX_PATH)
             add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT,
                       "a path of 4096 bytes or more");
-        else if (seen || !layout.header)
+        else if (seen || !layout->header)
             r = push_row(l, &row, err);
         if (r == 0 && seen++ % 4096 == 0)
             r = wr_index_job_progress(l->job, err);
@@ -177,10 +195,16 @@ static bool row_label(struct list *l, const struct row *row, uint32_t *ret)
     return name >= 0;
 }
 
-/* Adds object and sample of a file that is there. */
-static int add_sample(struct list *l, const char *path, uint64_t size,
-                      uint32_t label, weir_err *err)
+struct list_file {
+    const char *path;
+    uint64_t size;
+};
+
+/* Adds object and part of a file that is there. */
+static int add_part(struct list *l, const struct list_file *f, unsigned column,
+                    uint32_t label, weir_err *err)
 {
+    const char *path = f->path;
     const char *slash = strrchr(path, '/');
     char folder[MAX_PATH] = "";
     int64_t k;
@@ -190,43 +214,157 @@ static int add_sample(struct list *l, const char *path, uint64_t size,
     k = wr_index_add_dir(l->job->index, folder, err);
     if (k >= 0)
         k = wr_index_add_object(l->job->index, k, slash ? slash + 1 : path,
-                                size, err);
+                                f->size, err);
     if (k < 0)
         return (int)k;
-    return wr_index_add_whole(l->job->index, 0, label, err);
+    return wr_index_add_whole(l->job->index, column, label, err);
 }
 
-static int add_row(struct list *l, const struct row *row, weir_err *err)
+/* Without "./" in front. */
+static const char *plain_path(const char *path)
 {
-    struct wr_store *store = l->job->store;
-    const char *path = row->path;
-    struct wr_stat st;
-    uint32_t label;
-    weir_err e;
-
     while (path[0] == '.' && path[1] == '/')
         for (path += 2; *path == '/'; path++)
             ;
-    if (!row_label(l, row, &label)) {
-        add_issue(l, path, row->line, WEIR_EFORMAT,
-                  "the label is no number below 4294967295");
-        return 0;
-    }
+    return path;
+}
+
+/* 1: the file is there; 0: it is not, and that was said. */
+static int find_file(struct list *l, const char *path, uint64_t line,
+                     struct list_file *ret, weir_err *err)
+{
+    struct wr_store *store = l->job->store;
+    struct wr_stat st;
+    weir_err e;
+    int r;
+
+    ret->path = path = plain_path(path);
     if (store->ops->stat(store, path, &st, &e) < 0) {
         if (wr_err_is_lack(e.code))
             return wr_fail(err, e.code, "%s", e.msg);
-        add_issue(l, path, row->line, e.code,
+        add_issue(l, path, line, e.code,
                   e.os_errno ? strerrordesc_np(e.os_errno)
                              : weir_strerror(e.code));
         return 0;
     }
-    if (st.kind != WR_KIND_FILE) { /* but a file may come to lie there */
-        add_issue(l, path, row->line, WEIR_EFORMAT,
-                  st.kind == WR_KIND_DIR ? "a folder, not a file"
-                                         : "not a regular file");
-        return wr_index_job_stamp(l->job, path, &st, err);
+    ret->size = st.size;
+    if (st.kind == WR_KIND_FILE)
+        return 1;
+    /* but a file may come to lie there */
+    add_issue(l, path, line, WEIR_EFORMAT,
+              st.kind == WR_KIND_DIR ? "a folder, not a file"
+                                     : "not a regular file");
+    r = wr_index_job_stamp(l->job, path, &st, err);
+    return r;
+}
+
+/* A number that is all of the text. */
+static bool parse_number(const char *text, bool whole, union wr_scalar *ret)
+{
+    char *end;
+
+    if (!text || !*text || strlen(text) > 64)
+        return false;
+    errno = 0;
+    if (whole)
+        ret->i = strtoll(text, &end, 10);
+    else
+        ret->f = strtod(text, &end);
+    return !errno && end != text && !end[strspn(end, " \t")];
+}
+
+/* The values of a row's other columns: 1, or 0 when one is of no use. */
+static int take_more(struct list *l, size_t k, struct list_file *files,
+                     union wr_scalar *numbers, weir_err *err)
+{
+    unsigned n = l->layout.more, scalars = 0;
+    int r = 1;
+
+    for (unsigned m = 0; m < n && r > 0; m++) {
+        const char *text = l->values[k * n + m];
+
+        if (l->more[m].column != WR_NO_COLUMN)
+            r = text && *text && strlen(text) < MAX_PATH
+                    ? find_file(l, text, l->rows[k].line, &files[m], err)
+                    : 0;
+        else
+            r = parse_number(text, l->more[m].whole, &numbers[scalars++]);
+        if (r == 0 && (l->more[m].column == WR_NO_COLUMN || !text || !*text))
+            add_issue(l, l->rows[k].path, l->rows[k].line, WEIR_EFORMAT,
+                      l->more[m].column == WR_NO_COLUMN
+                          ? "a column of numbers has something else"
+                          : "a column of files is empty");
     }
-    return add_sample(l, path, st.size, label, err);
+    return r;
+}
+
+static int add_row(struct list *l, size_t k, weir_err *err)
+{
+    const struct row *row = &l->rows[k];
+    struct list_file file, more[WR_CSV_MORE];
+    union wr_scalar numbers[WR_CSV_MORE];
+    uint32_t label;
+    int r;
+
+    if (!row_label(l, row, &label)) {
+        add_issue(l, plain_path(row->path), row->line, WEIR_EFORMAT,
+                  "the label is no number below 4294967295");
+        return 0;
+    }
+    r = find_file(l, row->path, row->line, &file, err);
+    if (r > 0)
+        r = take_more(l, k, more, numbers, err);
+    if (r <= 0)
+        return r;
+    r = add_part(l, &file, 0, label, err);
+    for (unsigned m = 0; m < l->layout.more && r == 0; m++)
+        if (l->more[m].column != WR_NO_COLUMN)
+            r = add_part(l, &more[m], l->more[m].column, WEIR_NO_LABEL, err);
+    if (r == 0 && l->layout.more)
+        r = wr_index_add_scalars(l->job->index, numbers, err);
+    return r;
+}
+
+/* What a column is: numbers if the first row has one there. */
+static int add_column(struct list *l, unsigned m, unsigned *columns,
+                      weir_err *err)
+{
+    unsigned n = l->layout.more;
+    const char *first = l->values[m];
+    struct wr_field f = {.pub = {.kind = WEIR_FIELD_SCALAR}};
+    union wr_scalar unused;
+
+    l->more[m].column = WR_NO_COLUMN;
+    l->more[m].whole = true;
+    for (size_t k = 0; k < l->count && l->more[m].whole; k++)
+        l->more[m].whole = parse_number(l->values[k * n + m], true, &unused);
+    f.pub.dtype = l->more[m].whole ? WEIR_I64 : WEIR_F64;
+    if (!parse_number(first, false, &unused)) {
+        bool picture = first && wr_is_picture_name(first);
+
+        l->more[m].column = (*columns)++;
+        f.pub = (weir_field){.kind = picture ? WEIR_FIELD_PICTURE
+                                             : WEIR_FIELD_BYTES,
+                             .dtype = WEIR_U8,
+                             .ndim = picture ? 0 : 1,
+                             .dims = {picture ? 0 : WEIR_DIM_VARIES}};
+    }
+    f.column = l->more[m].column;
+    memcpy(f.name, l->layout.names[m], sizeof(f.name));
+    return wr_index_add_field(l->job->index, &f, err);
+}
+
+static int add_columns(struct list *l, weir_err *err)
+{
+    struct wr_field f = {.pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8}};
+    unsigned columns = 1;
+    int r;
+
+    memcpy(f.name, l->layout.field, sizeof(f.name));
+    r = wr_index_add_field(l->job->index, &f, err);
+    for (unsigned m = 0; m < l->layout.more && l->count && r == 0; m++)
+        r = add_column(l, m, &columns, err);
+    return r;
 }
 
 static int add_rows(struct list *l, weir_err *err)
@@ -234,7 +372,7 @@ static int add_rows(struct list *l, weir_err *err)
     int r = 0;
 
     for (size_t k = 0; k < l->count && r == 0; k++) {
-        r = add_row(l, &l->rows[k], err);
+        r = add_row(l, k, err);
         if (r == 0 && k % 256 == 0)
             r = wr_index_job_progress(l->job, err);
     }
@@ -274,9 +412,7 @@ static int list_index(struct wr_index_job *job, weir_err *err)
     if (!job->leaf)
         return wr_fail(err, WEIR_EINVAL,
                        "a folder, not a list file of paths and labels");
-    r = wr_index_job_picture(job, /* unpacked= */ false, err);
-    if (r == 0)
-        r = stamp_list(job, err);
+    r = stamp_list(job, err);
     if (r < 0)
         return r;
     r = wr_store_slurp(job->leaf_store, job->leaf, MAX_LIST_BYTES, &text, &len,
@@ -287,11 +423,14 @@ static int list_index(struct wr_index_job *job, weir_err *err)
     if (r == 0)
         r = check_first(&l, err);
     if (r == 0)
+        r = add_columns(&l, err);
+    if (r == 0)
         r = number_classes(&l, err);
     if (r == 0)
         r = add_rows(&l, err);
     wr_intern_done(&l.names);
     free(l.rank);
+    free(l.values);
     free(l.rows);
     free(text);
     return r;

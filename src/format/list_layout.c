@@ -13,8 +13,7 @@
 #include "base/units.h"
 #include "format/csv.h"
 
-#define FIELDS_MAX   256u
-#define COLUMN_BYTES 128u /* bytes of a column's name in `columns` */
+#define FIELDS_MAX 256u
 #define SPEC_HELP                                                              \
     "write path=NAME,label=NAME: names of the header, or numbers from 1"
 
@@ -26,9 +25,12 @@ struct rows {
     unsigned second; /* and of the second one; 0: there is none */
 };
 
-/* What a part of `columns` says; name "" when it was not given. */
-struct wish {
-    char path[COLUMN_BYTES], label[COLUMN_BYTES];
+/* What `columns` says: fields, and the columns that they are. The first one is
+ * the path's unless "path" is among them. */
+struct column_wish {
+    char field[WR_CSV_MORE + 2][WR_LIST_NAME];
+    char column[WR_CSV_MORE + 2][WR_LIST_NAME];
+    unsigned count;
 };
 
 static void split(struct rows *r, const char *text, size_t len, char separator)
@@ -69,27 +71,38 @@ static const char *found(const struct rows *r, char *buf, size_t cap)
     return buf;
 }
 
-/* "path=file,label=class" into its two names. */
-static int parse_spec(const char *spec, struct wish *ret, weir_err *err)
+/* "path=file,label=class" into its names. */
+static int parse_spec(const char *spec, struct column_wish *ret, weir_err *err)
 {
-    *ret = (struct wish){0};
+    *ret = (struct column_wish){0};
     for (const char *at = spec;; at++) {
         size_t len = strcspn(at, ","), key = strcspn(at, "=,");
-        char *to = key == 4 && !strncmp(at, "path", 4)    ? ret->path
-                   : key == 5 && !strncmp(at, "label", 5) ? ret->label
-                                                          : NULL;
+        unsigned n = ret->count;
 
-        if (!to || *to || at[key] != '=' || key + 1 == len ||
-            len - key > COLUMN_BYTES)
+        if (!key || at[key] != '=' || key + 1 == len || key >= WR_LIST_NAME ||
+            len - key > WR_LIST_NAME || n == WR_CSV_MORE + 2)
             return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP, spec);
-        memcpy(to, at + key + 1, len - key - 1);
+        memcpy(ret->field[n], at, key);
+        memcpy(ret->column[n], at + key + 1, len - key - 1);
+        for (unsigned k = 0; k < n; k++)
+            if (!strcmp(ret->field[k], ret->field[n]))
+                return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP,
+                               spec);
+        ret->count++;
         at += len;
         if (!*at)
-            break;
+            return 0;
     }
-    if (!*ret->path)
-        return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP, spec);
-    return 0;
+}
+
+/* The one of `w` that is called so; w->count: none. */
+static unsigned wish_of(const struct column_wish *w, const char *field)
+{
+    unsigned k = 0;
+
+    while (k < w->count && strcmp(w->field[k], field) != 0)
+        k++;
+    return k;
 }
 
 static unsigned column_of(const struct rows *r, const char *name)
@@ -122,21 +135,69 @@ static int pick(const struct rows *r, const char *name, unsigned *ret,
     return 0;
 }
 
+/* The columns that were wished for. */
+static int pick_all(const struct rows *r, const struct column_wish *w,
+                    unsigned path, struct wr_list_layout *ret, weir_err *err)
+{
+    int e = 0;
+
+    for (unsigned k = 0; k < w->count && e == 0; k++) {
+        unsigned *to = k == path ? &ret->path
+                       : !strcmp(w->field[k], "label")
+                           ? &ret->label
+                           : &ret->more_at[ret->more];
+
+        if (to == &ret->more_at[ret->more])
+            memcpy(ret->names[ret->more++], w->field[k], WR_LIST_NAME);
+        e = pick(r, w->column[k], to, &ret->header, err);
+    }
+    return e;
+}
+
 static int by_spec(const struct rows *r, const char *spec,
                    struct wr_list_layout *ret, weir_err *err)
 {
-    struct wish w;
+    struct column_wish w;
+    unsigned path;
     int e = parse_spec(spec, &w, err);
 
-    if (e == 0 && !r->count)
+    if (e < 0)
+        return e;
+    path = wish_of(&w, "path");
+    if (path == w.count && strcmp(w.field[0], "label") != 0)
+        path = 0;
+    if (path == w.count || w.count > WR_CSV_MORE)
+        return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP, spec);
+    if (!r->count)
         return 0; /* an empty list, or a first row of no use: said later */
+    if (strcmp(w.field[path], "path") != 0)
+        memcpy(ret->field, w.field[path], WR_LIST_NAME);
     ret->label = WR_CSV_NONE;
     ret->columns = r->count;
-    if (e == 0)
-        e = pick(r, w.path, &ret->path, &ret->header, err);
-    if (e == 0 && *w.label)
-        e = pick(r, w.label, &ret->label, &ret->header, err);
-    return e;
+    return pick_all(r, &w, path, ret, err);
+}
+
+/* A header that has "image" among more than two names: all of its columns. */
+static bool by_header(const struct rows *r, struct wr_list_layout *ret)
+{
+    unsigned image = column_of(r, "image");
+
+    if (image == WR_CSV_NONE || r->count < 3 || r->second != r->count ||
+        r->count > WR_CSV_MORE)
+        return false;
+    ret->header = true;
+    ret->columns = r->count;
+    ret->path = image;
+    ret->label = column_of(r, "label");
+    for (unsigned k = 0; k < r->count; k++) {
+        if (k == image || k == ret->label)
+            continue;
+        if (!*r->first[k] || strlen(r->first[k]) >= WR_LIST_NAME)
+            return false;
+        memcpy(ret->names[ret->more], r->first[k], strlen(r->first[k]) + 1);
+        ret->more_at[ret->more++] = k;
+    }
+    return true;
 }
 
 static int fail_layout(const struct rows *r, weir_err *err)
@@ -163,6 +224,8 @@ static int by_names(const struct rows *r, struct wr_list_layout *ret,
         ret->columns = WR_MAX(r->count, 2u);
         return 0;
     }
+    if (path == WR_CSV_NONE && by_header(r, ret))
+        return 0;
     if (path != WR_CSV_NONE || (r->count > 2 && r->second == r->count))
         return fail_layout(r, err);
     return 0;
@@ -171,7 +234,8 @@ static int by_names(const struct rows *r, struct wr_list_layout *ret,
 int wr_list_layout_find(const char *text, size_t len, const char *spec,
                         struct wr_list_layout *ret, weir_err *err)
 {
-    struct wr_list_layout l = {.path = 0, .label = 1, .columns = 2};
+    struct wr_list_layout l = {
+        .path = 0, .label = 1, .columns = 2, .field = "image"};
     size_t seen = WR_MIN(len, (size_t)1 << 20);
     struct rows *r = calloc(1, sizeof(*r));
     int e = 0;

@@ -6,18 +6,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "format/csv.h"
 #include "weir/error.h"
+
+#define WR_LIST_NAME 128 /* bytes of a column's name, with its NUL */
 
 struct wr_list_layout {
     char separator;       /* ',' or '\t' */
     bool header;          /* the first row has names */
     unsigned path, label; /* columns from 0; label WR_CSV_NONE: there is none */
     unsigned columns;     /* that a row may have */
+    char field[WR_LIST_NAME];              /* what the path's field is called */
+    char names[WR_CSV_MORE][WR_LIST_NAME]; /* of columns beside these two, */
+    unsigned more_at[WR_CSV_MORE];         /* from 0 */
+    unsigned more;
 };
 
 /* Looks at the first rows of a list. `spec` ("path=file,label=class": names of
- * the header or numbers from 1; NULL: "path" and "label" themselves, or the
- * first two columns) says which are meant. Fails with the columns that are
+ * the header or numbers from 1; NULL: "path" and "label" themselves, all columns
+ * of a header that has "image" among more than two, or the first two columns)
+ * says which are meant; "image=a,mask=b,weight=c,label=d" gives fields their
+ * names. Fails with the columns that are
  * there when they cannot be told. */
 int wr_list_layout_find(const char *text, size_t len, const char *spec,
                         struct wr_list_layout *ret, weir_err *err);

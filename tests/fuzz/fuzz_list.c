@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "format/format.h"
+#include "format/index_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -109,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     weir_err err;
 
     if (job.index && wr_format_list.index(&job, &err) == 0) {
-        if (wr_index_seal(job.index, NULL) < 0)
+        if (wr_index_seal(job.index, NULL) < 0 || wr_index_check(job.index))
             abort();
         for (uint64_t i = 0; i < wr_index_count(job.index); i++) {
             struct wr_part p;

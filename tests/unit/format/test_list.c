@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "canceled.h"
+#include "format/format.h"
+#include "format/index_check.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
 
@@ -199,9 +201,54 @@ static void test_canceled(void **state)
     tmpdir_done(&t);
 }
 
+/* Pictures, masks and numbers; a row that lacks one is no sample. */
+static void test_columns(void **state)
+{
+    const struct wr_schema *f;
+    union wr_scalar v;
+    weir_dataset *ds;
+    struct tmpdir t;
+    struct wr_part p;
+
+    (void)state;
+    make_files(&t);
+    tmpdir_put_text(&t, "m.png", "4444");
+    tmpdir_put_text(&t, "n.txt", "55555");
+    ds = open_list(&t, "image,mask,note,label,weight,turn\n"
+                       "a.jpg,m.png,n.txt,cat,0.5,3\n"
+                       "b.jpg,gone.png,n.txt,dog,0.5,3\n"
+                       "b.jpg,m.png,n.txt,dog,many,3\n"
+                       "b.jpg,,n.txt,dog,1,3\n"
+                       "b.jpg,./m.png,n.txt,dog,2,-4\n");
+    assert_int_equal(weir_dataset_count(ds), 2);
+    assert_int_equal(weir_dataset_issue_count(ds), 3);
+    assert_string_equal(weir_dataset_issue(ds, 0)->name, "gone.png");
+    assert_non_null(strstr(weir_dataset_issue(ds, 1)->reason, "line 4"));
+    check_sample(ds, 1, "b.jpg", 2, 1);
+    f = wr_index_schema(ds->index);
+    assert_int_equal(f->count, 6);
+    assert_string_equal(f->fields[0].name, "image");
+    assert_int_equal(f->fields[1].pub.kind, WEIR_FIELD_PICTURE);
+    assert_int_equal(f->fields[2].pub.kind, WEIR_FIELD_BYTES);
+    assert_int_equal(f->fields[3].pub.dtype, WEIR_F64);
+    assert_int_equal(f->fields[4].pub.dtype, WEIR_I64);
+    assert_string_equal(f->fields[5].name, "label");
+    assert_int_equal(wr_index_columns(ds->index), 3);
+    wr_index_part(ds->index, 1, 1, &p);
+    assert_int_equal(p.length, 4);
+    wr_index_part(ds->index, 2, 0, &p);
+    assert_int_equal(p.length, 5);
+    assert_true(wr_index_scalar(ds->index, 3, 1, &v) && v.f == 2);
+    assert_true(wr_index_scalar(ds->index, 4, 1, &v) && v.i == -4);
+    assert_null(wr_index_check(ds->index));
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_issues),

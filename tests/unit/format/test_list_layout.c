@@ -17,7 +17,11 @@ static void test_found(void **state)
 {
     static const struct {
         const char *text, *spec;
-        struct wr_list_layout want;
+        struct {
+            char separator;
+            bool header;
+            unsigned path, label, columns;
+        } want;
     } cases[] = {
         {"a.jpg,1\n", NULL, {',', false, 0, 1, 2}},
         {"a.jpg\n", NULL, {',', false, 0, 1, 2}},
@@ -72,7 +76,8 @@ static void test_refused(void **state)
         {"a,1\n", "path=", WEIR_EINVAL, "write path=NAME"},
         {"a,1\n", "path=a,", WEIR_EINVAL, "write path=NAME"},
         {"a,1\n", "path=a,path=1", WEIR_EINVAL, "write path=NAME"},
-        {"a,1\n", "path=a,key=1", WEIR_EINVAL, "write path=NAME"},
+        {"a,1\n", "path=a,=1", WEIR_EINVAL, "write path=NAME"},
+        {"a,1\n", "path=1,key=3", WEIR_EINVAL, "no column 3"},
         {"a,1\n", "", WEIR_EINVAL, "write path=NAME"},
         {"a\033[1m,b,c\nd,e,f\n", NULL, WEIR_EFORMAT, "a\\x1b[1m, b, c"},
     };
@@ -92,11 +97,42 @@ static void test_refused(void **state)
     }
 }
 
+static void test_more(void **state)
+{
+    static const struct {
+        const char *text, *spec;
+    } cases[] = {
+        {"image,mask,label,weight\na.jpg,b.png,1,0.5\n", NULL},
+        {"mask,x,image,w,label\n",
+         "image=image,mask=mask,weight=w,label=label"},
+        {"a.jpg,b.png,1,0.5\n", "path=1,mask=2,label=3,weight=4"},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct wr_list_layout l = {0};
+        weir_err err = {0};
+
+        if (wr_list_layout_find(cases[k].text, strlen(cases[k].text),
+                                cases[k].spec, &l, &err) < 0)
+            fail_msg("case %zu: %s", k, err.msg);
+        assert_string_equal(l.field, "image");
+        assert_int_equal(l.more, 2);
+        assert_string_equal(l.names[0], "mask");
+        assert_string_equal(l.names[1], "weight");
+        assert_int_equal(l.path, k == 1 ? 2 : 0);
+        assert_int_equal(l.more_at[0], k == 1 ? 0 : 1);
+        assert_int_equal(l.more_at[1], 3);
+        assert_int_equal(l.label, k == 1 ? 4 : 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_more),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
