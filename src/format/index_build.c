@@ -305,6 +305,8 @@ int wr_index_add_scalars(struct wr_index *ix, const union wr_scalar *row,
 {
     size_t n = ix->schema.scalars;
 
+    if (!n)
+        return 0;
     if (!wr_grow(&ix->scalars, &ix->scalar_cap, ix->scalar_count + n,
                  sizeof(*row)))
         return fail_memory(err);

@@ -118,6 +118,8 @@ static void note_label(struct sums *s, uint32_t label)
 static const char *check_whole(const struct wr_index *ix,
                                const struct wr_index_segment *g, struct sums *s)
 {
+    if (g->unit != WR_NO_UNIT)
+        return "a segment of whole files names a unit";
     if (!g->stride || g->stride > WR_INDEX_COLUMNS ||
         g->object >= ix->object_count ||
         g->count - 1 > (ix->object_count - 1 - g->object) / g->stride)

@@ -27,8 +27,9 @@ bool wr_index_find_columns(struct wr_index *ix)
         const struct wr_index_segment *s = &ix->segments[k];
         struct wr_index_column *c;
 
-        if (s->column + 1 != ix->column_count &&
-            (s->column != ix->column_count || s->column >= WR_INDEX_COLUMNS))
+        if (s->column >= WR_INDEX_COLUMNS ||
+            (s->column + 1 != ix->column_count &&
+             s->column != ix->column_count))
             return false;
         ix->column_count = (unsigned)s->column + 1;
         c = &ix->columns[s->column];

@@ -118,6 +118,8 @@ static void test_segments(void **state)
     LIE(ix, units[0].filters, 0x100, "units");
     LIE(ix, segments[records + 1].unit, 1, "units");
     LIE(ix, segments[records].unit, 0, "units"); /* of another file */
+    LIE(ix, segments[0].unit, 0, "whole files");
+    LIE(ix, segments[0].unit, UINT64_MAX / 2, "whole files");
     LIE(ix, segments[records].stride, 1, "out of range");
     LIE(ix, segments[runs].stride, 0, "outside");
     LIE(ix, segments[runs].stride, UINT64_MAX, "outside");
