@@ -24,6 +24,8 @@
 #define MAX_LIST_ROWS  ((size_t)100 * 1000 * 1000)
 #define MAX_PATH       4096
 
+static const char too_long[] = "a path of 4096 bytes or more";
+
 struct row {
     const char *path;  /* borrowed from the text */
     const char *label; /* borrowed from the text, or NULL */
@@ -130,8 +132,7 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
         else if (!*row.path)
             add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, "no path");
         else if (strlen(row.path) >= MAX_PATH)
-            add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT,
-                      "a path of 4096 bytes or more");
+            add_issue(l, l->job->leaf, row.line, WEIR_ELIMIT, too_long);
         else if (seen || !layout->header)
             r = push_row(l, &row, err);
         if (r == 0 && seen++ % 4096 == 0)
@@ -273,27 +274,40 @@ static bool parse_number(const char *text, bool whole, union wr_scalar *ret)
     return !errno && end != text && !end[strspn(end, " \t")];
 }
 
+/* Why a value of a column is of no use; NULL: it may be. */
+static const char *bad_value(const struct list *l, unsigned m, const char *text,
+                             union wr_scalar *ret)
+{
+    if (l->more[m].column == WR_NO_COLUMN)
+        return parse_number(text, l->more[m].whole, ret)
+                   ? NULL
+                   : "a column of numbers has something else";
+    if (!text || !*text)
+        return "a column of files is empty";
+    return strlen(text) < MAX_PATH ? NULL : too_long;
+}
+
 /* The values of a row's other columns: 1, or 0 when one is of no use. */
 static int take_more(struct list *l, size_t k, struct list_file *files,
                      union wr_scalar *numbers, weir_err *err)
 {
     unsigned n = l->layout.more, scalars = 0;
+    const struct row *row = &l->rows[k];
     int r = 1;
 
     for (unsigned m = 0; m < n && r > 0; m++) {
         const char *text = l->values[k * n + m];
+        const char *why = bad_value(l, m, text, &numbers[scalars]);
 
-        if (l->more[m].column != WR_NO_COLUMN)
-            r = text && *text && strlen(text) < MAX_PATH
-                    ? find_file(l, text, l->rows[k].line, &files[m], err)
-                    : 0;
+        if (why) {
+            add_issue(l, row->path, row->line,
+                      why == too_long ? WEIR_ELIMIT : WEIR_EFORMAT, why);
+            return 0;
+        }
+        if (l->more[m].column == WR_NO_COLUMN)
+            scalars++;
         else
-            r = parse_number(text, l->more[m].whole, &numbers[scalars++]);
-        if (r == 0 && (l->more[m].column == WR_NO_COLUMN || !text || !*text))
-            add_issue(l, l->rows[k].path, l->rows[k].line, WEIR_EFORMAT,
-                      l->more[m].column == WR_NO_COLUMN
-                          ? "a column of numbers has something else"
-                          : "a column of files is empty");
+            r = find_file(l, text, row->line, &files[m], err);
     }
     return r;
 }

@@ -110,7 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     weir_err err;
 
     if (job.index && wr_format_list.index(&job, &err) == 0) {
-        if (wr_index_seal(job.index, NULL) < 0 || wr_index_check(job.index))
+        if (wr_index_seal(job.index, NULL) < 0)
+            abort();
+        /* Without samples the fields have no columns: it is not opened. */
+        if (wr_index_count(job.index) && wr_index_check(job.index))
             abort();
         for (uint64_t i = 0; i < wr_index_count(job.index); i++) {
             struct wr_part p;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "canceled.h"
@@ -245,10 +246,33 @@ static void test_columns(void **state)
     tmpdir_done(&t);
 }
 
+/* A path that no file can have is told in each column of files. */
+static void test_long_path_of_column(void **state)
+{
+    char text[8192];
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    make_files(&t);
+    snprintf(text, sizeof(text),
+             "image,mask,label\na.jpg,b.jpg,1\n"
+             "b.jpg,%05000d,1\n",
+             1);
+    ds = open_list(&t, text);
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_int_equal(weir_dataset_issue_count(ds), 1);
+    assert_int_equal(weir_dataset_issue(ds, 0)->code, WEIR_ELIMIT);
+    assert_string_equal(weir_dataset_issue(ds, 0)->name, "b.jpg");
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_long_path_of_column),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_issues),
