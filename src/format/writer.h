@@ -6,10 +6,12 @@
 #ifndef WR_FORMAT_WRITER_H
 #define WR_FORMAT_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "codec/picture.h"
+#include "format/format.h"
 #include "weir/dataset.h"
 
 /* A buffer that grows; zeroed memory is an empty one, free(bytes) ends it. */
@@ -30,12 +32,20 @@ struct wr_write_sample {
     uint32_t label;              /* or WEIR_NO_LABEL */
     const char *class_name;      /* NULL: none */
     struct wr_picture_info info; /* kind and size; kind UNKNOWN: not known */
+    const weir_field
+        *fields; /* of a writer with `fields`: these instead of a */
+    const struct wr_slice *values; /* picture, in C order, of the processor's */
+    unsigned field_count;          /* byte order; the label is one of them */
 };
 
 struct wr_writer_ops {
     const char *name; /* "tfrecord" */
     const char *help; /* one line */
     const char *ext;  /* ".tfrecord" */
+    bool fields;      /* it writes fields of numbers, not encoded pictures */
+    /* optional: appends what stands at the beginning of a shard. */
+    int (*begin)(struct wr_bytes *to, const weir_field *fields, unsigned count,
+                 weir_err *err);
     /* required: appends one sample. */
     int (*add)(struct wr_bytes *to, const struct wr_write_sample *s,
                weir_err *err);

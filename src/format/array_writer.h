@@ -1,0 +1,45 @@
+/* array_writer.h - samples of several fields -> one file of arrays.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For formats in which each field is an array of its own (.npz, HDF5): the
+ * number of samples is known when a file is begun, and each array has its
+ * place. Formats whose samples follow each other are writers (writer.h). */
+#ifndef WR_FORMAT_ARRAY_WRITER_H
+#define WR_FORMAT_ARRAY_WRITER_H
+
+#include "format/format.h"
+#include "storage/storage.h"
+
+/* What a file will hold: the fields of each sample, all of fixed size. */
+struct wr_array_layout {
+    const weir_field *fields; /* borrowed; dims are those of one sample, ndim 0:
+                                 a number */
+    unsigned count;
+    uint64_t samples;
+    bool packed; /* deflated, where the format can */
+};
+
+struct wr_array_out; /* a file that is written; of one thread at a time */
+
+struct wr_array_writer_ops {
+    const char *name; /* "npz" */
+    const char *help; /* one line */
+    const char *ext;  /* ".npz" */
+    /* required: begins a file in the empty object `o`, which is borrowed. */
+    int (*open)(struct wr_object *o, const struct wr_array_layout *l,
+                struct wr_array_out **ret, weir_err *err);
+    /* required: the next sample, in the order of the layout's fields; elements
+     * in the processor's byte order, C order. */
+    int (*add)(struct wr_array_out *w, const struct wr_slice *fields,
+               weir_err *err);
+    /* required: completes the file. Fewer samples than the layout says may have
+     * come: the arrays then are as short. *ret_size: its bytes. */
+    int (*finish)(struct wr_array_out *w, uint64_t *ret_size, weir_err *err);
+    void (*free)(struct wr_array_out *w); /* required; takes NULL */
+};
+
+/* The registry: table k, NULL past the end; by name, NULL if unknown. */
+const struct wr_array_writer_ops *wr_array_writer_at(unsigned k);
+const struct wr_array_writer_ops *wr_array_writer_find(const char *name);
+
+#endif
