@@ -168,6 +168,7 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
                       bool differ, weir_err *err)
 {
     bool same = f->pub.dtype == x->pub.dtype && f->pub.ndim == x->pub.ndim;
+    bool strided = f->strided || x->strided;
 
     for (uint32_t k = 0; same && !differ && k < f->pub.ndim; k++)
         same = f->pub.dims[k] == x->pub.dims[k];
@@ -179,13 +180,11 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
         return wr_fail(err, WEIR_ENOTSUP,
                        "its byte order is not that of the first file");
     for (uint32_t k = 0; k < f->pub.ndim; k++) {
-        if (f->pub.dims[k] != x->pub.dims[k] &&
-            (f->strided || x->strided || x->swap))
+        if (f->pub.dims[k] != x->pub.dims[k] && (strided || x->swap))
             return wr_fail(err, WEIR_ENOTSUP,
                            "samples of different dimensions in %s",
                            x->swap ? "the other byte order" : "Fortran order");
-        if (f->pub.dims[k] == x->pub.dims[k] && !differ && x->pub.dims[k] > 1 &&
-            f->strides[k] != x->strides[k])
+        if (strided && x->pub.dims[k] > 1 && f->strides[k] != x->strides[k])
             return wr_fail(err, WEIR_ENOTSUP,
                            "its order (C or Fortran) is not that of the first "
                            "file");

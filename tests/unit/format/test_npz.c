@@ -212,6 +212,25 @@ static void test_varies(void **state)
     tmpdir_done(&t);
 }
 
+/* Files of one sample of the same size, of which one lies in Fortran order. */
+static void test_other_order(void **state)
+{
+    const struct npz_spec c[] = {{"x", "<f4", "(2, 3)", bytes, 24, false}, {0}};
+    const struct npz_spec f[] = {{"x", "<f4", "(2, 3)", bytes, 24, true}, {0}};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", c, false);
+    put_npz(&t, "b.npz", f, false);
+    ds = open_set(t.path, "axis=file");
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_non_null(strstr(weir_dataset_issue(ds, 0)->reason, "its order"));
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 static void test_issues(void **state)
 {
     const struct npz_spec good[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
@@ -260,7 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields), cmocka_unit_test(test_units),
         cmocka_unit_test(test_axis),   cmocka_unit_test(test_varies),
-        cmocka_unit_test(test_issues),
+        cmocka_unit_test(test_issues), cmocka_unit_test(test_other_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
