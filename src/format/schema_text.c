@@ -135,7 +135,14 @@ static int set_label(struct wr_schema *s, const char *name, weir_err *err)
     return 0;
 }
 
-/* Bytes may be anything; numbers stay what they are, in any shape. */
+static bool has_dims(const weir_field *f, const weir_field *as)
+{
+    return f->ndim == as->ndim &&
+           !memcmp(f->dims, as->dims, f->ndim * sizeof(f->dims[0]));
+}
+
+/* Bytes may be anything; numbers stay what they are, in any shape if they lie
+ * in it. */
 static bool may_become(const struct wr_field *f, const weir_field *pub)
 {
     bool bytes = f->pub.kind == WEIR_FIELD_BYTES ||
@@ -145,9 +152,13 @@ static bool may_become(const struct wr_field *f, const weir_field *pub)
 
     if (bytes)
         return pub->kind != WEIR_FIELD_SCALAR;
+    if (pub->dtype != f->pub.dtype)
+        return false;
     if (f->column == WR_NO_COLUMN || f->strided)
-        return pub->kind == f->pub.kind && pub->dtype == f->pub.dtype;
-    return number && pub->dtype == f->pub.dtype;
+        return pub->kind == f->pub.kind && has_dims(&f->pub, pub);
+    if (f->swap) /* what is only copied is not swapped */
+        return pub->kind == WEIR_FIELD_TENSOR && wr_field_bytes(pub);
+    return number;
 }
 
 static int declare(struct wr_schema *s, char *part, weir_err *err)

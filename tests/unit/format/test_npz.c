@@ -231,6 +231,32 @@ static void test_other_order(void **state)
     tmpdir_done(&t);
 }
 
+/* What lies in another order keeps its shape, whatever is declared. */
+static void test_declared(void **state)
+{
+    const struct npz_spec a[] = {{"f", "<f4", "(2, 1, 3)", bytes, 24, false},
+                                 {"g", "<u1", "(2, 2, 3)", bytes, 12, true},
+                                 {"h", ">f4", "(2, 1)", bytes, 8, false},
+                                 {0}};
+    struct tmpdir t;
+    weir_dataset *ds;
+    char *path;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", a, false);
+    path = strdup(tmpdir_at(&t, "a.npz"));
+    refuse(path, "g=tensor:u8:3x2", "stays so");
+    refuse(path, "h=tensor:f32:?", "stays so");
+    refuse(path, "h=scalar:f32", "stays so");
+    ds = open_set(path, "f=tensor:f32:3,g=tensor:u8:2x3,h=tensor:f32:1x1");
+    assert_int_equal(field(ds, "f")->ndim, 1);
+    assert_int_equal(field(ds, "h")->ndim, 2);
+    weir_dataset_close(&ds);
+    free(path);
+    tmpdir_done(&t);
+}
+
 static void test_issues(void **state)
 {
     const struct npz_spec good[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
@@ -277,9 +303,10 @@ static void test_issues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields), cmocka_unit_test(test_units),
-        cmocka_unit_test(test_axis),   cmocka_unit_test(test_varies),
-        cmocka_unit_test(test_issues), cmocka_unit_test(test_other_order),
+        cmocka_unit_test(test_fields),   cmocka_unit_test(test_units),
+        cmocka_unit_test(test_axis),     cmocka_unit_test(test_varies),
+        cmocka_unit_test(test_issues),   cmocka_unit_test(test_other_order),
+        cmocka_unit_test(test_declared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
