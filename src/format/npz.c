@@ -153,6 +153,17 @@ static int read_member(struct wr_object *o, const struct wr_zip *z,
     return r < 0 ? r : read_header(o, a, err);
 }
 
+/* May an array called so be added? */
+static int check_new(const struct wr_npz *a, const char *name, weir_err *err)
+{
+    if (a->count == WR_NPZ_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_NPZ_MAX);
+    if (wr_npz_find(a, name))
+        return wr_fail(err, WEIR_EFORMAT, "two arrays are called '%s'",
+                       wr_show(name).text);
+    return 0;
+}
+
 static int read_zip(struct wr_object *o, uint64_t size, struct wr_npz *to,
                     weir_err *err)
 {
@@ -171,10 +182,9 @@ static int read_zip(struct wr_object *o, uint64_t size, struct wr_npz *to,
         r = take_name(a, z.members[k].name, err);
         if (r <= 0)
             continue;
-        if (to->count == WR_NPZ_MAX) {
-            r = wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_NPZ_MAX);
+        r = check_new(to, a->name, err);
+        if (r < 0)
             break;
-        }
         to->count++;
         r = read_member(o, &z, &z.members[k], a, err);
         if (r < 0)

@@ -274,14 +274,18 @@ static void test_issues(void **state)
                                        {0}};
     const struct npz_spec cut[] = {{"x", "<f4", "(200, 3)", bytes, 24, false},
                                    {0}};
-    static const char *const why[] = {"has no array 'y'", "another type",
-                                      "byte order",       "Python objects",
-                                      "truncated",        "no directory"};
+    const struct npz_spec twice[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
+                                     {"x", "<f4", "(2, 3)", bytes, 24, false},
+                                     {0}};
+    static const char *const why[] = {
+        "two arrays",     "has no array 'y'", "another type", "byte order",
+        "Python objects", "truncated",        "no directory"};
     struct tmpdir t;
     weir_dataset *ds;
 
     (void)state;
     tmpdir_init(&t);
+    put_npz(&t, "_.npz", twice, false);
     put_npz(&t, "a.npz", good, false);
     put_npz(&t, "b.npz", no_y, false);
     put_npz(&t, "c.npz", other, false);
@@ -291,8 +295,8 @@ static void test_issues(void **state)
     tmpdir_put(&t, "g.npz", "PK\x03\x04", 4);
     ds = open_set(t.path, NULL);
     assert_int_equal(weir_dataset_count(ds), 2);
-    assert_int_equal(weir_dataset_issue_count(ds), 6);
-    for (size_t k = 0; k < 6; k++)
+    assert_int_equal(weir_dataset_issue_count(ds), 7);
+    for (size_t k = 0; k < 7; k++)
         if (!strstr(weir_dataset_issue(ds, k)->reason, why[k]))
             fail_msg("'%s', not '%s'", weir_dataset_issue(ds, k)->reason,
                      why[k]);
