@@ -118,9 +118,18 @@ static int read_wt(struct open_file *f, const uint8_t *head, size_t len,
     return 0;
 }
 
+/* NPZ files have something in front of the archive at times: then their name
+ * tells. */
+static bool is_npz(const char *name, const uint8_t *first, size_t have)
+{
+    return wr_is_zip(first, have) ||
+           (wr_name_has_ext(name, ".npz") &&
+            (have < 6 || memcmp(first, "\x93NUMPY", 6) != 0));
+}
+
 /* *ret_labels has elements where a file has labels inside that are no array of
  * its own. */
-static int read_file(struct open_file *f, struct wr_npz *ret,
+static int read_file(struct open_file *f, const char *name, struct wr_npz *ret,
                      struct wr_npz_array *ret_labels, weir_err *err)
 {
     uint8_t first[WR_WT_HEADER];
@@ -131,7 +140,7 @@ static int read_file(struct open_file *f, struct wr_npz *ret,
         return r;
     if (have >= 8 && !memcmp(first, WR_WT_MAGIC, 8))
         return read_wt(f, first, have, ret, ret_labels, err);
-    return wr_npz_read(f->object, f->size, wr_is_zip(first, have), ret, err);
+    return wr_npz_read(f->object, f->size, is_npz(name, first, have), ret, err);
 }
 
 /* Class numbers; -1 says that there is none. */
@@ -246,7 +255,7 @@ static int add_file(struct wr_index_job *job, struct wr_array_set *set,
     r = file_open(&f, job, name, err);
     if (r < 0)
         return r;
-    r = read_file(&f, &arrays, &inside, err);
+    r = read_file(&f, name, &arrays, &inside, err);
     if (r == 0)
         r = wr_array_set_count(set, &arrays, &count, err);
     if (r == 0 && inside.elements)

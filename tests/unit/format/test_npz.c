@@ -257,6 +257,34 @@ static void test_declared(void **state)
     tmpdir_done(&t);
 }
 
+/* Bytes in front of an archive, and an archive of nothing. */
+static void test_begins_otherwise(void **state)
+{
+    const struct npz_spec a[] = {{"x", "<f4", "(2, 3)", bytes, 24, false}, {0}};
+    const uint8_t nothing[22] = "PK\x05\x06";
+    uint8_t all[4096] = "#!/bin/sh\n";
+    struct tmpdir t;
+    weir_dataset *ds;
+    struct wr_part p;
+    size_t len;
+    FILE *f;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", a, false);
+    f = fopen(tmpdir_at(&t, "a.npz"), "rb");
+    len = fread(all + 10, 1, sizeof(all) - 10, f);
+    fclose(f);
+    tmpdir_put(&t, "b.npz", all, len + 10);
+    ds = open_set(tmpdir_at(&t, "b.npz"), NULL);
+    wr_index_part(ds->index, 0, 1, &p);
+    assert_memory_equal(all + p.offset - 12, bytes, 24);
+    weir_dataset_close(&ds);
+    tmpdir_put(&t, "c.npz", nothing, sizeof(nothing));
+    refuse(tmpdir_at(&t, "c.npz"), NULL, "no arrays");
+    tmpdir_done(&t);
+}
+
 static void test_issues(void **state)
 {
     const struct npz_spec good[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
@@ -307,10 +335,14 @@ static void test_issues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),   cmocka_unit_test(test_units),
-        cmocka_unit_test(test_axis),     cmocka_unit_test(test_varies),
-        cmocka_unit_test(test_issues),   cmocka_unit_test(test_other_order),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_axis),
+        cmocka_unit_test(test_varies),
+        cmocka_unit_test(test_issues),
+        cmocka_unit_test(test_other_order),
         cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_begins_otherwise),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
