@@ -132,6 +132,20 @@ bool wr_array_scalars_has(const struct wr_array_scalars *s, const char *name)
 
 /* --- values --- */
 
+/* A scalar is i64: numbers of u64 beyond it would become others. */
+static int check_range(const struct wr_npz_array *x, const void *values,
+                       uint64_t samples, weir_err *err)
+{
+    const uint64_t *v = values;
+
+    for (uint64_t i = 0; x->npy.dtype == WEIR_U64 && i < samples; i++)
+        if (v[i] > INT64_MAX)
+            return wr_fail(err, WEIR_ENOTSUP,
+                           "'%s' has %" PRIu64 ", over the limit of i64",
+                           wr_show(x->name).text, v[i]);
+    return 0;
+}
+
 /* The values of one array into column k of the rows of `samples` samples. */
 static int read_column(const struct wr_array_scalars *s, size_t k,
                        struct wr_object *o, const struct wr_npz_array *x,
@@ -151,6 +165,8 @@ static int read_column(const struct wr_array_scalars *s, size_t k,
     wide = malloc(samples * sizeof(*wide) + 1);
     r = wide ? wr_npz_values(o, x, &values, err)
              : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        r = check_range(x, values, samples, err);
     if (r == 0) {
         wr_cast(x->npy.dtype, to, values, samples, wide);
         for (uint64_t i = 0; i < samples; i++)

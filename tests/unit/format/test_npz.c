@@ -79,6 +79,10 @@ static void test_fields(void **state)
         {"mask", "<i2", "(2, 2)", bytes, 8, false},
         {"weight", "<f4", "(2,)", weight, 8, false},
         {0}};
+    const struct npz_spec beyond[] = {
+        {"x", "|u1", "(2, 2)", bytes, 4, false},
+        {"hash", "<u8", "(2,)", y, 16, false}, /* 3 and 2^64 - 1 */
+        {0}};
     const struct npz_spec large[] = {{"x", "|u1", "(2, 2)", bytes, 4, false},
                                      {"label", "<i8", "(2,)", wide, 16, false},
                                      {0}};
@@ -110,6 +114,8 @@ static void test_fields(void **state)
     assert_true(field(ds, "label")->is_label);
     assert_true(scalar(ds, "label", 1).i == INT64_C(1) << 40);
     weir_dataset_close(&ds);
+    put_npz(&t, "c.npz", beyond, false);
+    refuse(tmpdir_at(&t, "c.npz"), NULL, "'hash' has 18446744073709551615");
     tmpdir_done(&t);
 }
 
