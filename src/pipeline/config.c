@@ -25,13 +25,24 @@
 
 /* --- checking what was asked for --- */
 
+/* Are pictures of any field made by chance? */
+static bool has_chance(const weir_pipeline_config *c)
+{
+    bool chance = c->picture.crop == WEIR_CROP_RANDOM || c->picture.flip;
+
+    for (uint32_t i = 0; i < c->field_count && !chance; i++)
+        chance = c->field[i].picture.crop == WEIR_CROP_RANDOM ||
+                 c->field[i].picture.flip;
+    return chance;
+}
+
 static int check_cache(const weir_pipeline_config *c, weir_err *err)
 {
     bool decoded = c->cache_what == WEIR_CACHE_DECODED;
 
     if (!c->cache)
         return 0;
-    if (decoded && (c->picture.crop == WEIR_CROP_RANDOM || c->picture.flip))
+    if (decoded && has_chance(c))
         return wr_fail(
             err, WEIR_EINVAL,
             "a cache of decoded samples would repeat the same random "
@@ -40,6 +51,15 @@ static int check_cache(const weir_pipeline_config *c, weir_err *err)
         return wr_fail(err, WEIR_EINVAL,
                        "a cache of decoded samples needs all stages");
     return wr_cache_check_spec(c->cache, err);
+}
+
+static int check_fields(const weir_pipeline_config *c, weir_err *err)
+{
+    for (uint32_t i = 0; i < c->field_count; i++)
+        if (!c->field || !c->field[i].name)
+            return wr_fail(err, WEIR_EINVAL,
+                           "field: entry %" PRIu32 " has no name", i);
+    return 0;
 }
 
 static int check_all(const weir_pipeline_config *c, weir_err *err)
@@ -62,7 +82,9 @@ static int check_all(const weir_pipeline_config *c, weir_err *err)
             return wr_fail(err, WEIR_EINVAL, "picture.reserved must be 0");
     if (!c->alloc != !c->free)
         return wr_fail(err, WEIR_EINVAL, "alloc and free go together");
-    r = wr_split_check(c, err);
+    r = check_fields(c, err);
+    if (r == 0)
+        r = wr_split_check(c, err);
     if (r == 0)
         r = wr_augment_check(&c->picture, err);
     return r < 0 ? r : check_cache(c, err);

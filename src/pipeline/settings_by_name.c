@@ -61,10 +61,11 @@ static bool is_of_pictures(const struct wr_setting *s)
 static int find_field(struct named *n, const char *name, size_t len,
                       weir_err *err)
 {
-    for (uint32_t i = 0; i < n->own.field_count; i++) {
+    for (uint32_t i = 0; n->own.field && i < n->own.field_count; i++) {
         const weir_field_config *f = &n->own.field[i];
 
-        if (strlen(f->name) != len || strncmp(f->name, name, len) != 0)
+        if (!f->name || strlen(f->name) != len ||
+            strncmp(f->name, name, len) != 0)
             continue;
         memcpy(&n->field, &f, sizeof(f)); /* the caller's own, to be changed */
         n->own.picture = f->picture;

@@ -292,6 +292,26 @@ static void settings_of_a_field_that_is_not_wanted(void **state)
     weir_dataset_close(&ds);
 }
 
+static void settings_of_no_field(void **state)
+{
+    weir_field_config own = {.name = NULL};
+    weir_dataset *ds = fk_open(&files, "");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    weir_err err;
+
+    (void)state;
+    fk_config(&cfg);
+    cfg.field_count = 1;
+    for (unsigned k = 0; k < 2; k++, cfg.field = &own) {
+        assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
+        assert_string_equal(err.msg, "field: entry 0 has no name");
+    }
+    assert_int_equal(weir_config_set(&cfg, "x.resize", "area", &err),
+                     WEIR_ENOENT);
+    weir_dataset_close(&ds);
+}
+
 /* Without data only what the index knows is delivered, but all is read. */
 static void stages_read_all_parts(void **state)
 {
@@ -461,6 +481,29 @@ static void what_varies_is_not_cached_decoded(void **state)
     weir_dataset_close(&ds);
 }
 
+/* Else one picture would be made again and again. */
+static void pictures_made_by_chance_are_not_cached_decoded(void **state)
+{
+    weir_field_config own = {.name = "x"};
+    weir_dataset *ds = fk_open(&files, "");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    weir_err err;
+
+    (void)state;
+    fk_config(&cfg);
+    own.picture = cfg.picture;
+    own.picture.flip = 1;
+    cfg.fields = "x,mask";
+    cfg.field = &own;
+    cfg.field_count = 1;
+    cfg.cache = "ram:1M";
+    cfg.cache_what = WEIR_CACHE_DECODED;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "random"));
+    weir_dataset_close(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,12 +515,14 @@ int main(void)
         cmocka_unit_test(stored_bytes_of_a_tensor),
         cmocka_unit_test(padded_samples),
         cmocka_unit_test(settings_of_a_field_that_is_not_wanted),
+        cmocka_unit_test(settings_of_no_field),
         cmocka_unit_test(stages_read_all_parts),
         cmocka_unit_test(a_bad_part_makes_the_sample_bad_once),
         cmocka_unit_test(several_bad_parts_are_one),
         cmocka_unit_test(faults_in_single_parts),
         cmocka_unit_test(caches_keep_all_fields),
         cmocka_unit_test(what_varies_is_not_cached_decoded),
+        cmocka_unit_test(pictures_made_by_chance_are_not_cached_decoded),
     };
 
     return cmocka_run_group_tests(tests, make, unmake);
