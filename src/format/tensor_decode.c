@@ -3,6 +3,7 @@
 #include "format/tensor_decode.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,19 @@ static int check_types(const struct tensor_plan *p, bool channels, bool asked,
     return 0;
 }
 
+/* The settings of one field may be all zeros. */
+static int check_normal(const struct tensor_plan *p,
+                        const weir_picture_config *pic, weir_err *err)
+{
+    for (uint32_t c = 0; p->normalize && c < p->channels; c++)
+        if (!isfinite(pic->mean[c]) || !isfinite(pic->std[c]) ||
+            pic->std[c] == 0)
+            return wr_fail(err, WEIR_EINVAL,
+                           "cannot normalize with mean %g and std %g",
+                           (double)pic->mean[c], (double)pic->std[c]);
+    return 0;
+}
+
 static void plan_strides(const struct wr_field *f, struct tensor_plan *p)
 {
     p->swap = f->swap;
@@ -112,7 +126,7 @@ static int make_plan(const struct wr_field *f, const struct wr_field_want *want,
     p.out_bytes = p.values * wr_dtype_bytes(p.dtype);
     plan_strides(f, &p);
     *ret = p;
-    return 0;
+    return check_normal(&p, &want->picture, err);
 }
 
 /* Are bytes in their order all that comes out? */

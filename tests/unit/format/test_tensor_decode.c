@@ -153,6 +153,12 @@ static void test_direct(void **state)
     assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "ask for dtype u8"));
     wr_index_free(ix);
+
+    ix = index_of(WEIR_U8, 3, 2, 2, 3);
+    cfg.picture.std[2] = 0;
+    assert_int_equal(wr_first_shape(ix, &cfg, &s, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "std 0"));
+    wr_index_free(ix);
 }
 
 /* Decodes one part of field `f`. */
