@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "weir/weir.h"
 
+#define SIZE_LIMIT 65536u /* no struct of settings will ever be as large */
+
 int wr_sized_take(void *own, size_t own_size, const void *given,
                   const char *fill, weir_err *err)
 {
@@ -15,7 +17,7 @@ int wr_sized_take(void *own, size_t own_size, const void *given,
     size_t size;
 
     memcpy(&size, given, sizeof(size));
-    if (size < sizeof(size))
+    if (size < sizeof(size) || size > SIZE_LIMIT)
         return wr_fail(err, WEIR_EINVAL,
                        "size is %zu: fill the settings with %s first", size,
                        fill);

@@ -238,6 +238,7 @@ static void wrong_configurations_are_named(void **state)
     assert_non_null(strstr(err.msg, word));                                    \
     assert_null(p);
     REFUSED(size, 0, "weir_pipeline_defaults")
+    REFUSED(size, SIZE_MAX, "weir_pipeline_defaults") /* never filled */
     REFUSED(batch, 0, "batch")
     REFUSED(depth, 0, "depth")
     REFUSED(depth, 100000, "depth")
