@@ -71,12 +71,26 @@ static int check_sample(const struct wr_npz_array *a, uint64_t bytes,
         return wr_fail(err, WEIR_ENOTSUP, "'%s': more than 7 dimensions",
                        a->name);
     if (!bytes)
-        return wr_fail(err, WEIR_EFORMAT, "samples of zero bytes");
+        return wr_fail(err, WEIR_EFORMAT, "'%s': samples of zero bytes",
+                       a->name);
     if (bytes > WR_FIELD_MAX_BYTES)
         return wr_fail(err, WEIR_ELIMIT,
-                       "samples of %" PRIu64 " bytes, over the limit of 1 GiB",
-                       bytes);
+                       "'%s': samples of %" PRIu64
+                       " bytes, over the limit of 1 GiB",
+                       a->name, bytes);
     return 0;
+}
+
+/* Where samples lie among each other, one reaches through all of the array. */
+static int check_reach(const struct wr_npz_array *a, uint64_t bytes,
+                       weir_err *err)
+{
+    if (bytes <= WR_ARRAY_WHOLE)
+        return 0;
+    return wr_fail(err, WEIR_ELIMIT,
+                   "'%s': samples lie among each other in over 2 GiB; save it "
+                   "so that each is one piece",
+                   a->name);
 }
 
 /* Bytes of one sample; an array of no samples has a size for them, too. */
@@ -133,6 +147,8 @@ int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
     s.step = s.mixed ? elem : s.length;
     if (s.mixed)
         s.length = elem + (s.length - elem) * s.count;
-    *ret = s;
-    return 0;
+    r = check_reach(a, s.mixed ? s.length : 0, err);
+    if (r == 0)
+        *ret = s;
+    return r;
 }

@@ -125,8 +125,10 @@ static int make_plan(const struct wr_field *f, const struct wr_field_want *want,
     p.stored_bytes = p.values * wr_dtype_bytes(p.stored);
     p.out_bytes = p.values * wr_dtype_bytes(p.dtype);
     plan_strides(f, &p);
-    *ret = p;
-    return check_normal(&p, &want->picture, err);
+    r = check_normal(&p, &want->picture, err);
+    if (r == 0)
+        *ret = p;
+    return r;
 }
 
 /* Are bytes in their order all that comes out? */

@@ -136,6 +136,7 @@ static void test_limits(void **state)
     static const uint64_t none[] = {3, 0}, empty[] = {0, 4};
     static const uint64_t large[] = {2, UINT64_C(1) << 28};
     static const uint64_t many[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint64_t wide[] = {1000, 5000000};
     struct wr_npz_array a = array(WEIR_U8, false, 2, none);
     struct wr_array_shape s;
     weir_err err;
@@ -150,6 +151,10 @@ static void test_limits(void **state)
     a = array(WEIR_U8, false, 8, many);
     assert_int_equal(wr_array_shape(&a, WR_AXIS_FIRST, &s, &err), 0);
     assert_int_equal(wr_array_shape(&a, WR_AXIS_FILE, &s, &err), WEIR_ENOTSUP);
+    a = array(WEIR_U8, false, 2, wide);
+    assert_int_equal(wr_array_shape(&a, WR_AXIS_FIRST, &s, &err), 0);
+    assert_int_equal(wr_array_shape(&a, WR_AXIS_LAST, &s, &err), WEIR_ELIMIT);
+    assert_non_null(strstr(err.msg, "one piece"));
 }
 
 static void test_axis(void **state)
