@@ -266,6 +266,7 @@ struct unpacking {
     size_t need; /* bytes of scratch */
     size_t used;
     const struct wr_field *wrong; /* a feature that is of another kind */
+    bool numbers;                 /* there are some, if only empty lists */
     bool fill;
 };
 
@@ -324,6 +325,7 @@ static bool take_feature(void *arg, const struct wr_feature *f)
     count *= f->kind == WR_FEATURE_INT ? 8 : 4; /* bytes: a value takes one at
                                                    least in the record */
     u->need += WR_ALIGN_UP((size_t)count, (size_t)8);
+    u->numbers = true;
     if (!u->fill)
         return true;
     wr_feature_numbers(f, u->out->scratch + u->used);
@@ -411,7 +413,7 @@ int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,
     if (!wr_grow(&out->scratch, &out->cap, u.need, 1))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     u.fill = true;
-    if (u.need > 8)
+    if (u.numbers)
         wr_features_each(example, take_feature, &u);
     set_label(&u, &ex, io);
     if (ex.key) {

@@ -164,6 +164,34 @@ static void test_numbers(void **state)
     tmpdir_done(&t);
 }
 
+/* A list of no numbers is there, also where it is the only one. */
+static void test_empty_list(void **state)
+{
+    const int64_t ids[2] = {1, 2};
+    struct buf f = {.len = 0}, b = {.len = 0};
+    struct wr_unpack u = {0};
+    struct wr_sample s;
+    weir_dataset *ds;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    tmpdir_init(&t);
+    for (unsigned k = 0; k < 3; k++) {
+        f.len = 0;
+        features_ints(&f, "tokens", ids, k);
+        record_put_features(&b, &f);
+    }
+    ds = open_good(&t, &b, NULL);
+    check_field(ds, 0, "tokens", "? i64");
+    assert_int_equal(unpack_all(ds, &b, 0, &u, &s, &err), 0);
+    assert_non_null(u.fields[0].bytes);
+    assert_int_equal(u.fields[0].len, 0);
+    wr_unpack_done(&u);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 /* With a picture nothing changes but that the others can be asked for. */
 static void test_picture(void **state)
 {
@@ -300,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_volume),  cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_picture), cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept),    cmocka_unit_test(test_empty_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
