@@ -158,6 +158,17 @@ static int shape_padded(struct wr_array *f, weir_err *err)
     return 0;
 }
 
+/* What lies along the dimensions that do not vary. */
+static size_t row_of(const struct wr_tensor_shape *s)
+{
+    size_t row = wr_dtype_bytes(s->dtype);
+
+    for (uint32_t d = 0; d < s->ndim; d++)
+        if (s->dims[d] != WEIR_DIM_VARIES)
+            row *= s->dims[d]; /* the schema was checked */
+    return row;
+}
+
 static int set_shape(struct wr_array *f, const weir_pipeline_config *cfg,
                      weir_err *err)
 {
@@ -168,7 +179,9 @@ static int set_shape(struct wr_array *f, const weir_pipeline_config *cfg,
         shape_as_bytes(f);
     else
         r = wr_field_shape(f->field, &want, &f->shape, err);
-    if (r == 0 && f->own && f->own->pad && !f->shape.bytes)
+    if (r == 0 && !f->shape.bytes)
+        f->row = row_of(&f->shape);
+    if (r == 0 && f->own && f->own->pad && f->row)
         r = shape_padded(f, err);
     return r;
 }

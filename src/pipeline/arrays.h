@@ -24,9 +24,11 @@ struct wr_array {
     const weir_field_config *own; /* borrowed; NULL: as the rest */
     bool delivered;               /* else it is read and dropped (stages) */
     bool as_bytes, padded;        /* as weir_field_config has them */
-    unsigned varying;             /* its number among those, or WR_NO_ARRAY */
-    size_t offset;                /* of its array in a buffer */
-    size_t lengths;               /* padded: of the array of its lengths */
+    size_t row; /* bytes that a sample of any length is so many times; 0: all
+                   are equal */
+    unsigned varying; /* its number among those, or WR_NO_ARRAY */
+    size_t offset;    /* of its array in a buffer */
+    size_t lengths;   /* padded: of the array of its lengths */
 };
 
 struct wr_arrays {

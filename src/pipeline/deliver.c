@@ -116,6 +116,9 @@ static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
 
     if (!s->bytes)
         return make_absent(f, t, err);
+    if (f->row && s->len % f->row)
+        return wr_fail(err, WEIR_EFORMAT, "%zu bytes are not whole rows of %zu",
+                       s->len, f->row);
     if (f->varying != WR_NO_ARRAY)
         return make_varying(f, t, s, err);
     if (f->padded)

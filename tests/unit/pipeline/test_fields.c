@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "fieldkit.h"
+#include "format/format.h"
 
 #define N 41u
 
@@ -274,6 +275,39 @@ static void padded_samples(void **state)
     weir_dataset_close(&ds);
 }
 
+/* A sample that ends within a row is bad. */
+static void samples_are_whole_rows(void **state)
+{
+    weir_dataset *ds = fk_open(&files, "");
+    struct wr_field *f = wr_schema_find(wr_index_fields(ds->index), "text");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+    uint64_t broken = 0;
+
+    (void)state;
+    f->pub.kind = WEIR_FIELD_TENSOR;
+    f->pub.dtype = WEIR_U16;
+    f->pub.ndim = 2;
+    f->pub.dims[0] = WEIR_DIM_VARIES;
+    f->pub.dims[1] = 3;
+    for (uint32_t i = 0; i < N; i++)
+        broken += fk_text_len(i) % 6 != 0;
+    fk_config(&cfg);
+    cfg.fields = "text";
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, NULL), 0);
+    while (weir_pipeline_next(p, &b, NULL) > 0) {
+        for (uint32_t i = 0; i < b->count; i++)
+            assert_int_equal(fk_text_len(b->ids[i]) % 6, 0);
+        weir_batch_release(b);
+    }
+    assert_true(broken > 0 && broken < N);
+    assert_int_equal(weir_pipeline_bad_count(p), broken);
+    assert_non_null(strstr(weir_pipeline_bad(p, 0)->text, "rows of 6"));
+    weir_pipeline_close(&p);
+    weir_dataset_close(&ds);
+}
+
 static void settings_of_a_field_that_is_not_wanted(void **state)
 {
     const weir_field_config own = {.name = "mask", .as_bytes = 1};
@@ -514,6 +548,7 @@ int main(void)
         cmocka_unit_test(shortcuts_follow_the_fields),
         cmocka_unit_test(stored_bytes_of_a_tensor),
         cmocka_unit_test(padded_samples),
+        cmocka_unit_test(samples_are_whole_rows),
         cmocka_unit_test(settings_of_a_field_that_is_not_wanted),
         cmocka_unit_test(settings_of_no_field),
         cmocka_unit_test(stages_read_all_parts),
