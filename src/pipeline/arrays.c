@@ -37,6 +37,17 @@ static bool has_parts(const struct wr_arrays *a)
     return false;
 }
 
+/* So that errors say of which they are. */
+static bool has_several(const struct wr_arrays *a)
+{
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < a->count; k++)
+        n += a->of[k].field->column != WR_NO_COLUMN &&
+             !a->of[k].field->pub.is_label;
+    return n > 1;
+}
+
 static int fail_name(const struct wr_schema *s, const char *name, weir_err *err)
 {
     char known[512] = "";
@@ -169,8 +180,8 @@ static size_t row_of(const struct wr_tensor_shape *s)
     return row;
 }
 
-static int set_shape(struct wr_array *f, const weir_pipeline_config *cfg,
-                     weir_err *err)
+static int set_shape(const struct wr_arrays *a, struct wr_array *f,
+                     const weir_pipeline_config *cfg, weir_err *err)
 {
     const struct wr_field_want want = wr_array_want(f, cfg);
     int r = 0;
@@ -179,6 +190,8 @@ static int set_shape(struct wr_array *f, const weir_pipeline_config *cfg,
         shape_as_bytes(f);
     else
         r = wr_field_shape(f->field, &want, &f->shape, err);
+    if (r < 0 && has_several(a))
+        return wr_fail_prefix(err, r, "field '%s'", f->field->name);
     if (r == 0 && !f->shape.bytes)
         f->row = row_of(&f->shape);
     if (r == 0 && f->own && f->own->pad && f->row)
@@ -293,7 +306,7 @@ int wr_arrays_init(struct wr_arrays *a, const weir_dataset *ds,
         f->delivered = all || !has_part(f);
         f->varying = WR_NO_ARRAY;
         if (cfg->stages != WEIR_STAGES_READ || f->delivered)
-            r = set_shape(f, cfg, err);
+            r = set_shape(a, f, cfg, err);
         if (r == 0 && f->delivered)
             r = place(a, f, cfg->batch, err);
     }

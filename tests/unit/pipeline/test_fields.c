@@ -346,6 +346,22 @@ static void settings_of_no_field(void **state)
     weir_dataset_close(&ds);
 }
 
+/* A mask has no channels to normalize. */
+static void settings_that_one_field_does_not_take(void **state)
+{
+    weir_dataset *ds = fk_open(&files, "");
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    weir_err err;
+
+    (void)state;
+    fk_config(&cfg);
+    cfg.picture.dtype = WEIR_F32;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_ENOTSUP);
+    assert_non_null(strstr(err.msg, "field 'mask': the samples are u8"));
+    weir_dataset_close(&ds);
+}
+
 /* Without data only what the index knows is delivered, but all is read. */
 static void stages_read_all_parts(void **state)
 {
@@ -551,6 +567,7 @@ int main(void)
         cmocka_unit_test(samples_are_whole_rows),
         cmocka_unit_test(settings_of_a_field_that_is_not_wanted),
         cmocka_unit_test(settings_of_no_field),
+        cmocka_unit_test(settings_that_one_field_does_not_take),
         cmocka_unit_test(stages_read_all_parts),
         cmocka_unit_test(a_bad_part_makes_the_sample_bad_once),
         cmocka_unit_test(several_bad_parts_are_one),
