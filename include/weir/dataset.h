@@ -112,7 +112,8 @@ WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,
  * pipeline may still use it. */
 WEIR_API void weir_dataset_close(weir_dataset **ds);
 
-/* Number of samples; sum and maximum of their lengths in bytes. */
+/* Number of samples; sum and maximum of their lengths in bytes (in the sum,
+ * bytes that samples lie in among each other count once). */
 WEIR_API uint64_t weir_dataset_count(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_bytes(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);

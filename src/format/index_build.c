@@ -259,6 +259,8 @@ int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
     r = add_totals(ix, run->column, run->count, run->length, err);
     if (r < 0)
         return r;
+    if (s.stride < s.length) /* bytes that parts share count once */
+        ix->totals.bytes -= (s.count - 1) * (s.length - s.stride);
     ix->last_is_sampled = true;
     push_segment(ix, &s); /* cannot fail: the room is there */
     return 0;

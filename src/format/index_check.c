@@ -150,6 +150,8 @@ static const char *check_run(const struct wr_index *ix,
         return "a run of samples lies outside its file";
     if (!add_samples(s, g->count, g->length))
         return "the sizes of samples do not fit together";
+    if (g->stride < g->length)
+        s->totals.bytes -= (g->count - 1) * (g->length - g->stride);
     if (g->labels == WR_INDEX_NO_LABELS)
         return NULL;
     if (g->column || g->labels != s->labels ||

@@ -173,6 +173,7 @@ static void test_axis(void **state)
     assert_true(wr_part_is_packed(&p)); /* one unit for all */
     assert_int_equal(p.offset, 2);
     assert_int_equal(p.length, 1 + 5 * 4);
+    assert_int_equal(weir_dataset_bytes(ds), 24); /* each byte once */
     weir_dataset_close(&ds);
     refuse(tmpdir_at(&t, "a.npz"), "axis=first", "samples along its first");
     refuse(tmpdir_at(&t, "a.npz"), "axis=third", "axis=third is not one of");
