@@ -101,7 +101,8 @@ static int check_length(const struct wr_worker *w, const struct wr_read *r,
     const struct wr_array *only = wr_arrays_in(&w->sched->arrays, r->column);
     uint64_t len = r->part.length;
 
-    if (len == 0)
+    /* A text may be empty, a picture or a tensor is not. */
+    if (len == 0 && only->field->pub.kind != WEIR_FIELD_BYTES)
         return wr_fail(err, WEIR_EFORMAT, "'%s': empty", r->path);
     if (len > WR_SAMPLE_MAX)
         return wr_fail(err, WEIR_ELIMIT,

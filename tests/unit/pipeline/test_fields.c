@@ -308,6 +308,52 @@ static void samples_are_whole_rows(void **state)
     weir_dataset_close(&ds);
 }
 
+static void put_file(const char *dir, const char *name, const char *text)
+{
+    char path[300];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A text may be empty. */
+static void empty_texts_are_samples(void **state)
+{
+    char dir[] = "/tmp/weir-empty-XXXXXX", path[300], remove[300];
+    weir_dataset *ds = NULL;
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    put_file(dir, "a.jpg", "no picture, but not read either");
+    put_file(dir, "a.txt", "");
+    put_file(dir, "b.txt", "words");
+    put_file(dir, "list.csv",
+             "image,text,label\na.jpg,a.txt,0\na.jpg,b.txt,1\n");
+    snprintf(path, sizeof(path), "%s/list.csv", dir);
+    assert_int_equal(weir_dataset_open(&ds, path, NULL, NULL), 0);
+    fk_config(&cfg);
+    cfg.fields = "text";
+    cfg.order = WEIR_ORDER_SEQUENTIAL;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, NULL), 0);
+    assert_int_equal(weir_pipeline_next(p, &b, NULL), 1);
+    assert_int_equal(b->count, 2);
+    assert_int_equal(b->fields[0].offsets[1], 0);
+    assert_int_equal(b->fields[0].offsets[2], 5);
+    assert_memory_equal(b->fields[0].data, "words", 5);
+    weir_batch_release(b);
+    weir_pipeline_close(&p);
+    weir_dataset_close(&ds);
+    snprintf(remove, sizeof(remove), "rm -rf %s", dir);
+    assert_int_equal(system(remove), 0);
+}
+
 static void settings_of_a_field_that_is_not_wanted(void **state)
 {
     const weir_field_config own = {.name = "mask", .as_bytes = 1};
@@ -565,6 +611,7 @@ int main(void)
         cmocka_unit_test(stored_bytes_of_a_tensor),
         cmocka_unit_test(padded_samples),
         cmocka_unit_test(samples_are_whole_rows),
+        cmocka_unit_test(empty_texts_are_samples),
         cmocka_unit_test(settings_of_a_field_that_is_not_wanted),
         cmocka_unit_test(settings_of_no_field),
         cmocka_unit_test(settings_that_one_field_does_not_take),
