@@ -192,7 +192,8 @@ static bool by_header(const struct rows *r, struct wr_list_layout *ret)
     for (unsigned k = 0; k < r->count; k++) {
         if (k == image || k == ret->label)
             continue;
-        if (!*r->first[k] || strlen(r->first[k]) >= WR_LIST_NAME)
+        if (!*r->first[k] || strlen(r->first[k]) >= WR_LIST_NAME ||
+            column_of(r, r->first[k]) != k) /* the name comes twice */
             return false;
         memcpy(ret->names[ret->more], r->first[k], strlen(r->first[k]) + 1);
         ret->more_at[ret->more++] = k;
