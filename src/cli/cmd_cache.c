@@ -395,24 +395,16 @@ static const struct wr_action *const actions[] = {&action_drop, &action_warm,
                                                   &action_status, NULL};
 
 static const struct wr_option options[] = {
-    {.name = "all",
-     WR_OPT_FLAG(struct cache_args, all),
+    {WR_OPT_FLAG(struct cache_args, all), .name = "all",
      .help = "drop: also empty the whole machine's page cache through "
              "/proc/sys/vm/drop_caches; needs root"},
-    {.name = "metadata",
-     WR_OPT_FLAG(struct cache_args, metadata),
+    {WR_OPT_FLAG(struct cache_args, metadata), .name = "metadata",
      .help = "with --all: also drop directory entries and inodes, so that "
              "opening files is cold too"},
-    {.name = "threads",
-     .letter = 't',
-     WR_OPT_UINT(struct cache_args, threads),
-     .arg = "N",
-     .min = 1,
-     .max = 64,
-     .def_note = "16 to warm, else 4",
+    {WR_OPT_UINT(struct cache_args, threads), .name = "threads", .letter = 't',
+     .arg = "N", .min = 1, .max = 64, .def_note = "16 to warm, else 4",
      .help = "files processed at once"},
-    {.name = "json",
-     WR_OPT_FLAG(struct cache_args, json),
+    {WR_OPT_FLAG(struct cache_args, json), .name = "json",
      .help = "print the result as JSON"},
     WR_OPTIONS_END};
 

@@ -181,11 +181,9 @@ static int doctor_run(struct wr_cli *cli)
 }
 
 static const struct wr_option options[] = {
-    {.name = "strict",
-     WR_OPT_FLAG(struct doctor_args, strict),
+    {WR_OPT_FLAG(struct doctor_args, strict), .name = "strict",
      .help = "exit with 3 if anything is limited or missing"},
-    {.name = "json",
-     WR_OPT_FLAG(struct doctor_args, json),
+    {WR_OPT_FLAG(struct doctor_args, json), .name = "json",
      .help = "print the result as JSON (docs/formats/doctor.md)"},
     WR_OPTIONS_END};
 

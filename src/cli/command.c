@@ -20,20 +20,13 @@ static const struct wr_choice color_choices[] = {
     {NULL, 0, NULL}};
 
 const struct wr_option wr_common_options[] = {
-    {.name = "quiet",
-     .letter = 'q',
-     WR_OPT_FLAG(struct wr_common_options, quiet),
-     .group = "Common options",
+    {WR_OPT_FLAG(struct wr_common_options, quiet), .name = "quiet",
+     .letter = 'q', .group = "Common options",
      .help = "no progress line and no remarks on stderr"},
-    {.name = "color",
-     WR_OPT_ENUM(struct wr_common_options, color),
-     .arg = "WHEN",
-     .choices = color_choices,
-     .def = "auto",
+    {WR_OPT_ENUM(struct wr_common_options, color), .name = "color",
+     .arg = "WHEN", .choices = color_choices, .def = "auto",
      .help = "colours in results"},
-    {.name = "help",
-     .letter = 'h',
-     WR_OPT_FLAG(struct wr_common_options, help),
+    {WR_OPT_FLAG(struct wr_common_options, help), .name = "help", .letter = 'h',
      .help = "this text"},
     WR_OPTIONS_END};
 

@@ -4,9 +4,9 @@
  * A command keeps its settings in one struct and describes each field once:
  *
  *     static const struct wr_option options[] = {
- *         {.name = "threads", .letter = 't',
- *          WR_OPT_UINT_LIST(struct bench_args, threads), .arg = "N,...",
- *          .min = 1, .max = 1024, .def_note = "one per core",
+ *         {WR_OPT_UINT_LIST(struct bench_args, threads), .name = "threads",
+ *          .letter = 't', .arg = "N,...", .min = 1, .max = 1024,
+ *          .def_note = "one per core",
  *          .help = "worker threads; several values make a sweep"},
  *         WR_OPTIONS_END};
  *
@@ -110,6 +110,13 @@ struct wr_option {
     WR_OPT(WR_OPTION_ENUM_LIST, a, f, struct wr_enum_list)
 #define WR_OPT_STRINGS(a, f)                                                   \
     WR_OPT(WR_OPTION_STRINGS, a, f, struct wr_string_list)
+
+/* A file that is written at the end; and the one that most commands write. */
+#define WR_OPT_OUTPUT(a, f)                                                    \
+    WR_OPT_STRING(a, f), .arg = "FILE",                                        \
+                         .flags = WR_OPTION_PATH | WR_OPTION_OUTPUT
+#define WR_OPT_RECORD(a)                                                       \
+    WR_OPT_OUTPUT(a, record), .name = "record", .letter = 'o'
 
 /* A table and the struct that its offsets point into. */
 struct wr_option_set {
