@@ -2,12 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_args.h"
 
-#include <string.h>
-
 #include "cli/feed_args.h"
 #include "cli/monitor.h"
 #include "cli/open.h"
-#include "cli/optvalue.h"
 
 #define A struct bench_args
 const struct wr_option wr_bench_options[] = {
@@ -103,13 +100,4 @@ const struct wr_option wr_bench_options[] = {
 void wr_bench_defaults(void *args)
 {
     weir_pipeline_defaults(&((struct bench_args *)args)->feed);
-}
-
-const char *wr_bench_choice(const char *option, int value)
-{
-    const struct wr_option *o = wr_bench_options;
-
-    while (o->name && strcmp(o->name, option))
-        o++;
-    return o->name ? wr_choice_name(o->choices, value) : "?";
 }

@@ -27,7 +27,4 @@ struct bench_args {
 extern const struct wr_option wr_bench_options[];
 void wr_bench_defaults(void *args);
 
-/* The name of a value of an option, as the user types it. */
-const char *wr_bench_choice(const char *option, int value);
-
 #endif

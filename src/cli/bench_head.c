@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/bench_args.h"
 #include "cli/dataset_out.h"
+#include "pipeline/settings.h"
 #include "pipeline/split.h"
 
 /* The batch size of all cases; 0: there are several. */
@@ -44,7 +45,7 @@ static void print_part(const struct wr_cli *cli,
     if (c->part != WEIR_PART_ALL)
         fprintf(
             cli->out, "part %s: %s samples (holdout %g)\n",
-            wr_bench_choice("part", (int)c->part),
+            wr_choice_name(wr_part_choices, (int)c->part),
             wr_format_count(count, sizeof(count), wr_split_count(&split, n)),
             (double)c->holdout);
 }
@@ -55,5 +56,4 @@ void wr_bench_print_head(const struct wr_cli *cli,
     wr_dataset_print(cli, plan->ds);
     print_part(cli, plan);
     print_accelerator(cli, plan);
-    fprintf(cli->out, "\n");
 }

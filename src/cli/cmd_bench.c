@@ -9,15 +9,15 @@
 #include "cli/bench_args.h"
 #include "cli/bench_cases.h"
 #include "cli/bench_head.h"
-#include "cli/bench_text.h"
 #include "cli/dataset_out.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "cli/record_json.h"
 #include "measure/bench_record.h"
-#include "record/record.h"
+#include "record/bench_tables.h"
 
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
 
@@ -28,29 +28,18 @@ static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
     return wr_cli_open(cli, cli->operands[0], &a->open, ret, err);
 }
 
-static int write_files(const struct wr_cli *cli,
-                       const struct wr_bench_plan *plan,
-                       const struct wr_bench_result *results,
-                       const struct wr_monitor *m, weir_err *err)
+/* A file that cannot be written must not cost the other results. */
+static int give_results(const struct wr_cli *cli,
+                        const struct wr_bench_plan *plan,
+                        const struct wr_bench_result *results,
+                        const struct wr_monitor *m, weir_err *err)
 {
     const struct bench_args *a = cli->args;
-    json_t *record;
-    int r = 0, written = 0;
+    int r = a->csv ? wr_bench_write_csv(plan, results, a->csv, err) : 0;
+    int given = wr_cli_give_record(cli, wr_bench_record(plan, results, m),
+                                   a->json, a->record, r < 0 ? NULL : err);
 
-    /* A file that cannot be written must not cost the other results. */
-    if (a->csv)
-        r = wr_bench_write_csv(plan, results, a->csv, err);
-    if (!a->record && !a->json)
-        return r;
-    record = wr_bench_record(plan, results, m);
-    if (!record)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (a->json)
-        wr_record_print(record, cli->out);
-    if (a->record)
-        written = wr_record_write(record, a->record, r < 0 ? NULL : err);
-    json_decref(record);
-    return r < 0 ? r : written;
+    return r < 0 ? r : given;
 }
 
 /* Thresholds that were asked for. */
@@ -129,7 +118,6 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
 
 static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
 {
-    const struct bench_args *a = cli->args;
     struct wr_bench_result *results = NULL;
     struct wr_progress progress;
     struct wr_monitor monitor;
@@ -148,10 +136,8 @@ static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
         wr_fail(&err, r, "interrupted: no result");
     wr_monitor_stop(&monitor);
     wr_progress_end(&progress);
-    if (r == 0 && !a->json)
-        r = wr_bench_print(cli, plan, results, &monitor, &err);
     if (r == 0)
-        r = write_files(cli, plan, results, &monitor, &err);
+        r = give_results(cli, plan, results, &monitor, &err);
     if (r == 0)
         r = check_digests(plan, results, &err);
     code = r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
@@ -204,11 +190,11 @@ static int check_thresholds(const struct wr_cli *cli,
 
     for (size_t k = 0; a->min_of_decode > 0 && k < plan->case_count; k++)
         if (!wr_limit_has_decode(plan->ds, &plan->cases[k].cfg))
-            return wr_cli_usage(
-                cli,
-                "--min-of-decode: with --stages %s nothing of "
-                "these samples is decoded",
-                wr_bench_choice("stages", (int)plan->cases[k].cfg.stages));
+            return wr_cli_usage(cli,
+                                "--min-of-decode: with --stages %s nothing of "
+                                "these samples is decoded",
+                                wr_choice_name(wr_stages_choices,
+                                               (int)plan->cases[k].cfg.stages));
     return WR_EXIT_DONE;
 }
 
@@ -252,6 +238,9 @@ static const struct wr_operand operands[] = {
     {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
     {.name = NULL}};
 
+static const struct wr_columns tables[] = {{NULL, wr_bench_case_columns},
+                                           {NULL, NULL}};
+
 static const struct wr_help_example examples[] = {
     {"weir bench photos", "how fast 'photos' is fed, and what limits it"},
     {"weir bench photos --stages read --page-cache cold -t 1,2 -d 8,32,64",
@@ -290,7 +279,7 @@ const struct wr_command wr_cmd_bench = {
     .options = wr_bench_options,
     .args_size = sizeof(struct bench_args),
     .defaults = wr_bench_defaults,
-    .columns = wr_bench_columns,
+    .columns = tables,
     .examples = examples,
     .run = bench_run,
 };

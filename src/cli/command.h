@@ -21,7 +21,7 @@ enum wr_exit {
     WR_EXIT_MISSED = 3, /* ran, but missed a threshold that was asked for */
 };
 
-struct wr_columns; /* cli/table.h */
+struct wr_columns; /* record/columns.h */
 
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 

@@ -2,6 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_json.h"
 
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/result.h"
+
 static int print(const struct wr_cli *cli, json_t *root, size_t flags)
 {
     int r = root ? json_dumpf(root, cli->out,
@@ -24,4 +29,25 @@ int wr_json_print(const struct wr_cli *cli, json_t *root)
 int wr_json_print_line(const struct wr_cli *cli, json_t *root)
 {
     return print(cli, root, JSON_COMPACT);
+}
+
+int wr_cli_give_record(const struct wr_cli *cli, json_t *record, bool json,
+                       const char *path, weir_err *err)
+{
+    const struct wr_doc_text_style style = {.width = cli->width,
+                                            .utf8 = cli->utf8,
+                                            .colour = cli->color,
+                                            .whole = !isatty(fileno(cli->out))};
+    int r = 0;
+
+    if (!record)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (json)
+        (void)wr_record_print(record, cli->out); /* checked at the end */
+    else
+        r = wr_result_print(record, style, cli->out, err);
+    if (r == 0 && path)
+        r = wr_record_write(record, path, err);
+    json_decref(record);
+    return r;
 }

@@ -15,4 +15,11 @@
 int wr_json_print(const struct wr_cli *cli, json_t *root);
 int wr_json_print_line(const struct wr_cli *cli, json_t *root);
 
+/* What a command has measured: the tables and words that the view of its record
+ * makes of it, or with `json` the record itself; and the record to the file
+ * `path` (NULL: none). Frees the record, for which memory was short if it is
+ * NULL. */
+int wr_cli_give_record(const struct wr_cli *cli, json_t *record, bool json,
+                       const char *path, weir_err *err);
+
 #endif

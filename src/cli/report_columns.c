@@ -2,42 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report_columns.h"
 
-static const struct wr_column cases[] = {
-    {"case", "the settings that differ among the cases", '<', 0},
-    {"samples/s", "rate, median of the counted runs", '>', 0},
-    {"lowest", "rate of the slowest counted run; -: one run only", '>', 0},
-    {"highest", "rate of the fastest counted run", '>', 0},
-    {"MB/s", "bytes read from storage per second, 10^6", '>', 0},
-    {"of decode",
-     "rate as a fraction of what the same threads reach when they only decode",
-     '>', 0},
-    {"of read",
-     "rate as a fraction of what plain pread threads reach on the same bytes",
-     '>', 0},
-    {"first ms", "from the start of a run to the first batch", '>', 0},
-    {"gap p50", "time between two batches, median, in ms", '>', 0},
-    {"gap p99", "the same, 99th percentile", '>', 0},
-    {"stalls", "batches that took over three times the median", '>', 0},
-    {"CPU s/1000", "CPU seconds per 1,000 samples, all threads", '>', 0},
-    {"peak MB", "peak resident memory of the process", '>', 0},
-    {"verdict", "what limits it; starved: other programs used the cores", '<',
-     0},
-    {NULL, NULL, 0, 0}};
-
-static const struct wr_column runs[] = {
-    {"run", "number of the run of a case, or of the pass of a test", '>', 0},
-    {"counts", "warm-up: the run is not counted", '<', 0},
-    {"began s", "when it began, on the time axis of the charts", '>', 0},
-    {"seconds", "how long it took", '>', 0},
-    {"requests", "reads that were asked for", '>', 0},
-    {"in cache %", "part of the data in the page cache before the run", '>', 0},
-    {"waited s", "time that the consumer waited for batches", '>', 0},
-    {NULL, NULL, 0, 0}};
+#include "record/bench_tables.h"
 
 static const struct wr_column tests[] = {
     {"test", "operation, block size, depth, with the page cache or without",
      '<', 0},
     {"per second", "requests or files, median of the passes", '>', 0},
+    {"lowest", "of them, in the slowest pass", '>', 0},
+    {"highest", "in the fastest pass", '>', 0},
     {"mean us", "time of a request in microseconds; p50 to p99.9: percentiles",
      '>', 0},
     {"max us", "the longest", '>', 0},
@@ -84,8 +56,8 @@ static const struct wr_column machine[] = {
     {NULL, NULL, 0, 0}};
 
 const struct wr_columns wr_report_columns[] = {
-    {"cases of a benchmark", cases},
-    {"runs and passes", runs},
+    {"cases of a benchmark", wr_bench_case_columns},
+    {"runs and passes", wr_bench_run_columns},
     {"tests of a probe", tests},
     {"checkpoints", saves},
     {"B against A", compared},

@@ -14,22 +14,9 @@
 #define WR_CLI_TABLE_H
 
 #include "cli/command.h"
+#include "record/columns.h"
 
 struct wr_table;
-
-/* A column, with what the help says about it; a list ends with a NULL head. */
-struct wr_column {
-    const char *head;
-    const char *help; /* no capital, no full stop; NULL: said above */
-    char side;        /* '<' left, '>' right, for numbers */
-    unsigned only;    /* bits, of which the table asks for one; 0: always */
-};
-
-/* The columns of one table of a command, for its help; a NULL list ends. */
-struct wr_columns {
-    const char *title; /* of which table; NULL: the command has one */
-    const struct wr_column *list;
-};
 
 /* A table of those columns that have no `only`, or one of the bits of `which`.
  * NULL when memory is short. */

@@ -89,6 +89,8 @@ static json_t *run_json(const struct wr_bench_run *run,
         json_object_set_new(j, "last_epoch_per_s",
                             json_real(run->last_epoch_per_s));
     json_object_set_new(j, "cache", cache_json(&run->stats));
+    if (*run->cache_error)
+        json_object_set_new(j, "cache_error", wr_text_json(run->cache_error));
     json_object_set_new(j, "start_s",
                         json_real(wr_monitor_at(m, run->start_ns)));
     if (run->series.capacity)
@@ -109,11 +111,11 @@ static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
     for (unsigned i = 0; i < res->round_count; i++)
         json_array_append_new(runs, run_json(&res->runs[i], m, plan->digest));
     return json_pack(
-        "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:s, s:b}, s:i, s:o, s:I, s:o}",
+        "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:b}, s:i, s:o, s:I, s:o}",
         "settings", settings_json(&plan->cases[k]), "result", "samples_per_s",
         res->rate_median, "samples_per_s_min", res->rate_min,
         "samples_per_s_max", res->rate_max, "of_decode_limit", res->of_decode,
-        "of_read_limit", res->of_read, "verdict",
+        "of_read_limit", res->of_read, "of_slot_limit", res->of_slot, "verdict",
         wr_verdict_name(res->runs[res->median].verdict), "starved",
         (int)res->starved, "warm_up_runs", 1, "runs", runs, "bad_count",
         (json_int_t)res->bad_count, "bad",

@@ -5,11 +5,25 @@
 
 #include "record/view.h"
 
+/* What the columns of the two tables mean. */
+extern const struct wr_column wr_bench_case_columns[];
+extern const struct wr_column wr_bench_run_columns[];
+
 /* Whether others had the cores while it was measured. */
 bool wr_bench_is_starved(const struct wr_case *row);
 
-/* A row a case, and a row a run. */
-void wr_bench_case_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* "emulated hdd, decode exact, depth 32": settings that are no columns of the
+ * table of cases because all have the same. Returns buf. */
+char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap);
+
+/* "all, warm cache, 2 threads, depth 8": a case by where it was read from, and
+ * by each setting in which the cases differ. Returns buf. */
+char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
+                       size_t cap);
+
+/* A row a case, without a title as the command prints it; and a row a run. */
+void wr_bench_case_table(struct wr_doc_section *s, const char *title,
+                         const struct wr_cases *c);
 void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c);
 
 #endif

@@ -80,28 +80,17 @@ void wr_doc_note(struct wr_doc_section *s, bool warning, const char *fmt, ...)
     s->notes[s->note_count++] = n;
 }
 
-/* "<device|>MB/s" into columns. */
-static void parse_columns(struct wr_doc_table *t, const char *columns)
+static void add_column(struct wr_doc_table *t, char side, const char *name)
 {
-    struct wr_doc_column col;
-    char *all = strdup(columns), *at = all, *name;
-
-    if (!all)
-        t->doc->failed = true;
-    while (all && (name = strsep(&at, "|"))) {
-        if (!wr_doc_grow(t->doc, &t->columns, &t->column_cap, t->column_count,
-                         sizeof(col)))
-            break;
-        col.right = *name == '>';
-        col.heading = wr_doc_copy(t->doc,
-                                  name + (*name == '>' || *name == '<'));
-        t->columns[t->column_count++] = col;
-    }
-    free(all);
+    if (!wr_doc_grow(t->doc, &t->columns, &t->column_cap, t->column_count,
+                     sizeof(*t->columns)))
+        return;
+    t->columns[t->column_count++] = (struct wr_doc_column){
+        .heading = wr_doc_copy(t->doc, name), .right = side == '>'};
 }
 
-struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
-                                  const char *columns)
+static struct wr_doc_table *add_table(struct wr_doc_section *s,
+                                      const char *title)
 {
     struct wr_doc_table *t;
 
@@ -113,8 +102,34 @@ struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
         return NULL;
     t->doc = s->doc;
     t->title = wr_doc_copy(s->doc, title);
-    parse_columns(t, columns);
     s->items[s->item_count++] = (struct wr_doc_item){.table = t};
+    return t;
+}
+
+struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
+                                  const char *columns)
+{
+    struct wr_doc_table *t = add_table(s, title);
+    char *all = strdup(columns), *at = all, *name;
+
+    if (!all)
+        wr_doc_fail(t ? t->doc : NULL);
+    while (t && all && (name = strsep(&at, "|")))
+        add_column(t, *name, name + (*name == '>' || *name == '<'));
+    free(all);
+    return t;
+}
+
+struct wr_doc_table *wr_doc_table_of(struct wr_doc_section *s,
+                                     const char *title,
+                                     const struct wr_column *list,
+                                     unsigned which)
+{
+    struct wr_doc_table *t = add_table(s, title);
+
+    for (; t && list->head; list++)
+        if (!list->only || list->only & which)
+            add_column(t, list->side, list->head);
     return t;
 }
 
@@ -161,17 +176,13 @@ static void group_digits(const char *plain, char *to)
     *to = '\0';
 }
 
-void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals)
+/* "12,345.6", or "-" for what is no number. */
+static void number_text(double value, unsigned decimals, char *to, size_t cap)
 {
-    struct wr_doc_cell *c = add_cell(t);
-    char plain[64], grouped[96];
+    char plain[64];
 
-    if (!c)
-        return;
-    c->is_number = true;
-    c->value = value;
     if (!isfinite(value)) {
-        c->text = wr_doc_copy(t->doc, "-");
+        snprintf(to, cap, "-");
         return;
     }
     if (fabs(value) < 1e15)
@@ -179,8 +190,37 @@ void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals)
                  (int)WR_MIN(decimals, DECIMALS_MAX), value);
     else /* nothing that was measured; keep it short */
         snprintf(plain, sizeof(plain), "%.6g", value);
-    group_digits(plain, grouped);
-    c->text = wr_doc_copy(t->doc, grouped);
+    group_digits(plain, to);
+}
+
+void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals)
+{
+    char text[96];
+
+    number_text(value, decimals, text, sizeof(text));
+    wr_doc_shown(t, value, "%s", text);
+}
+
+void wr_doc_percent(struct wr_doc_table *t, double value, unsigned decimals)
+{
+    char text[96];
+
+    number_text(value, decimals, text, sizeof(text));
+    wr_doc_shown(t, value, "%s%s", text, isfinite(value) ? "%" : "");
+}
+
+void wr_doc_shown(struct wr_doc_table *t, double value, const char *fmt, ...)
+{
+    struct wr_doc_cell *c = add_cell(t);
+    va_list ap;
+
+    if (!c)
+        return;
+    va_start(ap, fmt);
+    c->text = wr_doc_format(t->doc, fmt, ap);
+    va_end(ap);
+    c->is_number = true;
+    c->value = value;
 }
 
 void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone)

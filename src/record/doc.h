@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "record/columns.h"
 #include "weir/error.h"
 
 enum wr_doc_chart_kind {
@@ -91,6 +92,11 @@ void wr_doc_note(struct wr_doc_section *s, bool warning, const char *fmt, ...)
  * row. */
 struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
                                   const char *columns);
+/* The columns without `only`, or with one of the bits of `which`. */
+struct wr_doc_table *wr_doc_table_of(struct wr_doc_section *s,
+                                     const char *title,
+                                     const struct wr_column *list,
+                                     unsigned which);
 void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -100,6 +106,13 @@ void wr_doc_fold(struct wr_doc_table *t);
 /* A cell with a number: "12,345.6" for people, the number itself in CSV. NaN
  * is no number: "-" and nothing. */
 void wr_doc_number(struct wr_doc_table *t, double value, unsigned decimals);
+
+/* The same with "%" behind it for people. */
+void wr_doc_percent(struct wr_doc_table *t, double value, unsigned decimals);
+
+/* A cell with a number that people read as `fmt` makes it: "1.2 GB/s". */
+void wr_doc_shown(struct wr_doc_table *t, double value, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The cell added last says something good or bad. */
 void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone);
@@ -136,6 +149,8 @@ void wr_doc_band(struct wr_doc_chart *c, double from, double to,
 struct wr_doc_text_style {
     unsigned width; /* columns of the terminal */
     bool utf8, colour;
+    bool bare;  /* no headings of the document: what a command measured */
+    bool whole; /* tables may be wider than that: it is no terminal */
 };
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);

@@ -32,21 +32,48 @@ static const char *paint(const struct sheet *sh, const char *code)
     return sh->style.colour ? code : "";
 }
 
+/* The columns of a table, of which a block shows some. */
+struct text_block {
+    size_t columns, keys;
+    size_t *widths; /* owned */
+    bool *shown;    /* owned */
+};
+
+/* Where tables begin: those of a command on its own at the edge. */
+static size_t indent_of(const struct sheet *sh)
+{
+    return sh->style.bare ? 0 : GAP;
+}
+
+/* A line that is being printed: blanks are owed until something follows them,
+ * so that no line ends with any. */
+struct text_line {
+    const struct sheet *sheet;
+    size_t owed;
+    const char *color; /* of what comes next; NULL: plain */
+};
+
 /* Text in at most `width` columns, padded to it on the side that is free. */
-static void put_cell(const struct sheet *sh, const char *s, size_t width,
+static void put_cell(struct text_line *l, const char *s, size_t width,
                      bool right)
 {
     size_t columns = wr_text_width(s), bytes = strlen(s), pad;
     const char *cut = "";
 
     if (columns > width) {
-        cut = sh->style.utf8 ? "…" : "~";
+        cut = l->sheet->style.utf8 ? "…" : "~";
         bytes = wr_text_fit(s, width - 1);
         columns = width;
     }
     pad = width - columns;
-    fprintf(sh->out, "%*s%.*s%s%*s", right ? (int)pad : 0, "", (int)bytes, s,
-            cut, right ? 0 : (int)pad, "");
+    l->owed += right ? pad : 0;
+    if (*s) {
+        fprintf(l->sheet->out, "%*s%s%.*s%s%s", (int)l->owed, "",
+                l->color ? paint(l->sheet, l->color) : "", (int)bytes, s, cut,
+                l->color ? paint(l->sheet, END) : "");
+        l->owed = 0;
+    }
+    l->owed += right ? 0 : pad;
 }
 
 /* Columns that a table's column takes. */
@@ -68,32 +95,35 @@ static const char *cell_text(const struct wr_doc_table *t, size_t row,
 }
 
 static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
-                    size_t row, const size_t *widths, const bool *shown)
+                    size_t row, const struct text_block *b)
 {
+    static const char *const colors[] = {
+        [WR_DOC_PLAIN] = NULL, [WR_DOC_GOOD] = GREEN, [WR_DOC_BAD] = RED};
+    struct text_line l = {sh, indent_of(sh), NULL};
+
     for (size_t k = 0; k < t->column_count; k++) {
         size_t i = row * t->column_count + k;
-        const char *color = "";
 
-        if (!shown[k])
+        if (!b->shown[k])
             continue;
-        if (i < t->cell_count && t->cells[i].tone != WR_DOC_PLAIN)
-            color = paint(sh, t->cells[i].tone == WR_DOC_GOOD ? GREEN : RED);
-        fprintf(sh->out, "%*s%s", GAP, "", color);
-        put_cell(sh, cell_text(t, row, k), widths[k], t->columns[k].right);
-        if (*color)
-            fputs(END, sh->out);
+        l.color = i < t->cell_count ? colors[t->cells[i].tone] : NULL;
+        put_cell(&l, cell_text(t, row, k), b->widths[k], t->columns[k].right);
+        l.owed += GAP;
     }
     fputc('\n', sh->out);
 }
 
 static void put_head(const struct sheet *sh, const struct wr_doc_table *t,
-                     const size_t *widths, const bool *shown)
+                     const struct text_block *b)
 {
+    struct text_line l = {sh, indent_of(sh), NULL};
+
     fputs(paint(sh, DIM), sh->out);
     for (size_t k = 0; k < t->column_count; k++)
-        if (shown[k]) {
-            fprintf(sh->out, "%*s", GAP, "");
-            put_cell(sh, t->columns[k].heading, widths[k], t->columns[k].right);
+        if (b->shown[k]) {
+            put_cell(&l, t->columns[k].heading, b->widths[k],
+                     t->columns[k].right);
+            l.owed += GAP;
         }
     fprintf(sh->out, "%s\n", paint(sh, END));
 }
@@ -132,13 +162,6 @@ static size_t count_keys(const struct sheet *sh, const struct wr_doc_table *t,
     return 1;
 }
 
-/* The columns of a table, of which a block shows some. */
-struct text_block {
-    size_t columns, keys;
-    size_t *widths; /* owned */
-    bool *shown;    /* owned */
-};
-
 /* Chooses the columns of the next block: the first `keys` always, and as many
  * from `from` on as fit. Returns where the block after it begins. */
 static size_t choose(const struct sheet *sh, const struct text_block *b,
@@ -152,11 +175,19 @@ static size_t choose(const struct sheet *sh, const struct text_block *b,
     }
     for (k = first; k < b->columns; k++) {
         used += GAP + b->widths[k];
-        if (used > sh->style.width && k > first)
+        if (used > sh->style.width && k > first && !sh->style.whole)
             break;
         b->shown[k] = true;
     }
     return k;
+}
+
+/* Of a part: a blank line, and its name if it has one. */
+static void put_title(const struct sheet *sh, const char *title)
+{
+    fputc('\n', sh->out);
+    if (*title)
+        fprintf(sh->out, "%s%s%s\n", paint(sh, BOLD), title, paint(sh, END));
 }
 
 static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
@@ -175,14 +206,14 @@ static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
         b.widths[k] = WR_MIN(column_width(t, k),
                              (size_t)sh->style.width * 3 / 5);
     b.keys = count_keys(sh, t, b.widths, WR_MIN(rows, (size_t)ROWS_MAX));
-    fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), t->title, paint(sh, END));
+    put_title(sh, t->title);
     do {
         if (next)
             fputc('\n', sh->out);
         next = choose(sh, &b, next);
-        put_head(sh, t, b.widths, b.shown);
+        put_head(sh, t, &b);
         for (size_t row = 0; row < rows && row < ROWS_MAX; row++)
-            put_row(sh, t, row, b.widths, b.shown);
+            put_row(sh, t, row, &b);
     } while (next < t->column_count);
     if (rows > ROWS_MAX)
         fprintf(sh->out, "  ... and %zu rows more; CSV and HTML have all\n",
@@ -200,44 +231,44 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
         width = WR_MAX(width, wr_text_width(s->facts[i].key));
     width = WR_MIN(width, (size_t)sh->style.width / 3);
     for (size_t i = 0; i < s->fact_count; i++) {
-        fprintf(sh->out, "  %s", paint(sh, DIM));
-        put_cell(sh, s->facts[i].key, width, false);
-        fprintf(sh->out, "%s  ", paint(sh, END));
+        struct text_line l = {sh, indent_of(sh), NULL};
+        size_t at = l.owed + width + GAP;
+
+        fputs(paint(sh, DIM), sh->out);
+        put_cell(&l, s->facts[i].key, width, false);
+        fprintf(sh->out, "%s%*s", paint(sh, END), (int)l.owed + GAP, "");
         wr_text_print(sh->out, s->facts[i].text,
-                      (struct wr_text_wrap){.at = width + 4,
-                                            .indent = width + 4,
-                                            .width = sh->style.width});
+                      (struct wr_text_wrap){at, at, sh->style.width});
     }
 }
 
-static void put_notes(const struct sheet *sh, const struct wr_doc_section *s)
+/* Those that warn, or the others; as a list where they stand below a title.
+ * Returns whether there are any. */
+static bool put_notes(const struct sheet *sh, const struct wr_doc_section *s,
+                      bool warnings)
 {
-    if (s->note_count && s->fact_count)
-        fputc('\n', sh->out);
+    bool listed = !sh->style.bare || *s->title;
+    size_t at = listed ? 4 : 0;
+    bool any = false;
+
     for (size_t i = 0; i < s->note_count; i++) {
         bool warning = s->notes[i].warning;
 
-        fprintf(sh->out, "  %s%s ", warning ? paint(sh, AMBER) : "",
-                warning ? "!" : "-");
+        if (warning != warnings)
+            continue;
+        any = true;
+        fputs(warning ? paint(sh, AMBER) : "", sh->out);
+        fputs(!listed ? "" : warning ? "  ! " : "  - ", sh->out);
         wr_text_print(sh->out, s->notes[i].text,
-                      (struct wr_text_wrap){
-                          .at = 4, .indent = 4, .width = sh->style.width});
+                      (struct wr_text_wrap){at, at, sh->style.width});
         if (warning)
             fputs(paint(sh, END), sh->out);
     }
+    return any;
 }
 
-static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
+static void put_items(const struct sheet *sh, const struct wr_doc_section *s)
 {
-    size_t line = WR_MIN(wr_text_width(s->title), sh->style.width);
-
-    fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), s->title, paint(sh, END));
-    for (size_t k = 0; k < line; k++)
-        fputc('=', sh->out);
-    fputc('\n', sh->out);
-    wr_doc_text_claim(s, &sh->style, sh->out);
-    put_facts(sh, s);
-    put_notes(sh, s);
     for (size_t k = 0; k < s->item_count; k++) {
         const struct wr_doc_chart *c = s->items[k].chart;
 
@@ -245,10 +276,29 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
             put_table(sh, s->items[k].table);
         if (!c || wr_doc_is_empty(c))
             continue;
-        fprintf(sh->out, "\n%s%s%s\n", paint(sh, BOLD), c->title,
-                paint(sh, END));
+        put_title(sh, c->title);
         wr_doc_print_chart(c, &sh->style, sh->out);
     }
+}
+
+static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
+{
+    size_t line = WR_MIN(wr_text_width(s->title), sh->style.width);
+
+    /* Without a title, its tables bring their own blank lines. */
+    if (*s->title || s->note_count || s->fact_count || !sh->style.bare)
+        put_title(sh, s->title);
+    for (size_t k = 0; k < line && !sh->style.bare; k++)
+        fputc('=', sh->out);
+    fputs(sh->style.bare ? "" : "\n", sh->out);
+    wr_doc_text_claim(s, &sh->style, sh->out);
+    put_facts(sh, s);
+    if (s->note_count && s->fact_count)
+        fputc('\n', sh->out);
+    if (put_notes(sh, s, /* warnings= */ true) && sh->style.bare && !*s->title)
+        fputc('\n', sh->out);
+    put_notes(sh, s, /* warnings= */ false);
+    put_items(sh, s);
     wr_doc_text_verdict(s, &sh->style, sh->out);
 }
 
@@ -258,9 +308,11 @@ void wr_doc_print_text(const struct wr_doc *d,
     struct sheet sh = {.out = out, .style = *style};
 
     sh.style.width = WR_MAX(style->width, WIDTH_MIN);
-    fprintf(out, "%s%s%s\n%s\n", paint(&sh, BOLD), d->title, paint(&sh, END),
-            d->subtitle);
-    wr_doc_text_top(d, &sh.style, out);
+    if (!style->bare) {
+        fprintf(out, "%s%s%s\n%s\n", paint(&sh, BOLD), d->title,
+                paint(&sh, END), d->subtitle);
+        wr_doc_text_top(d, &sh.style, out);
+    }
     for (size_t i = 0; i < d->section_count; i++)
         put_section(&sh, d->sections[i]);
 }

@@ -23,6 +23,8 @@ struct wr_view {
     void (*summarize)(struct wr_doc *d, const struct wr_view_record *r,
                       size_t n, size_t room);
     void (*build)(struct wr_doc *d, const struct wr_view_record *r, size_t n);
+    /* What the command itself prints of one record: tables and words. */
+    void (*result)(struct wr_doc *d, const struct wr_view_record *r);
 };
 
 /* The view of a command; one of plain facts when it is not known. */

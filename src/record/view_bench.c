@@ -14,13 +14,15 @@
 #include "record/bench_charts.h"
 #include "record/bench_say.h"
 #include "record/bench_tables.h"
+#include "record/bench_words.h"
 #include "record/get.h"
 #include "record/sizes.h"
 #include "record/stats.h"
 #include "record/view_monitor.h"
 
 #define MB            1e6
-#define NAMED_MAX     3    /* cases that a warning names */
+#define NAMED_MAX     3 /* cases that a warning names */
+#define BAD_SHOWN     20
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
 
 static const struct wr_cases_spec spec = {.rows = "cases",
@@ -39,34 +41,30 @@ static const json_t *starved_cores(const struct wr_case *row)
     return NULL;
 }
 
-/* One sentence for all cases: who had the cores while they were measured. */
+/* One sentence for all cases: who had the cores while they were measured. What
+ * was measured then is not what the machine can do. */
 static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
 {
-    char label[WR_VIEW_NAME], text[WR_VIEW_NAME];
+    char rows[64] = "", text[WR_VIEW_NAME];
     const json_t *first = NULL;
-    size_t count = 0, at = 0;
+    size_t count = 0;
 
     for (size_t k = 0; k < c->count; k++) {
         const json_t *cores = wr_bench_is_starved(&c->v[k])
                                   ? starved_cores(&c->v[k])
                                   : NULL;
 
-        if (cores && !count++) {
-            first = cores;
-            at = k;
-        }
+        first = first ? first : cores;
+        count += cores != NULL;
     }
     if (!first)
         return;
-    snprintf(label, sizeof(label), "%zu of %zu cases", count, c->count);
-    if (count == 1)
-        wr_cases_name(c, at, "all", label, sizeof(label));
+    if (c->count > 1)
+        snprintf(rows, sizeof(rows), " (in %zu of %zu cases)", count, c->count);
     wr_doc_note(s, true,
-                "%s: Starved: %s%s. The figures are too low, and what limits "
-                "%s cannot be told: measure again on an idle machine.",
-                label, wr_view_cores(first, text, sizeof(text)),
-                count > 1 ? " in the first of them" : "",
-                count > 1 ? "them" : "it");
+                "Starved: %s%s. The figures are too low, and the limit cannot "
+                "be determined: measure again on an idle machine.",
+                wr_view_cores(first, text, sizeof(text)), rows);
 }
 
 /* Cases of which `is_so` is true, in one warning: "a, b and 3 more: ...". */
@@ -130,21 +128,6 @@ static void describe_accelerator(struct wr_doc_section *s, const json_t *record)
                     wr_get_text(a, "name"), step_ms, wr_get_text(a, "source"));
 }
 
-/* What all cases of an experiment have in common, as far as it matters. */
-static void constant(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    static const char *const keys[] = {"threads",    "depth",  "prefetch",
-                                       "batch",      "decode", "dtype",
-                                       "page_cache", "order",  "cache"};
-    char text[WR_VIEW_NAME] = "";
-
-    for (size_t i = 0; c->count && i < WR_ARRAY_LEN(keys); i++)
-        if (!wr_cases_varies(c, keys[i]))
-            wr_case_setting(&c->v[0], keys[i], text, sizeof(text));
-    if (*text)
-        wr_doc_fact(s, "In all cases", "%s", text);
-}
-
 /* Without the device that is emulated: the title says it. */
 static const char *plain_url(const char *url)
 {
@@ -174,6 +157,7 @@ static void experiment(struct wr_doc *d, const struct wr_experiment *e)
 {
     struct wr_doc_section *s = wr_view_section(d, e->title, e->records,
                                                e->count);
+    char common[WR_VIEW_NAME];
     struct wr_cases c;
 
     wr_cases_init(&c, e->records, e->count, &spec);
@@ -181,18 +165,20 @@ static void experiment(struct wr_doc *d, const struct wr_experiment *e)
         wr_doc_fail(d);
     wr_view_host(s, e->records);
     describe_data(s, e->records[0].json);
-    constant(s, &c);
+    if (*wr_bench_common(&c, common, sizeof(common)))
+        wr_doc_fact(s, "In all cases", "%s", common);
     if (!c.count)
         wr_doc_note(s, true, "No case was measured.");
     warn(s, &c);
     wr_bench_prefetch_notes(s, &c);
+    wr_bench_words(NULL, s, &c);
     wr_bench_rates(d, s, &c);
     wr_bench_prefetch(d, s, &c);
     wr_bench_stages(d, s, &c);
     wr_batches_draw(d, s, &c);
     wr_view_monitor(d, s, &c);
     if (c.count) {
-        wr_bench_case_table(s, &c);
+        wr_bench_case_table(s, "Cases, medians of the counted runs", &c);
         wr_bench_run_table(s, &c);
     }
     wr_view_monitor_tables(s, &c);
@@ -253,5 +239,61 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
     wr_experiments_free(e, count);
 }
 
-const struct wr_view wr_view_bench = {
-    .command = "bench", .summarize = bench_summarize, .build = bench_build};
+/* Samples that could not be read, by name. */
+static void list_bad(struct wr_doc *d, const struct wr_case *row)
+{
+    const json_t *list = wr_get_list(row->json, "bad");
+    double count = wr_get_number(row->json, "bad_count");
+    struct wr_doc_section *s;
+    char title[64];
+
+    if (!(count > 0))
+        return;
+    snprintf(title, sizeof(title), "%.0f bad sample%s skipped", count,
+             count == 1 ? "" : "s");
+    s = wr_doc_section(d, title);
+    for (size_t i = 0; i < json_array_size(list) && i < BAD_SHOWN; i++)
+        wr_doc_note(s, true, "%s",
+                    wr_get_text(json_array_get(list, i), "text"));
+    if (count > BAD_SHOWN)
+        wr_doc_note(s, true, "... and %.0f more (--json lists 1,000)",
+                    count - BAD_SHOWN);
+}
+
+static void list_digests(struct wr_doc *d, const struct wr_cases *c)
+{
+    struct wr_doc_section *s = NULL;
+
+    for (size_t k = 0; k < c->count; k++) {
+        const char *digest = wr_get_text(wr_bench_middle(&c->v[k]), "digest");
+
+        if (*digest && !s)
+            s = wr_doc_section(d, "");
+        if (*digest)
+            wr_doc_note(s, false, "digest %s%s", digest,
+                        c->count > 1 ? " (in the order of the table)" : "");
+    }
+}
+
+static void bench_result(struct wr_doc *d, const struct wr_view_record *r)
+{
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    char common[WR_VIEW_NAME];
+    struct wr_cases c;
+
+    wr_cases_init(&c, r, 1, &spec);
+    warn_starved(s, &c);
+    if (*wr_bench_common(&c, common, sizeof(common)))
+        wr_doc_note(s, false, "%s", common);
+    wr_bench_case_table(s, "", &c);
+    list_digests(d, &c);
+    wr_bench_words(d, NULL, &c);
+    if (c.count)
+        list_bad(d, &c.v[c.count - 1]);
+    wr_cases_done(&c);
+}
+
+const struct wr_view wr_view_bench = {.command = "bench",
+                                      .summarize = bench_summarize,
+                                      .build = bench_build,
+                                      .result = bench_result};

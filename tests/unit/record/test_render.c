@@ -78,8 +78,8 @@ static void test_text(void **state)
     assert_non_null(strstr(text, " 1 to 9\n"));
     assert_non_null(strstr(text, "\nNumbers\n"
                                  "  case             rate  verdict\n"
-                                 "  first, cold  12,345.7  slower \n"
-                                 "  cut                           \n"));
+                                 "  first, cold  12,345.7  slower\n"
+                                 "  cut\n"));
     assert_null(strchr(text, '\033'));
     free(text);
     wr_doc_free(d);
@@ -142,7 +142,7 @@ static void test_wide_table_keys(void **state)
     wr_doc_cell(t, "a text of length.");
     text = text_of(d, (struct wr_doc_text_style){.width = 0});
     assert_non_null(strstr(text, "  all                time             2\n"
-                                 "  a text of length.                    \n"
+                                 "  a text of length.\n"
                                  "\n"
                                  "  what               metric  two column\n"
                                  "  all                rate             3\n"

@@ -1,0 +1,285 @@
+/* bench_words.c - what limits a case of weir bench, in words.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/bench_words.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "record/bench_tables.h"
+#include "record/get.h"
+#include "record/meanwhile.h"
+
+#define EACH_MAX 3    /* cases that are explained each */
+#define NOT_COLD 0.01 /* more in the page cache is not cold */
+#define BYTES    4096 /* of all that is said about a case */
+
+const json_t *wr_bench_middle(const struct wr_case *row)
+{
+    double median = wr_case_median(row, "samples_per_s"), least = INFINITY;
+    const json_t *found = NULL;
+
+    for (size_t i = 0; i < wr_case_runs(row); i++) {
+        const json_t *run = wr_case_run(row, i);
+        double off = fabs(wr_get_number(run, "samples_per_s") - median);
+
+        if (off < least) {
+            least = off;
+            found = run;
+        }
+    }
+    return found;
+}
+
+/* A sentence more, in a line of its own; what ends with a blank goes on. */
+__attribute__((format(printf, 2, 3))) static void say(char *text,
+                                                      const char *fmt, ...)
+{
+    size_t used = strlen(text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (used && used + 1 < BYTES && text[used - 1] != ' ')
+        text[used++] = '\n';
+    vsnprintf(text + used, BYTES - used, fmt, ap);
+    va_end(ap);
+}
+
+/* Of the workers' time, in percent, that went to these. */
+static double share(const json_t *run, const char *a, const char *b)
+{
+    static const char *const all[] = {"storage_wait_s", "submit_s", "decode_s",
+                                      "resample_s", "idle_s"};
+    const json_t *times = wr_get_object(run, "times");
+    double sum = 0, part = 0;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        double s = fmax(0, wr_get_number(times, all[i]));
+
+        sum += s;
+        part += !strcmp(all[i], a) || !strcmp(all[i], b) ? s : 0;
+    }
+    return sum > 0 ? 100 * part / sum : 0;
+}
+
+static double waited(const json_t *run)
+{
+    return share(run, "storage_wait_s", "submit_s");
+}
+
+static void say_storage(const struct wr_case *row, const json_t *run,
+                        char *text)
+{
+    double of_read = wr_get_number(row->json, "result.of_read_limit");
+    double of_slot = wr_get_number(row->json, "result.of_slot_limit");
+
+    say(text,
+        "Storage-bound: the workers waited for data %.0f %% of their time and "
+        "worked on it %.0f %%.",
+        waited(run), share(run, "decode_s", "resample_s"));
+    if (of_read > 0 && wr_get_number(run, "read_limit_per_s") > 0)
+        say(text,
+            "Plain reads of the same ranges (%.0f threads) reach %.0f "
+            "samples/s: this is %.2f of that.",
+            wr_get_number(run, "read_limit_threads"),
+            wr_get_number(run, "read_limit_per_s"), of_read);
+    if (of_slot > 0)
+        say(text,
+            "Plain reads that fill memory of the size of two batches, as this "
+            "does, reach %.0f: this is %.2f of that.",
+            wr_get_number(run, "slot_limit_per_s"), of_slot);
+}
+
+/* Work limits: `what` alone reaches so much, and storage so much more. */
+static void say_work(const struct wr_case *row, const json_t *run,
+                     const char *what, const char *help, char *text)
+{
+    double of_decode = wr_get_number(row->json, "result.of_decode_limit");
+    double could = wr_get_number(run, "read_limit_per_s") /
+                   wr_get_number(run, "samples_per_s");
+
+    if (of_decode > 0)
+        say(text,
+            "%s alone, from memory, reaches %.0f samples/s on %.0f threads: "
+            "this is %.2f of that.",
+            what, wr_get_number(run, "decode_limit_per_s"),
+            wr_get_number(run, "in_force.threads"), of_decode);
+    if (could > 1)
+        say(text,
+            "Storage could deliver %.1f times as much: %s help, faster storage "
+            "does not.",
+            could, help);
+}
+
+static void say_decode(const struct wr_case *row, const json_t *run, char *text)
+{
+    say(text,
+        "Decode-bound: the workers decoded %.0f %% of their time, resized %.0f "
+        "%%, and waited for data %.0f %%.",
+        share(run, "decode_s", ""), share(run, "resample_s", ""), waited(run));
+    say_work(row, run, "Decoding",
+             "more cores, smaller pictures or decoded tensors", text);
+}
+
+static void say_convert(const struct wr_case *row, const json_t *run,
+                        char *text)
+{
+    say(text,
+        "Convert-bound: the workers converted or copied tensors %.0f %% of "
+        "their time, and waited for data %.0f %%.",
+        share(run, "decode_s", "resample_s"), waited(run));
+    say_work(row, run, "Converting",
+             "more cores, a smaller type, or tensors stored in the type and "
+             "layout that are asked for",
+             text);
+}
+
+static void say_consumer(const struct wr_case *row, const json_t *run,
+                         char *text)
+{
+    double wait = wr_get_number(run, "times.consumer_wait_s");
+    double all = wait + wr_get_number(run, "times.consumer_busy_s");
+
+    (void)row;
+    say(text,
+        "Consumer-bound: the consumer waited %.1f %% of its time; the pipeline "
+        "was ahead and idle %.0f %%.",
+        all > 0 ? 100 * wait / all : 0, share(run, "idle_s", ""));
+}
+
+static void say_limit(const struct wr_case *row, const json_t *run, char *text)
+{
+    static const struct {
+        const char *verdict;
+        void (*say)(const struct wr_case *, const json_t *, char *);
+    } limits[] = {{"storage-bound", say_storage},
+                  {"decode-bound", say_decode},
+                  {"convert-bound", say_convert},
+                  {"consumer-bound", say_consumer}};
+    const char *verdict = wr_get_text(run, "verdict");
+
+    if (wr_bench_is_starved(row))
+        say(text, "Starved; apart from that: ");
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (!strcmp(limits[i].verdict, verdict)) {
+            limits[i].say(row, run, text);
+            return;
+        }
+    say(text, "Too few batches to say what limits it.");
+}
+
+/* Cold is what was measured, not what was asked for. */
+static void say_cold(const struct wr_case *row, char *text)
+{
+    double worst = 0;
+
+    if (strcmp(wr_get_text(row->settings, "page_cache"), "cold"))
+        return;
+    for (size_t i = 0; i < wr_case_runs(row); i++)
+        worst = fmax(worst, wr_get_number(wr_case_run(row, i), "resident"));
+    if (wr_get_number(json_array_get(row->runs, 0), "resident") < 0)
+        say(text, "Cold cache: it could not be checked here.");
+    else if (worst > NOT_COLD)
+        say(text,
+            "Not cold: up to %.0f %% of the data were still in the page cache "
+            "(in use by another program?).",
+            100 * worst);
+    else
+        say(text,
+            "Cold cache: %.1f %% of the data were resident before the runs, at "
+            "most. What lies below the kernel (the disk's or the host's cache) "
+            "is not dropped.",
+            100 * worst);
+}
+
+/* What the tiers did, and how fast it is once they are filled. */
+static void say_tiers(const struct wr_case *row, const json_t *run, char *text)
+{
+    const json_t *cache = wr_get_object(run, "cache");
+    double ram = fmax(0, wr_get_number(cache, "ram_hits"));
+    double dir = fmax(0, wr_get_number(cache, "dir_hits"));
+    double misses = fmax(0, wr_get_number(cache, "misses"));
+    double last = wr_get_number(run, "last_epoch_per_s");
+    char a[32], b[32];
+
+    if (*wr_get_text(row->settings, "cache"))
+        say(text,
+            "Tiers: %.1f %% of the samples were found (%.0f in memory, %.0f in "
+            "folders, %.0f not); they hold %s in memory, %s in folders.",
+            100 * (ram + dir) / fmax(1, ram + dir + misses), ram, dir, misses,
+            wr_format_bytes(a, sizeof(a),
+                            fmax(0, wr_get_number(cache, "ram_bytes"))),
+            wr_format_bytes(b, sizeof(b),
+                            fmax(0, wr_get_number(cache, "dir_bytes"))));
+    if (*wr_get_text(run, "cache_error"))
+        say(text, "A tier takes nothing more: %s",
+            wr_get_text(run, "cache_error"));
+    if (wr_get_number(cache, "damaged") > 0)
+        say(text,
+            "%.0f entries of a folder were damaged; their samples were read "
+            "from the data set.",
+            wr_get_number(cache, "damaged"));
+    if (last > 0)
+        say(text, "Last epoch: %.0f samples/s.", last);
+}
+
+/* All about one case; its sentences are lines. */
+static void say_case(const struct wr_cases *c, size_t k, char *text)
+{
+    const struct wr_case *row = &c->v[k];
+    const json_t *run = wr_bench_middle(row);
+    const char *tuning = wr_get_text(run, "tuning");
+    double from = wr_get_number(run, "start_s");
+    char machine[WR_VIEW_NAME];
+
+    *text = '\0';
+    say_limit(row, run, text);
+    if (wr_meanwhile(c->records[row->record].json, from,
+                     from + wr_get_number(run, "seconds"), machine,
+                     sizeof(machine)))
+        say(text, "%s", machine);
+    say_cold(row, text);
+    say_tiers(row, run, text);
+    if (*tuning)
+        say(text, "Chosen: %s", tuning);
+}
+
+static void add_words(struct wr_doc *d, struct wr_doc_section *s,
+                      const struct wr_cases *c, size_t k)
+{
+    char text[BYTES], heading[WR_VIEW_NAME], *at = text, *line;
+
+    wr_bench_heading(c, k, heading, sizeof(heading));
+    say_case(c, k, text);
+    if (d) {
+        s = wr_doc_section(d, heading);
+        while ((line = strsep(&at, "\n")))
+            if (*line)
+                wr_doc_note(s, false, "%s", line);
+        return;
+    }
+    while ((at = strchr(at, '\n')))
+        *at = ' ';
+    wr_doc_note(s, false, "%s: %s", heading, text);
+}
+
+void wr_bench_words(struct wr_doc *d, struct wr_doc_section *s,
+                    const struct wr_cases *c)
+{
+    double most = 0;
+    size_t best = 0;
+
+    for (size_t k = 0; k < c->count; k++) {
+        double rate = wr_case_median(&c->v[k], "samples_per_s");
+
+        if (rate > most)
+            best = k;
+        most = fmax(most, rate);
+    }
+    for (size_t k = 0; k < c->count; k++)
+        if (c->count <= EACH_MAX || k == best || k + 1 == c->count)
+            add_words(d, s, c, k);
+}

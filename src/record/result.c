@@ -1,0 +1,25 @@
+/* result.c - what a command prints of the record that it has just made.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/result.h"
+
+#include "base/error.h"
+#include "record/get.h"
+#include "record/view.h"
+
+int wr_result_print(const json_t *record, struct wr_doc_text_style style,
+                    FILE *out, weir_err *err)
+{
+    const struct wr_view_record r = {"", "", record, .alone = true};
+    const struct wr_view *view = wr_view_find(wr_get_text(record, "command"));
+    struct wr_doc *d = wr_doc_new("", "");
+    bool failed;
+
+    if (view->result)
+        view->result(d, &r);
+    failed = wr_doc_failed(d);
+    style.bare = true;
+    if (!failed)
+        wr_doc_print_text(d, &style, out);
+    wr_doc_free(d);
+    return failed ? wr_fail(err, WEIR_ENOMEM, "out of memory") : 0;
+}
