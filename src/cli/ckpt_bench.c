@@ -2,24 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ckpt.h"
 
-#include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/units.h"
 #include "cli/apart.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/record_json.h"
-#include "cli/table.h"
 #include "measure/ckpt_bench.h"
 #include "measure/ckpt_record.h"
-#include "record/record.h"
+#include "record/view_ckpt.h"
 #include "storage/storage.h"
 
 #define PARTS   1000 /* of the progress */
@@ -117,105 +113,6 @@ static void make_plan(struct bench *b)
 
 /* --- text --- */
 
-static void cell_s(struct wr_table *t, double s)
-{
-    char buf[32];
-
-    wr_table_cell(t, "%s",
-                  isnan(s) ? "-" : wr_format_ns(buf, sizeof(buf), s * 1e9));
-}
-
-static void cell_rate(struct wr_table *t, double bytes, double s)
-{
-    char buf[32];
-
-    if (isnan(s) || s <= 0)
-        wr_table_cell(t, "-");
-    else
-        wr_table_cell(t, "%s/s", wr_format_bytes(buf, sizeof(buf), bytes / s));
-}
-
-enum { VERIFY = 1 };
-
-static const struct wr_column columns[] = {
-    {"way", "the way of saving: see --ways", '<', 0},
-    {"stall", "how long training stops: the duration of weir_ckpt_save", '>',
-     0},
-    {"on fast", "from the call until the step is durable on the fast tier", '>',
-     0},
-    {"on slow", "and on the slow tier", '>', 0},
-    {"verified", "and read back from there", '>', VERIFY},
-    {"stall at", "bytes of the state divided by the stall", '>', 0},
-    {"drain at", "rate of the copy from the fast tier to the slow one", '>', 0},
-    {"restore", "rate of reading the newest step back, checked", '>', 0},
-    {NULL, NULL, 0, 0}};
-
-static int print_table(const struct bench *b, weir_err *err)
-{
-    struct wr_table *t = wr_table_of(columns, b->plan.verify ? VERIFY : 0);
-    double bytes = (double)b->load.bytes;
-    int r;
-
-    for (size_t i = 0; i < b->report.count; i++) {
-        const struct wr_ckpt_bench_case *k = &b->report.cases[i];
-
-        wr_table_cell(t, "%s", wr_ckpt_way_name(k->way));
-        cell_s(t, k->median.stall);
-        cell_s(t, k->median.fast);
-        cell_s(t, k->median.slow);
-        if (b->plan.verify)
-            cell_s(t, k->median.verified);
-        cell_rate(t, bytes, k->median.stall);
-        cell_rate(t, bytes, k->median.drain);
-        cell_rate(t, bytes, k->restore);
-    }
-    r = wr_table_print(t, b->cli, 0, err);
-    wr_table_free(t);
-    return r;
-}
-
-static double stall_of(const struct bench *b, enum wr_ckpt_way way)
-{
-    const struct wr_ckpt_bench_case *k = wr_ckpt_bench_find(&b->report, way);
-
-    return k ? k->median.stall : NAN;
-}
-
-/* "4.0 times less", or more: a burst buffer need not be the faster one. */
-static void say_ratio(FILE *out, double of, double than)
-{
-    double more = than > of ? than / of : of / than;
-
-    fprintf(out, "%.*f times %s", more < 10 ? 1 : 0, more,
-            than >= of ? "less" : "longer");
-}
-
-static void print_verdict(const struct bench *b)
-{
-    double slow = stall_of(b, WR_CKPT_SLOW), burst = stall_of(b, WR_CKPT_BURST);
-    double async = stall_of(b, WR_CKPT_ASYNC);
-    FILE *out = b->cli->out;
-
-    if ((burst > 0 && slow > 0) || async > 0)
-        fputc('\n', out);
-    if (burst > 0 && slow > 0) {
-        fputs("Compared with saving to the slow tier, training stalls ", out);
-        say_ratio(out, burst, slow);
-        fputs("\nthrough the burst buffer", out);
-        if (async > 0) {
-            fputs(", and ", out);
-            say_ratio(out, async, slow);
-            fputs(" with an asynchronous snapshot", out);
-        }
-        fputs(".\n", out);
-    }
-    if (async > 0 && b->report.memcpy_s > 0)
-        fprintf(out,
-                "An asynchronous save stalls %.2f times as long as one memcpy "
-                "of the same bytes.\n",
-                async / b->report.memcpy_s);
-}
-
 /* "about 2:40 min", from what the devices are said to do. */
 static void print_duration(const struct bench *b)
 {
@@ -248,44 +145,20 @@ static void print_head(const struct bench *b)
     fputc('\n', b->cli->out);
 }
 
-static int print_result(const struct bench *b, weir_err *err)
-{
-    char copy[32];
-    int r;
-
-    wr_monitor_print_starved(&b->monitor, b->cli);
-    fprintf(b->cli->out, "one memcpy of it: %s\n\n",
-            wr_format_ns(copy, sizeof(copy), b->report.memcpy_s * 1e9));
-    r = print_table(b, err);
-    if (r == 0)
-        print_verdict(b);
-    return r;
-}
-
 static int give_results(struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
-    json_t *record = wr_ckpt_record(
-        &(struct wr_ckpt_record){.plan = &b->plan,
-                                 .report = &b->report,
-                                 .like = a->state,
-                                 .store = b->store,
-                                 .monitor = &b->monitor});
+    const struct wr_ckpt_record of = {.plan = &b->plan,
+                                      .report = &b->report,
+                                      .like = a->state,
+                                      .store = b->store,
+                                      .monitor = &b->monitor};
     weir_err err;
-    int r = 0;
 
-    if (!record)
-        return wr_cli_fail(b->cli, "out of memory");
-    if (a->json)
-        r = wr_record_print(record, b->cli->out) < 0;
-    else if (print_result(b, &err) < 0)
-        r = -1;
-    if (r == 0 && a->record && wr_record_write(record, a->record, &err) < 0)
-        r = -1;
-    json_decref(record);
-    return r > 0   ? wr_cli_fail(b->cli, "cannot print the record")
-           : r < 0 ? wr_cli_fail(b->cli, "%s", err.msg)
-                   : WR_EXIT_DONE;
+    return wr_cli_give_record(b->cli, wr_ckpt_record(&of), a->json, a->record,
+                              &err) < 0
+               ? wr_cli_fail(b->cli, "%s", err.msg)
+               : WR_EXIT_DONE;
 }
 
 /* --- running --- */
@@ -437,7 +310,8 @@ static const char *const options[] = {
     "json",  "monitor",     "record",      NULL};
 
 static const struct wr_columns tables[] = {
-    {"medians of the saves that count; '-': not part of this way", columns},
+    {"medians of the saves that count; '-': not part of this way",
+     wr_ckpt_case_columns},
     {NULL, NULL}};
 
 static const struct wr_help_example examples[] = {

@@ -3,6 +3,7 @@
 #include "cli/report_columns.h"
 
 #include "record/bench_tables.h"
+#include "record/view_ckpt.h"
 
 static const struct wr_column tests[] = {
     {"test", "operation, block size, depth, with the page cache or without",
@@ -18,17 +19,12 @@ static const struct wr_column tests[] = {
     {NULL, NULL, 0, 0}};
 
 static const struct wr_column saves[] = {
-    {"way", "how a checkpoint is saved", '<', 0},
     {"stall s", "how long training stands still", '>', 0},
     {"for earlier saves s", "of that: waiting for saves before it", '>', 0},
     {"fast s", "from the beginning of the save until it is on the fast tier",
      '>', 0},
     {"slow s", "until it is on the slow tier", '>', 0},
     {"verified s", "until it was read back and compared", '>', 0},
-    {"stall GB/s", "bytes of the state by the stall", '>', 0},
-    {"drain GB/s", "rate of the copy to the slow tier", '>', 0},
-    {"restore GB/s", "rate of reading it back", '>', 0},
-    {"less stall", "times, against saving to the slow tier directly", '>', 0},
     {NULL, NULL, 0, 0}};
 
 static const struct wr_column compared[] = {
@@ -59,7 +55,8 @@ const struct wr_columns wr_report_columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
     {"runs and passes", wr_bench_run_columns},
     {"tests of a probe", tests},
-    {"checkpoints", saves},
+    {"ways of saving", wr_ckpt_case_columns},
+    {"saves of a run of training", saves},
     {"B against A", compared},
     {"disks and the machine", machine},
     {NULL, NULL}};

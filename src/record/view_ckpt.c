@@ -1,6 +1,6 @@
 /* view_ckpt.c - records of weir ckpt bench as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/view.h"
+#include "record/view_ckpt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #define WAYS_MAX 8 /* in a sentence */
 
 static const char *const keys[] = {"way", NULL};
+static const struct wr_cases_spec ways = {.rows = "cases", .keys = keys};
 
 /* Times in the table and the chart of levels. */
 static const struct {
@@ -93,31 +94,107 @@ static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
     }
 }
 
-static void case_table(struct wr_doc_section *s, const struct wr_cases *c)
+static double stall_of(const struct wr_cases *c, size_t record, const char *way)
 {
-    struct wr_doc_table *t = wr_doc_table(
-        s, "Ways of saving",
-        "<way|>stall s|>fast s|>slow s|>verified s|>stall GB/s|>drain GB/s|"
-        ">restore GB/s|>less stall");
+    for (size_t i = 0; i < c->count; i++)
+        if (c->v[i].record == record &&
+            !strcmp(wr_get_text(c->v[i].json, "way"), way))
+            return wr_get_number(c->v[i].json, "result.stall_s");
+    return NAN;
+}
+
+enum { VERIFIED = 1 };
+
+const struct wr_column wr_ckpt_case_columns[] = {
+    {"way", "the way of saving: see --ways", '<', 0},
+    {"stall", "how long training stops: the duration of weir_ckpt_save", '>',
+     0},
+    {"on fast", "from the call until the step is durable on the fast tier", '>',
+     0},
+    {"on slow", "and on the slow tier", '>', 0},
+    {"verified", "and read back from there", '>', VERIFIED},
+    {"stall at", "bytes of the state divided by the stall", '>', 0},
+    {"drain at", "rate of the copy from the fast tier to the slow one", '>', 0},
+    {"restore", "rate of reading the newest step back, checked", '>', 0},
+    {"less stall", "times, against saving to the slow tier directly", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+static void case_table(struct wr_doc_section *s, const char *title,
+                       const struct wr_cases *c)
+{
+    bool verified = has_any(c, "result.verified_s");
+    struct wr_doc_table *t = wr_doc_table_of(s, title, wr_ckpt_case_columns,
+                                             verified ? VERIFIED : 0);
     char name[WR_VIEW_NAME];
 
     for (size_t k = 0; k < c->count; k++) {
-        const json_t *j = c->v[k].json;
-        double slow = NAN;
+        const json_t *res = wr_get_object(c->v[k].json, "result");
 
-        for (size_t i = 0; i < c->count; i++)
-            if (c->v[i].record == c->v[k].record &&
-                !strcmp(wr_get_text(c->v[i].json, "way"), "slow"))
-                slow = wr_get_number(c->v[i].json, "result.stall_s");
         wr_doc_cell(t, "%s", row_name(c, k, name));
-        for (size_t i = 0; i < LEVELS; i++)
-            wr_doc_number(t, wr_get_number(j, levels[i].key), 3);
-        wr_doc_number(t, wr_get_number(j, "result.stall_bytes_per_s") / 1e9, 2);
-        wr_doc_number(t, wr_get_number(j, "result.drain_bytes_per_s") / 1e9, 2);
-        wr_doc_number(t, wr_get_number(j, "result.restore_bytes_per_s") / 1e9,
-                      2);
-        wr_doc_number(t, slow / wr_get_number(j, "result.stall_s"), 1);
+        for (size_t i = 0; i < LEVELS - !verified; i++)
+            wr_say_time_cell(t, wr_get_number(c->v[k].json, levels[i].key));
+        wr_say_rate_cell(t, wr_get_number(res, "stall_bytes_per_s"));
+        wr_say_rate_cell(t, wr_get_number(res, "drain_bytes_per_s"));
+        wr_say_rate_cell(t, wr_get_number(res, "restore_bytes_per_s"));
+        wr_doc_number(t,
+                      stall_of(c, c->v[k].record, "slow") /
+                          wr_get_number(res, "stall_s"),
+                      1);
     }
+}
+
+/* "4.0 times less", or more: a burst buffer need not be the faster one. */
+static char *ratio_text(double of, double than, char *buf, size_t cap)
+{
+    double more = than > of ? than / of : of / than;
+
+    snprintf(buf, cap, "%.*f times %s", more < 10 ? 1 : 0, more,
+             than >= of ? "less" : "longer");
+    return buf;
+}
+
+/* What the ways come to, of each record. */
+static void verdict(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    for (size_t r = 0; r < c->record_count; r++) {
+        double slow = stall_of(c, r, "slow"), burst = stall_of(c, r, "burst");
+        double async = stall_of(c, r, "async");
+        double copy = wr_get_number(c->records[r].json, "memcpy_s");
+        const char *of = c->record_count > 1 ? c->records[r].label : "";
+        char a[64], b[64] = "";
+
+        if (async > 0)
+            ratio_text(async, slow, b, sizeof(b));
+        if (burst > 0 && slow > 0)
+            wr_doc_note(s, false,
+                        "%s%sCompared with saving to the slow tier, training "
+                        "stalls %s through the burst buffer%s%s%s.",
+                        of, *of ? ": " : "",
+                        ratio_text(burst, slow, a, sizeof(a)),
+                        *b ? ", and " : "", b,
+                        *b ? " with an asynchronous snapshot" : "");
+        if (async > 0 && copy > 0)
+            wr_doc_note(s, false,
+                        "%s%sAn asynchronous save stalls %.2f times as long as "
+                        "one memcpy of the same bytes.",
+                        of, *of ? ": " : "", async / copy);
+    }
+}
+
+static void ckpt_result(struct wr_doc *d, const struct wr_view_record *r)
+{
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_cases c;
+    char copy[32];
+
+    wr_cases_init(&c, r, 1, &ways);
+    wr_view_starved(s, r, 1);
+    wr_doc_note(s, false, "one memcpy of it: %s",
+                wr_format_ns(copy, sizeof(copy),
+                             1e9 * wr_get_number(r->json, "memcpy_s")));
+    case_table(s, "", &c);
+    verdict(wr_doc_section(d, ""), &c);
+    wr_cases_done(&c);
 }
 
 static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
@@ -187,14 +264,14 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
 static void one_size(struct wr_doc *d, const char *title,
                      const struct wr_view_record *r, size_t n)
 {
-    static const struct wr_cases_spec spec = {.rows = "cases", .keys = keys};
     struct wr_doc_section *s = wr_view_section(d, title, r, n);
     struct wr_cases c;
 
-    wr_cases_init(&c, r, n, &spec);
+    wr_cases_init(&c, r, n, &ways);
     if (c.failed)
         wr_doc_fail(d);
     describe(s, r, n);
+    verdict(s, &c);
     if (c.count) {
         level_chart(s, &c);
         save_chart(s, &c);
@@ -203,7 +280,7 @@ static void one_size(struct wr_doc *d, const char *title,
     }
     wr_view_monitor(d, s, &c);
     if (c.count)
-        case_table(s, &c);
+        case_table(s, "Ways of saving", &c);
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
@@ -240,5 +317,7 @@ static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
     free(some);
 }
 
-const struct wr_view wr_view_ckpt = {
-    .command = "ckpt", .summarize = ckpt_summarize, .build = ckpt_build};
+const struct wr_view wr_view_ckpt = {.command = "ckpt",
+                                     .summarize = ckpt_summarize,
+                                     .build = ckpt_build,
+                                     .result = ckpt_result};

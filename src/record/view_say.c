@@ -66,3 +66,23 @@ char *wr_say_number(double v, char *buf, size_t cap)
         snprintf(buf, cap, "%.3g", v);
     return buf;
 }
+
+void wr_say_time_cell(struct wr_doc_table *t, double seconds)
+{
+    char buf[32];
+
+    wr_doc_shown(t, seconds, "%s",
+                 isfinite(seconds)
+                     ? wr_format_ns(buf, sizeof(buf), seconds * 1e9)
+                     : "-");
+}
+
+void wr_say_rate_cell(struct wr_doc_table *t, double bytes_per_s)
+{
+    bool known = isfinite(bytes_per_s) && bytes_per_s > 0;
+    char buf[32] = "-";
+
+    if (known)
+        wr_format_bytes(buf, sizeof(buf), bytes_per_s);
+    wr_doc_shown(t, known ? bytes_per_s : NAN, "%s%s", buf, known ? "/s" : "");
+}

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "record/doc.h"
+
 /* Appends to a list in buf, after ", " when there is something in it; what
  * does not fit is cut. */
 void wr_say(char *buf, size_t cap, const char *fmt, ...)
@@ -18,5 +20,10 @@ char *wr_say_time(double seconds, char *buf, size_t cap);
 
 /* "1,234", "12.3", "0.042": three digits, or all whole ones. Returns buf. */
 char *wr_say_number(double v, char *buf, size_t cap);
+
+/* Cells: "12.3 ms" of seconds, "46.9 MB/s" of bytes per second; "-" of what is
+ * no number, or not above 0. */
+void wr_say_time_cell(struct wr_doc_table *t, double seconds);
+void wr_say_rate_cell(struct wr_doc_table *t, double bytes_per_s);
 
 #endif

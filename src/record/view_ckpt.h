@@ -1,0 +1,11 @@
+/* view_ckpt.h - records of weir ckpt bench as sections of a report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_RECORD_VIEW_CKPT_H
+#define WR_RECORD_VIEW_CKPT_H
+
+#include "record/view.h"
+
+/* What the columns of the table of ways mean. */
+extern const struct wr_column wr_ckpt_case_columns[];
+
+#endif
