@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_head.h"
 
-#include <string.h>
-
 #include "base/units.h"
 #include "cli/bench_args.h"
 #include "cli/dataset_out.h"
@@ -17,20 +15,6 @@ static uint32_t common_batch(const struct wr_bench_plan *plan)
         if (plan->cases[k].cfg.batch != plan->cases[0].cfg.batch)
             return 0;
     return plan->cases[0].cfg.batch;
-}
-
-static void print_accelerator(const struct wr_cli *cli,
-                              const struct wr_bench_plan *plan)
-{
-    const struct wr_accelerator *a = &plan->accelerator;
-    char text[96];
-
-    if (a->kind != WR_ACCELERATOR_EMULATED)
-        return;
-    wr_accelerator_text(a, common_batch(plan), text, sizeof(text));
-    fprintf(cli->out, "accelerator %s\n", text);
-    if (strncmp(a->name, "ms=", 3))
-        fprintf(cli->out, "  (%s)\n", a->source);
 }
 
 /* Which part of the data set is fed, if not all of it. */
@@ -55,5 +39,6 @@ void wr_bench_print_head(const struct wr_cli *cli,
 {
     wr_dataset_print(cli, plan->ds);
     print_part(cli, plan);
-    print_accelerator(cli, plan);
+    if (plan->accelerator.kind == WR_ACCELERATOR_EMULATED)
+        wr_accelerator_print(cli, &plan->accelerator, common_batch(plan));
 }

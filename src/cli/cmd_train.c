@@ -14,12 +14,13 @@
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "cli/record_json.h"
 #include "cli/train_args.h"
-#include "cli/train_compare.h"
 #include "cli/train_text.h"
 #include "convert/classes.h"
 #include "format/format.h"
-#include "record/record.h"
+#include "record/train_words.h"
+#include "train/compare.h"
 #include "train/record.h"
 
 #define LABEL_BYTES 160
@@ -61,26 +62,12 @@ static int give_record(const struct wr_cli *cli, const struct found_store *f,
                        weir_err *err)
 {
     const struct train_args *a = cli->args;
-    json_t *record;
-    int r = 0;
+    json_t *record = wr_train_record(f->plan, &f->res, &f->monitor);
 
-    if (!a->record && !a->json)
-        return 0;
-    record = wr_train_record(f->plan, &f->res, &f->monitor);
-    if (!record)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (f->compared.rounds &&
+    if (f->compared.rounds)
         json_object_set_new(record, "compare",
-                            wr_train_compared_json(&f->compared)) < 0) {
-        json_decref(record);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    if (a->json)
-        wr_record_print(record, cli->out);
-    if (a->record)
-        r = wr_record_write(record, a->record, err);
-    json_decref(record);
-    return r;
+                            wr_train_compared_json(&f->compared));
+    return wr_cli_give_record(cli, record, a->json, a->record, err);
 }
 
 /* Where training stands, and how to go on. */
@@ -145,19 +132,6 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
                                                .path_count = count});
 }
 
-static int print_found(const struct wr_cli *cli, const struct found_store *f,
-                       weir_err *err)
-{
-    if (!f->compared.rounds)
-        return wr_train_print(cli, f->plan, &f->res, &f->monitor, err);
-    if (f->monitor.starved)
-        wr_monitor_print_starved(&f->monitor, cli);
-    else
-        fputc('\n', cli->out);
-    wr_train_print_compared(cli, f->plan, &f->compared);
-    return 0;
-}
-
 static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
 {
     const struct train_args *a = cli->args;
@@ -180,8 +154,7 @@ static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
     wr_progress_end(&live.line);
     if (r < 0)
         code = fail(cli, &f.res, r, &err);
-    else if ((!a->json && (r = print_found(cli, &f, &err)) < 0) ||
-             (r = give_record(cli, &f, &err)) < 0)
+    else if (give_record(cli, &f, &err) < 0)
         code = wr_cli_fail(cli, "%s", err.msg);
     else
         code = WR_EXIT_DONE;

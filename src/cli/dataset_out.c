@@ -3,6 +3,7 @@
 #include "cli/dataset_out.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -62,4 +63,15 @@ void wr_dataset_note_issues(const struct wr_cli *cli, const weir_dataset *ds)
         wr_cli_note(
             cli, "... and %" PRIu64 " more problems (weir inspect lists them)",
             n - ISSUES_SHOWN);
+}
+
+void wr_accelerator_print(const struct wr_cli *cli,
+                          const struct wr_accelerator *a, uint32_t batch)
+{
+    char text[96];
+
+    wr_accelerator_text(a, batch, text, sizeof(text));
+    fprintf(cli->out, "accelerator %s\n", text);
+    if (a->kind == WR_ACCELERATOR_EMULATED && strncmp(a->name, "ms=", 3))
+        fprintf(cli->out, "  (%s)\n", a->source);
 }

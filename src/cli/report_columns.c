@@ -3,6 +3,7 @@
 #include "cli/report_columns.h"
 
 #include "record/bench_tables.h"
+#include "record/train_words.h"
 #include "record/view_ckpt.h"
 
 static const struct wr_column tests[] = {
@@ -55,6 +56,7 @@ const struct wr_columns wr_report_columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
     {"runs and passes", wr_bench_run_columns},
     {"tests of a probe", tests},
+    {"a run of training", wr_train_run_columns},
     {"ways of saving", wr_ckpt_case_columns},
     {"saves of a run of training", saves},
     {"B against A", compared},

@@ -150,7 +150,7 @@ struct wr_doc_text_style {
     unsigned width; /* columns of the terminal */
     bool utf8, colour;
     bool bare;  /* no headings of the document: what a command measured */
-    bool whole; /* tables may be wider than that: it is no terminal */
+    bool whole; /* tables and sentences may be wider: it is no terminal */
 };
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);

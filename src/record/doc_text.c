@@ -1,6 +1,7 @@
 /* doc_text.c - a document as text for a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,29 +243,28 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
     }
 }
 
-/* Those that warn, or the others; as a list where they stand below a title.
- * Returns whether there are any. */
-static bool put_notes(const struct sheet *sh, const struct wr_doc_section *s,
+/* Those that warn, or the others; as a list where they stand below a title. */
+static void put_notes(const struct sheet *sh, const struct wr_doc_section *s,
                       bool warnings)
 {
     bool listed = !sh->style.bare || *s->title;
+    size_t width = sh->style.whole ? SIZE_MAX : sh->style.width;
     size_t at = listed ? 4 : 0;
-    bool any = false;
 
     for (size_t i = 0; i < s->note_count; i++) {
         bool warning = s->notes[i].warning;
 
         if (warning != warnings)
             continue;
-        any = true;
+        if (!listed && !warning && i && s->notes[i - 1].warning)
+            fputc('\n', sh->out);
         fputs(warning ? paint(sh, AMBER) : "", sh->out);
         fputs(!listed ? "" : warning ? "  ! " : "  - ", sh->out);
         wr_text_print(sh->out, s->notes[i].text,
-                      (struct wr_text_wrap){at, at, sh->style.width});
+                      (struct wr_text_wrap){at, at, width});
         if (warning)
             fputs(paint(sh, END), sh->out);
     }
-    return any;
 }
 
 static void put_items(const struct sheet *sh, const struct wr_doc_section *s)
@@ -295,8 +295,7 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
     put_facts(sh, s);
     if (s->note_count && s->fact_count)
         fputc('\n', sh->out);
-    if (put_notes(sh, s, /* warnings= */ true) && sh->style.bare && !*s->title)
-        fputc('\n', sh->out);
+    put_notes(sh, s, /* warnings= */ true);
     put_notes(sh, s, /* warnings= */ false);
     put_items(sh, s);
     wr_doc_text_verdict(s, &sh->style, sh->out);

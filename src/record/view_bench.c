@@ -253,10 +253,10 @@ static void list_bad(struct wr_doc *d, const struct wr_case *row)
              count == 1 ? "" : "s");
     s = wr_doc_section(d, title);
     for (size_t i = 0; i < json_array_size(list) && i < BAD_SHOWN; i++)
-        wr_doc_note(s, true, "%s",
+        wr_doc_note(s, false, "%s",
                     wr_get_text(json_array_get(list, i), "text"));
     if (count > BAD_SHOWN)
-        wr_doc_note(s, true, "... and %.0f more (--json lists 1,000)",
+        wr_doc_note(s, false, "... and %.0f more (--json lists 1,000)",
                     count - BAD_SHOWN);
 }
 

@@ -11,11 +11,14 @@
 #include "record/get.h"
 #include "record/train_charts.h"
 #include "record/train_runs.h"
+#include "record/train_words.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 
-#define RUNS_MAX 24 /* that have a section of their own */
-#define ROWS_MAX 200
+#define RUNS_MAX  24 /* that have a section of their own */
+#define ROWS_MAX  200
+#define BAD_SHOWN 10
+#define BAD_KEPT  100 /* samples that a record names at most */
 
 static double result(const json_t *record, const char *key)
 {
@@ -264,8 +267,11 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
              many ? r->label : "");
     s = wr_view_section(d, title, r, 1);
     wr_view_host(s, r);
-    wr_view_starved(s, r, 1);
+    if (wr_train_needs_cores(r->json))
+        wr_view_starved(s, r, 1);
     describe(s, r->json);
+    wr_train_cost(s, r->json);
+    wr_train_words(s, r->json);
     wr_train_compared(s, r->json);
     wr_train_loss(d, s, r, 1);
     wr_train_accuracy(s, r->json);
@@ -275,6 +281,7 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
     wr_train_saves(s, r->json);
     wr_cases_init(&c, r, 1, &none);
     wr_view_monitor(d, s, &c);
+    wr_train_run_table(s, "The run", r->json);
     save_table(s, r->json);
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
@@ -320,5 +327,58 @@ static void train_build(struct wr_doc *d, const struct wr_view_record *r,
         one_run(d, &named[i], n > 1);
 }
 
-const struct wr_view wr_view_train = {
-    .command = "train", .summarize = train_summarize, .build = train_build};
+/* --- what the command prints --- */
+
+static void list_bad(struct wr_doc *d, const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "bad");
+    double times = wr_get_number(j, "bad_count");
+    size_t n = json_array_size(list);
+    char title[96], often[48] = "";
+    struct wr_doc_section *s;
+
+    if (!(times > 0))
+        return;
+    if (times > (double)n)
+        snprintf(often, sizeof(often), ", %.0f times in all epochs", times);
+    snprintf(title, sizeof(title), "%zu%s sample%s skipped%s", n,
+             n == BAD_KEPT ? " or more" : "", n == 1 ? "" : "s", often);
+    s = wr_doc_section(d, title);
+    for (size_t i = 0; i < n && i < BAD_SHOWN; i++)
+        wr_doc_note(s, false, "%s",
+                    wr_get_text(json_array_get(list, i), "text"));
+    if (n > BAD_SHOWN)
+        wr_doc_note(s, false, "... (--record has more)");
+}
+
+static void train_result(struct wr_doc *d, const struct wr_view_record *r)
+{
+    const json_t *j = r->json;
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    double done = result(j, "iterations"), from = result(j, "resumed_at");
+
+    if (wr_train_needs_cores(j))
+        wr_view_starved(s, r, 1);
+    if (wr_get_object(j, "compare")) {
+        wr_train_compared(s, j);
+        wr_train_cost(wr_doc_section(d, ""), j);
+        return;
+    }
+    if (done == from)
+        wr_doc_note(s, false,
+                    "Nothing was left to do: all %.0f iterations had been done "
+                    "(more: --epochs or --iterations).",
+                    done);
+    else if (from > 0)
+        wr_doc_note(s, false, "Resumed after iteration %.0f.", from);
+    wr_train_run_table(s, "", j);
+    wr_train_validation_table(s, "", j);
+    wr_train_save_table(s, "", j);
+    wr_train_words(wr_doc_section(d, ""), j);
+    list_bad(d, j);
+}
+
+const struct wr_view wr_view_train = {.command = "train",
+                                      .summarize = train_summarize,
+                                      .build = train_build,
+                                      .result = train_result};

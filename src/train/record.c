@@ -165,6 +165,7 @@ static void put_times(json_t *to, const struct wr_train_result *res)
 {
     wr_put_real(to, "seconds", res->seconds);
     wr_put_real(to, "wait_s", res->wait_s);
+    wr_put_real(to, "first_wait_s", res->first_wait_s);
     wr_put_real(to, "step_s", res->step_s);
     wr_put_real(to, "save_s", res->save_s);
     wr_put_real(to, "save_max_s", res->save_max_s);
@@ -250,6 +251,24 @@ static int put_all(json_t *record, const struct wr_train_plan *plan,
     wr_put_real(record, "start_s", wr_monitor_at(m, res->start_ns));
     bad |= wr_monitor_record(m, record);
     return bad;
+}
+
+static json_t *rate_json(const struct wr_train_spread *s, unsigned runs)
+{
+    return json_pack("{s:f, s:f, s:f, s:i}", "images_per_s", s->median, "min",
+                     s->min, "max", s->max, "runs", (int)runs);
+}
+
+json_t *wr_train_compared_json(const struct wr_train_compared *c)
+{
+    return json_pack(
+        "{s:i, s:i, s:I, s:{s:f, s:f, s:f}, s:o, s:o, s:o}", "rounds",
+        (int)c->rounds, "warm_up_runs", 1, "iterations",
+        (json_int_t)c->iterations, "cost", "median", c->cost.median, "min",
+        c->cost.min, "max", c->cost.max, "input",
+        rate_json(&c->rate[WR_TRAIN_WAY_INPUT], c->rounds), "synthetic",
+        rate_json(&c->rate[WR_TRAIN_WAY_SYNTHETIC], c->rounds), "full",
+        rate_json(&c->rate[WR_TRAIN_WAY_FULL], c->rounds));
 }
 
 json_t *wr_train_record(const struct wr_train_plan *plan,

@@ -7,7 +7,7 @@
 
 #include "base/value.h"
 #include "measure/monitor.h"
-#include "train/train.h"
+#include "train/compare.h"
 
 extern const struct wr_choice wr_level_choices[]; /* of weir_level */
 
@@ -15,6 +15,9 @@ extern const struct wr_choice wr_level_choices[]; /* of weir_level */
 json_t *wr_train_record(const struct wr_train_plan *plan,
                         const struct wr_train_result *res,
                         const struct wr_monitor *m);
+
+/* What a record has as `compare`. */
+json_t *wr_train_compared_json(const struct wr_train_compared *c);
 
 /* "compute", "input", "saving", "unknown". */
 const char *wr_train_limit_name(enum wr_train_limit limit);

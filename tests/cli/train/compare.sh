@@ -3,7 +3,7 @@
 . "$(dirname "$0")/make.inc"
 make_set
 tiny set --compare -i 3 -r 3 -o cpu.json >out
-grep -c 'images/s (' out
+grep -c ' [0-9,.]* ([0-9,.]* to [0-9,.]*)$' out
 grep -o '^ *input alone' out
 grep -o '^ *computing alone' out
 grep -o '^ *everything' out
