@@ -12,11 +12,11 @@
 #include "measure/probe_record.h"
 #include "cli/probe_plan.h"
 #include "cli/probe_text.h"
-#include "cli/probe_verdict.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "measure/probe.h"
 #include "measure/probe_fit.h"
+#include "record/probe_tables.h"
 #include "record/record.h"
 
 #define PARTS        1000 /* of the progress */
@@ -164,28 +164,6 @@ static int measure(struct probe *p, weir_err *err)
     return r;
 }
 
-static int write_record(const struct probe *p, weir_err *err)
-{
-    const struct probe_args *a = p->cli->args;
-    json_t *record;
-    int r = 0;
-
-    if (!a->record && !a->json)
-        return 0;
-    record = wr_probe_record(&(struct wr_probe_record){.plan = &p->plan,
-                                                       .report = &p->report,
-                                                       .store = p->store,
-                                                       .monitor = &p->monitor});
-    if (!record)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (a->json)
-        (void)wr_record_print(record, p->cli->out); /* checked at the end */
-    if (a->record)
-        r = wr_record_write(record, a->record, err);
-    json_decref(record);
-    return r;
-}
-
 static int write_profile(const struct probe *p, weir_err *err)
 {
     const struct probe_args *a = p->cli->args;
@@ -210,18 +188,15 @@ static int write_profile(const struct probe *p, weir_err *err)
 static int give_results(const struct probe *p)
 {
     const struct probe_args *a = p->cli->args;
+    const struct wr_probe_record of = {.plan = &p->plan,
+                                       .report = &p->report,
+                                       .store = p->store,
+                                       .monitor = &p->monitor};
     weir_err err, profile_err;
-    int r = 0, fitted;
+    int r = wr_cli_give_record(p->cli, wr_probe_record(&of), a->json, a->record,
+                               &err);
+    int fitted = write_profile(p, &profile_err);
 
-    if (!a->json) {
-        wr_monitor_print_starved(&p->monitor, p->cli);
-        r = wr_probe_print_tables(p->cli, &p->plan, &p->report, &err);
-        if (r == 0)
-            r = wr_probe_print_verdict(p->cli, &p->plan, &p->report, &err);
-    }
-    if (r == 0)
-        r = write_record(p, &err);
-    fitted = write_profile(p, &profile_err);
     if (fitted < 0)
         (void)wr_cli_fail(p->cli, "%s", profile_err.msg);
     if (r < 0)
@@ -353,6 +328,11 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 #undef A
 
+static const struct wr_columns tables[] = {
+    {"of the tests", wr_probe_test_columns},
+    {"of Saturation", wr_probe_depth_columns},
+    {NULL, NULL}};
+
 static const struct wr_operand operands[] = {
     {.name = "PATH",
      .flags = WR_OPERAND_PATH,
@@ -391,7 +371,7 @@ const struct wr_command wr_cmd_probe = {
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct probe_args),
-    .columns = wr_probe_columns,
+    .columns = tables,
     .examples = examples,
     .run = probe_run,
 };

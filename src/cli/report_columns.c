@@ -3,21 +3,9 @@
 #include "cli/report_columns.h"
 
 #include "record/bench_tables.h"
+#include "record/probe_tables.h"
 #include "record/train_words.h"
 #include "record/view_ckpt.h"
-
-static const struct wr_column tests[] = {
-    {"test", "operation, block size, depth, with the page cache or without",
-     '<', 0},
-    {"per second", "requests or files, median of the passes", '>', 0},
-    {"lowest", "of them, in the slowest pass", '>', 0},
-    {"highest", "in the fastest pass", '>', 0},
-    {"mean us", "time of a request in microseconds; p50 to p99.9: percentiles",
-     '>', 0},
-    {"max us", "the longest", '>', 0},
-    {"CPU s/GB", "CPU seconds per 10^9 bytes", '>', 0},
-    {"skipped", "why a test was not made", '<', 0},
-    {NULL, NULL, 0, 0}};
 
 static const struct wr_column saves[] = {
     {"stall s", "how long training stands still", '>', 0},
@@ -54,8 +42,10 @@ static const struct wr_column machine[] = {
 
 const struct wr_columns wr_report_columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
-    {"runs and passes", wr_bench_run_columns},
-    {"tests of a probe", tests},
+    {"runs of a benchmark", wr_bench_run_columns},
+    {"tests of a probe", wr_probe_test_columns},
+    {"passes of a probe", wr_probe_pass_columns},
+    {"saturation of a probe", wr_probe_depth_columns},
     {"a run of training", wr_train_run_columns},
     {"ways of saving", wr_ckpt_case_columns},
     {"saves of a run of training", saves},

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "measure/parts.h"
 #include "record/record.h"
 
@@ -69,7 +70,14 @@ static json_t *test_json(const struct wr_probe_record *p, size_t k)
                           op_names[t->op], "pattern", pattern_names[t->pattern],
                           "block", (json_int_t)t->block, "depth", (int)t->depth,
                           "workers", (int)t->workers, "direct", (int)t->direct);
-    json_t *runs;
+    static const struct {
+        const char *key;
+        enum wr_probe_step step;
+    } steps[] = {{"latency_us", WR_PROBE_ALL_STEPS},
+                 {"open_us", WR_PROBE_OPEN},
+                 {"transfer_us", WR_PROBE_TRANSFER},
+                 {"close_us", WR_PROBE_CLOSE}};
+    json_t *runs, *result;
 
     if (res->skipped) {
         json_object_set_new(j, "skipped", wr_text_json(res->reason));
@@ -78,12 +86,17 @@ static json_t *test_json(const struct wr_probe_record *p, size_t k)
     runs = json_array();
     for (unsigned i = 0; i < res->run_count; i++)
         json_array_append_new(runs, run_json(&res->runs[i], p->monitor));
-    json_object_set_new(j, "result",
-                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "bytes_per_s",
-                                  res->bytes_per_s, "ops_per_s", res->ops_per_s,
-                                  "ops_per_s_min", res->ops_min,
-                                  "ops_per_s_max", res->ops_max, "cpu_s_per_gb",
-                                  res->cpu_s_per_gb));
+    result = json_pack("{s:f, s:f, s:f, s:f, s:f}", "bytes_per_s",
+                       res->bytes_per_s, "ops_per_s", res->ops_per_s,
+                       "ops_per_s_min", res->ops_min, "ops_per_s_max",
+                       res->ops_max, "cpu_s_per_gb", res->cpu_s_per_gb);
+    for (size_t i = 0; i < WR_ARRAY_LEN(steps); i++) {
+        struct wr_hist all;
+
+        wr_probe_latency(res, steps[i].step, &all);
+        put_hist(result, steps[i].key, all.count ? &all : NULL);
+    }
+    json_object_set_new(j, "result", result);
     json_object_set_new(j, "runs", runs);
     return j;
 }
@@ -120,12 +133,13 @@ static json_t *saturation_json(const struct wr_probe_record *p)
         if (depth && depth == t->depth)
             json_array_append_new(
                 list,
-                json_pack("{s:s, s:s, s:I, s:b, s:i, s:i, s:b, s:f}", "op",
+                json_pack("{s:s, s:s, s:I, s:b, s:i, s:i, s:b, s:f, s:f}", "op",
                           op_names[t->op], "pattern", pattern_names[t->pattern],
                           "block", (json_int_t)t->block, "direct",
                           (int)t->direct, "workers", (int)t->workers, "depth",
                           (int)depth, "reached", (int)reached, "ops_per_s",
-                          p->report->results[k].ops_per_s));
+                          p->report->results[k].ops_per_s, "bytes_per_s",
+                          p->report->results[k].bytes_per_s));
     }
     return list;
 }

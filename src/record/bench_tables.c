@@ -69,7 +69,7 @@ const struct wr_column wr_bench_case_columns[] = {
 
 const struct wr_column wr_bench_run_columns[] = {
     {"case", "the settings that differ among the cases", '<', 0},
-    {"run", "number of the run of a case, or of the pass of a test", '>', 0},
+    {"run", "number of the run of a case", '>', 0},
     {"counts", "warm-up: the run is not counted", '<', 0},
     {"began s", "when it began, on the time axis of the charts", '>', 0},
     {"seconds", "how long it took", '>', 0},

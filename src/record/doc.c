@@ -86,7 +86,9 @@ static void add_column(struct wr_doc_table *t, char side, const char *name)
                      sizeof(*t->columns)))
         return;
     t->columns[t->column_count++] = (struct wr_doc_column){
-        .heading = wr_doc_copy(t->doc, name), .right = side == '>'};
+        .heading = wr_doc_copy(t->doc, name),
+        .right = side == '>' || side == '+',
+        .spare = side == '+'};
 }
 
 static struct wr_doc_table *add_table(struct wr_doc_section *s,

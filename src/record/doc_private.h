@@ -30,6 +30,7 @@ struct wr_doc_cell {
 struct wr_doc_column {
     char *heading;
     bool right; /* numbers */
+    bool spare; /* not needed on a narrow terminal */
 };
 
 struct wr_doc_table {

@@ -163,6 +163,21 @@ static size_t count_keys(const struct sheet *sh, const struct wr_doc_table *t,
     return 1;
 }
 
+/* Leaves out columns that a narrow terminal has no room for, from the right. */
+static void spare(const struct sheet *sh, const struct wr_doc_table *t,
+                  struct text_block *b)
+{
+    size_t used = indent_of(sh);
+
+    for (size_t k = 0; k < b->columns; k++)
+        used += b->widths[k] + (k ? GAP : 0);
+    for (size_t k = b->columns; k-- > 0 && !sh->style.whole;)
+        if (t->columns[k].spare && used > sh->style.width) {
+            used -= b->widths[k] + GAP;
+            b->widths[k] = 0;
+        }
+}
+
 /* Chooses the columns of the next block: the first `keys` always, and as many
  * from `from` on as fit. Returns where the block after it begins. */
 static size_t choose(const struct sheet *sh, const struct text_block *b,
@@ -175,6 +190,8 @@ static size_t choose(const struct sheet *sh, const struct text_block *b,
         used += k < b->keys ? GAP + b->widths[k] : 0;
     }
     for (k = first; k < b->columns; k++) {
+        if (!b->widths[k])
+            continue;
         used += GAP + b->widths[k];
         if (used > sh->style.width && k > first && !sh->style.whole)
             break;
@@ -206,6 +223,7 @@ static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
     for (size_t k = 0; k < t->column_count; k++)
         b.widths[k] = WR_MIN(column_width(t, k),
                              (size_t)sh->style.width * 3 / 5);
+    spare(sh, t, &b);
     b.keys = count_keys(sh, t, b.widths, WR_MIN(rows, (size_t)ROWS_MAX));
     put_title(sh, t->title);
     do {

@@ -18,10 +18,33 @@ char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf);
 /* The block of a test: "4 KiB", or "mix of sizes". */
 char *wr_probe_block(const json_t *test, char *buf, size_t cap);
 
+/* What the columns of the tables mean. */
+extern const struct wr_column wr_probe_test_columns[];
+extern const struct wr_column wr_probe_depth_columns[];
+extern const struct wr_column wr_probe_pass_columns[];
+
+enum wr_probe_kind {
+    WR_PROBE_KIND_SEQ,
+    WR_PROBE_KIND_RANDOM,
+    WR_PROBE_KIND_MIX,
+    WR_PROBE_KIND_FILES,
+    WR_PROBE_KIND_SYNC,
+    WR_PROBE_KINDS
+};
+
+/* Tests that belong together: one table each. */
+enum wr_probe_kind wr_probe_kind_of(const json_t *test);
+
+/* A number of the result of a test: of all passes together where the record
+ * has it ("latency_us.p50"), else the median of the passes. */
+double wr_probe_result(const struct wr_case *row, const char *path);
+
 /* A row a test, a row a pass, and the depths that suffice. */
-void wr_probe_test_table(struct wr_doc_section *s, const struct wr_cases *c);
+void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c);
 void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c);
-void wr_probe_saturation_table(struct wr_doc_section *s,
-                               const struct wr_cases *c);
+void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c);
+
+/* What could not be run, a note for each reason. */
+void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c);
 
 #endif

@@ -14,11 +14,11 @@
 #include "record/sizes.h"
 #include "record/view_monitor.h"
 
-#define MB            1e6
-#define KINDS_MAX     8    /* of random reads that have a chart */
-#define APART_MAX     4    /* so many records have charts of their own */
-#define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
-#define POINTS_MAX    256 /* saturation points of a record; no probe has more */
+#define MB         1e6
+#define KINDS_MAX  8    /* of random reads that have a chart */
+#define APART_MAX  4    /* so many records have charts of their own */
+#define NOT_COLD   0.01 /* more in the page cache is not cold */
+#define POINTS_MAX 256  /* saturation points of a record; no probe has more */
 
 static const char *const keys[] = {"op",      "pattern", "block", "depth",
                                    "workers", "direct",  NULL};
@@ -268,32 +268,39 @@ static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
 }
 
 /* How the cache was kept out of one record, and whether that held. */
-static void cache_notes(struct wr_doc_section *s,
-                        const struct wr_view_record *r, bool many)
+static void cache_fact(struct wr_doc_section *s, const struct wr_view_record *r,
+                       const char *of)
 {
     const json_t *cache = wr_get_object(r->json, "cache");
     double resident = wr_get_number(cache, "resident");
-    const char *of = many ? r->label : "", *colon = many ? ": " : "";
+    const char *direct = wr_get_true(cache, "direct")
+                             ? "direct requests pass the page cache"
+                             : "no direct requests here";
+    char key[WR_VIEW_NAME];
 
-    if (!cache)
-        return;
-    if (wr_get_true(cache, "below"))
-        wr_doc_note(s, true, "%s%sSigns of a cache below the kernel: %s", of,
-                    colon, wr_get_text(cache, "signs"));
-    if (json_is_false(wr_get(cache, "direct")))
-        wr_doc_note(s, false, "%s%sO_DIRECT does not work here.", of, colon);
-    if (resident > COLD_RESIDENT)
-        wr_doc_note(s, true,
-                    "%s%sUp to %.0f %% was in the page cache before a cold "
-                    "read.",
-                    of, colon, 100 * resident);
+    snprintf(key, sizeof(key), "%s%sCache", of, *of ? ", " : "");
+    if (resident < 0)
+        wr_doc_fact(
+            s, key,
+            "%s the kernel does not tell what was resident before a read; %s",
+            wr_get_true(cache, "dropped") ? "dropped before every read, but"
+                                          : "unknown:",
+            direct);
+    else if (resident > NOT_COLD)
+        wr_doc_fact(s, key,
+                    "not cold: up to %.1f %% was resident before a read; %s",
+                    100 * resident, direct);
     else if (resident >= 0)
-        wr_doc_note(s, false,
-                    "%s%sThe page cache was kept out%s; at most %.1f %% was "
-                    "resident before a cold read.",
-                    of, colon,
-                    wr_get_true(cache, "dropped") ? " by dropping pages" : "",
-                    100 * resident);
+        wr_doc_fact(s, key,
+                    "cold: at most %.1f %% was resident before any read, as "
+                    "the kernel says; %s",
+                    100 * resident, direct);
+    if (wr_get_true(cache, "below"))
+        wr_doc_note(s, true,
+                    "%s%sSomething below the kernel caches: %s. Data written "
+                    "long ago may be read far more slowly; probe an old file "
+                    "with --file.",
+                    of, *of ? ": " : "", wr_get_text(cache, "signs"));
 }
 
 static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
@@ -315,7 +322,7 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
                     fmax(0, wr_get_number(j, "passes")),
                     fmax(0, wr_get_number(j, "seconds")),
                     wr_get_text(j, "engine"));
-        cache_notes(s, &r[i], n > 1);
+        cache_fact(s, &r[i], n > 1 ? r[i].label : "");
     }
 }
 
@@ -343,6 +350,8 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
     describe(s, r, n);
     if (!c.count)
         wr_doc_note(s, true, "No test was run.");
+    wr_probe_skipped(s, &c);
+    wr_probe_words(s, &c);
     rate_chart(d, s, &c, "Sequential reads and writes", is_sequential);
     depth_charts(d, s, &c);
     rate_chart(d, s, &c, "Small files and syncs", is_small);
@@ -352,14 +361,42 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
     wr_sizes_draw(d, s, &c, "sizes.parts");
     wr_view_monitor(d, s, &c);
     if (c.count) {
-        wr_probe_test_table(s, &c);
+        wr_probe_test_tables(s, &c);
         wr_probe_pass_table(s, &c);
     }
-    wr_probe_saturation_table(s, &c);
+    wr_probe_depth_table(s, &c);
     wr_sizes_table(s, &c, "sizes.parts");
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
 
-const struct wr_view wr_view_probe = {
-    .command = "probe", .summarize = probe_summarize, .build = probe_build};
+static bool has_read(const struct wr_cases *c)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (wr_get_object(c->v[k].json, "result") &&
+            (is(&c->v[k], "op", "read") || is(&c->v[k], "op", "files")))
+            return true;
+    return false;
+}
+
+static void probe_result(struct wr_doc *d, const struct wr_view_record *r)
+{
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_cases c;
+
+    wr_cases_init(&c, r, 1, &spec);
+    wr_doc_fact(s, "Engine", "%s", wr_get_text(r->json, "engine"));
+    wr_view_starved(s, r, 1);
+    if (has_read(&c))
+        cache_fact(s, r, "");
+    wr_probe_skipped(s, &c);
+    wr_probe_test_tables(s, &c);
+    wr_probe_depth_table(s, &c);
+    wr_probe_words(wr_doc_section(d, "What it means"), &c);
+    wr_cases_done(&c);
+}
+
+const struct wr_view wr_view_probe = {.command = "probe",
+                                      .summarize = probe_summarize,
+                                      .build = probe_build,
+                                      .result = probe_result};

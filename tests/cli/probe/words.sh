@@ -7,7 +7,7 @@ python3 - <<'END'
 import re
 text = open('out').read()
 unit = {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}
-head = re.search(r'^ +syncs/s.*\n(.*)$', text, re.M)
+head = re.search(r'^ *syncs/s.*\n(.*)$', text, re.M)
 cells = re.findall(r'([\d.]+)(ns|us|ms|s)\b', head[1])
 said = re.search(r'A sync takes ([\d.]+) (\w+), one in a\s+hundred\s+longer\s+'
                  r'than\s+([\d.]+)\s+(\w+)', text)

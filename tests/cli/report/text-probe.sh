@@ -9,7 +9,7 @@ make probe >run.json
 weir report run.json >out.txt
 grep "^[A-Z]" out.txt | sed "s/[0-9][0-9,.]*/N/g"
 echo
-grep -o "! Signs of a cache below the kernel: the first pass was slower" out.txt
+grep -o "! Something below the kernel caches: the first pass was slower" out.txt
 grep -o "^    1 marked, at 8" out.txt
 grep -c "no O_DIRECT here" out.txt
-grep -c "random read .*4 KiB .*yes " out.txt
+grep -c "random read .*4 KiB .*direct " out.txt
