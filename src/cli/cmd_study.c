@@ -166,20 +166,13 @@ static int show(struct study_cmd *s, struct wr_study *st)
 {
     const struct study_args *a = s->cli->args;
     weir_err err;
-    json_t *whole = whole_record(st, &err), *record = wr_study_record(st);
-    int r = !whole   ? err.code
-            : record ? 0
-                     : wr_fail(&err, WEIR_ENOMEM, "out of memory");
+    json_t *whole = whole_record(st, &err);
+    int r = whole ? wr_cli_give_record(s->cli, wr_study_record(st), a->json,
+                                       /* path= */ NULL, &err)
+                  : err.code;
 
-    if (r == 0 && a->json)
-        r = wr_record_print(record, s->cli->out) < 0
-                ? wr_fail(&err, WEIR_EIO, "cannot print the record")
-                : 0;
-    else if (r == 0)
-        r = wr_study_print(s->cli, record, &err);
     if (r == 0)
         r = write_results(s, st, whole, &err);
-    json_decref(record);
     json_decref(whole);
     return r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : WR_EXIT_DONE;
 }

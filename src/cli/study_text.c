@@ -1,16 +1,11 @@
-/* study_text.c - the plan and the results of weir study as text.
+/* study_text.c - the plan of weir study as text.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/study_text.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "record/view_study.h"
 #include "study/data.h"
 #include "study/estimate.h"
 #include "study/figure.h"
@@ -29,8 +24,6 @@ char *wr_study_duration(double seconds, char *buf, size_t cap)
     return buf;
 }
 
-/* --- the plan --- */
-
 static const struct wr_column plan_columns[] = {
     {"figure", "which of them", '<', 0},
     {"cells", "measured points that it is the first to need", '>', 0},
@@ -39,19 +32,10 @@ static const struct wr_column plan_columns[] = {
     {"title", NULL, '<', 0},
     {NULL, NULL, 0, 0}};
 
-static const struct wr_column verdict_columns[] = {
-    {"figure", NULL, '<', 0},
-    {"verdict",
-     "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' where "
-     "the emulated devices were fitted to the paper's numbers, or a number is "
-     "an assumption, so that agreement confirms nothing",
-     '<', 0},
-    {"title", NULL, '<', 0},
-    {NULL, NULL, 0, 0}};
-
-const struct wr_columns wr_study_columns[] = {{"the plan", plan_columns},
-                                              {"the verdicts", verdict_columns},
-                                              {NULL, NULL}};
+const struct wr_columns wr_study_columns[] = {
+    {"the plan", plan_columns},
+    {"the verdicts", wr_study_verdict_columns},
+    {NULL, NULL}};
 
 /* Cells that a figure is the first to need, and their missing runs. */
 static size_t count_cells(const struct wr_study *st, const struct wr_figure *f,
@@ -158,122 +142,5 @@ int wr_study_print_list(const struct wr_cli *cli, weir_err *err)
     }
     r = wr_table_print(t, cli, 0, err);
     wr_table_free(t);
-    return r;
-}
-
-/* --- results --- */
-
-static int print_verdicts(const struct wr_cli *cli, const json_t *figures,
-                          weir_err *err)
-{
-    struct wr_table *t = wr_table_of(verdict_columns, 0);
-    const json_t *f;
-    size_t k;
-    int r;
-
-    json_array_foreach(figures, k, f)
-    {
-        wr_table_cell(t, "%s", wr_get_text(f, "id"));
-        wr_table_cell(t, "%s%s", wr_get_text(f, "verdict"),
-                      wr_get_true(f, "calibration") ? " (calibration)" : "");
-        wr_table_cell(t, "%s", wr_get_text(f, "title"));
-    }
-    r = wr_table_print(t, cli, 2, err);
-    wr_table_free(t);
-    return r;
-}
-
-/* Three digits that count; large numbers whole. */
-static void print_number(double v, char *buf, size_t cap)
-{
-    if (isnan(v))
-        snprintf(buf, cap, "-");
-    else
-        snprintf(buf, cap, "%.*f", v >= 100 ? 0 : v >= 10 ? 1 : 2, v);
-}
-
-/* "123 (120-125)", "123 (120-125) cores", "-". */
-static void print_value(const json_t *v, char *buf, size_t cap)
-{
-    char median[32], low[32], high[32];
-    const char *limit = wr_get_text(v, "limit");
-
-    if (!json_is_object(v)) {
-        print_number(json_is_number(v) ? json_number_value(v) : NAN, buf, cap);
-        return;
-    }
-    print_number(wr_get_number(v, "median"), median, sizeof(median));
-    print_number(wr_get_number(v, "low"), low, sizeof(low));
-    print_number(wr_get_number(v, "high"), high, sizeof(high));
-    snprintf(buf, cap, "%s (%s-%s)%s%s", median, low, high, *limit ? " " : "",
-             limit);
-}
-
-static int print_part(const struct wr_cli *cli, const json_t *part,
-                      const char *x, weir_err *err)
-{
-    const json_t *labels = wr_get_list(part, "labels"), *label, *s;
-    const json_t *series = wr_get_list(part, "series");
-    char text[512];
-    struct wr_table *t;
-    size_t k, i;
-    int n = snprintf(text, sizeof(text), "<%s", x), r;
-
-    json_array_foreach(series, k, s) if (n < (int)sizeof(text)) n += snprintf(
-        text + n, sizeof(text) - (size_t)n, "|>%s", wr_get_text(s, "name"));
-    t = wr_table_new(text);
-    json_array_foreach(labels, k, label)
-    {
-        wr_table_cell(t, "%s", json_string_value(label));
-        json_array_foreach(series, i, s)
-        {
-            print_value(json_array_get(wr_get_list(s, "values"), k), text,
-                        sizeof(text));
-            wr_table_cell(t, "%s", text);
-        }
-    }
-    fprintf(cli->out, "\n  %s\n", wr_get_text(part, "title"));
-    r = wr_table_print(t, cli, 4, err);
-    wr_table_free(t);
-    return r;
-}
-
-/* "  Paper: ...", wrapped. */
-static void print_sentence(const struct wr_cli *cli, const char *head,
-                           const char *text)
-{
-    size_t at = (size_t)fprintf(cli->out, "  %-7s", head);
-
-    wr_text_print(cli->out, text,
-                  (struct wr_text_wrap){at, 9, WR_MAX(cli->width, 60u)});
-}
-
-static int print_figure(const struct wr_cli *cli, const json_t *f,
-                        weir_err *err)
-{
-    const json_t *parts = wr_get_list(f, "parts"), *part;
-    size_t k;
-    int r = 0;
-
-    fprintf(cli->out, "\n%s%s%s (%s)%s\n", wr_cli_style(cli, WR_STYLE_BOLD),
-            wr_get_text(f, "title"), wr_cli_style(cli, WR_STYLE_END),
-            wr_get_text(f, "unit"),
-            wr_get_true(f, "complete") ? "" : ", not complete");
-    print_sentence(cli, "Paper:", wr_get_text(f, "conclusion"));
-    print_sentence(cli, "Here:", wr_get_text(f, "verdict"));
-    print_sentence(cli, "", wr_get_text(f, "why"));
-    json_array_foreach(parts, k, part) if (r == 0)
-        r = print_part(cli, part, wr_get_text(f, "x"), err);
-    return r;
-}
-
-int wr_study_print(const struct wr_cli *cli, const json_t *record,
-                   weir_err *err)
-{
-    const json_t *figures = wr_get_list(record, "figures"), *f;
-    size_t k;
-    int r = print_verdicts(cli, figures, err);
-
-    json_array_foreach(figures, k, f) if (r == 0) r = print_figure(cli, f, err);
     return r;
 }

@@ -1,4 +1,4 @@
-/* study_text.h - the plan and the results of weir study as text.
+/* study_text.h - the plan of weir study as text.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CLI_STUDY_TEXT_H
 #define WR_CLI_STUDY_TEXT_H
@@ -16,10 +16,6 @@ json_t *wr_study_plan_json(const struct wr_study *st);
 
 /* The figures that there are. */
 int wr_study_print_list(const struct wr_cli *cli, weir_err *err);
-
-/* The verdicts, then the numbers of each figure, from the record. */
-int wr_study_print(const struct wr_cli *cli, const json_t *record,
-                   weir_err *err);
 
 extern const struct wr_columns wr_study_columns[];
 

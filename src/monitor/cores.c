@@ -118,24 +118,3 @@ bool wr_cores_is_starved(const struct wr_cores_use *u, unsigned wanted)
            (u->others + u->stolen >= LOST_PART * u->count &&
             u->idle < IDLE_PART * u->count);
 }
-
-char *wr_cores_text(const struct wr_cores_use *u, char *buf, size_t cap)
-{
-    const char *s = u->count == 1 ? "" : "s";
-
-    if (u->throttled >= WR_MAX(u->others, u->stolen))
-        snprintf(buf, cap,
-                 "a CPU limit (cgroup) kept it from %.1f of %.0f core%s, it "
-                 "had %.1f",
-                 u->throttled, u->count, s, u->own);
-    else if (u->stolen > u->others)
-        snprintf(buf, cap,
-                 "the hypervisor gave %.1f of %.0f core%s to other machines, "
-                 "this program had %.1f",
-                 u->stolen, u->count, s, u->own);
-    else
-        snprintf(buf, cap,
-                 "other programs had %.1f of %.0f core%s, this one %.1f",
-                 u->others, u->count, s, u->own);
-    return buf;
-}

@@ -39,7 +39,4 @@ void wr_cores_between(const struct wr_cores *from, const struct wr_cores *to,
  * the taking. */
 bool wr_cores_is_starved(const struct wr_cores_use *u, unsigned wanted);
 
-/* "other programs had 1.1 of 2 cores, this one 0.8". Returns buf. */
-char *wr_cores_text(const struct wr_cores_use *u, char *buf, size_t cap);
-
 #endif

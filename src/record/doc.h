@@ -149,8 +149,9 @@ void wr_doc_band(struct wr_doc_chart *c, double from, double to,
 struct wr_doc_text_style {
     unsigned width; /* columns of the terminal */
     bool utf8, colour;
-    bool bare;  /* no headings of the document: what a command measured */
-    bool whole; /* tables and sentences may be wider: it is no terminal */
+    bool numbers; /* charts as tables of their numbers */
+    bool bare;    /* no headings of the document: what a command measured */
+    bool whole;   /* tables and sentences may be wider: it is no terminal */
 };
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);

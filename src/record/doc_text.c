@@ -1,7 +1,6 @@
 /* doc_text.c - a document as text for a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "record/doc_base.h"
 #include "record/doc_chart.h"
+#include "record/doc_numbers.h"
 #include "record/doc_text_top.h"
 
 #define ROWS_MAX  200 /* of a table; CSV and the page have all */
@@ -256,8 +256,9 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
         fputs(paint(sh, DIM), sh->out);
         put_cell(&l, s->facts[i].key, width, false);
         fprintf(sh->out, "%s%*s", paint(sh, END), (int)l.owed + GAP, "");
-        wr_text_print(sh->out, s->facts[i].text,
-                      (struct wr_text_wrap){at, at, sh->style.width});
+        wr_text_print(
+            sh->out, s->facts[i].text,
+            (struct wr_text_wrap){at, at, wr_doc_text_width(&sh->style)});
     }
 }
 
@@ -266,7 +267,6 @@ static void put_notes(const struct sheet *sh, const struct wr_doc_section *s,
                       bool warnings)
 {
     bool listed = !sh->style.bare || *s->title;
-    size_t width = sh->style.whole ? SIZE_MAX : sh->style.width;
     size_t at = listed ? 4 : 0;
 
     for (size_t i = 0; i < s->note_count; i++) {
@@ -278,11 +278,27 @@ static void put_notes(const struct sheet *sh, const struct wr_doc_section *s,
             fputc('\n', sh->out);
         fputs(warning ? paint(sh, AMBER) : "", sh->out);
         fputs(!listed ? "" : warning ? "  ! " : "  - ", sh->out);
-        wr_text_print(sh->out, s->notes[i].text,
-                      (struct wr_text_wrap){at, at, width});
+        wr_text_print(
+            sh->out, s->notes[i].text,
+            (struct wr_text_wrap){at, at, wr_doc_text_width(&sh->style)});
         if (warning)
             fputs(paint(sh, END), sh->out);
     }
+}
+
+/* What a chart shows, as a table. */
+static void put_numbers(const struct sheet *sh, const struct wr_doc_chart *c)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+
+    if (s)
+        wr_doc_numbers_table(s, c);
+    if (!wr_doc_failed(d) && s->item_count)
+        put_table(sh, s->items[0].table);
+    if (c->note && *c->note)
+        fprintf(sh->out, "%s\n", c->note);
+    wr_doc_free(d);
 }
 
 static void put_items(const struct sheet *sh, const struct wr_doc_section *s)
@@ -294,6 +310,10 @@ static void put_items(const struct sheet *sh, const struct wr_doc_section *s)
             put_table(sh, s->items[k].table);
         if (!c || wr_doc_is_empty(c))
             continue;
+        if (sh->style.numbers) {
+            put_numbers(sh, c);
+            continue;
+        }
         put_title(sh, c->title);
         wr_doc_print_chart(c, &sh->style, sh->out);
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/doc_text_top.h"
 
+#include <stdint.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "record/doc_private.h"
@@ -11,7 +13,12 @@
 #define RED   "\033[31m"
 #define END   "\033[0m"
 
-static void put_wrapped(const char *text, size_t at, unsigned width, FILE *out)
+size_t wr_doc_text_width(const struct wr_doc_text_style *style)
+{
+    return style->whole ? SIZE_MAX : style->width;
+}
+
+static void put_wrapped(const char *text, size_t at, size_t width, FILE *out)
 {
     const struct wr_text_wrap wrap = {.at = at, .indent = at, .width = width};
 
@@ -95,7 +102,7 @@ void wr_doc_text_claim(const struct wr_doc_section *s,
         if (!texts[i])
             continue;
         fputs("  ", out);
-        put_wrapped(texts[i], 2, style->width, out);
+        put_wrapped(texts[i], 2, wr_doc_text_width(style), out);
     }
 }
 
@@ -110,5 +117,5 @@ void wr_doc_text_verdict(const struct wr_doc_section *s,
     wr_text_print(out, s->why,
                   (struct wr_text_wrap){.at = wr_text_width(s->verdict) + 4,
                                         .indent = 4,
-                                        .width = style->width});
+                                        .width = wr_doc_text_width(style)});
 }

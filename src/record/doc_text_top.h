@@ -15,4 +15,7 @@ void wr_doc_text_claim(const struct wr_doc_section *s,
 void wr_doc_text_verdict(const struct wr_doc_section *s,
                          const struct wr_doc_text_style *style, FILE *out);
 
+/* Columns that sentences may take. */
+size_t wr_doc_text_width(const struct wr_doc_text_style *style);
+
 #endif

@@ -18,6 +18,7 @@ int wr_result_print(const json_t *record, struct wr_doc_text_style style,
         view->result(d, &r);
     failed = wr_doc_failed(d);
     style.bare = true;
+    style.numbers = view->numbers;
     if (!failed)
         wr_doc_print_text(d, &style, out);
     wr_doc_free(d);

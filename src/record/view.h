@@ -25,6 +25,7 @@ struct wr_view {
     void (*build)(struct wr_doc *d, const struct wr_view_record *r, size_t n);
     /* What the command itself prints of one record: tables and words. */
     void (*result)(struct wr_doc *d, const struct wr_view_record *r);
+    bool numbers; /* then charts are tables of their numbers */
 };
 
 /* The view of a command; one of plain facts when it is not known. */

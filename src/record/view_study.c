@@ -4,7 +4,7 @@
  * It knows nothing of single figures: a figure is charts of bars, charts over
  * time, a table, what the paper says and whether that holds. Whatever of it is
  * there is shown. */
-#include "record/view.h"
+#include "record/view_study.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -230,5 +230,36 @@ static void study_build(struct wr_doc *d, const struct wr_view_record *r,
     describe(d, r, n);
 }
 
-const struct wr_view wr_view_study = {
-    .command = "study", .summarize = study_summarize, .build = study_build};
+const struct wr_column wr_study_verdict_columns[] = {
+    {"figure", NULL, '<', 0},
+    {"verdict",
+     "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' where "
+     "the emulated devices were fitted to the paper's numbers, or a number is "
+     "an assumption, so that agreement confirms nothing",
+     '<', 0},
+    {"title", NULL, '<', 0},
+    {NULL, NULL, 0, 0}};
+
+static void study_result(struct wr_doc *d, const struct wr_view_record *r)
+{
+    const json_t *list = wr_get_list(r->json, "figures");
+    struct wr_doc_table *t = wr_doc_table_of(wr_doc_section(d, ""), "",
+                                             wr_study_verdict_columns, 0);
+
+    for (size_t k = 0; k < json_array_size(list) && k < FIGURES_MAX; k++) {
+        const json_t *f = json_array_get(list, k);
+
+        wr_doc_cell(t, "%s", wr_get_text(f, "id"));
+        wr_doc_cell(t, "%s%s", wr_get_text(f, "verdict"),
+                    wr_get_true(f, "calibration") ? " (calibration)" : "");
+        wr_doc_cell(t, "%s", wr_get_text(f, "title"));
+    }
+    for (size_t k = 0; k < json_array_size(list) && k < FIGURES_MAX; k++)
+        figure(d, r, json_array_get(list, k), false);
+}
+
+const struct wr_view wr_view_study = {.command = "study",
+                                      .summarize = study_summarize,
+                                      .build = study_build,
+                                      .result = study_result,
+                                      .numbers = true};

@@ -46,7 +46,6 @@ static void others_had_them(void **state)
 {
     struct wr_cores to = after(8, 12, 0);
     struct wr_cores_use u;
-    char text[160];
 
     (void)state;
     wr_cores_between(&begin, &to, &u);
@@ -56,8 +55,6 @@ static void others_had_them(void **state)
     assert_true(wr_cores_is_starved(&u, 2));
     assert_true(wr_cores_is_starved(&u, 0));
     assert_true(wr_cores_is_starved(&u, 8));
-    assert_string_equal(wr_cores_text(&u, text, sizeof(text)),
-                        "other programs had 1.2 of 2 cores, this one 0.8");
 }
 
 static void others_left_enough(void **state)
@@ -74,14 +71,12 @@ static void a_hypervisor_had_them(void **state)
 {
     struct wr_cores to = after(12, 0, 1);
     struct wr_cores_use u;
-    char text[160];
 
     (void)state;
     to.stolen_ns += 7 * S;
     wr_cores_between(&begin, &to, &u);
     assert_true(wr_cores_is_starved(&u, 2));
-    assert_non_null(strstr(wr_cores_text(&u, text, sizeof(text)),
-                           "hypervisor gave 0.7 of"));
+    assert_float_equal(u.stolen, 0.7, 1e-9);
 }
 
 /* Throttled cores are idle. */
@@ -89,14 +84,12 @@ static void a_limit_was_reached(void **state)
 {
     struct wr_cores to = after(5, 0, 15);
     struct wr_cores_use u;
-    char text[160];
 
     (void)state;
     to.throttled_ns += 12 * S;
     wr_cores_between(&begin, &to, &u);
     assert_true(wr_cores_is_starved(&u, 2));
-    assert_non_null(strstr(wr_cores_text(&u, text, sizeof(text)),
-                           "CPU limit (cgroup) kept it from 1.2 of 2 cores"));
+    assert_float_equal(u.throttled, 1.2, 1e-9);
 }
 
 static void nothing_is_known(void **state)
