@@ -35,7 +35,7 @@ while read -r line; do
     echo "$line" | explained train
 done <heads.all
 weir probe place --quick --passes 1 --seconds 0.01 --file-size 4M --files 5 >out
-grep -E '^  .*(  [+]-  |IOPS$)' out >heads.all
+grep -E '(  [+]-  |IOPS$)' out >heads.all
 test "$(wc -l <heads.all)" -ge 6
 while read -r line; do
     echo "$line" | explained probe
