@@ -295,12 +295,10 @@ static int bench_run(struct wr_cli *cli)
 }
 
 static const struct wr_operand operands[] = {
-    {.name = "FOLDER",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("FOLDER", WR_OPERAND_PATH),
      .help = "where to save; with one folder both tiers are emulated devices "
              "in it, with two this is the fast tier"},
-    {.name = "SLOW",
-     .flags = WR_OPERAND_PATH | WR_OPERAND_OPTIONAL,
+    {WR_ARGUMENT("SLOW", WR_OPERAND_PATH | WR_OPERAND_OPTIONAL),
      .help = "the slow tier"},
     {.name = NULL}};
 

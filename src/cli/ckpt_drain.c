@@ -175,11 +175,9 @@ static int drain_run(struct wr_cli *cli)
 }
 
 static const struct wr_operand operands[] = {
-    {.name = "FAST",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("FAST", WR_OPERAND_PATH),
      .help = "folder (or URL) of the fast tier"},
-    {.name = "SLOW",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("SLOW", WR_OPERAND_PATH),
      .help = "folder (or URL) of the slow tier"},
     {.name = NULL}};
 

@@ -235,11 +235,11 @@ static int bench_run(struct wr_cli *cli)
 }
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
+    {WR_ARGUMENT("DATASET", WR_OPERAND_PATH), .help = WR_HELP_DATASET},
     {.name = NULL}};
 
-static const struct wr_columns tables[] = {{NULL, wr_bench_case_columns},
-                                           {NULL, NULL}};
+static const struct wr_columns tables[] = {
+    {NULL, wr_bench_case_columns + WR_BENCH_REPORT_COLUMNS}, {NULL, NULL}};
 
 static const struct wr_help_example examples[] = {
     {"weir bench photos", "how fast 'photos' is fed, and what limits it"},

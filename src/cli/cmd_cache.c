@@ -328,14 +328,12 @@ static int status_run(struct wr_cli *cli)
 #define PATH_HELP "files, and folders with everything below them"
 
 static const struct wr_operand paths[] = {
-    {.name = "PATH",
-     .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
-     .help = PATH_HELP},
+    {WR_ARGUMENT("PATH", WR_OPERAND_MANY | WR_OPERAND_PATH), .help = PATH_HELP},
     {.name = NULL}};
 
 static const struct wr_operand drop_paths[] = {
-    {.name = "PATH",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
+    {WR_ARGUMENT("PATH",
+                 WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH),
      .help = PATH_HELP "; optional with --all"},
     {.name = NULL}};
 
@@ -409,9 +407,9 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
-    {.name = "PATH",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
+    {WR_ARGUMENT("ACTION", WR_OPERAND_ACTION), .help = "what to do"},
+    {WR_ARGUMENT("PATH",
+                 WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH),
      .help = PATH_HELP "; optional with --all"},
     {.name = NULL}};
 

@@ -272,25 +272,22 @@ static const struct wr_option options[] = {
     "the store: its folder, or the fast tier's (or a URL: emu:hdd:FOLDER)"
 
 const struct wr_operand wr_ckpt_operands_store[] = {
-    {.name = "FOLDER", .flags = WR_OPERAND_PATH, .help = STORE},
-    {.name = "SLOW",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+    {WR_ARGUMENT("FOLDER", WR_OPERAND_PATH), .help = STORE},
+    {WR_ARGUMENT("SLOW", WR_OPERAND_OPTIONAL | WR_OPERAND_PATH),
      .help = "the slow tier's folder, if there are two tiers"},
     {.name = NULL}};
 
 const struct wr_operand wr_ckpt_operands_file[] = {
-    {.name = "FOLDER",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("FOLDER", WR_OPERAND_PATH),
      .help = STORE "; or a .safetensors file"},
-    {.name = "SLOW",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+    {WR_ARGUMENT("SLOW", WR_OPERAND_OPTIONAL | WR_OPERAND_PATH),
      .help = "the slow tier's folder, if there are two tiers"},
     {.name = NULL}};
 
 static const struct wr_operand operands[] = {
-    {.name = "ACTION", .flags = WR_OPERAND_ACTION, .help = "what to do"},
-    {.name = "FOLDER",
-     .flags = WR_OPERAND_MANY | WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+    {WR_ARGUMENT("ACTION", WR_OPERAND_ACTION), .help = "what to do"},
+    {WR_ARGUMENT("FOLDER",
+                 WR_OPERAND_MANY | WR_OPERAND_OPTIONAL | WR_OPERAND_PATH),
      .help = "the store: its folder, or the fast and the slow one (or URLs: "
              "emu:hdd:FOLDER)"},
     {.name = NULL}};

@@ -188,8 +188,8 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "PATH",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH,
+    {WR_ARGUMENT("PATH",
+                 WR_OPERAND_OPTIONAL | WR_OPERAND_MANY | WR_OPERAND_PATH),
      .help = "files or folders with data sets or checkpoints (default: this "
              "folder, and the one that keeps indexes)"},
     {.name = NULL}};

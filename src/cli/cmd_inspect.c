@@ -107,7 +107,7 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
+    {WR_ARGUMENT("DATASET", WR_OPERAND_PATH), .help = WR_HELP_DATASET},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {

@@ -381,11 +381,9 @@ static const struct wr_columns tables[] = {{"of --list", columns},
                                            {NULL, NULL}};
 
 static const struct wr_operand operands[] = {
-    {.name = "SOURCE",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+    {WR_ARGUMENT("SOURCE", WR_OPERAND_OPTIONAL | WR_OPERAND_PATH),
      .help = "folder with the files; it should be faster than the device"},
-    {.name = "MOUNTPOINT",
-     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_PATH,
+    {WR_ARGUMENT("MOUNTPOINT", WR_OPERAND_OPTIONAL | WR_OPERAND_PATH),
      .help = "an empty folder outside SOURCE, where they appear"},
     {.name = NULL}};
 

@@ -329,13 +329,12 @@ static const struct wr_option options[] = {
 #undef A
 
 static const struct wr_columns tables[] = {
-    {"of the tests", wr_probe_test_columns},
-    {"of Saturation", wr_probe_depth_columns},
+    {"of the tests", wr_probe_test_columns + 1},
+    {"of Saturation", wr_probe_depth_columns + 1},
     {NULL, NULL}};
 
 static const struct wr_operand operands[] = {
-    {.name = "PATH",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("PATH", WR_OPERAND_PATH),
      .help = "a folder on the storage to measure; emu:PROFILE:FOLDER emulates "
              "a device"},
     {.name = NULL}};

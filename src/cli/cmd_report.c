@@ -203,8 +203,7 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "RECORD",
-     .flags = WR_OPERAND_MANY | WR_OPERAND_PATH,
+    {WR_ARGUMENT("RECORD", WR_OPERAND_MANY | WR_OPERAND_PATH),
      .help = "records of weir bench, probe, ckpt bench, train or study ('-': "
              "stdin)"},
     {.name = NULL}};

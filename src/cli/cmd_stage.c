@@ -327,11 +327,9 @@ static const struct wr_option options[] = {
 #undef A
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("DATASET", WR_OPERAND_PATH),
      .help = "a data set of any format that weir reads"},
-    {.name = "TIERS",
-     .flags = WR_OPERAND_PATH,
+    {WR_ARGUMENT("TIERS", WR_OPERAND_PATH),
      .help = "existing folders with the bytes they may hold, fastest first: "
              "/fast/dir:200G"},
     {.name = NULL}};

@@ -320,8 +320,7 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "FOLDER",
-     .flags = WR_OPERAND_PATH | WR_OPERAND_OPTIONAL,
+    {WR_ARGUMENT("FOLDER", WR_OPERAND_PATH | WR_OPERAND_OPTIONAL),
      .help = "where data and results go ('" FOLDER "' by default); a study "
              "that was stopped there goes on"},
     {.name = NULL}};

@@ -238,7 +238,7 @@ static int train_run(struct wr_cli *cli)
 }
 
 static const struct wr_operand operands[] = {
-    {.name = "DATASET", .flags = WR_OPERAND_PATH, .help = WR_HELP_DATASET},
+    {WR_ARGUMENT("DATASET", WR_OPERAND_PATH), .help = WR_HELP_DATASET},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {

@@ -70,6 +70,10 @@ struct wr_operand {
     unsigned flags;
 };
 
+/* The beginning of its row: {WR_ARGUMENT("DATASET", WR_OPERAND_PATH), .help =
+ * ...}. */
+#define WR_ARGUMENT(text, bits) .name = (text), .flags = (bits)
+
 struct wr_help_example {
     const char *line; /* "weir bench photos --threads 1,2,4"; NULL ends */
     const char *what; /* what it does, no full stop */

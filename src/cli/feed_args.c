@@ -2,22 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/feed_args.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "pipeline/config.h"
-
-const struct wr_setting *wr_feed_setting(const struct wr_option *o)
-{
-    const struct wr_setting *s = wr_settings;
-
-    while (s->name && strcmp(s->option, o->name))
-        s++;
-    assert(s->name);
-    return s;
-}
 
 const char *wr_feed_given_pixels(const struct wr_cli *cli)
 {

@@ -78,9 +78,6 @@
             WR_FEED_HELP(normalize)                                            \
     }
 
-/* The setting that an option is of. */
-const struct wr_setting *wr_feed_setting(const struct wr_option *o);
-
 /* The first option on the command line that decides what is made of a picture;
  * NULL: none. */
 const char *wr_feed_given_pixels(const struct wr_cli *cli);

@@ -15,39 +15,34 @@ struct wr_open_args {
 
 /* The rows of an option table; `of` begins the help of --format. */
 #define WR_OPEN_OPTIONS(args, of)                                              \
-    {.name = "format",                                                         \
-     WR_OPT_STRING(args, open.format),                                         \
-     .arg = "FORMAT",                                                          \
-     .def_note = "detected",                                                   \
-     .help = of WR_HELP_FORMAT},                                               \
-        {.name = "root",                                                       \
-         WR_OPT_STRING(args, open.root),                                       \
+    {WR_OPT_STRING(args, open.format), .name = "format", .arg = "FORMAT",      \
+     .def_note = "detected", .help = of WR_HELP_FORMAT},                       \
+        {WR_OPT_STRING(args, open.root),                                       \
+         .name = "root",                                                       \
          .arg = "FOLDER",                                                      \
          .def_note = "the list's folder",                                      \
          .flags = WR_OPTION_PATH,                                              \
          .help = "folder that relative paths in a list file start from"},      \
-        {.name = "columns",                                                    \
-         WR_OPT_STRING(args, open.columns),                                    \
+        {WR_OPT_STRING(args, open.columns), .name = "columns",                 \
          .arg = "path=A,label=B",                                              \
          .def_note = "path and label, or the first two",                       \
          .help = "columns of a list file to use: names in its header, or "     \
                  "numbers from 1"},                                            \
-        {.name = "schema",                                                     \
-         WR_OPT_STRING(args, open.schema),                                     \
-         .arg = "NAME=KIND[:DTYPE[:DIMS]],...",                                \
-         .def_note = "as detected",                                            \
+        {WR_OPT_STRING(args, open.schema), .name = "schema",                   \
+         .arg = "NAME=KIND[:DTYPE[:DIMS]],...", .def_note = "as detected",     \
          .help = "what a field is where the format cannot know: "              \
                  "x=tensor:u16:128x128x4, image=picture, text=bytes; "         \
                  "label=NAME: the field that is the label"},                   \
-        {.name = "index-dir",                                                  \
-         WR_OPT_STRING(args, open.index_dir),                                  \
+        {WR_OPT_STRING(args, open.index_dir),                                  \
+         .name = "index-dir",                                                  \
          .arg = "FOLDER",                                                      \
          .def_note = "weir/index in the user's cache folder",                  \
          .flags = WR_OPTION_PATH,                                              \
          .help = "where indexes are kept and reopened"},                       \
     {                                                                          \
-        .name = "index-cache", WR_OPT_FLAG(args, open.index_cache),            \
-        .def = "yes", .help = "neither use nor write an index file"            \
+        WR_OPT_FLAG(args, open.index_cache),                                   \
+            .name = "index-cache", .def = "yes",                               \
+            .help = "neither use nor write an index file"                      \
     }
 
 /* Says why it could not be opened; returns the exit code, that of wrong usage

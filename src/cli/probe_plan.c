@@ -238,23 +238,6 @@ int wr_probe_plan_tests(const struct wr_probe_wish *w,
     return 0;
 }
 
-enum wr_probe_group wr_probe_plan_group(const struct wr_probe_test *t)
-{
-    switch (t->op) {
-    case WR_PROBE_FILES:
-    case WR_PROBE_CREATE:
-        return WR_PROBE_GROUP_FILES;
-    case WR_PROBE_SYNC:
-        return WR_PROBE_GROUP_SYNC;
-    case WR_PROBE_READ:
-    case WR_PROBE_WRITE:
-        break;
-    }
-    if (t->pattern == WR_PROBE_SEQUENTIAL)
-        return WR_PROBE_GROUP_SEQ;
-    return t->block ? WR_PROBE_GROUP_RANDOM : WR_PROBE_GROUP_MIX;
-}
-
 uint64_t wr_probe_plan_size(const struct wr_probe_tests *tests, bool quick,
                             uint64_t free_bytes)
 {

@@ -41,8 +41,6 @@ struct wr_probe_tests {
 int wr_probe_plan_tests(const struct wr_probe_wish *w,
                         struct wr_probe_tests *ret, weir_err *err);
 
-enum wr_probe_group wr_probe_plan_group(const struct wr_probe_test *t);
-
 /* Bytes of the big file, when the user did not say: what quick and full probes
  * take, but only a part of the free space (0: not known), and little when the
  * tests hardly use it. */

@@ -53,7 +53,8 @@ const struct wr_column wr_bench_case_columns[] = {
      "how evenly batches come: 99th percentile of the time between two "
      "batches, divided by the median",
      '>', 0},
-    {"stalls", "batches that took over three times the median", '>', BATCHES},
+    {"stalls", "batches that took over three times the median (weir report)",
+     '>', BATCHES},
     {"of decode",
      "rate as a fraction of what the same threads reach when they only decode, "
      "from memory",

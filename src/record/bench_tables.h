@@ -5,7 +5,9 @@
 
 #include "record/view.h"
 
-/* What the columns of the two tables mean. */
+/* What the columns of the two tables mean; the first ones of cases are those
+ * of reports alone. */
+#define WR_BENCH_REPORT_COLUMNS 2
 extern const struct wr_column wr_bench_case_columns[];
 extern const struct wr_column wr_bench_run_columns[];
 

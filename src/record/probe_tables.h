@@ -18,7 +18,8 @@ char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf);
 /* The block of a test: "4 KiB", or "mix of sizes". */
 char *wr_probe_block(const json_t *test, char *buf, size_t cap);
 
-/* What the columns of the tables mean. */
+/* What the columns of the tables mean; the first of tests and depths is one of
+ * reports alone. */
 extern const struct wr_column wr_probe_test_columns[];
 extern const struct wr_column wr_probe_depth_columns[];
 extern const struct wr_column wr_probe_pass_columns[];

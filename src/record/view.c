@@ -13,6 +13,8 @@
 #include "record/get.h"
 #include "record/thin.h"
 
+#define BAD_SHOWN 20
+
 /* A record of a command that has no view: what stands at its top. */
 static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
                           size_t n)
@@ -245,6 +247,30 @@ void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
                         n > 1 ? r[i].label : "", n > 1 ? ": " : "",
                         wr_view_cores(cores, text, sizeof(text)));
     }
+}
+
+void wr_view_bad(struct wr_doc *d, const json_t *o)
+{
+    const json_t *list = wr_get_list(o, "bad");
+    double times = wr_get_number(o, "bad_count");
+    size_t n = json_array_size(list);
+    struct wr_doc_section *s;
+    char title[96];
+
+    if (!(times > 0))
+        return;
+    snprintf(title, sizeof(title), "%zu bad sample%s skipped", n,
+             n == 1 ? "" : "s");
+    if (times > (double)n)
+        snprintf(title + strlen(title), sizeof(title) - strlen(title),
+                 ", %.0f times in all", times);
+    s = wr_doc_section(d, title);
+    for (size_t i = 0; i < n && i < BAD_SHOWN; i++)
+        wr_doc_note(s, false, "%s",
+                    wr_get_text(json_array_get(list, i), "text"));
+    if (n > BAD_SHOWN)
+        wr_doc_note(s, false, "... and %zu more (--json lists them)",
+                    n - BAD_SHOWN);
 }
 
 void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count)

@@ -60,6 +60,10 @@ bool wr_view_was_starved(const json_t *record);
 /* "other programs had 1.1 of 2 cores, this one 0.8" of a `cores` object. */
 char *wr_view_cores(const json_t *cores, char *buf, size_t cap);
 
+/* A section with the samples that could not be read, by name: `bad` and
+ * `bad_count` (of all epochs) of a record or a case. */
+void wr_view_bad(struct wr_doc *d, const json_t *o);
+
 /* Says when a table has not all of its rows: "cases". */
 void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count);
 

@@ -21,8 +21,7 @@
 #include "record/view_monitor.h"
 
 #define MB            1e6
-#define NAMED_MAX     3 /* cases that a warning names */
-#define BAD_SHOWN     20
+#define NAMED_MAX     3    /* cases that a warning names */
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
 
 static const struct wr_cases_spec spec = {.rows = "cases",
@@ -239,27 +238,6 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
     wr_experiments_free(e, count);
 }
 
-/* Samples that could not be read, by name. */
-static void list_bad(struct wr_doc *d, const struct wr_case *row)
-{
-    const json_t *list = wr_get_list(row->json, "bad");
-    double count = wr_get_number(row->json, "bad_count");
-    struct wr_doc_section *s;
-    char title[64];
-
-    if (!(count > 0))
-        return;
-    snprintf(title, sizeof(title), "%.0f bad sample%s skipped", count,
-             count == 1 ? "" : "s");
-    s = wr_doc_section(d, title);
-    for (size_t i = 0; i < json_array_size(list) && i < BAD_SHOWN; i++)
-        wr_doc_note(s, false, "%s",
-                    wr_get_text(json_array_get(list, i), "text"));
-    if (count > BAD_SHOWN)
-        wr_doc_note(s, false, "... and %.0f more (--json lists 1,000)",
-                    count - BAD_SHOWN);
-}
-
 static void list_digests(struct wr_doc *d, const struct wr_cases *c)
 {
     struct wr_doc_section *s = NULL;
@@ -289,7 +267,7 @@ static void bench_result(struct wr_doc *d, const struct wr_view_record *r)
     list_digests(d, &c);
     wr_bench_words(d, NULL, &c);
     if (c.count)
-        list_bad(d, &c.v[c.count - 1]);
+        wr_view_bad(d, c.v[c.count - 1].json);
     wr_cases_done(&c);
 }
 

@@ -15,10 +15,8 @@
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 
-#define RUNS_MAX  24 /* that have a section of their own */
-#define ROWS_MAX  200
-#define BAD_SHOWN 10
-#define BAD_KEPT  100 /* samples that a record names at most */
+#define RUNS_MAX 24 /* that have a section of their own */
+#define ROWS_MAX 200
 
 static double result(const json_t *record, const char *key)
 {
@@ -329,28 +327,6 @@ static void train_build(struct wr_doc *d, const struct wr_view_record *r,
 
 /* --- what the command prints --- */
 
-static void list_bad(struct wr_doc *d, const json_t *j)
-{
-    const json_t *list = wr_get_list(j, "bad");
-    double times = wr_get_number(j, "bad_count");
-    size_t n = json_array_size(list);
-    char title[96], often[48] = "";
-    struct wr_doc_section *s;
-
-    if (!(times > 0))
-        return;
-    if (times > (double)n)
-        snprintf(often, sizeof(often), ", %.0f times in all epochs", times);
-    snprintf(title, sizeof(title), "%zu%s sample%s skipped%s", n,
-             n == BAD_KEPT ? " or more" : "", n == 1 ? "" : "s", often);
-    s = wr_doc_section(d, title);
-    for (size_t i = 0; i < n && i < BAD_SHOWN; i++)
-        wr_doc_note(s, false, "%s",
-                    wr_get_text(json_array_get(list, i), "text"));
-    if (n > BAD_SHOWN)
-        wr_doc_note(s, false, "... (--record has more)");
-}
-
 static void train_result(struct wr_doc *d, const struct wr_view_record *r)
 {
     const json_t *j = r->json;
@@ -375,7 +351,7 @@ static void train_result(struct wr_doc *d, const struct wr_view_record *r)
     wr_train_validation_table(s, "", j);
     wr_train_save_table(s, "", j);
     wr_train_words(wr_doc_section(d, ""), j);
-    list_bad(d, j);
+    wr_view_bad(d, j);
 }
 
 const struct wr_view wr_view_train = {.command = "train",

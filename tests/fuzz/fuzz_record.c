@@ -1,5 +1,5 @@
-/* fuzz_record.c - any bytes as a record: loaded, shown in every form, compared,
- * and beside another.
+/* fuzz_record.c - any bytes as a record: loaded, shown in every form, as its
+ * command prints it, compared, and beside another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "record/load.h"
 #include "record/report.h"
+#include "record/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +41,23 @@ static void show(const struct wr_report_spec *spec)
     wr_doc_free(d);
 }
 
+/* On a terminal and in a file. */
+static void print(const json_t *record)
+{
+    size_t cap = 0;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &cap);
+
+    for (int whole = 0; out && whole < 2; whole++) {
+        const struct wr_doc_text_style style = {.width = 60, .whole = whole};
+
+        (void)wr_result_print(record, style, out, NULL);
+    }
+    if (out)
+        fclose(out);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const paths[] = {"a/run.json", "b/run.json"};
@@ -64,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .records = (const json_t *[]){record, record},
                                   .count = 2,
                                   .title = "fuzz"});
+    print(record);
     json_decref(record);
     return 0;
 }

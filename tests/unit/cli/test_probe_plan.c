@@ -12,6 +12,23 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+static enum wr_probe_group group_of(const struct wr_probe_test *t)
+{
+    switch (t->op) {
+    case WR_PROBE_FILES:
+    case WR_PROBE_CREATE:
+        return WR_PROBE_GROUP_FILES;
+    case WR_PROBE_SYNC:
+        return WR_PROBE_GROUP_SYNC;
+    case WR_PROBE_READ:
+    case WR_PROBE_WRITE:
+        break;
+    }
+    if (t->pattern == WR_PROBE_SEQUENTIAL)
+        return WR_PROBE_GROUP_SEQ;
+    return t->block ? WR_PROBE_GROUP_RANDOM : WR_PROBE_GROUP_MIX;
+}
+
 static struct wr_probe_tests tests;
 
 static void make(const struct wr_probe_wish *w)
@@ -27,7 +44,7 @@ static size_t count_group(enum wr_probe_group g)
     size_t n = 0;
 
     for (size_t k = 0; k < tests.count; k++)
-        n += wr_probe_plan_group(&tests.v[k]) == g;
+        n += group_of(&tests.v[k]) == g;
     return n;
 }
 

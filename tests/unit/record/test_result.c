@@ -61,19 +61,24 @@ static const char bench[] =
     "\"cases\":[{\"settings\":{\"stages\":\"all\",\"page_cache\":\"cold\","
     "\"threads\":2,\"depth\":8},\"result\":{\"of_decode_limit\":0.8,"
     "\"of_read_limit\":0.5,\"verdict\":\"decode-bound\"},\"warm_up_runs\":1,"
-    "\"runs\":[" RUN(900, "") "," RUN(190, "") "," RUN(200, ",\"digest\":"
-                                                            "\"abc\","
-                                                            "\"tuning\":"
-                                                            "\"threads 2\\nno "
-                                                            "more\"") "," RUN(
-        210, "") "],\"bad_count\":1,\"bad\":[{\"text\":\"'x': empty\"}]}],"
-                 "\"monitor\":{\"machine\":{\"t_s\":[0.1,0.2,0.3,0.4,0.5,3],"
-                 "\"cpu_machine_cores\":[1,1,1,1,1,9],\"cpu_process_cores\":"
-                 "[0.5,0.5,0.5,0.5,0.5,9],\"page_cache_bytes\":[0,0,0,0,"
-                 "20000000,9]},"
-                 "\"disks\":[{\"name\":\"sda\",\"read_bytes_per_s\":[2e6,2e6,"
-                 "2e6,2e6,2e6,9],"
-                 "\"busy\":[0.5,0.5,0.5,0.5,0.5,1]}]}}";
+    "\"runs\":[" RUN(900, "") "," RUN(190, "") "," RUN(
+        200, ",\"digest\":"
+             "\"abc\","
+             "\"tuning\":"
+             "\"threads 2\\nno "
+             "more\"") "," RUN(210, "") "],\"bad_count\":1,\"bad\":[{\"text\":"
+                                        "\"'x': empty\"}]}],"
+                                        "\"monitor\":{\"machine\":{\"t_s\":[0."
+                                        "1,0.2,0.3,0.4,0.5,3],"
+                                        "\"cpu_machine_cores\":[1,1,1,1,1,9],"
+                                        "\"cpu_process_cores\":"
+                                        "[0.5,0.5,0.5,0.5,0.5,9],\"page_cache_"
+                                        "bytes\":[0,0,0,0,"
+                                        "20000000,9]},"
+                                        "\"disks\":[{\"name\":\"sda\",\"read_"
+                                        "bytes_per_s\":[2e6,2e6,"
+                                        "2e6,2e6,2e6,9],"
+                                        "\"busy\":[0.5,0.5,0.5,0.5,0.5,1]}]}}";
 
 static void test_bench(void **state)
 {
@@ -160,8 +165,7 @@ static void test_train(void **state)
              "the most common class: 50.0 %), loss 1.5.\nThe input limits: "
              "training waited for it 60 % of the time; the storage is too slow "
              "for it, and nothing is prefetched (--prefetch 1).\n");
-    has(run,
-        "\n1 sample skipped, 2 times in all epochs\n  - 'x': no picture\n");
+    has(run, "\n1 bad sample skipped, 2 times in all\n  - 'x': no picture\n");
 }
 
 static void test_compared(void **state)
