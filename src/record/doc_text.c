@@ -286,14 +286,19 @@ static void put_notes(const struct sheet *sh, const struct wr_doc_section *s,
     }
 }
 
-/* What a chart shows, as a table. */
+/* What a chart shows, as a table that names the unit. */
 static void put_numbers(const struct sheet *sh, const struct wr_doc_chart *c)
 {
     struct wr_doc *d = wr_doc_new("", "");
     struct wr_doc_section *s = wr_doc_section(d, "");
+    struct wr_doc_chart titled = *c;
+    char title[200];
 
+    snprintf(title, sizeof(title), "%.120s%s%.60s%s", c->title,
+             *c->y ? " (" : "", c->y, *c->y ? ")" : "");
+    titled.title = title;
     if (s)
-        wr_doc_numbers_table(s, c);
+        wr_doc_numbers_table(s, &titled);
     if (!wr_doc_failed(d) && s->item_count)
         put_table(sh, s->items[0].table);
     if (c->note && *c->note)
