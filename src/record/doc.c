@@ -143,25 +143,29 @@ void wr_doc_fold(struct wr_doc_table *t)
 
 static struct wr_doc_cell *add_cell(struct wr_doc_table *t)
 {
-    struct wr_doc_cell *c;
-
     if (!t || !wr_doc_grow(t->doc, &t->cells, &t->cell_cap, t->cell_count,
                            sizeof(*t->cells)))
         return NULL;
-    c = &t->cells[t->cell_count++];
-    *c = (struct wr_doc_cell){.value = NAN};
-    return c;
+    return &t->cells[t->cell_count++];
+}
+
+static void format_cell(struct wr_doc_table *t, struct wr_doc_cell like,
+                        const char *fmt, va_list ap)
+{
+    struct wr_doc_cell *c = add_cell(t);
+
+    if (!c)
+        return;
+    *c = like;
+    c->text = wr_doc_format(t->doc, fmt, ap);
 }
 
 void wr_doc_cell(struct wr_doc_table *t, const char *fmt, ...)
 {
-    struct wr_doc_cell *c = add_cell(t);
     va_list ap;
 
-    if (!c)
-        return;
     va_start(ap, fmt);
-    c->text = wr_doc_format(t->doc, fmt, ap);
+    format_cell(t, (struct wr_doc_cell){.value = NAN}, fmt, ap);
     va_end(ap);
 }
 
@@ -213,16 +217,12 @@ void wr_doc_percent(struct wr_doc_table *t, double value, unsigned decimals)
 
 void wr_doc_shown(struct wr_doc_table *t, double value, const char *fmt, ...)
 {
-    struct wr_doc_cell *c = add_cell(t);
+    const struct wr_doc_cell like = {.value = value, .is_number = true};
     va_list ap;
 
-    if (!c)
-        return;
     va_start(ap, fmt);
-    c->text = wr_doc_format(t->doc, fmt, ap);
+    format_cell(t, like, fmt, ap);
     va_end(ap);
-    c->is_number = true;
-    c->value = value;
 }
 
 void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone)
