@@ -59,8 +59,6 @@ typedef struct weir_ckpt weir_ckpt;
 /* Steps are below this. */
 #define WEIR_STEP_MAX UINT64_C(1000000000000)
 
-#define WEIR_TENSOR_DIMS 8
-
 /* How safe a saved step is. Each level includes the previous ones. With one
  * tier SLOW is FAST. */
 enum weir_level {
@@ -72,20 +70,13 @@ enum weir_level {
     WEIR_LEVEL_VERIFIED,     /* and was read back from there and checked */
 };
 
-/* One tensor: row-major, little-endian, without gaps. */
-typedef struct weir_tensor {
-    const char *name; /* UTF-8, not empty, not "__metadata__" */
-    enum weir_dtype dtype;
-    uint32_t ndim; /* 0: a scalar */
-    uint64_t shape[WEIR_TENSOR_DIMS];
-    void *data; /* elements * bits / 8 bytes, which must be a whole number */
-} weir_tensor;
-
+/* Programs have arrays of them: this struct never grows. */
 typedef struct weir_pair {
     const char *key, *value; /* UTF-8 */
 } weir_pair;
 
-/* What to save. Everything is borrowed during the call. */
+/* What to save; members that are not set are 0. Everything is borrowed during
+ * the call. */
 typedef struct weir_ckpt_state {
     uint64_t step;              /* < WEIR_STEP_MAX */
     const weir_tensor *tensors; /* of this rank; names are unique */
@@ -95,7 +86,6 @@ typedef struct weir_ckpt_state {
     const void *pipeline; /* what weir_pipeline_state returned on this rank, to
                              continue the epoch where it was */
     size_t pipeline_len;  /* at most 64 MiB */
-    uint64_t reserved[4]; /* 0 */
 } weir_ckpt_state;
 
 /* What this process may do with the store. Each tier has one writer at a time,
@@ -127,6 +117,7 @@ enum weir_behind {
 /* Fill with weir_ckpt_defaults first; defaults are in brackets. Strings are
  * copied. */
 typedef struct weir_ckpt_config {
+    size_t size;              /* of this struct: set by weir_ckpt_defaults */
     const char *fast;         /* folder or URL (emu:optane:/mnt/nvme); the last
                                  component is created if missing */
     const char *slow;         /* the same; NULL: one tier [NULL] */
@@ -176,11 +167,16 @@ typedef struct weir_ckpt_config {
     uint64_t max_behind_bytes; /* like max_behind, in bytes; 0: no limit [0] */
     uint64_t close_timeout_ms; /* how long close waits for a slow tier that does
                                   not answer; 0: without limit [30000] */
-    uint64_t reserved[6];      /* 0 */
 } weir_ckpt_config;
 
-/* Fills `cfg` with the defaults named above. */
-WEIR_API void weir_ckpt_defaults(weir_ckpt_config *cfg);
+/* Fills `cfg` with the defaults named above. (Functions named _sized are for
+ * callers that do not compile this header: they take the size of what these
+ * have.) */
+WEIR_API void weir_ckpt_defaults_sized(weir_ckpt_config *cfg, size_t size);
+static inline void weir_ckpt_defaults(weir_ckpt_config *cfg)
+{
+    weir_ckpt_defaults_sized(cfg, sizeof(*cfg));
+}
 
 /* Opens a store; all ranks. Removes the remains of interrupted saves (all roles
  * except READ) and, with cfg.drain, resumes draining. WEIR_EBUSY: another
@@ -218,8 +214,14 @@ WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
  * power cut". If draining this step fails while `level` waits for it, that
  * error is returned; the step is on the fast tier then, and weir_ckpt_wait
  * continues to wait. */
-WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
-                            enum weir_level level, weir_err *err);
+WEIR_API int weir_ckpt_save_sized(weir_ckpt *c, const weir_ckpt_state *state,
+                                  size_t size, enum weir_level level,
+                                  weir_err *err);
+static inline int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
+                                 enum weir_level level, weir_err *err)
+{
+    return weir_ckpt_save_sized(c, state, sizeof(*state), level, err);
+}
 
 /* Waits until `step` (WEIR_LATEST: every saved step) has reached `level`;
  * timeout_ms < 0: without limit. Returns WEIR_ETIMEDOUT, the reason why it
@@ -231,7 +233,7 @@ WEIR_API int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
 WEIR_API int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
                             int64_t timeout_ms, weir_err *err);
 
-/* What a restore found. */
+/* What a restore found; allocated by the library, grows at the end. */
 typedef struct weir_ckpt_found {
     uint64_t step;
     uint64_t time_ns;           /* of the save, since 1970 */
@@ -252,7 +254,6 @@ typedef struct weir_ckpt_found {
     uint64_t differing; /* restored tensors whose copies are known to differ
                            between ranks: the lowest rank's was taken. Detected
                            by checksums only: 0 promises nothing */
-    uint64_t reserved[3];
 } weir_ckpt_found;
 
 /* Reads `step` (or WEIR_LATEST) into the memory of `into`; all ranks. Verifies

@@ -38,14 +38,19 @@ typedef struct weir_ckpt_entry {
      * earlier version. */
     uint64_t generation; /* openings for saving of this store */
     uint64_t seq;        /* saves of that writer */
-    uint64_t reserved[2];
 } weir_ckpt_entry;
 
 /* All steps, in ascending order; copies that were set aside (fast is
  * WEIR_COPY_STALE, slow WEIR_COPY_NONE) follow the step of the same number.
  * Free *ret with free(). */
-WEIR_API int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret,
-                            size_t *ret_count, weir_err *err);
+WEIR_API int weir_ckpt_list_sized(weir_ckpt *c, weir_ckpt_entry **ret,
+                                  size_t *ret_count, size_t size,
+                                  weir_err *err);
+static inline int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret,
+                                 size_t *ret_count, weir_err *err)
+{
+    return weir_ckpt_list_sized(c, ret, ret_count, sizeof(**ret), err);
+}
 
 /* One copy that was read and checked. */
 typedef struct weir_ckpt_checked {
@@ -90,13 +95,18 @@ typedef struct weir_ckpt_prune_plan {
      * NULL. */
     void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
     void *arg;
-    uint64_t reserved[4];
 } weir_ckpt_prune_plan;
 
 /* Applies retention now (role SAVE or MANAGE). The newest step, the newest
  * verified copy, pinned steps and steps not yet drained stay. */
-WEIR_API int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
-                             weir_err *err);
+WEIR_API int weir_ckpt_prune_sized(weir_ckpt *c,
+                                   const weir_ckpt_prune_plan *plan,
+                                   size_t size, weir_err *err);
+static inline int
+weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
+{
+    return weir_ckpt_prune_sized(c, plan, sizeof(*plan), err);
+}
 
 /* Removes a step from tier "fast" (also the only one), "slow" or, with NULL,
  * both, whatever retention says (role MANAGE). A pinned step is refused with

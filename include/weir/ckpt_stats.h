@@ -18,13 +18,17 @@ typedef struct weir_ckpt_times {
     uint64_t fast_ns, slow_ns, verified_ns;
     uint64_t drain_ns; /* duration of the copy to the slow tier, from its first
                           read to the last sync */
-    uint64_t reserved[4];
 } weir_ckpt_times;
 
 /* The times of one of the last 64 saves. WEIR_ENOENT: `step` is not one of
  * them. */
-WEIR_API int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
-                                weir_ckpt_times *ret);
+WEIR_API int weir_ckpt_times_sized(const weir_ckpt *c, uint64_t step,
+                                   weir_ckpt_times *ret, size_t size);
+static inline int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step,
+                                     weir_ckpt_times *ret)
+{
+    return weir_ckpt_times_sized(c, step, ret, sizeof(*ret));
+}
 
 typedef struct weir_ckpt_stats {
     uint64_t saves, skipped, replaced; /* begun; WEIR_BEHIND_SKIP; _LATEST */
@@ -40,11 +44,15 @@ typedef struct weir_ckpt_stats {
     uint64_t swept;                 /* leftovers removed at open */
     int fast_forgets, slow_forgets; /* a tmpfs or the like */
     uint64_t given_up;              /* steps; WEIR_BEHIND_OLDEST */
-    uint64_t reserved[7];
 } weir_ckpt_stats;
 
 /* Statistics so far. Any thread. */
-WEIR_API void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret);
+WEIR_API void weir_ckpt_stats_sized(const weir_ckpt *c, weir_ckpt_stats *ret,
+                                    size_t size);
+static inline void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret)
+{
+    weir_ckpt_stats_sized(c, ret, sizeof(*ret));
+}
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
-/* dtype.h - types of tensor elements.
+/* dtype.h - types of tensor elements, and a tensor in memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WEIR_DTYPE_H
 #define WEIR_DTYPE_H
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +41,18 @@ enum weir_dtype {
     WEIR_DTYPE_MAP(WEIR_DTYPE_ENUM)
 #undef WEIR_DTYPE_ENUM
 };
+
+#define WEIR_TENSOR_DIMS 8
+
+/* One tensor: row-major, little-endian, without gaps. Programs have arrays of
+ * them: this struct never grows. */
+typedef struct weir_tensor {
+    const char *name; /* UTF-8, not empty, not "__metadata__" */
+    enum weir_dtype dtype;
+    uint32_t ndim; /* 0: a scalar */
+    uint64_t shape[WEIR_TENSOR_DIMS];
+    void *data; /* elements * bits / 8 bytes, which must be a whole number */
+} weir_tensor;
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /* sized.h - public structs of programs that were built with another header.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Such a struct grows at its end only. What is given in begins with its size;
- * what is filled comes with it. */
+ * Such a struct grows at its end only. What is given in begins with its size, or
+ * comes with it; what is filled comes with it. */
 #ifndef WR_BASE_SIZED_H
 #define WR_BASE_SIZED_H
 
@@ -15,6 +15,10 @@
  * function that sets it), or sets members that this library does not know. */
 int wr_sized_take(void *own, size_t own_size, const void *given,
                   const char *fill, weir_err *err);
+
+/* The same where the size of `given` comes beside it; `own` is zeroed behind. */
+int wr_sized_copy(void *own, size_t own_size, const void *given, size_t size,
+                  weir_err *err);
 
 /* Fills `ret`, of `size` bytes, from `own`; zeros behind. */
 void wr_sized_give(void *ret, size_t size, const void *own, size_t own_size);

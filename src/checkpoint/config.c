@@ -8,15 +8,17 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #define WORLD_MAX     100000u /* a rank has five digits in a file's name */
 #define SNAPSHOTS_MAX 64u
 #define THREADS_MAX   1024u
 #define RESERVE_MAX   ((uint64_t)1 << 48)
 
-void weir_ckpt_defaults(weir_ckpt_config *cfg)
+void weir_ckpt_defaults_sized(weir_ckpt_config *cfg, size_t size)
 {
-    *cfg = (weir_ckpt_config){
+    const weir_ckpt_config own = {
+        .size = size,
         .role = WEIR_CKPT_SAVE,
         .drain = 1,
         .verify = 1,
@@ -29,6 +31,8 @@ void weir_ckpt_defaults(weir_ckpt_config *cfg)
         .comm_timeout_ms = 60000,
         .close_timeout_ms = 30000,
     };
+
+    wr_sized_give(cfg, size, &own, sizeof(own));
 }
 
 static int check_ranks(const weir_ckpt_config *cfg, weir_err *err)
@@ -79,10 +83,6 @@ static int check_numbers(const weir_ckpt_config *cfg, weir_err *err)
                            "%s: %" PRIu64 " is not %" PRIu64 " to %" PRIu64,
                            ranges[i].name, ranges[i].value, ranges[i].min,
                            ranges[i].max);
-    for (size_t i = 0; i < WR_ARRAY_LEN(cfg->reserved); i++)
-        if (cfg->reserved[i])
-            return wr_fail(err, WEIR_EINVAL,
-                           "reserved: is not 0 (weir_ckpt_defaults first)");
     return 0;
 }
 
@@ -90,8 +90,6 @@ int wr_ckpt_config_check(const weir_ckpt_config *cfg, weir_err *err)
 {
     int r;
 
-    if (!cfg)
-        return wr_fail(err, WEIR_EINVAL, "cfg: is NULL");
     if (!cfg->fast || !cfg->fast[0])
         return wr_fail(err, WEIR_EINVAL, "fast: no folder is given");
     if (cfg->slow && !cfg->slow[0])

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "checkpoint/lineage.h"
 #include "tier/aside.h"
 #include "tier/step.h"
@@ -210,27 +211,23 @@ static int add_aside(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
     return r;
 }
 
-int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
-                    weir_err *err)
+int weir_ckpt_list_sized(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
+                         size_t size, weir_err *err)
 {
     struct wr_inventory f = {0};
+    char *all = NULL;
     int r = wr_inventory_take(c, &f, err);
 
     if (r == 0)
         r = add_aside(c, &f, err);
-    if (r == 0 && !f.e && !(f.e = calloc(1, sizeof(*f.e))))
+    if (r == 0 && !(all = calloc(f.count + 1, size)))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t i = 0; i < f.count && all; i++)
+        wr_sized_give(all + i * size, size, &f.e[i], sizeof(f.e[i]));
     if (r == 0) {
-        *ret = f.e;
+        *ret = (weir_ckpt_entry *)(void *)all;
         *ret_count = f.count;
-        f.e = NULL;
     }
     wr_inventory_done(&f);
     return r;
-}
-
-int weir_ckpt_list(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
-                   weir_err *err)
-{
-    return wr_ckpt_entries(c, ret, ret_count, err);
 }

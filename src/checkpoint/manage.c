@@ -141,7 +141,7 @@ static int count_bytes(struct verifying *v, uint64_t step, weir_err *err)
 {
     weir_ckpt_entry *e;
     size_t count;
-    int r = wr_ckpt_entries(v->c, &e, &count, err);
+    int r = weir_ckpt_list(v->c, &e, &count, err);
 
     if (r < 0)
         return r;

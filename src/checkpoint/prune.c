@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "checkpoint/inventory.h"
 #include "checkpoint/retention.h"
 #include "checkpoint/store.h"
@@ -208,24 +209,17 @@ static int prune_alone(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
     return r;
 }
 
-static int check_plan(const weir_ckpt_prune_plan *plan, weir_err *err)
+int weir_ckpt_prune_sized(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
+                          size_t size, weir_err *err)
 {
-    if (plan->after && !plan->go_back)
-        return wr_fail(err, WEIR_EINVAL, "after: is given without go_back");
-    for (size_t i = 0; i < WR_ARRAY_LEN(plan->reserved); i++)
-        if (plan->reserved[i])
-            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
-    return 0;
-}
-
-int weir_ckpt_prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan,
-                    weir_err *err)
-{
-    int r = check_plan(plan, err);
+    weir_ckpt_prune_plan own;
+    int r = wr_sized_copy(&own, sizeof(own), plan, size, err);
 
     if (r < 0)
         return r;
-    return plan->dry_run ? prune(c, plan, err) : prune_alone(c, plan, err);
+    if (own.after && !own.go_back)
+        return wr_fail(err, WEIR_EINVAL, "after: is given without go_back");
+    return own.dry_run ? prune(c, &own, err) : prune_alone(c, &own, err);
 }
 
 /* --- one step --- */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
+#include "base/sized.h"
 #include "checkpoint/watch.h"
 #include "safetensors/pairs.h"
 
@@ -40,9 +41,6 @@ static int check_state(const weir_ckpt *c, const weir_ckpt_state *st,
         return wr_fail(err, WEIR_ELIMIT,
                        "pipeline: %zu bytes, at most %zu are saved",
                        st->pipeline_len, PIPELINE_MAX);
-    for (size_t i = 0; i < WR_ARRAY_LEN(st->reserved); i++)
-        if (st->reserved[i])
-            return wr_fail(err, WEIR_EINVAL, "reserved: is not 0");
     if (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify &&
         (!c->far || c->cfg.drain))
         return wr_fail(err, WEIR_EINVAL,
@@ -559,21 +557,24 @@ static int tell_both(const weir_ckpt_state *st, enum weir_level level, int r,
     return err->code;
 }
 
-int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
-                   enum weir_level level, weir_err *err)
+int weir_ckpt_save_sized(weir_ckpt *c, const weir_ckpt_state *state,
+                         size_t size, enum weir_level level, weir_err *err)
 {
     uint64_t begun_ns = wr_clock_ns();
     weir_err earlier = {0};
-    int r;
+    weir_ckpt_state own;
+    int r = wr_sized_copy(&own, sizeof(own), state, size, err);
 
+    if (r < 0) /* on all ranks: they run the same program */
+        return r;
     if (!c->saver)
         return wr_fail(err, WEIR_ESTATE, "'%s': was not opened to save",
                        c->cfg.fast);
-    r = may_save(c, state, level, &earlier, err);
+    r = may_save(c, &own, level, &earlier, err);
     if (r == 0)
-        r = save(c, state, level, begun_ns, err);
+        r = save(c, &own, level, begun_ns, err);
     pthread_mutex_lock(&c->lock);
     c->stats.stall_ns += wr_clock_ns() - begun_ns;
     pthread_mutex_unlock(&c->lock);
-    return tell_both(state, level, r, &earlier, err);
+    return tell_both(&own, level, r, &earlier, err);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "checkpoint/lineage.h"
 #include "checkpoint/strand.h"
 #include "checkpoint/watch.h"
@@ -301,8 +302,14 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
                         weir_err *err)
 {
     struct wr_store *given[2] = {fast, slow};
-    int r = open_store(ret, cfg, given, err);
+    weir_ckpt_config own;
+    int r;
 
+    weir_ckpt_defaults(&own);
+    r = cfg ? wr_sized_take(&own, sizeof(own), cfg, "weir_ckpt_defaults", err)
+            : wr_fail(err, WEIR_EINVAL, "cfg: is NULL");
+    if (r == 0)
+        r = open_store(ret, &own, given, err);
     wr_store_close(given[0]);
     wr_store_close(given[1]);
     return r;

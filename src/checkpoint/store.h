@@ -184,12 +184,6 @@ int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
 /* 0, or why the step is not tried any more. */
 int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err);
 
-/* --- inventory.c --- */
-
-/* The near and far tiers' steps, merged. */
-int wr_ckpt_entries(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
-                    weir_err *err);
-
 /* --- prune.c --- */
 
 /* Applies the store's retention: after a publish (one tier) or a drain. */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/thread.h"
 
 /* With the lock held. */
@@ -169,7 +170,8 @@ void wr_ckpt_sleep(weir_ckpt *c, uint64_t until_ns)
     wr_cond_wait_until(&c->changed, &c->lock, until_ns);
 }
 
-int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)
+int weir_ckpt_times_sized(const weir_ckpt *c, uint64_t step,
+                          weir_ckpt_times *ret, size_t size)
 {
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
     const struct wr_ckpt_time *t;
@@ -178,18 +180,21 @@ int weir_ckpt_times_of(const weir_ckpt *c, uint64_t step, weir_ckpt_times *ret)
     t = step == WEIR_LATEST ? wr_ckpt_time_at(w, w->stats.saves)
                             : wr_ckpt_time_find(w, step);
     if (t)
-        *ret = t->t;
+        wr_sized_give(ret, size, &t->t, sizeof(t->t));
     pthread_mutex_unlock(&w->lock);
     return t ? 0 : WEIR_ENOENT;
 }
 
-void weir_ckpt_get_stats(const weir_ckpt *c, weir_ckpt_stats *ret)
+void weir_ckpt_stats_sized(const weir_ckpt *c, weir_ckpt_stats *ret,
+                           size_t size)
 {
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
+    weir_ckpt_stats own;
 
     pthread_mutex_lock(&w->lock);
-    *ret = w->stats;
+    own = w->stats;
     pthread_mutex_unlock(&w->lock);
     if (c->drainer)
-        ret->behind = wr_drainer_backlog(c->drainer).steps;
+        own.behind = wr_drainer_backlog(c->drainer).steps;
+    wr_sized_give(ret, size, &own, sizeof(own));
 }

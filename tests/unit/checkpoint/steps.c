@@ -166,7 +166,7 @@ void steps_shown(weir_ckpt *c, uint64_t last, char *fast, char *slow)
     memset(fast, '-', last);
     memset(slow, '-', last);
     fast[last] = slow[last] = '\0';
-    if (wr_ckpt_entries(c, &e, &count, &err) < 0)
+    if (weir_ckpt_list(c, &e, &count, &err) < 0)
         fail_msg("%s", err.msg);
     for (size_t i = 0; i < count; i++) {
         assert_in_range(e[i].step, 1, last);

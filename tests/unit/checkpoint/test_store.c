@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +72,9 @@ static void rank(weir_ckpt_config *c)
 {
     c->rank = 1;
 }
-static void reserved(weir_ckpt_config *c)
+static void unsized(weir_ckpt_config *c)
 {
-    c->reserved[WR_ARRAY_LEN(c->reserved) - 1] = 1;
+    c->size = 0;
 }
 
 static void no_comm(weir_ckpt_config *c)
@@ -111,7 +112,7 @@ static void refuses_nonsense(void **state)
         {take_over, "take_over:"}, {behind, "behind:"},
         {snapshots, "snapshots:"}, {threads, "threads:"},
         {reserve, "reserve:"},     {no_world, "world:"},
-        {rank, "rank:"},           {reserved, "reserved:"},
+        {rank, "rank:"},           {unsized, "size "},
         {no_comm, "comm:"},        {no_timeout, "comm_timeout_ms:"},
         {drain_one, "slow:"},      {same, "slow:"},
     };
@@ -368,6 +369,53 @@ static void closes_nothing(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, saves_setup, saves_teardown)
 
+/* Structs of programs that were built with another header: shorter ones, and
+ * longer ones with and without something that is not known here. */
+static void sizes_may_differ(void **state)
+{
+    struct {
+        weir_ckpt_config cfg;
+        uint64_t behind;
+    } newer = {0};
+    struct {
+        weir_ckpt_state state;
+        uint64_t behind;
+    } more = {0};
+    struct saves *s = *state;
+    weir_ckpt_config older = saves_config(s, one);
+    size_t cut = offsetof(weir_ckpt_config, close_timeout_ms);
+    weir_ckpt_stats stats;
+    weir_ckpt *c = NULL;
+    weir_err err;
+
+    older.size = cut;
+    memset((char *)&older + cut, 0xaa, sizeof(older) - cut);
+    assert_int_equal(weir_ckpt_open(&c, &older, &err), 0);
+    assert_int_equal(c->cfg.close_timeout_ms, 30000);
+    more.state = s->state;
+    more.state.step = 1;
+    assert_int_equal(weir_ckpt_save_sized(c, &more.state, sizeof(more),
+                                          WEIR_LEVEL_FAST, &err),
+                     0);
+    more.behind = 1;
+    assert_int_equal(weir_ckpt_save_sized(c, &more.state, sizeof(more),
+                                          WEIR_LEVEL_FAST, &err),
+                     WEIR_ENOTSUP);
+    memset(&stats, 0xaa, sizeof(stats));
+    weir_ckpt_stats_sized(c, &stats, offsetof(weir_ckpt_stats, given_up));
+    assert_int_equal(stats.saves, 1);
+    assert_int_equal(stats.given_up, 0xaaaaaaaaaaaaaaaa);
+    saves_close(c);
+
+    newer.cfg = saves_config(s, one);
+    newer.cfg.size = sizeof(newer);
+    assert_int_equal(weir_ckpt_open(&c, &newer.cfg, &err), 0);
+    saves_close(c);
+    newer.behind = 1;
+    assert_int_equal(weir_ckpt_open(&c, &newer.cfg, &err), WEIR_ENOTSUP);
+    assert_non_null(strstr(err.msg, "newer version"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +430,7 @@ int main(void)
         TEST(who_makes_folders),
         TEST(sweeps_and_reserves),
         TEST(closes_nothing),
+        TEST(sizes_may_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
