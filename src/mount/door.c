@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mount/door.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -179,6 +180,26 @@ void wr_door_answer_error(fuse_req_t req, int error, uint64_t due_ns)
     }
     r->error = error;
     wr_door_answer(d, r, due_ns);
+}
+
+struct wr_reply *wr_door_reply(fuse_req_t req, size_t bytes)
+{
+    struct wr_reply *r = wr_reply_new(&wr_door_of(req)->replies, req, bytes);
+
+    if (!r)
+        fuse_reply_err(req, ENOMEM);
+    return r;
+}
+
+void wr_door_sync(fuse_req_t req, fuse_ino_t ino, int fd, int datasync)
+{
+    struct wr_door *d = wr_door_of(req);
+    const struct wr_device_request rq = {
+        .op = WR_DEVICE_SYNC, .object = wr_inode_object(wr_door_inode(d, ino))};
+    uint64_t due = wr_door_due(d, &rq);
+
+    wr_door_answer_error(
+        req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0, due);
 }
 
 const char *wr_proc_path(char buf[WR_PROC_PATH], int fd)

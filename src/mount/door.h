@@ -78,11 +78,18 @@ uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq);
 /* The same for what is no read or write. */
 uint64_t wr_door_due_meta(struct wr_door *d, const struct wr_inode *inode);
 
+/* A reply with a buffer of `bytes`. NULL: memory is short, and the kernel was
+ * told so. */
+struct wr_reply *wr_door_reply(fuse_req_t req, size_t bytes);
+
 /* Sends the reply when it is due, and frees it. */
 void wr_door_answer(struct wr_door *d, struct wr_reply *r, uint64_t due_ns);
 
 /* Answers with an errno (0: success) when it is due. */
 void wr_door_answer_error(fuse_req_t req, int error, uint64_t due_ns);
+
+/* Syncs what `fd` is open on, as the kernel asked for `ino`, and answers. */
+void wr_door_sync(fuse_req_t req, fuse_ino_t ino, int fd, int datasync);
 
 /* "/proc/self/fd/N": opens what an O_PATH descriptor stands for. */
 #define WR_PROC_PATH 32

@@ -77,11 +77,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     due = reads ? 0 : wr_door_due_meta(d, inode);
-    r = wr_reply_new(&d->replies, req, 0);
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    r = wr_door_reply(req, 0);
+    if (!r)
         return;
-    }
     fd = open(wr_proc_path(path, inode->fd), source_flags(fi->flags));
     if (fd < 0) {
         r->error = errno == EMFILE ? ENFILE : errno;
@@ -111,13 +109,11 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
     struct wr_door *d = wr_door_of(req);
     const struct wr_inode *in = wr_door_inode(d, parent);
     uint64_t due = wr_door_due_meta(d, in);
-    struct wr_reply *r = wr_reply_new(&d->replies, req, 0);
+    struct wr_reply *r = wr_door_reply(req, 0);
     int fd;
 
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    if (!r)
         return;
-    }
     fd = make_file(in, name, mode, fi->flags);
     if (fd < 0) {
         r->error = errno;
@@ -144,13 +140,11 @@ static void op_release(fuse_req_t req, fuse_ino_t ino,
 static void read_probe(fuse_req_t req, size_t size, off_t off)
 {
     struct wr_door *d = wr_door_of(req);
-    struct wr_reply *r = wr_reply_new(&d->replies, req, size);
+    struct wr_reply *r = wr_door_reply(req, size);
     bool late = off >= (off_t)WR_PROBE_LATE_OFFSET;
 
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    if (!r)
         return;
-    }
     memset(r->buf, 0, size);
     r->kind = WR_REPLY_DATA;
     r->size = size;
@@ -207,11 +201,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     rq.len = within_file(wr_data_fd(fi), size, off);
     rq.opens = takes_opening(d, wr_data_fd(fi));
     due = rq.len ? wr_door_due(d, &rq) : 0;
-    r = wr_reply_new(&d->replies, req, size);
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    r = wr_door_reply(req, size);
+    if (!r)
         return;
-    }
     n = read_all(wr_data_fd(fi), r->buf, size, off);
     if (n < 0) {
         r->error = (int)-n;
@@ -259,14 +251,12 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf,
         .offset = (uint64_t)off,
         .len = size};
     uint64_t due = wr_door_due(d, &rq);
-    struct wr_reply *r = wr_reply_new(&d->replies, req, 0);
+    struct wr_reply *r = wr_door_reply(req, 0);
     size_t done;
     int error;
 
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    if (!r)
         return;
-    }
     error = write_all(fi, (struct iovec){(void *)(uintptr_t)buf, size}, off,
                       &done);
     if (done || !error) {
@@ -287,14 +277,7 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
                      struct fuse_file_info *fi)
 {
-    struct wr_door *d = wr_door_of(req);
-    const struct wr_device_request rq = {
-        .op = WR_DEVICE_SYNC, .object = wr_inode_object(wr_door_inode(d, ino))};
-    uint64_t due = wr_door_due(d, &rq);
-    int fd = wr_data_fd(fi);
-
-    wr_door_answer_error(
-        req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0, due);
+    wr_door_sync(req, ino, wr_data_fd(fi), datasync);
 }
 
 static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,

@@ -53,16 +53,13 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino,
     struct wr_door *d = wr_door_of(req);
     const struct wr_inode *inode = wr_door_inode(d, ino);
     uint64_t due = wr_door_due_meta(d, inode);
-    struct wr_reply *r = wr_reply_new(&d->replies, req, 0);
+    struct wr_reply *r = wr_door_reply(req, 0);
     struct folder *f = NULL;
-    int error = r ? folder_open(inode->fd, &f) : ENOMEM;
 
-    if (!r) {
-        fuse_reply_err(req, error);
+    if (!r)
         return;
-    }
-    r->error = error;
-    if (!error) {
+    r->error = folder_open(inode->fd, &f);
+    if (!r->error) {
         fi->fh = (uint64_t)(uintptr_t)f;
         r->kind = WR_REPLY_OPENDIR;
         r->fi = *fi;
@@ -155,14 +152,12 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
                  const struct fuse_file_info *fi, bool plus)
 {
     struct wr_door *d = wr_door_of(req);
-    struct wr_reply *r = wr_reply_new(&d->replies, req, size);
+    struct wr_reply *r = wr_door_reply(req, size);
     struct listing l;
     int error;
 
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    if (!r)
         return;
-    }
     l = (struct listing){.req = req,
                          .inode = wr_door_inode(d, ino),
                          .folder = folder_of(fi),
@@ -198,14 +193,7 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino,
 static void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
                         struct fuse_file_info *fi)
 {
-    struct wr_door *d = wr_door_of(req);
-    const struct wr_device_request rq = {
-        .op = WR_DEVICE_SYNC, .object = wr_inode_object(wr_door_inode(d, ino))};
-    uint64_t due = wr_door_due(d, &rq);
-    int fd = dirfd(folder_of(fi)->dir);
-
-    wr_door_answer_error(
-        req, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? errno : 0, due);
+    wr_door_sync(req, ino, dirfd(folder_of(fi)->dir), datasync);
 }
 
 void wr_ops_list(struct fuse_lowlevel_ops *ops)

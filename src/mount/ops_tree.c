@@ -110,11 +110,9 @@ static void answer_named(fuse_req_t req, fuse_ino_t parent, const char *name,
         wr_door_answer_error(req, error, due);
         return;
     }
-    r = wr_reply_new(&d->replies, req, 0);
-    if (!r) {
-        fuse_reply_err(req, ENOMEM);
+    r = wr_door_reply(req, 0);
+    if (!r)
         return;
-    }
     r->error = wr_tree_entry(d, in, name, &r->entry);
     r->kind = r->error ? WR_REPLY_ERROR : WR_REPLY_ENTRY;
     wr_door_answer(d, r, due);
