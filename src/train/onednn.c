@@ -92,8 +92,10 @@ static int onednn_open(const struct wr_engine_spec *spec, void **ret,
     return 0;
 }
 
-static int lend_weights(struct wr_dnnl_plan *p, const float *params,
-                        weir_err *err)
+/* `values` is what the layers' weights and biases, or if `grads` their
+ * gradients, lie in. */
+static int lend_params(struct wr_dnnl_plan *p, const float *values, bool grads,
+                       weir_err *err)
 {
     int r = 0;
 
@@ -103,26 +105,11 @@ static int lend_weights(struct wr_dnnl_plan *p, const float *params,
 
         if (!dl->weights)
             continue;
-        r = wr_dnnl_lend(dl->weights, params + l->weight, l->name, err);
+        r = wr_dnnl_lend(grads ? dl->grad_weights : dl->weights,
+                         values + l->weight, l->name, err);
         if (r == 0)
-            r = wr_dnnl_lend(dl->bias, params + l->bias, l->name, err);
-    }
-    return r;
-}
-
-static int lend_gradients(struct wr_dnnl_plan *p, float *grads, weir_err *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < p->layer_count; i++) {
-        struct wr_dnnl_layer *dl = &p->layers[i];
-        const struct wr_layer *l = dl->layer;
-
-        if (!dl->weights)
-            continue;
-        r = wr_dnnl_lend(dl->grad_weights, grads + l->weight, l->name, err);
-        if (r == 0)
-            r = wr_dnnl_lend(dl->grad_bias, grads + l->bias, l->name, err);
+            r = wr_dnnl_lend(grads ? dl->grad_bias : dl->bias, values + l->bias,
+                             l->name, err);
     }
     return r;
 }
@@ -131,7 +118,7 @@ static int onednn_forward(void *engine, const float *params, const float *input,
                           float *logits, weir_err *err)
 {
     struct onednn *e = engine;
-    int r = lend_weights(&e->plan, params, err);
+    int r = lend_params(&e->plan, params, /* grads= */ false, err);
 
     if (r == 0)
         r = wr_dnnl_lend(e->plan.input, input, "the input", err);
@@ -154,9 +141,9 @@ static int onednn_backward(void *engine, const float *params,
         return wr_fail(err, WEIR_ESTATE,
                        "backward needs a forward before it, each time");
     e->is_forward = false;
-    r = lend_weights(&e->plan, params, err);
+    r = lend_params(&e->plan, params, /* grads= */ false, err);
     if (r == 0)
-        r = lend_gradients(&e->plan, grads, err);
+        r = lend_params(&e->plan, grads, /* grads= */ true, err);
     if (r == 0)
         r = wr_dnnl_lend(e->plan.grad_logits, dlogits,
                          "the gradient of the logits", err);
