@@ -309,23 +309,17 @@ static int bmp_paint(const struct wr_frame *f, weir_err *err)
     return 0;
 }
 
-static int bmp_start(void *state, const struct wr_codec_job *job,
-                     struct wr_codec_shape *ret, weir_err *err)
-{
-    static const struct wr_frame_ops ops = {bmp_info, bmp_check, bmp_paint};
-
-    return wr_frame_start(state, &ops, job, ret, err);
-}
-
 const struct wr_codec wr_codec_bmp = {
     .name = "BMP",
     .kind = WR_PICTURE_BMP,
     .exts = {".bmp", ".dib"},
     .sniff = bmp_sniff,
-    .state_new = wr_frame_state_new,
-    .state_free = wr_frame_state_free,
+    .state_bytes = sizeof(struct wr_frame_state),
+    .state_done = wr_frame_done,
     .info = bmp_info,
-    .start = bmp_start,
+    .start = wr_frame_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,
+    .check = bmp_check,
+    .paint = bmp_paint,
 };

@@ -54,6 +54,8 @@ struct wr_codec_rows {
     uint32_t count[WR_CODEC_PLANES];
 };
 
+struct wr_frame; /* frame.h */
+
 struct wr_codec {
     const char *name;
     enum wr_picture_kind kind;
@@ -62,18 +64,27 @@ struct wr_codec {
                             NULL behind the last */
     /* Do pictures of this kind begin so? There is no codec without it. */
     bool (*sniff)(const uint8_t *bytes, size_t len);
-    int (*state_new)(void **ret, weir_err *err);
-    void (*state_free)(void *state); /* NULL is fine */
+    size_t state_bytes; /* of what a decoder keeps from picture to picture,
+                           zeroed at first */
+    void (*state_done)(void *state); /* frees what it holds */
     int (*info)(const uint8_t *bytes, size_t len, struct wr_picture_info *ret,
                 weir_err *err);
     /* optional (NULL: such pictures have none): EXIF's orientation, 1 to 8; 1
      * where nothing says another. */
     unsigned (*orientation)(const uint8_t *bytes, size_t len);
-    int (*start)(void *state, const struct wr_codec_job *job,
-                 struct wr_codec_shape *ret, weir_err *err);
+    int (*start)(const struct wr_codec *self, void *state,
+                 const struct wr_codec_job *job, struct wr_codec_shape *ret,
+                 weir_err *err);
     int (*read)(void *state, struct wr_codec_rows *rows, weir_err *err);
     /* Checks what follows the last row, unless the picture was cropped. */
     int (*finish)(void *state, weir_err *err);
+
+    /* Where `start` is wr_frame_start. Optional: refuses bytes that are too few
+     * for the header's pixels, before memory is spent on those. Width and height
+     * are within the limits. */
+    int (*check)(const uint8_t *bytes, size_t len, weir_err *err);
+    /* Required there: all of f->rgb, as PIL's convert('RGB') has it. */
+    int (*paint)(const struct wr_frame *f, weir_err *err);
 };
 
 extern const struct wr_codec wr_codec_bmp;

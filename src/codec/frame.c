@@ -10,35 +10,13 @@
 
 #define STRIP_ROWS 8u
 
-struct frame_state {
-    uint8_t *rgb; /* owned */
-    size_t cap;
-    uint32_t channels, width;
-    uint32_t row, end; /* next row to deliver; the one behind the last */
-};
-
-int wr_frame_state_new(void **ret, weir_err *err)
+void wr_frame_done(void *state)
 {
-    struct frame_state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return wr_fail(err, WEIR_ENOMEM, "no memory for a picture decoder");
-    *ret = s;
-    return 0;
-}
-
-void wr_frame_state_free(void *state)
-{
-    struct frame_state *s = state;
-
-    if (!s)
-        return;
-    free(s->rgb);
-    free(s);
+    free(((struct wr_frame_state *)state)->rgb);
 }
 
 /* What one huge picture took does not stay with the thread. */
-static void drop_large(struct frame_state *s)
+static void drop_large(struct wr_frame_state *s)
 {
     if (s->cap <= WR_CODEC_KEEP_BYTES)
         return;
@@ -47,7 +25,7 @@ static void drop_large(struct frame_state *s)
     s->cap = 0;
 }
 
-static int reserve(struct frame_state *s, const struct wr_picture_info *info,
+static int reserve(struct wr_frame_state *s, const struct wr_picture_info *info,
                    weir_err *err)
 {
     size_t need = (size_t)info->width * info->height * 3;
@@ -59,19 +37,19 @@ static int reserve(struct frame_state *s, const struct wr_picture_info *info,
     return 0;
 }
 
-int wr_frame_start(void *state, const struct wr_frame_ops *ops,
+int wr_frame_start(const struct wr_codec *self, void *state,
                    const struct wr_codec_job *job, struct wr_codec_shape *ret,
                    weir_err *err)
 {
-    struct frame_state *s = state;
+    struct wr_frame_state *s = state;
     struct wr_codec_shape shape = {.planes = 1, .rows = STRIP_ROWS};
     struct wr_frame f = {.bytes = job->bytes, .len = job->len};
-    int r = ops->info(job->bytes, job->len, &shape.info, err);
+    int r = self->info(job->bytes, job->len, &shape.info, err);
 
     if (r >= 0)
         r = wr_codec_check_size(&shape.info, &job->crop, err);
-    if (r >= 0 && ops->check)
-        r = ops->check(job->bytes, job->len, err);
+    if (r >= 0 && self->check)
+        r = self->check(job->bytes, job->len, err);
     if (r >= 0)
         r = reserve(s, &shape.info, err);
     if (r < 0)
@@ -79,7 +57,7 @@ int wr_frame_start(void *state, const struct wr_frame_ops *ops,
     f.width = shape.info.width;
     f.height = shape.info.height;
     f.rgb = s->rgb;
-    r = ops->paint(&f, err);
+    r = self->paint(&f, err);
     if (r < 0)
         return r;
     wr_codec_whole_plane(job, &shape.info, &shape.plane[0]);
@@ -94,7 +72,7 @@ int wr_frame_start(void *state, const struct wr_frame_ops *ops,
 
 int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err)
 {
-    struct frame_state *s = state;
+    struct wr_frame_state *s = state;
     size_t bytes = (size_t)s->width * 3;
     uint32_t got = 0;
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where a library gives all pixels or none, or where rows come in another
- * order than from top to bottom, a codec is two functions: read the header,
- * paint the pixels. The rest of struct wr_codec's hooks is here. */
+ * order than from top to bottom, a codec is two functions: read the header
+ * (info), paint the pixels (paint). The rest of its hooks is here. */
 #ifndef WR_CODEC_FRAME_H
 #define WR_CODEC_FRAME_H
 
@@ -18,21 +18,16 @@ struct wr_frame {
                                is undefined */
 };
 
-struct wr_frame_ops {
-    /* required, as wr_codec.info */
-    int (*info)(const uint8_t *bytes, size_t len, struct wr_picture_info *ret,
-                weir_err *err);
-    /* optional: refuses bytes that are too few for the header's pixels, before
-     * memory is spent on those. Width and height are within the limits. */
-    int (*check)(const uint8_t *bytes, size_t len, weir_err *err);
-    /* required: all of f->rgb, as PIL's convert('RGB') has it. */
-    int (*paint)(const struct wr_frame *f, weir_err *err);
+struct wr_frame_state {
+    uint8_t *rgb; /* owned */
+    size_t cap;
+    uint32_t channels, width;
+    uint32_t row, end; /* next row to deliver; the one behind the last */
 };
 
-/* Hooks for struct wr_codec; `ops` is what the codec's own start adds. */
-int wr_frame_state_new(void **ret, weir_err *err);
-void wr_frame_state_free(void *state);
-int wr_frame_start(void *state, const struct wr_frame_ops *ops,
+/* Hooks for struct wr_codec. */
+void wr_frame_done(void *state);
+int wr_frame_start(const struct wr_codec *self, void *state,
                    const struct wr_codec_job *job, struct wr_codec_shape *ret,
                    weir_err *err);
 int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err);

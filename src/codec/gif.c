@@ -230,36 +230,22 @@ static int gif_paint(const struct wr_frame *f, weir_err *err)
     return r;
 }
 
-static int gif_start(void *state, const struct wr_codec_job *job,
-                     struct wr_codec_shape *ret, weir_err *err)
-{
-    static const struct wr_frame_ops ops = {.info = gif_info,
-                                            .paint = gif_paint};
-
-    return wr_frame_start(state, &ops, job, ret, err);
-}
+#endif
 
 const struct wr_codec wr_codec_gif = {
     .name = "GIF",
     .kind = WR_PICTURE_GIF,
     .exts = {".gif"},
     .sniff = gif_sniff,
-    .state_new = wr_frame_state_new,
-    .state_free = wr_frame_state_free,
+#ifdef WR_HAVE_GIF
+    .state_bytes = sizeof(struct wr_frame_state),
+    .state_done = wr_frame_done,
     .info = gif_info,
-    .start = gif_start,
+    .start = wr_frame_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,
-};
-
+    .paint = gif_paint,
 #else
-
-const struct wr_codec wr_codec_gif = {
-    .name = "GIF",
-    .kind = WR_PICTURE_GIF,
     .missing = "weir was built without giflib (meson option 'gif')",
-    .exts = {".gif"},
-    .sniff = gif_sniff,
-};
-
 #endif
+};

@@ -215,10 +215,7 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
         if (!z->failed)
             check_limits(z);
     }
-    if (z->failed && (!done || z->failed == WEIR_ELIMIT)) {
-        if (err)
-            *err = z->why;
-        return z->failed;
-    }
+    if (z->failed && (!done || z->failed == WEIR_ELIMIT))
+        return wr_fail_as(err, z->failed, &z->why);
     return (int64_t)done;
 }

@@ -31,25 +31,12 @@ static bool jpeg_sniff(const uint8_t *bytes, size_t len)
     return len >= 3 && !memcmp(bytes, "\xff\xd8\xff", 3);
 }
 
-static int jpeg_state_new(void **ret, weir_err *err)
-{
-    struct jpeg_state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return wr_fail(err, WEIR_ENOMEM, "no memory for a JPEG decoder");
-    *ret = s;
-    return 0;
-}
-
-static void jpeg_state_free(void *state)
+static void jpeg_state_done(void *state)
 {
     struct jpeg_state *s = state;
 
-    if (!s)
-        return;
     wr_jpeg_guard_close(&s->guard);
     free(s->cmyk);
-    free(s);
 }
 
 static void info_of(const struct jpeg_decompress_struct *c,
@@ -279,13 +266,15 @@ static int prepare(struct jpeg_state *s, const struct wr_codec_job *job,
     return 0;
 }
 
-static int jpeg_start(void *state, const struct wr_codec_job *job,
+static int jpeg_start(const struct wr_codec *self, void *state,
+                      const struct wr_codec_job *job,
                       struct wr_codec_shape *ret, weir_err *err)
 {
     struct jpeg_state *s = state;
     struct jpeg_decompress_struct *c = &s->guard.jpeg;
     int r;
 
+    (void)self;
     if (setjmp(s->guard.jump))
         return wr_jpeg_guard_fail(&s->guard, err);
     wr_jpeg_guard_open(&s->guard, job->bytes, job->len);
@@ -397,8 +386,8 @@ const struct wr_codec wr_codec_jpeg = {
     .kind = WR_PICTURE_JPEG,
     .exts = {".jpg", ".jpeg"},
     .sniff = jpeg_sniff,
-    .state_new = jpeg_state_new,
-    .state_free = jpeg_state_free,
+    .state_bytes = sizeof(struct jpeg_state),
+    .state_done = jpeg_state_done,
     .info = jpeg_info,
     .orientation = jpeg_orientation,
     .start = jpeg_start,

@@ -147,8 +147,10 @@ void wr_picture_free(struct wr_picture_decoder *d)
     if (!d)
         return;
     for (size_t i = 0; i < WR_CODEC_COUNT; i++)
-        if (wr_codec_at((size_t)i)->state_free)
-            wr_codec_at((size_t)i)->state_free(d->state[i]);
+        if (d->state[i]) {
+            wr_codec_at((size_t)i)->state_done(d->state[i]);
+            free(d->state[i]);
+        }
     for (int p = 0; p < WR_CODEC_PLANES; p++) {
         wr_plane_done(&d->plane[p]);
         free(d->ycc[p]);
@@ -173,14 +175,17 @@ size_t wr_picture_slot_bytes(const weir_picture_config *spec)
 static int start(struct wr_picture_decoder *d, const struct wr_codec_job *job,
                  struct wr_codec_shape *ret, weir_err *err)
 {
-    int i = wr_codec_find(job->bytes, job->len, err), r = 0;
+    int i = wr_codec_find(job->bytes, job->len, err), r;
+    const struct wr_codec *c;
 
     if (i < 0)
         return i;
+    c = wr_codec_at((size_t)i);
     if (!d->state[i])
-        r = wr_codec_at((size_t)i)->state_new(&d->state[i], err);
-    if (r >= 0)
-        r = wr_codec_at((size_t)i)->start(d->state[i], job, ret, err);
+        d->state[i] = calloc(1, c->state_bytes);
+    if (!d->state[i])
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a %s decoder", c->name);
+    r = c->start(c, d->state[i], job, ret, err);
     return r < 0 ? r : i;
 }
 

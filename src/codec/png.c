@@ -50,25 +50,12 @@ static int fail_row(const struct png_state *s, int r, weir_err *err)
     return fail_spng(r, where, err);
 }
 
-static int png_state_new(void **ret, weir_err *err)
-{
-    struct png_state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return wr_fail(err, WEIR_ENOMEM, "no memory for a PNG decoder");
-    *ret = s;
-    return 0;
-}
-
-static void png_state_free(void *state)
+static void png_state_done(void *state)
 {
     struct png_state *s = state;
 
-    if (!s)
-        return;
     spng_ctx_free(s->ctx);
     free(s->whole);
-    free(s);
 }
 
 /* A context behind the header of `bytes`. */
@@ -174,14 +161,16 @@ static int begin_decode(struct png_state *s, weir_err *err)
     return r ? fail_spng(r, "before the first row", err) : 0;
 }
 
-static int png_start(void *state, const struct wr_codec_job *job,
-                     struct wr_codec_shape *ret, weir_err *err)
+static int png_start(const struct wr_codec *self, void *state,
+                     const struct wr_codec_job *job, struct wr_codec_shape *ret,
+                     weir_err *err)
 {
     struct png_state *s = state;
     struct wr_codec_shape shape = {.planes = 1, .rows = STRIP_ROWS};
     struct spng_ihdr h;
     int r;
 
+    (void)self;
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
     drop_large(s); /* of one that failed */
@@ -261,28 +250,22 @@ static int png_finish(void *state, weir_err *err)
     return r ? fail_spng(r, "behind the last row", err) : 0;
 }
 
+#endif
+
 const struct wr_codec wr_codec_png = {
     .name = "PNG",
     .kind = WR_PICTURE_PNG,
     .exts = {".png"},
     .sniff = png_sniff,
-    .state_new = png_state_new,
-    .state_free = png_state_free,
+#ifdef WR_HAVE_SPNG
+    .state_bytes = sizeof(struct png_state),
+    .state_done = png_state_done,
     .info = png_info,
     .orientation = png_orientation,
     .start = png_start,
     .read = png_read,
     .finish = png_finish,
-};
-
 #else
-
-const struct wr_codec wr_codec_png = {
-    .name = "PNG",
-    .kind = WR_PICTURE_PNG,
     .missing = "weir was built without libspng (meson option 'png')",
-    .exts = {".png"},
-    .sniff = png_sniff,
-};
-
 #endif
+};

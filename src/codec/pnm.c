@@ -233,23 +233,17 @@ static int pnm_paint(const struct wr_frame *f, weir_err *err)
     return 0;
 }
 
-static int pnm_start(void *state, const struct wr_codec_job *job,
-                     struct wr_codec_shape *ret, weir_err *err)
-{
-    static const struct wr_frame_ops ops = {pnm_info, pnm_check, pnm_paint};
-
-    return wr_frame_start(state, &ops, job, ret, err);
-}
-
 const struct wr_codec wr_codec_pnm = {
     .name = "PNM",
     .kind = WR_PICTURE_PNM,
     .exts = {".ppm", ".pgm", ".pbm", ".pnm"},
     .sniff = pnm_sniff,
-    .state_new = wr_frame_state_new,
-    .state_free = wr_frame_state_free,
+    .state_bytes = sizeof(struct wr_frame_state),
+    .state_done = wr_frame_done,
     .info = pnm_info,
-    .start = pnm_start,
+    .start = wr_frame_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,
+    .check = pnm_check,
+    .paint = pnm_paint,
 };

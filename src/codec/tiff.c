@@ -377,36 +377,24 @@ static int tiff_paint(const struct wr_frame *f, weir_err *err)
     return r;
 }
 
-static int tiff_start(void *state, const struct wr_codec_job *job,
-                      struct wr_codec_shape *ret, weir_err *err)
-{
-    static const struct wr_frame_ops ops = {tiff_info, tiff_check, tiff_paint};
-
-    return wr_frame_start(state, &ops, job, ret, err);
-}
+#endif
 
 const struct wr_codec wr_codec_tiff = {
     .name = "TIFF",
     .kind = WR_PICTURE_TIFF,
     .exts = {".tif", ".tiff"},
     .sniff = tiff_sniff,
-    .state_new = wr_frame_state_new,
-    .state_free = wr_frame_state_free,
+#ifdef WR_HAVE_TIFF
+    .state_bytes = sizeof(struct wr_frame_state),
+    .state_done = wr_frame_done,
     .info = tiff_info,
     .orientation = wr_exif_orientation,
-    .start = tiff_start,
+    .start = wr_frame_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,
-};
-
+    .check = tiff_check,
+    .paint = tiff_paint,
 #else
-
-const struct wr_codec wr_codec_tiff = {
-    .name = "TIFF",
-    .kind = WR_PICTURE_TIFF,
     .missing = "weir was built without libtiff 4.5 (meson option 'tiff')",
-    .exts = {".tif", ".tiff"},
-    .sniff = tiff_sniff,
-};
-
 #endif
+};

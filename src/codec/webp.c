@@ -155,37 +155,23 @@ static int webp_paint(const struct wr_frame *f, weir_err *err)
     return decode(f, &in, f->rgb, f->width, f->height, err);
 }
 
-static int webp_start(void *state, const struct wr_codec_job *job,
-                      struct wr_codec_shape *ret, weir_err *err)
-{
-    static const struct wr_frame_ops ops = {.info = webp_info,
-                                            .paint = webp_paint};
-
-    return wr_frame_start(state, &ops, job, ret, err);
-}
+#endif
 
 const struct wr_codec wr_codec_webp = {
     .name = "WebP",
     .kind = WR_PICTURE_WEBP,
     .exts = {".webp"},
     .sniff = webp_sniff,
-    .state_new = wr_frame_state_new,
-    .state_free = wr_frame_state_free,
+#ifdef WR_HAVE_WEBP
+    .state_bytes = sizeof(struct wr_frame_state),
+    .state_done = wr_frame_done,
     .info = webp_info,
     .orientation = webp_orientation,
-    .start = webp_start,
+    .start = wr_frame_start,
     .read = wr_frame_read,
     .finish = wr_frame_finish,
-};
-
+    .paint = webp_paint,
 #else
-
-const struct wr_codec wr_codec_webp = {
-    .name = "WebP",
-    .kind = WR_PICTURE_WEBP,
     .missing = "weir was built without libwebp (meson option 'webp')",
-    .exts = {".webp"},
-    .sniff = webp_sniff,
-};
-
 #endif
+};

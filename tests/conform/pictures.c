@@ -57,8 +57,8 @@ static void check_table(enum wr_picture_kind kind, struct made m)
         return;
     }
     assert_ptr_equal(wr_codec_at((size_t)i), c);
-    assert_true(c->info && c->start && c->read && c->finish && c->state_new &&
-                c->state_free);
+    assert_true(c->info && c->start && c->read && c->finish && c->state_bytes &&
+                c->state_done);
 }
 
 /* The header says what comes; a tensor of that size is the picture; a region
