@@ -9,12 +9,18 @@
 
 #include "base/lack.h"
 
-static void set_message(weir_err *err, const char *fmt, va_list ap)
+/* The message, and ": `more`" behind it unless that is NULL. */
+static void set_message(weir_err *err, const char *more, const char *fmt,
+                        va_list ap)
 {
     int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+    size_t used;
 
     if (n < 0)
         err->msg[0] = '\0';
+    used = strlen(err->msg);
+    if (more)
+        snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", more);
 }
 
 /* A lack names its limit, once: the message may quote one that does already. */
@@ -35,7 +41,7 @@ int wr_fail(weir_err *err, int code, const char *fmt, ...)
     if (!err)
         return code;
     va_start(ap, fmt);
-    set_message(err, fmt, ap);
+    set_message(err, NULL, fmt, ap);
     va_end(ap);
     err->code = code;
     err->os_errno = 0;
@@ -55,17 +61,13 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 {
     int code = wr_error_from_errno(os_errno);
     char text[128];
-    size_t used;
     va_list ap;
 
     if (!err)
         return code;
     va_start(ap, fmt);
-    set_message(err, fmt, ap);
+    set_message(err, reason(os_errno, text, sizeof(text)), fmt, ap);
     va_end(ap);
-    used = strlen(err->msg);
-    snprintf(err->msg + used, sizeof(err->msg) - used, ": %s",
-             reason(os_errno, text, sizeof(text)));
     err->code = code;
     err->os_errno = os_errno;
     add_limit(err);
@@ -75,18 +77,22 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
 {
     char old[sizeof(err->msg)];
-    size_t used;
     va_list ap;
 
     if (!err)
         return code;
     memcpy(old, err->msg, sizeof(old));
     va_start(ap, fmt);
-    set_message(err, fmt, ap);
+    set_message(err, old, fmt, ap);
     va_end(ap);
-    used = strlen(err->msg);
-    snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", old);
     return err->code;
+}
+
+int wr_fail_as(weir_err *err, int code, const weir_err *why)
+{
+    if (code < 0 && err)
+        *err = *why;
+    return code;
 }
 
 int wr_error_from_errno(int os_errno)

@@ -21,6 +21,11 @@ int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
+/* Fails as something else did: `why` becomes `err` (if any) when `code` is
+ * negative; returns `code`. For callers that look at an error before they pass it
+ * on, whether or not theirs wants to hear of it. */
+int wr_fail_as(weir_err *err, int code, const weir_err *why);
+
 /* WEIR_E... for an errno value. A symbolic link where none is followed (ELOOP)
  * is WEIR_EACCES; a lack of resources has codes of its own (base/lack.h). */
 int wr_error_from_errno(int os_errno);

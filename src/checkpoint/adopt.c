@@ -144,11 +144,8 @@ static int adopt_one(struct deciding *d, uint64_t step, uint64_t bytes,
     weir_err why;
     int r = pin_and_copy(d, step, &why);
 
-    if (r < 0 && ends(r)) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0 && ends(r))
+        return wr_fail_as(err, r, &why);
     tell(d, step, bytes, r < 0 ? &why : NULL);
     return 0;
 }
@@ -164,9 +161,7 @@ static int take_back(weir_ckpt *c, const struct wr_aside *a, weir_err *err)
             "'%s' has a newer step %" PRIu64
             "; remove that first: weir ckpt rm --step %" PRIu64 " %s %s",
             c->near->shown, a->step, a->step, c->cfg.fast, c->cfg.slow);
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 static int adopt_aside(struct deciding *d, weir_err *err)

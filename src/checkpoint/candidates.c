@@ -397,7 +397,5 @@ int wr_candidates_next(struct wr_candidates *k, struct wr_candidate *ret,
         if (r == 0)
             r = next_of(k, ret, ret_m, &why);
     }
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }

@@ -231,8 +231,7 @@ int wr_drainer_fails(struct wr_drainer *d, weir_err *err)
 
     pthread_mutex_lock(&d->lock);
     r = d->result.code == WEIR_ECANCELED ? 0 : d->result.code;
-    if (r < 0 && err)
-        *err = d->result;
+    wr_fail_as(err, r, &d->result);
     pthread_mutex_unlock(&d->lock);
     return r;
 }
@@ -299,9 +298,7 @@ int wr_drainer_failed(struct wr_drainer *d, uint64_t step, uint64_t *seen,
     if (!e)
         return 0;
     *ret_number = e->number;
-    if (err)
-        *err = e->err;
-    return e->err.code;
+    return wr_fail_as(err, e->err.code, &e->err);
 }
 
 int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err)
@@ -311,9 +308,7 @@ int wr_drainer_gave_up(struct wr_drainer *d, uint64_t step, weir_err *err)
 
     pthread_mutex_lock(&d->c->lock);
     e = wr_log_given_up(&d->c->log, step, /* id= */ NULL);
-    r = e ? e->err.code : 0;
-    if (e && err)
-        *err = e->err;
+    r = e ? wr_fail_as(err, e->err.code, &e->err) : 0;
     pthread_mutex_unlock(&d->c->lock);
     return r;
 }
@@ -339,11 +334,8 @@ static int wait_for_thread(struct wr_drainer *d, weir_err *err)
             r = wr_fail(err, WEIR_ECANCELED, "canceled");
         pthread_mutex_lock(&d->lock);
     }
-    if (r == 0 && d->result.code < 0) {
-        r = d->result.code;
-        if (err)
-            *err = d->result;
-    }
+    if (r == 0)
+        r = wr_fail_as(err, d->result.code, &d->result);
     pthread_mutex_unlock(&d->lock);
     return r;
 }
@@ -362,10 +354,7 @@ int weir_ckpt_drain(weir_ckpt *c, weir_err *err)
         return wr_drain_pass(c->drainer, err);
     r = wait_for_thread(c->drainer, err);
     /* The same error, told to the next call, is delivered by this one. */
-    if (wr_ckpt_take_trouble(c, &why) < 0 && r == 0) {
-        r = why.code;
-        if (err)
-            *err = why;
-    }
+    if (wr_ckpt_take_trouble(c, &why) < 0 && r == 0)
+        r = wr_fail_as(err, why.code, &why);
     return r;
 }

@@ -91,9 +91,7 @@ static void keep_first(int *first, int r, const weir_err *e, weir_err *err)
 {
     if (r == 0 || *first < 0)
         return;
-    *first = r;
-    if (err)
-        *err = *e;
+    *first = wr_fail_as(err, r, e);
 }
 
 static int put_job(struct wr_drainer *d, const struct wr_drain_job *j,
@@ -507,9 +505,7 @@ static int check_and_copy(struct wr_drainer *d, struct wr_drain_job *j,
         if (wr_step_is_damage(r) && j->work == WORK_VERIFY)
             r = why.code = WEIR_EIO; /* the far tier, not the step */
     }
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 static bool is_stopped(struct wr_drainer *d)

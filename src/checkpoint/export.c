@@ -308,8 +308,7 @@ static int try_copies(const weir_ckpt *c, struct wr_candidates *k,
         if (r == 0)
             return 1;
         if (!w->of_copy) {
-            if (err)
-                *err = why;
+            wr_fail_as(err, r, &why);
             return r == WEIR_ECANCELED ? r
                                        : wr_fail_prefix(err, r, "'%s'", w->to);
         }

@@ -124,9 +124,7 @@ static int look_at(struct wr_inventory *f, struct wr_tier *t, uint64_t step,
         ret->why = why;
         return 0;
     }
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 static int find_on(struct wr_inventory *f, struct wr_tier *t, bool fast,

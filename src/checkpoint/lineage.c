@@ -221,9 +221,7 @@ static int open_tier(const char *url, const char *label, bool may_miss,
         return 0;
     if (r == WEIR_ENOENT)
         return wr_fail(err, r, "%s; is it mounted?", why.msg);
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 /* Also when it is there: who made it may not have synced its entry. */

@@ -93,11 +93,8 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
     r = wr_step_verify(t, step, /* mark= */ wr_tier_is_writer(t), &meter, &why);
     if (r == WEIR_ENOENT)
         return 0; /* taken away meanwhile */
-    if (r == WEIR_ECANCELED) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r == WEIR_ECANCELED)
+        return wr_fail_as(err, r, &why);
     if (wr_step_is_unread(r) && v->unread.code == 0)
         v->unread = why;
     if (wr_step_is_damage(r) && wr_tier_is_writer(t) &&
@@ -170,10 +167,7 @@ int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
     /* What turned out damaged is drained once more where it can be. */
     if (v.damaged + v.mended > 0)
         wr_drainer_wake(c->drainer);
-    if (v.damaged == 0 && v.unread.code < 0) {
-        if (err)
-            *err = v.unread;
-        return v.unread.code;
-    }
+    if (v.damaged == 0 && v.unread.code < 0)
+        return wr_fail_as(err, v.unread.code, &v.unread);
     return (int)v.damaged;
 }

@@ -238,11 +238,8 @@ static int try_copy(struct restore *s, struct trial *t, weir_err *err)
             why = known;
         }
     }
-    if (comm->failed) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (comm->failed)
+        return wr_fail_as(err, r, &why);
     if (comm->rank == 0)
         s->ended = wr_candidates_pass(&s->all, t->id, &why, &s->why);
     return 0;

@@ -464,11 +464,8 @@ static int wait_together(weir_ckpt *c, uint64_t seq, enum weir_level level,
             return r;
         memcpy(&v, bytes, WR_MIN(len, sizeof(v)));
         free(bytes);
-        if (!v.done)
-            continue;
-        if (v.err.code < 0 && err)
-            *err = v.err;
-        return v.err.code;
+        if (v.done)
+            return wr_fail_as(err, v.err.code, &v.err);
     }
 }
 

@@ -54,9 +54,7 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     e = c->cfg.rank == 0 ? wr_log_due(&c->log) : NULL;
     if (e) {
         e->due = false;
-        r = e->err.code;
-        if (err)
-            *err = e->err;
+        r = wr_fail_as(err, e->err.code, &e->err);
     }
     pthread_mutex_unlock(&c->lock);
     return r;

@@ -61,8 +61,7 @@ static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
     if (e)
         e->due = false;
     pthread_mutex_unlock(&c->lock);
-    if (err)
-        *err = copy->why;
+    wr_fail_as(err, copy->why.code, &copy->why);
     return wr_step_say_damaged(c->near, step, copy->why.code, err);
 }
 
@@ -107,11 +106,8 @@ static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
         return 0;
     if (r == WEIR_ENOENT && copy.is == WEIR_COPY_DAMAGED)
         return tell_lost(c, step, &copy, err);
-    if (r < 0) {
-        if (err)
-            *err = e;
-        return r;
-    }
+    if (r < 0)
+        return wr_fail_as(err, r, &e);
     done = level < WEIR_LEVEL_VERIFIED || s.verified;
     if (!done && c->far && !near)
         return wr_fail(err, WEIR_ESTATE,
@@ -214,9 +210,7 @@ static int wait_looking(weir_ckpt *c, const struct looking *w,
 static int deliver(struct wr_log_entry *e, weir_err *err)
 {
     e->due = false;
-    if (err)
-        *err = e->err;
-    return e->err.code;
+    return wr_fail_as(err, e->err.code, &e->err);
 }
 
 /* Sleeps; whether the step has left the near tier, of which nothing may be

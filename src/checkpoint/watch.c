@@ -177,9 +177,7 @@ static int take(struct wr_watch *w, void *what, uint64_t until_ns,
     if (w->state == ANSWERED) {
         w->state = IDLE;
         memcpy(what, w->answer, w->size);
-        r = w->result;
-        if (r < 0 && err)
-            *err = w->err;
+        r = wr_fail_as(err, w->result, &w->err);
     }
     pthread_cond_broadcast(&w->changed); /* for who asks next */
     return r;

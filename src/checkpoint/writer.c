@@ -112,10 +112,8 @@ static int hold(struct wr_saver *s, weir_err *err)
         r = wr_ckpt_check_drain(c, &e.why);
         if (r == 0)
             r = wr_ckpt_pause(c, &seen, &e);
-        if (r == WEIR_EFENCED && err)
-            *err = e.why;
         if (r == WEIR_EFENCED)
-            return r;
+            return wr_fail_as(err, r, &e.why);
         if (r < 0) {
             go_on_without(s, &e);
             return 0;
@@ -176,11 +174,8 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
             (wr_ckpt_make_room(c) || wr_ckpt_give_up(c, j->step)))
             continue;
         if (r != WEIR_ENOSPC || wr_ckpt_behind(c, &behind, NULL) < 0 ||
-            (behind.steps == 0 && !works) || (is_stopped(s) && !c->drainer)) {
-            if (err)
-                *err = full;
-            return r;
-        }
+            (behind.steps == 0 && !works) || (is_stopped(s) && !c->drainer))
+            return wr_fail_as(err, r, &full);
         r = announce(c, MSG_WAIT, err);
         if (r < 0)
             return r;

@@ -129,9 +129,7 @@ void wr_comm_close(struct wr_comm *c)
 
 static int again(const struct wr_comm *c, weir_err *err)
 {
-    if (err)
-        *err = c->failure;
-    return c->failure.code;
+    return wr_fail_as(err, c->failure.code, &c->failure);
 }
 
 static int for_good(struct wr_comm *c, const weir_err *why, weir_err *err)

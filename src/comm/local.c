@@ -87,9 +87,7 @@ static int local_open(const char *rest, const struct wr_comm_config *cfg,
     if (r < 0) {
         local_give_up(&c->base, &e);
         free(c);
-        if (err)
-            *err = e;
-        return r;
+        return wr_fail_as(err, r, &e);
     }
     *ret = &c->base;
     return 0;

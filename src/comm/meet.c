@@ -227,9 +227,7 @@ static int refuse(const struct host *h, const struct guest *g, weir_err *err)
                 "'%s': two processes say that they are rank %" PRIu32,
                 h->m->path, o->rank);
     wr_wire_give_up(&w, &e);
-    if (err)
-        *err = e;
-    return e.code;
+    return wr_fail_as(err, e.code, &e);
 }
 
 /* 1: it has said who it is; 0: not yet; -1: it is no rank. */
@@ -472,11 +470,8 @@ int wr_meet_join(const struct wr_meet *m, struct wr_wire *wire, weir_err *err)
                            m->path, m->timeout_ms);
         poll(NULL, 0, WR_MIN(left, RETRY_MS));
     }
-    if (r < 0) {
-        if (err)
-            *err = e;
-        return r;
-    }
+    if (r < 0)
+        return wr_fail_as(err, r, &e);
     free(w.body);
     w.body = NULL;
     *wire = w;

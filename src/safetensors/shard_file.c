@@ -20,9 +20,7 @@ static int open_object(const struct wr_shard_at *to, struct wr_object **ret,
                 : r;
     if (r == WEIR_ENOENT)
         return ops->object_open(to->store, to->path, WR_OPEN_CREATE, ret, err);
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 int wr_shard_file_open(const struct wr_shard_at *to, uint64_t size,

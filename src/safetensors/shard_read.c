@@ -382,11 +382,8 @@ static int read_all(struct reader *rd, weir_err *err)
         rd->stop = true;
     for (unsigned i = 1; i <= started; i++)
         pthread_join(lanes[i].thread, NULL);
-    if (r == 0 && rd->result < 0) {
-        r = rd->result;
-        if (err)
-            *err = rd->err;
-    }
+    if (r == 0)
+        r = wr_fail_as(err, rd->result, &rd->err);
     if (r == 0)
         r = tell(&lanes[0], err);
     for (unsigned i = 0; i < count; i++)

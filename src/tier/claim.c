@@ -23,11 +23,8 @@ int wr_tier_make_own(struct wr_tier *t, weir_err *err)
     weir_err why;
     int r = wr_tier_change(t, WR_MKDIR, WR_NAME_OWN, NULL, &why);
 
-    if (r < 0 && r != WEIR_EEXIST) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0 && r != WEIR_EEXIST)
+        return wr_fail_as(err, r, &why);
     /* Also when it was there: who made it may have died before. */
     return wr_tier_sync_root(t, err);
 }
@@ -204,9 +201,7 @@ int wr_tier_blame(struct wr_tier *t, int r, weir_err *err)
     cause = wr_tier_check_claim(t, &why);
     if (cause != WEIR_EFENCED && cause != WEIR_ENOENT)
         return r;
-    if (err)
-        *err = why;
-    return cause;
+    return wr_fail_as(err, cause, &why);
 }
 
 /* --- what interrupted writers left --- */

@@ -37,9 +37,7 @@ int wr_tier_unless_gone(int r, const weir_err *why, weir_err *err)
 {
     if (r == 0 || r == WEIR_ENOENT)
         return 0;
-    if (err)
-        *err = *why;
-    return r;
+    return wr_fail_as(err, r, why);
 }
 
 /* A call to the storage has returned; hands its error on. */

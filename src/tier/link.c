@@ -95,11 +95,8 @@ int wr_tier_link_read(struct wr_tier *t, struct wr_tier_link *ret,
         *ret = link;
         return 0;
     }
-    if (r < 0 && r != WEIR_ELIMIT) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0 && r != WEIR_ELIMIT)
+        return wr_fail_as(err, r, &why);
     good = r == 0 && strlen(text) == len && wr_tier_link_parse(text, &link);
     if (r == 0)
         free(text);
@@ -185,11 +182,8 @@ int wr_tier_link_make(struct wr_tier *t, char ret_id[WR_MANIFEST_ID],
         return r;
     wr_manifest_new_id(link.store);
     r = make_link(t, &link, &why);
-    if (r < 0 && r != WEIR_EEXIST) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0 && r != WEIR_EEXIST)
+        return wr_fail_as(err, r, &why);
     /* Also when it was there: who made it may not have synced it. */
     r = wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
     if (r == 0 && check_link(t, NULL) == WEIR_EIO) /* nobody uses it yet */
@@ -270,11 +264,8 @@ int wr_tier_generation_take(struct wr_tier *t, uint64_t known, uint64_t *ret,
         if (r != WEIR_EEXIST)
             break;
     }
-    if (r < 0) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
     forget_before(t, n);
     *ret = n;
     return 0;

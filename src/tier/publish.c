@@ -268,9 +268,7 @@ static int rename_in(struct wr_tier *t, const struct wr_pending *p,
         return wr_fail(err, r, "'%s/%s': is there already", t->shown, to);
     if (r == WEIR_ENOENT && wr_tier_check_claim(t, err) == WEIR_EFENCED)
         return WEIR_EFENCED; /* the new writer swept the folder away */
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 static int rename_pending(struct wr_tier *t, const struct wr_pending *p,

@@ -51,11 +51,8 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
     weir_err why = {0};
     int r = wr_tier_manifest(t, step, &m, &why);
 
-    if (r < 0 && r != WEIR_ENOENT && !wr_step_is_damage(r)) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0 && r != WEIR_ENOENT && !wr_step_is_damage(r))
+        return wr_fail_as(err, r, &why);
     memset(ret, 0, sizeof(*ret));
     if (r == WEIR_ENOENT)
         return 0;
@@ -157,11 +154,8 @@ static int why_unread(struct wr_tier *t, const struct wr_manifest *m, int r,
     if (r != WEIR_ENOENT && !wr_step_is_damage(r))
         return r;
     again = wr_tier_manifest(t, m->step, &now, &why);
-    if (again < 0 && again != WEIR_ENOENT) {
-        if (err)
-            *err = why;
-        return again;
-    }
+    if (again < 0 && again != WEIR_ENOENT)
+        return wr_fail_as(err, again, &why);
     if (again == 0) {
         bool same = !strcmp(now.id, m->id);
 

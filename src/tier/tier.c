@@ -94,11 +94,8 @@ int wr_tier_open(const char *url, const char *label, bool create,
          */
         make_folder(url, NULL);
     }
-    if (r < 0) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
     return wr_tier_wrap(st, url, label, ret, err);
 }
 
@@ -225,9 +222,7 @@ static int not_weirs(struct wr_tier *t, const char *dir, const char *path,
 
     if (q == 0)
         q = check_kind(t, path, WR_KIND_FILE, &why);
-    if (q < 0 && err)
-        *err = why;
-    return q < 0 ? q : r;
+    return wr_fail_as(err, q, &why) < 0 ? q : r;
 }
 
 int wr_tier_manifest_in(struct wr_tier *t, const char *dir, uint64_t step,

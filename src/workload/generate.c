@@ -157,13 +157,10 @@ static int run_crew(struct wr_gen_run *run, struct wr_hist *ret_sizes,
     watch(c);
     for (unsigned k = 0; k < started; k++)
         pthread_join(threads[k], NULL);
-    if (r == 0 && c->failed) {
-        r = c->failed;
-        if (err)
-            *err = c->why;
-    } else if (r == 0 && run->stop) {
+    if (r == 0)
+        r = wr_fail_as(err, c->failed, &c->why);
+    if (r == 0 && run->stop)
         r = wr_fail(err, WEIR_ECANCELED, "canceled");
-    }
     if (r == 0)
         *ret_sizes = c->sizes;
     pthread_cond_destroy(&c->ended);

@@ -67,11 +67,8 @@ static int check_leftover(struct wr_gen_target *t, const char *path,
 
     if (r == WEIR_ENOENT)
         return 0;
-    if (r < 0) {
-        if (err)
-            *err = why;
-        return r;
-    }
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
     if (is.kind != WR_KIND_DIR)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is in the way and is no folder: remove it "
@@ -115,10 +112,8 @@ static int make_stage(struct wr_gen_target *t, bool force, weir_err *err)
             return r;
         r = ops->change(t->at.store, WR_MKDIR, t->at.part, NULL, &why);
     }
-    if (r < 0 && err)
-        *err = why;
     t->staged = r == 0;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 int wr_gen_target_open(struct wr_gen_target **ret, const char *url, bool force,
