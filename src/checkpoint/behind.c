@@ -124,7 +124,6 @@ static int look_claimed(weir_ckpt *c, void *what, weir_err *err)
 {
     uint64_t *claimed = what;
 
-    (void)err;
     *claimed = wr_tier_is_claimed(c->far);
     return 0;
 }

@@ -479,7 +479,6 @@ static int verify_meter(void *arg, uint64_t bytes)
     struct wr_saver *s = arg;
     int ends;
 
-    (void)bytes;
     pthread_mutex_lock(&s->c->lock);
     ends = s->stop || oldest_job(s);
     pthread_mutex_unlock(&s->c->lock);

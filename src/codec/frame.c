@@ -90,7 +90,6 @@ int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err)
 
 int wr_frame_finish(void *state, weir_err *err)
 {
-    (void)err;
     drop_large(state);
     return 0;
 }

@@ -274,7 +274,6 @@ static int jpeg_start(const struct wr_codec *self, void *state,
     struct jpeg_decompress_struct *c = &s->guard.jpeg;
     int r;
 
-    (void)self;
     if (setjmp(s->guard.jump))
         return wr_jpeg_guard_fail(&s->guard, err);
     wr_jpeg_guard_open(&s->guard, job->bytes, job->len);

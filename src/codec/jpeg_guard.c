@@ -108,7 +108,6 @@ static void on_output(j_common_ptr c)
 
 static void source_init(j_decompress_ptr c)
 {
-    (void)c;
 }
 
 /* The data are at their end. A picture that lacks its end marker alone is

@@ -32,7 +32,6 @@ static void on_error(j_common_ptr jpeg)
 
 static void on_message(j_common_ptr jpeg)
 {
-    (void)jpeg;
 }
 
 static void out_start(j_compress_ptr jpeg)

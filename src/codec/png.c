@@ -170,7 +170,6 @@ static int png_start(const struct wr_codec *self, void *state,
     struct spng_ihdr h;
     int r;
 
-    (void)self;
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
     drop_large(s); /* of one that failed */

@@ -61,9 +61,6 @@ bool wr_pngenc_is_there(void)
 int wr_pngenc_encode(const struct wr_pngenc_picture *p, uint8_t **ret_bytes,
                      size_t *ret_len, weir_err *err)
 {
-    (void)p;
-    (void)ret_bytes;
-    (void)ret_len;
     return wr_fail(err, WEIR_ENOTSUP, "PNG: weir was built without libspng");
 }
 

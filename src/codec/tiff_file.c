@@ -37,7 +37,6 @@ on_error(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
 {
     char text[TEXT_BYTES];
 
-    (void)t;
     vsnprintf(text, sizeof(text), fmt, ap);
     note(user, module, text);
     return 1; /* and nobody prints it */
@@ -49,7 +48,6 @@ on_warning(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
     struct wr_tiff_file *f = user;
     char text[TEXT_BYTES];
 
-    (void)t;
     vsnprintf(text, sizeof(text), fmt, ap);
     /* Without its palette a picture would pass as a gray one. */
     if (f->is_strict || strcasestr(text, "colormap"))
@@ -71,9 +69,6 @@ static tmsize_t on_read(thandle_t h, void *to, tmsize_t want)
 
 static tmsize_t on_write(thandle_t h, void *from, tmsize_t want)
 {
-    (void)h;
-    (void)from;
-    (void)want;
     return -1;
 }
 
@@ -89,7 +84,6 @@ static toff_t on_seek(thandle_t h, toff_t to, int whence)
 
 static int on_close(thandle_t h)
 {
-    (void)h;
     return 0;
 }
 

@@ -32,7 +32,6 @@ static int alone_gather(struct wr_comm *c, const void *bytes, size_t len,
     struct wr_comm_part *part = malloc(sizeof(*part) + len + 1);
     char *copy = (char *)(part + 1);
 
-    (void)c;
     if (!part)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (len)
@@ -48,7 +47,6 @@ static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
 {
     char *copy = malloc(len + 1);
 
-    (void)c;
     if (!copy)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (len)
@@ -61,15 +59,11 @@ static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
 
 static int alone_alive(struct wr_comm *c, weir_err *err)
 {
-    (void)c;
-    (void)err;
     return 0;
 }
 
 static void alone_give_up(struct wr_comm *c, const weir_err *why)
 {
-    (void)c;
-    (void)why;
 }
 
 static const struct wr_comm_ops alone = {

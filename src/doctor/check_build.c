@@ -91,7 +91,6 @@ void wr_check_pictures(const struct wr_doctor *d, struct wr_finding *f)
 {
     char lacking[400];
 
-    (void)d;
     list_codecs(/* built= */ true, f->found, sizeof(f->found));
     if (!list_codecs(/* built= */ false, lacking, sizeof(lacking)))
         return;
@@ -103,7 +102,6 @@ void wr_check_pages(const struct wr_doctor *d, struct wr_finding *f)
 {
     const char *lacks = wr_doc_html_missing();
 
-    (void)d;
     if (!lacks) {
         wr_observed(f, "built: weir report --html");
         return;
@@ -120,7 +118,6 @@ void wr_check_onednn(const struct wr_doctor *d, struct wr_finding *f)
     weir_err err = {0};
     int r = wr_engine_load("onednn", &ops, &err);
 
-    (void)d;
     if (r == 0) {
         wr_observed(f, "works: the fast engine of weir train");
         return;

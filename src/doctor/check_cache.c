@@ -18,7 +18,6 @@ void wr_check_residency(const struct wr_doctor *d, struct wr_finding *f)
     int fd = memfd_create("weir-doctor", MFD_CLOEXEC);
     struct wr_residency r = {.means = WR_RESIDENCY_UNKNOWN};
 
-    (void)d;
     if (fd >= 0 && write(fd, "x", 1) == 1)
         wr_residency_of(fd, /* mincore_only= */ false, &r, NULL);
     if (fd >= 0)
@@ -83,7 +82,6 @@ void wr_check_index(const struct wr_doctor *d, struct wr_finding *f)
     char *folder = wr_index_cache_folder();
     int e = folder ? writable(folder) : 0;
 
-    (void)d;
     if (!folder && named) {
         wr_observed(f, "turned off: WEIR_INDEX_DIR is empty");
         wr_remedy(f, WR_HEALTH_LIMITED, "unset WEIR_INDEX_DIR");

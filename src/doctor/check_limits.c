@@ -17,7 +17,6 @@ void wr_check_files(const struct wr_doctor *d, struct wr_finding *f)
     struct rlimit lim;
     char buf[32];
 
-    (void)d;
     if (getrlimit(RLIMIT_NOFILE, &lim)) {
         wr_observed(f, "not known");
         return;

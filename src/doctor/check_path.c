@@ -45,7 +45,6 @@ void wr_check_fs(const struct wr_doctor *d, struct wr_finding *f)
     weir_err err;
     int e = access(f->path, R_OK) ? errno : 0;
 
-    (void)d;
     if (e || wr_host_fs_of(f->path, &fs, &err) < 0 ||
         ask_store(f->path, &space, &forgets, &err) < 0) {
         wr_observed(f, "%s", e ? strerror(e) : err.msg);
@@ -122,7 +121,6 @@ void wr_check_direct(const struct wr_doctor *d, struct wr_finding *f)
 {
     int fd = open_sample(f->path), e;
 
-    (void)d;
     if (fd < 0) {
         wr_observed(f, "not known: no file to try it on");
         wr_means(f, "The folder is empty and cannot be written to.");

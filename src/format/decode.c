@@ -21,7 +21,6 @@ static int plain_decode(struct wr_decoder *d, const struct wr_sample *s,
 {
     struct plain_decoder *pd = (struct plain_decoder *)d;
 
-    (void)times;
     if (pd->bytes && s->len != pd->bytes)
         return wr_fail(err, WEIR_EFORMAT, "%zu bytes, not %zu", s->len,
                        (size_t)pd->bytes);

@@ -201,7 +201,6 @@ static int emit_hash(void *arg, const void *at, size_t len, weir_err *err)
     struct hashing *h = arg;
     size_t skip = WR_MIN(h->skip, len);
 
-    (void)err;
     h->skip -= skip;
     XXH3_64bits_update(h->state, (const char *)at + skip, len - skip);
     return 0;

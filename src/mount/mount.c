@@ -50,9 +50,6 @@ struct wr_mount {
 /* libfuse writes to stderr; what fails is told by weir_err instead. */
 static void log_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
 {
-    (void)level;
-    (void)fmt;
-    (void)ap;
 }
 
 static void on_wake(int number)
@@ -62,7 +59,6 @@ static void on_wake(int number)
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
-    (void)userdata;
     conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
                               FUSE_CAP_SPLICE_MOVE | FUSE_CAP_WRITEBACK_CACHE);
     conn->want |= conn->capable &

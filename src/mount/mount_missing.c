@@ -19,43 +19,34 @@ static int fail_missing(weir_err *err)
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
                   weir_err *err)
 {
-    (void)cfg;
-    (void)ret;
     return fail_missing(err);
 }
 
 void wr_mount_facts(const struct wr_mount *m, struct wr_mount_facts *ret)
 {
-    (void)m;
     *ret = (struct wr_mount_facts){0};
 }
 
 void wr_mount_stats(const struct wr_mount *m, struct wr_mount_stats *ret)
 {
-    (void)m;
     *ret = (struct wr_mount_stats){0};
 }
 
 int wr_mount_event(const struct wr_mount *m)
 {
-    (void)m;
     return -1;
 }
 
 bool wr_mount_end(struct wr_mount *m)
 {
-    (void)m;
     return true;
 }
 
 void wr_mount_close(struct wr_mount *m)
 {
-    (void)m;
 }
 
 int wr_mount_remove(const char *mountpoint, bool lazy, weir_err *err)
 {
-    (void)mountpoint;
-    (void)lazy;
     return fail_missing(err);
 }

@@ -154,7 +154,6 @@ static void touch_part(void *arg, size_t part, unsigned thread)
     uint64_t at = part * TOUCH_PIECE;
     int e = touch_range(t->bytes + at, WR_MIN(TOUCH_PIECE, t->len - at));
 
-    (void)thread;
     if (e)
         t->os_errno = e;
 }
@@ -507,8 +506,6 @@ static void fill_some(void *arg, size_t part, unsigned thread)
     uint64_t bytes = img->head.data_bytes;
     uint64_t pieces = (bytes + img->piece - 1) / img->piece, k;
 
-    (void)part;
-    (void)thread;
     while ((k = atomic_fetch_add(&img->next, 1)) < pieces) {
         uint64_t at = k * img->piece;
 

@@ -35,7 +35,6 @@ static void update(void *arg, size_t part, unsigned thread)
     float *restrict v = j.state->square + from;
     const float *restrict g = j.state->grads + from;
 
-    (void)thread;
     for (size_t i = 0; i < n; i++) {
         m[i] = flushed(j.beta1 * m[i] + j.rest1 * g[i]);
         v[i] = flushed(j.beta2 * v[i] + j.rest2 * g[i] * g[i]);

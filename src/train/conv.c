@@ -45,7 +45,6 @@ static void pack_forward(void *arg, size_t panel, unsigned thread)
     float *dst = job->compute->shared + panel * job->depth * WR_GEMM_COLS;
     size_t first = panel * WR_GEMM_COLS;
 
-    (void)thread;
     for (size_t k0 = 0; k0 < job->depth; k0 += PACK_BY)
         for (size_t j = 0; j < WR_GEMM_COLS; j++)
             for (size_t k = k0; k < WR_MIN(k0 + PACK_BY, job->depth); k++)
@@ -63,7 +62,6 @@ static void pack_turned(void *arg, size_t panel, unsigned thread)
     size_t taps = (size_t)l->kernel * l->kernel, first = panel * WR_GEMM_COLS;
     float *dst = job->compute->shared + panel * job->depth * WR_GEMM_COLS;
 
-    (void)thread;
     for (size_t tap = taps; tap-- > 0;)
         for (size_t o = 0; o < l->out_c; o++, dst += WR_GEMM_COLS) {
             const float *src = job->weights + (o * taps + tap) * l->in_c;

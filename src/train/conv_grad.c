@@ -91,7 +91,6 @@ static void add_groups(void *arg, size_t part, unsigned thread)
     size_t count = job->layer->weight_count;
     size_t from = part * SUM_CHUNK, to = WR_MIN(from + SUM_CHUNK, count);
 
-    (void)thread;
     for (size_t i = from; i < to; i++)
         job->grads[i] = job->sums[i];
     for (size_t g = 1; g < job->groups; g++)
@@ -109,7 +108,6 @@ static void bias_part(void *arg, size_t picture, unsigned thread)
     float *sum = job->compute->shared + job->groups * l->weight_count +
                  picture * n;
 
-    (void)thread;
     for (size_t j = 0; j < n; j++)
         sum[j] = 0;
     for (size_t p = 0; p < pixels; p++, dy += n)

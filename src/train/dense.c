@@ -45,7 +45,6 @@ static void pack_pictures(void *arg, size_t part, unsigned thread)
     const struct dense_job *job = arg;
     size_t from = part * PACK_BY, to = WR_MIN(from + PACK_BY, job->in);
 
-    (void)thread;
     for (size_t b = 0; b < wr_lines(job->batch); b++) {
         const float *x = job->x + b * job->in;
         float *dst = job->compute->shared +
@@ -119,7 +118,6 @@ static void pack_inputs(void *arg, size_t panel, unsigned thread)
     size_t n = WR_MIN(job->in - first, (size_t)WR_GEMM_COLS);
     float *dst = job->compute->shared + first * job->batch;
 
-    (void)thread;
     for (size_t b = 0; b < job->batch; b++, dst += WR_GEMM_COLS)
         for (size_t j = 0; j < WR_GEMM_COLS; j++)
             dst[j] = j < n ? job->x[b * job->in + first + j] : 0;
@@ -132,7 +130,6 @@ static void grad_part(void *arg, size_t part, unsigned thread)
     const struct dense_job *job = arg;
     size_t row = part * OUTPUTS, end = WR_MIN(row + OUTPUTS, job->out);
 
-    (void)thread;
     for (size_t j = 0; j < job->in; j += WIDE)
         for (size_t i = row; i < end; i += WR_GEMM_ROWS) {
             struct wr_gemm g = {.m = WR_MIN(end - i, (size_t)WR_GEMM_ROWS),

@@ -74,7 +74,6 @@ static void forward_part(void *arg, size_t picture, unsigned thread)
     const float *x = job->x + picture * wr_layer_in_count(l);
     size_t pixels = (size_t)l->out_h * l->out_w;
 
-    (void)thread;
     for (size_t p = 0; p < pixels; p++) {
         const float *window = x + corner(l, p);
         size_t out = (picture * pixels + p) * l->out_c, c = 0;
@@ -105,7 +104,6 @@ static void backward_part(void *arg, size_t picture, unsigned thread)
     size_t in = wr_layer_in_count(l), pixels = (size_t)l->out_h * l->out_w;
     float *dx = job->dx + picture * in;
 
-    (void)thread;
     memset(dx, 0, in * sizeof(*dx));
     for (size_t p = 0; p < pixels; p++) {
         size_t out = (picture * pixels + p) * l->out_c;

@@ -169,7 +169,6 @@ static int reference_forward(void *engine, const float *params,
     const struct wr_compute *c = &e->compute;
     const float *x = input;
 
-    (void)err;
     for (size_t i = 0; i < e->net->layer_count; i++) {
         const struct wr_layer *l = &e->net->layers[i];
         float *y = i + 1 < e->net->layer_count ? e->outs[i] : logits;

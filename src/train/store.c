@@ -26,8 +26,6 @@ static void say(const struct wr_train_plan *plan, const char *text)
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
-    (void)done;
-    (void)total;
     return wr_train_is_stopped(arg);
 }
 

@@ -28,8 +28,6 @@ struct recipe {
 
 static uint8_t curve_plain(int n, unsigned x, unsigned y)
 {
-    (void)x;
-    (void)y;
     return (uint8_t)n;
 }
 
@@ -38,8 +36,6 @@ static uint8_t curve_veins(int n, unsigned x, unsigned y)
 {
     int fold = abs(2 * n - 255);
 
-    (void)x;
-    (void)y;
     return (uint8_t)(255 - WR_MIN(255, fold * 2));
 }
 
@@ -48,7 +44,6 @@ static uint8_t curve_rings(int n, unsigned x, unsigned y)
 {
     int phase = (int)(y * 16 + (unsigned)n * 6) & 511;
 
-    (void)x;
     return (uint8_t)(phase < 256 ? phase : 511 - phase);
 }
 
@@ -67,8 +62,6 @@ static uint8_t curve_spots(int n, unsigned x, unsigned y)
 {
     int steep = (n - 118) * 10 + 128;
 
-    (void)x;
-    (void)y;
     steep = WR_MAX(0, WR_MIN(255, steep));
     return (uint8_t)((steep * 3 + n) / 4);
 }
