@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "checkpoint/candidates.h"
 #include "checkpoint/found.h"
 #include "checkpoint/store.h"

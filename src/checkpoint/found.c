@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 struct found {
     weir_ckpt_found shown; /* first: what the caller has is its address */
     struct wr_manifest m;

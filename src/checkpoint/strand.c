@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checkpoint/strand.h"
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "base/thread.h"
 
 static void *strand_main(void *arg)

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/rng.h"
 
 /* The random numbers of a sample are the stream (epoch, STREAM, id) of the

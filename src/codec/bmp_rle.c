@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 
 /* Where the next pixel goes, in rows as the file has them. */
 struct rle {

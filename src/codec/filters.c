@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <isa-l/crc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/kernel.h"
 
-#include "base/mem.h"
-
 static void vertical_narrow(const struct wr_vertical *v)
 {
     for (size_t i = 0; i < v->n; i++) {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "codec/exif.h"
 
 /* One line per kind. */
 static const struct wr_codec *const codecs[] = {

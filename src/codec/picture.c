@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/codec.h"
-#include "codec/exif.h"
 #include "codec/kernel.h"
 #include "codec/layout.h"
 #include "codec/resample.h"

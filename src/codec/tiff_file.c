@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/tiff_file.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "comm/meet.h"
 #include "comm/wire.h"
 

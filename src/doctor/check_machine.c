@@ -3,7 +3,6 @@
 #include "doctor/check.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 

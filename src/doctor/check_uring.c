@@ -3,7 +3,6 @@
 #include "doctor/check.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 

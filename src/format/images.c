@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/lack.h"
-#include "base/mem.h"
 #include "format/format.h"
 #include "format/listing_ahead.h"
 #include "format/pictures.h"

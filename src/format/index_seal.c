@@ -8,7 +8,6 @@
 #include <xxhash.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 
 static int compare_segments(const void *a, const void *b)
 {

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
 #include "codec/augment.h"
 
 struct pictures_decoder {

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/thread.h"
 #include "monitor/counters.h"
 

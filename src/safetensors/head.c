@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "safetensors/head.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

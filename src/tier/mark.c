@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/shown.h"
+#include "base/text.h"
 
 /* "ID REASON": an id, and a reason that a message can hold. */
 #define DAMAGED_MAX 400

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 
 #define NAME_LONGEST 256
 

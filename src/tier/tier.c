@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "tier/private.h"
 
 #define SLOTS 1 /* kept, unless the caller says otherwise */

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/rng.h"
 
 #define MAX_WIDTH  16.0

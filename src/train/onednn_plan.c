@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/mem.h"
-
 /* Memory as it is, and the layout it is wanted in. */
 struct layout_wish {
     struct wr_dnnl_program *program; /* that gets the reorder, if any */

@@ -5,12 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/units.h"
 #include "storage/storage.h"
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "workload/generate.h"
 
-#include "base/rng.h"
 #include "workload/photo.h"
 #include "workload/texture.h"
 
