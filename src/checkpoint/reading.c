@@ -208,7 +208,7 @@ static int find(struct wr_reading *p, const char *name,
     return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
     const struct wr_reading_want *x = a, *y = b;
 
@@ -263,9 +263,9 @@ int wr_reading_match(struct wr_reading *p, const weir_tensor *into,
         w->range.at = into[k].data;
         p->want_count += w->range.end > w->range.begin;
     }
-    qsort(p->wants, p->want_count, sizeof(*p->wants), by_place);
+    qsort(p->wants, p->want_count, sizeof(*p->wants), by_offset);
     for (size_t k = 1; k < p->want_count; k++)
-        if (by_place(&p->wants[k - 1], &p->wants[k]) == 0)
+        if (by_offset(&p->wants[k - 1], &p->wants[k]) == 0)
             return wr_fail(err, WEIR_EINVAL, "'%s': is wanted twice",
                            wr_show(p->wants[k].name).text);
     p->bytes = count_bytes(p);

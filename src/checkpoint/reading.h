@@ -21,7 +21,7 @@ struct wr_reading {
     const struct wr_manifest *m;   /* borrowed */
     uint32_t first, count;         /* files that this rank has to do with */
     struct wr_st_head *heads;      /* owned: `count` */
-    struct wr_reading_want *wants; /* owned; by file and place */
+    struct wr_reading_want *wants; /* owned; by file and offset */
     size_t want_count;
     uint64_t bytes;     /* that have to be read */
     uint64_t differing; /* wanted ones of which ranks have different copies, as

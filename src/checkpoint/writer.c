@@ -259,12 +259,12 @@ static int write_shard(struct wr_saver *s, struct wr_job *j,
 {
     weir_ckpt *c = s->c;
     char path[WR_TIER_PATH];
-    struct wr_shard_at place = {c->near->store, path};
+    struct wr_shard_at at = {c->near->store, path};
     uint64_t retried = 0;
     int r;
 
     wr_pending_shard_path(p, c->cfg.rank, path);
-    r = wr_shard_write(&place, j->image, ret, &retried, err);
+    r = wr_shard_write(&at, j->image, ret, &retried, err);
     pthread_mutex_lock(&c->lock);
     c->stats.retried += retried;
     pthread_mutex_unlock(&c->lock);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 
 enum { RAW = 0, RLE8 = 1, RLE4 = 2, BITFIELDS = 3, ALPHA_BITFIELDS = 6 };
@@ -16,16 +17,6 @@ enum { RAW = 0, RLE8 = 1, RLE4 = 2, BITFIELDS = 3, ALPHA_BITFIELDS = 6 };
 #define FILE_HEAD 14u
 #define CORE_HEAD 12u /* OS/2 1.x: 16-bit sizes, 3 bytes a colour */
 #define INFO_HEAD 40u
-
-static uint32_t le16(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8;
-}
-
-static uint32_t le32(const uint8_t *p)
-{
-    return le16(p) | le16(p + 2) << 16;
-}
 
 static bool is_head_size(uint32_t size)
 {
@@ -37,7 +28,7 @@ static bool is_head_size(uint32_t size)
 static bool bmp_sniff(const uint8_t *bytes, size_t len)
 {
     return len >= FILE_HEAD + 4 && bytes[0] == 'B' && bytes[1] == 'M' &&
-           is_head_size(le32(bytes + FILE_HEAD));
+           is_head_size(wr_le32(bytes + FILE_HEAD));
 }
 
 static int fail_cut(const char *where, weir_err *err)
@@ -69,22 +60,22 @@ static int check_depth(const struct wr_bmp_head *h, weir_err *err)
 
 static void read_core(const uint8_t *p, struct wr_bmp_head *h)
 {
-    h->width = le16(p + 4);
-    h->height = le16(p + 6);
-    h->bits = le16(p + 10);
+    h->width = wr_le16(p + 4);
+    h->height = wr_le16(p + 6);
+    h->bits = wr_le16(p + 10);
     h->entry = 3;
 }
 
 static void read_info(const uint8_t *p, struct wr_bmp_head *h)
 {
-    uint32_t height = le32(p + 8);
+    uint32_t height = wr_le32(p + 8);
 
-    h->width = le32(p + 4);
+    h->width = wr_le32(p + 4);
     h->top_down = height >> 31;
     h->height = h->top_down ? 0u - height : height;
-    h->bits = le16(p + 14);
-    h->compression = le32(p + 16);
-    h->colors = le32(p + 32);
+    h->bits = wr_le16(p + 14);
+    h->compression = wr_le32(p + 16);
+    h->colors = wr_le32(p + 32);
     h->entry = 4;
 }
 
@@ -102,10 +93,11 @@ static int read_masks(const uint8_t *bytes, size_t len, struct wr_bmp_head *h,
         return 0;
     if (len < at + 16)
         return fail_cut("in the header", err);
-    if (!(le32(bytes + at) | le32(bytes + at + 4) | le32(bytes + at + 8)))
+    if (!(wr_le32(bytes + at) | wr_le32(bytes + at + 4) |
+          wr_le32(bytes + at + 8)))
         return 0;
     for (int k = 0; k < 3; k++)
-        h->mask[k] = le32(bytes + at + 4 * (size_t)k);
+        h->mask[k] = wr_le32(bytes + at + 4 * (size_t)k);
     return 0;
 }
 
@@ -124,11 +116,11 @@ static int check_length(const struct wr_bmp_head *h, size_t len, weir_err *err)
 }
 
 /* Where palette and pixels lie. */
-static void set_places(const uint8_t *bytes, uint32_t size,
-                       struct wr_bmp_head *h)
+static void set_offsets(const uint8_t *bytes, uint32_t size,
+                        struct wr_bmp_head *h)
 {
     size_t behind = FILE_HEAD + size;
-    uint32_t at = le32(bytes + 10);
+    uint32_t at = wr_le32(bytes + 10);
 
     if (size == INFO_HEAD && h->compression == BITFIELDS)
         behind += 12;
@@ -150,7 +142,7 @@ static int read_head(const uint8_t *bytes, size_t len, struct wr_bmp_head *ret,
     struct wr_bmp_head h = {0};
     struct wr_picture_info info;
     static const struct wr_picture_crop no_crop;
-    uint32_t size = le32(bytes + FILE_HEAD); /* there: it was sniffed */
+    uint32_t size = wr_le32(bytes + FILE_HEAD); /* there: it was sniffed */
     int r;
 
     if (len < FILE_HEAD + size)
@@ -167,7 +159,7 @@ static int read_head(const uint8_t *bytes, size_t len, struct wr_bmp_head *ret,
         r = read_masks(bytes, len, &h, err);
     if (r < 0)
         return r;
-    set_places(bytes, size, &h);
+    set_offsets(bytes, size, &h);
     *ret = h;
     return 0;
 }
@@ -240,8 +232,8 @@ static void paint_fields(const uint8_t *in, const struct wr_bmp_head *h,
                          uint8_t *out)
 {
     for (uint32_t x = 0; x < h->width; x++, out += 3) {
-        uint32_t pixel = h->bits == 16 ? le16(in + 2 * (size_t)x)
-                                       : le32(in + 4 * (size_t)x);
+        uint32_t pixel = h->bits == 16 ? wr_le16(in + 2 * (size_t)x)
+                                       : wr_le32(in + 4 * (size_t)x);
 
         for (int c = 0; c < 3; c++)
             out[c] = field(pixel, h->mask[c]);

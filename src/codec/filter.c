@@ -222,11 +222,11 @@ static void pack_windows(struct wr_taps *f)
     for (uint32_t o = 0; o < f->key.out; o++)
         for (uint32_t t = 0; t < f->count[o]; t++) {
             struct wr_window *w = &windows[o / 8 * f->pairs + t / 2];
-            uint32_t place = o % 8 * 2 + t % 2, at = window_offset(f, o) + t;
+            uint32_t lane = o % 8 * 2 + t % 2, at = window_offset(f, o) + t;
 
-            w->order[2 * place] = (uint8_t)(2 * at);
-            w->order[2 * place + 1] = (uint8_t)(2 * at + 1);
-            w->weight[place] = f->weight[(size_t)o * f->padded + t];
+            w->order[2 * lane] = (uint8_t)(2 * at);
+            w->order[2 * lane + 1] = (uint8_t)(2 * at + 1);
+            w->weight[lane] = f->weight[(size_t)o * f->padded + t];
         }
 }
 

@@ -58,16 +58,16 @@ static int code_of(int message)
 
 __attribute__((noreturn, cold)) static void leave_cut(struct wr_jpeg_guard *g)
 {
-    char place[64];
+    char buf[64];
 
     leave(g, WEIR_EFORMAT, "truncated JPEG: data end %s",
-          where(g, place, sizeof(place)));
+          where(g, buf, sizeof(buf)));
 }
 
 static void on_error(j_common_ptr c)
 {
     struct wr_jpeg_guard *g = guard_of(c);
-    char text[JMSG_LENGTH_MAX], place[64];
+    char text[JMSG_LENGTH_MAX], buf[64];
     int code = code_of(c->err->msg_code);
 
     if (g->is_cut && code == WEIR_EFORMAT)
@@ -80,7 +80,7 @@ static void on_error(j_common_ptr c)
     if (code == WEIR_ENOMEM)
         leave(g, code, "no memory to decode a JPEG");
     c->err->format_message(c, text);
-    leave(g, code, "damaged JPEG: %s (%s)", text, where(g, place, 64));
+    leave(g, code, "damaged JPEG: %s (%s)", text, where(g, buf, 64));
 }
 
 /* Warnings about bookkeeping that leave the pixels alone. Bytes between the

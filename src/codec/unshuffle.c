@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/unshuffle.h"
 
-#include <endian.h>
 #include <string.h>
 
+#include "base/le.h"
 #include "base/mem.h"
 
 /* Always inlined: with a size that is known, the loop is a few shuffles. */
@@ -74,10 +74,9 @@ static uint32_t fletcher32(const uint8_t *p, size_t len)
  * machines; both are taken, as HDF5 does. */
 bool wr_fletcher32_holds(const void *bytes, size_t len)
 {
-    uint32_t sum = fletcher32(bytes, len), said;
+    uint32_t sum = fletcher32(bytes, len);
+    uint32_t said = wr_le32((const uint8_t *)bytes + len);
 
-    memcpy(&said, (const uint8_t *)bytes + len, sizeof(said));
-    said = le32toh(said);
     return said == sum ||
            said == ((sum & 0x00ff00ff) << 8 | (sum & 0xff00ff00) >> 8);
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/features.h"
 
-#include <endian.h>
 #include <string.h>
+
+#include "base/le.h"
 
 /* Of a Feature; the list that comes last counts, as in protobuf. */
 static bool read_feature(struct wr_pb_span s, struct wr_feature *ret)
@@ -116,10 +117,8 @@ bool wr_feature_bytes(const struct wr_feature *f, struct wr_pb_span *ret)
 
 static uint8_t *put_float(uint8_t *to, const uint8_t *from)
 {
-    uint32_t v;
+    uint32_t v = wr_le32(from);
 
-    memcpy(&v, from, sizeof(v));
-    v = le32toh(v);
     memcpy(to, &v, sizeof(v));
     return to + sizeof(v);
 }

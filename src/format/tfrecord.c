@@ -5,13 +5,13 @@
  * header; the data are checked when they are read. */
 #include "format/tfrecord.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
 #include "format/format.h"
@@ -73,14 +73,9 @@ static bool is_shard_name(const char *name)
 
 bool wr_tfrecord_header(const uint8_t *header, uint64_t *ret_len)
 {
-    uint64_t len;
-    uint32_t crc;
-
-    memcpy(&len, header, 8);
-    memcpy(&crc, header + 8, 4);
-    if (wr_crc32c_mask(wr_crc32c(0, header, 8)) != le32toh(crc))
+    if (wr_crc32c_mask(wr_crc32c(0, header, 8)) != wr_le32(header + 8))
         return false;
-    *ret_len = le64toh(len);
+    *ret_len = wr_le64(header);
     return true;
 }
 
@@ -365,7 +360,6 @@ static int tfrecord_index(struct wr_index_job *job, weir_err *err)
 int wr_tfrecord_check(const uint8_t *p, size_t len, weir_err *err)
 {
     uint64_t data_len;
-    uint32_t crc;
 
     if (len < WR_TFRECORD_EXTRA)
         return wr_fail(err, WEIR_EFORMAT, "%zu bytes are no record", len);
@@ -375,9 +369,8 @@ int wr_tfrecord_check(const uint8_t *p, size_t len, weir_err *err)
         return wr_fail(err, WEIR_EFORMAT,
                        "length %" PRIu64 " in a record of %zu bytes", data_len,
                        len);
-    memcpy(&crc, p + len - 4, 4);
     if (wr_crc32c_mask(wr_crc32c(0, p + WR_TFRECORD_HEADER,
-                                 (size_t)data_len)) != le32toh(crc))
+                                 (size_t)data_len)) != wr_le32(p + len - 4))
         return wr_fail(err, WEIR_EFORMAT, "data checksum mismatch");
     return 0;
 }

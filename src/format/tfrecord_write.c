@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/writer.h"
 
-#include <endian.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "codec/crc32c.h"
 #include "format/example.h"
 #include "format/tfrecord.h"
@@ -144,17 +144,13 @@ static void put_record(uint8_t *p, const struct put_feature *f, unsigned count,
 {
     size_t len = field_size(features_len);
     uint8_t *data = p + WR_TFRECORD_HEADER, *end;
-    uint64_t len_le = htole64(len);
-    uint32_t crc;
 
-    memcpy(p, &len_le, 8);
-    crc = htole32(wr_crc32c_mask(wr_crc32c(0, p, 8)));
-    memcpy(p + 8, &crc, 4);
+    wr_le_put(p, len, 8);
+    wr_le_put(p + 8, wr_crc32c_mask(wr_crc32c(0, p, 8)), 4);
     end = put_head(data, 1, features_len);
     for (unsigned k = 0; k < count; k++)
         end = put_feature(end, &f[k]);
-    crc = htole32(wr_crc32c_mask(wr_crc32c(0, data, len)));
-    memcpy(end, &crc, 4);
+    wr_le_put(end, wr_crc32c_mask(wr_crc32c(0, data, len)), 4);
 }
 
 static int tfrecord_add(struct wr_bytes *to, const struct wr_write_sample *s,

@@ -283,9 +283,9 @@ static size_t chunks_of(uint64_t bytes)
     return (size_t)((bytes + WR_CHUNK - 1) / WR_CHUNK);
 }
 
-/* The caller's pairs and a place for `chunks` checksums; one allocation. */
-static weir_pair *with_crc_place(const weir_pair *metadata, size_t count,
-                                 size_t chunks)
+/* The caller's pairs and room for `chunks` checksums; one allocation. */
+static weir_pair *with_crc_room(const weir_pair *metadata, size_t count,
+                                size_t chunks)
 {
     size_t room = (count + 1) * sizeof(weir_pair);
     weir_pair *pairs = malloc(room + 8 * chunks + 1);
@@ -302,7 +302,7 @@ static weir_pair *with_crc_place(const weir_pair *metadata, size_t count,
     return pairs;
 }
 
-static char *find_crc_place(const struct wr_st_head *h)
+static char *find_crc_text(const struct wr_st_head *h)
 {
     for (size_t i = 0; i < h->metadata_count; i++)
         if (strcmp(h->metadata[i].key, WR_IMAGE_CRC_KEY) == 0)
@@ -345,7 +345,7 @@ static int plan_head(struct wr_image *img, const weir_tensor *tensors,
     r = sum_bytes(tensors, count, &bytes, err);
     if (r < 0)
         return r;
-    pairs = with_crc_place(metadata, metadata_count, chunks_of(bytes));
+    pairs = with_crc_room(metadata, metadata_count, chunks_of(bytes));
     img->order = wr_st_order(tensors, count);
     r = pairs && img->order ? wr_st_plan(tensors, count, pairs,
                                          metadata_count + 1, &img->head, err)
@@ -353,7 +353,7 @@ static int plan_head(struct wr_image *img, const weir_tensor *tensors,
     free(pairs);
     if (r < 0)
         return r;
-    img->crc_text = find_crc_place(&img->head);
+    img->crc_text = find_crc_text(&img->head);
     return 0;
 }
 

@@ -31,7 +31,7 @@ void wr_image_free(struct wr_image *img);
 int wr_image_reserve(struct wr_image *img, uint64_t bytes, weir_err *err);
 uint64_t wr_image_memory(const struct wr_image *img);
 
-/* Plans the head (metadata: `metadata`, and a place for the checksums of the
+/* Plans the head (metadata: `metadata`, and room for the checksums of the
  * chunks under "weir.crc32c"), and reserves. Nothing is ready yet. */
 int wr_image_plan(struct wr_image *img, const weir_tensor *tensors,
                   size_t count, const weir_pair *metadata,

@@ -27,7 +27,7 @@ int wr_shard_file_open(const struct wr_shard_at *to, uint64_t size,
                        unsigned depth, struct wr_shard_file *ret, weir_err *err)
 {
     struct wr_queue_config cfg = {.depth = depth, .direct = true};
-    struct wr_shard_file t = {.place = to};
+    struct wr_shard_file t = {.to = to};
     int r = open_object(to, &t.object, err);
 
     if (r < 0)
@@ -60,7 +60,7 @@ int wr_shard_file_settle(struct wr_shard_file *t, bool *ret_again,
                          weir_err *err)
 {
     struct wr_object *o = t->object;
-    const struct wr_shard_at *at = t->place;
+    const struct wr_shard_at *at = t->to;
     int r = o->ops->sync(o, err);
 
     if (r == 0) {

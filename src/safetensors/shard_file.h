@@ -9,9 +9,9 @@
 #include "safetensors/shard.h"
 
 struct wr_shard_file {
-    const struct wr_shard_at *place; /* borrowed */
-    struct wr_object *object;        /* owned */
-    struct wr_queue *queue;          /* owned: direct */
+    const struct wr_shard_at *to; /* borrowed */
+    struct wr_object *object;     /* owned */
+    struct wr_queue *queue;       /* owned: direct */
 };
 
 /* Makes the file, or opens the one that is there, and gives it its size. */

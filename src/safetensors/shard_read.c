@@ -61,7 +61,7 @@ struct read_piece {
     struct wr_io io;
     uint8_t *buf;        /* borrowed from the lane */
     uint64_t begin, end; /* in the file */
-    bool placed;         /* read to where it is wanted, not into `buf` */
+    bool direct;         /* read to where it is wanted, not into `buf` */
     bool arrived;
 };
 
@@ -162,9 +162,9 @@ static size_t want_behind(const struct reader *rd, size_t from, uint64_t at)
     return from;
 }
 
-/* How many bytes at run.begin the next piece has. *ret_place is where they are
+/* How many bytes at run.begin the next piece has. *ret_into is where they are
  * wanted when they can be read right there, else NULL. */
-static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
+static uint64_t plan_piece(struct lane *l, uint8_t **ret_into)
 {
     const struct reader *rd = l->rd;
     uint64_t left = l->run.end - l->run.begin, len = WR_MIN(PIECE, left);
@@ -172,7 +172,7 @@ static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
     uint64_t whole = (at + WR_MIN(PLACED_MAX, left)) &
                      ~(uint64_t)(WR_DIRECT_ALIGN - 1);
 
-    *ret_place = NULL;
+    *ret_into = NULL;
     if (l->run.begin < base || base % WR_DIRECT_ALIGN || at % WR_DIRECT_ALIGN)
         return len;
     l->ahead = want_behind(rd, l->ahead, at);
@@ -183,7 +183,7 @@ static uint64_t plan_piece(struct lane *l, uint8_t **ret_place)
         if (x.begin > at)
             return WR_MIN(len, x.begin - at); /* up to there by the buffer */
         if (x.begin <= at && at < WR_MIN(x.end, whole)) {
-            *ret_place = (uint8_t *)x.at + (at - x.begin);
+            *ret_into = (uint8_t *)x.at + (at - x.begin);
             return WR_MIN(x.end, whole) - at;
         }
     }
@@ -194,19 +194,19 @@ static int submit_piece(struct lane *l, weir_err *err)
 {
     struct read_piece *p = &l->pieces[(l->head + l->in_flight) % DEPTH];
     struct wr_io *io = &p->io;
-    uint8_t *place;
-    uint64_t n = plan_piece(l, &place);
+    uint8_t *into;
+    uint64_t n = plan_piece(l, &into);
 
     p->begin = l->run.begin;
     p->end = p->begin + n;
-    p->placed = place != NULL;
+    p->direct = into != NULL;
     p->arrived = false;
     *io = (struct wr_io){.op = WR_IO_READ,
                          .object = l->rd->object,
                          .offset = p->begin,
                          .len = (size_t)n,
-                         .buf = place ? place : p->buf,
-                         .cap = place ? (size_t)n : l->buf_len};
+                         .buf = into ? into : p->buf,
+                         .cap = into ? (size_t)n : l->buf_len};
     if (l->queue->ops->submit(l->queue, &io, 1) != 1)
         return wr_fail(err, WEIR_EIO, "'%s': the queue takes no read",
                        l->rd->from->path);
@@ -260,7 +260,7 @@ static int use_piece(struct lane *l, const struct read_piece *p, weir_err *err)
     for (size_t at = 0, n; r == 0 && at < len; at += n) {
         n = WR_MIN(len - at, BLOCK);
         r = wr_sum_add(&l->sum, p->begin + at, p->io.data + at, n, err);
-        if (r == 0 && !p->placed)
+        if (r == 0 && !p->direct)
             copy_out(l, p->begin + at, p->io.data + at, n);
     }
     return r;

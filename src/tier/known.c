@@ -38,7 +38,7 @@ void wr_known_free(struct wr_known *k)
 }
 
 /* With the lock held: the first that is not below `step`. */
-static size_t place_of(const struct wr_known *k, uint64_t step)
+static size_t index_of(const struct wr_known *k, uint64_t step)
 {
     size_t lo = 0, hi = k->count;
 
@@ -66,7 +66,7 @@ bool wr_known_find(struct wr_known *k, uint64_t step, const struct wr_stat *as,
     size_t at;
 
     pthread_mutex_lock(&k->lock);
-    at = place_of(k, step);
+    at = index_of(k, step);
     found = at < k->count && k->all[at].gist.step == step &&
             is_same(&k->all[at], as);
     if (found)
@@ -81,7 +81,7 @@ void wr_known_learn(struct wr_known *k, const struct wr_stat *as,
     size_t at;
 
     pthread_mutex_lock(&k->lock);
-    at = place_of(k, g->step);
+    at = index_of(k, g->step);
     if (at == k->count || k->all[at].gist.step != g->step) {
         if (!wr_grow(&k->all, &k->cap, k->count + 1, sizeof(*k->all)))
             goto out;

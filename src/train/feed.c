@@ -103,15 +103,15 @@ static void set_up(weir_pipeline_config *cfg, const struct wr_train_plan *plan,
 static int check_labels(const struct wr_train_plan *plan, weir_err *err)
 {
     uint64_t count = weir_dataset_count(plan->ds);
-    struct wr_part place;
+    struct wr_part part;
     char name[200] = "?";
     weir_sample s;
 
     if (!weir_dataset_class_count(plan->ds))
         return 0; /* none has one, or they are inside the samples */
     for (uint64_t i = 0; i < count; i++) {
-        wr_index_part(plan->ds->index, 0, i, &place);
-        if (place.label != WEIR_NO_LABEL)
+        wr_index_part(plan->ds->index, 0, i, &part);
+        if (part.label != WEIR_NO_LABEL)
             continue;
         weir_dataset_sample(plan->ds, i, name, sizeof(name), &s, NULL);
         return wr_fail(err, WEIR_EINVAL,

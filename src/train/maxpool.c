@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define LANES      4u  /* channels at once */
-#define MAX_PLACES 64u /* of a window */
+#define LANES       4u  /* channels at once */
+#define MAX_OFFSETS 64u /* of a window */
 
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t mask __attribute__((vector_size(4 * LANES)));
@@ -17,19 +17,19 @@ struct pool_job {
     float *y, *dx;
     uint8_t *choice;
     const uint8_t *chosen;
-    uint32_t place_count;
-    size_t places[MAX_PLACES]; /* in floats behind the first of a window */
+    uint32_t offset_count;
+    size_t offsets[MAX_OFFSETS]; /* in floats behind the first of a window */
 };
 
-static void find_places(struct pool_job *job)
+static void find_offsets(struct pool_job *job)
 {
     const struct wr_layer *l = job->layer;
 
-    job->place_count = l->kernel * l->kernel;
-    assert(job->place_count <= MAX_PLACES);
-    for (uint32_t i = 0; i < job->place_count; i++)
-        job->places[i] = ((size_t)(i / l->kernel) * l->in_w + i % l->kernel) *
-                         l->in_c;
+    job->offset_count = l->kernel * l->kernel;
+    assert(job->offset_count <= MAX_OFFSETS);
+    for (uint32_t i = 0; i < job->offset_count; i++)
+        job->offsets[i] = ((size_t)(i / l->kernel) * l->in_w + i % l->kernel) *
+                          l->in_c;
 }
 
 static size_t corner(const struct wr_layer *l, size_t pixel)
@@ -55,8 +55,8 @@ static inline void choose(const struct pool_job *job, const float *x, size_t n,
     vec best = load(x, n);
     mask at = {0};
 
-    for (uint32_t i = 1; i < job->place_count; i++) {
-        vec v = load(x + job->places[i], n);
+    for (uint32_t i = 1; i < job->offset_count; i++) {
+        vec v = load(x + job->offsets[i], n);
         mask better = (v > best) | (v != v);
 
         best = (vec)(((mask)v & better) | ((mask)best & ~better));
@@ -92,7 +92,7 @@ void wr_maxpool_forward(const struct wr_compute *c, const struct wr_layer *l,
 {
     struct pool_job job = {.layer = l, .x = x, .y = y, .choice = choice};
 
-    find_places(&job);
+    find_offsets(&job);
     wr_pool_run(c->pool, c->batch, forward_part, &job);
 }
 
@@ -110,7 +110,7 @@ static void backward_part(void *arg, size_t picture, unsigned thread)
         float *window = dx + corner(l, p);
 
         for (size_t c = 0; c < l->out_c; c++)
-            window[job->places[job->chosen[out + c]] + c] += job->dy[out + c];
+            window[job->offsets[job->chosen[out + c]] + c] += job->dy[out + c];
     }
 }
 
@@ -119,6 +119,6 @@ void wr_maxpool_backward(const struct wr_compute *c, const struct wr_layer *l,
 {
     struct pool_job job = {.layer = l, .dy = dy, .dx = dx, .chosen = choice};
 
-    find_places(&job);
+    find_offsets(&job);
     wr_pool_run(c->pool, c->batch, backward_part, &job);
 }

@@ -232,7 +232,7 @@ static int make_folders(struct wr_gen_run *run, weir_err *err)
     return r;
 }
 
-/* Everything between the staging folder and the finished data set. */
+/* Everything between the part and the finished data set. */
 static int fill_target(struct wr_gen_run *run, struct wr_hist *ret_sizes,
                        weir_err *err)
 {

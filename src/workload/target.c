@@ -12,7 +12,7 @@
 
 struct wr_gen_target {
     struct wr_beside at; /* where it is to be */
-    bool staged;         /* the staging folder is ours to remove */
+    bool begun;          /* the part is ours to remove */
     bool replace;        /* a folder with content stands in the way */
 };
 
@@ -93,7 +93,7 @@ static int check_target(struct wr_gen_target *t, const char *url, bool force,
     return r < 0 ? r : check_leftover(t, t->at.old, err);
 }
 
-static int make_stage(struct wr_gen_target *t, bool force, weir_err *err)
+static int make_part(struct wr_gen_target *t, bool force, weir_err *err)
 {
     const struct wr_storage_ops *ops = t->at.store->ops;
     weir_err why;
@@ -112,7 +112,7 @@ static int make_stage(struct wr_gen_target *t, bool force, weir_err *err)
             return r;
         r = ops->change(t->at.store, WR_MKDIR, t->at.part, NULL, &why);
     }
-    t->staged = r == 0;
+    t->begun = r == 0;
     return wr_fail_as(err, r, &why);
 }
 
@@ -128,7 +128,7 @@ int wr_gen_target_open(struct wr_gen_target **ret, const char *url, bool force,
     if (r == 0)
         r = check_target(t, url, force, err);
     if (r == 0)
-        r = make_stage(t, force, err);
+        r = make_part(t, force, err);
     if (r < 0)
         wr_gen_target_close(t);
     else
@@ -196,7 +196,7 @@ int wr_gen_target_commit(struct wr_gen_target *t, weir_err *err)
             ops->change(t->at.store, WR_RENAME, t->at.old, t->at.name, NULL);
         return r;
     }
-    t->staged = false;
+    t->begun = false;
     return t->replace ? wr_tree_remove(t->at.store, t->at.old, WR_TREE_ALL, err)
                       : 0;
 }
@@ -205,7 +205,7 @@ void wr_gen_target_close(struct wr_gen_target *t)
 {
     if (!t)
         return;
-    if (t->staged)
+    if (t->begun)
         wr_tree_remove(t->at.store, t->at.part, WR_TREE_ALL, NULL);
     wr_beside_done(&t->at);
     free(t);

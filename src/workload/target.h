@@ -13,9 +13,9 @@
 
 struct wr_gen_target;
 
-/* Makes the staging folder for `url`, whose parent must exist. The folder
+/* Makes the part for `url`, whose parent must exist. The folder
  * itself must not exist or be empty, unless `force`: then one that holds
- * nothing but what generators make is replaced on commit, and a staging folder
+ * nothing but what generators make is replaced on commit, and a part
  * that was left over is removed if it holds nothing else either. */
 int wr_gen_target_open(struct wr_gen_target **ret, const char *url, bool force,
                        weir_err *err);
