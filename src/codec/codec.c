@@ -3,6 +3,7 @@
 #include "codec/codec.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 
@@ -58,4 +59,13 @@ void wr_codec_gray_row(uint8_t *row, size_t n)
                             0x8000u) >>
                            16);
     }
+}
+
+void wr_codec_drop_large(uint8_t **memory, size_t *cap, size_t need)
+{
+    if (*cap <= WR_CODEC_KEEP_BYTES || need >= *cap / 4)
+        return;
+    free(*memory);
+    *memory = NULL;
+    *cap = 0;
 }

@@ -116,6 +116,11 @@ void wr_codec_whole_plane(const struct wr_codec_job *job,
                           const struct wr_picture_info *info,
                           struct wr_codec_plane *ret);
 
+/* What one huge picture took does not stay with the thread: frees `*memory` of
+ * `*cap` bytes if that is over WR_CODEC_KEEP_BYTES and four times what the next
+ * one needs. */
+void wr_codec_drop_large(uint8_t **memory, size_t *cap, size_t need);
+
 /* RGB -> grey in place, n pixels, as PIL's convert('L'). */
 void wr_codec_gray_row(uint8_t *row, size_t n);
 

@@ -15,22 +15,12 @@ void wr_frame_done(void *state)
     free(((struct wr_frame_state *)state)->rgb);
 }
 
-/* What one huge picture took does not stay with the thread. */
-static void drop_large(struct wr_frame_state *s)
-{
-    if (s->cap <= WR_CODEC_KEEP_BYTES)
-        return;
-    free(s->rgb);
-    s->rgb = NULL;
-    s->cap = 0;
-}
-
 static int reserve(struct wr_frame_state *s, const struct wr_picture_info *info,
                    weir_err *err)
 {
     size_t need = (size_t)info->width * info->height * 3;
 
-    drop_large(s); /* of one that failed */
+    wr_codec_drop_large(&s->rgb, &s->cap, 0); /* of one that failed */
     if (!wr_grow(&s->rgb, &s->cap, need, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %ux%u pixels",
                        info->width, info->height);
@@ -90,6 +80,8 @@ int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err)
 
 int wr_frame_finish(void *state, weir_err *err)
 {
-    drop_large(state);
+    struct wr_frame_state *s = state;
+
+    wr_codec_drop_large(&s->rgb, &s->cap, 0);
     return 0;
 }

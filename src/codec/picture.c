@@ -388,11 +388,7 @@ static struct wr_turn_pixels pixels_of(const weir_picture_config *s)
 static int reserve_turned(struct wr_picture_decoder *d, size_t need,
                           weir_err *err)
 {
-    if (d->turned_cap > WR_CODEC_KEEP_BYTES && need < d->turned_cap / 4) {
-        free(d->turned);
-        d->turned = NULL;
-        d->turned_cap = 0;
-    }
+    wr_codec_drop_large(&d->turned, &d->turned_cap, need);
     if (!wr_grow(&d->turned, &d->turned_cap, need, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory to turn a picture");
     return 0;
@@ -456,11 +452,7 @@ static int reserve_whole(struct wr_picture_decoder *d,
     size_t need = (size_t)p->width * d->spec.channels * p->height +
                   (size_t)p->row_bytes * shape->rows + WR_ROW_SLACK;
 
-    if (d->whole_cap > WR_CODEC_KEEP_BYTES && need < d->whole_cap / 4) {
-        free(d->whole);
-        d->whole = NULL;
-        d->whole_cap = 0;
-    }
+    wr_codec_drop_large(&d->whole, &d->whole_cap, need);
     if (!wr_grow(&d->whole, &d->whole_cap, need, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %ux%u pixels", p->width,
                        p->height);

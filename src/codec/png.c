@@ -126,16 +126,6 @@ static unsigned png_orientation(const uint8_t *bytes, size_t len)
     return WR_PICTURE_UPRIGHT;
 }
 
-/* What one huge picture took does not stay with the thread. */
-static void drop_large(struct png_state *s)
-{
-    if (s->whole_cap <= WR_CODEC_KEEP_BYTES)
-        return;
-    free(s->whole);
-    s->whole = NULL;
-    s->whole_cap = 0;
-}
-
 /* Interlaced rows come in seven passes: all of it is decoded at once. */
 static int decode_whole(struct png_state *s, weir_err *err)
 {
@@ -172,7 +162,7 @@ static int png_start(const struct wr_codec *self, void *state,
 
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
-    drop_large(s); /* of one that failed */
+    wr_codec_drop_large(&s->whole, &s->whole_cap, 0); /* of one that failed */
     r = open_header(job->bytes, job->len, &s->ctx, &h, err);
     if (r < 0)
         return r;
@@ -245,7 +235,7 @@ static int png_finish(void *state, weir_err *err)
         r = spng_decode_chunks(s->ctx);
     spng_ctx_free(s->ctx);
     s->ctx = NULL;
-    drop_large(s);
+    wr_codec_drop_large(&s->whole, &s->whole_cap, 0);
     return r ? fail_spng(r, "behind the last row", err) : 0;
 }
 
