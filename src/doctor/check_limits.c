@@ -12,20 +12,26 @@
 #define KERNEL_UNLOCKED 512 /* rings are charged to the control group: 5.12 */
 #define ENOUGH_LOCKED   (UINT64_C(1) << 20)
 
+/* The limit, or RLIM_INFINITY when it is not known; false: that was said. */
+static bool has_limit(int which, struct rlimit *lim, struct wr_finding *f)
+{
+    bool known = getrlimit((__rlimit_resource_t)which, lim) == 0;
+
+    if (known && lim->rlim_cur != RLIM_INFINITY)
+        return true;
+    wr_observed(f, known ? "unlimited" : "not known");
+    return false;
+}
+
 void wr_check_files(const struct wr_doctor *d, struct wr_finding *f)
 {
     struct rlimit lim;
     char buf[32];
 
-    if (getrlimit(RLIMIT_NOFILE, &lim)) {
-        wr_observed(f, "not known");
+    if (!has_limit(RLIMIT_NOFILE, &lim, f))
         return;
-    }
-    if (lim.rlim_cur == RLIM_INFINITY)
-        wr_observed(f, "unlimited");
-    else
-        wr_observed(f, "%s descriptors",
-                    wr_format_count(buf, sizeof(buf), lim.rlim_cur));
+    wr_observed(f, "%s descriptors",
+                wr_format_count(buf, sizeof(buf), lim.rlim_cur));
     if (lim.rlim_cur >= ENOUGH_FILES)
         return;
     wr_means(f, "Each file that is being read takes a descriptor: fewer reads "
@@ -44,15 +50,10 @@ void wr_check_memlock(const struct wr_doctor *d, struct wr_finding *f)
     struct rlimit lim;
     char buf[32];
 
-    if (getrlimit(RLIMIT_MEMLOCK, &lim)) {
-        wr_observed(f, "not known");
+    if (!has_limit(RLIMIT_MEMLOCK, &lim, f))
         return;
-    }
-    if (lim.rlim_cur == RLIM_INFINITY)
-        wr_observed(f, "unlimited");
-    else
-        wr_observed(f, "%s",
-                    wr_format_bytes(buf, sizeof(buf), (double)lim.rlim_cur));
+    wr_observed(f, "%s",
+                wr_format_bytes(buf, sizeof(buf), (double)lim.rlim_cur));
     if (!kernel || kernel >= KERNEL_UNLOCKED || lim.rlim_cur >= ENOUGH_LOCKED)
         return;
     wr_means(f, "Before Linux 5.12 the rings of io_uring count as locked "
