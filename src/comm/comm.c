@@ -14,11 +14,6 @@ static const struct wr_comm_ops *const backends[] = {
     &wr_comm_local,
 };
 
-const struct wr_comm_ops *wr_comm_at(unsigned k)
-{
-    return k < WR_ARRAY_LEN(backends) ? backends[k] : NULL;
-}
-
 /* --- a world of one --- */
 
 static void alone_close(struct wr_comm *c)
@@ -26,18 +21,24 @@ static void alone_close(struct wr_comm *c)
     free(c);
 }
 
+char *wr_comm_copy(void *to, const void *bytes, size_t len)
+{
+    if (to && len)
+        memcpy(to, bytes, len);
+    if (to)
+        ((char *)to)[len] = '\0';
+    return to;
+}
+
 static int alone_gather(struct wr_comm *c, const void *bytes, size_t len,
                         struct wr_comm_part **ret, weir_err *err)
 {
     struct wr_comm_part *part = malloc(sizeof(*part) + len + 1);
-    char *copy = (char *)(part + 1);
 
     if (!part)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (len)
-        memcpy(copy, bytes, len);
-    copy[len] = '\0';
-    *part = (struct wr_comm_part){.bytes = copy, .len = len};
+    part->bytes = wr_comm_copy(part + 1, bytes, len);
+    part->len = len;
     *ret = part;
     return 0;
 }
@@ -45,13 +46,10 @@ static int alone_gather(struct wr_comm *c, const void *bytes, size_t len,
 static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
                            char **ret, size_t *ret_len, weir_err *err)
 {
-    char *copy = malloc(len + 1);
+    char *copy = wr_comm_copy(malloc(len + 1), bytes, len);
 
     if (!copy)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (len)
-        memcpy(copy, bytes, len);
-    copy[len] = '\0';
     *ret = copy;
     *ret_len = len;
     return 0;
@@ -183,24 +181,6 @@ int wr_comm_alive(struct wr_comm *c, weir_err *err)
     if (c->failed)
         return again(c, err);
     return c->ops->alive(c, &e) < 0 ? for_good(c, &e, err) : 0;
-}
-
-int wr_comm_barrier(struct wr_comm *c, weir_err *err)
-{
-    struct wr_comm_part *parts;
-    char *text;
-    size_t len;
-    int r;
-
-    r = wr_comm_gather(c, NULL, 0, &parts, err);
-    if (r < 0)
-        return r;
-    free(parts);
-    r = wr_comm_broadcast(c, NULL, 0, &text, &len, err);
-    if (r < 0)
-        return r;
-    free(text);
-    return 0;
 }
 
 /* How it went, as it is sent: nothing when it went well. */

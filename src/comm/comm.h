@@ -77,7 +77,6 @@ int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
 /* For who waits for something else than a call: fails when a rank has died (for
  * rank 0 any, for the others rank 0). Not together with the others. */
 int wr_comm_alive(struct wr_comm *c, weir_err *err);
-int wr_comm_barrier(struct wr_comm *c, weir_err *err);
 
 /* Every rank says how it went (`code` 0 or WEIR_E..., `mine` its message): 0
  * when all went well, else on every rank the code and message of the lowest
@@ -90,8 +89,9 @@ int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
 int wr_comm_min(struct wr_comm *c, uint64_t value, uint64_t *ret,
                 weir_err *err);
 
-/* The registry: table k, NULL past the end. */
-const struct wr_comm_ops *wr_comm_at(unsigned k);
+/* For backends: the bytes and a NUL into `to` (NULL: nothing), which is
+ * returned. */
+char *wr_comm_copy(void *to, const void *bytes, size_t len);
 
 extern const struct wr_comm_ops wr_comm_local;
 

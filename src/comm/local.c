@@ -107,10 +107,7 @@ static int join_parts(struct local *c, const struct wr_comm_part *own,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     at = (char *)(parts + c->base.world);
     parts[0] = (struct wr_comm_part){.bytes = at, .len = own->len};
-    if (own->len)
-        memcpy(at, own->bytes, own->len);
-    at[own->len] = '\0';
-    at += own->len + 1;
+    at = wr_comm_copy(at, own->bytes, own->len) + own->len + 1;
     for (size_t k = 0; k < c->count; k++) {
         size_t len;
         char *body = wr_wire_take(&c->wires[k], &len);
@@ -159,12 +156,9 @@ static int local_broadcast(struct wr_comm *base, const void *bytes, size_t len,
     int r;
 
     if (base->rank == 0) {
-        copy = malloc(len + 1);
+        copy = wr_comm_copy(malloc(len + 1), bytes, len);
         if (!copy)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
-        if (len)
-            memcpy(copy, bytes, len);
-        copy[len] = '\0';
     }
     r = wr_wire_run(c->wires, c->count, &job, err);
     if (r < 0) {

@@ -14,6 +14,7 @@
 
 #include "../format/tmpdir.h"
 #include "base/mem.h"
+#include "barrier.h"
 #include "comm/comm.h"
 #include "ranks.h"
 
@@ -44,7 +45,7 @@ static int come(const struct job *j, uint32_t rank, uint32_t world,
     int r = wr_comm_open(&cfg, &c, err);
 
     if (r == 0) {
-        r = wr_comm_barrier(c, err);
+        r = barrier(c, err);
         wr_comm_close(c);
     }
     return r;
