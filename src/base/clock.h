@@ -1,4 +1,4 @@
-/* clock.h - monotonic time in nanoseconds.
+/* clock.h - time in nanoseconds, and waiting for it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_BASE_CLOCK_H
 #define WR_BASE_CLOCK_H
@@ -15,6 +15,15 @@ static inline uint64_t wr_clock_ns(void)
     struct timespec ts;
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* Since 1970; may jump. For what other programs and machines compare. */
+static inline uint64_t wr_clock_wall_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
     return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/dtype.h"
@@ -383,7 +382,6 @@ static int keep_metadata(struct wr_job *j, const weir_ckpt_state *st,
 static int plan(weir_ckpt *c, struct wr_job *j, const weir_ckpt_state *st,
                 bool lend, weir_err *err)
 {
-    struct timespec now;
     int r = (lend ? wr_image_plan_lent
                   : wr_image_plan)(j->image, st->tensors, st->count,
                                    st->metadata, st->metadata_count, err);
@@ -397,8 +395,7 @@ static int plan(weir_ckpt *c, struct wr_job *j, const weir_ckpt_state *st,
         memcpy(j->pipeline, st->pipeline, st->pipeline_len);
         j->pipeline_len = st->pipeline_len;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
-    j->time_ns = (uint64_t)now.tv_sec * WR_NS_PER_SEC + (uint64_t)now.tv_nsec;
+    j->time_ns = wr_clock_wall_ns();
     j->step = st->step;
     return r;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <xxhash.h>
 
 #include "base/clock.h"
@@ -19,14 +18,6 @@
 #define RACY_NS   (2 * WR_NS_PER_SEC)
 #define OLD_NS    (24 * 3600 * WR_NS_PER_SEC)
 #define MAX_TEMPS 64 /* removed at once */
-
-static uint64_t wall_clock_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
 
 /* --- the folder --- */
 
@@ -132,7 +123,7 @@ void wr_index_cache_init(struct wr_index_cache *c,
 {
     memset(c, 0, sizeof(*c));
     c->began_ns = wr_clock_ns();
-    c->wall_ns = wall_clock_ns();
+    c->wall_ns = wr_clock_wall_ns();
     if (job->cfg->no_index_cache)
         return;
     c->key = make_key(job);
@@ -164,7 +155,8 @@ static bool stamp_holds(const struct wr_stamp *s, const char *path,
            st.size == s->size && st.mtime_ns == s->mtime_ns;
 }
 
-bool wr_index_is_fresh(const struct wr_index *ix, struct wr_store *store)
+/* Do all stamps still hold in `store`? */
+static bool is_fresh(const struct wr_index *ix, struct wr_store *store)
 {
     for (uint64_t k = 0; k < wr_index_stamp_count(ix); k++) {
         struct wr_stamp stamp;
@@ -193,7 +185,7 @@ bool wr_index_cache_load(const struct wr_index_cache *c, struct wr_store *store,
         return false;
     format = wr_format_find(name);
     if (!format || !wr_index_count(ix) || !wr_index_stamp_count(ix) ||
-        !wr_index_is_fresh(ix, store)) {
+        !is_fresh(ix, store)) {
         wr_index_free(ix);
         return false;
     }
@@ -272,7 +264,7 @@ bool wr_index_cache_save(const struct wr_index_cache *c,
         return false;
     saved = !leaf && wr_index_save(ix, st, c->file, &about, NULL) == 0;
     if (saved)
-        remove_old_temps(st, wall_clock_ns());
+        remove_old_temps(st, wr_clock_wall_ns());
     free(leaf);
     wr_store_close(st);
     return saved;

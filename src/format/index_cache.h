@@ -41,7 +41,4 @@ bool wr_index_cache_save(const struct wr_index_cache *c,
 
 void wr_index_cache_done(struct wr_index_cache *c);
 
-/* Do all stamps still hold in `store`? */
-bool wr_index_is_fresh(const struct wr_index *ix, struct wr_store *store);
-
 #endif

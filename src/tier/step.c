@@ -95,11 +95,7 @@ static void copy_of(struct wr_tier *t, const struct wr_gist *g,
  * coarse. */
 static bool is_settled(const struct wr_stat *is)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * WR_NS_PER_SEC + (uint64_t)now.tv_nsec >
-           is->mtime_ns + SETTLED_NS;
+    return wr_clock_wall_ns() > is->mtime_ns + SETTLED_NS;
 }
 
 int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
