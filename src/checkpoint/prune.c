@@ -161,7 +161,7 @@ static int take_spare(struct taking *k, struct wr_tier *t, uint64_t bytes,
     int r = 0;
 
     if (!k->plan->dry_run)
-        r = wr_tier_drop_spare(t, NULL, err);
+        r = wr_tier_spare(t, /* drop= */ true, NULL, err);
     if (r == 0 && bytes > 0 && k->plan->gone)
         k->plan->gone(k->plan->arg, WEIR_LATEST, t->label, bytes);
     return r;
@@ -179,9 +179,9 @@ static int prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
     if (plan->go_back)
         rule.after = plan->after;
     if (plan->spare) {
-        r = wr_tier_spare(c->near, &near, err);
+        r = wr_tier_spare(c->near, /* drop= */ false, &near, err);
         if (r == 0 && c->far)
-            r = wr_tier_spare(c->far, &far, err);
+            r = wr_tier_spare(c->far, /* drop= */ false, &far, err);
     }
     if (r == 0)
         r = judge_and_take(&k, &rule, err);

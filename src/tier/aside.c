@@ -41,33 +41,22 @@ int wr_aside_list(struct wr_tier *t, struct wr_aside **ret, size_t *ret_count,
 {
     struct wr_tier_entries in = {0};
     struct wr_aside *all = NULL;
-    size_t count = 0;
-    int r;
+    int r = wr_tier_folders(t, WR_NAME_STALE, &in, err);
 
     *ret_count = 0;
     *ret = NULL;
-    r = wr_tier_entries_read(t, "", &in, err);
-    if (r < 0)
-        goto out;
-    all = calloc(in.count + 1, sizeof(*all));
-    if (!all) {
+    if (r == 0 && !(all = calloc(in.count + 1, sizeof(*all))))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-        goto out;
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        all[i].step = in.all[i].step;
+        snprintf(all[i].dir, sizeof(all[i].dir), "%s", in.all[i].name);
+        look_into(t, &all[i]);
     }
-    for (size_t i = 0; i < in.count; i++) {
-        struct wr_aside *a = &all[count];
-
-        if (in.all[i].kind != WR_KIND_DIR ||
-            wr_name_in_root(in.all[i].name, &a->step) != WR_NAME_STALE)
-            continue;
-        snprintf(a->dir, sizeof(a->dir), "%s", in.all[i].name);
-        look_into(t, a);
-        count++;
+    if (r == 0) {
+        qsort(all, in.count, sizeof(*all), by_step);
+        *ret = all;
+        *ret_count = in.count;
     }
-    qsort(all, count, sizeof(*all), by_step);
-    *ret = all;
-    *ret_count = count;
-out:
     wr_tier_entries_done(&in);
     return r;
 }

@@ -208,17 +208,15 @@ int wr_tier_blame(struct wr_tier *t, int r, weir_err *err)
 
 /* Unfinished steps get out of their writer's reach first: one that is alive and
  * was taken over must not publish a folder that is half removed. */
-static int sweep_unfinished(struct wr_tier *t, const struct wr_tier_entries *in,
-                            weir_err *err)
+static int sweep_unfinished(struct wr_tier *t, weir_err *err)
 {
+    struct wr_tier_entries in = {0};
     char trash[WR_TIER_PATH];
-    uint64_t step;
-    int r = 0;
+    int r = wr_tier_folders(t, WR_NAME_TMP, &in, err);
 
-    for (size_t i = 0; i < in->count && r == 0; i++)
-        if (in->all[i].kind == WR_KIND_DIR &&
-            wr_name_in_root(in->all[i].name, &step) == WR_NAME_TMP)
-            r = wr_tier_to_trash(t, in->all[i].name, trash, err);
+    for (size_t i = 0; i < in.count && r == 0; i++)
+        r = wr_tier_to_trash(t, in.all[i].name, trash, err);
+    wr_tier_entries_done(&in);
     return r;
 }
 
@@ -240,13 +238,8 @@ static int sweep_slots(struct wr_tier *t, weir_err *err)
 
 static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
-    struct wr_tier_entries in = {0};
-    int r;
+    int r = sweep_unfinished(t, err);
 
-    r = wr_tier_entries_read(t, "", &in, err);
-    if (r == 0)
-        r = sweep_unfinished(t, &in, err);
-    wr_tier_entries_done(&in);
     if (r == 0)
         r = sweep_slots(t, err);
     /* A slot or a trash may be a step still, on the medium: its writer may have
@@ -304,7 +297,7 @@ static int raise_or_make_room(struct wr_tier *t, bool take_over,
         return r;
     r = sweep_folders(t, swept, err);
     if (r == 0)
-        r = wr_tier_drop_spare(t, NULL, err);
+        r = wr_tier_spare(t, /* drop= */ true, NULL, err);
     return r < 0 ? r : raise_epoch(t, take_over, err);
 }
 

@@ -188,6 +188,25 @@ int wr_tier_entries_read(struct wr_tier *t, const char *path,
     return returned(t, path, r, &why, err);
 }
 
+int wr_tier_folders(struct wr_tier *t, enum wr_name kind,
+                    struct wr_tier_entries *ret, weir_err *err)
+{
+    size_t kept = 0;
+    int r = wr_tier_entries_read(t, "", ret, err);
+
+    for (size_t i = 0; i < ret->count; i++) {
+        struct wr_tier_entry *e = &ret->all[i];
+
+        if (e->kind == WR_KIND_DIR &&
+            wr_name_in_root(e->name, &e->step) == kind)
+            ret->all[kept++] = *e;
+        else
+            free(e->name);
+    }
+    ret->count = kept;
+    return r;
+}
+
 void wr_tier_entries_done(struct wr_tier_entries *e)
 {
     for (size_t i = 0; i < e->count; i++)

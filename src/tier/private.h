@@ -40,13 +40,17 @@ struct wr_tier_entries {
         char *name; /* owned */
         enum wr_kind kind;
         uint64_t size;
-    } * all; /* owned */
+        uint64_t step; /* of wr_tier_folders */
+    } * all;           /* owned */
     size_t count, cap;
 };
 
 /* Zeroed before; done takes it in any case. */
 int wr_tier_entries_read(struct wr_tier *t, const char *path,
                          struct wr_tier_entries *ret, weir_err *err);
+/* The same: the folders in the root that have a name of one kind. */
+int wr_tier_folders(struct wr_tier *t, enum wr_name kind,
+                    struct wr_tier_entries *ret, weir_err *err);
 void wr_tier_entries_done(struct wr_tier_entries *e);
 
 /* --- tier.c --- */

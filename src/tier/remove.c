@@ -65,30 +65,17 @@ int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err)
     return r;
 }
 
-static bool is_trash(const struct wr_tier_entry *e)
-{
-    uint64_t step;
-
-    return e->kind == WR_KIND_DIR &&
-           wr_name_in_root(e->name, &step) == WR_NAME_TRASH;
-}
-
 int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
                         weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    bool sync = always;
-    int r;
+    int r = wr_tier_folders(t, WR_NAME_TRASH, &in, err);
 
-    r = wr_tier_entries_read(t, "", &in, err);
-    for (size_t i = 0; i < in.count; i++)
-        sync |= is_trash(&in.all[i]);
     /* Behind the look: who drains may take steps away at the same time. */
-    if (r == 0 && sync)
+    if (r == 0 && (always || in.count))
         r = wr_tier_sync_root(t, err);
     for (size_t i = 0; i < in.count && r == 0; i++)
-        if (is_trash(&in.all[i]))
-            *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
+        *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
     wr_tier_entries_done(&in);
     return r;
 }
@@ -125,35 +112,22 @@ int wr_tier_slots(struct wr_tier *t, struct wr_slot **ret, size_t *ret_count,
 {
     struct wr_tier_entries in = {0};
     struct wr_slot *slots = NULL;
-    size_t count = 0;
-    uint64_t step;
-    int r;
+    int r = wr_tier_folders(t, WR_NAME_SLOT, &in, err);
 
-    r = wr_tier_entries_read(t, "", &in, err);
-    if (r < 0)
-        goto out;
-    slots = calloc(in.count + 1, sizeof(*slots));
-    if (!slots) {
+    if (r == 0 && !(slots = calloc(in.count + 1, sizeof(*slots))))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-        goto out;
-    }
     for (size_t i = 0; i < in.count && r == 0; i++) {
-        const struct wr_tier_entry *e = &in.all[i];
+        const char *name = in.all[i].name;
 
-        if (e->kind != WR_KIND_DIR ||
-            wr_name_in_root(e->name, &step) != WR_NAME_SLOT)
-            continue;
-        snprintf(slots[count].name, sizeof(slots[count].name), "%s", e->name);
-        r = folder_bytes(t, e->name, &slots[count].bytes, err);
-        count++;
+        snprintf(slots[i].name, sizeof(slots[i].name), "%s", name);
+        r = folder_bytes(t, name, &slots[i].bytes, err);
     }
-    if (r < 0)
-        goto out;
-    qsort(slots, count, sizeof(*slots), larger_first);
-    *ret = slots;
-    *ret_count = count;
-    slots = NULL;
-out:
+    if (r == 0) {
+        qsort(slots, in.count, sizeof(*slots), larger_first);
+        *ret = slots;
+        *ret_count = in.count;
+        slots = NULL;
+    }
     free(slots);
     wr_tier_entries_done(&in);
     return r;
@@ -189,7 +163,8 @@ static uint64_t bytes_of(const struct wr_slot *slots, size_t count)
     return bytes;
 }
 
-int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
+int wr_tier_spare(struct wr_tier *t, bool drop, uint64_t *ret_bytes,
+                  weir_err *err)
 {
     struct wr_slot *slots;
     size_t count;
@@ -197,24 +172,12 @@ int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
 
     if (r < 0)
         return r;
-    r = wr_tier_drop_slots(t, slots, 0, count, err);
+    if (drop)
+        r = wr_tier_drop_slots(t, slots, 0, count, err);
     if (r == 0 && ret_bytes)
-        *ret_bytes += bytes_of(slots, count);
+        *ret_bytes = bytes_of(slots, count);
     free(slots);
     return r;
-}
-
-int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err)
-{
-    struct wr_slot *slots;
-    size_t count;
-    int r = wr_tier_slots(t, &slots, &count, err);
-
-    if (r < 0)
-        return r;
-    *ret_bytes = bytes_of(slots, count);
-    free(slots);
-    return 0;
 }
 
 /* --- steps --- */

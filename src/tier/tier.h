@@ -163,10 +163,9 @@ int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err);
 /* The same, but its files are not overwritten by the next save: another process
  * may be reading them. */
 int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err);
-/* Removes all slots; adds their bytes to *ret_bytes (may be NULL). */
-int wr_tier_drop_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
-/* Bytes in slots. */
-int wr_tier_spare(struct wr_tier *t, uint64_t *ret_bytes, weir_err *err);
+/* Bytes in slots (ret_bytes may be NULL), which are removed if `drop`. */
+int wr_tier_spare(struct wr_tier *t, bool drop, uint64_t *ret_bytes,
+                  weir_err *err);
 
 /* --- marks --- */
 

@@ -210,7 +210,7 @@ static void order_of_taking_away(void **state)
     assert_int_equal(strncmp(rec.lines[3], "remove .trash-@/", 16), 0);
     assert_string_equal(rec.lines[4], "remove .trash-@");
     rec.count = 0;
-    assert_int_equal(wr_tier_drop_spare(t, NULL, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, NULL), 0);
     assert_true(rec.count == 5);
     assert_string_equal(rec.lines[0], "rename .slot-@ .trash-@");
     assert_string_equal(rec.lines[1], "syncdir .");
@@ -246,7 +246,7 @@ static void life(struct wr_tier *t, struct outcome *o)
     o->acked[4] = save(t, 4, 1, NULL) == 0;
     o->going[4] = true;
     wr_tier_retire(t, 4, NULL);
-    wr_tier_drop_spare(t, NULL, NULL);
+    wr_tier_spare(t, /* drop= */ true, NULL, NULL);
     o->acked[5] = save(t, 5, 1, NULL) == 0;
 }
 

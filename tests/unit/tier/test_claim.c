@@ -344,7 +344,7 @@ static void leaves_foreign_alone(void **state)
     assert_int_equal(swept, 0);
     must_save(t, 1, 1);
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
-    assert_int_equal(wr_tier_drop_spare(t, NULL, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, NULL), 0);
     wr_tier_close(t);
     for (size_t i = 0; i < WR_ARRAY_LEN(dirs); i++) {
         snprintf(path, sizeof(path), "%s/canary", dirs[i]);

@@ -34,7 +34,7 @@ static void retires_what_cannot_be_removed(void **state)
     assert_false(there(p, path)); /* the rest of it is gone */
     t->slots = 1;
     assert_int_equal(wr_tier_retire(t, 2, &err), 0);
-    assert_int_equal(wr_tier_drop_spare(t, NULL, &err), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, &err), 0);
     assert_int_equal(count_like(p, ".slot-", NULL), 0);
     wr_tier_close(t);
 
@@ -77,7 +77,7 @@ static void keeps_files_without_a_sync(void **state)
         wr_tier_close(t);
         t = claimed_at(url); /* three of them */
         t->slots = 0;
-        assert_int_equal(spare ? wr_tier_drop_spare(t, NULL, NULL)
+        assert_int_equal(spare ? wr_tier_spare(t, /* drop= */ true, NULL, NULL)
                                : wr_tier_retire(t, 1, NULL),
                          WEIR_EIO);
         assert_int_equal(count_like(p, ".trash-", name), 1);

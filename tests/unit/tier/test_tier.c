@@ -273,7 +273,7 @@ static void recycles(void **state)
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
     assert_false(there(p, "step-000000000001"));
     assert_int_equal(count_like(p, ".slot-", name), 1);
-    assert_int_equal(wr_tier_spare(t, &spare, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ false, &spare, NULL), 0);
     assert_true(spare > 2 * BYTES);
     /* Things that a step does not have are gone before it is one. */
     snprintf(path, sizeof(path), "%s/r00009.safetensors", name);
@@ -327,13 +327,13 @@ static void drops_spare(void **state)
         must_save(t, step, 1);
     for (uint64_t step = 1; step <= 3; step++)
         assert_int_equal(wr_tier_retire(t, step, NULL), 0);
-    assert_int_equal(wr_tier_drop_spare(t, &bytes, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ true, &bytes, NULL), 0);
     assert_true(bytes > 5 + 3 * BYTES);
-    assert_int_equal(wr_tier_spare(t, &spare, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ false, &spare, NULL), 0);
     assert_int_equal(spare, 0);
     assert_int_equal(count_like(p, ".slot-", NULL), 0);
     assert_int_equal(count_like(p, ".trash-", NULL), 0);
-    assert_int_equal(wr_tier_drop_spare(t, NULL, NULL), 0);
+    assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, NULL), 0);
     wr_tier_close(t);
 }
 
