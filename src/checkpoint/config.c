@@ -57,10 +57,22 @@ static int check_ranks(const weir_ckpt_config *cfg, weir_err *err)
     return 0;
 }
 
-static int check_flag(const char *name, int value, weir_err *err)
+static int check_flags(const weir_ckpt_config *cfg, weir_err *err)
 {
-    if (value != 0 && value != 1)
-        return wr_fail(err, WEIR_EINVAL, "%s: %d is not 0 or 1", name, value);
+    const struct {
+        const char *name;
+        int value;
+    } flags[] = {
+        {"drain", cfg->drain},
+        {"verify", cfg->verify},
+        {"take_over", cfg->take_over},
+        {"must_exist", cfg->must_exist},
+    };
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(flags); i++)
+        if (flags[i].value != 0 && flags[i].value != 1)
+            return wr_fail(err, WEIR_EINVAL, "%s: %d is not 0 or 1",
+                           flags[i].name, flags[i].value);
     return 0;
 }
 
@@ -96,13 +108,7 @@ int wr_ckpt_config_check(const weir_ckpt_config *cfg, weir_err *err)
         return wr_fail(err, WEIR_EINVAL, "slow: no folder is given");
     r = check_numbers(cfg, err);
     if (r == 0)
-        r = check_flag("drain", cfg->drain, err);
-    if (r == 0)
-        r = check_flag("verify", cfg->verify, err);
-    if (r == 0)
-        r = check_flag("take_over", cfg->take_over, err);
-    if (r == 0)
-        r = check_flag("must_exist", cfg->must_exist, err);
+        r = check_flags(cfg, err);
     if (r == 0)
         r = check_ranks(cfg, err);
     if (r == 0 && cfg->role == WEIR_CKPT_DRAIN && !cfg->slow)

@@ -508,24 +508,15 @@ static int check_and_copy(struct wr_drainer *d, struct wr_drain_job *j,
     return wr_fail_as(err, r, &why);
 }
 
-static bool is_stopped(struct wr_drainer *d)
+/* Whether one of the drainer's flags is set that others set. */
+static bool is_set(struct wr_drainer *d, const bool *flag)
 {
-    bool stop;
+    bool set;
 
     pthread_mutex_lock(&d->lock);
-    stop = d->stop;
+    set = *flag;
     pthread_mutex_unlock(&d->lock);
-    return stop;
-}
-
-static bool is_left(struct wr_drainer *d)
-{
-    bool left;
-
-    pthread_mutex_lock(&d->lock);
-    left = d->left;
-    pthread_mutex_unlock(&d->lock);
-    return left;
+    return set;
 }
 
 /* The next pass tries again, and no step waits for it. Close waits for it: the
@@ -533,7 +524,7 @@ static bool is_left(struct wr_drainer *d)
  * up: the fast tier may have another writer by now. */
 static int retain_if_due(struct wr_drainer *d, weir_err *err)
 {
-    int r = d->due && !is_left(d) ? wr_ckpt_retain(d->c, err) : 0;
+    int r = d->due && !is_set(d, &d->left) ? wr_ckpt_retain(d->c, err) : 0;
 
     d->due &= r < 0;
     if (r < 0 && r != WEIR_ECANCELED)
@@ -628,7 +619,8 @@ int wr_drain_pass(struct wr_drainer *d, weir_err *err)
         j = pick(d);
         r = j ? do_job(d, j, &e) : 0;
         keep_first(&first, r, &e, err);
-        if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED || is_stopped(d))
+        if (!j || r == WEIR_ECANCELED || r == WEIR_EFENCED ||
+            is_set(d, &d->stop))
             break;
         note_left(d);
         look = take_wake(d);
