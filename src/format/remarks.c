@@ -103,7 +103,9 @@ static void add_list(struct remark_text *t, const char *const *names,
                          : "");
 }
 
-bool wr_remark_split(const weir_dataset *ds, char *buf, size_t cap)
+/* "contains train/ and val/: ..." into buf, when the folders in the root are
+ * parts of a data set rather than classes; false: they are not. */
+static bool split_text(const weir_dataset *ds, char *buf, size_t cap)
 {
     const char *parts[MAX_PARTS], *best;
     struct remark_text t = {buf, cap, 0};
@@ -132,7 +134,7 @@ bool wr_remark_split(const weir_dataset *ds, char *buf, size_t cap)
 
 bool wr_remark_at(const weir_dataset *ds, unsigned k, char *buf, size_t cap)
 {
-    if (wr_remark_split(ds, buf, cap) && k-- == 0)
+    if (split_text(ds, buf, cap) && k-- == 0)
         return true;
     return wr_remark_ignored(ds->index, buf, cap) && k == 0;
 }

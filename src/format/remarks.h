@@ -10,11 +10,7 @@
 /* "7 files ignored: .gif 4, .heic 3" into buf; false: there are none. */
 bool wr_remark_ignored(const struct wr_index *ix, char *buf, size_t cap);
 
-/* "contains train/ and val/: ..." into buf, when the folders in the root are
- * parts of a data set rather than classes; false: they are not. */
-bool wr_remark_split(const weir_dataset *ds, char *buf, size_t cap);
-
-/* Each of these in turn, k counted from 0; false: there are no more. */
+/* Each remark in turn, k counted from 0; false: there are no more. */
 bool wr_remark_at(const weir_dataset *ds, unsigned k, char *buf, size_t cap);
 
 #endif

@@ -12,14 +12,9 @@ static const struct wr_writer_ops *const writers[] = {
     &wr_writer_tfrecord,
 };
 
-const struct wr_writer_ops *wr_writer_at(unsigned k)
-{
-    return k < WR_ARRAY_LEN(writers) ? writers[k] : NULL;
-}
-
 const struct wr_writer_ops *wr_writer_find(const char *name)
 {
-    for (unsigned k = 0; wr_writer_at(k); k++)
+    for (unsigned k = 0; k < WR_ARRAY_LEN(writers); k++)
         if (!strcmp(writers[k]->name, name))
             return writers[k];
     return NULL;

@@ -53,8 +53,7 @@ struct wr_writer_ops {
     int (*finish)(struct wr_bytes *to, weir_err *err);
 };
 
-/* The registry: table k, NULL past the end; by name, NULL if unknown. */
-const struct wr_writer_ops *wr_writer_at(unsigned k);
+/* The registry: by name, NULL if unknown. */
 const struct wr_writer_ops *wr_writer_find(const char *name);
 
 extern const struct wr_writer_ops wr_writer_tfrecord;

@@ -286,11 +286,6 @@ int wr_sampler_start(const struct wr_sampler_config *cfg,
     return 0;
 }
 
-double wr_sampler_now(const struct wr_sampler *s)
-{
-    return (double)(wr_clock_ns() - s->start_ns) / 1e9;
-}
-
 uint64_t wr_sampler_start_ns(const struct wr_sampler *s)
 {
     return s->start_ns;

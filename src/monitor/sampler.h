@@ -61,9 +61,7 @@ struct wr_sampler;
 int wr_sampler_start(const struct wr_sampler_config *cfg,
                      struct wr_sampler **ret, weir_err *err);
 
-/* Seconds since the start: the time axis of the series; and its 0 by
- * wr_clock_ns. */
-double wr_sampler_now(const struct wr_sampler *s);
+/* The 0 of the time axis of the series, by wr_clock_ns. */
 uint64_t wr_sampler_start_ns(const struct wr_sampler *s);
 
 /* Takes a last sample and ends the thread. Takes NULL; may be called twice. */

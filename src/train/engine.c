@@ -9,14 +9,8 @@
 #include "train/engine_load.h"
 #include "train/reference.h"
 
-struct engine_entry {
-    const char *name, *help;
-};
-
 /* Those in modules come first: they are faster where they can be loaded. */
-static const struct engine_entry modules[] = {
-    {"onednn", "oneDNN's kernels, as PyTorch uses them (a module)"},
-};
+static const char *const modules[] = {"onednn"};
 
 /* Those that are part of the program. */
 static const struct wr_engine_ops *const engines[] = {
@@ -26,17 +20,9 @@ static const struct wr_engine_ops *const engines[] = {
 const char *wr_engine_name(size_t i)
 {
     if (i < WR_ARRAY_LEN(modules))
-        return modules[i].name;
+        return modules[i];
     i -= WR_ARRAY_LEN(modules);
     return i < WR_ARRAY_LEN(engines) ? engines[i]->name : NULL;
-}
-
-const char *wr_engine_help(size_t i)
-{
-    if (i < WR_ARRAY_LEN(modules))
-        return modules[i].help;
-    i -= WR_ARRAY_LEN(modules);
-    return i < WR_ARRAY_LEN(engines) ? engines[i]->help : NULL;
 }
 
 int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
@@ -48,7 +34,7 @@ int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
             return 0;
         }
     for (size_t i = 0; i < WR_ARRAY_LEN(modules); i++)
-        if (!strcmp(modules[i].name, name))
+        if (!strcmp(modules[i], name))
             return wr_engine_load(name, ret, err);
     return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s or %s", name,
                    wr_engine_name(0), wr_engine_name(1));

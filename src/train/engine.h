@@ -20,7 +20,6 @@ struct wr_engine_spec {
  * open. */
 struct wr_engine_ops {
     const char *name; /* as the user chooses it */
-    const char *help; /* one line */
     int (*open)(const struct wr_engine_spec *spec, void **ret, weir_err *err);
     /* Input [batch][row][column][channel] -> logits [batch][classes]; keeps
      * what backward needs. `input` must stay as it is until then. */
@@ -37,9 +36,8 @@ struct wr_engine_ops {
 int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
                    weir_err *err);
 
-/* Name and description of engine number i, whether or not it can be loaded
- * here; NULL behind the last. */
+/* Name of engine number i, whether or not it can be loaded here; NULL behind the
+ * last. */
 const char *wr_engine_name(size_t i);
-const char *wr_engine_help(size_t i);
 
 #endif

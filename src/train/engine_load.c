@@ -61,8 +61,9 @@ static bool is_beside(const char *name, char *buf, size_t cap)
     return false;
 }
 
-int wr_engine_module_path(const char *name, char *buf, size_t cap,
-                          weir_err *err)
+/* WEIR_ENOENT: there is none; WEIR_ENOTSUP: and this weir was built without
+ * it. */
+static int find_module(const char *name, char *buf, size_t cap, weir_err *err)
 {
     const char *named = secure_getenv("WEIR_MODULES");
 
@@ -120,7 +121,7 @@ int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
     const struct wr_engine_module *module;
     char path[PATH_MAX], symbol[64];
     void *handle;
-    int r = wr_engine_module_path(name, path, sizeof(path), err);
+    int r = find_module(name, path, sizeof(path), err);
 
     if (r < 0)
         return r;

@@ -35,9 +35,4 @@ struct wr_engine_module {
 int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
                    weir_err *err);
 
-/* The path of that module, without loading it. WEIR_ENOENT: there is none;
- * WEIR_ENOTSUP: and this weir was built without it. */
-int wr_engine_module_path(const char *name, char *buf, size_t cap,
-                          weir_err *err);
-
 #endif

@@ -178,15 +178,3 @@ void wr_net_fill(const struct wr_net *net, uint64_t seed, float *params)
             params[l->bias + k] = 0;
     }
 }
-
-uint64_t wr_net_mac_count(const struct wr_net *net)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < net->layer_count; i++) {
-        const struct wr_layer *l = &net->layers[i];
-
-        sum += (uint64_t)l->weight_count * l->out_h * l->out_w;
-    }
-    return sum;
-}

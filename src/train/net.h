@@ -57,7 +57,4 @@ void wr_net_fill(const struct wr_net *net, uint64_t seed, float *params);
 size_t wr_layer_in_count(const struct wr_layer *layer);
 size_t wr_layer_out_count(const struct wr_layer *layer);
 
-/* Multiplications of one picture, forward. */
-uint64_t wr_net_mac_count(const struct wr_net *net);
-
 #endif

@@ -153,7 +153,6 @@ static int onednn_backward(void *engine, const float *params,
 
 static const struct wr_engine_ops ops = {
     .name = "onednn",
-    .help = "oneDNN, as PyTorch uses it: the fastest here",
     .open = onednn_open,
     .forward = onednn_forward,
     .backward = onednn_backward,

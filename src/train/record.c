@@ -19,7 +19,7 @@ const struct wr_choice wr_level_choices[] = {
     {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
     {NULL, 0, NULL}};
 
-const char *wr_train_limit_name(enum wr_train_limit limit)
+static const char *limit_name(enum wr_train_limit limit)
 {
     static const char *const names[] = {
         [WR_TRAIN_LIMIT_NONE] = "unknown",
@@ -201,8 +201,7 @@ static json_t *result_json(const struct wr_train_result *res)
         snprintf(hex, sizeof(hex), "%016" PRIx64, res->digest);
         json_object_set_new(j, "weights_digest", json_string(hex));
     }
-    json_object_set_new(j, "limit",
-                        json_string(wr_train_limit_name(res->limit)));
+    json_object_set_new(j, "limit", json_string(limit_name(res->limit)));
     return j;
 }
 

@@ -19,9 +19,6 @@ json_t *wr_train_record(const struct wr_train_plan *plan,
 /* What a record has as `compare`. */
 json_t *wr_train_compared_json(const struct wr_train_compared *c);
 
-/* "compute", "input", "saving", "unknown". */
-const char *wr_train_limit_name(enum wr_train_limit limit);
-
 /* Samples per second, without the time of validation; 0: there were none. */
 double wr_train_rate(const struct wr_train_result *res);
 

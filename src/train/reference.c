@@ -227,7 +227,6 @@ static int reference_backward(void *engine, const float *params,
 
 const struct wr_engine_ops wr_engine_reference = {
     .name = "reference",
-    .help = "plain C, no dependency; the same bits for any number of threads",
     .open = reference_open,
     .forward = reference_forward,
     .backward = reference_backward,

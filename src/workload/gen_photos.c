@@ -26,22 +26,14 @@ static void photos_end(struct wr_gen_run *run)
     wr_textures_free(run->shared);
 }
 
-static int imagenet_worker(const struct wr_gen_run *run, void **ret,
-                           weir_err *err)
+static int photos_worker(const struct wr_gen_run *run, void **ret,
+                         weir_err *err)
 {
     struct wr_photo *ph;
-    int r = wr_photo_new(&ph, &wr_photo_imagenet, run->shared, err);
-
-    if (r == 0)
-        *ret = ph;
-    return r;
-}
-
-static int caltech_worker(const struct wr_gen_run *run, void **ret,
-                          weir_err *err)
-{
-    struct wr_photo *ph;
-    int r = wr_photo_new(&ph, &wr_photo_caltech, run->shared, err);
+    int r = wr_photo_new(&ph,
+                         run->kind == &wr_gen_imagenet ? &wr_photo_imagenet
+                                                       : &wr_photo_caltech,
+                         run->shared, err);
 
     if (r == 0)
         *ret = ph;
@@ -86,7 +78,7 @@ const struct wr_gen_kind wr_gen_imagenet = {
     .units = photos_units,
     .begin = photos_begin,
     .end = photos_end,
-    .worker_new = imagenet_worker,
+    .worker_new = photos_worker,
     .worker_free = photos_worker_free,
     .make = photos_make,
 };
@@ -99,7 +91,7 @@ const struct wr_gen_kind wr_gen_caltech101 = {
     .units = photos_units,
     .begin = photos_begin,
     .end = photos_end,
-    .worker_new = caltech_worker,
+    .worker_new = photos_worker,
     .worker_free = photos_worker_free,
     .make = photos_make,
 };

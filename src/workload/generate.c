@@ -35,11 +35,6 @@ struct makers {
     struct wr_hist sizes;
 };
 
-const struct wr_gen_kind *wr_gen_kind_at(unsigned k)
-{
-    return k < WR_ARRAY_LEN(kinds) ? kinds[k] : NULL;
-}
-
 const struct wr_gen_kind *wr_gen_kind_find(const char *name)
 {
     for (unsigned k = 0; k < WR_ARRAY_LEN(kinds); k++) {

@@ -100,8 +100,7 @@ struct wr_gen_kind {
     int (*make)(const struct wr_gen_job *job, uint64_t unit, weir_err *err);
 };
 
-/* The registry: kind k, NULL past the end; the kind of a name, or NULL. */
-const struct wr_gen_kind *wr_gen_kind_at(unsigned k);
+/* The registry: the kind of a name, or NULL. */
 const struct wr_gen_kind *wr_gen_kind_find(const char *name);
 
 /* Makes the data set. On failure nothing is left of it, unless it was complete
