@@ -10,30 +10,34 @@
 #define WR_NS_PER_SEC UINT64_C(1000000000)
 #define WR_NS_PER_MS  UINT64_C(1000000)
 
-static inline uint64_t wr_clock_ns(void)
+static inline uint64_t wr_clock_of(clockid_t id)
 {
     struct timespec ts;
 
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(id, &ts);
     return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t wr_clock_ns(void)
+{
+    return wr_clock_of(CLOCK_MONOTONIC);
 }
 
 /* Since 1970; may jump. For what other programs and machines compare. */
 static inline uint64_t wr_clock_wall_ns(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+    return wr_clock_of(CLOCK_REALTIME);
 }
 
-/* CPU time of the calling thread. */
+/* CPU time of the calling thread; of the process. */
 static inline uint64_t wr_clock_thread_cpu_ns(void)
 {
-    struct timespec ts;
+    return wr_clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+static inline uint64_t wr_clock_process_cpu_ns(void)
+{
+    return wr_clock_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Sleeps until wr_clock_ns() reaches `deadline_ns`. */

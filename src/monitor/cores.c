@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -70,11 +69,9 @@ static bool read_cores(struct wr_cores *to)
 
 void wr_cores_now(struct wr_cores *ret)
 {
-    struct wr_cores n = {.at_ns = wr_clock_ns()};
-    struct timespec cpu;
+    struct wr_cores n = {.at_ns = wr_clock_ns(),
+                         .own_ns = wr_clock_process_cpu_ns()};
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    n.own_ns = (uint64_t)cpu.tv_sec * WR_NS_PER_SEC + (uint64_t)cpu.tv_nsec;
     n.known = read_cores(&n);
     if (n.known)
         n.throttled_ns = throttled_ns();

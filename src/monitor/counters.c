@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -78,14 +77,12 @@ static bool read_io(struct wr_counters *c, struct wr_counters_own *to)
 
 void wr_counters_read_own(struct wr_counters *c, struct wr_counters_own *ret)
 {
-    struct wr_counters_own n = {.at_ns = wr_clock_ns()};
+    struct wr_counters_own n = {.at_ns = wr_clock_ns(),
+                                .cpu_ns = wr_clock_process_cpu_ns()};
     char line[LINE_BYTES];
-    struct timespec cpu;
     struct rusage ru;
     uint64_t pages;
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    n.cpu_ns = (uint64_t)cpu.tv_sec * WR_NS_PER_SEC + (uint64_t)cpu.tv_nsec;
     getrusage(RUSAGE_SELF, &ru);
     n.major_faults = (uint64_t)ru.ru_majflt;
     if (take(c, c->statm, line, sizeof(line)) &&
