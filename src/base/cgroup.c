@@ -7,22 +7,14 @@
 #include <string.h>
 
 #include "base/procfs.h"
+#include "base/units.h"
 
 #define NO_LIMIT (UINT64_C(1) << 60) /* version 1 says 2^63 less a page */
 
 /* Digits up to `end`; NULL when there are none, too many, or another end. */
 static const char *digits(const char *s, char end, uint64_t *ret)
 {
-    uint64_t v = 0;
-
-    if (*s < '0' || *s > '9')
-        return NULL;
-    for (; *s >= '0' && *s <= '9'; s++)
-        if (__builtin_mul_overflow(v, 10u, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
-            return NULL;
-    *ret = v;
-    return *s == end ? s + 1 : NULL;
+    return wr_take_digits(&s, NULL, ret) && *s == end ? s + 1 : NULL;
 }
 
 bool wr_cgroup_number(const char *text, uint64_t *ret)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
+
 int wr_procfs_read(int fd, char *buf, size_t cap)
 {
     ssize_t n;
@@ -37,15 +39,10 @@ int wr_procfs_read_path(const char *path, char *buf, size_t cap)
 static bool next_number(const char **at, uint64_t *ret)
 {
     const char *s = *at + strspn(*at, " \t");
-    uint64_t v = 0;
+    uint64_t v;
 
-    if (*s < '0' || *s > '9')
-        return false;
-    for (; *s >= '0' && *s <= '9'; s++)
-        if (__builtin_mul_overflow(v, 10u, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
-            return false;
-    if (*s != ' ' && *s != '\t' && *s != '\n')
+    if (!wr_take_digits(&s, NULL, &v) ||
+        (*s != ' ' && *s != '\t' && *s != '\n'))
         return false;
     *at = s;
     *ret = v;

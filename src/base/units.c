@@ -50,6 +50,22 @@ int wr_parse_size(const char *text, uint64_t *ret_bytes, weir_err *err)
     return 0;
 }
 
+bool wr_take_digits(const char **at, const char *end, uint64_t *ret)
+{
+    const char *s = *at;
+    uint64_t v = 0;
+
+    for (; s != end && *s >= '0' && *s <= '9'; s++)
+        if (__builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
+            return false;
+    if (s == *at)
+        return false;
+    *at = s;
+    *ret = v;
+    return true;
+}
+
 int wr_parse_uint(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
                   weir_err *err)
 {

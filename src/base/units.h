@@ -3,6 +3,7 @@
 #ifndef WR_BASE_UNITS_H
 #define WR_BASE_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,11 @@ int wr_parse_uint(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
 /* A finite decimal number in [min, max]. */
 int wr_parse_double(const char *text, double min, double max, double *ret,
                     weir_err *err);
+
+/* Takes the decimal digits at *at, none at or behind `end` (NULL: to the first
+ * character that is none). False: there are none, or the number has over 64
+ * bits; *at stays then. */
+bool wr_take_digits(const char **at, const char *end, uint64_t *ret);
 
 /* Text into `buf` (32 bytes are enough), which is returned:
  * "112.4 KB" (powers of 1000), "1,234,567", "1.53 ms". */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "codec/crc32c.h"
 #include "format/format.h"
 #include "format/shards.h"
@@ -116,19 +117,6 @@ struct idx {
     uint64_t offset, length; /* of the line read last */
 };
 
-static bool take_number(struct idx *x, uint64_t *ret)
-{
-    uint64_t v = 0;
-    const char *start = x->at;
-
-    for (; x->at < x->end && *x->at >= '0' && *x->at <= '9'; x->at++)
-        if (__builtin_mul_overflow(v, 10, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(*x->at - '0'), &v))
-            return false;
-    *ret = v;
-    return x->at > start;
-}
-
 static void skip_blanks(struct idx *x)
 {
     while (x->at < x->end &&
@@ -146,9 +134,9 @@ static int idx_next(struct idx *x, weir_err *err)
     if (x->at == x->end)
         return 0;
     x->line++;
-    ok = take_number(x, &offset);
+    ok = wr_take_digits(&x->at, x->end, &offset);
     skip_blanks(x);
-    ok = ok && take_number(x, &length);
+    ok = ok && wr_take_digits(&x->at, x->end, &length);
     skip_blanks(x);
     if (!ok || (x->at < x->end && *x->at != '\n'))
         return wr_fail(err, WEIR_EFORMAT,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/units.h"
 
 #define MAX_DEPTH 128
 
@@ -180,13 +181,9 @@ static size_t digits(const char *text)
 
 static uint64_t value_of(const char *text, size_t len)
 {
-    uint64_t v = 0;
+    uint64_t v;
 
-    for (size_t k = 0; k < len; k++)
-        if (__builtin_mul_overflow(v, 10, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(text[k] - '0'), &v))
-            return UINT64_MAX;
-    return v;
+    return wr_take_digits(&text, text + len, &v) ? v : UINT64_MAX;
 }
 
 int wr_scan_number(struct wr_scan *s, bool *ret_whole, uint64_t *ret,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/units.h"
 
 #define EPOCH_MAX_BYTES 256
 
@@ -104,15 +105,10 @@ struct epoch {
 static bool parse_epoch(const char *text, struct epoch *ret)
 {
     const char *s = text;
-    uint64_t n = 0;
 
-    while (*s >= '0' && *s <= '9')
-        if (__builtin_mul_overflow(n, 10, &n) ||
-            __builtin_add_overflow(n, (uint64_t)(*s++ - '0'), &n))
-            return false;
-    if (s == text || n >= INT64_MAX) /* one more must fit into a manifest */
+    if (!wr_take_digits(&s, NULL, &ret->number) ||
+        ret->number >= INT64_MAX) /* one more must fit into a manifest */
         return false;
-    ret->number = n;
     ret->writer[0] = '\0';
     if (*s == ' ') {
         size_t len = strcspn(++s, "\n");

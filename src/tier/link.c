@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"
 #include "tier/private.h"
@@ -38,15 +39,9 @@ static bool take_word(const char **s, const char *word)
 static bool take_number(const char **s, uint64_t *ret)
 {
     const char *begin = *s;
-    uint64_t n = 0;
 
-    for (; **s >= '0' && **s <= '9'; ++*s)
-        if (__builtin_mul_overflow(n, 10, &n) ||
-            __builtin_add_overflow(n, (uint64_t)(**s - '0'), &n))
-            return false;
-    *ret = n;
-    return *s > begin && (*begin != '0' || *s == begin + 1) &&
-           n < INT64_MAX; /* one more must fit */
+    return wr_take_digits(s, NULL, ret) && (*begin != '0' || *s == begin + 1) &&
+           *ret < INT64_MAX; /* one more must fit */
 }
 
 /* The rest of a line is the checksum of what is before: a flipped digit must not

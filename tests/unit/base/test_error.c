@@ -136,9 +136,23 @@ static void sleeping_until_a_time(void **state)
     wr_clock_sleep_until(until - WR_NS_PER_MS); /* over: at once */
 }
 
+static void errors_are_passed_on(void **state)
+{
+    weir_err why, err = {.code = 7};
+
+    (void)state;
+    wr_fail(&why, WEIR_EBUSY, "why");
+    assert_int_equal(wr_fail_as(&err, 0, &why), 0);
+    assert_int_equal(err.code, 7);
+    assert_int_equal(wr_fail_as(NULL, WEIR_EBUSY, &why), WEIR_EBUSY);
+    assert_int_equal(wr_fail_as(&err, WEIR_EBUSY, &why), WEIR_EBUSY);
+    assert_string_equal(err.msg, "why");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_are_passed_on),
         cmocka_unit_test(every_code_has_name_and_text),
         cmocka_unit_test(messages),
         cmocka_unit_test(without_a_place_for_the_message),

@@ -83,6 +83,28 @@ static void whole_numbers(void **state)
     }
 }
 
+static void digits_are_taken(void **state)
+{
+    static const char text[] = "0184467440737095516150 x";
+    const char *at = text;
+    uint64_t v = 7;
+
+    (void)state;
+    assert_false(wr_take_digits(&at, NULL, &v)); /* over 64 bits */
+    assert_ptr_equal(at, text);
+    assert_true(wr_take_digits(&at, text + 21, &v));
+    assert_int_equal(v, UINT64_MAX);
+    assert_ptr_equal(at, text + 21);
+    assert_true(wr_take_digits(&at, NULL, &v));
+    assert_int_equal(v, 0);
+    assert_int_equal(*at, ' ');
+    v = 7;
+    assert_false(wr_take_digits(&at, NULL, &v)); /* none */
+    at = text;
+    assert_false(wr_take_digits(&at, text, &v));
+    assert_int_equal(v, 7);
+}
+
 static void decimal_numbers(void **state)
 {
     static const char *const bad[] = {"",      "x",     "1x", "nan",  "inf",
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(good_sizes),
         cmocka_unit_test(bad_sizes),
         cmocka_unit_test(whole_numbers),
+        cmocka_unit_test(digits_are_taken),
         cmocka_unit_test(decimal_numbers),
         cmocka_unit_test(texts),
         cmocka_unit_test(short_buffers_are_not_overrun),
