@@ -119,53 +119,41 @@ static int64_t ahead(struct wr_shard_reader *r, weir_err *err)
     return (int64_t)(r->window_len - (r->pos - r->window_at));
 }
 
-int64_t wr_shard_reader_read(struct wr_shard_reader *r, void *buf, size_t len,
-                             weir_err *err)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        int64_t have = ahead(r, err);
-        size_t n;
-
-        if (have < 0)
-            return have;
-        if (have == 0)
-            break;
-        n = WR_MIN((size_t)have, len - done);
-        memcpy((uint8_t *)buf + done, r->window + (r->pos - r->window_at), n);
-        done += n;
-        r->pos += n;
-        r->hop = 0;
-    }
-    return (int64_t)done;
-}
-
-static int64_t skip_inflated(struct wr_shard_reader *r, uint64_t n,
-                             weir_err *err)
+/* The next `n` bytes into `buf`, or nowhere if that is NULL; fewer at the end. */
+static int64_t pass(struct wr_shard_reader *r, uint8_t *buf, uint64_t n,
+                    weir_err *err)
 {
     uint64_t done = 0;
 
     while (done < n) {
         int64_t have = ahead(r, err);
-        uint64_t part;
+        size_t part;
 
         if (have < 0)
             return have;
         if (have == 0)
             break;
-        part = WR_MIN((uint64_t)have, n - done);
+        part = (size_t)WR_MIN((uint64_t)have, n - done);
+        if (buf)
+            memcpy(buf + done, r->window + (r->pos - r->window_at), part);
         done += part;
         r->pos += part;
+        r->hop = 0;
     }
     return (int64_t)done;
+}
+
+int64_t wr_shard_reader_read(struct wr_shard_reader *r, void *buf, size_t len,
+                             weir_err *err)
+{
+    return pass(r, buf, len, err);
 }
 
 int64_t wr_shard_reader_skip(struct wr_shard_reader *r, uint64_t n,
                              weir_err *err)
 {
     if (r->z)
-        return skip_inflated(r, n, err);
+        return pass(r, NULL, n, err);
     n = WR_MIN(n, r->stat.size - WR_MIN(r->pos, r->stat.size));
     r->pos += n;
     r->hop += n;
