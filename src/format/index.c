@@ -11,6 +11,31 @@
 #include "codec/filters.h"
 #include "format/index_private.h"
 
+const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS] = {
+#define AT(member) offsetof(struct wr_index, member)
+    {AT(objects), AT(object_count), AT(object_cap),
+     sizeof(struct wr_index_object)},
+    {AT(names), AT(names_len), AT(names_cap), 1},
+    {AT(segments), AT(segment_count), AT(segment_cap),
+     sizeof(struct wr_index_segment)},
+    {AT(labels), AT(label_count), AT(label_cap), sizeof(uint32_t)},
+    {AT(entries), AT(entry_count), AT(entry_cap),
+     sizeof(struct wr_index_entry)},
+    {AT(entry_names), AT(entry_name_count), AT(entry_name_cap),
+     sizeof(uint64_t)},
+    {AT(units), AT(unit_count), AT(unit_cap), sizeof(struct wr_unit)},
+    {AT(scalars), AT(scalar_count), AT(scalar_cap), sizeof(union wr_scalar)},
+    {AT(stamps), AT(stamp_count), AT(stamp_cap), sizeof(struct wr_stamp)},
+    {AT(dirs.pool), AT(dirs.pool_len), 0, 1},
+    {AT(dirs.at), AT(dirs.count), 0, sizeof(uint64_t)},
+    {AT(classes.pool), AT(classes.pool_len), 0, 1},
+    {AT(classes.at), AT(classes.count), 0, sizeof(uint64_t)},
+    {AT(stamped.pool), AT(stamped.pool_len), 0, 1},
+    {AT(stamped.at), AT(stamped.count), 0, sizeof(uint64_t)},
+    {AT(ignored.list), AT(ignored.count), 0, sizeof(struct wr_ignored_ext)},
+#undef AT
+};
+
 uint64_t wr_index_count(const struct wr_index *ix)
 {
     return ix->totals.count;
@@ -33,18 +58,22 @@ uint64_t wr_index_max_length(const struct wr_index *ix)
 
 size_t wr_index_memory(const struct wr_index *ix)
 {
-    return sizeof(*ix) + ix->map_len + ix->object_cap * sizeof(*ix->objects) +
-           ix->names_cap + ix->segment_cap * sizeof(*ix->segments) +
-           ix->label_cap * sizeof(*ix->labels) +
-           ix->entry_cap * sizeof(*ix->entries) +
-           ix->entry_name_cap * sizeof(*ix->entry_names) +
-           ix->unit_cap * sizeof(*ix->units) +
-           ix->scalar_cap * sizeof(*ix->scalars) +
-           ix->schema.cap * sizeof(*ix->schema.fields) +
-           ix->stamp_cap * sizeof(*ix->stamps) + wr_intern_memory(&ix->dirs) +
-           wr_intern_memory(&ix->classes) + wr_intern_memory(&ix->stamped) +
-           ix->ignored.cap * sizeof(*ix->ignored.list) +
-           ix->issue_cap * sizeof(*ix->issues);
+    size_t sum = sizeof(*ix) + ix->map_len + wr_intern_memory(&ix->dirs) +
+                 wr_intern_memory(&ix->classes) +
+                 wr_intern_memory(&ix->stamped) +
+                 ix->schema.cap * sizeof(*ix->schema.fields) +
+                 ix->ignored.cap * sizeof(*ix->ignored.list) +
+                 ix->issue_cap * sizeof(*ix->issues);
+
+    for (unsigned k = 0; k < WR_INDEX_ARRAYS; k++) {
+        const struct wr_index_array *a = &wr_index_arrays[k];
+        size_t cap = 0;
+
+        if (a->cap)
+            memcpy(&cap, (const char *)ix + a->cap, sizeof(cap));
+        sum += cap * a->elem;
+    }
+    return sum;
 }
 
 unsigned wr_index_columns(const struct wr_index *ix)
@@ -69,6 +98,7 @@ uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
                               : ix->units[unit].inflated;
 }
 
+/* The last one that begins at sample i or before it. */
 const struct wr_index_segment *
 wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i)
 {
@@ -194,6 +224,7 @@ size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
     size_t slash = dir_len && dir[dir_len - 1] != '/';
     size_t len = dir_len + slash + name_len;
 
+    /* Paths are made for each sample of each epoch: copied, not printed. */
     if (len >= cap) {
         snprintf(buf, cap, "%s%s%s", dir, slash ? "/" : "", name);
         return len;

@@ -29,15 +29,13 @@ static void free_arrays(struct wr_index *ix)
     wr_intern_done(&ix->classes);
     wr_intern_done(&ix->stamped);
     wr_ignored_done(&ix->ignored);
-    free(ix->stamps);
-    free(ix->scalars);
-    free(ix->units);
-    free(ix->entry_names);
-    free(ix->entries);
-    free(ix->labels);
-    free(ix->segments);
-    free(ix->names);
-    free(ix->objects);
+    for (unsigned k = 0; k < WR_INDEX_ARRAYS; k++) {
+        void *array;
+
+        memcpy(&array, (char *)ix + wr_index_arrays[k].array, sizeof(array));
+        if (wr_index_arrays[k].cap)
+            free(array);
+    }
 }
 
 void wr_index_free(struct wr_index *ix)
@@ -81,6 +79,7 @@ int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
         .label = WEIR_NO_LABEL,
     };
     ix->names_len = need;
+    /* Samples and units that follow are of this object. */
     ix->last_is_sampled = false;
     ix->unit = WR_NO_UNIT;
     return (int64_t)ix->object_count++;
@@ -363,6 +362,7 @@ int wr_index_add_record(struct wr_index *ix, const struct wr_record *rec,
     if (r < 0)
         return r;
     last = last_segment(ix, rec->column);
+    /* All memory first: a record that fails leaves the index as it was. */
     if (!grow_records(ix, name_len))
         return fail_memory(err);
     if (!last || last->kind != WR_SEGMENT_RECORDS ||

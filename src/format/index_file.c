@@ -14,31 +14,6 @@
 #include "base/mem.h"
 #include "format/index_file_private.h"
 
-const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS] = {
-#define ARRAY(array, count, elem)                                              \
-    {                                                                          \
-        offsetof(struct wr_index, array), offsetof(struct wr_index, count),    \
-            elem                                                               \
-    }
-    ARRAY(objects, object_count, sizeof(struct wr_index_object)),
-    ARRAY(names, names_len, 1),
-    ARRAY(segments, segment_count, sizeof(struct wr_index_segment)),
-    ARRAY(labels, label_count, sizeof(uint32_t)),
-    ARRAY(entries, entry_count, sizeof(struct wr_index_entry)),
-    ARRAY(entry_names, entry_name_count, sizeof(uint64_t)),
-    ARRAY(units, unit_count, sizeof(struct wr_unit)),
-    ARRAY(scalars, scalar_count, sizeof(union wr_scalar)),
-    ARRAY(stamps, stamp_count, sizeof(struct wr_stamp)),
-    ARRAY(dirs.pool, dirs.pool_len, 1),
-    ARRAY(dirs.at, dirs.count, sizeof(uint64_t)),
-    ARRAY(classes.pool, classes.pool_len, 1),
-    ARRAY(classes.at, classes.count, sizeof(uint64_t)),
-    ARRAY(stamped.pool, stamped.pool_len, 1),
-    ARRAY(stamped.at, stamped.count, sizeof(uint64_t)),
-    ARRAY(ignored.list, ignored.count, sizeof(struct wr_ignored_ext)),
-#undef ARRAY
-};
-
 /* What is written, section by section. */
 struct image {
     struct wr_index_file_header head;

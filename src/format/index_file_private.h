@@ -11,14 +11,6 @@
 #define WR_INDEX_CHECKED_FROM 16u /* the checksum is of all from here on */
 
 /* The sections: arrays of the index, then what is not an array of it. */
-enum { WR_INDEX_ARRAYS = 16 };
-
-struct wr_index_array {
-    size_t array, count; /* offsets in struct wr_index */
-    size_t elem;         /* bytes */
-};
-extern const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS];
-
 enum {
     WR_INDEX_KEY = WR_INDEX_ARRAYS, /* text with its NUL */
     WR_INDEX_FORMAT,                /* text with its NUL */

@@ -103,6 +103,16 @@ struct wr_index {
     char *file; /* owned: its path; NULL: built here */
 };
 
+/* The arrays, in the order that files have them in. */
+enum { WR_INDEX_ARRAYS = 16 };
+
+struct wr_index_array {
+    size_t array, count; /* offsets in struct wr_index */
+    size_t cap;          /* the same; 0: a table's (dirs...), which frees it */
+    size_t elem;         /* bytes */
+};
+extern const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS];
+
 /* The segment of sample i: the last whose first sample is not behind it. */
 const struct wr_index_segment *
 wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i);

@@ -84,18 +84,24 @@ static int add_label_field(struct wr_index *ix, weir_err *err)
 }
 
 /* Cuts an array to what is used; failing to shrink is no failure. */
-static void shrink(void *array, size_t *cap, size_t used, size_t elem_size)
+static void shrink(struct wr_index *ix, const struct wr_index_array *a)
 {
-    void *old, *cut;
+    char *base = (char *)ix;
+    size_t used, cap;
+    void *array;
 
-    memcpy(&old, array, sizeof(old));
-    if (!old || used == *cap || !used)
+    if (!a->cap)
         return;
-    cut = realloc(old, used * elem_size);
-    if (!cut)
+    memcpy(&array, base + a->array, sizeof(array));
+    memcpy(&used, base + a->count, sizeof(used));
+    memcpy(&cap, base + a->cap, sizeof(cap));
+    if (!array || used == cap || !used)
         return;
-    memcpy(array, &cut, sizeof(cut));
-    *cap = used;
+    array = realloc(array, used * a->elem);
+    if (!array)
+        return;
+    memcpy(base + a->array, &array, sizeof(array));
+    memcpy(base + a->cap, &used, sizeof(used));
 }
 
 int wr_index_seal(struct wr_index *ix, weir_err *err)
@@ -112,18 +118,7 @@ int wr_index_seal(struct wr_index *ix, weir_err *err)
     wr_intern_seal(&ix->dirs);
     wr_intern_seal(&ix->classes);
     wr_intern_seal(&ix->stamped);
-    shrink(&ix->objects, &ix->object_cap, ix->object_count,
-           sizeof(*ix->objects));
-    shrink(&ix->names, &ix->names_cap, ix->names_len, 1);
-    shrink(&ix->segments, &ix->segment_cap, ix->segment_count,
-           sizeof(*ix->segments));
-    shrink(&ix->labels, &ix->label_cap, ix->label_count, sizeof(*ix->labels));
-    shrink(&ix->entries, &ix->entry_cap, ix->entry_count, sizeof(*ix->entries));
-    shrink(&ix->entry_names, &ix->entry_name_cap, ix->entry_name_count,
-           sizeof(*ix->entry_names));
-    shrink(&ix->stamps, &ix->stamp_cap, ix->stamp_count, sizeof(*ix->stamps));
-    shrink(&ix->units, &ix->unit_cap, ix->unit_count, sizeof(*ix->units));
-    shrink(&ix->scalars, &ix->scalar_cap, ix->scalar_count,
-           sizeof(*ix->scalars));
+    for (unsigned k = 0; k < WR_INDEX_ARRAYS; k++)
+        shrink(ix, &wr_index_arrays[k]);
     return 0;
 }
