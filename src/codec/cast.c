@@ -109,18 +109,19 @@ static double odd_from_i64(int64_t v)
     return v < 0 ? -odd_f64(-(uint64_t)v) : odd_f64((uint64_t)v);
 }
 
-/* `exact`: f64 is what is wanted, so that it is rounded to the nearest. */
-static void widen_float(enum weir_dtype from, const union block *in, size_t n,
-                        bool exact, double *out)
-{
-    switch (from) {
+/* A case of those that are as they are in every wider type. */
 #define WIDEN(type, name, low, high)                                           \
     case type:                                                                 \
         for (size_t k = 0; k < n; k++)                                         \
             out[k] = in->name[k];                                              \
         break;
+
+/* `exact`: f64 is what is wanted, so that it is rounded to the nearest. */
+static void widen_float(enum weir_dtype from, const union block *in, size_t n,
+                        bool exact, double *out)
+{
+    switch (from) {
         INTEGERS(WIDEN)
-#undef WIDEN
     case WEIR_I64:
         for (size_t k = 0; k < n; k++)
             out[k] = exact ? (double)in->i64[k] : odd_from_i64(in->i64[k]);
@@ -154,13 +155,7 @@ static void widen_integer(enum weir_dtype from, const union block *in, size_t n,
                           int64_t *out)
 {
     switch (from) {
-#define WIDEN(type, name, low, high)                                           \
-    case type:                                                                 \
-        for (size_t k = 0; k < n; k++)                                         \
-            out[k] = in->name[k];                                              \
-        break;
         INTEGERS(WIDEN)
-#undef WIDEN
     case WEIR_I64:
         memcpy(out, in->i64, n * sizeof(*out));
         break;

@@ -14,16 +14,21 @@
 #define KERNEL_URING 519 /* registered files that need no list: 5.19 */
 #define LEAST_MEMORY (UINT64_C(80) << 20)
 
+static void lacks_proc(struct wr_finding *f, const char *path, const char *what)
+{
+    wr_observed(f, "not known: no %s", path);
+    wr_means(f, "/proc is not mounted: weir cannot tell %s.", what);
+    wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
+}
+
 void wr_check_kernel(const struct wr_doctor *d, struct wr_finding *f)
 {
     unsigned version = wr_doctor_kernel(d);
     char text[128];
 
     if (!version) {
-        wr_observed(f, "not known: no /proc/sys/kernel/osrelease");
-        wr_means(f, "/proc is not mounted: weir cannot tell what the machine "
-                    "does while it measures.");
-        wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
+        lacks_proc(f, "/proc/sys/kernel/osrelease",
+                   "what the machine does while it measures");
         return;
     }
     wr_doctor_read(d, "/proc/sys/kernel/osrelease", text, sizeof(text));
@@ -89,10 +94,7 @@ void wr_check_memory(const struct wr_doctor *d, struct wr_finding *f)
 
     if (wr_doctor_read(d, "/proc/meminfo", text, sizeof(text)) < 0 ||
         !wr_procfs_fields(text, fields, 2) || !total) {
-        wr_observed(f, "not known: no /proc/meminfo");
-        wr_means(f, "/proc is not mounted: weir cannot tell how much memory "
-                    "there is.");
-        wr_remedy(f, WR_HEALTH_LIMITED, "mount -t proc proc /proc");
+        lacks_proc(f, "/proc/meminfo", "how much memory there is");
         return;
     }
     wr_cgroup_limits(d->root, &group);
