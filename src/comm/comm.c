@@ -124,6 +124,8 @@ static int again(const struct wr_comm *c, weir_err *err)
     return wr_fail_as(err, c->failure.code, &c->failure);
 }
 
+/* After a failed call ranks may be at different ones, and what one says would be
+ * taken for the answer to another: the comm stays failed, and all are told. */
 static int for_good(struct wr_comm *c, const weir_err *why, weir_err *err)
 {
     c->failed = true;
@@ -254,6 +256,7 @@ int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
     char *text;
     int r;
 
+    /* That it went well is said by nothing: the usual case costs no bytes. */
     if (code < 0)
         write_verdict(code, mine, &v);
     r = wr_comm_gather(c, &v, code < 0 ? sizeof(v) : 0, &parts, err);

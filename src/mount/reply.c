@@ -22,6 +22,7 @@ static unsigned class_of(size_t bytes)
     return c;
 }
 
+/* What a burst of requests took does not stay with the mount. */
 static size_t kept_limit(unsigned size_class)
 {
     size_t each = class_bytes(size_class);
@@ -87,6 +88,7 @@ struct wr_reply *wr_reply_new(struct wr_reply_pool *pool, fuse_req_t req,
         r = make(c);
     if (!r)
         return NULL;
+    /* The rest is of the kinds that fill it; a recycled one has old bytes. */
     r->req = req;
     r->kind = WR_REPLY_ERROR;
     r->error = 0;

@@ -457,7 +457,8 @@ static json_t *manifest_json(const struct wr_manifest *m)
     return NULL;
 }
 
-/* `object`, which is taken, with `extra` bytes of room behind it. */
+/* `object`, which is taken, with `extra` bytes of room behind it. Measured first:
+ * a text that jansson allocates would have to be copied for that room. */
 static char *dump(json_t *object, size_t extra, size_t *ret_len)
 {
     size_t len = object ? json_dumpb(object, NULL, 0, JSON_COMPACT) : 0;

@@ -157,8 +157,7 @@ int wr_train_feed_open(struct wr_train_feed *f,
 void wr_train_feed_close(struct wr_train_feed *f)
 {
     weir_pipeline_close(&f->pipeline);
-    if (f->pixels)
-        wr_big_free(f->pixels, f->fixed.bytes);
+    wr_big_free(f->pixels, f->fixed.bytes);
     free(f->labels);
     *f = (struct wr_train_feed){0};
 }

@@ -55,6 +55,7 @@ int wr_learner_open(struct wr_learner *l, const struct wr_train_plan *plan,
                              .net = net,
                              .state = state,
                              .adam = WR_ADAM_USUAL(plan->learning_rate)};
+    /* First: who takes more memory than there is is killed, not refused. */
     r = wr_memory_check(net, spec.batch, err);
     if (r == 0)
         r = allocate(l, err);
@@ -74,14 +75,10 @@ void wr_learner_close(struct wr_learner *l)
     if (l->engine)
         l->plan->engine->close(l->engine);
     wr_pool_free(l->pool);
-    if (l->grads)
-        wr_big_free(l->grads, grad_bytes(l));
-    if (l->logits)
-        wr_big_free(l->logits, logit_bytes(l));
-    if (l->dlogits)
-        wr_big_free(l->dlogits, logit_bytes(l));
-    if (l->padded)
-        wr_big_free(l->padded, input_bytes(l));
+    wr_big_free(l->grads, grad_bytes(l));
+    wr_big_free(l->logits, logit_bytes(l));
+    wr_big_free(l->dlogits, logit_bytes(l));
+    wr_big_free(l->padded, input_bytes(l));
     *l = (struct wr_learner){0};
 }
 
@@ -215,6 +212,7 @@ int wr_learner_step(struct wr_learner *l, const weir_batch *b, double *ret_loss,
     struct wr_loss loss;
     int r = forward(l, b, l->dlogits, &loss, err);
 
+    /* Before the weights take it in: those of the last step are good still. */
     if (r == 0 && !loss.is_finite)
         r = fail_number(l, "the loss is", s->step + 1, err);
     if (r == 0)

@@ -121,8 +121,7 @@ void wr_train_state_done(struct wr_train_state *s)
         free((char *)(uintptr_t)s->tensors[i].name);
     free(s->tensors);
     free(s->position);
-    if (s->memory)
-        wr_big_free(s->memory, s->bytes);
+    wr_big_free(s->memory, s->bytes);
     *s = (struct wr_train_state){0};
 }
 
