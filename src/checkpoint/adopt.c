@@ -22,7 +22,7 @@ struct deciding {
     void *arg;
     unsigned done; /* copies */
     unsigned left; /* that could not be adopted */
-    uint64_t bytes_done, bytes_total;
+    struct wr_byte_count copied;
 };
 
 static bool is_meant(const struct deciding *d, uint64_t step)
@@ -83,18 +83,6 @@ static int old_generation(weir_ckpt *c, weir_err *err)
 
 /* --- adopting --- */
 
-static int add_bytes(void *arg, uint64_t bytes)
-{
-    struct deciding *d = arg;
-    const weir_ckpt_config *cfg = &d->c->cfg;
-
-    d->bytes_done += bytes;
-    d->bytes_total = WR_MAX(d->bytes_total, d->bytes_done);
-    return cfg->progress
-               ? cfg->progress(cfg->progress_arg, d->bytes_done, d->bytes_total)
-               : 0;
-}
-
 /* Whether the slow tier has another save of the step that is not older: that one
  * stays. */
 static int check_number(weir_ckpt *c, uint64_t step, weir_err *err)
@@ -118,7 +106,7 @@ static int check_number(weir_ckpt *c, uint64_t step, weir_err *err)
 /* It ranks below what is newer, and the next retention would take it. */
 static int pin_and_copy(struct deciding *d, uint64_t step, weir_err *err)
 {
-    struct wr_meter meter = {add_bytes, d};
+    struct wr_meter meter = {wr_byte_count_add, &d->copied};
     weir_ckpt *c = d->c;
     int r = check_number(c, step, err);
 
@@ -248,7 +236,11 @@ static int adopt(struct deciding *d, weir_err *err)
 int weir_ckpt_adopt(weir_ckpt *c, uint64_t step, weir_ckpt_stale_fn fn,
                     void *arg, weir_err *err)
 {
-    struct deciding d = {.c = c, .step = step, .fn = fn, .arg = arg};
+    struct deciding d = {.c = c,
+                         .step = step,
+                         .fn = fn,
+                         .arg = arg,
+                         .copied = {c->cfg.progress, c->cfg.progress_arg}};
     int r;
 
     if (c->cfg.role != WEIR_CKPT_ADOPT)

@@ -20,21 +20,6 @@
 
 /* --- a lone file --- */
 
-struct part {
-    const struct wr_export_meter *meter;
-    uint64_t done, total;
-};
-
-static int on_part(void *arg, uint64_t bytes)
-{
-    struct part *p = arg;
-
-    p->done += bytes;
-    return p->meter && p->meter->progress
-               ? p->meter->progress(p->meter->arg, p->done, p->total)
-               : 0;
-}
-
 /* The digits of "weir.crc32c" into fresh numbers. */
 static int parse_crcs(const char *digits, const char *name,
                       struct wr_st_shard *s, weir_err *err)
@@ -60,11 +45,12 @@ static const char *find_crcs(const struct wr_st_head *h)
     return NULL;
 }
 
-int wr_export_check(const struct wr_shard_at *file,
-                    const struct wr_export_meter *meter, weir_err *err)
+int wr_export_check(const struct wr_shard_at *file, struct wr_byte_count *read,
+                    weir_err *err)
 {
     struct wr_st_shard s = {0};
-    struct part part = {.meter = meter};
+    struct wr_byte_count unseen = {0};
+    const struct wr_meter meter = {wr_byte_count_add, read ? read : &unseen};
     struct wr_st_head head;
     const char *digits;
     uint8_t *bytes;
@@ -75,15 +61,15 @@ int wr_export_check(const struct wr_shard_at *file,
     s.data_offset = head.data_offset;
     s.size = head.data_offset + head.data_bytes;
     s.head_crc = wr_crc32c(0, bytes, head.data_offset);
-    part.total = s.size;
+    if (read)
+        read->total = s.size;
     digits = find_crcs(&head);
     r = digits
             ? parse_crcs(digits, file->path, &s, err)
             : wr_fail(err, WEIR_ENOTSUP,
                       "'%s': has no checksums to compare it with", file->path);
     if (r == 0)
-        r = wr_shard_read(file, &s, WR_CHUNK, NULL, 0,
-                          &(struct wr_meter){on_part, &part}, err);
+        r = wr_shard_read(file, &s, WR_CHUNK, NULL, 0, &meter, err);
     free(bytes);
     wr_shard_done(&s);
     wr_st_done(&head);
@@ -219,12 +205,13 @@ static int fill_beside(const weir_ckpt *c, struct wr_tier *t,
                        const struct wr_manifest *m, struct exit_way *w,
                        weir_err *err)
 {
-    struct wr_export_meter meter = {c->cfg.progress, c->cfg.progress_arg};
-    struct part part = {.meter = &meter, .total = wr_manifest_bytes(m)};
+    struct wr_byte_count copied = {c->cfg.progress, c->cfg.progress_arg, 0,
+                                   wr_manifest_bytes(m)};
+    const struct wr_meter meter = {wr_byte_count_add, &copied};
     int r = change(w, WR_MKDIR, w->beside, NULL, err);
 
     if (r == 0)
-        r = copy_shards(t, m, w, &(struct wr_meter){on_part, &part}, err);
+        r = copy_shards(t, m, w, &meter, err);
     if (r == 0)
         r = write_manifest(w, m, err);
     if (r == 0)

@@ -5,16 +5,11 @@
 
 #include "safetensors/shard.h"
 
-/* As weir_ckpt_config's progress. */
-struct wr_export_meter {
-    int (*progress)(void *arg, uint64_t done, uint64_t total);
-    void *arg;
-};
-
 /* Reads a lone safetensors file that weir wrote and compares its data with the
  * checksums in its head. Nothing tells whether the head is as it was: that is in
- * the manifest beside it. WEIR_ENOTSUP: it has no checksums. */
-int wr_export_check(const struct wr_shard_at *file,
-                    const struct wr_export_meter *meter, weir_err *err);
+ * the manifest beside it. WEIR_ENOTSUP: it has no checksums. `read` may be
+ * NULL. */
+int wr_export_check(const struct wr_shard_at *file, struct wr_byte_count *read,
+                    weir_err *err);
 
 #endif

@@ -62,28 +62,17 @@ struct verifying {
     weir_ckpt *c;
     weir_ckpt_checked_fn fn;
     void *arg;
-    uint64_t bytes_done, bytes_total;
+    struct wr_byte_count read;
     unsigned found;   /* copies */
     unsigned damaged; /* of them */
     weir_err unread;  /* code < 0: of the first one that could not be read */
     unsigned mended;  /* that had been given up as damaged, and are not */
 };
 
-static int add_verified(void *arg, uint64_t bytes)
-{
-    struct verifying *v = arg;
-    const weir_ckpt_config *cfg = &v->c->cfg;
-
-    v->bytes_done += bytes;
-    return cfg->progress
-               ? cfg->progress(cfg->progress_arg, v->bytes_done, v->bytes_total)
-               : 0;
-}
-
 static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
                        weir_err *err)
 {
-    struct wr_meter meter = {add_verified, v};
+    struct wr_meter meter = {wr_byte_count_add, &v->read};
     weir_ckpt_checked checked = {.step = step, .tier = t->label};
     struct wr_copy copy = {0};
     weir_err why = {0};
@@ -144,8 +133,8 @@ static int count_bytes(struct verifying *v, uint64_t step, weir_err *err)
         return r;
     for (size_t i = 0; i < count; i++)
         if (step == WEIR_LATEST || e[i].step == step)
-            v->bytes_total += e[i].bytes * ((e[i].fast > WEIR_COPY_DAMAGED) +
-                                            (e[i].slow > WEIR_COPY_DAMAGED));
+            v->read.total += e[i].bytes * ((e[i].fast > WEIR_COPY_DAMAGED) +
+                                           (e[i].slow > WEIR_COPY_DAMAGED));
     free(e);
     return 0;
 }
@@ -153,7 +142,10 @@ static int count_bytes(struct verifying *v, uint64_t step, weir_err *err)
 int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
                      void *arg, weir_err *err)
 {
-    struct verifying v = {.c = c, .fn = fn, .arg = arg};
+    struct verifying v = {.c = c,
+                          .fn = fn,
+                          .arg = arg,
+                          .read = {c->cfg.progress, c->cfg.progress_arg}};
     int r = count_bytes(&v, step, err);
 
     if (r == 0)

@@ -14,13 +14,12 @@
 struct taking {
     weir_ckpt *c;
     const weir_ckpt_prune_plan *plan; /* NULL: retention as it is set up */
-    uint64_t bytes_done, bytes_total;
+    struct wr_byte_count gone;        /* of pruning by call */
 };
 
 static int take_copy(struct taking *k, struct wr_tier *t,
                      const weir_ckpt_entry *e, weir_err *err)
 {
-    const weir_ckpt_config *cfg = &k->c->cfg;
     int r = 0;
 
     if (!k->plan)
@@ -31,9 +30,7 @@ static int take_copy(struct taking *k, struct wr_tier *t,
         return r;
     if (k->plan->gone)
         k->plan->gone(k->plan->arg, e->step, t->label, e->bytes);
-    k->bytes_done += e->bytes;
-    if (cfg->progress &&
-        cfg->progress(cfg->progress_arg, k->bytes_done, k->bytes_total))
+    if (wr_byte_count_add(&k->gone, e->bytes))
         return wr_fail(err, WEIR_ECANCELED, "canceled");
     return 0;
 }
@@ -68,7 +65,7 @@ static int take_all(struct taking *k, uint64_t after,
     int r = 0;
 
     for (size_t i = 0; i < f->count; i++)
-        k->bytes_total += f->e[i].bytes * (v[i].fast_goes + v[i].slow_goes);
+        k->gone.total += f->e[i].bytes * (v[i].fast_goes + v[i].slow_goes);
     for (; first > 0 && f->e[first - 1].step > after && r == 0; first--)
         r = take_step(k, &f->e[first - 1], &v[first - 1], err);
     for (size_t i = 0; i < first && r == 0; i++)
@@ -170,7 +167,8 @@ static int take_spare(struct taking *k, struct wr_tier *t, uint64_t bytes,
 static int prune(weir_ckpt *c, const weir_ckpt_prune_plan *plan, weir_err *err)
 {
     struct wr_retention rule = rule_of(c);
-    struct taking k = {.c = c, .plan = plan};
+    struct taking k = {
+        .c = c, .plan = plan, .gone = {c->cfg.progress, c->cfg.progress_arg}};
     uint64_t near = 0, far = 0;
     int r = 0;
 

@@ -26,7 +26,7 @@ struct restore {
     struct wr_candidates all; /* rank 0 */
     int ended;                /* rank 0: nothing more to offer, and why */
     weir_err why;
-    uint64_t done, total; /* bytes, for the caller's progress */
+    struct wr_byte_count read;
 };
 
 /* What rank 0 says. Behind it are the texts of what was passed over, then the
@@ -169,21 +169,10 @@ static int next_offer(struct restore *s, struct trial *t, weir_err *err)
 
 /* --- one copy --- */
 
-static int add_bytes(void *arg, uint64_t bytes)
-{
-    struct restore *s = arg;
-    const weir_ckpt_config *cfg = &s->c->cfg;
-
-    s->done += bytes;
-    if (!cfg->progress)
-        return 0;
-    return cfg->progress(cfg->progress_arg, s->done, s->total);
-}
-
 /* This rank's part. */
 static int read_part(struct restore *s, struct trial *t, weir_err *err)
 {
-    struct wr_meter meter = {.add = add_bytes, .arg = s};
+    struct wr_meter meter = {wr_byte_count_add, &s->read};
     int r;
 
     r = wr_reading_open(&t->part, wr_ckpt_tier(s->c, t->o.tier), &t->m,
@@ -193,8 +182,8 @@ static int read_part(struct restore *s, struct trial *t, weir_err *err)
         t->final = r < 0;
     }
     if (r == 0 && !s->look) {
-        s->done = 0;
-        s->total = t->part.bytes;
+        s->read = (struct wr_byte_count){
+            s->c->cfg.progress, s->c->cfg.progress_arg, 0, t->part.bytes};
         r = wr_reading_read(&t->part, &meter, err);
     }
     if (r == 0 && s->show) {

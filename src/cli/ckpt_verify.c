@@ -88,8 +88,7 @@ static int verify_file(struct wr_cli *cli, struct wr_store *st,
 
     wr_ckpt_cli_line(&line, cli, "verify");
     r = wr_export_check(&(struct wr_shard_at){st, leaf},
-                        &(struct wr_export_meter){
-                            .progress = wr_ckpt_cli_progress, .arg = &line},
+                        &(struct wr_byte_count){wr_ckpt_cli_progress, &line},
                         &err);
     wr_progress_end(&line);
     if (a->json && !wr_interrupted())

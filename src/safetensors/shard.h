@@ -22,6 +22,15 @@ struct wr_meter {
     void *arg;
 };
 
+/* Adds up bytes for a caller that wants to see how far it is: the `arg` of a meter
+ * whose `add` is wr_byte_count_add. */
+struct wr_byte_count {
+    int (*progress)(void *arg, uint64_t done, uint64_t total); /* or NULL */
+    void *arg;
+    uint64_t done, total; /* which is never below `done` */
+};
+int wr_byte_count_add(void *count, uint64_t bytes);
+
 /* Where a shard lies. */
 struct wr_shard_at {
     struct wr_store *store;

@@ -264,6 +264,15 @@ static void copier_close(struct copier *c)
     wr_big_free(c->memory, c->memory_len);
 }
 
+int wr_byte_count_add(void *count, uint64_t bytes)
+{
+    struct wr_byte_count *n = count;
+
+    n->done += bytes;
+    n->total = WR_MAX(n->total, n->done);
+    return n->progress ? n->progress(n->arg, n->done, n->total) : 0;
+}
+
 int wr_shard_copy(struct wr_way *way, const struct wr_st_shard *s,
                   uint32_t chunk, const struct wr_meter *meter, weir_err *err)
 {
