@@ -17,6 +17,7 @@
 #include "checkpoint/store.h"
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"
+#include "storage/beside.h"
 
 /* --- a lone file --- */
 
@@ -126,34 +127,6 @@ static void close_way(struct exit_way *w)
 }
 
 /* --- the folder beside --- */
-
-static int take_name(void *arg, const struct wr_entry *e)
-{
-    char **name = arg;
-
-    *name = strdup(e->name);
-    return 1; /* one at a time: it is removed before the next is looked for */
-}
-
-/* As far as it can be done. */
-static void remove_beside(const struct exit_way *w)
-{
-    struct wr_store *st = w->store;
-    char *name = NULL, *path;
-    int r = 0;
-
-    while (r == 0 &&
-           st->ops->list(st, w->beside, take_name, &name, NULL) == 1) {
-        r = name ? asprintf(&path, "%s/%s", w->beside, name) : -1;
-        if (r >= 0) {
-            r = change(w, WR_REMOVE, path, NULL, NULL);
-            free(path);
-        }
-        free(name);
-        name = NULL;
-    }
-    change(w, WR_REMOVE, w->beside, NULL, NULL);
-}
 
 static int write_manifest(const struct exit_way *w, const struct wr_manifest *m,
                           weir_err *err)
@@ -268,7 +241,9 @@ static int export_copy(const weir_ckpt *c, const struct wr_candidates *k,
         r = show(w, err);
     if (r < 0) {
         w->of_copy &= r != WEIR_ECANCELED;
-        remove_beside(w);
+        /* As far as it can be done, and nothing that weir did not make there. */
+        wr_tree_remove(w->store, w->beside, &(struct wr_tree_rule){.depth = 1},
+                       NULL);
         weir_ckpt_found_free(&found);
     } else if (ret) {
         *ret = found;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "tier/step.h"
 
 /* --- pinning --- */
@@ -13,25 +14,16 @@
 /* The pin is on every tier that has the step, so that the sweep of no claim
  * takes it for a leftover; and on the last one in any case, because the step may
  * be getting there just now (see carry_pin in step.c). */
-static int set_pin(weir_ckpt *c, uint64_t step, bool near, weir_err *err)
+static int change_pin(weir_ckpt *c, uint64_t step, bool near, bool on,
+                      weir_err *err)
 {
+    struct wr_tier *const tiers[] = {near || !c->far ? c->near : NULL, c->far};
     int r = 0;
 
-    if (near || !c->far)
-        r = wr_tier_mark(c->near, WR_MARK_PIN, step, "", err);
-    if (r == 0 && c->far)
-        r = wr_tier_mark(c->far, WR_MARK_PIN, step, "", err);
-    return r;
-}
-
-static int drop_pin(weir_ckpt *c, uint64_t step, bool near, weir_err *err)
-{
-    int r = 0;
-
-    if (near || !c->far)
-        r = wr_tier_unmark(c->near, WR_MARK_PIN, step, err);
-    if (r == 0 && c->far)
-        r = wr_tier_unmark(c->far, WR_MARK_PIN, step, err);
+    for (size_t i = 0; i < WR_ARRAY_LEN(tiers) && r == 0; i++)
+        if (tiers[i])
+            r = on ? wr_tier_mark(tiers[i], WR_MARK_PIN, step, "", err)
+                   : wr_tier_unmark(tiers[i], WR_MARK_PIN, step, err);
     return r;
 }
 
@@ -46,11 +38,11 @@ int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
     far = c->far && wr_tier_has(c->far, step);
     if (!near && !far)
         return wr_fail(err, WEIR_ENOENT, "there is no step %" PRIu64, step);
-    r = on ? set_pin(c, step, near, err) : drop_pin(c, step, near, err);
+    r = change_pin(c, step, near, on, err);
     /* Another process, whose tier it is, may have taken the step away. */
     if (r == 0 && on && !wr_tier_has(c->near, step) &&
         !(c->far && wr_tier_has(c->far, step))) {
-        drop_pin(c, step, near, NULL);
+        change_pin(c, step, near, /* on= */ false, NULL);
         r = wr_fail(err, WEIR_ENOENT, "step %" PRIu64 " was taken away", step);
     }
     return r;
