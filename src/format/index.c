@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "codec/filters.h"
 #include "format/index_private.h"
 
@@ -98,22 +99,14 @@ uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
                               : ix->units[unit].inflated;
 }
 
-/* The last one that begins at sample i or before it. */
 const struct wr_index_segment *
 wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i)
 {
-    size_t lo = ix->columns[column].start;
-    size_t hi = lo + ix->columns[column].count;
+    const struct wr_index_segment *s = ix->segments + ix->columns[column].start;
+    size_t n = wr_count_below(s, sizeof(*s), ix->columns[column].count,
+                              offsetof(struct wr_index_segment, first), i + 1);
 
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (ix->segments[mid].first <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return &ix->segments[lo];
+    return n ? &s[n - 1] : s;
 }
 
 static void record_part(const struct wr_index *ix,

@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "base/shares.h"
 #include "base/shown.h"
+#include "base/sorted.h"
 #include "base/thread.h"
 #include "safetensors/copy_past.h"
 #include "safetensors/shard_sum.h"
@@ -232,17 +233,8 @@ bool wr_image_lends(const struct wr_image *img)
 /* The first that ends behind `at`; lent_count: none. */
 static size_t lent_behind(const struct wr_image *img, uint64_t at)
 {
-    size_t lo = 0, hi = img->lent_count;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (img->lent[mid].end > at)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return wr_count_below(img->lent, sizeof(*img->lent), img->lent_count,
+                          offsetof(struct wr_stretch, end), at + 1);
 }
 
 /* Where the data from `at` on are, which are not lent; `next` is what
@@ -441,17 +433,8 @@ const uint8_t *wr_image_part(const struct wr_image *img, uint64_t offset,
 /* The first planned tensor that ends behind `at`. */
 static size_t tensor_at(const struct wr_st_head *h, uint64_t at)
 {
-    size_t lo = 0, hi = h->count;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (h->tensors[mid].end > at)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return wr_count_below(h->tensors, sizeof(*h->tensors), h->count,
+                          offsetof(struct wr_st_tensor, end), at + 1);
 }
 
 static void copy_tensors(const struct wr_image *img, uint64_t at, uint64_t end,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 struct one {
     struct wr_gist gist;
@@ -40,17 +41,8 @@ void wr_known_free(struct wr_known *k)
 /* With the lock held: the first that is not below `step`. */
 static size_t index_of(const struct wr_known *k, uint64_t step)
 {
-    size_t lo = 0, hi = k->count;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (k->all[mid].gist.step < step)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return wr_count_below(k->all, sizeof(*k->all), k->count,
+                          offsetof(struct one, gist.step), step);
 }
 
 static bool is_same(const struct one *o, const struct wr_stat *as)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 
 static void overflow_is_told(void **state)
 {
@@ -85,9 +86,32 @@ static void big_buffers_are_aligned_and_zero(void **state)
     assert_null(wr_big_alloc(SIZE_MAX - (3 << 20)));
 }
 
+static void rising_numbers_are_searched(void **state)
+{
+    const struct {
+        char name;
+        uint64_t end;
+    } all[] = {{'a', 3}, {'b', 3}, {'c', 5}, {'d', UINT64_MAX}};
+    size_t at = (size_t)((const char *)&all[0].end - (const char *)all);
+
+    (void)state;
+    for (size_t n = 0; n <= WR_ARRAY_LEN(all); n++)
+        for (uint64_t limit = 0; limit < 8; limit++) {
+            size_t below = 0;
+
+            while (below < n && all[below].end < limit)
+                below++;
+            assert_int_equal(wr_count_below(all, sizeof(all[0]), n, at, limit),
+                             below);
+        }
+    assert_int_equal(wr_count_below(all, sizeof(all[0]), 4, at, UINT64_MAX), 3);
+    assert_int_equal(wr_count_below(NULL, 8, 0, 0, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rising_numbers_are_searched),
         cmocka_unit_test(overflow_is_told),
         cmocka_unit_test(growing_keeps_the_content),
         cmocka_unit_test(growing_too_far_changes_nothing),
