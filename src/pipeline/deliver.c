@@ -121,7 +121,7 @@ static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
                        s->len, f->row);
     if (f->varying != WR_NO_ARRAY)
         return make_varying(f, t, s, err);
-    if (f->padded)
+    if (f->padded && !d)
         return make_padded(f, t, s, err);
     if (f->shape.direct)
         return make_copy(f, t, s, err);

@@ -28,11 +28,20 @@ static uint64_t count_batches(const weir_pipeline_config *cfg,
     return ceil_div(e->local, cfg->batch);
 }
 
+static void count_local(struct wr_epoch *e, const weir_pipeline_config *cfg)
+{
+    uint64_t remaining = wr_state_remaining(&e->start);
+
+    e->local = remaining > e->rank ? ceil_div(remaining - e->rank, e->world)
+                                   : 0;
+    e->tail = e->local;
+    e->batches = count_batches(cfg, e);
+}
+
 struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
                               uint64_t number, struct wr_state *resume)
 {
     struct wr_epoch *e = calloc(1, sizeof(*e));
-    uint64_t remaining;
 
     if (!e)
         return NULL;
@@ -50,12 +59,16 @@ struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
         wr_state_done(resume);
     }
     e->start.dealt = e->order.dealt;
-    remaining = wr_state_remaining(&e->start);
-    e->local = remaining > e->rank ? ceil_div(remaining - e->rank, e->world)
-                                   : 0;
-    e->tail = e->local;
-    e->batches = count_batches(cfg, e);
+    count_local(e, cfg);
     return e;
+}
+
+void wr_epoch_set_order(struct wr_epoch *e, const weir_pipeline_config *cfg,
+                        const struct wr_custom *c)
+{
+    e->order.custom = c;
+    e->order.n = e->start.samples = c->count;
+    count_local(e, cfg);
 }
 
 void wr_epoch_unref(struct wr_epoch *e)

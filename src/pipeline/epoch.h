@@ -31,6 +31,10 @@ struct wr_epoch *wr_epoch_new(const weir_pipeline_config *cfg, uint64_t n,
                               uint64_t number, struct wr_state *resume);
 void wr_epoch_unref(struct wr_epoch *e);
 
+/* Takes its order from `c`; before anything else is asked. */
+void wr_epoch_set_order(struct wr_epoch *e, const weir_pipeline_config *cfg,
+                        const struct wr_custom *c);
+
 /* Position in the epoch and sample of local number j < local. */
 uint64_t wr_epoch_position(const struct wr_epoch *e, uint64_t j);
 uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j);

@@ -132,16 +132,25 @@ static bool set_memory(struct wr_worker *w, struct wr_read *r, size_t len,
     return true;
 }
 
+/* All of it, or what is wanted of its beginning. */
+static size_t read_length(const struct wr_sched *s, const struct wr_part *part)
+{
+    uint64_t most = s->custom && !s->ds->format->unpack ? s->custom->head : 0;
+
+    return (size_t)(most ? WR_MIN(part->length, most) : part->length);
+}
+
 static bool read_alone(struct wr_worker *w, struct wr_read *r, bool urgent)
 {
     const struct wr_sched *s = w->sched;
     const struct wr_part *part = &r->part;
+    size_t len = read_length(s, part);
 
     r->rd = (struct wr_io){
         .path = r->path,
         .offset = part->offset,
-        .len = (size_t)part->length,
-        .whole = part->whole,
+        .len = len,
+        .whole = part->whole && len == part->length,
         .tag = WR_TAG_PART,
     };
     /* There is no room behind a slot to see that a file has grown. */

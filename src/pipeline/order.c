@@ -27,6 +27,7 @@ void wr_order_init(struct wr_order *o, const weir_pipeline_config *cfg,
     o->split = wr_split_of(cfg);
     n = wr_split_count(&o->split, samples);
     o->kind = cfg->order;
+    o->custom = NULL;
     o->n = n;
     o->seed = cfg->seed;
     o->epoch = epoch;
@@ -124,6 +125,8 @@ static uint64_t place_at(const struct wr_order *o, uint64_t position)
 uint64_t wr_order_at(const struct wr_order *o, uint64_t position)
 {
     assert(position < o->n);
+    if (o->custom)
+        return o->custom->sample_at(o->custom->arg, position);
     return wr_split_sample(&o->split, place_at(o, position));
 }
 

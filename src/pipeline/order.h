@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/perm.h"
+#include "pipeline/custom.h"
 #include "pipeline/split.h"
 #include "weir/pipeline.h"
 
@@ -28,6 +29,7 @@ struct wr_order {
     uint64_t block, full, rest, rest_at;
     uint64_t window; /* blocks that a rank mixes */
     uint32_t dealt;  /* block: ranks that blocks are dealt to; else 1 */
+    const struct wr_custom *custom; /* borrowed: whose order it is, or NULL */
 };
 
 /* Of the config's part of `samples` samples. */

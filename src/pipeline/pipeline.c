@@ -22,6 +22,7 @@
 
 struct weir_pipeline {
     struct wr_sched sched;
+    struct wr_custom custom; /* that of the sched, if it has one */
     struct wr_objects objects;
     struct wr_units units;
     struct wr_budget budget;
@@ -235,8 +236,9 @@ static void pipeline_free(weir_pipeline *p)
     free(p);
 }
 
-int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
-                       const weir_pipeline_config *cfg, weir_err *err)
+static int open_pipeline(weir_pipeline **ret, const weir_dataset *ds,
+                         const weir_pipeline_config *cfg,
+                         const struct wr_custom *custom, weir_err *err)
 {
     struct wr_state resume = {0};
     weir_pipeline_config c;
@@ -261,6 +263,10 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     p->tune = tune;
+    if (custom) {
+        p->custom = *custom;
+        p->sched.custom = &p->custom;
+    }
     r = pipeline_init(p, ds, &c, &resume, err);
     wr_state_done(&resume);
     if (r < 0) {
@@ -269,6 +275,38 @@ int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
     }
     *ret = p;
     return 0;
+}
+
+int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
+                       const weir_pipeline_config *cfg, weir_err *err)
+{
+    return open_pipeline(ret, ds, cfg, /* custom= */ NULL, err);
+}
+
+int wr_pipeline_open_custom(weir_pipeline **ret, const weir_dataset *ds,
+                            const weir_pipeline_config *cfg,
+                            const struct wr_custom *custom, weir_err *err)
+{
+    const struct wr_field *f = wr_schema_first(wr_index_schema(ds->index));
+    weir_pipeline_config c = *cfg;
+    const weir_field_config entry = {
+        .name = f ? f->name : NULL,
+        .picture = cfg->picture,
+        .as_bytes = true,
+        .pad = custom->entry,
+    };
+
+    c.epochs = 1;
+    c.remainder = WEIR_REMAINDER_KEEP;
+    if (custom->decoder_new) {
+        if (!f)
+            return wr_fail(err, WEIR_ENOTSUP,
+                           "the samples have no picture and no tensor");
+        c.fields = f->name;
+        c.field = &entry;
+        c.field_count = 1;
+    }
+    return open_pipeline(ret, ds, &c, custom, err);
 }
 
 void weir_pipeline_close(weir_pipeline **p)
@@ -393,6 +431,14 @@ void weir_batch_release(const weir_batch *b)
 
     if (b)
         wr_sched_release(u.own->sched, u.own);
+}
+
+const struct wr_hole *wr_batch_holes(const weir_batch *b, size_t *ret_count)
+{
+    const struct wr_batch *own = (const struct wr_batch *)b;
+
+    *ret_count = own->hole_count;
+    return own->holes;
 }
 
 size_t weir_pipeline_state(const weir_pipeline *p, void *buf, size_t cap)

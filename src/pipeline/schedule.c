@@ -231,6 +231,8 @@ static void note_hole(struct wr_sched *s, struct wr_task *t)
             .slot = t->slot, .id = t->id, .code = t->code, .text = t->text};
     }
     t->text = NULL;
+    b->ids[t->slot] = t->id;
+    b->lengths[t->slot] = wr_task_stored(t);
 }
 
 /* What this process is short of says nothing about the sample. It was waited
@@ -336,6 +338,7 @@ bool wr_sched_is_over(struct wr_sched *s)
 static void recycle(struct wr_sched *s, struct wr_batch *b)
 {
     wr_epoch_unref(b->epoch);
+    wr_batch_forget_holes(b);
     b->epoch = NULL;
     b->phase = WR_BATCH_FREE;
     s->outstanding--;
@@ -493,6 +496,8 @@ static int init_epoch(struct wr_sched *s, struct wr_state *resume,
     s->epoch = wr_epoch_new(&s->cfg, n, number, resume);
     if (!s->epoch)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (s->custom)
+        wr_epoch_set_order(s->epoch, &s->cfg, s->custom);
     if (!s->epoch->batches)
         next_epoch(s);
     return 0;
@@ -539,7 +544,7 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     unsigned in_flight = cfg->threads * cfg->depth;
     int r;
 
-    *s = (struct wr_sched){.cfg = *cfg, .ds = ds};
+    *s = (struct wr_sched){.cfg = *cfg, .ds = ds, .custom = s->custom};
     init_locks(s);
     wr_spares_init(&s->spares);
     s->wants_data = cfg->stages == WEIR_STAGES_ALL;

@@ -26,19 +26,12 @@
 #include "pipeline/arrays.h"
 #include "pipeline/badlist.h"
 #include "pipeline/cache.h"
+#include "pipeline/custom.h"
 #include "pipeline/epoch.h"
 #include "pipeline/tune.h"
 #include "pipeline/unit.h"
 #include "pipeline/varying.h"
 #include "storage/storage.h"
-
-/* A place that could not be filled, until its batch is settled. */
-struct wr_hole {
-    uint32_t slot;
-    uint64_t id;
-    int code;
-    char *text; /* owned */
-};
 
 enum wr_batch_phase {
     WR_BATCH_FREE,
@@ -71,7 +64,8 @@ struct wr_batch {
     weir_batch_field *fields;   /* owned: arrays.count entries */
     struct wr_varying *varying; /* owned: arrays.varying entries */
     struct wr_batch *next_join; /* the next one that is to be joined */
-    struct wr_hole *holes;      /* owned */
+    struct wr_hole *holes;      /* owned, as their texts: until it is settled;
+                                   of a custom one, until it is released */
     size_t hole_count, hole_cap;
 };
 
@@ -133,16 +127,17 @@ struct wr_picked {
 
 struct wr_sched {
     weir_pipeline_config cfg;
-    const weir_dataset *ds;  /* borrowed */
-    struct wr_arrays arrays; /* of a batch */
-    struct wr_spares spares; /* for what varies */
-    bool wants_data;         /* batches carry more than the index knows */
-    bool into_slot;          /* reads go straight into the slot */
-    bool copies;             /* a sample is a small copy: nothing is decoded */
-    struct wr_cache *cache;  /* borrowed; NULL: none */
-    bool cache_decoded;      /* it keeps tensors */
-    struct wr_units *units;  /* borrowed */
-    bool delivers;           /* samples need more than their bytes' arrival */
+    const weir_dataset *ds;         /* borrowed */
+    const struct wr_custom *custom; /* borrowed; NULL: none */
+    struct wr_arrays arrays;        /* of a batch */
+    struct wr_spares spares;        /* for what varies */
+    bool wants_data;        /* batches carry more than the index knows */
+    bool into_slot;         /* reads go straight into the slot */
+    bool copies;            /* a sample is a small copy: nothing is decoded */
+    struct wr_cache *cache; /* borrowed; NULL: none */
+    bool cache_decoded;     /* it keeps tensors */
+    struct wr_units *units; /* borrowed */
+    bool delivers;          /* samples need more than their bytes' arrival */
 
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work;  /* workers: tickets, or something to decode */
@@ -258,6 +253,7 @@ bool wr_sched_is_active(const struct wr_sched *s, const struct wr_worker *w);
 bool wr_sched_has_arrival(const struct wr_sched *s);
 
 void wr_sched_settle(struct wr_sched *s);
+void wr_batch_forget_holes(struct wr_batch *b);
 void wr_sched_give_buffer_back(struct wr_sched *s, struct wr_batch *b);
 void wr_sched_wake(struct wr_sched *s);
 

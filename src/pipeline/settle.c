@@ -122,11 +122,21 @@ static bool fill_holes(struct wr_sched *s, struct wr_batch *b)
     return true;
 }
 
-static void forget_holes(struct wr_batch *b)
+void wr_batch_forget_holes(struct wr_batch *b)
 {
     for (size_t i = 0; i < b->hole_count; i++)
         free(b->holes[i].text);
     b->hole_count = 0;
+}
+
+/* Each stays where it is, for the consumer to see. */
+static bool keep_holes(struct wr_sched *s, struct wr_batch *b)
+{
+    for (size_t i = 0; i < b->hole_count; i++)
+        if (s->cfg.on_error == WEIR_ON_ERROR_FAIL &&
+            !report(s, b, &b->holes[i]))
+            return false;
+    return true;
 }
 
 /* Pads slots [valid, batch) with samples of this epoch again. Gives up after
@@ -166,6 +176,8 @@ static bool settle_step(struct wr_sched *s, struct wr_batch *b)
 
     if (b->hole_count)
         qsort(b->holes, b->hole_count, sizeof(*b->holes), by_slot);
+    if (s->custom)
+        return keep_holes(s, b);
     if (!b->padding) {
         /* Earlier batches may have taken what was planned for this one. */
         uint64_t left = e->tail > first ? e->tail - first : 0;
@@ -173,14 +185,14 @@ static bool settle_step(struct wr_sched *s, struct wr_batch *b)
         b->valid = (uint32_t)WR_MIN(b->valid, left);
         if (!fill_holes(s, b))
             return false;
-        forget_holes(b);
+        wr_batch_forget_holes(b);
         if (b->pending)
             return false;
     }
     if (pads && (b->valid < s->cfg.batch) && (!b->padding || b->hole_count)) {
         if (!pad(s, b))
             return false;
-        forget_holes(b);
+        wr_batch_forget_holes(b);
     }
     return b->pending == 0;
 }

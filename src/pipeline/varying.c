@@ -141,14 +141,15 @@ const uint8_t *wr_varying_join(struct wr_varying *v, uint32_t count,
         at += v->kept[i].len;
     }
     ret_offsets[count] = at;
-    if (count == 1) /* as it lies: it may be large */
+    if (count == 1 && v->kept[0].bytes) /* as it lies: it may be large */
         return v->kept[0].bytes;
     forget(v->spares, &v->joined);
     if (!alloc(v->spares, &v->joined, at))
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(v->joined.bytes + ret_offsets[i], v->kept[i].bytes,
-               v->kept[i].len);
+        if (v->kept[i].len) /* a hole has none */
+            memcpy(v->joined.bytes + ret_offsets[i], v->kept[i].bytes,
+                   v->kept[i].len);
         forget(v->spares, &v->kept[i]);
     }
     return v->joined.bytes;

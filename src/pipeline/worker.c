@@ -198,7 +198,10 @@ static int init_decoders(struct wr_worker *w, weir_err *err)
         if (f->field->column == WR_NO_COLUMN)
             continue;
         w->unpack.wanted[f->number] = true;
-        if (!f->shape.direct && !f->padded)
+        if (w->sched->custom && w->sched->custom->decoder_new)
+            r = w->sched->custom->decoder_new(w->sched->custom->arg,
+                                              &w->decoders[k], err);
+        else if (!f->shape.direct && !f->padded)
             r = wr_decoder_new(f->field, &want, &w->decoders[k], err);
     }
     return r;
