@@ -13,18 +13,43 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
+#include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "format/array_writer.h"
+#include "format/writer.h"
 #include "workload/generate.h"
 
 struct gen_args {
     uint64_t samples, classes, seed, threads, samples_per_file, vary;
     const char *list;  /* borrowed from argv */
     const char *shape; /* borrowed from argv */
-    int format;        /* enum wr_gen_format */
+    int to;            /* of to_choices */
     int dtype;         /* enum weir_dtype */
     bool force, json;
 };
+
+/* How tensors are written: what weir has itself, then every writer. */
+enum {
+    TO_WT,
+    TO_NPY,
+    TO_NPZ_DEFLATED,
+#define TO(name, help) TO_##name,
+    WR_ARRAY_WRITER_MAP(TO) WR_FIELD_WRITER_MAP(TO)
+#undef TO
+};
+
+static const struct wr_choice to_choices[] = {
+    {"wt", TO_WT, "weir's own: labels inside, samples page-aligned"},
+    {"npy", TO_NPY, "NumPy's, labels in a second file"},
+#define CHOICE(name, help) {#name, TO_##name, help},
+    WR_ARRAY_WRITER_MAP(CHOICE)
+#undef CHOICE
+        {"npz-deflated", TO_NPZ_DEFLATED, "the same as npz, deflated"},
+#define CHOICE(name, help) {#name, TO_##name, help},
+    WR_FIELD_WRITER_MAP(CHOICE)
+#undef CHOICE
+        {NULL, 0, NULL}};
 
 /* Options that only tensors have. */
 static const char *const tensor_options[] = {"to", "shape", "dtype",
@@ -122,8 +147,8 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
         return wr_cli_usage(cli, "option --write-list is for pictures only");
     if (wr_gen_shape_parse(a->shape, &cfg->shape, &err) < 0)
         return wr_cli_usage(cli, "option --shape: %s", err.msg);
-    if (a->format == WR_GEN_WT && a->dtype > WEIR_U8)
-        return wr_cli_usage(cli, "option --dtype %s is for --to npy and npz",
+    if (a->to == TO_WT && a->dtype > WEIR_U8)
+        return wr_cli_usage(cli, "option --dtype %s is not for --to wt",
                             wr_dtype_text((enum weir_dtype)a->dtype));
     if (a->vary && a->samples_per_file != 1)
         return wr_cli_usage(cli, "option --vary needs --samples-per-file 1");
@@ -143,7 +168,9 @@ static int gen_run(struct wr_cli *cli)
         .seed = a->seed,
         .threads = (unsigned)a->threads,
         .force = a->force,
-        .format = a->format,
+        .to = a->to == TO_NPZ_DEFLATED ? "npz"
+                                       : wr_choice_name(to_choices, a->to),
+        .packed = a->to == TO_NPZ_DEFLATED,
         .shape = {.dtype = a->dtype},
         .samples_per_file = a->samples_per_file,
         .vary = (unsigned)a->vary,
@@ -177,25 +204,18 @@ static const struct wr_choice kind_choices[] = {
 #undef CHOICE
         {NULL, 0, NULL}};
 
-static const struct wr_choice format_choices[] = {
-    {"wt", WR_GEN_WT, "weir's own: labels inside, samples page-aligned"},
-    {"npy", WR_GEN_NPY, "NumPy's, labels in a second file"},
-    {"npz", WR_GEN_NPZ, "NumPy's, the arrays x and y (labels), stored"},
-    {"npz-deflated", WR_GEN_NPZ_DEFLATED, "the same, deflated"},
-    {NULL, 0, NULL}};
-
 static const struct wr_choice dtype_choices[] = {
     {"u8", WEIR_U8, "bytes, 0 to 255"},
     {"f16", WEIR_F16, "half precision, 0 to 1"},
     {"f32", WEIR_F32, "single precision, 0 to 1"},
-    {"f64", WEIR_F64, "double precision, 0 to 1; npy and npz"},
-    {"i8", WEIR_I8, "0 to 127; npy and npz"},
-    {"i16", WEIR_I16, "0 to 255; npy and npz"},
-    {"u16", WEIR_U16, "0 to 255; npy and npz"},
-    {"i32", WEIR_I32, "0 to 255; npy and npz"},
-    {"u32", WEIR_U32, "0 to 255; npy and npz"},
-    {"i64", WEIR_I64, "0 to 255; npy and npz"},
-    {"u64", WEIR_U64, "0 to 255; npy and npz"},
+    {"f64", WEIR_F64, "double precision, 0 to 1; not for wt"},
+    {"i8", WEIR_I8, "0 to 127; not for wt"},
+    {"i16", WEIR_I16, "0 to 255; not for wt"},
+    {"u16", WEIR_U16, "0 to 255; not for wt"},
+    {"i32", WEIR_I32, "0 to 255; not for wt"},
+    {"u32", WEIR_U32, "0 to 255; not for wt"},
+    {"i64", WEIR_I64, "0 to 255; not for wt"},
+    {"u64", WEIR_U64, "0 to 255; not for wt"},
     {NULL, 0, NULL}};
 
 static const struct wr_option options[] = {
@@ -244,12 +264,13 @@ static const struct wr_option options[] = {
      .help = "print the summary as JSON"},
     {.name = "to",
      .old = "format",
-     WR_OPT_ENUM(struct gen_args, format),
+     WR_OPT_ENUM(struct gen_args, to),
      .arg = "FORMAT",
-     .choices = format_choices,
+     .choices = to_choices,
      .def = "wt",
      .group = "Tensors",
-     .help = "how files are written"},
+     .help = "how files are written; those of several arrays or columns have "
+             "x, and y for the labels"},
     {.name = "shape",
      WR_OPT_STRING(struct gen_args, shape),
      .arg = "AxBxC",

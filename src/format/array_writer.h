@@ -16,7 +16,7 @@ struct wr_array_layout {
                                  a number */
     unsigned count;
     uint64_t samples;
-    bool packed; /* deflated, where the format can */
+    bool packed; /* deflated, where the format can (ops.packs) */
 };
 
 struct wr_array_out; /* a file that is written; of one thread at a time */
@@ -25,6 +25,7 @@ struct wr_array_writer_ops {
     const char *name; /* "npz" */
     const char *help; /* one line */
     const char *ext;  /* ".npz" */
+    bool packs;       /* it can deflate */
     /* required: begins a file in the empty object `o`, which is borrowed. */
     int (*open)(struct wr_object *o, const struct wr_array_layout *l,
                 struct wr_array_out **ret, weir_err *err);
@@ -38,8 +39,18 @@ struct wr_array_writer_ops {
     void (*free)(struct wr_array_out *w); /* required; takes NULL */
 };
 
+/* X(name, help): every writer, as the table wr_array_writer_<name>. One line per
+ * format: the commands take their choices from here. */
+#define WR_ARRAY_WRITER_MAP(X)                                                 \
+    X(npz, "NumPy's archives, an array for each field")
+
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */
 const struct wr_array_writer_ops *wr_array_writer_at(unsigned k);
 const struct wr_array_writer_ops *wr_array_writer_find(const char *name);
+
+#define WR_ARRAY_WRITER_DECLARE(name, help)                                    \
+    extern const struct wr_array_writer_ops wr_array_writer_##name;
+WR_ARRAY_WRITER_MAP(WR_ARRAY_WRITER_DECLARE)
+#undef WR_ARRAY_WRITER_DECLARE
 
 #endif

@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 
-/* One line per format. */
 static const struct wr_writer_ops *const writers[] = {
-    &wr_writer_tar,
-    &wr_writer_tfrecord,
+#define ENTRY(name, help) &wr_writer_##name,
+    WR_WRITER_MAP(ENTRY) WR_FIELD_WRITER_MAP(ENTRY)
+#undef ENTRY
 };
 
 const struct wr_writer_ops *wr_writer_find(const char *name)

@@ -53,10 +53,21 @@ struct wr_writer_ops {
     int (*finish)(struct wr_bytes *to, weir_err *err);
 };
 
+/* X(name, help): every writer, as the table wr_writer_<name>: those of pictures,
+ * and those with `fields`. One line per format: the commands take their choices
+ * from here. */
+#define WR_WRITER_MAP(X)                                                       \
+    X(tfrecord, "records of tf.train.Example")                                 \
+    X(tar, "archives as WebDataset reads them")
+#define WR_FIELD_WRITER_MAP(X)
+
 /* The registry: by name, NULL if unknown. */
 const struct wr_writer_ops *wr_writer_find(const char *name);
 
-extern const struct wr_writer_ops wr_writer_tfrecord;
-extern const struct wr_writer_ops wr_writer_tar;
+#define WR_WRITER_DECLARE(name, help)                                          \
+    extern const struct wr_writer_ops wr_writer_##name;
+WR_WRITER_MAP(WR_WRITER_DECLARE)
+WR_FIELD_WRITER_MAP(WR_WRITER_DECLARE)
+#undef WR_WRITER_DECLARE
 
 #endif

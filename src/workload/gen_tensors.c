@@ -16,8 +16,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/cast.h"
+#include "format/array_writer.h"
 #include "format/npy.h"
-#include "format/npz_write.h"
+#include "format/writer.h"
 #include "workload/synth.h"
 #include "workload/texture.h"
 
@@ -227,110 +228,176 @@ static void make_sample(const struct gen_worker *w, uint64_t i, uint8_t *out)
 
 /* A file as it is written. */
 struct tensor_sink {
-    struct wr_object *object; /* owned */
-    struct wr_npz_out *npz;   /* owned; NULL: no .npz file */
-    uint64_t at;              /* bytes written */
+    struct wr_object *object;                 /* owned */
+    const struct wr_array_writer_ops *arrays; /* borrowed, static; or NULL */
+    struct wr_array_out *out;                 /* owned; of `arrays` */
+    const struct wr_writer_ops *records;      /* borrowed, static; or NULL */
+    struct wr_bytes ahead;                    /* of `records`; owned */
+    weir_field fields[2];                     /* x, and y: the labels */
+    uint64_t at;                              /* bytes written */
 };
 
-static int sink_put(struct tensor_sink *to, const void *bytes, size_t len,
-                    weir_err *err)
+static int sink_write(struct tensor_sink *to, const void *bytes, size_t len,
+                      weir_err *err)
 {
-    int r = to->npz
-                ? wr_npz_out_put(to->npz, bytes, len, err)
-                : to->object->ops->write(to->object, bytes, len, to->at, err);
+    int r = len ? to->object->ops->write(to->object, bytes, len, to->at, err)
+                : 0;
 
     to->at += len;
     return r;
 }
 
-static int write_samples(const struct wr_gen_job *job, struct tensor_sink *to,
-                         struct gen_range range, weir_err *err)
+/* What records there are, once they are many. */
+static int sink_flush(struct tensor_sink *to, size_t most, weir_err *err)
+{
+    int r = to->ahead.len > most
+                ? sink_write(to, to->ahead.bytes, to->ahead.len, err)
+                : 0;
+
+    to->ahead.len = to->ahead.len > most ? 0 : to->ahead.len;
+    return r;
+}
+
+/* One sample of `fields`. */
+static int sink_add(struct tensor_sink *to, const struct gen_worker *w,
+                    uint64_t k, weir_err *err)
+{
+    const struct wr_slice values[] = {
+        {w->out, w->sample_bytes},
+        {(const uint8_t *)&w->labels[k], sizeof(w->labels[k])},
+    };
+    const struct wr_write_sample s = {.key = "",
+                                      .label = w->labels[k],
+                                      .fields = to->fields,
+                                      .values = values,
+                                      .field_count = WR_ARRAY_LEN(values)};
+    int r;
+
+    if (to->arrays)
+        return to->arrays->add(to->out, values, err);
+    r = to->records->add(&to->ahead, &s, err);
+    return r < 0 ? r : sink_flush(to, WRITE_BYTES, err);
+}
+
+static int write_fields(const struct wr_gen_job *job, struct tensor_sink *to,
+                        struct gen_range range, weir_err *err)
+{
+    struct gen_worker *w = job->worker;
+    int r = 0;
+
+    for (uint64_t k = 0; k < range.count && !job->run->stop && r == 0; k++) {
+        make_sample(w, range.first + k, w->out);
+        wr_gen_count(job, w->sample_bytes);
+        r = sink_add(to, w, k, err);
+    }
+    return r;
+}
+
+/* Samples that follow each other as they are. */
+static int write_plain(const struct wr_gen_job *job, struct tensor_sink *to,
+                       struct gen_range range, weir_err *err)
 {
     struct gen_worker *w = job->worker;
     size_t used = 0;
-    int r;
+    int r = 0;
 
-    for (uint64_t k = 0; k < range.count && !job->run->stop; k++) {
+    for (uint64_t k = 0; k < range.count && !job->run->stop && r == 0; k++) {
         make_sample(w, range.first + k, w->out + used);
         used += w->sample_bytes;
         wr_gen_count(job, w->sample_bytes);
         if (used + w->sample_bytes <= w->out_cap && k + 1 < range.count)
             continue;
-        r = sink_put(to, w->out, used, err);
-        if (r < 0)
-            return r;
+        r = sink_write(to, w->out, used, err);
         used = 0;
     }
-    return 0;
+    return r;
 }
 
-static bool is_npz(const struct wr_gen_config *cfg)
-{
-    return cfg->format == WR_GEN_NPZ || cfg->format == WR_GEN_NPZ_DEFLATED;
-}
-
-/* The labels as the member "y", and the directory. */
-static int finish_npz(const struct wr_gen_job *job, struct tensor_sink *to,
-                      uint64_t count, weir_err *err)
+static int fill_plain(const struct wr_gen_job *job, struct tensor_sink *to,
+                      struct gen_range range, weir_err *err)
 {
     const struct gen_worker *w = job->worker;
-    struct wr_tensor_bytes labels = {0};
-    int r = wr_npz_out_member(to->npz, "y.npy", err);
+    struct wr_tensor_bytes head;
+    int r = strcmp(job->run->cfg.to, "npy")
+                ? wr_tensor_wt_header(&w->shape, range.count, w->labels, &head,
+                                      err)
+                : wr_tensor_npy_header(&w->shape, range.count, &head, err);
 
-    if (r == 0)
-        r = wr_tensor_npy_labels(w->labels, count, &labels, err);
-    if (r == 0)
-        r = wr_npz_out_put(to->npz, labels.bytes, labels.len, err);
-    free(labels.bytes);
-    return r < 0 ? r : wr_npz_out_finish(to->npz, &to->at, err);
+    if (r < 0)
+        return r;
+    r = sink_write(to, head.bytes, head.len, err);
+    free(head.bytes);
+    return r < 0 ? r : write_plain(job, to, range, err);
 }
 
-static int fill_file(const struct wr_gen_job *job, struct tensor_sink *to,
-                     const struct wr_tensor_bytes *head, struct gen_range range,
-                     weir_err *err)
+static int fill_arrays(const struct wr_gen_job *job, struct tensor_sink *to,
+                       struct gen_range range, weir_err *err)
 {
-    const struct wr_gen_config *cfg = &job->run->cfg;
-    int r = 0;
+    const struct wr_array_layout layout = {.fields = to->fields,
+                                           .count = WR_ARRAY_LEN(to->fields),
+                                           .samples = range.count,
+                                           .packed = job->run->cfg.packed};
+    int r = to->arrays->open(to->object, &layout, &to->out, err);
 
-    if (is_npz(cfg)) {
-        r = wr_npz_out_new(to->object, cfg->format == WR_GEN_NPZ_DEFLATED,
-                           &to->npz, err);
-        if (r == 0)
-            r = wr_npz_out_member(to->npz, "x.npy", err);
-    }
     if (r == 0)
-        r = sink_put(to, head->bytes, head->len, err);
+        r = write_fields(job, to, range, err);
     if (r == 0)
-        r = write_samples(job, to, range, err);
-    if (r == 0 && to->npz)
-        r = finish_npz(job, to, range.count, err);
-    wr_npz_out_free(to->npz);
+        r = to->arrays->finish(to->out, &to->at, err);
+    to->arrays->free(to->out);
     return r;
+}
+
+static int fill_records(const struct wr_gen_job *job, struct tensor_sink *to,
+                        struct gen_range range, weir_err *err)
+{
+    const struct wr_writer_ops *ops = to->records;
+    int r = ops->begin ? ops->begin(&to->ahead, to->fields,
+                                    WR_ARRAY_LEN(to->fields), err)
+                       : 0;
+
+    if (r == 0)
+        r = write_fields(job, to, range, err);
+    if (r == 0 && ops->finish)
+        r = ops->finish(&to->ahead, err);
+    if (r == 0)
+        r = sink_flush(to, 0, err);
+    free(to->ahead.bytes);
+    return r;
+}
+
+static void set_fields(struct tensor_sink *to, const struct wr_gen_shape *s)
+{
+    to->fields[0] = (weir_field){.name = "x",
+                                 .kind = WEIR_FIELD_TENSOR,
+                                 .dtype = s->dtype,
+                                 .ndim = s->ndim};
+    memcpy(to->fields[0].dims, s->dims, sizeof(s->dims));
+    to->fields[1] = (weir_field){.name = "y",
+                                 .kind = WEIR_FIELD_SCALAR,
+                                 .dtype = WEIR_U32,
+                                 .is_label = true};
 }
 
 static int write_file(const struct wr_gen_job *job, const char *path,
                       struct gen_range range, weir_err *err)
 {
     const struct gen_worker *w = job->worker;
-    struct tensor_sink to = {0};
-    struct wr_tensor_bytes head;
-    int r;
+    struct tensor_sink to = {
+        .arrays = wr_array_writer_find(job->run->cfg.to),
+        .records = wr_writer_find(job->run->cfg.to),
+    };
+    int r = wr_gen_target_create(job->run->target, path, &to.object, err);
 
-    if (job->run->cfg.format == WR_GEN_WT)
-        r = wr_tensor_wt_header(&w->shape, range.count, w->labels, &head, err);
-    else
-        r = wr_tensor_npy_header(&w->shape, range.count, &head, err);
     if (r < 0)
         return r;
-    r = wr_gen_target_create(job->run->target, path, &to.object, err);
-    if (r == 0) {
-        r = fill_file(job, &to, &head, range, err);
-        if (r < 0)
-            to.object->ops->close(to.object, /* sync= */ false, NULL);
-        else
-            r = to.object->ops->close(to.object, /* sync= */ false, err);
-    }
-    free(head.bytes);
+    set_fields(&to, &w->shape);
+    r = to.arrays    ? fill_arrays(job, &to, range, err)
+        : to.records ? fill_records(job, &to, range, err)
+                     : fill_plain(job, &to, range, err);
+    if (r < 0)
+        to.object->ops->close(to.object, /* sync= */ false, NULL);
+    else
+        r = to.object->ops->close(to.object, /* sync= */ false, err);
     job->run->bytes += to.at;
     job->run->files++;
     return r;
@@ -352,6 +419,17 @@ static int write_labels(const struct wr_gen_job *job, const char *path,
     return r;
 }
 
+static const char *ending(const struct wr_gen_config *cfg)
+{
+    const struct wr_array_writer_ops *arrays = wr_array_writer_find(cfg->to);
+    const struct wr_writer_ops *records = wr_writer_find(cfg->to);
+
+    return arrays                   ? arrays->ext
+           : records                ? records->ext
+           : strcmp(cfg->to, "npy") ? ".wt"
+                                    : ".npy";
+}
+
 static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
                         weir_err *err)
 {
@@ -370,12 +448,9 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
         w->shape.dims[0] = vary(cfg, cfg->shape.dims[0], u);
         set_shape(w);
     }
-    snprintf(path, sizeof(path), "part-%05" PRIu64 "%s", unit,
-             is_npz(cfg)                ? ".npz"
-             : cfg->format == WR_GEN_WT ? ".wt"
-                                        : ".npy");
+    snprintf(path, sizeof(path), "part-%05" PRIu64 "%s", unit, ending(cfg));
     r = write_file(job, path, range, err);
-    if (r < 0 || cfg->format != WR_GEN_NPY)
+    if (r < 0 || strcmp(cfg->to, "npy") != 0)
         return r;
     snprintf(path, sizeof(path), "part-%05" PRIu64 ".labels.npy", unit);
     return write_labels(job, path, range.count, err);

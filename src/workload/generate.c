@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "format/array_writer.h"
+#include "format/writer.h"
 #include "workload/genlist.h"
 
 #define POLL_NS          (50 * WR_NS_PER_MS)
@@ -174,6 +176,11 @@ static int check_limits(const struct wr_gen_config *cfg, weir_err *err)
     if (cfg->samples_per_file > PER_FILE_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "more than %" PRIu64 " samples per file", PER_FILE_MAX);
+    if (strcmp(cfg->to, "wt") && strcmp(cfg->to, "npy") &&
+        !wr_array_writer_find(cfg->to) &&
+        !(wr_writer_find(cfg->to) && wr_writer_find(cfg->to)->fields))
+        return wr_fail(err, WEIR_EINVAL, "tensors cannot be written as '%s'",
+                       cfg->to);
     if (cfg->vary && cfg->samples_per_file != 1)
         return wr_fail(err, WEIR_EINVAL,
                        "samples of different sizes need a file each");
@@ -203,6 +210,8 @@ static int settle(struct wr_gen_run *run, weir_err *err)
         cfg->samples_per_file = PER_FILE_DEFAULT;
     if (!cfg->shape.ndim)
         cfg->shape = usual;
+    if (!cfg->to)
+        cfg->to = "wt";
     r = check_limits(cfg, err);
     if (r < 0)
         return r;

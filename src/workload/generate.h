@@ -19,13 +19,6 @@
 #define WR_GEN_THREADS_MAX 256
 #define WR_GEN_PATH_MAX    64 /* of a file below the data set */
 
-enum wr_gen_format {
-    WR_GEN_WT = 0,
-    WR_GEN_NPY,
-    WR_GEN_NPZ,
-    WR_GEN_NPZ_DEFLATED
-};
-
 struct wr_gen_config {
     const char *kind;   /* borrowed */
     const char *target; /* borrowed: URL of the folder to be made */
@@ -37,7 +30,9 @@ struct wr_gen_config {
     bool force;       /* replace a data set that is there */
 
     /* Tensors only. */
-    enum wr_gen_format format;
+    const char *to; /* borrowed: "wt", "npy", or a writer of arrays or of fields
+                       (array_writer.h, writer.h); NULL: "wt" */
+    bool packed;    /* deflated, by a writer of arrays that can */
     struct wr_gen_shape shape; /* ndim 0: 224x224x3 */
     uint64_t samples_per_file; /* 0: 1024 */
     unsigned vary; /* percent by which the first dimension differs, up and

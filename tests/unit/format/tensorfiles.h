@@ -6,7 +6,8 @@
 #include <endian.h>
 #include <stdint.h>
 
-#include "format/npz_write.h"
+#include "codec/deflate.h"
+#include "format/zip_write.h"
 #include "tmpdir.h"
 
 /* A .npy file of this type and shape ("(2, 3)") around `len` bytes. */
@@ -69,23 +70,42 @@ struct npz_spec {
     bool fortran;
 };
 
+/* Appends bytes of a member, deflated if `z`. */
+static inline void put_npz_bytes(struct wr_bytes *to, struct wr_zip_member *m,
+                                 struct wr_deflate *z, const void *bytes,
+                                 size_t len)
+{
+    uint8_t *room = wr_bytes_room(to, 2 * len + 4096);
+    size_t n = len, before = to->len;
+
+    m->crc = wr_crc32(m->crc, bytes, len);
+    m->inflated += len;
+    if (z)
+        wr_deflate_feed(z, bytes, len, /* last= */ !len);
+    while (z && (n = wr_deflate_read(z, to->bytes + to->len, 4096)) > 0) {
+        to->len += n;
+        wr_bytes_room(to, 4096);
+    }
+    if (!z && len)
+        memcpy(room, bytes, len);
+    to->len += z ? 0 : len;
+    m->stored += to->len - before;
+}
+
 /* A .npz file of these arrays, the last one has no name. */
 static inline void put_npz(const struct tmpdir *t, const char *name,
                            const struct npz_spec *arrays, bool deflate)
 {
-    struct wr_npz_out *w;
-    struct wr_object *o;
-    struct wr_store *st;
-    uint64_t size;
-    char *leaf;
+    struct wr_zip_member of[8] = {{0}};
+    struct wr_bytes file = {0}, local;
+    char names[8][64];
+    size_t count = 0;
+    FILE *f = fopen(tmpdir_at(t, name), "wb");
 
-    unlink(tmpdir_at(t, name));
-    if (wr_store_open(t->path, &st, &leaf, NULL) < 0 ||
-        st->ops->object_open(st, name, WR_OPEN_CREATE, &o, NULL) < 0 ||
-        wr_npz_out_new(o, deflate, &w, NULL) < 0)
-        abort();
-    for (; arrays->name; arrays++) {
-        char member[64], head[256] = "\x93NUMPY\x01";
+    for (; arrays->name; arrays++, count++) {
+        struct wr_zip_member *m = &of[count];
+        struct wr_deflate *z = NULL;
+        char head[256] = "\x93NUMPY\x01";
         int n = snprintf(head + 10, sizeof(head) - 10,
                          "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }",
                          arrays->descr, arrays->fortran ? "True" : "False",
@@ -94,17 +114,27 @@ static inline void put_npz(const struct tmpdir *t, const char *name,
         head[7] = 0;
         head[8] = (char)n;
         head[9] = (char)(n >> 8);
-        snprintf(member, sizeof(member), "%s.npy", arrays->name);
-        if (wr_npz_out_member(w, member, NULL) < 0 ||
-            wr_npz_out_put(w, head, 10 + (size_t)n, NULL) < 0 ||
-            wr_npz_out_put(w, arrays->data, arrays->len, NULL) < 0)
+        snprintf(names[count], sizeof(names[0]), "%s.npy", arrays->name);
+        *m = (struct wr_zip_member){
+            .name = names[count], .head = file.len, .deflated = deflate};
+        if ((deflate && wr_deflate_new(&z, NULL) < 0) ||
+            wr_zip_put_local(&file, m, NULL) < 0)
             abort();
+        put_npz_bytes(&file, m, z, head, 10 + (size_t)n);
+        if (arrays->len)
+            put_npz_bytes(&file, m, z, arrays->data, arrays->len);
+        if (z)
+            put_npz_bytes(&file, m, z, "", 0);
+        wr_deflate_free(z);
+        local = (struct wr_bytes){0}; /* once more: its sizes are known now */
+        wr_zip_put_local(&local, m, NULL);
+        memcpy(file.bytes + m->head, local.bytes, local.len);
+        free(local.bytes);
     }
-    if (wr_npz_out_finish(w, &size, NULL) < 0)
+    if (wr_zip_put_directory(&file, of, count, file.len, NULL) < 0 || !f ||
+        fwrite(file.bytes, 1, file.len, f) != file.len || fclose(f))
         abort();
-    wr_npz_out_free(w);
-    o->ops->close(o, /* sync= */ false, NULL);
-    wr_store_close(st);
+    free(file.bytes);
 }
 
 #endif

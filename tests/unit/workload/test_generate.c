@@ -171,10 +171,10 @@ static unsigned char *samples_of(struct scratch *s, struct wr_gen_config cfg,
 
     run_ok(s, cfg, name, NULL);
     snprintf(path, sizeof(path), "%s/part-00000%s", name,
-             cfg.format == WR_GEN_WT ? ".wt" : ".npy");
+             !cfg.to ? ".wt" : ".npy");
     bytes = scratch_read(s, path, &len);
     assert_non_null(bytes);
-    skip = cfg.format == WR_GEN_WT ? 4096 : 10 + le(bytes + 8, 2);
+    skip = !cfg.to ? 4096 : 10 + le(bytes + 8, 2);
     memmove(bytes, bytes + skip, len - skip);
     return bytes;
 }
@@ -191,7 +191,7 @@ static void test_same_samples(void **state)
 
     cfg.shape = hwc;
     u8 = samples_of(s, cfg, "u8");
-    cfg.format = WR_GEN_NPY;
+    cfg.to = "npy";
     cfg.shape.dtype = WEIR_F32;
     f32 = samples_of(s, cfg, "f32");
     cfg.shape.dtype = WEIR_F16;
