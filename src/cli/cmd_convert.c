@@ -13,8 +13,19 @@
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "convert/convert.h"
+#include "format/array_writer.h"
+#include "format/writer.h"
 
-enum { TO_TFRECORD, TO_TAR, TO_JPEG, TO_TENSOR, TO_NPY };
+/* What weir has itself, then every writer of arrays and of fields. */
+enum {
+    TO_JPEG,
+    TO_TENSOR,
+    TO_NPY,
+#define TO(name, help) TO_##name,
+    WR_WRITER_MAP(TO) TO_FIELDS, /* behind it: those of several fields */
+    WR_ARRAY_WRITER_MAP(TO) WR_FIELD_WRITER_MAP(TO)
+#undef TO
+};
 
 struct convert_args {
     int to;
@@ -24,16 +35,18 @@ struct convert_args {
     int normalize;
     uint64_t max_side, quality;
     struct wr_open_args open;
-    bool force, restart, json;
+    bool deflate, force, restart, json;
 };
 
 static const struct wr_choice to_choices[] = {
-    {"tfrecord", TO_TFRECORD, "records of tf.train.Example"},
-    {"tar", TO_TAR, "archives as WebDataset reads them"},
-    {"jpeg", TO_JPEG, "a tree of JPEGs, one folder per class"},
+#define CHOICE(name, help) {#name, TO_##name, help},
+    WR_WRITER_MAP(CHOICE){"jpeg", TO_JPEG,
+                          "a tree of JPEGs, one folder per class"},
     {"tensor", TO_TENSOR, "decoded and resized, .wt files"},
     {"npy", TO_NPY, "the same as NumPy's .npy files"},
-    {NULL, 0, NULL}};
+    WR_ARRAY_WRITER_MAP(CHOICE) WR_FIELD_WRITER_MAP(CHOICE)
+#undef CHOICE
+        {NULL, 0, NULL}};
 
 static const struct wr_choice order_choices[] = {
     {"sequential", WEIR_ORDER_SEQUENTIAL, "as in the source"},
@@ -59,9 +72,17 @@ static const struct wr_choice error_choices[] = {
 /* Options that only pictures have. */
 static const char *const picture_options[] = {"max-side", "quality"};
 
+/* Options that only formats of several fields have. */
+static const char *const field_options[] = {"fields", "deflate"};
+
+static bool has_fields(const struct convert_args *a)
+{
+    return a->to > TO_FIELDS;
+}
+
 static bool is_tensor(const struct convert_args *a)
 {
-    return a->to == TO_TENSOR || a->to == TO_NPY;
+    return a->to == TO_TENSOR || a->to == TO_NPY || has_fields(a);
 }
 
 static int check_options(const struct wr_cli *cli)
@@ -81,8 +102,14 @@ static int check_options(const struct wr_cli *cli)
     if (pixels && !is_tensor(a) && strcmp(pixels, "orient"))
         return wr_cli_usage(cli,
                             "option --%s is for tensors only (--to tensor, "
-                            "--to npy)",
+                            "--to npy, --to npz)",
                             pixels);
+    for (size_t k = 0; k < WR_ARRAY_LEN(field_options) && !has_fields(a); k++)
+        if (wr_cli_given(cli, field_options[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is for formats of several fields "
+                                "(--to npz)",
+                                field_options[k]);
     if (wr_cli_given(cli, "orient") && !is_tensor(a) &&
         !wr_cli_given(cli, "max-side") && !wr_cli_given(cli, "quality"))
         return wr_cli_usage(cli, "option --orient: pictures are kept as they "
@@ -113,11 +140,13 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->seed = a->feed.seed;
     cfg->threads = a->feed.threads;
     cfg->fail_on_bad = a->feed.on_error == WEIR_ON_ERROR_FAIL;
+    cfg->packed = a->deflate;
     cfg->force = a->force;
     cfg->restart = a->restart;
     cfg->tensor.holdout = a->feed.holdout;
     cfg->tensor.split_seed = a->feed.split_seed;
     cfg->tensor.part = a->feed.part;
+    cfg->tensor.fields = a->feed.fields;
     cfg->tensor.picture = a->feed.picture;
     wr_settings_normalize((enum wr_normalize)a->normalize,
                           &cfg->tensor.picture);
@@ -257,7 +286,7 @@ static const struct wr_option options[] = {
      .help = "encode all pictures as JPEG of this quality; without it and "
              "--max-side the bytes are copied"},
 
-    {WR_FEED(A, size), .group = "Tensors (tensor, npy)"},
+    {WR_FEED(A, size), .group = "Tensors and arrays (tensor, npy, npz)"},
     {WR_FEED_NAME(A, dtype), .choices = dtype_choices, .def = "u8",
      WR_FEED_HELP(dtype)},
     {WR_FEED(A, layout)},
@@ -268,6 +297,10 @@ static const struct wr_option options[] = {
      .help = "orientation of tensors and of pictures that are encoded again"},
     {WR_FEED_NAME(A, crop), .choices = crop_choices, WR_FEED_DEF(crop),
      .help = "which part of each picture to use"},
+    {WR_FEED(A, fields)},
+    {.name = "deflate",
+     WR_OPT_FLAG(A, deflate),
+     .help = "deflate the arrays, where the format can (npz)"},
 
     {WR_FEED_NAME(A, threads), .letter = 't', .max = WR_CONVERT_THREADS_MAX,
      .def = "0", .group = "How to do it",
@@ -306,6 +339,8 @@ static const struct wr_help_example examples[] = {
      "decoded once: training only reads"},
     {"weir convert photos held --to tfrecord --holdout 0.1 --part held-out",
      "a tenth of the samples, for validation; --part train: the others"},
+    {"weir convert scans arrays --to npz --fields volume,mask --deflate",
+     "two fields of each sample as arrays of NumPy's archives"},
     {"weir convert records tars --to tar --shard-size 1G",
      "from one record format to another; pictures keep their bytes"},
     {NULL, NULL}};
@@ -313,12 +348,14 @@ static const struct wr_help_example examples[] = {
 const struct wr_command wr_cmd_convert = {
     .name = "convert",
     .group = WR_GROUP_DATA,
-    .summary = "repack a data set: tfrecord, tar, smaller JPEGs, raw tensors",
+    .summary = "repack a data set: tfrecord, tar, smaller JPEGs, tensors, npz",
     .description =
         "Converts a data set to another form. Shards (tfrecord, tar) turn "
         "millions of small reads into large ones; smaller JPEGs cost less to "
         "read and to decode; tensors are decoded once instead of in every "
-        "epoch. Labels and keys are kept, and the class names are written to "
+        "epoch. Formats of several fields (npz) take all of them, or those of "
+        "--fields: tensors, numbers and labels as they are, pictures decoded. "
+        "Labels and keys are kept, and the class names are written to "
         "TARGET/classes.txt, one per line in the order of the labels.\n\n"
         "The same source and options give the same bytes, whatever the number "
         "of threads and however often the work was interrupted. TARGET appears "

@@ -20,10 +20,7 @@
 struct convert_run {
     struct wr_convert_plan plan;
     struct wr_stage *stage; /* owned */
-    struct wr_objects objects;
-    struct wr_inflated inflated;
-    bool has_objects, has_inflated;
-    bool *complete; /* owned: by shard */
+    bool *complete;         /* owned: by shard */
     uint64_t kept;
 };
 
@@ -94,7 +91,6 @@ static int find_complete(struct convert_run *run, uint64_t *ret_todo,
     return 0;
 }
 
-/* The staging folder, and what is needed to read. */
 static int open_run(struct convert_run *run,
                     const struct wr_convert_config *cfg, weir_err *err)
 {
@@ -106,17 +102,7 @@ static int open_run(struct convert_run *run,
         .step = cfg->step,
         .step_arg = cfg->step_arg,
     };
-    int r = wr_inflated_check(cfg->ds, cfg->shuffle, err);
 
-    if (r == 0)
-        r = wr_objects_init(&run->objects, cfg->ds, err);
-    if (r < 0)
-        return r;
-    run->has_objects = true;
-    r = wr_inflated_init(&run->inflated, cfg->ds, err);
-    if (r < 0)
-        return r;
-    run->has_inflated = true;
     return wr_stage_open(&run->stage, &stage, err);
 }
 
@@ -167,7 +153,7 @@ static uint64_t shard_bytes(struct convert_run *run, uint64_t shard)
     size_t len;
 
     wr_convert_plan_shard_name(&run->plan, shard, name);
-    if (!run->plan.kind->ext) {
+    if (!run->plan.ext) {
         if (wr_stage_slurp(run->stage, name, &text, &len, NULL) == 0)
             bytes = strtoull(text, NULL, 10);
         free(text);
@@ -206,11 +192,10 @@ static int convert(struct convert_run *run, struct wr_convert_result *res,
     struct wr_engine_config engine = {
         .plan = &run->plan,
         .stage = run->stage,
-        .reader = {&run->plan, &run->objects, &run->inflated},
         .threads = res->threads,
     };
     struct wr_engine_result done = {0};
-    int r = wr_convert_find_names(&run->plan, &engine.reader, err);
+    int r = wr_convert_find_names(&run->plan, res->threads, err);
 
     if (r == 0)
         r = find_complete(run, &engine.total, err);
@@ -247,10 +232,6 @@ static void leave(struct convert_run *run, struct wr_convert_result *res)
 static void close_run(struct convert_run *run, bool drop)
 {
     wr_stage_close(run->stage, drop);
-    if (run->has_inflated)
-        wr_inflated_done(&run->inflated);
-    if (run->has_objects)
-        wr_objects_done(&run->objects);
     wr_convert_plan_done(&run->plan);
     free(run->complete);
 }

@@ -26,8 +26,10 @@ struct wr_convert_config {
     uint64_t shard_bytes;   /* of the source, or of tensors; 0: one shard */
     uint32_t max_side;      /* longest side of pictures; 0: as they are */
     unsigned quality;       /* 1 to 100; 0: not asked for */
-    weir_pipeline_config tensor; /* size, type, layout, crop of tensors;
-                                    orient: also of pictures encoded anew */
+    weir_pipeline_config tensor; /* size, type, layout, crop of tensors, and
+                                    the fields of arrays; orient: also of
+                                    pictures encoded anew */
+    bool packed;                 /* deflated, by a writer of arrays that can */
     bool shuffle;                /* by a fixed permutation of `seed` */
     uint64_t seed;
     unsigned threads; /* 0: one per core */

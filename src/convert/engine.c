@@ -1,397 +1,328 @@
-/* engine.c - chunks of samples, worked on by any thread, appended in order.
+/* engine.c - samples from the pipeline into shards, in order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/engine.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/thread.h"
-#include "convert/engine_private.h"
+#include "convert/adder.h"
+#include "convert/finisher.h"
 #include "convert/shardfile.h"
 
-#define POLL_NS 100000000 /* between two calls of the user's function */
+/* A batch, in or out, the larger. What is larger than the processor's own cache
+ * is copied by the kernel at half the speed. */
+#define CHUNK_BYTES   (UINT64_C(1) << 20)
+#define CHUNK_SAMPLES UINT64_C(1024)
+#define PREFETCH      4u /* batches made while one is written */
+#define UNFINISHED    8u /* shards that wait for their sync: each is open */
+#define POLL_NS       (100 * WR_NS_PER_MS) /* between two calls of the user */
 
-void wr_engine_fail(struct wr_engine *e, const weir_err *err)
-{
-    pthread_mutex_lock(&e->lock);
-    if (!e->code) {
-        e->code = err->code;
-        e->err = *err;
-    }
-    e->stop = true;
-    for (struct wr_engine_reader *r = e->readers; r; r = r->next)
-        wr_reader_hurry(r->reader);
-    pthread_cond_broadcast(&e->work);
-    pthread_cond_broadcast(&e->ready);
-    pthread_cond_broadcast(&e->over);
-    pthread_mutex_unlock(&e->lock);
-}
+struct wr_engine {
+    struct wr_engine_config cfg;
+    uint64_t *todo;  /* owned: shards that are to be made */
+    uint64_t *start; /* owned: [todo_count + 1] positions of their samples among
+                        those that are read */
+    uint64_t todo_count;
+    struct wr_adder adder;
+    struct wr_finisher finisher;
+    weir_pipeline *pipeline;       /* owned */
+    struct wr_convert_shard *open; /* owned: being written; NULL: none */
+    uint64_t at;                   /* which of todo it is */
+    uint64_t position;             /* of the sample that comes next */
+    const struct wr_hole *holes;   /* borrowed: of the batch at hand, those that
+                                      come next */
+    size_t hole_count;
+    uint64_t bytes; /* of samples worked on */
+    uint64_t polled_ns;
+};
 
-void wr_engine_add_reader(struct wr_engine *e, struct wr_engine_reader *r)
-{
-    pthread_mutex_lock(&e->lock);
-    r->next = e->readers;
-    e->readers = r;
-    pthread_mutex_unlock(&e->lock);
-}
+/* --- which samples --- */
 
-void wr_engine_remove_reader(struct wr_engine *e, struct wr_engine_reader *r)
-{
-    struct wr_engine_reader **at;
-
-    pthread_mutex_lock(&e->lock);
-    for (at = &e->readers; *at; at = &(*at)->next)
-        if (*at == r) {
-            *at = r->next;
-            break;
-        }
-    pthread_mutex_unlock(&e->lock);
-}
-
-static void chunk_free(struct wr_engine_chunk *c)
-{
-    while (c) {
-        struct wr_engine_chunk *next = c->next;
-
-        free(c->part.out.bytes);
-        free(c->part.labels);
-        free(c->bad.bytes);
-        free(c);
-        c = next;
-    }
-}
-
-/* --- dealing: all with the lock held --- */
-
-static struct wr_engine_chunk *new_chunk(struct wr_engine *e)
-{
-    struct wr_engine_chunk *c = e->spare;
-
-    if (!c)
-        return calloc(1, sizeof(*c));
-    e->spare = c->next;
-    c->next = NULL;
-    c->part.out.len = c->part.label_count = c->bad.len = 0;
-    c->part.bytes = 0;
-    c->done = false;
-    return c;
-}
-
-/* The shard that chunks are dealt of; NULL: none is left, or no memory. */
-static struct wr_engine_shard *open_shard(struct wr_engine *e)
+static int find_todo(struct wr_engine *e, weir_err *err)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
-    struct wr_engine_shard *s;
 
-    if (e->open)
-        return e->open;
-    while (e->shard < p->shards && e->cfg.complete[e->shard])
-        e->shard++;
-    if (e->shard == p->shards)
-        return NULL;
-    s = calloc(1, sizeof(*s));
-    if (!s)
-        return NULL;
-    s->out.number = e->shard;
-    s->older = e->alive;
-    e->alive = e->open = s;
-    e->pos = p->first[e->shard];
-    return s;
-}
-
-static void fill_chunk(struct wr_engine *e, struct wr_engine_chunk *c)
-{
-    const struct wr_convert_plan *p = e->cfg.plan;
-    uint64_t end = p->first[e->shard + 1], weight = 0;
-    struct wr_part place;
-
-    c->first = e->pos;
-    c->count = 0;
-    while (e->pos < end && weight < WR_CHUNK_BYTES &&
-           c->count < WR_CHUNK_SAMPLES) {
-        wr_index_part(p->ds->index, 0, wr_convert_plan_sample(p, e->pos),
-                      &place);
-        weight += WR_MAX(place.length, (uint64_t)p->shape.bytes);
-        c->count++;
-        e->pos++;
-    }
-}
-
-static struct wr_engine_chunk *deal(struct wr_engine *e)
-{
-    struct wr_engine_shard *s = open_shard(e);
-    struct wr_engine_chunk *c = s ? new_chunk(e) : NULL;
-
-    if (!c)
-        return NULL;
-    fill_chunk(e, c);
-    c->shard = s;
-    if (s->tail)
-        s->tail->next = c;
-    else
-        s->head = c;
-    s->tail = c;
-    e->outstanding++;
-    if (e->pos == e->cfg.plan->first[e->shard + 1]) {
-        s->all_dealt = true;
-        e->open = NULL;
-        e->shard++;
-    }
-    return c;
-}
-
-static bool all_dealt(const struct wr_engine *e)
-{
-    return !e->open && e->shard == e->cfg.plan->shards;
-}
-
-struct wr_engine_chunk *wr_engine_take(struct wr_engine *e, bool wait)
-{
-    struct wr_engine_chunk *c = NULL;
-    weir_err err;
-    bool failed = false;
-
-    pthread_mutex_lock(&e->lock);
-    while (wait && !e->stop && e->outstanding >= e->window)
-        pthread_cond_wait(&e->work, &e->lock);
-    if (!e->stop && e->outstanding < e->window) {
-        c = deal(e);
-        failed = !c && !all_dealt(e);
-    }
-    pthread_mutex_unlock(&e->lock);
-    if (failed) {
-        wr_fail(&err, WEIR_ENOMEM, "out of memory");
-        wr_engine_fail(e, &err);
-    }
-    return c;
-}
-
-/* --- appending --- */
-
-static int append_text(struct wr_bytes *to, const struct wr_bytes *more,
-                       weir_err *err)
-{
-    uint8_t *room;
-
-    if (!more->len)
-        return 0;
-    room = wr_bytes_room(to, more->len);
-    if (!room)
+    e->todo = calloc(p->shards + 1, sizeof(*e->todo));
+    e->start = calloc(p->shards + 1, sizeof(*e->start));
+    if (!e->todo || !e->start)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    memcpy(room, more->bytes, more->len);
-    to->len += more->len;
+    for (uint64_t k = 0; k < p->shards; k++) {
+        if (e->cfg.complete[k])
+            continue;
+        e->todo[e->todo_count++] = k;
+        e->start[e->todo_count] = e->start[e->todo_count - 1] +
+                                  p->first[k + 1] - p->first[k];
+    }
     return 0;
 }
 
-static int append_labels(struct wr_convert_part *to,
-                         const struct wr_convert_part *more, weir_err *err)
+static uint64_t sample_at(void *arg, uint64_t position)
 {
-    if (!more->label_count)
-        return 0;
-    if (!wr_grow(&to->labels, &to->label_cap,
-                 to->label_count + more->label_count, sizeof(*to->labels)))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    memcpy(to->labels + to->label_count, more->labels,
-           more->label_count * sizeof(*to->labels));
-    to->label_count += more->label_count;
-    return 0;
+    const struct wr_engine *e = arg;
+    uint64_t lo = 0, hi = e->todo_count;
+
+    while (hi - lo > 1) {
+        uint64_t mid = lo + (hi - lo) / 2;
+
+        if (e->start[mid] <= position)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return wr_convert_plan_sample(e->cfg.plan, e->cfg.plan->first[e->todo[lo]] +
+                                                   position - e->start[lo]);
 }
 
-static int append_one(struct wr_engine *e, struct wr_convert_shard *s,
-                      const struct wr_engine_chunk *c, weir_err *err)
+static int decoder_new(void *arg, struct wr_decoder **ret, weir_err *err)
 {
-    const struct wr_convert_part *part = &c->part;
+    struct wr_engine *e = arg;
+
+    return wr_adder_decoder(&e->adder, ret, err);
+}
+
+/* --- the user --- */
+
+/* While the pipeline is waited for. */
+static int stopped(void *arg)
+{
+    struct wr_engine *e = arg;
+    const struct wr_convert_config *cfg = e->cfg.plan->cfg;
+
+    e->polled_ns = wr_clock_ns();
+    if (wr_adder_failed(&e->adder, NULL))
+        return 1;
+    return cfg->progress &&
+           cfg->progress(cfg->progress_arg, e->bytes, e->cfg.total);
+}
+
+static int poll_user(struct wr_engine *e, weir_err *err)
+{
+    if (wr_clock_ns() - e->polled_ns < POLL_NS || !stopped(e))
+        return 0;
+    return wr_fail(err, WEIR_ECANCELED, "canceled");
+}
+
+/* --- writing --- */
+
+static int open_shard(struct wr_engine *e, weir_err *err)
+{
+    e->open = calloc(1, sizeof(*e->open));
+    if (!e->open)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    e->open->number = e->todo[e->at];
+    return wr_shardfile_open(e->cfg.plan, e->cfg.stage, e->open, err);
+}
+
+/* The shard has all its samples. */
+static int close_shard(struct wr_engine *e, weir_err *err)
+{
+    int r;
+
+    wr_finisher_give(&e->finisher, e->open);
+    e->open = NULL;
+    e->at++;
+    while ((r = wr_finisher_wait(&e->finisher, UNFINISHED, err)) == 0) {
+        r = poll_user(e, err);
+        if (r < 0)
+            return r;
+    }
+    return r < 0 ? r : 0;
+}
+
+/* What `add` made of samples. */
+static int put_parts(struct wr_engine *e, const struct wr_convert_run *run,
+                     weir_err *err)
+{
+    struct wr_adder_part *const *parts = run->batch->fields[0].data;
     int r = 0;
 
-    if (e->cfg.plan->kind->ext && !s->object)
-        r = wr_shardfile_open(e->cfg.plan, e->cfg.stage, s, err);
-    if (r == 0 && part->out.len)
-        r = wr_stage_write(e->cfg.stage, s->object, part->out.bytes,
-                           part->out.len, s->end, err);
-    if (r == 0)
-        r = append_labels(&s->all, part, err);
-    if (r == 0)
-        r = append_text(&s->bad, &c->bad, err);
-    s->end += part->out.len;
-    s->all.bytes += part->bytes;
+    for (uint32_t k = run->first; k < run->first + run->count; k++) {
+        struct wr_convert_part *made = &parts[k]->made;
+
+        e->open->bytes += made->bytes;
+        if (r == 0 && e->cfg.plan->ext)
+            r = wr_shardfile_append(e->cfg.stage, e->open, made->out.bytes,
+                                    made->out.len, err);
+        wr_adder_give(&e->adder, parts[k]);
+    }
     return r;
 }
 
-/* With the lock held, and `writing` taken. */
-static void drain(struct wr_engine *e, struct wr_engine_shard *s)
+static int put_run(struct wr_engine *e, const struct wr_convert_run *run,
+                   weir_err *err)
 {
-    struct wr_engine_chunk *c;
-    weir_err err;
+    const struct wr_convert_plan *p = e->cfg.plan;
 
-    while ((c = s->head) && c->done && !e->stop) {
-        int r;
-
-        s->head = c->next;
-        if (!s->head)
-            s->tail = NULL;
-        pthread_mutex_unlock(&e->lock);
-        r = append_one(e, &s->out, c, &err);
-        if (r < 0)
-            wr_engine_fail(e, &err);
-        pthread_mutex_lock(&e->lock);
-        c->next = e->spare;
-        e->spare = c;
-        e->outstanding--;
-        pthread_cond_broadcast(&e->work);
-    }
+    if (!run->count)
+        return 0;
+    return p->kind->add ? put_parts(e, run, err)
+                        : p->kind->put(p, e->cfg.stage, e->open, run, err);
 }
 
-void wr_engine_append(struct wr_engine *e, struct wr_engine_chunk *c)
+/* One line each. */
+static int note_bad(struct wr_convert_shard *s, const struct wr_hole *h,
+                    weir_err *err)
 {
-    struct wr_engine_shard *s = c->shard;
+    const char *text = h->text ? h->text : weir_strerror(h->code);
+    size_t len = strlen(text);
+    uint8_t *room = wr_bytes_room(&s->bad, len + 1);
 
-    pthread_mutex_lock(&e->lock);
-    c->done = true;
-    if (!s->writing) {
-        s->writing = true;
-        drain(e, s);
-        s->writing = false;
-        if (!s->head && s->all_dealt && !e->stop) {
-            *e->finish_end = s;
-            e->finish_end = &s->next;
-            pthread_cond_signal(&e->ready);
+    if (!room)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < len; k++)
+        room[k] = text[k] == '\n' ? ' ' : (uint8_t)text[k];
+    room[len] = '\n';
+    s->bad.len += len + 1;
+    return 0;
+}
+
+/* Samples [first, end) of a batch, which are all of the shard that is open. */
+static int put_samples(struct wr_engine *e, const weir_batch *b, uint32_t first,
+                       uint32_t end, weir_err *err)
+{
+    struct wr_convert_run run = {.batch = b, .first = first};
+    int r = 0;
+
+    while (r == 0 && run.first < end) {
+        uint32_t stop = e->hole_count ? WR_MIN(e->holes->slot, end) : end;
+
+        run.count = stop - run.first;
+        r = put_run(e, &run, err);
+        run.first = stop;
+        if (r == 0 && stop < end) {
+            r = note_bad(e->open, e->holes, err);
+            e->holes++;
+            e->hole_count--;
+            run.first++;
         }
     }
-    pthread_mutex_unlock(&e->lock);
+    return r;
 }
 
-/* --- finishing --- */
-
-static void shard_free(struct wr_engine *e, struct wr_engine_shard *s)
+static int put_batch(struct wr_engine *e, const weir_batch *b, weir_err *err)
 {
-    struct wr_engine_shard **at = &e->alive;
+    int r = 0;
 
-    while (*at != s)
-        at = &(*at)->older;
-    *at = s->older;
-    chunk_free(s->head);
-    wr_shardfile_done(&s->out);
-    free(s);
-}
+    e->holes = wr_batch_holes(b, &e->hole_count);
+    for (uint32_t k = 0, end; k < b->count && r == 0; k = end) {
+        uint64_t rest = e->start[e->at + 1] - e->position;
 
-void *wr_engine_finish(void *engine)
-{
-    struct wr_engine *e = engine;
-    struct wr_engine_shard *s;
-    weir_err err;
-
-    pthread_mutex_lock(&e->lock);
-    while (!e->stop && e->left) {
-        s = e->finish;
-        if (!s) {
-            pthread_cond_wait(&e->ready, &e->lock);
-            continue;
-        }
-        e->finish = s->next;
-        if (!e->finish)
-            e->finish_end = &e->finish;
-        pthread_mutex_unlock(&e->lock);
-        if (e->cfg.plan->kind->finish(e->cfg.plan, e->cfg.stage, &s->out,
-                                      &err) < 0)
-            wr_engine_fail(e, &err);
-        pthread_mutex_lock(&e->lock);
-        shard_free(e, s);
-        e->left--;
+        end = k + (uint32_t)WR_MIN(rest, (uint64_t)(b->count - k));
+        if (!e->open)
+            r = open_shard(e, err);
+        if (r == 0)
+            r = put_samples(e, b, k, end, err);
+        e->position += end - k;
+        if (r == 0 && e->position == e->start[e->at + 1])
+            r = close_shard(e, err);
     }
-    pthread_cond_broadcast(&e->over);
-    pthread_mutex_unlock(&e->lock);
-    return NULL;
+    for (uint32_t k = 0; k < b->count; k++)
+        e->bytes += b->lengths[k];
+    return r;
 }
 
 /* --- the run --- */
 
-/* Until all is done, or something failed. */
-static void watch(struct wr_engine *e)
+static uint32_t batch_of(const struct wr_engine *e)
 {
-    const struct wr_convert_config *cfg = e->cfg.plan->cfg;
-    weir_err err;
+    const struct wr_convert_plan *p = e->cfg.plan;
+    uint64_t mean = p->bytes / WR_MAX(p->count, (uint64_t)1);
+    uint64_t n = CHUNK_BYTES /
+                 WR_MAX(WR_MAX(mean, (uint64_t)p->shape.bytes), (uint64_t)1);
 
-    pthread_mutex_lock(&e->lock);
-    while (!e->stop && e->left) {
-        wr_cond_wait_until(&e->over, &e->lock, wr_clock_ns() + POLL_NS);
-        pthread_mutex_unlock(&e->lock);
-        if (cfg->progress &&
-            cfg->progress(cfg->progress_arg, e->bytes, e->cfg.total)) {
-            wr_fail(&err, WEIR_ECANCELED, "canceled");
-            wr_engine_fail(e, &err);
-        }
-        pthread_mutex_lock(&e->lock);
+    return (uint32_t)WR_MAX(WR_MIN(n, CHUNK_SAMPLES), UINT64_C(1));
+}
+
+static int open_pipeline(struct wr_engine *e, weir_err *err)
+{
+    const struct wr_convert_plan *p = e->cfg.plan;
+    const struct wr_custom custom = {
+        .arg = e,
+        .count = e->start[e->todo_count],
+        .sample_at = sample_at,
+        .decoder_new = p->kind->add ? decoder_new : NULL,
+        .entry = sizeof(struct wr_adder_part *),
+    };
+    weir_pipeline_config c = p->feed;
+
+    c.batch = batch_of(e);
+    c.prefetch = PREFETCH;
+    c.threads = e->cfg.threads;
+    c.stopped = stopped;
+    c.stopped_arg = e;
+    return wr_pipeline_open_custom(&e->pipeline, p->ds, &c, &custom, err);
+}
+
+static int take_batches(struct wr_engine *e, weir_err *err)
+{
+    const weir_batch *b;
+    int r;
+
+    while ((r = weir_pipeline_next(e->pipeline, &b, err)) > 0) {
+        r = wr_adder_failed(&e->adder, err);
+        if (r == 0)
+            r = put_batch(e, b, err);
+        weir_batch_release(b);
+        if (r == 0)
+            r = poll_user(e, err);
+        if (r < 0)
+            return r;
     }
-    pthread_mutex_unlock(&e->lock);
+    return r;
 }
 
-static void engine_init(struct wr_engine *e, const struct wr_engine_config *cfg)
+/* Pictures that were decoded into tensors; by all threads together. */
+static void take_saving(struct wr_engine *e)
 {
-    *e = (struct wr_engine){.cfg = *cfg, .window = 4 * cfg->threads};
-    e->finish_end = &e->finish;
-    for (uint64_t k = 0; k < cfg->plan->shards; k++)
-        e->left += !cfg->complete[k];
-    pthread_mutex_init(&e->lock, NULL);
-    pthread_cond_init(&e->work, NULL);
-    pthread_cond_init(&e->ready, NULL);
-    pthread_cond_init(&e->over, NULL);
+    struct wr_convert_saving *saving = &e->adder.saving;
+    weir_stats st;
+
+    if (e->cfg.plan->kind->add ||
+        !wr_index_has_pictures(e->cfg.plan->ds->index))
+        return;
+    weir_pipeline_stats(e->pipeline, &st);
+    saving->samples = st.samples;
+    saving->before_ns = st.decode_ns + st.resample_ns;
 }
 
-static void engine_done(struct wr_engine *e)
+static int run_pipeline(struct wr_engine *e, weir_err *err)
 {
-    while (e->alive)
-        shard_free(e, e->alive);
-    chunk_free(e->spare);
-    pthread_cond_destroy(&e->work);
-    pthread_cond_destroy(&e->ready);
-    pthread_cond_destroy(&e->over);
-    pthread_mutex_destroy(&e->lock);
-}
+    int r = open_pipeline(e, err);
 
-/* Starts the threads, waits, and joins them. */
-static void run_threads(struct wr_engine *e, pthread_t *threads)
-{
-    unsigned started = 0;
-    weir_err err;
-    int r = wr_thread_start(&threads[started], "weir-finish", wr_engine_finish,
-                            e, &err);
-
-    while (r == 0 && ++started <= e->cfg.threads) {
-        char name[16];
-
-        snprintf(name, sizeof(name), "weir-conv-%u", started % 1000);
-        r = wr_thread_start(&threads[started], name, wr_engine_work, e, &err);
-    }
-    if (r < 0)
-        wr_engine_fail(e, &err);
-    watch(e);
-    while (started)
-        pthread_join(threads[--started], NULL);
+    if (r == 0)
+        r = take_batches(e, err);
+    if (r == 0)
+        take_saving(e);
+    weir_pipeline_close(&e->pipeline);
+    if (wr_adder_failed(&e->adder, NULL)) /* what others may be a result of */
+        r = wr_adder_failed(&e->adder, err);
+    while (r == 0 && (r = wr_finisher_wait(&e->finisher, 0, err)) == 0)
+        r = poll_user(e, err);
+    return r < 0 ? r : 0;
 }
 
 int wr_engine_run(const struct wr_engine_config *cfg,
                   struct wr_engine_result *ret, weir_err *err)
 {
-    pthread_t *threads = calloc(cfg->threads + 1, sizeof(*threads));
-    struct wr_engine e;
-    int r;
+    struct wr_engine e = {.cfg = *cfg};
+    int r = find_todo(&e, err);
 
-    if (!threads)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    engine_init(&e, cfg);
-    run_threads(&e, threads);
-    r = e.code;
-    if (r < 0 && err)
-        *err = e.err;
+    wr_adder_init(&e.adder, cfg->plan, cfg->stage);
+    if (r == 0)
+        r = wr_finisher_start(&e.finisher, cfg->plan, cfg->stage, err);
+    if (r == 0) {
+        if (e.todo_count)
+            r = run_pipeline(&e, err);
+        wr_finisher_stop(&e.finisher);
+    }
     ret->bytes = e.bytes;
-    ret->saving = e.saving;
-    engine_done(&e);
-    free(threads);
+    ret->saving = e.adder.saving;
+    wr_shardfile_free(cfg->plan, e.open);
+    wr_adder_done(&e.adder);
+    free(e.todo);
+    free(e.start);
     return r;
 }

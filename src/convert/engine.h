@@ -1,23 +1,20 @@
-/* engine.h - chunks of samples, worked on by any thread, appended in order.
+/* engine.h - samples from the pipeline into shards, in order.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A worker takes the next chunk of a MiB, reads and converts its samples
- * into memory, and appends what is next to be appended to the shard, its own
- * chunk or others' that wait. The next chunk is read meanwhile. A thread of
- * its own syncs the shards whose last chunk is there and gives them their
- * names. So one shard keeps all cores busy, and the bytes depend on nothing
- * but the order of the chunks. */
+ * The pipeline's workers read the samples and make of them what the kind wants
+ * (decoded fields, or bytes: adder.h); the calling thread takes the batches and
+ * writes them to the shards. A thread of its own syncs the shards whose last
+ * sample is there and gives them their names. So one shard keeps all cores
+ * busy, and the bytes depend on nothing but the order of the samples. */
 #ifndef WR_CONVERT_ENGINE_H
 #define WR_CONVERT_ENGINE_H
 
 #include "convert/kind.h"
-#include "convert/reader.h"
 
 struct wr_engine_config {
     const struct wr_convert_plan *plan; /* borrowed */
     struct wr_stage *stage;             /* borrowed */
-    struct wr_reader_config reader;
-    const bool *complete; /* borrowed: by shard */
+    const bool *complete;               /* borrowed: by shard */
     unsigned threads;
     uint64_t total; /* bytes of the samples to be worked on */
 };

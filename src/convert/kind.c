@@ -12,15 +12,14 @@ static const struct wr_convert_kind *const kinds[] = {
     &wr_convert_tensor,   &wr_convert_npy,
 };
 
-const struct wr_convert_kind *wr_convert_kind_at(unsigned k)
-{
-    return k < WR_ARRAY_LEN(kinds) ? kinds[k] : NULL;
-}
-
 const struct wr_convert_kind *wr_convert_kind_find(const char *name)
 {
-    for (unsigned k = 0; wr_convert_kind_at(k); k++)
+    const struct wr_writer_ops *records = wr_writer_find(name);
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++)
         if (!strcmp(kinds[k]->name, name))
             return kinds[k];
-    return NULL;
+    if (wr_array_writer_find(name))
+        return &wr_convert_arrays;
+    return records && records->fields ? &wr_convert_rows : NULL;
 }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "convert/kind.h"
 #include "format/decode.h"
+#include "pipeline/arrays.h"
 #include "pipeline/settings.h"
 #include "storage/storage.h"
 
@@ -20,6 +21,7 @@
 #define ORDER_STREAM    UINT64_C(0x636f6e76) /* apart from the pipeline's */
 #define NAME_PART_BYTES 200
 #define SHARDS_MAX      UINT64_C(10000000)
+#define INFLATED_BYTES  (UINT64_C(1) << 30) /* of packed objects in memory */
 
 uint64_t wr_convert_plan_sample(const struct wr_convert_plan *p, uint64_t pos)
 {
@@ -31,10 +33,10 @@ uint64_t wr_convert_plan_sample(const struct wr_convert_plan *p, uint64_t pos)
 void wr_convert_plan_shard_name(const struct wr_convert_plan *p, uint64_t shard,
                                 char buf[WR_CONVERT_NAME_MAX])
 {
-    if (p->kind->ext)
+    if (p->ext)
         snprintf(buf, WR_CONVERT_NAME_MAX,
                  "%s-%05" PRIu64 "-of-%05" PRIu64 "%s", p->name, shard,
-                 p->shards, p->kind->ext);
+                 p->shards, p->ext);
     else
         snprintf(buf, WR_CONVERT_NAME_MAX, ".done-%05" PRIu64, shard);
 }
@@ -69,7 +71,7 @@ static uint64_t weight(const struct wr_convert_plan *p, uint64_t pos)
 {
     struct wr_part place;
 
-    if (p->kind->tensors)
+    if (p->shape.bytes)
         return p->shape.bytes;
     wr_index_part(p->ds->index, 0, wr_convert_plan_sample(p, pos), &place);
     return place.length;
@@ -79,8 +81,7 @@ static uint64_t weight(const struct wr_convert_plan *p, uint64_t pos)
  * holds more. */
 static int cut_shards(struct wr_convert_plan *p, weir_err *err)
 {
-    uint64_t limit = p->kind->ext ? p->cfg->shard_bytes
-                                  : WR_CONVERT_RANGE_BYTES;
+    uint64_t limit = p->ext ? p->cfg->shard_bytes : WR_CONVERT_RANGE_BYTES;
     uint64_t used = 0;
     size_t cap = 0;
 
@@ -135,24 +136,27 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     names = classes.len ? XXH3_64bits(classes.bytes, classes.len) : 0;
     free(classes.bytes);
     wr_settings_describe(t, text, sizeof(text));
-    if (p->kind->tensors)
+    if (p->kind->fields)
+        n = asprintf(&tensor, "fields %s deflate %d %s\n",
+                     t->fields ? t->fields : "", c->packed, text);
+    else if (p->kind->tensors)
         n = asprintf(&tensor, "tensor %s\n", text);
     else
         n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
                      c->quality, orient);
     if (n >= 0)
-        n = asprintf(
-            &p->job,
-            "weir convert, version %d\n"
-            "source %s %016" PRIx64 " samples %" PRIu64 " bytes %" PRIu64
-            " classes %016" PRIx64 "\n"
-            "to %s name %s shard-size %" PRIu64 "\n"
-            "order %s seed %" PRIu64 "\n%s%s",
-            JOB_VERSION, p->ds->format->name,
-            wr_index_fingerprint(p->ds->index), p->count,
-            wr_index_bytes(p->ds->index), names, p->kind->name, p->name,
-            c->shard_bytes, c->shuffle ? "shuffle" : "sequential",
-            c->shuffle ? c->seed : 0, part_text(p, part, sizeof(part)), tensor);
+        n = asprintf(&p->job,
+                     "weir convert, version %d\n"
+                     "source %s %016" PRIx64 " samples %" PRIu64
+                     " bytes %" PRIu64 " classes %016" PRIx64 "\n"
+                     "to %s name %s shard-size %" PRIu64 "\n"
+                     "order %s seed %" PRIu64 "\n%s%s",
+                     JOB_VERSION, p->ds->format->name,
+                     wr_index_fingerprint(p->ds->index), p->count,
+                     wr_index_bytes(p->ds->index), names, c->to, p->name,
+                     c->shard_bytes, c->shuffle ? "shuffle" : "sequential",
+                     c->shuffle ? c->seed : 0, part_text(p, part, sizeof(part)),
+                     tensor);
     free(tensor);
     if (n >= 0)
         return 0;
@@ -160,17 +164,79 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     return wr_fail(err, WEIR_ENOMEM, "out of memory");
 }
 
-static int fail_kind(const char *name, weir_err *err)
+/* The order is the plan's; only whether there is one matters. */
+static void set_feed(struct wr_convert_plan *p)
 {
-    char known[200] = "";
+    const struct wr_field *first = wr_schema_first(
+        wr_index_schema(p->ds->index));
 
-    for (unsigned k = 0; wr_convert_kind_at(k); k++) {
-        size_t used = strlen(known);
+    p->feed = p->cfg->tensor;
+    p->feed.order = p->cfg->shuffle ? WEIR_ORDER_SHUFFLE
+                                    : WEIR_ORDER_SEQUENTIAL;
+    p->feed.on_error = p->cfg->fail_on_bad ? WEIR_ON_ERROR_FAIL
+                                           : WEIR_ON_ERROR_SKIP;
+    if (!p->kind->fields)
+        p->feed.fields = first ? first->name : NULL;
+}
 
-        snprintf(known + used, sizeof(known) - used, "%s%s", k ? ", " : "",
-                 wr_convert_kind_at(k)->name);
+/* The fields as the pipeline delivers them, and the bytes of a sample. */
+static int set_fields(struct wr_convert_plan *p, weir_err *err)
+{
+    struct wr_arrays a;
+    int r = wr_arrays_init(&a, p->ds, &p->feed, err);
+
+    if (r == 0)
+        p->fields = calloc(a.count + 1, sizeof(*p->fields));
+    if (r == 0 && !p->fields)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (unsigned k = 0; k < a.count && r == 0; k++) {
+        const struct wr_tensor_shape *s = &a.of[k].shape;
+        weir_field *f = &p->fields[p->field_count++];
+
+        *f = a.of[k].field->pub;
+        f->kind = f->kind == WEIR_FIELD_PICTURE ? WEIR_FIELD_TENSOR : f->kind;
+        f->dtype = s->dtype;
+        f->ndim = s->ndim;
+        memcpy(f->dims, s->dims, sizeof(f->dims));
+        p->shape.bytes += s->bytes;
     }
-    return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s", name, known);
+    wr_arrays_done(&a);
+    return r;
+}
+
+/* Inside gzip nothing can be read without all that lies before it: samples in
+ * any order are only possible when all fits into memory. */
+static int check_units(const struct wr_convert_plan *p, weir_err *err)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t k = 0; k < wr_index_unit_count(p->ds->index); k++)
+        sum += wr_index_unit(p->ds->index, k)->inflated;
+    if (p->cfg->shuffle && sum > INFLATED_BYTES)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "gzip shards that inflate to %" PRIu64
+                       " bytes cannot be read in any order: convert them in "
+                       "sequence first, then shuffle the result",
+                       sum);
+    return 0;
+}
+
+/* The kind, and its writer if it has one. */
+static int find_kind(struct wr_convert_plan *p, weir_err *err)
+{
+    p->kind = wr_convert_kind_find(p->cfg->to);
+    if (!p->kind)
+        return wr_fail(err, WEIR_EINVAL, "'%s' is nothing to convert to",
+                       p->cfg->to);
+    p->ext = p->kind->ext;
+    if (p->kind == &wr_convert_arrays) {
+        p->to_arrays = wr_array_writer_find(p->cfg->to);
+        p->ext = p->to_arrays->ext;
+    } else if (p->kind == &wr_convert_rows) {
+        p->to_rows = wr_writer_find(p->cfg->to);
+        p->ext = p->to_rows->ext;
+    }
+    return 0;
 }
 
 /* The samples of the part, and their bytes. */
@@ -204,18 +270,23 @@ int wr_convert_plan_init(struct wr_convert_plan *p,
     int r;
 
     *p = (struct wr_convert_plan){.cfg = cfg, .ds = ds};
-    p->kind = wr_convert_kind_find(cfg->to);
-    if (!p->kind)
-        return fail_kind(cfg->to, err);
-    r = find_part(p, err);
+    r = find_kind(p, err);
+    if (r == 0)
+        r = find_part(p, err);
     if (r < 0)
         return r;
+    set_feed(p);
     r = wr_classes_init(&p->classes, ds, err);
     if (r < 0)
         return r;
     p->labels = ds->format->unpack || wr_index_class_count(ds->index);
     wr_perm_init(&p->perm, p->count, cfg->seed, ORDER_STREAM);
-    r = p->kind->check(p, err);
+    if (p->kind->fields)
+        r = set_fields(p, err);
+    if (r == 0)
+        r = p->kind->check(p, err);
+    if (r == 0)
+        r = check_units(p, err);
     if (r == 0 && p->kind->tensors)
         r = wr_first_shape(ds->index, &cfg->tensor, &p->shape, err);
     if (r == 0)
@@ -234,6 +305,7 @@ void wr_convert_plan_done(struct wr_convert_plan *p)
     wr_convert_names_done(&p->names);
     wr_classes_done(&p->classes);
     free(p->first);
+    free(p->fields);
     free(p->name);
     free(p->job);
     *p = (struct wr_convert_plan){0};

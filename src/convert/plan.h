@@ -13,7 +13,9 @@
 /* The tree of pictures has no shards; this much of it is one piece of work. */
 #define WR_CONVERT_RANGE_BYTES (UINT64_C(64) << 20)
 
+struct wr_array_writer_ops;
 struct wr_convert_kind;
+struct wr_writer_ops;
 
 struct wr_convert_plan {
     const struct wr_convert_config *cfg; /* borrowed */
@@ -24,7 +26,13 @@ struct wr_convert_plan {
     uint64_t count, bytes; /* samples, and bytes of them */
     uint64_t *first;       /* owned: [shards + 1] positions */
     uint64_t shards;
-    struct wr_tensor_shape shape; /* tensors only */
+    weir_pipeline_config feed;                   /* how they are read */
+    const struct wr_array_writer_ops *to_arrays; /* borrowed, static; or NULL */
+    const struct wr_writer_ops *to_rows;         /* the same */
+    const char *ext;    /* of a shard's file; NULL: a file for each sample */
+    weir_field *fields; /* owned: as they are delivered; of kinds with fields */
+    uint32_t field_count;
+    struct wr_tensor_shape shape; /* tensors; bytes: also of all fields */
     bool labels;                  /* some sample may have one */
     struct wr_classes classes;
     char *name; /* owned: of the shards' files */

@@ -1,29 +1,33 @@
-/* sample.c - one sample out of a load: unpacked, labelled, named.
+/* sample.c - the names of samples: in messages, and in what is made of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/sample.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
-#include "format/decode.h"
+#include "pipeline/custom.h"
 
 #define SCAN_SAMPLES 256u /* read at once for their names */
 #define POLL_SAMPLES 4096u
 
-void wr_convert_name_sample(const struct wr_load *l, uint32_t k, weir_err *err)
+void wr_convert_name_sample(const weir_dataset *ds, uint64_t id, weir_err *err)
 {
-    const struct wr_load_item *it = wr_load_item(l, k);
+    struct wr_part part;
+    char path[PATH_MAX];
 
-    if (it->place.whole)
-        wr_fail_prefix(err, err->code, "'%s'", it->path);
+    wr_index_part(ds->index, 0, id, &part);
+    wr_index_object_path(ds->index, part.object, path, sizeof(path));
+    if (part.whole)
+        wr_fail_prefix(err, err->code, "'%s'", path);
     else
         wr_fail_prefix(err, err->code,
-                       "'%s': sample %" PRIu64 " at offset %" PRIu64, it->path,
-                       it->id, it->place.offset);
+                       "'%s': sample %" PRIu64 " at offset %" PRIu64, path, id,
+                       part.offset);
 }
 
 /* The key without a suffix: of the index, of the sample, or its number. */
@@ -40,8 +44,8 @@ static void plain_key(const weir_dataset *ds, const struct wr_sample *s,
         snprintf(key, WR_CONVERT_KEY_MAX, "%08" PRIu64, s->id);
 }
 
-static void full_key(const struct wr_convert_plan *p, const struct wr_sample *s,
-                     char key[WR_CONVERT_KEY_MAX])
+void wr_convert_key(const struct wr_convert_plan *p, const struct wr_sample *s,
+                    char key[WR_CONVERT_KEY_MAX])
 {
     uint32_t suffix = wr_convert_names_suffix(&p->names, s->id);
     size_t len;
@@ -52,62 +56,35 @@ static void full_key(const struct wr_convert_plan *p, const struct wr_sample *s,
         snprintf(key + len, WR_CONVERT_KEY_MAX - len, "_%" PRIu32, suffix);
 }
 
-static int unpack(const struct wr_convert_plan *p, struct wr_load *l,
-                  uint32_t k, struct wr_sample *ret, weir_err *err)
+static int add_name(struct wr_convert_plan *p, uint64_t id, uint32_t label,
+                    const char *key, weir_err *err)
 {
-    const struct wr_load_item *item = wr_load_item(l, k);
-    const uint8_t *bytes = NULL;
-    int r = wr_load_bytes(l, k, &bytes, err);
+    char name[WR_CONVERT_KEY_MAX];
 
-    if (r < 0)
-        return r;
-    *ret = (struct wr_sample){.bytes = bytes,
-                              .len = (size_t)item->place.length,
-                              .id = item->id,
-                              .label = item->place.label};
-    r = wr_first_unpack(p->ds, wr_load_unpack(l), ret, err);
-    if (r < 0)
-        wr_convert_name_sample(l, k, err);
-    return r;
-}
-
-int wr_convert_sample(const struct wr_convert_plan *p, struct wr_load *l,
-                      uint32_t k, char key[WR_CONVERT_KEY_MAX],
-                      struct wr_convert_item *it, weir_err *err)
-{
-    int r = unpack(p, l, k, &it->s, err);
-
-    if (r < 0)
-        return r;
-    full_key(p, &it->s, key);
-    it->key = key;
-    it->class_name = wr_classes_name(&p->classes, it->s.label);
-    return 0;
-}
-
-static int add_name(struct wr_convert_plan *p, const struct wr_sample *s,
-                    weir_err *err)
-{
-    char key[WR_CONVERT_KEY_MAX], name[WR_CONVERT_KEY_MAX];
-
-    wr_classes_meet(&p->classes, s->label);
-    plain_key(p->ds, s, key);
+    wr_classes_meet(&p->classes, label);
     if (p->kind->unique)
-        p->kind->unique(p, s->label, key, name);
-    return wr_convert_names_add(&p->names, p->kind->unique ? name : key, s->id,
+        p->kind->unique(p, label, key, name);
+    return wr_convert_names_add(&p->names, p->kind->unique ? name : key, id,
                                 p->count, err);
 }
 
-static int poll_user(const struct wr_convert_config *cfg, weir_err *err)
+static int stopped(void *arg)
 {
-    if (cfg->progress && cfg->progress(cfg->progress_arg, 0, 0))
-        return wr_fail(err, WEIR_ECANCELED, "canceled");
-    return 0;
+    const struct wr_convert_plan *p = arg;
+    const struct wr_convert_config *cfg = p->cfg;
+
+    return cfg->progress && cfg->progress(cfg->progress_arg, 0, 0);
+}
+
+static int poll_user(struct wr_convert_plan *p, weir_err *err)
+{
+    return stopped(p) ? wr_fail(err, WEIR_ECANCELED, "canceled") : 0;
 }
 
 /* By the index alone. */
 static int names_by_index(struct wr_convert_plan *p, weir_err *err)
 {
+    char key[WR_CONVERT_KEY_MAX];
     int r = 0;
 
     for (uint64_t pos = 0; pos < p->count && r == 0; pos++) {
@@ -115,60 +92,119 @@ static int names_by_index(struct wr_convert_plan *p, weir_err *err)
         struct wr_part place;
 
         wr_index_part(p->ds->index, 0, s.id, &place);
-        s.label = place.label;
-        r = add_name(p, &s, err);
+        plain_key(p->ds, &s, key);
+        r = add_name(p, s.id, place.label, key, err);
         if (r == 0 && pos % POLL_SAMPLES == 0)
-            r = poll_user(p->cfg, err);
+            r = poll_user(p, err);
     }
     return r;
 }
 
-/* By the samples themselves; a bad one needs no name. */
-static int names_by_samples(struct wr_convert_plan *p, struct wr_reader *rd,
-                            weir_err *err)
+/* --- by the samples themselves --- */
+
+struct name_decoder {
+    struct wr_decoder base;
+    const weir_dataset *ds; /* borrowed */
+};
+
+/* An entry is the key; the batch has the label. */
+static int name_decode(struct wr_decoder *d, const struct wr_sample *s,
+                       void *slot, struct wr_picture_times *times,
+                       weir_err *err)
 {
+    (void)times;
+    (void)err;
+    plain_key(((struct name_decoder *)d)->ds, s, slot);
+    return 0;
+}
+
+static void name_free(struct wr_decoder *d)
+{
+    free(d);
+}
+
+static const struct wr_decoder_ops name_ops = {
+    .decode = name_decode,
+    .free = name_free,
+};
+
+static int name_decoder(void *arg, struct wr_decoder **ret, weir_err *err)
+{
+    const struct wr_convert_plan *p = arg;
+    struct name_decoder *d = malloc(sizeof(*d));
+
+    if (!d)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    *d = (struct name_decoder){.base.ops = &name_ops, .ds = p->ds};
+    *ret = &d->base;
+    return 0;
+}
+
+static uint64_t sample_at(void *arg, uint64_t position)
+{
+    return wr_convert_plan_sample(arg, position);
+}
+
+/* A bad one needs no name. */
+static int add_batch(struct wr_convert_plan *p, const weir_batch *b,
+                     weir_err *err)
+{
+    const char(*keys)[WR_CONVERT_KEY_MAX] = b->fields[0].data;
+    size_t left;
+    const struct wr_hole *hole = wr_batch_holes(b, &left);
     int r = 0;
 
-    for (uint64_t pos = 0; pos < p->count && r == 0; pos += SCAN_SAMPLES) {
-        uint32_t n = (uint32_t)WR_MIN(p->count - pos, (uint64_t)SCAN_SAMPLES);
-        struct wr_load *l;
-
-        r = wr_load_begin(rd, pos, n, &l, err);
-        if (r < 0)
-            return r;
-        for (uint32_t k = 0; k < n && r == 0; k++) {
-            struct wr_sample s;
-            weir_err e;
-            int bad = unpack(p, l, k, &s, &e);
-
-            if (bad == 0)
-                r = add_name(p, &s, err);
-            else if (wr_err_is_lack(bad)) /* it may be good */
-                r = wr_fail(err, bad, "%s", e.msg);
+    for (uint32_t k = 0; k < b->count && r == 0; k++) {
+        if (left && hole->slot == k) {
+            left--;
+            hole++;
+            continue;
         }
-        wr_load_end(l);
-        if (r == 0)
-            r = poll_user(p->cfg, err);
+        r = add_name(p, b->ids[k], b->labels[k], keys[k], err);
     }
     return r;
 }
 
-int wr_convert_find_names(struct wr_convert_plan *p,
-                          const struct wr_reader_config *cfg, weir_err *err)
+static int names_by_samples(struct wr_convert_plan *p, unsigned threads,
+                            weir_err *err)
 {
-    struct wr_reader *rd = NULL;
+    const struct wr_custom custom = {
+        .arg = p,
+        .count = p->count,
+        .sample_at = sample_at,
+        .decoder_new = name_decoder,
+        .entry = WR_CONVERT_KEY_MAX,
+    };
+    weir_pipeline_config c = p->feed;
+    weir_pipeline *pipeline = NULL;
+    const weir_batch *b;
+    int r;
+
+    c.batch = SCAN_SAMPLES;
+    c.threads = threads;
+    c.on_error = WEIR_ON_ERROR_SKIP;
+    c.stopped = stopped;
+    c.stopped_arg = p;
+    r = wr_pipeline_open_custom(&pipeline, p->ds, &c, &custom, err);
+    while (r == 0 && (r = weir_pipeline_next(pipeline, &b, err)) > 0) {
+        r = add_batch(p, b, err);
+        weir_batch_release(b);
+        if (r == 0)
+            r = poll_user(p, err);
+    }
+    weir_pipeline_close(&pipeline);
+    return r;
+}
+
+int wr_convert_find_names(struct wr_convert_plan *p, unsigned threads,
+                          weir_err *err)
+{
     int r;
 
     if (!p->kind->paths)
         return 0;
-    if (!p->ds->format->unpack) {
-        r = names_by_index(p, err);
-    } else {
-        r = wr_reader_open(&rd, cfg, err);
-        if (r == 0)
-            r = names_by_samples(p, rd, err);
-        wr_reader_close(rd);
-    }
+    r = p->ds->format->unpack ? names_by_samples(p, threads, err)
+                              : names_by_index(p, err);
     wr_convert_names_seal(&p->names);
     return r;
 }

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
 
 void wr_shardfile_hidden(uint64_t shard, char buf[WR_CONVERT_NAME_MAX])
 {
@@ -20,13 +23,47 @@ int wr_shardfile_open(const struct wr_convert_plan *p, struct wr_stage *st,
                       struct wr_convert_shard *s, weir_err *err)
 {
     char name[WR_CONVERT_NAME_MAX];
-    int r = 0;
+    int r;
 
-    s->end = 0;
-    if (p->kind->head_room)
-        r = p->kind->head_room(p, s->number, &s->end, err);
+    if (!p->ext)
+        return 0;
     wr_shardfile_hidden(s->number, name);
-    return r < 0 ? r : wr_stage_create(st, name, &s->object, err);
+    r = wr_stage_create(st, name, &s->object, err);
+    return r < 0 || !p->kind->open ? r : p->kind->open(p, s, err);
+}
+
+int wr_shardfile_flush(struct wr_stage *st, struct wr_convert_shard *s,
+                       size_t most, weir_err *err)
+{
+    int r = s->ahead.len > most ? wr_stage_write(st, s->object, s->ahead.bytes,
+                                                 s->ahead.len, s->end, err)
+                                : 0;
+
+    if (s->ahead.len > most) {
+        s->end += s->ahead.len;
+        s->ahead.len = 0;
+    }
+    return r;
+}
+
+int wr_shardfile_append(struct wr_stage *st, struct wr_convert_shard *s,
+                        const void *bytes, size_t len, weir_err *err)
+{
+    uint8_t *room;
+    int r = wr_shardfile_flush(
+        st, s, len < WR_SHARDFILE_MANY ? WR_SHARDFILE_MANY - len : 0, err);
+
+    if (r == 0 && len >= WR_SHARDFILE_MANY) {
+        r = wr_stage_write(st, s->object, bytes, len, s->end, err);
+        s->end += len;
+        return r;
+    }
+    room = r == 0 && len ? wr_bytes_room(&s->ahead, len) : NULL;
+    if (!room)
+        return r < 0 || !len ? r : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(room, bytes, len);
+    s->ahead.len += len;
+    return 0;
 }
 
 int wr_shardfile_note_bad(struct wr_stage *st, const struct wr_convert_shard *s,
@@ -45,8 +82,10 @@ int wr_shardfile_finish(const struct wr_convert_plan *p, struct wr_stage *st,
 {
     char hidden[WR_CONVERT_NAME_MAX], name[WR_CONVERT_NAME_MAX];
     struct wr_object *o = s->object;
-    int r = wr_shardfile_note_bad(st, s, err);
+    int r = wr_shardfile_flush(st, s, 0, err);
 
+    if (r == 0)
+        r = wr_shardfile_note_bad(st, s, err);
     if (r < 0)
         return r;
     s->object = NULL;
@@ -58,12 +97,17 @@ int wr_shardfile_finish(const struct wr_convert_plan *p, struct wr_stage *st,
     return wr_stage_rename(st, hidden, name, err);
 }
 
-void wr_shardfile_done(struct wr_convert_shard *s)
+void wr_shardfile_free(const struct wr_convert_plan *p,
+                       struct wr_convert_shard *s)
 {
+    if (!s)
+        return;
     if (s->object)
         s->object->ops->close(s->object, /* sync= */ false, NULL);
-    free(s->all.out.bytes);
-    free(s->all.labels);
+    if (s->arrays)
+        p->to_arrays->free(s->arrays);
+    free(s->ahead.bytes);
+    free(s->labels);
     free(s->bad.bytes);
-    *s = (struct wr_convert_shard){0};
+    free(s);
 }

@@ -5,11 +5,14 @@
 
 #include "convert/kind.h"
 
+/* So many bytes are written as they are, fewer together. */
+#define WR_SHARDFILE_MANY ((size_t)256 << 10)
+
 /* The names of a shard's hidden file, and of the list of what it lacks. */
 void wr_shardfile_hidden(uint64_t shard, char buf[WR_CONVERT_NAME_MAX]);
 void wr_shardfile_bad(uint64_t shard, char buf[WR_CONVERT_NAME_MAX]);
 
-/* Opens it; samples begin at s->end. */
+/* Creates it, if the kind has files of shards; samples begin at s->end. */
 int wr_shardfile_open(const struct wr_convert_plan *p, struct wr_stage *st,
                       struct wr_convert_shard *s, weir_err *err);
 
@@ -17,8 +20,16 @@ int wr_shardfile_open(const struct wr_convert_plan *p, struct wr_stage *st,
 int wr_shardfile_finish(const struct wr_convert_plan *p, struct wr_stage *st,
                         struct wr_convert_shard *s, weir_err *err);
 
-/* Closes and frees what it holds; the hidden file stays. */
-void wr_shardfile_done(struct wr_convert_shard *s);
+/* Appends bytes; few are written together with others. */
+int wr_shardfile_append(struct wr_stage *st, struct wr_convert_shard *s,
+                        const void *bytes, size_t len, weir_err *err);
+/* Writes s->ahead, if it is more than `most` bytes. */
+int wr_shardfile_flush(struct wr_stage *st, struct wr_convert_shard *s,
+                       size_t most, weir_err *err);
+
+/* Closes and frees it; the hidden file stays. Takes NULL. */
+void wr_shardfile_free(const struct wr_convert_plan *p,
+                       struct wr_convert_shard *s);
 
 /* Notes what the shard lacks, before it counts as complete. */
 int wr_shardfile_note_bad(struct wr_stage *st, const struct wr_convert_shard *s,

@@ -19,13 +19,10 @@ struct state {
 
 static int records_check(const struct wr_convert_plan *p, weir_err *err)
 {
-    if (!wr_writer_find(p->kind->name))
-        return wr_fail(err, WEIR_ENOTSUP, "%s: cannot be written",
-                       p->kind->name);
     if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
-                       "raw tensors become 'tensor' or 'npy', not '%s': they "
-                       "are no pictures",
+                       "raw tensors become 'tensor', 'npy' or 'npz', not "
+                       "'%s': they are no pictures",
                        p->kind->name);
     return 0;
 }
@@ -112,7 +109,7 @@ static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
     int r = writer->finish ? writer->finish(&tail, err) : 0;
 
     if (r == 0 && tail.len)
-        r = wr_stage_write(st, s->object, tail.bytes, tail.len, s->end, err);
+        r = wr_shardfile_append(st, s, tail.bytes, tail.len, err);
     free(tail.bytes);
     return r < 0 ? r : wr_shardfile_finish(p, st, s, err);
 }
@@ -124,14 +121,12 @@ static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
 
 const struct wr_convert_kind wr_convert_tfrecord = {
     .name = "tfrecord",
-    .help = "TensorFlow's records, with tf.train.Example inside",
     .ext = ".tfrecord",
     RECORDS,
 };
 
 const struct wr_convert_kind wr_convert_tar = {
     .name = "tar",
-    .help = "tar archives as WebDataset reads them",
     .ext = ".tar",
     .paths = true,
     .unique = tar_unique,

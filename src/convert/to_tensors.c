@@ -6,19 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "convert/shardfile.h"
-#include "format/decode.h"
 #include "format/tensorfile.h"
 
 #define COPY_BYTES (4u << 20)
-
-struct tensors_state {
-    const struct wr_convert_plan *plan; /* borrowed */
-    struct wr_decoder *decoder;         /* owned */
-};
 
 static bool is_npy(const struct wr_convert_plan *p)
 {
@@ -31,63 +24,6 @@ static int tensors_check(const struct wr_convert_plan *p, weir_err *err)
         return wr_fail(err, WEIR_EINVAL,
                        "a longest side and a quality are for pictures, not "
                        "for tensors");
-    return 0;
-}
-
-static void tensors_state_free(void *state)
-{
-    struct tensors_state *s = state;
-
-    if (!s)
-        return;
-    if (s->decoder)
-        s->decoder->ops->free(s->decoder);
-    free(s);
-}
-
-static int tensors_state_new(const struct wr_convert_plan *p,
-                             struct wr_stage *st, void **ret, weir_err *err)
-{
-    struct tensors_state *s = calloc(1, sizeof(*s));
-    int r;
-
-    (void)st;
-    if (!s)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    s->plan = p;
-    r = wr_first_decoder(p->ds->index, &p->cfg->tensor, &s->decoder, err);
-    if (r < 0) {
-        tensors_state_free(s);
-        return r;
-    }
-    *ret = s;
-    return 0;
-}
-
-static int tensors_add(void *state, struct wr_convert_item *it,
-                       struct wr_convert_part *to, weir_err *err)
-{
-    struct tensors_state *s = state;
-    size_t bytes = s->plan->shape.bytes;
-    uint8_t *slot = wr_bytes_room(&to->out, bytes);
-    struct wr_picture_times times = {0};
-    uint64_t start = wr_clock_thread_cpu_ns();
-    int r;
-
-    if (!slot || !wr_grow(&to->labels, &to->label_cap, to->label_count + 1,
-                          sizeof(*to->labels))) {
-        it->fatal = true;
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    r = s->decoder->ops->decode(s->decoder, &it->s, slot, &times, err);
-    if (r < 0)
-        return r;
-    if (it->saving) {
-        it->saving->before_ns += wr_clock_thread_cpu_ns() - start;
-        it->saving->samples++;
-    }
-    to->out.len += bytes;
-    to->labels[to->label_count++] = it->s.label;
     return 0;
 }
 
@@ -128,6 +64,30 @@ static int tensors_head_room(const struct wr_convert_plan *p, uint64_t shard,
     *ret = head.len;
     free(head.bytes);
     return 0;
+}
+
+static int tensors_open(const struct wr_convert_plan *p,
+                        struct wr_convert_shard *s, weir_err *err)
+{
+    return tensors_head_room(p, s->number, &s->end, err);
+}
+
+static int tensors_put(const struct wr_convert_plan *p, struct wr_stage *st,
+                       struct wr_convert_shard *s,
+                       const struct wr_convert_run *run, weir_err *err)
+{
+    const weir_batch *b = run->batch;
+    size_t bytes = p->shape.bytes;
+
+    if (!wr_grow(&s->labels, &s->label_cap, s->label_count + run->count,
+                 sizeof(*s->labels)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(s->labels + s->label_count, b->labels + run->first,
+           run->count * sizeof(*s->labels));
+    s->label_count += run->count;
+    return wr_shardfile_append(st, s,
+                               (const uint8_t *)b->data + run->first * bytes,
+                               run->count * bytes, err);
 }
 
 static int copy_range(struct wr_stage *st, struct wr_object *from,
@@ -186,7 +146,7 @@ static int put_labels(const struct wr_convert_plan *p, struct wr_stage *st,
 {
     char name[WR_CONVERT_NAME_MAX + 16];
     struct wr_tensor_bytes file;
-    int r = wr_tensor_npy_labels(s->all.labels, s->all.label_count, &file, err);
+    int r = wr_tensor_npy_labels(s->labels, s->label_count, &file, err);
 
     if (r < 0)
         return r;
@@ -201,12 +161,14 @@ static int tensors_finish(const struct wr_convert_plan *p, struct wr_stage *st,
                           struct wr_convert_shard *s, weir_err *err)
 {
     struct wr_tensor_bytes head = {0};
-    uint64_t room;
-    int r = tensors_head_room(p, s->number, &room, err);
+    uint64_t room = 0;
+    int r = wr_shardfile_flush(st, s, 0, err);
 
     if (r == 0)
-        r = make_head(p, s->all.label_count, p->labels ? s->all.labels : NULL,
-                      &head, err);
+        r = tensors_head_room(p, s->number, &room, err);
+    if (r == 0)
+        r = make_head(p, s->label_count, p->labels ? s->labels : NULL, &head,
+                      err);
     if (r < 0)
         return r;
     if (head.len != room)
@@ -220,20 +182,17 @@ static int tensors_finish(const struct wr_convert_plan *p, struct wr_stage *st,
 }
 
 #define TENSORS                                                                \
-    .tensors = true, .check = tensors_check, .state_new = tensors_state_new,   \
-    .state_free = tensors_state_free, .add = tensors_add,                      \
-    .head_room = tensors_head_room, .finish = tensors_finish
+    .tensors = true, .check = tensors_check, .open = tensors_open,             \
+    .put = tensors_put, .finish = tensors_finish
 
 const struct wr_convert_kind wr_convert_tensor = {
     .name = "tensor",
-    .help = "decoded and resized: .wt files, labels inside",
     .ext = ".wt",
     TENSORS,
 };
 
 const struct wr_convert_kind wr_convert_npy = {
     .name = "npy",
-    .help = "decoded and resized: NumPy's files, labels beside them",
     .ext = ".npy",
     TENSORS,
 };

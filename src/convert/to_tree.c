@@ -50,7 +50,8 @@ static int tree_check(const struct wr_convert_plan *p, weir_err *err)
 {
     if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
-                       "raw tensors become 'tensor' or 'npy', not 'jpeg'");
+                       "raw tensors become 'tensor', 'npy' or 'npz', not "
+                       "'jpeg'");
     return check_classes(p, err);
 }
 
@@ -248,7 +249,7 @@ static int tree_finish(const struct wr_convert_plan *p, struct wr_stage *st,
     if (r < 0)
         return r;
     wr_convert_plan_shard_name(p, s->number, name);
-    snprintf(text, sizeof(text), "%" PRIu64 "\n", s->all.bytes);
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", s->bytes);
     return wr_stage_put(st, name, text, strlen(text), err);
 }
 
@@ -288,7 +289,6 @@ static int tree_end(const struct wr_convert_plan *p, struct wr_stage *st,
 
 const struct wr_convert_kind wr_convert_jpeg = {
     .name = "jpeg",
-    .help = "a tree of JPEGs, one folder per class",
     .paths = true,
     .check = tree_check,
     .unique = tree_unique,
