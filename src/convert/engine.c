@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/engine.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@
  * is copied by the kernel at half the speed. */
 #define CHUNK_BYTES   (UINT64_C(1) << 20)
 #define CHUNK_SAMPLES UINT64_C(1024)
-#define PREFETCH      4u /* batches made while one is written */
+#define PREFETCH      1u           /* more would leave the processor's cache */
+#define DEPTH_MOST    UINT64_C(32) /* reads in flight of one thread */
 #define UNFINISHED    8u /* shards that wait for their sync: each is open */
 #define POLL_NS       (100 * WR_NS_PER_MS) /* between two calls of the user */
 
@@ -117,19 +119,11 @@ static int open_shard(struct wr_engine *e, weir_err *err)
 }
 
 /* The shard has all its samples. */
-static int close_shard(struct wr_engine *e, weir_err *err)
+static void close_shard(struct wr_engine *e)
 {
-    int r;
-
     wr_finisher_give(&e->finisher, e->open);
     e->open = NULL;
     e->at++;
-    while ((r = wr_finisher_wait(&e->finisher, UNFINISHED, err)) == 0) {
-        r = poll_user(e, err);
-        if (r < 0)
-            return r;
-    }
-    return r < 0 ? r : 0;
 }
 
 /* What `add` made of samples. */
@@ -202,9 +196,11 @@ static int put_samples(struct wr_engine *e, const weir_batch *b, uint32_t first,
     return r;
 }
 
-static int put_batch(struct wr_engine *e, const weir_batch *b, weir_err *err)
+/* By the pipeline's workers, in order and one at a time. */
+static int put_batch(void *arg, const weir_batch *b, weir_err *err)
 {
-    int r = 0;
+    struct wr_engine *e = arg;
+    int r = wr_adder_failed(&e->adder, err);
 
     e->holes = wr_batch_holes(b, &e->hole_count);
     for (uint32_t k = 0, end; k < b->count && r == 0; k = end) {
@@ -217,7 +213,7 @@ static int put_batch(struct wr_engine *e, const weir_batch *b, weir_err *err)
             r = put_samples(e, b, k, end, err);
         e->position += end - k;
         if (r == 0 && e->position == e->start[e->at + 1])
-            r = close_shard(e, err);
+            close_shard(e);
     }
     for (uint32_t k = 0; k < b->count; k++)
         e->bytes += b->lengths[k];
@@ -236,6 +232,16 @@ static uint32_t batch_of(const struct wr_engine *e)
     return (uint32_t)WR_MAX(WR_MIN(n, CHUNK_SAMPLES), UINT64_C(1));
 }
 
+/* What is read and not yet worked on should stay in the processor's cache. */
+static uint32_t depth_of(const struct wr_engine *e)
+{
+    const struct wr_convert_plan *p = e->cfg.plan;
+    uint64_t mean = p->bytes / WR_MAX(p->count, (uint64_t)1);
+    uint64_t n = 2 * CHUNK_BYTES / WR_MAX(mean, (uint64_t)1);
+
+    return (uint32_t)WR_MAX(WR_MIN(n, DEPTH_MOST), UINT64_C(4));
+}
+
 static int open_pipeline(struct wr_engine *e, weir_err *err)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
@@ -245,29 +251,43 @@ static int open_pipeline(struct wr_engine *e, weir_err *err)
         .sample_at = sample_at,
         .decoder_new = p->kind->add ? decoder_new : NULL,
         .entry = sizeof(struct wr_adder_part *),
+        .settled = put_batch,
     };
     weir_pipeline_config c = p->feed;
 
     c.batch = batch_of(e);
     c.prefetch = PREFETCH;
+    c.depth = depth_of(e);
     c.threads = e->cfg.threads;
     c.stopped = stopped;
     c.stopped_arg = e;
     return wr_pipeline_open_custom(&e->pipeline, p->ds, &c, &custom, err);
 }
 
+/* Until at most `most` shards are not synced. */
+static int wait_finished(struct wr_engine *e, unsigned most, weir_err *err)
+{
+    int r;
+
+    while ((r = wr_finisher_wait(&e->finisher, most, err)) == 0) {
+        r = poll_user(e, err);
+        if (r < 0)
+            return r;
+    }
+    return r < 0 ? r : 0;
+}
+
+/* They are written already: this one looks after all else. */
 static int take_batches(struct wr_engine *e, weir_err *err)
 {
     const weir_batch *b;
     int r;
 
     while ((r = weir_pipeline_next(e->pipeline, &b, err)) > 0) {
-        r = wr_adder_failed(&e->adder, err);
+        r = poll_user(e, err);
         if (r == 0)
-            r = put_batch(e, b, err);
+            r = wait_finished(e, UNFINISHED, err);
         weir_batch_release(b);
-        if (r == 0)
-            r = poll_user(e, err);
         if (r < 0)
             return r;
     }
@@ -299,9 +319,7 @@ static int run_pipeline(struct wr_engine *e, weir_err *err)
     weir_pipeline_close(&e->pipeline);
     if (wr_adder_failed(&e->adder, NULL)) /* what others may be a result of */
         r = wr_adder_failed(&e->adder, err);
-    while (r == 0 && (r = wr_finisher_wait(&e->finisher, 0, err)) == 0)
-        r = poll_user(e, err);
-    return r < 0 ? r : 0;
+    return r < 0 ? r : wait_finished(e, 0, err);
 }
 
 int wr_engine_run(const struct wr_engine_config *cfg,

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The pipeline's workers read the samples and make of them what the kind wants
- * (decoded fields, or bytes: adder.h); the calling thread takes the batches and
- * writes them to the shards. A thread of its own syncs the shards whose last
- * sample is there and gives them their names. So one shard keeps all cores
+ * (decoded fields, or bytes: adder.h); a batch is written to its shard by one of
+ * them, in order, while its bytes are still in the processor's cache. The
+ * calling thread looks after the user. A thread of its own syncs the shards whose
+ * last sample is there and gives them their names. So one shard keeps all cores
  * busy, and the bytes depend on nothing but the order of the samples. */
 #ifndef WR_CONVERT_ENGINE_H
 #define WR_CONVERT_ENGINE_H

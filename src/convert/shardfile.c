@@ -9,6 +9,9 @@
 
 #include "base/error.h"
 
+/* So many bytes are written as they are. */
+#define MANY ((size_t)64 << 10)
+
 void wr_shardfile_hidden(uint64_t shard, char buf[WR_CONVERT_NAME_MAX])
 {
     snprintf(buf, WR_CONVERT_NAME_MAX, WR_STAGE_HIDDEN "%05" PRIu64, shard);
@@ -50,10 +53,10 @@ int wr_shardfile_append(struct wr_stage *st, struct wr_convert_shard *s,
                         const void *bytes, size_t len, weir_err *err)
 {
     uint8_t *room;
-    int r = wr_shardfile_flush(
-        st, s, len < WR_SHARDFILE_MANY ? WR_SHARDFILE_MANY - len : 0, err);
+    bool many = len >= MANY;
+    int r = wr_shardfile_flush(st, s, many ? 0 : WR_SHARDFILE_AHEAD - len, err);
 
-    if (r == 0 && len >= WR_SHARDFILE_MANY) {
+    if (r == 0 && many) {
         r = wr_stage_write(st, s->object, bytes, len, s->end, err);
         s->end += len;
         return r;

@@ -5,8 +5,8 @@
 
 #include "convert/kind.h"
 
-/* So many bytes are written as they are, fewer together. */
-#define WR_SHARDFILE_MANY ((size_t)256 << 10)
+/* Few bytes are brought together first, up to so many. */
+#define WR_SHARDFILE_AHEAD ((size_t)256 << 10)
 
 /* The names of a shard's hidden file, and of the list of what it lacks. */
 void wr_shardfile_hidden(uint64_t shard, char buf[WR_CONVERT_NAME_MAX]);

@@ -130,7 +130,7 @@ static int rows_put(const struct wr_convert_plan *p, struct wr_stage *st,
         wr_convert_key(p, &sample, key);
         r = p->to_rows->add(&s->ahead, &w, err);
         if (r == 0)
-            r = wr_shardfile_flush(st, s, WR_SHARDFILE_MANY, err);
+            r = wr_shardfile_flush(st, s, WR_SHARDFILE_AHEAD, err);
     }
     return r;
 }

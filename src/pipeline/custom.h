@@ -21,6 +21,10 @@ struct wr_custom {
      * entry of so many bytes of it. */
     int (*decoder_new)(void *arg, struct wr_decoder **ret, weir_err *err);
     size_t entry;
+    /* NULL, or what is done with each batch before it is delivered: in order,
+     * one at a time, by a worker that has made it, mostly. On failure the
+     * pipeline fails. */
+    int (*settled)(void *arg, const weir_batch *b, weir_err *err);
     /* Of samples that are read alone, and as they are, no more than this; 0:
      * all. */
     size_t head;

@@ -166,6 +166,8 @@ struct wr_sched {
     unsigned out;           /* batches with the consumer */
     struct wr_batch *joins; /* settled ones that nobody joins yet */
     unsigned joining;       /* those, and the ones that somebody does */
+    uint64_t handed;        /* batches below this seq custom->settled had */
+    bool handing;           /* it has one */
     uint64_t vanished;      /* batches that turned out to be empty */
     uint64_t wanted;        /* batches the consumer asked for */
     bool starved;           /* the consumer waits for a batch */

@@ -214,15 +214,17 @@ static void set_public(struct wr_sched *s, struct wr_batch *b, uint32_t count)
         wr_arrays_publish(&s->arrays, b->data, b->fields, pub);
 }
 
-/* Ready, as soon as what varies is joined. */
+/* Ready, as soon as what varies is joined, and who wants to has had it. */
 static void make_ready(struct wr_sched *s, struct wr_batch *b)
 {
+    b->phase = WR_BATCH_JOINING;
+    if (s->custom && s->custom->settled)
+        return; /* in its turn */
     if (!b->pub.count || !s->arrays.varying) {
         b->phase = WR_BATCH_READY;
         pthread_cond_signal(&s->ready);
         return;
     }
-    b->phase = WR_BATCH_JOINING;
     b->next_join = s->joins;
     s->joins = b;
     s->joining++;
@@ -248,11 +250,44 @@ static bool join_fields(const struct wr_sched *s, struct wr_batch *b)
     return true;
 }
 
+static int hand_batch(const struct wr_sched *s, struct wr_batch *b,
+                      weir_err *err)
+{
+    if (!join_fields(s, b))
+        return wr_fail(err, WEIR_ENOMEM,
+                       "no memory to join %" PRIu32 " samples", b->pub.count);
+    return s->custom->settled(s->custom->arg, &b->pub, err);
+}
+
+/* One at a time: whoever has one goes on with what was settled meanwhile. */
+static void hand_over(struct wr_sched *s)
+{
+    while (!s->handing && s->handed < s->settled && !s->failure.code) {
+        struct wr_batch *b = s->by_seq[s->handed % s->batch_count];
+        weir_err err;
+        int r;
+
+        s->handing = true;
+        pthread_mutex_unlock(&s->lock);
+        r = hand_batch(s, b, &err);
+        pthread_mutex_lock(&s->lock);
+        s->handing = false;
+        s->handed++;
+        if (r == 0)
+            b->phase = WR_BATCH_READY;
+        else if (!s->failure.code)
+            s->failure = err;
+        pthread_cond_signal(&s->ready);
+    }
+}
+
 void wr_sched_join(struct wr_sched *s)
 {
     struct wr_batch *b;
     bool done;
 
+    if (s->custom && s->custom->settled)
+        hand_over(s);
     while ((b = s->joins)) {
         s->joins = b->next_join;
         pthread_mutex_unlock(&s->lock);
