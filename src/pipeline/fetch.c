@@ -95,6 +95,14 @@ static bool set_path(struct wr_worker *w, struct wr_read *r)
     return true;
 }
 
+/* All of it, or what is wanted of its beginning. */
+static size_t read_length(const struct wr_sched *s, const struct wr_part *part)
+{
+    uint64_t most = s->custom && !s->ds->format->unpack ? s->custom->head : 0;
+
+    return (size_t)(most ? WR_MIN(part->length, most) : part->length);
+}
+
 static int check_length(const struct wr_worker *w, const struct wr_read *r,
                         weir_err *err)
 {
@@ -104,7 +112,7 @@ static int check_length(const struct wr_worker *w, const struct wr_read *r,
     /* A text may be empty, a picture or a tensor is not. */
     if (len == 0 && only->field->pub.kind != WEIR_FIELD_BYTES)
         return wr_fail(err, WEIR_EFORMAT, "'%s': empty", r->path);
-    if (len > WR_SAMPLE_MAX)
+    if (read_length(w->sched, &r->part) > WR_SAMPLE_MAX)
         return wr_fail(err, WEIR_ELIMIT,
                        "'%s': a sample of %" PRIu64 " bytes is over the limit",
                        r->path, len);
@@ -130,14 +138,6 @@ static bool set_memory(struct wr_worker *w, struct wr_read *r, size_t len,
     r->rd.buf = r->block.mem;
     r->rd.cap = cap;
     return true;
-}
-
-/* All of it, or what is wanted of its beginning. */
-static size_t read_length(const struct wr_sched *s, const struct wr_part *part)
-{
-    uint64_t most = s->custom && !s->ds->format->unpack ? s->custom->head : 0;
-
-    return (size_t)(most ? WR_MIN(part->length, most) : part->length);
 }
 
 static bool read_alone(struct wr_worker *w, struct wr_read *r, bool urgent)
