@@ -38,7 +38,7 @@ struct scan {
 };
 
 /* What is made of a sample. */
-struct look {
+struct inspect_look {
     struct wr_inspect_found found;
     bool again;
 };
@@ -106,7 +106,7 @@ static int look_decode(struct wr_decoder *d, const struct wr_sample *sample,
     struct look_decoder *ld = (struct look_decoder *)d;
     const struct scan *s = ld->scan;
     struct wr_picture_info info;
-    struct look look = {0};
+    struct inspect_look look = {0};
     int r;
 
     (void)times;
@@ -216,8 +216,9 @@ static int note_broken(struct scan *s, const struct wr_hole *h, weir_err *err)
     return 0;
 }
 
-static int note_look(struct scan *s, uint64_t k, const struct look *look,
-                     uint32_t label, weir_err *err)
+static int note_look(struct scan *s, uint64_t k,
+                     const struct inspect_look *look, uint32_t label,
+                     weir_err *err)
 {
     if (look->again) {
         if (!wr_grow(&s->again, &s->again_cap, s->again_count + 1,
@@ -235,7 +236,7 @@ static int note_look(struct scan *s, uint64_t k, const struct look *look,
 static int take_batch(struct scan *s, const weir_batch *b, bool pictures,
                       weir_err *err)
 {
-    const struct look *looks = pictures ? b->fields[0].data : NULL;
+    const struct inspect_look *looks = pictures ? b->fields[0].data : NULL;
     size_t left;
     const struct wr_hole *hole = wr_batch_holes(b, &left);
     struct wr_part part;
@@ -273,7 +274,7 @@ static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
         .count = count,
         .sample_at = sample_at,
         .decoder_new = pictures ? look_new : NULL,
-        .entry = sizeof(struct look),
+        .entry = sizeof(struct inspect_look),
         .head = head,
     };
     weir_pipeline_config c;

@@ -179,12 +179,37 @@ static void set_feed(struct wr_convert_plan *p)
         p->feed.fields = first ? first->name : NULL;
 }
 
+/* Tensors keep their type: what is asked for is for pictures. */
+static int keep_types(struct wr_convert_plan *p, const struct wr_arrays *a,
+                      weir_err *err)
+{
+    p->own = calloc(a->count + 1, sizeof(*p->own));
+    if (!p->own)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    p->feed.field = p->own;
+    for (unsigned k = 0; k < a->count; k++)
+        if (a->of[k].field->pub.kind == WEIR_FIELD_TENSOR)
+            p->own[p->feed.field_count++] = (weir_field_config){
+                .name = a->of[k].field->name,
+                .picture = p->feed.picture,
+                .convert = true,
+                .dtype = a->of[k].field->pub.dtype,
+            };
+    return 0;
+}
+
 /* The fields as the pipeline delivers them, and the bytes of a sample. */
 static int set_fields(struct wr_convert_plan *p, weir_err *err)
 {
     struct wr_arrays a;
     int r = wr_arrays_init(&a, p->ds, &p->feed, err);
 
+    if (r == 0)
+        r = keep_types(p, &a, err);
+    wr_arrays_done(&a);
+    if (r < 0)
+        return r;
+    r = wr_arrays_init(&a, p->ds, &p->feed, err);
     if (r == 0)
         p->fields = calloc(a.count + 1, sizeof(*p->fields));
     if (r == 0 && !p->fields)
@@ -306,6 +331,7 @@ void wr_convert_plan_done(struct wr_convert_plan *p)
     wr_classes_done(&p->classes);
     free(p->first);
     free(p->fields);
+    free(p->own);
     free(p->name);
     free(p->job);
     *p = (struct wr_convert_plan){0};

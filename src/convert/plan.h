@@ -32,6 +32,7 @@ struct wr_convert_plan {
     const char *ext;    /* of a shard's file; NULL: a file for each sample */
     weir_field *fields; /* owned: as they are delivered; of kinds with fields */
     uint32_t field_count;
+    weir_field_config *own;       /* owned: of `feed` */
     struct wr_tensor_shape shape; /* tensors; bytes: also of all fields */
     bool labels;                  /* some sample may have one */
     struct wr_classes classes;
