@@ -67,7 +67,7 @@ static int read_begin(struct wr_object *o, const struct wr_npz_array *a,
                        : wr_object_read_fully(o, buf, len, a->stored_at, err);
 }
 
-static int count_bytes(struct wr_npz_array *a, weir_err *err)
+int wr_npz_settle(struct wr_npz_array *a, weir_err *err)
 {
     size_t bytes = wr_dtype_bytes(a->npy.dtype), end = 0;
 
@@ -101,7 +101,7 @@ static int read_header(struct wr_object *o, struct wr_npz_array *a,
         return r;
     if (need <= have || a->inflated <= have) {
         r = wr_npy_parse(first, have, &a->npy, err);
-        return r < 0 ? r : count_bytes(a, err);
+        return r < 0 ? r : wr_npz_settle(a, err);
     }
     have = (size_t)WR_MIN(need, a->inflated); /* need is limited */
     all = malloc(have);
@@ -111,7 +111,7 @@ static int read_header(struct wr_object *o, struct wr_npz_array *a,
     if (r == 0)
         r = wr_npy_parse(all, have, &a->npy, err);
     free(all);
-    return r < 0 ? r : count_bytes(a, err);
+    return r < 0 ? r : wr_npz_settle(a, err);
 }
 
 /* "x.npy" -> "x"; 0: it is no array, and left out. */

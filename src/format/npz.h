@@ -40,6 +40,10 @@ int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
                 struct wr_npz *ret, weir_err *err);
 void wr_npz_done(struct wr_npz *a);
 
+/* Counts elements and bytes, and finds the first one, of an array whose header,
+ * stored_at and inflated are known. */
+int wr_npz_settle(struct wr_npz_array *a, weir_err *err);
+
 /* The array called so; NULL: there is none. */
 const struct wr_npz_array *wr_npz_find(const struct wr_npz *a,
                                        const char *name);

@@ -21,7 +21,7 @@
 
 #define PEEK_LIMIT  256u /* entries of a folder looked at */
 #define MAX_THREADS 32u
-#define HAND_OVER   1024u /* records a thread keeps to itself */
+#define HAND_OVER   1024u /* samples a thread keeps to itself */
 #define WAIT_NS     (50 * WR_NS_PER_MS)
 #define NO_NAME     UINT64_MAX
 #define MAX_NOTES   16u /* problems of a shard that are told one by one */
@@ -151,9 +151,10 @@ struct wr_shard_out {
 };
 
 struct pool {
-    struct wr_index_job *job;   /* borrowed */
-    const struct wr_listing *l; /* borrowed */
-    wr_shard_scan scan;
+    struct wr_index_job *job;         /* borrowed */
+    const struct wr_listing *l;       /* borrowed */
+    const struct wr_shard_scan *scan; /* borrowed */
+    unsigned columns;
     struct wr_shard_out *outs; /* owned: one per shard */
     atomic_size_t next;        /* shard that is taken next */
     atomic_bool stop;
@@ -179,21 +180,25 @@ static void remarks_free(struct remark *m)
     }
 }
 
-static bool finds_add(struct finds *f, const struct wr_record *rec)
+/* The parts of one sample, the first with its name. */
+static bool finds_add(struct finds *f, const struct wr_record *parts,
+                      unsigned columns)
 {
-    size_t len = rec->name ? strlen(rec->name) + 1 : 0;
+    size_t len = parts->name ? strlen(parts->name) + 1 : 0;
 
-    if (!wr_grow(&f->records, &f->cap, f->count + 1, sizeof(*f->records)) ||
+    if (!wr_grow(&f->records, &f->cap, f->count + columns,
+                 sizeof(*f->records)) ||
         (len && !wr_grow(&f->names, &f->names_cap, f->names_len + len, 1)))
         return false;
-    f->records[f->count++] = (struct shard_find){
-        .offset = rec->offset,
-        .name = len ? f->names_len : NO_NAME,
-        .length = (uint32_t)rec->length,
-        .label = rec->label,
-    };
+    for (unsigned k = 0; k < columns; k++)
+        f->records[f->count++] = (struct shard_find){
+            .offset = parts[k].offset,
+            .name = len && !k ? f->names_len : NO_NAME,
+            .length = (uint32_t)parts[k].length,
+            .label = parts[k].label,
+        };
     if (len)
-        memcpy(f->names + f->names_len, rec->name, len);
+        memcpy(f->names + f->names_len, parts->name, len);
     f->names_len += len;
     return true;
 }
@@ -231,36 +236,62 @@ static bool hand_over(struct wr_shard_out *out)
     return ok;
 }
 
-static bool is_too_much(struct wr_shard *s, const struct wr_record *rec)
+static int fail_memory(weir_err *err)
+{
+    return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+}
+
+int wr_shard_keep(struct wr_shard *s, size_t bytes, weir_err *err)
 {
     uint64_t *kept = &s->out->kept;
 
-    *kept += sizeof(struct shard_find) +
-             (rec->name ? strlen(rec->name) + 1 : 0);
-    return *kept > KEEP_FREE && *kept / KEEP_RATIO > s->stat.size;
+    *kept += bytes;
+    if (*kept <= KEEP_FREE || *kept / KEEP_RATIO <= s->stat.size)
+        return 0;
+    return wr_fail(err, WEIR_ELIMIT,
+                   "more samples than %" PRIu64 " bytes of gzip may hold",
+                   s->stat.size);
 }
 
-int wr_shard_add(struct wr_shard *s, const struct wr_record *rec, weir_err *err)
+/* The first part has the name. */
+static int check_sample(struct wr_shard *s, const struct wr_record *parts,
+                        weir_err *err)
+{
+    unsigned columns = s->out->pool->columns;
+    size_t name = parts->name ? strlen(parts->name) + 1 : 0;
+    int r = wr_shard_keep(s, columns * sizeof(struct shard_find) + name, err);
+
+    if (r < 0)
+        return wr_fail_prefix(err, r, "offset %" PRIu64,
+                              wr_shard_reader_tell(s->reader));
+    for (unsigned k = 0; k < columns; k++)
+        if (parts[k].length > WR_RECORD_MAX)
+            return wr_fail(err, WEIR_ELIMIT,
+                           "offset %" PRIu64 ": a sample of %" PRIu64
+                           " bytes, over the limit",
+                           parts[k].offset, parts[k].length);
+    return 0;
+}
+
+int wr_shard_add(struct wr_shard *s, const struct wr_record *parts,
+                 weir_err *err)
 {
     struct wr_shard_out *out = s->out;
+    unsigned columns = out->pool->columns;
+    int r = check_sample(s, parts, err);
 
-    if (is_too_much(s, rec))
-        return wr_fail(err, WEIR_ELIMIT,
-                       "offset %" PRIu64 ": more samples than %" PRIu64
-                       " bytes of gzip may hold",
-                       rec->offset, s->stat.size);
-    if (rec->length > WR_RECORD_MAX)
-        return wr_fail(err, WEIR_ELIMIT,
-                       "offset %" PRIu64 ": a sample of %" PRIu64
-                       " bytes, over the limit",
-                       rec->offset, rec->length);
-    if (!finds_add(&out->own, rec))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
-    out->inflated = WR_MAX(out->inflated, rec->offset + rec->length);
-    if (out->own.count < HAND_OVER)
+    if (r < 0)
+        return r;
+    if (!finds_add(&out->own, parts, columns))
+        return fail_memory(err);
+    for (unsigned k = 0; k < columns; k++)
+        if (parts[k].offset != WR_ABSENT)
+            out->inflated = WR_MAX(out->inflated,
+                                   parts[k].offset + parts[k].length);
+    if (out->own.count < (size_t)HAND_OVER * columns)
         return 0;
     if (!hand_over(out))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+        return fail_memory(err);
     if (atomic_load(&out->pool->stop))
         return wr_fail(err, WEIR_ECANCELED, "canceled while indexing");
     return 0;
@@ -296,7 +327,7 @@ int wr_shard_depends(struct wr_shard *s, const char *path,
     remarks_free(s->out->beside);
     s->out->beside = remark_new(path);
     if (!s->out->beside)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for the index");
+        return fail_memory(err);
     s->out->beside->stat = *st;
     return 0;
 }
@@ -320,7 +351,7 @@ static int scan_opened(struct pool *p, struct wr_shard *s, weir_err *err)
     out->opened = true;
     out->gzip = wr_shard_reader_is_packed(s->reader);
     pthread_mutex_unlock(&p->lock);
-    r = p->scan(s, err);
+    r = p->scan->fn(s, err);
     if (r == 0 || (r == WEIR_EFORMAT && pass_rest(s->reader)))
         out->inflated = WR_MAX(out->inflated, wr_shard_reader_tell(s->reader));
     return r;
@@ -329,8 +360,11 @@ static int scan_opened(struct pool *p, struct wr_shard *s, weir_err *err)
 static void scan_shard(struct pool *p, size_t k)
 {
     struct wr_shard_out *out = &p->outs[k];
-    struct wr_shard s = {
-        .store = p->job->store, .path = wr_listing_name(p->l, k), .out = out};
+    struct wr_shard s = {.store = p->job->store,
+                         .path = wr_listing_name(p->l, k),
+                         .out = out,
+                         .number = k,
+                         .arg = p->scan->arg};
     weir_err e;
     int r;
 
@@ -339,7 +373,7 @@ static void scan_shard(struct pool *p, size_t k)
         r = scan_opened(p, &s, &e);
     wr_shard_reader_close(s.reader);
     if (!hand_over(out))
-        r = wr_fail(&e, WEIR_ENOMEM, "out of memory for the index");
+        r = fail_memory(&e);
     finds_done(&out->own);
     out->result = r;
     if (r < 0 && (out->failure = malloc(sizeof(e))))
@@ -384,21 +418,37 @@ static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
     return n < 0 ? (int)n : 0;
 }
 
-static int add_finds(struct wr_index *ix, const struct finds *f, weir_err *err)
+/* Column by column, so that the parts of each lie together. Always of as many
+ * samples: the same data set makes the same index. */
+static int add_some(struct wr_index *ix, const struct finds *f, size_t from,
+                    size_t to, unsigned columns, weir_err *err)
 {
     int r = 0;
 
-    for (size_t k = 0; k < f->count && r == 0; k++) {
-        const struct shard_find *x = &f->records[k];
-        const struct wr_record rec = {
-            .offset = x->offset,
-            .length = x->length,
-            .label = x->label,
-            .name = x->name == NO_NAME ? NULL : f->names + x->name,
-        };
+    for (unsigned c = 0; c < columns; c++)
+        for (size_t k = from + c; k < to && r == 0; k += columns) {
+            const struct shard_find *x = &f->records[k];
+            const struct wr_record rec = {
+                .column = c,
+                .offset = x->offset,
+                .length = x->length,
+                .label = x->label,
+                .name = x->name == NO_NAME ? NULL : f->names + x->name,
+            };
 
-        r = wr_index_add_record(ix, &rec, err);
-    }
+            r = wr_index_add_record(ix, &rec, err);
+        }
+    return r;
+}
+
+static int add_finds(struct pool *p, const struct finds *f, weir_err *err)
+{
+    size_t step = (size_t)HAND_OVER * p->columns;
+    int r = 0;
+
+    for (size_t k = 0; k < f->count && r == 0; k += step)
+        r = add_some(p->job->index, f, k, WR_MIN(k + step, f->count),
+                     p->columns, err);
     return r;
 }
 
@@ -481,7 +531,7 @@ static int deliver(struct pool *p, size_t k, weir_err *err)
             added = true;
         }
         if (r == 0)
-            r = add_finds(p->job->index, &f, err);
+            r = add_finds(p, &f, err);
         finds_done(&f);
         if (r == 0)
             r = wr_index_job_progress(p->job, err);
@@ -521,9 +571,10 @@ static int run(struct pool *p, weir_err *err)
 }
 
 int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
-                    wr_shard_scan scan, weir_err *err)
+                    const struct wr_shard_scan *scan, weir_err *err)
 {
-    struct pool p = {.job = job, .l = l, .scan = scan};
+    struct pool p = {
+        .job = job, .l = l, .scan = scan, .columns = WR_MAX(scan->columns, 1u)};
     int r;
 
     p.outs = calloc(l->count + 1, sizeof(*p.outs));

@@ -5,7 +5,7 @@
  * walks one shard and calls wr_shard_add for each sample. The rest is here:
  *
  *     wr_shards_list(job, is_my_name, &l, err);
- *     wr_shards_index(job, &l, my_scan, err);
+ *     wr_shards_index(job, &l, &my_scan, err);
  *     wr_listing_done(&l); */
 #ifndef WR_FORMAT_SHARDS_H
 #define WR_FORMAT_SHARDS_H
@@ -44,17 +44,28 @@ struct wr_shard {
     struct wr_stat stat;            /* of the object; size as it is stored */
     struct wr_shard_reader *reader; /* borrowed: stands at the first byte */
     struct wr_shard_out *out;       /* borrowed */
+    size_t number;                  /* in the listing */
+    void *arg;                      /* borrowed: of the scan */
 };
 
-/* Walks one shard from its first byte. Any thread; many at once. A failure
- * becomes an issue of the shard (the message without its name), and what was
- * added before it stays. */
-typedef int (*wr_shard_scan)(struct wr_shard *s, weir_err *err);
+/* How shards are scanned. */
+struct wr_shard_scan {
+    /* Walks one shard from its first byte. Any thread; many at once. A failure
+     * becomes an issue of the shard (the message without its name), and what
+     * was added before it stays. */
+    int (*fn)(struct wr_shard *s, weir_err *err);
+    void *arg;        /* borrowed */
+    unsigned columns; /* parts of each sample; 0: one */
+};
 
-/* One more sample; offsets count in the stream; the name is copied.
- * WEIR_ECANCELED says to stop: return it. */
-int wr_shard_add(struct wr_shard *s, const struct wr_record *rec,
+/* One more sample: its parts, one for each column in their order. Offsets count
+ * in the stream; the name is copied. WEIR_ECANCELED says to stop: return it. */
+int wr_shard_add(struct wr_shard *s, const struct wr_record *parts,
                  weir_err *err);
+
+/* Books memory that a scan holds for the shard beside its samples. Fails when a
+ * shard of that size may not take so much. */
+int wr_shard_keep(struct wr_shard *s, size_t bytes, weir_err *err);
 
 /* Remembers a problem that does not end the scan (`e` with code and message);
  * of many in one shard the first are kept and the others counted. */
@@ -71,6 +82,6 @@ int wr_shard_depends(struct wr_shard *s, const char *path,
  * when memory is short or the user cancels, and when a shard that was named
  * itself has no sample for an error. */
 int wr_shards_index(struct wr_index_job *job, const struct wr_listing *l,
-                    wr_shard_scan scan, weir_err *err);
+                    const struct wr_shard_scan *scan, weir_err *err);
 
 #endif

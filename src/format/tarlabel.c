@@ -20,6 +20,7 @@ static const struct {
     {"cls.txt", WR_TAR_LABEL_TEXT},
     {"label", WR_TAR_LABEL_TEXT},
     {"json", WR_TAR_JSON},
+    {"id", WR_TAR_ID},
 };
 
 static enum wr_tar_part find_ending(const char *ext, unsigned *ret_bit)
@@ -105,13 +106,10 @@ static const json_t *find_number(const json_t *doc)
     return NULL;
 }
 
-static int parse_json(const char *bytes, size_t len, uint32_t *ret,
-                      weir_err *err)
+static int load_json(const char *bytes, size_t len, json_t **ret, weir_err *err)
 {
-    const json_t *number;
     json_error_t why;
     json_t *doc;
-    int r = 0;
 
     errno = 0;
     doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
@@ -122,6 +120,19 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
     }
     if (!doc)
         return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);
+    *ret = doc;
+    return 0;
+}
+
+static int parse_json(const char *bytes, size_t len, uint32_t *ret,
+                      weir_err *err)
+{
+    const json_t *number;
+    json_t *doc = NULL;
+    int r = load_json(bytes, len, &doc, err);
+
+    if (r < 0)
+        return r;
     number = find_number(doc);
     if (!number || json_integer_value(number) == -1)
         *ret = WEIR_NO_LABEL;
@@ -137,6 +148,29 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
 int wr_tar_label_parse(enum wr_tar_part part, const char *bytes, size_t len,
                        uint32_t *ret, weir_err *err)
 {
-    return part == WR_TAR_JSON ? parse_json(bytes, len, ret, err)
-                               : parse_text(bytes, len, ret, err);
+    if (part == WR_TAR_JSON)
+        return parse_json(bytes, len, ret, err);
+    if (part == WR_TAR_ID && parse_text(bytes, len, ret, NULL) < 0) {
+        *ret = WEIR_NO_LABEL; /* ids are words as often as numbers */
+        return 0;
+    }
+    return part == WR_TAR_ID ? 0 : parse_text(bytes, len, ret, err);
+}
+
+int wr_tar_is_only_label(enum wr_tar_part part, const char *bytes, size_t len,
+                         weir_err *err)
+{
+    json_t *doc = NULL;
+    uint32_t label;
+    int r;
+
+    if (part == WR_TAR_ID)
+        return parse_text(bytes, len, &label, NULL) == 0;
+    r = load_json(bytes, len, &doc, err);
+    if (r < 0)
+        return r == WEIR_ENOMEM ? r : 0;
+    r = find_number(doc) &&
+        (json_is_integer(doc) || json_object_size(doc) == 1);
+    json_decref(doc);
+    return r;
 }

@@ -316,3 +316,12 @@ int wr_tar_next(struct wr_tar_walk *w, struct wr_tar_member *ret, weir_err *err)
             return r;
     }
 }
+
+const char *wr_tar_ending(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strchr(base, '.');
+
+    return dot && dot != base ? dot + 1 : NULL;
+}

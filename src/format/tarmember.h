@@ -39,4 +39,8 @@ int wr_tar_read(struct wr_tar_walk *w, void *buf, size_t len, weir_err *err);
 /* Passes over the rest of the member's data. */
 int wr_tar_finish(struct wr_tar_walk *w, weir_err *err);
 
+/* What stands behind the first dot of a name's basename; NULL: the member is no
+ * sample's (README, .hidden). What is in front of the dot is its key. */
+const char *wr_tar_ending(const char *name);
+
 #endif

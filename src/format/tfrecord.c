@@ -331,12 +331,13 @@ static int scan_shard(struct wr_shard *s, weir_err *err)
 
 static int tfrecord_index(struct wr_index_job *job, weir_err *err)
 {
+    const struct wr_shard_scan scan = {.fn = scan_shard};
     struct wr_listing l = {0};
     int r;
 
     r = wr_shards_list(job, is_shard_name, &l, err);
     if (r == 0)
-        r = wr_shards_index(job, &l, scan_shard, err);
+        r = wr_shards_index(job, &l, &scan, err);
     if (r == 0)
         r = wr_tfrecord_add_fields(job, err);
     wr_listing_done(&l);

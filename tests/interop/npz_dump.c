@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: npz_dump DATASET SCHEMA|- BATCH [CACHE|- [FIELD DTYPE]]
+ * FIELDS in the environment: the fields that are wanted.
  * One line each: "ID FIELD DTYPE DIMS HEX", DIMS as 2x3 (empty: a scalar, ? where
  * samples differ), in the order of samples. */
 #include <inttypes.h>
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
     cfg.picture.layout = WEIR_NHWC;
     cfg.cache = argc > 4 && strcmp(argv[4], "-") != 0 ? argv[4] : NULL;
     cfg.epochs = cfg.cache ? 2 : 1;
+    cfg.fields = getenv("FIELDS");
     set_dtype(ds, &cfg);
     if (argc > 6) {
         own.name = argv[5];

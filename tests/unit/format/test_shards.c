@@ -208,7 +208,8 @@ static int run_scan(struct wr_index_job *job, weir_err *err)
     int r = wr_shards_list(job, is_shard, &l, err);
 
     if (r == 0)
-        r = wr_shards_index(job, &l, scan_lines, err);
+        r = wr_shards_index(job, &l, &(struct wr_shard_scan){.fn = scan_lines},
+                            err);
     wr_listing_done(&l);
     return r;
 }
@@ -400,8 +401,10 @@ static void test_cancel_inside(void **state)
     tmpdir_put(&t, "a.shard", gz, n);
     job.store = open_store("", &t);
     assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
-    assert_int_equal(wr_shards_index(&job, &l, scan_nothing, &err),
-                     WEIR_ECANCELED);
+    assert_int_equal(
+        wr_shards_index(&job, &l, &(struct wr_shard_scan){.fn = scan_nothing},
+                        &err),
+        WEIR_ECANCELED);
     assert_int_equal(calls, 1);
     assert_int_equal(atomic_load(&scan_result), WEIR_ECANCELED);
     wr_listing_done(&l);

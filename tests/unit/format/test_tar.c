@@ -43,8 +43,8 @@ static void test_groups(void **state)
     done(ds, &t);
 }
 
-/* Plain pictures go before views; an ending that comes again is a new sample
- * of the same key. */
+/* Where most samples have one picture, plain ones go before views; an ending
+ * that comes again is a new sample of the same key. */
 static void test_pictures(void **state)
 {
     weir_dataset *ds;
@@ -74,9 +74,11 @@ static void test_pictures(void **state)
 
     tar_file(&tar, "a.1.jpg", "1");
     tar_file(&tar, "a.2.jpg", "2");
+    for (char name[] = "b.jpg"; name[0] < 'f'; name[0]++)
+        tar_file(&tar, name, "more");
     tar_end(&tar);
     ds = open_tar(&t);
-    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_int_equal(weir_dataset_count(ds), 5);
     check(ds, 0, "a", "1", WEIR_NO_LABEL);
     check_issue(ds, "offset 512: 'a' has 2 pictures", WEIR_EFORMAT);
     done(ds, &t);

@@ -1,0 +1,78 @@
+/* tarfields.h - the fields of a tar archive's samples: one for each ending.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * docs/formats/tar.md says which ending becomes what. Fields are known before
+ * the archives are scanned, from a look at their first samples; only the
+ * dimensions of arrays may come to vary. */
+#ifndef WR_FORMAT_TARFIELDS_H
+#define WR_FORMAT_TARFIELDS_H
+
+#include "format/shards.h"
+#include "format/tarlabel.h"
+#include "format/tarmember.h"
+
+#define WR_TAR_MAX_FIELDS 32u
+
+struct wr_tar_fields {
+    struct wr_field list[WR_TAR_MAX_FIELDS]; /* field k lies in column k */
+    unsigned count;
+    bool image;    /* field 0 is the one picture of each sample, whatever its
+                      ending */
+    bool pictures; /* some are pictures */
+    bool arrays;   /* some are tensors */
+};
+
+/* Looks at the first samples of some of the archives of `l`; those that have
+ * none give the field "image" alone. */
+int wr_tar_look(struct wr_index_job *job, const struct wr_listing *l,
+                struct wr_tar_fields *ret, weir_err *err);
+
+/* The field that a member with this ending belongs to, or WR_NO_COLUMN. */
+unsigned wr_tar_fields_find(const struct wr_tar_fields *f, const char *ext,
+                            enum wr_tar_part part);
+
+/* Is the ending a name that a field can have? */
+bool wr_tar_is_field_name(const char *ext);
+
+/* --- members that are .npy files --- */
+
+struct wr_tar_array {
+    struct wr_field field;   /* type, dimensions and order */
+    uint64_t offset, length; /* of its elements, in the stream */
+};
+
+/* Reads the header at the beginning of member `m`. 1: done; 0: the member is of
+ * no use, and *ret_flaw says why; negative: the end of the archive. */
+int wr_tar_array_read(struct wr_tar_walk *w, const struct wr_tar_member *m,
+                      struct wr_tar_array *ret, weir_err *ret_flaw,
+                      weir_err *err);
+
+/* May an array like `x` be one of field `f`? Its dimensions may be others. */
+int wr_tar_array_check(const struct wr_field *f, const struct wr_field *x,
+                       weir_err *err);
+bool wr_tar_array_differs(const struct wr_field *f, const struct wr_field *x);
+
+/* --- dimensions that vary --- */
+
+/* An array with other dimensions than its field has; all 0: it is not there. */
+struct wr_tar_odd {
+    uint64_t sample; /* of its archive */
+    unsigned column;
+    bool absent;
+    uint64_t dims[7];
+};
+
+/* What the scan of one archive leaves; zeroed memory is nothing. */
+struct wr_tar_odds {
+    uint64_t samples;
+    struct wr_tar_odd *list; /* owned */
+    size_t count, cap;
+};
+
+/* Adds the fields to the index, which has all samples, and what varies of their
+ * dimensions; `odds` are those of all archives in their order. */
+int wr_tar_fields_add(struct wr_tar_fields *f, struct wr_index *ix,
+                      const struct wr_tar_odds *odds, size_t archives,
+                      weir_err *err);
+
+#endif
