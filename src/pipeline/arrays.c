@@ -25,8 +25,12 @@ static bool is_wanted(const struct wr_arrays *a, const struct wr_field *f)
 static void want(struct wr_arrays *a, const struct wr_schema *s,
                  const struct wr_field *f)
 {
-    a->of[a->count++] = (struct wr_array){.field = f,
-                                          .number = (unsigned)(f - s->fields)};
+    a->of[a->count++] = (struct wr_array){
+        .field = f,
+        .number = (unsigned)(f - s->fields),
+        .beside = f->pub.kind == WEIR_FIELD_TENSOR &&
+                  wr_index_has_pictures(a->index),
+    };
 }
 
 static bool has_parts(const struct wr_arrays *a)
@@ -137,6 +141,12 @@ struct wr_field_want wr_array_want(const struct wr_array *f,
         want.picture = f->own->picture;
         want.convert = f->own->convert;
         want.dtype = f->own->dtype;
+    } else if (f->beside) {
+        want.picture.crop = WEIR_CROP_NONE;
+        want.picture.flip = 0;
+        want.picture.orient = WEIR_ORIENT_IGNORE;
+        want.convert = true;
+        want.dtype = f->field->pub.dtype;
     }
     return want;
 }

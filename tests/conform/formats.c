@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <jpeglib.h>
 
+#include "../unit/format/tarfiles.h"
 #include "../unit/format/tensorfiles.h"
 #include "format/decode.h"
 #include "format/format.h"
@@ -157,6 +158,36 @@ static const char *make_tar(const struct tmpdir *t)
     return make_shard(t, "tar");
 }
 
+/* Members that are arrays. */
+static const char *make_tar_arrays(const struct tmpdir *t)
+{
+    static struct tarfile tar;
+    uint8_t npy[4096], data[48];
+    char name[32], label[8];
+
+    tar.len = 0;
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        FILE *f;
+        size_t len;
+
+        memset(data, (int)k * 20, sizeof(data));
+        put_npy(t, "one.npy", "|u1", "(4, 4, 3)", data, sizeof(data));
+        f = fopen(tmpdir_at(t, "one.npy"), "rb");
+        len = fread(npy, 1, sizeof(npy), f);
+        fclose(f);
+        unlink(tmpdir_at(t, "one.npy"));
+        snprintf(name, sizeof(name), "%u.npy", k);
+        tar_head(&tar, '0', name, len);
+        tar_data(&tar, npy, len);
+        snprintf(name, sizeof(name), "%u.cls", k);
+        snprintf(label, sizeof(label), "%u", k % 4);
+        tar_file(&tar, name, label);
+    }
+    tar_end(&tar);
+    tar_put(t, "a.tar", &tar);
+    return t->path;
+}
+
 static const char *make_tfrecord(const struct tmpdir *t)
 {
     return make_shard(t, "tfrecord");
@@ -169,6 +200,7 @@ static const struct {
     {"images", make_images},     {"list", make_list},
     {"tensor", make_tensor},     {"tensor", make_npz},
     {"tfrecord", make_tfrecord}, {"tar", make_tar},
+    {"tar", make_tar_arrays},
 };
 
 static void read_sample(const weir_dataset *ds, const weir_sample *s,
