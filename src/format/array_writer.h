@@ -8,6 +8,7 @@
 #define WR_FORMAT_ARRAY_WRITER_H
 
 #include "format/format.h"
+#include "format/writer.h"
 #include "storage/storage.h"
 
 /* What a file will hold: the fields of each sample, all of fixed size. */
@@ -36,6 +37,12 @@ struct wr_array_writer_ops {
     /* required: completes the file. Fewer samples than the layout says may have
      * come: the arrays then are as short. *ret_size: its bytes. */
     int (*finish)(struct wr_array_out *w, uint64_t *ret_size, weir_err *err);
+    /* optional: files that belong beside it, at the path of the file with
+     * `sides[k]` behind it (the last is NULL). Appends the bytes of one, once
+     * the file is complete; it must be there before the file is. */
+    const char *const *sides;
+    int (*side)(const struct wr_array_out *w, unsigned k, struct wr_bytes *to,
+                weir_err *err);
     void (*free)(struct wr_array_out *w); /* required; takes NULL */
 };
 
@@ -43,6 +50,14 @@ struct wr_array_writer_ops {
  * format: the commands take their choices from here. */
 #define WR_ARRAY_WRITER_MAP(X)                                                 \
     X(npz, "NumPy's archives, an array for each field")
+
+/* Writes the files that belong beside the complete file `path`, and syncs them;
+ * none where the format has none. */
+int wr_array_writer_put_sides(const struct wr_array_writer_ops *ops,
+                              const struct wr_array_out *w,
+                              struct wr_store *store, const char *path,
+                              weir_err *err);
+
 
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */
 const struct wr_array_writer_ops *wr_array_writer_at(unsigned k);

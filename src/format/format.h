@@ -144,5 +144,6 @@ extern const struct wr_format_ops wr_format_list;
 extern const struct wr_format_ops wr_format_tensor;
 extern const struct wr_format_ops wr_format_tar;
 extern const struct wr_format_ops wr_format_tfrecord;
+extern const struct wr_format_ops wr_format_indexed_binary;
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <endian.h>
 #include <stdio.h>
 #include <jpeglib.h>
 
@@ -193,6 +194,26 @@ static const char *make_tfrecord(const struct tmpdir *t)
     return make_shard(t, "tfrecord");
 }
 
+/* Of three bytes each: pixels, so that they can become all types. */
+static const char *make_indexed_binary(const struct tmpdir *t)
+{
+    uint8_t data[SAMPLES * 3];
+    uint64_t offsets[SAMPLES], sizes[SAMPLES];
+
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        memset(data + (size_t)k * 3, (int)k * 20, 3);
+        offsets[k] = htole64((uint64_t)k % 7 * 3);
+        sizes[k] = htole64(3);
+    }
+    tmpdir_put(t, "img_0_of_2.indexed_binary", data, 21);
+    tmpdir_put(t, "img_0_of_2.indexed_binary.off.idx", offsets, 56);
+    tmpdir_put(t, "img_0_of_2.indexed_binary.sz.idx", sizes, 56);
+    tmpdir_put(t, "img_1_of_2.indexed_binary", data + 21, 15);
+    tmpdir_put(t, "img_1_of_2.indexed_binary.off.idx", offsets, 40);
+    tmpdir_put(t, "img_1_of_2.indexed_binary.sz.idx", sizes, 40);
+    return t->path;
+}
+
 static const struct {
     const char *format;
     const char *(*make)(const struct tmpdir *t);
@@ -200,7 +221,7 @@ static const struct {
     {"images", make_images},     {"list", make_list},
     {"tensor", make_tensor},     {"tensor", make_npz},
     {"tfrecord", make_tfrecord}, {"tar", make_tar},
-    {"tar", make_tar_arrays},
+    {"tar", make_tar_arrays},    {"indexed_binary", make_indexed_binary},
 };
 
 static void read_sample(const weir_dataset *ds, const weir_sample *s,
@@ -235,7 +256,9 @@ static void check_places(const weir_dataset *ds)
         assert_int_equal(st.size, wr_index_object_size(ds->index, p.object));
         assert_true(s.offset + s.length <= st.size);
         assert_int_equal(p.whole, s.offset == 0 && s.length == st.size);
-        if (!ds->format->unpack || s.label != WEIR_NO_LABEL) /* in it, then */
+        /* Else it is in the sample, or there are none. */
+        if ((!ds->format->unpack && weir_dataset_class_count(ds)) ||
+            s.label != WEIR_NO_LABEL)
             assert_true(s.label < weir_dataset_class_count(ds));
         bytes += s.length;
         longest = s.length > longest ? s.length : longest;
