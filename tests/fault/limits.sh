@@ -36,5 +36,33 @@ for picture in tree/*/*.jpg; do
     echo '{"label": 3, "caption": "a shape"}' >"$name.json"
 done
 (cd parts && tar -cf ../json/all.tar -- *)
+# Several pictures and an array per sample.
+mkdir fields
+"$weir" gen -q tensors single -n "$samples" --shape 8x8x3 \
+    --samples-per-file 1 --format npy >>gen.txt
+rm single/*.labels.npy
+set -- single/*.npy
+for picture in tree/*/*.jpg; do
+    name=parts/$(basename "$picture" .jpg)
+    cp "$picture" "$name.mask.jpg"
+    cp "$1" "$name.npy"
+    shift
+done
+(cd parts && tar -cf ../fields/all.tar -- *)
+# 256 bytes each, so that the lowest byte of offset and size is 0; a last sample
+# that is shorter, so that they are bytes.
+mkdir binary
+for k in 0 1; do
+    file=binary/img_${k}_of_2.indexed_binary
+    head -c $((samples * 128)) /dev/zero >"$file"
+    i=0
+    while [ $i -lt $((samples / 2)) ]; do
+        printf '\0%b\0\0\0\0\0\0' "\\0$(printf %o $i)" >>"$file.off.idx"
+        printf '\0\1\0\0\0\0\0\0' >>"$file.sz.idx"
+        i=$((i + 1))
+    done
+done
+truncate -s -8 "$file.sz.idx"
+printf '\1\0\0\0\0\0\0\0' >>"$file.sz.idx"
 "$program" "$samples" tree list.csv wt npy tfrecord tfrecord.gz tar tar.gz \
-    json
+    json fields binary

@@ -61,12 +61,12 @@ def write(path, samples):
                 t.addfile(info, io.BytesIO(data))
 
 
-def dump(path, fields=None, batch=3):
+def dump(path, fields=None, batch=3, cache="-"):
     """{(id, field): (dtype, dims, bytes)}, labels, other lines"""
     env = dict(os.environ)
     if fields:
         env["FIELDS"] = fields
-    r = subprocess.run([DUMP, path, "-", str(batch)], capture_output=True,
+    r = subprocess.run([DUMP, path, "-", str(batch), cache], capture_output=True,
                        text=True, env=env)
     got, labels, other = {}, {}, []
     for line in r.stdout.splitlines():
@@ -120,6 +120,7 @@ def all_kinds(rng, folder, ending):
            ("label", "scalar", False)])
     check(what, labels, {k: k % 5 for k in range(7)})
     check(what, len(got), 7 * 6)
+    check(what + ", cached", dump(folder, cache="ram:64M"), (got, labels, []))
     text_got, _, other = dump(folder, "txt")
     check(what, other, [])
     for k, (image, mask, emb, boxes, text) in enumerate(want):
