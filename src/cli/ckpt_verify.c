@@ -87,9 +87,10 @@ static int verify_file(struct wr_cli *cli, struct wr_store *st,
     int r;
 
     wr_ckpt_cli_line(&line, cli, "verify");
-    r = wr_export_check(&(struct wr_shard_at){st, leaf},
-                        &(struct wr_byte_count){wr_ckpt_cli_progress, &line},
-                        &err);
+    r = wr_export_check(
+        &(struct wr_shard_at){st, leaf},
+        &(struct wr_byte_count){.progress = wr_ckpt_cli_progress, .arg = &line},
+        &err);
     wr_progress_end(&line);
     if (a->json && !wr_interrupted())
         print_file_json(cli, r < 0 ? &err : NULL);

@@ -27,6 +27,11 @@ static int arrays_check(const struct wr_convert_plan *p, weir_err *err)
                            "field '%s' differs from sample to sample and is no "
                            "array of '%s': leave it out (--fields)",
                            p->fields[k].name, p->cfg->to);
+    if (p->to_arrays->single && p->field_count > 1)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s' holds one field and no labels: choose it "
+                       "(--fields %s)",
+                       p->cfg->to, p->fields[0].name);
     if (p->cfg->packed && !p->to_arrays->packs)
         return wr_fail(err, WEIR_ENOTSUP, "'%s' does not deflate", p->cfg->to);
     return check_pictures(p, err);
@@ -75,11 +80,23 @@ static int arrays_put(const struct wr_convert_plan *p, struct wr_stage *st,
     return r;
 }
 
+static int put_side(void *stage, const char *path, const void *bytes,
+                    size_t len, weir_err *err)
+{
+    return wr_stage_put(stage, path, bytes, len, err);
+}
+
 static int arrays_finish(const struct wr_convert_plan *p, struct wr_stage *st,
                          struct wr_convert_shard *s, weir_err *err)
 {
+    char name[WR_CONVERT_NAME_MAX];
     int r = p->to_arrays->finish(s->arrays, &s->end, err);
 
+    if (r < 0)
+        return r;
+    wr_convert_plan_shard_name(p, s->number, name);
+    r = wr_array_writer_sides(p->to_arrays, s->arrays,
+                              &(struct wr_side_sink){name, put_side, st}, err);
     return r < 0 ? r : wr_shardfile_finish(p, st, s, err);
 }
 

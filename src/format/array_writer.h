@@ -26,6 +26,7 @@ struct wr_array_writer_ops {
     const char *name; /* "npz" */
     const char *help; /* one line */
     const char *ext;  /* ".npz" */
+    bool single;      /* it has room for one field, not for a label beside it */
     bool packs;       /* it can deflate */
     /* required: begins a file in the empty object `o`, which is borrowed. */
     int (*open)(struct wr_object *o, const struct wr_array_layout *l,
@@ -49,15 +50,22 @@ struct wr_array_writer_ops {
 /* X(name, help): every writer, as the table wr_array_writer_<name>. One line per
  * format: the commands take their choices from here. */
 #define WR_ARRAY_WRITER_MAP(X)                                                 \
-    X(npz, "NumPy's archives, an array for each field")
+    X(npz, "NumPy's archives, an array for each field")                        \
+    X(indexed_binary, "DLIO's indexed binary files: one field, no labels")
 
-/* Writes the files that belong beside the complete file `path`, and syncs them;
- * none where the format has none. */
-int wr_array_writer_put_sides(const struct wr_array_writer_ops *ops,
-                              const struct wr_array_out *w,
-                              struct wr_store *store, const char *path,
-                              weir_err *err);
+/* Where the files beside a file go. */
+struct wr_side_sink {
+    const char *path; /* of the complete file */
+    /* Writes a whole small file. */
+    int (*put)(void *arg, const char *path, const void *bytes, size_t len,
+               weir_err *err);
+    void *arg;
+};
 
+/* Writes the files that belong beside it; none where the format has none. */
+int wr_array_writer_sides(const struct wr_array_writer_ops *ops,
+                          const struct wr_array_out *w,
+                          const struct wr_side_sink *to, weir_err *err);
 
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */
 const struct wr_array_writer_ops *wr_array_writer_at(unsigned k);

@@ -228,6 +228,7 @@ static void make_sample(const struct gen_worker *w, uint64_t i, uint8_t *out)
 
 /* A file as it is written. */
 struct tensor_sink {
+    const char *path;                         /* borrowed */
     struct wr_object *object;                 /* owned */
     const struct wr_array_writer_ops *arrays; /* borrowed, static; or NULL */
     struct wr_array_out *out;                 /* owned; of `arrays` */
@@ -330,11 +331,22 @@ static int fill_plain(const struct wr_gen_job *job, struct tensor_sink *to,
     return r < 0 ? r : write_plain(job, to, range, err);
 }
 
+/* A file beside a file of arrays. */
+static int put_side(void *arg, const char *path, const void *bytes, size_t len,
+                    weir_err *err)
+{
+    struct wr_gen_run *run = arg;
+
+    run->bytes += len;
+    run->files++;
+    return wr_gen_target_write(run->target, path, bytes, len, err);
+}
+
 static int fill_arrays(const struct wr_gen_job *job, struct tensor_sink *to,
                        struct gen_range range, weir_err *err)
 {
     const struct wr_array_layout layout = {.fields = to->fields,
-                                           .count = WR_ARRAY_LEN(to->fields),
+                                           .count = to->arrays->single ? 1 : 2,
                                            .samples = range.count,
                                            .packed = job->run->cfg.packed};
     int r = to->arrays->open(to->object, &layout, &to->out, err);
@@ -343,6 +355,10 @@ static int fill_arrays(const struct wr_gen_job *job, struct tensor_sink *to,
         r = write_fields(job, to, range, err);
     if (r == 0)
         r = to->arrays->finish(to->out, &to->at, err);
+    if (r == 0)
+        r = wr_array_writer_sides(
+            to->arrays, to->out,
+            &(struct wr_side_sink){to->path, put_side, job->run}, err);
     to->arrays->free(to->out);
     return r;
 }
@@ -383,6 +399,7 @@ static int write_file(const struct wr_gen_job *job, const char *path,
 {
     const struct gen_worker *w = job->worker;
     struct tensor_sink to = {
+        .path = path,
         .arrays = wr_array_writer_find(job->run->cfg.to),
         .records = wr_writer_find(job->run->cfg.to),
     };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "format/array_writer.h"
 
 static int fail(const char *what, const weir_err *err)
@@ -31,6 +32,19 @@ static int put(const struct wr_array_writer_ops *ops, struct wr_array_out *w,
     return r < 0 ? r : ops->finish(w, &size, err);
 }
 
+static int put_side(void *folder, const char *path, const void *bytes,
+                    size_t len, weir_err *err)
+{
+    char name[4096];
+    FILE *f;
+
+    snprintf(name, sizeof(name), "%s/%s", (const char *)folder, path);
+    f = fopen(name, "wb");
+    if (!f || fwrite(bytes, 1, len, f) != len || fclose(f))
+        return wr_fail(err, WEIR_EIO, "'%s': cannot be written", name);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct wr_array_writer_ops *ops = &wr_array_writer_indexed_binary;
@@ -54,7 +68,8 @@ int main(int argc, char **argv)
     if (r == 0)
         r = put(ops, w, l.samples, (size_t)x.dims[0], &err);
     if (r == 0)
-        r = wr_array_writer_put_sides(ops, w, st, argv[2], &err);
+        r = wr_array_writer_sides(
+            ops, w, &(struct wr_side_sink){argv[2], put_side, argv[1]}, &err);
     ops->free(w);
     o->ops->close(o, /* sync= */ false, NULL);
     wr_store_close(st);

@@ -370,7 +370,7 @@ static void canceled(void **state)
 
 static int check(const char *url, struct patience *p, weir_err *err)
 {
-    struct wr_byte_count meter = {lose_patience, p};
+    struct wr_byte_count meter = {.progress = lose_patience, .arg = p};
     struct wr_store *st = NULL;
     char *leaf = NULL;
     int r;

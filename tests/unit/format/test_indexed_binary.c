@@ -295,6 +295,13 @@ static struct wr_store *open_store(const struct tmpdir *t)
     return st;
 }
 
+static int put_side(void *folder, const char *path, const void *bytes,
+                    size_t len, weir_err *err)
+{
+    tmpdir_put(folder, path, bytes, len);
+    return 0;
+}
+
 /* `count` samples of `announced`, each of `bytes`, as a file and its index. */
 static void write_file(const struct tmpdir *t, uint64_t announced,
                        uint64_t count, size_t bytes)
@@ -306,6 +313,7 @@ static void write_file(const struct tmpdir *t, uint64_t announced,
                           .dims = {bytes / 4}};
     const struct wr_array_layout l = {&x, 1, announced, false};
     struct wr_store *st = open_store(t);
+    struct tmpdir dir = *t;
     uint8_t *sample = malloc(bytes);
     struct wr_array_out *w = NULL;
     struct wr_object *o = NULL;
@@ -327,10 +335,9 @@ static void write_file(const struct tmpdir *t, uint64_t announced,
                          WEIR_EINVAL);
     assert_int_equal(ops->finish(w, &size, &err), 0);
     assert_int_equal(size, count * bytes);
-    if (wr_array_writer_put_sides(ops, w, st, NAME, &err) < 0)
+    if (wr_array_writer_sides(
+            ops, w, &(struct wr_side_sink){NAME, put_side, &dir}, &err) < 0)
         fail_msg("%s", err.msg);
-    /* again: as after a run that was broken off */
-    assert_int_equal(wr_array_writer_put_sides(ops, w, st, NAME, &err), 0);
     ops->free(w);
     o->ops->close(o, /* sync= */ false, NULL);
     wr_store_close(st);
