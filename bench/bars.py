@@ -52,6 +52,10 @@ def parse(argv):
                    '(default: 600; with --quick 20)')
     p.add_argument('--before', metavar='WEIR', help='an earlier weir, or its '
                    "build directory, that 'start' and 'before' compare with")
+    options.add_choice(p, '--group', 'GROUP', list(before.GROUPS),
+                       "of 'before', measure only these")
+    p.add_argument('--match', metavar='TEXT', default='', help="of 'before', "
+                   'measure only rows whose title has TEXT in it')
     args = p.parse_args(argv)
     if args.before and os.path.isdir(args.before):
         args.before = os.path.join(args.before, 'weir')
@@ -92,6 +96,7 @@ def main(argv):
         signal.signal(number, signal.default_int_handler)
     session = Session(args)
     session.before = args.before
+    session.groups, session.match = args.group, args.match
     session.watched_s = args.seconds or session.pick(600, 20, 3)
     status = 0
     try:

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import time
 
-from lib import million, records, weir
+from lib import million, options, records, weir
 from lib.jpeg import OUTPUT
 from lib.report import Row
 
@@ -41,7 +41,8 @@ class Figure:
         return f'{self.value:,.{digits}f} {self.unit}'
 
 
-# --- work: a function that takes a session, and gives figures by row ---
+# --- work: a title, and a function that takes a session and gives figures by
+# row ---
 
 
 def case_of(session, data, options):
@@ -56,23 +57,25 @@ def feed(what, data, *options, key='samples_per_s'):
         case = case_of(session, data, options)
         return {what: Figure(case.median(key), 'samples/s',
                              cpu=case.median('cpu_s_per_1000'))}
-    return work
+    return what, work
 
 
 def pictures(session, data):
     """The first row has more than its rate to show."""
+    what = 'JPEG tree to f32 batches, warm, exact'
+
     def work(session):
         case = case_of(session, data, (*OUTPUT, '--batches',
                                        session.pick(16, 4, 2)))
         return {
-            'JPEG tree to f32 batches, warm, exact': Figure(
-                case.rate(), 'samples/s', cpu=case.median('cpu_s_per_1000')),
+            what: Figure(case.rate(), 'samples/s',
+                         cpu=case.median('cpu_s_per_1000')),
             'time to the first batch': Figure(
                 case.median('first_batch_ms'), 'ms', lower=True),
             'peak memory of the process': Figure(
                 case.median('peak_bytes') / 1e6, 'MB', lower=True),
         }
-    return work
+    return what, work
 
 
 def with_tier(what, data, *options):
@@ -82,12 +85,13 @@ def with_tier(what, data, *options):
         shutil.rmtree(tier, ignore_errors=True)
         os.makedirs(tier)
         try:
-            return feed(what, data, '--page-cache', 'asis', '--epochs', 2,
-                        '--cache', f'{tier}:8G', *options,
-                        key='last_epoch_per_s')(session)
+            _, run = feed(what, data, '--page-cache', 'asis', '--epochs', 2,
+                          '--cache', f'{tier}:8G', *options,
+                          key='last_epoch_per_s')
+            return run(session)
         finally:
             shutil.rmtree(tier, ignore_errors=True)
-    return work
+    return what, work
 
 
 def converted(what, data, *options):
@@ -101,7 +105,7 @@ def converted(what, data, *options):
             return {what: Figure(time.monotonic() - begin, 's', lower=True)}
         finally:
             shutil.rmtree(target, ignore_errors=True)
-    return work
+    return what, work
 
 
 def indexed(what, path, prepare=None):
@@ -110,24 +114,25 @@ def indexed(what, path, prepare=None):
             prepare()
         found = million.opened(session, path)
         return {what: Figure(found['samples'] / found['seconds'], 'files/s')}
-    return work
+    return what, work
 
 
 def opened_again(path):
     """Each build keeps an index of its own. The memory is no measurement, and
     has no noise."""
+    what = 'the same, opened again'
+
     def work(session):
         folder = os.path.join(session.out, 'index-' + session.role)
         runs = [million.opened(session, path, folder) for _ in range(4)]
         last = min(runs[1:], key=lambda r: r['seconds'])
         return {
-            'the same, opened again': Figure(last['seconds'] * 1e3, 'ms',
-                                             lower=True),
+            what: Figure(last['seconds'] * 1e3, 'ms', lower=True),
             'the same, memory of the index': Figure(
                 last['memory_bytes'] / last['samples'], 'bytes a sample',
                 lower=True),
         }
-    return work
+    return what, work
 
 
 # --- the rows ---
@@ -164,8 +169,8 @@ def picture_rows(session):
                *few, '--crop', 'random', '--flip')
     yield feed('reading only, cold, 4 x 16 direct', data, '--stages', 'read',
                '-t', 4, '-d', 16, '--direct', *cold)
-    yield feed('reading only, warm, two epochs', data, '--stages', 'read',
-               '--epochs', 2)
+    yield feed('reading only, warm', data, '--stages', 'read',
+               '--epochs', session.rounds(16, 2))
 
 
 def tensor_rows(session):
@@ -238,8 +243,15 @@ def convert_rows(session):
                     '--to', 'tensor', '--size', '64x64')
 
 
-GROUPS = (picture_rows, tensor_rows, record_rows, zipped_rows, cache_rows,
-          million_rows, convert_rows)
+GROUPS = {
+    'pictures': picture_rows,
+    'tensors': tensor_rows,
+    'records': record_rows,
+    'gzip': zipped_rows,
+    'caches': cache_rows,
+    'million': million_rows,
+    'convert': convert_rows,
+}
 
 # --- in turn ---
 
@@ -290,8 +302,10 @@ def measure(session):
     old.weir = session.before or session.weir
     session.role, old.role = 'now', 'before'
     rows = []
-    for group in GROUPS:
-        for work in group(session):
+    for group in options.chosen(session.groups, GROUPS):
+        for title, work in GROUPS[group](session):
+            if session.match not in title:
+                continue
             rounds = in_turn(session, old, work)
             for what in rounds[0]:
                 rows.append(row_of(what, rounds))
