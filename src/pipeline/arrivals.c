@@ -75,8 +75,9 @@ void wr_sched_unpack(struct wr_sched *s, const struct wr_worker *w,
                      struct wr_shared *u)
 {
     const struct wr_task *first = wr_unit_first(u);
-    struct wr_todo due = {
-        .seq = first->batch->seq, .slot = first->slot, .unit = u};
+    struct wr_todo due = {.seq = first ? first->batch->seq : UINT64_MAX,
+                          .slot = first ? first->slot : 0,
+                          .unit = u};
 
     pthread_mutex_lock(&s->lock);
     heap_push(&s->packed, due);

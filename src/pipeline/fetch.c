@@ -182,6 +182,7 @@ static void load(struct wr_worker *w, struct wr_shared *u)
 static bool from_unit(struct wr_worker *w, struct wr_read *r,
                       enum wr_unit_ask ask)
 {
+    struct wr_shared *early;
     weir_err err;
 
     switch (wr_units_get(w->sched->units, r, ask, &err)) {
@@ -200,6 +201,9 @@ static bool from_unit(struct wr_worker *w, struct wr_read *r,
         load(w, r->unit);
         break;
     }
+    early = ask != WR_ASK_FILL ? wr_units_early(w->sched->units, r) : NULL;
+    if (early)
+        load(w, early);
     return true;
 }
 

@@ -562,7 +562,8 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     if (cfg->prefetch && !s->into_slot)
         s->batch_count += (in_flight + cfg->batch - 1) / cfg->batch;
     s->arrived.at = calloc(in_flight, sizeof(struct wr_todo));
-    s->packed.at = calloc((size_t)in_flight * WR_MAX(s->arrays.parts, 1u),
+    /* One unit may be loaded before anybody waits for it. */
+    s->packed.at = calloc((size_t)in_flight * WR_MAX(s->arrays.parts, 1u) + 1,
                           sizeof(struct wr_todo));
     if (!s->arrived.at || !s->packed.at)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");

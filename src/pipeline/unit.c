@@ -3,6 +3,7 @@
 #include "pipeline/unit.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -278,6 +279,7 @@ static enum wr_unit_get join(struct wr_shared *u, struct wr_read *r,
     }
     u->users++;
     u->group->users++;
+    wr_unit_end_early(u);
     r->unit = u;
     if (u->state == WR_UNIT_LOADED) {
         wr_unit_point(r);
@@ -372,6 +374,59 @@ enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
     return how;
 }
 
+void wr_unit_end_early(struct wr_shared *u)
+{
+    struct wr_units *x = u->group->table;
+
+    if (x->early != u)
+        return;
+    x->early = NULL;
+    u->users--;
+    u->group->users--;
+}
+
+/* With the lock held: true: the caller has it, to load it. */
+static bool begin_early(struct wr_units *x, struct wr_shared *u)
+{
+    char path[PATH_MAX];
+
+    if (u->state != WR_UNIT_EMPTY || u->group->why ||
+        u->packing.inflated > x->indexed_limit / 4 ||
+        wr_filters_check(&u->packing, NULL) < 0 ||
+        wr_index_object_path(x->ds->index, u->object, path, sizeof(path)) >=
+            sizeof(path) ||
+        !wr_load_new(u, path, /* must= */ false))
+        return false;
+    x->early = u;
+    u->users++; /* it must not be dropped meanwhile */
+    u->group->users++;
+    return true;
+}
+
+struct wr_shared *wr_units_early(struct wr_units *x, const struct wr_read *r)
+{
+    struct wr_group key = {.epoch = EVERY_EPOCH,
+                           .number = r->part.unit + (uint64_t)1,
+                           .indexed = true};
+    struct wr_shared *u = NULL;
+    struct wr_group *g;
+
+    if (!x->in_order || !wr_part_is_packed(&r->part) ||
+        key.number >= wr_index_unit_count(x->ds->index))
+        return NULL;
+    pthread_mutex_lock(&x->lock);
+    if (!x->early && x->early_number != key.number) {
+        x->early_number = key.number;
+        g = find_group(x, &key);
+        if (!g)
+            g = new_indexed(x, &key);
+        if (g && begin_early(x, &g->units[0]))
+            u = &g->units[0];
+    }
+    pthread_mutex_unlock(&x->lock);
+    return u;
+}
+
 void wr_units_stop(struct wr_units *x)
 {
     atomic_store(&x->stopping, true);
@@ -427,6 +482,10 @@ int wr_units_init(struct wr_units *x, const weir_dataset *ds,
     x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && mean <= SMALL &&
                 wr_index_object_count(ds->index) < wr_index_count(ds->index);
     x->indexed_limit = (size_t)wr_config_memory(cfg);
+    x->in_order = cfg->order == WEIR_ORDER_SEQUENTIAL &&
+                  wr_index_columns(ds->index) == 1;
+    x->ahead_most = cfg->threads;
+    x->ahead_limit = cfg->threads * WR_UNIT_WINDOW;
     /* The window that is used, the one that comes, what is read ahead beyond
      * them; a block may lie in two objects. */
     window = WR_MIN(window, n / x->block + 1);
@@ -443,6 +502,8 @@ void wr_units_done(struct wr_units *x)
     while (x->oldest)
         free_group(x, x->oldest);
     wr_units_drop_spare(x);
+    free(x->slabs);
+    free(x->pieces);
     pthread_mutex_destroy(&x->lock);
     *x = (struct wr_units){0};
 }

@@ -63,8 +63,8 @@ struct wr_unit_piece {
     enum { WR_PIECE_FREE, WR_PIECE_OUT, WR_PIECE_THERE } state;
     bool retried;
     uint64_t lack_ns; /* as wr_read's */
-    uint8_t *buf;     /* owned by the table's pool; NULL: read into place */
-    size_t cap;
+    uint8_t *buf;     /* owned by the table's pool, WR_UNIT_STEP bytes; NULL:
+                         none now, or it is read into place */
 };
 
 struct wr_unit_load;
@@ -106,11 +106,12 @@ struct wr_group {
 #define WR_UNIT_BUCKETS 1024u
 #define WR_UNIT_SPARE   64u
 /* Pieces that a worker keeps in flight; no more than its depth. */
-#define WR_UNIT_WINDOW 8u
+#define WR_UNIT_WINDOW 16u
 
 struct wr_units {
     const weir_dataset *ds; /* borrowed */
     bool direct, blocks;    /* blocks: the order goes block by block */
+    bool in_order;          /* the next unit is the one behind it */
     struct wr_split split;  /* samples are numbered within the part */
     uint64_t block;         /* samples in one */
     size_t limit;           /* bytes for blocks */
@@ -129,6 +130,14 @@ struct wr_units {
                                `limit` */
     unsigned spare_count;
     size_t spare_bytes;
+    uint8_t **pieces; /* owned: memory for pieces that none has now */
+    size_t piece_count, piece_cap;
+    uint8_t **slabs; /* owned: what it is part of */
+    size_t slab_count, slab_cap;
+    unsigned ahead; /* pieces that have memory beside the first of their unit */
+    unsigned ahead_most, ahead_limit; /* now, and ever; see wr_piece_take */
+    struct wr_shared *early; /* borrowed: being loaded, asked for by none yet */
+    uint64_t early_number;   /* the unit that was looked at last for that */
     uint64_t refusals; /* of memory in this process, when it was last looked */
 };
 
@@ -161,6 +170,10 @@ enum wr_unit_ask {
 /* For a read whose task, column and part are set. */
 enum wr_unit_get wr_units_get(struct wr_units *x, struct wr_read *r,
                               enum wr_unit_ask ask, weir_err *err);
+/* Where samples come in their order, the unit behind that of `r`, if it is to be
+ * loaded, too, before one asks for it: then the caller is to begin. Otherwise
+ * units would be unpacked one after the other, by one worker. */
+struct wr_shared *wr_units_early(struct wr_units *x, const struct wr_read *r);
 /* The read has had its bytes. */
 void wr_unit_leave(struct wr_read *r);
 
@@ -192,7 +205,7 @@ enum wr_unit_next wr_unit_next(struct wr_shared *u);
 void wr_unit_restart(struct wr_shared *u);
 /* Why it failed. */
 void wr_unit_why(const struct wr_shared *u, weir_err *ret);
-/* The read that waits for it and is wanted first. */
+/* The read that waits for it and is wanted first; NULL: none does yet. */
 const struct wr_task *wr_unit_first(struct wr_shared *u);
 
 /* The unit is loaded: hands over the reads that waited for it, linked by
@@ -205,10 +218,22 @@ struct wr_read *wr_unit_failed(struct wr_shared *u);
 
 #define WR_BLOCK_MAX ((uint64_t)4 << 20) /* bytes of one request for a block */
 #define WR_UNIT_STEP ((size_t)256 << 10) /* memory comes in multiples of this */
+/* Stored bytes of one piece: its memory is a step, direct reads included. */
+#define WR_UNIT_PIECE (WR_UNIT_STEP - 2 * (size_t)WR_DIRECT_ALIGN)
 
 /* Memory aligned for direct reads, counted for the unit's group; NULL: none. */
 uint8_t *wr_unit_take(struct wr_shared *u, size_t need, size_t *ret_cap);
 void wr_unit_give(struct wr_shared *u, uint8_t *buf, size_t cap);
+/* Memory for one piece, WR_UNIT_STEP bytes. A unit needs that of one. Those
+ * ahead of it are as few for all units together as keep the filters fed, and
+ * are granted where there is memory: memory that is touched first is slow, and
+ * units far from their turn would have most of it. */
+bool wr_piece_has_ahead(const struct wr_units *x);
+uint8_t *wr_piece_take(struct wr_units *x, bool ahead);
+void wr_piece_give(struct wr_units *x, uint8_t *buf, bool ahead);
+/* Somebody asked for the unit that is loaded early, or it needs to be kept no
+ * longer. */
+void wr_unit_end_early(struct wr_shared *u);
 void wr_units_drop_spare(struct wr_units *x);
 /* Room for `cap` more bytes beside it; drops what nobody uses. */
 bool wr_unit_make_room(struct wr_shared *u, size_t cap);

@@ -11,9 +11,11 @@
 #include "pipeline/schedule.h"
 #include "pipeline/unit.h"
 
-#define PIECE ((uint64_t)1 << 20)
-/* Fed at once: so soon it is noticed that the pipeline closes. */
-#define SLICE ((size_t)64 << 10)
+#define PIECE ((uint64_t)WR_UNIT_PIECE)
+/* Made at once, about: so soon it is noticed that the pipeline closes. */
+#define SLICE ((uint64_t)1 << 20)
+/* Less is not fed at once: the library copies its window each time. */
+#define SLICE_LEAST ((uint64_t)64 << 10)
 
 struct wr_unit_load {
     struct wr_object *object; /* borrowed; NULL: its reads open it */
@@ -21,6 +23,7 @@ struct wr_unit_load {
     uint64_t pieces;          /* there are */
     uint64_t asked, fed;      /* of them: submitted, used up */
     unsigned in_flight;
+    uint8_t *own;     /* owned: memory for a piece; NULL: one has it */
     bool busy;        /* somebody has the unit for itself */
     bool done;        /* all its bytes are there */
     bool tried;       /* once before, in vain */
@@ -71,7 +74,7 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
                            .offset = from,
                            .len = (size_t)(end - from),
                            .buf = p->buf,
-                           .cap = p->cap,
+                           .cap = WR_UNIT_STEP,
                            .tag = WR_TAG_UNIT};
     if (!is_packed(u)) {
         size_t at = k ? (size_t)(from - base) : 0;
@@ -83,18 +86,28 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
 
 /* --- beginning and end --- */
 
-/* Memory for a piece; the first one has been granted. */
-static bool has_memory(struct wr_shared *u, struct wr_unit_piece *p, bool first)
+/* A piece is done with its memory. One stays with the unit, so that it can
+ * always go on. */
+static void give_memory(struct wr_shared *u, struct wr_unit_piece *p)
 {
-    bool direct = u->group->table->direct;
-    size_t need = wr_read_cap((size_t)WR_MIN(PIECE, u->packing.stored + 1),
-                              direct);
+    struct wr_unit_load *l = u->load;
 
-    if (!is_packed(u) || p->buf)
+    if (p->buf && l->own)
+        wr_piece_give(u->group->table, p->buf, /* ahead= */ true);
+    else if (p->buf)
+        l->own = p->buf;
+    p->buf = NULL;
+}
+
+static bool take_memory(struct wr_shared *u, struct wr_unit_piece *p)
+{
+    struct wr_unit_load *l = u->load;
+
+    if (!is_packed(u))
         return true;
-    if (!first && !wr_unit_make_room(u, need))
-        return false;
-    p->buf = wr_unit_take(u, need, &p->cap);
+    p->buf = l->own ? l->own
+                    : wr_piece_take(u->group->table, /* ahead= */ true);
+    l->own = NULL;
     return p->buf != NULL;
 }
 
@@ -126,7 +139,9 @@ bool wr_load_new(struct wr_shared *u, const char *path, bool must)
         l->piece[k].unit = u;
     u->load = l;
     u->buf = wr_unit_take(u, need, &u->cap);
-    if (!u->buf || !has_memory(u, &l->piece[0], /* first= */ true)) {
+    if (is_packed(u))
+        l->own = wr_piece_take(u->group->table, /* ahead= */ false);
+    if (!u->buf || (is_packed(u) && !l->own)) {
         wr_load_free(u);
         wr_unit_give(u, u->buf, u->cap);
         u->buf = NULL;
@@ -143,8 +158,10 @@ void wr_load_free(struct wr_shared *u)
 
     if (!l)
         return;
-    for (unsigned k = 0; k < WR_MIN(l->pieces, WR_UNIT_WINDOW + 1); k++)
-        wr_unit_give(u, l->piece[k].buf, l->piece[k].cap);
+    for (unsigned k = 0; k < l->slots; k++)
+        give_memory(u, &l->piece[k]);
+    if (l->own)
+        wr_piece_give(u->group->table, l->own, /* ahead= */ false);
     wr_unfilter_free(l->undo);
     free(l);
     u->load = NULL;
@@ -162,10 +179,13 @@ void wr_unit_why(const struct wr_shared *u, weir_err *ret)
 
 /* --- what is next --- */
 
-static bool can_ask(const struct wr_unit_load *l)
+static bool can_ask(const struct wr_shared *u)
 {
-    return l->asked < l->pieces &&
-           l->piece[l->asked % l->slots].state == WR_PIECE_FREE;
+    const struct wr_unit_load *l = u->load;
+
+    return !l->why.code && l->asked < l->pieces &&
+           l->piece[l->asked % l->slots].state == WR_PIECE_FREE &&
+           (!is_packed(u) || l->own || wr_piece_has_ahead(u->group->table));
 }
 
 /* A read may fail by chance, so may bytes: they are tried twice, and for as
@@ -186,17 +206,21 @@ static bool may_try_again(struct wr_shared *u)
 /* With the lock held, for who has the unit. */
 static enum wr_unit_next next_step(struct wr_shared *u)
 {
+    struct wr_units *x = u->group->table;
     struct wr_unit_load *l = u->load;
 
     if (l->done)
         return WR_NEXT_LOADED;
     if (l->why.code && !l->in_flight)
         return may_try_again(u) ? WR_NEXT_AGAIN : WR_NEXT_FAILED;
-    if (!l->why.code && can_ask(l))
+    if (can_ask(u))
         return WR_NEXT_ASK;
     if (!l->why.code && is_packed(u) &&
         l->piece[l->fed % l->slots].state == WR_PIECE_THERE)
         return WR_NEXT_FEED;
+    /* The filters wait for storage: more is to be in flight. */
+    if (l->fed && l->asked < l->pieces)
+        x->ahead_most = WR_MIN(4 * x->ahead_most, x->ahead_limit);
     l->busy = false;
     return WR_NEXT_IDLE;
 }
@@ -230,15 +254,8 @@ struct wr_unit_piece *wr_unit_ask(struct wr_shared *u)
     struct wr_unit_piece *p = NULL;
 
     pthread_mutex_lock(&x->lock);
-    if (!l->why.code && can_ask(l)) {
+    if (can_ask(u) && take_memory(u, &l->piece[l->asked % l->slots])) {
         p = &l->piece[l->asked % l->slots];
-        if (!has_memory(u, p, /* first= */ false)) {
-            /* So far no slot was used twice: those that it has will do. */
-            l->slots = (unsigned)l->asked;
-            p = NULL;
-        }
-    }
-    if (p) {
         p->number = l->asked++;
         p->state = WR_PIECE_OUT;
         p->retried = false;
@@ -308,6 +325,9 @@ enum wr_unit_next wr_unit_came(struct wr_unit_piece *p)
 static int feed(struct wr_shared *u, const struct wr_io *rd, weir_err *err)
 {
     const atomic_bool *stopping = &u->group->table->stopping;
+    const struct wr_packing *p = &u->packing;
+    size_t slice = (size_t)WR_MAX(SLICE * p->stored / (p->inflated + 1),
+                                  SLICE_LEAST);
     struct wr_unit_load *l = u->load;
     size_t at = 0;
     int r = 0;
@@ -315,7 +335,7 @@ static int feed(struct wr_shared *u, const struct wr_io *rd, weir_err *err)
     if (!l->undo)
         r = wr_unfilter_new(&u->packing, u->buf, &l->undo, err);
     while (r == 0 && at < rd->len) {
-        size_t n = WR_MIN(SLICE, rd->len - at);
+        size_t n = WR_MIN(slice, rd->len - at);
 
         if (atomic_load_explicit(stopping, memory_order_relaxed))
             return wr_fail(err, WEIR_ECANCELED, "the pipeline closes");
@@ -336,6 +356,7 @@ void wr_unit_feed(struct wr_shared *u)
     int r = p->rd.result ? 0 : feed(u, &p->rd, &err);
 
     pthread_mutex_lock(&x->lock);
+    give_memory(u, p);
     p->state = WR_PIECE_FREE;
     l->fed++;
     if (p->rd.result)
@@ -357,8 +378,10 @@ void wr_unit_restart(struct wr_shared *u)
     l->tried |= !wr_err_is_lack(l->why.code);
     l->why.code = 0;
     l->asked = l->fed = 0;
-    for (unsigned k = 0; k < l->slots; k++)
+    for (unsigned k = 0; k < l->slots; k++) {
+        give_memory(u, &l->piece[k]);
         l->piece[k].state = WR_PIECE_FREE;
+    }
     wr_unfilter_free(l->undo);
     l->undo = NULL;
     pthread_mutex_unlock(&x->lock);
@@ -394,6 +417,7 @@ struct wr_read *wr_unit_loaded(struct wr_shared *u)
     list = u->waiting;
     u->waiting = NULL;
     u->state = WR_UNIT_LOADED;
+    wr_unit_end_early(u);
     for (struct wr_read *r = list; r; r = r->next_waiting)
         wr_unit_point(r);
     if (!u->load->in_flight)
@@ -421,8 +445,9 @@ struct wr_read *wr_unit_failed(struct wr_shared *u)
     pthread_mutex_lock(&x->lock);
     list = u->waiting;
     u->waiting = NULL;
+    wr_unit_end_early(u);
     /* Not for what says nothing about it; the first in the list asked last. */
-    if (g->indexed && !wr_err_is_lack(u->load->why.code))
+    if (g->indexed && list && !wr_err_is_lack(u->load->why.code))
         note_why(g, list->task->batch->epoch->number, &u->load->why);
     for (struct wr_read *r = list; r; r = r->next_waiting) {
         r->unit = NULL;

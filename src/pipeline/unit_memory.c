@@ -6,7 +6,9 @@
 #include "base/shares.h"
 #include "pipeline/unit.h"
 
-#define BIG ((size_t)2 << 20) /* mapped: aligned to pages */
+#define BIG            ((size_t)2 << 20) /* mapped: aligned to pages */
+#define SLAB           BIG
+#define PIECES_OF_SLAB (SLAB / WR_UNIT_STEP)
 
 /* Aligned for direct reads. What it takes of the process's share was looked at
  * by wr_unit_make_room, or cannot be done without. */
@@ -95,8 +97,63 @@ void wr_unit_give(struct wr_shared *u, uint8_t *buf, size_t cap)
     buffer_give(x, buf, cap);
 }
 
+/* --- pieces --- */
+
+bool wr_piece_has_ahead(const struct wr_units *x)
+{
+    return x->ahead < x->ahead_most &&
+           (x->piece_count || wr_share_left(WR_SHARE_MEMORY) >= SLAB);
+}
+
+static bool add_slab(struct wr_units *x)
+{
+    size_t slabs = x->slab_count + 1;
+    uint8_t *slab;
+
+    if (!wr_grow(&x->slabs, &x->slab_cap, slabs, sizeof(*x->slabs)) ||
+        !wr_grow(&x->pieces, &x->piece_cap, slabs * PIECES_OF_SLAB,
+                 sizeof(*x->pieces)))
+        return false;
+    slab = buffer_alloc(SLAB);
+    if (!slab)
+        return false;
+    x->slabs[x->slab_count++] = slab;
+    for (size_t k = 0; k < PIECES_OF_SLAB; k++)
+        x->pieces[x->piece_count++] = slab + k * WR_UNIT_STEP;
+    return true;
+}
+
+uint8_t *wr_piece_take(struct wr_units *x, bool ahead)
+{
+    if ((ahead && !wr_piece_has_ahead(x)) || (!x->piece_count && !add_slab(x)))
+        return NULL;
+    if (ahead)
+        x->ahead++;
+    else
+        x->indexed_used += WR_UNIT_STEP;
+    return x->pieces[--x->piece_count];
+}
+
+void wr_piece_give(struct wr_units *x, uint8_t *buf, bool ahead)
+{
+    if (ahead)
+        x->ahead--;
+    else
+        x->indexed_used -= WR_UNIT_STEP;
+    x->pieces[x->piece_count++] = buf;
+}
+
+static void drop_slabs(struct wr_units *x)
+{
+    while (x->slab_count)
+        buffer_free(x->slabs[--x->slab_count], SLAB);
+    x->piece_count = 0;
+}
+
 void wr_units_drop_spare(struct wr_units *x)
 {
     while (x->spare_count)
         drop_spare(x);
+    if (x->piece_count == x->slab_count * PIECES_OF_SLAB)
+        drop_slabs(x);
 }
