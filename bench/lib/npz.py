@@ -43,7 +43,7 @@ def numpy_load(session, data, rounds):
 
 def run_weir(session, name, data):
     return weir.bench(session, name, data, '--dtype', 'u8', '--epochs', 4, '-t',
-                      session.cores, '-r', session.rounds(8, 3), '-b', 1
+                      session.cores, '-r', session.rounds(6, 3), '-b', 1
                       ).cases[0]
 
 
@@ -55,16 +55,18 @@ def stored_rows(session):
     count = len(os.listdir(data))
     theirs = statistics.median(cpu) / count * 1000
     ours = case.median('cpu_s_per_1000')
-    ratio, part = case.of('read_limit_per_s'), ours / theirs
+    # A volume does not fit into the processor's cache: plain threads that read
+    # into one buffer of 8 MB do less than to load it.
+    ratio, part = case.of('slot_limit_per_s'), ours / theirs
     return [
         Row('NPZ of volumes, stored, warm',
-            f'>= {READ_BAR:.2f} of pread threads', f'{ratio:.3f}',
-            ratio >= READ_BAR,
+            f'>= {READ_BAR:.2f} of pread threads that fill two batches',
+            f'{ratio:.3f}', ratio >= READ_BAR,
             [f"{case.rate():,.1f} volumes/s, "
              f"{case.median('bytes_per_s') / 1e9:.2f} GB/s on {session.cores} "
-             f"threads; pread {case.median('read_limit_per_s'):,.1f}; "
-             f"{case.of('slot_limit_per_s'):.3f} of pread threads that fill "
-             f'memory of the size of two batches', case.doubt()]),
+             f"threads; pread {case.median('slot_limit_per_s'):,.1f}; "
+             f"{case.of('read_limit_per_s'):.3f} of pread threads that read "
+             f'piece by piece into 8 MB', case.doubt()]),
         Row('NPZ of volumes, stored: processor time',
             f'<= {CPU_BAR:.2f} of numpy.load', f'{part:.3f}', part <= CPU_BAR,
             [f'{ours:.1f} CPU s/1000 volumes, numpy.load {theirs:.1f}; '

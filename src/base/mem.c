@@ -76,3 +76,20 @@ void wr_big_free(void *p, size_t size)
     else
         free(p);
 }
+
+void *wr_big_grow(void *p, size_t size, size_t larger)
+{
+    void *to;
+
+    if (size < HUGE_PAGE || larger < size)
+        return NULL;
+    to = wr_big_alloc(larger);
+    if (!to)
+        return NULL;
+    size = WR_ALIGN_UP(size, HUGE_PAGE);
+    /* Fails before Linux 6.17 for what was grown once already. */
+    if (mremap(p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to)
+        return to;
+    wr_big_free(to, larger);
+    return NULL;
+}

@@ -46,5 +46,8 @@ bool wr_grow(void *array, size_t *cap, size_t need, size_t elem_size);
  * NULL when memory is short. Release with wr_big_free and the same size. */
 void *wr_big_alloc(size_t size);
 void wr_big_free(void *p, size_t size);
+/* A larger one in place of `p`, with its bytes, where that can be had without
+ * copying them; NULL: it cannot, and `p` is as it was. */
+void *wr_big_grow(void *p, size_t size, size_t larger);
 
 #endif

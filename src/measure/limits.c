@@ -232,10 +232,19 @@ static int64_t read_sample(struct crew *c, const struct wr_part *place,
     return n;
 }
 
+/* Bytes of a place that samples are read to: a piece, but as much as there is
+ * where the places of batches are filled. */
+static size_t place_bytes(const struct wr_limit_job *job)
+{
+    size_t most = job->slots ? WR_MAX(MAX_RING / job->slots, PIECE) : PIECE;
+
+    return (size_t)WR_MIN(wr_index_max_length(job->ds->index), most);
+}
+
 static void read_share(struct crew *c)
 {
     const weir_dataset *ds = c->job->ds;
-    size_t cap = WR_MIN(wr_index_max_length(ds->index), PIECE);
+    size_t cap = place_bytes(c->job);
     struct target to = {.cap = cap, .path = malloc(PATH_CAP)};
     uint8_t *own = wr_big_alloc(cap);
     /* Each thread fills its own part of the ring. */
@@ -452,7 +461,7 @@ int wr_limit_read(const struct wr_limit_job *job, struct wr_limit *ret,
 {
     const struct wr_index *ix = job->ds->index;
     uint64_t objects = wr_index_object_count(ix);
-    size_t cap = WR_MIN(wr_index_max_length(ix), PIECE);
+    size_t cap = place_bytes(job);
     size_t ring_size = job->slots * cap;
     struct crew c;
     int r = 0;

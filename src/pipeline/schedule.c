@@ -12,6 +12,7 @@
 #include "pipeline/worker.h"
 
 #define SMALL_TENSOR ((size_t)64 << 10)
+#define LARGE        ((uint64_t)4 << 20)
 
 /* A consumer that waits asks its user so often whether to go on. */
 #define LOOK_NS (100 * WR_NS_PER_MS)
@@ -177,7 +178,7 @@ static void take_fill_first(struct wr_sched *s, struct wr_worker *w)
 void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
 {
     struct wr_ticket *ret = w->tickets;
-    unsigned n = 0;
+    unsigned n = 0, room;
 
     pthread_mutex_lock(&s->lock);
     while (w->returned_count)
@@ -193,8 +194,8 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
     }
     while (may_take_fill(s, w) && !s->closing)
         take_fill_first(s, w);
-    while (!w->ticket_count && n < ticket_room(s, w) && !s->closing &&
-           has_tickets(s)) {
+    room = w->ticket_count || s->closing ? 0 : ticket_room(s, w);
+    while (n < (s->large ? WR_MIN(room, 1u) : room) && has_tickets(s)) {
         if (has_fills(s))
             ret[n++] = pop_fill(s);
         else if (s->open)
@@ -202,6 +203,7 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w)
         else
             plan_batch(s);
     }
+    w->more = s->large && n && n < room && has_tickets(s);
     pthread_mutex_unlock(&s->lock);
     /* The permutation is worked out without the lock: an epoch's order never
      * changes, and the ticket keeps its batch alive. */
@@ -553,6 +555,7 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
         return r;
     s->into_slot = wr_arrays_are_direct(&s->arrays) && !cfg->direct &&
                    !joins_small(s);
+    s->large = wr_index_bytes(ds->index) / LARGE >= wr_index_count(ds->index);
     s->copies = s->arrays.only && s->arrays.only->shape.direct &&
                 s->arrays.sample_bytes <= SMALL_TENSOR && !ds->format->unpack;
     s->buffer_most = buffers_for(s, cfg->prefetch);

@@ -134,6 +134,7 @@ struct wr_sched {
     bool wants_data;        /* batches carry more than the index knows */
     bool into_slot;         /* reads go straight into the slot */
     bool copies;            /* a sample is a small copy: nothing is decoded */
+    bool large;             /* samples are so large that each is work */
     struct wr_cache *cache; /* borrowed; NULL: none */
     bool cache_decoded;     /* it keeps tensors */
     struct wr_units *units; /* borrowed */
@@ -198,8 +199,10 @@ int wr_sched_set(struct wr_sched *s, const struct wr_knobs *knobs,
 /* --- for workers --- */
 
 /* Collects what others gave back to `w`, then up to w's spare records' number
- * of tickets into w->tickets; none when there is nothing to read now. When the
- * pipeline closes, those that it holds are dropped. */
+ * of tickets into w->tickets; none when there is nothing to read now. Large
+ * samples are taken one by one, because a read from the page cache is done by
+ * who submits it: w->more says that there are others. When the pipeline closes,
+ * those that it holds are dropped. */
 void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
 /* Samples that are there and want decoding: those in w->arrived, or of reads
  * that are linked by next_waiting. */

@@ -25,30 +25,38 @@ void wr_spares_done(struct wr_spares *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* The smallest one that is large enough. If there are only smaller ones, the
- * first of them makes room for what is mapped instead. */
+static bool is_better(const struct wr_kept *a, const struct wr_kept *b,
+                      size_t need)
+{
+    return b->cap < need ? a->cap > b->cap : a->cap >= need && a->cap < b->cap;
+}
+
+/* The smallest one that is large enough, or else the largest. */
 static struct wr_kept take_spare(struct wr_spares *s, size_t need)
 {
     struct wr_kept k = {0};
     unsigned best = 0;
 
     pthread_mutex_lock(&s->lock);
-    for (unsigned i = 1; i < s->count; i++) {
-        bool fits = s->of[i].cap >= need;
-
-        if (fits && (s->of[best].cap < need || s->of[i].cap < s->of[best].cap))
+    for (unsigned i = 1; i < s->count; i++)
+        if (is_better(&s->of[i], &s->of[best], need))
             best = i;
-    }
     if (s->count) {
         k = s->of[best];
         s->of[best] = s->of[--s->count];
     }
     pthread_mutex_unlock(&s->lock);
-    if (k.bytes && k.cap < need) {
-        wr_big_free(k.bytes, k.cap);
-        k = (struct wr_kept){0};
-    }
     return k;
+}
+
+/* What it has touched already stays. */
+static void grow(struct wr_kept *k, size_t need)
+{
+    uint8_t *more = wr_big_grow(k->bytes, k->cap, need);
+
+    if (!more)
+        wr_big_free(k->bytes, k->cap);
+    *k = (struct wr_kept){.bytes = more, .cap = more ? need : 0};
 }
 
 static bool give_spare(struct wr_spares *s, const struct wr_kept *k)
@@ -81,6 +89,8 @@ static bool alloc(struct wr_spares *s, struct wr_kept *k, size_t len)
         return false;
     if (cap >= BIG)
         *k = take_spare(s, cap);
+    if (k->bytes && k->cap < cap)
+        grow(k, cap);
     if (!k->bytes) {
         k->cap = cap;
         k->bytes = cap < BIG ? aligned_alloc(WR_CACHE_LINE, cap)

@@ -60,7 +60,7 @@ static void *worker_main(void *arg)
             wr_unpack(w, picked.unit);
         else if (picked.count)
             wr_deliver(w, picked.tasks, picked.count);
-        else if (!wait_for_work(w, picked.parked))
+        else if (!w->more && !wait_for_work(w, picked.parked))
             return NULL; /* reads in flight are waited for by the queue */
     }
 }

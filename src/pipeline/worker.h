@@ -65,6 +65,7 @@ struct wr_worker {
     unsigned pieces_out, pieces_most; /* in flight now, at most */
     struct wr_ticket *tickets;        /* owned: taken, not yet started */
     unsigned ticket_head, ticket_count;
+    bool more;                 /* there were more of them than it took */
     struct wr_task **arrived;  /* owned: there, to be handed over at once */
     struct wr_task **finished; /* owned: the same, with nothing left to do */
     unsigned arrived_count, finished_count;

@@ -108,6 +108,36 @@ static void rising_numbers_are_searched(void **state)
     assert_int_equal(wr_count_below(NULL, 8, 0, 0, 1), 0);
 }
 
+/* Twice: the second time it may not be possible, and then changes nothing. */
+static void big_buffers_grow(void **state)
+{
+    size_t size = (3 << 20) + 5;
+    uint8_t *p = wr_big_alloc(size), *q;
+
+    (void)state;
+    assert_non_null(p);
+    memset(p, 7, size);
+    assert_null(wr_big_grow(p, size, size - 1));
+    assert_null(wr_big_grow(p, size, SIZE_MAX));
+    for (size_t k = 0; k < 2; k++) {
+        size_t larger = size + (9 << 20);
+
+        q = wr_big_grow(p, size, larger);
+        if (!q) {
+            assert_int_equal(k, 1);
+            break;
+        }
+        for (size_t at = 0; at < size; at += 4096)
+            assert_int_equal(q[at], 7);
+        assert_int_equal(q[larger - 1], 0);
+        memset(q, 7, larger);
+        p = q;
+        size = larger;
+    }
+    assert_int_equal(p[0], 7);
+    wr_big_free(p, size);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +146,7 @@ int main(void)
         cmocka_unit_test(growing_keeps_the_content),
         cmocka_unit_test(growing_too_far_changes_nothing),
         cmocka_unit_test(big_buffers_are_aligned_and_zero),
+        cmocka_unit_test(big_buffers_grow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
