@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "pipeline/worker.h"
 
 #define SMALL_TENSOR ((size_t)64 << 10)
@@ -299,25 +300,14 @@ static bool has_work(const struct wr_sched *s, const struct wr_worker *w)
 
 bool wr_sched_wait(struct wr_sched *s, struct wr_worker *w, uint64_t limit_ns)
 {
-    struct timespec until;
-    uint64_t deadline = wr_clock_ns() + limit_ns;
-    bool open;
+    uint64_t until = limit_ns ? wr_clock_ns() + limit_ns : UINT64_MAX;
+    bool open, in_time = true;
 
-    until.tv_sec = (time_t)(deadline / WR_NS_PER_SEC);
-    until.tv_nsec = (long)(deadline % WR_NS_PER_SEC);
     pthread_mutex_lock(&s->lock);
-    while (!s->closing && !has_work(s, w)) {
+    while (!s->closing && !has_work(s, w) && in_time) {
         s->idle++;
-        if (limit_ns) {
-            int e = pthread_cond_timedwait(&s->work, &s->lock, &until);
-
-            s->idle--;
-            if (e)
-                break;
-        } else {
-            pthread_cond_wait(&s->work, &s->lock);
-            s->idle--;
-        }
+        in_time = wr_cond_wait_until(&s->work, &s->lock, until);
+        s->idle--;
     }
     open = !s->closing;
     pthread_mutex_unlock(&s->lock);
@@ -359,15 +349,11 @@ static bool is_over(const struct wr_sched *s)
 /* With the lock held: waits for a batch, or for the user to give up. */
 static void wait_ready(struct wr_sched *s)
 {
-    uint64_t look = s->cfg.stopped ? wr_clock_ns() + LOOK_NS : 0;
-    struct timespec until = {.tv_sec = (time_t)(look / WR_NS_PER_SEC),
-                             .tv_nsec = (long)(look % WR_NS_PER_SEC)};
+    uint64_t look = s->cfg.stopped ? wr_clock_ns() + LOOK_NS : UINT64_MAX;
     bool stopped;
 
     s->starved = true;
-    if (!s->cfg.stopped) {
-        pthread_cond_wait(&s->ready, &s->lock);
-    } else if (pthread_cond_timedwait(&s->ready, &s->lock, &until)) {
+    if (!wr_cond_wait_until(&s->ready, &s->lock, look)) {
         pthread_mutex_unlock(&s->lock);
         stopped = s->cfg.stopped(s->cfg.stopped_arg);
         pthread_mutex_lock(&s->lock);
@@ -505,19 +491,6 @@ static int init_epoch(struct wr_sched *s, struct wr_state *resume,
     return 0;
 }
 
-/* A wait with a limit is measured on the clock that the library uses. */
-static void init_locks(struct wr_sched *s)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->work, &attr);
-    pthread_cond_init(&s->ready, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 /* Small tensors that are taken in their order: many come with one request. */
 static bool joins_small(const struct wr_sched *s)
 {
@@ -547,7 +520,9 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     int r;
 
     *s = (struct wr_sched){.cfg = *cfg, .ds = ds, .custom = s->custom};
-    init_locks(s);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->work, NULL);
+    pthread_cond_init(&s->ready, NULL);
     wr_spares_init(&s->spares);
     s->wants_data = cfg->stages == WEIR_STAGES_ALL;
     r = wr_arrays_init(&s->arrays, ds, cfg, err);

@@ -18,7 +18,7 @@
 #define EVERY_EPOCH UINT64_MAX /* units of the index serve all of them */
 #define MAX_GROUPS  1024u
 
-static void empty(struct wr_shared *u)
+void wr_unit_empty(struct wr_shared *u)
 {
     wr_load_free(u);
     wr_unit_give(u, u->buf, u->cap);
@@ -67,7 +67,7 @@ static void free_group(struct wr_units *x, struct wr_group *g)
     struct wr_group **at = bucket_of(x, g);
 
     for (unsigned i = 0; i < g->count; i++)
-        empty(&g->units[i]);
+        wr_unit_empty(&g->units[i]);
     while (*at != g)
         at = &(*at)->chain;
     *at = g->chain;
@@ -437,7 +437,7 @@ void wr_unit_drop_if_over(struct wr_shared *u)
     struct wr_group *g = u->group;
 
     if (!u->users && !u->left)
-        empty(u);
+        wr_unit_empty(u);
     if (g->users)
         return;
     for (unsigned i = 0; i < g->count; i++)

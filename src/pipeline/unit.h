@@ -237,6 +237,8 @@ void wr_unit_end_early(struct wr_shared *u);
 void wr_units_drop_spare(struct wr_units *x);
 /* Room for `cap` more bytes beside it; drops what nobody uses. */
 bool wr_unit_make_room(struct wr_shared *u, size_t cap);
+/* Gives back all memory that it has. */
+void wr_unit_empty(struct wr_shared *u);
 /* Points a read to its bytes. */
 void wr_unit_point(struct wr_read *r);
 /* Empties it, and its group, when nobody uses it and nobody will ask. */

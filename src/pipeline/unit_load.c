@@ -142,9 +142,7 @@ bool wr_load_new(struct wr_shared *u, const char *path, bool must)
     if (is_packed(u))
         l->own = wr_piece_take(u->group->table, /* ahead= */ false);
     if (!u->buf || (is_packed(u) && !l->own)) {
-        wr_load_free(u);
-        wr_unit_give(u, u->buf, u->cap);
-        u->buf = NULL;
+        wr_unit_empty(u);
         return false;
     }
     u->state = WR_UNIT_LOADING;
@@ -225,7 +223,7 @@ static enum wr_unit_next next_step(struct wr_shared *u)
     return WR_NEXT_IDLE;
 }
 
-static enum wr_unit_next next_locked(struct wr_shared *u)
+enum wr_unit_next wr_unit_next(struct wr_shared *u)
 {
     struct wr_units *x = u->group->table;
     enum wr_unit_next next;
@@ -239,12 +237,7 @@ static enum wr_unit_next next_locked(struct wr_shared *u)
 enum wr_unit_next wr_unit_begin(struct wr_shared *u, struct wr_object *object)
 {
     u->load->object = object;
-    return next_locked(u);
-}
-
-enum wr_unit_next wr_unit_next(struct wr_shared *u)
-{
-    return next_locked(u);
+    return wr_unit_next(u);
 }
 
 struct wr_unit_piece *wr_unit_ask(struct wr_shared *u)
@@ -455,10 +448,7 @@ struct wr_read *wr_unit_failed(struct wr_shared *u)
         g->users--;
     }
     u->failed = true;
-    wr_load_free(u);
-    wr_unit_give(u, u->buf, u->cap);
-    u->buf = NULL;
-    u->state = WR_UNIT_EMPTY;
+    wr_unit_empty(u);
     wr_unit_drop_if_over(u);
     pthread_mutex_unlock(&x->lock);
     return list;
