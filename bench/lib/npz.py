@@ -55,18 +55,22 @@ def stored_rows(session):
     count = len(os.listdir(data))
     theirs = statistics.median(cpu) / count * 1000
     ours = case.median('cpu_s_per_1000')
-    # A volume does not fit into the processor's cache: plain threads that read
-    # into one buffer of 8 MB do less than to load it.
-    ratio, part = case.of('slot_limit_per_s'), ours / theirs
+    part = ours / theirs
+    ratio, filled = case.of('read_limit_per_s'), case.of('slot_limit_per_s')
     return [
         Row('NPZ of volumes, stored, warm',
-            f'>= {READ_BAR:.2f} of pread threads that fill two batches',
-            f'{ratio:.3f}', ratio >= READ_BAR,
+            f'>= {READ_BAR:.2f} of pread threads', f'{ratio:.3f}',
+            ratio >= READ_BAR,
             [f"{case.rate():,.1f} volumes/s, "
              f"{case.median('bytes_per_s') / 1e9:.2f} GB/s on {session.cores} "
-             f"threads; pread {case.median('slot_limit_per_s'):,.1f}; "
-             f"{case.of('read_limit_per_s'):.3f} of pread threads that read "
-             f'piece by piece into 8 MB', case.doubt()]),
+             f"threads; pread {case.median('read_limit_per_s'):,.1f}, piece by "
+             'piece into the same 8 MB, which the processor caches',
+             case.doubt()]),
+        Row('the same, against reads that fill memory',
+            f'>= {READ_BAR:.2f} of pread threads', f'{filled:.3f}',
+            filled >= READ_BAR,
+            [f"pread {case.median('slot_limit_per_s'):,.1f} volumes/s into "
+             'memory of the size of two batches']),
         Row('NPZ of volumes, stored: processor time',
             f'<= {CPU_BAR:.2f} of numpy.load', f'{part:.3f}', part <= CPU_BAR,
             [f'{ours:.1f} CPU s/1000 volumes, numpy.load {theirs:.1f}; '
