@@ -56,6 +56,9 @@ def parse(argv):
                        "of 'before', measure only these")
     p.add_argument('--match', metavar='TEXT', default='', help="of 'before', "
                    'measure only rows whose title has TEXT in it')
+    p.add_argument('--most-rounds', type=int, metavar='N',
+                   default=before.MOST_ROUNDS, help="of 'before', measure a "
+                   'row so often at most (default: %(default)s)')
     args = p.parse_args(argv)
     if args.before and os.path.isdir(args.before):
         args.before = os.path.join(args.before, 'weir')
@@ -97,6 +100,7 @@ def main(argv):
     session = Session(args)
     session.before = args.before
     session.groups, session.match = args.group, args.match
+    session.most_rounds = args.most_rounds
     session.watched_s = args.seconds or session.pick(600, 20, 3)
     status = 0
     try:

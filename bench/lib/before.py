@@ -215,7 +215,8 @@ def cache_rows(session):
     data = session.pictures()
     small = zipped(session)
     yield feed('cache of decoded samples in memory, last epoch', data,
-               '--size', '224x224', '--dtype', 'u8', '--cache', 'ram:4G',
+               '--size', '224x224', '--dtype', 'u8', '--decode', 'fast',
+               '--cache', 'ram:4G',
                '--cache-what', 'decoded', '--epochs', session.rounds(3, 2),
                key='last_epoch_per_s')
     yield with_tier('folder tier before a slow device, second epoch',
@@ -269,9 +270,9 @@ def is_open(rounds):
 def in_turn(session, old, work):
     """Rounds of {row: (figure now, figure before)}."""
     rounds = []
-    wanted = session.rounds(ROUNDS)
+    wanted = min(session.rounds(ROUNDS), session.most_rounds)
     while len(rounds) < wanted or (
-            not session.quick and len(rounds) < MOST_ROUNDS and
+            not session.quick and len(rounds) < session.most_rounds and
             is_open(rounds)):
         who = (session, old) if len(rounds) % 2 else (old, session)
         got = {s.role: work(s) for s in who}
