@@ -289,7 +289,9 @@ static void a_unit_that_cannot_be_read(void **state)
 
     base_config(&cfg);
     cfg.order = WEIR_ORDER_SEQUENTIAL;
-    feed(*state, "fault:eio@13+:", &cfg, c);
+    /* Behind the pieces of the first unit, and of the second, which may be
+     * loaded at the same time. */
+    feed(*state, "fault:eio@26+:", &cfg, c);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(c->seen[i] + c->bad[i], 1);
         assert_int_equal(c->seen[i], c->seen[i - i % PER]);
