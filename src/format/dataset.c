@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "format/format.h"
+#include "format/fragment.h"
 #include "format/ignored.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"
@@ -42,13 +43,21 @@ static int choose_format(weir_dataset *ds, struct wr_index_job *job,
     if (name)
         ds->format = wr_format_find(name);
     else
-        r = wr_format_choose(job->leaf_store, job->leaf, &ds->format, err);
+        r = wr_format_choose(job, &ds->format, err);
     if (r < 0)
         return wr_fail_prefix(err, r, "'%s'", ds->url);
+    if (ds->format && job->fragment && !ds->format->takes_fragment)
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': the format '%s' takes no '#%.200s'", ds->url,
+                       name, job->fragment);
     if (ds->format)
         return 0;
     if (name)
         return fail_format(name, err);
+    if (job->fragment)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s': no format reads this that takes '#%.200s'",
+                       ds->url, job->fragment);
     return wr_fail(err, WEIR_ENOTSUP, "'%s': no format reads this", ds->url);
 }
 
@@ -154,7 +163,7 @@ static int declare(weir_dataset *ds, const char *text, weir_err *err)
         r = check_sizes(ds->index, &s->fields[k], err);
     if (r < 0)
         return r;
-    wr_index_set_declared(ds->index, text);
+    wr_index_add_declared(ds->index, text);
     why = wr_schema_check(s, wr_index_columns(ds->index));
     return why ? wr_fail(err, WEIR_EINVAL, "schema '%s': %s", text, why) : 0;
 }
@@ -200,6 +209,8 @@ static int build_index(weir_dataset *ds, struct wr_index_job *job,
         r = wr_fail(err, job->lack.code, "%s", job->lack.msg);
     if (r < 0)
         return r;
+    if (job->fragment)
+        wr_index_add_declared(ds->index, job->fragment);
     if (job->cfg->schema)
         r = declare(ds, job->cfg->schema, err);
     if (r == 0)
@@ -230,7 +241,7 @@ int weir_dataset_open(weir_dataset **ret, const char *url,
     weir_dataset_config own;
     struct wr_index_job job = {0};
     weir_dataset *ds;
-    char *leaf = NULL;
+    char *leaf = NULL, *fragment = NULL;
     int r = 0;
 
     if (!ret || !url)
@@ -246,10 +257,13 @@ int weir_dataset_open(weir_dataset **ret, const char *url,
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
         goto out;
     }
-    r = wr_store_open(url, &job.leaf_store, &leaf, err);
+    r = wr_fragment_open(url, &job.leaf_store, &leaf, &fragment, err);
     if (r < 0)
         goto out;
+    if (fragment) /* the rest is the name of the data */
+        ds->url[strlen(url) - strlen(fragment) - 1] = '\0';
     job.leaf = leaf;
+    job.fragment = fragment;
     r = index_dataset(ds, &job, err);
     if (ds->store == job.leaf_store)
         job.leaf_store = NULL; /* the data set's own */
@@ -261,6 +275,7 @@ out:
     wr_store_close(job.leaf_store);
     weir_dataset_close(&ds);
     free(leaf);
+    free(fragment);
     return r;
 }
 

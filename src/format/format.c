@@ -31,14 +31,16 @@ const struct wr_format_ops *wr_format_find(const char *name)
     return NULL;
 }
 
-int wr_format_choose(struct wr_store *st, const char *leaf,
+int wr_format_choose(const struct wr_index_job *job,
                      const struct wr_format_ops **ret, weir_err *err)
 {
     const struct wr_format_ops *best = NULL;
     int best_score = 0;
 
     for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++) {
-        int score = formats[k]->probe(st, leaf);
+        int score = job->fragment && !formats[k]->takes_fragment
+                        ? 0
+                        : formats[k]->probe(job->leaf_store, job->leaf);
 
         if (score < 0)
             return wr_fail(err, score, "%s", weir_strerror(score));

@@ -23,7 +23,10 @@ struct wr_index_job {
     struct wr_store *store;      /* borrowed: holds the objects */
     struct wr_store *leaf_store; /* borrowed: holds the leaf; another one than
                                     `store` only for a list with a root */
-    const char *leaf; /* borrowed: the file named, or NULL: the folder */
+    const char *leaf;     /* borrowed: the file named, or NULL: the folder */
+    const char *fragment; /* borrowed: what stands behind '#' of the URL
+                             (fragment.h); NULL: nothing */
+    void *own;            /* borrowed: of the format, for its scans */
     const weir_dataset_config *cfg; /* borrowed */
     struct wr_index *index;         /* borrowed; to be filled */
     uint64_t next_progress_ns;      /* 0 at first */
@@ -50,9 +53,9 @@ int wr_index_job_picture(struct wr_index_job *job, bool unpacked,
 /* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
 bool wr_name_has_ext(const char *name, const char *ext);
 
-/* The format that says most surely that it can read this; *ret is NULL when
- * none can. Fails only for a lack of resources. */
-int wr_format_choose(struct wr_store *st, const char *leaf,
+/* The format that says most surely that it can read this, with a fragment or
+ * without; *ret is NULL when none can. Fails only for a lack of resources. */
+int wr_format_choose(const struct wr_index_job *job,
                      const struct wr_format_ops **ret, weir_err *err);
 
 /* One tensor as it leaves the decoder. */
@@ -106,8 +109,9 @@ struct wr_decoder_ops {
 
 struct wr_format_ops {
     const char *name;
-    const char *help; /* one line */
-    bool takes_root;  /* weir_dataset_config.root means something to it */
+    const char *help;    /* one line */
+    bool takes_root;     /* weir_dataset_config.root means something to it */
+    bool takes_fragment; /* so does what stands behind '#' of a URL */
     bool folders_are_classes; /* those in the root */
     bool tensors; /* samples are tensors: at most converted, never decoded */
     /* required: 0 (no) .. 100 (surely) for this store and leaf; WEIR_E... when

@@ -109,7 +109,7 @@ int wr_index_add_field(struct wr_index *ix, const struct wr_field *f,
 /* The schema as it is built: a format may change what it has added. */
 struct wr_schema *wr_index_fields(struct wr_index *ix);
 /* Another fingerprint for what the user said of the fields. */
-void wr_index_set_declared(struct wr_index *ix, const char *text);
+void wr_index_add_declared(struct wr_index *ix, const char *text);
 /* The scalars of one more sample, in the order of their fields (but the label,
  * which stands beside the parts). */
 int wr_index_add_scalars(struct wr_index *ix, const union wr_scalar *row,

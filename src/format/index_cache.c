@@ -109,11 +109,13 @@ static char *make_key(const struct wr_index_job *job)
     if (job->store != job->leaf_store && !canonical(job->store, NULL, root))
         return NULL;
     format_text(job->cfg->format, format, sizeof(format));
-    if (asprintf(&key, "%s\n%s\n%s%s%s%s%s", format, place, root,
+    if (asprintf(&key, "%s\n%s\n%s%s%s%s%s%s%s", format, place, root,
                  job->cfg->columns ? "\n" : "",
                  job->cfg->columns ? job->cfg->columns : "",
                  job->cfg->schema ? "\nschema " : "",
-                 job->cfg->schema ? job->cfg->schema : "") < 0)
+                 job->cfg->schema ? job->cfg->schema : "",
+                 job->fragment ? "\nfragment " : "",
+                 job->fragment ? job->fragment : "") < 0)
         return NULL;
     return key;
 }

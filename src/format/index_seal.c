@@ -49,9 +49,9 @@ void wr_index_order(struct wr_index *ix)
     wr_index_find_columns(ix);
 }
 
-void wr_index_set_declared(struct wr_index *ix, const char *text)
+void wr_index_add_declared(struct wr_index *ix, const char *text)
 {
-    ix->declared = XXH3_64bits(text, strlen(text)) | 1;
+    ix->declared = (ix->declared * 3) ^ (XXH3_64bits(text, strlen(text)) | 1);
 }
 
 static int check_columns(const struct wr_index *ix, weir_err *err)
