@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "format/csv.h"
+#include "format/list_rows.h"
 #include "format/intern.h"
 #include "format/list_layout.h"
 #include "format/pictures.h"
@@ -46,7 +46,7 @@ struct list {
     uint32_t *rank;         /* owned: class number of name k */
     bool by_name;
     struct wr_list_layout layout;
-    struct list_column more[WR_CSV_MORE];
+    struct list_column more[WR_LIST_MORE];
     const char **values; /* owned: layout.more of them per row */
     size_t value_cap;
 };
@@ -92,7 +92,8 @@ static bool is_number(const char *text)
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-static int push_row(struct list *l, const struct wr_csv_row *row, weir_err *err)
+static int push_row(struct list *l, const struct wr_list_row *row,
+                    weir_err *err)
 {
     if (l->count >= MAX_LIST_ROWS)
         return wr_fail(err, WEIR_ELIMIT, "'%s': more than %zu rows",
@@ -112,21 +113,21 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 {
     const char *spec = l->job->cfg->columns;
     const struct wr_list_layout *layout = &l->layout;
-    struct wr_csv_row row;
-    struct wr_csv csv;
+    struct wr_list_row row;
+    struct wr_list_rows csv;
     uint64_t seen = 0;
     int r = wr_list_layout_find(text, len, spec, &l->layout, err);
 
     if (r < 0)
         return wr_fail_prefix(err, r, "'%s'", l->job->leaf);
-    wr_csv_init(&csv, text, len);
+    wr_list_rows_init(&csv, text, len);
     csv.separator = layout->separator;
     csv.path_at = layout->path;
     csv.label_at = layout->label;
     csv.more = layout->more;
     memcpy(csv.more_at, layout->more_at, sizeof(csv.more_at));
     csv.columns = layout->columns;
-    while (r == 0 && wr_csv_next(&csv, &row)) {
+    while (r == 0 && wr_list_rows_next(&csv, &row)) {
         if (row.bad)
             add_issue(l, l->job->leaf, row.line, WEIR_EFORMAT, row.bad);
         else if (!*row.path)
@@ -315,8 +316,8 @@ static int take_more(struct list *l, size_t k, struct list_file *files,
 static int add_row(struct list *l, size_t k, weir_err *err)
 {
     const struct row *row = &l->rows[k];
-    struct list_file file, more[WR_CSV_MORE];
-    union wr_scalar numbers[WR_CSV_MORE];
+    struct list_file file, more[WR_LIST_MORE];
+    union wr_scalar numbers[WR_LIST_MORE];
     uint32_t label;
     int r;
 

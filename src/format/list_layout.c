@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "format/csv.h"
+#include "format/list_rows.h"
 
 #define FIELDS_MAX 256u
 #define SPEC_HELP                                                              \
@@ -28,22 +28,22 @@ struct rows {
 /* What `columns` says: fields, and the columns that they are. The first one is
  * the path's unless "path" is among them. */
 struct column_wish {
-    char field[WR_CSV_MORE + 2][WR_LIST_NAME];
-    char column[WR_CSV_MORE + 2][WR_LIST_NAME];
+    char field[WR_LIST_MORE + 2][WR_LIST_NAME];
+    char column[WR_LIST_MORE + 2][WR_LIST_NAME];
     unsigned count;
 };
 
 static void split(struct rows *r, const char *text, size_t len, char separator)
 {
     char *ignored[1];
-    struct wr_csv csv;
+    struct wr_list_rows csv;
 
     memcpy(r->text, text, len);
-    wr_csv_init(&csv, r->text, len);
+    wr_list_rows_init(&csv, r->text, len);
     csv.separator = separator;
-    csv.columns = WR_CSV_NONE;
-    r->count = wr_csv_fields(&csv, r->first, FIELDS_MAX);
-    r->second = wr_csv_fields(&csv, ignored, 1);
+    csv.columns = WR_LIST_NONE;
+    r->count = wr_list_rows_fields(&csv, r->first, FIELDS_MAX);
+    r->second = wr_list_rows_fields(&csv, ignored, 1);
     r->count = WR_MIN(r->count, FIELDS_MAX);
 }
 
@@ -80,7 +80,7 @@ static int parse_spec(const char *spec, struct column_wish *ret, weir_err *err)
         unsigned n = ret->count;
 
         if (!key || at[key] != '=' || key + 1 == len || key >= WR_LIST_NAME ||
-            len - key > WR_LIST_NAME || n == WR_CSV_MORE + 2)
+            len - key > WR_LIST_NAME || n == WR_LIST_MORE + 2)
             return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP, spec);
         memcpy(ret->field[n], at, key);
         memcpy(ret->column[n], at + key + 1, len - key - 1);
@@ -110,7 +110,7 @@ static unsigned column_of(const struct rows *r, const char *name)
     for (unsigned k = 0; k < r->count; k++)
         if (!strcasecmp(r->first[k], name))
             return k;
-    return WR_CSV_NONE;
+    return WR_LIST_NONE;
 }
 
 /* A number, or a name of the header, which there is then. */
@@ -118,7 +118,7 @@ static int pick(const struct rows *r, const char *name, unsigned *ret,
                 bool *header, weir_err *err)
 {
     bool is_number = name[strspn(name, "0123456789")] == '\0';
-    unsigned k = WR_CSV_NONE;
+    unsigned k = WR_LIST_NONE;
     uint64_t number;
     char all[512];
 
@@ -126,7 +126,7 @@ static int pick(const struct rows *r, const char *name, unsigned *ret,
         k = column_of(r, name);
     else if (wr_parse_uint(name, 1, r->count, &number, NULL) == 0)
         k = (unsigned)number - 1;
-    if (k == WR_CSV_NONE)
+    if (k == WR_LIST_NONE)
         return wr_fail(err, WEIR_EINVAL, "no column %s%s%s; there are %s",
                        is_number ? "" : "'", name, is_number ? "" : "'",
                        found(r, all, sizeof(all)));
@@ -166,13 +166,13 @@ static int by_spec(const struct rows *r, const char *spec,
     path = wish_of(&w, "path");
     if (path == w.count && strcmp(w.field[0], "label") != 0)
         path = 0;
-    if (path == w.count || w.count > WR_CSV_MORE)
+    if (path == w.count || w.count > WR_LIST_MORE)
         return wr_fail(err, WEIR_EINVAL, "columns '%s': " SPEC_HELP, spec);
     if (!r->count)
         return 0; /* an empty list, or a first row of no use: said later */
     if (strcmp(w.field[path], "path") != 0)
         memcpy(ret->field, w.field[path], WR_LIST_NAME);
-    ret->label = WR_CSV_NONE;
+    ret->label = WR_LIST_NONE;
     ret->columns = r->count;
     return pick_all(r, &w, path, ret, err);
 }
@@ -182,8 +182,8 @@ static bool by_header(const struct rows *r, struct wr_list_layout *ret)
 {
     unsigned image = column_of(r, "image");
 
-    if (image == WR_CSV_NONE || r->count < 3 || r->second != r->count ||
-        r->count > WR_CSV_MORE)
+    if (image == WR_LIST_NONE || r->count < 3 || r->second != r->count ||
+        r->count > WR_LIST_MORE)
         return false;
     ret->header = true;
     ret->columns = r->count;
@@ -218,16 +218,16 @@ static int by_names(const struct rows *r, struct wr_list_layout *ret,
 {
     unsigned path = column_of(r, "path"), label = column_of(r, "label");
 
-    if (path != WR_CSV_NONE && (label != WR_CSV_NONE || r->count == 1)) {
+    if (path != WR_LIST_NONE && (label != WR_LIST_NONE || r->count == 1)) {
         ret->header = true;
         ret->path = path;
         ret->label = label;
         ret->columns = WR_MAX(r->count, 2u);
         return 0;
     }
-    if (path == WR_CSV_NONE && by_header(r, ret))
+    if (path == WR_LIST_NONE && by_header(r, ret))
         return 0;
-    if (path != WR_CSV_NONE || (r->count > 2 && r->second == r->count))
+    if (path != WR_LIST_NONE || (r->count > 2 && r->second == r->count))
         return fail_layout(r, err);
     return 0;
 }

@@ -6,19 +6,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "format/csv.h"
+#include "format/list_rows.h"
 #include "weir/error.h"
 
 #define WR_LIST_NAME 128 /* bytes of a column's name, with its NUL */
 
 struct wr_list_layout {
-    char separator;       /* ',' or '\t' */
-    bool header;          /* the first row has names */
-    unsigned path, label; /* columns from 0; label WR_CSV_NONE: there is none */
-    unsigned columns;     /* that a row may have */
-    char field[WR_LIST_NAME];              /* what the path's field is called */
-    char names[WR_CSV_MORE][WR_LIST_NAME]; /* of columns beside these two, */
-    unsigned more_at[WR_CSV_MORE];         /* from 0 */
+    char separator; /* ',' or '\t' */
+    bool header;    /* the first row has names */
+    unsigned path,
+        label;        /* columns from 0; label WR_LIST_NONE: there is none */
+    unsigned columns; /* that a row may have */
+    char field[WR_LIST_NAME]; /* what the path's field is called */
+    char names[WR_LIST_MORE][WR_LIST_NAME]; /* of columns beside these two, */
+    unsigned more_at[WR_LIST_MORE];         /* from 0 */
     unsigned more;
 };
 

@@ -1,22 +1,22 @@
-/* csv.c - rows of a list of paths and labels, parsed where they lie.
+/* list_rows.c - rows of a list of paths and labels, parsed where they lie.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "format/csv.h"
+#include "format/list_rows.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-void wr_csv_init(struct wr_csv *c, char *text, size_t len)
+void wr_list_rows_init(struct wr_list_rows *c, char *text, size_t len)
 {
     size_t skip = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
-    *c = (struct wr_csv){.at = text + skip,
-                         .end = text + len,
-                         .line = 1,
-                         .separator = ',',
-                         .path_at = 0,
-                         .label_at = 1,
-                         .columns = 2};
+    *c = (struct wr_list_rows){.at = text + skip,
+                               .end = text + len,
+                               .line = 1,
+                               .separator = ',',
+                               .path_at = 0,
+                               .label_at = 1,
+                               .columns = 2};
 }
 
 /* Behind the closing quote of the field that opens at p; NULL: none. */
@@ -33,7 +33,7 @@ static const char *skip_quoted(const char *p, const char *end)
 
 /* Finds the end of the row at c->at (its newline, or `end`) without changing
  * anything. Returns what is wrong with it, or NULL. */
-static const char *scan_row(const struct wr_csv *c, const char *end,
+static const char *scan_row(const struct wr_list_rows *c, const char *end,
                             const char **ret_end)
 {
     const char *start = c->at, *p = start;
@@ -66,7 +66,7 @@ static const char *scan_row(const struct wr_csv *c, const char *end,
 }
 
 /* Cuts the field at *at out of its row and steps behind it. */
-static char *take_field(const struct wr_csv *c, char **at, char *row_end)
+static char *take_field(const struct wr_list_rows *c, char **at, char *row_end)
 {
     char *p = *at, *field = p, *w = p;
 
@@ -102,7 +102,7 @@ static char *trim(char *text)
 }
 
 /* Skips what holds no row: empty lines and comments. */
-static void skip_lines(struct wr_csv *c)
+static void skip_lines(struct wr_list_rows *c)
 {
     while (c->at < c->end) {
         size_t left = (size_t)(c->end - c->at);
@@ -118,7 +118,7 @@ static void skip_lines(struct wr_csv *c)
 }
 
 /* Steps behind a row and counts the lines it took. */
-static void step_behind(struct wr_csv *c, char *row_end)
+static void step_behind(struct wr_list_rows *c, char *row_end)
 {
     for (char *p = c->at; p < row_end; p++)
         c->line += *p == '\n';
@@ -128,10 +128,10 @@ static void step_behind(struct wr_csv *c, char *row_end)
 
 /* The row at c->at, from its start to its newline or the end of the text;
  * NULL, and ret->bad, when it is of no use. */
-static char *find_row_end(const struct wr_csv *c, struct wr_csv_row *ret)
+static char *find_row_end(const struct wr_list_rows *c, struct wr_list_row *ret)
 {
     size_t left = (size_t)(c->end - c->at);
-    size_t seen = WR_MIN(left, (size_t)WR_CSV_MAX_ROW);
+    size_t seen = WR_MIN(left, (size_t)WR_LIST_MAX_ROW);
     const char *limit = c->at + seen;
     const char *row_end = NULL;
 
@@ -144,15 +144,15 @@ static char *find_row_end(const struct wr_csv *c, struct wr_csv_row *ret)
 
 /* Finds the next row and steps behind it: *ret_at and *ret_end are its bytes.
  * False at the end; ret->bad says when it is of no use. */
-static bool next_row(struct wr_csv *c, struct wr_csv_row *ret, char **ret_at,
-                     char **ret_end)
+static bool next_row(struct wr_list_rows *c, struct wr_list_row *ret,
+                     char **ret_at, char **ret_end)
 {
     char *at, *row_end;
 
     skip_lines(c);
     if (c->at >= c->end)
         return false;
-    *ret = (struct wr_csv_row){.line = c->line};
+    *ret = (struct wr_list_row){.line = c->line};
     at = c->at;
     row_end = find_row_end(c, ret);
     if (!row_end)
@@ -163,7 +163,7 @@ static bool next_row(struct wr_csv *c, struct wr_csv_row *ret, char **ret_at,
     return true;
 }
 
-bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
+bool wr_list_rows_next(struct wr_list_rows *c, struct wr_list_row *ret)
 {
     char *at, *row_end;
     unsigned k = 0;
@@ -191,9 +191,9 @@ bool wr_csv_next(struct wr_csv *c, struct wr_csv_row *ret)
     return true;
 }
 
-unsigned wr_csv_fields(struct wr_csv *c, char **ret, unsigned max)
+unsigned wr_list_rows_fields(struct wr_list_rows *c, char **ret, unsigned max)
 {
-    struct wr_csv_row row;
+    struct wr_list_row row;
     char *at, *row_end;
     unsigned n = 0;
 

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "format/csv.h"
+#include "format/list_rows.h"
 #include "format/list_layout.h"
 
-#define NONE WR_CSV_NONE
+#define NONE WR_LIST_NONE
 
 static void test_found(void **state)
 {

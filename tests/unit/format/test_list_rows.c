@@ -1,4 +1,4 @@
-/* test_csv.c - rows of lists, well and badly formed.
+/* test_list_rows.c - rows of lists, well and badly formed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/csv.h"
+#include "format/list_rows.h"
 
 /* Parses `len` bytes in memory of exactly that size and the one behind. */
-static size_t parse(const char *text, size_t len, struct wr_csv_row *rows,
+static size_t parse(const char *text, size_t len, struct wr_list_row *rows,
                     size_t cap, char **ret_text)
 {
     char *copy = malloc(len + 1);
-    struct wr_csv csv;
+    struct wr_list_rows csv;
     size_t n = 0;
 
     memcpy(copy, text, len);
     copy[len] = 'Z'; /* nobody promised a NUL */
-    wr_csv_init(&csv, copy, len);
-    while (n < cap && wr_csv_next(&csv, &rows[n]))
+    wr_list_rows_init(&csv, copy, len);
+    while (n < cap && wr_list_rows_next(&csv, &rows[n]))
         n++;
     *ret_text = copy;
     return n;
@@ -35,7 +35,7 @@ struct expected {
 
 static void check(const char *text, const struct expected *want, size_t count)
 {
-    struct wr_csv_row rows[16];
+    struct wr_list_row rows[16];
     char *copy;
     size_t n = parse(text, strlen(text), rows, 16, &copy);
 
@@ -100,7 +100,7 @@ static void test_bad(void **state)
 
 static void test_zero_byte(void **state)
 {
-    struct wr_csv_row rows[4];
+    struct wr_list_row rows[4];
     char *copy;
 
     (void)state;
@@ -112,9 +112,9 @@ static void test_zero_byte(void **state)
 
 static void test_long_rows(void **state)
 {
-    size_t len = 3 * WR_CSV_MAX_ROW;
+    size_t len = 3 * WR_LIST_MAX_ROW;
     char *text = malloc(len);
-    struct wr_csv_row rows[4];
+    struct wr_list_row rows[4];
     char *copy;
 
     (void)state;
