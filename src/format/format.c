@@ -16,6 +16,7 @@
 static const struct wr_format_ops *const formats[] = {
     &wr_format_images, &wr_format_list,     &wr_format_tensor,
     &wr_format_tar,    &wr_format_tfrecord, &wr_format_indexed_binary,
+    &wr_format_csv,    &wr_format_json,
 };
 
 const struct wr_format_ops *wr_format_at(unsigned k)

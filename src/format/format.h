@@ -26,7 +26,6 @@ struct wr_index_job {
     const char *leaf;     /* borrowed: the file named, or NULL: the folder */
     const char *fragment; /* borrowed: what stands behind '#' of the URL
                              (fragment.h); NULL: nothing */
-    void *own;            /* borrowed: of the format, for its scans */
     const weir_dataset_config *cfg; /* borrowed */
     struct wr_index *index;         /* borrowed; to be filled */
     uint64_t next_progress_ns;      /* 0 at first */
@@ -149,5 +148,7 @@ extern const struct wr_format_ops wr_format_tensor;
 extern const struct wr_format_ops wr_format_tar;
 extern const struct wr_format_ops wr_format_tfrecord;
 extern const struct wr_format_ops wr_format_indexed_binary;
+extern const struct wr_format_ops wr_format_csv;
+extern const struct wr_format_ops wr_format_json;
 
 #endif

@@ -50,6 +50,8 @@ struct wr_record {
                                 sample does not have it */
     uint32_t label;
     const char *name; /* NULL: none */
+    int64_t line;     /* shards of text (wr_shard_add): the one scalar of the
+                         sample, in the field that was added for it before */
 };
 
 #define WR_RECORD_MAX UINT32_MAX

@@ -61,6 +61,7 @@ static int pack_fields(struct image *im, const struct wr_schema *s)
         struct wr_index_file_field *to = &im->fields[k];
 
         memcpy(to->name, from->name, strlen(from->name));
+        memcpy(to->path, from->path, strlen(from->path));
         memcpy(to->dims, from->pub.dims, from->pub.ndim * sizeof(to->dims[0]));
         if (from->strided)
             memcpy(to->strides, from->strides, sizeof(to->strides));

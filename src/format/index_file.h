@@ -6,7 +6,7 @@
 #include "format/index.h"
 #include "storage/storage.h"
 
-#define WR_INDEX_FILE_VERSION 3u
+#define WR_INDEX_FILE_VERSION 4u
 #define WR_INDEX_TEMP_SUFFIX  ".tmp" /* of files that are being written */
 
 /* What an index file is of. */

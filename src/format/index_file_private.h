@@ -37,7 +37,7 @@ enum {
 };
 
 struct wr_index_file_field {
-    char name[WR_FIELD_NAME];
+    char name[WR_FIELD_NAME], path[WR_FIELD_PATH];
     uint64_t dims[7], strides[7];
     uint32_t kind, dtype, ndim, column, scalar, flags;
 };

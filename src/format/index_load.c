@@ -113,9 +113,11 @@ static const char *unpack_field(struct wr_schema *s,
     unsigned scalar = s->scalars;
 
     if (from->kind > WEIR_FIELD_SCALAR || !wr_dtype_bits(f.pub.dtype) ||
-        !memchr(from->name, '\0', sizeof(from->name)))
+        !memchr(from->name, '\0', sizeof(from->name)) ||
+        !memchr(from->path, '\0', sizeof(from->path)))
         return "a field of an unknown kind or type";
     memcpy(f.name, from->name, sizeof(f.name));
+    memcpy(f.path, from->path, sizeof(f.path));
     memcpy(f.pub.dims, from->dims, sizeof(f.pub.dims));
     memcpy(f.strides, from->strides, sizeof(f.strides));
     if (wr_schema_add(s, &f, NULL) < 0)

@@ -17,17 +17,20 @@
 #define WR_NO_COLUMN       UINT_MAX
 #define WR_SCALAR_IS_LABEL UINT_MAX
 #define WR_FIELD_NAME      128 /* bytes of a name, with its NUL */
+#define WR_FIELD_PATH      256 /* bytes of a path, with its NUL */
 #define WR_FIELD_MAX       256 /* fields of a data set */
 #define WR_FIELD_MAX_BYTES (UINT64_C(1) << 30) /* read at once */
 
 struct wr_field {
     weir_field pub; /* pub.name is set once the index is sealed */
     char name[WR_FIELD_NAME];
-    unsigned column;     /* that its bytes lie in; WR_NO_COLUMN: a scalar of the
+    unsigned column; /* that its bytes lie in; WR_NO_COLUMN: a scalar of the
                             index */
-    unsigned scalar;     /* which of those; WR_SCALAR_IS_LABEL: the label that
+    unsigned scalar; /* which of those; WR_SCALAR_IS_LABEL: the label that
                             stands beside each part */
-    bool unpacked;       /* the format's unpack makes its bytes from the part */
+    bool unpacked;   /* the format's unpack makes its bytes from the part */
+    char path[WR_FIELD_PATH]; /* where in the part it is, as the format writes
+                                 that; "": it needs none */
     bool strided;        /* tensors that do not lie in C order: the part spans
                             the first to the last element, */
     uint64_t strides[7]; /* which lie so many bytes apart, */

@@ -116,6 +116,7 @@ int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
 struct shard_find {
     uint64_t offset, name; /* name: where it starts in names, or NO_NAME */
     uint32_t length, label;
+    int64_t line;
 };
 
 /* Records that were found, and their names; zeroed memory is none. */
@@ -196,6 +197,7 @@ static bool finds_add(struct finds *f, const struct wr_record *parts,
             .name = len && !k ? f->names_len : NO_NAME,
             .length = (uint32_t)parts[k].length,
             .label = parts[k].label,
+            .line = parts[k].line,
         };
     if (len)
         memcpy(f->names + f->names_len, parts->name, len);
@@ -420,13 +422,14 @@ static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
 
 /* Column by column, so that the parts of each lie together. Always of as many
  * samples: the same data set makes the same index. */
-static int add_some(struct wr_index *ix, const struct finds *f, size_t from,
-                    size_t to, unsigned columns, weir_err *err)
+static int add_some(const struct pool *p, const struct finds *f, size_t from,
+                    size_t to, weir_err *err)
 {
+    struct wr_index *ix = p->job->index;
     int r = 0;
 
-    for (unsigned c = 0; c < columns; c++)
-        for (size_t k = from + c; k < to && r == 0; k += columns) {
+    for (unsigned c = 0; c < p->columns; c++)
+        for (size_t k = from + c; k < to && r == 0; k += p->columns) {
             const struct shard_find *x = &f->records[k];
             const struct wr_record rec = {
                 .column = c,
@@ -437,6 +440,9 @@ static int add_some(struct wr_index *ix, const struct finds *f, size_t from,
             };
 
             r = wr_index_add_record(ix, &rec, err);
+            if (r == 0 && c == 0 && p->scan->lines)
+                r = wr_index_add_scalars(ix, &(union wr_scalar){.i = x->line},
+                                         err);
         }
     return r;
 }
@@ -447,8 +453,7 @@ static int add_finds(struct pool *p, const struct finds *f, weir_err *err)
     int r = 0;
 
     for (size_t k = 0; k < f->count && r == 0; k += step)
-        r = add_some(p->job->index, f, k, WR_MIN(k + step, f->count),
-                     p->columns, err);
+        r = add_some(p, f, k, WR_MIN(k + step, f->count), err);
     return r;
 }
 

@@ -56,6 +56,7 @@ struct wr_shard_scan {
     int (*fn)(struct wr_shard *s, weir_err *err);
     void *arg;        /* borrowed */
     unsigned columns; /* parts of each sample; 0: one */
+    bool lines;       /* the line of a sample is its number in the index */
 };
 
 /* One more sample: its parts, one for each column in their order. Offsets count

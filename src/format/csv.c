@@ -1,0 +1,236 @@
+/* csv.c - CSV and TSV files, plain or gzip: each row is a sample.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/csv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "format/text_number.h"
+#include "format/text_scan.h"
+
+#define PROBE_BYTES 65536u
+#define MAX_NAME    4096
+
+/* What the scans of all files share. */
+struct csv_files {
+    struct wr_csv_layout layout;
+    struct wr_text_words words;
+    const char *first; /* borrowed: the file that the layout is of */
+    unsigned threads;  /* for one file */
+};
+
+/* --- names --- */
+
+static bool is_csv_name(const char *name)
+{
+    return wr_name_has_ext(name, ".csv") || wr_name_has_ext(name, ".tsv") ||
+           wr_name_has_ext(name, ".csv.gz") || wr_name_has_ext(name, ".tsv.gz");
+}
+
+static int csv_probe(struct wr_store *st, const char *leaf)
+{
+    char name[MAX_NAME], *text;
+    size_t len;
+    bool all, data;
+    int r = 1;
+
+    if (!leaf)
+        r = wr_shards_peek(st, is_csv_name, name, sizeof(name));
+    else if (!is_csv_name(leaf))
+        r = 0;
+    if (r <= 0)
+        return r;
+    r = wr_text_head(st, leaf ? leaf : name, PROBE_BYTES, &text, &len, &all,
+                     NULL);
+    if (r < 0)
+        return r == WEIR_ENOMEM || r == WEIR_EMFILE ? r : 0;
+    data = wr_csv_looks_like_data(st, leaf ? leaf : name, text, len, all);
+    free(text);
+    if (leaf)
+        return data ? 85 : 5; /* a list of files is more likely */
+    return data ? 75 : 0;
+}
+
+/* --- rows --- */
+
+/* The label of a row, if the index has it. */
+static void read_label(const struct wr_csv_layout *l, struct wr_csv_row row,
+                       struct wr_text_record *ret)
+{
+    struct wr_csv_field f;
+    const char *why;
+
+    ret->column = l->label;
+    if (!wr_csv_row_skip(&row, l->label - 1) || !wr_csv_row_field(&row, &f)) {
+        ret->bad = "the row has no label: it ends before";
+        return;
+    }
+    wr_csv_field_trim(&f);
+    if (f.bad || memchr(f.at, '\0', f.len) ||
+        (f.doubled && f.len > sizeof(ret->own))) {
+        ret->bad = "a label that cannot be read: quotes or a zero byte in it";
+    } else if (wr_csv_field_is_missing(&f)) {
+        ret->label = WEIR_NO_LABEL;
+    } else if (l->label_kind == WR_CSV_WORD) {
+        ret->word = f.doubled ? ret->own : f.at;
+        ret->word_len = f.doubled ? wr_csv_field_copy(&f, ret->own) : f.len;
+    } else {
+        why = wr_text_number(f.at, f.len, WEIR_U32, &ret->label);
+        if (why || ret->label == WEIR_NO_LABEL)
+            ret->bad = "the label is not a class number, as the others are";
+    }
+}
+
+static int64_t next_row(const void *arg, const char *at, const char *end,
+                        bool last, struct wr_text_record *ret, weir_err *err)
+{
+    const struct wr_csv_layout *l = arg;
+    const char *row_end = wr_csv_row_end(at, end, l->separator);
+    bool newline = row_end && row_end < end;
+
+    if (!row_end && last)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "a quote that is never closed begins in this row");
+    if (!row_end || (!newline && !last))
+        return 0;
+    ret->length = (size_t)(row_end - at);
+    if (ret->length && at[ret->length - 1] == '\r')
+        ret->length--;
+    ret->none = !ret->length;
+    if (l->label && l->label_kind != WR_CSV_VALUE && !ret->none)
+        read_label(l, wr_csv_row(at, at + ret->length, l->separator), ret);
+    return row_end - at + newline;
+}
+
+/* --- a file --- */
+
+static unsigned columns_of(const char *at, size_t len, char separator)
+{
+    struct wr_csv_row row = wr_csv_row(at, at + len, separator);
+
+    wr_csv_row_skip(&row, WR_CSV_MAX_COLUMNS + 1);
+    return row.column - 1;
+}
+
+/* The first row of a file must be that of the first file. */
+static int check_first(const struct csv_files *f, const char *row, size_t len,
+                       weir_err *err)
+{
+    const struct wr_csv_layout *l = &f->layout;
+    unsigned columns = columns_of(row, len, l->separator);
+
+    if (l->header && (len != l->first_len || memcmp(row, l->first, len) != 0))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "the header differs from that of '%s'", f->first);
+    if (columns != l->columns)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "%u columns where '%s' has %u; are separator and header "
+                       "the same?",
+                       columns, f->first, l->columns);
+    return 0;
+}
+
+/* Where the first row below the header begins, and in which line. */
+static int find_rows(struct wr_shard *s, const struct csv_files *f,
+                     struct wr_text_scan *scan, weir_err *err)
+{
+    struct wr_text_record rec = {.none = true};
+    size_t max = PROBE_BYTES, len = 0;
+    const char *at = NULL;
+    char *text = NULL;
+    bool all = false;
+    int64_t n = 0;
+    int r = 0;
+
+    for (; r == 0 && n == 0 && !all; max *= 8) {
+        free(text);
+        text = NULL;
+        r = wr_text_head(s->store, s->path,
+                         WR_MAX(max, f->layout.first_len + 16), &text, &len,
+                         &all, err);
+        at = text + (r < 0 ? 0 : wr_csv_skip_mark(text, len));
+        rec.none = true;
+        for (scan->line = 1; r == 0 && rec.none; scan->line++) {
+            n = next_row(
+                &(struct wr_csv_layout){.separator = f->layout.separator}, at,
+                text + len, all, &rec, err);
+            if (n <= 0 || !rec.none)
+                break;
+            at += n;
+        }
+        r = n < 0 ? (int)n : r;
+    }
+    if (r == 0 && n)
+        r = check_first(f, at, rec.length, err);
+    if (r == 0 && n && f->layout.header) {
+        for (const char *p = at; p < at + n; p++)
+            scan->line += *p == '\n';
+        at += n;
+    }
+    if (r == 0)
+        scan->from = (uint64_t)(at - text);
+    free(text);
+    return r;
+}
+
+static int scan_file(struct wr_shard *s, weir_err *err)
+{
+    struct csv_files *f = s->arg;
+    struct wr_text_scan scan = {
+        .rule = {.splits = true, .next = next_row, .arg = &f->layout},
+        .threads = f->threads,
+        .words = &f->words,
+    };
+    int r = find_rows(s, f, &scan, err);
+
+    return r < 0 ? r : wr_text_scan(s, &scan, err);
+}
+
+static int index_files(struct wr_index_job *job, const struct wr_listing *l,
+                       struct csv_files *f, weir_err *err)
+{
+    const struct wr_shard_scan scan = {
+        .fn = scan_file, .arg = f, .lines = true};
+    int r;
+
+    f->first = wr_listing_name(l, 0);
+    f->threads = WR_MAX(wr_cpu_count() / (unsigned)l->count, 1u);
+    r = wr_csv_layout_find(job, f->first, &f->layout, err);
+    if (r == 0)
+        r = wr_csv_add_fields(job, &f->layout, err);
+    if (r == 0)
+        r = wr_shards_index(job, l, &scan, err);
+    if (r == 0)
+        r = wr_text_classify(job, &f->words, err);
+    return r;
+}
+
+static int csv_index(struct wr_index_job *job, weir_err *err)
+{
+    struct csv_files f = {0};
+    struct wr_listing l = {0};
+    int r;
+
+    pthread_mutex_init(&f.words.lock, NULL);
+    r = wr_shards_list(job, is_csv_name, &l, err);
+    if (r == 0 && l.count)
+        r = index_files(job, &l, &f, err);
+    wr_listing_done(&l);
+    wr_csv_layout_done(&f.layout);
+    wr_intern_done(&f.words.names);
+    pthread_mutex_destroy(&f.words.lock);
+    return r;
+}
+
+const struct wr_format_ops wr_format_csv = {
+    .name = "csv",
+    .help = "CSV and TSV files whose rows are samples, plain or gzip",
+    .takes_fragment = true,
+    .probe = csv_probe,
+    .index = csv_index,
+    .unpack = wr_csv_unpack,
+};

@@ -1,0 +1,55 @@
+/* csv.h - data sets of CSV files: how their columns become fields.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The numbers of a row are one tensor "x"; a column of words is a field of
+ * bytes of its own name; one column may be the label. In the schema the field
+ * "line" has the separator and the number of columns as its path (",60485"),
+ * the other fields but x have the number of their column. */
+#ifndef WR_FORMAT_CSV_H
+#define WR_FORMAT_CSV_H
+
+#include "format/csv_row.h"
+#include "format/format.h"
+
+#define WR_CSV_MAX_COLUMNS (1u << 24)
+#define WR_CSV_NO_COLUMN   0u
+
+enum wr_csv_label {
+    WR_CSV_CLASS, /* integers from 0 on: in the index */
+    WR_CSV_WORD,  /* names of classes: in the index */
+    WR_CSV_VALUE, /* other numbers: read with the row */
+};
+
+struct wr_csv_layout {
+    char separator;
+    bool header;
+    unsigned columns;
+    unsigned label; /* its column from 1, or WR_CSV_NO_COLUMN */
+    enum wr_csv_label label_kind;
+    bool *words; /* owned: columns[k] holds no numbers */
+    char *first; /* owned: the first row, header or not */
+    size_t first_len;
+};
+
+void wr_csv_layout_done(struct wr_csv_layout *l);
+
+/* From the first rows of a file, what stands behind '#', and the schema's
+ * label=NAME. */
+int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
+                       struct wr_csv_layout *ret, weir_err *err);
+
+/* Whether the text looks like rows of numbers rather than a list of files. */
+bool wr_csv_looks_like_data(struct wr_store *st, const char *name,
+                            const char *text, size_t len, bool all);
+
+/* Adds the fields that the layout has. */
+int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,
+                      weir_err *err);
+
+int wr_csv_unpack(const struct wr_index *ix, unsigned column,
+                  struct wr_sample *io, struct wr_unpack *out, weir_err *err);
+
+/* The beginning of a text without its byte order mark. */
+size_t wr_csv_skip_mark(const char *text, size_t len);
+
+#endif

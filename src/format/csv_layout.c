@@ -1,0 +1,418 @@
+/* csv_layout.c - what the columns of CSV files are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/csv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "format/fragment.h"
+#include "format/text_number.h"
+#include "format/text_scan.h"
+
+#define LOOK_BYTES ((size_t)4 << 20)
+#define LOOK_ROWS  64u
+
+static const char separators[] = "\t;,";
+
+/* The first rows of a file. */
+struct csv_look {
+    const char *at, *end; /* borrowed */
+    bool all;             /* the file ends at `end` */
+};
+
+/* What a column holds. */
+struct csv_column {
+    bool first_word;  /* in the first row */
+    unsigned words;   /* below it */
+    unsigned numbers; /* below it */
+    bool whole;       /* they are integers from 0 on */
+    bool first_whole; /* the first row has one, or nothing */
+};
+
+void wr_csv_layout_done(struct wr_csv_layout *l)
+{
+    free(l->words);
+    free(l->first);
+    *l = (struct wr_csv_layout){0};
+}
+
+size_t wr_csv_skip_mark(const char *text, size_t len)
+{
+    return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* --- rows --- */
+
+/* The next row that is not empty; false: there is none that is whole. */
+static bool next_row(struct csv_look *k, char separator, struct wr_csv_row *ret)
+{
+    while (k->at < k->end) {
+        const char *end = wr_csv_row_end(k->at, k->end, separator), *at = k->at;
+        bool whole = end && (end < k->end || k->all);
+
+        if (!whole)
+            return false;
+        k->at = end + (end < k->end);
+        end -= end > at && end[-1] == '\r';
+        if (end > at) {
+            *ret = wr_csv_row(at, end, separator);
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned count_fields(struct wr_csv_row row)
+{
+    wr_csv_row_skip(&row, WR_CSV_MAX_COLUMNS + 1);
+    return row.column - 1;
+}
+
+/* The separator that gives the most columns, the same number in each row. */
+static char find_separator(const struct csv_look *look, bool tabs)
+{
+    char best = tabs ? '\t' : ',';
+    unsigned most = 1;
+
+    for (const char *s = separators; *s; s++) {
+        struct csv_look k = *look;
+        struct wr_csv_row row;
+        unsigned columns = 0;
+
+        for (unsigned n = 0; n < 8 && next_row(&k, *s, &row); n++) {
+            unsigned c = count_fields(row);
+
+            columns = n && columns != c ? 1 : c;
+            if (columns == 1)
+                break;
+        }
+        if (columns > most || (columns == most && tabs && *s == '\t')) {
+            most = columns;
+            best = *s;
+        }
+    }
+    return best;
+}
+
+/* --- columns --- */
+
+static bool is_number(const struct wr_csv_field *f)
+{
+    double v;
+
+    return !f->doubled && !wr_text_number(f->at, f->len, WEIR_F64, &v);
+}
+
+static bool is_class(const struct wr_csv_field *f)
+{
+    uint32_t v;
+
+    return !wr_text_number(f->at, f->len, WEIR_U32, &v) && v < INT32_MAX;
+}
+
+static void note_field(struct csv_column *c, struct wr_csv_field f, bool first)
+{
+    bool missing, number;
+
+    wr_csv_field_trim(&f);
+    missing = wr_csv_field_is_missing(&f);
+    number = !missing && (is_number(&f) || is_class(&f));
+    if (first) {
+        c->first_word = !missing && !number;
+        c->first_whole = missing || is_class(&f);
+        c->whole = true;
+    } else {
+        c->words += !missing && !number;
+        c->numbers += number;
+        c->whole &= missing || is_class(&f);
+    }
+}
+
+static unsigned note_rows(struct csv_look k, const struct wr_csv_layout *l,
+                          struct csv_column *columns)
+{
+    struct wr_csv_field f;
+    struct wr_csv_row row;
+    unsigned n = 0;
+
+    for (; n < LOOK_ROWS && next_row(&k, l->separator, &row); n++)
+        for (unsigned c = 0; c < l->columns && wr_csv_row_field(&row, &f); c++)
+            note_field(&columns[c], f, n == 0);
+    return n;
+}
+
+/* A word in the first row where the others have numbers, or words alone. */
+static bool has_header(const struct csv_column *c, unsigned columns,
+                       unsigned rows)
+{
+    bool words = rows > 1;
+
+    for (unsigned k = 0; k < columns; k++) {
+        if (c[k].first_word && !c[k].words && c[k].numbers)
+            return true;
+        words &= c[k].first_word && !c[k].numbers;
+    }
+    return words;
+}
+
+/* --- the label --- */
+
+static unsigned column_called(const struct wr_csv_layout *l, const char *name,
+                              bool any_case)
+{
+    struct wr_csv_row row = wr_csv_row(l->first, l->first + l->first_len,
+                                       l->separator);
+    struct wr_csv_field f;
+
+    for (unsigned k = 1; l->header && wr_csv_row_field(&row, &f); k++) {
+        wr_csv_field_trim(&f);
+        if (f.len == strlen(name) && (any_case ? !strncasecmp(f.at, name, f.len)
+                                               : !memcmp(f.at, name, f.len)))
+            return k;
+    }
+    return WR_CSV_NO_COLUMN;
+}
+
+static int find_label(struct wr_csv_layout *l, const char *said, weir_err *err)
+{
+    static const char *const usual[] = {"label", "class", "target", "y"};
+    uint64_t n = 0;
+
+    for (size_t k = 0; !said && !l->label && k < WR_ARRAY_LEN(usual); k++)
+        l->label = column_called(l, usual[k], /* any_case= */ true);
+    if (!said)
+        return 0;
+    l->label = column_called(l, said, /* any_case= */ false);
+    if (l->label || !strcmp(said, "none"))
+        return 0;
+    if (wr_parse_uint(said, 1, l->columns, &n, NULL) < 0)
+        return wr_fail(err, WEIR_EINVAL,
+                       "label=%.200s: no column is called so; there are %u",
+                       said, l->columns);
+    l->label = (unsigned)n;
+    return 0;
+}
+
+static enum wr_csv_label label_kind(const struct wr_csv_layout *l,
+                                    const struct csv_column *c)
+{
+    bool first = !l->header;
+
+    if (c->words || (first && c->first_word))
+        return WR_CSV_WORD;
+    return c->whole && (!first || c->first_whole) ? WR_CSV_CLASS : WR_CSV_VALUE;
+}
+
+/* --- all of it --- */
+
+static int fail_option(const char *name, const char *value, const char *known,
+                       weir_err *err)
+{
+    return wr_fail(err, WEIR_EINVAL, "'#%s=%s': write %s", name, value, known);
+}
+
+/* What the user says behind '#', as far as it is said. */
+static int take_options(const struct wr_fragment *f, struct wr_csv_layout *l,
+                        bool *ret_header_said, weir_err *err)
+{
+    static const char *const known[] = {"label", "header", "separator", NULL};
+    const char *header = wr_fragment_find(f, "header");
+    const char *sep = wr_fragment_find(f, "separator");
+    int r = wr_fragment_check(f, known, err);
+
+    if (r < 0)
+        return r;
+    if (header && strcmp(header, "yes") != 0 && strcmp(header, "no") != 0)
+        return fail_option("header", header, "yes or no", err);
+    *ret_header_said = header != NULL;
+    l->header = header && !strcmp(header, "yes");
+    if (!sep)
+        return 0;
+    l->separator = !strcmp(sep, "tab")         ? '\t'
+                   : !strcmp(sep, "semicolon") ? ';'
+                   : !strcmp(sep, "comma")     ? ','
+                   : !strcmp(sep, "pipe")      ? '|'
+                                               : '\0';
+    return l->separator ? 0
+                        : fail_option("separator", sep,
+                                      "comma, tab, semicolon or pipe", err);
+}
+
+static int keep_first(struct csv_look look, struct wr_csv_layout *l,
+                      weir_err *err)
+{
+    struct wr_csv_row row;
+
+    if (!next_row(&look, l->separator, &row))
+        return wr_fail(err, WEIR_EFORMAT, "there is no row in it");
+    l->columns = count_fields(row);
+    if (l->columns > WR_CSV_MAX_COLUMNS)
+        return wr_fail(err, WEIR_ELIMIT, "more than %u columns",
+                       WR_CSV_MAX_COLUMNS);
+    l->first_len = (size_t)(row.end - row.at);
+    l->first = malloc(l->first_len + 1);
+    l->words = calloc(l->columns, sizeof(*l->words));
+    if (!l->first || !l->words)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(l->first, row.at, l->first_len);
+    return 0;
+}
+
+/* The layout of a text; l has the options. */
+static int read_layout(const struct csv_look *look, bool header_said,
+                       const char *label, struct wr_csv_layout *l,
+                       weir_err *err)
+{
+    struct csv_column *columns;
+    unsigned rows;
+    int r = keep_first(*look, l, err);
+
+    if (r < 0)
+        return r;
+    columns = calloc(l->columns, sizeof(*columns));
+    if (!columns)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    rows = note_rows(*look, l, columns);
+    if (!header_said)
+        l->header = has_header(columns, l->columns, rows);
+    for (unsigned k = 0; k < l->columns; k++)
+        l->words[k] = columns[k].words || (!l->header && columns[k].first_word);
+    r = find_label(l, label, err);
+    if (r == 0 && l->label)
+        l->label_kind = label_kind(l, &columns[l->label - 1]);
+    free(columns);
+    return r;
+}
+
+/* More of the file until a row below the first is there. */
+static int read_rows(struct wr_store *st, const char *path, char **ret,
+                     struct csv_look *ret_look, weir_err *err)
+{
+    for (size_t max = LOOK_BYTES;; max *= 8) {
+        struct csv_look look, k;
+        struct wr_csv_row row;
+        unsigned rows = 0;
+        size_t len;
+        char *text;
+        int r = wr_text_head(st, path, max, &text, &len, &look.all, err);
+
+        if (r < 0)
+            return r;
+        look.at = text + wr_csv_skip_mark(text, len);
+        look.end = text + len;
+        for (k = look; rows < 2 && next_row(&k, ',', &row);)
+            rows++;
+        if (rows == 2 || look.all || max >= WR_TEXT_MAX_RECORD) {
+            *ret = text;
+            *ret_look = look;
+            return 0;
+        }
+        free(text);
+    }
+}
+
+int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
+                       struct wr_csv_layout *ret, weir_err *err)
+{
+    const char *schema = job->cfg->schema, *label;
+    struct wr_fragment *f = malloc(sizeof(*f));
+    char *text = NULL, said[WR_FIELD_NAME];
+    bool header_said = false;
+    struct csv_look look;
+    int r;
+
+    if (!f)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_fragment_parse(job->fragment, f, err);
+    if (r == 0)
+        r = take_options(f, ret, &header_said, err);
+    if (r == 0)
+        r = read_rows(job->store, path, &text, &look, err);
+    if (r < 0)
+        goto out;
+    label = wr_fragment_find(f, "label");
+    if (!label && schema &&
+        wr_schema_option(schema, "label", said, sizeof(said)) &&
+        !strchr(said, ':'))
+        label = said;
+    if (!ret->separator)
+        ret->separator = find_separator(&look,
+                                        wr_name_has_ext(path, ".tsv") ||
+                                            wr_name_has_ext(path, ".tsv.gz"));
+    r = read_layout(&look, header_said, label, ret, err);
+    if (r < 0)
+        wr_fail_prefix(err, r, "'%s'", path);
+out:
+    free(text);
+    free(f);
+    return r;
+}
+
+/* --- lists of files are CSV as well --- */
+
+static bool looks_like_path(struct wr_store *st, const struct wr_csv_field *f)
+{
+    const char *dot = memrchr(f->at, '.', f->len);
+    char path[1024];
+    struct wr_stat s;
+
+    if (memchr(f->at, '/', f->len) || f->len >= sizeof(path))
+        return true;
+    if (dot && dot > f->at && dot + 1 < f->at + f->len &&
+        isalpha((unsigned char)dot[1]) && f->at + f->len - dot <= 6)
+        return true;
+    memcpy(path, f->at, f->len);
+    path[f->len] = '\0';
+    return f->len && !memchr(path, '\0', f->len) &&
+           st->ops->stat(st, path, &s, NULL) == 0;
+}
+
+/* More numbers than words in the rows, and no word that may be a file. */
+static bool is_data(struct wr_store *st, struct csv_look look,
+                    const struct wr_csv_layout *l)
+{
+    unsigned words = 0, n = 0;
+    struct wr_csv_field f;
+    struct wr_csv_row row;
+
+    if (l->header && !next_row(&look, l->separator, &row))
+        return false;
+    if (!next_row(&look, l->separator, &row))
+        return false;
+    for (; n < l->columns && wr_csv_row_field(&row, &f); n++) {
+        if (!l->words[n])
+            continue;
+        if (words++ < 64 && looks_like_path(st, &f))
+            return false;
+    }
+    return l->columns - words > words;
+}
+
+bool wr_csv_looks_like_data(struct wr_store *st, const char *name,
+                            const char *text, size_t len, bool all)
+{
+    struct csv_look look = {.at = text + wr_csv_skip_mark(text, len),
+                            .end = text + len,
+                            .all = all};
+    struct wr_csv_layout l = {0};
+    bool data;
+
+    if (!all && !memchr(text, '\n', len)) {
+        /* Part of one long row: without its last field it is a row, too. */
+        while (look.end > look.at && !strchr(separators, look.end[-1]))
+            look.end--;
+        look.end -= look.end > look.at;
+        look.all = true;
+    }
+    l.separator = find_separator(&look, wr_name_has_ext(name, ".tsv"));
+    data = read_layout(&look, false, NULL, &l, NULL) == 0 &&
+           is_data(st, look, &l);
+    wr_csv_layout_done(&l);
+    return data;
+}

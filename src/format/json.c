@@ -1,0 +1,268 @@
+/* json.c - JSON lines and arrays, plain or gzip: each value is a sample.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/lack.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define PROBE_BYTES 65536u
+#define MAX_NAME    4096
+
+struct json_files {
+    struct wr_text_words words;
+    const char *label; /* borrowed: of labels that are words; NULL: none */
+    unsigned threads;
+};
+
+/* --- names --- */
+
+static bool is_lines_name(const char *name)
+{
+    return wr_name_has_ext(name, ".jsonl") ||
+           wr_name_has_ext(name, ".ndjson") ||
+           wr_name_has_ext(name, ".jsonl.gz") ||
+           wr_name_has_ext(name, ".ndjson.gz");
+}
+
+static bool is_json_name(const char *name)
+{
+    return is_lines_name(name) || wr_name_has_ext(name, ".json") ||
+           wr_name_has_ext(name, ".json.gz");
+}
+
+bool wr_json_is_array(const char *name, const char *text, size_t len,
+                      size_t *ret_from)
+{
+    size_t mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    struct wr_json j = {.at = text + mark, .end = text + len};
+
+    *ret_from = mark;
+    if (is_lines_name(name) || wr_json_peek(&j) != '[')
+        return false;
+    *ret_from = (size_t)(j.at + 1 - text);
+    return true;
+}
+
+/* An array of objects or of arrays; other .json files are settings and the
+ * like. */
+static int probe_json(struct wr_store *st, const char *name)
+{
+    struct wr_json j;
+    size_t len, from;
+    char *text, c;
+    bool all;
+    int r = wr_text_head(st, name, PROBE_BYTES, &text, &len, &all, NULL);
+
+    if (r < 0)
+        return wr_err_is_lack(r) ? r : 0;
+    r = wr_json_is_array(name, text, len, &from);
+    j = (struct wr_json){.at = text + from, .end = text + len};
+    c = wr_json_peek(&j);
+    free(text);
+    return r && (c == '{' || c == '[');
+}
+
+static int json_probe(struct wr_store *st, const char *leaf)
+{
+    char name[MAX_NAME];
+    int r;
+
+    if (leaf && is_lines_name(leaf))
+        return 95;
+    if (leaf && is_json_name(leaf)) {
+        r = probe_json(st, leaf);
+        return r > 0 ? 85 : r;
+    }
+    if (leaf)
+        return 0;
+    r = wr_shards_peek(st, is_lines_name, name, sizeof(name));
+    return r > 0 ? 78 : r;
+}
+
+/* --- records --- */
+
+/* The label at a pointer, if it is a string. */
+static bool take_label(void *arg, unsigned k, struct wr_json *j)
+{
+    struct wr_text_record *rec = arg;
+    struct wr_json_string s;
+
+    (void)k;
+    if (wr_json_peek(j) != '"')
+        return wr_json_skip(j);
+    if (!wr_json_string(j, &s))
+        return false;
+    rec->word = s.at;
+    rec->word_len = s.len;
+    if (s.escaped) {
+        if (s.len > sizeof(rec->own) ||
+            !wr_json_unescape(&s, rec->own, &rec->word_len))
+            return wr_json_fail(j, "a label that cannot be read");
+        rec->word = rec->own;
+    }
+    if (!rec->word_len || memchr(rec->word, '\0', rec->word_len))
+        rec->word = NULL;
+    return true;
+}
+
+static void read_label(const char *pointer, const char *at, size_t len,
+                       struct wr_text_record *rec)
+{
+    struct wr_json_walk w = {.j = {.at = at, .end = at + len},
+                             .pointer = {pointer},
+                             .count = 1,
+                             .take = take_label,
+                             .arg = rec};
+
+    if (!wr_json_walk(&w)) {
+        rec->bad = w.j.bad;
+        rec->column = (unsigned)(w.j.at - at) + 1;
+    } else if (!rec->word) {
+        rec->bad = "the label is not a string, as the others are";
+    }
+}
+
+static int64_t next_line(const char *at, const char *end, bool last,
+                         struct wr_text_record *ret)
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    struct wr_json j = {.at = at, .end = newline ? newline : end};
+
+    if (!newline && !last)
+        return 0;
+    ret->length = (size_t)(j.end - at);
+    if (ret->length && at[ret->length - 1] == '\r')
+        ret->length--;
+    wr_json_peek(&j);
+    ret->none = j.at == j.end;
+    return (newline ? newline + 1 : end) - at;
+}
+
+/* What stands behind the array. */
+static int64_t next_behind(struct wr_json *j, struct wr_text_record *ret,
+                           weir_err *err)
+{
+    const char *at = j->at;
+
+    wr_json_peek(j);
+    if (j->at < j->end)
+        return wr_fail(err, WEIR_EFORMAT, "text behind the array");
+    ret->none = true;
+    return j->at - at;
+}
+
+static int64_t next_element(const struct wr_json_rule *rule, const char *at,
+                            const char *end, bool last,
+                            struct wr_text_record *ret, weir_err *err)
+{
+    struct wr_json j = {.at = at, .end = end};
+    const char *value_end;
+
+    if (*rule->closed)
+        return next_behind(&j, ret, err);
+    wr_json_peek(&j);
+    if (j.at < end && *j.at == ']') {
+        *rule->closed = true;
+        ret->none = true;
+        return j.at + 1 - at;
+    }
+    value_end = j.at < end ? wr_json_value_end(j.at, end) : NULL;
+    if (!value_end && last)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "the text ends before the array does");
+    if (!value_end)
+        return 0;
+    ret->skip = (size_t)(j.at - at);
+    ret->length = (size_t)(value_end - j.at);
+    while (ret->length && strchr(" \t\r\n", at[ret->skip + ret->length - 1]))
+        ret->length--;
+    if (!ret->length || *value_end == '}')
+        return wr_fail(err, WEIR_EFORMAT, "an element was to come here");
+    return value_end - at + (*value_end == ',');
+}
+
+int64_t wr_json_next(const void *arg, const char *at, const char *end,
+                     bool last, struct wr_text_record *ret, weir_err *err)
+{
+    const struct wr_json_rule *rule = arg;
+    int64_t n = rule->array ? next_element(rule, at, end, last, ret, err)
+                            : next_line(at, end, last, ret);
+
+    if (n > 0 && !ret->none && rule->label)
+        read_label(rule->label, at + ret->skip, ret->length, ret);
+    return n;
+}
+
+/* --- files --- */
+
+static int scan_file(struct wr_shard *s, weir_err *err)
+{
+    struct json_files *f = s->arg;
+    bool closed = false, all;
+    struct wr_json_rule rule = {.label = f->label, .closed = &closed};
+    struct wr_text_scan scan = {.rule = {.next = wr_json_next, .arg = &rule},
+                                .line = 1,
+                                .threads = f->threads,
+                                .words = &f->words};
+    size_t len, from;
+    char *text;
+    int r = wr_text_head(s->store, s->path, PROBE_BYTES, &text, &len, &all,
+                         err);
+
+    if (r < 0)
+        return r;
+    rule.array = wr_json_is_array(s->path, text, len, &from);
+    for (size_t k = 0; k < from; k++)
+        scan.line += text[k] == '\n';
+    free(text);
+    scan.rule.splits = !rule.array;
+    scan.from = from;
+    return wr_text_scan(s, &scan, err);
+}
+
+static int index_files(struct wr_index_job *job, const struct wr_listing *l,
+                       struct json_files *f, weir_err *err)
+{
+    const struct wr_shard_scan scan = {
+        .fn = scan_file, .arg = f, .lines = true};
+    const struct wr_field *label;
+    int r = wr_json_add_fields(job, wr_listing_name(l, 0), err);
+
+    if (r < 0)
+        return r;
+    label = wr_schema_label(wr_index_schema(job->index));
+    f->label = label && label->column == WR_NO_COLUMN ? label->path : NULL;
+    f->threads = WR_MAX(wr_cpu_count() / (unsigned)l->count, 1u);
+    r = wr_shards_index(job, l, &scan, err);
+    return r < 0 ? r : wr_text_classify(job, &f->words, err);
+}
+
+static int json_index(struct wr_index_job *job, weir_err *err)
+{
+    struct json_files f = {0};
+    struct wr_listing l = {0};
+    int r;
+
+    pthread_mutex_init(&f.words.lock, NULL);
+    r = wr_shards_list(job, is_lines_name, &l, err);
+    if (r == 0 && l.count)
+        r = index_files(job, &l, &f, err);
+    wr_listing_done(&l);
+    wr_intern_done(&f.words.names);
+    pthread_mutex_destroy(&f.words.lock);
+    return r;
+}
+
+const struct wr_format_ops wr_format_json = {
+    .name = "json",
+    .help = "JSON lines, or one JSON array of samples, plain or gzip",
+    .takes_fragment = true,
+    .probe = json_probe,
+    .index = json_index,
+    .unpack = wr_json_unpack,
+};

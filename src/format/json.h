@@ -1,0 +1,56 @@
+/* json.h - data sets of JSON: records in a file, their values as fields.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A field's path is the JSON pointer of its value in the sample; that of the
+ * field "line" is "array" where samples are the elements of one array. */
+#ifndef WR_FORMAT_JSON_H
+#define WR_FORMAT_JSON_H
+
+#include "format/format.h"
+#include "format/json_text.h"
+#include "format/text_scan.h"
+
+/* What the records of one file are. */
+struct wr_json_rule {
+    bool array;        /* elements of one array, else lines */
+    const char *label; /* borrowed: where labels are that are words; NULL: they
+                          are none */
+    bool *closed;      /* borrowed: the array has ended */
+};
+
+/* wr_text_rule.next; arg is a struct wr_json_rule. */
+int64_t wr_json_next(const void *arg, const char *at, const char *end,
+                     bool last, struct wr_text_record *ret, weir_err *err);
+
+/* Whether `text` is the beginning of an array of samples, and (*ret_from)
+ * where its first record begins. */
+bool wr_json_is_array(const char *name, const char *text, size_t len,
+                      size_t *ret_from);
+
+/* Adds the fields that the first samples of `path` have, or that stand behind
+ * '#'. */
+int wr_json_add_fields(struct wr_index_job *job, const char *path,
+                       weir_err *err);
+
+int wr_json_unpack(const struct wr_index *ix, unsigned column,
+                   struct wr_sample *io, struct wr_unpack *out, weir_err *err);
+
+/* --- numbers --- */
+
+/* Rectangular arrays of numbers, into memory that grows. */
+struct wr_json_numbers {
+    enum weir_dtype dtype;
+    uint8_t **to; /* borrowed: realloc'd; NULL: they are only counted */
+    size_t *cap;  /* borrowed: of *to */
+    size_t at;    /* bytes used so far */
+    uint32_t ndim;
+    uint64_t dims[7];
+    bool no_memory;
+};
+
+bool wr_json_numbers(struct wr_json *j, struct wr_json_numbers *n);
+
+/* One number, or true and false as 1 and 0, null as NaN. */
+bool wr_json_number(struct wr_json *j, enum weir_dtype t, void *to);
+
+#endif
