@@ -168,7 +168,10 @@ bool wr_json_word(struct wr_json *j, const char **ret, size_t *ret_len)
     *ret = at;
     *ret_len = (size_t)(j->at - at);
     return *ret_len ||
-           wr_json_fail(j, j->at == j->end ? cut : "no value can start so");
+           wr_json_fail(j, j->at == j->end ? cut
+                           : *j->at == '"'
+                               ? "a string where a number was to come"
+                               : "no value can start so");
 }
 
 static bool skip_word(struct wr_json *j)

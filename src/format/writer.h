@@ -59,7 +59,9 @@ struct wr_writer_ops {
 #define WR_WRITER_MAP(X)                                                       \
     X(tfrecord, "records of tf.train.Example")                                 \
     X(tar, "archives as WebDataset reads them")
-#define WR_FIELD_WRITER_MAP(X)
+#define WR_FIELD_WRITER_MAP(X)                                                 \
+    X(csv, "rows of numbers, with a header")                                   \
+    X(jsonl, "JSON lines, an object for each sample")
 
 /* The registry: by name, NULL if unknown. */
 const struct wr_writer_ops *wr_writer_find(const char *name);

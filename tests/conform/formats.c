@@ -214,14 +214,84 @@ static const char *make_indexed_binary(const struct tmpdir *t)
     return t->path;
 }
 
-static const struct {
+/* By weir's own writer of fields; shards of seven and five samples. */
+static const char *make_fields(const struct tmpdir *t, const char *writer)
+{
+    const struct wr_writer_ops *w = wr_writer_find(writer);
+    const weir_field fields[] = {
+        {.name = "x", .dtype = WEIR_U8, .ndim = 3, .dims = {4, 4, 3}},
+        {.name = "label",
+         .kind = WEIR_FIELD_SCALAR,
+         .dtype = WEIR_I64,
+         .is_label = 1}};
+    struct wr_bytes to = {0};
+    char name[64];
+    uint8_t x[48];
+    int64_t label;
+
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        const struct wr_slice values[] = {{x, sizeof(x)},
+                                          {(uint8_t *)&label, sizeof(label)}};
+        const struct wr_write_sample s = {
+            .fields = fields, .values = values, .field_count = 2};
+
+        for (unsigned i = 0; i < sizeof(x); i++)
+            x[i] = (uint8_t)(k * 48 + i);
+        label = k % 4;
+        if (!to.len && w->begin)
+            assert_int_equal(w->begin(&to, fields, 2, NULL), 0);
+        assert_int_equal(w->add(&to, &s, NULL), 0);
+        if (k != 6 && k != SAMPLES - 1)
+            continue;
+        snprintf(name, sizeof(name), "%u%s", k, w->ext);
+        tmpdir_put(t, name, to.bytes, to.len);
+        to.len = 0;
+    }
+    free(to.bytes);
+    return t->path;
+}
+
+static const char *make_csv(const struct tmpdir *t)
+{
+    return make_fields(t, "csv");
+}
+
+static const char *make_jsonl(const struct tmpdir *t)
+{
+    return make_fields(t, "jsonl");
+}
+
+static const char *make_json(const struct tmpdir *t)
+{
+    char text[8192] = "[";
+
+    for (unsigned k = 0; k < SAMPLES; k++) {
+        strcat(text, k ? ",\n[" : "\n[");
+        for (unsigned i = 0; i < 48; i++)
+            sprintf(text + strlen(text), "%s%u", i ? ", " : "", k + i);
+        strcat(text, "]");
+    }
+    strcat(text, "\n]\n");
+    tmpdir_put_text(t, "a.json", text);
+    return tmpdir_at(t, "a.json");
+}
+
+static const struct maker {
     const char *format;
     const char *(*make)(const struct tmpdir *t);
+    const char *schema;
 } makers[] = {
-    {"images", make_images},     {"list", make_list},
-    {"tensor", make_tensor},     {"tensor", make_npz},
-    {"tfrecord", make_tfrecord}, {"tar", make_tar},
-    {"tar", make_tar_arrays},    {"indexed_binary", make_indexed_binary},
+    {"images", make_images, NULL},
+    {"list", make_list, NULL},
+    {"tensor", make_tensor, NULL},
+    {"tensor", make_npz, NULL},
+    {"tfrecord", make_tfrecord, NULL},
+    {"tar", make_tar, NULL},
+    {"tar", make_tar_arrays, NULL},
+    {"indexed_binary", make_indexed_binary, NULL},
+    {"csv", make_csv, "x=tensor:u8:4x4x3"},
+    {"json", make_jsonl, "x=tensor:u8:4x4x3"},
+    {"json", make_json, "x=tensor:u8:4x4x3"},
 };
 
 static void read_sample(const weir_dataset *ds, const weir_sample *s,
@@ -319,7 +389,7 @@ static void check_decoding(const weir_dataset *ds,
         weir_dataset_sample(ds, i, name, sizeof(name), &s, NULL);
         read_sample(ds, &s, bytes);
         check_decode(ds, d, &s, bytes, slot);
-        if (shape.direct)
+        if (shape.direct && !ds->format->unpack)
             assert_memory_equal(slot, bytes, shape.bytes);
     }
     d->ops->free(d);
@@ -327,15 +397,18 @@ static void check_decoding(const weir_dataset *ds,
     free(bytes);
 }
 
-static void check_format(const char *format,
-                         const char *(*make)(const struct tmpdir *t))
+static void check_format(const struct maker *m)
 {
+    const char *format = m->format;
+    weir_dataset_config open_cfg;
     weir_dataset *ds = NULL;
     struct tmpdir t;
     weir_err err;
 
     tmpdir_init(&t);
-    if (weir_dataset_open(&ds, make(&t), NULL, &err) < 0)
+    weir_dataset_defaults(&open_cfg);
+    open_cfg.schema = m->schema;
+    if (weir_dataset_open(&ds, m->make(&t), &open_cfg, &err) < 0)
         fail_msg("%s: %s", format, err.msg);
     assert_string_equal(weir_dataset_format(ds), format); /* found out */
     assert_int_equal(weir_dataset_count(ds), SAMPLES);
@@ -365,7 +438,7 @@ static void test_every_format(void **state)
 
         for (size_t m = 0; m < sizeof(makers) / sizeof(makers[0]); m++)
             if (!strcmp(makers[m].format, format)) {
-                check_format(format, makers[m].make);
+                check_format(&makers[m]);
                 found = true;
             }
         if (!found)
