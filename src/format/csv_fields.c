@@ -178,15 +178,19 @@ static int fail_behind(const struct csv_unpacking *u, const char *at,
     const char *start = at;
     struct wr_csv_row row = u->row;
     struct wr_csv_field f = {0};
+    const char *why;
+    uint64_t sink;
 
     while (start > u->row.at && start[-1] != row.separator)
         start--;
     row.at = start;
     row.open = true;
     wr_csv_row_field(&row, &f);
+    wr_csv_field_trim(&f);
+    why = wr_text_number(f.at, f.len, u->x->pub.dtype, &sink);
     return fail_field(u, u->row.column - 1,
                       (struct wr_slice){(const uint8_t *)f.at, f.len},
-                      "not a number", err);
+                      why ? why : "not a number", err);
 }
 
 static int take_numbers(struct csv_unpacking *u, unsigned count, weir_err *err)

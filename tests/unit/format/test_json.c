@@ -1,0 +1,329 @@
+/* test_json.c - JSON lines and arrays as data sets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "format/json_text.h"
+#include "format/text_scan.h"
+#include "textsets.h"
+
+static int make(struct textset *t, const char *name, const char *text)
+{
+    return textset_make(t, name, text, strlen(text), NULL);
+}
+
+/* --- texts --- */
+
+static bool skips(const char *text)
+{
+    struct wr_json j = {.at = text, .end = text + strlen(text)};
+
+    return wr_json_skip(&j) && (wr_json_peek(&j), j.at == j.end);
+}
+
+static void test_skip(void **state)
+{
+    static const char *const good[] = {"1",
+                                       "-1.5e3",
+                                       "\"\"",
+                                       "[]",
+                                       "{}",
+                                       "[1, [2], {\"a\": [true, null]}]",
+                                       " {\"a\" : \"b\\\"\" , \"c\":[ ]} ",
+                                       "[NaN,-Infinity]",
+                                       "\"\xc3\xa9\""};
+    static const char *const bad[] = {"",     "[",          "[1",       "[1,",
+                                      "[1,]", "{\"a\"}",    "{\"a\":}", "{1:2}",
+                                      "\"a",  "\"a\nb\"",   "[1 2]",    "tru",
+                                      "[}",   "{\"a\":1,}", "nul",      "\"\\"};
+    char deep[200];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(good) / sizeof(good[0]); k++)
+        if (!skips(good[k]))
+            fail_msg("%s", good[k]);
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+        if (skips(bad[k]))
+            fail_msg("%s", bad[k]);
+    for (int n = 64; n <= 65; n++) {
+        memset(deep, '[', (size_t)n);
+        deep[n] = '1';
+        memset(deep + n + 1, ']', (size_t)n);
+        deep[2 * n + 1] = '\0';
+        assert_int_equal(skips(deep), n == 64);
+    }
+}
+
+static void test_unescape(void **state)
+{
+    static const struct {
+        const char *raw, *text;
+    } texts[] = {
+        {"a\\n\\t\\\"\\\\\\/b", "a\n\t\"\\/b"},
+        {"\\u00e9\\u20AC\\ud83d\\ude00",
+         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\\ud800", NULL},
+        {"\\udc00\\ud800", NULL},
+        {"\\ud800\\u0041", NULL},
+        {"\\x", NULL},
+        {"\\u12g4", NULL},
+        {"\\u12", NULL},
+        {"\\", NULL},
+    };
+    char buf[64];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+        struct wr_json_string s = {
+            .at = texts[k].raw, .len = strlen(texts[k].raw), .escaped = true};
+        size_t len = 0;
+        bool ok = wr_json_unescape(&s, buf, &len);
+
+        assert_int_equal(ok, texts[k].text != NULL);
+        if (ok) {
+            assert_int_equal(len, strlen(texts[k].text));
+            assert_memory_equal(buf, texts[k].text, len);
+        }
+    }
+}
+
+static void test_utf8(void **state)
+{
+    static const struct {
+        const char *text;
+        int bad; /* -1: none */
+    } texts[] = {
+        {"plain ascii, longer than eight bytes", -1},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", -1},
+        {"12345678\xff", 8},
+        {"\xc0\x80", 0},
+        {"a\xed\xa0\x80", 1},
+        {"\xe0\x80\x80", 0},
+        {"\xf4\x90\x80\x80", 0},
+        {"ab\xc3", 2},
+        {"\x80", 0},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+        const char *t = texts[k].text, *at = wr_json_not_utf8(t, t + strlen(t));
+
+        assert_int_equal(at ? at - t : -1, texts[k].bad);
+    }
+}
+
+/* --- data sets --- */
+
+static const char lines[] =
+    "{\"pixels\": [[1, 2.5], [3, 4e-1]], \"label\": 2, \"text\": "
+    "\"a\\u00e9\"}\n"
+    "\n"
+    "{\"text\": null, \"label\": 0, \"more\": {\"pixels\": 1}, "
+    "\"pixels\":[[5,NaN],[null,true]]}\r\n"
+    "{\"pixels\":[[\t1,\t2],[3,4]],\"text\":\"plain\"}";
+
+static void test_lines(void **state)
+{
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl", lines), 0);
+    assert_int_equal(weir_dataset_count(t.ds), 3);
+    assert_string_equal(t.ds->fields[0].name, "x");
+    assert_int_equal(t.ds->fields[0].ndim, 2);
+    assert_int_equal(t.ds->fields[0].dims[1], 2);
+    assert_int_equal(textset_take(&t, 0, &label), 0);
+    assert_int_equal(label, 2);
+    assert_true(textset_f32(&t, "x", 3) == 0.4f);
+    assert_true(textset_is(&t, "text", "a\xc3\xa9"));
+    assert_int_equal(textset_take(&t, 1, &label), 0);
+    assert_int_equal(label, 0);
+    assert_true(isnan(textset_f32(&t, "x", 1)));
+    assert_true(isnan(textset_f32(&t, "x", 2)));
+    assert_true(textset_f32(&t, "x", 3) == 1);
+    assert_null(textset_field(&t, "text").bytes);
+    assert_int_equal(wr_text_line(t.ds->index, 1), 3);
+    assert_int_equal(textset_take(&t, 2, &label), 0);
+    assert_int_equal(label, WEIR_NO_LABEL);
+    assert_true(textset_is(&t, "text", "plain"));
+    textset_done(&t);
+}
+
+static void test_pointers(void **state)
+{
+    static const char text[] =
+        "{\"a/b\":{\"~c\":[{\"v\":[7,8]}]},\"cl\\u0061ss\":\"ant\",\"s\":5}\n"
+        "{\"s\":6,\"class\":\"\\u0061nt\",\"a/b\":{\"~c\":[{\"v\":[9,8]}]}}\n"
+        "{\"s\":7,\"class\":\"bee\",\"a/b\":{\"~c\":[{\"v\":[9,8]}]}}\n"
+        "{\"s\":7,\"class\":3,\"a/b\":{\"~c\":[{\"v\":[9,8]}]}}\n";
+    struct textset t;
+
+    (void)state;
+    assert_int_equal(
+        make(&t, "a.jsonl#x=/a~1b/~0c/0/v,label=/class,s=/s,c=/a~1b/~0c/0/v/1",
+             text),
+        0);
+    assert_int_equal(weir_dataset_count(t.ds), 3);
+    assert_int_equal(weir_dataset_class_count(t.ds), 2);
+    assert_string_equal(weir_dataset_class_name(t.ds, 1), "bee");
+    assert_string_equal(weir_dataset_issue(t.ds, 0)->reason,
+                        "line 4: the label is not a string, as the others are");
+    assert_int_equal(textset_take(&t, 1, NULL), 0);
+    assert_true(textset_f32(&t, "x", 0) == 9);
+    assert_int_equal(textset_field(&t, "s").bytes[0], 6);
+    assert_int_equal(textset_field(&t, "c").bytes[0], 8);
+    assert_int_equal(textset_open(&t, "a.jsonl#x=/none", NULL, NULL),
+                     WEIR_EFORMAT);
+    assert_int_equal(textset_open(&t, "a.jsonl#x=none", NULL, NULL),
+                     WEIR_EINVAL);
+    textset_done(&t);
+}
+
+static void test_array(void **state)
+{
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(
+        make(&t, "a.json",
+             " [ {\"x\":[1,2],\"y\":1} ,\n{\"y\":0,\n\"x\":[3,4]}\n"
+             ",{\"x\":[\"],\",2],\"y\":1}]\n"),
+        0);
+    assert_int_equal(weir_dataset_count(t.ds), 3);
+    assert_int_equal(weir_dataset_issue_count(t.ds), 0);
+    assert_int_equal(textset_take(&t, 1, &label), 0);
+    assert_int_equal(label, 0);
+    assert_true(textset_f32(&t, "x", 1) == 4);
+    assert_int_equal(textset_take(&t, 2, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg, "line 4, column 7 of the sample: a string "
+                                   "where a number was to come");
+    textset_done(&t);
+    assert_int_equal(make(&t, "b.json", "[[1,2,3],\n[4,5,6]]"), 0);
+    assert_int_equal(textset_take(&t, 1, NULL), 0);
+    assert_true(textset_f32(&t, "x", 2) == 6);
+    textset_done(&t);
+}
+
+static void test_bad_arrays(void **state)
+{
+    static const struct {
+        const char *text, *reason;
+    } sets[] = {
+        {"[[1],[2]", "line 1: the text ends before the array does"},
+        {"[[1],[2]\n] x", "line 2: text behind the array"},
+        {"[[1],,[2]]", "line 1: an element was to come here"},
+        {"[[1],[2]}", "line 1: an element was to come here"},
+        {"[[1],[2], \"abc", "line 1: the text ends before the array does"},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+        struct textset t;
+
+        assert_int_equal(make(&t, "a.json", sets[k].text), 0);
+        assert_true(weir_dataset_count(t.ds) >= 1);
+        assert_int_equal(weir_dataset_issue_count(t.ds), 1);
+        assert_string_equal(weir_dataset_issue(t.ds, 0)->reason,
+                            sets[k].reason);
+        textset_done(&t);
+    }
+}
+
+static void test_bad_samples(void **state)
+{
+    static const struct {
+        const char *line, *message;
+    } bad[] = {
+        {"{\"x\":[1,2}", ", column 10: a comma or the end was to come here"},
+        {"{\"x\":[1,02]}", ", column 9: not a number"},
+        {"{\"x\":[1,.5]}", ", column 9: not a number"},
+        {"{\"x\":[1,+5]}", ", column 9: not a number"},
+        {"{\"x\":[1,5.]}", ", column 9: not a number"},
+        {"{\"x\":[1,1e39]}", ", column 9: too large for its type"},
+        {"{\"x\":[1,nan]}", ", column 9: not a number"},
+        {"{\"x\":[1]}", ": '/x' has 1 numbers, not 2"},
+        {"{\"x\":[[1],[2,3]]}", ", column 11: an array that is not rectangular"},
+        {"{\"x\":7}", ", column 6: an array was to come here"},
+        {"{\"y\":[1,2]}", ": there is no '/x' in the sample"},
+        {"{\"x\":[1,2]} 5", ", column 13: text behind the end of the value"},
+        {"{\"x\":[1,2],\"s\":\"\\q\"}",
+         ", column 17: an escape in this string is none, or half of a "
+         "surrogate pair"},
+        {"{\"x\":[1,2],\"s\":\"\xff\"}",
+         ", column 17: a byte that is not UTF-8"},
+        {"{\"x\":[1,2],\"s\":5}", ", column 16: a string was to come here"},
+        {"{\"x\":[1,", ", column 9: the text ends in the middle of a value"},
+        {"[1,2]", ": there is no '/x' in the sample"},
+    };
+    char text[4096] = "", want[200];
+    struct textset t;
+
+    (void)state;
+    for (unsigned k = 0; k < 16; k++)
+        strcat(text, "{\"x\":[1,2],\"s\":\"t\"}\n");
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+        sprintf(text + strlen(text), "%s\n", bad[k].line);
+    assert_int_equal(make(&t, "a.jsonl", text), 0);
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+        if (textset_take(&t, 16 + k, NULL) != WEIR_EFORMAT)
+            fail_msg("%s", bad[k].line);
+        snprintf(want, sizeof(want), "line %zu%s", 17 + k, bad[k].message);
+        assert_string_equal(t.err.msg, want);
+    }
+    textset_done(&t);
+}
+
+/* Samples of their own lengths. */
+static void test_varying(void **state)
+{
+    struct textset t;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl",
+                          "{\"x\":[1,2]}\n{\"x\":[1,2,3]}\n"
+                          "{\"x\":[]}\n"),
+                     0);
+    assert_true(t.ds->fields[0].dims[0] == WEIR_DIM_VARIES);
+    assert_int_equal(textset_take(&t, 1, NULL), 0);
+    assert_int_equal(textset_field(&t, "x").len, 12);
+    assert_int_equal(textset_take(&t, 2, NULL), 0);
+    assert_int_equal(textset_field(&t, "x").len, 0);
+    assert_non_null(textset_field(&t, "x").bytes);
+    textset_done(&t);
+}
+
+static void test_declared(void **state)
+{
+    struct textset t;
+
+    (void)state;
+    assert_int_equal(textset_make(&t, "a.jsonl#x=/a,y=/b,label=/c",
+                                  "{\"a\":[[1,2],[3,-4]],\"b\":2.5,\"c\":1}\n",
+                                  39, "x=tensor:i16:4,y=scalar:f64"),
+                     0);
+    assert_int_equal(textset_take(&t, 0, NULL), 0);
+    assert_memory_equal(textset_field(&t, "x").bytes, "\1\0\2\0\3\0\374\377",
+                        8);
+    assert_int_equal(textset_field(&t, "y").len, 8);
+    textset_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_skip),       cmocka_unit_test(test_unescape),
+        cmocka_unit_test(test_utf8),       cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_pointers),   cmocka_unit_test(test_array),
+        cmocka_unit_test(test_bad_arrays), cmocka_unit_test(test_bad_samples),
+        cmocka_unit_test(test_varying),    cmocka_unit_test(test_declared),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
