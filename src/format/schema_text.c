@@ -92,10 +92,12 @@ static bool parse_type(char *text, weir_field *f)
     const char *kind = strtok_r(text, ":", &rest);
     const char *dtype = strtok_r(NULL, ":", &rest);
     char *dims = strtok_r(NULL, ":", &rest);
+    bool same = f->kind == WEIR_FIELD_TENSOR; /* then it keeps its shape */
 
     if (!kind || !parse_kind(kind, &f->kind) || strtok_r(NULL, ":", &rest))
         return false;
-    f->ndim = 0;
+    same = same && f->kind == WEIR_FIELD_TENSOR;
+    f->ndim = same ? f->ndim : 0;
     if (f->kind == WEIR_FIELD_PICTURE || f->kind == WEIR_FIELD_BYTES) {
         f->dtype = WEIR_U8;
         return !dtype;

@@ -249,7 +249,8 @@ static void test_bad_samples(void **state)
         {"{\"x\":[1,1e39]}", ", column 9: too large for its type"},
         {"{\"x\":[1,nan]}", ", column 9: not a number"},
         {"{\"x\":[1]}", ": '/x' has 1 numbers, not 2"},
-        {"{\"x\":[[1],[2,3]]}", ", column 11: an array that is not rectangular"},
+        {"{\"x\":[[1],[2,3]]}",
+         ", column 11: an array that is not rectangular"},
         {"{\"x\":7}", ", column 6: an array was to come here"},
         {"{\"y\":[1,2]}", ": there is no '/x' in the sample"},
         {"{\"x\":[1,2]} 5", ", column 13: text behind the end of the value"},
@@ -301,12 +302,12 @@ static void test_varying(void **state)
 
 static void test_declared(void **state)
 {
+    static const char text[] = "{\"a\":[[1,2],[3,-4]],\"b\":2.5,\"c\":1}\n";
     struct textset t;
 
     (void)state;
-    assert_int_equal(textset_make(&t, "a.jsonl#x=/a,y=/b,label=/c",
-                                  "{\"a\":[[1,2],[3,-4]],\"b\":2.5,\"c\":1}\n",
-                                  39, "x=tensor:i16:4,y=scalar:f64"),
+    assert_int_equal(textset_make(&t, "a.jsonl#x=/a,y=/b,label=/c", text,
+                                  strlen(text), "x=tensor:i16:4,y=scalar:f64"),
                      0);
     assert_int_equal(textset_take(&t, 0, NULL), 0);
     assert_memory_equal(textset_field(&t, "x").bytes, "\1\0\2\0\3\0\374\377",
