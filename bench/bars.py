@@ -6,8 +6,8 @@ import sys
 
 from lib import (accelerator, before, checkpoint, convert, jpeg, learning,
                  million, monitor, mount, npz, options, page, prefetch,
-                 probe, reads, records, report, shares, start, tensors, tiers, train,
-                 tuning)
+                 probe, reads, records, report, shares, start, tensors, text, tiers,
+                 train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -22,6 +22,7 @@ MEASUREMENTS = {
     'learning': (learning.measure, 'training a small network'),
     'records': (records.measure, 'TFRecord shards'),
     'npz': (npz.measure, 'NPZ files, against numpy.load'),
+    'text': (text.measure, 'CSV and JSON lines, against pandas and json'),
     'cache': (tiers.measure, 'tiers of memory and folders'),
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'shares': (shares.measure, 'eight pipelines on one emulated disk'),

@@ -129,12 +129,11 @@ static int take_record(struct text_job *j, struct text_chunk *c,
     int r;
 
     for (;;) {
-        const char *at = w->buf + w->at;
-
         rec = (struct wr_text_record){.label = WEIR_NO_LABEL};
-        n = w->len > w->at || w->last
-                ? rule->next(rule->arg, at, w->buf + w->len, w->last, &rec, err)
-                : 0;
+        n = 0;
+        if (w->buf && (w->len > w->at || w->last))
+            n = rule->next(rule->arg, w->buf + w->at, w->buf + w->len, w->last,
+                           &rec, err);
         if (n < 0)
             return (int)n;
         if (n > 0 || w->last)
