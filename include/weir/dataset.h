@@ -104,9 +104,10 @@ static inline void weir_dataset_defaults(weir_dataset_config *cfg)
  * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
  * or gzip, a CSV or JSON file (.csv, .tsv, .jsonl, .json), or a folder of tensor
  * files or shards. A storage prefix may precede it ("fault:...:/data"). Behind a
- * '#' may stand which values are fields: "a.jsonl#x=/pixels,label=/class"
- * (docs/formats/csv.md, jsonl.md); a file of that whole name comes first. `cfg` may be NULL. On success the caller owns *ret
- * and closes it with weir_dataset_close; on failure *ret is untouched. */
+ * '#' may stand which values are fields: "a.jsonl#x=/pixels,label=/class"; a
+ * file of that whole name comes first. `cfg` may be NULL. On success the caller
+ * owns *ret and closes it with weir_dataset_close; on failure *ret is
+ * untouched. */
 WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,
                                const weir_dataset_config *cfg, weir_err *err);
 
