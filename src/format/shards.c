@@ -23,7 +23,7 @@
 #define MAX_THREADS 32u
 #define HAND_OVER   1024u /* samples a thread keeps to itself */
 #define WAIT_NS     (50 * WR_NS_PER_MS)
-#define NO_NAME     UINT64_MAX
+#define NO_NAME     (UINT64_C(1) << 63)
 #define MAX_NOTES   16u /* problems of a shard that are told one by one */
 
 /* What a shard may take in memory while it is scanned: so much, or so many
@@ -114,9 +114,10 @@ int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
 /* --- scanning --- */
 
 struct shard_find {
-    uint64_t offset, name; /* name: where it starts in names, or NO_NAME */
+    uint64_t offset;
+    uint64_t
+        name; /* where it starts in names; no name: ~line, from NO_NAME on */
     uint32_t length, label;
-    int64_t line;
 };
 
 /* Records that were found, and their names; zeroed memory is none. */
@@ -194,10 +195,9 @@ static bool finds_add(struct finds *f, const struct wr_record *parts,
     for (unsigned k = 0; k < columns; k++)
         f->records[f->count++] = (struct shard_find){
             .offset = parts[k].offset,
-            .name = len && !k ? f->names_len : NO_NAME,
+            .name = len && !k ? f->names_len : ~(uint64_t)parts[k].line,
             .length = (uint32_t)parts[k].length,
             .label = parts[k].label,
-            .line = parts[k].line,
         };
     if (len)
         memcpy(f->names + f->names_len, parts->name, len);
@@ -215,7 +215,7 @@ static bool finds_append(struct finds *to, const struct finds *from)
         return false;
     for (size_t k = 0; k < from->count; k++) {
         to->records[to->count + k] = from->records[k];
-        if (from->records[k].name != NO_NAME)
+        if (from->records[k].name < NO_NAME)
             to->records[to->count + k].name += base;
     }
     if (from->names_len)
@@ -436,13 +436,13 @@ static int add_some(const struct pool *p, const struct finds *f, size_t from,
                 .offset = x->offset,
                 .length = x->length,
                 .label = x->label,
-                .name = x->name == NO_NAME ? NULL : f->names + x->name,
+                .name = x->name >= NO_NAME ? NULL : f->names + x->name,
             };
 
             r = wr_index_add_record(ix, &rec, err);
             if (r == 0 && c == 0 && p->scan->lines)
-                r = wr_index_add_scalars(ix, &(union wr_scalar){.i = x->line},
-                                         err);
+                r = wr_index_add_scalars(
+                    ix, &(union wr_scalar){.i = (int64_t)~x->name}, err);
         }
     return r;
 }
