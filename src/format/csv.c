@@ -52,7 +52,8 @@ static int csv_probe(struct wr_store *st, const char *leaf)
     free(text);
     if (leaf)
         return data ? 85 : 5; /* a list of files is more likely */
-    return data ? 75 : 0;
+    r = data ? wr_text_beside_folders(st) : 0;
+    return r < 0 || !data ? r : r ? 40 : 75;
 }
 
 /* --- rows --- */

@@ -81,7 +81,10 @@ static int json_probe(struct wr_store *st, const char *leaf)
     if (leaf)
         return 0;
     r = wr_shards_peek(st, is_lines_name, name, sizeof(name));
-    return r > 0 ? 78 : r;
+    if (r <= 0)
+        return r;
+    r = wr_text_beside_folders(st);
+    return r < 0 ? r : r ? 40 : 78;
 }
 
 /* --- records --- */

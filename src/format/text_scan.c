@@ -12,13 +12,14 @@
 #include "base/mem.h"
 #include "base/pool.h"
 
-#define CHUNK       ((size_t)8 << 20)  /* bytes of a plain file per part */
-#define PIECE       ((size_t)1 << 20)  /* read at once, at least */
-#define GUESS_MAX   ((size_t)32 << 20) /* of a record that may be none */
-#define PER_ROUND   2u /* chunks per thread between two looks at the caller */
-#define MAX_THREADS 16u
-#define NO_START    UINT64_MAX
-#define NO_WORD     UINT32_MAX
+#define CHUNK        ((size_t)8 << 20)  /* bytes of a plain file per part */
+#define PIECE        ((size_t)1 << 20)  /* read at once, at least */
+#define GUESS_MAX    ((size_t)32 << 20) /* of a record that may be none */
+#define PER_ROUND    2u /* chunks per thread between two looks at the caller */
+#define MAX_THREADS  16u
+#define LOOK_ENTRIES 256u /* of a folder */
+#define NO_START     UINT64_MAX
+#define NO_WORD      UINT32_MAX
 
 static const char line_name[] = "line";
 
@@ -454,6 +455,27 @@ int wr_text_head(struct wr_store *st, const char *path, size_t max, char **ret,
     *ret_len = (size_t)n;
     *ret_all = (size_t)n < max;
     return 0;
+}
+
+struct text_look {
+    unsigned seen;
+    bool folder;
+};
+
+static int look_for_folder(void *arg, const struct wr_entry *e)
+{
+    struct text_look *look = arg;
+
+    look->folder = e->kind == WR_KIND_DIR && e->name[0] != '.';
+    return look->folder || ++look->seen == LOOK_ENTRIES;
+}
+
+int wr_text_beside_folders(struct wr_store *st)
+{
+    struct text_look look = {0};
+    int r = st->ops->list(st, "", look_for_folder, &look, NULL);
+
+    return wr_err_is_lack(r) ? r : look.folder;
 }
 
 int wr_text_add_line(struct wr_index *ix, const char *path, weir_err *err)

@@ -66,6 +66,11 @@ int wr_text_classify(struct wr_index_job *job, struct wr_text_words *words,
 int wr_text_head(struct wr_store *st, const char *path, size_t max, char **ret,
                  size_t *ret_len, bool *ret_all, weir_err *err);
 
+/* For probes: whether a folder has folders in it, among the entries that come
+ * first: a tree of pictures may have texts beside it. Negative: resources
+ * lacked. */
+int wr_text_beside_folders(struct wr_store *st);
+
 /* The field "line", which all texts have: an extra one. `path` is for the
  * format. */
 int wr_text_add_line(struct wr_index *ix, const char *path, weir_err *err);

@@ -331,6 +331,26 @@ static void test_folder(void **state)
     textset_done(&t);
 }
 
+/* A tree of pictures stays one, whatever lies beside its folders. */
+static void test_beside_pictures(void **state)
+{
+    struct wr_index_job job = {0};
+    const struct wr_format_ops *f = NULL;
+    struct tmpdir t;
+    char *leaf = NULL;
+
+    (void)state;
+    tmpdir_init(&t);
+    tmpdir_put_text(&t, "sizes.csv", "1,2,3\n4,5,6\n");
+    tmpdir_put_text(&t, "sizes.jsonl", "[1,2]\n");
+    tmpdir_mkdir(&t, "cats");
+    assert_int_equal(wr_store_open(t.path, &job.leaf_store, &leaf, NULL), 0);
+    assert_int_equal(wr_format_choose(&job, &f, NULL), 0);
+    assert_string_equal(f->name, "images");
+    wr_store_close(job.leaf_store);
+    tmpdir_done(&t);
+}
+
 /* Lists of files stay lists. */
 static void test_lists(void **state)
 {
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_bad_labels),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_beside_pictures),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_big),
     };
