@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
+#include "codec/lzf.h"
 #include "codec/unshuffle.h"
 
 #ifdef WR_HAVE_ZSTD
@@ -60,6 +61,8 @@ static const struct {
     },
     [WR_FILTER_SHUFFLE] = {.name = "shuffle"},
     [WR_FILTER_FLETCHER32] = {.name = "fletcher32"},
+    [WR_FILTER_LZF] = {.name = "lzf", .inflates = true},
+    [WR_FILTER_FILL] = {.name = "fill", .inflates = true},
 };
 
 static unsigned filter_at(uint32_t list, unsigned k)
@@ -115,12 +118,27 @@ static int check_list(const struct wr_packing *p, weir_err *err)
         if (filters[f].missing)
             return wr_fail(err, WEIR_ENOTSUP, "packed by %s: %s",
                            filters[f].name, filters[f].missing);
+        if (f == WR_FILTER_FILL)
+            return wr_fail(err, WEIR_EFORMAT, "a fill value among filters");
         if (f == WR_FILTER_SHUFFLE && !p->argument)
             return wr_fail(err, WEIR_EFORMAT, "shuffled elements of 0 bytes");
         inflaters += filters[f].inflates;
     }
     if (inflaters > 1)
         return wr_fail(err, WEIR_ENOTSUP, "packed twice");
+    return 0;
+}
+
+static bool is_fill(const struct wr_packing *p)
+{
+    return p->filters == WR_FILTERS(WR_FILTER_FILL, 0, 0, 0);
+}
+
+static int check_fill(const struct wr_packing *p, weir_err *err)
+{
+    if (p->stored || !p->argument || 8 % p->argument ||
+        p->inflated > WR_INFLATE_MAX)
+        return wr_fail(err, WEIR_EFORMAT, "a fill value that is none");
     return 0;
 }
 
@@ -131,6 +149,8 @@ int wr_filters_check(const struct wr_packing *p, weir_err *err)
     uint64_t sums;
     int r;
 
+    if (is_fill(p))
+        return check_fill(p, err);
     r = check_list(p, err);
     if (r < 0)
         return r;
@@ -167,6 +187,13 @@ static bool has_before(const struct wr_packing *p)
     return z > 0 && z < WR_FILTERS_MAX;
 }
 
+/* Must all stored bytes lie together before they are inflated? */
+static bool needs_all(const struct wr_packing *p)
+{
+    return has_before(p) ||
+           filter_at(p->filters, find_inflater(p->filters)) == WR_FILTER_LZF;
+}
+
 /* Bytes before the filters behind the inflater are undone. */
 static uint64_t made_bytes(const struct wr_packing *p)
 {
@@ -183,7 +210,7 @@ size_t wr_unfilter_memory(const struct wr_packing *p)
            (filter_at(p->filters, find_inflater(p->filters)) == WR_FILTER_ZSTD
                 ? (size_t)WR_MIN(p->inflated, ZSTD_WINDOW)
                 : 0) +
-           (has_before(p) ? 2 * (size_t)p->stored : 0) +
+           (needs_all(p) ? 2 * (size_t)p->stored : 0) +
            (behind ? 2 * (size_t)made_bytes(p) : 0);
 }
 
@@ -211,7 +238,7 @@ static int start_inflater(struct wr_unfilter *u, weir_err *err)
         return u->zstd ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
 #endif
-    if (f)
+    if (f && f != WR_FILTER_LZF && f != WR_FILTER_FILL)
         r = wr_inflate_new(&u->z, err);
     if (r == 0 && f == WR_FILTER_DEFLATE)
         wr_inflate_set_raw(u->z);
@@ -238,11 +265,11 @@ int wr_unfilter_new(const struct wr_packing *p, void *out,
                               .inflater = find_inflater(p->filters),
                               .want = made_bytes(p)};
     /* One byte more, so that none at all is memory, too. */
-    if (has_before(p))
+    if (needs_all(p))
         u->stored = malloc((size_t)p->stored + 1);
     if (behind)
         u->to = u->made = malloc((size_t)u->want + 1);
-    if ((has_before(p) && !u->stored) || (behind && !u->made))
+    if ((needs_all(p) && !u->stored) || (behind && !u->made))
         r = wr_fail(err, WEIR_ENOMEM, "no memory for %" PRIu64 " bytes",
                     p->stored + u->want);
     else
@@ -384,6 +411,16 @@ static int check_end(const struct wr_unfilter *u, weir_err *err)
     return 1;
 }
 
+static int inflate_lzf(struct wr_unfilter *u, const uint8_t *bytes, size_t len,
+                       weir_err *err)
+{
+    size_t at = 0;
+
+    if (!wr_lzf_undo(bytes, len, u->to, (size_t)u->want, &at))
+        return wr_fail(err, WEIR_EFORMAT, "lzf: damaged at offset %zu", at);
+    return 1;
+}
+
 /* 1: all is made. */
 static int inflate(struct wr_unfilter *u, const uint8_t *bytes, size_t len,
                    weir_err *err)
@@ -392,6 +429,8 @@ static int inflate(struct wr_unfilter *u, const uint8_t *bytes, size_t len,
     uint8_t more;
     int64_t n;
 
+    if (f == WR_FILTER_LZF)
+        return inflate_lzf(u, bytes, len, err);
     u->in = bytes;
     u->in_len = len;
     if (u->z)
@@ -432,12 +471,31 @@ static int finish(struct wr_unfilter *u, weir_err *err)
     return r < 0 ? r : 1;
 }
 
+static int fill(const struct wr_unfilter *u)
+{
+    uint64_t pattern;
+
+    for (size_t k = 0; k < sizeof(pattern); k++) /* as elements lie in memory */
+        ((uint8_t *)&pattern)[k] =
+            ((const uint8_t *)&u->p.fill)[k % u->p.argument];
+    if (!pattern) {
+        memset(u->out, 0, (size_t)u->p.inflated);
+        return 1;
+    }
+    for (size_t at = 0; at < u->p.inflated; at += sizeof(pattern))
+        memcpy(u->out + at, &pattern,
+               WR_MIN(sizeof(pattern), (size_t)u->p.inflated - at));
+    return 1;
+}
+
 int wr_unfilter_feed(struct wr_unfilter *u, const void *bytes, size_t len,
                      weir_err *err)
 {
     struct bytes b = {u->stored, (size_t)u->p.stored};
     int r;
 
+    if (is_fill(&u->p))
+        return fill(u);
     if (u->stored)
         memcpy(u->stored + u->fed, bytes, len);
     u->fed += len;

@@ -24,6 +24,9 @@ enum wr_filter {
     WR_FILTER_SHUFFLE = 5,    /* HDF5's: byte k of every element together;
                               `argument`: bytes of an element */
     WR_FILTER_FLETCHER32 = 6, /* HDF5's: a checksum behind the bytes */
+    WR_FILTER_LZF = 7,        /* h5py's: LibLZF */
+    WR_FILTER_FILL = 8,       /* nothing is stored: `fill`, again and again;
+                              `argument`: bytes of an element, a divisor of 8 */
     WR_FILTER_COUNT
 };
 
@@ -35,6 +38,7 @@ struct wr_packing {
     uint32_t filters;
     uint32_t argument;
     uint64_t stored, inflated; /* bytes; inflated <= WR_INFLATE_MAX */
+    uint64_t fill; /* WR_FILTER_FILL: one element, as it lies in memory */
 };
 
 /* WR_FILTERS(WR_FILTER_ZLIB, WR_FILTER_SHUFFLE, 0, 0) */

@@ -114,7 +114,7 @@ static void test_shuffle_sizes(void **state)
 
         memcpy(bytes, plain, n);
         bytes = pack_one(WR_FILTER_SHUFFLE, size, bytes, &n);
-        p = (struct wr_packing){WR_FILTER_SHUFFLE, size, n, n};
+        p = (struct wr_packing){WR_FILTER_SHUFFLE, size, n, n, 0};
         assert_int_equal(wr_filters_undo(&p, bytes, out, NULL), 0);
         assert_memory_equal(out, plain, n);
         free(bytes);
@@ -127,7 +127,7 @@ static void test_old_sums(void **state)
 {
     uint8_t bytes[9] = "weird", out[5], keep;
     uint32_t sum = fletcher32(bytes, 5);
-    struct wr_packing p = {WR_FILTER_FLETCHER32, 0, 9, 5};
+    struct wr_packing p = {WR_FILTER_FLETCHER32, 0, 9, 5, 0};
 
     (void)state;
     bytes[5] = (uint8_t)(sum >> 8);
@@ -236,21 +236,23 @@ static void test_refused(void **state)
         int code;
         const char *why;
     } bad[] = {
-        {{99, 0, 5, 5}, WEIR_ENOTSUP, "filter 99"},
-        {{WR_FILTERS(WR_FILTER_ZLIB, WR_FILTER_GZIP, 0, 0), 0, 5, 5},
+        {{99, 0, 5, 5, 0}, WEIR_ENOTSUP, "filter 99"},
+        {{WR_FILTERS(WR_FILTER_ZLIB, WR_FILTER_GZIP, 0, 0), 0, 5, 5, 0},
          WEIR_ENOTSUP,
          "packed twice"},
-        {{WR_FILTERS(WR_FILTER_ZLIB, 0, WR_FILTER_SHUFFLE, 0), 4, 5, 5},
+        {{WR_FILTERS(WR_FILTER_ZLIB, 0, WR_FILTER_SHUFFLE, 0), 4, 5, 5, 0},
          WEIR_EFORMAT,
          "gap"},
-        {{WR_FILTER_SHUFFLE, 0, 5, 5}, WEIR_EFORMAT, "0 bytes"},
-        {{WR_FILTER_SHUFFLE, 4, 5, 6}, WEIR_EFORMAT, "cannot be"},
-        {{WR_FILTER_FLETCHER32, 0, 5, 5}, WEIR_EFORMAT, "cannot be"},
-        {{WR_FILTER_FLETCHER32, 0, 3, UINT64_MAX}, WEIR_ELIMIT, "more than"},
-        {{WR_FILTERS(WR_FILTER_FLETCHER32, WR_FILTER_ZLIB, 0, 0), 0, 3, 6},
+        {{WR_FILTER_SHUFFLE, 0, 5, 5, 0}, WEIR_EFORMAT, "0 bytes"},
+        {{WR_FILTER_SHUFFLE, 4, 5, 6, 0}, WEIR_EFORMAT, "cannot be"},
+        {{WR_FILTER_FLETCHER32, 0, 5, 5, 0}, WEIR_EFORMAT, "cannot be"},
+        {{WR_FILTER_FLETCHER32, 0, 3, UINT64_MAX, 0}, WEIR_ELIMIT, "more than"},
+        {{WR_FILTERS(WR_FILTER_FLETCHER32, WR_FILTER_ZLIB, 0, 0), 0, 3, 6, 0},
          WEIR_EFORMAT,
          "cannot be"},
-        {{WR_FILTER_ZLIB, 0, 5, WR_INFLATE_MAX + 1}, WEIR_ELIMIT, "more than"},
+        {{WR_FILTER_ZLIB, 0, 5, WR_INFLATE_MAX + 1, 0},
+         WEIR_ELIMIT,
+         "more than"},
 #ifndef WR_HAVE_ZSTD
         {{WR_FILTER_ZSTD, 0, 5, 5}, WEIR_ENOTSUP, "without libzstd"},
 #endif
