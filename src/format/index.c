@@ -59,8 +59,9 @@ uint64_t wr_index_max_length(const struct wr_index *ix)
 
 size_t wr_index_memory(const struct wr_index *ix)
 {
-    size_t sum = sizeof(*ix) + ix->map_len + wr_intern_memory(&ix->dirs) +
-                 wr_intern_memory(&ix->classes) +
+    size_t sum = sizeof(*ix) + ix->map_len +
+                 ix->column_cap * sizeof(*ix->columns) +
+                 wr_intern_memory(&ix->dirs) + wr_intern_memory(&ix->classes) +
                  wr_intern_memory(&ix->stamped) +
                  ix->schema.cap * sizeof(*ix->schema.fields) +
                  ix->ignored.cap * sizeof(*ix->ignored.list) +
@@ -109,6 +110,24 @@ wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i)
     return n ? &s[n - 1] : s;
 }
 
+static void tile_part(const struct wr_index *ix,
+                      const struct wr_index_segment *s, uint64_t k,
+                      struct wr_part *ret)
+{
+    uint64_t number = s->unit + k / s->offset * s->stride;
+    const struct wr_unit *u = &ix->units[number];
+    uint64_t at = k % s->offset * s->length;
+
+    *ret = (struct wr_part){
+        .object = s->object,
+        .offset = u->filters ? at : u->offset + at,
+        .length = s->length,
+        .unit = u->filters ? number : WR_NO_UNIT,
+        .label = s->labels == WR_INDEX_NO_LABELS ? WEIR_NO_LABEL
+                                                 : ix->labels[s->labels + k],
+    };
+}
+
 static void record_part(const struct wr_index *ix,
                         const struct wr_index_segment *s, uint64_t k,
                         struct wr_part *ret)
@@ -145,6 +164,10 @@ void wr_index_part(const struct wr_index *ix, unsigned column, uint64_t i,
     }
     if (s->kind == WR_SEGMENT_RECORDS) {
         record_part(ix, s, k, ret);
+        return;
+    }
+    if (s->kind == WR_SEGMENT_TILES) {
+        tile_part(ix, s, k, ret);
         return;
     }
     *ret = (struct wr_part){
@@ -265,7 +288,7 @@ static void hash_segments(const struct wr_index *ix, XXH3_state_t *h)
     for (size_t k = 0; k < ix->segment_count; k++) {
         const struct wr_index_segment *s = &ix->segments[k];
         uint64_t stride = s->kind == WR_SEGMENT_RUN ? s->length : 1;
-        bool plain = !s->column &&
+        bool plain = !s->column && s->kind != WR_SEGMENT_TILES &&
                      (s->unit == WR_NO_UNIT || is_plain_unit(ix, s->unit)) &&
                      (s->kind == WR_SEGMENT_RECORDS || s->stride == stride);
 

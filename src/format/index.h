@@ -19,7 +19,8 @@ struct wr_intern;
 
 /* Bytes of an object that are read and unpacked together. */
 struct wr_unit {
-    uint64_t object, offset, stored, inflated;
+    uint64_t object, offset, stored, inflated; /* WR_FILTER_FILL: `offset` is
+                                                  the value */
     uint32_t filters; /* up to four enum wr_filter (codec/filters.h), a byte
                          each, the lowest is undone first */
     uint32_t argument;
@@ -66,12 +67,22 @@ struct wr_run {
     const uint32_t *labels; /* borrowed; NULL: none */
 };
 
+/* Equal parts of which each unit has `per`, one behind the other: units `unit`,
+ * `unit + step` and so on of the object added last. Parts of units without
+ * filters are read as they lie, without the unit. */
+struct wr_tile_run {
+    unsigned column;
+    uint64_t unit, step; /* step 0: one unit serves all */
+    uint64_t per, length, count;
+    const uint32_t *labels; /* borrowed; NULL: none */
+};
+
 union wr_scalar {
     int64_t i;
     double f;
 };
 
-#define WR_INDEX_COLUMNS 64
+#define WR_INDEX_COLUMNS 1024
 
 /* What something that was looked at while indexing looked like; all zeros:
  * it was not there. */
@@ -95,6 +106,8 @@ int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
 /* Parts in the object added last; the labels are copied. */
 int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
                      weir_err *err);
+int wr_index_add_tiles(struct wr_index *ix, const struct wr_tile_run *run,
+                       weir_err *err);
 /* One more part in the object added last. Either all records of column 0 have
  * names or none; others have none. */
 int wr_index_add_record(struct wr_index *ix, const struct wr_record *r,

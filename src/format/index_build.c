@@ -9,14 +9,29 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/filters.h"
 
 struct wr_index *wr_index_new(void)
 {
     struct wr_index *ix = calloc(1, sizeof(*ix));
 
+    if (ix && !wr_index_grow_columns(ix, 1)) {
+        free(ix);
+        return NULL;
+    }
     if (ix)
         ix->unit = WR_NO_UNIT;
     return ix;
+}
+
+bool wr_index_grow_columns(struct wr_index *ix, size_t n)
+{
+    size_t had = ix->column_cap;
+
+    if (!wr_grow(&ix->columns, &ix->column_cap, n, sizeof(*ix->columns)))
+        return false;
+    memset(ix->columns + had, 0, (ix->column_cap - had) * sizeof(*ix->columns));
+    return true;
 }
 
 static void free_arrays(struct wr_index *ix)
@@ -47,6 +62,7 @@ void wr_index_free(struct wr_index *ix)
     if (ix->map)
         munmap(ix->map, ix->map_len);
     wr_schema_done(&ix->schema);
+    free(ix->columns);
     free(ix->issues);
     free(ix->file);
     free(ix);
@@ -153,18 +169,17 @@ static bool goes_on(struct wr_index_segment *s, uint64_t number)
 {
     if (!s || s->kind != WR_SEGMENT_WHOLE)
         return false;
-    if (s->count == 1 && number - s->object <= WR_INDEX_COLUMNS)
+    if (s->count == 1 && number - s->object <= WR_INDEX_MAX_STRIDE)
         s->stride = number - s->object;
     return s->object + s->count * s->stride == number;
 }
 
-static int check_column(const struct wr_index *ix, unsigned column,
-                        weir_err *err)
+static int check_column(struct wr_index *ix, unsigned column, weir_err *err)
 {
-    return ix->object_count && column < WR_INDEX_COLUMNS
-               ? 0
-               : wr_fail(err, WEIR_EINVAL,
-                         "index: a part needs an object and a column");
+    if (!ix->object_count || column >= WR_INDEX_COLUMNS)
+        return wr_fail(err, WEIR_EINVAL,
+                       "index: a part needs an object and a column");
+    return wr_index_grow_columns(ix, (size_t)column + 1) ? 0 : fail_memory(err);
 }
 
 int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
@@ -199,7 +214,7 @@ int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
     return 0;
 }
 
-static int check_run(const struct wr_index *ix, const struct wr_run *run,
+static int check_run(struct wr_index *ix, const struct wr_run *run,
                      weir_err *err)
 {
     uint64_t stride = run->stride ? run->stride : run->length;
@@ -233,6 +248,25 @@ static int copy_labels(struct wr_index *ix, const uint32_t *labels,
     return 0;
 }
 
+/* Adds a segment of equal parts. */
+static int push_run(struct wr_index *ix, const struct wr_index_segment *s,
+                    const uint32_t *labels, weir_err *err)
+{
+    int r = labels ? copy_labels(ix, labels, s->count, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (!wr_grow(&ix->segments, &ix->segment_cap, ix->segment_count + 1,
+                 sizeof(*s)))
+        return fail_memory(err);
+    r = add_totals(ix, (unsigned)s->column, s->count, s->length, err);
+    if (r < 0)
+        return r;
+    ix->last_is_sampled = true;
+    push_segment(ix, s); /* cannot fail: the room is there */
+    return 0;
+}
+
 int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
                      weir_err *err)
 {
@@ -247,22 +281,54 @@ int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
     s.length = run->length;
     s.stride = run->stride ? run->stride : run->length;
     s.labels = run->labels ? ix->label_count : WR_INDEX_NO_LABELS;
-    if (run->labels) {
-        r = copy_labels(ix, run->labels, run->count, err);
-        if (r < 0)
-            return r;
-    }
-    if (!wr_grow(&ix->segments, &ix->segment_cap, ix->segment_count + 1,
-                 sizeof(s)))
-        return fail_memory(err);
-    r = add_totals(ix, run->column, run->count, run->length, err);
-    if (r < 0)
-        return r;
-    if (s.stride < s.length) /* bytes that parts share count once */
+    r = push_run(ix, &s, run->labels, err);
+    if (r == 0 && s.stride < s.length) /* bytes that parts share count once */
         ix->totals.bytes -= (s.count - 1) * (s.length - s.stride);
-    ix->last_is_sampled = true;
-    push_segment(ix, &s); /* cannot fail: the room is there */
-    return 0;
+    return r;
+}
+
+/* The last unit that a run of tiles lies in; false: it is not there, or one of
+ * them is too small or another object's. */
+static bool check_units(const struct wr_index *ix,
+                        const struct wr_tile_run *run)
+{
+    uint64_t rows = (run->count - 1) / run->per + 1;
+    size_t bytes, last;
+
+    if (!wr_mul_ok(run->per, run->length, &bytes) ||
+        !wr_mul_ok(rows - 1, run->step, &last) ||
+        !wr_add_ok(last, run->unit, &last) || last >= ix->unit_count)
+        return false;
+    if (!run->step && rows)
+        rows = 1;
+    for (uint64_t k = 0; k < rows; k++) {
+        const struct wr_unit *u = &ix->units[run->unit + k * run->step];
+
+        if (u->object != ix->object_count - 1 || u->inflated < bytes)
+            return false;
+    }
+    return true;
+}
+
+int wr_index_add_tiles(struct wr_index *ix, const struct wr_tile_run *run,
+                       weir_err *err)
+{
+    struct wr_index_segment s;
+    int r = check_column(ix, run->column, err);
+
+    if (r < 0 || !run->count)
+        return r;
+    if (!run->length || !run->per || (run->column && run->labels) ||
+        !check_units(ix, run))
+        return wr_fail(err, WEIR_EINVAL, "index: tiles lie outside of units");
+    s = start_segment(ix, run->column, WR_SEGMENT_TILES);
+    s.count = run->count;
+    s.offset = run->per;
+    s.length = run->length;
+    s.unit = run->unit;
+    s.stride = run->step;
+    s.labels = run->labels ? ix->label_count : WR_INDEX_NO_LABELS;
+    return push_run(ix, &s, run->labels, err);
 }
 
 int64_t wr_index_add_unit(struct wr_index *ix, const struct wr_unit *u,
@@ -273,8 +339,9 @@ int64_t wr_index_add_unit(struct wr_index *ix, const struct wr_unit *u,
 
     unit.object = ix->object_count - 1;
     if (!ix->object_count || !u->inflated ||
-        !wr_add_ok(u->offset, u->stored, &end) ||
-        end > ix->objects[unit.object].size)
+        (u->filters != WR_FILTER_FILL &&
+         (!wr_add_ok(u->offset, u->stored, &end) ||
+          end > ix->objects[unit.object].size)))
         return wr_fail(err, WEIR_EINVAL, "index: a unit is not in its object");
     if (!wr_grow(&ix->units, &ix->unit_cap, ix->unit_count + 1, sizeof(unit)))
         return fail_memory(err);
@@ -316,7 +383,7 @@ int wr_index_add_scalars(struct wr_index *ix, const union wr_scalar *row,
     return 0;
 }
 
-static int check_record(const struct wr_index *ix, const struct wr_record *r,
+static int check_record(struct wr_index *ix, const struct wr_record *r,
                         weir_err *err)
 {
     size_t end;

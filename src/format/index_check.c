@@ -21,6 +21,7 @@ struct sums {
     uint64_t all_entries;     /* of all columns so far */
     uint64_t sample_records;  /* of column 0 */
     uint64_t sample_bytes;    /* each part must have; 0: any */
+    uint64_t tile_units;      /* that tiles named: each unit once */
 };
 
 static const char *check_intern(const struct wr_intern *in)
@@ -83,8 +84,11 @@ static const char *check_units(const struct wr_index *ix)
         const struct wr_unit *u = &ix->units[k];
 
         if (u->object >= ix->object_count || !u->inflated ||
-            u->inflated > WR_INFLATE_MAX || (k && u->object < u[-1].object) ||
-            u->offset > ix->objects[u->object].size ||
+            u->inflated > WR_INFLATE_MAX || (k && u->object < u[-1].object))
+            return "the list of units is wrong";
+        if (u->filters == WR_FILTER_FILL && !u->stored)
+            continue; /* it lies nowhere */
+        if (u->offset > ix->objects[u->object].size ||
             u->stored > ix->objects[u->object].size - u->offset ||
             !knows_filters(u->filters) ||
             (!u->filters && u->stored != u->inflated))
@@ -120,7 +124,7 @@ static const char *check_whole(const struct wr_index *ix,
 {
     if (g->unit != WR_NO_UNIT)
         return "a segment of whole files names a unit";
-    if (!g->stride || g->stride > WR_INDEX_COLUMNS ||
+    if (!g->stride || g->stride > WR_INDEX_MAX_STRIDE ||
         g->object >= ix->object_count ||
         g->count - 1 > (ix->object_count - 1 - g->object) / g->stride)
         return "a segment names files that are not there";
@@ -139,6 +143,49 @@ static const char *check_whole(const struct wr_index *ix,
     return NULL;
 }
 
+/* Labels of `g`, a segment of equal parts. */
+static const char *check_labels(const struct wr_index *ix,
+                                const struct wr_index_segment *g,
+                                struct sums *s)
+{
+    if (g->labels == WR_INDEX_NO_LABELS)
+        return NULL;
+    if (g->column || g->labels != s->labels ||
+        g->count > ix->label_count - s->labels)
+        return "a run's labels are out of range";
+    for (uint64_t k = 0; k < g->count; k++)
+        note_label(s, ix->labels[s->labels + k]);
+    s->labels += g->count;
+    return NULL;
+}
+
+/* A unit has one column's tiles, so each is looked at once. */
+static const char *check_tiles(const struct wr_index *ix,
+                               const struct wr_index_segment *g, struct sums *s)
+{
+    uint64_t rows = g->offset ? (g->count - 1) / g->offset + 1 : 0;
+    size_t bytes, last;
+
+    if (!rows || !g->length || !wr_mul_ok(g->offset, g->length, &bytes) ||
+        !wr_mul_ok(rows - 1, g->stride, &last) ||
+        !wr_add_ok(last, g->unit, &last) || last >= ix->unit_count)
+        return "tiles lie outside of units";
+    if (!g->stride)
+        rows = 1;
+    s->tile_units += rows; /* at most unit_count more each time */
+    if (s->tile_units > ix->unit_count)
+        return "tiles share units";
+    for (uint64_t k = 0; k < rows; k++) {
+        const struct wr_unit *u = &ix->units[g->unit + k * g->stride];
+
+        if (u->object != g->object || u->inflated < bytes)
+            return "tiles lie outside of their unit";
+    }
+    if (!add_samples(s, g->count, g->length))
+        return "the sizes of samples do not fit together";
+    return check_labels(ix, g, s);
+}
+
 static const char *check_run(const struct wr_index *ix,
                              const struct wr_index_segment *g, struct sums *s)
 {
@@ -152,15 +199,7 @@ static const char *check_run(const struct wr_index *ix,
         return "the sizes of samples do not fit together";
     if (g->stride < g->length)
         s->totals.bytes -= (g->count - 1) * (g->length - g->stride);
-    if (g->labels == WR_INDEX_NO_LABELS)
-        return NULL;
-    if (g->column || g->labels != s->labels ||
-        g->count > ix->label_count - s->labels)
-        return "a run's labels are out of range";
-    for (uint64_t k = 0; k < g->count; k++)
-        note_label(s, ix->labels[s->labels + k]);
-    s->labels += g->count;
-    return NULL;
+    return check_labels(ix, g, s);
 }
 
 static const char *check_records(const struct wr_index *ix,
@@ -211,6 +250,8 @@ static const char *check_segment(const struct wr_index *ix,
         return check_run(ix, g, s);
     case WR_SEGMENT_RECORDS:
         return check_records(ix, g, s);
+    case WR_SEGMENT_TILES:
+        return check_tiles(ix, g, s);
     default:
         return "a segment of an unknown kind";
     }
@@ -226,7 +267,8 @@ static bool part_bytes(const struct wr_schema *schema, unsigned column,
         const struct wr_field *f = &schema->fields[k];
         uint64_t span = wr_field_span(f);
 
-        if (f->column != column || f->unpacked || !span)
+        if (f->column > column || column - f->column >= wr_field_columns(f) ||
+            f->unpacked || !span)
             continue;
         if (*ret && *ret != span)
             return false;

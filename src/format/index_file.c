@@ -65,6 +65,8 @@ static int pack_fields(struct image *im, const struct wr_schema *s)
         memcpy(to->dims, from->pub.dims, from->pub.ndim * sizeof(to->dims[0]));
         if (from->strided)
             memcpy(to->strides, from->strides, sizeof(to->strides));
+        if (from->tiled)
+            memcpy(to->tile, from->tile, sizeof(to->tile));
         to->kind = from->pub.kind;
         to->dtype = from->pub.dtype;
         to->ndim = from->pub.ndim;
@@ -75,7 +77,8 @@ static int pack_fields(struct image *im, const struct wr_schema *s)
                     (from->strided ? WR_INDEX_FIELD_STRIDED : 0u) |
                     (from->scaled ? WR_INDEX_FIELD_SCALED : 0u) |
                     (from->swap ? WR_INDEX_FIELD_SWAP : 0u) |
-                    (from->pub.is_extra ? WR_INDEX_FIELD_EXTRA : 0u);
+                    (from->pub.is_extra ? WR_INDEX_FIELD_EXTRA : 0u) |
+                    (from->tiled ? WR_INDEX_FIELD_TILED : 0u);
     }
     return 0;
 }

@@ -33,12 +33,13 @@ enum {
     WR_INDEX_FIELD_STRIDED = 4,
     WR_INDEX_FIELD_SWAP = 8,
     WR_INDEX_FIELD_SCALED = 16,
-    WR_INDEX_FIELD_EXTRA = 32
+    WR_INDEX_FIELD_EXTRA = 32,
+    WR_INDEX_FIELD_TILED = 64
 };
 
 struct wr_index_file_field {
     char name[WR_FIELD_NAME], path[WR_FIELD_PATH];
-    uint64_t dims[7], strides[7];
+    uint64_t dims[7], strides[7], tile[7];
     uint32_t kind, dtype, ndim, column, scalar, flags;
 };
 

@@ -109,6 +109,7 @@ static const char *unpack_field(struct wr_schema *s,
         .strided = from->flags & WR_INDEX_FIELD_STRIDED,
         .scaled = from->flags & WR_INDEX_FIELD_SCALED,
         .swap = from->flags & WR_INDEX_FIELD_SWAP,
+        .tiled = (from->flags & WR_INDEX_FIELD_TILED) != 0,
     };
     unsigned scalar = s->scalars;
 
@@ -120,6 +121,7 @@ static const char *unpack_field(struct wr_schema *s,
     memcpy(f.path, from->path, sizeof(f.path));
     memcpy(f.pub.dims, from->dims, sizeof(f.pub.dims));
     memcpy(f.strides, from->strides, sizeof(f.strides));
+    memcpy(f.tile, from->tile, sizeof(f.tile));
     if (wr_schema_add(s, &f, NULL) < 0)
         return "the fields are not in order";
     return s->scalars == scalar || from->scalar == scalar

@@ -5,7 +5,8 @@
  * `object + k * stride` and its label stands in the object, so that a tree of
  * pictures is one segment, however large, and finding a sample is one array
  * access. A run is a segment of equal byte ranges inside one object; records
- * are ranges of any length inside one object. The segments of a column follow
+ * are ranges of any length inside one object; tiles are equal ranges inside
+ * units that lie equally far apart, so many in each. The segments of a column follow
  * each other once the index is ordered.
  *
  * The arrays are written to the side file as they are: a change here needs
@@ -19,6 +20,7 @@
 
 #define WR_INDEX_NO_LABELS  UINT64_MAX
 #define WR_INDEX_MAX_ISSUES 1000
+#define WR_INDEX_MAX_STRIDE 64 /* of whole objects */
 
 struct wr_index_object {
     uint64_t size;
@@ -33,20 +35,26 @@ struct wr_index_entry {
     uint32_t length, label;
 };
 
-enum wr_segment_kind { WR_SEGMENT_WHOLE, WR_SEGMENT_RUN, WR_SEGMENT_RECORDS };
+enum wr_segment_kind {
+    WR_SEGMENT_WHOLE,
+    WR_SEGMENT_RUN,
+    WR_SEGMENT_RECORDS,
+    WR_SEGMENT_TILES
+};
 
 struct wr_index_segment {
     uint64_t first;          /* number of the sample of its first part */
     uint64_t count;          /* parts */
     uint64_t object;         /* number of its first (else: only) object */
-    uint64_t offset, length; /* runs */
+    uint64_t offset, length; /* runs; tiles: parts of a unit, and bytes */
     uint64_t labels;         /* runs: start in labels, or WR_INDEX_NO_LABELS;
                                 records: start in entries */
     uint64_t kind;           /* enum wr_segment_kind */
     uint64_t column;
-    uint64_t unit;   /* that runs and records lie in, or WR_NO_UNIT */
-    uint64_t stride; /* whole: objects, run: bytes from one to the next;
-                        records of column 0: start in entry_names */
+    uint64_t unit;   /* that runs and records lie in, or WR_NO_UNIT; tiles: the
+                        first one */
+    uint64_t stride; /* whole: objects, run: bytes, tiles: units from one to the
+                        next; records of column 0: start in entry_names */
 };
 
 /* Bytes of a segment that were all of it once: fingerprints still see these. */
@@ -89,7 +97,8 @@ struct wr_index {
     size_t issue_kept, issue_cap;
     uint64_t issue_count;
     struct wr_index_totals totals;
-    struct wr_index_column columns[WR_INDEX_COLUMNS];
+    struct wr_index_column *columns; /* owned always; at least one */
+    size_t column_cap;
     unsigned column_count;   /* with parts */
     uint64_t unit;           /* that is filled, or WR_NO_UNIT */
     uint64_t sample_records; /* of column 0 */
@@ -120,6 +129,9 @@ wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i);
 /* Bytes that parts of `object` may lie in: the unit's, or the object's. */
 uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
                         uint64_t unit);
+
+/* Room for `n` columns; new ones are empty. */
+bool wr_index_grow_columns(struct wr_index *ix, size_t n);
 
 /* Finds where each column's segments start, which are in their order; false:
  * they are not, or a column is missing. */

@@ -20,7 +20,7 @@ static int compare_segments(const void *a, const void *b)
 
 bool wr_index_find_columns(struct wr_index *ix)
 {
-    memset(ix->columns, 0, sizeof(ix->columns));
+    memset(ix->columns, 0, ix->column_cap * sizeof(*ix->columns));
     ix->column_count = 0;
     for (size_t k = 0; k < ix->segment_count; k++) {
         const struct wr_index_segment *s = &ix->segments[k];
@@ -28,7 +28,8 @@ bool wr_index_find_columns(struct wr_index *ix)
 
         if (s->column >= WR_INDEX_COLUMNS ||
             (s->column + 1 != ix->column_count &&
-             s->column != ix->column_count))
+             s->column != ix->column_count) ||
+            !wr_index_grow_columns(ix, s->column + 1))
             return false;
         ix->column_count = (unsigned)s->column + 1;
         c = &ix->columns[s->column];

@@ -81,10 +81,32 @@ uint64_t wr_field_bytes(const weir_field *f)
     return bytes;
 }
 
+struct wr_tiles wr_field_tiles(const struct wr_field *f)
+{
+    struct wr_tiles t = {.ndim = f->pub.ndim,
+                         .elem = (uint32_t)wr_dtype_bytes(f->pub.dtype)};
+
+    memcpy(t.dims, f->pub.dims, sizeof(f->pub.dims));
+    memcpy(t.tile, f->tile, sizeof(f->tile));
+    return t;
+}
+
+unsigned wr_field_columns(const struct wr_field *f)
+{
+    const struct wr_tiles t = wr_field_tiles(f);
+
+    if (f->column == WR_NO_COLUMN)
+        return 0;
+    return f->tiled ? (unsigned)wr_tiles_count(&t) : 1;
+}
+
 uint64_t wr_field_span(const struct wr_field *f)
 {
+    const struct wr_tiles t = wr_field_tiles(f);
     uint64_t span = wr_dtype_bytes(f->pub.dtype);
 
+    if (f->tiled)
+        return wr_tiles_bytes(&t);
     if (!f->strided || !wr_field_bytes(&f->pub))
         return wr_field_bytes(&f->pub);
     if (f->scaled)
@@ -119,10 +141,32 @@ static const char *check_dims(const struct wr_field *f)
     return varies && f->strided ? "a field that varies has strides" : NULL;
 }
 
+/* The tiles lie in columns that are there, and are not larger than what may be
+ * read at once. */
+static const char *check_tiles(const struct wr_field *f, unsigned columns)
+{
+    size_t bytes = wr_dtype_bytes(f->pub.dtype), count = 1;
+
+    if (f->pub.kind != WEIR_FIELD_TENSOR || !f->pub.ndim || f->strided ||
+        f->scaled || f->unpacked || f->column == WR_NO_COLUMN)
+        return "a field with tiles that is no tensor";
+    for (uint32_t k = 0; k < f->pub.ndim; k++) {
+        uint64_t dim = f->pub.dims[k], tile = f->tile[k];
+
+        if (dim == WEIR_DIM_VARIES || !tile ||
+            !wr_mul_ok(bytes, tile, &bytes) || bytes > WR_FIELD_MAX_BYTES ||
+            !wr_mul_ok(count, dim / tile + !!(dim % tile), &count) ||
+            count > columns - f->column)
+            return "a field's tiles lie in no columns";
+    }
+    return NULL;
+}
+
 static const char *check_field(const struct wr_schema *s, unsigned k,
                                unsigned columns)
 {
     const struct wr_field *f = &s->fields[k];
+    const char *why;
 
     if (!f->name[0] || !memchr(f->name, '\0', sizeof(f->name)))
         return "a field has no name";
@@ -142,7 +186,8 @@ static const char *check_field(const struct wr_schema *s, unsigned k,
         return "a label that is none";
     if (wr_schema_find(s, f->name) != f)
         return "two fields have the same name";
-    return check_dims(f);
+    why = check_dims(f);
+    return why || !f->tiled ? why : check_tiles(f, columns);
 }
 
 const char *wr_schema_check(const struct wr_schema *s, unsigned columns)

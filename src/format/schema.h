@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/tiles.h"
 #include "weir/dataset.h"
 
 #define WR_NO_COLUMN       UINT_MAX
@@ -37,6 +38,9 @@ struct wr_field {
     bool scaled;         /* times the samples that lie among each other, which
                             the part's length tells */
     bool swap;           /* the other byte order */
+    bool tiled;          /* tensors that are cut into tiles: one part each, in
+                            as many columns from `column` on, */
+    uint64_t tile[7];    /* of these dimensions */
 };
 
 struct wr_schema {
@@ -69,6 +73,10 @@ const char *wr_schema_check(const struct wr_schema *s, unsigned columns);
  * 0: samples differ, or it is of another kind. The dimensions were checked. */
 uint64_t wr_field_bytes(const weir_field *f);
 uint64_t wr_field_span(const struct wr_field *f);
+/* How a field is cut, and in how many columns its parts lie: 1 unless it is
+ * tiled, 0 for a scalar of the index. */
+struct wr_tiles wr_field_tiles(const struct wr_field *f);
+unsigned wr_field_columns(const struct wr_field *f);
 
 /* "128x128x4 u16", "picture", "bytes", "i64"; fills buf and returns it. */
 const char *wr_field_text(const weir_field *f, char *buf, size_t cap);

@@ -28,6 +28,8 @@ static void want(struct wr_arrays *a, const struct wr_schema *s,
     a->of[a->count++] = (struct wr_array){
         .field = f,
         .number = (unsigned)(f - s->fields),
+        .columns = wr_field_columns(f),
+        .tiles = wr_field_tiles(f),
         .beside = f->pub.kind == WEIR_FIELD_TENSOR &&
                   wr_index_has_pictures(a->index),
     };
@@ -218,17 +220,20 @@ static int compare_columns(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void add_part(struct wr_arrays *a, unsigned column)
+{
+    for (unsigned i = 0; i < a->parts; i++)
+        if (a->columns[i] == column)
+            return;
+    a->columns[a->parts++] = column;
+}
+
 /* The columns that they lie in, once each, in order. */
 static void set_parts(struct wr_arrays *a)
 {
-    for (unsigned k = 0; k < a->count; k++) {
-        unsigned column = a->of[k].field->column, i = 0;
-
-        while (i < a->parts && a->columns[i] != column)
-            i++;
-        if (column != WR_NO_COLUMN && i == a->parts)
-            a->columns[a->parts++] = column;
-    }
+    for (unsigned k = 0; k < a->count; k++)
+        for (unsigned i = 0; i < a->of[k].columns; i++)
+            add_part(a, a->of[k].field->column + i);
     qsort(a->columns, a->parts, sizeof(a->columns[0]), compare_columns);
 }
 
@@ -336,7 +341,7 @@ void wr_arrays_done(struct wr_arrays *a)
 const struct wr_array *wr_arrays_in(const struct wr_arrays *a, unsigned column)
 {
     for (unsigned k = 0; k < a->count; k++)
-        if (a->of[k].field->column == column)
+        if (column - a->of[k].field->column < a->of[k].columns)
             return &a->of[k];
     return NULL;
 }

@@ -20,6 +20,8 @@
 struct wr_array {
     const struct wr_field *field; /* borrowed from the data set */
     unsigned number;              /* of it in the schema */
+    unsigned columns;             /* that it lies in; 0: in the index */
+    struct wr_tiles tiles;        /* if it is tiled: its part of each */
     struct wr_tensor_shape shape; /* of one sample, as it is delivered */
     const weir_field_config *own; /* borrowed; NULL: as the rest */
     bool beside;                  /* a tensor beside pictures: what is asked of

@@ -23,6 +23,10 @@
 #define AUTO_MOST_DEPTH    1024u
 #define AUTO_MOST_PREFETCH 8u
 
+/* Samples of more parts than this have so many reads in flight at most. */
+#define WIDE       64u
+#define WIDE_READS 2048u
+
 /* --- checking what was asked for --- */
 
 /* Are pictures of any field made by chance? */
@@ -145,7 +149,7 @@ uint64_t wr_config_memory(const weir_pipeline_config *c)
 }
 
 /* As far as half of the memory reaches for each of reads and batches. */
-static void most_of(const weir_dataset *ds, const weir_pipeline_config *c,
+static void most_of(const weir_dataset *ds, weir_pipeline_config *c,
                     struct wr_knobs *most)
 {
     uint64_t half = wr_config_memory(c) / 2;
@@ -159,6 +163,12 @@ static void most_of(const weir_dataset *ds, const weir_pipeline_config *c,
                                    (uint64_t)AUTO_MOST_DEPTH);
     wr_arrays_init(&arrays, ds, c, NULL);
     batches = half / WR_MAX((uint64_t)arrays.bytes, (uint64_t)1);
+    if (arrays.parts > WIDE) { /* each part may be a read of its own */
+        uint32_t fit = WR_MAX(WIDE_READS / arrays.parts, 1u);
+
+        most->depth = WR_MIN(most->depth, fit);
+        c->depth = WR_MIN(c->depth, fit);
+    }
     wr_arrays_done(&arrays);
     most->prefetch = (uint32_t)WR_MIN(WR_MAX(batches, (uint64_t)3) - 2,
                                       (uint64_t)AUTO_MOST_PREFETCH);

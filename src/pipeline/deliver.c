@@ -130,6 +130,30 @@ static int make_field(struct wr_worker *w, unsigned k, struct wr_task *t,
         times, err);
 }
 
+/* Puts a tile into its place: the batch, where the stored bytes are the tensor,
+ * else memory of the worker. 1: it was the last one, and `s` has all of the
+ * field; 2: the field is there. */
+static int make_tile(struct wr_worker *w, const struct wr_array *f,
+                     const struct wr_read *r, struct wr_sample *s,
+                     weir_err *err)
+{
+    size_t bytes = (size_t)wr_field_bytes(&f->field->pub);
+    unsigned tile = r->column - f->field->column;
+    bool in_slot = f->shape.direct && f->delivered && f->varying == WR_NO_ARRAY;
+    uint8_t *to;
+
+    if (!in_slot && !wr_grow(&w->tiles, &w->tiles_cap, bytes, 1))
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", bytes);
+    to = in_slot ? wr_array_at(f, r->task->batch->data, r->task->slot)
+                 : w->tiles;
+    wr_tiles_place(&f->tiles, tile, s->bytes, to);
+    if (tile + 1 < f->columns)
+        return 0;
+    s->bytes = to;
+    s->len = bytes;
+    return in_slot ? 2 : 1;
+}
+
 /* The fields of one part: checks, unpacks and decodes. */
 static int make_part(struct wr_worker *w, struct wr_read *r,
                      struct wr_sample *s, struct wr_picture_times *times,
@@ -149,9 +173,17 @@ static int make_part(struct wr_worker *w, struct wr_read *r,
     for (unsigned k = 0; decodes && k < a->count; k++) {
         const struct wr_array *f = &a->of[k];
 
-        if (f->field->column != r->column)
+        if (r->column - f->field->column >= f->columns)
             continue;
         field = *s;
+        if (f->field->tiled) {
+            int done = make_tile(w, f, r, &field, err);
+
+            if (done < 0)
+                return name_error(r, f, err);
+            if (done != 1)
+                continue;
+        }
         if (f->field->unpacked && s->bytes) {
             field.bytes = w->unpack.fields[f->number].bytes;
             field.len = w->unpack.fields[f->number].len;

@@ -226,7 +226,8 @@ static struct wr_group *new_indexed(struct wr_units *x,
         .packing = {.filters = u->filters,
                     .argument = u->argument,
                     .stored = u->stored,
-                    .inflated = u->inflated},
+                    .inflated = u->inflated,
+                    .fill = u->offset},
         .left = UINT64_MAX, /* samples of any epoch may ask */
     };
     return add_group(x, g);

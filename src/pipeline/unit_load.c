@@ -16,6 +16,8 @@
 #define SLICE ((uint64_t)1 << 20)
 /* Less is not fed at once: the library copies its window each time. */
 #define SLICE_LEAST ((uint64_t)64 << 10)
+/* Units up to this size have a piece of just their size. */
+#define SMALL ((uint64_t)64 << 10)
 
 struct wr_unit_load {
     struct wr_object *object; /* borrowed; NULL: its reads open it */
@@ -24,6 +26,7 @@ struct wr_unit_load {
     uint64_t asked, fed;      /* of them: submitted, used up */
     unsigned in_flight;
     uint8_t *own;     /* owned: memory for a piece; NULL: one has it */
+    size_t own_cap;   /* and of any other piece */
     bool busy;        /* somebody has the unit for itself */
     bool done;        /* all its bytes are there */
     bool tried;       /* once before, in vain */
@@ -52,6 +55,8 @@ static uint64_t piece_count(const struct wr_shared *u)
 {
     uint64_t end = u->offset + u->packing.stored;
 
+    if (!u->packing.stored)
+        return 0;
     return u->group->indexed ? (end - base_of(u) + PIECE - 1) / PIECE : 1;
 }
 
@@ -74,7 +79,7 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
                            .offset = from,
                            .len = (size_t)(end - from),
                            .buf = p->buf,
-                           .cap = WR_UNIT_STEP,
+                           .cap = u->load->own_cap,
                            .tag = WR_TAG_UNIT};
     if (!is_packed(u)) {
         size_t at = k ? (size_t)(from - base) : 0;
@@ -85,6 +90,40 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
 }
 
 /* --- beginning and end --- */
+
+/* Bytes for the piece of a unit that has only one, a small one: there may be
+ * very many of those at once. 0: its pieces are as large as all others, or
+ * none. */
+static size_t small_piece(const struct wr_shared *u)
+{
+    if (!is_packed(u) || !u->packing.stored || u->packing.stored > SMALL)
+        return 0;
+    return wr_read_cap((size_t)u->packing.stored + 1, u->group->table->direct);
+}
+
+/* Memory that a unit is granted for a piece, if it has pieces. */
+static bool take_own(struct wr_shared *u)
+{
+    struct wr_unit_load *l = u->load;
+
+    if (!is_packed(u) || !u->packing.stored)
+        return true;
+    l->own_cap = WR_UNIT_STEP;
+    l->own = small_piece(u)
+                 ? wr_unit_take(u, small_piece(u), &l->own_cap)
+                 : wr_piece_take(u->group->table, /* ahead= */ false);
+    return l->own != NULL;
+}
+
+static void give_own(struct wr_shared *u)
+{
+    struct wr_unit_load *l = u->load;
+
+    if (l->own && small_piece(u))
+        wr_unit_give(u, l->own, l->own_cap);
+    else if (l->own)
+        wr_piece_give(u->group->table, l->own, /* ahead= */ false);
+}
 
 /* A piece is done with its memory. One stays with the unit, so that it can
  * always go on. */
@@ -121,12 +160,15 @@ bool wr_load_new(struct wr_shared *u, const char *path, bool must)
                       ? (size_t)u->packing.inflated
                       : wr_read_cap((size_t)u->packing.stored + skip, direct);
     size_t undo = is_packed(u) ? wr_unfilter_memory(&u->packing) : 0;
-    unsigned slots = (unsigned)WR_MIN(piece_count(u), WR_UNIT_WINDOW + 1);
+    unsigned slots = (unsigned)WR_MIN(WR_MAX(piece_count(u), (uint64_t)1),
+                                      WR_UNIT_WINDOW + 1);
     size_t bytes = sizeof(struct wr_unit_load) +
                    slots * sizeof(struct wr_unit_piece);
     struct wr_unit_load *l;
+    size_t piece;
 
-    if (!wr_unit_make_room(u, need + undo + (is_packed(u) ? PIECE : 0)) &&
+    piece = small_piece(u) ? small_piece(u) : is_packed(u) ? PIECE : 0;
+    if (!wr_unit_make_room(u, need + undo + piece) &&
         !(must && u->group->indexed))
         return false;
     l = calloc(1, bytes + strlen(path) + 1);
@@ -139,9 +181,7 @@ bool wr_load_new(struct wr_shared *u, const char *path, bool must)
         l->piece[k].unit = u;
     u->load = l;
     u->buf = wr_unit_take(u, need, &u->cap);
-    if (is_packed(u))
-        l->own = wr_piece_take(u->group->table, /* ahead= */ false);
-    if (!u->buf || (is_packed(u) && !l->own)) {
+    if (!u->buf || !take_own(u)) {
         wr_unit_empty(u);
         return false;
     }
@@ -158,8 +198,7 @@ void wr_load_free(struct wr_shared *u)
         return;
     for (unsigned k = 0; k < l->slots; k++)
         give_memory(u, &l->piece[k]);
-    if (l->own)
-        wr_piece_give(u->group->table, l->own, /* ahead= */ false);
+    give_own(u);
     wr_unfilter_free(l->undo);
     free(l);
     u->load = NULL;
@@ -209,6 +248,8 @@ static enum wr_unit_next next_step(struct wr_shared *u)
 
     if (l->done)
         return WR_NEXT_LOADED;
+    if (!l->why.code && !l->pieces)
+        return WR_NEXT_FEED; /* nothing is stored */
     if (l->why.code && !l->in_flight)
         return may_try_again(u) ? WR_NEXT_AGAIN : WR_NEXT_FAILED;
     if (can_ask(u))
@@ -327,6 +368,8 @@ static int feed(struct wr_shared *u, const struct wr_io *rd, weir_err *err)
 
     if (!l->undo)
         r = wr_unfilter_new(&u->packing, u->buf, &l->undo, err);
+    if (r == 0 && !u->packing.stored)
+        return wr_unfilter_feed(l->undo, NULL, 0, err);
     while (r == 0 && at < rd->len) {
         size_t n = WR_MIN(slice, rd->len - at);
 

@@ -257,6 +257,7 @@ void wr_worker_done(struct wr_worker *w)
     free(w->tasks);
     free(w->reads);
     free(w->entry);
+    free(w->tiles);
     free(w->spare);
     free(w->returned);
     free(w->tickets);

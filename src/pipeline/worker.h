@@ -72,6 +72,8 @@ struct wr_worker {
     struct wr_io **reaped; /* owned: scratch */
     uint8_t *entry;        /* owned: scratch for an entry of the cache */
     size_t entry_cap;
+    uint8_t *tiles; /* owned: scratch for a field that is put together */
+    size_t tiles_cap;
     struct wr_worker_stats stats;
 };
 
