@@ -83,9 +83,17 @@ static enum wr_axis choose_axis(const struct wr_array_set *s,
 
     if (s->axis != WR_AXIS_AUTO)
         return s->axis;
+    if (a->count && a->list[0].placed)
+        return WR_AXIS_FIRST;
     return n && !all_have(a, WR_AXIS_FIRST, n) && all_have(a, WR_AXIS_LAST, n)
                ? WR_AXIS_LAST
                : WR_AXIS_FIRST;
+}
+
+void wr_array_set_label(struct wr_array_set *s, const char *name)
+{
+    if (!s->scalars.label[0])
+        snprintf(s->scalars.label, sizeof(s->scalars.label), "%s", name);
 }
 
 int wr_array_set_count(const struct wr_array_set *s, const struct wr_npz *a,
@@ -126,6 +134,7 @@ static int add_fields(struct wr_array_set *s, const struct wr_npz *a,
 {
     int r = wr_array_scalars_choose(&s->scalars, a, p->axis == WR_AXIS_FILE,
                                     err);
+    unsigned columns = 0;
 
     for (size_t k = 0; k < a->count && r == 0; k++) {
         const struct wr_npz_array *x = &a->list[k];
@@ -134,9 +143,15 @@ static int add_fields(struct wr_array_set *s, const struct wr_npz *a,
             continue;
         p->tensors[p->count] = x;
         r = wr_array_shape(x, p->axis, &p->shapes[p->count], err);
-        p->shapes[p->count].field.column = p->count;
-        p->count++;
+        p->shapes[p->count].field.column = columns;
+        columns += p->shapes[p->count++].tiles;
     }
+    if (r == 0 && columns > WR_INDEX_COLUMNS)
+        r = wr_fail(
+            err, WEIR_ELIMIT,
+            "a sample lies in %u chunks, more than %d: convert it (weir "
+            "convert)",
+            columns, WR_INDEX_COLUMNS);
     return r;
 }
 
@@ -176,6 +191,14 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
         return wr_fail(err, WEIR_EFORMAT,
                        "its samples have another type or other dimensions "
                        "than those of the first file");
+    for (uint32_t k = 0; k < f->pub.ndim; k++)
+        same &= f->tiled == x->tiled && f->tile[k] == x->tile[k] &&
+                (!f->tiled || f->pub.dims[k] == x->pub.dims[k]);
+    if (!same)
+        return wr_fail(
+            err, WEIR_ENOTSUP,
+            "its samples are cut into other chunks than those of the "
+            "first file");
     if (f->swap != x->swap)
         return wr_fail(err, WEIR_ENOTSUP,
                        "its byte order is not that of the first file");
@@ -264,6 +287,7 @@ static int add_runs(struct wr_array_set *s, const struct wr_array_file *f,
                     const struct plan *p, const uint32_t *labels, weir_err *err)
 {
     struct wr_index *ix = s->job->index;
+    const struct wr_schema *fields = wr_index_fields(ix);
     int64_t dir = wr_index_add_dir(ix, "", err);
     int r = 0;
 
@@ -273,12 +297,17 @@ static int add_runs(struct wr_array_set *s, const struct wr_array_file *f,
         return (int)dir;
     for (unsigned k = 0; k < p->count && r == 0 && p->samples; k++) {
         const struct wr_array_shape *shape = &p->shapes[k];
-        struct wr_run run = {.column = k,
+        struct wr_run run = {.column = fields->fields[k].column,
                              .length = shape->length,
                              .stride = shape->step,
                              .count = p->samples,
                              .labels = k ? NULL : labels};
 
+        if (p->tensors[k]->placed) {
+            r = f->place(f->arg, (size_t)(p->tensors[k] - f->arrays->list),
+                         &run, shape->tiles, err);
+            continue;
+        }
         r = add_unit(ix, p->tensors[k], shape->mixed, &run.offset, err);
         if (r == 0)
             r = wr_index_add_run(ix, &run, err);

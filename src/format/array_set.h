@@ -19,12 +19,20 @@ struct wr_array_file {
     struct wr_object *object;    /* borrowed */
     const struct wr_npz *arrays; /* borrowed */
     const uint32_t *labels;      /* borrowed: of its samples; NULL: none */
+    /* Adds the samples of one `placed` array, from column run->column on: `run`
+     * has no offset. NULL where no array is so. */
+    int (*place)(void *arg, size_t array, const struct wr_run *run,
+                 unsigned tiles, weir_err *err);
+    void *arg;
 };
 
 /* `job` is borrowed; its schema may say which axis. */
 int wr_array_set_new(struct wr_index_job *job, struct wr_array_set **ret,
                      weir_err *err);
 void wr_array_set_free(struct wr_array_set *s); /* takes NULL */
+
+/* The array called so is the label, whatever its name. */
+void wr_array_set_label(struct wr_array_set *s, const char *name);
 
 /* How many samples a file has, before it is added. */
 int wr_array_set_count(const struct wr_array_set *s, const struct wr_npz *a,

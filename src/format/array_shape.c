@@ -9,6 +9,8 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shown.h"
+#include "format/index.h"
 
 static const char *const axes[] = {[WR_AXIS_AUTO] = "auto",
                                    [WR_AXIS_FIRST] = "first",
@@ -126,6 +128,43 @@ static void fill_field(const struct wr_npz_array *a, uint32_t skip,
     f->strided = f->scaled || !is_c_order(f);
 }
 
+/* How each sample is cut, where the array is. */
+static int cut(const struct wr_npz_array *a, uint32_t skip,
+               struct wr_array_shape *s, weir_err *err)
+{
+    struct wr_field *f = &s->field;
+    uint32_t n = 0;
+    size_t tiles = 1;
+
+    s->tiles = 1;
+    if (!a->tile[0])
+        return 0;
+    for (uint32_t k = 0; k < a->npy.ndim; k++) {
+        uint64_t dim = a->npy.shape[k], tile = a->tile[k];
+
+        if (k == skip)
+            continue;
+        f->tiled |= tile != dim;
+        f->tile[n++] = tile;
+        if (!wr_mul_ok(tiles, dim / tile + !!(dim % tile), &tiles) ||
+            tiles > WR_INDEX_COLUMNS)
+            return wr_fail(
+                err, WEIR_ELIMIT,
+                "'%s': a sample lies in more than %d chunks: convert "
+                "it (weir convert)",
+                wr_show(a->name).text, WR_INDEX_COLUMNS);
+    }
+    s->tiles = (unsigned)tiles;
+    if (f->tiled)
+        s->length = wr_field_span(f);
+    else
+        memset(f->tile, 0, sizeof(f->tile));
+    if (s->length > WR_FIELD_MAX_BYTES)
+        return wr_fail(err, WEIR_ELIMIT, "'%s': %" PRIu64 " bytes per chunk",
+                       wr_show(a->name).text, s->length);
+    return 0;
+}
+
 int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
                    struct wr_array_shape *ret, weir_err *err)
 {
@@ -148,6 +187,8 @@ int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
     if (s.mixed)
         s.length = elem + (s.length - elem) * s.count;
     r = check_reach(a, s.mixed ? s.length : 0, err);
+    if (r == 0)
+        r = cut(a, skip, &s, err);
     if (r == 0)
         *ret = s;
     return r;

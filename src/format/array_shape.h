@@ -16,6 +16,7 @@ struct wr_array_shape {
     uint64_t length; /* bytes from a sample's first to behind its last one */
     uint64_t step;   /* bytes from one sample to the next */
     bool mixed;      /* other samples lie between a sample's elements */
+    unsigned tiles;  /* that each sample is cut into; length: of one */
     struct wr_field field; /* type, dimensions and strides of one sample */
 };
 

@@ -16,7 +16,7 @@
 static const struct wr_format_ops *const formats[] = {
     &wr_format_images, &wr_format_list,     &wr_format_tensor,
     &wr_format_tar,    &wr_format_tfrecord, &wr_format_indexed_binary,
-    &wr_format_csv,    &wr_format_json,
+    &wr_format_csv,    &wr_format_json,     &wr_format_hdf5,
 };
 
 const struct wr_format_ops *wr_format_at(unsigned k)
@@ -116,4 +116,23 @@ int wr_index_job_stamp(struct wr_index_job *job, const char *path,
     };
 
     return wr_index_add_stamp(job->index, path, &stamp, err);
+}
+
+int wr_index_job_open(struct wr_index_job *job, const char *path,
+                      struct wr_object **ret, uint64_t *ret_size, weir_err *err)
+{
+    struct wr_store *store = job->store;
+    struct wr_stat st;
+    int r;
+
+    r = store->ops->stat(store, path, &st, err);
+    if (r < 0)
+        return r;
+    if (st.kind != WR_KIND_FILE)
+        return wr_fail(err, WEIR_EFORMAT, "not a regular file");
+    r = wr_index_job_stamp(job, path, &st, err);
+    if (r < 0)
+        return r;
+    *ret_size = st.size;
+    return store->ops->object_open(store, path, WR_OPEN_READ, ret, err);
 }

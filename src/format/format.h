@@ -45,6 +45,11 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
 int wr_index_job_stamp(struct wr_index_job *job, const char *path,
                        const struct wr_stat *st, weir_err *err);
 
+/* Opens a file below job->store, and lets the index depend on it. */
+int wr_index_job_open(struct wr_index_job *job, const char *path,
+                      struct wr_object **ret, uint64_t *ret_size,
+                      weir_err *err);
+
 /* The field "image" of samples that are one picture each. */
 int wr_index_job_picture(struct wr_index_job *job, bool unpacked,
                          weir_err *err);
@@ -142,6 +147,7 @@ struct weir_dataset {
     bool index_reused;      /* from a side file */
 };
 
+extern const struct wr_format_ops wr_format_hdf5;
 extern const struct wr_format_ops wr_format_images;
 extern const struct wr_format_ops wr_format_list;
 extern const struct wr_format_ops wr_format_tensor;

@@ -273,8 +273,12 @@ int wr_npz_values(struct wr_object *o, const struct wr_npz_array *a, void **ret,
         r = inflate_whole(o, a, &bytes, err);
     } else {
         bytes = malloc(a->bytes + 1);
-        r = bytes ? wr_object_read_fully(o, bytes, a->bytes, a->offset, err)
-                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+        if (!bytes)
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        else if (a->values)
+            memcpy(bytes, a->values, a->bytes);
+        else
+            r = wr_object_read_fully(o, bytes, a->bytes, a->offset, err);
     }
     if (r < 0) {
         free(bytes);

@@ -24,6 +24,10 @@ struct wr_npz_array {
     /* Where the deflated bytes lie. */
     uint64_t stored_at, stored, inflated;
     uint32_t crc;
+    /* Of formats that know better where samples lie (array_set.h). */
+    bool placed;
+    uint64_t tile[WR_NPY_MAX_DIMS]; /* of the array, [0] 0: it is not cut */
+    const void *values; /* borrowed: all elements, as stored; NULL: none */
 };
 
 struct wr_npz {

@@ -60,24 +60,10 @@ struct open_file {
     uint64_t size;
 };
 
-/* Opens a file, and lets the index depend on it. */
 static int file_open(struct open_file *f, struct wr_index_job *job,
                      const char *path, weir_err *err)
 {
-    struct wr_store *store = job->store;
-    struct wr_stat st;
-    int r;
-
-    r = store->ops->stat(store, path, &st, err);
-    if (r < 0)
-        return r;
-    if (st.kind != WR_KIND_FILE)
-        return wr_fail(err, WEIR_EFORMAT, "not a regular file");
-    r = wr_index_job_stamp(job, path, &st, err);
-    if (r < 0)
-        return r;
-    f->size = st.size;
-    return store->ops->object_open(store, path, WR_OPEN_READ, &f->object, err);
+    return wr_index_job_open(job, path, &f->object, &f->size, err);
 }
 
 static void file_close(struct open_file *f)
@@ -263,8 +249,11 @@ static int add_file(struct wr_index_job *job, struct wr_array_set *set,
     else if (r == 0 && !wr_name_has_ext(name, ".npz"))
         r = read_sibling(job, name, count, &labels, err);
     if (r == 0) {
-        const struct wr_array_file file = {name, f.size, f.object, &arrays,
-                                           labels};
+        const struct wr_array_file file = {.name = name,
+                                           .size = f.size,
+                                           .object = f.object,
+                                           .arrays = &arrays,
+                                           .labels = labels};
 
         r = wr_array_set_add(set, &file, ret_skip, err);
     }

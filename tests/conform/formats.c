@@ -276,6 +276,13 @@ static const char *make_json(const struct tmpdir *t)
     return tmpdir_at(t, "a.json");
 }
 
+/* Nothing here writes HDF5: the file is one of the tests' own. */
+static const char *make_hdf5(const struct tmpdir *t)
+{
+    (void)t;
+    return WEIR_TEST_DATA "/hdf5/plain.h5";
+}
+
 static const struct maker {
     const char *format;
     const char *(*make)(const struct tmpdir *t);
@@ -292,6 +299,7 @@ static const struct maker {
     {"csv", make_csv, "x=tensor:u8:4x4x3"},
     {"json", make_jsonl, "x=tensor:u8:4x4x3"},
     {"json", make_json, "x=tensor:u8:4x4x3"},
+    {"hdf5", make_hdf5, NULL},
 };
 
 static void read_sample(const weir_dataset *ds, const weir_sample *s,
@@ -438,7 +446,8 @@ static void test_every_format(void **state)
 
         for (size_t m = 0; m < sizeof(makers) / sizeof(makers[0]); m++)
             if (!strcmp(makers[m].format, format)) {
-                check_format(&makers[m]);
+                if (strcmp(format, "hdf5") != 0 || WEIR_TEST_HDF5)
+                    check_format(&makers[m]);
                 found = true;
             }
         if (!found)

@@ -1,0 +1,221 @@
+/* hdf5_answer.c - what the HDF5 helper says, checked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format/hdf5_answer.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "codec/filters.h"
+#include "codec/inflate.h"
+
+#define CHUNKS_MAX ((uint64_t)1 << 28)
+
+/* HDF5's numbers of filters, and ours. */
+static const struct {
+    uint32_t id;
+    enum wr_filter filter;
+} filters[] = {
+    {1, WR_FILTER_ZLIB},    {2, WR_FILTER_SHUFFLE},  {3, WR_FILTER_FLETCHER32},
+    {32000, WR_FILTER_LZF}, {32015, WR_FILTER_ZSTD},
+};
+
+static enum wr_filter find_filter(uint32_t id)
+{
+    for (size_t k = 0; k < WR_ARRAY_LEN(filters); k++)
+        if (filters[k].id == id)
+            return filters[k].filter;
+    return WR_FILTER_NONE;
+}
+
+uint32_t wr_h5_filters(const struct wr_h5_array *a, uint32_t mask)
+{
+    uint32_t list = 0;
+
+    /* The last one that was applied is undone first: the lowest byte. */
+    for (uint32_t k = 0; k < a->said.filter_count; k++)
+        if (!(mask >> k & 1))
+            list = list << 8 | find_filter(a->said.filters[k]);
+    return list;
+}
+
+/* --- datasets --- */
+
+static int check_texts(const struct wr_h5_dataset *d, weir_err *err)
+{
+    if (!memchr(d->name, '\0', sizeof(d->name)) ||
+        !memchr(d->why, '\0', sizeof(d->why)) || !d->name[0])
+        return wr_fail(err, WEIR_EFORMAT, "a name that does not end");
+    if (!wr_text_is_utf8(d->name))
+        return wr_fail(err, WEIR_EFORMAT, "a dataset's name is not UTF-8");
+    return 0;
+}
+
+static int find_type(const struct wr_h5_dataset *d, enum weir_dtype *ret,
+                     weir_err *err)
+{
+    static const struct {
+        enum wr_h5_class class;
+        uint32_t size;
+        enum weir_dtype dtype;
+    } types[] = {
+        {WR_H5_UNSIGNED, 1, WEIR_U8},  {WR_H5_UNSIGNED, 2, WEIR_U16},
+        {WR_H5_UNSIGNED, 4, WEIR_U32}, {WR_H5_UNSIGNED, 8, WEIR_U64},
+        {WR_H5_SIGNED, 1, WEIR_I8},    {WR_H5_SIGNED, 2, WEIR_I16},
+        {WR_H5_SIGNED, 4, WEIR_I32},   {WR_H5_SIGNED, 8, WEIR_I64},
+        {WR_H5_FLOAT, 2, WEIR_F16},    {WR_H5_FLOAT, 4, WEIR_F32},
+        {WR_H5_FLOAT, 8, WEIR_F64},    {WR_H5_BFLOAT, 2, WEIR_BF16},
+        {WR_H5_BOOL, 1, WEIR_BOOL},
+    };
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(types); k++)
+        if (d->type == types[k].class && d->size == types[k].size) {
+            *ret = types[k].dtype;
+            return 0;
+        }
+    return wr_fail(err, WEIR_EFORMAT, "elements of no known type");
+}
+
+static int count_bytes(const struct wr_h5_dataset *d, const uint64_t *dims,
+                       uint64_t *ret, weir_err *err)
+{
+    size_t bytes = d->size;
+
+    for (uint32_t k = 0; k < d->ndim; k++)
+        if (!wr_mul_ok(bytes, dims[k], &bytes))
+            return wr_fail(err, WEIR_EFORMAT,
+                           "the dimensions' product overflows 64 bits");
+    *ret = bytes;
+    return 0;
+}
+
+static int check_filters(const struct wr_h5_array *a, weir_err *err)
+{
+    const struct wr_h5_dataset *d = &a->said;
+    const struct wr_packing p = {.filters = wr_h5_filters(a, 0),
+                                 .argument = d->size,
+                                 .stored = a->chunk_bytes,
+                                 .inflated = 0};
+    weir_err e;
+
+    if (d->filter_count > WR_H5_FILTERS)
+        return wr_fail(err, WEIR_EFORMAT, "%" PRIu32 " filters",
+                       d->filter_count);
+    for (uint32_t k = 0; k < d->filter_count; k++)
+        if (!find_filter(d->filters[k]))
+            return wr_fail(err, WEIR_ENOTSUP, "packed by filter %" PRIu32,
+                           d->filters[k]);
+    /* Sizes are of each chunk; here it is the list that counts. */
+    if (wr_filters_check(&p, &e) == WEIR_ENOTSUP)
+        return wr_fail(err, WEIR_ENOTSUP, "%s", e.msg);
+    return 0;
+}
+
+static int check_chunks(struct wr_h5_array *a, weir_err *err)
+{
+    const struct wr_h5_dataset *d = &a->said;
+    size_t chunks = 1;
+    int r;
+
+    for (uint32_t k = 0; k < d->ndim; k++) {
+        if (!d->chunk[k])
+            return wr_fail(err, WEIR_EFORMAT, "chunks without elements");
+        if (!wr_mul_ok(chunks,
+                       d->dims[k] / d->chunk[k] + !!(d->dims[k] % d->chunk[k]),
+                       &chunks) ||
+            chunks > CHUNKS_MAX)
+            return wr_fail(err, WEIR_ELIMIT, "more than %" PRIu64 " chunks",
+                           CHUNKS_MAX);
+    }
+    a->chunks = chunks;
+    r = count_bytes(d, d->chunk, &a->chunk_bytes, err);
+    if (r == 0 && a->chunk_bytes > WR_INFLATE_MAX)
+        r = wr_fail(err, WEIR_ELIMIT, "chunks of %" PRIu64 " bytes",
+                    a->chunk_bytes);
+    return r < 0 ? r : check_filters(a, err);
+}
+
+static int check_layout(struct wr_h5_array *a, uint64_t size, weir_err *err)
+{
+    const struct wr_h5_dataset *d = &a->said;
+
+    switch (d->layout) {
+    case WR_H5_CONTIGUOUS:
+        if (d->address > size || a->bytes > size - d->address)
+            return wr_fail(err, WEIR_EFORMAT,
+                           "truncated: %" PRIu64 " bytes of data at offset "
+                           "%" PRIu64 ", the file has %" PRIu64,
+                           a->bytes, d->address, size);
+        return 0;
+    case WR_H5_CHUNKED:
+        return check_chunks(a, err);
+    case WR_H5_UNWRITTEN:
+        return 0;
+    default:
+        return wr_fail(err, WEIR_EFORMAT, "data of no known layout");
+    }
+}
+
+static int check_dataset(struct wr_h5_array *a, uint64_t size, weir_err *err)
+{
+    const struct wr_h5_dataset *d = &a->said;
+    int r = find_type(d, &a->dtype, err);
+
+    if (r == 0 && (!d->ndim || d->ndim > WR_H5_DIMS))
+        r = wr_fail(err, WEIR_EFORMAT, "%" PRIu32 " dimensions", d->ndim);
+    if (r == 0)
+        r = count_bytes(d, d->dims, &a->bytes, err);
+    if (r == 0)
+        r = check_layout(a, size, err);
+    a->swap = d->size > 1 && !d->big_endian != (htole16(1) == 1);
+    return r;
+}
+
+int wr_h5_check(const struct wr_h5_dataset *d, uint64_t size,
+                struct wr_h5_array *ret, weir_err *err)
+{
+    struct wr_h5_array a = {.said = *d};
+    int r = check_texts(d, err);
+    weir_err why;
+
+    if (r < 0)
+        return r;
+    if (d->layout == WR_H5_REFUSED)
+        a.code = WEIR_ENOTSUP;
+    else
+        a.code = check_dataset(&a, size, &why);
+    if (a.code < 0 && d->layout != WR_H5_REFUSED)
+        snprintf(a.said.why, sizeof(a.said.why), "%.*s", WR_H5_WHY - 1,
+                 why.msg);
+    *ret = a;
+    return 0;
+}
+
+/* --- chunks --- */
+
+int wr_h5_check_place(const struct wr_h5_array *a, const struct wr_h5_place *p,
+                      uint64_t size, weir_err *err)
+{
+    struct wr_packing packing = {.filters = wr_h5_filters(a, p->mask),
+                                 .argument = a->said.size,
+                                 .stored = p->stored,
+                                 .inflated = a->chunk_bytes};
+
+    if (p->address == WR_H5_UNALLOCATED)
+        return 0;
+    if (p->address > size || p->stored > size - p->address)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "truncated: a chunk of %" PRIu64 " bytes at offset "
+                       "%" PRIu64 ", the file has %" PRIu64,
+                       p->stored, p->address, size);
+    if (!packing.filters && p->stored != a->chunk_bytes)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "a chunk of %" PRIu64 " bytes at offset %" PRIu64
+                       ", not %" PRIu64,
+                       p->stored, p->address, a->chunk_bytes);
+    return packing.filters ? wr_filters_check(&packing, err) : 0;
+}

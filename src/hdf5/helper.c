@@ -1,0 +1,289 @@
+/* helper.c - weir-hdf5: tells weir where the data of HDF5 files lie.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * weir starts it, and talks to it through one socket (wire.h). Files that are
+ * broken or made to break libhdf5 end this process, and nothing else. */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hdf5/driver.h"
+#include "hdf5/jail.h"
+#include "hdf5/look.h"
+#include "hdf5/talk.h"
+
+struct helper {
+    struct h5_file *file;
+    hid_t datasets[WR_H5_DATASETS];
+    unsigned count;
+    bool too_many;
+};
+
+static void close_datasets(struct helper *h)
+{
+    while (h->count)
+        H5Dclose(h->datasets[--h->count]);
+    h->too_many = false;
+}
+
+/* --- opening --- */
+
+/* A writer that holds the file, or died with it, leaves a flag. */
+static bool is_being_written(struct h5_file *f)
+{
+    static const uint8_t signature[] = "\211HDF\r\n\032\n";
+    uint8_t head[12];
+
+    for (uint64_t at = 0; h5_bytes(f, at, sizeof(head), head);
+         at = at ? 2 * at : 512)
+        if (!memcmp(head, signature, 8))
+            return head[8] >= 3 && (head[11] & 5);
+    return false;
+}
+
+static void open_file(struct helper *h, uint64_t size)
+{
+    close_datasets(h);
+    if (!h5_file_open(h->file, size))
+        h5_error("not an HDF5 file, damaged, or newer than this libhdf5");
+    else if (is_being_written(h->file))
+        h5_error("a writer has it open, or died before closing it (h5clear -s "
+                 "clears that)");
+    else
+        h5_say(WR_H5_DONE, 0, 0, NULL, 0);
+}
+
+/* --- datasets --- */
+
+static void tell(struct helper *h, const char *name, hid_t dataset)
+{
+    struct wr_h5_dataset d = {0};
+
+    h->datasets[h->count++] = dataset;
+    strncpy(d.name, name, sizeof(d.name) - 1);
+    h5_look(h->file, dataset, &d);
+    h5_say(WR_H5_DATASET, h->count - 1, 0, &d, sizeof(d));
+}
+
+static herr_t visit(hid_t root, const char *name, const H5O_info_t *info,
+                    void *arg)
+{
+    struct helper *h = arg;
+    hid_t dataset;
+
+    if (info->type != H5O_TYPE_DATASET || strlen(name) >= WR_H5_NAME)
+        return 0;
+    h->too_many = h->count == WR_H5_DATASETS;
+    if (h->too_many)
+        return 1;
+    dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    if (dataset >= 0)
+        tell(h, name, dataset);
+    return 0;
+}
+
+static bool list_all(struct helper *h)
+{
+    if (H5Ovisit2(h5_file_id(h->file), H5_INDEX_NAME, H5_ITER_INC, visit, h,
+                  H5O_INFO_BASIC) < 0)
+        h5_error("its groups are damaged");
+    else if (h->too_many)
+        h5_error("more than 1024 datasets: name the ones to read, as "
+                 "FILE#data=/path does");
+    else
+        return true;
+    return false;
+}
+
+static bool list_named(struct helper *h, const char *names, size_t len)
+{
+    for (size_t at = 0; at < len; at += strlen(names + at) + 1) {
+        const char *name = names + at;
+        hid_t dataset = h->count < WR_H5_DATASETS
+                            ? H5Dopen2(h5_file_id(h->file), name, H5P_DEFAULT)
+                            : -1;
+        char why[WR_H5_WHY];
+
+        if (dataset < 0) {
+            snprintf(why, sizeof(why), "it has no dataset '%.128s'", name);
+            h5_error(why);
+            return false;
+        }
+        tell(h, name, dataset);
+    }
+    return true;
+}
+
+static void list(struct helper *h, const char *names, size_t len)
+{
+    close_datasets(h);
+    if (len ? list_named(h, names, len) : list_all(h))
+        h5_say(WR_H5_DONE, h->count, 0, NULL, 0);
+}
+
+/* --- chunks --- */
+
+struct walk {
+    struct h5_note *note;
+    hid_t dataset;
+    struct wr_h5_dataset look;
+    bool edges_plain; /* chunks that reach over an edge are not filtered */
+    hsize_t at[WR_H5_DIMS];
+    struct wr_h5_place places[WR_H5_PLACES];
+    unsigned count;
+};
+
+static bool is_edge(const struct walk *w)
+{
+    for (uint32_t k = 0; k < w->look.ndim; k++)
+        if (w->look.dims[k] - w->at[k] < w->look.chunk[k])
+            return true;
+    return false;
+}
+
+static bool next_chunk(struct walk *w)
+{
+    for (uint32_t k = w->look.ndim; k-- > 0;) {
+        w->at[k] += w->look.chunk[k];
+        if (w->at[k] < w->look.dims[k])
+            return true;
+        w->at[k] = 0;
+    }
+    return false;
+}
+
+/* The innermost error is that the chunk has no address, not that the index
+ * could not be read. */
+static herr_t look_for_absence(unsigned n, const H5E_error2_t *e, void *arg)
+{
+    *(bool *)arg |= n == 0 && !strcmp(e->func_name, "H5D__chunk_direct_read");
+    return 0;
+}
+
+static bool is_unallocated(const struct walk *w)
+{
+    hsize_t stored = 0;
+    bool absent = false;
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look_for_absence, &absent);
+    return absent ||
+           (H5Dget_chunk_storage_size(w->dataset, w->at, &stored) >= 0 &&
+            !stored);
+}
+
+static bool place(struct walk *w, struct wr_h5_place *ret)
+{
+    char unused; /* the armed driver touches no memory */
+    uint32_t mask = 0;
+    herr_t r;
+
+    *w->note = (struct h5_note){.armed = true};
+    r = H5Dread_chunk(w->dataset, H5P_DEFAULT, w->at, &mask, &unused);
+    w->note->armed = false;
+    if (r >= 0 && w->note->seen) {
+        *ret = (struct wr_h5_place){w->note->address, w->note->len, mask, 0};
+        if (w->edges_plain && is_edge(w))
+            ret->mask = UINT32_MAX;
+        return true;
+    }
+    if (!is_unallocated(w))
+        return false;
+    *ret = (struct wr_h5_place){.address = WR_H5_UNALLOCATED};
+    return true;
+}
+
+static void flush(struct walk *w)
+{
+    h5_say(WR_H5_PLACED, 0, 0, w->places, w->count * sizeof(w->places[0]));
+    w->count = 0;
+}
+
+static bool is_empty(const struct wr_h5_dataset *d)
+{
+    for (uint32_t k = 0; k < d->ndim; k++)
+        if (!d->dims[k])
+            return true;
+    return false;
+}
+
+static bool walk_chunks(struct walk *w)
+{
+    bool more = !is_empty(&w->look);
+
+    while (more) {
+        if (w->count == WR_H5_PLACES)
+            flush(w);
+        if (!place(w, &w->places[w->count]))
+            return false;
+        w->count++;
+        more = next_chunk(w);
+    }
+    flush(w);
+    return true;
+}
+
+static bool keeps_edges_plain(hid_t dataset)
+{
+    hid_t dcpl = H5Dget_create_plist(dataset);
+    unsigned options = 0;
+
+    H5Pget_chunk_opts(dcpl, &options);
+    H5Pclose(dcpl);
+    return options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+}
+
+static void chunks(struct helper *h, uint64_t number)
+{
+    struct walk *w = number < h->count ? calloc(1, sizeof(*w)) : NULL;
+
+    if (w) {
+        w->dataset = h->datasets[number];
+        h5_look(h->file, w->dataset, &w->look);
+    }
+    if (!w || w->look.layout != WR_H5_CHUNKED) {
+        h5_error("no such chunks");
+        free(w);
+        return;
+    }
+    w->note = h5_note(h->file);
+    w->edges_plain = keeps_edges_plain(w->dataset);
+    if (walk_chunks(w))
+        h5_say(WR_H5_DONE, 0, 0, NULL, 0);
+    else
+        h5_error("the index of its chunks is damaged");
+    free(w);
+}
+
+int main(void)
+{
+    struct helper *h = calloc(1, sizeof(*h));
+
+    H5dont_atexit();
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
+    if (!h || !(h->file = h5_file_new()) || !h5_jail())
+        _exit(2);
+    for (;;) {
+        struct wr_h5_head head;
+        void *payload;
+
+        h5_hear(&head, &payload);
+        switch (head.kind) {
+        case WR_H5_OPEN:
+            open_file(h, head.number);
+            break;
+        case WR_H5_LIST:
+            list(h, payload, head.len);
+            break;
+        case WR_H5_CHUNKS:
+            chunks(h, head.number);
+            break;
+        default:
+            _exit(3);
+        }
+        free(payload);
+    }
+}

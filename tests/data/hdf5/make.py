@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# make.py - writes the HDF5 files of the tests and of the fuzz corpus.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: make.py FOLDER
+
+The files are committed, so that no test needs h5py: run it again only to add
+some. Element k of every dataset is a function of k."""
+
+import os
+import sys
+
+import h5py
+import numpy as np
+
+FOLDER = sys.argv[1]
+
+
+def new(name, **options):
+    return h5py.File(os.path.join(FOLDER, name + ".h5"), "w", **options)
+
+
+def counted(shape, kind):
+    return (np.arange(np.prod(shape)) * 7 % 251).reshape(shape).astype(kind)
+
+
+def add(name, shape, kind, libver="earliest", userblock_size=None, **options):
+    with new(name, libver=libver, userblock_size=userblock_size) as f:
+        f.create_dataset("x", data=counted(shape, kind), **options)
+        f["y"] = np.arange(shape[0], dtype="i4") % 3
+
+
+add("plain", (12, 6, 8, 3), "u1")
+add("tiles", (12, 6, 8), "<i2", chunks=(5, 4, 3), compression="gzip",
+    shuffle=True)
+add("rows", (12, 6, 8), ">f4", chunks=(5, 6, 8), compression="lzf")
+add("raw-tiles", (12, 6, 8), "<u2", chunks=(5, 4, 3))
+add("latest", (12, 6), "<i4", libver="latest", chunks=(5, 4),
+    maxshape=(None, 6), compression="gzip", fletcher32=True)
+add("btree2", (12, 6), "u1", libver="latest", chunks=(2, 3),
+    maxshape=(None, None), compression="gzip")
+add("userblock", (12, 6), "<i2", userblock_size=512, chunks=(4, 6))
+with new("fill") as f:
+    d = f.create_dataset("x", (12, 6, 8), "<f8", chunks=(4, 6, 8),
+                         fillvalue=0.1, compression="gzip")
+    d[5] = 1
+plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+plist.set_layout(h5py.h5d.COMPACT)
+with new("compact") as f:
+    d = h5py.h5d.create(f.id, b"x", h5py.h5t.STD_U16LE,
+                        h5py.h5s.create_simple((12, 4)), plist)
+    d.write(h5py.h5s.ALL, h5py.h5s.ALL, counted((12, 4), "<u2"))
