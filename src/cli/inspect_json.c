@@ -9,6 +9,8 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/filters.h"
+#include "format/chunks.h"
 #include "format/remarks.h"
 
 #define NAME_BYTES 8192u
@@ -305,6 +307,37 @@ static json_t *ignored_json(const weir_dataset *ds)
     return o;
 }
 
+static json_t *chunks_json(const weir_dataset *ds)
+{
+    const struct wr_schema *s = wr_index_schema(ds->index);
+    json_t *list = json_array();
+    struct wr_chunks c;
+
+    for (unsigned k = 0; k < s->count; k++) {
+        json_t *entry, *dims, *filters;
+
+        if (!wr_chunks_of(ds->index, k, &c))
+            continue;
+        entry = json_object();
+        dims = json_array();
+        filters = json_array();
+        for (uint32_t d = 0; d < c.ndim; d++)
+            json_array_append_new(dims, number(c.dims[d]));
+        for (unsigned f = 4; f-- > 0;)
+            if (c.filters >> 8 * f & 0xff)
+                json_array_append_new(
+                    filters, text(wr_filter_name(c.filters >> 8 * f & 0xff)));
+        set(entry, "field", text(s->fields[k].name));
+        set(entry, "dims", dims);
+        set(entry, "filters", filters);
+        set(entry, "touched_per_sample", number(c.touched));
+        set(entry, "bytes_per_sample", number(c.unpacked));
+        set(entry, "amplification", json_real(c.amplification));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
 static json_t *remarks_json(const weir_dataset *ds)
 {
     char remark[WR_REMARK_BYTES];
@@ -327,6 +360,7 @@ int wr_inspect_print_json(const struct wr_cli *cli,
     set(o, "objects", number(wr_index_object_count(r->ds->index)));
     set(o, "shape", shape_json(wr_index_tensor(r->ds->index)));
     set(o, "fields", fields_json(r->ds));
+    set(o, "chunks", chunks_json(r->ds));
     set(o, "sizes_bytes", sizes_json(&r->stats));
     set(o, "classes", classes_json(r));
     set(o, "index", index_json(r));

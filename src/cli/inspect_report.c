@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/chart.h"
+#include "format/chunks.h"
 #include "format/remarks.h"
 
 #define NAME_BYTES 1024u
@@ -148,6 +149,27 @@ static void print_fields(const struct wr_cli *cli, const weir_dataset *ds)
                 f[k].is_extra ? ", if it is asked for" : "");
 }
 
+/* How the samples of each field are cut, where they are. */
+static void print_chunks(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    const struct wr_schema *s = wr_index_schema(ds->index);
+    char name[NAME_BYTES], text[256], bytes[32];
+    const char *head = "chunks";
+    struct wr_chunks c;
+
+    for (unsigned k = 0; k < s->count; k++) {
+        if (!wr_chunks_of(ds->index, k, &c))
+            continue;
+        fprintf(
+            cli->out,
+            "  %-9s %s: %s; a sample touches %u, %s, %.3g times its bytes\n",
+            head, wr_text_show(s->fields[k].name, true, name, sizeof(name)),
+            wr_chunks_text(&c, text, sizeof(text)), c.touched,
+            size_text(c.unpacked, bytes), c.amplification);
+        head = "";
+    }
+}
+
 static void print_head(const struct wr_cli *cli,
                        const struct wr_inspect_report *r)
 {
@@ -164,6 +186,7 @@ static void print_head(const struct wr_cli *cli,
             count_text(wr_index_object_count(r->ds->index), b),
             wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
     print_fields(cli, r->ds);
+    print_chunks(cli, r->ds);
     if (shape)
         fprintf(cli->out, "  shape     %s\n",
                 wr_field_text(shape, text, sizeof(text)));

@@ -65,6 +65,11 @@ static const struct {
     [WR_FILTER_FILL] = {.name = "fill", .inflates = true},
 };
 
+const char *wr_filter_name(unsigned filter)
+{
+    return filter < WR_FILTER_COUNT ? filters[filter].name : "unknown";
+}
+
 static unsigned filter_at(uint32_t list, unsigned k)
 {
     return k < WR_FILTERS_MAX ? list >> 8 * k & 0xff : WR_FILTER_NONE;

@@ -46,6 +46,9 @@ struct wr_packing {
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |                \
      (uint32_t)(d) << 24)
 
+/* "zlib"; "unknown" for a number that is none. */
+const char *wr_filter_name(unsigned filter);
+
 /* Can this list be undone? WEIR_ENOTSUP and why: not in this build, or not
  * such a list; WEIR_ELIMIT, WEIR_EFORMAT: sizes that cannot be. */
 int wr_filters_check(const struct wr_packing *p, weir_err *err);

@@ -14,9 +14,8 @@
 #include "format/fragment.h"
 
 static_assert(WR_FRAGMENT_NAME <= WR_ARRAY_NAME &&
-                  WR_FRAGMENT_VALUE <= WR_H5_NAME &&
                   WR_FRAGMENT_PAIRS <= WR_NPZ_MAX,
-              "what a fragment names fits into a choice");
+              "the pairs of a fragment fit into a choice");
 
 int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
                        weir_err *err)
@@ -29,10 +28,12 @@ int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
         const char *path = pairs.pairs[k].value;
 
         path += strspn(path, "/");
-        if (!*path)
+        if (!*path || strlen(path) >= sizeof(c.list[k].path))
             return wr_fail(err, WEIR_EINVAL,
-                           "'#%s=%s' is not NAME=/PATH of a dataset",
-                           pairs.pairs[k].name, pairs.pairs[k].value);
+                           "'#%s=%s' is not NAME=/PATH of a dataset, in up to "
+                           "%d bytes",
+                           pairs.pairs[k].name, pairs.pairs[k].value,
+                           WR_H5_NAME - 1);
         strcpy(c.list[k].field, pairs.pairs[k].name);
         strcpy(c.list[k].path, path);
     }

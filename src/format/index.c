@@ -83,6 +83,15 @@ unsigned wr_index_columns(const struct wr_index *ix)
     return WR_MAX(ix->column_count, 1u);
 }
 
+uint64_t wr_index_tile_samples(const struct wr_index *ix)
+{
+    const struct wr_index_segment *s = ix->segment_count
+                                           ? wr_index_find_segment(ix, 0, 0)
+                                           : NULL;
+
+    return s && s->kind == WR_SEGMENT_TILES && s->stride ? s->offset : 0;
+}
+
 uint64_t wr_index_unit_count(const struct wr_index *ix)
 {
     return ix->unit_count;

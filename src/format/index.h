@@ -170,6 +170,9 @@ size_t wr_index_memory(const struct wr_index *ix);       /* bytes it holds */
 unsigned wr_index_columns(const struct wr_index *ix);    /* at least 1 */
 void wr_index_part(const struct wr_index *ix, unsigned column, uint64_t i,
                    struct wr_part *ret);
+/* Samples whose parts of column 0 are cut out of the same units, in the first
+ * object; 0: they are not cut out of such (wr_index_add_tiles). */
+uint64_t wr_index_tile_samples(const struct wr_index *ix);
 uint64_t wr_index_unit_count(const struct wr_index *ix);
 const struct wr_unit *wr_index_unit(const struct wr_index *ix, uint64_t k);
 const struct wr_schema *wr_index_schema(const struct wr_index *ix);

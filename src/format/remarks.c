@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "format/chunks.h"
 #include "format/ignored.h"
 
 #define SHOWN_ENDINGS 8u
@@ -132,9 +133,32 @@ static bool split_text(const weir_dataset *ds, char *buf, size_t cap)
     return true;
 }
 
+static bool chunks_text(const weir_dataset *ds, char *buf, size_t cap)
+{
+    const struct wr_schema *s = wr_index_schema(ds->index);
+    struct remark_text t = {buf, cap, 0};
+    struct wr_chunks c;
+
+    for (unsigned k = 0; k < s->count; k++) {
+        if (!wr_chunks_of(ds->index, k, &c) ||
+            c.amplification <= WR_CHUNKS_MUCH)
+            continue;
+        add(&t,
+            "a random sample of '%s' unpacks %u chunk%s, %.3g times its bytes: "
+            "--order block takes the samples of a chunk together, and weir "
+            "convert stores them apart",
+            s->fields[k].name, c.touched, c.touched == 1 ? "" : "s",
+            c.amplification);
+        return true;
+    }
+    return false;
+}
+
 bool wr_remark_at(const weir_dataset *ds, unsigned k, char *buf, size_t cap)
 {
     if (split_text(ds, buf, cap) && k-- == 0)
+        return true;
+    if (chunks_text(ds, buf, cap) && k-- == 0)
         return true;
     return wr_remark_ignored(ds->index, buf, cap) && k == 0;
 }

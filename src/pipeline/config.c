@@ -135,10 +135,13 @@ static uint32_t usual_block(const weir_dataset *ds)
     uint64_t n = WR_MAX(wr_index_count(ix), (uint64_t)1);
     uint64_t mean = WR_MAX(wr_index_bytes(ix) / n, (uint64_t)1);
     uint64_t block = ((uint64_t)3 << 19) / mean;
+    uint64_t chunk = wr_index_tile_samples(ix);
     struct wr_part first;
 
     wr_index_part(ix, 0, 0, &first);
-    if (wr_part_is_packed(&first))
+    if (chunk) /* whole chunks, so that each is unpacked once */
+        block = WR_MAX(block / chunk, (uint64_t)1) * chunk;
+    else if (wr_part_is_packed(&first))
         block = n / WR_MAX(wr_index_object_count(ix), (uint64_t)1);
     return (uint32_t)WR_MIN(WR_MAX(block, (uint64_t)1), (uint64_t)65536);
 }

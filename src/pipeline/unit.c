@@ -16,7 +16,8 @@
 #define GAP_MAX     ((uint64_t)16 << 10)  /* bytes between samples read along */
 #define SMALL       ((uint64_t)512 << 10) /* samples that are worth joining */
 #define EVERY_EPOCH UINT64_MAX /* units of the index serve all of them */
-#define MAX_GROUPS  1024u
+#define MAX_BLOCKS  1024u
+#define MAX_BUCKETS ((uint64_t)1 << 18)
 
 void wr_unit_empty(struct wr_shared *u)
 {
@@ -32,8 +33,8 @@ void wr_unit_empty(struct wr_shared *u)
 static struct wr_group **bucket_of(struct wr_units *x,
                                    const struct wr_group *key)
 {
-    return &x->buckets[wr_rng_at(key->epoch, key->column, key->number) %
-                       WR_UNIT_BUCKETS];
+    return &x->buckets[wr_rng_at(key->epoch, key->column, key->number) &
+                       (x->bucket_count - 1)];
 }
 
 static struct wr_group *find_group(struct wr_units *x,
@@ -72,7 +73,7 @@ static void free_group(struct wr_units *x, struct wr_group *g)
         at = &(*at)->chain;
     *at = g->chain;
     unlink_use(x, g);
-    x->group_count--;
+    x->block_count -= !g->indexed;
     free(g->why);
     free(g);
 }
@@ -183,7 +184,7 @@ static struct wr_group *add_group(struct wr_units *x, struct wr_group *g)
         g->units[i].group = g;
     g->chain = *bucket;
     *bucket = g;
-    x->group_count++;
+    x->block_count += !g->indexed;
     link_newest(x, g);
     return g;
 }
@@ -197,7 +198,7 @@ static struct wr_group *new_block(struct wr_units *x,
     struct wr_group *g;
     unsigned count = 0;
 
-    if (x->group_count >= MAX_GROUPS)
+    if (x->block_count >= MAX_BLOCKS)
         drop_oldest(x);
     for (uint64_t i = first; i < end; count++)
         i += run_at(x, key->column, i, end).count;
@@ -465,6 +466,17 @@ void wr_unit_leave(struct wr_read *r)
 
 /* --- beginning and end --- */
 
+/* As many as there may be units in memory. */
+static uint64_t bucket_count(const struct wr_index *ix, size_t memory)
+{
+    uint64_t units = wr_index_unit_count(ix), n = WR_UNIT_BUCKETS;
+
+    units = WR_MIN(units, memory / WR_DIRECT_ALIGN);
+    while (n < units && n < MAX_BUCKETS)
+        n *= 2;
+    return n;
+}
+
 int wr_units_init(struct wr_units *x, const weir_dataset *ds,
                   const weir_pipeline_config *cfg, weir_err *err)
 {
@@ -475,8 +487,12 @@ int wr_units_init(struct wr_units *x, const weir_dataset *ds,
                             (uint64_t)1 << 30);
     uint64_t blocks;
 
-    (void)err;
-    *x = (struct wr_units){.ds = ds, .direct = cfg->direct};
+    *x = (struct wr_units){.direct = cfg->direct};
+    x->bucket_count = bucket_count(ds->index, (size_t)wr_config_memory(cfg));
+    x->buckets = calloc(x->bucket_count, sizeof(struct wr_group *));
+    if (!x->buckets)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    x->ds = ds;
     pthread_mutex_init(&x->lock, NULL);
     x->split = wr_split_of(cfg);
     x->block = WR_MAX(cfg->block_samples, 1u);
@@ -505,6 +521,7 @@ void wr_units_done(struct wr_units *x)
     wr_units_drop_spare(x);
     free(x->slabs);
     free(x->pieces);
+    free(x->buckets);
     pthread_mutex_destroy(&x->lock);
     *x = (struct wr_units){0};
 }

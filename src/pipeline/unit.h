@@ -103,7 +103,7 @@ struct wr_group {
     struct wr_shared units[];
 };
 
-#define WR_UNIT_BUCKETS 1024u
+#define WR_UNIT_BUCKETS 1024u /* at least; a power of two */
 #define WR_UNIT_SPARE   64u
 /* Pieces that a worker keeps in flight; no more than its depth. */
 #define WR_UNIT_WINDOW 16u
@@ -118,11 +118,12 @@ struct wr_units {
     size_t indexed_limit;   /* bytes for units of the index */
     atomic_bool stopping;   /* what is being inflated is not wanted any more */
 
-    pthread_mutex_t lock; /* guards all below; a leaf lock */
-    struct wr_group *buckets[WR_UNIT_BUCKETS]; /* owned */
+    pthread_mutex_t lock;      /* guards all below; a leaf lock */
+    struct wr_group **buckets; /* owned, and their groups */
+    uint64_t bucket_count;     /* a power of two */
     struct wr_group *newest, *oldest;
     size_t used, indexed_used;
-    unsigned group_count;
+    unsigned block_count; /* groups that are blocks */
     struct {
         uint8_t *buf; /* owned */
         size_t cap;

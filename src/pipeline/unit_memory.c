@@ -54,7 +54,9 @@ static uint8_t *buffer_take(struct wr_units *x, size_t need, size_t *ret_cap)
         x->spare[best] = x->spare[--x->spare_count];
         return buf;
     }
-    *ret_cap = WR_ALIGN_UP(need, WR_UNIT_STEP);
+    /* Units may be many and small: they take what they need. */
+    *ret_cap = WR_ALIGN_UP(need, need < WR_UNIT_STEP ? (size_t)WR_DIRECT_ALIGN
+                                                     : WR_UNIT_STEP);
     while (x->spare_count && x->used + x->spare_bytes + *ret_cap > x->limit)
         drop_spare(x);
     return buffer_alloc(*ret_cap);
