@@ -96,10 +96,7 @@ static int count_bytes(const struct wr_h5_dataset *d, const uint64_t *dims,
 static int check_filters(const struct wr_h5_array *a, weir_err *err)
 {
     const struct wr_h5_dataset *d = &a->said;
-    const struct wr_packing p = {.filters = wr_h5_filters(a, 0),
-                                 .argument = d->size,
-                                 .stored = a->chunk_bytes,
-                                 .inflated = 0};
+    struct wr_packing p = {.argument = d->size, .stored = a->chunk_bytes};
     weir_err e;
 
     if (d->filter_count > WR_H5_FILTERS)
@@ -110,6 +107,7 @@ static int check_filters(const struct wr_h5_array *a, weir_err *err)
             return wr_fail(err, WEIR_ENOTSUP, "packed by filter %" PRIu32,
                            d->filters[k]);
     /* Sizes are of each chunk; here it is the list that counts. */
+    p.filters = wr_h5_filters(a, 0);
     if (wr_filters_check(&p, &e) == WEIR_ENOTSUP)
         return wr_fail(err, WEIR_ENOTSUP, "%s", e.msg);
     return 0;

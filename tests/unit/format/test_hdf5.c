@@ -1,0 +1,280 @@
+/* test_hdf5.c - HDF5 files, good and bad, through the helper and a fake one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "format/chunks.h"
+#include "format/unit_read.h"
+#include "tmpdir.h"
+
+#define DATA    WEIR_TEST_DATA "/hdf5/"
+#define MUTANTS 150u
+
+static weir_dataset *open_url(const char *url)
+{
+    weir_dataset *ds = NULL;
+    weir_err err;
+
+    if (weir_dataset_open(&ds, url, NULL, &err) < 0)
+        fail_msg("%s: %s", url, err.msg);
+    return ds;
+}
+
+static void open_fails(const char *url, int code, const char *why)
+{
+    weir_dataset *ds = NULL;
+    weir_err err;
+
+    assert_int_equal(weir_dataset_open(&ds, url, NULL, &err), code);
+    if (!strstr(err.msg, why))
+        fail_msg("'%s' is not in: %s", why, err.msg);
+}
+
+/* --- a fake helper --- */
+
+/* A file whose first word tells the fake what to do. */
+static void put_word(const struct tmpdir *t, const char *name, const char *word)
+{
+    char bytes[96] = "";
+
+    snprintf(bytes, 16, "%s", word);
+    for (unsigned k = 64; k < 96; k++)
+        bytes[k] = (char)k;
+    tmpdir_put(t, name, bytes, sizeof(bytes));
+}
+
+static int use_fake(void **state)
+{
+    (void)state;
+    setenv("WEIR_HDF5_HELPER", WEIR_HDF5_FAKE, 1);
+    setenv("WEIR_HDF5_PATIENCE", "1", 1);
+    return 0;
+}
+
+/* Each costs its file, and nothing else. */
+static void test_bad_helpers(void **state)
+{
+    static const struct {
+        const char *word, *why;
+    } bad[] = {
+        {"crash", "ended by signal 6"},
+        {"exit", "ended with status 7"},
+        {"hang", "did not answer for 1 s"},
+        {"reads", "did not answer for 1 s"},
+        {"garbage", "another version"},
+        {"long", "too long"},
+        {"outside", "outside of the file"},
+        {"error", "because\\x1b[2J"},
+        {"far", "truncated"},
+        {"huge", "overflows"},
+        {"dims", "99 dimensions"},
+        {"type", "no known type"},
+        {"noname", "without a name"},
+        {"latin", "without a name"},
+        {"many", "no list of datasets"},
+        {"chunk0", "without elements"},
+        {"chunkfilter", "filter 4242"},
+        {"chunkfilters", "4000 filters"},
+        {"chunkfar", "truncated: a chunk"},
+        {"chunksize", "a chunk of 7 bytes"},
+        {"chunkmore", "no list of chunks"},
+        {"chunkless", "chunks are missing"},
+    };
+    const size_t count = sizeof(bad) / sizeof(bad[0]);
+    struct tmpdir t;
+    weir_dataset *ds;
+    char name[32];
+
+    (void)state;
+    tmpdir_init(&t);
+    put_word(&t, "a0.h5", "good");
+    for (size_t k = 0; k < count; k++) {
+        snprintf(name, sizeof(name), "b%02zu.h5", k);
+        put_word(&t, name, bad[k].word);
+    }
+    put_word(&t, "c0.h5", "good");
+    put_word(&t, "c1.h5", "chunkgood");
+    ds = open_url(t.path);
+    assert_int_equal(weir_dataset_count(ds), 12);
+    assert_int_equal(weir_dataset_issue_count(ds), count);
+    for (size_t k = 0; k < count; k++) {
+        const weir_issue *issue = weir_dataset_issue(ds, k);
+
+        snprintf(name, sizeof(name), "b%02zu.h5", k);
+        assert_string_equal(issue->name, name);
+        if (!strstr(issue->reason, bad[k].why))
+            fail_msg("%s: %s", bad[k].word, issue->reason);
+    }
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+static void test_no_helper(void **state)
+{
+    struct tmpdir t;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_word(&t, "a.h5", "good");
+    setenv("WEIR_HDF5_HELPER", "/nonexistent/weir-hdf5", 1);
+    open_fails(tmpdir_at(&t, "a.h5"), WEIR_ENOTSUP, "/nonexistent/weir-hdf5");
+    use_fake(NULL);
+    tmpdir_done(&t);
+}
+
+/* --- the helper itself --- */
+
+static int use_real(void **state)
+{
+    (void)state;
+    setenv("WEIR_HDF5_HELPER", WEIR_HDF5_REAL, 1);
+    unsetenv("WEIR_HDF5_PATIENCE");
+    return 0;
+}
+
+static void test_units(void **state)
+{
+    weir_dataset *ds = open_url(DATA "tiles.h5");
+    struct wr_chunks c;
+    char text[64];
+
+    (void)state;
+    assert_int_equal(weir_dataset_count(ds), 12);
+    assert_int_equal(wr_index_columns(ds->index), 6);
+    assert_int_equal(wr_index_unit_count(ds->index), 18);
+    assert_true(wr_chunks_of(ds->index, 0, &c));
+    assert_string_equal(wr_chunks_text(&c, text, sizeof(text)),
+                        "5x4x3, shuffle+zlib");
+    assert_int_equal(c.touched, 6);
+    assert_int_equal(c.unpacked, 6 * 5 * 4 * 3 * 2);
+    for (uint64_t k = 0; k < 18; k++) {
+        uint8_t *bytes;
+
+        assert_int_equal(wr_unit_read(ds, k, &bytes, NULL), 0);
+        free(bytes);
+    }
+    weir_dataset_close(&ds);
+}
+
+/* Chunks without filters are read in place, those that are not there cost no
+ * read. */
+static void test_places(void **state)
+{
+    weir_dataset *ds = open_url(DATA "raw-tiles.h5");
+    const struct wr_unit *u;
+    struct wr_part p, q;
+    uint8_t *bytes;
+    double first;
+
+    (void)state;
+    wr_index_part(ds->index, 2, 0, &p);
+    wr_index_part(ds->index, 2, 1, &q);
+    assert_false(wr_part_is_packed(&p));
+    assert_int_equal(p.length, 4 * 3 * 2);
+    assert_int_equal(q.offset, p.offset + p.length);
+    weir_dataset_close(&ds);
+    ds = open_url(DATA "fill.h5");
+    wr_index_part(ds->index, 0, 0, &p);
+    assert_true(wr_part_is_packed(&p));
+    u = wr_index_unit(ds->index, p.unit);
+    assert_int_equal(u->stored, 0);
+    assert_int_equal(wr_unit_read(ds, p.unit, &bytes, NULL), 0);
+    memcpy(&first, bytes, sizeof(first));
+    assert_true(first == 0.1);
+    free(bytes);
+    weir_dataset_close(&ds);
+}
+
+static void test_fragments(void **state)
+{
+    weir_dataset *ds = open_url(DATA "plain.h5#image=/x,label=/y");
+    uint32_t count;
+
+    (void)state;
+    assert_string_equal(weir_dataset_fields(ds, &count)[0].name, "image");
+    assert_int_equal(count, 2);
+    assert_int_equal(weir_dataset_class_count(ds), 3);
+    weir_dataset_close(&ds);
+    open_fails(DATA "plain.h5#data=/none", WEIR_EFORMAT, "no dataset 'none'");
+    open_fails(DATA "plain.h5#=/x", WEIR_EINVAL, "NAME=/PATH");
+    open_fails(DATA "plain.h5#data=/x,y", WEIR_EINVAL, "#data=/x,label=/y");
+    open_fails(DATA "plain.h5#data=", WEIR_EINVAL, "NAME=/PATH");
+    open_fails(DATA "none.h5#data=/x", WEIR_ENOENT, "none.h5");
+    open_fails(DATA "make.py#data=/x", WEIR_EINVAL, "datasets of HDF5");
+}
+
+/* Whatever is flipped: an error, or samples; never a crash, never for ever. */
+static void test_mutants(void **state)
+{
+    static const char *const names[] = {"plain",     "tiles",     "rows",
+                                        "raw-tiles", "latest",    "btree2",
+                                        "fill",      "userblock", "compact"};
+    struct tmpdir t;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+        struct tmpdir from = {0};
+        weir_dataset *ds = NULL;
+        char name[64];
+        size_t len;
+        char *bytes;
+
+        tmpdir_init(&t);
+        snprintf(from.path, sizeof(from.path), "%s", WEIR_TEST_DATA "/hdf5");
+        snprintf(name, sizeof(name), "%s.h5", names[n]);
+        bytes = tmpdir_get(&from, name, &len);
+        for (unsigned m = 0; m < MUTANTS; m++) {
+            char *copy = malloc(len);
+            unsigned flips = 1 + m % 5;
+
+            memcpy(copy, bytes, len);
+            for (unsigned f = 0; f < flips; f++) {
+                uint64_t r = wr_rng_at(n, m, f);
+
+                copy[r % (m % 2 ? len : 1024)] = (char)(r >> 32);
+            }
+            snprintf(name, sizeof(name), "%03u.h5", m);
+            tmpdir_put(&t, name, copy, m % 7 ? len : len * (m % 13) / 13);
+            free(copy);
+        }
+        free(bytes);
+        if (weir_dataset_open(&ds, t.path, NULL, NULL) == 0)
+            for (uint64_t k = 0; k < wr_index_unit_count(ds->index); k++) {
+                uint8_t *unit;
+
+                if (wr_index_unit(ds->index, k)->inflated < 1 << 20 &&
+                    wr_unit_read(ds, k, &unit, NULL) == 0)
+                    free(unit);
+            }
+        weir_dataset_close(&ds);
+        tmpdir_done(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest fake[] = {
+        cmocka_unit_test(test_bad_helpers),
+        cmocka_unit_test(test_no_helper),
+    };
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_mutants),
+    };
+    int failed = cmocka_run_group_tests_name("fake", fake, use_fake, NULL);
+
+    if (WEIR_TEST_HDF5)
+        failed |= cmocka_run_group_tests_name("real", real, use_real, NULL);
+    return failed;
+}
