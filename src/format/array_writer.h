@@ -51,6 +51,7 @@ struct wr_array_writer_ops {
  * format: the commands take their choices from here. */
 #define WR_ARRAY_WRITER_MAP(X)                                                 \
     X(npz, "NumPy's archives, an array for each field")                        \
+    X(hdf5, "HDF5 files, a contiguous dataset for each field")                 \
     X(indexed_binary, "DLIO's indexed binary files: one field, no labels")
 
 /* Where the files beside a file go. */

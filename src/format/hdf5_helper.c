@@ -459,3 +459,68 @@ int wr_h5_places(struct wr_h5_helper *h, size_t number,
         *ret = list;
     return r;
 }
+
+/* --- files that are written --- */
+
+/* The next of an answer to CREATE; 1: it is complete. */
+static int take_created(struct wr_h5_helper *h, const struct wr_h5_create *c,
+                        const struct wr_h5_head *head, size_t *count,
+                        weir_err *err)
+{
+    struct wr_h5_dataset d;
+
+    if (head->kind == WR_H5_DONE)
+        return *count == c->count ? 1
+                                  : fail_lie(h, "datasets are missing", err);
+    if (head->kind == WR_H5_WRITE)
+        return c->write(c->arg, h->payload, (size_t)head->len, head->offset,
+                        err);
+    if (head->kind != WR_H5_DATASET || head->len != sizeof(d) ||
+        *count == c->count)
+        return fail_lie(h, "no file was laid out", err);
+    memcpy(&d, h->payload, sizeof(d));
+    c->datasets[(*count)++].address = d.address;
+    return 0;
+}
+
+/* Each dataset has its place behind the one before. */
+static int check_created(struct wr_h5_helper *h, const struct wr_h5_create *c,
+                         uint64_t size, weir_err *err)
+{
+    uint64_t end = 0;
+
+    for (size_t k = 0; k < c->count; k++) {
+        struct wr_h5_array a;
+
+        if (wr_h5_check(&c->datasets[k], size, &a, err) < 0 || a.code ||
+            (a.bytes && a.said.address < end))
+            return fail_lie(h, "a dataset outside of its file", err);
+        end = a.bytes ? a.said.address + a.bytes : end;
+    }
+    return 0;
+}
+
+int wr_h5_create(struct wr_h5_helper *h, const struct wr_h5_create *c,
+                 uint64_t *ret_size, weir_err *err)
+{
+    const struct wr_h5_head what = {.kind = WR_H5_CREATE,
+                                    .len = c->count * sizeof(*c->datasets)};
+    struct wr_h5_head head;
+    size_t count = 0;
+    int r;
+
+    h->object = NULL;
+    h->size = 0;
+    r = ask(h, &what, c->datasets, err);
+    while (r == 0) {
+        r = hear(h, &head, err);
+        if (r == 0)
+            r = take_created(h, c, &head, &count, err);
+    }
+    if (r < 0)
+        return fail_here(h, r);
+    r = check_created(h, c, head.number, err);
+    if (r == 0)
+        *ret_size = head.number;
+    return r;
+}

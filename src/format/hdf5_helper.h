@@ -34,10 +34,17 @@ int wr_h5_places(struct wr_h5_helper *h, size_t number,
 typedef int (*wr_h5_write_fn)(void *arg, const void *bytes, size_t len,
                               uint64_t offset, weir_err *err);
 
-/* Lays out a new file of contiguous datasets: sets their addresses, gives its
- * metadata to `fn` and its size to *ret_size. */
-int wr_h5_create(struct wr_h5_helper *h, struct wr_h5_dataset *datasets,
-                 size_t count, wr_h5_write_fn fn, void *arg, uint64_t *ret_size,
-                 weir_err *err);
+/* A file that is to be made. */
+struct wr_h5_create {
+    struct wr_h5_dataset *datasets; /* borrowed: name, type, dims; contiguous */
+    size_t count;
+    wr_h5_write_fn write;
+    void *arg;
+};
+
+/* Lays it out: sets the addresses of the datasets, in rising order, gives its
+ * metadata to c->write and its size to *ret_size. */
+int wr_h5_create(struct wr_h5_helper *h, const struct wr_h5_create *c,
+                 uint64_t *ret_size, weir_err *err);
 
 #endif

@@ -313,6 +313,7 @@ bool h5_file_create(struct h5_file *f)
 
     reset(f, 0, /* created= */ true);
     fapl = access_list(f);
+    H5Pset_small_data_block_size(fapl, 0); /* data lie in order */
     f->id = H5Fcreate("file", H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
     H5Pclose(fapl);
     return f->id >= 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hdf5/create.h"
 #include "hdf5/driver.h"
 #include "hdf5/jail.h"
 #include "hdf5/look.h"
@@ -280,6 +281,11 @@ int main(void)
             break;
         case WR_H5_CHUNKS:
             chunks(h, head.number);
+            break;
+        case WR_H5_CREATE:
+            close_datasets(h);
+            h5_create(h->file, payload,
+                      head.len / sizeof(struct wr_h5_dataset));
             break;
         default:
             _exit(3);

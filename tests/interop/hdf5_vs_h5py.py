@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # hdf5_vs_h5py.py - files that h5py writes and weir reads, and the other way.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: hdf5_vs_h5py.py NPZ_DUMP WEIR
+"""usage: hdf5_vs_h5py.py NPZ_DUMP HDF5_MAKE
 
 Every type in both byte orders, every layout, chunk index and filter, chunks that
 cut samples, edges, fill values, userblocks: what a pipeline delivers must be what
@@ -20,7 +20,7 @@ except ImportError:
     print("h5py is not installed")
     sys.exit(77)
 
-DUMP, WEIR = sys.argv[1:3]
+DUMP, MAKE = sys.argv[1:3]
 NAMES = {"b1": "bool", "i1": "i8", "u1": "u8", "i2": "i16", "u2": "u16",
          "i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f2": "f16",
          "f4": "f32", "f8": "f64"}
@@ -320,6 +320,35 @@ same("no writer", path("swmr"), {"x": a})
 with h5py.File(path("tiny"), "w") as f:
     f.create_dataset("x", data=numbers((3, 64, 64), "u1"), chunks=(1, 1, 1))
 refused("tiny", path("tiny"), "more than 1024 chunks", "convert")
+
+# --- files that weir writes ---
+
+KINDS = {"x": "f4", "half": "f2", "group/double": "f8", "u8": "u1", "i8": "i1",
+         "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8",
+         "u64": "u8", "bool": "b1", "labels": "i8"}
+for planned, samples in ((5, 5), (300, 300), (300, 299), (300, 7), (9, 0)):
+    what = f"written-{planned}-{samples}"
+    r = subprocess.run([MAKE, folder.name, what + ".h5", str(planned),
+                        str(samples)], capture_output=True, text=True)
+    check(what, r.returncode == 0, r.stdout, r.stderr)
+    if r.returncode:
+        continue
+    check(what + ": size", int(r.stdout) == os.path.getsize(path(what)))
+    with h5py.File(path(what)) as f:
+        wanted = {}
+        for number, (name, kind) in enumerate(KINDS.items()):
+            d = f[name]
+            check(f"{what}: {name}", d.dtype == np.dtype(kind) and
+                  d.shape[0] == samples, d)
+            each = np.dtype(kind).itemsize * int(np.prod(d.shape[1:]))
+            i, k = np.mgrid[0:samples, 0:each]
+            b = ((i * 31 + k * 7 + number) % 64).astype("u1")
+            b = b & 1 if kind == "b1" else b
+            wanted[name] = d[...]
+            check(f"{what}: {name} bytes", d[...].tobytes() == b.tobytes())
+    if samples:
+        same(what, path(what) + "#x=/x,labels=labels",
+             {"x": wanted["x"]})
 
 print(f"{checks} checks, {failures} failures")
 sys.exit(1 if failures else 0)
