@@ -49,3 +49,14 @@ with new("compact") as f:
     d = h5py.h5d.create(f.id, b"x", h5py.h5t.STD_U16LE,
                         h5py.h5s.create_simple((12, 4)), plist)
     d.write(h5py.h5s.ALL, h5py.h5s.ALL, counted((12, 4), "<u2"))
+
+# Of the engine's stress test: tiles of gzip, tiles as they lie, numbers.
+for k in range(4):
+    with new(f"stress-{k}") as f:
+        x = (counted((24, 4, 4, 3), "u1") + 41 * k) & 0x3f
+        f.create_dataset("records_0", data=x, chunks=(5, 3, 2, 3),
+                         compression="gzip", shuffle=True)
+        f.create_dataset("records_1", data=x[..., 1], chunks=(7, 2, 3))
+        f["weight"] = np.arange(24, dtype="<f4") / 8 + k
+        f.create_dataset("label", data=np.arange(24) % 5, chunks=(9,),
+                         compression="lzf")

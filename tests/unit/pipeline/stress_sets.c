@@ -192,6 +192,19 @@ static void make_three(struct place *pl, unsigned k)
         .name = names[k], .n = TK_N, .several = true, .kit = &pl->three[k]};
 }
 
+/* Files of two fields that are cut into tiles, a weight and a label. */
+static void make_tiles(struct place *pl)
+{
+    struct set *s = &pl->sets[TILES];
+
+    s->name = "tiles";
+    s->several = true;
+    s->n = 4 * SHARD;
+    snprintf(s->dir, sizeof(s->dir), "%s/tiles", pl->root);
+    assert_int_equal(mkdir(s->dir, 0777), 0);
+    ss_run("cp " WEIR_TEST_DATA "/hdf5/stress-*.h5 '%s'", s->dir);
+}
+
 struct place *ss_make(void)
 {
     struct place *pl = calloc(1, sizeof(*pl));
@@ -208,8 +221,10 @@ struct place *ss_make(void)
             make_set(pl, k);
         else if (k < THREE)
             make_npz(pl, k);
-        else
+        else if (k < TILES)
             make_three(pl, k - THREE);
+        else
+            make_tiles(pl);
         learn(&pl->sets[k]);
     }
     snprintf(pl->tier, sizeof(pl->tier), "%s/tier", pl->root);

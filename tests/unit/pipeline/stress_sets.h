@@ -31,16 +31,17 @@ enum {
     GZIPPED,
     PIECES,
     NPZ,
-    DEFLATED, /* NPZ too */
-    THREE,    /* as many as threekit.h has kinds */
-    SETS = THREE + TK_KINDS,
+    DEFLATED,                 /* NPZ too */
+    THREE,                    /* as many as threekit.h has kinds */
+    TILES = THREE + TK_KINDS, /* HDF5, if it was built */
+    SETS = TILES + WEIR_TEST_HDF5,
 };
 
 struct place {
     char root[256], tier[300];
     struct fx tensors, jpegs;
     struct tk three[TK_KINDS];
-    struct set sets[SETS];
+    struct set sets[TILES + 1];
 };
 
 /* Makes all of them and reads each sample once. */
