@@ -16,6 +16,7 @@ enum index_kind {
     INDEX_PLAIN,   /* records without names */
     INDEX_MIXED,   /* all of them one after another */
     INDEX_COLUMNS, /* three columns: files, files and records, and scalars */
+    INDEX_TILES,   /* a field in two columns of tiles, packed, raw and fill */
     INDEX_KINDS
 };
 
@@ -149,6 +150,43 @@ static inline void index_add_columns(struct wr_index *ix)
     }
 }
 
+/* Seven samples of 6 bytes, cut into two tiles of 4; three in a unit. */
+static inline void index_add_tiles(struct wr_index *ix)
+{
+    static const uint32_t labels[7] = {1, 0, 2, 2, 1, 0, 0};
+    const struct wr_field x = {
+        .pub = {.dtype = WEIR_U8, .ndim = 1, .dims = {6}},
+        .name = "x",
+        .tiled = true,
+        .tile = {4}};
+
+    index_object(ix, "", "a.h5", 1000);
+    for (unsigned k = 0; k < 6; k++) {
+        struct wr_unit u = {.offset = 100 * k, .stored = 12, .inflated = 12};
+
+        if (k == 1)
+            u.filters = WR_FILTER_ZLIB;
+        if (k == 4)
+            u = (struct wr_unit){.offset = UINT64_MAX,
+                                 .inflated = 12,
+                                 .filters = WR_FILTER_FILL,
+                                 .argument = 1};
+        assert_int_equal(wr_index_add_unit(ix, &u, NULL), k);
+    }
+    for (unsigned t = 0; t < 2; t++) {
+        const struct wr_tile_run run = {.column = t,
+                                        .unit = t,
+                                        .step = 2,
+                                        .per = 3,
+                                        .length = 4,
+                                        .count = 7,
+                                        .labels = t ? NULL : labels};
+
+        assert_int_equal(wr_index_add_tiles(ix, &run, NULL), 0);
+    }
+    assert_int_equal(wr_index_add_field(ix, &x, NULL), 0);
+}
+
 static inline struct wr_index *index_make(enum index_kind kind)
 {
     static const struct wr_stamp stamps[] = {{1, 2, 4096, 5}, {1, 3, 99, 6}};
@@ -161,6 +199,8 @@ static inline struct wr_index *index_make(enum index_kind kind)
         index_add_runs(ix);
     if (kind == INDEX_COLUMNS)
         index_add_columns(ix);
+    else if (kind == INDEX_TILES)
+        index_add_tiles(ix);
     else if (kind != INDEX_WHOLE && kind != INDEX_RUNS)
         index_add_records(ix, kind != INDEX_PLAIN);
     if (kind == INDEX_RUNS) {

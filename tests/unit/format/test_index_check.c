@@ -128,6 +128,44 @@ static void test_segments(void **state)
     wr_index_free(ix);
 }
 
+static void test_tiles(void **state)
+{
+    struct wr_index *ix = index_make(INDEX_TILES);
+    struct wr_part p;
+
+    (void)state;
+    assert_int_equal(ix->segment_count, 2);
+    wr_index_part(ix, 0, 4, &p); /* raw: in place */
+    assert_int_equal(p.offset, 204);
+    assert_int_equal(p.unit, WR_NO_UNIT);
+    wr_index_part(ix, 1, 2, &p); /* packed */
+    assert_int_equal(p.offset, 8);
+    assert_int_equal(p.unit, 1);
+    wr_index_part(ix, 0, 6, &p); /* fill */
+    assert_int_equal(p.unit, 4);
+    LIE(ix, segments[0].offset, 0, "outside of units");
+    LIE(ix, segments[0].offset, 4, "outside of their unit");
+    LIE(ix, segments[0].offset, UINT64_MAX, "outside of units");
+    LIE(ix, segments[0].offset, 1, "outside of units");
+    LIE(ix, segments[0].length, 0, "outside of units");
+    LIE(ix, segments[0].length, 5, "outside of their unit");
+    LIE(ix, segments[0].length, 3, "fit together");
+    LIE(ix, segments[0].stride, 3, "outside of units");
+    LIE(ix, segments[0].stride, UINT64_MAX, "outside of units");
+    LIE(ix, segments[1].unit, WR_NO_UNIT, "outside of units");
+    LIE(ix, segments[1].unit, 2, "outside of units");
+    LIE(ix, segments[1].labels, 0, "labels");
+    LIE(ix, segments[0].count, UINT64_MAX, "outside of units");
+    LIE(ix, units[4].stored, 1, "units");
+    LIE(ix, units[5].inflated, 13, "units");
+    LIE(ix, schema.fields[0].tile[0], 0, "no columns");
+    LIE(ix, schema.fields[0].tile[0], 2, "no columns");
+    LIE(ix, schema.fields[0].tile[0], 5, "fit together");
+    LIE(ix, schema.fields[0].column, 1, "no columns");
+    LIE(ix, schema.fields[0].strided, true, "no tensor");
+    wr_index_free(ix);
+}
+
 /* Files that two segments claim are also work that multiplies. */
 static void test_shared(void **state)
 {
@@ -207,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_shared),  cmocka_unit_test(test_shape),
         cmocka_unit_test(test_columns),
     };
