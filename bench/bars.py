@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from lib import (accelerator, before, checkpoint, convert, jpeg, learning,
+from lib import (accelerator, before, checkpoint, convert, hdf5, jpeg, learning,
                  million, monitor, mount, npz, options, page, prefetch,
                  probe, reads, records, report, shares, start, tensors, text, tiers,
                  train, tuning)
@@ -23,6 +23,7 @@ MEASUREMENTS = {
     'records': (records.measure, 'TFRecord shards'),
     'npz': (npz.measure, 'NPZ files, against numpy.load'),
     'text': (text.measure, 'CSV and JSON lines, against pandas and json'),
+    'hdf5': (hdf5.measure, 'HDF5 files, against h5py'),
     'cache': (tiers.measure, 'tiers of memory and folders'),
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'shares': (shares.measure, 'eight pipelines on one emulated disk'),
