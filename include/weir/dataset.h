@@ -45,7 +45,7 @@ typedef struct weir_dataset_config {
                              NAME=KIND[:DTYPE[:DIMS]] and label=NAME, separated
                              by commas: "volume=tensor:u16:128x128x128x4"; of
                              .npy and .npz files axis=first, last or file, too
-                             (docs/formats/npz.md); NULL: as detected */
+                             (docs/formats/npz.md), of HDF5 first or file; NULL: as detected */
 } weir_dataset_config;
 
 /* What a field of a sample is. */
@@ -102,12 +102,12 @@ static inline void weir_dataset_defaults(weir_dataset_config *cfg)
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
  * class, a list file of "path,label" lines, a .npy or .wt tensor file, a
  * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
- * or gzip, a CSV or JSON file (.csv, .tsv, .jsonl, .json), or a folder of tensor
- * files or shards. A storage prefix may precede it ("fault:...:/data"). Behind a
- * '#' may stand which values are fields: "a.jsonl#x=/pixels,label=/class"; a
- * file of that whole name comes first. `cfg` may be NULL. On success the caller
- * owns *ret and closes it with weir_dataset_close; on failure *ret is
- * untouched. */
+ * or gzip, a CSV or JSON file (.csv, .tsv, .jsonl, .json), an HDF5 file, or a
+ * folder of tensor files, shards or HDF5 files. A storage prefix may precede it
+ * ("fault:...:/data"). Behind a '#' may stand which values are fields:
+ * "a.jsonl#x=/pixels,label=/class", "train.h5#data=/x,label=/y"; a file of that
+ * whole name comes first. `cfg` may be NULL. On success the caller owns *ret and
+ * closes it with weir_dataset_close; on failure *ret is untouched. */
 WEIR_API int weir_dataset_open(weir_dataset **ret, const char *url,
                                const weir_dataset_config *cfg, weir_err *err);
 
