@@ -20,6 +20,13 @@ const struct wr_variable wr_environment[] = {
     {.name = "WEIR_MODULES",
      .help = "The folder that weir train loads weir-onednn.so from, instead of "
              "the places beside weir and where it was installed."},
+    {.name = "WEIR_HDF5_HELPER",
+     .help = "The program that parses HDF5 files, instead of weir-hdf5 beside "
+             "weir or where it was installed. Programs that use libweir read "
+             "it too."},
+    {.name = "WEIR_HDF5_PATIENCE",
+     .help = "Seconds that this program may take without progress before the "
+             "file counts as damaged (default: 60)."},
     {.name = "OMP_WAIT_POLICY",
      .indirect = true,
      .help = "How the threads of weir train's oneDNN engine wait. If it is not "

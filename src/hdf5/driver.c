@@ -16,7 +16,7 @@
 #define LOGGED 256u /* long reads that are remembered */
 
 /* A piece of the file. */
-struct block {
+struct h5_block {
     uint64_t offset, len; /* len 0: none */
     uint8_t *bytes;       /* owned */
 };
@@ -28,7 +28,7 @@ struct h5_file {
     bool created;
     haddr_t eoa, written; /* end of what is allocated, and written */
     struct h5_note note;
-    struct block first, blocks[BLOCKS];
+    struct h5_block first, blocks[BLOCKS];
     struct {
         uint64_t offset, len;
     } log[LOGGED]; /* a ring */
@@ -47,7 +47,7 @@ hid_t h5_file_id(const struct h5_file *f)
 
 /* --- bytes --- */
 
-static bool load(const struct h5_file *f, struct block *b, uint64_t offset,
+static bool load(const struct h5_file *f, struct h5_block *b, uint64_t offset,
                  uint64_t most)
 {
     uint64_t len = f->size - offset;
@@ -65,9 +65,9 @@ static bool load(const struct h5_file *f, struct block *b, uint64_t offset,
 }
 
 /* The block that `offset` lies in; NULL: it cannot be read. */
-static const struct block *block_at(struct h5_file *f, uint64_t offset)
+static const struct h5_block *block_at(struct h5_file *f, uint64_t offset)
 {
-    struct block *b = &f->first;
+    struct h5_block *b = &f->first;
 
     if (offset < FIRST)
         return b->len || load(f, b, 0, FIRST) ? b : NULL;
@@ -106,7 +106,7 @@ bool h5_bytes(struct h5_file *f, uint64_t offset, size_t len, void *buf)
     if (len > BLOCK && offset + len > FIRST)
         return fetch_long(f, offset, len, to);
     while (len) {
-        const struct block *b = block_at(f, offset);
+        const struct h5_block *b = block_at(f, offset);
         size_t at, n;
 
         if (!b)
@@ -142,7 +142,7 @@ bool h5_find_bytes(struct h5_file *f, const void *bytes, size_t len,
     bool found = find_in(f, 0, f->first.len, bytes, len, ret);
 
     for (unsigned k = 0; k < BLOCKS && !found; k++) {
-        const struct block *b = &f->blocks[k];
+        const struct h5_block *b = &f->blocks[k];
 
         if (b->len) /* what lies in two blocks, too */
             found = find_in(f, b->offset,

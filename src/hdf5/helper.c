@@ -126,7 +126,7 @@ static void list(struct helper *h, const char *names, size_t len)
 
 /* --- chunks --- */
 
-struct walk {
+struct h5_walk {
     struct h5_note *note;
     hid_t dataset;
     struct wr_h5_dataset look;
@@ -136,7 +136,7 @@ struct walk {
     unsigned count;
 };
 
-static bool is_edge(const struct walk *w)
+static bool is_edge(const struct h5_walk *w)
 {
     for (uint32_t k = 0; k < w->look.ndim; k++)
         if (w->look.dims[k] - w->at[k] < w->look.chunk[k])
@@ -144,7 +144,7 @@ static bool is_edge(const struct walk *w)
     return false;
 }
 
-static bool next_chunk(struct walk *w)
+static bool next_chunk(struct h5_walk *w)
 {
     for (uint32_t k = w->look.ndim; k-- > 0;) {
         w->at[k] += w->look.chunk[k];
@@ -163,7 +163,7 @@ static herr_t look_for_absence(unsigned n, const H5E_error2_t *e, void *arg)
     return 0;
 }
 
-static bool is_unallocated(const struct walk *w)
+static bool is_unallocated(const struct h5_walk *w)
 {
     hsize_t stored = 0;
     bool absent = false;
@@ -174,7 +174,7 @@ static bool is_unallocated(const struct walk *w)
             !stored);
 }
 
-static bool place(struct walk *w, struct wr_h5_place *ret)
+static bool place(struct h5_walk *w, struct wr_h5_place *ret)
 {
     char unused; /* the armed driver touches no memory */
     uint32_t mask = 0;
@@ -195,7 +195,7 @@ static bool place(struct walk *w, struct wr_h5_place *ret)
     return true;
 }
 
-static void flush(struct walk *w)
+static void flush(struct h5_walk *w)
 {
     h5_say(WR_H5_PLACED, 0, 0, w->places, w->count * sizeof(w->places[0]));
     w->count = 0;
@@ -209,7 +209,7 @@ static bool is_empty(const struct wr_h5_dataset *d)
     return false;
 }
 
-static bool walk_chunks(struct walk *w)
+static bool walk_chunks(struct h5_walk *w)
 {
     bool more = !is_empty(&w->look);
 
@@ -237,7 +237,7 @@ static bool keeps_edges_plain(hid_t dataset)
 
 static void chunks(struct helper *h, uint64_t number)
 {
-    struct walk *w = number < h->count ? calloc(1, sizeof(*w)) : NULL;
+    struct h5_walk *w = number < h->count ? calloc(1, sizeof(*w)) : NULL;
 
     if (w) {
         w->dataset = h->datasets[number];

@@ -8,6 +8,7 @@
 #include "codec/filters.h"
 #include "format/ignored.h"
 #include "format/index.h"
+#include "index_tiles.h"
 
 enum index_kind {
     INDEX_WHOLE,   /* a tree of pictures, with problems */
@@ -19,15 +20,6 @@ enum index_kind {
     INDEX_TILES,   /* a field in two columns of tiles, packed, raw and fill */
     INDEX_KINDS
 };
-
-static inline void index_object(struct wr_index *ix, const char *dir,
-                                const char *name, uint64_t size)
-{
-    int64_t d = wr_index_add_dir(ix, dir, NULL);
-
-    assert_true(d >= 0);
-    assert_true(wr_index_add_object(ix, d, name, size, NULL) >= 0);
-}
 
 static inline void index_add_whole(struct wr_index *ix)
 {
@@ -148,43 +140,6 @@ static inline void index_add_columns(struct wr_index *ix)
             index_object(ix, "", i ? "1.bin" : "0.bin", 15);
         assert_int_equal(wr_index_add_record(ix, &r, NULL), 0);
     }
-}
-
-/* Seven samples of 6 bytes, cut into two tiles of 4; three in a unit. */
-static inline void index_add_tiles(struct wr_index *ix)
-{
-    static const uint32_t labels[7] = {1, 0, 2, 2, 1, 0, 0};
-    const struct wr_field x = {
-        .pub = {.dtype = WEIR_U8, .ndim = 1, .dims = {6}},
-        .name = "x",
-        .tiled = true,
-        .tile = {4}};
-
-    index_object(ix, "", "a.h5", 1000);
-    for (unsigned k = 0; k < 6; k++) {
-        struct wr_unit u = {.offset = 100 * k, .stored = 12, .inflated = 12};
-
-        if (k == 1)
-            u.filters = WR_FILTER_ZLIB;
-        if (k == 4)
-            u = (struct wr_unit){.offset = UINT64_MAX,
-                                 .inflated = 12,
-                                 .filters = WR_FILTER_FILL,
-                                 .argument = 1};
-        assert_int_equal(wr_index_add_unit(ix, &u, NULL), k);
-    }
-    for (unsigned t = 0; t < 2; t++) {
-        const struct wr_tile_run run = {.column = t,
-                                        .unit = t,
-                                        .step = 2,
-                                        .per = 3,
-                                        .length = 4,
-                                        .count = 7,
-                                        .labels = t ? NULL : labels};
-
-        assert_int_equal(wr_index_add_tiles(ix, &run, NULL), 0);
-    }
-    assert_int_equal(wr_index_add_field(ix, &x, NULL), 0);
 }
 
 static inline struct wr_index *index_make(enum index_kind kind)

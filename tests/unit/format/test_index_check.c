@@ -245,9 +245,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_shared),  cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_tiles),   cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shape),   cmocka_unit_test(test_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
