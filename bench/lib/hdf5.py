@@ -72,7 +72,7 @@ def contiguous_row(session):
     path = made(session, 'plain', session.pick(20000, 5000, 100))
     session.warm(path)
     case = run_weir(session, 'hdf5-plain', path, '-r', session.rounds(8, 3),
-                    '--epochs', 4)
+                    '--epochs', 4, '-b', 256)
     theirs = statistics.median(h5py(session, 'read', path,
                                     session.pick(10000, 2000, 20), 3))
     ratio = case.of('read_limit_per_s')
