@@ -162,7 +162,7 @@ static void print_chunks(const struct wr_cli *cli, const weir_dataset *ds)
             continue;
         fprintf(
             cli->out,
-            "  %-9s %s: %s; a sample touches %u, %s, %.3g times its bytes\n",
+            "  %-9s %s: %s; a sample touches %u, %s, %.1f times its bytes\n",
             head, wr_text_show(s->fields[k].name, true, name, sizeof(name)),
             wr_chunks_text(&c, text, sizeof(text)), c.touched,
             size_text(c.unpacked, bytes), c.amplification);

@@ -144,7 +144,8 @@ static bool chunks_text(const weir_dataset *ds, char *buf, size_t cap)
             c.amplification <= WR_CHUNKS_MUCH)
             continue;
         add(&t,
-            "a random sample of '%s' unpacks %u chunk%s, %.3g times its bytes: "
+            "shuffled, a sample of '%s' unpacks %u chunk%s, %.1f times its "
+            "bytes: "
             "--order block takes the samples of a chunk together, and weir "
             "convert stores them apart",
             s->fields[k].name, c.touched, c.touched == 1 ? "" : "s",
