@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/hdf5_choose.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,35 +12,36 @@
 #include "base/text.h"
 #include "format/fragment.h"
 
-static_assert(WR_FRAGMENT_NAME <= WR_ARRAY_NAME &&
-                  WR_FRAGMENT_PAIRS <= WR_NPZ_MAX,
-              "the pairs of a fragment fit into a choice");
+/* One more dataset, at a path that may begin with '/'. */
+static int add(struct wr_h5_choice *c, const char *field, const char *path,
+               weir_err *err)
+{
+    const char *name = path + strspn(path, "/");
+
+    if (!*name || strlen(name) >= sizeof(c->list[0].path))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s=%s' is not NAME=/PATH of a dataset, of up to %d "
+                       "bytes",
+                       wr_show(field).text, wr_show(path).text, WR_H5_NAME - 1);
+    if (c->count == WR_NPZ_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "more than %d datasets", WR_NPZ_MAX);
+    snprintf(c->list[c->count].field, sizeof(c->list[0].field), "%s", field);
+    strcpy(c->list[c->count++].path, name);
+    return 0;
+}
 
 int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
                        weir_err *err)
 {
-    struct wr_fragment pairs;
+    struct wr_fragment f;
     struct wr_h5_choice c = {0};
-    int r = wr_fragment_parse(fragment, &pairs, err);
+    int r = wr_fragment_parse(fragment, &f, err);
 
-    for (unsigned k = 0; r == 0 && k < pairs.count; k++) {
-        const char *path = pairs.pairs[k].value;
-
-        path += strspn(path, "/");
-        if (!*path || strlen(path) >= sizeof(c.list[k].path))
-            return wr_fail(err, WEIR_EINVAL,
-                           "'#%s=%s' is not NAME=/PATH of a dataset, in up to "
-                           "%d bytes",
-                           pairs.pairs[k].name, pairs.pairs[k].value,
-                           WR_H5_NAME - 1);
-        strcpy(c.list[k].field, pairs.pairs[k].name);
-        strcpy(c.list[k].path, path);
-    }
-    if (r < 0)
-        return r;
-    c.count = pairs.count;
-    *ret = c;
-    return 0;
+    for (unsigned k = 0; r == 0 && k < f.count; k++)
+        r = add(&c, f.pairs[k].name, f.pairs[k].value, err);
+    if (r == 0)
+        *ret = c;
+    return r;
 }
 
 /* --- without being told --- */
@@ -148,7 +148,7 @@ int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
 
         if (!has_samples(&list[k]) && !beside)
             continue;
-        r = add(&c, name, strlen(name), name, err);
+        r = add(&c, name, name, err);
         if (beside && is_integer(&list[k])) {
             integers++;
             label = &list[k];

@@ -11,7 +11,6 @@
 #include "base/shown.h"
 #include "codec/filters.h"
 #include "format/npz.h"
-#include "format/unit_read.h"
 
 static struct wr_unit fill_unit(const struct wr_h5_array *a, uint64_t bytes)
 {

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/sorted.h"
-#include "codec/filters.h"
 #include "format/index_private.h"
 
 const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS] = {
@@ -36,6 +35,15 @@ const struct wr_index_array wr_index_arrays[WR_INDEX_ARRAYS] = {
     {AT(ignored.list), AT(ignored.count), 0, sizeof(struct wr_ignored_ext)},
 #undef AT
 };
+
+struct wr_packing wr_unit_packing(const struct wr_unit *u)
+{
+    return (struct wr_packing){.filters = u->filters,
+                               .argument = u->argument,
+                               .stored = u->stored,
+                               .inflated = u->inflated,
+                               .fill = u->offset};
+}
 
 uint64_t wr_index_count(const struct wr_index *ix)
 {

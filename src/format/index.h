@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/filters.h"
 #include "format/schema.h"
 #include "weir/dataset.h"
 
@@ -27,6 +28,9 @@ struct wr_unit {
 };
 
 #define WR_NO_UNIT UINT64_MAX
+
+/* How it is packed (codec/filters.h). */
+struct wr_packing wr_unit_packing(const struct wr_unit *u);
 
 /* Where the bytes of one column of one sample lie. */
 struct wr_part {

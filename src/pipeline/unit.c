@@ -224,11 +224,7 @@ static struct wr_group *new_indexed(struct wr_units *x,
     g->units[0] = (struct wr_shared){
         .object = u->object,
         .offset = u->offset,
-        .packing = {.filters = u->filters,
-                    .argument = u->argument,
-                    .stored = u->stored,
-                    .inflated = u->inflated,
-                    .fill = u->offset},
+        .packing = wr_unit_packing(u),
         .left = UINT64_MAX, /* samples of any epoch may ask */
     };
     return add_group(x, g);
