@@ -265,6 +265,27 @@ static int interrupted(void *arg)
     return wr_interrupted();
 }
 
+/* What is wrapped is unpacked, so that its values are checked (a row of text,
+ * say), and not converted: that may not be possible without being asked for. */
+static int unpack_all(const weir_dataset *ds, weir_pipeline_config *c,
+                      weir_field_config **ret, weir_err *err)
+{
+    uint32_t count;
+    const weir_field *fields = weir_dataset_fields(ds, &count);
+    weir_field_config *own = calloc(count + 1, sizeof(*own));
+
+    if (!own)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    c->stages = WEIR_STAGES_DECODE;
+    c->field = own;
+    for (uint32_t k = 0; k < count; k++)
+        if (fields[k].kind != WEIR_FIELD_SCALAR)
+            own[c->field_count++] = (weir_field_config){
+                .name = fields[k].name, .picture = c->picture, .as_bytes = 1};
+    *ret = own;
+    return 0;
+}
+
 static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
 {
     const weir_dataset *ds = s->spec->ds;
@@ -278,9 +299,10 @@ static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
         .head = head,
     };
     weir_pipeline_config c;
+    weir_field_config *own = NULL;
     weir_pipeline *p = NULL;
     const weir_batch *b;
-    int r;
+    int r = 0;
 
     weir_pipeline_defaults(&c);
     c.batch = BATCH;
@@ -292,7 +314,10 @@ static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
     c.fields = "*";
     c.stages = pictures ? WEIR_STAGES_ALL : WEIR_STAGES_READ;
     c.stopped = interrupted;
-    r = wr_pipeline_open_custom(&p, ds, &c, &custom, err);
+    if (!pictures && ds->format->unpack)
+        r = unpack_all(ds, &c, &own, err);
+    if (r == 0)
+        r = wr_pipeline_open_custom(&p, ds, &c, &custom, err);
     while (r == 0 && (r = weir_pipeline_next(p, &b, err)) > 0) {
         r = take_batch(s, b, pictures, err);
         wr_progress_add(s->spec->progress, b->count);
@@ -301,6 +326,7 @@ static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
             r = wr_fail(err, WEIR_ECANCELED, "interrupted");
     }
     weir_pipeline_close(&p);
+    free(own);
     return r;
 }
 

@@ -154,7 +154,7 @@ static bool has_header(const struct csv_column *c, unsigned columns,
     bool words = rows > 1;
 
     for (unsigned k = 0; k < columns; k++) {
-        if (c[k].first_word && !c[k].words && c[k].numbers)
+        if (c[k].first_word && c[k].words < c[k].numbers)
             return true;
         words &= c[k].first_word && !c[k].numbers;
     }
@@ -281,8 +281,11 @@ static int read_layout(const struct csv_look *look, bool header_said,
     rows = note_rows(*look, l, columns);
     if (!header_said)
         l->header = has_header(columns, l->columns, rows);
+    /* A stray word makes a bad sample, which is named, and not a column whose
+     * numbers nobody gets. */
     for (unsigned k = 0; k < l->columns; k++)
-        l->words[k] = columns[k].words || (!l->header && columns[k].first_word);
+        l->words[k] = columns[k].words + (!l->header && columns[k].first_word) >
+                      columns[k].numbers;
     r = find_label(l, label, err);
     if (r == 0 && l->label)
         l->label_kind = label_kind(l, &columns[l->label - 1]);

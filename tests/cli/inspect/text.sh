@@ -28,3 +28,5 @@ look 'a.csv#lable=kind'
 look 'a.jsonl#x=/data/x,label=/y' --verify
 look 'a.jsonl#x=/data/y'
 look a.json --verify
+printf 'a,b\n1,2\n3,x\n4,1e309\n5,6\n' >stray.csv
+look stray.csv --verify
