@@ -12,14 +12,12 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/shown.h"
+#include "format/array_files.h"
 #include "format/array_set.h"
 #include "format/array_shape.h"
 #include "format/hdf5_choose.h"
 #include "format/hdf5_data.h"
-#include "format/listing.h"
-#include "format/pictures.h"
-
-#define PROBE_LIMIT 4096u /* entries of a folder looked at */
+#include "format/shard_reader.h"
 
 /* What all files of a data set share. */
 struct hdf5_job {
@@ -202,59 +200,12 @@ static bool is_hdf5_name(const char *name)
     return false;
 }
 
-static bool is_wanted(const struct wr_entry *e)
+/* Settings that are wrong are no file's own fault. */
+static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 {
-    return e->kind == WR_KIND_FILE && e->name[0] != '.' &&
-           is_hdf5_name(e->name);
-}
+    int r = add_file(arg, name, ret_skip, err);
 
-static int add_folder(struct hdf5_job *all, const struct wr_listing *l,
-                      weir_err *err)
-{
-    for (size_t k = 0; k < l->count; k++) {
-        const char *name = wr_listing_name(l, k);
-        bool skip;
-        weir_err e;
-        int r;
-
-        r = add_file(all, name, &skip, &e);
-        if (r < 0 && (!skip || r == WEIR_EINVAL))
-            return wr_fail(err, r, "'%s': %s", name, e.msg);
-        if (r < 0)
-            wr_index_job_issue(all->job, name, &e);
-        r = wr_index_job_progress(all->job, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int add_all(struct hdf5_job *all, weir_err *err)
-{
-    const struct wr_listing_filter filter = {.wanted = is_wanted,
-                                             .ignored = wr_listing_is_ignored};
-    struct wr_index_job *job = all->job;
-    struct wr_listing l = {0};
-    struct wr_stat folder;
-    bool skip;
-    int r;
-
-    if (job->leaf) {
-        r = add_file(all, job->leaf, &skip, err);
-        return r < 0 && err && err->msg[0] != '\''
-                   ? wr_fail_prefix(err, r, "'%s'", job->leaf)
-                   : r;
-    }
-    r = job->store->ops->stat(job->store, "", &folder, err);
-    if (r == 0)
-        r = wr_index_job_stamp(job, "", &folder, err);
-    if (r == 0)
-        r = wr_listing_read(&l, job->store, "", &filter, &skip, err);
-    if (r == 0)
-        r = wr_index_add_ignored(job->index, &l.ignored, err);
-    if (r == 0)
-        r = add_folder(all, &l, err);
-    wr_listing_done(&l);
+    *ret_skip &= r != WEIR_EINVAL;
     return r;
 }
 
@@ -282,10 +233,11 @@ static int settle(struct hdf5_job *all, weir_err *err)
 static int hdf5_index(struct wr_index_job *job, weir_err *err)
 {
     struct hdf5_job all = {.job = job};
+    const struct wr_array_files files = {is_hdf5_name, add_named, &all};
     int r = settle(&all, err);
 
     if (r == 0)
-        r = add_all(&all, err);
+        r = wr_array_files_add(job, &files, err);
     if (r == 0)
         r = wr_array_set_finish(all.set, err);
     wr_array_set_free(all.set);
@@ -293,53 +245,19 @@ static int hdf5_index(struct wr_index_job *job, weir_err *err)
     return r;
 }
 
-/* --- which files --- */
-
-struct hdf5_look {
-    unsigned seen;
-    bool found;
-};
-
-/* Stops at the first file whose kind tells what the folder holds. */
-static int look_at(void *arg, const struct wr_entry *e)
-{
-    struct hdf5_look *look = arg;
-
-    look->found = is_wanted(e);
-    return look->found || wr_is_picture_name(e->name) ||
-           ++look->seen == PROBE_LIMIT;
-}
-
-static int probe_magic(struct wr_store *st, const char *leaf)
-{
-    struct wr_object *o;
-    struct wr_stat sb;
-    char first[8];
-    int64_t n;
-    int r = st->ops->stat(st, leaf, &sb, NULL);
-
-    if (r == 0 && sb.kind != WR_KIND_FILE)
-        return 0;
-    if (r == 0)
-        r = st->ops->object_open(st, leaf, WR_OPEN_READ, &o, NULL);
-    if (r < 0)
-        return wr_err_is_lack(r) ? r : 0;
-    n = o->ops->read(o, first, sizeof(first), 0, NULL);
-    o->ops->close(o, /* sync= */ false, NULL);
-    return n == 8 && !memcmp(first, "\211HDF\r\n\032\n", 8) ? 60 : 0;
-}
-
 static int hdf5_probe(struct wr_store *st, const char *leaf)
 {
-    struct hdf5_look look = {0};
-    int r;
+    char first[8];
+    int64_t n;
 
-    if (leaf)
-        return is_hdf5_name(leaf) ? 100 : probe_magic(st, leaf);
-    r = st->ops->list(st, "", look_at, &look, NULL);
-    if (wr_err_is_lack(r))
-        return r;
-    return look.found ? 90 : 0;
+    if (!leaf)
+        return wr_array_files_probe(st, is_hdf5_name);
+    if (is_hdf5_name(leaf))
+        return 100;
+    n = wr_shard_head(st, leaf, first, sizeof(first));
+    if (n < 0)
+        return (int)n;
+    return n == 8 && !memcmp(first, "\211HDF\r\n\032\n", 8) ? 60 : 0;
 }
 
 const struct wr_format_ops wr_format_hdf5 = {

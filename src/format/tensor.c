@@ -13,14 +13,13 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "codec/cast.h"
+#include "format/array_files.h"
 #include "format/array_set.h"
-#include "format/listing.h"
-#include "format/pictures.h"
+#include "format/shard_reader.h"
 #include "format/tensor_decode.h"
 #include "format/wt.h"
 
-#define PROBE_LIMIT 4096u /* entries of a folder looked at */
-#define MAX_LABELS  UINT64_C(100000000)
+#define MAX_LABELS UINT64_C(100000000)
 
 int wr_tensor_file_settle(struct wr_tensor_file *t, uint64_t file_size,
                           bool exact, weir_err *err)
@@ -225,6 +224,11 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     return r < 0 ? wr_fail_prefix(err, r, "'%s'", path) : 0;
 }
 
+struct tensor_job {
+    struct wr_index_job *job; /* borrowed */
+    struct wr_array_set *set; /* owned */
+};
+
 /* Adds the samples of one file; *ret_skip tells whether a failure is the
  * file's own, so that others may still be added. */
 static int add_file(struct wr_index_job *job, struct wr_array_set *set,
@@ -274,130 +278,51 @@ static bool is_tensor_name(const char *name)
            (wr_name_has_ext(name, ".npy") && !is_labels_name(name));
 }
 
-static bool is_wanted(const struct wr_entry *e)
+static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 {
-    return e->kind == WR_KIND_FILE && e->name[0] != '.' &&
-           is_tensor_name(e->name);
-}
+    struct tensor_job *t = arg;
 
-static int add_folder(struct wr_index_job *job, struct wr_array_set *set,
-                      const struct wr_listing *l, weir_err *err)
-{
-    for (size_t k = 0; k < l->count; k++) {
-        const char *name = wr_listing_name(l, k);
-        bool skip;
-        weir_err e;
-        int r;
-
-        r = add_file(job, set, name, &skip, &e);
-        if (r < 0 && !skip)
-            return wr_fail(err, r, "%s", e.msg);
-        if (r < 0)
-            wr_index_job_issue(job, name, &e);
-        r = wr_index_job_progress(job, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int add_all(struct wr_index_job *job, struct wr_array_set *set,
-                   weir_err *err)
-{
-    const struct wr_listing_filter filter = {.wanted = is_wanted,
-                                             .ignored = wr_listing_is_ignored};
-    struct wr_listing l = {0};
-    bool skip;
-    int r;
-
-    if (job->leaf) {
-        weir_err e;
-
-        r = add_file(job, set, job->leaf, &skip, &e);
-        if (r < 0 && e.msg[0] != '\'')
-            return wr_fail(err, r, "'%s': %s", job->leaf, e.msg);
-        return r < 0 ? wr_fail(err, r, "%s", e.msg) : 0;
-    }
-    r = wr_listing_read(&l, job->store, "", &filter, &skip, err);
-    if (r == 0)
-        r = wr_index_add_ignored(job->index, &l.ignored, err);
-    if (r == 0)
-        r = add_folder(job, set, &l, err);
-    wr_listing_done(&l);
-    return r;
+    return add_file(t->job, t->set, name, ret_skip, err);
 }
 
 static int tensor_index(struct wr_index_job *job, weir_err *err)
 {
-    struct wr_array_set *set = NULL;
+    struct tensor_job t = {.job = job};
+    const struct wr_array_files files = {is_tensor_name, add_named, &t};
     struct wr_stat folder;
-    int r;
+    int r = 0;
 
     /* The folder too where a file was named: labels may come to lie in it. */
-    r = job->store->ops->stat(job->store, "", &folder, err);
-    if (r == 0)
+    if (job->leaf)
+        r = job->store->ops->stat(job->store, "", &folder, err);
+    if (r == 0 && job->leaf)
         r = wr_index_job_stamp(job, "", &folder, err);
     if (r == 0)
-        r = wr_array_set_new(job, &set, err);
+        r = wr_array_set_new(job, &t.set, err);
     if (r == 0)
-        r = add_all(job, set, err);
+        r = wr_array_files_add(job, &files, err);
     if (r == 0)
-        r = wr_array_set_finish(set, err);
-    wr_array_set_free(set);
+        r = wr_array_set_finish(t.set, err);
+    wr_array_set_free(t.set);
     return r;
-}
-
-struct tensor_look {
-    unsigned seen;
-    bool found;
-};
-
-/* Stops at the first file whose kind tells what the folder holds. */
-static int look_at(void *arg, const struct wr_entry *e)
-{
-    struct tensor_look *look = arg;
-
-    look->found = is_wanted(e);
-    return look->found || wr_is_picture_name(e->name) ||
-           ++look->seen == PROBE_LIMIT;
-}
-
-static int probe_magic(struct wr_store *st, const char *leaf)
-{
-    struct wr_object *o;
-    struct wr_stat sb;
-    char first[8];
-    int64_t n;
-    int r = st->ops->stat(st, leaf, &sb, NULL);
-
-    /* A pipe would be eaten by looking at it. */
-    if (r == 0 && sb.kind != WR_KIND_FILE)
-        return 0;
-    if (r == 0)
-        r = st->ops->object_open(st, leaf, WR_OPEN_READ, &o, NULL);
-    if (r < 0)
-        return wr_err_is_lack(r) ? r : 0;
-    n = o->ops->read(o, first, sizeof(first), 0, NULL);
-    o->ops->close(o, /* sync= */ false, NULL);
-    return n == 8 && (!memcmp(first, WR_WT_MAGIC, 8) ||
-                      !memcmp(first, "\x93NUMPY", 6))
-               ? 60
-               : 0;
 }
 
 static int tensor_probe(struct wr_store *st, const char *leaf)
 {
-    struct tensor_look look = {0};
-    int r;
+    char first[8];
+    int64_t n;
 
-    if (leaf)
-        return is_tensor_name(leaf) || is_labels_name(leaf)
-                   ? 100
-                   : probe_magic(st, leaf);
-    r = st->ops->list(st, "", look_at, &look, NULL);
-    if (wr_err_is_lack(r))
-        return r;
-    return look.found ? 90 : 0;
+    if (!leaf)
+        return wr_array_files_probe(st, is_tensor_name);
+    if (is_tensor_name(leaf) || is_labels_name(leaf))
+        return 100;
+    n = wr_shard_head(st, leaf, first, sizeof(first));
+    if (n < 0)
+        return (int)n;
+    return n == 8 && (!memcmp(first, WR_WT_MAGIC, 8) ||
+                      !memcmp(first, "\x93NUMPY", 6))
+               ? 60
+               : 0;
 }
 
 const struct wr_format_ops wr_format_tensor = {
