@@ -34,6 +34,7 @@ static const struct {
     {"dry-run", "say what would be done, and do nothing"},
     {"dtype", "type of the numbers of a tensor"},
     {"epochs", "passes over the data"},
+    {"fields", "which fields of each sample, in which order"},
     {"flip", "mirror pictures at random"},
     {"force", "do it although something is there"},
     {"format", "format of the data set that is read"},
