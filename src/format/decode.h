@@ -28,6 +28,9 @@ int wr_field_shape(const struct wr_field *f, const struct wr_field_want *want,
 int wr_decoder_new(const struct wr_field *f, const struct wr_field_want *want,
                    struct wr_decoder **ret, weir_err *err);
 
+/* Is its last dimension one of colours? Tensors of u8 are pictures then. */
+bool wr_field_has_channels(const weir_field *f);
+
 /* --- samples that are unpacked --- */
 
 /* For each thread; zeroed memory is none. */

@@ -40,9 +40,11 @@ struct tensor_decoder {
     uint16_t f16[3][256];
 };
 
-static bool is_channel(uint64_t dim)
+bool wr_field_has_channels(const weir_field *f)
 {
-    return dim == 1 || dim == 3;
+    uint64_t last = f->ndim ? f->dims[f->ndim - 1] : 0;
+
+    return last == 1 || last == 3;
 }
 
 static bool is_picture_dtype(enum weir_dtype t)
@@ -107,7 +109,7 @@ static int make_plan(const struct wr_field *f, const struct wr_field_want *want,
                      struct tensor_plan *ret, weir_err *err)
 {
     const weir_field *s = &f->pub;
-    bool channels = s->ndim && is_channel(s->dims[s->ndim - 1]);
+    bool channels = wr_field_has_channels(s);
     struct tensor_plan p = {
         .stored = s->dtype, .dtype = out_type(s->dtype, want), .values = 1};
     int r = check_types(&p, channels, want->convert, err);

@@ -22,6 +22,19 @@ static bool is_wanted(const struct wr_arrays *a, const struct wr_field *f)
     return false;
 }
 
+/* A tensor that nobody asked anything of: what is asked of the pictures, or of
+ * the tensor that stands for them, is meant for those. A mask has no channels,
+ * and nothing could be asked of it but its own type. */
+static bool is_beside(const struct wr_arrays *a, const struct wr_schema *s,
+                      const struct wr_field *f)
+{
+    if (f->pub.kind != WEIR_FIELD_TENSOR)
+        return false;
+    return wr_index_has_pictures(a->index) ||
+           (f != wr_schema_first(s) && f->pub.dtype == WEIR_U8 &&
+            !wr_field_has_channels(&f->pub));
+}
+
 static void want(struct wr_arrays *a, const struct wr_schema *s,
                  const struct wr_field *f)
 {
@@ -30,8 +43,7 @@ static void want(struct wr_arrays *a, const struct wr_schema *s,
         .number = (unsigned)(f - s->fields),
         .columns = wr_field_columns(f),
         .tiles = wr_field_tiles(f),
-        .beside = f->pub.kind == WEIR_FIELD_TENSOR &&
-                  wr_index_has_pictures(a->index),
+        .beside = is_beside(a, s, f),
     };
 }
 

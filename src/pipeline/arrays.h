@@ -24,8 +24,9 @@ struct wr_array {
     struct wr_tiles tiles;        /* if it is tiled: its part of each */
     struct wr_tensor_shape shape; /* of one sample, as it is delivered */
     const weir_field_config *own; /* borrowed; NULL: as the rest */
-    bool beside;                  /* a tensor beside pictures: what is asked of
-                                     those is not asked of it */
+    bool beside;                  /* a tensor beside pictures, or a mask beside
+                                     a tensor: what is asked of those is not
+                                     asked of it */
     bool delivered;               /* else it is read and dropped (stages) */
     bool as_bytes, padded;        /* as weir_field_config has them */
     size_t row; /* bytes that a sample of any length is so many times; 0: all

@@ -117,6 +117,33 @@ static void samples_move_and_are_gathered(void **state)
     wr_arrays_done(&a);
 }
 
+/* What is asked of x, which has channels, is not asked of a mask. */
+static void masks_come_as_they_are_stored(void **state)
+{
+    const weir_field_config own = {
+        .name = "mask", .convert = true, .dtype = WEIR_F32};
+    weir_pipeline_config cfg;
+    struct wr_arrays a;
+    weir_err err;
+
+    (void)state;
+    fk_config(&cfg);
+    cfg.picture.dtype = WEIR_F32;
+    cfg.fields = "x,mask";
+    assert_int_equal(wr_arrays_init(&a, ds, &cfg, &err), 0);
+    assert_int_equal(a.of[0].shape.dtype, WEIR_F32);
+    assert_int_equal(a.of[1].shape.dtype, WEIR_U8);
+    assert_int_equal(a.of[1].shape.bytes, FK_MASK);
+    assert_true(a.of[1].shape.direct);
+    wr_arrays_done(&a);
+    /* With settings of its own, what these say. */
+    cfg.field = &own;
+    cfg.field_count = 1;
+    assert_int_equal(wr_arrays_init(&a, ds, &cfg, &err), 0);
+    assert_int_equal(a.of[1].shape.bytes, 4 * FK_MASK);
+    wr_arrays_done(&a);
+}
+
 static uint64_t key(const char *fields, enum weir_cache_what what,
                     const weir_field_config *own)
 {
@@ -159,6 +186,13 @@ static void keys_tell_what_is_kept(void **state)
     assert_int_not_equal(key("x,mask", WEIR_CACHE_DECODED, NULL),
                          key("mask,x", WEIR_CACHE_DECODED, NULL));
     assert_int_equal(key("x", WEIR_CACHE_DECODED, &own), wr_settings_key(&cfg));
+    /* A mask as it is stored is not one that was converted. */
+    own.name = "mask";
+    own.convert = true;
+    own.dtype = WEIR_F32;
+    assert_int_not_equal(key("x,mask", WEIR_CACHE_DECODED, &own),
+                         key("x,mask", WEIR_CACHE_DECODED, NULL));
+    own = (weir_field_config){.name = "x", .picture = cfg.picture};
     own.picture.layout = WEIR_NCHW;
     assert_int_not_equal(key("x", WEIR_CACHE_DECODED, &own),
                          wr_settings_key(&cfg));
@@ -170,6 +204,7 @@ int main(void)
         cmocka_unit_test(arrays_lie_behind_each_other),
         cmocka_unit_test(parts_are_columns_in_order),
         cmocka_unit_test(samples_move_and_are_gathered),
+        cmocka_unit_test(masks_come_as_they_are_stored),
         cmocka_unit_test(keys_tell_what_is_kept),
     };
 
