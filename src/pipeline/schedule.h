@@ -180,6 +180,7 @@ struct wr_sched {
 
     struct wr_badlist bad;
     uint64_t epoch_bad; /* of the epoch being settled */
+    char first_bad[sizeof(((weir_err *)NULL)->msg)]; /* why, of the first one */
     bool closing;
     weir_err failure; /* code != 0: what next() fails with */
 };

@@ -9,6 +9,7 @@
 #include "pipeline/schedule.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ static bool report(struct wr_sched *s, struct wr_batch *b, struct wr_hole *h)
     const char *text = h->text ? h->text : weir_strerror(h->code);
     bool go_on = true;
 
-    s->epoch_bad++;
+    if (!s->epoch_bad++)
+        snprintf(s->first_bad, sizeof(s->first_bad), "%s", text);
     if (s->cfg.on_error == WEIR_ON_ERROR_FAIL) {
         wr_fail(&s->failure, h->code, "%s", text);
         go_on = false;
@@ -328,8 +330,10 @@ static void finalize(struct wr_sched *s, struct wr_batch *b)
         if (!e->good && !e->start.position)
             wr_fail(&s->failure, WEIR_EFORMAT,
                     "epoch %" PRIu64 ": not one batch: %" PRIu64 " of %" PRIu64
-                    " samples could not be read",
-                    e->number, s->epoch_bad, e->local);
+                    " samples could not be read%s%s",
+                    e->number, s->epoch_bad, e->local,
+                    s->epoch_bad ? "; the first: " : "",
+                    s->epoch_bad ? s->first_bad : "");
         s->epoch_bad = 0;
     }
 }

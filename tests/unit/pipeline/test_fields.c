@@ -392,17 +392,21 @@ static void settings_of_no_field(void **state)
     weir_dataset_close(&ds);
 }
 
-/* A mask has no channels to normalize. */
+/* A mask has no channels to normalize, if it is asked for. */
 static void settings_that_one_field_does_not_take(void **state)
 {
     weir_dataset *ds = fk_open(&files, "");
     weir_pipeline_config cfg;
+    weir_field_config own = {.name = "mask"};
     weir_pipeline *p = NULL;
     weir_err err;
 
     (void)state;
     fk_config(&cfg);
     cfg.picture.dtype = WEIR_F32;
+    own.picture = cfg.picture;
+    cfg.field = &own;
+    cfg.field_count = 1;
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "field 'mask': the samples are u8"));
     weir_dataset_close(&ds);
@@ -489,6 +493,33 @@ static void several_bad_parts_are_one(void **state)
     assert_each(&t, 1, 5);
     assert_int_equal(t.bad, 1);
     assert_non_null(strstr(t.text, "field 'x'")); /* the first, always */
+    weir_dataset_close(&ds);
+    fk_done(&fk);
+}
+
+/* The end says why, of the first one. */
+static void none_that_is_good(void **state)
+{
+    weir_pipeline_config cfg;
+    weir_dataset *ds;
+    weir_pipeline *p;
+    const weir_batch *b;
+    weir_err err;
+    struct fk fk;
+
+    (void)state;
+    fk_make(&fk, N, /* whole= */ true);
+    ds = fk_open(&fk, "");
+    for (uint32_t i = 0; i < N; i++)
+        fk_remove(&fk, FK_COLUMN_MASK, i);
+    fk_config(&cfg);
+    cfg.order = WEIR_ORDER_SEQUENTIAL;
+    assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), 0);
+    assert_int_equal(weir_pipeline_next(p, &b, &err), WEIR_EFORMAT);
+    assert_non_null(strstr(err.msg, "could not be read; the first: "));
+    assert_non_null(strstr(err.msg, "field 'mask'"));
+    assert_non_null(strstr(err.msg, "00000"));
+    weir_pipeline_close(&p);
     weir_dataset_close(&ds);
     fk_done(&fk);
 }
@@ -618,6 +649,7 @@ int main(void)
         cmocka_unit_test(stages_read_all_parts),
         cmocka_unit_test(a_bad_part_makes_the_sample_bad_once),
         cmocka_unit_test(several_bad_parts_are_one),
+        cmocka_unit_test(none_that_is_good),
         cmocka_unit_test(faults_in_single_parts),
         cmocka_unit_test(caches_keep_all_fields),
         cmocka_unit_test(what_varies_is_not_cached_decoded),
