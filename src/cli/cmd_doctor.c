@@ -214,8 +214,8 @@ const struct wr_command wr_cmd_doctor = {
         "is left.\n\n"
         "Each check is ok, limited (less than weir could use) or missing, with "
         "the consequence and a command that fixes it. The exit status is 0 if "
-        "weir can feed from here, 1 if something essential is missing. MPI and "
-        "oneDNN are not checked: nothing in this version uses them.",
+        "weir can feed from here, 1 if something essential is missing. MPI is "
+        "not checked: nothing in this version uses it.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct doctor_args),

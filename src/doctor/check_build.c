@@ -1,5 +1,5 @@
 /* check_build.c - optional parts: mounting, picture codecs, report pages,
- * the engine of training.
+ * the engine of training, the helper that knows HDF5.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/check.h"
 
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "format/hdf5_helper.h"
 #include "mount/mount.h"
 #include "record/doc.h"
 #include "train/engine_load.h"
@@ -125,5 +126,39 @@ void wr_check_onednn(const struct wr_doctor *d, struct wr_finding *f)
     wr_observed(f, r == WEIR_ENOTSUP ? "not built" : "cannot be loaded");
     wr_means(f, "'weir train' uses its reference engine, which is slower. %s.",
              err.msg);
+    wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
+}
+
+static int drop_bytes(void *arg, const void *bytes, size_t len, uint64_t offset,
+                      weir_err *err)
+{
+    return 0;
+}
+
+/* The helper is asked to lay out a file, of which nothing is written: it is
+ * found, its libraries are there, and it can lock itself in. */
+void wr_check_hdf5(const struct wr_doctor *d, struct wr_finding *f)
+{
+    struct wr_h5_dataset x = {.name = "x",
+                              .layout = WR_H5_CONTIGUOUS,
+                              .size = 1,
+                              .ndim = 1,
+                              .dims = {1}};
+    const struct wr_h5_create file = {
+        .datasets = &x, .count = 1, .write = drop_bytes};
+    struct wr_h5_helper *h = NULL;
+    weir_err err = {0};
+    uint64_t size;
+    int r = wr_h5_helper_new(&h, &err);
+
+    if (r == 0)
+        r = wr_h5_create(h, &file, &size, &err);
+    wr_h5_helper_free(h);
+    if (r == 0) {
+        wr_observed(f, "works: weir-hdf5, which parses its files");
+        return;
+    }
+    wr_observed(f, r == WEIR_ENOTSUP ? "no helper" : "the helper fails");
+    wr_means(f, "HDF5 files are neither read nor written: %s.", err.msg);
     wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
 }

@@ -177,13 +177,33 @@ static void leaves_nothing(void **state)
     patient_done(&p);
 }
 
+/* One that is not there, and one that ends before it answers. */
+static void hdf5_helpers(void **state)
+{
+    struct patient p;
+
+    (void)state;
+    setenv("WEIR_HDF5_HELPER", "/nowhere/weir-hdf5", 1);
+    patient_make(&p, NULL);
+    patient_examine(&p, NULL);
+    patient_has(&p, "HDF5", WR_HEALTH_MISSING, "no helper", "make");
+    assert_non_null(
+        strstr(patient_finding(&p, "HDF5")->means, "'/nowhere/weir-hdf5'"));
+    setenv("WEIR_HDF5_HELPER", "/bin/false", 1);
+    patient_examine(&p, NULL);
+    patient_has(&p, "HDF5", WR_HEALTH_MISSING, "the helper fails", "make");
+    assert_false(patient_finding(&p, "HDF5")->essential);
+    unsetenv("WEIR_HDF5_HELPER");
+    patient_done(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(this_machine),  cmocka_unit_test(kernels),
-        cmocka_unit_test(containers),    cmocka_unit_test(index_folders),
-        cmocka_unit_test(mounts),        cmocka_unit_test(paths),
-        cmocka_unit_test(leaves_nothing)};
+        cmocka_unit_test(this_machine),   cmocka_unit_test(kernels),
+        cmocka_unit_test(containers),     cmocka_unit_test(index_folders),
+        cmocka_unit_test(mounts),         cmocka_unit_test(paths),
+        cmocka_unit_test(leaves_nothing), cmocka_unit_test(hdf5_helpers)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
