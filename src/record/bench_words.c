@@ -82,9 +82,10 @@ static void say_storage(const struct wr_case *row, const json_t *run,
         waited(run), share(run, "decode_s", "resample_s"));
     if (of_read > 0 && wr_get_number(run, "read_limit_per_s") > 0)
         say(text,
-            "Plain reads of the same ranges (%.0f threads) reach %.0f "
+            "Plain reads of the same ranges (%.0f thread%s) reach %.0f "
             "samples/s: this is %.2f of that.",
             wr_get_number(run, "read_limit_threads"),
+            wr_get_number(run, "read_limit_threads") == 1 ? "" : "s",
             wr_get_number(run, "read_limit_per_s"), of_read);
     if (of_slot > 0)
         say(text,
@@ -98,15 +99,16 @@ static void say_work(const struct wr_case *row, const json_t *run,
                      const char *what, const char *help, char *text)
 {
     double of_decode = wr_get_number(row->json, "result.of_decode_limit");
+    double threads = wr_get_number(run, "in_force.threads");
     double could = wr_get_number(run, "read_limit_per_s") /
                    wr_get_number(run, "samples_per_s");
 
     if (of_decode > 0)
         say(text,
-            "%s alone, from memory, reaches %.0f samples/s on %.0f threads: "
+            "%s alone, from memory, reaches %.0f samples/s on %.0f thread%s: "
             "this is %.2f of that.",
-            what, wr_get_number(run, "decode_limit_per_s"),
-            wr_get_number(run, "in_force.threads"), of_decode);
+            what, wr_get_number(run, "decode_limit_per_s"), threads,
+            threads == 1 ? "" : "s", of_decode);
     if (could > 1)
         say(text,
             "Storage could deliver %.1f times as much: %s help, faster storage "

@@ -8,7 +8,8 @@ struct wr_column {
     const char *head;
     const char *help; /* no capital, no full stop; NULL: said above */
     char side;        /* '<' left, '>' right, for numbers; '+' the same, left
-                         out where a terminal is too narrow */
+                         out where a terminal is too narrow; '-' the same, if
+                         that does not suffice */
     unsigned only;    /* bits, of which the table asks for one; 0: always */
 };
 

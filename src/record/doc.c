@@ -87,8 +87,8 @@ static void add_column(struct wr_doc_table *t, char side, const char *name)
         return;
     t->columns[t->column_count++] = (struct wr_doc_column){
         .heading = wr_doc_copy(t->doc, name),
-        .right = side == '>' || side == '+',
-        .spare = side == '+'};
+        .right = side == '>' || side == '+' || side == '-',
+        .spare = side == '+' ? 2 : side == '-'};
 }
 
 static struct wr_doc_table *add_table(struct wr_doc_section *s,

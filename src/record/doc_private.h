@@ -29,8 +29,8 @@ struct wr_doc_cell {
 
 struct wr_doc_column {
     char *heading;
-    bool right; /* numbers */
-    bool spare; /* not needed on a narrow terminal */
+    bool right;     /* numbers */
+    unsigned spare; /* not needed on a narrow terminal: 2 goes first, then 1 */
 };
 
 struct wr_doc_table {

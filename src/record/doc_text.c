@@ -171,11 +171,12 @@ static void spare(const struct sheet *sh, const struct wr_doc_table *t,
 
     for (size_t k = 0; k < b->columns; k++)
         used += b->widths[k] + (k ? GAP : 0);
-    for (size_t k = b->columns; k-- > 0 && !sh->style.whole;)
-        if (t->columns[k].spare && used > sh->style.width) {
-            used -= b->widths[k] + GAP;
-            b->widths[k] = 0;
-        }
+    for (unsigned level = 2; level && !sh->style.whole; level--)
+        for (size_t k = b->columns; k-- > 0;)
+            if (t->columns[k].spare == level && used > sh->style.width) {
+                used -= b->widths[k] + GAP;
+                b->widths[k] = 0;
+            }
 }
 
 /* Chooses the columns of the next block: the first `keys` always, and as many

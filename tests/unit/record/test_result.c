@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "record/meanwhile.h"
 #include "record/result.h"
 #include "record/view.h"
@@ -110,6 +111,40 @@ static void test_narrow(void **state)
         assert_true(!*line || line[strlen(line) - 1] != ' ');
     }
     free(text);
+}
+
+static unsigned count(const char *text, const char *word)
+{
+    unsigned n = 0;
+
+    while ((text = strstr(text, word))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+/* What is needed least is left out first: one table with its verdict. */
+static void test_columns_left_out(void **state)
+{
+    static const struct {
+        unsigned width;
+        const char *there, *not_there;
+    } at[] = {{79, "verdict", "of read"},
+              {84, "of read", "CPU s/1000"},
+              {100, "CPU s/1000", "p99/p50"},
+              {125, "p99/p50", "stalls"}};
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(at); i++) {
+        char *text = print(bench, at[i].width);
+
+        assert_int_equal(count(text, "page-cache"), 1);
+        assert_int_equal(count(text, "verdict"), 1);
+        assert_non_null(strstr(text, at[i].there));
+        assert_null(strstr(text, at[i].not_there));
+        free(text);
+    }
 }
 
 static void test_meanwhile(void **state)
@@ -227,10 +262,15 @@ static void test_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bench),     cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_meanwhile), cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_train),     cmocka_unit_test(test_compared),
-        cmocka_unit_test(test_ckpt),      cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_bench),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_columns_left_out),
+        cmocka_unit_test(test_meanwhile),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_train),
+        cmocka_unit_test(test_compared),
+        cmocka_unit_test(test_ckpt),
+        cmocka_unit_test(test_odd),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
