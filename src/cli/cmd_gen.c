@@ -80,6 +80,14 @@ static uint64_t size_mean(const struct wr_hist *sizes)
     return sizes->count ? sizes->sum / sizes->count : 0;
 }
 
+/* Whether what is written says of which class a sample is. */
+static bool has_labels(const struct wr_gen_config *cfg)
+{
+    const struct wr_array_writer_ops *ops = wr_array_writer_find(cfg->to);
+
+    return wr_gen_kind_find(cfg->kind)->pictures || !ops || !ops->single;
+}
+
 static void print_text(const struct wr_cli *cli,
                        const struct wr_gen_config *cfg,
                        const struct wr_gen_result *res)
@@ -87,9 +95,15 @@ static void print_text(const struct wr_cli *cli,
     double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
     char a[32], b[32], c[32];
 
-    fprintf(cli->out, "%s: %s samples of %u classes in %s files, %s\n",
-            cfg->target, wr_format_count(a, sizeof(a), res->samples),
-            res->classes, wr_format_count(b, sizeof(b), res->files),
+    fprintf(cli->out, "%s: %s sample%s", cfg->target,
+            wr_format_count(a, sizeof(a), res->samples),
+            res->samples == 1 ? "" : "s");
+    if (has_labels(cfg))
+        fprintf(cli->out, " of %u class%s", res->classes,
+                res->classes == 1 ? "" : "es");
+    fprintf(cli->out, " in %s file%s, %s\n",
+            wr_format_count(b, sizeof(b), res->files),
+            res->files == 1 ? "" : "s",
             wr_format_bytes(c, sizeof(c), (double)res->bytes));
     fprintf(cli->out, "sample sizes: mean %s",
             wr_format_bytes(a, sizeof(a), (double)size_mean(&res->sizes)));

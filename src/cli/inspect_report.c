@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -105,6 +106,24 @@ static void print_labels(const struct wr_cli *cli,
     fputc('\n', cli->out);
 }
 
+/* Why the index knows none. */
+static void print_no_classes(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    const struct wr_field *f = wr_schema_label(wr_index_schema(ds->index));
+    char name[NAME_BYTES];
+
+    if (f && f->pub.dtype != WEIR_I64)
+        fprintf(cli->out, "  classes   none: '%s' is a label of %s",
+                wr_text_show(f->name, true, name, sizeof(name)),
+                wr_dtype_text(f->pub.dtype));
+    else if (f && f->column != WR_NO_COLUMN)
+        fprintf(cli->out,
+                "  classes   not counted: '%s' is read with each sample",
+                wr_text_show(f->name, true, name, sizeof(name)));
+    else
+        fputs("  classes   none", cli->out);
+}
+
 static void print_classes(const struct wr_cli *cli,
                           const struct wr_inspect_report *r)
 {
@@ -115,8 +134,10 @@ static void print_classes(const struct wr_cli *cli,
         print_labels(cli, r);
         return;
     }
-    fprintf(cli->out, "  classes   %s",
-            s->classes ? count_text(s->classes, a) : "none");
+    if (s->classes)
+        fprintf(cli->out, "  classes   %s", count_text(s->classes, a));
+    else
+        print_no_classes(cli, r->ds);
     if (s->class_samples)
         print_extremes(cli, r,
                        &(struct wr_inspect_class){
