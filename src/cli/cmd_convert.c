@@ -286,7 +286,8 @@ static const struct wr_option options[] = {
      .help = "encode all pictures as JPEG of this quality; without it and "
              "--max-side the bytes are copied"},
 
-    {WR_FEED(A, size), .group = "Tensors and arrays (tensor, npy, npz)"},
+    {WR_FEED(A, size),
+     .group = "Tensors and fields (tensor, npy, npz, hdf5, ...)"},
     {WR_FEED_NAME(A, dtype), .choices = dtype_choices, .def = "u8",
      WR_FEED_HELP(dtype)},
     {WR_FEED(A, layout)},
@@ -341,6 +342,8 @@ static const struct wr_help_example examples[] = {
      "a tenth of the samples, for validation; --part train: the others"},
     {"weir convert scans arrays --to npz --fields volume,mask --deflate",
      "two fields of each sample as arrays of NumPy's archives"},
+    {"weir convert train.csv lines --to jsonl",
+     "rows as JSON lines; --to hdf5, npz: as arrays"},
     {"weir convert records tars --to tar --shard-size 1G",
      "from one record format to another; pictures keep their bytes"},
     {NULL, NULL}};
@@ -348,12 +351,14 @@ static const struct wr_help_example examples[] = {
 const struct wr_command wr_cmd_convert = {
     .name = "convert",
     .group = WR_GROUP_DATA,
-    .summary = "repack a data set: tfrecord, tar, smaller JPEGs, tensors, npz",
+    .summary =
+        "repack a data set: shards, smaller JPEGs, tensors, arrays, text",
     .description =
         "Converts a data set to another form. Shards (tfrecord, tar) turn "
         "millions of small reads into large ones; smaller JPEGs cost less to "
         "read and to decode; tensors are decoded once instead of in every "
-        "epoch. Formats of several fields (npz) take all of them, or those of "
+        "epoch. Formats of numbers (npz, hdf5, csv, jsonl) take all fields but "
+        "those that 'weir inspect' says are to be asked for, or those of "
         "--fields: tensors, numbers and labels as they are, pictures decoded. "
         "Labels and keys are kept, and the class names are written to "
         "TARGET/classes.txt, one per line in the order of the labels.\n\n"

@@ -85,6 +85,7 @@ static int open_root(weir_dataset *ds, const char *root, weir_err *err)
 static int check_not_empty(const weir_dataset *ds, weir_err *err)
 {
     const weir_issue *first = wr_index_issue(ds->index, 0);
+    uint64_t count = wr_index_issue_count(ds->index);
     char ignored[WR_REMARK_BYTES];
 
     if (wr_index_count(ds->index))
@@ -92,10 +93,9 @@ static int check_not_empty(const weir_dataset *ds, weir_err *err)
     if (first)
         return wr_fail(err, first->code,
                        "'%s': no samples (format %s), %" PRIu64
-                       " problems; the first: '%s': %s",
-                       ds->url, ds->format->name,
-                       wr_index_issue_count(ds->index), first->name,
-                       first->reason);
+                       " problem%s; the first: '%s': %s",
+                       ds->url, ds->format->name, count, count == 1 ? "" : "s",
+                       first->name, first->reason);
     if (wr_remark_ignored(ds->index, ignored, sizeof(ignored)))
         return wr_fail(err, WEIR_EFORMAT,
                        "'%s': no samples (format %s: %s); %s", ds->url,
