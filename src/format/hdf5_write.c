@@ -27,7 +27,8 @@ struct meta {
     size_t at, len; /* in the bytes */
 };
 
-struct wr_array_out {
+/* A file that is written: what a wr_array_out is here. */
+struct hdf5_out {
     struct wr_object *object;    /* borrowed */
     struct wr_h5_helper *helper; /* owned */
     struct wr_h5_dataset *list;  /* owned: one per field */
@@ -41,8 +42,10 @@ struct wr_array_out {
     uint64_t size; /* of the file */
 };
 
-static void hdf5_free(struct wr_array_out *w)
+static void hdf5_free(struct wr_array_out *out)
 {
+    struct hdf5_out *w = (struct hdf5_out *)out;
+
     if (!w)
         return;
     wr_h5_helper_free(w->helper);
@@ -109,7 +112,7 @@ static int describe(const weir_field *f, uint64_t samples,
 static int keep_meta(void *arg, const void *bytes, size_t len, uint64_t offset,
                      weir_err *err)
 {
-    struct wr_array_out *w = arg;
+    struct hdf5_out *w = arg;
 
     if (len > META_MAX - w->bytes_len)
         return wr_fail(err, WEIR_ELIMIT, "too much metadata");
@@ -123,7 +126,7 @@ static int keep_meta(void *arg, const void *bytes, size_t len, uint64_t offset,
 }
 
 /* Where everything will lie. */
-static int lay_out(struct wr_array_out *w, weir_err *err)
+static int lay_out(struct hdf5_out *w, weir_err *err)
 {
     const struct wr_h5_create c = {w->list, w->count, keep_meta, w};
 
@@ -134,7 +137,7 @@ static int lay_out(struct wr_array_out *w, weir_err *err)
 static int hdf5_open(struct wr_object *o, const struct wr_array_layout *l,
                      struct wr_array_out **ret, weir_err *err)
 {
-    struct wr_array_out *w;
+    struct hdf5_out *w;
     int r;
 
     if (l->packed)
@@ -162,17 +165,18 @@ static int hdf5_open(struct wr_object *o, const struct wr_array_layout *l,
         r = lay_out(w, err);
     }
     if (r < 0)
-        hdf5_free(w);
+        hdf5_free((struct wr_array_out *)w);
     else
-        *ret = w;
+        *ret = (struct wr_array_out *)w;
     return r;
 }
 
 /* --- data --- */
 
-static int hdf5_add(struct wr_array_out *w, const struct wr_slice *fields,
+static int hdf5_add(struct wr_array_out *out, const struct wr_slice *fields,
                     weir_err *err)
 {
+    struct hdf5_out *w = (struct hdf5_out *)out;
     int r = 0;
 
     if (w->added == w->planned)
@@ -191,8 +195,8 @@ static int hdf5_add(struct wr_array_out *w, const struct wr_slice *fields,
 }
 
 /* Moves bytes towards the front. */
-static int move(struct wr_array_out *w, uint64_t from, uint64_t to,
-                uint64_t len, weir_err *err)
+static int move(struct hdf5_out *w, uint64_t from, uint64_t to, uint64_t len,
+                weir_err *err)
 {
     uint8_t *piece = from == to ? NULL : malloc(PIECE);
     int r = 0;
@@ -216,7 +220,7 @@ static int move(struct wr_array_out *w, uint64_t from, uint64_t to,
 }
 
 /* Fewer samples came: what lies behind them moves up. */
-static int shorten(struct wr_array_out *w, weir_err *err)
+static int shorten(struct hdf5_out *w, weir_err *err)
 {
     uint64_t *old = malloc((w->count + 1) * sizeof(*old));
     int r = old ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -239,7 +243,7 @@ static int shorten(struct wr_array_out *w, weir_err *err)
     return r;
 }
 
-static int write_meta(struct wr_array_out *w, weir_err *err)
+static int write_meta(struct hdf5_out *w, weir_err *err)
 {
     int r = w->object->ops->resize
                 ? w->object->ops->resize(w->object, w->size, err)
@@ -257,9 +261,10 @@ static int write_meta(struct wr_array_out *w, weir_err *err)
     return r;
 }
 
-static int hdf5_finish(struct wr_array_out *w, uint64_t *ret_size,
+static int hdf5_finish(struct wr_array_out *out, uint64_t *ret_size,
                        weir_err *err)
 {
+    struct hdf5_out *w = (struct hdf5_out *)out;
     int r = w->added < w->planned ? shorten(w, err) : 0;
 
     if (r == 0)
