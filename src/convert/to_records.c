@@ -21,8 +21,8 @@ static int records_check(const struct wr_convert_plan *p, weir_err *err)
 {
     if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
-                       "raw tensors become 'tensor', 'npy' or 'npz', not "
-                       "'%s': they are no pictures",
+                       "tensors become arrays or text ('tensor', 'npz', "
+                       "'csv'...), not '%s': they are no pictures",
                        p->kind->name);
     return 0;
 }

@@ -50,8 +50,8 @@ static int tree_check(const struct wr_convert_plan *p, weir_err *err)
 {
     if (wr_index_tensor(p->ds->index))
         return wr_fail(err, WEIR_ENOTSUP,
-                       "raw tensors become 'tensor', 'npy' or 'npz', not "
-                       "'jpeg'");
+                       "tensors become arrays or text ('tensor', 'npz', "
+                       "'csv'...), not 'jpeg'");
     return check_classes(p, err);
 }
 

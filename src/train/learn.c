@@ -95,9 +95,9 @@ static int check_shape(const struct wr_learner *l, const weir_batch *b,
         return 0;
     if (b->ndim != 4)
         return wr_fail(err, WEIR_EINVAL,
-                       "the samples have %u dimensions, and pictures have 3: "
+                       "the samples have %u dimension%s, and pictures have 3: "
                        "row, column, channel",
-                       b->ndim - 1);
+                       b->ndim - 1, b->ndim == 2 ? "" : "s");
     if (b->shape[3] != s->channels)
         return wr_fail(err, WEIR_EINVAL,
                        "the samples are tensors of %" PRIu64 " channels, and "
