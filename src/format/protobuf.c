@@ -6,6 +6,12 @@ bool wr_pb_varint(struct wr_pb_span *s, uint64_t *ret)
 {
     uint64_t v = 0;
 
+    if (s->len && *s->at < 0x80) { /* most are of one byte */
+        *ret = *s->at;
+        s->at++;
+        s->len--;
+        return true;
+    }
     for (unsigned shift = 0; shift < 70 && s->len; shift += 7) {
         uint8_t b = *s->at;
 

@@ -270,15 +270,30 @@ struct unpacking {
     bool fill;
 };
 
+/* Is field k one that is looked for by its name? */
+static bool is_named(const struct unpacking *u, unsigned k)
+{
+    const struct wr_field *x = &u->schema->fields[k];
+
+    return (u->out->wanted[k] || x->pub.is_label) &&
+           x->scalar != WR_TFRECORD_SEARCHED && x->column == 0;
+}
+
+static bool has_named(const struct unpacking *u)
+{
+    for (unsigned k = 0; k < u->schema->count; k++)
+        if (is_named(u, k))
+            return true;
+    return false;
+}
+
 static const struct wr_field *field_of(const struct unpacking *u,
                                        const struct wr_feature *f)
 {
     for (unsigned k = 0; k < u->schema->count; k++) {
         const struct wr_field *x = &u->schema->fields[k];
 
-        if ((u->out->wanted[k] || x->pub.is_label) &&
-            x->scalar != WR_TFRECORD_SEARCHED && x->column == 0 &&
-            strlen(x->name) == f->name.len &&
+        if (is_named(u, k) && strlen(x->name) == f->name.len &&
             !memcmp(x->name, f->name.at, f->name.len))
             return x;
     }
@@ -370,9 +385,7 @@ static int check_fields(const struct unpacking *u, weir_err *err)
                        "feature '%s' is not what the first records have there",
                        u->wrong->name);
     for (unsigned k = 0; k < s->count; k++)
-        if (u->out->wanted[k] && s->fields[k].column == 0 &&
-            s->fields[k].scalar != WR_TFRECORD_SEARCHED &&
-            !u->out->fields[k].bytes)
+        if (u->out->wanted[k] && is_named(u, k) && !u->out->fields[k].bytes)
             return wr_fail(err, WEIR_EFORMAT, "no feature '%s' in the Example",
                            s->fields[k].name);
     return 0;
@@ -408,7 +421,7 @@ int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,
     r = take_searched(u.schema, out, example, &ex, err);
     if (r < 0)
         return r;
-    if (!wr_features_each(example, take_feature, &u))
+    if (has_named(&u) && !wr_features_each(example, take_feature, &u))
         return wr_fail(err, WEIR_EFORMAT, "not a tf.train.Example");
     if (!wr_grow(&out->scratch, &out->cap, u.need, 1))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
