@@ -17,8 +17,9 @@
  * is copied by the kernel at half the speed. */
 #define CHUNK_BYTES   (UINT64_C(1) << 20)
 #define CHUNK_SAMPLES UINT64_C(1024)
-#define PREFETCH      1u           /* more would leave the processor's cache */
-#define DEPTH_MOST    UINT64_C(32) /* reads in flight of one thread */
+#define PREFETCH      1u            /* more would leave the processor's cache */
+#define DEPTH_MOST    UINT64_C(128) /* reads in flight of one thread */
+#define SMALL         (UINT64_C(16) << 10) /* a sample that is soon copied */
 #define UNFINISHED    8u /* shards that wait for their sync: each is open */
 #define POLL_NS       (100 * WR_NS_PER_MS) /* between two calls of the user */
 
@@ -222,12 +223,16 @@ static int put_batch(void *arg, const weir_batch *b, weir_err *err)
 
 /* --- the run --- */
 
+/* Bytes of a sample. */
+static uint64_t mean_of(const struct wr_convert_plan *p)
+{
+    return WR_MAX(p->bytes / WR_MAX(p->count, (uint64_t)1), (uint64_t)1);
+}
+
 static uint32_t batch_of(const struct wr_engine *e)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
-    uint64_t mean = p->bytes / WR_MAX(p->count, (uint64_t)1);
-    uint64_t n = CHUNK_BYTES /
-                 WR_MAX(WR_MAX(mean, (uint64_t)p->shape.bytes), (uint64_t)1);
+    uint64_t n = CHUNK_BYTES / WR_MAX(mean_of(p), (uint64_t)p->shape.bytes);
 
     return (uint32_t)WR_MAX(WR_MIN(n, CHUNK_SAMPLES), UINT64_C(1));
 }
@@ -235,11 +240,18 @@ static uint32_t batch_of(const struct wr_engine *e)
 /* What is read and not yet worked on should stay in the processor's cache. */
 static uint32_t depth_of(const struct wr_engine *e)
 {
-    const struct wr_convert_plan *p = e->cfg.plan;
-    uint64_t mean = p->bytes / WR_MAX(p->count, (uint64_t)1);
-    uint64_t n = 2 * CHUNK_BYTES / WR_MAX(mean, (uint64_t)1);
+    uint64_t n = 2 * CHUNK_BYTES / mean_of(e->cfg.plan);
 
     return (uint32_t)WR_MAX(WR_MIN(n, DEPTH_MOST), UINT64_C(4));
+}
+
+/* Samples that become records as they are. */
+static bool is_quick(const struct wr_engine *e)
+{
+    const struct wr_convert_plan *p = e->cfg.plan;
+
+    return p->ext && !p->cfg->max_side && !p->cfg->quality &&
+           mean_of(p) <= SMALL;
 }
 
 static int open_pipeline(struct wr_engine *e, weir_err *err)
@@ -251,6 +263,7 @@ static int open_pipeline(struct wr_engine *e, weir_err *err)
         .sample_at = sample_at,
         .decoder_new = p->kind->add ? decoder_new : NULL,
         .entry = sizeof(struct wr_adder_part *),
+        .quick = is_quick(e),
         .settled = put_batch,
     };
     weir_pipeline_config c = p->feed;

@@ -174,6 +174,7 @@ static int names_by_samples(struct wr_convert_plan *p, unsigned threads,
         .sample_at = sample_at,
         .decoder_new = name_decoder,
         .entry = WR_CONVERT_KEY_MAX,
+        .quick = true,
     };
     weir_pipeline_config c = p->feed;
     weir_pipeline *pipeline = NULL;

@@ -100,7 +100,8 @@ bool wr_sched_has_arrival(const struct wr_sched *s)
 /* Copying or checking takes about as long as taking the lock. */
 static bool is_quick(const struct wr_sched *s, const struct wr_task *t)
 {
-    return t->is_tensor || s->copies || s->cfg.stages == WEIR_STAGES_READ;
+    return t->is_tensor || s->copies || (s->custom && s->custom->quick) ||
+           s->cfg.stages == WEIR_STAGES_READ;
 }
 
 static bool is_unit_first(const struct wr_sched *s)

@@ -21,6 +21,8 @@ struct wr_custom {
      * entry of so many bytes of it. */
     int (*decoder_new)(void *arg, struct wr_decoder **ret, weir_err *err);
     size_t entry;
+    bool quick; /* it takes hardly longer than a lock: samples are handed to it
+                   several at a time */
     /* NULL, or what is done with each batch before it is delivered: in order,
      * one at a time, by a worker that has made it, mostly. On failure the
      * pipeline fails. */
