@@ -16,6 +16,7 @@
 /* A batch, in or out, the larger. What is larger than the processor's own cache
  * is copied by the kernel at half the speed. */
 #define CHUNK_BYTES   (UINT64_C(1) << 20)
+#define QUICK_BYTES   (UINT64_C(512) << 10) /* where threads only copy */
 #define CHUNK_SAMPLES UINT64_C(1024)
 #define PREFETCH      1u            /* more would leave the processor's cache */
 #define DEPTH_MOST    UINT64_C(128) /* reads in flight of one thread */
@@ -229,10 +230,20 @@ static uint64_t mean_of(const struct wr_convert_plan *p)
     return WR_MAX(p->bytes / WR_MAX(p->count, (uint64_t)1), (uint64_t)1);
 }
 
+/* Samples that become records as they are. */
+static bool is_quick(const struct wr_engine *e)
+{
+    const struct wr_convert_plan *p = e->cfg.plan;
+
+    return p->ext && !p->cfg->max_side && !p->cfg->quality &&
+           mean_of(p) <= SMALL;
+}
+
 static uint32_t batch_of(const struct wr_engine *e)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
-    uint64_t n = CHUNK_BYTES / WR_MAX(mean_of(p), (uint64_t)p->shape.bytes);
+    uint64_t chunk = is_quick(e) ? QUICK_BYTES : CHUNK_BYTES;
+    uint64_t n = chunk / WR_MAX(mean_of(p), (uint64_t)p->shape.bytes);
 
     return (uint32_t)WR_MAX(WR_MIN(n, CHUNK_SAMPLES), UINT64_C(1));
 }
@@ -243,15 +254,6 @@ static uint32_t depth_of(const struct wr_engine *e)
     uint64_t n = 2 * CHUNK_BYTES / mean_of(e->cfg.plan);
 
     return (uint32_t)WR_MAX(WR_MIN(n, DEPTH_MOST), UINT64_C(4));
-}
-
-/* Samples that become records as they are. */
-static bool is_quick(const struct wr_engine *e)
-{
-    const struct wr_convert_plan *p = e->cfg.plan;
-
-    return p->ext && !p->cfg->max_side && !p->cfg->quality &&
-           mean_of(p) <= SMALL;
 }
 
 static int open_pipeline(struct wr_engine *e, weir_err *err)
