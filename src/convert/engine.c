@@ -39,7 +39,7 @@ struct wr_engine {
     const struct wr_hole *holes;   /* borrowed: of the batch at hand, those that
                                       come next */
     size_t hole_count;
-    uint64_t bytes; /* of samples worked on */
+    atomic_uint_fast64_t bytes; /* of samples worked on; any thread */
     uint64_t polled_ns;
 };
 
@@ -203,6 +203,7 @@ static int put_batch(void *arg, const weir_batch *b, weir_err *err)
 {
     struct wr_engine *e = arg;
     int r = wr_adder_failed(&e->adder, err);
+    uint64_t bytes = 0;
 
     e->holes = wr_batch_holes(b, &e->hole_count);
     for (uint32_t k = 0, end; k < b->count && r == 0; k = end) {
@@ -218,7 +219,8 @@ static int put_batch(void *arg, const weir_batch *b, weir_err *err)
             close_shard(e);
     }
     for (uint32_t k = 0; k < b->count; k++)
-        e->bytes += b->lengths[k];
+        bytes += b->lengths[k];
+    atomic_fetch_add_explicit(&e->bytes, bytes, memory_order_relaxed);
     return r;
 }
 
