@@ -109,8 +109,8 @@ static void try_again(struct wr_worker *w, struct wr_shared *u)
         return;
     }
     wr_unit_restart(u);
-    p = wr_unit_ask(u);
-    if (!wr_err_is_lack(err.code) || !send_later(w, p))
+    p = wr_unit_ask(u); /* NULL: nothing is stored */
+    if (p && (!wr_err_is_lack(err.code) || !send_later(w, p)))
         send_piece(w, p);
     wr_unit_go_on(w, u, wr_unit_next(u));
 }
