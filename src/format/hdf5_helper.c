@@ -98,12 +98,15 @@ static int spawn(const char *path, int fd, pid_t *ret)
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &all);
     posix_spawnattr_setpgroup(&attr, 0); /* ^C is weir's business */
-    posix_spawn_file_actions_init(&files);
-    for (int k = 0; k < 3; k++)
-        posix_spawn_file_actions_addopen(&files, k, "/dev/null", O_RDWR, 0);
-    posix_spawn_file_actions_adddup2(&files, fd, WR_H5_FD);
-    posix_spawn_file_actions_addclosefrom_np(&files, WR_H5_FD + 1);
-    r = posix_spawn(ret, path, &files, &attr, argv, env);
+    r = posix_spawn_file_actions_init(&files);
+    for (int k = 0; k < 3 && r == 0; k++)
+        r = posix_spawn_file_actions_addopen(&files, k, "/dev/null", O_RDWR, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&files, fd, WR_H5_FD);
+    if (r == 0)
+        r = posix_spawn_file_actions_addclosefrom_np(&files, WR_H5_FD + 1);
+    if (r == 0)
+        r = posix_spawn(ret, path, &files, &attr, argv, env);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
     return r;
@@ -186,6 +189,14 @@ static int fail_lie(struct wr_h5_helper *h, const char *what, weir_err *err)
                    "the HDF5 helper answered nonsense on this file: %s", what);
 }
 
+/* An error that is not the helper's word leaves it in the middle of an
+ * answer. */
+static int fail_here(struct wr_h5_helper *h, int r)
+{
+    kill_it(h);
+    return r;
+}
+
 static int send_all(struct wr_h5_helper *h, const void *bytes, size_t len,
                     weir_err *err)
 {
@@ -257,7 +268,7 @@ static int serve(struct wr_h5_helper *h, const struct wr_h5_head *asked,
         asked->offset > h->size || asked->number > h->size - asked->offset)
         return fail_lie(h, "a read outside of the file", err);
     if (!wr_grow(&h->payload, &h->payload_cap, (size_t)asked->number + 1, 1))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        return fail_here(h, wr_fail(err, WEIR_ENOMEM, "out of memory"));
     if (wr_object_read_fully(h->object, h->payload, (size_t)asked->number,
                              asked->offset, &h->lost) < 0)
         answer = (struct wr_h5_head){.kind = WR_H5_FAIL};
@@ -304,7 +315,7 @@ static int hear(struct wr_h5_helper *h, struct wr_h5_head *ret, weir_err *err)
     if (ret->len > PAYLOAD_MAX)
         return fail_lie(h, "a message too long", err);
     if (!wr_grow(&h->payload, &h->payload_cap, (size_t)ret->len + 1, 1))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        return fail_here(h, wr_fail(err, WEIR_ENOMEM, "out of memory"));
     r = recv_all(h, h->payload, (size_t)ret->len, err);
     if (r == 0 && ret->kind == WR_H5_ERROR)
         r = fail_said(h, (size_t)ret->len, err);
@@ -345,14 +356,6 @@ static int ask(struct wr_h5_helper *h, const struct wr_h5_head *what,
     h->lost.code = 0;
     be_patient(h);
     return r < 0 ? r : say(h, what, payload, err);
-}
-
-/* An error that is not the helper's word leaves it in the middle of an
- * answer. */
-static int fail_here(struct wr_h5_helper *h, int r)
-{
-    kill_it(h);
-    return r;
 }
 
 int wr_h5_open(struct wr_h5_helper *h, struct wr_object *o, uint64_t size,
