@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "format/text_number.h"
@@ -35,7 +36,7 @@ static int csv_probe(struct wr_store *st, const char *leaf)
 {
     char name[MAX_NAME], *text;
     size_t len;
-    bool all, data;
+    bool all;
     int r = 1;
 
     if (!leaf)
@@ -47,13 +48,15 @@ static int csv_probe(struct wr_store *st, const char *leaf)
     r = wr_text_head(st, leaf ? leaf : name, PROBE_BYTES, &text, &len, &all,
                      NULL);
     if (r < 0)
-        return r == WEIR_ENOMEM || r == WEIR_EMFILE ? r : 0;
-    data = wr_csv_looks_like_data(st, leaf ? leaf : name, text, len, all);
+        return wr_err_is_lack(r) ? r : 0;
+    r = wr_csv_looks_like_data(st, leaf ? leaf : name, text, len, all);
     free(text);
-    if (leaf)
-        return data ? 85 : 5; /* a list of files is more likely */
-    r = data ? wr_text_beside_folders(st) : 0;
-    return r < 0 || !data ? r : r ? 40 : 75;
+    if (leaf && r >= 0)
+        return r ? 85 : 5; /* a list of files is more likely */
+    if (r <= 0)
+        return r;
+    r = wr_text_beside_folders(st);
+    return r < 0 ? r : r ? 40 : 75;
 }
 
 /* --- rows --- */

@@ -38,9 +38,10 @@ void wr_csv_layout_done(struct wr_csv_layout *l);
 int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
                        struct wr_csv_layout *ret, weir_err *err);
 
-/* Whether the text looks like rows of numbers rather than a list of files. */
-bool wr_csv_looks_like_data(struct wr_store *st, const char *name,
-                            const char *text, size_t len, bool all);
+/* 1: the text looks like rows of numbers rather than a list of files; 0: not;
+ * WEIR_E... when resources lacked to tell. */
+int wr_csv_looks_like_data(struct wr_store *st, const char *name,
+                           const char *text, size_t len, bool all);
 
 /* Adds the fields that the layout has. */
 int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/lack.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "format/fragment.h"
@@ -397,14 +398,14 @@ static bool is_data(struct wr_store *st, struct csv_look look,
     return l->columns - words > words;
 }
 
-bool wr_csv_looks_like_data(struct wr_store *st, const char *name,
-                            const char *text, size_t len, bool all)
+int wr_csv_looks_like_data(struct wr_store *st, const char *name,
+                           const char *text, size_t len, bool all)
 {
     struct csv_look look = {.at = text + wr_csv_skip_mark(text, len),
                             .end = text + len,
                             .all = all};
     struct wr_csv_layout l = {0};
-    bool data;
+    int r;
 
     if (!all && !memchr(text, '\n', len)) {
         /* Part of one long row: without its last field it is a row, too. */
@@ -414,8 +415,9 @@ bool wr_csv_looks_like_data(struct wr_store *st, const char *name,
         look.all = true;
     }
     l.separator = find_separator(&look, wr_name_has_ext(name, ".tsv"));
-    data = read_layout(&look, false, NULL, &l, NULL) == 0 &&
-           is_data(st, look, &l);
+    r = read_layout(&look, false, NULL, &l, NULL);
+    if (r == 0)
+        r = is_data(st, look, &l);
     wr_csv_layout_done(&l);
-    return data;
+    return r >= 0 || wr_err_is_lack(r) ? r : 0;
 }
