@@ -2,14 +2,16 @@
 # limits.sh - every format, small, for a program that checks what lacks.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: limits.sh WEIR PROGRAM SAMPLES
+# Usage: limits.sh WEIR PROGRAM SAMPLES [HDF5-FILE]
 # Makes a data set of each format and runs PROGRAM SAMPLES URL... on them;
-# limits.c and alloc.c say what they check.
+# limits.c and alloc.c say what they check. The HDF5 file has 12 samples, and
+# chunks that are not there.
 set -eu
 
 weir=$(realpath "$1")
 program=$(realpath "$2")
 samples=$3
+fill=${4:-}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/weir-limits-XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 99' INT TERM
@@ -20,6 +22,12 @@ cd "$dir"
     >>gen.txt
 "$weir" gen -q tensors npy -n "$samples" --shape 32x32x3 --samples-per-file 8 \
     --format npy >>gen.txt
+arrays=
+for kind in npz csv jsonl ${fill:+hdf5}; do
+    "$weir" convert -q npy $kind --to $kind --shard-size 60K >>gen.txt
+    arrays="$arrays $kind"
+done
+"$weir" convert -q npy deflated --to npz --deflate --shard-size 60K >>gen.txt
 for kind in tfrecord tar; do
     # Many shards: each is a descriptor, for the index and for the epoch.
     "$weir" convert -q tree $kind --to $kind --shard-size 60K >>gen.txt
@@ -64,5 +72,7 @@ for k in 0 1; do
 done
 truncate -s -8 "$file.sz.idx"
 printf '\1\0\0\0\0\0\0\0' >>"$file.sz.idx"
+# shellcheck disable=SC2086 # a list of words
 "$program" "$samples" tree list.csv wt npy tfrecord tfrecord.gz tar tar.gz \
-    json fields binary
+    json fields binary deflated $arrays
+[ -z "$fill" ] || "$program" 12 "$fill"
