@@ -245,6 +245,46 @@ static void a_head_that_shrinks(void **state)
     weir_dataset_close(&ds);
 }
 
+struct progress {
+    unsigned calls;
+    uint64_t done;
+};
+
+static int note_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct progress *p = arg;
+
+    assert_true(done >= p->done && done <= total);
+    p->done = done;
+    p->calls++;
+    return 0;
+}
+
+/* The user is told how far it is while a worker writes. */
+static void progress_while_it_writes(void **state)
+{
+    struct scratch *s = *state;
+    struct wr_convert_result res;
+    struct wr_convert_config cfg;
+    struct progress p = {0};
+    char path[512], slow[600];
+    weir_dataset *ds;
+
+    place_make(s, "in");
+    ds = place_open(s, "", "in");
+    place_config(s, ds, "tensor", &cfg, path);
+    snprintf(slow, sizeof(slow), "fault:write-delay=30:%s", path);
+    cfg.target = slow;
+    cfg.tensor.picture.width = cfg.tensor.picture.height = 256;
+    cfg.progress = note_progress;
+    cfg.progress_arg = &p;
+    place_convert(&cfg, &res);
+    assert_int_equal(res.samples, PLACE_SAMPLES);
+    assert_true(p.calls > 0);
+    wr_convert_result_done(&res);
+    weir_dataset_close(&ds);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
@@ -254,7 +294,7 @@ int main(void)
         TEST(threads_change_nothing), TEST(the_data_stay_the_same),
         TEST(there_and_back),         TEST(twins),
         TEST(what_is_refused),        TEST(a_head_that_shrinks),
-        TEST(some_without_a_label),
+        TEST(some_without_a_label),   TEST(progress_while_it_writes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
