@@ -91,27 +91,34 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
 
 /* --- beginning and end --- */
 
-/* Bytes for the piece of a unit that has only one, a small one: there may be
- * very many of those at once. 0: its pieces are as large as all others, or
- * none. */
-static size_t small_piece(const struct wr_shared *u)
+/* There may be very many of those at once: the one piece that such a unit has
+ * is of its size. */
+static bool is_small(const struct wr_shared *u)
 {
-    if (!is_packed(u) || !u->packing.stored || u->packing.stored > SMALL)
-        return 0;
-    return wr_read_cap((size_t)u->packing.stored + 1, u->group->table->direct);
+    return u->packing.stored <= SMALL;
 }
 
-/* Memory that a unit is granted for a piece, if it has pieces. */
+/* Memory that a unit is granted for a piece; 0: none is fed to filters. */
+static size_t own_bytes(const struct wr_shared *u)
+{
+    uint64_t stored = u->packing.stored;
+
+    if (!is_packed(u) || !stored)
+        return 0;
+    return is_small(u)
+               ? wr_read_cap((size_t)stored + 1, u->group->table->direct)
+               : WR_UNIT_STEP;
+}
+
 static bool take_own(struct wr_shared *u)
 {
     struct wr_unit_load *l = u->load;
 
-    if (!is_packed(u) || !u->packing.stored)
+    l->own_cap = own_bytes(u);
+    if (!l->own_cap)
         return true;
-    l->own_cap = WR_UNIT_STEP;
-    l->own = small_piece(u)
-                 ? wr_unit_take(u, small_piece(u), &l->own_cap)
-                 : wr_piece_take(u->group->table, /* ahead= */ false);
+    l->own = is_small(u) ? wr_unit_take(u, l->own_cap, &l->own_cap)
+                         : wr_piece_take(u->group->table, /* ahead= */ false);
     return l->own != NULL;
 }
 
@@ -119,7 +126,7 @@ static void give_own(struct wr_shared *u)
 {
     struct wr_unit_load *l = u->load;
 
-    if (l->own && small_piece(u))
+    if (l->own && is_small(u))
         wr_unit_give(u, l->own, l->own_cap);
     else if (l->own)
         wr_piece_give(u->group->table, l->own, /* ahead= */ false);
@@ -165,10 +172,8 @@ bool wr_load_new(struct wr_shared *u, const char *path, bool must)
     size_t bytes = sizeof(struct wr_unit_load) +
                    slots * sizeof(struct wr_unit_piece);
     struct wr_unit_load *l;
-    size_t piece;
 
-    piece = small_piece(u) ? small_piece(u) : is_packed(u) ? PIECE : 0;
-    if (!wr_unit_make_room(u, need + undo + piece) &&
+    if (!wr_unit_make_room(u, need + undo + own_bytes(u)) &&
         !(must && u->group->indexed))
         return false;
     l = calloc(1, bytes + strlen(path) + 1);
@@ -369,7 +374,7 @@ static int feed(struct wr_shared *u, const struct wr_io *rd, weir_err *err)
     if (!l->undo)
         r = wr_unfilter_new(&u->packing, u->buf, &l->undo, err);
     if (r == 0 && !u->packing.stored)
-        return wr_unfilter_feed(l->undo, NULL, 0, err);
+        r = wr_unfilter_feed(l->undo, NULL, 0, err);
     while (r == 0 && at < rd->len) {
         size_t n = WR_MIN(slice, rd->len - at);
 

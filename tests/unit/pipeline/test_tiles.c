@@ -11,6 +11,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "format/format.h"
+#include "storage/storage.h"
 #include "weir/pipeline.h"
 
 #define SAMPLES 12
@@ -176,11 +178,97 @@ static void test_fill(void **state)
     weir_dataset_close(&ds);
 }
 
+/* Reads of an open data set go through other rules from now on. */
+static void set_rules(weir_dataset *ds, const char *rules)
+{
+    char url[512], *leaf = NULL;
+    weir_err err;
+
+    snprintf(url, sizeof(url), "fault:%s:%s", rules, ds->url);
+    wr_store_close(ds->store);
+    if (wr_store_open(url, &ds->store, &leaf, &err) < 0)
+        fail_msg("%s", err.msg);
+    free(leaf);
+}
+
+/* Samples of three epochs, good ones and bad ones. */
+static void count_samples(weir_dataset *ds, const weir_pipeline_config *cfg,
+                          uint64_t *ret_good, uint64_t *ret_bad)
+{
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+    weir_err err;
+    int r;
+
+    if (weir_pipeline_open(&p, ds, cfg, &err) < 0)
+        fail_msg("%s", err.msg);
+    for (*ret_good = 0; (r = weir_pipeline_next(p, &b, &err)) > 0;) {
+        *ret_good += b->count;
+        weir_batch_release(b);
+    }
+    if (r < 0)
+        fail_msg("%s", err.msg);
+    *ret_bad = weir_pipeline_bad_count(p);
+    weir_pipeline_close(&p);
+}
+
+static void fails(weir_dataset *ds, const weir_pipeline_config *cfg)
+{
+    weir_pipeline *p = NULL;
+    const weir_batch *b;
+    weir_err err;
+    int r;
+
+    if (weir_pipeline_open(&p, ds, cfg, &err) < 0)
+        fail_msg("%s", err.msg);
+    while ((r = weir_pipeline_next(p, &b, &err)) > 0)
+        weir_batch_release(b);
+    assert_int_equal(r, WEIR_EIO);
+    weir_pipeline_close(&p);
+}
+
+/* Units that are read again, or cannot be, with hardly any memory for them. */
+static void test_faults(void **state)
+{
+    static const char *const names[] = {"fill", "tiles", "rows"};
+    static const char *const rules[] = {"emfile@%3", "eio@%5", "short=5@%7",
+                                        "eio"};
+
+    (void)state;
+    for (unsigned how = 0; how < 3 * 4 * 2; how++) {
+        weir_dataset *ds = open_set(names[how % 3]);
+        unsigned rule = how / 3 % 4;
+        weir_pipeline_config cfg;
+        uint64_t good, bad;
+
+        set_rules(ds, rules[rule]);
+        weir_pipeline_defaults(&cfg);
+        cfg.batch = 5;
+        cfg.epochs = 3;
+        cfg.threads = 3;
+        cfg.depth = 2;
+        cfg.memory = 1 << 20;
+        cfg.order = how / 12 ? WEIR_ORDER_SHUFFLE : WEIR_ORDER_SEQUENTIAL;
+        if (rule == 3) { /* not one epoch would have a batch */
+            cfg.epochs = 1;
+            cfg.on_error = WEIR_ON_ERROR_FAIL;
+            fails(ds, &cfg);
+        } else {
+            count_samples(ds, &cfg, &good, &bad);
+            assert_int_equal(good + bad, 3 * SAMPLES);
+            if (rule == 0)
+                assert_int_equal(bad, 0);
+        }
+        weir_dataset_close(&ds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_faults),
     };
 
     if (!WEIR_TEST_HDF5)
