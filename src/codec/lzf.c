@@ -12,12 +12,14 @@
 /* Bytes that may overlap those they are copied from. */
 static void copy_back(uint8_t *to, size_t back, size_t n)
 {
+    const uint8_t *from = to - back;
+
     if (back >= n) {
-        memcpy(to, to - back, n);
+        memcpy(to, from, n);
         return;
     }
     for (size_t k = 0; k < n; k++)
-        to[k] = to[k - back];
+        to[k] = from[k];
 }
 
 bool wr_lzf_undo(const void *bytes, size_t len, void *to, size_t want,

@@ -15,9 +15,11 @@ static bool is_word(const char *at, size_t len, const char *word)
 /* JSON has no such texts, though a list of numbers may. */
 static bool is_loose(const char *at, size_t len)
 {
-    const char *digits = at + (*at == '-');
+    const char *digits = at + (len && *at == '-');
     const char *point = memchr(at, '.', len);
 
+    if (digits == at + len) /* nothing, or a sign alone */
+        return true;
     return *at == '+' || *digits == '.' ||
            (digits + 1 < at + len && digits[0] == '0' && digits[1] >= '0' &&
             digits[1] <= '9') ||

@@ -24,7 +24,7 @@ cd "$dir"
     --format npy >>gen.txt
 arrays=
 for kind in npz csv jsonl ${fill:+hdf5}; do
-    "$weir" convert -q npy $kind --to $kind --shard-size 60K >>gen.txt
+    "$weir" convert -q npy "$kind" --to "$kind" --shard-size 60K >>gen.txt
     arrays="$arrays $kind"
 done
 "$weir" convert -q npy deflated --to npz --deflate --shard-size 60K >>gen.txt
