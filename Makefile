@@ -60,7 +60,8 @@ bench-peers: build ## the same work by other loaders, side by side
 	@scripts/deps.sh peers || echo "bench-peers: some peers will be left out"
 	@NINJA_TARGETS=bench-programs scripts/build.sh $(BUILD)
 	@bench/peers/run.sh $(BUILD)
-	@bench/run.sh $(BUILD) --only train # with the PyTorch installed above
+	@scripts/peers.sh $(BUILD)/peers dlio
+	@bench/run.sh $(BUILD) --only train,run-dlio # with what is installed above
 
 install: build ## install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"

@@ -4,10 +4,11 @@ import os
 import signal
 import sys
 
-from lib import (accelerator, before, checkpoint, convert, hdf5, jpeg, learning,
-                 million, monitor, mount, npz, options, page, prefetch,
-                 probe, reads, records, report, shares, start, tensors, text, tiers,
-                 train, tuning)
+from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
+                 emulator, first_batch, generate, hdf5, jpeg, learning, million,
+                 monitor, mount, npz, options, page, prefetch, probe, ranks,
+                 reads, records, report, shares, start, tensors, text, tiers,
+                 trace, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -28,12 +29,20 @@ MEASUREMENTS = {
     'auto': (tuning.measure, 'threads, depth and prefetch by themselves'),
     'shares': (shares.measure, 'eight pipelines on one emulated disk'),
     'convert': (convert.measure, 'converting to TFRecord, against copying'),
+    'generate': (generate.measure, 'generating data sets'),
     'million': (million.measure, 'indexing a million files'),
     'report': (page.measure, 'the page of fifty records'),
     'monitor': (monitor.measure, 'a long run that is watched'),
     'mount': (mount.measure, 'emulated devices, seen by fio'),
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
+    'trace': (trace.measure, 'what weir trace costs a program'),
     'train': (train.measure, 'a step of training, against PyTorch'),
+    'ranks': (ranks.measure, 'the end of a step with two ranks'),
+    'run-steps': (emulator.measure, 'weir run without any I/O'),
+    'run-devices': (devices.measure, 'weir run on emulated devices'),
+    'run-million': (first_batch.measure, 'weir run on a million files'),
+    'run-ranks': (alike.measure, 'weir run in one process and in ranks'),
+    'run-dlio': (dlio.measure, 'weir run, against DLIO'),
     'start': (start.measure, 'the start of the command'),
     'before': (before.measure, 'the pipeline, against an earlier weir'),
 }

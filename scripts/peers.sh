@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: peers.sh FOLDER NAME...      names: tensorflow pytorch dali ffcv
+#                                           dlio
 #
 # A peer gets the virtual environment FOLDER/venv-NAME, made once. One that
 # does not install is named with the reason, and left out: the exit status is
@@ -72,6 +73,17 @@ install_ffcv() {
     pip --no-deps ffcv
 }
 
+# What DLIO names as its requirements, without CUDA's packages; it imports all of
+# them, whatever it is to run. mpi4py uses the MPI that is installed.
+install_dlio() {
+    make_venv sys
+    pip --no-deps torch torchvision dlio-benchmark
+    pip numpy pillow filelock typing-extensions 'sympy>=1.13.3' networkx \
+        jinja2 fsspec h5py pandas psutil pyyaml omegaconf hydra-core mpi4py \
+        pydftracer==1.0.2 tensorflow-cpu nvidia-dali-cuda120
+    no_cuda "$venv"/lib/python3*/site-packages/torch/lib "$libraries"
+}
+
 # no_cuda LIBRARIES FOLDER: stands in for the libraries of CUDA that PyTorch's
 # own ones are linked with. Every function in there says that there is no
 # device, which is true for a run on the CPU.
@@ -131,7 +143,7 @@ folder=$(cd "$1" && pwd)
 shift
 for name; do
     case $name in
-    tensorflow | pytorch | dali | ffcv) install "$name" ;;
+    tensorflow | pytorch | dali | ffcv | dlio) install "$name" ;;
     *) say "no such peer: $name"; exit 2 ;;
     esac
 done

@@ -154,8 +154,13 @@ typedef struct weir_ckpt_config {
     uint32_t threads;          /* that copy and check; 0: one per core [0] */
 
     uint32_t rank, world;     /* [0 of 1] */
-    const char *comm;         /* how ranks meet, with world > 1: "local:PATH",
-                               processes of one machine at a socket [NULL] */
+    const char *comm;         /* how ranks meet, with world > 1 [NULL]:
+                                 "local:PATH", processes of one machine, at a
+                                 socket; "tcp:HOST:PORT", of several, at a port of
+                                 rank 0's host (WEIR_SECRET keeps strangers out);
+                                 "mpi:openmpi" or "mpi:mpich", started by that
+                                 MPI's launcher. If the program has initialized
+                                 MPI itself, then with MPI_THREAD_MULTIPLE */
     uint64_t comm_timeout_ms; /* how long to wait for a rank before it counts as
                                  missing: longer than the ranks' write times may
                                  differ [60000] */

@@ -150,6 +150,11 @@ typedef struct weir_pipeline_config {
     const char *fields;
     const weir_field_config *field; /* [field_count] [NULL: none] */
     uint32_t field_count;
+
+    /* A range of the data set's samples, as if it were all of it: order, epochs,
+     * ranks and states are those of the range. Not with a holdout. */
+    uint64_t sample_first; /* [0] */
+    uint64_t sample_count; /* 0: all that follow [0] */
 } weir_pipeline_config;
 
 /* Fills `cfg` with the defaults named above; the second is for callers that do

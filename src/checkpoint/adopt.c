@@ -106,7 +106,7 @@ static int check_number(weir_ckpt *c, uint64_t step, weir_err *err)
 /* It ranks below what is newer, and the next retention would take it. */
 static int pin_and_copy(struct deciding *d, uint64_t step, weir_err *err)
 {
-    struct wr_meter meter = {wr_byte_count_add, &d->copied};
+    struct wr_byte_meter meter = {wr_byte_count_add, &d->copied};
     weir_ckpt *c = d->c;
     int r = check_number(c, step, err);
 

@@ -423,7 +423,7 @@ static void count_drained(struct wr_drainer *d, const struct wr_drain_job *j,
 
 static int do_copy(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
 {
-    struct wr_meter meter = {add_bytes, d};
+    struct wr_byte_meter meter = {add_bytes, d};
     uint64_t begun_ns = wr_clock_ns();
     weir_ckpt *c = d->c;
     int r;
@@ -441,7 +441,7 @@ static int do_copy(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
 static int do_verify(struct wr_drainer *d, struct wr_drain_job *j,
                      weir_err *err)
 {
-    struct wr_meter meter = {add_bytes, d};
+    struct wr_byte_meter meter = {add_bytes, d};
     weir_ckpt *c = d->c;
     int r;
 

@@ -51,7 +51,8 @@ int wr_export_check(const struct wr_shard_at *file, struct wr_byte_count *read,
 {
     struct wr_st_shard s = {0};
     struct wr_byte_count unseen = {0};
-    const struct wr_meter meter = {wr_byte_count_add, read ? read : &unseen};
+    const struct wr_byte_meter meter = {wr_byte_count_add,
+                                        read ? read : &unseen};
     struct wr_st_head head;
     const char *digits;
     uint8_t *bytes;
@@ -152,7 +153,7 @@ static int write_manifest(const struct exit_way *w, const struct wr_manifest *m,
 }
 
 static int copy_shards(struct wr_tier *t, const struct wr_manifest *m,
-                       struct exit_way *w, const struct wr_meter *meter,
+                       struct exit_way *w, const struct wr_byte_meter *meter,
                        weir_err *err)
 {
     char from[WR_TIER_PATH], *to;
@@ -180,7 +181,7 @@ static int fill_beside(const weir_ckpt *c, struct wr_tier *t,
 {
     struct wr_byte_count copied = {c->cfg.progress, c->cfg.progress_arg, 0,
                                    wr_manifest_bytes(m)};
-    const struct wr_meter meter = {wr_byte_count_add, &copied};
+    const struct wr_byte_meter meter = {wr_byte_count_add, &copied};
     int r = change(w, WR_MKDIR, w->beside, NULL, err);
 
     if (r == 0)

@@ -64,7 +64,7 @@ struct verifying {
 static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
                        weir_err *err)
 {
-    struct wr_meter meter = {wr_byte_count_add, &v->read};
+    struct wr_byte_meter meter = {wr_byte_count_add, &v->read};
     weir_ckpt_checked checked = {.step = step, .tier = t->label};
     struct wr_copy copy = {0};
     weir_err why = {0};

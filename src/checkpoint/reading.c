@@ -274,8 +274,8 @@ int wr_reading_match(struct wr_reading *p, const weir_tensor *into,
 
 /* --- data --- */
 
-int wr_reading_read(const struct wr_reading *p, const struct wr_meter *meter,
-                    weir_err *err)
+int wr_reading_read(const struct wr_reading *p,
+                    const struct wr_byte_meter *meter, weir_err *err)
 {
     struct wr_stretch *ranges;
     int r = 0;

@@ -43,8 +43,8 @@ bool wr_reading_is_alike(const weir_tensor *a, const weir_tensor *b);
 int wr_reading_match(struct wr_reading *p, const weir_tensor *into,
                      size_t count, weir_err *err);
 /* Reads what was found. Nothing wanted: nothing is read. */
-int wr_reading_read(const struct wr_reading *p, const struct wr_meter *meter,
-                    weir_err *err);
+int wr_reading_read(const struct wr_reading *p,
+                    const struct wr_byte_meter *meter, weir_err *err);
 void wr_reading_done(struct wr_reading *p);
 
 #endif

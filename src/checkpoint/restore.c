@@ -172,7 +172,7 @@ static int next_offer(struct restore *s, struct trial *t, weir_err *err)
 /* This rank's part. */
 static int read_part(struct restore *s, struct trial *t, weir_err *err)
 {
-    struct wr_meter meter = {wr_byte_count_add, &s->read};
+    struct wr_byte_meter meter = {wr_byte_count_add, &s->read};
     int r;
 
     r = wr_reading_open(&t->part, wr_ckpt_tier(s->c, t->o.tier), &t->m,

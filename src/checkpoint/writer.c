@@ -489,7 +489,7 @@ static int verify_meter(void *arg, uint64_t bytes)
 static void verify_one(struct wr_saver *s, uint64_t step)
 {
     weir_ckpt *c = s->c;
-    const struct wr_meter meter = {verify_meter, s};
+    const struct wr_byte_meter meter = {verify_meter, s};
     struct wr_ckpt_time *t;
     uint64_t seq;
     weir_err err;

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cli/bench_args.h"
 #include "cli/dataset_out.h"
+#include "comm/comm.h"
 #include "pipeline/settings.h"
 #include "pipeline/split.h"
 
@@ -35,10 +36,15 @@ static void print_part(const struct wr_cli *cli,
 }
 
 void wr_bench_print_head(const struct wr_cli *cli,
-                         const struct wr_bench_plan *plan)
+                         const struct wr_bench_plan *plan, uint32_t hosts)
 {
+    uint32_t world = plan->comm ? plan->comm->world : 1;
+
     wr_dataset_print(cli, plan->ds);
     print_part(cli, plan);
+    if (world > 1)
+        fprintf(cli->out, "%u ranks on %u host%s, each with its share\n", world,
+                hosts, hosts == 1 ? "" : "s");
     if (plan->accelerator.kind == WR_ACCELERATOR_EMULATED)
         wr_accelerator_print(cli, &plan->accelerator, common_batch(plan));
 }

@@ -6,8 +6,9 @@
 #include "cli/command.h"
 #include "measure/bench.h"
 
-/* What is measured, on what, and what takes the batches. */
+/* What is measured, on what, by how many ranks (of `hosts` hosts), and what
+ * takes the batches. */
 void wr_bench_print_head(const struct wr_cli *cli,
-                         const struct wr_bench_plan *plan);
+                         const struct wr_bench_plan *plan, uint32_t hosts);
 
 #endif

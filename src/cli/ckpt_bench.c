@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/units.h"
 #include "cli/apart.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
+#include "cli/ranks.h"
 #include "cli/record_json.h"
 #include "measure/ckpt_bench.h"
 #include "measure/ckpt_record.h"
@@ -19,10 +21,13 @@
 #include "storage/storage.h"
 
 #define PARTS   1000 /* of the progress */
-#define LOOK_MS 100  /* between two looks at the progress and at Ctrl-C */
+#define LOST_MS 500
+#define LOST    99  /* exit code of the process that measures */
+#define LOOK_MS 100 /* between two looks at the progress and at Ctrl-C */
 
 struct bench {
     struct wr_cli *cli;
+    struct wr_ranks ranks;
     char *fast, *slow;      /* owned: URLs */
     struct wr_store *store; /* owned: below the fast one, for the record */
     struct wr_ckpt_load load;
@@ -65,26 +70,30 @@ static int choose_places(struct bench *b)
     return r < 0 ? wr_cli_fail(b->cli, "out of memory") : WR_EXIT_DONE;
 }
 
+static int open_folder(const char *url, struct wr_store **ret, weir_err *err)
+{
+    char *leaf = NULL;
+    int r = wr_store_open(url, ret, &leaf, err);
+
+    if (r == 0 && leaf) {
+        wr_store_close(*ret);
+        *ret = NULL;
+        r = wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
+    }
+    free(leaf);
+    return r;
+}
+
 static int check_places(struct bench *b)
 {
     struct wr_store *slow;
-    char *leaf = NULL;
     weir_err err;
 
-    if (wr_store_open(b->fast, &b->store, &leaf, &err) < 0)
-        return wr_cli_fail(b->cli, "%s", err.msg);
-    if (leaf || wr_store_open(b->slow, &slow, &leaf, &err) < 0) {
-        int code = leaf ? wr_cli_fail(b->cli, "'%s': not a folder", b->fast)
-                        : wr_cli_fail(b->cli, "%s", err.msg);
-
-        free(leaf);
-        return code;
-    }
+    if (open_folder(b->fast, &b->store, &err) < 0 ||
+        open_folder(b->slow, &slow, &err) < 0)
+        return wr_ranks_fail(&b->ranks, b->cli, err.msg);
     wr_store_close(slow);
-    if (!leaf)
-        return WR_EXIT_DONE;
-    free(leaf);
-    return wr_cli_fail(b->cli, "'%s': not a folder", b->slow);
+    return WR_EXIT_DONE;
 }
 
 static void make_plan(struct bench *b)
@@ -139,6 +148,9 @@ static void print_head(const struct bench *b)
             a->state, b->load.count,
             wr_format_bytes(size, sizeof(size), (double)b->load.bytes), b->fast,
             b->slow);
+    if (wr_ranks_several(&b->ranks))
+        fprintf(b->cli->out, "ranks: %u, each saves such a state\n",
+                b->ranks.launch.world);
     fprintf(b->cli->out, "saves: %u in each of %u way%s; ", each, ways,
             ways == 1 ? "" : "s");
     print_duration(b);
@@ -163,21 +175,67 @@ static int give_results(struct bench *b)
 
 /* --- running --- */
 
+static int fill_state(void *arg, weir_err *err)
+{
+    struct bench *b = arg;
+    const struct ckpt_args *a = b->cli->args;
+    int r = wr_ckpt_load_fill(&b->load, err);
+
+    return r < 0 ? wr_fail_prefix(err, r, "--state %s", a->state) : 0;
+}
+
+/* A save cannot be interrupted: the process that measures ends, and the one that
+ * waits for it cleans up. */
+static void on_lost(void *arg)
+{
+    struct bench *b = arg;
+    const weir_err *why = &b->ranks.watch.why;
+
+    /* After Ctrl-C the others' processes are killed, and soon this one. */
+    wr_clock_sleep_until(wr_clock_ns() + LOST_MS * WR_NS_PER_MS);
+    wr_ranks_failed(&b->ranks, b->cli, why->code, why);
+    fflush(b->cli->err);
+    _exit(LOST);
+}
+
+/* Meets the other ranks: here, for MPI does not like a process that forks. */
+static int meet(struct bench *b, weir_err *err)
+{
+    weir_err why;
+    int r;
+
+    b->ranks.watch.on_lost = on_lost;
+    b->ranks.watch.arg = b;
+    r = wr_ranks_meet(&b->ranks, err);
+    if (r < 0)
+        return r;
+    b->plan.comm = b->ranks.comm;
+    b->plan.comm_url = b->ranks.launch.url;
+    r = fill_state(b, &why);
+    return wr_ranks_several(&b->ranks)
+               ? wr_comm_agree(b->ranks.comm, r, &why, err)
+           : r < 0 ? wr_fail_as(err, r, &why)
+                   : 0;
+}
+
 /* In a process of its own. */
 static int measure(struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
     weir_err err;
-    int r = wr_ckpt_load_fill(&b->load, &err);
+    int r = meet(b, &err);
 
     if (r < 0)
-        return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
+        return wr_ranks_failed(&b->ranks, b->cli, r, &err);
     wr_monitor_watch(
         &b->monitor, b->cli,
         &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = b->store});
     r = wr_ckpt_bench(&b->plan, &b->report, &err);
     wr_monitor_stop(&b->monitor);
-    return r < 0 ? wr_cli_fail(b->cli, "%s", err.msg) : give_results(b);
+    if (r < 0)
+        return wr_ranks_failed(&b->ranks, b->cli, r, &err);
+    wr_ranks_watch_stop(&b->ranks.watch); /* there is a result */
+    return wr_ranks_speaks(&b->ranks) ? give_results(b) : WR_EXIT_DONE;
 }
 
 /* How far it is by now: between two messages time goes on as expected. */
@@ -221,14 +279,24 @@ static int end_early(struct bench *b, int how)
     weir_err err;
     int r = wr_ckpt_bench_clean(b->fast, b->slow, &err);
 
+    if (wr_interrupted() && !wr_ranks_speaks(&b->ranks))
+        return WR_EXIT_FAILED;
     if (r < 0)
         wr_cli_fail(b->cli, "what was written could not be removed: %s",
                     err.msg);
+    if (how == LOST)
+        return WR_EXIT_FAILED; /* it has been said */
     if (wr_interrupted())
         return wr_cli_fail(b->cli, "interrupted: no result%s",
                            r < 0 ? "" : ", and what was written is removed");
-    return wr_cli_fail(b->cli, "the process that measured was ended by %s",
-                       strsignal(-how));
+    return wr_ranks_several(&b->ranks)
+               ? wr_cli_fail(b->cli,
+                             "rank %u: the process that measured was ended by "
+                             "%s",
+                             b->ranks.launch.rank, strsignal(-how))
+               : wr_cli_fail(b->cli,
+                             "the process that measured was ended by %s",
+                             strsignal(-how));
 }
 
 /* Saving happens in a child that can be killed in the middle of it. */
@@ -249,15 +317,21 @@ static int measure_apart(struct bench *b)
     }
     watch(b);
     r = wr_apart_end(&b->apart, /* now= */ wr_interrupted());
-    return r < 0 || wr_interrupted() ? end_early(b, r) : r;
+    return r < 0 || r == LOST || wr_interrupted() ? end_early(b, r) : r;
 }
 
 static int bench_places(struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
     weir_err err;
-    int code = choose_places(b);
+    int code;
 
+    if (wr_ckpt_cli_slow(b->cli) && (wr_cli_given(b->cli, "fast-device") ||
+                                     wr_cli_given(b->cli, "slow-device")))
+        return wr_cli_usage(b->cli,
+                            "bench: devices are emulated in one folder; with "
+                            "two, give URLs: emu:hdd:FOLDER");
+    code = choose_places(b);
     if (code == WR_EXIT_DONE)
         code = check_places(b);
     if (code != WR_EXIT_DONE)
@@ -273,23 +347,23 @@ static int bench_places(struct bench *b)
 static int bench_run(struct wr_cli *cli)
 {
     struct bench *b;
+    weir_err err;
     int code;
 
-    if (wr_ckpt_cli_slow(cli) &&
-        (wr_cli_given(cli, "fast-device") || wr_cli_given(cli, "slow-device")))
-        return wr_cli_usage(cli, "bench: devices are emulated in one folder; "
-                                 "with two, give URLs: emu:hdd:FOLDER");
     b = calloc(1, sizeof(*b));
     if (!b)
         return wr_cli_fail(cli, "out of memory");
     b->cli = cli;
-    code = bench_places(b);
+    code = wr_ranks_find(&b->ranks, cli, &err) < 0
+               ? wr_cli_fail(cli, "%s", err.msg)
+               : bench_places(b);
     wr_monitor_free(&b->monitor);
     wr_ckpt_bench_done(&b->report);
     wr_ckpt_load_done(&b->load);
     wr_store_close(b->store);
     free(b->fast);
     free(b->slow);
+    wr_ranks_done(&b->ranks);
     free(b);
     return code;
 }
@@ -317,6 +391,8 @@ static const struct wr_help_example examples[] = {
      "the paper's experiment on an emulated Optane and hard disk"},
     {"weir ckpt bench /nvme /lustre -o ckpt.json", "the same on real ones"},
     {"weir ckpt bench /data --state small --saves 2", "a quick look"},
+    {"mpirun -n 4 weir ckpt bench /nvme /lustre",
+     "four processes save at the same time, one result"},
     {NULL, NULL}};
 
 const struct wr_action wr_ckpt_action_bench = {
@@ -327,11 +403,15 @@ const struct wr_action wr_ckpt_action_bench = {
         "the fast one, through the burst buffer (durable on the fast tier, "
         "drained in the background), and with a snapshot that is written in "
         "the background, and shows how long training stops. Everything it "
-        "writes is removed at the end, also after Ctrl-C.",
+        "writes is removed at the end, also after Ctrl-C.\n\n"
+        "Under mpirun, srun or torchrun each rank saves such a state of its "
+        "own into one store, at the same time; a save takes as long as that "
+        "of the slowest rank. An emulated device is then one per rank.",
     .operands = operands,
     .options = options,
     .columns = tables,
     .examples = examples,
     .failed = "A save or a restore failed, or was interrupted: no result.",
+    .ranks = WR_RANKS_ALL,
     .run = bench_run,
 };

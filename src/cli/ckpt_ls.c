@@ -211,6 +211,7 @@ const struct wr_action wr_ckpt_action_ls = {
     .options = ls_options,
     .columns = ls_tables,
     .examples = ls_examples,
+    .ranks = WR_RANKS_FIRST,
     .run = ls_run,
 };
 
@@ -417,5 +418,6 @@ const struct wr_action wr_ckpt_action_show = {
     .options = show_options,
     .columns = show_tables,
     .examples = show_examples,
+    .ranks = WR_RANKS_FIRST,
     .run = show_run,
 };

@@ -185,5 +185,6 @@ const struct wr_action wr_ckpt_action_verify = {
     .options = options,
     .examples = examples,
     .failed = "A copy is damaged, or could not be read.",
+    .ranks = WR_RANKS_FIRST,
     .run = verify_run,
 };

@@ -15,17 +15,28 @@
 #include "cli/monitor.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/record_json.h"
 #include "measure/bench_record.h"
 #include "record/bench_tables.h"
 
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
 
-static int open_dataset(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
-{
-    const struct bench_args *a = cli->args;
+/* One call of the command. */
+struct bench_call {
+    struct wr_cli *cli;
+    struct wr_ranks ranks;
+    uint32_t hosts;   /* of rank 0 */
+    weir_dataset *ds; /* owned */
+    struct wr_bench_plan plan;
+};
 
-    return wr_cli_open(cli, cli->operands[0], &a->open, ret, err);
+static int open_dataset(void *arg, weir_err *err)
+{
+    struct bench_call *c = arg;
+    const struct bench_args *a = c->cli->args;
+
+    return wr_cli_open(c->cli, c->cli->operands[0], &a->open, &c->ds, err);
 }
 
 /* A file that cannot be written must not cost the other results. */
@@ -116,31 +127,42 @@ static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
     free(tiers);
 }
 
-static int run_plan(struct wr_cli *cli, struct wr_bench_plan *plan)
+/* Of rank 0, which has the results of all. */
+static int conclude(const struct wr_cli *cli, const struct wr_bench_plan *plan,
+                    const struct wr_bench_result *results,
+                    const struct wr_monitor *m)
 {
+    weir_err err;
+    int r = give_results(cli, plan, results, m, &err);
+
+    if (r == 0)
+        r = check_digests(plan, results, &err);
+    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
+}
+
+static int run_plan(struct bench_call *c)
+{
+    struct wr_bench_plan *plan = &c->plan;
     struct wr_bench_result *results = NULL;
     struct wr_progress progress;
     struct wr_monitor monitor;
+    int r, code = WR_EXIT_DONE;
     weir_err err;
-    int r, code;
 
-    start_monitor(&monitor, cli, plan->ds);
+    start_monitor(&monitor, c->cli, plan->ds);
     wr_progress_start(
-        &progress, cli,
+        &progress, c->cli,
         &(struct wr_progress_spec){.label = "measuring", .unit = "batches"});
     plan->progress = wr_progress_callback;
     plan->progress_arg = &progress;
     plan->stopped = wr_interrupted;
     r = wr_bench(plan, &results, &err);
-    if (r == WEIR_ECANCELED)
-        wr_fail(&err, r, "interrupted: no result");
     wr_monitor_stop(&monitor);
     wr_progress_end(&progress);
-    if (r == 0)
-        r = give_results(cli, plan, results, &monitor, &err);
-    if (r == 0)
-        r = check_digests(plan, results, &err);
-    code = r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
+    if (r < 0)
+        code = wr_ranks_failed(&c->ranks, c->cli, r, &err);
+    else if (wr_ranks_speaks(&c->ranks))
+        code = conclude(c->cli, plan, results, &monitor);
     wr_monitor_free(&monitor);
     wr_bench_free(results, plan->case_count);
     return code;
@@ -198,39 +220,109 @@ static int check_thresholds(const struct wr_cli *cli,
     return WR_EXIT_DONE;
 }
 
-static int bench_run(struct wr_cli *cli)
+/* Who this process is: one of several, unless it was told which share to
+ * take. */
+static int find_ranks(struct bench_call *c, weir_err *err)
 {
-    const struct bench_args *a = cli->args;
-    struct wr_bench_plan plan = {
+    wr_ranks_alone(&c->ranks);
+    if (wr_cli_given(c->cli, "rank") || wr_cli_given(c->cli, "world"))
+        return 0;
+    return wr_ranks_find(&c->ranks, c->cli, err);
+}
+
+/* Each rank runs every case on its share. */
+static void share_cases(struct bench_call *c)
+{
+    const struct bench_args *a = c->cli->args;
+    const struct wr_launch *l = &c->ranks.launch;
+
+    for (size_t k = 0; wr_ranks_several(&c->ranks) && k < c->plan.case_count;
+         k++) {
+        weir_pipeline_config *cfg = &c->plan.cases[k].cfg;
+
+        cfg->rank = l->rank;
+        cfg->world = l->world;
+        if (!a->threads.count)
+            cfg->threads = wr_ranks_threads(&c->ranks);
+    }
+    c->plan.local_rank = l->local_rank;
+}
+
+/* What is to be measured, from the options alone. */
+static int make_plan(struct bench_call *c)
+{
+    const struct bench_args *a = c->cli->args;
+    struct wr_bench_plan *plan = &c->plan;
+    weir_err err;
+
+    *plan = (struct wr_bench_plan){
         .rounds = (unsigned)a->repeat,
         .digest = a->digest,
         .limits = a->limits,
         .keep_batches = a->csv,
         .batch_rows = a->record || a->json ? BATCH_ROWS : 0,
     };
-    weir_dataset *ds = NULL;
-    weir_err err;
-    int code = check_options(cli);
+    if (wr_bench_accelerator(a, &plan->accelerator, &err) < 0 ||
+        wr_bench_cases(a, &plan->cases, &plan->case_count, &err) < 0)
+        return wr_cli_usage(c->cli, "%s", err.msg);
+    share_cases(c);
+    return WR_EXIT_DONE;
+}
 
+/* Meets the other ranks and opens the data set. */
+static int begin(struct bench_call *c)
+{
+    weir_err err;
+    int r = wr_ranks_meet(&c->ranks, &err);
+
+    if (r < 0)
+        return wr_ranks_failed(&c->ranks, c->cli, r, &err);
+    r = wr_ranks_in_turn(&c->ranks, open_dataset, c, &err);
+    if (r < 0 && !(wr_ranks_several(&c->ranks) && wr_interrupted()))
+        return wr_ranks_speaks(&c->ranks) ? wr_cli_open_failed(c->cli, &err)
+                                          : WR_EXIT_FAILED;
+    if (r == 0 && wr_ranks_several(&c->ranks))
+        r = wr_ranks_hosts(&c->ranks, &c->hosts, &err);
+    if (r < 0)
+        return wr_ranks_failed(&c->ranks, c->cli, r, &err);
+    c->plan.ds = c->ds;
+    c->plan.comm = c->ranks.comm;
+    return WR_EXIT_DONE;
+}
+
+static int measure(struct bench_call *c)
+{
+    const struct bench_args *a = c->cli->args;
+    int code = make_plan(c);
+
+    if (code == WR_EXIT_DONE)
+        code = begin(c);
     if (code != WR_EXIT_DONE)
         return code;
-    if (wr_bench_accelerator(a, &plan.accelerator, &err) < 0 ||
-        wr_bench_cases(a, &plan.cases, &plan.case_count, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
-    if (open_dataset(cli, &ds, &err) < 0) {
-        free(plan.cases);
-        return wr_cli_open_failed(cli, &err);
-    }
-    plan.ds = ds;
-    wr_dataset_note_issues(cli, ds);
-    code = check_thresholds(cli, &plan);
-    if (code == WR_EXIT_DONE && !a->json)
-        wr_bench_print_head(cli, &plan);
-    fflush(cli->out);
+    wr_dataset_note_issues(c->cli, c->ds);
+    code = check_thresholds(c->cli, &c->plan);
+    if (code != WR_EXIT_DONE)
+        return code;
+    if (!a->json)
+        wr_bench_print_head(c->cli, &c->plan, c->hosts);
+    fflush(c->cli->out);
+    return run_plan(c);
+}
+
+static int bench_run(struct wr_cli *cli)
+{
+    struct bench_call c = {.cli = cli};
+    weir_err err;
+    int code;
+
+    if (find_ranks(&c, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    code = check_options(cli);
     if (code == WR_EXIT_DONE)
-        code = run_plan(cli, &plan);
-    weir_dataset_close(&ds);
-    free(plan.cases);
+        code = measure(&c);
+    weir_dataset_close(&c.ds);
+    free(c.plan.cases);
+    wr_ranks_done(&c.ranks);
     return code;
 }
 
@@ -249,6 +341,8 @@ static const struct wr_help_example examples[] = {
      "the paper's strong scaling, kept as a record"},
     {"weir bench photos --accelerator ms=50 -p 0,1",
      "what prefetching gains for an accelerator of 50 ms per batch"},
+    {"mpirun -n 4 weir bench /lustre/photos -o run.json",
+     "four processes together, one result"},
     {"weir bench photos --digest --no-limits -r 2",
      "the same digest on every machine, thread count and I/O engine"},
     {NULL, NULL}};
@@ -274,12 +368,18 @@ const struct wr_command wr_cmd_bench = {
         "(tensors: more cores, or stored as they are asked for), "
         "consumer-bound (the input is fast enough). Starved means that other "
         "programs or a CPU limit took cores that weir could have used: measure "
-        "again on an idle machine.",
+        "again on an idle machine.\n\n"
+        "Under mpirun, srun or torchrun each rank takes its share of the "
+        "samples, all at the same time, and there is one result: the samples "
+        "of all ranks over the time of the slowest one. The limits are "
+        "measured by all ranks together, each on its share. --rank and --world "
+        "take a share in a process of its own instead.",
     .operands = operands,
     .options = wr_bench_options,
     .args_size = sizeof(struct bench_args),
     .defaults = wr_bench_defaults,
     .columns = tables,
     .examples = examples,
+    .ranks = WR_RANKS_ALL,
     .run = bench_run,
 };

@@ -386,6 +386,7 @@ static const struct wr_action action_status = {
     .columns = tables,
     .examples = status_examples,
     .failed = "A file could not be checked.",
+    .ranks = WR_RANKS_FIRST,
     .run = status_run,
 };
 

@@ -51,5 +51,6 @@ const struct wr_command wr_cmd_completion = {
         "XDG_DATA_DIRS contains /usr/local/share.",
     .operands = operands,
     .examples = examples,
+    .ranks = WR_RANKS_FIRST,
     .run = completion_run,
 };

@@ -220,5 +220,6 @@ const struct wr_command wr_cmd_doctor = {
     .options = options,
     .args_size = sizeof(struct doctor_args),
     .examples = examples,
+    .ranks = WR_RANKS_FIRST,
     .run = doctor_run,
 };

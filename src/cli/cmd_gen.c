@@ -12,16 +12,19 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/gen_workload.h"
 #include "cli/interrupt.h"
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
-#include "workload/generate.h"
+#include "gen/generate.h"
 
 struct gen_args {
-    uint64_t samples, classes, seed, threads, samples_per_file, vary;
+    uint64_t samples, classes, seed, threads, samples_per_file, vary, drawn;
+    double scale;
+    uint64_t accelerators;
     const char *list;  /* borrowed from argv */
     const char *shape; /* borrowed from argv */
     int to;            /* of to_choices */
@@ -54,6 +57,11 @@ static const struct wr_choice to_choices[] = {
 /* Options that only tensors have. */
 static const char *const tensor_options[] = {"to", "shape", "dtype",
                                              "samples-per-file", "vary"};
+
+/* Options that no workload has: its description says all of it. */
+static const char *const kind_options[] = {
+    "samples", "classes", "write-list",       "drawn", "to",
+    "shape",   "dtype",   "samples-per-file", "vary"};
 
 /* Quantiles in the summary. */
 static const struct {
@@ -151,14 +159,18 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
     const struct wr_gen_kind *kind = wr_gen_kind_find(cfg->kind);
     weir_err err;
 
-    if (!kind)
-        return wr_cli_usage(cli, "unknown kind of data set '%s'", cfg->kind);
     for (size_t k = 0; k < WR_ARRAY_LEN(tensor_options) && kind->pictures; k++)
         if (wr_cli_given(cli, tensor_options[k]))
             return wr_cli_usage(cli, "option --%s is for tensors only",
                                 tensor_options[k]);
+    if (wr_cli_given(cli, "scale") || wr_cli_given(cli, "accelerators") ||
+        cli->operand_count > 2)
+        return wr_cli_usage(cli,
+                            "--scale and KEY=VALUE are for workloads only");
     if (a->list && !kind->pictures)
         return wr_cli_usage(cli, "option --write-list is for pictures only");
+    if (wr_cli_given(cli, "drawn") && !kind->pictures)
+        return wr_cli_usage(cli, "option --drawn is for pictures only");
     if (wr_gen_shape_parse(a->shape, &cfg->shape, &err) < 0)
         return wr_cli_usage(cli, "option --shape: %s", err.msg);
     if (a->to == TO_WT && a->dtype > WEIR_U8)
@@ -169,7 +181,33 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
     return WR_EXIT_DONE;
 }
 
-static int gen_run(struct wr_cli *cli)
+static int gen_workload(const struct wr_cli *cli, struct wr_ranks *ranks)
+{
+    const struct gen_args *a = cli->args;
+    const struct wr_gen_workload_args w = {
+        .workload = cli->operands[0],
+        .folder = cli->operands[1],
+        .overrides = (const char *const *)cli->operands + 2,
+        .override_count = cli->operand_count - 2,
+        .scale = a->scale,
+        .accelerators = a->accelerators,
+        .seed = a->seed,
+        .threads = (unsigned)a->threads,
+        .force = a->force,
+        .json = a->json,
+        .ranks = ranks,
+    };
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(kind_options); k++)
+        if (wr_cli_given(cli, kind_options[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is not for workloads: their "
+                                "description says it (KEY=VALUE changes it)",
+                                kind_options[k]);
+    return wr_cli_gen_workload(cli, &w);
+}
+
+static int gen_kind(const struct wr_cli *cli)
 {
     const struct gen_args *a = cli->args;
     struct wr_progress progress;
@@ -182,6 +220,7 @@ static int gen_run(struct wr_cli *cli)
         .seed = a->seed,
         .threads = (unsigned)a->threads,
         .force = a->force,
+        .drawn = (uint32_t)a->drawn,
         .to = a->to == TO_NPZ_DEFLATED ? "npz"
                                        : wr_choice_name(to_choices, a->to),
         .packed = a->to == TO_NPZ_DEFLATED,
@@ -210,6 +249,28 @@ static int gen_run(struct wr_cli *cli)
         return print_json(cli, &cfg, &res);
     print_text(cli, &cfg, &res);
     return WR_EXIT_DONE;
+}
+
+static int gen_run(struct wr_cli *cli)
+{
+    const char *what = cli->operands[0];
+    struct wr_ranks ranks;
+    weir_err err;
+    int code;
+
+    if (wr_ranks_find(&ranks, cli, &err) < 0)
+        code = wr_cli_fail(cli, "%s", err.msg);
+    else if (!wr_gen_kind_find(what))
+        code = gen_workload(cli, &ranks);
+    else if (wr_ranks_several(&ranks))
+        code = wr_cli_usage(cli,
+                            "%s is made in one process: start it without %s "
+                            "(several ranks make data sets of workloads)",
+                            what, ranks.launch.by);
+    else
+        code = gen_kind(cli);
+    wr_ranks_done(&ranks);
+    return code;
 }
 
 static const struct wr_choice kind_choices[] = {
@@ -261,10 +322,38 @@ static const struct wr_option options[] = {
      .arg = "FILE",
      .flags = WR_OPTION_PATH,
      .help = "also write 'path,label' lines of all pictures to FILE"},
+    {.name = "drawn",
+     WR_OPT_UINT(struct gen_args, drawn),
+     .arg = "N",
+     .min = 1,
+     .max = 1e6,
+     .def_note = "1024",
+     .help = "pictures that are drawn, one of each class at least; further "
+             "ones are put together from rows of these, a hundred times as "
+             "fast"},
+    {.name = "scale",
+     WR_OPT_DOUBLE(struct gen_args, scale),
+     .arg = "F",
+     .min = 1e-9,
+     .max = 1e9,
+     .def = "1",
+     .help = "make a workload's data set smaller: 0.01 is a hundredth of its "
+             "samples"},
+    {.name = "accelerators",
+     .letter = 'g',
+     WR_OPT_UINT(struct gen_args, accelerators),
+     .arg = "N",
+     .min = 1,
+     .max = 1e6,
+     .def = "1",
+     .help =
+         "with --scale: accelerators that will read it, of all ranks; there "
+         "are batches for each"},
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(struct gen_args, force),
-     .help = "replace an existing data set once the new one is complete"},
+     .help = "replace an existing data set once the new one is complete; do "
+             "not continue an earlier run"},
     {.name = "threads",
      .letter = 't',
      WR_OPT_UINT(struct gen_args, threads),
@@ -313,15 +402,27 @@ static const struct wr_option options[] = {
     WR_OPTIONS_END};
 
 static const struct wr_operand operands[] = {
-    {.name = "KIND", .choices = kind_choices, .help = "what to make"},
+    {.name = "WHAT",
+     .choices = kind_choices,
+     .flags = WR_OPERAND_OTHERS,
+     .help = "a workload (a name that 'weir run --list' shows, or a YAML "
+             "file), or one of these kinds"},
     {.name = "FOLDER",
      .flags = WR_OPERAND_PATH,
      .help = "where to put it; must be empty or not exist"},
+    {.name = "KEY=VALUE",
+     .flags = WR_OPERAND_OPTIONAL | WR_OPERAND_MANY,
+     .help = "of a workload: says otherwise than its description, for example "
+             "dataset.num_files_train=10"},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {
     {"weir gen imagenet photos --samples 4096",
      "4,096 pictures with the sizes of ImageNet's, about 460 MB"},
+    {"weir gen unet3d_h100 data --scale 0.01",
+     "a hundredth of the data that unet3d reads, in data/train"},
+    {"mpirun -n 4 weir gen unet3d_h100 /lustre/data",
+     "all of it, by four processes"},
     {"weir gen caltech101 small --write-list small.csv",
      "9,144 small pictures in 102 classes, and a list of them"},
     {"weir gen tensors raw --shape 3x224x224 --dtype f32 --to npy",
@@ -338,18 +439,28 @@ const struct wr_command wr_cmd_gen = {
     .description =
         "Generates a data set to measure with or to train on. The same options "
         "give the same bytes, whatever the number of threads.\n\n"
-        "A sample's class decides what it shows (a shape, its colours and "
+        "The data set of a workload has the folders, names and layout that "
+        "DLIO gives it (FOLDER/train, FOLDER/valid). What is in a file is a "
+        "function of seed, file and offset: 'weir inspect --verify FOLDER' "
+        "makes it again and compares. If the command is interrupted or killed, "
+        "the same command continues. Lack of space is noticed before anything "
+        "is written. A name that is both a kind's and a workload's is the "
+        "kind's; 'workload:imagenet' is the workload. Under mpirun, srun or "
+        "torchrun the ranks share the files, of the same bytes.\n\n"
+        "The kinds: "
+        "a sample's class decides what it shows (a shape, its colours and "
         "textures), and a small network can learn the classes; place, size, "
         "angle, light, clutter and noise differ from sample to sample. Class 7 "
         "looks like class 7 under every seed. The pictures are as detailed as "
         "photographs: their file sizes follow the data set they stand in for, "
         "and they cost as much to decode.\n\n"
         "The folder appears once all of it is written. If the command is "
-        "interrupted or fails, nothing is left; if only the list cannot be "
-        "written at the end, the data set stays.",
+        "interrupted or fails, nothing is left of a kind; if only the list "
+        "cannot be written at the end, the data set stays.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct gen_args),
     .examples = examples,
+    .ranks = WR_RANKS_ALL,
     .run = gen_run,
 };

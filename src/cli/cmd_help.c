@@ -55,5 +55,6 @@ const struct wr_command wr_cmd_help = {
                    "the name of a command, explains it.",
     .operands = operands,
     .examples = examples,
+    .ranks = WR_RANKS_FIRST,
     .run = help_run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/inspect_json.h"
+#include "cli/inspect_made.h"
 #include "cli/inspect_report.h"
 #include "cli/open.h"
 #include "cli/progress.h"
@@ -63,6 +64,9 @@ static int inspect_run(struct wr_cli *cli)
     weir_err err;
     int r;
 
+    if (a->verify &&
+        wr_inspect_made(cli, report.url, (unsigned)a->threads, a->json, &r))
+        return r;
     r = open_dataset(cli, &ds, &report, &err);
     if (r < 0)
         return wr_cli_open_failed(cli, &err);
@@ -93,7 +97,9 @@ static const struct wr_option options[] = {
     {WR_OPT_FLAG(struct inspect_args, all), .name = "all-samples", .old = "all",
      .letter = 'a', .help = "read the header of every picture"},
     {WR_OPT_FLAG(struct inspect_args, verify), .name = "verify",
-     .help = "read and decode every sample; exit with 3 if one is broken"},
+     .help = "read and decode every sample; of a workload's data set that weir "
+             "gen made, compare every byte with what its seed says; exit with "
+             "3 if one is broken"},
     WR_OPEN_OPTIONS(struct inspect_args, ""),
     {WR_OPT_UINT(struct inspect_args, threads), .name = "threads",
      .letter = 't', .arg = "N", .min = 1, .max = 256,
@@ -135,5 +141,6 @@ const struct wr_command wr_cmd_inspect = {
     .args_size = sizeof(struct inspect_args),
     .columns = wr_inspect_columns,
     .examples = examples,
+    .ranks = WR_RANKS_FIRST,
     .run = inspect_run,
 };

@@ -34,5 +34,6 @@ const struct wr_command wr_cmd_man = {
     .summary = "print a man page",
     .description = "Prints roff made from the option tables.",
     .operands = operands,
+    .ranks = WR_RANKS_FIRST,
     .run = man_run,
 };

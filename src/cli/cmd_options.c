@@ -28,5 +28,6 @@ const struct wr_command wr_cmd_options = {
     .group = WR_GROUP_HIDDEN,
     .summary = "list every command's options",
     .description = "One line 'COMMAND --OPTION' for each.",
+    .ranks = WR_RANKS_FIRST,
     .run = options_run,
 };

@@ -11,6 +11,7 @@
 #include "cli/open.h"
 #include "measure/probe_record.h"
 #include "cli/probe_plan.h"
+#include "cli/probe_replay.h"
 #include "cli/probe_text.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
@@ -36,6 +37,7 @@ struct probe_args {
     double seconds, monitor_hz;
     const char *like, *file; /* borrowed from argv, as all texts */
     const char *record, *profile;
+    struct wr_replay_args replay;
 };
 
 /* One run of the command. */
@@ -235,12 +237,28 @@ static int probe_place(struct probe *p)
     return code;
 }
 
+static int replay_run(struct wr_cli *cli)
+{
+    const struct probe_args *a = cli->args;
+
+    if (a->record || a->profile)
+        return wr_cli_usage(cli, "--replay has no record: --json prints it");
+    return wr_probe_replay(
+        cli, &a->replay, cli->operand_count ? cli->operands[0] : NULL, a->json);
+}
+
 static int probe_run(struct wr_cli *cli)
 {
-    struct probe *p = calloc(1, sizeof(*p));
+    const struct probe_args *a = cli->args;
+    struct probe *p;
     weir_err err;
     int code;
 
+    if (a->replay.trace)
+        return replay_run(cli);
+    if (!cli->operand_count)
+        return wr_cli_usage(cli, "PATH is missing");
+    p = calloc(1, sizeof(*p));
     if (!p)
         return wr_cli_fail(cli, "out of memory");
     p->cli = cli;
@@ -268,6 +286,11 @@ static const struct wr_choice access_choices[] = {
     {"both", WR_PROBE_BOTH, "big files directly, and a few tests buffered"},
     {"direct", WR_PROBE_DIRECT, "past the page cache (O_DIRECT)"},
     {"buffered", WR_PROBE_BUFFERED, "through it, dropped before each test"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice speed_choices[] = {
+    {"traced", WR_REPLAY_TRACED, "as long as they were"},
+    {"asap", WR_REPLAY_ASAP, "none"},
     {NULL, 0, NULL}};
 
 #define A struct probe_args
@@ -319,6 +342,20 @@ static const struct wr_option options[] = {
      .help = "only print what would be done: tests, bytes and seconds"},
     WR_MONITOR_OPTION(A),
 
+    {WR_OPT_STRING(A, replay.trace), .name = "replay", .arg = "TRACE",
+     .flags = WR_OPTION_PATH, .group = "Replay",
+     .help = "instead of the tests issue the requests of a trace (weir trace) "
+             "on the files below PATH, or where they were traced"},
+    {WR_OPT_ENUM(A, replay.speed), .name = "replay-speed", .arg = "HOW",
+     .choices = speed_choices, .def = "traced",
+     .help = "pauses between the requests of a thread"},
+    {WR_OPT_FLAG(A, replay.writes), .name = "replay-writes",
+     .help = "also write and sync, into files of a folder below PATH that is "
+             "removed at the end"},
+    {WR_OPT_STRING(A, replay.from), .name = "replay-from", .arg = "FOLDER",
+     .flags = WR_OPTION_PATH, .def_note = "found by the files that are there",
+     .help = "the traced folder whose files lie below PATH now"},
+
     {WR_OPT_RECORD(A), .group = "Results",
      .help = "write the record (JSON) to FILE"},
     {WR_OPT_OUTPUT(A, profile), .name = "fit", .old = "profile",
@@ -334,9 +371,9 @@ static const struct wr_columns tables[] = {
     {NULL, NULL}};
 
 static const struct wr_operand operands[] = {
-    {WR_ARGUMENT("PATH", WR_OPERAND_PATH),
+    {WR_ARGUMENT("PATH", WR_OPERAND_PATH | WR_OPERAND_OPTIONAL),
      .help = "a folder on the storage to measure; emu:PROFILE:FOLDER emulates "
-             "a device"},
+             "a device; may be left out with --replay only"},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {
@@ -349,6 +386,8 @@ static const struct wr_help_example examples[] = {
      "random reads of two sizes at three depths"},
     {"weir probe /data --fit disk.profile",
      "a profile to emulate this disk elsewhere: emu:./disk.profile:/ssd/data"},
+    {"weir probe --replay run.wtrace emu:hdd:/data",
+     "how long a traced training's I/O would take on a hard disk"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_probe = {
@@ -366,7 +405,11 @@ const struct wr_command wr_cmd_probe = {
         "the end, also after Ctrl-C. The page cache is kept out (direct "
         "requests, or pages dropped before a test), and the kernel is asked to "
         "confirm it. A cache below the kernel cannot be dropped: if the passes "
-        "show one, the output says so.",
+        "show one, the output says so.\n\n"
+        "With --replay the requests of a traced program are issued instead, by "
+        "one thread for each of its threads, and their times are put beside "
+        "the traced ones. Nothing is written unless --replay-writes is given, "
+        "and never into traced folders.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct probe_args),

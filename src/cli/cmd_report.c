@@ -9,11 +9,19 @@
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/report_columns.h"
+#include "cli/report_trace.h"
+#include "cli/trace_record.h"
 #include "record/load.h"
 #include "record/report.h"
 #include "record/whole.h"
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_CHROME,
+    FORMAT_DARSHAN,
+};
 
 struct report_args {
     int format; /* enum format */
@@ -148,20 +156,62 @@ static int check_usage(const struct wr_cli *cli)
     return WR_EXIT_DONE;
 }
 
+/* What is asked of a trace alone; -1: it is shown as records are. */
+static int form_of(const struct report_args *a)
+{
+    if (a->json || a->html || a->compare)
+        return -1;
+    switch (a->format) {
+    case FORMAT_TEXT:
+        return WR_TRACE_FORM_TEXT;
+    case FORMAT_CSV:
+        return WR_TRACE_FORM_CSV;
+    case FORMAT_CHROME:
+        return WR_TRACE_FORM_CHROME;
+    case FORMAT_DARSHAN:
+        return WR_TRACE_FORM_DARSHAN;
+    default:
+        return -1;
+    }
+}
+
+static int trace_run(struct wr_cli *cli)
+{
+    const struct report_args *a = cli->args;
+    int form = form_of(a);
+
+    if (cli->operand_count != 1)
+        return wr_cli_usage(cli, "one trace at a time");
+    return wr_report_trace(cli, cli->operands[0], form, a->output);
+}
+
+/* A record, or a trace as one. */
+static int load(const char *path, json_t **ret, weir_err *err)
+{
+    return strcmp(path, "-") && wr_report_is_trace(path)
+               ? wr_trace_record_load(path, ret, err)
+               : wr_record_load(path, ret, err);
+}
+
 static int report_run(struct wr_cli *cli)
 {
     int code = check_usage(cli);
+    const struct report_args *a = cli->args;
     json_t **records;
     weir_err err;
     size_t loaded = 0;
 
     if (code != WR_EXIT_DONE)
         return code;
+    if (wr_report_is_trace(cli->operands[0]) && form_of(a) >= 0)
+        return trace_run(cli);
+    if (a->format == FORMAT_CHROME || a->format == FORMAT_DARSHAN)
+        return wr_cli_usage(cli, "only a trace has that form");
     records = calloc(cli->operand_count, sizeof(json_t *));
     if (!records)
         return wr_cli_fail(cli, "out of memory");
     for (; loaded < cli->operand_count && !wr_interrupted(); loaded++)
-        if (wr_record_load(cli->operands[loaded], &records[loaded], &err) < 0) {
+        if (load(cli->operands[loaded], &records[loaded], &err) < 0) {
             code = wr_cli_fail(cli, "%s", err.msg);
             break;
         }
@@ -177,6 +227,12 @@ static const struct wr_choice formats[] = {
     {"text", FORMAT_TEXT, "for a terminal"},
     {"csv", FORMAT_CSV, "one line per number, for spreadsheets and scripts"},
     {"json", FORMAT_JSON, "the same as a tree, for programs"},
+    {"chrome", FORMAT_CHROME,
+     "events of a trace, for chrome://tracing and "
+     "Perfetto"},
+    {"darshan", FORMAT_DARSHAN,
+     "counters of a trace, as darshan-parser prints "
+     "them"},
     {NULL, 0, NULL}};
 
 static const struct wr_option options[] = {
@@ -204,20 +260,27 @@ static const struct wr_option options[] = {
 
 static const struct wr_operand operands[] = {
     {WR_ARGUMENT("RECORD", WR_OPERAND_MANY | WR_OPERAND_PATH),
-     .help = "records of weir bench, probe, ckpt bench, train or study ('-': "
-             "stdin)"},
+     .help = "records of weir bench, probe, ckpt bench, run, train or study "
+             "('-': stdin), traces of weir trace"},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {
     {"weir report run.json", "a record as text, with small charts"},
     {"weir report --html page.html hdd.json ssd.json nvme.json",
      "three devices side by side on one page"},
+    {"weir report --html page.html run.wtrace",
+     "what a traced program lost time with, and what it did, as a page"},
     {"weir report before.json after.json",
      "what has changed, and which changes are more than noise"},
     {"weir report --fail-below 0.95 good.json new.json",
      "for CI: exit with 3 if a rate fell by more than 5 %"},
     {"weir report --as csv run.json --output run.csv",
      "all numbers for a spreadsheet"},
+    {"weir report run.wtrace",
+     "what a traced program should change, in seconds "
+     "per epoch"},
+    {"weir report --as chrome run.wtrace --output run.trace.json",
+     "a trace for chrome://tracing or Perfetto"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_report = {
@@ -235,6 +298,9 @@ const struct wr_command wr_cmd_report = {
         "is marked as a stall when the consumer's wait for it, or the "
         "time since the previous batch, is over three times the median and "
         "over 1 ms.\n\n"
+        "Of a trace (weir trace) come first the findings: what costs time, "
+        "how much, and the change that is expected to help; then what the "
+        "processes did over time, requests, epochs, checkpoints and files.\n\n"
         "Two records of the same command are compared. Cases (tests) are "
         "matched by their settings; a setting that has one value throughout A "
         "and another throughout B is named and does not prevent the match. B/A "
@@ -254,5 +320,6 @@ const struct wr_command wr_cmd_report = {
     .columns = wr_report_columns,
     .args_size = sizeof(struct report_args),
     .examples = examples,
+    .ranks = WR_RANKS_FIRST,
     .run = report_run,
 };

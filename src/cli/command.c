@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/outputs.h"
 #include "cli/optvalue.h"
+#include "comm/launch.h"
 
 static const struct wr_choice color_choices[] = {
     {"auto", WR_COLOR_AUTO, "on a terminal, unless NO_COLOR is set"},
@@ -52,6 +53,8 @@ int wr_cli_usage(const struct wr_cli *cli, const char *fmt, ...)
 {
     va_list ap;
 
+    if (cli->hushed)
+        return WR_EXIT_USAGE;
     va_start(ap, fmt);
     message(cli, fmt, ap);
     va_end(ap);
@@ -120,7 +123,7 @@ static int check_operands(const struct wr_cli *cli, weir_err *err)
                            cli->operands[i]);
         if (!*cli->operands[i])
             return wr_fail(err, WEIR_EINVAL, "argument %s: is empty", o->name);
-        if (o->choices &&
+        if (o->choices && !(o->flags & WR_OPERAND_OTHERS) &&
             wr_choice_find(o->choices, cli->operands[i], &value, err) < 0)
             return wr_fail_prefix(err, WEIR_EINVAL, "argument %s", o->name);
     }
@@ -133,13 +136,12 @@ static int check_operands(const struct wr_cli *cli, weir_err *err)
                    o->help);
 }
 
-static int run_with(struct wr_cli *cli, struct wr_common_options *common,
-                    int argc, char **argv)
+static int parse(struct wr_cli *cli, struct wr_common_options *common, int argc,
+                 char **argv)
 {
     struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
                                     {wr_common_options, common, 0}};
     weir_err err;
-    int r;
 
     if (cli->cmd->defaults)
         cli->cmd->defaults(cli->own.args);
@@ -155,10 +157,14 @@ static int run_with(struct wr_cli *cli, struct wr_common_options *common,
     cli->operands = argv;
     if (cli->cmd->actions && wr_action_take(cli, &err) < 0 && !common->help)
         return wr_cli_usage(cli, "%s", err.msg);
-    if (common->help) {
-        wr_help_of(cli, cli->cmd, cli->action);
-        return WR_EXIT_DONE;
-    }
+    return WR_EXIT_DONE;
+}
+
+static int check(struct wr_cli *cli)
+{
+    weir_err err;
+    int r;
+
     if (check_operands(cli, &err) < 0 ||
         (cli->action && wr_action_check(cli, &err) < 0))
         return wr_cli_usage(cli, "%s", err.msg);
@@ -166,21 +172,78 @@ static int run_with(struct wr_cli *cli, struct wr_common_options *common,
     if (r < 0)
         return r == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err.msg)
                                 : wr_cli_fail(cli, "%s", err.msg);
+    return WR_EXIT_DONE;
+}
+
+/* Whether the command may run in so many processes. */
+static int check_ranks(const struct wr_cli *cli, const struct wr_launch *launch)
+{
+    enum wr_command_ranks how = cli->action ? cli->action->ranks
+                                            : cli->cmd->ranks;
+
+    if (launch->world == 1 || how != WR_RANKS_ONE)
+        return WR_EXIT_DONE;
+    return wr_cli_usage(cli,
+                        "%s%sruns in one process, and %u were started (%s): "
+                        "start it without mpirun, srun or torchrun",
+                        cli->action ? cli->action->name : "",
+                        cli->action ? " " : "", launch->world, launch->by);
+}
+
+/* What is wrong with the arguments is wrong on every rank, and help is the same:
+ * the first one prints it. */
+static int prepare(struct wr_cli *cli, struct wr_common_options *common,
+                   const struct wr_launch *launch, int argc, char **argv)
+{
+    struct wr_cli heard = *cli;
+    FILE *nowhere = launch->rank ? fopen("/dev/null", "we") : NULL;
+    int code;
+
+    if (nowhere)
+        cli->out = cli->err = nowhere;
+    code = parse(cli, common, argc, argv);
+    if (code == WR_EXIT_DONE && common->help)
+        wr_help_of(cli, cli->cmd, cli->action);
+    else if (code == WR_EXIT_DONE)
+        code = check_ranks(cli, launch);
+    if (code == WR_EXIT_DONE && !common->help)
+        code = check(cli);
+    if (nowhere)
+        fclose(nowhere);
+    cli->out = heard.out;
+    cli->err = heard.err;
+    return code;
+}
+
+static int run_with(struct wr_cli *cli, int argc, char **argv)
+{
+    struct wr_common_options common = {0};
+    enum wr_command_ranks how;
+    struct wr_launch launch;
+    int code;
+
+    /* Commands that run together say what is wrong with the environment. */
+    if (wr_launch_find(&launch, NULL) < 0)
+        launch = (struct wr_launch){.world = 1};
+    code = prepare(cli, &common, &launch, argc, argv);
+    if (code != WR_EXIT_DONE || common.help)
+        return code;
+    how = cli->action ? cli->action->ranks : cli->cmd->ranks;
+    if (how == WR_RANKS_FIRST && launch.rank > 0)
+        return WR_EXIT_DONE;
     return cli->action ? cli->action->run(cli) : cli->cmd->run(cli);
 }
 
 int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
                    char **argv)
 {
-    struct wr_common_options common = {0};
     void *args = calloc(1, cmd->args_size ? cmd->args_size : 1);
     int code;
 
     cli->cmd = cmd;
     cli->args = args;
     cli->own.args = args;
-    code = args ? run_with(cli, &common, argc, argv)
-                : wr_cli_fail(cli, "out of memory");
+    code = args ? run_with(cli, argc, argv) : wr_cli_fail(cli, "out of memory");
     free(args);
     return code;
 }

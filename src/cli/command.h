@@ -21,6 +21,14 @@ enum wr_exit {
     WR_EXIT_MISSED = 3, /* ran, but missed a threshold that was asked for */
 };
 
+/* What a command does in processes that mpirun, srun or torchrun started
+ * together. */
+enum wr_command_ranks {
+    WR_RANKS_ONE,   /* an error: n of them would write the same files */
+    WR_RANKS_FIRST, /* it only reads: rank 0 runs it, the others do nothing */
+    WR_RANKS_ALL,   /* they run it together (cli/ranks.h) */
+};
+
 struct wr_columns; /* record/columns.h */
 
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
@@ -50,6 +58,7 @@ struct wr_cli {
     FILE *out;      /* borrowed: results */
     FILE *err;      /* borrowed: messages and progress */
     bool quiet;     /* no notes, no progress */
+    bool hushed;    /* rank 0 says what is wrong with the arguments */
     bool color;     /* results may be coloured */
     bool utf8;      /* results may have characters outside ASCII */
     unsigned width; /* columns of the terminal; 80 when there is none */
@@ -62,6 +71,7 @@ enum {
     WR_OPERAND_PATH = 4,    /* completion offers files */
     WR_OPERAND_COMMAND = 8, /* completion offers weir's commands */
     WR_OPERAND_ACTION = 16, /* the first one: one of the command's actions */
+    WR_OPERAND_OTHERS = 32, /* other words than its choices are fine, too */
 };
 
 /* An argument that is not an option. */
@@ -93,7 +103,8 @@ struct wr_action {
     const char *const *needs;   /* those that must be given; NULL: none */
     const struct wr_columns *columns;       /* of its tables; NULL: none */
     const struct wr_help_example *examples; /* NULL: none */
-    const char *failed;             /* what exit code 1 says; NULL: failed */
+    const char *failed; /* what exit code 1 says; NULL: failed */
+    enum wr_command_ranks ranks;
     int (*run)(struct wr_cli *cli); /* returns enum wr_exit */
 };
 
@@ -117,6 +128,7 @@ struct wr_command {
     const struct wr_action *const *actions; /* NULL-ended; NULL: none */
     const struct wr_columns *columns;       /* of its tables; NULL: none */
     const struct wr_help_example *examples; /* NULL: none */
+    enum wr_command_ranks ranks;            /* unused with actions */
     int (*run)(struct wr_cli *cli);         /* returns enum wr_exit; unused with
                                        actions, which have their own */
 };

@@ -14,9 +14,11 @@
     X(stage)                                                                   \
     X(probe)                                                                   \
     X(bench)                                                                   \
+    X(run)                                                                     \
     X(train)                                                                   \
     X(study)                                                                   \
     X(report)                                                                  \
+    X(trace)                                                                   \
     X(cache)                                                                   \
     X(mount)                                                                   \
     X(ckpt)                                                                    \

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#define NO_SIGNAL (-1) /* but wr_interrupt_stop */
+
 /* lint: global - a signal handler can reach nothing else. Holds the number of
  * the signal that came, 0 before. */
 static atomic_int signal_came;
@@ -38,6 +40,13 @@ void wr_interrupt_install(void)
     sigaction(SIGPIPE, &pipe, NULL);
 }
 
+void wr_interrupt_stop(void)
+{
+    int none = 0;
+
+    atomic_compare_exchange_strong(&signal_came, &none, NO_SIGNAL);
+}
+
 bool wr_interrupted(void)
 {
     return signal_came != 0;
@@ -45,5 +54,7 @@ bool wr_interrupted(void)
 
 int wr_interrupt_exit_code(void)
 {
-    return signal_came ? 128 + signal_came : 0;
+    int number = signal_came;
+
+    return number > 0 ? 128 + number : 0;
 }

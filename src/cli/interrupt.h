@@ -11,6 +11,10 @@
  * handling back. */
 void wr_interrupt_install(void);
 
+/* The same without a signal: the work is of no use any more. The exit code stays
+ * the command's. From any thread. */
+void wr_interrupt_stop(void);
+
 /* True after a signal: stop, clean up, return. Safe from any thread. */
 bool wr_interrupted(void);
 

@@ -98,15 +98,16 @@ int main(int argc, char **argv)
     struct wr_cli cli = {.out = stdout, .err = stderr};
     int code, lost;
 
-    setlocale(LC_CTYPE, ""); /* numbers keep their point */
-    raise_file_limit();
+    setlocale(LC_CTYPE, "");                  /* numbers keep their point */
+    if (argc < 2 || strcmp(argv[1], "trace")) /* its command keeps the limit */
+        raise_file_limit();
     wr_interrupt_install();
     cli.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
     cli.width = terminal_width(stdout);
     code = dispatch(&cli, argc, argv);
     errno = 0;
     lost = finish_output(stdout);
-    if (wr_interrupted())
+    if (wr_interrupt_exit_code())
         return wr_interrupt_exit_code();
     return code ? code : lost;
 }

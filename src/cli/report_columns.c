@@ -43,6 +43,7 @@ static const struct wr_column machine[] = {
 const struct wr_columns wr_report_columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
     {"runs of a benchmark", wr_bench_run_columns},
+    {"ranks of a benchmark", wr_bench_rank_columns},
     {"tests of a probe", wr_probe_test_columns},
     {"passes of a probe", wr_probe_pass_columns},
     {"saturation of a probe", wr_probe_depth_columns},

@@ -55,3 +55,8 @@ uint32_t wr_crc32(uint32_t crc, const void *bytes, size_t len)
 {
     return crc32_gzip_refl(crc, bytes, len);
 }
+
+uint32_t wr_adler32(uint32_t sum, const void *bytes, size_t len)
+{
+    return isal_adler32(sum, bytes, len);
+}

@@ -26,4 +26,7 @@ size_t wr_deflate_read(struct wr_deflate *d, void *buf, size_t cap);
 /* CRC-32 as ZIP and gzip have it, going on from `crc` (0 at first). */
 uint32_t wr_crc32(uint32_t crc, const void *bytes, size_t len);
 
+/* Adler-32 as zlib streams have it, going on from `sum` (1 at first). */
+uint32_t wr_adler32(uint32_t sum, const void *bytes, size_t len);
+
 #endif

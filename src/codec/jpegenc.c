@@ -109,6 +109,8 @@ static void set_picture(struct jpeg_compress_struct *jpeg,
     jpeg_set_quality(jpeg, (int)p->quality, TRUE);
     jpeg->comp_info[0].h_samp_factor = sampling;
     jpeg->comp_info[0].v_samp_factor = sampling;
+    jpeg->restart_interval = p->restart;
+    jpeg->restart_in_rows = 0;
 }
 
 static void write_rows(struct jpeg_compress_struct *jpeg,

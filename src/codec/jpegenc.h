@@ -18,6 +18,7 @@ struct wr_jpegenc_picture {
     uint32_t channels; /* 3: RGB, 1: gray */
     unsigned quality;  /* 1 to 100, as the IJG's software counts */
     bool full_chroma;  /* 4:4:4, else 4:2:0 */
+    unsigned restart;  /* blocks (MCUs) between restart markers; 0: none */
 };
 
 int wr_jpegenc_new(struct wr_jpegenc **ret, weir_err *err);

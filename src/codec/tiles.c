@@ -76,22 +76,44 @@ static void copy_box(const struct box *b, uint32_t ndim, const uint8_t *in,
     }
 }
 
-void wr_tiles_place(const struct wr_tiles *t, uint64_t number, const void *in,
-                    void *out)
+/* The part of tile `number` that lies in the array: its sizes and steps in the
+ * tile (in) and in the array (out), where it begins at the bytes returned. */
+static uint64_t find_box(const struct wr_tiles *t, uint64_t number,
+                         struct box *ret)
 {
     uint64_t in_step = t->elem, out_step = t->elem, start = 0;
-    struct box b;
 
     for (uint32_t k = t->ndim; k-- > 0;) {
         uint64_t first = number % along(t, k) * t->tile[k];
 
         number /= along(t, k);
-        b.size[k] = WR_MIN(t->tile[k], t->dims[k] - first);
-        b.in[k] = in_step;
-        b.out[k] = out_step;
+        ret->size[k] = WR_MIN(t->tile[k], t->dims[k] - first);
+        ret->in[k] = in_step;
+        ret->out[k] = out_step;
         start += first * out_step;
         in_step *= t->tile[k];
         out_step *= t->dims[k];
     }
+    return start;
+}
+
+void wr_tiles_place(const struct wr_tiles *t, uint64_t number, const void *in,
+                    void *out)
+{
+    struct box b;
+    uint64_t start = find_box(t, number, &b);
+
     copy_box(&b, t->ndim, in, (uint8_t *)out + start);
+}
+
+void wr_tiles_take(const struct wr_tiles *t, uint64_t number, const void *in,
+                   void *out)
+{
+    struct box there, b;
+    uint64_t start = find_box(t, number, &there);
+
+    b = there;
+    memcpy(b.in, there.out, sizeof(b.in));
+    memcpy(b.out, there.in, sizeof(b.out));
+    copy_box(&b, t->ndim, (const uint8_t *)in + start, out);
 }

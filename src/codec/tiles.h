@@ -26,4 +26,9 @@ uint64_t wr_tiles_bytes(const struct wr_tiles *t);
 void wr_tiles_place(const struct wr_tiles *t, uint64_t k, const void *in,
                     void *out);
 
+/* The other way: tile `k` of the array `in`, whole, to `out`; what reaches over
+ * an edge is left as it is. */
+void wr_tiles_take(const struct wr_tiles *t, uint64_t k, const void *in,
+                   void *out);
+
 #endif

@@ -12,6 +12,8 @@
 /* One line per backend. */
 static const struct wr_comm_ops *const backends[] = {
     &wr_comm_local,
+    &wr_comm_tcp,
+    &wr_comm_mpi,
 };
 
 /* --- a world of one --- */
@@ -64,6 +66,19 @@ static void alone_give_up(struct wr_comm *c, const weir_err *why)
 {
 }
 
+static int alone_max(struct wr_comm *c, const bool *in, uint64_t value,
+                     uint64_t *ret, weir_err *err)
+{
+    *ret = value;
+    return 0;
+}
+
+static int alone_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
+                       weir_err *err)
+{
+    return 0;
+}
+
 static const struct wr_comm_ops alone = {
     .name = "alone",
     .help = "one process",
@@ -72,6 +87,8 @@ static const struct wr_comm_ops alone = {
     .broadcast = alone_broadcast,
     .alive = alone_alive,
     .give_up = alone_give_up,
+    .max = alone_max,
+    .share = alone_share,
 };
 
 static int alone_open(struct wr_comm **ret, weir_err *err)
@@ -98,7 +115,8 @@ int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
         return alone_open(ret, err);
     if (!cfg->url)
         return wr_fail(err, WEIR_EINVAL,
-                       "%u ranks need a way to meet (\"local:PATH\")",
+                       "%u ranks need a way to meet (\"local:PATH\", "
+                       "\"tcp:HOST:PORT\")",
                        cfg->world);
     for (size_t k = 0; k < WR_ARRAY_LEN(backends); k++) {
         size_t n = strlen(backends[k]->name);
@@ -107,7 +125,8 @@ int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
             return backends[k]->open(cfg->url + n + 1, cfg, ret, err);
     }
     return wr_fail(err, WEIR_EINVAL,
-                   "'%s': no way for ranks to meet (\"local:PATH\" is one)",
+                   "'%s': no way for ranks to meet (\"local:PATH\" and "
+                   "\"tcp:HOST:PORT\" are)",
                    cfg->url);
 }
 
@@ -183,6 +202,54 @@ int wr_comm_alive(struct wr_comm *c, weir_err *err)
     if (c->failed)
         return again(c, err);
     return c->ops->alive(c, &e) < 0 ? for_good(c, &e, err) : 0;
+}
+
+void wr_comm_give_up(struct wr_comm *c, const weir_err *why)
+{
+    if (!c->failed)
+        for_good(c, why, NULL);
+}
+
+int wr_comm_max(struct wr_comm *c, const bool *in, uint64_t value,
+                uint64_t *ret, weir_err *err)
+{
+    weir_err e;
+
+    if (c->failed)
+        return again(c, err);
+    return c->ops->max(c, in, value, ret, &e) < 0 ? for_good(c, &e, err) : 0;
+}
+
+int wr_comm_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
+                  weir_err *err)
+{
+    weir_err e;
+
+    if (c->failed)
+        return again(c, err);
+    if (root >= c->world)
+        return wr_fail(err, WEIR_EINVAL, "there is no rank %u of %u ranks",
+                       root, c->world);
+    return c->ops->share(c, buf, len, root, &e) < 0 ? for_good(c, &e, err) : 0;
+}
+
+int wr_comm_read_all(struct wr_comm *c, const struct wr_comm_read *what,
+                     void *buf, weir_err *err)
+{
+    weir_err e;
+    int r;
+
+    if (c->failed)
+        return again(c, err);
+    if (!c->ops->read_all)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s': reading by MPI-IO needs ranks that were started "
+                       "by MPI (mpirun, srun --mpi)",
+                       what->path);
+    r = c->ops->read_all(c, what, buf, &e);
+    if (r < 0)
+        return for_good(c, &e, err);
+    return wr_comm_agree(c, r > 0 ? e.code : 0, &e, err);
 }
 
 /* How it went, as it is sent: nothing when it went well. */

@@ -17,7 +17,8 @@
 #include "weir/error.h"
 
 struct wr_comm_config {
-    const char *url;     /* "local:PATH"; NULL with world 1 */
+    const char *url;     /* "local:PATH", "tcp:HOST:PORT", "mpi:", as
+                            wr_launch_find says it; NULL with world 1 */
     const char *channel; /* several comms of the same ranks: each its name */
     uint32_t rank, world;
     uint64_t timeout_ms; /* of each call, and of meeting */
@@ -32,8 +33,17 @@ struct wr_comm_part {
 struct wr_comm {
     const struct wr_comm_ops *ops;
     uint32_t rank, world;
+    uint64_t timeout_ms;
     bool failed; /* for good */
     weir_err failure;
+};
+
+/* A part of a file that all ranks read. */
+struct wr_comm_read {
+    const char *path;
+    uint64_t offset;
+    size_t len;
+    uint32_t readers; /* ranks that access the storage; 0: MPI decides */
 };
 
 struct wr_comm_ops {
@@ -60,6 +70,17 @@ struct wr_comm_ops {
     /* required: after a failure, of which it tells the others as far as that
      * goes without waiting, so that they need not wait for the timeout. */
     void (*give_up)(struct wr_comm *c, const weir_err *why);
+    /* required: the largest value of the ranks that `in` marks (one bool for
+     * each rank; NULL: all), which are the ones that call it. Rank 0 is one. */
+    int (*max)(struct wr_comm *c, const bool *in, uint64_t value, uint64_t *ret,
+               weir_err *err);
+    /* required: `len` bytes of `root` into the `buf` of all others. */
+    int (*share)(struct wr_comm *c, void *buf, size_t len, uint32_t root,
+                 weir_err *err);
+    /* optional: reads a file together. 1: that failed, and the comm is still
+     * good; `err` says why. */
+    int (*read_all)(struct wr_comm *c, const struct wr_comm_read *what,
+                    void *buf, weir_err *err);
 };
 
 /* At most so many bytes in one part. */
@@ -89,10 +110,34 @@ int wr_comm_agree(struct wr_comm *c, int code, const weir_err *mine,
 int wr_comm_min(struct wr_comm *c, uint64_t value, uint64_t *ret,
                 weir_err *err);
 
+/* The largest of the values of the ranks that `in` marks, on each of them; see
+ * wr_comm_ops.max. wr_barrier_max does this faster. */
+int wr_comm_max(struct wr_comm *c, const bool *in, uint64_t value,
+                uint64_t *ret, weir_err *err);
+
+/* The bytes at `buf` of rank `root` are copied to `buf` of all other ranks. All
+ * give the same `len`, which may be of any size. Until the process ends after a
+ * failure MPI may still write to `buf`: then do not free it. */
+int wr_comm_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
+                  weir_err *err);
+
+/* All ranks read the same bytes of a file by MPI-IO (MPI_File_read_at_all).
+ * A file that cannot be read is an error on all ranks, and the comm stays good;
+ * so it does with WEIR_ENOTSUP, where the ranks did not meet by MPI. As for `buf`
+ * and other failures see wr_comm_share. */
+int wr_comm_read_all(struct wr_comm *c, const struct wr_comm_read *what,
+                     void *buf, weir_err *err);
+
+/* Something else than a call failed, for good: the others are told why, and all
+ * calls fail with it from now on. */
+void wr_comm_give_up(struct wr_comm *c, const weir_err *why);
+
 /* For backends: the bytes and a NUL into `to` (NULL: nothing), which is
  * returned. */
 char *wr_comm_copy(void *to, const void *bytes, size_t len);
 
 extern const struct wr_comm_ops wr_comm_local;
+extern const struct wr_comm_ops wr_comm_tcp;
+extern const struct wr_comm_ops wr_comm_mpi;
 
 #endif

@@ -1,4 +1,4 @@
-/* meet.c - how ranks of one machine find each other at a socket.
+/* meet.c - how ranks find each other at a listening socket.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comm/meet.h"
 
@@ -8,10 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,23 +16,25 @@
 #include "base/mem.h"
 
 #define HELLO_MAGIC   UINT64_C(0x6f6c6c6568726977)
-#define HELLO_VERSION 1u
-#define PATH_CAP      sizeof(((struct sockaddr_un *)NULL)->sun_path)
-#define BESIDE        8  /* "~0123456": what a name beside the path adds */
+#define HELLO_VERSION 2u
 #define STRANGERS     64 /* connections that have not said who they are */
+#define PATIENCE_NS   (10 * WR_NS_PER_SEC) /* for a connection to say it */
 #define RETRY_MS      10
 
-/* What a rank says first. */
+/* What a rank says first, in the byte order of its machine: one of another byte
+ * order is a stranger. */
 struct hello {
     uint64_t magic;
     uint32_t version, rank, world, unused;
     char channel[WR_MEET_CHANNEL];
+    unsigned char token[WR_MEET_TOKEN];
 };
 
 /* A connection that has not said it all yet. */
 struct guest {
     int fd;
     size_t have;
+    uint64_t until_ns; /* when it must have said it */
     struct hello hello;
 };
 
@@ -44,150 +43,11 @@ struct host {
     struct wr_wire *wires;
     int fd; /* listens */
     uint32_t missing;
+    uint32_t turned_away; /* connections that did not know the token */
     struct guest guests[STRANGERS];
     size_t guest_count;
     struct pollfd *fds; /* owned: listener, guests, wires */
 };
-
-/* --- sockets and paths --- */
-
-static struct sockaddr_un address(const char *path)
-{
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-
-    snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-    return a;
-}
-
-static int check_path(const struct wr_meet *m, weir_err *err)
-{
-    size_t len = strlen(m->path), most = PATH_CAP - 1 - BESIDE;
-
-    if (len > most)
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s': too long for a socket: %zu bytes, %zu at most",
-                       m->path, len, most);
-    return 0;
-}
-
-static int new_socket(weir_err *err)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
-        return wr_fail_errno(err, errno, "cannot make a socket");
-    return fd;
-}
-
-/* A name of its own in the same folder. */
-static void beside(const char *path, char ret[PATH_CAP])
-{
-    uint32_t dice = 0;
-
-    if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) < 0)
-        dice = (uint32_t)getpid() ^ (uint32_t)wr_clock_ns();
-    snprintf(ret, PATH_CAP, "%.*s~%07" PRIx32, (int)(PATH_CAP - 1 - BESIDE),
-             path, dice & 0xfffffff);
-}
-
-/* 0: somebody listens at `path`; else errno. */
-static int knock(const char *path)
-{
-    struct sockaddr_un a = address(path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int e = 0;
-
-    if (fd < 0)
-        return errno;
-    if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
-        e = errno == EAGAIN ? 0 : errno; /* a full queue has an owner */
-    close(fd);
-    return e;
-}
-
-/* Removes a socket that a dead process left. Between looking and removing
- * another rank 0 may have put its own there: the name is moved aside first, and
- * moved back if somebody listens at it. Whoever is seen at `path` listens
- * already (see listen_at). */
-static int remove_stale(const char *path, weir_err *err)
-{
-    char aside[PATH_CAP];
-    struct stat sb;
-    int e;
-
-    if (lstat(path, &sb) < 0)
-        return errno == ENOENT
-                   ? 0
-                   : wr_fail_errno(err, errno, "'%s': cannot look", path);
-    if (!S_ISSOCK(sb.st_mode))
-        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is not a socket",
-                       path);
-    e = knock(path);
-    if (e == ECONNREFUSED) {
-        beside(path, aside);
-        if (rename(path, aside) < 0)
-            return errno == ENOENT
-                       ? 0
-                       : wr_fail_errno(err, errno, "'%s': cannot remove", path);
-        e = knock(aside);
-        if (e != ECONNREFUSED && link(aside, path) < 0)
-            e = errno;
-        unlink(aside);
-    }
-    if (e == 0)
-        return wr_fail(err, WEIR_EBUSY, "'%s': other ranks are meeting there",
-                       path);
-    if (e != ECONNREFUSED && e != ENOENT)
-        return wr_fail_errno(err, e, "'%s': cannot connect", path);
-    return 0;
-}
-
-/* The socket appears under its name only when it listens, for its owner only,
- * and takes nobody's place. */
-static int appear(int fd, const char *path, weir_err *err)
-{
-    char made[PATH_CAP];
-    struct sockaddr_un a;
-    int r = 0;
-
-    beside(path, made);
-    a = address(made);
-    if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot make a socket", path);
-    if (chmod(made, 0600) < 0 || listen(fd, SOMAXCONN) < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot listen", path);
-    for (int tries = 0; r == 0 && link(made, path) < 0; tries++) {
-        if (errno != EEXIST || tries == 10)
-            r = wr_fail_errno(err, errno, "'%s': cannot listen", path);
-        else
-            r = remove_stale(path, err);
-    }
-    unlink(made);
-    return r;
-}
-
-static int listen_at(const char *path, weir_err *err)
-{
-    int fd = new_socket(err), r;
-
-    if (fd < 0)
-        return fd;
-    r = appear(fd, path, err);
-    if (r < 0) {
-        close(fd);
-        return r;
-    }
-    return fd;
-}
-
-static bool is_own_user(int fd)
-{
-    struct ucred cred;
-    socklen_t len = sizeof(cred);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
-           cred.uid == geteuid();
-}
 
 /* --- rank 0 --- */
 
@@ -218,10 +78,6 @@ static int refuse(const struct host *h, const struct guest *g, weir_err *err)
         wr_fail(&e, WEIR_EINVAL,
                 "'%s': somebody came as rank %" PRIu32 " of %" PRIu32,
                 h->m->path, o->rank, o->world);
-    else if (strcmp(o->channel, h->m->channel) != 0)
-        wr_fail(&e, WEIR_EINVAL,
-                "'%s': rank %" PRIu32 " is for channel '%s', rank 0 for '%s'",
-                h->m->path, o->rank, o->channel, h->m->channel);
     else
         wr_fail(&e, WEIR_EINVAL,
                 "'%s': two processes say that they are rank %" PRIu32,
@@ -230,8 +86,20 @@ static int refuse(const struct host *h, const struct guest *g, weir_err *err)
     return wr_fail_as(err, e.code, &e);
 }
 
-/* 1: it has said who it is; 0: not yet; -1: it is no rank. */
-static int hear(struct guest *g)
+/* Compares all bytes, however early they differ: how long it takes must not
+ * tell a stranger how much of the token was right. */
+static bool knows_token(const struct wr_meet *m, const struct hello *o)
+{
+    unsigned differ = 0;
+
+    for (size_t k = 0; k < WR_MEET_TOKEN; k++)
+        differ |= o->token[k] ^ (m->token ? m->token[k] : 0u);
+    return differ == 0;
+}
+
+/* 1: it has said who it is; 0: not yet; -1: it is no rank, or one that comes
+ * for another channel: it tries again until that channel's turn. */
+static int hear(struct host *h, struct guest *g)
 {
     int r = wr_wire_pull(g->fd, &g->hello, &g->have, sizeof(g->hello));
 
@@ -239,8 +107,15 @@ static int hear(struct guest *g)
         return r;
     if (g->hello.magic != HELLO_MAGIC)
         return -1;
+    /* The version decides what the rest means. */
+    if (g->hello.version != HELLO_VERSION)
+        return 1;
+    if (!knows_token(h->m, &g->hello)) {
+        h->turned_away++;
+        return -1;
+    }
     g->hello.channel[WR_MEET_CHANNEL - 1] = '\0';
-    return 1;
+    return strcmp(g->hello.channel, h->m->channel) == 0 ? 1 : -1;
 }
 
 /* Takes a guest in, or refuses it. */
@@ -250,8 +125,7 @@ static int seat(struct host *h, const struct guest *g, weir_err *err)
     struct wr_wire *w;
 
     if (o->version != HELLO_VERSION || o->world != h->m->world ||
-        o->rank == 0 || o->rank >= o->world ||
-        strcmp(o->channel, h->m->channel) != 0)
+        o->rank == 0 || o->rank >= o->world)
         return refuse(h, g, err);
     w = &h->wires[o->rank - 1];
     if (w->fd >= 0)
@@ -269,14 +143,14 @@ static int hear_guests(struct host *h, weir_err *err)
         struct guest g;
         int r;
 
-        if (!fds[k].revents)
+        if (!fds[k].revents && wr_clock_ns() < h->guests[k].until_ns)
             continue;
-        r = hear(&h->guests[k]);
-        if (r == 0)
+        r = hear(h, &h->guests[k]);
+        if (r == 0 && wr_clock_ns() < h->guests[k].until_ns)
             continue;
         g = h->guests[k];
         drop_guest(h, k);
-        if (r < 0) {
+        if (r <= 0) {
             close(g.fd);
             continue;
         }
@@ -309,28 +183,34 @@ static int let_in(struct host *h, weir_err *err)
             return 0;
         if (fd < 0)
             return wr_fail_errno(err, errno, "'%s': cannot accept", h->m->path);
-        if (is_own_user(fd))
-            h->guests[h->guest_count++] = (struct guest){.fd = fd};
-        else
+        if (h->m->ops->is_ours && !h->m->ops->is_ours(fd)) {
             close(fd);
+            continue;
+        }
+        if (h->m->ops->tune)
+            h->m->ops->tune(fd);
+        h->guests[h->guest_count++] = (struct guest){
+            .fd = fd, .until_ns = wr_clock_ns() + PATIENCE_NS};
     }
     return 0;
 }
 
 static int too_late(const struct host *h, weir_err *err)
 {
+    char more[48] = "", why[64] = "";
     uint32_t k = 0;
 
     while (h->wires[k].fd >= 0)
         k++;
     if (h->missing > 1)
-        return wr_fail(err, WEIR_ETIMEDOUT,
-                       "'%s': rank %" PRIu32 " and %" PRIu32
-                       " more did not come within %" PRIu64 " ms",
-                       h->m->path, k + 1, h->missing - 1, h->m->timeout_ms);
+        snprintf(more, sizeof(more), " and %" PRIu32 " more", h->missing - 1);
+    if (h->turned_away > 0)
+        snprintf(why, sizeof(why), " (%" PRIu32 " came with another secret)",
+                 h->turned_away);
     return wr_fail(err, WEIR_ETIMEDOUT,
-                   "'%s': rank %" PRIu32 " did not come within %" PRIu64 " ms",
-                   h->m->path, k + 1, h->m->timeout_ms);
+                   "'%s': rank %" PRIu32 "%s did not come within %" PRIu64
+                   " ms%s",
+                   h->m->path, k + 1, more, h->m->timeout_ms, why);
 }
 
 static size_t fill_fds(struct host *h)
@@ -355,10 +235,11 @@ static int wait_for_all(struct host *h, uint64_t deadline, weir_err *err)
 
         if (left == 0)
             return too_late(h, err);
-        r = poll(h->fds, n, left);
+        /* Connections that say nothing are looked at now and then. */
+        r = poll(h->fds, n, guests > 0 ? WR_MIN(left, 1000) : left);
         if (r < 0 && errno != EINTR)
             return wr_fail_errno(err, errno, "'%s': waiting", h->m->path);
-        if (r <= 0)
+        if (r < 0)
             continue;
         see_off(h, h->fds + 1 + guests);
         r = hear_guests(h, err);
@@ -370,37 +251,44 @@ static int wait_for_all(struct host *h, uint64_t deadline, weir_err *err)
     return 0;
 }
 
+static void host_done(struct host *h)
+{
+    /* Gone before anyone is welcomed: who meets again must not come here. */
+    if (h->m->ops->leave)
+        h->m->ops->leave(h->m);
+    close(h->fd);
+    for (size_t k = 0; k < h->guest_count; k++)
+        close(h->guests[k].fd);
+}
+
 int wr_meet_host(const struct wr_meet *m, struct wr_wire *wires, weir_err *err)
 {
     uint64_t deadline = wr_wire_deadline(m->timeout_ms);
     struct host h = {.m = m, .wires = wires, .missing = m->world - 1};
     struct wr_wire_job welcome = {
         .send = true, .kind = WR_WIRE_WELCOME, .timeout_ms = m->timeout_ms};
-    int r = check_path(m, err);
+    int r = m->ops->check ? m->ops->check(m, err) : 0;
 
-    if (r < 0)
+    h.fd = m->listener;
+    if (r == 0 && h.fd <= 0)
+        r = h.fd = m->ops->listen(m, deadline, err);
+    if (r < 0) {
+        if (m->listener > 0)
+            close(m->listener);
         return r;
-    h.fds = calloc((size_t)STRANGERS + m->world, sizeof(*h.fds));
-    if (!h.fds)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    h.fd = listen_at(m->path, err);
-    if (h.fd < 0) {
-        free(h.fds);
-        return h.fd;
     }
-    r = wait_for_all(&h, deadline, err);
-    /* Gone before anyone is welcomed: who meets again must not come here. */
-    unlink(m->path);
-    close(h.fd);
-    for (size_t k = 0; k < h.guest_count; k++)
-        close(h.guests[k].fd);
+    h.fds = calloc((size_t)STRANGERS + m->world, sizeof(*h.fds));
+    r = h.fds ? wait_for_all(&h, deadline, err)
+              : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    host_done(&h);
     free(h.fds);
     return r < 0 ? r : wr_wire_run(wires, m->world - 1, &welcome, err);
 }
 
 /* --- the others --- */
 
-static int say_hello(const struct wr_meet *m, int fd, weir_err *err)
+/* 0: said; 1: nobody listens (any more). */
+static int say_hello(const struct wr_meet *m, int fd)
 {
     struct hello o = {.magic = HELLO_MAGIC,
                       .version = HELLO_VERSION,
@@ -408,10 +296,9 @@ static int say_hello(const struct wr_meet *m, int fd, weir_err *err)
                       .world = m->world};
     ssize_t n;
 
-    if (!is_own_user(fd))
-        return wr_fail(err, WEIR_EACCES, "'%s': belongs to another user",
-                       m->path);
     snprintf(o.channel, sizeof(o.channel), "%s", m->channel);
+    if (m->token)
+        memcpy(o.token, m->token, sizeof(o.token));
     do
         n = send(fd, &o, sizeof(o), MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
@@ -419,29 +306,30 @@ static int say_hello(const struct wr_meet *m, int fd, weir_err *err)
     return n == (ssize_t)sizeof(o) ? 0 : 1;
 }
 
-/* 0: in; 1: nobody is there (any more). */
+static int turned_away(const struct wr_meet *m, weir_err *err)
+{
+    wr_fail(err, WEIR_EACCES,
+            "'%s' answers and lets this rank not in: it meets other ranks, has "
+            "another secret, or died",
+            m->path);
+    return 1;
+}
+
+/* 0: in; 1: nobody is there (any more); `err` may say more. */
 static int try_join(const struct wr_meet *m, struct wr_wire *w,
                     uint64_t deadline, weir_err *err)
 {
-    struct sockaddr_un a = address(m->path);
     struct wr_wire_job welcome = {.kind = WR_WIRE_WELCOME};
-    int r;
+    int r = m->ops->connect(m, deadline, &w->fd, err);
 
-    w->fd = new_socket(err);
-    if (w->fd < 0)
-        return w->fd;
-    if (connect(w->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
-        r = errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN ||
-                    errno == EINTR
-                ? 1
-                : wr_fail_errno(err, errno, "'%s': cannot connect", m->path);
-    else
-        r = say_hello(m, w->fd, err);
+    if (r == 0)
+        r = say_hello(m, w->fd);
     if (r == 0) {
         welcome.timeout_ms = (uint64_t)wr_wire_left_ms(deadline);
         r = wr_wire_run(w, 1, &welcome, err);
-        if (r < 0 && w->gone)
-            r = 1;
+        /* What cannot be read was sent by something else that listens there. */
+        if (r < 0 && (w->gone || r == WEIR_EFORMAT))
+            r = turned_away(m, err);
         else if (r == WEIR_ETIMEDOUT && w->head.kind != WR_WIRE_FAILURE)
             wr_fail(err, r, "'%s': not all ranks came within %" PRIu64 " ms",
                     m->path, m->timeout_ms);
@@ -457,18 +345,19 @@ int wr_meet_join(const struct wr_meet *m, struct wr_wire *wire, weir_err *err)
 {
     uint64_t deadline = wr_wire_deadline(m->timeout_ms);
     struct wr_wire w = {.fd = -1};
-    weir_err e;
-    int r = check_path(m, err), left;
+    struct wr_meet try = *m;
+    weir_err e = {0};
+    int r = m->ops->check ? m->ops->check(m, err) : 0;
 
     if (r < 0)
         return r;
-    while ((r = try_join(m, &w, deadline, &e)) > 0) {
-        left = wr_wire_left_ms(deadline);
-        if (left == 0)
+    for (; (r = try_join(&try, &w, deadline, &e)) > 0; try.attempt++) {
+        poll(NULL, 0, WR_MIN(wr_wire_left_ms(deadline), RETRY_MS));
+        if (wr_wire_left_ms(deadline) == 0)
             return wr_fail(err, WEIR_ETIMEDOUT,
-                           "'%s': rank 0 did not come within %" PRIu64 " ms",
-                           m->path, m->timeout_ms);
-        poll(NULL, 0, WR_MIN(left, RETRY_MS));
+                           "'%s': rank 0 did not come within %" PRIu64
+                           " ms%s%s",
+                           m->path, m->timeout_ms, e.msg[0] ? ": " : "", e.msg);
     }
     if (r < 0)
         return wr_fail_as(err, r, &e);

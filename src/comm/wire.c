@@ -52,6 +52,10 @@ static const char *kind_name(uint32_t kind)
         return "gather";
     case WR_WIRE_BROADCAST:
         return "broadcast";
+    case WR_WIRE_MAX:
+        return "maximum";
+    case WR_WIRE_SHARE:
+        return "share";
     default:
         return "something else";
     }
@@ -97,7 +101,7 @@ static int check_head(const struct wr_wire *w, weir_err *err)
     const struct wr_wire_head *h = &w->head;
 
     if (h->magic != MAGIC || h->kind < WR_WIRE_WELCOME ||
-        h->kind > WR_WIRE_FAILURE || h->len > WR_COMM_MAX)
+        h->kind >= WR_WIRE_KINDS || h->len > WR_COMM_MAX)
         return wr_fail(err, WEIR_EFORMAT,
                        "what rank %" PRIu32 " sent cannot be read", w->rank);
     return 0;
@@ -220,7 +224,7 @@ static void prepare(struct wr_wire *w, const struct wr_wire_job *job)
     free(w->body);
     w->body = NULL;
     w->done = 0;
-    w->complete = false;
+    w->complete = w->skip;
     w->sending = job->send;
     w->head = (struct wr_wire_head){.magic = MAGIC,
                                     .kind = (uint32_t)job->kind,
@@ -312,8 +316,19 @@ int wr_wire_run(struct wr_wire *wires, size_t count,
 int wr_wire_alive(struct wr_wire *w, weir_err *err)
 {
     struct pollfd fd = {.fd = w->fd, .events = POLLRDHUP};
+    struct wr_wire_job none = {.kind = WR_WIRE_FAILURE};
+    weir_err e;
 
-    return poll(&fd, 1, 0) > 0 ? is_gone(w, err) : 0;
+    if (poll(&fd, 1, 0) <= 0)
+        return 0;
+    /* It is over: nobody will miss the frames before the reason. */
+    do
+        prepare(w, &none);
+    while (take_in(w, &e) == 1 && w->head.kind != WR_WIRE_FAILURE);
+    if (w->body && w->head.kind == WR_WIRE_FAILURE &&
+        w->done == HEAD + w->head.len)
+        return told(w, err);
+    return is_gone(w, err);
 }
 
 void wr_wire_give_up(struct wr_wire *w, const weir_err *why)
@@ -324,6 +339,7 @@ void wr_wire_give_up(struct wr_wire *w, const weir_err *why)
     bool torn = w->sending && !w->complete && w->done > 0;
 
     /* In the middle of another frame it would be taken for a piece of it. */
+    w->skip = false;
     if (w->fd >= 0 && !torn && !w->gone) {
         snprintf(f.msg, sizeof(f.msg), "%s", why->msg);
         prepare(w, &job);

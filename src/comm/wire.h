@@ -18,6 +18,9 @@ enum wr_wire_kind {
     WR_WIRE_PART,
     WR_WIRE_BROADCAST,
     WR_WIRE_FAILURE, /* why the other end gave up */
+    WR_WIRE_MAX,
+    WR_WIRE_SHARE,
+    WR_WIRE_KINDS,
 };
 
 struct wr_wire_head {
@@ -30,6 +33,7 @@ struct wr_wire {
     int fd;        /* owned; -1: none. Does not block */
     uint32_t rank; /* who is at the other end */
     bool gone;     /* the other end was closed or died */
+    bool skip;     /* takes no part in the next wr_wire_run */
     /* the frame that is under way */
     bool complete, sending;
     size_t done; /* bytes, head included */
@@ -64,7 +68,8 @@ int wr_wire_run(struct wr_wire *wires, size_t count,
 /* Whoever calls frees it. */
 char *wr_wire_take(struct wr_wire *w, size_t *ret_len);
 
-/* Fails when the other end was closed or died; takes nothing in. */
+/* Fails when the other end was closed or died, with its reason if it gave one.
+ * Takes nothing in while the other end is there. */
 int wr_wire_alive(struct wr_wire *w, weir_err *err);
 /* Tells the other end why, if that goes without waiting, and closes. */
 void wr_wire_give_up(struct wr_wire *w, const weir_err *why);

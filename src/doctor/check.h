@@ -55,6 +55,7 @@ unsigned wr_doctor_kernel(const struct wr_doctor *d);
     X("report pages", false, false, wr_check_pages)                            \
     X("oneDNN", false, false, wr_check_onednn)                                 \
     X("HDF5", false, false, wr_check_hdf5)                                     \
+    X("MPI", false, false, wr_check_mpi)                                       \
     X("file system", true, true, wr_check_fs)                                  \
     X("O_DIRECT", false, true, wr_check_direct)                                \
     X("disk counters", false, true, wr_check_disks)

@@ -1,5 +1,5 @@
 /* check_build.c - optional parts: mounting, picture codecs, report pages,
- * the engine of training, the helper that knows HDF5.
+ * the engine of training, the helper that knows HDF5, the modules for MPI.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/check.h"
 
@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "comm/mpi_load.h"
 #include "format/hdf5_helper.h"
 #include "mount/mount.h"
 #include "record/doc.h"
@@ -161,4 +163,62 @@ void wr_check_hdf5(const struct wr_doctor *d, struct wr_finding *f)
     wr_observed(f, r == WEIR_ENOTSUP ? "no helper" : "the helper fails");
     wr_means(f, "HDF5 files are neither read nor written: %s.", err.msg);
     wr_remedy(f, WR_HEALTH_MISSING, REBUILD);
+}
+
+/* Each module is loaded in a process of its own: there must not be two MPIs in
+ * one, and their libraries may be gone. 0, or that of wr_mpi_load. */
+static int try_mpi(const char *name, weir_err *ret)
+{
+    const struct wr_mpi_module *m;
+    int pipes[2], status = -1;
+    pid_t pid;
+
+    ret->code = WEIR_EIO;
+    snprintf(ret->msg, sizeof(ret->msg), "cannot be tried");
+    if (pipe2(pipes, O_CLOEXEC) < 0)
+        return WEIR_EIO;
+    pid = fork();
+    if (pid == 0) {
+        weir_err e = {0};
+
+        if (wr_mpi_load(name, &m, &e) == 0)
+            e.code = 0;
+        _exit(write(pipes[1], &e, sizeof(e)) == (ssize_t)sizeof(e) ? 0 : 1);
+    }
+    close(pipes[1]);
+    if (pid > 0 && read(pipes[0], ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
+        ret->code = WEIR_EIO;
+    close(pipes[0]);
+    if (pid > 0)
+        waitpid(pid, &status, 0);
+    return ret->code;
+}
+
+void wr_check_mpi(const struct wr_doctor *d, struct wr_finding *f)
+{
+    static const char *const names[] = {"openmpi", "mpich"};
+    static const char *const titles[] = {"Open MPI", "MPICH"};
+    weir_err err, lacks = {0};
+    char works[64] = "";
+
+    for (size_t k = 0; k < 2; k++) {
+        size_t used = strlen(works);
+
+        if (try_mpi(names[k], &err) == 0)
+            snprintf(works + used, sizeof(works) - used, "%s%s",
+                     used ? ", " : "", titles[k]);
+        else if (!lacks.code)
+            lacks = err;
+    }
+    if (works[0]) {
+        wr_observed(f, "works: %s", works);
+        return;
+    }
+    wr_observed(f, "no module");
+    wr_means(f,
+             "Ranks of mpirun and mpiexec do not meet; those of srun and "
+             "torchrun do. %s.",
+             lacks.msg);
+    wr_remedy(f, WR_HEALTH_MISSING,
+              "sudo apt-get install libopenmpi-dev && " REBUILD);
 }

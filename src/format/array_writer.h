@@ -11,6 +11,12 @@
 #include "format/writer.h"
 #include "storage/storage.h"
 
+/* How an array is cut into chunks, samples first; ndim 0: it is not. */
+struct wr_chunk_dims {
+    uint32_t ndim; /* one more than the field has */
+    uint64_t dims[8];
+};
+
 /* What a file will hold: the fields of each sample, all of fixed size. */
 struct wr_array_layout {
     const weir_field *fields; /* borrowed; dims are those of one sample, ndim 0:
@@ -18,6 +24,9 @@ struct wr_array_layout {
     unsigned count;
     uint64_t samples;
     bool packed; /* deflated, where the format can (ops.packs) */
+    const struct wr_chunk_dims *chunks; /* borrowed: one per field, where the
+                                           format can (ops.chunks); NULL: no
+                                           field has any */
 };
 
 struct wr_array_out; /* a file that is written; of one thread at a time */
@@ -28,6 +37,7 @@ struct wr_array_writer_ops {
     const char *ext;  /* ".npz" */
     bool single;      /* it has room for one field, not for a label beside it */
     bool packs;       /* it can deflate */
+    bool chunks;      /* it can cut arrays into chunks */
     /* required: begins a file in the empty object `o`, which is borrowed. */
     int (*open)(struct wr_object *o, const struct wr_array_layout *l,
                 struct wr_array_out **ret, weir_err *err);
@@ -51,7 +61,7 @@ struct wr_array_writer_ops {
  * format: the commands take their choices from here. */
 #define WR_ARRAY_WRITER_MAP(X)                                                 \
     X(npz, "NumPy's archives, an array for each field")                        \
-    X(hdf5, "HDF5 files, a contiguous dataset for each field")                 \
+    X(hdf5, "HDF5 files, a dataset for each field")                            \
     X(indexed_binary, "DLIO's indexed binary files: one field, no labels")
 
 /* Where the files beside a file go. */

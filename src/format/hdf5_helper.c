@@ -494,11 +494,16 @@ static int check_created(struct wr_h5_helper *h, const struct wr_h5_create *c,
 
     for (size_t k = 0; k < c->count; k++) {
         struct wr_h5_array a;
+        size_t bytes;
 
         if (wr_h5_check(&c->datasets[k], size, &a, err) < 0 || a.code ||
-            (a.bytes && a.said.address < end))
+            !wr_mul_ok(a.chunks, a.chunk_bytes, &bytes))
             return fail_lie(h, "a dataset outside of its file", err);
-        end = a.bytes ? a.said.address + a.bytes : end;
+        bytes = a.said.layout == WR_H5_CHUNKED ? bytes : a.bytes;
+        if (bytes && (a.said.address < end || a.said.address > size ||
+                      bytes > size - a.said.address))
+            return fail_lie(h, "a dataset outside of its file", err);
+        end = bytes ? a.said.address + bytes : end;
     }
     return 0;
 }

@@ -36,13 +36,15 @@ typedef int (*wr_h5_write_fn)(void *arg, const void *bytes, size_t len,
 
 /* A file that is to be made. */
 struct wr_h5_create {
-    struct wr_h5_dataset *datasets; /* borrowed: name, type, dims; contiguous */
+    struct wr_h5_dataset *datasets; /* borrowed: name, type, dims,
+                                       layout, chunk */
     size_t count;
     wr_h5_write_fn write;
     void *arg;
 };
 
-/* Lays it out: sets the addresses of the datasets, in rising order, gives its
+/* Lays it out: sets the addresses of the datasets, in rising order (chunks lie one
+ * behind the other from there, in C order), gives its
  * metadata to c->write and its size to *ret_size. */
 int wr_h5_create(struct wr_h5_helper *h, const struct wr_h5_create *c,
                  uint64_t *ret_size, weir_err *err);

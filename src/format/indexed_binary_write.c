@@ -35,6 +35,8 @@ static int ib_open(struct wr_object *o, const struct wr_array_layout *l,
 
     if (l->packed)
         return wr_fail(err, WEIR_ENOTSUP, "indexed_binary does not deflate");
+    if (l->chunks)
+        return wr_fail(err, WEIR_ENOTSUP, "indexed_binary has no chunks");
     if (l->count != 1)
         return wr_fail(err, WEIR_ENOTSUP,
                        "indexed_binary holds one field and no labels, not %u "

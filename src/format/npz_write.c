@@ -266,10 +266,12 @@ static void place(struct wr_array_out *w)
 static int npz_open(struct wr_object *o, const struct wr_array_layout *l,
                     struct wr_array_out **ret, weir_err *err)
 {
-    struct wr_array_out *w = calloc(1,
-                                    sizeof(*w) + l->count * sizeof(w->of[0]));
+    struct wr_array_out *w;
     int r = 0;
 
+    if (l->chunks)
+        return wr_fail(err, WEIR_ENOTSUP, "npz has no chunks");
+    w = calloc(1, sizeof(*w) + l->count * sizeof(w->of[0]));
     if (!w)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     w->object = o;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,25 +52,28 @@ static int list_leaf(const char *leaf, struct wr_listing *l, weir_err *err)
     return 0;
 }
 
-int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
-                   struct wr_listing *l, weir_err *err)
+/* Lists a folder, on which the index depends from now on. */
+static int list_folder(struct wr_index_job *job, const char *path,
+                       bool (*wanted)(const struct wr_entry *e),
+                       struct wr_listing *l, weir_err *err)
 {
-    const struct wr_listing_filter filter = {.wanted = is_visible_file};
+    const struct wr_listing_filter filter = {.wanted = wanted};
     struct wr_stat folder;
-    size_t kept = 0;
     bool stop;
-    int r;
+    int r = job->store->ops->stat(job->store, path, &folder, err);
 
-    if (job->leaf)
-        return list_leaf(job->leaf, l, err);
-    r = job->store->ops->stat(job->store, "", &folder, err);
     if (r == 0)
-        r = wr_index_job_stamp(job, "", &folder, err);
-    if (r < 0)
-        return r;
-    r = wr_listing_read(l, job->store, "", &filter, &stop, err);
-    if (r < 0)
-        return r;
+        r = wr_index_job_stamp(job, path, &folder, err);
+    return r < 0 ? r
+                 : wr_listing_read(l, job->store, path, &filter, &stop, err);
+}
+
+/* Keeps the shards of a listing, and counts the others as ignored. */
+static int keep_shards(struct wr_listing *l, bool (*is_shard)(const char *name),
+                       weir_err *err)
+{
+    size_t kept = 0;
+
     for (size_t k = 0; k < l->count; k++) {
         const char *name = wr_listing_name(l, k);
 
@@ -79,7 +83,69 @@ int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     l->count = kept;
-    return wr_index_add_ignored(job->index, &l->ignored, err);
+    return 0;
+}
+
+/* Adds the entries of `from`, which are those of the folder `path`. */
+static int append_below(struct wr_listing *l, const char *path,
+                        const struct wr_listing *from, weir_err *err)
+{
+    for (size_t k = 0; k < from->count; k++) {
+        const char *name = wr_listing_name(from, k);
+        size_t len = strlen(path) + 1 + strlen(name) + 1;
+
+        if (!wr_grow(&l->entries, &l->cap, l->count + 1, sizeof(*l->entries)) ||
+            !wr_grow(&l->names, &l->names_cap, l->names_len + len, 1))
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        l->entries[l->count] = from->entries[k];
+        l->entries[l->count++].name = l->names_len;
+        snprintf(l->names + l->names_len, len, "%s/%s", path, name);
+        l->names_len += len;
+    }
+    return 0;
+}
+
+static bool is_visible_folder(const struct wr_entry *e)
+{
+    return e->kind == WR_KIND_DIR && e->name[0] != '.';
+}
+
+/* Shards that are spread over folders, as DLIO does with many. */
+static int list_below(struct wr_index_job *job,
+                      bool (*is_shard)(const char *name), struct wr_listing *l,
+                      weir_err *err)
+{
+    struct wr_listing folders = {0};
+    int r = list_folder(job, "", is_visible_folder, &folders, err);
+
+    for (size_t k = 0; r == 0 && k < folders.count; k++) {
+        const char *path = wr_listing_name(&folders, k);
+        struct wr_listing below = {0};
+
+        r = list_folder(job, path, is_visible_file, &below, err);
+        if (r == 0)
+            r = keep_shards(&below, is_shard, err);
+        if (r == 0)
+            r = append_below(l, path, &below, err);
+        wr_listing_done(&below);
+    }
+    wr_listing_done(&folders);
+    return r;
+}
+
+int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
+                   struct wr_listing *l, weir_err *err)
+{
+    int r;
+
+    if (job->leaf)
+        return list_leaf(job->leaf, l, err);
+    r = list_folder(job, "", is_visible_file, l, err);
+    if (r == 0)
+        r = keep_shards(l, is_shard, err);
+    if (r == 0 && !l->count)
+        r = list_below(job, is_shard, l, err);
+    return r < 0 ? r : wr_index_add_ignored(job->index, &l->ignored, err);
 }
 
 struct peek {

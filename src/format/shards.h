@@ -20,9 +20,10 @@
 
 /* --- finding shards --- */
 
-/* The leaf alone, whatever it is called; or the files of the folder (not of
- * folders in it) whose names `is_shard` wants, sorted byte by byte; hidden
- * ones are left out. The index then depends on the folder. Zeroed *l before;
+/* The leaf alone, whatever it is called; or the files of the folder whose names
+ * `is_shard` wants, sorted byte by byte, and if it has none those of the folders
+ * in it, folder by folder; hidden ones are left out. The index then depends on
+ * these folders. Zeroed *l before;
  * wr_listing_done after, in any case. */
 int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
                    struct wr_listing *l, weir_err *err);

@@ -307,14 +307,20 @@ bool h5_file_open(struct h5_file *f, uint64_t size)
     return f->id >= 0;
 }
 
-bool h5_file_create(struct h5_file *f)
+bool h5_file_create(struct h5_file *f, bool chunked)
 {
-    hid_t fapl;
+    hid_t fapl, fcpl;
 
     reset(f, 0, /* created= */ true);
+    /* No times: the same data are the same file, whenever it is made. */
+    fcpl = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_obj_track_times(fcpl, 0);
     fapl = access_list(f);
     H5Pset_small_data_block_size(fapl, 0); /* data lie in order */
-    f->id = H5Fcreate("file", H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+    if (chunked)
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+    f->id = H5Fcreate("file", H5F_ACC_TRUNC, fcpl, fapl);
+    H5Pclose(fcpl);
     H5Pclose(fapl);
     return f->id >= 0;
 }

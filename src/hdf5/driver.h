@@ -15,8 +15,9 @@ struct h5_file; /* one file after another */
 struct h5_file *h5_file_new(void); /* NULL: no memory */
 /* A file of `size` bytes; one that was open is closed. */
 bool h5_file_open(struct h5_file *f, uint64_t size);
-/* An empty one: its metadata go to weir as they are written. */
-bool h5_file_create(struct h5_file *f);
+/* An empty one: its metadata go to weir as they are written. With `chunked` it
+ * has what libhdf5 1.10 brought: chunks that need no index. */
+bool h5_file_create(struct h5_file *f, bool chunked);
 bool h5_file_close(struct h5_file *f);
 hid_t h5_file_id(const struct h5_file *f); /* negative: none is open */
 uint64_t h5_file_size(const struct h5_file *f);

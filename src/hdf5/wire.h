@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define WR_H5_VERSION  1u
+#define WR_H5_VERSION  2u
 #define WR_H5_FD       3   /* the helper's end of the socket */
 #define WR_H5_NAME     128 /* bytes of a dataset's path, with the NUL */
 #define WR_H5_DIMS     8
@@ -27,7 +27,8 @@ enum wr_h5_kind {
     WR_H5_OPEN = 1, /* number: bytes of the file */
     WR_H5_LIST,     /* payload: paths, each with its NUL; none: all */
     WR_H5_CHUNKS,   /* number: of the dataset, in the order of DATASET */
-    WR_H5_CREATE,   /* payload: struct wr_h5_dataset each: name, type, dims */
+    WR_H5_CREATE,   /* payload: struct wr_h5_dataset each: name, type, dims,
+                       layout, chunk */
     /* the helper asks, weir answers */
     WR_H5_READ,  /* offset, number: bytes */
     WR_H5_BYTES, /* payload: as many */

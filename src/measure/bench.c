@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "measure/bench_ranks.h"
+#include "measure/together.h"
 #include "pipeline/config.h"
 #include "pipeline/split.h"
 #include "record/stats.h"
@@ -23,6 +25,8 @@ struct bench_job {
     struct wr_bench_plan live;        /* the plan, and how far it is */
     const struct wr_bench_plan *plan; /* borrowed: `live` */
     struct wr_file_list files;
+    struct wr_together together;
+    bool begun; /* all ranks have begun the limit that is being measured */
     struct wr_bench_result *results; /* owned: plan->case_count */
     /* For the read limit by cache state: log2 of the thread count that was
      * best in the first round; -1: not known yet. */
@@ -36,7 +40,10 @@ static uint64_t samples_of(const struct bench_job *b,
 {
     const struct wr_split split = wr_split_of(&c->cfg);
     uint64_t all = wr_split_count(&split, wr_index_count(b->plan->ds->index));
+    uint32_t world = wr_together_is(&b->together) ? c->cfg.world : 1;
 
+    if (world > 1)
+        all = all / world + (c->cfg.rank < all % world);
     return c->cfg.max_batches ? WR_MIN(all, c->cfg.max_batches * c->cfg.batch)
                               : all;
 }
@@ -65,24 +72,89 @@ static unsigned limit_threads(const struct wr_bench_case *c)
                                                           : c->cfg.threads;
 }
 
-/* One pass of plain preads by the threads and into the places that `job` names;
- * the rate is 0 when it cannot be measured. */
-static int read_pass(struct bench_job *b, const struct wr_bench_case *c,
-                     struct wr_limit_job job, double *ret_rate, weir_err *err)
+/* Brings the page cache into its state, once for each host, and waits for the
+ * ranks that do so. */
+static int prepare(struct bench_job *b, enum wr_cache_state state,
+                   double *ret_resident, weir_err *err)
 {
-    struct wr_limit limit;
-    double resident;
-    int r;
+    int r = 0;
 
-    job.ds = b->plan->ds;
-    job.cfg = &c->cfg;
-    job.samples = samples_of(b, c);
-    job.stopped = b->plan->stopped;
-    r = wr_files_prepare(&b->files, c->cache, b->plan->stopped, &resident, err);
+    *ret_resident = -1;
+    if (b->plan->local_rank == 0)
+        r = wr_files_prepare(&b->files, state, b->plan->stopped, ret_resident,
+                             err);
+    return r == 0 ? wr_together_begin(&b->together, err) : r;
+}
+
+static int begin_limit(void *arg, weir_err *err)
+{
+    struct bench_job *b = arg;
+
+    b->begun = true;
+    return wr_together_begin(&b->together, err);
+}
+
+static struct wr_limit_job
+limit_job(struct bench_job *b, const struct wr_bench_case *c, unsigned threads)
+{
+    struct wr_limit_job job = {
+        .ds = b->plan->ds,
+        .cfg = &c->cfg,
+        .samples = samples_of(b, c),
+        .threads = threads,
+        .stopped = b->plan->stopped,
+    };
+
+    if (wr_together_is(&b->together)) {
+        job.rank = c->cfg.rank;
+        job.world = c->cfg.world;
+        job.begin = begin_limit;
+        job.begin_arg = b;
+    }
+    return job;
+}
+
+typedef int limit_function(const struct wr_limit_job *job, struct wr_limit *ret,
+                           weir_err *err);
+
+/* All ranks measure it at the same time, each on its share. The rate is 0 when
+ * one of them cannot. */
+static int measure_limit(struct bench_job *b, const struct wr_limit_job *job,
+                         limit_function *limit, double *ret_rate, weir_err *err)
+{
+    struct wr_limit mine = {0};
+    double seconds = NAN;
+    int r, q = 0;
+
+    b->begun = false;
+    r = limit(job, &mine, err);
+    if (r == WEIR_ECANCELED)
+        return r;
+    if (!wr_together_is(&b->together)) {
+        *ret_rate = r == 0 ? mine.samples_per_s : 0;
+        return 0;
+    }
+    if (!b->begun) /* it failed before: the others wait */
+        q = begin_limit(b, err);
     if (r == 0)
-        r = wr_limit_read(&job, &limit, err);
-    *ret_rate = r == 0 ? limit.samples_per_s : 0;
-    return r == WEIR_ECANCELED ? r : 0;
+        seconds = (double)mine.samples / mine.samples_per_s;
+    return q < 0 ? q
+                 : wr_together_rate(&b->together, (double)mine.samples, seconds,
+                                    ret_rate, err);
+}
+
+/* One pass of plain preads. */
+static int read_pass(struct bench_job *b, enum wr_cache_state cache,
+                     const struct wr_limit_job *job, double *ret_rate,
+                     weir_err *err)
+{
+    double resident;
+    int r = prepare(b, cache, &resident, err);
+
+    if (r == WEIR_ECANCELED || (r < 0 && wr_together_is(&b->together)))
+        return r;
+    *ret_rate = 0;
+    return r == 0 ? measure_limit(b, job, wr_limit_read, ret_rate, err) : 0;
 }
 
 /* The first round tries all thread counts, the others the best one and its
@@ -96,12 +168,12 @@ static int read_limit(struct bench_job *b, const struct wr_bench_case *c,
     int top = 0;
 
     for (int k = 0; k < WR_BENCH_READ_COUNTS; k++) {
+        struct wr_limit_job job = limit_job(b, c, 1u << k);
         int r;
 
         if (*best >= 0 && abs(k - *best) > 1)
             continue;
-        r = read_pass(b, c, (struct wr_limit_job){.threads = 1u << k},
-                      &run->read_rates[k], err);
+        r = read_pass(b, c->cache, &job, &run->read_rates[k], err);
         if (r < 0)
             return r;
         if (run->read_rates[k] > run->read_rates[top])
@@ -117,34 +189,23 @@ static int read_limit(struct bench_job *b, const struct wr_bench_case *c,
 static int slot_limit(struct bench_job *b, const struct wr_bench_case *c,
                       struct wr_bench_run *run, weir_err *err)
 {
-    struct wr_limit_job job = {.threads = limit_threads(c),
-                               .slots = 2 * c->cfg.batch};
+    struct wr_limit_job job = limit_job(b, c, limit_threads(c));
 
+    job.slots = 2 * c->cfg.batch;
     if (c->cfg.stages != WEIR_STAGES_ALL ||
         wr_limit_has_decode(b->plan->ds, &c->cfg))
         return 0;
-    return read_pass(b, c, job, &run->slot_limit, err);
+    return read_pass(b, c->cache, &job, &run->slot_limit, err);
 }
 
 static int decode_limit(struct bench_job *b, const struct wr_bench_case *c,
                         struct wr_bench_run *run, weir_err *err)
 {
-    struct wr_limit_job job = {
-        .ds = b->plan->ds,
-        .cfg = &c->cfg,
-        .samples = samples_of(b, c),
-        .threads = limit_threads(c),
-        .stopped = b->plan->stopped,
-    };
-    struct wr_limit limit;
-    int r;
+    const struct wr_limit_job job = limit_job(b, c, limit_threads(c));
 
     if (!wr_limit_has_decode(b->plan->ds, &c->cfg))
         return 0;
-    r = wr_limit_decode(&job, &limit, err);
-    if (r == 0)
-        run->decode_limit = limit.samples_per_s;
-    return r == WEIR_ECANCELED ? r : 0;
+    return measure_limit(b, &job, wr_limit_decode, &run->decode_limit, err);
 }
 
 /* Samples inside gzip are no byte ranges of a file: plain reads cannot have
@@ -187,10 +248,11 @@ static int run_case(struct bench_job *b, size_t k, unsigned round,
     if (c->cache != WR_CACHE_ASIS)
         r = run_limits(b, c, run, err);
     if (r == 0)
-        r = wr_files_prepare(&b->files, c->cache, b->plan->stopped, &resident,
-                             err);
+        r = prepare(b, c->cache, &resident, err);
     if (r == 0)
         r = wr_bench_once(b->plan, c, run, &b->results[k], err);
+    if (r == 0)
+        r = wr_bench_join(&b->together, run, &b->results[k], err);
     if (r == 0)
         step(b, c);
     run->resident = resident;
@@ -348,32 +410,53 @@ static int check_cases(const struct wr_bench_plan *plan, weir_err *err)
     return 0;
 }
 
+/* What all runs and limits have to do. */
+static void count_batches(struct bench_job *b)
+{
+    const struct wr_bench_plan *plan = b->plan;
+
+    b->live.done = b->live.total = 0;
+    for (size_t k = 0; k < plan->case_count; k++)
+        b->live.total += batches_of(b, &plan->cases[k]) * plan->rounds *
+                         (plan->limits ? 2 : 1);
+}
+
+static int run_all(struct bench_job *b, weir_err *err)
+{
+    const struct wr_bench_plan *plan = b->plan;
+    double *scratch = calloc(plan->rounds, sizeof(*scratch));
+    int r = scratch ? check_cases(plan, err)
+                    : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    count_batches(b);
+    if (r == 0)
+        r = init_results(b, err);
+    if (r == 0)
+        r = wr_files_init(&b->files, plan->ds, err);
+    if (r == 0)
+        r = run_rounds(b, err);
+    for (size_t k = 0; r == 0 && k < plan->case_count; k++)
+        sum_up(&b->results[k], scratch);
+    wr_files_done(&b->files);
+    free(scratch);
+    return r;
+}
+
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err)
 {
     struct bench_job b = {.live = *plan, .plan = &b.live, .best = {-1, -1, -1}};
-    double *scratch = calloc(plan->rounds, sizeof(*scratch));
-    int r;
+    weir_err why;
+    int r = wr_together_open(&b.together, plan->comm, &why);
 
-    b.live.done = b.live.total = 0;
-    for (size_t k = 0; k < plan->case_count; k++)
-        b.live.total += batches_of(&b, &plan->cases[k]) * plan->rounds *
-                        (plan->limits ? 2 : 1);
-    r = scratch ? check_cases(plan, err)
-                : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
-        r = init_results(&b, err);
-    if (r == 0)
-        r = wr_files_init(&b.files, plan->ds, err);
-    if (r == 0)
-        r = run_rounds(&b, err);
-    for (size_t k = 0; r == 0 && k < plan->case_count; k++)
-        sum_up(&b.results[k], scratch);
-    wr_files_done(&b.files);
-    free(scratch);
+        r = run_all(&b, &why);
+    if (r < 0)
+        wr_together_give_up(&b.together, &why);
+    wr_together_close(&b.together);
     if (r < 0) {
         wr_bench_free(b.results, plan->case_count);
-        return r;
+        return wr_fail_as(err, r, &why);
     }
     *ret = b.results;
     return 0;
@@ -386,6 +469,7 @@ void wr_bench_free(struct wr_bench_result *results, size_t count)
 
         for (unsigned i = 0; res->runs && i < res->round_count; i++) {
             free(res->runs[i].batch_times);
+            free(res->runs[i].ranks);
             wr_series_done(&res->runs[i].series);
         }
         for (size_t i = 0; i < res->bad_kept; i++)

@@ -5,7 +5,11 @@
  * round runs every case once, and measures the limits beside them, so that a
  * noisy machine is noisy for all of them alike. The first round is a warm-up
  * and is not counted; results are medians of the others, ratios are medians
- * of the ratios of each round. */
+ * of the ratios of each round.
+ *
+ * Several ranks run each case at the same time, each on its share of the
+ * samples: a run's rate is the sum of their samples over the time of the slowest
+ * one. So are the limits: all ranks measure them together. */
 #ifndef WR_MEASURE_BENCH_H
 #define WR_MEASURE_BENCH_H
 
@@ -14,6 +18,9 @@
 #include "measure/files.h"
 #include "measure/limits.h"
 #include "monitor/cores.h"
+
+struct wr_bench_rank; /* measure/bench_ranks.h */
+struct wr_comm;
 
 /* One combination of settings. */
 struct wr_bench_case {
@@ -38,6 +45,11 @@ struct wr_bench_plan {
     void *progress_arg;
     uint64_t done, total;  /* kept by wr_bench */
     bool (*stopped)(void); /* polled; may be NULL */
+
+    /* Several ranks, each with its rank and world in the cases' settings; NULL:
+     * one process. */
+    struct wr_comm *comm; /* borrowed */
+    uint32_t local_rank;  /* rank 0 of a host prepares its page cache */
 };
 
 /* Thread counts that the read limit is tried with: 1, 2, 4, ... */
@@ -84,6 +96,11 @@ struct wr_bench_run {
                           many threads as the pipeline has; 0: not measured
                           (samples are decoded) */
     struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
+    size_t batch_time_count;
+    /* On rank 0 of several, of which all above is the sum or the slowest one's;
+     * the times of batches are rank 0's own. */
+    struct wr_bench_rank *ranks; /* owned; NULL: one process */
+    uint32_t rank_count;
     /* Of counted rounds: the batches in fixed memory; capacity 0: not kept. A
      * caller of wr_bench_once makes it. */
     struct wr_series series;
@@ -102,7 +119,7 @@ struct wr_bench_result {
 };
 
 /* *ret is an array of case_count results, to be freed with
- * wr_bench_free(ret, case_count). */
+ * wr_bench_free(ret, case_count). All ranks; those of rank 0 count. */
 int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err);
 void wr_bench_free(struct wr_bench_result *results, size_t count);

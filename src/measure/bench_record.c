@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "measure/bench_ranks.h"
 #include "measure/parts.h"
 #include "pipeline/settings.h"
 #include "record/record.h"
@@ -102,24 +104,48 @@ static json_t *run_json(const struct wr_bench_run *run,
     return j;
 }
 
+static json_t *rank_json(const struct wr_bench_rank *k, uint32_t number)
+{
+    return json_pack(
+        "{s:I, s:s%, s:f, s:I, s:I, s:f, s:I, s:s}", "rank", (json_int_t)number,
+        "host", k->host, strlen(k->host), "seconds", k->seconds, "samples",
+        (json_int_t)k->samples, "bytes", (json_int_t)k->bytes, "samples_per_s",
+        k->seconds > 0 ? (double)k->samples / k->seconds : 0.0, "peak_bytes",
+        (json_int_t)k->peak_bytes, "verdict", wr_verdict_name(k->verdict));
+}
+
+/* Those of the run that stands for the case. */
+static json_t *ranks_json(const struct wr_bench_run *run)
+{
+    json_t *list = json_array();
+
+    for (uint32_t k = 0; k < run->rank_count; k++)
+        json_array_append_new(list, rank_json(&run->ranks[k], k));
+    return list;
+}
+
 static json_t *case_json(const struct wr_bench_plan *plan, size_t k,
                          const struct wr_bench_result *res,
                          const struct wr_monitor *m)
 {
-    json_t *runs = json_array();
+    const struct wr_bench_run *middle = &res->runs[res->median];
+    json_t *runs = json_array(), *to;
 
     for (unsigned i = 0; i < res->round_count; i++)
         json_array_append_new(runs, run_json(&res->runs[i], m, plan->digest));
-    return json_pack(
+    to = json_pack(
         "{s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:b}, s:i, s:o, s:I, s:o}",
         "settings", settings_json(&plan->cases[k]), "result", "samples_per_s",
         res->rate_median, "samples_per_s_min", res->rate_min,
         "samples_per_s_max", res->rate_max, "of_decode_limit", res->of_decode,
         "of_read_limit", res->of_read, "of_slot_limit", res->of_slot, "verdict",
-        wr_verdict_name(res->runs[res->median].verdict), "starved",
-        (int)res->starved, "warm_up_runs", 1, "runs", runs, "bad_count",
+        wr_verdict_name(middle->verdict), "starved", (int)res->starved,
+        "warm_up_runs", 1, "runs", runs, "bad_count",
         (json_int_t)res->bad_count, "bad",
         wr_bad_json(res->bad, res->bad_kept));
+    if (to && middle->rank_count)
+        json_object_set_new(to, "ranks", ranks_json(middle));
+    return to;
 }
 
 json_t *wr_bench_record(const struct wr_bench_plan *plan,
@@ -161,7 +187,7 @@ static void print_run(const struct csv *csv, size_t k, unsigned round,
     const struct wr_bench_case *c = &csv->plan->cases[k];
     const struct wr_bench_run *run = &csv->results[k].runs[round];
 
-    for (uint64_t b = 0; b < run->batches; b++)
+    for (uint64_t b = 0; b < run->batch_time_count; b++)
         fprintf(out,
                 "%zu,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%u,%" PRIu64
                 ",%" PRIu32 ",%.3f,%.3f\n",

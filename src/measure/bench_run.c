@@ -221,6 +221,7 @@ int wr_bench_once(const struct wr_bench_plan *plan,
         ret->starved = wr_cores_is_starved(&ret->cores, ret->stats.workers);
         ret->peak_bytes = after.peak_rss_bytes;
         ret->batch_times = t.times;
+        ret->batch_time_count = t.time_count;
         t.times = NULL;
     }
     if (r == 0 && bad)

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "measure/ckpt_ranks.h"
+#include "measure/together.h"
 #include "measure/tree.h"
 #include "record/stats.h"
 #include "storage/device.h"
@@ -18,10 +20,16 @@
 
 #define COPIES  5 /* of memory, for the median */
 #define STEP_MS 50
+/* Of the store's ranks, which may differ a lot; dead ones are noticed anyway. */
+#define RANKS_MS (UINT64_C(3600) * 1000)
+/* After a failure other ranks may still be at it. */
+#define CLEAN_TRIES 40
+#define CLEAN_MS    100
 
 /* Where one bench works. */
 struct save_bench {
     const struct wr_ckpt_bench_plan *plan;
+    struct wr_together together;
     char *fast, *slow; /* owned: the folders below the paths; slow NULL */
     uint64_t start_ns;
     unsigned done; /* saves */
@@ -153,17 +161,21 @@ static int measure_memcpy(const struct save_bench *b, double *ret,
     const struct wr_ckpt_load *l = b->plan->load;
     uint8_t *to = wr_big_alloc(l->bytes + 1);
     double took[COPIES];
+    int r;
 
     if (!to)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     copy_once(l, to);
-    for (unsigned i = 0; i < COPIES && !is_stopped(b); i++)
+    r = wr_together_begin(&b->together, err);
+    for (unsigned i = 0; r == 0 && i < COPIES && !is_stopped(b); i++)
         took[i] = copy_once(l, to);
     wr_big_free(to, l->bytes + 1);
-    if (is_stopped(b))
-        return check_stopped(b, err);
+    if (r == 0)
+        r = check_stopped(b, err);
+    if (r < 0)
+        return r;
     *ret = wr_stats_median(took, COPIES);
-    return 0;
+    return wr_together_slowest(&b->together, ret, err);
 }
 
 /* --- one way of saving --- */
@@ -189,6 +201,12 @@ static int open_store(struct save_bench *b, enum wr_ckpt_way way,
     cfg.reserve = b->plan->load->bytes;
     cfg.progress = on_progress;
     cfg.progress_arg = b;
+    if (wr_together_is(&b->together)) {
+        cfg.rank = b->plan->comm->rank;
+        cfg.world = b->plan->comm->world;
+        cfg.comm = b->plan->comm_url;
+        cfg.comm_timeout_ms = RANKS_MS;
+    }
     return weir_ckpt_open(ret, &cfg, err);
 }
 
@@ -229,9 +247,13 @@ static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
     enum weir_level level = way == WR_CKPT_ASYNC ? WEIR_LEVEL_SNAPSHOT
                                                  : WEIR_LEVEL_FAST;
     weir_ckpt_times t;
-    uint64_t start = wr_clock_ns();
-    int r = weir_ckpt_save(c, &state, level, err);
+    uint64_t start;
+    int r = wr_together_begin(&b->together, err);
 
+    if (r < 0)
+        return r;
+    start = wr_clock_ns();
+    r = weir_ckpt_save(c, &state, level, err);
     if (r < 0)
         return r;
     ret->at_s = (double)(start - b->start_ns) * 1e-9;
@@ -246,16 +268,20 @@ static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
     ret->slow = way == WR_CKPT_FAST ? NAN : or_nan(t.slow_ns);
     ret->verified = or_nan(t.verified_ns);
     ret->drain = or_nan(t.drain_ns);
-    return 0;
+    return wr_ckpt_join_save(&b->together, ret, err);
 }
 
 static int measure_restore(const struct save_bench *b, weir_ckpt *c,
                            double *ret, weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
-    uint64_t start = wr_clock_ns();
-    int r = weir_ckpt_restore(c, WEIR_LATEST, l->tensors, l->count, NULL, err);
+    uint64_t start;
+    int r = wr_together_begin(&b->together, err);
 
+    if (r < 0)
+        return r;
+    start = wr_clock_ns();
+    r = weir_ckpt_restore(c, WEIR_LATEST, l->tensors, l->count, NULL, err);
     if (r == 0)
         r = wr_fail(err, WEIR_ENOENT, "what was saved is not there");
     if (r < 0)
@@ -317,7 +343,7 @@ static int run_saves(struct save_bench *b, weir_ckpt *c,
     weir_ckpt_get_stats(c, &stats);
     k->memory = stats.memory;
     k->skipped = stats.skipped;
-    return r;
+    return r < 0 ? r : wr_ckpt_join_case(&b->together, p->load->bytes, k, err);
 }
 
 /* Removes the folder `url`. */
@@ -368,6 +394,31 @@ static int clean(const struct save_bench *b, weir_err *err)
     return r < 0 ? r : q;
 }
 
+/* By one rank for all, which have closed their stores. */
+static int clean_together(const struct save_bench *b, weir_err *err)
+{
+    weir_err why;
+    int r = wr_together_begin(&b->together, err);
+
+    if (r < 0 || !wr_together_is(&b->together))
+        return r < 0 ? r : clean(b, err);
+    r = b->plan->comm->rank == 0 ? clean(b, &why) : 0;
+    return wr_comm_agree(b->plan->comm, r, &why, err);
+}
+
+/* After a failure, of which each rank takes its time to hear: by each, because
+ * any of them may be the one that died. */
+static int clean_after(const struct save_bench *b, weir_err *err)
+{
+    int r = clean(b, err);
+
+    for (unsigned i = 0; r < 0 && i < CLEAN_TRIES; i++) {
+        wr_clock_sleep_until(wr_clock_ns() + CLEAN_MS * WR_NS_PER_MS);
+        r = clean(b, err);
+    }
+    return r;
+}
+
 static int run_way(struct save_bench *b, enum wr_ckpt_way way,
                    struct wr_ckpt_bench_case *k, weir_err *err)
 {
@@ -382,7 +433,7 @@ static int run_way(struct save_bench *b, enum wr_ckpt_way way,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = check_stopped(b, err);
     if (r == 0)
-        r = clean(b, err);
+        r = clean_together(b, err);
     if (r == 0)
         r = open_store(b, way, &c, err);
     if (r < 0)
@@ -421,7 +472,7 @@ int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err)
     int r = places(wr_url_path(fast), slow ? wr_url_path(slow) : NULL, &b, err);
 
     if (r == 0)
-        r = clean(&b, err);
+        r = clean_after(&b, err);
     free(b.fast);
     free(b.slow);
     return r;
@@ -431,13 +482,19 @@ static int run_ways(struct save_bench *b, struct wr_ckpt_bench_report *ret,
                     weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
-    int r = measure_memcpy(b, &ret->memcpy_s, err), q;
+    int r = measure_memcpy(b, &ret->memcpy_s, err);
 
     for (int w = 0; w < WR_CKPT_WAYS && r == 0; w++)
         if (p->ways[w])
             r = run_way(b, (enum wr_ckpt_way)w, &ret->cases[ret->count++], err);
-    q = clean(b, r < 0 ? NULL : err);
-    return r < 0 ? r : q;
+    if (r == 0)
+        return clean_together(b, err);
+    wr_together_give_up(&b->together, err);
+    if (wr_together_is(&b->together))
+        clean_after(b, NULL);
+    else
+        clean(b, NULL);
+    return r;
 }
 
 int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
@@ -445,27 +502,33 @@ int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
 {
     struct wr_ckpt_bench_report report = {.memcpy_s = NAN};
     struct save_bench b = {.plan = plan, .start_ns = wr_clock_ns()};
-    int r = places(plan->fast, plan->slow, &b, err);
+    weir_err why;
+    int r = wr_together_open(&b.together, plan->comm, &why);
 
+    if (r == 0)
+        r = places(plan->fast, plan->slow, &b, &why);
     weigh(&b);
     report.cases = calloc(WR_CKPT_WAYS, sizeof(*report.cases));
     if (r == 0 && !report.cases)
-        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+        r = wr_fail(&why, WEIR_ENOMEM, "out of memory");
     if (r == 0)
-        r = run_ways(&b, &report, err);
+        r = run_ways(&b, &report, &why);
+    wr_together_close(&b.together);
     free(b.fast);
     free(b.slow);
     if (r < 0)
         wr_ckpt_bench_done(&report);
     else
         *ret = report;
-    return r;
+    return r < 0 ? wr_fail_as(err, r, &why) : 0;
 }
 
 void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r)
 {
-    for (size_t i = 0; r->cases && i < r->count; i++)
+    for (size_t i = 0; r->cases && i < r->count; i++) {
         free(r->cases[i].saves);
+        free(r->cases[i].ranks);
+    }
     free(r->cases);
     *r = (struct wr_ckpt_bench_report){0};
 }

@@ -4,13 +4,19 @@
  * The same state is saved several times in each of four ways: to the slow tier,
  * to the fast tier, to the fast tier with a drain behind it, and the last one
  * with a snapshot that the training does not wait for. All is done in one folder
- * below each path, which is gone at the end, however it ends. */
+ * below each path, which is gone at the end, however it ends.
+ *
+ * Several ranks save at the same time, each a state of its own, into one store:
+ * a save takes as long as that of the slowest rank. */
 #ifndef WR_MEASURE_CKPT_BENCH_H
 #define WR_MEASURE_CKPT_BENCH_H
 
 #include <stdbool.h>
 
 #include "measure/ckpt_state.h"
+
+struct wr_ckpt_bench_rank; /* measure/ckpt_ranks.h */
+struct wr_comm;
 
 enum wr_ckpt_way {
     WR_CKPT_SLOW,  /* durable on the slow tier when save returns */
@@ -43,12 +49,15 @@ struct wr_ckpt_bench_plan {
     void (*progress)(void *arg, const struct wr_ckpt_bench_step *step);
     void *progress_arg;
     bool (*stopped)(void); /* may be NULL: WEIR_ECANCELED */
+    struct wr_comm *comm;  /* borrowed; NULL: one process */
+    const char *comm_url;  /* the same for the store, with several ranks */
 };
 
 /* One save, in seconds; NaN: not in this way. */
 struct wr_ckpt_bench_save {
     double at_s; /* since the beginning */
     double stall, blocked, fast, slow, verified, drain;
+    double own; /* of several ranks: this one's stall */
 };
 
 struct wr_ckpt_bench_case {
@@ -59,6 +68,8 @@ struct wr_ckpt_bench_case {
     double restore;                   /* seconds; NaN */
     uint64_t memory;                  /* held for snapshots */
     uint64_t skipped;
+    struct wr_ckpt_bench_rank *ranks; /* owned: of several, on rank 0 */
+    uint32_t rank_count;
 };
 
 struct wr_ckpt_bench_report {
@@ -75,6 +86,7 @@ double wr_ckpt_bench_expect(const struct wr_ckpt_bench_plan *plan);
  * NULL), past the emulated devices. */
 int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err);
 
+/* All ranks; the report of rank 0 counts. */
 int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err);
 void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r);

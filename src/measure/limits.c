@@ -52,6 +52,14 @@ struct memory {
     size_t *offset; /* owned: count + 1 */
 };
 
+/* The i-th sample of this rank's share. */
+static uint64_t sample_at(const struct crew *c, uint64_t i)
+{
+    const struct wr_limit_job *job = c->job;
+
+    return wr_order_at(&c->order, job->world ? i * job->world + job->rank : i);
+}
+
 static bool is_stopped(const struct wr_limit_job *job)
 {
     return job->stopped && job->stopped();
@@ -260,7 +268,7 @@ static void read_share(struct crew *c)
         memset(own, 1, cap); /* not the page faults are measured */
     pass_gate(c);
     while (!c->failed && (i = c->next++) < c->count && !is_stopped(c->job)) {
-        wr_index_part(ds->index, 0, wr_order_at(&c->order, i), &place);
+        wr_index_part(ds->index, 0, sample_at(c, i), &place);
         to.buf = share ? c->ring + (first + turn++ % share) * cap : own;
         n = read_sample(c, &place, &to);
         good += n >= 0;
@@ -332,6 +340,10 @@ static int run_crew(struct crew *c, void (*work)(struct crew *),
     for (unsigned i = 0; i < c->job->threads; i++)
         seats[i].work = work;
     r = start_seats(c, seats, &started, err);
+    if (r == 0 && c->job->begin)
+        r = c->job->begin(c->job->begin_arg, err);
+    if (r < 0)
+        c->next = c->count;
     t0 = open_gate(c, started);
     for (unsigned i = 0; i < started; i++)
         pthread_join(seats[i].thread, NULL);
@@ -342,14 +354,17 @@ static int run_crew(struct crew *c, void (*work)(struct crew *),
 
 static void init_crew(struct crew *c, const struct wr_limit_job *job)
 {
-    uint64_t n = wr_index_count(job->ds->index);
+    uint64_t n = wr_index_count(job->ds->index), share;
 
     memset(c, 0, sizeof(*c));
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->change, NULL);
     c->job = job;
     wr_order_init(&c->order, job->cfg, n, 0);
-    c->count = job->samples ? WR_MIN(job->samples, c->order.n) : c->order.n;
+    share = c->order.n;
+    if (job->world)
+        share = share / job->world + (job->rank < share % job->world);
+    c->count = job->samples ? WR_MIN(job->samples, share) : share;
 }
 
 /* --- decode --- */
@@ -361,7 +376,7 @@ static void plan_memory(struct crew *c, size_t *ret_size)
     size_t size = 0;
 
     for (uint64_t i = 0; i < c->count; i++) {
-        wr_index_part(c->job->ds->index, 0, wr_order_at(&c->order, i), &place);
+        wr_index_part(c->job->ds->index, 0, sample_at(c, i), &place);
         if (size + place.length > WR_LIMIT_DECODE_BYTES) {
             c->count = i;
             break;
@@ -387,7 +402,7 @@ static int load_memory(struct crew *c, struct memory *m, weir_err *err)
         if (is_stopped(c->job))
             return wr_fail(err, WEIR_ECANCELED, "stopped");
         m->offset[i] = at;
-        wr_index_part(c->job->ds->index, 0, wr_order_at(&c->order, i), &place);
+        wr_index_part(c->job->ds->index, 0, sample_at(c, i), &place);
         wr_index_object_path(c->job->ds->index, place.object, rel, sizeof(rel));
         got = st->ops->object_open(st, rel, WR_OPEN_READ, &o, NULL);
         note_lack(c, (int)got);

@@ -27,7 +27,12 @@ struct wr_limit_job {
     unsigned slots;        /* read: fill so many places in turn, as batches have
                        them; 0: each thread reads into one buffer of its own,
                        which stays in the processor's cache */
+    uint32_t rank, world;  /* every world-th sample only; 0 of 0: all */
     bool (*stopped)(void); /* polled; may be NULL: WEIR_ECANCELED */
+    /* Called once all is ready, before the clock starts; may be NULL. After a
+     * failure it may not have been called. */
+    int (*begin)(void *arg, weir_err *err);
+    void *begin_arg;
 };
 
 int wr_limit_decode(const struct wr_limit_job *job, struct wr_limit *ret,

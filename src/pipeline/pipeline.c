@@ -19,6 +19,7 @@
 #include "pipeline/schedule.h"
 #include "pipeline/settings.h"
 #include "pipeline/worker.h"
+#include "weir/mark.h"
 
 struct weir_pipeline {
     struct wr_sched sched;
@@ -401,6 +402,7 @@ int weir_pipeline_next(weir_pipeline *p, const weir_batch **ret, weir_err *err)
     p->left_ns = end;
     if (r <= 0)
         return r;
+    WEIR_MARK("batch"); /* for who traces the program */
     /* The epoch's list grows while later batches are settled. */
     pthread_mutex_lock(&p->sched.lock);
     r = advance_state(p, b, &p->sched.failure);

@@ -178,6 +178,14 @@
       "all but those of bytes", "NAMES",                                       \
       "fields to deliver, as image,mask,label; * for all", 0, WR_SET_RECORD)
 
+/* a range of the samples */
+#define WR_SETTING_sample_first(X)                                             \
+    X(sample_first, "sample-first", U64, sample_first, 0, 0, NULL, "0", NULL,  \
+      "N", "use the samples from this one on, counted from 0", 0, 0)
+#define WR_SETTING_sample_count(X)                                             \
+    X(sample_count, "sample-count", U64, sample_count, 0, 0, NULL, "0", NULL,  \
+      "N", "use so many samples; 0: all that follow", 0, 0)
+
 #define WR_SETTINGS_1(X, a) WR_SETTING_##a(X)
 #define WR_SETTINGS_4(X, a, b, c, d)                                           \
     WR_SETTING_##a(X) WR_SETTING_##b(X) WR_SETTING_##c(X) WR_SETTING_##d(X)
@@ -193,6 +201,8 @@
     WR_SETTINGS_4(X, max_bad, threads, depth, prefetch)                        \
     WR_SETTINGS_4(X, memory, io, direct, cache)                                \
     WR_SETTINGS_1(X, cache_what)                                               \
-    WR_SETTINGS_1(X, fields)
+    WR_SETTINGS_1(X, fields)                                                   \
+    WR_SETTINGS_1(X, sample_first)                                             \
+    WR_SETTINGS_1(X, sample_count)
 
 #endif

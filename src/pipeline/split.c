@@ -12,11 +12,13 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/rng.h"
 
-#define MILLION     UINT64_C(1000000)
-#define PICK_STREAM UINT64_C(0x73706c6974) /* apart from all other uses */
-#define ID_STREAM   UINT64_C(0x73706c6975)
+#define MILLION      UINT64_C(1000000)
+#define PICK_STREAM  UINT64_C(0x73706c6974) /* apart from all other uses */
+#define ID_STREAM    UINT64_C(0x73706c6975)
+#define RANGE_STREAM UINT64_C(0x73706c6976)
 
 /* x a / b without overflow. */
 static uint64_t scale(uint64_t x, uint64_t a, uint64_t b)
@@ -71,7 +73,17 @@ struct wr_split wr_split_of(const weir_pipeline_config *cfg)
 {
     return (struct wr_split){.ppm = ppm_of(cfg->holdout),
                              .seed = cfg->split_seed,
-                             .part = cfg->part};
+                             .part = cfg->part,
+                             .first = cfg->sample_first,
+                             .count = cfg->sample_count};
+}
+
+/* Samples of the range among the first n. */
+static uint64_t range_count(const struct wr_split *s, uint64_t n)
+{
+    uint64_t behind = n - WR_MIN(s->first, n);
+
+    return s->count ? WR_MIN(s->count, behind) : behind;
 }
 
 uint64_t wr_split_count(const struct wr_split *s, uint64_t n)
@@ -84,7 +96,7 @@ uint64_t wr_split_count(const struct wr_split *s, uint64_t n)
     case WEIR_PART_ALL:
         break;
     }
-    return n;
+    return range_count(s, n);
 }
 
 static uint64_t train_sample(const struct wr_split *s, uint64_t k)
@@ -105,7 +117,7 @@ uint64_t wr_split_sample(const struct wr_split *s, uint64_t k)
     case WEIR_PART_ALL:
         break;
     }
-    return k;
+    return s->first + k;
 }
 
 uint64_t wr_split_place(const struct wr_split *s, uint64_t sample)
@@ -119,7 +131,7 @@ uint64_t wr_split_place(const struct wr_split *s, uint64_t sample)
     case WEIR_PART_ALL:
         break;
     }
-    return sample;
+    return sample - s->first;
 }
 
 enum weir_part wr_split_part(const struct wr_split *s, uint64_t sample)
@@ -130,8 +142,10 @@ enum weir_part wr_split_part(const struct wr_split *s, uint64_t sample)
 
 uint64_t wr_split_id(const struct wr_split *s)
 {
-    if (s->part == WEIR_PART_ALL)
+    if (s->part == WEIR_PART_ALL && !s->first && !s->count)
         return 0;
+    if (s->part == WEIR_PART_ALL)
+        return wr_rng_at(s->first, RANGE_STREAM, s->count) | 1;
     return wr_rng_at(s->seed, ID_STREAM, s->ppm << 8 | s->part) | 1;
 }
 
@@ -155,6 +169,9 @@ int wr_split_check(const weir_pipeline_config *cfg, weir_err *err)
     if (cfg->part != WEIR_PART_ALL && cfg->holdout == 0)
         return wr_fail(err, WEIR_EINVAL,
                        "part: there are no parts without a holdout");
+    if ((cfg->sample_first || cfg->sample_count) && cfg->holdout != 0)
+        return wr_fail(err, WEIR_EINVAL,
+                       "sample_first: a range of samples has no holdout");
     return 0;
 }
 
@@ -165,6 +182,10 @@ int wr_split_check_count(const weir_pipeline_config *cfg, const char *name,
 
     if (wr_split_count(&s, n) || !n)
         return 0;
+    if (s.part == WEIR_PART_ALL)
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': has no sample %" PRIu64 ": it has %" PRIu64, name,
+                       s.first, n);
     return wr_fail(err, WEIR_ENOENT,
                    "'%s': holdout %g leaves none of its %" PRIu64
                    " samples for this part",

@@ -18,7 +18,8 @@
 struct wr_split {
     uint64_t ppm; /* held out, of a million; 1 to 500,000; ALL: any */
     uint64_t seed;
-    enum weir_part part; /* the one that is meant */
+    enum weir_part part;   /* the one that is meant */
+    uint64_t first, count; /* ALL: of these samples; count 0: all that follow */
 };
 
 /* The split of settings that were checked. */

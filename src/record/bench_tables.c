@@ -84,6 +84,17 @@ const struct wr_column wr_bench_run_columns[] = {
     {"verdict", NULL, '<', 0},
     {NULL, NULL, 0, 0}};
 
+const struct wr_column wr_bench_rank_columns[] = {
+    {"case", "the settings that differ among the cases", '<', 0},
+    {"rank", "in the run whose rate is the median", '>', 0},
+    {"host", NULL, '<', 0},
+    {"seconds", "how long its share took", '>', 0},
+    {"samples", "of its share", '>', 0},
+    {"samples/s", "that it reached alone", '>', 0},
+    {"peak MB", "peak resident memory of the process", '>', 0},
+    {"verdict", "what limited it", '<', 0},
+    {NULL, NULL, 0, 0}};
+
 bool wr_bench_is_starved(const struct wr_case *row)
 {
     return json_is_true(wr_get(row->json, "result.starved"));
@@ -138,6 +149,10 @@ char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap)
     bool emulated = device_of(c, value, sizeof(value));
 
     *buf = '\0';
+    if (c->count && json_array_size(wr_get_list(c->v[0].json, "ranks")) > 1 &&
+        !wr_cases_varies(c, "world"))
+        wr_say(buf, cap, "%zu ranks",
+               json_array_size(wr_get_list(c->v[0].json, "ranks")));
     if (emulated)
         wr_say(buf, cap, "%s", value);
     for (size_t k = 0; c->count && k < SETTINGS; k++) {
@@ -286,4 +301,44 @@ void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c)
             wr_doc_cell(t, "%s", wr_get_text(run, "verdict"));
         }
     wr_view_cut(s, "runs", rows);
+}
+
+static size_t add_ranks(struct wr_doc_table *t, const struct wr_cases *c,
+                        size_t k, size_t rows)
+{
+    const json_t *list = wr_get_list(c->v[k].json, "ranks");
+    char label[WR_VIEW_NAME];
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+
+        if (rows++ >= WR_VIEW_ROWS)
+            continue;
+        wr_doc_cell(t, "%s", wr_cases_name(c, k, "all", label, sizeof(label)));
+        wr_doc_number(t, wr_get_number(o, "rank"), 0);
+        wr_doc_cell(t, "%s", wr_get_text(o, "host"));
+        wr_doc_number(t, wr_get_number(o, "seconds"), 3);
+        wr_doc_number(t, wr_get_number(o, "samples"), 0);
+        wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
+        wr_doc_number(t, wr_get_number(o, "peak_bytes") / MB, 0);
+        wr_doc_cell(t, "%s", wr_get_text(o, "verdict"));
+    }
+    return rows;
+}
+
+void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c)
+{
+    struct wr_doc_table *t;
+    size_t rows = 0;
+
+    for (size_t k = 0; k < c->count; k++)
+        rows += json_array_size(wr_get_list(c->v[k].json, "ranks"));
+    if (!rows)
+        return;
+    t = wr_doc_table_of(s, "Ranks", wr_bench_rank_columns, 0);
+    wr_doc_fold(t);
+    rows = 0;
+    for (size_t k = 0; k < c->count; k++)
+        rows = add_ranks(t, c, k, rows);
+    wr_view_cut(s, "ranks", rows);
 }

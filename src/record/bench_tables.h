@@ -10,11 +10,12 @@
 #define WR_BENCH_REPORT_COLUMNS 2
 extern const struct wr_column wr_bench_case_columns[];
 extern const struct wr_column wr_bench_run_columns[];
+extern const struct wr_column wr_bench_rank_columns[];
 
 /* Whether others had the cores while it was measured. */
 bool wr_bench_is_starved(const struct wr_case *row);
 
-/* "emulated hdd, decode exact, depth 32": settings that are no columns of the
+/* "4 ranks, emulated hdd, decode exact, depth 32": settings that are no columns of the
  * table of cases because all have the same. Returns buf. */
 char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap);
 
@@ -27,5 +28,7 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
 void wr_bench_case_table(struct wr_doc_section *s, const char *title,
                          const struct wr_cases *c);
 void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* A row a rank, of cases that several ran together; left out if there is none. */
+void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c);
 
 #endif

@@ -16,8 +16,9 @@
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
 static void add_row(struct wr_cases *c, size_t record, const json_t *row,
-                    const char *settings)
+                    const struct wr_cases_spec *spec)
 {
+    const char *settings = spec->settings;
     struct wr_case *to;
     double warm_up = wr_get_number(row, "warm_up_runs");
 
@@ -36,7 +37,7 @@ static void add_row(struct wr_cases *c, size_t record, const json_t *row,
         .record = record,
         .json = row,
         .settings = settings ? wr_get_object(row, settings) : row,
-        .runs = wr_get_list(row, "runs"),
+        .runs = wr_get_list(row, spec->runs ? spec->runs : "runs"),
     };
     /* A record whose runs are all warm-up still has something to show. */
     if (warm_up > 0 && warm_up < (double)json_array_size(to->runs))
@@ -102,10 +103,14 @@ void wr_cases_init(struct wr_cases *c, const struct wr_view_record *records,
 {
     *c = (struct wr_cases){.records = records, .record_count = record_count};
     for (size_t i = 0; i < record_count; i++) {
-        const json_t *list = wr_get_list(records[i].json, spec->rows);
+        const json_t *list = spec->rows
+                                 ? wr_get_list(records[i].json, spec->rows)
+                                 : NULL;
 
+        if (!spec->rows)
+            add_row(c, i, records[i].json, spec);
         for (size_t k = 0; k < json_array_size(list); k++)
-            add_row(c, i, json_array_get(list, k), spec->settings);
+            add_row(c, i, json_array_get(list, k), spec);
     }
     find_varying(c, spec->keys);
 }

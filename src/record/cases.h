@@ -44,10 +44,11 @@ struct wr_cases {
 
 /* Where rows are found in a record. */
 struct wr_cases_spec {
-    const char *rows;        /* list of them: "cases" */
-    const char *settings;    /* object in each; NULL: the row itself */
+    const char *rows;     /* list of them: "cases"; NULL: the record is one */
+    const char *settings; /* object in each; NULL: the row itself */
     const char *const *keys; /* settings that tell rows apart, ends with NULL;
                                 NULL: all */
+    const char *runs;        /* list of each row; NULL: "runs" */
 };
 
 /* The rows of all records. */

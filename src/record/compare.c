@@ -61,6 +61,12 @@ static const struct kind kinds[] = {
       {"stall_s", "stall (s)", "slower", "faster", false, 3},
       {"slow_s", "on the slow tier (s)", "slower", "faster", false, 2}},
      "name"},
+    {"run", /* each epoch is one of its runs */
+     {.settings = "config", .runs = "epochs"},
+     {{"samples_per_s", "samples/s", "faster", "slower", true, 1},
+      {"au", "AU", "higher", "lower", true, 3},
+      {"wait_s", "waiting (s)", "slower", "faster", false, 3}},
+     NULL},
 };
 
 /* What should be the same for a fair comparison. */

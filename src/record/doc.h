@@ -24,6 +24,8 @@ enum wr_doc_chart_kind {
     WR_DOC_LINES,   /* points (x, y) joined; x may be logarithmic */
     WR_DOC_AREA,    /* the same, filled */
     WR_DOC_POINTS,  /* points alone; marked ones stand out */
+    WR_DOC_HEAT,    /* a series is a row of cells, which begin at their x and
+                       are as wide as the step to the next; y is the colour */
 };
 
 /* What a cell or a verdict says: a renderer may colour it. */

@@ -66,7 +66,7 @@ static bool is_wide(const struct wr_doc_chart *c)
     if (c->kind ==
         WR_DOC_AREA) /* those that share an axis stand side by side */
         return !(c->most > 0);
-    return points_of(c) > POINTS_WIDE;
+    return c->kind == WR_DOC_HEAT || points_of(c) > POINTS_WIDE;
 }
 
 /* Bars above each other, in rows of text. */
@@ -145,7 +145,7 @@ static void put_legend(FILE *out, const struct wr_doc_chart *c)
 {
     size_t set = 0, marks = marks_of(c);
 
-    if (c->series_count < 2 && !marks)
+    if ((c->series_count < 2 && !marks) || c->kind == WR_DOC_HEAT)
         return;
     fputs("<ul class=\"legend\">\n", out);
     for (size_t i = 0; i < c->series_count; i++, set++) {
@@ -187,6 +187,7 @@ static void put_description(FILE *out, const struct wr_doc_chart *c)
         [WR_DOC_LINES] = "Line chart",
         [WR_DOC_AREA] = "Area chart",
         [WR_DOC_POINTS] = "Scatter chart",
+        [WR_DOC_HEAT] = "Heat map",
     };
 
     fprintf(out, "%s: ", names[c->kind]);
@@ -237,6 +238,8 @@ static int put_plot(FILE *out, const struct wr_doc_chart *c, size_t cap,
     fputs("<div class=\"plot\"", out);
     if (is_lying(c))
         fprintf(out, " data-rows=\"%zu\"", rows_of(c));
+    if (c->kind == WR_DOC_HEAT)
+        fprintf(out, " data-lanes=\"%zu\"", c->series_count);
     fputs("><canvas role=\"img\" aria-label=\"", out);
     put_description(out, c);
     fputs("\"></canvas></div>\n<script type=\"application/json\">", out);
@@ -284,12 +287,13 @@ static double most_of(const struct wr_doc_chart *c)
 }
 
 /* No colour is used twice: more series than colours make more charts, whose
- * axes reach as far. Parts of a stack stay together. */
+ * axes reach as far. Parts of a stack and rows of a map stay together. */
 int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
                    weir_err *err)
 {
-    size_t step = c->kind == WR_DOC_STACKED ? WR_MAX(c->series_count, (size_t)1)
-                                            : (size_t)WR_HTML_COLOURS;
+    bool whole = c->kind == WR_DOC_STACKED || c->kind == WR_DOC_HEAT;
+    size_t step = whole ? WR_MAX(c->series_count, (size_t)1)
+                        : (size_t)WR_HTML_COLOURS;
     size_t charts = (c->series_count + step - 1) / step;
     struct wr_doc_chart part = *c;
     int r = 0;

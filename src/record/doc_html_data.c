@@ -259,7 +259,7 @@ int wr_html_data(FILE *out, const struct wr_doc_chart *c, size_t cap,
     static const char *const kinds[] = {
         [WR_DOC_BARS] = "bars",     [WR_DOC_STACKED] = "stacked",
         [WR_DOC_LINES] = "lines",   [WR_DOC_AREA] = "area",
-        [WR_DOC_POINTS] = "points",
+        [WR_DOC_POINTS] = "points", [WR_DOC_HEAT] = "heat",
     };
     size_t drawn = 0;
 

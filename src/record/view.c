@@ -49,6 +49,8 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
  * they stand on a page. */
 #define WR_VIEW_MAP(X)                                                         \
     X(study)                                                                   \
+    X(trace)                                                                   \
+    X(run)                                                                     \
     X(train)                                                                   \
     X(bench)                                                                   \
     X(probe)                                                                   \
@@ -101,6 +103,7 @@ static bool emulated(const json_t *record, char *buf, size_t cap)
 {
     return wr_emulated(wr_get_text(record, "dataset.url"), buf, cap) ||
            wr_emulated(wr_get_text(record, "path"), buf, cap) ||
+           wr_emulated(wr_get_text(record, "config.data"), buf, cap) ||
            emulated_tiers(record, buf, cap);
 }
 
@@ -168,8 +171,8 @@ static void host_facts(struct wr_doc_section *s, const struct wr_view_record *r)
                     wr_get_text(host, "kernel"));
     if (*wr_get_text(host, "cpu") || cores > 0)
         wr_doc_fact(
-            s, "CPU", "%s, %.0f cores, %s memory", wr_get_text(host, "cpu"),
-            isnan(cores) ? 0 : cores,
+            s, "CPU", "%s%s%.0f cores, %s memory", wr_get_text(host, "cpu"),
+            *wr_get_text(host, "cpu") ? ", " : "", isnan(cores) ? 0 : cores,
             wr_format_bytes(bytes, sizeof(bytes), isnan(memory) ? 0 : memory));
     if (*wr_view_device(r->json, text, sizeof(text)))
         wr_doc_fact(s, "Storage", "%s", text);
@@ -265,9 +268,13 @@ void wr_view_bad(struct wr_doc *d, const json_t *o)
         snprintf(title + strlen(title), sizeof(title) - strlen(title),
                  ", %.0f times in all", times);
     s = wr_doc_section(d, title);
-    for (size_t i = 0; i < n && i < BAD_SHOWN; i++)
+    for (size_t i = 0; i < n && i < BAD_SHOWN; i++) {
+        const json_t *one = json_array_get(list, i);
+
         wr_doc_note(s, false, "%s",
-                    wr_get_text(json_array_get(list, i), "text"));
+                    json_is_string(one) ? json_string_value(one)
+                                        : wr_get_text(one, "text"));
+    }
     if (n > BAD_SHOWN)
         wr_doc_note(s, false, "... and %zu more (--json lists them)",
                     n - BAD_SHOWN);

@@ -179,6 +179,7 @@ static void experiment(struct wr_doc *d, const struct wr_experiment *e)
     if (c.count) {
         wr_bench_case_table(s, "Cases, medians of the counted runs", &c);
         wr_bench_run_table(s, &c);
+        wr_bench_rank_table(s, &c);
     }
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);

@@ -197,10 +197,22 @@ static void ckpt_result(struct wr_doc *d, const struct wr_view_record *r)
     wr_cases_done(&c);
 }
 
+/* " of 4 ranks", or nothing. */
+static char *ranks_text(const json_t *record, char *buf, size_t cap)
+{
+    const json_t *first = json_array_get(wr_get_list(record, "cases"), 0);
+    size_t n = json_array_size(wr_get_list(first, "ranks"));
+
+    *buf = '\0';
+    if (n > 1)
+        snprintf(buf, cap, " of %zu ranks", n);
+    return buf;
+}
+
 static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
                      size_t n)
 {
-    char size[32], copy[32];
+    char size[32], copy[32], ranks[32];
 
     wr_view_host(s, r);
     wr_view_starved(s, r, n);
@@ -209,11 +221,12 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
 
         wr_doc_fact(
             s, n > 1 ? r[i].label : "State",
-            "%s, %.0f tensors, %s; one memcpy of it takes %s; fast: %s, "
+            "%s, %.0f tensors, %s%s; one memcpy of it takes %s; fast: %s, "
             "slow: %s",
             wr_get_text(j, "like"), fmax(0, wr_get_number(j, "tensors")),
             wr_format_bytes(size, sizeof(size),
                             fmax(0, wr_get_number(j, "bytes"))),
+            ranks_text(j, ranks, sizeof(ranks)),
             wr_format_ns(copy, sizeof(copy),
                          fmax(0, wr_get_number(j, "memcpy_s") * 1e9)),
             wr_get_text(j, "fast"), wr_get_text(j, "slow"));

@@ -17,7 +17,7 @@
 
 /* Told now and then how many bytes were added; another return than 0 ends it
  * with WEIR_ECANCELED. May be NULL. */
-struct wr_meter {
+struct wr_byte_meter {
     int (*add)(void *arg, uint64_t bytes);
     void *arg;
 };
@@ -53,7 +53,7 @@ int wr_shard_write(const struct wr_shard_at *to, struct wr_image *img,
  * hold anything then. */
 int wr_shard_read(const struct wr_shard_at *from, const struct wr_st_shard *s,
                   uint32_t chunk, const struct wr_stretch *wants, size_t count,
-                  const struct wr_meter *meter, weir_err *err);
+                  const struct wr_byte_meter *meter, weir_err *err);
 
 /* From where to where. */
 struct wr_way {
@@ -67,6 +67,7 @@ struct wr_way {
  * of a chunk that is larger than a piece the first ones are written before the
  * checksum is known. */
 int wr_shard_copy(struct wr_way *way, const struct wr_st_shard *s,
-                  uint32_t chunk, const struct wr_meter *meter, weir_err *err);
+                  uint32_t chunk, const struct wr_byte_meter *meter,
+                  weir_err *err);
 
 #endif

@@ -28,7 +28,7 @@ struct piece {
 struct copier {
     struct wr_way *way; /* borrowed */
     const struct wr_st_shard *s;
-    const struct wr_meter *meter;
+    const struct wr_byte_meter *meter;
     struct wr_object *source; /* owned */
     struct wr_queue *reads;   /* owned */
     struct wr_shard_file out;
@@ -176,7 +176,7 @@ static int pass_on(struct copier *c, weir_err *err)
 
 static int tell(const struct copier *c, uint64_t bytes, weir_err *err)
 {
-    const struct wr_meter *m = c->meter;
+    const struct wr_byte_meter *m = c->meter;
 
     if (bytes && m && m->add && m->add(m->arg, c->second ? 0 : bytes))
         return wr_fail(err, WEIR_ECANCELED, "canceled");
@@ -274,7 +274,8 @@ int wr_byte_count_add(void *count, uint64_t bytes)
 }
 
 int wr_shard_copy(struct wr_way *way, const struct wr_st_shard *s,
-                  uint32_t chunk, const struct wr_meter *meter, weir_err *err)
+                  uint32_t chunk, const struct wr_byte_meter *meter,
+                  weir_err *err)
 {
     struct copier c = {.way = way, .s = s, .meter = meter};
     bool again = false;

@@ -44,7 +44,7 @@ struct reader {
     const struct wr_stretch *wants;
     size_t want_count;
     struct wr_object *object; /* owned */
-    const struct wr_meter *meter;
+    const struct wr_byte_meter *meter;
 
     atomic_bool stop;
     atomic_uint_fast64_t done_bytes;
@@ -292,7 +292,7 @@ static int finish_piece(struct lane *l, weir_err *err)
 /* Only the caller's thread tells; it counts for all. */
 static int tell(struct lane *l, weir_err *err)
 {
-    const struct wr_meter *m = l->rd->meter;
+    const struct wr_byte_meter *m = l->rd->meter;
     uint64_t now = l->rd->done_bytes, more = now - l->told;
 
     if (!l->first || !m || !m->add || !more)
@@ -392,7 +392,7 @@ static int read_all(struct reader *rd, weir_err *err)
 
 int wr_shard_read(const struct wr_shard_at *from, const struct wr_st_shard *s,
                   uint32_t chunk, const struct wr_stretch *wants, size_t count,
-                  const struct wr_meter *meter, weir_err *err)
+                  const struct wr_byte_meter *meter, weir_err *err)
 {
     struct reader rd = {
         .from = from,

@@ -1,7 +1,7 @@
 /* emu.c - another store, as slow as a device that is emulated.
  * SPDX-License-Identifier: Apache-2.0
  *
- * emu:PROFILE:URL, or emu:PROFILE,trace=FILE:URL (trace.h). All is done at once
+ * emu:PROFILE:URL, or emu:PROFILE,trace=FILE:URL (moved.h). All is done at once
  * on the store inside and handed over when the device (device.h) would have been
  * done with it, which must be later: the place inside has to be faster than the
  * device that is played. Stores of one profile and place share one device. */
@@ -14,12 +14,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/device.h"
-#include "storage/trace.h"
+#include "storage/moved.h"
 
 struct emu_store {
     struct wr_wrap_store wrap;       /* first */
     struct wr_device *device;        /* ref: one per profile and place */
-    struct wr_trace *trace;          /* owned; NULL: none */
+    struct wr_moved *moved;          /* owned; NULL: none */
     struct wr_clock_sleeper sleeper; /* shared by all threads */
 };
 
@@ -56,9 +56,9 @@ static uint64_t due_of(struct emu_store *es, const struct wr_device_request *rq,
     uint64_t due = wr_device_submit(es->device, rq, now_ns);
 
     if (rq->op == WR_DEVICE_READ)
-        wr_trace_read(es->trace, rq->len, due);
+        wr_moved_read(es->moved, rq->len, due);
     else if (rq->op == WR_DEVICE_WRITE)
-        wr_trace_written(es->trace, rq->len, due);
+        wr_moved_written(es->moved, rq->len, due);
     return due;
 }
 
@@ -237,7 +237,7 @@ static void emu_close(struct wr_store *st)
         return;
     wr_store_close(es->wrap.inner);
     wr_device_unref(es->device);
-    wr_trace_close(es->trace);
+    wr_moved_close(es->moved);
     free(es);
 }
 
@@ -291,7 +291,7 @@ static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
     if (r == 0)
         r = parse_what(what, &p, &trace, err);
     if (r == 0 && trace)
-        r = wr_trace_open(trace, &es->trace, err);
+        r = wr_moved_open(trace, &es->moved, err);
     free(what);
     if (r == 0)
         r = wr_store_open_with(url, flags, &es->wrap.inner, &leaf, err);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "study/folder.h"
 #include "study/forms.h"
-#include "workload/generate.h"
+#include "gen/generate.h"
 
 /* Weights of TF-slim's alexnet_v2 with 102 classes; each is there three times,
  * in four bytes. */

@@ -15,9 +15,9 @@
 #include "base/thread.h"
 #include "codec/jpegenc.h"
 #include "codec/pngenc.h"
-#include "workload/generate.h"
-#include "workload/synth.h"
-#include "workload/texture.h"
+#include "gen/generate.h"
+#include "gen/synth.h"
+#include "gen/texture.h"
 
 #define CLASSES 8u
 #define QUALITY 90

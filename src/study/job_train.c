@@ -19,11 +19,11 @@
 #include "base/mem.h"
 #include "monitor/cores.h"
 #include "record/stats.h"
-#include "storage/trace.h"
+#include "storage/moved.h"
 #include "study/folder.h"
 #include "train/train.h"
 
-#define STEP_S  (WR_TRACE_STEP_MS / 1e3)
+#define STEP_S  (WR_MOVED_STEP_MS / 1e3)
 #define URL_CAP (2 * WR_FOLDER_PATH + 64)
 
 /* The files of one run: what its devices moved, and the tiers. */
@@ -117,13 +117,13 @@ static int add_trace(json_t *run, const char *path, const char *key,
                      const struct wr_train_result *res, struct moved *ret)
 {
     bool written = strstr(key, "written");
-    struct wr_trace_row *rows = NULL;
+    struct wr_moved_row *rows = NULL;
     double start = (double)res->start_ns / 1e9, *mb;
     size_t count = 0, n;
     int bad;
 
     *ret = (struct moved){0, 0};
-    if (wr_trace_load(path, &rows, &count, NULL) < 0 || !count) {
+    if (wr_moved_load(path, &rows, &count, NULL) < 0 || !count) {
         free(rows);
         return 0;
     }

@@ -206,7 +206,7 @@ struct copying {
     struct wr_manifest m;      /* owned */
     enum target_state target;
     struct wr_pending p;
-    const struct wr_meter *meter; /* borrowed */
+    const struct wr_byte_meter *meter; /* borrowed */
 };
 
 /* An error of the target must not look like damage of the source, which would
@@ -306,7 +306,7 @@ static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)
 }
 
 int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
-                 const struct wr_meter *meter, weir_err *err)
+                 const struct wr_byte_meter *meter, weir_err *err)
 {
     struct copying c = {.from = from, .to = to, .meter = meter};
 
@@ -314,7 +314,7 @@ int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
 }
 
 int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
-                      const struct wr_meter *meter, weir_err *err)
+                      const struct wr_byte_meter *meter, weir_err *err)
 {
     struct copying c = {.from = from, .to = to, .meter = meter};
 
@@ -324,7 +324,7 @@ int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
 /* --- reading back --- */
 
 int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
-                   const struct wr_meter *meter, weir_err *err)
+                   const struct wr_byte_meter *meter, weir_err *err)
 {
     struct wr_manifest m;
     int r;

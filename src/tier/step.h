@@ -56,14 +56,14 @@ int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
  * WEIR_EEXIST: there is one of a later save. An error that is damage is of the
  * copy on `from`, and does not name the step. */
 int wr_step_copy(struct wr_tier *from, struct wr_tier *to, uint64_t step,
-                 const struct wr_meter *meter, weir_err *err);
+                 const struct wr_byte_meter *meter, weir_err *err);
 /* The same, also when the same save is there already: it was found damaged. */
 int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
-                      const struct wr_meter *meter, weir_err *err);
+                      const struct wr_byte_meter *meter, weir_err *err);
 
 /* Reads all shards of a step and checks them; marks it verified when `mark`. A
  * step that was taken away meanwhile is WEIR_ENOENT. */
 int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
-                   const struct wr_meter *meter, weir_err *err);
+                   const struct wr_byte_meter *meter, weir_err *err);
 
 #endif

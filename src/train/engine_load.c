@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
+#include "base/module.h"
 
 #ifdef WR_ONEDNN_PACKAGE
 #define BUILT 1
@@ -19,63 +18,18 @@
 #define WR_ONEDNN_PACKAGE "libdnnl-dev"
 #endif
 
-/* Folders relative to that of the running program: a build tree's, an
- * installation's wherever it was moved to. */
-static const char *const beside[] = {"src/train", WR_MODULE_BESIDE};
-
-/* The folder of the running program; false when it is not known. */
-static bool own_folder(char *buf, size_t cap)
-{
-    ssize_t n = readlink("/proc/self/exe", buf, cap - 1);
-    char *slash;
-
-    if (n <= 0)
-        return false;
-    buf[n] = '\0';
-    slash = strrchr(buf, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    return true;
-}
-
-/* Whether FOLDER/weir-NAME.so can be read; the path is in buf. */
-static bool is_in(const char *folder, const char *name, char *buf, size_t cap)
-{
-    int n = snprintf(buf, cap, "%s/weir-%s.so", folder, name);
-
-    return n > 0 && (size_t)n < cap && access(buf, R_OK) == 0;
-}
-
-static bool is_beside(const char *name, char *buf, size_t cap)
-{
-    char own[PATH_MAX / 2], folder[PATH_MAX];
-
-    if (!own_folder(own, sizeof(own)))
-        return false;
-    for (size_t i = 0; i < WR_ARRAY_LEN(beside); i++) {
-        snprintf(folder, sizeof(folder), "%s/%s", own, beside[i]);
-        if (is_in(folder, name, buf, cap))
-            return true;
-    }
-    return false;
-}
-
 /* WEIR_ENOENT: there is none; WEIR_ENOTSUP: and this weir was built without
  * it. */
 static int find_module(const char *name, char *buf, size_t cap, weir_err *err)
 {
-    const char *named = secure_getenv("WEIR_MODULES");
+    const char *named = wr_module_named();
 
-    if (named && *named) {
-        if (is_in(named, name, buf, cap))
-            return 0;
+    if (wr_module_find(name, "src/train", buf, cap))
+        return 0;
+    if (named)
         return wr_fail(err, WEIR_ENOENT,
                        "engine '%s': no weir-%s.so in WEIR_MODULES, '%s'", name,
                        name, named);
-    }
-    if (is_beside(name, buf, cap) || is_in(WR_MODULE_DIR, name, buf, cap))
-        return 0;
     if (!BUILT)
         return wr_fail(err, WEIR_ENOTSUP,
                        "engine '%s': this weir was built without it (Debian: "
@@ -85,7 +39,7 @@ static int find_module(const char *name, char *buf, size_t cap, weir_err *err)
     return wr_fail(err, WEIR_ENOENT,
                    "engine '%s': no weir-%s.so beside weir nor in '%s' "
                    "(WEIR_MODULES names another folder)",
-                   name, name, WR_MODULE_DIR);
+                   name, name, wr_module_installed());
 }
 
 /* OpenMP reads its environment when it is loaded.

@@ -27,9 +27,8 @@ struct wr_engine_module {
         .net_bytes = sizeof(struct wr_net), .ops = (table)                     \
     }
 
-/* Loads the module of the engine `name` from the first folder that has it:
- * $WEIR_MODULES alone if it is set, else beside the running program (a build
- * tree, or ../lib/weir of an installation), else where weir was installed to.
+/* Loads the module of the engine `name` from the first folder that has it: see
+ * base/module.h.
  * It is never unloaded: OpenMP's threads live in it. Call this before other
  * threads are started, because it sets OpenMP's environment. */
 int wr_engine_load(const char *name, const struct wr_engine_ops **ret,

@@ -22,24 +22,32 @@
 #include "storage_place.h"
 
 static const struct backend backends[] = {
-    {"file, any engine", "", WEIR_IO_AUTO, false, false, false},
-    {"file, blocking", "file:", WEIR_IO_BLOCKING, false, false, false},
-    {"file, any engine, direct", "", WEIR_IO_AUTO, true, false, false},
-    {"file, blocking, direct", "", WEIR_IO_BLOCKING, true, false, false},
-    {"fault without rules", "fault::", WEIR_IO_AUTO, false, false, false},
-    {"fault around fault", "fault::fault::file:", WEIR_IO_BLOCKING, true, false,
+    {"file, any engine", "", WEIR_IO_AUTO, false, false, false, false},
+    {"file, blocking", "file:", WEIR_IO_BLOCKING, false, false, false, false},
+    {"file, any engine, direct", "", WEIR_IO_AUTO, true, false, false, false},
+    {"file, blocking, direct", "", WEIR_IO_BLOCKING, true, false, false, false},
+    {"fault without rules", "fault::", WEIR_IO_AUTO, false, false, false,
      false},
-    {"file, any engine, lazy", "", WEIR_IO_AUTO, false, true, false},
-    {"fault, direct, lazy", "fault::", WEIR_IO_AUTO, true, true, false},
-    {"emulated, no limits", "emu:null:", WEIR_IO_AUTO, false, true, false},
-    {"emulated ssd, direct", "emu:ssd:", WEIR_IO_BLOCKING, true, false, false},
-    {"emulated in a faulty one", "fault::emu:optane:", WEIR_IO_AUTO, false,
+    {"fault around fault", "fault::fault::file:", WEIR_IO_BLOCKING, true, false,
      false, false},
-    {"own, any engine", "", WEIR_IO_AUTO, false, false, true},
-    {"own, any engine, direct", "", WEIR_IO_AUTO, true, true, true},
-    {"own, blocking, direct", "", WEIR_IO_BLOCKING, true, false, true},
+    {"file, any engine, lazy", "", WEIR_IO_AUTO, false, true, false, false},
+    {"fault, direct, lazy", "fault::", WEIR_IO_AUTO, true, true, false, false},
+    {"emulated, no limits", "emu:null:", WEIR_IO_AUTO, false, true, false,
+     false},
+    {"emulated ssd, direct", "emu:ssd:", WEIR_IO_BLOCKING, true, false, false,
+     false},
+    {"emulated in a faulty one", "fault::emu:optane:", WEIR_IO_AUTO, false,
+     false, false, false},
+    {"own, any engine", "", WEIR_IO_AUTO, false, false, true, false},
+    {"own, any engine, direct", "", WEIR_IO_AUTO, true, true, true, false},
+    {"own, blocking, direct", "", WEIR_IO_BLOCKING, true, false, true, false},
     {"own, emulated in a faulty one", "fault::emu:null:", WEIR_IO_AUTO, true,
-     false, true},
+     false, true, false},
+    {"metered, any engine, lazy", "", WEIR_IO_AUTO, false, true, false, true},
+    {"metered, blocking, direct", "", WEIR_IO_BLOCKING, true, false, false,
+     true},
+    {"own, metered, emulated", "emu:null:", WEIR_IO_AUTO, true, true, true,
+     true},
 };
 
 /* --- names, folders, objects --- */
@@ -268,7 +276,8 @@ int main(int argc, char **argv)
         CASES(0),      CASES(1),      CASES(2),      CASES(3),      CASES(4),
         CASES(5),      CASES(6),      CASES(7),      CASES(8),      CASES(9),
         CASES(10),     CASES(11),     CASES(12),     CASES(13),     CASES(14),
-        OWN_CASES(11), OWN_CASES(12), OWN_CASES(13), OWN_CASES(14),
+        OWN_CASES(11), OWN_CASES(12), OWN_CASES(13), OWN_CASES(14), CASES(15),
+        CASES(16),     CASES(17),     OWN_CASES(17),
     };
 
     if (argc > 1 && !strcmp(argv[1], "--old-kernel"))

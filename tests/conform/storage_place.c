@@ -51,6 +51,26 @@ static void put_file(const struct place *pl, const char *name, unsigned file,
     free(bytes);
 }
 
+static struct wr_store *put_meter(struct inside *in, struct wr_store *st)
+{
+    struct wr_store *metered = NULL;
+
+    assert_true(in->count < WR_ARRAY_LEN(in->stores));
+    in->stores[in->count++] = st;
+    if (!in->meter)
+        assert_int_equal(wr_meter_new(&in->meter, NULL), 0);
+    assert_int_equal(wr_meter_wrap(in->meter, st, &metered, NULL), 0);
+    return metered;
+}
+
+static void remove_meters(struct inside *in)
+{
+    while (in->count)
+        wr_store_close(in->stores[--in->count]);
+    wr_meter_free(in->meter);
+    free(in);
+}
+
 struct wr_store *open_store(const struct place *pl, const char *name,
                             char **ret_leaf)
 {
@@ -62,7 +82,7 @@ struct wr_store *open_store(const struct place *pl, const char *name,
     if (wr_store_open_with(url, pl->be->own ? WR_STORE_OWN : 0, &st, ret_leaf,
                            &err) < 0)
         fail_msg("%s", err.msg);
-    return st;
+    return pl->be->metered ? put_meter(pl->inside, st) : st;
 }
 
 struct wr_queue *open_queue(const struct place *pl, unsigned depth)
@@ -90,6 +110,7 @@ int place_setup(void **state)
     char path[512], *leaf = NULL;
 
     pl->be = *state;
+    pl->inside = calloc(1, sizeof(*pl->inside));
     snprintf(pl->dir, sizeof(pl->dir), "%s/weir-test-XXXXXX",
              base ? base : "/tmp");
     if (!mkdtemp(pl->dir))
@@ -121,6 +142,7 @@ int place_teardown(void **state)
     struct place *pl = *state;
 
     wr_store_close(pl->st);
+    remove_meters(pl->inside);
     nftw(pl->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(pl);
     return 0;

@@ -3,6 +3,7 @@
 #ifndef TEST_CONFORM_STORAGE_PLACE_H
 #define TEST_CONFORM_STORAGE_PLACE_H
 
+#include "storage/meter.h"
 #include "storage/storage.h"
 
 #define FILES 40
@@ -14,13 +15,22 @@ struct backend {
     enum weir_io io;
     bool direct;
     bool lazy;
-    bool own; /* opened with WR_STORE_OWN */
+    bool own;     /* opened with WR_STORE_OWN */
+    bool metered; /* a meter is put around it */
+};
+
+/* Meters borrow the stores inside: these are closed after all others. */
+struct inside {
+    struct wr_meter *meter; /* owned */
+    struct wr_store *stores[8];
+    unsigned count;
 };
 
 struct place {
     const struct backend *be; /* borrowed */
     char dir[256];
-    struct wr_store *st; /* owned */
+    struct inside *inside; /* owned */
+    struct wr_store *st;   /* owned */
 };
 
 /* Size of file `file`, its byte `at`, its path below the place. */

@@ -15,7 +15,7 @@
 
 #include "failmalloc.h"
 #include "train/train.h"
-#include "workload/generate.h"
+#include "gen/generate.h"
 
 #define POINTS 20 /* places where allocations fail, spread over all of them */
 #define SIDE   67

@@ -36,6 +36,12 @@ if [ -e "$build/src/train/weir-onednn.so" ]; then
     WEIR_MODULES='' "$root/bin/weir" doctor "$dir" | grep -q '^ok *oneDNN'
 fi
 
+for module in "$build"/src/comm/weir-mpi-*.so; do
+    [ -e "$module" ] || continue
+    find "$root" -path "*/weir/${module##*/}" | grep -q .
+    WEIR_MODULES='' "$root/bin/weir" doctor "$dir" | grep -q '^ok *MPI *works: '
+done
+
 zsh_dir=$(dirname "$(find "$root/share/zsh" -name _weir)")
 if command -v zsh >/dev/null; then
     (cd "$dir" && zsh -fc "fpath=($zsh_dir \$fpath)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# needed.sh - oneDNN, OpenMP and OpenCL are loaded by training alone.
+# needed.sh - oneDNN, OpenMP and OpenCL are loaded by training alone, MPI by ranks.
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: needed.sh BUILD
 set -eu
 
 build=$1
-heavy='dnnl|gomp|OpenCL'
+heavy='dnnl|gomp|OpenCL|libmpi'
 command -v objdump >/dev/null || { echo "no objdump" >&2; exit 77; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/weir-test-XXXXXX")
 trap 'rm -rf "$dir"' EXIT
@@ -38,6 +38,12 @@ for command in --help --version 'bench photos -r 2 -q' 'inspect photos -q' \
         echo "needed.sh: weir $command loads them" >&2
         exit 1
     fi
+done
+
+for module in "$build"/src/comm/weir-mpi-*.so; do
+    [ -e "$module" ] || continue
+    nm -D --defined-only "$module" | sed 's/@.*//' | awk '{ print $3 }' >shown
+    [ "$(cat shown)" = wr_mpi ] || { cat shown >&2; exit 1; }
 done
 
 module=$build/src/train/weir-onednn.so

@@ -31,6 +31,18 @@ static const weir_field fields[] = {
 
 #define COUNT (sizeof(fields) / sizeof(fields[0]))
 
+static struct wr_chunk_dims chunks[COUNT];
+
+/* Each side about two thirds, so that chunks stick out; the last is contiguous. */
+static void set_chunks(uint64_t samples)
+{
+    for (size_t f = 0; f + 1 < COUNT; f++) {
+        chunks[f] = (struct wr_chunk_dims){fields[f].ndim + 1, {samples}};
+        for (uint32_t d = 0; d < fields[f].ndim; d++)
+            chunks[f].dims[d + 1] = fields[f].dims[d] * 2 / 3;
+    }
+}
+
 static int fail(const weir_err *err)
 {
     printf("hdf5_make: %s\n", err->msg);
@@ -67,8 +79,12 @@ int main(int argc, char **argv)
     char *leaf = NULL;
     weir_err err;
 
-    if (argc != 5)
+    if (argc != 5 && argc != 6)
         return 2;
+    if (argc == 6) { /* chunks of so many samples */
+        set_chunks(strtoull(argv[5], NULL, 10));
+        l.chunks = chunks;
+    }
     l.samples = strtoull(argv[3], NULL, 10);
     samples = strtoull(argv[4], NULL, 10);
     if (wr_store_open(argv[1], &st, &leaf, &err) < 0 ||

@@ -326,10 +326,12 @@ refused("tiny", path("tiny"), "more than 1024 chunks", "convert")
 KINDS = {"x": "f4", "half": "f2", "group/double": "f8", "u8": "u1", "i8": "i1",
          "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8",
          "u64": "u8", "bool": "b1", "labels": "i8"}
-for planned, samples in ((5, 5), (300, 300), (300, 299), (300, 7), (9, 0)):
-    what = f"written-{planned}-{samples}"
+SIZES = ((5, 5), (300, 300), (300, 299), (300, 7), (9, 0))
+for planned, samples, rows in ((*s, r) for s in SIZES for r in (0, 1, 16, 999)):
+    what = f"written-{planned}-{samples}-{rows}"
     r = subprocess.run([MAKE, folder.name, what + ".h5", str(planned),
-                        str(samples)], capture_output=True, text=True)
+                        str(samples), *([str(rows)] if rows else [])],
+                       capture_output=True, text=True)
     check(what, r.returncode == 0, r.stdout, r.stderr)
     if r.returncode:
         continue
@@ -340,6 +342,10 @@ for planned, samples in ((5, 5), (300, 300), (300, 299), (300, 7), (9, 0)):
             d = f[name]
             check(f"{what}: {name}", d.dtype == np.dtype(kind) and
                   d.shape[0] == samples, d)
+            cut = None
+            if rows and samples and name != "labels":
+                cut = (min(rows, samples), *(n * 2 // 3 for n in d.shape[1:]))
+            check(f"{what}: {name} chunks", d.chunks == cut, d.chunks, cut)
             each = np.dtype(kind).itemsize * int(np.prod(d.shape[1:]))
             i, k = np.mgrid[0:samples, 0:each]
             b = ((i * 31 + k * 7 + number) % 64).astype("u1")

@@ -374,6 +374,12 @@ def check_empty(check, tab, url):
 PAGES = {
     'study': ([['study']], 5, 7),
     'train': ([['train']], 1, 9),
+    'trace': ([['trace', '--no-monitor']], 6, 7),
+    'run': ([['run', '--no-monitor']], 1, 8),
+    'search': ([['run-search', '--no-monitor']], 1, 7),
+    'runs': ([['run', '--no-monitor'],
+              ['run', '--no-monitor', '--seed', '3', '--scale', '1.1']],
+             5, None),
     'many': ([['bench', '--no-monitor', '--seed', '1'],
               ['bench', '--no-monitor', '--seed', '2', '--scale', '2'],
               ['bench', '--no-monitor', '--prefetch', '0',
@@ -425,7 +431,8 @@ def check_record(check, tab, url, shots, name, **screen):
     check.equal(f'{what}: colours used twice', page.run(SAME_COLOURS), [])
     data = page.run(DATA)
     check.true(f'{what}: series of a chart',
-               all(len(d['series']) <= 8 for d in data))
+               all(len(d['series']) <= 8 for d in data
+                   if d['kind'] != 'heat'))
     check.true(f'{what}: charts have numbers', all(
         any(y is not None for s in d['series'] for y in s['y'])
         for d in data))
@@ -435,6 +442,42 @@ def check_record(check, tab, url, shots, name, **screen):
     return data
 
 
+# A map of cells: what is pointed at, a stretch alone, all of it again.
+ZOOM = f'''(() => {{
+  const f = document.querySelector(".plot[data-lanes]").closest("figure");
+  const c = f.querySelector("canvas");
+  const box = c.getBoundingClientRect();
+  const send = (type, x, y) => c.dispatchEvent(new PointerEvent(type, {{
+    clientX: box.left + x * box.width, clientY: box.top + y * box.height }}));
+  const sum = () => {PIXELS}(c).reduce((a, v) => (a * 31 + v) >>> 0, 0);
+  const all = sum();
+  send("pointermove", 0.7, 0.5);
+  const told = c.dataset.told;
+  send("pointerdown", 0.5, 0.5);
+  send("pointerup", 0.6, 0.5);
+  send("pointerleave", 0, 0);
+  const part = sum();
+  c.dispatchEvent(new MouseEvent("dblclick"));
+  return {{ told, zoomed: part !== all, back: sum() === all }};
+}})()'''
+
+
+def check_trace(check, tab, url):
+    page = tab.open(url)
+    page.run(DRAWN)
+    got = page.run(ZOOM)
+    check.true('what is under the pointer',
+               re.match(r'worker \d+', got['told'] or ''), got)
+    check.true('a stretch is shown alone', got['zoomed'])
+    check.true('all is shown again', got['back'])
+    check.equal('elements from names', page.run(
+        'document.querySelectorAll("img, main script:not([type])").length'), 0)
+    check_quiet(check, page, url)
+    page.close()
+    size = os.path.getsize(url.removeprefix('file://'))
+    check.true('a page of a trace is small', size < 1 << 20, size)
+
+
 def check_records(check, tab, weir, maker, folder, shots):
     for name in PAGES:
         url = make_page(weir, maker, name, folder)
@@ -442,6 +485,8 @@ def check_records(check, tab, weir, maker, folder, shots):
         if name != 'train':
             check_record(check, tab, url, shots, name, width=390, height=800,
                          dark=True, mobile=True)
+        if name == 'trace':
+            check_trace(check, tab, url)
         if name == 'study':
             roles = {s.get('role') for d in data for s in d['series']}
             check.equal('roles', roles, {None, 'reference', 'ceiling'})

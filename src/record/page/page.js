@@ -14,6 +14,8 @@
   const LIVE_MAX = 40; // charts that are kept when out of sight
   const ROW_PX = 20; // of a bar that lies
   const LYING_MIN_PX = 180;
+  const LANE_PX = 14; // of a row of a map
+  const LANES_MAX_PX = 900;
   const BAR_PX = 44; // of a bar, at most
   const EDGE_PX = 8; // that a point may stand out of its chart
   const LETTER_PX = 6.5;
@@ -383,6 +385,15 @@
     };
   }
 
+  function heatWords(data) {
+    return {
+      x: (v) => valueText(v, unitOf(data.x)),
+      value: (v) => valueText(v, unitOf(data.y)) + (unitOf(data.y) ? ""
+        : " " + data.y),
+      tick: (v) => digits.format(v),
+    };
+  }
+
   // --- drawing when needed ---
 
   function draw(figure) {
@@ -391,7 +402,9 @@
     const data = JSON.parse(
       figure.querySelector("script[type='application/json']").textContent);
     const canvas = figure.querySelector("canvas");
-    live.set(figure, new Chart(canvas, config(figure, data)));
+    live.set(figure, data.kind === "heat"
+      ? weirHeat(canvas, data, theme(), heatWords(data))
+      : new Chart(canvas, config(figure, data)));
     figure.dataset.drawn = "";
   }
 
@@ -596,6 +609,9 @@
     plot.style.height =
       Math.max(LYING_MIN_PX, 70 + ROW_PX * Number(plot.dataset.rows)) + "px";
   }
+  for (const plot of document.querySelectorAll(".plot[data-lanes]"))
+    plot.style.height = Math.min(LANES_MAX_PX, Math.max(LYING_MIN_PX,
+      80 + LANE_PX * Number(plot.dataset.lanes))) + "px";
   if (matchMedia("(max-width: 64rem)").matches)
     document.querySelectorAll(".toc details").forEach((d) => {
       d.open = d.querySelectorAll("a").length <= 6;

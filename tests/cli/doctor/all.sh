@@ -2,7 +2,7 @@
 weir doctor . >out
 for check in kernel cores memory 'open files' 'locked memory' io_uring \
     'cache state' 'drop caches' 'index folder' mount pictures 'report pages' \
-    oneDNN HDF5 'file system' O_DIRECT 'disk counters'; do
+    oneDNN HDF5 MPI 'file system' O_DIRECT 'disk counters'; do
     [ "$(grep -cE "^(ok|limited|missing) +$check  " out)" -eq 1 ] ||
         { echo "not once: $check" >&2; exit 1; }
 done

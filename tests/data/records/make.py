@@ -1,7 +1,8 @@
 # make.py - records for tests of weir report, made by docs/formats/record.md.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: make.py bench|probe|study|train [--seed N] [--scale X] [--runs N] [--threads 1,2]
+# Usage: make.py bench|probe|run|run-search|run-slow|study|trace|train
+#        [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
 # The same arguments give the same record. Rates are `scale` times as high.
 import argparse
@@ -11,7 +12,9 @@ import sys
 
 sys.dont_write_bytecode = True # nothing is left in the source tree
 
+from run import run, run_search, run_slow
 from study import study
+from trace import trace
 from train import train
 
 
@@ -181,7 +184,8 @@ def probe(args, rng):
 def main():
     numbers = lambda text: [int(v) for v in text.split(',')]
     p = argparse.ArgumentParser()
-    p.add_argument('kind', choices=['bench', 'probe', 'study', 'train'])
+    p.add_argument('kind', choices=['bench', 'probe', 'run', 'run-search',
+                                     'run-slow', 'study', 'trace', 'train'])
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--scale', type=float, default=1.0)
     p.add_argument('--runs', type=int, default=4)
@@ -194,7 +198,11 @@ def main():
     rng = random.Random(args.seed)
     record = {'bench': lambda: bench(args, rng),
               'probe': lambda: probe(args, rng),
+              'run': lambda: run(head(args, 'run'), rng, args.scale),
+              'run-search': lambda: run_search(head(args, 'run'), rng),
+              'run-slow': lambda: run_slow(head(args, 'run'), rng),
               'study': lambda: study(head(args, 'study'), rng),
+              'trace': lambda: trace(head(args, 'trace'), rng),
               'train': lambda: train(head(args, 'train'), rng)}[args.kind]()
     if not args.no_monitor and args.kind != 'study':
         record['monitor'] = monitor(rng, 40)

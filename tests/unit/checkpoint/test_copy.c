@@ -179,7 +179,7 @@ static void recycles_without_surplus(void **state)
 {
     const struct steps *s = *state;
     struct watcher w = {.s = s};
-    struct wr_meter meter = {count_files, &w};
+    struct wr_byte_meter meter = {count_files, &w};
     struct two t;
     weir_err err;
 

@@ -587,7 +587,7 @@ static void test_taken_away(void **state)
 {
     struct steps *s = *state;
     struct taker k = {0};
-    struct wr_meter meter = {take_away, &k};
+    struct wr_byte_meter meter = {take_away, &k};
     weir_err err;
 
     /* The second file cannot be opened when the first has been read. */

@@ -318,13 +318,56 @@ static void test_completion(void **state)
     free(fish);
 }
 
+/* As one of two processes that torchrun started. */
+static void expect_rank(const char *rank, enum wr_command_ranks how, int code,
+                        const char *out)
+{
+    struct wr_command cmd = toy;
+    struct output o;
+
+    cmd.ranks = how;
+    setenv("RANK", rank, 1);
+    o = run_command(&cmd, "red x --quiet");
+    assert_int_equal(o.code, code);
+    assert_string_equal(o.out, out);
+    assert_int_equal(!!*o.err, code && *rank == '0');
+    if (*o.err)
+        assert_non_null(strstr(o.err, "weir toy: runs in one process, and 2 "
+                                      "were started (torchrun)"));
+    free(o.out);
+    free(o.err);
+}
+
+static void test_ranks(void **state)
+{
+    struct output o;
+
+    (void)state;
+    setenv("WORLD_SIZE", "2", 1);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    setenv("MASTER_PORT", "29500", 1);
+    expect_rank("0", WR_RANKS_ONE, WR_EXIT_USAGE, "");
+    expect_rank("1", WR_RANKS_ONE, WR_EXIT_USAGE, "");
+    expect_rank("0", WR_RANKS_FIRST, WR_EXIT_DONE, "4 0  red x");
+    expect_rank("1", WR_RANKS_FIRST, WR_EXIT_DONE, "");
+    expect_rank("0", WR_RANKS_ALL, WR_EXIT_DONE, "4 0  red x");
+    expect_rank("1", WR_RANKS_ALL, WR_EXIT_DONE, "4 0  red x");
+    o = run("--help"); /* rank 0 prints it */
+    check(o, WR_EXIT_DONE, "", "");
+    expect("green x", WR_EXIT_USAGE, "", "");
+    unsetenv("RANK");
+    unsetenv("WORLD_SIZE");
+    unsetenv("MASTER_ADDR");
+    unsetenv("MASTER_PORT");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run),         cmocka_unit_test(test_usage_errors),
         cmocka_unit_test(test_help),        cmocka_unit_test(test_roff),
         cmocka_unit_test(test_completion),  cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_action_help),
+        cmocka_unit_test(test_action_help), cmocka_unit_test(test_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "../workload/decode.h"
+#include "../gen/decode.h"
 #include "codec/jpegenc.h"
 
 static int setup(void **state)

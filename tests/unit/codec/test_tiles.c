@@ -45,7 +45,7 @@ static void test_random(void **state)
         struct wr_tiles t = {.ndim = 1 + (uint32_t)(wr_rng_at(1, r, 0) % 5),
                              .elem = 1u << wr_rng_at(1, r, 1) % 4};
         uint64_t bytes = t.elem, count;
-        uint8_t *all, *pieces, *out;
+        uint8_t *all, *pieces, *again, *out;
 
         for (uint32_t k = 0; k < t.ndim; k++) {
             t.dims[k] = 1 + wr_rng_at(2, r, k) % 9;
@@ -63,6 +63,12 @@ static void test_random(void **state)
         for (uint64_t k = 0; k < count; k++)
             wr_tiles_place(&t, k, pieces + k * wr_tiles_bytes(&t), out);
         assert_memory_equal(out, all, bytes);
+        again = malloc(count * wr_tiles_bytes(&t));
+        memset(again, 0xee, count * wr_tiles_bytes(&t));
+        for (uint64_t k = 0; k < count; k++)
+            wr_tiles_take(&t, k, all, again + k * wr_tiles_bytes(&t));
+        assert_memory_equal(again, pieces, count * wr_tiles_bytes(&t));
+        free(again);
         free(all);
         free(out);
         free(pieces);

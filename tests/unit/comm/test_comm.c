@@ -1,6 +1,7 @@
 /* test_comm.c - what ranks do together, and what the death of one does.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "barrier.h"
+#include "both_ways.h"
+#include "calls.h"
 #include "comm/comm.h"
 
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <sys/time.h>
 
 #include "../format/tmpdir.h"
+#include "port.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "ranks.h"
@@ -45,113 +47,82 @@ static struct wr_comm *join_as(const struct job *j, uint32_t rank)
     return c;
 }
 
+/* Where the ranks of a backend meet; all backends keep the same promises. */
+enum { LOCAL, TCP, BACKENDS };
+
+static void choose_url(struct job *j, int backend, const char *folder)
+{
+    if (backend == LOCAL)
+        snprintf(j->url, sizeof(j->url), "local:%s/s", folder);
+    else
+        snprintf(j->url, sizeof(j->url), "tcp:127.0.0.1:%d", free_port());
+}
+
 static void with_ranks(uint32_t world, rank_fn fn, struct job *j)
 {
-    struct tmpdir t;
+    for (int k = 0; k < BACKENDS; k++) {
+        struct tmpdir t;
 
-    tmpdir_init(&t);
-    snprintf(j->url, sizeof(j->url), "local:%s/s", t.path);
-    j->world = world;
-    if (!j->timeout_ms)
-        j->timeout_ms = LONG_MS;
-    assert_int_equal(run_ranks(world, fn, j), 0);
-    assert_int_equal(tmpdir_count(&t, ""), 0);
-    tmpdir_done(&t);
+        tmpdir_init(&t);
+        choose_url(j, k, t.path);
+        j->world = world;
+        if (!j->timeout_ms)
+            j->timeout_ms = LONG_MS;
+        assert_int_equal(run_ranks(world, fn, j), 0);
+        assert_int_equal(tmpdir_count(&t, ""), 0);
+        tmpdir_done(&t);
+    }
 }
 
 /* --- all go well --- */
 
-static void gather_some(struct wr_comm *c, size_t base)
+static void no_mpi_io(struct wr_comm *c)
 {
-    size_t len = base * c->rank;
-    char *mine = malloc(len + 1);
-    struct wr_comm_part *parts;
+    struct wr_comm_read what = {.path = "f", .len = 1};
+    char byte;
+    weir_err err;
 
-    memset(mine, 'a' + (int)c->rank, len);
-    CHECK(wr_comm_gather(c, mine, len, &parts, NULL) == 0);
-    free(mine);
-    if (c->rank != 0) {
-        CHECK(!parts);
-        return;
-    }
-    for (uint32_t k = 0; k < c->world; k++) {
-        const char *b = parts[k].bytes;
-
-        CHECK(parts[k].len == base * k);
-        for (size_t i = 0; i < parts[k].len; i++)
-            CHECK(b[i] == 'a' + (char)k);
-    }
-    free(parts);
-}
-
-static void broadcast_some(struct wr_comm *c, size_t len)
-{
-    char *mine = NULL, *got;
-    size_t got_len;
-
-    if (c->rank == 0) {
-        mine = malloc(len + 1);
-        for (size_t i = 0; i < len; i++)
-            mine[i] = (char)(i * 7);
-    }
-    CHECK(wr_comm_broadcast(c, mine, len, &got, &got_len, NULL) == 0);
-    CHECK(got != mine && got_len == len && got[len] == '\0');
-    for (size_t i = 0; i < len; i++)
-        CHECK(got[i] == (char)(i * 7));
-    free(got);
-    free(mine);
-}
-
-static void agree_some(struct wr_comm *c)
-{
-    uint32_t last = c->world - 1;
-    weir_err mine, err = {0};
-
-    CHECK(wr_comm_agree(c, 0, NULL, &err) == 0);
-    CHECK(err.code == 0);
-    wr_fail_errno(&mine, 28, "'f%u': cannot write", c->rank);
-    /* the last alone */
-    CHECK(wr_comm_agree(c, c->rank == last ? mine.code : 0, &mine, &err) ==
-          WEIR_ENOSPC);
-    CHECK(err.code == WEIR_ENOSPC && err.os_errno == 28);
-    CHECK_TEXT(err.msg, "cannot write: No space");
-    if (c->world > 1) {
-        char head[40];
-
-        snprintf(head, sizeof(head), "rank %u: 'f%u'", last, last);
-        CHECK(!strncmp(err.msg, head, strlen(head)));
-    } else {
-        CHECK(!strncmp(err.msg, "'f0'", 4));
-    }
-    /* of several the lowest */
-    if (c->world > 2) {
-        CHECK(wr_comm_agree(c, c->rank ? WEIR_EIO : 0, NULL, &err) == WEIR_EIO);
-        CHECK(!strncmp(err.msg, "rank 1: ", 8));
-    }
-    CHECK(wr_comm_agree(c, 0, NULL, NULL) == 0);
+    CHECK(wr_comm_read_all(c, &what, &byte, &err) == WEIR_ENOTSUP);
+    CHECK_TEXT(err.msg, "'f': reading by MPI-IO needs ranks");
     CHECK(!c->failed);
+}
+
+/* What failed outside of a call becomes everybody's failure. */
+static void gives_up(uint32_t rank, void *arg)
+{
+    struct wr_comm *c = join_as(arg, rank);
+    weir_err err;
+
+    if (rank == 2) {
+        wr_fail(&err, WEIR_ENOSPC, "no space left");
+        wr_comm_give_up(c, &err);
+        CHECK(barrier(c, &err) == WEIR_ENOSPC);
+    } else if (rank == 0) {
+        CHECK(barrier(c, &err) == WEIR_ENOSPC);
+    } else { /* waits for something else */
+        while (wr_comm_alive(c, &err) == 0)
+            usleep(1000);
+    }
+    CHECK(err.code == WEIR_ENOSPC);
+    CHECK_TEXT(err.msg, rank == 2 ? "no space" : "rank 2 gave up: no space");
+    wr_comm_close(c);
+}
+
+static void giving_up(void **state)
+{
+    struct job j = {0};
+
+    (void)state;
+    with_ranks(3, gives_up, &j);
 }
 
 static void all_calls(uint32_t rank, void *arg)
 {
     struct wr_comm *c = join_as(arg, rank);
-    uint64_t min;
 
     CHECK(c->rank == rank && c->world == ((struct job *)arg)->world);
-    gather_some(c, 0);
-    gather_some(c, 3);
-    gather_some(c, 3000000); /* more than any socket holds */
-    broadcast_some(c, 0);
-    broadcast_some(c, 17);
-    broadcast_some(c, 5000000);
-    for (int k = 0; k < 200; k++)
-        CHECK(barrier(c, NULL) == 0);
-    agree_some(c);
-    CHECK(wr_comm_min(c, UINT64_C(1) << (40 + c->world - rank), &min, NULL) ==
-          0);
-    CHECK(min == UINT64_C(1) << 41);
-    CHECK(wr_comm_min(c, UINT64_MAX, &min, NULL) == 0);
-    CHECK(min == UINT64_MAX);
+    all_together(c);
+    no_mpi_io(c);
     wr_comm_close(c);
 }
 
@@ -243,14 +214,14 @@ static void meet_again(void **state)
 
 /* --- one dies --- */
 
-enum { GATHER, BROADCAST, BARRIER, AGREE, MIN, OPS };
+enum { GATHER, BROADCAST, BARRIER, AGREE, MIN, MAX, SHARE, OPS };
 
 static int do_op(struct wr_comm *c, int op, weir_err *err)
 {
     struct wr_comm_part *parts;
     uint64_t min;
     size_t len;
-    char *text;
+    char *text, some[100] = "";
     int r;
 
     switch (op) {
@@ -268,6 +239,10 @@ static int do_op(struct wr_comm *c, int op, weir_err *err)
         return barrier(c, err);
     case AGREE:
         return wr_comm_agree(c, 0, NULL, err);
+    case MAX:
+        return wr_comm_max(c, NULL, 1, &min, err);
+    case SHARE:
+        return wr_comm_share(c, some, sizeof(some), c->world - 1, err);
     default:
         return wr_comm_min(c, 1, &min, err);
     }
@@ -336,7 +311,7 @@ static void deaths(void **state)
                 struct job j = {.victim = victim, .op = op};
 
                 /* a part of no bytes is no value for a minimum */
-                if (w == 1 && op == MIN && victim != 0)
+                if (w == 1 && (op > MIN || (op == MIN && victim != 0)))
                     continue;
                 with_ranks(4, when[w], &j);
             }
@@ -378,12 +353,13 @@ static void torn_frames(void **state)
     } rows[] = {{1, GATHER}, {2, GATHER}, {0, BROADCAST}};
 
     (void)state;
-    for (size_t k = 0; k < WR_ARRAY_LEN(rows); k++) {
-        struct job j = {.victim = rows[k].victim, .op = rows[k].op};
+    for (size_t k = 0; k < WR_ARRAY_LEN(rows) * BACKENDS; k++) {
+        size_t row = k / BACKENDS;
+        struct job j = {.victim = rows[row].victim, .op = rows[row].op};
         struct tmpdir t;
 
         tmpdir_init(&t);
-        snprintf(j.url, sizeof(j.url), "local:%s/s", t.path);
+        choose_url(&j, (int)(k % BACKENDS), t.path);
         j.world = 3;
         j.timeout_ms = LONG_MS;
         assert_int_equal(pipe(j.pipe), 0);
@@ -490,7 +466,8 @@ static void bad_configs(void **state)
         const char *text;
     } rows[] = {
         {{.url = NULL, .world = 2}, "need a way to meet"},
-        {{.url = "tcp:x", .world = 2}, "'tcp:x': no way for ranks to meet"},
+        {{.url = "udp:x", .world = 2}, "'udp:x': no way for ranks to meet"},
+        {{.url = "tcp:x", .world = 2}, "'x': no address"},
         {{.url = "local:", .world = 2}, "no place"},
         {{.url = "local:x", .channel = "a/b", .world = 2}, "no place"},
         {{.url = "local:x", .rank = 2, .world = 2}, "no rank 2 of 2"},
@@ -517,6 +494,7 @@ int main(void)
         cmocka_unit_test(deaths),       cmocka_unit_test(torn_frames),
         cmocka_unit_test(timeouts),     cmocka_unit_test(different_calls),
         cmocka_unit_test(limits),       cmocka_unit_test(bad_configs),
+        cmocka_unit_test(giving_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

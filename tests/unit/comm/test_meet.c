@@ -14,8 +14,9 @@
 
 #include "../format/tmpdir.h"
 #include "base/mem.h"
-#include "barrier.h"
+#include "both_ways.h"
 #include "comm/comm.h"
+#include "comm/meet_unix.h"
 #include "ranks.h"
 
 #define LONG_MS 300000
@@ -389,7 +390,8 @@ static void send_bad_head(uint32_t k, void *arg)
     const struct job *j = arg;
 
     for (size_t n = 0; n < WR_ARRAY_LEN(bad_heads); n++) {
-        struct wr_meet m = {.path = j->path,
+        struct wr_meet m = {.ops = &wr_meet_unix,
+                            .path = j->path,
                             .channel = "main",
                             .rank = 1,
                             .world = 2,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../workload/scratch.h"
+#include "../gen/scratch.h"
 #include "convert/convert.h"
 
 #define PLACE_SAMPLES 24

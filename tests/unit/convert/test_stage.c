@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../workload/scratch.h"
+#include "../gen/scratch.h"
 #include "convert/stage.h"
 
 static int open_stage(struct scratch *s, struct wr_stage **ret,

@@ -311,7 +311,8 @@ static void write_file(const struct tmpdir *t, uint64_t announced,
                           .dtype = WEIR_F32,
                           .ndim = 1,
                           .dims = {bytes / 4}};
-    const struct wr_array_layout l = {&x, 1, announced, false};
+    const struct wr_array_layout l = {
+        .fields = &x, .count = 1, .samples = announced};
     struct wr_store *st = open_store(t);
     struct tmpdir dir = *t;
     uint8_t *sample = malloc(bytes);
@@ -371,7 +372,7 @@ static void test_write_refused(void **state)
     const weir_field two[] = {
         {.kind = WEIR_FIELD_TENSOR, .dtype = WEIR_U8, .ndim = 1, .dims = {4}},
         {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64}};
-    struct wr_array_layout l = {two, 2, 1, false};
+    struct wr_array_layout l = {.fields = two, .count = 2, .samples = 1};
     struct wr_array_out *w = NULL;
     weir_err err;
 

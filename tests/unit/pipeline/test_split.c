@@ -228,9 +228,54 @@ static void settings_are_checked(void **state)
     }
 }
 
+/* Ranges that follow each other share all samples, whatever their number. */
+static void ranges_share_all_samples(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 40; n++)
+        for (uint64_t w = 1; w < 9; w++) {
+            uint64_t sum = 0;
+
+            for (uint64_t r = 0; r < w; r++) {
+                struct wr_split s = {.first = n * r / w,
+                                     .count = n * (r + 1) / w - n * r / w};
+                uint64_t count = s.count ? wr_split_count(&s, n) : 0;
+
+                for (uint64_t k = 0; k < count; k++) {
+                    assert_int_equal(wr_split_sample(&s, k), sum + k);
+                    assert_int_equal(wr_split_place(&s, sum + k), k);
+                }
+                sum += count;
+            }
+            assert_int_equal(sum, n);
+        }
+}
+
+static void a_range_ends_with_the_samples(void **state)
+{
+    struct wr_split s = {.first = 7, .count = 5}, open = {.first = 7};
+    weir_pipeline_config cfg;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(wr_split_count(&s, 10), 3);
+    assert_int_equal(wr_split_count(&s, 7), 0);
+    assert_int_equal(wr_split_count(&open, 10), 3);
+    assert_int_not_equal(wr_split_id(&s), 0);
+    assert_int_not_equal(wr_split_id(&s), wr_split_id(&open));
+    weir_pipeline_defaults(&cfg);
+    cfg.sample_first = 10;
+    assert_int_equal(wr_split_check_count(&cfg, "d", 10, &err), WEIR_ENOENT);
+    assert_string_equal(err.msg, "'d': has no sample 10: it has 10");
+    cfg.holdout = 0.1f;
+    assert_int_equal(wr_split_check(&cfg, &err), WEIR_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_share_all_samples),
+        cmocka_unit_test(a_range_ends_with_the_samples),
         cmocka_unit_test(the_parts_share_all_samples),
         cmocka_unit_test(large_numbers_are_right),
         cmocka_unit_test(growing_keeps_the_parts),

@@ -18,7 +18,7 @@
 
 static void test_rows(void **state)
 {
-    static const struct wr_cases_spec spec = {"cases", "settings", NULL};
+    static const struct wr_cases_spec spec = {"cases", "settings", NULL, NULL};
     json_t *a = json_pack(
         "{s:[{s:{s:i, s:s, s:s}, s:[{s:f}, {s:f}, {s:n}], s:i}, {}, i]}",
         "cases", "settings", "threads", 4, "page_cache", "cold", "io", "x",

@@ -206,7 +206,7 @@ static void check_reads_at(struct wr_store *st, const char *path,
 {
     struct wr_shard_at from = {st, path};
     uint64_t len, bytes = sh->size - sh->data_offset, told = 0;
-    struct wr_meter meter = {count_bytes, &told};
+    struct wr_byte_meter meter = {count_bytes, &told};
     uint8_t *memory = aligned_alloc(4096, (size_t)bytes / 4096 * 4096 + 8192);
     uint8_t *file = slurp(path, &len), *to = memory + shift;
     struct wr_stretch wants[64];
@@ -258,7 +258,7 @@ static void there_and_back_on(const char *prefix)
         struct wr_st_shard sh = {0};
         struct scene s;
         uint64_t told = 0, retried = 0;
-        struct wr_meter meter = {count_bytes, &told};
+        struct wr_byte_meter meter = {count_bytes, &told};
 
         scene_start_with(&s, sizes[i], /* lent= */ i % 2 == 1);
         assert_int_equal(wr_shard_write(&a, s.img, &sh, &retried, &err), 0);
@@ -558,7 +558,7 @@ static void a_failed_sync_of_a_copy(void **state)
     struct wr_store *st = open_store("fault:sync-eio@1:");
     struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     uint64_t told = 0, la, lb;
-    struct wr_meter meter = {count_bytes, &told};
+    struct wr_byte_meter meter = {count_bytes, &told};
     struct wr_st_shard sh;
     weir_err err = {0};
     uint8_t *fa, *fb;
@@ -599,7 +599,7 @@ static void the_meter_may_end_it(void **state)
     struct wr_store *st = open_store("");
     struct wr_shard_at a = {st, "a"}, b = {st, "b"};
     int calls = 0;
-    struct wr_meter meter = {end_it, &calls};
+    struct wr_byte_meter meter = {end_it, &calls};
     struct wr_st_shard sh;
     weir_err err = {0};
 

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../workload/scratch.h"
-#include "workload/generate.h"
+#include "../gen/scratch.h"
+#include "gen/generate.h"
 
 #define BATCH  4u
 #define ROUNDS 3u

@@ -7,11 +7,11 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "../workload/scratch.h"
+#include "../gen/scratch.h"
 #include "base/mem.h"
 #include "train/settings.h"
 #include "train/validate.h"
-#include "workload/generate.h"
+#include "gen/generate.h"
 
 #define SIDE    67u
 #define SAMPLES 46u

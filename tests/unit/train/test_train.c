@@ -7,11 +7,11 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "../workload/scratch.h"
+#include "../gen/scratch.h"
 #include "base/mem.h"
 #include "train/tally.h"
 #include "train/train.h"
-#include "workload/generate.h"
+#include "gen/generate.h"
 
 #define SAMPLES 22u
 #define BATCH   4u

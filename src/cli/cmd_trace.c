@@ -1,0 +1,415 @@
+/* cmd_trace.c - weir trace: records what a command does with its files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/monitor.h"
+#include "cli/trace_facts.h"
+#include "cli/trace_program.h"
+#include "cli/trace_workload.h"
+#include "record/record.h"
+#include "trace/collect/collect.h"
+#include "trace/report.h"
+
+#define ROUND_MS 50
+#define LIVE_NS  (500 * WR_NS_PER_MS)
+#define GRACE_MS 200 /* for processes that outlive the command a little */
+
+struct trace_args {
+    const char *record, *to_workload;
+    uint64_t budget;
+    bool live, anonymous;
+};
+
+/* --- the live line --- */
+
+struct live_line {
+    bool wanted, is_terminal, shown;
+    uint64_t next_ns, last_ns;
+    struct wr_collect_sum last;
+};
+
+static void live_print(struct live_line *l, const struct wr_cli *cli,
+                       const struct wr_collect_sum *now, double seconds)
+{
+    char files[32], ops[32];
+
+    fprintf(cli->err,
+            "%sread %.1f MB/s, written %.1f MB/s, %s files, %s operations/s%s",
+            l->is_terminal ? "\r\033[K" : "",
+            (double)(now->bytes_read - l->last.bytes_read) / 1e6 / seconds,
+            (double)(now->bytes_written - l->last.bytes_written) / 1e6 /
+                seconds,
+            wr_format_count(files, sizeof(files), now->data_files),
+            wr_format_count(
+                ops, sizeof(ops),
+                (uint64_t)((double)(now->operations - l->last.operations) /
+                           seconds)),
+            l->is_terminal ? "" : "\n");
+    fflush(cli->err);
+}
+
+static void live_update(struct live_line *l, const struct wr_cli *cli,
+                        const struct wr_collect *c)
+{
+    uint64_t now_ns = wr_clock_ns();
+    struct wr_collect_sum now;
+
+    if (!l->wanted || now_ns < l->next_ns)
+        return;
+    wr_collect_sum(c, &now);
+    if (l->last_ns)
+        live_print(l, cli, &now, (double)(now_ns - l->last_ns) / 1e9);
+    l->shown = l->last_ns != 0;
+    l->last = now;
+    l->last_ns = now_ns;
+    l->next_ns = now_ns + LIVE_NS;
+}
+
+static void live_end(const struct live_line *l, const struct wr_cli *cli)
+{
+    if (l->shown && l->is_terminal)
+        fputs("\r\033[K", cli->err);
+}
+
+/* --- where the trace goes --- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The default name; where the working directory cannot be written, in that for
+ * temporary files: the command runs all the same. */
+static void choose_output(const struct wr_cli *cli, char *buf, size_t cap)
+{
+    const struct trace_args *a = cli->args;
+    const char *tmp = getenv("TMPDIR");
+    const char *folder = "";
+
+    if (a->record) {
+        snprintf(buf, cap, "%s", a->record);
+        return;
+    }
+    if (access(".", W_OK) < 0)
+        folder = tmp && *tmp ? tmp : "/tmp";
+    snprintf(buf, cap, "%s%s%.100s-%d.wtrace", folder, *folder ? "/" : "",
+             base_name(cli->operands[0]), (int)getpid());
+}
+
+/* A file that is opened must not become one of the program's first three. */
+static void fill_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+            return;
+}
+
+/* --- the end --- */
+
+static double share(uint64_t seen, uint64_t all)
+{
+    return all && seen < all ? 100.0 * (double)(all - seen) / (double)all : 0;
+}
+
+static void note_losses(const struct wr_cli *cli,
+                        const struct wr_collect_sum *s)
+{
+    char n[32];
+
+    if (s->lost_events)
+        wr_cli_note(cli,
+                    "%s events were counted and not kept: over the budget "
+                    "(--budget), or faster than they could be written",
+                    wr_format_count(n, sizeof(n), s->lost_events));
+    if (s->lost_names)
+        wr_cli_note(cli, "%s file names are missing",
+                    wr_format_count(n, sizeof(n), s->lost_names));
+    if (s->nested_events)
+        wr_cli_note(cli, "%s calls of signal handlers are missing",
+                    wr_format_count(n, sizeof(n), s->nested_events));
+    if (s->unseen_processes)
+        wr_cli_note(cli, "%s processes could not be traced: no memory left",
+                    wr_format_count(n, sizeof(n), s->unseen_processes));
+    if (s->still_running)
+        wr_cli_note(cli, "%s processes still run, no longer traced",
+                    wr_format_count(n, sizeof(n), s->still_running));
+}
+
+static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
+                     const char *path)
+{
+    char events[32], files[32], processes[32], in[32], out[32];
+
+    if (!s->processes)
+        wr_cli_note(cli, "nothing was traced: the program is static, or may "
+                         "not be preloaded (setuid)");
+    wr_cli_note(cli,
+                "%s events of %s process%s, %s data files: read %s, "
+                "written %s",
+                wr_format_count(events, sizeof(events), s->events),
+                wr_format_count(processes, sizeof(processes), s->processes),
+                s->processes == 1 ? "" : "es",
+                wr_format_count(files, sizeof(files), s->data_files),
+                wr_format_bytes(in, sizeof(in), (double)s->data_read),
+                wr_format_bytes(out, sizeof(out), (double)s->data_written));
+    if (s->kernel_read)
+        wr_cli_note(
+            cli,
+            "unseen: %.1f%% of the %s that the kernel counted as read, "
+            "%.1f%% of the %s written",
+            share(s->matched_read, s->kernel_read),
+            wr_format_bytes(in, sizeof(in), (double)s->kernel_read),
+            share(s->matched_written, s->kernel_written),
+            wr_format_bytes(out, sizeof(out), (double)s->kernel_written));
+    if (s->uring_requests)
+        wr_cli_note(cli,
+                    "io_uring: %s requests, of which only the number is "
+                    "known",
+                    wr_format_count(events, sizeof(events), s->uring_requests));
+    note_losses(cli, s);
+    wr_cli_note(cli, "the trace is in %s", path);
+}
+
+/* What the trace says, behind the output of the command itself. */
+static void print_report(const struct wr_cli *cli, const char *path)
+{
+    struct wr_trace_analysis *a = NULL;
+    struct wr_trace_file *f = NULL;
+    struct wr_trace_findings findings = {0};
+    weir_err err;
+
+    if (cli->quiet || wr_trace_file_open(&f, path, &err) < 0)
+        return;
+    if (wr_trace_analyse(f, &a, &err) == 0 &&
+        wr_trace_findings_of(a, &findings, &err) == 0)
+        wr_trace_report(a, &findings,
+                        (struct wr_trace_report_style){.width = cli->width,
+                                                       .utf8 = cli->utf8},
+                        cli->err);
+    else
+        wr_cli_note(cli, "%s", err.msg);
+    wr_trace_findings_done(&findings);
+    wr_trace_analysis_free(a);
+    wr_trace_file_close(f);
+}
+
+/* --- the run --- */
+
+static void serve(struct wr_cli *cli, struct wr_program *p,
+                  struct wr_collect *c)
+{
+    const struct trace_args *a = cli->args;
+    struct live_line live = {.wanted = a->live,
+                             .is_terminal = isatty(fileno(cli->err))};
+    uint64_t until;
+
+    while (!wr_program_wait(p, ROUND_MS)) {
+        wr_collect_drain(c);
+        live_update(&live, cli, c);
+    }
+    wr_collect_zombie(c, p->pid);
+    until = wr_clock_ns() + GRACE_MS * WR_NS_PER_MS;
+    do {
+        wr_collect_drain(c);
+    } while (wr_collect_running(c) && wr_clock_ns() < until &&
+             usleep(5000) == 0);
+    live_end(&live, cli);
+}
+
+/* The command with the NULL that exec wants; NULL: no memory. */
+static char **command_of(const struct wr_cli *cli)
+{
+    char **argv = calloc(cli->operand_count + 1, sizeof(*argv));
+
+    if (argv)
+        memcpy(argv, cli->operands, cli->operand_count * sizeof(*argv));
+    return argv;
+}
+
+static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
+                      struct wr_collect *c, const char *output)
+{
+    char **argv = command_of(cli);
+    uint64_t start = wr_clock_ns();
+    struct wr_collect_sum sum;
+    struct wr_program p;
+    char library[PATH_MAX];
+    weir_err err;
+    int e = 0, status = 0, code;
+
+    int r = argv ? wr_program_library(library, sizeof(library), &err)
+                 : wr_fail(&err, WEIR_ENOMEM, "the command");
+
+    if (r == 0)
+        r = wr_program_start(&p, argv, wr_collect_folder(c), library, &err);
+    free(argv);
+    if (r < 0) {
+        wr_collect_close(c, &facts->info, &sum, NULL);
+        unlink(output);
+        return wr_cli_fail(cli, "%s", err.msg);
+    }
+    wr_monitor_watch(&facts->monitor, cli, &(struct wr_monitor_spec){.hz = 10});
+    wr_collect_faults(c, p.pid); /* else their number is known */
+    e = wr_program_go(&p);
+    serve(cli, &p, c);
+    status = wr_program_reap(&p);
+    wr_collect_status(c, p.pid, status);
+    wr_trace_facts_end(facts, wr_clock_ns() - start);
+    code = wr_program_code(status);
+    if (wr_collect_close(c, &facts->info, &sum, &err) < 0)
+        wr_cli_note(cli, "the trace is not complete: %s", err.msg);
+    if (e) {
+        unlink(output);
+        wr_cli_fail(cli, "'%s': %s", cli->operands[0], strerror(e));
+        return wr_program_exec_code(e);
+    }
+    print_report(cli, output);
+    note_sum(cli, &sum, output);
+    return code;
+}
+
+static int run_untraced(struct wr_cli *cli, const char *why)
+{
+    char **argv = command_of(cli);
+    int e;
+
+    wr_cli_note(cli, "%s: the command runs without another trace", why);
+    fflush(cli->err);
+    e = argv ? wr_program_become(argv) : ENOMEM;
+    free(argv);
+    wr_cli_fail(cli, "'%s': %s", cli->operands[0], strerror(e));
+    return wr_program_exec_code(e);
+}
+
+/* Instead of a run: what an earlier trace says, for weir run. */
+static int write_workload(struct wr_cli *cli)
+{
+    const struct trace_args *a = cli->args;
+    struct wr_trace_file *f = NULL;
+    char *text = NULL;
+    weir_err err;
+    int r;
+
+    if (cli->operand_count > 1)
+        return wr_cli_usage(cli, "--to-workload writes one file");
+    r = wr_trace_file_open(&f, a->to_workload, &err);
+    if (r == 0 && wr_trace_file_damage(f))
+        wr_cli_note(cli, "'%s': %s", a->to_workload, wr_trace_file_damage(f));
+    if (r == 0)
+        r = wr_traced_workload(f, a->to_workload, &text, &err);
+    if (r == 0 && cli->operand_count)
+        r = wr_record_write_text(text, cli->operands[0], &err);
+    else if (r == 0)
+        fputs(text, cli->out);
+    free(text);
+    wr_trace_file_close(f);
+    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
+}
+
+static int trace_command(struct wr_cli *cli)
+{
+    const struct trace_args *a = cli->args;
+    const char *nested = getenv("WEIR_TRACE");
+    const char *disabled = getenv("WEIR_TRACE_DISABLE");
+    struct wr_trace_facts facts;
+    struct wr_collect_config cfg;
+    struct wr_collect *c;
+    char output[PATH_MAX];
+    weir_err err;
+    int code;
+
+    if (disabled && *disabled)
+        return run_untraced(cli, "WEIR_TRACE_DISABLE is set");
+    if (nested && *nested)
+        return run_untraced(cli, "this is a traced program already");
+    fill_streams();
+    choose_output(cli, output, sizeof(output));
+    wr_trace_facts_begin(&facts, cli, a->anonymous);
+    cfg = (struct wr_collect_config){.output = output,
+                                     .info = &facts.info,
+                                     .budget_bytes = a->budget,
+                                     .anonymous = a->anonymous};
+    if (wr_collect_open(&c, &cfg, &err) < 0)
+        code = wr_cli_fail(cli, "%s", err.msg);
+    else
+        code = run_traced(cli, &facts, c, output);
+    wr_trace_facts_free(&facts);
+    return code;
+}
+
+static int trace_run(struct wr_cli *cli)
+{
+    const struct trace_args *a = cli->args;
+
+    if (a->to_workload)
+        return write_workload(cli);
+    if (!cli->operand_count)
+        return wr_cli_usage(cli, "COMMAND is missing");
+    return trace_command(cli);
+}
+
+static const struct wr_option options[] = {
+    {WR_OPT_STRING(struct trace_args, record), .name = "record", .letter = 'o',
+     .arg = "FILE", .flags = WR_OPTION_PATH, .def_note = "COMMAND-PID.wtrace",
+     .help = "the trace; it must not exist"},
+    {WR_OPT_FLAG(struct trace_args, live), .name = "live",
+     .help = "show what the command reads and writes while it runs"},
+    {WR_OPT_FLAG(struct trace_args, anonymous), .name = "anonymous",
+     .help = "write hashes instead of the names of files, and no arguments"},
+    {WR_OPT_SIZE(struct trace_args, budget), .name = "budget", .arg = "SIZE",
+     .def = "512M", .min = 65536,
+     .help = "memory for the events of one process; beyond it files are still "
+             "counted exactly, but only one event in 64 is kept"},
+    {WR_OPT_STRING(struct trace_args, to_workload), .name = "to-workload",
+     .arg = "TRACE", .flags = WR_OPTION_PATH,
+     .help = "run nothing: write what an earlier trace did as a description "
+             "for weir run into the file that follows, or to stdout"},
+    WR_OPTIONS_END};
+
+static const struct wr_operand operands[] = {
+    {WR_ARGUMENT("COMMAND", WR_OPERAND_MANY | WR_OPERAND_OPTIONAL),
+     .help = "the program and its arguments, behind '--'"},
+    {.name = NULL}};
+
+static const struct wr_help_example examples[] = {
+    {"weir trace -- python3 train.py --epochs 2",
+     "trace a training script with all its workers"},
+    {"weir trace --live -o run.wtrace -- ./train.sh",
+     "the same, watched, into a file of your choice"},
+    {"weir trace --to-workload run.wtrace mine.yaml",
+     "what it did as a description: weir run mine.yaml"},
+    {NULL, NULL}};
+
+const struct wr_command wr_cmd_trace = {
+    .name = "trace",
+    .group = WR_GROUP_MEASURE,
+    .summary = "record what a command does with its files",
+    .description =
+        "Runs COMMAND with a library preloaded that records each call on "
+        "files: of the program and of all processes that it starts, in one "
+        "trace. The command keeps its terminal, its signals and its exit code "
+        "(128 + n after signal n). A program that crashes or is killed loses "
+        "nothing of what it had recorded.\n\n"
+        "Programs that are linked statically or run as another user are not "
+        "seen, nor are requests of io_uring except for their number; at the "
+        "end the share of bytes is printed that the kernel has counted and the "
+        "trace has not.",
+    .operands = operands,
+    .options = options,
+    .args_size = sizeof(struct trace_args),
+    .examples = examples,
+    .run = trace_run,
+};

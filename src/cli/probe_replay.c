@@ -1,0 +1,403 @@
+/* probe_replay.c - weir probe --replay: a trace's requests, issued elsewhere.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/probe_replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/shown.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/record_json.h"
+#include "cli/table.h"
+#include "storage/beside.h"
+#include "storage/device.h"
+
+#define SCRATCH_CAP 64
+
+struct replay_job {
+    const struct wr_cli *cli;
+    const struct wr_replay_args *args;
+    const char *url;              /* NULL: as traced */
+    struct wr_trace_file *trace;  /* owned */
+    struct wr_replay_take take;   /* owned */
+    struct wr_store *store;       /* owned */
+    char *base;                   /* owned: the traced folder */
+    struct wr_replay_file *files; /* owned: by number of the name */
+    char (*own)[SCRATCH_CAP];     /* owned: paths of files that are written */
+    char scratch[SCRATCH_CAP];    /* "": none was made */
+    uint64_t left_writes, left_outside; /* requests */
+    struct wr_replay_result *result;    /* owned */
+};
+
+/* --- what is replayed --- */
+
+static int open_trace(struct replay_job *j, weir_err *err)
+{
+    int r = wr_trace_file_open(&j->trace, j->args->trace, err);
+
+    if (r < 0)
+        return r;
+    if (wr_trace_file_info(j->trace)->anonymous)
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': its names are hashes (--anonymous): there are no "
+                       "files to replay it on",
+                       j->args->trace);
+    if (wr_trace_file_damage(j->trace))
+        wr_cli_note(j->cli, "'%s': %s", j->args->trace,
+                    wr_trace_file_damage(j->trace));
+    return wr_replay_take(j->trace, &j->take, err);
+}
+
+static int open_place(struct replay_job *j, weir_err *err)
+{
+    const char *url = j->url ? j->url : "/";
+    char *leaf = NULL;
+    struct wr_stat sb;
+    int r = wr_store_open(url, &j->store, &leaf, err);
+
+    if (r == 0 && leaf)
+        r = wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
+    free(leaf);
+    if (r == 0)
+        r = j->store->ops->stat(j->store, "", &sb, err);
+    if (r < 0)
+        return r;
+    if (!j->url || j->args->from) {
+        j->base = strdup(j->url ? j->args->from : "");
+        return j->base ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    r = wr_replay_base(&j->take, j->store, &j->base, err);
+    return r < 0 ? wr_fail_prefix(err, r, "'%s'", url) : 0;
+}
+
+/* Written files never lie where the traced ones do: they get a folder of their
+ * own. */
+static int make_scratch(struct replay_job *j, weir_err *err)
+{
+    char name[SCRATCH_CAP];
+    int r;
+
+    if (!j->args->writes)
+        return 0;
+    snprintf(name, sizeof(name), "weir-replay.%d", (int)getpid());
+    r = wr_store_change(j->store, WR_MKDIR, name, NULL, err);
+    if (r == 0)
+        memcpy(j->scratch, name, sizeof(name));
+    return r;
+}
+
+static int map_files(struct replay_job *j, weir_err *err)
+{
+    size_t names = wr_trace_file_names(j->trace);
+
+    j->files = calloc(names + 1, sizeof(*j->files));
+    j->own = calloc(names + 1, j->args->writes ? sizeof(*j->own) : 1);
+    if (!j->files || !j->own)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < names; k++) {
+        if (!j->take.written[k]) {
+            j->files[k].path = wr_replay_below(
+                j->base, wr_trace_file_name(j->trace, k)->path);
+        } else if (j->args->writes) {
+            snprintf(j->own[k], sizeof(*j->own), "%.40s/%zu", j->scratch, k);
+            j->files[k] = (struct wr_replay_file){j->own[k], true};
+        }
+    }
+    return 0;
+}
+
+/* Keeps the requests whose file has a place. */
+static void choose_requests(struct replay_job *j)
+{
+    struct wr_replay_take *t = &j->take;
+    size_t kept = 0;
+
+    for (size_t k = 0; k < t->count; k++) {
+        const struct wr_replay_request q = t->requests[k];
+        bool changes = q.op == WR_REPLAY_WRITE || q.op == WR_REPLAY_SYNC;
+
+        if (t->written[q.file] && !j->args->writes)
+            j->left_writes++;
+        else if (!j->files[q.file].path)
+            j->left_outside++;
+        else if (changes && !j->files[q.file].own)
+            j->left_writes++;
+        else
+            t->requests[kept++] = q;
+    }
+    t->count = kept;
+}
+
+/* --- results --- */
+
+static void time_cell(struct wr_table *t, double ns)
+{
+    char text[32];
+
+    wr_table_cell(t, "%s", wr_format_ns(text, sizeof(text), ns));
+}
+
+static void row(struct wr_table *t, const char *name,
+                const struct wr_replay_class *c)
+{
+    const struct wr_hist *hists[] = {&c->traced, &c->replayed};
+    const double quantiles[] = {0.5, 0.99};
+    char text[32];
+
+    wr_table_cell(t, "%s", name);
+    wr_table_cell(t, "%s",
+                  wr_format_count(text, sizeof(text), c->replayed.count));
+    wr_table_cell(t, "%s",
+                  wr_format_bytes(text, sizeof(text), (double)c->bytes));
+    for (size_t k = 0; k < 2; k++)
+        time_cell(t, (double)hists[k]->sum);
+    for (size_t q = 0; q < 2; q++)
+        for (size_t k = 0; k < 2; k++)
+            time_cell(t, (double)wr_hist_quantile(hists[k], quantiles[q]));
+}
+
+static void add_all(const struct wr_replay_result *r,
+                    struct wr_replay_class *ret)
+{
+    for (unsigned op = 0; op < WR_REPLAY_OPS; op++) {
+        ret->bytes += r->classes[op].bytes;
+        wr_hist_merge(&ret->traced, &r->classes[op].traced);
+        wr_hist_merge(&ret->replayed, &r->classes[op].replayed);
+    }
+}
+
+static int print_table(const struct replay_job *j, weir_err *err)
+{
+    struct wr_table *t = wr_table_new("<operation|>requests|>bytes|>traced|"
+                                      ">here|>p50 traced|>here|>p99 traced|"
+                                      ">here");
+    struct wr_replay_class *all = calloc(1, sizeof(*all));
+    int r;
+
+    if (!all) {
+        wr_table_free(t);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    for (unsigned op = 0; op < WR_REPLAY_OPS; op++)
+        if (j->result->classes[op].replayed.count)
+            row(t, wr_replay_op_name(op), &j->result->classes[op]);
+    add_all(j->result, all);
+    row(t, "all", all);
+    r = wr_table_print(t, j->cli, 2, err);
+    wr_table_free(t);
+    free(all);
+    return r;
+}
+
+static void print_words(const struct replay_job *j)
+{
+    const struct wr_replay_result *r = j->result;
+    uint64_t traced = wr_replay_sum(r, /* traced= */ true);
+    uint64_t here = wr_replay_sum(r, /* traced= */ false);
+    char a[32], b[32];
+
+    fprintf(j->cli->out, "\nI/O of all threads: %s traced, %s here",
+            wr_format_ns(a, sizeof(a), (double)traced),
+            wr_format_ns(b, sizeof(b), (double)here));
+    if (traced)
+        fprintf(j->cli->out, " (%.2f times)", (double)here / (double)traced);
+    fprintf(j->cli->out,
+            "\nfrom the first request to the last: %s traced, %s here%s\n",
+            wr_format_ns(a, sizeof(a), (double)r->traced_ns),
+            wr_format_ns(b, sizeof(b), (double)r->replayed_ns),
+            j->args->speed == WR_REPLAY_ASAP ? " without pauses" : "");
+}
+
+static int print_text(const struct replay_job *j, weir_err *err)
+{
+    char requests[32], threads[32];
+
+    fprintf(j->cli->out, "replay of %s on %s: %s requests, %s threads\n",
+            j->args->trace, j->url ? j->url : "the traced paths",
+            wr_format_count(requests, sizeof(requests), j->take.count),
+            wr_format_count(threads, sizeof(threads), j->take.thread_count));
+    if (j->url)
+        fprintf(j->cli->out, "traced folder: %s\n",
+                *j->base ? wr_show(j->base).text : "/");
+    fputc('\n', j->cli->out);
+    if (print_table(j, err) < 0)
+        return err->code;
+    print_words(j);
+    return 0;
+}
+
+static json_t *hist_json(const struct wr_hist *h)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "sum_s", (double)h->sum / 1e9,
+                     "p50_us", (double)wr_hist_quantile(h, 0.5) / 1e3, "p90_us",
+                     (double)wr_hist_quantile(h, 0.9) / 1e3, "p99_us",
+                     (double)wr_hist_quantile(h, 0.99) / 1e3, "max_us",
+                     (double)h->max / 1e3);
+}
+
+static json_t *result_json(const struct replay_job *j)
+{
+    const struct wr_replay_result *r = j->result;
+    json_t *classes = json_array();
+
+    for (unsigned op = 0; op < WR_REPLAY_OPS; op++) {
+        const struct wr_replay_class *c = &r->classes[op];
+
+        if (c->replayed.count)
+            json_array_append_new(
+                classes,
+                json_pack("{s:s, s:I, s:I, s:o, s:o}", "operation",
+                          wr_replay_op_name(op), "requests",
+                          (json_int_t)c->replayed.count, "bytes",
+                          (json_int_t)c->bytes, "traced", hist_json(&c->traced),
+                          "replayed", hist_json(&c->replayed)));
+    }
+    return json_pack(
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, "
+        "s:I, s:I, s:o}",
+        "command", "probe", "replay_of", j->args->trace, "path",
+        j->url ? j->url : "/", "asap", j->args->speed == WR_REPLAY_ASAP,
+        "threads", (json_int_t)j->take.thread_count, "requests",
+        (json_int_t)r->done, "traced_io_s",
+        (double)wr_replay_sum(r, true) / 1e9, "replayed_io_s",
+        (double)wr_replay_sum(r, false) / 1e9, "traced_span_s",
+        (double)r->traced_ns / 1e9, "replayed_span_s",
+        (double)r->replayed_ns / 1e9, "missing", (json_int_t)r->missing,
+        "short", (json_int_t)r->cut, "failed", (json_int_t)r->failed,
+        "left_out_writes", (json_int_t)j->left_writes, "left_out_elsewhere",
+        (json_int_t)j->left_outside, "operations", classes);
+}
+
+static void note_count(const struct replay_job *j, uint64_t n, const char *what)
+{
+    char text[32];
+
+    if (n)
+        wr_cli_note(j->cli, "%s requests %s",
+                    wr_format_count(text, sizeof(text), n), what);
+}
+
+static void note_rest(const struct replay_job *j)
+{
+    const struct wr_replay_result *r = j->result;
+
+    for (uint32_t k = 0; k < r->missing_count; k++) {
+        uint32_t file = r->missing_files[k];
+
+        wr_cli_note(j->cli, "'%s': not there",
+                    wr_show(j->url ? j->files[file].path
+                                   : wr_trace_file_name(j->trace, file)->path)
+                        .text);
+    }
+    note_count(j, r->missing, "are left out: their files are not there");
+    note_count(j, r->cut, "got fewer bytes: their files are shorter");
+    note_count(j, r->failed, "failed");
+    if (r->failed)
+        wr_cli_note(j->cli, "the first one: %s", r->first.msg);
+    note_count(j, j->left_writes,
+               "on files that the program wrote are left out"
+               " (--replay-writes has them)");
+    note_count(j, j->left_outside, "on files of other folders are left out");
+}
+
+static int give(const struct replay_job *j, bool json)
+{
+    weir_err err;
+    int code = WR_EXIT_DONE;
+
+    if (json)
+        code = wr_json_print(j->cli, result_json(j));
+    else if (print_text(j, &err) < 0)
+        return wr_cli_fail(j->cli, "%s", err.msg);
+    fflush(j->cli->out);
+    note_rest(j);
+    if (!j->result->done)
+        return wr_cli_fail(j->cli, "no request could be replayed");
+    return code;
+}
+
+/* --- the run --- */
+
+/* What a file system on an emulated device would read ahead; others do so by
+ * themselves. A wrong name has failed before. */
+static uint64_t readahead_of(const char *url)
+{
+    struct wr_device_profile p;
+    char what[256];
+    size_t n;
+
+    if (!url || strncmp(url, "emu:", 4) != 0)
+        return 0;
+    n = strcspn(url + 4, ":,");
+    if (n >= sizeof(what))
+        return 0;
+    memcpy(what, url + 4, n);
+    what[n] = '\0';
+    return wr_device_profile_find(what, &p, NULL) < 0 ? 0 : p.readahead_bytes;
+}
+
+static int run_job(struct replay_job *j, weir_err *err)
+{
+    struct wr_replay_plan plan;
+    int r = open_trace(j, err);
+
+    if (r == 0)
+        r = open_place(j, err);
+    if (r == 0)
+        r = make_scratch(j, err);
+    if (r == 0)
+        r = map_files(j, err);
+    if (r < 0)
+        return r;
+    choose_requests(j);
+    plan = (struct wr_replay_plan){
+        .store = j->store,
+        .files = j->files,
+        .requests = j->take.requests,
+        .request_count = j->take.count,
+        .threads = (uint32_t)j->take.thread_count,
+        .readahead = readahead_of(j->url),
+        .asap = j->args->speed == WR_REPLAY_ASAP,
+        .stopped = wr_interrupted,
+    };
+    return wr_replay(&plan, &j->result, err);
+}
+
+static void done(struct replay_job *j)
+{
+    weir_err err;
+
+    if (*j->scratch &&
+        wr_tree_remove(j->store, j->scratch, WR_TREE_ALL, &err) < 0)
+        wr_cli_note(j->cli, "%s", err.msg);
+    free(j->result);
+    free(j->files);
+    free(j->own);
+    free(j->base);
+    wr_store_close(j->store);
+    wr_replay_take_done(&j->take);
+    wr_trace_file_close(j->trace);
+}
+
+int wr_probe_replay(struct wr_cli *cli, const struct wr_replay_args *a,
+                    const char *url, bool json)
+{
+    struct replay_job j = {.cli = cli, .args = a, .url = url};
+    weir_err err;
+    int code;
+
+    if (a->writes && !url)
+        return wr_cli_usage(cli, "--replay-writes needs a PATH: nothing is "
+                                 "written into the traced folders");
+    if (run_job(&j, &err) < 0)
+        code = wr_cli_fail(cli, "%s", err.msg);
+    else
+        code = give(&j, json);
+    done(&j);
+    return code;
+}

@@ -1,0 +1,125 @@
+/* trace_facts.c - what a trace says of the machine that it was made on.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/trace_facts.h"
+
+#include <mntent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/procfs.h"
+#include "weir/weir.h"
+
+/* The operands joined by blanks; of an anonymous trace the first one. */
+static char *joined(const struct wr_cli *cli, bool anonymous)
+{
+    size_t len = 1, count = anonymous ? 1 : cli->operand_count;
+    char *text, *at;
+
+    for (size_t i = 0; i < count; i++)
+        len += strlen(cli->operands[i]) + 1;
+    text = malloc(len);
+    if (!text)
+        return NULL;
+    at = text;
+    *at = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            *at++ = ' ';
+        at = stpcpy(at, cli->operands[i]);
+    }
+    return text;
+}
+
+/* File systems that hold no data; asking a server that is gone may hang, so
+ * that fewer are better. */
+static bool is_pseudo(const char *type)
+{
+    static const char *const pseudo[] = {
+        "proc",       "sysfs",   "devpts",      "cgroup",    "cgroup2",
+        "securityfs", "debugfs", "tracefs",     "bpf",       "mqueue",
+        "configfs",   "pstore",  "binfmt_misc", "efivarfs",  "autofs",
+        "hugetlbfs",  "nsfs",    "fusectl",     "rpc_pipefs"};
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(pseudo); i++)
+        if (!strcmp(type, pseudo[i]))
+            return true;
+    return false;
+}
+
+/* Lines "DEVICE PATH TYPE BLOCKSIZE". */
+static char *mount_lines(void)
+{
+    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    struct mntent *m;
+    struct statvfs st;
+
+    while (to && mounts && (m = getmntent(mounts))) {
+        if (is_pseudo(m->mnt_type))
+            continue;
+        if (statvfs(m->mnt_dir, &st) < 0)
+            st.f_bsize = 0;
+        fprintf(to, "%s %s %s %lu\n", m->mnt_fsname, m->mnt_dir, m->mnt_type,
+                st.f_bsize);
+    }
+    if (mounts)
+        endmntent(mounts);
+    if (to)
+        fclose(to);
+    return text;
+}
+
+static uint64_t available_bytes(void)
+{
+    uint64_t bytes = 0;
+    const struct wr_procfs_field fields[] = {{"MemAvailable:", 1024, &bytes}};
+    char text[4096];
+
+    if (wr_procfs_read_path("/proc/meminfo", text, sizeof(text)) > 0)
+        wr_procfs_fields(text, fields, 1);
+    return bytes;
+}
+
+void wr_trace_facts_begin(struct wr_trace_facts *f, const struct wr_cli *cli,
+                          bool anonymous)
+{
+    *f = (struct wr_trace_facts){.command = joined(cli, anonymous)};
+    wr_host_info(&f->host);
+    f->mounts = anonymous ? NULL : mount_lines();
+    f->info = (struct wr_trace_info){.start_wall_ns = wr_clock_wall_ns(),
+                                     .command = f->command ? f->command : "",
+                                     .host = anonymous ? "" : f->host.name,
+                                     .kernel = f->host.kernel,
+                                     .weir = weir_version_string(),
+                                     .cores = f->host.cores,
+                                     .memory_bytes = f->host.memory_bytes,
+                                     .available_bytes = available_bytes(),
+                                     .anonymous = anonymous,
+                                     .mounts = f->mounts ? f->mounts : ""};
+}
+
+void wr_trace_facts_end(struct wr_trace_facts *f, uint64_t ns)
+{
+    json_t *record = json_object();
+
+    wr_monitor_stop(&f->monitor);
+    if (record && wr_monitor_record(&f->monitor, record) == 0)
+        f->watched = json_dumps(record, JSON_COMPACT);
+    json_decref(record);
+    wr_monitor_free(&f->monitor);
+    f->info.monitor = f->watched;
+    f->info.end_ns = ns;
+    f->info.complete = true;
+}
+
+void wr_trace_facts_free(struct wr_trace_facts *f)
+{
+    free(f->command);
+    free(f->mounts);
+    free(f->watched);
+}

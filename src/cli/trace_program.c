@@ -1,0 +1,209 @@
+/* trace_program.c - runs the program that is traced, as a shell would.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/trace_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define NAME "libweir-trace.so"
+
+/* Folders relative to that of the running program: a build tree's, an
+ * installation's wherever it was moved to. */
+static const char *const beside[] = {"src/trace/preload", WR_LIBRARY_BESIDE};
+
+static bool is_in(const char *folder, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%s/%s", folder, NAME);
+
+    return n > 0 && (size_t)n < cap && access(buf, R_OK) == 0;
+}
+
+static bool is_beside(char *buf, size_t cap)
+{
+    char own[PATH_MAX / 2], folder[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    char *slash;
+
+    own[n > 0 ? n : 0] = '\0';
+    slash = strrchr(own, '/');
+    if (!slash)
+        return false;
+    *slash = '\0';
+    for (size_t i = 0; i < WR_ARRAY_LEN(beside); i++) {
+        snprintf(folder, sizeof(folder), "%s/%s", own, beside[i]);
+        if (is_in(folder, buf, cap))
+            return true;
+    }
+    return false;
+}
+
+int wr_program_library(char *buf, size_t cap, weir_err *err)
+{
+    const char *named = secure_getenv("WEIR_TRACE_LIBRARY");
+
+    if (named && *named) {
+        if (strlen(named) < cap && access(named, R_OK) == 0) {
+            strcpy(buf, named);
+            return 0;
+        }
+        return wr_fail(err, WEIR_ENOENT,
+                       "WEIR_TRACE_LIBRARY: '%s' cannot be read", named);
+    }
+    if (is_beside(buf, cap) || is_in(WR_LIBRARY_DIR, buf, cap))
+        return 0;
+    return wr_fail(err, WEIR_ENOENT,
+                   "no " NAME " beside weir nor in '%s' (WEIR_TRACE_LIBRARY "
+                   "names another one)",
+                   WR_LIBRARY_DIR);
+}
+
+/* --- signals --- */
+
+static int open_signals(struct wr_program *p)
+{
+    static const int taken[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGCHLD};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < WR_ARRAY_LEN(taken); i++)
+        sigaddset(&set, taken[i]);
+    pthread_sigmask(SIG_BLOCK, &set, &p->before);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What the terminal sends, it sends to the program as well. */
+static void pass_signals(const struct wr_program *p)
+{
+    struct signalfd_siginfo info;
+
+    while (read(p->signal_fd, &info, sizeof(info)) == sizeof(info))
+        if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
+            kill(p->pid, (int)info.ssi_signo);
+}
+
+/* --- the child --- */
+
+static int set_environment(const char *folder, const char *library)
+{
+    const char *other = getenv("LD_PRELOAD");
+    char *both;
+    int r;
+
+    if (asprintf(&both, "%s%s%s", library, other && *other ? ":" : "",
+                 other ? other : "") < 0)
+        return -1;
+    r = setenv("LD_PRELOAD", both, 1) | setenv("WEIR_TRACE", folder, 1);
+    free(both);
+    return r;
+}
+
+int wr_program_become(char *const *argv)
+{
+    signal(SIGPIPE, SIG_DFL);
+    execvp(argv[0], argv);
+    return errno;
+}
+
+static void run_child(const struct wr_program *p, char *const *argv, int go_fd,
+                      int failed_fd)
+{
+    char any;
+    int e;
+
+    while (read(go_fd, &any, 1) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &p->before, NULL);
+    e = wr_program_become(argv);
+    if (write(failed_fd, &e, sizeof(e)) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+int wr_program_start(struct wr_program *p, char *const *argv,
+                     const char *folder, const char *library, weir_err *err)
+{
+    int go[2], failed[2];
+
+    if (set_environment(folder, library) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "the environment of '%s'", argv[0]);
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return wr_fail_errno(err, errno, "pipe");
+    if (pipe2(failed, O_CLOEXEC) < 0) {
+        close(go[0]);
+        close(go[1]);
+        return wr_fail_errno(err, errno, "pipe");
+    }
+    p->signal_fd = open_signals(p);
+    p->pid = p->signal_fd < 0 ? -1 : fork();
+    if (p->pid == 0) {
+        close(go[1]);
+        run_child(p, argv, go[0], failed[1]);
+    }
+    close(go[0]);
+    close(failed[1]);
+    p->go_fd = go[1];
+    p->failed_fd = failed[0];
+    if (p->pid < 0) {
+        close(go[1]);
+        close(failed[0]);
+        return wr_fail_errno(err, errno, "fork");
+    }
+    return 0;
+}
+
+int wr_program_go(struct wr_program *p)
+{
+    int e = 0;
+    ssize_t n;
+
+    close(p->go_fd);
+    do
+        n = read(p->failed_fd, &e, sizeof(e));
+    while (n < 0 && errno == EINTR);
+    close(p->failed_fd);
+    return n == (ssize_t)sizeof(e) ? e : 0;
+}
+
+bool wr_program_wait(struct wr_program *p, int timeout_ms)
+{
+    struct pollfd fd = {.fd = p->signal_fd, .events = POLLIN};
+    siginfo_t info = {0};
+
+    if (poll(&fd, 1, timeout_ms) > 0)
+        pass_signals(p);
+    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid == p->pid;
+}
+
+int wr_program_reap(struct wr_program *p)
+{
+    int status = 0;
+
+    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(p->signal_fd);
+    return status;
+}
+
+int wr_program_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int wr_program_exec_code(int os_errno)
+{
+    return os_errno == ENOENT || os_errno == ENOTDIR ? 127 : 126;
+}

@@ -1,0 +1,369 @@
+/* trace_record.c - a trace as a record, which views of src/record show.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/trace_record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "record/record.h"
+
+#define TOP_FILES 20
+#define ROWS_MAX  500 /* of phases, epochs, saves */
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+/* JSON has no other numbers. */
+static double finite_of(double v)
+{
+    return isfinite(v) ? v : 0;
+}
+
+static json_int_t whole(uint64_t n)
+{
+    return (json_int_t)WR_MIN(n, (uint64_t)INT64_MAX);
+}
+
+static json_t *path_json(const struct wr_trace_analysis *a, uint32_t file)
+{
+    return wr_text_json(file == WR_TRACE_NO_FILE
+                            ? ""
+                            : wr_trace_file_name(a->file, file)->path);
+}
+
+/* A list of `count` items; NULL: no memory. */
+static json_t *list_of(const struct wr_trace_parts *p, size_t count,
+                       json_t *(*item)(const struct wr_trace_parts *, size_t))
+{
+    json_t *list = json_array();
+
+    for (size_t k = 0; k < count && k < ROWS_MAX; k++)
+        if (json_array_append_new(list, item(p, k)) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static uint64_t beyond(size_t count)
+{
+    return count > ROWS_MAX ? count - ROWS_MAX : 0;
+}
+
+/* --- findings --- */
+
+static json_t *example_json(const struct wr_trace_analysis *a,
+                            const struct wr_trace_finding_example *e)
+{
+    return json_pack("{s:f, s:o, s:o}", "at_s", seconds(e->at_ns), "path",
+                     path_json(a, e->file), "detail", wr_text_json(e->detail));
+}
+
+static json_t *finding_json(const struct wr_trace_parts *p, size_t k)
+{
+    const struct wr_trace_finding *f = &p->findings->list[k];
+    json_t *examples = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < f->example_count; i++)
+        bad |= json_array_append_new(examples,
+                                     example_json(p->a, &f->examples[i]));
+    json_t *o = json_pack(
+        "{s:s, s:s, s:f, s:f, s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "code",
+        f->rule->code, "title", f->rule->title, "seconds",
+        finite_of(f->seconds), "gain", finite_of(f->gain), "once", (int)f->once,
+        "risk", (int)f->risk, "sure", wr_finding_sure_name(f->sure), "what",
+        wr_text_json(f->what), "evidence", wr_text_json(f->evidence), "change",
+        wr_text_json(f->change), "examples", examples);
+
+    if (bad) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+/* --- the run --- */
+
+static json_t *run_json(const struct wr_trace_analysis *a)
+{
+    const struct wr_trace_info *info = wr_trace_file_info(a->file);
+    const char *damage = wr_trace_file_damage(a->file);
+
+    return json_pack(
+        "{s:o, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o}",
+        "program", wr_text_json(info->command ? info->command : "?"), "seconds",
+        seconds(a->end_ns), "io_share", finite_of(a->io_share), "process_share",
+        finite_of(a->process_share), "mains", whole(a->mains), "workers",
+        whole(a->workers), "workers_at_once", whole(a->workers_at_once),
+        "processes", whole(a->actor_count), "ranks", whole(a->ranks), "events",
+        whole(a->events), "lost_events", whole(a->lost_events), "batches",
+        whole(a->batches), "left_out",
+        whole(beyond(a->epoch_count) + beyond(a->phase_count) +
+              beyond(a->save_count)),
+        "damage", wr_text_json(damage ? damage : ""));
+}
+
+static json_t *set_json(const struct wr_trace_analysis *a)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}", "files",
+        whole(a->set_files), "file_bytes", whole(a->set_sizes), "read_bytes",
+        whole(a->set_bytes), "unique_bytes", whole(a->set_unique), "reads",
+        whole(a->set_reads), "sequential", whole(a->set_sequential),
+        "consecutive", whole(a->set_consecutive), "opens", whole(a->set_opens),
+        "read_s", seconds(a->set_ns), "metadata_s", seconds(a->set_meta_ns),
+        "read_once", whole(a->read_once));
+}
+
+static json_t *phase_json(const struct wr_trace_parts *p, size_t k)
+{
+    const struct wr_trace_phase *o = &p->a->phases[k];
+
+    return json_pack(
+        "{s:s, s:f, s:f, s:I, s:I, s:I}", "kind", wr_trace_phase_name(o->kind),
+        "from_s", seconds(o->start_ns), "to_s", seconds(o->end_ns),
+        "read_bytes", whole(o->sums.set_bytes + o->sums.other_read_bytes),
+        "written_bytes", whole(o->sums.written_bytes), "metadata",
+        whole(o->sums.meta_ops));
+}
+
+static json_t *epoch_json(const struct wr_trace_parts *p, size_t k)
+{
+    const struct wr_trace_epoch *e = &p->a->epochs[k];
+
+    return json_pack("{s:f, s:f, s:I, s:I, s:I, s:f}", "from_s",
+                     seconds(e->start_ns), "to_s", seconds(e->end_ns), "files",
+                     whole(e->files), "read_bytes", whole(e->set_bytes),
+                     "reads", whole(e->set_reads), "read_s",
+                     seconds(e->set_ns));
+}
+
+static json_t *save_json(const struct wr_trace_parts *p, size_t k)
+{
+    const struct wr_trace_save *s = &p->a->saves[k];
+
+    return json_pack("{s:f, s:f, s:I, s:f, s:f, s:I, s:b, s:o}", "from_s",
+                     seconds(s->start_ns), "to_s", seconds(s->end_ns), "bytes",
+                     whole(s->bytes), "write_s", seconds(s->write_ns), "sync_s",
+                     seconds(s->sync_ns), "files", whole(s->files), "waits",
+                     (int)s->main_thread, "path", path_json(p->a, s->file));
+}
+
+/* --- requests --- */
+
+static json_t *size_json(const struct wr_trace_size *s, size_t k)
+{
+    uint64_t edge = wr_trace_size_edge(k);
+
+    return json_pack("{s:I, s:I, s:I, s:f}", "to_bytes",
+                     edge == UINT64_MAX ? (json_int_t)-1 : whole(edge), "count",
+                     whole(s->count), "bytes", whole(s->bytes), "seconds",
+                     seconds(s->ns));
+}
+
+static json_t *read_size_json(const struct wr_trace_parts *p, size_t k)
+{
+    return size_json(&p->a->read_sizes[k], k);
+}
+
+static json_t *write_size_json(const struct wr_trace_parts *p, size_t k)
+{
+    return size_json(&p->a->write_sizes[k], k);
+}
+
+/* Calls by powers of two of their time, from the first to the last that has
+ * any. */
+static json_t *counts_json(const struct wr_hist *h)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (unsigned k = 8; k < 40; k++) {
+        uint64_t from = k == 8 ? 0 : UINT64_C(1) << k;
+        uint64_t n = wr_hist_count_between(h, from, UINT64_C(2) << k);
+
+        if (n || json_array_size(list))
+            bad |= json_array_append_new(
+                list, json_pack("[f, I]", ldexp(1e-9, (int)k + 1), whole(n)));
+        if ((UINT64_C(2) << k) > h->max)
+            break;
+    }
+    if (bad) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+static json_t *latency_json(const struct wr_trace_parts *p, size_t k)
+{
+    static const char *const names[] = {"read (data set)", "open", "stat",
+                                        "write", "sync"};
+    const struct wr_hist *h = p->a->latency[k];
+
+    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "call",
+                     names[k], "count", whole(h->count), "total_s",
+                     seconds(h->sum), "p50_s",
+                     seconds(wr_hist_quantile(h, 0.5)), "p99_s",
+                     seconds(wr_hist_quantile(h, 0.99)), "p999_s",
+                     seconds(wr_hist_quantile(h, 0.999)), "max_s",
+                     seconds(h->max), "below", counts_json(h));
+}
+
+/* --- files --- */
+
+static uint64_t time_of(const struct wr_trace_use *u)
+{
+    return u->read_ns + u->write_ns + u->sync_ns + u->meta_ns;
+}
+
+static size_t top_files(const struct wr_trace_analysis *a,
+                        uint32_t top[TOP_FILES])
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < a->use_count; k++) {
+        uint64_t t = time_of(&a->uses[k]);
+        size_t at;
+
+        if (!t || a->uses[k].role == WR_TRACE_ROLE_AMBIENT ||
+            (n == TOP_FILES && t <= time_of(&a->uses[top[n - 1]])))
+            continue;
+        if (n < TOP_FILES)
+            n++;
+        for (at = n - 1; at && time_of(&a->uses[top[at - 1]]) < t; at--)
+            top[at] = top[at - 1];
+        top[at] = (uint32_t)k;
+    }
+    return n;
+}
+
+static json_t *files_json(const struct wr_trace_analysis *a)
+{
+    uint32_t top[TOP_FILES];
+    size_t n = top_files(a, top);
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        const struct wr_trace_use *u = &a->uses[top[k]];
+
+        bad |= json_array_append_new(
+            list,
+            json_pack("{s:o, s:f, s:I, s:I, s:I, s:I, s:I}", "path",
+                      path_json(a, top[k]), "seconds", seconds(time_of(u)),
+                      "opens", whole(u->opens), "reads", whole(u->reads),
+                      "writes", whole(u->writes), "read_bytes",
+                      whole(u->bytes_read), "written_bytes",
+                      whole(u->bytes_written)));
+    }
+    if (bad) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+/* --- all of it --- */
+
+static json_t *time_json(const struct wr_trace_info *info)
+{
+    time_t t = (time_t)(info->start_wall_ns / 1000000000);
+    struct tm tm;
+    char text[64] = "";
+
+    if (gmtime_r(&t, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return json_string(text);
+}
+
+static json_t *host_json(const struct wr_trace_info *info)
+{
+    return json_pack("{s:o, s:o, s:I, s:I}", "name",
+                     wr_text_json(info->host ? info->host : ""), "kernel",
+                     wr_text_json(info->kernel ? info->kernel : ""), "cores",
+                     whole(info->cores), "memory_bytes",
+                     whole(info->memory_bytes));
+}
+
+/* What the machine did meanwhile, as other records have it. */
+static int add_monitor(json_t *o, const struct wr_trace_info *info)
+{
+    json_t *m = info->monitor ? json_loads(info->monitor, 0, NULL) : NULL;
+    int bad = json_is_object(m) ? json_object_update_missing(o, m) : 0;
+
+    json_decref(m);
+    return bad;
+}
+
+static json_t *record_of(const struct wr_trace_parts *p)
+{
+    const struct wr_trace_analysis *a = p->a;
+    const struct wr_trace_info *info = wr_trace_file_info(a->file);
+    json_t *o = wr_record_new("trace");
+    const struct {
+        const char *key;
+        json_t *value;
+    } parts[] = {
+        {"time", time_json(info)},
+        {"weir", wr_text_json(info->weir ? info->weir : "")},
+        {"host", host_json(info)},
+        {"run", run_json(a)},
+        {"findings", list_of(p, p->findings->count, finding_json)},
+        {"data_set", set_json(a)},
+        {"over_time", wr_trace_over_time(a)},
+        {"lanes", wr_trace_lane_list(p)},
+        {"read_heat", wr_trace_read_heat(p->lanes)},
+        {"latencies", list_of(p, WR_TRACE_LAT_SYNC + 1, latency_json)},
+        {"read_sizes", list_of(p, WR_TRACE_SIZES, read_size_json)},
+        {"write_sizes", list_of(p, WR_TRACE_SIZES, write_size_json)},
+        {"epochs", list_of(p, a->epoch_count, epoch_json)},
+        {"phases", list_of(p, a->phase_count, phase_json)},
+        {"saves", list_of(p, a->save_count, save_json)},
+        {"files", files_json(a)},
+    };
+    int bad = 0;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++)
+        bad |= json_object_set_new(o, parts[k].key, parts[k].value);
+    if (bad || add_monitor(o, info)) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+int wr_trace_record_load(const char *path, json_t **ret, weir_err *err)
+{
+    struct wr_trace_analysis *a = NULL;
+    struct wr_trace_lanes *lanes = NULL;
+    struct wr_trace_file *f = NULL;
+    struct wr_trace_findings findings = {0};
+    int r = wr_trace_file_open(&f, path, err);
+
+    if (r == 0)
+        r = wr_trace_analyse(f, &a, err);
+    if (r == 0)
+        r = wr_trace_findings_of(a, &findings, err);
+    if (r == 0)
+        r = wr_trace_lanes_of(f, a, &lanes, err);
+    if (r == 0) {
+        *ret = record_of(&(struct wr_trace_parts){a, &findings, lanes});
+        if (!*ret)
+            r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    wr_trace_lanes_free(lanes);
+    wr_trace_findings_done(&findings);
+    wr_trace_analysis_free(a);
+    wr_trace_file_close(f);
+    return r;
+}

@@ -1,0 +1,221 @@
+/* form_record.c - samples one after the other: TFRecord and tar.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "gen/form.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/le.h"
+#include "base/mem.h"
+#include "codec/crc32c.h"
+#include "format/tarhead.h"
+#include "format/tensorfile.h"
+#include "format/tfrecord.h"
+
+#define EXAMPLE_MAX (UINT64_C(1) << 31) /* protobuf's messages end there */
+#define RECORD_TAR  10240u              /* tar pads its archives to this */
+
+/* --- TFRecord: Example{"image": the bytes, "size": their number} --- */
+
+/* The bytes around the picture, in which each length counts what follows. */
+struct example_frame {
+    uint8_t head[64], tail[64];
+    size_t head_len, tail_len;
+};
+
+static size_t put_varint(uint8_t *p, uint64_t v)
+{
+    size_t n = 0;
+
+    for (; v >= 0x80; v >>= 7)
+        p[n++] = (uint8_t)(v | 0x80);
+    p[n++] = (uint8_t)v;
+    return n;
+}
+
+static size_t field_len(uint64_t body)
+{
+    uint8_t v[10];
+
+    return 1 + put_varint(v, body) + (size_t)body;
+}
+
+/* A field that is a string or message of `body` bytes: tag and length. */
+static size_t put_tag(uint8_t *p, unsigned number, uint64_t body)
+{
+    p[0] = (uint8_t)(number << 3 | 2);
+    return 1 + put_varint(p + 1, body);
+}
+
+/* One entry of the map, up to its value: `list` is 1 for bytes, 3 for
+ * integers. */
+static size_t put_entry(uint8_t *p, const char *key, unsigned list,
+                        uint64_t value)
+{
+    uint64_t feature = field_len(field_len(value));
+    uint64_t entry = field_len(strlen(key)) + field_len(feature);
+    size_t n = put_tag(p, 1, entry);
+
+    n += put_tag(p + n, 1, strlen(key));
+    memcpy(p + n, key, strlen(key));
+    n += strlen(key);
+    n += put_tag(p + n, 2, feature);
+    n += put_tag(p + n, list, field_len(value));
+    return n + put_tag(p + n, 1, value);
+}
+
+static void frame_example(uint64_t bytes, struct example_frame *f)
+{
+    uint8_t number[10], *data = f->head + WR_TFRECORD_HEADER;
+    uint8_t image[64];
+    size_t number_len = put_varint(number, bytes);
+    size_t image_len = put_entry(image, "image", 1, bytes), n;
+    uint64_t features, payload;
+
+    f->tail_len = put_entry(f->tail, "size", 3, number_len);
+    memcpy(f->tail + f->tail_len, number, number_len);
+    f->tail_len += number_len;
+    features = image_len + bytes + f->tail_len;
+    n = put_tag(data, 1, features);
+    memcpy(data + n, image, image_len);
+    payload = n + features;
+    f->head_len = WR_TFRECORD_HEADER + n + image_len;
+    wr_le_put(f->head, payload, 8);
+    wr_le_put(f->head + 8, wr_crc32c_mask(wr_crc32c(0, f->head, 8)), 4);
+}
+
+static int tfrecord_check(const struct wr_workload *w, weir_err *err)
+{
+    if (w->dataset.record_bytes >= (double)EXAMPLE_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "record_length_bytes: an Example ends at 2 GiB");
+    return 0;
+}
+
+static uint64_t tfrecord_size(const struct wr_gen_spec *s)
+{
+    struct example_frame f;
+
+    frame_example(s->sample_bytes, &f);
+    return s->samples * (f.head_len + s->sample_bytes + f.tail_len + 4);
+}
+
+static int tfrecord_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                         weir_err *err)
+{
+    struct wr_pen *p = &m->pen;
+    struct example_frame f;
+    struct wr_noise n;
+    uint8_t crc[4];
+    int r = 0;
+
+    if (s->sample_bytes + sizeof(f) >= EXAMPLE_MAX)
+        return wr_fail(err, WEIR_ELIMIT, "an Example ends at 2 GiB");
+    frame_example(s->sample_bytes, &f);
+    wr_gen_spec_noise(s, 0, &n);
+    for (uint64_t i = 0; i < s->samples && r == 0; i++) {
+        r = wr_pen_put(p, f.head, WR_TFRECORD_HEADER, err);
+        p->sum = wr_crc32c;
+        p->crc = 0;
+        if (r == 0)
+            r = wr_pen_put(p, f.head + WR_TFRECORD_HEADER,
+                           f.head_len - WR_TFRECORD_HEADER, err);
+        if (r == 0)
+            r = wr_pen_noise(p, &n, i * s->sample_bytes, s->sample_bytes, err);
+        if (r == 0)
+            r = wr_pen_put(p, f.tail, f.tail_len, err);
+        p->sum = NULL;
+        wr_le_put(crc, wr_crc32c_mask(p->crc), 4);
+        if (r == 0)
+            r = wr_pen_put(p, crc, 4, err);
+    }
+    return r;
+}
+
+/* --- tar: KEY.npy and KEY.cls of each sample --- */
+
+static int put_head(struct wr_gen_maker *m, const char *name, uint64_t len,
+                    weir_err *err)
+{
+    int r;
+
+    m->scratch.len = 0;
+    r = wr_tar_put_head(&m->scratch, name, len, err);
+    return r < 0 ? r
+                 : wr_pen_put(&m->pen, m->scratch.bytes, m->scratch.len, err);
+}
+
+/* Zeros up to a multiple of `block` bytes. */
+static int pad(struct wr_pen *p, uint64_t block, weir_err *err)
+{
+    uint64_t over = wr_pen_tell(p) % block;
+
+    return wr_pen_zeros(p, over ? block - over : 0, err);
+}
+
+static int put_array(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                     uint64_t i, weir_err *err)
+{
+    struct wr_gen_shape shape = {.dtype = s->dtype, .ndim = s->dims.count - 1};
+    struct wr_tensor_bytes head;
+    struct wr_noise n;
+    char name[48];
+    int r;
+
+    memcpy(shape.dims, s->dims.dim + 1, shape.ndim * sizeof(shape.dims[0]));
+    r = wr_tensor_npy_header(&shape, s->dims.dim[0], &head, err);
+    if (r < 0)
+        return r;
+    snprintf(name, sizeof(name), "%09" PRIu64 ".npy", s->first + i);
+    r = put_head(m, name, head.len + s->sample_bytes, err);
+    if (r == 0)
+        r = wr_pen_put(&m->pen, head.bytes, head.len, err);
+    free(head.bytes);
+    wr_gen_spec_noise(s, 0, &n);
+    if (r == 0)
+        r = wr_pen_noise(&m->pen, &n, i * s->sample_bytes, s->sample_bytes,
+                         err);
+    return r < 0 ? r : pad(&m->pen, WR_TAR_BLOCK, err);
+}
+
+static int put_class(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                     uint64_t i, weir_err *err)
+{
+    char name[48];
+    int r;
+
+    snprintf(name, sizeof(name), "%09" PRIu64 ".cls", s->first + i);
+    r = put_head(m, name, 1, err);
+    if (r == 0)
+        r = wr_pen_put(&m->pen, "0", 1, err);
+    return r < 0 ? r : pad(&m->pen, WR_TAR_BLOCK, err);
+}
+
+static uint64_t tar_size(const struct wr_gen_spec *s)
+{
+    return s->samples * (WR_ALIGN_UP(s->sample_bytes + 128, WR_TAR_BLOCK) +
+                         (uint64_t)3 * WR_TAR_BLOCK) +
+           RECORD_TAR;
+}
+
+static int tar_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                    weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; i < s->samples && r == 0; i++) {
+        r = put_array(m, s, i, err);
+        if (r == 0)
+            r = put_class(m, s, i, err);
+    }
+    if (r == 0)
+        r = wr_pen_zeros(&m->pen, (uint64_t)2 * WR_TAR_BLOCK, err);
+    return r < 0 ? r : pad(&m->pen, RECORD_TAR, err);
+}
+
+const struct wr_gen_form wr_gen_form_tfrecord = {
+    .size = tfrecord_size, .check = tfrecord_check, .make = tfrecord_make};
+const struct wr_gen_form wr_gen_form_tar = {.size = tar_size, .make = tar_make};

@@ -1,0 +1,324 @@
+/* run_tables.c - a run of a workload: its tables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "record/run_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "record/get.h"
+#include "record/sizes.h"
+#include "record/view_say.h"
+
+enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
+
+static const struct wr_column epoch_columns[] = {
+    {"epoch", NULL, '>', 0},
+    {"time", "of the epoch, everything included", '>', 0},
+    {"AU", "part of the time in which the accelerators computed", '>', 0},
+    {"AU (DLIO)", "by the formula of DLIO, which leaves out some steps", '+',
+     0},
+    {"samples/s", "of all accelerators", '>', 0},
+    {"read", "bytes per second that were read, measured", '>', 0},
+    {"waiting", "for batches, mean of the accelerators", '>', 0},
+    {"evaluating", "time of the evaluation", '>', EVALUATED},
+    {"saving", "time in which a checkpoint held it up", '>', SAVED},
+    {"cached", "part of the data in the page cache before the epoch", '>',
+     CACHED},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column search_columns[] = {
+    {"accelerators", "how many were emulated", '>', 0},
+    {"AU", "that they reached", '>', 0},
+    {"samples/s", "of all of them", '>', 0},
+    {"read", "bytes per second", '>', 0},
+    {"fed", "whether AU reached the target", '<', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column rank_columns[] = {
+    {"rank", NULL, '>', 0},
+    {"host", NULL, '<', 0},
+    {"accelerators", "that it emulated", '>', 0},
+    {"AU", "of these", '>', 0},
+    {"waiting", "for batches", '>', 0},
+    {"for others", "waiting for slower ranks", '>', 0},
+    {"read", "bytes in all", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column save_columns[] = {
+    {"step", "after which it was saved", '>', 0},
+    {"began", "seconds since the run began", '>', 0},
+    {"size", "of all ranks", '>', 0},
+    {"stall", "how long the accelerators stood still", '>', 0},
+    {"on fast", "from the call until it was on the fast tier, or the only one",
+     '>', 0},
+    {"on slow", "and on the slow tier", '>', SLOW},
+    {NULL, NULL, 0, 0}};
+
+static const struct wr_column restore_columns[] = {
+    {"restored step", NULL, '>', 0},
+    {"time", "until all ranks had it", '>', 0},
+    {"size", "of all ranks", '>', 0},
+    {"rate", "bytes per second", '>', 0},
+    {NULL, NULL, 0, 0}};
+
+const struct wr_columns wr_run_columns[] = {
+    {"epochs", epoch_columns},     {"search", search_columns},
+    {"ranks", rank_columns},       {"checkpoints", save_columns},
+    {"restores", restore_columns}, {NULL, NULL}};
+
+/* Whether one of the objects of a list has `key` above 0. */
+static bool any(const json_t *list, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (wr_get_number(json_array_get(list, i), key) > 0)
+            return true;
+    return false;
+}
+
+static void size_cell(struct wr_doc_table *t, double bytes)
+{
+    char text[32] = "-";
+
+    if (bytes >= 0)
+        wr_format_bytes(text, sizeof(text), bytes);
+    wr_doc_shown(t, bytes >= 0 ? bytes : NAN, "%s", text);
+}
+
+/* An AU that misses the target stands out. */
+static void au_cell(struct wr_doc_table *t, double au, double target)
+{
+    wr_doc_percent(t, 100 * au, 1);
+    if (target > 0 && au < target)
+        wr_doc_tone(t, WR_DOC_BAD);
+}
+
+void wr_run_epoch_table(struct wr_doc_section *s, const char *title,
+                        const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "epochs");
+    double target = wr_get_number(j, "config.au_target");
+    unsigned which = (any(list, "eval_s") ? EVALUATED : 0) |
+                     (any(list, "save_s") ? SAVED : 0) |
+                     (any(list, "resident") ? CACHED : 0);
+    struct wr_doc_table *t;
+
+    if (!json_array_size(list))
+        return;
+    t = wr_doc_table_of(s, title, epoch_columns, which);
+    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        wr_doc_number(t, wr_get_number(o, "epoch"), 0);
+        wr_say_time_cell(t, wr_get_number(o, "seconds"));
+        au_cell(t, wr_get_number(o, "au"), target);
+        wr_doc_percent(t, 100 * wr_get_number(o, "au_dlio"), 1);
+        wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
+        wr_say_rate_cell(t, wr_get_number(o, "bytes_per_s"));
+        wr_say_time_cell(t, wr_get_number(o, "wait_s"));
+        if (which & EVALUATED)
+            wr_say_time_cell(t, wr_get_number(o, "eval_s"));
+        if (which & SAVED)
+            wr_say_time_cell(t, wr_get_number(o, "save_s"));
+        if (which & CACHED)
+            wr_doc_percent(t, 100 * wr_get_number(o, "resident"), 0);
+    }
+    wr_view_cut(s, "epochs", json_array_size(list));
+}
+
+size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
+{
+    const json_t *list = wr_get_list(j, "search.points");
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(list) && n < cap; i++) {
+        const json_t *o = json_array_get(list, i);
+        double at = wr_get_number(o, "accelerators");
+        size_t k = n;
+
+        if (isnan(at))
+            continue;
+        for (; k && wr_get_number(ret[k - 1], "accelerators") > at; k--)
+            ret[k] = ret[k - 1];
+        ret[k] = o;
+        n++;
+    }
+    return n;
+}
+
+void wr_run_search_table(struct wr_doc_section *s, const char *title,
+                         const json_t *j)
+{
+    const json_t *points[WR_RUN_POINTS];
+    size_t n = wr_run_search_points(j, points, WR_RUN_POINTS);
+    double target = wr_get_number(j, "search.target");
+    struct wr_doc_table *t;
+
+    if (!n)
+        return;
+    t = wr_doc_table_of(s, title, search_columns, 0);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *o = points[i], *meets = wr_get(o, "meets");
+        double au = wr_get_number(o, "au");
+        bool fed = json_is_boolean(meets) ? json_is_true(meets) : au >= target;
+
+        wr_doc_number(t, wr_get_number(o, "accelerators"), 0);
+        wr_doc_percent(t, 100 * au, 1);
+        wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
+        wr_say_rate_cell(t, wr_get_number(o, "bytes_per_s"));
+        wr_doc_cell(t, "%s", fed ? "yes" : "no");
+        wr_doc_tone(t, fed ? WR_DOC_GOOD : WR_DOC_BAD);
+    }
+}
+
+void wr_run_rank_table(struct wr_doc_section *s, const char *title,
+                       const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "ranks");
+    double target = wr_get_number(j, "config.au_target");
+    struct wr_doc_table *t;
+
+    if (json_array_size(list) < 2)
+        return;
+    t = wr_doc_table_of(s, title, rank_columns, 0);
+    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        wr_doc_number(t, wr_get_number(o, "rank"), 0);
+        wr_doc_cell(t, "%s", wr_get_text(o, "host"));
+        wr_doc_number(t, wr_get_number(o, "accelerators"), 0);
+        au_cell(t, wr_get_number(o, "au"), target);
+        wr_say_time_cell(t, wr_get_number(o, "wait_s"));
+        wr_say_time_cell(t, wr_get_number(o, "barrier_s"));
+        size_cell(t, wr_get_number(o, "bytes"));
+    }
+    wr_view_cut(s, "ranks", json_array_size(list));
+}
+
+void wr_run_save_table(struct wr_doc_section *s, const char *title,
+                       const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "saves");
+    unsigned which = any(list, "slow_s") ? SLOW : 0;
+    struct wr_doc_table *t;
+
+    if (!json_array_size(list))
+        return;
+    t = wr_doc_table_of(s, title, save_columns, which);
+    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        wr_doc_number(t, wr_get_number(o, "step"), 0);
+        wr_say_time_cell(t, wr_get_number(o, "at_s"));
+        size_cell(t, wr_get_number(o, "bytes"));
+        wr_say_time_cell(t, wr_get_number(o, "stall_s"));
+        wr_say_time_cell(t, wr_get_number(o, "fast_s"));
+        if (which)
+            wr_say_time_cell(t, wr_get_number(o, "slow_s"));
+    }
+    wr_view_cut(s, "saves", json_array_size(list));
+}
+
+void wr_run_restore_table(struct wr_doc_section *s, const char *title,
+                          const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "restores");
+    struct wr_doc_table *t;
+
+    if (!json_array_size(list))
+        return;
+    t = wr_doc_table_of(s, title, restore_columns, 0);
+    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
+        const json_t *o = json_array_get(list, i);
+        double bytes = wr_get_number(o, "bytes");
+        double seconds = wr_get_number(o, "seconds");
+
+        wr_doc_number(t, wr_get_number(o, "step"), 0);
+        wr_say_time_cell(t, seconds);
+        size_cell(t, bytes);
+        wr_say_rate_cell(t, seconds > 0 ? bytes / seconds : NAN);
+    }
+}
+
+/* --- beside what others have reported --- */
+
+/* A step, computing included, as the mean of the epochs. */
+static double step_s(const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "epochs");
+    double steps = wr_get_number(j, "config.steps"), sum = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        sum += wr_get_number(json_array_get(list, i), "seconds");
+    return sum / (double)json_array_size(list) / steps;
+}
+
+static void percent_row(struct wr_doc_table *t, double theirs, double ours)
+{
+    wr_doc_percent(t, theirs, 0);
+    wr_doc_percent(t, ours, 0);
+}
+
+static void seed_row(struct wr_doc_table *t, const char *key, double theirs,
+                     double ours)
+{
+    char a[32] = "-", b[32] = "-";
+
+    if (strstr(key, "percent")) {
+        percent_row(t, theirs, ours);
+    } else if (!strcmp(key, "request_bytes")) {
+        if (ours >= 0)
+            wr_sizes_text(ours, b, sizeof(b));
+        wr_doc_shown(t, theirs, "%s", wr_sizes_text(theirs, a, sizeof(a)));
+        wr_doc_shown(t, ours, "%s", b);
+    } else if (!strcmp(key, "bytes_per_s")) {
+        wr_say_rate_cell(t, theirs);
+        wr_say_rate_cell(t, ours);
+    } else if (!strcmp(key, "step_s")) {
+        wr_say_time_cell(t, theirs);
+        wr_say_time_cell(t, ours);
+    } else {
+        wr_doc_number(t, theirs, 0);
+        wr_doc_number(t, ours, 0);
+    }
+}
+
+void wr_run_seed_table(struct wr_doc_section *s, const json_t *j)
+{
+    const json_t *seed = wr_get_object(j, "seed");
+    const json_t *reads = wr_get_object(j, "reads");
+    const struct {
+        const char *key, *name;
+        double ours;
+    } rows[] = {
+        {"io_percent", "time with I/O", 100 * wr_get_number(reads, "io_share")},
+        {"request_bytes", "usual request", wr_get_number(reads, "usual_bytes")},
+        {"sequential_percent", "sequential",
+         100 * wr_get_number(reads, "sequential")},
+        {"consecutive_percent", "consecutive",
+         100 * wr_get_number(reads, "consecutive")},
+        {"bytes_per_s", "rate of a request",
+         1e6 * wr_get_number(reads, "mean_bytes") /
+             wr_get_number(reads, "p50_us")},
+        {"step_s", "time of a step", step_s(j)},
+        {"ranks", "ranks", wr_get_number(j, "config.ranks")},
+    };
+    const char *source = wr_get_text(seed, "source");
+    struct wr_doc_table *t = NULL;
+    char title[WR_VIEW_NAME];
+
+    snprintf(title, sizeof(title), "Reported%s%s%s, and measured here",
+             *source ? " (" : "", source, *source ? ")" : "");
+    for (size_t i = 0; i < WR_ARRAY_LEN(rows); i++) {
+        double theirs = wr_get_number(seed, rows[i].key);
+
+        if (!isfinite(theirs))
+            continue;
+        if (!t)
+            t = wr_doc_table(s, title, "<|>reported|>measured");
+        wr_doc_cell(t, "%s", rows[i].name);
+        seed_row(t, rows[i].key, theirs, rows[i].ours);
+    }
+}

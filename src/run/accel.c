@@ -1,0 +1,421 @@
+/* accel.c - one emulated accelerator: its thread, its steps, its accounts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run/accel.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "run/job.h"
+#include "run/shard.h"
+
+/* A batch that took longer to get was not there when it was asked for. */
+#define BLOCKED_NS  20000
+#define EVAL_STREAM UINT64_C(0x6576616c)
+
+int wr_run_accel_init(struct wr_run_accel *a, struct wr_run_job *job,
+                      unsigned number, weir_err *err)
+{
+    *a = (struct wr_run_accel){
+        .job = job, .number = number, .global = job->first + number};
+    a->epochs = calloc(WR_MAX(job->epochs, 1u), sizeof(*a->epochs));
+    a->reads = calloc(1, sizeof(*a->reads));
+    a->waits = calloc(1, sizeof(*a->waits));
+    if (!a->epochs || !a->reads || !a->waits)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return wr_meter_new(&a->meter, err);
+}
+
+void wr_run_accel_done(struct wr_run_accel *a)
+{
+    wr_run_feed_close(&a->feed);
+    wr_meter_free(a->meter);
+    free(a->epochs);
+    free(a->reads);
+    free(a->waits);
+}
+
+/* --- one step --- */
+
+/* What is needed to do one. */
+struct step_job {
+    struct wr_run_feed *feed;
+    const struct wr_wl_time *law;
+    uint64_t stream, number; /* of the draw */
+    uint64_t index;          /* in the epoch */
+};
+
+static uint64_t draw_ns(const struct wr_run_accel *a, const struct step_job *s)
+{
+    double seconds = wr_wl_time_draw(s->law, a->job->plan->w->train.seed,
+                                     s->stream, s->number);
+
+    return (uint64_t)(fmin(seconds, 1e6) * 1e9 + 0.5);
+}
+
+static int take_batch(struct wr_run_accel *a, const struct step_job *s,
+                      const weir_batch **ret, weir_err *err)
+{
+    int r = wr_run_pool_is_on(&a->job->pool)
+                ? wr_run_pool_next(&a->job->pool, a, ret, err)
+                : wr_run_feed_next(s->feed, ret, err);
+
+    if (r == 0)
+        return wr_fail(err, WEIR_ESTATE,
+                       "the data ended before step %" PRIu64
+                       " of accelerator %" PRIu64,
+                       s->index + 1, a->global);
+    return r < 0 ? r : 0;
+}
+
+/* The step begins when its batch is there, and not before the last one ended.
+ * Where the batch was there already, what the emulator was late does not count;
+ * *ret_wait is what the input is to blame for. */
+static uint64_t begin(struct wr_run_accel *a, uint64_t asked, uint64_t got,
+                      uint64_t compute, uint64_t *ret_wait)
+{
+    uint64_t before = a->clock.end_ns;
+    bool blocked = got - asked > BLOCKED_NS;
+    uint64_t end;
+
+    if (blocked)
+        a->clock.late_ns = 0;
+    end = wr_accelerator_begin(&a->clock, got, compute);
+    *ret_wait = blocked ? end - compute - before : 0;
+    return end;
+}
+
+static int compute_until_end(struct wr_run_accel *a, uint64_t compute,
+                             weir_err *err)
+{
+    if (!compute || wr_accelerator_wait(&a->clock, a->job->plan->stopped))
+        return 0;
+    return wr_fail(err, WEIR_ECANCELED, "stopped");
+}
+
+/* Waits for all others; their slowest one decides when the next step begins. */
+static int meet(struct wr_run_accel *a, uint64_t *ret_barrier, weir_err *err)
+{
+    uint64_t mine = a->clock.end_ns, all = mine;
+    int r = wr_gate_max(a->job->gate, mine, &all, err);
+
+    if (r < 0)
+        return r;
+    *ret_barrier = all - mine;
+    a->clock.end_ns = all;
+    wr_accelerator_woke(&a->clock, wr_clock_ns());
+    return 0;
+}
+
+static void note(struct wr_run_accel *a, const struct wr_run_times *t)
+{
+    a->t.compute += t->compute;
+    a->t.wait += t->wait;
+    a->t.barrier += t->barrier;
+    a->train_ns += t->wall;
+    if (!a->steps)
+        a->first_wait_ns = t->wait;
+    else if (t->wait > t->compute / 100 && t->wait > BLOCKED_NS)
+        a->stalls++;
+    a->steps++;
+}
+
+/* *ret is what the step took; asked and got are for the block. */
+static int step(struct wr_run_accel *a, const struct step_job *s,
+                struct wr_run_times *ret, weir_err *err)
+{
+    uint64_t before = a->clock.end_ns, asked = wr_clock_ns(), got;
+    uint64_t compute = draw_ns(a, s);
+    const weir_batch *b;
+    int r = take_batch(a, s, &b, err);
+
+    if (r < 0)
+        return r;
+    got = wr_clock_ns();
+    wr_hist_add(a->waits, got - asked);
+    *ret = (struct wr_run_times){.compute = compute};
+    begin(a, asked, got, compute, &ret->wait);
+    if (a->job->plan->digest)
+        a->digest += wr_run_digest(b, s->index, a->global, a->job->world);
+    a->samples += b ? b->count : a->job->batch;
+    r = compute_until_end(a, compute, err);
+    wr_run_feed_release(b);
+    wr_run_block_step(&a->block, got - asked, wr_clock_ns() - got);
+    if (r == 0)
+        r = meet(a, &ret->barrier, err);
+    ret->wall = a->clock.end_ns - before;
+    return r;
+}
+
+/* --- what all stand still for --- */
+
+/* Accelerator 0 does `work`, the others wait; *total gets the time. */
+static int stand_still(struct wr_run_accel *a,
+                       int (*work)(struct wr_run_accel *, uint64_t, weir_err *),
+                       uint64_t arg, uint64_t *total, weir_err *err)
+{
+    uint64_t before = a->clock.end_ns, end;
+    int r = a->number == 0 ? work(a, arg, err) : 0;
+
+    if (r < 0)
+        return r;
+    r = wr_gate_max(a->job->gate, wr_clock_ns(), &end, err);
+    if (r < 0)
+        return r;
+    *total += end - before;
+    a->clock = (struct wr_accelerator_clock){.end_ns = end};
+    return 0;
+}
+
+static int save_work(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
+{
+    wr_run_tell(a->job, "saving", a);
+    return wr_run_saver_save(&a->job->saver, epoch, err);
+}
+
+static int prepare_work(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
+{
+    return wr_run_before_epoch(a->job, epoch, err);
+}
+
+static void begin_block(struct wr_run_accel *a)
+{
+    const struct wr_workload *w = a->job->plan->w;
+
+    wr_run_block_begin(&a->block, w->output.exclude_start,
+                       w->output.exclude_end, wr_clock_ns());
+}
+
+/* Adds the block to its epoch, weighted by its steps. */
+static int end_block(struct wr_run_accel *a, uint64_t epoch, uint64_t block,
+                     weir_err *err)
+{
+    struct wr_run_epoch *e = &a->epochs[epoch];
+    struct wr_run_block_result r = wr_run_block_end(&a->block, wr_clock_ns(),
+                                                    a->job->batch);
+    double weight = a->job->steps ? (double)r.steps / (double)a->job->steps : 0;
+
+    e->au_dlio += r.au * weight;
+    e->dlio_per_s += r.per_s * weight;
+    return a->number == 0 ? wr_run_note_block(a->job, epoch, block, a, err) : 0;
+}
+
+static int save_here(struct wr_run_accel *a, uint64_t epoch, uint64_t block,
+                     weir_err *err)
+{
+    int r = end_block(a, epoch, block, err);
+
+    if (r == 0)
+        r = stand_still(a, save_work, epoch, &a->t.save, err);
+    begin_block(a);
+    return r;
+}
+
+/* --- an epoch --- */
+
+static int steps_of_epoch(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
+{
+    struct wr_run_job *job = a->job;
+    uint64_t block = 1;
+    int r = 0;
+
+    begin_block(a);
+    for (uint64_t k = 0; r == 0 && k < job->steps; k++) {
+        struct step_job s = {.feed = &a->feed,
+                             .law = &job->plan->w->train.computation,
+                             .stream = a->global,
+                             .number = a->drawn++,
+                             .index = k};
+        struct wr_run_times t;
+
+        r = step(a, &s, &t, err);
+        if (r < 0)
+            return r;
+        note(a, &t);
+        if (a->number == 0) {
+            wr_run_note_step(job, a, &t);
+            r = wr_run_keep_step(job, a, err);
+        }
+        if (r == 0 && wr_run_saver_due_step(&job->saver, epoch, k + 1))
+            r = save_here(a, epoch, block++, err);
+    }
+    return r < 0 ? r : end_block(a, epoch, block, err);
+}
+
+/* An evaluation: all of it is one time, its steps are no training's. */
+static int evaluate(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
+{
+    struct wr_run_job *job = a->job;
+    struct wr_run_feed feed;
+    weir_pipeline_config cfg;
+    uint64_t start = a->clock.end_ns, trained = a->samples;
+    int r;
+
+    begin_block(a);
+    wr_run_shard(job, a->global, &job->eval, &cfg);
+    r = wr_run_feed_open(&feed, &job->eval, &cfg, a->meter, err);
+    for (uint64_t k = 0; r == 0 && k < job->eval_steps; k++) {
+        struct step_job s = {.feed = &feed,
+                             .law = &job->plan->w->eval.time,
+                             .stream = EVAL_STREAM + a->global,
+                             .number = epoch * job->eval_steps + k,
+                             .index = k};
+        struct wr_run_times t;
+
+        if (a->number == 0)
+            wr_run_tell(job, "evaluating", a);
+        r = step(a, &s, &t, err);
+        if (r == 0 && a->number == 0)
+            r = wr_run_keep_step(job, a, err);
+    }
+    wr_run_feed_close(&feed);
+    a->t.eval += a->clock.end_ns - start;
+    a->samples = trained; /* samples of training alone count */
+    if (r == 0 && a->number == 0)
+        r = wr_run_note_block(job, epoch, WR_RUN_EVAL_BLOCK, a, err);
+    return r;
+}
+
+static bool eval_is_due(const struct wr_run_job *job, uint64_t epoch)
+{
+    const struct wr_workload *w = job->plan->w;
+    uint64_t n = epoch + 1;
+
+    return job->eval_steps && w->workflow.evaluation &&
+           n >= w->eval.after_epoch &&
+           (n - w->eval.after_epoch) % WR_MAX(w->eval.epochs_between, 1u) == 0;
+}
+
+static void sum_up(struct wr_run_accel *a, uint64_t epoch,
+                   const struct wr_run_times *from, uint64_t start,
+                   uint64_t samples)
+{
+    struct wr_run_epoch *e = &a->epochs[epoch];
+    struct wr_meter_counts now;
+
+    wr_meter_take(a->meter, &now);
+    e->t = (struct wr_run_times){
+        .wall = a->clock.end_ns - start,
+        .compute = a->t.compute - from->compute,
+        .wait = a->t.wait - from->wait,
+        .barrier = a->t.barrier - from->barrier,
+        .save = a->t.save - from->save,
+        .eval = a->t.eval - from->eval,
+    };
+    e->steps = a->job->steps;
+    e->samples = a->samples - samples;
+    e->bytes = now.bytes - a->reads->bytes;
+    if (a->number == 0)
+        e->bytes += wr_run_pool_epoch(&a->job->pool);
+    e->reads = now.reads - a->reads->reads;
+    if (a->number == 0) /* it alone may know of the next epoch already */
+        e->resident = a->job->resident;
+    e->end_wall_ns = wr_clock_wall_ns();
+    a->t.wall += e->t.wall;
+    *a->reads = now;
+}
+
+static int run_epoch(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
+{
+    struct wr_run_job *job = a->job;
+    struct wr_run_times from;
+    uint64_t start, samples = a->samples, ignored = 0;
+    int r = 0;
+
+    if (epoch) /* before the first one it is done already */
+        r = stand_still(a, prepare_work, epoch, &ignored, err);
+    from = a->t;
+    start = a->clock.end_ns;
+    a->epochs[epoch].start_wall_ns = wr_clock_wall_ns();
+    if (r == 0)
+        r = steps_of_epoch(a, epoch, err);
+    if (r == 0 && eval_is_due(job, epoch))
+        r = evaluate(a, epoch, err);
+    if (r == 0 && wr_run_saver_due_epoch(&job->saver, epoch + 1))
+        r = stand_still(a, save_work, epoch, &a->t.save, err);
+    if (r == 0)
+        sum_up(a, epoch, &from, start, samples);
+    return r;
+}
+
+/* --- all of it --- */
+
+/* Reads all that this accelerator will ever read, once, into the tier in memory
+ * that the training takes it from. */
+static int load_all(struct wr_run_accel *a, const weir_pipeline_config *cfg,
+                    weir_err *err)
+{
+    struct wr_run_feed_spec spec = a->job->feed;
+    weir_pipeline_config once = *cfg;
+    uint64_t start = wr_clock_ns();
+    struct wr_run_feed feed;
+    const weir_batch *b;
+    int r;
+
+    if (!a->job->memory_tier)
+        return 0;
+    spec.consume = WR_WL_DROP;
+    spec.preprocess.law = WR_WL_NONE;
+    once.order = WEIR_ORDER_SEQUENTIAL;
+    once.epochs = 1;
+    once.remainder = WEIR_REMAINDER_KEEP;
+    r = wr_run_feed_open(&feed, &spec, &once, a->meter, err);
+    if (r < 0)
+        return r;
+    while ((r = wr_run_feed_next(&feed, &b, err)) > 0)
+        wr_run_feed_release(b);
+    wr_run_feed_close(&feed);
+    a->load_ns = wr_clock_ns() - start;
+    return r;
+}
+
+/* The feed is opened before the clock starts, as a program opens its data before
+ * it trains; the wait for the first batch counts. */
+static int open_feed(struct wr_run_accel *a, weir_err *err)
+{
+    struct wr_run_job *job = a->job;
+    weir_pipeline_config cfg;
+    uint64_t now;
+    int r = 0;
+
+    if (!wr_run_pool_is_on(&job->pool)) {
+        wr_run_shard(job, a->global, &job->feed, &cfg);
+        r = wr_run_feed_open(&a->feed, &job->feed, &cfg, a->meter, err);
+        if (r == 0)
+            r = load_all(a, &cfg, err);
+    }
+    if (r == 0)
+        r = wr_gate_max(job->gate, wr_clock_ns(), &now, err);
+    if (r < 0)
+        return r;
+    a->clock = (struct wr_accelerator_clock){.end_ns = now};
+    if (a->number == 0) {
+        job->ret->start_ns = now;
+        job->ret->start_wall_ns = wr_clock_wall_ns();
+        job->series_ns = now;
+    }
+    return 0;
+}
+
+static int train(struct wr_run_accel *a, weir_err *err)
+{
+    int r = open_feed(a, err);
+
+    for (uint64_t e = 0; r == 0 && e < a->job->epochs; e++)
+        r = run_epoch(a, e, err);
+    return r;
+}
+
+void *wr_run_accel_main(void *arg)
+{
+    struct wr_run_accel *a = arg;
+    weir_err err;
+    int r = train(a, &err);
+
+    if (r < 0)
+        wr_gate_fail(a->job->gate, &err);
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* dlio_host.h - what DLIO's files say about the machine.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_RUN_DLIO_HOST_H
+#define WR_RUN_DLIO_HOST_H
+
+#include <jansson.h>
+
+#include "run/dlio_output.h"
+
+/* Hosts of the ranks that the result has. */
+uint32_t wr_dlio_hosts(const struct wr_run_result *res);
+
+/* Adds host_cpu_count, host_processor_name, host_memory_GB, host_cpuinfo,
+ * host_meminfo, data_size_per_host_GB, potential_caching and hostname. With
+ * `per_host` numbers are lists, one for each host. */
+void wr_dlio_put_host(json_t *to, const struct wr_dlio_source *src,
+                      bool per_host);
+
+/* "Name: value" lines as an object: the last paragraph of them. */
+json_t *wr_dlio_fields(const char *text);
+
+/* That of /proc/meminfo now. */
+json_t *wr_dlio_meminfo(void);
+
+#endif

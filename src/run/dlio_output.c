@@ -1,0 +1,236 @@
+/* dlio_output.c - the files that DLIO leaves, for the tools that read them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run/dlio_output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "record/record.h"
+#include "run/dlio_ranks.h"
+#include "run/dlio_summary.h"
+
+#define CONFIG "dlio_config" /* where MLPerf's tools look for it */
+
+/* --- files --- */
+
+static int make_folder(const char *path, weir_err *err)
+{
+    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+        return wr_fail_errno(err, errno, "'%s': cannot create folder", path);
+    return 0;
+}
+
+static int path_in(const char *folder, const char *name, char *ret,
+                   weir_err *err)
+{
+    if (snprintf(ret, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+        return wr_fail(err, WEIR_EINVAL, "'%s': the path is too long", folder);
+    return 0;
+}
+
+/* Takes `json`; NULL: there was no memory for it. */
+static int write_json(const char *folder, const char *name, json_t *json,
+                      weir_err *err)
+{
+    char path[PATH_MAX];
+    int r = json ? path_in(folder, name, path, err)
+                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    if (r == 0)
+        r = wr_record_write(json, path, err);
+    json_decref(json);
+    return r;
+}
+
+/* What `print` prints. */
+static int write_text(const char *folder, const char *name,
+                      void (*print)(FILE *, const struct wr_dlio_source *),
+                      const struct wr_dlio_source *src, weir_err *err)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    int r;
+
+    if (!to)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    print(to, src);
+    r = fclose(to) ? wr_fail(err, WEIR_ENOMEM, "out of memory")
+                   : path_in(folder, name, path, err);
+    if (r == 0)
+        r = wr_record_write_text(text, path, err);
+    free(text);
+    return r;
+}
+
+/* --- the log --- */
+
+/* Means with their deviations: "KEY: 81.2 (0.4)". */
+static void print_metric(FILE *to, const json_t *metric, const char *mean,
+                         const char *deviation)
+{
+    const json_t *m = json_object_get(metric, mean);
+
+    if (!json_is_number(m))
+        return;
+    fprintf(to, "[METRIC] %s: %.4f (%.4f)\n", mean, json_number_value(m),
+            json_number_value(json_object_get(metric, deviation)));
+}
+
+static void print_metrics(FILE *to, const struct wr_dlio_source *src)
+{
+    static const char *const keys[][2] = {
+        {"train_au_mean_percentage", "train_au_stdev_percentage"},
+        {"train_throughput_mean_samples_per_second",
+         "train_throughput_stdev_samples_per_second"},
+        {"train_io_mean_MB_per_second", "train_io_stdev_MB_per_second"},
+        {"eval_au_mean_percentage", "eval_au_stdev_percentage"},
+        {"eval_throughput_mean_samples_per_second",
+         "eval_throughput_stdev_samples_per_second"},
+        {"eval_io_mean_MB_per_second", "eval_io_stdev_MB_per_second"},
+        {"save_checkpoint_duration_mean_seconds",
+         "save_checkpoint_duration_stdev_seconds"},
+        {"save_checkpoint_io_mean_GB_per_second",
+         "save_checkpoint_io_stdev_GB_per_second"},
+        {"load_checkpoint_duration_mean_seconds",
+         "load_checkpoint_duration_stdev_seconds"},
+        {"load_checkpoint_io_mean_GB_per_second",
+         "load_checkpoint_io_stdev_GB_per_second"},
+    };
+    json_t *summary = wr_dlio_summary_json(src);
+    const json_t *metric = json_object_get(summary, "metric");
+    const json_t *meets = json_object_get(metric, "train_au_meet_expectation");
+
+    fprintf(to, "[METRIC] num_accelerators: %" PRIu64 "\n", src->res->world);
+    for (size_t i = 0; i < WR_ARRAY_LEN(keys); i++)
+        print_metric(to, metric, keys[i][0], keys[i][1]);
+    if (json_is_string(meets))
+        fprintf(to, "[METRIC] train_au_meet_expectation: %s\n",
+                json_string_value(meets));
+    json_decref(summary);
+}
+
+static void print_log(FILE *to, const struct wr_dlio_source *src)
+{
+    const struct wr_run_result *res = src->res;
+    char time[WR_DLIO_TIME];
+
+    for (uint64_t e = 0; e < res->epoch_count; e++) {
+        const struct wr_run_epoch *one = &res->epochs[e];
+
+        fprintf(to, "[OUTPUT] %s epoch %" PRIu64 " begins\n",
+                wr_dlio_time(one->start_wall_ns, time, sizeof(time)), e + 1);
+        fprintf(to, "[OUTPUT] %s epoch %" PRIu64 " ends: %" PRIu64 " steps\n",
+                wr_dlio_time(one->end_wall_ns, time, sizeof(time)), e + 1,
+                one->steps);
+    }
+    print_metrics(to, src);
+}
+
+/* --- the configuration, as Hydra leaves it --- */
+
+static void print_config(FILE *to, const struct wr_dlio_source *src)
+{
+    char *yaml = wr_workload_yaml(src->w), *rest = yaml, *line;
+
+    fputs("workload:\n", to);
+    while (yaml && (line = strsep(&rest, "\n")))
+        if (*line)
+            fprintf(to, "  %s\n", line);
+    free(yaml);
+}
+
+/* "workload=NAME" and "++workload.section.key=value". */
+static json_t *overrides_json(const struct wr_dlio_source *src)
+{
+    json_t *list = json_array();
+    char *text;
+
+    for (size_t i = 0; i <= src->override_count; i++) {
+        const char *one = i ? src->overrides[i - 1] : src->name;
+        bool whole = !strncmp(one, "++", 2);
+        const char *front = !i ? "workload=" : whole ? "" : "++workload.";
+
+        if (asprintf(&text, "%s%s", front, one) < 0)
+            continue;
+        json_array_append_new(list, wr_text_json(text));
+        free(text);
+    }
+    return list;
+}
+
+/* JSON is YAML. */
+static void print_json(FILE *to, json_t *json)
+{
+    json_dumpf(json, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    fputc('\n', to);
+    json_decref(json);
+}
+
+static void print_overrides(FILE *to, const struct wr_dlio_source *src)
+{
+    json_t *list = overrides_json(src);
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        fputs("- ", to);
+        print_json(to, json_incref(json_array_get(list, i)));
+    }
+    json_decref(list);
+}
+
+static void print_hydra(FILE *to, const struct wr_dlio_source *src)
+{
+    print_json(to, json_pack("{s:{s:s, s:{s:s}, s:{s:{s:o}}, s:{s:[], s:o}}}",
+                             "hydra", "output_subdir", CONFIG, "job", "name",
+                             "weir", "runtime", "choices", "workload",
+                             wr_text_json(src->name), "overrides", "hydra",
+                             "task", overrides_json(src)));
+}
+
+/* --- all of it --- */
+
+static int write_whole_run(const char *folder, const struct wr_dlio_source *src,
+                           weir_err *err)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *, const struct wr_dlio_source *);
+    } texts[] = {{CONFIG "/config.yaml", print_config},
+                 {CONFIG "/hydra.yaml", print_hydra},
+                 {CONFIG "/overrides.yaml", print_overrides},
+                 {"dlio.log", print_log}};
+    char path[PATH_MAX];
+    int r = path_in(folder, CONFIG, path, err);
+
+    if (r == 0)
+        r = make_folder(path, err);
+    for (size_t i = 0; r == 0 && i < WR_ARRAY_LEN(texts); i++)
+        r = write_text(folder, texts[i].name, texts[i].print, src, err);
+    if (r == 0) /* last: tools take it for a run that is complete */
+        r = write_json(folder, "summary.json", wr_dlio_summary_json(src), err);
+    return r;
+}
+
+int wr_dlio_output(const char *folder, const struct wr_dlio_source *src,
+                   weir_err *err)
+{
+    char name[64];
+    int r = make_folder(folder, err);
+
+    snprintf(name, sizeof(name), "%" PRIu32 "_output.json", src->rank);
+    if (r == 0)
+        r = write_json(folder, name, wr_dlio_rank_json(src), err);
+    snprintf(name, sizeof(name), "%" PRIu32 "_per_epoch_stats.json", src->rank);
+    if (r == 0)
+        r = write_json(folder, name, wr_dlio_epochs_json(src), err);
+    if (r == 0 && src->rank == 0)
+        r = write_whole_run(folder, src, err);
+    return r;
+}

@@ -1,0 +1,22 @@
+/* extra.h - plain files that a run writes besides its checkpoints.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Some programs write more files with a checkpoint (a graph, an index), and some
+ * results at their end. They go to a folder beside that of the checkpoints. */
+#ifndef WR_RUN_EXTRA_H
+#define WR_RUN_EXTRA_H
+
+#include <stdint.h>
+
+#include "weir/error.h"
+
+struct wr_run_job;
+
+/* The files that belong to a checkpoint; rank 0 writes them. */
+int wr_run_extra_checkpoint(struct wr_run_job *job, uint64_t step,
+                            weir_err *err);
+
+/* The files that each accelerator writes when it is done. */
+int wr_run_extra_final(struct wr_run_job *job, weir_err *err);
+
+#endif

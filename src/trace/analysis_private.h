@@ -1,0 +1,95 @@
+/* analysis_private.h - what the parts of the analysis share while they work.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRACE_ANALYSIS_PRIVATE_H
+#define WR_TRACE_ANALYSIS_PRIVATE_H
+
+#include "trace/analysis.h"
+#include "trace/cover.h"
+
+#define WR_PASSES_MAX   4096 /* of one file that are told apart */
+#define WR_SAVE_BYTES   (UINT64_C(256) << 10) /* a burst of writing: from here */
+#define WR_SAVE_GAP_NS  UINT64_C(1000000000)  /* longer: another save */
+#define WR_SMALL_READ   (UINT64_C(64) << 10)
+#define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
+#define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */
+
+/* All reads of the n-th pass over their files: when? */
+struct wr_pass_stat {
+    uint64_t files, bytes, reads, ns;
+    double weight, time, time2; /* seconds, weighted by reads */
+};
+
+/* A file that a process has open. */
+struct wr_handle {
+    uint32_t process, file; /* process + 1; 0: free */
+    uint32_t opens;
+    bool begun;         /* something was read since it was opened */
+    uint64_t next_read; /* where the last read ended */
+};
+
+/* What a rank read of a file: two that did the same have the same hash. */
+struct wr_pair {
+    uint32_t file, rank; /* rank + 1; 0: free */
+    uint64_t bytes, hash;
+};
+
+struct wr_trace_walk {
+    struct wr_trace_analysis *a;
+    uint8_t *kinds; /* owned: enum wr_trace_kind of each name, or AMBIENT */
+    struct wr_cover run;
+    struct wr_cover *processes; /* owned */
+    uint32_t *groups;           /* owned: rank, or number, of each process */
+    struct wr_handle *handles;  /* owned: open addressing */
+    size_t handle_cap, handle_count;
+    uint32_t *thread_hash; /* owned: number + 1 */
+    size_t thread_hash_cap, thread_cap;
+    uint32_t last_thread;
+    struct wr_pair *pairs; /* owned: open addressing; NULL: one rank */
+    size_t pair_cap, pair_count;
+    struct wr_pass_stat *passes; /* owned: WR_PASSES_MAX */
+    size_t pass_count;
+    int32_t *saving; /* owned: of each process its last save, or -1 */
+    size_t save_cap;
+    uint64_t write_until_ns; /* something was being written until then */
+    struct wr_trace_common
+        common[64]; /* of sizes of reads: the frequent ones */
+    bool no_memory;
+};
+
+/* Marks names outside of what a program would read as data. */
+#define WR_KIND_AMBIENT 200
+
+int wr_trace_mounts(struct wr_trace_analysis *a, weir_err *err);
+/* tree.c: ranks before the walk, jobs after it. */
+void wr_trace_ranks(struct wr_trace_analysis *a);
+void wr_trace_jobs(struct wr_trace_analysis *a);
+/* walk.c: one event. */
+void wr_trace_walk_event(struct wr_trace_walk *w,
+                         const struct wr_trace_event *e);
+/* use.c: one event on an ordinary file. */
+void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                        struct wr_trace_thread *t, struct wr_trace_bin *bin);
+/* handles.c */
+struct wr_handle *wr_handle_of(struct wr_trace_walk *w, uint32_t process,
+                               uint32_t file, bool make);
+void wr_handle_drop(struct wr_trace_walk *w, struct wr_handle *h);
+struct wr_trace_thread *wr_thread_of(struct wr_trace_walk *w, uint32_t process,
+                                     uint32_t tid);
+void wr_pair_add(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                 uint32_t rank);
+void wr_pairs_finish(struct wr_trace_walk *w);
+/* saves.c */
+void wr_trace_save_event(struct wr_trace_walk *w,
+                         const struct wr_trace_event *e,
+                         struct wr_trace_use *u);
+/* epochs.c, phases.c: after the walk. */
+int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err);
+int wr_trace_phases(struct wr_trace_analysis *a, weir_err *err);
+/* bins.c */
+struct wr_trace_bin *wr_trace_bin_at(struct wr_trace_analysis *a, uint64_t ns);
+void wr_trace_bin_add(struct wr_trace_bin *to, const struct wr_trace_bin *b);
+/* totals.c */
+int wr_trace_totals(struct wr_trace_walk *w, struct wr_trace_file *f,
+                    weir_err *err);
+
+#endif

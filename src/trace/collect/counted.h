@@ -1,0 +1,36 @@
+/* counted.h - exact counts of each file in each process.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRACE_COLLECT_COUNTED_H
+#define WR_TRACE_COLLECT_COUNTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/event.h"
+
+/* Counts, and where the last transfers ended. */
+struct wr_counted_file {
+    struct wr_trace_counts counts;
+    uint64_t next_read, next_write;
+};
+
+/* Zeroed at first. */
+struct wr_counted {
+    struct wr_counted_file *files; /* owned */
+    size_t count, cap;
+    uint32_t *slots; /* owned; index + 1, 0: free */
+    size_t slot_count;
+};
+
+/* The counts of the pair; NULL when memory is short. */
+struct wr_counted_file *wr_counted_of(struct wr_counted *c, uint32_t process,
+                                      uint32_t file);
+void wr_counted_clear(struct wr_counted *c); /* frees it all */
+
+/* Adds one event to its file's counts. */
+void wr_counted_add(struct wr_counted_file *f, const struct wr_trace_event *e);
+/* Adds counts that a process kept itself. */
+void wr_counted_merge(struct wr_trace_counts *to,
+                      const struct wr_trace_counts *more);
+
+#endif

@@ -1,0 +1,61 @@
+/* state.h - the inside of the collector, shared by its files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_TRACE_COLLECT_STATE_H
+#define WR_TRACE_COLLECT_STATE_H
+
+#include "trace/collect/collect.h"
+#include "trace/collect/counted.h"
+#include "trace/collect/faults.h"
+#include "trace/collect/names.h"
+#include "trace/collect/tapped.h"
+
+#define WR_COLLECT_BATCH 4096
+
+struct wr_collect {
+    char folder[128];
+    struct wr_tap_control *control; /* mapped */
+    struct wr_trace_writer *writer; /* owned; NULL: it has failed */
+    weir_err failure;               /* why; code 0: it has not */
+    struct wr_names *names;         /* owned */
+    struct wr_counted counted;
+    struct wr_tapped **taps; /* owned; by their numbers - 1, NULL: not (yet) */
+    size_t tap_cap, tap_count; /* numbers that were given out */
+    size_t oldest;             /* all before it have ended */
+    uint32_t processes;        /* of the trace */
+    struct wr_faults *faults;  /* owned; NULL: not known */
+    bool anonymous;
+    uint64_t pid_space;
+    uint64_t start_ns, start_stamp; /* one moment, by two clocks */
+    double ns_per_stamp;
+    uint64_t next_sample_ns;
+    struct wr_trace_event batch[WR_COLLECT_BATCH];
+    size_t batch_count;
+    struct wr_collect_sum sum;
+    char host[256];
+};
+
+/* write.c; the first failure is kept, and nothing is written after it. */
+void wr_collect_event(struct wr_collect *c, const struct wr_trace_event *e);
+void wr_collect_flush(struct wr_collect *c);
+bool wr_collect_failed(struct wr_collect *c, int r, const weir_err *err);
+void wr_collect_counts(struct wr_collect *c);
+void wr_collect_process(struct wr_collect *c, const struct wr_tapped *t);
+/* What a process did itself, as the kernel counted it. */
+struct wr_tap_io wr_collect_own_io(const struct wr_tapped *t);
+uint64_t wr_collect_since(uint64_t now, uint64_t base);
+/* The number of a path, written when it is new. */
+uint32_t wr_collect_name(struct wr_collect *c, const char *path);
+uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp);
+
+/* drain.c: names, then events of one process, up to the limits. */
+void wr_drain_limits(struct wr_tapped *t);
+void wr_drain_names(struct wr_collect *c, struct wr_tapped *t);
+void wr_drain_events(struct wr_collect *c, struct wr_tapped *t);
+/* Counts that the process kept itself, when it has ended. */
+void wr_drain_tallies(struct wr_collect *c, struct wr_tapped *t);
+
+/* sample.c: what /proc tells of a process that runs or has just ended. */
+void wr_sample_io(struct wr_tapped *t);
+void wr_sample_rings(struct wr_collect *c, struct wr_tapped *t);
+
+#endif

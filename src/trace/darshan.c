@@ -1,0 +1,421 @@
+/* darshan.c - the counters that darshan-parser prints, by its definitions.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A record is one file in one process; calls of stdio are counted in a record of
+ * their own. Sizes fall into ranges whose upper edge belongs to them; a read is
+ * sequential if it begins behind the last byte of the one before, consecutive if
+ * right behind it, and the last byte is 0 at first. Times leave out what overlaps
+ * in other threads. Where more than TRACKED sizes or strides occur in a file, only
+ * the first ones are counted. */
+#include "trace/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "trace/analysis_private.h"
+
+#define TRACKED 16
+#define FIRST   1024
+
+enum { DIR_READ, DIR_WRITE, DIRS };
+
+struct value_count {
+    uint64_t value, count;
+};
+
+struct darshan_record {
+    uint32_t process, file; /* process + 1; 0: free */
+    bool stdio, wrote;
+    uint64_t opens, seeks, stats, mmaps, fsyncs, fdsyncs, flushes;
+    uint64_t rename_sources, rename_targets, switches, unaligned;
+    uint64_t calls[DIRS], bytes[DIRS], max_byte[DIRS], seq[DIRS], consec[DIRS];
+    uint64_t last_byte[DIRS], sizes[DIRS][WR_TRACE_SIZES];
+    uint64_t ns[DIRS], last_ns[DIRS], max_ns[DIRS], max_size[DIRS];
+    uint64_t meta_ns, last_meta_ns;
+    uint64_t start[4], end[4]; /* open, read, write, close */
+    struct value_count access[TRACKED], stride[TRACKED];
+};
+
+struct darshan_walk {
+    struct wr_trace_file *f;
+    const struct wr_trace_analysis *a;
+    struct darshan_record *list; /* owned: open addressing */
+    size_t count, cap;
+    bool no_memory;
+};
+
+static struct darshan_record *place_of(struct darshan_record *list, size_t cap,
+                                       const struct darshan_record *key)
+{
+    size_t k = (size_t)wr_mix64(((uint64_t)key->process << 33) ^
+                                ((uint64_t)key->file << 1) ^ key->stdio) &
+               (cap - 1);
+
+    while (list[k].process &&
+           (list[k].process != key->process || list[k].file != key->file ||
+            list[k].stdio != key->stdio))
+        k = (k + 1) & (cap - 1);
+    return &list[k];
+}
+
+static bool grow(struct darshan_walk *w)
+{
+    size_t cap = w->cap ? 2 * w->cap : FIRST;
+    struct darshan_record *list = calloc(cap, sizeof(*list));
+
+    if (!list)
+        return false;
+    for (size_t k = 0; k < w->cap; k++)
+        if (w->list[k].process)
+            *place_of(list, cap, &w->list[k]) = w->list[k];
+    free(w->list);
+    w->list = list;
+    w->cap = cap;
+    return true;
+}
+
+static struct darshan_record *
+record_of(struct darshan_walk *w, const struct wr_trace_event *e, uint32_t file)
+{
+    struct darshan_record key = {.process = e->process + 1,
+                                 .file = file,
+                                 .stdio = e->flags & WR_TRACE_STDIO};
+    struct darshan_record *r;
+
+    if ((w->count + 1) * 4 > w->cap * 3 && !grow(w)) {
+        w->no_memory = true;
+        return NULL;
+    }
+    r = place_of(w->list, w->cap, &key);
+    if (!r->process) {
+        *r = key;
+        memset(r->start, 0xff, sizeof(r->start));
+        w->count++;
+    }
+    return r;
+}
+
+static void track(struct value_count *list, uint64_t value)
+{
+    for (size_t k = 0; k < TRACKED; k++)
+        if (!list[k].count || list[k].value == value) {
+            list[k].value = value;
+            list[k].count++;
+            return;
+        }
+}
+
+/* What of the call does not overlap the one before. */
+static uint64_t alone(uint64_t *last, const struct wr_trace_event *e)
+{
+    uint64_t end = e->start_ns + e->dur_ns, from = WR_MAX(e->start_ns, *last);
+
+    if (end <= *last)
+        return 0;
+    *last = end;
+    return end - from;
+}
+
+static void stamp(struct darshan_record *r, int which,
+                  const struct wr_trace_event *e)
+{
+    r->start[which] = WR_MIN(r->start[which], e->start_ns);
+    r->end[which] = WR_MAX(r->end[which], e->start_ns + e->dur_ns);
+}
+
+static void moved(struct darshan_record *r, int dir,
+                  const struct wr_trace_event *e, uint64_t block)
+{
+    uint64_t offset = e->offset == UINT64_MAX ? r->last_byte[dir] + 1
+                                              : e->offset;
+    uint64_t last = r->last_byte[dir];
+
+    r->switches += r->calls[!dir] && r->wrote != (dir == DIR_WRITE);
+    r->wrote = dir == DIR_WRITE;
+    r->calls[dir]++;
+    r->bytes[dir] += e->bytes;
+    r->seq[dir] += offset > last;
+    r->consec[dir] += offset == last + 1;
+    if (offset > last && last)
+        track(r->stride, offset - last - 1);
+    r->last_byte[dir] = offset + e->bytes - 1;
+    if (e->bytes)
+        r->max_byte[dir] = WR_MAX(r->max_byte[dir], offset + e->bytes - 1);
+    r->unaligned += block && offset % block;
+    r->sizes[dir][wr_trace_size_index(e->bytes)]++;
+    track(r->access, e->bytes);
+    r->ns[dir] += alone(&r->last_ns[dir], e);
+    if (e->dur_ns >= r->max_ns[dir]) {
+        r->max_ns[dir] = e->dur_ns;
+        r->max_size[dir] = e->bytes;
+    }
+    stamp(r, dir == DIR_READ ? 1 : 2, e);
+}
+
+static void other(struct darshan_record *r, const struct wr_trace_event *e)
+{
+    r->opens += e->op == WR_TRACE_OPEN;
+    r->seeks += e->op == WR_TRACE_SEEK;
+    r->stats += e->op == WR_TRACE_STAT;
+    r->mmaps += e->op == WR_TRACE_MMAP;
+    r->fsyncs += e->op == WR_TRACE_SYNC;
+    r->fdsyncs += e->op == WR_TRACE_DATASYNC;
+    r->rename_sources += e->op == WR_TRACE_RENAME;
+    if (e->op == WR_TRACE_OPEN)
+        stamp(r, 0, e);
+    if (e->op == WR_TRACE_CLOSE)
+        stamp(r, 3, e);
+    if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_SYNC)
+        r->ns[DIR_WRITE] += alone(&r->last_ns[DIR_WRITE], e);
+    else
+        r->meta_ns += alone(&r->last_meta_ns, e);
+}
+
+static void on_event(struct darshan_walk *w, const struct wr_trace_event *e)
+{
+    enum wr_trace_class class = wr_trace_op_class(e->op);
+    const struct wr_trace_mount *m;
+    struct darshan_record *r;
+
+    if (e->file == WR_TRACE_NO_FILE || class >= WR_TRACE_CLASS_PROCESS ||
+        e->flags & WR_TRACE_FAILED || e->op == WR_TRACE_FAULT ||
+        wr_trace_file_name(w->f, e->file)->kind != WR_TRACE_DATA)
+        return;
+    r = record_of(w, e, e->file);
+    if (!r)
+        return;
+    m = wr_trace_mount_of(w->a, wr_trace_file_name(w->f, e->file)->path);
+    if (class == WR_TRACE_CLASS_READ)
+        moved(r, DIR_READ, e, m ? m->block : 0);
+    else if (class == WR_TRACE_CLASS_WRITE)
+        moved(r, DIR_WRITE, e, m ? m->block : 0);
+    else
+        other(r, e);
+    if (e->op == WR_TRACE_RENAME && e->file2 != WR_TRACE_NO_FILE &&
+        (r = record_of(w, e, e->file2)))
+        r->rename_targets++;
+}
+
+static int on_events(void *arg, const struct wr_trace_event *e, size_t n)
+{
+    struct darshan_walk *w = arg;
+
+    for (size_t k = 0; k < n; k++)
+        on_event(w, &e[k]);
+    return w->no_memory ? WEIR_ENOMEM : 0;
+}
+
+/* --- printing --- */
+
+/* Where the lines of a record go, and what they have in common. */
+struct darshan_line {
+    FILE *out;
+    const char *module;
+    int rank;
+    uint64_t id, block;
+    char path[4096];
+    const char *mount, *type;
+};
+
+static void begin(const struct darshan_line *l, const char *name)
+{
+    fprintf(l->out, "%s\t%d\t%" PRIu64 "\t%s_%s\t", l->module, l->rank, l->id,
+            l->module, name);
+}
+
+static void finish(const struct darshan_line *l)
+{
+    fprintf(l->out, "\t%s\t%s\t%s\n", l->path, l->mount, l->type);
+}
+
+static void count(const struct darshan_line *l, const char *name, uint64_t v)
+{
+    begin(l, name);
+    fprintf(l->out, "%" PRIu64, v);
+    finish(l);
+}
+
+static void time_of(const struct darshan_line *l, const char *name, uint64_t ns)
+{
+    begin(l, name);
+    fprintf(l->out, "%.6f", ns == UINT64_MAX ? 0.0 : (double)ns * 1e-9);
+    finish(l);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct value_count *x = a, *y = b;
+
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+static void print_common(const struct darshan_line *l, const char *name,
+                         struct value_count *list)
+{
+    char text[32];
+
+    qsort(list, TRACKED, sizeof(*list), by_count);
+    for (int part = 0; part < 2; part++)
+        for (int k = 0; k < 4; k++) {
+            snprintf(text, sizeof(text), "%s%d_%s", name, k + 1,
+                     part ? "COUNT" : name);
+            count(l, text, part ? list[k].count : list[k].value);
+        }
+}
+
+static void print_sizes(const struct darshan_line *l,
+                        const struct darshan_record *r)
+{
+    static const char *const names[WR_TRACE_SIZES] = {
+        "0_100", "100_1K", "1K_10K",   "10K_100K", "100K_1M",
+        "1M_4M", "4M_10M", "10M_100M", "100M_1G",  "1G_PLUS"};
+    char text[40];
+
+    for (int dir = 0; dir < DIRS; dir++)
+        for (size_t k = 0; k < WR_TRACE_SIZES; k++) {
+            snprintf(text, sizeof(text), "SIZE_%s_%s", dir ? "WRITE" : "READ",
+                     names[k]);
+            count(l, text, r->sizes[dir][k]);
+        }
+}
+
+static void print_times(const struct darshan_line *l,
+                        const struct darshan_record *r)
+{
+    static const char *const calls[] = {"OPEN", "READ", "WRITE", "CLOSE"};
+    char text[40];
+
+    for (int k = 0; k < 8; k++) {
+        snprintf(text, sizeof(text), "F_%s_%s_TIMESTAMP", calls[k % 4],
+                 k < 4 ? "START" : "END");
+        time_of(l, text, k < 4 ? r->start[k] : r->end[k - 4]);
+    }
+    time_of(l, "F_READ_TIME", r->ns[DIR_READ]);
+    time_of(l, "F_WRITE_TIME", r->ns[DIR_WRITE]);
+    time_of(l, "F_META_TIME", r->meta_ns);
+}
+
+static void print_posix(const struct darshan_line *l, struct darshan_record *r)
+{
+    count(l, "OPENS", r->opens);
+    count(l, "FILENOS", 0);
+    count(l, "DUPS", 0);
+    count(l, "READS", r->calls[DIR_READ]);
+    count(l, "WRITES", r->calls[DIR_WRITE]);
+    count(l, "SEEKS", r->seeks);
+    count(l, "STATS", r->stats);
+    count(l, "MMAPS", r->mmaps);
+    count(l, "FSYNCS", r->fsyncs);
+    count(l, "FDSYNCS", r->fdsyncs);
+    count(l, "RENAME_SOURCES", r->rename_sources);
+    count(l, "RENAME_TARGETS", r->rename_targets);
+    count(l, "RENAMED_FROM", 0);
+    count(l, "BYTES_READ", r->bytes[DIR_READ]);
+    count(l, "BYTES_WRITTEN", r->bytes[DIR_WRITE]);
+    count(l, "MAX_BYTE_READ", r->max_byte[DIR_READ]);
+    count(l, "MAX_BYTE_WRITTEN", r->max_byte[DIR_WRITE]);
+    count(l, "CONSEC_READS", r->consec[DIR_READ]);
+    count(l, "CONSEC_WRITES", r->consec[DIR_WRITE]);
+    count(l, "SEQ_READS", r->seq[DIR_READ]);
+    count(l, "SEQ_WRITES", r->seq[DIR_WRITE]);
+    count(l, "RW_SWITCHES", r->switches);
+    count(l, "FILE_NOT_ALIGNED", r->unaligned);
+    count(l, "FILE_ALIGNMENT", l->block);
+    count(l, "MAX_READ_TIME_SIZE", r->max_size[DIR_READ]);
+    count(l, "MAX_WRITE_TIME_SIZE", r->max_size[DIR_WRITE]);
+    print_sizes(l, r);
+    print_common(l, "STRIDE", r->stride);
+    print_common(l, "ACCESS", r->access);
+    print_times(l, r);
+    time_of(l, "F_MAX_READ_TIME", r->max_ns[DIR_READ]);
+    time_of(l, "F_MAX_WRITE_TIME", r->max_ns[DIR_WRITE]);
+}
+
+static void print_stdio(const struct darshan_line *l,
+                        const struct darshan_record *r)
+{
+    count(l, "OPENS", r->opens);
+    count(l, "READS", r->calls[DIR_READ]);
+    count(l, "WRITES", r->calls[DIR_WRITE]);
+    count(l, "SEEKS", r->seeks);
+    count(l, "BYTES_READ", r->bytes[DIR_READ]);
+    count(l, "BYTES_WRITTEN", r->bytes[DIR_WRITE]);
+    count(l, "MAX_BYTE_READ", r->max_byte[DIR_READ]);
+    count(l, "MAX_BYTE_WRITTEN", r->max_byte[DIR_WRITE]);
+    print_times(l, r);
+}
+
+static void print_record(const struct darshan_walk *w, struct darshan_record *r,
+                         FILE *out)
+{
+    const char *path = wr_trace_file_name(w->f, r->file)->path;
+    const struct wr_trace_mount *m = wr_trace_mount_of(w->a, path);
+    int rank = w->a->actors[r->process - 1].rank;
+    struct darshan_line l = {.out = out,
+                             .module = r->stdio ? "STDIO" : "POSIX",
+                             .rank = rank >= 0 ? rank : (int)r->process - 1,
+                             .id = wr_mix64(r->file + UINT64_C(1)),
+                             .block = m ? m->block : 0,
+                             .mount = m ? m->path : "UNKNOWN",
+                             .type = m ? m->type : "UNKNOWN"};
+
+    wr_text_show(path, /* controls= */ true, l.path, sizeof(l.path));
+    if (r->stdio)
+        print_stdio(&l, r);
+    else
+        print_posix(&l, r);
+}
+
+static int by_module(const void *a, const void *b)
+{
+    const struct darshan_record *x = a, *y = b;
+
+    if (!x->process != !y->process)
+        return !x->process - !y->process;
+    if (x->stdio != y->stdio)
+        return x->stdio - y->stdio;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+static void print_all(struct darshan_walk *w, FILE *out)
+{
+    const struct wr_trace_info *info = wr_trace_file_info(w->f);
+    char text[1024];
+
+    fprintf(out, "# exe: %s\n# nprocs: %zu\n# run time: %.4f\n",
+            wr_text_show(info->command ? info->command : "?", true, text,
+                         sizeof(text)),
+            w->a->actor_count, (double)w->a->end_ns * 1e-9);
+    fprintf(out, "#<module>\t<rank>\t<record id>\t<counter>\t<value>\t"
+                 "<file name>\t<mount pt>\t<fs type>\n");
+    if (w->count)
+        qsort(w->list, w->cap, sizeof(*w->list), by_module);
+    for (size_t k = 0; k < w->count; k++)
+        print_record(w, &w->list[k], out);
+}
+
+int wr_trace_export_darshan(struct wr_trace_file *f, FILE *out, weir_err *err)
+{
+    struct wr_trace_analysis *a = NULL;
+    struct darshan_walk w = {.f = f};
+    int r = wr_trace_analyse(f, &a, err);
+
+    if (r < 0)
+        return r;
+    w.a = a;
+    r = wr_trace_file_walk(f, on_events, &w, err);
+    if (w.no_memory)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        print_all(&w, out);
+    free(w.list);
+    wr_trace_analysis_free(a);
+    return r;
+}

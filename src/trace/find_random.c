@@ -1,0 +1,68 @@
+/* find_random.c - D12: random reads of big files fetch more than is used.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "trace/find.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+
+#define BIG    (UINT64_C(64) << 20)
+#define RANDOM 0.2
+#define WASTE  1.5
+#define LEAST  100
+
+static uint64_t most_random(const struct wr_trace_use *u)
+{
+    uint64_t reads = u->reads - u->zero_reads;
+
+    return u->role == WR_TRACE_ROLE_SET && u->end_read >= BIG
+               ? reads - WR_MIN(reads, u->consecutive)
+               : 0;
+}
+
+static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
+{
+    uint64_t reads = 0, random = 0, ns = 0, bytes = 0;
+    double waste;
+
+    for (size_t k = 0; k < a->use_count; k++) {
+        const struct wr_trace_use *u = &a->uses[k];
+
+        if (u->role != WR_TRACE_ROLE_SET || u->end_read < BIG)
+            continue;
+        reads += u->reads - u->zero_reads;
+        random += most_random(u);
+        ns += u->read_ns;
+        bytes += u->bytes_read;
+    }
+    if (random < LEAST || (double)random < RANDOM * (double)reads ||
+        a->device_read == UINT64_MAX || !bytes)
+        return false;
+    waste = (double)a->device_read / (double)a->set_bytes;
+    if (waste < WASTE)
+        return false;
+    f->seconds = wr_find_lost(a, (double)ns) * (1 - 1 / waste);
+    f->gain = 0.7 * f->seconds;
+    f->sure = WR_TRACE_FINDING_LIKELY;
+    snprintf(f->what, sizeof(f->what),
+             "Random reads of big files make the device deliver %.1f times "
+             "what the program uses.",
+             waste);
+    snprintf(f->evidence, sizeof(f->evidence),
+             "%" PRIu64 " of %" PRIu64
+             " reads do not follow the one before; %.1f KB "
+             "each on average. The device gave %.1f GB for %.1f GB.",
+             random, reads, (double)bytes / (double)reads * 1e-3,
+             (double)a->device_read * 1e-9, (double)a->set_bytes * 1e-9);
+    snprintf(f->change, sizeof(f->change),
+             "os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_RANDOM) after "
+             "open, or read shards in order and shuffle in memory: "
+             "tf.data: ds.shuffle(10000)");
+    wr_find_files(a, f, most_random);
+    return wr_find_matters(a, f->seconds);
+}
+
+const struct wr_trace_finding_rule wr_find_random = {
+    "D12", "random access in big files", look};

@@ -1,0 +1,153 @@
+/* saves.c - bursts of writing: checkpoints, and whether they are safe.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For a file that is written, `pass_bytes` are those of the burst, and `covered`
+ * is when it began. */
+#include "base/mem.h"
+#include "trace/analysis_private.h"
+
+/* Bits of wr_trace_use.flags. */
+enum { DIRTY = 1, WAS_SAVED = 2, CUT = 4 };
+
+#define SAVES_MAX 65536
+
+/* The save that a burst belongs to: the last one of its process, or a new
+ * one. */
+static struct wr_trace_save *save_of(struct wr_trace_walk *w,
+                                     const struct wr_trace_event *e,
+                                     const struct wr_trace_use *u)
+{
+    struct wr_trace_analysis *a = w->a;
+    const struct wr_trace_process *p = wr_trace_file_process(a->file,
+                                                             e->process);
+    int32_t last = w->saving[e->process];
+
+    if (last >= 0 && u->covered <= a->saves[last].end_ns + WR_SAVE_GAP_NS)
+        return &a->saves[last];
+    if (a->save_count >= SAVES_MAX)
+        return NULL;
+    if (!wr_grow(&a->saves, &w->save_cap, a->save_count + 1,
+                 sizeof(*a->saves))) {
+        w->no_memory = true;
+        return NULL;
+    }
+    a->saves[a->save_count] = (struct wr_trace_save){
+        .start_ns = u->covered,
+        .end_ns = u->covered,
+        .process = e->process,
+        .file = e->file,
+        .main_thread = e->thread == (uint32_t)p->pid};
+    w->saving[e->process] = (int32_t)a->save_count;
+    return &a->saves[a->save_count++];
+}
+
+/* A burst that has become one enters with all it has written so far. */
+static void enter(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                  struct wr_trace_use *u)
+{
+    struct wr_trace_save *s = save_of(w, e, u);
+
+    if (!s)
+        return;
+    s->files++;
+    s->bytes += u->pass_bytes - e->bytes; /* the event itself comes after */
+    s->start_ns = WR_MIN(s->start_ns, u->covered);
+    if (u->flags & CUT)
+        u->fault |= WR_TRACE_UNSAFE_IN_PLACE;
+    u->fault |= WR_TRACE_SAVED;
+}
+
+static void extend(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                   const struct wr_trace_use *u)
+{
+    struct wr_trace_save *s = save_of(w, e, u);
+    enum wr_trace_class class = wr_trace_op_class(e->op);
+
+    if (!s)
+        return;
+    s->end_ns = WR_MAX(s->end_ns, e->start_ns + e->dur_ns);
+    if (class == WR_TRACE_CLASS_WRITE) {
+        s->bytes += e->bytes;
+        s->write_ns += e->dur_ns;
+    } else if (class == WR_TRACE_CLASS_SYNC) {
+        s->sync_ns += e->dur_ns;
+    } else {
+        s->meta_ns += e->dur_ns;
+    }
+    if (u->pass_bytes > s->largest) {
+        s->largest = u->pass_bytes;
+        s->file = e->file;
+    }
+}
+
+static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                    struct wr_trace_use *u)
+{
+    uint64_t before;
+
+    if (e->start_ns > u->covered + WR_SAVE_GAP_NS &&
+        (!u->pass_bytes || e->start_ns > u->last_ns + WR_SAVE_GAP_NS)) {
+        u->pass_bytes = 0; /* opened, or written to, long ago */
+        u->covered = e->start_ns;
+    }
+    before = u->pass_bytes;
+    u->pass_bytes += e->bytes;
+    u->flags |= DIRTY;
+    w->write_until_ns = WR_MAX(w->write_until_ns, e->start_ns + e->dur_ns);
+    if (u->pass_bytes < WR_SAVE_BYTES)
+        return;
+    if (before < WR_SAVE_BYTES)
+        enter(w, e, u);
+    extend(w, e, u);
+}
+
+/* Opened to be written: what was there is gone if it is cut. */
+static void opened(const struct wr_trace_event *e, struct wr_trace_use *u,
+                   const struct wr_trace_name *name)
+{
+    bool there = u->flags & WAS_SAVED ||
+                 (!u->bytes_written && name->size && name->size != UINT64_MAX);
+
+    u->pass_bytes = 0;
+    u->covered = e->start_ns;
+    u->flags &= (uint8_t)~CUT;
+    if (there && (e->flags & WR_TRACE_TRUNC))
+        u->flags |= CUT;
+}
+
+static void renamed(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                    struct wr_trace_use *u)
+{
+    if (u->pass_bytes >= WR_SAVE_BYTES) {
+        if (u->flags & DIRTY)
+            u->fault |= WR_TRACE_UNSAFE_RENAME;
+        extend(w, e, u);
+    }
+    u->flags = 0; /* whatever is written here next is another file */
+    u->pass_bytes = 0;
+}
+
+void wr_trace_save_event(struct wr_trace_walk *w,
+                         const struct wr_trace_event *e, struct wr_trace_use *u)
+{
+    if (e->flags & WR_TRACE_FAILED)
+        return;
+    if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_WRITE) {
+        written(w, e, u);
+        return;
+    }
+    if (e->op == WR_TRACE_OPEN && (e->flags & WR_TRACE_WRITES)) {
+        opened(e, u, wr_trace_file_name(w->a->file, e->file));
+    } else if (e->op == WR_TRACE_RENAME) {
+        renamed(w, e, u);
+    } else if (u->pass_bytes >= WR_SAVE_BYTES && u->bytes_written) {
+        if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_SYNC) {
+            u->flags &= (uint8_t)~DIRTY;
+            u->fault |= WR_TRACE_SYNCED;
+            extend(w, e, u);
+        } else if (e->op == WR_TRACE_CLOSE) {
+            u->flags |= WAS_SAVED;
+            extend(w, e, u);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+/* use.c - one event on an ordinary file: what it adds to the file, its thread
+ * and its time.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/analysis_private.h"
+
+static void latency(struct wr_trace_walk *w, int which, uint64_t ns)
+{
+    wr_hist_add(w->a->latency[which], ns);
+}
+
+/* --- the data set --- */
+
+/* The 64ths of the file that a read touches. */
+static uint64_t blocks_of(const struct wr_trace_event *e, uint64_t size)
+{
+    double step = (double)size / 64, end;
+    unsigned first, last;
+
+    if (e->offset == UINT64_MAX || e->bytes >= size)
+        return UINT64_MAX;
+    if (e->offset >= size)
+        return 0;
+    end = (double)e->offset + (double)e->bytes - 1;
+    first = WR_MIN((unsigned)((double)e->offset / step), 63);
+    last = end >= (double)size ? 63 : WR_MIN((unsigned)(end / step), 63);
+    last = WR_MAX(first, last);
+    return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
+}
+
+static bool pass_is_over(const struct wr_trace_use *u, uint64_t size)
+{
+    if (!u->passes)
+        return true;
+    return size && size != UINT64_MAX && u->covered == UINT64_MAX &&
+           u->pass_bytes >= size - size / 500;
+}
+
+static void pass_begins(struct wr_trace_walk *w, struct wr_trace_use *u)
+{
+    u->covered = 0;
+    u->pass_bytes = 0;
+    if (u->passes < WR_PASSES_MAX)
+        u->passes++;
+    w->pass_count = WR_MAX(w->pass_count, u->passes);
+    w->passes[u->passes - 1].files++;
+}
+
+/* A file that is opened again after a good part of it was read: a pass of its
+ * own. */
+static void set_opened(struct wr_trace_use *u, uint64_t size)
+{
+    if (!u->passes || !u->pass_bytes)
+        return;
+    if (size == UINT64_MAX || u->pass_bytes >= size / 4) {
+        u->covered = UINT64_MAX;
+        u->pass_bytes = size == UINT64_MAX ? UINT64_MAX / 2 : size;
+    }
+}
+
+static void count_pass(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                       struct wr_trace_use *u)
+{
+    uint64_t size = wr_trace_file_name(w->a->file, e->file)->size;
+    struct wr_pass_stat *p;
+    double t = (double)e->start_ns * 1e-9;
+
+    if (pass_is_over(u, size) ||
+        (size == UINT64_MAX && u->pass_bytes >= UINT64_MAX / 2))
+        pass_begins(w, u);
+    if (size && size != UINT64_MAX)
+        u->covered |= blocks_of(e, size);
+    u->pass_bytes += e->bytes;
+    p = &w->passes[u->passes - 1];
+    p->bytes += e->bytes;
+    p->ns += e->dur_ns;
+    p->reads++;
+    p->weight += 1;
+    p->time += t;
+    p->time2 += t * t;
+}
+
+/* Misra and Gries: every size that is over 1/17 of all reads stays. */
+static void count_size(struct wr_trace_walk *w, uint64_t bytes)
+{
+    struct wr_trace_common *free_one = NULL;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(w->common); k++) {
+        if (w->common[k].count && w->common[k].bytes == bytes) {
+            w->common[k].count++;
+            return;
+        }
+        if (!w->common[k].count)
+            free_one = &w->common[k];
+    }
+    if (free_one) {
+        *free_one = (struct wr_trace_common){bytes, 1};
+        return;
+    }
+    for (size_t k = 0; k < WR_ARRAY_LEN(w->common); k++)
+        w->common[k].count--;
+}
+
+static void size_add(struct wr_trace_size *sizes,
+                     const struct wr_trace_event *e)
+{
+    struct wr_trace_size *s = &sizes[wr_trace_size_index(e->bytes)];
+
+    s->count++;
+    s->bytes += e->bytes;
+    s->ns += e->dur_ns;
+}
+
+/* A read is sequential if it begins at or behind the end of the last one of the
+ * process, consecutive if just there; the first one after an open is both at 0.
+ * Returns whether it is consecutive. */
+static bool count_order(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                        struct wr_trace_use *u)
+{
+    struct wr_handle *h = wr_handle_of(w, e->process, e->file, true);
+    bool consecutive;
+
+    if (!h)
+        return false;
+    if (e->offset == UINT64_MAX) { /* without a place it goes on */
+        consecutive = true;
+        u->sequential++;
+    } else {
+        consecutive = e->offset == h->next_read;
+        u->sequential += e->offset >= h->next_read;
+        h->next_read = e->offset + e->bytes;
+    }
+    u->consecutive += consecutive;
+    consecutive &= h->begun; /* the first one is small if the file is */
+    h->begun = true;
+    return consecutive;
+}
+
+static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                     struct wr_trace_use *u, struct wr_trace_bin *bin)
+{
+    bool saving = e->start_ns < w->write_until_ns;
+    uint32_t group = w->groups[e->process];
+
+    count_pass(w, e, u);
+    if (count_order(w, e, u) && e->bytes < WR_SMALL_READ) {
+        u->small_reads++;
+        u->small_ns += e->dur_ns;
+    }
+    count_size(w, e->bytes);
+    size_add(w->a->read_sizes, e);
+    u->groups |= UINT64_C(1) << (group % 64);
+    u->last_group = group;
+    if (w->a->ranks > 1 && w->a->actors[e->process].rank >= 0)
+        wr_pair_add(w, e, group);
+    latency(w, WR_TRACE_LAT_SET_READ, e->dur_ns);
+    latency(w, saving ? WR_TRACE_LAT_READ_SAVING : WR_TRACE_LAT_READ_QUIET,
+            e->dur_ns);
+    bin->set_reads++;
+    bin->set_bytes += e->bytes;
+    bin->pass_sum += u->passes;
+    if (u->evaluation)
+        bin->eval_bytes += e->bytes;
+    bin->max_read_ns = WR_MAX(bin->max_read_ns, e->dur_ns);
+}
+
+/* The pause before a sample begins, and time spent on the data set. */
+static void set_thread(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                       struct wr_trace_thread *t, uint64_t size)
+{
+    bool big = size != UINT64_MAX && size >= WR_BIG_FILE;
+    bool reads = wr_trace_op_class(e->op) == WR_TRACE_CLASS_READ;
+
+    if (!t->gaps && !(t->gaps = calloc(1, sizeof(*t->gaps)))) {
+        w->no_memory = true;
+        return;
+    }
+    if (t->first_set == UINT64_MAX)
+        t->first_set = e->start_ns;
+    else if ((e->op == WR_TRACE_OPEN || (big && reads)) &&
+             e->start_ns > t->last_set)
+        wr_gaps_add(t->gaps, e->start_ns - t->last_set);
+    t->last_set = WR_MAX(t->last_set, e->start_ns + e->dur_ns);
+    t->set_ns += e->dur_ns;
+    t->set_opens += e->op == WR_TRACE_OPEN;
+    if (reads) {
+        t->set_reads++;
+        t->set_bytes += e->bytes;
+    }
+}
+
+static void set_actor(struct wr_trace_walk *w, const struct wr_trace_event *e)
+{
+    struct wr_trace_actor *p = &w->a->actors[e->process];
+
+    p->set_ns += e->dur_ns;
+    p->set_opens += e->op == WR_TRACE_OPEN;
+    if (wr_trace_op_class(e->op) != WR_TRACE_CLASS_READ)
+        return;
+    p->set_bytes += e->bytes;
+    p->first_set_ns = WR_MIN(p->first_set_ns, e->start_ns);
+    p->last_set_ns = p->last_set_ns == UINT64_MAX
+                         ? e->start_ns
+                         : WR_MAX(p->last_set_ns, e->start_ns);
+}
+
+/* --- all files --- */
+
+static void count_op(struct wr_trace_use *u, const struct wr_trace_event *e)
+{
+    switch (e->op) {
+    case WR_TRACE_OPEN:
+        u->opens++;
+        break;
+    case WR_TRACE_CLOSE:
+        u->closes++;
+        break;
+    case WR_TRACE_SEEK:
+        u->seeks++;
+        break;
+    case WR_TRACE_STAT:
+    case WR_TRACE_ACCESS:
+        u->stats++;
+        break;
+    case WR_TRACE_MMAP:
+        u->mmaps++;
+        break;
+    case WR_TRACE_FAULT:
+        u->faults++;
+        u->fault_ns += e->dur_ns;
+        break;
+    case WR_TRACE_RENAME:
+        u->renames++;
+        break;
+    case WR_TRACE_READDIR:
+        u->entries = WR_MAX(u->entries, (uint32_t)WR_MIN(e->bytes, UINT32_MAX));
+        break;
+    default:
+        u->others++;
+    }
+}
+
+static void count_data(struct wr_trace_use *u, const struct wr_trace_event *e)
+{
+    uint64_t end = e->offset == UINT64_MAX ? 0 : e->offset + e->bytes;
+
+    switch (wr_trace_op_class(e->op)) {
+    case WR_TRACE_CLASS_READ:
+        u->reads++;
+        u->zero_reads += !e->bytes;
+        u->bytes_read += e->bytes;
+        u->read_ns += e->dur_ns;
+        if (e->op == WR_TRACE_FAULT)
+            count_op(u, e);
+        if (e->bytes)
+            u->end_read = WR_MAX(u->end_read, end);
+        break;
+    case WR_TRACE_CLASS_WRITE:
+        u->writes++;
+        u->bytes_written += e->bytes;
+        u->write_ns += e->dur_ns;
+        u->end_written = WR_MAX(u->end_written, end);
+        break;
+    case WR_TRACE_CLASS_SYNC:
+        u->syncs++;
+        u->sync_ns += e->dur_ns;
+        break;
+    default:
+        count_op(u, e);
+        u->meta_ns += e->dur_ns;
+    }
+}
+
+static void count_bin(struct wr_trace_bin *bin, const struct wr_trace_event *e,
+                      bool set)
+{
+    switch (wr_trace_op_class(e->op)) {
+    case WR_TRACE_CLASS_READ:
+        if (set)
+            bin->set_ns += e->dur_ns;
+        else
+            bin->other_read_bytes += e->bytes;
+        break;
+    case WR_TRACE_CLASS_WRITE:
+        bin->written_bytes += e->bytes;
+        bin->write_ns += e->dur_ns;
+        break;
+    case WR_TRACE_CLASS_SYNC:
+        bin->sync_ns += e->dur_ns;
+        break;
+    default:
+        bin->meta_ops++;
+        bin->meta_ns += e->dur_ns;
+    }
+}
+
+static void count_latency(struct wr_trace_walk *w,
+                          const struct wr_trace_event *e)
+{
+    enum wr_trace_class class = wr_trace_op_class(e->op);
+
+    if (e->op == WR_TRACE_OPEN)
+        latency(w, WR_TRACE_LAT_OPEN, e->dur_ns);
+    else if (e->op == WR_TRACE_STAT)
+        latency(w, WR_TRACE_LAT_STAT, e->dur_ns);
+    else if (class == WR_TRACE_CLASS_WRITE)
+        latency(w, WR_TRACE_LAT_WRITE, e->dur_ns);
+    else if (class == WR_TRACE_CLASS_SYNC)
+        latency(w, WR_TRACE_LAT_SYNC, e->dur_ns);
+    if (class == WR_TRACE_CLASS_WRITE && e->bytes)
+        size_add(w->a->write_sizes, e);
+}
+
+/* Opened once more, or closed for the last time. */
+static void follow(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                   struct wr_trace_use *u)
+{
+    struct wr_handle *h = wr_handle_of(w, e->process, e->file,
+                                       e->op == WR_TRACE_OPEN);
+
+    if (!h)
+        return;
+    if (e->op == WR_TRACE_OPEN) {
+        h->opens++;
+        h->next_read = 0;
+        h->begun = false;
+        if (!u->bytes_written)
+            set_opened(u, wr_trace_file_name(w->a->file, e->file)->size);
+    } else if (h->opens <= 1) {
+        wr_handle_drop(w, h);
+    } else {
+        h->opens--;
+    }
+}
+
+static void outputs(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                    struct wr_trace_thread *t, struct wr_trace_use *u)
+{
+    enum wr_trace_class class = wr_trace_op_class(e->op);
+    bool writes = class == WR_TRACE_CLASS_WRITE || class == WR_TRACE_CLASS_SYNC;
+
+    wr_trace_save_event(w, e, u);
+    if (!writes)
+        return;
+    t->output_ns += e->dur_ns;
+    if (u->pass_bytes < WR_SAVE_BYTES && e->bytes < WR_SMALL_OUTPUT) {
+        t->small_outputs++;
+        t->small_output_ns += e->dur_ns;
+    }
+}
+
+void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                        struct wr_trace_thread *t, struct wr_trace_bin *bin)
+{
+    struct wr_trace_use *u = &w->a->uses[e->file];
+    bool failed = e->flags & WR_TRACE_FAILED;
+    bool writing = wr_trace_op_class(e->op) == WR_TRACE_CLASS_WRITE ||
+                   (e->op == WR_TRACE_OPEN && (e->flags & WR_TRACE_WRITES));
+    bool set = !writing && !u->bytes_written && !failed;
+
+    if (!failed && (e->op == WR_TRACE_OPEN || e->op == WR_TRACE_CLOSE))
+        follow(w, e, u);
+    if (writing || u->bytes_written)
+        outputs(w, e, t, u);
+    count_data(u, e);
+    count_bin(bin, e, set);
+    count_latency(w, e);
+    u->failed += failed;
+    u->first_ns = WR_MIN(u->first_ns, e->start_ns);
+    u->last_ns = u->last_ns == UINT64_MAX
+                     ? e->start_ns + e->dur_ns
+                     : WR_MAX(u->last_ns, e->start_ns + e->dur_ns);
+    if (!set || e->op == WR_TRACE_STAT || e->op == WR_TRACE_ACCESS ||
+        e->op == WR_TRACE_OPENDIR || e->op == WR_TRACE_READDIR) {
+        if (!writing && !u->bytes_written) {
+            bin->scan_ops += e->op != WR_TRACE_OPEN;
+            bin->scan_ns += e->op != WR_TRACE_OPEN ? e->dur_ns : 0;
+        }
+        return;
+    }
+    set_thread(w, e, t, wr_trace_file_name(w->a->file, e->file)->size);
+    set_actor(w, e);
+    if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_READ && e->bytes)
+        set_read(w, e, u, bin);
+}

@@ -1,0 +1,106 @@
+/* load.c - a description of the catalog, or of a file.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/regular.h"
+#include "base/suggest.h"
+#include "workload/catalog.h"
+#include "workload/workload.h"
+
+#define MAX_FILE ((size_t)1 << 20)
+
+/* All of a file of at most 1 MiB, as fresh memory. */
+static int read_all(int fd, const char *name, char **ret, size_t *ret_len,
+                    weir_err *err)
+{
+    char *text = malloc(MAX_FILE + 1);
+    size_t len = 0;
+    ssize_t got = 1;
+
+    if (!text)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    while (len <= MAX_FILE && got > 0) {
+        got = read(fd, text + len, MAX_FILE + 1 - len);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            len += (size_t)got;
+    }
+    if (got < 0) {
+        int e = errno;
+
+        free(text);
+        return wr_fail_errno(err, e, "'%s': cannot read", name);
+    }
+    *ret = text;
+    *ret_len = len; /* over the limit: wr_workload_parse says so */
+    return 0;
+}
+
+static bool looks_like_path(const char *name)
+{
+    size_t len = strlen(name);
+
+    return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml")) ||
+           (len > 4 && !strcmp(name + len - 4, ".yml"));
+}
+
+static int no_such(const char *name, weir_err *err)
+{
+    const struct wr_catalog_entry *e;
+    struct wr_suggest near;
+
+    wr_suggest_init(&near, name);
+    for (size_t i = 0; (e = wr_catalog_at(i)); i++)
+        wr_suggest_try(&near, e->name);
+    if (near.best)
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': neither a built-in workload nor a file (did you "
+                       "mean %s?)",
+                       name, near.best);
+    return wr_fail(err, WEIR_ENOENT,
+                   "'%s': neither a built-in workload nor a file", name);
+}
+
+static int open_file(const char *name, int *ret, weir_err *err)
+{
+    int fd = wr_regular_open(AT_FDCWD, name, O_RDONLY, 0);
+
+    if (fd < 0 && errno == ENOENT && !looks_like_path(name))
+        return no_such(name, err);
+    if (fd < 0)
+        return wr_regular_fail(AT_FDCWD, name, name, errno, err);
+    *ret = fd;
+    return 0;
+}
+
+int wr_workload_load(const char *name, const char *const *overrides,
+                     size_t override_count, wr_workload_note *note, void *arg,
+                     struct wr_workload **ret, weir_err *err)
+{
+    const struct wr_catalog_entry *e = wr_catalog_find(name);
+    char *text = NULL;
+    size_t len = 0;
+    int fd = -1, r;
+
+    if (e)
+        return wr_workload_parse(e->name, e->text, e->len, overrides,
+                                 override_count, note, arg, ret, err);
+    r = open_file(name, &fd, err);
+    if (r < 0)
+        return r;
+    r = read_all(fd, name, &text, &len, err);
+    close(fd);
+    if (r < 0)
+        return r;
+    r = wr_workload_parse(name, text, len, overrides, override_count, note, arg,
+                          ret, err);
+    free(text);
+    return r;
+}

@@ -1,0 +1,23 @@
+/* value.h - the value of one key of a description.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_WORKLOAD_VALUE_H
+#define WR_WORKLOAD_VALUE_H
+
+#include "workload/schema.h"
+#include "workload/tree.h"
+
+/* Checks the value `n` of key `k` and puts it into the draft; texts stay those of
+ * the node's tree. The message says what is wrong, not where: *ret_bad is the
+ * node that it is about. */
+int wr_wl_value_set(const struct wr_wl_key *k, const struct wr_wl_node *n,
+                    struct wr_wl_draft *draft,
+                    const struct wr_wl_node **ret_bad, weir_err *err);
+
+/* The defaults of all keys. */
+void wr_wl_value_presets(struct wr_wl_draft *draft);
+
+/* Standard deviations that were given as keys of their own join their times. */
+int wr_wl_value_join(struct wr_wl_draft *draft, const char **ret_path,
+                     weir_err *err);
+
+#endif
