@@ -16,31 +16,38 @@ size_t wr_jpeg_row_room(const struct wr_jpeg_row *row)
     return 2 * (bits / 8 + 8);
 }
 
-/* Whether one of the four bytes is 0xff. */
-static int has_ff(uint32_t v)
+/* Whether one of the eight bytes is 0xff. */
+static int has_ff(uint64_t v)
 {
-    return ((~v - UINT32_C(0x01010101)) & v & UINT32_C(0x80808080)) != 0;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+
+    return ((~v - ones) & v & ones << 7) != 0;
 }
 
-/* Writes what is there of whole words; behind 0xff comes a zero. */
-static void drain(struct wr_jpeg_bits *b)
+/* The highest `bytes` bytes of `v`; behind 0xff comes a zero. */
+static void put_stuffed(struct wr_jpeg_bits *b, uint64_t v, unsigned bytes)
 {
-    uint32_t v = (uint32_t)(b->bits >> (b->count - 32));
+    uint8_t *out = b->out;
 
-    b->count -= 32;
-    if (!has_ff(v)) {
-        v = htobe32(v);
-        memcpy(b->out, &v, 4);
-        b->out += 4;
+    for (; bytes; bytes--, v <<= 8) {
+        uint8_t byte = (uint8_t)(v >> 56);
+
+        *out++ = byte;
+        if (byte == 0xff)
+            *out++ = 0;
+    }
+    b->out = out;
+}
+
+static void put_word(struct wr_jpeg_bits *b, uint64_t v)
+{
+    if (has_ff(v)) {
+        put_stuffed(b, v, 8);
         return;
     }
-    for (unsigned k = 0; k < 4; k++) {
-        uint8_t byte = (uint8_t)(v >> (24 - 8 * k));
-
-        *b->out++ = byte;
-        if (byte == 0xff)
-            *b->out++ = 0;
-    }
+    v = htobe64(v);
+    memcpy(b->out, &v, 8);
+    b->out += 8;
 }
 
 /* The lowest `n` bits of `v`, at most 32. */
@@ -48,22 +55,39 @@ static void put(struct wr_jpeg_bits *b, uint32_t v, unsigned n)
 {
     b->bits = b->bits << n | (v & (uint32_t)((UINT64_C(1) << n) - 1));
     b->count += n;
-    if (b->count >= 32)
-        drain(b);
+    if (b->count >= 32) {
+        b->count -= 32;
+        put_stuffed(b, b->bits >> b->count << 32, 4);
+    }
 }
 
-/* Bits `at` to `end` of `from`, behind which 8 bytes more can be read. */
+/* 64 bits from bit `at` of `from` on. */
+static uint64_t load(const uint8_t *from, uint32_t at)
+{
+    uint64_t v;
+
+    memcpy(&v, from + at / 8, 8);
+    return be64toh(v) << at % 8 | from[at / 8 + 8] >> (8 - at % 8);
+}
+
+/* Bits `at` to `end` of `from`, behind which 8 bytes more can be read. The
+ * words that are written are `count` bits behind those that are read, all along:
+ * one goes through in a load and a shift. */
 static void copy(struct wr_jpeg_bits *b, const uint8_t *from, uint32_t at,
                  uint32_t end)
 {
-    while (at < end) {
-        unsigned n = WR_MIN(end - at, 32u);
-        uint64_t v;
+    unsigned n;
 
-        memcpy(&v, from + at / 8, 8);
-        v = be64toh(v) << at % 8;
-        put(b, (uint32_t)(v >> (64 - n)), n);
-        at += n;
+    if (end - at >= 64) {
+        n = 64 - b->count;
+        put_word(b, (b->count ? b->bits << n : 0) | load(from, at) >> b->count);
+        for (at += n; end - at >= 64; at += 64)
+            put_word(b, load(from, at));
+        b->count = 0;
+    }
+    for (; at < end; at += n) {
+        n = WR_MIN(end - at, 32u);
+        put(b, (uint32_t)(load(from, at) >> (64 - n)), n);
     }
 }
 
@@ -99,12 +123,6 @@ void wr_jpeg_bits_end(struct wr_jpeg_bits *b)
 
     if (over)
         put(b, UINT32_MAX, 8 - over);
-    while (b->count) {
-        uint8_t byte = (uint8_t)(b->bits >> (b->count - 8));
-
-        b->count -= 8;
-        *b->out++ = byte;
-        if (byte == 0xff)
-            *b->out++ = 0;
-    }
+    put_stuffed(b, b->count ? b->bits << (64 - b->count) : 0, b->count / 8);
+    b->count = 0;
 }

@@ -4,6 +4,7 @@
  * ITU-T T.81: B.2 has the segments, F.2 the decoding of blocks. */
 #include "gen/jpeg_rows.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,29 @@
 #define DHT  0xc4u
 #define SOS  0xdau
 
-/* The symbol that begins with 16 bits, and its length; 0: there is none. */
+/* Bits that are looked up at once: most codes are no longer. */
+#define LOOK    10
+#define SKIP    12
+#define WINDOW  57 /* bits that are there after a load, at least */
+#define PADDING 16 /* bytes that can be read behind the bits */
+
+/* A table of codes, as F.2.2.3 decodes them. */
 struct huffman {
-    uint8_t symbol[1 << 16], len[1 << 16];
+    uint8_t symbols[256];
+    /* Of codes of so many bits: the one behind the last, as the first of 16
+     * bits; what is to be added to a code for the place of its symbol. */
+    uint32_t limit[17];
+    int32_t place[17];
+    /* By the next LOOK bits: the symbol, and the bits of its code; 0: more. */
+    uint8_t symbol[1 << LOOK], len[1 << LOOK];
+};
+
+/* By the next SKIP bits: how far the whole values in them go. Two or three are
+ * passed with one look. */
+struct leap {
+    uint8_t bits;       /* 0: not one is whole */
+    uint8_t values : 7; /* that they are */
+    bool ends : 1;      /* the last one says that the others are 0 */
 };
 
 struct jpeg_scan {
@@ -25,7 +46,8 @@ struct jpeg_scan {
     size_t end;              /* bits that there are */
     size_t at;               /* the next bit */
     int16_t mean[WR_JPEG_COMPONENTS];
-    struct huffman table[4]; /* DC 0 and 1, AC 0 and 1 */
+    struct huffman table[4];        /* DC 0 and 1, AC 0 and 1 */
+    struct leap leap[2][1 << SKIP]; /* AC 0 and 1 */
 };
 
 void wr_jpeg_rows_done(struct wr_jpeg_rows *r)
@@ -46,6 +68,17 @@ static void put_code(struct wr_jpeg_code *c, unsigned symbol, unsigned code,
     c->len[symbol] = (uint8_t)len;
 }
 
+static void put_symbol(struct huffman *h, uint8_t symbol, unsigned code,
+                       unsigned bits)
+{
+    unsigned first = code << (LOOK - WR_MIN(bits, LOOK));
+
+    if (bits > LOOK)
+        return;
+    memset(h->symbol + first, symbol, (size_t)1 << (LOOK - bits));
+    memset(h->len + first, (int)bits, (size_t)1 << (LOOK - bits));
+}
+
 /* One table of codes: 16 counts, then symbols. Returns its bytes, 0 if wrong. */
 static size_t read_table(struct jpeg_scan *s, const uint8_t *p, size_t len)
 {
@@ -54,17 +87,18 @@ static size_t read_table(struct jpeg_scan *s, const uint8_t *p, size_t len)
 
     if (len < 17 || which & 0xee)
         return 0;
+    *h = (struct huffman){0};
     for (unsigned bits = 1; bits <= 16; bits++, code <<= 1) {
+        h->place[bits] = (int32_t)(k - 17) - (int32_t)code;
         for (unsigned n = p[bits]; n; n--, code++, k++) {
-            unsigned first = code << (16 - bits);
-
-            if (k >= len || code >> bits)
+            if (k >= len || k - 17 >= sizeof(h->symbols) || code >> bits)
                 return 0;
-            memset(h->symbol + first, p[k], (size_t)1 << (16 - bits));
-            memset(h->len + first, (int)bits, (size_t)1 << (16 - bits));
+            h->symbols[k - 17] = p[k];
+            put_symbol(h, p[k], code, bits);
             if (!(which >> 4))
                 put_code(&s->to->dc[which & 1], p[k], code, bits);
         }
+        h->limit[bits] = code << (16 - bits);
     }
     return k;
 }
@@ -129,23 +163,20 @@ static int read_head(struct jpeg_scan *s, const uint8_t *b, size_t len,
 static int unstuff(struct jpeg_scan *s, const uint8_t *b, size_t len,
                    weir_err *err)
 {
-    uint8_t *to = malloc(len + 8);
+    uint8_t *to = malloc(len + PADDING);
+    const uint8_t *from = b, *ff;
     size_t n = 0;
 
     if (!to)
         return wr_fail(err, WEIR_ENOMEM, "no memory for pictures");
-    for (size_t k = 0; k < len; k++) {
-        to[n++] = b[k];
-        if (b[k] != 0xff)
-            continue;
-        if (k + 1 < len && b[k + 1] == 0) {
-            k++;
-        } else {
-            n--;
-            break;
-        }
+    for (bool more = true; more; from = ff + 2) {
+        ff = memchr(from, 0xff, len - (size_t)(from - b));
+        more = ff && ff + 1 < b + len && ff[1] == 0;
+        ff = ff ? ff : b + len;
+        memcpy(to + n, from, (size_t)(ff - from) + more);
+        n += (size_t)(ff - from) + more;
     }
-    memset(to + n, 0, 8);
+    memset(to + n, 0, PADDING);
     s->to->bits = to;
     s->end = n * 8;
     return 0;
@@ -153,41 +184,122 @@ static int unstuff(struct jpeg_scan *s, const uint8_t *b, size_t len,
 
 /* --- blocks --- */
 
-/* 16 bits from here on; what is behind the end is 0. */
-static unsigned peek(const struct jpeg_scan *s)
+/* WINDOW bits at least, from here on, as the highest ones; what is behind the
+ * end is 0. */
+static uint64_t peek(const struct jpeg_scan *s)
 {
-    const uint8_t *p = s->to->bits + s->at / 8;
-    uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+    uint64_t v;
 
-    return v >> (8 - s->at % 8) & 0xffff;
+    memcpy(&v, s->to->bits + s->at / 8, 8);
+    return be64toh(v) << s->at % 8;
+}
+
+/* The symbol that `v` begins with, and the bits of its code; -1: none. */
+static int symbol_of(const struct huffman *h, uint64_t v, unsigned *ret_bits)
+{
+    unsigned k = (unsigned)(v >> (64 - LOOK)), bits = h->len[k];
+    unsigned code = (unsigned)(v >> 48);
+
+    *ret_bits = bits;
+    if (bits)
+        return h->symbol[k];
+    for (bits = LOOK + 1; bits <= 16; bits++) {
+        if (code < h->limit[bits]) {
+            *ret_bits = bits;
+            return h->symbols[(int32_t)(code >> (16 - bits)) + h->place[bits]];
+        }
+    }
+    return -1;
 }
 
 /* The next symbol; -1: there is none. */
 static int symbol(struct jpeg_scan *s, const struct huffman *h)
 {
-    unsigned v;
+    unsigned bits;
+    int v = s->at < s->end ? symbol_of(h, peek(s), &bits) : -1;
 
-    if (s->at >= s->end)
+    if (v >= 0)
+        s->at += bits;
+    return v;
+}
+
+static void find_leap(const struct huffman *h, unsigned first, struct leap *ret)
+{
+    unsigned at = 0, values = 0, bits;
+    bool ends = false;
+
+    while (!ends) {
+        uint64_t v = (uint64_t)first << (64 - SKIP) << at;
+        int is = symbol_of(h, v, &bits);
+
+        bits += (unsigned)is & 15;
+        if (is < 0 || at + bits > SKIP || values + 16 > 63)
+            break;
+        at += bits;
+        ends = !(is & 15) && is != 0xf0;
+        values += ends ? 0 : ((unsigned)is >> 4) + 1;
+    }
+    *ret = (struct leap){(uint8_t)at, values & 63, ends};
+}
+
+static void find_leaps(struct jpeg_scan *s)
+{
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned k = 0; k < 1u << SKIP; k++)
+            find_leap(&s->table[2 + t], k, &s->leap[t][k]);
+}
+
+/* Skips one of the other values of a block, of which `k` is next; returns the
+ * one behind it, 64 at the end, -1 if there is none. */
+static int skip_one(struct jpeg_scan *s, const struct huffman *h, unsigned k)
+{
+    int v = symbol(s, h);
+
+    if (v < 0)
         return -1;
-    v = peek(s);
-    if (!h->len[v])
-        return -1;
-    s->at += h->len[v];
-    return h->symbol[v];
+    if (!(v & 15) && v != 0xf0)
+        return 64; /* the end of the block */
+    s->at += (unsigned)v & 15;
+    return (int)(k + ((unsigned)v >> 4) + 1);
+}
+
+/* Skips values from `*k` on as far as the next bits go by leaps. True: that was
+ * the end of the block. */
+static bool skip_leaps(struct jpeg_scan *s, const struct leap *leaps, int *k)
+{
+    uint64_t v = peek(s);
+    unsigned used = 0;
+    bool ended = false;
+    struct leap l = leaps[v >> (64 - SKIP)];
+
+    /* The bits behind value 63 are another block's. */
+    while (l.bits && *k + l.values < 64 && used <= WINDOW - SKIP) {
+        used += l.bits;
+        *k += l.values;
+        ended = l.ends;
+        if (ended)
+            break;
+        v <<= l.bits;
+        l = leaps[v >> (64 - SKIP)];
+    }
+    s->at += used;
+    return ended;
 }
 
 /* Skips the other 63 values of a block. */
-static bool skip_rest(struct jpeg_scan *s, const struct huffman *h)
+static bool skip_rest(struct jpeg_scan *s, unsigned table)
 {
-    for (unsigned k = 1; k < 64;) {
-        int v = symbol(s, h);
+    for (int k = 1; k >= 0 && k < 64;) {
+        size_t at = s->at;
 
-        if (v < 0)
+        if (at >= s->end)
             return false;
-        if (!(v & 15) && v != 0xf0)
-            return true; /* the end of the block */
-        s->at += (unsigned)v & 15;
-        k += ((unsigned)v >> 4) + 1;
+        if (skip_leaps(s, s->leap[table], &k))
+            return true;
+        if (s->at == at)
+            k = skip_one(s, &s->table[2 + table], (unsigned)k);
+        if (k < 0)
+            return false;
     }
     return true;
 }
@@ -200,7 +312,7 @@ static bool take_block(struct jpeg_scan *s, unsigned c, struct wr_jpeg_row *row)
 
     if (bits < 0 || bits > 11 || s->at >= s->end)
         return false;
-    diff = (int)(peek(s) >> (16 - bits));
+    diff = bits ? (int)(peek(s) >> (64 - bits)) : 0;
     if (bits && diff < 1 << (bits - 1))
         diff -= (1 << bits) - 1;
     s->at += (unsigned)bits;
@@ -210,7 +322,7 @@ static bool take_block(struct jpeg_scan *s, unsigned c, struct wr_jpeg_row *row)
         row->to[c] = (uint32_t)s->at;
         row->first[c] = s->mean[c];
     }
-    return skip_rest(s, &s->table[2 + (c > 0)]) && s->at <= s->end;
+    return skip_rest(s, c > 0) && s->at <= s->end;
 }
 
 static bool take_row(struct jpeg_scan *s, struct wr_jpeg_row *row)
@@ -236,6 +348,7 @@ static int take_rows(struct jpeg_scan *s, weir_err *err)
     r->rows = calloc(r->count, sizeof(*r->rows));
     if (!r->rows)
         return wr_fail(err, WEIR_ENOMEM, "no memory for pictures");
+    find_leaps(s);
     for (size_t y = 0; y < r->count; y++)
         if (!take_row(s, &r->rows[y]))
             return wr_fail(err, WEIR_EFORMAT,

@@ -36,7 +36,7 @@ struct wr_jpeg_rows {
     uint32_t width, height, across; /* `across`: blocks (MCUs) in a row */
     unsigned components;
     unsigned sampling; /* of brightness, as the frame says it: 0x22 is 4:2:0 */
-    uint8_t *bits; /* owned: the scan without stuffed bytes, 8 more behind */
+    uint8_t *bits; /* owned: the scan without stuffed bytes, 16 more behind */
     struct wr_jpeg_row *rows; /* owned */
     size_t count;
     struct wr_jpeg_code dc[2]; /* of brightness, of colour */
