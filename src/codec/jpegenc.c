@@ -96,6 +96,13 @@ void wr_jpegenc_free(struct wr_jpegenc *e)
     free(e);
 }
 
+static J_COLOR_SPACE colours_of(uint32_t channels)
+{
+    return channels == 1   ? JCS_GRAYSCALE
+           : channels == 3 ? JCS_RGB
+                           : JCS_EXT_RGBX;
+}
+
 static void set_picture(struct jpeg_compress_struct *jpeg,
                         const struct wr_jpegenc_picture *p)
 {
@@ -104,7 +111,7 @@ static void set_picture(struct jpeg_compress_struct *jpeg,
     jpeg->image_width = p->width;
     jpeg->image_height = p->height;
     jpeg->input_components = (int)p->channels;
-    jpeg->in_color_space = p->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg->in_color_space = colours_of(p->channels);
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, (int)p->quality, TRUE);
     jpeg->comp_info[0].h_samp_factor = sampling;

@@ -15,7 +15,7 @@ struct wr_jpegenc;
 struct wr_jpegenc_picture {
     const uint8_t *pixels; /* borrowed; rows follow one another */
     uint32_t width, height;
-    uint32_t channels; /* 3: RGB, 1: gray */
+    uint32_t channels; /* 1: gray, 3: RGB, 4: RGB and a byte that is ignored */
     unsigned quality;  /* 1 to 100, as the IJG's software counts */
     bool full_chroma;  /* 4:4:4, else 4:2:0 */
     unsigned restart;  /* blocks (MCUs) between restart markers; 0: none */

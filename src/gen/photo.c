@@ -108,7 +108,7 @@ static void make_plan(const struct wr_photo_profile *pf,
     ret->draw.label = s->label;
     ret->draw.key = wr_rng_next(&r);
     choose_dims(pf, &r, &ret->draw);
-    ret->draw.channels = wr_rng_below(&r, 1000) < pf->gray_per_mille ? 1 : 3;
+    ret->draw.channels = wr_rng_below(&r, 1000) < pf->gray_per_mille ? 1 : 4;
     ret->full_chroma = wr_rng_below(&r, 1000) < pf->full_chroma_per_mille;
     bits = quantile_at(pf->bits, wr_rng_unit(&r));
     if (ret->draw.channels == 1)
@@ -175,7 +175,7 @@ int wr_photo_make(struct wr_photo *ph, const struct wr_photo_sample *s,
     int r;
 
     make_plan(ph->profile, s, &plan);
-    need = (size_t)plan.draw.width * plan.draw.height * 3;
+    need = (size_t)plan.draw.width * plan.draw.height * plan.draw.channels;
     if (!wr_grow(&ph->pixels, &ph->pixels_cap, need, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for a picture");
     wr_synth_draw(ph->textures, &plan.draw, ph->pixels);

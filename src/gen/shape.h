@@ -3,11 +3,21 @@
 #ifndef WR_GEN_SHAPE_H
 #define WR_GEN_SHAPE_H
 
-/* A shape lies in |u|, |v| <= 1. `depth` is about the distance to its edge:
- * positive inside, negative outside, in the same unit. */
+#include <stdbool.h>
+
+#define WR_SHAPE_STRIP 64 /* points that are asked for at once */
+
+/* About the distance of each point to the edge: positive inside, negative
+ * outside, in the unit of u and v. */
+typedef void wr_shape_depths(const float u[WR_SHAPE_STRIP],
+                             const float v[WR_SHAPE_STRIP],
+                             float ret[WR_SHAPE_STRIP]);
+
+/* A shape lies in |u|, |v| <= 1. */
 struct wr_shape {
     const char *name;
-    float (*depth)(float u, float v);
+    wr_shape_depths *plain;
+    wr_shape_depths *wide; /* the same, for machines with AVX2 */
 };
 
 #define WR_SHAPE_COUNT 12

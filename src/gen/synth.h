@@ -18,14 +18,13 @@ struct wr_synth_picture {
     uint32_t label;
     uint64_t key; /* what makes this sample differ from all others */
     uint32_t width, height;
-    uint32_t channels; /* 3: RGB, 1: gray */
+    uint32_t channels; /* 1: gray, 3: RGB, 4: RGB and a byte of 0 */
     uint32_t grain;    /* noise amplitude, 256: standard deviation of 32 */
     uint32_t detail;   /* contrast of the textures, of 256 */
 };
 
-/* Draws into `pixels`, width * height * 3 bytes (also for gray, which then
- * fills the first third). The result is a function of `p` and the textures'
- * seed alone. */
+/* Draws into `pixels`, width * height * channels bytes. The result is a function
+ * of `p` and the textures' seed alone. */
 void wr_synth_draw(const struct wr_textures *t,
                    const struct wr_synth_picture *p, uint8_t *pixels);
 

@@ -162,6 +162,20 @@ static void make_tile(struct noise *f, const struct recipe *rc, uint64_t key,
     finish_tile(f, rc, tile);
 }
 
+static void make_four(uint8_t tile[SIDE][SIDE], uint32_t four[SIDE * SIDE])
+{
+    for (unsigned y = 0; y < SIDE; y++) {
+        const uint8_t *top = tile[y], *low = tile[(y + 1) & MASK];
+
+        for (unsigned x = 0; x < SIDE; x++) {
+            unsigned next = (x + 1) & MASK;
+
+            *four++ = (uint32_t)top[x] | (uint32_t)top[next] << 8 |
+                      (uint32_t)low[x] << 16 | (uint32_t)low[next] << 24;
+        }
+    }
+}
+
 /* Nearly normal noise, a little wider than one pixel, as a sensor's is after
  * the colours have been interpolated. */
 static void make_grain(struct noise *f, uint64_t key, int8_t grain[SIDE][SIDE])
@@ -202,6 +216,8 @@ int wr_textures_new(struct wr_textures **ret, uint64_t seed, weir_err *err)
     }
     for (unsigned k = 0; k < WR_TEXTURE_COUNT; k++)
         make_tile(f, &recipes[k], wr_rng_at(seed, 100, k), t->tile[k]);
+    for (unsigned k = 0; k < WR_TEXTURE_COUNT; k++)
+        make_four(t->tile[k], t->four[k]);
     make_grain(f, wr_rng_at(seed, 101, 0), t->grain);
     free(f);
     *ret = t;

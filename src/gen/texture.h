@@ -19,6 +19,9 @@
 struct wr_textures {
     /* [y][x], periodic in both; 0 to 255. */
     uint8_t tile[WR_TEXTURE_COUNT][WR_TEXTURE_SIDE][WR_TEXTURE_SIDE];
+    /* The same element, and then those right of it, below, and both, as one
+     * word that a look-up takes: the first is the lowest byte. */
+    uint32_t four[WR_TEXTURE_COUNT][WR_TEXTURE_SIDE * WR_TEXTURE_SIDE];
     /* What a camera's sensor adds: mean 0, standard deviation about 32. */
     int8_t grain[WR_TEXTURE_SIDE][WR_TEXTURE_SIDE];
 };
@@ -26,26 +29,23 @@ struct wr_textures {
 int wr_textures_new(struct wr_textures **ret, uint64_t seed, weir_err *err);
 void wr_textures_free(struct wr_textures *t);
 
-/* Bilinear look-up; u and v are 16.16 fixed point, any value. */
-static inline int wr_texture_at(const struct wr_textures *t, unsigned kind,
-                                uint32_t u, uint32_t v)
+/* Where the element at (u, v) is, 16.16 fixed point, any value. */
+static inline uint32_t wr_texture_place(uint32_t u, uint32_t v)
 {
-    unsigned x0 = (u >> 16) & WR_TEXTURE_MASK, x1 = (x0 + 1) & WR_TEXTURE_MASK;
-    unsigned y0 = (v >> 16) & WR_TEXTURE_MASK, y1 = (y0 + 1) & WR_TEXTURE_MASK;
-    const uint8_t *r0 = t->tile[kind][y0], *r1 = t->tile[kind][y1];
-    int fx = (u >> 8) & 0xff, fy = (v >> 8) & 0xff;
-    int top = (r0[x0] << 8) + (r0[x1] - r0[x0]) * fx;
-    int low = (r1[x0] << 8) + (r1[x1] - r1[x0]) * fx;
-
-    return ((top << 8) + (low - top) * fy) >> 16;
+    return (v >> 16 & WR_TEXTURE_MASK) << WR_TEXTURE_BITS |
+           (u >> 16 & WR_TEXTURE_MASK);
 }
 
-/* The nearest element instead: for samplings denser than the tile. */
-static inline int wr_texture_near(const struct wr_textures *t, unsigned kind,
-                                  uint32_t u, uint32_t v)
+/* Between the four elements around (u, v). */
+static inline int wr_texture_mix(uint32_t four, uint32_t u, uint32_t v)
 {
-    return t
-        ->tile[kind][(v >> 16) & WR_TEXTURE_MASK][(u >> 16) & WR_TEXTURE_MASK];
+    int a = four & 0xff, b = four >> 8 & 0xff;
+    int c = four >> 16 & 0xff, d = (int)(four >> 24);
+    int fx = (u >> 8) & 0xff, fy = (v >> 8) & 0xff;
+    int top = (a << 8) + (b - a) * fx;
+    int low = (c << 8) + (d - c) * fx;
+
+    return ((top << 8) + (low - top) * fy) >> 16;
 }
 
 #endif

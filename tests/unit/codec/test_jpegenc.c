@@ -59,6 +59,35 @@ static void round_trip(struct wr_jpegenc *e, const struct wr_jpegenc_picture *p)
     free(d.pixels);
 }
 
+/* Four bytes per pixel give what three do. */
+static void test_padded(void **state)
+{
+    struct wr_jpegenc_picture p = {.width = 61, .height = 40, .quality = 92};
+    uint8_t *rgb = gradient(p.width, p.height, 3);
+    uint8_t *four = malloc((size_t)p.width * p.height * 4);
+    const uint8_t *bytes;
+    uint8_t *first;
+    size_t len, again;
+
+    for (size_t k = 0; k < (size_t)p.width * p.height; k++) {
+        memcpy(four + 4 * k, rgb + 3 * k, 3);
+        four[4 * k + 3] = (uint8_t)k; /* ignored */
+    }
+    p.channels = 3;
+    p.pixels = rgb;
+    assert_int_equal(wr_jpegenc_encode(*state, &p, &bytes, &len, NULL), 0);
+    first = malloc(len);
+    memcpy(first, bytes, len);
+    p.channels = 4;
+    p.pixels = four;
+    assert_int_equal(wr_jpegenc_encode(*state, &p, &bytes, &again, NULL), 0);
+    assert_int_equal(len, again);
+    assert_memory_equal(first, bytes, len);
+    free(first);
+    free(four);
+    free(rgb);
+}
+
 static void test_round_trip(void **state)
 {
     static const uint32_t sides[] = {1, 15, 16, 33, 200};
@@ -129,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_padded),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_refused),
     };

@@ -12,12 +12,25 @@
 
 #define GRID 64
 
+/* Of one point. */
+static float depth(const struct wr_shape *s, float x, float y)
+{
+    float u[WR_SHAPE_STRIP], v[WR_SHAPE_STRIP], ret[WR_SHAPE_STRIP];
+
+    for (unsigned k = 0; k < WR_SHAPE_STRIP; k++) {
+        u[k] = x;
+        v[k] = y;
+    }
+    s->plain(u, v, ret);
+    return ret[WR_SHAPE_STRIP - 1];
+}
+
 static void rasterize(const struct wr_shape *s, uint8_t grid[GRID][GRID])
 {
     for (int y = 0; y < GRID; y++) {
         for (int x = 0; x < GRID; x++)
-            grid[y][x] = s->depth(((float)x + 0.5f) / (GRID / 2) - 1.0f,
-                                  ((float)y + 0.5f) / (GRID / 2) - 1.0f) > 0;
+            grid[y][x] = depth(s, ((float)x + 0.5f) / (GRID / 2) - 1.0f,
+                               ((float)y + 0.5f) / (GRID / 2) - 1.0f) > 0;
     }
 }
 
@@ -46,10 +59,10 @@ static void test_bounded(void **state)
     (void)state;
     for (unsigned k = 0; k < WR_SHAPE_COUNT; k++) {
         for (float a = -1.2f; a <= 1.2f; a += 0.05f) {
-            assert_true(wr_shapes[k].depth(a, 1.05f) <= 0.0f);
-            assert_true(wr_shapes[k].depth(a, -1.05f) <= 0.0f);
-            assert_true(wr_shapes[k].depth(1.05f, a) <= 0.0f);
-            assert_true(wr_shapes[k].depth(-1.05f, a) <= 0.0f);
+            assert_true(depth(&wr_shapes[k], a, 1.05f) <= 0.0f);
+            assert_true(depth(&wr_shapes[k], a, -1.05f) <= 0.0f);
+            assert_true(depth(&wr_shapes[k], 1.05f, a) <= 0.0f);
+            assert_true(depth(&wr_shapes[k], -1.05f, a) <= 0.0f);
         }
     }
 }
@@ -72,12 +85,35 @@ static void test_distinct(void **state)
     }
 }
 
+/* To the bit, far outside too. */
+static void test_wide(void **state)
+{
+    (void)state;
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx2"))
+        skip();
+#endif
+    for (unsigned k = 0; k < WR_SHAPE_COUNT * 97; k++) {
+        float u[WR_SHAPE_STRIP], v[WR_SHAPE_STRIP];
+        float a[WR_SHAPE_STRIP], b[WR_SHAPE_STRIP];
+
+        for (unsigned i = 0; i < WR_SHAPE_STRIP; i++) {
+            u[i] = ((float)i - 31.5f) / 25.0f;
+            v[i] = ((float)(k / WR_SHAPE_COUNT) - 48.0f) / 37.0f;
+        }
+        wr_shapes[k % WR_SHAPE_COUNT].plain(u, v, a);
+        wr_shapes[k % WR_SHAPE_COUNT].wide(u, v, b);
+        assert_memory_equal(a, b, sizeof(a));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_area),
         cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_distinct),
+        cmocka_unit_test(test_wide),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
