@@ -3,7 +3,8 @@
  *
  * For who looks at every sample once, in an order of his own, and wants to know
  * which one was bad in its place: `weir convert` and `weir inspect`. One epoch;
- * a bad sample leaves its slot empty, and nothing is moved or fills it. */
+ * a bad sample leaves its slot empty, and nothing is moved or fills it. And for
+ * `weir run`, whose descriptions may ask for one order in all epochs. */
 #ifndef WR_PIPELINE_CUSTOM_H
 #define WR_PIPELINE_CUSTOM_H
 
@@ -37,6 +38,11 @@ struct wr_custom {
 int wr_pipeline_open_custom(weir_pipeline **ret, const weir_dataset *ds,
                             const weir_pipeline_config *cfg,
                             const struct wr_custom *c, weir_err *err);
+
+/* As weir_pipeline_open, but every epoch has the order of the first. Its states
+ * are those of a pipeline that shuffles anew: they are not to be resumed from. */
+int wr_pipeline_open_same(weir_pipeline **ret, const weir_dataset *ds,
+                          const weir_pipeline_config *cfg, weir_err *err);
 
 /* A slot of a batch that has no sample. */
 struct wr_hole {

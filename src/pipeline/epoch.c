@@ -71,6 +71,15 @@ void wr_epoch_set_order(struct wr_epoch *e, const weir_pipeline_config *cfg,
     count_local(e, cfg);
 }
 
+void wr_epoch_set_first(struct wr_epoch *e, const weir_pipeline_config *cfg,
+                        uint64_t n)
+{
+    uint32_t dealt = e->order.dealt;
+
+    wr_order_init(&e->order, cfg, n, 0);
+    wr_order_deal(&e->order, dealt);
+}
+
 void wr_epoch_unref(struct wr_epoch *e)
 {
     if (!e || --e->refs)

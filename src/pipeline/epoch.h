@@ -35,6 +35,10 @@ void wr_epoch_unref(struct wr_epoch *e);
 void wr_epoch_set_order(struct wr_epoch *e, const weir_pipeline_config *cfg,
                         const struct wr_custom *c);
 
+/* Takes the order of epoch 0, of `n` samples; before anything else is asked. */
+void wr_epoch_set_first(struct wr_epoch *e, const weir_pipeline_config *cfg,
+                        uint64_t n);
+
 /* Position in the epoch and sample of local number j < local. */
 uint64_t wr_epoch_position(const struct wr_epoch *e, uint64_t j);
 uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j);

@@ -239,7 +239,8 @@ static void pipeline_free(weir_pipeline *p)
 
 static int open_pipeline(weir_pipeline **ret, const weir_dataset *ds,
                          const weir_pipeline_config *cfg,
-                         const struct wr_custom *custom, weir_err *err)
+                         const struct wr_custom *custom, bool same_order,
+                         weir_err *err)
 {
     struct wr_state resume = {0};
     weir_pipeline_config c;
@@ -264,6 +265,7 @@ static int open_pipeline(weir_pipeline **ret, const weir_dataset *ds,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     p->tune = tune;
+    p->sched.same_order = same_order;
     if (custom) {
         p->custom = *custom;
         p->sched.custom = &p->custom;
@@ -281,7 +283,15 @@ static int open_pipeline(weir_pipeline **ret, const weir_dataset *ds,
 int weir_pipeline_open(weir_pipeline **ret, const weir_dataset *ds,
                        const weir_pipeline_config *cfg, weir_err *err)
 {
-    return open_pipeline(ret, ds, cfg, /* custom= */ NULL, err);
+    return open_pipeline(ret, ds, cfg, /* custom= */ NULL,
+                         /* same_order= */ false, err);
+}
+
+int wr_pipeline_open_same(weir_pipeline **ret, const weir_dataset *ds,
+                          const weir_pipeline_config *cfg, weir_err *err)
+{
+    return open_pipeline(ret, ds, cfg, /* custom= */ NULL,
+                         /* same_order= */ true, err);
 }
 
 int wr_pipeline_open_custom(weir_pipeline **ret, const weir_dataset *ds,
@@ -307,7 +317,7 @@ int wr_pipeline_open_custom(weir_pipeline **ret, const weir_dataset *ds,
         c.field = &entry;
         c.field_count = 1;
     }
-    return open_pipeline(ret, ds, &c, custom, err);
+    return open_pipeline(ret, ds, &c, custom, /* same_order= */ false, err);
 }
 
 void weir_pipeline_close(weir_pipeline **p)

@@ -51,17 +51,28 @@ static struct wr_batch *free_batch(struct wr_sched *s)
 }
 
 /* Goes to the next epoch that has batches for this rank. */
+/* NULL: out of memory. */
+static struct wr_epoch *make_epoch(const struct wr_sched *s, uint64_t number,
+                                   struct wr_state *resume)
+{
+    uint64_t n = wr_index_count(s->ds->index);
+    struct wr_epoch *e = wr_epoch_new(&s->cfg, n, number, resume);
+
+    if (e && s->same_order)
+        wr_epoch_set_first(e, &s->cfg, n);
+    return e;
+}
+
 static void next_epoch(struct wr_sched *s)
 {
     uint64_t number = s->epoch->number + 1;
-    uint64_t n = wr_index_count(s->ds->index);
 
     wr_epoch_unref(s->epoch);
     s->epoch = NULL;
     s->epoch_batch = 0;
     if (s->cfg.epochs && number >= s->cfg.epochs)
         return;
-    s->epoch = wr_epoch_new(&s->cfg, n, number, NULL);
+    s->epoch = make_epoch(s, number, NULL);
     if (!s->epoch) {
         wr_fail(&s->failure, WEIR_ENOMEM, "out of memory");
         pthread_cond_signal(&s->ready);
@@ -474,14 +485,13 @@ static int init_epoch(struct wr_sched *s, struct wr_state *resume,
                       weir_err *err)
 {
     uint64_t number = resume ? resume->epoch : 0;
-    uint64_t n = wr_index_count(s->ds->index);
 
     if (s->cfg.epochs && number >= s->cfg.epochs) {
         if (resume)
             wr_state_done(resume);
         return 0;
     }
-    s->epoch = wr_epoch_new(&s->cfg, n, number, resume);
+    s->epoch = make_epoch(s, number, resume);
     if (!s->epoch)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (s->custom)
@@ -519,7 +529,10 @@ int wr_sched_init(struct wr_sched *s, const weir_dataset *ds,
     unsigned in_flight = cfg->threads * cfg->depth;
     int r;
 
-    *s = (struct wr_sched){.cfg = *cfg, .ds = ds, .custom = s->custom};
+    *s = (struct wr_sched){.cfg = *cfg,
+                           .ds = ds,
+                           .custom = s->custom,
+                           .same_order = s->same_order};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->ready, NULL);

@@ -129,6 +129,7 @@ struct wr_sched {
     weir_pipeline_config cfg;
     const weir_dataset *ds;         /* borrowed */
     const struct wr_custom *custom; /* borrowed; NULL: none */
+    bool same_order;                /* every epoch has that of the first */
     struct wr_arrays arrays;        /* of a batch */
     struct wr_spares spares;        /* for what varies */
     bool wants_data;        /* batches carry more than the index knows */

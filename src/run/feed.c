@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "pipeline/custom.h"
 
 #define READERS_STREAM UINT64_C(0x70726570) /* apart from those of steps */
 
@@ -86,7 +87,8 @@ int wr_run_feed_open(struct wr_run_feed *f, const struct wr_run_feed_spec *spec,
     }
     r = settle(f, &own, err);
     if (r == 0)
-        r = weir_pipeline_open(&f->pipeline, &f->view, &own, err);
+        r = (spec->same_order ? wr_pipeline_open_same : weir_pipeline_open)(
+            &f->pipeline, &f->view, &own, err);
     if (r < 0)
         wr_run_feed_close(f);
     return r;

@@ -23,6 +23,7 @@ struct wr_run_feed_spec {
     struct wr_wl_time preprocess; /* per sample */
     uint64_t readers;             /* that spend it */
     uint64_t seed;
+    bool same_order; /* in every epoch */
 };
 
 struct wr_run_feed {

@@ -215,6 +215,7 @@ static int set_up_training(struct wr_run_job *job, weir_err *err)
         .preprocess = w->reader.preprocess,
         .readers = w->reader.threads,
         .seed = w->train.seed,
+        .same_order = !w->train.seed_change_epoch,
     };
     settle_feed(job, &job->feed.cfg);
     if (plan->train)

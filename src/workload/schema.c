@@ -237,7 +237,7 @@ static const struct wr_wl_key keys[] = {
            "limit of steps per epoch; -1: none"),
     COUNT("train.seed", train.seed, 0, 0, "123", "seed of all random choices"),
     FLAG("train.seed_change_epoch", train.seed_change_epoch, "true",
-         "every epoch has its own order"),
+         "every epoch has its own order; no: the order of the first"),
     DEAD("train.total_eval_steps", "DLIO does not read it any more"),
 
     TIME("evaluation.eval_time", eval.time,

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "runkit.h"
 
@@ -83,6 +85,49 @@ static void preprocessing_takes_its_time(void **state)
     wr_run_feed_close(&f);
 }
 
+/* The samples of two epochs, in their order. */
+static void take_two(struct runkit *k, bool same_order, enum weir_order order,
+                     uint64_t ids[2][KIT_SAMPLES])
+{
+    struct wr_run_feed_spec spec;
+    struct wr_run_feed f;
+    struct wr_meter *m;
+    const weir_batch *b;
+    size_t n = 0;
+
+    make_spec(k, &spec);
+    spec.consume = WR_WL_DROP;
+    spec.same_order = same_order;
+    spec.cfg.epochs = 2;
+    spec.cfg.order = order;
+    assert_int_equal(wr_meter_new(&m, NULL), 0);
+    assert_int_equal(wr_run_feed_open(&f, &spec, &spec.cfg, m, NULL), 0);
+    while (wr_run_feed_next(&f, &b, NULL) > 0) {
+        assert_int_equal(b->epoch, n / KIT_SAMPLES);
+        memcpy(&ids[0][n], b->ids, b->count * sizeof(*b->ids));
+        n += b->count;
+        wr_run_feed_release(b);
+    }
+    assert_int_equal(n, 2 * KIT_SAMPLES);
+    wr_run_feed_close(&f);
+    wr_meter_free(m);
+}
+
+static void epochs_may_have_one_order(void **state)
+{
+    static const enum weir_order orders[] = {WEIR_ORDER_SHUFFLE,
+                                             WEIR_ORDER_BLOCK};
+    uint64_t same[2][KIT_SAMPLES], anew[2][KIT_SAMPLES];
+
+    for (size_t k = 0; k < 2; k++) {
+        take_two(*state, /* same_order= */ true, orders[k], same);
+        take_two(*state, /* same_order= */ false, orders[k], anew);
+        assert_memory_equal(same[0], same[1], sizeof(same[0]));
+        assert_memory_equal(same[0], anew[0], sizeof(same[0]));
+        assert_memory_not_equal(anew[0], anew[1], sizeof(anew[0]));
+    }
+}
+
 static uint64_t digest(uint64_t first, uint64_t step, uint64_t number,
                        uint64_t world)
 {
@@ -111,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_is_delivered),
         CASE(preprocessing_takes_its_time),
+        CASE(epochs_may_have_one_order),
         CASE(digests_tell_position_and_bytes),
     };
 #undef CASE
