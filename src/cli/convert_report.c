@@ -52,6 +52,11 @@ void wr_convert_note_bad(const struct wr_cli *cli,
 {
     char shown[PATH_BYTES];
 
+    if (*res->left_out)
+        wr_cli_note(cli,
+                    "fields of bytes are left out unless --fields names "
+                    "them: %s",
+                    wr_text_show(res->left_out, true, shown, sizeof(shown)));
     for (size_t k = 0; k < res->bad_count && k < SHOWN_BAD; k++)
         wr_cli_note(cli, "left out: %s",
                     wr_text_show(res->bad_text[k], true, shown, sizeof(shown)));

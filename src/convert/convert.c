@@ -236,6 +236,21 @@ static void close_run(struct convert_run *run, bool drop)
     free(run->complete);
 }
 
+/* What a kind that takes fields does not take unless it is named. */
+static void name_left_out(const struct wr_convert_plan *p, char *buf,
+                          size_t cap)
+{
+    const struct wr_schema *s = wr_index_schema(p->ds->index);
+    size_t at = 0;
+
+    if (!p->kind->fields || p->cfg->tensor.fields)
+        return;
+    for (unsigned k = 0; k < s->count && at < cap; k++)
+        if (s->fields[k].pub.kind == WEIR_FIELD_BYTES)
+            at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "",
+                                   s->fields[k].name);
+}
+
 int wr_convert_run(const struct wr_convert_config *cfg,
                    struct wr_convert_result *ret, weir_err *err)
 {
@@ -254,6 +269,7 @@ int wr_convert_run(const struct wr_convert_config *cfg,
         return r;
     ret->shards = run.plan.shards;
     ret->bytes_in = run.plan.bytes;
+    name_left_out(&run.plan, ret->left_out, sizeof(ret->left_out));
     r = open_run(&run, cfg, err);
     if (r == 0) {
         r = convert(&run, ret, err);

@@ -68,6 +68,9 @@ struct wr_convert_result {
     struct wr_convert_saving saving;
     char **bad_text; /* owned: the first ones, in the order of the shards */
     size_t bad_count;
+    /* Fields of bytes that were not asked for by name and are in no array or
+     * row: "a, b", cut to fit. */
+    char left_out[256];
 };
 
 /* Fills `cfg` with defaults; the caller sets ds, target and to. */
