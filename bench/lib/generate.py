@@ -1,14 +1,18 @@
 # generate.py - weir gen: bytes and files per second, and what they are like.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Written to memory (/dev/shm), so that no disk is measured. Pictures that are
-# put together are compared with as many that are all drawn: their sizes, and the
-# rate at which one core decodes them.
+# Written to memory (/dev/shm), so that no disk is measured; then, with all cores
+# and a sync at the end, to the disk of the data, in turns with as many bytes of
+# zeros by dd past the page cache. Pictures that are put together are compared
+# with as many that are all drawn: their sizes, and the rate at which one core
+# decodes them.
 import json
 import os
 import shutil
 import statistics
+import subprocess
 import tempfile
+import time
 
 from lib import weir
 from lib.report import Row
@@ -16,6 +20,7 @@ from lib.report import Row
 NPZ_BAR = 1.5e9
 JPEG_BAR = 5000
 LIKE_BAR = 0.05
+DISK_BAR = 0.9 # of dd
 NPZ_FILES = 20, 8, 1
 NPZ_BYTES = 146600628, 146600628, 100000
 JPEG_FILES = 30000, 4000, 30
@@ -49,6 +54,49 @@ def measure_npz(session, folder):
     return Row('NPZ files like unet3d\'s generated, one core, to memory',
                f'>= {NPZ_BAR / 1e9} GB/s', f'{speed / 1e9:.2f} GB/s',
                speed >= NPZ_BAR)
+
+
+def dd_seconds(path, size):
+    """The time to write zeros; direct unless the file system cannot."""
+    for how in 'oflag=direct', 'conv=fdatasync':
+        start = time.monotonic()
+        done = subprocess.run(
+            ['dd', 'if=/dev/zero', f'of={path}', 'bs=8M', how,
+             f'count={max(1, size >> 23)}'], stderr=subprocess.DEVNULL,
+            check=False)
+        seconds = time.monotonic() - start
+        if done.returncode == 0:
+            return seconds * size / os.path.getsize(path)
+    raise RuntimeError(f'dd cannot write {path}')
+
+
+def measure_disk(session):
+    files, size = session.pick(*NPZ_FILES), session.pick(*NPZ_BYTES)
+    folder = tempfile.mkdtemp(prefix='generate-', dir=session.data)
+    npz, zeros = (os.path.join(folder, name) for name in ('npz', 'zeros'))
+    speeds, ratios = [], []
+    try:
+        for _ in range(1 + session.rounds(5)):
+            os.sync()
+            other = dd_seconds(zeros, files * size)
+            os.remove(zeros)
+            os.sync()
+            start = time.monotonic()
+            done = gen(session, npz, 'unet3d_h100',
+                       f'dataset.num_files_train={files}',
+                       f'dataset.record_length_bytes={size}',
+                       'dataset.record_length_bytes_stdev=0')
+            os.sync()
+            seconds = time.monotonic() - start
+            shutil.rmtree(npz)
+            speeds.append(done['bytes'] / seconds)
+            ratios.append(speeds[-1] / (files * size / other))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    ratio = statistics.median(ratios[1:])
+    return Row('NPZ files like unet3d\'s generated to the disk, against dd',
+               f'>= {DISK_BAR}', f'{ratio:.2f} of its speed', ratio >= DISK_BAR,
+               [f'{statistics.median(speeds[1:]) / 1e9:.2f} GB/s'])
 
 
 def measure_jpeg(session, folder):
@@ -99,7 +147,7 @@ def measure(session):
     memory = '/dev/shm' if os.path.isdir('/dev/shm') else session.data
     folder = tempfile.mkdtemp(prefix='weir-bench-', dir=memory)
     try:
-        return [measure_npz(session, folder), measure_jpeg(session, folder),
-                *measure_alike(session, folder)]
+        return [measure_npz(session, folder), measure_disk(session),
+                measure_jpeg(session, folder), *measure_alike(session, folder)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
