@@ -48,6 +48,7 @@ struct wr_plan_data {
     bool sequential;             /* read in order: neighbours come together */
     uint64_t unit_bytes;         /* then in requests of so many bytes; 0: one
                                         sample each */
+    double tensor_bytes; /* of a decoded sample that is stored; 0: not known */
 };
 
 struct wr_plan_storage {
@@ -75,6 +76,7 @@ struct wr_plan_loader {
                           accelerator waits for it */
     bool in_place;     /* samples are read right into the batch */
     struct wr_plan_draw cpu_s;       /* of a core, per sample */
+    double fast_cpu_s; /* with the fast decoder; 0: not known, or in use */
     struct wr_plan_draw batch_cpu_s; /* per batch, by one core: collating */
     uint32_t cores;                  /* of a node */
 };
