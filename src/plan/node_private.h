@@ -125,7 +125,7 @@ struct wr_sim {
     struct wr_sim_save *saves; /* owned */
     size_t save_count, save_cap;
     uint64_t save_ready; /* that the writer may take */
-    bool blocked; /* the save that begins waits for one before */
+    bool blocked;        /* the save that begins waits for one before */
 
     /* what is noted */
     struct wr_plan_result *result;

@@ -152,20 +152,18 @@ static bool must_wait(const struct wr_sim *s)
            older - s->movers[WR_SIM_DRAINER].next >= v->kept;
 }
 
+/* What the saver does before a byte is written: a copy, or forms of its own. */
 static void begin_copy(struct wr_sim *s)
 {
-    double rate = s->p->save.copy_bytes_per_s;
+    const struct wr_plan_save *v = &s->p->save;
+    double seconds = v->own_s;
 
     s->blocked = must_wait(s);
     if (s->blocked)
         return;
-    if (s->p->save.way == WR_PLAN_ASYNC) {
-        wr_sim_at(s, s->now_ns + (rate > 0 ? bytes_of(s) / rate * NS : 0),
-                  WR_SIM_COPIED, 0);
-    } else {
-        s->save_ready++;
-        start_mover(s, WR_SIM_WRITER);
-    }
+    if (v->way == WR_PLAN_ASYNC && v->copy_bytes_per_s > 0)
+        seconds += bytes_of(s) / v->copy_bytes_per_s;
+    wr_sim_at(s, s->now_ns + seconds * NS, WR_SIM_COPIED, 0);
 }
 
 void wr_sim_save(struct wr_sim *s)
@@ -188,7 +186,8 @@ void wr_sim_copied(struct wr_sim *s)
 {
     s->save_ready++;
     start_mover(s, WR_SIM_WRITER);
-    end_stall(s);
+    if (s->p->save.way == WR_PLAN_ASYNC)
+        end_stall(s);
 }
 
 /* --- beginning and end --- */

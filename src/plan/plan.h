@@ -111,6 +111,7 @@ struct wr_plan_save {
     struct wr_device_profile slow, fast;
     bool on_input;           /* the slow tier is the storage that is read */
     double copy_bytes_per_s; /* in memory, of one node: ASYNC */
+    double own_s;            /* the saver's own time per save: serializing */
     uint32_t kept; /* saves that the fast tier has room for; 0: no limit */
 };
 
