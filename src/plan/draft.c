@@ -39,6 +39,8 @@ static const struct key_row keys[WR_PLAN_KEYS] = {
                               AT(data.sequential), false},
     [WR_PLAN_K_UNIT] = {"bytes per request", BYTES, U64, AT(data.unit_bytes),
                         false},
+    [WR_PLAN_K_SHUFFLED] = {"requests in any order", YES_NO, BOOL,
+                            AT(data.shuffled_units), false},
     [WR_PLAN_K_TENSOR_BYTES] = {"bytes of a decoded sample", BYTES, DOUBLE,
                                 AT(data.tensor_bytes), false},
     [WR_PLAN_K_STORAGE] = {"storage", TEXT, NOWHERE, 0, false},

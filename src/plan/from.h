@@ -30,6 +30,7 @@ enum wr_plan_key {
     WR_PLAN_K_PER_OBJECT,
     WR_PLAN_K_SEQUENTIAL,
     WR_PLAN_K_UNIT,
+    WR_PLAN_K_SHUFFLED,
     WR_PLAN_K_TENSOR_BYTES,
     WR_PLAN_K_STORAGE, /* a text, as those that follow it here */
     WR_PLAN_K_SHARED,

@@ -168,6 +168,8 @@ static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     if (r == 0 && *order)
         r = wr_plan_say(d, who, WR_PLAN_K_SEQUENTIAL,
                         strcmp(order, "shuffle") != 0, err);
+    if (r == 0 && !strcmp(order, "block"))
+        r = wr_plan_say(d, who, WR_PLAN_K_SHUFFLED, 1, err);
     return r;
 }
 

@@ -46,8 +46,9 @@ struct wr_plan_data {
     struct wr_plan_draw bytes;   /* stored, of one sample */
     uint64_t samples_per_object; /* 1: each is a file that is opened for it */
     bool sequential;             /* read in order: neighbours come together */
-    uint64_t unit_bytes;         /* then in requests of so many bytes; 0: one
-                                        sample each */
+    uint64_t unit_bytes; /* then in requests of so many bytes; 0: one sample
+                            each */
+    bool shuffled_units; /* which come in any order: `--order block` */
     double tensor_bytes; /* of a decoded sample that is stored; 0: not known */
 };
 
@@ -79,6 +80,8 @@ struct wr_plan_loader {
     double fast_cpu_s; /* with the fast decoder; 0: not known, or in use */
     struct wr_plan_draw batch_cpu_s; /* per batch, by one core: collating */
     uint32_t cores;                  /* of a node */
+    bool apart;     /* an epoch is begun when the last one is over */
+    double start_s; /* and so long after that: workers start anew */
 };
 
 struct wr_plan_compute {
@@ -110,6 +113,7 @@ struct wr_plan_save {
     struct wr_device_profile slow, fast;
     bool on_input;           /* the slow tier is the storage that is read */
     double copy_bytes_per_s; /* in memory, of one node: ASYNC */
+    double own_s;            /* the saver's own time per save: serializing */
     uint32_t kept; /* saves that the fast tier has room for; 0: no limit */
 };
 
@@ -152,6 +156,9 @@ double wr_plan_drawn(const struct wr_plan_draw *d, uint64_t seed,
 /* The largest of `n` independent draws, by one of its distribution. */
 double wr_plan_drawn_max(const struct wr_plan_draw *d, double n, uint64_t seed,
                          uint64_t stream, uint64_t k);
+
+/* Its mean. */
+double wr_plan_mean_max(const struct wr_plan_draw *d, double n);
 
 /* --- what comes out --- */
 
