@@ -166,7 +166,7 @@ static int settle(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                   weir_err *err)
 {
     struct wr_plan_fact *f = &d->facts[key];
-    char over[100] = "";
+    char over[90] = "";
 
     if (f->known && f->rank > who->rank)
         return 0;
@@ -184,7 +184,7 @@ static int settle(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     f->rank = who->rank;
     f->number = number;
     snprintf(f->value, sizeof(f->value), "%s", text);
-    snprintf(f->source, sizeof(f->source), "%.90s%s", who->source, over);
+    snprintf(f->source, sizeof(f->source), "%.160s%s", who->source, over);
     return 1;
 }
 

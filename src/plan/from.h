@@ -79,7 +79,7 @@ struct wr_plan_fact {
     enum wr_plan_rank rank;
     double number; /* NaN: it is a text */
     char value[120];
-    char source[200];
+    char source[260];
 };
 
 struct wr_plan_draft {

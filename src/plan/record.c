@@ -57,7 +57,8 @@ static json_t *facts_json(const struct wr_plan_draft *d)
         const struct wr_plan_fact *f = &d->facts[k];
         json_t *o;
 
-        if (!f->known || k == WR_PLAN_K_WORKERS_EACH)
+        if (!f->known || k == WR_PLAN_K_WORKERS_EACH ||
+            (k == WR_PLAN_K_STATE && d->plan.save.way == WR_PLAN_NO_SAVES))
             continue;
         o = json_object();
         put_text(o, "key", wr_plan_key_name((enum wr_plan_key)k));

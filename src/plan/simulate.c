@@ -21,8 +21,10 @@ uint64_t wr_plan_enough_steps(const struct wr_plan *p, uint64_t samples)
     uint64_t per_step = (uint64_t)p->compute.accelerators * p->compute.batch;
     uint64_t n = samples / WR_MAX(per_step, 1u);
 
-    /* More workers than batches are waited for until all have had a turn. */
-    n = WR_MAX(n, WR_MAX(LEAST_STEPS, 4u * p->loader.workers));
+    n = WR_MAX(n, (uint64_t)LEAST_STEPS);
+    if (p->loader.style == WR_PLAN_IN_TURNS) /* all have had some */
+        n = WR_MAX(n, UINT64_C(4) * p->loader.workers /
+                          WR_MAX(p->compute.accelerators, 1u));
     if (p->save.way != WR_PLAN_NO_SAVES && p->save.every < n)
         n = WR_MAX(n, SAVES * p->save.every);
     return n < all ? n : 0;

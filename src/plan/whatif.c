@@ -132,11 +132,9 @@ static bool on_profile(struct wr_plan *p, const char *name)
     if (!strcmp(now.name, name) || !strcmp(now.name, "page cache") ||
         wr_device_profile_find(name, &d, NULL) < 0)
         return false;
-    /* No slower one: neither in bandwidth nor in latency. */
     if ((now.read_bytes_per_s > 0 ? now.read_bytes_per_s : INFINITY) >=
-            d.read_bytes_per_s &&
-        now.read_latency_us + now.seek_us <= d.read_latency_us + d.seek_us)
-        return false;
+        d.read_bytes_per_s)
+        return false; /* no faster one */
     p->storage.profile = d;
     p->storage.opens_per_s = p->storage.shared ? p->storage.opens_per_s : 0;
     p->save.on_input = false;
