@@ -57,8 +57,8 @@ static int say_data(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     if (r == 0)
         r = wr_plan_say(d, who, WR_PLAN_K_SEQUENTIAL, !shuffled, err);
     if (r == 0 && w->reader.transfer_size)
-        r = wr_plan_say(d, who, WR_PLAN_K_UNIT,
-                        (double)w->reader.transfer_size, err);
+        r = wr_plan_say(d, who, WR_PLAN_K_UNIT, (double)w->reader.transfer_size,
+                        err);
     return r;
 }
 

@@ -12,8 +12,8 @@
 
 #define SHARD_BYTES   128e6
 #define REQUEST_BYTES (UINT64_C(1) << 20)
-#define COPY_RATE     5e9  /* bytes per second of one core, or of a snapshot */
-#define DEEP          64   /* reads in flight per worker */
+#define COPY_RATE     5e9   /* bytes per second of one core, or of a snapshot */
+#define DEEP          64    /* reads in flight per worker */
 #define SAMPLES       60000 /* that a row simulates at most */
 
 /* --- the loader --- */
