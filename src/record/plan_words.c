@@ -90,7 +90,7 @@ char *wr_plan_who(const json_t *j, char *buf, size_t cap)
 
 /* --- the answer --- */
 
-char *wr_plan_answer(const json_t *j, char *buf, size_t cap)
+char *wr_plan_say_answer(const json_t *j, char *buf, size_t cap)
 {
     double rate = wr_get_number(j, "result.samples_per_s");
     double busy = wr_get_number(j, "result.utilization");
@@ -354,7 +354,7 @@ static double busy_with(const json_t *j, double accelerators)
     return NAN;
 }
 
-char *wr_plan_capacity(const json_t *j, char *buf, size_t cap)
+char *wr_plan_say_capacity(const json_t *j, char *buf, size_t cap)
 {
     double most = wr_get_number(j, "capacity.accelerators");
     double target = 100 * wr_get_number(j, "capacity.target");

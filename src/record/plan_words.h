@@ -12,7 +12,7 @@ char *wr_plan_who(const json_t *record, char *buf, size_t cap);
 
 /* Samples per second and the utilization; who waits for whom in an epoch; the
  * first bottleneck and the next one behind it. */
-char *wr_plan_answer(const json_t *record, char *buf, size_t cap);
+char *wr_plan_say_answer(const json_t *record, char *buf, size_t cap);
 char *wr_plan_waits(const json_t *record, char *buf, size_t cap);
 char *wr_plan_bottleneck(const json_t *record, char *buf, size_t cap);
 
@@ -24,7 +24,7 @@ char *wr_plan_best(const json_t *record, char *buf, size_t cap);
 
 /* What accelerators that never wait need; how many can be fed. */
 char *wr_plan_demand(const json_t *record, char *buf, size_t cap);
-char *wr_plan_capacity(const json_t *record, char *buf, size_t cap);
+char *wr_plan_say_capacity(const json_t *record, char *buf, size_t cap);
 
 /* How it scales with the nodes: where the knee is. */
 char *wr_plan_scales(const json_t *record, char *buf, size_t cap);

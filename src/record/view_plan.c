@@ -69,7 +69,7 @@ static size_t sum_up(struct wr_doc *d, const json_t *j, words_of *words,
 static void summarize_one(struct wr_doc *d, const json_t *j, size_t room)
 {
     static words_of *const words[] = {wr_plan_seen,       wr_plan_cure,
-                                      wr_plan_answer,     wr_plan_waits,
+                                      wr_plan_say_answer,     wr_plan_waits,
                                       wr_plan_bottleneck, wr_plan_best};
 
     headlines(d, j);
@@ -90,7 +90,7 @@ static void plan_summarize(struct wr_doc *d, const struct wr_view_record *r,
         double rate = wr_get_number(r[i].json, "result.samples_per_s");
         char label[WR_VIEW_NAME], number[32];
 
-        if (!*wr_plan_answer(r[i].json, text, sizeof(text)))
+        if (!*wr_plan_say_answer(r[i].json, text, sizeof(text)))
             continue;
         wr_doc_summary(d, "%s: %s", r[i].label, text);
         snprintf(label, sizeof(label), "samples per second: %.200s",
@@ -121,7 +121,7 @@ static void say_explained(struct wr_doc_section *s, const json_t *j)
 
 static void say_result(struct wr_doc_section *s, const json_t *j)
 {
-    static words_of *const words[] = {wr_plan_answer, wr_plan_waits,
+    static words_of *const words[] = {wr_plan_say_answer, wr_plan_waits,
                                       wr_plan_bottleneck};
 
     say(s, j, words, WR_ARRAY_LEN(words));
@@ -172,7 +172,7 @@ static void say_assumed(struct wr_doc_section *s, const json_t *j)
 
 static void say_need(struct wr_doc_section *s, const json_t *j)
 {
-    static words_of *const words[] = {wr_plan_demand, wr_plan_capacity,
+    static words_of *const words[] = {wr_plan_demand, wr_plan_say_capacity,
                                       wr_plan_scales};
 
     say(s, j, words, WR_ARRAY_LEN(words));
