@@ -7,7 +7,8 @@
 
 #define X_DIGITS 7
 #define ROWS_MAX 2000 /* of the table */
-#define CELLS    600  /* of a row that has more than half as many spans */
+#define CELLS    600  /* of a row that is thinned */
+#define FEW      64   /* spans of a row that is not */
 
 static void put_legend(FILE *out, const struct wr_doc_lanes *l)
 {
@@ -58,7 +59,8 @@ struct html_row {
     bool first;       /* no span was written yet */
 };
 
-/* No screen shows more of a row than so many stretches. */
+/* Who reads and decodes sample by sample has thousands of spans, too short to
+ * be told apart: what has most of each cell is drawn. */
 static bool put_thinned(FILE *out, struct html_row *h)
 {
     struct wr_doc_lane_cell cells[CELLS];
@@ -93,7 +95,7 @@ static bool put_row(FILE *out, struct html_row *h)
 
     for (size_t i = 0; i < h->l->span_count; i++)
         n += h->r->row[i] == h->row;
-    if (n > CELLS / 2)
+    if (n > FEW)
         return put_thinned(out, h);
     for (size_t i = 0; i < h->l->span_count; i++)
         if (h->r->row[i] == h->row) {
