@@ -59,7 +59,7 @@ def plan(session, *args):
 def probed(session):
     path = os.path.join(session.records, 'plan-probe.json')
     session.run([session.weir, 'probe', session.data, '--quick', '-q', '-o',
-                 path, *(['--only', 'random'] if session.smoke else [])],
+                 path, *(['--only', 'seq,random,files'] if session.smoke else [])],
                 quiet=True)
     return path
 
@@ -143,41 +143,47 @@ def saved(session, fast, slow, folder):
     return rows
 
 
-def training(session, paths, records, folder):
-    """A run that saves on its way, and what the plan says of it."""
+# level of weir train, way of weir plan, tiers
+TRAININGS = (('fast', 'direct', ('hdd',)), ('fast', 'burst', ('optane', 'hdd')),
+             ('snapshot', 'async', ('optane', 'hdd')))
+
+
+def trained(session, data, level, tiers, steps, step):
+    """weir train with an emulated accelerator that saves on its way."""
+    path = os.path.join(session.records, f'plan-train-{level}.json')
+    folders = [os.path.join(session.out, 'plan-tiers', t) for t in tiers]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+    urls = [f'emu:{t}:{f}' for t, f in zip(tiers, folders)]
+    slow = ('--slow', urls[1]) if len(urls) > 1 else ()
+    session.run([session.weir, 'train', f'emu:ssd:{data}', '--accelerator',
+                 f'ms={step}', '-i', str(steps), '-b', str(session.batch),
+                 '--ckpt', urls[0], *slow, '--save-every', str(steps // 4),
+                 '--level', level, '--no-verify', '--width', '0.5', '-q', '-o',
+                 path], quiet=True)
+    shutil.rmtree(os.path.dirname(folders[0]), ignore_errors=True)
+    with open(path, encoding='utf-8') as f:
+        return json.load(f)
+
+
+def training(session):
+    paths = forms(session)
+    known_files = known(session, {'files': paths['files']})['files']
+    steps, step = session.pick(40, 8, 4), session.pick(150, 100, 20)
     rows = []
-    steps, step = session.pick(40, 12, 6), session.pick(200, 100, 20)
-    for way, tiers in (('direct', (f'emu:hdd:{folder}/slow',)),
-                       ('burst', (f'emu:optane:{folder}/fast',
-                                  f'emu:hdd:{folder}/slow'))):
-        found = trained(session, paths, way, tiers, steps, step)
-        if found is None:
-            continue
-        seconds, stall, state = found
-        guess = plan(session, records['files'], '--storage', 'ssd',
-                     '--accelerator', f'ms={step}', '--steps', steps, '-p', 1,
-                     '--save', way, '--every', max(steps // 4, 2), '--state',
-                     state, '--slow', 'hdd', '--fast', 'optane', '-e', 1,
-                     '--samples', steps * session.batch)
-        rows.append((f'a run with saves, {way}: its time',
+    for level, way, tiers in TRAININGS[:session.pick(3, 3, 1)]:
+        record = trained(session, paths['files'], level, tiers, steps, step)
+        guess = plan(session, known_files, '--storage', 'ssd', '--accelerator',
+                     f'ms={step}', '-t', session.cores, '-p', 1, '--steps',
+                     steps, '--samples', steps * session.batch, '--save', way,
+                     '--every', steps // 4, '--state',
+                     record['network']['state_bytes'], '--fast', 'optane',
+                     '--slow', 'hdd', '--copy', '8G')
+        seconds = record['result']['seconds']
+        rows.append((f'training with saves, {way}: the whole run',
                      guess['seconds'] / seconds, seconds))
     return rows
-
-
-def trained(session, paths, way, tiers, steps, step):
-    """weir train with an emulated accelerator: seconds, and bytes of a save."""
-    path = os.path.join(session.records, f'plan-train-{way}.json')
-    for url in tiers:
-        shutil.rmtree(url.split(':', 2)[2], ignore_errors=True)
-        os.makedirs(url.split(':', 2)[2])
-    command = [session.weir, 'train', f'emu:ssd:{paths["files"]}',
-               '--accelerator', f'ms={step}', '-i', steps, '-b', session.batch,
-               '--checkpoint-every', max(steps // 4, 2), '--checkpoint',
-               *tiers, '--width', '0.5', '-q', '-o', path]
-    session.run([str(c) for c in command], quiet=True)
-    with open(path, encoding='utf-8') as f:
-        record = json.load(f)
-    return record['result']['seconds'], None, record['checkpoint']['bytes']
 
 
 def measure_saves(session):
@@ -188,6 +194,8 @@ def measure_saves(session):
         session.say(f'plan-saves: {fast} and {slow}')
         rows += saved(session, fast, slow, folder)
     shutil.rmtree(folder, ignore_errors=True)
+    session.say('plan-saves: a training that saves')
+    rows += training(session)
     session.save('plan-saves', rows)
     return [Row(f'saves predicted: {what}', f'within {SAVES:.0%}',
                 f'{ratio:.3f}', abs(ratio - 1) <= SAVES,
