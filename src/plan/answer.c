@@ -75,7 +75,7 @@ static int answer_scale(struct wr_plan_answer *a,
         if (r < 0)
             break;
         a->scale[a->scale_count++] = (struct wr_plan_scale_point){
-            p.nodes, wr_plan_rate(&res), res.utilization};
+            p.nodes, wr_plan_rate(&res), wr_plan_steady_use(&p, &res)};
         wr_plan_result_done(&res);
     }
     return r;

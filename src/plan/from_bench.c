@@ -141,11 +141,6 @@ int wr_plan_from_dataset(struct wr_plan_draft *d,
 
 /* --- the case --- */
 
-static double element_bytes(const char *dtype)
-{
-    return !strcmp(dtype, "u8") ? 1 : !strcmp(dtype, "f16") ? 2 : 4;
-}
-
 /* The settings that were in force. */
 static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                       const struct bench_case *b, weir_err *err)
@@ -193,9 +188,7 @@ static int say_shape(struct wr_plan_draft *d, const struct wr_plan_saying *who,
         r = wr_plan_say(d, who, WR_PLAN_K_IN_PLACE, slots > 0, err);
     if (r == 0 && !(slots > 0))
         r = wr_plan_say(d, who, WR_PLAN_K_TENSOR_BYTES,
-                        pixels * element_bytes(
-                                     wr_get_text(b->settings, "dtype")),
-                        err);
+                        pixels, err);
     return r;
 }
 

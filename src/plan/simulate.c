@@ -36,6 +36,14 @@ double wr_plan_rate(const struct wr_plan_result *r)
                                                             : r->samples_per_s;
 }
 
+double wr_plan_steady_use(const struct wr_plan *p,
+                          const struct wr_plan_result *r)
+{
+    double each = wr_plan_rate(r) / ((double)p->nodes * p->compute.accelerators);
+
+    return WR_MIN(each / p->compute.batch * p->compute.step_s.mean, 1);
+}
+
 double wr_plan_epoch_s(const struct wr_plan *p, const struct wr_plan_result *r)
 {
     double samples = (double)wr_plan_steps(p) * p->nodes *

@@ -17,6 +17,10 @@ uint64_t wr_plan_enough_steps(const struct wr_plan *p, uint64_t samples);
  * that is known. */
 double wr_plan_rate(const struct wr_plan_result *r);
 
+/* The part of the time that accelerators compute at that rate. */
+double wr_plan_steady_use(const struct wr_plan *p,
+                          const struct wr_plan_result *r);
+
 /* Seconds of a whole epoch at that rate, evaluation included. */
 double wr_plan_epoch_s(const struct wr_plan *p, const struct wr_plan_result *r);
 
