@@ -285,6 +285,7 @@ static int say_loader(const struct wr_cli *cli, struct wr_plan_draft *d,
         return r;
     d->plan.loader.style = a->loader == LOADER_TORCH ? WR_PLAN_IN_TURNS
                                                      : WR_PLAN_TOGETHER;
+    d->plan.loader.apart = a->loader == LOADER_TORCH; /* workers start anew */
     r = 0;
     if (a->loader != LOADER_WEIR && !wr_cli_given(cli, "depth"))
         r = wr_plan_say(d, &who, WR_PLAN_K_DEPTH, 1, err);

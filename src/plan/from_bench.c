@@ -199,9 +199,12 @@ static bool same_but_decode(const json_t *a, const json_t *b)
                                        "height",     "dtype",  "resize",
                                        "crop",       "order"};
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(cost); k++)
-        if (!json_equal(wr_get(a, cost[k]), wr_get(b, cost[k])))
+    for (size_t k = 0; k < WR_ARRAY_LEN(cost); k++) {
+        const json_t *x = wr_get(a, cost[k]), *y = wr_get(b, cost[k]);
+
+        if ((x || y) && !json_equal(x, y))
             return false;
+    }
     return true;
 }
 

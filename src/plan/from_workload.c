@@ -85,7 +85,8 @@ static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                              turns ? "pytorch" : "tf.data", err);
     if (r > 0) {
         d->plan.loader.style = turns ? WR_PLAN_IN_TURNS : WR_PLAN_TOGETHER;
-        r = 0;
+        d->plan.loader.apart = turns; /* workers start anew */
+        r = wr_plan_say(d, who, WR_PLAN_K_DEPTH, 1, err);
     }
     return r;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "plan/from.h"
 #include "plan/simulate.h"
 
 #define SHARD_BYTES   128e6
@@ -179,8 +180,8 @@ static bool async(struct wr_plan *p)
     p->save.way = WR_PLAN_ASYNC;
     if (p->save.copy_bytes_per_s <= 0)
         p->save.copy_bytes_per_s = COPY_RATE;
-    if (!*p->save.fast.name)
-        p->save.fast = p->save.slow;
+    if (!*p->save.fast.name) /* the copy waits in memory */
+        wr_plan_memory_profile(&p->save.fast);
     return true;
 }
 
