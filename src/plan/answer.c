@@ -81,6 +81,18 @@ static int answer_scale(struct wr_plan_answer *a,
     return r;
 }
 
+/* How often to save, if something fails. */
+static void answer_saving(struct wr_plan_answer *a)
+{
+    const struct wr_plan *p = &a->draft->plan;
+    double per_step = (double)p->nodes * p->compute.accelerators *
+                      p->compute.batch;
+    double step_s = per_step / wr_plan_rate(&a->result);
+
+    if (p->failure.node_mtbf_s > 0 && p->save.way != WR_PLAN_NO_SAVES)
+        wr_plan_saving(p, a->result.save_stall_s, step_s, &a->saving);
+}
+
 int wr_plan_answer(struct wr_plan_answer *a, const struct wr_plan_questions *q,
                    weir_err *err)
 {
@@ -105,5 +117,7 @@ int wr_plan_answer(struct wr_plan_answer *a, const struct wr_plan_questions *q,
     tell(q, "trying more nodes", 4);
     if (r == 0)
         r = answer_scale(a, q, err);
+    if (r == 0)
+        answer_saving(a);
     return r;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "plan/cluster.h"
 
 #define LEAST_STEPS 64
 #define SAVES       3 /* that are seen at least */
@@ -12,6 +13,8 @@
 int wr_plan_simulate(const struct wr_plan *p, const struct wr_plan_how *how,
                      struct wr_plan_result *ret, weir_err *err)
 {
+    if (p->nodes > 1)
+        return wr_plan_cluster(p, how, /* lump= */ true, ret, err);
     return wr_plan_node(p, how, ret, err);
 }
 
@@ -21,6 +24,8 @@ uint64_t wr_plan_enough_steps(const struct wr_plan *p, uint64_t samples)
     uint64_t per_step = (uint64_t)p->compute.accelerators * p->compute.batch;
     uint64_t n = samples / WR_MAX(per_step, 1u);
 
+    if (p->nodes > 1) /* step by step: a step of a node costs as ten samples */
+        n = 10 * samples / p->nodes;
     n = WR_MAX(n, (uint64_t)LEAST_STEPS);
     if (p->loader.style == WR_PLAN_IN_TURNS) /* all have had some */
         n = WR_MAX(n, UINT64_C(4) * p->loader.workers /
