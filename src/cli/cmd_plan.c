@@ -10,6 +10,7 @@
 #include "cli/plan_inputs.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "record/plan_tables.h"
 
 /* One call of the command. */
 struct plan_call {
@@ -166,6 +167,7 @@ const struct wr_command wr_cmd_plan = {
     .operands = operands,
     .options = wr_plan_options,
     .args_size = sizeof(struct plan_args),
+    .columns = wr_plan_columns,
     .examples = examples,
     .ranks = WR_RANKS_FIRST,
     .run = plan_run,

@@ -31,8 +31,8 @@ struct wr_plan_answer {
                                           were explained and nothing else */
     struct wr_plan_bounds bounds;
     struct wr_plan_result result;
-    uint64_t steps_all;           /* of the whole training */
-    struct wr_plan_result life;   /* with spans; zeroed: none */
+    uint64_t steps_all;         /* of the whole training */
+    struct wr_plan_result life; /* with spans; zeroed: none */
     struct wr_plan_capacity capacity;
     double target; /* utilization; 0: capacity was not asked for */
     struct wr_plan_outcome *what_if; /* owned: the plan itself first */
@@ -48,11 +48,11 @@ void wr_plan_answer_done(struct wr_plan_answer *a);
 
 /* What is asked for. */
 struct wr_plan_questions {
-    double target;       /* of the utilization, for the capacity; 0: none */
-    uint32_t most;       /* accelerators of a node that are tried */
+    double target; /* of the utilization, for the capacity; 0: none */
+    uint32_t most; /* accelerators of a node that are tried */
     bool what_if;
-    uint32_t life;       /* batches; 0: none */
-    uint64_t steps;      /* simulated at most; 0: enough */
+    uint32_t life;         /* batches; 0: none */
+    uint64_t steps;        /* simulated at most; 0: enough */
     const uint64_t *scale; /* numbers of nodes */
     size_t scale_count;
     bool (*stopped)(void); /* polled; may be NULL */

@@ -12,8 +12,8 @@
 
 /* Utilization with `n` accelerators. */
 static int try_number(const struct wr_plan *p, uint32_t n,
-                      const struct wr_plan_how *how,
-                      struct wr_plan_capacity *c, weir_err *err)
+                      const struct wr_plan_how *how, struct wr_plan_capacity *c,
+                      weir_err *err)
 {
     struct wr_plan q = *p;
     struct wr_plan_how mine = {.steps = how->steps, .stopped = how->stopped};

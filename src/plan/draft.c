@@ -220,8 +220,8 @@ static int check_number(const struct key_row *k,
         return wr_fail(err, WEIR_EINVAL,
                        "%s: %s: %g: a number that is not negative is needed",
                        who->source, k->name, x);
-    if (whole && (x > (k->type == U32 ? (double)UINT32_MAX : 0x1p53) ||
-                  x != floor(x)))
+    if (whole &&
+        (x > (k->type == U32 ? (double)UINT32_MAX : 0x1p53) || x != floor(x)))
         return wr_fail(err, WEIR_EINVAL, "%s: %s: %g: a whole number is needed",
                        who->source, k->name, x);
     return 0;

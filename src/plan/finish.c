@@ -11,7 +11,7 @@
 /* CPU seconds for reading and copying a byte where nothing is decoded, as `weir
  * run` takes them. */
 #define COPY_S_PER_BYTE 0.33e-9
-#define COPY_RATE       5e9 /* of a snapshot in memory */
+#define COPY_RATE       5e9  /* of a snapshot in memory */
 #define STEPS           1000 /* of an epoch, if no data set is known */
 
 static bool known(const struct wr_plan_draft *d, enum wr_plan_key key)
@@ -116,9 +116,10 @@ static int finish_data(struct wr_plan_draft *d, weir_err *err)
     int r = 0;
 
     if (!known(d, WR_PLAN_K_BYTES))
-        return missing("bytes per sample: a record, a workload, --model NAME or "
-                       "--sample-bytes SIZE says them",
-                       err);
+        return missing(
+            "bytes per sample: a record, a workload, --model NAME or "
+            "--sample-bytes SIZE says them",
+            err);
     if (!known(d, WR_PLAN_K_SAMPLES))
         r = assume(d, WR_PLAN_K_SAMPLES,
                    (double)STEPS * p->nodes * p->compute.accelerators *

@@ -30,7 +30,8 @@ static const json_t *median_run(const json_t *c)
     double warm_up = wr_get_number(c, "warm_up_runs"), off = INFINITY;
     size_t k;
 
-    json_array_foreach(runs, k, run) {
+    json_array_foreach(runs, k, run)
+    {
         double d = fabs(wr_get_number(run, "samples_per_s") - rate_of(c));
 
         if ((double)k < warm_up && json_array_size(runs) > 1)
@@ -50,7 +51,8 @@ static int choose(const struct wr_plan_record *r, struct bench_case *ret,
     struct bench_case b = {.count = json_array_size(cases)};
     size_t k;
 
-    json_array_foreach(cases, k, c) {
+    json_array_foreach(cases, k, c)
+    {
         if (r->wanted_case ? k + 1 != r->wanted_case
                            : best && !(rate_of(c) > rate_of(best)))
             continue;
@@ -79,7 +81,8 @@ static double sizes_cv(const json_t *sizes)
     const json_t *bin;
     size_t k;
 
-    json_array_foreach(sizes, k, bin) {
+    json_array_foreach(sizes, k, bin)
+    {
         double count = wr_get_number(bin, "count");
         double bytes = wr_get_number(bin, "bytes"), m = bytes / count;
         double width = wr_get_number(bin, "to") - wr_get_number(bin, "from");
@@ -96,8 +99,9 @@ static double sizes_cv(const json_t *sizes)
     return sqrt(WR_MAX(squares / n - mean * mean, 0)) / mean;
 }
 
-static int say_storage(struct wr_plan_draft *d, const struct wr_plan_saying *who,
-                       const char *url, weir_err *err)
+static int say_storage(struct wr_plan_draft *d,
+                       const struct wr_plan_saying *who, const char *url,
+                       weir_err *err)
 {
     struct wr_device_profile p;
     int r;
@@ -187,8 +191,7 @@ static int say_shape(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     if (r == 0)
         r = wr_plan_say(d, who, WR_PLAN_K_IN_PLACE, slots > 0, err);
     if (r == 0 && !(slots > 0))
-        r = wr_plan_say(d, who, WR_PLAN_K_TENSOR_BYTES,
-                        pixels, err);
+        r = wr_plan_say(d, who, WR_PLAN_K_TENSOR_BYTES, pixels, err);
     return r;
 }
 
@@ -217,7 +220,8 @@ static double fast_cpu(const struct wr_plan_record *r,
 
     if (strcmp(wr_get_text(b->settings, "decode"), "exact") != 0)
         return NAN;
-    json_array_foreach(cases, k, c) {
+    json_array_foreach(cases, k, c)
+    {
         const json_t *s = wr_get_object(c, "settings");
 
         if (!strcmp(wr_get_text(s, "decode"), "fast") &&

@@ -13,9 +13,8 @@ static const json_t *case_of(const json_t *record, const char *way)
     const json_t *list = wr_get_list(record, "cases"), *c;
     size_t k;
 
-    json_array_foreach(list, k, c)
-        if (!strcmp(wr_get_text(c, "way"), way))
-            return c;
+    json_array_foreach(list, k,
+                       c) if (!strcmp(wr_get_text(c, "way"), way)) return c;
     return NULL;
 }
 

@@ -118,8 +118,7 @@ static int take_tests(const struct wr_plan_record *r, struct probe_tests *ret,
         tests_done(&t);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    json_array_foreach(list, k, o)
-        take_test(&t, o);
+    json_array_foreach(list, k, o) take_test(&t, o);
     *ret = t;
     return 0;
 }

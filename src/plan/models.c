@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "measure/accelerator.h"
 
-#define MLPERF "MLPerf Storage and DLIO's configurations"
+#define MLPERF    "MLPerf Storage and DLIO's configurations"
 #define IMAGES(n) (224.0 * 224 * 3 * (n)) /* bytes of u8 pictures */
 
 /* Decoding by tf.data: about 30 cores for 8,600 images/s. */

@@ -17,16 +17,16 @@ struct wr_plan_model_step {
 
 struct wr_plan_model {
     const char *name, *title;
-    uint64_t samples;      /* of the data set that it is trained on */
-    double sample_bytes;   /* mean, as stored */
-    double sample_cv;      /* deviation over mean */
-    uint64_t per_object;   /* samples of a file */
-    double tensor_bytes;   /* of a sample in the batch, bytes of one channel */
-    double cpu_s;          /* of a core per sample; 0: not known */
+    uint64_t samples;    /* of the data set that it is trained on */
+    double sample_bytes; /* mean, as stored */
+    double sample_cv;    /* deviation over mean */
+    uint64_t per_object; /* samples of a file */
+    double tensor_bytes; /* of a sample in the batch, bytes of one channel */
+    double cpu_s;        /* of a core per sample; 0: not known */
     const char *cpu_source;
-    double state_bytes;    /* of a checkpoint; 0: not known */
+    double state_bytes; /* of a checkpoint; 0: not known */
     const char *state_source;
-    const char *source;    /* of samples and bytes */
+    const char *source; /* of samples and bytes */
     struct wr_plan_model_step steps[WR_PLAN_MODEL_STEPS + 1];
 };
 

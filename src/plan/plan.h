@@ -77,7 +77,7 @@ struct wr_plan_loader {
                           worker (IN_TURNS); 0: a batch is begun when the
                           accelerator waits for it */
     bool in_place;     /* samples are read right into the batch */
-    struct wr_plan_draw cpu_s;       /* of a core, per sample */
+    struct wr_plan_draw cpu_s; /* of a core, per sample */
     double fast_cpu_s; /* with the fast decoder; 0: not known, or in use */
     struct wr_plan_draw batch_cpu_s; /* per batch, by one core: collating */
     uint32_t cores;                  /* of a node */

@@ -9,8 +9,8 @@
 #include "plan/simulate.h"
 #include "record/record.h"
 
-#define STEPS_MAX   20000 /* times of steps or batches that are kept */
-#define SPANS_MAX   50000
+#define STEPS_MAX 20000 /* times of steps or batches that are kept */
+#define SPANS_MAX 50000
 
 /* A number that is not known or has no end is null. */
 static json_t *number(double x)

@@ -44,7 +44,8 @@ double wr_plan_rate(const struct wr_plan_result *r)
 double wr_plan_steady_use(const struct wr_plan *p,
                           const struct wr_plan_result *r)
 {
-    double each = wr_plan_rate(r) / ((double)p->nodes * p->compute.accelerators);
+    double each = wr_plan_rate(r) /
+                  ((double)p->nodes * p->compute.accelerators);
 
     return WR_MIN(each / p->compute.batch * p->compute.step_s.mean, 1);
 }

@@ -13,9 +13,9 @@
 
 #define SHARD_BYTES   128e6
 #define REQUEST_BYTES (UINT64_C(1) << 20)
-#define COPY_RATE     5e9  /* bytes per second of one core, or of a snapshot */
-#define FLOATS        4    /* bytes that a stored one becomes */
-#define DEEP          64   /* reads in flight per worker */
+#define COPY_RATE     5e9   /* bytes per second of one core, or of a snapshot */
+#define FLOATS        4     /* bytes that a stored one becomes */
+#define DEEP          64    /* reads in flight per worker */
 #define SAMPLES       60000 /* that a row simulates at most */
 
 /* --- the loader --- */
@@ -109,8 +109,8 @@ static bool tensors(struct wr_plan *p)
                                    2u);
     d->sequential = d->shuffled_units = true;
     d->unit_bytes = WR_MAX(REQUEST_BYTES, (uint64_t)d->tensor_bytes);
-    p->loader.cpu_s = (struct wr_plan_draw){
-        .mean = FLOATS * d->tensor_bytes / COPY_RATE};
+    p->loader.cpu_s = (struct wr_plan_draw){.mean = FLOATS * d->tensor_bytes /
+                                                    COPY_RATE};
     return true;
 }
 

@@ -69,7 +69,7 @@ static size_t sum_up(struct wr_doc *d, const json_t *j, words_of *words,
 static void summarize_one(struct wr_doc *d, const json_t *j, size_t room)
 {
     static words_of *const words[] = {wr_plan_seen,       wr_plan_cure,
-                                      wr_plan_say_answer,     wr_plan_waits,
+                                      wr_plan_say_answer, wr_plan_waits,
                                       wr_plan_bottleneck, wr_plan_best};
 
     headlines(d, j);

@@ -108,15 +108,18 @@ static void test_real_disk(void **state)
 {
     const char *bench = HEAD("bench") DATASET("/d", "100") STEP
         ", \"cases\": [" CASE("exact", "100", "2") "]}";
-    const char *probe = HEAD("probe") ", \"path\": \"/d\", \"tests\": ["
-        "{\"op\": \"read\", \"pattern\": \"sequential\", \"block\": 1048576, "
-        "\"depth\": 8, \"workers\": 1, \"direct\": true, \"result\": "
-        "{\"bytes_per_s\": 2e8, \"ops_per_s\": 190, \"latency_us\": {\"p50\": "
-        "40000}}}, "
-        "{\"op\": \"read\", \"pattern\": \"random\", \"block\": 4096, "
-        "\"depth\": 1, \"workers\": 1, \"direct\": true, \"result\": "
-        "{\"bytes_per_s\": 4e6, \"ops_per_s\": 1000, \"latency_us\": "
-        "{\"p50\": 1000}}}]}";
+    const char *probe = HEAD(
+        "probe") ", \"path\": \"/d\", \"tests\": ["
+                 "{\"op\": \"read\", \"pattern\": \"sequential\", \"block\": "
+                 "1048576, "
+                 "\"depth\": 8, \"workers\": 1, \"direct\": true, \"result\": "
+                 "{\"bytes_per_s\": 2e8, \"ops_per_s\": 190, \"latency_us\": "
+                 "{\"p50\": "
+                 "40000}}}, "
+                 "{\"op\": \"read\", \"pattern\": \"random\", \"block\": 4096, "
+                 "\"depth\": 1, \"workers\": 1, \"direct\": true, \"result\": "
+                 "{\"bytes_per_s\": 4e6, \"ops_per_s\": 1000, \"latency_us\": "
+                 "{\"p50\": 1000}}}]}";
     struct wr_plan_draft d;
     weir_err err;
 
@@ -138,10 +141,10 @@ static void test_real_disk(void **state)
 
 static void test_contradictions(void **state)
 {
-    const char *a = HEAD("bench") DATASET("/d", "100") ", \"cases\": [" CASE(
-        "exact", "100", "2") "]}";
-    const char *b = HEAD("bench") DATASET("/e", "200") ", \"cases\": [" CASE(
-        "exact", "100", "2") "]}";
+    const char *a = HEAD("bench")
+        DATASET("/d", "100") ", \"cases\": [" CASE("exact", "100", "2") "]}";
+    const char *b = HEAD("bench")
+        DATASET("/e", "200") ", \"cases\": [" CASE("exact", "100", "2") "]}";
     struct wr_plan_draft d;
     weir_err err;
 
@@ -213,16 +216,20 @@ static void test_run(void **state)
 
     (void)state;
     wr_plan_draft_init(&d);
-    assert_int_equal(
-        take(&d,
-             HEAD("run") DATASET("/d", "100") ", \"config\": {\"batch\": 8, "
-                 "\"threads\": 2, \"prefetch\": 1, \"depth\": 4, \"epochs\": "
-                 "3, \"step_s\": 0.25, \"accelerators\": 4, \"ranks\": 2, "
-                 "\"order\": \"sequential\", \"data\": \"/d\"}, \"result\": "
-                 "{\"cpu_s_per_gb\": 1, \"bytes\": 1000000, \"samples\": 100, "
-                 "\"resident\": 1}}",
-             "r", 0, &err),
-        0);
+    assert_int_equal(take(&d,
+                          HEAD("run") DATASET(
+                              "/d", "100") ", \"config\": {\"batch\": 8, "
+                                           "\"threads\": 2, \"prefetch\": 1, "
+                                           "\"depth\": 4, \"epochs\": "
+                                           "3, \"step_s\": 0.25, "
+                                           "\"accelerators\": 4, \"ranks\": 2, "
+                                           "\"order\": \"sequential\", "
+                                           "\"data\": \"/d\"}, \"result\": "
+                                           "{\"cpu_s_per_gb\": 1, \"bytes\": "
+                                           "1000000, \"samples\": 100, "
+                                           "\"resident\": 1}}",
+                          "r", 0, &err),
+                     0);
     assert_int_equal(wr_plan_draft_finish(&d, &err), 0);
     assert_int_equal(d.plan.compute.accelerators, 2);
     assert_int_equal(d.plan.loader.workers, 4); /* two for each */
@@ -298,9 +305,9 @@ static void test_accelerators(void **state)
     wr_plan_draft_init(&d);
     assert_null(wr_plan_model_find("nope", &err));
     assert_non_null(strstr(err.msg, "resnet50"));
-    assert_int_equal(wr_plan_from_accelerator(&d, "K80", wr_plan_model_at(0),
-                                              &err),
-                     WEIR_EINVAL);
+    assert_int_equal(
+        wr_plan_from_accelerator(&d, "K80", wr_plan_model_at(0), &err),
+        WEIR_EINVAL);
     assert_int_equal(wr_plan_from_accelerator(&d, "cpu", NULL, &err),
                      WEIR_EINVAL);
     assert_int_equal(wr_plan_from_accelerator(&d, "nope", NULL, &err),

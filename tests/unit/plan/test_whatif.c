@@ -31,8 +31,8 @@ static struct wr_plan base(void)
     return p;
 }
 
-static const struct wr_plan_outcome *
-find(const struct wr_plan_outcome *rows, size_t n, const char *name)
+static const struct wr_plan_outcome *find(const struct wr_plan_outcome *rows,
+                                          size_t n, const char *name)
 {
     for (size_t k = 1; k < n; k++)
         if (!strcmp(rows[k].change->name, name))
@@ -168,9 +168,9 @@ static void test_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_disk),  cmocka_unit_test(test_decoding),
-        cmocka_unit_test(test_saves),      cmocka_unit_test(test_all_can_be),
-        cmocka_unit_test(test_capacity),   cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_slow_disk), cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_saves),     cmocka_unit_test(test_all_can_be),
+        cmocka_unit_test(test_capacity),  cmocka_unit_test(test_stopped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
