@@ -55,7 +55,7 @@ static int gather(struct plan_call *c, weir_err *err)
     if (r == 0 && is_planned(c))
         r = wr_plan_draft_finish(&c->draft, err);
     if (r == 0 && a->explain)
-        r = wr_plan_read_times(c->cli, a->explain, &c->draft, &c->answer, err);
+        r = wr_plan_read_times(a->explain, &c->draft, &c->answer, err);
     c->answer.model = model ? model->name : NULL;
     return r;
 }
