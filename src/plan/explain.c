@@ -89,15 +89,16 @@ static enum wr_plan_cause of_workers(struct evidence *e)
 {
     const struct wr_plan_stalls *s = &e->stalls;
     uint64_t w = e->hints.workers, p = e->period.period;
-    double more = w == p ? 0.1 : w ? -0.1 : 0;
+    double more = w == p ? 0.05 : w ? -0.1 : 0;
 
     if (e->step_ms > 0 && s->usual_ms < AT_ONCE * e->step_ms)
         return choose(e, WR_PLAN_TURNS, 0.9 + more);
-    if (s->total_ms > BIG_ROUND * s->usual_ms * (double)e->t->count)
-        return choose(e, WR_PLAN_TURNS, 0.85 + more);
     if (others_wait(e))
-        return choose(e, WR_PLAN_TURNS, 0.8 + more);
-    return choose(e, WR_PLAN_STRAGGLER, 0.65 + more);
+        return choose(e, WR_PLAN_TURNS, 0.85 + more);
+    /* Nothing but its size: one very slow worker would do that too. */
+    if (s->total_ms > BIG_ROUND * s->usual_ms * (double)e->t->count)
+        return choose(e, WR_PLAN_TURNS, 0.6 + more);
+    return choose(e, WR_PLAN_STRAGGLER, 0.6 + more);
 }
 
 /* As people choose for saves; workers are 8, 24 or 64 rather. */

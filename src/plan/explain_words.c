@@ -94,6 +94,8 @@ static void say_turns(struct wr_plan_explained *e,
         " steps of the accelerator take only %s: then all have to be waited "
         "for.",
         p, span(e->load_ms).text, p, span((double)p * f->step_ms).text);
+    if (f->doubtful)
+        WHY(e, " One very slow worker of them would look alike.");
     if (f->hints->workers && f->hints->workers != p)
         WHY(e,
             " (That the period is %" PRIu64 " and there are %" PRIu32

@@ -18,6 +18,7 @@
 
 #define LEAST_FACTOR 1.25 /* a stall takes so much longer than usual */
 #define APART        3.0  /* times the spread of the usual ones */
+#define FEW          6.0  /* usual ones with which twice that is needed */
 #define OUTSIDE      6.0  /* the same, for single ones */
 #define USUAL_SHARE  0.25 /* of all batches at least */
 #define FLOOR        0.02 /* of the mean: what is less than that hardly differs */
@@ -116,7 +117,9 @@ static bool is_apart(const struct sorted *s, size_t cut)
         return false;
     gap = wr_stats_quantile(s->log + cut, s->count - cut, 0.5) -
           wr_stats_quantile(s->log, cut, 0.5);
-    return gap >= log(LEAST_FACTOR) && gap >= APART * spread(s, cut);
+    /* The spread of a few is easily underestimated. */
+    return gap >= log(LEAST_FACTOR) &&
+           gap >= APART * (1 + FEW / (double)cut) * spread(s, cut);
 }
 
 static size_t far_outside(const struct sorted *s)

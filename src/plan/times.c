@@ -25,7 +25,7 @@ void wr_plan_times_done(struct wr_plan_times *t)
     *t = (struct wr_plan_times){0};
 }
 
-struct parse {
+struct times_log {
     const char *name; /* borrowed */
     struct wr_plan_times t;
     size_t ms_cap, batch_cap;
@@ -42,7 +42,7 @@ struct parse {
 
 /* Numbers that begin again where they began, or at 0 or 1, are a new epoch's.
  * What goes back elsewhere is two logs in one. */
-static int begin_epoch(struct parse *p, uint64_t batch, weir_err *err)
+static int begin_epoch(struct times_log *p, uint64_t batch, weir_err *err)
 {
     uint64_t length = p->last + p->stride - batch;
 
@@ -59,8 +59,8 @@ static int begin_epoch(struct parse *p, uint64_t batch, weir_err *err)
     return 0;
 }
 
-static int check_pair(const struct parse *p, const struct wr_times_pair *pair,
-                      weir_err *err)
+static int check_pair(const struct times_log *p,
+                      const struct wr_times_pair *pair, weir_err *err)
 {
     const char *name = p->name;
 
@@ -82,7 +82,8 @@ static int check_pair(const struct parse *p, const struct wr_times_pair *pair,
     return 0;
 }
 
-static int add(struct parse *p, const struct wr_times_pair *pair, weir_err *err)
+static int add(struct times_log *p, const struct wr_times_pair *pair,
+               weir_err *err)
 {
     struct wr_plan_times *t = &p->t;
     uint64_t batch;
@@ -127,7 +128,7 @@ static bool is_void(const char *line, size_t len)
            (len > 1 && line[0] == '/' && line[1] == '/');
 }
 
-static int take_line(struct parse *p, const char *line, size_t len,
+static int take_line(struct times_log *p, const char *line, size_t len,
                      weir_err *err)
 {
     struct wr_times_pair pair;
@@ -150,7 +151,7 @@ static int take_line(struct parse *p, const char *line, size_t len,
 }
 
 /* A text in which most lines have no batch is not such a log. */
-static int check_whole(const struct parse *p, weir_err *err)
+static int check_whole(const struct times_log *p, weir_err *err)
 {
     if (!p->bad_line && p->t.count == 0)
         return wr_fail(err, WEIR_EFORMAT,
@@ -170,7 +171,7 @@ static int check_whole(const struct parse *p, weir_err *err)
 int wr_plan_times_parse(const char *text, size_t len, const char *name,
                         struct wr_plan_times *ret, weir_err *err)
 {
-    struct parse p = {.name = name};
+    struct times_log p = {.name = name};
     const char *end = text + len;
     int r = 0;
 

@@ -77,19 +77,19 @@ static bool is_letter(char c)
 }
 
 /* A stretch of text. */
-struct piece {
+struct times_word {
     const char *at;
     size_t len;
 };
 
-static bool piece_is(struct piece p, const char *word)
+static bool piece_is(struct times_word p, const char *word)
 {
     return strlen(word) == p.len && strncasecmp(p.at, word, p.len) == 0;
 }
 
 /* What a name means: "batch_time_ms" is a time in ms, "batch_size" something
  * else. Parts are between characters that are not letters. */
-static enum meaning meaning_of(struct piece p, double *ret_unit_ms)
+static enum meaning meaning_of(struct times_word p, double *ret_unit_ms)
 {
     enum meaning means = MEANS_NOTHING;
 
@@ -98,7 +98,7 @@ static enum meaning meaning_of(struct piece p, double *ret_unit_ms)
         for (n = 0; i + n < p.len && is_letter(p.at[i + n]);)
             n++;
         for (size_t k = 0; n && k < WR_ARRAY_LEN(words); k++) {
-            if (!piece_is((struct piece){p.at + i, n}, words[k].part))
+            if (!piece_is((struct times_word){p.at + i, n}, words[k].part))
                 continue;
             means = WR_MAX(means, words[k].means);
             if (words[k].unit_ms > 0)
@@ -119,23 +119,23 @@ struct number {
     bool fraction;
 };
 
-struct scan {
+struct times_scan {
     const char *at, *end;
     char separator;
     bool decimal_comma, quoted;
     unsigned column, columns;
-    struct piece word; /* before the next number; len 0: none */
+    struct times_word word; /* before the next number; len 0: none */
     struct number numbers[NUMBERS_MAX];
     unsigned count;
 };
 
-static char at_of(const struct scan *s, size_t ahead)
+static char at_of(const struct times_scan *s, size_t ahead)
 {
     return (size_t)(s->end - s->at) > ahead ? s->at[ahead] : '\0';
 }
 
 /* Whether the comma that stands here is part of a number: 1;2,5 or "1,040". */
-static bool comma_belongs(const struct scan *s, bool fraction)
+static bool comma_belongs(const struct times_scan *s, bool fraction)
 {
     if (s->decimal_comma)
         return !fraction && is_digit(at_of(s, 1));
@@ -144,7 +144,7 @@ static bool comma_belongs(const struct scan *s, bool fraction)
 }
 
 /* The number here; a text longer than any sensible one counts as infinite. */
-static double take_number(struct scan *s, bool *ret_fraction)
+static double take_number(struct times_scan *s, bool *ret_fraction)
 {
     char buf[64];
     size_t n = 0;
@@ -180,16 +180,16 @@ static double take_number(struct scan *s, bool *ret_fraction)
     return cut ? INFINITY : strtod(buf, NULL);
 }
 
-static void skip_blanks(struct scan *s)
+static void skip_blanks(struct times_scan *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t') &&
            *s->at != s->separator)
         s->at++;
 }
 
-static struct piece take_word(struct scan *s)
+static struct times_word take_word(struct times_scan *s)
 {
-    struct piece p = {.at = s->at};
+    struct times_word p = {.at = s->at};
 
     while (s->at < s->end && (is_letter(*s->at) || *s->at == '_'))
         s->at++;
@@ -198,10 +198,10 @@ static struct piece take_word(struct scan *s)
 }
 
 /* The unit behind a number, if the next word is one; else nothing is taken. */
-static double take_unit(struct scan *s)
+static double take_unit(struct times_scan *s)
 {
     const char *before = s->at;
-    struct piece p;
+    struct times_word p;
     double unit_ms;
 
     skip_blanks(s);
@@ -219,7 +219,7 @@ static bool joins(char c)
 
 /* How many numbers are joined here: 12:00:05 and 2026-11-17 are three, 10/500 is
  * two. */
-static unsigned joined(const struct scan *s)
+static unsigned joined(const struct times_scan *s)
 {
     unsigned n = 1;
 
@@ -235,7 +235,7 @@ static unsigned joined(const struct scan *s)
 
 /* A date or a time of day, with the milliseconds that Python's logging writes
  * behind it: "12:00:05,123 ". */
-static void skip_clock(struct scan *s)
+static void skip_clock(struct times_scan *s)
 {
     while (s->at < s->end && (is_digit(*s->at) || is_letter(*s->at) ||
                               joins(*s->at) || *s->at == '.' || *s->at == '+'))
@@ -245,7 +245,7 @@ static void skip_clock(struct scan *s)
         s->at += 4;
 }
 
-static void add(struct scan *s, struct number n)
+static void add(struct times_scan *s, struct number n)
 {
     double unit_ms;
 
@@ -260,7 +260,7 @@ static void add(struct scan *s, struct number n)
         s->numbers[s->count++] = n;
 }
 
-static void scan_number(struct scan *s)
+static void scan_number(struct times_scan *s)
 {
     struct number n = {0};
     bool total;
@@ -285,7 +285,7 @@ static void scan_number(struct scan *s)
         add(s, n);
 }
 
-static bool is_none(struct piece p)
+static bool is_none(struct times_word p)
 {
     static const char *const none[] = {"nan",  "inf",  "infinity",
                                        "null", "none", "na"};
@@ -298,9 +298,9 @@ static bool is_none(struct piece p)
 
 /* A word; digits that are part of a name ("resnet50") are no number, except
  * behind "batch" and the like. */
-static void scan_word(struct scan *s)
+static void scan_word(struct times_scan *s)
 {
-    struct piece p = take_word(s);
+    struct times_word p = take_word(s);
     double unit_ms;
 
     if (is_none(p)) {
@@ -316,7 +316,7 @@ static void scan_word(struct scan *s)
     s->word = p;
 }
 
-static bool begins_number(const struct scan *s)
+static bool begins_number(const struct times_scan *s)
 {
     char c = at_of(s, 0);
 
@@ -326,7 +326,7 @@ static bool begins_number(const struct scan *s)
     return is_digit(c) || (c == '.' && is_digit(at_of(s, 1)));
 }
 
-static void scan_line(struct scan *s)
+static void scan_line(struct times_scan *s)
 {
     while (s->at < s->end) {
         char c = *s->at;
@@ -349,7 +349,8 @@ static void scan_line(struct scan *s)
 
 /* --- which of them --- */
 
-static const struct number *in_column(const struct scan *s, unsigned column)
+static const struct number *in_column(const struct times_scan *s,
+                                      unsigned column)
 {
     for (unsigned k = 0; k < s->count; k++)
         if (s->numbers[k].column == column)
@@ -357,7 +358,8 @@ static const struct number *in_column(const struct scan *s, unsigned column)
     return NULL;
 }
 
-static const struct number *that_means(const struct scan *s, enum meaning means)
+static const struct number *that_means(const struct times_scan *s,
+                                       enum meaning means)
 {
     for (unsigned k = 0; k < s->count; k++)
         if (s->numbers[k].means == means)
@@ -365,7 +367,7 @@ static const struct number *that_means(const struct scan *s, enum meaning means)
     return NULL;
 }
 
-static const struct number *with_unit(const struct scan *s)
+static const struct number *with_unit(const struct times_scan *s)
 {
     for (unsigned k = 0; k < s->count; k++)
         if (s->numbers[k].unit_ms > 0 && s->numbers[k].means != MEANS_OTHER)
@@ -374,7 +376,7 @@ static const struct number *with_unit(const struct scan *s)
 }
 
 /* The first that nothing is said of, behind `after` if there is one. */
-static const struct number *plain(const struct scan *s,
+static const struct number *plain(const struct times_scan *s,
                                   const struct number *after)
 {
     for (unsigned k = after ? (unsigned)(after - s->numbers) + 1 : 0;
@@ -385,7 +387,7 @@ static const struct number *plain(const struct scan *s,
     return NULL;
 }
 
-static void choose(const struct scan *s, const struct wr_times_heading *h,
+static void choose(const struct times_scan *s, const struct wr_times_heading *h,
                    const struct number **ret_batch,
                    const struct number **ret_time)
 {
@@ -411,10 +413,10 @@ static void choose(const struct scan *s, const struct wr_times_heading *h,
 bool wr_times_line(const char *line, size_t len,
                    const struct wr_times_heading *h, struct wr_times_pair *ret)
 {
-    struct scan s = {.at = line,
-                     .end = line + len,
-                     .separator = h->separator,
-                     .decimal_comma = memchr(line, ';', len) != NULL};
+    struct times_scan s = {.at = line,
+                           .end = line + len,
+                           .separator = h->separator,
+                           .decimal_comma = memchr(line, ';', len) != NULL};
     const struct number *batch, *time;
     double unit_ms;
 
@@ -453,7 +455,7 @@ bool wr_times_heading(const char *line, size_t len, struct wr_times_heading *h)
     for (const char *p = line; p <= end; g.columns++) {
         const char *next = memchr(p, g.separator ? g.separator : ' ',
                                   (size_t)(end - p));
-        struct piece name = {p, (size_t)((next ? next : end) - p)};
+        struct times_word name = {p, (size_t)((next ? next : end) - p)};
         double unit_ms;
         enum meaning means = meaning_of(name, &unit_ms);
 

@@ -136,6 +136,76 @@ void wr_doc_rows_done(struct wr_doc_rows *r)
     *r = (struct wr_doc_rows){0};
 }
 
+/* Parts of a cell that looks have of it, and the largest span of each. */
+struct lane_share {
+    double cover[WR_DOC_LOOKS], most[WR_DOC_LOOKS], number[WR_DOC_LOOKS];
+    bool middle; /* the middle of a span is here: it must show */
+};
+
+static void add_share(struct lane_share *v, size_t columns,
+                      const struct wr_doc_span *s, double from, double to)
+{
+    size_t middle = WR_MIN((size_t)((from + to) / 2), columns - 1);
+
+    v[middle].middle = true;
+    for (size_t i = (size_t)from; i < columns && (double)i <= to; i++) {
+        double part = fmin(to, (double)i + 1) - fmax(from, (double)i);
+
+        v[i].cover[s->look] += part;
+        if (part < v[i].most[s->look])
+            continue;
+        v[i].most[s->look] = part;
+        v[i].number[s->look] = s->number;
+    }
+}
+
+static void choose(const struct lane_share *v, struct wr_doc_lane_cell *ret)
+{
+    double sum = 0, most = -1;
+
+    *ret = (struct wr_doc_lane_cell){.number = NAN};
+    for (enum wr_doc_look k = 0; k < WR_DOC_LOOKS; k++) {
+        sum += v->cover[k];
+        if (!(v->cover[k] > most) || !(v->cover[k] > 0 || v->middle))
+            continue;
+        most = v->cover[k];
+        ret->look = k;
+        ret->number = v->number[k];
+    }
+    ret->any = sum >= 0.5 || (v->middle && sum > 0);
+}
+
+bool wr_doc_lanes_cells(const struct wr_doc_lanes *l,
+                        const struct wr_doc_rows *r, size_t lane, size_t row,
+                        struct wr_doc_lane_cell *ret, size_t columns)
+{
+    struct lane_share *v = calloc(columns + 1, sizeof(*v));
+    double from, to, scale;
+
+    if (!v)
+        return false;
+    wr_doc_lanes_ends(l, &from, &to);
+    scale = (double)columns / (to - from);
+    for (size_t k = 0; k < l->span_count; k++)
+        if (l->spans[k].lane == lane && r->row[k] == row)
+            add_share(v, columns, &l->spans[k],
+                      (l->spans[k].from - from) * scale,
+                      (l->spans[k].to - from) * scale);
+    for (size_t i = 0; i < columns; i++)
+        choose(&v[i], &ret[i]);
+    free(v);
+    return true;
+}
+
+bool wr_doc_lane_cells_same(const struct wr_doc_lane_cell *a,
+                            const struct wr_doc_lane_cell *b)
+{
+    return a->any == b->any &&
+           (!a->any ||
+            (a->look == b->look && (a->number == b->number ||
+                                    (isnan(a->number) && isnan(b->number)))));
+}
+
 void wr_doc_lanes_table(struct wr_doc_section *s, const struct wr_doc_lanes *l)
 {
     char head[400];

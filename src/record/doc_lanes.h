@@ -28,6 +28,23 @@ struct wr_doc_rows {
 bool wr_doc_rows_init(struct wr_doc_rows *r, const struct wr_doc_lanes *l);
 void wr_doc_rows_done(struct wr_doc_rows *r);
 
+/* What a cell of a row shows. */
+struct wr_doc_lane_cell {
+    bool any;
+    enum wr_doc_look look;
+    double number;
+};
+
+/* A row in `columns` cells, from one end of the axis to the other: of each, what has most of it.
+ * Of spans that are much shorter than a cell, the look that has most of it
+ * together is shown. False: memory is short. */
+bool wr_doc_lanes_cells(const struct wr_doc_lanes *l,
+                        const struct wr_doc_rows *r, size_t lane, size_t row,
+                        struct wr_doc_lane_cell *ret, size_t columns);
+
+bool wr_doc_lane_cells_same(const struct wr_doc_lane_cell *a,
+                            const struct wr_doc_lane_cell *b);
+
 /* All spans as a table of a section: lane, from, to, what, and its number. */
 void wr_doc_lanes_table(struct wr_doc_section *s, const struct wr_doc_lanes *l);
 

@@ -3,7 +3,6 @@
 #include "record/doc_lanes_text.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,7 +14,6 @@
 #define NAME_MAX    20 /* columns of a lane's name */
 #define ROWS_SHOWN  40 /* lines; the page and CSV have all */
 #define TICK_MIN    10 /* columns from tick to tick */
-#define NONE        SIZE_MAX
 #define END         "\033[0m"
 
 /* What a look is made of. */
@@ -39,34 +37,9 @@ struct lane_sheet {
     double from, to; /* the ends of the axis */
 };
 
-/* A row of cells: which span each of them shows. */
-struct lane_cells {
-    size_t span[COLUMNS_MAX];
-    double cover[COLUMNS_MAX]; /* part of the cell that the span has */
-};
-
 static double column_of(const struct lane_sheet *sh, double x)
 {
     return (x - sh->from) / (sh->to - sh->from) * (double)sh->columns;
-}
-
-/* A cell shows what has most of it. A span that has less than half of each of
- * its cells would not show at all: the one in its middle does. */
-static void paint_span(const struct lane_sheet *sh, size_t k,
-                       struct lane_cells *c)
-{
-    double from = column_of(sh, sh->l->spans[k].from);
-    double to = column_of(sh, sh->l->spans[k].to);
-    size_t middle = WR_MIN((size_t)((from + to) / 2), sh->columns - 1);
-
-    for (size_t i = (size_t)from; i < sh->columns && (double)i < to; i++) {
-        double part = fmin(to, (double)i + 1) - fmax(from, (double)i);
-
-        if ((part >= 0.5 || i == middle) && part > c->cover[i]) {
-            c->cover[i] = part;
-            c->span[i] = k;
-        }
-    }
 }
 
 static void put_block(const struct lane_sheet *sh, enum wr_doc_look look)
@@ -75,13 +48,12 @@ static void put_block(const struct lane_sheet *sh, enum wr_doc_look look)
 }
 
 /* A number in the middle of a span that has room for it and for its look. */
-static size_t label_of(const struct lane_sheet *sh,
-                       const struct wr_doc_span *span, size_t length,
+static size_t label_of(const struct wr_doc_lane_cell *cell, size_t length,
                        char *text, size_t cap)
 {
     *text = '\0';
-    if (isfinite(span->number) && fabs(span->number) < 1e9)
-        snprintf(text, cap, "%.0f", span->number);
+    if (isfinite(cell->number) && fabs(cell->number) < 1e9)
+        snprintf(text, cap, "%.0f", cell->number);
     if (strlen(text) + 2 > length)
         *text = '\0';
     return (length - strlen(text)) / 2;
@@ -89,13 +61,13 @@ static size_t label_of(const struct lane_sheet *sh,
 
 /* Cells of one span; `edge`: the span before it looks the same, and must be
  * told from it. */
-static void put_run(const struct lane_sheet *sh, size_t k, size_t length,
+static void put_run(const struct lane_sheet *sh,
+                    const struct wr_doc_lane_cell *cell, size_t length,
                     bool edge)
 {
-    const struct wr_doc_span *span = &sh->l->spans[k];
     char text[32];
-    size_t at = label_of(sh, span, length, text, sizeof(text));
-    const char *paint = sh->colour ? looks[span->look].colour : "";
+    size_t at = label_of(cell, length, text, sizeof(text));
+    const char *paint = sh->colour ? looks[cell->look].colour : "";
     size_t digits = strlen(text);
 
     fputs(paint, sh->cv.out);
@@ -107,35 +79,30 @@ static void put_run(const struct lane_sheet *sh, size_t k, size_t length,
         } else if (i == 0 && edge && length > 1) {
             fputs(sh->cv.utf8 ? "│" : "|", sh->cv.out);
         } else {
-            put_block(sh, span->look);
+            put_block(sh, cell->look);
         }
     }
     fputs(*paint ? END : "", sh->cv.out);
 }
 
-static bool look_alike(const struct lane_sheet *sh, size_t a, size_t b)
-{
-    return a != NONE && b != NONE &&
-           sh->l->spans[a].look == sh->l->spans[b].look;
-}
-
 /* Blanks are owed until something follows them: no line ends with any. */
-static void put_cells(const struct lane_sheet *sh, const struct lane_cells *c)
+static void put_cells(const struct lane_sheet *sh,
+                      const struct wr_doc_lane_cell *c)
 {
     size_t owed = 0, length;
 
     for (size_t i = 0; i < sh->columns; i += length) {
-        for (length = 1;
-             i + length < sh->columns && c->span[i + length] == c->span[i];)
+        for (length = 1; i + length < sh->columns &&
+                         wr_doc_lane_cells_same(&c[i], &c[i + length]);)
             length++;
-        if (c->span[i] == NONE) {
+        if (!c[i].any) {
             owed += length;
             continue;
         }
         fprintf(sh->cv.out, "%*s", (int)owed, "");
         owed = 0;
-        put_run(sh, c->span[i], length,
-                i > 0 && look_alike(sh, c->span[i - 1], c->span[i]));
+        put_run(sh, &c[i], length,
+                i > 0 && c[i - 1].any && c[i - 1].look == c[i].look);
     }
     fputc('\n', sh->cv.out);
 }
@@ -143,17 +110,14 @@ static void put_cells(const struct lane_sheet *sh, const struct lane_cells *c)
 static void put_row(const struct lane_sheet *sh, const struct wr_doc_rows *r,
                     size_t lane, size_t row)
 {
-    struct lane_cells c = {.cover = {0}};
+    struct wr_doc_lane_cell cells[COLUMNS_MAX];
 
-    for (size_t i = 0; i < sh->columns; i++)
-        c.span[i] = NONE;
-    for (size_t k = 0; k < sh->l->span_count; k++)
-        if (sh->l->spans[k].lane == lane && r->row[k] == row)
-            paint_span(sh, k, &c);
+    if (!wr_doc_lanes_cells(sh->l, r, lane, row, cells, sh->columns))
+        return;
     fputs("  ", sh->cv.out);
     wr_canvas_name(&sh->cv, row ? "" : sh->l->names[lane], sh->names);
     fputs(sh->cv.utf8 ? " │" : " |", sh->cv.out);
-    put_cells(sh, &c);
+    put_cells(sh, cells);
 }
 
 /* 1, 2 or 5 of a power of ten, so that labels have room. */

@@ -12,7 +12,7 @@
 #include "record/get.h"
 
 #define LANES_MAX 64
-#define SPANS_MAX 6000
+#define SPANS_MAX 20000
 
 /* Kinds of spans in a record. */
 static const struct {
@@ -88,12 +88,24 @@ static void add_spans(struct wr_doc *d, struct wr_doc_lanes *l,
     free(v);
 }
 
+/* The last lane is of saves: without any it tells nothing. */
+static size_t count_lanes(const json_t *j)
+{
+    const json_t *spans = wr_get_list(j, "life.spans");
+    size_t n = json_array_size(wr_get_list(j, "life.lanes"));
+
+    for (size_t i = 0; n > 1 && i < json_array_size(spans); i++)
+        if (wr_get_at(json_array_get(spans, i), 2) == (double)(n - 1))
+            return n;
+    return n > 1 ? n - 1 : n;
+}
+
 static void one_life(struct wr_doc *d, struct wr_doc_section *s,
                      const struct wr_view_record *r, bool many, double most)
 {
     const json_t *names = wr_get_list(r->json, "life.lanes");
     const json_t *spans = wr_get_list(r->json, "life.spans");
-    size_t n = json_array_size(names);
+    size_t n = count_lanes(r->json);
     char title[WR_VIEW_NAME], note[WR_VIEW_NAME];
     struct wr_doc_lanes *l;
 

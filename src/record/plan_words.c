@@ -65,10 +65,18 @@ static bool is_one(const json_t *j)
     return wr_get_number(j, "config.accelerators") * nodes_of(j) == 1;
 }
 
+/* Its name; "" if it has none but the time of its step ("ms=218"). */
+static const char *accelerator_of(const json_t *j)
+{
+    const char *name = wr_get_text(j, "config.accelerator");
+
+    return strchr(name, '=') || !strcmp(name, "none") ? "" : name;
+}
+
 char *wr_plan_who(const json_t *j, char *buf, size_t cap)
 {
     double n = wr_get_number(j, "config.accelerators") * nodes_of(j);
-    const char *name = wr_get_text(j, "config.accelerator");
+    const char *name = accelerator_of(j);
     char count[32] = "the";
 
     if (n >= 1)
@@ -105,6 +113,37 @@ char *wr_plan_say_answer(const json_t *j, char *buf, size_t cap)
     return buf;
 }
 
+/* Whether only the first steps were simulated: an epoch of the record is then
+ * a part of one. */
+static bool is_partial(const json_t *j)
+{
+    return wr_get_number(j, "result.steps") <
+               wr_get_number(j, "result.steps_all") &&
+           wr_get_number(j, "result.epoch_s") > 0;
+}
+
+char *wr_plan_part(const json_t *j, char *buf, size_t cap)
+{
+    double all = wr_get_number(j, "result.train_s");
+    double epochs = wr_get_number(j, "config.epochs");
+    char a[32], b[32], n[32], time[64] = "";
+
+    *buf = '\0';
+    if (all > 0 && epochs > 1)
+        snprintf(time, sizeof(time), "All %s epochs take %s.",
+                 wr_say_number(epochs, n, sizeof(n)),
+                 wr_say_time(all, a, sizeof(a)));
+    if (is_partial(j))
+        snprintf(
+            buf, cap, "%s%sThe first %s of %s steps were simulated.", time,
+            *time ? " " : "",
+            wr_say_number(wr_get_number(j, "result.steps"), a, sizeof(a)),
+            wr_say_number(wr_get_number(j, "result.steps_all"), b, sizeof(b)));
+    else
+        snprintf(buf, cap, "%s", time);
+    return buf;
+}
+
 /* What an accelerator waits for: keys of `parts`. */
 static const struct {
     const char *key, *words;
@@ -113,7 +152,8 @@ static const struct {
              {"others", "for the slowest of them and the all-reduce"},
              {"saves", "for checkpoints"}};
 
-static void waits_of(const json_t *epoch, char *buf, size_t cap)
+/* `whole_s`: seconds of all of the epoch, of which `epoch` may be a part. */
+static void waits_of(const json_t *epoch, double whole_s, char *buf, size_t cap)
 {
     double seconds = wr_get_number(epoch, "seconds");
     const json_t *parts = wr_get_object(epoch, "parts");
@@ -125,8 +165,8 @@ static void waits_of(const json_t *epoch, char *buf, size_t cap)
 
         if (s / seconds >= SEEN)
             wr_say(buf, cap, "%s %s (%.0f %%)",
-                   wr_say_time(s, time, sizeof(time)), waits[i].words,
-                   100 * s / seconds);
+                   wr_say_time(s * whole_s / seconds, time, sizeof(time)),
+                   waits[i].words, 100 * s / seconds);
     }
     if (!*buf)
         wr_say(buf, cap, "for nothing");
@@ -147,14 +187,18 @@ char *wr_plan_waits(const json_t *j, char *buf, size_t cap)
     *buf = '\0';
     if (!(a > 0))
         return buf;
-    waits_of(first, text, sizeof(text));
+    if (is_partial(j)) {
+        a = wr_get_number(j, "result.epoch_s");
+        differ = false;
+    }
+    waits_of(first, a, text, sizeof(text));
     if (!differ || !(b > 0)) {
         snprintf(buf, cap, "Of %s epoch of %s %s %s.", n > 1 ? "each" : "an",
                  wr_say_time(a, x, sizeof(x)),
                  is_one(j) ? "it waits" : "they wait", text);
         return buf;
     }
-    waits_of(last, later, sizeof(later));
+    waits_of(last, b, later, sizeof(later));
     snprintf(buf, cap,
              "Of the first epoch of %s %s %s; of the last one of %s %s.",
              wr_say_time(a, x, sizeof(x)), is_one(j) ? "it waits" : "they wait",
@@ -316,7 +360,7 @@ char *wr_plan_say_capacity(const json_t *j, char *buf, size_t cap)
     double target = 100 * wr_get_number(j, "capacity.target");
     double next = 100 * busy_with(j, most + 1);
     const char *of = nodes_of(j) > 1 ? " per node" : "";
-    const char *name = wr_get_text(j, "config.accelerator");
+    const char *name = accelerator_of(j);
     char n[32], more[32];
 
     *buf = '\0';

@@ -16,6 +16,9 @@ char *wr_plan_say_answer(const json_t *record, char *buf, size_t cap);
 char *wr_plan_waits(const json_t *record, char *buf, size_t cap);
 char *wr_plan_bottleneck(const json_t *record, char *buf, size_t cap);
 
+/* How long all epochs take, and how much of them was simulated. */
+char *wr_plan_part(const json_t *record, char *buf, size_t cap);
+
 /* The change with the largest gain. */
 char *wr_plan_best(const json_t *record, char *buf, size_t cap);
 

@@ -151,10 +151,12 @@ static void say_saves(struct wr_doc_section *s, const json_t *j)
     say(s, j, words, WR_ARRAY_LEN(words));
 }
 
-static void say_lumped(struct wr_doc_section *s, const json_t *j)
+static void say_simulated(struct wr_doc_section *s, const json_t *j)
 {
     const char *why = wr_get_text(j, "result.lumped_why");
+    static words_of *const words[] = {wr_plan_part};
 
+    say(s, j, words, WR_ARRAY_LEN(words));
     if (wr_get_true(j, "result.lumped"))
         wr_doc_note(s, false, "What is alike was simulated as one%s%s%s",
                     *why ? ": " : "", why, *why ? wr_say_stop(why) : ".");
@@ -258,7 +260,7 @@ static void one_plan(struct wr_doc *d, const struct wr_view_record *r,
     describe(s, j);
     if (!r->alone)
         say_result(s, j);
-    say_lumped(s, j);
+    say_simulated(s, j);
     if (!many)
         wr_plan_life(d, s, r, 1);
     wr_plan_epoch_chart(s, j);
@@ -329,7 +331,7 @@ static void plan_result(struct wr_doc *d, const struct wr_view_record *r)
     wr_plan_batch_chart(d, s, j);
     s = wr_doc_section(d, "");
     say_result(s, j);
-    say_lumped(s, j);
+    say_simulated(s, j);
     wr_plan_life(d, s, r, 1);
     wr_plan_epoch_table(s, "", j);
     s = wr_doc_section(d, "");

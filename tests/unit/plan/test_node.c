@@ -233,6 +233,13 @@ static void test_requests(void **state)
     r = simulate(&p, 0);
     assert_true(near(r.seconds, 100 * 0.021));
     wr_plan_result_done(&r);
+    p.loader.style = WR_PLAN_IN_TURNS; /* each worker has a unit of its own */
+    p.loader.workers = p.loader.cores = 2;
+    p.loader.prefetch = 4;
+    p.compute.step_s.mean = 0.0001;
+    r = simulate(&p, 0);
+    assert_true(fabs(r.seconds - 0.1) < 0.02);
+    wr_plan_result_done(&r);
     p = base();
     p.loader.prefetch = 0;
     p.storage.opens_per_s = 500; /* 20 ms for 10, the last is read then */

@@ -164,8 +164,8 @@ static void test_widths(void **state)
     wr_doc_free(d);
 }
 
-/* A span of no length, or one that is much too short, still shows; lanes that
- * have nothing else are not drawn. */
+/* A span that is much too short still shows; lanes that have none of any length
+ * are not drawn. */
 static void test_short(void **state)
 {
     struct wr_doc *d = wr_doc_new("", "");
@@ -181,6 +181,45 @@ static void test_short(void **state)
     wr_doc_span(l, &(struct wr_doc_span){7, 1000, 2, C, 1e300});
     text = print(d, (struct wr_doc_text_style){.width = 80});
     assert_non_null(strstr(text, "queue    |/\n"));
+    free(text);
+    wr_doc_free(d);
+}
+
+/* Thousands of short spans: what has most of the time is drawn, in as many
+ * stretches as a screen shows. CSV has all. */
+static void test_many(void **state)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_lanes *l = lanes_of(d, "", 0);
+    char *text = NULL;
+    size_t size, spans = 0;
+    FILE *out;
+    int r;
+
+    for (int i = 0; i < 3000; i++) {
+        int batch = 1 + i / 1500;
+
+        wr_doc_span(l, &(struct wr_doc_span){i, i + 0.3, 0, R, batch});
+        wr_doc_span(l, &(struct wr_doc_span){i + 0.3, i + 1, 0, D, batch});
+    }
+    text = print(d, (struct wr_doc_text_style){.width = 49});
+    assert_non_null(strstr(text, "worker 1 |========1=========|=======2"));
+    free(text);
+    out = open_memstream(&text, &size);
+    r = wr_doc_print_html(d, out, NULL);
+    fclose(out);
+    if (r != WEIR_ENOTSUP) {
+        assert_non_null(strstr(text, "\"spans\":[[0,1500,0,0,1,1],"
+                                     "[1500,3000,0,0,1,2]]"));
+        assert_non_null(strstr(text, "CSV and JSON have all 6000 spans"));
+    }
+    free(text);
+    out = open_memstream(&text, &size);
+    wr_doc_print_csv(d, out);
+    fclose(out);
+    for (char *at = text; (at = strstr(at, ",what,")); at++)
+        spans++;
+    assert_int_equal(spans, 6000);
     free(text);
     wr_doc_free(d);
 }
@@ -277,10 +316,11 @@ static void test_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),   cmocka_unit_test(test_text),
-        cmocka_unit_test(test_widths), cmocka_unit_test(test_short),
-        cmocka_unit_test(test_most),   cmocka_unit_test(test_csv_json),
-        cmocka_unit_test(test_page),   cmocka_unit_test(test_null),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_text),
+        cmocka_unit_test(test_widths),   cmocka_unit_test(test_short),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_most),
+        cmocka_unit_test(test_csv_json), cmocka_unit_test(test_page),
+        cmocka_unit_test(test_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,44 @@ static void test_words(void **state)
     json_decref(j);
 }
 
+/* An epoch of which only the first steps were simulated. */
+static void test_part(void **state)
+{
+    json_t *j = load(plan);
+
+    set(j, "config", "epochs", json_integer(90));
+    set(j, "config", "accelerator", json_string("ms=218"));
+    set(j, "result", "steps", json_integer(1200));
+    set(j, "result", "steps_all", json_integer(1200));
+    set(j, "result", "train_s", json_real(18000));
+    has(j, "8 accelerators train at 6,000 samples/s");
+    has(j, "All 90 epochs take 5 h 0 min.\n");
+    set(j, "result", "steps_all", json_integer(5004));
+    has_not(j, "first 1,200"); /* how long an epoch takes is not known */
+    set(j, "result", "epoch_s", json_real(400));
+    has(j, "Of each epoch of 6 min 40 s they wait 40 s for the storage (10 %), "
+           "96 s for cores that decode (24 %)");
+    has(j, "All 90 epochs take 5 h 0 min. The first 1,200 of 5,004 steps were "
+           "simulated.\n");
+    json_decref(j);
+}
+
+/* Without saves the lane of saves goes. */
+static void test_lanes(void **state)
+{
+    json_t *j = load(plan);
+    struct wr_view_record r = {"a", "A", j, true};
+    struct wr_doc *d;
+
+    set(j, NULL, "life",
+        load("{\"lanes\":[\"worker 1\",\"queue\",\"GPU\",\"saves\"],"
+             "\"spans\":[[0,5,2,0,\"wait\"]]}"));
+    d = show(&r, 1);
+    assert_int_equal(lanes(d, 0)->lane_count, 3);
+    wr_doc_free(d);
+    json_decref(j);
+}
+
 static void test_best(void **state)
 {
     json_t *j = load(plan);
@@ -500,7 +538,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_result),  cmocka_unit_test(test_words),
-        cmocka_unit_test(test_best),    cmocka_unit_test(test_knee),
+        cmocka_unit_test(test_best),    cmocka_unit_test(test_part),
+        cmocka_unit_test(test_lanes),   cmocka_unit_test(test_knee),
         cmocka_unit_test(test_charts),  cmocka_unit_test(test_life),
         cmocka_unit_test(test_explain), cmocka_unit_test(test_several),
         cmocka_unit_test(test_odd),     cmocka_unit_test(test_any_type),
