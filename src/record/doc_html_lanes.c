@@ -7,7 +7,8 @@
 
 #define X_DIGITS 7
 #define ROWS_MAX 2000 /* of the table */
-#define CELLS    600  /* of a row that has more than half as many spans */
+#define CELLS    600  /* of a row that is thinned */
+#define FEW      64   /* spans of a row that is not */
 
 static void put_legend(FILE *out, const struct wr_doc_lanes *l)
 {
@@ -50,17 +51,24 @@ static void put_span(FILE *out, const struct wr_doc_span *s, size_t row,
     fputc(']', out);
 }
 
-/* No screen shows more of a row than so many stretches. */
-static bool put_thinned(FILE *out, const struct wr_doc_lanes *l,
-                        const struct wr_doc_rows *r, size_t lane, size_t row,
-                        bool *first)
+/* What a row is made of, while its spans are written. */
+struct html_row {
+    const struct wr_doc_lanes *l;
+    const struct wr_doc_rows *r;
+    size_t lane, row; /* the row among all */
+    bool first;       /* no span was written yet */
+};
+
+/* Who reads and decodes sample by sample has thousands of spans, too short to
+ * be told apart: what has most of each cell is drawn. */
+static bool put_thinned(FILE *out, struct html_row *h)
 {
     struct wr_doc_lane_cell cells[CELLS];
     double from, to;
 
-    if (!wr_doc_lanes_cells(l, r, lane, row, cells, CELLS))
+    if (!wr_doc_lanes_cells(h->l, h->r, h->row, cells, CELLS))
         return false;
-    wr_doc_lanes_ends(l, &from, &to);
+    wr_doc_lanes_ends(h->l, &from, &to);
     for (size_t i = 0, end; i < CELLS; i = end) {
         for (end = i + 1;
              end < CELLS && wr_doc_lane_cells_same(&cells[i], &cells[end]);)
@@ -71,43 +79,43 @@ static bool put_thinned(FILE *out, const struct wr_doc_lanes *l,
                  &(struct wr_doc_span){
                      .from = from + (to - from) * (double)i / CELLS,
                      .to = from + (to - from) * (double)end / CELLS,
-                     .lane = lane,
+                     .lane = h->lane,
                      .look = cells[i].look,
                      .number = cells[i].number},
-                 r->first[lane] + row, *first);
-        *first = false;
+                 h->row, h->first);
+        h->first = false;
     }
     return true;
 }
 
-static size_t spans_of(const struct wr_doc_lanes *l,
-                       const struct wr_doc_rows *r, size_t lane, size_t row)
+/* False: memory is short. */
+static bool put_row(FILE *out, struct html_row *h)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < l->span_count; i++)
-        n += l->spans[i].lane == lane && r->row[i] == row;
-    return n;
+    for (size_t i = 0; i < h->l->span_count; i++)
+        n += h->r->row[i] == h->row;
+    if (n > FEW)
+        return put_thinned(out, h);
+    for (size_t i = 0; i < h->l->span_count; i++)
+        if (h->r->row[i] == h->row) {
+            put_span(out, &h->l->spans[i], h->row, h->first);
+            h->first = false;
+        }
+    return true;
 }
 
-/* False: memory is short. */
 static bool put_spans(FILE *out, const struct wr_doc_lanes *l,
                       const struct wr_doc_rows *r)
 {
-    bool first = true, ok = true;
+    struct html_row h = {.l = l, .r = r, .first = true};
+    bool ok = true;
 
     fputs(",\"spans\":[", out);
-    for (size_t lane = 0; lane < l->lane_count; lane++)
-        for (size_t row = 0; row < r->counts[lane] && ok; row++) {
-            if (spans_of(l, r, lane, row) > CELLS / 2) {
-                ok = put_thinned(out, l, r, lane, row, &first);
-                continue;
-            }
-            for (size_t i = 0; i < l->span_count; i++)
-                if (l->spans[i].lane == lane && r->row[i] == row) {
-                    put_span(out, &l->spans[i], r->first[lane] + row, first);
-                    first = false;
-                }
+    for (; h.lane < l->lane_count && ok; h.lane++)
+        for (size_t k = 0; k < r->counts[h.lane] && ok; k++) {
+            h.row = r->first[h.lane] + k;
+            ok = put_row(out, &h);
         }
     fputs("]", out);
     return ok;

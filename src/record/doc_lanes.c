@@ -124,6 +124,8 @@ bool wr_doc_rows_init(struct wr_doc_rows *r, const struct wr_doc_lanes *l)
         r->first[i] = r->total;
         r->total += r->counts[i];
     }
+    for (size_t i = 0; i < l->span_count; i++)
+        r->row[i] += r->first[l->spans[i].lane];
     free(ends);
     return true;
 }
@@ -176,7 +178,7 @@ static void choose(const struct lane_share *v, struct wr_doc_lane_cell *ret)
 }
 
 bool wr_doc_lanes_cells(const struct wr_doc_lanes *l,
-                        const struct wr_doc_rows *r, size_t lane, size_t row,
+                        const struct wr_doc_rows *r, size_t row,
                         struct wr_doc_lane_cell *ret, size_t columns)
 {
     struct lane_share *v = calloc(columns + 1, sizeof(*v));
@@ -187,7 +189,7 @@ bool wr_doc_lanes_cells(const struct wr_doc_lanes *l,
     wr_doc_lanes_ends(l, &from, &to);
     scale = (double)columns / (to - from);
     for (size_t k = 0; k < l->span_count; k++)
-        if (l->spans[k].lane == lane && r->row[k] == row)
+        if (r->row[k] == row)
             add_share(v, columns, &l->spans[k],
                       (l->spans[k].from - from) * scale,
                       (l->spans[k].to - from) * scale);

@@ -20,7 +20,7 @@ bool wr_doc_lanes_has(const struct wr_doc_lanes *l, enum wr_doc_look look);
 struct wr_doc_rows {
     size_t *counts; /* owned: rows of each lane, at least 1 */
     size_t *first;  /* owned: the first row of each lane */
-    size_t *row;    /* owned: of each span, in its lane */
+    size_t *row;    /* owned: of each span, among all */
     size_t total;
 };
 
@@ -35,11 +35,12 @@ struct wr_doc_lane_cell {
     double number;
 };
 
-/* A row in `columns` cells, from one end of the axis to the other: of each, what has most of it.
- * Of spans that are much shorter than a cell, the look that has most of it
- * together is shown. False: memory is short. */
+/* Row number `row` of all in `columns` cells, from one end of the axis to the
+ * other: of each, what has most of it. Of spans that are much shorter than a
+ * cell, the look that has most of it together is shown. False: memory is
+ * short. */
 bool wr_doc_lanes_cells(const struct wr_doc_lanes *l,
-                        const struct wr_doc_rows *r, size_t lane, size_t row,
+                        const struct wr_doc_rows *r, size_t row,
                         struct wr_doc_lane_cell *ret, size_t columns);
 
 bool wr_doc_lane_cells_same(const struct wr_doc_lane_cell *a,

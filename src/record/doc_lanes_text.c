@@ -112,7 +112,7 @@ static void put_row(const struct lane_sheet *sh, const struct wr_doc_rows *r,
 {
     struct wr_doc_lane_cell cells[COLUMNS_MAX];
 
-    if (!wr_doc_lanes_cells(sh->l, r, lane, row, cells, sh->columns))
+    if (!wr_doc_lanes_cells(sh->l, r, r->first[lane] + row, cells, sh->columns))
         return;
     fputs("  ", sh->cv.out);
     wr_canvas_name(&sh->cv, row ? "" : sh->l->names[lane], sh->names);

@@ -33,7 +33,7 @@ void wr_plan_epoch_chart(struct wr_doc_section *s, const json_t *j)
                  {"cores", "waiting for cores that decode"},
                  {"others", "waiting for the slowest, and the all-reduce"},
                  {"saves", "waiting for checkpoints"}};
-    const struct wr_doc_chart_spec spec = {
+    struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_STACKED,
         .title = "Where the time of each epoch goes",
         .x = "epoch",
@@ -45,6 +45,9 @@ void wr_plan_epoch_chart(struct wr_doc_section *s, const json_t *j)
 
     if (!n)
         return;
+    if (wr_plan_is_partial(j))
+        spec.note = "Mean of the accelerators, as far as it was simulated; "
+                    "everything but computing is lost.";
     c = wr_doc_chart(s, &spec);
     for (size_t i = 0; i < n; i++)
         wr_doc_label(c, "%zu", i + 1);
@@ -165,7 +168,7 @@ void wr_plan_limit_chart(struct wr_doc_section *s, const json_t *j)
         .title = "What each resource could do alone",
         .x = "",
         .y = "samples/s",
-        .note = "The shortest is the bottleneck, the next one is behind it."};
+        .note = "The lowest is the bottleneck, the next one is behind it."};
     const json_t *list = wr_get_list(j, "bounds.limits");
     size_t n = WR_MIN(json_array_size(list), (size_t)BARS_MAX);
     double low = INFINITY, high = 0;

@@ -283,6 +283,17 @@ static void ratio_cell(struct wr_doc_table *t, double ratio)
     wr_doc_shown(t, ratio, "%s", text);
 }
 
+/* Of the last epoch, all of it. */
+static double epoch_s(const json_t *j)
+{
+    const json_t *list = wr_get_list(j, "result.epochs");
+    size_t n = json_array_size(list);
+
+    if (wr_plan_is_partial(j))
+        return wr_get_number(j, "result.epoch_s");
+    return wr_get_number(json_array_get(list, n ? n - 1 : 0), "seconds");
+}
+
 void wr_plan_side_table(struct wr_doc_section *s,
                         const struct wr_view_record *r, size_t n)
 {
@@ -292,8 +303,6 @@ void wr_plan_side_table(struct wr_doc_section *s,
 
     for (size_t i = 0; i < n; i++) {
         const json_t *j = r[i].json;
-        const json_t *epochs = wr_get_list(j, "result.epochs");
-        size_t count = json_array_size(epochs);
         const json_t *limit = json_array_get(wr_get_list(j, "bounds.limits"),
                                              0);
         double rate = wr_get_number(j, "result.samples_per_s");
@@ -302,9 +311,7 @@ void wr_plan_side_table(struct wr_doc_section *s,
         wr_doc_number(t, rate, 1);
         ratio_cell(t, rate / first);
         wr_doc_percent(t, 100 * wr_get_number(j, "result.utilization"), 1);
-        wr_say_time_cell(
-            t, wr_get_number(json_array_get(epochs, count ? count - 1 : 0),
-                             "seconds"));
+        wr_say_time_cell(t, epoch_s(j));
         wr_doc_cell(t, "%s",
                     wr_plan_limit_name(wr_get_text(limit, "resource")));
     }

@@ -113,9 +113,7 @@ char *wr_plan_say_answer(const json_t *j, char *buf, size_t cap)
     return buf;
 }
 
-/* Whether only the first steps were simulated: an epoch of the record is then
- * a part of one. */
-static bool is_partial(const json_t *j)
+bool wr_plan_is_partial(const json_t *j)
 {
     return wr_get_number(j, "result.steps") <
                wr_get_number(j, "result.steps_all") &&
@@ -133,7 +131,7 @@ char *wr_plan_part(const json_t *j, char *buf, size_t cap)
         snprintf(time, sizeof(time), "All %s epochs take %s.",
                  wr_say_number(epochs, n, sizeof(n)),
                  wr_say_time(all, a, sizeof(a)));
-    if (is_partial(j))
+    if (wr_plan_is_partial(j))
         snprintf(
             buf, cap, "%s%sThe first %s of %s steps were simulated.", time,
             *time ? " " : "",
@@ -187,7 +185,7 @@ char *wr_plan_waits(const json_t *j, char *buf, size_t cap)
     *buf = '\0';
     if (!(a > 0))
         return buf;
-    if (is_partial(j)) {
+    if (wr_plan_is_partial(j)) {
         a = wr_get_number(j, "result.epoch_s");
         differ = false;
     }

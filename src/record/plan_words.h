@@ -16,6 +16,10 @@ char *wr_plan_say_answer(const json_t *record, char *buf, size_t cap);
 char *wr_plan_waits(const json_t *record, char *buf, size_t cap);
 char *wr_plan_bottleneck(const json_t *record, char *buf, size_t cap);
 
+/* Whether only the first steps were simulated: an epoch of the record is then
+ * a part of one. */
+bool wr_plan_is_partial(const json_t *record);
+
 /* How long all epochs take, and how much of them was simulated. */
 char *wr_plan_part(const json_t *record, char *buf, size_t cap);
 

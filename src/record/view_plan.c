@@ -43,9 +43,10 @@ static void headlines(struct wr_doc *d, const json_t *j)
         wr_doc_headline(d, "of the time the accelerators compute", "%.1f %%",
                         100 * busy);
     if (most >= 0)
-        wr_doc_headline(d, "accelerators can be fed", "%s%s",
-                        wr_get_true(j, "capacity.unlimited") ? ">= " : "",
-                        wr_say_number(most, text, sizeof(text)));
+        wr_doc_headline(
+            d, most == 1 ? "accelerator can be fed" : "accelerators can be fed",
+            "%s%s", wr_get_true(j, "capacity.unlimited") ? ">= " : "",
+            wr_say_number(most, text, sizeof(text)));
     if (lost >= 0)
         wr_doc_headline(d, "of the time seen is lost to stalls", "%.1f %%",
                         100 * lost);
@@ -266,7 +267,11 @@ static void one_plan(struct wr_doc *d, const struct wr_view_record *r,
     wr_plan_epoch_chart(s, j);
     wr_plan_limit_chart(s, j);
     wr_plan_step_chart(d, s, j);
-    wr_plan_epoch_table(s, "Epochs", j);
+    wr_plan_epoch_table(s,
+                        wr_plan_is_partial(j)
+                            ? "Epochs, as far as they were simulated"
+                            : "Epochs",
+                        j);
     wr_plan_limit_table(s, "Limits", j);
     if (json_array_size(wr_get_list(j, "what_if"))) {
         s = section(d, "What if", r, many);
@@ -333,7 +338,8 @@ static void plan_result(struct wr_doc *d, const struct wr_view_record *r)
     say_result(s, j);
     say_simulated(s, j);
     wr_plan_life(d, s, r, 1);
-    wr_plan_epoch_table(s, "", j);
+    wr_plan_epoch_table(
+        s, wr_plan_is_partial(j) ? "As far as it was simulated" : "", j);
     s = wr_doc_section(d, "");
     wr_plan_change_table(s, "What if, one change at a time", j);
     s = wr_doc_section(d, "");

@@ -82,7 +82,7 @@ const weirFrame = (function () {
         g.fillStyle = theme.line;
         g.fillRect(px, bottom, 1, 4);
         g.fillStyle = theme.soft;
-        if (px < size.width - 12)
+        if (px + g.measureText(tick(k * step)).width / 2 <= size.width)
           g.fillText(tick(k * step), px, bottom + 6);
       }
       g.fillText(picture.x, (size.left + size.width) / 2, bottom + 21);

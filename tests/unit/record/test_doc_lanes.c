@@ -86,8 +86,8 @@ static void test_rows(void **state)
     assert_int_equal(r.counts[2], 1);
     assert_int_equal(r.total, 4);
     assert_int_equal(r.first[2], 3);
-    assert_int_equal(r.row[6], 0);
-    assert_int_equal(r.row[7], 1);
+    assert_int_equal(r.row[6], 1);
+    assert_int_equal(r.row[7], 2);
     wr_doc_rows_done(&r);
     for (int i = 0; i < 9; i++)
         wr_doc_span(l, &(struct wr_doc_span){70, 80, 1, Q, i});

@@ -264,6 +264,7 @@ static void test_part(void **state)
     set(j, "result", "epoch_s", json_real(400));
     has(j, "Of each epoch of 6 min 40 s they wait 40 s for the storage (10 %), "
            "96 s for cores that decode (24 %)");
+    has(j, "\nAs far as it was simulated\nepoch");
     has(j, "All 90 epochs take 5 h 0 min. The first 1,200 of 5,004 steps were "
            "simulated.\n");
     json_decref(j);
