@@ -6,27 +6,9 @@
 #ifndef WR_PLAN_EXPLAIN_H
 #define WR_PLAN_EXPLAIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "weir/error.h"
-
-#define WR_PLAN_TIMES_MAX ((size_t)10000000)
-
-struct wr_plan_times {
-    double *ms;      /* owned: time of each batch, from the one before */
-    uint64_t *batch; /* owned: its number; rising */
-    size_t count;
-};
-
-void wr_plan_times_done(struct wr_plan_times *t);
-
-/* "batch, ms" in two columns, with any words, headings or further text around
- * them, as training logs have it ("batch_results: 917 , 1040"). Messages name
- * the line. */
-int wr_plan_times_parse(const char *text, size_t len, const char *name,
-                        struct wr_plan_times *ret, weir_err *err);
+#include "plan/times.h"
 
 enum wr_plan_cause {
     WR_PLAN_STEADY,       /* nothing to explain */
@@ -59,7 +41,7 @@ struct wr_plan_explained {
     uint32_t workers_needed; /* so that nothing stalls; 0: not known */
     char what[300];          /* "Every 4th batch waits about 1.0 s ..." */
     char why[400];           /* the cause, in words that users have for it */
-    char change[300];        /* what would remove it */
+    char change[400];        /* what would remove it: settings and commands */
 };
 
 const char *wr_plan_cause_name(enum wr_plan_cause cause);

@@ -44,6 +44,9 @@ struct wr_sim_worker {
     bool collates;
     uint32_t task;       /* what it decodes */
     uint64_t batch;      /* what it works on */
+    uint64_t unit;       /* that it asked for last, from 1 on; TOGETHER: that of
+                            the first worker is everybody's */
+    double unit_ns;      /* when it is there */
     uint64_t next_batch; /* IN_TURNS: whose samples it takes */
     uint32_t next_slot;
 };
@@ -87,8 +90,6 @@ struct wr_sim {
                                                        `device` */
     double client_free_ns; /* the node's link has sent all until then */
     double opens_free_ns;
-    uint64_t unit; /* that was asked for last, and when it is there */
-    double unit_ns;
     uint32_t reads; /* in flight */
 
     /* the loader */
@@ -125,7 +126,7 @@ struct wr_sim {
     struct wr_sim_save *saves; /* owned */
     size_t save_count, save_cap;
     uint64_t save_ready; /* that the writer may take */
-    bool blocked; /* the save that begins waits for one before */
+    bool blocked;        /* the save that begins waits for one before */
 
     /* what is noted */
     struct wr_plan_result *result;

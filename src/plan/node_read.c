@@ -61,18 +61,19 @@ static double ask(struct wr_sim *s, const struct wr_device_request *rq)
 }
 
 /* Neighbours come with one request. */
-static double ask_unit(struct wr_sim *s, uint64_t sample)
+static double ask_unit(struct wr_sim *s, struct wr_sim_worker *w,
+                       uint64_t sample)
 {
     const struct wr_plan_data *d = &s->p->data;
     uint64_t per = WR_MAX((uint64_t)((double)d->unit_bytes / d->bytes.mean),
                           (uint64_t)1);
     uint64_t unit = sample / per, place = unit;
 
-    if (unit + 1 != s->unit) {
+    if (unit + 1 != w->unit) {
         if (d->shuffled_units)
             place = wr_mix64(unit ^ s->p->seed) % (d->samples / per + 1);
-        s->unit = unit + 1;
-        s->unit_ns = ask(
+        w->unit = unit + 1;
+        w->unit_ns = ask(
             s, &(struct wr_device_request){
                    .op = WR_DEVICE_READ,
                    .object = place * per / d->samples_per_object,
@@ -81,7 +82,7 @@ static double ask_unit(struct wr_sim *s, uint64_t sample)
                                         d->bytes.mean),
                    .len = (uint64_t)((double)per * d->bytes.mean)});
     }
-    return WR_MAX(s->unit_ns, s->now_ns);
+    return WR_MAX(w->unit_ns, s->now_ns);
 }
 
 static double ask_sample(struct wr_sim *s, const struct wr_sim_task *t,
@@ -116,11 +117,16 @@ void wr_sim_opened(struct wr_sim *s, uint32_t task)
 {
     const struct wr_sim_task *t = &s->tasks[task];
     const struct wr_plan_data *d = &s->p->data;
+    bool together = s->p->loader.style == WR_PLAN_TOGETHER;
+    uint32_t worker = together ? 0 : task / s->p->loader.depth;
     uint64_t sample = sample_at(s, t->sample);
-    bool joined = d->sequential && d->unit_bytes && d->samples_per_object > 1;
+    double due;
 
-    wr_sim_at(s, joined ? ask_unit(s, sample) : ask_sample(s, t, sample),
-              WR_SIM_READ, task);
+    if (d->sequential && d->unit_bytes && d->samples_per_object > 1)
+        due = ask_unit(s, &s->workers[worker], sample);
+    else
+        due = ask_sample(s, t, sample);
+    wr_sim_at(s, due, WR_SIM_READ, task);
 }
 
 /* Opens of all nodes go through one queue; this node has its part of it. */

@@ -14,9 +14,12 @@
 #define CHUNK  4194304.0
 #define WINDOW 16
 
-/* What publishing a step asks of a device: files and folders made, 'm', and
- * syncs, 's', one after the other. */
-static const char acts[] = "mmsmsmss";
+/* What a save asks of its tier besides the bytes, one after the other: files and
+ * folders looked up, made and renamed ('m'), small ones read ('r') and written
+ * ('w'), syncs ('s'). Counted with strace on weir's own (src/tier). */
+static const char acts[] = "mmmmmmmmmmrmmmmmmmmmmr"
+                           "mmmsmmmwsmmmsmmmwsmmmsmmmsmmms";
+#define SMALL 4096
 
 static double bytes_of(const struct wr_sim *s)
 {
@@ -104,6 +107,20 @@ static void published(struct wr_sim *s, uint32_t k)
         start_mover(s, i);
 }
 
+/* The next act of publishing, on a file of its own. */
+static void act(struct wr_sim *s, uint32_t k)
+{
+    struct wr_sim_mover *m = &s->movers[k];
+    const char kind = acts[m->acts++];
+    enum wr_device_op op = kind == 'm'   ? WR_DEVICE_META
+                           : kind == 'r' ? WR_DEVICE_READ
+                           : kind == 'w' ? WR_DEVICE_WRITE
+                                         : WR_DEVICE_SYNC;
+
+    wr_sim_at(s, submit(s, m->to, op, 0, SMALL, UINT64_MAX / 2 + m->acts),
+              WR_SIM_MOVED, k);
+}
+
 void wr_sim_moved(struct wr_sim *s, uint32_t k)
 {
     struct wr_sim_mover *m = &s->movers[k];
@@ -116,12 +133,7 @@ void wr_sim_moved(struct wr_sim *s, uint32_t k)
             return;
     }
     if (acts[m->acts])
-        wr_sim_at(
-            s,
-            submit(s, m->to,
-                   acts[m->acts++] == 'm' ? WR_DEVICE_META : WR_DEVICE_SYNC, 0,
-                   0, m->next),
-            WR_SIM_MOVED, k);
+        act(s, k);
     else
         published(s, k);
 }
@@ -140,20 +152,18 @@ static bool must_wait(const struct wr_sim *s)
            older - s->movers[WR_SIM_DRAINER].next >= v->kept;
 }
 
+/* What the saver does before a byte is written: a copy, or forms of its own. */
 static void begin_copy(struct wr_sim *s)
 {
-    double rate = s->p->save.copy_bytes_per_s;
+    const struct wr_plan_save *v = &s->p->save;
+    double seconds = v->own_s;
 
     s->blocked = must_wait(s);
     if (s->blocked)
         return;
-    if (s->p->save.way == WR_PLAN_ASYNC) {
-        wr_sim_at(s, s->now_ns + (rate > 0 ? bytes_of(s) / rate * NS : 0),
-                  WR_SIM_COPIED, 0);
-    } else {
-        s->save_ready++;
-        start_mover(s, WR_SIM_WRITER);
-    }
+    if (v->way == WR_PLAN_ASYNC && v->copy_bytes_per_s > 0)
+        seconds += bytes_of(s) / v->copy_bytes_per_s;
+    wr_sim_at(s, s->now_ns + seconds * NS, WR_SIM_COPIED, 0);
 }
 
 void wr_sim_save(struct wr_sim *s)
@@ -176,7 +186,8 @@ void wr_sim_copied(struct wr_sim *s)
 {
     s->save_ready++;
     start_mover(s, WR_SIM_WRITER);
-    end_stall(s);
+    if (s->p->save.way == WR_PLAN_ASYNC)
+        end_stall(s);
 }
 
 /* --- beginning and end --- */

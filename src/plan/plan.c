@@ -169,6 +169,9 @@ static int check_save(const struct wr_plan *p, weir_err *err)
         r = check_number("bytes per second of a copy in memory",
                          s->copy_bytes_per_s, WR_DEVICE_MAX_RATE, err);
     if (r == 0)
+        r = check_number("seconds of the saver itself", s->own_s,
+                         WR_PLAN_MAX_SECONDS, err);
+    if (r == 0)
         r = check_number("mean time between failures", p->failure.node_mtbf_s,
                          1e12, err);
     if (r == 0)

@@ -49,6 +49,7 @@ struct wr_plan_data {
     uint64_t unit_bytes; /* then in requests of so many bytes; 0: one sample
                             each */
     bool shuffled_units; /* which come in any order: `--order block` */
+    double tensor_bytes; /* of a decoded sample that is stored; 0: not known */
 };
 
 struct wr_plan_storage {
@@ -75,7 +76,8 @@ struct wr_plan_loader {
                           worker (IN_TURNS); 0: a batch is begun when the
                           accelerator waits for it */
     bool in_place;     /* samples are read right into the batch */
-    struct wr_plan_draw cpu_s;       /* of a core, per sample */
+    struct wr_plan_draw cpu_s; /* of a core, per sample */
+    double fast_cpu_s; /* with the fast decoder; 0: not known, or in use */
     struct wr_plan_draw batch_cpu_s; /* per batch, by one core: collating */
     uint32_t cores;                  /* of a node */
     bool apart;     /* an epoch is begun when the last one is over */
@@ -111,6 +113,7 @@ struct wr_plan_save {
     struct wr_device_profile slow, fast;
     bool on_input;           /* the slow tier is the storage that is read */
     double copy_bytes_per_s; /* in memory, of one node: ASYNC */
+    double own_s;            /* the saver's own time per save: serializing */
     uint32_t kept; /* saves that the fast tier has room for; 0: no limit */
 };
 
