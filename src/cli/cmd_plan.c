@@ -139,7 +139,8 @@ static const struct wr_help_example examples[] = {
      "a workload, and the life of its first six batches"},
     {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --scale 10,100,1000",
      "nodes that share one file system"},
-    {"weir plan bert_v100 --storage lustre --save burst --fast nvme --mtbf 9000",
+    {"weir plan bert_v100 --storage lustre --save burst --fast nvme --mtbf "
+     "9000",
      "saves through a burst buffer, and how often to save"},
     {"weir plan --explain train.log --workers 4",
      "why does every fourth batch stall?"},

@@ -75,7 +75,7 @@ static int answer_scale(struct wr_plan_answer *a,
         if (r < 0)
             break;
         a->scale[a->scale_count++] = (struct wr_plan_scale_point){
-            p.nodes, wr_plan_rate(&res), wr_plan_steady_use(&p, &res)};
+            p.nodes, wr_plan_rate(&p, &res), wr_plan_steady_use(&p, &res)};
         wr_plan_result_done(&res);
     }
     return r;
@@ -87,7 +87,7 @@ static void answer_saving(struct wr_plan_answer *a)
     const struct wr_plan *p = &a->draft->plan;
     double per_step = (double)p->nodes * p->compute.accelerators *
                       p->compute.batch;
-    double step_s = per_step / wr_plan_rate(&a->result);
+    double step_s = per_step / wr_plan_rate(p, &a->result);
 
     if (p->failure.node_mtbf_s > 0 && p->save.way != WR_PLAN_NO_SAVES)
         wr_plan_saving(p, a->result.save_stall_s, step_s, &a->saving);

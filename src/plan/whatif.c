@@ -231,7 +231,7 @@ static int try_plan(const struct wr_plan *p, const struct wr_plan_how *how,
     r = wr_plan_simulate(p, &mine, &res, err);
     if (r < 0)
         return r;
-    ret->samples_per_s = wr_plan_rate(&res);
+    ret->samples_per_s = wr_plan_rate(p, &res);
     ret->utilization = wr_plan_steady_use(p, &res);
     ret->epoch_s = wr_plan_epoch_s(p, &res);
     wr_plan_result_done(&res);

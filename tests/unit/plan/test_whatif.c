@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "plan/bounds.h"
 #include "plan/simulate.h"
 #include "plan/whatif.h"
 
@@ -143,6 +144,34 @@ static void test_capacity(void **state)
     wr_plan_capacity_done(&c);
 }
 
+/* An epoch that is loaded ahead as a whole has no steady part; no rate is above
+ * what the storage delivers. */
+static void test_short_epoch(void **state)
+{
+    const struct wr_plan_how how = {0};
+    struct wr_plan p = base();
+    struct wr_plan_result r;
+    struct wr_plan_bounds b;
+    double rate;
+
+    (void)state;
+    p.data.samples = 16 * 8;
+    p.compute.batch = 8;
+    p.loader.style = WR_PLAN_IN_TURNS;
+    p.loader.workers = p.loader.cores = 16;
+    p.loader.prefetch = 2;
+    p.loader.apart = true;
+    p.epochs = 3;
+    p.compute.step_s.mean = 0.001;
+    wr_plan_bounds(&p, false, &b);
+    assert_int_equal(wr_plan_simulate(&p, &how, &r, NULL), 0);
+    rate = wr_plan_rate(&p, &r);
+    assert_true(rate <= b.samples_per_s && rate > 0.3 * b.samples_per_s);
+    assert_true(fabs(rate - r.samples_per_s) <= 1e-9 * rate);
+    assert_true(wr_plan_steady_use(&p, &r) < 1);
+    wr_plan_result_done(&r);
+}
+
 static bool at_once(void)
 {
     return true;
@@ -168,9 +197,10 @@ static void test_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_disk), cmocka_unit_test(test_decoding),
-        cmocka_unit_test(test_saves),     cmocka_unit_test(test_all_can_be),
-        cmocka_unit_test(test_capacity),  cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_slow_disk),   cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_saves),       cmocka_unit_test(test_all_can_be),
+        cmocka_unit_test(test_capacity),    cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_short_epoch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
