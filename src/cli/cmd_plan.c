@@ -10,6 +10,7 @@
 #include "cli/plan_inputs.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "record/plan_tables.h"
 
 /* One call of the command. */
 struct plan_call {
@@ -54,7 +55,7 @@ static int gather(struct plan_call *c, weir_err *err)
     if (r == 0 && is_planned(c))
         r = wr_plan_draft_finish(&c->draft, err);
     if (r == 0 && a->explain)
-        r = wr_plan_read_times(c->cli, a->explain, &c->draft, &c->answer, err);
+        r = wr_plan_read_times(a->explain, &c->draft, &c->answer, err);
     c->answer.model = model ? model->name : NULL;
     return r;
 }
@@ -129,18 +130,17 @@ static const struct wr_operand operands[] = {
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {
-    {"weir plan --model resnet50 --accelerator V100-fp16 --gpus 8 --storage "
-     "nvme --cores 64",
-     "what must storage deliver for eight V100, and does an NVMe drive?"},
+    {"weir plan --model resnet50 --accelerator A100 -g 8 --storage nvme "
+     "--cores 64",
+     "what do eight A100 need, and does an NVMe drive deliver it?"},
     {"weir plan bench.json probe.json --accelerator A100 --gpus 4",
      "from what was measured: who waits for whom, what to change"},
-    {"weir plan unet3d_h100 --storage lustre --cores 48 --gpus 8 --life 6",
-     "the life of the first six batches"},
-    {"weir plan unet3d_h100 --aggregate 500G --cores 64 --gpus 8 --nodes 100 "
-     "--scale 10,100,1000",
+    {"weir plan unet3d_h100 --storage lustre --cores 48 --life 6",
+     "a workload, and the life of its first six batches"},
+    {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --scale 10,100,1000",
      "nodes that share one file system"},
-    {"weir plan bert_v100 --storage lustre --cores 16 --save burst --fast nvme "
-     "--mtbf 20000 --nodes 64",
+    {"weir plan bert_v100 --storage lustre --save burst --fast nvme --mtbf "
+     "9000",
      "saves through a burst buffer, and how often to save"},
     {"weir plan --explain train.log --workers 4",
      "why does every fourth batch stall?"},
@@ -166,6 +166,7 @@ const struct wr_command wr_cmd_plan = {
     .operands = operands,
     .options = wr_plan_options,
     .args_size = sizeof(struct plan_args),
+    .columns = wr_plan_columns,
     .examples = examples,
     .ranks = WR_RANKS_FIRST,
     .run = plan_run,

@@ -35,6 +35,8 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_STRING(A, accelerator), .name = "accelerator", .arg = "NAME",
      .help = "K4000, K80, P100, V100, V100-fp16, A100, H100, B200 (those that "
              "the model has), or ms=MS for a step of MS milliseconds"},
+    {WR_OPT_DOUBLE(A, step_ms), .name = "step-ms", .arg = "MS", .max = 1e6,
+     .help = "the same as --accelerator ms=MS"},
     {WR_OPT_UINT(A, gpus), .name = "gpus", .letter = 'g', .arg = "N", .min = 1,
      .max = 1024, .def_note = "1, or as measured",
      .help = "accelerators of a node"},
@@ -62,8 +64,8 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_DOUBLE(A, sample_cv), .name = "sample-cv", .arg = "F", .max = 100,
      .def_note = "of the input",
      .help = "how much they vary: their deviation over their mean"},
-    {WR_OPT_UINT(A, per_file), .name = "samples-per-file", .arg = "N",
-     .min = 1, .max = 1e12, .def_note = "of the input, or 1",
+    {WR_OPT_UINT(A, per_file), .name = "samples-per-file", .arg = "N", .min = 1,
+     .max = 1e12, .def_note = "of the input, or 1",
      .help = "1: each sample is a file that is opened for it"},
     {WR_OPT_FLAG(A, sequential), .name = "sequential",
      .help = "samples are read in order"},
@@ -116,7 +118,8 @@ const struct wr_option wr_plan_options[] = {
      .max = 1e7, .def_note = "as measured",
      .help = "the same with the fast decoder, for the table of changes"},
     {WR_OPT_DOUBLE(A, batch_cpu_ms), .name = "batch-cpu-ms", .arg = "MS",
-     .max = 1e7, .def_note = "0", .help = "CPU time that a batch takes besides"},
+     .max = 1e7, .def_note = "0",
+     .help = "CPU time that a batch takes besides"},
     {WR_OPT_UINT(A, wanted_case), .name = "case", .arg = "N", .min = 1,
      .max = 1e6, .def_note = "the fastest",
      .help = "of records of weir bench: which case describes the plan"},
@@ -127,8 +130,9 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_UINT(A, every), .name = "every", .arg = "STEPS", .min = 1,
      .max = 1e8, .def_note = "as described", .help = "steps between saves"},
     {WR_OPT_SIZE(A, state), .name = "state", .arg = "SIZE", .min = 1,
-     .def_note = "of the input or the model", .help = "bytes of a save, all "
-     "nodes together"},
+     .def_note = "of the input or the model",
+     .help = "bytes of a save, all "
+             "nodes together"},
     {WR_OPT_STRING(A, slow), .name = "slow", .arg = "PROFILE",
      .flags = WR_OPTION_PATH, .def_note = "where the data lies",
      .help = "the slow tier, as --storage"},
@@ -142,8 +146,9 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_DOUBLE(A, mtbf_h), .name = "mtbf", .arg = "HOURS", .max = 1e8,
      .help = "mean time between failures of one node"},
     {WR_OPT_DOUBLE(A, restart_s), .name = "restart", .arg = "S", .max = 1e9,
-     .def_note = "0", .help = "seconds until training goes on after a failure, "
-     "without reading the state back"},
+     .def_note = "0",
+     .help = "seconds until training goes on after a failure, "
+             "without reading the state back"},
 
     {WR_OPT_DOUBLE(A, target), .name = "target", .arg = "AU", .max = 1,
      .def = "0.9", .group = "Questions",
@@ -155,8 +160,8 @@ const struct wr_option wr_plan_options[] = {
      .help = "do not try changes"},
     {WR_OPT_UINT_LIST(A, scale), .name = "scale", .arg = "N,...", .min = 1,
      .max = 1e6, .help = "also with so many nodes, each with as many samples"},
-    {WR_OPT_UINT(A, life), .name = "life", .arg = "N", .max = 1000,
-     .def = "0", .help = "draw the life of the first N batches"},
+    {WR_OPT_UINT(A, life), .name = "life", .arg = "N", .max = 1000, .def = "0",
+     .help = "draw the life of the first N batches"},
     {WR_OPT_STRING(A, explain), .name = "explain", .arg = "FILE",
      .flags = WR_OPTION_PATH,
      .help = "times of batches of any training (a log or CSV with lines "
@@ -237,20 +242,29 @@ static int say_numbers(const struct wr_cli *cli, struct wr_plan_draft *d,
     return r;
 }
 
+static int say_flag(struct wr_plan_draft *d, const char *option,
+                    enum wr_plan_key key, bool value, weir_err *err)
+{
+    const struct wr_plan_saying who = {option, WR_PLAN_GIVEN};
+
+    return wr_plan_say(d, &who, key, value, err);
+}
+
 static int say_flags(const struct wr_cli *cli, struct wr_plan_draft *d,
                      weir_err *err)
 {
     const struct plan_args *a = cli->args;
-    const struct wr_plan_saying who = {"an option", WR_PLAN_GIVEN};
     int r = 0;
 
     if (wr_cli_given(cli, "sequential"))
-        r = wr_plan_say(d, &who, WR_PLAN_K_SEQUENTIAL, a->sequential, err);
-    if (r == 0 && (wr_cli_given(cli, "shared") || a->aggregate))
-        r = wr_plan_say(d, &who, WR_PLAN_K_SHARED, a->shared || a->aggregate,
-                        err);
+        r = say_flag(d, "--sequential", WR_PLAN_K_SEQUENTIAL, a->sequential,
+                     err);
+    if (r == 0 && a->aggregate)
+        r = say_flag(d, "--aggregate", WR_PLAN_K_SHARED, true, err);
+    else if (r == 0 && wr_cli_given(cli, "shared"))
+        r = say_flag(d, "--shared", WR_PLAN_K_SHARED, a->shared, err);
     if (r == 0 && a->cache_decoded)
-        r = wr_plan_say(d, &who, WR_PLAN_K_CACHE_DECODED, 1, err);
+        r = say_flag(d, "--cache-decoded", WR_PLAN_K_CACHE_DECODED, true, err);
     return r;
 }
 
@@ -285,6 +299,7 @@ static int say_loader(const struct wr_cli *cli, struct wr_plan_draft *d,
         return r;
     d->plan.loader.style = a->loader == LOADER_TORCH ? WR_PLAN_IN_TURNS
                                                      : WR_PLAN_TOGETHER;
+    d->plan.loader.apart = a->loader == LOADER_TORCH; /* workers start anew */
     r = 0;
     if (a->loader != LOADER_WEIR && !wr_cli_given(cli, "depth"))
         r = wr_plan_say(d, &who, WR_PLAN_K_DEPTH, 1, err);
@@ -313,6 +328,7 @@ int wr_plan_args_say(const struct wr_cli *cli, struct wr_plan_draft *d,
 {
     const struct plan_args *a = cli->args;
     const struct wr_plan_model *m = NULL;
+    char step[40] = "";
     int r = say_numbers(cli, d, err);
 
     if (r == 0)
@@ -322,8 +338,10 @@ int wr_plan_args_say(const struct wr_cli *cli, struct wr_plan_draft *d,
         r = m ? wr_plan_from_model(d, m, err)
               : wr_fail_prefix(err, WEIR_EINVAL, "option --model");
     }
-    if (r == 0 && a->accelerator) {
-        r = wr_plan_from_accelerator(d, a->accelerator, m, err);
+    if (wr_cli_given(cli, "step-ms"))
+        snprintf(step, sizeof(step), "ms=%.9g", a->step_ms);
+    if (r == 0 && (a->accelerator || *step)) {
+        r = wr_plan_from_accelerator(d, *step ? step : a->accelerator, m, err);
         if (r < 0)
             return wr_fail_prefix(err, WEIR_EINVAL, "option --accelerator");
     }
@@ -437,6 +455,9 @@ int wr_plan_args_check(const struct wr_cli *cli, weir_err *err)
             return wr_fail(err, WEIR_EINVAL,
                            "option --%s: with --save none nothing is saved",
                            of_saves[k]);
+    if (a->accelerator && wr_cli_given(cli, "step-ms"))
+        return wr_fail(err, WEIR_EINVAL,
+                       "options --accelerator and --step-ms say the same");
     if (wr_cli_given(cli, "shared") && !a->shared && a->aggregate)
         return wr_fail(err, WEIR_EINVAL,
                        "option --aggregate is about storage that is shared");

@@ -11,7 +11,7 @@ struct plan_args {
     /* the machine */
     const char *model, *accelerator;
     uint64_t gpus, nodes, batch;
-    double step_cv, reduce_ms;
+    double step_ms, step_cv, reduce_ms;
     const char *storage;
     bool shared;
     uint64_t aggregate, client_limit;

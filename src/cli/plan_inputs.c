@@ -178,22 +178,22 @@ static struct wr_plan_hints hints_of(const struct wr_plan_draft *d)
     return h;
 }
 
-int wr_plan_read_times(const struct wr_cli *cli, const char *path,
-                       const struct wr_plan_draft *d, struct wr_plan_answer *a,
-                       weir_err *err)
+int wr_plan_read_times(const char *path, const struct wr_plan_draft *d,
+                       struct wr_plan_answer *a, weir_err *err)
 {
     const struct wr_plan_hints hints = hints_of(d);
     char *text = NULL;
     size_t size = 0;
     int r = wr_record_read(path, &text, &size, err);
 
-    (void)cli;
     if (r == 0)
         r = wr_plan_times_parse(text, size, path, &a->times, err);
     free(text);
-    if (r == 0)
-        r = wr_plan_explain(&a->times, &hints, &a->explained, err);
-    if (r == 0)
-        add(a, path, "times");
-    return r;
+    if (r < 0)
+        return r;
+    r = wr_plan_explain(&a->times, &hints, &a->explained, err);
+    if (r < 0)
+        return wr_fail_prefix(err, r, "'%s'", path);
+    add(a, path, "times");
+    return 0;
 }

@@ -12,8 +12,7 @@ int wr_plan_read_inputs(const struct wr_cli *cli, struct wr_plan_draft *d,
                         struct wr_plan_answer *a, weir_err *err);
 
 /* Reads the times of batches and explains them, with what the draft knows. */
-int wr_plan_read_times(const struct wr_cli *cli, const char *path,
-                       const struct wr_plan_draft *d, struct wr_plan_answer *a,
-                       weir_err *err);
+int wr_plan_read_times(const char *path, const struct wr_plan_draft *d,
+                       struct wr_plan_answer *a, weir_err *err);
 
 #endif

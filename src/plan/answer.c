@@ -75,10 +75,22 @@ static int answer_scale(struct wr_plan_answer *a,
         if (r < 0)
             break;
         a->scale[a->scale_count++] = (struct wr_plan_scale_point){
-            p.nodes, wr_plan_rate(&res), res.utilization};
+            p.nodes, wr_plan_rate(&p, &res), wr_plan_steady_use(&p, &res)};
         wr_plan_result_done(&res);
     }
     return r;
+}
+
+/* How often to save, if something fails. */
+static void answer_saving(struct wr_plan_answer *a)
+{
+    const struct wr_plan *p = &a->draft->plan;
+    double per_step = (double)p->nodes * p->compute.accelerators *
+                      p->compute.batch;
+    double step_s = per_step / wr_plan_rate(p, &a->result);
+
+    if (p->failure.node_mtbf_s > 0 && p->save.way != WR_PLAN_NO_SAVES)
+        wr_plan_saving(p, a->result.save_stall_s, step_s, &a->saving);
 }
 
 int wr_plan_answer(struct wr_plan_answer *a, const struct wr_plan_questions *q,
@@ -105,5 +117,7 @@ int wr_plan_answer(struct wr_plan_answer *a, const struct wr_plan_questions *q,
     tell(q, "trying more nodes", 4);
     if (r == 0)
         r = answer_scale(a, q, err);
+    if (r == 0)
+        answer_saving(a);
     return r;
 }

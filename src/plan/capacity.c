@@ -33,7 +33,7 @@ static int try_number(const struct wr_plan *p, uint32_t n,
     if (r < 0)
         return r;
     c->points[c->count++] = (struct wr_plan_capacity_point){
-        n, wr_plan_rate(&res), res.utilization};
+        n, wr_plan_rate(&q, &res), wr_plan_steady_use(&q, &res)};
     wr_plan_result_done(&res);
     return 0;
 }

@@ -171,13 +171,14 @@ static int finish_saves(struct wr_plan_draft *d, weir_err *err)
                        "--fast PROFILE",
                        err);
     if (r == 0 && p->save.way == WR_PLAN_ASYNC) {
-        const struct wr_plan_saying who = {"saves drain to the slow tier",
+        const struct wr_plan_saying who = {"the copy waits in memory",
                                            WR_PLAN_ASSUMED};
+        struct wr_device_profile memory;
 
+        wr_plan_memory_profile(&memory);
         r = assume(d, WR_PLAN_K_COPY, COPY_RATE, "a usual one", err);
         if (r == 0 && !known(d, WR_PLAN_K_FAST))
-            r = wr_plan_say_profile(d, &who, WR_PLAN_K_FAST, &p->save.slow,
-                                    err);
+            r = wr_plan_say_profile(d, &who, WR_PLAN_K_FAST, &memory, err);
     }
     return r;
 }

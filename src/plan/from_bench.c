@@ -145,11 +145,6 @@ int wr_plan_from_dataset(struct wr_plan_draft *d,
 
 /* --- the case --- */
 
-static double element_bytes(const char *dtype)
-{
-    return !strcmp(dtype, "u8") ? 1 : !strcmp(dtype, "f16") ? 2 : 4;
-}
-
 /* The settings that were in force. */
 static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                       const struct bench_case *b, weir_err *err)
@@ -196,9 +191,7 @@ static int say_shape(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     if (r == 0)
         r = wr_plan_say(d, who, WR_PLAN_K_IN_PLACE, slots > 0, err);
     if (r == 0 && !(slots > 0))
-        r = wr_plan_say(
-            d, who, WR_PLAN_K_TENSOR_BYTES,
-            pixels * element_bytes(wr_get_text(b->settings, "dtype")), err);
+        r = wr_plan_say(d, who, WR_PLAN_K_TENSOR_BYTES, pixels, err);
     return r;
 }
 
@@ -209,9 +202,12 @@ static bool same_but_decode(const json_t *a, const json_t *b)
                                        "height",     "dtype",  "resize",
                                        "crop",       "order"};
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(cost); k++)
-        if (!json_equal(wr_get(a, cost[k]), wr_get(b, cost[k])))
+    for (size_t k = 0; k < WR_ARRAY_LEN(cost); k++) {
+        const json_t *x = wr_get(a, cost[k]), *y = wr_get(b, cost[k]);
+
+        if ((x || y) && !json_equal(x, y))
             return false;
+    }
     return true;
 }
 

@@ -40,6 +40,19 @@ static double busy_s(const json_t *record, double samples)
            samples;
 }
 
+static int say_busy(struct wr_plan_draft *d, const struct wr_plan_record *r,
+                    double seconds, weir_err *err)
+{
+    char source[200];
+    const struct wr_plan_saying who = {source, WR_PLAN_MEASURED};
+
+    snprintf(source, sizeof(source), "'%.100s': time of the workers%s", r->name,
+             wr_get_true(r->json, "cores.starved")
+                 ? ", too long: other programs had the cores"
+                 : "");
+    return wr_plan_say(d, &who, WR_PLAN_K_CPU, seconds, err);
+}
+
 static bool is_emulated(const char *url)
 {
     struct wr_device_profile p;
@@ -141,8 +154,7 @@ int wr_plan_from_train(struct wr_plan_draft *d, const struct wr_plan_record *r,
         res = wr_plan_say(d, &who, WR_PLAN_K_SEQUENTIAL,
                           strcmp(order, "shuffle") != 0, err);
     if (res == 0)
-        res = wr_plan_say(d, &who, WR_PLAN_K_CPU, busy_s(r->json, samples),
-                          err);
+        res = say_busy(d, r, busy_s(r->json, samples), err);
     if (res == 0)
         res = say_train_step(d, &who, r->json, err);
     if (res == 0)

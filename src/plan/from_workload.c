@@ -85,7 +85,8 @@ static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                              turns ? "pytorch" : "tf.data", err);
     if (r > 0) {
         d->plan.loader.style = turns ? WR_PLAN_IN_TURNS : WR_PLAN_TOGETHER;
-        r = 0;
+        d->plan.loader.apart = turns; /* workers start anew */
+        r = wr_plan_say(d, who, WR_PLAN_K_DEPTH, 1, err);
     }
     return r;
 }
@@ -157,6 +158,8 @@ int wr_plan_from_workload(struct wr_plan_draft *d, const struct wr_workload *w,
     if (w->dataset.format == WR_WL_SYNTHETIC)
         return wr_fail(err, WEIR_EINVAL, "'%s': it reads nothing", name);
     r = wr_workload_derive(w, world, 0, &x, err);
+    if (r < 0) /* too few samples: options may give more, or it is said later */
+        r = wr_workload_derive(w, 1, 0, &x, err);
     if (r == 0)
         r = say_data(d, &who, w, &x, err);
     if (r == 0)

@@ -49,7 +49,8 @@ struct wr_plan_data {
     uint64_t unit_bytes; /* then in requests of so many bytes; 0: one sample
                             each */
     bool shuffled_units; /* which come in any order: `--order block` */
-    double tensor_bytes; /* of a decoded sample that is stored; 0: not known */
+    double tensor_bytes; /* of a sample that is stored decoded, a byte for each
+                            number; 0: not known */
 };
 
 struct wr_plan_storage {

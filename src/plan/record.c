@@ -258,6 +258,7 @@ static json_t *saving_json(const struct wr_plan_saving *s)
     put(o, "chosen_s", s->chosen_s);
     put(o, "stall_s", s->stall_s);
     put(o, "restore_s", s->restore_s);
+    put(o, "drain_s", s->drain_s);
     put(o, "lost_s", s->lost_s);
     put(o, "waste", s->waste);
     put(o, "waste_best", s->waste_best);

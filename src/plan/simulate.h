@@ -13,9 +13,14 @@ int wr_plan_simulate(const struct wr_plan *p, const struct wr_plan_how *how,
  * enough for the queues to settle and for some saves; 0: all. */
 uint64_t wr_plan_enough_steps(const struct wr_plan *p, uint64_t samples);
 
-/* Samples per second in the long run: of the last epoch without its start, where
- * that is known. */
-double wr_plan_rate(const struct wr_plan_result *r);
+/* Samples per second in the long run: of the last epoch without its start, if it
+ * is much longer than what is loaded ahead; else of all of it. Never more than
+ * the bounds allow: what was loaded ahead runs out. */
+double wr_plan_rate(const struct wr_plan *p, const struct wr_plan_result *r);
+
+/* The part of the time that accelerators compute at that rate. */
+double wr_plan_steady_use(const struct wr_plan *p,
+                          const struct wr_plan_result *r);
 
 /* Seconds of a whole epoch at that rate, evaluation included. */
 double wr_plan_epoch_s(const struct wr_plan *p, const struct wr_plan_result *r);

@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "plan/from.h"
 #include "plan/simulate.h"
 
 #define SHARD_BYTES   128e6
 #define REQUEST_BYTES (UINT64_C(1) << 20)
 #define COPY_RATE     5e9   /* bytes per second of one core, or of a snapshot */
+#define FLOATS        4     /* bytes that a stored one becomes */
 #define DEEP          64    /* reads in flight per worker */
 #define SAMPLES       60000 /* that a row simulates at most */
 
@@ -95,7 +97,7 @@ static bool shards(struct wr_plan *p)
     return true;
 }
 
-/* Decoded once: what is stored is the tensor, which is read into its place. */
+/* Decoded once: what is stored are the pixels, which are only converted. */
 static bool tensors(struct wr_plan *p)
 {
     struct wr_plan_data *d = &p->data;
@@ -105,10 +107,9 @@ static bool tensors(struct wr_plan *p)
     d->bytes = (struct wr_plan_draw){.mean = d->tensor_bytes};
     d->samples_per_object = WR_MAX((uint64_t)(SHARD_BYTES / d->tensor_bytes),
                                    2u);
-    d->sequential = d->shuffled_units = false;
-    d->unit_bytes = 0;
-    p->loader.in_place = true;
-    p->loader.cpu_s = (struct wr_plan_draw){.mean = d->tensor_bytes /
+    d->sequential = d->shuffled_units = true;
+    d->unit_bytes = WR_MAX(REQUEST_BYTES, (uint64_t)d->tensor_bytes);
+    p->loader.cpu_s = (struct wr_plan_draw){.mean = FLOATS * d->tensor_bytes /
                                                     COPY_RATE};
     return true;
 }
@@ -179,8 +180,8 @@ static bool async(struct wr_plan *p)
     p->save.way = WR_PLAN_ASYNC;
     if (p->save.copy_bytes_per_s <= 0)
         p->save.copy_bytes_per_s = COPY_RATE;
-    if (!*p->save.fast.name)
-        p->save.fast = p->save.slow;
+    if (!*p->save.fast.name) /* the copy waits in memory */
+        wr_plan_memory_profile(&p->save.fast);
     return true;
 }
 
@@ -197,8 +198,8 @@ static const struct wr_plan_change table[] = {
     {"decode", "the fast decoder", "weir bench --decode fast", fast_decode},
     {"shards", "TFRecord shards of 128 MB instead of files",
      "weir convert DATA OUT --to tfrecord; --order block", shards},
-    {"tensors", "decoded once, stored as tensors",
-     "weir convert DATA OUT --to tensor", tensors},
+    {"tensors", "decoded once, stored as tensors of bytes",
+     "weir convert DATA OUT --to tensor --dtype u8; --order block", tensors},
     {"cache", "all of it in memory from the second epoch on",
      "weir bench --cache ram:SIZE --epochs 2", cached},
     {"ssd", "on a SATA SSD", "weir stage", on_ssd},
@@ -230,8 +231,8 @@ static int try_plan(const struct wr_plan *p, const struct wr_plan_how *how,
     r = wr_plan_simulate(p, &mine, &res, err);
     if (r < 0)
         return r;
-    ret->samples_per_s = wr_plan_rate(&res);
-    ret->utilization = res.utilization;
+    ret->samples_per_s = wr_plan_rate(p, &res);
+    ret->utilization = wr_plan_steady_use(p, &res);
     ret->epoch_s = wr_plan_epoch_s(p, &res);
     wr_plan_result_done(&res);
     return 0;
