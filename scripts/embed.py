@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: embed.py OUTPUT.c CHART.js page.html page.css page.js \
-#        marks.js heat.js theme.js notice.txt
+#        marks.js frame.js heat.js lanes.js theme.js notice.txt
 #
 # The policy of the page allows the scripts and the style by their hashes, and
 # nothing else: no network, and no script that a text could smuggle in.
@@ -33,14 +33,15 @@ def policy(style, scripts):
 
 
 def page(chart, frame, *parts):
-    part = dict(zip(('STYLE', 'SCRIPT', 'MARKS', 'HEAT', 'THEME', 'NOTICE'),
-                    map(read, parts)))
+    part = dict(zip(('STYLE', 'SCRIPT', 'MARKS', 'FRAME', 'HEAT', 'LANES',
+                     'THEME', 'NOTICE'), map(read, parts)))
     part['CHART'] = re.sub(r'\n//# sourceMappingURL=.*', '', read(chart))
     for name, text in part.items():
         if re.search('</script|</style|<!--|-->', text, re.IGNORECASE):
             raise SystemExit(f'embed.py: {name} would end its element')
     part['POLICY'] = policy(
-        part['STYLE'], [part[n] for n in ('THEME', 'CHART', 'MARKS', 'HEAT', 'SCRIPT')])
+        part['STYLE'], [part[n] for n in ('THEME', 'CHART', 'MARKS', 'FRAME',
+                                          'HEAT', 'LANES', 'SCRIPT')])
     filled = re.sub(r'@([A-Z]+)@', lambda m: part.get(m[1], '\0'),
                     read(frame))
     pieces = filled.split('\0') # at @TITLE@ and @BODY@

@@ -16,6 +16,7 @@
     X(bench)                                                                   \
     X(run)                                                                     \
     X(train)                                                                   \
+    X(plan)                                                                    \
     X(study)                                                                   \
     X(report)                                                                  \
     X(trace)                                                                   \

@@ -43,6 +43,7 @@ struct wr_doc_section;
 struct wr_doc_table;
 struct wr_doc_chart;
 struct wr_doc_series;
+struct wr_doc_lanes;
 
 /* What a chart is called and shows. */
 struct wr_doc_chart_spec {
@@ -146,6 +147,46 @@ void wr_doc_mark(struct wr_doc_series *s);
 /* LINES, AREA and POINTS: a stretch of x with a name, as a run. */
 void wr_doc_band(struct wr_doc_chart *c, double from, double to,
                  const char *name);
+
+/* Lanes over time: who does what, stretch by stretch. */
+struct wr_doc_lanes_spec {
+    const char *title;
+    const char *x;     /* the axis with its unit: "time (ms)" */
+    const char *thing; /* what a span is numbered by: "batch" */
+    const char *note;  /* one sentence below it, may be NULL */
+    double most; /* x that the axis reaches at least, so that lanes above each
+                    other compare; 0: its own */
+};
+
+/* How a span is drawn; it shows without colours too. */
+enum wr_doc_look {
+    WR_DOC_LOOK_DOTTED,  /* reading */
+    WR_DOC_LOOK_STRIPED, /* decoding */
+    WR_DOC_LOOK_SOLID,   /* computing: what it is all for */
+    WR_DOC_LOOK_THIN,    /* it is there, nothing happens */
+    WR_DOC_LOOK_HATCHED, /* waiting: lost time */
+    WR_DOC_LOOK_CROSSED, /* saving */
+    WR_DOC_LOOKS
+};
+
+struct wr_doc_span {
+    double from, to;
+    size_t lane; /* 0: the first one */
+    enum wr_doc_look look;
+    double number; /* of its thing; NaN: none */
+};
+
+struct wr_doc_lanes *wr_doc_lanes(struct wr_doc_section *s,
+                                  const struct wr_doc_lanes_spec *spec);
+void wr_doc_lane(struct wr_doc_lanes *l, const char *name);
+
+/* What a look means in these lanes ("decoding"); looks without are "". */
+void wr_doc_lanes_look(struct wr_doc_lanes *l, enum wr_doc_look look,
+                       const char *name);
+
+/* In the order of their beginnings; those of one lane may overlap. What ends
+ * before it begins, or is in no lane, is left out. */
+void wr_doc_span(struct wr_doc_lanes *l, const struct wr_doc_span *span);
 
 /* The renderers. `out` is checked by the caller (ferror). */
 struct wr_doc_text_style {

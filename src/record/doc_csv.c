@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * section,kind,name,series,x,y,marked,low,high. Quoted as RFC 4180 says; lines end as
- * they do in text files. A table's cell: series is its column, x its row. */
+ * they do in text files. A table's cell: series is its column, x its row. Lanes
+ * over time are a table of their spans. */
 #include <math.h>
 #include <string.h>
 
 #include "record/doc_base.h"
+#include "record/doc_lanes.h"
 
 static void put_text(const char *s, FILE *out)
 {
@@ -65,10 +67,10 @@ static void put_top(const struct wr_doc *d, FILE *out)
             d->headlines[i].text, out);
 }
 
-static void put_table(const struct wr_doc_section *s,
+static void put_table(const struct wr_doc_section *s, const char *kind,
                       const struct wr_doc_table *t, FILE *out)
 {
-    const struct line l = {s, "table", t->title};
+    const struct line l = {s, kind, t->title};
 
     for (size_t i = 0; t->column_count && i < t->cell_count; i++) {
         begin(&l, t->columns[i % t->column_count].heading, out);
@@ -79,6 +81,19 @@ static void put_table(const struct wr_doc_section *s,
             put_text(t->cells[i].text, out);
         fputs(",,,\n", out);
     }
+}
+
+static void put_lanes(const struct wr_doc_section *s,
+                      const struct wr_doc_lanes *l, FILE *out)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *rows = wr_doc_section(d, "");
+
+    if (rows)
+        wr_doc_lanes_table(rows, l);
+    if (!wr_doc_failed(d))
+        put_table(s, "lanes", rows->items[0].table, out);
+    wr_doc_free(d);
 }
 
 /* x is where it begins, y where it ends. */
@@ -121,6 +136,17 @@ static void put_chart(const struct wr_doc_section *s,
     put_bands(s, c, out);
 }
 
+static void put_item(const struct wr_doc_section *s,
+                     const struct wr_doc_item *item, FILE *out)
+{
+    if (item->table)
+        put_table(s, "table", item->table, out);
+    if (item->chart)
+        put_chart(s, item->chart, out);
+    if (item->lanes)
+        put_lanes(s, item->lanes, out);
+}
+
 void wr_doc_print_csv(const struct wr_doc *d, FILE *out)
 {
     fputs("section,kind,name,series,x,y,marked,low,high\n", out);
@@ -142,9 +168,6 @@ void wr_doc_print_csv(const struct wr_doc *d, FILE *out)
                 &(struct line){s, s->notes[k].warning ? "warning" : "note", ""},
                 s->notes[k].text, out);
         for (size_t k = 0; k < s->item_count; k++)
-            if (s->items[k].table)
-                put_table(s, s->items[k].table, out);
-            else
-                put_chart(s, s->items[k].chart, out);
+            put_item(s, &s->items[k], out);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "record/doc_base.h"
+#include "record/doc_lanes.h"
 #include "record/doc_numbers.h"
 #include "record/doc_page.h"
 
@@ -153,6 +154,12 @@ static void put_table(FILE *out, const struct wr_doc_table *t)
         fputs("</details>\n", out);
 }
 
+static bool is_empty(const struct wr_doc_item *item)
+{
+    return (item->chart && wr_doc_is_empty(item->chart)) ||
+           (item->lanes && wr_doc_lanes_are_empty(item->lanes));
+}
+
 static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
                        size_t cap, weir_err *err)
 {
@@ -173,13 +180,15 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
     for (size_t i = 0; i < s->item_count && r == 0; i++) {
         const struct wr_doc_item *item = &s->items[i];
 
-        if (item->chart && wr_doc_is_empty(item->chart))
+        if (is_empty(item))
             continue;
-        if (in_charts != (item->chart != NULL))
+        if (in_charts != !item->table)
             fputs(in_charts ? "</div>\n" : "<div class=\"charts\">\n", out);
-        in_charts = item->chart != NULL;
+        in_charts = !item->table;
         if (item->chart)
             r = wr_html_figure(out, item->chart, cap, err);
+        else if (item->lanes)
+            r = wr_html_lanes(out, item->lanes, err);
         else
             put_table(out, item->table);
     }

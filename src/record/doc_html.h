@@ -37,4 +37,12 @@ int wr_html_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
 int wr_html_data(FILE *out, const struct wr_doc_chart *c, size_t cap,
                  size_t *ret_drawn, weir_err *err);
 
+/* Text and number of JSON inside an element; what is no number is null. */
+void wr_html_json_text(FILE *out, const char *s);
+void wr_html_json_number(FILE *out, double v, int digits);
+
+/* Lanes over time with their legend, their numbers and their data.
+ * WEIR_ENOMEM. */
+int wr_html_lanes(FILE *out, const struct wr_doc_lanes *l, weir_err *err);
+
 #endif

@@ -20,7 +20,7 @@
 /* `<` never stands for itself, so no text can end the element or begin a
  * comment in it. Texts of a document have no control characters and no
  * other ends of lines. */
-static void put_string(FILE *out, const char *s)
+void wr_html_json_text(FILE *out, const char *s)
 {
     fputc('"', out);
     for (; *s; s++) {
@@ -34,7 +34,7 @@ static void put_string(FILE *out, const char *s)
     fputc('"', out);
 }
 
-static void put_number(FILE *out, double v, int digits)
+void wr_html_json_number(FILE *out, double v, int digits)
 {
     char text[32], *e;
 
@@ -57,7 +57,7 @@ static void put_number(FILE *out, double v, int digits)
 static void put_axis(FILE *out, const char *key, const char *name)
 {
     fprintf(out, ",\"%s\":", key);
-    put_string(out, name);
+    wr_html_json_text(out, name);
 }
 
 /* y that cannot be drawn is a gap. */
@@ -77,7 +77,7 @@ static void put_ends(FILE *out, const struct wr_doc_chart *c,
     for (size_t k = 0; k < c->label_count; k++) {
         if (k)
             fputc(',', out);
-        put_number(out, drawable(c, end(s, k)), Y_DIGITS);
+        wr_html_json_number(out, drawable(c, end(s, k)), Y_DIGITS);
     }
     fputc(']', out);
 }
@@ -93,9 +93,9 @@ static void put_bands(FILE *out, const struct wr_doc_chart *c)
 {
     for (size_t i = 0; i < c->band_count; i++) {
         fputs(i ? ",{\"from\":" : ",\"bands\":[{\"from\":", out);
-        put_number(out, c->bands[i].from, X_DIGITS);
+        wr_html_json_number(out, c->bands[i].from, X_DIGITS);
         fputs(",\"to\":", out);
-        put_number(out, c->bands[i].to, X_DIGITS);
+        wr_html_json_number(out, c->bands[i].to, X_DIGITS);
         put_axis(out, "name", c->bands[i].name);
         fputc('}', out);
     }
@@ -109,20 +109,20 @@ static void put_values(FILE *out, const struct wr_doc_chart *c)
     for (size_t i = 0; i < c->label_count; i++) {
         if (i)
             fputc(',', out);
-        put_string(out, c->labels[i]);
+        wr_html_json_text(out, c->labels[i]);
     }
     fputs("],\"series\":[", out);
     for (size_t i = 0; i < c->series_count; i++) {
         const struct wr_doc_series *s = c->series[i];
 
         fputs(i ? ",{\"name\":" : "{\"name\":", out);
-        put_string(out, s->name);
+        wr_html_json_text(out, s->name);
         fputs(",\"y\":[", out);
         for (size_t k = 0; k < c->label_count; k++) {
             if (k)
                 fputc(',', out);
-            put_number(out, k < s->count ? drawable(c, s->y[k]) : NAN,
-                       Y_DIGITS);
+            wr_html_json_number(out, k < s->count ? drawable(c, s->y[k]) : NAN,
+                                Y_DIGITS);
         }
         fputc(']', out);
         put_ends(out, c, s, "low", wr_doc_low);
@@ -202,9 +202,9 @@ static void put_column(FILE *out, const struct wr_doc_chart *c,
         if (i)
             fputc(',', out);
         if (is_x)
-            put_number(out, p->s->x[k], X_DIGITS);
+            wr_html_json_number(out, p->s->x[k], X_DIGITS);
         else
-            put_number(out, drawable(c, p->s->y[k]), Y_DIGITS);
+            wr_html_json_number(out, drawable(c, p->s->y[k]), Y_DIGITS);
     }
     fputc(']', out);
 }
@@ -238,7 +238,7 @@ static bool put_points(FILE *out, const struct wr_doc_chart *c, size_t cap,
         *drawn += now.count;
         sorted = sorted && is_ascending(&now);
         fputs(i ? ",{\"name\":" : "{\"name\":", out);
-        put_string(out, now.s->name);
+        wr_html_json_text(out, now.s->name);
         if (i == 0 || !same_x(&now, &last))
             put_column(out, c, &now, /* is_x= */ true);
         put_column(out, c, &now, /* is_x= */ false);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "record/doc_base.h"
+#include "record/doc_lanes.h"
 
 static json_t *number_json(double v)
 {
@@ -100,6 +101,25 @@ static json_t *chart_json(const struct wr_doc_chart *c)
                      "bands", bands_json(c));
 }
 
+static json_t *lanes_json(const struct wr_doc_lanes *l)
+{
+    json_t *names = json_array(), *spans = json_array();
+
+    for (size_t k = 0; k < l->lane_count; k++)
+        json_array_append_new(names, json_string(l->names[k]));
+    for (size_t k = 0; k < l->span_count; k++) {
+        const struct wr_doc_span *e = &l->spans[k];
+
+        json_array_append_new(spans,
+                              json_pack("{s:s, s:f, s:f, s:s, s:o}", "lane",
+                                        l->names[e->lane], "from", e->from,
+                                        "to", e->to, "what", l->looks[e->look],
+                                        "number", number_json(e->number)));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "title", l->title, "x", l->x,
+                     "thing", l->thing, "lanes", names, "spans", spans);
+}
+
 static json_t *verdict_json(const struct wr_doc_section *s)
 {
     static const char *const tones[] = {
@@ -113,7 +133,7 @@ static json_t *verdict_json(const struct wr_doc_section *s)
 static json_t *section_json(const struct wr_doc_section *s)
 {
     json_t *facts = json_array(), *notes = json_array();
-    json_t *tables = json_array(), *charts = json_array();
+    json_t *tables = json_array(), *charts = json_array(), *lanes = NULL;
 
     for (size_t k = 0; k < s->fact_count; k++)
         json_array_append_new(facts,
@@ -126,13 +146,17 @@ static json_t *section_json(const struct wr_doc_section *s)
     for (size_t k = 0; k < s->item_count; k++)
         if (s->items[k].table)
             json_array_append_new(tables, table_json(s->items[k].table));
+        else if (s->items[k].lanes)
+            json_array_append_new(lanes = lanes ? lanes : json_array(),
+                                  lanes_json(s->items[k].lanes));
         else if (!wr_doc_is_empty(s->items[k].chart))
             json_array_append_new(charts, chart_json(s->items[k].chart));
-    return json_pack("{s:s, s:o*, s:o*, s:o*, s:o, s:o, s:o, s:o}", "title",
-                     s->title, "lead", s->lead ? json_string(s->lead) : NULL,
-                     "claim", s->claim ? json_string(s->claim) : NULL,
-                     "verdict", verdict_json(s), "facts", facts, "notes", notes,
-                     "tables", tables, "charts", charts);
+    return json_pack("{s:s, s:o*, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o*}",
+                     "title", s->title, "lead",
+                     s->lead ? json_string(s->lead) : NULL, "claim",
+                     s->claim ? json_string(s->claim) : NULL, "verdict",
+                     verdict_json(s), "facts", facts, "notes", notes, "tables",
+                     tables, "charts", charts, "lanes", lanes);
 }
 
 int wr_doc_print_json(const struct wr_doc *d, FILE *out, weir_err *err)

@@ -75,10 +75,22 @@ struct wr_doc_chart {
     double most; /* y that its axis reaches at least */
 };
 
-/* A table or a chart, in the order in which they were made. */
+struct wr_doc_lanes {
+    struct wr_doc *doc; /* borrowed */
+    char *title, *x, *thing, *note;
+    char *looks[WR_DOC_LOOKS]; /* what they mean */
+    char **names;              /* of the lanes */
+    size_t lane_count, lane_cap;
+    struct wr_doc_span *spans;
+    size_t span_count, span_cap;
+    double most; /* x that the axis reaches at least */
+};
+
+/* One of them, in the order in which they were made. */
 struct wr_doc_item {
-    struct wr_doc_table *table; /* or */
+    struct wr_doc_table *table;
     struct wr_doc_chart *chart;
+    struct wr_doc_lanes *lanes;
 };
 
 struct wr_doc_section {

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "record/doc_base.h"
 #include "record/doc_chart.h"
+#include "record/doc_lanes.h"
+#include "record/doc_lanes_text.h"
 #include "record/doc_numbers.h"
 #include "record/doc_text_top.h"
 
@@ -311,9 +313,14 @@ static void put_items(const struct sheet *sh, const struct wr_doc_section *s)
 {
     for (size_t k = 0; k < s->item_count; k++) {
         const struct wr_doc_chart *c = s->items[k].chart;
+        const struct wr_doc_lanes *l = s->items[k].lanes;
 
         if (s->items[k].table)
             put_table(sh, s->items[k].table);
+        if (l && !wr_doc_lanes_are_empty(l)) {
+            put_title(sh, l->title);
+            wr_doc_print_lanes(l, &sh->style, sh->out);
+        }
         if (!c || wr_doc_is_empty(c))
             continue;
         if (sh->style.numbers) {

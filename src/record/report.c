@@ -171,6 +171,19 @@ static struct wr_doc *build(const struct wr_report_spec *spec,
     return d;
 }
 
+static int fail_unlike(const struct wr_report_spec *spec, weir_err *err)
+{
+    const char *a = spec->count ? command_of(spec->records[0]) : "";
+
+    if (spec->count == 2 && !strcmp(a, command_of(spec->records[1])))
+        return wr_fail(err, WEIR_EINVAL,
+                       "records of 'weir %s' are not compared: without "
+                       "--compare they stand side by side",
+                       a);
+    return wr_fail(err, WEIR_EINVAL,
+                   "only two records of the same command can be compared");
+}
+
 int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
               struct wr_comparison *ret_comparison, weir_err *err)
 {
@@ -181,8 +194,7 @@ int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
     int r = 0;
 
     if (spec->compare && !wr_report_comparable(spec)) {
-        r = wr_fail(err, WEIR_EINVAL,
-                    "only two records of the same command can be compared");
+        r = fail_unlike(spec, err);
         goto out;
     }
     for (; all && labels && named < spec->count; named++) {

@@ -50,6 +50,7 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
 #define WR_VIEW_MAP(X)                                                         \
     X(study)                                                                   \
     X(trace)                                                                   \
+    X(plan)                                                                    \
     X(run)                                                                     \
     X(train)                                                                   \
     X(bench)                                                                   \

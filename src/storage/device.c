@@ -121,7 +121,7 @@ static unsigned pending_writes(const struct wr_device *d, uint64_t now)
 
 /* --- seeks --- */
 
-static double law(const struct wr_device_profile *p, unsigned depth)
+double wr_device_law(const struct wr_device_profile *p, unsigned depth)
 {
     const struct wr_seek_point *b = p->seek_law, *a;
     double x;
@@ -154,7 +154,7 @@ static double seek_ns(struct wr_device *d, struct position *at,
     double ns = 0;
 
     if (d->p.seek_us > 0 && !follows(d, at, rq))
-        ns = d->p.seek_us * 1e3 * law(&d->p, depth);
+        ns = d->p.seek_us * 1e3 * wr_device_law(&d->p, depth);
     at->object = rq->object;
     at->end = rq->offset + rq->len;
     at->known = true;

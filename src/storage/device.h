@@ -74,6 +74,9 @@ int wr_device_profile_parse(const char *text, size_t len, const char *name,
  * parses to the same profile. NULL when memory is short. */
 char *wr_device_profile_text(const struct wr_device_profile *p);
 
+/* The part of a lone seek that one costs while `depth` requests are there. */
+double wr_device_law(const struct wr_device_profile *p, unsigned depth);
+
 enum wr_device_op {
     WR_DEVICE_READ,
     WR_DEVICE_WRITE,

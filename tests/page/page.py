@@ -15,7 +15,7 @@ import tempfile
 
 import browser
 
-CHARTS = 11 # of the full page that have numbers
+CHARTS = 12 # of the full page that have numbers
 ATTACK = ('</script><script>window.hacked=1</script>'
           '<img src=x onerror="window.hacked=2">&lt;b&gt;<!--')
 
@@ -233,7 +233,7 @@ def check_top(check, page):
         'Array.from(document.querySelectorAll(".legend")).filter((l) => {'
         '  const c = Array.from(l.querySelectorAll("i:not(.mark)"),'
         '    (i) => i.className.split(" ")'
-        '      .find((n) => /^([kh][0-9]|ceiling)$/.test(n)));'
+        '      .find((n) => /^([khl][0-9]|ceiling)$/.test(n)));'
         '  return new Set(c).size !== c.length; }).length'), 0)
 
 
@@ -342,6 +342,8 @@ def check_wide(check, tab, url, shots):
     check_top(check, page)
     check_legend(check, page)
     check_marks(check, page)
+    check_lanes(check, page)
+    check_grey(check, page)
     check_sorting(check, page)
     check_print(check, page, shots)
     check_charts(check, page, CHARTS)
@@ -380,6 +382,10 @@ PAGES = {
     'runs': ([['run', '--no-monitor'],
               ['run', '--no-monitor', '--seed', '3', '--scale', '1.1']],
              5, None),
+    'plan': ([['plan']], 4, 6),
+    'plan-scale': ([['plan-scale']], 4, 6),
+    'plan-explain': ([['plan-explain']], 1, 1),
+    'plans': ([['plan'], ['plan-png'], ['plan-tensor']], 14, None),
     'many': ([['bench', '--no-monitor', '--seed', '1'],
               ['bench', '--no-monitor', '--seed', '2', '--scale', '2'],
               ['bench', '--no-monitor', '--prefetch', '0',
@@ -432,9 +438,10 @@ def check_record(check, tab, url, shots, name, **screen):
     data = page.run(DATA)
     check.true(f'{what}: series of a chart',
                all(len(d['series']) <= 8 for d in data
-                   if d['kind'] != 'heat'))
+                   if d['kind'] not in ('heat', 'lanes')))
     check.true(f'{what}: charts have numbers', all(
-        any(y is not None for s in d['series'] for y in s['y'])
+        d['spans'] if d['kind'] == 'lanes'
+        else any(y is not None for s in d['series'] for y in s['y'])
         for d in data))
     check_quiet(check, page, url)
     shoot(page, shots, f"{name}-{screen.get('width', 1280)}.png")
@@ -460,6 +467,102 @@ ZOOM = f'''(() => {{
   c.dispatchEvent(new MouseEvent("dblclick"));
   return {{ told, zoomed: part !== all, back: sum() === all }};
 }})()'''
+
+
+# Lanes: what the pointer tells at each of these places, then a stretch alone
+# and all of it again.
+LIFE = f'''((places) => {{
+  const f = document.querySelector(".plot[data-spans]").closest("figure");
+  const c = f.querySelector("canvas");
+  const data = JSON.parse(f.querySelector("script").textContent);
+  f.scrollIntoView();
+  const box = c.getBoundingClientRect();
+  const send = (type, x, y) => c.dispatchEvent(new PointerEvent(type, {{
+    clientX: x, clientY: y }}));
+  const longest = Math.max(...data.lanes.map((l) => l.name.length));
+  const left = Math.min(longest * 6.2 + 8, box.width * 0.3);
+  const total = data.lanes.reduce((n, l) => n + l.rows, 0);
+  const place = ([ms, row]) => [
+    box.left + left + (ms - data.from) / (data.to - data.from)
+      * (box.width - left),
+    box.top + 22 + (row + 0.5) * (box.height - 60) / total];
+  const sum = () => {PIXELS}(c).reduce((a, v) => (a * 31 + v) >>> 0, 0);
+  const all = sum();
+  const told = places.map((p) => {{
+    delete c.dataset.told;
+    send("pointermove", ...place(p));
+    return c.dataset.told || "";
+  }});
+  send("pointerdown", ...place([10, 0]));
+  send("pointerup", ...place([60, 0]));
+  send("pointerleave", 0, 0);
+  const part = sum();
+  c.dispatchEvent(new MouseEvent("dblclick"));
+  return {{ told, zoomed: part !== all, back: sum() === all }};
+}})'''
+
+
+def check_lanes(check, page):
+    got = page.run(LIFE + '([[5, 0], [30, 0], [60, 1], [60, 2], [20, 3],'
+                   ' [95, 4], [95, 0]])')
+    check.equal('what is under the pointer', got['told'], [
+        'worker 1, batch 1: reading', 'worker 1, batch 1: decoding',
+        'queue, batch 2: ready', 'queue, batch 3: ready',
+        'GPU, batch 1: waiting', f'{ATTACK}: {ATTACK}', ''])
+    check.true('a stretch of lanes alone', got['zoomed'])
+    check.true('all lanes again', got['back'])
+    check.equal('what looks mean', page.run(
+        'Array.from(document.querySelectorAll(".look"),'
+        ' (i) => i.parentElement.textContent)'),
+        ['reading', 'decoding', 'computing', 'ready', 'waiting', ATTACK])
+    check.equal('spans as rows', page.run(
+        f'{CELLS}("The life of a batch", 3)')[:3],
+        ['reading', 'waiting', 'decoding'])
+
+
+# Without colours: in a tile of each span, which pixels are dark for it. Tiles
+# repeat, so the dark ones of its rows and of its columns tell textures apart,
+# wherever it lies.
+GREY = f'''(() => {{
+  const c = document.querySelector(".plot[data-spans] canvas");
+  const data = JSON.parse(
+    c.closest("figure").querySelector("script").textContent);
+  const pixels = {PIXELS}(c);
+  const longest = Math.max(...data.lanes.map((l) => l.name.length));
+  const left = Math.min(longest * 6.2 + 8, c.width * 0.3);
+  const total = data.lanes.reduce((n, l) => n + l.rows, 0);
+  const high = (c.height - 60) / total;
+  const grey = (v) => (v & 255) * 3 + (v >> 8 & 255) * 6 + (v >> 16 & 255);
+  return data.spans.map(([from, , row, , look]) => {{
+    const y = Math.round(22 + row * high + high / 2) - 8;
+    const x = Math.round(left + (from - data.from) / (data.to - data.from)
+      * (c.width - left)) + 4;
+    const at = (i, k) => grey(pixels[(y + i) * c.width + x + k]);
+    const rows = Array.from({{ length: 16 }}, (_, i) =>
+      Array.from({{ length: 8 }}, (_, k) => at(i, k)));
+    const all = rows.flat();
+    const low = Math.min(...all), span = Math.max(...all) - low;
+    const dark = rows.map((r) => r.map((v) =>
+      span > 100 && v < low + span / 2 ? 1 : 0));
+    const sum = (list) => list.reduce((n, v) => n + v, 0);
+    return [look, dark.map(sum).sort().join("") + "/"
+      + Array.from({{ length: 8 }}, (_, k) => sum(dark.map((r) => r[k])))
+        .sort().join(" ")];
+  }});
+}})()'''
+
+
+def check_grey(check, page):
+    """Every look has a texture of its own."""
+    looks = {}
+    for look, seen in page.run(GREY):
+        looks.setdefault(look, set()).add(seen)
+    check.equal('looks', len(looks), 6)
+    for a in looks:
+        for b in looks:
+            check.true('looks differ without colours',
+                       a == b or not looks[a] & looks[b],
+                       (a, b, looks[a] & looks[b]))
 
 
 def check_trace(check, tab, url):

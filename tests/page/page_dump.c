@@ -186,6 +186,37 @@ static void points(struct wr_doc_section *s, struct wr_rng *rng, unsigned n,
     }
 }
 
+/* Lanes over time: every look, a queue of two, names that are hostile. */
+static void lanes(struct wr_doc_section *s)
+{
+    static const char *const looks[WR_DOC_LOOKS] = {
+        "reading", "decoding", "computing", "ready", "waiting", XSS};
+    static const struct wr_doc_span spans[] = {
+        {0, 10, 0, WR_DOC_LOOK_DOTTED, 1},
+        {0, 40, 2, WR_DOC_LOOK_HATCHED, 1},
+        {10, 40, 0, WR_DOC_LOOK_STRIPED, 1},
+        {40, 50, 0, WR_DOC_LOOK_DOTTED, 2},
+        {40, 70, 2, WR_DOC_LOOK_SOLID, 1},
+        {45, 70, 1, WR_DOC_LOOK_THIN, 2},
+        {50, 90, 1, WR_DOC_LOOK_THIN, 3},
+        {70, 90, 2, WR_DOC_LOOK_SOLID, 2},
+        {90, 99, 3, WR_DOC_LOOK_CROSSED, NAN}};
+    struct wr_doc_lanes *l = wr_doc_lanes(
+        s, &(struct wr_doc_lanes_spec){.title = "The life of a batch",
+                                       .x = "time (ms)",
+                                       .thing = "batch",
+                                       .note = XSS});
+
+    wr_doc_lane(l, "worker 1");
+    wr_doc_lane(l, "queue");
+    wr_doc_lane(l, "GPU");
+    wr_doc_lane(l, XSS);
+    for (unsigned i = 0; i < WR_DOC_LOOKS; i++)
+        wr_doc_lanes_look(l, i, looks[i]);
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+        wr_doc_span(l, &spans[i]);
+}
+
 /* Names of files may be anything. */
 static void hostile(struct wr_doc *d)
 {
@@ -310,6 +341,7 @@ static void full(struct wr_doc *d)
     area(s, &rng);
     points(s, &rng, 20000, 1);
     points(s, &rng, 900, 2);
+    lanes(s);
     study(d);
     hostile(d);
 }

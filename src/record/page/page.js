@@ -15,6 +15,7 @@
   const ROW_PX = 20; // of a bar that lies
   const LYING_MIN_PX = 180;
   const LANE_PX = 14; // of a row of a map
+  const SPAN_PX = 24; // of a row of lanes with spans
   const LANES_MAX_PX = 900;
   const BAR_PX = 44; // of a bar, at most
   const EDGE_PX = 8; // that a point may stand out of its chart
@@ -404,7 +405,9 @@
     const canvas = figure.querySelector("canvas");
     live.set(figure, data.kind === "heat"
       ? weirHeat(canvas, data, theme(), heatWords(data))
-      : new Chart(canvas, config(figure, data)));
+      : data.kind === "lanes"
+        ? weirLanes(canvas, data, theme(), heatWords(data))
+        : new Chart(canvas, config(figure, data)));
     figure.dataset.drawn = "";
   }
 
@@ -612,6 +615,9 @@
   for (const plot of document.querySelectorAll(".plot[data-lanes]"))
     plot.style.height = Math.min(LANES_MAX_PX, Math.max(LYING_MIN_PX,
       80 + LANE_PX * Number(plot.dataset.lanes))) + "px";
+  for (const plot of document.querySelectorAll(".plot[data-spans]"))
+    plot.style.height = Math.min(LANES_MAX_PX,
+      64 + SPAN_PX * Number(plot.dataset.spans)) + "px";
   if (matchMedia("(max-width: 64rem)").matches)
     document.querySelectorAll(".toc details").forEach((d) => {
       d.open = d.querySelectorAll("a").length <= 6;

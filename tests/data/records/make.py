@@ -1,7 +1,8 @@
 # make.py - records for tests of weir report, made by docs/formats/record.md.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: make.py bench|probe|run|run-search|run-slow|study|trace|train
+# Usage: make.py bench|plan|plan-png|plan-tensor|plan-one|plan-scale|
+#        plan-explain|probe|run|run-search|run-slow|study|trace|train
 #        [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
 # The same arguments give the same record. Rates are `scale` times as high.
@@ -12,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True # nothing is left in the source tree
 
+from plan import plan, plan_explain, plan_one, plan_scale
 from run import run, run_search, run_slow
 from study import study
 from trace import trace
@@ -184,8 +186,10 @@ def probe(args, rng):
 def main():
     numbers = lambda text: [int(v) for v in text.split(',')]
     p = argparse.ArgumentParser()
-    p.add_argument('kind', choices=['bench', 'probe', 'run', 'run-search',
-                                     'run-slow', 'study', 'trace', 'train'])
+    p.add_argument('kind', choices=['bench', 'plan', 'plan-png', 'plan-tensor',
+                                    'plan-one', 'plan-scale', 'plan-explain',
+                                    'probe', 'run', 'run-search', 'run-slow',
+                                    'study', 'trace', 'train'])
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--scale', type=float, default=1.0)
     p.add_argument('--runs', type=int, default=4)
@@ -197,6 +201,13 @@ def main():
     args = p.parse_args()
     rng = random.Random(args.seed)
     record = {'bench': lambda: bench(args, rng),
+              'plan': lambda: plan(head(args, 'plan'), rng, args.scale),
+              'plan-png': lambda: plan(head(args, 'plan'), rng, form='PNG'),
+              'plan-tensor': lambda: plan(head(args, 'plan'), rng,
+                                          form='tensor'),
+              'plan-one': lambda: plan_one(head(args, 'plan'), rng),
+              'plan-scale': lambda: plan_scale(head(args, 'plan'), rng),
+              'plan-explain': lambda: plan_explain(head(args, 'plan'), rng),
               'probe': lambda: probe(args, rng),
               'run': lambda: run(head(args, 'run'), rng, args.scale),
               'run-search': lambda: run_search(head(args, 'run'), rng),
@@ -204,7 +215,7 @@ def main():
               'study': lambda: study(head(args, 'study'), rng),
               'trace': lambda: trace(head(args, 'trace'), rng),
               'train': lambda: train(head(args, 'train'), rng)}[args.kind]()
-    if not args.no_monitor and args.kind != 'study':
+    if not args.no_monitor and not args.kind.startswith(('study', 'plan')):
         record['monitor'] = monitor(rng, 40)
     json.dump(record, sys.stdout, indent=1)
     print()

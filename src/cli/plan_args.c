@@ -1,0 +1,465 @@
+/* plan_args.c - the settings of `weir plan`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/plan_args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+
+enum plan_loader { LOADER_WEIR, LOADER_TF, LOADER_TORCH };
+
+static const struct wr_choice loader_choices[] = {
+    {"weir", LOADER_WEIR, "workers share batches, with many reads in flight"},
+    {"tf.data", LOADER_TF, "workers share batches, one read at a time each"},
+    {"pytorch", LOADER_TORCH,
+     "DataLoader: each worker loads whole batches, which come in order"},
+    {NULL, 0, NULL}};
+
+static const struct wr_choice save_choices[] = {
+    {"none", WR_PLAN_NO_SAVES, "nothing is saved"},
+    {"direct", WR_PLAN_DIRECT, "training waits until the slow tier has it"},
+    {"burst", WR_PLAN_BURST, "until the fast tier has it"},
+    {"async", WR_PLAN_ASYNC, "until it is copied in memory"},
+    {NULL, 0, NULL}};
+
+#define A struct plan_args
+const struct wr_option wr_plan_options[] = {
+    {WR_OPT_STRING(A, model), .name = "model", .arg = "NAME",
+     .group = "The training",
+     .help = "resnet50, alexnet, unet3d, cosmoflow or bert: its samples, "
+             "steps and state"},
+    {WR_OPT_STRING(A, accelerator), .name = "accelerator", .arg = "NAME",
+     .help = "K4000, K80, P100, V100, V100-fp16, A100, H100, B200 (those that "
+             "the model has), or ms=MS for a step of MS milliseconds"},
+    {WR_OPT_DOUBLE(A, step_ms), .name = "step-ms", .arg = "MS", .max = 1e6,
+     .help = "the same as --accelerator ms=MS"},
+    {WR_OPT_UINT(A, gpus), .name = "gpus", .letter = 'g', .arg = "N", .min = 1,
+     .max = 1024, .def_note = "1, or as measured",
+     .help = "accelerators of a node"},
+    {WR_OPT_UINT(A, nodes), .name = "nodes", .letter = 'n', .arg = "N",
+     .min = 1, .max = 1e6, .def_note = "1", .help = "nodes"},
+    {WR_OPT_UINT(A, batch), .name = "batch", .letter = 'b', .arg = "N",
+     .min = 1, .max = 1 << 20, .def_note = "as measured or described, or 64",
+     .help = "samples of one accelerator's step"},
+    {WR_OPT_DOUBLE(A, step_cv), .name = "step-cv", .arg = "F", .max = 100,
+     .def_note = "0, or as described",
+     .help = "how much steps vary: their deviation over their mean"},
+    {WR_OPT_DOUBLE(A, reduce_ms), .name = "reduce-ms", .arg = "MS", .max = 1e7,
+     .def_note = "0", .help = "all-reduce at the end of each step"},
+    {WR_OPT_UINT(A, epochs), .name = "epochs", .letter = 'e', .arg = "N",
+     .min = 1, .max = 1 << 20, .def_note = "1, or as described",
+     .help = "epochs"},
+    {WR_OPT_UINT(A, steps), .name = "steps", .arg = "N", .min = 1, .max = 1e8,
+     .def_note = "as the samples give", .help = "steps of an epoch at most"},
+
+    {WR_OPT_UINT(A, samples), .name = "samples", .arg = "N", .min = 1,
+     .max = 1e15, .def_note = "of the input", .group = "The data",
+     .help = "samples of an epoch"},
+    {WR_OPT_SIZE(A, sample_bytes), .name = "sample-bytes", .arg = "SIZE",
+     .min = 1, .def_note = "of the input", .help = "mean stored bytes of one"},
+    {WR_OPT_DOUBLE(A, sample_cv), .name = "sample-cv", .arg = "F", .max = 100,
+     .def_note = "of the input",
+     .help = "how much they vary: their deviation over their mean"},
+    {WR_OPT_UINT(A, per_file), .name = "samples-per-file", .arg = "N", .min = 1,
+     .max = 1e12, .def_note = "of the input, or 1",
+     .help = "1: each sample is a file that is opened for it"},
+    {WR_OPT_FLAG(A, sequential), .name = "sequential",
+     .help = "samples are read in order"},
+
+    {WR_OPT_STRING(A, storage), .name = "storage", .arg = "PROFILE",
+     .flags = WR_OPTION_PATH, .group = "The storage",
+     .def_note = "of the input",
+     .help = "hdd, ssd, optane, nvme, lustre, nfs, or a .profile file of weir "
+             "probe --fit"},
+    {WR_OPT_FLAG(A, shared), .name = "shared",
+     .help = "all nodes share it, else each has its own"},
+    {WR_OPT_SIZE(A, aggregate), .name = "aggregate", .arg = "SIZE", .min = 1000,
+     .help = "bytes per second that it delivers to all nodes together; it is "
+             "shared then"},
+    {WR_OPT_SIZE(A, client_limit), .name = "client-limit", .arg = "SIZE",
+     .min = 1000, .help = "bytes per second that a node gets at most"},
+    {WR_OPT_DOUBLE(A, opens), .name = "opens", .arg = "N", .max = 1e12,
+     .help = "files that all nodes together can open per second"},
+    {WR_OPT_DOUBLE(A, vary), .name = "vary", .arg = "F", .max = 100,
+     .def_note = "0",
+     .help = "how much its times vary: their deviation over their mean"},
+    {WR_OPT_STRING(A, cache), .name = "cache", .arg = "SHARE|SIZE",
+     .def_note = "nothing",
+     .help = "kept in memory from the second epoch on: a part of the data "
+             "(0.5, 50%) or the bytes that a node has room for (200G)"},
+    {WR_OPT_FLAG(A, cache_decoded), .name = "cache-decoded",
+     .help = "what is kept is decoded"},
+
+    {WR_OPT_ENUM(A, loader), .name = "loader", .arg = "NAME",
+     .choices = loader_choices, .def_note = "weir, or as described",
+     .group = "The input", .help = "how workers divide the work"},
+    {WR_OPT_UINT(A, workers), .name = "workers", .old = "threads",
+     .letter = 't', .arg = "N", .min = 1, .max = 4096,
+     .def_note = "as measured, or one per core", .help = "workers of a node"},
+    {WR_OPT_UINT(A, depth), .name = "depth", .letter = 'd', .arg = "N",
+     .min = 1, .max = 4096, .def_note = "as measured, or 32",
+     .help = "reads in flight per worker"},
+    {WR_OPT_UINT(A, prefetch), .name = "prefetch", .letter = 'p', .arg = "N",
+     .max = 1024, .def_note = "as measured, or 1",
+     .help = "finished batches kept ahead; of pytorch: batches per worker"},
+    {WR_OPT_UINT(A, cores), .name = "cores", .arg = "N", .min = 1,
+     .max = 1 << 16, .def_note = "as measured, or one per worker",
+     .help = "cores of a node"},
+    {WR_OPT_DOUBLE(A, cpu_ms), .name = "cpu-ms", .arg = "MS", .max = 1e7,
+     .def_note = "as measured",
+     .help = "CPU time that one sample takes: decoding and all else"},
+    {WR_OPT_DOUBLE(A, cpu_cv), .name = "cpu-cv", .arg = "F", .max = 100,
+     .def_note = "as the bytes vary", .help = "how much it varies"},
+    {WR_OPT_DOUBLE(A, fast_cpu_ms), .name = "fast-cpu-ms", .arg = "MS",
+     .max = 1e7, .def_note = "as measured",
+     .help = "the same with the fast decoder, for the table of changes"},
+    {WR_OPT_DOUBLE(A, batch_cpu_ms), .name = "batch-cpu-ms", .arg = "MS",
+     .max = 1e7, .def_note = "0",
+     .help = "CPU time that a batch takes besides"},
+    {WR_OPT_UINT(A, wanted_case), .name = "case", .arg = "N", .min = 1,
+     .max = 1e6, .def_note = "the fastest",
+     .help = "of records of weir bench: which case describes the plan"},
+
+    {WR_OPT_ENUM(A, save), .name = "save", .arg = "WAY",
+     .choices = save_choices, .def_note = "none, or as described",
+     .group = "Checkpoints", .help = "what training waits for"},
+    {WR_OPT_UINT(A, every), .name = "every", .arg = "STEPS", .min = 1,
+     .max = 1e8, .def_note = "as described", .help = "steps between saves"},
+    {WR_OPT_SIZE(A, state), .name = "state", .arg = "SIZE", .min = 1,
+     .def_note = "of the input or the model",
+     .help = "bytes of a save, all "
+             "nodes together"},
+    {WR_OPT_STRING(A, slow), .name = "slow", .arg = "PROFILE",
+     .flags = WR_OPTION_PATH, .def_note = "where the data lies",
+     .help = "the slow tier, as --storage"},
+    {WR_OPT_STRING(A, fast), .name = "fast", .arg = "PROFILE",
+     .flags = WR_OPTION_PATH, .help = "the fast tier of a node"},
+    {WR_OPT_SIZE(A, copy), .name = "copy", .arg = "SIZE", .min = 1000,
+     .def_note = "as measured, or 5 GB",
+     .help = "bytes per second that a node copies in memory"},
+    {WR_OPT_UINT(A, kept), .name = "kept", .arg = "N", .max = 1e6,
+     .def_note = "no limit", .help = "saves that the fast tier has room for"},
+    {WR_OPT_DOUBLE(A, mtbf_h), .name = "mtbf", .arg = "HOURS", .max = 1e8,
+     .help = "mean time between failures of one node"},
+    {WR_OPT_DOUBLE(A, restart_s), .name = "restart", .arg = "S", .max = 1e9,
+     .def_note = "0",
+     .help = "seconds until training goes on after a failure, "
+             "without reading the state back"},
+
+    {WR_OPT_DOUBLE(A, target), .name = "target", .arg = "AU", .max = 1,
+     .def = "0.9", .group = "Questions",
+     .help = "how many accelerators are fed so that they compute this part of "
+             "the time; 0: do not ask"},
+    {WR_OPT_UINT(A, most), .name = "most", .arg = "N", .min = 1, .max = 1024,
+     .def = "128", .help = "try no more accelerators of a node than this"},
+    {WR_OPT_FLAG(A, what_if), .name = "what-if", .def = "yes",
+     .help = "do not try changes"},
+    {WR_OPT_UINT_LIST(A, scale), .name = "scale", .arg = "N,...", .min = 1,
+     .max = 1e6, .help = "also with so many nodes, each with as many samples"},
+    {WR_OPT_UINT(A, life), .name = "life", .arg = "N", .max = 1000, .def = "0",
+     .help = "draw the life of the first N batches"},
+    {WR_OPT_STRING(A, explain), .name = "explain", .arg = "FILE",
+     .flags = WR_OPTION_PATH,
+     .help = "times of batches of any training (a log or CSV with lines "
+             "\"batch, ms\"; -: standard input): why do they stall?"},
+    {WR_OPT_UINT(A, simulate), .name = "simulate-steps", .arg = "N", .min = 1,
+     .max = 1e8, .def_note = "enough",
+     .help = "simulate so many steps at most"},
+    {WR_OPT_UINT(A, seed), .name = "seed", .arg = "N", .def = "0",
+     .help = "of all that is drawn: the same seed gives the same result"},
+
+    {WR_OPT_RECORD(A), .group = "Results",
+     .help = "write the record (JSON) to FILE, for weir report"},
+    {WR_OPT_FLAG(A, json), .name = "json",
+     .help = "print the record instead of the summary"},
+    WR_OPTIONS_END};
+#undef A
+
+/* --- options as facts --- */
+
+#define N(field) offsetof(struct plan_args, field)
+static const struct plan_number {
+    const char *option;
+    enum wr_plan_key key;
+    size_t offset;
+    bool is_double;
+    double unit;
+} numbers[] = {
+    {"gpus", WR_PLAN_K_GPUS, N(gpus), false, 1},
+    {"nodes", WR_PLAN_K_NODES, N(nodes), false, 1},
+    {"batch", WR_PLAN_K_BATCH, N(batch), false, 1},
+    {"step-cv", WR_PLAN_K_STEP_CV, N(step_cv), true, 1},
+    {"reduce-ms", WR_PLAN_K_REDUCE, N(reduce_ms), true, 1e-3},
+    {"epochs", WR_PLAN_K_EPOCHS, N(epochs), false, 1},
+    {"steps", WR_PLAN_K_STEPS, N(steps), false, 1},
+    {"samples", WR_PLAN_K_SAMPLES, N(samples), false, 1},
+    {"sample-bytes", WR_PLAN_K_BYTES, N(sample_bytes), false, 1},
+    {"sample-cv", WR_PLAN_K_BYTES_CV, N(sample_cv), true, 1},
+    {"samples-per-file", WR_PLAN_K_PER_OBJECT, N(per_file), false, 1},
+    {"client-limit", WR_PLAN_K_CLIENT, N(client_limit), false, 1},
+    {"opens", WR_PLAN_K_OPENS, N(opens), true, 1},
+    {"vary", WR_PLAN_K_VARY, N(vary), true, 1},
+    {"workers", WR_PLAN_K_WORKERS, N(workers), false, 1},
+    {"depth", WR_PLAN_K_DEPTH, N(depth), false, 1},
+    {"prefetch", WR_PLAN_K_PREFETCH, N(prefetch), false, 1},
+    {"cores", WR_PLAN_K_CORES, N(cores), false, 1},
+    {"cpu-ms", WR_PLAN_K_CPU, N(cpu_ms), true, 1e-3},
+    {"cpu-cv", WR_PLAN_K_CPU_CV, N(cpu_cv), true, 1},
+    {"fast-cpu-ms", WR_PLAN_K_CPU_FAST, N(fast_cpu_ms), true, 1e-3},
+    {"batch-cpu-ms", WR_PLAN_K_BATCH_CPU, N(batch_cpu_ms), true, 1e-3},
+    {"every", WR_PLAN_K_EVERY, N(every), false, 1},
+    {"state", WR_PLAN_K_STATE, N(state), false, 1},
+    {"copy", WR_PLAN_K_COPY, N(copy), false, 1},
+    {"kept", WR_PLAN_K_KEPT, N(kept), false, 1},
+    {"mtbf", WR_PLAN_K_MTBF, N(mtbf_h), true, 3600},
+    {"restart", WR_PLAN_K_RESTART, N(restart_s), true, 1},
+    {"seed", WR_PLAN_K_SEED, N(seed), false, 1},
+};
+#undef N
+
+static int say_numbers(const struct wr_cli *cli, struct wr_plan_draft *d,
+                       weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(numbers) && r == 0; k++) {
+        const struct plan_number *n = &numbers[k];
+        const char *field = (const char *)cli->args + n->offset;
+        double x = n->is_double
+                       ? *(const double *)(const void *)field
+                       : (double)*(const uint64_t *)(const void *)field;
+        char source[40];
+        const struct wr_plan_saying who = {source, WR_PLAN_GIVEN};
+
+        snprintf(source, sizeof(source), "--%s", n->option);
+        if (wr_cli_given(cli, n->option))
+            r = wr_plan_say(d, &who, n->key, x * n->unit, err);
+    }
+    return r;
+}
+
+static int say_flag(struct wr_plan_draft *d, const char *option,
+                    enum wr_plan_key key, bool value, weir_err *err)
+{
+    const struct wr_plan_saying who = {option, WR_PLAN_GIVEN};
+
+    return wr_plan_say(d, &who, key, value, err);
+}
+
+static int say_flags(const struct wr_cli *cli, struct wr_plan_draft *d,
+                     weir_err *err)
+{
+    const struct plan_args *a = cli->args;
+    int r = 0;
+
+    if (wr_cli_given(cli, "sequential"))
+        r = say_flag(d, "--sequential", WR_PLAN_K_SEQUENTIAL, a->sequential,
+                     err);
+    if (r == 0 && a->aggregate)
+        r = say_flag(d, "--aggregate", WR_PLAN_K_SHARED, true, err);
+    else if (r == 0 && wr_cli_given(cli, "shared"))
+        r = say_flag(d, "--shared", WR_PLAN_K_SHARED, a->shared, err);
+    if (r == 0 && a->cache_decoded)
+        r = say_flag(d, "--cache-decoded", WR_PLAN_K_CACHE_DECODED, true, err);
+    return r;
+}
+
+static int say_profile(struct wr_plan_draft *d, const char *option,
+                       const char *what, enum wr_plan_key key, weir_err *err)
+{
+    const struct wr_plan_saying who = {option, WR_PLAN_GIVEN};
+    struct wr_device_profile p;
+    int r;
+
+    if (!what)
+        return 0;
+    r = wr_device_profile_find(what, &p, err);
+    if (r < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option %s", option);
+    return wr_plan_say_profile(d, &who, key, &p, err);
+}
+
+/* What comes with a loader, unless it is given too. */
+static int say_loader(const struct wr_cli *cli, struct wr_plan_draft *d,
+                      weir_err *err)
+{
+    const struct plan_args *a = cli->args;
+    const struct wr_plan_saying who = {"--loader", WR_PLAN_GIVEN};
+    int r;
+
+    if (!wr_cli_given(cli, "loader"))
+        return 0;
+    r = wr_plan_say_text(d, &who, WR_PLAN_K_LOADER,
+                         loader_choices[a->loader].name, err);
+    if (r < 0)
+        return r;
+    d->plan.loader.style = a->loader == LOADER_TORCH ? WR_PLAN_IN_TURNS
+                                                     : WR_PLAN_TOGETHER;
+    d->plan.loader.apart = a->loader == LOADER_TORCH; /* workers start anew */
+    r = 0;
+    if (a->loader != LOADER_WEIR && !wr_cli_given(cli, "depth"))
+        r = wr_plan_say(d, &who, WR_PLAN_K_DEPTH, 1, err);
+    if (r == 0 && a->loader == LOADER_TORCH && !wr_cli_given(cli, "prefetch"))
+        r = wr_plan_say(d, &who, WR_PLAN_K_PREFETCH, 2, err);
+    return r;
+}
+
+static int say_save(const struct wr_cli *cli, struct wr_plan_draft *d,
+                    weir_err *err)
+{
+    const struct plan_args *a = cli->args;
+    const struct wr_plan_saying who = {"--save", WR_PLAN_GIVEN};
+    int r;
+
+    if (!wr_cli_given(cli, "save"))
+        return 0;
+    r = wr_plan_say_text(d, &who, WR_PLAN_K_SAVES, save_choices[a->save].name,
+                         err);
+    d->plan.save.way = (enum wr_plan_way)a->save;
+    return r < 0 ? r : 0;
+}
+
+int wr_plan_args_say(const struct wr_cli *cli, struct wr_plan_draft *d,
+                     const struct wr_plan_model **ret_model, weir_err *err)
+{
+    const struct plan_args *a = cli->args;
+    const struct wr_plan_model *m = NULL;
+    char step[40] = "";
+    int r = say_numbers(cli, d, err);
+
+    if (r == 0)
+        r = say_flags(cli, d, err);
+    if (r == 0 && a->model) {
+        m = wr_plan_model_find(a->model, err);
+        r = m ? wr_plan_from_model(d, m, err)
+              : wr_fail_prefix(err, WEIR_EINVAL, "option --model");
+    }
+    if (wr_cli_given(cli, "step-ms"))
+        snprintf(step, sizeof(step), "ms=%.9g", a->step_ms);
+    if (r == 0 && (a->accelerator || *step)) {
+        r = wr_plan_from_accelerator(d, *step ? step : a->accelerator, m, err);
+        if (r < 0)
+            return wr_fail_prefix(err, WEIR_EINVAL, "option --accelerator");
+    }
+    if (r == 0)
+        r = say_loader(cli, d, err);
+    if (r == 0)
+        r = say_save(cli, d, err);
+    if (r == 0)
+        r = say_profile(d, "--storage", a->storage, WR_PLAN_K_STORAGE, err);
+    if (r == 0)
+        r = say_profile(d, "--slow", a->slow, WR_PLAN_K_SLOW, err);
+    if (r == 0)
+        r = say_profile(d, "--fast", a->fast, WR_PLAN_K_FAST, err);
+    if (r == 0)
+        *ret_model = m;
+    return r;
+}
+
+/* --- what needs the inputs --- */
+
+/* A bandwidth for all: the profile's other numbers stay, but it has no end of
+ * servers that work at once. */
+static int say_aggregate(const struct plan_args *a, struct wr_plan_draft *d,
+                         weir_err *err)
+{
+    const struct wr_plan_saying like = {"latencies as of a Lustre file system",
+                                        WR_PLAN_ASSUMED};
+    struct wr_device_profile p;
+    char text[64];
+    int r = 0;
+
+    if (!a->aggregate)
+        return 0;
+    if (!d->facts[WR_PLAN_K_STORAGE].known) {
+        r = wr_device_profile_find("lustre", &p, err);
+        if (r == 0)
+            r = wr_plan_say_profile(d, &like, WR_PLAN_K_STORAGE, &p, err);
+        if (r < 0)
+            return r;
+    }
+    d->plan.storage.profile.read_bytes_per_s = (double)a->aggregate;
+    d->plan.storage.profile.write_bytes_per_s = (double)a->aggregate;
+    d->plan.storage.profile.channels = 0;
+    snprintf(d->facts[WR_PLAN_K_STORAGE].value,
+             sizeof(d->facts[WR_PLAN_K_STORAGE].value), "%s, %s/s for all",
+             d->plan.storage.profile.name,
+             wr_format_bytes(text, sizeof(text), (double)a->aggregate));
+    return r;
+}
+
+/* "0.5", "50%" or "200G". */
+static int cache_share(const char *text, const struct wr_plan *p, double *ret,
+                       weir_err *err)
+{
+    double all = (double)p->data.samples * p->data.bytes.mean;
+    size_t len = strlen(text);
+    uint64_t bytes;
+    char part[32];
+
+    if (len && len < sizeof(part) && text[len - 1] == '%') {
+        snprintf(part, sizeof(part), "%.*s", (int)len - 1, text);
+        if (wr_parse_double(part, 0, 100, ret, err) < 0)
+            return WEIR_EINVAL;
+        *ret /= 100;
+        return 0;
+    }
+    if (wr_parse_double(text, 0, 1, ret, NULL) == 0)
+        return 0;
+    if (wr_parse_size(text, &bytes, err) < 0)
+        return WEIR_EINVAL;
+    if (!(all > 0))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a size needs the samples and their bytes", text);
+    *ret = WR_MIN((double)bytes * p->nodes / all, 1);
+    return 0;
+}
+
+int wr_plan_args_say_late(const struct wr_cli *cli, struct wr_plan_draft *d,
+                          weir_err *err)
+{
+    const struct plan_args *a = cli->args;
+    const struct wr_plan_saying who = {"--cache", WR_PLAN_GIVEN};
+    double share = 0;
+    int r = say_aggregate(a, d, err);
+
+    if (r < 0 || !a->cache)
+        return r;
+    if (cache_share(a->cache, &d->plan, &share, err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --cache");
+    return wr_plan_say(d, &who, WR_PLAN_K_CACHE, share, err);
+}
+
+/* --- what does not go together --- */
+
+int wr_plan_args_check(const struct wr_cli *cli, weir_err *err)
+{
+    static const struct {
+        const char *option, *needs;
+    } pairs[] = {{"cache-decoded", "cache"}, {"restart", "mtbf"}};
+    static const char *const of_saves[] = {"every", "kept", "fast", "copy"};
+    const struct plan_args *a = cli->args;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(pairs); k++)
+        if (wr_cli_given(cli, pairs[k].option) &&
+            !wr_cli_given(cli, pairs[k].needs))
+            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
+                           pairs[k].option, pairs[k].needs);
+    for (size_t k = 0; k < WR_ARRAY_LEN(of_saves); k++)
+        if (wr_cli_given(cli, "save") && a->save == WR_PLAN_NO_SAVES &&
+            wr_cli_given(cli, of_saves[k]))
+            return wr_fail(err, WEIR_EINVAL,
+                           "option --%s: with --save none nothing is saved",
+                           of_saves[k]);
+    if (a->accelerator && wr_cli_given(cli, "step-ms"))
+        return wr_fail(err, WEIR_EINVAL,
+                       "options --accelerator and --step-ms say the same");
+    if (wr_cli_given(cli, "shared") && !a->shared && a->aggregate)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --aggregate is about storage that is shared");
+    return 0;
+}

@@ -1,0 +1,294 @@
+/* draft.c - a plan that is put together, and where its numbers come from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/from.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "record/emulated.h"
+
+/* How a number is shown. */
+enum key_unit { COUNT, BYTES, RATE, SECONDS, SHARE, PLAIN, YES_NO, TEXT };
+
+/* How it is kept. */
+enum key_type { U32, U64, DOUBLE, BOOL, NOWHERE };
+
+struct key_row {
+    const char *name;
+    enum key_unit unit;
+    enum key_type type;
+    size_t offset; /* in struct wr_plan */
+    bool same;     /* two inputs must agree on it */
+};
+
+#define AT(field) offsetof(struct wr_plan, field)
+static const struct key_row keys[WR_PLAN_KEYS] = {
+    [WR_PLAN_K_SAMPLES] = {"samples", COUNT, U64, AT(data.samples), true},
+    [WR_PLAN_K_BYTES] = {"bytes per sample", BYTES, DOUBLE, AT(data.bytes.mean),
+                         true},
+    [WR_PLAN_K_BYTES_CV] = {"deviation of the bytes", PLAIN, DOUBLE,
+                            AT(data.bytes.cv), false},
+    [WR_PLAN_K_PER_OBJECT] = {"samples per file", COUNT, U64,
+                              AT(data.samples_per_object), false},
+    [WR_PLAN_K_SEQUENTIAL] = {"read in order", YES_NO, BOOL,
+                              AT(data.sequential), false},
+    [WR_PLAN_K_UNIT] = {"bytes per request", BYTES, U64, AT(data.unit_bytes),
+                        false},
+    [WR_PLAN_K_SHUFFLED] = {"requests in any order", YES_NO, BOOL,
+                            AT(data.shuffled_units), false},
+    [WR_PLAN_K_TENSOR_BYTES] = {"bytes of a decoded sample", BYTES, DOUBLE,
+                                AT(data.tensor_bytes), false},
+    [WR_PLAN_K_STORAGE] = {"storage", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_SHARED] = {"storage shared by all nodes", YES_NO, BOOL,
+                          AT(storage.shared), false},
+    [WR_PLAN_K_CLIENT] = {"limit of a node", RATE, DOUBLE,
+                          AT(storage.client_bytes_per_s), false},
+    [WR_PLAN_K_OPENS] = {"opens per second", PLAIN, DOUBLE,
+                         AT(storage.opens_per_s), false},
+    [WR_PLAN_K_VARY] = {"variation of the storage", PLAIN, DOUBLE,
+                        AT(storage.vary), false},
+    [WR_PLAN_K_LOADER] = {"loader", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_WORKERS] = {"workers", COUNT, U32, AT(loader.workers), false},
+    [WR_PLAN_K_WORKERS_EACH] = {"workers per accelerator", COUNT, NOWHERE, 0,
+                                false},
+    [WR_PLAN_K_DEPTH] = {"depth", COUNT, U32, AT(loader.depth), false},
+    [WR_PLAN_K_PREFETCH] = {"prefetch", COUNT, U32, AT(loader.prefetch), false},
+    [WR_PLAN_K_IN_PLACE] = {"read into the batch", YES_NO, BOOL,
+                            AT(loader.in_place), false},
+    [WR_PLAN_K_CPU] = {"CPU time per sample", SECONDS, DOUBLE,
+                       AT(loader.cpu_s.mean), false},
+    [WR_PLAN_K_CPU_CV] = {"deviation of the CPU time", PLAIN, DOUBLE,
+                          AT(loader.cpu_s.cv), false},
+    [WR_PLAN_K_CPU_FAST] = {"CPU time with the fast decoder", SECONDS, DOUBLE,
+                            AT(loader.fast_cpu_s), false},
+    [WR_PLAN_K_BATCH_CPU] = {"CPU time per batch", SECONDS, DOUBLE,
+                             AT(loader.batch_cpu_s.mean), false},
+    [WR_PLAN_K_CORES] = {"cores", COUNT, U32, AT(loader.cores), false},
+    [WR_PLAN_K_ACCELERATOR] = {"accelerator", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_GPUS] = {"accelerators per node", COUNT, U32,
+                        AT(compute.accelerators), false},
+    [WR_PLAN_K_BATCH] = {"batch", COUNT, U32, AT(compute.batch), false},
+    [WR_PLAN_K_STEP] = {"time per step", SECONDS, DOUBLE,
+                        AT(compute.step_s.mean), false},
+    [WR_PLAN_K_STEP_CV] = {"deviation of the step", PLAIN, DOUBLE,
+                           AT(compute.step_s.cv), false},
+    [WR_PLAN_K_REDUCE] = {"all-reduce", SECONDS, DOUBLE, AT(compute.reduce_s),
+                          false},
+    [WR_PLAN_K_CACHE] = {"cached from the second epoch on", SHARE, DOUBLE,
+                         AT(cache.share), false},
+    [WR_PLAN_K_CACHE_DECODED] = {"cached decoded", YES_NO, BOOL,
+                                 AT(cache.decoded), false},
+    [WR_PLAN_K_SAVES] = {"saves", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_EVERY] = {"steps between saves", COUNT, U64, AT(save.every),
+                         false},
+    [WR_PLAN_K_STATE] = {"bytes of a save", BYTES, DOUBLE, AT(save.bytes),
+                         false},
+    [WR_PLAN_K_SLOW] = {"slow tier", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_FAST] = {"fast tier", TEXT, NOWHERE, 0, false},
+    [WR_PLAN_K_COPY] = {"copy in memory", RATE, DOUBLE,
+                        AT(save.copy_bytes_per_s), false},
+    [WR_PLAN_K_KEPT] = {"saves that the fast tier holds", COUNT, U32,
+                        AT(save.kept), false},
+    [WR_PLAN_K_MTBF] = {"time between failures of a node", SECONDS, DOUBLE,
+                        AT(failure.node_mtbf_s), false},
+    [WR_PLAN_K_RESTART] = {"restart", SECONDS, DOUBLE, AT(failure.restart_s),
+                           false},
+    [WR_PLAN_K_NODES] = {"nodes", COUNT, U32, AT(nodes), false},
+    [WR_PLAN_K_EPOCHS] = {"epochs", COUNT, U32, AT(epochs), false},
+    [WR_PLAN_K_STEPS] = {"steps of an epoch at most", COUNT, U64, AT(max_steps),
+                         false},
+    [WR_PLAN_K_EVAL_STEPS] = {"steps of an evaluation", COUNT, U64,
+                              AT(eval_steps), false},
+    [WR_PLAN_K_EVAL] = {"time of an evaluation step", SECONDS, DOUBLE,
+                        AT(eval_s), false},
+    [WR_PLAN_K_SEED] = {"seed", PLAIN, U64, AT(seed), false},
+};
+#undef AT
+
+void wr_plan_draft_init(struct wr_plan_draft *d)
+{
+    memset(d, 0, sizeof(*d));
+    wr_plan_defaults(&d->plan);
+}
+
+const char *wr_plan_key_name(enum wr_plan_key key)
+{
+    return (unsigned)key < WR_PLAN_KEYS ? keys[key].name : "";
+}
+
+/* --- one fact --- */
+
+static void show(const struct key_row *k, double x, char *buf, size_t cap)
+{
+    char text[40];
+
+    switch (k->unit) {
+    case COUNT:
+        wr_format_count(buf, cap, (uint64_t)x);
+        break;
+    case BYTES:
+        wr_format_bytes(buf, cap, x);
+        break;
+    case RATE:
+        snprintf(buf, cap, "%s/s", wr_format_bytes(text, sizeof(text), x));
+        break;
+    case SECONDS:
+        wr_format_ns(buf, cap, x * 1e9);
+        break;
+    case SHARE:
+        snprintf(buf, cap, "%.4g %%", 100 * x);
+        break;
+    case YES_NO:
+        snprintf(buf, cap, "%s", x != 0 ? "yes" : "no");
+        break;
+    case PLAIN:
+    case TEXT:
+        snprintf(buf, cap, "%.4g", x);
+        break;
+    }
+}
+
+static bool differs(const struct wr_plan_fact *f, double number,
+                    const char *text)
+{
+    return isnan(number) ? strcmp(f->value, text) != 0
+                         : fabs(f->number - number) > 1e-3 * fabs(number);
+}
+
+/* 1: the new one holds. */
+static int settle(struct wr_plan_draft *d, const struct wr_plan_saying *who,
+                  enum wr_plan_key key, double number, const char *text,
+                  weir_err *err)
+{
+    struct wr_plan_fact *f = &d->facts[key];
+    char over[90] = "";
+
+    if (f->known && f->rank > who->rank)
+        return 0;
+    if (f->known && f->rank == who->rank && differs(f, number, text)) {
+        if (keys[key].same && who->rank >= WR_PLAN_DESCRIBED)
+            return wr_fail(err, WEIR_EINVAL,
+                           "%s: %s of %s, but %s of %s: these are not about "
+                           "the same data",
+                           keys[key].name, text, who->source, f->value,
+                           f->source);
+        if (who->rank != WR_PLAN_ASSUMED)
+            snprintf(over, sizeof(over), " (instead of %.60s)", f->value);
+    }
+    f->known = true;
+    f->rank = who->rank;
+    f->number = number;
+    snprintf(f->value, sizeof(f->value), "%s", text);
+    snprintf(f->source, sizeof(f->source), "%.160s%s", who->source, over);
+    return 1;
+}
+
+static void put(struct wr_plan *p, const struct key_row *k, double x)
+{
+    char *field = (char *)p + k->offset;
+
+    switch (k->type) {
+    case U32:
+        *(uint32_t *)(void *)field = (uint32_t)x;
+        break;
+    case U64:
+        *(uint64_t *)(void *)field = (uint64_t)x;
+        break;
+    case DOUBLE:
+        *(double *)(void *)field = x;
+        break;
+    case BOOL:
+        *(bool *)(void *)field = x != 0;
+        break;
+    case NOWHERE:
+        break;
+    }
+}
+
+static int check_number(const struct key_row *k,
+                        const struct wr_plan_saying *who, double x,
+                        weir_err *err)
+{
+    bool whole = k->type == U32 || k->type == U64;
+
+    if (!isfinite(x) || x < 0)
+        return wr_fail(err, WEIR_EINVAL,
+                       "%s: %s: %g: a number that is not negative is needed",
+                       who->source, k->name, x);
+    if (whole &&
+        (x > (k->type == U32 ? (double)UINT32_MAX : 0x1p53) || x != floor(x)))
+        return wr_fail(err, WEIR_EINVAL, "%s: %s: %g: a whole number is needed",
+                       who->source, k->name, x);
+    return 0;
+}
+
+int wr_plan_say(struct wr_plan_draft *d, const struct wr_plan_saying *who,
+                enum wr_plan_key key, double value, weir_err *err)
+{
+    const struct key_row *k = &keys[key];
+    char text[64];
+    int r;
+
+    if (!isfinite(value) && who->rank != WR_PLAN_GIVEN)
+        return 0;
+    r = check_number(k, who, value, err);
+    if (r < 0)
+        return r;
+    show(k, value, text, sizeof(text));
+    r = settle(d, who, key, value, text, err);
+    if (r <= 0)
+        return r;
+    put(&d->plan, k, value);
+    if (key == WR_PLAN_K_WORKERS_EACH)
+        d->workers_each = value;
+    return 0;
+}
+
+int wr_plan_say_text(struct wr_plan_draft *d, const struct wr_plan_saying *who,
+                     enum wr_plan_key key, const char *value, weir_err *err)
+{
+    return settle(d, who, key, NAN, value, err);
+}
+
+/* --- profiles --- */
+
+int wr_plan_say_profile(struct wr_plan_draft *d,
+                        const struct wr_plan_saying *who, enum wr_plan_key key,
+                        const struct wr_device_profile *p, weir_err *err)
+{
+    int r = wr_plan_say_text(d, who, key, p->name, err);
+
+    if (r <= 0)
+        return r;
+    if (key == WR_PLAN_K_SLOW)
+        d->plan.save.slow = *p;
+    else if (key == WR_PLAN_K_FAST)
+        d->plan.save.fast = *p;
+    else
+        d->plan.storage.profile = *p;
+    return 0;
+}
+
+void wr_plan_memory_profile(struct wr_device_profile *ret)
+{
+    *ret = (struct wr_device_profile){.name = "page cache",
+                                      .title = "memory: answers at once"};
+}
+
+int wr_plan_emulated(const char *url, struct wr_device_profile *ret,
+                     weir_err *err)
+{
+    static const char word[] = "emulated ";
+    char name[256];
+    int r;
+
+    if (!wr_emulated(url, name, sizeof(name)))
+        return 0;
+    r = wr_device_profile_find(name + sizeof(word) - 1, ret, err);
+    return r < 0 ? r : 1;
+}

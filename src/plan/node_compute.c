@@ -1,0 +1,177 @@
+/* node_compute.c - a node's accelerators: steps, epochs, and what they wait for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/node_private.h"
+
+#define NS 1e9
+
+bool wr_sim_compute_init(struct wr_sim *s)
+{
+    s->accel = calloc(s->p->compute.accelerators, 1);
+    s->doing[WR_SIM_WAITS] = s->p->compute.accelerators;
+    return s->accel;
+}
+
+void wr_sim_doing(struct wr_sim *s, uint32_t g, enum wr_sim_doing doing)
+{
+    static const enum wr_plan_span_kind kinds[] = {
+        WR_PLAN_SPAN_WAIT, WR_PLAN_SPAN_COMPUTE, WR_PLAN_SPAN_WAIT,
+        WR_PLAN_SPAN_SAVE};
+
+    s->doing[s->accel[g]]--;
+    s->accel[g] = (uint8_t)doing;
+    s->doing[doing]++;
+    wr_sim_life(s, s->p->loader.workers + 1 + g, kinds[doing],
+                s->step * s->p->compute.accelerators + g);
+}
+
+static uint64_t epoch_steps(const struct wr_sim *s)
+{
+    return s->steps + s->eval_steps;
+}
+
+static bool is_eval(const struct wr_sim *s)
+{
+    return s->step % epoch_steps(s) >= s->steps;
+}
+
+/* --- a step --- */
+
+static double compute_s(const struct wr_sim *s, uint64_t seq)
+{
+    if (is_eval(s))
+        return s->p->eval_s;
+    return wr_plan_drawn(&s->p->compute.step_s, s->p->seed, WR_SIM_COMPUTE,
+                         seq);
+}
+
+void wr_sim_compute(struct wr_sim *s)
+{
+    uint32_t n = s->p->compute.accelerators;
+
+    for (uint32_t g = 0; g < n && s->doing[WR_SIM_WAITS]; g++) {
+        uint64_t seq = s->step * n + g;
+        struct wr_sim_batch *b = wr_sim_batch(s, seq);
+
+        if (s->accel[g] != WR_SIM_WAITS || b->seq != seq || !b->ready)
+            continue;
+        b->ready = false;
+        s->handed++;
+        if (!s->result->first_batch_s && !seq)
+            s->result->first_batch_s = s->now_ns / NS;
+        wr_sim_life_queue(s, seq);
+        wr_sim_doing(s, g, WR_SIM_COMPUTES);
+        wr_sim_at(s, s->now_ns + compute_s(s, seq) * NS, WR_SIM_STEP, g);
+    }
+}
+
+void wr_sim_begin_step(struct wr_sim *s)
+{
+    for (uint32_t g = 0; g < s->p->compute.accelerators; g++)
+        wr_sim_doing(s, g, WR_SIM_WAITS);
+    s->met = 0;
+    s->wanted += s->p->compute.accelerators;
+    s->step_ns = s->now_ns;
+}
+
+/* --- the end of a step, of an epoch, of the run --- */
+
+static void note_step(struct wr_sim *s)
+{
+    struct wr_plan_result *r = s->result;
+
+    if (!wr_grow(&r->step_s, &s->step_cap, r->step_count + 1,
+                 sizeof(*r->step_s))) {
+        s->failed = true;
+        return;
+    }
+    r->step_s[r->step_count++] = (s->now_ns - s->step_ns) / NS;
+}
+
+static void note_epoch(struct wr_sim *s, uint64_t steps)
+{
+    struct wr_plan_result *r = s->result;
+    struct wr_plan_epoch *e;
+    double samples = (double)steps * s->p->compute.accelerators *
+                     s->p->compute.batch * s->p->nodes;
+
+    if (!wr_grow(&r->epochs, &s->epoch_cap, r->epoch_count + 1,
+                 sizeof(*r->epochs))) {
+        s->failed = true;
+        return;
+    }
+    e = &r->epochs[r->epoch_count++];
+    *e = (struct wr_plan_epoch){.seconds = (s->now_ns - s->epoch_ns) / NS,
+                                .steps = steps};
+    e->samples_per_s = e->seconds > 0 ? samples / e->seconds : 0;
+    for (unsigned k = 0; k < WR_PLAN_PARTS; k++) {
+        e->part_s[k] = s->epoch_part_ns[k] / NS;
+        s->part_ns[k] += s->epoch_part_ns[k];
+    }
+    memset(s->epoch_part_ns, 0, sizeof(s->epoch_part_ns));
+    s->epoch_ns = s->now_ns;
+}
+
+static void next_epoch(struct wr_sim *s)
+{
+    note_epoch(s, epoch_steps(s));
+    if (s->p->loader.apart && s->p->loader.start_s > 0) {
+        s->epoch_from_ns = s->now_ns + s->p->loader.start_s * NS;
+        wr_sim_at(s, s->epoch_from_ns, WR_SIM_STARTED, 0);
+    }
+}
+
+static void finish_run(struct wr_sim *s)
+{
+    if (s->step % epoch_steps(s))
+        note_epoch(s, s->step % epoch_steps(s));
+    s->over = true;
+    s->end_ns = s->now_ns;
+}
+
+static bool saves_now(const struct wr_sim *s, bool eval)
+{
+    return s->p->save.way != WR_PLAN_NO_SAVES && !eval &&
+           s->trained % s->p->save.every == 0;
+}
+
+void wr_sim_go_on(struct wr_sim *s)
+{
+    note_step(s);
+    if (s->step % epoch_steps(s) == 0)
+        next_epoch(s);
+    if (s->step * s->p->compute.accelerators >= s->total ||
+        (s->how->steps && s->step >= s->how->steps))
+        finish_run(s);
+    else
+        wr_sim_begin_step(s);
+}
+
+/* Everybody has met. */
+void wr_sim_reduced(struct wr_sim *s)
+{
+    bool eval = is_eval(s);
+
+    s->trained += !eval;
+    s->step++;
+    if (saves_now(s, eval))
+        wr_sim_save(s);
+    else
+        wr_sim_go_on(s);
+}
+
+void wr_sim_step_done(struct wr_sim *s, uint32_t g)
+{
+    s->released++;
+    wr_sim_doing(s, g, WR_SIM_MEETS);
+    if (++s->met < s->p->compute.accelerators)
+        return;
+    if (s->p->compute.reduce_s > 0 && !is_eval(s))
+        wr_sim_at(s, s->now_ns + s->p->compute.reduce_s * NS, WR_SIM_REDUCED,
+                  0);
+    else
+        wr_sim_reduced(s);
+}

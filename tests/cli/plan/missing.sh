@@ -1,0 +1,2 @@
+# An input that is not there.
+weir plan nowhere

@@ -1,0 +1,2 @@
+# Not a number.
+weir plan --cpu-ms nan

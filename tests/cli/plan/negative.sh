@@ -1,0 +1,2 @@
+# Time does not run backwards.
+weir plan --cpu-ms -1

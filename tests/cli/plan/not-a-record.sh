@@ -1,0 +1,3 @@
+# JSON, but no record.
+echo '{}' >r.json
+weir plan r.json

@@ -1,0 +1,2 @@
+# A model that is not in the table.
+weir plan --model gpt
