@@ -29,10 +29,16 @@ static void pass(struct wr_sim *s, double at_ns)
     double *part = s->epoch_part_ns;
 
     if (dt > 0 && !s->over) {
+        uint32_t waits = s->doing[WR_SIM_WAITS], meets = s->doing[WR_SIM_MEETS];
+
+        if (waits) { /* who has computed waits for the same input */
+            waits += meets;
+            meets = 0;
+        }
         part[WR_PLAN_COMPUTES] += dt * s->doing[WR_SIM_COMPUTES] / n;
         part[wr_sim_lacks_cores(s) ? WR_PLAN_FOR_CORES : WR_PLAN_FOR_STORAGE] +=
-            dt * s->doing[WR_SIM_WAITS] / n;
-        part[WR_PLAN_FOR_OTHERS] += dt * s->doing[WR_SIM_MEETS] / n;
+            dt * waits / n;
+        part[WR_PLAN_FOR_OTHERS] += dt * meets / n;
         part[WR_PLAN_FOR_SAVES] += dt * s->doing[WR_SIM_SAVES] / n;
         if (s->reads)
             s->reading_ns += dt;
