@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/plan_args.h"
 #include "cli/plan_inputs.h"
+#include "cli/plan_paper.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "record/plan_tables.h"
@@ -107,11 +108,23 @@ static int run_call(struct plan_call *c)
     return r < 0 ? wr_cli_fail(c->cli, "%s", err.msg) : WR_EXIT_DONE;
 }
 
+static int print_paper(struct wr_cli *cli)
+{
+    weir_err err;
+
+    return wr_plan_print_paper(cli, &err) < 0 ? wr_cli_fail(cli, "%s", err.msg)
+                                              : WR_EXIT_DONE;
+}
+
 static int plan_run(struct wr_cli *cli)
 {
-    struct plan_call *c = calloc(1, sizeof(*c));
+    const struct plan_args *a = cli->args;
+    struct plan_call *c;
     int code;
 
+    if (a->paper)
+        return print_paper(cli);
+    c = calloc(1, sizeof(*c));
     if (!c)
         return wr_cli_fail(cli, "out of memory");
     c->cli = cli;

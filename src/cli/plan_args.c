@@ -166,6 +166,9 @@ const struct wr_option wr_plan_options[] = {
      .flags = WR_OPTION_PATH,
      .help = "times of batches of any training (a log or CSV with lines "
              "\"batch, ms\"; -: standard input): why do they stall?"},
+    {WR_OPT_FLAG(A, paper), .name = "paper",
+     .help = "what the TensorFlow I/O paper found, simulated from its devices, "
+             "beside its own numbers; nothing else is planned"},
     {WR_OPT_UINT(A, simulate), .name = "simulate-steps", .arg = "N", .min = 1,
      .max = 1e8, .def_note = "enough",
      .help = "simulate so many steps at most"},

@@ -38,6 +38,7 @@ struct plan_args {
     bool what_if;
     struct wr_uint_list scale;
     const char *explain;
+    bool paper;
     uint64_t seed;
     /* results */
     const char *record;

@@ -12,7 +12,7 @@
 /* Seconds that TensorFlow's saver takes by itself for 600 MB, so that the burst
  * buffer gains the paper's 2.6 over the disk; by the bandwidths of Table I alone
  * it would gain more. Solved for, not measured. */
-#define WR_PAPER_SAVER_S 0.85
+#define WR_PAPER_SAVER_S 0.98
 
 /* Fig. 5: files per second by so many threads that read; NaN: it failed. */
 double wr_paper_read_rate(const char *device, uint32_t threads, weir_err *err);

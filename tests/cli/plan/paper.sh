@@ -1,0 +1,2 @@
+# The paper beside what is simulated from its devices.
+weir plan --paper
