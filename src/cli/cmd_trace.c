@@ -21,13 +21,14 @@
 #include "trace/report.h"
 
 #define ROUND_MS 50
+#define QUICK_MS 5 /* with --kernel: its rings are full sooner */
 #define LIVE_NS  (500 * WR_NS_PER_MS)
 #define GRACE_MS 200 /* for processes that outlive the command a little */
 
 struct trace_args {
     const char *record, *to_workload;
     uint64_t budget;
-    bool live, anonymous;
+    bool live, anonymous, kernel;
 };
 
 /* --- the live line --- */
@@ -148,14 +149,64 @@ static void note_losses(const struct wr_cli *cli,
                     wr_format_count(n, sizeof(n), s->still_running));
 }
 
+static void note_rings(const struct wr_cli *cli, const struct wr_collect_sum *s)
+{
+    char all[32], n[32];
+
+    wr_format_count(all, sizeof(all), s->uring_requests);
+    if (s->uring_requests && !s->by_kernel)
+        wr_cli_note(cli,
+                    "io_uring: %s requests, of which only the number is known "
+                    "(--kernel shows them)",
+                    all);
+    else if (s->uring_requests)
+        wr_cli_note(cli, "io_uring: %s requests, %s of them on files", all,
+                    wr_format_count(n, sizeof(n), s->uring_seen));
+    if (s->uring_unnamed)
+        wr_cli_note(cli,
+                    "io_uring: of %s requests on registered files it is not "
+                    "known which file it was",
+                    wr_format_count(n, sizeof(n), s->uring_unnamed));
+    if (s->uring_unseen)
+        wr_cli_note(cli, "io_uring: the end of %s requests was not seen",
+                    wr_format_count(n, sizeof(n), s->uring_unseen));
+}
+
+/* What --kernel saw, and what it could not see. */
+static void note_kernel(const struct wr_cli *cli,
+                        const struct wr_collect_sum *s)
+{
+    char n[32];
+
+    wr_cli_note(cli, "the kernel's tracepoints gave %s of the events",
+                wr_format_count(n, sizeof(n), s->kernel_events));
+    if (s->lost_records)
+        wr_cli_note(cli,
+                    "%s of the kernel's records are lost: they came faster "
+                    "than they could be read",
+                    wr_format_count(n, sizeof(n), s->lost_records));
+    if (s->unnamed_files)
+        wr_cli_note(cli, "%s file names could not be found%s",
+                    wr_format_count(n, sizeof(n), s->unnamed_files),
+                    s->names_by_proc
+                        ? " (without BPF they come from /proc, which forgets "
+                          "a file when it is closed)"
+                        : "");
+    if (s->foreign_processes)
+        wr_cli_note(cli, "%s programs of 32 bits are not seen",
+                    wr_format_count(n, sizeof(n), s->foreign_processes));
+}
+
 static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
                      const char *path)
 {
     char events[32], files[32], processes[32], in[32], out[32];
 
     if (!s->processes)
-        wr_cli_note(cli, "nothing was traced: the program is static, or may "
-                         "not be preloaded (setuid)");
+        wr_cli_note(cli,
+                    "nothing was traced: the program is static, or may not be "
+                    "preloaded (setuid)%s",
+                    s->by_kernel ? "" : "; --kernel shows such programs");
     wr_cli_note(cli,
                 "%s events of %s process%s, %s data files: read %s, "
                 "written %s",
@@ -174,12 +225,10 @@ static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
             wr_format_bytes(in, sizeof(in), (double)s->kernel_read),
             share(s->matched_written, s->kernel_written),
             wr_format_bytes(out, sizeof(out), (double)s->kernel_written));
-    if (s->uring_requests)
-        wr_cli_note(cli,
-                    "io_uring: %s requests, of which only the number is "
-                    "known",
-                    wr_format_count(events, sizeof(events), s->uring_requests));
+    note_rings(cli, s);
     note_losses(cli, s);
+    if (s->by_kernel)
+        note_kernel(cli, s);
     wr_cli_note(cli, "the trace is in %s", path);
 }
 
@@ -216,7 +265,7 @@ static void serve(struct wr_cli *cli, struct wr_program *p,
                              .is_terminal = isatty(fileno(cli->err))};
     uint64_t until;
 
-    while (!wr_program_wait(p, ROUND_MS)) {
+    while (!wr_program_wait(p, a->kernel ? QUICK_MS : ROUND_MS)) {
         wr_collect_drain(c);
         live_update(&live, cli, c);
     }
@@ -242,6 +291,7 @@ static char **command_of(const struct wr_cli *cli)
 static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
                       struct wr_collect *c, const char *output)
 {
+    const struct trace_args *a = cli->args;
     char **argv = command_of(cli);
     uint64_t start = wr_clock_ns();
     struct wr_collect_sum sum;
@@ -256,6 +306,10 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     if (r == 0)
         r = wr_program_start(&p, argv, wr_collect_folder(c), library, &err);
     free(argv);
+    if (r == 0 && a->kernel && (r = wr_collect_kernel(c, p.pid, &err)) < 0) {
+        wr_program_cancel(&p);
+        wr_fail_prefix(&err, r, "--kernel");
+    }
     if (r < 0) {
         wr_collect_close(c, &facts->info, &sum, NULL);
         unlink(output);
@@ -367,6 +421,10 @@ static const struct wr_option options[] = {
      .help = "the trace; it must not exist"},
     {WR_OPT_FLAG(struct trace_args, live), .name = "live",
      .help = "show what the command reads and writes while it runs"},
+    {WR_OPT_FLAG(struct trace_args, kernel), .name = "kernel",
+     .help = "also record what the preloaded library cannot see: static and Go "
+             "programs, system calls past the C library, requests of io_uring; "
+             "by the kernel's tracepoints, which root may use"},
     {WR_OPT_FLAG(struct trace_args, anonymous), .name = "anonymous",
      .help = "write hashes instead of the names of files, and no arguments"},
     {WR_OPT_SIZE(struct trace_args, budget), .name = "budget", .arg = "SIZE",

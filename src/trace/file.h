@@ -23,8 +23,11 @@ struct wr_trace_info {
     uint64_t memory_bytes, available_bytes; /* of the machine, at the start */
     bool anonymous;                         /* names are hashes */
     bool complete;                          /* it ended as it should */
-    const char *mounts;  /* lines "DEVICE PATH TYPE BLOCKSIZE" */
-    const char *monitor; /* JSON of the machine's monitor, or NULL */
+    bool by_kernel;        /* with the kernel's records (--kernel) */
+    uint64_t lost_records; /* of these */
+    uint32_t merged;       /* of how many traces it was made; 0: of none */
+    const char *mounts;    /* lines "DEVICE PATH TYPE BLOCKSIZE" */
+    const char *monitor;   /* JSON of the machine's monitor, or NULL */
 };
 
 /* --- writing --- */
