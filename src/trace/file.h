@@ -104,6 +104,18 @@ typedef int wr_trace_events_fn(void *arg, const struct wr_trace_event *events,
 int wr_trace_file_walk(struct wr_trace_file *f, wr_trace_events_fn *fn,
                        void *arg, weir_err *err);
 
+/* The same in small pieces, for who reads several traces at once. */
+#define WR_TRACE_ROOM 65536 /* events: the most that are in one piece */
+
+struct wr_trace_cursor { /* zeroed: at the beginning */
+    size_t chunk, at;
+};
+/* The next `cap` events or fewer; *ret_count 0: there are no more. `room` is for
+ * WR_TRACE_ROOM events. */
+int wr_trace_file_next(struct wr_trace_file *f, struct wr_trace_cursor *c,
+                       struct wr_trace_event *room, struct wr_trace_event *to,
+                       size_t cap, size_t *ret_count, weir_err *err);
+
 /* The same for the exact counts. */
 typedef int wr_trace_counts_fn(void *arg, const struct wr_trace_counts *c);
 int wr_trace_file_walk_counts(struct wr_trace_file *f, wr_trace_counts_fn *fn,
