@@ -118,6 +118,20 @@ static void choose_name(const struct wr_cli *cli, char *buf, size_t cap)
              base_name(cli->operands[0]), (int)getpid());
 }
 
+/* A job whose ranks are told by RANK and WORLD_SIZE alone is one, too: that is
+ * what the trace records. */
+static void find_launch(struct wr_launch *l)
+{
+    const char *rank = getenv("RANK"), *world = getenv("WORLD_SIZE");
+
+    if (wr_launch_find(l, NULL) < 0)
+        *l = (struct wr_launch){.world = 1};
+    if (l->world == 1 && rank && world && atoi(world) > 1 && atoi(rank) >= 0) {
+        l->rank = (uint32_t)atoi(rank);
+        l->world = (uint32_t)atoi(world);
+    }
+}
+
 /* Each rank of a job has a file of its own. */
 static void choose_output(const struct wr_cli *cli,
                           const struct wr_launch *launch, char *buf, size_t cap)
@@ -423,8 +437,7 @@ static int trace_command(struct wr_cli *cli)
     if (nested && *nested)
         return run_untraced(cli, "this is a traced program already");
     fill_streams();
-    if (wr_launch_find(&launch, NULL) < 0)
-        launch = (struct wr_launch){.world = 1};
+    find_launch(&launch);
     choose_output(cli, &launch, output, sizeof(output));
     wr_trace_facts_begin(&facts, cli, a->anonymous);
     cfg = (struct wr_collect_config){.output = output,

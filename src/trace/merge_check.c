@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "trace/merge_private.h"
 
+#define LAUNCH_NS  UINT64_C(5000000000) /* ranks start so far apart */
 #define FEW_SPACES 511 /* times WR_MERGE_PIDS fits into a pid */
 
 void wr_merge_note(const struct wr_merge *m, const char *fmt, ...)
@@ -246,6 +247,8 @@ static bool is_apart(uint64_t first_ns, const struct wr_merge_input *in)
 {
     uint64_t own_ns = length_of(in), begin = in->offset_ns, common;
 
+    if (begin < LAUNCH_NS)
+        return false;
     if (begin >= first_ns)
         return true;
     common = WR_MIN(first_ns - begin, own_ns);
