@@ -146,12 +146,12 @@ int wr_kernel_open(struct wr_kernel **ret, struct wr_collect *c, pid_t pid,
     return 0;
 }
 
-static void free_all(struct wr_table *t, void (*one)(void *))
+static void free_all(struct wr_keyed *t, void (*one)(void *))
 {
     for (size_t i = 0; i < t->places; i++)
         if (t->values[i])
             one(t->values[i]);
-    wr_table_done(t);
+    wr_keyed_done(t);
 }
 
 static void free_thread(void *thread)
@@ -174,7 +174,7 @@ void wr_kernel_close(struct wr_kernel *k)
     free_all(&k->threads, free_thread);
     free_all(&k->processes, free_process);
     free_all(&k->requests, free);
-    wr_table_done(&k->taps);
+    wr_keyed_done(&k->taps);
     free(k);
 }
 
@@ -223,7 +223,7 @@ static void on_leave(struct wr_kernel *k, const struct wr_ring_record *r)
                                       r->raw_len);
     int64_t result = (int64_t)wr_tracepoint_value(
         &k->leave.fields[FIELD_RESULT], r->raw, r->raw_len);
-    struct wr_kernel_thread *t = wr_table_at(&k->threads, r->tid);
+    struct wr_kernel_thread *t = wr_keyed_at(&k->threads, r->tid);
 
     if (!t)
         return;
@@ -241,7 +241,7 @@ static bool is_path(struct wr_kernel *k, const struct wr_ring_record *r)
 
     if (!text)
         return false;
-    t = wr_table_at(&k->threads, r->tid); /* others are not of the command */
+    t = wr_keyed_at(&k->threads, r->tid); /* others are not of the command */
     if (t) {
         free(t->paths[which]);
         t->paths[which] = strdup(text);

@@ -228,7 +228,7 @@ static struct wr_tapped *library_of(struct wr_kernel *k,
                                     const struct wr_kernel_process *p,
                                     uint64_t until_ns)
 {
-    struct wr_tapped *t = wr_table_at(&k->taps, p->pid);
+    struct wr_tapped *t = wr_keyed_at(&k->taps, p->pid);
     uint64_t start;
 
     if (!t)
@@ -283,7 +283,7 @@ void wr_kernel_program_ends(struct wr_kernel *k, struct wr_kernel_process *p,
 /* Its first calls may be behind records that are not read yet. */
 void wr_kernel_tapped(struct wr_kernel *k, struct wr_tapped *t)
 {
-    (void)wr_table_put(&k->taps, (uint64_t)t->kept.pid, t);
+    (void)wr_keyed_put(&k->taps, (uint64_t)t->kept.pid, t);
 }
 
 /* --- they come and go --- */
@@ -291,12 +291,12 @@ void wr_kernel_tapped(struct wr_kernel *k, struct wr_tapped *t)
 struct wr_kernel_process *wr_kernel_process_of(struct wr_kernel *k,
                                                uint32_t pid, uint64_t now_ns)
 {
-    struct wr_kernel_process *p = wr_table_at(&k->processes, pid);
+    struct wr_kernel_process *p = wr_keyed_at(&k->processes, pid);
 
     if (p)
         return p;
     p = calloc(1, sizeof(*p));
-    if (!p || !wr_table_put(&k->processes, pid, p)) {
+    if (!p || !wr_keyed_put(&k->processes, pid, p)) {
         free(p);
         return NULL;
     }
@@ -310,7 +310,7 @@ struct wr_kernel_process *wr_kernel_process_of(struct wr_kernel *k,
 struct wr_kernel_thread *wr_kernel_thread_of(struct wr_kernel *k, uint32_t pid,
                                              uint32_t tid, uint64_t now_ns)
 {
-    struct wr_kernel_thread *t = wr_table_at(&k->threads, tid);
+    struct wr_kernel_thread *t = wr_keyed_at(&k->threads, tid);
     struct wr_kernel_process *p;
 
     if (t && t->process->pid == pid)
@@ -318,7 +318,7 @@ struct wr_kernel_thread *wr_kernel_thread_of(struct wr_kernel *k, uint32_t pid,
     p = wr_kernel_process_of(k, pid, now_ns);
     if (!t && p) {
         t = calloc(1, sizeof(*t));
-        if (!t || !wr_table_put(&k->threads, tid, t)) {
+        if (!t || !wr_keyed_put(&k->threads, tid, t)) {
             free(t);
             return NULL;
         }
@@ -362,7 +362,7 @@ void wr_kernel_on_fork(struct wr_kernel *k, const struct wr_ring_record *r)
     if (!parent || !wr_kernel_thread_of(k, r->pid, r->tid, r->time_ns))
         return;
     wr_kernel_decide(k, parent); /* a loader starts no processes */
-    p = wr_table_at(&k->processes, r->pid);
+    p = wr_keyed_at(&k->processes, r->pid);
     p->parent_pid = r->parent_pid;
     inherit(p, parent);
     for (size_t i = 0; i < parent->fd_cap; i++)
@@ -389,7 +389,7 @@ static void end_other_threads(struct wr_kernel *k, struct wr_kernel_process *p)
     while (n) {
         struct wr_kernel_thread *t = list[--n];
 
-        wr_table_remove(&k->threads, t->tid);
+        wr_keyed_remove(&k->threads, t->tid);
         wr_kernel_thread_clear(t);
         free(t);
     }
@@ -428,7 +428,7 @@ void wr_kernel_on_exec(struct wr_kernel *k, const struct wr_ring_record *r)
 
 void wr_kernel_on_exit(struct wr_kernel *k, const struct wr_ring_record *r)
 {
-    struct wr_kernel_thread *t = wr_table_remove(&k->threads, r->tid);
+    struct wr_kernel_thread *t = wr_keyed_remove(&k->threads, r->tid);
     struct wr_kernel_process *p;
 
     if (!t)
@@ -441,6 +441,6 @@ void wr_kernel_on_exit(struct wr_kernel *k, const struct wr_ring_record *r)
         return;
     }
     wr_kernel_program_ends(k, p, r->time_ns);
-    wr_table_remove(&k->processes, p->pid);
+    wr_keyed_remove(&k->processes, p->pid);
     wr_kernel_process_free(p);
 }

@@ -8,7 +8,7 @@
 #include "trace/collect/paths.h"
 #include "trace/collect/rings.h"
 #include "trace/collect/state.h"
-#include "trace/collect/table.h"
+#include "trace/collect/keyed.h"
 #include "trace/collect/tracefs.h"
 
 /* What follows a process. */
@@ -69,8 +69,8 @@ struct wr_kernel {
     struct wr_tracepoint enter, leave, submit, get_file, complete;
     bool has_uring;
     const struct wr_call *calls[WR_PATHS_CALLS]; /* by number */
-    struct wr_table processes, threads, requests;
-    struct wr_table taps; /* by pid: processes of the library */
+    struct wr_keyed processes, threads, requests;
+    struct wr_keyed taps; /* by pid: processes of the library */
     uint64_t limit_ns;
     size_t alone; /* processes that run and are seen here alone */
 };

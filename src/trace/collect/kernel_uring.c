@@ -78,7 +78,7 @@ void wr_kernel_on_submit(struct wr_kernel *k, const struct wr_ring_record *r)
     k->c->sum.uring_requests++;
     if (k->requests.count >= MOST_REQUESTS)
         return;
-    q = wr_table_remove(&k->requests, key); /* its end was not seen */
+    q = wr_keyed_remove(&k->requests, key); /* its end was not seen */
     if (q)
         k->c->sum.uring_unseen++;
     else
@@ -92,13 +92,13 @@ void wr_kernel_on_submit(struct wr_kernel *k, const struct wr_ring_record *r)
         .is_fixed = value(&k->submit, FIELD_FLAGS, r) & FIXED_FILE,
         .fd = -1,
         .start_ns = r->time_ns};
-    if (!wr_table_put(&k->requests, key, q))
+    if (!wr_keyed_put(&k->requests, key, q))
         free(q);
 }
 
 void wr_kernel_on_get_file(struct wr_kernel *k, const struct wr_ring_record *r)
 {
-    struct wr_kernel_request *q = wr_table_at(
+    struct wr_kernel_request *q = wr_keyed_at(
         &k->requests, value(&k->get_file, FIELD_REQUEST, r));
 
     if (q)
@@ -201,7 +201,7 @@ static void end_request(struct wr_kernel *k, const struct wr_kernel_request *q,
 
 void wr_kernel_on_complete(struct wr_kernel *k, const struct wr_ring_record *r)
 {
-    struct wr_kernel_request *q = wr_table_remove(
+    struct wr_kernel_request *q = wr_keyed_remove(
         &k->requests, value(&k->complete, FIELD_REQUEST, r));
 
     if (!q)

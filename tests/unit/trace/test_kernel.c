@@ -13,7 +13,7 @@
 #include "trace/collect/calls.h"
 #include "trace/collect/paths.h"
 #include "trace/collect/rank.h"
-#include "trace/collect/table.h"
+#include "trace/collect/keyed.h"
 #include "trace/collect/tracefs.h"
 #include "trace/event.h"
 
@@ -94,27 +94,27 @@ static void test_table(void **state)
 {
     static char things[64];
     void *plain[64] = {0};
-    struct wr_table t = {0};
+    struct wr_keyed t = {0};
     uint32_t seed = 1;
 
-    assert_null(wr_table_at(&t, 5));
-    assert_null(wr_table_remove(&t, 5));
+    assert_null(wr_keyed_at(&t, 5));
+    assert_null(wr_keyed_remove(&t, 5));
     for (int i = 0; i < 20000; i++) {
         unsigned k = (seed = seed * 1664525 + 1013904223) >> 26;
         uint64_t key = (uint64_t)k << 32 | k % 3;
 
         if (seed >> 8 & 1) {
-            assert_true(wr_table_put(&t, key, &things[seed >> 9 & 63]));
+            assert_true(wr_keyed_put(&t, key, &things[seed >> 9 & 63]));
             plain[k] = &things[seed >> 9 & 63];
         } else {
-            assert_ptr_equal(wr_table_remove(&t, key), plain[k]);
+            assert_ptr_equal(wr_keyed_remove(&t, key), plain[k]);
             plain[k] = NULL;
         }
         for (unsigned n = 0; n < 64; n++)
-            assert_ptr_equal(wr_table_at(&t, (uint64_t)n << 32 | n % 3),
+            assert_ptr_equal(wr_keyed_at(&t, (uint64_t)n << 32 | n % 3),
                              plain[n]);
     }
-    wr_table_done(&t);
+    wr_keyed_done(&t);
 }
 
 static void test_calls(void **state)

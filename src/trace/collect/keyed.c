@@ -1,19 +1,19 @@
-/* table.c - pointers by number: processes, threads, requests.
+/* keyed.c - pointers by number: processes, threads, requests.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "trace/collect/table.h"
+#include "trace/collect/keyed.h"
 
 #include <stdlib.h>
 
 #define LEAST 64 /* places, a power of two */
 
-static size_t home(const struct wr_table *t, uint64_t key)
+static size_t home(const struct wr_keyed *t, uint64_t key)
 {
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) &
            (t->places - 1);
 }
 
 /* Where the key is, or the free place where it would be. */
-static size_t place_of(const struct wr_table *t, uint64_t key)
+static size_t place_of(const struct wr_keyed *t, uint64_t key)
 {
     size_t k = home(t, key);
 
@@ -22,30 +22,30 @@ static size_t place_of(const struct wr_table *t, uint64_t key)
     return k;
 }
 
-void *wr_table_at(const struct wr_table *t, uint64_t key)
+void *wr_keyed_at(const struct wr_keyed *t, uint64_t key)
 {
     return t->places ? t->values[place_of(t, key)] : NULL;
 }
 
-static bool grow(struct wr_table *t)
+static bool grow(struct wr_keyed *t)
 {
-    struct wr_table larger = {.places = t->places ? t->places * 2 : LEAST};
+    struct wr_keyed larger = {.places = t->places ? t->places * 2 : LEAST};
 
     larger.keys = calloc(larger.places, sizeof(*larger.keys));
     larger.values = calloc(larger.places, sizeof(*larger.values));
     if (!larger.keys || !larger.values) {
-        wr_table_done(&larger);
+        wr_keyed_done(&larger);
         return false;
     }
     for (size_t k = 0; k < t->places; k++)
         if (t->values[k])
-            wr_table_put(&larger, t->keys[k], t->values[k]);
-    wr_table_done(t);
+            wr_keyed_put(&larger, t->keys[k], t->values[k]);
+    wr_keyed_done(t);
     *t = larger;
     return true;
 }
 
-bool wr_table_put(struct wr_table *t, uint64_t key, void *value)
+bool wr_keyed_put(struct wr_keyed *t, uint64_t key, void *value)
 {
     size_t k;
 
@@ -59,7 +59,7 @@ bool wr_table_put(struct wr_table *t, uint64_t key, void *value)
 }
 
 /* Those behind it move up: no place is ever lost. */
-void *wr_table_remove(struct wr_table *t, uint64_t key)
+void *wr_keyed_remove(struct wr_keyed *t, uint64_t key)
 {
     size_t free_at, k;
     void *value;
@@ -86,9 +86,9 @@ void *wr_table_remove(struct wr_table *t, uint64_t key)
     return value;
 }
 
-void wr_table_done(struct wr_table *t)
+void wr_keyed_done(struct wr_keyed *t)
 {
     free(t->keys);
     free(t->values);
-    *t = (struct wr_table){0};
+    *t = (struct wr_keyed){0};
 }
