@@ -7,19 +7,34 @@
 #include "base/error.h"
 #include "cli/optvalue.h"
 
-const struct wr_choice *
-wr_operand_words(const struct wr_command *cmd, const struct wr_operand *o,
-                 struct wr_choice room[WR_ACTIONS_MAX + 1])
+static const struct wr_choice *
+action_words(const struct wr_command *cmd,
+             struct wr_choice room[WR_ACTIONS_MAX + 1])
 {
     size_t n = 0;
 
-    if (!(o->flags & WR_OPERAND_ACTION))
-        return o->choices;
     for (; cmd->actions[n] && n < WR_ACTIONS_MAX; n++)
         room[n] = (struct wr_choice){cmd->actions[n]->name, (int)n,
                                      cmd->actions[n]->summary};
     room[n] = (struct wr_choice){NULL, 0, NULL};
     return room;
+}
+
+const struct wr_choice *
+wr_operand_words(const struct wr_command *cmd, const struct wr_operand *o,
+                 struct wr_choice room[WR_ACTIONS_MAX + 1])
+{
+    return o->flags & WR_OPERAND_ACTION ? action_words(cmd, room) : o->choices;
+}
+
+const char *wr_action_named(const struct wr_command *cmd, int argc,
+                            char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        for (const struct wr_action *const *a = cmd->actions; a && *a; a++)
+            if (!strcmp(argv[i], (*a)->name))
+                return argv[i];
+    return NULL;
 }
 
 const struct wr_action *wr_action_find(const struct wr_command *cmd,
@@ -32,8 +47,7 @@ const struct wr_action *wr_action_find(const struct wr_command *cmd,
         wr_fail(err, WEIR_EINVAL, "weir %s has no actions", cmd->name);
         return NULL;
     }
-    if (wr_choice_find(wr_operand_words(cmd, cmd->operands, room), name, &i,
-                       err) < 0) {
+    if (wr_choice_find(action_words(cmd, room), name, &i, err) < 0) {
         wr_fail_prefix(err, WEIR_EINVAL, "argument %s", cmd->operands->name);
         return NULL;
     }

@@ -17,6 +17,11 @@ wr_operand_words(const struct wr_command *cmd, const struct wr_operand *o,
 const struct wr_action *wr_action_find(const struct wr_command *cmd,
                                        const char *name, weir_err *err);
 
+/* Of a command that also runs without an action: the argument that names one,
+ * unless it stands behind '--'; NULL: none. Before the arguments are parsed. */
+const char *wr_action_named(const struct wr_command *cmd, int argc,
+                            char *const *argv);
+
 /* Takes the first operand as the action's name: sets cli->action. */
 int wr_action_take(struct wr_cli *cli, weir_err *err);
 

@@ -13,22 +13,19 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/monitor.h"
+#include "cli/trace_args.h"
 #include "cli/trace_facts.h"
 #include "cli/trace_program.h"
 #include "cli/trace_workload.h"
+#include "comm/launch.h"
 #include "record/record.h"
 #include "trace/collect/collect.h"
 #include "trace/report.h"
 
 #define ROUND_MS 50
+#define QUICK_MS 5 /* with --kernel: its rings are full sooner */
 #define LIVE_NS  (500 * WR_NS_PER_MS)
 #define GRACE_MS 200 /* for processes that outlive the command a little */
-
-struct trace_args {
-    const char *record, *to_workload;
-    uint64_t budget;
-    bool live, anonymous;
-};
 
 /* --- the live line --- */
 
@@ -90,9 +87,22 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* The name with the rank in it: for '%r', or in front of the extension. */
+static void name_of_rank(const char *name, uint32_t rank, char *buf, size_t cap)
+{
+    const char *mark = strstr(name, "%r"), *base = base_name(name);
+    const char *dot = strrchr(base, '.');
+    size_t len = mark                ? (size_t)(mark - name)
+                 : dot && dot > base ? (size_t)(dot - name)
+                                     : strlen(name);
+
+    snprintf(buf, cap, "%.*s%s%u%s", (int)len, name, mark ? "" : ".", rank,
+             name + len + (mark ? 2 : 0));
+}
+
 /* The default name; where the working directory cannot be written, in that for
  * temporary files: the command runs all the same. */
-static void choose_output(const struct wr_cli *cli, char *buf, size_t cap)
+static void choose_name(const struct wr_cli *cli, char *buf, size_t cap)
 {
     const struct trace_args *a = cli->args;
     const char *tmp = getenv("TMPDIR");
@@ -106,6 +116,33 @@ static void choose_output(const struct wr_cli *cli, char *buf, size_t cap)
         folder = tmp && *tmp ? tmp : "/tmp";
     snprintf(buf, cap, "%s%s%.100s-%d.wtrace", folder, *folder ? "/" : "",
              base_name(cli->operands[0]), (int)getpid());
+}
+
+/* A job whose ranks are told by RANK and WORLD_SIZE alone is one, too: that is
+ * what the trace records. */
+static void find_launch(struct wr_launch *l)
+{
+    const char *rank = getenv("RANK"), *world = getenv("WORLD_SIZE");
+
+    if (wr_launch_find(l, NULL) < 0)
+        *l = (struct wr_launch){.world = 1};
+    if (l->world == 1 && rank && world && atoi(world) > 1 && atoi(rank) >= 0) {
+        l->rank = (uint32_t)atoi(rank);
+        l->world = (uint32_t)atoi(world);
+    }
+}
+
+/* Each rank of a job has a file of its own. */
+static void choose_output(const struct wr_cli *cli,
+                          const struct wr_launch *launch, char *buf, size_t cap)
+{
+    char name[PATH_MAX];
+
+    choose_name(cli, name, sizeof(name));
+    if (launch->world > 1 || strstr(name, "%r"))
+        name_of_rank(name, launch->rank, buf, cap);
+    else
+        snprintf(buf, cap, "%s", name);
 }
 
 /* A file that is opened must not become one of the program's first three. */
@@ -148,14 +185,64 @@ static void note_losses(const struct wr_cli *cli,
                     wr_format_count(n, sizeof(n), s->still_running));
 }
 
+static void note_rings(const struct wr_cli *cli, const struct wr_collect_sum *s)
+{
+    char all[32], n[32];
+
+    wr_format_count(all, sizeof(all), s->uring_requests);
+    if (s->uring_requests && !s->by_kernel)
+        wr_cli_note(cli,
+                    "io_uring: %s requests, of which only the number is known "
+                    "(--kernel shows them)",
+                    all);
+    else if (s->uring_requests)
+        wr_cli_note(cli, "io_uring: %s requests, %s of them on files", all,
+                    wr_format_count(n, sizeof(n), s->uring_seen));
+    if (s->uring_unnamed)
+        wr_cli_note(cli,
+                    "io_uring: of %s requests on registered files it is not "
+                    "known which file it was",
+                    wr_format_count(n, sizeof(n), s->uring_unnamed));
+    if (s->uring_unseen)
+        wr_cli_note(cli, "io_uring: the end of %s requests was not seen",
+                    wr_format_count(n, sizeof(n), s->uring_unseen));
+}
+
+/* What --kernel saw, and what it could not see. */
+static void note_kernel(const struct wr_cli *cli,
+                        const struct wr_collect_sum *s)
+{
+    char n[32];
+
+    wr_cli_note(cli, "the kernel's tracepoints gave %s of the events",
+                wr_format_count(n, sizeof(n), s->kernel_events));
+    if (s->lost_records)
+        wr_cli_note(cli,
+                    "%s of the kernel's records are lost: they came faster "
+                    "than they could be read",
+                    wr_format_count(n, sizeof(n), s->lost_records));
+    if (s->unnamed_files)
+        wr_cli_note(cli, "%s file names could not be found%s",
+                    wr_format_count(n, sizeof(n), s->unnamed_files),
+                    s->names_by_proc
+                        ? " (without BPF they come from /proc, which forgets "
+                          "a file when it is closed)"
+                        : "");
+    if (s->foreign_processes)
+        wr_cli_note(cli, "%s programs of 32 bits are not seen",
+                    wr_format_count(n, sizeof(n), s->foreign_processes));
+}
+
 static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
                      const char *path)
 {
     char events[32], files[32], processes[32], in[32], out[32];
 
     if (!s->processes)
-        wr_cli_note(cli, "nothing was traced: the program is static, or may "
-                         "not be preloaded (setuid)");
+        wr_cli_note(cli,
+                    "nothing was traced: the program is static, or may not be "
+                    "preloaded (setuid)%s",
+                    s->by_kernel ? "" : "; --kernel shows such programs");
     wr_cli_note(cli,
                 "%s events of %s process%s, %s data files: read %s, "
                 "written %s",
@@ -174,12 +261,10 @@ static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
             wr_format_bytes(in, sizeof(in), (double)s->kernel_read),
             share(s->matched_written, s->kernel_written),
             wr_format_bytes(out, sizeof(out), (double)s->kernel_written));
-    if (s->uring_requests)
-        wr_cli_note(cli,
-                    "io_uring: %s requests, of which only the number is "
-                    "known",
-                    wr_format_count(events, sizeof(events), s->uring_requests));
+    note_rings(cli, s);
     note_losses(cli, s);
+    if (s->by_kernel)
+        note_kernel(cli, s);
     wr_cli_note(cli, "the trace is in %s", path);
 }
 
@@ -216,7 +301,7 @@ static void serve(struct wr_cli *cli, struct wr_program *p,
                              .is_terminal = isatty(fileno(cli->err))};
     uint64_t until;
 
-    while (!wr_program_wait(p, ROUND_MS)) {
+    while (!wr_program_wait(p, a->kernel ? QUICK_MS : ROUND_MS)) {
         wr_collect_drain(c);
         live_update(&live, cli, c);
     }
@@ -240,8 +325,10 @@ static char **command_of(const struct wr_cli *cli)
 }
 
 static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
-                      struct wr_collect *c, const char *output)
+                      struct wr_collect *c, const struct wr_launch *launch,
+                      const char *output)
 {
+    const struct trace_args *a = cli->args;
     char **argv = command_of(cli);
     uint64_t start = wr_clock_ns();
     struct wr_collect_sum sum;
@@ -256,6 +343,10 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     if (r == 0)
         r = wr_program_start(&p, argv, wr_collect_folder(c), library, &err);
     free(argv);
+    if (r == 0 && a->kernel && (r = wr_collect_kernel(c, p.pid, &err)) < 0) {
+        wr_program_cancel(&p);
+        wr_fail_prefix(&err, r, "--kernel");
+    }
     if (r < 0) {
         wr_collect_close(c, &facts->info, &sum, NULL);
         unlink(output);
@@ -276,8 +367,17 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
         wr_cli_fail(cli, "'%s': %s", cli->operands[0], strerror(e));
         return wr_program_exec_code(e);
     }
-    print_report(cli, output);
-    note_sum(cli, &sum, output);
+    if (launch->world == 1)
+        print_report(cli, output);
+    if (launch->rank == 0)
+        note_sum(cli, &sum, output);
+    else
+        note_losses(cli, &sum);
+    if (launch->world > 1 && launch->rank == 0)
+        wr_cli_note(cli,
+                    "this is rank 0 of %u, and each has a trace of its own: "
+                    "weir trace merge ALL.wtrace FILE... joins them",
+                    launch->world);
     return code;
 }
 
@@ -326,6 +426,7 @@ static int trace_command(struct wr_cli *cli)
     const char *disabled = getenv("WEIR_TRACE_DISABLE");
     struct wr_trace_facts facts;
     struct wr_collect_config cfg;
+    struct wr_launch launch;
     struct wr_collect *c;
     char output[PATH_MAX];
     weir_err err;
@@ -336,7 +437,8 @@ static int trace_command(struct wr_cli *cli)
     if (nested && *nested)
         return run_untraced(cli, "this is a traced program already");
     fill_streams();
-    choose_output(cli, output, sizeof(output));
+    find_launch(&launch);
+    choose_output(cli, &launch, output, sizeof(output));
     wr_trace_facts_begin(&facts, cli, a->anonymous);
     cfg = (struct wr_collect_config){.output = output,
                                      .info = &facts.info,
@@ -345,7 +447,7 @@ static int trace_command(struct wr_cli *cli)
     if (wr_collect_open(&c, &cfg, &err) < 0)
         code = wr_cli_fail(cli, "%s", err.msg);
     else
-        code = run_traced(cli, &facts, c, output);
+        code = run_traced(cli, &facts, c, &launch, output);
     wr_trace_facts_free(&facts);
     return code;
 }
@@ -354,6 +456,8 @@ static int trace_run(struct wr_cli *cli)
 {
     const struct trace_args *a = cli->args;
 
+    if (wr_cli_given(cli, "align"))
+        return wr_cli_usage(cli, "--align is for weir trace merge");
     if (a->to_workload)
         return write_workload(cli);
     if (!cli->operand_count)
@@ -361,12 +465,26 @@ static int trace_run(struct wr_cli *cli)
     return trace_command(cli);
 }
 
+static const struct wr_choice align_choices[] = {
+    {"auto", WR_MERGE_AUTO,
+     "by the wall clocks; an error if they say that the runs were apart"},
+    {"wall", WR_MERGE_WALL, "by the wall clocks, whatever they say"},
+    {"start", WR_MERGE_START, "all began at one moment"},
+    {NULL, 0, NULL}};
+
 static const struct wr_option options[] = {
     {WR_OPT_STRING(struct trace_args, record), .name = "record", .letter = 'o',
      .arg = "FILE", .flags = WR_OPTION_PATH, .def_note = "COMMAND-PID.wtrace",
-     .help = "the trace; it must not exist"},
+     .help =
+         "the trace; it must not exist. Under mpirun, srun or torchrun each "
+         "rank writes its own: the rank takes the place of '%r', or stands "
+         "in front of the extension"},
     {WR_OPT_FLAG(struct trace_args, live), .name = "live",
      .help = "show what the command reads and writes while it runs"},
+    {WR_OPT_FLAG(struct trace_args, kernel), .name = "kernel",
+     .help = "also record what the preloaded library cannot see: static and Go "
+             "programs, system calls past the C library, requests of io_uring; "
+             "by the kernel's tracepoints, which root may use"},
     {WR_OPT_FLAG(struct trace_args, anonymous), .name = "anonymous",
      .help = "write hashes instead of the names of files, and no arguments"},
     {WR_OPT_SIZE(struct trace_args, budget), .name = "budget", .arg = "SIZE",
@@ -377,7 +495,12 @@ static const struct wr_option options[] = {
      .arg = "TRACE", .flags = WR_OPTION_PATH,
      .help = "run nothing: write what an earlier trace did as a description "
              "for weir run into the file that follows, or to stdout"},
+    {WR_OPT_ENUM(struct trace_args, align), .name = "align", .arg = "HOW",
+     .choices = align_choices, .def = "auto", .group = "merge",
+     .help = "how the clocks of the traces are brought together"},
     WR_OPTIONS_END};
+
+static const struct wr_action *const actions[] = {&wr_trace_action_merge, NULL};
 
 static const struct wr_operand operands[] = {
     {WR_ARGUMENT("COMMAND", WR_OPERAND_MANY | WR_OPERAND_OPTIONAL),
@@ -391,6 +514,9 @@ static const struct wr_help_example examples[] = {
      "the same, watched, into a file of your choice"},
     {"weir trace --to-workload run.wtrace mine.yaml",
      "what it did as a description: weir run mine.yaml"},
+    {"mpirun -n 4 weir trace -o job.%r.wtrace -- python3 train.py",
+     "a trace of each rank"},
+    {"weir trace merge job.wtrace job.?.wtrace", "and one of the whole job"},
     {NULL, NULL}};
 
 const struct wr_command wr_cmd_trace = {
@@ -404,12 +530,16 @@ const struct wr_command wr_cmd_trace = {
         "(128 + n after signal n). A program that crashes or is killed loses "
         "nothing of what it had recorded.\n\n"
         "Programs that are linked statically or run as another user are not "
-        "seen, nor are requests of io_uring except for their number; at the "
-        "end the share of bytes is printed that the kernel has counted and the "
-        "trace has not.",
+        "seen, nor are requests of io_uring except for their number, unless "
+        "--kernel asks the kernel for them; at the end the share of bytes is "
+        "printed that the kernel has counted and the trace has not.\n\n"
+        "'weir trace merge OUT IN...' joins the traces of several ranks or "
+        "hosts into one; a program of that name is traced behind '--'.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct trace_args),
+    .actions = actions,
     .examples = examples,
+    .ranks = WR_RANKS_ALL,
     .run = trace_run,
 };

@@ -141,6 +141,8 @@ static int parse(struct wr_cli *cli, struct wr_common_options *common, int argc,
 {
     struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
                                     {wr_common_options, common, 0}};
+    const char *named = wr_action_named(cli->cmd, argc, argv);
+    bool has_action = cli->cmd->actions && !cli->cmd->run;
     weir_err err;
 
     if (cli->cmd->defaults)
@@ -155,7 +157,9 @@ static int parse(struct wr_cli *cli, struct wr_common_options *common, int argc,
     cli->quiet = common->quiet;
     cli->color = want_color(cli, common->color);
     cli->operands = argv;
-    if (cli->cmd->actions && wr_action_take(cli, &err) < 0 && !common->help)
+    if (cli->cmd->run && cli->operand_count)
+        has_action = named && cli->operands[0] == named;
+    if (has_action && wr_action_take(cli, &err) < 0 && !common->help)
         return wr_cli_usage(cli, "%s", err.msg);
     return WR_EXIT_DONE;
 }

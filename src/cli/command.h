@@ -129,8 +129,9 @@ struct wr_command {
     const struct wr_columns *columns;       /* of its tables; NULL: none */
     const struct wr_help_example *examples; /* NULL: none */
     enum wr_command_ranks ranks;            /* unused with actions */
-    int (*run)(struct wr_cli *cli);         /* returns enum wr_exit; unused with
-                                       actions, which have their own */
+    int (*run)(struct wr_cli *cli); /* returns enum wr_exit; NULL with actions,
+                                       which have their own, unless they may be
+                                       left out: then it runs */
 };
 
 /* The options of every command: --help, --quiet, --color. */

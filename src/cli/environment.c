@@ -38,6 +38,9 @@ const struct wr_variable wr_environment[] = {
     {.name = "WEIR_TRACE_LIBRARY",
      .help = "The library that weir trace preloads, instead of "
              "libweir-trace.so beside weir or where it was installed."},
+    {.name = "WEIR_TRACE_NO_BPF",
+     .help = "If set and not empty, weir trace --kernel takes names from /proc "
+             "instead of a BPF program."},
     {.name = "LD_PRELOAD",
      .help = "Libraries that traced programs load before others: weir trace "
              "puts its own in front of these."},

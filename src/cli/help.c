@@ -242,7 +242,7 @@ void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
             cli->out,
             "\n'weir %s %s --help' explains an action: options, columns, exit "
             "codes.\n",
-            cmd->name, cmd->operands->name);
+            cmd->name, cmd->run ? cmd->actions[0]->name : cmd->operands->name);
 }
 
 static void help_action(const struct wr_cli *cli, const struct wr_command *cmd,

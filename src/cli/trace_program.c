@@ -163,6 +163,14 @@ int wr_program_start(struct wr_program *p, char *const *argv,
     return 0;
 }
 
+void wr_program_cancel(struct wr_program *p)
+{
+    kill(p->pid, SIGKILL);
+    (void)wr_program_reap(p);
+    close(p->go_fd);
+    close(p->failed_fd);
+}
+
 int wr_program_go(struct wr_program *p)
 {
     int e = 0;

@@ -25,6 +25,8 @@ int wr_program_library(char *buf, size_t cap, weir_err *err);
  * LD_PRELOAD. From here on signals are read from signal_fd. */
 int wr_program_start(struct wr_program *p, char *const *argv,
                      const char *folder, const char *library, weir_err *err);
+/* Ends it before it has begun. */
+void wr_program_cancel(struct wr_program *p);
 /* Lets it begin; 0, or the errno with which it could not be executed. */
 int wr_program_go(struct wr_program *p);
 /* Waits so long, or until something happens: signals that were meant for the

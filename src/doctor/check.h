@@ -49,6 +49,7 @@ unsigned wr_doctor_kernel(const struct wr_doctor *d);
     X("io_uring", false, false, wr_check_uring)                                \
     X("cache state", false, false, wr_check_residency)                         \
     X("drop caches", false, false, wr_check_drop)                              \
+    X("kernel trace", false, false, wr_check_kernel_trace)                     \
     X("index folder", false, false, wr_check_index)                            \
     X("mount", false, false, wr_check_fuse)                                    \
     X("pictures", false, false, wr_check_pictures)                             \

@@ -196,6 +196,7 @@ struct wr_trace_analysis {
     uint64_t steps;                       /* marks, or 0 */
     uint64_t device_read, device_written; /* UINT64_MAX: not known */
     uint64_t traced_read, counted_read;   /* unseen: what is missing of these */
+    uint64_t async_read; /* of traced_read: not part of counted_read */
     uint64_t resident, resident_of; /* bytes of data set files in memory */
     struct wr_gaps gaps;            /* of all threads that read the data set */
     uint64_t gap_split_ns; /* longer gaps are between batches; 0: none */

@@ -23,8 +23,11 @@ struct wr_trace_info {
     uint64_t memory_bytes, available_bytes; /* of the machine, at the start */
     bool anonymous;                         /* names are hashes */
     bool complete;                          /* it ended as it should */
-    const char *mounts;  /* lines "DEVICE PATH TYPE BLOCKSIZE" */
-    const char *monitor; /* JSON of the machine's monitor, or NULL */
+    bool by_kernel;        /* with the kernel's records (--kernel) */
+    uint64_t lost_records; /* of these */
+    uint32_t merged;       /* of how many traces it was made; 0: of none */
+    const char *mounts;    /* lines "DEVICE PATH TYPE BLOCKSIZE" */
+    const char *monitor;   /* JSON of the machine's monitor, or NULL */
 };
 
 /* --- writing --- */
@@ -100,6 +103,18 @@ typedef int wr_trace_events_fn(void *arg, const struct wr_trace_event *events,
                                size_t count);
 int wr_trace_file_walk(struct wr_trace_file *f, wr_trace_events_fn *fn,
                        void *arg, weir_err *err);
+
+/* The same in small pieces, for who reads several traces at once. */
+#define WR_TRACE_ROOM 65536 /* events: the most that are in one piece */
+
+struct wr_trace_cursor { /* zeroed: at the beginning */
+    size_t chunk, at;
+};
+/* The next `cap` events or fewer; *ret_count 0: there are no more. `room` is for
+ * WR_TRACE_ROOM events. */
+int wr_trace_file_next(struct wr_trace_file *f, struct wr_trace_cursor *c,
+                       struct wr_trace_event *room, struct wr_trace_event *to,
+                       size_t cap, size_t *ret_count, weir_err *err);
 
 /* The same for the exact counts. */
 typedef int wr_trace_counts_fn(void *arg, const struct wr_trace_counts *c);

@@ -465,31 +465,63 @@ static int fetch(struct wr_trace_file *f, const struct kept_chunk *c,
     return r < 0 ? wr_fail_prefix(err, r, "'%s'", f->path) : 0;
 }
 
+static int decode(struct wr_trace_file *f, const struct kept_chunk *c,
+                  struct wr_trace_event *events, weir_err *err)
+{
+    size_t n = c->chunk.items;
+    struct wr_packed p;
+    int r = fetch(f, c, &p, err);
+
+    if (r < 0)
+        return r;
+    r = wr_coding_decode(p, n, events, err);
+    if (r < 0)
+        return wr_fail_prefix(err, r, "'%s'", f->path);
+    return check_numbers(f, events, n, err);
+}
+
 static int walk_events(struct wr_trace_file *f, struct wr_trace_event *events,
                        wr_trace_events_fn *fn, void *arg, weir_err *err)
 {
     int r = 0;
 
     for (size_t k = 0; r == 0 && k < f->chunk_count; k++) {
-        const struct kept_chunk *c = &f->chunks[k];
-        size_t n = c->chunk.items;
-        struct wr_packed p;
-
-        if (c->chunk.kind != WR_CHUNK_EVENTS)
+        if (f->chunks[k].chunk.kind != WR_CHUNK_EVENTS)
             continue;
-        r = fetch(f, c, &p, err);
-        if (r == 0) {
-            r = wr_coding_decode(p, n, events, err);
-            if (r < 0)
-                r = wr_fail_prefix(err, r, "'%s'", f->path);
-        }
+        r = decode(f, &f->chunks[k], events, err);
         if (r == 0)
-            r = check_numbers(f, events, n, err);
-        if (r == 0)
-            r = fn(arg, events, n);
+            r = fn(arg, events, f->chunks[k].chunk.items);
     }
     return r;
 }
+
+/* A chunk is unpacked again for each piece: memory is what is short here. */
+int wr_trace_file_next(struct wr_trace_file *f, struct wr_trace_cursor *c,
+                       struct wr_trace_event *room, struct wr_trace_event *to,
+                       size_t cap, size_t *ret_count, weir_err *err)
+{
+    size_t n = 0;
+    int r;
+
+    while (c->chunk < f->chunk_count &&
+           (f->chunks[c->chunk].chunk.kind != WR_CHUNK_EVENTS ||
+            c->at >= f->chunks[c->chunk].chunk.items)) {
+        c->chunk++;
+        c->at = 0;
+    }
+    if (c->chunk < f->chunk_count) {
+        r = decode(f, &f->chunks[c->chunk], room, err);
+        if (r < 0)
+            return r;
+        n = WR_MIN(cap, f->chunks[c->chunk].chunk.items - c->at);
+        memcpy(to, room + c->at, n * sizeof(*to));
+        c->at += n;
+    }
+    *ret_count = n;
+    return 0;
+}
+
+_Static_assert(WR_TRACE_ROOM >= WR_CODING_EVENTS_MAX, "file.h");
 
 int wr_trace_file_walk(struct wr_trace_file *f, wr_trace_events_fn *fn,
                        void *arg, weir_err *err)

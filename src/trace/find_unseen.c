@@ -11,35 +11,62 @@
 #define SHARE 0.05
 #define LEAST (UINT64_C(16) << 20)
 
+/* The kernel counts system calls, and what devices gave; requests of rings are
+ * in the second alone. */
+static uint64_t missing(const struct wr_trace_analysis *a)
+{
+    uint64_t calls = a->traced_read - a->async_read, n = 0;
+
+    if (a->counted_read != UINT64_MAX && a->counted_read > calls)
+        n = a->counted_read - calls;
+    if (a->device_read != UINT64_MAX && a->device_read > a->traced_read)
+        n = WR_MAX(n, a->device_read - a->traced_read);
+    return n;
+}
+
+static void say_what(const struct wr_trace_info *info, double share,
+                     struct wr_trace_finding *f)
+{
+    if (!info->by_kernel) {
+        snprintf(f->what, sizeof(f->what),
+                 "The trace does not show %.0f %% of what was read: io_uring, "
+                 "mapped files or a static program.",
+                 share);
+        snprintf(f->change, sizeof(f->change), "weir trace --kernel -- %.400s",
+                 info->command ? info->command : "COMMAND");
+        return;
+    }
+    snprintf(f->what, sizeof(f->what),
+             "The trace does not show %.0f %% of what was read, though the "
+             "kernel was asked: %s.",
+             share,
+             info->lost_records ? "records were lost"
+                                : "mapped files, or programs of 32 bits");
+    snprintf(f->change, sizeof(f->change), "%s",
+             info->lost_records
+                 ? "trace a shorter run, or leave weir trace a core of its own"
+                 : "none: reads of mapped memory have no calls to record");
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    uint64_t kernel = 0, unseen;
+    const struct wr_trace_info *info = wr_trace_file_info(a->file);
+    uint64_t kernel = a->traced_read, unseen = missing(a);
 
-    if (a->counted_read != UINT64_MAX)
-        kernel = a->counted_read;
-    if (a->device_read != UINT64_MAX)
-        kernel = WR_MAX(kernel, a->device_read);
-    if (a->lost_events || kernel <= a->traced_read)
-        return false; /* lost events are told elsewhere */
-    unseen = kernel - a->traced_read;
+    kernel += unseen;
+    if (a->lost_events) /* which is told elsewhere */
+        return false;
     if (unseen < LEAST || (double)unseen < SHARE * (double)kernel)
         return false;
     f->risk = true;
     f->sure = WR_TRACE_FINDING_SURE;
-    snprintf(f->what, sizeof(f->what),
-             "The trace does not show %.0f %% of what was read: io_uring, "
-             "mapped files or a static program.",
-             100 * (double)unseen / (double)kernel);
+    say_what(info, 100 * (double)unseen / (double)kernel, f);
     snprintf(f->evidence, sizeof(f->evidence),
              "The kernel counted %.1f MB (from devices %.1f MB), the trace has "
              "%.1f MB.",
              (double)kernel * 1e-6,
              a->device_read == UINT64_MAX ? 0 : (double)a->device_read * 1e-6,
              (double)a->traced_read * 1e-6);
-    snprintf(f->change, sizeof(f->change), "weir trace --kernel -- %.400s",
-             wr_trace_file_info(a->file)->command
-                 ? wr_trace_file_info(a->file)->command
-                 : "COMMAND");
     return true;
 }
 

@@ -87,13 +87,16 @@ void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info)
     wr_pack_number(&b, info->cores);
     wr_pack_number(&b, info->memory_bytes);
     wr_pack_number(&b, info->available_bytes);
-    wr_pack_number(&b, info->anonymous | (unsigned)info->complete << 1);
+    wr_pack_number(&b, info->anonymous | (unsigned)info->complete << 1 |
+                           (unsigned)info->by_kernel << 2);
     wr_pack_text(&b, info->command);
     wr_pack_text(&b, info->host);
     wr_pack_text(&b, info->kernel);
     wr_pack_text(&b, info->weir);
     wr_pack_text(&b, info->mounts);
     wr_pack_text(&b, info->monitor);
+    wr_pack_number(&b, info->lost_records);
+    wr_pack_number(&b, info->merged);
     close_record(p, &b);
 }
 
@@ -202,6 +205,11 @@ bool wr_trace_take_info(struct wr_packed *p, struct wr_trace_keep *k,
     i.complete = bits & 2;
     for (size_t n = 0; n < WR_ARRAY_LEN(texts); n++)
         *ret_lack |= !take_text(&b, k, texts[n]);
+    i.by_kernel = bits & 4;
+    if (b.at < b.end) { /* earlier ones end here */
+        i.lost_records = wr_packed_number(&b);
+        i.merged = take_u32(&b);
+    }
     if (b.bad || *ret_lack)
         return false;
     *ret = i;

@@ -119,6 +119,13 @@ static void print_head(const struct report_writer *w)
              "%" PRIu64 " events were over the budget: counts are exact, times "
              "and orders are of the rest.",
              a->lost_events);
+    if (info->lost_records)
+        line(w, 0,
+             "%" PRIu64 " of the kernel's records are lost: counts of programs "
+             "that only it sees are too low.",
+             info->lost_records);
+    if (info->merged)
+        line(w, 0, "Made of %u traces by weir trace merge.", info->merged);
     if (damage)
         line(w, 0, "The trace is not complete: %s.", damage);
 }

@@ -91,6 +91,8 @@ void wr_trace_walk_event(struct wr_trace_walk *w,
     }
     if (class >= WR_TRACE_CLASS_PROCESS)
         return;
+    if (e->op == WR_TRACE_AIO_READ)
+        a->async_read += e->bytes;
     io_add(&a->kinds[shown], e, class);
     io_add(kind == WR_TRACE_DATA ? &a->actors[e->process].data
                                  : &a->actors[e->process].ambient,

@@ -73,6 +73,14 @@ uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp)
     return (uint64_t)((double)(stamp - c->start_stamp) * c->ns_per_stamp);
 }
 
+static uint64_t stamp_at(const struct wr_collect *c, uint64_t ns)
+{
+    return ns <= c->start_ns
+               ? c->start_stamp
+               : c->start_stamp +
+                     (uint64_t)((double)(ns - c->start_ns) / c->ns_per_stamp);
+}
+
 /* --- processes that come and go --- */
 
 /* Who forked it, or what it was before it executed another program, or who
@@ -116,6 +124,8 @@ static void begin_tap(struct wr_collect *c, struct wr_tapped *t)
     t->process = c->processes++;
     c->taps[t->number - 1] = t;
     wr_collect_process(c, t);
+    if (c->kernel)
+        wr_kernel_tapped(c->kernel, t);
 }
 
 static void find_new(struct wr_collect *c)
@@ -151,7 +161,7 @@ static bool is_gone(const struct wr_collect *c, const struct wr_tapped *t)
            errno == ESRCH;
 }
 
-static struct wr_tapped *newest_of(struct wr_collect *c, pid_t pid)
+struct wr_tapped *wr_collect_newest(struct wr_collect *c, pid_t pid)
 {
     for (size_t i = c->tap_count; i-- > 0;)
         if (c->taps[i] && c->taps[i]->kept.pid == pid)
@@ -168,8 +178,14 @@ static void tell_parent(struct wr_collect *c, const struct wr_tapped *t)
 
     while (p && p->kept.pid == t->kept.pid)
         p = p->parent;
-    now = p ? newest_of(c, p->kept.pid) : NULL;
-    if (!now || !now->head || io->rchar == UINT64_MAX)
+    now = p ? wr_collect_newest(c, p->kept.pid) : NULL;
+    if (!now || !(now->head || now->made))
+        return;
+    if (!t->kept.magic) { /* its counters are as old as its last sample */
+        now->reaped.rchar += t->read;
+        now->reaped.wchar += t->written;
+    }
+    if (!t->kept.magic || io->rchar == UINT64_MAX)
         return;
     now->reaped.rchar += wr_collect_since(io->rchar, b->rchar);
     now->reaped.wchar += wr_collect_since(io->wchar, b->wchar);
@@ -209,6 +225,78 @@ static void end_tap(struct wr_collect *c, struct wr_tapped *t)
     add_kernel_counts(c, t);
     tell_parent(c, t);
     wr_collect_process(c, t);
+}
+
+/* --- processes without a library --- */
+
+/* The counters go on when a process executes another program. */
+static struct wr_tap_io counters_after(const struct wr_tapped *t)
+{
+    struct wr_tap_io io = t->head ? t->head->io : t->kept.io;
+    const struct wr_tap_io *b = &t->kept.base;
+
+    if (!t->kept.magic || io.rchar == UINT64_MAX) /* by what was seen of it */
+        io = (struct wr_tap_io){.rchar = b->rchar + t->read,
+                                .wchar = b->wchar + t->written};
+    return io;
+}
+
+struct wr_tapped *wr_collect_make(struct wr_collect *c, pid_t pid,
+                                  struct wr_tapped *parent, uint64_t start_ns)
+{
+    uint32_t number = __atomic_add_fetch(&c->control->processes, 1,
+                                         __ATOMIC_ACQ_REL);
+    struct wr_tapped *t = calloc(1, sizeof(*t));
+
+    if (!t || !wr_grow(&c->taps, &c->tap_cap, number, sizeof(*c->taps))) {
+        free(t);
+        return NULL;
+    }
+    while (c->tap_count < number)
+        c->taps[c->tap_count++] = NULL;
+    t->number = number;
+    t->made = true;
+    t->parent = parent;
+    t->status = -1;
+    t->end_ns = UINT64_MAX;
+    t->kept = (struct wr_tap_process){.number = number,
+                                      .pid = pid,
+                                      .rank = -1,
+                                      .world = -1,
+                                      .threads = 1,
+                                      .status = -1,
+                                      .pid_space = c->pid_space,
+                                      .start = stamp_at(c, start_ns)};
+    memset(&t->kept.io, 255, sizeof(t->kept.io));
+    if (parent && parent->kept.pid == pid) {
+        parent->replaced = true;
+        t->kept.base = counters_after(parent);
+    }
+    t->process = c->processes++;
+    c->taps[number - 1] = t;
+    return t;
+}
+
+void wr_collect_unmake(struct wr_collect *c, struct wr_tapped *t,
+                       uint64_t end_ns)
+{
+    t->made = false;
+    t->end_ns = end_ns < c->start_ns ? 0 : end_ns - c->start_ns;
+    free(t->maps);
+    t->maps = NULL;
+    t->map_count = t->map_cap = 0;
+    add_kernel_counts(c, t);
+    tell_parent(c, t);
+    wr_collect_process(c, t);
+}
+
+int wr_collect_kernel(struct wr_collect *c, pid_t pid, weir_err *err)
+{
+    int r = wr_kernel_open(&c->kernel, c, pid, err);
+
+    c->sum.by_kernel = r == 0;
+    c->control->kernel = r == 0;
+    return r;
 }
 
 /* --- faults --- */
@@ -262,8 +350,11 @@ static void sample_all(struct wr_collect *c)
         sampled++;
         if (!t->head->ended)
             wr_sample_io(t);
-        wr_sample_rings(c, t);
+        if (!c->kernel) /* which tells of each request */
+            wr_sample_rings(c, t);
     }
+    if (c->kernel)
+        wr_kernel_sample(c->kernel);
     c->next_sample_ns += SAMPLE_NS;
 }
 
@@ -287,6 +378,8 @@ static void drain_all(struct wr_collect *c, bool is_end)
 {
     size_t gone = 0, *list = NULL, cap = 0;
 
+    if (c->kernel)
+        wr_kernel_limit(c->kernel);
     find_new(c);
     for (size_t i = c->oldest; i < c->tap_count; i++)
         if (c->taps[i] && c->taps[i]->head &&
@@ -296,11 +389,13 @@ static void drain_all(struct wr_collect *c, bool is_end)
     each(c, take_limits);
     each(c, wr_drain_names);
     each(c, wr_drain_events);
+    if (c->kernel)
+        wr_kernel_drain(c->kernel);
     while (gone) /* children before their parents */
         end_tap(c, c->taps[list[--gone]]);
     free(list);
     while (c->oldest < c->tap_count && c->taps[c->oldest] &&
-           !c->taps[c->oldest]->head)
+           !c->taps[c->oldest]->head && !c->taps[c->oldest]->made)
         c->oldest++;
 }
 
@@ -331,22 +426,24 @@ size_t wr_collect_running(struct wr_collect *c)
     for (size_t i = c->oldest; i < c->tap_count; i++)
         n += c->taps[i] && c->taps[i]->head && !c->taps[i]->head->ended &&
              !is_gone(c, c->taps[i]);
-    return n;
+    return c->kernel ? n + wr_kernel_running(c->kernel) : n;
 }
 
 void wr_collect_zombie(struct wr_collect *c, pid_t pid)
 {
     struct wr_tapped *t;
 
+    if (c->kernel && usleep(1000) == 0) /* its last records are in the rings */
+        wr_collect_drain(c);
     find_new(c);
-    t = newest_of(c, pid);
-    if (t && t->head)
+    t = wr_collect_newest(c, pid);
+    if (t && (t->head || t->made))
         wr_sample_io(t);
 }
 
 void wr_collect_status(struct wr_collect *c, pid_t pid, int status)
 {
-    struct wr_tapped *t = newest_of(c, pid);
+    struct wr_tapped *t = wr_collect_newest(c, pid);
 
     if (t)
         t->status = status;
@@ -415,6 +512,7 @@ static void remove_folder(struct wr_collect *c)
 
 static void free_all(struct wr_collect *c)
 {
+    wr_kernel_close(c->kernel);
     remove_folder(c);
     if (c->control)
         munmap(c->control, 4096);
@@ -501,18 +599,25 @@ int wr_collect_close(struct wr_collect *c, const struct wr_trace_info *info,
                      struct wr_collect_sum *ret_sum, weir_err *err)
 {
     size_t running = wr_collect_running(c);
+    struct wr_trace_info own = *info;
     int r = 0;
 
     __atomic_store_n(&c->control->closed, 1, __ATOMIC_RELEASE);
     wr_collect_drain(c);
+    if (c->kernel) {
+        find_new(c);
+        wr_kernel_finish(c->kernel);
+    }
     drain_all(c, /* is_end= */ true);
     wr_collect_flush(c);
     wr_collect_counts(c);
     write_residency(c);
     wr_collect_sum(c, ret_sum);
     ret_sum->still_running = running;
+    own.by_kernel = c->sum.by_kernel;
+    own.lost_records = c->sum.lost_records;
     if (c->writer)
-        r = wr_trace_writer_close(c->writer, info, err);
+        r = wr_trace_writer_close(c->writer, &own, err);
     else
         r = wr_fail_as(err, c->failure.code, &c->failure);
     free_all(c);

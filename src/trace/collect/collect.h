@@ -37,6 +37,10 @@ struct wr_collect_sum {
     uint64_t kernel_read, kernel_written, matched_read, matched_written;
     uint64_t device_read, device_written, major_faults;
     uint64_t uring_requests;
+    /* By --kernel: what it saw, and what it missed. */
+    uint64_t kernel_events, lost_records, unnamed_files, foreign_processes;
+    uint64_t uring_seen, uring_unseen, uring_unnamed;
+    bool by_kernel, names_by_proc;
 };
 
 struct wr_collect;
@@ -51,6 +55,10 @@ void wr_collect_sum(const struct wr_collect *c, struct wr_collect_sum *ret);
 /* Major faults of `pid` and all its children, which must not run yet; false:
  * the kernel does not tell, only their number is known. */
 bool wr_collect_faults(struct wr_collect *c, pid_t pid);
+
+/* What no library can see of `pid`, which must not run yet, and all its
+ * children (--kernel). WEIR_EACCES, WEIR_ENOTSUP say what would permit it. */
+int wr_collect_kernel(struct wr_collect *c, pid_t pid, weir_err *err);
 
 /* The command's first process has ended; its /proc/PID is still there. */
 void wr_collect_zombie(struct wr_collect *c, pid_t pid);

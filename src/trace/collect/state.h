@@ -6,6 +6,7 @@
 #include "trace/collect/collect.h"
 #include "trace/collect/counted.h"
 #include "trace/collect/faults.h"
+#include "trace/collect/kernel.h"
 #include "trace/collect/names.h"
 #include "trace/collect/tapped.h"
 
@@ -23,6 +24,7 @@ struct wr_collect {
     size_t oldest;             /* all before it have ended */
     uint32_t processes;        /* of the trace */
     struct wr_faults *faults;  /* owned; NULL: not known */
+    struct wr_kernel *kernel;  /* owned; NULL: not asked for */
     bool anonymous;
     uint64_t pid_space;
     uint64_t start_ns, start_stamp; /* one moment, by two clocks */
@@ -46,6 +48,14 @@ uint64_t wr_collect_since(uint64_t now, uint64_t base);
 /* The number of a path, written when it is new. */
 uint32_t wr_collect_name(struct wr_collect *c, const char *path);
 uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp);
+
+/* collect.c: processes that no library tells of. The last one with a pid, or
+ * NULL; a new one; its end. */
+struct wr_tapped *wr_collect_newest(struct wr_collect *c, pid_t pid);
+struct wr_tapped *wr_collect_make(struct wr_collect *c, pid_t pid,
+                                  struct wr_tapped *parent, uint64_t start_ns);
+void wr_collect_unmake(struct wr_collect *c, struct wr_tapped *t,
+                       uint64_t end_ns);
 
 /* drain.c: names, then events of one process, up to the limits. */
 void wr_drain_limits(struct wr_tapped *t);

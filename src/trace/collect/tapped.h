@@ -37,9 +37,10 @@ struct wr_tapped {
     uint64_t read, written;  /* bytes of calls that the kernel counts, too */
     struct wr_tap_io reaped; /* what the kernel added to it of children */
     uint64_t end_ns;
-    int32_t status;               /* as of waitpid; -1: not known */
-    uint64_t ring_seen;           /* requests of its io_uring rings */
-    bool replaced;                /* by another program with its pid */
+    int32_t status;     /* as of waitpid; -1: not known */
+    uint64_t ring_seen; /* requests of its io_uring rings */
+    bool replaced;      /* by another program with its pid */
+    bool made;          /* it runs, and has no library: `head` is NULL */
     struct wr_tapped_slot *slots; /* owned; WR_TAP_CHUNKS, while it runs */
 };
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/preload/life.h"
 
+#include <link.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -115,6 +116,44 @@ static void read_counters(struct wr_tap_io *io)
         io->major_faults = (uint64_t)used.ru_majflt;
 }
 
+/* --- whose calls it stands in front of --- */
+
+static bool is_wrapped(const char *path)
+{
+    static const char *const names[] = {
+        "libc.so",    "libc-2.", "ld-linux", "ld-2.",     "ld-musl",
+        "libpthread", "librt",   "libdl",    "libaio.so", "libweir-trace.so"};
+    const char *slash = strrchr(path, '/');
+
+    path = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(path, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static int add_ranges(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct wr_tap_process *p = arg;
+    unsigned n = 0;
+
+    (void)size;
+    if (!info->dlpi_name || !is_wrapped(info->dlpi_name))
+        return 0;
+    while (n < WR_TAP_RANGES && p->wrapped[n].to)
+        n++;
+    for (unsigned i = 0; i < info->dlpi_phnum && n < WR_TAP_RANGES; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X))
+            continue;
+        p->wrapped[n].from = info->dlpi_addr + h->p_vaddr;
+        p->wrapped[n].to = p->wrapped[n].from + h->p_memsz;
+        n++;
+    }
+    return 0;
+}
+
 /* --- begin --- */
 
 static bool begin(uint32_t parent, bool is_fork)
@@ -139,6 +178,8 @@ static bool begin(uint32_t parent, bool is_fork)
     if (!is_fork) { /* the counters go on when another program is executed */
         fill_program(p);
         read_counters(&p->base);
+        if (wr_tap.control->kernel)
+            dl_iterate_phdr(add_ranges, p);
     }
     memset(&p->io, 255, sizeof(p->io));
     p->start = wr_tap_clock();

@@ -20,6 +20,7 @@
 #define WR_TAP_TALLIES 65536
 #define WR_TAP_PATH    (127 * WR_TAP_UNIT) /* longer names are cut */
 #define WR_TAP_NONE    UINT32_MAX
+#define WR_TAP_RANGES  16
 
 /* Kinds of records besides enum wr_trace_op. */
 enum wr_tap_op {
@@ -59,6 +60,12 @@ struct wr_tap_control {
     uint32_t processes;    /* numbers given out; the first is 1 */
     uint32_t closed;       /* the collector has ended: record no more */
     uint32_t unseen;       /* processes that got no memory */
+    uint32_t kernel;       /* calls past the C library are seen, too */
+};
+
+/* Code whose system calls the library stands in front of: the C library's. */
+struct wr_tap_range {
+    uint64_t from, to;
 };
 
 /* What the kernel has counted; UINT64_MAX: not known. */
@@ -87,6 +94,8 @@ struct wr_tap_process {
     struct wr_tap_io base, io; /* base: when the program began */
     char program[1024], argv[4096], cwd[1024]; /* "" for a forked one */
     uint8_t state[WR_TAP_CHUNKS];              /* enum wr_tap_state */
+    struct wr_tap_range
+        wrapped[WR_TAP_RANGES]; /* ended by 0; if control->kernel */
 };
 
 /* Counts of one handle over the budget. Times are in stamps. */

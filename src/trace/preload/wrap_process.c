@@ -343,6 +343,31 @@ static void note_raw(long number, const long *a, long r, uint64_t start)
     else if (number == SYS_io_uring_setup && r >= 0) {
         wr_tap_fd_clear((int)r);
         wr_tap_on_fd(WR_TRACE_URING, (int)r, start, 0);
+    } else if (number == SYS_openat) {
+        wr_tap_opened((int)r, (int)a[0], (const char *)a[1], (int)a[2], start);
+    } else if (number == SYS_read || number == SYS_write) {
+        wr_tap_moved(number == SYS_read ? WR_TRACE_READ : WR_TRACE_WRITE,
+                     (int)a[0], start, r, WR_TAP_UNKNOWN);
+    } else if (number == SYS_pread64 || number == SYS_pwrite64) {
+        wr_tap_moved(number == SYS_pread64 ? WR_TRACE_READ : WR_TRACE_WRITE,
+                     (int)a[0], start, r, (uint64_t)a[3]);
+    }
+}
+
+/* Others go by unseen. */
+static bool is_noted(long number)
+{
+    switch (number) {
+    case SYS_openat2:
+    case SYS_io_uring_setup:
+    case SYS_openat:
+    case SYS_read:
+    case SYS_write:
+    case SYS_pread64:
+    case SYS_pwrite64:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -356,9 +381,9 @@ WR_TAP_EXPORT long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(ap, long);
     va_end(ap);
-    start = number == SYS_openat2 || number == SYS_io_uring_setup
-                ? wr_tap_begin()
-                : 0;
+    if (number == SYS_close)
+        return close((int)a[0]);
+    start = is_noted(number) ? wr_tap_begin() : 0;
     r = WR_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (start)
         note_raw(number, a, r, start);

@@ -197,13 +197,42 @@ static void hdf5_helpers(void **state)
     patient_done(&p);
 }
 
+static void kernel_traces(void **state)
+{
+    static const struct {
+        const char *script, *says;
+        enum wr_health health;
+    } cases[] = {{"true", "no perf events", WR_HEALTH_LIMITED},
+                 {"echo 2 >proc/sys/kernel/perf_event_paranoid && "
+                  "echo 'CapEff:\t0000000000000000' >proc/self/status",
+                  "not allowed: kernel.perf_event_paranoid = 2",
+                  WR_HEALTH_LIMITED},
+                 {"echo 2 >proc/sys/kernel/perf_event_paranoid && "
+                  "echo 'CapEff: 000001ffffffffff' >proc/self/status",
+                  "allowed: weir trace --kernel", WR_HEALTH_OK}};
+    struct patient p;
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const struct wr_finding *f;
+
+        patient_make(&p, cases[k].script);
+        patient_examine(&p, NULL);
+        f = patient_finding(&p, "kernel trace");
+        assert_non_null(f);
+        assert_int_equal(f->health, cases[k].health);
+        assert_non_null(strstr(f->found, cases[k].says));
+        patient_done(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_machine),   cmocka_unit_test(kernels),
         cmocka_unit_test(containers),     cmocka_unit_test(index_folders),
         cmocka_unit_test(mounts),         cmocka_unit_test(paths),
-        cmocka_unit_test(leaves_nothing), cmocka_unit_test(hdf5_helpers)};
+        cmocka_unit_test(leaves_nothing), cmocka_unit_test(hdf5_helpers),
+        cmocka_unit_test(kernel_traces)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

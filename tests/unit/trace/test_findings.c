@@ -457,6 +457,31 @@ static void test_unseen(void **state)
     }
 }
 
+/* Requests of a ring are no calls: they neither hide what is missing nor miss. A
+ * trace that has the kernel's records already is not to be made again. */
+static void test_unseen_rings(void **state)
+{
+    struct result r;
+
+    for (int seen = 0; seen < 2; seen++) {
+        begin(&r, &fine);
+        r.m.info.by_kernel = true;
+        r.m.processes[0].rchar = 3 * 400 * 100 * KB + (seen ? 0 : 300 * MB);
+        maker_again(&r.m, 0);
+        maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_AIO_READ,
+                                                  .file = 0,
+                                                  .offset = UINT64_MAX,
+                                                  .bytes = 300 * MB,
+                                                  .start_ns = 30 * MS,
+                                                  .dur_ns = MS});
+        finish(&r);
+        assert_int_equal(find(&r, "D21") != NULL, !seen);
+        if (!seen)
+            assert_null(strstr(find(&r, "D21")->change, "--kernel"));
+        done(&r);
+    }
+}
+
 /* Two workers that share the data set, or both read everything. */
 static void test_overlap(void **state)
 {
@@ -582,18 +607,29 @@ static void test_report(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fine),         cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_workers),      cmocka_unit_test(test_respawn),
-        cmocka_unit_test(test_same_offsets), cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_cacheable),    cmocka_unit_test(test_small_reads),
-        cmocka_unit_test(test_metadata),     cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_random),       cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_checkpoints),  cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_imports),      cmocka_unit_test(test_logs),
-        cmocka_unit_test(test_unseen),       cmocka_unit_test(test_report),
-        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_double_work),
-        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_network)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fine),
+                                       cmocka_unit_test(test_prefetch),
+                                       cmocka_unit_test(test_workers),
+                                       cmocka_unit_test(test_respawn),
+                                       cmocka_unit_test(test_same_offsets),
+                                       cmocka_unit_test(test_coverage),
+                                       cmocka_unit_test(test_cacheable),
+                                       cmocka_unit_test(test_small_reads),
+                                       cmocka_unit_test(test_metadata),
+                                       cmocka_unit_test(test_scan),
+                                       cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_checkpoints),
+                                       cmocka_unit_test(test_outliers),
+                                       cmocka_unit_test(test_imports),
+                                       cmocka_unit_test(test_logs),
+                                       cmocka_unit_test(test_unseen),
+                                       cmocka_unit_test(test_unseen_rings),
+                                       cmocka_unit_test(test_report),
+                                       cmocka_unit_test(test_overlap),
+                                       cmocka_unit_test(test_double_work),
+                                       cmocka_unit_test(test_pieces),
+                                       cmocka_unit_test(test_network)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,341 @@
+/* kernel.c - what the kernel sees of a command: calls that no library can.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "trace/collect/kernel.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "trace/collect/kernel_state.h"
+
+#define SETTLE_NS 200000 /* a record is written so long after its time */
+#define FILTER    4096
+
+/* Numbers of the fields in the tables below. */
+enum { FIELD_ID, FIELD_ARGS, FIELD_RESULT = 1 };
+enum { EVENT_ENTER, EVENT_LEAVE, EVENT_SUBMIT, EVENT_GET_FILE, EVENT_COMPLETE };
+
+/* --- begin --- */
+
+static int find_tracepoints(struct wr_kernel *k, weir_err *err)
+{
+    weir_err why;
+    int folder, r = wr_tracefs_open(&folder, err);
+
+    if (r < 0)
+        return r;
+    k->enter = (struct wr_tracepoint){.name = "raw_syscalls/sys_enter",
+                                      .fields = {{"id", 0, 0}, {"args", 0, 0}}};
+    k->leave = (struct wr_tracepoint){.name = "raw_syscalls/sys_exit",
+                                      .fields = {{"id", 0, 0}, {"ret", 0, 0}}};
+    k->submit = (struct wr_tracepoint){
+        .name = "io_uring/io_uring_submit_req",
+        .fields = {{"req", 0, 0}, {"opcode", 0, 0}, {"flags", 0, 0}}};
+    k->get_file = (struct wr_tracepoint){
+        .name = "io_uring/io_uring_file_get",
+        .fields = {{"req", 0, 0}, {"fd", 0, 0}}};
+    k->complete = (struct wr_tracepoint){
+        .name = "io_uring/io_uring_complete",
+        .fields = {{"req", 0, 0}, {"res", 0, 0}}};
+    r = wr_tracefs_find(folder, &k->enter, err);
+    if (r == 0)
+        r = wr_tracefs_find(folder, &k->leave, err);
+    k->has_uring = wr_tracefs_find(folder, &k->submit, &why) == 0 &&
+                   wr_tracefs_find(folder, &k->get_file, &why) == 0 &&
+                   wr_tracefs_find(folder, &k->complete, &why) == 0;
+    close(folder);
+    return r;
+}
+
+/* Other calls are not even recorded. */
+static void write_filter(char buf[FILTER])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < wr_call_count && n + 32 < FILTER; i++)
+        n += (size_t)snprintf(buf + n, FILTER - n, "%sid==%u", i ? "||" : "",
+                              wr_calls[i].number);
+}
+
+static void index_calls(struct wr_kernel *k,
+                        struct wr_paths_args args[WR_PATHS_CALLS])
+{
+    for (size_t i = 0; i < wr_call_count; i++) {
+        const struct wr_call *c = &wr_calls[i];
+
+        if (c->number >= WR_PATHS_CALLS)
+            continue;
+        k->calls[c->number] = c;
+        switch (c->shape) {
+        case WR_CALL_ON_TWO:
+            args[c->number].second = (uint8_t)(c->path + 2 + c->at);
+            /* fall through */
+        case WR_CALL_OPEN:
+        case WR_CALL_CREAT:
+        case WR_CALL_OPEN_HOW:
+        case WR_CALL_ON_PATH:
+        case WR_CALL_UNLINK_AT:
+        case WR_CALL_CHDIR:
+        case WR_CALL_EXEC:
+            args[c->number].first = (uint8_t)(c->path + 1);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int open_rings(struct wr_kernel *k, pid_t pid, weir_err *err)
+{
+    char filter[FILTER];
+    const struct wr_rings_event events[] = {
+        [EVENT_ENTER] = {k->enter.id, filter},
+        [EVENT_LEAVE] = {k->leave.id, filter},
+        [EVENT_SUBMIT] = {k->submit.id, NULL},
+        [EVENT_GET_FILE] = {k->get_file.id, NULL},
+        [EVENT_COMPLETE] = {k->complete.id, NULL}};
+
+    write_filter(filter);
+    return wr_rings_open(&k->rings, pid, events,
+                         k->has_uring ? WR_ARRAY_LEN(events) : EVENT_SUBMIT,
+                         err);
+}
+
+int wr_kernel_open(struct wr_kernel **ret, struct wr_collect *c, pid_t pid,
+                   weir_err *err)
+{
+    struct wr_paths_args *args = calloc(WR_PATHS_CALLS, sizeof(*args));
+    struct wr_kernel *k = calloc(1, sizeof(*k));
+    const char *without = getenv("WEIR_TRACE_NO_BPF");
+    struct wr_kernel_process *root;
+    weir_err why;
+    int r;
+
+    if (!k || !args) {
+        free(k);
+        free(args);
+        return wr_fail(err, WEIR_ENOMEM, "the kernel's view of the command");
+    }
+    k->c = c;
+    index_calls(k, args);
+    r = find_tracepoints(k, err);
+    if (r == 0)
+        r = open_rings(k, pid, err);
+    if (r == 0 && !(without && *without))
+        (void)wr_paths_open(&k->paths, k->rings, &k->enter, &k->leave, args,
+                            &why); /* else names come from /proc */
+    free(args);
+    if (r < 0) {
+        wr_kernel_close(k);
+        return r;
+    }
+    root = wr_kernel_process_of(k, (uint32_t)pid, c->start_ns);
+    if (root) {
+        root->cwd = getcwd(NULL, 0); /* the command begins where weir is */
+        for (unsigned fd = 0; fd < 3; fd++)
+            (void)wr_kernel_fd_of(k, root, fd);
+    }
+    c->sum.unnamed_files = 0;
+    c->sum.names_by_proc = !k->paths;
+    *ret = k;
+    return 0;
+}
+
+static void free_all(struct wr_keyed *t, void (*one)(void *))
+{
+    for (size_t i = 0; i < t->places; i++)
+        if (t->values[i])
+            one(t->values[i]);
+    wr_keyed_done(t);
+}
+
+static void free_thread(void *thread)
+{
+    wr_kernel_thread_clear(thread);
+    free(thread);
+}
+
+static void free_process(void *process)
+{
+    wr_kernel_process_free(process);
+}
+
+void wr_kernel_close(struct wr_kernel *k)
+{
+    if (!k)
+        return;
+    wr_paths_close(k->paths);
+    wr_rings_close(k->rings);
+    free_all(&k->threads, free_thread);
+    free_all(&k->processes, free_process);
+    free_all(&k->requests, free);
+    wr_keyed_done(&k->taps);
+    free(k);
+}
+
+/* --- records --- */
+
+/* Another program is about to take its place: by then it may be too late to
+ * ask for its name. */
+static void on_exec_call(struct wr_kernel *k, struct wr_kernel_thread *t)
+{
+    const struct wr_call *c = t->now.call;
+    char path[8192];
+
+    if (!t->paths[0] || !*t->paths[0] ||
+        !wr_kernel_path(k, t->process, c->at ? (int)t->now.args[0] : AT_FDCWD,
+                        t->paths[0], path))
+        return;
+    free(t->process->program);
+    t->process->program = strdup(path);
+}
+
+static void on_enter(struct wr_kernel *k, const struct wr_ring_record *r)
+{
+    uint64_t id = wr_tracepoint_value(&k->enter.fields[FIELD_ID], r->raw,
+                                      r->raw_len);
+    const struct wr_tracepoint_field *args = &k->enter.fields[FIELD_ARGS];
+    struct wr_kernel_thread *t = wr_kernel_thread_of(k, r->pid, r->tid,
+                                                     r->time_ns);
+
+    if (!t)
+        return;
+    t->now = (struct wr_kernel_call){.ip = r->ip, .time_ns = r->time_ns};
+    if (id >= WR_PATHS_CALLS || args->size < sizeof(t->now.args) ||
+        r->raw_len < args->offset + sizeof(t->now.args))
+        return;
+    memcpy(t->now.args, r->raw + args->offset, sizeof(t->now.args));
+    t->now.call = k->calls[id];
+    if (t->now.call && t->now.call->shape == WR_CALL_EXEC)
+        on_exec_call(k, t);
+    else if (t->now.call && t->now.call->shape == WR_CALL_EXIT)
+        t->process->status = (int32_t)(t->now.args[0] & 255) << 8;
+}
+
+static void on_leave(struct wr_kernel *k, const struct wr_ring_record *r)
+{
+    uint64_t id = wr_tracepoint_value(&k->leave.fields[FIELD_ID], r->raw,
+                                      r->raw_len);
+    int64_t result = (int64_t)wr_tracepoint_value(
+        &k->leave.fields[FIELD_RESULT], r->raw, r->raw_len);
+    struct wr_kernel_thread *t = wr_keyed_at(&k->threads, r->tid);
+
+    if (!t)
+        return;
+    if (t->now.call && t->now.call->number == id &&
+        (result > -512 || result < -530)) /* these begin again by themselves */
+        wr_kernel_on_call(k, t, result, r->time_ns);
+    wr_kernel_thread_clear(t);
+}
+
+static bool is_path(struct wr_kernel *k, const struct wr_ring_record *r)
+{
+    struct wr_kernel_thread *t;
+    unsigned which;
+    const char *text = wr_paths_text(r, &which);
+
+    if (!text)
+        return false;
+    t = wr_keyed_at(&k->threads, r->tid); /* others are not of the command */
+    if (t) {
+        free(t->paths[which]);
+        t->paths[which] = strdup(text);
+    }
+    return true;
+}
+
+static void on_sample(struct wr_kernel *k, const struct wr_ring_record *r)
+{
+    uint16_t type;
+
+    if (r->raw_len < sizeof(type) || is_path(k, r))
+        return;
+    memcpy(&type, r->raw, sizeof(type)); /* common_type: the first of all */
+    if (type == k->enter.id)
+        on_enter(k, r);
+    else if (type == k->leave.id)
+        on_leave(k, r);
+    else if (k->has_uring && type == k->submit.id)
+        wr_kernel_on_submit(k, r);
+    else if (k->has_uring && type == k->get_file.id)
+        wr_kernel_on_get_file(k, r);
+    else if (k->has_uring && type == k->complete.id)
+        wr_kernel_on_complete(k, r);
+}
+
+/* The two halves of a call could be of two calls now. */
+static void on_lost(struct wr_kernel *k, uint64_t lost)
+{
+    k->c->sum.lost_records += lost;
+    for (size_t i = 0; i < k->threads.places; i++)
+        if (k->threads.values[i])
+            wr_kernel_thread_clear(k->threads.values[i]);
+}
+
+static void on_record(void *arg, const struct wr_ring_record *r)
+{
+    struct wr_kernel *k = arg;
+
+    switch (r->kind) {
+    case WR_RING_SAMPLE:
+        on_sample(k, r);
+        break;
+    case WR_RING_FORK:
+        wr_kernel_on_fork(k, r);
+        break;
+    case WR_RING_EXEC:
+        wr_kernel_on_exec(k, r);
+        break;
+    case WR_RING_EXIT:
+        wr_kernel_on_exit(k, r);
+        break;
+    default:
+        on_lost(k, r->lost);
+    }
+}
+
+void wr_kernel_limit(struct wr_kernel *k)
+{
+    k->limit_ns = wr_clock_ns() - SETTLE_NS;
+}
+
+void wr_kernel_drain(struct wr_kernel *k)
+{
+    wr_rings_drain(k->rings, k->limit_ns, on_record, k);
+}
+
+void wr_kernel_finish(struct wr_kernel *k)
+{
+    wr_rings_drain(k->rings, UINT64_MAX, on_record, k);
+    for (size_t i = 0; i < k->processes.places; i++)
+        if (k->processes.values[i])
+            wr_kernel_program_ends(k, k->processes.values[i], wr_clock_ns());
+    wr_kernel_requests_done(k);
+}
+
+void wr_kernel_sample(struct wr_kernel *k)
+{
+    uint64_t now = wr_clock_ns();
+
+    for (size_t i = 0; i < k->processes.places; i++) {
+        struct wr_kernel_process *p = k->processes.values[i];
+
+        if (!p)
+            continue;
+        if (p->view == WR_KERNEL_UNDECIDED &&
+            p->since_ns + 500 * WR_NS_PER_MS < now)
+            wr_kernel_decide(k, p);
+        if (p->view == WR_KERNEL_ALONE && p->tap)
+            wr_sample_io(p->tap);
+    }
+}
+
+size_t wr_kernel_running(const struct wr_kernel *k)
+{
+    return k->alone;
+}

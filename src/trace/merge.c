@@ -1,0 +1,330 @@
+/* merge.c - several traces of one job become one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "trace/merge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "trace/merge_private.h"
+
+#define ROOM_BYTES ((size_t)128 << 20) /* of events of all inputs */
+#define LEAST_ROOM 1024                /* events of one input */
+#define SLACK_NS   UINT64_C(50000000)  /* of the second that order may be off */
+
+/* --- tables --- */
+
+static int write_names(struct wr_merge *m, weir_err *err)
+{
+    int r = 0;
+
+    for (uint32_t k = 0; r == 0 && k < m->name_count; k++) {
+        const struct wr_merge_name *n = &m->names[k];
+
+        r = wr_trace_writer_name(m->writer, k, n->path, n->kind, n->size, err);
+    }
+    return r;
+}
+
+static int32_t moved_pid(const struct wr_merge_input *in, int32_t pid)
+{
+    return pid < 0 || pid >= WR_MERGE_PIDS
+               ? pid
+               : pid + (int32_t)in->space * WR_MERGE_PIDS;
+}
+
+static int write_processes(struct wr_merge *m, weir_err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        const struct wr_merge_input *in = &m->inputs[i];
+        size_t n = wr_trace_file_processes(in->file);
+
+        for (size_t k = 0; r == 0 && k < n; k++) {
+            struct wr_trace_process p = *wr_trace_file_process(in->file, k);
+
+            p.pid = moved_pid(in, p.pid);
+            if (p.parent >= 0)
+                p.parent += (int32_t)in->first_process;
+            p.start_ns += in->offset_ns;
+            if (p.end_ns != UINT64_MAX)
+                p.end_ns += in->offset_ns;
+            if (!p.host || !*p.host)
+                p.host = in->host;
+            r = wr_trace_writer_process(
+                m->writer, in->first_process + (uint32_t)k, &p, err);
+        }
+    }
+    return r;
+}
+
+/* --- events --- */
+
+static uint32_t new_name(const struct wr_merge_input *in, uint32_t file)
+{
+    return file == WR_TRACE_NO_FILE ? file : in->names[file];
+}
+
+static void move_event(const struct wr_merge_input *in,
+                       struct wr_trace_event *e)
+{
+    e->start_ns += in->offset_ns;
+    e->process += in->first_process;
+    e->thread = (uint32_t)moved_pid(in, (int32_t)e->thread);
+    e->file = new_name(in, e->file);
+    e->file2 = new_name(in, e->file2);
+    if (e->op == WR_TRACE_FORK || e->op == WR_TRACE_SPAWN)
+        e->bytes = (uint64_t)moved_pid(in, (int32_t)e->bytes);
+}
+
+static int fill(struct wr_merge_input *in, size_t cap,
+                struct wr_trace_event *room, weir_err *err)
+{
+    int r = wr_trace_file_next(in->file, &in->cursor, room, in->events, cap,
+                               &in->event_count, err);
+
+    in->event_at = 0;
+    for (size_t k = 0; r == 0 && k < in->event_count; k++)
+        move_event(in, &in->events[k]);
+    return r;
+}
+
+static uint64_t end_of(const struct wr_merge_input *in)
+{
+    const struct wr_trace_event *e = &in->events[in->event_at];
+
+    return in->event_at < in->event_count ? e->start_ns + e->dur_ns
+                                          : UINT64_MAX;
+}
+
+/* The input whose next event ends first, and where the second one is. */
+static struct wr_merge_input *earliest(struct wr_merge *m, uint64_t *ret_next)
+{
+    struct wr_merge_input *first = NULL;
+    uint64_t next = UINT64_MAX;
+
+    for (size_t k = 0; k < m->count; k++) {
+        struct wr_merge_input *in = &m->inputs[k];
+
+        if (in->event_at >= in->event_count)
+            continue;
+        if (!first || end_of(in) < end_of(first)) {
+            next = first ? WR_MIN(next, end_of(first)) : next;
+            first = in;
+        } else {
+            next = WR_MIN(next, end_of(in));
+        }
+    }
+    *ret_next = next;
+    return first;
+}
+
+static int write_run(struct wr_merge *m, struct wr_merge_input *in,
+                     uint64_t until_ns, weir_err *err)
+{
+    size_t from = in->event_at;
+
+    while (in->event_at < in->event_count && end_of(in) <= until_ns)
+        in->event_at++;
+    m->sum.events += in->event_at - from;
+    return wr_trace_writer_events(m->writer, in->events + from,
+                                  in->event_at - from, err);
+}
+
+static int merge_events(struct wr_merge *m, size_t cap,
+                        struct wr_trace_event *room, weir_err *err)
+{
+    struct wr_merge_input *in;
+    uint64_t next;
+    int r = 0;
+
+    for (size_t k = 0; r == 0 && k < m->count; k++)
+        r = fill(&m->inputs[k], cap, room, err);
+    while (r == 0 && (in = earliest(m, &next))) {
+        if (m->cfg->stop && m->cfg->stop())
+            return wr_fail(err, WEIR_ECANCELED, "interrupted");
+        r = write_run(
+            m, in, next > UINT64_MAX - SLACK_NS ? next : next + SLACK_NS, err);
+        if (r == 0 && in->event_at == in->event_count)
+            r = fill(in, cap, room, err);
+    }
+    return r;
+}
+
+static int write_events(struct wr_merge *m, weir_err *err)
+{
+    struct wr_trace_event *room = malloc(WR_TRACE_ROOM * sizeof(*room));
+    size_t cap = ROOM_BYTES / sizeof(*room) / m->count;
+    bool good = room != NULL;
+    int r;
+
+    cap = WR_MIN(WR_MAX(cap, LEAST_ROOM), WR_TRACE_ROOM);
+    for (size_t k = 0; good && k < m->count; k++) {
+        struct wr_merge_input *in = &m->inputs[k];
+        uint64_t n = wr_trace_file_events(in->file);
+
+        in->events = malloc((WR_MIN(n, cap) + 1) * sizeof(*in->events));
+        good = in->events != NULL;
+    }
+    r = good ? merge_events(m, cap, room, err)
+             : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    free(room);
+    return r;
+}
+
+/* --- what comes at the end --- */
+
+struct wr_merge_counts {
+    struct wr_merge *m;
+    const struct wr_merge_input *in;
+    weir_err *err;
+};
+
+static int on_counts(void *arg, const struct wr_trace_counts *c)
+{
+    const struct wr_merge_counts *at = arg;
+    struct wr_trace_counts own = *c;
+
+    own.process += at->in->first_process;
+    own.file = new_name(at->in, c->file);
+    own.first_ns += at->in->offset_ns;
+    own.last_ns += at->in->offset_ns;
+    return wr_trace_writer_counts(at->m->writer, &own, 1, at->err);
+}
+
+static int write_rest(struct wr_merge *m, weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; r == 0 && k < m->count; k++) {
+        struct wr_merge_counts at = {m, &m->inputs[k], err};
+
+        r = wr_trace_file_walk_counts(m->inputs[k].file, on_counts, &at, err);
+    }
+    for (uint32_t k = 0; r == 0 && k < m->name_count; k++)
+        if (m->names[k].resident != UINT64_MAX)
+            r = wr_trace_writer_resident(m->writer, k, m->names[k].resident,
+                                         m->names[k].size, err);
+    return r;
+}
+
+/* --- the file --- */
+
+static int write_all(struct wr_merge *m, const char *path,
+                     const struct wr_trace_info *info, weir_err *err)
+{
+    int r = wr_trace_writer_open(&m->writer, path, info, err);
+
+    if (r == 0)
+        r = write_names(m, err);
+    if (r == 0)
+        r = write_processes(m, err);
+    if (r == 0)
+        r = write_events(m, err);
+    if (r == 0)
+        r = write_rest(m, err);
+    if (r < 0) {
+        wr_trace_writer_drop(m->writer);
+        return r;
+    }
+    return wr_trace_writer_close(m->writer, info, err);
+}
+
+static int sync_file(const char *path, weir_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+
+    if (fd < 0 || fsync(fd) < 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot write", path);
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+/* Takes its name when it is whole; a file of that name is never replaced. */
+static int publish(const char *from, const char *to, weir_err *err)
+{
+    int r = sync_file(from, err);
+
+    if (r < 0)
+        return r;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return wr_fail_errno(err, errno, "'%s': cannot create", to);
+    if (link(from, to) < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot create", to);
+    unlink(from);
+    return 0;
+}
+
+static int merge_into(struct wr_merge *m, weir_err *err)
+{
+    struct wr_trace_info info;
+    char *part = NULL;
+    int r;
+
+    if (access(m->cfg->output, F_OK) == 0)
+        return wr_fail(err, WEIR_EEXIST, "'%s': is there already",
+                       m->cfg->output);
+    if (asprintf(&part, "%s.part-%d", m->cfg->output, (int)getpid()) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_merge_info(m, &info, err);
+    if (r == 0) {
+        r = write_all(m, part, &info, err);
+        if (r == 0)
+            r = publish(part, m->cfg->output, err);
+        if (r < 0)
+            unlink(part);
+        wr_merge_info_done(&info);
+    }
+    free(part);
+    return r;
+}
+
+static void merge_done(struct wr_merge *m)
+{
+    for (size_t k = 0; m->inputs && k < m->count; k++) {
+        struct wr_merge_input *in = &m->inputs[k];
+
+        wr_trace_analysis_free(in->mounts);
+        wr_trace_file_close(in->file);
+        free(in->names);
+        free(in->events);
+    }
+    free(m->inputs);
+    free(m->names);
+    free(m->slots);
+}
+
+int wr_trace_merge(const struct wr_merge_config *cfg, struct wr_merge_sum *ret,
+                   weir_err *err)
+{
+    struct wr_merge m = {.cfg = cfg, .count = cfg->count};
+    int r;
+
+    if (!cfg->count)
+        return wr_fail(err, WEIR_EINVAL, "no trace to merge");
+    m.inputs = calloc(cfg->count, sizeof(*m.inputs));
+    if (!m.inputs)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_merge_open(&m, err);
+    if (r == 0)
+        r = wr_merge_align(&m, err);
+    if (r == 0)
+        r = wr_merge_names(&m, err);
+    if (r == 0)
+        r = merge_into(&m, err);
+    m.sum.traces = cfg->count;
+    m.sum.processes = m.processes;
+    if (r == 0)
+        *ret = m.sum;
+    merge_done(&m);
+    return r;
+}
