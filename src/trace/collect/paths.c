@@ -281,7 +281,9 @@ static int load_program(const struct wr_paths *p, const struct wr_tracepoint *t,
     a.prog_type = BPF_PROG_TYPE_TRACEPOINT;
     a.insns = (uintptr_t)c.list;
     a.insn_cnt = c.count;
-    a.license = (uintptr_t) "GPL"; /* the functions that it calls want it */
+    /* The kernel lends the functions that it calls to programs under the GPL
+     * only; so the instructions above are offered under MIT or GPL-2.0, too. */
+    a.license = (uintptr_t) "Dual MIT/GPL";
     return bpf(BPF_PROG_LOAD, &a);
 }
 
