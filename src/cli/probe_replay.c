@@ -3,6 +3,7 @@
 #include "cli/probe_replay.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
 #include "cli/table.h"
+#include "monitor/host.h"
 #include "storage/beside.h"
 #include "storage/device.h"
 
@@ -22,10 +24,12 @@
 struct replay_job {
     const struct wr_cli *cli;
     const struct wr_replay_args *args;
-    const char *url;              /* NULL: as traced */
-    struct wr_trace_file *trace;  /* owned */
-    struct wr_replay_take take;   /* owned */
-    struct wr_store *store;       /* owned */
+    const char *url;             /* NULL: as traced */
+    struct wr_trace_file *trace; /* owned */
+    struct wr_replay_take take;  /* owned */
+    struct wr_store *store;      /* owned */
+    struct wr_device_profile profile;
+    bool emulated;                /* computed for the profile */
     char *base;                   /* owned: the traced folder */
     struct wr_replay_file *files; /* owned: by number of the name */
     char (*own)[SCRATCH_CAP];     /* owned: paths of files that are written */
@@ -53,13 +57,44 @@ static int open_trace(struct replay_job *j, weir_err *err)
     return wr_replay_take(j->trace, &j->take, err);
 }
 
+/* Of "emu:PROFILE:URL" the profile, and where the URL begins; NULL: it is no such
+ * one. What lies inside has only to tell the sizes of files. */
+static int take_profile(struct replay_job *j, const char **ret_inner,
+                        weir_err *err)
+{
+    char what[PATH_MAX];
+    const char *colon;
+    size_t n;
+
+    *ret_inner = NULL;
+    if (!j->url || strncmp(j->url, "emu:", 4) != 0)
+        return 0;
+    colon = strchr(j->url + 4, ':');
+    n = colon ? (size_t)(colon - j->url) - 4 : 0;
+    if (!n || n >= sizeof(what))
+        return wr_fail(err, WEIR_EINVAL, "'%s': is not emu:PROFILE:PATH",
+                       j->url);
+    memcpy(what, j->url + 4, n);
+    what[n] = '\0';
+    if (strstr(what, ",trace="))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a replay on an emulated device is computed and "
+                       "moves nothing that trace= could write down",
+                       j->url);
+    j->emulated = true;
+    *ret_inner = colon + 1;
+    return wr_device_profile_find(what, &j->profile, err);
+}
+
 static int open_place(struct replay_job *j, weir_err *err)
 {
-    const char *url = j->url ? j->url : "/";
+    const char *url = j->url ? j->url : "/", *inner;
     char *leaf = NULL;
     struct wr_stat sb;
-    int r = wr_store_open(url, &j->store, &leaf, err);
+    int r = take_profile(j, &inner, err);
 
+    if (r == 0)
+        r = wr_store_open(inner ? inner : url, &j->store, &leaf, err);
     if (r == 0 && leaf)
         r = wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
     free(leaf);
@@ -82,7 +117,7 @@ static int make_scratch(struct replay_job *j, weir_err *err)
     char name[SCRATCH_CAP];
     int r;
 
-    if (!j->args->writes)
+    if (!j->args->writes || j->emulated)
         return 0;
     snprintf(name, sizeof(name), "weir-replay.%d", (int)getpid());
     r = wr_store_change(j->store, WR_MKDIR, name, NULL, err);
@@ -323,22 +358,13 @@ static int give(const struct replay_job *j, bool json)
 
 /* --- the run --- */
 
-/* What a file system on an emulated device would read ahead; others do so by
- * themselves. A wrong name has failed before. */
-static uint64_t readahead_of(const char *url)
+/* What a page cache on this machine can take at most. */
+static uint64_t memory_bytes(void)
 {
-    struct wr_device_profile p;
-    char what[256];
-    size_t n;
+    struct wr_host host;
 
-    if (!url || strncmp(url, "emu:", 4) != 0)
-        return 0;
-    n = strcspn(url + 4, ":,");
-    if (n >= sizeof(what))
-        return 0;
-    memcpy(what, url + 4, n);
-    what[n] = '\0';
-    return wr_device_profile_find(what, &p, NULL) < 0 ? 0 : p.readahead_bytes;
+    wr_host_info(&host);
+    return host.memory_bytes;
 }
 
 static int run_job(struct replay_job *j, weir_err *err)
@@ -361,7 +387,9 @@ static int run_job(struct replay_job *j, weir_err *err)
         .requests = j->take.requests,
         .request_count = j->take.count,
         .threads = (uint32_t)j->take.thread_count,
-        .readahead = readahead_of(j->url),
+        .file_count = wr_trace_file_names(j->trace),
+        .profile = j->emulated ? &j->profile : NULL,
+        .memory_bytes = memory_bytes(),
         .asap = j->args->speed == WR_REPLAY_ASAP,
         .stopped = wr_interrupted,
     };
