@@ -8,7 +8,8 @@ from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
                  emulator, first_batch, generate, hdf5, jpeg, learning, million,
                  monitor, mount, npz, options, page, plan_scale, predict,
                  prefetch, probe, ranks, reads, records, report, shares, start,
-                 tensors, text, tiers, trace, train, tuning)
+                 tensors, text, tiers, trace, trace_replay, trace_scale,
+                 trace_torch, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -36,6 +37,9 @@ MEASUREMENTS = {
     'mount': (mount.measure, 'emulated devices, seen by fio'),
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
     'trace': (trace.measure, 'what weir trace costs a program'),
+    'trace-scale': (trace_scale.measure, 'traces of millions of events'),
+    'trace-torch': (trace_torch.measure, 'weir trace around PyTorch'),
+    'trace-replay': (trace_replay.measure, 'replays, against the programs'),
     'train': (train.measure, 'a step of training, against PyTorch'),
     'ranks': (ranks.measure, 'the end of a step with two ranks'),
     'run-steps': (emulator.measure, 'weir run without any I/O'),

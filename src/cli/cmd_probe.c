@@ -240,11 +240,13 @@ static int probe_place(struct probe *p)
 static int replay_run(struct wr_cli *cli)
 {
     const struct probe_args *a = cli->args;
+    struct wr_replay_args replay = a->replay;
 
-    if (a->record || a->profile)
-        return wr_cli_usage(cli, "--replay has no record: --json prints it");
+    if (a->profile)
+        return wr_cli_usage(cli, "--fit: a replay measures no device");
+    replay.record = a->record;
     return wr_probe_replay(
-        cli, &a->replay, cli->operand_count ? cli->operands[0] : NULL, a->json);
+        cli, &replay, cli->operand_count ? cli->operands[0] : NULL, a->json);
 }
 
 static int probe_run(struct wr_cli *cli)
@@ -408,8 +410,11 @@ const struct wr_command wr_cmd_probe = {
         "show one, the output says so.\n\n"
         "With --replay the requests of a traced program are issued instead, by "
         "one thread for each of its threads, and their times are put beside "
-        "the traced ones. Nothing is written unless --replay-writes is given, "
-        "and never into traced folders.",
+        "the traced ones. On an emulated device all that is computed, and "
+        "takes "
+        "no time. Nothing is written unless --replay-writes is given, and "
+        "never "
+        "into traced folders.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct probe_args),

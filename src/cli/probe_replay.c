@@ -3,6 +3,7 @@
 #include "cli/probe_replay.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
-#include "cli/table.h"
+#include "measure/parts.h"
+#include "monitor/host.h"
+#include "record/record.h"
 #include "storage/beside.h"
 #include "storage/device.h"
 
@@ -22,10 +25,12 @@
 struct replay_job {
     const struct wr_cli *cli;
     const struct wr_replay_args *args;
-    const char *url;              /* NULL: as traced */
-    struct wr_trace_file *trace;  /* owned */
-    struct wr_replay_take take;   /* owned */
-    struct wr_store *store;       /* owned */
+    const char *url;             /* NULL: as traced */
+    struct wr_trace_file *trace; /* owned */
+    struct wr_replay_take take;  /* owned */
+    struct wr_store *store;      /* owned */
+    struct wr_device_profile profile;
+    bool emulated;                /* computed for the profile */
     char *base;                   /* owned: the traced folder */
     struct wr_replay_file *files; /* owned: by number of the name */
     char (*own)[SCRATCH_CAP];     /* owned: paths of files that are written */
@@ -53,13 +58,44 @@ static int open_trace(struct replay_job *j, weir_err *err)
     return wr_replay_take(j->trace, &j->take, err);
 }
 
+/* Of "emu:PROFILE:URL" the profile, and where the URL begins; NULL: it is no such
+ * one. What lies inside has only to tell the sizes of files. */
+static int take_profile(struct replay_job *j, const char **ret_inner,
+                        weir_err *err)
+{
+    char what[PATH_MAX];
+    const char *colon;
+    size_t n;
+
+    *ret_inner = NULL;
+    if (!j->url || strncmp(j->url, "emu:", 4) != 0)
+        return 0;
+    colon = strchr(j->url + 4, ':');
+    n = colon ? (size_t)(colon - j->url) - 4 : 0;
+    if (!n || n >= sizeof(what))
+        return wr_fail(err, WEIR_EINVAL, "'%s': is not emu:PROFILE:PATH",
+                       j->url);
+    memcpy(what, j->url + 4, n);
+    what[n] = '\0';
+    if (strstr(what, ",trace="))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a replay on an emulated device is computed and "
+                       "moves nothing that trace= could write down",
+                       j->url);
+    j->emulated = true;
+    *ret_inner = colon + 1;
+    return wr_device_profile_find(what, &j->profile, err);
+}
+
 static int open_place(struct replay_job *j, weir_err *err)
 {
-    const char *url = j->url ? j->url : "/";
+    const char *url = j->url ? j->url : "/", *inner;
     char *leaf = NULL;
     struct wr_stat sb;
-    int r = wr_store_open(url, &j->store, &leaf, err);
+    int r = take_profile(j, &inner, err);
 
+    if (r == 0)
+        r = wr_store_open(inner ? inner : url, &j->store, &leaf, err);
     if (r == 0 && leaf)
         r = wr_fail(err, WEIR_EINVAL, "'%s': not a folder", url);
     free(leaf);
@@ -82,7 +118,7 @@ static int make_scratch(struct replay_job *j, weir_err *err)
     char name[SCRATCH_CAP];
     int r;
 
-    if (!j->args->writes)
+    if (!j->args->writes || j->emulated)
         return 0;
     snprintf(name, sizeof(name), "weir-replay.%d", (int)getpid());
     r = wr_store_change(j->store, WR_MKDIR, name, NULL, err);
@@ -135,102 +171,6 @@ static void choose_requests(struct replay_job *j)
 
 /* --- results --- */
 
-static void time_cell(struct wr_table *t, double ns)
-{
-    char text[32];
-
-    wr_table_cell(t, "%s", wr_format_ns(text, sizeof(text), ns));
-}
-
-static void row(struct wr_table *t, const char *name,
-                const struct wr_replay_class *c)
-{
-    const struct wr_hist *hists[] = {&c->traced, &c->replayed};
-    const double quantiles[] = {0.5, 0.99};
-    char text[32];
-
-    wr_table_cell(t, "%s", name);
-    wr_table_cell(t, "%s",
-                  wr_format_count(text, sizeof(text), c->replayed.count));
-    wr_table_cell(t, "%s",
-                  wr_format_bytes(text, sizeof(text), (double)c->bytes));
-    for (size_t k = 0; k < 2; k++)
-        time_cell(t, (double)hists[k]->sum);
-    for (size_t q = 0; q < 2; q++)
-        for (size_t k = 0; k < 2; k++)
-            time_cell(t, (double)wr_hist_quantile(hists[k], quantiles[q]));
-}
-
-static void add_all(const struct wr_replay_result *r,
-                    struct wr_replay_class *ret)
-{
-    for (unsigned op = 0; op < WR_REPLAY_OPS; op++) {
-        ret->bytes += r->classes[op].bytes;
-        wr_hist_merge(&ret->traced, &r->classes[op].traced);
-        wr_hist_merge(&ret->replayed, &r->classes[op].replayed);
-    }
-}
-
-static int print_table(const struct replay_job *j, weir_err *err)
-{
-    struct wr_table *t = wr_table_new("<operation|>requests|>bytes|>traced|"
-                                      ">here|>p50 traced|>here|>p99 traced|"
-                                      ">here");
-    struct wr_replay_class *all = calloc(1, sizeof(*all));
-    int r;
-
-    if (!all) {
-        wr_table_free(t);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    for (unsigned op = 0; op < WR_REPLAY_OPS; op++)
-        if (j->result->classes[op].replayed.count)
-            row(t, wr_replay_op_name(op), &j->result->classes[op]);
-    add_all(j->result, all);
-    row(t, "all", all);
-    r = wr_table_print(t, j->cli, 2, err);
-    wr_table_free(t);
-    free(all);
-    return r;
-}
-
-static void print_words(const struct replay_job *j)
-{
-    const struct wr_replay_result *r = j->result;
-    uint64_t traced = wr_replay_sum(r, /* traced= */ true);
-    uint64_t here = wr_replay_sum(r, /* traced= */ false);
-    char a[32], b[32];
-
-    fprintf(j->cli->out, "\nI/O of all threads: %s traced, %s here",
-            wr_format_ns(a, sizeof(a), (double)traced),
-            wr_format_ns(b, sizeof(b), (double)here));
-    if (traced)
-        fprintf(j->cli->out, " (%.2f times)", (double)here / (double)traced);
-    fprintf(j->cli->out,
-            "\nfrom the first request to the last: %s traced, %s here%s\n",
-            wr_format_ns(a, sizeof(a), (double)r->traced_ns),
-            wr_format_ns(b, sizeof(b), (double)r->replayed_ns),
-            j->args->speed == WR_REPLAY_ASAP ? " without pauses" : "");
-}
-
-static int print_text(const struct replay_job *j, weir_err *err)
-{
-    char requests[32], threads[32];
-
-    fprintf(j->cli->out, "replay of %s on %s: %s requests, %s threads\n",
-            j->args->trace, j->url ? j->url : "the traced paths",
-            wr_format_count(requests, sizeof(requests), j->take.count),
-            wr_format_count(threads, sizeof(threads), j->take.thread_count));
-    if (j->url)
-        fprintf(j->cli->out, "traced folder: %s\n",
-                *j->base ? wr_show(j->base).text : "/");
-    fputc('\n', j->cli->out);
-    if (print_table(j, err) < 0)
-        return err->code;
-    print_words(j);
-    return 0;
-}
-
 static json_t *hist_json(const struct wr_hist *h)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:f}", "sum_s", (double)h->sum / 1e9,
@@ -240,7 +180,7 @@ static json_t *hist_json(const struct wr_hist *h)
                      (double)h->max / 1e3);
 }
 
-static json_t *result_json(const struct replay_job *j)
+static json_t *operations_json(const struct replay_job *j)
 {
     const struct wr_replay_result *r = j->result;
     json_t *classes = json_array();
@@ -257,11 +197,16 @@ static json_t *result_json(const struct replay_job *j)
                           (json_int_t)c->bytes, "traced", hist_json(&c->traced),
                           "replayed", hist_json(&c->replayed)));
     }
+    return classes;
+}
+
+static json_t *numbers_json(const struct replay_job *j)
+{
+    const struct wr_replay_result *r = j->result;
+
     return json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, "
-        "s:I, s:I, s:o}",
-        "command", "probe", "replay_of", j->args->trace, "path",
-        j->url ? j->url : "/", "asap", j->args->speed == WR_REPLAY_ASAP,
+        "{s:b, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}",
+        "computed", j->emulated, "asap", j->args->speed == WR_REPLAY_ASAP,
         "threads", (json_int_t)j->take.thread_count, "requests",
         (json_int_t)r->done, "traced_io_s",
         (double)wr_replay_sum(r, true) / 1e9, "replayed_io_s",
@@ -270,7 +215,32 @@ static json_t *result_json(const struct replay_job *j)
         (double)r->replayed_ns / 1e9, "missing", (json_int_t)r->missing,
         "short", (json_int_t)r->cut, "failed", (json_int_t)r->failed,
         "left_out_writes", (json_int_t)j->left_writes, "left_out_elsewhere",
-        (json_int_t)j->left_outside, "operations", classes);
+        (json_int_t)j->left_outside);
+}
+
+/* NULL: memory was short. */
+static json_t *replay_record(const struct replay_job *j)
+{
+    json_t *record = wr_record_new("replay");
+    int bad = 0;
+
+    bad |= json_object_set_new(record, "host", wr_host_json_of(j->store));
+    bad |= json_object_set_new(record, "replay_of",
+                               wr_text_json(j->args->trace));
+    bad |= json_object_set_new(record, "path",
+                               wr_text_json(j->url ? j->url : ""));
+    if (j->emulated)
+        bad |= json_object_set_new(record, "device_profile",
+                                   wr_text_json(j->profile.name));
+    if (j->url)
+        bad |= json_object_set_new(record, "traced_folder",
+                                   wr_text_json(*j->base ? j->base : "/"));
+    bad |= json_object_update_new(record, numbers_json(j));
+    bad |= json_object_set_new(record, "operations", operations_json(j));
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
 }
 
 static void note_count(const struct replay_job *j, uint64_t n, const char *what)
@@ -308,37 +278,27 @@ static void note_rest(const struct replay_job *j)
 static int give(const struct replay_job *j, bool json)
 {
     weir_err err;
-    int code = WR_EXIT_DONE;
+    int r = wr_cli_give_record(j->cli, replay_record(j), json, j->args->record,
+                               &err);
 
-    if (json)
-        code = wr_json_print(j->cli, result_json(j));
-    else if (print_text(j, &err) < 0)
-        return wr_cli_fail(j->cli, "%s", err.msg);
     fflush(j->cli->out);
     note_rest(j);
+    if (r < 0)
+        return wr_cli_fail(j->cli, "%s", err.msg);
     if (!j->result->done)
         return wr_cli_fail(j->cli, "no request could be replayed");
-    return code;
+    return WR_EXIT_DONE;
 }
 
 /* --- the run --- */
 
-/* What a file system on an emulated device would read ahead; others do so by
- * themselves. A wrong name has failed before. */
-static uint64_t readahead_of(const char *url)
+/* What a page cache on this machine can take at most. */
+static uint64_t memory_bytes(void)
 {
-    struct wr_device_profile p;
-    char what[256];
-    size_t n;
+    struct wr_host host;
 
-    if (!url || strncmp(url, "emu:", 4) != 0)
-        return 0;
-    n = strcspn(url + 4, ":,");
-    if (n >= sizeof(what))
-        return 0;
-    memcpy(what, url + 4, n);
-    what[n] = '\0';
-    return wr_device_profile_find(what, &p, NULL) < 0 ? 0 : p.readahead_bytes;
+    wr_host_info(&host);
+    return host.memory_bytes;
 }
 
 static int run_job(struct replay_job *j, weir_err *err)
@@ -361,7 +321,9 @@ static int run_job(struct replay_job *j, weir_err *err)
         .requests = j->take.requests,
         .request_count = j->take.count,
         .threads = (uint32_t)j->take.thread_count,
-        .readahead = readahead_of(j->url),
+        .file_count = wr_trace_file_names(j->trace),
+        .profile = j->emulated ? &j->profile : NULL,
+        .memory_bytes = memory_bytes(),
         .asap = j->args->speed == WR_REPLAY_ASAP,
         .stopped = wr_interrupted,
     };

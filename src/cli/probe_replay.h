@@ -10,9 +10,10 @@
 enum wr_replay_speed { WR_REPLAY_TRACED, WR_REPLAY_ASAP };
 
 struct wr_replay_args {
-    const char *trace; /* NULL: no replay */
-    const char *from;  /* the traced data folder; NULL: find it */
-    int speed;         /* enum wr_replay_speed */
+    const char *trace;  /* NULL: no replay */
+    const char *from;   /* the traced data folder; NULL: find it */
+    const char *record; /* where its record goes; NULL: nowhere */
+    int speed;          /* enum wr_replay_speed */
     bool writes;
 };
 

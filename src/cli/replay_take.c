@@ -75,6 +75,8 @@ static int add_request(struct wr_replay_take *t, const struct wr_trace_event *e,
         .op = (uint8_t)op,
         .buffered = (e->flags & WR_TRACE_STDIO) != 0,
         .failed = (e->flags & WR_TRACE_FAILED) != 0,
+        .direct = (e->flags & WR_TRACE_DIRECT) != 0,
+        .mapped = e->op == WR_TRACE_FAULT,
     };
     int r = thread_of(t, e, &q.thread);
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "measure/replay_emulated.h"
 
 #define HANDLES 64             /* open objects of one thread */
 #define BUFFER  ((size_t)4096) /* stdio's */
@@ -23,15 +24,13 @@ struct replay_handle {
     struct wr_object *object; /* owned; NULL: free */
     uint32_t file, opens;
     uint64_t at;         /* behind the last request */
-    uint64_t from, upto; /* in memory: stdio's buffer, what is read ahead */
-    uint64_t window;     /* that was read ahead last */
+    uint64_t from, upto; /* in stdio's buffer */
     uint64_t used;       /* number of the last request */
 };
 
 struct replay_thread {
     const struct wr_replay_plan *plan;
-    struct wr_replay_request *first; /* borrowed: its part of the requests */
-    size_t count;
+    struct wr_replay_part part;
     uint64_t origin_ns, start_ns; /* of the trace; of the replay */
     struct wr_clock_sleeper *sleeper;
     struct replay_handle handles[HANDLES];
@@ -125,7 +124,7 @@ static int do_open(struct replay_thread *t, struct wr_replay_request *q,
     if (r < 0)
         return r;
     h->opens++;
-    h->at = h->from = h->upto = h->window = 0;
+    h->at = h->from = h->upto = 0;
     h->used = t->tick;
     return 0;
 }
@@ -153,11 +152,10 @@ static bool want_buffer(struct replay_thread *t, uint64_t bytes)
 static int64_t read_range(struct replay_thread *t, struct replay_handle *h,
                           uint64_t at, uint64_t bytes, weir_err *err)
 {
-    uint64_t piece = t->plan->readahead ? t->plan->readahead : CHUNK;
+    uint64_t piece = WR_MIN((uint64_t)t->cap, CHUNK);
     uint64_t done = 0;
     int64_t n = 1;
 
-    piece = WR_MIN(piece, (uint64_t)t->cap);
     while (done < bytes && n > 0) {
         size_t len = (size_t)WR_MIN(bytes - done, piece);
 
@@ -168,37 +166,19 @@ static int64_t read_range(struct replay_thread *t, struct replay_handle *h,
     return n < 0 ? n : (int64_t)done;
 }
 
-/* What is asked of the storage for a request. A read of 0 bytes is one that found
- * the end: it asked for some. One that goes on from the one before makes the
- * kernel read ahead, farther each time. */
-static uint64_t wanted(const struct replay_thread *t,
-                       const struct wr_replay_request *q,
-                       struct replay_handle *h, bool goes_on)
-{
-    uint64_t want = q->buffered || !q->bytes ? WR_MAX(q->bytes, BUFFER)
-                                             : q->bytes;
-
-    if (!t->plan->readahead || !goes_on) {
-        h->window = 0;
-        return want;
-    }
-    h->window = WR_MIN(WR_MAX(h->window, want) * 2, t->plan->readahead);
-    return WR_MAX(want, h->window);
-}
-
 static int64_t do_read(struct replay_thread *t, struct wr_replay_request *q,
                        struct replay_handle *h, weir_err *err)
 {
     uint64_t at = q->offset == UINT64_MAX ? h->at : q->offset;
-    bool goes_on = at == h->at;
-    uint64_t began, want;
+    /* A read of 0 bytes is one that found the end: it asked for some. */
+    uint64_t want = q->buffered || !q->bytes ? WR_MAX(q->bytes, BUFFER)
+                                             : q->bytes;
+    uint64_t began;
     int64_t n;
 
     h->at = at + q->bytes;
-    if ((q->buffered || t->plan->readahead) && q->bytes && at >= h->from &&
-        h->at <= h->upto)
+    if (q->buffered && q->bytes && at >= h->from && h->at <= h->upto)
         return (int64_t)q->bytes;
-    want = wanted(t, q, h, goes_on);
     if (!want_buffer(t, want))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     began = wr_clock_ns();
@@ -338,12 +318,11 @@ static void *replay_run(void *arg)
     struct replay_thread *t = arg;
     uint64_t traced_end = t->origin_ns, end = t->start_ns;
 
-    for (size_t k = 0; k < t->count; k++) {
-        struct wr_replay_request *q = &t->first[k];
-        uint64_t think = q->start_ns > traced_end ? q->start_ns - traced_end
-                                                  : 0;
+    for (size_t k = 0; k < t->part.count; k++) {
+        struct wr_replay_request *q = &t->part.first[k];
 
-        t->stopped = !pause_until(t, t->plan->asap ? 0 : end + think);
+        t->stopped = !pause_until(
+            t, end + wr_replay_pause(t->plan, q, traced_end));
         if (t->stopped)
             break;
         issue(t, q);
@@ -357,32 +336,15 @@ static void *replay_run(void *arg)
     return NULL;
 }
 
-static int by_thread_and_start(const void *a, const void *b)
-{
-    const struct wr_replay_request *x = a, *y = b;
-
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
 static void deal_out(const struct wr_replay_plan *p, struct replay_thread *ts,
+                     struct wr_replay_part *parts,
                      struct wr_clock_sleeper *sleeper)
 {
-    uint64_t origin = UINT64_MAX, now;
+    uint64_t origin = wr_replay_deal(p, parts), now = wr_clock_ns();
 
-    qsort(p->requests, p->request_count, sizeof(*p->requests),
-          by_thread_and_start);
-    for (size_t k = 0; k < p->request_count; k++) {
-        struct wr_replay_request *q = &p->requests[k];
-
-        origin = WR_MIN(origin, q->start_ns);
-        if (!ts[q->thread].count++)
-            ts[q->thread].first = q;
-    }
-    now = wr_clock_ns();
     for (uint32_t k = 0; k < p->threads; k++) {
         ts[k].plan = p;
+        ts[k].part = parts[k];
         ts[k].origin_ns = origin;
         ts[k].start_ns = now;
         ts[k].sleeper = sleeper;
@@ -411,56 +373,6 @@ static int run_threads(const struct wr_replay_plan *p, struct replay_thread *ts,
     return r;
 }
 
-/* --- what came out --- */
-
-static void note_missing(struct wr_replay_result *r, uint32_t file)
-{
-    r->missing++;
-    for (uint32_t k = 0; k < r->missing_count; k++)
-        if (r->missing_files[k] == file)
-            return;
-    if (r->missing_count < WR_REPLAY_NAMED)
-        r->missing_files[r->missing_count++] = file;
-}
-
-static void count_request(struct wr_replay_result *r,
-                          const struct wr_replay_request *q)
-{
-    struct wr_replay_class *c = &r->classes[q->op];
-
-    if (q->outcome == WR_REPLAY_MISSING) {
-        note_missing(r, q->file);
-        return;
-    }
-    if (q->outcome == WR_REPLAY_FAILED) {
-        r->failed++;
-        return;
-    }
-    r->cut += q->outcome == WR_REPLAY_SHORT;
-    r->done++;
-    if (q->op == WR_REPLAY_READ || q->op == WR_REPLAY_WRITE)
-        c->bytes += q->bytes;
-    wr_hist_add(&c->traced, q->dur_ns);
-    wr_hist_add(&c->replayed, q->took_ns);
-}
-
-static void sum_up(const struct wr_replay_plan *p,
-                   const struct replay_thread *ts, struct wr_replay_result *r)
-{
-    uint64_t first = UINT64_MAX, last = 0;
-
-    for (size_t k = 0; k < p->request_count; k++) {
-        const struct wr_replay_request *q = &p->requests[k];
-
-        first = WR_MIN(first, q->start_ns);
-        last = WR_MAX(last, q->start_ns + q->dur_ns);
-        count_request(r, q);
-    }
-    r->traced_ns = last > first ? last - first : 0;
-    for (uint32_t k = 0; k < p->threads && !r->first.code; k++)
-        r->first = ts[k].failed;
-}
-
 static int check_plan(const struct wr_replay_plan *p, weir_err *err)
 {
     if (!p->request_count)
@@ -471,54 +383,49 @@ static int check_plan(const struct wr_replay_plan *p, weir_err *err)
     return 0;
 }
 
-int wr_replay(const struct wr_replay_plan *plan, struct wr_replay_result **ret,
-              weir_err *err)
+/* Through the store, in real time. */
+static int replay_stored(const struct wr_replay_plan *p,
+                         struct wr_replay_result *ret, weir_err *err)
 {
+    struct wr_replay_part *parts = calloc(p->threads, sizeof(*parts));
+    struct replay_thread *ts = calloc(p->threads, sizeof(*ts));
     struct wr_clock_sleeper sleeper = {0};
-    struct wr_replay_result *result = NULL;
-    struct replay_thread *ts = NULL;
     uint64_t began;
-    int r = check_plan(plan, err);
+    int r;
 
-    if (r < 0)
-        return r;
-    ts = calloc(plan->threads, sizeof(*ts));
-    result = calloc(1, sizeof(*result));
-    if (ts && result) {
-        deal_out(plan, ts, &sleeper);
+    if (parts && ts) {
+        deal_out(p, ts, parts, &sleeper);
         began = wr_clock_ns();
-        r = run_threads(plan, ts, err);
-        result->replayed_ns = wr_clock_ns() - began;
-        sum_up(plan, ts, result);
+        r = run_threads(p, ts, err);
+        ret->replayed_ns = wr_clock_ns() - began;
+        for (uint32_t k = 0; k < p->threads && !ret->first.code; k++)
+            ret->first = ts[k].failed;
     } else {
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    if (r == 0) {
-        *ret = result;
-        result = NULL;
-    }
-    free(result);
+    free(parts);
     free(ts);
     return r;
 }
 
-const char *wr_replay_op_name(unsigned op)
+int wr_replay(const struct wr_replay_plan *plan, struct wr_replay_result **ret,
+              weir_err *err)
 {
-    static const char *const names[WR_REPLAY_OPS] = {
-        [WR_REPLAY_OPEN] = "open", [WR_REPLAY_CLOSE] = "close",
-        [WR_REPLAY_READ] = "read", [WR_REPLAY_WRITE] = "write",
-        [WR_REPLAY_SYNC] = "sync", [WR_REPLAY_STAT] = "stat",
-        [WR_REPLAY_LIST] = "list",
-    };
+    struct wr_replay_result *result = NULL;
+    int r = check_plan(plan, err);
 
-    return op < WR_REPLAY_OPS ? names[op] : "?";
-}
-
-uint64_t wr_replay_sum(const struct wr_replay_result *r, bool traced)
-{
-    uint64_t sum = 0;
-
-    for (unsigned op = 0; op < WR_REPLAY_OPS; op++)
-        sum += traced ? r->classes[op].traced.sum : r->classes[op].replayed.sum;
-    return sum;
+    if (r < 0)
+        return r;
+    result = calloc(1, sizeof(*result));
+    if (!result)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = plan->profile ? wr_replay_emulated(plan, &result->replayed_ns, err)
+                      : replay_stored(plan, result, err);
+    if (r < 0) {
+        free(result);
+        return r;
+    }
+    wr_replay_sum_up(plan, result);
+    *ret = result;
+    return 0;
 }

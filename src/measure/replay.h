@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One thread per traced thread issues its requests in their order and with the
- * pauses between them, through the storage layer. The caller takes the requests
- * from a trace and says which file is which below the store. */
+ * pauses between them, through the storage layer; on an emulated device all this
+ * is computed instead. The caller takes the requests from a trace and says which
+ * file is which below the store. */
 #ifndef WR_MEASURE_REPLAY_H
 #define WR_MEASURE_REPLAY_H
 
 #include "base/hist.h"
+#include "storage/device.h"
 #include "storage/storage.h"
 
 #define WR_REPLAY_THREADS 4096 /* at most */
@@ -42,6 +44,8 @@ struct wr_replay_request {
     uint8_t outcome;       /* enum wr_replay_outcome; filled by the replay */
     bool buffered;         /* by stdio: small reads share a request */
     bool failed;           /* when traced: it may fail again */
+    bool direct;           /* past the page cache */
+    bool mapped;           /* a page fault */
 };
 
 struct wr_replay_file {
@@ -53,13 +57,16 @@ struct wr_replay_plan {
     struct wr_store *store; /* borrowed */
     const struct wr_replay_file *files;
     struct wr_replay_request *requests; /* in any order; sorted by the replay */
-    size_t request_count;
+    size_t file_count, request_count;
     uint32_t threads;
     bool asap;             /* no pauses */
-    uint64_t readahead;    /* bytes that a file system on the device would read
-                              ahead, where nothing else does: an emulated one;
-                              longer reads are cut into such; 0: none */
     bool (*stopped)(void); /* NULL: never */
+
+    /* NULL: in real time, through the store. Else nothing is read or written: how
+     * long this device would take is computed, and of the store only the sizes
+     * of files are asked. */
+    const struct wr_device_profile *profile; /* borrowed */
+    uint64_t memory_bytes; /* for its page cache; 0: no limit */
 };
 
 struct wr_replay_class {

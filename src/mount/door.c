@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 
 #define HEAVY_BYTES  (64u << 10) /* sending it takes some ten microseconds */
 #define PLAY_THREADS 2
@@ -26,13 +27,29 @@ static void undo(struct wr_door *d, const struct wr_reply *r)
         wr_inodes_forget(&d->inodes, wr_door_inode(d, r->entry.ino), 1);
 }
 
+/* A moving mean of what the kernel takes to take data in; a thread that was put
+ * aside meanwhile is not to change it much. */
+static void learn_sending(struct wr_door *d, size_t bytes, uint64_t took_ns)
+{
+    uint64_t mean = atomic_load_explicit(&d->send_ns, memory_order_relaxed);
+    uint64_t each = took_ns * WR_DOOR_IO_MAX / bytes;
+
+    if (mean)
+        each = mean - mean / 16 + WR_MIN(each, 2 * mean) / 16;
+    atomic_store_explicit(&d->send_ns, each, memory_order_relaxed);
+}
+
 static void send(void *arg, struct wr_play *item)
 {
     struct wr_door *d = arg;
     struct wr_reply *r = (struct wr_reply *)item;
+    bool heavy = r->kind == WR_REPLY_DATA && r->size >= HEAVY_BYTES;
+    uint64_t began = heavy ? wr_clock_ns() : 0;
 
     if (wr_reply_send(r) < 0)
         undo(d, r);
+    if (heavy)
+        learn_sending(d, r->size, wr_clock_ns() - began);
     wr_reply_free(&d->replies, r);
 }
 
@@ -106,11 +123,8 @@ struct stat wr_door_probe_attr(fuse_req_t req)
                          .st_size = (off_t)wr_probe_offset(WR_NS_PER_SEC)};
 }
 
-uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
+static void count_request(struct wr_door *d, const struct wr_device_request *rq)
 {
-    struct wr_device_request asked = *rq;
-    uint64_t now, due, cost;
-
     if (rq->op == WR_DEVICE_READ) {
         atomic_fetch_add_explicit(&d->reads, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&d->read_bytes, rq->len,
@@ -122,15 +136,52 @@ uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
     } else {
         atomic_fetch_add_explicit(&d->others, 1, memory_order_relaxed);
     }
+}
+
+/* What the mount itself costs: an answer; its bytes; and `spent_ns` before. */
+static uint64_t own_cost(struct wr_door *d, const struct wr_device_request *rq,
+                         uint64_t spent_ns)
+{
+    uint64_t cost = atomic_load_explicit(&d->cost_ns, memory_order_relaxed);
+    uint64_t open = atomic_load_explicit(&d->open_cost_ns,
+                                         memory_order_relaxed);
+    uint64_t send = atomic_load_explicit(&d->send_ns, memory_order_relaxed);
+
+    if (!cost)
+        return 0; /* not measured, or not wanted */
+    if (rq->opens)
+        cost += spent_ns < WR_DOOR_SPENT_NS ? WR_MAX(open, spent_ns) : open;
+    if (rq->op == WR_DEVICE_READ)
+        cost += rq->len * send / WR_DOOR_IO_MAX;
+    return cost;
+}
+
+static uint64_t due_of(struct wr_door *d, const struct wr_device_request *rq,
+                       uint64_t since_ns)
+{
+    struct wr_device_request asked = *rq;
+    uint64_t now, due, cost;
+
+    count_request(d, rq);
     if (!d->device)
         return 0;
-    cost = atomic_load_explicit(&d->cost_ns, memory_order_relaxed);
-    if (rq->opens)
-        cost += atomic_load_explicit(&d->open_cost_ns, memory_order_relaxed);
-    asked.early_ns = cost;
     now = wr_clock_ns();
+    cost = own_cost(d, rq, since_ns ? now - since_ns : 0);
+    asked.early_ns = cost;
     due = wr_device_submit(d->device, &asked, now);
     return due > now + cost ? due - cost : 0;
+}
+
+uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq)
+{
+    return due_of(d, rq, 0);
+}
+
+uint64_t wr_door_due_opening(struct wr_door *d,
+                             const struct wr_device_request *rq,
+                             uint64_t since_ns)
+{
+    return due_of(d, rq, since_ns);
 }
 
 uint64_t wr_door_due_meta(struct wr_door *d, const struct wr_inode *inode)

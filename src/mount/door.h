@@ -17,6 +17,10 @@
 #define WR_DOOR_OWES   (1u << 20) /* descriptors that may owe */
 #define WR_DOOR_IO_MAX (1u << 20) /* bytes of one read or write */
 
+/* Finding, opening and beginning to read a file follow each other within this,
+ * unless the program did something else in between. */
+#define WR_DOOR_SPENT_NS (2 * WR_NS_PER_MS)
+
 /* Reads of the probe file from here on are answered late, by as many ns as
  * pages lie before them. */
 #define WR_PROBE_LATE_OFFSET (UINT64_C(1) << 30)
@@ -39,9 +43,10 @@ struct wr_door {
     bool others_receive;      /* a receiver may wait: there are more of them */
     atomic_flag lone;         /* a receiver waits with its answer */
     struct wr_clock_sleeper sleeper; /* of that one */
-    atomic_bool *owes; /* owned: by descriptor, the device's time of opening
-                          is still to be taken, by the first read */
-    double timeout_s;  /* how long the kernel trusts names and attributes */
+    atomic_uint_fast64_t *owes; /* owned: by descriptor, since when the device's
+                          time of opening is to be taken, by the first read; 0:
+                          it was */
+    double timeout_s; /* how long the kernel trusts names and attributes */
 
     /* The file by which the mount measures itself: seen by one process only,
      * and only while it measures. */
@@ -51,8 +56,12 @@ struct wr_door {
 
     atomic_uint_fast64_t cost_ns;      /* of the mount itself: answers leave so
                                      much earlier */
-    atomic_uint_fast64_t open_cost_ns; /* of finding and opening a file,
-                                          taken off its first read */
+    atomic_uint_fast64_t open_cost_ns; /* of finding and opening a file, taken
+                                          off its first read where no more was
+                                          spent on it */
+    atomic_uint_fast64_t
+        send_ns; /* that the kernel takes a mebibyte in, of late:
+                                     data leave earlier by that */
     atomic_uint_fast64_t reads, writes, others;
     atomic_uint_fast64_t read_bytes, write_bytes;
 };
@@ -74,6 +83,12 @@ struct stat wr_door_probe_attr(fuse_req_t req);
 
 /* When the answer to a request that has just come is to leave; 0: at once. */
 uint64_t wr_door_due(struct wr_door *d, const struct wr_device_request *rq);
+
+/* The same for a read that opens its file, on which the mount and who asks have
+ * been since `since_ns`. */
+uint64_t wr_door_due_opening(struct wr_door *d,
+                             const struct wr_device_request *rq,
+                             uint64_t since_ns);
 
 /* The same for what is no read or write. */
 uint64_t wr_door_due_meta(struct wr_door *d, const struct wr_inode *inode);

@@ -10,6 +10,7 @@
 #define WR_MOUNT_INODE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +20,9 @@ struct wr_inode {
     int fd; /* owned; O_PATH */
     dev_t dev;
     ino_t ino;
-    uint64_t lookups;      /* told to the kernel; guarded by the table */
-    struct wr_inode *next; /* in its bucket */
+    uint64_t lookups; /* told to the kernel; guarded by the table */
+    atomic_uint_fast64_t looked_ns; /* when its name was looked up last */
+    struct wr_inode *next;          /* in its bucket */
 };
 
 struct wr_inodes {

@@ -33,23 +33,33 @@ void wr_data_close(const struct fuse_file_info *fi)
         close(wr_data_fd(fi));
 }
 
-/* Makes `r` the answer to an open; takes over `fd`. */
-static void answer_open(struct wr_reply *r, int fd, bool owes,
+/* Makes `r` the answer to an open; takes over `fd`. `owes_ns`: since when the
+ * device is to open the file; 0: it has. */
+static void answer_open(struct wr_reply *r, int fd, uint64_t owes_ns,
                         const struct fuse_file_info *fi)
 {
     struct wr_door *d = wr_door_of(r->req);
 
     if ((unsigned)fd < WR_DOOR_OWES)
-        atomic_store(&d->owes[fd], owes);
+        atomic_store(&d->owes[fd], owes_ns);
     r->fi = *fi;
     r->fi.fh = (uint64_t)fd;
     r->fi.keep_cache = 1; /* times and sizes tell when it is stale */
 }
 
-/* Whether this is the first read, once. */
-static bool takes_opening(struct wr_door *d, int fd)
+/* At the first read, once: since when its file is being opened. */
+static uint64_t take_opening(struct wr_door *d, int fd)
 {
-    return (unsigned)fd < WR_DOOR_OWES && atomic_exchange(&d->owes[fd], false);
+    return (unsigned)fd < WR_DOOR_OWES ? atomic_exchange(&d->owes[fd], 0) : 0;
+}
+
+/* Who opens a file has just looked for it, unless the kernel knew its name. */
+static uint64_t opening_since(struct wr_inode *inode)
+{
+    uint64_t now = wr_clock_ns(),
+             looked = atomic_exchange(&inode->looked_ns, 0);
+
+    return looked && now - looked < WR_DOOR_SPENT_NS ? looked : now;
 }
 
 static void open_probe(fuse_req_t req, struct fuse_file_info *fi)
@@ -69,13 +79,14 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     bool reads = (fi->flags & O_ACCMODE) == O_RDONLY;
     char path[WR_PROC_PATH];
     struct wr_reply *r;
-    uint64_t due;
+    uint64_t due, since;
     int fd;
 
     if (wr_door_is_probe(d, ino)) {
         open_probe(req, fi);
         return;
     }
+    since = opening_since(inode);
     due = reads ? 0 : wr_door_due_meta(d, inode);
     r = wr_door_reply(req, 0);
     if (!r)
@@ -85,7 +96,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         r->error = errno == EMFILE ? ENFILE : errno;
     } else {
         r->kind = WR_REPLY_OPEN;
-        answer_open(r, fd, reads, fi);
+        answer_open(r, fd, reads ? since : 0, fi);
     }
     wr_door_answer(d, r, due);
 }
@@ -124,7 +135,7 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
             close(fd);
         } else {
             r->kind = WR_REPLY_CREATE;
-            answer_open(r, fd, /* owes= */ false, fi);
+            answer_open(r, fd, /* owes_ns= */ 0, fi);
         }
     }
     wr_door_answer(d, r, due);
@@ -190,7 +201,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     struct wr_device_request rq = {.op = WR_DEVICE_READ,
                                    .offset = (uint64_t)off};
     struct wr_reply *r;
-    uint64_t due;
+    uint64_t due = 0, since;
     ssize_t n;
 
     if (wr_door_is_probe(d, ino)) {
@@ -199,8 +210,10 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     }
     rq.object = wr_inode_object(wr_door_inode(d, ino));
     rq.len = within_file(wr_data_fd(fi), size, off);
-    rq.opens = takes_opening(d, wr_data_fd(fi));
-    due = rq.len ? wr_door_due(d, &rq) : 0;
+    since = take_opening(d, wr_data_fd(fi));
+    rq.opens = since > 0;
+    if (rq.len)
+        due = since ? wr_door_due_opening(d, &rq, since) : wr_door_due(d, &rq);
     r = wr_door_reply(req, size);
     if (!r)
         return;

@@ -63,6 +63,7 @@ void wr_tree_own(fuse_req_t req, const struct wr_inode *parent,
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
     struct wr_door *d = wr_door_of(req);
+    uint64_t now = wr_clock_ns();
     struct fuse_entry_param e;
     int error;
 
@@ -71,6 +72,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         return;
     }
     error = wr_tree_entry(d, wr_door_inode(d, parent), name, &e);
+    if (!error)
+        atomic_store(&wr_door_inode(d, e.ino)->looked_ns, now);
     if (error)
         fuse_reply_err(req, error);
     else if (fuse_reply_entry(req, &e) < 0)

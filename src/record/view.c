@@ -55,6 +55,7 @@ static const struct wr_view generic = {.command = "", .build = generic_build};
     X(train)                                                                   \
     X(bench)                                                                   \
     X(probe)                                                                   \
+    X(replay)                                                                  \
     X(ckpt)
 
 #define DECLARE(name) extern const struct wr_view wr_view_##name;

@@ -57,7 +57,29 @@ def check_replays(weir, trace, folder):
     # A disk with heads: a seek for each file at least.
     assert result['replayed_io_s'] > 0.1, result
 
+    # Computed: the same each time, and the record says all that was printed.
+    record = os.path.join(folder, 'replay.json')
+    again, _, _ = replay(weir, trace, f'emu:hdd:{data}', '--replay-speed',
+                         'asap', '--record', record)
+    assert again['replayed_io_s'] == result['replayed_io_s'], (again, result)
+    with open(record, encoding='utf-8') as f:
+        kept = json.load(f)
+    assert kept['operations'] == again['operations'], kept
+    assert kept['device_profile'] == 'hdd' and kept['computed'], kept
+    text, _ = run(weir, 'report', record)
+    assert 'Replay, emulated hdd' in text and 'run.wtrace' in text, text
+    os.remove(record)
+    out, _ = run(weir, 'probe', '--replay', trace, f'emu:ssd:{data}')
+    assert 'I/O of all threads' in out and 'read' in out, out
+    for wrong in 'emu:nosuch:', 'emu:hdd,trace=x:', 'emu:':
+        _, err = run(weir, 'probe', '--replay', trace, wrong + data, code=1)
+        assert 'emu:' in err or 'nosuch' in err, err
+
     before = sorted(os.listdir(folder))
+    result, ops, _ = replay(weir, trace, f'emu:hdd:{folder}', '--replay-writes',
+                            '--replay-speed', 'asap')
+    assert ops['write']['bytes'] == 300_000 and ops['sync']['requests'] == 1, ops
+    assert sorted(os.listdir(folder)) == before, 'a computed replay wrote'
     result, ops, _ = replay(weir, trace, folder, '--replay-writes',
                             '--replay-speed', 'asap')
     assert ops['write']['bytes'] == 300_000 and ops['sync']['requests'] == 1, ops

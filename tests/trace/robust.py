@@ -4,6 +4,7 @@
 # usage: robust.py WEIR TRACESUM FORKMT
 #
 # WEIR_TRACE_FORKS: how often forkmt forks (default: 2000).
+# WEIR_TRACE_FILES: how many files one program makes (default: 100000).
 # WEIR_TRACE_SANITIZED: weir has a sanitizer, and cannot be traced itself.
 import os
 import signal
@@ -190,6 +191,58 @@ class Tests:
         self.check('page', b'&lt;img src=x&gt;\\x1b[31m' in text and
                    b'<img' not in text and len(text) < 1 << 20, len(text))
 
+    def hostile(self):
+        """A name with escapes is harmless in every form that weir prints."""
+        name = os.path.join(self.folder, 'x\x1b]0;mine\x07\x9b31m\r<b>,"y\n.jpg')
+        trace = os.path.join(self.folder, 'hostile.wtrace')
+        with open(name, 'wb') as f:
+            f.write(b'z' * 300000)
+        # Small reads, again and again, and no prefetch: findings with examples.
+        script = ('import os, sys, time\nfor _ in range(3):\n'
+                  '    fd = os.open(sys.argv[1], os.O_RDONLY)\n'
+                  '    while os.read(fd, 100): pass\n'
+                  '    os.close(fd)\n    time.sleep(0.05)\n')
+        subprocess.run([self.weir, 'trace', '-o', trace, '--', PYTHON, '-c',
+                        script, name], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        report = [self.weir, 'report', trace]
+        for command in (report, [*report, '--as', 'csv'],
+                        [*report, '--as', 'json'], [*report, '--as', 'chrome'],
+                        [*report, '--as', 'darshan'],
+                        [self.weir, 'trace', '--to-workload', trace],
+                        [self.weir, 'probe', '--replay', trace,
+                         'emu:hdd:' + self.folder],
+                        [self.weir, 'probe', '--replay', trace, '--json',
+                         self.folder]):
+            done = subprocess.run(command, capture_output=True, timeout=60)
+            text = done.stdout + done.stderr
+            self.check('hostile name', done.returncode == 0,
+                       f'{command}: {text[-300:]}')
+            # C2 9B is the other way to begin an escape, in UTF-8.
+            for bad in (b'\x1b', b'\x07', b'\xc2\x9b', b'\r'):
+                self.check('hostile name', bad not in text,
+                           f'{command}: {bad} is printed')
+        os.remove(name)
+        done = subprocess.run([self.weir, 'probe', '--replay', trace],
+                              capture_output=True, timeout=60)
+        self.check('hostile name', b'\x1b' not in done.stderr, done.stderr)
+
+    def files(self):
+        """Many files: each is in the trace, and the report is quick."""
+        many = int(os.environ.get('WEIR_TRACE_FILES', '100000'))
+        script = (f'import os\nfor i in range({many}):\n'
+                  '    os.close(os.open(f"many/{i}", '
+                  'os.O_RDWR | os.O_CREAT))\n')
+        os.mkdir(os.path.join(self.folder, 'many'))
+        done, lines = self.run([PYTHON, '-c', script])
+        n = sum(p[0] == 'file' and '/many/' in p[9] for p in lines)
+        self.check('many files', done.returncode == 0 and n == many,
+                   f'{done.returncode}, {n} of {many} files')
+        trace = os.path.join(self.folder, f'{self.count}.wtrace')
+        done = subprocess.run([self.weir, 'report', trace],
+                              capture_output=True, timeout=60)
+        self.check('many files', done.returncode == 0, done.stderr)
+
     def nested(self):
         done, lines = self.run([self.weir, 'trace', '--', 'cat',
                                 '/etc/passwd'])
@@ -203,7 +256,7 @@ def main(argv):
         t = Tests(*(os.path.abspath(a) for a in argv[1:4]),
                   os.path.realpath(folder))
         for test in (t.ends, t.interrupted, t.outputs, t.full_disk, t.budget,
-                     t.many, t.nesting, t.page):
+                     t.many, t.nesting, t.page, t.hostile, t.files):
             test()
     print('\n'.join(t.bad))
     return 1 if t.bad else 0

@@ -7,6 +7,7 @@
  * "process NUMBER PARENT PID STATUS RANK RCHAR WCHAR LOST ARGV", "op NAME COUNT
  * FAILED", "mark TEXT", "counted OPENS READS BYTES WRITES BYTES", "damage TEXT". */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@
 struct tracesum_file {
     uint64_t opens, reads, bytes_read, writes, bytes_written, stats, others;
     uint64_t opens_failed;
+    bool stdio; /* streams of libc were used on it */
 };
 
 struct tracesum {
@@ -61,8 +63,10 @@ static int on_events(void *arg, const struct wr_trace_event *events,
             continue;
         s->ops[e->op]++;
         s->failed[e->op] += e->error != 0;
-        if (e->file < s->count)
+        if (e->file < s->count) {
             add(&s->files[e->file], e);
+            s->files[e->file].stdio |= (e->flags & WR_TRACE_STDIO) != 0;
+        }
         if (e->op == WR_TRACE_MARK && e->file < s->count)
             printf("mark\t%s\n", wr_trace_file_name(s->trace, e->file)->path);
     }
@@ -91,6 +95,8 @@ static void print(const struct tracesum *s)
                "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
                wr_trace_kind_name(n->kind), f->opens, f->reads, f->bytes_read,
                f->writes, f->bytes_written, f->stats, f->others, n->path);
+        if (f->stdio)
+            printf("stdio\t%s\n", n->path);
     }
     for (size_t i = 0; i < wr_trace_file_processes(s->trace); i++) {
         const struct wr_trace_process *p = wr_trace_file_process(s->trace, i);

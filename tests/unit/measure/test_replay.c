@@ -147,37 +147,6 @@ static void test_stdio_reads_share_a_request(void **state)
     free(r);
 }
 
-/* What is read ahead comes from memory; a read elsewhere does not. */
-static void test_readahead(void **state)
-{
-    const struct fixture *f = *state;
-    struct wr_replay_request q[] = {
-        request(WR_REPLAY_READ, 0, 3), request(WR_REPLAY_READ, 0, 3),
-        request(WR_REPLAY_READ, 0, 2), request(WR_REPLAY_READ, 0, 2)};
-    struct wr_replay_plan plan = {.store = f->store,
-                                  .files = files,
-                                  .requests = q,
-                                  .request_count = WR_ARRAY_LEN(q),
-                                  .threads = 1,
-                                  .readahead = 6,
-                                  .asap = true};
-    struct wr_replay_result *r = NULL;
-    weir_err err;
-
-    for (size_t k = 0; k < WR_ARRAY_LEN(q); k++)
-        q[k].start_ns = k;
-    q[2].offset = 7;
-    q[3].offset = 4;
-    assert_int_equal(wr_replay(&plan, &r, &err), 0);
-    assert_int_equal(r->done, 4);
-    assert_int_equal(r->cut, 0);
-    assert_true(q[0].took_ns > 0); /* bytes 0 to 5 */
-    assert_int_equal(q[1].took_ns, 0);
-    assert_true(q[2].took_ns > 0);
-    assert_true(q[3].took_ns > 0);
-    free(r);
-}
-
 static void test_writes_go_to_own_files_only(void **state)
 {
     const struct fixture *f = *state;
@@ -269,7 +238,6 @@ int main(void)
         T(test_threads_and_order),
         T(test_a_missing_file_is_named),
         T(test_stdio_reads_share_a_request),
-        T(test_readahead),
         T(test_writes_go_to_own_files_only),
         T(test_many_open_files),
         T(test_stopping_and_wrong_plans),

@@ -277,6 +277,46 @@ static void test_broken_ckpt(void **state)
     }
 }
 
+/* Whatever stands in records of replays: it is shown, or left out. */
+static void test_broken_replay(void **state)
+{
+    static const char *const bodies[] = {
+        "",
+        ", \"operations\": 3, \"path\": 7, \"traced_io_s\": \"x\"",
+        ", \"operations\": [7, null, {}, {\"operation\": \"\\u001b[2J\","
+        " \"requests\": -1e300, \"traced\": []}], \"missing\": 1e300",
+        ", \"operations\": [{\"operation\": \"read\", \"requests\": 5,"
+        " \"bytes\": 10, \"traced\": {\"sum_s\": 1}, \"replayed\":"
+        " {\"sum_s\": 2}}], \"traced_io_s\": 0, \"replayed_io_s\": 1e300,"
+        " \"host\": [], \"path\": \"emu:hdd:/d\", \"asap\": true",
+    };
+    const char *paths[] = {"a.json", "b.json"};
+
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct wr_comparison comparison;
+        const json_t *records[2];
+        struct wr_doc *d = NULL;
+        char text[500];
+        json_t *r;
+
+        snprintf(text, sizeof(text),
+                 "{\"command\": \"replay\", \"time\": \"t\"%s}", bodies[i]);
+        r = json_loads(text, 0, NULL);
+        assert_non_null(r);
+        records[0] = records[1] = r;
+        assert_int_equal(wr_report(&(struct wr_report_spec){.paths = paths,
+                                                            .records = records,
+                                                            .count = 1,
+                                                            .title = "t"},
+                                   &d, &comparison, NULL),
+                         0);
+        assert_string_equal(d->sections[0]->title,
+                            i == 3 ? "Replay, emulated hdd" : "Replay");
+        wr_doc_free(d);
+        json_decref(r);
+    }
+}
+
 /* States of different sizes are not compared. */
 static void test_ckpt_sizes(void **state)
 {
@@ -337,10 +377,15 @@ static void test_cut_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_pivot),
-        cmocka_unit_test(test_pivot_limits), cmocka_unit_test(test_stalls),
-        cmocka_unit_test(test_many),         cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_cut_tables),   cmocka_unit_test(test_broken_ckpt),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_pivot),
+        cmocka_unit_test(test_pivot_limits),
+        cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_cut_tables),
+        cmocka_unit_test(test_broken_ckpt),
+        cmocka_unit_test(test_broken_replay),
         cmocka_unit_test(test_ckpt_sizes),
     };
 
