@@ -76,9 +76,11 @@ static json_t *finding_json(const struct wr_trace_parts *p, size_t k)
         bad |= json_array_append_new(examples,
                                      example_json(p->a, &f->examples[i]));
     json_t *o = json_pack(
-        "{s:s, s:s, s:f, s:f, s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "code",
+        "{s:s, s:s, s:f, s:f, s:f, s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "code",
         f->rule->code, "title", f->rule->title, "seconds",
-        finite_of(f->seconds), "gain", finite_of(f->gain), "once", (int)f->once,
+        finite_of(f->seconds), "run_seconds",
+        finite_of(wr_trace_finding_cost(p->a, f)), "gain", finite_of(f->gain),
+        "once", (int)f->once,
         "risk", (int)f->risk, "sure", wr_finding_sure_name(f->sure), "what",
         wr_text_json(f->what), "evidence", wr_text_json(f->evidence), "change",
         wr_text_json(f->change), "examples", examples);

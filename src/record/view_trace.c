@@ -120,16 +120,18 @@ static void overview(struct wr_doc *d, const struct wr_view_record *r,
         return;
     }
     t = wr_doc_table(s, "What costs time, the most first",
-                     "<finding|>lost|>expected gain|<how sure");
+                     "<finding|>lost|>in the run|>expected gain|<how sure");
     for (size_t i = 0; i < json_array_size(list) && i < FINDINGS_MAX; i++) {
         const json_t *f = json_array_get(list, i);
         double gain = wr_get_number(f, "gain");
+        double whole = wr_get_number(f, "run_seconds");
 
         cost_of(f, cost, sizeof(cost));
         wr_doc_cell(t, "%.8s: %.200s", wr_get_text(f, "code"),
                     wr_get_text(f, "title"));
         wr_doc_cell(t, "%s", cost);
         wr_doc_tone(t, costs(f) ? WR_DOC_BAD : WR_DOC_PLAIN);
+        wr_say_time_cell(t, costs(f) ? whole : NAN);
         wr_say_time_cell(t, gain > 0 ? gain : NAN);
         wr_doc_cell(t, "%s", wr_get_text(f, "sure"));
     }

@@ -82,6 +82,7 @@ struct wr_trace_thread {
     uint64_t first_ns, last_ns;                         /* of anything */
     uint64_t first_set, last_set;                       /* on the data set */
     uint64_t output_ns, small_output_ns, small_outputs; /* logs: below 4 KiB */
+    uint64_t last_fault;
     struct wr_gaps *gaps; /* owned: between samples; NULL: reads no data set */
 };
 
@@ -138,6 +139,7 @@ struct wr_trace_mount {
     const char *device, *path, *type; /* borrowed from the analysis */
     uint64_t block;
     bool network; /* nfs, lustre, gpfs, ceph, fuse...: not this machine's */
+    bool counted; /* the kernel counts what a process reads from its device */
     bool memory;  /* tmpfs */
 };
 
@@ -150,6 +152,8 @@ enum wr_trace_latency {
     WR_TRACE_LAT_SYNC,
     WR_TRACE_LAT_READ_QUIET,  /* set reads while nothing was written */
     WR_TRACE_LAT_READ_SAVING, /* and while something was */
+    WR_TRACE_LAT_SMALL_READ,  /* set reads below 64 KiB, on from the last one */
+    WR_TRACE_LAT_FAULT, /* from one major fault of a thread to its next one */
     WR_TRACE_LATENCIES
 };
 
@@ -195,6 +199,7 @@ struct wr_trace_analysis {
     uint64_t first_set_ns, last_set_ns;
     uint64_t steps;                       /* marks, or 0 */
     uint64_t device_read, device_written; /* UINT64_MAX: not known */
+    bool set_counted; /* device_read has what was read of the data set */
     uint64_t traced_read, counted_read;   /* unseen: what is missing of these */
     uint64_t resident, resident_of; /* bytes of data set files in memory */
     struct wr_gaps gaps;            /* of all threads that read the data set */

@@ -9,6 +9,7 @@
 #define WR_PASSES_MAX   4096 /* of one file that are told apart */
 #define WR_SAVE_BYTES   (UINT64_C(256) << 10) /* a burst of writing: from here */
 #define WR_SAVE_GAP_NS  UINT64_C(1000000000)  /* longer: another save */
+#define WR_FAULT_GAP_NS UINT64_C(1000000000)  /* longer: it did other things */
 #define WR_SMALL_READ   (UINT64_C(64) << 10)
 #define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
 #define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */

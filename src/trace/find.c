@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "base/units.h"
 
-#define MATTERS 0.005
+#define MATTERS   0.005
+#define CALL_NS   2000.0 /* of a read that finds its pages in memory */
+#define COPY_RATE 2e9    /* bytes per second, out of the page cache */
 
 double wr_find_epochs(const struct wr_trace_analysis *a)
 {
@@ -103,6 +105,24 @@ double wr_find_main(const struct wr_trace_analysis *a, double *ret_window)
     }
     *ret_window = n ? window / n * 1e-9 : 0;
     return n ? ns / n * 1e-9 : 0;
+}
+
+double wr_find_cached(double reads, double bytes)
+{
+    return reads * CALL_NS + bytes / COPY_RATE * 1e9;
+}
+
+double wr_find_window(const struct wr_trace_analysis *a)
+{
+    return a->first_set_ns < a->last_set_ns
+               ? (double)(a->last_set_ns - a->first_set_ns) * 1e-9 /
+                     wr_find_epochs(a)
+               : 0;
+}
+
+bool wr_find_trains(const struct wr_trace_analysis *a)
+{
+    return a->epoch_count > 1 || a->batches || a->steps || a->workers;
 }
 
 void wr_find_files(const struct wr_trace_analysis *a,

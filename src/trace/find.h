@@ -56,6 +56,14 @@ bool wr_find_matters(const struct wr_trace_analysis *a, double seconds);
  * time from the first to the last of it. */
 double wr_find_main(const struct wr_trace_analysis *a, double *ret_window);
 
+/* Nanoseconds that reads take from the page cache, roughly. */
+double wr_find_cached(double reads, double bytes);
+/* From the first to the last read of the data set, in seconds per epoch. */
+double wr_find_window(const struct wr_trace_analysis *a);
+/* Whether the program looks like a training: epochs, batches, steps or
+ * workers. */
+bool wr_find_trains(const struct wr_trace_analysis *a);
+
 /* The three files of the data set with the most of something. */
 void wr_find_files(const struct wr_trace_analysis *a,
                    struct wr_trace_finding *f,

@@ -47,6 +47,27 @@ static struct calls sum_of(const struct wr_trace_analysis *a)
     return c;
 }
 
+static double mean_ns(const struct wr_hist *h)
+{
+    return h->count ? (double)h->sum / (double)h->count : 0;
+}
+
+/* Time of calls beyond one open and one close per sample. Opens and stats have
+ * times of their own; seeks and closes share what is left. */
+static double extra(const struct wr_trace_analysis *a, const struct calls *c)
+{
+    double open = mean_ns(a->latency[WR_TRACE_LAT_OPEN]);
+    double stat = mean_ns(a->latency[WR_TRACE_LAT_STAT]);
+    double rest = c->ns - c->opens * open - c->stats * stat;
+    double others = c->seeks + c->others, ns = c->stats * stat;
+
+    if (c->opens > c->passes)
+        ns += (c->opens - c->passes) * open;
+    if (rest > 0 && others > c->passes)
+        ns += rest * (others - c->passes) / others;
+    return ns < c->ns ? ns : c->ns;
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     struct calls c = sum_of(a);
@@ -55,8 +76,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 
     if (c.files < LEAST || per <= CALLS || meta <= 2 * c.passes)
         return false;
-    f->seconds = wr_find_lost(a, c.ns) * (1 - 2 * c.passes / meta);
-    f->gain = 0.9 * f->seconds;
+    f->seconds = wr_find_lost(a, extra(a, &c));
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
     if (!wr_find_matters(a, f->seconds))
         return false;

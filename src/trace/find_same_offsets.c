@@ -22,7 +22,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     if (a->ranks < 2 ||
         (double)a->same_bytes < 0.5 * share * (double)a->set_bytes)
         return false;
-    f->seconds = wr_find_lost(a, (double)(a->set_ns + a->set_meta_ns)) * share;
+    f->seconds = wr_find_window(a) * share; /* so many batches less */
     f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_SURE;
     snprintf(f->what, sizeof(f->what),

@@ -8,17 +8,32 @@
 #include "base/mem.h"
 #include "base/units.h"
 
-#define SHARE 0.05
+#define SHARE      0.05
+#define READ_AHEAD (UINT64_C(1) << 20)
 #define LEAST (UINT64_C(16) << 20)
+
+/* What devices may have given for mapped code: not much more than is read ahead
+ * for each fault. */
+static uint64_t paged_in(const struct wr_trace_analysis *a)
+{
+    uint64_t faults = 0;
+
+    for (size_t k = 0; k < a->actor_count; k++) {
+        uint64_t n = wr_trace_file_process(a->file, k)->major_faults;
+
+        faults += n == UINT64_MAX ? 0 : n;
+    }
+    return WR_MIN(faults, UINT64_MAX / READ_AHEAD) * READ_AHEAD;
+}
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    uint64_t kernel = 0, unseen;
+    uint64_t kernel = 0, unseen, paged = paged_in(a);
 
     if (a->counted_read != UINT64_MAX)
         kernel = a->counted_read;
-    if (a->device_read != UINT64_MAX)
-        kernel = WR_MAX(kernel, a->device_read);
+    if (a->device_read != UINT64_MAX && a->device_read > paged)
+        kernel = WR_MAX(kernel, a->device_read - paged);
     if (a->lost_events || kernel <= a->traced_read)
         return false; /* lost events are told elsewhere */
     unseen = kernel - a->traced_read;

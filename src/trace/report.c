@@ -147,7 +147,7 @@ static void print_set(const struct report_writer *w)
          share((double)a->set_consecutive, reads),
          a->set_ns ? (double)a->set_bytes / (double)a->set_ns * 1e3 : 0,
          a->set_opens, seconds(a->set_meta_ns), seconds(a->set_ns));
-    if (a->device_read != UINT64_MAX && a->set_bytes)
+    if (a->device_read != UINT64_MAX && a->set_counted && a->set_bytes)
         line(
             w, 2,
             "Devices gave %.1f MB: %.1f %% of what was read came from the page "

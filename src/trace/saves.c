@@ -101,17 +101,14 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
     extend(w, e, u);
 }
 
-/* Opened to be written: what was there is gone if it is cut. */
-static void opened(const struct wr_trace_event *e, struct wr_trace_use *u,
-                   const struct wr_trace_name *name)
+/* Opened to be written: what was there is gone if it is cut. Only what was saved
+ * in this run is known to have been there. */
+static void opened(const struct wr_trace_event *e, struct wr_trace_use *u)
 {
-    bool there = u->flags & WAS_SAVED ||
-                 (!u->bytes_written && name->size && name->size != UINT64_MAX);
-
     u->pass_bytes = 0;
     u->covered = e->start_ns;
     u->flags &= (uint8_t)~CUT;
-    if (there && (e->flags & WR_TRACE_TRUNC))
+    if (u->flags & WAS_SAVED && (e->flags & WR_TRACE_TRUNC))
         u->flags |= CUT;
 }
 
@@ -137,7 +134,7 @@ void wr_trace_save_event(struct wr_trace_walk *w,
         return;
     }
     if (e->op == WR_TRACE_OPEN && (e->flags & WR_TRACE_WRITES)) {
-        opened(e, u, wr_trace_file_name(w->a->file, e->file));
+        opened(e, u);
     } else if (e->op == WR_TRACE_RENAME) {
         renamed(w, e, u);
     } else if (u->pass_bytes >= WR_SAVE_BYTES && u->bytes_written) {

@@ -139,6 +139,20 @@ static bool count_order(struct wr_trace_walk *w, const struct wr_trace_event *e,
     return consecutive;
 }
 
+/* How long a fault took is not known; from one to the next of a thread it was at
+ * most so long, and hardly less where it does nothing else. */
+static void count_fault(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                        struct wr_trace_thread *t)
+{
+    uint64_t gap = e->start_ns - WR_MIN(e->start_ns, t->last_fault);
+
+    if (e->dur_ns)
+        latency(w, WR_TRACE_LAT_FAULT, e->dur_ns);
+    else if (t->last_fault && gap && gap < WR_FAULT_GAP_NS)
+        latency(w, WR_TRACE_LAT_FAULT, gap);
+    t->last_fault = WR_MAX(t->last_fault, e->start_ns);
+}
+
 static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
                      struct wr_trace_use *u, struct wr_trace_bin *bin)
 {
@@ -147,6 +161,7 @@ static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
 
     count_pass(w, e, u);
     if (count_order(w, e, u) && e->bytes < WR_SMALL_READ) {
+        latency(w, WR_TRACE_LAT_SMALL_READ, e->dur_ns);
         u->small_reads++;
         u->small_ns += e->dur_ns;
     }
@@ -381,6 +396,8 @@ void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
         }
         return;
     }
+    if (e->op == WR_TRACE_FAULT)
+        count_fault(w, e, t);
     set_thread(w, e, t, wr_trace_file_name(w->a->file, e->file)->size);
     set_actor(w, e);
     if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_READ && e->bytes)

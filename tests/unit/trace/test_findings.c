@@ -411,7 +411,7 @@ static void test_imports(void **state)
 
     s.start_ns = 12000 * MS;
     begin(&r, &s);
-    code = maker_kind(&r.m, WR_TRACE_RUNTIME, "/venv/lib/x.py");
+    code = maker_kind(&r.m, WR_TRACE_RUNTIME, "/data/venv/lib/x.py"); /* nfs */
     for (uint64_t k = 0; k < 12000; k++)
         maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_STAT,
                                                   .file = code,
