@@ -5,7 +5,7 @@ import signal
 import sys
 
 from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
-                 emulator, first_batch, generate, hdf5, jpeg, learning, million,
+                 emulator, findings, first_batch, generate, hdf5, jpeg, learning, million,
                  monitor, mount, npz, options, page, prefetch, probe, ranks,
                  reads, records, report, shares, start, tensors, text, tiers,
                  trace, train, tuning)
@@ -36,6 +36,8 @@ MEASUREMENTS = {
     'mount': (mount.measure, 'emulated devices, seen by fio'),
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
     'trace': (trace.measure, 'what weir trace costs a program'),
+    'trace-findings': (findings.measure, 'what findings of weir trace say, '
+                       'against what mending gains'),
     'train': (train.measure, 'a step of training, against PyTorch'),
     'ranks': (ranks.measure, 'the end of a step with two ranks'),
     'run-steps': (emulator.measure, 'weir run without any I/O'),
@@ -63,6 +65,8 @@ def parse(argv):
                    '(default: 600; with --quick 20)')
     p.add_argument('--before', metavar='WEIR', help='an earlier weir, or its '
                    "build directory, that 'start' and 'before' compare with")
+    options.add_choice(p, '--finding', 'CASE', findings.NAMES,
+                       "of 'trace-findings', measure only these")
     options.add_choice(p, '--group', 'GROUP', list(before.GROUPS),
                        "of 'before', measure only these")
     p.add_argument('--match', metavar='TEXT', default='', help="of 'before', "
@@ -111,6 +115,8 @@ def main(argv):
     session = Session(args)
     session.before = args.before
     session.groups, session.match = args.group, args.match
+    session.findings = (options.chosen(args.finding, findings.NAMES)
+                        if args.finding else [])
     session.most_rounds = args.most_rounds
     session.watched_s = args.seconds or session.pick(600, 20, 3)
     status = 0

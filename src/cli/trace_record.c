@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "cli/trace_baseline.h"
 #include "record/record.h"
 
 #define TOP_FILES 20
@@ -344,7 +345,8 @@ static json_t *record_of(const struct wr_trace_parts *p)
     return o;
 }
 
-int wr_trace_record_load(const char *path, json_t **ret, weir_err *err)
+int wr_trace_record_load(const char *path, const json_t *probe, json_t **ret,
+                         weir_err *err)
 {
     struct wr_trace_analysis *a = NULL;
     struct wr_trace_lanes *lanes = NULL;
@@ -355,7 +357,7 @@ int wr_trace_record_load(const char *path, json_t **ret, weir_err *err)
     if (r == 0)
         r = wr_trace_analyse(f, &a, err);
     if (r == 0)
-        r = wr_trace_findings_of(a, &findings, err);
+        r = wr_trace_judge(a, probe, &findings, err);
     if (r == 0)
         r = wr_trace_lanes_of(f, a, &lanes, err);
     if (r == 0) {

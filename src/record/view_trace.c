@@ -100,7 +100,8 @@ static void cost_of(const json_t *f, char *buf, size_t cap)
     char time[32];
 
     if (!costs(f))
-        snprintf(buf, cap, "a risk");
+        snprintf(buf, cap, "%s",
+                 wr_get_true(f, "risk") ? "a risk" : "not known");
     else
         snprintf(buf, cap, "%s per %s",
                  wr_say_time(wr_get_number(f, "seconds"), time, sizeof(time)),

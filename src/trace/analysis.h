@@ -157,6 +157,15 @@ enum wr_trace_latency {
     WR_TRACE_LATENCIES
 };
 
+/* What the storage of the data set can give, as far as is known: set by whoever
+ * knows it before findings are asked for. */
+struct wr_trace_baseline {
+    double sequential_rate, random_rate; /* bytes per second; 0: not known */
+    double files_rate;                   /* small files per second; 0 */
+    double utilisation; /* of its disk meanwhile, 0 to 1; < 0: not known */
+    char source[128];   /* who says so */
+};
+
 struct wr_trace_analysis {
     const struct wr_trace_file *file; /* borrowed */
     uint64_t end_ns;                  /* of the run */
@@ -205,6 +214,7 @@ struct wr_trace_analysis {
     struct wr_gaps gaps;            /* of all threads that read the data set */
     uint64_t gap_split_ns; /* longer gaps are between batches; 0: none */
     uint64_t batches;      /* seen by them, 0: none seen */
+    struct wr_trace_baseline baseline;
 };
 
 int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,

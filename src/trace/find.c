@@ -11,6 +11,7 @@
 
 #define MATTERS   0.005
 #define CALL_NS   2000.0 /* of a read that finds its pages in memory */
+#define WORK_NS   200000 /* between samples: it does something with them */
 #define COPY_RATE 2e9    /* bytes per second, out of the page cache */
 
 double wr_find_epochs(const struct wr_trace_analysis *a)
@@ -122,7 +123,10 @@ double wr_find_window(const struct wr_trace_analysis *a)
 
 bool wr_find_trains(const struct wr_trace_analysis *a)
 {
-    return a->epoch_count > 1 || a->batches || a->steps || a->workers;
+    bool works = a->gaps.total >= 16 &&
+                 a->gaps.total_ns / a->gaps.total >= WORK_NS;
+
+    return works || a->batches || a->steps || a->workers;
 }
 
 void wr_find_files(const struct wr_trace_analysis *a,

@@ -23,6 +23,7 @@
     X(checkpoint)                                                              \
     X(unsafe)                                                                  \
     X(interference)                                                            \
+    X(bound)                                                                   \
     X(outliers)                                                                \
     X(imports)                                                                 \
     X(logs)                                                                    \
@@ -60,8 +61,8 @@ double wr_find_main(const struct wr_trace_analysis *a, double *ret_window);
 double wr_find_cached(double reads, double bytes);
 /* From the first to the last read of the data set, in seconds per epoch. */
 double wr_find_window(const struct wr_trace_analysis *a);
-/* Whether the program looks like a training: epochs, batches, steps or
- * workers. */
+/* Whether the program looks like a training: batches, steps, workers, or work
+ * between samples. */
 bool wr_find_trains(const struct wr_trace_analysis *a);
 
 /* The three files of the data set with the most of something. */

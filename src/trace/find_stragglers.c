@@ -9,10 +9,12 @@
 #include "base/units.h"
 
 #define SLOWER 3.0
+#define BUSY   0.6
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     double slowest = 0, sum = 0, rest, busiest = 0, busy = 0;
+    double share = 0; /* of its time in which the slowest one reads */
     uint32_t who = 0;
     unsigned n = 0;
 
@@ -31,16 +33,17 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         if (mean > slowest) {
             slowest = mean;
             who = t->process;
+            share = (double)t->set_ns /
+                    (double)(t->last_set - t->first_set + 1);
         }
     }
-    if (n < 3 || wr_find_exposed(a) <= 0)
+    if (n < 3 || share < BUSY)
         return false;
     rest = (sum - slowest) / (n - 1);
     if (slowest < SLOWER * rest)
         return false;
     /* Whoever is free takes the next batch: all work as long as the mean. */
-    f->seconds = (busiest - busy / n) * 1e-9 / wr_find_epochs(a) *
-                 wr_find_exposed(a);
+    f->seconds = (busiest - busy / n) * 1e-9 / wr_find_epochs(a);
     f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_MAYBE;
     snprintf(f->what, sizeof(f->what),

@@ -67,6 +67,8 @@ static void print_finding(const struct report_writer *w,
 
     if (f->risk)
         fprintf(w->out, "\n%s  %s (a risk)\n", f->rule->code, f->rule->title);
+    else if (f->seconds <= 0)
+        fprintf(w->out, "\n%s  %s\n", f->rule->code, f->rule->title);
     else
         fprintf(w->out, "\n%s  %s: %.2f s per %s\n", f->rule->code,
                 f->rule->title, f->seconds, f->once ? "run" : "epoch");
