@@ -113,13 +113,13 @@ def records(data, scratch, count):
 
 
 def classes(data, scratch, count):
+    at = os.path.join(os.path.dirname(scratch), 'at')
     paths = []
     for k in range(count):
         numbered(os.path.join(data, str(k)), 4, 20 * KB)
         paths += [f'{k}/{i}' for i in range(4)]
     with open(os.path.join(scratch, 'samples'), 'w', encoding='utf-8') as f:
-        f.write('\n'.join(os.path.join(os.path.dirname(data), 'at', p)
-                          for p in paths))
+        f.write('\n'.join(os.path.join(at, p) for p in paths))
 
 
 def modules(data, scratch, count):
@@ -147,6 +147,7 @@ class Case:
     counts: tuple
     costs: bool = True # seconds are said, and can be measured
     torch: bool = False
+    probe: bool = False # the estimate needs what weir probe measured
     memory: int = 0 # that a control group allows; 0: no limit
 
 
@@ -164,7 +165,7 @@ CASES = {
     'D09': Case('D09', 'near', files(20 * KB), (300, 60)),
     'D10': Case('D10', 'opens', packed, (800, 150)),
     'D11': Case('D11', 'near', classes, (400, 120)),
-    'D12': Case('D12', 'disk', one_big(512 * MB), (400, 150)),
+    'D12': Case('D12', 'disk', one_big(512 * MB), (400, 150), probe=True),
     'D13': Case('D13', 'near', one_big(256 * MB), (1000, 200)),
     'D14': Case('D14', 'disk', local, (40, 20)),
     'D15': Case('D15', '', local, (600, 600), costs=False),
@@ -177,7 +178,7 @@ CASES = {
     'S02': Case('S02', 'near', files(50 * KB), (400, 80)),
     'S03': Case('S03', 'opens', records, (300, 120)),
     'S04': Case('S04', 'near', files(100 * KB), (40, 10)),
-    'S05': Case('S05', 'nfs', files(MB), (200, 200), memory=200 * MB),
+    'S05': Case('S05', 'nfs', files(MB), (100, 100), memory=120 * MB),
     'S06': Case('S06', 'nfs', local, (40, 20)),
 }
 
@@ -191,9 +192,10 @@ def has_torch():
 class Bench:
     """A weir, and a folder for data sets and mounts."""
 
-    def __init__(self, weir, folder, compensate=True):
+    def __init__(self, weir, folder, memory=None, compensate=True):
         self.weir = weir
         self.folder = folder
+        self.memory = memory # a folder in memory, for what devices hold
         self.compensate = compensate
 
     def run(self, *command, code=0, **settings):
@@ -235,7 +237,9 @@ class Bench:
         cold, bare or under weir trace."""
         case = CASES[name]
         top = tempfile.mkdtemp(prefix=name + '-', dir=self.folder)
-        data, scratch = os.path.join(top, 'data'), os.path.join(top, 'scratch')
+        scratch, data = os.path.join(top, 'scratch'), os.path.join(top, 'data')
+        if self.memory and case.device:
+            data = os.path.join(self.memory, os.path.basename(top))
         os.mkdir(data)
         os.mkdir(scratch)
         case.make(data, scratch, count)
@@ -252,6 +256,7 @@ class Bench:
                     yield Runner(self, name, seen, scratch, count)
         finally:
             shutil.rmtree(top, ignore_errors=True)
+            shutil.rmtree(data, ignore_errors=True)
 
 
 class Runner:
@@ -323,7 +328,19 @@ class Runner:
             if os.path.exists(trace):
                 os.remove(trace)
 
+    def probe(self):
+        """Options of weir report, with a record of what the device can do."""
+        record = os.path.join(self.scratch, 'probe.json')
+        if not os.path.exists(record):
+            self.bench.run(self.bench.weir, 'probe', '-q', self.data, '--only',
+                           'seq', '--passes', '1', '--seconds', '0.3',
+                           '--file-size', '32M', '--access', 'direct',
+                           '--record', record)
+        return '--probe', record
+
     def report(self, trace, *options):
+        if CASES[self.name].probe:
+            options += self.probe()
         text = self.bench.run(self.bench.weir, 'report', '--json', *options,
                               trace)
         return found_in(json.loads(text))

@@ -54,9 +54,11 @@ def measure(session):
     rows = kept_rows(session)
     torch = has_torch()
     asked = session.findings or (SMOKE if session.smoke else NAMES)
-    with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm')
-                                     else None) as folder:
-        bench = Bench(session.weir, folder, compensate=not session.smoke)
+    shm = '/dev/shm' if os.path.isdir('/dev/shm') else None
+    with (tempfile.TemporaryDirectory(dir=session.data) as folder,
+          tempfile.TemporaryDirectory(dir=shm) as memory):
+        bench = Bench(session.weir, folder, memory,
+                      compensate=not session.smoke)
         for name in asked:
             case = CASES[name]
             if case.torch and not torch:

@@ -224,6 +224,14 @@ static int report_files(struct wr_cli *cli, const json_t *probe)
     return code;
 }
 
+static bool has_trace(const struct wr_cli *cli)
+{
+    for (size_t i = 0; i < cli->operand_count; i++)
+        if (wr_report_is_trace(cli->operands[i]))
+            return true;
+    return false;
+}
+
 static int report_run(struct wr_cli *cli)
 {
     int code = check_usage(cli);
@@ -235,7 +243,9 @@ static int report_run(struct wr_cli *cli)
         return code;
     if (a->probe && wr_trace_probe_load(a->probe, &probe, &err) < 0)
         return wr_cli_fail(cli, "%s", err.msg);
-    code = report_files(cli, probe);
+    code = a->probe && !has_trace(cli)
+               ? wr_cli_usage(cli, "--probe judges a trace, and there is none")
+               : report_files(cli, probe);
     json_decref(probe);
     return code;
 }

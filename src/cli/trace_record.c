@@ -117,8 +117,11 @@ static json_t *run_json(const struct wr_trace_analysis *a)
 
 static json_t *set_json(const struct wr_trace_analysis *a)
 {
+    char access[160];
+
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}", "files",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}",
+        "access", wr_trace_access_text(a, access, sizeof(access)), "files",
         whole(a->set_files), "file_bytes", whole(a->set_sizes), "read_bytes",
         whole(a->set_bytes), "unique_bytes", whole(a->set_unique), "reads",
         whole(a->set_reads), "sequential", whole(a->set_sequential),

@@ -227,6 +227,9 @@ static void describe_set(struct wr_doc_section *s, const json_t *j)
                                 fmax(0, wr_get_number(o, "read_bytes"))),
                 wr_format_bytes(unique, sizeof(unique),
                                 fmax(0, wr_get_number(o, "unique_bytes"))));
+    wr_doc_fact(s, "File access", "%s", wr_get_text(o, "access"));
+    wr_doc_fact(s, "Files read once", "%.1f %%",
+                percent(o, "read_once", "files"));
     wr_doc_fact(
         s, "Its reads",
         "%s: %.1f %% sequential, %.1f %% consecutive; %s in reads, %s "

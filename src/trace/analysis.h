@@ -121,6 +121,9 @@ struct wr_trace_epoch {
 
 struct wr_trace_save {
     uint64_t start_ns, end_ns, bytes, write_ns, sync_ns, meta_ns;
+    uint64_t pause_ns;   /* without what the program did between two bursts */
+    uint64_t read_bytes; /* of the data set by the same process meanwhile */
+    uint32_t bursts;
     uint32_t process, file; /* file: the largest one */
     uint32_t files;
     bool main_thread; /* the program waited for it */
@@ -223,6 +226,9 @@ void wr_trace_analysis_free(struct wr_trace_analysis *a);
 
 const char *wr_trace_phase_name(int kind);
 const char *wr_trace_job_name(int job);
+/* How files of the data set are shared by ranks, and the order of reads. */
+const char *wr_trace_access_text(const struct wr_trace_analysis *a, char *buf,
+                                 size_t cap);
 /* The upper edge of a range of sizes, inclusive; UINT64_MAX: the last one. */
 uint64_t wr_trace_size_edge(size_t k);
 size_t wr_trace_size_index(uint64_t bytes);

@@ -12,6 +12,7 @@
 #define WR_FAULT_GAP_NS UINT64_C(1000000000)  /* longer: it did other things */
 #define WR_SMALL_READ   (UINT64_C(64) << 10)
 #define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
+#define WR_WORK_NS      UINT64_C(1000000) /* in a file: it works on records */
 #define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */
 
 /* All reads of the n-th pass over their files: when? */
@@ -83,6 +84,9 @@ void wr_pairs_finish(struct wr_trace_walk *w);
 void wr_trace_save_event(struct wr_trace_walk *w,
                          const struct wr_trace_event *e,
                          struct wr_trace_use *u);
+/* Something of the data set is read. */
+void wr_trace_save_read(struct wr_trace_walk *w,
+                        const struct wr_trace_event *e);
 /* epochs.c, phases.c: after the walk. */
 int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err);
 int wr_trace_phases(struct wr_trace_analysis *a, weir_err *err);

@@ -75,7 +75,7 @@ static struct rates rates_of(const struct wr_trace_analysis *a)
     double readers = wr_find_readers(a);
     double stored = stored_bytes(a);
 
-    if (r.window < SHORT || stored <= 0)
+    if (r.window < SHORT || stored * 2 < (double)a->set_bytes)
         return (struct rates){.used = -1};
     r.bytes = stored / r.window;
     r.files = (double)a->set_opens * stored / (double)a->set_bytes / r.window;
@@ -117,7 +117,9 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     struct rates r = rates_of(a);
     bool full = r.used >= FULL && r.in_io >= IN_IO;
-    bool idle = r.used >= 0 && r.used <= IDLE && r.in_io < IN_IO;
+    /* Without batches or workers, computing is not told from decoding. */
+    bool idle = r.used >= 0 && r.used <= IDLE && r.in_io < IN_IO &&
+                (a->workers || a->gap_split_ns);
 
     if (r.used < 0 || !r.waits || !wr_find_trains(a) || (!full && !idle))
         return false;

@@ -31,6 +31,17 @@ static uint64_t resident_of(const struct wr_trace_analysis *a, size_t k)
     return n == UINT64_MAX ? 0 : n;
 }
 
+/* Nanoseconds for what is not used: at the rate of the device, if a probe says
+ * it; else as if all time went with bytes, which is the most it can be. */
+static double in_vain(const struct wr_trace_analysis *a, double ns,
+                      double bytes, double waste)
+{
+    double most = ns * (1 - 1 / waste), rate = a->baseline.sequential_rate;
+    double took = rate > 0 ? bytes * (waste - 1) / rate * 1e9 : most;
+
+    return WR_MIN(took, most);
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     uint64_t reads = 0, random = 0, ns = 0, bytes = 0;
@@ -57,9 +68,10 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
                 : (double)resident / (double)unique;
     if (waste < WASTE)
         return false;
-    f->seconds = wr_find_lost(a, (double)ns) * (1 - 1 / waste);
+    f->seconds = wr_find_lost(a, in_vain(a, (double)ns, (double)bytes, waste));
     f->gain = f->seconds;
-    f->sure = WR_TRACE_FINDING_LIKELY;
+    f->sure = a->baseline.sequential_rate > 0 ? WR_TRACE_FINDING_LIKELY
+                                              : WR_TRACE_FINDING_MAYBE;
     snprintf(f->what, sizeof(f->what),
              "Random reads of big files make the device deliver %.1f times "
              "what the program uses.",

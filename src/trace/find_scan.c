@@ -19,7 +19,7 @@ static uint64_t most_looked_at(const struct wr_trace_use *u)
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double wall = 0;
+    double wall = 0, idle = 0;
     uint64_t ops = 0;
     bool trains = false;
 
@@ -29,9 +29,13 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         trains = p->kind == WR_TRACE_PHASE_TRAIN;
         if (trains)
             break;
+        if (p->kind == WR_TRACE_PHASE_IDLE && ops)
+            idle += (double)(p->end_ns - p->start_ns) * 1e-9;
         if (p->kind != WR_TRACE_PHASE_SCAN)
             continue;
-        wall += (double)(p->end_ns - p->start_ns) * 1e-9;
+        /* Between two calls of a scan it waits for the first one. */
+        wall += (double)(p->end_ns - p->start_ns) * 1e-9 + idle;
+        idle = 0;
         ops += p->sums.scan_ops;
     }
     if (!trains || !wr_find_trains(a) || ops < LEAST || (wall < LONG && wall < SHARE * wr_find_run(a)))

@@ -129,6 +129,7 @@ static void print_set(const struct report_writer *w)
 {
     const struct wr_trace_analysis *a = w->a;
     double reads = (double)a->set_reads;
+    char text[160];
 
     if (!a->set_files)
         return;
@@ -149,6 +150,7 @@ static void print_set(const struct report_writer *w)
          share((double)a->set_consecutive, reads),
          a->set_ns ? (double)a->set_bytes / (double)a->set_ns * 1e3 : 0,
          a->set_opens, seconds(a->set_meta_ns), seconds(a->set_ns));
+    line(w, 2, "File access: %s.", wr_trace_access_text(a, text, sizeof(text)));
     if (a->device_read != UINT64_MAX && a->set_counted && a->set_bytes)
         line(
             w, 2,

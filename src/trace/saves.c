@@ -10,6 +10,7 @@
 enum { DIRTY = 1, WAS_SAVED = 2, CUT = 4 };
 
 #define SAVES_MAX 65536
+#define BREAK_NS  UINT64_C(100000000)
 
 /* The save that a burst belongs to: the last one of its process, or a new
  * one. */
@@ -34,6 +35,7 @@ static struct wr_trace_save *save_of(struct wr_trace_walk *w,
     a->saves[a->save_count] = (struct wr_trace_save){
         .start_ns = u->covered,
         .end_ns = u->covered,
+        .bursts = 1,
         .process = e->process,
         .file = e->file,
         .main_thread = e->thread == (uint32_t)p->pid};
@@ -57,6 +59,19 @@ static void enter(struct wr_trace_walk *w, const struct wr_trace_event *e,
     u->fault |= WR_TRACE_SAVED;
 }
 
+/* A short time between two calls goes into what is written next; in a longer one
+ * training went on. */
+static void add_pause(struct wr_trace_save *s, uint64_t from, uint64_t to)
+{
+    if (to <= s->end_ns)
+        return;
+    if (from < s->end_ns + BREAK_NS)
+        from = s->end_ns;
+    else
+        s->bursts++;
+    s->pause_ns += to - from;
+}
+
 static void extend(struct wr_trace_walk *w, const struct wr_trace_event *e,
                    const struct wr_trace_use *u)
 {
@@ -65,6 +80,7 @@ static void extend(struct wr_trace_walk *w, const struct wr_trace_event *e,
 
     if (!s)
         return;
+    add_pause(s, e->start_ns, e->start_ns + e->dur_ns);
     s->end_ns = WR_MAX(s->end_ns, e->start_ns + e->dur_ns);
     if (class == WR_TRACE_CLASS_WRITE) {
         s->bytes += e->bytes;
@@ -122,6 +138,14 @@ static void renamed(struct wr_trace_walk *w, const struct wr_trace_event *e,
     }
     u->flags = 0; /* whatever is written here next is another file */
     u->pass_bytes = 0;
+}
+
+void wr_trace_save_read(struct wr_trace_walk *w, const struct wr_trace_event *e)
+{
+    int32_t last = w->saving[e->process];
+
+    if (last >= 0 && e->start_ns < w->a->saves[last].end_ns + WR_SAVE_GAP_NS)
+        w->a->saves[last].read_bytes += e->bytes;
 }
 
 void wr_trace_save_event(struct wr_trace_walk *w,

@@ -45,7 +45,9 @@ static void add_set(struct wr_trace_analysis *a, size_t k)
     a->set_ns += u->read_ns;
     a->set_meta_ns += u->meta_ns;
     a->set_opens += u->opens;
-    a->read_once += u->passes == 1;
+    a->read_once += u->passes == 1 ||
+                    (u->passes && name->size != UINT64_MAX &&
+                     u->bytes_read < name->size + name->size / 4);
     if (name->resident != UINT64_MAX && name->size != UINT64_MAX) {
         a->resident += WR_MIN(name->resident, name->size);
         a->resident_of += name->size;

@@ -159,6 +159,7 @@ static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
     bool saving = e->start_ns < w->write_until_ns;
     uint32_t group = w->groups[e->process];
 
+    wr_trace_save_read(w, e);
     count_pass(w, e, u);
     if (count_order(w, e, u) && e->bytes < WR_SMALL_READ) {
         latency(w, WR_TRACE_LAT_SMALL_READ, e->dur_ns);
@@ -195,8 +196,9 @@ static void set_thread(struct wr_trace_walk *w, const struct wr_trace_event *e,
     }
     if (t->first_set == UINT64_MAX)
         t->first_set = e->start_ns;
-    else if ((e->op == WR_TRACE_OPEN || (big && reads)) &&
-             e->start_ns > t->last_set)
+    else if (e->start_ns > t->last_set &&
+             (e->op == WR_TRACE_OPEN || (big && reads) ||
+              (reads && e->start_ns - t->last_set >= WR_WORK_NS)))
         wr_gaps_add(t->gaps, e->start_ns - t->last_set);
     t->last_set = WR_MAX(t->last_set, e->start_ns + e->dur_ns);
     t->set_ns += e->dur_ns;
