@@ -107,9 +107,8 @@ def packed(data, scratch, count):
 
 
 def records(data, scratch, count):
-    numbered(data, count, MB)
-    for k in range(2):
-        sparse(os.path.join(data, f'packed{k}'), count // 2 * MB)
+    numbered(data, count // 2, MB)
+    sparse(os.path.join(data, 'packed'), count // 2 * MB)
 
 
 def classes(data, scratch, count):
@@ -176,7 +175,7 @@ CASES = {
     'D21': Case('D21', '', files(MB), (60, 60), costs=False),
     'S01': Case('S01', 'lustre', files(4 * MB), (40, 10), costs=False),
     'S02': Case('S02', 'near', files(50 * KB), (400, 80)),
-    'S03': Case('S03', 'opens', records, (300, 120)),
+    'S03': Case('S03', 'opens', records, (400, 220)),
     'S04': Case('S04', 'near', files(100 * KB), (40, 10)),
     'S05': Case('S05', 'nfs', files(MB), (100, 100), memory=120 * MB),
     'S06': Case('S06', 'nfs', local, (40, 20)),

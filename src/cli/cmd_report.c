@@ -311,7 +311,8 @@ static const struct wr_help_example examples[] = {
      "what a traced program should change, in seconds "
      "per epoch"},
     {"weir report --probe disk.json run.wtrace",
-     "the same; whether storage was the limit, by weir probe --record disk.json"},
+     "the same; whether storage was the limit, by weir probe --record "
+     "disk.json"},
     {"weir report --as chrome run.wtrace --output run.trace.json",
      "a trace for chrome://tracing or Perfetto"},
     {NULL, NULL}};

@@ -81,9 +81,9 @@ static json_t *finding_json(const struct wr_trace_parts *p, size_t k)
         f->rule->code, "title", f->rule->title, "seconds",
         finite_of(f->seconds), "run_seconds",
         finite_of(wr_trace_finding_cost(p->a, f)), "gain", finite_of(f->gain),
-        "once", (int)f->once,
-        "risk", (int)f->risk, "sure", wr_finding_sure_name(f->sure), "what",
-        wr_text_json(f->what), "evidence", wr_text_json(f->evidence), "change",
+        "once", (int)f->once, "risk", (int)f->risk, "sure",
+        wr_finding_sure_name(f->sure), "what", wr_text_json(f->what),
+        "evidence", wr_text_json(f->evidence), "change",
         wr_text_json(f->change), "examples", examples);
 
     if (bad) {

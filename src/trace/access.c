@@ -43,9 +43,8 @@ static const char *order(const struct wr_trace_analysis *a)
 {
     if (a->set_consecutive * 10 >= a->set_reads * 9)
         return "one request behind the other";
-    return a->set_sequential * 10 >= a->set_reads * 9
-               ? "forwards with gaps"
-               : "here and there";
+    return a->set_sequential * 10 >= a->set_reads * 9 ? "forwards with gaps"
+                                                      : "here and there";
 }
 
 const char *wr_trace_access_text(const struct wr_trace_analysis *a, char *buf,

@@ -212,9 +212,9 @@ struct wr_trace_analysis {
     uint64_t steps;                       /* marks, or 0 */
     uint64_t device_read, device_written; /* UINT64_MAX: not known */
     bool set_counted; /* device_read has what was read of the data set */
-    uint64_t traced_read, counted_read;   /* unseen: what is missing of these */
-    uint64_t resident, resident_of; /* bytes of data set files in memory */
-    struct wr_gaps gaps;            /* of all threads that read the data set */
+    uint64_t traced_read, counted_read; /* unseen: what is missing of these */
+    uint64_t resident, resident_of;     /* bytes of data set files in memory */
+    struct wr_gaps gaps;   /* of all threads that read the data set */
     uint64_t gap_split_ns; /* longer gaps are between batches; 0: none */
     uint64_t batches;      /* seen by them, 0: none seen */
     struct wr_trace_baseline baseline;

@@ -12,7 +12,7 @@
 #define WR_FAULT_GAP_NS UINT64_C(1000000000)  /* longer: it did other things */
 #define WR_SMALL_READ   (UINT64_C(64) << 10)
 #define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
-#define WR_WORK_NS      UINT64_C(1000000) /* in a file: it works on records */
+#define WR_WORK_NS      UINT64_C(1000000)   /* in a file: it works on records */
 #define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */
 
 /* All reads of the n-th pass over their files: when? */

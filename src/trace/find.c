@@ -10,10 +10,10 @@
 #include "base/units.h"
 
 #define MATTERS   0.005
-#define LEAST     16 /* pauses */
-#define CALL_NS   2000.0 /* of a read that finds its pages in memory */
+#define LEAST     16      /* pauses */
+#define CALL_NS   2000.0  /* of a read that finds its pages in memory */
 #define WORK_NS   1000000 /* between samples: it does something with them */
-#define COPY_RATE 2e9    /* bytes per second, out of the page cache */
+#define COPY_RATE 2e9     /* bytes per second, out of the page cache */
 
 double wr_find_epochs(const struct wr_trace_analysis *a)
 {
@@ -144,6 +144,11 @@ bool wr_find_trains(const struct wr_trace_analysis *a)
     if (a->gap_split_ns)
         ns = wr_gaps_above(&a->gaps, a->gap_split_ns, &count);
     return a->gaps.total >= LEAST && count && ns / count >= WORK_NS;
+}
+
+bool wr_find_loads(const struct wr_trace_analysis *a)
+{
+    return a->epoch_count > 1 || wr_find_trains(a);
 }
 
 void wr_find_files(const struct wr_trace_analysis *a,

@@ -66,6 +66,9 @@ double wr_find_window(const struct wr_trace_analysis *a);
  * between samples. */
 bool wr_find_trains(const struct wr_trace_analysis *a);
 
+/* Whether it reads its files as a training does: that, or more than once. */
+bool wr_find_loads(const struct wr_trace_analysis *a);
+
 /* The three files of the data set with the most of something. */
 void wr_find_files(const struct wr_trace_analysis *a,
                    struct wr_trace_finding *f,

@@ -9,19 +9,19 @@
 
 #include "base/mem.h"
 
-#define FULL   0.8 /* of what storage can give */
-#define IDLE   0.2
-#define WAITS  0.3 /* of the time: then input holds the training up */
-#define IN_IO  0.5 /* of the readers' time: below, it is something else */
-#define SMALL  (UINT64_C(1) << 20)
-#define SHORT  0.1 /* seconds of reading that say nothing */
+#define FULL  0.8 /* of what storage can give */
+#define IDLE  0.2
+#define WAITS 0.3 /* of the time: then input holds the training up */
+#define IN_IO 0.5 /* of the readers' time: below, it is something else */
+#define SMALL (UINT64_C(1) << 20)
+#define SHORT 0.1 /* seconds of reading that say nothing */
 
 struct rates {
-    double window;          /* seconds, of all epochs */
-    double bytes, files;    /* per second */
-    double used;            /* of what storage can give; < 0: not known */
-    double in_io;           /* share of the readers' time */
-    bool waits;             /* training waits for its input */
+    double window;       /* seconds, of all epochs */
+    double bytes, files; /* per second */
+    double used;         /* of what storage can give; < 0: not known */
+    double in_io;        /* share of the readers' time */
+    bool waits;          /* training waits for its input */
 };
 
 /* Bytes that came from storage; the others were in memory. */

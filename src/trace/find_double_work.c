@@ -10,6 +10,7 @@
 
 #define CALLS 5.0 /* per sample: open, read, close and two more */
 #define LEAST 20
+#define SHARE 0.02
 
 static uint64_t most_calls(const struct wr_trace_use *u)
 {
@@ -74,12 +75,13 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     double meta = c.opens + c.stats + c.seeks + c.others;
     double per = c.passes ? (meta + c.zeros + c.passes) / c.passes : 0;
 
-    if (c.files < LEAST || per <= CALLS || meta <= 2 * c.passes)
+    if (!wr_find_loads(a) || c.files < LEAST || per <= CALLS ||
+        meta <= 2 * c.passes)
         return false;
     f->seconds = wr_find_lost(a, extra(a, &c));
     f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
-    if (!wr_find_matters(a, f->seconds))
+    if (f->seconds * wr_find_epochs(a) < SHARE * wr_find_run(a))
         return false;
     snprintf(f->what, sizeof(f->what),
              "Each sample takes %.1f calls where open, read and close would "

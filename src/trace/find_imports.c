@@ -71,10 +71,11 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     f->gain = wall;
     f->once = true;
     f->sure = WR_TRACE_FINDING_LIKELY;
-    snprintf(f->what, sizeof(f->what),
-             "Loading programs and modules from %.60s (%.30s) takes %.1f s of a "
-             "process's time.",
-             m->path, m->type, wall);
+    snprintf(
+        f->what, sizeof(f->what),
+        "Loading programs and modules from %.60s (%.30s) takes %.1f s of a "
+        "process's time.",
+        m->path, m->type, wall);
     snprintf(f->evidence, sizeof(f->evidence),
              "%" PRIu64 " calls on code in %zu processes (%" PRIu64
              " opens, %" PRIu64 " stats, %" PRIu64 " of all failed); the "

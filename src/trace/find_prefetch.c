@@ -11,6 +11,7 @@
 #define MAIN_SHARE 0.5 /* of all time on the data set */
 #define WALL_SHARE 0.1 /* of the time from the first read to the last */
 #define LEAST      0.05
+#define SHORT      0.05 /* seconds: such a run is over before workers start */
 
 static uint64_t most_read(const struct wr_trace_use *u)
 {
@@ -46,7 +47,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     n = (unsigned)WR_MIN(load / compute + 1, 1024.0);
     n = WR_MAX(1, WR_MIN(n, cores > 1 ? cores - 1 : 1));
     lost = window - WR_MAX(compute, load / n); /* one hides behind the other */
-    if (lost < LEAST * window || !wr_find_matters(a, lost / epochs))
+    if (lost < LEAST * window || lost < SHORT ||
+        !wr_find_matters(a, lost / epochs))
         return false;
     f->seconds = lost / epochs;
     f->gain = f->seconds;

@@ -38,7 +38,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         idle = 0;
         ops += p->sums.scan_ops;
     }
-    if (!trains || !wr_find_trains(a) || ops < LEAST || (wall < LONG && wall < SHARE * wr_find_run(a)))
+    if (!trains || !wr_find_trains(a) || ops < LEAST ||
+        (wall < LONG && wall < SHARE * wr_find_run(a)))
         return false;
     f->seconds = wall;
     f->gain = 0.95 * wall;

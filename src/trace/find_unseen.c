@@ -10,7 +10,7 @@
 
 #define SHARE      0.05
 #define READ_AHEAD (UINT64_C(1) << 20)
-#define LEAST (UINT64_C(16) << 20)
+#define LEAST      (UINT64_C(16) << 20)
 
 /* What devices may have given for mapped code: not much more than is read ahead
  * for each fault. */

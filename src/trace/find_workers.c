@@ -53,7 +53,8 @@ static void too_many(const struct wr_trace_analysis *a, double busy,
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double busy = wr_find_busy(a), window = wr_find_window(a) * wr_find_epochs(a);
+    double busy = wr_find_busy(a),
+           window = wr_find_window(a) * wr_find_epochs(a);
     unsigned cores = wr_trace_file_info(a->file)->cores;
 
     if (busy < 0 || a->gaps.total < 64 || window < 0.2 * wr_find_run(a))
