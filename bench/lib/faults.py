@@ -147,6 +147,7 @@ class Case:
     costs: bool = True # seconds are said, and can be measured
     torch: bool = False
     probe: bool = False # the estimate needs what weir probe measured
+    says: str = '' # a word of the finding
     memory: int = 0 # that a control group allows; 0: no limit
 
 
@@ -169,6 +170,10 @@ CASES = {
     'D14': Case('D14', 'disk', local, (40, 20)),
     'D15': Case('D15', '', local, (600, 600), costs=False),
     'D16': Case('D16', 'queue', files(20 * KB), (800, 400)),
+    'D17-STORAGE': Case('D17', 'disk', files(4 * MB), (16, 16), costs=False,
+                        probe=True, says='Storage-bound'),
+    'D17-CPU': Case('D17', 'disk', files(20 * KB), (80, 80), costs=False,
+                    probe=True, says='CPU-bound'),
     'D18': Case('D18', 'stall', stalls, (20000, 2500)),
     'D19': Case('D19', 'near', modules, (600, 350)),
     'D20': Case('D20', 'near', local, (300, 80)),
@@ -314,7 +319,7 @@ class Runner:
                 except OSError:
                     time.sleep(0.1)
 
-    def traced(self, mended, *options):
+    def traced(self, mended):
         """What is found in its trace, see found_in()."""
         self.cool()
         trace = os.path.join(self.scratch, 'run.wtrace')
@@ -322,7 +327,7 @@ class Runner:
             with self.limited() as enter:
                 self.bench.run(self.bench.weir, 'trace', '-q', '-o', trace,
                                '--', *self.command(mended), preexec_fn=enter)
-            return self.report(trace, *options)
+            return self.report(trace)
         finally:
             if os.path.exists(trace):
                 os.remove(trace)
@@ -337,16 +342,18 @@ class Runner:
                            '--record', record)
         return '--probe', record
 
-    def report(self, trace, *options):
-        if CASES[self.name].probe:
-            options += self.probe()
-        text = self.bench.run(self.bench.weir, 'report', '--json', *options,
-                              trace)
-        return found_in(json.loads(text))
+    def report(self, trace):
+        case = CASES[self.name]
+        text = self.bench.run(self.bench.weir, 'report', '--json',
+                              *(self.probe() if case.probe else ()), trace)
+        return found_in(json.loads(text), case.says)
 
 
-def found_in(report):
-    """The findings of a report: code to seconds in the run (None: a risk)."""
+def found_in(report, says=''):
+    """The findings of a report: code to seconds in the run (None: a risk). One
+    of them must say it, or there are none."""
+    if says not in '\n'.join(report['summary']):
+        return {}
     for section in report['sections']:
         for table in section['tables']:
             if table['title'].startswith('What costs time'):

@@ -32,14 +32,17 @@ class Program:
         return os.path.join(self.data, *map(str, parts))
 
 
-def read_whole(path, flags=os.O_RDONLY, piece=16 * MB):
-    """The bytes of a file, by as few calls as possible; how many."""
+def read_whole(path, flags=os.O_RDONLY, piece=16 * MB, drop=False):
+    """The bytes of a file, by as few calls as possible; how many. With drop, they
+    do not stay in the page cache."""
     fd = os.open(path, flags)
     size = 0
     while n := len(os.read(fd, piece)):
         size += n
         if n < piece:
             break
+    if drop:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(fd)
     return size
 
@@ -349,8 +352,7 @@ def s03(p):
             forget(p.path('packed'))
             continue
         for i in range(p.count // 2):
-            read_whole(p.path(i), os.O_RDWR, piece=MB)
-            forget(p.path(i))
+            read_whole(p.path(i), os.O_RDWR, piece=MB, drop=True)
 
 
 def s04(p):
@@ -462,17 +464,38 @@ def d20(p):
     log.close()
 
 
+# --- what limits it ---
+
 def d17_storage(p):
-    """Reads as fast as the storage can."""
-    for _ in range(2):
-        for i in range(p.count):
-            read_whole(p.path(i))
-            forget(p.path(i))
+    """Reads as fast as the device can, and hardly computes."""
+    for i in [*range(p.count)] * 2:
+        read_whole(p.path(i), drop=True)
+        if i % 4 == 3:
+            time.sleep(0.003)
+
+
+def d17_worker(p, queue):
+    for i in [*range(p.count)] * 2:
+        read_whole(p.path(i), drop=True)
+        time.sleep(0.004) # decoding
+        if i % 8 == 7:
+            queue.put(i)
+    queue.put(None)
+
+
+def d17_cpu(p):
+    """A worker that decodes; mended, a trainer that has more to do than it."""
+    queue = multiprocessing.Queue(1)
+    worker = multiprocessing.Process(target=d17_worker, args=(p, queue))
+    worker.start()
+    while queue.get() is not None:
+        time.sleep(0.15 if p.mended else 0)
+    worker.join()
 
 
 PROGRAMS = {name.replace('_', '-').upper(): function
             for name, function in list(globals().items())
-            if name[0] in 'ds' and name[1:3].isdigit() and name != 'd05_worker'}
+            if name[0] in 'ds' and name[1:3].isdigit() and not name.endswith('_worker')}
 
 if __name__ == '__main__':
     asked = Program(sys.argv[1:])

@@ -101,6 +101,10 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
 {
     uint64_t before;
 
+    if (!u->bytes_written && u->passes) { /* read before: now another thing */
+        u->pass_bytes = 0;
+        u->covered = e->start_ns;
+    }
     if (e->start_ns > u->covered + WR_SAVE_GAP_NS &&
         (!u->pass_bytes || e->start_ns > u->last_ns + WR_SAVE_GAP_NS)) {
         u->pass_bytes = 0; /* opened, or written to, long ago */
@@ -121,6 +125,8 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
  * in this run is known to have been there. */
 static void opened(const struct wr_trace_event *e, struct wr_trace_use *u)
 {
+    if (!u->bytes_written && !(e->flags & WR_TRACE_TRUNC))
+        return; /* read so far: these fields are of its passes */
     u->pass_bytes = 0;
     u->covered = e->start_ns;
     u->flags &= (uint8_t)~CUT;
