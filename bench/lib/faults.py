@@ -46,12 +46,6 @@ read_bandwidth = 100 MB/s
 write_bandwidth = 100 MB/s
 readahead = 512 KiB
 channels = 1''',
-    'queue': '''read_latency = 300 us
-write_latency = 200 us
-sync_latency = 2 ms
-read_bandwidth = 400 MB/s
-write_bandwidth = 100 MB/s
-channels = 1''',
     'quick': '''read_latency = 1 ms
 read_bandwidth = 400 MB/s
 write_bandwidth = 200 MB/s
@@ -151,6 +145,7 @@ class Case:
     memory: int = 0 # that a control group allows; 0: no limit
 
 
+# Not here: D16, as emulated devices let reads go before writes.
 CASES = {
     'D01': Case('D01', 'near', files(50 * KB), (400, 120), torch=True),
     'D02': Case('D02', 'near', files(50 * KB), (800, 200), torch=True),
@@ -169,7 +164,6 @@ CASES = {
     'D13': Case('D13', 'near', one_big(256 * MB), (1000, 200)),
     'D14': Case('D14', 'disk', local, (40, 20)),
     'D15': Case('D15', '', local, (600, 600), costs=False),
-    'D16': Case('D16', 'queue', files(20 * KB), (800, 400)),
     'D17-STORAGE': Case('D17', 'disk', files(4 * MB), (16, 16), costs=False,
                         probe=True, says='Storage-bound'),
     'D17-CPU': Case('D17', 'disk', files(20 * KB), (80, 80), costs=False,
@@ -221,8 +215,6 @@ class Bench:
         with open(profile, 'w', encoding='utf-8') as f:
             f.write(f'name = {device}\n{PROFILES[device]}\n')
         options = [] if self.compensate else ['--no-compensate']
-        if device == 'queue': # one request after the other, reads and writes
-            options += ['--threads', '1']
         self.run(self.weir, 'mount', '--background', '-q', *options,
                  '--profile', profile, source, at)
         try:

@@ -434,20 +434,6 @@ def d15(p):
         os.replace(path + '.tmp', path)
 
 
-def d16(p):
-    """A checkpoint in the background, on the disk that feeds the training."""
-    folder = p.scratch if p.mended else p.data
-    thread = None
-    for i in range(p.count):
-        if i == p.count // 3:
-            thread = threading.Thread(
-                target=write_synced,
-                args=(os.path.join(folder, 'state'), p.count // 4 * MB))
-            thread.start()
-        read_whole(p.path(i))
-    thread.join()
-
-
 def d20(p):
     """A line in the log for each step, and on the disk at once."""
     if p.mended:

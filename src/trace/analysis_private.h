@@ -35,6 +35,21 @@ struct wr_pair {
     uint64_t bytes, hash;
 };
 
+#define WR_MEANWHILE_READS  16384
+#define WR_MEANWHILE_WRITES 32
+
+/* Reads that wait until what was written meanwhile is known. */
+struct wr_meanwhile {
+    struct wr_meanwhile_read {
+        uint64_t at_ns, dur_ns;
+    } reads[WR_MEANWHILE_READS];
+    uint64_t next; /* how many there were */
+    struct wr_meanwhile_write {
+        uint64_t from, to;
+    } writes[WR_MEANWHILE_WRITES]; /* the last ones */
+    size_t last;
+};
+
 struct wr_trace_walk {
     struct wr_trace_analysis *a;
     uint8_t *kinds; /* owned: enum wr_trace_kind of each name, or AMBIENT */
@@ -52,7 +67,7 @@ struct wr_trace_walk {
     size_t pass_count;
     int32_t *saving; /* owned: of each process its last save, or -1 */
     size_t save_cap;
-    uint64_t write_until_ns; /* something was being written until then */
+    struct wr_meanwhile meanwhile;
     struct wr_trace_common
         common[64]; /* of sizes of reads: the frequent ones */
     bool no_memory;
@@ -87,6 +102,12 @@ void wr_trace_save_event(struct wr_trace_walk *w,
 /* Something of the data set is read. */
 void wr_trace_save_read(struct wr_trace_walk *w,
                         const struct wr_trace_event *e);
+/* meanwhile.c: a read of the data set; a write; after the walk. */
+void wr_trace_meanwhile_read(struct wr_trace_walk *w,
+                             const struct wr_trace_event *e);
+void wr_trace_meanwhile_write(struct wr_trace_walk *w,
+                              const struct wr_trace_event *e);
+void wr_trace_meanwhile_end(struct wr_trace_walk *w);
 /* epochs.c, phases.c: after the walk. */
 int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err);
 int wr_trace_phases(struct wr_trace_analysis *a, weir_err *err);

@@ -113,7 +113,7 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
     before = u->pass_bytes;
     u->pass_bytes += e->bytes;
     u->flags |= DIRTY;
-    w->write_until_ns = WR_MAX(w->write_until_ns, e->start_ns + e->dur_ns);
+    wr_trace_meanwhile_write(w, e);
     if (u->pass_bytes < WR_SAVE_BYTES)
         return;
     if (before < WR_SAVE_BYTES)

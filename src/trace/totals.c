@@ -232,6 +232,7 @@ int wr_trace_totals(struct wr_trace_walk *w, struct wr_trace_file *f,
     struct wr_trace_analysis *a = w->a;
     int r = use_counts(a, f, err);
 
+    wr_trace_meanwhile_end(w);
     a->first_set_ns = UINT64_MAX;
     for (size_t k = 0; k < a->use_count; k++) {
         set_role(a, k);

@@ -156,7 +156,6 @@ static void count_fault(struct wr_trace_walk *w, const struct wr_trace_event *e,
 static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
                      struct wr_trace_use *u, struct wr_trace_bin *bin)
 {
-    bool saving = e->start_ns < w->write_until_ns;
     uint32_t group = w->groups[e->process];
 
     wr_trace_save_read(w, e);
@@ -173,8 +172,7 @@ static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
     if (w->a->ranks > 1 && w->a->actors[e->process].rank >= 0)
         wr_pair_add(w, e, group);
     latency(w, WR_TRACE_LAT_SET_READ, e->dur_ns);
-    latency(w, saving ? WR_TRACE_LAT_READ_SAVING : WR_TRACE_LAT_READ_QUIET,
-            e->dur_ns);
+    wr_trace_meanwhile_read(w, e);
     bin->set_reads++;
     bin->set_bytes += e->bytes;
     bin->pass_sum += u->passes;
