@@ -5,8 +5,8 @@ import signal
 import sys
 
 from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
-                 emulator, findings, first_batch, generate, hdf5, jpeg, learning, million,
-                 monitor, mount, npz, options, page, prefetch, probe, ranks,
+                 emulator, findings, first_batch, generate, hdf5, jpeg, learning,
+                 million, monitor, mount, npz, options, page, prefetch, probe, ranks,
                  reads, records, report, shares, start, tensors, text, tiers,
                  trace, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED

@@ -149,7 +149,7 @@ class Case:
 CASES = {
     'D01': Case('D01', 'near', files(50 * KB), (400, 120), torch=True),
     'D02': Case('D02', 'near', files(50 * KB), (800, 200), torch=True),
-    'D02-MANY': Case('D02', 'near', files(20 * KB), (400, 200), costs=False,
+    'D02-MANY': Case('D02', '', files(20 * KB), (400, 200), costs=False,
                      torch=True),
     'D03': Case('D03', 'quick', near_and_far, (120, 48)),
     'D04': Case('D04', '', files(20 * KB), (64, 64), torch=True),
