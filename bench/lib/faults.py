@@ -181,6 +181,16 @@ CASES = {
 }
 
 
+def lacks(name):
+    """What this machine does not have for a case, or None."""
+    case = CASES[name]
+    if case.memory and not os.access('/sys/fs/cgroup/memory', os.W_OK):
+        return 'control groups of memory (version 1)'
+    if case.torch and not has_torch():
+        return 'torch'
+    return None
+
+
 def has_torch():
     return subprocess.run([PYTHON, '-c', 'import importlib.util as u; '
                            'raise SystemExit(not u.find_spec("torch"))'],

@@ -9,7 +9,7 @@ import os
 import statistics
 import tempfile
 
-from lib.faults import Bench, CASES, has_torch
+from lib.faults import Bench, CASES, lacks
 from lib.report import Row
 from lib.session import Failure, Missing
 
@@ -52,7 +52,6 @@ def kept_rows(session):
 
 def measure(session):
     rows = kept_rows(session)
-    torch = has_torch()
     asked = session.findings or (SMOKE if session.smoke else NAMES)
     shm = '/dev/shm' if os.path.isdir('/dev/shm') else None
     with (tempfile.TemporaryDirectory(dir=session.data) as folder,
@@ -61,8 +60,8 @@ def measure(session):
                       compensate=not session.smoke)
         for name in asked:
             case = CASES[name]
-            if case.torch and not torch:
-                session.say(f'{name}: left out: no torch')
+            if lacks(name):
+                session.say(f'{name}: left out: no {lacks(name)}')
                 continue
             session.say(f'finding {name}')
             try:

@@ -15,7 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.abspath(sys.argv[2]))
 
-from lib.faults import Bench, CASES, has_torch  # noqa: E402
+from lib.faults import Bench, CASES, lacks  # noqa: E402
 
 
 def can_mount(bench):
@@ -47,15 +47,14 @@ def check(bench, name):
 
 
 def main():
-    torch = has_torch()
     wrong = []
     with tempfile.TemporaryDirectory(prefix='weir-findings-') as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder, compensate=False)
         if not can_mount(bench):
             return 77
         for name in sys.argv[3:] or CASES:
-            if CASES[name].torch and not torch:
-                print(f'{name}: no torch')
+            if lacks(name):
+                print(f'{name}: no {lacks(name)}')
                 continue
             wrong += check(bench, name)
     print('\n'.join(wrong))
