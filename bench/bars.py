@@ -5,10 +5,10 @@ import signal
 import sys
 
 from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
-                 emulator, first_batch, generate, hdf5, jpeg, learning, million,
-                 monitor, mount, npz, options, page, plan_scale, predict,
-                 prefetch, probe, ranks, reads, records, report, shares, start,
-                 tensors, text, tiers, trace, trace_replay, trace_scale,
+                 emulator, findings, first_batch, generate, hdf5, jpeg, learning,
+                 million, monitor, mount, npz, options, page, plan_scale,
+                 predict, prefetch, probe, ranks, reads, records, report, shares,
+                 start, tensors, text, tiers, trace, trace_replay, trace_scale,
                  trace_torch, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
@@ -40,6 +40,8 @@ MEASUREMENTS = {
     'trace-scale': (trace_scale.measure, 'traces of millions of events'),
     'trace-torch': (trace_torch.measure, 'weir trace around PyTorch'),
     'trace-replay': (trace_replay.measure, 'replays, against the programs'),
+    'trace-findings': (findings.measure, 'what findings of weir trace say, '
+                       'against what mending gains'),
     'train': (train.measure, 'a step of training, against PyTorch'),
     'ranks': (ranks.measure, 'the end of a step with two ranks'),
     'run-steps': (emulator.measure, 'weir run without any I/O'),
@@ -70,6 +72,8 @@ def parse(argv):
                    '(default: 600; with --quick 20)')
     p.add_argument('--before', metavar='WEIR', help='an earlier weir, or its '
                    "build directory, that 'start' and 'before' compare with")
+    options.add_choice(p, '--finding', 'CASE', findings.NAMES,
+                       "of 'trace-findings', measure only these")
     options.add_choice(p, '--group', 'GROUP', list(before.GROUPS),
                        "of 'before', measure only these")
     p.add_argument('--match', metavar='TEXT', default='', help="of 'before', "
@@ -118,6 +122,8 @@ def main(argv):
     session = Session(args)
     session.before = args.before
     session.groups, session.match = args.group, args.match
+    session.findings = (options.chosen(args.finding, findings.NAMES)
+                        if args.finding else [])
     session.most_rounds = args.most_rounds
     session.watched_s = args.seconds or session.pick(600, 20, 3)
     status = 0

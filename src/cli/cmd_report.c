@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/report_columns.h"
 #include "cli/report_trace.h"
+#include "cli/trace_baseline.h"
 #include "cli/trace_record.h"
 #include "record/load.h"
 #include "record/report.h"
@@ -28,6 +29,7 @@ struct report_args {
     const char *html;
     const char *output;
     const char *title;
+    const char *probe;
     bool compare, json;
     double fail_below;
 };
@@ -175,43 +177,42 @@ static int form_of(const struct report_args *a)
     }
 }
 
-static int trace_run(struct wr_cli *cli)
+static int trace_run(struct wr_cli *cli, const json_t *probe)
 {
     const struct report_args *a = cli->args;
     int form = form_of(a);
 
     if (cli->operand_count != 1)
         return wr_cli_usage(cli, "one trace at a time");
-    return wr_report_trace(cli, cli->operands[0], form, a->output);
+    return wr_report_trace(cli, cli->operands[0], form, a->output, probe);
 }
 
 /* A record, or a trace as one. */
-static int load(const char *path, json_t **ret, weir_err *err)
+static int load(const char *path, const json_t *probe, json_t **ret,
+                weir_err *err)
 {
     return strcmp(path, "-") && wr_report_is_trace(path)
-               ? wr_trace_record_load(path, ret, err)
+               ? wr_trace_record_load(path, probe, ret, err)
                : wr_record_load(path, ret, err);
 }
 
-static int report_run(struct wr_cli *cli)
+static int report_files(struct wr_cli *cli, const json_t *probe)
 {
-    int code = check_usage(cli);
     const struct report_args *a = cli->args;
+    int code = WR_EXIT_DONE;
     json_t **records;
     weir_err err;
     size_t loaded = 0;
 
-    if (code != WR_EXIT_DONE)
-        return code;
     if (wr_report_is_trace(cli->operands[0]) && form_of(a) >= 0)
-        return trace_run(cli);
+        return trace_run(cli, probe);
     if (a->format == FORMAT_CHROME || a->format == FORMAT_DARSHAN)
         return wr_cli_usage(cli, "only a trace has that form");
     records = calloc(cli->operand_count, sizeof(json_t *));
     if (!records)
         return wr_cli_fail(cli, "out of memory");
     for (; loaded < cli->operand_count && !wr_interrupted(); loaded++)
-        if (load(cli->operands[loaded], &records[loaded], &err) < 0) {
+        if (load(cli->operands[loaded], probe, &records[loaded], &err) < 0) {
             code = wr_cli_fail(cli, "%s", err.msg);
             break;
         }
@@ -220,6 +221,32 @@ static int report_run(struct wr_cli *cli)
     for (size_t i = 0; i < loaded; i++)
         json_decref(records[i]);
     free(records);
+    return code;
+}
+
+static bool has_trace(const struct wr_cli *cli)
+{
+    for (size_t i = 0; i < cli->operand_count; i++)
+        if (wr_report_is_trace(cli->operands[i]))
+            return true;
+    return false;
+}
+
+static int report_run(struct wr_cli *cli)
+{
+    int code = check_usage(cli);
+    const struct report_args *a = cli->args;
+    json_t *probe = NULL;
+    weir_err err;
+
+    if (code != WR_EXIT_DONE)
+        return code;
+    if (a->probe && wr_trace_probe_load(a->probe, &probe, &err) < 0)
+        return wr_cli_fail(cli, "%s", err.msg);
+    code = a->probe && !has_trace(cli)
+               ? wr_cli_usage(cli, "--probe judges a trace, and there is none")
+               : report_files(cli, probe);
+    json_decref(probe);
     return code;
 }
 
@@ -249,6 +276,10 @@ static const struct wr_option options[] = {
      .help = "write the text or CSV to a file instead of stdout"},
     {WR_OPT_STRING(struct report_args, title), .name = "title", .arg = "TEXT",
      .def = "weir report", .help = "heading of the report"},
+    {WR_OPT_STRING(struct report_args, probe), .name = "probe", .arg = "RECORD",
+     .flags = WR_OPTION_PATH,
+     .help = "of a trace, judge by this record of weir probe whether storage "
+             "was the limit"},
     {WR_OPT_FLAG(struct report_args, compare), .name = "compare",
      .def_note = "on for two records of the same command",
      .help = "compare the second record with the first"},
@@ -279,6 +310,9 @@ static const struct wr_help_example examples[] = {
     {"weir report run.wtrace",
      "what a traced program should change, in seconds "
      "per epoch"},
+    {"weir report --probe disk.json run.wtrace",
+     "the same; whether storage was the limit, by weir probe --record "
+     "disk.json"},
     {"weir report --as chrome run.wtrace --output run.trace.json",
      "a trace for chrome://tracing or Perfetto"},
     {NULL, NULL}};

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cli/monitor.h"
 #include "cli/trace_args.h"
+#include "cli/trace_baseline.h"
 #include "cli/trace_facts.h"
 #include "cli/trace_program.h"
 #include "cli/trace_workload.h"
@@ -279,7 +280,7 @@ static void print_report(const struct wr_cli *cli, const char *path)
     if (cli->quiet || wr_trace_file_open(&f, path, &err) < 0)
         return;
     if (wr_trace_analyse(f, &a, &err) == 0 &&
-        wr_trace_findings_of(a, &findings, &err) == 0)
+        wr_trace_judge(a, NULL, &findings, &err) == 0)
         wr_trace_report(a, &findings,
                         (struct wr_trace_report_style){.width = cli->width,
                                                        .utf8 = cli->utf8},

@@ -8,6 +8,7 @@
 
 #include "base/regular.h"
 #include "cli/interrupt.h"
+#include "cli/trace_baseline.h"
 #include "record/whole.h"
 #include "trace/chunk.h"
 #include "trace/export.h"
@@ -17,6 +18,7 @@ struct trace_job {
     struct wr_trace_file *f;
     int form;
     struct wr_trace_report_style style;
+    const json_t *probe;
 };
 
 bool wr_report_is_trace(const char *path)
@@ -40,7 +42,7 @@ static int print_text(const struct trace_job *job, FILE *out, weir_err *err)
     int r = wr_trace_analyse(job->f, &a, err);
 
     if (r == 0)
-        r = wr_trace_findings_of(a, &found, err);
+        r = wr_trace_judge(a, job->probe, &found, err);
     if (r == 0)
         wr_trace_report(a, &found, job->style, out);
     wr_trace_findings_done(&found);
@@ -65,11 +67,12 @@ static int print_trace(const void *arg, FILE *out, weir_err *err)
 }
 
 int wr_report_trace(const struct wr_cli *cli, const char *path, int form,
-                    const char *output)
+                    const char *output, const json_t *probe)
 {
     bool to_stdout = !output || !strcmp(output, "-");
     struct trace_job job = {
         .form = form,
+        .probe = probe,
         .style = {.width = to_stdout ? cli->width : 80, .utf8 = cli->utf8}};
     weir_err err;
     int r = wr_trace_file_open(&job.f, path, &err);

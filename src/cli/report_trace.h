@@ -3,6 +3,7 @@
 #ifndef WR_CLI_REPORT_TRACE_H
 #define WR_CLI_REPORT_TRACE_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -17,8 +18,9 @@ enum wr_trace_form {
 /* Whether a file begins as a trace does; false too if it cannot be read. */
 bool wr_report_is_trace(const char *path);
 
-/* Shows one trace, to `output` or stdout (NULL, "-"). Returns enum wr_exit. */
+/* Shows one trace, to `output` or stdout (NULL, "-"); `probe`: see
+ * wr_trace_judge, or NULL. Returns enum wr_exit. */
 int wr_report_trace(const struct wr_cli *cli, const char *path, int form,
-                    const char *output);
+                    const char *output, const json_t *probe);
 
 #endif

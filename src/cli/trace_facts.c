@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/procfs.h"
@@ -74,14 +75,19 @@ static char *mount_lines(void)
     return text;
 }
 
+/* What the machine has, or what a container or batch system allows. */
 static uint64_t available_bytes(void)
 {
     uint64_t bytes = 0;
+    struct wr_cgroup limits;
     const struct wr_procfs_field fields[] = {{"MemAvailable:", 1024, &bytes}};
     char text[4096];
 
     if (wr_procfs_read_path("/proc/meminfo", text, sizeof(text)) > 0)
         wr_procfs_fields(text, fields, 1);
+    wr_cgroup_limits("", &limits);
+    if (limits.memory_bytes && (!bytes || limits.memory_bytes < bytes))
+        bytes = limits.memory_bytes;
     return bytes;
 }
 

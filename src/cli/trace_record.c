@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "cli/trace_baseline.h"
 #include "record/record.h"
 
 #define TOP_FILES 20
@@ -76,11 +77,13 @@ static json_t *finding_json(const struct wr_trace_parts *p, size_t k)
         bad |= json_array_append_new(examples,
                                      example_json(p->a, &f->examples[i]));
     json_t *o = json_pack(
-        "{s:s, s:s, s:f, s:f, s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "code",
+        "{s:s, s:s, s:f, s:f, s:f, s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "code",
         f->rule->code, "title", f->rule->title, "seconds",
-        finite_of(f->seconds), "gain", finite_of(f->gain), "once", (int)f->once,
-        "risk", (int)f->risk, "sure", wr_finding_sure_name(f->sure), "what",
-        wr_text_json(f->what), "evidence", wr_text_json(f->evidence), "change",
+        finite_of(f->seconds), "run_seconds",
+        finite_of(wr_trace_finding_cost(p->a, f)), "gain", finite_of(f->gain),
+        "once", (int)f->once, "risk", (int)f->risk, "sure",
+        wr_finding_sure_name(f->sure), "what", wr_text_json(f->what),
+        "evidence", wr_text_json(f->evidence), "change",
         wr_text_json(f->change), "examples", examples);
 
     if (bad) {
@@ -114,8 +117,11 @@ static json_t *run_json(const struct wr_trace_analysis *a)
 
 static json_t *set_json(const struct wr_trace_analysis *a)
 {
+    char access[160];
+
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}", "files",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}",
+        "access", wr_trace_access_text(a, access, sizeof(access)), "files",
         whole(a->set_files), "file_bytes", whole(a->set_sizes), "read_bytes",
         whole(a->set_bytes), "unique_bytes", whole(a->set_unique), "reads",
         whole(a->set_reads), "sequential", whole(a->set_sequential),
@@ -342,7 +348,8 @@ static json_t *record_of(const struct wr_trace_parts *p)
     return o;
 }
 
-int wr_trace_record_load(const char *path, json_t **ret, weir_err *err)
+int wr_trace_record_load(const char *path, const json_t *probe, json_t **ret,
+                         weir_err *err)
 {
     struct wr_trace_analysis *a = NULL;
     struct wr_trace_lanes *lanes = NULL;
@@ -353,7 +360,7 @@ int wr_trace_record_load(const char *path, json_t **ret, weir_err *err)
     if (r == 0)
         r = wr_trace_analyse(f, &a, err);
     if (r == 0)
-        r = wr_trace_findings_of(a, &findings, err);
+        r = wr_trace_judge(a, probe, &findings, err);
     if (r == 0)
         r = wr_trace_lanes_of(f, a, &lanes, err);
     if (r == 0) {

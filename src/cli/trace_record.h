@@ -16,9 +16,10 @@ struct wr_trace_parts {
     const struct wr_trace_lanes *lanes;
 };
 
-/* Reads and analyses a trace; its record has the command "trace". Release with
- * json_decref. */
-int wr_trace_record_load(const char *path, json_t **ret, weir_err *err);
+/* Reads and analyses a trace; its record has the command "trace". `probe`: see
+ * wr_trace_judge, or NULL. Release with json_decref. */
+int wr_trace_record_load(const char *path, const json_t *probe, json_t **ret,
+                         weir_err *err);
 
 /* Lists of the record that grow with the run: what happened when, and what
  * threads did. NULL: no memory. */

@@ -100,7 +100,8 @@ static void cost_of(const json_t *f, char *buf, size_t cap)
     char time[32];
 
     if (!costs(f))
-        snprintf(buf, cap, "a risk");
+        snprintf(buf, cap, "%s",
+                 wr_get_true(f, "risk") ? "a risk" : "not known");
     else
         snprintf(buf, cap, "%s per %s",
                  wr_say_time(wr_get_number(f, "seconds"), time, sizeof(time)),
@@ -120,16 +121,18 @@ static void overview(struct wr_doc *d, const struct wr_view_record *r,
         return;
     }
     t = wr_doc_table(s, "What costs time, the most first",
-                     "<finding|>lost|>expected gain|<how sure");
+                     "<finding|>lost|>in the run|>expected gain|<how sure");
     for (size_t i = 0; i < json_array_size(list) && i < FINDINGS_MAX; i++) {
         const json_t *f = json_array_get(list, i);
         double gain = wr_get_number(f, "gain");
+        double whole = wr_get_number(f, "run_seconds");
 
         cost_of(f, cost, sizeof(cost));
         wr_doc_cell(t, "%.8s: %.200s", wr_get_text(f, "code"),
                     wr_get_text(f, "title"));
         wr_doc_cell(t, "%s", cost);
         wr_doc_tone(t, costs(f) ? WR_DOC_BAD : WR_DOC_PLAIN);
+        wr_say_time_cell(t, costs(f) ? whole : NAN);
         wr_say_time_cell(t, gain > 0 ? gain : NAN);
         wr_doc_cell(t, "%s", wr_get_text(f, "sure"));
     }
@@ -224,6 +227,9 @@ static void describe_set(struct wr_doc_section *s, const json_t *j)
                                 fmax(0, wr_get_number(o, "read_bytes"))),
                 wr_format_bytes(unique, sizeof(unique),
                                 fmax(0, wr_get_number(o, "unique_bytes"))));
+    wr_doc_fact(s, "File access", "%s", wr_get_text(o, "access"));
+    wr_doc_fact(s, "Files read once", "%.1f %%",
+                percent(o, "read_once", "files"));
     wr_doc_fact(
         s, "Its reads",
         "%s: %.1f %% sequential, %.1f %% consecutive; %s in reads, %s "

@@ -206,6 +206,7 @@ int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     a->file = f;
+    a->baseline.utilisation = -1;
     w->a = a;
     r = analyse(w, f, err);
     walk_done(w);

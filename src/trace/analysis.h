@@ -82,6 +82,7 @@ struct wr_trace_thread {
     uint64_t first_ns, last_ns;                         /* of anything */
     uint64_t first_set, last_set;                       /* on the data set */
     uint64_t output_ns, small_output_ns, small_outputs; /* logs: below 4 KiB */
+    uint64_t last_fault;
     struct wr_gaps *gaps; /* owned: between samples; NULL: reads no data set */
 };
 
@@ -120,6 +121,9 @@ struct wr_trace_epoch {
 
 struct wr_trace_save {
     uint64_t start_ns, end_ns, bytes, write_ns, sync_ns, meta_ns;
+    uint64_t pause_ns;   /* without what the program did between two bursts */
+    uint64_t read_bytes; /* of the data set by the same process meanwhile */
+    uint32_t bursts;
     uint32_t process, file; /* file: the largest one */
     uint32_t files;
     bool main_thread; /* the program waited for it */
@@ -138,6 +142,7 @@ struct wr_trace_mount {
     const char *device, *path, *type; /* borrowed from the analysis */
     uint64_t block;
     bool network; /* nfs, lustre, gpfs, ceph, fuse...: not this machine's */
+    bool counted; /* the kernel counts what a process reads from its device */
     bool memory;  /* tmpfs */
 };
 
@@ -150,7 +155,18 @@ enum wr_trace_latency {
     WR_TRACE_LAT_SYNC,
     WR_TRACE_LAT_READ_QUIET,  /* set reads while nothing was written */
     WR_TRACE_LAT_READ_SAVING, /* and while something was */
+    WR_TRACE_LAT_SMALL_READ,  /* set reads below 64 KiB, on from the last one */
+    WR_TRACE_LAT_FAULT, /* from one major fault of a thread to its next one */
     WR_TRACE_LATENCIES
+};
+
+/* What the storage of the data set can give, as far as is known: set by whoever
+ * knows it before findings are asked for. */
+struct wr_trace_baseline {
+    double sequential_rate, random_rate; /* bytes per second; 0: not known */
+    double files_rate;                   /* small files per second; 0 */
+    double utilisation; /* of its disk meanwhile, 0 to 1; < 0: not known */
+    char source[128];   /* who says so */
 };
 
 struct wr_trace_analysis {
@@ -195,12 +211,14 @@ struct wr_trace_analysis {
     uint64_t first_set_ns, last_set_ns;
     uint64_t steps;                       /* marks, or 0 */
     uint64_t device_read, device_written; /* UINT64_MAX: not known */
-    uint64_t traced_read, counted_read;   /* unseen: what is missing of these */
+    bool set_counted; /* device_read has what was read of the data set */
+    uint64_t traced_read, counted_read; /* unseen: what is missing of these */
     uint64_t async_read; /* of traced_read: not part of counted_read */
     uint64_t resident, resident_of; /* bytes of data set files in memory */
     struct wr_gaps gaps;            /* of all threads that read the data set */
     uint64_t gap_split_ns; /* longer gaps are between batches; 0: none */
     uint64_t batches;      /* seen by them, 0: none seen */
+    struct wr_trace_baseline baseline;
 };
 
 int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
@@ -209,6 +227,9 @@ void wr_trace_analysis_free(struct wr_trace_analysis *a);
 
 const char *wr_trace_phase_name(int kind);
 const char *wr_trace_job_name(int job);
+/* How files of the data set are shared by ranks, and the order of reads. */
+const char *wr_trace_access_text(const struct wr_trace_analysis *a, char *buf,
+                                 size_t cap);
 /* The upper edge of a range of sizes, inclusive; UINT64_MAX: the last one. */
 uint64_t wr_trace_size_edge(size_t k);
 size_t wr_trace_size_index(uint64_t bytes);

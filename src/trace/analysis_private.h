@@ -9,8 +9,10 @@
 #define WR_PASSES_MAX   4096 /* of one file that are told apart */
 #define WR_SAVE_BYTES   (UINT64_C(256) << 10) /* a burst of writing: from here */
 #define WR_SAVE_GAP_NS  UINT64_C(1000000000)  /* longer: another save */
+#define WR_FAULT_GAP_NS UINT64_C(1000000000)  /* longer: it did other things */
 #define WR_SMALL_READ   (UINT64_C(64) << 10)
 #define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
+#define WR_WORK_NS      UINT64_C(1000000)   /* in a file: it works on records */
 #define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */
 
 /* All reads of the n-th pass over their files: when? */
@@ -33,6 +35,21 @@ struct wr_pair {
     uint64_t bytes, hash;
 };
 
+#define WR_MEANWHILE_READS  16384
+#define WR_MEANWHILE_WRITES 32
+
+/* Reads that wait until what was written meanwhile is known. */
+struct wr_meanwhile {
+    struct wr_meanwhile_read {
+        uint64_t at_ns, dur_ns;
+    } reads[WR_MEANWHILE_READS];
+    uint64_t next; /* how many there were */
+    struct wr_meanwhile_write {
+        uint64_t from, to;
+    } writes[WR_MEANWHILE_WRITES]; /* the last ones */
+    size_t last;
+};
+
 struct wr_trace_walk {
     struct wr_trace_analysis *a;
     uint8_t *kinds; /* owned: enum wr_trace_kind of each name, or AMBIENT */
@@ -50,7 +67,7 @@ struct wr_trace_walk {
     size_t pass_count;
     int32_t *saving; /* owned: of each process its last save, or -1 */
     size_t save_cap;
-    uint64_t write_until_ns; /* something was being written until then */
+    struct wr_meanwhile meanwhile;
     struct wr_trace_common
         common[64]; /* of sizes of reads: the frequent ones */
     bool no_memory;
@@ -82,6 +99,15 @@ void wr_pairs_finish(struct wr_trace_walk *w);
 void wr_trace_save_event(struct wr_trace_walk *w,
                          const struct wr_trace_event *e,
                          struct wr_trace_use *u);
+/* Something of the data set is read. */
+void wr_trace_save_read(struct wr_trace_walk *w,
+                        const struct wr_trace_event *e);
+/* meanwhile.c: a read of the data set; a write; after the walk. */
+void wr_trace_meanwhile_read(struct wr_trace_walk *w,
+                             const struct wr_trace_event *e);
+void wr_trace_meanwhile_write(struct wr_trace_walk *w,
+                              const struct wr_trace_event *e);
+void wr_trace_meanwhile_end(struct wr_trace_walk *w);
 /* epochs.c, phases.c: after the walk. */
 int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err);
 int wr_trace_phases(struct wr_trace_analysis *a, weir_err *err);

@@ -71,8 +71,9 @@ static uint32_t join_ranks(const struct wr_trace_walk *w, uint32_t *epoch_of,
 
     for (size_t k = 0; k < w->pass_count; k++)
         all += w->passes[k].bytes;
-    if (ranks < 2 || n % ranks || w->a->same_bytes < all / 3)
-        return n;
+    if (ranks < 2 || n % ranks || w->a->same_bytes < all / 3 ||
+        all / n > w->a->set_unique + w->a->set_unique / 2)
+        return n; /* or side by side: a pass has the bytes of all ranks */
     for (size_t k = 0; k < w->pass_count; k++)
         epoch_of[k] /= ranks;
     return n / ranks;

@@ -9,7 +9,11 @@
 #include "base/text.h"
 #include "base/units.h"
 
-#define MATTERS 0.005
+#define MATTERS   0.005
+#define LEAST     16      /* pauses */
+#define CALL_NS   2000.0  /* of a read that finds its pages in memory */
+#define WORK_NS   1000000 /* between samples: it does something with them */
+#define COPY_RATE 2e9     /* bytes per second, out of the page cache */
 
 double wr_find_epochs(const struct wr_trace_analysis *a)
 {
@@ -103,6 +107,48 @@ double wr_find_main(const struct wr_trace_analysis *a, double *ret_window)
     }
     *ret_window = n ? window / n * 1e-9 : 0;
     return n ? ns / n * 1e-9 : 0;
+}
+
+double wr_find_cached(double reads, double bytes)
+{
+    return reads * CALL_NS + bytes / COPY_RATE * 1e9;
+}
+
+/* The mean of its processes: they need not begin together. */
+double wr_find_window(const struct wr_trace_analysis *a)
+{
+    int job = a->workers ? WR_TRACE_JOB_WORKER : WR_TRACE_JOB_MAIN;
+    double sum = 0;
+    unsigned n = 0;
+
+    for (size_t k = 0; k < a->actor_count; k++) {
+        const struct wr_trace_actor *p = &a->actors[k];
+
+        if (p->job != job || p->last_set_ns == UINT64_MAX)
+            continue;
+        sum += (double)(p->last_set_ns - p->first_set_ns) * 1e-9;
+        n++;
+    }
+    return n ? sum / n * WR_MAX(1, a->generations) / wr_find_epochs(a) : 0;
+}
+
+bool wr_find_trains(const struct wr_trace_analysis *a)
+{
+    uint64_t count = a->gaps.total, ns = a->gaps.total_ns;
+
+    if (a->steps || a->workers)
+        return true;
+    if (a->epoch_count < 2 &&
+        a->kinds[WR_TRACE_DATA].bytes_written > a->set_bytes / 2)
+        return false; /* it copies, or converts */
+    if (a->gap_split_ns)
+        ns = wr_gaps_above(&a->gaps, a->gap_split_ns, &count);
+    return a->gaps.total >= LEAST && count && ns / count >= WORK_NS;
+}
+
+bool wr_find_loads(const struct wr_trace_analysis *a)
+{
+    return a->epoch_count > 1 || wr_find_trains(a);
 }
 
 void wr_find_files(const struct wr_trace_analysis *a,
@@ -211,21 +257,28 @@ const char *wr_find_quote(const char *path, char *buf, size_t cap)
     return buf;
 }
 
+bool wr_find_is_checkpoint(const struct wr_trace_save *s)
+{
+    return s->main_thread && s->read_bytes < s->bytes / 4;
+}
+
 double wr_find_pauses(const struct wr_trace_analysis *a, bool network,
                       struct wr_trace_finding *f)
 {
     uint64_t longest[WR_TRACE_FINDING_EXAMPLES] = {0};
+    unsigned bursts = 0;
     double sum = 0;
 
     for (size_t k = 0; k < a->save_count; k++) {
         const struct wr_trace_save *s = &a->saves[k];
         const struct wr_trace_mount *m = wr_trace_mount_of(
             a, wr_trace_file_name(a->file, s->file)->path);
-        uint64_t ns = s->end_ns - s->start_ns;
+        uint64_t ns = s->pause_ns;
         size_t at = f->example_count;
 
-        if (!s->main_thread || (network && !(m && m->network)))
+        if (!wr_find_is_checkpoint(s) || (network && !(m && m->network)))
             continue;
+        bursts += s->bursts;
         sum += (double)ns * 1e-9;
         if (at == WR_TRACE_FINDING_EXAMPLES && ns <= longest[at - 1])
             continue;
@@ -241,5 +294,7 @@ double wr_find_pauses(const struct wr_trace_analysis *a, bool network,
         wr_format_ns(f->examples[at].detail, sizeof(f->examples[at].detail),
                      (double)ns);
     }
+    if (bursts < 2) /* one output at the end, perhaps */
+        return 0;
     return sum / (a->mains ? a->mains : 1);
 }

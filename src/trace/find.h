@@ -23,6 +23,7 @@
     X(checkpoint)                                                              \
     X(unsafe)                                                                  \
     X(interference)                                                            \
+    X(bound)                                                                   \
     X(outliers)                                                                \
     X(imports)                                                                 \
     X(logs)                                                                    \
@@ -56,6 +57,18 @@ bool wr_find_matters(const struct wr_trace_analysis *a, double seconds);
  * time from the first to the last of it. */
 double wr_find_main(const struct wr_trace_analysis *a, double *ret_window);
 
+/* Nanoseconds that reads take from the page cache, roughly. */
+double wr_find_cached(double reads, double bytes);
+/* From the first to the last read of a process that reads the data set, in
+ * seconds per epoch. */
+double wr_find_window(const struct wr_trace_analysis *a);
+/* Whether the program looks like a training: batches, steps, workers, or work
+ * between samples. */
+bool wr_find_trains(const struct wr_trace_analysis *a);
+
+/* Whether it reads its files as a training does: that, or more than once. */
+bool wr_find_loads(const struct wr_trace_analysis *a);
+
 /* The three files of the data set with the most of something. */
 void wr_find_files(const struct wr_trace_analysis *a,
                    struct wr_trace_finding *f,
@@ -67,8 +80,10 @@ const char *wr_find_root(const struct wr_trace_analysis *a, char *buf,
 const struct wr_trace_mount *wr_find_mount(const struct wr_trace_analysis *a);
 /* "'a b'" for a shell, if need be; controls made harmless. */
 const char *wr_find_quote(const char *path, char *buf, size_t cap);
-/* Pauses of main threads for saves, in seconds: all of them, per main process;
- * on network file systems alone if `network`. */
+/* Whether a program waited for it, and did not copy what it read. */
+bool wr_find_is_checkpoint(const struct wr_trace_save *s);
+/* Pauses of main threads for checkpoints, in seconds: all of them, per main
+ * process; on network file systems alone if `network`. 0 unless there are two. */
 double wr_find_pauses(const struct wr_trace_analysis *a, bool network,
                       struct wr_trace_finding *f);
 

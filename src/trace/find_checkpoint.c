@@ -24,12 +24,14 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     if (all <= 0 || all < SHARE * wr_find_run(a) || far > all / 2)
         return false; /* on a slow tier: S06 */
     for (size_t k = 0; k < a->save_count; k++) {
-        n += a->saves[k].main_thread;
-        bytes += a->saves[k].main_thread ? a->saves[k].bytes : 0;
+        const struct wr_trace_save *s = &a->saves[k];
+
+        n += wr_find_is_checkpoint(s) ? s->bursts : 0;
+        bytes += wr_find_is_checkpoint(s) ? s->bytes : 0;
     }
     each = all * a->mains / n;
     f->seconds = all / wr_find_epochs(a);
-    f->gain = 0.9 * f->seconds;
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_SURE;
     snprintf(f->what, sizeof(f->what),
              "Training stops while checkpoints are written: %.1f s each, "

@@ -10,6 +10,7 @@
 
 #define CALLS 5.0 /* per sample: open, read, close and two more */
 #define LEAST 20
+#define SHARE 0.02
 
 static uint64_t most_calls(const struct wr_trace_use *u)
 {
@@ -47,18 +48,40 @@ static struct calls sum_of(const struct wr_trace_analysis *a)
     return c;
 }
 
+static double mean_ns(const struct wr_hist *h)
+{
+    return h->count ? (double)h->sum / (double)h->count : 0;
+}
+
+/* Time of calls beyond one open and one close per sample. Opens and stats have
+ * times of their own; seeks and closes share what is left. */
+static double extra(const struct wr_trace_analysis *a, const struct calls *c)
+{
+    double open = mean_ns(a->latency[WR_TRACE_LAT_OPEN]);
+    double stat = mean_ns(a->latency[WR_TRACE_LAT_STAT]);
+    double rest = c->ns - c->opens * open - c->stats * stat;
+    double others = c->seeks + c->others, ns = c->stats * stat;
+
+    if (c->opens > c->passes)
+        ns += (c->opens - c->passes) * open;
+    if (rest > 0 && others > c->passes)
+        ns += rest * (others - c->passes) / others;
+    return ns < c->ns ? ns : c->ns;
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     struct calls c = sum_of(a);
     double meta = c.opens + c.stats + c.seeks + c.others;
     double per = c.passes ? (meta + c.zeros + c.passes) / c.passes : 0;
 
-    if (c.files < LEAST || per <= CALLS || meta <= 2 * c.passes)
+    if (!wr_find_loads(a) || c.files < LEAST || per <= CALLS ||
+        meta <= 2 * c.passes)
         return false;
-    f->seconds = wr_find_lost(a, c.ns) * (1 - 2 * c.passes / meta);
-    f->gain = 0.9 * f->seconds;
+    f->seconds = wr_find_lost(a, extra(a, &c));
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
-    if (!wr_find_matters(a, f->seconds))
+    if (f->seconds * wr_find_epochs(a) < SHARE * wr_find_run(a))
         return false;
     snprintf(f->what, sizeof(f->what),
              "Each sample takes %.1f calls where open, read and close would "

@@ -32,7 +32,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         n += t->small_outputs;
     }
     all = (double)ns * 1e-9 / WR_MAX(1, a->mains);
-    if (all < SHARE * wr_find_run(a) || n < 10)
+    if (all < SHARE * wr_find_run(a) || n < 10 || !wr_find_trains(a))
         return false;
     f->seconds = all / wr_find_epochs(a);
     f->gain = 0.9 * f->seconds;

@@ -19,7 +19,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     char root[512], from[600], to[620];
 
-    if (a->set_opens < LEAST || a->set_meta_ns <= a->set_ns)
+    if (!wr_find_loads(a) || a->set_opens < LEAST ||
+        a->set_meta_ns <= a->set_ns)
         return false;
     f->seconds = wr_find_lost(a, (double)a->set_meta_ns);
     f->gain = 0.95 * f->seconds;

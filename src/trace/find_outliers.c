@@ -10,15 +10,22 @@
 
 #define TIMES 100
 #define LEAST 1000
+#define STALL_NS                                                               \
+    (UINT64_C(20) * 1000000) /* shorter: the thread may have lacked a core */
 
-/* The time of all values from `from` on, each range of a factor of two by its
+/* The time of all values from `from` on, each range of two percent by its
  * middle. */
 static double tail_of(const struct wr_hist *h, uint64_t from)
 {
     double sum = 0;
 
-    for (uint64_t lo = from; lo && lo <= h->max && lo < UINT64_MAX / 2; lo *= 2)
-        sum += (double)wr_hist_count_between(h, lo, 2 * lo) * 1.4 * (double)lo;
+    for (uint64_t lo = from; lo && lo <= h->max && lo < UINT64_MAX / 2;) {
+        uint64_t next = lo + lo / 50 + 1;
+
+        sum += (double)wr_hist_count_between(h, lo, next) *
+               ((double)lo + (double)next) / 2;
+        lo = next;
+    }
     return sum;
 }
 
@@ -48,7 +55,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         return false;
     usual = wr_hist_quantile(h, 0.5);
     rare = wr_hist_quantile(h, 0.999);
-    if (!usual || rare / TIMES < usual)
+    if (!usual || rare / TIMES < usual || rare < STALL_NS)
         return false;
     f->seconds = wr_find_lost(a, tail_of(h, usual * TIMES));
     f->gain = 0;

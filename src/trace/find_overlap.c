@@ -33,8 +33,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     ratio = (double)a->set_bytes / ((double)a->set_unique * epochs);
     if (ratio < RATIO)
         return false;
-    f->seconds = wr_find_lost(a, (double)(a->set_ns + a->set_meta_ns)) *
-                 (1 - 1 / ratio);
+    f->seconds = wr_find_window(a) * (1 - 1 / ratio); /* as many batches less */
     f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
     snprintf(f->what, sizeof(f->what),
@@ -55,7 +54,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
                    "torch.utils.data.get_worker_info(); WebDataset: "
                    "wds.split_by_worker");
     wr_find_files(a, f, most_readers);
-    return true;
+    return wr_find_matters(a, f->seconds);
 }
 
 const struct wr_trace_finding_rule wr_find_overlap = {"D05", "shards overlap",

@@ -9,7 +9,9 @@
 #include "base/units.h"
 
 #define MAIN_SHARE 0.5 /* of all time on the data set */
-#define WALL_SHARE 0.1 /* of the run */
+#define WALL_SHARE 0.1 /* of the time from the first read to the last */
+#define LEAST      0.05
+#define SHORT      0.05 /* seconds: such a run is over before workers start */
 
 static uint64_t most_read(const struct wr_trace_use *u)
 {
@@ -18,39 +20,38 @@ static uint64_t most_read(const struct wr_trace_use *u)
 
 /* What a loader in the background would hide: reading and decoding behind
  * computing. Without batches only reading is known. */
-static double hidden(const struct wr_trace_analysis *a, double io,
-                     double window, double *ret_compute)
+static double compute_of(const struct wr_trace_analysis *a, double io,
+                         double window)
 {
-    double mains = a->mains ? a->mains : 1, compute = window - io;
+    double mains = a->mains ? a->mains : 1;
 
-    if (a->gap_split_ns)
-        compute = (double)wr_gaps_above(&a->gaps, a->gap_split_ns, NULL) *
-                  1e-9 / mains;
-    *ret_compute = compute;
-    if (a->gap_split_ns)
-        io = window - compute;
-    return io < compute ? io : compute;
+    return a->gap_split_ns
+               ? (double)wr_gaps_above(&a->gaps, a->gap_split_ns, NULL) * 1e-9 /
+                     mains
+               : window - io;
 }
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double window, compute, io = wr_find_main(a, &window), lost, all;
+    double window, compute, io = wr_find_main(a, &window), lost, load, all;
     double mains = a->mains ? a->mains : 1, epochs = wr_find_epochs(a);
     unsigned cores = wr_trace_file_info(a->file)->cores, n;
 
     all = (double)(a->set_ns + a->set_meta_ns) * 1e-9;
-    if (io * mains < MAIN_SHARE * all ||
-        (a->epoch_count < 2 && window < 0.5 * wr_find_run(a)))
+    if (io * mains < MAIN_SHARE * all || !wr_find_trains(a))
         return false;
-    lost = hidden(a, io, window, &compute) / epochs;
-    if (window - compute < WALL_SHARE * wr_find_run(a))
+    compute = compute_of(a, io, window);
+    load = window - compute;
+    if (compute <= 0 || load < WALL_SHARE * window)
         return false;
-    if (!wr_find_matters(a, lost))
-        return false;
-    n = compute > 0 ? (unsigned)((window - compute) / compute + 1) : 1;
+    n = (unsigned)WR_MIN(load / compute + 1, 1024.0);
     n = WR_MAX(1, WR_MIN(n, cores > 1 ? cores - 1 : 1));
-    f->seconds = lost;
-    f->gain = 0.9 * lost;
+    lost = window - WR_MAX(compute, load / n); /* one hides behind the other */
+    if (lost < LEAST * window || lost < SHORT ||
+        !wr_find_matters(a, lost / epochs))
+        return false;
+    f->seconds = lost / epochs;
+    f->gain = f->seconds;
     f->sure = a->gap_split_ns ? WR_TRACE_FINDING_SURE : WR_TRACE_FINDING_LIKELY;
     snprintf(f->what, sizeof(f->what),
              "The trainer waits for its data: the main thread reads, then "

@@ -22,9 +22,30 @@ static uint64_t most_random(const struct wr_trace_use *u)
                : 0;
 }
 
+/* What is in memory of a file at the end was read, unless it was there before:
+ * where reads are slow, it was not. */
+static uint64_t resident_of(const struct wr_trace_analysis *a, size_t k)
+{
+    uint64_t n = wr_trace_file_name(a->file, k)->resident;
+
+    return n == UINT64_MAX ? 0 : n;
+}
+
+/* Nanoseconds for what is not used: at the rate of the device, if a probe says
+ * it; else as if all time went with bytes, which is the most it can be. */
+static double in_vain(const struct wr_trace_analysis *a, double ns,
+                      double bytes, double waste)
+{
+    double most = ns * (1 - 1 / waste), rate = a->baseline.sequential_rate;
+    double took = rate > 0 ? bytes * (waste - 1) / rate * 1e9 : most;
+
+    return WR_MIN(took, most);
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     uint64_t reads = 0, random = 0, ns = 0, bytes = 0;
+    uint64_t unique = 0, resident = 0;
     double waste;
 
     for (size_t k = 0; k < a->use_count; k++) {
@@ -36,16 +57,21 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         random += most_random(u);
         ns += u->read_ns;
         bytes += u->bytes_read;
+        unique += WR_MIN(u->bytes_read, u->end_read);
+        resident += resident_of(a, k);
     }
-    if (random < LEAST || (double)random < RANDOM * (double)reads ||
-        a->device_read == UINT64_MAX || !bytes)
-        return false;
-    waste = (double)a->device_read / (double)a->set_bytes;
+    if (random < LEAST || (double)random < RANDOM * (double)reads || !bytes ||
+        (double)ns < 2 * wr_find_cached((double)reads, (double)bytes))
+        return false; /* few, or from memory */
+    waste = a->set_counted && a->device_read != UINT64_MAX
+                ? (double)a->device_read / (double)a->set_bytes
+                : (double)resident / (double)unique;
     if (waste < WASTE)
         return false;
-    f->seconds = wr_find_lost(a, (double)ns) * (1 - 1 / waste);
-    f->gain = 0.7 * f->seconds;
-    f->sure = WR_TRACE_FINDING_LIKELY;
+    f->seconds = wr_find_lost(a, in_vain(a, (double)ns, (double)bytes, waste));
+    f->gain = f->seconds;
+    f->sure = a->baseline.sequential_rate > 0 ? WR_TRACE_FINDING_LIKELY
+                                              : WR_TRACE_FINDING_MAYBE;
     snprintf(f->what, sizeof(f->what),
              "Random reads of big files make the device deliver %.1f times "
              "what the program uses.",
@@ -53,9 +79,9 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     snprintf(f->evidence, sizeof(f->evidence),
              "%" PRIu64 " of %" PRIu64
              " reads do not follow the one before; %.1f KB "
-             "each on average. The device gave %.1f GB for %.1f GB.",
+             "each on average. The device gave about %.2f GB for %.2f GB.",
              random, reads, (double)bytes / (double)reads * 1e-3,
-             (double)a->device_read * 1e-9, (double)a->set_bytes * 1e-9);
+             waste * (double)bytes * 1e-9, (double)bytes * 1e-9);
     snprintf(f->change, sizeof(f->change),
              "os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_RANDOM) after "
              "open, or read shards in order and shuffle in memory: "

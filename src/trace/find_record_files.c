@@ -23,7 +23,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     double share = (double)a->set_meta_ns /
                    (double)WR_MAX(1, a->set_ns + a->set_meta_ns);
 
-    if (a->set_files < 100 || size < SMALL || size > LARGE || share < 0.1 ||
+    if (!wr_find_loads(a) || a->set_files < 100 || size < SMALL ||
+        size > LARGE || share < 0.1 ||
         a->set_meta_ns > a->set_ns) /* which is D10 */
         return false;
     f->seconds = wr_find_lost(a, (double)a->set_meta_ns);

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/units.h"
 
+#define SHARE 0.02
+
 static uint64_t most_shared(const struct wr_trace_use *u)
 {
     return u->role == WR_TRACE_ROLE_SET && __builtin_popcountll(u->groups) > 1
@@ -22,7 +24,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     if (a->ranks < 2 ||
         (double)a->same_bytes < 0.5 * share * (double)a->set_bytes)
         return false;
-    f->seconds = wr_find_lost(a, (double)(a->set_ns + a->set_meta_ns)) * share;
+    f->seconds = wr_find_window(a) * share; /* so many batches less */
     f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_SURE;
     snprintf(f->what, sizeof(f->what),
@@ -40,7 +42,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
              "num_replicas=%u, rank=rank)); tf.data: ds.shard(%u, rank)",
              a->ranks, a->ranks);
     wr_find_files(a, f, most_shared);
-    return wr_find_matters(a, f->seconds);
+    return f->seconds * wr_find_epochs(a) >= SHARE * wr_find_run(a);
 }
 
 const struct wr_trace_finding_rule wr_find_same_offsets = {

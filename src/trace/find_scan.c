@@ -19,20 +19,27 @@ static uint64_t most_looked_at(const struct wr_trace_use *u)
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double wall = 0;
+    double wall = 0, idle = 0;
     uint64_t ops = 0;
+    bool trains = false;
 
     for (size_t k = 0; k < a->phase_count; k++) {
         const struct wr_trace_phase *p = &a->phases[k];
 
-        if (p->kind == WR_TRACE_PHASE_TRAIN)
+        trains = p->kind == WR_TRACE_PHASE_TRAIN;
+        if (trains)
             break;
+        if (p->kind == WR_TRACE_PHASE_IDLE && ops)
+            idle += (double)(p->end_ns - p->start_ns) * 1e-9;
         if (p->kind != WR_TRACE_PHASE_SCAN)
             continue;
-        wall += (double)(p->end_ns - p->start_ns) * 1e-9;
+        /* Between two calls of a scan it waits for the first one. */
+        wall += (double)(p->end_ns - p->start_ns) * 1e-9 + idle;
+        idle = 0;
         ops += p->sums.scan_ops;
     }
-    if (ops < LEAST || (wall < LONG && wall < SHARE * wr_find_run(a)))
+    if (!trains || !wr_find_trains(a) || ops < LEAST ||
+        (wall < LONG && wall < SHARE * wr_find_run(a)))
         return false;
     f->seconds = wall;
     f->gain = 0.95 * wall;

@@ -25,14 +25,14 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     for (size_t k = 0; k < a->save_count; k++) {
         const struct wr_trace_save *s = &a->saves[k];
 
-        if (!s->main_thread)
+        if (!wr_find_is_checkpoint(s))
             continue;
-        n++;
+        n += s->bursts;
         bytes += s->bytes;
-        seconds += (double)(s->end_ns - s->start_ns) * 1e-9;
+        seconds += (double)s->pause_ns * 1e-9;
     }
     f->seconds = all / wr_find_epochs(a);
-    f->gain = 0.8 * f->seconds;
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
     snprintf(f->what, sizeof(f->what),
              "Training waits while checkpoints go to a shared file system "

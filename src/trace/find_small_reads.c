@@ -20,7 +20,7 @@ static uint64_t most_small(const struct wr_trace_use *u)
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     uint64_t reads = 0, ns = 0, bytes = 0;
-    double size, all = (double)(a->set_ns + a->set_meta_ns);
+    double size, each, saved, all = (double)(a->set_ns + a->set_meta_ns);
 
     for (size_t k = 0; k < a->use_count; k++) {
         const struct wr_trace_use *u = &a->uses[k];
@@ -35,8 +35,15 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         return false;
     size = (double)bytes / (double)reads;
     size = size < WHOLE ? size : WHOLE;
-    f->seconds = wr_find_lost(a, (double)ns) * (1 - size / WHOLE);
-    f->gain = 0.8 * f->seconds;
+    /* A wait for the device that few of them have (the kernel reads ahead) stays
+     * with large reads; what each one costs does not. */
+    each = (double)wr_hist_quantile(a->latency[WR_TRACE_LAT_SMALL_READ], 0.5) -
+           wr_find_cached(0, size);
+    saved = (double)reads * (each > 0 ? each : 0) * (1 - size / WHOLE);
+    if (saved < SHARE * all)
+        return false;
+    f->seconds = wr_find_lost(a, saved);
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_LIKELY;
     snprintf(f->what, sizeof(f->what),
              "Files are read in small pieces, one behind the other: %.1f KB on "

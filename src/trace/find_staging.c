@@ -24,8 +24,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 
     if (!m || !m->network || a->epoch_count < 2)
         return false;
-    if (a->device_read != UINT64_MAX &&
-        ((double)a->set_unique < 0.8 * (double)memory ||
+    if ((double)a->set_unique <= 0.8 * (double)memory ||
+        (a->device_read != UINT64_MAX && a->set_counted &&
          a->device_read < a->set_bytes / 2))
         return false; /* D07, or the page cache serves it already */
     lost = wr_find_lost(a, (double)(a->set_ns + a->set_meta_ns)) *

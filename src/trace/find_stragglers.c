@@ -9,10 +9,12 @@
 #include "base/units.h"
 
 #define SLOWER 3.0
+#define BUSY   0.6
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double slowest = 0, sum = 0, rest;
+    double slowest = 0, sum = 0, rest, busiest = 0, busy = 0;
+    double share = 0; /* of its time in which the slowest one reads */
     uint32_t who = 0;
     unsigned n = 0;
 
@@ -25,20 +27,24 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
             continue;
         mean = (double)t->set_ns / (double)t->set_reads;
         sum += mean;
+        busy += (double)t->set_ns;
+        busiest = WR_MAX(busiest, (double)t->set_ns);
         n++;
         if (mean > slowest) {
             slowest = mean;
             who = t->process;
+            share = (double)t->set_ns /
+                    (double)(t->last_set - t->first_set + 1);
         }
     }
-    if (n < 3 || wr_find_exposed(a) <= 0)
+    if (n < 3 || share < BUSY)
         return false;
     rest = (sum - slowest) / (n - 1);
     if (slowest < SLOWER * rest)
         return false;
-    f->seconds = (slowest - rest) * 1e-9 * (double)a->set_reads / n /
-                 wr_find_epochs(a) * wr_find_exposed(a);
-    f->gain = 0.5 * f->seconds;
+    /* Whoever is free takes the next batch: all work as long as the mean. */
+    f->seconds = (busiest - busy / n) * 1e-9 / wr_find_epochs(a);
+    f->gain = f->seconds;
     f->sure = WR_TRACE_FINDING_MAYBE;
     snprintf(f->what, sizeof(f->what),
              "One worker is slow: batches come in order, so every %u-th one is "

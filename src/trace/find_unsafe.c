@@ -15,6 +15,13 @@ static uint64_t is_unsafe(const struct wr_trace_use *u)
                : 0;
 }
 
+/* rsync and the like can copy again; they read what they write. */
+static bool copies(const struct wr_trace_analysis *a)
+{
+    return !wr_find_trains(a) && a->set_bytes &&
+           a->set_bytes >= a->kinds[WR_TRACE_DATA].bytes_written / 2;
+}
+
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
     unsigned in_place = 0, renamed = 0;
@@ -27,7 +34,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
         in_place += !!(u->fault & WR_TRACE_UNSAFE_IN_PLACE);
         renamed += !!(u->fault & WR_TRACE_UNSAFE_RENAME);
     }
-    if (!in_place && !renamed)
+    if ((!in_place && !renamed) || copies(a))
         return false;
     f->risk = true;
     f->sure = WR_TRACE_FINDING_SURE;

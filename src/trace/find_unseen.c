@@ -8,19 +8,35 @@
 #include "base/mem.h"
 #include "base/units.h"
 
-#define SHARE 0.05
-#define LEAST (UINT64_C(16) << 20)
+#define SHARE      0.05
+#define READ_AHEAD (UINT64_C(1) << 20)
+#define LEAST      (UINT64_C(16) << 20)
+
+/* What devices may have given for mapped code: not much more than is read ahead
+ * for each fault. */
+static uint64_t paged_in(const struct wr_trace_analysis *a)
+{
+    uint64_t faults = 0;
+
+    for (size_t k = 0; k < a->actor_count; k++) {
+        uint64_t n = wr_trace_file_process(a->file, k)->major_faults;
+
+        faults += n == UINT64_MAX ? 0 : n;
+    }
+    return WR_MIN(faults, UINT64_MAX / READ_AHEAD) * READ_AHEAD;
+}
 
 /* The kernel counts system calls, and what devices gave; requests of rings are
  * in the second alone. */
 static uint64_t missing(const struct wr_trace_analysis *a)
 {
     uint64_t calls = a->traced_read - a->async_read, n = 0;
+    uint64_t known = a->traced_read + paged_in(a);
 
     if (a->counted_read != UINT64_MAX && a->counted_read > calls)
         n = a->counted_read - calls;
-    if (a->device_read != UINT64_MAX && a->device_read > a->traced_read)
-        n = WR_MAX(n, a->device_read - a->traced_read);
+    if (a->device_read != UINT64_MAX && a->device_read > known)
+        n = WR_MAX(n, a->device_read - known);
     return n;
 }
 

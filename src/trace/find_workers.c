@@ -51,26 +51,10 @@ static void too_many(const struct wr_trace_analysis *a, double busy,
              n);
 }
 
-/* From the first to the last read of workers, per generation. */
-static double window_of(const struct wr_trace_analysis *a)
-{
-    double sum = 0;
-    unsigned n = 0;
-
-    for (size_t k = 0; k < a->actor_count; k++) {
-        const struct wr_trace_actor *p = &a->actors[k];
-
-        if (p->job != WR_TRACE_JOB_WORKER || p->last_set_ns == UINT64_MAX)
-            continue;
-        sum += (double)(p->last_set_ns - p->first_set_ns) * 1e-9;
-        n++;
-    }
-    return n ? sum / n * WR_MAX(1, a->generations) : 0;
-}
-
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
-    double busy = wr_find_busy(a), window = window_of(a);
+    double busy = wr_find_busy(a),
+           window = wr_find_window(a) * wr_find_epochs(a);
     unsigned cores = wr_trace_file_info(a->file)->cores;
 
     if (busy < 0 || a->gaps.total < 64 || window < 0.2 * wr_find_run(a))

@@ -16,6 +16,8 @@ static const char *const networks[] = {
     "pvfs2",   "panfs", "fuse.juicefs",   "fuse.sshfs", "fuse.gcsfuse",
     "virtiofs"};
 
+#define STRIPE (UINT64_C(1) << 20) /* of Lustre, unless lfs setstripe */
+
 static bool is_network(const char *type)
 {
     for (size_t k = 0; k < WR_ARRAY_LEN(networks); k++)
@@ -24,22 +26,35 @@ static bool is_network(const char *type)
     return false;
 }
 
+/* What the file system stands for: weir mount emulates others. */
+static const char *stands_for(const char *type, const char *device)
+{
+    return !strcmp(type, "fuse.weir") && !strncmp(device, "weir-", 5)
+               ? device + 5
+               : type;
+}
+
 /* "DEVICE PATH TYPE BLOCKSIZE"; false: it is none. Cuts the line. */
 static bool parse_line(char *line, struct wr_trace_mount *ret)
 {
     char *save = NULL, *device = strtok_r(line, " ", &save);
     char *path = strtok_r(NULL, " ", &save), *type = strtok_r(NULL, " ", &save);
     char *block = strtok_r(NULL, " ", &save);
+    const char *kind;
 
     if (!device || !path || !type)
         return false;
-    *ret = (struct wr_trace_mount){.device = device,
-                                   .path = path,
-                                   .type = type,
-                                   .block = block ? strtoull(block, NULL, 10)
-                                                  : 0,
-                                   .network = is_network(type),
-                                   .memory = !strcmp(type, "tmpfs")};
+    kind = stands_for(type, device);
+    *ret = (struct wr_trace_mount){
+        .device = device,
+        .path = path,
+        .type = type,
+        .block = block ? strtoull(block, NULL, 10) : 0,
+        .network = is_network(kind),
+        .counted = !strncmp(device, "/dev/", 5) || !strncmp(type, "nfs", 3),
+        .memory = !strcmp(type, "tmpfs")};
+    if (!strcmp(kind, "lustre"))
+        ret->block = WR_MAX(ret->block, STRIPE);
     return true;
 }
 

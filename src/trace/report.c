@@ -67,6 +67,8 @@ static void print_finding(const struct report_writer *w,
 
     if (f->risk)
         fprintf(w->out, "\n%s  %s (a risk)\n", f->rule->code, f->rule->title);
+    else if (f->seconds <= 0)
+        fprintf(w->out, "\n%s  %s\n", f->rule->code, f->rule->title);
     else
         fprintf(w->out, "\n%s  %s: %.2f s per %s\n", f->rule->code,
                 f->rule->title, f->seconds, f->once ? "run" : "epoch");
@@ -134,6 +136,7 @@ static void print_set(const struct report_writer *w)
 {
     const struct wr_trace_analysis *a = w->a;
     double reads = (double)a->set_reads;
+    char text[160];
 
     if (!a->set_files)
         return;
@@ -154,7 +157,8 @@ static void print_set(const struct report_writer *w)
          share((double)a->set_consecutive, reads),
          a->set_ns ? (double)a->set_bytes / (double)a->set_ns * 1e3 : 0,
          a->set_opens, seconds(a->set_meta_ns), seconds(a->set_ns));
-    if (a->device_read != UINT64_MAX && a->set_bytes)
+    line(w, 2, "File access: %s.", wr_trace_access_text(a, text, sizeof(text)));
+    if (a->device_read != UINT64_MAX && a->set_counted && a->set_bytes)
         line(
             w, 2,
             "Devices gave %.1f MB: %.1f %% of what was read came from the page "

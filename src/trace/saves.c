@@ -10,6 +10,7 @@
 enum { DIRTY = 1, WAS_SAVED = 2, CUT = 4 };
 
 #define SAVES_MAX 65536
+#define BREAK_NS  UINT64_C(100000000)
 
 /* The save that a burst belongs to: the last one of its process, or a new
  * one. */
@@ -34,6 +35,7 @@ static struct wr_trace_save *save_of(struct wr_trace_walk *w,
     a->saves[a->save_count] = (struct wr_trace_save){
         .start_ns = u->covered,
         .end_ns = u->covered,
+        .bursts = 1,
         .process = e->process,
         .file = e->file,
         .main_thread = e->thread == (uint32_t)p->pid};
@@ -57,6 +59,19 @@ static void enter(struct wr_trace_walk *w, const struct wr_trace_event *e,
     u->fault |= WR_TRACE_SAVED;
 }
 
+/* A short time between two calls goes into what is written next; in a longer one
+ * training went on. */
+static void add_pause(struct wr_trace_save *s, uint64_t from, uint64_t to)
+{
+    if (to <= s->end_ns)
+        return;
+    if (from < s->end_ns + BREAK_NS)
+        from = s->end_ns;
+    else
+        s->bursts++;
+    s->pause_ns += to - from;
+}
+
 static void extend(struct wr_trace_walk *w, const struct wr_trace_event *e,
                    const struct wr_trace_use *u)
 {
@@ -65,6 +80,7 @@ static void extend(struct wr_trace_walk *w, const struct wr_trace_event *e,
 
     if (!s)
         return;
+    add_pause(s, e->start_ns, e->start_ns + e->dur_ns);
     s->end_ns = WR_MAX(s->end_ns, e->start_ns + e->dur_ns);
     if (class == WR_TRACE_CLASS_WRITE) {
         s->bytes += e->bytes;
@@ -85,6 +101,10 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
 {
     uint64_t before;
 
+    if (!u->bytes_written && u->passes) { /* read before: now another thing */
+        u->pass_bytes = 0;
+        u->covered = e->start_ns;
+    }
     if (e->start_ns > u->covered + WR_SAVE_GAP_NS &&
         (!u->pass_bytes || e->start_ns > u->last_ns + WR_SAVE_GAP_NS)) {
         u->pass_bytes = 0; /* opened, or written to, long ago */
@@ -93,7 +113,7 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
     before = u->pass_bytes;
     u->pass_bytes += e->bytes;
     u->flags |= DIRTY;
-    w->write_until_ns = WR_MAX(w->write_until_ns, e->start_ns + e->dur_ns);
+    wr_trace_meanwhile_write(w, e);
     if (u->pass_bytes < WR_SAVE_BYTES)
         return;
     if (before < WR_SAVE_BYTES)
@@ -101,17 +121,16 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
     extend(w, e, u);
 }
 
-/* Opened to be written: what was there is gone if it is cut. */
-static void opened(const struct wr_trace_event *e, struct wr_trace_use *u,
-                   const struct wr_trace_name *name)
+/* Opened to be written: what was there is gone if it is cut. Only what was saved
+ * in this run is known to have been there. */
+static void opened(const struct wr_trace_event *e, struct wr_trace_use *u)
 {
-    bool there = u->flags & WAS_SAVED ||
-                 (!u->bytes_written && name->size && name->size != UINT64_MAX);
-
+    if (!u->bytes_written && !(e->flags & WR_TRACE_TRUNC))
+        return; /* read so far: these fields are of its passes */
     u->pass_bytes = 0;
     u->covered = e->start_ns;
     u->flags &= (uint8_t)~CUT;
-    if (there && (e->flags & WR_TRACE_TRUNC))
+    if (u->flags & WAS_SAVED && (e->flags & WR_TRACE_TRUNC))
         u->flags |= CUT;
 }
 
@@ -127,6 +146,14 @@ static void renamed(struct wr_trace_walk *w, const struct wr_trace_event *e,
     u->pass_bytes = 0;
 }
 
+void wr_trace_save_read(struct wr_trace_walk *w, const struct wr_trace_event *e)
+{
+    int32_t last = w->saving[e->process];
+
+    if (last >= 0 && e->start_ns < w->a->saves[last].end_ns + WR_SAVE_GAP_NS)
+        w->a->saves[last].read_bytes += e->bytes;
+}
+
 void wr_trace_save_event(struct wr_trace_walk *w,
                          const struct wr_trace_event *e, struct wr_trace_use *u)
 {
@@ -137,7 +164,7 @@ void wr_trace_save_event(struct wr_trace_walk *w,
         return;
     }
     if (e->op == WR_TRACE_OPEN && (e->flags & WR_TRACE_WRITES)) {
-        opened(e, u, wr_trace_file_name(w->a->file, e->file));
+        opened(e, u);
     } else if (e->op == WR_TRACE_RENAME) {
         renamed(w, e, u);
     } else if (u->pass_bytes >= WR_SAVE_BYTES && u->bytes_written) {

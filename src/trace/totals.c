@@ -45,7 +45,9 @@ static void add_set(struct wr_trace_analysis *a, size_t k)
     a->set_ns += u->read_ns;
     a->set_meta_ns += u->meta_ns;
     a->set_opens += u->opens;
-    a->read_once += u->passes == 1;
+    a->read_once += u->passes == 1 ||
+                    (u->passes && name->size != UINT64_MAX &&
+                     u->bytes_read < name->size + name->size / 4);
     if (name->resident != UINT64_MAX && name->size != UINT64_MAX) {
         a->resident += WR_MIN(name->resident, name->size);
         a->resident_of += name->size;
@@ -144,8 +146,40 @@ static uint64_t counted_read(const struct wr_trace_process *p)
     return p->rchar;
 }
 
+/* Whether most bytes of the data set come from where the kernel counts; of a
+ * thousand files, evenly. */
+static bool set_is_counted(const struct wr_trace_analysis *a)
+{
+    size_t step = a->use_count / 1000 + 1;
+    uint64_t all = 0, counted = 0;
+
+    for (size_t k = 0; k < a->use_count; k += step) {
+        const struct wr_trace_mount *m;
+
+        if (a->uses[k].role != WR_TRACE_ROLE_SET)
+            continue;
+        m = wr_trace_mount_of(a, wr_trace_file_name(a->file, k)->path);
+        all += a->uses[k].bytes_read;
+        counted += !m || m->counted ? a->uses[k].bytes_read : 0;
+    }
+    return counted * 2 >= all;
+}
+
+/* Major faults whose time is not known, by the usual pause between them: a
+ * quarter of the pauses is shorter, as what the program does in between is in
+ * them too. */
+static void time_faults(struct wr_trace_analysis *a)
+{
+    uint64_t each = wr_hist_quantile(a->latency[WR_TRACE_LAT_FAULT], 0.25);
+
+    for (size_t k = 0; k < a->use_count; k++)
+        if (a->uses[k].faults && !a->uses[k].fault_ns)
+            a->uses[k].fault_ns = a->uses[k].faults * each;
+}
+
 static void kernel_counts(struct wr_trace_analysis *a)
 {
+    a->set_counted = set_is_counted(a);
     a->device_read = whole_tree(a, device_read);
     a->device_written = whole_tree(a, device_written);
     a->counted_read = whole_tree(a, counted_read);
@@ -198,6 +232,7 @@ int wr_trace_totals(struct wr_trace_walk *w, struct wr_trace_file *f,
     struct wr_trace_analysis *a = w->a;
     int r = use_counts(a, f, err);
 
+    wr_trace_meanwhile_end(w);
     a->first_set_ns = UINT64_MAX;
     for (size_t k = 0; k < a->use_count; k++) {
         set_role(a, k);
@@ -216,6 +251,7 @@ int wr_trace_totals(struct wr_trace_walk *w, struct wr_trace_file *f,
     shares(w);
     gaps(a);
     kernel_counts(a);
+    time_faults(a);
     qsort(w->common, WR_ARRAY_LEN(w->common), sizeof(w->common[0]), most_often);
     memcpy(a->common_reads, w->common, sizeof(a->common_reads));
     return r;

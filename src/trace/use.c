@@ -139,14 +139,29 @@ static bool count_order(struct wr_trace_walk *w, const struct wr_trace_event *e,
     return consecutive;
 }
 
+/* How long a fault took is not known; from one to the next of a thread it was at
+ * most so long, and hardly less where it does nothing else. */
+static void count_fault(struct wr_trace_walk *w, const struct wr_trace_event *e,
+                        struct wr_trace_thread *t)
+{
+    uint64_t gap = e->start_ns - WR_MIN(e->start_ns, t->last_fault);
+
+    if (e->dur_ns)
+        latency(w, WR_TRACE_LAT_FAULT, e->dur_ns);
+    else if (t->last_fault && gap && gap < WR_FAULT_GAP_NS)
+        latency(w, WR_TRACE_LAT_FAULT, gap);
+    t->last_fault = WR_MAX(t->last_fault, e->start_ns);
+}
+
 static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
                      struct wr_trace_use *u, struct wr_trace_bin *bin)
 {
-    bool saving = e->start_ns < w->write_until_ns;
     uint32_t group = w->groups[e->process];
 
+    wr_trace_save_read(w, e);
     count_pass(w, e, u);
     if (count_order(w, e, u) && e->bytes < WR_SMALL_READ) {
+        latency(w, WR_TRACE_LAT_SMALL_READ, e->dur_ns);
         u->small_reads++;
         u->small_ns += e->dur_ns;
     }
@@ -157,8 +172,7 @@ static void set_read(struct wr_trace_walk *w, const struct wr_trace_event *e,
     if (w->a->ranks > 1 && w->a->actors[e->process].rank >= 0)
         wr_pair_add(w, e, group);
     latency(w, WR_TRACE_LAT_SET_READ, e->dur_ns);
-    latency(w, saving ? WR_TRACE_LAT_READ_SAVING : WR_TRACE_LAT_READ_QUIET,
-            e->dur_ns);
+    wr_trace_meanwhile_read(w, e);
     bin->set_reads++;
     bin->set_bytes += e->bytes;
     bin->pass_sum += u->passes;
@@ -180,8 +194,9 @@ static void set_thread(struct wr_trace_walk *w, const struct wr_trace_event *e,
     }
     if (t->first_set == UINT64_MAX)
         t->first_set = e->start_ns;
-    else if ((e->op == WR_TRACE_OPEN || (big && reads)) &&
-             e->start_ns > t->last_set)
+    else if (e->start_ns > t->last_set &&
+             (e->op == WR_TRACE_OPEN || (big && reads) ||
+              (reads && e->start_ns - t->last_set >= WR_WORK_NS)))
         wr_gaps_add(t->gaps, e->start_ns - t->last_set);
     t->last_set = WR_MAX(t->last_set, e->start_ns + e->dur_ns);
     t->set_ns += e->dur_ns;
@@ -381,6 +396,8 @@ void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
         }
         return;
     }
+    if (e->op == WR_TRACE_FAULT)
+        count_fault(w, e, t);
     set_thread(w, e, t, wr_trace_file_name(w->a->file, e->file)->size);
     set_actor(w, e);
     if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_READ && e->bytes)

@@ -1,97 +1,21 @@
 /* test_findings.c - each finding: a program that has the fault, and one that has
  * not.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "script.h"
+#include "result.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/report.h"
 
-static const struct script plain = {.epochs = 3,
-                                    .files = 400,
-                                    .batch = 20,
-                                    .size = 100 * KB,
-                                    .read_ns = 200 * KB,
-                                    .decode_ns = MS,
-                                    .compute_ns = 40 * MS,
-                                    .start_ns = 20 * MS};
-
-/* Workers that rest, fast files: nothing is wrong. */
-static const struct script fine = {.epochs = 3,
-                                   .files = 400,
-                                   .batch = 20,
-                                   .workers = 4,
-                                   .size = 100 * KB,
-                                   .read_ns = 200 * KB,
-                                   .decode_ns = MS,
-                                   .compute_ns = 40 * MS,
-                                   .start_ns = 20 * MS};
-
-struct result {
-    struct maker m;
-    struct wr_trace_file *f;
-    struct wr_trace_analysis *a;
-    struct wr_trace_findings found;
-    struct script_end end;
-};
-
-static void finish(struct result *r)
-{
-    weir_err err;
-
-    r->f = maker_read(&r->m);
-    if (wr_trace_analyse(r->f, &r->a, &err) < 0)
-        fail_msg("%s", err.msg);
-    assert_int_equal(wr_trace_findings_of(r->a, &r->found, &err), 0);
-}
-
-static void begin(struct result *r, const struct script *s)
-{
-    maker_open(&r->m);
-    r->end = script_run(&r->m, s);
-}
-
-static void run(struct result *r, const struct script *s)
-{
-    begin(r, s);
-    finish(r);
-}
-
-static void done(struct result *r)
-{
-    wr_trace_findings_done(&r->found);
-    wr_trace_analysis_free(r->a);
-    wr_trace_file_close(r->f);
-    maker_done(&r->m);
-}
-
-static const struct wr_trace_finding *find(const struct result *r,
-                                           const char *code)
-{
-    for (size_t k = 0; k < r->found.count; k++)
-        if (!strcmp(r->found.list[k].rule->code, code)) {
-            assert_true(r->found.list[k].what[0]);
-            assert_true(r->found.list[k].change[0]);
-            return &r->found.list[k];
-        }
-    return NULL;
-}
-
-static void assert_near(double value, double expected, double share)
-{
-    if (value < expected * (1 - share) || value > expected * (1 + share))
-        fail_msg("%g, not %g", value, expected);
-}
-
 static void test_fine(void **state)
 {
     struct result r;
 
-    run(&r, &fine);
+    result_run(&r, &script_fine);
     for (size_t k = 0; k < r.found.count; k++)
         fail_msg("%s: %s", r.found.list[k].rule->code, r.found.list[k].what);
-    done(&r);
+    result_done(&r);
 }
 
 /* Per epoch 20 batches of 20 * 1.206 ms against 40 ms of computing. */
@@ -100,68 +24,68 @@ static void test_prefetch(void **state)
     const struct wr_trace_finding *f;
     struct result r;
 
-    run(&r, &plain);
-    f = find(&r, "D01");
+    result_run(&r, &script_plain);
+    f = result_find(&r, "D01");
     assert_non_null(f);
     assert_near(f->seconds, 20 * 20 * 1.206e-3, 0.2);
     assert_int_equal(f->example_count, 3);
     assert_non_null(strstr(f->change, "num_workers=1"));
-    done(&r);
+    result_done(&r);
 }
 
 /* One worker at 24 ms a batch and a trainer of 1 ms. */
 static void test_workers(void **state)
 {
-    struct script s = fine;
+    struct script s = script_fine;
     const struct wr_trace_finding *f;
     struct result r;
 
     s.workers = 2;
     s.compute_ns = MS;
-    run(&r, &s);
-    f = find(&r, "D02");
+    result_run(&r, &s);
+    f = result_find(&r, "D02");
     assert_non_null(f);
     assert_non_null(strstr(f->change, "num_workers=4"));
-    done(&r);
+    result_done(&r);
 }
 
 static void test_respawn(void **state)
 {
-    struct script s = fine;
+    struct script s = script_fine;
     const struct wr_trace_finding *f;
     struct result r;
 
     s.respawn = true;
     s.spawn_ns = 1500 * MS;
-    run(&r, &s);
-    f = find(&r, "D04");
+    result_run(&r, &s);
+    f = result_find(&r, "D04");
     assert_non_null(f);
     assert_near(f->seconds, 1.5 * 2 / 3, 0.05);
-    done(&r);
+    result_done(&r);
     s.respawn = false;
-    run(&r, &s);
-    assert_null(find(&r, "D04"));
-    done(&r);
+    result_run(&r, &s);
+    assert_null(result_find(&r, "D04"));
+    result_done(&r);
 }
 
 static void test_same_offsets(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     const struct wr_trace_finding *f;
     struct result r;
 
     s.ranks = 4;
     s.same = true;
-    run(&r, &s);
-    f = find(&r, "S02");
+    result_run(&r, &s);
+    f = result_find(&r, "S02");
     assert_non_null(f);
-    assert_null(find(&r, "D05"));
-    done(&r);
+    assert_null(result_find(&r, "D05"));
+    result_done(&r);
     s.same = false;
-    run(&r, &s);
-    assert_null(find(&r, "S02"));
-    assert_null(find(&r, "D05"));
-    done(&r);
+    result_run(&r, &s);
+    assert_null(result_find(&r, "S02"));
+    assert_null(result_find(&r, "D05"));
+    result_done(&r);
 }
 
 static void test_coverage(void **state)
@@ -170,15 +94,15 @@ static void test_coverage(void **state)
     uint32_t folder;
 
     for (unsigned entries = 400; entries <= 500; entries += 100) {
-        begin(&r, &fine);
+        result_begin(&r, &script_fine);
         folder = maker_name(&r.m, 4096, "/data/train");
         maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_READDIR,
                                                   .file = folder,
                                                   .bytes = entries,
                                                   .dur_ns = 1000});
-        finish(&r);
-        assert_int_equal(find(&r, "D06") != NULL, entries == 500);
-        done(&r);
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "D06") != NULL, entries == 500);
+        result_done(&r);
     }
 }
 
@@ -187,72 +111,72 @@ static void test_cacheable(void **state)
     struct result r;
 
     for (unsigned times = 1; times <= 3; times += 2) {
-        begin(&r, &plain);
+        result_begin(&r, &script_plain);
         r.m.processes[0].read_bytes = times * 400 * 100 * KB;
         maker_again(&r.m, 0);
-        finish(&r);
-        assert_int_equal(find(&r, "D07") != NULL, times == 3);
-        done(&r);
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "D07") != NULL, times == 3);
+        result_done(&r);
     }
 }
 
 static void test_small_reads(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     const struct wr_trace_finding *f;
     struct result r;
 
     s.reads = 25; /* of 4 KB */
     s.read_ns = 100 * KB;
-    run(&r, &s);
-    f = find(&r, "D08");
+    result_run(&r, &s);
+    f = result_find(&r, "D08");
     assert_non_null(f);
     assert_near(f->seconds, 400 * 24 * 100e-6, 0.2);
-    done(&r);
-    run(&r, &plain);
-    assert_null(find(&r, "D08"));
-    done(&r);
+    result_done(&r);
+    result_run(&r, &script_plain);
+    assert_null(result_find(&r, "D08"));
+    result_done(&r);
 }
 
 static void test_metadata(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     struct result r;
 
     s.read_ns = 1000; /* opening takes 6 us */
     s.decode_ns = 1000;
     s.compute_ns = 1000;
-    run(&r, &s);
-    assert_non_null(find(&r, "D10"));
-    assert_non_null(strstr(find(&r, "D10")->change,
+    result_run(&r, &s);
+    assert_non_null(result_find(&r, "D10"));
+    assert_non_null(strstr(result_find(&r, "D10")->change,
                            "weir convert /data/train /data/train-shards"));
-    done(&r);
-    run(&r, &plain);
-    assert_null(find(&r, "D10"));
-    done(&r);
+    result_done(&r);
+    result_run(&r, &script_plain);
+    assert_null(result_find(&r, "D10"));
+    result_done(&r);
 }
 
 static void test_scan(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     const struct wr_trace_finding *f;
     struct result r;
     uint32_t name;
 
     s.start_ns = 3000 * MS;
-    begin(&r, &s);
+    result_begin(&r, &s);
     name = maker_name(&r.m, 1, "/data/train/x");
     for (uint64_t k = 0; k < 3000; k++)
         maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_STAT,
                                                   .file = name,
                                                   .start_ns = k * MS,
                                                   .dur_ns = MS / 2});
-    finish(&r);
-    f = find(&r, "D11");
+    result_finish(&r);
+    f = result_find(&r, "D11");
     assert_non_null(f);
     assert_near(f->seconds, 3, 0.05);
     assert_true(f->once);
-    done(&r);
+    result_done(&r);
 }
 
 static void test_random(void **state)
@@ -274,9 +198,9 @@ static void test_random(void **state)
                                               .bytes = 64 * KB});
         r.m.processes[0].read_bytes = waste * 128 * MB;
         maker_again(&r.m, 0);
-        finish(&r);
-        assert_int_equal(find(&r, "D12") != NULL, waste == 3);
-        done(&r);
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "D12") != NULL, waste == 3);
+        result_done(&r);
     }
 }
 
@@ -296,11 +220,11 @@ static void test_faults(void **state)
                                                   .offset = k * 4096,
                                                   .start_ns = k * MS,
                                                   .dur_ns = MS / 5});
-    finish(&r);
-    f = find(&r, "D13");
+    result_finish(&r);
+    f = result_find(&r, "D13");
     assert_non_null(f);
     assert_near(f->seconds, 0.2, 0.1);
-    done(&r);
+    result_done(&r);
 }
 
 /* A save of 100 MB in a second on the main thread, `times` times. */
@@ -355,72 +279,72 @@ static void test_checkpoints(void **state)
     const struct wr_trace_finding *f;
     struct result r;
 
-    begin(&r, &fine);
+    result_begin(&r, &script_fine);
     save(&r, "/out/model.pt", 2, 0, true);
-    finish(&r);
+    result_finish(&r);
     assert_int_equal(r.a->save_count, 2);
-    f = find(&r, "D14");
+    f = result_find(&r, "D14");
     assert_non_null(f);
     assert_near(f->seconds, 2 * 1.004 / 3, 0.05);
-    assert_null(find(&r, "D15"));
-    assert_null(find(&r, "S06"));
-    done(&r);
-    begin(&r, &fine);
+    assert_null(result_find(&r, "D15"));
+    assert_null(result_find(&r, "S06"));
+    result_done(&r);
+    result_begin(&r, &script_fine);
     save(&r, "/data/out/model.pt", 2, WR_TRACE_TRUNC, true); /* on nfs */
-    finish(&r);
-    assert_null(find(&r, "D14"));
-    assert_non_null(find(&r, "S06"));
-    assert_non_null(find(&r, "D15")); /* in place */
-    done(&r);
-    begin(&r, &fine);
+    result_finish(&r);
+    assert_null(result_find(&r, "D14"));
+    assert_non_null(result_find(&r, "S06"));
+    assert_non_null(result_find(&r, "D15")); /* in place */
+    result_done(&r);
+    result_begin(&r, &script_fine);
     save(&r, "/out/model.pt", 2, 0, false); /* renamed before a sync */
-    finish(&r);
-    assert_non_null(find(&r, "D15"));
-    done(&r);
+    result_finish(&r);
+    assert_non_null(result_find(&r, "D15"));
+    result_done(&r);
 }
 
 static void test_outliers(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     const struct wr_trace_finding *f;
     struct result r;
     uint64_t at;
 
-    begin(&r, &s);
+    result_begin(&r, &s);
     at = r.end.end_ns;
     for (unsigned k = 0; k < 4; k++)
         at = maker_whole(&r.m, 0, k, 100 * KB, at, 300 * MS);
     r.m.processes[0].end_ns = at;
     maker_again(&r.m, 0);
-    finish(&r);
-    f = find(&r, "D18");
+    result_finish(&r);
+    f = result_find(&r, "D18");
     assert_non_null(f);
     assert_near(f->seconds * (double)r.a->epoch_count, 1.2, 0.5);
     assert_int_equal(f->example_count, 3);
-    done(&r);
-    run(&r, &s);
-    assert_null(find(&r, "D18"));
-    done(&r);
+    result_done(&r);
+    result_run(&r, &s);
+    assert_null(result_find(&r, "D18"));
+    result_done(&r);
 }
 
 static void test_imports(void **state)
 {
-    struct script s = fine;
+    struct script s = script_fine;
     struct result r;
     uint32_t code;
 
     s.start_ns = 12000 * MS;
-    begin(&r, &s);
-    code = maker_kind(&r.m, WR_TRACE_RUNTIME, "/venv/lib/x.py");
+    result_begin(&r, &s);
+    code = maker_kind(&r.m, WR_TRACE_RUNTIME, "/data/venv/lib/x.py"); /* nfs */
     for (uint64_t k = 0; k < 12000; k++)
         maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_STAT,
                                                   .file = code,
                                                   .start_ns = k * MS,
                                                   .dur_ns = MS / 2});
-    finish(&r);
-    assert_non_null(find(&r, "D19"));
-    assert_near(find(&r, "D19")->seconds, 6, 0.05);
-    done(&r);
+    result_finish(&r);
+    assert_non_null(result_find(&r, "D19"));
+    assert_near(result_find(&r, "D19")->seconds, 6, 0.05);
+    result_done(&r);
 }
 
 static void test_logs(void **state)
@@ -428,7 +352,7 @@ static void test_logs(void **state)
     struct result r;
     uint32_t log;
 
-    begin(&r, &fine);
+    result_begin(&r, &script_fine);
     log = maker_kind(&r.m, WR_TRACE_DATA, "/out/events.log");
     for (uint64_t k = 0; k < 50; k++)
         maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_WRITE,
@@ -437,10 +361,10 @@ static void test_logs(void **state)
                                                   .bytes = 100,
                                                   .start_ns = k * 20 * MS,
                                                   .dur_ns = 5 * MS});
-    finish(&r);
-    assert_non_null(find(&r, "D20"));
-    assert_near(find(&r, "D20")->seconds, 0.25 / 3, 0.05);
-    done(&r);
+    result_finish(&r);
+    assert_non_null(result_find(&r, "D20"));
+    assert_near(result_find(&r, "D20")->seconds, 0.25 / 3, 0.05);
+    result_done(&r);
 }
 
 static void test_unseen(void **state)
@@ -448,12 +372,12 @@ static void test_unseen(void **state)
     struct result r;
 
     for (unsigned times = 1; times <= 3; times += 2) {
-        begin(&r, &fine);
+        result_begin(&r, &script_fine);
         r.m.processes[0].rchar = times * 3 * 400 * 100 * KB;
         maker_again(&r.m, 0);
-        finish(&r);
-        assert_int_equal(find(&r, "D21") != NULL, times == 3);
-        done(&r);
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "D21") != NULL, times == 3);
+        result_done(&r);
     }
 }
 
@@ -464,7 +388,7 @@ static void test_unseen_rings(void **state)
     struct result r;
 
     for (int seen = 0; seen < 2; seen++) {
-        begin(&r, &fine);
+        result_begin(&r, &script_fine);
         r.m.info.by_kernel = true;
         r.m.processes[0].rchar = 3 * 400 * 100 * KB + (seen ? 0 : 300 * MB);
         maker_again(&r.m, 0);
@@ -474,11 +398,11 @@ static void test_unseen_rings(void **state)
                                                   .bytes = 300 * MB,
                                                   .start_ns = 30 * MS,
                                                   .dur_ns = MS});
-        finish(&r);
-        assert_int_equal(find(&r, "D21") != NULL, !seen);
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "D21") != NULL, !seen);
         if (!seen)
-            assert_null(strstr(find(&r, "D21")->change, "--kernel"));
-        done(&r);
+            assert_null(strstr(result_find(&r, "D21")->change, "--kernel"));
+        result_done(&r);
     }
 }
 
@@ -501,10 +425,10 @@ static void test_overlap(void **state)
                 if (twice || k % 2 == w - 1)
                     at[w] = maker_whole(&r.m, w, k % 400, 100 * KB, at[w],
                                         2 * MS);
-        finish(&r);
+        result_finish(&r);
         assert_int_equal(r.a->epoch_count, 2);
-        assert_int_equal(find(&r, "D05") != NULL, twice);
-        done(&r);
+        assert_int_equal(result_find(&r, "D05") != NULL, twice);
+        result_done(&r);
     }
 }
 
@@ -516,8 +440,10 @@ static void test_double_work(void **state)
 
     maker_open(&r.m);
     maker_process(&r.m, -1, 0, 1000);
-    for (unsigned k = 0; k < 100; k++) {
-        uint32_t file = maker_name(&r.m, 100 * KB, "/data/%u", k);
+    for (unsigned k = 0; k < 100; k++)
+        maker_name(&r.m, 100 * KB, "/data/%u", k);
+    for (unsigned k = 0; k < 200; k++) { /* two epochs */
+        uint32_t file = k % 100;
 
         for (unsigned n = 0; n < 6; n++, at += MS)
             maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_SEEK,
@@ -527,12 +453,12 @@ static void test_double_work(void **state)
                                                       .dur_ns = MS / 2});
         at = maker_whole(&r.m, 0, file, 100 * KB, at, MS);
     }
-    finish(&r);
-    assert_non_null(find(&r, "D09"));
-    done(&r);
-    run(&r, &plain);
-    assert_null(find(&r, "D09"));
-    done(&r);
+    result_finish(&r);
+    assert_non_null(result_find(&r, "D09"));
+    result_done(&r);
+    result_run(&r, &script_plain);
+    assert_null(result_find(&r, "D09"));
+    result_done(&r);
 }
 
 /* A small file, read here and there in 100 pieces. */
@@ -551,16 +477,16 @@ static void test_pieces(void **state)
                                                   .bytes = 500,
                                                   .start_ns = k * MS,
                                                   .dur_ns = MS / 2});
-    finish(&r);
-    assert_non_null(find(&r, "S04"));
-    assert_null(find(&r, "D08"));
-    done(&r);
+    result_finish(&r);
+    assert_non_null(result_find(&r, "S04"));
+    assert_null(result_find(&r, "D08"));
+    result_done(&r);
 }
 
 /* Files of 4 MiB in pieces of 256 KiB, over the network or not. */
 static void test_network(void **state)
 {
-    struct script s = plain;
+    struct script s = script_plain;
     struct result r;
 
     s.files = 200;
@@ -568,11 +494,20 @@ static void test_network(void **state)
     s.reads = 16;
     for (int local = 0; local < 2; local++) {
         s.folder = local ? "/local/set" : "/data/set"; /* nfs */
-        run(&r, &s);
-        assert_int_equal(find(&r, "S01") != NULL, !local);
-        assert_int_equal(find(&r, "S05") != NULL, !local);
-        done(&r);
+        result_begin(&r, &s);
+        r.m.info.available_bytes = 500 * MB; /* of 800 */
+        result_finish(&r);
+        assert_int_equal(result_find(&r, "S01") != NULL, !local);
+        assert_int_equal(result_find(&r, "S05") != NULL, !local);
+        assert_null(result_find(&r, "D07"));
+        result_done(&r);
     }
+    s.folder = "/data/set";
+    s.read_ns = 2 * MS;
+    result_run(&r, &s);
+    assert_null(result_find(&r, "S05")); /* it fits into memory */
+    assert_non_null(result_find(&r, "D07"));
+    result_done(&r);
 }
 
 /* Costly ones first; names cannot move the cursor. */
@@ -580,12 +515,12 @@ static void test_report(void **state)
 {
     char *text = NULL;
     size_t size = 0;
-    struct script s = plain;
+    struct script s = script_plain;
     struct result r;
     FILE *out;
 
     s.folder = "/data/\033[31mred";
-    run(&r, &s);
+    result_run(&r, &s);
     assert_true(r.found.count >= 1);
     for (size_t k = 1; k < r.found.count; k++)
         assert_true(r.found.list[k].risk ||
@@ -602,7 +537,7 @@ static void test_report(void **state)
     assert_non_null(strstr(text, "Epochs"));
     assert_non_null(strstr(text, "Top files"));
     free(text);
-    done(&r);
+    result_done(&r);
 }
 
 int main(void)
