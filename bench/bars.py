@@ -6,9 +6,9 @@ import sys
 
 from lib import (accelerator, alike, before, checkpoint, convert, devices, dlio,
                  emulator, first_batch, generate, hdf5, jpeg, learning, million,
-                 monitor, mount, npz, options, page, plan_scale, prefetch, probe,
-                 ranks, reads, records, report, shares, start, tensors, text,
-                 tiers, trace, train, tuning)
+                 monitor, mount, npz, options, page, plan_scale, predict,
+                 prefetch, probe, ranks, reads, records, report, shares, start,
+                 tensors, text, tiers, trace, train, tuning)
 from lib.session import Failure, Missing, Session, SKIPPED
 
 # A measurement gives one or more rows of the table, in this order.
@@ -43,6 +43,8 @@ MEASUREMENTS = {
     'run-million': (first_batch.measure, 'weir run on a million files'),
     'run-ranks': (alike.measure, 'weir run in one process and in ranks'),
     'run-dlio': (dlio.measure, 'weir run, against DLIO'),
+    'plan-cells': (predict.measure, 'weir plan, against weir bench'),
+    'plan-saves': (predict.measure_saves, 'weir plan, against saves'),
     'plan-scale': (plan_scale.measure, 'simulating a cluster'),
     'start': (start.measure, 'the start of the command'),
     'before': (before.measure, 'the pipeline, against an earlier weir'),
