@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -257,12 +258,28 @@ int wr_plan_say_text(struct wr_plan_draft *d, const struct wr_plan_saying *who,
 
 /* --- profiles --- */
 
+/* Made from numbers of a file: within the limits that a profile file has. */
+static int check_profile(const struct wr_device_profile *p, const char *source,
+                         weir_err *err)
+{
+    char *text = wr_device_profile_text(p);
+    struct wr_device_profile same;
+    int r = text ? wr_device_profile_parse(text, strlen(text), source, &same,
+                                           err)
+                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    free(text);
+    return r == WEIR_EFORMAT ? WEIR_EINVAL : r;
+}
+
 int wr_plan_say_profile(struct wr_plan_draft *d,
                         const struct wr_plan_saying *who, enum wr_plan_key key,
                         const struct wr_device_profile *p, weir_err *err)
 {
-    int r = wr_plan_say_text(d, who, key, p->name, err);
+    int r = check_profile(p, who->source, err);
 
+    if (r == 0)
+        r = wr_plan_say_text(d, who, key, p->name, err);
     if (r <= 0)
         return r;
     if (key == WR_PLAN_K_SLOW)

@@ -240,7 +240,8 @@ static int guess_storage(struct wr_plan_draft *d,
     double limit = wr_get_number(b->run, "read_limit_per_s");
     double threads = wr_get_number(b->run, "read_limit_threads");
     double resident = wr_get_number(b->run, "resident");
-    struct wr_device_profile p = {.name = "read limit"};
+    struct wr_device_profile p = {.name = "read limit",
+                                  .title = "what plain reads reached"};
     char source[200];
     const struct wr_plan_saying who = {source, WR_PLAN_ASSUMED};
 
