@@ -88,7 +88,11 @@ say "9. Training a real network on the CPU: does it learn, and what does the inp
 "$weir" train "$data/things" --batch 32 --iterations "$train_iterations" \
     --record "$data/train.json"
 
-say "10. All of it on one page"
+say "10. The same data on a hard disk, with an accelerator of 100 ms: what would change?"
+"$weir" plan "$data/feed.json" --storage hdd --accelerator ms=100 --life 4 \
+    --record "$data/plan.json"
+
+say "11. All of it on one page"
 if "$weir" report "$data"/*.json --html "$data/report.html"; then
     echo "$data/report.html: open it in a browser"
 fi
@@ -101,6 +105,8 @@ The records are in $data/*.json. Try it on your own pictures:
   $weir probe DIRECTORY
   $weir ckpt bench FAST-FOLDER SLOW-FOLDER
   $weir train DIRECTORY-OF-CLASS-FOLDERS
+  $weir trace -- YOUR-PROGRAM       what its I/O costs, and what to change
+  $weir plan --help                 what if?
   $weir study --quick               the TensorFlow I/O paper's figures, 5 minutes
   $weir bench --help
 TEXT

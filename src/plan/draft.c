@@ -139,7 +139,10 @@ static void show(const struct key_row *k, double x, char *buf, size_t cap)
         snprintf(buf, cap, "%s/s", wr_format_bytes(text, sizeof(text), x));
         break;
     case SECONDS:
-        wr_format_ns(buf, cap, x * 1e9);
+        if (x >= 3600)
+            snprintf(buf, cap, "%.4g h", x / 3600);
+        else
+            wr_format_ns(buf, cap, x * 1e9);
         break;
     case SHARE:
         snprintf(buf, cap, "%.4g %%", 100 * x);

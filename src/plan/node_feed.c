@@ -204,7 +204,8 @@ bool wr_sim_lacks_cores(const struct wr_sim *s)
 
     if (!together(s)) /* the worker whose turn it is */
         return s->workers[s->handed % l->workers].busy;
-    return busy >= WR_MIN(l->workers, l->cores);
+    /* If nothing waits to be decoded, it is storage that is waited for. */
+    return busy >= WR_MIN(l->workers, l->cores) && s->arrived[0].count;
 }
 
 /* --- beginning and end --- */

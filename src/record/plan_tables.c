@@ -13,6 +13,7 @@
 #include "record/view_say.h"
 
 #define WORTH     1.02 /* a gain from which a change stands out */
+#define NO_CHANGE 0.02 /* a gain below that is what simulations differ by */
 #define FACTS_MAX 300  /* that are compared */
 
 enum { SAVED = 1, OTHERS = 2, HOW = 4 };
@@ -172,34 +173,65 @@ size_t wr_plan_changes(const json_t *j, const json_t **ret, size_t cap)
     return n;
 }
 
+/* Whether a change makes a difference. */
+static bool matters(const json_t *change)
+{
+    return fabs(wr_get_number(change, "gain") - 1) >= NO_CHANGE;
+}
+
+static void change_row(struct wr_doc_table *t, const json_t *o, unsigned which)
+{
+    double gain = wr_get_number(o, "gain");
+
+    wr_doc_cell(t, "%s", wr_get_text(o, "name"));
+    wr_doc_cell(t, "%s", wr_get_text(o, "what"));
+    wr_doc_shown(t, gain, "%.2fx", gain);
+    wr_doc_tone(t, gain >= WORTH       ? WR_DOC_GOOD
+                   : gain <= 1 / WORTH ? WR_DOC_BAD
+                                       : WR_DOC_PLAIN);
+    wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
+    wr_doc_percent(t, 100 * wr_get_number(o, "utilization"), 1);
+    wr_say_time_cell(t, wr_get_number(o, "epoch_s"));
+    if (which & HOW)
+        wr_doc_cell(t, "%s", wr_get_text(o, "how"));
+}
+
+/* Those that change nothing are named in one sentence. */
+static void say_same(struct wr_doc_section *s, const json_t *const *list,
+                     size_t n)
+{
+    char names[400];
+    size_t at = 0;
+
+    *names = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (!matters(list[i]) && at < sizeof(names))
+            at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%.40s",
+                                   at ? ", " : "",
+                                   wr_get_text(list[i], "name"));
+    if (at)
+        wr_doc_note(s, false, "Tried, and no difference: %s.", names);
+}
+
 void wr_plan_change_table(struct wr_doc_section *s, const char *title,
                           const json_t *j)
 {
     const json_t *list[WR_PLAN_CHANGES];
-    size_t n = wr_plan_changes(j, list, WR_PLAN_CHANGES);
+    size_t n = wr_plan_changes(j, list, WR_PLAN_CHANGES), rows = 0;
+    struct wr_doc_table *t = NULL;
     unsigned which = 0;
-    struct wr_doc_table *t;
 
-    if (!n)
-        return;
     for (size_t i = 0; i < n; i++)
-        which |= *wr_get_text(list[i], "how") ? HOW : 0;
-    t = wr_doc_table_of(s, title, change_columns, which);
-    for (size_t i = 0; i < n; i++) {
-        double gain = wr_get_number(list[i], "gain");
-
-        wr_doc_cell(t, "%s", wr_get_text(list[i], "name"));
-        wr_doc_cell(t, "%s", wr_get_text(list[i], "what"));
-        wr_doc_shown(t, gain, "%.2fx", gain);
-        wr_doc_tone(t, gain >= WORTH       ? WR_DOC_GOOD
-                       : gain <= 1 / WORTH ? WR_DOC_BAD
-                                           : WR_DOC_PLAIN);
-        wr_doc_number(t, wr_get_number(list[i], "samples_per_s"), 1);
-        wr_doc_percent(t, 100 * wr_get_number(list[i], "utilization"), 1);
-        wr_say_time_cell(t, wr_get_number(list[i], "epoch_s"));
-        if (which & HOW)
-            wr_doc_cell(t, "%s", wr_get_text(list[i], "how"));
-    }
+        if (matters(list[i])) {
+            which |= *wr_get_text(list[i], "how") ? HOW : 0;
+            rows++;
+        }
+    if (rows)
+        t = wr_doc_table_of(s, title, change_columns, which);
+    for (size_t i = 0; i < n; i++)
+        if (matters(list[i]))
+            change_row(t, list[i], which);
+    say_same(s, list, n);
 }
 
 void wr_plan_capacity_table(struct wr_doc_section *s, const char *title,
