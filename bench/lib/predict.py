@@ -129,9 +129,9 @@ def saved(session, fast, slow, folder):
             continue
         guess = plan(session, '--samples', 640, '--sample-bytes', 1000,
                      '--cpu-ms', 0, '--cores', 1, '--storage', 'nvme',
-                     '--accelerator', 'ms=30000', '--save', way, '--every', 1,
-                     '--state', record['bytes'], '--fast', fast, '--slow',
-                     slow, '--copy', int(record['bytes'] / record['memcpy_s']),
+                     '--accelerator', 'ms=30000', '--save', way, '--save-every', 1,
+                     '--state-bytes', record['bytes'], '--fast-device', fast,
+                     '--slow-device', slow, '--copy', int(record['bytes'] / record['memcpy_s']),
                      '--steps', 5)['saves']
         result = case['result']
         rows.append((f'{fast} and {slow}, {way}: stall',
@@ -177,9 +177,9 @@ def training(session):
         guess = plan(session, known_files, '--storage', 'ssd', '--accelerator',
                      f'ms={step}', '-t', session.cores, '-p', 1, '--steps',
                      steps, '--samples', steps * session.batch, '--save', way,
-                     '--every', steps // 4, '--state',
-                     record['network']['state_bytes'], '--fast', 'optane',
-                     '--slow', 'hdd', '--copy', '8G')
+                     '--save-every', steps // 4, '--state-bytes',
+                     record['network']['state_bytes'], '--fast-device',
+                     'optane', '--slow-device', 'hdd', '--copy', '8G')
         seconds = record['result']['seconds']
         rows.append((f'training with saves, {way}: the whole run',
                      guess['seconds'] / seconds, seconds))

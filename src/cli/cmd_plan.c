@@ -146,16 +146,18 @@ static const struct wr_help_example examples[] = {
     {"weir plan --model resnet50 --accelerator A100 -g 8 --storage nvme "
      "--cores 64",
      "what do eight A100 need, and does an NVMe drive deliver it?"},
-    {"weir plan bench.json probe.json --accelerator A100 --gpus 4",
+    {"weir plan bench.json probe.json --accelerator A100 -g 4",
      "from what was measured: who waits for whom, what to change"},
     {"weir plan unet3d_h100 --storage lustre --cores 48 --life 6",
      "a workload, and the life of its first six batches"},
-    {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --scale 10,100,1000",
+    {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --try-nodes "
+     "10,100,1000",
      "nodes that share one file system"},
-    {"weir plan bert_v100 --storage lustre --save burst --fast nvme --mtbf "
+    {"weir plan bert_v100 --storage lustre --save burst --fast-device nvme "
+     "--mtbf "
      "9000",
      "saves through a burst buffer, and how often to save"},
-    {"weir plan --explain train.log --workers 4",
+    {"weir plan --stalls train.log --threads 4",
      "why does every fourth batch stall?"},
     {NULL, NULL}};
 

@@ -37,11 +37,11 @@ const struct wr_option wr_plan_options[] = {
              "the model has), or ms=MS for a step of MS milliseconds"},
     {WR_OPT_DOUBLE(A, step_ms), .name = "step-ms", .arg = "MS", .max = 1e6,
      .help = "the same as --accelerator ms=MS"},
-    {WR_OPT_UINT(A, gpus), .name = "gpus", .letter = 'g', .arg = "N", .min = 1,
-     .max = 1024, .def_note = "1, or as measured",
+    {WR_OPT_UINT(A, gpus), .name = "accelerators", .old = "gpus", .letter = 'g',
+     .arg = "N", .min = 1, .max = 1024, .def_note = "1, or as measured",
      .help = "accelerators of a node"},
-    {WR_OPT_UINT(A, nodes), .name = "nodes", .letter = 'n', .arg = "N",
-     .min = 1, .max = 1e6, .def_note = "1", .help = "nodes"},
+    {WR_OPT_UINT(A, nodes), .name = "nodes", .arg = "N", .min = 1, .max = 1e6,
+     .def_note = "1", .help = "nodes"},
     {WR_OPT_UINT(A, batch), .name = "batch", .letter = 'b', .arg = "N",
      .min = 1, .max = 1 << 20, .def_note = "as measured or described, or 64",
      .help = "samples of one accelerator's step"},
@@ -50,14 +50,13 @@ const struct wr_option wr_plan_options[] = {
      .help = "how much steps vary: their deviation over their mean"},
     {WR_OPT_DOUBLE(A, reduce_ms), .name = "reduce-ms", .arg = "MS", .max = 1e7,
      .def_note = "0", .help = "all-reduce at the end of each step"},
-    {WR_OPT_UINT(A, epochs), .name = "epochs", .letter = 'e', .arg = "N",
-     .min = 1, .max = 1 << 20, .def_note = "1, or as described",
-     .help = "epochs"},
+    {WR_OPT_UINT(A, epochs), .name = "epochs", .arg = "N", .min = 1,
+     .max = 1 << 20, .def_note = "1, or as described", .help = "epochs"},
     {WR_OPT_UINT(A, steps), .name = "steps", .arg = "N", .min = 1, .max = 1e8,
      .def_note = "as the samples give", .help = "steps of an epoch at most"},
 
-    {WR_OPT_UINT(A, samples), .name = "samples", .arg = "N", .min = 1,
-     .max = 1e15, .def_note = "of the input", .group = "The data",
+    {WR_OPT_UINT(A, samples), .name = "samples", .letter = 'n', .arg = "N",
+     .min = 1, .max = 1e15, .def_note = "of the input", .group = "The data",
      .help = "samples of an epoch"},
     {WR_OPT_SIZE(A, sample_bytes), .name = "sample-bytes", .arg = "SIZE",
      .min = 1, .def_note = "of the input", .help = "mean stored bytes of one"},
@@ -84,20 +83,20 @@ const struct wr_option wr_plan_options[] = {
      .min = 1000, .help = "bytes per second that a node gets at most"},
     {WR_OPT_DOUBLE(A, opens), .name = "opens", .arg = "N", .max = 1e12,
      .help = "files that all nodes together can open per second"},
-    {WR_OPT_DOUBLE(A, vary), .name = "vary", .arg = "F", .max = 100,
+    {WR_OPT_DOUBLE(A, vary), .name = "jitter", .arg = "F", .max = 100,
      .def_note = "0",
      .help = "how much its times vary: their deviation over their mean"},
-    {WR_OPT_STRING(A, cache), .name = "cache", .arg = "SHARE|SIZE",
+    {WR_OPT_STRING(A, cache), .name = "cached", .arg = "SHARE|SIZE",
      .def_note = "nothing",
      .help = "kept in memory from the second epoch on: a part of the data "
              "(0.5, 50%) or the bytes that a node has room for (200G)"},
-    {WR_OPT_FLAG(A, cache_decoded), .name = "cache-decoded",
+    {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded",
      .help = "what is kept is decoded"},
 
     {WR_OPT_ENUM(A, loader), .name = "loader", .arg = "NAME",
      .choices = loader_choices, .def_note = "weir, or as described",
      .group = "The input", .help = "how workers divide the work"},
-    {WR_OPT_UINT(A, workers), .name = "workers", .old = "threads",
+    {WR_OPT_UINT(A, workers), .name = "threads", .old = "workers",
      .letter = 't', .arg = "N", .min = 1, .max = 4096,
      .def_note = "as measured, or one per core", .help = "workers of a node"},
     {WR_OPT_UINT(A, depth), .name = "depth", .letter = 'd', .arg = "N",
@@ -127,16 +126,16 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_ENUM(A, save), .name = "save", .arg = "WAY",
      .choices = save_choices, .def_note = "none, or as described",
      .group = "Checkpoints", .help = "what training waits for"},
-    {WR_OPT_UINT(A, every), .name = "every", .arg = "STEPS", .min = 1,
+    {WR_OPT_UINT(A, every), .name = "save-every", .arg = "N", .min = 1,
      .max = 1e8, .def_note = "as described", .help = "steps between saves"},
-    {WR_OPT_SIZE(A, state), .name = "state", .arg = "SIZE", .min = 1,
+    {WR_OPT_SIZE(A, state), .name = "state-bytes", .arg = "SIZE", .min = 1,
      .def_note = "of the input or the model",
      .help = "bytes of a save, all "
              "nodes together"},
-    {WR_OPT_STRING(A, slow), .name = "slow", .arg = "PROFILE",
+    {WR_OPT_STRING(A, slow), .name = "slow-device", .arg = "PROFILE",
      .flags = WR_OPTION_PATH, .def_note = "where the data lies",
      .help = "the slow tier, as --storage"},
-    {WR_OPT_STRING(A, fast), .name = "fast", .arg = "PROFILE",
+    {WR_OPT_STRING(A, fast), .name = "fast-device", .arg = "PROFILE",
      .flags = WR_OPTION_PATH, .help = "the fast tier of a node"},
     {WR_OPT_SIZE(A, copy), .name = "copy", .arg = "SIZE", .min = 1000,
      .def_note = "as measured, or 5 GB",
@@ -145,7 +144,7 @@ const struct wr_option wr_plan_options[] = {
      .def_note = "no limit", .help = "saves that the fast tier has room for"},
     {WR_OPT_DOUBLE(A, mtbf_h), .name = "mtbf", .arg = "HOURS", .max = 1e8,
      .help = "mean time between failures of one node"},
-    {WR_OPT_DOUBLE(A, restart_s), .name = "restart", .arg = "S", .max = 1e9,
+    {WR_OPT_DOUBLE(A, restart_s), .name = "recovery", .arg = "S", .max = 1e9,
      .def_note = "0",
      .help = "seconds until training goes on after a failure, "
              "without reading the state back"},
@@ -158,11 +157,11 @@ const struct wr_option wr_plan_options[] = {
      .def = "128", .help = "try no more accelerators of a node than this"},
     {WR_OPT_FLAG(A, what_if), .name = "what-if", .def = "yes",
      .help = "do not try changes"},
-    {WR_OPT_UINT_LIST(A, scale), .name = "scale", .arg = "N,...", .min = 1,
+    {WR_OPT_UINT_LIST(A, scale), .name = "try-nodes", .arg = "N,...", .min = 1,
      .max = 1e6, .help = "also with so many nodes, each with as many samples"},
     {WR_OPT_UINT(A, life), .name = "life", .arg = "N", .max = 1000, .def = "0",
      .help = "draw the life of the first N batches"},
-    {WR_OPT_STRING(A, explain), .name = "explain", .arg = "FILE",
+    {WR_OPT_STRING(A, explain), .name = "stalls", .arg = "FILE",
      .flags = WR_OPTION_PATH,
      .help = "times of batches of any training (a log or CSV with lines "
              "\"batch, ms\"; -: standard input): why do they stall?"},
@@ -192,7 +191,7 @@ static const struct plan_number {
     bool is_double;
     double unit;
 } numbers[] = {
-    {"gpus", WR_PLAN_K_GPUS, N(gpus), false, 1},
+    {"accelerators", WR_PLAN_K_GPUS, N(gpus), false, 1},
     {"nodes", WR_PLAN_K_NODES, N(nodes), false, 1},
     {"batch", WR_PLAN_K_BATCH, N(batch), false, 1},
     {"step-cv", WR_PLAN_K_STEP_CV, N(step_cv), true, 1},
@@ -205,8 +204,8 @@ static const struct plan_number {
     {"samples-per-file", WR_PLAN_K_PER_OBJECT, N(per_file), false, 1},
     {"client-limit", WR_PLAN_K_CLIENT, N(client_limit), false, 1},
     {"opens", WR_PLAN_K_OPENS, N(opens), true, 1},
-    {"vary", WR_PLAN_K_VARY, N(vary), true, 1},
-    {"workers", WR_PLAN_K_WORKERS, N(workers), false, 1},
+    {"jitter", WR_PLAN_K_VARY, N(vary), true, 1},
+    {"threads", WR_PLAN_K_WORKERS, N(workers), false, 1},
     {"depth", WR_PLAN_K_DEPTH, N(depth), false, 1},
     {"prefetch", WR_PLAN_K_PREFETCH, N(prefetch), false, 1},
     {"cores", WR_PLAN_K_CORES, N(cores), false, 1},
@@ -214,12 +213,12 @@ static const struct plan_number {
     {"cpu-cv", WR_PLAN_K_CPU_CV, N(cpu_cv), true, 1},
     {"fast-cpu-ms", WR_PLAN_K_CPU_FAST, N(fast_cpu_ms), true, 1e-3},
     {"batch-cpu-ms", WR_PLAN_K_BATCH_CPU, N(batch_cpu_ms), true, 1e-3},
-    {"every", WR_PLAN_K_EVERY, N(every), false, 1},
-    {"state", WR_PLAN_K_STATE, N(state), false, 1},
+    {"save-every", WR_PLAN_K_EVERY, N(every), false, 1},
+    {"state-bytes", WR_PLAN_K_STATE, N(state), false, 1},
     {"copy", WR_PLAN_K_COPY, N(copy), false, 1},
     {"kept", WR_PLAN_K_KEPT, N(kept), false, 1},
     {"mtbf", WR_PLAN_K_MTBF, N(mtbf_h), true, 3600},
-    {"restart", WR_PLAN_K_RESTART, N(restart_s), true, 1},
+    {"recovery", WR_PLAN_K_RESTART, N(restart_s), true, 1},
     {"seed", WR_PLAN_K_SEED, N(seed), false, 1},
 };
 #undef N
@@ -267,7 +266,7 @@ static int say_flags(const struct wr_cli *cli, struct wr_plan_draft *d,
     else if (r == 0 && wr_cli_given(cli, "shared"))
         r = say_flag(d, "--shared", WR_PLAN_K_SHARED, a->shared, err);
     if (r == 0 && a->cache_decoded)
-        r = say_flag(d, "--cache-decoded", WR_PLAN_K_CACHE_DECODED, true, err);
+        r = say_flag(d, "--cached-decoded", WR_PLAN_K_CACHE_DECODED, true, err);
     return r;
 }
 
@@ -355,9 +354,9 @@ int wr_plan_args_say(const struct wr_cli *cli, struct wr_plan_draft *d,
     if (r == 0)
         r = say_profile(d, "--storage", a->storage, WR_PLAN_K_STORAGE, err);
     if (r == 0)
-        r = say_profile(d, "--slow", a->slow, WR_PLAN_K_SLOW, err);
+        r = say_profile(d, "--slow-device", a->slow, WR_PLAN_K_SLOW, err);
     if (r == 0)
-        r = say_profile(d, "--fast", a->fast, WR_PLAN_K_FAST, err);
+        r = say_profile(d, "--fast-device", a->fast, WR_PLAN_K_FAST, err);
     if (r == 0)
         *ret_model = m;
     return r;
@@ -426,14 +425,14 @@ int wr_plan_args_say_late(const struct wr_cli *cli, struct wr_plan_draft *d,
                           weir_err *err)
 {
     const struct plan_args *a = cli->args;
-    const struct wr_plan_saying who = {"--cache", WR_PLAN_GIVEN};
+    const struct wr_plan_saying who = {"--cached", WR_PLAN_GIVEN};
     double share = 0;
     int r = say_aggregate(a, d, err);
 
     if (r < 0 || !a->cache)
         return r;
     if (cache_share(a->cache, &d->plan, &share, err) < 0)
-        return wr_fail_prefix(err, WEIR_EINVAL, "option --cache");
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --cached");
     return wr_plan_say(d, &who, WR_PLAN_K_CACHE, share, err);
 }
 
@@ -443,8 +442,9 @@ int wr_plan_args_check(const struct wr_cli *cli, weir_err *err)
 {
     static const struct {
         const char *option, *needs;
-    } pairs[] = {{"cache-decoded", "cache"}, {"restart", "mtbf"}};
-    static const char *const of_saves[] = {"every", "kept", "fast", "copy"};
+    } pairs[] = {{"cached-decoded", "cached"}, {"recovery", "mtbf"}};
+    static const char *const of_saves[] = {"save-every", "kept", "fast-device",
+                                           "copy"};
     const struct plan_args *a = cli->args;
 
     for (size_t k = 0; k < WR_ARRAY_LEN(pairs); k++)

@@ -77,7 +77,7 @@ static int finish_workers(struct wr_plan_draft *d, weir_err *err)
         r = assume(d, WR_PLAN_K_CORES, d->plan.loader.workers,
                    "one for each worker", err);
     if (r == 0 && !known(d, WR_PLAN_K_CORES))
-        return missing("cores: how many has a node? --cores N, --workers N, or "
+        return missing("cores: how many has a node? --cores N, --threads N, or "
                        "a record of weir bench",
                        err);
     if (r == 0)
@@ -155,9 +155,9 @@ static int finish_saves(struct wr_plan_draft *d, weir_err *err)
     if (p->save.way == WR_PLAN_NO_SAVES)
         return 0;
     if (!known(d, WR_PLAN_K_STATE))
-        return missing("saves: how many bytes? --state SIZE", err);
+        return missing("saves: how many bytes? --state-bytes SIZE", err);
     if (!known(d, WR_PLAN_K_EVERY))
-        return missing("saves: how often? --every STEPS", err);
+        return missing("saves: how often? --save-every N", err);
     if (!known(d, WR_PLAN_K_SLOW)) {
         const struct wr_plan_saying who = {"where the data lies",
                                            WR_PLAN_ASSUMED};
@@ -168,7 +168,7 @@ static int finish_saves(struct wr_plan_draft *d, weir_err *err)
     }
     if (r == 0 && p->save.way == WR_PLAN_BURST && !known(d, WR_PLAN_K_FAST))
         return missing("saves: what is the fast tier of the burst buffer? "
-                       "--fast PROFILE",
+                       "--fast-device PROFILE",
                        err);
     if (r == 0 && p->save.way == WR_PLAN_ASYNC) {
         const struct wr_plan_saying who = {"the copy waits in memory",

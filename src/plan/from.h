@@ -97,7 +97,7 @@ const char *wr_plan_key_name(enum wr_plan_key key); /* "bytes per sample" */
 
 /* Who says it. */
 struct wr_plan_saying {
-    const char *source; /* "'bench.json'", "--workers" */
+    const char *source; /* "'bench.json'", "--threads" */
     enum wr_plan_rank rank;
 };
 

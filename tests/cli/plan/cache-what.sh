@@ -1,2 +1,2 @@
 # Neither a part nor a size.
-weir plan --model resnet50 --accelerator A100 --storage ssd --cores 2 --cache much
+weir plan --model resnet50 --accelerator A100 --storage ssd --cores 2 --cached much

@@ -7,4 +7,4 @@ while [ $n -lt 960 ]; do
     echo "batch_results: $((n + 3)) , 29"
     n=$((n + 4))
 done >log
-weir plan --explain log --workers 4
+weir plan --stalls log --threads 4

@@ -1,3 +1,3 @@
 # One batch explains nothing.
 echo "1, 40" >log
-weir plan --explain log
+weir plan --stalls log

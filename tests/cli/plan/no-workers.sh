@@ -1,2 +1,2 @@
 # Nobody can load without workers.
-weir plan --model resnet50 --workers 0
+weir plan --model resnet50 --threads 0

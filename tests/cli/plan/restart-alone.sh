@@ -1,2 +1,2 @@
 # An option that changes nothing alone.
-weir plan --model resnet50 --restart 10
+weir plan --model resnet50 --recovery 10

@@ -158,7 +158,7 @@ static void test_contradictions(void **state)
 /* Options win, whatever comes first; the later one of two is named. */
 static void test_ranks(void **state)
 {
-    const struct wr_plan_saying given = {"--workers", WR_PLAN_GIVEN};
+    const struct wr_plan_saying given = {"--threads", WR_PLAN_GIVEN};
     const struct wr_plan_saying one = {"'a'", WR_PLAN_MEASURED};
     const struct wr_plan_saying two = {"'b'", WR_PLAN_MEASURED};
     struct wr_plan_draft d;
