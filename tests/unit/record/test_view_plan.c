@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shown.h"
+
 #include "base/mem.h"
 #include "record/compare.h"
 #include "record/doc_base.h"
@@ -19,50 +21,6 @@
 #include "record/report.h"
 #include "record/result.h"
 #include "record/view.h"
-
-static json_t *load(const char *text)
-{
-    json_error_t error;
-    json_t *j = json_loads(text, 0, &error);
-
-    if (!j)
-        fail_msg("line %d: %s", error.line, error.text);
-    return j;
-}
-
-static struct wr_doc *show(const struct wr_view_record *r, size_t n)
-{
-    struct wr_doc *d = wr_doc_new("", "");
-
-    wr_view_find("plan")->summarize(d, r, n, 4);
-    wr_view_find("plan")->build(d, r, n);
-    assert_false(wr_doc_failed(d));
-    return d;
-}
-
-/* NULL: there is none. */
-static const struct wr_doc_chart *find_chart(const struct wr_doc *d,
-                                             const char *title)
-{
-    for (size_t i = 0; i < d->section_count; i++)
-        for (size_t k = 0; k < d->sections[i]->item_count; k++) {
-            const struct wr_doc_chart *c = d->sections[i]->items[k].chart;
-
-            if (c && !strcmp(c->title, title))
-                return c;
-        }
-    return NULL;
-}
-
-static const struct wr_doc_chart *chart(const struct wr_doc *d,
-                                        const char *title)
-{
-    const struct wr_doc_chart *c = find_chart(d, title);
-
-    if (!c)
-        fail_msg("there is no chart '%s'", title);
-    return c;
-}
 
 /* The k-th lanes of a document; NULL: there are fewer. */
 static const struct wr_doc_lanes *lanes(const struct wr_doc *d, size_t k)
@@ -172,7 +130,7 @@ static const char explain[] =
 
 static void test_result(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
 
     has(j, "8 V100 train at 6,000 samples/s and compute 65.0 % of the time.\n"
            "Of each epoch of 3 min 20 s they wait 20 s for the storage (10 %), "
@@ -211,7 +169,7 @@ static void test_result(void **state)
 
 static void test_words(void **state)
 {
-    json_t *j = load(plan), *epoch;
+    json_t *j = shown_json(plan), *epoch;
 
     set(j, "config", "nodes", json_integer(1000));
     has(j, "8,000 V100 on 1,000 nodes train at 6,000 samples/s");
@@ -232,15 +190,15 @@ static void test_words(void **state)
     epoch = json_array_get(
         json_object_get(json_object_get(j, "result"), "epochs"), 1);
     json_object_set_new(epoch, "seconds", json_real(130));
-    json_object_set_new(epoch, "parts", load("{\"computing\":130}"));
+    json_object_set_new(epoch, "parts", shown_json("{\"computing\":130}"));
     has(j, "Of the first epoch of 3 min 20 s they wait 20 s for the storage "
            "(10 %), 48 s for cores that decode (24 %) and 2 s for the slowest "
            "of them and the all-reduce (1 %); of the last one of 2 min 10 s "
            "for nothing.");
-    set(j, NULL, "what_if", load("[{\"name\":\"x\",\"gain\":1.0}]"));
+    set(j, NULL, "what_if", shown_json("[{\"name\":\"x\",\"gain\":1.0}]"));
     set(j, "bounds", "limits",
-        load("[{\"resource\":\"accelerators\",\"samples_per_s\":9400},"
-             "{\"resource\":\"a new one\",\"samples_per_s\":9900}]"));
+        shown_json("[{\"resource\":\"accelerators\",\"samples_per_s\":9400},"
+                   "{\"resource\":\"a new one\",\"samples_per_s\":9900}]"));
     has(j, "The accelerators are the limit (9,400 samples/s at most): feeding "
            "them is not. The next limit is a new one (9,900).");
     json_decref(j);
@@ -249,7 +207,7 @@ static void test_words(void **state)
 /* An epoch of which only the first steps were simulated. */
 static void test_part(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
 
     set(j, "config", "epochs", json_integer(90));
     set(j, "config", "accelerator", json_string("ms=218"));
@@ -272,14 +230,14 @@ static void test_part(void **state)
 /* Without saves the lane of saves goes. */
 static void test_lanes(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
     struct wr_view_record r = {"a", "A", j, true};
     struct wr_doc *d;
 
     set(j, NULL, "life",
-        load("{\"lanes\":[\"worker 1\",\"queue\",\"GPU\",\"saves\"],"
-             "\"spans\":[[0,5,2,0,\"wait\"]]}"));
-    d = show(&r, 1);
+        shown_json("{\"lanes\":[\"worker 1\",\"queue\",\"GPU\",\"saves\"],"
+                   "\"spans\":[[0,5,2,0,\"wait\"]]}"));
+    d = shown_page("plan", &r, 1);
     assert_int_equal(lanes(d, 0)->lane_count, 3);
     wr_doc_free(d);
     json_decref(j);
@@ -287,13 +245,13 @@ static void test_lanes(void **state)
 
 static void test_best(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
     char text[WR_VIEW_NAME];
 
     assert_string_equal(wr_plan_best(j, text, sizeof(text)),
                         "What would help most: twice the workers (1.4 times "
                         "the samples/s).");
-    set(j, NULL, "what_if", load("[{\"name\":\"x\",\"gain\":1.0}]"));
+    set(j, NULL, "what_if", shown_json("[{\"name\":\"x\",\"gain\":1.0}]"));
     assert_string_equal(wr_plan_best(j, text, sizeof(text)),
                         "No change that was tried makes it faster.");
     json_object_del(j, "what_if");
@@ -304,25 +262,25 @@ static void test_best(void **state)
 /* The last point within 95 % of linear scaling. */
 static void test_knee(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
     char text[WR_VIEW_NAME];
 
     assert_int_equal(wr_plan_knee(j), 1);
     set(j, NULL, "scale",
-        load("[{\"nodes\":1,\"samples_per_s\":100},"
-             "{\"nodes\":2,\"samples_per_s\":150}]"));
+        shown_json("[{\"nodes\":1,\"samples_per_s\":100},"
+                   "{\"nodes\":2,\"samples_per_s\":150}]"));
     assert_int_equal(wr_plan_knee(j), 0);
     assert_string_equal(wr_plan_scales(j, text, sizeof(text)),
                         "It scales linearly up to 1 node; 2 nodes reach 75 % "
                         "of that.");
     set(j, NULL, "scale",
-        load("[{\"nodes\":4,\"samples_per_s\":100},"
-             "{\"nodes\":8,\"samples_per_s\":190}]"));
+        shown_json("[{\"nodes\":4,\"samples_per_s\":100},"
+                   "{\"nodes\":8,\"samples_per_s\":190}]"));
     assert_int_equal(wr_plan_knee(j), 1);
     assert_string_equal(wr_plan_scales(j, text, sizeof(text)),
                         "It scales linearly up to 8 nodes: more were not "
                         "tried.");
-    set(j, NULL, "scale", load("[{\"nodes\":4}]"));
+    set(j, NULL, "scale", shown_json("[{\"nodes\":4}]"));
     assert_int_equal(wr_plan_knee(j), SIZE_MAX);
     assert_string_equal(wr_plan_scales(j, text, sizeof(text)), "");
     json_decref(j);
@@ -330,34 +288,34 @@ static void test_knee(void **state)
 
 static void test_charts(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
     struct wr_view_record r = {"a/plan.json", "plan", j, true};
-    struct wr_doc *d = show(&r, 1);
-    const struct wr_doc_chart *c = chart(d,
-                                         "Where the time of each epoch goes");
+    struct wr_doc *d = shown_page("plan", &r, 1);
+    const struct wr_doc_chart *c = shown_chart(
+        d, "Where the time of each epoch goes");
 
     assert_int_equal(d->summary_count, 4);
     assert_string_equal(d->headlines[0].text, "6,000");
     assert_string_equal(d->headlines[2].text, "23");
     assert_true(c->series[2]->y[0] == 48 && c->label_count == 2);
-    c = chart(d, "What each resource could do alone");
+    c = shown_chart(d, "What each resource could do alone");
     assert_string_equal(c->labels[1], "the bandwidth of the storage");
     assert_true(c->series[0]->y[1] == 9000 && !c->log_y);
-    c = chart(d, "Time of each step");
+    c = shown_chart(d, "Time of each step");
     assert_int_equal(c->series[0]->marks, 1);
     assert_true(c->series[0]->marked[3]);
-    c = chart(d, "What if: samples per second with each change");
+    c = shown_chart(d, "What if: samples per second with each change");
     assert_string_equal(c->labels[0], "as it is");
     assert_string_equal(c->labels[1], "twice the workers");
     assert_true(c->series[1]->y[0] == 6000 && c->series[0]->y[1] == 8400);
     assert_int_equal(c->series[1]->role, WR_DOC_REFERENCE);
-    c = chart(d, "Utilization by number of accelerators");
+    c = shown_chart(d, "Utilization by number of accelerators");
     assert_true(c->series[0]->marked[1] && c->series[0]->marks == 1);
     assert_true(c->series[1]->y[0] == 90 && c->series[1]->x[1] == 24);
-    c = chart(d, "Throughput by number of nodes");
+    c = shown_chart(d, "Throughput by number of nodes");
     assert_true(c->series[0]->marked[1] && c->series[0]->marks == 1);
     assert_true(c->series[1]->y[2] == 10000 && c->log_x && c->log_y);
-    assert_null(find_chart(d, "Time of each batch, as it was seen"));
+    assert_null(shown_find_chart(d, "Time of each batch, as it was seen"));
     wr_doc_free(d);
     json_decref(j);
 }
@@ -365,9 +323,9 @@ static void test_charts(void **state)
 /* Spans come in any order; kinds that are not known are left out. */
 static void test_life(void **state)
 {
-    json_t *j = load(plan);
+    json_t *j = shown_json(plan);
     struct wr_view_record r = {"a/plan.json", "plan", j, true};
-    struct wr_doc *d = show(&r, 1);
+    struct wr_doc *d = shown_page("plan", &r, 1);
     const struct wr_doc_lanes *l = lanes(d, 0);
 
     assert_non_null(l);
@@ -385,11 +343,11 @@ static void test_life(void **state)
 
 static void test_explain(void **state)
 {
-    json_t *j = load(explain);
+    json_t *j = shown_json(explain);
     struct wr_view_record r = {"a/plan.json", "plan", j, true};
-    struct wr_doc *d = show(&r, 1);
-    const struct wr_doc_chart *c = chart(d,
-                                         "Time of each batch, as it was seen");
+    struct wr_doc *d = shown_page("plan", &r, 1);
+    const struct wr_doc_chart *c = shown_chart(
+        d, "Time of each batch, as it was seen");
 
     has(j, "Every 4th batch waits. Four workers take turns.\n"
            "What would remove it: More workers.\n");
@@ -401,8 +359,8 @@ static void test_explain(void **state)
     wr_doc_free(d);
     /* Without a period what is far above the usual is a stall. */
     set(j, "explain", "period", json_integer(0));
-    d = show(&r, 1);
-    c = chart(d, "Time of each batch, as it was seen");
+    d = shown_page("plan", &r, 1);
+    c = shown_chart(d, "Time of each batch, as it was seen");
     assert_int_equal(c->series[0]->marks, 2);
     wr_doc_free(d);
     json_decref(j);
@@ -412,7 +370,7 @@ static void test_explain(void **state)
  * measurements are. */
 static void test_several(void **state)
 {
-    json_t *a = load(plan), *b = load(plan);
+    json_t *a = shown_json(plan), *b = shown_json(plan);
     struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
     const struct wr_report_spec spec = {.paths = (const char *[]){"a", "b"},
                                         .records = (const json_t *[]){a, b},
@@ -424,17 +382,18 @@ static void test_several(void **state)
     weir_err err = {0};
 
     set(b, NULL, "facts",
-        load("[{\"key\":\"step_s\",\"value\":0.3},"
-             "{\"key\":\"prefetch\",\"value\":2}]"));
+        shown_json("[{\"key\":\"step_s\",\"value\":0.3},"
+                   "{\"key\":\"prefetch\",\"value\":2}]"));
     set(b, NULL, "life",
-        load("{\"lanes\":[\"x\"],\"spans\":[[0,500,0,1,\"compute\"]]}"));
-    d = show(r, 2);
+        shown_json("{\"lanes\":[\"x\"],\"spans\":[[0,500,0,1,\"compute\"]]}"));
+    d = shown_page("plan", r, 2);
     assert_string_equal(d->sections[0]->title, "Plans side by side");
     assert_string_equal(d->summary[1], "B: 8 V100 train at 6,000 samples/s and "
                                        "compute 65.0 % of the time.");
     assert_int_equal(d->headline_count, 2);
-    assert_true(chart(d, "Samples per second of each plan")->series[0]->y[1] ==
-                6000);
+    assert_true(
+        shown_chart(d, "Samples per second of each plan")->series[0]->y[1] ==
+        6000);
     assert_true(lanes(d, 0)->most == 500 && lanes(d, 1)->most == 500);
     assert_string_equal(lanes(d, 1)->title, "The life of a batch: B");
     assert_null(lanes(d, 2));
@@ -487,12 +446,12 @@ static const char *const odd[] = {
 static void test_odd(void **state)
 {
     for (size_t i = 0; i < WR_ARRAY_LEN(odd); i++) {
-        json_t *j = load(odd[i]);
+        json_t *j = shown_json(odd[i]);
         struct wr_view_record r[] = {{"a", "A", j, false},
                                      {"b", "B", j, false}};
 
-        wr_doc_free(show(r, 1));
-        wr_doc_free(show(r, 2));
+        wr_doc_free(shown_page("plan", r, 1));
+        wr_doc_free(shown_page("plan", r, 2));
         free(print(j));
         json_decref(j);
     }
@@ -515,8 +474,8 @@ static void replace(json_t *root, json_t *at)
         for (size_t i = 0; i < WR_ARRAY_LEN(values); i++) {
             json_object_set_new(at, key,
                                 json_loads(values[i], JSON_DECODE_ANY, NULL));
-            wr_doc_free(show(r, 1));
-            wr_doc_free(show(r, 2));
+            wr_doc_free(shown_page("plan", r, 1));
+            wr_doc_free(shown_page("plan", r, 2));
             free(print(root));
         }
         json_object_set_new(at, key, value);
@@ -526,7 +485,7 @@ static void replace(json_t *root, json_t *at)
 
 static void test_any_type(void **state)
 {
-    json_t *j = load(plan), *e = load(explain);
+    json_t *j = shown_json(plan), *e = shown_json(explain);
 
     replace(j, j);
     replace(e, e);

@@ -12,55 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shown.h"
+
 #include "base/mem.h"
 #include "record/compare.h"
 #include "record/doc_base.h"
 #include "record/result.h"
 #include "record/view.h"
-
-static json_t *load(const char *text)
-{
-    json_error_t error;
-    json_t *j = json_loads(text, 0, &error);
-
-    if (!j)
-        fail_msg("line %d: %s", error.line, error.text);
-    return j;
-}
-
-static struct wr_doc *show(const struct wr_view_record *r, size_t n)
-{
-    struct wr_doc *d = wr_doc_new("", "");
-
-    wr_view_find("run")->summarize(d, r, n, 4);
-    wr_view_find("run")->build(d, r, n);
-    assert_false(wr_doc_failed(d));
-    return d;
-}
-
-/* NULL: there is none. */
-static const struct wr_doc_chart *find_chart(const struct wr_doc *d,
-                                             const char *title)
-{
-    for (size_t i = 0; i < d->section_count; i++)
-        for (size_t k = 0; k < d->sections[i]->item_count; k++) {
-            const struct wr_doc_chart *c = d->sections[i]->items[k].chart;
-
-            if (c && !strcmp(c->title, title))
-                return c;
-        }
-    return NULL;
-}
-
-static const struct wr_doc_chart *chart(const struct wr_doc *d,
-                                        const char *title)
-{
-    const struct wr_doc_chart *c = find_chart(d, title);
-
-    if (!c)
-        fail_msg("there is no chart '%s'", title);
-    return c;
-}
 
 static char *print(const json_t *j)
 {
@@ -132,7 +90,7 @@ static const char run[] =
 
 static void test_result(void **state)
 {
-    json_t *j = load(run);
+    json_t *j = shown_json(run);
 
     has(j, "AU 81.2 %, target 90 %: no, this storage does not feed 8 "
            "accelerators of unet3d.");
@@ -161,7 +119,7 @@ static void test_result(void **state)
 
 static void test_warnings(void **state)
 {
-    json_t *j = load(run), *o;
+    json_t *j = shown_json(run), *o;
 
     o = json_object_get(j, "selftest");
     json_object_set_new(o, "ok", json_false());
@@ -192,18 +150,18 @@ static const char search[] =
 
 static void test_search(void **state)
 {
-    json_t *j = load(run);
+    json_t *j = shown_json(run);
     struct wr_view_record r = {"a/run.json", "run", j, true};
     const struct wr_doc_chart *c;
     struct wr_doc *d;
 
-    json_object_set_new(j, "search", load(search));
+    json_object_set_new(j, "search", shown_json(search));
     has(j, "6 accelerators of this kind can be fed (AU >= 90 %); for more the "
            "storage is too slow.");
     has(j, "With 8 accelerators: of 1 min 40 s, ");
-    d = show(&r, 1);
+    d = shown_page("run", &r, 1);
     assert_string_equal(d->headlines[0].text, "6");
-    c = chart(d, "Utilization by number of accelerators");
+    c = shown_chart(d, "Utilization by number of accelerators");
     assert_true(c->series[0]->x[1] == 6 && c->series[0]->y[1] == 92);
     assert_string_equal(c->series[1]->name, "target");
     assert_int_equal(c->series[1]->role, WR_DOC_REFERENCE);
@@ -219,33 +177,33 @@ static void test_search(void **state)
 
 static void test_charts(void **state)
 {
-    json_t *j = load(run);
+    json_t *j = shown_json(run);
     struct wr_view_record r = {"a/run.json", "run", j, true};
-    struct wr_doc *d = show(&r, 1);
-    const struct wr_doc_chart *c = chart(d, "Utilization of each epoch");
+    struct wr_doc *d = shown_page("run", &r, 1);
+    const struct wr_doc_chart *c = shown_chart(d, "Utilization of each epoch");
 
     assert_string_equal(d->sections[0]->title, "Workload, emulated ssd");
     assert_true(c->series[0]->y[1] == 82 && c->series[1]->y[0] == 90);
     assert_int_equal(c->series[1]->role, WR_DOC_CEILING);
-    c = chart(d, "Where the time went");
+    c = shown_chart(d, "Where the time went");
     assert_int_equal(c->series_count, 4); /* what there was none of is not */
     assert_string_equal(c->series[1]->name, "waiting for input");
     assert_true(fabs(c->series[1]->y[0] - 12) < 1e-6);
-    c = chart(d, "Time of each step, and waiting in it");
+    c = shown_chart(d, "Time of each step, and waiting in it");
     assert_true(c->series[0]->y[2] == 900);
-    c = chart(d, "What was read over time");
+    c = shown_chart(d, "What was read over time");
     assert_true(c->series[0]->y[0] == 5000 && c->series[1]->y[0] == 8000);
-    c = chart(d, "How long reads took");
+    c = shown_chart(d, "How long reads took");
     assert_string_equal(c->labels[0], "262 us to 2.1 ms");
     assert_true(c->series[0]->y[0] == 100);
-    c = chart(d, "How large reads were");
+    c = shown_chart(d, "How large reads were");
     assert_string_equal(c->labels[1], "256 KiB to 512 KiB");
     assert_true(c->series[0]->y[1] == 75);
-    c = chart(d, "Time that each rank lost");
+    c = shown_chart(d, "Time that each rank lost");
     assert_string_equal(c->labels[1], "7 (b)");
     assert_true(c->series[1]->y[0] == 9);
-    assert_non_null(chart(d, "How long each save took"));
-    assert_null(find_chart(d, "Utilization by number of accelerators"));
+    assert_non_null(shown_chart(d, "How long each save took"));
+    assert_null(shown_find_chart(d, "Utilization by number of accelerators"));
     assert_int_equal(d->summary_count, 3);
     assert_int_equal(d->headline_count, 2);
     wr_doc_free(d);
@@ -255,19 +213,19 @@ static void test_charts(void **state)
 /* Two runs stand side by side, and epochs are what is compared. */
 static void test_several(void **state)
 {
-    json_t *a = load(run), *b = load(run);
+    json_t *a = shown_json(run), *b = shown_json(run);
     struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
     struct wr_doc *d = NULL;
     struct wr_comparison c;
 
     json_object_set_new(json_object_get(b, "config"), "threads",
                         json_integer(9));
-    d = show(r, 2);
+    d = shown_page("run", r, 2);
     assert_string_equal(d->sections[0]->title,
                         "Runs of workloads, emulated ssd");
-    assert_int_equal(chart(d, "Where the time went")->label_count, 2);
-    assert_string_equal(chart(d, "Utilization of each epoch")->series[1]->name,
-                        "B");
+    assert_int_equal(shown_chart(d, "Where the time went")->label_count, 2);
+    assert_string_equal(
+        shown_chart(d, "Utilization of each epoch")->series[1]->name, "B");
     assert_string_equal(d->summary[1],
                         "B: AU 81.2 %, target 90 %: no, this storage does not "
                         "feed 8 accelerators of unet3d.");
@@ -303,9 +261,9 @@ static void test_odd(void **state)
     };
 
     for (size_t i = 0; i < WR_ARRAY_LEN(odd); i++) {
-        json_t *j = load(odd[i]);
+        json_t *j = shown_json(odd[i]);
         struct wr_view_record r = {"a", "A", j, false};
-        struct wr_doc *d = show(&r, 1);
+        struct wr_doc *d = shown_page("run", &r, 1);
 
         assert_int_equal(d->summary_count, 0);
         wr_doc_free(d);

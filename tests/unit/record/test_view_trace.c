@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shown.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "record/doc_private.h"
@@ -93,20 +95,6 @@ static char *text_of(const struct wr_doc *d)
     return text;
 }
 
-static const struct wr_doc_chart *chart(const struct wr_doc *d,
-                                        const char *title)
-{
-    for (size_t i = 0; i < d->section_count; i++)
-        for (size_t k = 0; k < d->sections[i]->item_count; k++) {
-            const struct wr_doc_chart *c = d->sections[i]->items[k].chart;
-
-            if (c && !strcmp(c->title, title))
-                return c;
-        }
-    fail_msg("no chart '%s'", title);
-    return NULL;
-}
-
 static void test_whole(void **state)
 {
     json_t *j = parsed(whole);
@@ -122,7 +110,7 @@ static void test_whole(void **state)
     assert_non_null(strstr(text, "2.5 s per epoch"));
     assert_non_null(strstr(text, "The trace is not complete: cut off"));
     assert_non_null(strstr(text, "7 events were over the budget"));
-    c = chart(d, "Processes and threads");
+    c = shown_chart(d, "Processes and threads");
     assert_int_equal(c->kind, WR_DOC_HEAT);
     assert_int_equal(c->series_count, 3);
     assert_string_equal(c->series[0]->name, "main 7");
@@ -130,10 +118,10 @@ static void test_whole(void **state)
     assert_string_equal(c->series[2]->name, "git 5");
     assert_true(c->series[0]->y[1] == 50 && c->series[0]->x[1] == 0.5);
     assert_int_equal(c->band_count, 2);
-    c = chart(d, "Time of reads over time");
+    c = shown_chart(d, "Time of reads over time");
     assert_int_equal(c->series_count, 2);
     assert_true(c->series[1]->y[1] == 6); /* the fast ones are at the bottom */
-    c = chart(d, "Sizes of reads of the data set");
+    c = shown_chart(d, "Sizes of reads of the data set");
     assert_true(c->series[0]->y[1] == 75 && c->series[1]->y[1] == 25);
     free(text);
     wr_doc_free(d);

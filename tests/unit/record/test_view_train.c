@@ -10,42 +10,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "shown.h"
+
 #include "record/doc_base.h"
 #include "record/view.h"
-
-static json_t *load(const char *text)
-{
-    json_error_t error;
-    json_t *j = json_loads(text, 0, &error);
-
-    if (!j)
-        fail_msg("line %d: %s", error.line, error.text);
-    return j;
-}
-
-static struct wr_doc *show(const struct wr_view_record *r, size_t n)
-{
-    struct wr_doc *d = wr_doc_new("", "");
-
-    wr_view_find("train")->summarize(d, r, n, 4);
-    wr_view_find("train")->build(d, r, n);
-    assert_false(wr_doc_failed(d));
-    return d;
-}
-
-static const struct wr_doc_chart *chart(const struct wr_doc *d,
-                                        const char *title)
-{
-    for (size_t i = 0; i < d->section_count; i++)
-        for (size_t k = 0; k < d->sections[i]->item_count; k++) {
-            const struct wr_doc_chart *c = d->sections[i]->items[k].chart;
-
-            if (c && !strcmp(c->title, title))
-                return c;
-        }
-    fail_msg("there is no chart '%s'", title);
-    return NULL;
-}
 
 static const char run[] =
     "{\"command\":\"train\",\"network\":{\"name\":\"alexnet\",\"width\":1},"
@@ -68,29 +36,29 @@ static const char run[] =
 
 static void test_charts(void **state)
 {
-    json_t *j = load(run);
+    json_t *j = shown_json(run);
     struct wr_view_record r = {"a/run.json", "run", j, true};
-    struct wr_doc *d = show(&r, 1);
-    const struct wr_doc_chart *c = chart(d, "Loss");
+    struct wr_doc *d = shown_page("train", &r, 1);
+    const struct wr_doc_chart *c = shown_chart(d, "Loss");
 
     assert_int_equal(c->series_count, 2);
     assert_true(c->series[0]->x[0] == 11); /* iterations go on after a resume */
     assert_true(c->series[1]->x[1] == 15 && c->series[1]->y[1] == 3.5);
-    c = chart(d, "Accuracy on the held-out part");
+    c = shown_chart(d, "Accuracy on the held-out part");
     assert_true(c->series[0]->y[1] == 25 && c->series[1]->y[0] == 1);
     assert_int_equal(c->series[1]->role, WR_DOC_REFERENCE);
-    c = chart(d, "Time of each iteration");
+    c = shown_chart(d, "Time of each iteration");
     assert_int_equal(c->series[0]->marks, 1); /* not the first one */
     assert_true(c->series[0]->marked[4]);
     assert_int_equal(c->series[2]->count, 1); /* the one that saved */
     assert_non_null(strstr(c->note, "over 3 times"));
-    c = chart(d, "Where the time went");
+    c = shown_chart(d, "Where the time went");
     assert_string_equal(c->series[1]->name, "waiting for input");
     assert_true(fabs(c->series[4]->y[0] - 0.5) < 1e-9); /* the rest */
-    c = chart(d, "What the input costs");
+    c = shown_chart(d, "What the input costs");
     assert_string_equal(c->labels[2], "everything");
     assert_true(wr_doc_high(c->series[0], 2) == 210);
-    c = chart(d, "How long each save took");
+    c = shown_chart(d, "How long each save took");
     assert_int_equal(c->series_count, 2); /* no slow tier */
     wr_doc_free(d);
     json_decref(j);
@@ -98,9 +66,9 @@ static void test_charts(void **state)
 
 static void test_summary(void **state)
 {
-    json_t *j = load(run);
+    json_t *j = shown_json(run);
     struct wr_view_record r = {"a/run.json", "run", j, true};
-    struct wr_doc *d = show(&r, 1);
+    struct wr_doc *d = shown_page("train", &r, 1);
 
     assert_int_equal(d->summary_count, 4);
     assert_string_equal(d->summary[0],
@@ -124,17 +92,17 @@ static void test_summary(void **state)
 /* Two runs stand side by side; an emulated one has no loss and no chart. */
 static void test_several(void **state)
 {
-    json_t *a = load(run), *b = load(run);
+    json_t *a = shown_json(run), *b = shown_json(run);
     struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
     struct wr_doc *d;
 
     json_object_del(json_object_get(b, "series"), "loss");
     json_object_set_new(b, "validations", json_array());
-    d = show(r, 2);
+    d = shown_page("train", r, 2);
     assert_string_equal(d->sections[0]->title, "Runs of training");
-    assert_int_equal(chart(d, "Loss")->series_count, 2);
-    assert_string_equal(chart(d, "Loss")->series[1]->name, "A, held out");
-    assert_int_equal(chart(d, "Where the time went")->label_count, 2);
+    assert_int_equal(shown_chart(d, "Loss")->series_count, 2);
+    assert_string_equal(shown_chart(d, "Loss")->series[1]->name, "A, held out");
+    assert_int_equal(shown_chart(d, "Where the time went")->label_count, 2);
     for (size_t i = 0; i < d->sections[2]->item_count; i++) {
         const struct wr_doc_chart *c = d->sections[2]->items[i].chart;
 
@@ -149,7 +117,7 @@ static void test_several(void **state)
  * beside each other. */
 static void test_names(void **state)
 {
-    json_t *a = load(run), *b = load(run);
+    json_t *a = shown_json(run), *b = shown_json(run);
     struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
     struct wr_doc *d;
 
@@ -157,15 +125,16 @@ static void test_names(void **state)
                         json_integer(0));
     json_object_set_new(json_object_get(b, "result"), "samples_per_s",
                         json_real(100));
-    d = show(r, 2);
+    d = shown_page("train", r, 2);
     assert_string_equal(d->summary[0],
                         "Of 2 runs of training the fastest has 200 images/s "
                         "(prefetch 1), the slowest 100 (prefetch 0).");
-    assert_string_equal(chart(d, "Images per second")->labels[1], "prefetch 0");
+    assert_string_equal(shown_chart(d, "Images per second")->labels[1],
+                        "prefetch 0");
     assert_string_equal(d->sections[2]->title, "Training: prefetch 0");
     wr_doc_free(d);
     json_object_set_new(json_object_get(b, "network"), "width", json_real(0.5));
-    d = show(r, 2);
+    d = shown_page("train", r, 2);
     assert_string_equal(d->sections[0]->title, "Training: prefetch 1");
     wr_doc_free(d);
     json_decref(a);
@@ -184,9 +153,9 @@ static void test_odd(void **state)
     };
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-        json_t *j = load(odd[i]);
+        json_t *j = shown_json(odd[i]);
         struct wr_view_record r = {"a", "A", j, false};
-        struct wr_doc *d = show(&r, 1);
+        struct wr_doc *d = shown_page("train", &r, 1);
 
         assert_int_equal(d->summary_count, 0);
         wr_doc_free(d);
