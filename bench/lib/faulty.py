@@ -17,7 +17,7 @@ import threading
 import time
 
 KB, MB = 1 << 10, 1 << 20
-READ_CALL = 0 if platform.machine() == 'x86_64' else 63 # of Linux
+READV_CALL = 19 if platform.machine() == 'x86_64' else 65 # of Linux
 
 
 class Program:
@@ -321,16 +321,17 @@ def d19(p):
 
 
 def d21(p):
-    """System calls past libc, as programs of Go make them."""
+    """A system call that the library has no name for: readv by its number."""
     if p.mended:
         for i in range(p.count):
             read_whole(p.path(i))
         return
     libc = ctypes.CDLL(None)
     buffer = ctypes.create_string_buffer(MB)
+    vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), MB)
     for i in range(p.count):
         fd = os.open(p.path(i), os.O_RDONLY)
-        while libc.syscall(READ_CALL, fd, buffer, MB) > 0:
+        while libc.syscall(READV_CALL, fd, vector, 1) > 0:
             pass
         os.close(fd)
 

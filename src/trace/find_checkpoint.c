@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-#define SHARE 0.05
-#define DAY   86400.0
+#define SHARE   0.05
+#define LEAST_S 0.05 /* of a whole run: less is nobody's trouble */
+#define DAY     86400.0
 
 static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
 {
@@ -21,7 +22,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     unsigned n = 0;
     uint64_t bytes = 0;
 
-    if (all <= 0 || all < SHARE * wr_find_run(a) || far > all / 2)
+    if (all < LEAST_S || all < SHARE * wr_find_run(a) || far > all / 2)
         return false; /* on a slow tier: S06 */
     for (size_t k = 0; k < a->save_count; k++) {
         const struct wr_trace_save *s = &a->saves[k];
