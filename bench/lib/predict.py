@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The plan knows one record of each form of the data, made by one thread from
-# the page cache without an accelerator, and a probe of the disk. Threads,
-# prefetch, devices and accelerators of the cells are others than those.
+# the page cache without an accelerator; for the disk one that was made cold, and
+# a probe. Threads, prefetch, devices and accelerators of the cells are others.
 import json
 import os
 import shutil
@@ -38,13 +38,13 @@ def forms(session):
     return paths
 
 
-def known(session, paths):
+def known(session, paths, cache='warm'):
     """The records that all predictions are made from."""
     records = {}
     for form, path in paths.items():
-        name = f'plan-known-{form}'
+        name = f'plan-known-{cache}-{form}'
         weir.bench(session, name, path, '-t', 1, '-p', 1, '-d', DEPTH,
-                   '--page-cache', 'warm', '-b', session.batch, '--epochs',
+                   '--page-cache', cache, '-b', session.batch, '--epochs',
                    session.pick(2, 1, 1), '-r', session.pick(4, 3, 2))
         records[form] = os.path.join(session.records, name + '.json')
     return records
@@ -77,13 +77,14 @@ def cell(session, device, spec, paths, records, probe):
                       'cold' if real else 'warm', '-r',
                       session.pick(4, 2, 2)).cases[0]
     source = (probe,) if real else ('--storage', device)
-    guess = plan(session, records[form], *source, *common, '--steps', batches)
+    guess = plan(session, records[real][form], *source, *common, '--steps',
+                 batches)
     return guess['samples_per_s'] / case.rate(), case.rate()
 
 
 def measure(session):
     paths = forms(session)
-    records = known(session, paths)
+    records = known(session, paths), known(session, paths, 'cold')
     probe = probed(session)
     off, notes = [], []
     for device in DEVICES:

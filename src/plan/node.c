@@ -61,7 +61,7 @@ static void happen(struct wr_sim *s, const struct wr_plan_item *e)
     case WR_SIM_REDUCED:
         wr_sim_reduced(s);
         break;
-    case WR_SIM_STARTED: /* the feed looks at the time itself */
+    case WR_SIM_STARTED: /* who waits for it looks at the time */
         break;
     case WR_SIM_COPIED:
         wr_sim_copied(s);

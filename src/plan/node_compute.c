@@ -1,5 +1,6 @@
 /* node_compute.c - a node's accelerators: steps, epochs, and what they wait for.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ void wr_sim_compute(struct wr_sim *s)
 {
     uint32_t n = s->p->compute.accelerators;
 
+    if (s->now_ns < s->hand_ns)
+        return;
     for (uint32_t g = 0; g < n && s->doing[WR_SIM_WAITS]; g++) {
         uint64_t seq = s->step * n + g;
         struct wr_sim_batch *b = wr_sim_batch(s, seq);
@@ -68,8 +71,39 @@ void wr_sim_compute(struct wr_sim *s)
     }
 }
 
+/* Linux lets a thread run so long if others wait: 0.7 ms on one core, as much
+ * again for each doubling of cores up to eight. */
+static double slice_ns(uint32_t cores)
+{
+    double n = WR_MIN(cores, 8u);
+
+    return 0.7e6 * (1 + floor(log2(n)));
+}
+
+/* A batch that is given back wakes the workers. If they are more than the cores,
+ * the thread that feeds the accelerators waits for its turn among them. */
+static double turn_ns(const struct wr_sim *s)
+{
+    const struct wr_plan_loader *l = &s->p->loader;
+    uint64_t can_run = l->workers - s->idle + s->arrived[0].count;
+
+    if (!l->prefetch || l->workers <= l->cores || !s->step)
+        return 0;
+    if (l->in_place)
+        can_run = l->workers; /* what they read goes into the batch */
+    can_run = WR_MIN(can_run, l->workers);
+    return can_run > l->cores ? slice_ns(l->cores) * (double)can_run / l->cores
+                              : 0;
+}
+
 void wr_sim_begin_step(struct wr_sim *s)
 {
+    double turn = turn_ns(s);
+
+    if (turn > 0) {
+        s->hand_ns = s->now_ns + turn;
+        wr_sim_at(s, s->hand_ns, WR_SIM_STARTED, 0);
+    }
     for (uint32_t g = 0; g < s->p->compute.accelerators; g++)
         wr_sim_doing(s, g, WR_SIM_WAITS);
     s->met = 0;

@@ -117,6 +117,7 @@ struct wr_sim {
     uint8_t *accel;                   /* owned: enum wr_sim_doing of each */
     uint32_t met;
     double step_ns; /* began */
+    double hand_ns; /* whoever hands batches over has a core again */
     double epoch_ns;
     bool over;
     double end_ns;
