@@ -168,7 +168,12 @@ int wr_trace_writer_open(struct wr_trace_writer **ret, const char *path,
     }
     w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (w->fd < 0)
-        r = wr_fail_errno(err, errno, "'%s': cannot create", path);
+        r = errno == EEXIST
+                ? wr_fail(err, WEIR_EINVAL,
+                          "'%s' is there already: remove it, or name another "
+                          "file",
+                          path)
+                : wr_fail_errno(err, errno, "'%s': cannot create", path);
     else
         r = write_head(w, err);
     if (r == 0)
