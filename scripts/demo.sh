@@ -15,12 +15,14 @@ if [ -n "${WEIR_DEMO_SMOKE:-}" ]; then
     state=small
     probe="--passes 1 --seconds 0.02 --file-size 8M --files 16"
     read_batch=4
+    plan="--batch 4"
     train="--samples 24 --classes 3"
     train_iterations=2
 else
     state=alexnet
     probe=
     read_batch=16
+    plan=
     train="--samples 640 --classes 10"
     train_iterations=72
 fi
@@ -89,8 +91,9 @@ say "9. Training a real network on the CPU: does it learn, and what does the inp
     --record "$data/train.json"
 
 say "10. The same data on a hard disk, with an accelerator of 100 ms: what would change?"
+# shellcheck disable=SC2086 # a list of words
 "$weir" plan "$data/feed.json" --storage hdd --accelerator ms=100 --life 4 \
-    --record "$data/plan.json"
+    $plan --record "$data/plan.json"
 
 say "11. All of it on one page"
 if "$weir" report "$data"/*.json --html "$data/report.html"; then

@@ -78,9 +78,10 @@ static int check_data(const struct wr_plan *p, weir_err *err)
                         UINT64_C(1) << 50, err);
     if (r == 0 && !wr_plan_steps(p))
         r = wr_fail(err, WEIR_EINVAL,
-                    "%" PRIu64 " samples are less than one batch for each of "
-                    "%" PRIu64 " accelerators",
-                    d->samples, (uint64_t)p->nodes * p->compute.accelerators);
+                    "%" PRIu64 " samples are less than a step takes: "
+                    "%" PRIu64 " x %" PRIu32 " (accelerators x batch)",
+                    d->samples, (uint64_t)p->nodes * p->compute.accelerators,
+                    p->compute.batch);
     return r;
 }
 

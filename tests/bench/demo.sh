@@ -10,7 +10,7 @@ tmp=$(mktemp -d "$2/smoke-XXXXXX") # a disk: /tmp may be memory
 trap 'rm -rf "$tmp"' EXIT
 
 WEIR_DEMO_SMOKE=1 WEIR_DEMO_DATA=$tmp/data "$1/scripts/demo.sh" "$2" >"$tmp/said"
-for record in read feed fast prefetch probe on-hdd on-lustre ckpt train; do
+for record in read feed fast prefetch probe on-hdd on-lustre ckpt train plan; do
     [ -s "$tmp/data/$record.json" ] || {
         echo "demo.sh: no record '$record'" >&2
         cat "$tmp/said" >&2

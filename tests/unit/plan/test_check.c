@@ -53,8 +53,9 @@ static void test_counts(void **state)
     REFUSED(p.compute.batch = 0, "batch: 0: at least 1 is needed");
     REFUSED(p.epochs = 0, "epochs: 0: at least 1 is needed");
     REFUSED(p.data.samples = 0, "samples: 0: at least 1 is needed");
-    REFUSED(p.data.samples = 63, "63 samples are less than one batch for each "
-                                 "of 1 accelerators");
+    REFUSED(p.data.samples = 63,
+            "63 samples are less than a step takes: 1 x 64 "
+            "(accelerators x batch)");
     REFUSED(p.data.samples_per_object = 0,
             "samples per file: 0: at least 1 is needed");
 }
