@@ -169,7 +169,7 @@ int wr_trace_writer_open(struct wr_trace_writer **ret, const char *path,
     w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (w->fd < 0)
         r = errno == EEXIST
-                ? wr_fail(err, WEIR_EINVAL,
+                ? wr_fail(err, WEIR_EEXIST,
                           "'%s' is there already: remove it, or name another "
                           "file",
                           path)

@@ -104,7 +104,7 @@ static void take_two(struct runkit *k, bool same_order, enum weir_order order,
     assert_int_equal(wr_run_feed_open(&f, &spec, &spec.cfg, m, NULL), 0);
     while (wr_run_feed_next(&f, &b, NULL) > 0) {
         assert_int_equal(b->epoch, n / KIT_SAMPLES);
-        memcpy(&ids[0][n], b->ids, b->count * sizeof(*b->ids));
+        memcpy((uint64_t *)ids + n, b->ids, b->count * sizeof(*b->ids));
         n += b->count;
         wr_run_feed_release(b);
     }
