@@ -153,8 +153,7 @@ static const struct wr_help_example examples[] = {
     {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --try-nodes "
      "10,100,1000",
      "nodes that share one file system"},
-    {"weir plan bert_v100 --storage lustre --save burst --fast-device nvme "
-     "--mtbf "
+    {"weir plan bert_v100 --storage hdd --save burst --fast-device ssd --mtbf "
      "9000",
      "saves through a burst buffer, and how often to save"},
     {"weir plan --stalls train.log --threads 4",
