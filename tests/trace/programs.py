@@ -100,8 +100,10 @@ CASES = {
     'cp': ['cp', '-r', 'many', 'many2'],
     'tar': ['tar', 'cf', 'many.tar', 'many', 'big'],
     'dd': ['dd', 'if=big', 'of=dd.out', 'bs=64k', 'status=none', 'conv=fsync'],
-    'git': ['sh', '-c', 'git init -q g && cd g && cp ../many/f* . && git add . '
-            '&& git -c user.name=a -c user.email=b commit -qm x'],
+    # Old files: of those written with the index, git reads some again.
+    'git': ['sh', '-c', 'git init -q g && cd g && cp ../many/f* . && '
+            'touch -d 2020-01-01 f* && git add . && '
+            'git -c user.name=a -c user.email=b commit -qm x'],
     'gcc': ['gcc', '-c', 'hello.c', '-o', 'hello.o'],
     'sqlite3': ['sqlite3', 'a.db', 'create table t(x); insert into t values'
                 '(randomblob(100000)); select length(x) from t;'],
