@@ -58,27 +58,33 @@ double wr_plan_device_rate(const struct wr_device_profile *d, double bytes,
 
 /* --- a plan's resources --- */
 
-/* What a request of this plan is. */
-struct request {
-    double samples, bytes;
-    bool opens, sequential;
-    double in_flight; /* of one node */
-    double fresh;     /* part of the samples that storage is asked for */
-};
-
-static struct request request_of(const struct wr_plan *p, bool cached)
+struct wr_plan_request wr_plan_request_of(const struct wr_plan *p)
 {
     const struct wr_plan_data *d = &p->data;
-    const struct wr_plan_loader *l = &p->loader;
-    struct request q = {.samples = 1,
-                        .opens = d->samples_per_object == 1,
-                        .fresh = cached ? 1 - p->cache.share : 1};
+    struct wr_plan_request q = {.samples = 1,
+                                .opens = d->samples_per_object == 1};
 
     if (d->sequential && d->unit_bytes && !q.opens)
         q.samples = WR_MAX(floor((double)d->unit_bytes / d->bytes.mean), 1);
     q.sequential = d->sequential && !q.opens && !d->shuffled_units;
     q.bytes = q.samples * d->bytes.mean;
-    q.in_flight = (double)l->workers * l->depth;
+    return q;
+}
+
+/* What a node asks for. */
+struct request {
+    struct wr_plan_request each;
+    double in_flight;
+    double fresh; /* part of the samples that storage is asked for */
+};
+
+static struct request request_of(const struct wr_plan *p, bool cached)
+{
+    const struct wr_plan_loader *l = &p->loader;
+    struct request q = {.each = wr_plan_request_of(p),
+                        .in_flight = (double)l->workers * l->depth,
+                        .fresh = cached ? 1 - p->cache.share : 1};
+
     if (!l->prefetch)
         q.in_flight = WR_MIN(q.in_flight, (double)p->compute.batch *
                                               p->compute.accelerators);
@@ -102,21 +108,21 @@ static double bandwidth_limit(const struct wr_plan *p, const struct request *q)
 static double request_limit(const struct wr_plan *p, const struct request *q)
 {
     const struct wr_plan_storage *s = &p->storage;
-    double all = q->in_flight / q->samples * (s->shared ? p->nodes : 1);
-    double rate = channel_rate(&s->profile, q->bytes, q->opens, q->sequential,
-                               WR_MAX(all, 1));
+    double all = q->in_flight / q->each.samples * (s->shared ? p->nodes : 1);
+    double rate = channel_rate(&s->profile, q->each.bytes, q->each.opens,
+                               q->each.sequential, WR_MAX(all, 1));
 
-    return whole(rate * q->samples * (s->shared ? 1 : p->nodes), q);
+    return whole(rate * q->each.samples * (s->shared ? 1 : p->nodes), q);
 }
 
 /* A record is held from the request until the sample is decoded. */
 static double in_flight_limit(const struct wr_plan *p, const struct request *q,
                               double cpu_s)
 {
-    double requests = WR_MAX(q->in_flight / q->samples, 1);
-    double each = q->fresh * (wait_s(&p->storage.profile, q->opens,
-                                     q->sequential, requests) +
-                              bus_s(&p->storage.profile, q->bytes)) +
+    double requests = WR_MAX(q->in_flight / q->each.samples, 1);
+    double each = q->fresh * (wait_s(&p->storage.profile, q->each.opens,
+                                     q->each.sequential, requests) +
+                              bus_s(&p->storage.profile, q->each.bytes)) +
                   cpu_s;
 
     return each > 0 ? p->nodes * q->in_flight / each : INFINITY;
@@ -172,7 +178,7 @@ static void say_needs(const struct wr_plan *p, const struct request *q,
 
     b->need_samples_per_s = alone > 0 ? per_step / alone : INFINITY;
     b->need_bytes_per_s = b->need_samples_per_s * q->fresh * p->data.bytes.mean;
-    b->need_opens_per_s = q->opens ? b->need_samples_per_s * q->fresh : 0;
+    b->need_opens_per_s = q->each.opens ? b->need_samples_per_s * q->fresh : 0;
     b->need_cores = cpu > 0 ? b->need_samples_per_s * cpu : 0;
 }
 
@@ -192,7 +198,7 @@ void wr_plan_bounds(const struct wr_plan *p, bool cached,
         l[WR_PLAN_ACCELERATORS].samples_per_s = per_step / compute;
     l[WR_PLAN_BANDWIDTH].samples_per_s = bandwidth_limit(p, &q);
     l[WR_PLAN_REQUESTS].samples_per_s = request_limit(p, &q);
-    if (s->opens_per_s > 0 && q.opens)
+    if (s->opens_per_s > 0 && q.each.opens)
         l[WR_PLAN_OPENS].samples_per_s = whole(s->opens_per_s, &q);
     if (s->client_bytes_per_s > 0)
         l[WR_PLAN_CLIENT].samples_per_s = whole(

@@ -35,6 +35,15 @@ struct wr_plan_bounds {
     double need_cores; /* of all nodes */
 };
 
+/* What is asked of storage at once. */
+struct wr_plan_request {
+    double samples, bytes; /* that come with it */
+    bool opens;            /* a file is opened for it */
+    bool sequential;       /* it follows the one before */
+};
+
+struct wr_plan_request wr_plan_request_of(const struct wr_plan *p);
+
 /* Of the first epoch; `cached`: of later ones. The plan was checked. */
 void wr_plan_bounds(const struct wr_plan *p, bool cached,
                     struct wr_plan_bounds *ret);

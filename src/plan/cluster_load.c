@@ -19,33 +19,28 @@ bool wr_plan_is_fixed(const struct wr_plan_draw *d)
 
 /* What a request of this plan is, and how many a node has in flight. */
 struct asked {
-    double samples, bytes;
-    bool opens, sequential;
+    struct wr_plan_request each;
     double records; /* samples in flight */
     double requests;
 };
 
 static struct asked asked_of(const struct wr_plan *p, uint64_t ahead)
 {
-    const struct wr_plan_data *d = &p->data;
     const struct wr_plan_loader *l = &p->loader;
     double step = (double)p->compute.batch * p->compute.accelerators;
-    struct asked q = {.samples = 1, .opens = d->samples_per_object == 1};
+    struct asked q = {.each = wr_plan_request_of(p)};
 
-    if (d->sequential && d->unit_bytes && !q.opens)
-        q.samples = WR_MAX(floor((double)d->unit_bytes / d->bytes.mean), 1);
-    q.sequential = d->sequential && !q.opens && !d->shuffled_units;
-    q.bytes = q.samples * d->bytes.mean;
     q.records = WR_MIN((double)l->workers * l->depth, step * (double)ahead);
-    q.requests = WR_MAX(q.records / q.samples, 1);
+    q.requests = WR_MAX(q.records / q.each.samples, 1);
     return q;
 }
 
 static double device_rate(const struct wr_device_profile *d,
                           const struct asked *q, double requests)
 {
-    return q->samples *
-           wr_plan_device_rate(d, q->bytes, q->opens, q->sequential, requests);
+    return q->each.samples * wr_plan_device_rate(d, q->each.bytes,
+                                                 q->each.opens,
+                                                 q->each.sequential, requests);
 }
 
 /* Seconds of a request without any other in its way. */
@@ -53,11 +48,13 @@ static double request_s(const struct wr_device_profile *d,
                         const struct asked *q)
 {
     struct wr_device_profile bare = *d;
-    double bus = d->read_bytes_per_s > 0 ? q->bytes / d->read_bytes_per_s : 0;
+    double bus = d->read_bytes_per_s > 0 ? q->each.bytes / d->read_bytes_per_s
+                                         : 0;
 
     bare.channels = 0;
     bare.read_bytes_per_s = 0;
-    return q->requests * q->samples / device_rate(&bare, q, q->requests) + bus;
+    return q->requests * q->each.samples / device_rate(&bare, q, q->requests) +
+           bus;
 }
 
 static void set_rates(const struct wr_plan *p, const struct asked *q,
@@ -81,7 +78,7 @@ static void set_rates(const struct wr_plan *p, const struct asked *q,
                     ? d->read_bytes_per_s / p->data.bytes.mean
                     : INFINITY;
     ret->most = device_rate(d, q, q->requests * (s->shared ? p->nodes : 1));
-    if (s->opens_per_s > 0 && q->opens)
+    if (s->opens_per_s > 0 && q->each.opens)
         ret->most = WR_MIN(ret->most,
                            s->opens_per_s / (s->shared ? 1 : p->nodes));
 }
