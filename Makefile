@@ -7,8 +7,8 @@ FUZZ_SECONDS = 60
 DESTDIR =
 
 .DEFAULT_GOAL = help
-.PHONY: help deps build examples demo test lint format check-san fuzz bench \
-	bench-peers install clean
+.PHONY: help deps build examples demo test check-full lint format check-san fuzz bench \
+	bench-peers install uninstall deb clean
 
 help: ## this list
 	@echo "weir: measures, feeds and checkpoints deep-learning training"
@@ -29,9 +29,13 @@ examples: deps ## build the programs of examples/, and say how to run one
 demo: build ## generate a data set and benchmark feeding from it (3 minutes)
 	@scripts/demo.sh $(BUILD)
 
-test: ## build and run every test and lint
+test: ## build and run the tests and lints (8 minutes on two cores)
 	@scripts/deps.sh build test
 	@scripts/test.sh $(BUILD)
+
+check-full: ## every test, whole: what make test runs a part of, and more
+	@scripts/deps.sh build test full
+	@scripts/test.sh $(BUILD) --full
 
 lint: ## layers, lengths, globals, headers, layout of the sources
 	@scripts/deps.sh build test
@@ -66,5 +70,12 @@ bench-peers: build ## the same work by other loaders, side by side
 install: build ## install below PREFIX=/usr/local (DESTDIR is honoured)
 	@scripts/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
+uninstall: build ## remove what make install has put there
+	@scripts/install.sh --remove $(BUILD) "$(PREFIX)" "$(DESTDIR)"
+
+deb: ## build the Debian packages: build-deb/*.deb
+	@scripts/deps.sh build deb
+	@scripts/deb.sh build-deb
+
 clean: ## remove what was built
-	rm -rf build build-asan build-tsan build-fuzz demo-data
+	rm -rf build build-asan build-tsan build-fuzz build-deb demo-data

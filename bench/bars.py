@@ -36,6 +36,7 @@ MEASUREMENTS = {
     'monitor': (monitor.measure, 'a long run that is watched'),
     'mount': (mount.measure, 'emulated devices, seen by fio'),
     'checkpoint': (checkpoint.measure, 'saving, restoring and draining'),
+    'checkpoint-many': (checkpoint.many, 'saving when there are many steps'),
     'trace': (trace.measure, 'what weir trace costs a program'),
     'trace-scale': (trace_scale.measure, 'traces of millions of events'),
     'trace-torch': (trace_torch.measure, 'weir trace around PyTorch'),

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     weir_ckpt *c = NULL;
     const weir_batch *b;
     weir_err err;
-    int r;
+    int r, q;
 
     weir_ckpt_defaults(&store);
     store.fast = argc > 2 ? argv[2] : NULL; /* store.slow: a second folder */
@@ -47,7 +47,16 @@ int main(int argc, char **argv)
         weir_batch_release(b);
         st.pipeline_len = weir_pipeline_state(p, position, sizeof(position));
         printf("step %" PRIu64 "\n", ++st.step);
+        /* A save that fails harms no older step, and the next one may succeed:
+         * training ends only when another process has taken the store. */
         r = weir_ckpt_save(c, &st, WEIR_LEVEL_SNAPSHOT, &err);
+        if (r < 0)
+            fprintf(stderr, "%s\n", err.msg);
+        while (r != WEIR_EFENCED && (q = weir_ckpt_problem(c, &err)) < 0) {
+            fprintf(stderr, "%s\n", err.msg);
+            r = q == WEIR_EFENCED ? q : r;
+        }
+        r = r == WEIR_EFENCED ? r : 0;
     }
     r = weir_ckpt_close(&c, r < 0 ? NULL : &err) < 0 || r < 0;
     printf("%" PRIu64 " samples, sum %" PRIu64 ": %s\n", model[0], model[1],

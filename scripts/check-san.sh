@@ -18,6 +18,7 @@ for kind in "$@"; do
     scripts/build.sh "build-$kind" "-Db_sanitize=$sanitize" -Db_lundef=false \
         -Dbuildtype=debugoptimized -Dtests=enabled
     meson test -C "build-$kind" --no-rebuild --print-errorlogs \
+        --setup full --no-suite lint \
         --timeout-multiplier 5 || failed="$failed $kind"
 done
 

@@ -3,12 +3,14 @@
 # step hides.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: clean-check.sh [--chroot] [--worktree] [--keep] [TARGET...]
+# usage: clean-check.sh [--chroot SUITE] [--user] [--worktree] [--keep] [TARGET...]
 #
 # Clones HEAD into a new directory and runs `make TARGET` there; the targets
 # are demo and test when none is given.
-#   --chroot    in a new minimal Debian 12 with nothing but make and git
-#               (needs root, debootstrap and the network; about 1 GB in TMPDIR)
+#   --chroot    in a new minimal Debian, bookworm (12), trixie (13) or sid, with
+#               nothing but make and git (needs root, debootstrap and the
+#               network; about 2 GB in TMPDIR)
+#   --user      in that as a user, with the packages that the targets need there
 #   --worktree  takes the files as they are, not HEAD
 #   --keep      leaves the place for a look, and says where it is
 # MIRROR names another Debian mirror, TMPDIR another place than /var/tmp.
@@ -17,45 +19,49 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mirror=${MIRROR:-}
 chroot=
+user=
 worktree=
 keep=
+targets=
 
 usage() {
     sed -n '/^# usage/,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
-for arg in "$@"; do
-    case $arg in
-    --chroot) chroot=yes ;;
+all="$*"
+while [ $# -gt 0 ]; do
+    case $1 in
+    --chroot)
+        [ $# -gt 1 ] || usage
+        chroot=$2
+        shift
+        ;;
+    --user) user=yes ;;
     --worktree) worktree=yes ;;
     --keep) keep=yes ;;
     -*) usage ;;
+    *) targets="$targets $1" ;;
     esac
+    shift
 done
+targets=${targets:-demo test}
+[ -z "$user" ] || [ -n "$chroot" ] || usage
 
 # In a mount namespace of its own, a mount cannot outlive this script.
 if [ -n "$chroot" ] && [ -z "${WEIR_CLEAN_CHECK:-}" ]; then
     [ "$(id -u)" -eq 0 ] || { echo "clean-check: --chroot needs root" >&2; exit 1; }
     command -v debootstrap >/dev/null ||
         { echo "clean-check: apt-get install debootstrap" >&2; exit 1; }
-    WEIR_CLEAN_CHECK=1 exec unshare --mount --propagation private "$0" "$@"
+    # shellcheck disable=SC2086 # no argument has spaces
+    WEIR_CLEAN_CHECK=1 exec unshare --mount --propagation private "$0" $all
 fi
-
-targets=
-for arg in "$@"; do
-    case $arg in
-    -*) ;;
-    *) targets="$targets $arg" ;;
-    esac
-done
-targets=${targets:-demo test}
 
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/weir-clean.XXXXXX")
 chmod 755 "$place" # as a root folder is
 
 unmount_all() {
-    for inner in "$place/dev" "$place/proc" "$place"; do
+    for inner in "$place/dev" "$place/proc" "$place/sys" "$place"; do
         if mountpoint -q "$inner"; then
             umount -R -l "$inner"
         fi
@@ -89,8 +95,8 @@ copy_sources() {
 }
 
 if [ -n "$chroot" ]; then
-    echo "clean-check: a minimal Debian 12 in $place"
-    debootstrap --variant=minbase --include=make,git bookworm "$place" \
+    echo "clean-check: a minimal Debian ($chroot) in $place"
+    debootstrap --variant=minbase --include=make,git "$chroot" "$place" \
         ${mirror:+"$mirror"} >"$place.log" 2>&1 ||
         { tail -n 20 "$place.log" >&2; rm -f "$place.log"; exit 1; }
     rm -f "$place.log"
@@ -98,6 +104,7 @@ if [ -n "$chroot" ]; then
     mount --bind "$place" "$place" # so that "/" is a mount in there, as usual
     mount --rbind /dev "$place/dev"
     mount -t proc proc "$place/proc"
+    mount -t sysfs -o ro sysfs "$place/sys" # MPI asks for cores and networks
     copy_sources "$place/srv/weir"
     # Nothing of this machine's environment but the way out to the network.
     within() {
@@ -105,7 +112,13 @@ if [ -n "$chroot" ]; then
             ${http_proxy:+"http_proxy=$http_proxy"} \
             chroot "$place" "$@"
     }
-    run() { within make -C /srv/weir "$1"; }
+    if [ -n "$user" ]; then
+        within sh -c 'cd /srv/weir && scripts/deps.sh build test &&
+            useradd -m weir && chown -R weir .'
+        run() { within su weir -c "make -C /srv/weir $1"; }
+    else
+        run() { within make -C /srv/weir "$1"; }
+    fi
 else
     copy_sources "$place/weir"
     run() { make -C "$place/weir" "$1"; }

@@ -13,7 +13,7 @@ cores=$(nproc)
 if [ -n "${WEIR_DEMO_SMOKE:-}" ]; then
     samples=16
     state=small
-    probe="--passes 1 --seconds 0.02 --file-size 8M --files 16"
+    probe="--passes 1 --seconds 0.02 --file-size 8MiB --files 16"
     read_batch=4
     plan="--batch 4"
     train="--samples 24 --classes 3"

@@ -5,7 +5,9 @@
 # usage: peers.sh FOLDER NAME...      names: tensorflow pytorch dali ffcv
 #                                           dlio
 #
-# A peer gets the virtual environment FOLDER/venv-NAME, made once. One that
+# A peer gets the virtual environment FOLDER/venv-NAME, made once, and pip runs
+# in there alone. It installs the versions of peers/NAME.txt, which must have the
+# hashes that stand there; peers/lock.py writes these files. One that
 # does not install is named with the reason, and left out: the exit status is
 # 0 then too. What pip said is in FOLDER/install-NAME.log.
 #
@@ -35,19 +37,23 @@ make_venv() {
     "$python" -m venv "$@" "$venv"
 }
 
+# What the list on stdin says, and nothing else; what has to be built is built by
+# the versions of build.txt.
 pip() {
-    "$venv/bin/python" -m pip --disable-pip-version-check --retries 2 \
-        --timeout 30 install --no-input "$@"
+    cat >"$venv/wanted.txt"
+    PIP_CONSTRAINT="$pins/build.txt" "$venv/bin/python" -m pip \
+        --disable-pip-version-check --retries 2 --timeout 30 install --no-input \
+        --no-deps --require-hashes -r "$venv/wanted.txt"
 }
 
 install_tensorflow() {
     make_venv sys
-    pip tensorflow-cpu
+    pip <"$pins/tensorflow.txt"
 }
 
 install_dali() {
     make_venv sys
-    pip nvidia-dali-cuda120
+    pip <"$pins/dali.txt"
 }
 
 # The wheels of PyTorch for Linux are linked with CUDA, whose packages are
@@ -55,12 +61,10 @@ install_dali() {
 install_pytorch() {
     make_venv sys
     if [ "${WEIR_PEERS_CUDA:-}" = 1 ]; then
-        pip torch torchvision
+        pip <"$pins/pytorch.txt"
         return
     fi
-    pip --no-deps torch torchvision
-    pip numpy pillow filelock typing-extensions 'sympy>=1.13.3' networkx \
-        jinja2 fsspec
+    grep -vE '^(nvidia|cuda|triton)' "$pins/pytorch.txt" | pip
     no_cuda "$venv"/lib/python3*/site-packages/torch/lib "$libraries"
 }
 
@@ -68,19 +72,14 @@ install_pytorch() {
 # PyTorch, which was built with NumPy 1.
 install_ffcv() {
     make_venv torch --system-site-packages
-    pip 'numpy<2' numba opencv-python-headless terminaltables fastargs \
-        assertpy tqdm psutil pytorch_pfn_extras
-    pip --no-deps ffcv
+    pip <"$pins/ffcv.txt"
 }
 
 # What DLIO names as its requirements, without CUDA's packages; it imports all of
 # them, whatever it is to run. mpi4py uses the MPI that is installed.
 install_dlio() {
     make_venv sys
-    pip --no-deps torch torchvision dlio-benchmark
-    pip numpy pillow filelock typing-extensions 'sympy>=1.13.3' networkx \
-        jinja2 fsspec h5py pandas psutil pyyaml omegaconf hydra-core mpi4py \
-        pydftracer==1.0.2 tensorflow-cpu nvidia-dali-cuda120
+    pip <"$pins/dlio.txt"
     no_cuda "$venv"/lib/python3*/site-packages/torch/lib "$libraries"
 }
 
@@ -137,6 +136,7 @@ install() {
     fi
 }
 
+pins=$(cd "$(dirname "$0")/peers" && pwd)
 [ $# -ge 1 ] || { say "usage: peers.sh FOLDER NAME..."; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)

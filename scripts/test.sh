@@ -1,13 +1,24 @@
 #!/bin/sh
-# test.sh - builds, runs every test and lint, and closes with the counts.
+# test.sh - builds, runs the tests and lints, and closes with the counts.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: test.sh BUILD-DIRECTORY
+# usage: test.sh BUILD-DIRECTORY [--full]
+#
+# The longest tests run one part of what they can do: the commit says which
+# (part.sh). --full runs all parts, and the tests of the suite 'full'.
 set -eu
 
 cd "$(dirname "$0")/.."
 build=$1
-results=$build/meson-logs/testlog.json
+if [ "${2:-}" = --full ]; then
+    setup=full
+    unset WEIR_TEST_PART
+else
+    setup=quick
+    WEIR_TEST_PART=$(scripts/part.sh)
+    export WEIR_TEST_PART
+fi
+results=$build/meson-logs/testlog-$setup.json
 
 # How many tests ended so ("OK", "FAIL|TIMEOUT|...").
 count() {
@@ -21,19 +32,12 @@ if ! scripts/build.sh "$build" -Dtests=enabled; then
 fi
 rm -f "$results"
 status=0
-meson test -C "$build" --no-rebuild --print-errorlogs || status=1
+# Five for two cores: many tests wait rather than compute.
+meson test -C "$build" --no-rebuild --print-errorlogs --setup "$setup" \
+    --num-processes "${WEIR_TEST_JOBS:-$(($(nproc) * 5 / 2))}" || status=1
 passed=$(count 'OK|EXPECTEDFAIL')
 skipped=$(count 'SKIP')
 failed=$(count 'FAIL|TIMEOUT|ERROR|INTERRUPT|UNEXPECTEDPASS')
-
-echo
-lint_counts=$(mktemp)
-trap 'rm -f "$lint_counts"' EXIT
-scripts/lint.sh "$build" --counts "$lint_counts" || status=1
-read -r lint_passed lint_failed lint_skipped <"$lint_counts"
-passed=$((passed + lint_passed))
-failed=$((failed + lint_failed))
-skipped=$((skipped + lint_skipped))
 
 # A runner that broke must not look like a success.
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
@@ -42,5 +46,9 @@ skipped=$((skipped + lint_skipped))
 [ ! -f "$results" ] || scripts/failed.py "$results" || true
 
 echo
+if [ "$setup" = quick ]; then
+    echo "part $WEIR_TEST_PART of the long tests (WEIR_TEST_PART=$WEIR_TEST_PART" \
+        "runs it again, make check-full runs all parts)"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$status" -eq 0 ] && [ "$failed" -eq 0 ]

@@ -86,7 +86,7 @@ def with_tier(what, data, *options):
         os.makedirs(tier)
         try:
             _, run = feed(what, data, '--page-cache', 'asis', '--epochs', 2,
-                          '--cache', f'{tier}:8G', *options,
+                          '--cache', f'{tier}:8GiB', *options,
                           key='last_epoch_per_s')
             return run(session)
         finally:
@@ -146,7 +146,7 @@ def zipped(session):
         half = path + '.half'
         shutil.rmtree(half, ignore_errors=True)
         session.run([session.weir, 'convert', session.pictures(), half, '--to',
-                     'tfrecord', '--shard-size', '8M', '-q', '--holdout',
+                     'tfrecord', '--shard-size', '8MiB', '-q', '--holdout',
                      session.pick('0.25', '0.5', '0.5'), '--part',
                      'held-out'])
         files = glob.glob(os.path.join(half, '*.tfrecord'))
@@ -216,7 +216,7 @@ def cache_rows(session):
     small = zipped(session)
     yield feed('cache of decoded samples in memory, last epoch', data,
                '--size', '224x224', '--dtype', 'u8', '--decode', 'fast',
-               '--cache', 'ram:4G',
+               '--cache', 'ram:4GiB',
                '--cache-what', 'decoded', '--epochs', session.rounds(3, 2),
                key='last_epoch_per_s')
     yield with_tier('folder tier before a slow device, second epoch',

@@ -11,6 +11,7 @@ PYTHON = '/usr/bin/python3' # Debian's own: it has Debian's torch
 STALL, SYNC, RESTORE, DRAIN, TORCH = 1.3, 1.15, 0.9, 0.95, 3.0
 SLOWER = 5.0 # per cent
 BURST, ASYNC = 2.6, 20.0
+MANY = 1.2 # times what a save costs with few steps
 
 
 def run_tool(session):
@@ -92,4 +93,24 @@ def measure(session):
                         f'>= {TORCH:.0f} x as fast', f'{ratio:.2f}',
                         ratio >= TORCH,
                         [f'torch.save and fsync {torch * 1e3:.0f} ms']))
+    return rows
+
+
+def many(session):
+    """What a save costs when a store has many steps, and few."""
+    tool = os.path.join(os.path.dirname(session.weir), 'bench',
+                        'bench-ckpt-many')
+    steps = session.pick('10000', '400', '30')
+    text = session.run([tool, '10', steps], quiet=True).stdout
+    rows = []
+    for line in text.splitlines():
+        name, numbers = line.split(': ')
+        w = numbers.split()
+        calls, cpu = float(w[4]), float(w[9])
+        rows.append(Row(f'a save at {steps} steps against 10: {name}',
+                        f'<= {MANY:.1f} x calls and CPU',
+                        f'{calls:.3f} and {cpu:.3f}',
+                        max(calls, cpu) <= MANY,
+                        [f'{w[1]} and {w[2]} system calls, {w[6]} and {w[7]} '
+                         'us of CPU per save']))
     return rows

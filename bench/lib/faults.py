@@ -15,7 +15,7 @@ from typing import Callable
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else \
     sys.executable
-KB, MB = 1 << 10, 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 # Emulated devices, slow enough that a call's time is the device's.
 PROFILES = {
@@ -87,12 +87,12 @@ def one_big(size):
 
 
 def local(data, scratch, count):
-    numbered(os.path.join(scratch, 'files'), 500, 20 * KB)
+    numbered(os.path.join(scratch, 'files'), 500, 20 * KIB)
 
 
 def near_and_far(data, scratch, count):
-    numbered(os.path.join(data, 'near'), 5 * count, 20 * KB)
-    numbered(os.path.join(scratch, 'source'), 5 * count, 20 * KB)
+    numbered(os.path.join(data, 'near'), 5 * count, 20 * KIB)
+    numbered(os.path.join(scratch, 'source'), 5 * count, 20 * KIB)
 
 
 def packed(data, scratch, count):
@@ -101,15 +101,15 @@ def packed(data, scratch, count):
 
 
 def records(data, scratch, count):
-    numbered(data, count // 2, MB)
-    sparse(os.path.join(data, 'packed'), count // 2 * MB)
+    numbered(data, count // 2, MIB)
+    sparse(os.path.join(data, 'packed'), count // 2 * MIB)
 
 
 def classes(data, scratch, count):
     at = os.path.join(os.path.dirname(scratch), 'at')
     paths = []
     for k in range(count):
-        numbered(os.path.join(data, str(k)), 4, 20 * KB)
+        numbered(os.path.join(data, str(k)), 4, 20 * KIB)
         paths += [f'{k}/{i}' for i in range(4)]
     with open(os.path.join(scratch, 'samples'), 'w', encoding='utf-8') as f:
         f.write('\n'.join(os.path.join(at, p) for p in paths))
@@ -128,7 +128,7 @@ def modules(data, scratch, count):
 
 def stalls(data, scratch, count):
     local(data, scratch, count)
-    numbered(data, count // 250 + 1, 20 * KB)
+    numbered(data, count // 250 + 1, 20 * KIB)
 
 
 @dataclass
@@ -147,36 +147,38 @@ class Case:
 
 # Not here: D16, as emulated devices let reads go before writes.
 CASES = {
-    'D01': Case('D01', 'near', files(50 * KB), (400, 120), torch=True),
-    'D02': Case('D02', 'near', files(50 * KB), (800, 200), torch=True),
-    'D02-MANY': Case('D02', '', files(20 * KB), (400, 200), costs=False,
+    # Enough work that it is a good part of the run, on a busy machine also, which
+    # takes its time to import PyTorch.
+    'D01': Case('D01', 'near', files(50 * KIB), (400, 240), torch=True),
+    'D02': Case('D02', 'near', files(50 * KIB), (800, 600), torch=True),
+    'D02-MANY': Case('D02', '', files(20 * KIB), (400, 200), costs=False,
                      torch=True),
     'D03': Case('D03', 'quick', near_and_far, (120, 48)),
-    'D04': Case('D04', '', files(20 * KB), (64, 64), torch=True),
-    'D05': Case('D05', 'near', files(50 * KB), (400, 100)),
-    'D06': Case('D06', '', files(20 * KB), (100, 100), costs=False),
-    'D07': Case('D07', 'near', files(50 * KB), (300, 60)),
-    'D08': Case('D08', 'near', one_big(64 * MB), (1000, 200)),
-    'D09': Case('D09', 'near', files(20 * KB), (300, 60)),
+    'D04': Case('D04', '', files(20 * KIB), (64, 64), torch=True),
+    'D05': Case('D05', 'near', files(50 * KIB), (400, 100)),
+    'D06': Case('D06', '', files(20 * KIB), (100, 100), costs=False),
+    'D07': Case('D07', 'near', files(50 * KIB), (300, 60)),
+    'D08': Case('D08', 'near', one_big(64 * MIB), (1000, 200)),
+    'D09': Case('D09', 'near', files(20 * KIB), (300, 60)),
     'D10': Case('D10', 'opens', packed, (800, 150)),
     'D11': Case('D11', 'near', classes, (400, 120)),
-    'D12': Case('D12', 'disk', one_big(512 * MB), (400, 150), probe=True),
-    'D13': Case('D13', 'near', one_big(256 * MB), (1000, 200)),
+    'D12': Case('D12', 'disk', one_big(512 * MIB), (400, 150), probe=True),
+    'D13': Case('D13', 'near', one_big(256 * MIB), (1000, 200)),
     'D14': Case('D14', 'disk', local, (40, 20)),
     'D15': Case('D15', '', local, (600, 600), costs=False),
-    'D17-STORAGE': Case('D17', 'disk', files(4 * MB), (16, 16), costs=False,
+    'D17-STORAGE': Case('D17', 'disk', files(4 * MIB), (16, 16), costs=False,
                         probe=True, says='Storage-bound'),
-    'D17-CPU': Case('D17', 'disk', files(20 * KB), (80, 80), costs=False,
+    'D17-CPU': Case('D17', 'disk', files(20 * KIB), (80, 80), costs=False,
                     probe=True, says='CPU-bound'),
     'D18': Case('D18', 'stall', stalls, (20000, 2500)),
     'D19': Case('D19', 'near', modules, (600, 350)),
     'D20': Case('D20', 'near', local, (300, 80)),
-    'D21': Case('D21', '', files(MB), (60, 60), costs=False),
-    'S01': Case('S01', 'lustre', files(4 * MB), (40, 10), costs=False),
-    'S02': Case('S02', 'near', files(50 * KB), (400, 80)),
+    'D21': Case('D21', '', files(MIB), (60, 60), costs=False),
+    'S01': Case('S01', 'lustre', files(4 * MIB), (40, 10), costs=False),
+    'S02': Case('S02', 'near', files(50 * KIB), (400, 80)),
     'S03': Case('S03', 'opens', records, (400, 220)),
-    'S04': Case('S04', 'near', files(100 * KB), (40, 10)),
-    'S05': Case('S05', 'nfs', files(MB), (100, 100), memory=120 * MB),
+    'S04': Case('S04', 'near', files(100 * KIB), (40, 10)),
+    'S05': Case('S05', 'nfs', files(MIB), (100, 100), memory=120 * MIB),
     'S06': Case('S06', 'nfs', local, (40, 20)),
 }
 
@@ -225,8 +227,8 @@ class Bench:
         with open(profile, 'w', encoding='utf-8') as f:
             f.write(f'name = {device}\n{PROFILES[device]}\n')
         options = [] if self.compensate else ['--no-compensate']
-        self.run(self.weir, 'mount', '--background', '-q', *options,
-                 '--profile', profile, source, at)
+        self.run(self.weir, 'mount', '--background', '--read-write', '-q',
+                 *options, '--profile', profile, source, at)
         try:
             yield at
         finally:
@@ -236,6 +238,16 @@ class Bench:
                 if done.returncode == 0:
                     break
                 time.sleep(0.1)
+
+    def report(self, trace, probe, says):
+        text = self.run(self.weir, 'report', '--json', *probe, trace)
+        return found_in(json.loads(text), says)
+
+    def recorded(self, folder, name, mended):
+        """What is found in a trace that was kept."""
+        trace = recorded_path(folder, name, mended)
+        probe = ('--probe', trace + '.probe') if CASES[name].probe else ()
+        return self.report(trace, probe, CASES[name].says)
 
     @contextmanager
     def prepared(self, name, count):
@@ -321,18 +333,26 @@ class Runner:
                 except OSError:
                     time.sleep(0.1)
 
-    def traced(self, mended):
-        """What is found in its trace, see found_in()."""
+    def traced(self, mended, keep=None):
+        """What is found in its trace, see found_in(); kept in a folder."""
         self.cool()
         trace = os.path.join(self.scratch, 'run.wtrace')
         try:
             with self.limited() as enter:
                 self.bench.run(self.bench.weir, 'trace', '-q', '-o', trace,
                                '--', *self.command(mended), preexec_fn=enter)
+            if keep:
+                self.keep(trace, mended, keep)
             return self.report(trace)
         finally:
             if os.path.exists(trace):
                 os.remove(trace)
+
+    def keep(self, trace, mended, folder):
+        path = recorded_path(folder, self.name, mended)
+        shutil.copy(trace, path)
+        if CASES[self.name].probe:
+            shutil.copy(self.probe()[1], path + '.probe')
 
     def probe(self):
         """Options of weir report, with a record of what the device can do."""
@@ -340,15 +360,19 @@ class Runner:
         if not os.path.exists(record):
             self.bench.run(self.bench.weir, 'probe', '-q', self.data, '--only',
                            'seq', '--passes', '1', '--seconds', '0.3',
-                           '--file-size', '32M', '--access', 'direct',
+                           '--file-size', '32MiB', '--access', 'direct',
                            '--record', record)
         return '--probe', record
 
     def report(self, trace):
         case = CASES[self.name]
-        text = self.bench.run(self.bench.weir, 'report', '--json',
-                              *(self.probe() if case.probe else ()), trace)
-        return found_in(json.loads(text), case.says)
+        return self.bench.report(trace, self.probe() if case.probe else (),
+                                 case.says)
+
+
+def recorded_path(folder, name, mended):
+    return os.path.join(folder,
+                        f'{name}-{"mended" if mended else "faulty"}.wtrace')
 
 
 def found_in(report, says=''):

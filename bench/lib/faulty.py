@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-KB, MB = 1 << 10, 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 READV_CALL = 19 if platform.machine() == 'x86_64' else 65 # of Linux
 
 
@@ -32,7 +32,7 @@ class Program:
         return os.path.join(self.data, *map(str, parts))
 
 
-def read_whole(path, flags=os.O_RDONLY, piece=16 * MB, drop=False):
+def read_whole(path, flags=os.O_RDONLY, piece=16 * MIB, drop=False):
     """The bytes of a file, by as few calls as possible; how many. With drop, they
     do not stay in the page cache."""
     fd = os.open(path, flags)
@@ -54,7 +54,7 @@ def forget(path):
     os.close(fd)
 
 
-def write_synced(path, size, piece=MB):
+def write_synced(path, size, piece=MIB):
     block = b'\1' * piece
     with open(path, 'wb', buffering=0) as f:
         for _ in range(size // piece):
@@ -224,10 +224,10 @@ def d08(p):
     """One file in pieces of 4 KiB, without read-ahead."""
     fd = os.open(p.path('big'), os.O_RDONLY)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
-    piece = MB if p.mended else 4 * KB
+    piece = MIB if p.mended else 4 * KIB
     at = 0
-    while at < p.count * 4 * KB:
-        at += len(os.read(fd, min(piece, p.count * 4 * KB - at)))
+    while at < p.count * 4 * KIB:
+        at += len(os.read(fd, min(piece, p.count * 4 * KIB - at)))
     os.close(fd)
 
 
@@ -275,17 +275,17 @@ def d12(p):
     fd = os.open(p.path('big'), os.O_RDONLY)
     if p.mended:
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
-    places = random.Random(1).sample(range(size // (512 * KB)), p.count)
+    places = random.Random(1).sample(range(size // (512 * KIB)), p.count)
     for place in places:
-        at = place * 512 * KB + 64 * KB
-        os.pread(fd, 4 * KB, at)
-        os.pread(fd, 28 * KB, at + 4 * KB)
+        at = place * 512 * KIB + 64 * KIB
+        os.pread(fd, 4 * KIB, at)
+        os.pread(fd, 28 * KIB, at + 4 * KIB)
     os.close(fd)
 
 
 def d13(p):
     """A mapped array, touched here and there."""
-    size = p.count * 64 * KB
+    size = p.count * 64 * KIB
     fd = os.open(p.path('big'), os.O_RDONLY)
     mapped = mmap.mmap(fd, size, prot=mmap.PROT_READ)
     mapped.madvise(mmap.MADV_RANDOM)
@@ -294,8 +294,8 @@ def d13(p):
     random.Random(1).shuffle(order)
     if p.mended:
         for i in order:
-            mapped.madvise(mmap.MADV_WILLNEED, i * 64 * KB, 4 * KB)
-    sum(mapped[i * 64 * KB] for i in order)
+            mapped.madvise(mmap.MADV_WILLNEED, i * 64 * KIB, 4 * KIB)
+    sum(mapped[i * 64 * KIB] for i in order)
 
 
 def d18(p):
@@ -327,8 +327,8 @@ def d21(p):
             read_whole(p.path(i))
         return
     libc = ctypes.CDLL(None)
-    buffer = ctypes.create_string_buffer(MB)
-    vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), MB)
+    buffer = ctypes.create_string_buffer(MIB)
+    vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), MIB)
     for i in range(p.count):
         fd = os.open(p.path(i), os.O_RDONLY)
         while libc.syscall(READV_CALL, fd, vector, 1) > 0:
@@ -339,7 +339,7 @@ def d21(p):
 def s01(p):
     """Requests of a quarter of a stripe."""
     for i in range(p.count):
-        read_whole(p.path(i), piece=(4 * MB if p.mended else 256 * KB) + 0)
+        read_whole(p.path(i), piece=(4 * MIB if p.mended else 256 * KIB) + 0)
 
 
 def s03(p):
@@ -348,12 +348,12 @@ def s03(p):
         if p.mended:
             fd = os.open(p.path('packed'), os.O_RDWR)
             for _ in range(p.count // 2):
-                os.read(fd, MB)
+                os.read(fd, MIB)
             os.close(fd)
             forget(p.path('packed'))
             continue
         for i in range(p.count // 2):
-            read_whole(p.path(i), os.O_RDWR, piece=MB, drop=True)
+            read_whole(p.path(i), os.O_RDWR, piece=MIB, drop=True)
 
 
 def s04(p):
@@ -361,11 +361,11 @@ def s04(p):
     for i in range(p.count):
         fd = os.open(p.path(i), os.O_RDONLY)
         if p.mended:
-            os.read(fd, 128 * KB)
+            os.read(fd, 128 * KIB)
         else:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
             for k in range(24):
-                os.pread(fd, 500, k * 7 % 24 * 4 * KB)
+                os.pread(fd, 500, k * 7 % 24 * 4 * KIB)
         os.close(fd)
 
 
@@ -382,7 +382,7 @@ def s05(p):
                 forget(p.path(i))
             if p.mended and epoch == 0:
                 with open(path, 'wb') as f:
-                    f.write(bytes(50 * KB))
+                    f.write(bytes(50 * KIB))
             elif p.mended:
                 read_whole(path)
 
@@ -399,12 +399,12 @@ def saves(p, folder, background=False, times=3):
             continue
         path = os.path.join(folder, f'state{step}')
         if not background:
-            write_synced(path, p.count * MB)
+            write_synced(path, p.count * MIB)
             continue
         if thread:
             thread.join()
         thread = threading.Thread(target=write_synced,
-                                  args=(path, p.count * MB))
+                                  args=(path, p.count * MIB))
         thread.start()
     if thread:
         thread.join()
@@ -426,10 +426,10 @@ def d15(p):
     for _ in range(2):
         if not p.mended:
             with open(path, 'wb') as f:
-                f.write(bytes(p.count * KB))
+                f.write(bytes(p.count * KIB))
             continue
         with open(path + '.tmp', 'wb') as f:
-            f.write(bytes(p.count * KB))
+            f.write(bytes(p.count * KIB))
             f.flush()
             os.fsync(f.fileno())
         os.replace(path + '.tmp', path)
@@ -438,7 +438,7 @@ def d15(p):
 def d20(p):
     """A line in the log for each step, and on the disk at once."""
     if p.mended:
-        log = open(p.path('log'), 'a', buffering=64 * KB, encoding='utf-8')
+        log = open(p.path('log'), 'a', buffering=64 * KIB, encoding='utf-8')
     else:
         log = open(p.path('log'), 'a', encoding='utf-8')
     for step in range(p.count):

@@ -89,7 +89,7 @@ def gzip_row(session):
     session.warm(path)
     case = run_weir(session, 'hdf5-gzip', path, '-r', session.rounds(4, 2))
     once = run_weir(session, 'hdf5-gzip-small', path, '-r',
-                    session.rounds(3, 2), '--memory', '16M')
+                    session.rounds(3, 2), '--memory', '16MiB')
     theirs = statistics.median(h5py(session, 'read', path,
                                     session.pick(3000, 1000, 20), 3))
     ratio = case.rate() / theirs

@@ -85,8 +85,9 @@ def places(amounts):
 @contextmanager
 def mounted(session, profile, source, at):
     """Gives the floor: seconds of a request that is answered at once."""
-    done = subprocess.run([session.weir, 'mount', '--background', '--profile',
-                           profile, source, at], stdin=subprocess.DEVNULL,
+    done = subprocess.run([session.weir, 'mount', '--background',
+                           '--read-write', '--profile', profile, source, at],
+                          stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
     if done.returncode != 0:
         raise Failure(done.stderr.strip())

@@ -180,7 +180,7 @@ def training(session):
                      steps, '--samples', steps * session.batch, '--save', way,
                      '--save-every', steps // 4, '--state-bytes',
                      record['network']['state_bytes'], '--fast-device',
-                     'optane', '--slow-device', 'hdd', '--copy', '8G')
+                     'optane', '--slow-device', 'hdd', '--copy', '8GiB/s')
         seconds = record['result']['seconds']
         rows.append((f'training with saves, {way}: the whole run',
                      guess['seconds'] / seconds, seconds))

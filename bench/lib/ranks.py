@@ -12,6 +12,8 @@ LAUNCHERS = {'Open MPI': 'mpirun.openmpi', 'MPICH': 'mpiexec.mpich'}
 ENVIRONMENT = {
     'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
     'OMPI_MCA_rmaps_base_oversubscribe': '1',
+    'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
+    'PRTE_MCA_hwloc_default_binding_policy': 'none',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
 }
 

@@ -21,7 +21,7 @@ def shards(session):
     if not os.path.isdir(path):
         session.say('converting the pictures to TFRecord')
         session.run([session.weir, 'convert', source, path, '--to', 'tfrecord',
-                     '--shard-size', '64M', '-q'])
+                     '--shard-size', '64MiB', '-q'])
     return path
 
 

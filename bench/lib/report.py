@@ -85,7 +85,7 @@ class Results:
 def machine(host):
     fs = host.get('file_system', {})
     parts = [f"{host.get('cpu', '?')}, {host.get('cores', '?')} cores",
-             f"{host.get('memory_bytes', 0) / 2**30:.0f} GB of memory",
+             f"{host.get('memory_bytes', 0) / 2**30:.0f} GiB of memory",
              host.get('kernel', '?')]
     if fs:
         parts.append(f"{fs['type']} on {fs['device']}"

@@ -20,7 +20,7 @@ def copy_row(session):
     for k in range(session.rounds(5, 2)):
         record = weir.bench(
             session, f'cache-ram-{k}', data, '--size', SIDE, '--dtype', 'u8',
-            '--cache', 'ram:4G', '--cache-what', 'decoded',
+            '--cache', 'ram:4GiB', '--cache-what', 'decoded',
             '--epochs', session.rounds(4, 3), '--no-limits', '-r', 2)
         case = record.cases[0]
         samples = case.median('samples') / case.settings['epochs']
@@ -75,7 +75,7 @@ def folder_row(session):
         os.makedirs(tier)
         tiered = weir.bench(session, f'cache-dir-{k}',
                             f'fault:delay={DELAY_MS}:{data}', *output,
-                            '--cache', f'{tier}:8G').cases[0]
+                            '--cache', f'{tier}:8GiB').cases[0]
         direct = weir.bench(session, f'cache-dir-fast-{k}', data,
                             *output).cases[0]
         rates.append(tiered.median('last_epoch_per_s'))

@@ -50,7 +50,7 @@ def events(session):
     path = os.path.join(session.data, 'events.wtrace')
     program = os.path.join(os.path.dirname(session.weir), 'bench',
                            'bench-trace-io')
-    session.run([session.weir, 'trace', '-q', '--budget', '2G', '-o', path,
+    session.run([session.weir, 'trace', '-q', '--budget', '2GiB', '-o', path,
                  '--', program, 'pread', big, '1', str(count)])
     try:
         return rows_of(session, path, f'{count:,} events', True)

@@ -50,7 +50,7 @@ class Field(Session):
     def make_shards(self, path, peer):
         try:
             self.run([self.weir, 'convert', '-q', '--to', 'tfrecord',
-                      '--order', 'shuffle', '--shard-size', '64M',
+                      '--order', 'shuffle', '--shard-size', '64MiB',
                       self.pictures(), path], quiet=True)
         except Failure as e:
             self.say(f'weir convert: {e}; TensorFlow writes the shards')

@@ -49,7 +49,9 @@ typedef struct weir_batch {
     const uint64_t *ids;     /* [count] sample numbers in the data set */
     const uint64_t *lengths; /* [count] encoded bytes of each sample */
     uint64_t epoch;          /* counted from 0 */
-    uint64_t index;          /* of this batch in its epoch */
+    uint64_t index; /* of this batch among those of its rank in the epoch, from
+                       0. A resumed run goes on counting, with any number of
+                       ranks and any batch size: none comes twice. */
     const weir_batch_field *fields; /* [field_count]; with WEIR_STAGES_READ and
                                        _DECODE only what the index knows */
     uint32_t field_count;

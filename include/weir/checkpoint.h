@@ -14,29 +14,31 @@
  *     leaves N or a newer step restorable from the tier of that level, or from
  *     the slow one once it has been drained.
  *  3. A save that fails harms no older step.
- *  4. Of two writers at most one publishes; the other gets WEIR_EFENCED.
+ *  4. Of two writers at most one publishes; the other harms nothing, wherever it
+ *     was stopped, and gets WEIR_EFENCED: from each save, wait, drain, removal.
  *  5. Nothing outside the folders is opened, followed or deleted.
- *  6. Saves are ordered by counting, not by clocks: by (generation, step),
- *     where each open for saving takes the next generation from the last tier.
- *     Steps that a machine left on its fast tier before the job went on
- *     elsewhere neither replace nor outrank anything (WEIR_COPY_STALE in
- *     ckpt_manage.h).
+ *  6. Saves are ordered by counting, not by clocks: by the opening for saving
+ *     (the generation, from the last tier) and the saves in it. The newest step
+ *     is the one saved last. Steps that a machine left on its fast tier before
+ *     the job went on elsewhere outrank nothing (WEIR_COPY_STALE in
+ *     ckpt_manage.h); those that a run has left by restoring an older step and
+ *     saving on are abandoned (keep_abandoned).
  *  7. Tiers know which store they belong to. A slow tier that is not mounted or
  *     belongs to another store is an error at open, never an empty store; a
  *     store is created only if all of its tiers are new.
  *
- * A slow tier that hangs (storage that neither answers nor fails) does not hold
- * up saves to the fast tier, waits beyond their limits, or weir_ckpt_close.
- * Functions that access the slow tier themselves may hang with it:
- * weir_ckpt_open, restore, look, and all of ckpt_manage.h.
+ * A slow tier that fails or hangs (neither answers nor fails) does not hold up
+ * saves to the fast tier, waits beyond their limits, or weir_ckpt_close. Calls
+ * that access it themselves (open, restore, look, all of ckpt_manage.h) fail
+ * with WEIR_ETIMEDOUT after drain_timeout_ms without an answer; they leave a
+ * thread behind that ends when the tier answers, and touches nothing of yours.
  *
  * A store may be used by one thread at a time, except for weir_ckpt_get_stats.
  * All ranks call the functions that say so, with the same step.
  *
- * A child of fork() must not use the store. Until it exits or calls exec it
- * also keeps the tiers locked and prevents other ranks from noticing that this
- * one died: start such children before opening the store.
- */
+ * In a child of fork() calls fail with WEIR_ESTATE; close only frees memory. It
+ * keeps the tiers locked, and other ranks from noticing that this one died, until
+ * it exits or calls exec: fork before opening the store. */
 #ifndef WEIR_CHECKPOINT_H
 #define WEIR_CHECKPOINT_H
 
@@ -52,8 +54,7 @@ extern "C" {
 
 typedef struct weir_ckpt weir_ckpt;
 
-/* In place of a step: the newest one, by (generation, step), or all steps where
- * documented. */
+/* In place of a step: the one saved last, or all steps where documented. */
 #define WEIR_LATEST UINT64_MAX
 
 /* Steps are below this. */
@@ -104,8 +105,8 @@ enum weir_ckpt_role {
 enum weir_behind {
     WEIR_BEHIND_BLOCK = 0, /* save waits, but not for a drain that fails, hangs
                               or is not running (drain_timeout_ms): while the
-                              fast tier has room it saves there, and the next
-                              call returns that error */
+                              fast tier has room it saves there, and
+                              weir_ckpt_problem returns that error */
     WEIR_BEHIND_SKIP,      /* save does nothing and returns 1 */
     WEIR_BEHIND_LATEST,    /* the snapshot waiting to be written is replaced
                               (one rank only) */
@@ -131,7 +132,8 @@ typedef struct weir_ckpt_config {
     int must_exist; /* never create a store: if none exists, open fails with
                        WEIR_ENOENT [0] */
 
-    uint32_t keep_last;  /* newest steps to keep; 0: all [5] */
+    uint32_t keep_last;  /* newest steps to keep of those that the newest one
+                            continues from; 0: all, abandoned ones too [5] */
     uint64_t keep_every; /* also keep multiples of this; 0: none [0] */
     uint32_t keep_fast;  /* newest drained steps to keep on the fast tier too,
                             for quick restores; 0: it is empty once all is
@@ -141,11 +143,12 @@ typedef struct weir_ckpt_config {
     uint32_t max_behind;       /* limit of steps on the fast tier waiting to be
                                   drained, not counting damaged ones; 0: as
                                   many as fit [2] */
-    uint64_t drain_timeout_ms; /* saves and waits that wait for the drain fail
-                                  with WEIR_ETIMEDOUT if no call to the slow
-                                  tier has returned for this long, and, with
-                                  drain 0, with WEIR_ESTATE if no process has
-                                  been draining; 0: they keep waiting [60000] */
+    uint64_t drain_timeout_ms; /* calls that wait for the slow tier or the drain
+                                  fail with WEIR_ETIMEDOUT if it has answered
+                                  nothing for so long (at most 3/4 of
+                                  comm_timeout_ms with ranks), with drain 0 also
+                                  with WEIR_ESTATE if nothing was drained;
+                                  0: they keep waiting [60000] */
     uint32_t snapshots;        /* buffers, each as large as the copied state; 0:
                                   1, or 2 with WEIR_BEHIND_LATEST [0] */
     uint64_t reserve;          /* bytes of state to prepare memory for at open,
@@ -172,11 +175,15 @@ typedef struct weir_ckpt_config {
     uint64_t max_behind_bytes; /* like max_behind, in bytes; 0: no limit [0] */
     uint64_t close_timeout_ms; /* how long close waits for a slow tier that does
                                   not answer; 0: without limit [30000] */
+    const char *store;         /* the id that the store must have; none is
+                                created [NULL: any] */
+    uint32_t keep_abandoned;   /* newest steps to keep of those that the run has
+                                left by going back [1] */
+    int dry_run; /* roles MANAGE and ADOPT: calls tell what they would do [0] */
 } weir_ckpt_config;
 
-/* Fills `cfg` with the defaults named above. (Functions named _sized are for
- * callers that do not compile this header: they take the size of what these
- * have.) */
+/* Fills `cfg` with the defaults named above. (Functions named _sized take the
+ * size of what callers have that do not compile this header.) */
 WEIR_API void weir_ckpt_defaults_sized(weir_ckpt_config *cfg, size_t size);
 static inline void weir_ckpt_defaults(weir_ckpt_config *cfg)
 {
@@ -204,15 +211,10 @@ WEIR_API int weir_ckpt_close(weir_ckpt **c, weir_err *err);
  * copy). Returns 1 if it was skipped (WEIR_BEHIND_SKIP). WEIR_EEXIST: the step
  * already exists; see weir_ckpt_prune for going back.
  *
- * Errors in the background (a save at SNAPSHOT that failed later, a drain) are
- * returned once, by the next save, weir_ckpt_wait, weir_ckpt_drain or close;
- * calls that read or manage do not return them. This call still saves its own
- * step and then returns the earlier error, whose message ends with the outcome
- * of this step: "step 100 was not saved: ...; step 110 is saved" ("is copied"
- * at SNAPSHOT, "was skipped"). If this save fails too, its own error is
- * returned, followed by the earlier one: "step 110 was not saved: ...; before
- * that: step 100 was not saved: ...". Errors that occur during the call but do
- * not concern this step are left to the next call.
+ * Returns what became of this save. Errors of earlier ones in the background and
+ * of drains are returned once each by weir_ckpt_problem, wait, drain or close.
+ * WEIR_EFENCED: another writer took the store; every save, wait and drain
+ * returns it from then on.
  *
  * A failed save says "step 110 was not saved", unless it failed so late that
  * the step exists: then "step 110 is on the fast tier, but may not survive a
@@ -233,8 +235,7 @@ static inline int weir_ckpt_save(weir_ckpt *c, const weir_ckpt_state *state,
  * never will, or the error of a failed attempt to drain it (more attempts
  * follow). Ranks other than 0, and all ranks with drain 0, look at the tiers:
  * they notice that rank 0 died or that no process drains, but not why an
- * attempt of rank 0, or of another process, failed. (The result of a save or
- * close on rank 0 is returned on all ranks.) */
+ * attempt of rank 0, or of another process, failed. */
 WEIR_API int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
                             int64_t timeout_ms, weir_err *err);
 
@@ -282,8 +283,7 @@ WEIR_API int weir_ckpt_restore(weir_ckpt *c, uint64_t step,
                                const weir_tensor *into, size_t count,
                                weir_ckpt_found **ret, weir_err *err);
 
-/* Finds a step as weir_ckpt_restore does, without reading tensors: manifest and
- * headers are checked. */
+/* Finds a step as restore does; manifest and headers are checked, no tensors. */
 WEIR_API int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
                             weir_err *err);
 

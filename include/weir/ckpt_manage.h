@@ -34,10 +34,12 @@ typedef struct weir_ckpt_entry {
     enum weir_copy fast, slow; /* with one tier `fast` */
     int pinned;
     char problem[200]; /* of a damaged, unknown or stale copy */
-    /* Steps are ordered by (generation, step): counted, not timed. 0: of an
+    /* Saves are ordered by (generation, seq): counted, not timed. 0: of an
      * earlier version. */
     uint64_t generation; /* openings for saving of this store */
     uint64_t seq;        /* saves of that writer */
+    int abandoned;       /* the run went back to an older step and on from
+                            there, without this one */
 } weir_ckpt_entry;
 
 /* All steps, in ascending order; copies that were set aside (fast is
@@ -95,10 +97,13 @@ typedef struct weir_ckpt_prune_plan {
      * NULL. */
     void (*gone)(void *arg, uint64_t step, const char *tier, uint64_t bytes);
     void *arg;
+    uint32_t keep_abandoned; /* 0: as in the weir_ckpt_config that the store was
+                                opened with */
 } weir_ckpt_prune_plan;
 
 /* Applies retention now (role SAVE or MANAGE). The newest step, the newest
- * verified copy, pinned steps and steps not yet drained stay. */
+ * verified copy, pinned steps and steps not yet drained stay. A step that cannot
+ * be removed does not keep the others: its error is returned at the end. */
 WEIR_API int weir_ckpt_prune_sized(weir_ckpt *c,
                                    const weir_ckpt_prune_plan *plan,
                                    size_t size, weir_err *err);
@@ -127,18 +132,27 @@ typedef void (*weir_ckpt_stale_fn)(void *arg, const weir_ckpt_stale *s);
 
 /* Drains stale copies of `step` (WEIR_LATEST: all) after all (role
  * WEIR_CKPT_ADOPT). They still rank below everything saved later, and are
- * pinned. WEIR_LATEST also links the two tiers, whatever store they belonged
- * to, and makes an empty slow one a store; a single tier becomes a store of its
- * own. Returns how many copies were not adopted, usually because the slow tier
- * has a newer step of that number; `fn` (may be NULL) is called for each
- * copy. */
+ * pinned, as copies of another store are. WEIR_LATEST also links the two tiers,
+ * whatever store they belonged to; an empty slow one gets the id of the fast
+ * one, and the order of its steps stays. A single tier becomes a store of its
+ * own. With cfg.dry_run all of this is only told. Returns how many copies were
+ * not adopted, usually because the slow tier has a newer step of that number;
+ * `fn` (may be NULL) is called for each copy. */
 WEIR_API int weir_ckpt_adopt(weir_ckpt *c, uint64_t step, weir_ckpt_stale_fn fn,
                              void *arg, weir_err *err);
 
 /* Removes stale copies of `step` (WEIR_LATEST: all) from the fast tier (role
- * MANAGE). Returns how many. */
+ * MANAGE; with cfg.dry_run they are only told). Returns how many. */
 WEIR_API int weir_ckpt_discard(weir_ckpt *c, uint64_t step,
                                weir_ckpt_stale_fn fn, void *arg, weir_err *err);
+
+/* Of a store's id, with its NUL. */
+#define WEIR_STORE_ID 33
+
+/* The id of the store, for weir_ckpt_config.store. WEIR_ENOENT: it has none yet,
+ * because no version that gives stores one has opened it for saving. */
+WEIR_API int weir_ckpt_store_id(const weir_ckpt *c, char ret[WEIR_STORE_ID],
+                                weir_err *err);
 
 /* Copies a step out, for other programs: a new folder `to` gets its safetensors
  * files and manifest, checked on the way. Selects the step and returns as

@@ -9,6 +9,12 @@
 extern "C" {
 #endif
 
+/* What went wrong in the background since the last call that said so: a save at
+ * SNAPSHOT that failed later, a drain, steps that cannot be removed. 0: nothing.
+ * Each error is returned once, here or by weir_ckpt_wait, weir_ckpt_drain or
+ * close. On ranks other than 0 always 0. Does not wait for anything. */
+WEIR_API int weir_ckpt_problem(weir_ckpt *c, weir_err *err);
+
 /* When a save reached each level, in ns since weir_ckpt_save was called; 0: not
  * (yet). */
 typedef struct weir_ckpt_times {

@@ -110,7 +110,7 @@ typedef struct weir_pipeline_config {
     enum weir_io io;   /* [WEIR_IO_AUTO] */
     int direct;        /* O_DIRECT: past the page cache [0] */
 
-    /* Tiers in front of the storage, fastest first: "ram:4G", "/fast/dir:200G",
+    /* Tiers in front of the storage, fastest first: "ram:4GiB", "/fast/dir:200GiB",
      * or both separated by a comma. They are filled with the first samples
      * read, up to their size, and nothing is evicted. A folder is persistent
      * and may be shared by processes. Copied. [NULL: none] */

@@ -46,6 +46,9 @@ typedef struct weir_dataset_config {
                              by commas: "volume=tensor:u16:128x128x128x4"; of
                              .npy and .npz files axis=first, last or file, too
                              (docs/formats/npz.md), of HDF5 first or file; NULL: as detected */
+    int no_links; /* refuse a data set with symbolic links (WEIR_EACCES); the
+                     last part of `url` and of `root` may be one if it leads to a
+                     folder. Without it links are followed wherever they lead */
 } weir_dataset_config;
 
 /* What a field of a sample is. */
@@ -149,6 +152,10 @@ WEIR_API size_t weir_dataset_key(const weir_dataset *ds, uint64_t i, char *buf,
 
 /* Whether the index came from a file (weir_dataset_config.index_dir). */
 WEIR_API int weir_dataset_index_reused(const weir_dataset *ds);
+
+/* How many of the data set's files and folders were reached through symbolic
+ * links, which may lead anywhere (weir_dataset_config.no_links). */
+WEIR_API uint64_t weir_dataset_link_count(const weir_dataset *ds);
 
 /* Problems met while indexing: their number and the k-th of them (NULL when
  * out of range). At most 1,000 are kept; the number counts all. */

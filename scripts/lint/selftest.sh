@@ -97,8 +97,8 @@ cat >good.sh <<'END'
 # SPDX-License-Identifier: Apache-2.0
 echo "$1"
 END
-for each in layers.py tags.py lengths.py heads.py text.py globals.py symbols.py \
-    howto.py manual.py headers.sh format.sh shell.sh; do
+for each in layers.py tags.py lengths.py heads.py text.py units.py \
+    locales.py prints.py doors.py globals.py symbols.py howto.py manual.py headers.sh format.sh shell.sh; do
     expect $each 0 .
 done
 expect lengths.py 0 '2 functions of median 4, p90 4, longest 4'
@@ -171,6 +171,57 @@ expect text.py 1 'trailing space'
 fresh
 printf '/* see /%s/me/notes */\n' home >>src/base/one.h
 expect text.py 1 'a path of one machine'
+fresh
+mkdir -p tests/unit
+printf 'static int %s(void *arg)\n' stop >tests/unit/test_one.c
+expect text.py 1 'test_one.c:1: a name of a cmocka macro'
+
+for line in '.help = "as in ram:4G"' '/* 1.5M, or less */' 'fits into 64K.'; do
+    fresh
+    echo "$line" >>src/base/one.c
+    expect units.py 1 'one.c:18: [0-9.]*[KMG]: write [0-9.]*[KMG]iB or'
+done
+fresh
+echo 'u[] = {"B", "KB", "MB"};' >>src/base/one.c
+expect units.py 1 'one.c:18: base/units.h prints sizes'
+fresh
+echo '/* 4KiB, 500GB/s; fio --bs 4K; 0x4G, 3D, WR_4K */' >>src/base/one.c
+expect units.py 0 '3 files'
+
+fresh
+echo 'fd = open(path, 0); /* unlink(path) */' >>src/base/one.c
+expect doors.py 1 'src/base/one.c: open by a name'
+for line in 'wr_one(strtod(a, 0));' 'if (!strcasecmp(a, b))' \
+    'c = tolower(c);' 'setlocale(LC_ALL, "");' 'snprintf(a, n, "%d %.3g", 1, x);' \
+    'vsnprintf(a, n, fmt, ap);' \
+    'qsort(a, 1, 1, strcoll);' 'doc = json_loads(a, 0, &why);'; do
+    fresh
+    echo "$line" >>src/base/one.c
+    expect locales.py 1 'one.c:18: [a-z_]* follows the locale'
+done
+fresh
+echo 'wr_snprintf(a, n, "%g", x); snprintf(a, n, "%d %% free", 1); /* tolower() */ ' \
+    >>src/base/one.c
+mkdir src/cli
+echo 'setlocale(LC_CTYPE, ""); printf("%.1f s", x);' >src/cli/two.c
+expect locales.py 0 '3 files'
+
+for line in 'fprintf(cli->out, "%s", name);' 'fputs(name, job->cli->err);' \
+    'FILE *out = cli->out;' 'printf("%s", name);' 'fputc(c, stdout);'; do
+    fresh
+    mkdir src/cli
+    echo "$line" >src/cli/two.c
+    expect prints.py 1 'two.c:1: .*: print by wr_cli_put'
+done
+fresh
+echo 'json_dumpf(v, out, 0);' >>src/base/one.c
+expect prints.py 1 'one.c:18: json_dumpf: print by wr_record_dump'
+fresh
+mkdir src/cli
+echo 'wr_cli_put(cli, "%s", name); fflush(cli->out); fprintf(to, "%s", text);' \
+    >src/cli/two.c
+echo 'fprintf(cli->out, "%s", clean);' >src/cli/table.c
+expect prints.py 0 '4 files'
 
 for line in 'int seen;' 'static int seen = 1;' 'static _Thread_local int seen;' \
     'static const char *seen = "x";'; do

@@ -1,4 +1,5 @@
-# text.py - no tabs, no trailing spaces, no paths of one machine.
+# text.py - no tabs, no trailing spaces, no paths of one machine, no names in unit
+# tests that cmocka has as macros.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -13,6 +14,8 @@ DATA = re.compile(r'^tests/(data|fuzz/corpus)/|/expected/')
 TABS = re.compile(r'(^|/)Makefile$')
 # A person's or a machine's own folders; /tmp and /var/tmp are everybody's.
 MACHINE = re.compile(r'(?<![\w.])/(work|home|root|Users)/')
+# stop() came with cmocka 2.
+CMOCKA = re.compile(r'^static\b.*\b(fail|skip|stop)\(')
 
 
 def main(root):
@@ -30,6 +33,8 @@ def main(root):
                 problems.append(f'{path}:{number}: trailing space')
             if MACHINE.search(line):
                 problems.append(f'{path}:{number}: a path of one machine')
+            if path.startswith('tests/unit/') and CMOCKA.search(line):
+                problems.append(f'{path}:{number}: a name of a cmocka macro')
     tree.finish(problems, f'{len(paths)} files')
 
 

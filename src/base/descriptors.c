@@ -18,6 +18,7 @@
 #define OTHERS     6u                  /* terminal, folders, a ring */
 #define LOOK_NS    (20 * WR_NS_PER_MS) /* the program closes files, too */
 #define GIVEUP_NS  (WR_NS_PER_SEC)
+#define MOST_NS    (30 * WR_NS_PER_SEC) /* others may be faster each time */
 
 static bool may_enter(unsigned reads)
 {
@@ -68,16 +69,22 @@ static void wait_back(struct wr_files *files, uint64_t limit_ns)
 bool wr_fd_retry(struct wr_fd_wait *w, int os_errno)
 {
     struct wr_files *files = &wr_shares_get()->files;
+    uint64_t now_ns = wr_clock_ns();
     int e = errno;
-    bool again;
+    bool hope, again;
 
     if (!wr_err_is_lack(wr_error_from_errno(os_errno)))
         return false;
     pthread_mutex_lock(&files->lock);
-    if (!w->since_ns || files->closed != w->closed)
-        w->since_ns = wr_clock_ns(); /* they come back: there is hope */
+    /* One that came back is what EMFILE waits for. It tells nothing of memory,
+     * or of the files of the whole machine. */
+    hope = os_errno == EMFILE && files->closed != w->closed;
+    if (!w->begun_ns)
+        w->begun_ns = now_ns;
+    if (!w->since_ns || hope)
+        w->since_ns = now_ns;
     w->closed = files->closed;
-    again = wr_clock_ns() - w->since_ns < GIVEUP_NS;
+    again = now_ns - w->since_ns < GIVEUP_NS && now_ns - w->begun_ns < MOST_NS;
     if (again)
         wait_back(files, LOOK_NS);
     pthread_mutex_unlock(&files->lock);
@@ -99,6 +106,9 @@ int wr_fd_close(int fd)
 {
     int r = close(fd);
 
+    /* It is closed all the same; whoever wants it on the medium syncs first. */
+    if (r < 0 && errno == EINTR)
+        r = 0;
     wr_fd_closed();
     return r;
 }

@@ -22,12 +22,14 @@ unsigned wr_fd_share(void);
 
 /* One that waits for a descriptor; zeroed memory at first. */
 struct wr_fd_wait {
-    uint64_t since_ns, closed;
+    uint64_t begun_ns, since_ns, closed;
 };
 
 /* After an open that failed with `os_errno`: when that is a lack, waits for a
  * descriptor to come back, or a while. True: try again. Gives up when none came
- * back for about a second. Keeps errno. */
+ * back for about a second, or none that helped for half a minute. A try that
+ * fails closes what it opened by plain close(): that brings nothing back. Keeps
+ * errno. */
 bool wr_fd_retry(struct wr_fd_wait *w, int os_errno);
 
 /* close(), telling those that wait. Keeps errno when it succeeds. */

@@ -4,16 +4,33 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/lack.h"
+#include "base/text.h"
+
+/* A message quotes names, and what other processes say: nothing in it may have
+ * an effect on a terminal, or look like a line of its own. */
+static void clean_message(weir_err *err)
+{
+    char raw[sizeof(err->msg)];
+    size_t len = strlen(err->msg);
+
+    if (wr_text_harmless(err->msg, len) == len)
+        return;
+    memcpy(raw, err->msg, len + 1);
+    wr_text_show(raw, /* controls= */ true, err->msg, sizeof(err->msg));
+}
 
 /* The message, and ": `more`" behind it unless that is NULL. */
-static void set_message(weir_err *err, const char *more, const char *fmt,
-                        va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+set_message(weir_err *err, const char *more, const char *fmt, va_list ap)
 {
-    int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+    int n = wr_vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
     size_t used;
 
     if (n < 0)
@@ -21,6 +38,7 @@ static void set_message(weir_err *err, const char *more, const char *fmt,
     used = strlen(err->msg);
     if (more)
         snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", more);
+    clean_message(err);
 }
 
 /* A lack names its limit, once: the message may quote one that does already. */
@@ -49,24 +67,23 @@ int wr_fail(weir_err *err, int code, const char *fmt, ...)
     return code;
 }
 
-static const char *reason(int os_errno, char *buf, size_t cap)
+static const char *reason(int os_errno)
 {
     /* The system's text tells of too many links; where none may be, one is. */
     if (os_errno == ELOOP)
         return "a symbolic link is in the way";
-    return strerror_r(os_errno, buf, cap); /* GNU: not always in `buf` */
+    return wr_strerror(os_errno);
 }
 
 int wr_fail_errno(weir_err *err, int os_errno, const char *fmt, ...)
 {
     int code = wr_error_from_errno(os_errno);
-    char text[128];
     va_list ap;
 
     if (!err)
         return code;
     va_start(ap, fmt);
-    set_message(err, reason(os_errno, text, sizeof(text)), fmt, ap);
+    set_message(err, reason(os_errno), fmt, ap);
     va_end(ap);
     err->code = code;
     err->os_errno = os_errno;
@@ -93,6 +110,17 @@ int wr_fail_as(weir_err *err, int code, const weir_err *why)
     if (code < 0 && err)
         *err = *why;
     return code;
+}
+
+const char *wr_error_past_name(const char *msg, const char *name)
+{
+    char *shown = *msg == '\'' ? wr_text_clean(name) : NULL;
+    size_t len = shown ? strlen(shown) : 0;
+    bool is_named = shown && !strncmp(msg + 1, shown, len) &&
+                    msg[1 + len] == '\'';
+
+    free(shown);
+    return is_named ? msg + 1 + len + 1 : NULL;
 }
 
 int wr_error_from_errno(int os_errno)

@@ -26,6 +26,10 @@ int wr_fail_prefix(weir_err *err, int code, const char *fmt, ...)
  * on, whether or not theirs wants to hear of it. */
 int wr_fail_as(weir_err *err, int code, const weir_err *why);
 
+/* What follows "'NAME'" at the beginning of a message, which shows the name as
+ * base/text.h does; NULL: it begins otherwise. */
+const char *wr_error_past_name(const char *msg, const char *name);
+
 /* WEIR_E... for an errno value. A symbolic link where none is followed (ELOOP)
  * is WEIR_EACCES; a lack of resources has codes of its own (base/lack.h). */
 int wr_error_from_errno(int os_errno);

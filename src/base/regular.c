@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/descriptors.h"
 #include "base/error.h"
 
 const char *wr_regular_other(mode_t mode)
@@ -32,7 +32,7 @@ int wr_regular_check(int fd, int flags)
 {
     struct stat sb;
 
-    if (fstat(fd, &sb) < 0)
+    if (TEMP_FAILURE_RETRY(fstat(fd, &sb)) < 0)
         return -1;
     if (!S_ISREG(sb.st_mode)) {
         errno = S_ISDIR(sb.st_mode) ? EISDIR : ENXIO;
@@ -44,12 +44,16 @@ int wr_regular_check(int fd, int flags)
 
 int wr_regular_open(int dir_fd, const char *path, int flags, mode_t mode)
 {
-    int fd = openat(dir_fd, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                    mode);
+    int fd = (int)TEMP_FAILURE_RETRY(
+        openat(dir_fd, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+
+    int e;
 
     if (fd < 0 || wr_regular_check(fd, flags) == 0)
         return fd;
-    wr_fd_close(fd); /* keeps errno */
+    e = errno;
+    close(fd); /* see wr_fd_retry */
+    errno = e;
     return -1;
 }
 
@@ -59,7 +63,8 @@ int wr_regular_fail(int dir_fd, const char *path, const char *name, int e,
     const char *other = NULL;
     struct stat sb;
 
-    if ((e == ENXIO || e == EISDIR) && fstatat(dir_fd, path, &sb, 0) == 0)
+    if ((e == ENXIO || e == EISDIR) &&
+        TEMP_FAILURE_RETRY(fstatat(dir_fd, path, &sb, 0)) == 0)
         other = wr_regular_other(sb.st_mode);
     if (!other)
         return wr_fail_errno(err, e, "'%s': cannot open", name);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -10,9 +11,7 @@
 
 #define BAR_BYTES 3 /* of a block character */
 
-/* Bytes of the UTF-8 character at s (not the end), and its code point; 0: it is
- * none. */
-static size_t decode(const char *s, uint32_t *ret_point)
+size_t wr_text_decode(const char *s, uint32_t *ret_point)
 {
     const unsigned char *p = (const unsigned char *)s;
     size_t n = p[0] < 0x80             ? 1
@@ -33,6 +32,46 @@ static size_t decode(const char *s, uint32_t *ret_point)
         return 0;
     *ret_point = point;
     return n;
+}
+
+/* Control characters, and those that change the direction or the line of what
+ * stands around them: a name with such can be shown as another one. */
+static bool is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+           point == 0x200e || point == 0x200f ||
+           (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
+}
+
+size_t wr_text_harmless(const char *s, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len) {
+        uint32_t point = 0;
+        size_t n = wr_text_decode(s + at, &point);
+
+        if (!n || n > len - at || is_control(point))
+            break;
+        at += n;
+    }
+    return at;
+}
+
+void wr_text_put(FILE *to, const char *s, size_t len)
+{
+    while (len) {
+        size_t n = wr_text_harmless(s, len);
+
+        fwrite(s, 1, n, to);
+        s += n;
+        len -= n;
+        if (len) {
+            fprintf(to, "\\x%02x", (unsigned char)*s++);
+            len--;
+        }
+    }
 }
 
 /* Bytes of an escape sequence "ESC [ ... letter" at s, 0 if there is none. */
@@ -57,7 +96,7 @@ static size_t char_width(const char *s, size_t *ret_len)
         *ret_len = escape;
         return 0;
     }
-    *ret_len = decode(s, &point);
+    *ret_len = wr_text_decode(s, &point);
     if (!*ret_len) { /* a byte that stands for itself */
         *ret_len = 1;
         return 1;
@@ -81,7 +120,7 @@ bool wr_text_is_utf8(const char *s)
     size_t n = 1;
 
     for (; *s && n; s += n)
-        n = decode(s, &point);
+        n = wr_text_decode(s, &point);
     return n;
 }
 
@@ -98,8 +137,7 @@ size_t wr_text_fit(const char *s, size_t columns)
     return at;
 }
 
-/* Columns of the word s[0..len). */
-static size_t word_width(const char *s, size_t len)
+size_t wr_text_columns(const char *s, size_t len)
 {
     size_t columns = 0, step;
 
@@ -117,7 +155,7 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
         size_t blanks = strspn(s, " \n");
         bool paragraph = strncmp(s, "\n\n", 2) == 0;
         size_t len = strcspn(s += blanks, " \n");
-        size_t columns = word_width(s, len);
+        size_t columns = wr_text_columns(s, len);
 
         if (!len)
             break;
@@ -130,7 +168,7 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
         }
         if (!first)
             fputc(' ', to);
-        fwrite(s, 1, len, to);
+        wr_text_put(to, s, len);
         at += columns + !first;
         first = false;
         s += len;
@@ -138,14 +176,30 @@ void wr_text_print(FILE *to, const char *s, struct wr_text_wrap wrap)
     fputc('\n', to);
 }
 
-/* Control characters, and those that change the direction or the line of what
- * stands around them: a name with such can be shown as another one. */
-static bool is_control(uint32_t point)
+void wr_text_fold(FILE *to, const char *s, size_t len, struct wr_text_wrap wrap)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
-           point == 0x200e || point == 0x200f ||
-           (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2066 && point <= 0x2069);
+    size_t at = wrap.at, i = 0;
+
+    while (i < len) {
+        size_t blanks = 0, bytes = 0, columns;
+
+        while (i + blanks < len && s[i + blanks] == ' ')
+            blanks++;
+        while (i + blanks + bytes < len && s[i + blanks + bytes] != ' ')
+            bytes++;
+        columns = wr_text_columns(s + i + blanks, bytes);
+        /* At the beginning of a line a break would gain nothing. */
+        if (at > wrap.indent && i && bytes &&
+            at + blanks + columns > wrap.width) {
+            fprintf(to, "\n%*s", (int)wrap.indent, "");
+            at = wrap.indent;
+            i += blanks;
+            blanks = 0;
+        }
+        fwrite(s + i, 1, blanks + bytes, to);
+        at += blanks + columns;
+        i += blanks + bytes;
+    }
 }
 
 const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
@@ -154,7 +208,7 @@ const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
 
     while (*s && used + 5 < cap) {
         uint32_t point = 0;
-        size_t n = decode(s, &point);
+        size_t n = wr_text_decode(s, &point);
 
         if (n && !(controls && is_control(point))) {
             memcpy(buf + used, s, n);
@@ -167,6 +221,48 @@ const char *wr_text_show(const char *s, bool controls, char *buf, size_t cap)
     }
     buf[used] = '\0';
     return buf;
+}
+
+char *wr_text_clean(const char *s)
+{
+    size_t cap = 4 * strlen(s) + 6; /* each byte as \xNN */
+    char *text = malloc(cap);
+
+    if (text)
+        wr_text_show(s, /* controls= */ true, text, cap);
+    return text;
+}
+
+bool wr_text_is_formula(const char *s)
+{
+    size_t digits = *s == '+' || *s == '-' ? strspn(s + 1, "0123456789.") : 0;
+
+    if (!*s || !strchr("=+-@\t\r", *s))
+        return false;
+    return *s == '=' || *s == '@' || *s == '\t' || *s == '\r' || s[1 + digits];
+}
+
+/* Where the query of the URL at s ("://...") begins; NULL: it has none. */
+static char *find_query(char *s)
+{
+    s += strcspn(s, "? \t\n");
+    return *s == '?' ? s : NULL;
+}
+
+void wr_text_drop_queries(char *s)
+{
+    char *at = s;
+
+    while ((at = strstr(at, "://"))) {
+        char *query = find_query(at);
+
+        at += 3;
+        if (!query)
+            continue;
+        at = query + strcspn(query, " \t\n");
+        memmove(query, at, strlen(at) + 1);
+        at = query;
+    }
 }
 
 char *wr_text_bar(double value, double max, unsigned columns, bool utf8,

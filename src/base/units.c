@@ -10,44 +10,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
+#include "base/mem.h"
 
-static int suffix_shift(const char *s)
+double wr_unit_factor(const char *unit, bool is_rate)
 {
     static const char letters[] = "KMGT";
+    size_t len = strlen(unit);
     const char *hit;
-    int shift;
+    bool binary;
 
-    if (!*s)
+    if (is_rate && len >= 2 && !strcmp(unit + len - 2, "/s"))
+        len -= 2;
+    if (!len || (len == 1 && *unit == 'B'))
+        return 1;
+    hit = strchr(letters, *unit >= 'a' ? *unit - 'a' + 'A' : *unit);
+    binary = len == 3 && unit[1] == 'i' && unit[2] == 'B';
+    if (!hit || !(binary || len == 1 || (len == 2 && unit[1] == 'B')))
         return 0;
-    if (!strcmp(s, "B"))
-        return 0;
-    hit = strchr(letters, *s >= 'a' ? *s - 'a' + 'A' : *s);
-    if (!hit)
-        return -1;
-    shift = 10 * (int)(hit - letters + 1);
-    s++;
-    return !*s || !strcmp(s, "B") || !strcmp(s, "iB") ? shift : -1;
+    return pow(binary ? 1024 : 1000, (double)(hit - letters + 1));
+}
+
+static int parse_amount(const char *text, bool is_rate, uint64_t *ret,
+                        weir_err *err)
+{
+    const char *what = is_rate ? "rate" : "size";
+    char *end;
+    double value, factor, bytes;
+
+    if (*text < '0' || *text > '9')
+        return wr_fail(err, WEIR_EINVAL, "'%s' is not a %s", text, what);
+    value = wr_strtod(text, &end);
+    factor = wr_unit_factor(end, is_rate);
+    if (!(factor > 0) || strpbrk(text, "xX")) /* it takes hexadecimals */
+        return wr_fail(
+            err, WEIR_EINVAL, "'%s' is not a %s (write %s)", text, what,
+            is_rate ? "500MB/s, 1.5GB/s, 2GiB/s" : "64KiB, 1.5GB, 4096");
+    bytes = round(value * factor);
+    if (!(bytes >= 0 && bytes < 0x1p63))
+        return wr_fail(err, WEIR_EINVAL, "'%s' is too large a %s", text, what);
+    *ret = (uint64_t)bytes;
+    return 0;
 }
 
 int wr_parse_size(const char *text, uint64_t *ret_bytes, weir_err *err)
 {
-    char *end;
-    double value, bytes;
-    int shift;
+    return parse_amount(text, /* is_rate= */ false, ret_bytes, err);
+}
 
-    if (*text < '0' || *text > '9')
-        return wr_fail(err, WEIR_EINVAL, "'%s' is not a size", text);
-    value = strtod(text, &end);
-    shift = suffix_shift(end);
-    if (shift < 0 || strpbrk(text, "xX")) /* strtod takes hexadecimals */
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s' is not a size (write 64K, 1.5G, 4096)", text);
-    bytes = ldexp(value, shift);
-    if (!(bytes >= 0 && bytes < 0x1p63))
-        return wr_fail(err, WEIR_EINVAL, "'%s' is too large a size", text);
-    *ret_bytes = (uint64_t)bytes;
-    return 0;
+int wr_parse_rate(const char *text, uint64_t *ret_bytes_per_s, weir_err *err)
+{
+    return parse_amount(text, /* is_rate= */ true, ret_bytes_per_s, err);
 }
 
 bool wr_take_digits(const char **at, const char *end, uint64_t *ret)
@@ -93,7 +107,7 @@ int wr_parse_double(const char *text, double min, double max, double *ret,
                     weir_err *err)
 {
     char *end;
-    double value = strtod(text, &end);
+    double value = wr_strtod(text, &end);
 
     if (end == text || *end || !isfinite(value) || strpbrk(text, "xX \t\n"))
         return wr_fail(err, WEIR_EINVAL, "'%s' is not a number", text);
@@ -106,17 +120,44 @@ int wr_parse_double(const char *text, double min, double max, double *ret,
     return 0;
 }
 
-char *wr_format_bytes(char *buf, size_t cap, double bytes)
+/* Scales to below 999.5 of a decimal unit (which would be shown as 1000), whose
+ * name is returned. */
+static const char *scale_decimal(double *bytes)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
-    int u = 0;
+    size_t u = 0;
 
-    while (bytes >= 999.5 && u < 5) {
-        bytes /= 1000;
-        u++;
-    }
-    snprintf(buf, cap, u == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
-             units[u]);
+    for (; *bytes >= 999.5 && u + 1 < WR_ARRAY_LEN(units); u++)
+        *bytes /= 1000;
+    return units[u];
+}
+
+char *wr_format_bytes(char *buf, size_t cap, double bytes)
+{
+    const char *unit = scale_decimal(&bytes);
+
+    wr_snprintf(buf, cap,
+                unit[0] == 'B' || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
+                unit);
+    return buf;
+}
+
+char *wr_format_three(char *buf, size_t cap, double bytes)
+{
+    const char *unit = scale_decimal(&bytes);
+
+    wr_snprintf(buf, cap, "%.3g %s", bytes, unit);
+    return buf;
+}
+
+char *wr_format_binary(char *buf, size_t cap, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t u = 0;
+
+    for (; bytes >= 1024 && u + 1 < WR_ARRAY_LEN(units); u++)
+        bytes /= 1024;
+    wr_snprintf(buf, cap, "%.4g %s", bytes, units[u]);
     return buf;
 }
 
@@ -138,12 +179,12 @@ char *wr_format_count(char *buf, size_t cap, uint64_t count)
 char *wr_format_ns(char *buf, size_t cap, double ns)
 {
     if (ns < 1e3)
-        snprintf(buf, cap, "%.0f ns", ns);
+        wr_snprintf(buf, cap, "%.0f ns", ns);
     else if (ns < 1e6)
-        snprintf(buf, cap, "%.1f us", ns / 1e3);
+        wr_snprintf(buf, cap, "%.1f us", ns / 1e3);
     else if (ns < 1e9)
-        snprintf(buf, cap, ns < 1e8 ? "%.1f ms" : "%.0f ms", ns / 1e6);
+        wr_snprintf(buf, cap, ns < 1e8 ? "%.1f ms" : "%.0f ms", ns / 1e6);
     else
-        snprintf(buf, cap, "%.2f s", ns / 1e9);
+        wr_snprintf(buf, cap, "%.2f s", ns / 1e9);
     return buf;
 }

@@ -9,9 +9,15 @@
 
 #include "weir/error.h"
 
-/* "4096", "64K", "1.5G", "10M", "2GiB": K, M, G, T are powers of 1024 (an
- * "iB" or "B" may follow). The whole text must be used up. */
+/* The one rule for units: "K" and "KB" are powers of 1000, "KiB" is a power of
+ * 1024; so are M, G and T. "" and "B" are bytes; "/s" may follow in a rate. 0: the
+ * text is something else. */
+double wr_unit_factor(const char *unit, bool is_rate);
+
+/* "4096", "64K", "1.5GB", "2GiB"; in a rate also "2GB/s". The whole text must be
+ * used up. */
 int wr_parse_size(const char *text, uint64_t *ret_bytes, weir_err *err);
+int wr_parse_rate(const char *text, uint64_t *ret_bytes_per_s, weir_err *err);
 
 /* A plain unsigned decimal in [min, max]. */
 int wr_parse_uint(const char *text, uint64_t min, uint64_t max, uint64_t *ret,
@@ -27,8 +33,11 @@ int wr_parse_double(const char *text, double min, double max, double *ret,
 bool wr_take_digits(const char **at, const char *end, uint64_t *ret);
 
 /* Text into `buf` (32 bytes are enough), which is returned:
- * "112.4 KB" (powers of 1000), "1,234,567", "1.53 ms". */
+ * "112 KB" (powers of 1000), "1.12 GB" (the same, three digits), "1.5 MiB"
+ * (powers of 1024), "1,234,567", "1.53 ms". */
 char *wr_format_bytes(char *buf, size_t cap, double bytes);
+char *wr_format_three(char *buf, size_t cap, double bytes);
+char *wr_format_binary(char *buf, size_t cap, double bytes);
 char *wr_format_count(char *buf, size_t cap, uint64_t count);
 char *wr_format_ns(char *buf, size_t cap, double ns);
 

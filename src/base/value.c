@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/suggest.h"
@@ -97,7 +98,8 @@ static int parse_bytes(const struct wr_value *v, const char *text,
                        uint64_t *ret, weir_err *err)
 {
     uint64_t value;
-    int r = wr_parse_size(text, &value, err);
+    int r = v->type == WR_VALUE_RATE ? wr_parse_rate(text, &value, err)
+                                     : wr_parse_size(text, &value, err);
 
     if (r < 0)
         return r;
@@ -187,6 +189,7 @@ int wr_value_parse(const struct wr_value *v, const char *text, void *field,
                              v->max > 0 ? (uint64_t)v->max : UINT64_MAX, field,
                              err);
     case WR_VALUE_BYTES:
+    case WR_VALUE_RATE:
         return parse_bytes(v, text, field, err);
     case WR_VALUE_DOUBLE:
         return wr_parse_double(text, v->min, v->max > 0 ? v->max : DBL_MAX,
@@ -209,11 +212,11 @@ int wr_value_parse(const struct wr_value *v, const char *text, void *field,
 /* As few digits as bring it back. */
 static int print_float(char *buf, size_t cap, float value)
 {
-    int n = snprintf(buf, cap, "%.6g", (double)value);
+    int n = wr_snprintf(buf, cap, "%.6g", (double)value);
 
-    return strtof(buf, NULL) == value
+    return wr_strtof(buf, NULL) == value
                ? n
-               : snprintf(buf, cap, "%.9g", (double)value);
+               : wr_snprintf(buf, cap, "%.9g", (double)value);
 }
 
 static size_t floats_text(const float *value, unsigned count, char *buf,
@@ -250,10 +253,11 @@ size_t wr_value_text(const struct wr_value *v, const void *field, char *buf,
                             : (size_t)snprintf(buf, cap, "%s", text);
     case WR_VALUE_U64:
     case WR_VALUE_BYTES:
+    case WR_VALUE_RATE:
         n = snprintf(buf, cap, "%" PRIu64, *(const uint64_t *)field);
         break;
     case WR_VALUE_DOUBLE:
-        n = snprintf(buf, cap, "%.17g", *(const double *)field);
+        n = wr_snprintf(buf, cap, "%.17g", *(const double *)field);
         break;
     case WR_VALUE_FLOATS:
         return floats_text(field, WR_MAX(v->count, 1u), buf, cap);

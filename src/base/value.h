@@ -20,7 +20,8 @@ enum wr_value_type {
     WR_VALUE_YES,      /* the same as an int */
     WR_VALUE_U32,      /* uint32_t; `choices` are words besides numbers */
     WR_VALUE_U64,      /* uint64_t */
-    WR_VALUE_BYTES,    /* uint64_t: 4096, 64K, 1.5G */
+    WR_VALUE_BYTES,    /* uint64_t: 4096, 64KiB, 1.5GB */
+    WR_VALUE_RATE,     /* uint64_t, bytes per second: 2GB/s */
     WR_VALUE_DOUBLE,   /* double */
     WR_VALUE_FLOATS,   /* float[count]: 0.08,1 */
     WR_VALUE_SIDES,    /* uint32_t[2]: 224x224, or 224 for both */

@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "checkpoint/lineage.h"
 #include "checkpoint/watch.h"
+#include "tier/link.h"
 
+#define LOOKS    8                    /* at steps that wait, two times */
 #define LOOK_NS  (500 * WR_NS_PER_MS) /* between two looks at the lock */
 #define PAUSE_NS (50 * WR_NS_PER_MS)  /* for a drain that works */
 #define STALE_NS (5 * WR_NS_PER_SEC)  /* nobody waited, so nobody looked */
@@ -23,7 +25,7 @@ uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
 
     if (c->cfg.role != WEIR_CKPT_SAVE || c->drainer || c->cfg.rank > 0)
         return 0;
-    memcpy(e.id, copy->id, sizeof(e.id));
+    memcpy(e.id, copy->gist.id, sizeof(e.id));
     wr_step_say_damaged(c->near, step, e.err.code, &e.err);
     return wr_ckpt_lost(c, &e);
 }
@@ -39,15 +41,87 @@ bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes)
         return true; /* when in doubt it waits */
     if (copy.is == WEIR_COPY_DAMAGED)
         wr_ckpt_note_lost(c, step, &copy);
-    *ret_bytes = copy.bytes;
+    *ret_bytes = copy.gist.bytes;
     return copy.is > WEIR_COPY_DAMAGED;
 }
 
-/* Steps of the near tier that the far one does not have; a wr_watch_fn. */
+/* Brings what is known of steps of the near tier in line with those that are
+ * there. */
+static int match_known(weir_ckpt *c, const uint64_t *steps, size_t count,
+                       weir_err *err)
+{
+    struct wr_near_step *old = c->ahead, *all = calloc(count + 1, sizeof(*all));
+    size_t at = 0, old_count = c->ahead_count;
+    bool anew;
+
+    if (!all)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    pthread_mutex_lock(&c->lock);
+    anew = c->ahead_lost;
+    c->ahead_lost = false;
+    pthread_mutex_unlock(&c->lock);
+    for (size_t i = 0; i < count; i++) {
+        while (at < old_count && old[at].step < steps[i])
+            at++;
+        if (!anew && at < old_count && old[at].step == steps[i])
+            all[i] = old[at];
+        all[i].step = steps[i];
+    }
+    free(old);
+    c->ahead = all;
+    c->ahead_count = count;
+    return 0;
+}
+
+static void look_ahead(weir_ckpt *c, struct wr_near_step *a)
+{
+    a->is = wr_ckpt_will_drain(c, a->step, &a->bytes) ? WR_AHEAD_WAITS
+            : wr_tier_has(c->far, a->step)            ? WR_AHEAD_DRAINED
+                                                      : WR_AHEAD_LOST;
+}
+
+/* Looks at those of which nothing is known, or nothing good, and at some of those
+ * that waited at the last look, so that a save costs no more for a long backlog:
+ * the oldest, which are drained first, and others in turn. */
+static void look_at_some(weir_ckpt *c)
+{
+    size_t waits = 0, turn = c->ahead_turn, first, last;
+
+    for (size_t i = 0; i < c->ahead_count; i++)
+        waits += c->ahead[i].is == WR_AHEAD_WAITS;
+    first = waits > LOOKS ? LOOKS + turn % (waits - LOOKS) : waits;
+    last = first + LOOKS;
+    c->ahead_turn = last < waits ? last - LOOKS : 0;
+    waits = 0;
+    for (size_t i = 0; i < c->ahead_count; i++) {
+        struct wr_near_step *a = &c->ahead[i];
+        bool waited = a->is == WR_AHEAD_WAITS;
+        bool due = waits < LOOKS || (waits >= first && waits < last);
+
+        waits += waited;
+        if (a->is != WR_AHEAD_DRAINED && (!waited || due))
+            look_ahead(c, a);
+    }
+}
+
+static struct wr_backlog sum_ahead(const weir_ckpt *c)
+{
+    struct wr_backlog b = {0};
+
+    for (size_t i = 0; i < c->ahead_count; i++)
+        if (c->ahead[i].is == WR_AHEAD_WAITS) {
+            b.steps++;
+            b.bytes += c->ahead[i].bytes;
+        }
+    return b;
+}
+
+/* Steps of the near tier that the far one does not have; a wr_watch_fn. Never too
+ * few, and what is too many is so. */
 static int count_missing(weir_ckpt *c, void *what, weir_err *err)
 {
     struct wr_backlog *missing = what;
-    uint64_t *steps, bytes;
+    uint64_t *steps;
     size_t count;
     int r = wr_lineage_check(c, err);
 
@@ -55,34 +129,44 @@ static int count_missing(weir_ckpt *c, void *what, weir_err *err)
         r = wr_tier_steps(c->near, &steps, &count, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < count; i++) {
-        if (!wr_ckpt_will_drain(c, steps[i], &bytes))
-            continue;
-        missing->steps++;
-        missing->bytes += bytes;
-    }
+    r = match_known(c, steps, count, err);
     free(steps);
-    return 0;
+    if (r < 0)
+        return r;
+    look_at_some(c);
+    *missing = sum_ahead(c);
+    if (!wr_ckpt_too_many(c, missing))
+        return 0;
+    for (size_t i = 0; i < c->ahead_count; i++)
+        if (c->ahead[i].is == WR_AHEAD_WAITS)
+            look_ahead(c, &c->ahead[i]);
+    *missing = sum_ahead(c);
+    /* Who holds back waits for another process. Whether there is one must not
+     * be unknown for ever. */
+    if (wr_ckpt_too_many(c, missing))
+        r = wr_tier_ask_claimed(c->far, err);
+    return WR_MIN(r, 0);
 }
 
 /* A far tier that does not answer gets no steps: those that it lacked, and what
- * was saved since, are behind. */
+ * was saved since, are behind. That is *ret also when asking it fails. */
 static int ask_missing(weir_ckpt *c, struct wr_backlog *ret, weir_err *err)
 {
     struct wr_backlog missing = {0};
+    weir_err why = {0};
     int r = wr_watch_ask(c, count_missing, &missing, sizeof(missing),
-                         WR_WATCH_BRIEFLY, err);
+                         WR_WATCH_BRIEFLY, &why);
 
-    if (r < 0 && r != WEIR_ETIMEDOUT)
-        return r;
     pthread_mutex_lock(&c->lock);
     if (r == 0) {
         c->stats.behind = missing.steps;
         c->behind_bytes = missing.bytes;
     }
+    if (r == WEIR_EFENCED)
+        wr_ckpt_set_fenced(c, &why);
     *ret = (struct wr_backlog){c->stats.behind, c->behind_bytes};
     pthread_mutex_unlock(&c->lock);
-    return 0;
+    return r == WEIR_ETIMEDOUT ? 0 : wr_fail_as(err, r, &why);
 }
 
 int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err)
@@ -108,8 +192,7 @@ int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err)
     struct wr_backlog behind;
     int r = wr_ckpt_behind(c, &behind, err);
 
-    if (r == 0)
-        *ret = wr_ckpt_too_many(c, &behind);
+    *ret = wr_ckpt_too_many(c, &behind);
     return r;
 }
 
@@ -119,42 +202,89 @@ static uint64_t age(uint64_t now_ns, uint64_t then_ns)
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* A wr_watch_fn. */
-static int look_claimed(weir_ckpt *c, void *what, weir_err *err)
+/* Steps that the far tier does not have, by their names alone. */
+static int count_absent(weir_ckpt *c, uint64_t *ret, weir_err *err)
 {
-    uint64_t *claimed = what;
+    uint64_t *near, *far = NULL, absent = 0;
+    size_t nears, fars = 0, at = 0;
+    int r = wr_tier_steps(c->near, &near, &nears, err);
 
-    *claimed = wr_tier_is_claimed(c->far);
+    if (r < 0)
+        return r;
+    r = wr_tier_steps(c->far, &far, &fars, err);
+    for (size_t i = 0; i < nears; i++) {
+        while (at < fars && far[at] < near[i])
+            at++;
+        absent += at == fars || far[at] != near[i];
+    }
+    free(near);
+    if (r < 0)
+        return r;
+    free(far);
+    *ret = absent;
     return 0;
 }
 
-/* Whether a process drains; true also when it cannot be told. */
-static bool is_claimed(weir_ckpt *c)
+/* A wr_watch_fn. Who drains another fast tier is known by that one's id; a copy of
+ * this tier has the same id, and is at another place. */
+static int look_at_drain(weir_ckpt *c, void *what, weir_err *err)
 {
-    uint64_t claimed = true;
+    struct wr_drain_seen *d = what;
+    struct wr_tier_work w = {0};
+    char here[WR_PLACE_TEXT];
+    bool same;
 
-    return wr_watch_ask(c, look_claimed, &claimed, sizeof(claimed),
-                        WR_WATCH_BRIEFLY, NULL) < 0 ||
-           claimed;
+    wr_ckpt_say_place(c, here);
+    if (wr_tier_is_claimed(c->far)) {
+        wr_tier_work_ask(c->far, &w);
+        same = !w.from[0] || !c->near_id[0] || !strcmp(w.from, c->near_id);
+        d->by = same ? WR_DRAIN_OWN : WR_DRAIN_OTHER;
+        snprintf(d->who, sizeof(d->who), "%.*s", (int)sizeof(d->who) - 1,
+                 w.text);
+        if (same && strstr(w.text, here)) {
+            d->done = w.done;
+            d->bytes = w.bytes;
+        }
+    }
+    return count_absent(c, &d->missing, err);
 }
 
-/* With the lock held: how long nobody has drained, as of `now_ns`; looks when
- * the last look was too long ago for that. */
+/* With the lock held: takes what was seen now. Whether something got on: a step
+ * has arrived, or whoever drains has done more than ever since then. An attempt
+ * that is repeated in vain does not get further than the ones before. */
+static bool take_seen(weir_ckpt *c, struct wr_drain_seen *now)
+{
+    const struct wr_drain_seen *was = &c->drain;
+    bool came = now->missing < was->missing || now->done > was->done;
+    bool on = came || now->bytes > was->bytes;
+
+    if (!came)
+        now->bytes = WR_MAX(now->bytes, was->bytes);
+    else if (now->missing < was->missing)
+        now->bytes = 0;
+    c->drain = *now;
+    return on;
+}
+
+/* With the lock held: how long nothing was drained, as of `now_ns`; looks when
+ * the last look was too long ago for that. Who holds the far tier does not matter
+ * for it: a drainer may stand still, fail, or be another one's. */
 static uint64_t undrained(weir_ckpt *c, uint64_t now_ns, uint64_t look_ns)
 {
-    bool claimed;
+    struct wr_drain_seen seen = {0};
+    bool first = !c->looked_ns || age(now_ns, c->looked_ns) > STALE_NS;
+    int r;
 
-    if (!c->looked_ns || age(now_ns, c->looked_ns) > STALE_NS)
-        c->undrained_ns = c->looked_ns = 0;
-    if (!c->looked_ns || age(now_ns, c->looked_ns) >= look_ns) {
+    if (first || age(now_ns, c->looked_ns) >= look_ns) {
         pthread_mutex_unlock(&c->lock);
-        claimed = is_claimed(c);
+        r = wr_watch_ask(c, look_at_drain, &seen, sizeof(seen),
+                         WR_WATCH_BRIEFLY, NULL);
         pthread_mutex_lock(&c->lock);
         c->looked_ns = now_ns;
-        if (claimed || !c->undrained_ns)
-            c->undrained_ns = claimed ? 0 : now_ns;
+        if ((r == 0 && take_seen(c, &seen)) || first)
+            c->undrained_ns = now_ns;
     }
-    return c->undrained_ns ? age(now_ns, c->undrained_ns) : 0;
+    return age(now_ns, c->undrained_ns);
 }
 
 uint64_t wr_ckpt_drain_timeout_ns(const weir_ckpt *c)
@@ -181,23 +311,45 @@ int wr_ckpt_check_answers(weir_ckpt *c, weir_err *err)
                    c->far->shown, (double)silent_ns / (double)WR_NS_PER_SEC);
 }
 
+/* Why nothing is drained, as far as it is known. */
+static int say_undrained(const weir_ckpt *c, const struct wr_drain_seen *d,
+                         uint64_t ns, weir_err *err)
+{
+    const char *who = d->who[0] ? d->who : "a process that does not say who";
+
+    if (d->by == WR_DRAIN_NONE)
+        return wr_fail(err, WEIR_ESTATE,
+                       "no process drains '%s' to '%s' (weir ckpt drain "
+                       "--watch)",
+                       c->near->shown, c->far->shown);
+    if (d->by == WR_DRAIN_OTHER)
+        return wr_fail(err, WEIR_ESTATE,
+                       "no process drains '%s': '%s' is held by %s (weir ckpt "
+                       "drain --watch --take-over)",
+                       c->near->shown, c->far->shown, who);
+    return wr_fail(
+        err, WEIR_ESTATE,
+        "nothing was drained from '%s' for %.1f seconds: '%s' is held "
+        "by %s, which fails or stands still; look at what it says, or "
+        "replace it (weir ckpt drain --watch --take-over)",
+        c->near->shown, (double)ns / (double)WR_NS_PER_SEC, c->far->shown, who);
+}
+
 int wr_ckpt_check_drained(weir_ckpt *c, weir_err *err)
 {
-    uint64_t now_ns = wr_clock_ns(), most_ns = wr_ckpt_drain_timeout_ns(c);
-    bool drained;
+    uint64_t now_ns = wr_clock_ns(), most_ns = wr_ckpt_drain_timeout_ns(c), ns;
+    struct wr_drain_seen seen;
     int r = wr_ckpt_check_answers(c, err);
 
     if (r < 0 || !c->far || c->cfg.drain || c->cfg.role != WEIR_CKPT_SAVE)
         return r;
     pthread_mutex_lock(&c->lock);
-    drained = undrained(c, now_ns, LOOK_NS) < most_ns ||
-              undrained(c, now_ns, /* look_ns= */ 0) < most_ns;
+    ns = undrained(c, now_ns, LOOK_NS);
+    if (ns >= most_ns)
+        ns = undrained(c, now_ns, /* look_ns= */ 0);
+    seen = c->drain;
     pthread_mutex_unlock(&c->lock);
-    if (drained)
-        return 0;
-    return wr_fail(err, WEIR_ESTATE,
-                   "no process drains '%s' to '%s' (weir ckpt drain --watch)",
-                   c->near->shown, c->far->shown);
+    return ns < most_ns ? 0 : say_undrained(c, &seen, ns, err);
 }
 
 int wr_ckpt_pause(weir_ckpt *c, uint64_t *seen, struct wr_pause_end *ret)
@@ -258,9 +410,12 @@ bool wr_ckpt_make_room(weir_ckpt *c)
 
     if (!c->far || wr_tier_steps(c->near, &steps, &count, NULL) < 0)
         return false;
-    for (size_t i = 0; i < count && !made; i++)
+    for (size_t i = 0; i < count && !made; i++) {
         made = is_safe(c, steps[i]) &&
                wr_tier_retire(c->near, steps[i], NULL) == 0;
+        if (made)
+            wr_stock_touch(c, steps[i]);
+    }
     free(steps);
     return made;
 }

@@ -11,11 +11,13 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "checkpoint/lineage.h"
 #include "tier/link.h"
 #include "tier/step.h"
 
-#define LOOKS   5 /* at a manifest that cannot be read */
-#define LOOK_NS (10 * WR_NS_PER_MS)
+#define LOOKS         5 /* at a manifest that cannot be read */
+#define LOOK_NS       (10 * WR_NS_PER_MS)
+#define LACK_APART_NS (60 * WR_NS_PER_SEC)
 
 /* Looking anew, at most; each time some step was taken away in between. */
 #define RESTARTS 32
@@ -40,32 +42,97 @@ static int falling(uint64_t x, uint64_t y)
 static int newest_first(const void *a, const void *b)
 {
     const struct wr_candidate *x = a, *y = b;
-    int by = falling(x->generation, y->generation);
+    int by = falling(x->rank, y->rank);
 
     if (by == 0)
-        by = falling(x->step, y->step);
+        by = falling(x->generation, y->generation);
     if (by == 0)
         by = falling(x->seq, y->seq);
+    if (by == 0)
+        by = falling(x->step, y->step);
     return by ? by : (x->tier > y->tier) - (x->tier < y->tier);
 }
 
+/* The slow tier has this save, too. */
+static bool is_drained(const struct wr_candidates *k, uint64_t step,
+                       const struct wr_copy *near)
+{
+    struct wr_copy far;
+
+    return wr_step_look(k->c->far, step, &far, NULL) == 0 &&
+           !strcmp(far.gist.id, near->gist.id);
+}
+
+/* A lack of memory or descriptors is waited out once in a call, however many
+ * copies there are: each look has waited for itself already. One that comes long
+ * after the last one is another one. False: it lasts. */
+static bool wait_for_lack(struct wr_candidates *k)
+{
+    if (k->lack_ns && wr_clock_ns() - k->lack_ns > LACK_APART_NS)
+        k->lack_ns = 0;
+    return wr_lack_pause(&k->lack_ns);
+}
+
+/* Whether it is worth to try again what ended so. */
+static bool waits_on(struct wr_candidates *k, int r)
+{
+    if (wr_err_is_lack(r))
+        return wait_for_lack(k);
+    wr_clock_sleep_until(wr_clock_ns() + LOOK_NS);
+    return true;
+}
+
+/* "step 7 on the fast tier" */
+static void name_copy(const struct wr_candidates *k,
+                      const struct wr_candidate *n, char *buf, size_t cap)
+{
+    if (k->c->far)
+        snprintf(buf, cap, "step %" PRIu64 " on the %s tier", n->step,
+                 wr_ckpt_tier(k->c, n->tier)->label);
+    else
+        snprintf(buf, cap, "step %" PRIu64, n->step);
+}
+
+/* A lack lasts. With one step it may be that step's; where there is a second one,
+ * nothing will be learned of any copy, and it ends the call. */
+static int note_lack(struct wr_candidates *k, const struct wr_candidate *n,
+                     const weir_err *why, weir_err *err)
+{
+    char name[60];
+
+    if (!k->lacking || k->lacking_step == n->step) {
+        k->lacking = true;
+        k->lacking_step = n->step;
+        return 0;
+    }
+    name_copy(k, n, name, sizeof(name));
+    wr_fail_as(err, why->code, why);
+    return wr_fail_prefix(err, why->code, "%s cannot be read", name);
+}
+
 /* Where a copy belongs. An error that says nothing about it may pass. */
-static void place(const struct wr_candidates *k, struct wr_candidate *n)
+static int place(struct wr_candidates *k, struct wr_candidate *n, weir_err *err)
 {
     struct wr_tier *t = wr_ckpt_tier(k->c, n->tier);
     struct wr_copy c;
+    weir_err why;
     int r = 0;
 
-    for (unsigned i = 0; i < LOOKS; i++) {
-        r = wr_step_look(t, n->step, &c, NULL);
-        if (!wr_step_is_unread(r))
+    for (unsigned i = 0; i < LOOKS || wr_err_is_lack(r); i++) {
+        r = wr_step_look(t, n->step, &c, &why);
+        if (!wr_step_is_unread(r) || !waits_on(k, r))
             break;
-        wr_clock_sleep_until(wr_clock_ns() + LOOK_NS);
     }
+    if (wr_err_is_lack(r) && note_lack(k, n, &why, err) < 0)
+        return r;
     n->unread = r < 0;
     n->good = r == 0 && c.is >= WEIR_COPY_COMPLETE;
-    n->generation = n->good ? c.generation : 0;
-    n->seq = n->good ? c.seq : UINT64_MAX;
+    n->rank = !n->good || c.own ? 2 : 0;
+    n->generation = n->good ? c.gist.turn.generation : 0;
+    n->seq = n->good ? c.gist.turn.seq : UINT64_MAX;
+    if (n->good && n->tier == 0 && k->stale && !is_drained(k, n->step, &c))
+        n->rank = WR_MIN(n->rank, 1);
+    return 0;
 }
 
 static int add_tier(struct wr_candidates *k, uint32_t tier, weir_err *err)
@@ -87,23 +154,25 @@ static int add_tier(struct wr_candidates *k, uint32_t tier, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     k->all = all;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && r == 0; i++) {
         struct wr_candidate *n = &k->all[k->count++];
 
         *n = (struct wr_candidate){.step = steps[i], .tier = tier};
-        place(k, n);
+        r = place(k, n, err);
     }
     free(steps);
-    return 0;
+    return r;
 }
 
 /* Whether a writer may have saved of whom nothing that can be read is left. */
 static bool has_unknown_writer(const struct wr_candidates *k)
 {
-    uint64_t last = 0, known = 0;
+    struct wr_generation g = {0};
+    uint64_t last, known = 0;
 
-    if (wr_tier_generation(wr_ckpt_last(k->c), &last, NULL) < 0)
+    if (wr_tier_generation(wr_ckpt_last(k->c), &g, NULL) < 0)
         return true;
+    last = g.number;
     if (k->c->generation) /* this one has not saved before */
         last = WR_MIN(last, k->c->generation - 1);
     for (size_t i = 0; i < k->count; i++)
@@ -113,27 +182,89 @@ static bool has_unknown_writer(const struct wr_candidates *k)
 }
 
 /* Nothing tells what a copy was counted as that is damaged or cannot be read. It
- * is looked at before what it may be newer than: with the highest generation up
+ * is looked at before what it may be newer than: right before the newest one up
  * to its number, and when it can only not be read perhaps before all. */
 static void guess(struct wr_candidates *k)
 {
     for (size_t i = 0; i < k->count; i++) {
         struct wr_candidate *n = &k->all[i];
+        const struct wr_candidate *best = NULL;
 
         for (size_t j = 0; j < k->count && !n->good; j++) {
             const struct wr_candidate *m = &k->all[j];
 
-            if (m->good && m->step <= n->step)
-                n->generation = WR_MAX(n->generation, m->generation);
+            if (m->good && m->step <= n->step &&
+                (!best || newest_first(m, best) < 0))
+                best = m;
         }
-        if (n->unread && has_unknown_writer(k))
+        if (best) {
+            n->rank = best->rank;
+            n->generation = best->generation;
+            n->seq = best->seq;
+        }
+        if (n->unread && has_unknown_writer(k)) {
+            n->rank = 2;
             n->generation = UINT64_MAX;
+        }
     }
+}
+
+/* Until this run has saved: then nothing older is the newest. */
+static bool has_notice(weir_ckpt *c)
+{
+    bool saved;
+
+    pthread_mutex_lock(&c->lock);
+    saved = c->stats.bytes_saved > 0;
+    pthread_mutex_unlock(&c->lock);
+    return c->notice[0] && !saved;
+}
+
+static int add_passed(struct wr_candidates *k, const char *text, weir_err *err)
+{
+    size_t len = strlen(text) + 1;
+
+    if (!wr_grow(&k->passed, &k->passed_cap, k->passed_len + len, 1))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(k->passed + k->passed_len, text, len);
+    k->passed_len += len;
+    return 0;
+}
+
+/* Asked when all could be looked at: this looks at them once more, and waits for
+ * memory with each. Generations tell most of it, too, where it cannot be told. */
+static int find_stale(struct wr_candidates *k, weir_err *err)
+{
+    int r = 0;
+
+    if (wr_lineage_is_stale(k->c, &k->stale, NULL) < 0)
+        k->stale = false;
+    for (size_t i = 0; i < k->count && k->stale && r == 0; i++)
+        if (k->all[i].tier == 0)
+            r = place(k, &k->all[i], err);
+    return r;
+}
+
+/* Whether a tier has the steps that were listed, before they are sorted. */
+static bool is_as_listed(struct wr_candidates *k, uint32_t tier)
+{
+    struct wr_tier *t = wr_ckpt_tier(k->c, tier);
+    size_t count = 0, at = 0;
+    uint64_t *steps = NULL;
+
+    if (!t || wr_tier_steps(t, &steps, &count, NULL) < 0)
+        return true; /* whoever reads it finds out why */
+    for (size_t i = 0; i < k->count && at <= count; i++)
+        if (k->all[i].tier == tier &&
+            (at == count || k->all[i].step != steps[at++]))
+            at = count + 1;
+    free(steps);
+    return at == count;
 }
 
 /* The near tier first: a step that is drained meanwhile and then leaves it is
  * then seen on the far one. */
-static int look(struct wr_candidates *k, weir_err *err)
+static int look_once(struct wr_candidates *k, weir_err *err)
 {
     int r;
 
@@ -142,9 +273,27 @@ static int look(struct wr_candidates *k, weir_err *err)
     k->damaged = 0;
     k->tries = 0;
     k->stuck = false;
-    r = add_tier(k, 0, err);
+    k->stale = false;
+    r = has_notice(k->c) ? add_passed(k, k->c->notice, err) : 0;
+    if (r == 0)
+        r = add_tier(k, 0, err);
     if (r == 0)
         r = add_tier(k, 1, err);
+    if (r == 0)
+        r = find_stale(k, err);
+    return r;
+}
+
+/* What is replaced or retired while it is looked at is for a moment not there, and
+ * an older step must not be taken for the newest then. */
+static int look(struct wr_candidates *k, weir_err *err)
+{
+    int r;
+
+    do
+        r = look_once(k, err);
+    while (r == 0 && !(is_as_listed(k, 0) && is_as_listed(k, 1)) &&
+           k->restarts++ < RESTARTS);
     if (r < 0)
         return r;
     guess(k);
@@ -152,8 +301,8 @@ static int look(struct wr_candidates *k, weir_err *err)
     return 0;
 }
 
-int wr_candidates_init(struct wr_candidates *k, const weir_ckpt *c,
-                       uint64_t wanted, weir_err *err)
+int wr_candidates_init(struct wr_candidates *k, weir_ckpt *c, uint64_t wanted,
+                       weir_err *err)
 {
     *k = (struct wr_candidates){.c = c, .wanted = wanted};
     return look(k, err);
@@ -168,32 +317,15 @@ void wr_candidates_done(struct wr_candidates *k)
 
 /* --- what is not taken --- */
 
-/* "step 7 on the fast tier" */
-static void name_copy(const struct wr_candidates *k,
-                      const struct wr_candidate *n, char *buf, size_t cap)
-{
-    if (k->c->far)
-        snprintf(buf, cap, "step %" PRIu64 " on the %s tier", n->step,
-                 wr_ckpt_tier(k->c, n->tier)->label);
-    else
-        snprintf(buf, cap, "step %" PRIu64, n->step);
-}
-
 static int keep_why(struct wr_candidates *k, const struct wr_candidate *n,
                     const char *why, weir_err *err)
 {
     char name[60], text[600];
-    size_t len;
 
     name_copy(k, n, name, sizeof(name));
     snprintf(text, sizeof(text), "%s: %s", name, why);
-    len = strlen(text) + 1;
-    if (!wr_grow(&k->passed, &k->passed_cap, k->passed_len + len, 1))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    memcpy(k->passed + k->passed_len, text, len);
-    k->passed_len += len;
     k->tries = 0;
-    return 0;
+    return add_passed(k, text, err);
 }
 
 static int pass_over(struct wr_candidates *k, const struct wr_candidate *n,
@@ -210,7 +342,15 @@ static int try_again(struct wr_candidates *k, const struct wr_candidate *n,
 {
     char name[60];
 
-    if (++k->tries < TRIES) {
+    bool lack = wr_err_is_lack(why->code);
+
+    if (lack && k->stuck && wr_err_is_lack(k->unread.code))
+        return wr_fail_as(err, k->unread.code, &k->unread);
+    if (lack && wait_for_lack(k)) {
+        k->at--;
+        return 0;
+    }
+    if (!lack && ++k->tries < TRIES) {
         wr_clock_sleep_until(wr_clock_ns() +
                              (k->c->retry_ns << (k->tries - 1)));
         k->at--;
@@ -327,6 +467,9 @@ static int nothing_left(const struct wr_candidates *k, weir_err *err)
         return wr_fail(err, WEIR_EDAMAGED,
                        "nothing can be restored: %zu damaged cop%s; %s",
                        k->damaged, k->damaged == 1 ? "y" : "ies", k->passed);
+    if (k->wanted == WEIR_LATEST && has_notice(k->c))
+        return wr_fail(err, WEIR_ESTATE, "there are no steps; %s",
+                       k->c->notice);
     if (k->wanted == WEIR_LATEST)
         return 0;
     list_nearest(k, list, sizeof(list));
@@ -340,8 +483,8 @@ static bool is_elsewhere(struct wr_candidates *k)
 {
     struct wr_candidate *n = &k->all[--k->at];
 
-    if (n->unread)
-        place(k, n);
+    if (n->unread && place(k, n, NULL) < 0)
+        n->good = false;
     if (!n->good) { /* it has none: whoever reads it finds out why */
         k->at++;
         return false;

@@ -1,8 +1,8 @@
 /* candidates.h - the copies that a restore may take, best first.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Newest step first, by (generation, step): what another machine has saved later
- * goes before what a fast tier still has, whatever its number. Of one save the
+ * What was saved last goes first, as it was counted: what another machine has
+ * saved later goes before what a stale fast tier still has, whatever its number. Of one save the
  * near copy goes first. A copy that is damaged is passed over, and why is kept.
  * Another process may take steps away meanwhile: then what there is is looked at
  * anew.
@@ -21,18 +21,25 @@
 
 struct wr_candidate {
     uint64_t step;
-    uint64_t generation, seq; /* as wr_copy's; a guess where it is not good */
+    uint32_t rank; /* 2: of this store; 1: on a fast tier that another machine
+                      went on without; 0: of another store */
+    uint64_t generation, seq; /* a guess where it is not good */
     uint32_t tier;            /* 0: near, 1: far */
     bool good;                /* its manifest was */
     bool unread;              /* cannot be read, which says nothing of it */
 };
 
 struct wr_candidates {
-    const weir_ckpt *c;       /* borrowed */
+    weir_ckpt *c;             /* borrowed */
+    bool stale;               /* the near tier */
     uint64_t wanted;          /* WEIR_LATEST: any */
     struct wr_candidate *all; /* owned */
     size_t count, at;         /* the next one to look at */
     unsigned restarts;
+    uint64_t lack_ns; /* since when this call runs out of memory or descriptors;
+                         0: it does not */
+    bool lacking;     /* for longer than is waited for, at this step */
+    uint64_t lacking_step;
     char *passed; /* owned: texts, each with its NUL */
     size_t passed_len, passed_cap;
     size_t damaged;            /* passed over */
@@ -45,8 +52,8 @@ struct wr_candidates {
 struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier); /* or NULL */
 
 /* `wanted` is a step or WEIR_LATEST. */
-int wr_candidates_init(struct wr_candidates *k, const weir_ckpt *c,
-                       uint64_t wanted, weir_err *err);
+int wr_candidates_init(struct wr_candidates *k, weir_ckpt *c, uint64_t wanted,
+                       weir_err *err);
 void wr_candidates_done(struct wr_candidates *k);
 
 /* The next copy whose manifest is good: 1. 0: there is nothing at all (and any

@@ -30,6 +30,7 @@ void weir_ckpt_defaults_sized(weir_ckpt_config *cfg, size_t size)
         .drain_timeout_ms = 60000,
         .comm_timeout_ms = 60000,
         .close_timeout_ms = 30000,
+        .keep_abandoned = 1,
     };
 
     wr_sized_give(cfg, size, &own, sizeof(own));
@@ -63,10 +64,9 @@ static int check_flags(const weir_ckpt_config *cfg, weir_err *err)
         const char *name;
         int value;
     } flags[] = {
-        {"drain", cfg->drain},
-        {"verify", cfg->verify},
-        {"take_over", cfg->take_over},
-        {"must_exist", cfg->must_exist},
+        {"drain", cfg->drain},         {"verify", cfg->verify},
+        {"take_over", cfg->take_over}, {"must_exist", cfg->must_exist},
+        {"dry_run", cfg->dry_run},
     };
 
     for (size_t i = 0; i < WR_ARRAY_LEN(flags); i++)
@@ -111,6 +111,10 @@ int wr_ckpt_config_check(const weir_ckpt_config *cfg, weir_err *err)
         r = check_flags(cfg, err);
     if (r == 0)
         r = check_ranks(cfg, err);
+    if (r == 0 && cfg->dry_run && cfg->role != WEIR_CKPT_MANAGE &&
+        cfg->role != WEIR_CKPT_ADOPT)
+        r = wr_fail(err, WEIR_EINVAL,
+                    "dry_run: is for managing and adopting only");
     if (r == 0 && cfg->role == WEIR_CKPT_DRAIN && !cfg->slow)
         r = wr_fail(err, WEIR_EINVAL,
                     "slow: draining needs a folder to drain to");
@@ -135,6 +139,7 @@ int wr_ckpt_config_copy(const weir_ckpt_config *cfg, weir_ckpt_config *ret,
     ok = copy_text(&ret->fast);
     ok &= copy_text(&ret->slow);
     ok &= copy_text(&ret->comm);
+    ok &= copy_text(&ret->store);
     if (ret->snapshots == 0)
         ret->snapshots = ret->behind == WEIR_BEHIND_LATEST ? 2 : 1;
     return ok ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -145,5 +150,6 @@ void wr_ckpt_config_done(weir_ckpt_config *cfg)
     free((void *)(uintptr_t)cfg->fast);
     free((void *)(uintptr_t)cfg->slow);
     free((void *)(uintptr_t)cfg->comm);
-    cfg->fast = cfg->slow = cfg->comm = NULL;
+    free((void *)(uintptr_t)cfg->store);
+    cfg->fast = cfg->slow = cfg->comm = cfg->store = NULL;
 }

@@ -9,7 +9,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "base/thread.h"
+#include "checkpoint/patient.h"
+#include "checkpoint/saver.h"
 
 #define NICER          10 /* than the trainer: training goes first */
 #define PAUSE_FIRST_NS WR_NS_PER_SEC
@@ -38,6 +41,7 @@ static void run(void *arg)
     uint64_t pause_ns = 0, retry_ns = 0;
     id_t self = (id_t)gettid();
 
+    wr_patient_enter(d->c->far->store);
     setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + NICER);
     pthread_mutex_lock(&d->lock);
     while (!d->over && wait_for_work(d, retry_ns)) {
@@ -60,6 +64,7 @@ static void run(void *arg)
         retry_ns = pause_ns ? wr_clock_ns() + pause_ns : 0;
     }
     pthread_mutex_unlock(&d->lock);
+    wr_patient_leave(d->c->far->store);
 }
 
 static void drainer_done(struct wr_drainer *d)
@@ -68,6 +73,7 @@ static void drainer_done(struct wr_drainer *d)
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->lock);
     free(d->jobs);
+    free(d->settled);
     free(d->waiting);
     free(d);
 }
@@ -92,6 +98,48 @@ bool wr_drainer_put(struct wr_drainer *d, uint64_t step, uint64_t bytes,
     return true;
 }
 
+/* Short of memory it is looked at once more. */
+void wr_drainer_settle(struct wr_drainer *d, uint64_t step)
+{
+    size_t at = d->settled_count;
+
+    if (!wr_tier_is_writer(d->c->near) ||
+        !wr_grow(&d->settled, &d->settled_cap, at + 1, sizeof(*d->settled)))
+        return;
+    for (; at > 0 && d->settled[at - 1] > step; at--)
+        d->settled[at] = d->settled[at - 1];
+    d->settled[at] = step;
+    d->settled_count++;
+}
+
+void wr_drainer_keep_settled(struct wr_drainer *d, const uint64_t *steps,
+                             size_t count)
+{
+    size_t kept = 0, at = 0;
+
+    for (size_t i = 0; i < d->settled_count && !d->anew; i++) {
+        uint64_t step = d->settled[i];
+        bool waits = false;
+
+        while (at < count && steps[at] < step)
+            at++;
+        for (size_t k = 0; k < d->waiting_count && !waits; k++)
+            waits = d->waiting[k].step == step;
+        if (at < count && steps[at] == step && !waits)
+            d->settled[kept++] = step;
+    }
+    d->settled_count = kept;
+    d->anew = false;
+}
+
+bool wr_drainer_is_settled(const struct wr_drainer *d, uint64_t step)
+{
+    size_t at = wr_count_below(d->settled, sizeof(*d->settled),
+                               d->settled_count, 0, step);
+
+    return at < d->settled_count && d->settled[at] == step;
+}
+
 /* What earlier runs left counts from the first save on. */
 static int count_behind(struct wr_drainer *d, weir_err *err)
 {
@@ -110,7 +158,7 @@ static int count_behind(struct wr_drainer *d, weir_err *err)
         if (wr_step_look(d->c->near, steps[i], &copy, NULL) == 0 &&
             copy.is <= WEIR_COPY_DAMAGED)
             continue;
-        if (!wr_drainer_put(d, steps[i], copy.bytes, /* unseen= */ false))
+        if (!wr_drainer_put(d, steps[i], copy.gist.bytes, /* unseen= */ false))
             r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     free(steps);
@@ -168,7 +216,7 @@ void wr_drainer_wake(struct wr_drainer *d)
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
-    d->woken = true;
+    d->woken = d->anew = true;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
 }
@@ -179,9 +227,10 @@ void wr_drainer_add(struct wr_drainer *d, uint64_t step, uint64_t bytes)
         return;
     pthread_mutex_lock(&d->lock);
     /* When memory is short it counts from the next look on. */
-    wr_drainer_put(d, step, bytes, /* unseen= */ true);
+    d->anew |= !wr_drainer_put(d, step, bytes, /* unseen= */ true);
+    d->woken = true;
+    pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
-    wr_drainer_wake(d);
 }
 
 struct wr_backlog wr_drainer_backlog(struct wr_drainer *d)
@@ -260,15 +309,23 @@ bool wr_drainer_works(struct wr_drainer *d)
     return works;
 }
 
-void wr_drainer_pause(struct wr_drainer *d)
+int wr_drainer_pause(struct wr_drainer *d, weir_err *err)
 {
+    int r = 0;
+
     if (!d)
-        return;
+        return 0;
     pthread_mutex_lock(&d->lock);
     d->pauses++;
-    while (d->busy)
-        pthread_cond_wait(&d->changed, &d->lock);
+    while (d->busy && r == 0) {
+        wr_cond_wait_until(&d->changed, &d->lock, wr_clock_ns() + PROGRESS_NS);
+        pthread_mutex_unlock(&d->lock);
+        r = wr_ckpt_check_answers(d->c, err);
+        pthread_mutex_lock(&d->lock);
+    }
+    d->pauses -= r < 0;
     pthread_mutex_unlock(&d->lock);
+    return r;
 }
 
 void wr_drainer_resume(struct wr_drainer *d)
@@ -277,7 +334,7 @@ void wr_drainer_resume(struct wr_drainer *d)
         return;
     pthread_mutex_lock(&d->lock);
     d->pauses--;
-    d->woken = true;
+    d->woken = d->anew = true;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
 }
@@ -323,7 +380,7 @@ static int wait_for_thread(struct wr_drainer *d, weir_err *err)
     int r = 0;
 
     pthread_mutex_lock(&d->lock);
-    d->woken = true;
+    d->woken = d->anew = true;
     pthread_cond_broadcast(&d->changed);
     while (r == 0 && !d->over && (d->busy || d->woken)) {
         wr_cond_wait_until(&d->changed, &d->lock, wr_clock_ns() + PROGRESS_NS);
@@ -332,6 +389,8 @@ static int wait_for_thread(struct wr_drainer *d, weir_err *err)
         pthread_mutex_unlock(&d->lock);
         if (cfg->progress && cfg->progress(cfg->progress_arg, done, total))
             r = wr_fail(err, WEIR_ECANCELED, "canceled");
+        if (r == 0)
+            r = wr_ckpt_check_answers(d->c, err);
         pthread_mutex_lock(&d->lock);
     }
     if (r == 0)
@@ -343,15 +402,19 @@ static int wait_for_thread(struct wr_drainer *d, weir_err *err)
 int weir_ckpt_drain(weir_ckpt *c, weir_err *err)
 {
     weir_err why;
-    int r = wr_ckpt_take_trouble(c, err);
+    int r = wr_ckpt_begin(c, err);
 
+    if (r == 0)
+        r = wr_ckpt_fenced(c, err);
+    if (r == 0)
+        r = wr_ckpt_take_trouble(c, err);
     if (r < 0 || !c->far)
         return r;
     if (!c->drainer)
         return wr_fail(err, WEIR_ESTATE,
                        "draining needs a store that was opened to drain it");
     if (!c->drainer->threaded)
-        return wr_drain_pass(c->drainer, err);
+        return wr_ckpt_end(c, wr_drain_pass(c->drainer, err), err);
     r = wait_for_thread(c->drainer, err);
     /* The same error, told to the next call, is delivered by this one. */
     if (wr_ckpt_take_trouble(c, &why) < 0 && r == 0)

@@ -41,14 +41,21 @@ struct wr_drainer {
     /* of the thread that drains */
     struct wr_drain_job *jobs; /* owned; rising */
     size_t count, cap;
-    bool due;   /* retention */
-    bool stale; /* the fast tier: what it has alone is not drained */
-    int told;   /* code of the last trouble, 0 since something went well */
+    uint64_t *settled; /* owned; rising: drained, and nothing is left to be done
+                          about them; of a near tier of this writer */
+    size_t settled_count, settled_cap;
+    bool due;          /* retention */
+    bool stale;        /* the fast tier: what it has alone is not drained */
+    uint64_t done;     /* copies made and read back */
+    uint64_t at_bytes; /* of the one that it is at */
+    uint64_t said_ns;  /* when that was said; 0: not in this pass */
+    int told; /* code of the last trouble, 0 since something went well */
 
     pthread_mutex_t lock; /* guards what is below; weir_ckpt.lock is never
                              taken while it is held */
     pthread_cond_t changed;
     bool stop, woken, busy;
+    bool anew;       /* no step counts as settled at the next look */
     bool left;       /* the store was closed and did not wait any longer */
     bool over;       /* fenced off: the thread has ended */
     unsigned pauses; /* callers that keep it from working */
@@ -64,6 +71,15 @@ struct wr_drainer {
 /* With the lock held: one more step waits. False: out of memory. */
 bool wr_drainer_put(struct wr_drainer *d, uint64_t step, uint64_t bytes,
                     bool unseen);
+
+/* The step is drained, and needs no look any more; only where this process knows
+ * of every change of the near tier. */
+void wr_drainer_settle(struct wr_drainer *d, uint64_t step);
+/* Those that are still there stay settled, but for steps that were published since
+ * the last look. With the lock held. */
+void wr_drainer_keep_settled(struct wr_drainer *d, const uint64_t *steps,
+                             size_t count);
+bool wr_drainer_is_settled(const struct wr_drainer *d, uint64_t step);
 
 /* Works off all that is there. Returns the first error; all that will be tried
  * again are in the log, and told when there is a thread. */

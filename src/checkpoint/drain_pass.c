@@ -13,6 +13,8 @@
 #include "checkpoint/lineage.h"
 #include "tier/step.h"
 
+#define SAY_NS WR_NS_PER_SEC
+
 enum work { WORK_NONE, WORK_COPY, WORK_COPY_ANEW, WORK_VERIFY };
 
 struct wr_drain_job {
@@ -37,9 +39,9 @@ static void count_failed(struct wr_drainer *d)
 static void note_failure(struct wr_drainer *d, uint64_t step, const weir_err *e)
 {
     count_failed(d);
-    wr_ckpt_trouble(d->c, WR_LOG_ATTEMPT, step, e,
-                    d->threaded && d->told != e->code);
-    d->told = e->code;
+    if (wr_ckpt_trouble(d->c, WR_LOG_ATTEMPT, step, e,
+                        d->threaded && d->told != e->code))
+        d->told = e->code;
     pthread_mutex_lock(&d->lock);
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
@@ -107,9 +109,9 @@ static int put_job(struct wr_drainer *d, const struct wr_drain_job *j,
 static int lost_copy(struct wr_drainer *d, uint64_t step,
                      const struct wr_copy *near, weir_err *err)
 {
-    if (is_given_up(d, step, near->id))
+    if (is_given_up(d, step, near->gist.id))
         return 0;
-    give_up(d, step, near->id, &near->why, err);
+    give_up(d, step, near->gist.id, &near->why, err);
     return near->why.code;
 }
 
@@ -146,7 +148,7 @@ static int refuse_stale(struct wr_drainer *d, uint64_t step,
     const weir_ckpt *c = d->c;
     weir_err e;
 
-    if (is_given_up(d, step, near->id))
+    if (is_given_up(d, step, near->gist.id))
         return 0;
     wr_fail(
         &e, WEIR_ESTALE,
@@ -155,7 +157,7 @@ static int refuse_stale(struct wr_drainer *d, uint64_t step,
         "%s %s' drains it all the same, 'weir ckpt discard %s %s' removes it",
         step, c->near->shown, c->far->shown, c->fast_generation, c->cfg.fast,
         c->cfg.slow, c->cfg.fast, c->cfg.slow);
-    give_up(d, step, near->id, &e, err);
+    give_up(d, step, near->gist.id, &e, err);
     return e.code;
 }
 
@@ -180,7 +182,7 @@ static int work_left(struct wr_drainer *d, uint64_t step,
                      const struct wr_copy *far, enum work *ret, weir_err *err)
 {
     weir_ckpt *c = d->c;
-    uint64_t seq = wr_ckpt_seq_of(c, step, far->id);
+    uint64_t seq = wr_ckpt_seq_of(c, step, far->gist.id);
     enum weir_level known = known_level(c, seq, WEIR_LEVEL_VERIFIED);
 
     if (known < WEIR_LEVEL_SLOW) {
@@ -206,8 +208,8 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
     r = wr_step_look(d->c->near, step, &near, err);
     if (r < 0 || near.is == WEIR_COPY_NONE)
         return r;
-    j.bytes = near.bytes;
-    memcpy(j.id, near.id, sizeof(j.id));
+    j.bytes = near.gist.bytes;
+    memcpy(j.id, near.gist.id, sizeof(j.id));
     j.work = WORK_COPY;
     r = wr_step_look(d->c->far, step, &far, err);
     if (r < 0) {
@@ -218,16 +220,18 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
         return r;
     }
     if (d->stale && near.is >= WEIR_COPY_COMPLETE &&
-        (far.is <= WEIR_COPY_DAMAGED || strcmp(near.id, far.id) != 0))
+        (far.is <= WEIR_COPY_DAMAGED || strcmp(near.gist.id, far.gist.id) != 0))
         return refuse_stale(d, step, &near, err);
     if (near.is == WEIR_COPY_DAMAGED)
         return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
-    if (far.is > WEIR_COPY_DAMAGED && strcmp(near.id, far.id) != 0 &&
+    if (far.is > WEIR_COPY_DAMAGED && strcmp(near.gist.id, far.gist.id) != 0 &&
         wr_copy_compare(&near, &far) < 0)
         return refuse_stale(d, step, &near, err);
-    if (far.is > WEIR_COPY_DAMAGED && !strcmp(near.id, far.id))
+    if (far.is > WEIR_COPY_DAMAGED && !strcmp(near.gist.id, far.gist.id))
         r = work_left(d, step, &far, &j.work, err);
-    if (r < 0 || j.work == WORK_NONE || stays_given_up(d, step, near.id))
+    if (r == 0 && j.work == WORK_NONE)
+        wr_drainer_settle(d, step);
+    if (r < 0 || j.work == WORK_NONE || stays_given_up(d, step, near.gist.id))
         return r;
     return put_job(d, &j, err);
 }
@@ -337,6 +341,7 @@ static int scan(struct wr_drainer *d, weir_err *err)
     weir_err why;
     int r, first = 0;
 
+    /* What is published from now on is looked at the next time. */
     pthread_mutex_lock(&d->lock);
     for (size_t i = 0; i < d->waiting_count; i++)
         d->waiting[i].unseen = false;
@@ -349,10 +354,15 @@ static int scan(struct wr_drainer *d, weir_err *err)
         *err = why;
         return r;
     }
+    pthread_mutex_lock(&d->lock);
+    wr_drainer_keep_settled(d, steps, count);
+    pthread_mutex_unlock(&d->lock);
     d->jobs = NULL;
     d->count = d->cap = 0;
     forget_gone(d, steps, count);
     for (size_t i = 0; i < count; i++) {
+        if (wr_drainer_is_settled(d, steps[i]))
+            continue;
         r = find_job(d, steps[i], &why);
         keep_first(&first, r, &why, err);
         if (r < 0 && r != WEIR_ESTALE &&
@@ -386,6 +396,20 @@ static struct wr_drain_job *pick(struct wr_drainer *d)
 
 /* --- doing it --- */
 
+/* A trainer in another process waits as long as this goes on. A short pass needs
+ * no such signs: the trainer sees its steps arrive. */
+static void say_progress(struct wr_drainer *d)
+{
+    uint64_t now_ns = wr_clock_ns();
+
+    if (!d->said_ns)
+        d->said_ns = now_ns;
+    if (now_ns < d->said_ns + SAY_NS)
+        return;
+    wr_ckpt_tell_work(d->c, d->done, d->at_bytes);
+    d->said_ns = now_ns;
+}
+
 static int add_bytes(void *arg, uint64_t bytes)
 {
     struct wr_drainer *d = arg;
@@ -393,6 +417,8 @@ static int add_bytes(void *arg, uint64_t bytes)
     uint64_t done, total;
     bool end;
 
+    d->at_bytes += bytes;
+    say_progress(d);
     pthread_mutex_lock(&d->lock);
     d->bytes_done += bytes;
     done = d->bytes_done;
@@ -428,11 +454,16 @@ static int do_copy(struct wr_drainer *d, struct wr_drain_job *j, weir_err *err)
     weir_ckpt *c = d->c;
     int r;
 
+    d->at_bytes = 0;
     r = j->work == WORK_COPY
             ? wr_step_copy(c->near, c->far, j->step, &meter, err)
             : wr_step_copy_anew(c->near, c->far, j->step, &meter, err);
+    wr_stock_touch(c, j->step);
+    if (r == 0) /* it is there, but nobody may rely on it */
+        r = wr_lineage_check(c, err);
     if (r < 0)
         return r;
+    d->done++;
     count_drained(d, j, wr_clock_ns() - begun_ns);
     j->work = c->cfg.verify ? WORK_VERIFY : WORK_NONE;
     return 0;
@@ -445,13 +476,16 @@ static int do_verify(struct wr_drainer *d, struct wr_drain_job *j,
     weir_ckpt *c = d->c;
     int r;
 
+    d->at_bytes = 0;
     r = wr_step_verify(c->far, j->step, /* mark= */ true, &meter, err);
+    wr_stock_touch(c, j->step);
     if (wr_step_is_damage(r))
         return wr_fail_prefix(err, r,
                               "step %" PRIu64 " on the %s tier is damaged",
                               j->step, c->far->label);
     if (r < 0)
         return r;
+    d->done++;
     j->work = WORK_NONE;
     pthread_mutex_lock(&c->lock);
     c->stats.verified++;
@@ -469,8 +503,8 @@ static bool made_room(struct wr_drainer *d)
     pthread_mutex_lock(&d->c->lock);
     before = d->c->stats.pruned;
     pthread_mutex_unlock(&d->c->lock);
-    if (wr_ckpt_retain(d->c, NULL) < 0)
-        return false;
+    wr_ckpt_tell_anew(d->c);
+    wr_ckpt_retain(d->c, NULL); /* some may have gone all the same */
     pthread_mutex_lock(&d->c->lock);
     after = d->c->stats.pruned;
     pthread_mutex_unlock(&d->c->lock);
@@ -592,6 +626,7 @@ static bool take_wake(struct wr_drainer *d)
 static void forget_pass(struct wr_drainer *d)
 {
     d->count = 0;
+    d->said_ns = 0;
     pthread_mutex_lock(&d->lock);
     d->bytes_done = d->bytes_total = 0;
     pthread_mutex_unlock(&d->lock);

@@ -286,8 +286,12 @@ int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
 {
     struct wr_candidates k = {0};
     struct exit_way w = {.to = to};
-    int r = 0;
+    int r = wr_ckpt_begin(c, err);
 
+    if (r == 0 && !to)
+        r = wr_fail(err, WEIR_EINVAL, "to: is NULL");
+    if (r < 0)
+        return r;
     if (c->cfg.world > 1)
         r = wr_fail(err, WEIR_ENOTSUP, "one process alone copies a step out");
     if (r == 0)
@@ -298,5 +302,5 @@ int weir_ckpt_export(weir_ckpt *c, uint64_t step, const char *to,
         r = try_copies(c, &k, &w, ret, err);
     wr_candidates_done(&k);
     close_way(&w);
-    return r;
+    return r == 1 ? r : wr_ckpt_end(c, r, err);
 }

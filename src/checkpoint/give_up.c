@@ -106,6 +106,7 @@ static bool give_up_one(weir_ckpt *c, uint64_t by, const uint64_t *steps,
         }
         if (wr_tier_discard(c->near, step, NULL) < 0)
             return false;
+        wr_stock_touch(c, step);
         note(c, step, by);
         return true;
     }

@@ -10,6 +10,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "checkpoint/chain.h"
 #include "checkpoint/lineage.h"
 #include "tier/aside.h"
 #include "tier/step.h"
@@ -69,7 +70,7 @@ static void find_stale(const struct wr_inventory *f, weir_ckpt_entry *e,
 {
     bool both = is_good(&s->near) && is_good(&s->far);
 
-    if (both && !strcmp(s->near.id, s->far.id))
+    if (both && !strcmp(s->near.gist.id, s->far.gist.id))
         return;
     if (is_good(&s->near) && f->stale) {
         e->fast = WEIR_COPY_STALE;
@@ -85,11 +86,20 @@ static void find_stale(const struct wr_inventory *f, weir_ckpt_entry *e,
     }
 }
 
+const struct wr_copy *wr_sides_count(const weir_ckpt_entry *e,
+                                     const struct wr_sides *s)
+{
+    return e->fast >= WEIR_COPY_COMPLETE   ? &s->near
+           : e->slow >= WEIR_COPY_COMPLETE ? &s->far
+           : s->near.gist.world            ? &s->near
+                                           : &s->far;
+}
+
 /* What is told of a step is told of the copy that counts. */
 static void settle(const struct wr_inventory *f, weir_ckpt_entry *e,
                    const struct wr_sides *s)
 {
-    const struct wr_copy *c;
+    const struct wr_gist *g;
 
     e->fast = s->near.is;
     e->slow = s->far.is;
@@ -98,15 +108,12 @@ static void settle(const struct wr_inventory *f, weir_ckpt_entry *e,
     if (has_problem(&s->far))
         say_problem(f, e, "slow", s->far.why.msg);
     find_stale(f, e, s);
-    c = e->fast >= WEIR_COPY_COMPLETE   ? &s->near
-        : e->slow >= WEIR_COPY_COMPLETE ? &s->far
-        : s->near.world                 ? &s->near
-                                        : &s->far;
-    e->bytes = c->bytes;
-    e->time_ns = c->time_ns;
-    e->world = c->world;
-    e->generation = c->generation;
-    e->seq = c->seq;
+    g = &wr_sides_count(e, s)->gist;
+    e->bytes = g->bytes;
+    e->time_ns = g->time_ns;
+    e->world = g->world;
+    e->generation = g->turn.generation;
+    e->seq = g->turn.seq;
 }
 
 /* --- looking --- */
@@ -174,7 +181,70 @@ int wr_inventory_take(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
     return r;
 }
 
+int wr_inventory_look(weir_ckpt *c, struct wr_inventory *f, uint64_t step,
+                      weir_ckpt_entry *ret, struct wr_sides *ret_sides,
+                      weir_err *err)
+{
+    int r;
+
+    memset(ret, 0, sizeof(*ret));
+    memset(ret_sides, 0, sizeof(*ret_sides));
+    ret->step = step;
+    r = look_at(f, c->near, step, &ret_sides->near, err);
+    if (r == 0 && c->far)
+        r = look_at(f, c->far, step, &ret_sides->far, err);
+    if (r < 0)
+        return r;
+    ret->pinned = wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0) ||
+                  (c->far &&
+                   wr_tier_marked(c->far, WR_MARK_PIN, step, NULL, 0));
+    settle(f, ret, ret_sides);
+    return 0;
+}
+
 /* --- listing --- */
+
+/* An entry, and where it stands. */
+struct placed {
+    weir_ckpt_entry *e;
+    struct wr_origin origin;
+};
+
+static int as_saved(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    return wr_origin_compare(&x->origin, &y->origin);
+}
+
+/* Which steps the run has left. */
+static int find_abandoned(struct wr_inventory *f, weir_err *err)
+{
+    struct placed *all = calloc(f->count + 1, sizeof(*all));
+    struct wr_origin *origins = calloc(f->count + 1, sizeof(*origins));
+    bool *left = calloc(f->count + 1, sizeof(*left));
+    size_t n = 0;
+    int r = 0;
+
+    if (!all || !origins || !left)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t i = 0; i < f->count && r == 0; i++)
+        if (wr_entry_is_whole(&f->e[i]))
+            all[n++] = (struct placed){
+                &f->e[i], wr_origin_of(wr_sides_count(&f->e[i], &f->sides[i]))};
+    if (r == 0) {
+        qsort(all, n, sizeof(*all), as_saved);
+        for (size_t i = 0; i < n; i++)
+            origins[i] = all[i].origin;
+        wr_chain_find(origins, n, left);
+    }
+    for (size_t i = 0; i < n; i++)
+        all[i].e->abandoned = left[i];
+    free(all);
+    free(origins);
+    free(left);
+    return r;
+}
 
 /* Copies that were set aside get entries of their own, behind the step's. */
 static int add_aside(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
@@ -196,11 +266,11 @@ static int add_aside(weir_ckpt *c, struct wr_inventory *f, weir_err *err)
         memmove(e + 1, e, (f->count - at) * sizeof(*e));
         f->count++;
         *e = (weir_ckpt_entry){.step = all[i].step, .fast = WEIR_COPY_STALE};
-        e->bytes = all[i].bytes;
-        e->time_ns = all[i].time_ns;
-        e->world = all[i].world;
-        e->generation = all[i].generation;
-        e->seq = all[i].seq;
+        e->bytes = all[i].gist.bytes;
+        e->time_ns = all[i].gist.time_ns;
+        e->world = all[i].gist.world;
+        e->generation = all[i].gist.turn.generation;
+        e->seq = all[i].gist.turn.seq;
         say_problem(f, e, "fast",
                     "set aside: another machine went on without it ('weir ckpt "
                     "adopt' or 'weir ckpt discard')");
@@ -214,10 +284,18 @@ int weir_ckpt_list_sized(weir_ckpt *c, weir_ckpt_entry **ret, size_t *ret_count,
 {
     struct wr_inventory f = {0};
     char *all = NULL;
-    int r = wr_inventory_take(c, &f, err);
+    int r = wr_ckpt_begin(c, err);
 
+    if (r == 0 && (!ret || !ret_count))
+        r = wr_fail(err, WEIR_EINVAL, "ret: is NULL");
+    if (r < 0)
+        return r;
+    r = wr_inventory_take(c, &f, err);
+    if (r == 0)
+        r = find_abandoned(&f, err);
     if (r == 0)
         r = add_aside(c, &f, err);
+    r = wr_ckpt_end(c, r, err);
     if (r == 0 && !(all = calloc(f.count + 1, size)))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t i = 0; i < f.count && all; i++)

@@ -10,170 +10,15 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "checkpoint/membership.h"
+#include "checkpoint/patient.h"
 #include "tier/aside.h"
 #include "tier/link.h"
 
-#define TRIES    5 /* at a link that cannot be read */
-#define PAUSE_NS (10 * WR_NS_PER_MS)
+/* --- which tiers these are --- */
 
-/* The highest generation of a good step of a tier; 0: none. */
-static int newest_generation(struct wr_tier *t, uint64_t *ret, weir_err *err)
-{
-    uint64_t *steps, most = 0;
-    size_t count;
-    int r = wr_tier_steps(t, &steps, &count, err);
-
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < count && r == 0; i++) {
-        struct wr_copy c;
-
-        r = wr_step_glance(t, steps[i], &c, err);
-        if (r == 0 && c.is >= WEIR_COPY_COMPLETE)
-            most = WR_MAX(most, c.generation);
-        if (wr_step_is_unread(r) && !wr_err_is_lack(r))
-            r = 0; /* one that cannot be read stops nobody */
-    }
-    free(steps);
-    if (r == 0)
-        *ret = most;
-    return r;
-}
-
-/* --- what a tier is --- */
-
-/* A tier before it is looked into any further. */
-enum kin {
-    KIN_NEW,  /* missing, or without steps and unknown to any store */
-    KIN_OLD,  /* has steps of an earlier version */
-    KIN_LAST, /* has the id of a store */
-    KIN_FAST, /* belongs to one */
-};
-
-struct tier_kin {
-    enum kin is;
-    struct wr_tier_link link;
-};
-
-/* An error that says nothing about it may pass. */
-static int read_link(struct wr_tier *t, struct wr_tier_link *ret, weir_err *err)
-{
-    int r = 0;
-
-    for (int i = 0; i < TRIES; i++) {
-        r = wr_tier_link_read(t, ret, err);
-        if (!wr_step_is_unread(r))
-            break;
-        wr_clock_sleep_until(wr_clock_ns() + PAUSE_NS);
-    }
-    return r;
-}
-
-static int look_at_kin(struct wr_tier *t, bool reads, struct tier_kin *ret,
-                       weir_err *err)
-{
-    uint64_t *steps;
-    size_t count;
-    int r;
-
-    *ret = (struct tier_kin){.is = KIN_NEW};
-    if (!t)
-        return 0;
-    r = read_link(t, &ret->link, err);
-    if (r == WEIR_EDAMAGED && reads) /* which changes nothing */
-        r = 0;
-    if (r < 0)
-        return r;
-    if (ret->link.kind != WR_LINK_NONE) {
-        ret->is = ret->link.kind == WR_LINK_LAST ? KIN_LAST : KIN_FAST;
-        return 0;
-    }
-    r = wr_tier_steps(t, &steps, &count, err);
-    if (r < 0)
-        return r;
-    free(steps);
-    ret->is = count > 0 ? KIN_OLD : KIN_NEW;
-    return 0;
-}
-
-/* --- which belong together --- */
-
-static int not_there(const weir_ckpt *c, weir_err *err)
-{
-    const char *last = c->cfg.slow ? c->cfg.slow : c->cfg.fast;
-
-    return wr_fail(err, WEIR_ENOENT,
-                   "'%s': there is no store (must_exist); is it mounted?",
-                   last);
-}
-
-/* The far tier is missing or empty, but the near one is not new. */
-static int not_mounted(const weir_ckpt *c, enum kin near, weir_err *err)
-{
-    const char *fast = c->cfg.fast, *slow = c->cfg.slow;
-
-    if (near == KIN_LAST)
-        return wr_fail(err, WEIR_ENOENT,
-                       "'%s': is no store, and '%s' is one of its own; 'weir "
-                       "ckpt adopt %s %s' makes it the fast tier of a new one",
-                       slow, fast, fast, slow);
-    return wr_fail(err, WEIR_ENOENT,
-                   "'%s': is empty, but '%s' %s: is it mounted? 'weir ckpt "
-                   "adopt %s %s' makes a new store of them",
-                   slow, fast,
-                   near == KIN_FAST ? "belongs to a store" : "has saved steps",
-                   fast, slow);
-}
-
-static int not_together(const weir_ckpt *c, const char *why, weir_err *err)
-{
-    return wr_fail(err, WEIR_ESTATE,
-                   "'%s' and '%s' do not belong together: %s; name the tiers "
-                   "of one store, or join them with 'weir ckpt adopt %s %s'",
-                   c->cfg.fast, c->cfg.slow, why, c->cfg.fast, c->cfg.slow);
-}
-
-static int judge_pair(const weir_ckpt *c, const struct tier_kin *near,
-                      const struct tier_kin *far, weir_err *err)
-{
-    bool joins = near->is == KIN_NEW || near->is == KIN_OLD;
-
-    switch (far->is) {
-    case KIN_NEW:
-        if (near->is != KIN_NEW)
-            return not_mounted(c, near->is, err);
-        return c->cfg.must_exist ? not_there(c, err) : 0;
-    case KIN_OLD:
-        return joins
-                   ? 0
-                   : not_together(c, "the slow one is of no known store", err);
-    case KIN_FAST:
-        return not_together(c, "the slow one is the fast tier of a store", err);
-    case KIN_LAST:
-        break;
-    }
-    if (near->is == KIN_LAST)
-        return not_together(c, "both are stores of their own", err);
-    if (!joins && strcmp(near->link.store, far->link.store) != 0)
-        return not_together(c, "the fast one is of another store", err);
-    return 0;
-}
-
-static int judge_one(const weir_ckpt *c, const struct tier_kin *kin,
-                     weir_err *err)
-{
-    if (kin->is == KIN_NEW && c->cfg.must_exist)
-        return not_there(c, err);
-    if (kin->is != KIN_FAST || c->cfg.role == WEIR_CKPT_READ)
-        return 0;
-    return wr_fail(err, WEIR_ESTATE,
-                   "'%s': is the fast tier of a store; name its slow tier too, "
-                   "or make it a store of its own with 'weir ckpt adopt %s'",
-                   c->cfg.fast, c->cfg.fast);
-}
-
-static void note_kin(weir_ckpt *c, const struct tier_kin *near,
-                     const struct tier_kin *far)
+static void note_members(weir_ckpt *c, const struct wr_membership *near,
+                         const struct wr_membership *far)
 {
     const char *id = far->link.store[0] ? far->link.store : near->link.store;
 
@@ -182,32 +27,63 @@ static void note_kin(weir_ckpt *c, const struct tier_kin *near,
     if (c->far)
         wr_tier_set_store(c->far, id);
     c->fast_generation = near->link.generation;
+    memcpy(c->fast_nonce, near->link.nonce, sizeof(c->fast_nonce));
+}
+
+static int look_at_both(weir_ckpt *c, bool reads, struct wr_membership *near,
+                        struct wr_membership *far, weir_err *err)
+{
+    int r = wr_membership_look(c->near, c->cfg.slow != NULL, reads, near, err);
+
+    return r < 0
+               ? r
+               : wr_membership_look(c->far, /* fast= */ false, reads, far, err);
 }
 
 /* Looks whether the tiers belong together, and notes what they are of. */
-static int judge(weir_ckpt *c, weir_err *err)
+static int judge_tiers(weir_ckpt *c, weir_err *err)
 {
-    struct tier_kin near, far;
-    bool reads = c->cfg.role == WEIR_CKPT_READ;
-    int r = look_at_kin(c->near, reads, &near, err);
+    struct wr_membership near, far;
+    int r = look_at_both(c, c->cfg.role == WEIR_CKPT_READ, &near, &far, err);
 
     if (r == 0)
-        r = look_at_kin(c->far, reads, &far, err);
+        r = wr_membership_judge(c, &near, &far, err);
     if (r == 0)
-        r = c->cfg.slow ? judge_pair(c, &near, &far, err)
-                        : judge_one(c, &near, err);
-    if (r < 0)
-        return r;
-    note_kin(c, &near, &far);
-    return 0;
+        note_members(c, &near, &far);
+    return r;
 }
 
 /* --- opening --- */
 
+/* The slow one may hang: then it is not waited for without an end. */
+static int open_at(const weir_ckpt *c, const char *url, const char *label,
+                   bool create, struct wr_tier **ret, weir_err *err)
+{
+    return strcmp(label, "slow") == 0
+               ? wr_patient_open(url, label, create, wr_ckpt_call_ns(c), ret,
+                                 err)
+               : wr_tier_open(url, label, create, ret, err);
+}
+
+static int wrap_given(const weir_ckpt *c, struct wr_store *st, const char *url,
+                      const char *label, struct wr_tier **ret, weir_err *err)
+{
+    struct wr_tier *t = NULL;
+    int r = wr_tier_wrap(st, url, label, &t, err);
+
+    if (r == 0 && strcmp(label, "slow") == 0)
+        r = wr_patient_tier(t, wr_ckpt_call_ns(c), err);
+    if (r == 0)
+        *ret = t;
+    else if (t)
+        wr_tier_close(t);
+    return r;
+}
+
 /* NULL for one that is missing and may be made later. */
-static int open_tier(const char *url, const char *label, bool may_miss,
-                     struct wr_store **given, struct wr_tier **ret,
-                     weir_err *err)
+static int open_tier(const weir_ckpt *c, const char *url, const char *label,
+                     bool may_miss, struct wr_store **given,
+                     struct wr_tier **ret, weir_err *err)
 {
     struct wr_store *st = *given;
     weir_err why;
@@ -215,8 +91,8 @@ static int open_tier(const char *url, const char *label, bool may_miss,
 
     *given = NULL;
     if (st)
-        return wr_tier_wrap(st, url, label, ret, err);
-    r = wr_tier_open(url, label, /* create= */ false, ret, &why);
+        return wrap_given(c, st, url, label, ret, err);
+    r = open_at(c, url, label, /* create= */ false, ret, &why);
     if (r == WEIR_ENOENT && may_miss)
         return 0;
     if (r == WEIR_ENOENT)
@@ -225,11 +101,11 @@ static int open_tier(const char *url, const char *label, bool may_miss,
 }
 
 /* Also when it is there: who made it may not have synced its entry. */
-static int make_tier(const char *url, const char *label, struct wr_tier **t,
-                     weir_err *err)
+static int make_tier(const weir_ckpt *c, const char *url, const char *label,
+                     struct wr_tier **t, weir_err *err)
 {
     struct wr_tier *made;
-    int r = wr_tier_open(url, label, /* create= */ true, &made, err);
+    int r = open_at(c, url, label, /* create= */ true, &made, err);
 
     if (r < 0)
         return r;
@@ -248,9 +124,9 @@ static int make_missing(weir_ckpt *c, bool near_given, bool far_given,
     int r = 0;
 
     if (!near_given)
-        r = make_tier(c->cfg.fast, "fast", &c->near, err);
+        r = make_tier(c, c->cfg.fast, "fast", &c->near, err);
     if (r == 0 && c->cfg.slow && !far_given)
-        r = make_tier(c->cfg.slow, "slow", &c->far, err);
+        r = make_tier(c, c->cfg.slow, "slow", &c->far, err);
     return r;
 }
 
@@ -276,17 +152,20 @@ int wr_lineage_open(weir_ckpt *c, struct wr_store *given[2], weir_err *err)
     bool near_given = given[0] != NULL, far_given = given[1] != NULL;
     bool first = c->cfg.rank == 0;
     bool adopts = c->cfg.role == WEIR_CKPT_ADOPT;
-    bool makes = first && (c->cfg.role == WEIR_CKPT_SAVE || adopts);
+    bool makes = first && !c->cfg.dry_run &&
+                 (c->cfg.role == WEIR_CKPT_SAVE || adopts);
+    bool may_miss = makes || (first && adopts); /* a dry run tells the same */
     int r;
 
-    r = open_tier(c->cfg.fast, "fast", makes && !adopts, &given[0], &c->near,
+    r = open_tier(c, c->cfg.fast, "fast", makes && !adopts, &given[0], &c->near,
                   err);
     if (r == 0 && c->cfg.slow)
-        r = open_tier(c->cfg.slow, "slow", makes, &given[1], &c->far, err);
+        r = open_tier(c, c->cfg.slow, "slow", may_miss, &given[1], &c->far,
+                      err);
     if (r == 0)
         r = check_apart(c, err);
     if (r == 0 && !adopts)
-        r = judge(c, err);
+        r = judge_tiers(c, err);
     if (r < 0 || !makes)
         return r;
     r = make_missing(c, near_given, far_given, err);
@@ -295,16 +174,29 @@ int wr_lineage_open(weir_ckpt *c, struct wr_store *given[2], weir_err *err)
 
 /* --- beginning --- */
 
+/* The last tier has the store's id, in its file, too. */
 static int set_id(weir_ckpt *c, weir_err *err)
 {
     struct wr_tier *last = wr_ckpt_last(c);
-    int r = 0;
+    struct wr_tier_link link = {0};
+    int r = wr_tier_link_read(last, &link, err);
 
-    if (!last->store_id[0])
-        r = wr_tier_link_make(last, last->store_id, err);
-    if (r == 0 && c->far)
-        wr_tier_set_store(c->near, last->store_id);
-    return r;
+    if (r < 0 && r != WEIR_EDAMAGED)
+        return r;
+    if (r < 0 || !link.store[0]) {
+        memcpy(link.store, last->store_id, sizeof(link.store));
+        r = wr_tier_link_make(last, link.store, err);
+    }
+    if (r < 0)
+        return r;
+    if (last->store_id[0] && strcmp(link.store, last->store_id) != 0)
+        return wr_fail(err, WEIR_ESTATE,
+                       "'%s': has become another store while it was opened",
+                       last->shown);
+    wr_tier_set_store(last, link.store);
+    if (c->far)
+        wr_tier_set_store(c->near, link.store);
+    return 0;
 }
 
 /* What only the near tier has would be drained above what another machine has
@@ -324,12 +216,78 @@ int wr_lineage_set_aside(weir_ckpt *c, weir_err *err)
         if (r == 0)
             r = wr_step_look(c->far, steps[i], &far, err);
         if (r < 0 || near.is < WEIR_COPY_COMPLETE ||
-            (far.is >= WEIR_COPY_COMPLETE && !strcmp(near.id, far.id)))
+            (far.is >= WEIR_COPY_COMPLETE &&
+             !strcmp(near.gist.id, far.gist.id)))
             continue;
-        r = wr_aside_put(c->near, steps[i], near.id, err);
+        r = wr_aside_put(c->near, steps[i], err);
     }
     free(steps);
     return r < 0 ? r : wr_tier_sync_root(c->near, err);
+}
+
+/* Another writer's: a higher number, or the same one handed out again. */
+static bool is_beyond(const weir_ckpt *c, const struct wr_generation *g)
+{
+    return g->number > c->fast_generation ||
+           (g->number == c->fast_generation && g->nonce[0] &&
+            c->fast_nonce[0] && strcmp(g->nonce, c->fast_nonce) != 0);
+}
+
+/* Or a lower number, of a slow tier that was restored from a backup, and that
+ * this fast tier has not heard of. */
+static int went_on(const weir_ckpt *c, const struct wr_generation *g, bool *ret,
+                   weir_err *err)
+{
+    *ret = is_beyond(c, g);
+    return *ret || g->number == c->fast_generation
+               ? 0
+               : wr_writers_lack(c->near, g, ret, err);
+}
+
+/* Whether the slow tier has steps of a writer beyond the fast tier's last one.
+ * Its files may be lost or of a backup, so manifests are asked; again only when
+ * one of the two writers is another one. */
+static int has_newer(weir_ckpt *c, bool *ret, weir_err *err)
+{
+    struct wr_generation last = {0};
+    struct wr_membership far;
+    bool beyond = false;
+    int r = wr_tier_generation(c->far, &last, err);
+
+    *ret = false;
+    if (r == 0)
+        r = went_on(c, &last, &beyond, err);
+    if (r < 0 || (c->asked && c->asked_fast == c->fast_generation &&
+                  c->asked_last == last.number && !beyond))
+        return r;
+    r = wr_membership_look(c->far, /* fast= */ false, /* reads= */ true, &far,
+                           err);
+    if (r == 0)
+        r = wr_membership_ask(c->far, &far, err);
+    if (r == 0)
+        r = went_on(c, &far.saved, ret, err);
+    if (r < 0)
+        return r;
+    if (c->generation) /* several threads ask, and it was settled at open */
+        return 0;
+    c->asked = !*ret;
+    c->asked_fast = c->fast_generation;
+    c->asked_last = last.number;
+    return 0;
+}
+
+int wr_lineage_note_writers(weir_ckpt *c, struct wr_writers *known,
+                            const struct wr_generation *mine, weir_err *err)
+{
+    int r = wr_writers_read(c->near, known, err);
+
+    if (r == 0 && c->far)
+        r = wr_writers_read(c->far, known, err);
+    if (r == 0)
+        r = wr_writers_add(known, mine->number, mine->nonce, err);
+    if (r == 0)
+        r = wr_writers_write(wr_ckpt_last(c), known, err);
+    return r < 0 || !c->far ? r : wr_writers_write(c->near, known, err);
 }
 
 /* The fast tier is this writer's from now on. */
@@ -339,88 +297,256 @@ static int link_fast(weir_ckpt *c, weir_err *err)
                                 .generation = c->generation};
 
     memcpy(link.store, c->far->store_id, sizeof(link.store));
+    memcpy(link.nonce, c->nonce, sizeof(link.nonce));
     return wr_tier_link_write(c->near, &link, err);
 }
 
-int wr_lineage_begin(weir_ckpt *c, weir_err *err)
+int wr_lineage_check_claims(void *arg, weir_err *err)
 {
-    uint64_t near = 0, far = 0;
+    const weir_ckpt *c = arg;
+    int r = wr_tier_check_claim(c->near, err);
+
+    return r == 0 && c->far ? wr_tier_check_claim(c->far, err) : r;
+}
+
+/* --- what a run continues from --- */
+
+static int as_saved(const void *a, const void *b)
+{
+    return wr_origin_compare(a, b);
+}
+
+static int add_saves(weir_ckpt *c, struct wr_tier *t, weir_err *err)
+{
+    struct wr_origin *all;
+    uint64_t *steps;
+    size_t count;
+    int r = wr_tier_steps(t, &steps, &count, err);
+
+    if (r < 0)
+        return r;
+    all = realloc(c->before, (c->before_count + count + 1) * sizeof(*all));
+    if (!all) {
+        free(steps);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    c->before = all;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        struct wr_copy copy;
+
+        r = wr_step_glance(t, steps[i], &copy, err);
+        if (r == 0 && copy.is >= WEIR_COPY_COMPLETE)
+            all[c->before_count++] = wr_origin_of(&copy);
+        if (wr_step_is_unread(r) && !wr_err_is_lack(r))
+            r = 0;
+    }
+    free(steps);
+    return r;
+}
+
+static int find_before(weir_ckpt *c, weir_err *err)
+{
+    int r = add_saves(c, c->near, err);
+
+    if (r == 0 && c->far)
+        r = add_saves(c, c->far, err);
+    if (r == 0 && c->before_count)
+        qsort(c->before, c->before_count, sizeof(*c->before), as_saved);
+    return r;
+}
+
+void wr_lineage_restored(weir_ckpt *c, const struct wr_ordinal *turn)
+{
+    uint64_t last;
+
+    if (!c->generation)
+        return;
+    pthread_mutex_lock(&c->lock);
+    last = c->stats.saves;
+    pthread_mutex_unlock(&c->lock);
+    if (c->part && turn->generation == c->generation && turn->seq == last &&
+        !strcmp(turn->nonce, c->nonce))
+        return; /* it is where it was */
+    c->from = *turn;
+    c->part = 0;
+    c->based = c->continues = true;
+}
+
+bool wr_lineage_from(weir_ckpt *c, uint64_t step, struct wr_ordinal *ret)
+{
+    for (size_t i = c->before_count; i-- > 0 && !c->based;)
+        if (c->before[i].turn.step < step) {
+            c->from = c->before[i].turn;
+            c->based = c->continues = true;
+        }
+    c->based = true;
+    free(c->before);
+    c->before = NULL;
+    c->before_count = 0;
+    *ret = c->from;
+    return c->continues;
+}
+
+/* --- the order of beginning --- */
+
+/* Looks at both tiers and asks all manifests; what they know of writers. */
+static int ask_both(weir_ckpt *c, struct wr_membership *near,
+                    struct wr_membership *far, struct wr_writers *known,
+                    weir_err *err)
+{
+    const struct wr_generation *last = &(c->far ? far : near)->highest;
+    int r = look_at_both(c, /* reads= */ false, near, far, err);
+
+    if (r == 0)
+        r = wr_writers_add(known, last->number, last->nonce, err);
+    if (r == 0)
+        r = wr_writers_add(known, near->link.generation, near->link.nonce, err);
+    near->writers = far->writers = known;
+    if (r == 0)
+        r = wr_membership_ask(c->near, near, err);
+    return r < 0 ? r : wr_membership_ask(c->far, far, err);
+}
+
+/* What has to be there before the fast tier is this writer's. Those that a stale
+ * fast tier knows are noted once its steps are set aside. */
+static int prepare_tiers(weir_ckpt *c, struct wr_writers *known, bool stale,
+                         const struct wr_generation *mine, weir_err *err)
+{
+    int r = stale ? wr_lineage_set_aside(c, err) : 0;
+
+    if (r == 0)
+        r = find_before(c, err);
+    return r < 0 ? r : wr_lineage_note_writers(c, known, mine, err);
+}
+
+/* The order matters: the generation is taken under a claim that is checked after
+ * the last look and before it is created, so that a writer which was taken over
+ * from gets no higher number than who did; what is stale is judged by what there
+ * is after that; and nothing is promised before claim and generation were
+ * checked again. */
+static int begin(weir_ckpt *c, struct wr_writers *known, weir_err *err)
+{
+    struct wr_membership near, far;
+    struct wr_generation mine;
     bool stale = false;
     int r = set_id(c, err);
 
     if (r == 0)
-        r = newest_generation(c->near, &near, err);
-    if (r == 0 && c->far)
-        r = newest_generation(c->far, &far, err);
+        r = ask_both(c, &near, &far, known, err);
+    if (r == 0 && strcmp((c->far ? &far : &near)->link.store,
+                         wr_ckpt_last(c)->store_id) != 0)
+        r = wr_fail(err, WEIR_EIO,
+                    "'%s': which store it belongs to does not read twice the "
+                    "same",
+                    wr_ckpt_last(c)->shown);
+    if (r == 0)
+        r = wr_tier_generation_take(
+            wr_ckpt_last(c), WR_MAX(near.highest.number, far.highest.number),
+            wr_lineage_check_claims, c, &mine, err);
     if (r < 0)
         return r;
-    stale = c->far && far > c->fast_generation;
-    near = WR_MAX(near, far);
-    r = wr_tier_generation_take(
-        wr_ckpt_last(c), WR_MAX(near, c->fast_generation), &c->generation, err);
-    if (r == 0 && stale)
-        r = wr_lineage_set_aside(c, err);
+    note_members(c, &near, &far);
+    r = c->far ? has_newer(c, &stale, err) : 0;
+    c->generation = mine.number;
+    memcpy(c->nonce, mine.nonce, sizeof(c->nonce));
+    if (r == 0)
+        r = prepare_tiers(c, known, stale, &mine, err);
     if (r == 0 && c->far)
         r = link_fast(c, err);
-    if (r == 0)
-        c->fast_generation = c->generation;
+    if (r < 0)
+        return r;
+    c->fast_generation = c->generation;
+    memcpy(c->fast_nonce, c->nonce, sizeof(c->fast_nonce));
+    c->asked = true; /* it took a number above all of them */
+    c->asked_fast = c->asked_last = c->generation;
+    r = wr_lineage_check_claims(c, err);
+    return r < 0 ? r : wr_lineage_check(c, err);
+}
+
+int wr_lineage_begin(weir_ckpt *c, weir_err *err)
+{
+    struct wr_writers known = {0};
+    int r = begin(c, &known, err);
+
+    wr_writers_done(&known);
     return r;
 }
 
 /* --- later --- */
 
 /* Beside a process that drains the trainer may have made the store, or opened it
- * anew. */
+ * anew. Where the links say what they should, that is all. */
 static int read_links(weir_ckpt *c, weir_err *err)
 {
-    struct tier_kin near, far;
+    struct wr_membership near = {0}, far = {0};
     int r;
 
     if (c->generation || c->cfg.role == WEIR_CKPT_ADOPT)
         return 0;
-    r = look_at_kin(c->near, /* reads= */ true, &near, err);
-    if (r == 0)
-        r = look_at_kin(c->far, /* reads= */ true, &far, err);
+    if (wr_tier_link_read(c->near, &near.link, NULL) == 0 &&
+        wr_tier_link_read(c->far, &far.link, NULL) == 0 &&
+        near.link.kind == WR_LINK_FAST && far.link.kind == WR_LINK_LAST &&
+        !strcmp(near.link.store, far.link.store)) {
+        note_members(c, &near, &far);
+        return 0;
+    }
+    r = look_at_both(c, /* reads= */ true, &near, &far, err);
     if (r == 0 && c->cfg.role != WEIR_CKPT_READ)
-        r = judge_pair(c, &near, &far, err);
+        r = wr_membership_judge(c, &near, &far, err);
     if (r == 0)
-        note_kin(c, &near, &far);
+        note_members(c, &near, &far);
     return r;
 }
 
 int wr_lineage_is_stale(weir_ckpt *c, bool *ret, weir_err *err)
 {
-    uint64_t last = 0, newest = 0;
-    int r;
+    int r = c->far ? read_links(c, err) : 0;
 
-    if (!c->far) {
-        *ret = false;
-        return 0;
-    }
-    r = read_links(c, err);
-    if (r == 0)
-        r = wr_tier_generation(c->far, &last, err);
-    /* Mostly nobody else has been there. */
-    if (r == 0 && last > c->fast_generation)
-        r = newest_generation(c->far, &newest, err);
-    if (r == 0)
-        *ret = newest > c->fast_generation;
-    return r;
+    *ret = false;
+    return r < 0 || !c->far ? r : has_newer(c, ret, err);
+}
+
+int weir_ckpt_store_id(const weir_ckpt *c, char ret[WEIR_STORE_ID],
+                       weir_err *err)
+{
+    const struct wr_tier *last;
+
+    if (!c)
+        return wr_fail(err, WEIR_EINVAL, "the store is NULL");
+    last = wr_ckpt_last(c);
+    if (!last->store_id[0])
+        return wr_fail(err, WEIR_ENOENT, "'%s': has no id yet", last->shown);
+    memcpy(ret, last->store_id, WEIR_STORE_ID);
+    return 0;
 }
 
 int wr_lineage_check(weir_ckpt *c, weir_err *err)
 {
     struct wr_tier *last = wr_ckpt_last(c);
-    uint64_t n;
+    struct wr_generation g;
     int r;
 
     if (!c->generation)
         return 0;
-    r = wr_tier_generation(last, &n, err);
-    if (r < 0 || n <= c->generation)
+    r = wr_tier_generation(last, &g, err);
+    if (r < 0)
         return r;
-    return wr_fail(err, WEIR_EFENCED,
-                   "'%s': another writer opened this store (generation %" PRIu64
-                   ", this one's is %" PRIu64 ")",
-                   last->shown, n, c->generation);
+    if (g.number > c->generation || (g.number == c->generation && g.nonce[0] &&
+                                     strcmp(g.nonce, c->nonce) != 0))
+        return wr_fail(err, WEIR_EFENCED,
+                       "'%s': another writer opened this store (generation "
+                       "%" PRIu64 ", this one's is %" PRIu64 ")",
+                       last->shown, g.number, c->generation);
+    if (g.number < c->generation) {
+        r = wr_tier_check_claim(last, err); /* the whole folder may be gone */
+        if (r < 0)
+            return r;
+    }
+    if (g.number < c->generation)
+        return wr_fail(err, WEIR_ESTATE,
+                       "'%s': does not know this writer any more (generation "
+                       "%" PRIu64 ", its last is %" PRIu64 "): was it restored "
+                       "from a backup? Open the store anew",
+                       last->shown, c->generation, g.number);
+    return 0;
 }

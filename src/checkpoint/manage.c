@@ -27,7 +27,7 @@ static int change_pin(weir_ckpt *c, uint64_t step, bool near, bool on,
     return r;
 }
 
-int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
+static int pin(weir_ckpt *c, uint64_t step, bool on, weir_err *err)
 {
     bool near, far;
     int r;
@@ -39,6 +39,7 @@ int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
     if (!near && !far)
         return wr_fail(err, WEIR_ENOENT, "there is no step %" PRIu64, step);
     r = change_pin(c, step, near, on, err);
+    wr_stock_touch(c, step);
     /* Another process, whose tier it is, may have taken the step away. */
     if (r == 0 && on && !wr_tier_has(c->near, step) &&
         !(c->far && wr_tier_has(c->far, step))) {
@@ -46,6 +47,13 @@ int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
         r = wr_fail(err, WEIR_ENOENT, "step %" PRIu64 " was taken away", step);
     }
     return r;
+}
+
+int weir_ckpt_pin(weir_ckpt *c, uint64_t step, int on, weir_err *err)
+{
+    int r = wr_ckpt_begin(c, err);
+
+    return r < 0 ? r : wr_ckpt_end(c, pin(c, step, on != 0, err), err);
 }
 
 /* --- verifying --- */
@@ -72,6 +80,7 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
 
     wr_step_look(t, step, &copy, NULL);
     r = wr_step_verify(t, step, /* mark= */ wr_tier_is_writer(t), &meter, &why);
+    wr_stock_touch(v->c, step);
     if (r == WEIR_ENOENT)
         return 0; /* taken away meanwhile */
     if (r == WEIR_ECANCELED)
@@ -88,7 +97,7 @@ static int verify_copy(struct verifying *v, struct wr_tier *t, uint64_t step,
     }
     v->found++;
     v->damaged += wr_step_is_damage(r);
-    checked.bytes = copy.bytes;
+    checked.bytes = copy.gist.bytes;
     checked.code = r;
     checked.text = why.msg;
     if (v->fn)
@@ -131,13 +140,13 @@ static int count_bytes(struct verifying *v, uint64_t step, weir_err *err)
     return 0;
 }
 
-int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
-                     void *arg, weir_err *err)
+static int verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
+                  void *arg, weir_err *err)
 {
     struct verifying v = {.c = c,
                           .fn = fn,
                           .arg = arg,
-                          .read = {c->cfg.progress, c->cfg.progress_arg}};
+                          .read = {c->cfg.progress, c->cfg.progress_arg, 0}};
     int r = count_bytes(&v, step, err);
 
     if (r == 0)
@@ -154,4 +163,12 @@ int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
     if (v.damaged == 0 && v.unread.code < 0)
         return wr_fail_as(err, v.unread.code, &v.unread);
     return (int)v.damaged;
+}
+
+int weir_ckpt_verify(weir_ckpt *c, uint64_t step, weir_ckpt_checked_fn fn,
+                     void *arg, weir_err *err)
+{
+    int r = wr_ckpt_begin(c, err);
+
+    return r < 0 ? r : wr_ckpt_end(c, verify(c, step, fn, arg, err), err);
 }

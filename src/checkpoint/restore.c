@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "checkpoint/candidates.h"
 #include "checkpoint/found.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/reading.h"
 #include "checkpoint/store.h"
 #include "base/dtype.h"
@@ -49,6 +50,7 @@ struct trial {
     struct wr_reading part; /* owned */
     weir_ckpt_found *found; /* owned */
     char id[WR_MANIFEST_ID];
+    struct wr_ordinal turn;
     int code; /* how it went here */
     weir_err why;
     bool final; /* and no other copy would do better */
@@ -135,6 +137,7 @@ static int read_offer(const struct restore *s, struct trial *t, weir_err *err)
                           err);
     if (r == 0)
         memcpy(t->id, t->m.id, sizeof(t->id));
+    t->turn = t->m.turn;
     return r;
 }
 
@@ -279,6 +282,8 @@ static int run(struct restore *s, weir_ckpt_found **ret, weir_err *err)
         }
         if (r == 1)
             r = try_copy(s, &t, err);
+        if (r == 1 && !s->look && s->c->cfg.rank == 0)
+            wr_lineage_restored(s->c, &t.turn);
         if (r == 1 && ret) {
             *ret = t.found;
             t.found = NULL;
@@ -289,18 +294,28 @@ static int run(struct restore *s, weir_ckpt_found **ret, weir_err *err)
     return r;
 }
 
+/* What was read and found whole is that, whoever fell silent afterwards. */
+static int end(weir_ckpt *c, int r, weir_err *err)
+{
+    return r == 1 ? r : wr_ckpt_end(c, r, err);
+}
+
 int weir_ckpt_restore(weir_ckpt *c, uint64_t step, const weir_tensor *into,
                       size_t count, weir_ckpt_found **ret, weir_err *err)
 {
     struct restore s = {.c = c, .step = step, .into = into, .count = count};
+    int r = wr_ckpt_begin(c, err);
 
-    return run(&s, ret, err);
+    if (r == 0 && count && !into)
+        r = wr_fail(err, WEIR_EINVAL, "into: is NULL");
+    return r < 0 ? r : end(c, run(&s, ret, err), err);
 }
 
 int weir_ckpt_look(weir_ckpt *c, uint64_t step, weir_ckpt_found **ret,
                    weir_err *err)
 {
     struct restore s = {.c = c, .step = step, .look = true};
+    int r = wr_ckpt_begin(c, err);
 
-    return run(&s, ret, err);
+    return r < 0 ? r : end(c, run(&s, ret, err), err);
 }

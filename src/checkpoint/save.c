@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/shown.h"
 #include "base/sized.h"
+#include "checkpoint/lineage.h"
 #include "checkpoint/watch.h"
 #include "safetensors/pairs.h"
 
@@ -75,6 +76,15 @@ static int check_tensors(const weir_ckpt_state *st, weir_err *err)
     return r;
 }
 
+static int retire_damaged(weir_ckpt *c, struct wr_tier *t, uint64_t step,
+                          weir_err *err)
+{
+    int r = wr_tier_retire(t, step, err);
+
+    wr_stock_touch(c, step);
+    return r;
+}
+
 /* The step must not be on the tier. *ret: it is, and is damaged. */
 static int look_for(struct wr_tier *t, uint64_t step, bool *ret, weir_err *err)
 {
@@ -104,7 +114,7 @@ static bool is_left(weir_ckpt *c, uint64_t step)
     for (size_t i = 0; i < count && steps[i] < step && !left; i++)
         left = wr_step_look(c->far, steps[i], &below, NULL) == 0 &&
                below.is >= WEIR_COPY_COMPLETE &&
-               below.generation > old.generation;
+               wr_copy_compare(&below, &old) > 0;
     free(steps);
     return left;
 }
@@ -124,8 +134,40 @@ static int clear_far(weir_ckpt *c, void *what, weir_err *err)
     if (r == WEIR_EEXIST && is_left(c, k->step))
         return 0;
     return r == 0 && damaged && k->takes && c->far->epoch
-               ? wr_tier_retire(c->far, k->step, err)
+               ? retire_damaged(c, c->far, k->step, err)
                : r;
+}
+
+/* An error of the far tier while the near one works ends no save: nothing is
+ * known of the far one then, and that is told, once. Whoever took the store does
+ * end it. */
+static int go_on_unasked(struct wr_saver *s, int r, const weir_err *why,
+                         weir_err *err)
+{
+    if (r == WEIR_EFENCED || r == WEIR_EEXIST)
+        return wr_fail_as(err, r, why);
+    if (r == 0 || r == s->unasked_told ||
+        wr_ckpt_trouble(s->c, WR_LOG_NOTE, WR_STEP_NONE, why,
+                        /* tell= */ true))
+        s->unasked_told = r;
+    s->unasked = r;
+    return 0;
+}
+
+/* A tier that has been silent for a while is not waited for by every save. */
+static int ask_clear(struct wr_saver *s, struct clearing *k, weir_err *err)
+{
+    weir_ckpt *c = s->c;
+    bool hangs = wr_watch_silent_ns(c->watch) > WR_WATCH_BRIEFLY;
+    weir_err why = {0};
+    int r;
+
+    if (!c->far)
+        return 0;
+    r = wr_watch_ask(c, clear_far, k, sizeof(*k),
+                     hangs ? WR_WATCH_BRIEFLY : wr_ckpt_drain_timeout_ns(c),
+                     &why);
+    return go_on_unasked(s, r, &why, err);
 }
 
 /* Rank 0: the step must not be there. A damaged one gives way, after both tiers
@@ -134,7 +176,6 @@ static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
 {
     weir_ckpt *c = s->c;
     struct clearing k = {.step = step};
-    uint64_t patience_ns = wr_ckpt_drain_timeout_ns(c);
     bool damaged;
     int r = 0;
 
@@ -151,34 +192,29 @@ static int clear_step(struct wr_saver *s, uint64_t step, weir_err *err)
     }
     if (r == 0)
         r = look_for(c->near, step, &damaged, err);
-    if (r == 0 && c->far)
-        r = wr_watch_ask(c, clear_far, &k, sizeof(k), patience_ns, err);
+    if (r == 0)
+        r = ask_clear(s, &k, err);
     if (r == 0 && damaged && c->near->epoch)
-        r = wr_tier_retire(c->near, step, err);
+        r = retire_damaged(c, c->near, step, err);
     k.takes = 1;
-    if (r == 0 && c->far)
-        r = wr_watch_ask(c, clear_far, &k, sizeof(k), patience_ns, err);
+    if (r == 0 && s->unasked == 0)
+        r = ask_clear(s, &k, err);
     return r;
 }
 
-/* What rank 0 begins a save with: ranks must mean the same step, and what went
- * wrong before is known to rank 0 alone. */
+/* What rank 0 begins a save with: ranks must mean the same step. */
 struct call {
     uint64_t step, level;
-    weir_err earlier; /* code 0: nothing is to be told */
 };
 
 static int begin_call(weir_ckpt *c, const weir_ckpt_state *st,
-                      enum weir_level level, weir_err *ret_earlier,
-                      weir_err *err)
+                      enum weir_level level, weir_err *err)
 {
     struct call first = {.step = st->step, .level = level};
     char *bytes;
     size_t len;
     int r;
 
-    if (c->cfg.rank == 0 && wr_ckpt_take_trouble(c, &first.earlier) < 0)
-        *ret_earlier = first.earlier;
     if (c->cfg.world == 1)
         return 0;
     r = wr_comm_broadcast(c->comm, &first, sizeof(first), &bytes, &len, err);
@@ -187,8 +223,6 @@ static int begin_call(weir_ckpt *c, const weir_ckpt_state *st,
     memset(&first, 0, sizeof(first));
     memcpy(&first, bytes, WR_MIN(len, sizeof(first)));
     free(bytes);
-    first.earlier.msg[sizeof(first.earlier.msg) - 1] = '\0';
-    *ret_earlier = first.earlier;
     if (first.step != st->step || first.level != level)
         return wr_fail(err, WEIR_EINVAL,
                        "step %" PRIu64 " (level %d), but rank 0 saves %" PRIu64
@@ -197,12 +231,16 @@ static int begin_call(weir_ckpt *c, const weir_ckpt_state *st,
     return 0;
 }
 
+/* What one rank knows all get to know: a store that was taken from rank 0 is
+ * nobody's to save to. */
 static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
-                    enum weir_level level, weir_err *ret_earlier, weir_err *err)
+                    enum weir_level level, weir_err *err)
 {
     weir_err mine = {0};
-    int r = begin_call(c, st, level, ret_earlier, &mine);
+    int r = begin_call(c, st, level, &mine);
 
+    if (r == 0)
+        r = wr_ckpt_fenced(c, &mine);
     if (r == 0)
         r = check_state(c, st, level, &mine);
     if (r == 0)
@@ -211,6 +249,8 @@ static int may_save(weir_ckpt *c, const weir_ckpt_state *st,
         r = check_tensors(st, &mine);
     if (r == 0 && c->cfg.rank == 0)
         r = clear_step(c->saver, st->step, &mine);
+    if (c->cfg.rank == 0) /* what is there may be of who took over */
+        r = wr_tier_blame(c->near, r, &mine);
     return wr_comm_agree(c->comm, r, &mine, err);
 }
 
@@ -294,10 +334,13 @@ static int skip_for_drain(struct wr_saver *s, bool *ret, weir_err *err)
 {
     weir_ckpt *c = s->c;
     struct wr_backlog behind = {0};
+    weir_err why = {0};
     int r = 0;
 
-    if (c->cfg.rank == 0 && c->far)
-        r = wr_ckpt_behind(c, &behind, err);
+    if (c->cfg.rank == 0 && c->far) {
+        r = wr_ckpt_behind(c, &behind, &why);
+        r = go_on_unasked(s, r, &why, err);
+    }
     pthread_mutex_lock(&c->lock);
     for (unsigned i = 0; i < s->count; i++)
         behind.steps += s->jobs[i].state >= WR_JOB_QUEUED;
@@ -397,6 +440,7 @@ static int plan(weir_ckpt *c, struct wr_job *j, const weir_ckpt_state *st,
     }
     j->time_ns = wr_clock_wall_ns();
     j->step = st->step;
+    j->continues = wr_lineage_from(c, st->step, &j->from);
     return r;
 }
 
@@ -415,6 +459,9 @@ static void note(struct wr_saver *s, struct wr_job *j, uint64_t begun_ns,
     t->t.bytes = wr_image_size(j->image);
     t->t.blocked_ns = blocked_ns;
     j->seq = t->seq;
+    if (c->part == 0)
+        c->part = j->seq;
+    j->part = c->part;
     c->stats.memory = 0;
     for (unsigned i = 0; i < s->count; i++)
         c->stats.memory += wr_image_memory(s->jobs[i].image);
@@ -526,49 +573,30 @@ static int save(weir_ckpt *c, const weir_ckpt_state *st, enum weir_level level,
     return run_job(s, job, st, level, err);
 }
 
-/* This save went as `r` says; `earlier` is what an earlier one, or a drain, left
- * to be told. It costs no step: this one was saved all the same. */
-static int tell_both(const weir_ckpt_state *st, enum weir_level level, int r,
-                     const weir_err *earlier, weir_err *err)
-{
-    const weir_err own = err && r < 0 ? *err : (weir_err){0};
-
-    if (earlier->code == 0)
-        return r;
-    if (!err)
-        return r < 0 ? r : earlier->code;
-    if (r < 0) {
-        snprintf(err->msg, sizeof(err->msg), "%.240s; before that: %.240s",
-                 own.msg, earlier->msg);
-        return r;
-    }
-    *err = *earlier;
-    snprintf(err->msg, sizeof(err->msg), "%.440s; step %" PRIu64 " %s",
-             earlier->msg, st->step,
-             r == 1                         ? "was skipped"
-             : level == WEIR_LEVEL_SNAPSHOT ? "is copied"
-                                            : "is saved");
-    return err->code;
-}
-
 int weir_ckpt_save_sized(weir_ckpt *c, const weir_ckpt_state *state,
                          size_t size, enum weir_level level, weir_err *err)
 {
     uint64_t begun_ns = wr_clock_ns();
-    weir_err earlier = {0};
+    weir_err mine = {0};
     weir_ckpt_state own;
-    int r = wr_sized_copy(&own, sizeof(own), state, size, err);
+    int r = wr_ckpt_check(c, err);
 
+    if (r == 0 && !state)
+        r = wr_fail(err, WEIR_EINVAL, "state: is NULL");
+    if (r == 0)
+        r = wr_sized_copy(&own, sizeof(own), state, size, err);
     if (r < 0) /* on all ranks: they run the same program */
         return r;
     if (!c->saver)
         return wr_fail(err, WEIR_ESTATE, "'%s': was not opened to save",
                        c->cfg.fast);
-    r = may_save(c, &own, level, &earlier, err);
+    r = may_save(c, &own, level, &mine);
     if (r == 0)
-        r = save(c, &own, level, begun_ns, err);
+        r = save(c, &own, level, begun_ns, &mine);
     pthread_mutex_lock(&c->lock);
     c->stats.stall_ns += wr_clock_ns() - begun_ns;
+    if (r == WEIR_EFENCED) /* ranks other than 0 hear of it here */
+        wr_ckpt_set_fenced(c, &mine);
     pthread_mutex_unlock(&c->lock);
-    return tell_both(&own, level, r, &earlier, err);
+    return r < 0 ? wr_fail_as(err, r, &mine) : r;
 }

@@ -12,8 +12,8 @@
  * (WEIR_BEHIND_LATEST).
  *
  * With ranks all writers do the same in step, over weir_ckpt.work. What fails
- * is agreed upon, and kept for the next call by rank 0 alone: all ranks get it
- * there, once. */
+ * is agreed upon; the save that waits returns it on all ranks, and what nobody
+ * waits for is kept by rank 0 alone (weir_ckpt_problem). */
 #ifndef WR_CHECKPOINT_SAVER_H
 #define WR_CHECKPOINT_SAVER_H
 
@@ -39,10 +39,12 @@ enum wr_job_state {
 struct wr_job {
     enum wr_job_state state; /* guarded by weir_ckpt.lock */
     struct wr_image *image;  /* owned */
-    uint64_t step, seq;
-    uint64_t time_ns;   /* since 1970 */
-    uint64_t queued_ns; /* wr_clock_ns() */
-    bool waited;        /* the save waits and gets the error itself */
+    uint64_t step, seq, part;
+    uint64_t time_ns;       /* since 1970 */
+    uint64_t queued_ns;     /* wr_clock_ns() */
+    bool waited;            /* the save waits and gets the error itself */
+    bool continues;         /* `from` is known */
+    struct wr_ordinal from; /* what this part of the run continues from */
 
     struct wr_st_pair *metadata; /* owned; of rank 0 */
     size_t metadata_count;
@@ -62,12 +64,18 @@ struct wr_saver {
     struct wr_newest top; /* of both tiers; caller's thread, rank 0 */
     uint64_t held_ns;     /* since when the writer holds back; 0: it does not */
     uint64_t bytes;       /* of the step that is being written; rank 0 */
-    int stands;     /* code of what keeps the drain from working, as it was
+    uint64_t last;        /* step that was saved; 0: none */
+    int stands;       /* code of what keeps the drain from working, as it was
                          told; 0: nothing does */
-    int told;       /* code of retention's last trouble, 0 since it went
+    int unasked;      /* code of what kept the far tier from telling what it
+                         has; caller's thread, as the next one */
+    int unasked_told; /* the same, as it was told */
+    int told;         /* code of retention's last trouble, 0 since it went
                          well; writer's thread */
-    unsigned count; /* of jobs */
-    bool stop;      /* guarded by weir_ckpt.lock, as what follows */
+    unsigned count;   /* of jobs */
+    bool stop;        /* guarded by weir_ckpt.lock, as what follows */
+    bool busy;        /* the writer's thread writes, reads back or takes away */
+    unsigned pauses;  /* of those who want it to do only what is queued */
     uint64_t unverified[WR_UNVERIFIED_MAX]; /* one tier: the newest last */
     unsigned unverified_count;
     struct wr_job jobs[]; /* owned */
@@ -95,7 +103,7 @@ int wr_newest_add(struct wr_newest *n, struct wr_tier *t, weir_err *err);
 /* --- behind.c --- */
 
 /* Steps that wait for the far tier; what is damaged does not, because nobody will
- * drain it. Without the lock. */
+ * drain it. As far as is known also on failure. Without the lock. */
 int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err);
 /* Whether somebody will bring a step of the near tier to the far one, which is
  * called. Its bytes when it will. */
@@ -107,7 +115,7 @@ bool wr_ckpt_too_many(const weir_ckpt *c, const struct wr_backlog *b);
  * the lock. */
 uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
                            const struct wr_copy *copy);
-/* Whether there are as many as may be. */
+/* Whether there are as many as may be, as far as is known also on failure. */
 int wr_ckpt_is_behind(weir_ckpt *c, bool *ret, weir_err *err);
 /* cfg.drain_timeout_ms; 0 is for ever. */
 uint64_t wr_ckpt_drain_timeout_ns(const weir_ckpt *c);

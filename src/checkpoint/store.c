@@ -3,16 +3,21 @@
 #include "checkpoint/store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "checkpoint/lineage.h"
+#include "checkpoint/patient.h"
+#include "checkpoint/saver.h"
 #include "checkpoint/strand.h"
 #include "checkpoint/watch.h"
+#include "tier/link.h"
 
 #define RETRY_NS (50 * WR_NS_PER_MS)
 
@@ -26,6 +31,25 @@ static int claim(weir_ckpt *c, struct wr_tier *t, weir_err *err)
     if (r == 0)
         c->stats.swept += swept;
     return r;
+}
+
+void wr_ckpt_say_place(const weir_ckpt *c, char ret[WR_PLACE_TEXT])
+{
+    char host[65] = "";
+
+    gethostname(host, sizeof(host) - 1);
+    snprintf(ret, WR_PLACE_TEXT, " of %s, from '%.100s'", host, c->cfg.fast);
+}
+
+void wr_ckpt_tell_work(weir_ckpt *c, uint64_t done, uint64_t bytes)
+{
+    struct wr_tier_work w = {.done = done, .bytes = bytes};
+    char place[WR_PLACE_TEXT];
+
+    wr_ckpt_say_place(c, place);
+    memcpy(w.from, c->near_id, sizeof(w.from));
+    snprintf(w.text, sizeof(w.text), "process %d%.180s", (int)getpid(), place);
+    wr_tier_work_tell(c->far, &w);
 }
 
 /* Rank 0 becomes the writer of what its role changes. */
@@ -49,10 +73,18 @@ static int claim_tiers(weir_ckpt *c, weir_err *err)
     case WEIR_CKPT_READ:
         break;
     }
-    if (near)
-        r = claim(c, c->near, err);
-    if (r == 0 && far && c->far)
+    if (c->cfg.dry_run)
+        return 0;
+    /* The slow one first: whoever drains from the fast tier of a new writer looks
+     * afterwards whether the slow one is still its own (prune.c). */
+    if (far && c->far)
         r = claim(c, c->far, err);
+    if (r == 0 && near)
+        r = claim(c, c->near, err);
+    if (r == 0 && c->far) {
+        wr_tier_own_id(c->near, c->near_id);
+        wr_ckpt_tell_work(c, 0, 0);
+    }
     return r;
 }
 
@@ -73,6 +105,7 @@ static int join_tiers(weir_ckpt *c, struct wr_store *given[2], weir_err *err)
             r = claim_tiers(c, &mine);
         if (r == 0 && c->cfg.role == WEIR_CKPT_SAVE)
             r = wr_lineage_begin(c, &mine);
+        r = wr_ckpt_end(c, r, &mine);
     }
     r = wr_comm_agree(c->comm, r, &mine, err);
     if (r < 0)
@@ -82,6 +115,10 @@ static int join_tiers(weir_ckpt *c, struct wr_store *given[2], weir_err *err)
     r = wr_comm_agree(c->comm, r, &mine, err);
     if (r < 0)
         return r;
+    if (c->notice[0] && c->cfg.role == WEIR_CKPT_SAVE && c->cfg.rank == 0) {
+        wr_fail(&mine, WEIR_ESTATE, "%s", c->notice);
+        wr_ckpt_trouble(c, WR_LOG_NOTE, WR_STEP_NONE, &mine, /* tell= */ true);
+    }
     c->stats.fast_forgets = forgets(c->near);
     c->stats.slow_forgets = forgets(c->far);
     return 0;
@@ -150,7 +187,46 @@ static int start_threads(weir_ckpt *c, weir_err *err)
         r = wr_drainer_start(c, /* thread= */ saves, err);
     if (r == 0 && saves)
         r = wr_saver_start(c, err);
+    return wr_ckpt_end(c, r, err);
+}
+
+int wr_ckpt_check(const weir_ckpt *c, weir_err *err)
+{
+    if (!c)
+        return wr_fail(err, WEIR_EINVAL, "the store is NULL (was it closed?)");
+    if (c->pid != getpid())
+        return wr_fail(err, WEIR_ESTATE,
+                       "'%s': was opened by process %d, and this is a child of "
+                       "it; open it here, too",
+                       c->cfg.fast, (int)c->pid);
+    return 0;
+}
+
+/* The other ranks wait for this one meanwhile. */
+uint64_t wr_ckpt_call_ns(const weir_ckpt *c)
+{
+    uint64_t ns = wr_ckpt_drain_timeout_ns(c), ms = c->cfg.comm_timeout_ms;
+
+    if (ns == UINT64_MAX || c->cfg.world == 1)
+        return ns;
+    return WR_MIN(ns, WR_MIN(ms, UINT64_MAX / 4 / WR_NS_PER_MS) * WR_NS_PER_MS /
+                          4 * 3);
+}
+
+int wr_ckpt_begin(weir_ckpt *c, weir_err *err)
+{
+    int r = wr_ckpt_check(c, err);
+
+    if (r == 0 && c->far)
+        wr_patient_begin(c->far->store);
     return r;
+}
+
+int wr_ckpt_end(weir_ckpt *c, int r, weir_err *err)
+{
+    int silent = c->far ? wr_patient_check(c->far->store, err) : 0;
+
+    return silent < 0 ? silent : r;
 }
 
 void wr_ckpt_ref(weir_ckpt *c)
@@ -168,6 +244,9 @@ void wr_ckpt_unref(weir_ckpt *c)
     pthread_mutex_destroy(&c->lock);
     wr_ckpt_config_done(&c->cfg);
     wr_log_done(&c->log);
+    wr_stock_done(&c->stock);
+    free(c->before);
+    free(c->ahead);
     free(c);
 }
 
@@ -210,6 +289,7 @@ static void close_tier(void *arg)
 {
     struct closing *k = arg;
 
+    wr_patient_enter(k->tier->store);
     wr_tier_close(k->tier);
 }
 
@@ -248,7 +328,7 @@ static void free_store(weir_ckpt *c, uint64_t deadline_ns)
         wr_tier_let_go(c->near);
     wr_drainer_free(c->drainer);
     wr_watch_free(c->watch);
-    if (c->far && c->refs == 1 && c->cfg.role == WEIR_CKPT_SAVE)
+    if (c->far && c->refs == 1)
         close_far(c, deadline_ns);
     wr_ckpt_unref(c);
 }
@@ -261,6 +341,7 @@ static weir_ckpt *new_store(void)
         free(c);
         return NULL;
     }
+    c->pid = getpid();
     c->refs = 1;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
@@ -306,8 +387,12 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
     int r;
 
     weir_ckpt_defaults(&own);
-    r = cfg ? wr_sized_take(&own, sizeof(own), cfg, "weir_ckpt_defaults", err)
-            : wr_fail(err, WEIR_EINVAL, "cfg: is NULL");
+    if (!ret)
+        r = wr_fail(err, WEIR_EINVAL, "ret: is NULL");
+    else
+        r = cfg ? wr_sized_take(&own, sizeof(own), cfg, "weir_ckpt_defaults",
+                                err)
+                : wr_fail(err, WEIR_EINVAL, "cfg: is NULL");
     if (r == 0)
         r = open_store(ret, &own, given, err);
     wr_store_close(given[0]);
@@ -318,6 +403,16 @@ int wr_ckpt_open_stores(weir_ckpt **ret, const weir_ckpt_config *cfg,
 int weir_ckpt_open(weir_ckpt **ret, const weir_ckpt_config *cfg, weir_err *err)
 {
     return wr_ckpt_open_stores(ret, cfg, NULL, NULL, err);
+}
+
+/* In a child of fork(): the threads are not here, the tiers and their locks are
+ * the parent's, and a lock may have been held when it forked. What belongs to
+ * those stays until the child ends. */
+static void forget(weir_ckpt *c)
+{
+    wr_ckpt_config_done(&c->cfg);
+    wr_log_done(&c->log);
+    free(c);
 }
 
 /* What went wrong since the last call, on any rank. */
@@ -332,6 +427,10 @@ int weir_ckpt_close(weir_ckpt **c, weir_err *err)
         return 0;
     old = *c;
     *c = NULL;
+    if (old->pid != getpid()) {
+        forget(old);
+        return 0;
+    }
     deadline_ns = halt(old);
     r = wr_ckpt_take_trouble(old, &mine);
     r = wr_comm_agree(old->comm, r, &mine, err);

@@ -10,28 +10,47 @@
 #include "base/sized.h"
 #include "base/thread.h"
 
+/* Who noticed it first says how. */
+void wr_ckpt_set_fenced(weir_ckpt *c, const weir_err *e)
+{
+    if (c->fenced.code == 0)
+        c->fenced = *e;
+    pthread_cond_broadcast(&c->changed); /* for who waits for a level */
+}
+
+int wr_ckpt_fenced(weir_ckpt *c, weir_err *err)
+{
+    int r;
+
+    pthread_mutex_lock(&c->lock);
+    r = wr_fail_as(err, c->fenced.code, &c->fenced);
+    pthread_mutex_unlock(&c->lock);
+    return r;
+}
+
 /* With the lock held. */
 static uint64_t add(weir_ckpt *c, const struct wr_log_entry *e)
 {
     uint64_t saves = c->stats.saves;
 
+    if (e->err.code == WEIR_EFENCED)
+        wr_ckpt_set_fenced(c, &e->err);
     return wr_log_add(&c->log, e,
                       saves > WR_TIMES_KEPT ? saves - WR_TIMES_KEPT + 1 : 1);
 }
 
-uint64_t wr_ckpt_trouble(weir_ckpt *c, enum wr_log_kind kind, uint64_t step,
-                         const weir_err *e, bool tell)
+bool wr_ckpt_trouble(weir_ckpt *c, enum wr_log_kind kind, uint64_t step,
+                     const weir_err *e, bool tell)
 {
     struct wr_log_entry n = {
         .kind = kind, .level = WEIR_LEVEL_SLOW, .step = step, .err = *e};
-    uint64_t number;
 
     pthread_mutex_lock(&c->lock);
     n.due = tell && !wr_log_due(&c->log);
-    number = add(c, &n);
+    add(c, &n);
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    return number;
+    return n.due;
 }
 
 void wr_ckpt_end_save(weir_ckpt *c, uint64_t seq, enum weir_level level,
@@ -58,6 +77,13 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     }
     pthread_mutex_unlock(&c->lock);
     return r;
+}
+
+int weir_ckpt_problem(weir_ckpt *c, weir_err *err)
+{
+    int r = wr_ckpt_check(c, err);
+
+    return r < 0 ? r : wr_ckpt_take_trouble(c, err);
 }
 
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,
@@ -173,7 +199,10 @@ int weir_ckpt_times_sized(const weir_ckpt *c, uint64_t step,
 {
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
     const struct wr_ckpt_time *t;
+    int r = wr_ckpt_check(c, NULL);
 
+    if (r < 0)
+        return r;
     pthread_mutex_lock(&w->lock);
     t = step == WEIR_LATEST ? wr_ckpt_time_at(w, w->stats.saves)
                             : wr_ckpt_time_find(w, step);
@@ -187,8 +216,12 @@ void weir_ckpt_stats_sized(const weir_ckpt *c, weir_ckpt_stats *ret,
                            size_t size)
 {
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
-    weir_ckpt_stats own;
+    weir_ckpt_stats own = {0};
 
+    if (wr_ckpt_check(c, NULL) < 0) { /* nothing was done by this process */
+        wr_sized_give(ret, size, &own, sizeof(own));
+        return;
+    }
     pthread_mutex_lock(&w->lock);
     own = w->stats;
     pthread_mutex_unlock(&w->lock);

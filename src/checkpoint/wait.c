@@ -56,7 +56,7 @@ static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
 
     wr_ckpt_note_lost(c, step, copy);
     pthread_mutex_lock(&c->lock);
-    e = wr_log_given_up(&c->log, step, copy->id);
+    e = wr_log_given_up(&c->log, step, copy->gist.id);
     if (e)
         e->due = false;
     pthread_mutex_unlock(&c->lock);
@@ -152,7 +152,8 @@ static int hear(weir_ckpt *c, const struct looking *w, uint64_t *seen,
 {
     int r = 0;
 
-    if (!w->own)
+    r = wr_ckpt_fenced(c, err);
+    if (r == 0 && !w->own)
         r = wr_ckpt_take_trouble(c, err);
     if (r == 0 && !w->own && c->drainer && w->level > WEIR_LEVEL_FAST)
         r = wr_drainer_gave_up(c->drainer, w->step, err);
@@ -252,6 +253,8 @@ static int wait_here(weir_ckpt *c, uint64_t seq, enum weir_level level,
             return 0;
         if (end)
             return deliver(end, err);
+        if (c->fenced.code && t->level >= WEIR_LEVEL_FAST)
+            return wr_fail_as(err, c->fenced.code, &c->fenced);
         if (t->level >= WEIR_LEVEL_FAST &&
             (gone || !hears(c) ||
              (level == WEIR_LEVEL_VERIFIED && !c->cfg.verify)))
@@ -379,8 +382,12 @@ int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
     uint64_t begun_ns = wr_clock_ns(), deadline_ns = UINT64_MAX, seq = 0;
     const struct looking w = {.step = step, .level = level};
     const struct wr_ckpt_time *t;
-    int r = wr_ckpt_take_trouble(c, err);
+    int r = wr_ckpt_check(c, err);
 
+    if (r == 0) /* first: nothing that was saved since counts */
+        r = wr_ckpt_fenced(c, err);
+    if (r == 0)
+        r = wr_ckpt_take_trouble(c, err);
     if (r < 0)
         return r;
     if (level < WEIR_LEVEL_SNAPSHOT || level > WEIR_LEVEL_VERIFIED)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "checkpoint/patient.h"
 #include "checkpoint/strand.h"
 
 #define WHAT_MAX 128
@@ -87,7 +88,9 @@ void wr_watch_free(struct wr_watch *w)
 static void run(void *arg)
 {
     struct wr_watch *w = arg;
+    struct wr_tier *far = w->c->far;
 
+    wr_patient_enter(far ? far->store : NULL);
     pthread_mutex_lock(&w->lock);
     for (;;) {
         weir_err e = {0};
@@ -110,6 +113,7 @@ static void run(void *arg)
         pthread_cond_broadcast(&w->changed);
     }
     pthread_mutex_unlock(&w->lock);
+    wr_patient_leave(far ? far->store : NULL);
 }
 
 /* --- asking --- */

@@ -62,10 +62,9 @@ static void go_on_without(struct wr_saver *s, const struct wr_pause_end *e)
     bool told = e->why.code == s->stands ||
                 (s->c->drainer && e->why.code != WEIR_ETIMEDOUT);
 
-    s->stands = e->why.code;
-    if (!told)
-        wr_ckpt_trouble(s->c, WR_LOG_NOTE, WR_STEP_NONE, &e->why,
-                        /* tell= */ true);
+    if (told || wr_ckpt_trouble(s->c, WR_LOG_NOTE, WR_STEP_NONE, &e->why,
+                                /* tell= */ true))
+        s->stands = e->why.code;
 }
 
 /* Every save that fails says which one it was: nobody may be waiting for it. */
@@ -96,14 +95,23 @@ static int hold(struct wr_saver *s, weir_err *err)
     bool behind = false;
     int r = 0;
 
-    if (c->cfg.rank > 0 || !c->far || c->cfg.behind == WEIR_BEHIND_OLDEST)
+    if (c->cfg.rank > 0 || !c->far)
         return 0;
+    r = wr_ckpt_fenced(c, err);
+    if (r < 0 || c->cfg.behind == WEIR_BEHIND_OLDEST)
+        return r;
     for (;;) {
-        r = wr_ckpt_is_behind(c, &behind, err);
-        if (r == 0 && !behind)
+        r = wr_ckpt_is_behind(c, &behind, &e.why);
+        if (r == WEIR_EFENCED)
+            return wr_fail_as(err, r, &e.why);
+        if (r < 0) { /* the slow tier fails, and the fast one may have room */
+            go_on_without(s, &e);
+            return 0;
+        }
+        if (!behind)
             s->stands = 0;
-        if (r < 0 || !behind || is_stopped(s))
-            return r;
+        if (!behind || is_stopped(s))
+            return 0;
         if (s->held_ns == 0)
             s->held_ns = wr_clock_ns();
         r = announce(c, MSG_WAIT, err);
@@ -170,6 +178,8 @@ static int begin(struct wr_saver *s, const struct wr_job *j, uint64_t bytes,
             wr_tier_trim(c->near, ret, c->cfg.world);
             return 0;
         }
+        if (r == WEIR_ENOSPC && !c->far)
+            wr_ckpt_tell_anew(c);
         if (r == WEIR_ENOSPC &&
             (wr_ckpt_make_room(c) || wr_ckpt_give_up(c, j->step)))
             continue;
@@ -287,8 +297,12 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     *m = (struct wr_manifest){
         .step = j->step,
         .epoch = c->near->epoch,
-        .generation = c->generation,
-        .seq = j->seq,
+        .turn = {.generation = c->generation,
+                 .seq = j->seq,
+                 .part = j->part,
+                 .step = j->step},
+        .continues = j->continues,
+        .from = j->from,
         .time_ns = j->time_ns,
         .chunk = WR_CHUNK,
         .metadata = j->metadata,
@@ -297,7 +311,10 @@ static int make_manifest(weir_ckpt *c, struct wr_job *j,
     j->metadata = NULL;
     j->metadata_count = 0;
     memcpy(m->store, c->near->store_id, sizeof(m->store));
+    memcpy(m->turn.nonce, c->nonce, sizeof(m->turn.nonce));
     wr_manifest_new_id(m->id);
+    if (!m->store[0]) /* nothing may count as of no store */
+        return wr_fail(err, WEIR_ESTATE, "the id of the store is not known");
     m->shards = calloc(c->cfg.world, sizeof(*m->shards));
     if (!m->shards)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -405,6 +422,8 @@ static void finish(struct wr_saver *s, struct wr_job *j, int r,
         wr_ckpt_end_save(c, j->seq, WEIR_LEVEL_FAST, err, /* tell= */ true);
     } else {
         c->stats.bytes_saved += wr_image_size(j->image);
+        c->ahead_lost |= j->step <= s->last;
+        s->last = j->step;
         if (c->far && c->cfg.rank == 0) { /* counted anew now and then */
             c->stats.behind++;
             c->behind_bytes += s->bytes;
@@ -441,9 +460,9 @@ static void follow_up(struct wr_saver *s, uint64_t step)
     r = wr_ckpt_retain(c, &err);
     if (r < 0)
         wr_fail_prefix(&err, r, "older steps are not removed");
-    if (r < 0 && r != s->told)
-        wr_ckpt_trouble(c, WR_LOG_NOTE, WR_STEP_NONE, &err, /* tell= */ true);
-    s->told = r;
+    if (r == 0 || r == s->told ||
+        wr_ckpt_trouble(c, WR_LOG_NOTE, WR_STEP_NONE, &err, /* tell= */ true))
+        s->told = r;
 }
 
 /* --- reading back, with one tier --- */
@@ -480,7 +499,7 @@ static int verify_meter(void *arg, uint64_t bytes)
     int ends;
 
     pthread_mutex_lock(&s->c->lock);
-    ends = s->stop || oldest_job(s);
+    ends = s->stop || s->pauses || oldest_job(s);
     pthread_mutex_unlock(&s->c->lock);
     return ends;
 }
@@ -502,6 +521,7 @@ static void verify_one(struct wr_saver *s, uint64_t step)
     seq = t && t->level >= WEIR_LEVEL_FAST ? t->seq : 0;
     pthread_mutex_unlock(&c->lock);
     r = wr_step_verify(c->near, step, /* mark= */ true, &meter, &err);
+    wr_stock_touch(c, step);
     pthread_mutex_lock(&c->lock);
     t = wr_ckpt_time_at(c, seq);
     if (r == 0 && t)
@@ -522,23 +542,36 @@ static void verify_one(struct wr_saver *s, uint64_t step)
 
 /* --- the thread --- */
 
+static void set_busy(struct wr_saver *s, bool busy)
+{
+    s->busy = busy;
+    if (!busy)
+        pthread_cond_broadcast(&s->c->changed);
+}
+
 /* Waits for a job, reading back meanwhile. With the lock held; false: the
  * end. */
 static bool wait_for_job(struct wr_saver *s)
 {
+    set_busy(s, false);
     while (!oldest_job(s)) {
         if (s->stop)
             return false;
-        if (s->unverified_count) {
+        if (s->unverified_count && !s->pauses) {
             uint64_t step = s->unverified[--s->unverified_count];
 
+            set_busy(s, true);
             pthread_mutex_unlock(&s->c->lock);
             verify_one(s, step);
+            if (s->c->stock.abandoned) /* they waited for that */
+                follow_up(s, step);
             pthread_mutex_lock(&s->c->lock);
+            set_busy(s, false);
         } else {
             wr_ckpt_sleep(s->c, UINT64_MAX);
         }
     }
+    set_busy(s, true);
     return true;
 }
 
@@ -569,6 +602,8 @@ static void *run(void *arg)
         note_held(s, j);
         pthread_mutex_unlock(&c->lock);
         r = write_job(s, j, r, &err);
+        wr_stock_touch(c,
+                       step); /* also when nobody knows whether it is there */
         if (r == 0) /* first: the next save is to know that it is behind */
             wr_drainer_add(c->drainer, step, s->bytes);
         finish(s, j, r, &err);
@@ -630,21 +665,24 @@ int wr_saver_start(weir_ckpt *c, weir_err *err)
     return 0;
 }
 
-static bool is_writing(const struct wr_saver *s)
-{
-    for (unsigned i = 0; i < s->count; i++)
-        if (s->jobs[i].state >= WR_JOB_QUEUED)
-            return true;
-    return false;
-}
-
-void wr_saver_settle(struct wr_saver *s)
+void wr_saver_pause(struct wr_saver *s)
 {
     if (!s)
         return;
     pthread_mutex_lock(&s->c->lock);
-    while (is_writing(s))
+    s->pauses++;
+    while (s->busy || oldest_job(s))
         wr_ckpt_sleep(s->c, UINT64_MAX);
+    pthread_mutex_unlock(&s->c->lock);
+}
+
+void wr_saver_resume(struct wr_saver *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->c->lock);
+    s->pauses--;
+    pthread_cond_broadcast(&s->c->changed);
     pthread_mutex_unlock(&s->c->lock);
 }
 

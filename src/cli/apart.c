@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 
 /* Ctrl-C reaches both: the parent decides what it means. */
 static void settle_child(pid_t parent)
@@ -37,7 +38,7 @@ int wr_apart_start(struct wr_apart *a, weir_err *err)
     if (a->child < 0) {
         close(fds[0]);
         close(fds[1]);
-        return wr_fail_errno(err, e, "fork");
+        return wr_fork_fail(e, err);
     }
     a->fd = fds[a->child ? 0 : 1];
     close(fds[a->child ? 1 : 0]);
@@ -64,6 +65,22 @@ int wr_apart_wait(const struct wr_apart *a, void *message, size_t cap,
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     return n == 0 ? -1 : (int)n;
+}
+
+/* Each side shuts down its half of the connection: the other one reads an end,
+ * also if the process was killed. */
+void wr_apart_take_terminal(const struct wr_apart *a)
+{
+    char none;
+
+    shutdown(a->fd, SHUT_WR);
+    while (recv(a->fd, &none, sizeof(none), 0) < 0 && errno == EINTR)
+        ;
+}
+
+void wr_apart_give_terminal(const struct wr_apart *a)
+{
+    shutdown(a->fd, SHUT_WR);
 }
 
 int wr_apart_end(struct wr_apart *a, bool now)

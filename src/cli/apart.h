@@ -10,6 +10,9 @@
  *     while (wr_apart_wait(&a, msg, sizeof(msg), 100) >= 0)
  *         ...                          // in the parent
  *     code = wr_apart_end(&a, ...);
+ *
+ * The terminal belongs to the parent, which draws a line there while it waits. A
+ * child that prints asks for it with wr_apart_take_terminal.
  */
 #ifndef WR_CLI_APART_H
 #define WR_CLI_APART_H
@@ -24,7 +27,7 @@
 
 struct wr_apart {
     pid_t child; /* 0 in the child itself */
-    int fd;      /* owned: the parent reads, the child writes */
+    int fd;      /* owned: a socket; messages go from child to parent */
 };
 
 /* Returns 1 in the parent and 0 in the child, which does not hear Ctrl-C and
@@ -38,6 +41,14 @@ void wr_apart_tell(const struct wr_apart *a, const void *message, size_t len);
  * came, -1 when there will be none any more. */
 int wr_apart_wait(const struct wr_apart *a, void *message, size_t cap,
                   int timeout_ms);
+
+/* In the child, before it prints: ends the messages, and waits until the parent
+ * has erased its line and called wr_apart_give_terminal. From any thread, and more
+ * than once. */
+void wr_apart_take_terminal(const struct wr_apart *a);
+
+/* In the parent, when wr_apart_wait has returned -1. */
+void wr_apart_give_terminal(const struct wr_apart *a);
 
 /* In the parent: waits for the child's end, which `now` brings about. Returns
  * its exit code, or minus the number of the signal that ended it. */

@@ -28,8 +28,8 @@ static void print_part(const struct wr_cli *cli,
     char count[32];
 
     if (c->part != WEIR_PART_ALL)
-        fprintf(
-            cli->out, "part %s: %s samples (holdout %g)\n",
+        wr_cli_put(
+            cli, "part %s: %s samples (holdout %g)\n",
             wr_choice_name(wr_part_choices, (int)c->part),
             wr_format_count(count, sizeof(count), wr_split_count(&split, n)),
             (double)c->holdout);
@@ -43,8 +43,8 @@ void wr_bench_print_head(const struct wr_cli *cli,
     wr_dataset_print(cli, plan->ds);
     print_part(cli, plan);
     if (world > 1)
-        fprintf(cli->out, "%u ranks on %u host%s, each with its share\n", world,
-                hosts, hosts == 1 ? "" : "s");
+        wr_cli_put(cli, "%u ranks on %u host%s, each with its share\n", world,
+                   hosts, hosts == 1 ? "" : "s");
     if (plan->accelerator.kind == WR_ACCELERATOR_EMULATED)
         wr_accelerator_print(cli, &plan->accelerator, common_batch(plan));
 }

@@ -30,8 +30,8 @@ void wr_chart_bars(const struct wr_cli *cli, const struct wr_chart_bar *bars,
         size_t pad = labels - wr_text_width(bars[i].label);
 
         wr_text_bar(bars[i].value, max, (unsigned)rest, cli->utf8, bar);
-        fprintf(cli->out, "%*s%s %s%s%s\n", (int)(indent + pad), "",
-                bars[i].label, bar, bars[i].note ? " " : "",
-                bars[i].note ? bars[i].note : "");
+        wr_cli_put(cli, "%*s%s %s%s%s\n", (int)(indent + pad), "",
+                   bars[i].label, bar, bars[i].note ? " " : "",
+                   bars[i].note ? bars[i].note : "");
     }
 }

@@ -16,18 +16,19 @@ struct ckpt_args {
     /* which */
     uint64_t step;
     bool json;
+    const char *store; /* its id */
     /* save */
     const char *from;
     int level; /* enum weir_level */
     /* rm */
     int tier; /* CKPT_TIER_... */
     /* drain */
-    bool watch;
+    bool watch, take_over;
     bool verify;
     /* restore */
     const char *into;
     /* prune */
-    uint64_t keep, every, keep_fast, after;
+    uint64_t keep, every, keep_fast, keep_abandoned, after;
     bool spare, dry_run;
     /* bench */
     const char *state;
@@ -54,6 +55,10 @@ const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
  * is fed by the store and ends with Ctrl-C. */
 int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
                      struct wr_progress *line, weir_ckpt **ret);
+
+/* Says what is odd about the tiers of an open store, if anything: that the slow
+ * one was restored from a backup. */
+void wr_ckpt_cli_notice(const struct wr_cli *cli, const weir_ckpt *c);
 
 /* As weir_ckpt_config's progress; `line` is a struct wr_progress. Ends with
  * Ctrl-C. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shown.h"
 #include "base/units.h"
 #include "cli/apart.h"
 #include "cli/interrupt.h"
@@ -128,12 +129,12 @@ static void print_duration(const struct bench *b)
     double s = wr_ckpt_bench_expect(&b->plan);
 
     if (isnan(s))
-        fputs("how long depends on the disks", b->cli->out);
+        wr_cli_put(b->cli, "how long depends on the disks");
     else if (s < 60)
-        fprintf(b->cli->out, "about %.0f s", ceil(s));
+        wr_cli_put(b->cli, "about %.0f s", ceil(s));
     else
-        fprintf(b->cli->out, "about %.0f:%02.0f min", floor(s / 60),
-                floor(fmod(s, 60)));
+        wr_cli_put(b->cli, "about %.0f:%02.0f min", floor(s / 60),
+                   floor(fmod(s, 60)));
 }
 
 static void print_head(const struct bench *b)
@@ -144,17 +145,17 @@ static void print_head(const struct bench *b)
 
     for (int w = 0; w < WR_CKPT_WAYS; w++)
         ways += b->plan.ways[w];
-    fprintf(b->cli->out, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
-            a->state, b->load.count,
-            wr_format_bytes(size, sizeof(size), (double)b->load.bytes), b->fast,
-            b->slow);
+    wr_cli_put(b->cli, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
+               wr_show_path(a->state).text, b->load.count,
+               wr_format_bytes(size, sizeof(size), (double)b->load.bytes),
+               wr_show_path(b->fast).text, wr_show_path(b->slow).text);
     if (wr_ranks_several(&b->ranks))
-        fprintf(b->cli->out, "ranks: %u, each saves such a state\n",
-                b->ranks.launch.world);
-    fprintf(b->cli->out, "saves: %u in each of %u way%s; ", each, ways,
-            ways == 1 ? "" : "s");
+        wr_cli_put(b->cli, "ranks: %u, each saves such a state\n",
+                   b->ranks.launch.world);
+    wr_cli_put(b->cli, "saves: %u in each of %u way%s; ", each, ways,
+               ways == 1 ? "" : "s");
     print_duration(b);
-    fputc('\n', b->cli->out);
+    wr_cli_put(b->cli, "\n");
 }
 
 static int give_results(struct bench *b)
@@ -193,6 +194,7 @@ static void on_lost(void *arg)
 
     /* After Ctrl-C the others' processes are killed, and soon this one. */
     wr_clock_sleep_until(wr_clock_ns() + LOST_MS * WR_NS_PER_MS);
+    wr_apart_take_terminal(&b->apart);
     wr_ranks_failed(&b->ranks, b->cli, why->code, why);
     fflush(b->cli->err);
     _exit(LOST);
@@ -218,23 +220,28 @@ static int meet(struct bench *b, weir_err *err)
                    : 0;
 }
 
-/* In a process of its own. */
+/* In a process of its own. What it has to say waits until the end: the parent's
+ * line is on the terminal. */
 static int measure(struct bench *b)
 {
     const struct ckpt_args *a = b->cli->args;
-    weir_err err;
+    const struct wr_monitor_spec spec = {.hz = a->monitor_hz,
+                                         .store = b->store};
+    weir_err err, unwatched = {0};
     int r = meet(b, &err);
 
+    if (r == 0) {
+        wr_monitor_start(&b->monitor, &spec, &unwatched);
+        r = wr_ckpt_bench(&b->plan, &b->report, &err);
+        wr_monitor_stop(&b->monitor);
+    }
+    if (r == 0)
+        wr_ranks_watch_stop(&b->ranks.watch); /* there is a result */
+    wr_apart_take_terminal(&b->apart);
+    if (unwatched.code < 0)
+        wr_monitor_note(b->cli, &unwatched);
     if (r < 0)
         return wr_ranks_failed(&b->ranks, b->cli, r, &err);
-    wr_monitor_watch(
-        &b->monitor, b->cli,
-        &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = b->store});
-    r = wr_ckpt_bench(&b->plan, &b->report, &err);
-    wr_monitor_stop(&b->monitor);
-    if (r < 0)
-        return wr_ranks_failed(&b->ranks, b->cli, r, &err);
-    wr_ranks_watch_stop(&b->ranks.watch); /* there is a result */
     return wr_ranks_speaks(&b->ranks) ? give_results(b) : WR_EXIT_DONE;
 }
 
@@ -316,6 +323,7 @@ static int measure_apart(struct bench *b)
         return r;
     }
     watch(b);
+    wr_apart_give_terminal(&b->apart);
     r = wr_apart_end(&b->apart, /* now= */ wr_interrupted());
     return r < 0 || r == LOST || wr_interrupted() ? end_early(b, r) : r;
 }

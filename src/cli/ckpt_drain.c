@@ -25,14 +25,14 @@ static void print_drained(const struct wr_cli *cli, const struct drained *d,
     char size[32], took[32];
 
     if (d->steps)
-        fprintf(cli->out, "drained %" PRIu64 " step%s, %s in %s%s\n", d->steps,
-                d->steps == 1 ? "" : "s",
-                wr_format_bytes(size, sizeof(size), (double)d->bytes),
-                wr_format_ns(took, sizeof(took), took_ns),
-                d->verified ? ", read back" : "");
+        wr_cli_put(cli, "drained %" PRIu64 " step%s, %s in %s%s\n", d->steps,
+                   d->steps == 1 ? "" : "s",
+                   wr_format_bytes(size, sizeof(size), (double)d->bytes),
+                   wr_format_ns(took, sizeof(took), took_ns),
+                   d->verified ? ", read back" : "");
     else if (d->verified) /* an earlier drain was interrupted before that */
-        fprintf(cli->out, "read back %" PRIu64 " drained step%s\n", d->verified,
-                d->verified == 1 ? "" : "s");
+        wr_cli_put(cli, "read back %" PRIu64 " drained step%s\n", d->verified,
+                   d->verified == 1 ? "" : "s");
 }
 
 /* With --watch one line per drain, so that a program can follow. */
@@ -119,7 +119,7 @@ static int drain_once(struct wr_cli *cli, weir_ckpt *c,
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
     if (!any && !a->json)
-        fprintf(cli->out, "nothing to drain\n");
+        wr_cli_put(cli, "nothing to drain\n");
     return WR_EXIT_DONE;
 }
 
@@ -163,6 +163,7 @@ static int drain_run(struct wr_cli *cli)
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_DRAIN, &line, &c);
     if (code != WR_EXIT_DONE)
         return code;
+    wr_ckpt_cli_notice(cli, c);
     if (a->watch) {
         wr_progress_end(&line);
         wr_cli_note(cli, "watching '%s'; Ctrl-C ends it",
@@ -181,8 +182,9 @@ static const struct wr_operand operands[] = {
      .help = "folder (or URL) of the slow tier"},
     {.name = NULL}};
 
-static const char *const options[] = {"watch",     "verify", "keep", "every",
-                                      "keep-fast", "json",   NULL};
+static const char *const options[] = {
+    "watch",     "take-over",      "verify", "keep", "every",
+    "keep-fast", "keep-abandoned", "store",  "json", NULL};
 
 static const struct wr_help_example examples[] = {
     {"weir ckpt drain /nvme/run7 /lustre/run7",

@@ -72,7 +72,10 @@ static const struct wr_column ls_columns[] = {
      '<', ONE},
     {"fast", "the same for the copy on the fast tier; '-': none", '<', TWO},
     {"slow", "and on the slow tier", '<', TWO},
-    {"pin", "'pinned' if it is kept permanently", '<', 0},
+    {"note",
+     "'pinned' if it is kept permanently; 'abandoned' if the run went back to "
+     "an older step and on from there: retention keeps the newest of those",
+     '<', 0},
     {NULL, NULL, 0, 0}};
 
 static json_t *entry_json(const weir_ckpt_entry *e, bool two)
@@ -85,6 +88,7 @@ static json_t *entry_json(const weir_ckpt_entry *e, bool two)
 
     json_object_set_new(j, "generation",
                         json_integer((json_int_t)e->generation));
+    json_object_set_new(j, "abandoned", json_boolean(e->abandoned));
     if (two)
         json_object_set_new(j, "slow", json_string(copy_name(e->slow)));
     if (*e->problem)
@@ -116,21 +120,26 @@ static const char *problem_verb(const weir_ckpt_entry *e)
 static void print_sums(const struct wr_cli *cli, const weir_ckpt_entry *e,
                        size_t count, bool two)
 {
-    uint64_t fast = 0, slow = 0;
-    size_t waiting = 0;
+    uint64_t fast = 0, slow = 0, left = 0;
+    size_t waiting = 0, lefts = 0;
     char a[32], b[32];
 
     for (size_t i = 0; i < count; i++) {
         fast += e[i].fast ? e[i].bytes : 0;
         slow += e[i].slow ? e[i].bytes : 0;
         waiting += two && is_good(e[i].fast) && !is_good(e[i].slow);
+        lefts += e[i].abandoned != 0;
+        left += e[i].abandoned ? e[i].bytes : 0;
     }
-    fprintf(cli->out, "\n%zu step%s, %s", count, count == 1 ? "" : "s",
-            wr_format_bytes(a, sizeof(a), (double)fast));
+    wr_cli_put(cli, "\n%zu step%s, %s", count, count == 1 ? "" : "s",
+               wr_format_bytes(a, sizeof(a), (double)fast));
     if (two)
-        fprintf(cli->out, " on the fast tier, %s on the slow one, %zu to drain",
-                wr_format_bytes(b, sizeof(b), (double)slow), waiting);
-    fputs("\n", cli->out);
+        wr_cli_put(cli, " on the fast tier, %s on the slow one, %zu to drain",
+                   wr_format_bytes(b, sizeof(b), (double)slow), waiting);
+    if (lefts)
+        wr_cli_put(cli, "; %zu abandoned, %s", lefts,
+                   wr_format_bytes(b, sizeof(b), (double)left));
+    wr_cli_put(cli, "\n");
 }
 
 static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
@@ -150,7 +159,9 @@ static int print_entries(const struct wr_cli *cli, const weir_ckpt_entry *e,
         wr_table_cell(t, "%s", copy_name(e[i].fast));
         if (two)
             wr_table_cell(t, "%s", copy_name(e[i].slow));
-        wr_table_cell(t, "%s", e[i].pinned ? "pinned" : "");
+        wr_table_cell(t, "%s%s%s", e[i].pinned ? "pinned" : "",
+                      e[i].pinned && e[i].abandoned ? ", " : "",
+                      e[i].abandoned ? "abandoned" : "");
     }
     r = wr_table_print(t, cli, 0, &err);
     wr_table_free(t);
@@ -177,6 +188,7 @@ static int ls_run(struct wr_cli *cli)
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_READ, NULL, &c);
     if (code != WR_EXIT_DONE)
         return code;
+    wr_ckpt_cli_notice(cli, c);
     r = weir_ckpt_list(c, &entries, &count, &err);
     weir_ckpt_close(&c, NULL);
     if (r < 0)
@@ -188,13 +200,13 @@ static int ls_run(struct wr_cli *cli)
     } else if (wr_ckpt_cli_is_step(cli)) {
         code = wr_ckpt_cli_no_steps(cli);
     } else {
-        fprintf(cli->out, "no steps\n");
+        wr_cli_put(cli, "no steps\n");
     }
     free(entries);
     return code;
 }
 
-static const char *const ls_options[] = {"json", NULL};
+static const char *const ls_options[] = {"store", "json", NULL};
 static const struct wr_columns ls_tables[] = {{NULL, ls_columns}, {NULL, NULL}};
 static const struct wr_help_example ls_examples[] = {
     {"weir ckpt ls /nvme/run7 /lustre/run7",
@@ -273,14 +285,13 @@ static int print_contents(const struct wr_cli *cli, const struct contents *c)
     wr_table_free(t);
     if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
-    fprintf(cli->out, "\n%zu tensor%s, %s\n", c->count,
-            c->count == 1 ? "" : "s",
-            wr_format_bytes(size, sizeof(size), (double)sum));
+    wr_cli_put(cli, "\n%zu tensor%s, %s\n", c->count, c->count == 1 ? "" : "s",
+               wr_format_bytes(size, sizeof(size), (double)sum));
     for (size_t i = 0; i < c->metadata_count; i++) {
-        fprintf(cli->out,
-                "%s: ", wr_text_show(c->metadata[i].key, true, shown, SHOWN));
-        fprintf(cli->out, "%s\n",
-                wr_text_show(c->metadata[i].value, true, shown, SHOWN));
+        wr_cli_put(
+            cli, "%s: ", wr_text_show(c->metadata[i].key, true, shown, SHOWN));
+        wr_cli_put(cli, "%s\n",
+                   wr_text_show(c->metadata[i].value, true, shown, SHOWN));
     }
     return WR_EXIT_DONE;
 }
@@ -329,12 +340,12 @@ static int show_found(const struct wr_cli *cli, const weir_ckpt_found *f)
     for (size_t i = 0; i < f->passed_over_count; i++)
         wr_cli_note(cli, "passed over: %s", f->passed_over[i]);
     if (!a->json) {
-        fprintf(cli->out,
-                "step %" PRIu64 "%s, saved %s by %" PRIu32 " rank%s%s\n\n",
-                f->step, wr_ckpt_cli_tier(cli, "on", f->tier, where),
-                time_text(f->time_ns, when, sizeof(when)), f->world,
-                f->world == 1 ? "" : "s",
-                f->pipeline_count ? ", with the pipeline's position" : "");
+        wr_cli_put(cli,
+                   "step %" PRIu64 "%s, saved %s by %" PRIu32 " rank%s%s\n\n",
+                   f->step, wr_ckpt_cli_tier(cli, "on", f->tier, where),
+                   time_text(f->time_ns, when, sizeof(when)), f->world,
+                   f->world == 1 ? "" : "s",
+                   f->pipeline_count ? ", with the pipeline's position" : "");
         fflush(cli->out);
     }
     return show_contents(cli, &c,
@@ -401,7 +412,7 @@ static int show_run(struct wr_cli *cli)
     return wr_ckpt_cli_file_or_store(cli, show_file, show_store);
 }
 
-static const char *const show_options[] = {"step", "json", NULL};
+static const char *const show_options[] = {"step", "store", "json", NULL};
 static const struct wr_columns show_tables[] = {{NULL, show_columns},
                                                 {NULL, NULL}};
 static const struct wr_help_example show_examples[] = {

@@ -23,8 +23,8 @@ static int set_pin(struct wr_cli *cli, int on)
     if (a->json)
         return wr_json_print(cli, json_pack("{s:I, s:b}", "step",
                                             (json_int_t)a->step, "pinned", on));
-    fprintf(cli->out, "step %" PRIu64 " is %s\n", a->step,
-            on ? "pinned" : "no longer pinned");
+    wr_cli_put(cli, "step %" PRIu64 " is %s\n", a->step,
+               on ? "pinned" : "no longer pinned");
     return WR_EXIT_DONE;
 }
 
@@ -38,7 +38,7 @@ static int unpin_run(struct wr_cli *cli)
     return set_pin(cli, 0);
 }
 
-static const char *const options[] = {"step", "json", NULL};
+static const char *const options[] = {"step", "store", "json", NULL};
 static const char *const needs[] = {"step", NULL};
 
 static const struct wr_help_example examples[] = {

@@ -40,10 +40,10 @@ static void on_gone(void *arg, uint64_t step, const char *tier, uint64_t bytes)
     wr_format_bytes(size, sizeof(size), (double)bytes);
     wr_ckpt_cli_tier(p->cli, "from", tier, where);
     if (step == WEIR_LATEST)
-        fprintf(p->cli->out, "%s spare files%s, %s\n", removed, where, size);
+        wr_cli_put(p->cli, "%s spare files%s, %s\n", removed, where, size);
     else
-        fprintf(p->cli->out, "%s step %" PRIu64 "%s, %s\n", removed, step,
-                where, size);
+        wr_cli_put(p->cli, "%s step %" PRIu64 "%s, %s\n", removed, step, where,
+                   size);
 }
 
 static int prune_run(struct wr_cli *cli)
@@ -66,6 +66,7 @@ static int prune_run(struct wr_cli *cli)
 
     if (code != WR_EXIT_DONE)
         return code;
+    wr_ckpt_cli_notice(cli, c);
     p.list = a->json ? json_array() : NULL;
     r = weir_ckpt_prune(c, &plan, &err);
     q = weir_ckpt_close(&c, r < 0 ? NULL : &err);
@@ -76,13 +77,14 @@ static int prune_run(struct wr_cli *cli)
                                             a->dry_run, "removed", p.list,
                                             "bytes", (json_int_t)p.bytes));
     else if (!p.count)
-        fprintf(cli->out, "nothing to remove\n");
+        wr_cli_put(cli, "nothing to remove\n");
     json_decref(p.list);
     return code;
 }
 
-static const char *const options[] = {"keep",  "every",   "keep-fast", "after",
-                                      "spare", "dry-run", "json",      NULL};
+static const char *const options[] = {
+    "keep",  "every",   "keep-fast", "keep-abandoned", "after",
+    "spare", "dry-run", "store",     "json",           NULL};
 
 static const struct wr_help_example examples[] = {
     {"weir ckpt prune /lustre/run7 --keep 3 --every 1000 --dry-run",

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "base/shown.h"
 #include "cli/record_json.h"
 
 static int print_json(const struct wr_cli *cli, const weir_ckpt_found *found)
@@ -31,8 +32,9 @@ static int print_found(const struct wr_cli *cli, const weir_ckpt_found *found)
         wr_cli_note(cli, "passed over: %s", found->passed_over[i]);
     if (a->json)
         return print_json(cli, found);
-    fprintf(cli->out, "step %" PRIu64 "%s is in '%s'\n", found->step,
-            wr_ckpt_cli_tier(cli, "from", found->tier, where), a->into);
+    wr_cli_put(cli, "step %" PRIu64 "%s is in '%s'\n", found->step,
+               wr_ckpt_cli_tier(cli, "from", found->tier, where),
+               wr_show_path(a->into).text);
     return WR_EXIT_DONE;
 }
 
@@ -61,7 +63,7 @@ static int restore_run(struct wr_cli *cli)
     return code;
 }
 
-static const char *const options[] = {"into", "step", "json", NULL};
+static const char *const options[] = {"into", "step", "store", "json", NULL};
 static const char *const needs[] = {"into", NULL};
 
 static const struct wr_help_example examples[] = {

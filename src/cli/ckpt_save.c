@@ -151,9 +151,9 @@ static int print_saved(const struct wr_cli *cli, const struct loaded *l,
                                             (json_int_t)l->head.count, "bytes",
                                             (json_int_t)l->head.data_bytes,
                                             "level", names[level]));
-    fprintf(cli->out, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
-            l->head.count, l->head.count == 1 ? "" : "s",
-            wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
+    wr_cli_put(cli, "saved step %" PRIu64 ": %zu tensor%s, %s\n", a->step,
+               l->head.count, l->head.count == 1 ? "" : "s",
+               wr_format_bytes(size, sizeof(size), (double)l->head.data_bytes));
     return WR_EXIT_DONE;
 }
 
@@ -211,9 +211,9 @@ static int save_run(struct wr_cli *cli)
     return code;
 }
 
-static const char *const options[] = {"from",      "step", "level",
-                                      "verify",    "keep", "every",
-                                      "keep-fast", "json", NULL};
+static const char *const options[] = {
+    "from",      "step",           "level", "verify", "keep", "every",
+    "keep-fast", "keep-abandoned", "store", "json",   NULL};
 static const char *const needs[] = {"from", "step", NULL};
 
 static const struct wr_help_example examples[] = {

@@ -40,17 +40,17 @@ static void print_checked(const struct verify *v, const weir_ckpt_checked *c)
     char size[32];
 
     wr_progress_hide(v->line);
-    fprintf(cli->out, "step %-8" PRIu64 " ", c->step);
+    wr_cli_put(cli, "step %-8" PRIu64 " ", c->step);
     if (wr_ckpt_cli_slow(cli))
-        fprintf(cli->out, "%-5s ", c->tier);
-    fprintf(cli->out, "%9s  ",
-            wr_format_bytes(size, sizeof(size), (double)c->bytes));
+        wr_cli_put(cli, "%-5s ", c->tier);
+    wr_cli_put(cli, "%9s  ",
+               wr_format_bytes(size, sizeof(size), (double)c->bytes));
     if (c->code)
-        fprintf(cli->out, "%s%s%s: %s\n", wr_cli_style(cli, WR_STYLE_BAD),
-                wr_step_is_unread(c->code) ? "UNREADABLE" : "DAMAGED",
-                wr_cli_style(cli, WR_STYLE_END), c->text);
+        wr_cli_put(cli, "%s%s%s: %s\n", wr_cli_style(cli, WR_STYLE_BAD),
+                   wr_step_is_unread(c->code) ? "UNREADABLE" : "DAMAGED",
+                   wr_cli_style(cli, WR_STYLE_END), c->text);
     else
-        fprintf(cli->out, "good\n");
+        wr_cli_put(cli, "good\n");
     fflush(cli->out);
 }
 
@@ -97,7 +97,7 @@ static int verify_file(struct wr_cli *cli, struct wr_store *st,
     if (r < 0)
         return wr_ckpt_cli_failed(cli, r, &err);
     if (!a->json)
-        fprintf(cli->out, "good\n");
+        wr_cli_put(cli, "good\n");
     return WR_EXIT_DONE;
 }
 
@@ -124,8 +124,8 @@ static int say_sum(struct verify *v, int bad, double seconds)
                            bad ? (unsigned)bad : v->unread, v->copies, what,
                            bad ? "damaged" : "unreadable");
     if (!v->list)
-        fprintf(
-            cli->out, "%u %s good, %s at %s/s\n", v->copies, what,
+        wr_cli_put(
+            cli, "%u %s good, %s at %s/s\n", v->copies, what,
             wr_format_bytes(size, sizeof(size), (double)v->bytes),
             wr_format_bytes(rate, sizeof(rate), (double)v->bytes / seconds));
     return WR_EXIT_DONE;
@@ -145,6 +145,7 @@ static int verify_store(struct wr_cli *cli)
     code = wr_ckpt_cli_open(cli, WEIR_CKPT_READ, &line, &c);
     if (code != WR_EXIT_DONE)
         return code;
+    wr_ckpt_cli_notice(cli, c);
     v.list = a->json ? json_array() : NULL;
     bad = weir_ckpt_verify(c, wr_ckpt_cli_step(cli), on_checked, &v, &err);
     wr_progress_end(&line);
@@ -165,7 +166,7 @@ static int verify_run(struct wr_cli *cli)
     return wr_ckpt_cli_file_or_store(cli, verify_file, verify_store);
 }
 
-static const char *const options[] = {"step", "json", NULL};
+static const char *const options[] = {"step", "store", "json", NULL};
 
 static const struct wr_help_example examples[] = {
     {"weir ckpt verify /lustre/run7", "read everything, check every byte"},

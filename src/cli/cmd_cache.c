@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/screen.h"
 #include "cli/table.h"
 #include "monitor/pagecache.h"
 #include "monitor/residency.h"
@@ -171,6 +172,8 @@ static const struct wr_column columns[] = {
 static int print_text(const struct wr_cli *cli, const struct result *res)
 {
     struct wr_table *t = wr_table_of(columns, 0);
+    const struct wr_cli *to;
+    struct wr_screen screen;
     char buf[32];
     weir_err err;
     int r;
@@ -182,13 +185,15 @@ static int print_text(const struct wr_cli *cli, const struct result *res)
     wr_table_free(t);
     if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
+    to = wr_screen_start(&screen, cli);
     if (done_by(res))
-        fprintf(cli->out, "done by %s", done_by(res));
+        wr_cli_put(to, "done by %s", done_by(res));
     if (res->after.synced_files)
-        fprintf(cli->out, " (%s files written out first)",
-                wr_format_count(buf, sizeof(buf), res->after.synced_files));
-    fprintf(cli->out, "%schecked by %s\n", done_by(res) ? "; " : "",
-            checked_by(&res->after));
+        wr_cli_put(to, " (%s files written out first)",
+                   wr_format_count(buf, sizeof(buf), res->after.synced_files));
+    wr_cli_put(to, "%schecked by %s\n", done_by(res) ? "; " : "",
+               checked_by(&res->after));
+    wr_screen_end(&screen);
     return WR_EXIT_DONE;
 }
 

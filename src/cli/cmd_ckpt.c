@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "checkpoint/problem.h"
 #include "cli/ckpt.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
 #include "cli/optvalue.h"
 #include "measure/ckpt_bench.h"
 #include "tier/name.h"
+
+/* How long a save to the fast tier alone waits for room that nobody may make;
+ * any slow tier that works answers by then. */
+#define UNDRAINED_MS 3000
 
 /* X(name): the table wr_ckpt_action_<name>, in ckpt_<name>.c or a file beside
  * it. An action is one such table and one line here. */
@@ -27,6 +32,7 @@
     X(adopt)                                                                   \
     X(discard)                                                                 \
     X(rm)                                                                      \
+    X(id)                                                                      \
     X(bench)
 
 #define DECLARE(name) extern const struct wr_action wr_ckpt_action_##name;
@@ -96,11 +102,15 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
     cfg.drain = a->level > WEIR_LEVEL_FAST;
     if (!cfg.drain) { /* it was asked for: as many as there is room for */
         cfg.max_behind = UINT32_MAX;
-        cfg.drain_timeout_ms = 1;
+        cfg.drain_timeout_ms = UNDRAINED_MS;
     }
     cfg.keep_last = (uint32_t)a->keep;
     cfg.keep_every = a->every;
     cfg.keep_fast = (uint32_t)a->keep_fast;
+    cfg.keep_abandoned = (uint32_t)a->keep_abandoned;
+    cfg.store = a->store;
+    cfg.take_over = a->take_over;
+    cfg.dry_run = a->dry_run && role != WEIR_CKPT_READ;
     if (line) {
         cfg.progress = wr_ckpt_cli_progress;
         cfg.progress_arg = line;
@@ -115,6 +125,12 @@ int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,
                            "(ls, show, verify, restore and pin need not)",
                            err.msg);
     return r < 0 ? wr_ckpt_cli_failed(cli, r, &err) : WR_EXIT_DONE;
+}
+
+void wr_ckpt_cli_notice(const struct wr_cli *cli, const weir_ckpt *c)
+{
+    if (*wr_ckpt_notice(c))
+        wr_cli_note(cli, "%s", wr_ckpt_notice(c));
 }
 
 int wr_ckpt_cli_file_or_store(struct wr_cli *cli,
@@ -200,6 +216,9 @@ static const struct wr_option options[] = {
              "discard, rm)"},
     {WR_OPT_FLAG(A, json), .name = "json",
      .help = "print the result as JSON (bench: the record)"},
+    {WR_OPT_STRING(A, store), .name = "store", .arg = "ID",
+     .help = "demand this store (weir ckpt id): refuse any other one, and an "
+             "empty folder"},
 
     {WR_OPT_STRING(A, from), .name = "from", .arg = "FILE",
      .flags = WR_OPTION_PATH, .group = "save", .help = "the .safetensors file"},
@@ -213,6 +232,9 @@ static const struct wr_option options[] = {
 
     {WR_OPT_FLAG(A, watch), .name = "watch", .letter = 'w', .group = "drain",
      .help = "keep draining new steps until Ctrl-C"},
+    {WR_OPT_FLAG(A, take_over), .name = "take-over",
+     .help = "take the slow tier from another process that drains to it, for "
+             "example one of another machine that hangs; that one is told"},
     {WR_OPT_FLAG(A, verify), .name = "verify", .def = "yes",
      .help = "do not read drained steps back before they leave the fast tier "
              "(save: before it ends; bench reads back only with --verify)"},
@@ -229,12 +251,17 @@ static const struct wr_option options[] = {
      .help = "also keep every step that is a multiple of this"},
     {WR_OPT_UINT(A, keep_fast), .name = "keep-fast", .arg = "N", .max = 1000000,
      .def = "1", .help = "drained steps to keep on the fast tier too; 0: none"},
+    {WR_OPT_UINT(A, keep_abandoned), .name = "keep-abandoned", .arg = "N",
+     .max = 1000000, .def = "1",
+     .help = "newest steps to keep of those that the run has left by going "
+             "back; 0: none"},
     {WR_OPT_UINT(A, after), .name = "after", .arg = "STEP",
      .help = "go back to this step: remove all newer ones, even if pinned"},
     {WR_OPT_FLAG(A, spare), .name = "spare",
      .help = "also remove files kept for reuse by later saves"},
     {WR_OPT_FLAG(A, dry_run), .name = "dry-run",
-     .help = "only print what would be removed"},
+     .help = "change nothing, only print what would be done (prune, adopt, "
+             "discard)"},
 
     {WR_OPT_STRING(A, state), .name = "state", .old = "like", .arg = "WHAT",
      .def = "alexnet", .flags = WR_OPTION_PATH, .group = "bench",

@@ -12,6 +12,7 @@
 #include "cli/open.h"
 #include "cli/optvalue.h"
 #include "cli/progress.h"
+#include "cli/screen.h"
 #include "convert/convert.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
@@ -35,7 +36,7 @@ struct convert_args {
     int normalize;
     uint64_t max_side, quality;
     struct wr_open_args open;
-    bool deflate, force, restart, json;
+    bool check, deflate, force, restart, json;
 };
 
 static const struct wr_choice to_choices[] = {
@@ -70,7 +71,7 @@ static const struct wr_choice error_choices[] = {
     {NULL, 0, NULL}};
 
 /* Options that only pictures have. */
-static const char *const picture_options[] = {"max-side", "quality"};
+static const char *const picture_options[] = {"max-side", "quality", "check"};
 
 /* Options that only formats of several fields have. */
 static const char *const field_options[] = {"fields", "deflate"};
@@ -141,6 +142,7 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->threads = a->feed.threads;
     cfg->fail_on_bad = a->feed.on_error == WEIR_ON_ERROR_FAIL;
     cfg->packed = a->deflate;
+    cfg->check = a->check;
     cfg->force = a->force;
     cfg->restart = a->restart;
     cfg->tensor.holdout = a->feed.holdout;
@@ -208,6 +210,7 @@ static int convert_run(struct wr_cli *cli)
     struct wr_convert_config cfg;
     struct wr_convert_result res;
     struct wr_progress progress;
+    struct wr_screen screen;
     weir_dataset *ds = NULL;
     weir_err err;
     int r = check_options(cli);
@@ -232,10 +235,12 @@ static int convert_run(struct wr_cli *cli)
     } else {
         wr_convert_note_bad(cli, &res);
         r = WR_EXIT_DONE;
-        if (a->json)
+        if (a->json) {
             r = wr_convert_print_json(cli, &cfg, &res);
-        else
-            wr_convert_print_text(cli, &cfg, &res);
+        } else {
+            wr_convert_print_text(wr_screen_start(&screen, cli), &cfg, &res);
+            wr_screen_end(&screen);
+        }
     }
     wr_convert_result_done(&res);
     weir_dataset_close(&ds);
@@ -258,7 +263,7 @@ static const struct wr_option options[] = {
     {.name = "shard-size",
      WR_OPT_SIZE(A, shard_size),
      .arg = "SIZE",
-     .def = "256M",
+     .def = "256MiB",
      .help = "largest size of a shard (in bytes of the source's samples; for "
              "tensors, in bytes written); 0: one shard"},
     {WR_FEED_NAME(A, order), .choices = order_choices, .def = "sequential",
@@ -282,9 +287,14 @@ static const struct wr_option options[] = {
      .arg = "Q",
      .min = 1,
      .max = 100,
-     .def_note = "90 with --max-side",
+     .def_note = "90 for what is encoded",
      .help = "encode all pictures as JPEG of this quality; without it and "
-             "--max-side the bytes are copied"},
+             "--max-side only arrays of pixels are encoded, and with --to jpeg "
+             "what is not a JPEG; other bytes are copied"},
+    {.name = "check",
+     WR_OPT_FLAG(A, check),
+     .help = "decode pictures whose bytes are copied, too: damaged ones are "
+             "named and left out"},
 
     {WR_FEED(A, size),
      .group = "Tensors and fields (tensor, npy, npz, hdf5, ...)"},
@@ -344,7 +354,7 @@ static const struct wr_help_example examples[] = {
      "two fields of each sample as arrays of NumPy's archives"},
     {"weir convert train.csv lines --to jsonl",
      "rows as JSON lines; --to hdf5, npz: as arrays"},
-    {"weir convert records tars --to tar --shard-size 1G",
+    {"weir convert records tars --to tar --shard-size 1GiB",
      "from one record format to another; pictures keep their bytes"},
     {NULL, NULL}};
 

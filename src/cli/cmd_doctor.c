@@ -54,20 +54,20 @@ static void print_finding(const struct wr_cli *cli, const struct wr_finding *f)
     const struct wr_text_wrap wrap = {INDENT, INDENT, cli->width};
     char found[1024];
 
-    fprintf(cli->out, "%s%-7s%s  %-*s  ", style_of(cli, f->health),
-            wr_health_name(f->health), wr_cli_style(cli, WR_STYLE_END),
-            NAME_WIDTH, f->check);
+    wr_cli_put(cli, "%s%-7s%s  %-*s  ", style_of(cli, f->health),
+               wr_health_name(f->health), wr_cli_style(cli, WR_STYLE_END),
+               NAME_WIDTH, f->check);
     wr_text_print(cli->out, wr_text_show(f->found, true, found, sizeof(found)),
                   wrap);
     if (f->health == WR_HEALTH_OK)
         return;
     if (*f->means) {
-        fprintf(cli->out, "%*s", INDENT, "");
+        wr_cli_put(cli, "%*s", INDENT, "");
         wr_text_print(cli->out, f->means, wrap);
     }
     if (*f->remedy)
-        fprintf(cli->out, "%*s$ %s\n", INDENT, "",
-                wr_text_show(f->remedy, true, found, sizeof(found)));
+        wr_cli_put(cli, "%*s$ %s\n", INDENT, "",
+                   wr_text_show(f->remedy, true, found, sizeof(found)));
 }
 
 static void print_text(const struct wr_cli *cli, const struct outcome *o)
@@ -79,15 +79,15 @@ static void print_text(const struct wr_cli *cli, const struct outcome *o)
         const struct wr_finding *f = &o->list[i];
 
         if (strcmp(f->path, at) != 0)
-            fprintf(cli->out, "\n%s%s%s\n", wr_cli_style(cli, WR_STYLE_BOLD),
-                    wr_text_show(f->path, true, shown, sizeof(shown)),
-                    wr_cli_style(cli, WR_STYLE_END));
+            wr_cli_put(cli, "\n%s%s%s\n", wr_cli_style(cli, WR_STYLE_BOLD),
+                       wr_text_show(f->path, true, shown, sizeof(shown)),
+                       wr_cli_style(cli, WR_STYLE_END));
         at = f->path;
         print_finding(cli, f);
     }
-    fprintf(cli->out, "\n%zu ok, %zu limited, %zu missing: weir %s here.\n",
-            o->of[WR_HEALTH_OK], o->of[WR_HEALTH_LIMITED],
-            o->of[WR_HEALTH_MISSING], o->fatal ? "cannot feed" : "can feed");
+    wr_cli_put(cli, "\n%zu ok, %zu limited, %zu missing: weir %s here.\n",
+               o->of[WR_HEALTH_OK], o->of[WR_HEALTH_LIMITED],
+               o->of[WR_HEALTH_MISSING], o->fatal ? "cannot feed" : "can feed");
 }
 
 static json_t *text_or_null(const char *s)
@@ -118,9 +118,9 @@ static int print_json(const struct wr_cli *cli, const struct outcome *o)
                      (json_int_t)o->of[WR_HEALTH_LIMITED], "missing",
                      (json_int_t)o->of[WR_HEALTH_MISSING], "checks", checks);
     if (root)
-        r = json_dumpf(root, cli->out, JSON_INDENT(2));
+        r = wr_record_dump(root, JSON_INDENT(2), cli->out);
     json_decref(root);
-    fputc('\n', cli->out);
+    wr_cli_put(cli, "\n");
     return r < 0 ? wr_cli_fail(cli, "cannot write JSON") : WR_EXIT_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/gen_workload.h"
@@ -17,6 +18,7 @@
 #include "cli/optvalue.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/screen.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
 #include "gen/generate.h"
@@ -103,26 +105,27 @@ static void print_text(const struct wr_cli *cli,
     double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
     char a[32], b[32], c[32];
 
-    fprintf(cli->out, "%s: %s sample%s", cfg->target,
-            wr_format_count(a, sizeof(a), res->samples),
-            res->samples == 1 ? "" : "s");
+    wr_cli_put(cli, "%s: %s sample%s", wr_show_path(cfg->target).text,
+               wr_format_count(a, sizeof(a), res->samples),
+               res->samples == 1 ? "" : "s");
     if (has_labels(cfg))
-        fprintf(cli->out, " of %u class%s", res->classes,
-                res->classes == 1 ? "" : "es");
-    fprintf(cli->out, " in %s file%s, %s\n",
-            wr_format_count(b, sizeof(b), res->files),
-            res->files == 1 ? "" : "s",
-            wr_format_bytes(c, sizeof(c), (double)res->bytes));
-    fprintf(cli->out, "sample sizes: mean %s",
-            wr_format_bytes(a, sizeof(a), (double)size_mean(&res->sizes)));
+        wr_cli_put(cli, " of %u class%s", res->classes,
+                   res->classes == 1 ? "" : "es");
+    wr_cli_put(cli, " in %s file%s, %s\n",
+               wr_format_count(b, sizeof(b), res->files),
+               res->files == 1 ? "" : "s",
+               wr_format_bytes(c, sizeof(c), (double)res->bytes));
+    wr_cli_put(cli, "sample sizes: mean %s",
+               wr_format_bytes(a, sizeof(a), (double)size_mean(&res->sizes)));
     for (size_t k = 0; k < WR_ARRAY_LEN(quantiles); k++)
-        fprintf(cli->out, ", %s %s", quantiles[k].name,
-                wr_format_bytes(a, sizeof(a),
-                                (double)size_at(&res->sizes, quantiles[k].q)));
-    fprintf(cli->out, "\nmade in %.1f s by %u thread%s: %.0f samples/s, %s/s\n",
-            seconds, res->threads, res->threads == 1 ? "" : "s",
-            (double)res->samples / seconds,
-            wr_format_bytes(a, sizeof(a), (double)res->bytes / seconds));
+        wr_cli_put(
+            cli, ", %s %s", quantiles[k].name,
+            wr_format_bytes(a, sizeof(a),
+                            (double)size_at(&res->sizes, quantiles[k].q)));
+    wr_cli_put(cli, "\nmade in %.1f s by %u thread%s: %.0f samples/s, %s/s\n",
+               seconds, res->threads, res->threads == 1 ? "" : "s",
+               (double)res->samples / seconds,
+               wr_format_bytes(a, sizeof(a), (double)res->bytes / seconds));
 }
 
 static int print_json(const struct wr_cli *cli, const struct wr_gen_config *cfg,
@@ -231,6 +234,7 @@ static int gen_kind(const struct wr_cli *cli)
         .progress_arg = &progress,
     };
     struct wr_gen_result res;
+    struct wr_screen screen;
     weir_err err;
     int r = check_args(cli, &cfg);
 
@@ -247,7 +251,8 @@ static int gen_kind(const struct wr_cli *cli)
         return wr_cli_fail(cli, "%s", err.msg);
     if (a->json)
         return print_json(cli, &cfg, &res);
-    print_text(cli, &cfg, &res);
+    print_text(wr_screen_start(&screen, cli), &cfg, &res);
+    wr_screen_end(&screen);
     return WR_EXIT_DONE;
 }
 
@@ -262,6 +267,8 @@ static int gen_run(struct wr_cli *cli)
         code = wr_cli_fail(cli, "%s", err.msg);
     else if (!wr_gen_kind_find(what))
         code = gen_workload(cli, &ranks);
+    else if (ranks.launch.rank > 0)
+        code = WR_EXIT_DONE; /* and the first rank fails: it says why */
     else if (wr_ranks_several(&ranks))
         code = wr_cli_usage(cli,
                             "%s is made in one process: start it without %s "

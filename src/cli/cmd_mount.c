@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/units.h"
+#include "cli/interrupt.h"
 #include "cli/record_json.h"
 #include "cli/table.h"
 #include "mount/mount.h"
@@ -26,7 +28,7 @@
 struct mount_args {
     const char *profile;
     bool list, unmount, background, json;
-    bool read_only, allow_other, force, compensate;
+    bool read_write, allow_other, force, compensate;
     uint64_t threads;
 };
 
@@ -206,7 +208,8 @@ static int open_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    if (!wr_signal_is_ignored(SIGHUP)) /* the descriptor would see it */
+        sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
@@ -266,7 +269,7 @@ static int mount_and_serve(struct wr_cli *cli,
         .mountpoint = cli->operands[1],
         .profile = profile,
         .threads = (unsigned)a->threads,
-        .read_only = a->read_only,
+        .read_only = !a->read_write,
         .allow_other = a->allow_other,
         .force = a->force,
         .compensate = a->compensate,
@@ -283,8 +286,9 @@ static int mount_and_serve(struct wr_cli *cli,
         return wr_cli_fail(cli, "%s", err.msg);
     }
     note_facts(cli, m, profile);
-    wr_cli_note(cli, "mounted %s at %s as %s%s", cfg.source, cfg.mountpoint,
-                profile->name, ready_fd < 0 ? "; Ctrl-C unmounts" : "");
+    wr_cli_note(cli, "mounted %s at %s as %s, %s%s", cfg.source, cfg.mountpoint,
+                profile->name, cfg.read_only ? "read-only" : "read-write",
+                ready_fd < 0 ? "; Ctrl-C unmounts" : "");
     if (ready_fd >= 0)
         detach(cli, ready_fd);
     serve(cli, m, signal_fd);
@@ -296,13 +300,16 @@ static int mount_in_background(struct wr_cli *cli,
                                const struct wr_device_profile *profile)
 {
     int pipe_fd[2];
+    weir_err err;
     pid_t child;
 
     if (pipe2(pipe_fd, O_CLOEXEC) < 0)
         return wr_cli_fail(cli, "pipe: %s", strerror(errno));
     child = fork();
-    if (child < 0)
-        return wr_cli_fail(cli, "fork: %s", strerror(errno));
+    if (child < 0) {
+        wr_fork_fail(errno, &err);
+        return wr_cli_fail(cli, "%s", err.msg);
+    }
     if (child > 0) {
         close(pipe_fd[1]);
         return wait_until_up(cli, child, pipe_fd[0]);
@@ -360,11 +367,11 @@ static const struct wr_option options[] = {
     {WR_OPT_FLAG(struct mount_args, background), .name = "background",
      .help = "return as soon as it is mounted; serve in the background until "
              "it is unmounted"},
-    {WR_OPT_FLAG(struct mount_args, read_only), .name = "read-only",
-     .help = "allow no changes through the mount"},
+    {WR_OPT_FLAG(struct mount_args, read_write), .name = "read-write",
+     .help = "allow changes through the mount: they are made in SOURCE"},
     {WR_OPT_FLAG(struct mount_args, allow_other), .name = "allow-other",
-     .help = "other users may use it; needs root, or user_allow_other in "
-             "/etc/fuse.conf"},
+     .help = "other users may use it, and do all as you; needs "
+             "user_allow_other in /etc/fuse.conf; not for root"},
     {WR_OPT_FLAG(struct mount_args, force), .name = "force", .letter = 'f',
      .help = "mount over the contents of MOUNTPOINT; with --unmount: even "
              "while it is in use"},
@@ -392,6 +399,8 @@ static const struct wr_help_example examples[] = {
      "read 'photos' as from a hard disk, until Ctrl-C"},
     {"weir mount --background --profile lustre photos /mnt/lustre",
      "the same as from a parallel file system, in the background"},
+    {"weir mount --read-write --profile ssd scratch /mnt/ssd",
+     "a device to write to, which changes 'scratch'"},
     {"weir mount --unmount /mnt/lustre", "end it"},
     {"weir mount --list", "the devices that can be emulated"},
     {NULL, NULL}};
@@ -407,7 +416,9 @@ const struct wr_command wr_cmd_mount = {
         "not have. Reads, writes, syncs and changes of names take time; "
         "lookups of names and attributes do not. The page cache works as on a "
         "disk: 'weir cache drop' makes the next read go to the device.\n\n"
-        "All changes are made in SOURCE immediately. An emulated device cannot "
+        "Nothing can be changed through the mount, unless --read-write asks "
+        "for it: then all changes are made in SOURCE immediately, and a file "
+        "removed there is gone. An emulated device cannot "
         "be faster than SOURCE: keep SOURCE in memory or on a fast disk. At "
         "the start the cost of the mount itself is measured and subtracted "
         "from each request's time.\n\n"

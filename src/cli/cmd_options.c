@@ -9,7 +9,7 @@ static void print_table(const struct wr_cli *cli, const struct wr_command *cmd,
 {
     for (; o && o->name; o++)
         if (!(o->flags & WR_OPTION_HIDDEN))
-            fprintf(cli->out, "%s --%s\n", cmd->name, o->name);
+            wr_cli_put(cli, "%s --%s\n", cmd->name, o->name);
 }
 
 static int options_run(struct wr_cli *cli)

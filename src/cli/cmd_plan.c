@@ -150,7 +150,7 @@ static const struct wr_help_example examples[] = {
      "from what was measured: who waits for whom, what to change"},
     {"weir plan unet3d_h100 --storage lustre --cores 48 --life 6",
      "a workload, and the life of its first six batches"},
-    {"weir plan cosmoflow_h100 --aggregate 500G --cores 64 --try-nodes "
+    {"weir plan cosmoflow_h100 --aggregate 1TB/s --cores 64 --try-nodes "
      "10,100,1000",
      "nodes that share one file system"},
     {"weir plan bert_v100 --storage hdd --save burst --fast-device ssd --mtbf "

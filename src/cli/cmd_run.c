@@ -17,6 +17,7 @@
 #include "cli/ranks.h"
 #include "cli/record_json.h"
 #include "cli/run_args.h"
+#include "cli/run_folders.h"
 #include "cli/run_text.h"
 #include "run/dlio_output.h"
 #include "run/figures.h"
@@ -138,12 +139,28 @@ static bool is_folder(const char *url)
     return there;
 }
 
+/* NumPy's files do not say which axis counts the samples; the description says
+ * how many there are. Fresh memory, or NULL. */
+static char *axis_schema(const struct run_call *c, const char *schema)
+{
+    char *text;
+
+    if (schema && strstr(schema, "axis="))
+        return strdup(schema);
+    return asprintf(&text, "%s%saxis=auto:%" PRIu64, schema ? schema : "",
+                    schema ? "," : "", c->w->dataset.samples_per_file) < 0
+               ? NULL
+               : text;
+}
+
 static int open_part(struct run_call *c, bool eval, weir_dataset **ret,
                      weir_err *err)
 {
     const struct run_args *a = c->cli->args;
     struct wr_open_args open = a->open;
-    char *url = wr_run_data_url(c->data_url, eval);
+    enum wr_wl_format format = c->w->dataset.format;
+    bool numpy = !open.format && (format == WR_WL_NPY || format == WR_WL_NPZ);
+    char *url = wr_run_data_url(c->data_url, eval), *schema = NULL;
     int r;
 
     if (!url)
@@ -153,9 +170,12 @@ static int open_part(struct run_call *c, bool eval, weir_dataset **ret,
         url = strdup(c->data_url);
     }
     if (!open.format)
-        open.format = wr_run_format(c->w->dataset.format);
-    r = url ? wr_cli_open(c->cli, url, &open, ret, err)
-            : wr_fail(err, WEIR_ENOMEM, "out of memory");
+        open.format = wr_run_format(format);
+    if (numpy)
+        open.schema = schema = axis_schema(c, a->open.schema);
+    r = url && (!numpy || schema) ? wr_cli_open(c->cli, url, &open, ret, err)
+                                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    free(schema);
     free(url);
     if (r == 0)
         wr_dataset_note_issues(c->cli, *ret);
@@ -178,6 +198,16 @@ static bool needs_data(const struct run_call *c)
 {
     return c->w->workflow.train && !c->plan.no_io &&
            c->w->dataset.format != WR_WL_SYNTHETIC;
+}
+
+/* Before anything is opened: what the description may not choose. */
+static int check_folders(const struct run_call *c, weir_err *err)
+{
+    char *data = needs_data(c) && !c->data ? described_data(c->w) : NULL;
+    int r = wr_run_folders_check(&c->plan, c->cli->args, data, err);
+
+    free(data);
+    return r;
 }
 
 static int check_format(const struct run_call *c, weir_err *err)
@@ -358,6 +388,8 @@ static int run_call(struct run_call *c)
     r = load(c, &err);
     if (r == 0 && !a->explain)
         r = check_format(c, &err);
+    if (r == 0 && !a->explain)
+        r = check_folders(c, &err);
     if (r < 0)
         return wr_cli_usage(c->cli, "%s", err.msg);
     if (a->explain)
@@ -370,6 +402,8 @@ static int run_call(struct run_call *c)
     if (r < 0)
         return wr_ranks_speaks(&c->ranks) ? wr_cli_open_failed(c->cli, &err)
                                           : WR_EXIT_FAILED;
+    if (wr_ranks_speaks(&c->ranks))
+        wr_run_folders_tell(&c->plan, c->cli);
     r = run(c, &err);
     return finish(c, r, &err);
 }

@@ -331,17 +331,17 @@ static const struct wr_operand operands[] = {
      .help = "a data set of any format that weir reads"},
     {WR_ARGUMENT("TIERS", WR_OPERAND_PATH),
      .help = "existing folders with the bytes they may hold, fastest first: "
-             "/fast/dir:200G"},
+             "/fast/dir:200GiB"},
     {.name = NULL}};
 
 static const struct wr_help_example examples[] = {
-    {"weir stage photos /nvme/cache:200G",
+    {"weir stage photos /nvme/cache:200GiB",
      "copy the files of 'photos' to a faster disk, up to 200 GiB"},
-    {"weir bench photos --cache /nvme/cache:200G",
+    {"weir bench photos --cache /nvme/cache:200GiB",
      "what training then gets, with samples from /nvme/cache"},
-    {"weir stage photos /nvme/cache:200G --cache-what decoded --dtype u8",
+    {"weir stage photos /nvme/cache:200GiB --cache-what decoded --dtype u8",
      "keep tensors of 224x224x3 bytes: nothing is decoded during training"},
-    {"weir stage photos /nvme/cache:20G --seed 7",
+    {"weir stage photos /nvme/cache:20GiB --seed 7",
      "too small for all: keep what a run with seed 7 reads first"},
     {NULL, NULL}};
 
@@ -364,7 +364,13 @@ const struct wr_command wr_cmd_stage = {
         "old copy removed. Several processes may stage into a folder and read "
         "from it at the same time. After Ctrl-C or a crash the samples already "
         "staged stay valid, and the same command continues with the rest. To "
-        "empty a folder, remove weir-cache in it.",
+        "empty a folder, remove weir-cache-UID in it.\n\n"
+        "Only this user can look into what is kept. With "
+        "FOLDER:SIZE:share=group "
+        "(share=all) it is kept in weir-cache-shared, where the folder's group "
+        "(everybody) can read it; those who name it so, too, trust the user "
+        "who "
+        "made it.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct stage_args),

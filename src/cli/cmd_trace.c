@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/monitor.h"
+#include "cli/progress.h"
 #include "cli/trace_args.h"
 #include "cli/trace_baseline.h"
 #include "cli/trace_facts.h"
@@ -21,6 +22,7 @@
 #include "comm/launch.h"
 #include "record/record.h"
 #include "trace/collect/collect.h"
+#include "trace/collect/orphans.h"
 #include "trace/report.h"
 
 #define ROUND_MS 50
@@ -39,21 +41,19 @@ struct live_line {
 static void live_print(struct live_line *l, const struct wr_cli *cli,
                        const struct wr_collect_sum *now, double seconds)
 {
-    char files[32], ops[32];
+    char files[32], ops[32], text[256];
 
-    fprintf(cli->err,
-            "%sread %.1f MB/s, written %.1f MB/s, %s files, %s operations/s%s",
-            l->is_terminal ? "\r\033[K" : "",
-            (double)(now->bytes_read - l->last.bytes_read) / 1e6 / seconds,
-            (double)(now->bytes_written - l->last.bytes_written) / 1e6 /
-                seconds,
-            wr_format_count(files, sizeof(files), now->data_files),
-            wr_format_count(
-                ops, sizeof(ops),
-                (uint64_t)((double)(now->operations - l->last.operations) /
-                           seconds)),
-            l->is_terminal ? "" : "\n");
-    fflush(cli->err);
+    snprintf(text, sizeof(text),
+             "read %.1f MB/s, written %.1f MB/s, %s files, %s operations/s",
+             (double)(now->bytes_read - l->last.bytes_read) / 1e6 / seconds,
+             (double)(now->bytes_written - l->last.bytes_written) / 1e6 /
+                 seconds,
+             wr_format_count(files, sizeof(files), now->data_files),
+             wr_format_count(
+                 ops, sizeof(ops),
+                 (uint64_t)((double)(now->operations - l->last.operations) /
+                            seconds)));
+    wr_progress_live(cli, text, l->is_terminal);
 }
 
 static void live_update(struct live_line *l, const struct wr_cli *cli,
@@ -76,7 +76,7 @@ static void live_update(struct live_line *l, const struct wr_cli *cli,
 static void live_end(const struct live_line *l, const struct wr_cli *cli)
 {
     if (l->shown && l->is_terminal)
-        fputs("\r\033[K", cli->err);
+        wr_progress_live(cli, "", true);
 }
 
 /* --- where the trace goes --- */
@@ -101,21 +101,28 @@ static void name_of_rank(const char *name, uint32_t rank, char *buf, size_t cap)
              name + len + (mark ? 2 : 0));
 }
 
-/* The default name; where the working directory cannot be written, in that for
- * temporary files: the command runs all the same. */
+/* The working directory, which need not be named; where it cannot be written,
+ * that for temporary files: the command runs all the same. */
+static void default_folder(char *buf, size_t cap)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    buf[0] = '\0';
+    if (access(".", W_OK) < 0)
+        snprintf(buf, cap, "%s/", tmp && *tmp ? tmp : "/tmp");
+}
+
 static void choose_name(const struct wr_cli *cli, char *buf, size_t cap)
 {
     const struct trace_args *a = cli->args;
-    const char *tmp = getenv("TMPDIR");
-    const char *folder = "";
+    char folder[PATH_MAX];
 
     if (a->record) {
         snprintf(buf, cap, "%s", a->record);
         return;
     }
-    if (access(".", W_OK) < 0)
-        folder = tmp && *tmp ? tmp : "/tmp";
-    snprintf(buf, cap, "%s%s%.100s-%d.wtrace", folder, *folder ? "/" : "",
+    default_folder(folder, sizeof(folder));
+    snprintf(buf, cap, "%s%.100s-%d.wtrace", folder,
              base_name(cli->operands[0]), (int)getpid());
 }
 
@@ -144,6 +151,11 @@ static void choose_output(const struct wr_cli *cli,
         name_of_rank(name, launch->rank, buf, cap);
     else
         snprintf(buf, cap, "%s", name);
+}
+
+static void note_orphan(void *arg, const char *text)
+{
+    wr_cli_note(arg, "%s", text);
 }
 
 /* A file that is opened must not become one of the program's first three. */
@@ -338,7 +350,7 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     weir_err err;
     int e = 0, status = 0, code;
 
-    int r = argv ? wr_program_library(library, sizeof(library), &err)
+    int r = argv ? wr_program_library(library, &err)
                  : wr_fail(&err, WEIR_ENOMEM, "the command");
 
     if (r == 0)
@@ -414,7 +426,7 @@ static int write_workload(struct wr_cli *cli)
     if (r == 0 && cli->operand_count)
         r = wr_record_write_text(text, cli->operands[0], &err);
     else if (r == 0)
-        fputs(text, cli->out);
+        wr_cli_put(cli, "%s", text);
     free(text);
     wr_trace_file_close(f);
     return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
@@ -429,7 +441,7 @@ static int trace_command(struct wr_cli *cli)
     struct wr_collect_config cfg;
     struct wr_launch launch;
     struct wr_collect *c;
-    char output[PATH_MAX];
+    char output[PATH_MAX], folder[PATH_MAX];
     weir_err err;
     int code;
 
@@ -440,11 +452,15 @@ static int trace_command(struct wr_cli *cli)
     fill_streams();
     find_launch(&launch);
     choose_output(cli, &launch, output, sizeof(output));
-    wr_trace_facts_begin(&facts, cli, a->anonymous);
+    wr_trace_facts_begin(&facts, cli, a->anonymous, a->no_arguments);
+    default_folder(folder, sizeof(folder));
+    wr_orphans_save(&(struct wr_orphans){
+        .prefix = folder, .info = &facts.info, .say = note_orphan, .arg = cli});
     cfg = (struct wr_collect_config){.output = output,
                                      .info = &facts.info,
                                      .budget_bytes = a->budget,
-                                     .anonymous = a->anonymous};
+                                     .anonymous = a->anonymous,
+                                     .no_arguments = a->no_arguments};
     if (wr_collect_open(&c, &cfg, &err) < 0)
         code = wr_cli_fail(cli, "%s", err.msg);
     else
@@ -488,8 +504,11 @@ static const struct wr_option options[] = {
              "by the kernel's tracepoints, which root may use"},
     {WR_OPT_FLAG(struct trace_args, anonymous), .name = "anonymous",
      .help = "write hashes instead of the names of files, and no arguments"},
+    {WR_OPT_FLAG(struct trace_args, no_arguments), .name = "no-arguments",
+     .help = "write of each process its program, and not the arguments; query "
+             "strings of URLs are never written"},
     {WR_OPT_SIZE(struct trace_args, budget), .name = "budget", .arg = "SIZE",
-     .def = "512M", .min = 65536,
+     .def = "512MiB", .min = 65536,
      .help = "memory for the events of one process; beyond it files are still "
              "counted exactly, but only one event in 64 is kept"},
     {WR_OPT_STRING(struct trace_args, to_workload), .name = "to-workload",

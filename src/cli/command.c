@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "cli/action.h"
 #include "cli/help.h"
 #include "cli/outputs.h"
 #include "cli/optvalue.h"
+#include "cli/screen.h"
 #include "comm/launch.h"
 
 static const struct wr_choice color_choices[] = {
@@ -31,12 +34,84 @@ const struct wr_option wr_common_options[] = {
      .help = "this text"},
     WR_OPTIONS_END};
 
+static const char *const style_codes[] = {
+    [WR_STYLE_BOLD] = "\033[1m",  [WR_STYLE_DIM] = "\033[2m",
+    [WR_STYLE_GOOD] = "\033[32m", [WR_STYLE_WARN] = "\033[33m",
+    [WR_STYLE_BAD] = "\033[31m",  [WR_STYLE_END] = "\033[0m"};
+
+/* Bytes of the style at s, 0 if there is none that wr_cli_style gives. */
+static size_t style_len(const struct wr_cli *cli, const char *s)
+{
+    for (size_t k = 0; cli->color && k < WR_ARRAY_LEN(style_codes); k++)
+        if (!strncmp(s, style_codes[k], strlen(style_codes[k])))
+            return strlen(style_codes[k]);
+    return 0;
+}
+
+/* Lines and styles are the command's own; whatever else a terminal would obey
+ * came with a name. */
+static void put_lines(const struct wr_cli *cli, const char *s)
+{
+    while (*s) {
+        size_t len = strcspn(s, "\n\033");
+
+        wr_text_put(cli->out, s, len);
+        s += len;
+        len = *s == '\n' ? 1 : style_len(cli, s);
+        if (len)
+            fwrite(s, 1, len, cli->out);
+        else if (*s)
+            wr_text_put(cli->out, s, len = 1);
+        s += len;
+    }
+}
+
+/* In memory, or cut into `room` if there is none: that there is no memory left
+ * is a message, too. */
+__attribute__((format(printf, 3, 0))) static char *
+format_text(char *room, size_t cap, const char *fmt, va_list ap)
+{
+    char *text = NULL;
+    va_list again;
+
+    va_copy(again, ap);
+    if (vasprintf(&text, fmt, ap) < 0) {
+        vsnprintf(room, cap, fmt, again);
+        text = NULL;
+    }
+    va_end(again);
+    return text;
+}
+
+void wr_cli_put(const struct wr_cli *cli, const char *fmt, ...)
+{
+    char room[512], *text;
+    va_list ap;
+
+    va_start(ap, fmt);
+    text = format_text(room, sizeof(room), fmt, ap);
+    va_end(ap);
+    put_lines(cli, text ? text : room);
+    free(text);
+}
+
 __attribute__((format(printf, 2, 0))) static void
 message(const struct wr_cli *cli, const char *fmt, va_list ap)
 {
-    fprintf(cli->err, "weir %s: ", cli->cmd->name);
-    vfprintf(cli->err, fmt, ap);
-    fputc('\n', cli->err);
+    char room[512], *text = format_text(room, sizeof(room), fmt, ap);
+    const char *s = text ? text : room;
+    char *clean = wr_text_clean(s), *line = NULL;
+
+    if (clean && asprintf(&line, "weir %s: %s\n", cli->cmd->name, clean) >= 0) {
+        wr_screen_put(cli->err, line);
+        free(line);
+    } else {
+        fprintf(cli->err, "weir %s: ", cli->cmd->name);
+        wr_text_put(cli->err, s, strlen(s));
+        fputc('\n', cli->err);
+    }
+    free(clean);
+    free(text);
 }
 
 int wr_cli_fail(const struct wr_cli *cli, const char *fmt, ...)
@@ -82,12 +157,7 @@ bool wr_cli_given(const struct wr_cli *cli, const char *option)
 
 const char *wr_cli_style(const struct wr_cli *cli, enum wr_style style)
 {
-    static const char *const codes[] = {
-        [WR_STYLE_BOLD] = "\033[1m",  [WR_STYLE_DIM] = "\033[2m",
-        [WR_STYLE_GOOD] = "\033[32m", [WR_STYLE_WARN] = "\033[33m",
-        [WR_STYLE_BAD] = "\033[31m",  [WR_STYLE_END] = "\033[0m"};
-
-    return cli->color ? codes[style] : "";
+    return cli->color ? style_codes[style] : "";
 }
 
 static bool want_color(const struct wr_cli *cli, int mode)
@@ -195,7 +265,8 @@ static int check_ranks(const struct wr_cli *cli, const struct wr_launch *launch)
 }
 
 /* What is wrong with the arguments is wrong on every rank, and help is the same:
- * the first one prints it. */
+ * the first one prints it. The others succeed: a launcher ends all ranks when one
+ * fails, and so could end the first before it has said why. */
 static int prepare(struct wr_cli *cli, struct wr_common_options *common,
                    const struct wr_launch *launch, int argc, char **argv)
 {
@@ -230,6 +301,8 @@ static int run_with(struct wr_cli *cli, int argc, char **argv)
     if (wr_launch_find(&launch, NULL) < 0)
         launch = (struct wr_launch){.world = 1};
     code = prepare(cli, &common, &launch, argc, argv);
+    if (code == WR_EXIT_USAGE && launch.rank > 0)
+        return WR_EXIT_DONE;
     if (code != WR_EXIT_DONE || common.help)
         return code;
     how = cli->action ? cli->action->ranks : cli->cmd->ranks;

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A command is one file cmd_x.c with one const table, wr_cmd_x, and one line
- * in commands.c (docs/howto/add-a-command.md). Results go to cli->out,
- * everything else to stderr through wr_cli_note and wr_cli_fail. */
+ * in commands.c (docs/howto/add-a-command.md). Results go to cli->out
+ * through wr_cli_put, everything else to stderr through wr_cli_note and
+ * wr_cli_fail. What these print never acts on a terminal. */
 #ifndef WR_CLI_COMMAND_H
 #define WR_CLI_COMMAND_H
 
@@ -136,6 +137,13 @@ struct wr_command {
 
 /* The options of every command: --help, --quiet, --color. */
 extern const struct wr_option wr_common_options[];
+
+/* Prints a part of the result. Its lines and its styles (wr_cli_style) are kept;
+ * what else a terminal would obey is shown as \xNN. A name from a file or the
+ * command line goes through base/shown.h first: a line end in it would begin a
+ * line of its own. */
+void wr_cli_put(const struct wr_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Prints "weir cache: MESSAGE" and returns WR_EXIT_FAILED, so that a command
  * can write `return wr_cli_fail(cli, "%s", err.msg);`. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/record_json.h"
@@ -73,13 +74,13 @@ static void print_saving(const struct wr_cli *cli,
 
     if (!s.known)
         return;
-    fprintf(cli->out,
-            "decode: %s -> %s per sample on one core (measured on %" PRIu64
-            " samples); %s %.1f core-seconds per epoch\n",
-            wr_format_ns(a, sizeof(a), s.before_ns),
-            s.after_ns > 0 ? wr_format_ns(b, sizeof(b), s.after_ns) : "none",
-            res->saving.samples, s.core_seconds < 0 ? "costs" : "saves",
-            s.core_seconds < 0 ? -s.core_seconds : s.core_seconds);
+    wr_cli_put(cli,
+               "decode: %s -> %s per sample on one core (measured on %" PRIu64
+               " samples); %s %.1f core-seconds per epoch\n",
+               wr_format_ns(a, sizeof(a), s.before_ns),
+               s.after_ns > 0 ? wr_format_ns(b, sizeof(b), s.after_ns) : "none",
+               res->saving.samples, s.core_seconds < 0 ? "costs" : "saves",
+               s.core_seconds < 0 ? -s.core_seconds : s.core_seconds);
 }
 
 void wr_convert_print_text(const struct wr_cli *cli,
@@ -89,28 +90,29 @@ void wr_convert_print_text(const struct wr_cli *cli,
     bool tree = !strcmp(cfg->to, "jpeg");
     char a[32], b[32], c[32];
 
-    fprintf(cli->out, "%s: %s samples", cfg->target,
-            wr_format_count(a, sizeof(a), res->samples));
+    wr_cli_put(cli, "%s: %s samples", wr_show_path(cfg->target).text,
+               wr_format_count(a, sizeof(a), res->samples));
     if (!tree)
-        fprintf(cli->out, " in %s shard%s",
-                wr_format_count(b, sizeof(b), res->shards),
-                res->shards == 1 ? "" : "s");
-    fprintf(cli->out, ", %s -> %s (%.2f)",
-            wr_format_bytes(b, sizeof(b), (double)res->bytes_in),
-            wr_format_bytes(c, sizeof(c), (double)res->bytes_out),
-            ratio_of(res));
+        wr_cli_put(cli, " in %s shard%s",
+                   wr_format_count(b, sizeof(b), res->shards),
+                   res->shards == 1 ? "" : "s");
+    wr_cli_put(cli, ", %s -> %s (%.2f)",
+               wr_format_bytes(b, sizeof(b), (double)res->bytes_in),
+               wr_format_bytes(c, sizeof(c), (double)res->bytes_out),
+               ratio_of(res));
     if (res->bad)
-        fprintf(cli->out, ", %s bad sample%s left out",
-                wr_format_count(a, sizeof(a), res->bad),
-                res->bad == 1 ? "" : "s");
-    fprintf(cli->out, "\nmade in %.1f s by %u thread%s: %s/s read",
-            seconds_of(res), res->threads, res->threads == 1 ? "" : "s",
-            wr_format_bytes(a, sizeof(a), (double)res->read / seconds_of(res)));
+        wr_cli_put(cli, ", %s bad sample%s left out",
+                   wr_format_count(a, sizeof(a), res->bad),
+                   res->bad == 1 ? "" : "s");
+    wr_cli_put(
+        cli, "\nmade in %.1f s by %u thread%s: %s/s read", seconds_of(res),
+        res->threads, res->threads == 1 ? "" : "s",
+        wr_format_bytes(a, sizeof(a), (double)res->read / seconds_of(res)));
     if (res->kept)
-        fprintf(cli->out, "; an earlier run had made %s of the %s",
-                wr_format_count(b, sizeof(b), res->kept),
-                tree ? "pieces" : "shards");
-    fputc('\n', cli->out);
+        wr_cli_put(cli, "; an earlier run had made %s of the %s",
+                   wr_format_count(b, sizeof(b), res->kept),
+                   tree ? "pieces" : "shards");
+    wr_cli_put(cli, "\n");
     print_saving(cli, res);
 }
 

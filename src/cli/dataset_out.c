@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/record_json.h"
@@ -25,27 +26,28 @@ void wr_dataset_print(const struct wr_cli *cli, const weir_dataset *ds)
     bool emulated;
     uint64_t objects = wr_index_object_count(ds->index);
 
-    fprintf(cli->out, "%s%s%s: %s, %s samples, %s in %s file%s\n",
-            wr_cli_style(cli, WR_STYLE_BOLD), ds->url,
-            wr_cli_style(cli, WR_STYLE_END), ds->format->name,
-            wr_format_count(count, sizeof(count), wr_index_count(ds->index)),
-            wr_format_bytes(bytes, sizeof(bytes),
-                            (double)wr_index_bytes(ds->index)),
-            wr_format_count(files, sizeof(files), objects),
-            objects == 1 ? "" : "s");
+    wr_cli_put(cli, "%s%s%s: %s, %s samples, %s in %s file%s\n",
+               wr_cli_style(cli, WR_STYLE_BOLD), wr_show_path(ds->url).text,
+               wr_cli_style(cli, WR_STYLE_END), ds->format->name,
+               wr_format_count(count, sizeof(count), wr_index_count(ds->index)),
+               wr_format_bytes(bytes, sizeof(bytes),
+                               (double)wr_index_bytes(ds->index)),
+               wr_format_count(files, sizeof(files), objects),
+               objects == 1 ? "" : "s");
     wr_host_info(&host);
-    fprintf(cli->out, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
-            host.cores, host.cores == 1 ? "" : "s");
+    wr_cli_put(cli, "%s, %u core%s", *host.cpu ? host.cpu : "unknown CPU",
+               host.cores, host.cores == 1 ? "" : "s");
     emulated = wr_emulated(ds->url, device, sizeof(device));
     if (emulated)
-        fprintf(cli->out, "; %s", device);
+        wr_cli_put(cli, "; %s", wr_show(device).text);
     if (ds->store->ops->local_path &&
         ds->store->ops->local_path(ds->store, "", path, sizeof(path)) &&
         wr_host_fs_of(path, &fs, NULL) == 0)
-        fprintf(cli->out, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
-                fs.type, *fs.device ? fs.device : fs.source,
-                *fs.model ? " " : "", fs.model, emulated ? ")" : "");
-    fprintf(cli->out, "\n");
+        wr_cli_put(cli, "%s%s on %s%s%s%s", emulated ? " (below it " : "; ",
+                   fs.type, wr_show(*fs.device ? fs.device : fs.source).text,
+                   *fs.model ? " " : "", wr_show(fs.model).text,
+                   emulated ? ")" : "");
+    wr_cli_put(cli, "\n");
 }
 
 void wr_dataset_note_issues(const struct wr_cli *cli, const weir_dataset *ds)
@@ -71,7 +73,7 @@ void wr_accelerator_print(const struct wr_cli *cli,
     char text[96];
 
     wr_accelerator_text(a, batch, text, sizeof(text));
-    fprintf(cli->out, "accelerator %s\n", text);
+    wr_cli_put(cli, "accelerator %s\n", text);
     if (a->kind == WR_ACCELERATOR_EMULATED && strncmp(a->name, "ms=", 3))
-        fprintf(cli->out, "  (%s)\n", a->source);
+        wr_cli_put(cli, "  (%s)\n", wr_show(a->source).text);
 }

@@ -11,11 +11,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/screen.h"
 #include "gen/dataset.h"
 #include "workload/workload.h"
 
@@ -81,27 +83,26 @@ static void print_text(const struct wr_cli *cli,
     double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
     char b[32], c[32], by[32] = "";
 
-    fprintf(cli->out, "%s: %s file%s to train on", a->folder,
-            wr_format_count(b, sizeof(b), res->train_files),
-            res->train_files == 1 ? "" : "s");
+    wr_cli_put(cli, "%s: %s file%s to train on", wr_show_path(a->folder).text,
+               wr_format_count(b, sizeof(b), res->train_files),
+               res->train_files == 1 ? "" : "s");
     if (res->eval_files)
-        fprintf(cli->out, ", %s to evaluate",
-                wr_format_count(b, sizeof(b), res->eval_files));
-    fprintf(cli->out, ", %s sample%s\n",
-            wr_format_count(c, sizeof(c), res->samples),
-            res->samples == 1 ? "" : "s");
+        wr_cli_put(cli, ", %s to evaluate",
+                   wr_format_count(b, sizeof(b), res->eval_files));
+    wr_cli_put(cli, ", %s sample%s\n",
+               wr_format_count(c, sizeof(c), res->samples),
+               res->samples == 1 ? "" : "s");
     if (res->kept_files)
-        fprintf(cli->out, "%s of the files %s there already\n",
-                wr_format_count(b, sizeof(b), res->kept_files),
-                res->kept_files == 1 ? "was" : "were");
+        wr_cli_put(cli, "%s of the files %s there already\n",
+                   wr_format_count(b, sizeof(b), res->kept_files),
+                   res->kept_files == 1 ? "was" : "were");
     if (world > 1)
         snprintf(by, sizeof(by), "%u ranks of ", world);
-    fprintf(cli->out,
-            "made %s in %.1f s by %s%u thread%s: %s/s, %.0f files/s\n",
-            wr_format_bytes(b, sizeof(b), (double)res->made_bytes), seconds, by,
-            res->threads, res->threads == 1 ? "" : "s",
-            wr_format_bytes(c, sizeof(c), (double)res->made_bytes / seconds),
-            (double)res->made_files / seconds);
+    wr_cli_put(cli, "made %s in %.1f s by %s%u thread%s: %s/s, %.0f files/s\n",
+               wr_format_bytes(b, sizeof(b), (double)res->made_bytes), seconds,
+               by, res->threads, res->threads == 1 ? "" : "s",
+               wr_format_bytes(c, sizeof(c), (double)res->made_bytes / seconds),
+               (double)res->made_files / seconds);
 }
 
 static int print_json(const struct wr_cli *cli,
@@ -195,6 +196,7 @@ int wr_cli_gen_workload(const struct wr_cli *cli,
                         const struct wr_gen_workload_args *a)
 {
     struct wr_dataset_result res;
+    struct wr_screen screen;
     struct wr_workload *w;
     weir_err err;
     int r = load(cli, a, &w, &err);
@@ -216,6 +218,7 @@ int wr_cli_gen_workload(const struct wr_cli *cli,
         return WR_EXIT_DONE;
     if (a->json)
         return print_json(cli, a, &res);
-    print_text(cli, a, &res);
+    print_text(wr_screen_start(&screen, cli), a, &res);
+    wr_screen_end(&screen);
     return WR_EXIT_DONE;
 }

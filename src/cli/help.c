@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 
 #define HELP_WIDTH  96 /* longer lines are hard to read */
 #define NAME_COLUMN 26 /* where the texts of options begin */
+#define HANG        4  /* blanks in front of the rest of a long line */
 
 const struct wr_exit_text wr_help_exits[] = {
     {"0", "Done."},
@@ -114,10 +116,26 @@ static void print_entry(const struct wr_cli *cli, FILE *to, const char *name,
                   (struct wr_text_wrap){column, column, help_width(cli)});
 }
 
+/* A line of text; what is too long for it stands below, further to the right. */
+__attribute__((format(printf, 2, 3))) static void
+print_line(const struct wr_cli *cli, const char *fmt, ...)
+{
+    char line[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof(line), fmt, ap);
+    va_end(ap);
+    wr_text_print(cli->out, line,
+                  (struct wr_text_wrap){0, HANG, help_width(cli)});
+}
+
 static void print_heading(const struct wr_cli *cli, const char *heading)
 {
-    fprintf(cli->out, "\n%s%s:%s\n", wr_cli_style(cli, WR_STYLE_BOLD), heading,
-            wr_cli_style(cli, WR_STYLE_END));
+    wr_cli_put(cli, "\n%s", wr_cli_style(cli, WR_STYLE_BOLD));
+    wr_text_fold(cli->out, heading, strlen(heading),
+                 (struct wr_text_wrap){0, 0, help_width(cli) - 1});
+    wr_cli_put(cli, ":%s\n", wr_cli_style(cli, WR_STYLE_END));
 }
 
 static void print_choices(const struct wr_cli *cli,
@@ -212,13 +230,51 @@ static void print_exits(const struct wr_cli *cli, const struct wr_action *a)
     }
 }
 
+/* Bytes of the shell's word at s, with quoted blanks. */
+static size_t word_len(const char *s)
+{
+    char quote = '\0';
+    size_t len = 0;
+
+    for (; s[len] && (quote || s[len] != ' '); len++) {
+        if (s[len] == quote)
+            quote = '\0';
+        else if (!quote && (s[len] == '\'' || s[len] == '"'))
+            quote = s[len];
+    }
+    return len;
+}
+
+/* A command that is too long goes on after a backslash: it can still be copied. */
+static void print_command(const struct wr_cli *cli, const char *s)
+{
+    const char *before = "  ";
+    size_t at = 1; /* with a blank in front of the next word */
+
+    while (*s) {
+        size_t len = word_len(s);
+        size_t backslash = s[len] ? 2 : 0;
+
+        if (at > 1 + HANG &&
+            at + 1 + wr_text_columns(s, len) + backslash > help_width(cli)) {
+            before = " \\\n      ";
+            at = 2 + HANG - 1;
+        }
+        wr_cli_put(cli, "%s%.*s", before, (int)len, s);
+        at += 1 + wr_text_columns(s, len);
+        before = " ";
+        s += len + strspn(s + len, " ");
+    }
+}
+
 static void print_examples(const struct wr_cli *cli,
                            const struct wr_help_example *e)
 {
     if (e && e->line)
         print_heading(cli, "Examples");
     for (; e && e->line; e++) {
-        fprintf(cli->out, "  %s\n      ", e->line);
+        print_command(cli, e->line);
+        wr_cli_put(cli, "\n      ");
         wr_text_print(cli->out, e->what,
                       (struct wr_text_wrap){6, 6, help_width(cli)});
     }
@@ -229,20 +285,23 @@ void wr_help_command(const struct wr_cli *cli, const struct wr_command *cmd)
     struct wr_text_wrap plain = {0, 0, help_width(cli)};
     char usage[256];
 
-    fprintf(cli->out, "weir %s - %s\n\nUsage: %s\n\n", cmd->name, cmd->summary,
-            wr_help_usage(cmd, usage, sizeof(usage)));
+    print_line(cli, "weir %s - %s", cmd->name, cmd->summary);
+    wr_cli_put(cli, "\n");
+    print_line(cli, "Usage: %s", wr_help_usage(cmd, usage, sizeof(usage)));
+    wr_cli_put(cli, "\n");
     wr_text_print(cli->out, cmd->description, plain);
     print_operands(cli, cmd, cmd->operands);
     print_options(cli, cmd->options);
     print_options(cli, wr_common_options);
     print_columns(cli, cmd->columns);
     print_examples(cli, cmd->examples);
-    if (cmd->actions)
-        fprintf(
-            cli->out,
-            "\n'weir %s %s --help' explains an action: options, columns, exit "
-            "codes.\n",
-            cmd->name, cmd->run ? cmd->actions[0]->name : cmd->operands->name);
+    if (!cmd->actions)
+        return;
+    wr_cli_put(cli, "\n");
+    print_line(
+        cli,
+        "'weir %s %s --help' explains an action: options, columns, exit codes.",
+        cmd->name, cmd->run ? cmd->actions[0]->name : cmd->operands->name);
 }
 
 static void help_action(const struct wr_cli *cli, const struct wr_command *cmd,
@@ -251,10 +310,12 @@ static void help_action(const struct wr_cli *cli, const struct wr_command *cmd,
     struct wr_text_wrap plain = {0, 0, help_width(cli)};
     char usage[256];
 
-    fprintf(cli->out, "weir %s %s - %s\n\nUsage: %s\n", cmd->name, a->name,
-            a->summary, wr_help_action_usage(cmd, a, usage, sizeof(usage)));
+    print_line(cli, "weir %s %s - %s", cmd->name, a->name, a->summary);
+    wr_cli_put(cli, "\n");
+    print_line(cli, "Usage: %s",
+               wr_help_action_usage(cmd, a, usage, sizeof(usage)));
     if (a->description) {
-        fputc('\n', cli->out);
+        wr_cli_put(cli, "\n");
         wr_text_print(cli->out, a->description, plain);
     }
     print_operands(cli, cmd, a->operands);

@@ -2,16 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect_json.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/filters.h"
 #include "format/chunks.h"
 #include "format/remarks.h"
+#include "record/record.h"
 
 #define NAME_BYTES 8192u
 
@@ -207,7 +208,7 @@ static const char *kind_key(enum wr_picture_kind kind, char *buf, size_t cap)
 {
     snprintf(buf, cap, "%s", wr_picture_kind_name(kind));
     for (char *p = buf; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
+        *p = wr_lower(*p);
     return buf;
 }
 
@@ -338,12 +339,13 @@ static json_t *chunks_json(const weir_dataset *ds)
     return list;
 }
 
-static json_t *remarks_json(const weir_dataset *ds)
+static json_t *remarks_json(const struct wr_inspect_report *r)
 {
     char remark[WR_REMARK_BYTES];
     json_t *list = json_array();
 
-    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
+    for (unsigned k = 0; wr_inspect_remark_at(r, k, remark, sizeof(remark));
+         k++)
         json_array_append_new(list, text(remark));
     return list;
 }
@@ -365,14 +367,15 @@ int wr_inspect_print_json(const struct wr_cli *cli,
     set(o, "classes", classes_json(r));
     set(o, "index", index_json(r));
     set(o, "pictures", pictures_json(r));
-    set(o, "remarks", remarks_json(r->ds));
+    set(o, "remarks", remarks_json(r));
     set(o, "ignored", ignored_json(r->ds));
+    set(o, "links", number(weir_dataset_link_count(r->ds)));
     set(o, "issues", issues_json(r->ds));
     set(o, "broken", broken_json(r));
-    failed = json_dumpf(o, cli->out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    failed = wr_record_dump(o, JSON_INDENT(2) | JSON_PRESERVE_ORDER, cli->out);
     json_decref(o);
     if (failed)
         return wr_fail(err, WEIR_ENOMEM, "cannot write JSON");
-    fputc('\n', cli->out);
+    wr_cli_put(cli, "\n");
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/screen.h"
 #include "gen/dataset.h"
 
 #define SHOWN 100u /* problems that are listed */
@@ -28,6 +29,7 @@ static void on_problem(void *arg, const char *path, const char *what)
 {
     struct made_check *c = arg;
     char shown[4 * PATH_MAX + 8];
+    struct wr_screen screen;
 
     if (c->count++ >= SHOWN)
         return;
@@ -38,7 +40,9 @@ static void on_problem(void *arg, const char *path, const char *what)
         return;
     }
     wr_progress_hide(&c->progress);
-    fprintf(c->cli->out, "%s: %s\n", shown, what);
+    wr_cli_put(wr_screen_start(&screen, c->cli), "%s: %s\n",
+               wr_show_path(path).text, what);
+    wr_screen_end(&screen);
 }
 
 static int on_progress(void *arg, const struct wr_dataset_state *s)
@@ -54,22 +58,24 @@ static void print_text(const struct made_check *c, const char *url,
                        const struct wr_verify_result *res)
 {
     double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
-    FILE *out = c->cli->out;
+    struct wr_screen screen;
+    const struct wr_cli *to = wr_screen_start(&screen, c->cli);
     char a[32], b[32];
 
     if (c->count > SHOWN)
-        fprintf(out, "... and %" PRIu64 " more\n", c->count - SHOWN);
-    fprintf(out, "%s: %s files, %s compared with seed %" PRIu64 " in %.1f s: ",
-            wr_show(url).text, wr_format_count(a, sizeof(a), res->files),
-            wr_format_bytes(b, sizeof(b), (double)res->bytes), res->seed,
-            seconds);
+        wr_cli_put(to, "... and %" PRIu64 " more\n", c->count - SHOWN);
+    wr_cli_put(
+        to, "%s: %s files, %s compared with seed %" PRIu64 " in %.1f s: ",
+        wr_show_path(url).text, wr_format_count(a, sizeof(a), res->files),
+        wr_format_bytes(b, sizeof(b), (double)res->bytes), res->seed, seconds);
     if (!c->count)
-        fprintf(out, "all as it was made\n");
+        wr_cli_put(to, "all as it was made\n");
     else
-        fprintf(out,
-                "%" PRIu64 " damaged, %" PRIu64 " missing, %" PRIu64
-                " too many\n",
-                res->damaged, res->missing, res->extra);
+        wr_cli_put(to,
+                   "%" PRIu64 " damaged, %" PRIu64 " missing, %" PRIu64
+                   " too many\n",
+                   res->damaged, res->missing, res->extra);
+    wr_screen_end(&screen);
 }
 
 static int print_json(struct made_check *c, const char *url,

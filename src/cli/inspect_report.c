@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/chart.h"
+#include "cli/screen.h"
 #include "format/chunks.h"
 #include "format/remarks.h"
 
@@ -59,12 +60,12 @@ static void print_class(const struct wr_cli *cli,
     const char *name = weir_dataset_class_name(r->ds, label);
     char shown[NAME_BYTES], n[32];
 
-    fprintf(cli->out, "%s (", count_text(samples, n));
+    wr_cli_put(cli, "%s (", count_text(samples, n));
     if (name)
-        fprintf(cli->out, "'%s')",
-                wr_text_show(name, true, shown, sizeof(shown)));
+        wr_cli_put(cli, "'%s')",
+                   wr_text_show(name, true, shown, sizeof(shown)));
     else
-        fprintf(cli->out, "label %" PRIu32 ")", label);
+        wr_cli_put(cli, "label %" PRIu32 ")", label);
 }
 
 static void print_extremes(const struct wr_cli *cli,
@@ -75,14 +76,14 @@ static void print_extremes(const struct wr_cli *cli,
     char a[32];
 
     if (smallest->samples == largest->samples) {
-        fprintf(cli->out, ", each of %s sample%s",
-                count_text(largest->samples, a),
-                largest->samples == 1 ? "" : "s");
+        wr_cli_put(cli, ", each of %s sample%s",
+                   count_text(largest->samples, a),
+                   largest->samples == 1 ? "" : "s");
         return;
     }
-    fputs(", the smallest of ", cli->out);
+    wr_cli_put(cli, ", the smallest of ");
     print_class(cli, r, smallest->label, smallest->samples);
-    fputs(", the largest of ", cli->out);
+    wr_cli_put(cli, ", the largest of ");
     print_class(cli, r, largest->label, largest->samples);
 }
 
@@ -93,17 +94,16 @@ static void print_labels(const struct wr_cli *cli,
     const struct wr_inspect_labels *l = &r->scan.labels;
     char a[32];
 
-    fprintf(cli->out, "  classes   %s (labels of ",
-            l->count ? count_text(l->count, a) : "none");
-    fprintf(cli->out,
-            r->scan.all ? "all %s samples)" : "the %s samples checked)",
-            count_text(r->scan.count, a));
+    wr_cli_put(cli, "  classes   %s (labels of ",
+               l->count ? count_text(l->count, a) : "none");
+    wr_cli_put(cli, r->scan.all ? "all %s samples)" : "the %s samples checked)",
+               count_text(r->scan.count, a));
     if (l->count)
         print_extremes(cli, r, &l->list[l->smallest], &l->list[l->largest]);
     if (l->count && l->unlabelled)
-        fprintf(cli->out, "; %s samples have no label",
-                count_text(l->unlabelled, a));
-    fputc('\n', cli->out);
+        wr_cli_put(cli, "; %s samples have no label",
+                   count_text(l->unlabelled, a));
+    wr_cli_put(cli, "\n");
 }
 
 /* Why the index knows none. */
@@ -113,15 +113,15 @@ static void print_no_classes(const struct wr_cli *cli, const weir_dataset *ds)
     char name[NAME_BYTES];
 
     if (f && f->pub.dtype != WEIR_I64)
-        fprintf(cli->out, "  classes   none: '%s' is a label of %s",
-                wr_text_show(f->name, true, name, sizeof(name)),
-                wr_dtype_text(f->pub.dtype));
+        wr_cli_put(cli, "  classes   none: '%s' is a label of %s",
+                   wr_text_show(f->name, true, name, sizeof(name)),
+                   wr_dtype_text(f->pub.dtype));
     else if (f && f->column != WR_NO_COLUMN)
-        fprintf(cli->out,
-                "  classes   not counted: '%s' is read with each sample",
-                wr_text_show(f->name, true, name, sizeof(name)));
+        wr_cli_put(cli,
+                   "  classes   not counted: '%s' is read with each sample",
+                   wr_text_show(f->name, true, name, sizeof(name)));
     else
-        fputs("  classes   none", cli->out);
+        wr_cli_put(cli, "  classes   none");
 }
 
 static void print_classes(const struct wr_cli *cli,
@@ -135,7 +135,7 @@ static void print_classes(const struct wr_cli *cli,
         return;
     }
     if (s->classes)
-        fprintf(cli->out, "  classes   %s", count_text(s->classes, a));
+        wr_cli_put(cli, "  classes   %s", count_text(s->classes, a));
     else
         print_no_classes(cli, r->ds);
     if (s->class_samples)
@@ -145,9 +145,9 @@ static void print_classes(const struct wr_cli *cli,
                        &(struct wr_inspect_class){
                            s->largest, s->class_samples[s->largest]});
     if (s->classes && s->unlabelled)
-        fprintf(cli->out, "; %s samples have no label",
-                count_text(s->unlabelled, a));
-    fputc('\n', cli->out);
+        wr_cli_put(cli, "; %s samples have no label",
+                   count_text(s->unlabelled, a));
+    wr_cli_put(cli, "\n");
 }
 
 /* Fields, where there are others than one picture or tensor and its label. */
@@ -163,11 +163,11 @@ static void print_fields(const struct wr_cli *cli, const weir_dataset *ds)
         (f[0].kind == WEIR_FIELD_PICTURE || f[0].kind == WEIR_FIELD_TENSOR))
         return;
     for (uint32_t k = 0; k < count; k++)
-        fprintf(cli->out, "  %-9s %s: %s%s%s\n", k ? "" : "fields",
-                wr_text_show(f[k].name, true, name, sizeof(name)),
-                wr_field_text(&f[k], type, sizeof(type)),
-                f[k].is_label ? ", the label" : "",
-                f[k].is_extra ? ", if it is asked for" : "");
+        wr_cli_put(cli, "  %-9s %s: %s%s%s\n", k ? "" : "fields",
+                   wr_text_show(f[k].name, true, name, sizeof(name)),
+                   wr_field_text(&f[k], type, sizeof(type)),
+                   f[k].is_label ? ", the label" : "",
+                   f[k].is_extra ? ", if it is asked for" : "");
 }
 
 /* How the samples of each field are cut, where they are. */
@@ -181,14 +181,28 @@ static void print_chunks(const struct wr_cli *cli, const weir_dataset *ds)
     for (unsigned k = 0; k < s->count; k++) {
         if (!wr_chunks_of(ds->index, k, &c))
             continue;
-        fprintf(
-            cli->out,
+        wr_cli_put(
+            cli,
             "  %-9s %s: %s; a sample touches %u, %s, %.1f times its bytes\n",
             head, wr_text_show(s->fields[k].name, true, name, sizeof(name)),
             wr_chunks_text(&c, text, sizeof(text)), c.touched,
             size_text(c.unpacked, bytes), c.amplification);
         head = "";
     }
+}
+
+static void print_links(const struct wr_cli *cli, const weir_dataset *ds)
+{
+    uint64_t links = weir_dataset_link_count(ds);
+    char a[32];
+
+    if (links)
+        wr_cli_put(
+            cli,
+            "  links     %s symbolic link%s followed, wherever %s lead%s; "
+            "--no-links refuses them\n",
+            count_text(links, a), links == 1 ? "" : "s",
+            links == 1 ? "it" : "they", links == 1 ? "s" : "");
 }
 
 static void print_head(const struct wr_cli *cli,
@@ -200,35 +214,37 @@ static void print_head(const struct wr_cli *cli,
     const char *file = wr_index_file(r->ds->index);
     char a[32], b[32], c[32], d[32], e[32], f[32], text[NAME_BYTES];
 
-    fprintf(cli->out, "%s%s%s: %s\n\n", wr_cli_style(cli, WR_STYLE_BOLD),
-            wr_text_show(r->url, true, text, sizeof(text)),
-            wr_cli_style(cli, WR_STYLE_END), weir_dataset_format(r->ds));
-    fprintf(cli->out, "  samples   %s in %s %s\n", count_text(s->count, a),
-            count_text(wr_index_object_count(r->ds->index), b),
-            wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
+    wr_cli_put(cli, "%s%s%s: %s\n\n", wr_cli_style(cli, WR_STYLE_BOLD),
+               wr_text_show(r->url, true, text, sizeof(text)),
+               wr_cli_style(cli, WR_STYLE_END), weir_dataset_format(r->ds));
+    wr_cli_put(cli, "  samples   %s in %s %s\n", count_text(s->count, a),
+               count_text(wr_index_object_count(r->ds->index), b),
+               wr_index_object_count(r->ds->index) == 1 ? "file" : "files");
     print_fields(cli, r->ds);
     print_chunks(cli, r->ds);
     if (shape)
-        fprintf(cli->out, "  shape     %s\n",
-                wr_field_text(shape, text, sizeof(text)));
+        wr_cli_put(cli, "  shape     %s\n",
+                   wr_field_text(shape, text, sizeof(text)));
     print_classes(cli, r);
-    fprintf(cli->out, "  bytes     %s\n", size_text(s->bytes, a));
+    wr_cli_put(cli, "  bytes     %s\n", size_text(s->bytes, a));
     if (s->min == s->max)
-        fprintf(cli->out, "  sizes     all %s\n", size_text(s->min, a));
+        wr_cli_put(cli, "  sizes     all %s\n", size_text(s->min, a));
     else
-        fprintf(cli->out,
-                "  sizes     min %s, median %s, mean %s, p90 %s, p99 %s, "
-                "max %s\n",
-                size_text(s->min, a), size_text(s->median, b),
-                wr_format_bytes(c, sizeof(c), s->mean), size_text(s->p90, d),
-                size_text(s->p99, e), size_text(s->max, f));
-    fprintf(cli->out, "  index     %s of memory, %.1f bytes per sample, ",
-            size_text(memory, a), (double)memory / (double)s->count);
+        wr_cli_put(cli,
+                   "  sizes     min %s, median %s, mean %s, p90 %s, p99 %s, "
+                   "max %s\n",
+                   size_text(s->min, a), size_text(s->median, b),
+                   wr_format_bytes(c, sizeof(c), s->mean), size_text(s->p90, d),
+                   size_text(s->p99, e), size_text(s->max, f));
+    print_links(cli, r->ds);
+    wr_cli_put(cli, "  index     %s of memory, %.1f bytes per sample, ",
+               size_text(memory, a), (double)memory / (double)s->count);
     if (file)
-        fprintf(cli->out, "reused from %s in %.3f s\n",
-                wr_text_show(file, true, text, sizeof(text)), r->index_seconds);
+        wr_cli_put(cli, "reused from %s in %.3f s\n",
+                   wr_text_show(file, true, text, sizeof(text)),
+                   r->index_seconds);
     else
-        fprintf(cli->out, "built in %.3f s\n", r->index_seconds);
+        wr_cli_put(cli, "built in %.3f s\n", r->index_seconds);
 }
 
 static void print_histogram(const struct wr_cli *cli,
@@ -255,7 +271,7 @@ static void print_histogram(const struct wr_cli *cli,
         bars[k] = (struct wr_chart_bar){labels[k], (double)bin->count,
                                         notes[k]};
     }
-    fprintf(cli->out, "\nSamples by size\n\n");
+    wr_cli_put(cli, "\nSamples by size\n\n");
     wr_chart_bars(cli, bars, s->bins, 2);
 }
 
@@ -269,15 +285,15 @@ static void print_dims(const struct wr_cli *cli,
 
     if (distinct < 0)
         return; /* no memory for a remark */
-    fputs("  dimensions  ", cli->out);
+    wr_cli_put(cli, "  dimensions  ");
     for (unsigned k = 0; k < WR_INSPECT_TOP_DIMS && top[k].count; k++)
-        fprintf(cli->out, "%s%" PRIu32 "x%" PRIu32 " %.1f %%", k ? ", " : "",
-                top[k].width, top[k].height,
-                100.0 * (double)top[k].count / (double)good);
+        wr_cli_put(cli, "%s%" PRIu32 "x%" PRIu32 " %.1f %%", k ? ", " : "",
+                   top[k].width, top[k].height,
+                   100.0 * (double)top[k].count / (double)good);
     if (distinct > WR_INSPECT_TOP_DIMS)
-        fprintf(cli->out, "; %s others",
-                count_text((uint64_t)distinct - WR_INSPECT_TOP_DIMS, a));
-    fputc('\n', cli->out);
+        wr_cli_put(cli, "; %s others",
+                   count_text((uint64_t)distinct - WR_INSPECT_TOP_DIMS, a));
+    wr_cli_put(cli, "\n");
 }
 
 static void print_kinds(const struct wr_cli *cli,
@@ -289,11 +305,11 @@ static void print_kinds(const struct wr_cli *cli,
     for (int k = 1; k < WR_PICTURE_KINDS; k++) {
         if (!p->of_kind[k])
             continue;
-        fprintf(cli->out, "%s%s %s", between, wr_picture_kind_name(k),
-                count_text(p->of_kind[k], a));
+        wr_cli_put(cli, "%s%s %s", between, wr_picture_kind_name(k),
+                   count_text(p->of_kind[k], a));
         between = ", ";
     }
-    fputc('\n', cli->out);
+    wr_cli_put(cli, "\n");
 }
 
 static void print_pictures(const struct wr_cli *cli,
@@ -303,34 +319,35 @@ static void print_pictures(const struct wr_cli *cli,
     struct wr_inspect_pictures p;
     char a[32], b[32], c[32];
 
-    fprintf(cli->out, "\nPictures (%s %s%s%s)\n\n",
-            r->verified ? "decoded:" : "headers of",
-            s->all     ? "all "
-            : s->first ? "the first "
-                       : "",
-            count_text(s->count, a), s->first ? "; gzip is read in order" : "");
+    wr_cli_put(cli, "\nPictures (%s %s%s%s)\n\n",
+               r->verified ? "decoded:" : "headers of",
+               s->all     ? "all "
+               : s->first ? "the first "
+                          : "",
+               count_text(s->count, a),
+               s->first ? "; gzip is read in order" : "");
     wr_inspect_count_pictures(s, &p);
     if (!p.good)
         return;
     print_dims(cli, s, p.good);
-    fprintf(cli->out,
-            "  widths      %" PRIu32 " to %" PRIu32 ", heights %" PRIu32
-            " to %" PRIu32 "\n",
-            p.min_width, p.max_width, p.min_height, p.max_height);
+    wr_cli_put(cli,
+               "  widths      %" PRIu32 " to %" PRIu32 ", heights %" PRIu32
+               " to %" PRIu32 "\n",
+               p.min_width, p.max_width, p.min_height, p.max_height);
     print_kinds(cli, &p);
-    fprintf(cli->out, "  colours     gray %s, RGB %s, CMYK or RGBA %s\n",
-            count_text(p.gray, a), count_text(p.colour, b),
-            count_text(p.four, c));
+    wr_cli_put(cli, "  colours     gray %s, RGB %s, CMYK or RGBA %s\n",
+               count_text(p.gray, a), count_text(p.colour, b),
+               count_text(p.four, c));
     if (p.turned)
-        fprintf(
-            cli->out,
+        wr_cli_put(
+            cli,
             "  turned      %s that EXIF says are not upright: --orient exif "
             "turns them\n",
             count_text(p.turned, a));
     if (s->misnamed)
-        fprintf(cli->out,
-                "  misnamed    %s with an extension of another format\n",
-                count_text(s->misnamed, a));
+        wr_cli_put(cli,
+                   "  misnamed    %s with an extension of another format\n",
+                   count_text(s->misnamed, a));
 }
 
 static void print_broken(const struct wr_cli *cli,
@@ -342,39 +359,83 @@ static void print_broken(const struct wr_cli *cli,
     if (!s->count)
         return;
     if (!s->broken_count) {
-        fprintf(cli->out, "\n%sNone of %s samples is broken%s%s\n",
-                wr_cli_style(cli, WR_STYLE_GOOD), count_text(s->count, a),
-                r->verified ? "." : ", as far as their headers tell.",
-                wr_cli_style(cli, WR_STYLE_END));
+        wr_cli_put(cli, "\n%sNone of %s samples is broken%s%s\n",
+                   wr_cli_style(cli, WR_STYLE_GOOD), count_text(s->count, a),
+                   r->verified ? "." : ", as far as their headers tell.",
+                   wr_cli_style(cli, WR_STYLE_END));
         return;
     }
-    fprintf(cli->out, "\n%sBroken samples: %s of %s%s\n\n",
-            wr_cli_style(cli, WR_STYLE_BAD), count_text(s->broken_count, a),
-            count_text(s->count, b), wr_cli_style(cli, WR_STYLE_END));
+    wr_cli_put(cli, "\n%sBroken samples: %s of %s%s\n\n",
+               wr_cli_style(cli, WR_STYLE_BAD), count_text(s->broken_count, a),
+               count_text(s->count, b), wr_cli_style(cli, WR_STYLE_END));
     for (size_t k = 0; k < s->broken_kept; k++) {
         struct wr_part p;
 
         wr_index_part(r->ds->index, 0, s->broken[k].id, &p);
         wr_index_object_path(r->ds->index, p.object, path, sizeof(path));
-        fprintf(
-            cli->out, "  '%s': %s\n",
-            wr_text_show(path, true, name, sizeof(name)),
+        wr_cli_put(
+            cli, "  '%s': %s\n", wr_text_show(path, true, name, sizeof(name)),
             wr_text_show(s->broken[k].reason, true, reason, sizeof(reason)));
     }
     if (s->broken_count > s->broken_kept)
-        fprintf(cli->out, "  ... and %s more\n",
-                count_text(s->broken_count - s->broken_kept, a));
+        wr_cli_put(cli, "  ... and %s more\n",
+                   count_text(s->broken_count - s->broken_kept, a));
 }
 
-static void print_remarks(const struct wr_cli *cli, const weir_dataset *ds)
+bool wr_inspect_is_chosen(const struct wr_inspect_report *r)
+{
+    return strlen(r->ds->url) < strlen(r->url);
+}
+
+/* Names that samples have, and no field. */
+static void list_left(const struct wr_intern *left, char *buf, size_t cap)
+{
+    char shown[WR_FIELD_NAME * 4];
+    size_t used = 0;
+
+    for (size_t k = 0; k < left->count && used + 300 < cap; k++)
+        used += (size_t)snprintf(
+            buf + used, cap - used, "%s'%.200s'",
+            used ? ", " : "samples have what no field delivers: ",
+            wr_text_show(wr_intern_text(left, k), true, shown, sizeof(shown)));
+    if (used + 300 >= cap)
+        snprintf(buf + used, cap - used, ", ...");
+}
+
+bool wr_inspect_remark_at(const struct wr_inspect_report *r, unsigned k,
+                          char *buf, size_t cap)
+{
+    unsigned looks = r->ds->format->looks, n = 0;
+    bool all = r->scan.count && r->scan.all;
+
+    while (wr_remark_at(r->ds, n, buf, cap))
+        if (n++ == k)
+            return true;
+    if (r->scan.left.count && n++ == k) {
+        list_left(&r->scan.left, buf, cap);
+        return true;
+    }
+    if (!looks || r->stats.count <= looks || all || wr_inspect_is_chosen(r) ||
+        n != k)
+        return false;
+    snprintf(buf, cap,
+             "the fields are what the first %u samples have; --verify names "
+             "what only later ones have",
+             looks);
+    return true;
+}
+
+static void print_remarks(const struct wr_cli *cli,
+                          const struct wr_inspect_report *r)
 {
     char remark[WR_REMARK_BYTES], shown[WR_REMARK_BYTES];
 
-    for (unsigned k = 0; wr_remark_at(ds, k, remark, sizeof(remark)); k++)
-        fprintf(cli->out, "  %sremark%s    %s\n",
-                wr_cli_style(cli, WR_STYLE_WARN),
-                wr_cli_style(cli, WR_STYLE_END),
-                wr_text_show(remark, true, shown, sizeof(shown)));
+    for (unsigned k = 0; wr_inspect_remark_at(r, k, remark, sizeof(remark));
+         k++)
+        wr_cli_put(cli, "  %sremark%s    %s\n",
+                   wr_cli_style(cli, WR_STYLE_WARN),
+                   wr_cli_style(cli, WR_STYLE_END),
+                   wr_text_show(remark, true, shown, sizeof(shown)));
 }
 
 static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
@@ -385,15 +446,15 @@ static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
 
     if (!count)
         return;
-    fprintf(cli->out, "\n%sProblems while indexing: %s%s\n\n",
-            wr_cli_style(cli, WR_STYLE_WARN), count_text(count, a),
-            wr_cli_style(cli, WR_STYLE_END));
+    wr_cli_put(cli, "\n%sProblems while indexing: %s%s\n\n",
+               wr_cli_style(cli, WR_STYLE_WARN), count_text(count, a),
+               wr_cli_style(cli, WR_STYLE_END));
     for (; (issue = weir_dataset_issue(ds, k)); k++)
-        fprintf(cli->out, "  '%s': %s\n",
-                wr_text_show(issue->name, true, name, sizeof(name)),
-                wr_text_show(issue->reason, true, reason, sizeof(reason)));
+        wr_cli_put(cli, "  '%s': %s\n",
+                   wr_text_show(issue->name, true, name, sizeof(name)),
+                   wr_text_show(issue->reason, true, reason, sizeof(reason)));
     if (count > k)
-        fprintf(cli->out, "  ... and %s more\n", count_text(count - k, a));
+        wr_cli_put(cli, "  ... and %s more\n", count_text(count - k, a));
 }
 
 static const struct wr_column class_columns[] = {
@@ -431,7 +492,7 @@ static void print_all_classes(const struct wr_cli *cli,
         add_class(t, r, c, r->stats.class_samples[c]);
     for (size_t k = 0; k < l->count; k++)
         add_class(t, r, l->list[k].label, l->list[k].samples);
-    fprintf(cli->out, "\nClasses\n\n");
+    wr_cli_put(cli, "\nClasses\n\n");
     if (wr_table_print(t, cli, 2, &err) < 0)
         wr_cli_note(cli, "%s", err.msg);
     wr_table_free(t);
@@ -440,12 +501,16 @@ static void print_all_classes(const struct wr_cli *cli,
 void wr_inspect_print(const struct wr_cli *cli,
                       const struct wr_inspect_report *r)
 {
-    print_head(cli, r);
-    print_remarks(cli, r->ds);
-    print_histogram(cli, &r->stats);
-    print_all_classes(cli, r);
+    struct wr_screen screen;
+    const struct wr_cli *to = wr_screen_start(&screen, cli);
+
+    print_head(to, r);
+    print_remarks(to, r);
+    print_histogram(to, &r->stats);
+    print_all_classes(to, r);
     if (r->scan.count && wr_index_has_pictures(r->ds->index))
-        print_pictures(cli, r);
-    print_issues(cli, r->ds);
-    print_broken(cli, r);
+        print_pictures(to, r);
+    print_issues(to, r->ds);
+    print_broken(to, r);
+    wr_screen_end(&screen);
 }

@@ -32,6 +32,14 @@ void wr_inspect_count_pictures(const struct wr_inspect_scan *s,
 /* What the columns of its tables mean. */
 extern const struct wr_columns wr_inspect_columns[];
 
+/* Did the user say which fields there are, behind '#'? */
+bool wr_inspect_is_chosen(const struct wr_inspect_report *r);
+
+/* Each remark in turn, of the data set and of what was looked at; k is counted
+ * from 0. False: there are no more. */
+bool wr_inspect_remark_at(const struct wr_inspect_report *r, unsigned k,
+                          char *buf, size_t cap);
+
 /* Prints it for a person. */
 void wr_inspect_print(const struct wr_cli *cli,
                       const struct wr_inspect_report *r);

@@ -30,6 +30,7 @@ struct scan {
     const struct wr_inspect_scan_spec *spec; /* borrowed */
     struct wr_inspect_scan *out;             /* borrowed */
     struct wr_perm perm;
+    struct wr_left_out left;
     size_t broken_cap;
     uint64_t *again; /* owned: which of them need more than their beginning */
     uint64_t again_count;
@@ -175,15 +176,16 @@ static void say_reason(const struct scan *s, const struct wr_hole *h,
     const struct wr_index *ix = s->spec->ds->index;
     const char *text = h->text ? h->text : weir_strerror(h->code);
     weir_err e = {.code = h->code};
+    const char *past = NULL;
     char path[MAX_PATH];
     struct wr_part part;
-    size_t n;
 
     wr_index_part(ix, 0, h->id, &part);
-    n = wr_index_object_path(ix, part.object, path, sizeof(path));
-    if (n < sizeof(path) && text[0] == '\'' && !strncmp(text + 1, path, n) &&
-        !strncmp(text + 1 + n, "': ", 3))
-        text += n + 4;
+    if (wr_index_object_path(ix, part.object, path, sizeof(path)) <
+        sizeof(path))
+        past = wr_error_past_name(text, path);
+    if (past && !strncmp(past, ": ", 2))
+        text = past + 2;
     snprintf(e.msg, sizeof(e.msg), "%s", text);
     if (!part.whole && strncmp(text, "sample ", 7) != 0)
         wr_fail_prefix(&e, e.code, "sample %" PRIu64 " at offset %" PRIu64,
@@ -291,6 +293,7 @@ static int run(struct scan *s, uint64_t count, size_t head, weir_err *err)
     const weir_dataset *ds = s->spec->ds;
     bool pictures = wr_index_has_pictures(ds->index);
     const struct wr_custom custom = {
+        .left = s->spec->chosen ? NULL : &s->left,
         .arg = s,
         .count = count,
         .sample_at = sample_at,
@@ -375,7 +378,10 @@ int wr_inspect_scan(const struct wr_inspect_scan_spec *spec,
                        out.count);
     wr_perm_init(&s.perm, total, /* seed= */ 0, /* stream= */ 0);
     wr_progress_total(spec->progress, out.count);
+    pthread_mutex_init(&s.left.lock, NULL);
     r = scan_all(&s, err);
+    pthread_mutex_destroy(&s.left.lock);
+    out.left = s.left.names;
     if (r < 0) {
         wr_inspect_scan_done(&out);
         return r;
@@ -389,5 +395,6 @@ void wr_inspect_scan_done(struct wr_inspect_scan *s)
     free(s->found);
     free(s->broken);
     free(s->labels.list);
+    wr_intern_done(&s->left);
     memset(s, 0, sizeof(*s));
 }

@@ -9,6 +9,7 @@
 #include "cli/inspect_stats.h"
 #include "cli/progress.h"
 #include "format/format.h"
+#include "format/intern.h"
 
 #define WR_INSPECT_MAX_BROKEN 1000 /* that are kept with their reason */
 
@@ -29,6 +30,7 @@ struct wr_inspect_scan {
     uint64_t misnamed;
     bool has_labels; /* the index has none, the samples may have */
     struct wr_inspect_labels labels;
+    struct wr_intern left; /* owned: what they have and no field delivers */
 };
 
 struct wr_inspect_scan_spec {
@@ -37,6 +39,8 @@ struct wr_inspect_scan_spec {
                                      gzip is to be inflated; 0: all */
     unsigned threads;             /* 0: as many as help */
     bool verify;                  /* read and decode all of each */
+    bool chosen;                  /* the user said which fields: nothing that is
+                                     left out is named */
     struct wr_progress *progress; /* borrowed */
 };
 

@@ -22,21 +22,27 @@ static void on_pipe(int number)
     (void)number; /* unlike SIG_IGN, a handler is not inherited by exec */
 }
 
+bool wr_signal_is_ignored(int number)
+{
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void wr_interrupt_install(void)
 {
     /* Calls that wait (to open a file on a server that is gone, say) are not
      * begun again: they fail, and the command ends. A second signal kills. */
     struct sigaction stop = {.sa_handler = on_signal,
                              .sa_flags = (int)SA_RESETHAND};
-    struct sigaction hup;
     struct sigaction pipe = {.sa_handler = on_pipe, .sa_flags = SA_RESTART};
 
     sigemptyset(&stop.sa_mask);
     sigemptyset(&pipe.sa_mask);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
-    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
-        sigaction(SIGHUP, &stop, NULL); /* nohup has it ignored */
+    if (!wr_signal_is_ignored(SIGHUP))
+        sigaction(SIGHUP, &stop, NULL);
     sigaction(SIGPIPE, &pipe, NULL);
 }
 

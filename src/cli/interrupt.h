@@ -11,6 +11,9 @@
  * handling back. */
 void wr_interrupt_install(void);
 
+/* Whoever started this process asked for that, as nohup does for SIGHUP. */
+bool wr_signal_is_ignored(int number);
+
 /* The same without a signal: the work is of no use any more. The exit code stays
  * the command's. From any thread. */
 void wr_interrupt_stop(void);

@@ -7,23 +7,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "base/shown.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/screen.h"
 #include "weir/weir.h"
-
-static unsigned terminal_width(FILE *out)
-{
-    struct winsize size;
-
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-        return size.ws_col;
-    return 80;
-}
 
 /* Many files are open at once; the soft limit is for programs that use
  * select, which this one does not. */
@@ -39,7 +31,7 @@ static void raise_file_limit(void)
 
 static int unknown(const char *name, const char *near)
 {
-    fprintf(stderr, "weir: unknown command '%s'", name);
+    fprintf(stderr, "weir: unknown command '%s'", wr_show(name).text);
     if (near)
         fprintf(stderr, " (did you mean %s?)", near);
     fputs("\nTry 'weir --help' for the list.\n", stderr);
@@ -103,7 +95,9 @@ int main(int argc, char **argv)
         raise_file_limit();
     wr_interrupt_install();
     cli.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-    cli.width = terminal_width(stdout);
+    cli.width = wr_screen_width(stdout);
+    if (!cli.width)
+        cli.width = 80;
     code = dispatch(&cli, argc, argv);
     errno = 0;
     lost = finish_output(stdout);

@@ -19,4 +19,7 @@
 void wr_monitor_watch(struct wr_monitor *m, const struct wr_cli *cli,
                       const struct wr_monitor_spec *spec);
 
+/* That remark, of a monitor that was started otherwise. */
+void wr_monitor_note(const struct wr_cli *cli, const weir_err *why);
+
 #endif

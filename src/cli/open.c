@@ -25,6 +25,7 @@ int wr_cli_open(const struct wr_cli *cli, const char *url,
     cfg.schema = a->schema;
     cfg.index_dir = a->index_dir;
     cfg.no_index_cache = !a->index_cache;
+    cfg.no_links = !a->links;
     cfg.progress = on_progress;
     cfg.progress_arg = &progress;
     wr_progress_start(

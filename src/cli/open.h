@@ -10,7 +10,7 @@
 struct wr_open_args {
     const char *format, *root, *columns, *schema, *index_dir; /* NULL: not
                                                                 given */
-    bool index_cache;
+    bool index_cache, links;
 };
 
 /* The rows of an option table; `of` begins the help of --format. */
@@ -39,6 +39,9 @@ struct wr_open_args {
          .def_note = "weir/index in the user's cache folder",                  \
          .flags = WR_OPTION_PATH,                                              \
          .help = "where indexes are kept and reopened"},                       \
+        {WR_OPT_FLAG(args, open.links), .name = "links", .def = "yes",         \
+         .help = "refuse a data set with symbolic links, which may lead "      \
+                 "anywhere"},                                                  \
     {                                                                          \
         WR_OPT_FLAG(args, open.index_cache),                                   \
             .name = "index-cache", .def = "yes",                               \

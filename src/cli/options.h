@@ -44,7 +44,7 @@ struct wr_string_list {
 enum wr_option_type {
     WR_OPTION_FLAG,      /* bool: --name, --no-name */
     WR_OPTION_UINT,      /* uint64_t */
-    WR_OPTION_SIZE,      /* uint64_t, bytes: 4096, 64K, 1.5G */
+    WR_OPTION_SIZE,      /* uint64_t, bytes: 4096, 64KiB, 1.5GiB */
     WR_OPTION_DOUBLE,    /* double */
     WR_OPTION_STRING,    /* const char * */
     WR_OPTION_ENUM,      /* int: the value of a choice */
@@ -58,7 +58,7 @@ enum {
     WR_OPTION_PATH = 2,   /* its text is a path: completion offers files */
     WR_OPTION_OUTPUT = 8, /* a file that is written at the end: that it can be
                              is checked before anything else (outputs.h) */
-    WR_OPTION_BYTES = 4,  /* the numbers of a UINT_LIST are sizes: 4K,1M */
+    WR_OPTION_BYTES = 4,  /* the numbers of a UINT_LIST are sizes: 4KiB,1MiB */
 };
 
 struct wr_option {

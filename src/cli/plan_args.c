@@ -76,11 +76,13 @@ const struct wr_option wr_plan_options[] = {
              "probe --fit"},
     {WR_OPT_FLAG(A, shared), .name = "shared",
      .help = "all nodes share it, else each has its own"},
-    {WR_OPT_SIZE(A, aggregate), .name = "aggregate", .arg = "SIZE", .min = 1000,
+    {WR_OPT_SIZE(A, aggregate), .store = WR_VALUE_RATE, .name = "aggregate",
+     .arg = "RATE", .min = 1000,
      .help = "bytes per second that it delivers to all nodes together; it is "
              "shared then"},
-    {WR_OPT_SIZE(A, client_limit), .name = "client-limit", .arg = "SIZE",
-     .min = 1000, .help = "bytes per second that a node gets at most"},
+    {WR_OPT_SIZE(A, client_limit), .store = WR_VALUE_RATE,
+     .name = "client-limit", .arg = "RATE", .min = 1000,
+     .help = "bytes per second that a node gets at most"},
     {WR_OPT_DOUBLE(A, opens), .name = "opens", .arg = "N", .max = 1e12,
      .help = "files that all nodes together can open per second"},
     {WR_OPT_DOUBLE(A, vary), .name = "jitter", .arg = "F", .max = 100,
@@ -89,7 +91,7 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_STRING(A, cache), .name = "cached", .arg = "SHARE|SIZE",
      .def_note = "nothing",
      .help = "kept in memory from the second epoch on: a part of the data "
-             "(0.5, 50%) or the bytes that a node has room for (200G)"},
+             "(0.5, 50%) or the bytes that a node has room for (200GiB)"},
     {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded",
      .help = "what is kept is decoded"},
 
@@ -137,8 +139,8 @@ const struct wr_option wr_plan_options[] = {
      .help = "the slow tier, as --storage"},
     {WR_OPT_STRING(A, fast), .name = "fast-device", .arg = "PROFILE",
      .flags = WR_OPTION_PATH, .help = "the fast tier of a node"},
-    {WR_OPT_SIZE(A, copy), .name = "copy", .arg = "SIZE", .min = 1000,
-     .def_note = "as measured, or 5 GB",
+    {WR_OPT_SIZE(A, copy), .store = WR_VALUE_RATE, .name = "copy",
+     .arg = "RATE", .min = 1000, .def_note = "as measured, or 5GB/s",
      .help = "bytes per second that a node copies in memory"},
     {WR_OPT_UINT(A, kept), .name = "kept", .arg = "N", .max = 1e6,
      .def_note = "no limit", .help = "saves that the fast tier has room for"},
@@ -394,7 +396,7 @@ static int say_aggregate(const struct plan_args *a, struct wr_plan_draft *d,
     return r;
 }
 
-/* "0.5", "50%" or "200G". */
+/* "0.5", "50%" or "200GiB". */
 static int cache_share(const char *text, const struct wr_plan *p, double *ret,
                        weir_err *err)
 {

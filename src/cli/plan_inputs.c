@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/plan_inputs.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "cli/plan_args.h"
 #include "cli/report_trace.h"
@@ -89,7 +89,7 @@ static bool begins_with_brace(const char *text, size_t size)
 {
     size_t k = 0;
 
-    while (k < size && isspace((unsigned char)text[k]))
+    while (k < size && wr_is_space(text[k]))
         k++;
     return k < size && text[k] == '{';
 }

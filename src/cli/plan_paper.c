@@ -109,20 +109,22 @@ int wr_plan_print_paper(const struct wr_cli *cli, weir_err *err)
 {
     int r;
 
-    fprintf(cli->out,
-            "Chien et al. 2018, simulated from Table I's devices and a K4000 "
-            "of 1.5 s per batch of 64\n\n");
+    wr_cli_put(
+        cli, "Chien et al. 2018, simulated from Table I's devices and a K4000 "
+             "of 1.5 s per batch of 64\n\n");
     r = print_gains(cli, err);
-    fprintf(cli->out,
-            "\nFig. 6: 142 iterations on Caltech 101. Paper: with prefetch the "
-            "time is the same\nfor all threads and devices; without, I/O comes "
-            "on top, most on the disk.\n\n");
+    wr_cli_put(
+        cli,
+        "\nFig. 6: 142 iterations on Caltech 101. Paper: with prefetch the "
+        "time is the same\nfor all threads and devices; without, I/O comes "
+        "on top, most on the disk.\n\n");
     if (r == 0)
         r = print_runs(cli, err);
-    fprintf(cli->out,
-            "\nFig. 9: 100 iterations, a checkpoint of 600 MB every 20. Paper: "
-            "Optane is the\nfastest, then SSD; the burst buffer is about as "
-            "fast as Optane alone.\n\n");
+    wr_cli_put(
+        cli,
+        "\nFig. 9: 100 iterations, a checkpoint of 600 MB every 20. Paper: "
+        "Optane is the\nfastest, then SSD; the burst buffer is about as "
+        "fast as Optane alone.\n\n");
     if (r == 0)
         r = print_saves(cli, err);
     return r;

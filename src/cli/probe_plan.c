@@ -201,13 +201,13 @@ static int check_blocks(const struct wr_probe_wish *w, weir_err *err)
 
     for (size_t k = 0; k < w->block.count; k++)
         if (w->block.v[k] == 0 || w->block.v[k] % unit)
-            return wr_fail(err, WEIR_EINVAL,
-                           "option --block: %" PRIu64
-                           " is not a multiple of %" PRIu64 "%s",
-                           w->block.v[k], unit,
-                           w->access == WR_PROBE_BUFFERED
-                               ? ""
-                               : ", which direct reads need");
+            return wr_fail(
+                err, WEIR_EINVAL,
+                "option --block: %" PRIu64 " is not a multiple of %" PRIu64
+                "%s (K is 1000 bytes, KiB 1024: write 4KiB)",
+                w->block.v[k], unit,
+                w->access == WR_PROBE_BUFFERED ? ""
+                                               : ", which direct reads need");
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/screen.h"
 #include "monitor/host.h"
 #include "record/emulated.h"
 
@@ -15,8 +16,8 @@
 static void print_fact(const struct wr_cli *cli, const char *label,
                        const char *text)
 {
-    fprintf(cli->out, "%s%-*s%s", wr_cli_style(cli, WR_STYLE_BOLD), LABEL,
-            label, wr_cli_style(cli, WR_STYLE_END));
+    wr_cli_put(cli, "%s%-*s%s", wr_cli_style(cli, WR_STYLE_BOLD), LABEL, label,
+               wr_cli_style(cli, WR_STYLE_END));
     wr_text_print(cli->out, text,
                   (struct wr_text_wrap){LABEL, LABEL, cli->width});
 }
@@ -118,18 +119,20 @@ int wr_probe_print_plan(const struct wr_cli *cli,
 {
     struct wr_table *t = wr_table_new("<");
     char name[WR_PROBE_NAME], bytes[32];
+    struct wr_screen screen;
     int r;
 
     for (size_t k = 0; k < plan->test_count; k++)
         wr_table_cell(t, "%s",
                       wr_probe_test_name(&plan->tests[k], name, sizeof(name)));
-    fputc('\n', cli->out);
+    wr_cli_put(cli, "\n");
     r = wr_table_print(t, cli, 2, err);
     wr_table_free(t);
-    fprintf(
-        cli->out,
+    wr_cli_put(
+        wr_screen_start(&screen, cli),
         "\nNothing was done. It would write %s below the path, and remove "
         "it.\n",
         wr_format_bytes(bytes, sizeof(bytes), (double)wr_probe_space(plan)));
+    wr_screen_end(&screen);
     return r;
 }

@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/screen.h"
 
 #define FIRST_NS  (WR_NS_PER_SEC / 2)  /* nothing is shown before */
 #define PERIOD_NS (WR_NS_PER_SEC / 10) /* between two drawings */
@@ -58,7 +58,7 @@ void wr_progress_line(const struct wr_progress_spec *spec,
     char a[32], b[32], part[128];
     size_t fit;
 
-    snprintf(buf, cap, "%s", spec->label);
+    wr_text_show(spec->label, /* controls= */ true, buf, cap);
     fit = wr_text_fit(buf, view->width);
     buf[fit] = '\0';
     format_amount(spec, (double)view->done, a, sizeof(a));
@@ -87,6 +87,13 @@ void wr_progress_line(const struct wr_progress_spec *spec,
     append(buf, cap, part, view->width);
 }
 
+void wr_progress_live(const struct wr_cli *cli, const char *text,
+                      bool is_terminal)
+{
+    fprintf(cli->err, is_terminal ? "\r\033[K%s" : "%s\n", text);
+    fflush(cli->err);
+}
+
 void wr_progress_start(struct wr_progress *p, const struct wr_cli *cli,
                        const struct wr_progress_spec *spec)
 {
@@ -104,11 +111,9 @@ void wr_progress_start(struct wr_progress *p, const struct wr_cli *cli,
 
 static size_t line_width(FILE *to)
 {
-    struct winsize size;
+    unsigned width = wr_screen_width(to);
 
-    if (ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-        return size.ws_col - 1u;
-    return 79;
+    return (width ? width : 80) - 1u;
 }
 
 static void draw(struct wr_progress *p, uint64_t now_ns)

@@ -56,6 +56,11 @@ void wr_progress_hide(struct wr_progress *p);
 /* Erases the line for good. No other thread may count any more. */
 void wr_progress_end(struct wr_progress *p);
 
+/* A line of a command's own instead: over the last one on a terminal (an empty
+ * text erases it), else below it. Nothing in it comes from outside. */
+void wr_progress_live(const struct wr_cli *cli, const char *text,
+                      bool is_terminal);
+
 /* The text of the line after `elapsed_ns`, at most `width` columns, into buf
  * of `cap` bytes. Exposed for the tests. */
 struct wr_progress_view {

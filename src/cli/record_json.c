@@ -9,15 +9,16 @@
 
 static int print(const struct wr_cli *cli, json_t *root, size_t flags)
 {
-    int r = root ? json_dumpf(root, cli->out,
-                              flags | JSON_PRESERVE_ORDER |
-                                  JSON_REAL_PRECISION(6))
+    int r = root ? wr_record_dump(root,
+                                  flags | JSON_PRESERVE_ORDER |
+                                      JSON_REAL_PRECISION(6),
+                                  cli->out)
                  : -1;
 
     json_decref(root);
     if (r < 0)
         return wr_cli_fail(cli, "cannot print the result as JSON");
-    fputc('\n', cli->out);
+    wr_cli_put(cli, "\n");
     return WR_EXIT_DONE;
 }
 

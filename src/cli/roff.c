@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/roff.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "cli/action.h"
 #include "cli/environment.h"
 #include "cli/help.h"
@@ -46,7 +46,7 @@ static void print_title(FILE *to, const char *name, const char *version)
     if (name)
         fputc('-', to);
     for (; name && *name; name++)
-        fputc(toupper((unsigned char)*name), to);
+        fputc(wr_upper(*name), to);
     fprintf(to, "\" 1 \"\" \"weir %s\" \"weir manual\"\n.nh\n.ad l\n", version);
 }
 

@@ -109,6 +109,9 @@ const struct wr_option wr_run_options[] = {
     {WR_OPT_STRING(A, slow), .name = "slow", .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
+    {WR_OPT_STRING(A, store), .name = "store", .arg = "ID",
+     .help = "demand the store with this id (weir ckpt id): refuse any other "
+             "one, and an empty folder"},
     {WR_OPT_ENUM(A, level), .name = "level", .arg = "LEVEL",
      .choices = wr_level_choices, .def = "fast",
      .help = "how far a save gets before training goes on"},
@@ -188,6 +191,7 @@ static void set_ckpt(const struct run_args *a, struct wr_run_plan *plan)
 {
     plan->ckpt.fast = a->ckpt ? a->ckpt : plan->w->checkpoint.folder;
     plan->ckpt.slow = a->slow;
+    plan->ckpt.store = a->store;
     plan->level = (enum weir_level)a->level;
     plan->no_ckpt = !a->checkpoints;
 }

@@ -15,7 +15,7 @@ struct run_args {
     bool no_io, selftest, check, digest;
     weir_pipeline_config feed;
     struct wr_open_args open;
-    const char *ckpt, *slow;
+    const char *ckpt, *slow, *store;
     int level;
     bool checkpoints;
     const char *dlio_output, *record;

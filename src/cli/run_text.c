@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/shown.h"
 #include "base/value.h"
+#include "cli/screen.h"
 #include "cli/table.h"
 #include "workload/catalog.h"
 #include "workload/choices.h"
@@ -74,9 +76,9 @@ static size_t print_group(const struct wr_cli *cli, size_t k)
     struct wr_table *t = wr_table_new("<|<|<");
     const char *group = e->group;
 
-    fprintf(cli->out, "%s%s%s%s\n", k ? "\n" : "",
-            wr_cli_style(cli, WR_STYLE_BOLD), group_title(group),
-            wr_cli_style(cli, WR_STYLE_END));
+    wr_cli_put(cli, "%s%s%s%s\n", k ? "\n" : "",
+               wr_cli_style(cli, WR_STYLE_BOLD), group_title(group),
+               wr_cli_style(cli, WR_STYLE_END));
     for (; (e = wr_catalog_at(k)) && !strcmp(e->group, group); k++)
         add_entry(t, e);
     wr_table_print(t, cli, 2, NULL);
@@ -86,12 +88,15 @@ static size_t print_group(const struct wr_cli *cli, size_t k)
 
 int wr_run_print_list(const struct wr_cli *cli)
 {
+    struct wr_screen screen;
     size_t k = 0;
 
     while (wr_catalog_at(k))
         k = print_group(cli, k);
-    fprintf(cli->out, "\nweir run NAME --explain says what one demands, weir "
-                      "gen NAME FOLDER makes its data.\n");
+    wr_cli_put(wr_screen_start(&screen, cli),
+               "\nweir run NAME --explain says what one demands, weir "
+               "gen NAME FOLDER makes its data.\n");
+    wr_screen_end(&screen);
     return WR_EXIT_DONE;
 }
 
@@ -118,7 +123,8 @@ static int print_rows(const struct wr_cli *cli, const struct wr_explain *x)
         if (!row)
             break;
         if (!t) {
-            fprintf(cli->out, "%s%s\n", group ? "\n" : "", row->group);
+            wr_cli_put(cli, "%s%s\n", group ? "\n" : "",
+                       wr_show(row->group).text);
             t = wr_table_new("<|>|<");
         }
         group = row->group;
@@ -133,6 +139,8 @@ int wr_run_print_explained(const struct wr_cli *cli,
                            const struct wr_workload *w, uint64_t world)
 {
     struct wr_explain *x = malloc(sizeof(*x));
+    const struct wr_cli *to;
+    struct wr_screen screen;
     struct wr_derived d;
     weir_err err;
     int code;
@@ -143,11 +151,13 @@ int wr_run_print_explained(const struct wr_cli *cli,
         free(x);
         return wr_cli_usage(cli, "%s", err.msg);
     }
+    to = wr_screen_start(&screen, cli);
     if (w->weir.title)
-        fprintf(cli->out, "%s\n", w->weir.title);
+        wr_cli_put(to, "%s\n", wr_show_path(w->weir.title).text);
     if (w->weir.source)
-        fprintf(cli->out, "(%s)\n", w->weir.source);
-    fputc('\n', cli->out);
+        wr_cli_put(to, "(%s)\n", wr_show_path(w->weir.source).text);
+    wr_cli_put(to, "\n");
+    wr_screen_end(&screen);
     wr_workload_explain(w, &d, x);
     code = print_rows(cli, x);
     free(x);

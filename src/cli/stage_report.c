@@ -45,24 +45,24 @@ void wr_stage_print_text(const struct wr_cli *cli,
 {
     char shown[PATH_BYTES], a[32], b[32], c[32];
 
-    fprintf(cli->out, "%s: %s of %s samples staged, %s\n",
-            wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
-            wr_format_count(a, sizeof(a), s->kept),
-            wr_format_count(b, sizeof(b), s->samples),
-            wr_format_bytes(c, sizeof(c), (double)s->stats.cache_dir_bytes));
-    fprintf(cli->out, "staged %s now, %s before",
-            wr_format_count(a, sizeof(a), s->staged),
-            wr_format_count(b, sizeof(b), s->before));
+    wr_cli_put(cli, "%s: %s of %s samples staged, %s\n",
+               wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
+               wr_format_count(a, sizeof(a), s->kept),
+               wr_format_count(b, sizeof(b), s->samples),
+               wr_format_bytes(c, sizeof(c), (double)s->stats.cache_dir_bytes));
+    wr_cli_put(cli, "staged %s now, %s before",
+               wr_format_count(a, sizeof(a), s->staged),
+               wr_format_count(b, sizeof(b), s->before));
     if (s->not_fitted)
-        fprintf(cli->out, ", %s did not fit",
-                wr_format_count(a, sizeof(a), s->not_fitted));
+        wr_cli_put(cli, ", %s did not fit",
+                   wr_format_count(a, sizeof(a), s->not_fitted));
     if (s->stats.bad)
-        fprintf(cli->out, ", %s bad sample%s left out",
-                wr_format_count(a, sizeof(a), s->stats.bad),
-                s->stats.bad == 1 ? "" : "s");
-    fprintf(cli->out, "\nread %s in %.1f s, %s/s\n",
-            wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
-            s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
+        wr_cli_put(cli, ", %s bad sample%s left out",
+                   wr_format_count(a, sizeof(a), s->stats.bad),
+                   s->stats.bad == 1 ? "" : "s");
+    wr_cli_put(cli, "\nread %s in %.1f s, %s/s\n",
+               wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
+               s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
 }
 
 int wr_stage_print_json(const struct wr_cli *cli,

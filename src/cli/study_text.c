@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/shown.h"
 #include "base/units.h"
 #include "record/view_study.h"
 #include "study/data.h"
@@ -89,16 +90,18 @@ int wr_study_print_plan(const struct wr_cli *cli, const struct wr_study *st,
 
     if (r < 0)
         return r;
-    fprintf(cli->out, "The %s study, in '%s'%s%s\n\n", st->scale.mode,
-            st->cfg.folder, *st->scale.note ? ": " : "", st->scale.note);
+    wr_cli_put(cli, "The %s study, in '%s'%s%s\n\n", st->scale.mode,
+               wr_show_path(st->cfg.folder).text, *st->scale.note ? ": " : "",
+               st->scale.note);
     r = print_plan_table(cli, st, err);
-    fprintf(cli->out,
-            "\nAbout %s, %s of them to make data. It needs %s on disk, %s are "
-            "free.\n",
-            wr_study_duration(wr_estimate_all(st), a, sizeof(a)),
-            wr_study_duration(wr_data_seconds(st), (char[32]){""}, 32),
-            wr_format_bytes(b, sizeof(b), (double)wr_data_bytes(st)),
-            wr_format_bytes(c, sizeof(c), (double)space));
+    wr_cli_put(
+        cli,
+        "\nAbout %s, %s of them to make data. It needs %s on disk, %s are "
+        "free.\n",
+        wr_study_duration(wr_estimate_all(st), a, sizeof(a)),
+        wr_study_duration(wr_data_seconds(st), (char[32]){""}, 32),
+        wr_format_bytes(b, sizeof(b), (double)wr_data_bytes(st)),
+        wr_format_bytes(c, sizeof(c), (double)space));
     return r;
 }
 

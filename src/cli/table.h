@@ -28,12 +28,13 @@ struct wr_table *wr_table_of(const struct wr_column *list, unsigned which);
 struct wr_table *wr_table_new(const char *columns);
 void wr_table_free(struct wr_table *t);
 
-/* The next cell; after the last column a new row begins. */
+/* The next cell; after the last column a new row begins. What a terminal would
+ * obey is shown as \xNN. */
 void wr_table_cell(struct wr_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Prints to cli->out, each line after `indent` blanks. Cells that were never
- * filled are blank. */
+ * filled are blank. Rows that are too long for a terminal take several lines. */
 int wr_table_print(const struct wr_table *t, const struct wr_cli *cli,
                    unsigned indent, weir_err *err);
 

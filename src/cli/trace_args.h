@@ -9,7 +9,7 @@
 struct trace_args {
     const char *record, *to_workload;
     uint64_t budget;
-    bool live, anonymous, kernel;
+    bool live, anonymous, no_arguments, kernel;
     int align; /* enum wr_merge_align */
 };
 

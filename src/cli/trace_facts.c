@@ -13,10 +13,10 @@
 #include "base/procfs.h"
 #include "weir/weir.h"
 
-/* The operands joined by blanks; of an anonymous trace the first one. */
-static char *joined(const struct wr_cli *cli, bool anonymous)
+/* The operands joined by blanks; without arguments the first one. */
+static char *joined(const struct wr_cli *cli, bool no_arguments)
 {
-    size_t len = 1, count = anonymous ? 1 : cli->operand_count;
+    size_t len = 1, count = no_arguments ? 1 : cli->operand_count;
     char *text, *at;
 
     for (size_t i = 0; i < count; i++)
@@ -92,9 +92,10 @@ static uint64_t available_bytes(void)
 }
 
 void wr_trace_facts_begin(struct wr_trace_facts *f, const struct wr_cli *cli,
-                          bool anonymous)
+                          bool anonymous, bool no_arguments)
 {
-    *f = (struct wr_trace_facts){.command = joined(cli, anonymous)};
+    *f = (struct wr_trace_facts){
+        .command = joined(cli, anonymous || no_arguments)};
     wr_host_info(&f->host);
     f->mounts = anonymous ? NULL : mount_lines();
     f->info = (struct wr_trace_info){.start_wall_ns = wr_clock_wall_ns(),

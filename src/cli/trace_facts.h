@@ -17,7 +17,7 @@ struct wr_trace_facts {
 
 /* Of a command that is about to run. */
 void wr_trace_facts_begin(struct wr_trace_facts *f, const struct wr_cli *cli,
-                          bool anonymous);
+                          bool anonymous, bool no_arguments);
 /* Adds what is known when it has ended, `ns` later. */
 void wr_trace_facts_end(struct wr_trace_facts *f, uint64_t ns);
 void wr_trace_facts_free(struct wr_trace_facts *f);

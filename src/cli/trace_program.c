@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,57 +14,34 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/module.h"
+#include "base/thread.h"
 
 #define NAME "libweir-trace.so"
 
-/* Folders relative to that of the running program: a build tree's, an
- * installation's wherever it was moved to. */
-static const char *const beside[] = {"src/trace/preload", WR_LIBRARY_BESIDE};
-
-static bool is_in(const char *folder, char *buf, size_t cap)
-{
-    int n = snprintf(buf, cap, "%s/%s", folder, NAME);
-
-    return n > 0 && (size_t)n < cap && access(buf, R_OK) == 0;
-}
-
-static bool is_beside(char *buf, size_t cap)
-{
-    char own[PATH_MAX / 2], folder[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    char *slash;
-
-    own[n > 0 ? n : 0] = '\0';
-    slash = strrchr(own, '/');
-    if (!slash)
-        return false;
-    *slash = '\0';
-    for (size_t i = 0; i < WR_ARRAY_LEN(beside); i++) {
-        snprintf(folder, sizeof(folder), "%s/%s", own, beside[i]);
-        if (is_in(folder, buf, cap))
-            return true;
-    }
-    return false;
-}
-
-int wr_program_library(char *buf, size_t cap, weir_err *err)
+int wr_program_library(char buf[PATH_MAX], weir_err *err)
 {
     const char *named = secure_getenv("WEIR_TRACE_LIBRARY");
+    weir_err why;
+    int r;
 
     if (named && *named) {
-        if (strlen(named) < cap && access(named, R_OK) == 0) {
+        if (strlen(named) < PATH_MAX && access(named, R_OK) == 0) {
             strcpy(buf, named);
             return 0;
         }
         return wr_fail(err, WEIR_ENOENT,
                        "WEIR_TRACE_LIBRARY: '%s' cannot be read", named);
     }
-    if (is_beside(buf, cap) || is_in(WR_LIBRARY_DIR, buf, cap))
+    r = wr_weir_file("src/trace/preload", WR_LIBDIR "/weir", NAME, buf, &why);
+    if (r == 0)
         return 0;
+    if (r != WEIR_ENOENT)
+        return wr_fail(err, r, "%s", why.msg);
     return wr_fail(err, WEIR_ENOENT,
-                   "no " NAME " beside weir nor in '%s' (WEIR_TRACE_LIBRARY "
+                   "no " NAME " beside weir, and no '%s' (WEIR_TRACE_LIBRARY "
                    "names another one)",
-                   WR_LIBRARY_DIR);
+                   buf);
 }
 
 /* --- signals --- */
@@ -158,7 +134,7 @@ int wr_program_start(struct wr_program *p, char *const *argv,
     if (p->pid < 0) {
         close(go[1]);
         close(failed[0]);
-        return wr_fail_errno(err, errno, "fork");
+        return wr_fork_fail(errno, err);
     }
     return 0;
 }

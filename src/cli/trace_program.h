@@ -3,6 +3,7 @@
 #ifndef WR_CLI_TRACE_PROGRAM_H
 #define WR_CLI_TRACE_PROGRAM_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ struct wr_program {
 };
 
 /* The library that is preloaded: beside weir, or where it was installed. */
-int wr_program_library(char *buf, size_t cap, weir_err *err);
+int wr_program_library(char buf[PATH_MAX], weir_err *err);
 
 /* Starts a process that waits; the environment gets WEIR_TRACE=folder and
  * LD_PRELOAD. From here on signals are read from signal_fd. */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -46,7 +46,7 @@ bool wr_traced_format(const char *path, enum wr_wl_format *ret)
     for (size_t k = 0; k < WR_ARRAY_LEN(endings); k++) {
         size_t len = strlen(endings[k].text);
 
-        if (n > len && !strcasecmp(path + n - len, endings[k].text)) {
+        if (n > len && !wr_strcasecmp(path + n - len, endings[k].text)) {
             *ret = endings[k].format;
             return true;
         }

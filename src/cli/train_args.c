@@ -104,6 +104,9 @@ const struct wr_option wr_train_options[] = {
     {WR_OPT_STRING(A, slow), .name = "slow", .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
+    {WR_OPT_STRING(A, store), .name = "store", .arg = "ID",
+     .help = "demand the store with this id (weir ckpt id): refuse any other "
+             "one, and an empty folder"},
     {WR_OPT_UINT(A, save_every), .name = "save-every", .arg = "N",
      .def_note = "at the end",
      .help = "save after every N iterations, and at the end"},
@@ -114,6 +117,10 @@ const struct wr_option wr_train_options[] = {
      .max = 1000000, .def = "5", .help = "newest steps to keep; 0: all"},
     {WR_OPT_UINT(A, keep_fast), .name = "keep-fast", .arg = "N", .max = 1000000,
      .def = "1", .help = "drained steps to keep on the fast tier too; 0: none"},
+    {WR_OPT_UINT(A, keep_abandoned), .name = "keep-abandoned", .arg = "N",
+     .max = 1000000, .def = "1",
+     .help = "newest steps to keep of those that the run has left by going "
+             "back; 0: none"},
     {WR_OPT_FLAG(A, verify), .name = "verify", .def = "yes",
      .help = "do not read saved steps back"},
     {WR_OPT_FLAG(A, resume), .name = "resume",
@@ -149,6 +156,8 @@ static void set_ckpt(const struct train_args *a, struct wr_train_plan *p)
 {
     p->ckpt.fast = a->ckpt;
     p->ckpt.slow = a->slow;
+    p->ckpt.store = a->store;
+    p->ckpt.keep_abandoned = (uint32_t)a->keep_abandoned;
     p->ckpt.verify = a->verify;
     p->ckpt.keep_last = (uint32_t)a->keep;
     p->ckpt.keep_fast = (uint32_t)a->keep_fast;
@@ -167,6 +176,8 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
         const char *with;
     } needs[] = {
         {"slow", a->ckpt, "--ckpt"},
+        {"store", a->ckpt, "--ckpt"},
+        {"keep-abandoned", a->ckpt, "--ckpt"},
         {"save-every", a->ckpt, "--ckpt"},
         {"level", a->ckpt, "--ckpt"},
         {"keep", a->ckpt, "--ckpt"},

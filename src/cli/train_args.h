@@ -19,8 +19,8 @@ struct train_args {
     weir_pipeline_config feed;
     struct wr_open_args open;
     /* checkpoints */
-    const char *ckpt, *slow;
-    uint64_t save_every, keep, keep_fast;
+    const char *ckpt, *slow, *store;
+    uint64_t save_every, keep, keep_fast, keep_abandoned;
     int level;
     bool verify, resume;
     /* results */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "base/thread.h"
 #include "cli/dataset_out.h"
 #include "cli/train_args.h"
@@ -19,11 +20,11 @@ static void print_compute(const struct wr_cli *cli,
                                              : wr_cpu_count();
 
     if (a->kind == WR_ACCELERATOR_CPU) {
-        fprintf(cli->out,
-                "AlexNet, width %g, Adam, learning rate %g; %s engine, %u "
-                "thread%s\n",
-                plan->width, plan->learning_rate, plan->engine->name, threads,
-                threads == 1 ? "" : "s");
+        wr_cli_put(cli,
+                   "AlexNet, width %g, Adam, learning rate %g; %s engine, %u "
+                   "thread%s\n",
+                   plan->width, plan->learning_rate, plan->engine->name,
+                   threads, threads == 1 ? "" : "s");
         return;
     }
     wr_accelerator_print(cli, a, plan->feed.batch);
@@ -36,13 +37,14 @@ static void print_store(const struct wr_cli *cli,
 
     if (!c->fast)
         return;
-    fprintf(cli->out, "checkpoints to %s%s%s, level %s, ", c->fast,
-            c->slow ? " and " : "", c->slow ? c->slow : "",
-            wr_choice_name(wr_level_choices, (int)plan->level));
+    wr_cli_put(cli, "checkpoints to %s%s%s, level %s, ",
+               wr_show_path(c->fast).text, c->slow ? " and " : "",
+               wr_show_path(c->slow ? c->slow : "").text,
+               wr_choice_name(wr_level_choices, (int)plan->level));
     if (plan->save_every)
-        fprintf(cli->out, "every %" PRIu64 " iterations\n", plan->save_every);
+        wr_cli_put(cli, "every %" PRIu64 " iterations\n", plan->save_every);
     else
-        fprintf(cli->out, "at the end\n");
+        wr_cli_put(cli, "at the end\n");
 }
 
 void wr_train_print_head(const struct wr_cli *cli,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 /* Where the next pixel goes, in rows as the file has them. */
 struct rle {
@@ -28,27 +29,27 @@ static int fail_run(const struct rle *s, weir_err *err)
                    s->y, s->head->height);
 }
 
-static bool has_room(const struct rle *s, uint32_t n)
-{
-    return s->y < s->head->height && n <= s->head->width - s->x;
-}
-
-static uint8_t *place(struct rle *s, uint32_t n)
+/* Where `n` pixels go, and how many of them: what reaches over the row's end is
+ * dropped, for some programs write rows of whole words. NULL: above the last
+ * row. */
+static uint8_t *place(struct rle *s, uint32_t *n)
 {
     uint8_t *to = s->out + (size_t)s->y * s->head->width + s->x;
 
-    s->x += n;
+    if (s->y >= s->head->height)
+        return NULL;
+    *n = WR_MIN(*n, s->head->width - s->x);
+    s->x += *n;
     return to;
 }
 
 /* `n` pixels of one colour, or of two in turn. */
 static int put_run(struct rle *s, uint32_t n, uint8_t value, weir_err *err)
 {
-    uint8_t *to;
+    uint8_t *to = place(s, &n);
 
-    if (!has_room(s, n))
+    if (!to)
         return fail_run(s, err);
-    to = place(s, n);
     for (uint32_t k = 0; k < n; k++)
         to[k] = s->head->bits == 8 ? value : k % 2 ? value & 15 : value >> 4;
     return 0;
@@ -58,13 +59,12 @@ static int put_run(struct rle *s, uint32_t n, uint8_t value, weir_err *err)
 static int put_pixels(struct rle *s, uint32_t n, weir_err *err)
 {
     size_t bytes = s->head->bits == 8 ? n : (n + 1) / 2;
-    uint8_t *to;
+    uint8_t *to = place(s, &n);
 
-    if (!has_room(s, n))
+    if (!to)
         return fail_run(s, err);
     if ((size_t)(s->end - s->in) < bytes)
         return fail_cut(s, err);
-    to = place(s, n);
     for (uint32_t k = 0; k < n; k++)
         to[k] = s->head->bits == 8 ? s->in[k]
                 : k % 2            ? s->in[k / 2] & 15
@@ -78,9 +78,9 @@ static int move(struct rle *s, weir_err *err)
 {
     if (s->end - s->in < 2)
         return fail_cut(s, err);
-    if (s->in[0] > s->head->width - s->x || s->in[1] > s->head->height - s->y)
+    if (s->in[1] > s->head->height - s->y)
         return fail_run(s, err);
-    s->x += s->in[0];
+    s->x = WR_MIN(s->x + s->in[0], s->head->width);
     s->y += s->in[1];
     s->in += 2;
     return 0;

@@ -13,6 +13,12 @@
 #include "codec/lzf.h"
 #include "codec/unshuffle.h"
 
+#ifdef WR_HAVE_BLOSC
+#include <blosc.h>
+#endif
+#ifdef WR_HAVE_LZ4
+#include "codec/lz4_blocks.h"
+#endif
 #ifdef WR_HAVE_ZSTD
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -43,31 +49,95 @@ struct wr_unfilter {
     uint32_t crc; /* of those made so far */
 };
 
+/* --- filters that need all stored bytes at once --- */
+
+/* Undoes `len` bytes into exactly `want`; false: damaged, at *ret_at. */
+typedef bool (*whole_fn)(const struct wr_packing *p, const void *in, size_t len,
+                         void *out, size_t want, size_t *ret_at);
+
+static bool undo_lzf(const struct wr_packing *p, const void *in, size_t len,
+                     void *out, size_t want, size_t *ret_at)
+{
+    (void)p;
+    return wr_lzf_undo(in, len, out, want, ret_at);
+}
+
+#ifdef WR_HAVE_LZ4
+#define NO_LZ4 NULL
+
+static bool undo_lz4(const struct wr_packing *p, const void *in, size_t len,
+                     void *out, size_t want, size_t *ret_at)
+{
+    (void)p;
+    return wr_lz4_undo(in, len, out, want, ret_at);
+}
+
+static bool undo_bits(const struct wr_packing *p, const void *in, size_t len,
+                      void *out, size_t want, size_t *ret_at)
+{
+    return wr_bitshuffle_lz4_undo(in, len, out, want, p->argument, ret_at);
+}
+#else
+#define NO_LZ4    "weir was built without liblz4"
+#define undo_lz4  NULL
+#define undo_bits NULL
+#endif
+
+#ifdef WR_HAVE_BLOSC
+#define NO_BLOSC NULL
+
+static bool undo_blosc(const struct wr_packing *p, const void *in, size_t len,
+                       void *out, size_t want, size_t *ret_at)
+{
+    size_t made = 0;
+
+    (void)p, (void)ret_at;
+    return blosc_cbuffer_validate(in, len, &made) == 0 && made == want &&
+           blosc_decompress_ctx(in, out, want, 1) == (int)want;
+}
+#else
+#define NO_BLOSC   "weir was built without libblosc"
+#define undo_blosc NULL
+#endif
+
+#ifdef WR_HAVE_ZSTD
+#define NO_ZSTD NULL
+#else
+#define NO_ZSTD "weir was built without libzstd"
+#endif
+
 /* One line per filter. */
 static const struct {
     const char *name;
     const char *missing; /* why it was not built, NULL when it was */
     bool inflates;
+    bool shuffles;  /* `argument` counts */
+    whole_fn whole; /* inflates; NULL: a piece at a time */
 } filters[WR_FILTER_COUNT] = {
-    [WR_FILTER_NONE] = {.name = "none"},
-    [WR_FILTER_GZIP] = {.name = "gzip", .inflates = true},
-    [WR_FILTER_ZLIB] = {.name = "zlib", .inflates = true},
-    [WR_FILTER_DEFLATE] = {.name = "deflate", .inflates = true},
-    [WR_FILTER_ZSTD] = {.name = "zstd",
-                        .inflates = true,
-#ifndef WR_HAVE_ZSTD
-                        .missing = "weir was built without libzstd"
-#endif
-    },
-    [WR_FILTER_SHUFFLE] = {.name = "shuffle"},
-    [WR_FILTER_FLETCHER32] = {.name = "fletcher32"},
-    [WR_FILTER_LZF] = {.name = "lzf", .inflates = true},
-    [WR_FILTER_FILL] = {.name = "fill", .inflates = true},
+    [WR_FILTER_NONE] = {"none", NULL, false, false, NULL},
+    [WR_FILTER_GZIP] = {"gzip", NULL, true, false, NULL},
+    [WR_FILTER_ZLIB] = {"zlib", NULL, true, false, NULL},
+    [WR_FILTER_DEFLATE] = {"deflate", NULL, true, false, NULL},
+    [WR_FILTER_ZSTD] = {"zstd", NO_ZSTD, true, false, NULL},
+    [WR_FILTER_SHUFFLE] = {"shuffle", NULL, false, true, NULL},
+    [WR_FILTER_FLETCHER32] = {"fletcher32", NULL, false, false, NULL},
+    [WR_FILTER_LZF] = {"lzf", NULL, true, false, undo_lzf},
+    [WR_FILTER_FILL] = {"fill", NULL, true, false, NULL},
+    [WR_FILTER_LZ4] = {"lz4", NO_LZ4, true, false, undo_lz4},
+    [WR_FILTER_BLOSC] = {"blosc", NO_BLOSC, true, false, undo_blosc},
+    [WR_FILTER_BITSHUFFLE] = {"bitshuffle", NULL, false, true, NULL},
+    [WR_FILTER_BITSHUFFLE_LZ4] = {"bitshuffle-lz4", NO_LZ4, true, true,
+                                  undo_bits},
 };
 
 const char *wr_filter_name(unsigned filter)
 {
     return filter < WR_FILTER_COUNT ? filters[filter].name : "unknown";
+}
+
+const char *wr_filter_missing(enum wr_filter filter)
+{
+    return filters[filter].missing;
 }
 
 static unsigned filter_at(uint32_t list, unsigned k)
@@ -125,7 +195,7 @@ static int check_list(const struct wr_packing *p, weir_err *err)
                            filters[f].name, filters[f].missing);
         if (f == WR_FILTER_FILL)
             return wr_fail(err, WEIR_EFORMAT, "a fill value among filters");
-        if (f == WR_FILTER_SHUFFLE && !p->argument)
+        if (filters[f].shuffles && !p->argument)
             return wr_fail(err, WEIR_EFORMAT, "shuffled elements of 0 bytes");
         inflaters += filters[f].inflates;
     }
@@ -147,13 +217,30 @@ static int check_fill(const struct wr_packing *p, weir_err *err)
     return 0;
 }
 
+/* A few bytes that are to be many: data that are worth unpacking seldom grow
+ * 64-fold, and what is small is no harm. */
+static int check_growth(const struct wr_packing *p, weir_err *err)
+{
+    if (p->inflated <= WR_FILTERS_FREE ||
+        p->inflated / WR_FILTERS_RATIO <= p->stored)
+        return 0;
+    return wr_fail(err, WEIR_ELIMIT,
+                   "%" PRIu64 " stored bytes claim to be %" PRIu64
+                   ": more than %u MiB may be %u times as many at most; unpack "
+                   "them first if that is meant",
+                   p->stored, p->inflated, (unsigned)(WR_FILTERS_FREE >> 20),
+                   WR_FILTERS_RATIO);
+}
+
 int wr_filters_check(const struct wr_packing *p, weir_err *err)
 {
     unsigned n = filter_count(p->filters);
     unsigned z;
     uint64_t sums;
-    int r;
+    int r = check_growth(p, err);
 
+    if (r < 0)
+        return r;
     if (is_fill(p))
         return check_fill(p, err);
     r = check_list(p, err);
@@ -196,7 +283,7 @@ static bool has_before(const struct wr_packing *p)
 static bool needs_all(const struct wr_packing *p)
 {
     return has_before(p) ||
-           filter_at(p->filters, find_inflater(p->filters)) == WR_FILTER_LZF;
+           filters[filter_at(p->filters, find_inflater(p->filters))].whole;
 }
 
 /* Bytes before the filters behind the inflater are undone. */
@@ -243,7 +330,7 @@ static int start_inflater(struct wr_unfilter *u, weir_err *err)
         return u->zstd ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
 #endif
-    if (f && f != WR_FILTER_LZF && f != WR_FILTER_FILL)
+    if (f && !filters[f].whole && f != WR_FILTER_FILL)
         r = wr_inflate_new(&u->z, err);
     if (r == 0 && f == WR_FILTER_DEFLATE)
         wr_inflate_set_raw(u->z);
@@ -304,22 +391,24 @@ static int check_sum(struct bytes *io, weir_err *err)
 }
 
 /* The last of the list leaves its bytes where they belong, others in place. */
-static int unshuffle(const struct wr_unfilter *u, bool last, struct bytes *io,
+static int unshuffle(const struct wr_unfilter *u, unsigned k, struct bytes *io,
                      weir_err *err)
 {
-    uint8_t *copy;
+    bool last = k + 1 == u->count;
+    uint8_t *to = last ? u->out : malloc(io->len + 1);
 
+    if (!to)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", io->len);
+    if (filter_at(u->p.filters, k) == WR_FILTER_SHUFFLE)
+        wr_unshuffle(io->at, to, io->len, u->p.argument);
+    else
+        wr_bitunshuffle_blocks(io->at, to, io->len, u->p.argument);
     if (last) {
-        wr_unshuffle(io->at, u->out, io->len, u->p.argument);
         io->at = u->out;
         return 0;
     }
-    copy = malloc(io->len + 1);
-    if (!copy)
-        return wr_fail(err, WEIR_ENOMEM, "no memory for %zu bytes", io->len);
-    wr_unshuffle(io->at, copy, io->len, u->p.argument);
-    memcpy(io->at, copy, io->len);
-    free(copy);
+    memcpy(io->at, to, io->len);
+    free(to);
     return 0;
 }
 
@@ -330,8 +419,8 @@ static int undo_plain(const struct wr_unfilter *u, unsigned first,
     int r = 0;
 
     for (unsigned k = first; k < last && r == 0; k++)
-        r = filter_at(u->p.filters, k) == WR_FILTER_SHUFFLE
-                ? unshuffle(u, k + 1 == u->count, io, err)
+        r = filters[filter_at(u->p.filters, k)].shuffles
+                ? unshuffle(u, k, io, err)
                 : check_sum(io, err);
     return r;
 }
@@ -416,13 +505,15 @@ static int check_end(const struct wr_unfilter *u, weir_err *err)
     return 1;
 }
 
-static int inflate_lzf(struct wr_unfilter *u, const uint8_t *bytes, size_t len,
-                       weir_err *err)
+static int inflate_whole(struct wr_unfilter *u, const uint8_t *bytes,
+                         size_t len, weir_err *err)
 {
+    unsigned f = filter_at(u->p.filters, u->inflater);
     size_t at = 0;
 
-    if (!wr_lzf_undo(bytes, len, u->to, (size_t)u->want, &at))
-        return wr_fail(err, WEIR_EFORMAT, "lzf: damaged at offset %zu", at);
+    if (!filters[f].whole(&u->p, bytes, len, u->to, (size_t)u->want, &at))
+        return wr_fail(err, WEIR_EFORMAT, "%s: damaged at offset %zu",
+                       filters[f].name, at);
     return 1;
 }
 
@@ -434,8 +525,8 @@ static int inflate(struct wr_unfilter *u, const uint8_t *bytes, size_t len,
     uint8_t more;
     int64_t n;
 
-    if (f == WR_FILTER_LZF)
-        return inflate_lzf(u, bytes, len, err);
+    if (filters[f].whole)
+        return inflate_whole(u, bytes, len, err);
     u->in = bytes;
     u->in_len = len;
     if (u->z)

@@ -27,10 +27,19 @@ enum wr_filter {
     WR_FILTER_LZF = 7,        /* h5py's: LibLZF */
     WR_FILTER_FILL = 8,       /* nothing is stored: `fill`, again and again;
                               `argument`: bytes of an element, a divisor of 8 */
+    WR_FILTER_LZ4 = 9,        /* HDF5's 32004 */
+    WR_FILTER_BLOSC = 10,
+    WR_FILTER_BITSHUFFLE = 11, /* in its own blocks; `argument`: as above */
+    WR_FILTER_BITSHUFFLE_LZ4 = 12,
     WR_FILTER_COUNT
 };
 
 #define WR_FILTERS_MAX 4
+
+/* Of what is larger than this, what is made of it is at most so many times as
+ * large as what is stored. */
+#define WR_FILTERS_FREE  (UINT64_C(256) << 20)
+#define WR_FILTERS_RATIO 64u
 
 /* How a unit is stored. One byte of `filters` each, the lowest is undone
  * first. */
@@ -48,6 +57,9 @@ struct wr_packing {
 
 /* "zlib"; "unknown" for a number that is none. */
 const char *wr_filter_name(unsigned filter);
+
+/* Why it was not built; NULL: it was. */
+const char *wr_filter_missing(enum wr_filter filter);
 
 /* Can this list be undone? WEIR_ENOTSUP and why: not in this build, or not
  * such a list; WEIR_ELIMIT, WEIR_EFORMAT: sizes that cannot be. */

@@ -10,16 +10,27 @@
 
 #define STRIP_ROWS 8u
 
+/* Of what is larger than this, the pixels take at most so many times as many
+ * bytes as the file has: each thread holds such a picture. */
+#define FRAME_FREE  ((size_t)256 << 20)
+#define FRAME_RATIO 64u
+
 void wr_frame_done(void *state)
 {
     free(((struct wr_frame_state *)state)->rgb);
 }
 
 static int reserve(struct wr_frame_state *s, const struct wr_picture_info *info,
-                   weir_err *err)
+                   size_t stored, weir_err *err)
 {
     size_t need = (size_t)info->width * info->height * 3;
 
+    if (need > FRAME_FREE && need / FRAME_RATIO > stored)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "%ux%u pixels from %zu bytes: more than %zu MiB of them "
+                       "may be %u times as many bytes at most",
+                       info->width, info->height, stored, FRAME_FREE >> 20,
+                       FRAME_RATIO);
     wr_codec_drop_large(&s->rgb, &s->cap, 0); /* of one that failed */
     if (!wr_grow(&s->rgb, &s->cap, need, 1))
         return wr_fail(err, WEIR_ENOMEM, "no memory for %ux%u pixels",
@@ -41,7 +52,7 @@ int wr_frame_start(const struct wr_codec *self, void *state,
     if (r >= 0 && self->check)
         r = self->check(job->bytes, job->len, err);
     if (r >= 0)
-        r = reserve(s, &shape.info, err);
+        r = reserve(s, &shape.info, job->len, err);
     if (r < 0)
         return r;
     f.width = shape.info.width;

@@ -383,7 +383,7 @@ static int jpeg_finish(void *state, weir_err *err)
 const struct wr_codec wr_codec_jpeg = {
     .name = "JPEG",
     .kind = WR_PICTURE_JPEG,
-    .exts = {".jpg", ".jpeg"},
+    .exts = {".jpg", ".jpeg", ".jfif"},
     .sniff = jpeg_sniff,
     .state_bytes = sizeof(struct jpeg_state),
     .state_done = jpeg_state_done,

@@ -7,6 +7,7 @@
 
 #include <jerror.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
 
 /* Coefficients of a progressive picture are kept in memory as a whole. */
@@ -28,7 +29,7 @@ leave(struct wr_jpeg_guard *g, int code, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(g->msg, sizeof(g->msg), fmt, ap);
+    wr_vsnprintf(g->msg, sizeof(g->msg), fmt, ap);
     va_end(ap);
     g->code = code;
     longjmp(g->jump, 1);
@@ -75,7 +76,7 @@ static void on_error(j_common_ptr c)
     if (code == WEIR_ELIMIT)
         leave(g, code,
               "progressive JPEG of %ux%u pixels needs more than "
-              "%ld MB",
+              "%ld MiB",
               g->jpeg.image_width, g->jpeg.image_height, MAX_MEMORY >> 20);
     if (code == WEIR_ENOMEM)
         leave(g, code, "no memory to decode a JPEG");

@@ -3,8 +3,8 @@
 #include "codec/codec.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -106,7 +106,7 @@ static bool has_ext(const char *name, size_t len, const char *ext)
 {
     size_t n = strlen(ext);
 
-    return len > n && !strncasecmp(name + len - n, ext, n);
+    return len > n && !wr_strncasecmp(name + len - n, ext, n);
 }
 
 enum wr_picture_kind wr_picture_kind_of_name(const char *name, size_t len)

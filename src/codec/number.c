@@ -7,12 +7,12 @@
 #include "codec/number.h"
 
 #include <endian.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "codec/number_powers.h"
 
 #define MAX_DIGITS   19  /* that a uint64_t holds, whatever they are */
@@ -197,28 +197,18 @@ static void spell(const struct decimal *d, char *buf)
 
 static double slow_f64(const struct decimal *d)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     char buf[SLOW_DIGITS + 64];
-    double value;
 
     spell(d, buf);
-    value = c ? strtod_l(buf, NULL, c) : strtod(buf, NULL);
-    if (c)
-        freelocale(c);
-    return value;
+    return wr_strtod(buf, NULL);
 }
 
 static float slow_f32(const struct decimal *d)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     char buf[SLOW_DIGITS + 64];
-    float value;
 
     spell(d, buf);
-    value = c ? strtof_l(buf, NULL, c) : strtof(buf, NULL);
-    if (c)
-        freelocale(c);
-    return value;
+    return wr_strtof(buf, NULL);
 }
 
 static double round_f64(const struct decimal *d)

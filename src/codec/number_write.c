@@ -7,9 +7,9 @@
 #include "codec/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/mem.h"
 #include "codec/number_powers.h"
 
@@ -125,22 +125,9 @@ static size_t spell(const struct shortened *s, char *buf)
     return (size_t)(p - buf);
 }
 
-/* By printf, which writes the locale's point. */
 static size_t print_digits(double value, int digits, char *buf)
 {
-    char text[WR_NUMBER_TEXT + 32], *w = buf;
-
-    snprintf(text, sizeof(text), "%.*e", digits - 1, value);
-    for (const char *p = text; *p; p++) {
-        bool known = (*p >= '0' && *p <= '9') || *p == '-' || *p == '+' ||
-                     *p == 'e';
-
-        if (known)
-            *w++ = *p;
-        else if (w[-1] != '.') /* a point may have several bytes */
-            *w++ = '.';
-    }
-    return (size_t)(w - buf);
+    return (size_t)wr_snprintf(buf, WR_NUMBER_TEXT, "%.*e", digits - 1, value);
 }
 
 /* The least and the largest numbers, which the table does not reach. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -16,7 +18,7 @@ static int code_of(const char *text)
 {
     if (strstr(text, "beyond the"))
         return WEIR_ELIMIT;
-    return strcasestr(text, "memory") ? WEIR_ENOMEM : WEIR_EFORMAT;
+    return wr_strcasestr(text, "memory") ? WEIR_ENOMEM : WEIR_EFORMAT;
 }
 
 static void note(struct wr_tiff_file *f, const char *module, const char *text)
@@ -36,7 +38,7 @@ on_error(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
 {
     char text[TEXT_BYTES];
 
-    vsnprintf(text, sizeof(text), fmt, ap);
+    wr_vsnprintf(text, sizeof(text), fmt, ap);
     note(user, module, text);
     return 1; /* and nobody prints it */
 }
@@ -47,9 +49,9 @@ on_warning(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
     struct wr_tiff_file *f = user;
     char text[TEXT_BYTES];
 
-    vsnprintf(text, sizeof(text), fmt, ap);
+    wr_vsnprintf(text, sizeof(text), fmt, ap);
     /* Without its palette a picture would pass as a gray one. */
-    if (f->is_strict || strcasestr(text, "colormap"))
+    if (f->is_strict || wr_strcasestr(text, "colormap"))
         note(f, module, text);
     return 1;
 }

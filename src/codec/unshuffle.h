@@ -11,6 +11,15 @@
  * whole element lie as they were. `out` does not overlap `in`. */
 void wr_unshuffle(const void *in, void *out, size_t len, size_t size);
 
+/* Bit k of every element of `size` bytes lies together: `count` elements, a
+ * multiple of 8. `out` does not overlap `in`. */
+void wr_bitunshuffle(const void *in, void *out, size_t count, size_t size);
+
+/* The same in blocks, as the library bitshuffle makes them if not told how
+ * large: all of `len` bytes. */
+void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size);
+size_t wr_bitshuffle_block(size_t size); /* elements of such a block */
+
 #define WR_FLETCHER32_BYTES 4u
 
 /* Do the four bytes behind these `len` say their checksum? */

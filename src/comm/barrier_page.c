@@ -74,7 +74,8 @@ int wr_page_make(uint32_t count, uint64_t token, struct wr_page **ret,
     return 0;
 }
 
-/* Process numbers are used again: what was opened must be such a page. */
+/* Process numbers are used again: what was opened must be such a page, and of
+ * this user: root could open anybody's. */
 static int check_file(int fd, uint32_t count, weir_err *err)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -82,8 +83,9 @@ static int check_file(int fd, uint32_t count, weir_err *err)
 
     if (fstat(fd, &sb) < 0)
         return wr_fail_errno(err, errno, "shared memory of another rank");
-    if (!S_ISREG(sb.st_mode) || (size_t)sb.st_size != wr_page_bytes(count) ||
-        seals < 0 || !(seals & F_SEAL_SHRINK))
+    if (!S_ISREG(sb.st_mode) || sb.st_uid != geteuid() ||
+        (size_t)sb.st_size != wr_page_bytes(count) || seals < 0 ||
+        !(seals & F_SEAL_SHRINK))
         return wr_fail(err, WEIR_ESTATE, "not the shared memory of a rank");
     return 0;
 }

@@ -17,8 +17,8 @@
 #include "weir/error.h"
 
 struct wr_comm_config {
-    const char *url;     /* "local:PATH", "tcp:HOST:PORT", "mpi:", as
-                            wr_launch_find says it; NULL with world 1 */
+    const char *url; /* "local:PATH", "local:@NAME", "tcp:HOST:PORT", "mpi:",
+                            as wr_launch_find says it; NULL with world 1 */
     const char *channel; /* several comms of the same ranks: each its name */
     uint32_t rank, world;
     uint64_t timeout_ms; /* of each call, and of meeting */

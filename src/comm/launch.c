@@ -223,11 +223,11 @@ static int take_launcher(struct wr_launch *l, weir_err *err)
 
 /* --- where they meet --- */
 
-/* Ranks of one host need no network. */
+/* Ranks of one host need no network. The folder is found when they meet: here
+ * nothing is made. */
 static void at_a_socket(struct wr_launch *l, const char *job, const char *step)
 {
-    snprintf(l->url, sizeof(l->url), "local:/tmp/weir-%u-%.100s.%.32s",
-             (unsigned)geteuid(), job, step);
+    snprintf(l->url, sizeof(l->url), "local:@%.200s.%.32s", job, step);
 }
 
 static int meet_slurm(struct wr_launch *l, weir_err *err)

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -92,6 +93,12 @@ static int tcp_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
+/* Who resolves names may not know this one, or take long to say so. */
+static const char *host_of(const struct tcp_address *a)
+{
+    return strcmp(a->host, "localhost") == 0 ? "127.0.0.1" : a->host;
+}
+
 /* --- rank 0 --- */
 
 /* The descriptor, or -1 and errno. */
@@ -126,18 +133,68 @@ static int listen_anywhere(uint16_t port)
     return fd;
 }
 
-/* A name is often that of a loopback address on its own machine, which the
- * others do not reach: only a numeric address is taken at its word. */
+static bool is_loopback(const struct sockaddr *a)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)a;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
+
+    if (a->sa_family == AF_INET)
+        return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+/* The only address of a list that other machines reach; NULL: there is none, or
+ * there are several, of which the others may choose any. */
+static const struct addrinfo *only_address(const struct addrinfo *list)
+{
+    const struct addrinfo *only = NULL;
+
+    for (const struct addrinfo *k = list; k; k = k->ai_next) {
+        if (is_loopback(k->ai_addr))
+            continue;
+        if (only && (k->ai_addrlen != only->ai_addrlen ||
+                     memcmp(k->ai_addr, only->ai_addr, k->ai_addrlen) != 0))
+            return NULL;
+        only = k;
+    }
+    return only;
+}
+
+static int listen_at_name(const struct tcp_address *a)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICSERV};
+    const struct addrinfo *only;
+    struct addrinfo *list = NULL;
+    int fd = -1, e = EADDRNOTAVAIL;
+
+    if (getaddrinfo(a->host, a->port, &hints, &list) != 0)
+        list = NULL;
+    only = only_address(list);
+    if (only) {
+        fd = listen_on(only->ai_addr, only->ai_addrlen);
+        e = errno;
+    }
+    if (list)
+        freeaddrinfo(list);
+    if (fd < 0 && e == EADDRNOTAVAIL)
+        return listen_anywhere((uint16_t)strtoul(a->port, NULL, 10));
+    errno = e;
+    return fd;
+}
+
+/* At the address that was named, and at no other. A name may be that of a
+ * loopback address on its own machine (127.0.1.1), which the others do not reach,
+ * of several addresses, or of one that is translated on the way: then at all. */
 static int listen_at(const struct tcp_address *a)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    bool here = strcmp(a->host, "localhost") == 0;
     struct addrinfo *list;
     int fd, e;
 
-    if (getaddrinfo(here ? "127.0.0.1" : a->host, a->port, &hints, &list) != 0)
-        return listen_anywhere((uint16_t)strtoul(a->port, NULL, 10));
+    if (getaddrinfo(host_of(a), a->port, &hints, &list) != 0)
+        return listen_at_name(a);
     fd = listen_on(list->ai_addr, list->ai_addrlen);
     e = errno;
     freeaddrinfo(list);
@@ -206,12 +263,16 @@ static int connect_to(const struct addrinfo *a, uint64_t deadline_ns)
     if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return fd;
     e = errno;
-    if (e == EINPROGRESS) {
-        int left = wr_wire_left_ms(deadline_ns);
+    if (e == EINPROGRESS || e == EINTR) { /* it goes on all the same */
+        uint64_t mine_ns = wr_clock_ns() + CONNECT_MS * WR_NS_PER_MS;
+        int r;
 
+        mine_ns = WR_MIN(mine_ns, deadline_ns);
+        do
+            r = poll(&p, 1, wr_wire_left_ms(mine_ns));
+        while (r < 0 && errno == EINTR && wr_clock_ns() < mine_ns);
         e = ETIMEDOUT;
-        if (poll(&p, 1, WR_MIN(left, CONNECT_MS)) == 1 &&
-            getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
+        if (r == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
             e = errno;
     }
     if (e == 0)
@@ -228,10 +289,10 @@ static int try_address(const struct tcp_address *a, uint64_t deadline_ns,
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICSERV};
     struct addrinfo *list, *k;
-    int fd = -1, r = getaddrinfo(a->host, a->port, &hints, &list);
+    int fd = -1, r = getaddrinfo(host_of(a), a->port, &hints, &list);
 
     if (r != 0) {
-        wr_fail(err, WEIR_ENOENT, "'%s': %s", a->host, gai_strerror(r));
+        wr_fail(err, WEIR_ENOENT, "'%s': %s", a->host, wr_gai_strerror(r));
         return -1;
     }
     for (k = list; k && fd < 0; k = k->ai_next)

@@ -3,9 +3,12 @@
 #include "comm/meet_unix.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +17,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/own.h"
+#include "comm/wire.h"
 
 #define PATH_CAP sizeof(((struct sockaddr_un *)NULL)->sun_path)
 #define BESIDE   8 /* "~0123456": what a name beside the path adds */
@@ -72,13 +77,39 @@ static int knock(const char *path)
     return e;
 }
 
-/* Removes a socket that a dead process left. Between looking and removing
- * another rank 0 may have put its own there: the name is moved aside first, and
- * moved back if somebody listens at it. Whoever is seen at `path` listens
+/* Of several rank 0 at one path one at a time looks and takes it. The lock's file
+ * goes when it is left, so who gets it asks whether it is still the one in the
+ * folder. Its holder does not wait for anybody. */
+static int lock(const char *name, uint64_t deadline, weir_err *err)
+{
+    for (;;) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        struct stat ours, there;
+        int r;
+
+        if (fd < 0)
+            return wr_fail_errno(err, errno, "'%s': cannot lock", name);
+        r = wr_own_check(fd, name, err); /* else it may be held for ever */
+        if (r < 0) {
+            close(fd);
+            return r;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
+            lstat(name, &there) == 0 && ours.st_ino == there.st_ino &&
+            ours.st_dev == there.st_dev)
+            return fd;
+        close(fd);
+        if (wr_wire_left_ms(deadline) == 0)
+            return wr_fail(err, WEIR_ETIMEDOUT, "'%s': locked by another rank",
+                           name);
+        poll(NULL, 0, 1);
+    }
+}
+
+/* Removes a socket that a dead process left. Whoever is seen at `path` listens
  * already (see appear). */
 static int remove_stale(const char *path, weir_err *err)
 {
-    char aside[PATH_CAP];
     struct stat sb;
     int e;
 
@@ -90,32 +121,23 @@ static int remove_stale(const char *path, weir_err *err)
         return wr_fail(err, WEIR_EEXIST, "'%s': exists and is not a socket",
                        path);
     e = knock(path);
-    if (e == ECONNREFUSED) {
-        beside(path, aside);
-        if (rename(path, aside) < 0)
-            return errno == ENOENT
-                       ? 0
-                       : wr_fail_errno(err, errno, "'%s': cannot remove", path);
-        e = knock(aside);
-        if (e != ECONNREFUSED && link(aside, path) < 0)
-            e = errno;
-        unlink(aside);
-    }
     if (e == 0)
         return wr_fail(err, WEIR_EBUSY, "'%s': other ranks are meeting there",
                        path);
     if (e != ECONNREFUSED && e != ENOENT)
         return wr_fail_errno(err, e, "'%s': cannot connect", path);
+    if (unlink(path) < 0 && errno != ENOENT)
+        return wr_fail_errno(err, errno, "'%s': cannot remove", path);
     return 0;
 }
 
 /* The socket appears under its name only when it listens, for its owner only,
  * and takes nobody's place. */
-static int appear(int fd, const char *path, weir_err *err)
+static int appear(int fd, const char *path, uint64_t deadline, weir_err *err)
 {
-    char made[PATH_CAP];
+    char made[PATH_CAP], guard[PATH_CAP];
     struct sockaddr_un a;
-    int r = 0;
+    int held, r = 0;
 
     beside(path, made);
     a = address(made);
@@ -123,13 +145,19 @@ static int appear(int fd, const char *path, weir_err *err)
         return wr_fail_errno(err, errno, "'%s': cannot make a socket", path);
     if (chmod(made, 0600) < 0 || listen(fd, SOMAXCONN) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot listen", path);
-    for (int tries = 0; r == 0 && link(made, path) < 0; tries++) {
-        if (errno != EEXIST || tries == 10)
-            r = wr_fail_errno(err, errno, "'%s': cannot listen", path);
-        else
-            r = remove_stale(path, err);
+    snprintf(guard, sizeof(guard), "%.*s~lock", (int)(PATH_CAP - 1 - BESIDE),
+             path);
+    held = r < 0 ? r : lock(guard, deadline, err);
+    if (held < 0) {
+        unlink(made);
+        return held;
     }
+    r = remove_stale(path, err);
+    if (r == 0 && link(made, path) < 0)
+        r = wr_fail_errno(err, errno, "'%s': cannot listen", path);
     unlink(made);
+    unlink(guard);
+    close(held);
     return r;
 }
 
@@ -140,7 +168,7 @@ static int unix_listen(const struct wr_meet *m, uint64_t deadline_ns,
 
     if (fd < 0)
         return fd;
-    r = appear(fd, m->path, err);
+    r = appear(fd, m->path, deadline_ns, err);
     if (r < 0) {
         close(fd);
         return r;

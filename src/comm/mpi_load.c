@@ -46,10 +46,13 @@ const char *wr_mpi_loaded(void)
     return NULL;
 }
 
-static int not_found(const struct mpi_kind *kind, weir_err *err)
+static int not_found(const struct mpi_kind *kind, const weir_err *why,
+                     weir_err *err)
 {
     const char *named = wr_module_named();
 
+    if (why->code != WEIR_ENOENT)
+        return wr_fail(err, why->code, "ranks by MPI: %s", why->msg);
     if (named)
         return wr_fail(err, WEIR_ENOENT,
                        "ranks by MPI: no weir-mpi-%s.so in WEIR_MODULES, '%s'",
@@ -83,11 +86,14 @@ static int load(const struct mpi_kind *kind, const struct wr_mpi_module **ret,
 {
     const struct wr_mpi_module *module;
     char path[PATH_MAX], name[32];
+    weir_err why;
     void *handle;
+    int r;
 
     snprintf(name, sizeof(name), "mpi-%s", kind->name);
-    if (!wr_module_find(name, "src/comm", path, sizeof(path)))
-        return not_found(kind, err);
+    r = wr_module_find(name, "src/comm", path, &why);
+    if (r < 0)
+        return not_found(kind, &why, err);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
         return not_loaded(kind, path, err);

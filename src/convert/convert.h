@@ -26,6 +26,7 @@ struct wr_convert_config {
     uint64_t shard_bytes;   /* of the source, or of tensors; 0: one shard */
     uint32_t max_side;      /* longest side of pictures; 0: as they are */
     unsigned quality;       /* 1 to 100; 0: not asked for */
+    bool check;             /* decode pictures that keep their bytes, too */
     weir_pipeline_config tensor; /* size, type, layout, crop of tensors, and
                                     the fields of arrays; orient: also of
                                     pictures encoded anew */

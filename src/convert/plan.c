@@ -142,8 +142,8 @@ static int describe(struct wr_convert_plan *p, weir_err *err)
     else if (p->kind->tensors)
         n = asprintf(&tensor, "tensor %s\n", text);
     else
-        n = asprintf(&tensor, "picture max-side %u quality %u%s\n", c->max_side,
-                     c->quality, orient);
+        n = asprintf(&tensor, "picture max-side %u quality %u%s%s\n",
+                     c->max_side, c->quality, orient, c->check ? " check" : "");
     if (n >= 0)
         n = asprintf(&p->job,
                      "weir convert, version %d\n"

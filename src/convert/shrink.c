@@ -2,12 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/shrink.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/jpegenc.h"
+#include "convert/kind.h"
 
 /* A decoder is made for one size; photographs share a few. */
 #define DECODERS 8
@@ -20,7 +24,11 @@ struct sized {
 
 struct wr_shrink {
     uint32_t max_side;
-    unsigned quality; /* 0: not asked for */
+    unsigned quality;       /* 0: not asked for */
+    bool check;             /* what keeps its bytes is decoded all the same */
+    bool all;               /* all become JPEGs */
+    const weir_field *raw;  /* borrowed: samples are pixels; NULL: encoded */
+    struct wr_bytes framed; /* owned: pixels as PNM, for the decoder */
     enum weir_orient orient;
     struct sized sized[DECODERS];
     uint64_t clock;
@@ -28,6 +36,29 @@ struct wr_shrink {
     uint8_t *pixels;        /* owned */
     size_t cap;
 };
+
+/* Gray or RGB pixels? */
+static bool is_raw_picture(const weir_field *f)
+{
+    return f->dtype == WEIR_U8 &&
+           (f->ndim == 2 ||
+            (f->ndim == 3 && (f->dims[2] == 1 || f->dims[2] == 3))) &&
+           f->dims[0] <= UINT16_MAX && f->dims[1] <= UINT16_MAX;
+}
+
+int wr_shrink_takes(const struct wr_index *ix, weir_err *err)
+{
+    const weir_field *t = wr_index_tensor(ix);
+    const struct wr_field *f = wr_schema_first(wr_index_schema(ix));
+
+    if (!t || (is_raw_picture(t) && !f->unpacked && !f->strided && !f->tiled))
+        return 0;
+    return wr_fail(err, WEIR_ENOTSUP,
+                   "'%s' is neither a picture nor an array of u8 of the shape "
+                   "HxW, HxWx1 or HxWx3 as it is stored: tensors become arrays "
+                   "or text ('tensor', 'npz', 'csv'...)",
+                   t->name);
+}
 
 int wr_shrink_new(struct wr_shrink **ret, const struct wr_convert_config *cfg,
                   weir_err *err)
@@ -40,6 +71,9 @@ int wr_shrink_new(struct wr_shrink **ret, const struct wr_convert_config *cfg,
     s->max_side = cfg->max_side;
     s->quality = cfg->quality;
     s->orient = cfg->tensor.picture.orient;
+    s->check = cfg->check;
+    s->raw = wr_index_tensor(cfg->ds->index);
+    s->all = s->raw || !strcmp(cfg->to, wr_convert_jpeg.name);
     r = wr_jpegenc_new(&s->enc, err);
     if (r < 0) {
         wr_shrink_free(s);
@@ -57,6 +91,7 @@ void wr_shrink_free(struct wr_shrink *s)
         wr_picture_free(s->sized[k].decoder);
     wr_jpegenc_free(s->enc);
     free(s->pixels);
+    free(s->framed.bytes);
     free(s);
 }
 
@@ -171,6 +206,40 @@ static int measure(struct wr_shrink *s, const struct wr_shrink_picture *before,
     return 0;
 }
 
+/* Puts a head of PNM in front of pixels: from here on they are a picture. */
+static int frame_pixels(struct wr_shrink *s, struct wr_shrink_picture *io,
+                        weir_err *err)
+{
+    const uint64_t *dims = s->raw->dims;
+    bool rgb = s->raw->ndim == 3 && dims[2] == 3;
+    char head[64];
+    size_t n = (size_t)snprintf(head, sizeof(head),
+                                "P%d %" PRIu64 " %" PRIu64 " 255\n",
+                                rgb ? 6 : 5, dims[1], dims[0]);
+    uint8_t *to;
+
+    s->framed.len = 0;
+    to = wr_bytes_room(&s->framed, n + io->len);
+    if (!to)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    memcpy(to, head, n);
+    memcpy(to + n, io->bytes, io->len);
+    io->bytes = to;
+    io->len += n;
+    return 0;
+}
+
+/* A picture that keeps its bytes. */
+static int keep_bytes(struct wr_shrink *s, const struct wr_shrink_picture *io,
+                      struct wr_convert_saving *saving, weir_err *err)
+{
+    uint64_t unused = 0;
+
+    if (saving && (s->max_side || s->quality))
+        return measure(s, io, io, saving, err);
+    return s->check ? time_decode(s, io, &unused, err) : 0;
+}
+
 int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
                     struct wr_convert_saving *saving, weir_err *err)
 {
@@ -178,11 +247,16 @@ int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
     struct wr_shrink_picture out = {0};
     struct wr_jpegenc_picture p;
     const uint8_t *pixels = NULL;
-    int r = wr_picture_info(io->bytes, io->len, &io->info, err);
+    int r = s->raw ? frame_pixels(s, io, err) : 0;
     bool turn;
 
-    if (r < 0 || (!s->max_side && !s->quality))
+    if (r == 0)
+        r = wr_picture_info(io->bytes, io->len, &io->info, err);
+    if (r < 0)
         return r;
+    if (!s->max_side && !s->quality &&
+        !(s->all && io->info.kind != WR_PICTURE_JPEG))
+        return keep_bytes(s, io, saving, err);
     turn = s->orient == WEIR_ORIENT_EXIF &&
            io->info.orientation != WR_PICTURE_UPRIGHT;
     if (turn)
@@ -193,7 +267,7 @@ int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
     wr_shrink_size(s->max_side, &spec.width, &spec.height);
     if (!s->quality && io->info.kind == WR_PICTURE_JPEG && !turn &&
         spec.width == io->info.width && spec.height == io->info.height)
-        return saving ? measure(s, io, io, saving, err) : 0;
+        return keep_bytes(s, io, saving, err);
     r = decode(s, io, &spec, &pixels, err);
     if (r < 0)
         return r;

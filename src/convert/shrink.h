@@ -5,8 +5,9 @@
 
 #include "convert/convert.h"
 #include "codec/picture.h"
+#include "format/index.h"
 
-#define WR_CONVERT_QUALITY 90 /* where only a size was asked for */
+#define WR_CONVERT_QUALITY 90 /* where none was asked for */
 
 /* Belongs to one thread. */
 struct wr_shrink;
@@ -21,8 +22,13 @@ struct wr_shrink_picture {
     struct wr_picture_info info; /* out */
 };
 
+/* Whether the samples are pictures, or arrays that are encoded as such: u8, of
+ * one channel or three. */
+int wr_shrink_takes(const struct wr_index *ix, weir_err *err);
+
 /* Makes of *io what the settings ask for: a JPEG that fits already and of
- * which no quality was asked for keeps its bytes. Measures what decoding cost
+ * which no quality was asked for keeps its bytes; so does any other picture that
+ * goes into records. Measures what decoding cost
  * and will cost when `saving` is not NULL. */
 int wr_shrink_apply(struct wr_shrink *s, struct wr_shrink_picture *io,
                     struct wr_convert_saving *saving, weir_err *err);

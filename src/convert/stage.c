@@ -3,7 +3,6 @@
 #include "convert/stage.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/own.h"
 #include "convert/made.h"
 #include "convert/stage_tree.h"
 #include "storage/beside.h"
@@ -49,53 +49,37 @@ static int take_step(struct wr_stage *st, weir_err *err)
 static int change(struct wr_stage *st, enum wr_change what, const char *path,
                   const char *to, weir_err *err)
 {
-    char from_full[PATH_MAX], to_full[PATH_MAX];
-    int r = wr_beside_path(&st->at, path, from_full, err);
+    int r = take_step(st, err);
 
-    if (r == 0 && to)
-        r = wr_beside_path(&st->at, to, to_full, err);
-    if (r == 0)
-        r = take_step(st, err);
-    if (r < 0)
-        return r;
-    return st->at.store->ops->change(st->at.store, what, from_full,
-                                     to ? to_full : NULL, err);
+    return r < 0 ? r : wr_store_change(st->at.inside, what, path, to, err);
 }
 
 /* --- files --- */
 
 int64_t wr_stage_size(struct wr_stage *st, const char *path)
 {
-    char full[PATH_MAX];
     struct wr_stat is;
-    int r = wr_beside_path(&st->at, path, full, NULL);
+    int r = st->at.inside->ops->stat(st->at.inside, path, &is, NULL);
 
-    if (r == 0)
-        r = st->at.store->ops->stat(st->at.store, full, &is, NULL);
     return r < 0 ? r : (int64_t)is.size;
 }
 
 int wr_stage_create(struct wr_stage *st, const char *path,
                     struct wr_object **ret, weir_err *err)
 {
-    const struct wr_storage_ops *ops = st->at.store->ops;
-    char full[PATH_MAX];
+    struct wr_store *in = st->at.inside;
     weir_err why;
-    int r = wr_beside_path(&st->at, path, full, err);
+    int r = take_step(st, err);
 
-    if (r == 0)
-        r = take_step(st, err);
     if (r < 0)
         return r;
-    r = ops->object_open(st->at.store, full, WR_OPEN_CREATE, ret, &why);
+    r = in->ops->object_open(in, path, WR_OPEN_CREATE, ret, &why);
     if (r == WEIR_EEXIST) {
-        r = ops->change(st->at.store, WR_REMOVE, full, NULL, &why);
+        r = in->ops->change(in, WR_REMOVE, path, NULL, &why);
         if (r == 0)
-            r = ops->object_open(st->at.store, full, WR_OPEN_CREATE, ret, &why);
+            r = in->ops->object_open(in, path, WR_OPEN_CREATE, ret, &why);
     }
-    if (r < 0 && err)
-        *err = why;
-    return r;
+    return wr_fail_as(err, r, &why);
 }
 
 int wr_stage_write(struct wr_stage *st, struct wr_object *o, const void *bytes,
@@ -165,22 +149,13 @@ int wr_stage_put(struct wr_stage *st, const char *path, const void *bytes,
 int wr_stage_slurp(struct wr_stage *st, const char *path, char **ret,
                    size_t *ret_len, weir_err *err)
 {
-    char full[PATH_MAX];
-    int r = wr_beside_path(&st->at, path, full, err);
-
-    return r < 0 ? r
-                 : wr_store_slurp(st->at.store, full, SLURP_MAX, ret, ret_len,
-                                  err);
+    return wr_store_slurp(st->at.inside, path, SLURP_MAX, ret, ret_len, err);
 }
 
 int wr_stage_list(struct wr_stage *st, const char *path, wr_list_fn fn,
                   void *arg, weir_err *err)
 {
-    char full[PATH_MAX];
-    int r = wr_beside_path(&st->at, path, full, err);
-
-    return r < 0 ? r
-                 : st->at.store->ops->list(st->at.store, full, fn, arg, err);
+    return st->at.inside->ops->list(st->at.inside, path, fn, arg, err);
 }
 
 int wr_stage_sync_dir(struct wr_stage *st, const char *path, weir_err *err)
@@ -191,18 +166,18 @@ int wr_stage_sync_dir(struct wr_stage *st, const char *path, weir_err *err)
 /* --- opening --- */
 
 /* Two runs at once would write into each other's files. A lock goes away with
- * the process that held it, however that ended. */
+ * the process that held it, however that ended. Others cannot open the folder,
+ * and so not lock it either. */
 static int lock_stage(struct wr_stage *st, weir_err *err)
 {
     char path[PATH_MAX];
+    int r;
 
-    if (!st->at.store->ops->local_path ||
-        !st->at.store->ops->local_path(st->at.store, st->at.part, path,
-                                       sizeof(path)))
+    if (!wr_beside_local_path(&st->at, st->at.part, path, sizeof(path)))
         return 0;
-    st->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (st->lock_fd < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot open", st->at.part);
+    r = wr_own_dir(path, 0, &st->lock_fd, err);
+    if (r < 0)
+        return r;
     if (flock(st->lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         return wr_fail(err, WEIR_ESTATE, "'%s': another run is at work on it",
                        st->at.part);
@@ -228,22 +203,20 @@ static int check_target(struct wr_stage *st, const struct wr_stage_config *cfg,
                        "'%s': is not empty; --force replaces what weir "
                        "convert has made",
                        cfg->target);
-    return check_made(st, err);
+    r = check_made(st, err);
+    return r < 0 ? r : wr_beside_check_owner(&st->at, st->at.old, err);
 }
 
 /* The job that an earlier run was at; NULL: it had not come that far. */
 static int read_job(struct wr_stage *st, char **ret, weir_err *err)
 {
-    char full[PATH_MAX];
     size_t len;
     weir_err why;
-    int r = wr_beside_path(&st->at, WR_STAGE_JOB, full, err);
+    int r = wr_store_slurp(st->at.inside, WR_STAGE_JOB, JOB_LIMIT, ret, &len,
+                           &why);
 
-    if (r < 0)
-        return r;
-    r = wr_store_slurp(st->at.store, full, JOB_LIMIT, ret, &len, &why);
     if (r == WEIR_ENOENT &&
-        wr_stage_tree_has_only(st->at.store, st->at.part, WR_STAGE_HIDDEN)) {
+        wr_stage_tree_has_only(st->at.inside, "", WR_STAGE_HIDDEN)) {
         *ret = NULL;
         return 0;
     }
@@ -282,8 +255,7 @@ static int new_stage(struct wr_stage *st, const char *job, weir_err *err)
     int r = take_step(st, err);
 
     if (r == 0)
-        r = st->at.store->ops->change(st->at.store, WR_MKDIR, st->at.part, NULL,
-                                      err);
+        r = wr_beside_make(&st->at, err);
     st->fresh = r == 0;
     if (r == 0)
         r = lock_stage(st, err);
@@ -337,7 +309,7 @@ int wr_stage_open(struct wr_stage **ret, const struct wr_stage_config *cfg,
                   weir_err *err)
 {
     struct wr_stage *st = calloc(1, sizeof(*st));
-    struct wr_stat is;
+    weir_err why;
     int r;
 
     if (!st)
@@ -351,10 +323,10 @@ int wr_stage_open(struct wr_stage **ret, const struct wr_stage_config *cfg,
     if (r == 0)
         r = check_target(st, cfg, err);
     if (r == 0) {
-        bool there = st->at.store->ops->stat(st->at.store, st->at.part, &is,
-                                             NULL) == 0;
-
-        r = there ? take_stage(st, cfg, err) : new_stage(st, cfg->job, err);
+        r = wr_beside_enter(&st->at, &why);
+        r = r == 0             ? take_stage(st, cfg, err)
+            : r == WEIR_ENOENT ? new_stage(st, cfg->job, err)
+                               : wr_fail_as(err, r, &why);
     }
     if (r < 0)
         wr_stage_close(st, /* drop= */ st->fresh);
@@ -389,7 +361,7 @@ static int move(struct wr_stage *st, const char *from, const char *to,
 static int note_made(struct wr_stage *st, weir_err *err)
 {
     char line[WR_MADE_MAX], *text = NULL;
-    int r = wr_made_note(st->at.store, st->at.part, line, err);
+    int r = wr_made_note(st->at.inside, ".", line, err);
 
     if (r < 0)
         return r;
@@ -403,10 +375,10 @@ static int note_made(struct wr_stage *st, weir_err *err)
 /* Removes what a killed run left between the two renames. */
 static int remove_old(struct wr_stage *st, weir_err *err)
 {
-    int r;
+    int r = wr_beside_check_owner(&st->at, st->at.old, err);
 
-    if (!wr_stage_tree_is_ours(st->at.store, st->at.old))
-        return 0;
+    if (r < 0 || !wr_stage_tree_is_ours(st->at.store, st->at.old))
+        return r;
     r = wr_made_check(st->at.store, st->at.old, st->at.old, /* partly= */ true,
                       err);
     return r < 0 ? r : wr_tree_remove(st->at.store, st->at.old, &job_last, err);
@@ -426,6 +398,10 @@ int wr_stage_commit(struct wr_stage *st, weir_err *err)
         r = remove_old(st, err);
     if (r == 0 && st->replace) /* once more: the work took its time */
         r = check_made(st, err);
+    if (r == 0)
+        r = wr_beside_share(&st->at, err);
+    if (r == 0) /* its mode, too */
+        r = wr_stage_sync_dir(st, "", err);
     if (r == 0 && st->replace)
         r = move(st, st->at.name, st->at.old, err);
     if (r < 0)

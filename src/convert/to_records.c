@@ -19,12 +19,7 @@ struct state {
 
 static int records_check(const struct wr_convert_plan *p, weir_err *err)
 {
-    if (wr_index_tensor(p->ds->index))
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "tensors become arrays or text ('tensor', 'npz', "
-                       "'csv'...), not '%s': they are no pictures",
-                       p->kind->name);
-    return 0;
+    return wr_shrink_takes(p->ds->index, err);
 }
 
 static void records_state_free(void *state)

@@ -48,11 +48,9 @@ static int check_classes(const struct wr_convert_plan *p, weir_err *err)
 
 static int tree_check(const struct wr_convert_plan *p, weir_err *err)
 {
-    if (wr_index_tensor(p->ds->index))
-        return wr_fail(err, WEIR_ENOTSUP,
-                       "tensors become arrays or text ('tensor', 'npz', "
-                       "'csv'...), not 'jpeg'");
-    return check_classes(p, err);
+    int r = wr_shrink_takes(p->ds->index, err);
+
+    return r < 0 ? r : check_classes(p, err);
 }
 
 /* Keeps folders from ending as files do: "x.jpg" becomes "x_jpg". */
@@ -222,10 +220,6 @@ static int tree_add(void *state, struct wr_convert_item *it,
     if (r < 0)
         return r;
     it->fatal = true;
-    if (pic.info.kind != WR_PICTURE_JPEG)
-        return wr_fail(err, WEIR_EINVAL,
-                       "is a %s: --quality or --max-side makes a JPEG of it",
-                       wr_picture_kind_name(pic.info.kind));
     if (it->s.label != WEIR_NO_LABEL && it->s.label >= s->plan->classes.count)
         return wr_fail(err, WEIR_ECHANGED,
                        "label %" PRIu32 " was not there when the labels were "

@@ -5,6 +5,13 @@
 
 #include "doctor/doctor.h"
 
+/* The package of the newest kernel for this machine. */
+#ifdef __aarch64__
+#define WR_DOCTOR_KERNEL "linux-image-arm64"
+#else
+#define WR_DOCTOR_KERNEL "linux-image-amd64"
+#endif
+
 struct wr_check {
     const char *name;
     bool essential;
@@ -53,6 +60,7 @@ unsigned wr_doctor_kernel(const struct wr_doctor *d);
     X("index folder", false, false, wr_check_index)                            \
     X("mount", false, false, wr_check_fuse)                                    \
     X("pictures", false, false, wr_check_pictures)                             \
+    X("packed data", false, false, wr_check_filters)                           \
     X("report pages", false, false, wr_check_pages)                            \
     X("oneDNN", false, false, wr_check_onednn)                                 \
     X("HDF5", false, false, wr_check_hdf5)                                     \

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "codec/codec.h"
+#include "codec/filters.h"
 #include "comm/mpi_load.h"
 #include "format/hdf5_helper.h"
 #include "mount/mount.h"
@@ -98,6 +100,31 @@ void wr_check_pictures(const struct wr_doctor *d, struct wr_finding *f)
     if (!list_codecs(/* built= */ false, lacking, sizeof(lacking)))
         return;
     wr_means(f, "Other pictures are refused: %s.", lacking);
+    wr_remedy(f, WR_HEALTH_LIMITED, REBUILD);
+}
+
+void wr_check_filters(const struct wr_doctor *d, struct wr_finding *f)
+{
+    static const enum wr_filter optional[] = {WR_FILTER_ZSTD, WR_FILTER_LZ4,
+                                              WR_FILTER_BLOSC};
+    char built[100] = "gzip, LZF", lacking[400] = "";
+    size_t b = strlen(built), n = 0;
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(optional); i++) {
+        const char *why = wr_filter_missing(optional[i]);
+        const char *name = wr_filter_name(optional[i]);
+
+        if (why)
+            n += (size_t)snprintf(lacking + n, sizeof(lacking) - n, "%s%s: %s",
+                                  n ? ", " : "", name, why);
+        else
+            b += (size_t)snprintf(built + b, sizeof(built) - b, ", %s", name);
+    }
+    wr_observed(f, "%s", built);
+    if (!n)
+        return;
+    wr_means(f, "HDF5 data that are packed otherwise are refused: %s.",
+             lacking);
     wr_remedy(f, WR_HEALTH_LIMITED, REBUILD);
 }
 

@@ -81,6 +81,7 @@ void wr_check_index(const struct wr_doctor *d, struct wr_finding *f)
     const char *named = secure_getenv("WEIR_INDEX_DIR");
     char *folder = wr_index_cache_folder();
     int e = folder ? writable(folder) : 0;
+    weir_err why;
 
     if (!folder && named) {
         wr_observed(f, "turned off: WEIR_INDEX_DIR is empty");
@@ -90,6 +91,9 @@ void wr_check_index(const struct wr_doctor *d, struct wr_finding *f)
         wr_remedy(f, WR_HEALTH_LIMITED, "export WEIR_INDEX_DIR=/var/tmp/weir");
     } else if (e) {
         wr_observed(f, "cannot write to '%.150s': %s", folder, strerror(e));
+        wr_remedy(f, WR_HEALTH_LIMITED, "export WEIR_INDEX_DIR=/var/tmp/weir");
+    } else if (wr_index_cache_check(folder, &why) < 0) {
+        wr_observed(f, "not kept: %.230s", why.msg);
         wr_remedy(f, WR_HEALTH_LIMITED, "export WEIR_INDEX_DIR=/var/tmp/weir");
     } else {
         wr_observed(f, "%.250s", folder);

@@ -38,7 +38,7 @@ void wr_check_kernel(const struct wr_doctor *d, struct wr_finding *f)
         return;
     wr_means(f, "Its io_uring lacks what weir uses since Linux 5.19, so reads "
                 "go through a pool of threads.");
-    wr_remedy(f, WR_HEALTH_LIMITED, "apt-get install linux-image-amd64");
+    wr_remedy(f, WR_HEALTH_LIMITED, "apt-get install " WR_DOCTOR_KERNEL);
 }
 
 void wr_check_cores(const struct wr_doctor *d, struct wr_finding *f)
@@ -80,7 +80,7 @@ static void judge_group(struct wr_finding *f, uint64_t total, uint64_t limit)
                 "process that wants more is killed. With --depth auto or "
                 "--prefetch auto weir spends up to a quarter of the machine's "
                 "memory unless it is told otherwise.");
-    wr_remedy(f, WR_HEALTH_LIMITED, "weir bench --memory %" PRIu64 "M ...",
+    wr_remedy(f, WR_HEALTH_LIMITED, "weir bench --memory %" PRIu64 "MiB ...",
               limit / 4 >> 20);
 }
 

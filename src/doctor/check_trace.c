@@ -28,7 +28,7 @@ void wr_check_kernel_trace(const struct wr_doctor *d, struct wr_finding *f)
     if (wr_doctor_read(d, PARANOID, text, sizeof(text)) < 0) {
         wr_observed(f, "no perf events: weir trace --kernel does not work");
         wr_means(f, "Traces lack static programs and requests of io_uring.");
-        wr_remedy(f, WR_HEALTH_LIMITED, "apt-get install linux-image-amd64");
+        wr_remedy(f, WR_HEALTH_LIMITED, "apt-get install " WR_DOCTOR_KERNEL);
         return;
     }
     if (capabilities(d) & SYS_ADMIN) {

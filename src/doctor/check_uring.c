@@ -82,7 +82,7 @@ static void explain(const struct wr_doctor *d, const weir_err *err,
         wr_remedy(f, WR_HEALTH_MISSING, "ulimit -n 65536");
     } else {
         wr_observed(f, "%s", err->msg);
-        wr_remedy(f, WR_HEALTH_MISSING, "apt-get install linux-image-amd64");
+        wr_remedy(f, WR_HEALTH_MISSING, "apt-get install " WR_DOCTOR_KERNEL);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "format/array_files.h"
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "format/pictures.h"
 #include "format/shards.h"
 
@@ -62,7 +61,7 @@ int wr_array_files_probe(struct wr_store *st, bool (*is_name)(const char *name))
     struct array_look look = {.is_name = is_name};
     int r = st->ops->list(st, "", look_at, &look, NULL);
 
-    if (wr_err_is_lack(r))
+    if (wr_index_fails(r))
         return r;
     return look.found ? 90 : 0;
 }

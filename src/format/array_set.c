@@ -18,8 +18,9 @@
 struct wr_array_set {
     struct wr_index_job *job; /* borrowed */
     enum wr_axis axis;
-    bool begun;  /* there was a file: the fields are known */
-    bool single; /* all files have one sample: they may differ in size */
+    uint64_t each; /* samples that a file is said to have; 0: not said */
+    bool begun;    /* there was a file: the fields are known */
+    bool single;   /* all files have one sample: they may differ in size */
     struct wr_array_scalars scalars;
     uint64_t *dims; /* owned: of all tensors of all samples, while `single` */
     size_t dim_count, dim_cap;
@@ -44,7 +45,7 @@ int wr_array_set_new(struct wr_index_job *job, struct wr_array_set **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->job = job;
     s->single = true;
-    r = wr_axis_parse(job->cfg->schema, &s->axis, err);
+    r = wr_axis_parse(job->cfg->schema, &s->axis, &s->each, err);
     if (r == 0)
         r = wr_array_scalars_init(&s->scalars, job->cfg->schema, err);
     if (r < 0) {
@@ -74,7 +75,8 @@ static bool all_have(const struct wr_npz *a, enum wr_axis axis, uint64_t n)
     return true;
 }
 
-/* The labels tell how many samples there are, and so along which axis. */
+/* The labels tell how many samples there are, and so along which axis; so does a
+ * workload, whose files have them along the last one if that can be. */
 static enum wr_axis choose_axis(const struct wr_array_set *s,
                                 const struct wr_npz *a)
 {
@@ -85,6 +87,8 @@ static enum wr_axis choose_axis(const struct wr_array_set *s,
         return s->axis;
     if (a->count && a->list[0].placed)
         return WR_AXIS_FIRST;
+    if (s->each && (!n || n == s->each) && all_have(a, WR_AXIS_LAST, s->each))
+        return WR_AXIS_LAST;
     return n && !all_have(a, WR_AXIS_FIRST, n) && all_have(a, WR_AXIS_LAST, n)
                ? WR_AXIS_LAST
                : WR_AXIS_FIRST;
@@ -116,7 +120,8 @@ int wr_array_set_count(const struct wr_array_set *s, const struct wr_npz *a,
             return wr_fail(
                 err, WEIR_EFORMAT,
                 "'%s' has %" PRIu64 " samples along its %s axis, '%s' has "
-                "%" PRIu64 " (axis=file: each file is one sample)",
+                "%" PRIu64 " (FILE#x=NAME,y=NAME chooses arrays; axis=file: "
+                "each file is one sample)",
                 wr_show(first->name).text, wr_axis_length(&first->npy, axis),
                 words[axis], wr_show(x->name).text,
                 wr_axis_length(&x->npy, axis));
@@ -215,6 +220,26 @@ static int check_same(const struct wr_field *f, const struct wr_field *x,
     return 0;
 }
 
+/* Arrays that the first file does not have are not read. */
+static void tell_extra(const struct wr_array_set *s,
+                       const struct wr_array_file *f)
+{
+    const struct wr_schema *fields = wr_index_fields(s->job->index);
+
+    for (size_t k = 0; k < f->arrays->count; k++) {
+        const char *name = f->arrays->list[k].name;
+        weir_err e;
+
+        if (wr_schema_find(fields, name) ||
+            wr_array_scalars_has(&s->scalars, name))
+            continue;
+        wr_fail(&e, WEIR_ENOTSUP,
+                "array '%s' is not read: the first file does not have it",
+                wr_show(name).text);
+        wr_index_job_issue(s->job, f->name, &e);
+    }
+}
+
 static int make_plan(const struct wr_array_set *s, const struct wr_npz *a,
                      struct plan *p, weir_err *err)
 {
@@ -295,6 +320,7 @@ static int add_runs(struct wr_array_set *s, const struct wr_array_file *f,
         dir = wr_index_add_object(ix, dir, f->name, f->size, err);
     if (dir < 0)
         return (int)dir;
+    wr_index_set_stamped(ix, f->name);
     for (unsigned k = 0; k < p->count && r == 0 && p->samples; k++) {
         const struct wr_array_shape *shape = &p->shapes[k];
         struct wr_run run = {.column = fields->fields[k].column,
@@ -358,6 +384,8 @@ int wr_array_set_add(struct wr_array_set *s, const struct wr_array_file *f,
     if (r < 0)
         goto out;
     *ret_skip = false; /* what can fail from here on is memory alone */
+    if (s->begun)
+        tell_extra(s, f);
     r = settle_fields(s, p, err);
     s->begun = true;
     if (r == 0)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
+#include "base/units.h"
 #include "format/index.h"
 
 static const char *const axes[] = {[WR_AXIS_AUTO] = "auto",
@@ -17,12 +18,18 @@ static const char *const axes[] = {[WR_AXIS_AUTO] = "auto",
                                    [WR_AXIS_LAST] = "last",
                                    [WR_AXIS_FILE] = "file"};
 
-int wr_axis_parse(const char *schema, enum wr_axis *ret, weir_err *err)
+int wr_axis_parse(const char *schema, enum wr_axis *ret, uint64_t *ret_each,
+                  weir_err *err)
 {
     char text[32];
+    const char *each = text + 5;
 
     *ret = WR_AXIS_AUTO;
+    *ret_each = 0;
     if (!schema || !wr_schema_option(schema, "axis", text, sizeof(text)))
+        return 0;
+    if (!strncmp(text, "auto:", 5) && wr_take_digits(&each, NULL, ret_each) &&
+        !*each && *ret_each)
         return 0;
     for (size_t k = 0; k < WR_ARRAY_LEN(axes); k++)
         if (!strcmp(text, axes[k])) {

@@ -6,8 +6,8 @@
 #include "format/npz.h"
 #include "format/schema.h"
 
-/* AUTO: the first or the last, whichever is as long as the labels, else the
- * first. */
+/* AUTO: the first or the last, whichever is as long as the labels or as it is
+ * said, else the first. */
 enum wr_axis { WR_AXIS_AUTO, WR_AXIS_FIRST, WR_AXIS_LAST, WR_AXIS_FILE };
 
 /* The samples of an array. */
@@ -20,8 +20,10 @@ struct wr_array_shape {
     struct wr_field field; /* type, dimensions and strides of one sample */
 };
 
-/* "axis=last" in what was declared of a data set (may be NULL). */
-int wr_axis_parse(const char *schema, enum wr_axis *ret, weir_err *err);
+/* "axis=last" in what was declared of a data set (may be NULL). "axis=auto:4" is
+ * AUTO where files are said to have 4 samples each; 0: nothing is said. */
+int wr_axis_parse(const char *schema, enum wr_axis *ret, uint64_t *ret_each,
+                  weir_err *err);
 
 /* Length of the array along the axis; 1 for WR_AXIS_FILE. */
 uint64_t wr_axis_length(const struct wr_npy *npy, enum wr_axis axis);

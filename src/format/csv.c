@@ -34,9 +34,7 @@ static bool is_csv_name(const char *name)
 
 static int csv_probe(struct wr_store *st, const char *leaf)
 {
-    char name[MAX_NAME], *text;
-    size_t len;
-    bool all;
+    char name[MAX_NAME];
     int r = 1;
 
     if (!leaf)
@@ -45,12 +43,7 @@ static int csv_probe(struct wr_store *st, const char *leaf)
         r = 0;
     if (r <= 0)
         return r;
-    r = wr_text_head(st, leaf ? leaf : name, PROBE_BYTES, &text, &len, &all,
-                     NULL);
-    if (r < 0)
-        return wr_err_is_lack(r) ? r : 0;
-    r = wr_csv_looks_like_data(st, leaf ? leaf : name, text, len, all);
-    free(text);
+    r = wr_csv_looks_like_data(st, leaf ? leaf : name);
     if (leaf && r >= 0)
         return r ? 85 : 5; /* a list of files is more likely */
     if (r <= 0)
@@ -67,6 +60,7 @@ static void read_label(const struct wr_csv_layout *l, struct wr_csv_row row,
 {
     struct wr_csv_field f;
     const char *why;
+    int64_t value;
 
     ret->column = l->label;
     if (!wr_csv_row_skip(&row, l->label - 1) || !wr_csv_row_field(&row, &f)) {
@@ -83,9 +77,11 @@ static void read_label(const struct wr_csv_layout *l, struct wr_csv_row row,
         ret->word = f.doubled ? ret->own : f.at;
         ret->word_len = f.doubled ? wr_csv_field_copy(&f, ret->own) : f.len;
     } else {
-        why = wr_text_number(f.at, f.len, WEIR_U32, &ret->label);
-        if (why || ret->label == WEIR_NO_LABEL)
+        why = wr_text_number(f.at, f.len, WEIR_I64, &value);
+        if (why || value < -1 || value >= WEIR_NO_LABEL)
             ret->bad = "the label is not a class number, as the others are";
+        else
+            ret->label = value < 0 ? WEIR_NO_LABEL : (uint32_t)value;
     }
 }
 

@@ -15,7 +15,7 @@
 #define WR_CSV_NO_COLUMN   0u
 
 enum wr_csv_label {
-    WR_CSV_CLASS, /* integers from 0 on: in the index */
+    WR_CSV_CLASS, /* integers from 0 on, or -1 for none: in the index */
     WR_CSV_WORD,  /* names of classes: in the index */
     WR_CSV_VALUE, /* other numbers: read with the row */
 };
@@ -26,8 +26,9 @@ struct wr_csv_layout {
     unsigned columns;
     unsigned label; /* its column from 1, or WR_CSV_NO_COLUMN */
     enum wr_csv_label label_kind;
-    bool *words; /* owned: columns[k] holds no numbers */
-    char *first; /* owned: the first row, header or not */
+    bool label_sign; /* it is a number as it has nothing but -1 and 1 */
+    bool *words;     /* owned: columns[k] holds no numbers */
+    char *first;     /* owned: the first row, header or not */
     size_t first_len;
 };
 
@@ -38,10 +39,9 @@ void wr_csv_layout_done(struct wr_csv_layout *l);
 int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
                        struct wr_csv_layout *ret, weir_err *err);
 
-/* 1: the text looks like rows of numbers rather than a list of files; 0: not;
+/* 1: the file looks like rows of numbers rather than a list of files; 0: not;
  * WEIR_E... when resources lacked to tell. */
-int wr_csv_looks_like_data(struct wr_store *st, const char *name,
-                           const char *text, size_t len, bool all);
+int wr_csv_looks_like_data(struct wr_store *st, const char *name);
 
 /* Adds the fields that the layout has. */
 int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "format/remarks.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
 
@@ -81,6 +82,39 @@ static int add_numbers(struct wr_index_job *job, unsigned count, weir_err *err)
     return r < 0 ? r : wr_index_add_field(job->index, &x, err);
 }
 
+/* Which columns x has, by their names. */
+static void remark_numbers(struct wr_index *ix, const struct wr_csv_layout *l)
+{
+    struct wr_csv_row row = wr_csv_row(l->first, l->first + l->first_len,
+                                       l->separator);
+    char text[WR_REMARK_BYTES], cut[64], shown[170];
+    struct wr_csv_field f;
+    size_t used = 0;
+
+    for (unsigned k = 1; l->header && wr_csv_row_field(&row, &f); k++) {
+        if (k > l->columns || l->words[k - 1] || k == l->label)
+            continue;
+        if (used > 700) {
+            snprintf(text + used, sizeof(text) - used, ", ...");
+            break;
+        }
+        wr_csv_field_trim(&f);
+        snprintf(cut, sizeof(cut), "%.*s", (int)WR_MIN(f.len, 60u), f.at);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s'%s'",
+                                 used ? ", " : "x has the columns ",
+                                 wr_text_show(cut, true, shown, sizeof(shown)));
+    }
+    if (used)
+        wr_index_add_remark(ix, text);
+}
+
+static void remark_label(struct wr_index *ix, const struct wr_csv_layout *l)
+{
+    if (l->label_sign)
+        wr_index_add_remark(ix, "the label is a number, not a class: the first "
+                                "rows have nothing but -1 and 1 there");
+}
+
 int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,
                       weir_err *err)
 {
@@ -92,6 +126,8 @@ int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,
         numbers += !l->words[k - 1] && k != l->label;
     if (numbers)
         r = add_numbers(job, numbers, err);
+    remark_numbers(job->index, l);
+    remark_label(job->index, l);
     if (r == 0 && l->label)
         r = add_column(job, l, l->label, err);
     for (unsigned k = 1; k <= l->columns && r == 0; k++)

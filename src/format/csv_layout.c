@@ -2,22 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/csv.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "format/fragment.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
 
-#define LOOK_BYTES ((size_t)4 << 20)
-#define LOOK_ROWS  64u
+#define LOOK_BYTES  ((size_t)4 << 20)
+#define LOOK_ROWS   64u
+#define PROBE_BYTES ((size_t)64 << 10)
+#define PROBE_MOST  ((size_t)32 << 20) /* of two rows */
 
 static const char separators[] = "\t;,";
 
@@ -32,8 +32,11 @@ struct csv_column {
     bool first_word;  /* in the first row */
     unsigned words;   /* below it */
     unsigned numbers; /* below it */
-    bool whole;       /* they are integers from 0 on */
+    bool whole;       /* they are class numbers, or -1 */
     bool first_whole; /* the first row has one, or nothing */
+    bool none;        /* one is -1, */
+    bool one;         /* one is 1, */
+    bool classes;     /* one is neither */
 };
 
 void wr_csv_layout_done(struct wr_csv_layout *l)
@@ -110,28 +113,33 @@ static bool is_number(const struct wr_csv_field *f)
     return !f->doubled && !wr_text_number(f->at, f->len, WEIR_F64, &v);
 }
 
-static bool is_class(const struct wr_csv_field *f)
+/* A class number, or -1. */
+static bool is_class(const struct wr_csv_field *f, int64_t *ret)
 {
-    uint32_t v;
-
-    return !wr_text_number(f->at, f->len, WEIR_U32, &v) && v < INT32_MAX;
+    return !wr_text_number(f->at, f->len, WEIR_I64, ret) && *ret >= -1 &&
+           *ret < INT32_MAX;
 }
 
 static void note_field(struct csv_column *c, struct wr_csv_field f, bool first)
 {
-    bool missing, number;
+    bool missing, number, class;
+    int64_t value;
 
     wr_csv_field_trim(&f);
     missing = wr_csv_field_is_missing(&f);
-    number = !missing && (is_number(&f) || is_class(&f));
+    class = !missing && is_class(&f, &value);
+    number = !missing && (is_number(&f) || class);
+    c->none |= class && value == -1;
+    c->one |= class && value == 1;
+    c->classes |= class && value != -1 && value != 1;
     if (first) {
         c->first_word = !missing && !number;
-        c->first_whole = missing || is_class(&f);
+        c->first_whole = missing || class;
         c->whole = true;
     } else {
         c->words += !missing && !number;
         c->numbers += number;
-        c->whole &= missing || is_class(&f);
+        c->whole &= missing || class;
     }
 }
 
@@ -173,8 +181,9 @@ static unsigned column_called(const struct wr_csv_layout *l, const char *name,
 
     for (unsigned k = 1; l->header && wr_csv_row_field(&row, &f); k++) {
         wr_csv_field_trim(&f);
-        if (f.len == strlen(name) && (any_case ? !strncasecmp(f.at, name, f.len)
-                                               : !memcmp(f.at, name, f.len)))
+        if (f.len == strlen(name) &&
+            (any_case ? !wr_strncasecmp(f.at, name, f.len)
+                      : !memcmp(f.at, name, f.len)))
             return k;
     }
     return WR_CSV_NO_COLUMN;
@@ -200,6 +209,34 @@ static int find_label(struct wr_csv_layout *l, const char *said, weir_err *err)
     return 0;
 }
 
+/* -1 and 1 are two classes, or a sign; -1 and others say what has no class. */
+static bool is_sign(const struct csv_column *c)
+{
+    return c->none && c->one && !c->classes;
+}
+
+/* The first rows may have nothing but -1 and 1, though others follow: all rows
+ * that were read are asked. Words among them are broken samples, as below. */
+static void look_further(struct csv_look k, const struct wr_csv_layout *l,
+                         struct csv_column *c)
+{
+    struct wr_csv_field f;
+    struct wr_csv_row row;
+
+    for (unsigned n = 0; c->none && !c->classes && c->whole && !c->words &&
+                         next_row(&k, l->separator, &row);
+         n++) {
+        struct csv_column seen = *c;
+
+        if (n < LOOK_ROWS || !wr_csv_row_skip(&row, l->label - 1) ||
+            !wr_csv_row_field(&row, &f))
+            continue;
+        note_field(&seen, f, /* first= */ false);
+        if (!seen.words)
+            *c = seen;
+    }
+}
+
 static enum wr_csv_label label_kind(const struct wr_csv_layout *l,
                                     const struct csv_column *c)
 {
@@ -207,7 +244,17 @@ static enum wr_csv_label label_kind(const struct wr_csv_layout *l,
 
     if (c->words || (first && c->first_word))
         return WR_CSV_WORD;
+    if (is_sign(c))
+        return WR_CSV_VALUE;
     return c->whole && (!first || c->first_whole) ? WR_CSV_CLASS : WR_CSV_VALUE;
+}
+
+static void find_label_kind(const struct csv_look *look,
+                            struct wr_csv_layout *l, struct csv_column *c)
+{
+    look_further(*look, l, c);
+    l->label_kind = label_kind(l, c);
+    l->label_sign = l->label_kind == WR_CSV_VALUE && is_sign(c) && c->whole;
 }
 
 /* --- all of it --- */
@@ -289,16 +336,18 @@ static int read_layout(const struct csv_look *look, bool header_said,
                       columns[k].numbers;
     r = find_label(l, label, err);
     if (r == 0 && l->label)
-        l->label_kind = label_kind(l, &columns[l->label - 1]);
+        find_label_kind(look, l, &columns[l->label - 1]);
     free(columns);
     return r;
 }
 
-/* More of the file until a row below the first is there. */
-static int read_rows(struct wr_store *st, const char *path, char **ret,
-                     struct csv_look *ret_look, weir_err *err)
+/* More of the file until a row below the first is there: `max` bytes, and
+ * `most` at the end. */
+static int read_rows(struct wr_store *st, const char *path, size_t max,
+                     size_t most, char **ret, struct csv_look *ret_look,
+                     weir_err *err)
 {
-    for (size_t max = LOOK_BYTES;; max *= 8) {
+    for (;; max *= 8) {
         struct csv_look look, k;
         struct wr_csv_row row;
         unsigned rows = 0;
@@ -312,7 +361,7 @@ static int read_rows(struct wr_store *st, const char *path, char **ret,
         look.end = text + len;
         for (k = look; rows < 2 && next_row(&k, ',', &row);)
             rows++;
-        if (rows == 2 || look.all || max >= WR_TEXT_MAX_RECORD) {
+        if (rows == 2 || look.all || max >= most) {
             *ret = text;
             *ret_look = look;
             return 0;
@@ -337,7 +386,8 @@ int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
     if (r == 0)
         r = take_options(f, ret, &header_said, err);
     if (r == 0)
-        r = read_rows(job->store, path, &text, &look, err);
+        r = read_rows(job->store, path, LOOK_BYTES, WR_TEXT_MAX_RECORD, &text,
+                      &look, err);
     if (r < 0)
         goto out;
     label = wr_fragment_find(f, "label");
@@ -360,26 +410,33 @@ out:
 
 /* --- lists of files are CSV as well --- */
 
-static bool looks_like_path(struct wr_store *st, const struct wr_csv_field *f)
+/* 1, 0, or WEIR_E... */
+static int looks_like_path(struct wr_store *st, const struct wr_csv_field *f)
 {
     const char *dot = memrchr(f->at, '.', f->len);
     char path[1024];
     struct wr_stat s;
+    int r;
 
-    if (memchr(f->at, '/', f->len) || f->len >= sizeof(path))
-        return true;
-    if (dot && dot > f->at && dot + 1 < f->at + f->len &&
-        isalpha((unsigned char)dot[1]) && f->at + f->len - dot <= 6)
+    if (f->len >= sizeof(path))
         return true;
     memcpy(path, f->at, f->len);
     path[f->len] = '\0';
-    return f->len && !memchr(path, '\0', f->len) &&
-           st->ops->stat(st, path, &s, NULL) == 0;
+    if (strchr(path, '/') && path[strspn(path, "0123456789/ :")])
+        return true; /* and not a date */
+    if (dot && dot > f->at && dot + 1 < f->at + f->len && wr_is_alpha(dot[1]) &&
+        f->at + f->len - dot <= 6)
+        return true;
+    if (!f->len || memchr(path, '\0', f->len))
+        return false;
+    r = st->ops->stat(st, path, &s, NULL);
+    return wr_index_fails(r) ? r : r == 0;
 }
 
-/* More numbers than words in the rows, and no word that may be a file. */
-static bool is_data(struct wr_store *st, struct csv_look look,
-                    const struct wr_csv_layout *l)
+/* No word that may be a file, and more numbers than words, or more columns than
+ * a list has. */
+static int is_data(struct wr_store *st, struct csv_look look,
+                   const struct wr_csv_layout *l)
 {
     unsigned words = 0, n = 0;
     struct wr_csv_field f;
@@ -390,24 +447,25 @@ static bool is_data(struct wr_store *st, struct csv_look look,
     if (!next_row(&look, l->separator, &row))
         return false;
     for (; n < l->columns && wr_csv_row_field(&row, &f); n++) {
-        if (!l->words[n])
-            continue;
-        if (words++ < 64 && looks_like_path(st, &f))
-            return false;
+        int r = l->words[n] && words < 64 ? looks_like_path(st, &f) : 0;
+
+        if (r != 0)
+            return WR_MIN(r, 0);
+        words += l->words[n];
     }
-    return l->columns - words > words;
+    return l->columns - words > (l->columns > 2 ? 0 : words);
 }
 
-int wr_csv_looks_like_data(struct wr_store *st, const char *name,
-                           const char *text, size_t len, bool all)
+int wr_csv_looks_like_data(struct wr_store *st, const char *name)
 {
-    struct csv_look look = {.at = text + wr_csv_skip_mark(text, len),
-                            .end = text + len,
-                            .all = all};
     struct wr_csv_layout l = {0};
-    int r;
+    struct csv_look look;
+    char *text;
+    int r = read_rows(st, name, PROBE_BYTES, PROBE_MOST, &text, &look, NULL);
 
-    if (!all && !memchr(text, '\n', len)) {
+    if (r < 0)
+        return wr_index_fails(r) ? r : 0;
+    if (!look.all && !memchr(look.at, '\n', (size_t)(look.end - look.at))) {
         /* Part of one long row: without its last field it is a row, too. */
         while (look.end > look.at && !strchr(separators, look.end[-1]))
             look.end--;
@@ -419,5 +477,6 @@ int wr_csv_looks_like_data(struct wr_store *st, const char *name,
     if (r == 0)
         r = is_data(st, look, &l);
     wr_csv_layout_done(&l);
-    return r >= 0 || wr_err_is_lack(r) ? r : 0;
+    free(text);
+    return r >= 0 || wr_index_fails(r) ? r : 0;
 }

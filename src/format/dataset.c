@@ -9,11 +9,16 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/text.h"
+#include "format/foreign.h"
 #include "format/format.h"
 #include "format/fragment.h"
 #include "format/ignored.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"
+#include "format/shards.h"
+
+#define MAX_PATH 4096
 
 void weir_dataset_defaults_sized(weir_dataset_config *cfg, size_t size)
 {
@@ -61,14 +66,21 @@ static int choose_format(weir_dataset *ds, struct wr_index_job *job,
     return wr_fail(err, WEIR_ENOTSUP, "'%s': no format reads this", ds->url);
 }
 
-/* A list's objects may lie below another root than the list itself. */
-static int open_root(weir_dataset *ds, const char *root, weir_err *err)
+static unsigned open_flags(const weir_dataset_config *cfg)
 {
+    return cfg->no_links ? WR_STORE_NO_LINKS : 0;
+}
+
+/* A list's objects may lie below another root than the list itself. */
+static int open_root(weir_dataset *ds, const weir_dataset_config *cfg,
+                     weir_err *err)
+{
+    const char *root = cfg->root;
     struct wr_store *store;
     char *leaf = NULL;
     int r;
 
-    r = wr_store_open(root, &store, &leaf, err);
+    r = wr_store_open_with(root, open_flags(cfg), &store, &leaf, err);
     if (r < 0)
         return r;
     if (leaf) {
@@ -81,12 +93,28 @@ static int open_root(weir_dataset *ds, const char *root, weir_err *err)
     return 0;
 }
 
+/* "; 'a.parquet': a Parquet file ..." of the first file that was ignored, if it
+ * can be told. */
+static void foreign_text(const weir_dataset *ds, char *buf, size_t cap)
+{
+    char path[MAX_PATH], shown[MAX_PATH];
+    const char *name;
+    int lack;
+
+    if (wr_shards_peek(ds->store, wr_ignored_counts, path, sizeof(path)) <= 0)
+        return;
+    name = wr_foreign_name(ds->store, path, &lack);
+    if (name)
+        snprintf(buf, cap, "; '%s': %s",
+                 wr_text_show(path, true, shown, sizeof(shown)), name);
+}
+
 /* No samples is a failure: of a data set, its name, or its rights. */
-static int check_not_empty(const weir_dataset *ds, weir_err *err)
+static int check_not_empty(const weir_dataset *ds, bool folder, weir_err *err)
 {
     const weir_issue *first = wr_index_issue(ds->index, 0);
     uint64_t count = wr_index_issue_count(ds->index);
-    char ignored[WR_REMARK_BYTES];
+    char ignored[WR_REMARK_BYTES], foreign[WR_REMARK_BYTES] = "";
 
     if (wr_index_count(ds->index))
         return 0;
@@ -96,10 +124,13 @@ static int check_not_empty(const weir_dataset *ds, weir_err *err)
                        " problem%s; the first: '%s': %s",
                        ds->url, ds->format->name, count, count == 1 ? "" : "s",
                        first->name, first->reason);
+    if (folder)
+        foreign_text(ds, foreign, sizeof(foreign));
     if (wr_remark_ignored(ds->index, ignored, sizeof(ignored)))
         return wr_fail(err, WEIR_EFORMAT,
-                       "'%s': no samples (format %s: %s); %s", ds->url,
-                       ds->format->name, ds->format->help, ignored);
+                       "'%s': no samples (format %s%s%s); %s%s", ds->url,
+                       ds->format->name, foreign[0] ? "" : ": ",
+                       foreign[0] ? "" : ds->format->help, ignored, foreign);
     return wr_fail(err, WEIR_EFORMAT, "'%s': no samples (format %s: %s)",
                    ds->url, ds->format->name, ds->format->help);
 }
@@ -112,7 +143,7 @@ static int settle_store(weir_dataset *ds, struct wr_index_job *job,
     int r = 0;
 
     if (!ds->store && job->cfg->root)
-        r = open_root(ds, job->cfg->root, err);
+        r = open_root(ds, job->cfg, err);
     else if (!ds->store)
         ds->store = job->leaf_store;
     if (r == 0)
@@ -129,6 +160,12 @@ static bool reuse_index(weir_dataset *ds, struct wr_index_job *job,
     wr_index_cache_init(cache, job);
     ds->index_reused = wr_index_cache_load(cache, job->store, &ds->index,
                                            &ds->format);
+    if (ds->index_reused && job->cfg->no_links &&
+        wr_index_link_count(ds->index)) {
+        wr_index_free(ds->index); /* building will name the first one */
+        ds->index = NULL;
+        ds->index_reused = false;
+    }
     return ds->index_reused;
 }
 
@@ -215,7 +252,7 @@ static int build_index(weir_dataset *ds, struct wr_index_job *job,
         r = declare(ds, job->cfg->schema, err);
     if (r == 0)
         r = wr_index_seal(ds->index, err);
-    return r < 0 ? r : check_not_empty(ds, err);
+    return r < 0 ? r : check_not_empty(ds, !job->leaf, err);
 }
 
 static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
@@ -228,6 +265,8 @@ static int index_dataset(weir_dataset *ds, struct wr_index_job *job,
         r = build_index(ds, job, err);
         if (r == 0)
             wr_index_cache_save(&cache, ds->index, ds->format->name);
+        if (r == 0 && cache.strange.code)
+            wr_index_add_remark(ds->index, cache.strange.msg);
     }
     if (r == 0)
         r = publish_fields(ds, err);
@@ -257,7 +296,8 @@ int weir_dataset_open(weir_dataset **ret, const char *url,
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
         goto out;
     }
-    r = wr_fragment_open(url, &job.leaf_store, &leaf, &fragment, err);
+    r = wr_fragment_open(url, open_flags(&own), &job.leaf_store, &leaf,
+                         &fragment, err);
     if (r < 0)
         goto out;
     if (fragment) /* the rest is the name of the data */
@@ -395,6 +435,11 @@ const char *weir_dataset_ignored(const weir_dataset *ds, uint32_t k,
         return NULL;
     *ret_files = ig->list[k].files;
     return ig->list[k].ext;
+}
+
+uint64_t weir_dataset_link_count(const weir_dataset *ds)
+{
+    return wr_index_link_count(ds->index);
 }
 
 uint64_t weir_dataset_issue_count(const weir_dataset *ds)

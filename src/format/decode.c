@@ -107,6 +107,13 @@ void wr_unpack_done(struct wr_unpack *u)
     *u = (struct wr_unpack){0};
 }
 
+void wr_left_out_add(struct wr_left_out *l, const char *name, size_t len)
+{
+    pthread_mutex_lock(&l->lock);
+    wr_intern_add(&l->names, name, strnlen(name, len));
+    pthread_mutex_unlock(&l->lock);
+}
+
 /* --- the first tensor or picture alone --- */
 
 static const struct wr_field *first_field(const struct wr_index *ix,

@@ -6,7 +6,10 @@
 #ifndef WR_FORMAT_DECODE_H
 #define WR_FORMAT_DECODE_H
 
+#include <pthread.h>
+
 #include "format/format.h"
+#include "format/intern.h"
 
 /* How a field is wanted. */
 struct wr_field_want {
@@ -37,6 +40,16 @@ bool wr_field_has_channels(const weir_field *f);
 int wr_unpack_init(struct wr_unpack *u, const struct wr_schema *s,
                    weir_err *err);
 void wr_unpack_done(struct wr_unpack *u);
+
+/* What samples have and no field delivers, by name; of all threads. */
+struct wr_left_out {
+    pthread_mutex_t lock;   /* guards names */
+    struct wr_intern names; /* owned */
+};
+
+/* Adds a name, which may hold any bytes; where memory is short it is left out
+ * of the list. */
+void wr_left_out_add(struct wr_left_out *l, const char *name, size_t len);
 
 /* --- the first tensor or picture alone --- */
 

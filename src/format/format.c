@@ -3,12 +3,13 @@
 #include "format/format.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "format/foreign.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
 
@@ -39,9 +40,10 @@ int wr_format_choose(const struct wr_index_job *job,
     int best_score = 0;
 
     for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++) {
-        int score = job->fragment && !formats[k]->takes_fragment
-                        ? 0
-                        : formats[k]->probe(job->leaf_store, job->leaf);
+        bool fits = (!job->fragment || formats[k]->takes_fragment) &&
+                    (!job->leaf || !job->cfg->columns ||
+                     formats[k]->takes_root);
+        int score = fits ? formats[k]->probe(job->leaf_store, job->leaf) : 0;
 
         if (score < 0)
             return wr_fail(err, score, "%s", weir_strerror(score));
@@ -49,6 +51,15 @@ int wr_format_choose(const struct wr_index_job *job,
             best_score = score;
             best = formats[k];
         }
+    }
+    if (job->leaf && best_score <= WR_PROBE_GUESS) {
+        int lack;
+        const char *name = wr_foreign_name(job->leaf_store, job->leaf, &lack);
+
+        if (lack < 0)
+            return wr_fail(err, lack, "%s", weir_strerror(lack));
+        if (name)
+            return wr_fail(err, WEIR_ENOTSUP, "%s", name);
     }
     *ret = best;
     return 0;
@@ -58,7 +69,7 @@ bool wr_name_has_ext(const char *name, const char *ext)
 {
     size_t n = strlen(name), e = strlen(ext);
 
-    return n > e && !strcasecmp(name + n - e, ext);
+    return n > e && !wr_strcasecmp(name + n - e, ext);
 }
 
 int wr_index_job_progress(struct wr_index_job *job, weir_err *err)
@@ -79,16 +90,18 @@ int wr_index_job_progress(struct wr_index_job *job, weir_err *err)
     return 0;
 }
 
+bool wr_index_fails(int code)
+{
+    return wr_err_is_lack(code) || code == WEIR_EIO;
+}
+
 void wr_index_job_issue(struct wr_index_job *job, const char *name,
                         const weir_err *e)
 {
-    size_t n = strlen(name);
-    const char *text = e->msg;
+    const char *past = wr_error_past_name(e->msg, name);
+    const char *text = past && !strncmp(past, ": ", 2) ? past + 2 : e->msg;
 
-    if (text[0] == '\'' && !strncmp(text + 1, name, n) &&
-        !strncmp(text + 1 + n, "': ", 3))
-        text += n + 4;
-    if (wr_err_is_lack(e->code))
+    if (wr_index_fails(e->code))
         wr_fail(&job->lack, e->code, "'%s': %s", name, text);
     else
         wr_index_add_issue(job->index, name, e->code, text);
@@ -113,9 +126,20 @@ int wr_index_job_stamp(struct wr_index_job *job, const char *path,
         .ino = st->ino,
         .size = st->size,
         .mtime_ns = st->mtime_ns,
+        .identity = st->identity,
     };
 
+    if (st->link)
+        wr_index_job_link(job, path);
     return wr_index_add_stamp(job->index, path, &stamp, err);
+}
+
+void wr_index_job_link(struct wr_index_job *job, const char *path)
+{
+    wr_index_add_link(job->index);
+    if (job->cfg->no_links && !job->lack.code)
+        wr_fail(&job->lack, WEIR_EACCES,
+                "'%s': is a symbolic link, and links are refused here", path);
 }
 
 int wr_index_job_open(struct wr_index_job *job, const char *path,

@@ -18,6 +18,8 @@
 
 struct wr_format_ops;
 
+#define WR_PROBE_GUESS 10
+
 /* What an indexer works on. */
 struct wr_index_job {
     struct wr_store *store;      /* borrowed: holds the objects */
@@ -29,14 +31,19 @@ struct wr_index_job {
     const weir_dataset_config *cfg; /* borrowed */
     struct wr_index *index;         /* borrowed; to be filled */
     uint64_t next_progress_ns;      /* 0 at first */
-    weir_err lack; /* code: what resources lacked for; the index is void */
+    weir_err lack; /* code: what wr_index_fails; the index is void */
 };
 
 /* Calls the user's progress function now and then; WEIR_ECANCELED to stop. */
 int wr_index_job_progress(struct wr_index_job *job, weir_err *err);
 
+/* Whether an error tells nothing of a file: a lack of resources (base/lack.h)
+ * or failed I/O. It ends probing and indexing: what was left out for it would
+ * not be missed. */
+bool wr_index_fails(int code);
+
 /* Remembers `e` as a problem with `name`; "'NAME': " in front of its message
- * is not said twice. A lack of resources is none of its problems: it ends the
+ * is not said twice. What wr_index_fails is none of its problems: it ends the
  * job, at the next wr_index_job_progress or at last when it is done. */
 void wr_index_job_issue(struct wr_index_job *job, const char *name,
                         const weir_err *e);
@@ -44,6 +51,10 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
 /* The index is true as long as `path` (below job->store) looks like this. */
 int wr_index_job_stamp(struct wr_index_job *job, const char *path,
                        const struct wr_stat *st, weir_err *err);
+
+/* `path` is a symbolic link: it is counted, or ends the job as what
+ * wr_index_fails does where the user wants none. Stamping counts it already. */
+void wr_index_job_link(struct wr_index_job *job, const char *path);
 
 /* Opens a file below job->store, and lets the index depend on it. */
 int wr_index_job_open(struct wr_index_job *job, const char *path,
@@ -58,7 +69,8 @@ int wr_index_job_picture(struct wr_index_job *job, bool unpacked,
 bool wr_name_has_ext(const char *name, const char *ext);
 
 /* The format that says most surely that it can read this, with a fragment or
- * without; *ret is NULL when none can. Fails only for a lack of resources. */
+ * without; *ret is NULL when none can. Fails for a lack of resources, and with
+ * its name for a file of other software. */
 int wr_format_choose(const struct wr_index_job *job,
                      const struct wr_format_ops **ret, weir_err *err);
 
@@ -95,6 +107,8 @@ struct wr_unpack {
     bool *wanted;            /* owned: one per field */
     uint8_t *scratch;        /* owned */
     size_t cap;
+    struct wr_left_out *left; /* borrowed: where what a sample has and no field
+                                 delivers is named; NULL: nowhere */
 };
 
 /* A decoder belongs to one thread. First member of each format's own. */
@@ -117,9 +131,11 @@ struct wr_format_ops {
     bool takes_root;     /* weir_dataset_config.root means something to it */
     bool takes_fragment; /* so does what stands behind '#' of a URL */
     bool folders_are_classes; /* those in the root */
-    bool tensors; /* samples are tensors: at most converted, never decoded */
-    /* required: 0 (no) .. 100 (surely) for this store and leaf; WEIR_E... when
-     * resources lacked to tell. */
+    bool tensors;   /* samples are tensors: at most converted, never decoded */
+    unsigned looks; /* so many first samples tell what the fields are, and later
+                       ones may have more; 0: all do */
+    /* required: 0 (no), WR_PROBE_GUESS (any file may be one) .. 100 (surely)
+     * for this store and leaf; WEIR_E... when resources lacked to tell. */
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
     int (*index)(struct wr_index_job *job, weir_err *err);

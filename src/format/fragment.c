@@ -19,16 +19,17 @@ static bool starts_like_pair(const char *text)
     return n && text[n] == '=';
 }
 
-/* Opens what stands before the '#' at `hash`. */
-static int open_before(const char *url, const char *hash, struct wr_store **ret,
-                       char **ret_leaf, char **ret_fragment)
+/* Opens `plain` (which is freed, and may be NULL), what stands before a '#';
+ * `behind` is what stands behind it. */
+static int open_before(char *plain, const char *behind, unsigned flags,
+                       struct wr_store **ret, char **ret_leaf,
+                       char **ret_fragment)
 {
-    char *plain = strndup(url, (size_t)(hash - url));
-    char *fragment = strdup(hash + 1);
+    char *fragment = strdup(behind);
     int r = plain && fragment ? 0 : WEIR_ENOMEM;
 
     if (r == 0)
-        r = wr_store_open(plain, ret, ret_leaf, NULL);
+        r = wr_store_open_with(plain, flags, ret, ret_leaf, NULL);
     free(plain);
     if (r < 0)
         free(fragment);
@@ -37,11 +38,11 @@ static int open_before(const char *url, const char *hash, struct wr_store **ret,
     return r;
 }
 
-int wr_fragment_open(const char *url, struct wr_store **ret, char **ret_leaf,
-                     char **ret_fragment, weir_err *err)
+int wr_fragment_open(const char *url, unsigned flags, struct wr_store **ret,
+                     char **ret_leaf, char **ret_fragment, weir_err *err)
 {
     weir_err whole;
-    int r = wr_store_open(url, ret, ret_leaf, &whole);
+    int r = wr_store_open_with(url, flags, ret, ret_leaf, &whole);
 
     *ret_fragment = NULL;
     if (r == 0)
@@ -50,7 +51,8 @@ int wr_fragment_open(const char *url, struct wr_store **ret, char **ret_leaf,
         int before = WEIR_ENOENT;
 
         if (starts_like_pair(at + 1))
-            before = open_before(url, at, ret, ret_leaf, ret_fragment);
+            before = open_before(strndup(url, (size_t)(at - url)), at + 1,
+                                 flags, ret, ret_leaf, ret_fragment);
         if (before == 0)
             return 0;
         if (before == WEIR_ENOMEM)

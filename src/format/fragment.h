@@ -29,8 +29,8 @@ struct wr_fragment {
 /* Opens the store of `url` as wr_store_open does. Where there is nothing of
  * that name but of what stands before a '#', opens that, and *ret_fragment is
  * the text behind it (fresh memory); else it is NULL. */
-int wr_fragment_open(const char *url, struct wr_store **ret, char **ret_leaf,
-                     char **ret_fragment, weir_err *err);
+int wr_fragment_open(const char *url, unsigned flags, struct wr_store **ret,
+                     char **ret_leaf, char **ret_fragment, weir_err *err);
 
 /* The pairs of `text` (NULL: none); names are neither empty nor the same, and
  * no value is empty. The message shows the pair that is wrong. */

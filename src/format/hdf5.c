@@ -17,24 +17,31 @@
 #include "format/array_shape.h"
 #include "format/hdf5_choose.h"
 #include "format/hdf5_data.h"
-#include "format/shard_reader.h"
+#include "format/intern.h"
+#include "format/shards.h"
 
 /* What all files of a data set share. */
+#define LAST_SIGNATURE ((size_t)64 << 10)
+
 struct hdf5_job {
     struct wr_index_job *job;    /* borrowed */
     struct wr_h5_helper *helper; /* owned */
     struct wr_array_set *set;    /* owned */
     struct wr_h5_choice choice;
-    bool chosen; /* told, or by the first file */
-    bool file;   /* each file is one sample */
+    bool told;              /* which datasets, by the user */
+    bool chosen;            /* that, or by the first file */
+    bool file;              /* each file is one sample */
+    struct wr_intern named; /* owned: datasets that are not read, of any file */
 };
 
 /* One file. */
 struct hdf5_file {
     struct hdf5_job *all;     /* borrowed */
+    const char *name;         /* borrowed */
     struct wr_object *object; /* owned */
     uint64_t size;
     struct wr_h5_array *arrays; /* owned: those of the choice, in its order */
+    size_t number[WR_NPZ_MAX];  /* each in the list that was asked for */
     size_t count;
     struct wr_h5_data data[WR_NPZ_MAX]; /* places owned */
     struct wr_npz npz;                  /* owned: the same */
@@ -56,43 +63,118 @@ static void file_done(struct hdf5_file *f)
 
 /* --- datasets --- */
 
-/* All of them, for the first file of a data set that was not told which. */
-static int detect(struct hdf5_file *f, weir_err *err)
+/* Tells which datasets are not fields, each once: those of the first file with
+ * the reason. */
+static int tell_omitted(struct hdf5_file *f, const struct wr_h5_array *list,
+                        size_t count, weir_err *err)
 {
     struct hdf5_job *all = f->all;
-    struct wr_h5_array *list = NULL;
-    size_t count;
-    int r = wr_h5_list(all->helper, NULL, 0, &list, &count, err);
 
-    if (r == 0)
-        r = wr_h5_choice_detect(list, count, &all->choice, err);
-    free(list);
-    if (r < 0)
-        return r;
-    if (all->choice.label[0])
-        wr_array_set_label(all->set, all->choice.label);
+    for (size_t k = 0; k < count; k++) {
+        const char *name = list[k].said.name;
+        size_t known = all->named.count;
+        int64_t r;
+        weir_err e;
+
+        if (!wr_h5_choice_omits(&all->choice, &list[k], &e))
+            continue;
+        r = wr_intern_add(&all->named, name, strlen(name));
+        if (r < 0)
+            return wr_fail(err, (int)r, "out of memory");
+        if (all->named.count == known)
+            continue;
+        if (all->chosen && !list[k].code)
+            wr_fail(&e, WEIR_ENOTSUP,
+                    "dataset '/%s' is not read: the files before do not have "
+                    "it. FILE#data=/path names what is to be read",
+                    wr_show(name).text);
+        wr_index_job_issue(all->job, f->name, &e);
+    }
     return 0;
 }
 
-static int list_chosen(struct hdf5_file *f, weir_err *err)
+/* The datasets that were chosen, of all that a file has; false: one of them is
+ * not among those (it may have another name there). */
+static bool take_chosen(struct hdf5_file *f, const struct wr_h5_array *list,
+                        size_t count)
+{
+    const struct wr_h5_choice *c = &f->all->choice;
+
+    for (f->count = 0; f->count < c->count; f->count++) {
+        size_t k = 0;
+
+        while (k < count && strcmp(list[k].said.name, c->list[f->count].path))
+            k++;
+        if (k == count)
+            return false;
+        f->number[f->count] = k;
+        f->arrays[f->count] = list[k];
+    }
+    return true;
+}
+
+static int detect(struct hdf5_job *all, const struct wr_h5_array *list,
+                  size_t count, weir_err *err)
+{
+    int r = wr_h5_choice_detect(list, count, &all->choice, err);
+
+    if (r == 0 && all->choice.label[0])
+        wr_array_set_label(all->set, all->choice.label);
+    return r;
+}
+
+static int list_named(struct hdf5_file *f, weir_err *err)
 {
     char paths[WR_NPZ_MAX * WR_H5_NAME];
     size_t len = wr_h5_choice_paths(&f->all->choice, paths, sizeof(paths));
-    int r = wr_h5_list(f->all->helper, paths, len, &f->arrays, &f->count, err);
+    int r;
 
+    free(f->arrays);
+    f->arrays = NULL;
+    r = wr_h5_list(f->all->helper, paths, len, &f->arrays, &f->count, err);
     if (r < 0)
         return r;
     if (f->count != f->all->choice.count)
         return wr_fail(err, WEIR_EFORMAT, "datasets are missing");
-    for (size_t k = 0; k < f->count; k++) {
+    for (size_t k = 0; k < f->count; k++)
+        f->number[k] = k;
+    return 0;
+}
+
+/* All datasets of a file, where nobody was told which: what is not read is
+ * named. */
+static int list_all(struct hdf5_file *f, weir_err *err)
+{
+    struct hdf5_job *all = f->all;
+    struct wr_h5_array *list = NULL;
+    bool taken = false;
+    size_t count;
+    int r = wr_h5_list(all->helper, NULL, 0, &list, &count, err);
+
+    if (r == 0 && !all->chosen)
+        r = detect(all, list, count, err);
+    if (r == 0)
+        r = tell_omitted(f, list, count, err);
+    if (r == 0) {
+        f->arrays = calloc(all->choice.count + 1, sizeof(*f->arrays));
+        taken = f->arrays && take_chosen(f, list, count);
+    }
+    free(list);
+    return r < 0 || taken ? r : list_named(f, err);
+}
+
+static int list_chosen(struct hdf5_file *f, weir_err *err)
+{
+    int r = f->all->told ? list_named(f, err) : list_all(f, err);
+
+    for (size_t k = 0; r == 0 && k < f->count; k++) {
         const struct wr_h5_array *a = &f->arrays[k];
 
         if (a->code)
-            return wr_fail(err, a->code, "dataset '/%s': %s",
-                           wr_show(a->said.name).text,
-                           wr_show(a->said.why).text);
+            r = wr_fail(err, a->code, "dataset '/%s': %s",
+                        wr_show(a->said.name).text, wr_show(a->said.why).text);
     }
-    return 0;
+    return r;
 }
 
 /* As arrays of a file are known to array_set.h. */
@@ -112,6 +194,21 @@ static void describe(const struct wr_h5_array *a, const char *field,
         memcpy(ret->tile, a->said.chunk, sizeof(ret->tile));
 }
 
+/* Numbers that a small file may unpack to, or never have written, are held in
+ * memory whole. */
+static int check_values(const struct hdf5_file *f, const struct wr_h5_array *a,
+                        weir_err *err)
+{
+    const uint64_t few = (uint64_t)64 << 20;
+
+    if (a->bytes <= few || a->bytes / 16 <= f->size)
+        return 0;
+    return wr_fail(err, WEIR_ELIMIT,
+                   "dataset '/%s': %" PRIu64 " bytes of numbers, in a file of "
+                   "%" PRIu64 " bytes",
+                   wr_show(a->said.name).text, a->bytes, f->size);
+}
+
 /* What is to be known of each dataset before anything is added. */
 static int prepare(struct hdf5_file *f, size_t k, weir_err *err)
 {
@@ -120,7 +217,10 @@ static int prepare(struct hdf5_file *f, size_t k, weir_err *err)
 
     f->data[k].array = a;
     if (a->said.layout == WR_H5_CHUNKED)
-        r = wr_h5_places(f->all->helper, k, a, &f->data[k].places, err);
+        r = wr_h5_places(f->all->helper, f->number[k], a, &f->data[k].places,
+                         err);
+    if (r == 0 && a->said.ndim == 1 && !f->all->file)
+        r = check_values(f, a, err);
     if (r == 0 && a->said.ndim == 1 && !f->all->file)
         r = wr_h5_values(&f->data[k], f->object, &f->values[k], err);
     describe(a, f->all->choice.list[k].field, &f->npz.list[k]);
@@ -133,8 +233,6 @@ static int read_file(struct hdf5_file *f, weir_err *err)
 {
     int r = wr_h5_open(f->all->helper, f->object, f->size, err);
 
-    if (r == 0 && !f->all->chosen)
-        r = detect(f, err);
     if (r == 0)
         r = list_chosen(f, err);
     if (r < 0)
@@ -170,6 +268,7 @@ static int add_file(struct hdf5_job *all, const char *name, bool *ret_skip,
     if (!f)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     f->all = all;
+    f->name = name;
     r = wr_index_job_open(all->job, name, &f->object, &f->size, err);
     if (r == 0)
         r = read_file(f, err);
@@ -190,7 +289,7 @@ static int add_file(struct hdf5_job *all, const char *name, bool *ret_skip,
 
 /* --- files --- */
 
-static bool is_hdf5_name(const char *name)
+static bool is_sure_name(const char *name)
 {
     static const char *const exts[] = {".h5", ".hdf5", ".hdf", ".he5"};
 
@@ -198,6 +297,13 @@ static bool is_hdf5_name(const char *name)
         if (wr_name_has_ext(name, exts[k]))
             return true;
     return false;
+}
+
+/* MATLAB's files from version 7.3 on, and NetCDF-4. */
+static bool is_hdf5_name(const char *name)
+{
+    return is_sure_name(name) || wr_name_has_ext(name, ".mat") ||
+           wr_name_has_ext(name, ".nc") || wr_name_has_ext(name, ".nc4");
 }
 
 /* Settings that are wrong are no file's own fault. */
@@ -212,7 +318,8 @@ static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 static int settle(struct hdf5_job *all, weir_err *err)
 {
     enum wr_axis axis;
-    int r = wr_axis_parse(all->job->cfg->schema, &axis, err);
+    uint64_t each;
+    int r = wr_axis_parse(all->job->cfg->schema, &axis, &each, err);
 
     if (r < 0)
         return r;
@@ -222,8 +329,8 @@ static int settle(struct hdf5_job *all, weir_err *err)
             "schema: axis=last is not for HDF5, whose chunks are cut "
             "along all axes: axis=first or axis=file");
     all->file = axis == WR_AXIS_FILE;
-    all->chosen = all->job->fragment != NULL;
-    if (all->chosen)
+    all->told = all->chosen = all->job->fragment != NULL;
+    if (all->told)
         r = wr_h5_choice_parse(all->job->fragment, &all->choice, err);
     if (r == 0)
         r = wr_array_set_new(all->job, &all->set, err);
@@ -242,22 +349,61 @@ static int hdf5_index(struct wr_index_job *job, weir_err *err)
         r = wr_array_set_finish(all.set, err);
     wr_array_set_free(all.set);
     wr_h5_helper_free(all.helper);
+    wr_intern_done(&all.named);
     return r;
+}
+
+/* The signature is at byte 0, 512, 1024, 2048 and so on: there may be a block of
+ * the user's before it, as MATLAB has one. One read looks at all places up to 64
+ * KiB: this is asked of files of every format, on slow devices, too. 1, 0 or
+ * WEIR_E... */
+static int has_signature(struct wr_store *st, const char *name)
+{
+    static const char magic[8] = "\211HDF\r\n\032\n";
+    struct wr_object *o = NULL;
+    char *head = malloc(LAST_SIGNATURE + sizeof(magic));
+    bool found = false;
+    int64_t len = head ? st->ops->object_open(st, name, WR_OPEN_READ, &o, NULL)
+                       : WEIR_ENOMEM;
+
+    if (len == 0) {
+        len = wr_object_read_all(o, head, LAST_SIGNATURE + sizeof(magic), 0,
+                                 NULL);
+        o->ops->close(o, /* sync= */ false, NULL);
+    }
+    for (size_t at = 0; !found && (int64_t)(at + sizeof(magic)) <= len;
+         at = at ? 2 * at : 512)
+        found = !memcmp(head + at, magic, sizeof(magic));
+    free(head);
+    return len < 0 && wr_index_fails((int)len) ? (int)len : found;
+}
+
+/* A folder of them; of names that others use, too, the first file tells. */
+static int probe_folder(struct wr_store *st)
+{
+    char name[4096];
+    int r = wr_array_files_probe(st, is_sure_name);
+
+    if (r != 0)
+        return r;
+    r = wr_array_files_probe(st, is_hdf5_name);
+    if (r > 0)
+        r = wr_shards_peek(st, is_hdf5_name, name, sizeof(name));
+    if (r > 0)
+        r = has_signature(st, name);
+    return r > 0 ? 88 : r;
 }
 
 static int hdf5_probe(struct wr_store *st, const char *leaf)
 {
-    char first[8];
-    int64_t n;
+    int r;
 
     if (!leaf)
-        return wr_array_files_probe(st, is_hdf5_name);
-    if (is_hdf5_name(leaf))
+        return probe_folder(st);
+    if (is_sure_name(leaf))
         return 100;
-    n = wr_shard_head(st, leaf, first, sizeof(first));
-    if (n < 0)
-        return (int)n;
-    return n == 8 && !memcmp(first, "\211HDF\r\n\032\n", 8) ? 60 : 0;
+    r = has_signature(st, leaf);
+    return r > 0 ? 60 : r;
 }
 
 const struct wr_format_ops wr_format_hdf5 = {

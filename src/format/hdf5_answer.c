@@ -13,15 +13,26 @@
 #include "codec/filters.h"
 #include "codec/inflate.h"
 
-#define CHUNKS_MAX ((uint64_t)1 << 28)
+/* Of all files of a data set, whatever their size; and of bytes, one each. A
+ * chunk that is stored takes at least 24 of the index alone. */
+#define CHUNKS_FEW  ((uint64_t)1 << 20)
+#define CHUNKS_MAX  ((uint64_t)1 << 28)
+#define CHUNK_BYTES 8
 
 /* HDF5's numbers of filters, and ours. */
 static const struct {
     uint32_t id;
     enum wr_filter filter;
 } filters[] = {
-    {1, WR_FILTER_ZLIB},    {2, WR_FILTER_SHUFFLE},  {3, WR_FILTER_FLETCHER32},
-    {32000, WR_FILTER_LZF}, {32015, WR_FILTER_ZSTD},
+    {1, WR_FILTER_ZLIB},
+    {2, WR_FILTER_SHUFFLE},
+    {3, WR_FILTER_FLETCHER32},
+    {32000, WR_FILTER_LZF},
+    {32015, WR_FILTER_ZSTD},
+    {32001, WR_FILTER_BLOSC},
+    {32004, WR_FILTER_LZ4},
+    {32008, WR_FILTER_BITSHUFFLE},
+    {WR_H5_BITSHUFFLE_LZ4, WR_FILTER_BITSHUFFLE_LZ4},
 };
 
 static enum wr_filter find_filter(uint32_t id)
@@ -69,7 +80,7 @@ static int find_type(const struct wr_h5_dataset *d, enum weir_dtype *ret,
         {WR_H5_SIGNED, 4, WEIR_I32},   {WR_H5_SIGNED, 8, WEIR_I64},
         {WR_H5_FLOAT, 2, WEIR_F16},    {WR_H5_FLOAT, 4, WEIR_F32},
         {WR_H5_FLOAT, 8, WEIR_F64},    {WR_H5_BFLOAT, 2, WEIR_BF16},
-        {WR_H5_BOOL, 1, WEIR_BOOL},
+        {WR_H5_BOOL, 1, WEIR_BOOL},    {WR_H5_COMPLEX, 8, WEIR_C64},
     };
 
     for (size_t k = 0; k < WR_ARRAY_LEN(types); k++)
@@ -96,7 +107,7 @@ static int count_bytes(const struct wr_h5_dataset *d, const uint64_t *dims,
 static int check_filters(const struct wr_h5_array *a, weir_err *err)
 {
     const struct wr_h5_dataset *d = &a->said;
-    struct wr_packing p = {.argument = d->size, .stored = a->chunk_bytes};
+    struct wr_packing p = {.argument = d->element, .stored = a->chunk_bytes};
     weir_err e;
 
     if (d->filter_count > WR_H5_FILTERS)
@@ -113,8 +124,14 @@ static int check_filters(const struct wr_h5_array *a, weir_err *err)
     return 0;
 }
 
-static int check_chunks(struct wr_h5_array *a, weir_err *err)
+uint64_t wr_h5_chunks_max(uint64_t size)
 {
+    return CHUNKS_FEW + size / CHUNK_BYTES;
+}
+
+static int check_chunks(struct wr_h5_array *a, uint64_t size, weir_err *err)
+{
+    const uint64_t most = WR_MIN(CHUNKS_MAX, wr_h5_chunks_max(size));
     const struct wr_h5_dataset *d = &a->said;
     size_t chunks = 1;
     int r;
@@ -125,9 +142,11 @@ static int check_chunks(struct wr_h5_array *a, weir_err *err)
         if (!wr_mul_ok(chunks,
                        d->dims[k] / d->chunk[k] + !!(d->dims[k] % d->chunk[k]),
                        &chunks) ||
-            chunks > CHUNKS_MAX)
-            return wr_fail(err, WEIR_ELIMIT, "more than %" PRIu64 " chunks",
-                           CHUNKS_MAX);
+            chunks > most)
+            return wr_fail(err, WEIR_ELIMIT,
+                           "more than %" PRIu64 " chunks, in a file of "
+                           "%" PRIu64 " bytes",
+                           most, size);
     }
     a->chunks = chunks;
     r = count_bytes(d, d->chunk, &a->chunk_bytes, err);
@@ -150,7 +169,7 @@ static int check_layout(struct wr_h5_array *a, uint64_t size, weir_err *err)
                            a->bytes, d->address, size);
         return 0;
     case WR_H5_CHUNKED:
-        return check_chunks(a, err);
+        return check_chunks(a, size, err);
     case WR_H5_UNWRITTEN:
         return 0;
     default:
@@ -199,7 +218,7 @@ int wr_h5_check_place(const struct wr_h5_array *a, const struct wr_h5_place *p,
                       uint64_t size, weir_err *err)
 {
     struct wr_packing packing = {.filters = wr_h5_filters(a, p->mask),
-                                 .argument = a->said.size,
+                                 .argument = a->said.element,
                                  .stored = p->stored,
                                  .inflated = a->chunk_bytes};
 

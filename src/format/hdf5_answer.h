@@ -28,6 +28,9 @@ struct wr_h5_array {
 int wr_h5_check(const struct wr_h5_dataset *d, uint64_t size,
                 struct wr_h5_array *ret, weir_err *err);
 
+/* Chunks that may be in files of so many bytes together. */
+uint64_t wr_h5_chunks_max(uint64_t size);
+
 /* Is this where a chunk of `a` may lie? */
 int wr_h5_check_place(const struct wr_h5_array *a, const struct wr_h5_place *p,
                       uint64_t size, weir_err *err);

@@ -52,9 +52,15 @@ static bool is_record(const char *name)
            strspn(name + 8, "0123456789") == strlen(name + 8);
 }
 
+/* Dimensions of elements: a complex number of two f64 is one. */
+static uint32_t rank_of(const struct wr_h5_array *a)
+{
+    return a->said.ndim - !!a->said.inner;
+}
+
 static bool has_samples(const struct wr_h5_array *a)
 {
-    return a->code == 0 && a->said.ndim >= 2;
+    return a->code == 0 && rank_of(a) >= 2 && !a->said.text;
 }
 
 /* The first of several dimensions; NULL: none, or several that are not called
@@ -77,14 +83,24 @@ static const struct wr_h5_array *find_tensor(const struct wr_h5_array *list,
 
 static bool is_integer(const struct wr_h5_array *a)
 {
-    return a->said.type == WR_H5_SIGNED || a->said.type == WR_H5_UNSIGNED;
+    return a->said.ndim == 1 &&
+           (a->said.type == WR_H5_SIGNED || a->said.type == WR_H5_UNSIGNED);
 }
 
 static bool is_beside(const struct wr_h5_array *a,
                       const struct wr_h5_array *tensor)
 {
-    return a->code == 0 && a->said.ndim == 1 &&
+    return (rank_of(a) == 1 || a->said.text) &&
            a->said.dims[0] == tensor->said.dims[0];
+}
+
+/* Would it be a field if its bytes could be had? */
+static bool is_missed(const struct wr_h5_array *a,
+                      const struct wr_h5_array *tensor)
+{
+    return a->code &&
+           (a->said.layout != WR_H5_REFUSED || a->said.unreachable) &&
+           (is_beside(a, tensor) || (a->said.ndim != 1 && !a->said.text));
 }
 
 /* "x 1000x28x28, y 1000 (strings)": what a user may choose from. */
@@ -133,6 +149,41 @@ static int fail_choice(const struct wr_h5_array *list, size_t count,
                    known);
 }
 
+/* A field that is not there would not be seen: it is refused. */
+static int check_missed(const struct wr_h5_array *list, size_t count,
+                        const struct wr_h5_array *tensor, weir_err *err)
+{
+    for (size_t k = 0; k < count; k++)
+        if (is_missed(&list[k], tensor))
+            return wr_fail(err, list[k].code,
+                           "dataset '/%s' cannot be read: %s. Name the others "
+                           "to do without it: FILE#data=/%s",
+                           wr_show(list[k].said.name).text,
+                           wr_show(list[k].said.why).text,
+                           wr_show(tensor->said.name).text);
+    return 0;
+}
+
+/* Strings, and pairs beside the samples, come last: the first tensor is what the
+ * samples are. */
+static int add_found(const struct wr_h5_array *list, size_t count,
+                     const struct wr_h5_array *tensor, struct wr_h5_choice *c,
+                     weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; k < 2 * count && r == 0; k++) {
+        const struct wr_h5_array *a = &list[k % count];
+
+        bool last = a->said.text || (a->said.inner && rank_of(a) == 1);
+
+        if ((k >= count) == last && !a->code &&
+            (has_samples(a) || is_beside(a, tensor)))
+            r = add(c, a->said.name, a->said.name, err);
+    }
+    return r;
+}
+
 int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
                         struct wr_h5_choice *ret, weir_err *err)
 {
@@ -140,26 +191,40 @@ int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
     const struct wr_h5_array *label = NULL;
     struct wr_h5_choice c = {0};
     unsigned integers = 0;
-    int r = tensor ? 0 : fail_choice(list, count, err);
+    int r = tensor ? check_missed(list, count, tensor, err)
+                   : fail_choice(list, count, err);
 
-    for (size_t k = 0; k < count && r == 0; k++) {
-        const char *name = list[k].said.name;
-        bool beside = tensor && is_beside(&list[k], tensor);
-
-        if (!has_samples(&list[k]) && !beside)
-            continue;
-        r = add(&c, name, name, err);
-        if (beside && is_integer(&list[k])) {
+    if (r == 0)
+        r = add_found(list, count, tensor, &c, err);
+    if (r < 0)
+        return r;
+    for (size_t k = 0; k < count; k++)
+        if (!list[k].code && is_beside(&list[k], tensor) &&
+            is_integer(&list[k])) {
             integers++;
             label = &list[k];
         }
-    }
-    if (r < 0)
-        return r;
     if (integers == 1)
         snprintf(c.label, sizeof(c.label), "%s", label->said.name);
     *ret = c;
     return 0;
+}
+
+bool wr_h5_choice_omits(const struct wr_h5_choice *c,
+                        const struct wr_h5_array *a, weir_err *err)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (!strcmp(c->list[k].path, a->said.name))
+            return false;
+    if (a->code)
+        wr_fail(err, a->code, "dataset '/%s' is not read: %s",
+                wr_show(a->said.name).text, wr_show(a->said.why).text);
+    else
+        wr_fail(err, WEIR_ENOTSUP,
+                "dataset '/%s' is not read: it has %" PRIu64
+                " numbers, which is not the number of samples",
+                wr_show(a->said.name).text, a->said.dims[0]);
+    return true;
 }
 
 size_t wr_h5_choice_paths(const struct wr_h5_choice *c, char *buf, size_t cap)

@@ -23,9 +23,14 @@ int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
 
 /* From all datasets of a file: the one that has several dimensions, or those
  * called records_0, records_1..., with the numbers of one dimension that are as
- * many. */
+ * many. Fails where one of these has bytes that cannot be had. */
 int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
                         struct wr_h5_choice *ret, weir_err *err);
+
+/* Whether a dataset of the file that `c` was detected in is none of its fields;
+ * then *err says why. */
+bool wr_h5_choice_omits(const struct wr_h5_choice *c,
+                        const struct wr_h5_array *a, weir_err *err);
 
 /* The paths, each with its NUL, into `buf`; returns their bytes. */
 size_t wr_h5_choice_paths(const struct wr_h5_choice *c, char *buf, size_t cap);

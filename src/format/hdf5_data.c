@@ -33,7 +33,7 @@ struct wr_unit wr_h5_unit(const struct wr_h5_data *d, uint64_t k)
                             .stored = p->stored,
                             .inflated = a->chunk_bytes,
                             .filters = wr_h5_filters(a, p->mask),
-                            .argument = a->said.size};
+                            .argument = a->said.element};
 }
 
 /* --- all elements --- */

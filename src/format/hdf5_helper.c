@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,19 +20,28 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/module.h"
 #include "base/shown.h"
 #include "base/text.h"
 
-#define PROGRAM     "weir-hdf5"
-#define PATIENCE    60 /* seconds without progress */
-#define PAYLOAD_MAX ((uint64_t)16 << 20)
+#define PROGRAM  "weir-hdf5"
+#define PATIENCE 60 /* seconds without progress */
+/* Seconds of CPU time that a file may take: a million chunks take 3, and their
+ * index fills 24 MB of the file. */
+#define FILE_SECONDS  10
+#define BYTES_PER_SEC 1000000
+#define PAYLOAD_MAX   ((uint64_t)16 << 20)
 
 struct wr_h5_helper {
     pid_t pid; /* 0: none runs */
     int fd;
     struct wr_object *object; /* borrowed: the file it is about */
     uint64_t size;
+    uint64_t chunks, bytes; /* of all files so far */
+    unsigned seconds;       /* of CPU time, after which the process ends */
+    uint64_t cpu_from_ns;   /* what it had taken before this file */
     uint64_t patience_ns, deadline_ns;
+    uint64_t end_ns;  /* of the file, whatever progress there is */
     weir_err lost;    /* code: what could not be read of the file, and why */
     uint8_t *payload; /* owned: of the last message */
     size_t payload_cap;
@@ -40,28 +49,22 @@ struct wr_h5_helper {
 
 /* --- the program --- */
 
-/* Where it is: as told, beside this program (in a build tree), or where it was
- * installed. */
-static void find_program(char *buf, size_t cap)
+/* Seconds of CPU time for a file of that size. */
+static unsigned file_seconds(uint64_t size)
 {
-    const char *told = secure_getenv("WEIR_HDF5_HELPER");
-    char self[PATH_MAX];
-    ssize_t n;
-    char *slash;
+    return FILE_SECONDS +
+           (unsigned)WR_MIN(size / BYTES_PER_SEC, WR_H5_SECONDS_MAX / 2);
+}
 
-    if (told && *told) {
-        snprintf(buf, cap, "%s", told);
-        return;
-    }
-    n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = '\0';
-    slash = strrchr(self, '/');
-    if (slash) {
-        snprintf(buf, cap, "%.*s/" PROGRAM, (int)(slash - self), self);
-        if (access(buf, X_OK) == 0)
-            return;
-    }
-    snprintf(buf, cap, WR_LIBEXECDIR "/" PROGRAM);
+static uint64_t cpu_ns(pid_t pid)
+{
+    struct timespec ts = {0};
+    clockid_t clock;
+
+    if (!pid || clock_getcpuclockid(pid, &clock) != 0 ||
+        clock_gettime(clock, &ts) < 0)
+        return 0;
+    return (uint64_t)ts.tv_sec * WR_NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
 static int fail_missing(const char *path, weir_err *err)
@@ -80,15 +83,32 @@ static int fail_missing(const char *path, weir_err *err)
 #endif
 }
 
-static int spawn(const char *path, int fd, pid_t *ret)
+static int find_program(char buf[PATH_MAX], weir_err *err)
 {
-    char *const argv[] = {(char[]){PROGRAM}, NULL};
+    const char *told = secure_getenv("WEIR_HDF5_HELPER");
+    weir_err why;
+    int r = 0;
+
+    if (told && *told)
+        snprintf(buf, PATH_MAX, "%s", told);
+    else
+        r = wr_weir_file("", WR_LIBEXECDIR, PROGRAM, buf, &why);
+    if (r == WEIR_ENOENT)
+        return fail_missing(buf, err);
+    return r < 0 ? wr_fail(err, r, "HDF5 helper: %s", why.msg) : 0;
+}
+
+static int spawn(const char *path, int fd, unsigned seconds, pid_t *ret)
+{
+    char limit[16];
+    char *const argv[] = {(char[]){PROGRAM}, limit, NULL};
     char *const env[] = {NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, all;
     int r;
 
+    snprintf(limit, sizeof(limit), "%u", seconds);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_init(&attr);
@@ -119,10 +139,13 @@ static int start(struct wr_h5_helper *h, weir_err *err)
 
     if (h->pid)
         return 0;
-    find_program(path, sizeof(path));
+    r = find_program(path, err);
+    if (r < 0)
+        return r;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
         return wr_fail_errno(err, errno, "HDF5 helper: no socket");
-    r = spawn(path, fds[1], &h->pid);
+    h->seconds = 6 * FILE_SECONDS + file_seconds(h->size);
+    r = spawn(path, fds[1], h->seconds, &h->pid);
     close(fds[1]);
     if (r == 0) {
         h->fd = fds[0];
@@ -153,7 +176,9 @@ static void stop(struct wr_h5_helper *h, char *how, size_t cap)
             waitpid(h->pid, &status, 0);
         }
     }
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        snprintf(how, cap, "took more than its CPU time");
+    else if (WIFSIGNALED(status))
         snprintf(how, cap, "ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
         snprintf(how, cap, "ended with status %d", WEXITSTATUS(status));
@@ -228,6 +253,28 @@ static int say(struct wr_h5_helper *h, const struct wr_h5_head *what,
     return r < 0 ? r : send_all(h, payload, (size_t)head.len, err);
 }
 
+/* The file has taken too long, by one of the three measures. */
+static int fail_late(struct wr_h5_helper *h, weir_err *err)
+{
+    uint64_t now = wr_clock_ns();
+    bool over = cpu_ns(h->pid) >
+                h->cpu_from_ns + file_seconds(h->size) * WR_NS_PER_SEC;
+
+    if (!over && now <= h->deadline_ns && now <= h->end_ns)
+        return 0;
+    kill_it(h);
+    if (over)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "the HDF5 helper took more than %u s of CPU time on "
+                       "this file",
+                       file_seconds(h->size));
+    return wr_fail(err, WEIR_EFORMAT,
+                   "the HDF5 helper did not %s for %" PRIu64 " s on this file",
+                   now > h->end_ns ? "finish" : "answer",
+                   h->patience_ns / WR_NS_PER_SEC +
+                       (now > h->end_ns ? file_seconds(h->size) : 0));
+}
+
 static int recv_all(struct wr_h5_helper *h, void *bytes, size_t len,
                     weir_err *err)
 {
@@ -238,13 +285,10 @@ static int recv_all(struct wr_h5_helper *h, void *bytes, size_t len,
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
             return fail_gone(h, err);
         if (n < 0) {
-            if (wr_clock_ns() > h->deadline_ns) {
-                kill_it(h);
-                return wr_fail(err, WEIR_EFORMAT,
-                               "the HDF5 helper did not answer for %" PRIu64
-                               " s on this file",
-                               h->patience_ns / WR_NS_PER_SEC);
-            }
+            int r = fail_late(h, err);
+
+            if (r < 0)
+                return r;
             poll(&p, 1, 100);
         }
         done += n > 0 ? (size_t)n : 0;
@@ -273,6 +317,7 @@ static int serve(struct wr_h5_helper *h, const struct wr_h5_head *asked,
                              asked->offset, &h->lost) < 0)
         answer = (struct wr_h5_head){.kind = WR_H5_FAIL};
     h->deadline_ns += wr_clock_ns() - start;
+    h->end_ns += wr_clock_ns() - start;
     return say(h, &answer, h->payload, err);
 }
 
@@ -358,6 +403,22 @@ static int ask(struct wr_h5_helper *h, const struct wr_h5_head *what,
     return r < 0 ? r : say(h, what, payload, err);
 }
 
+/* Another process starts if this one's time is not enough for the file. */
+static void begin_file(struct wr_h5_helper *h, struct wr_object *o,
+                       uint64_t size)
+{
+    h->cpu_from_ns = cpu_ns(h->pid);
+    if (h->cpu_from_ns / WR_NS_PER_SEC + file_seconds(size) > h->seconds) {
+        kill_it(h);
+        h->cpu_from_ns = 0;
+    }
+    h->object = o;
+    h->size = size;
+    h->bytes += size;
+    h->end_ns = wr_clock_ns() + h->patience_ns +
+                file_seconds(size) * WR_NS_PER_SEC;
+}
+
 int wr_h5_open(struct wr_h5_helper *h, struct wr_object *o, uint64_t size,
                weir_err *err)
 {
@@ -365,8 +426,7 @@ int wr_h5_open(struct wr_h5_helper *h, struct wr_object *o, uint64_t size,
     struct wr_h5_head head;
     int r;
 
-    h->object = o;
-    h->size = size;
+    begin_file(h, o, size);
     r = ask(h, &what, NULL, err);
     if (r == 0)
         r = hear(h, &head, err);
@@ -437,17 +497,38 @@ static int take_places(struct wr_h5_helper *h, const struct wr_h5_array *a,
     return r;
 }
 
+/* Chunks that were never written take no byte of a file, and 64 of memory
+ * each: there are not many more of them than all files so far could hold. */
+static int count_chunks(struct wr_h5_helper *h, const struct wr_h5_array *a,
+                        weir_err *err)
+{
+    if (a->chunks > wr_h5_chunks_max(h->bytes) - h->chunks)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "dataset '/%s': %" PRIu64 " chunks, %" PRIu64
+                       " with those before, of files of %" PRIu64 " bytes: "
+                       "%" PRIu64 " are allowed",
+                       wr_show(a->said.name).text, a->chunks,
+                       h->chunks + a->chunks, h->bytes,
+                       wr_h5_chunks_max(h->bytes));
+    h->chunks += a->chunks;
+    return 0;
+}
+
 int wr_h5_places(struct wr_h5_helper *h, size_t number,
                  const struct wr_h5_array *a, struct wr_h5_place **ret,
                  weir_err *err)
 {
     const struct wr_h5_head what = {.kind = WR_H5_CHUNKS, .number = number};
-    struct wr_h5_place *list = malloc((a->chunks + 1) * sizeof(*list));
+    struct wr_h5_place *list;
     struct wr_h5_head head;
     uint64_t count = 0;
-    int r = list ? ask(h, &what, NULL, err)
-                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    int r = count_chunks(h, a, err);
 
+    if (r < 0)
+        return r;
+    list = malloc((a->chunks + 1) * sizeof(*list));
+    r = list ? ask(h, &what, NULL, err)
+             : wr_fail(err, WEIR_ENOMEM, "out of memory");
     while (r == 0) {
         r = hear(h, &head, err);
         if (r < 0 || head.kind == WR_H5_DONE)
@@ -456,11 +537,13 @@ int wr_h5_places(struct wr_h5_helper *h, size_t number,
     }
     if (r == 0 && count != a->chunks)
         r = fail_lie(h, "chunks are missing", err);
-    if (r < 0)
+    if (r < 0) {
         free(list);
-    else
-        *ret = list;
-    return r;
+        h->chunks -= a->chunks;
+        return r;
+    }
+    *ret = list;
+    return 0;
 }
 
 /* --- files that are written --- */
@@ -517,8 +600,7 @@ int wr_h5_create(struct wr_h5_helper *h, const struct wr_h5_create *c,
     size_t count = 0;
     int r;
 
-    h->object = NULL;
-    h->size = 0;
+    begin_file(h, NULL, 0);
     r = ask(h, &what, c->datasets, err);
     while (r == 0) {
         r = hear(h, &head, err);

@@ -2,11 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/ignored.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 
 void wr_ignored_done(struct wr_ignored *ig)
@@ -25,10 +24,10 @@ static void ending(const char *name, char *to, size_t cap)
     if (len < 2 || len >= cap)
         return;
     for (size_t k = 1; k < len; k++)
-        if (!isalnum((unsigned char)dot[k]) && dot[k] != '_' && dot[k] != '-')
+        if (!wr_is_alnum(dot[k]) && dot[k] != '_' && dot[k] != '-')
             return;
     for (size_t k = 0; k <= len; k++)
-        to[k] = (char)tolower((unsigned char)dot[k]);
+        to[k] = wr_lower(dot[k]);
 }
 
 bool wr_ignored_counts(const char *name)
@@ -44,7 +43,7 @@ bool wr_ignored_counts(const char *name)
     if (name[0] == '.')
         return false;
     for (size_t k = 0; k < WR_ARRAY_LEN(names); k++)
-        if (!strcasecmp(name, names[k]))
+        if (!wr_strcasecmp(name, names[k]))
             return false;
     ending(name, ext, sizeof(ext));
     for (size_t k = 0; k < WR_ARRAY_LEN(beside); k++)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "format/format.h"
 #include "format/listing_ahead.h"
 #include "format/pictures.h"
@@ -154,7 +153,7 @@ static void add_other(struct tree_walk *w, const char *name)
     if (push_name(w, name)) {
         int r = store->ops->stat(store, w->path, &st, &e);
 
-        if (wr_err_is_lack(r))
+        if (wr_index_fails(r))
             wr_index_job_issue(w->job, w->path, &e);
         else if (r == WEIR_ENOENT)
             wr_index_add_missing(w->job->index, w->path, reason);
@@ -164,19 +163,31 @@ static void add_other(struct tree_walk *w, const char *name)
     pop_name(w, len);
 }
 
+static void add_link(struct tree_walk *w, const char *name)
+{
+    size_t len = w->path_len;
+
+    if (push_name(w, name))
+        wr_index_job_link(w->job, w->path);
+    pop_name(w, len);
+}
+
 static int add_file(struct tree_walk *w, int64_t *dir, const char *name,
-                    uint64_t size)
+                    const struct wr_listed *file)
 {
     struct wr_index *ix = w->job->index;
     int64_t object;
 
+    if (file->link)
+        add_link(w, name);
     if (*dir < 0)
         *dir = wr_index_add_dir(ix, w->path, w->err);
     if (*dir < 0)
         return (int)*dir;
-    object = wr_index_add_object(ix, *dir, name, size, w->err);
+    object = wr_index_add_object(ix, *dir, name, file->size, w->err);
     if (object < 0)
         return (int)object;
+    wr_index_set_identity(ix, file->identity);
     return wr_index_add_whole(ix, 0, w->label, w->err);
 }
 
@@ -191,7 +202,7 @@ static int add_entries(struct tree_walk *w, const struct wr_listing *l)
         if (l->entries[k].kind == WR_KIND_DIR)
             r = add_folder(w, name);
         else if (l->entries[k].kind == WR_KIND_FILE)
-            r = add_file(w, &dir, name, l->entries[k].size);
+            r = add_file(w, &dir, name, &l->entries[k]);
         else
             add_other(w, name);
     }
@@ -220,7 +231,7 @@ static int walk_folder(struct tree_walk *w, const struct wr_folder *f)
     int r = 0;
 
     if (f->list_r < 0 &&
-        (f->stop || w->depth == 1 || wr_err_is_lack(f->list_r))) {
+        (f->stop || w->depth == 1 || wr_index_fails(f->list_r))) {
         if (w->err && !w->canceled) /* the tick has said why */
             *w->err = f->err;
         return f->list_r;
@@ -285,6 +296,7 @@ static int index_one(struct wr_index_job *job, weir_err *err)
         k = wr_index_add_object(job->index, k, job->leaf, st.size, err);
     if (k < 0)
         return (int)k;
+    wr_index_set_identity(job->index, st.identity);
     return wr_index_add_whole(job->index, 0, WEIR_NO_LABEL, err);
 }
 

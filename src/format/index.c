@@ -274,6 +274,11 @@ uint64_t wr_index_object_size(const struct wr_index *ix, uint64_t object)
     return ix->objects[object].size;
 }
 
+uint64_t wr_index_object_identity(const struct wr_index *ix, uint64_t object)
+{
+    return ix->objects[object].identity;
+}
+
 uint64_t wr_index_stamp_count(const struct wr_index *ix)
 {
     return ix->stamp_count;
@@ -394,7 +399,24 @@ uint64_t wr_index_issue_count(const struct wr_index *ix)
     return ix->issue_count;
 }
 
+/* Number k of those that are problems, or of the remarks among them. */
+static const weir_issue *kept_issue(const struct wr_index *ix, uint64_t k,
+                                    bool remark)
+{
+    for (size_t n = 0; n < ix->issue_kept; n++)
+        if (!ix->issues[n].code == remark && k-- == 0)
+            return &ix->issues[n];
+    return NULL;
+}
+
 const weir_issue *wr_index_issue(const struct wr_index *ix, uint64_t k)
 {
-    return k < ix->issue_kept ? &ix->issues[k] : NULL;
+    return kept_issue(ix, k, /* remark= */ false);
+}
+
+const char *wr_index_remark(const struct wr_index *ix, uint64_t k)
+{
+    const weir_issue *i = kept_issue(ix, k, /* remark= */ true);
+
+    return i ? i->reason : NULL;
 }

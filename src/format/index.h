@@ -91,7 +91,7 @@ union wr_scalar {
 /* What something that was looked at while indexing looked like; all zeros:
  * it was not there. */
 struct wr_stamp {
-    uint64_t dev, ino, size, mtime_ns;
+    uint64_t dev, ino, size, mtime_ns, identity;
 };
 
 struct wr_index *wr_index_new(void);
@@ -104,6 +104,11 @@ int64_t wr_index_add_dir(struct wr_index *ix, const char *path, weir_err *err);
 /* An object called `name` in folder `dir`; returns its number. */
 int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
                             uint64_t size, weir_err *err);
+/* What it is when it is indexed (wr_stat.identity), of the object added last;
+ * else 0: not known. */
+void wr_index_set_identity(struct wr_index *ix, uint64_t identity);
+/* The same, of what was stamped by this name. */
+void wr_index_set_stamped(struct wr_index *ix, const char *path);
 /* A part that is all of the object added last. */
 int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
                        weir_err *err);
@@ -149,10 +154,14 @@ void wr_index_set_label(struct wr_index *ix, uint64_t i, uint32_t label);
 /* Remembers a problem; counts beyond the 1,000 that are kept. */
 void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
                         const char *reason);
+/* A sentence that a user should read, though nothing is wrong. */
+void wr_index_add_remark(struct wr_index *ix, const char *text);
 /* The problem that `path` is not there; the index is true as long as that is
  * so. */
 void wr_index_add_missing(struct wr_index *ix, const char *path,
                           const char *reason);
+/* A file or folder that is reached through a symbolic link. */
+void wr_index_add_link(struct wr_index *ix);
 /* Files that lie there and are not used. */
 int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,
                          weir_err *err);
@@ -192,6 +201,7 @@ bool wr_index_scalar(const struct wr_index *ix, unsigned field, uint64_t i,
 size_t wr_index_object_path(const struct wr_index *ix, uint64_t object,
                             char *buf, size_t cap);
 uint64_t wr_index_object_size(const struct wr_index *ix, uint64_t object);
+uint64_t wr_index_object_identity(const struct wr_index *ix, uint64_t object);
 /* The name of sample i (wr_record.name), or NULL. */
 const char *wr_index_sample_name(const struct wr_index *ix, uint64_t i);
 uint64_t wr_index_stamp_count(const struct wr_index *ix);
@@ -210,6 +220,10 @@ uint32_t wr_index_class_count(const struct wr_index *ix);
 const char *wr_index_class_name(const struct wr_index *ix, uint32_t label);
 uint64_t wr_index_issue_count(const struct wr_index *ix);
 const weir_issue *wr_index_issue(const struct wr_index *ix, uint64_t k);
+const char *wr_index_remark(const struct wr_index *ix, uint64_t k);
+
+/* Symbolic links that were followed. */
+uint64_t wr_index_link_count(const struct wr_index *ix);
 
 /* Files that were ignored, most of one ending first once it is sealed. */
 const struct wr_ignored *wr_index_ignored(const struct wr_index *ix);

@@ -101,6 +101,11 @@ int64_t wr_index_add_object(struct wr_index *ix, int64_t dir, const char *name,
     return (int64_t)ix->object_count++;
 }
 
+void wr_index_set_identity(struct wr_index *ix, uint64_t identity)
+{
+    ix->objects[ix->object_count - 1].identity = identity;
+}
+
 /* Books `count` parts of `length` bytes into the sums. */
 static int add_totals(struct wr_index *ix, unsigned column, uint64_t count,
                       uint64_t length, weir_err *err)

@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
+#include "base/error.h"
+#include "base/own.h"
 #include "format/index_file.h"
 
 #define WORTH_NS  (100 * WR_NS_PER_MS) /* faster ones are built every time */
@@ -53,22 +57,75 @@ char *wr_index_cache_folder(void)
     return choose_folder(&none, &named);
 }
 
-/* Makes a folder and those above it, for this user alone. The storage table
- * is not asked, because it makes folders for everybody. */
-static bool make_folder(const char *path)
+/* Makes one folder that is missing, for this user alone: in a home only where
+ * nobody else can say which folder that is. */
+static void make_one(const char *path, bool named)
+{
+    struct stat sb;
+    int fd;
+
+    if (stat(path, &sb) == 0)
+        return;
+    if (named)
+        mkdir(path, 0700);
+    else if (wr_own_dir(path, WR_OWN_MAKE | WR_OWN_WAY, &fd, NULL) == 0)
+        wr_fd_close(fd);
+}
+
+/* The same of those above it, too. What went wrong shows at the last one. */
+static void make_folder(const char *path, bool named)
 {
     char part[PATH_MAX];
     size_t len = strlen(path);
 
     if (len >= sizeof(part))
-        return false;
+        return;
     memcpy(part, path, len + 1);
     for (char *slash = part; (slash = strchr(slash + 1, '/'));) {
         *slash = '\0';
-        mkdir(part, 0700); /* what went wrong shows at the last one */
+        make_one(part, named);
         *slash = '/';
     }
-    return mkdir(part, 0700) == 0 || errno == EEXIST;
+    make_one(part, named);
+}
+
+/* Root with the HOME of a user would write into folders of that user, who can
+ * replace them by links. */
+static int check_home(const char *folder, weir_err *err)
+{
+    int fd, r = wr_own_dir(folder, WR_OWN_WAY, &fd, err);
+
+    if (r == 0)
+        wr_fd_close(fd);
+    return r;
+}
+
+int wr_index_cache_check(const char *folder, weir_err *err)
+{
+    weir_err why;
+    int r = secure_getenv("WEIR_INDEX_DIR") ? 0 : check_home(folder, &why);
+
+    return r == WEIR_EACCES ? wr_fail_as(err, r, &why) : 0;
+}
+
+/* The folder, made if it is missing, as a store. */
+static bool open_folder(const struct wr_index_cache *c, struct wr_store **ret)
+{
+    unsigned flags = c->named ? WR_STORE_SECRET : WR_STORE_PRIVATE;
+    struct wr_store *st;
+    char *leaf = NULL;
+
+    make_folder(c->folder, c->named);
+    if ((!c->named && check_home(c->folder, NULL) < 0) ||
+        wr_storage_file.open(c->folder, flags, &st, &leaf, NULL) < 0)
+        return false;
+    if (leaf) {
+        free(leaf);
+        wr_store_close(st);
+        return false;
+    }
+    *ret = st;
+    return true;
 }
 
 /* --- the key --- */
@@ -132,8 +189,9 @@ void wr_index_cache_init(struct wr_index_cache *c,
     if (!c->key)
         return;
     c->folder = choose_folder(job->cfg, &c->named);
-    snprintf(c->file, sizeof(c->file), "%016" PRIx64 ".widx",
-             (uint64_t)XXH3_64bits(c->key, strlen(c->key)));
+    snprintf(c->file, sizeof(c->file), "%016" PRIx64 "-%u.widx",
+             (uint64_t)XXH3_64bits(c->key, strlen(c->key)),
+             (unsigned)geteuid());
 }
 
 void wr_index_cache_done(struct wr_index_cache *c)
@@ -154,7 +212,8 @@ static bool stamp_holds(const struct wr_stamp *s, const char *path,
     if (wr_stamp_is_absent(s))
         return r == WEIR_ENOENT;
     return r == 0 && st.dev == s->dev && st.ino == s->ino &&
-           st.size == s->size && st.mtime_ns == s->mtime_ns;
+           st.size == s->size && st.mtime_ns == s->mtime_ns &&
+           st.identity == s->identity;
 }
 
 /* Do all stamps still hold in `store`? */
@@ -171,7 +230,7 @@ static bool is_fresh(const struct wr_index *ix, struct wr_store *store)
     return true;
 }
 
-bool wr_index_cache_load(const struct wr_index_cache *c, struct wr_store *store,
+bool wr_index_cache_load(struct wr_index_cache *c, struct wr_store *store,
                          struct wr_index **ret,
                          const struct wr_format_ops **ret_format)
 {
@@ -179,12 +238,17 @@ bool wr_index_cache_load(const struct wr_index_cache *c, struct wr_store *store,
     struct wr_index *ix;
     char path[PATH_MAX];
     const char *name;
+    weir_err why;
 
     if (!c->folder || (size_t)snprintf(path, sizeof(path), "%s/%s", c->folder,
                                        c->file) >= sizeof(path))
         return false;
-    if (wr_index_load(path, c->key, &ix, &name, NULL) < 0)
+    if (wr_index_load(path, c->key, &ix, &name, &why) < 0) {
+        /* A right that is missing (an errno) is a lack of ours. */
+        if (why.code == WEIR_EACCES && !why.os_errno)
+            c->strange = why;
         return false;
+    }
     format = wr_format_find(name);
     if (!format || !wr_index_count(ix) || !wr_index_stamp_count(ix) ||
         !is_fresh(ix, store)) {
@@ -198,8 +262,9 @@ bool wr_index_cache_load(const struct wr_index_cache *c, struct wr_store *store,
 
 /* --- saving --- */
 
-/* Files that builders left behind that were killed. */
+/* Files that builders of this user left behind that were killed. */
 struct temps {
+    char mark[24]; /* that is in their names */
     unsigned count;
     char names[MAX_TEMPS][64];
 };
@@ -210,7 +275,7 @@ static int note_temp(void *arg, const struct wr_entry *e)
     size_t len = strlen(e->name), end = strlen(WR_INDEX_TEMP_SUFFIX);
 
     if (e->kind != WR_KIND_FILE || len < end || len >= sizeof(t->names[0]) ||
-        !strstr(e->name, ".widx.") ||
+        !strstr(e->name, t->mark) ||
         strcmp(e->name + len - end, WR_INDEX_TEMP_SUFFIX) != 0)
         return 0;
     memcpy(t->names[t->count++], e->name, len + 1);
@@ -223,6 +288,7 @@ static void remove_old_temps(struct wr_store *st, uint64_t now_ns)
 
     if (!t)
         return;
+    snprintf(t->mark, sizeof(t->mark), "-%u.widx.", (unsigned)geteuid());
     st->ops->list(st, "", note_temp, t, NULL);
     for (unsigned k = 0; k < t->count; k++) {
         struct wr_stat sb;
@@ -254,20 +320,17 @@ bool wr_index_cache_save(const struct wr_index_cache *c,
 {
     const struct wr_index_about about = {c->key, format};
     struct wr_store *st;
-    char *leaf = NULL;
     bool saved;
 
-    if (!c->folder || !wr_index_stamp_count(ix) || wr_index_is_unsure(ix) ||
-        is_racy(ix, c->wall_ns) ||
+    if (!c->folder || c->strange.code || !wr_index_stamp_count(ix) ||
+        wr_index_is_unsure(ix) || is_racy(ix, c->wall_ns) ||
         (!c->named && wr_clock_ns() - c->began_ns < WORTH_NS))
         return false;
-    if (!make_folder(c->folder) ||
-        wr_storage_file.open(c->folder, 0, &st, &leaf, NULL) < 0)
+    if (!open_folder(c, &st))
         return false;
-    saved = !leaf && wr_index_save(ix, st, c->file, &about, NULL) == 0;
+    saved = wr_index_save(ix, st, c->file, &about, NULL) == 0;
     if (saved)
         remove_old_temps(st, wr_clock_wall_ns());
-    free(leaf);
     wr_store_close(st);
     return saved;
 }

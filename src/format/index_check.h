@@ -9,4 +9,8 @@
  * (static). One pass over each array. */
 const char *wr_index_check(const struct wr_index *ix);
 
+/* That no path in it leads out of the data set, by a '/' in front or by "..":
+ * NULL, or what is wrong. For formats that find their files themselves. */
+const char *wr_index_check_below(const struct wr_index *ix);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -109,6 +110,7 @@ static void fill_header(struct wr_index_file_header *h,
     h->issue_count = ix->issue_count;
     h->sections = WR_INDEX_SECTIONS;
     h->declared = ix->declared;
+    h->links = ix->links;
 }
 
 static int make_image(struct image *im, const struct wr_index *ix,
@@ -227,12 +229,16 @@ static int write_image(const struct image *im, struct wr_store *st,
     return r < 0 ? r : closed;
 }
 
-/* A name that no other builder takes; should one do so all the same, creating
- * the file fails, and nothing is lost but this side file. */
+/* A name that no other builder takes and that nobody can foresee; should one
+ * do so all the same, creating the file fails, and nothing is lost but this
+ * side file. */
 static void temp_name(const char *file, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "%s.%ld-%" PRIx64 WR_INDEX_TEMP_SUFFIX, file,
-             (long)gettid(), wr_clock_ns());
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+        number = wr_clock_ns() ^ (uint64_t)gettid() << 32;
+    snprintf(buf, cap, "%s.%016" PRIx64 WR_INDEX_TEMP_SUFFIX, file, number);
 }
 
 int wr_index_save(const struct wr_index *ix, struct wr_store *st,

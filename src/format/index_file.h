@@ -6,7 +6,7 @@
 #include "format/index.h"
 #include "storage/storage.h"
 
-#define WR_INDEX_FILE_VERSION 4u
+#define WR_INDEX_FILE_VERSION 6u
 #define WR_INDEX_TEMP_SUFFIX  ".tmp" /* of files that are being written */
 
 /* What an index file is of. */
@@ -24,7 +24,8 @@ int wr_index_save(const struct wr_index *ix, struct wr_store *st,
 
 /* Maps the index file at the local path `path` and checks all of it. Its key
  * must be `key`. *ret_format (the format's name) lives as long as *ret.
- * WEIR_ENOENT: there is none; WEIR_EFORMAT: it is not to be believed. */
+ * WEIR_ENOENT: there is none; WEIR_EFORMAT: it is not to be believed;
+ * WEIR_EACCES: it is not ours (base/own.h). */
 int wr_index_load(const char *path, const char *key, struct wr_index **ret,
                   const char **ret_format, weir_err *err);
 

@@ -54,12 +54,12 @@ struct wr_index_file_header {
     uint64_t file_bytes;
     uint64_t count, bytes, max_length, issue_count;
     uint32_t max_label_plus_1, sections;
-    uint64_t declared;
+    uint64_t declared, links;
     struct wr_index_file_section section[WR_INDEX_SECTIONS];
 };
 
 _Static_assert(sizeof(struct wr_index_file_header) ==
-                   80 + 16 * WR_INDEX_SECTIONS,
+                   88 + 16 * WR_INDEX_SECTIONS,
                "the header has no holes");
 
 #endif

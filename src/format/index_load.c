@@ -13,9 +13,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/descriptors.h"
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/own.h"
+#include "format/format.h"
 #include "format/index_check.h"
 #include "format/index_file_private.h"
 
@@ -92,6 +95,7 @@ static void point_arrays(struct wr_index *ix,
     };
     ix->issue_count = h->issue_count;
     ix->declared = h->declared;
+    ix->links = h->links;
 }
 
 static const char *unpack_field(struct wr_schema *s,
@@ -163,7 +167,7 @@ static const char *unpack_issues(struct wr_index *ix,
     ix->issue_cap = n;
     for (size_t k = 0; k < n; k++) {
         if (from[k].name >= t->bytes || from[k].reason >= t->bytes ||
-            from[k].code >= 0)
+            from[k].code > 0)
             return "a problem's text is out of range";
         ix->issues[k] = (weir_issue){
             .name = texts + from[k].name,
@@ -181,6 +185,7 @@ static const char *parse(struct wr_index *ix, const void *bytes, size_t len,
 {
     const struct wr_index_file_header *h = bytes;
     const char *why = check_header(bytes, len);
+    const struct wr_format_ops *ops;
     const char *has_key, *format;
 
     if (why)
@@ -199,6 +204,9 @@ static const char *parse(struct wr_index *ix, const void *bytes, size_t len,
         why = unpack_issues(ix, h);
     if (!why)
         why = wr_index_check(ix);
+    ops = wr_format_find(format);
+    if (!why && !(ops && ops->takes_root)) /* a list names what it likes */
+        why = wr_index_check_below(ix);
     if (!why)
         *ret_format = format;
     return why;
@@ -274,22 +282,21 @@ static int map_bytes(int fd, size_t len, void **ret)
 }
 
 /* Not through the storage table, which knows no mappings: an index file is a
- * local file always. */
+ * local file always. One that another user could change after it was checked,
+ * or cut while it is mapped, is not opened. */
 static int map_file(const char *path, void **ret, size_t *ret_len,
                     weir_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat sb;
-    int r = 0;
+    int fd, r = wr_own_open(path, O_RDONLY, 0, &fd, err);
 
-    if (fd < 0)
-        return wr_fail_errno(err, errno, "'%s'", path);
+    if (r < 0)
+        return r;
     if (fstat(fd, &sb) < 0) {
         r = wr_fail_errno(err, errno, "'%s'", path);
         goto out;
     }
-    r = S_ISREG(sb.st_mode) ? check_start(fd, (size_t)sb.st_size)
-                            : WEIR_EFORMAT;
+    r = check_start(fd, (size_t)sb.st_size);
     if (r == 0)
         r = map_bytes(fd, (size_t)sb.st_size, ret);
     if (r < 0)
@@ -299,7 +306,7 @@ static int map_file(const char *path, void **ret, size_t *ret_len,
     else
         *ret_len = (size_t)sb.st_size;
 out:
-    close(fd);
+    wr_fd_close(fd);
     return r;
 }
 

@@ -69,6 +69,14 @@ int wr_index_add_classes(struct wr_index *ix, const struct wr_intern *names,
     return 0;
 }
 
+void wr_index_set_stamped(struct wr_index *ix, const char *path)
+{
+    int64_t k = wr_intern_add(&ix->stamped, path, strlen(path));
+
+    if (k >= 0 && (uint64_t)k < ix->stamp_count)
+        wr_index_set_identity(ix, ix->stamps[k].identity);
+}
+
 int wr_index_add_stamp(struct wr_index *ix, const char *path,
                        const struct wr_stamp *s, weir_err *err)
 {
@@ -91,7 +99,7 @@ static void keep_issue(struct wr_index *ix, const char *name, int code,
     weir_issue issue = {.code = code};
     char *n, *why;
 
-    ix->issue_count++;
+    ix->issue_count += code != 0;
     if (ix->issue_kept >= WR_INDEX_MAX_ISSUES ||
         !wr_grow(&ix->issues, &ix->issue_cap, ix->issue_kept + 1,
                  sizeof(issue)))
@@ -117,6 +125,11 @@ void wr_index_add_issue(struct wr_index *ix, const char *name, int code,
     keep_issue(ix, name, code, reason);
 }
 
+void wr_index_add_remark(struct wr_index *ix, const char *text)
+{
+    keep_issue(ix, "", /* code= */ 0, text);
+}
+
 void wr_index_add_missing(struct wr_index *ix, const char *path,
                           const char *reason)
 {
@@ -126,6 +139,16 @@ void wr_index_add_missing(struct wr_index *ix, const char *path,
         wr_index_add_stamp(ix, path, &absent, NULL) < 0)
         ix->unsure = true;
     keep_issue(ix, path, WEIR_ENOENT, reason);
+}
+
+void wr_index_add_link(struct wr_index *ix)
+{
+    ix->links++;
+}
+
+uint64_t wr_index_link_count(const struct wr_index *ix)
+{
+    return ix->links;
 }
 
 int wr_index_add_ignored(struct wr_index *ix, const struct wr_ignored *more,

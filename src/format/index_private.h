@@ -24,9 +24,10 @@
 
 struct wr_index_object {
     uint64_t size;
-    uint64_t name;  /* where its name starts in names */
-    uint32_t dir;   /* number of its folder */
-    uint32_t label; /* of its whole sample */
+    uint64_t name;     /* where its name starts in names */
+    uint32_t dir;      /* number of its folder */
+    uint32_t label;    /* of its whole sample */
+    uint64_t identity; /* wr_index_set_identity */
 };
 
 /* A sample of its own length. */
@@ -106,6 +107,7 @@ struct wr_index {
     bool unsure;             /* wr_index_is_unsure */
     struct wr_schema schema; /* owned always */
     uint64_t declared;       /* a hash of what a user declared; 0: nothing */
+    uint64_t links;          /* symbolic links that were followed */
     bool borrowed;           /* the arrays lie in a file that is in memory */
     void *map; /* owned: that file; NULL: it is another's, or none */
     size_t map_len;

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/le.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/thread.h"
@@ -163,6 +162,8 @@ static int add_object(struct ib_scan *s, weir_err *err)
         n = wr_index_add_dir(ix, "", err);
     if (n >= 0 && !s->added)
         n = wr_index_add_object(ix, n, s->name, s->f->stat.size, err);
+    if (n >= 0 && !s->added)
+        wr_index_set_identity(ix, s->f->stat.identity);
     s->added = true;
     return n < 0 ? (int)n : 0;
 }
@@ -306,7 +307,7 @@ static int fetch_rest(struct ib_scan *s, weir_err *err)
 /* What is wrong with one file of several is a problem to be named. */
 static int fail_file(struct ib_scan *s, const weir_err *e, weir_err *err)
 {
-    if (s->ij->job->leaf || wr_err_is_lack(e->code)) {
+    if (s->ij->job->leaf || wr_index_fails(e->code)) {
         wr_fail(err, e->code, "%s", e->msg);
         return e->msg[0] == '\''
                    ? e->code
@@ -411,7 +412,7 @@ static int probe_leaf(struct wr_store *st, const char *leaf)
                                           : WEIR_ENOENT;
 
         if (r < 0 || s.kind != WR_KIND_FILE)
-            return wr_err_is_lack(r) ? r : 0;
+            return wr_index_fails(r) ? r : 0;
     }
     return 90;
 }

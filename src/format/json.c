@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -59,7 +58,7 @@ static int probe_json(struct wr_store *st, const char *name)
     int r = wr_text_head(st, name, PROBE_BYTES, &text, &len, &all, NULL);
 
     if (r < 0)
-        return wr_err_is_lack(r) ? r : 0;
+        return wr_index_fails(r) ? r : 0;
     r = wr_json_is_array(name, text, len, &from);
     j = (struct wr_json){.at = text + from, .end = text + len};
     c = wr_json_peek(&j);
@@ -89,26 +88,33 @@ static int json_probe(struct wr_store *st, const char *leaf)
 
 /* --- records --- */
 
-/* The label at a pointer, if it is a string. */
+/* The label at a pointer, if it is a string; null is none. */
 static bool take_label(void *arg, unsigned k, struct wr_json *j)
 {
     struct wr_text_record *rec = arg;
     struct wr_json_string s;
+    char c = wr_json_peek(j);
 
     (void)k;
-    if (wr_json_peek(j) != '"')
+    rec->word = NULL;
+    rec->bad = c == '"' || c == 'n'
+                   ? NULL
+                   : "the label is not a string, as the others are";
+    if (c != '"')
         return wr_json_skip(j);
     if (!wr_json_string(j, &s))
         return false;
     rec->word = s.at;
     rec->word_len = s.len;
     if (s.escaped) {
+        rec->word = rec->own;
         if (s.len > sizeof(rec->own) ||
             !wr_json_unescape(&s, rec->own, &rec->word_len))
-            return wr_json_fail(j, "a label that cannot be read");
-        rec->word = rec->own;
+            rec->bad = "a label that cannot be read";
     }
-    if (!rec->word_len || memchr(rec->word, '\0', rec->word_len))
+    if (!rec->bad && memchr(rec->word, '\0', rec->word_len))
+        rec->bad = "a label that cannot be read";
+    if (rec->bad || !rec->word_len)
         rec->word = NULL;
     return true;
 }
@@ -125,8 +131,9 @@ static void read_label(const char *pointer, const char *at, size_t len,
     if (!wr_json_walk(&w)) {
         rec->bad = w.j.bad;
         rec->column = (unsigned)(w.j.at - at) + 1;
-    } else if (!rec->word) {
-        rec->bad = "the label is not a string, as the others are";
+    } else if (!w.found) { /* no label, or one of an object that is replaced */
+        rec->bad = NULL;
+        rec->word = NULL;
     }
 }
 
@@ -166,11 +173,11 @@ static int64_t next_element(const struct wr_json_rule *rule, const char *at,
     struct wr_json j = {.at = at, .end = end};
     const char *value_end;
 
-    if (*rule->closed)
+    if (rule->place->closed)
         return next_behind(&j, ret, err);
     wr_json_peek(&j);
-    if (j.at < end && *j.at == ']') {
-        *rule->closed = true;
+    if (j.at < end && *j.at == ']' && !rule->place->comma) {
+        rule->place->closed = true;
         ret->none = true;
         return j.at + 1 - at;
     }
@@ -186,7 +193,8 @@ static int64_t next_element(const struct wr_json_rule *rule, const char *at,
         ret->length--;
     if (!ret->length || *value_end == '}')
         return wr_fail(err, WEIR_EFORMAT, "an element was to come here");
-    return value_end - at + (*value_end == ',');
+    rule->place->comma = *value_end == ',';
+    return value_end - at + rule->place->comma;
 }
 
 int64_t wr_json_next(const void *arg, const char *at, const char *end,
@@ -206,8 +214,9 @@ int64_t wr_json_next(const void *arg, const char *at, const char *end,
 static int scan_file(struct wr_shard *s, weir_err *err)
 {
     struct json_files *f = s->arg;
-    bool closed = false, all;
-    struct wr_json_rule rule = {.label = f->label, .closed = &closed};
+    struct wr_json_place place = {0};
+    bool all;
+    struct wr_json_rule rule = {.label = f->label, .place = &place};
     struct wr_text_scan scan = {.rule = {.next = wr_json_next, .arg = &rule},
                                 .line = 1,
                                 .threads = f->threads,
@@ -265,6 +274,7 @@ const struct wr_format_ops wr_format_json = {
     .name = "json",
     .help = "JSON lines, or one JSON array of samples, plain or gzip",
     .takes_fragment = true,
+    .looks = WR_JSON_LOOK,
     .probe = json_probe,
     .index = json_index,
     .unpack = wr_json_unpack,

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A field's path is the JSON pointer of its value in the sample; that of the
- * field "line" is "array" where samples are the elements of one array. */
+ * field "line" is "array" where samples are the elements of one array. A
+ * field.scalar of d + 1 makes a scalar dimension d of the array there, and a
+ * tensor one whose shape the user gave. */
 #ifndef WR_FORMAT_JSON_H
 #define WR_FORMAT_JSON_H
 
@@ -10,12 +12,20 @@
 #include "format/json_text.h"
 #include "format/text_scan.h"
 
+#define WR_JSON_LOOK 16 /* samples whose values tell what the fields are */
+
+/* Where in an array of samples a text goes on. */
+struct wr_json_place {
+    bool closed; /* behind it */
+    bool comma;  /* behind one: an element follows */
+};
+
 /* What the records of one file are. */
 struct wr_json_rule {
     bool array;        /* elements of one array, else lines */
     const char *label; /* borrowed: where labels are that are words; NULL: they
                           are none */
-    bool *closed;      /* borrowed: the array has ended */
+    struct wr_json_place *place; /* borrowed */
 };
 
 /* wr_text_rule.next; arg is a struct wr_json_rule. */
@@ -40,7 +50,8 @@ int wr_json_unpack(const struct wr_index *ix, unsigned column,
 /* Rectangular arrays of numbers, into memory that grows. */
 struct wr_json_numbers {
     enum weir_dtype dtype;
-    uint8_t **to; /* borrowed: realloc'd; NULL: they are only counted */
+    uint8_t **to; /* borrowed: realloc'd; NULL: they are only counted,
+                     whatever is wrong with them */
     size_t *cap;  /* borrowed: of *to */
     size_t at;    /* bytes used so far */
     uint32_t ndim;

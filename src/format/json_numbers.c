@@ -54,7 +54,8 @@ static bool take_row(struct wr_json *j, struct wr_json_numbers *n,
 {
     size_t bytes = wr_dtype_bytes(n->dtype);
     uint64_t count = 0;
-    double sink;
+    const char *word;
+    size_t len;
 
     for (;;) {
         struct wr_number_list l = {j->at, j->end, ',', /* strict= */ true};
@@ -70,8 +71,8 @@ static bool take_row(struct wr_json *j, struct wr_json_numbers *n,
             if (l.at[-1] == ',')
                 continue;
         } else {
-            if (!wr_json_number(j, n->to ? n->dtype : WEIR_F64,
-                                n->to ? (void *)(*n->to + n->at) : &sink))
+            if (!(n->to ? wr_json_number(j, n->dtype, *n->to + n->at)
+                        : wr_json_word(j, &word, &len)))
                 return false;
             count++;
             n->at += bytes;

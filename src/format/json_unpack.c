@@ -6,7 +6,8 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/json.h"
+#include "format/decode.h"
+#include "format/json_look.h"
 #include "format/text_number.h"
 
 /* Scratch memory may move while it grows: until the end a slice in it is known
@@ -14,7 +15,10 @@
 struct json_slice {
     const char *at; /* borrowed from the sample; NULL: in scratch */
     size_t offset, len;
+    const char *bad; /* static: what is wrong at `at`; NULL: nothing */
 };
+
+static const char other_shape[] = "an array of another shape";
 
 struct json_unpacking {
     const struct wr_schema *schema;
@@ -23,6 +27,9 @@ struct json_unpacking {
     struct json_slice slice[WR_JSON_TARGETS];
     size_t used; /* bytes of scratch */
     bool no_memory;
+    /* The array read last, whose dimensions may be fields, too. */
+    const char *array, *array_end; /* borrowed from the sample */
+    struct wr_json_numbers shape;
 };
 
 /* --- values --- */
@@ -61,23 +68,59 @@ static bool take_string(struct json_unpacking *u, struct wr_json *j,
     return true;
 }
 
-static bool take_scalar(struct json_unpacking *u, struct wr_json *j,
-                        enum weir_dtype t, struct json_slice *to)
+/* null, and "" where numbers are: no label. */
+static bool is_no_label(struct wr_json j, enum weir_dtype t)
 {
+    double nan;
+    char c = wr_json_peek(&j);
+
+    return c == '"' ? j.end - j.at > 1 && j.at[1] == '"'
+                    : c == 'n' && !wr_text_nan(t, &nan);
+}
+
+static bool take_scalar(struct json_unpacking *u, struct wr_json *j,
+                        const weir_field *f, struct json_slice *to)
+{
+    enum weir_dtype t = f->dtype;
+    bool none = f->is_label && is_no_label(*j, t);
+    uint8_t *at;
+
     if (!room(u, 8))
         return wr_json_fail(j, "out of memory");
+    at = u->out->scratch + u->used;
     *to = (struct json_slice){.offset = u->used, .len = wr_dtype_bytes(t)};
-    if (!wr_json_number(j, t, u->out->scratch + u->used))
+    if (none && !wr_text_nan(t, at))
+        *to = (struct json_slice){0};
+    if (!(none ? wr_json_skip(j) : wr_json_number(j, t, at)))
         return false;
     u->used += 8;
     return true;
 }
 
+/* An empty array may have fewer dimensions: it does not show them. */
+static bool has_shape(const struct wr_field *f, const struct wr_json_numbers *n,
+                      size_t len)
+{
+    /* Of a declared shape an array may have the numbers alone, or show no
+     * dimension that the declared one does not have. */
+    if (f->scalar && wr_field_bytes(&f->pub) &&
+        (n->ndim == 1 || f->pub.ndim == 1))
+        return len == wr_field_bytes(&f->pub);
+    if (n->ndim > f->pub.ndim ||
+        (n->ndim < f->pub.ndim && n->dims[n->ndim - 1]))
+        return false;
+    for (uint32_t k = 0; k < n->ndim; k++)
+        if (f->pub.dims[k] != n->dims[k] && f->pub.dims[k] != WEIR_DIM_VARIES)
+            return false;
+    return true;
+}
+
 static bool take_tensor(struct json_unpacking *u, struct wr_json *j,
-                        const weir_field *f, struct json_slice *to)
+                        const struct wr_field *f, struct json_slice *to)
 {
     struct wr_json_numbers n = {
-        .dtype = f->dtype, .to = &u->out->scratch, .cap = &u->out->cap};
+        .dtype = f->pub.dtype, .to = &u->out->scratch, .cap = &u->out->cap};
+    const char *start = j->at;
     bool ok;
 
     if (!room(u, 8))
@@ -88,22 +131,72 @@ static bool take_tensor(struct json_unpacking *u, struct wr_json *j,
     to->len = n.at - u->used;
     u->used = n.at;
     u->no_memory |= n.no_memory;
-    return ok;
+    if (!ok)
+        return false;
+    u->array = start;
+    u->array_end = j->at;
+    u->shape = n;
+    if (has_shape(f, &n, to->len))
+        return true;
+    j->at = start;
+    return wr_json_fail(j, other_shape);
 }
 
+/* A dimension of the array here. */
+static bool take_dim(struct json_unpacking *u, struct wr_json *j, unsigned d,
+                     struct json_slice *to)
+{
+    int64_t value;
+
+    if (!room(u, sizeof(value)))
+        return wr_json_fail(j, "out of memory");
+    if (u->array != j->at) { /* it is not wanted itself */
+        u->array = j->at;
+        u->shape = (struct wr_json_numbers){.dtype = WEIR_F32};
+        if (!wr_json_numbers(j, &u->shape))
+            return false;
+        u->array_end = j->at;
+    }
+    j->at = u->array_end;
+    value = d < u->shape.ndim ? (int64_t)u->shape.dims[d] : 0;
+    memcpy(u->out->scratch + u->used, &value, sizeof(value));
+    *to = (struct json_slice){.offset = u->used, .len = sizeof(value)};
+    u->used += sizeof(value);
+    return true;
+}
+
+static bool take_field(struct json_unpacking *u, const struct wr_field *f,
+                       struct wr_json *j, struct json_slice *to)
+{
+    switch (f->pub.kind) {
+    case WEIR_FIELD_TENSOR:
+        return take_tensor(u, j, f, to);
+    case WEIR_FIELD_SCALAR:
+        return f->scalar ? take_dim(u, j, f->scalar - 1, to)
+                         : take_scalar(u, j, &f->pub, to);
+    default:
+        return take_string(u, j, to);
+    }
+}
+
+/* What is wrong with a value that is JSON is said at the end: another one of
+ * its name may follow, and counts. */
 static bool take_value(void *arg, unsigned k, struct wr_json *j)
 {
     struct json_unpacking *u = arg;
-    const weir_field *f = &u->schema->fields[u->field[k]].pub;
+    struct json_slice *to = &u->slice[k];
+    struct wr_json own = *j;
 
-    switch (f->kind) {
-    case WEIR_FIELD_TENSOR:
-        return take_tensor(u, j, f, &u->slice[k]);
-    case WEIR_FIELD_SCALAR:
-        return take_scalar(u, j, f->dtype, &u->slice[k]);
-    default:
-        return take_string(u, j, &u->slice[k]);
+    if (take_field(u, &u->schema->fields[u->field[k]], &own, to)) {
+        *j = own;
+        return true;
     }
+    *to = (struct json_slice){.at = own.at, .bad = own.bad};
+    if (u->no_memory || !wr_json_skip(j)) {
+        *j = own;
+        return false;
+    }
+    return true;
 }
 
 /* --- a sample --- */
@@ -154,18 +247,25 @@ static void set_label(struct wr_sample *io, const struct wr_slice *s)
         io->label = (uint32_t)value;
 }
 
-/* Arrays of another size than the first samples have. */
-static int check_size(const struct wr_index *ix, const struct wr_sample *io,
-                      const struct wr_field *f, size_t len, weir_err *err)
+static int fail_value(const struct wr_index *ix, const struct wr_sample *io,
+                      const struct wr_field *f, const struct json_slice *s,
+                      weir_err *err)
 {
-    size_t bytes = wr_dtype_bytes(f->pub.dtype), want;
+    struct wr_json j = {
+        .at = s->at, .end = (const char *)io->bytes + io->len, .bad = s->bad};
+    struct wr_json_numbers n = {.dtype = f->pub.dtype};
+    weir_field seen = f->pub;
+    char seen_text[160], text[160];
 
-    want = (size_t)wr_field_bytes(&f->pub);
-    if (f->pub.kind != WEIR_FIELD_TENSOR || !want || len == want)
-        return 0;
-    return wr_fail(
-        err, WEIR_EFORMAT, "line %" PRIi64 ": '%s' has %zu numbers, not %zu",
-        wr_text_line(ix, io->id), f->path, len / bytes, want / bytes);
+    if (s->bad != other_shape)
+        return fail_at(ix, io, &j, err);
+    wr_json_numbers(&j, &n);
+    seen.ndim = n.ndim;
+    memcpy(seen.dims, n.dims, sizeof(seen.dims));
+    return wr_fail(err, WEIR_EFORMAT, "line %" PRIi64 ": '%s' is %s, not %s",
+                   wr_text_line(ix, io->id), f->path[0] ? f->path : ".",
+                   wr_field_text(&seen, seen_text, sizeof(seen_text)),
+                   wr_field_text(&f->pub, text, sizeof(text)));
 }
 
 static int give_fields(const struct wr_index *ix, struct json_unpacking *u,
@@ -183,8 +283,8 @@ static int give_fields(const struct wr_index *ix, struct json_unpacking *u,
             return wr_fail(err, WEIR_EFORMAT,
                            "line %" PRIi64 ": there is no '%s' in the sample",
                            wr_text_line(ix, io->id), f->path);
-        if (found && check_size(ix, io, f, s->len, err) < 0)
-            return WEIR_EFORMAT;
+        if (found && s->bad)
+            return fail_value(ix, io, f, s, err);
         if (found && s->at)
             *to = (struct wr_slice){(const uint8_t *)s->at, s->len};
         else if (found && (s->len || f->pub.kind == WEIR_FIELD_TENSOR))
@@ -193,6 +293,41 @@ static int give_fields(const struct wr_index *ix, struct json_unpacking *u,
             set_label(io, to);
     }
     return 0;
+}
+
+/* Is it, or something in it, a field? */
+static bool is_delivered(const struct wr_schema *s, const char *pointer)
+{
+    size_t len = strlen(pointer);
+
+    for (unsigned k = 0; k < s->count; k++) {
+        const struct wr_field *f = &s->fields[k];
+
+        if (*f->path ? !strncmp(f->path, pointer, len) &&
+                           (!f->path[len] || f->path[len] == '/')
+                     : f->unpacked)
+            return true;
+    }
+    return false;
+}
+
+/* Names the members of a sample, which is JSON, that no field has. */
+static void name_left(struct wr_json j, const struct wr_schema *s,
+                      struct wr_left_out *left)
+{
+    char plain[WR_JSON_PLAIN], pointer[WR_FIELD_PATH];
+    struct wr_json_string name;
+
+    if (wr_json_peek(&j) != '{')
+        return;
+    for (j.at++; wr_json_peek(&j) != '}'; j.at += *j.at == ',') {
+        if (!wr_json_name(&j, &name) || !wr_json_skip(&j))
+            return;
+        if (!wr_json_plain_name(&name, plain, sizeof(plain)) ||
+            !wr_json_pointer(&name, pointer) || !is_delivered(s, pointer))
+            wr_left_out_add(left, name.at, name.len);
+        wr_json_peek(&j);
+    }
 }
 
 int wr_json_unpack(const struct wr_index *ix, unsigned column,
@@ -217,5 +352,8 @@ int wr_json_unpack(const struct wr_index *ix, unsigned column,
     if (!wr_json_walk(&w))
         return u.no_memory ? wr_fail(err, WEIR_ENOMEM, "out of memory")
                            : fail_at(ix, io, &w.j, err);
+    if (out && out->left)
+        name_left((struct wr_json){.at = at, .end = at + io->len}, u.schema,
+                  out->left);
     return out ? give_fields(ix, &u, &w, io, err) : 0;
 }

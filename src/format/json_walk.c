@@ -6,7 +6,7 @@
 
 #include "format/json_text.h"
 
-#define NAME_MAX_BYTES 256
+#define NAME_MAX_BYTES 1024 /* six for each of a field's name */
 
 /* Where the next part of each pointer begins ("/a/b": at a slash, or at the
  * NUL). `mask` has the pointers that lead through the value at w->j.at. */
@@ -44,6 +44,7 @@ static bool walk_child(struct wr_json_walk *w, uint64_t mask, const char **rest,
     }
     if (!into)
         return wr_json_skip(&w->j);
+    w->found &= ~into; /* of members of one name the last counts */
     return walk_value(w, into, below, depth + 1);
 }
 

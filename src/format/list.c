@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "format/list_rows.h"
 #include "format/intern.h"
 #include "format/list_layout.h"
 #include "format/pictures.h"
+#include "format/remarks.h"
 
 #define MAX_LIST_BYTES ((size_t)2 << 30)
 #define MAX_LIST_ROWS  ((size_t)100 * 1000 * 1000)
@@ -43,7 +44,9 @@ struct list {
     struct row *rows;         /* owned */
     size_t count, cap;
     struct wr_intern names; /* labels that are names, in order of appearance */
-    uint32_t *rank;         /* owned: class number of name k */
+    struct wr_intern ways;  /* folders that were looked at */
+    uint64_t folders, way_count;
+    uint32_t *rank; /* owned: class number of name k */
     bool by_name;
     struct wr_list_layout layout;
     struct list_column more[WR_LIST_MORE];
@@ -109,6 +112,18 @@ static int push_row(struct list *l, const struct wr_list_row *row,
     return 0;
 }
 
+static void remark_left(const struct list *l)
+{
+    char text[WR_REMARK_BYTES];
+
+    snprintf(text, sizeof(text),
+             "columns that are not used: %s; --columns "
+             "path=path,label=label,NAME=COLUMN takes more",
+             l->layout.left);
+    if (l->layout.left[0])
+        wr_index_add_remark(l->job->index, text);
+}
+
 static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 {
     const char *spec = l->job->cfg->columns;
@@ -120,6 +135,7 @@ static int parse_rows(struct list *l, char *text, size_t len, weir_err *err)
 
     if (r < 0)
         return wr_fail_prefix(err, r, "'%s'", l->job->leaf);
+    remark_left(l);
     wr_list_rows_init(&csv, text, len);
     csv.separator = layout->separator;
     csv.path_at = layout->path;
@@ -149,15 +165,19 @@ static int check_first(const struct list *l, weir_err *err)
     const struct row *row = l->rows;
     struct wr_store *store = l->job->store;
     struct wr_stat st;
+    int r;
 
     if (l->job->cfg->columns || l->count < 2 || !row->label ||
-        is_number(row->label) || strpbrk(row->path, "./") ||
-        store->ops->stat(store, row->path, &st, NULL) != WEIR_ENOENT)
+        is_number(row->label) || strpbrk(row->path, "./"))
         return 0;
+    r = store->ops->stat(store, row->path, &st, err);
+    if (r != WEIR_ENOENT)
+        return wr_index_fails(r) ? r : 0;
     return wr_fail(err, WEIR_EFORMAT,
                    "'%s': line %" PRIu64 " looks like a header (%s, %s): say "
                    "so by path=%s,label=%s, or that it is none by "
-                   "path=1,label=2 (option --columns, cfg.columns)",
+                   "path=1,label=2 (option --columns, cfg.columns); where rows "
+                   "are samples themselves: --format csv",
                    l->job->leaf, row->line, row->path, row->label, row->path,
                    row->label);
 }
@@ -199,8 +219,35 @@ static bool row_label(struct list *l, const struct row *row, uint32_t *ret)
 
 struct list_file {
     const char *path;
-    uint64_t size;
+    uint64_t size, identity;
 };
+
+/* Links among the folders of a relative path, each of which is looked at once:
+ * the way to what a list names by its absolute path is the machine's own. */
+static int count_links(struct list *l, char *folder, weir_err *err)
+{
+    struct wr_store *store = l->job->store;
+    struct wr_stat st;
+    int r = 0;
+
+    for (char *end = folder; *folder != '/' && *end && r >= 0;) {
+        char slash = *(end += strcspn(end, "/"));
+        int64_t n;
+
+        *end = '\0';
+        n = wr_intern_add(&l->ways, folder, strlen(folder));
+        r = n < 0 ? wr_fail(err, (int)n, "out of memory") : 0;
+        if (n >= 0 && (uint64_t)n == l->way_count) {
+            l->way_count++;
+            r = store->ops->stat(store, folder, &st, err);
+            if (r == 0 && st.link)
+                wr_index_job_link(l->job, folder);
+        }
+        *end = slash;
+        end += slash != '\0';
+    }
+    return r;
+}
 
 /* Adds object and part of a file that is there. */
 static int add_part(struct list *l, const struct list_file *f, unsigned column,
@@ -210,15 +257,22 @@ static int add_part(struct list *l, const struct list_file *f, unsigned column,
     const char *slash = strrchr(path, '/');
     char folder[MAX_PATH] = "";
     int64_t k;
+    int r;
 
     if (slash) /* the root's slash stays: "/a.jpg" lies in "/" */
         memcpy(folder, path, (size_t)(slash - path) + (slash == path));
     k = wr_index_add_dir(l->job->index, folder, err);
+    if (k >= 0 && (uint64_t)k == l->folders) { /* the first time */
+        l->folders++;
+        r = count_links(l, folder, err);
+        k = r < 0 ? r : k;
+    }
     if (k >= 0)
         k = wr_index_add_object(l->job->index, k, slash ? slash + 1 : path,
                                 f->size, err);
     if (k < 0)
         return (int)k;
+    wr_index_set_identity(l->job->index, f->identity);
     return wr_index_add_whole(l->job->index, column, label, err);
 }
 
@@ -242,7 +296,7 @@ static int find_file(struct list *l, const char *path, uint64_t line,
 
     ret->path = path = plain_path(path);
     if (store->ops->stat(store, path, &st, &e) < 0) {
-        if (wr_err_is_lack(e.code))
+        if (wr_index_fails(e.code))
             return wr_fail(err, e.code, "%s", e.msg);
         add_issue(l, path, line, e.code,
                   e.os_errno ? strerrordesc_np(e.os_errno)
@@ -250,6 +304,9 @@ static int find_file(struct list *l, const char *path, uint64_t line,
         return 0;
     }
     ret->size = st.size;
+    ret->identity = st.identity;
+    if (st.kind == WR_KIND_FILE && st.link)
+        wr_index_job_link(l->job, path);
     if (st.kind == WR_KIND_FILE)
         return 1;
     /* but a file may come to lie there */
@@ -271,7 +328,7 @@ static bool parse_number(const char *text, bool whole, union wr_scalar *ret)
     if (whole)
         ret->i = strtoll(text, &end, 10);
     else
-        ret->f = strtod(text, &end);
+        ret->f = wr_strtod(text, &end);
     return !errno && end != text && !end[strspn(end, " \t")];
 }
 
@@ -403,8 +460,9 @@ static int stamp_list(struct wr_index_job *job, weir_err *err)
     struct wr_stat st;
     int r;
 
-    if (store->ops->stat(store, job->leaf, &st, NULL) < 0)
-        return 0; /* reading it will tell */
+    r = store->ops->stat(store, job->leaf, &st, err);
+    if (r < 0) /* reading it will tell more, if it can be read */
+        return wr_index_fails(r) ? r : 0;
     if (store != job->store) {
         if (store->ops->local_path &&
             store->ops->local_path(store, job->leaf, path, sizeof(path)))
@@ -444,6 +502,7 @@ static int list_index(struct wr_index_job *job, weir_err *err)
     if (r == 0)
         r = add_rows(&l, err);
     wr_intern_done(&l.names);
+    wr_intern_done(&l.ways);
     free(l.rank);
     free(l.values);
     free(l.rows);
@@ -460,7 +519,7 @@ static int list_probe(struct wr_store *st, const char *leaf)
         wr_name_has_ext(leaf, ".txt") || wr_name_has_ext(leaf, ".lst") ||
         wr_name_has_ext(leaf, ".list"))
         return 80;
-    return 10; /* any file may be one */
+    return WR_PROBE_GUESS; /* any file may be one */
 }
 
 const struct wr_format_ops wr_format_list = {

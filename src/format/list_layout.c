@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -108,7 +108,7 @@ static unsigned wish_of(const struct column_wish *w, const char *field)
 static unsigned column_of(const struct rows *r, const char *name)
 {
     for (unsigned k = 0; k < r->count; k++)
-        if (!strcasecmp(r->first[k], name))
+        if (!wr_strcasecmp(r->first[k], name))
             return k;
     return WR_LIST_NONE;
 }
@@ -208,8 +208,24 @@ static int fail_layout(const struct rows *r, weir_err *err)
     return wr_fail(err, WEIR_EFORMAT,
                    "%u columns: %s; say which are the path and the label, by "
                    "names or numbers: path=NAME,label=NAME (option --columns, "
-                   "cfg.columns)",
+                   "cfg.columns); where rows are samples themselves: --format "
+                   "csv",
                    r->count, found(r, all, sizeof(all)));
+}
+
+/* The columns beside path and label. */
+static void name_left(const struct rows *r, struct wr_list_layout *ret)
+{
+    size_t cap = sizeof(ret->left) - 8, used = 0;
+    char shown[64];
+
+    for (unsigned k = 0; k < r->count && used < cap; k++)
+        if (k != ret->path && k != ret->label)
+            used += (size_t)snprintf(
+                ret->left + used, cap - used, "%s'%s'", used ? ", " : "",
+                wr_text_show(r->first[k], true, shown, sizeof(shown)));
+    if (used >= cap)
+        strcat(ret->left, ", ...");
 }
 
 /* Columns that are called path and label, or else the first two. */
@@ -223,6 +239,7 @@ static int by_names(const struct rows *r, struct wr_list_layout *ret,
         ret->path = path;
         ret->label = label;
         ret->columns = WR_MAX(r->count, 2u);
+        name_left(r, ret);
         return 0;
     }
     if (path == WR_LIST_NONE && by_header(r, ret))

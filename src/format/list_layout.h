@@ -21,6 +21,7 @@ struct wr_list_layout {
     char names[WR_LIST_MORE][WR_LIST_NAME]; /* of columns beside these two, */
     unsigned more_at[WR_LIST_MORE];         /* from 0 */
     unsigned more;
+    char left[300]; /* names of columns that are not used, for a remark */
 };
 
 /* Looks at the first rows of a list. `spec` ("path=file,label=class": names of

@@ -46,8 +46,11 @@ static int collect_entry(void *arg, const struct wr_entry *e)
         return r;
     }
     memcpy(l->names + l->names_len, e->name, len);
-    l->entries[l->count++] = (struct wr_listed){
-        .name = l->names_len, .size = e->size, .kind = e->kind};
+    l->entries[l->count++] = (struct wr_listed){.name = l->names_len,
+                                                .size = e->size,
+                                                .identity = e->identity,
+                                                .kind = e->kind,
+                                                .link = e->link};
     l->names_len += len;
     return 0;
 }

@@ -11,10 +11,11 @@
 #include "storage/storage.h"
 
 struct wr_listed {
-    uint64_t key;  /* what sorting compares first */
-    uint64_t name; /* where its name starts in the listing's names */
-    uint64_t size;
+    uint64_t key;            /* what sorting compares first */
+    uint64_t name;           /* where its name starts in the listing's names */
+    uint64_t size, identity; /* as wr_entry's */
     enum wr_kind kind;
+    bool link; /* as wr_entry's */
 };
 
 /* Zeroed memory is an empty one; end it with wr_listing_done. */

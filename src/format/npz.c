@@ -3,6 +3,7 @@
 #include "format/npz.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 
 #define FIRST_READ 4096u  /* nearly every header fits */
 #define PIECE      16384u /* of deflated bytes */
+#define CHOOSE     "FILE#x=MEMBER,y=MEMBER"
 
 bool wr_is_zip(const void *bytes, size_t len)
 {
@@ -156,12 +158,89 @@ static int read_member(struct wr_object *o, const struct wr_zip *z,
 /* May an array called so be added? */
 static int check_new(const struct wr_npz *a, const char *name, weir_err *err)
 {
-    if (a->count == WR_NPZ_MAX)
-        return wr_fail(err, WEIR_ELIMIT, "more than %d arrays", WR_NPZ_MAX);
     if (wr_npz_find(a, name))
         return wr_fail(err, WEIR_EFORMAT, "two arrays are called '%s'",
                        wr_show(name).text);
     return 0;
+}
+
+static int add_member(struct wr_object *o, const struct wr_zip *z,
+                      const struct wr_zip_member *m, struct wr_npz *to,
+                      weir_err *err)
+{
+    struct wr_npz_array *a = &to->list[to->count];
+    int r = check_new(to, a->name, err);
+
+    if (r < 0)
+        return r;
+    to->count++;
+    r = read_member(o, z, m, a, err);
+    return r < 0 ? wr_fail_prefix(err, r, "member '%s'", wr_show(m->name).text)
+                 : 0;
+}
+
+static void note_other(struct wr_npz *to, const char *name)
+{
+    size_t len = strlen(to->others);
+
+    snprintf(to->others + len, sizeof(to->others) - len, "%s'%s'",
+             len ? ", " : "", wr_show(name).text);
+}
+
+static int add_all(struct wr_object *o, const struct wr_zip *z,
+                   struct wr_npz *to, weir_err *err)
+{
+    weir_err why;
+    int r = 0;
+
+    for (size_t k = 0; r >= 0 && k < z->count; k++) {
+        const struct wr_zip_member *m = &z->members[k];
+
+        if (to->count == WR_NPZ_MAX)
+            return wr_fail(err, WEIR_ELIMIT,
+                           "more than %d arrays: choose some: " CHOOSE,
+                           WR_NPZ_MAX);
+        r = take_name(&to->list[to->count], m->name, &why);
+        if (r == 0)
+            note_other(to, m->name);
+        else if (r > 0)
+            r = add_member(o, z, m, to, &why);
+    }
+    if (r == WEIR_ENOTSUP)
+        return wr_fail(err, r, "%.400s; choose others: " CHOOSE, why.msg);
+    return r < 0 ? wr_fail_as(err, r, &why) : 0;
+}
+
+/* "x", "/x" and "x.npy" are the member x.npy. */
+static const struct wr_zip_member *find_member(const struct wr_zip *z,
+                                               const char *name)
+{
+    size_t len = strlen(name += strspn(name, "/"));
+
+    for (size_t k = 0; k < z->count; k++)
+        if (!strncmp(z->members[k].name, name, len) &&
+            (!z->members[k].name[len] ||
+             !strcmp(z->members[k].name + len, ".npy")))
+            return &z->members[k];
+    return NULL;
+}
+
+static int add_chosen(struct wr_object *o, const struct wr_zip *z,
+                      struct wr_npz *to, weir_err *err)
+{
+    int r = 0;
+
+    for (unsigned k = 0; k < to->chosen->count && r == 0; k++) {
+        const struct wr_fragment_pair *pair = &to->chosen->pairs[k];
+        const struct wr_zip_member *m = find_member(z, pair->value);
+
+        if (!m)
+            return wr_fail(err, WEIR_EFORMAT, "it has no member '%s'",
+                           wr_show(pair->value).text);
+        strcpy(to->list[to->count].name, pair->name); /* of one size */
+        r = add_member(o, z, m, to, err);
+    }
+    return r;
 }
 
 static int read_zip(struct wr_object *o, uint64_t size, struct wr_npz *to,
@@ -172,51 +251,38 @@ static int read_zip(struct wr_object *o, uint64_t size, struct wr_npz *to,
 
     if (r < 0)
         return r;
-    to->list = calloc(WR_MIN(z.count, (size_t)WR_NPZ_MAX) + 1,
-                      sizeof(*to->list));
+    to->list = calloc(WR_NPZ_MAX + 1, sizeof(*to->list));
     if (!to->list)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-    for (size_t k = 0; r >= 0 && k < z.count; k++) {
-        struct wr_npz_array *a = &to->list[to->count];
-
-        r = take_name(a, z.members[k].name, err);
-        if (r <= 0)
-            continue;
-        r = check_new(to, a->name, err);
-        if (r < 0)
-            break;
-        to->count++;
-        r = read_member(o, &z, &z.members[k], a, err);
-        if (r < 0)
-            wr_fail_prefix(err, r, "member '%s'", wr_show(a->name).text);
-    }
+    else
+        r = to->chosen ? add_chosen(o, &z, to, err) : add_all(o, &z, to, err);
     wr_zip_done(&z);
-    return r < 0 ? r : 0;
+    return r;
 }
 
-int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
-                struct wr_npz *ret, weir_err *err)
+static int read_npy(struct wr_object *o, uint64_t size, struct wr_npz *to,
+                    weir_err *err)
 {
-    struct wr_npz all = {0};
-    int r;
+    to->list = calloc(1, sizeof(*to->list));
+    if (!to->list)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    to->count = 1;
+    to->list[0] = (struct wr_npz_array){
+        .name = "x", .stored = size, .inflated = size};
+    return read_header(o, to->list, err);
+}
 
-    if (zip) {
-        r = read_zip(o, size, &all, err);
-    } else {
-        all.list = calloc(1, sizeof(*all.list));
-        if (!all.list)
-            return wr_fail(err, WEIR_ENOMEM, "out of memory");
-        all.count = 1;
-        all.list[0] = (struct wr_npz_array){
-            .name = "x", .stored = size, .inflated = size};
-        r = read_header(o, all.list, err);
-    }
-    if (r < 0) {
+int wr_npz_read(struct wr_object *o, uint64_t size, bool zip, struct wr_npz *io,
+                weir_err *err)
+{
+    struct wr_npz all = {.chosen = io->chosen};
+    int r = zip ? read_zip(o, size, &all, err) : read_npy(o, size, &all, err);
+
+    if (r < 0)
         wr_npz_done(&all);
-        return r;
-    }
-    *ret = all;
-    return 0;
+    else
+        *io = all;
+    return r;
 }
 
 void wr_npz_done(struct wr_npz *a)

@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/fragment.h"
 #include "format/npy.h"
 #include "storage/storage.h"
 
 #define WR_ARRAY_NAME  128                  /* bytes, with the NUL */
 #define WR_NPZ_MAX     64                   /* in one file */
+#define WR_NPZ_OTHERS  160                  /* bytes, with the NUL */
 #define WR_ARRAY_WHOLE UINT64_C(0x80000000) /* bytes read at once */
 
 struct wr_npz_array {
@@ -31,17 +33,22 @@ struct wr_npz_array {
 };
 
 struct wr_npz {
+    /* Before it is read: members by the names that their arrays get; borrowed,
+     * NULL: all. */
+    const struct wr_fragment *chosen;
     struct wr_npz_array *list; /* owned */
     size_t count;
+    char others[WR_NPZ_OTHERS]; /* "'a.txt', 'b.txt'": members that are not
+                                   arrays, cut to fit; "": none, or chosen */
 };
 
 /* Does a file begin like a ZIP file? */
 bool wr_is_zip(const void *bytes, size_t len);
 
 /* What a file of `size` bytes holds. Members of a ZIP file that are not called
- * .npy are left out. */
-int wr_npz_read(struct wr_object *o, uint64_t size, bool zip,
-                struct wr_npz *ret, weir_err *err);
+ * .npy are left out. Only ZIP files have members to choose. */
+int wr_npz_read(struct wr_object *o, uint64_t size, bool zip, struct wr_npz *io,
+                weir_err *err);
 void wr_npz_done(struct wr_npz *a);
 
 /* Counts elements and bytes, and finds the first one, of an array whose header,

@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "format/chunks.h"
@@ -28,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct remark_text *t,
     va_list ap;
 
     va_start(ap, fmt);
-    t->len += (size_t)vsnprintf(t->buf + at, t->cap - at, fmt, ap);
+    t->len += (size_t)wr_vsnprintf(t->buf + at, t->cap - at, fmt, ap);
     va_end(ap);
 }
 
@@ -71,7 +72,7 @@ static bool is_part(const char *name)
     for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++) {
         size_t n = strlen(parts[k]);
 
-        if (!strncasecmp(name, parts[k], n) &&
+        if (!wr_strncasecmp(name, parts[k], n) &&
             !name[n + strspn(name + n, "0123456789")])
             return true;
     }
@@ -120,7 +121,7 @@ static bool split_text(const weir_dataset *ds, char *buf, size_t cap)
         return false;
     best = parts[0];
     for (unsigned k = 0; k < n; k++)
-        if (!strncasecmp(parts[k], "train", 5))
+        if (!wr_strncasecmp(parts[k], "train", 5))
             best = parts[k];
     while (url > 1 && ds->url[url - 1] == '/')
         url--;
@@ -157,9 +158,16 @@ static bool chunks_text(const weir_dataset *ds, char *buf, size_t cap)
 
 bool wr_remark_at(const weir_dataset *ds, unsigned k, char *buf, size_t cap)
 {
+    const char *text;
+
     if (split_text(ds, buf, cap) && k-- == 0)
         return true;
     if (chunks_text(ds, buf, cap) && k-- == 0)
         return true;
+    for (unsigned n = 0; (text = wr_index_remark(ds->index, n)); n++)
+        if (k-- == 0) {
+            snprintf(buf, cap, "%s", text);
+            return true;
+        }
     return wr_remark_ignored(ds->index, buf, cap) && k == 0;
 }

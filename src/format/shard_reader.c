@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/tarhead.h"
@@ -272,5 +271,5 @@ int64_t wr_shard_head(struct wr_store *st, const char *path, void *buf,
         n = wr_shard_reader_read(r, buf, len, NULL);
         wr_shard_reader_close(r);
     }
-    return n > 0 || wr_err_is_lack((int)n) ? n : 0;
+    return n > 0 || wr_index_fails((int)n) ? n : 0;
 }

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "codec/filters.h"
@@ -174,7 +173,7 @@ int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
     struct peek p = {.is_shard = is_shard, .buf = buf, .cap = cap};
     int r = st->ops->list(st, "", peek_entry, &p, NULL);
 
-    return wr_err_is_lack(r) ? r : p.found;
+    return wr_index_fails(r) ? r : p.found;
 }
 
 /* --- scanning --- */
@@ -477,6 +476,8 @@ static int add_object(struct pool *p, size_t k, bool gzip, weir_err *err)
     if (n >= 0)
         n = wr_index_add_object(ix, n, wr_listing_name(p->l, k), out->stat.size,
                                 err);
+    if (n >= 0)
+        wr_index_set_identity(ix, out->stat.identity);
     if (n >= 0 && gzip)
         n = wr_index_add_unit(ix,
                               &(struct wr_unit){.stored = out->stat.size,
@@ -578,7 +579,7 @@ static int conclude(struct pool *p, size_t k, bool has_samples, weir_err *err)
         return 0;
     if (!out->failure)
         return wr_fail(err, WEIR_ENOMEM, "'%s': out of memory", name);
-    if (wr_err_is_lack(out->failure->code) || (p->job->leaf && !has_samples)) {
+    if (wr_index_fails(out->failure->code) || (p->job->leaf && !has_samples)) {
         bool named = out->failure->msg[0] == '\'';
 
         return wr_fail(err, out->failure->code, "%s%s%s%s", named ? "" : "'",

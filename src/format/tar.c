@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 #include "format/tarclasses.h"
 #include "format/tarfields.h"
@@ -393,7 +392,7 @@ static int walk_members(struct tar_scan *t, weir_err *err)
     if (r == 0)
         return close_group(t, err);
     /* A sample at the cut is kept, unless its label is what was cut off. */
-    if (r != WEIR_ECANCELED && !wr_err_is_lack(r) && g->open &&
+    if (r != WEIR_ECANCELED && !wr_index_fails(r) && g->open &&
         is_sample(t, /* all= */ true) &&
         (g->label != WEIR_NO_LABEL || !t->has_labels))
         close_group(t, &e);
@@ -536,7 +535,7 @@ static int tar_probe(struct wr_store *st, const char *leaf)
         return n == sizeof(block) && wr_tar_is_head(block) ? 70 : 0;
     }
     r = st->ops->list(st, "", look_at, &look, NULL);
-    if (wr_err_is_lack(r))
+    if (wr_index_fails(r))
         return r;
     if (!look.shard)
         return 0;

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
@@ -20,7 +20,7 @@ unsigned wr_tar_fields_find(const struct wr_tar_fields *f, const char *ext,
     if (f->image && picture)
         return 0;
     for (unsigned k = f->image; k < f->count; k++)
-        if (!strcasecmp(f->list[k].name, ext))
+        if (!wr_strcasecmp(f->list[k].name, ext))
             return k;
     return WR_NO_COLUMN;
 }

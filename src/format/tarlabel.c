@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/c_locale.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/picture.h"
@@ -26,12 +27,12 @@ static const struct {
 static enum wr_tar_part find_ending(const char *ext, unsigned *ret_bit)
 {
     for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
-        if (!strcasecmp(ext, endings[k].ext)) {
+        if (!wr_strcasecmp(ext, endings[k].ext)) {
             *ret_bit = 1u << k;
             return endings[k].part;
         }
     for (unsigned k = 0; wr_picture_ext_at(k); k++)
-        if (!strcasecmp(ext, wr_picture_ext_at(k) + 1)) {
+        if (!wr_strcasecmp(ext, wr_picture_ext_at(k) + 1)) {
             *ret_bit = 1u << (WR_ARRAY_LEN(endings) + k);
             return WR_TAR_PICTURE;
         }
@@ -108,11 +109,13 @@ static const json_t *find_number(const json_t *doc)
 
 static int load_json(const char *bytes, size_t len, json_t **ret, weir_err *err)
 {
+    locale_t before = wr_locale_enter();
     json_error_t why;
     json_t *doc;
 
     errno = 0;
     doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
+    wr_locale_leave(before);
     /* jansson blames the text when memory is short; errno has kept it. */
     if (errno == ENOMEM) { /* also when something was left out */
         json_decref(doc);

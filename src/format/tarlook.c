@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
 
 #define LOOK_ARCHIVES 8u
@@ -47,7 +46,7 @@ static bool is_picture(enum wr_tar_part part)
 
 static bool is_npy(const char *ext)
 {
-    return !strcasecmp(ext, "npy") || wr_name_has_ext(ext, ".npy");
+    return !wr_strcasecmp(ext, "npy") || wr_name_has_ext(ext, ".npy");
 }
 
 static void close_sample(struct tar_look *look)
@@ -81,7 +80,7 @@ static struct seen_ending *ending_of(struct tar_look *look, const char *ext,
     if (part == WR_TAR_LABEL_TEXT || !wr_tar_is_field_name(ext))
         return NULL;
     for (unsigned k = 0; k < look->count; k++)
-        if (!strcasecmp(look->list[k].name, ext))
+        if (!wr_strcasecmp(look->list[k].name, ext))
             return &look->list[k];
     if (look->count == WR_TAR_MAX_FIELDS) {
         look->full = true;
@@ -187,7 +186,7 @@ static int look_at_all(struct tar_look *look, struct wr_index_job *job,
         if (r == 0)
             r = look_at_archive(look, in, k ? LOOK_OTHERS : LOOK_FIRST, err);
         wr_shard_reader_close(in);
-        if (!wr_err_is_lack(r))
+        if (!wr_index_fails(r))
             r = wr_index_job_progress(job, err);
     }
     return r;

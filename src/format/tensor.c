@@ -120,12 +120,16 @@ static int read_file(struct open_file *f, const char *name, struct wr_npz *ret,
     uint8_t first[WR_WT_HEADER];
     size_t have = (size_t)WR_MIN(f->size, (uint64_t)sizeof(first));
     int r = wr_object_read_fully(f->object, first, have, 0, err);
+    bool zip = r == 0 && is_npz(name, first, have);
 
     if (r < 0)
         return r;
+    if (!zip && ret->chosen)
+        return wr_fail(err, WEIR_EINVAL,
+                       "it has one array: members are chosen of .npz files");
     if (have >= 8 && !memcmp(first, WR_WT_MAGIC, 8))
         return read_wt(f, first, have, ret, ret_labels, err);
-    return wr_npz_read(f->object, f->size, is_npz(name, first, have), ret, err);
+    return wr_npz_read(f->object, f->size, zip, ret, err);
 }
 
 /* Class numbers; -1 says that there is none. */
@@ -225,16 +229,31 @@ static int read_sibling(struct wr_index_job *job, const char *name,
 }
 
 struct tensor_job {
-    struct wr_index_job *job; /* borrowed */
-    struct wr_array_set *set; /* owned */
+    struct wr_index_job *job;  /* borrowed */
+    struct wr_array_set *set;  /* owned */
+    struct wr_fragment chosen; /* members of NPZ files; none: all */
 };
+
+static void tell_others(struct wr_index_job *job, const char *name,
+                        const struct wr_npz *arrays)
+{
+    weir_err e;
+
+    if (!arrays->others[0])
+        return;
+    wr_fail(&e, WEIR_ENOTSUP, "not read, as they are not called .npy: %s",
+            arrays->others);
+    wr_index_job_issue(job, name, &e);
+}
 
 /* Adds the samples of one file; *ret_skip tells whether a failure is the
  * file's own, so that others may still be added. */
-static int add_file(struct wr_index_job *job, struct wr_array_set *set,
-                    const char *name, bool *ret_skip, weir_err *err)
+static int add_file(struct tensor_job *t, const char *name, bool *ret_skip,
+                    weir_err *err)
 {
-    struct wr_npz arrays = {0};
+    struct wr_index_job *job = t->job;
+    struct wr_array_set *set = t->set;
+    struct wr_npz arrays = {.chosen = t->chosen.count ? &t->chosen : NULL};
     struct wr_npz_array inside = {0};
     uint32_t *labels = NULL;
     struct open_file f;
@@ -260,6 +279,7 @@ static int add_file(struct wr_index_job *job, struct wr_array_set *set,
                                            .labels = labels};
 
         r = wr_array_set_add(set, &file, ret_skip, err);
+        tell_others(job, name, &arrays);
     }
     file_close(&f);
     wr_npz_done(&arrays);
@@ -280,9 +300,7 @@ static bool is_tensor_name(const char *name)
 
 static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 {
-    struct tensor_job *t = arg;
-
-    return add_file(t->job, t->set, name, ret_skip, err);
+    return add_file(arg, name, ret_skip, err);
 }
 
 static int tensor_index(struct wr_index_job *job, weir_err *err)
@@ -297,6 +315,8 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
         r = job->store->ops->stat(job->store, "", &folder, err);
     if (r == 0 && job->leaf)
         r = wr_index_job_stamp(job, "", &folder, err);
+    if (r == 0)
+        r = wr_fragment_parse(job->fragment, &t.chosen, err);
     if (r == 0)
         r = wr_array_set_new(job, &t.set, err);
     if (r == 0)
@@ -327,8 +347,10 @@ static int tensor_probe(struct wr_store *st, const char *leaf)
 
 const struct wr_format_ops wr_format_tensor = {
     .name = "tensor",
-    .help = "raw samples: .npy, .npz and .wt files, or a folder of them",
+    .help = "raw samples: .npy, .npz (FILE#x=MEMBER,y=MEMBER chooses) and .wt "
+            "files, or a folder of them",
     .tensors = true,
+    .takes_fragment = true,
     .probe = tensor_probe,
     .index = tensor_index,
 };

@@ -12,10 +12,12 @@
 #include "base/mem.h"
 #include "base/pool.h"
 
-#define CHUNK        ((size_t)8 << 20)  /* bytes of a plain file per part */
-#define PIECE        ((size_t)1 << 20)  /* read at once, at least */
-#define GUESS_MAX    ((size_t)32 << 20) /* of a record that may be none */
-#define PER_ROUND    2u /* chunks per thread between two looks at the caller */
+#define CHUNK        ((size_t)8 << 20)    /* bytes of a plain file per part */
+#define PIECE        ((size_t)1 << 20)    /* read at once, at least */
+#define GUESS_MAX    ((size_t)32 << 20)   /* of a record that may be none */
+#define PACKED_FREE  ((uint64_t)16 << 20) /* of a record in a packed file, */
+#define PACKED_RATIO 16u /* and more for each byte of that file */
+#define PER_ROUND    2u  /* chunks per thread between two looks at the caller */
 #define MAX_THREADS  16u
 #define LOOK_ENTRIES 256u /* of a folder */
 #define NO_START     UINT64_MAX
@@ -50,6 +52,7 @@ struct text_job {
     struct text_chunk *chunks;       /* owned: of one round */
     uint64_t first;                  /* number of chunks[0] */
     uint64_t at, line;               /* where the next record begins */
+    size_t record_max;               /* bytes of one record */
 };
 
 /* A part of the text in memory. */
@@ -191,7 +194,7 @@ static void scan_from(struct text_job *j, struct text_chunk *c, uint64_t from,
     struct text_window w = {.offset = from};
 
     wr_intern_done(&c->words);
-    c->result = scan_records(j, c, &w, to, WR_TEXT_MAX_RECORD);
+    c->result = scan_records(j, c, &w, to, j->record_max);
     free(w.buf);
 }
 
@@ -319,7 +322,7 @@ static int scan_stream(struct text_job *j, weir_err *err)
 
     do {
         before = j->at;
-        c.result = scan_records(j, &c, &w, j->at + CHUNK, WR_TEXT_MAX_RECORD);
+        c.result = scan_records(j, &c, &w, j->at + CHUNK, j->record_max);
         r = deliver(j, &c, err);
         wr_intern_done(&c.words);
     } while (r == 0 && j->at > before);
@@ -368,14 +371,27 @@ static int scan_chunks(struct text_job *j, weir_err *err)
     return r;
 }
 
+/* Bytes of it that are held in memory at once, whatever they were unpacked
+ * from; at most `most`. */
+static size_t most_held(const struct wr_shard_reader *rd, size_t most)
+{
+    uint64_t size = wr_shard_reader_stat(rd)->size;
+
+    if (!wr_shard_reader_is_packed(rd))
+        return most;
+    return (size_t)WR_MIN(PACKED_FREE + PACKED_RATIO * size, (uint64_t)most);
+}
+
 int wr_text_scan(struct wr_shard *s, const struct wr_text_scan *scan,
                  weir_err *err)
 {
-    struct text_job j = {.s = s,
-                         .scan = scan,
-                         .at = scan->from,
-                         .line = scan->line,
-                         .size = s->stat.size};
+    struct text_job j = {
+        .s = s,
+        .scan = scan,
+        .at = scan->from,
+        .line = scan->line,
+        .size = s->stat.size,
+        .record_max = most_held(s->reader, WR_TEXT_MAX_RECORD)};
     int64_t n = 0;
     int r;
 
@@ -438,6 +454,7 @@ int wr_text_head(struct wr_store *st, const char *path, size_t max, char **ret,
 
     if (r < 0)
         return r;
+    max = most_held(rd, max);
     if (!wr_shard_reader_is_packed(rd))
         max = (size_t)WR_MIN((uint64_t)max, wr_shard_reader_stat(rd)->size + 1);
     if (!wr_grow(&buf, &cap, max + 1, 1)) {
@@ -475,7 +492,7 @@ int wr_text_beside_folders(struct wr_store *st)
     struct text_look look = {0};
     int r = st->ops->list(st, "", look_for_folder, &look, NULL);
 
-    return wr_err_is_lack(r) ? r : look.folder;
+    return wr_index_fails(r) ? r : look.folder;
 }
 
 int wr_text_add_line(struct wr_index *ix, const char *path, weir_err *err)

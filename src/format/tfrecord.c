@@ -239,10 +239,13 @@ static int find_idx(struct wr_shard *s, weir_err *err)
         return 0; /* its offsets would be those of something else */
     for (unsigned k = 0; k < 2; k++) {
         struct wr_stat st;
+        int r = idx_name(s->path, k, name, sizeof(name))
+                    ? s->store->ops->stat(s->store, name, &st, err)
+                    : WEIR_ENOENT;
 
-        if (idx_name(s->path, k, name, sizeof(name)) &&
-            s->store->ops->stat(s->store, name, &st, NULL) == 0 &&
-            st.kind == WR_KIND_FILE)
+        if (wr_index_fails(r))
+            return r;
+        if (r == 0 && st.kind == WR_KIND_FILE)
             return use_idx(s, name, &st, err);
     }
     return 0;
@@ -377,6 +380,7 @@ static int tfrecord_unpack(const struct wr_index *ix, unsigned column,
 const struct wr_format_ops wr_format_tfrecord = {
     .name = "tfrecord",
     .help = "TFRecord shards of tf.train.Example, plain, gzip or zlib",
+    .looks = WR_TFRECORD_LOOK,
     .probe = tfrecord_probe,
     .index = tfrecord_index,
     .unpack = tfrecord_unpack,

@@ -23,6 +23,7 @@ int wr_tfrecord_check(const uint8_t *p, size_t len, weir_err *err);
 #define WR_TFRECORD_SEARCHED 1u
 
 /* The fields that the first records of an index show. */
+#define WR_TFRECORD_LOOK 16u /* records whose features are the fields */
 int wr_tfrecord_add_fields(struct wr_index_job *job, weir_err *err);
 /* Those of a record that was checked: the second half of unpack. */
 int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,

@@ -12,31 +12,34 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/lack.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "format/decode.h"
 #include "format/example.h"
 #include "format/features.h"
+#include "format/remarks.h"
 #include "format/shard_reader.h"
 
-#define LOOK_RECORDS 16u
-#define LOOK_BYTES   (UINT64_C(32) << 20)
+#define LOOK_BYTES (UINT64_C(32) << 20)
 
 /* A feature as the first records have it. */
 struct seen_feature {
     char name[WR_FIELD_NAME];
     enum wr_feature_kind kind;
-    uint64_t count; /* values */
-    unsigned records;
-    bool varies;  /* in their number */
-    bool picture; /* each one looks like that */
-    bool unread;  /* the kind differs, or it has several values of bytes */
-    bool image;   /* the one that is searched for */
+    uint64_t count;     /* values */
+    unsigned records;   /* that have some; */
+    unsigned last;      /* the last of them */
+    bool varies;        /* in their number */
+    bool picture;       /* each one looks like that */
+    bool image;         /* the one that is searched for */
+    const char *unread; /* static: why it is not read; NULL: it is */
 };
 
 struct seen_records {
     struct seen_feature *list; /* owned */
     size_t count, cap;
     unsigned records, pictures;
+    bool unnamed; /* features that cannot be fields, by their name or number */
     bool sequence;
     const uint8_t *picture; /* of the record that is looked at */
     bool out_of_memory;
@@ -70,19 +73,27 @@ static bool note_feature(void *arg, const struct wr_feature *f)
     struct seen_feature *x;
     uint64_t count;
 
-    if (!f->name.len || f->name.len >= WR_FIELD_NAME ||
-        memchr(f->name.at, '\0', f->name.len) || s->count >= WR_FIELD_MAX ||
-        f->kind == WR_FEATURE_NONE)
+    if (f->kind == WR_FEATURE_NONE) /* as good as absent */
         return true;
+    if (!f->name.len || f->name.len >= WR_FIELD_NAME ||
+        memchr(f->name.at, '\0', f->name.len) || s->count >= WR_FIELD_MAX) {
+        s->unnamed = true;
+        return true;
+    }
     x = seen_of(s, f);
     if (!x || !wr_feature_count(f, &count) ||
         (f->kind == WR_FEATURE_BYTES && !wr_feature_bytes(f, &bytes)))
         return false;
+    if (x->kind != f->kind)
+        x->unread = "of several kinds";
+    else if (f->kind == WR_FEATURE_BYTES && count > 1)
+        x->unread = "several values of bytes";
+    if (f->kind == WR_FEATURE_BYTES && !count)
+        return true;
     x->varies |= x->records && x->count != count;
-    x->unread |= x->kind != f->kind ||
-                 (f->kind == WR_FEATURE_BYTES && count != 1);
     x->count = count;
-    x->records++;
+    x->records += x->last != s->records;
+    x->last = s->records;
     x->image |= bytes.at && bytes.at == s->picture;
     x->picture &= bytes.at &&
                   wr_picture_probe(bytes.at, bytes.len) != WR_PICTURE_UNKNOWN;
@@ -115,7 +126,7 @@ static int read_record(struct wr_shard_reader *rd, const struct wr_part *p,
 
     if (n >= 0)
         n = wr_shard_reader_read(rd, buf, (size_t)p->length, err);
-    if (wr_err_is_lack((int)n))
+    if (wr_index_fails((int)n))
         return (int)n;
     return n == (int64_t)p->length &&
            wr_tfrecord_check(buf, (size_t)p->length, NULL) == 0;
@@ -124,7 +135,8 @@ static int read_record(struct wr_shard_reader *rd, const struct wr_part *p,
 static int look(struct seen_records *s, const struct wr_index *ix,
                 struct wr_shard_reader *rd, weir_err *err)
 {
-    uint64_t n = WR_MIN(wr_index_count(ix), (uint64_t)LOOK_RECORDS), sum = 0;
+    uint64_t n = WR_MIN(wr_index_count(ix), (uint64_t)WR_TFRECORD_LOOK),
+             sum = 0;
     size_t cap = 0;
     uint8_t *buf = NULL;
     struct wr_part p;
@@ -163,7 +175,7 @@ static int look_at_first(struct seen_records *s, struct wr_index_job *job,
     wr_shard_reader_close(rd);
     if (s->out_of_memory)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-    return wr_err_is_lack(r) ? r : 0;
+    return wr_index_fails(r) ? r : 0;
 }
 
 /* --- their fields --- */
@@ -191,11 +203,41 @@ static int add_searched(struct wr_index *ix, weir_err *err)
     return r < 0 ? r : wr_index_add_field(ix, &fields[1], err);
 }
 
+static const struct seen_feature *find_seen(const struct seen_records *s,
+                                            const char *name)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (!strcmp(s->list[k].name, name))
+            return &s->list[k];
+    return NULL;
+}
+
+/* What is to be the label, where no picture is: declared, or by its name. */
+static const struct seen_feature *find_label(const struct seen_records *s,
+                                             const char *schema)
+{
+    const struct seen_feature *x = NULL;
+    char said[WR_FIELD_NAME];
+    const char *name;
+
+    if (schema && wr_schema_option(schema, "label", said, sizeof(said)) &&
+        !strchr(said, ':'))
+        return find_seen(s, said);
+    for (unsigned k = 0; !x && (name = wr_example_label_name(k)); k++) {
+        x = find_seen(s, name);
+        if (x && (x->kind != WR_FEATURE_INT || x->varies || x->count != 1))
+            x = NULL;
+    }
+    return x;
+}
+
+/* `missing`: some records do not have it. */
 static int add_feature(struct wr_index *ix, const struct seen_feature *x,
-                       bool extra, weir_err *err)
+                       bool missing, bool extra, weir_err *err)
 {
     bool bytes = x->kind == WR_FEATURE_BYTES;
-    bool one = !x->varies && x->count == 1;
+    bool varies = x->varies || missing;
+    bool one = !varies && x->count == 1;
     struct wr_field f = {
         .pub = {.kind = bytes
                             ? x->picture ? WEIR_FIELD_PICTURE : WEIR_FIELD_BYTES
@@ -210,8 +252,8 @@ static int add_feature(struct wr_index *ix, const struct seen_feature *x,
 
     if (f.pub.kind == WEIR_FIELD_TENSOR || f.pub.kind == WEIR_FIELD_BYTES) {
         f.pub.ndim = 1;
-        f.pub.dims[0] = bytes || x->varies || !x->count ? WEIR_DIM_VARIES
-                                                        : x->count;
+        f.pub.dims[0] = bytes || varies || !x->count ? WEIR_DIM_VARIES
+                                                     : x->count;
     }
     memcpy(f.name, x->name, sizeof(f.name));
     return wr_index_add_field(ix, &f, err);
@@ -232,9 +274,31 @@ static void mark_label(struct wr_index *ix)
     }
 }
 
+static void remark_unread(struct wr_index *ix, const struct seen_records *s)
+{
+    char text[WR_REMARK_BYTES], shown[WR_FIELD_NAME * 4];
+    size_t used = 0;
+
+    for (size_t k = 0; k < s->count && used < 600; k++)
+        if (s->list[k].unread)
+            used += (size_t)snprintf(
+                text + used, sizeof(text) - used, "%s'%.200s' (%s)",
+                used ? ", " : "features that are not read: ",
+                wr_text_show(s->list[k].name, true, shown, sizeof(shown)),
+                s->list[k].unread);
+    if (s->unnamed || used >= 600)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s",
+                                 used ? ", and others"
+                                      : "features that are not read: their "
+                                        "names are too long, or too many");
+    if (used)
+        wr_index_add_remark(ix, text);
+}
+
 int wr_tfrecord_add_fields(struct wr_index_job *job, weir_err *err)
 {
     struct wr_index *ix = job->index;
+    const struct seen_feature *label = NULL; /* it may be missing */
     struct seen_records s = {0};
     bool by_name;
     int r = look_at_first(&s, job, err);
@@ -248,10 +312,16 @@ int wr_tfrecord_add_fields(struct wr_index_job *job, weir_err *err)
         r = add_searched(ix, err);
     if (s.count)
         qsort(s.list, s.count, sizeof(*s.list), compare_names);
+    if (by_name)
+        label = find_label(&s, job->cfg->schema);
     for (size_t k = 0; k < s.count && r == 0; k++)
         if (!s.list[k].unread && (by_name || !s.list[k].image) &&
             !wr_schema_find(wr_index_fields(ix), s.list[k].name))
-            r = add_feature(ix, &s.list[k], !by_name, err);
+            r = add_feature(ix, &s.list[k],
+                            s.list[k].records < s.records &&
+                                &s.list[k] != label,
+                            !by_name, err);
+    remark_unread(ix, &s);
     if (r == 0 && by_name)
         mark_label(ix);
     free(s.list);
@@ -266,7 +336,7 @@ struct unpacking {
     size_t need; /* bytes of scratch */
     size_t used;
     const struct wr_field *wrong; /* a feature that is of another kind */
-    bool numbers;                 /* there are some, if only empty lists */
+    bool numbers;                 /* there are some */
     bool fill;
 };
 
@@ -328,11 +398,15 @@ static bool take_feature(void *arg, const struct wr_feature *f)
     if (!wr_feature_count(f, &count) ||
         (f->kind == WR_FEATURE_BYTES && !wr_feature_bytes(f, &bytes)))
         return false;
+    to = &u->out->fields[x - u->schema->fields];
+    *to = (struct wr_slice){0};
+    u->wrong = u->wrong == x ? NULL : u->wrong; /* the last one counts */
+    if (f->kind == WR_FEATURE_NONE || !count)
+        return true;
     if (!is_of_kind(x, f, count)) {
         u->wrong = x;
         return true;
     }
-    to = &u->out->fields[x - u->schema->fields];
     if (f->kind == WR_FEATURE_BYTES) {
         *to = (struct wr_slice){bytes.at, bytes.len};
         return true;
@@ -376,6 +450,8 @@ static void set_label(struct unpacking *u, const struct wr_example *ex,
     }
 }
 
+/* What is absent is empty; only one number, a picture and so many numbers
+ * cannot be that, unless it is the label. */
 static int check_fields(const struct unpacking *u, weir_err *err)
 {
     const struct wr_schema *s = u->schema;
@@ -384,10 +460,19 @@ static int check_fields(const struct unpacking *u, weir_err *err)
         return wr_fail(err, WEIR_EFORMAT,
                        "feature '%s' is not what the first records have there",
                        u->wrong->name);
-    for (unsigned k = 0; k < s->count; k++)
-        if (u->out->wanted[k] && is_named(u, k) && !u->out->fields[k].bytes)
+    for (unsigned k = 0; k < s->count; k++) {
+        const weir_field *f = &s->fields[k].pub;
+        bool empty = f->kind == WEIR_FIELD_BYTES ||
+                     (f->kind == WEIR_FIELD_TENSOR && !wr_field_bytes(f));
+
+        if (!u->out->wanted[k] || !is_named(u, k) || u->out->fields[k].bytes ||
+            f->is_label)
+            continue;
+        if (!empty)
             return wr_fail(err, WEIR_EFORMAT, "no feature '%s' in the Example",
                            s->fields[k].name);
+        u->out->fields[k].bytes = u->out->scratch;
+    }
     return 0;
 }
 
@@ -406,6 +491,30 @@ static int take_searched(const struct wr_schema *s, struct wr_unpack *out,
     return 0;
 }
 
+/* An Example whose features are named as far as no field has them. */
+struct left_features {
+    const struct wr_schema *schema;
+    const uint8_t *picture; /* that was searched for, whatever it is called */
+    struct wr_left_out *left;
+};
+
+static bool name_left(void *arg, const struct wr_feature *f)
+{
+    const struct left_features *l = arg;
+    struct wr_pb_span bytes = {0};
+
+    if (f->kind == WR_FEATURE_NONE ||
+        (f->kind == WR_FEATURE_BYTES && wr_feature_bytes(f, &bytes) &&
+         bytes.at && bytes.at == l->picture))
+        return true;
+    for (unsigned k = 0; k < l->schema->count; k++)
+        if (strlen(l->schema->fields[k].name) == f->name.len &&
+            !memcmp(l->schema->fields[k].name, f->name.at, f->name.len))
+            return true;
+    wr_left_out_add(l->left, (const char *)f->name.at, f->name.len);
+    return true;
+}
+
 int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,
                             struct wr_unpack *out, weir_err *err)
 {
@@ -418,6 +527,11 @@ int wr_tfrecord_take_fields(const struct wr_index *ix, struct wr_sample *io,
     if (r < 0)
         return r;
     memset(out->fields, 0, u.schema->count * sizeof(*out->fields));
+    if (out->left) {
+        struct left_features l = {u.schema, ex.picture, out->left};
+
+        wr_features_each(example, name_left, &l);
+    }
     r = take_searched(u.schema, out, example, &ex, err);
     if (r < 0)
         return r;

@@ -64,8 +64,7 @@ static int put_side(struct set_run *run, const struct wr_gen_spec *s,
     char full[PATH_MAX];
     int r = run->form->side(s, k, &bytes, err);
 
-    if (r == 0 && snprintf(full, sizeof(full), "%s%s", path,
-                           run->form->sides[k]) >= (int)sizeof(full))
+    if (r == 0 && !wr_gen_side_path(run->form, path, k, full))
         r = wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
     if (r == 0)
         r = wr_set_target_begin(run->target, full, &o, err);
@@ -158,18 +157,24 @@ static int report(void *arg)
 
 /* --- before --- */
 
-/* The folders, which all ranks write into. */
+/* The folders, which all ranks write into. DLIO lists both parts, also one
+ * without files. */
 static int make_folders(struct set_run *run, bool eval, weir_err *err)
 {
     const struct wr_workload *w = workload_of(run);
+    const char *part = eval ? "valid" : "train";
+    const char *sides = run->form->side_folder;
     uint64_t files = eval ? w->dataset.files_eval : w->dataset.files_train;
     uint64_t subs = eval ? w->dataset.subfolders_eval
                          : w->dataset.subfolders_train;
     char path[PATH_MAX];
-    int r = files ? wr_set_target_mkdir(run->target, eval ? "valid" : "train",
-                                        err)
-                  : 0;
+    int r = wr_set_target_mkdir(run->target, part, err);
 
+    if (r == 0 && sides) {
+        snprintf(path, sizeof(path), "%s/%s", sides, part);
+        r = wr_set_target_mkdir(run->target, sides, err);
+        r = r < 0 ? r : wr_set_target_mkdir(run->target, path, err);
+    }
     for (uint64_t i = 0; r == 0 && subs > 1 && i < WR_MIN(files, subs); i++) {
         r = name_file(w, i + (eval ? w->dataset.files_train : 0), path, err);
         if (r == 0) {

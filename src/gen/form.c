@@ -3,6 +3,8 @@
 #include "gen/form.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +115,20 @@ static int find_dtype(const char *name, enum weir_dtype *ret, weir_err *err)
 static bool is_bytes(enum wr_wl_format f)
 {
     return f == WR_WL_JPEG || f == WR_WL_PNG;
+}
+
+bool wr_gen_side_path(const struct wr_gen_form *f, const char *path, unsigned k,
+                      char *buf)
+{
+    const char *slash = strrchr(path, '/');
+    int n;
+
+    if (!f->side_folder || !slash)
+        n = snprintf(buf, PATH_MAX, "%s%s", path, f->sides[k]);
+    else
+        n = snprintf(buf, PATH_MAX, "%s/%.*s/%s%s", f->side_folder,
+                     (int)strcspn(path, "/"), path, slash + 1, f->sides[k]);
+    return n < PATH_MAX;
 }
 
 int wr_gen_spec_init(struct wr_gen_spec *s, const struct wr_workload *w,

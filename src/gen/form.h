@@ -51,6 +51,8 @@ struct wr_gen_form {
     /* optional: endings of the files beside it, NULL after the last, and what
      * is in number `k`. */
     const char *const *sides;
+    const char *side_folder; /* DLIO's for them: FOLDER/train/NAME.idx of
+                                train/NAME; NULL: beside it */
     int (*side)(const struct wr_gen_spec *s, unsigned k, struct wr_bytes *to,
                 weir_err *err);
 };
@@ -58,6 +60,11 @@ struct wr_gen_form {
 /* The form of a description; NULL and a message where weir writes none. */
 const struct wr_gen_form *wr_gen_form_of(const struct wr_workload *w,
                                          weir_err *err);
+
+/* Where file `k` of those beside `path` lies, into PATH_MAX bytes; false: it is
+ * too long. */
+bool wr_gen_side_path(const struct wr_gen_form *f, const char *path, unsigned k,
+                      char *buf);
 
 /* File `file` of the description, evaluation files behind training files. */
 int wr_gen_spec_init(struct wr_gen_spec *s, const struct wr_workload *w,

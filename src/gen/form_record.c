@@ -17,6 +17,7 @@
 
 #define EXAMPLE_MAX (UINT64_C(1) << 31) /* protobuf's messages end there */
 #define RECORD_TAR  10240u              /* tar pads its archives to this */
+#define INDEX_LINE  48u /* bytes of a line of an index, at most */
 
 /* --- TFRecord: Example{"image": the bytes, "size": their number} --- */
 
@@ -95,12 +96,36 @@ static int tfrecord_check(const struct wr_workload *w, weir_err *err)
     return 0;
 }
 
-static uint64_t tfrecord_size(const struct wr_gen_spec *s)
+static uint64_t record_bytes(const struct wr_gen_spec *s)
 {
     struct example_frame f;
 
     frame_example(s->sample_bytes, &f);
-    return s->samples * (f.head_len + s->sample_bytes + f.tail_len + 4);
+    return f.head_len + s->sample_bytes + f.tail_len + 4;
+}
+
+static uint64_t tfrecord_size(const struct wr_gen_spec *s)
+{
+    return s->samples * (record_bytes(s) + INDEX_LINE / 2);
+}
+
+/* What DALI wants, as tfrecord2idx writes it: "OFFSET BYTES" of each record. */
+static int tfrecord_side(const struct wr_gen_spec *s, unsigned k,
+                         struct wr_bytes *to, weir_err *err)
+{
+    uint64_t bytes = record_bytes(s);
+
+    (void)k;
+    for (uint64_t i = 0; i < s->samples; i++) {
+        uint8_t *line = wr_bytes_room(to, INDEX_LINE);
+
+        if (!line)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        to->len += (size_t)snprintf((char *)line, INDEX_LINE,
+                                    "%" PRIu64 " %" PRIu64 "\n", i * bytes,
+                                    bytes);
+    }
+    return 0;
 }
 
 static int tfrecord_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
@@ -216,6 +241,14 @@ static int tar_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
     return r < 0 ? r : pad(&m->pen, RECORD_TAR, err);
 }
 
+static const char *const index_ending[] = {".idx", NULL};
+
 const struct wr_gen_form wr_gen_form_tfrecord = {
-    .size = tfrecord_size, .check = tfrecord_check, .make = tfrecord_make};
+    .size = tfrecord_size,
+    .check = tfrecord_check,
+    .make = tfrecord_make,
+    .sides = index_ending,
+    .side_folder = "index",
+    .side = tfrecord_side,
+};
 const struct wr_gen_form wr_gen_form_tar = {.size = tar_size, .make = tar_make};

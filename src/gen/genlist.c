@@ -73,8 +73,7 @@ static void name_root(const struct wr_gen_run *run, const struct list_out *o,
         return;
     }
     snprintf(root, PATH_MAX, "%s", target);
-    if (!o->at.store->ops->local_path ||
-        !o->at.store->ops->local_path(o->at.store, ".", here, sizeof(here)) ||
+    if (!wr_beside_local_path(&o->at, ".", here, sizeof(here)) ||
         !realpath(here, full))
         return;
     n = strlen(full);

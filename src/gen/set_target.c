@@ -20,12 +20,12 @@ struct wr_set_target {
 
 /* --- what is there already --- */
 
-/* Whether weir gen made what is in folder `name`. */
-static bool is_ours(struct wr_set_target *t, const char *name)
+/* Whether weir gen made what is in folder `name` of a store. */
+static bool is_ours(struct wr_store *st, const char *name)
 {
     char *text = NULL;
     size_t len;
-    bool ours = wr_gen_job_load(t->at.store, name, &text, &len, NULL) == 0;
+    bool ours = wr_gen_job_load(st, name, &text, &len, NULL) == 0;
 
     free(text);
     return ours;
@@ -41,25 +41,22 @@ static int check_folder(struct wr_set_target *t,
     if (!cfg->force)
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': is not empty; --force replaces it", cfg->url);
-    if (!is_ours(t, t->at.name))
+    if (!is_ours(t->at.store, t->at.name))
         return wr_fail(err, WEIR_EEXIST,
                        "'%s': holds no data set of a workload that weir gen "
                        "made: remove it yourself",
                        cfg->url);
-    return 0;
+    return wr_beside_check_owner(&t->at, t->at.old, err);
 }
 
 /* Takes the job file for this run alone, so that no two make the same part. */
 static int claim(struct wr_set_target *t, weir_err *err)
 {
-    char path[PATH_MAX];
+    struct wr_store *in = t->at.inside;
     weir_err why;
-    int r = wr_beside_path(&t->at, WR_GEN_JOB_FILE, path, err);
+    int r = in->ops->object_open(in, WR_GEN_JOB_FILE, WR_OPEN_WRITE, &t->claim,
+                                 &why);
 
-    if (r < 0)
-        return r;
-    r = t->at.store->ops->object_open(t->at.store, path, WR_OPEN_WRITE,
-                                      &t->claim, &why);
     if (r == 0)
         r = wr_object_lock(t->claim, &why);
     if (r == WEIR_EBUSY)
@@ -87,7 +84,7 @@ static int take_part(struct wr_set_target *t,
 
     if (r < 0)
         return r;
-    r = wr_gen_job_load(t->at.store, t->at.part, &text, &len, err);
+    r = wr_gen_job_load(t->at.inside, "", &text, &len, err);
     t->continues = r == 0 && !cfg->force && !strcmp(text, cfg->job);
     free(text);
     if (r < 0 || t->continues)
@@ -122,11 +119,10 @@ static int write_job(struct wr_set_target *t, const char *job, weir_err *err)
 static int make_part(struct wr_set_target *t,
                      const struct wr_set_target_config *cfg, weir_err *err)
 {
-    struct wr_stat is;
     weir_err why;
-    int r = t->at.store->ops->stat(t->at.store, t->at.part, &is, &why);
+    int r = wr_beside_enter(&t->at, &why);
 
-    if (r == 0 && !is_ours(t, t->at.part)) {
+    if (r == 0 && !is_ours(t->at.inside, "")) {
         /* Killed before the job file, or not ours: an empty one is removed. */
         r = wr_store_change(t->at.store, WR_REMOVE, t->at.part, NULL, &why);
         if (r < 0)
@@ -144,7 +140,7 @@ static int make_part(struct wr_set_target *t,
         r = 0;
     if (r < 0 || t->continues)
         return r;
-    r = wr_store_change(t->at.store, WR_MKDIR, t->at.part, NULL, err);
+    r = wr_beside_make(&t->at, err);
     if (r == 0)
         r = write_job(t, cfg->job, err);
     return r < 0 ? r : claim(t, err);
@@ -164,6 +160,8 @@ int wr_set_target_open(struct wr_set_target **ret,
         r = check_folder(t, cfg, err);
     if (r == 0 && cfg->lead)
         r = make_part(t, cfg, err);
+    else if (r == 0)
+        r = wr_beside_enter(&t->at, err);
     if (r < 0)
         wr_set_target_close(t);
     else
@@ -199,27 +197,19 @@ int wr_set_target_space(struct wr_set_target *t, uint64_t *ret, weir_err *err)
 int wr_set_target_mkdir(struct wr_set_target *t, const char *path,
                         weir_err *err)
 {
-    char full[PATH_MAX];
     weir_err why;
-    int r = wr_beside_path(&t->at, path, full, err);
+    int r = wr_store_change(t->at.inside, WR_MKDIR, path, NULL, &why);
 
-    if (r < 0)
-        return r;
-    r = wr_store_change(t->at.store, WR_MKDIR, full, NULL, &why);
     return r == WEIR_EEXIST ? 0 : wr_fail_as(err, r, &why);
 }
 
 int wr_set_target_has(struct wr_set_target *t, const char *path, uint64_t *ret,
                       weir_err *err)
 {
-    char full[PATH_MAX];
     struct wr_stat is;
     weir_err why;
-    int r = wr_beside_path(&t->at, path, full, err);
+    int r = t->at.inside->ops->stat(t->at.inside, path, &is, &why);
 
-    if (r < 0)
-        return r;
-    r = t->at.store->ops->stat(t->at.store, full, &is, &why);
     if (r == WEIR_ENOENT) {
         *ret = 0;
         return 0;
@@ -231,14 +221,12 @@ int wr_set_target_has(struct wr_set_target *t, const char *path, uint64_t *ret,
 
 /* --- files --- */
 
-/* "a/b.npz" -> "PART/a/.b.npz.tmp". */
-static int hidden_path(const struct wr_set_target *t, const char *path,
-                       char *buf, weir_err *err)
+/* "a/b.npz" -> "a/.b.npz.tmp". */
+static int hidden_path(const char *path, char *buf, weir_err *err)
 {
     const char *slash = strrchr(path, '/');
     int dir = slash ? (int)(slash + 1 - path) : 0;
-    int n = snprintf(buf, PATH_MAX, "%s/%.*s.%s.tmp", t->at.part, dir, path,
-                     path + dir);
+    int n = snprintf(buf, PATH_MAX, "%.*s.%s.tmp", dir, path, path + dir);
 
     if (n < 0 || n >= PATH_MAX)
         return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
@@ -248,10 +236,10 @@ static int hidden_path(const struct wr_set_target *t, const char *path,
 int wr_set_target_begin(struct wr_set_target *t, const char *path,
                         struct wr_object **ret, weir_err *err)
 {
-    struct wr_store *st = t->at.store;
+    struct wr_store *st = t->at.inside;
     char full[PATH_MAX];
     weir_err why;
-    int r = hidden_path(t, path, full, err);
+    int r = hidden_path(path, full, err);
 
     if (r < 0)
         return r;
@@ -267,17 +255,16 @@ int wr_set_target_begin(struct wr_set_target *t, const char *path,
 int wr_set_target_done(struct wr_set_target *t, const char *path,
                        struct wr_object *o, bool ok, weir_err *err)
 {
-    char hidden[PATH_MAX], full[PATH_MAX];
+    char hidden[PATH_MAX];
     int r = o->ops->close(o, /* sync= */ false, ok ? err : NULL);
 
-    if (hidden_path(t, path, hidden, err) < 0 ||
-        wr_beside_path(&t->at, path, full, err) < 0)
+    if (hidden_path(path, hidden, err) < 0)
         return WEIR_ELIMIT;
     if (!ok || r < 0) {
-        wr_store_change(t->at.store, WR_REMOVE, hidden, NULL, NULL);
+        wr_store_change(t->at.inside, WR_REMOVE, hidden, NULL, NULL);
         return r;
     }
-    return wr_store_change(t->at.store, WR_RENAME, hidden, full, err);
+    return wr_store_change(t->at.inside, WR_RENAME, hidden, path, err);
 }
 
 void wr_set_target_discard(struct wr_set_target *t)
@@ -288,12 +275,14 @@ void wr_set_target_discard(struct wr_set_target *t)
 int wr_set_target_commit(struct wr_set_target *t, weir_err *err)
 {
     struct wr_store *st = t->at.store;
-    int r = 0;
+    int r = wr_beside_share(&t->at, err);
 
     unclaim(t);
-    if (t->replace) {
+    if (r == 0 && t->replace)
+        r = wr_beside_check_owner(&t->at, t->at.old, err);
+    if (r == 0 && t->replace) {
         /* One that a killed run left behind, and nothing else. */
-        if (is_ours(t, t->at.old))
+        if (is_ours(st, t->at.old))
             wr_tree_remove(st, t->at.old, WR_TREE_ALL, NULL);
         r = wr_store_change(st, WR_RENAME_NEW, t->at.name, t->at.old, err);
     }

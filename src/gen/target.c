@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "storage/beside.h"
 
 struct wr_gen_target {
@@ -29,11 +30,25 @@ struct target_walk {
  * folder. */
 static bool is_ours(const struct wr_entry *e, bool inner)
 {
+    static const char *const files[] = {
+        "part-[0-9]*.wt",
+        "part-[0-9]*.np[yz]",
+        "part-[0-9]*.h5",
+        "part-[0-9]*.csv",
+        "part-[0-9]*.jsonl",
+        "part-[0-9]*.indexed_binary",
+        "part-[0-9]*.indexed_binary.off.idx",
+        "part-[0-9]*.indexed_binary.sz.idx",
+    };
+
     if (e->kind == WR_KIND_DIR)
         return !inner && !fnmatch("class_[0-9]*", e->name, 0);
-    return !fnmatch(inner ? "[0-9]*_[0-9]*.jpg" : "part-[0-9]*.wt", e->name,
-                    0) ||
-           (!inner && !fnmatch("part-[0-9]*.np[yz]", e->name, 0));
+    if (inner)
+        return !fnmatch("[0-9]*_[0-9]*.jpg", e->name, 0);
+    for (size_t k = 0; k < WR_ARRAY_LEN(files); k++)
+        if (!fnmatch(files[k], e->name, 0))
+            return true;
+    return false;
 }
 
 static int check_entry(void *arg, const struct wr_entry *e)
@@ -63,8 +78,11 @@ static int check_leftover(struct wr_gen_target *t, const char *path,
         .store = t->at.store, .path = path, .shown = path, .err = err};
     struct wr_stat is;
     weir_err why;
-    int r = ops->stat(t->at.store, path, &is, &why);
+    int r = wr_beside_check_owner(&t->at, path, err);
 
+    if (r < 0)
+        return r;
+    r = ops->stat(t->at.store, path, &is, &why);
     if (r == WEIR_ENOENT)
         return 0;
     if (r < 0)
@@ -95,9 +113,8 @@ static int check_target(struct wr_gen_target *t, const char *url, bool force,
 
 static int make_part(struct wr_gen_target *t, bool force, weir_err *err)
 {
-    const struct wr_storage_ops *ops = t->at.store->ops;
     weir_err why;
-    int r = ops->change(t->at.store, WR_MKDIR, t->at.part, NULL, &why);
+    int r = wr_beside_make(&t->at, &why);
 
     if (r == WEIR_EEXIST && !force)
         return wr_fail(err, r,
@@ -110,7 +127,7 @@ static int make_part(struct wr_gen_target *t, bool force, weir_err *err)
             r = wr_tree_remove(t->at.store, t->at.part, WR_TREE_ALL, err);
         if (r < 0)
             return r;
-        r = ops->change(t->at.store, WR_MKDIR, t->at.part, NULL, &why);
+        r = wr_beside_make(&t->at, &why);
     }
     t->begun = r == 0;
     return wr_fail_as(err, r, &why);
@@ -139,24 +156,14 @@ int wr_gen_target_open(struct wr_gen_target **ret, const char *url, bool force,
 int wr_gen_target_mkdir(struct wr_gen_target *t, const char *path,
                         weir_err *err)
 {
-    char full[PATH_MAX];
-    int r = wr_beside_path(&t->at, path, full, err);
-
-    if (r < 0)
-        return r;
-    return t->at.store->ops->change(t->at.store, WR_MKDIR, full, NULL, err);
+    return wr_store_change(t->at.inside, WR_MKDIR, path, NULL, err);
 }
 
 int wr_gen_target_create(struct wr_gen_target *t, const char *path,
                          struct wr_object **ret, weir_err *err)
 {
-    char full[PATH_MAX];
-    int r = wr_beside_path(&t->at, path, full, err);
-
-    if (r < 0)
-        return r;
-    return t->at.store->ops->object_open(t->at.store, full, WR_OPEN_CREATE, ret,
-                                         err);
+    return t->at.inside->ops->object_open(t->at.inside, path, WR_OPEN_CREATE,
+                                          ret, err);
 }
 
 int wr_gen_target_write(struct wr_gen_target *t, const char *path,
@@ -178,14 +185,18 @@ int wr_gen_target_write(struct wr_gen_target *t, const char *path,
 int wr_gen_target_commit(struct wr_gen_target *t, weir_err *err)
 {
     const struct wr_storage_ops *ops = t->at.store->ops;
-    int r;
+    int r = wr_beside_share(&t->at, err);
 
+    if (r < 0)
+        return r;
     if (t->replace) {
         /* One that a killed run left behind, and nothing else. */
         r = check_leftover(t, t->at.old, err);
         if (r < 0)
             return r;
-        wr_tree_remove(t->at.store, t->at.old, WR_TREE_ALL, NULL);
+        r = wr_tree_remove(t->at.store, t->at.old, WR_TREE_ALL, err);
+        if (r < 0)
+            return r;
         r = ops->change(t->at.store, WR_RENAME, t->at.name, t->at.old, err);
         if (r < 0)
             return r;
@@ -217,9 +228,7 @@ bool wr_gen_target_local_path(const struct wr_gen_target *t, char *buf,
     char path[PATH_MAX], full[PATH_MAX];
     int n;
 
-    if (!t->at.store->ops->local_path ||
-        !t->at.store->ops->local_path(t->at.store, t->at.name, path,
-                                      sizeof(path)) ||
+    if (!wr_beside_local_path(&t->at, t->at.name, path, sizeof(path)) ||
         !realpath(path, full))
         return false;
     n = snprintf(buf, cap, "%s", full);

@@ -123,8 +123,7 @@ static int check_side(struct verifier *v, const struct wr_gen_spec *s,
     uint64_t size;
     int r;
 
-    if (snprintf(full, sizeof(full), "%s%s", path, v->run->form->sides[k]) >=
-        (int)sizeof(full))
+    if (!wr_gen_side_path(v->run->form, path, k, full))
         return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
     r = open_file(v->run, full, &o, &size, err);
     if (r < 0 || !o)
@@ -193,18 +192,14 @@ struct extra_walk {
 /* Whether `path` is the name of file `i`, or of one beside it. */
 static bool is_named(const struct verify_run *run, const char *path, uint64_t i)
 {
-    char want[PATH_MAX];
-    size_t len;
+    char want[PATH_MAX], side[PATH_MAX];
 
     if (i >= run->files || name_file(run, i, want) < 0)
         return false;
-    len = strlen(want);
-    if (strncmp(path, want, len))
-        return false;
-    if (!path[len])
+    if (!strcmp(path, want))
         return true;
     for (unsigned k = 0; run->form->sides && run->form->sides[k]; k++)
-        if (!strcmp(path + len, run->form->sides[k]))
+        if (wr_gen_side_path(run->form, want, k, side) && !strcmp(path, side))
             return true;
     return false;
 }

@@ -25,7 +25,7 @@ struct h5_file {
     H5FD_t base; /* first */
     hid_t driver, id;
     uint64_t size; /* of the file in storage */
-    bool created;
+    bool created, opening;
     haddr_t eoa, written; /* end of what is allocated, and written */
     struct h5_note note;
     struct h5_block first, blocks[BLOCKS];
@@ -158,13 +158,15 @@ bool h5_find_bytes(struct h5_file *f, const void *bytes, size_t len,
 
 /* --- what libhdf5 calls --- */
 
+/* Files that this one links to have no bytes here: they would be taken for
+ * this one. */
 static H5FD_t *drv_open(const char *name, unsigned flags, hid_t fapl,
                         haddr_t max)
 {
     struct h5_file *const *f = H5Pget_driver_info(fapl);
 
     (void)name, (void)flags, (void)max;
-    return f ? &(*f)->base : NULL;
+    return f && (*f)->opening ? &(*f)->base : NULL;
 }
 
 static herr_t drv_close(H5FD_t *base)
@@ -302,7 +304,9 @@ bool h5_file_open(struct h5_file *f, uint64_t size)
 
     reset(f, size, /* created= */ false);
     fapl = access_list(f);
+    f->opening = true;
     f->id = H5Fopen("file", H5F_ACC_RDONLY, fapl);
+    f->opening = false;
     H5Pclose(fapl);
     return f->id >= 0;
 }
@@ -319,7 +323,9 @@ bool h5_file_create(struct h5_file *f, bool chunked)
     H5Pset_small_data_block_size(fapl, 0); /* data lie in order */
     if (chunked)
         H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+    f->opening = true;
     f->id = H5Fcreate("file", H5F_ACC_TRUNC, fcpl, fapl);
+    f->opening = false;
     H5Pclose(fcpl);
     H5Pclose(fapl);
     return f->id >= 0;

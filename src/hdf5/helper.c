@@ -17,7 +17,7 @@
 
 struct helper {
     struct h5_file *file;
-    hid_t datasets[WR_H5_DATASETS];
+    hid_t datasets[WR_H5_DATASETS]; /* negative: one that is refused */
     unsigned count;
     bool too_many;
 };
@@ -25,7 +25,8 @@ struct helper {
 static void close_datasets(struct helper *h)
 {
     while (h->count)
-        H5Dclose(h->datasets[--h->count]);
+        if (h->datasets[--h->count] >= 0)
+            H5Dclose(h->datasets[h->count]);
     h->too_many = false;
 }
 
@@ -58,14 +59,56 @@ static void open_file(struct helper *h, uint64_t size)
 
 /* --- datasets --- */
 
+/* A path that is too long is cut, between two characters. */
+static void set_name(struct wr_h5_dataset *d, const char *name)
+{
+    size_t len = strnlen(name, sizeof(d->name) - 1);
+
+    while (name[len] && len && (name[len] & 0xc0) == 0x80)
+        len--;
+    memcpy(d->name, name, len);
+}
+
+static bool has_room(struct helper *h)
+{
+    h->too_many = h->count == WR_H5_DATASETS;
+    return !h->too_many;
+}
+
 static void tell(struct helper *h, const char *name, hid_t dataset)
 {
     struct wr_h5_dataset d = {0};
 
     h->datasets[h->count++] = dataset;
-    strncpy(d.name, name, sizeof(d.name) - 1);
+    set_name(&d, name);
     h5_look(h->file, dataset, &d);
     h5_say(WR_H5_DATASET, h->count - 1, 0, &d, sizeof(d));
+}
+
+/* One that cannot be opened; `missed`: there are data somewhere. */
+static void tell_refused(struct helper *h, const char *name, const char *why,
+                         bool missed)
+{
+    struct wr_h5_dataset d = {.layout = WR_H5_REFUSED, .unreachable = missed};
+
+    h->datasets[h->count++] = -1;
+    set_name(&d, name);
+    strncpy(d.why, why, sizeof(d.why) - 1);
+    h5_say(WR_H5_DATASET, h->count - 1, 0, &d, sizeof(d));
+}
+
+static void tell_undecoded(struct helper *h, const char *name)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    char why[WR_H5_WHY];
+
+    H5get_libversion(&major, &minor, &release);
+    snprintf(
+        why, sizeof(why),
+        "libhdf5 %u.%u.%u cannot decode it: damaged, or written by a newer "
+        "libhdf5",
+        major, minor, release);
+    tell_refused(h, name, why, /* missed= */ true);
 }
 
 static herr_t visit(hid_t root, const char *name, const H5O_info_t *info,
@@ -74,21 +117,73 @@ static herr_t visit(hid_t root, const char *name, const H5O_info_t *info,
     struct helper *h = arg;
     hid_t dataset;
 
-    if (info->type != H5O_TYPE_DATASET || strlen(name) >= WR_H5_NAME)
+    if (info->type == H5O_TYPE_GROUP || info->type == H5O_TYPE_NAMED_DATATYPE)
         return 0;
-    h->too_many = h->count == WR_H5_DATASETS;
-    if (h->too_many)
+    if (!has_room(h))
         return 1;
+    if (strlen(name) >= WR_H5_NAME) {
+        tell_refused(h, name, "a path of more than 127 bytes",
+                     /* missed= */ true);
+        return 0;
+    }
     dataset = H5Dopen2(root, name, H5P_DEFAULT);
     if (dataset >= 0)
         tell(h, name, dataset);
+    else
+        tell_undecoded(h, name);
+    return 0;
+}
+
+/* Says where a link leads that is not followed; false: it is one that is. */
+static bool explain_link(hid_t root, const char *name, const H5L_info_t *info,
+                         char *why)
+{
+    const char *file = "", *path = "";
+    char value[WR_H5_WHY] = "";
+    unsigned flags;
+
+    if (info->type == H5L_TYPE_HARD ||
+        (info->type == H5L_TYPE_SOFT &&
+         H5Oexists_by_name(root, name, H5P_DEFAULT) > 0))
+        return false;
+    H5Lget_val(root, name, value, sizeof(value) - 1, H5P_DEFAULT);
+    if (info->type == H5L_TYPE_SOFT) {
+        snprintf(why, WR_H5_WHY, "a link to '%.120s', which does not exist",
+                 value);
+        return true;
+    }
+    if (info->type == H5L_TYPE_EXTERNAL &&
+        info->u.val_size <= sizeof(value) - 1)
+        H5Lunpack_elink_val(value, info->u.val_size, &flags, &file, &path);
+    snprintf(why, WR_H5_WHY,
+             "an external link%s%.70s%s%.70s: name that file instead",
+             *file ? " to " : "", file, *file ? "#data=" : "", path);
+    return true;
+}
+
+/* Links that H5Ovisit does not follow. */
+static herr_t visit_link(hid_t root, const char *name, const H5L_info_t *info,
+                         void *arg)
+{
+    struct helper *h = arg;
+    char why[WR_H5_WHY];
+
+    if (!explain_link(root, name, info, why))
+        return 0;
+    if (!has_room(h))
+        return 1;
+    tell_refused(h, name, why, info->type != H5L_TYPE_SOFT);
     return 0;
 }
 
 static bool list_all(struct helper *h)
 {
-    if (H5Ovisit2(h5_file_id(h->file), H5_INDEX_NAME, H5_ITER_INC, visit, h,
-                  H5O_INFO_BASIC) < 0)
+    hid_t file = h5_file_id(h->file);
+
+    if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, h, H5O_INFO_BASIC) <
+            0 ||
+        (!h->too_many &&
+         H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, visit_link, h) < 0))
         h5_error("its groups are damaged");
     else if (h->too_many)
         h5_error("more than 1024 datasets: name the ones to read, as "
@@ -98,21 +193,58 @@ static bool list_all(struct helper *h)
     return false;
 }
 
+/* Why `name`, which has at most WR_H5_NAME bytes, is not a dataset; false: it
+ * is not there at all. */
+static bool explain_absence(struct helper *h, const char *name)
+{
+    hid_t file = h5_file_id(h->file);
+    char path[WR_H5_NAME + 1] = "", why[WR_H5_WHY];
+    H5L_info_t info;
+    H5O_info_t object;
+
+    strncpy(path, name, sizeof(path) - 1);
+    for (size_t at = strspn(path, "/"); path[at];) { /* each group on the way */
+        char end;
+
+        at += strcspn(path + at, "/");
+        end = path[at];
+        path[at] = '\0';
+        if (H5Lexists(file, path, H5P_DEFAULT) <= 0 ||
+            H5Lget_info(file, path, &info, H5P_DEFAULT) < 0)
+            return false;
+        if (explain_link(file, path, &info, why)) {
+            tell_refused(h, name, why, /* missed= */ true);
+            return true;
+        }
+        path[at] = end;
+        at += strspn(path + at, "/");
+    }
+    if (H5Oget_info_by_name2(file, path, &object, H5O_INFO_BASIC, H5P_DEFAULT) <
+            0 ||
+        object.type == H5O_TYPE_DATASET)
+        tell_undecoded(h, name);
+    else
+        tell_refused(h, name, "a group or a type, not a dataset",
+                     /* missed= */ false);
+    return true;
+}
+
 static bool list_named(struct helper *h, const char *names, size_t len)
 {
     for (size_t at = 0; at < len; at += strlen(names + at) + 1) {
         const char *name = names + at;
-        hid_t dataset = h->count < WR_H5_DATASETS
-                            ? H5Dopen2(h5_file_id(h->file), name, H5P_DEFAULT)
-                            : -1;
+        bool room = has_room(h);
+        hid_t dataset = room ? H5Dopen2(h5_file_id(h->file), name, H5P_DEFAULT)
+                             : -1;
         char why[WR_H5_WHY];
 
-        if (dataset < 0) {
+        if (dataset >= 0) {
+            tell(h, name, dataset);
+        } else if (!room || !explain_absence(h, name)) {
             snprintf(why, sizeof(why), "it has no dataset '%.128s'", name);
             h5_error(why);
             return false;
         }
-        tell(h, name, dataset);
     }
     return true;
 }
@@ -237,7 +369,8 @@ static bool keeps_edges_plain(hid_t dataset)
 
 static void chunks(struct helper *h, uint64_t number)
 {
-    struct h5_walk *w = number < h->count ? calloc(1, sizeof(*w)) : NULL;
+    bool known = number < h->count && h->datasets[number] >= 0;
+    struct h5_walk *w = known ? calloc(1, sizeof(*w)) : NULL;
 
     if (w) {
         w->dataset = h->datasets[number];
@@ -257,15 +390,25 @@ static void chunks(struct helper *h, uint64_t number)
     free(w);
 }
 
-int main(void)
+/* What weir says that the files may take; a little for those who start it by
+ * hand. */
+static unsigned allowed_seconds(int argc, char **argv)
 {
-    struct helper *h = calloc(1, sizeof(*h));
+    unsigned long told = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+
+    return told > 0 && told <= WR_H5_SECONDS_MAX ? (unsigned)told : 20;
+}
+
+int main(int argc, char **argv)
+{
+    struct helper *h = h5_end_with_weir() ? calloc(1, sizeof(*h)) : NULL;
 
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
-    if (!h || !(h->file = h5_file_new()) || !h5_jail())
+    if (!h || !(h->file = h5_file_new()) ||
+        !h5_jail(allowed_seconds(argc, argv)))
         _exit(2);
     for (;;) {
         struct wr_h5_head head;

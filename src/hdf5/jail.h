@@ -5,8 +5,13 @@
 
 #include <stdbool.h>
 
+/* The process ends when the thread that started it does. False: that has ended
+ * already. */
+bool h5_end_with_weir(void);
+
 /* From here on no file can be opened, nothing be sent elsewhere, no process be
- * started: such calls fail with EPERM. False: the kernel cannot do that. */
-bool h5_jail(void);
+ * started, no memory be made code: such calls fail with EPERM. After `seconds`
+ * of CPU time the process is ended. False: the kernel cannot do that. */
+bool h5_jail(unsigned seconds);
 
 #endif

@@ -69,15 +69,84 @@ static bool look_at_float(hid_t type, struct wr_h5_dataset *d)
 }
 
 /* h5py's bool is an enumeration of 0 and 1 in a byte. */
+static bool is_bool(hid_t type)
+{
+    signed char low = -1, high = -1;
+
+    return H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 &&
+           H5Tget_member_value(type, 0, &low) >= 0 &&
+           H5Tget_member_value(type, 1, &high) >= 0 && low + high == 1 &&
+           low * high == 0;
+}
+
 static bool look_at_enum(hid_t type, struct wr_h5_dataset *d)
 {
     hid_t super = H5Tget_super(type);
     bool good = H5Tget_class(super) == H5T_INTEGER && look_at_integer(super, d);
 
     H5Tclose(super);
-    if (good && d->size == 1 && H5Tget_nmembers(type) == 2)
+    if (good && is_bool(type))
         d->type = WR_H5_BOOL;
     return good;
+}
+
+/* Two floats of type `part`, which is closed. */
+static bool look_at_pair(hid_t part, struct wr_h5_dataset *d)
+{
+    bool good = look_at_float(part, d);
+
+    H5Tclose(part);
+    if (!good)
+        return false;
+    if (d->size == 8) { /* weir has no such type: two numbers */
+        d->inner = 2;
+        d->element = 16;
+        return true;
+    }
+    if (d->size != 4)
+        return refuse(d, "complex numbers of %u bytes, not 8 or 16",
+                      2 * d->size);
+    d->type = WR_H5_COMPLEX;
+    d->size = 8;
+    return true;
+}
+
+/* Complex numbers are a compound type of two floats, as h5py has them. */
+static bool look_at_compound(hid_t type, struct wr_h5_dataset *d)
+{
+    bool pair = H5Tget_nmembers(type) == 2 &&
+                H5Tget_member_class(type, 0) == H5T_FLOAT &&
+                H5Tget_member_class(type, 1) == H5T_FLOAT &&
+                H5Tget_member_offset(type, 0) == 0;
+    hid_t real = pair ? H5Tget_member_type(type, 0) : -1;
+    hid_t imaginary = pair ? H5Tget_member_type(type, 1) : -1;
+    char *name = pair ? H5Tget_member_name(type, 0) : NULL;
+
+    pair = name && name[0] == 'r' && H5Tequal(real, imaginary) > 0 &&
+           H5Tget_member_offset(type, 1) == H5Tget_size(real) &&
+           H5Tget_size(type) == 2 * H5Tget_size(real);
+    H5free_memory(name);
+    if (imaginary >= 0)
+        H5Tclose(imaginary);
+    if (pair)
+        return look_at_pair(real, d);
+    if (real >= 0)
+        H5Tclose(real);
+    return refuse(d, "a compound type that is not complex numbers");
+}
+
+/* Strings of a fixed length are bytes, one more dimension of them. */
+static bool look_at_string(hid_t type, struct wr_h5_dataset *d)
+{
+    if (H5Tis_variable_str(type) > 0)
+        return refuse(d, "strings of variable length (save them with a fixed "
+                         "one: dtype 'S20' of NumPy)");
+    d->type = WR_H5_UNSIGNED;
+    d->size = 1;
+    d->element = (uint32_t)H5Tget_size(type);
+    d->inner = d->element;
+    d->text = 1;
+    return true;
 }
 
 static bool look_at_type(hid_t type, struct wr_h5_dataset *d)
@@ -90,9 +159,13 @@ static bool look_at_type(hid_t type, struct wr_h5_dataset *d)
     case H5T_ENUM:
         return look_at_enum(type, d);
     case H5T_STRING:
-        return refuse(d, "strings");
+        return look_at_string(type, d);
     case H5T_COMPOUND:
-        return refuse(d, "a compound type (complex numbers are one)");
+        return look_at_compound(type, d);
+#if H5_VERSION_GE(2, 0, 0)
+    case H5T_COMPLEX:
+        return look_at_pair(H5Tget_super(type), d);
+#endif
     case H5T_VLEN:
         return refuse(d, "elements of variable length");
     case H5T_REFERENCE:
@@ -122,6 +195,11 @@ static bool look_at_space(hid_t dataset, struct wr_h5_dataset *d)
             d->dims[k] = dims[k];
     }
     H5Sclose(space);
+    if (d->ndim == WR_H5_DIMS && d->inner)
+        return refuse(d, "%s of %d dimensions",
+                      d->text ? "strings" : "complex numbers", ndim);
+    if (d->ndim && d->inner)
+        d->dims[d->ndim++] = d->inner;
     if (!simple || ndim <= 0)
         return refuse(d, "no dimensions");
     return d->ndim ||
@@ -139,12 +217,6 @@ static const char *filter_name(int id)
         return "scaleoffset";
     case 307:
         return "bzip2";
-    case 32001:
-        return "blosc";
-    case 32004:
-        return "lz4";
-    case 32008:
-        return "bitshuffle";
     case 32013:
         return "zfp";
     case 32026:
@@ -157,7 +229,25 @@ static const char *filter_name(int id)
 static bool is_known(int id)
 {
     return id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_SHUFFLE ||
-           id == H5Z_FILTER_FLETCHER32 || id == 32000 || id == 32015;
+           id == H5Z_FILTER_FLETCHER32 || id == 32000 || id == 32001 ||
+           id == 32004 || id == 32015;
+}
+
+/* Values of bitshuffle: two of its version, bytes of an element, elements of a
+ * block (0: by itself), and what packs it (2: LZ4). */
+static bool look_at_bitshuffle(const unsigned *values, size_t count,
+                               struct wr_h5_dataset *d, uint32_t *ret)
+{
+    unsigned packs = count > 4 ? values[4] : 0;
+
+    if (count < 3 || values[2] != d->element)
+        return refuse(d, "packed by bitshuffle, of elements of another size");
+    if (packs == 2)
+        *ret = WR_H5_BITSHUFFLE_LZ4;
+    else if (packs || (count > 3 && values[3]))
+        return refuse(d, "packed by bitshuffle with %s",
+                      packs == 3 ? "zstd" : "blocks of a chosen size");
+    return true;
 }
 
 static bool look_at_filters(hid_t dcpl, struct wr_h5_dataset *d)
@@ -172,22 +262,43 @@ static bool look_at_filters(hid_t dcpl, struct wr_h5_dataset *d)
         int id = H5Pget_filter2(dcpl, (unsigned)k, &flags, &count, values, 0,
                                 NULL, &config);
 
-        if (!is_known(id))
-            return refuse(d, "packed by filter %d (%s)", id, filter_name(id));
         d->filters[k] = (uint32_t)id;
+        if (id == 32008 ? !look_at_bitshuffle(values, count, d, &d->filters[k])
+                        : !is_known(id))
+            return d->why[0] ? false
+                             : refuse(d, "packed by filter %d (%s)", id,
+                                      filter_name(id));
     }
     d->filter_count = (uint32_t)n;
     return true;
 }
 
-static void look_at_fill(hid_t dcpl, hid_t type, struct wr_h5_dataset *d)
+/* Bytes of strings that were never written are 0, or it is refused. */
+static bool is_filled(hid_t dcpl, hid_t type, size_t len)
+{
+    char *text = calloc(1, len);
+    bool filled = !text || H5Pget_fill_value(dcpl, type, text) < 0;
+
+    for (size_t k = 0; k < len && !filled; k++)
+        filled = text[k] != '\0';
+    free(text);
+    return filled;
+}
+
+static bool look_at_fill(hid_t dcpl, hid_t type, struct wr_h5_dataset *d)
 {
     H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
 
     H5Pfill_value_defined(dcpl, &defined);
-    if (defined == H5D_FILL_VALUE_USER_DEFINED &&
-        H5Pget_fill_value(dcpl, type, d->fill) < 0)
+    if (defined != H5D_FILL_VALUE_USER_DEFINED)
+        return true;
+    if (d->inner)
+        return !is_filled(dcpl, type, d->element) ||
+               refuse(d, "%s with a fill value",
+                      d->text ? "strings" : "complex numbers");
+    if (H5Pget_fill_value(dcpl, type, d->fill) < 0)
         memset(d->fill, 0, sizeof(d->fill));
+    return true;
 }
 
 /* --- layouts --- */
@@ -240,12 +351,14 @@ static void look_at_chunked(hid_t dcpl, struct wr_h5_dataset *d)
     hsize_t chunk[H5S_MAX_RANK];
     int n = H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
 
-    if (n != (int)d->ndim) {
+    if (n != (int)(d->ndim - !!d->inner)) {
         refuse(d, "chunks of %d dimensions", n);
         return;
     }
     for (int k = 0; k < n; k++)
         d->chunk[k] = chunk[k];
+    if (d->inner)
+        d->chunk[n] = d->inner;
     if (look_at_filters(dcpl, d))
         d->layout = WR_H5_CHUNKED;
 }
@@ -254,25 +367,22 @@ static void look_at_layout(struct h5_file *f, hid_t dataset, hid_t type,
                            struct wr_h5_dataset *d)
 {
     hid_t dcpl = H5Dget_create_plist(dataset);
+    H5D_layout_t layout = H5Pget_layout(dcpl);
 
-    look_at_fill(dcpl, type, d);
     d->bytes = data_bytes(d);
-    switch (H5Pget_layout(dcpl)) {
-    case H5D_COMPACT:
+    d->unreachable = 1; /* if it is refused from here on */
+    if (!look_at_fill(dcpl, type, d))
+        ; /* it said why */
+    else if (layout == H5D_COMPACT)
         look_at_compact(f, dataset, type, d);
-        break;
-    case H5D_CONTIGUOUS:
+    else if (layout == H5D_CONTIGUOUS)
         look_at_contiguous(dataset, dcpl, d);
-        break;
-    case H5D_CHUNKED:
+    else if (layout == H5D_CHUNKED)
         look_at_chunked(dcpl, d);
-        break;
-    case H5D_VIRTUAL:
-        refuse(d, "a virtual dataset (its data lie in other datasets)");
-        break;
-    default:
+    else if (layout == H5D_VIRTUAL)
+        refuse(d, "a virtual dataset: its data lie in other datasets");
+    else
         refuse(d, "an unknown layout");
-    }
     H5Pclose(dcpl);
 }
 
@@ -281,9 +391,12 @@ void h5_look(struct h5_file *f, hid_t dataset, struct wr_h5_dataset *d)
     hid_t type = H5Dget_type(dataset);
 
     if (type < 0)
-        refuse(d, "its type cannot be read");
-    else if (look_at_type(type, d) && look_at_space(dataset, d))
-        look_at_layout(f, dataset, type, d);
+        d->unreachable = !refuse(d, "its type cannot be read");
+    else if (look_at_type(type, d)) {
+        d->element = d->inner ? d->element : d->size;
+        if (look_at_space(dataset, d))
+            look_at_layout(f, dataset, type, d);
+    }
     if (type >= 0)
         H5Tclose(type);
 }

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define WR_H5_VERSION  2u
+#define WR_H5_VERSION  4u
 #define WR_H5_FD       3   /* the helper's end of the socket */
 #define WR_H5_NAME     128 /* bytes of a dataset's path, with the NUL */
 #define WR_H5_DIMS     8
@@ -21,6 +21,9 @@
 #define WR_H5_READ_MAX ((uint64_t)16 << 20) /* bytes of one READ */
 #define WR_H5_PLACES   4096u                /* of one message */
 #define WR_H5_WHY      200 /* bytes of a reason, with the NUL */
+
+/* argv[1] of the helper: seconds of CPU time after which it is ended. */
+#define WR_H5_SECONDS_MAX 1000000u
 
 enum wr_h5_kind {
     /* weir asks */
@@ -60,15 +63,22 @@ enum wr_h5_class {
     WR_H5_SIGNED,
     WR_H5_FLOAT,
     WR_H5_BFLOAT,
-    WR_H5_BOOL
+    WR_H5_BOOL,
+    WR_H5_COMPLEX /* two floats, the real part first */
 };
 
 struct wr_h5_dataset {
     char name[WR_H5_NAME]; /* "group/x" */
     uint32_t layout;       /* enum wr_h5_layout */
     uint32_t type;         /* enum wr_h5_class */
-    uint32_t size;         /* bytes of an element */
+    uint32_t size;         /* bytes of a number */
+    uint32_t element;      /* of what filters take for one: size, or a string */
+    uint32_t text;         /* strings: the last dimension is their bytes */
+    uint32_t inner; /* the last dimension, where it lies in the elements: bytes
+                       of strings, 2 for complex numbers of two f64; 0: none */
     uint32_t big_endian;
+    uint32_t unreachable; /* refused for where it lies or how it is packed, not
+                             for what it holds */
     uint32_t ndim, filter_count;
     uint64_t dims[WR_H5_DIMS], chunk[WR_H5_DIMS];
     uint64_t address, bytes;
@@ -76,6 +86,9 @@ struct wr_h5_dataset {
     uint8_t fill[8];                 /* one element, as it is stored */
     char why[WR_H5_WHY];
 };
+
+/* Beside HDF5's numbers: 32008 that also packs. */
+#define WR_H5_BITSHUFFLE_LZ4 (2u << 16 | 32008u)
 
 #define WR_H5_UNALLOCATED UINT64_MAX
 

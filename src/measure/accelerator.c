@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -69,10 +69,10 @@ int wr_accelerator_parse(const char *text, struct wr_accelerator *ret,
     char names[160];
     size_t len = 0;
 
-    if (!strncasecmp(text, "ms=", 3))
+    if (!wr_strncasecmp(text, "ms=", 3))
         return parse_ms(text, ret, err);
     for (size_t k = 0; k < WR_ARRAY_LEN(table); k++) {
-        if (!strcasecmp(text, table[k].name)) {
+        if (!wr_strcasecmp(text, table[k].name)) {
             *ret = table[k];
             return 0;
         }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "measure/bench_store.h"
 #include "measure/ckpt_ranks.h"
 #include "measure/together.h"
 #include "measure/tree.h"
@@ -17,11 +18,15 @@
 #include "storage/device.h"
 #include "storage/beside.h"
 #include "storage/storage.h"
+#include "tier/name.h"
 
 #define COPIES  5 /* of memory, for the median */
 #define STEP_MS 50
 /* Of the store's ranks, which may differ a lot; dead ones are noticed anyway. */
 #define RANKS_MS (UINT64_C(3600) * 1000)
+/* The mark goes last: by it the next one knows what is left. Deeper folders are
+ * someone else's. */
+#define BENCH_TREE (&(const struct wr_tree_rule){WR_NAME_OWN, 4})
 /* After a failure other ranks may still be at it. */
 #define CLEAN_TRIES 40
 #define CLEAN_MS    100
@@ -188,10 +193,18 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
     return is_stopped(arg);
 }
 
+static int mark_tiers(const weir_ckpt_config *cfg, weir_err *err)
+{
+    int r = wr_bench_store_mark(cfg->fast, err);
+
+    return r == 0 && cfg->slow ? wr_bench_store_mark(cfg->slow, err) : r;
+}
+
 static int open_store(struct save_bench *b, enum wr_ckpt_way way,
                       weir_ckpt **ret, weir_err *err)
 {
     weir_ckpt_config cfg;
+    int r;
 
     weir_ckpt_defaults(&cfg);
     cfg.fast = way == WR_CKPT_SLOW ? b->slow : b->fast;
@@ -207,7 +220,13 @@ static int open_store(struct save_bench *b, enum wr_ckpt_way way,
         cfg.comm = b->plan->comm_url;
         cfg.comm_timeout_ms = RANKS_MS;
     }
-    return weir_ckpt_open(ret, &cfg, err);
+    r = weir_ckpt_open(ret, &cfg, err);
+    if (r < 0)
+        return r;
+    r = mark_tiers(&cfg, err);
+    if (r < 0)
+        weir_ckpt_close(ret, NULL);
+    return r;
 }
 
 /* The training between two saves, which can be interrupted. */
@@ -259,6 +278,8 @@ static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
     ret->at_s = (double)(start - b->start_ns) * 1e-9;
     ret->stall = seconds_since(start);
     r = train(b, c, err);
+    if (r == 0) /* of an earlier save: what is measured would mean nothing */
+        r = weir_ckpt_problem(c, err);
     if (r < 0)
         return r;
     if (weir_ckpt_times_of(c, state.step, &t) < 0)
@@ -358,7 +379,7 @@ static int remove_folder(const char *url, weir_err *err)
     r = wr_store_open(parent, &st, &leaf, err);
     free(leaf);
     if (r == 0) {
-        r = wr_tree_remove(st, name, WR_PROBE_TREE, err);
+        r = wr_tree_remove(st, name, BENCH_TREE, err);
         wr_store_close(st);
     }
     free(parent);
@@ -367,7 +388,7 @@ static int remove_folder(const char *url, weir_err *err)
 }
 
 /* What a bench that was killed left is of no use, and in the way. The lock says
- * whether one is alive. */
+ * whether one is alive. Nothing is removed that has not its mark. */
 static int make_empty(const char *url, weir_err *err)
 {
     weir_ckpt_config cfg;
@@ -377,13 +398,17 @@ static int make_empty(const char *url, weir_err *err)
     weir_ckpt_defaults(&cfg);
     cfg.fast = url;
     cfg.role = WEIR_CKPT_ADOPT; /* whatever tier of a store it is */
+    r = wr_bench_store_check(url, err);
+    if (r < 0)
+        return r;
     r = weir_ckpt_open(&c, &cfg, err);
     if (r == WEIR_ENOENT)
         return 0;
     if (r < 0)
         return r;
+    r = wr_bench_store_mark(url, err); /* a killed removal goes on later */
     weir_ckpt_close(&c, NULL);
-    return remove_folder(url, err);
+    return r < 0 ? r : remove_folder(url, err);
 }
 
 static int clean(const struct save_bench *b, weir_err *err)
@@ -412,7 +437,7 @@ static int clean_after(const struct save_bench *b, weir_err *err)
 {
     int r = clean(b, err);
 
-    for (unsigned i = 0; r < 0 && i < CLEAN_TRIES; i++) {
+    for (unsigned i = 0; r < 0 && r != WEIR_ESTATE && i < CLEAN_TRIES; i++) {
         wr_clock_sleep_until(wr_clock_ns() + CLEAN_MS * WR_NS_PER_MS);
         r = clean(b, err);
     }

@@ -246,7 +246,8 @@ static size_t place_bytes(const struct wr_limit_job *job)
 {
     size_t most = job->slots ? WR_MAX(MAX_RING / job->slots, PIECE) : PIECE;
 
-    return (size_t)WR_MIN(wr_index_max_length(job->ds->index), most);
+    most = (size_t)WR_MIN(wr_index_max_length(job->ds->index), most);
+    return WR_MAX(most, (size_t)1); /* all samples may be empty */
 }
 
 static void read_share(struct crew *c)

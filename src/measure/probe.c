@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "measure/probe_private.h"
 #include "record/stats.h"
 
@@ -20,18 +21,6 @@
 #define GAIN        1.05 /* per doubling of the depth */
 
 /* --- names --- */
-
-/* "4 KiB", "1.5 MiB", "1000 B". */
-static void block_name(uint64_t bytes, char *buf, size_t cap)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    unsigned u = 0;
-    double x = (double)bytes;
-
-    for (; u < 3 && x >= 1024; u++)
-        x /= 1024;
-    snprintf(buf, cap, "%.4g %s", x, units[u]);
-}
 
 static int name_of_files(const struct wr_probe_test *t, char *buf, size_t cap)
 {
@@ -48,7 +37,7 @@ static int name_of_big(const struct wr_probe_test *t, char *buf, size_t cap)
     char size[32] = "mixed sizes";
 
     if (t->block)
-        block_name(t->block, size, sizeof(size));
+        wr_format_binary(size, sizeof(size), (double)t->block);
     return snprintf(buf, cap, "%s %s %s, depth %u, %s",
                     t->pattern == WR_PROBE_RANDOM ? "random" : "sequential",
                     t->op == WR_PROBE_READ ? "read" : "write", size, t->depth,

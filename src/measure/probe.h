@@ -27,8 +27,8 @@ struct wr_probe_mix {
     } part[WR_PROBE_MIX_MAX];
 };
 
-/* ImageNet's files as a storage engineer's study counted them: from 2K 1, from
- * 4K 2, 8K 4, 16K 8, 32K 13, 64K 38, 128K 33, 256K 1 (of 100), each bin at its
+/* ImageNet's files as a storage engineer's study counted them: from 2 KiB 1,
+ * from 4 KiB 2, 8 4, 16 8, 32 13, 64 38, 128 33, 256 1 (of 100), each bin at its
  * middle. Mean 115 KB, as the data set has. */
 void wr_probe_mix_imagenet(struct wr_probe_mix *ret);
 

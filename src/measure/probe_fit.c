@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -403,8 +404,8 @@ static double rounded(double x)
 {
     char text[32];
 
-    snprintf(text, sizeof(text), "%.4g", x);
-    return strtod(text, NULL);
+    wr_snprintf(text, sizeof(text), "%.4g", x);
+    return wr_strtod(text, NULL);
 }
 
 static void round_all(struct wr_device_profile *p)

@@ -11,7 +11,6 @@
  * removes it when it can take the lock and finds only such names. */
 #include "measure/probe_private.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,9 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "measure/tree.h"
@@ -102,7 +103,7 @@ static bool has_form(const char *name)
     if (strncmp(name, FORM, n) || strlen(name) != n + RANDOMS)
         return false;
     for (const char *c = name + n; *c; c++)
-        if (!isalnum((unsigned char)*c))
+        if (!wr_is_alnum(*c))
             return false;
     return true;
 }
@@ -124,23 +125,16 @@ static int note_leftover(void *arg, const struct wr_entry *e)
     return 0;
 }
 
-/* Opens the lock of a folder that is ours (no link, of this user) and takes
- * it; -1 when its probe lives, or it is not what it should be. */
-static int take_lock(struct wr_store *st, const char *folder)
+/* Opens the lock in a folder that is ours and takes it; -1 and errno when its
+ * probe lives, or it is not what it should be. */
+static int take_lock_in(struct wr_store *st, const char *folder, int dir)
 {
-    char rel[WR_PROBE_PATH], local[PATH_CAP];
-    struct stat sb;
-    int fd;
-
-    if (!st->ops->local_path(st, folder, local, sizeof(local)) ||
-        lstat(local, &sb) < 0 || !S_ISDIR(sb.st_mode) || sb.st_uid != geteuid())
-        return -1;
-    snprintf(rel, sizeof(rel), "%s/lock", folder);
-    if (!st->ops->local_path(st, rel, local, sizeof(local)))
-        return -1;
+    struct stat in = {0}, sb;
     /* To be written: NFS locks no other files. */
-    fd = open(local, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT && sb.st_mtime + UNLOCKED_S < time(NULL))
+    int fd = openat(dir, "lock", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT && fstat(dir, &in) == 0 &&
+        in.st_mtime + UNLOCKED_S < time(NULL))
         st->ops->change(st, WR_REMOVE, folder, NULL, NULL); /* if empty */
     if (fd < 0)
         return -1;
@@ -152,26 +146,54 @@ static int take_lock(struct wr_store *st, const char *folder)
     return fd;
 }
 
-/* What cannot be removed stays: that is no reason not to probe. */
-static void remove_leftovers(struct wr_store *st)
+static int take_lock(struct wr_store *st, const char *folder)
+{
+    char local[PATH_CAP];
+    int dir = -1, r, fd, e;
+
+    if (!st->ops->local_path(st, folder, local, sizeof(local)))
+        return -1;
+    r = wr_own_dir(local, 0, &dir, NULL);
+    if (r < 0) {
+        errno = r == WEIR_ENOENT ? ENOENT : EACCES;
+        return -1;
+    }
+    errno = 0;
+    fd = take_lock_in(st, folder, dir);
+    e = errno;
+    close(dir);
+    errno = e;
+    return fd;
+}
+
+/* What cannot be removed stays: that is no reason not to probe. `own` follows no
+ * links, wherever one is put meanwhile. */
+static void remove_leftovers(struct wr_store *st, struct wr_store *own)
 {
     struct leftovers l = {0};
+    int r = own->ops->list(own, "", note_leftover, &l, NULL);
 
-    if (!st->ops->local_path ||
-        st->ops->list(st, "", note_leftover, &l, NULL) < 0) {
-        free(l.names);
-        return;
-    }
-    for (size_t i = 0; i < l.count; i++) {
+    for (size_t i = 0; r == 0 && i < l.count; i++) {
         int fd = take_lock(st, l.names[i]);
 
         if (fd < 0)
             continue;
         if (wr_probe_tree_is_ours(st, l.names[i]))
-            wr_tree_remove(st, l.names[i], WR_PROBE_TREE, NULL);
+            wr_tree_remove(own, l.names[i], WR_PROBE_TREE, NULL);
         close(fd);
     }
     free(l.names);
+}
+
+static void tidy_folder(struct wr_probe_place *p)
+{
+    struct wr_store *own;
+
+    if (!p->store->ops->local_path ||
+        wr_store_open_own(p->plan->url, &own, NULL) < 0)
+        return;
+    remove_leftovers(p->store, own);
+    wr_store_close(own);
 }
 
 /* --- the folder --- */
@@ -225,7 +247,7 @@ static int make_folder(struct wr_probe_place *p, weir_err *err)
         return wr_fail(err, WEIR_ENOTSUP, "read-only storage");
     for (unsigned i = 0; i < TRIES && r == WEIR_EEXIST; i++) {
         random_name(p->folder, sizeof(p->folder));
-        r = st->ops->change(st, WR_MKDIR, p->folder, NULL, err);
+        r = st->ops->change(st, WR_MKDIR_PRIVATE, p->folder, NULL, err);
         if (r < 0) {
             p->folder[0] = '\0';
             continue;
@@ -307,7 +329,7 @@ static int prepare_folder(struct wr_probe_place *p, uint64_t *ret_free,
     struct wr_probe_needs n = wr_probe_needs_of(p->plan);
     int r;
 
-    remove_leftovers(p->store);
+    tidy_folder(p);
     r = check_space(p, ret_free, err);
     if (r == 0 &&
         ((n.reads && !p->plan->file) || n.writes || n.files || n.creates))

@@ -203,17 +203,18 @@ int wr_host_fs_of(const char *path, struct wr_host_fs *ret, weir_err *err)
 {
     struct wr_host_fs fs = {.rotational = -1};
     char real[PATH_MAX], dev[32];
+    bool found = false;
     FILE *f;
-    bool found;
 
     if (!realpath(path, real))
         return wr_fail_errno(err, errno, "'%s'", path);
     f = fopen("/proc/self/mountinfo", "re");
-    if (!f)
-        return wr_fail_errno(err, errno, "cannot open '/proc/self/mountinfo'");
-    found = find_mount(f, real, &fs, dev, sizeof(dev));
-    fclose(f);
-    /* In a chroot whose root is no mount point none is found. */
+    if (f) {
+        found = find_mount(f, real, &fs, dev, sizeof(dev));
+        fclose(f);
+    }
+    /* None is found without /proc, nor in a chroot whose root is not a mount
+     * point. */
     if (!found && !find_device(real, &fs, dev, sizeof(dev)))
         return wr_fail_errno(err, errno, "'%s'", path);
     use_source(&fs, dev, sizeof(dev));

@@ -40,13 +40,12 @@ int wr_usage_now(struct wr_usage *ret, weir_err *err)
     const struct wr_procfs_field io[] = {{"read_bytes:", 1, &u.read_bytes},
                                          {"write_bytes:", 1, &u.write_bytes}};
     struct rusage ru;
-    int e;
 
     if (getrusage(RUSAGE_SELF, &ru))
         return wr_fail_errno(err, errno, "cannot ask for the CPU time");
-    e = -read_fields("/proc/self/status", memory, WR_ARRAY_LEN(memory));
-    if (e)
-        return wr_fail_errno(err, e, "cannot read '/proc/self/status'");
+    /* Without /proc what is known is the most that it ever was. */
+    if (read_fields("/proc/self/status", memory, WR_ARRAY_LEN(memory)) != 0)
+        u.rss_bytes = u.peak_rss_bytes = (uint64_t)ru.ru_maxrss * 1024;
     u.has_io = read_fields("/proc/self/io", io, WR_ARRAY_LEN(io)) == 0;
     u.user_s = seconds(&ru.ru_utime);
     u.sys_s = seconds(&ru.ru_stime);

@@ -125,8 +125,5 @@ void wr_data_close(const struct fuse_file_info *fi);
 int wr_data_fd(const struct fuse_file_info *fi);
 /* ops_list.c: closes the folder that was opened into `fi`. */
 void wr_list_close(const struct fuse_file_info *fi);
-/* ops_tree.c: what was made belongs to whoever asked. */
-void wr_tree_own(fuse_req_t req, const struct wr_inode *parent,
-                 const char *name);
 
 #endif

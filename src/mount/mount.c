@@ -253,12 +253,29 @@ const char *wr_mount_missing(void)
     return NULL;
 }
 
+/* All that is asked through the mount is done by this process. As root it would
+ * make files of root for others, and open what an ACL of the source denies them:
+ * the kernel judges by owner and mode alone. */
+static int check_others(const struct wr_mount_config *cfg, weir_err *err)
+{
+    if (!cfg->allow_other || geteuid() != 0)
+        return 0;
+    return wr_fail(err, WEIR_EACCES,
+                   "'%s': root does not mount for other users: what they do "
+                   "there would be done as root; mount as the user who is to "
+                   "see the files",
+                   cfg->mountpoint);
+}
+
 int wr_mount_open(const struct wr_mount_config *cfg, struct wr_mount **ret,
                   weir_err *err)
 {
-    struct wr_mount *m = calloc(1, sizeof(*m));
-    int r, fd = -1;
+    struct wr_mount *m;
+    int r = check_others(cfg, err), fd = -1;
 
+    if (r < 0)
+        return r;
+    m = calloc(1, sizeof(*m));
     if (!m)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     m->event_fd = eventfd(0, EFD_CLOEXEC);

@@ -19,7 +19,7 @@ struct wr_mount_config {
     const struct wr_device_profile *profile; /* borrowed */
     unsigned threads;                        /* that receive; 0: a default */
     bool read_only;
-    bool allow_other; /* users other than the one who mounts */
+    bool allow_other; /* users other than the one who mounts, who is not root */
     bool force;       /* the mount point need not be empty */
     bool compensate;  /* answers leave earlier by what the mount costs */
 };

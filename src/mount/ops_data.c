@@ -129,7 +129,6 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name,
     if (fd < 0) {
         r->error = errno;
     } else {
-        wr_tree_own(req, in, name);
         r->error = wr_tree_entry(d, in, name, &r->entry);
         if (r->error) {
             close(fd);

@@ -44,22 +44,6 @@ int wr_tree_entry(struct wr_door *d, const struct wr_inode *parent,
     return 0;
 }
 
-void wr_tree_own(fuse_req_t req, const struct wr_inode *parent,
-                 const char *name)
-{
-    const struct fuse_ctx *who = fuse_req_ctx(req);
-    struct stat st;
-    gid_t gid = who->gid;
-
-    if (geteuid() != 0 || (who->uid == 0 && who->gid == getegid()))
-        return;
-    if (fstat(parent->fd, &st) == 0 && st.st_mode & S_ISGID)
-        gid = (gid_t)-1; /* the folder's group was taken */
-    /* Not essential: what cannot be owned by others is the server's. */
-    if (fchownat(parent->fd, name, who->uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
-        return;
-}
-
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
     struct wr_door *d = wr_door_of(req);
@@ -121,21 +105,12 @@ static void answer_named(fuse_req_t req, fuse_ino_t parent, const char *name,
     wr_door_answer(d, r, due);
 }
 
-/* Something new was made (error 0): answers with its entry. */
-static void answer_made(fuse_req_t req, fuse_ino_t parent, const char *name,
-                        int error)
-{
-    if (!error)
-        wr_tree_own(req, wr_door_inode(wr_door_of(req), parent), name);
-    answer_named(req, parent, name, error);
-}
-
 static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
                      mode_t mode)
 {
     int fd = wr_door_inode(wr_door_of(req), parent)->fd;
 
-    answer_made(req, parent, name, mkdirat(fd, name, mode) < 0 ? errno : 0);
+    answer_named(req, parent, name, mkdirat(fd, name, mode) < 0 ? errno : 0);
 }
 
 static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
@@ -143,8 +118,8 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 {
     int fd = wr_door_inode(wr_door_of(req), parent)->fd;
 
-    answer_made(req, parent, name,
-                mknodat(fd, name, mode, rdev) < 0 ? errno : 0);
+    answer_named(req, parent, name,
+                 mknodat(fd, name, mode, rdev) < 0 ? errno : 0);
 }
 
 static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
@@ -152,7 +127,8 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
 {
     int fd = wr_door_inode(wr_door_of(req), parent)->fd;
 
-    answer_made(req, parent, name, symlinkat(target, fd, name) < 0 ? errno : 0);
+    answer_named(req, parent, name,
+                 symlinkat(target, fd, name) < 0 ? errno : 0);
 }
 
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cache.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/units.h"
 #include "pipeline/cache_dir.h"
+#include "pipeline/cache_place.h"
 #include "pipeline/cache_ram.h"
 
 /* One of the two is there. */
@@ -24,23 +26,47 @@ struct wr_cache {
 
 /* --- opening --- */
 
-/* Splits "PATH:SIZE" at the last colon. */
-static int parse_part(char *part, uint64_t *ret_budget, weir_err *err)
+/* Cuts ":share=..." off. */
+static int parse_share(char *part, unsigned *ret, weir_err *err)
 {
     char *colon = strrchr(part, ':');
+
+    *ret = 0;
+    if (!colon || strncmp(colon, ":share=", 7) != 0)
+        return 0;
+    if (!strcmp(colon + 7, "group"))
+        *ret = WR_STORE_GROUP;
+    else if (!strcmp(colon + 7, "all"))
+        *ret = WR_STORE_ALL;
+    else
+        return wr_fail(err, WEIR_EINVAL, "expected share=group or share=all");
+    *colon = '\0';
+    if (!strncmp(part, "ram:", 4))
+        return wr_fail(err, WEIR_EINVAL, "memory is not shared");
+    return 0;
+}
+
+/* Splits "PATH:SIZE" or "PATH:SIZE:share=...". */
+static int parse_part(char *part, struct wr_cache_folder *ret, weir_err *err)
+{
     uint64_t budget = 0;
-    int r;
+    char *colon;
+    int r = parse_share(part, &ret->share, err);
+
+    if (r < 0)
+        return r;
+    colon = strrchr(part, ':');
 
     if (!colon || colon == part)
         return wr_fail(err, WEIR_EINVAL,
-                       "expected ram:SIZE or FOLDER:SIZE, as in ram:4G");
+                       "expected ram:SIZE or FOLDER:SIZE, as in ram:4GiB");
     r = wr_parse_size(colon + 1, &budget, err);
     if (r < 0)
         return r;
     if (budget == 0)
         return wr_fail(err, WEIR_EINVAL, "a size above 0 is expected");
     *colon = '\0';
-    *ret_budget = budget;
+    ret->budget = budget;
     return 0;
 }
 
@@ -79,45 +105,64 @@ static int check_store(const struct wr_cache *c, struct wr_store *st,
     return 0;
 }
 
-static int open_dir(struct wr_cache *c, struct tier *t, const char *url,
-                    uint64_t budget, const struct wr_cache_config *cfg,
-                    weir_err *err)
+/* Asked before anything is made. */
+static int check_budget(uint64_t budget, uint64_t samples, weir_err *err)
 {
-    struct wr_store *st = NULL;
-    char *leaf = NULL;
-    int r = wr_store_open(url, &st, &leaf, err);
+    size_t map_bytes;
 
-    if (r == 0 && leaf)
-        r = wr_fail(err, WEIR_EINVAL, "not a folder");
+    if (wr_map_bytes(samples, &map_bytes) && map_bytes < budget)
+        return 0;
+    return wr_fail(err, WEIR_EINVAL,
+                   "less than the map of %" PRIu64 " samples takes", samples);
+}
+
+static int open_dir(struct wr_cache *c, struct tier *t,
+                    const struct wr_cache_folder *given,
+                    const struct wr_cache_config *cfg, weir_err *err)
+{
+    struct wr_cache_folder at = *given;
+    struct wr_store *st = NULL;
+    char *root, *leaf = NULL;
+    int r = check_budget(given->budget, cfg->samples, err);
+
+    if (r < 0)
+        return r;
+    root = wr_place_root(given->url, given->share);
+    if (!root)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_store_open_with(root, at.share ? at.share : WR_STORE_PRIVATE, &st,
+                           &leaf, err);
     if (r == 0)
         r = check_store(c, st, err);
-    free(leaf);
-    if (r < 0) {
+    at.url = root;
+    if (r == 0)
+        r = wr_cache_dir_open(&t->dir, st, &at, cfg, err);
+    else
         wr_store_close(st);
-        return r;
-    }
-    return wr_cache_dir_open(&t->dir, st, url, budget, cfg, err);
+    free(root);
+    return r;
 }
 
 static int open_part(struct wr_cache *c, const char *text,
                      const struct wr_cache_config *cfg, weir_err *err)
 {
+    struct wr_cache_folder at = {0};
     struct tier t = {0};
     char *part = strdup(text);
-    uint64_t budget = 0;
     int r;
 
     if (!part)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = parse_part(part, &budget, err);
+    r = parse_part(part, &at, err);
+    at.url = part;
     if (r == 0 && c->count == WR_CACHE_TIERS)
         r = wr_fail(err, WEIR_EINVAL, "more than %d tiers", WR_CACHE_TIERS);
     else if (r == 0 && strcmp(part, "ram"))
-        r = open_dir(c, &t, part, budget, cfg, err);
+        r = open_dir(c, &t, &at, cfg, err);
     else if (r == 0 && has_ram(c))
         r = wr_fail(err, WEIR_EINVAL, "ram is already given");
     else if (r == 0)
-        r = wr_cache_ram_open(&t.ram, budget, cfg, err);
+        r = wr_cache_ram_open(&t.ram, at.budget, cfg, err);
     free(part);
     if (r < 0)
         return wr_fail_prefix(err, r, "cache '%s'", text);
@@ -129,13 +174,13 @@ static int open_part(struct wr_cache *c, const char *text,
 int wr_cache_check_spec(const char *text, weir_err *err)
 {
     char *spec = strdup(text), *next = spec, *part;
-    uint64_t budget;
+    struct wr_cache_folder at;
     int r = spec ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
 
     while (r == 0 && (part = strsep(&next, ","))) {
         char *whole = strdup(part);
 
-        r = whole ? parse_part(part, &budget, err)
+        r = whole ? parse_part(part, &at, err)
                   : wr_fail(err, WEIR_ENOMEM, "out of memory");
         if (r < 0 && whole)
             wr_fail_prefix(err, r, "cache '%s'", whole);

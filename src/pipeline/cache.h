@@ -26,10 +26,12 @@
 struct wr_cache;
 
 struct wr_cache_config {
-    const char *spec;     /* "ram:4G,/fast/dir:200G": fastest first, sizes as
-                             wr_parse_size reads them, ram at most once */
-    uint64_t samples;     /* ids are below this */
-    size_t sample_bytes;  /* of every sample; 0: they differ (encoded) */
+    const char *spec;    /* "ram:4GiB,/fast/dir:200GiB": fastest first, sizes as
+                             wr_parse_size reads them, ram at most once;
+                             behind a folder's size ":share=group" or
+                             ":share=all" */
+    uint64_t samples;    /* ids are below this */
+    size_t sample_bytes; /* of every sample; 0: they differ (encoded) */
     uint64_t fingerprint; /* of what is cached: data set, and what was done to
                              it */
     const char *name;     /* of what is cached, or NULL: in a folder, what has
@@ -63,7 +65,8 @@ struct wr_cache_stats {
 /* Checks the text of cfg->spec alone: every tier has a name and a size. */
 int wr_cache_check_spec(const char *spec, weir_err *err);
 
-/* Opens or makes the tiers. A folder must exist; `weir-cache` is made in it.
+/* Opens or makes the tiers. A folder must exist; `weir-cache-UID`, or
+ * `weir-cache-shared`, is made in it (cache_place.h).
  * One that may only be read is used for reading, and one that other processes
  * hold but is damaged is off; both are told by wr_cache_error. */
 int wr_cache_open(struct wr_cache **ret, const struct wr_cache_config *cfg,

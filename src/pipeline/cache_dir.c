@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/cache_dir.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +35,8 @@ struct segment {
 
 struct wr_cache_dir {
     struct wr_store *store; /* owned */
-    char *url;              /* owned; for messages */
+    char *url;              /* owned: its own */
+    unsigned share;         /* WR_STORE_GROUP, WR_STORE_ALL or 0 */
     struct wr_cache_place place;
     struct wr_map map; /* map.head is NULL: off */
     uint64_t budget;
@@ -66,7 +66,8 @@ static void stop_puts(struct wr_cache_dir *d, const weir_err *why)
     pthread_mutex_lock(&d->lock);
     if (!d->error.code) {
         d->error = *why;
-        wr_fail_prefix(&d->error, why->code, "cache '%s'", d->url);
+        wr_fail_prefix(&d->error, why->code, "cache '%.*s'",
+                       (int)(strrchr(d->url, '/') - d->url), d->url);
     }
     pthread_mutex_unlock(&d->lock);
     atomic_store(&d->no_puts, true);
@@ -166,7 +167,7 @@ static int attach(struct wr_cache_dir *d, const struct wr_map_id *id,
         r = wr_place_make(&d->place, err);
     if (r < 0)
         return r;
-    r = wr_map_lock(&d->map, path, &hold, err);
+    r = wr_map_lock(&d->map, path, d->share, &hold, err);
     /* Whoever takes it for a stale one removes it; not once it is held. */
     gone = r == WEIR_ENOENT || (r == 0 && !wr_map_is_at(&d->map, path));
     if (r == 0 && !gone) {
@@ -223,11 +224,9 @@ static int open_tier(struct wr_cache_dir *d, const struct wr_cache_config *cfg,
     size_t map_bytes;
     int r;
 
-    if (!wr_map_bytes(id.samples, &map_bytes) || map_bytes >= d->budget)
-        return wr_fail(err, WEIR_EINVAL,
-                       "less than the map of %" PRIu64 " samples takes",
-                       id.samples);
-    wr_place_init(&d->place, d->store, &id);
+    if (!wr_map_bytes(id.samples, &map_bytes))
+        return wr_fail(err, WEIR_ELIMIT, "too many samples");
+    wr_place_init(&d->place, d->store, d->url, d->share, &id);
     r = attach_patiently(d, &id, err);
     if (r == 0)
         r = wr_place_sweep(&d->place, &id, &others, err);
@@ -238,7 +237,7 @@ static int open_tier(struct wr_cache_dir *d, const struct wr_cache_config *cfg,
 }
 
 int wr_cache_dir_open(struct wr_cache_dir **ret, struct wr_store *st,
-                      const char *url, uint64_t budget,
+                      const struct wr_cache_folder *at,
                       const struct wr_cache_config *cfg, weir_err *err)
 {
     struct wr_cache_dir *d = calloc(1, sizeof(*d));
@@ -251,9 +250,10 @@ int wr_cache_dir_open(struct wr_cache_dir **ret, struct wr_store *st,
     pthread_mutex_init(&d->lock, NULL);
     d->store = st;
     d->map.fd = -1;
-    d->budget = budget;
+    d->budget = at->budget;
+    d->share = at->share;
     d->sample_bytes = cfg->sample_bytes;
-    d->url = strdup(url);
+    d->url = strdup(at->url);
     r = d->url ? open_tier(d, cfg, err)
                : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r < 0) {

@@ -14,11 +14,18 @@
 
 struct wr_cache_dir;
 
-/* Takes the store over, also when it fails; `url` is its name, for messages;
+/* A folder, as it is given. */
+struct wr_cache_folder {
+    const char *url; /* borrowed: of the store, from wr_place_root */
+    uint64_t budget;
+    unsigned share; /* WR_STORE_GROUP, WR_STORE_ALL or 0 */
+};
+
+/* Takes the store over, also when it fails;
  * `cfg->spec` is not looked at. A tier that other processes hold and that is
  * not what it should be is opened, but off. */
 int wr_cache_dir_open(struct wr_cache_dir **ret, struct wr_store *st,
-                      const char *url, uint64_t budget,
+                      const struct wr_cache_folder *at,
                       const struct wr_cache_config *cfg, weir_err *err);
 void wr_cache_dir_close(struct wr_cache_dir *d); /* takes NULL */
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "codec/crc32c.h"
 
 #define VERSION 1u
@@ -52,25 +53,24 @@ uint64_t wr_map_name_hash(const char *name)
 
 /* --- the file --- */
 
-static int open_file(struct wr_map *m, const char *path, weir_err *err)
+/* What may not be written is read, and so is what others may write. */
+static int open_file(struct wr_map *m, const char *path, unsigned share,
+                     weir_err *err)
 {
     struct stat sb;
-    int e;
+    weir_err why;
+    int r = wr_own_open(path, O_RDWR | O_CREAT, share, &m->fd, &why);
 
-    m->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (m->fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
-        e = errno;
-        m->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (r < 0 && (why.os_errno == EACCES || why.os_errno == EROFS ||
+                  why.os_errno == EPERM)) {
+        r = wr_own_open(path, O_RDONLY, share, &m->fd, NULL);
         m->read_only = true;
-        if (m->fd < 0)
-            errno = e;
     }
-    if (m->fd < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot open", path);
+    if (r < 0)
+        return wr_fail_as(err, why.code, &why);
     if (fstat(m->fd, &sb) < 0)
         return wr_fail_errno(err, errno, "'%s'", path);
-    if (!S_ISREG(sb.st_mode))
-        return wr_fail(err, WEIR_EFORMAT, "'%s': not a file", path);
+    m->read_only |= sb.st_uid != geteuid();
     return 0;
 }
 
@@ -94,13 +94,13 @@ static int lock(int fd, bool alone, enum wr_map_hold *ret)
     }
 }
 
-int wr_map_lock(struct wr_map *m, const char *path, enum wr_map_hold *ret,
-                weir_err *err)
+int wr_map_lock(struct wr_map *m, const char *path, unsigned share,
+                enum wr_map_hold *ret, weir_err *err)
 {
     int r, e;
 
     *m = (struct wr_map){.fd = -1};
-    r = open_file(m, path, err);
+    r = open_file(m, path, share, err);
     if (r == 0 && (e = lock(m->fd, !m->read_only, ret)) != 0)
         r = wr_fail_errno(err, e, "'%s': cannot lock", path);
     if (r < 0)
@@ -135,7 +135,7 @@ bool wr_map_is_at(const struct wr_map *m, const char *path)
 {
     struct stat held, there;
 
-    return fstat(m->fd, &held) == 0 && stat(path, &there) == 0 &&
+    return fstat(m->fd, &held) == 0 && lstat(path, &there) == 0 &&
            held.st_ino == there.st_ino && held.st_dev == there.st_dev &&
            (!m->head || (uint64_t)held.st_size == m->size);
 }
@@ -170,14 +170,40 @@ bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
     return true;
 }
 
+/* All of the file; one that got shorter is another's at work. */
+static int read_copy(const struct wr_map *m, uint8_t *to, size_t size,
+                     weir_err *err)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pread(m->fd, to + done, size - done, (off_t)done));
+
+        if (n < 0)
+            return wr_fail_errno(err, errno, "cannot read the map");
+        if (n == 0)
+            return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
+        done += (size_t)n;
+    }
+    return 0;
+}
+
 static int map_file(struct wr_map *m, size_t size, uint64_t samples,
                     weir_err *err)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                   m->read_only ? MAP_PRIVATE : MAP_SHARED, m->fd, 0);
+                   m->read_only ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED,
+                   m->read_only ? -1 : m->fd, 0);
+    int r;
 
     if (p == MAP_FAILED)
         return wr_fail_errno(err, errno, "cannot map %zu bytes", size);
+    r = m->read_only ? read_copy(m, p, size, err) : 0;
+    if (r < 0) {
+        munmap(p, size);
+        return r;
+    }
     m->head = p;
     m->entries = (struct wr_map_entry *)((uint8_t *)p + WR_MAP_HEADER);
     m->size = size;

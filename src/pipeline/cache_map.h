@@ -64,7 +64,9 @@ struct wr_map {
     struct wr_map_entry *entries; /* borrowed from it */
     size_t size;
     uint64_t samples;
-    bool read_only; /* the mapping is private: changes stay here */
+    bool read_only; /* another's: a copy of the file, changes stay here. Who
+                       may write to a mapped file could cut it, and kill this
+                       process */
 };
 
 /* Bytes of the file for that many samples; false: too many. */
@@ -73,10 +75,11 @@ bool wr_map_bytes(uint64_t samples, size_t *ret);
 /* Tells names apart that are equal up to the cut. */
 uint64_t wr_map_name_hash(const char *name);
 
-/* Opens or makes the file at `path` and locks it: alone when nobody else has
- * it. The content is not looked at; *m is to be closed. */
-int wr_map_lock(struct wr_map *m, const char *path, enum wr_map_hold *ret,
-                weir_err *err);
+/* Opens or makes the file at `path`, which must be ours (base/own.h; `share`:
+ * WR_OWN_GROUP, WR_OWN_ALL or 0), and locks it: alone when nobody else has it.
+ * The content is not looked at; *m is to be closed. */
+int wr_map_lock(struct wr_map *m, const char *path, unsigned share,
+                enum wr_map_hold *ret, weir_err *err);
 void wr_map_close(struct wr_map *m);
 
 /* Maps a file that is what `id` says; WEIR_EFORMAT: it is not. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/error.h"
@@ -14,32 +15,34 @@
 
 #define MAP_NAME "map"
 
+char *wr_place_root(const char *url, unsigned share)
+{
+    char *root;
+    int n = share
+                ? asprintf(&root, "%s/weir-cache-shared", url)
+                : asprintf(&root, "%s/weir-cache-%u", url, (unsigned)geteuid());
+
+    return n < 0 ? NULL : root;
+}
+
 void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
-                   const struct wr_map_id *id)
+                   const char *root, unsigned share, const struct wr_map_id *id)
 {
     uint64_t key[2] = {id->fingerprint, id->sample_bytes};
 
     p->store = st;
-    snprintf(p->dir, sizeof(p->dir), WR_PLACE_ROOT "/%016" PRIx64,
+    p->root = wr_url_path(root);
+    p->share = share;
+    snprintf(p->dir, sizeof(p->dir), "%016" PRIx64,
              (uint64_t)XXH64(key, sizeof(key), 0));
 }
 
 int wr_place_make(const struct wr_cache_place *p, weir_err *err)
 {
-    const struct wr_storage_ops *ops = p->store->ops;
-    const char *const dirs[] = {WR_PLACE_ROOT, p->dir};
+    weir_err why;
+    int r = wr_store_change(p->store, WR_MKDIR, p->dir, NULL, &why);
 
-    for (unsigned i = 0; i < WR_ARRAY_LEN(dirs); i++) {
-        weir_err why;
-        int r = ops->change(p->store, WR_MKDIR, dirs[i], NULL, &why);
-
-        if (r < 0 && r != WEIR_EEXIST) {
-            if (err)
-                *err = why;
-            return r;
-        }
-    }
-    return 0;
+    return r == WEIR_EEXIST ? 0 : wr_fail_as(err, r, &why);
 }
 
 void wr_place_segment(const struct wr_cache_place *p, unsigned segment,
@@ -51,12 +54,7 @@ void wr_place_segment(const struct wr_cache_place *p, unsigned segment,
 int wr_place_map_path(const struct wr_cache_place *p, char *buf, size_t cap,
                       weir_err *err)
 {
-    char path[64];
-
-    snprintf(path, sizeof(path), "%s/" MAP_NAME, p->dir);
-    if (!p->store->ops->local_path || !p->store->ops->change)
-        return wr_fail(err, WEIR_ENOTSUP, "not a folder of this machine");
-    if (!p->store->ops->local_path(p->store, path, buf, cap))
+    if (snprintf(buf, cap, "%s/%s/" MAP_NAME, p->root, p->dir) >= (int)cap)
         return wr_fail(err, WEIR_ELIMIT, "the path is too long");
     return 0;
 }
@@ -161,8 +159,9 @@ static void remove_if_stale(struct place_sweep *s)
     if (snprintf(path, sizeof(path), "%s/" MAP_NAME, s->dir) >=
             (int)sizeof(path) ||
         !is_stale(s, path) ||
-        !st->ops->local_path(st, path, local, sizeof(local)) ||
-        wr_map_lock(&map, local, &hold, NULL) < 0)
+        snprintf(local, sizeof(local), "%s/%s", s->place->root, path) >=
+            (int)sizeof(local) ||
+        wr_map_lock(&map, local, s->place->share, &hold, NULL) < 0)
         return;
     if (hold == WR_MAP_ALONE && wr_map_is_at(&map, local) &&
         is_stale(s, path)) {
@@ -182,7 +181,7 @@ static int sweep_one(void *arg, const struct wr_entry *e)
 
     if (e->kind != WR_KIND_DIR)
         return add_size(s, e);
-    if (snprintf(s->dir, sizeof(s->dir), WR_PLACE_ROOT "/%s", e->name) >=
+    if (snprintf(s->dir, sizeof(s->dir), "%s", e->name) >=
             (int)sizeof(s->dir) ||
         !strcmp(s->dir, s->place->dir))
         return 0;
@@ -200,7 +199,7 @@ int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
                    uint64_t *ret_bytes, weir_err *err)
 {
     struct place_sweep s = {.place = p, .id = id, .err = err};
-    int r = p->store->ops->list(p->store, WR_PLACE_ROOT, sweep_one, &s, err);
+    int r = p->store->ops->list(p->store, "", sweep_one, &s, err);
 
     if (r < 0)
         return r;

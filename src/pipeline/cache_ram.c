@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/common.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define PAGE      ((size_t)4096)
 
 /* A word of the table is 0, BUSY, or the offset of the sample's bytes. */
 #define EMPTY UINT64_C(0)
@@ -147,7 +147,8 @@ static int join_room(struct wr_cache_ram *r, const struct room_config *rc,
 int wr_cache_ram_open(struct wr_cache_ram **ret, uint64_t budget,
                       const struct wr_cache_config *cfg, weir_err *err)
 {
-    struct room_config rc = {.size = (size_t)(budget / PAGE * PAGE)};
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct room_config rc = {.size = (size_t)(budget / page * page)};
     struct wr_cache_ram *r;
     int e;
 

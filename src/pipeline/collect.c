@@ -117,6 +117,27 @@ static bool is_good_hit(struct wr_worker *w, struct wr_task *t)
     return false;
 }
 
+/* An index from a side file depends on folders and lists, but not on every
+ * picture that they name: one that has another size than was indexed may have
+ * been replaced long before the data set was opened. It is read once more, as
+ * long as it is now. */
+static bool read_resized(struct wr_worker *w, struct wr_read *r)
+{
+    const weir_dataset *ds = w->sched->ds;
+    struct wr_stat sb;
+
+    if (r->rd.result != WEIR_ECHANGED || !r->part.whole || r->resized ||
+        !ds->index_reused ||
+        ds->store->ops->stat(ds->store, r->path, &sb, NULL) < 0 ||
+        sb.kind != WR_KIND_FILE)
+        return false;
+    r->part.length = sb.size;
+    r->resized = true;
+    wr_block_free(&r->block);
+    wr_read_again(w, r);
+    return true;
+}
+
 static void part_arrived(struct wr_worker *w, struct wr_read *r)
 {
     struct wr_task *t = r->task;
@@ -127,6 +148,8 @@ static void part_arrived(struct wr_worker *w, struct wr_read *r)
             return;
         wr_task_split(t);
     } else if (r->rd.result) {
+        if (read_resized(w, r))
+            return;
         wr_io_error(&r->rd, r->path, &err);
         if (wr_err_is_lack(err.code) && wr_read_later(w, r))
             return;

@@ -31,6 +31,7 @@ struct wr_custom {
     /* Of samples that are read alone, and as they are, no more than this; 0:
      * all. */
     size_t head;
+    struct wr_left_out *left; /* borrowed: as wr_unpack.left */
 };
 
 /* As weir_pipeline_open; `c` is copied. cfg->fields is not looked at where there

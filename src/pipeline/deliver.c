@@ -270,6 +270,16 @@ static const uint8_t *join_fields(struct wr_worker *w, const struct wr_task *t)
     return w->entry;
 }
 
+/* Is a part of it as long as the index says no longer? An entry is found by the
+ * index's lengths, so this one would never be. */
+static bool is_resized(const struct wr_task *t)
+{
+    for (unsigned k = 0; k < t->batch->sched->arrays.parts; k++)
+        if (t->reads[k].resized)
+            return true;
+    return false;
+}
+
 /* Offers a sample to the cache; one from a folder, to a faster tier. */
 void wr_keep(struct wr_worker *w, const struct wr_task *t)
 {
@@ -277,7 +287,7 @@ void wr_keep(struct wr_worker *w, const struct wr_task *t)
     const uint8_t *bytes;
     size_t len;
 
-    if (!s->cache || (t->from_cache && t->hit.bytes))
+    if (!s->cache || (t->from_cache && t->hit.bytes) || is_resized(t))
         return;
     len = s->cache_decoded ? s->arrays.sample_bytes : wr_task_stored(t);
     if ((t->from_cache || !s->arrays.only) &&

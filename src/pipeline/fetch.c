@@ -153,6 +153,10 @@ static bool read_alone(struct wr_worker *w, struct wr_read *r, bool urgent)
         .whole = part->whole && len == part->length,
         .tag = WR_TAG_PART,
     };
+    /* A part of an object is only what the index says as long as that is the
+     * one that was indexed; a whole one speaks for itself. */
+    if (!part->whole)
+        r->rd.identity = wr_index_object_identity(s->ds->index, part->object);
     /* There is no room behind a slot to see that a file has grown. */
     r->in_slot = s->into_slot && !part->whole;
     if (r->in_slot) {
@@ -352,13 +356,27 @@ static bool set_paths(struct wr_worker *w, struct wr_task *t)
     return true;
 }
 
+/* Did what a tier has of it come from what is there now? If not, it is read:
+ * what is whole as it is now, a part fails for its object's identity. */
+static bool is_current(struct wr_worker *w, const struct wr_task *t)
+{
+    for (unsigned k = 0; k < w->sched->arrays.parts; k++) {
+        const struct wr_read *r = &t->reads[k];
+
+        if (!wr_objects_same(w->objects, r->part.object, r->path))
+            return false;
+    }
+    return true;
+}
+
 static enum started start(struct wr_worker *w, struct wr_task *t,
                           struct wr_ticket *ticket)
 {
     const struct wr_sched *s = w->sched;
     bool urgent = is_urgent(w, ticket);
 
-    if (ticket->missed || !find_hit(w, t) || !set_paths(w, t))
+    if (ticket->missed || !find_hit(w, t) || !set_paths(w, t) ||
+        !is_current(w, t))
         return start_reads(w, t, ticket);
     t->from_cache = true;
     t->is_tensor = s->cache_decoded || (s->into_slot && s->arrays.only);
@@ -413,6 +431,7 @@ static enum started start_ticket(struct wr_worker *w, struct wr_ticket *ticket)
         struct wr_read *r = &t->reads[k];
 
         r->lack_ns = 0;
+        r->resized = false;
         r->unit = NULL;
         r->code = 0;
         wr_index_part(a->index, r->column, t->id, &r->part);

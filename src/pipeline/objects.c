@@ -10,10 +10,17 @@
 
 #define EACH 2u /* descriptors of an object that is open */
 
-int wr_objects_init(struct wr_objects *o, const weir_dataset *ds, weir_err *err)
+int wr_objects_init(struct wr_objects *o, const weir_dataset *ds, bool cached,
+                    weir_err *err)
 {
     *o = (struct wr_objects){.ds = ds};
     pthread_mutex_init(&o->lock, NULL);
+    if (cached) {
+        o->looked = calloc(wr_index_object_count(ds->index),
+                           sizeof(*o->looked));
+        if (!o->looked)
+            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
     /* Where every sample is an object of its own, nothing is kept open. */
     if (wr_index_object_count(ds->index) == wr_index_count(ds->index))
         return 0;
@@ -32,7 +39,26 @@ void wr_objects_done(struct wr_objects *o)
             wr_share_give(WR_SHARE_FILES, EACH);
         }
     free(o->open);
+    free(o->looked);
     pthread_mutex_destroy(&o->lock);
+}
+
+enum { NOT_YET, SAME, OTHER };
+
+bool wr_objects_same(struct wr_objects *o, uint64_t object, const char *path)
+{
+    struct wr_store *st = o->ds->store;
+    uint64_t indexed = wr_index_object_identity(o->ds->index, object);
+    struct wr_stat sb;
+
+    if (!indexed) /* nothing is known to compare */
+        return true;
+    if (o->looked[object] == NOT_YET)
+        o->looked[object] = st->ops->stat(st, path, &sb, NULL) == 0 &&
+                                    sb.identity == indexed
+                                ? SAME
+                                : OTHER;
+    return o->looked[object] == SAME;
 }
 
 /* Opens it to be kept, while the process has descriptors for that. */

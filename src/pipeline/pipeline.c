@@ -109,6 +109,7 @@ static int init_state(weir_pipeline *p, const struct wr_state *resume,
         p->state.dealt = resume->dealt;
     p->state.epoch = resume->epoch;
     p->state.position = resume->position;
+    p->state.batches = resume->batches;
     for (size_t i = 0; i < resume->taken_count; i++)
         if (!wr_state_take(&p->state, resume->taken[i]))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -211,7 +212,7 @@ static int pipeline_init(weir_pipeline *p, const weir_dataset *ds,
             err);
     }
     if (r == 0)
-        r = wr_objects_init(&p->objects, ds, err);
+        r = wr_objects_init(&p->objects, ds, p->cache != NULL, err);
     if (r == 0)
         r = start_workers(p, err);
     return r;
@@ -364,6 +365,7 @@ static int advance_state(weir_pipeline *p, const struct wr_batch *b,
         st->taken_count = 0;
         p->state_taken = 0;
     }
+    st->batches = (uint32_t)WR_MIN(b->pub.index + 1, UINT32_MAX);
     st->dealt = e->order.dealt;
     for (; p->state_taken < b->taken_after; p->state_taken++)
         if (!wr_state_take(st, e->taken[p->state_taken]))

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/c_locale.h"
+
 #define KEY_WHAT  1   /* at 0: decoded samples; encoded: zeros all over */
 #define KEY_FLOAT 72  /* from here on four bytes each, before that eight */
 #define KEY_BYTES 104 /* of the settings that there were at first */
@@ -77,8 +79,8 @@ static int describe_one(const struct wr_setting *s,
                         *(const uint32_t *)at);
     n = s->value.count > 1 ? snprintf(text, sizeof(text), " %s", s->name) : 0;
     for (unsigned i = 0; i < s->value.count; i++)
-        n += snprintf(text + n, sizeof(text) - (size_t)n, " %a",
-                      (double)((const float *)at)[i]);
+        n += wr_snprintf(text + n, sizeof(text) - (size_t)n, " %a",
+                         (double)((const float *)at)[i]);
     return snprintf(buf, cap, "%s", text);
 }
 

@@ -164,7 +164,7 @@
 #define WR_SETTING_cache(X)                                                    \
     X(cache, "cache", TEXT, cache, 0, 0, NULL, NULL, NULL, "TIERS",            \
       "tiers that keep samples, fastest first, with their sizes: "             \
-      "ram:4G,/fast/dir:200G",                                                 \
+      "ram:4GiB,/fast/dir:200GiB",                                             \
       0, WR_SET_RECORD)
 #define WR_SETTING_cache_what(X)                                               \
     X(cache_what, "cache-what", CHOICE, cache_what, 0, 0,                      \

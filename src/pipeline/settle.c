@@ -199,6 +199,17 @@ static bool settle_step(struct wr_sched *s, struct wr_batch *b)
     return b->pending == 0;
 }
 
+/* Batches of the epoch that were over when it began here: after a resume. A
+ * state from before they were counted tells as many as there would have been
+ * with these ranks and this batch size. */
+static uint64_t first_index(const struct wr_sched *s, const struct wr_epoch *e)
+{
+    uint64_t step = (uint64_t)s->cfg.batch * e->world;
+
+    return e->start.batches ? e->start.batches
+                            : (e->start.position + step - 1) / step;
+}
+
 static void set_public(struct wr_sched *s, struct wr_batch *b, uint32_t count)
 {
     weir_batch *pub = &b->pub;
@@ -210,7 +221,7 @@ static void set_public(struct wr_sched *s, struct wr_batch *b, uint32_t count)
         .ids = b->ids,
         .lengths = b->lengths,
         .epoch = b->epoch->number,
-        .index = b->index,
+        .index = first_index(s, b->epoch) + b->index,
     };
     if (count)
         wr_arrays_publish(&s->arrays, b->data, b->fields, pub);

@@ -13,7 +13,10 @@
 
 #define MAGIC      UINT64_C(0x3130545352494557) /* "WEIRST01" */
 #define MAGIC_2    UINT64_C(0x3230545352494557) /* "WEIRST02": has `dealt` */
+#define MAGIC_3    UINT64_C(0x3330545352494557) /* "WEIRST03": as written now */
 #define HEADER     9 /* words before the list, the last is its length */
+#define EPOCH_WORD 2 /* batches << 32 | epoch */
+#define LIST_WORD  8 /* dealt << 32 | length of the list */
 #define RANK_WORD  6 /* rank << 32 | world */
 #define SPLIT_WORD 7
 #define MAX_TAKEN  ((size_t)1 << 24)
@@ -70,21 +73,18 @@ void wr_state_advance(struct wr_state *s, uint64_t position)
 
 size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
 {
-    bool dealt = s->dealt > 1; /* else it is as it always was */
-    size_t header = HEADER + dealt;
-    uint64_t head[HEADER + 1] = {
-        dealt ? MAGIC_2 : MAGIC,
+    uint64_t head[HEADER] = {
+        MAGIC_3,
         s->seed,
-        s->epoch,
+        (uint64_t)s->batches << 32 | (uint32_t)s->epoch,
         s->position,
         s->samples,
         s->order_id,
         (uint64_t)s->rank << 32 | s->world,
         s->split_id,
-        dealt ? s->dealt : s->taken_count,
-        s->taken_count,
+        (uint64_t)WR_MAX(s->dealt, 1u) << 32 | s->taken_count,
     };
-    size_t words = header + s->taken_count;
+    size_t words = HEADER + s->taken_count;
     size_t len = (words + 1) * sizeof(uint64_t);
     uint8_t *out = buf;
     uint64_t word;
@@ -92,7 +92,7 @@ size_t wr_state_write(const struct wr_state *s, void *buf, size_t cap)
     if (cap < len)
         return len;
     for (size_t i = 0; i < words; i++) {
-        word = htole64(i < header ? head[i] : s->taken[i - header]);
+        word = htole64(i < HEADER ? head[i] : s->taken[i - HEADER]);
         memcpy(out + i * sizeof(word), &word, sizeof(word));
     }
     word = htole64(XXH64(out, words * sizeof(word), 0));
@@ -114,19 +114,40 @@ static size_t header_of(const void *buf)
     return HEADER + (word_at(buf, 0) == MAGIC_2);
 }
 
+static bool is_known(const void *buf)
+{
+    uint64_t magic = word_at(buf, 0);
+
+    return magic == MAGIC || magic == MAGIC_2 || magic == MAGIC_3;
+}
+
+static uint64_t list_length(const void *buf)
+{
+    uint64_t word = word_at(buf, header_of(buf) - 1);
+
+    return word_at(buf, 0) == MAGIC_3 ? (uint32_t)word : word;
+}
+
+/* The ranks that the epoch is dealt to; 0 is none. */
+static uint64_t dealt_of(const void *buf)
+{
+    uint64_t magic = word_at(buf, 0), word = word_at(buf, LIST_WORD);
+
+    return magic == MAGIC ? 1 : magic == MAGIC_2 ? word : word >> 32;
+}
+
 static int check_frame(const void *buf, size_t len, weir_err *err)
 {
     size_t words = len / sizeof(uint64_t), header;
 
-    if (len % sizeof(uint64_t) || words < HEADER + 1 ||
-        (word_at(buf, 0) != MAGIC && word_at(buf, 0) != MAGIC_2))
+    if (len % sizeof(uint64_t) || words < HEADER + 1 || !is_known(buf))
         return wr_fail(err, WEIR_EFORMAT, "not a pipeline state");
     if (word_at(buf, words - 1) !=
         XXH64(buf, (words - 1) * sizeof(uint64_t), 0))
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: checksum mismatch");
     header = header_of(buf);
     if (words < header + 1 || words - header - 1 > MAX_TAKEN ||
-        word_at(buf, header - 1) != words - header - 1)
+        list_length(buf) != words - header - 1)
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: wrong length");
     return 0;
 }
@@ -134,7 +155,7 @@ static int check_frame(const void *buf, size_t len, weir_err *err)
 static int read_taken(const void *buf, struct wr_state *s, weir_err *err)
 {
     size_t header = header_of(buf);
-    uint64_t count = word_at(buf, header - 1);
+    uint64_t count = list_length(buf);
 
     if (count && !wr_grow(&s->taken, &s->taken_cap, count, sizeof(*s->taken)))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -159,17 +180,21 @@ int wr_state_read(const void *buf, size_t len, struct wr_state *ret,
     if (r < 0)
         return r;
     s.seed = word_at(buf, 1);
-    s.epoch = word_at(buf, 2);
+    s.epoch = word_at(buf, EPOCH_WORD);
+    if (word_at(buf, 0) == MAGIC_3) {
+        s.batches = (uint32_t)(s.epoch >> 32);
+        s.epoch = (uint32_t)s.epoch;
+    }
     s.position = word_at(buf, 3);
     s.samples = word_at(buf, 4);
     s.order_id = word_at(buf, 5);
     s.rank = (uint32_t)(word_at(buf, RANK_WORD) >> 32);
     s.world = (uint32_t)word_at(buf, RANK_WORD);
     s.split_id = word_at(buf, SPLIT_WORD);
-    dealt = header_of(buf) > HEADER ? word_at(buf, HEADER - 1) : 1;
+    dealt = dealt_of(buf);
     s.dealt = (uint32_t)dealt;
     if (s.position > s.samples || s.rank >= s.world || !dealt ||
-        dealt > UINT32_MAX)
+        dealt > UINT32_MAX || s.epoch > UINT32_MAX)
         return wr_fail(err, WEIR_EFORMAT, "pipeline state: out of range");
     r = read_taken(buf, &s, err);
     if (r < 0) {
@@ -180,12 +205,15 @@ int wr_state_read(const void *buf, size_t len, struct wr_state *ret,
     return 0;
 }
 
+/* An epoch that was resumed with another number of ranks is dealt as it began,
+ * the next one as there are ranks: that tells runs apart within an epoch only. */
 static int merge_one(struct wr_state *sum, const struct wr_state *s,
                      weir_err *err)
 {
     if (s->seed != sum->seed || s->samples != sum->samples ||
         s->order_id != sum->order_id || s->split_id != sum->split_id ||
-        s->world != sum->world || s->dealt != sum->dealt)
+        s->world != sum->world ||
+        (s->epoch == sum->epoch && s->dealt != sum->dealt))
         return wr_fail(err, WEIR_EINVAL,
                        "pipeline states are not of the same run");
     if (s->epoch != sum->epoch || s->position != sum->position)
@@ -194,6 +222,8 @@ static int merge_one(struct wr_state *sum, const struct wr_state *s,
                        " position %" PRIu64 ", epoch %" PRIu64
                        " position %" PRIu64 ")",
                        sum->epoch, sum->position, s->epoch, s->position);
+    /* At the end of an epoch one rank may have had a batch more. */
+    sum->batches = WR_MAX(sum->batches, s->batches);
     for (size_t i = 0; i < s->taken_count; i++)
         if (!wr_state_take(sum, s->taken[i]))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");

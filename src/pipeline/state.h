@@ -4,7 +4,8 @@
  * Everything before `position` has been delivered or found bad, and of what
  * lies behind it the positions in `taken` (they filled the places of bad
  * samples). That is all there is to know, whatever the number of ranks, but for
- * the number that the epoch began with where its order depends on it. */
+ * the number that the epoch began with where its order depends on it, and how
+ * many batches came, which the position does not tell once it has changed. */
 #ifndef WR_PIPELINE_STATE_H
 #define WR_PIPELINE_STATE_H
 
@@ -19,6 +20,9 @@ struct wr_state {
     uint64_t samples;  /* in the data set, or the part of it that is fed */
     uint64_t order_id; /* wr_order_id */
     uint64_t split_id; /* wr_split_id; states from before had 0 there */
+    uint32_t batches;  /* of the epoch that each rank has had, whatever the
+                         ranks and the batch size were; states from before
+                         had 0 there */
     uint32_t rank, world;
     uint32_t
         dealt; /* ranks that the epoch's blocks are dealt to, see order.h */

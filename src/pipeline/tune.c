@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/c_locale.h"
 #include "base/mem.h"
 
 #define STEP_NS      (150 * WR_NS_PER_MS)
@@ -37,7 +38,7 @@ static void note(struct wr_tune *t, const char *fmt, ...)
     size_t n;
 
     va_start(ap, fmt);
-    vsnprintf(line, sizeof(line), fmt, ap);
+    wr_vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
     n = strlen(line);
     if (t->log_len + n + 2 > sizeof(t->log))
@@ -131,19 +132,19 @@ static void do_more(struct wr_tune *t, const struct tune_look *l)
 
     if (t->now[WR_KNOB_THREADS] < t->most[WR_KNOB_THREADS] &&
         may(t, WR_KNOB_THREADS)) {
-        snprintf(t->why, sizeof(t->why), "the consumer waits %.0f %%",
-                 l->starved * 100);
+        wr_snprintf(t->why, sizeof(t->why), "the consumer waits %.0f %%",
+                    l->starved * 100);
         try(t, WR_KNOB_THREADS, t->most[WR_KNOB_THREADS], l);
     } else if (l->storage > ON_STORAGE && may(t, WR_KNOB_DEPTH) &&
                depth < t->most[WR_KNOB_DEPTH]) {
-        snprintf(t->why, sizeof(t->why), "workers wait %.0f %% for storage",
-                 l->storage * 100);
+        wr_snprintf(t->why, sizeof(t->why), "workers wait %.0f %% for storage",
+                    l->storage * 100);
         try(t, WR_KNOB_DEPTH, WR_MIN(2 * depth, t->most[WR_KNOB_DEPTH]), l);
     } else if (l->idle > IDLE && may(t, WR_KNOB_PREFETCH) &&
                t->now[WR_KNOB_PREFETCH] < t->most[WR_KNOB_PREFETCH]) {
-        snprintf(t->why, sizeof(t->why),
-                 "the consumer waits %.0f %% while workers idle %.0f %%",
-                 l->starved * 100, l->idle * 100);
+        wr_snprintf(t->why, sizeof(t->why),
+                    "the consumer waits %.0f %% while workers idle %.0f %%",
+                    l->starved * 100, l->idle * 100);
         try(t, WR_KNOB_PREFETCH, t->now[WR_KNOB_PREFETCH] + 1, l);
     }
 }
@@ -155,7 +156,7 @@ static void do_less(struct wr_tune *t, const struct tune_look *l)
     if (t->idle_steps < 4 || t->now[WR_KNOB_THREADS] < 2 ||
         !may(t, WR_KNOB_THREADS))
         return;
-    snprintf(t->why, sizeof(t->why), "workers idle %.0f %%", l->idle * 100);
+    wr_snprintf(t->why, sizeof(t->why), "workers idle %.0f %%", l->idle * 100);
     try(t, WR_KNOB_THREADS, t->now[WR_KNOB_THREADS] - 1, l);
     t->idle_steps = 0;
 }
@@ -229,20 +230,23 @@ static void last_words(const struct wr_tune *t, char *buf, size_t cap)
     else if (t->log_len)
         return;
     else if (!t->steps)
-        snprintf(buf, cap,
-                 "nothing was changed: it ended before the first look (after "
-                 "%d batches and %.2f s, twice)\n",
-                 STEP_BATCHES, (double)STEP_NS / 1e9);
+        wr_snprintf(
+            buf, cap,
+            "nothing was changed: it ended before the first look (after "
+            "%d batches and %.2f s, twice)\n",
+            STEP_BATCHES, (double)STEP_NS / 1e9);
     else if (t->starved <= STARVED)
-        snprintf(buf, cap,
-                 "nothing was changed: the consumer waits only %.0f %% of the "
-                 "time\n",
-                 t->starved * 100);
+        wr_snprintf(
+            buf, cap,
+            "nothing was changed: the consumer waits only %.0f %% of the "
+            "time\n",
+            t->starved * 100);
     else
-        snprintf(buf, cap,
-                 "nothing was changed: the consumer waits %.0f %%, %s (workers "
-                 "wait %.0f %% for storage, idle %.0f %%)\n",
-                 t->starved * 100, no_way(t), t->storage * 100, t->idle * 100);
+        wr_snprintf(
+            buf, cap,
+            "nothing was changed: the consumer waits %.0f %%, %s (workers "
+            "wait %.0f %% for storage, idle %.0f %%)\n",
+            t->starved * 100, no_way(t), t->storage * 100, t->idle * 100);
 }
 
 size_t wr_tune_text(const struct wr_tune *t, char *buf, size_t cap)

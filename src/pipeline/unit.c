@@ -473,6 +473,20 @@ static uint64_t bucket_count(const struct wr_index *ix, size_t memory)
     return n;
 }
 
+/* Memory for what units unpack to: what they are stored in bounds it, so that
+ * many of little that unpack to much are not all kept. */
+static size_t unpacked_limit(const struct wr_index *ix, size_t memory)
+{
+    uint64_t units = wr_index_unit_count(ix), most = 2 * WR_FILTERS_FREE;
+    uint64_t stored = 0;
+
+    for (uint64_t k = 0; k < units && most < memory; k++) {
+        stored += wr_index_unit(ix, k)->stored;
+        most = WR_MAX(most, stored * WR_FILTERS_RATIO);
+    }
+    return (size_t)WR_MIN(most, (uint64_t)memory);
+}
+
 int wr_units_init(struct wr_units *x, const weir_dataset *ds,
                   const weir_pipeline_config *cfg, weir_err *err)
 {
@@ -494,7 +508,7 @@ int wr_units_init(struct wr_units *x, const weir_dataset *ds,
     x->block = WR_MAX(cfg->block_samples, 1u);
     x->blocks = cfg->order != WEIR_ORDER_SHUFFLE && mean <= SMALL &&
                 wr_index_object_count(ds->index) < wr_index_count(ds->index);
-    x->indexed_limit = (size_t)wr_config_memory(cfg);
+    x->indexed_limit = unpacked_limit(ds->index, (size_t)wr_config_memory(cfg));
     x->in_order = cfg->order == WEIR_ORDER_SEQUENTIAL &&
                   wr_index_columns(ds->index) == 1;
     x->ahead_most = cfg->threads;

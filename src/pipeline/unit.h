@@ -48,6 +48,7 @@ struct wr_read {
     struct wr_read *next_waiting; /* for the same unit, or for a retry */
     uint64_t lack_ns; /* when resources lacked for it first; 0: they do not */
     bool in_slot;     /* it is read straight into its place in the batch */
+    bool resized;     /* its length is that of its file now, not the index's */
     char *path;       /* owned; of its object */
     size_t path_cap;
     int code;   /* 0 or WEIR_E...: what is wrong with this part */

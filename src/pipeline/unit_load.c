@@ -78,6 +78,8 @@ static void set_range(const struct wr_shared *u, struct wr_unit_piece *p)
                            .object = u->load->object,
                            .offset = from,
                            .len = (size_t)(end - from),
+                           .identity = wr_index_object_identity(
+                               u->group->table->ds->index, u->object),
                            .buf = p->buf,
                            .cap = u->load->own_cap,
                            .tag = WR_TAG_UNIT};

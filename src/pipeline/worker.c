@@ -191,6 +191,7 @@ static int init_decoders(struct wr_worker *w, weir_err *err)
     w->decoders = calloc((size_t)a->count + 1, sizeof(struct wr_decoder *));
     if (r == 0 && !w->decoders)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    w->unpack.left = w->sched->custom ? w->sched->custom->left : NULL;
     for (unsigned k = 0; r == 0 && k < a->count; k++) {
         const struct wr_array *f = &a->of[k];
         const struct wr_field_want want = wr_array_want(f, &w->sched->cfg);

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/accelerator.h"
@@ -98,7 +98,7 @@ const struct wr_plan_model *wr_plan_model_find(const char *name, weir_err *err)
     size_t len = 0;
 
     for (size_t k = 0; k < WR_ARRAY_LEN(table); k++) {
-        if (!strcasecmp(name, table[k].name))
+        if (!wr_strcasecmp(name, table[k].name))
             return &table[k];
         len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
                                 k ? ", " : "", table[k].name);
@@ -164,7 +164,7 @@ static int take_model_step(struct wr_plan_draft *d, const char *name,
     size_t len = 0;
 
     for (const struct wr_plan_model_step *s = m->steps; s->accelerator; s++) {
-        if (!strcasecmp(name, s->accelerator))
+        if (!wr_strcasecmp(name, s->accelerator))
             return take_step(d, s->accelerator, s->source, 0,
                              s->seconds / s->batch, s->batch, err);
         len += (size_t)snprintf(names + len, sizeof(names) - len, "%s, ",
@@ -182,9 +182,9 @@ int wr_plan_from_accelerator(struct wr_plan_draft *d, const char *name,
     struct wr_accelerator a;
     int r;
 
-    if (m && strncasecmp(name, "ms=", 3) != 0)
+    if (m && wr_strncasecmp(name, "ms=", 3) != 0)
         return take_model_step(d, name, m, err);
-    if (!strcasecmp(name, "V100-fp16")) /* the table of models has it */
+    if (!wr_strcasecmp(name, "V100-fp16")) /* the table of models has it */
         return take_model_step(d, name, &table[0], err);
     r = wr_accelerator_parse(name, &a, err);
     if (r < 0)

@@ -126,6 +126,9 @@ static int check_compute(const struct wr_plan *p, weir_err *err)
                          WR_PLAN_MAX_SECONDS, err);
     if (r == 0)
         r = check_count("epochs", p->epochs, 1, 1 << 20, err);
+    if (r == 0)
+        r = check_count("evaluation steps", p->eval_steps, 0, WR_PLAN_MAX_STEPS,
+                        err);
     return r;
 }
 

@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/mem.h"
 
 #define NUMBERS_MAX 32 /* of a line; those behind are not looked at */
@@ -84,7 +85,7 @@ struct times_word {
 
 static bool piece_is(struct times_word p, const char *word)
 {
-    return strlen(word) == p.len && strncasecmp(p.at, word, p.len) == 0;
+    return strlen(word) == p.len && wr_strncasecmp(p.at, word, p.len) == 0;
 }
 
 /* What a name means: "batch_time_ms" is a time in ms, "batch_size" something
@@ -177,7 +178,7 @@ static double take_number(struct times_scan *s, bool *ret_fraction)
     }
     buf[n] = '\0';
     *ret_fraction = fraction;
-    return cut ? INFINITY : strtod(buf, NULL);
+    return cut ? INFINITY : wr_strtod(buf, NULL);
 }
 
 static void skip_blanks(struct times_scan *s)

@@ -66,13 +66,10 @@ bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
 
 char *wr_doc_copy(struct wr_doc *d, const char *s)
 {
-    size_t cap = 4 * strlen(s ? s : "") + 6;
-    char *text = malloc(cap), *copy = NULL;
+    char *text = wr_text_clean(s ? s : ""), *copy = NULL;
 
-    if (text) {
-        wr_text_show(s ? s : "", /* controls= */ true, text, cap);
+    if (text)
         copy = wr_doc_alloc(d, strlen(text) + 1);
-    }
     if (copy)
         memcpy(copy, text, strlen(text));
     d->failed |= !copy;

@@ -17,7 +17,8 @@ bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
 
 /* A copy that every renderer can show; NULL when memory is short. */
 char *wr_doc_copy(struct wr_doc *d, const char *s);
-char *wr_doc_format(struct wr_doc *d, const char *fmt, va_list ap);
+char *wr_doc_format(struct wr_doc *d, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
 
 /* Values under labels, not points with an x of their own. */
 bool wr_doc_is_bars(const struct wr_doc_chart *c);

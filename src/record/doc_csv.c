@@ -2,21 +2,25 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * section,kind,name,series,x,y,marked,low,high. Quoted as RFC 4180 says; lines end as
- * they do in text files. A table's cell: series is its column, x its row. Lanes
+ * they do in text files; what a spreadsheet would run as a formula has a ' in front.
+ * A table's cell: series is its column, x its row. Lanes
  * over time are a table of their spans. */
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "record/doc_base.h"
 #include "record/doc_lanes.h"
 
 static void put_text(const char *s, FILE *out)
 {
-    if (!s[strcspn(s, "\",\r\n")] && *s != ' ') {
+    bool is_formula = wr_text_is_formula(s);
+
+    if (!is_formula && !s[strcspn(s, "\",\r\n")] && *s != ' ') {
         fputs(s, out);
         return;
     }
-    fputc('"', out);
+    fputs(is_formula ? "\"'" : "\"", out);
     for (; *s; s++) {
         if (*s == '"')
             fputc('"', out);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "record/doc_base.h"
 #include "record/doc_lanes.h"
+#include "record/record.h"
 
 static json_t *number_json(double v)
 {
@@ -176,8 +177,9 @@ int wr_doc_print_json(const struct wr_doc *d, FILE *out, weir_err *err)
     root = json_pack("{s:s, s:s, s:o, s:o, s:o}", "title", d->title, "subtitle",
                      d->subtitle, "summary", summary, "headlines", headlines,
                      "sections", sections);
-    r = root ? json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9))
-             : -1;
+    r = root
+            ? wr_record_dump(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9), out)
+            : -1;
     json_decref(root);
     fputc('\n', out);
     return r < 0 ? wr_fail(err, WEIR_EIO, "cannot print the report as JSON")

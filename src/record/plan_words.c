@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "record/get.h"
 #include "record/view_say.h"
 
@@ -15,20 +16,6 @@
 #define DIFFERENT 0.05  /* a last epoch that differs by more is told too */
 #define GAIN      1.005 /* a change that brings less is none */
 #define NAMED_MAX 8
-
-/* "1.06 GB", "340 MB": three digits, as people say rates. */
-static char *say_bytes(double bytes, char *buf, size_t cap)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
-    size_t u = 0;
-
-    while (bytes >= 999.5 && u + 1 < WR_ARRAY_LEN(units)) {
-        bytes /= 1000;
-        u++;
-    }
-    snprintf(buf, cap, "%.3g %s", bytes, units[u]);
-    return buf;
-}
 
 /* Times of failures are days and weeks. */
 static char *say_long(double seconds, char *buf, size_t cap)
@@ -305,7 +292,8 @@ char *wr_plan_demand(const json_t *j, char *buf, size_t cap)
 
     *buf = '\0';
     if (bytes > 0)
-        wr_say(text, sizeof(text), "%s/s", say_bytes(bytes, n, sizeof(n)));
+        wr_say(text, sizeof(text), "%s/s",
+               wr_format_three(n, sizeof(n), bytes));
     if (opens > 0)
         wr_say(text, sizeof(text), "%s file%s/s",
                wr_say_number(opens, n, sizeof(n)), opens == 1 ? "" : "s");

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "record/get.h"
-#include "record/sizes.h"
 #include "record/stats.h"
 #include "record/view_say.h"
 
@@ -35,7 +35,7 @@ char *wr_probe_block(const json_t *test, char *buf, size_t cap)
     double block = wr_get_number(test, "block");
 
     if (block > 0)
-        return wr_sizes_text(block, buf, cap);
+        return wr_format_binary(buf, cap, block);
     snprintf(buf, cap, "mix of sizes");
     return buf;
 }

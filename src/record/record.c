@@ -27,6 +27,34 @@ json_t *wr_record_new(const char *command)
                      text, "weir", weir_version_string());
 }
 
+/* Jansson leaves DEL, C1 controls and marks of direction as they are. */
+static int put_escaped(const char *s, size_t len, void *out)
+{
+    while (len) {
+        size_t n = wr_text_harmless(s, len);
+        uint32_t point = 0;
+
+        fwrite(s, 1, n, out);
+        s += n;
+        len -= n;
+        if (!len)
+            break;
+        n = wr_text_decode(s, &point);
+        if (n && point >= 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)point);
+        else /* layout: texts hold no such byte */
+            fwrite(s, 1, n = 1, out);
+        s += n;
+        len -= n;
+    }
+    return ferror((FILE *)out) ? -1 : 0;
+}
+
+int wr_record_dump(const json_t *v, size_t flags, FILE *out)
+{
+    return json_dump_callback(v, put_escaped, out, flags);
+}
+
 /* A list of numbers or texts stands in one line: series have thousands. */
 static bool is_flat(const json_t *v)
 {
@@ -57,7 +85,7 @@ static int dump(const json_t *v, int depth, FILE *out)
     int bad = 0;
 
     if (is_flat(v))
-        return json_dumpf(v, out, flags);
+        return wr_record_dump(v, flags, out);
     fputc(is_list ? '[' : '{', out);
     if (is_list) {
         json_array_foreach(v, i, item)
@@ -71,7 +99,7 @@ static int dump(const json_t *v, int depth, FILE *out)
             json_t *name = json_string(key);
 
             new_line(out, depth + 1, i++);
-            bad |= json_dumpf(name, out, flags);
+            bad |= wr_record_dump(name, flags, out);
             fputs(": ", out);
             bad |= dump(item, depth + 1, out);
             json_decref(name);
@@ -107,8 +135,11 @@ static int print_text(const void *text, FILE *out, weir_err *err)
 
 int wr_record_write(const json_t *record, const char *path, weir_err *err)
 {
-    return wr_whole_write(
-        path, &(struct wr_whole){.print = print_record, .arg = record}, err);
+    return wr_whole_write(path,
+                          &(struct wr_whole){.print = print_record,
+                                             .arg = record,
+                                             .private = true},
+                          err);
 }
 
 int wr_record_write_text(const char *text, const char *path, weir_err *err)

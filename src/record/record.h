@@ -21,6 +21,10 @@ json_t *wr_record_new(const char *command);
 /* A name or a message; bytes that are not UTF-8 become \xNN. */
 json_t *wr_text_json(const char *s);
 
+/* Prints any JSON, laid out by jansson's flags; -1 when that fails. What acts on
+ * a terminal is escaped in its texts, and stays the same text. */
+int wr_record_dump(const json_t *v, size_t flags, FILE *out);
+
 /* Prints it, a list of numbers in a line; -1 with errno when that fails. */
 int wr_record_print(const json_t *record, FILE *out);
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "record/get.h"
 #include "record/pivot.h"
 #include "record/points.h"
 #include "record/run_tables.h"
-#include "record/sizes.h"
 #include "record/view_say.h"
 
 #define BARS_MAX 64 /* epochs or ranks that are drawn */
@@ -236,7 +236,7 @@ void wr_run_flow_chart(struct wr_doc *d, struct wr_doc_section *s,
 /* --- reads --- */
 
 /* Nanoseconds, as the record has them. */
-static char *latency_text(double ns, char *buf, size_t cap)
+static char *latency_text(char *buf, size_t cap, double ns)
 {
     if (ns < 1e6)
         snprintf(buf, cap, "%.3g us", ns / 1e3);
@@ -246,7 +246,7 @@ static char *latency_text(double ns, char *buf, size_t cap)
 }
 
 static void add_bins(struct wr_pivot *p, const char *series, const json_t *list,
-                     char *(*text)(double, char *, size_t))
+                     char *(*text)(char *, size_t, double))
 {
     double total = 0;
 
@@ -260,8 +260,8 @@ static void add_bins(struct wr_pivot *p, const char *series, const json_t *list,
 
         if (!(from >= 0) || !(to >= from) || !(count >= 0) || !(total > 0))
             continue;
-        snprintf(label, sizeof(label), "%s to %s", text(from, a, sizeof(a)),
-                 text(to, b, sizeof(b)));
+        snprintf(label, sizeof(label), "%s to %s", text(a, sizeof(a), from),
+                 text(b, sizeof(b), to));
         wr_pivot_add(p, series, label, from, 100 * count / total);
     }
 }
@@ -271,11 +271,11 @@ void wr_run_read_charts(struct wr_doc *d, struct wr_doc_section *s,
 {
     static const struct {
         const char *path, *title, *x;
-        char *(*text)(double, char *, size_t);
+        char *(*text)(char *, size_t, double);
     } charts[] = {{"reads.latencies", "How long reads took", "time of a read",
                    latency_text},
                   {"reads.sizes", "How large reads were", "bytes of a read",
-                   wr_sizes_text}};
+                   wr_format_binary}};
 
     for (size_t k = 0; k < WR_ARRAY_LEN(charts); k++) {
         const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "record/get.h"
-#include "record/sizes.h"
 #include "record/view_say.h"
 
 enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
@@ -270,8 +269,8 @@ static void seed_row(struct wr_doc_table *t, const char *key, double theirs,
         percent_row(t, theirs, ours);
     } else if (!strcmp(key, "request_bytes")) {
         if (ours >= 0)
-            wr_sizes_text(ours, b, sizeof(b));
-        wr_doc_shown(t, theirs, "%s", wr_sizes_text(theirs, a, sizeof(a)));
+            wr_format_binary(b, sizeof(b), ours);
+        wr_doc_shown(t, theirs, "%s", wr_format_binary(a, sizeof(a), theirs));
         wr_doc_shown(t, ours, "%s", b);
     } else if (!strcmp(key, "bytes_per_s")) {
         wr_say_rate_cell(t, theirs);

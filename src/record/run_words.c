@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "record/get.h"
 #include "record/meanwhile.h"
-#include "record/sizes.h"
 #include "record/view.h"
 #include "record/view_say.h"
 
@@ -322,9 +321,9 @@ static void say_sizes(char *buf, size_t cap, const json_t *reads)
 
     if (usual > 0)
         wr_say(buf, cap, "mostly of %s",
-               wr_sizes_text(usual, text, sizeof(text)));
+               wr_format_binary(text, sizeof(text), usual));
     if (mean > 0)
-        wr_say(buf, cap, "mean %s", wr_sizes_text(mean, text, sizeof(text)));
+        wr_say(buf, cap, "mean %s", wr_format_binary(text, sizeof(text), mean));
     if (sequential >= 0)
         wr_say(buf, cap, "%.0f %% sequential", 100 * sequential);
     if (consecutive >= 0)

@@ -6,21 +6,11 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "record/get.h"
 #include "record/pivot.h"
 
 #define BINS_MAX 64
-
-char *wr_sizes_text(double bytes, char *buf, size_t cap)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t u = 0;
-
-    for (; bytes >= 1024 && u + 1 < WR_ARRAY_LEN(units); u++)
-        bytes /= 1024;
-    snprintf(buf, cap, "%.4g %s", bytes, units[u]);
-    return buf;
-}
 
 /* One bin: its label, where it begins, and how much is in it. */
 static bool read_bin(const json_t *bin, char *label, size_t cap, double *ret_at,
@@ -31,15 +21,15 @@ static bool read_bin(const json_t *bin, char *label, size_t cap, double *ret_at,
     char a[32], b[32];
 
     if (from >= 0 && to >= from) {
-        snprintf(label, cap, "%s to %s", wr_sizes_text(from, a, sizeof(a)),
-                 wr_sizes_text(to, b, sizeof(b)));
+        snprintf(label, cap, "%s to %s", wr_format_binary(a, sizeof(a), from),
+                 wr_format_binary(b, sizeof(b), to));
         *ret_at = from;
         *ret_part = wr_get_number(bin, "count");
         return *ret_part >= 0;
     }
     if (!(bytes >= 0))
         return false;
-    snprintf(label, cap, "%s", wr_sizes_text(bytes, a, sizeof(a)));
+    snprintf(label, cap, "%s", wr_format_binary(a, sizeof(a), bytes));
     *ret_at = bytes;
     *ret_part = wr_get_number(bin, "share");
     return *ret_part >= 0;

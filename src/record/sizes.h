@@ -5,9 +5,6 @@
 
 #include "record/view.h"
 
-/* "64 KiB", "1.5 KiB"; returns buf (32 bytes are enough). */
-char *wr_sizes_text(double bytes, char *buf, size_t cap);
-
 /* A chart of the lists at `path` of the records of `rows`: lists of {"from",
  * "to", "count"} or {"bytes", "share"}. Of records with the same histogram
  * only the first is shown. */

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "record/get.h"
-#include "record/sizes.h"
 #include "record/view.h"
 
 #define LANES_MAX  64
@@ -252,7 +251,7 @@ void wr_trace_sizes_chart(struct wr_doc_section *s, const json_t *j,
         double to = wr_get_number(json_array_get(list, i), "to_bytes");
 
         if (to > 0)
-            wr_doc_label(c, "%s", wr_sizes_text(to, text, sizeof(text)));
+            wr_doc_label(c, "%s", wr_format_binary(text, sizeof(text), to));
         else
             wr_doc_label(c, "more");
     }

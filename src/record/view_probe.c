@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "record/get.h"
 #include "record/pivot.h"
 #include "record/probe_say.h"
@@ -316,8 +317,8 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
         wr_doc_fact(s, n > 1 ? r[i].label : "Path",
                     "%s, file of %s, %.0f small files, %.0f passes of %g s, %s",
                     wr_get_text(j, "path"),
-                    wr_sizes_text(fmax(0, wr_get_number(j, "file_bytes")), size,
-                                  sizeof(size)),
+                    wr_format_binary(size, sizeof(size),
+                                     fmax(0, wr_get_number(j, "file_bytes"))),
                     fmax(0, wr_get_number(j, "small_files")),
                     fmax(0, wr_get_number(j, "passes")),
                     fmax(0, wr_get_number(j, "seconds")),

@@ -2,17 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where the file system can, what is written has no name until it is whole:
- * whatever kills the process then leaves nothing behind. */
+ * whatever kills the process then leaves nothing behind. The name that it has
+ * before is not to be guessed, and nothing that is there already is opened: the
+ * folder may be one that others write to, too. */
 #include "record/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 /* A file on its way to its place. */
@@ -20,6 +25,7 @@ struct whole_target {
     const char *path; /* borrowed: where it goes to, and its name in messages */
     char *temp;       /* owned: its name before; NULL: it is written in place */
     bool named;       /* temp is in the folder */
+    mode_t mode;
 };
 
 /* A device, a pipe or a link is written to, never replaced. */
@@ -31,33 +37,56 @@ static bool is_special(const char *path)
            !S_ISDIR(sb.st_mode);
 }
 
-/* An open file without a name in the folder of `path`; -1 where there is no
- * such thing. */
-static int open_nameless(const char *path)
+/* A link of another user's may lead to any file of this one's. */
+static int check_link(const char *path, weir_err *err)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+    struct stat sb;
+
+    if (lstat(path, &sb) < 0 || !S_ISLNK(sb.st_mode) ||
+        sb.st_uid == geteuid() || sb.st_uid == 0)
+        return 0;
+    return wr_fail(err, WEIR_EACCES,
+                   "'%s': is a link that belongs to user %u, not to user %u: "
+                   "it is not followed",
+                   path, (unsigned)sb.st_uid, (unsigned)geteuid());
+}
+
+/* An open file without a name in the target's folder; -1 where there is no such
+ * thing. */
+static int open_nameless(const struct whole_target *t)
+{
+    const char *slash = strrchr(t->path, '/');
+    char *folder = slash ? strndup(t->path, (size_t)(slash - t->path) + 1)
                          : strdup(".");
     int fd = -1;
 
     /* It gets its name by way of /proc. */
     if (folder && access("/proc/self/fd", X_OK) == 0)
-        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, t->mode);
     free(folder);
     return fd;
 }
 
 static FILE *open_target(struct whole_target *t)
 {
-    int fd = t->temp ? open_nameless(t->path) : -1;
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+    int fd = t->temp ? open_nameless(t) : -1, e;
+    FILE *f;
 
-    if (f)
-        return f;
-    if (fd >= 0)
+    if (fd < 0) {
+        fd = t->temp ? open(t->temp, flags | O_EXCL | O_NOFOLLOW, t->mode)
+                     : open(t->path, flags | O_TRUNC, t->mode);
+        t->named = t->temp && fd >= 0;
+    }
+    f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!f && fd >= 0) {
+        e = errno;
         close(fd);
-    t->named = t->temp != NULL;
-    return fopen(t->temp ? t->temp : t->path, "we");
+        if (t->named)
+            unlink(t->temp);
+        errno = e;
+    }
+    return f;
 }
 
 /* Names the file, closes it, and puts it in the place of another. No signal
@@ -73,7 +102,6 @@ static int put_in_place(const struct whole_target *t, FILE *f, weir_err *err)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!named) {
-        unlink(t->temp); /* of a process long gone that had our number */
         named = linkat(AT_FDCWD, self, AT_FDCWD, t->temp, AT_SYMLINK_FOLLOW) ==
                 0;
         if (!named)
@@ -123,19 +151,25 @@ static int write_target(struct whole_target *t, const struct wr_whole *what,
     return r;
 }
 
-static int init_target(struct whole_target *t, const char *path, weir_err *err)
+static int init_target(struct whole_target *t, const char *path, mode_t mode,
+                       weir_err *err)
 {
-    *t = (struct whole_target){.path = path};
-    if (!is_special(path) &&
-        asprintf(&t->temp, "%s.%ld.part", path, (long)getpid()) < 0)
+    uint32_t dice = (uint32_t)wr_clock_ns();
+    int r = check_link(path, err);
+
+    *t = (struct whole_target){.path = path, .mode = mode};
+    if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) < 0)
+        errno = 0; /* the clock's will do: it must not exist in any case */
+    if (r == 0 && !is_special(path) &&
+        asprintf(&t->temp, "%s.%08" PRIx32 ".part", path, dice) < 0)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    return 0;
+    return r;
 }
 
 int wr_whole_write(const char *path, const struct wr_whole *what, weir_err *err)
 {
     struct whole_target t;
-    int r = init_target(&t, path, err);
+    int r = init_target(&t, path, what->private ? 0600 : 0666, err);
 
     if (r == 0) {
         r = write_target(&t, what, err);
@@ -162,9 +196,11 @@ int wr_whole_check(const char *path, weir_err *err)
 
     if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
         return wr_fail_errno(err, EISDIR, "'%s': cannot write", path);
-    if (is_special(path))
+    r = check_link(path, err);
+    if (r == 0 && is_special(path))
         return check_special(path, err);
-    r = init_target(&t, path, err);
+    if (r == 0)
+        r = init_target(&t, path, 0600, err);
     if (r < 0)
         return r;
     f = open_target(&t);

@@ -14,10 +14,12 @@ struct wr_whole {
     const void *arg;
     bool (*stopped)(void); /* asked before the file appears; may be NULL:
                               WEIR_ECANCELED and no file */
+    bool private; /* for this user alone (0600), not as the umask says */
 };
 
 /* Writes beside `path` and renames it there. What is no plain file
- * (/dev/stdout, a pipe, a link) is written to in place. */
+ * (/dev/stdout, a pipe, a link) is written to in place; a link of another user
+ * is refused. */
 int wr_whole_write(const char *path, const struct wr_whole *what,
                    weir_err *err);
 

@@ -169,7 +169,7 @@ static json_t *overrides_json(const struct wr_dlio_source *src)
 /* JSON is YAML. */
 static void print_json(FILE *to, json_t *json)
 {
-    json_dumpf(json, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    wr_record_dump(json, JSON_INDENT(2) | JSON_ENCODE_ANY, to);
     fputc('\n', to);
     json_decref(json);
 }

@@ -5,24 +5,49 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "measure/bench_store.h"
 #include "run/job.h"
 #include "storage/storage.h"
 
 #define PIECE ((size_t)1 << 20)
 
+char *wr_run_extra_folder(const struct wr_run_plan *p)
+{
+    bool saves = p->w->workflow.checkpoint && p->w->weir.checkpoint_files.count;
+    const char *fast = p->ckpt.fast;
+    size_t len = fast ? strlen(fast) : 0;
+    char *url;
+
+    if (!len || p->no_ckpt || (!saves && !p->w->weir.final_files))
+        return NULL;
+    while (len > 1 && fast[len - 1] == '/')
+        len--;
+    return asprintf(&url, "%.*s-files", (int)len, fast) < 0 ? NULL : url;
+}
+
+int wr_run_extra_check(const struct wr_run_job *job, weir_err *err)
+{
+    char *url = wr_run_extra_folder(job->plan);
+    int r = url ? wr_bench_store_check(url, err) : 0;
+
+    free(url);
+    return r;
+}
+
 /* The folder, made if it is missing, as a store. */
 static int open_folder(const struct wr_run_job *job, struct wr_store **ret,
                        weir_err *err)
 {
-    char *url = NULL, *parent = NULL, *name = NULL;
+    char *url = wr_run_extra_folder(job->plan), *parent = NULL, *name = NULL;
     struct wr_store *st = NULL;
     int r;
 
-    if (asprintf(&url, "%s-files", job->plan->ckpt.fast) < 0)
+    if (!url)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = wr_url_split(url, &parent, &name, err);
     if (r == 0)
@@ -31,6 +56,8 @@ static int open_folder(const struct wr_run_job *job, struct wr_store **ret,
         r = wr_store_change(st, WR_MKDIR, name, NULL, err);
     wr_store_close(st);
     if (r == 0 || r == WEIR_EEXIST)
+        r = wr_bench_store_mark(url, err);
+    if (r == 0)
         r = wr_store_open_own(url, ret, err);
     free(url);
     free(parent);

@@ -11,6 +11,14 @@
 #include "weir/error.h"
 
 struct wr_run_job;
+struct wr_run_plan;
+
+/* The folder that a run of this plan writes them to, fresh memory; NULL: it
+ * writes none (or memory ran out). */
+char *wr_run_extra_folder(const struct wr_run_plan *plan);
+
+/* Whether a benchmark may write there (measure/bench_store.h). */
+int wr_run_extra_check(const struct wr_run_job *job, weir_err *err);
 
 /* The files that belong to a checkpoint; rank 0 writes them. */
 int wr_run_extra_checkpoint(struct wr_run_job *job, uint64_t step,

@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "checkpoint/problem.h"
 #include "format/writer.h"
+#include "measure/bench_store.h"
 #include "run/extra.h"
 #include "run/job.h"
 #include "run/pause.h"
@@ -80,6 +82,20 @@ static int is_stopped(void *arg, uint64_t done, uint64_t total)
     return job->plan->stopped && job->plan->stopped();
 }
 
+static int check_tiers(const weir_ckpt_config *cfg, weir_err *err)
+{
+    int r = wr_bench_store_check(cfg->fast, err);
+
+    return r == 0 && cfg->slow ? wr_bench_store_check(cfg->slow, err) : r;
+}
+
+static int mark_tiers(const weir_ckpt_config *cfg, weir_err *err)
+{
+    int r = wr_bench_store_mark(cfg->fast, err);
+
+    return r == 0 && cfg->slow ? wr_bench_store_mark(cfg->slow, err) : r;
+}
+
 static int open_store(struct wr_run_saver *s, weir_err *err)
 {
     struct wr_run_job *job = s->job;
@@ -97,6 +113,8 @@ static int open_store(struct wr_run_saver *s, weir_err *err)
     cfg.progress_arg = job;
     r = weir_ckpt_open(&s->c, &cfg, err);
     if (r == 0)
+        r = mark_tiers(&cfg, err);
+    if (r == 0)
         r = weir_ckpt_look(s->c, WEIR_LATEST, &found, err);
     if (r > 0)
         s->base = found->step;
@@ -108,13 +126,23 @@ int wr_run_saver_open(struct wr_run_saver *s, struct wr_run_job *job,
                       weir_err *err)
 {
     const struct wr_run_plan *p = job->plan;
+    bool saves = p->w->workflow.checkpoint;
+    weir_err why;
     int r;
 
     *s = (struct wr_run_saver){.job = job};
-    if (!p->w->workflow.checkpoint || p->no_ckpt || !p->ckpt.fast)
+    if (p->no_ckpt || !p->ckpt.fast)
         return 0;
-    r = make_state(s, err);
-    return r < 0 ? r : open_store(s, err);
+    r = wr_run_extra_check(job, &why);
+    if (r == 0 && saves)
+        r = make_state(s, &why);
+    if (r == 0 && saves)
+        r = check_tiers(&p->ckpt, &why);
+    /* All look before one of them makes what the others would find. */
+    r = job->ranks > 1 ? wr_comm_agree(p->comm, r, &why, err)
+        : r < 0        ? wr_fail_as(err, r, &why)
+                       : 0;
+    return r < 0 || !saves ? r : open_store(s, err);
 }
 
 /* --- when --- */
@@ -192,12 +220,20 @@ static void note_save(struct wr_run_saver *s, uint64_t step, uint64_t begun,
     note_times(s);
 }
 
+static struct wr_ckpt_listener listener_of(const struct wr_run_saver *s)
+{
+    const struct wr_run_plan *p = s->job->plan;
+
+    return (struct wr_ckpt_listener){p->note, p->arg};
+}
+
 int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err)
 {
     uint64_t begun = wr_clock_ns(), wall = wr_clock_wall_ns();
     uint64_t step = s->base + ++s->count;
     weir_ckpt_state state = {
         .step = step, .tensors = s->load.tensors, .count = s->load.count};
+    const struct wr_ckpt_listener to = listener_of(s);
     int r;
 
     if (epoch != s->epoch)
@@ -205,6 +241,9 @@ int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err)
     s->epoch = epoch;
     s->blocks++;
     r = weir_ckpt_save(s->c, &state, s->job->plan->level, err);
+    r = wr_ckpt_tell_save(s->c, step, r, &to, err);
+    if (r >= 0) /* what became of earlier ones, in the background */
+        r = wr_ckpt_tell_problems(s->c, &to, err);
     if (r >= 0)
         r = wr_run_extra_checkpoint(s->job, step, err);
     if (r < 0)
@@ -283,7 +322,11 @@ int wr_run_saver_close(struct wr_run_saver *s, weir_err *err)
     int r = 0;
 
     if (s->c) {
-        r = weir_ckpt_wait(s->c, WEIR_LATEST, WEIR_LEVEL_SLOW, -1, err);
+        const struct wr_ckpt_listener to = listener_of(s);
+
+        r = wr_ckpt_tell_problems(s->c, &to, err);
+        if (r == 0)
+            r = weir_ckpt_wait(s->c, WEIR_LATEST, WEIR_LEVEL_SLOW, -1, err);
         s->noted = 0;
         note_times(s);
         if (r < 0)

@@ -4,17 +4,20 @@
 
 #include <errno.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/text.h"
 
 int wr_json_load(const void *bytes, size_t len, json_t **ret, weir_err *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH];
+    locale_t before = wr_locale_enter();
     json_error_t why;
     json_t *doc;
 
     errno = 0;
     doc = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &why);
+    wr_locale_leave(before);
     /* jansson blames the text when memory is short, or leaves something out;
      * errno has kept it. */
     if (errno == ENOMEM) {

@@ -372,9 +372,11 @@ static int read_all(struct reader *rd, weir_err *err)
     lanes[0].first = true;
     for (unsigned i = 0; r == 0 && i < count; i++)
         r = lane_open(&lanes[i], rd, err);
-    for (unsigned i = 1; r == 0 && i < count; i++, started++)
+    for (unsigned i = 1; r == 0 && i < count; i++) {
         r = wr_thread_start(&lanes[i].thread, "weir-restore", lane_main,
                             &lanes[i], err);
+        started += r == 0;
+    }
     if (r == 0)
         lane_main(&lanes[0]);
     else

@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 
 int wr_beside_init(struct wr_beside *b, const char *url, weir_err *err)
 {
-    char *parent = NULL, *leaf = NULL;
-    int r = wr_url_split(url, &parent, &b->name, err);
+    char *leaf = NULL;
+    int r = wr_url_split(url, &b->parent, &b->name, err);
 
     if (r < 0)
         return r;
-    r = wr_store_open(parent, &b->store, &leaf, err);
+    r = wr_store_open_with(b->parent, WR_STORE_OWN, &b->store, &leaf, err);
     if (r == 0 && leaf)
-        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", parent);
+        r = wr_fail(err, WEIR_ENOENT, "'%s': is no folder", b->parent);
     else if (r == 0 && !b->store->ops->change)
-        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", parent);
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': cannot be written to", b->parent);
     free(leaf);
-    free(parent);
     if (r < 0)
         return r;
     if (asprintf(&b->part, ".%s.part", b->name) < 0)
@@ -36,21 +36,77 @@ int wr_beside_init(struct wr_beside *b, const char *url, weir_err *err)
 
 void wr_beside_done(struct wr_beside *b)
 {
+    wr_store_close(b->inside);
     wr_store_close(b->store);
+    free(b->parent);
     free(b->name);
     free(b->part);
     free(b->old);
     *b = (struct wr_beside){0};
 }
 
-int wr_beside_path(const struct wr_beside *b, const char *path, char *buf,
-                   weir_err *err)
+int wr_beside_enter(struct wr_beside *b, weir_err *err)
 {
-    int n = snprintf(buf, PATH_MAX, "%s/%s", b->part, path);
+    char *url = NULL, *leaf = NULL;
+    int r;
 
-    if (n < 0 || n >= PATH_MAX)
-        return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
-    return 0;
+    wr_store_close(b->inside);
+    b->inside = NULL;
+    if (asprintf(&url, "%s/%s", b->parent, b->part) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_store_open_with(url, WR_STORE_MINE, &b->inside, &leaf, err);
+    free(leaf);
+    free(url);
+    return r;
+}
+
+int wr_beside_make(struct wr_beside *b, weir_err *err)
+{
+    int r = wr_store_change(b->store, WR_MKDIR_PRIVATE, b->part, NULL, err);
+
+    if (r < 0)
+        return r;
+    r = wr_beside_enter(b, err);
+    if (r < 0) /* a file system without modes, or a root that is nobody there */
+        wr_store_change(b->store, WR_REMOVE, b->part, NULL, NULL);
+    return r;
+}
+
+int wr_beside_share(struct wr_beside *b, weir_err *err)
+{
+    return wr_store_change(b->inside, WR_SHARE, "", NULL, err);
+}
+
+int wr_beside_check_owner(const struct wr_beside *b, const char *name,
+                          weir_err *err)
+{
+    struct wr_stat is;
+    weir_err why;
+    int r = b->store->ops->stat(b->store, name, &is, &why);
+
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
+    if (is.owner == geteuid() || is.owner == 0)
+        return 0;
+    return wr_fail(err, WEIR_EACCES,
+                   "'%s': is in the way and belongs to user %u, not to user "
+                   "%u: it is left alone; name another folder",
+                   name, (unsigned)is.owner, (unsigned)geteuid());
+}
+
+bool wr_beside_local_path(const struct wr_beside *b, const char *name,
+                          char *buf, size_t cap)
+{
+    struct wr_store *st = NULL; /* not an own one, which gives no path */
+    char *leaf = NULL;
+    bool good = wr_store_open(b->parent, &st, &leaf, NULL) == 0 && !leaf &&
+                st->ops->local_path && st->ops->local_path(st, name, buf, cap);
+
+    wr_store_close(st);
+    free(leaf);
+    return good;
 }
 
 static int stop_at_first(void *arg, const struct wr_entry *e)
@@ -62,12 +118,10 @@ static int stop_at_first(void *arg, const struct wr_entry *e)
 
 static bool is_link(const struct wr_beside *b)
 {
-    const struct wr_storage_ops *ops = b->store->ops;
     char path[PATH_MAX];
     struct stat sb;
 
-    return ops->local_path &&
-           ops->local_path(b->store, b->name, path, sizeof(path)) &&
+    return wr_beside_local_path(b, b->name, path, sizeof(path)) &&
            lstat(path, &sb) == 0 && S_ISLNK(sb.st_mode);
 }
 
@@ -86,11 +140,11 @@ int wr_beside_check(const struct wr_beside *b, const char *url, bool *ret_full,
         r = ops->stat(b->store, "", &parent, &why);
     if (r < 0)
         return wr_fail(err, r, "%s", why.msg);
-    if (is.kind != WR_KIND_DIR)
-        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is no folder", url);
-    if (is_link(b))
+    if (is.kind != WR_KIND_DIR && is_link(b))
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': is a link: name the folder itself", url);
+    if (is.kind != WR_KIND_DIR)
+        return wr_fail(err, WEIR_EEXIST, "'%s': exists and is no folder", url);
     if (parent.dev != is.dev)
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': is a mount point: name a folder below it", url);

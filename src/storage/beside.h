@@ -3,7 +3,11 @@
  *
  * A folder or file NAME is written as `.NAME.part` in the same folder and then
  * renamed; what stood there is `.NAME.old` meanwhile. When to rename, and what
- * may be replaced, is the user's to say. */
+ * may be replaced, is the user's to say.
+ *
+ * Others may write to that folder, and put things of their own where the part
+ * and the old one are expected. So no link in it is followed, a part is for this
+ * user alone until it is complete, and one that is found must be ours. */
 #ifndef WR_STORAGE_BESIDE_H
 #define WR_STORAGE_BESIDE_H
 
@@ -12,9 +16,12 @@
 #include "storage/storage.h"
 
 struct wr_beside {
-    struct wr_store *store; /* owned: the folder around it */
-    char *name;             /* owned: of what is to be */
-    char *part, *old;       /* owned */
+    struct wr_store *store;  /* owned: the folder around it, WR_STORE_OWN */
+    struct wr_store *inside; /* owned: the part, WR_STORE_MINE; NULL before it
+                                is made or entered */
+    char *parent;            /* owned: URL of the folder around it */
+    char *name;              /* owned: of what is to be */
+    char *part, *old;        /* owned */
 };
 
 /* Opens the folder around `url`, which must exist. Zeroed memory at first;
@@ -22,9 +29,23 @@ struct wr_beside {
 int wr_beside_init(struct wr_beside *b, const char *url, weir_err *err);
 void wr_beside_done(struct wr_beside *b);
 
-/* `path` below the part, into buf of PATH_MAX bytes. */
-int wr_beside_path(const struct wr_beside *b, const char *path, char *buf,
-                   weir_err *err);
+/* Makes the part, a folder (WEIR_EEXIST: something is there), or takes one that
+ * is there (WEIR_ENOENT: it is missing; WEIR_EACCES: it is not ours). */
+int wr_beside_make(struct wr_beside *b, weir_err *err);
+int wr_beside_enter(struct wr_beside *b, weir_err *err);
+
+/* Before the part is renamed: gives it the mode of any other folder. */
+int wr_beside_share(struct wr_beside *b, weir_err *err);
+
+/* Whether what a run that was killed may have left is ours: WEIR_EACCES when it
+ * is another user's. What is missing is fine. */
+int wr_beside_check_owner(const struct wr_beside *b, const char *name,
+                          weir_err *err);
+
+/* A path that the kernel knows for an entry of the folder around it, for what
+ * the user has named; false: there is none. */
+bool wr_beside_local_path(const struct wr_beside *b, const char *name,
+                          char *buf, size_t cap);
 
 /* Whether a folder could be put there by a rename, which is better known before
  * the work: a file, a link or a mount point is refused. *ret_full: there is one

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
@@ -50,16 +51,36 @@ static const struct text_key keys[] = {
 
 #define KEYS WR_ARRAY_LEN(keys)
 
-struct unit {
-    const char *name;
-    double factor;
+/* What may follow a number. */
+struct unit_kind {
+    double (*factor)(const char *unit); /* 0: unknown */
+    const char *known;
 };
 
-static const struct unit time_units[] = {
-    {"us", 1}, {"ns", 1e-3}, {"ms", 1e3}, {"s", 1e6}, {NULL, 0}};
-static const struct unit byte_units[] = {
-    {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {NULL, 0}};
+static double time_factor(const char *unit)
+{
+    return !strcmp(unit, "us")   ? 1
+           : !strcmp(unit, "ns") ? 1e-3
+           : !strcmp(unit, "ms") ? 1e3
+           : !strcmp(unit, "s")  ? 1e6
+                                 : 0;
+}
+
+static double byte_factor(const char *unit)
+{
+    return wr_unit_factor(unit, /* is_rate= */ false);
+}
+
+static double rate_factor(const char *unit)
+{
+    return wr_unit_factor(unit, /* is_rate= */ true);
+}
+
+static const struct unit_kind time_units = {time_factor, "us, ns, ms, s"};
+static const struct unit_kind byte_units = {byte_factor,
+                                            "B, KB, MB, GB, KiB, MiB, GiB"};
+static const struct unit_kind rate_units = {
+    rate_factor, "B/s, KB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s"};
 
 /* --- reading --- */
 
@@ -75,13 +96,12 @@ static char *trim(char *s)
     return s;
 }
 
-/* "8.5 ms", "163MB/s", "0". `tail` follows the unit. */
-static int parse_quantity(const char *text, const struct unit *units,
-                          const char *tail, double *ret, weir_err *err)
+/* "8.5 ms", "163MB/s", "0". */
+static int parse_quantity(const char *text, const struct unit_kind *units,
+                          double *ret, weir_err *err)
 {
-    char known[64] = "", *unit;
-    double value = strtod(text, &unit);
-    size_t used = 0;
+    char *unit;
+    double value = wr_strtod(text, &unit), factor;
 
     if (unit == text || strpbrk(text, "xX") || !isfinite(value))
         return wr_fail(err, WEIR_EFORMAT, "'%s' is not a number with a unit",
@@ -89,28 +109,18 @@ static int parse_quantity(const char *text, const struct unit *units,
     if (value < 0)
         return wr_fail(err, WEIR_EFORMAT, "'%s' is negative", text);
     unit += strspn(unit, " \t");
-    if (!*unit && value == 0) {
-        *ret = 0;
-        return 0;
-    }
-    for (const struct unit *u = units; u->name; u++) {
-        size_t len = strlen(u->name);
-
-        if (!strncmp(unit, u->name, len) && !strcmp(unit + len, tail)) {
-            *ret = value * u->factor;
-            return 0;
-        }
-        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s%s",
-                                 used ? ", " : "", u->name, tail);
-    }
-    return wr_fail(err, WEIR_EFORMAT, "'%s' has %s (%s)", text,
-                   *unit ? "an unknown unit" : "no unit", known);
+    factor = *unit ? units->factor(unit) : 0;
+    if (!(factor > 0) && (*unit || value > 0))
+        return wr_fail(err, WEIR_EFORMAT, "'%s' has %s (%s)", text,
+                       *unit ? "an unknown unit" : "no unit", units->known);
+    *ret = value * factor;
+    return 0;
 }
 
 static int parse_time(const char *text, double *ret_us, weir_err *err)
 {
-    double us;
-    int r = parse_quantity(text, time_units, "", &us, err);
+    double us = 0;
+    int r = parse_quantity(text, &time_units, &us, err);
 
     if (r < 0)
         return r;
@@ -123,8 +133,8 @@ static int parse_time(const char *text, double *ret_us, weir_err *err)
 
 static int parse_rate(const char *text, double *ret, weir_err *err)
 {
-    double rate;
-    int r = parse_quantity(text, byte_units, "/s", &rate, err);
+    double rate = 0;
+    int r = parse_quantity(text, &rate_units, &rate, err);
 
     if (r < 0)
         return r;
@@ -139,8 +149,8 @@ static int parse_rate(const char *text, double *ret, weir_err *err)
 
 static int parse_bytes(const char *text, uint64_t *ret, weir_err *err)
 {
-    double bytes;
-    int r = parse_quantity(text, byte_units, "", &bytes, err);
+    double bytes = 0;
+    int r = parse_quantity(text, &byte_units, &bytes, err);
 
     if (r < 0)
         return r;
@@ -369,8 +379,8 @@ static bool put_number(FILE *f, double value, double factor)
     char text[40];
 
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value / factor);
-        if (strtod(text, NULL) * factor == value) {
+        wr_snprintf(text, sizeof(text), "%.*g", digits, value / factor);
+        if (wr_strtod(text, NULL) * factor == value) {
             fputs(text, f);
             return true;
         }

@@ -385,6 +385,8 @@ static int fault_change(struct wr_store *st, enum wr_change what,
         const char *verb;
     } kinds[] = {
         [WR_MKDIR] = {WR_FAULT_MKDIR, "create folder"},
+        [WR_MKDIR_PRIVATE] = {WR_FAULT_MKDIR, "create folder"},
+        [WR_SHARE] = {WR_FAULT_MKDIR, "change the mode of folder"},
         [WR_REMOVE] = {WR_FAULT_REMOVE, "remove"},
         [WR_RENAME] = {WR_FAULT_RENAME, "rename"},
         [WR_RENAME_NEW] = {WR_FAULT_RENAME, "rename"},

@@ -52,6 +52,8 @@ static const struct {
     {"remove-eio", WR_FAULT_REMOVE, WR_FAULT_FAIL, EIO},
     {"rename-eio", WR_FAULT_RENAME, WR_FAULT_FAIL, EIO},
     {"rename-enospc", WR_FAULT_RENAME, WR_FAULT_FAIL, ENOSPC},
+    {"rename-eperm", WR_FAULT_RENAME, WR_FAULT_FAIL, EPERM},
+    {"rename-exdev", WR_FAULT_RENAME, WR_FAULT_FAIL, EXDEV},
     {"rename-late-eio", WR_FAULT_RENAME, WR_FAULT_LATE, EIO},
     {"syncdir-eio", WR_FAULT_SYNC_DIR, WR_FAULT_FAIL, EIO},
     {"hang", WR_FAULT_READ, WR_FAULT_HANG, 0},

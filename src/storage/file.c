@@ -18,7 +18,12 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/regular.h"
+
+_Static_assert((int)WR_STORE_GROUP == (int)WR_OWN_GROUP &&
+                   (int)WR_STORE_ALL == (int)WR_OWN_ALL,
+               "the same bits");
 
 static struct file_store *to_store(struct wr_store *st)
 {
@@ -66,49 +71,98 @@ static int split_leaf(const char *path, char **ret_dir, char **ret_leaf)
     return 0;
 }
 
-static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
-                     char **ret_leaf, weir_err *err)
+/* A folder that is there, or the folder of a file, whose name is *ret_leaf. */
+static int open_given(struct file_store *fs, const char *rest, char **ret_leaf,
+                      weir_err *err)
 {
-    struct file_store *fs = NULL;
-    char *dir = NULL, *leaf = NULL;
     struct wr_fd_wait wait = {0};
     struct stat sb;
-    int r;
+    int r = 0;
 
-    if (stat(rest, &sb) < 0)
+    if (TEMP_FAILURE_RETRY(stat(rest, &sb)) < 0)
         return wr_fail_errno(err, errno, "'%s'", rest);
     if (!S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode))
         return wr_fail(err, WEIR_EINVAL, "'%s': is %s, not a file or a folder",
                        rest, wr_regular_other(sb.st_mode));
-    fs = calloc(1, sizeof(*fs));
+    if (!S_ISDIR(sb.st_mode))
+        r = split_leaf(rest, &fs->root, ret_leaf);
+    else if (!(fs->root = strdup(rest)))
+        r = WEIR_ENOMEM;
+    if (r < 0)
+        return wr_fail(err, r, "out of memory");
+    do
+        fs->dir_fd = (int)TEMP_FAILURE_RETRY(
+            open(fs->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (fs->dir_fd < 0 && wr_fd_retry(&wait, errno));
+    if (fs->dir_fd < 0)
+        return wr_fail_errno(err, errno, "'%s': cannot open folder", fs->root);
+    return 0;
+}
+
+/* Those of which nobody else may change what is in them. */
+#define MUST_BE_OURS                                                           \
+    (WR_STORE_PRIVATE | WR_STORE_GROUP | WR_STORE_ALL | WR_STORE_MINE)
+
+static int open_private(struct file_store *fs, const char *rest, unsigned flags,
+                        weir_err *err)
+{
+    unsigned own = flags & (WR_STORE_GROUP | WR_STORE_ALL);
+
+    if (!(flags & WR_STORE_MINE)) {
+        fs->dir_mode = wr_own_dir_mode(own);
+        fs->file_mode = wr_own_file_mode(own);
+        own |= WR_OWN_MAKE;
+    }
+    fs->root = strdup(rest);
+    if (!fs->root)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return wr_own_dir(rest, own, &fs->dir_fd, err);
+}
+
+static int file_open(const char *rest, unsigned flags, struct wr_store **ret,
+                     char **ret_leaf, weir_err *err)
+{
+    struct file_store *fs = calloc(1, sizeof(*fs));
+    char *leaf = NULL;
+    struct statfs sf;
+    int r;
+
     if (!fs)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    fs->store.ops = &wr_storage_file;
-    fs->dir_fd = -1;
-    fs->own = flags & WR_STORE_OWN;
-    if (S_ISDIR(sb.st_mode))
-        r = (dir = strdup(rest)) ? 0 : WEIR_ENOMEM;
-    else
-        r = split_leaf(rest, &dir, &leaf);
+    *fs = (struct file_store){.store.ops = &wr_storage_file,
+                              .dir_fd = -1,
+                              .own = flags & ~(unsigned)WR_STORE_NO_LINKS,
+                              .no_links = flags & WR_STORE_NO_LINKS,
+                              .dir_mode = 0777,
+                              .file_mode = 0666};
+    if (flags & WR_STORE_SECRET) {
+        fs->dir_mode = wr_own_dir_mode(0);
+        fs->file_mode = wr_own_file_mode(0);
+    }
+    r = flags & MUST_BE_OURS ? open_private(fs, rest, flags, err)
+                             : open_given(fs, rest, &leaf, err);
     if (r < 0) {
-        wr_fail(err, r, "out of memory");
-        goto out;
+        file_close(&fs->store);
+        free(leaf);
+        return r;
     }
-    fs->root = dir;
-    do
-        fs->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fs->dir_fd < 0 && wr_fd_retry(&wait, errno));
-    if (fs->dir_fd < 0) {
-        r = wr_fail_errno(err, errno, "'%s': cannot open folder", dir);
-        goto out;
-    }
+    fs->fickle = TEMP_FAILURE_RETRY(fstatfs(fs->dir_fd, &sf)) == 0 &&
+                 sf.f_type == FUSE_SUPER_MAGIC;
     *ret = &fs->store;
     *ret_leaf = leaf;
-    fs = NULL;
-    leaf = NULL;
-out:
-    file_close(fs ? &fs->store : NULL);
-    free(leaf);
+    return 0;
+}
+
+/* What a name stands for; a link is asked twice, what is none once. */
+static int stat_name(const struct file_store *fs, int dir, const char *name,
+                     struct stat *ret, bool *ret_link)
+{
+    int r = (int)TEMP_FAILURE_RETRY(
+        fstatat(dir, name, ret, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+
+    *ret_link = r == 0 && S_ISLNK(ret->st_mode);
+    if (*ret_link && !fs->own)
+        r = (int)TEMP_FAILURE_RETRY(fstatat(dir, name, ret, 0));
     return r;
 }
 
@@ -116,13 +170,12 @@ static int file_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
                      weir_err *err)
 {
     struct file_store *fs = to_store(st);
-    int flags = AT_EMPTY_PATH | (fs->own ? AT_SYMLINK_NOFOLLOW : 0), r;
     struct wr_file_at at;
     struct stat sb;
+    int r = wr_file_at_open(fs, path, &at);
 
-    r = wr_file_at_open(fs, path, &at);
     if (r == 0) {
-        r = fstatat(at.fd, at.name, &sb, flags);
+        r = stat_name(fs, at.fd, at.name, &sb, &ret->link);
         wr_file_at_close(&at);
     }
     if (r < 0)
@@ -133,16 +186,29 @@ static int file_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
                     (uint64_t)sb.st_mtim.tv_nsec;
     ret->dev = sb.st_dev;
     ret->ino = sb.st_ino;
+    ret->owner = sb.st_uid;
+    ret->identity = wr_file_identity(fs, &sb);
     return 0;
 }
 
-static int list_entries(DIR *dir, bool own, wr_list_fn fn, void *arg)
+/* NULL at the end, with errno 0, or on failure. */
+static struct dirent *next_entry(DIR *dir)
 {
-    int flags = own ? AT_SYMLINK_NOFOLLOW : 0;
     struct dirent *d;
 
-    /* errno tells the end from an error, and what is below changes it. */
-    while (errno = 0, (d = readdir(dir))) {
+    do {
+        errno = 0;
+        d = readdir(dir);
+    } while (!d && errno == EINTR);
+    return d;
+}
+
+static int list_entries(const struct file_store *fs, DIR *dir, wr_list_fn fn,
+                        void *arg)
+{
+    struct dirent *d;
+
+    while ((d = next_entry(dir))) { /* which sets errno */
         struct wr_entry e = {.name = d->d_name};
         struct stat sb;
         int r;
@@ -151,13 +217,14 @@ static int list_entries(DIR *dir, bool own, wr_list_fn fn, void *arg)
             continue;
         if (d->d_type == DT_DIR) {
             e.kind = WR_KIND_DIR;
-        } else if (fstatat(dirfd(dir), d->d_name, &sb, flags) < 0) {
+        } else if (stat_name(fs, dirfd(dir), d->d_name, &sb, &e.link) < 0) {
             if (wr_err_is_lack(wr_error_from_errno(errno)))
                 return 0; /* errno says so: nothing is known of this one */
             e.kind = WR_KIND_OTHER; /* gone, or a link to nothing */
         } else {
             e.kind = kind_of(sb.st_mode);
             e.size = (uint64_t)sb.st_size;
+            e.identity = wr_file_identity(fs, &sb);
         }
         r = fn(arg, &e);
         if (r)
@@ -183,7 +250,7 @@ static int file_list(struct wr_store *st, const char *path, wr_list_fn fn,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     errno = 0;
-    r = list_entries(dir, fs->own, fn, arg);
+    r = list_entries(fs, dir, fn, arg);
     if (r == 0 && errno)
         r = wr_fail_errno(err, errno, "'%s': cannot list", shown);
     closedir(dir);
@@ -199,7 +266,40 @@ static int sync_dir(struct file_store *fs, const char *path)
 
     if (fd < 0)
         return -1;
-    r = fsync(fd);
+    r = (int)TEMP_FAILURE_RETRY(fsync(fd));
+    e = errno;
+    wr_fd_close(fd);
+    errno = e;
+    return r;
+}
+
+/* The mode that a folder gets where `dir` is: the umask alone does not say it,
+ * for a default ACL counts instead where there is one. */
+static int learn_mode(int dir, mode_t wanted, mode_t *ret)
+{
+    static const char name[] = ".tmp-mode";
+    struct stat sb;
+    int r;
+
+    if (mkdirat(dir, name, wanted) < 0 && errno != EEXIST)
+        return -1;
+    r = (int)TEMP_FAILURE_RETRY(fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW));
+    if (unlinkat(dir, name, AT_REMOVEDIR) < 0 || r < 0)
+        return -1;
+    *ret = sb.st_mode & 07777;
+    return 0;
+}
+
+static int share_dir(struct file_store *fs, const char *path)
+{
+    int fd = wr_file_open_dir(fs, path), r, e;
+    mode_t mode;
+
+    if (fd < 0)
+        return -1;
+    r = learn_mode(fd, fs->dir_mode, &mode);
+    if (r == 0)
+        r = (int)TEMP_FAILURE_RETRY(fchmod(fd, mode));
     e = errno;
     wr_fd_close(fd);
     errno = e;
@@ -208,9 +308,11 @@ static int sync_dir(struct file_store *fs, const char *path)
 
 static int remove_entry(const struct wr_file_at *at)
 {
-    if (unlinkat(at->fd, at->name, 0) == 0)
+    if (TEMP_FAILURE_RETRY(unlinkat(at->fd, at->name, 0)) == 0)
         return 0;
-    return errno == EISDIR ? unlinkat(at->fd, at->name, AT_REMOVEDIR) : -1;
+    if (errno != EISDIR)
+        return -1;
+    return (int)TEMP_FAILURE_RETRY(unlinkat(at->fd, at->name, AT_REMOVEDIR));
 }
 
 /* 0, or -1 and errno. */
@@ -222,8 +324,9 @@ static int change_entry(struct file_store *fs, enum wr_change what,
 
     if (wr_file_at_open(fs, path, &at) < 0)
         return -1;
-    if (what == WR_MKDIR) {
-        r = mkdirat(at.fd, at.name, 0777);
+    if (what == WR_MKDIR || what == WR_MKDIR_PRIVATE) {
+        r = (int)TEMP_FAILURE_RETRY(
+            mkdirat(at.fd, at.name, what == WR_MKDIR ? fs->dir_mode : S_IRWXU));
     } else if (what == WR_REMOVE) {
         r = remove_entry(&at);
     } else {
@@ -242,11 +345,14 @@ static int file_change(struct wr_store *st, enum wr_change what,
 {
     static const char *const verbs[] = {
         [WR_MKDIR] = "create folder",
+        [WR_MKDIR_PRIVATE] = "create folder",
+        [WR_SHARE] = "change the mode of folder",
         [WR_REMOVE] = "remove",
         [WR_SYNC_DIR] = "sync folder",
     };
     struct file_store *fs = to_store(st);
     int r = what == WR_SYNC_DIR ? sync_dir(fs, path)
+            : what == WR_SHARE  ? share_dir(fs, path)
                                 : change_entry(fs, what, path, to);
 
     if (r == 0)
@@ -278,7 +384,7 @@ static int file_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
     struct file_store *fs = to_store(st);
     struct statvfs sv;
 
-    if (fstatvfs(fs->dir_fd, &sv) < 0)
+    if (TEMP_FAILURE_RETRY(fstatvfs(fs->dir_fd, &sv)) < 0)
         return wr_fail_errno(err, errno, "'%s': free space", fs->root);
     /* f_bfree counts what only the superuser may take, too. */
     *ret_bytes = (uint64_t)sv.f_bavail * sv.f_frsize;
@@ -289,7 +395,7 @@ static bool file_forgets(struct wr_store *st)
 {
     struct statfs sf;
 
-    return fstatfs(to_store(st)->dir_fd, &sf) == 0 &&
+    return TEMP_FAILURE_RETRY(fstatfs(to_store(st)->dir_fd, &sf)) == 0 &&
            (sf.f_type == TMPFS_MAGIC || sf.f_type == RAMFS_MAGIC);
 }
 

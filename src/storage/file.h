@@ -4,14 +4,18 @@
 #define WR_STORAGE_FILE_H
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "storage/storage.h"
 
 struct file_store {
     struct wr_store store;
-    int dir_fd; /* owned: the folder that paths start from */
-    char *root; /* owned: its path, for messages */
-    bool own;   /* WR_STORE_OWN */
+    int dir_fd;                 /* owned: the folder that paths start from */
+    char *root;                 /* owned: its path, for messages */
+    bool own;                   /* WR_STORE_OWN */
+    bool no_links;              /* WR_STORE_NO_LINKS */
+    mode_t dir_mode, file_mode; /* of what is made */
+    bool fickle; /* its inodes get other numbers while nobody has them open */
 };
 
 /* Where a name is: for the calls that end in "at". */
@@ -59,11 +63,15 @@ bool wr_file_wants_more(const struct wr_io *io, const struct wr_span *span,
 bool wr_file_again(int e, unsigned *again);
 
 /* Settles a read or write of which `total` bytes of its span are done. */
-void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total);
+void wr_file_settle(const struct file_store *fs, struct wr_io *io,
+                    const struct wr_span *span, size_t total);
 
 /* Settles a failed one. */
 void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,
                           int e);
+
+/* wr_stat.identity. */
+uint64_t wr_file_identity(const struct file_store *fs, const struct stat *sb);
 
 /* --- file_path.c: all return -1 and set errno. --- */
 

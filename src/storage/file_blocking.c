@@ -91,7 +91,7 @@ static void read_path(struct blocking_queue *bq, struct wr_io *rd)
     if (e)
         wr_file_settle_errno(rd, WR_STEP_READ, 0, e);
     else
-        wr_file_settle(rd, &span, total);
+        wr_file_settle(bq->fs, rd, &span, total);
     close(fd);
 }
 
@@ -126,7 +126,7 @@ static void serve(struct blocking_queue *bq, struct wr_io *io)
         wr_file_settle_errno(io, write ? WR_STEP_WRITE : WR_STEP_READ, total,
                              e);
     else
-        wr_file_settle(io, &span, total);
+        wr_file_settle(bq->fs, io, &span, total);
 }
 
 static void *reader_main(void *arg)

@@ -4,10 +4,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/rng.h"
 
 #define AGAIN_MAX 1000u /* about a second */
 
@@ -68,7 +71,34 @@ bool wr_file_again(int e, unsigned *again)
     return true;
 }
 
-void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total)
+uint64_t wr_file_identity(const struct file_store *fs, const struct stat *sb)
+{
+    uint64_t ctime_ns = (uint64_t)sb->st_ctim.tv_sec * WR_NS_PER_SEC +
+                        (uint64_t)sb->st_ctim.tv_nsec;
+
+    return wr_rng_at(fs->fickle ? 0 : sb->st_ino, (uint64_t)sb->st_size,
+                     ctime_ns) |
+           1;
+}
+
+/* Fails a read that is done if its file is not the one that was meant. */
+static void compare_identity(const struct file_store *fs, struct wr_io *io)
+{
+    const struct file_object *fo = (struct file_object *)io->object;
+    struct stat sb;
+    int r = (int)TEMP_FAILURE_RETRY(fo ? fstat(fo->fd, &sb)
+                                       : fstatat(fs->dir_fd, io->path, &sb, 0));
+
+    if (r < 0) {
+        wr_file_settle_errno(io, WR_STEP_READ, 0, errno);
+    } else if (wr_file_identity(fs, &sb) != io->identity) {
+        io->step = WR_STEP_COMPARE;
+        io->result = WEIR_ECHANGED;
+    }
+}
+
+void wr_file_settle(const struct file_store *fs, struct wr_io *io,
+                    const struct wr_span *span, size_t total)
 {
     size_t skip = (size_t)(io->offset - span->offset);
     size_t got = total > skip ? total - skip : 0;
@@ -79,6 +109,8 @@ void wr_file_settle(struct wr_io *io, const struct wr_span *span, size_t total)
     io->got = WR_MIN(got, io->len);
     io->result = got < io->len || (io->whole && got > io->len) ? WEIR_ECHANGED
                                                                : 0;
+    if (io->identity && io->result == 0)
+        compare_identity(fs, io);
 }
 
 void wr_file_settle_errno(struct wr_io *io, enum wr_io_step step, size_t total,

@@ -35,7 +35,8 @@ static int open_direct(const struct file_object *fo)
 
     if (fd < 0)
         return -1;
-    if (fstat(fo->fd, &a) < 0 || fstat(fd, &b) < 0 || a.st_dev != b.st_dev ||
+    if (TEMP_FAILURE_RETRY(fstat(fo->fd, &a)) < 0 ||
+        TEMP_FAILURE_RETRY(fstat(fd, &b)) < 0 || a.st_dev != b.st_dev ||
         a.st_ino != b.st_ino) {
         wr_fd_close(fd);
         return -1;
@@ -98,7 +99,7 @@ static int object_sync(struct wr_object *o, weir_err *err)
 
     /* fdatasync covers the size and the extents, all that a reader needs; what
      * it leaves out are the times. */
-    if (fdatasync(fo->fd) < 0)
+    if (TEMP_FAILURE_RETRY(fdatasync(fo->fd)) < 0)
         return wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
     return 0;
 }
@@ -111,7 +112,7 @@ static int object_lock(struct wr_object *o, weir_err *err)
     /* Of the open file, not of the process: another open of it here is another
      * owner, and closing that gives nothing up. The kernel does not say whose
      * such a lock is. */
-    if (fcntl(fo->fd, F_OFD_SETLK, &whole) == 0)
+    if (TEMP_FAILURE_RETRY(fcntl(fo->fd, F_OFD_SETLK, &whole)) == 0)
         return 0;
     if (errno == EACCES || errno == EAGAIN)
         return wr_fail(err, WEIR_EBUSY, "'%s': locked by another process",
@@ -124,7 +125,7 @@ static int object_locked(struct wr_object *o, weir_err *err)
     struct file_object *fo = to_object(o);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    if (fcntl(fo->fd, F_OFD_GETLK, &whole) < 0)
+    if (TEMP_FAILURE_RETRY(fcntl(fo->fd, F_OFD_GETLK, &whole)) < 0)
         return wr_fail_errno(err, errno, "'%s': cannot ask for locks",
                              fo->path);
     return whole.l_type == F_UNLCK
@@ -142,10 +143,10 @@ static int grow(int fd, off_t old, off_t size)
         r = fallocate(fd, 0, old, size - old);
     while (r < 0 && errno == EINTR);
     if (r < 0 && errno == EOPNOTSUPP)
-        return ftruncate(fd, size);
+        return (int)TEMP_FAILURE_RETRY(ftruncate(fd, size));
     if (r < 0) { /* a part of it may be there */
         e = errno;
-        if (ftruncate(fd, old) == 0)
+        if (TEMP_FAILURE_RETRY(ftruncate(fd, old)) == 0)
             errno = e;
     }
     return r;
@@ -159,10 +160,11 @@ static int object_resize(struct wr_object *o, uint64_t size, weir_err *err)
 
     if (size > INT64_MAX)
         return wr_fail_errno(err, EFBIG, "'%s': cannot resize", fo->path);
-    r = fstat(fo->fd, &sb);
-    if (r == 0 && (off_t)size != sb.st_size)
-        r = (off_t)size > sb.st_size ? grow(fo->fd, sb.st_size, (off_t)size)
-                                     : ftruncate(fo->fd, (off_t)size);
+    r = (int)TEMP_FAILURE_RETRY(fstat(fo->fd, &sb));
+    if (r == 0 && (off_t)size > sb.st_size)
+        r = grow(fo->fd, sb.st_size, (off_t)size);
+    else if (r == 0 && (off_t)size < sb.st_size)
+        r = (int)TEMP_FAILURE_RETRY(ftruncate(fo->fd, (off_t)size));
     if (r < 0)
         return wr_fail_errno(err, errno, "'%s': cannot resize", fo->path);
     return 0;
@@ -173,7 +175,7 @@ static int object_close(struct wr_object *o, bool sync, weir_err *err)
     struct file_object *fo = to_object(o);
     int r = 0;
 
-    if (sync && fsync(fo->fd) < 0)
+    if (sync && TEMP_FAILURE_RETRY(fsync(fo->fd)) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot sync", fo->path);
     /* The lock goes with fd, so that goes last. */
     if (fo->direct_fd >= 0 && wr_fd_close(fo->direct_fd) < 0 && r == 0)
@@ -210,6 +212,37 @@ static int fail_open(const struct file_store *fs, const char *path,
     return wr_fail_errno(err, e, "'%s': cannot %s", path, verb);
 }
 
+/* The mode that a lock file has in the folder where it is. */
+static mode_t lock_mode(const struct file_store *fs, const char *path)
+{
+    struct wr_file_at at;
+    struct stat sb;
+    mode_t mode = 0600;
+
+    if (wr_file_at_open(fs, path, &at) < 0)
+        return mode;
+    if (TEMP_FAILURE_RETRY(fstat(at.fd, &sb)) == 0 && sb.st_mode & S_ISGID)
+        mode = 0660;
+    wr_file_at_close(&at);
+    return mode;
+}
+
+/* One of an earlier version may have been readable by everybody. A file system
+ * without modes does not keep them, which is no reason to save nothing. */
+static int open_lock(const struct file_store *fs, const char *path)
+{
+    struct file_store private = *fs;
+    struct stat sb;
+    int fd;
+
+    private.file_mode = lock_mode(fs, path);
+    fd = wr_file_open(&private, path, O_RDWR | O_CREAT);
+    if (fd >= 0 && TEMP_FAILURE_RETRY(fstat(fd, &sb)) == 0 &&
+        sb.st_uid == geteuid() && (sb.st_mode & 0777) != private.file_mode)
+        (void)TEMP_FAILURE_RETRY(fchmod(fd, private.file_mode));
+    return fd;
+}
+
 int wr_file_object_open(struct wr_store *st, const char *path,
                         enum wr_open_mode mode, struct wr_object **ret,
                         weir_err *err)
@@ -226,7 +259,8 @@ int wr_file_object_open(struct wr_store *st, const char *path,
     fo->fs = (struct file_store *)st;
     fo->access = access;
     fo->path = strdup(path);
-    fo->fd = wr_file_open(fo->fs, path, access | create);
+    fo->fd = mode == WR_OPEN_LOCK ? open_lock(fo->fs, path)
+                                  : wr_file_open(fo->fs, path, access | create);
     if (!fo->path || fo->fd < 0) {
         e = fo->fd < 0 ? errno : ENOMEM;
         if (fo->fd >= 0)

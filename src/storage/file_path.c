@@ -34,22 +34,25 @@ static bool stays_below(const char *path)
     return true;
 }
 
+/* What a try that fails has opened: see wr_fd_retry. */
 static void close_keeping_errno(int fd)
 {
     int e = errno;
 
-    wr_fd_close(fd);
+    close(fd);
     errno = e;
 }
 
 /* One step of the walk. A link is ELOOP, whatever was asked for. */
 static int step_into(int dir, const char *name, int flags, mode_t mode)
 {
-    int fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+    int fd = (int)TEMP_FAILURE_RETRY(
+        openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
     struct stat sb;
 
     if (fd < 0 && errno == ENOTDIR) {
-        if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (TEMP_FAILURE_RETRY(fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW)) ==
+                0 &&
             S_ISLNK(sb.st_mode))
             errno = ELOOP;
         else
@@ -85,21 +88,41 @@ static int walk(int root, const char *path, int flags, mode_t mode)
     }
 }
 
-static int open_below(int root, const char *path, int flags, mode_t mode)
+static int open_resolved(int root, const char *path, int flags, mode_t mode,
+                         uint64_t resolve)
 {
     struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
                            .mode = mode,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    int fd;
+                           .resolve = resolve};
+    int fd = (int)TEMP_FAILURE_RETRY(
+        syscall(SYS_openat2, root, path, &how, sizeof(how)));
 
-    if (!stays_below(path)) {
-        errno = EINVAL;
-        return -1;
-    }
-    fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
     /* Sandboxes say EPERM to calls that they do not know. */
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         return walk(root, path, flags, mode);
+    return fd;
+}
+
+static int open_below(int root, const char *path, int flags, mode_t mode)
+{
+    if (stays_below(path))
+        return open_resolved(root, path, flags, mode,
+                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    errno = EINVAL;
+    return -1;
+}
+
+/* What others made, without their links. A list may name what lies elsewhere. */
+static int open_no_links(const struct file_store *fs, const char *path,
+                         int flags)
+{
+    int fd = open_resolved(fs->dir_fd, path, flags | O_NONBLOCK | O_NOCTTY, 0,
+                           RESOLVE_NO_SYMLINKS);
+
+    if (fd >= 0 && wr_regular_check(fd, flags) < 0) {
+        close_keeping_errno(fd);
+        return -1;
+    }
     return fd;
 }
 
@@ -113,7 +136,7 @@ static bool is_ours(int fd, int flags)
         return false;
     if ((flags & O_ACCMODE) == O_RDONLY)
         return true;
-    if (fstat(fd, &sb) < 0)
+    if (TEMP_FAILURE_RETRY(fstat(fd, &sb)) < 0)
         return false;
     errno = EMLINK;
     return sb.st_nlink <= 1;
@@ -123,10 +146,12 @@ static int open_once(const struct file_store *fs, const char *path, int flags)
 {
     int fd;
 
+    if (fs->no_links && !(flags & O_CREAT))
+        return open_no_links(fs, path, flags);
     if (!fs->own)
-        return wr_regular_open(fs->dir_fd, path, flags, 0666);
+        return wr_regular_open(fs->dir_fd, path, flags, fs->file_mode);
     fd = open_below(fs->dir_fd, path, flags | O_NONBLOCK | O_NOCTTY,
-                    flags & O_CREAT ? 0666 : 0);
+                    flags & O_CREAT ? fs->file_mode : 0);
     if (fd >= 0 && !is_ours(fd, flags)) {
         close_keeping_errno(fd);
         return -1;
@@ -154,7 +179,7 @@ int wr_file_open_dir(const struct file_store *fs, const char *path)
         path = ".";
     do
         fd = fs->own ? open_below(fs->dir_fd, path, flags, 0)
-                     : openat(fs->dir_fd, path, flags);
+                     : (int)TEMP_FAILURE_RETRY(openat(fs->dir_fd, path, flags));
     while (fd < 0 && wr_fd_retry(&wait, errno));
     return fd;
 }
@@ -191,6 +216,9 @@ int wr_file_at_open(const struct file_store *fs, const char *path,
 
 void wr_file_at_close(struct wr_file_at *at)
 {
+    int e = errno;
+
     if (at->opened)
-        close_keeping_errno(at->fd);
+        wr_fd_close(at->fd);
+    errno = e;
 }

@@ -15,7 +15,8 @@
 
 static int look(const struct wr_file_at *at, struct stat *ret)
 {
-    return fstatat(at->fd, at->name, ret, AT_SYMLINK_NOFOLLOW);
+    return (int)TEMP_FAILURE_RETRY(
+        fstatat(at->fd, at->name, ret, AT_SYMLINK_NOFOLLOW));
 }
 
 static bool is_at(const struct stat *what, const struct wr_file_at *at)
@@ -45,7 +46,8 @@ static int move_folder(const struct wr_file_at *from,
         errno = EEXIST;
         return -1;
     }
-    if (renameat(from->fd, from->name, to->fd, to->name) == 0)
+    if (TEMP_FAILURE_RETRY(renameat(from->fd, from->name, to->fd, to->name)) ==
+        0)
         return 0;
     if (errno == ENOTEMPTY || errno == ENOTDIR)
         errno = EEXIST;
@@ -58,14 +60,16 @@ static int move_file(const struct stat *what, const struct wr_file_at *from,
     int e;
 
     /* As in has_moved: only what had one name can be there by this call. */
-    if (linkat(from->fd, from->name, to->fd, to->name, 0) < 0) {
+    if (TEMP_FAILURE_RETRY(linkat(from->fd, from->name, to->fd, to->name, 0)) <
+        0) {
         e = errno;
         if (what->st_nlink > 1 || !is_at(what, to)) {
             errno = e;
             return -1;
         }
     }
-    if (unlinkat(from->fd, from->name, 0) == 0 || errno == ENOENT)
+    if (TEMP_FAILURE_RETRY(unlinkat(from->fd, from->name, 0)) == 0 ||
+        errno == ENOENT)
         return 0;
     e = errno;
     unlinkat(to->fd, to->name, 0);
@@ -81,8 +85,10 @@ int wr_file_rename(const struct wr_file_at *from, const struct wr_file_at *to,
 
     if (look(from, &what) < 0)
         return -1;
-    r = renameat2(from->fd, from->name, to->fd, to->name,
-                  replace ? 0 : RENAME_NOREPLACE);
+    /* What a signal interrupted may be done: has_moved tells. */
+    r = (int)TEMP_FAILURE_RETRY(renameat2(from->fd, from->name, to->fd,
+                                          to->name,
+                                          replace ? 0 : RENAME_NOREPLACE));
     if (r < 0 && !replace && (errno == EINVAL || errno == ENOSYS))
         r = S_ISDIR(what.st_mode) ? move_folder(from, to)
                                   : move_file(&what, from, to);

@@ -144,13 +144,13 @@ static void start(struct uring_queue *uq, struct slot *s, bool direct)
 {
     bool by_path = !s->rd->object && s->rd->op == WR_IO_READ;
 
-    if (by_path && uq->fs->own)
+    if (by_path && (uq->fs->own || uq->fs->no_links))
         direct = open_own(uq, s, direct);
     s->span = wr_file_span(s->rd, direct);
     s->total = 0;
     s->again = 0;
     s->turn++;
-    if (by_path && !uq->fs->own)
+    if (by_path && !uq->fs->own && !uq->fs->no_links)
         push_open(uq, s);
     push_io(uq, s);
 }
@@ -179,11 +179,17 @@ static void mend_chain(struct uring_queue *uq)
     io_uring_sqe_set_data64(sqe, tag_of(uq, s, LINK_IO));
 }
 
+/* Whether an error of io_uring_enter is a lack of memory. */
+static bool is_short(int r)
+{
+    return r == -EAGAIN || r == -EBUSY || r == -ENOMEM;
+}
+
 /* What io_uring_enter answered. A lack of memory is waited out for a while; any
  * other error, of a filter of system calls for example, would go on for ever. */
 static void note_enter(struct uring_queue *uq, int r)
 {
-    bool passes = r == -EAGAIN || r == -EBUSY || r == -ENOMEM;
+    bool passes = is_short(r);
     uint64_t now_ns;
 
     if (r >= 0 || r == -EINTR) {
@@ -326,6 +332,24 @@ static struct wr_io *finish(struct uring_queue *uq, struct slot *s)
     return rd;
 }
 
+/* Whether it is to be tried again. A signal may keep the kernel from starting
+ * the thread that it hands a request to, and then it cancels that: nobody asked
+ * for it. */
+static bool was_put_off(struct slot *s, int res)
+{
+    return res < 0 &&
+           wr_file_again(res == -ECANCELED ? EAGAIN : -res, &s->again);
+}
+
+/* The whole chain: whether the file is in its place cannot be told. */
+static void start_again(struct uring_queue *uq, struct slot *s)
+{
+    unsigned again = s->again;
+
+    start(uq, s, s->span.direct);
+    s->again = again;
+}
+
 /* Returns the read when it is done, NULL when it goes on. */
 static struct wr_io *answer_open(struct uring_queue *uq, struct slot *s,
                                  int res)
@@ -337,6 +361,10 @@ static struct wr_io *answer_open(struct uring_queue *uq, struct slot *s,
     if (res == -EINVAL &&
         s->span.direct) { /* no O_DIRECT on this file system */
         start(uq, s, /* direct= */ false);
+        return NULL;
+    }
+    if (!s->other && was_put_off(s, res)) {
+        start_again(uq, s);
         return NULL;
     }
     wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, -res);
@@ -359,8 +387,11 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
         wr_file_settle_errno(s->rd, WR_STEP_OPEN, 0, ENXIO);
         return finish(uq, s);
     }
-    if (res < 0 && wr_file_again(-res, &s->again)) {
-        push_io(uq, s);
+    if (was_put_off(s, res)) {
+        if (s->total == 0 && !s->rd->object && s->own_fd < 0 && !write)
+            start_again(uq, s);
+        else
+            push_io(uq, s);
         return NULL;
     }
     if (res == -EINVAL && write && s->span.direct) {
@@ -382,7 +413,7 @@ static struct wr_io *answer_io(struct uring_queue *uq, struct slot *s, int res)
         push_io(uq, s);
         return NULL;
     }
-    wr_file_settle(s->rd, &s->span, s->total);
+    wr_file_settle(uq->fs, s->rd, &s->span, s->total);
     return finish(uq, s);
 }
 
@@ -502,6 +533,39 @@ static unsigned place_count(unsigned depth)
     return (unsigned)WR_MAX(rl.rlim_cur, (rlim_t)1);
 }
 
+/* Why there is no ring. A call that is unknown or not allowed (an old kernel, a
+ * filter of system calls, a sysctl) means that this machine has no io_uring. */
+static int fail_ring(int e, const char *what, weir_err *err)
+{
+    int r = wr_fail_errno(err, e, "io_uring: %s", what);
+
+    if (e != EPERM && e != EACCES && e != ENOSYS)
+        return r;
+    if (err)
+        err->code = WEIR_ENOTSUP;
+    return WEIR_ENOTSUP;
+}
+
+/* A filter of system calls may allow a ring and refuse to enter it: one entry
+ * goes there and back, so that it is known before anything is read. */
+static int try_ring(struct uring_queue *uq, weir_err *err)
+{
+    struct io_uring_cqe *cqe;
+    int r;
+
+    io_uring_prep_nop(io_uring_get_sqe(&uq->ring));
+    do {
+        r = io_uring_submit_and_wait(&uq->ring, 1);
+        if (r >= 0)
+            r = io_uring_wait_cqe(&uq->ring, &cqe);
+    } while (r == -EINTR);
+    if (r < 0)
+        return fail_ring(is_short(r) ? ENOMEM : -r, "cannot enter the ring",
+                         err);
+    io_uring_cqe_seen(&uq->ring, cqe);
+    return 0;
+}
+
 static int start_ring(struct uring_queue *uq, weir_err *err)
 {
     struct io_uring_params params = {0};
@@ -511,7 +575,7 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
      * work spare nothing here; deferred work costs more at depth 8 and 32. */
     r = io_uring_queue_init_params(2 * uq->places, &uq->ring, &params);
     if (r < 0)
-        return wr_fail_errno(err, -r, "io_uring");
+        return fail_ring(-r, "no ring", err);
     RING_BEGINS(uq->queue.ops);
     uq->ring_ready = true;
     if (!(params.features & IORING_FEAT_CQE_SKIP))
@@ -519,8 +583,8 @@ static int start_ring(struct uring_queue *uq, weir_err *err)
                        "io_uring: kernel 5.19 or newer is needed");
     r = io_uring_register_files_sparse(&uq->ring, uq->places);
     if (r < 0)
-        return wr_fail_errno(err, -r, "io_uring: file table");
-    return 0;
+        return fail_ring(-r, "file table", err);
+    return try_ring(uq, err);
 }
 
 int wr_file_uring_open(struct file_store *fs, const struct wr_queue_config *cfg,

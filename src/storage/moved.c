@@ -8,11 +8,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/own.h"
 
 #define STEP_NS  (WR_MOVED_STEP_MS * WR_NS_PER_MS)
 #define ROWS_MAX ((size_t)1 << 20) /* 29 hours; what comes later is dropped */
@@ -29,19 +30,22 @@ struct wr_moved {
 int wr_moved_open(const char *path, struct wr_moved **ret, weir_err *err)
 {
     struct wr_moved *t = calloc(1, sizeof(*t));
-    int fd;
+    int fd, r;
 
     if (!t)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    t->to = fd < 0 ? NULL : fdopen(fd, "a");
-    if (!t->to) {
-        int os_errno = errno;
-
-        if (fd >= 0)
-            close(fd);
+    /* Appended to, so it must not be a file of another one's choice. */
+    r = wr_own_open(path, O_WRONLY | O_CREAT | O_APPEND, 0, &fd, err);
+    if (r < 0) {
         free(t);
-        return wr_fail_errno(err, os_errno, "'%s': cannot open", path);
+        return r;
+    }
+    t->to = fdopen(fd, "a");
+    if (!t->to) {
+        r = wr_fail_errno(err, errno, "'%s': cannot open", path);
+        wr_fd_close(fd);
+        free(t);
+        return r;
     }
     pthread_mutex_init(&t->lock, NULL);
     *ret = t;

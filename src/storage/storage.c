@@ -170,6 +170,10 @@ int wr_io_error(const struct wr_io *rd, const char *name, weir_err *err)
         return wr_fail_errno(err, rd->os_errno,
                              "'%s': cannot write %zu bytes at offset %" PRIu64,
                              name, rd->len, rd->offset);
+    if (rd->step == WR_STEP_COMPARE)
+        return wr_fail(err, rd->result,
+                       "'%s': replaced or written to since it was indexed",
+                       name);
     if (rd->result == WEIR_ECHANGED && rd->got < rd->len)
         return wr_fail(err, rd->result,
                        "'%s': ends at byte %" PRIu64 ", %" PRIu64

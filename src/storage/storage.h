@@ -30,6 +30,11 @@ struct wr_stat {
     uint64_t size;
     uint64_t mtime_ns;
     uint64_t dev, ino; /* identify a directory, to notice loops */
+    uint32_t owner;    /* its user */
+    uint64_t identity; /* of its inode, size and ctime: another one once it was
+                          replaced or written to; 0: not known */
+    bool link; /* the name is a symbolic link; the rest is of what it leads to,
+                  but in own stores */
 };
 
 /* One entry of a listing; `name` lives during the call. */
@@ -37,13 +42,15 @@ struct wr_entry {
     const char *name;
     enum wr_kind kind; /* links are followed, but in own stores */
     uint64_t size;     /* files only */
+    uint64_t identity; /* files only: as wr_stat's */
+    bool link;         /* as wr_stat's */
 };
 
 /* Returns 0 to go on; anything else ends the listing and is returned. */
 typedef int (*wr_list_fn)(void *arg, const struct wr_entry *e);
 
 /* What a read or write died of; decides the wording of the message. */
-enum wr_io_step { WR_STEP_OPEN, WR_STEP_READ, WR_STEP_WRITE };
+enum wr_io_step { WR_STEP_OPEN, WR_STEP_READ, WR_STEP_WRITE, WR_STEP_COMPARE };
 
 enum wr_io_op { WR_IO_READ, WR_IO_WRITE };
 
@@ -68,6 +75,9 @@ struct wr_io {
     unsigned tag; /* the caller's own; not touched */
     bool whole;   /* [offset, offset+len) reaches the object's end: bytes
                     behind it mean that it changed */
+    uint64_t identity; /* of a read; 0: any. An object that has another one
+                          when the bytes are there has changed: what was
+                          written before they were read shows by then */
 
     int result; /* 0 or WEIR_E... */
     int os_errno;
@@ -112,6 +122,10 @@ enum wr_open_mode {
     WR_OPEN_READ,
     WR_OPEN_CREATE, /* to read and write; fails if it exists */
     WR_OPEN_WRITE,  /* to read and write what exists; not cut */
+    WR_OPEN_LOCK,   /* as WRITE, and made if it is missing: a file that is
+                       locked. Whoever can open it could keep the lock from all
+                       others, so it is for its user alone (0600), and in a
+                       folder with the set-group bit for the group (0660) */
 };
 
 /* First member of every backend's object. */
@@ -145,6 +159,8 @@ struct wr_object_ops {
 
 enum wr_change {
     WR_MKDIR,
+    WR_MKDIR_PRIVATE, /* for this user alone, whatever the store's modes */
+    WR_SHARE,         /* gives such a folder the mode that WR_MKDIR gives */
     WR_REMOVE,
     WR_RENAME,     /* replaces what is there */
     WR_RENAME_NEW, /* WEIR_EEXIST when there is something (an empty folder may
@@ -152,13 +168,28 @@ enum wr_change {
     WR_SYNC_DIR,
 };
 
-/* How a store is opened. OWN: it is a folder (not a file in one), and weir's
- * own. Below it no symbolic link is followed, by any operation, not even one
- * that is put there meanwhile (WEIR_EACCES); listings and stat tell one as
- * WR_KIND_OTHER; a file with several names is not opened for writing, and what
- * is no file is not opened at all; paths have no "..". Links in the path to it
- * are followed, once, when it is opened. */
-enum wr_store_flags { WR_STORE_OWN = 1 };
+/* How a store is opened.
+ *
+ * OWN: it is a folder, and weir's own. Below it no symbolic link is followed, not
+ * even one that is put there meanwhile (WEIR_EACCES); listings and stat tell one
+ * as WR_KIND_OTHER; a file with several names is not opened for writing; paths
+ * have no "..". Links in the path to it are followed, once, when it is opened.
+ * PRIVATE: OWN, and nobody but this user and root can change what is in it
+ * (base/own.h), or WEIR_EACCES; it is made if it is missing, and all that is made
+ * in it is for this user alone. GROUP, ALL: PRIVATE, but shared with those who may
+ * read it. MINE: as PRIVATE, but it is there already, and modes follow the umask:
+ * for what is given to others when it is complete. SECRET: OWN, in a folder that
+ * others may write to, too; what is made in it is for this user alone.
+ * NO_LINKS: no file is opened through a link below it; for what others made. */
+enum wr_store_flags {
+    WR_STORE_OWN = 1,
+    WR_STORE_PRIVATE = 2,
+    WR_STORE_GROUP = 4, /* as WR_OWN_GROUP */
+    WR_STORE_ALL = 8,   /* as WR_OWN_ALL */
+    WR_STORE_MINE = 16,
+    WR_STORE_SECRET = 32,
+    WR_STORE_NO_LINKS = 64,
+};
 
 /* First member of every backend's store. */
 struct wr_store {

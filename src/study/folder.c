@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/own.h"
+#include "storage/beside.h"
 
 #define TRIES  20
 #define TRY_NS (100 * WR_NS_PER_MS)
@@ -66,47 +68,51 @@ static int make(const char *path, weir_err *err)
     return 0;
 }
 
-/* Removes a tree without following links. */
-static int remove_tree(const char *path, weir_err *err)
+/* FOLDER/NAME, which must be ours (base/own.h): the folder may be one that
+ * others write to. WEIR_ENOENT: it is missing. */
+static int open_part(const struct wr_study *st, const char *name,
+                     struct wr_store **ret, weir_err *err)
 {
-    char *const roots[] = {(char *)(uintptr_t)path, NULL};
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *e;
-    int r = 0;
+    char path[WR_FOLDER_PATH], *leaf = NULL;
+    int r;
 
-    if (!fts)
-        return wr_fail_errno(err, errno, "'%s': cannot list", path);
-    while ((e = fts_read(fts))) {
-        if (e->fts_info == FTS_D || e->fts_info == FTS_NS)
-            continue;
-        if (r == 0 && remove(e->fts_accpath) < 0 && errno != ENOENT)
-            r = wr_fail_errno(err, errno, "'%s': cannot remove", e->fts_path);
-    }
-    fts_close(fts);
+    wr_folder_path(st, name, path);
+    r = wr_store_open_with(path, WR_STORE_MINE, ret, &leaf, err);
+    free(leaf);
     return r;
 }
 
-/* Removes the entries of FOLDER/NAME that begin with one of `heads`. */
+struct removal {
+    struct wr_store *store;   /* borrowed */
+    const char *const *heads; /* borrowed */
+    weir_err *err;            /* borrowed; may be NULL */
+};
+
+static int remove_entry(void *arg, const struct wr_entry *e)
+{
+    const struct removal *m = arg;
+
+    for (size_t k = 0; m->heads[k]; k++)
+        if (!strncmp(e->name, m->heads[k], strlen(m->heads[k])))
+            return wr_tree_remove(m->store, e->name, WR_TREE_ALL, m->err);
+    return 0;
+}
+
+/* Removes the entries of FOLDER/NAME that begin with one of `heads`; one that is
+ * missing is fine. */
 static int remove_some(const struct wr_study *st, const char *name,
                        const char *const *heads, weir_err *err)
 {
-    char path[WR_FOLDER_PATH], entry[WR_FOLDER_PATH + 260];
-    struct dirent *e;
-    DIR *d;
-    int r = 0;
+    struct removal m = {.heads = heads, .err = err};
+    weir_err why;
+    int r = open_part(st, name, &m.store, &why);
 
-    wr_folder_path(st, name, path);
-    d = opendir(path);
-    while (d && r == 0 && (e = readdir(d)))
-        for (size_t k = 0; heads[k]; k++)
-            if (!strncmp(e->d_name, heads[k], strlen(heads[k])) &&
-                strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
-                snprintf(entry, sizeof(entry), "%s/%s", path, e->d_name);
-                r = remove_tree(entry, err);
-                break;
-            }
-    if (d)
-        closedir(d);
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
+    r = m.store->ops->list(m.store, "", remove_entry, &m, err);
+    wr_store_close(m.store);
     return r;
 }
 
@@ -130,11 +136,16 @@ static bool is_taken(int fd)
     return true;
 }
 
-static int take(struct wr_study *st, weir_err *err)
+/* The lock is at the cells: others cannot open them, and so not lock them. */
+static int take(struct wr_study *st, unsigned flags, weir_err *err)
 {
-    st->lock = open(st->cfg.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (st->lock < 0)
-        return wr_fail_errno(err, errno, "'%s': cannot open", st->cfg.folder);
+    char path[WR_FOLDER_PATH];
+    int r;
+
+    wr_folder_path(st, "cells", path);
+    r = wr_own_dir(path, flags, &st->lock, err);
+    if (r < 0)
+        return r;
     if (is_taken(st->lock))
         return wr_fail(err, WEIR_EBUSY,
                        "'%s': another weir study is at work "
@@ -145,8 +156,9 @@ static int take(struct wr_study *st, weir_err *err)
 
 int wr_folder_make(struct wr_study *st, weir_err *err)
 {
-    char cells[WR_FOLDER_PATH], data[WR_FOLDER_PATH];
-    int r;
+    static const char *const all[] = {"", NULL};
+    char data[WR_FOLDER_PATH];
+    int r, fd = -1;
 
     if (strchr(st->cfg.folder, ':')) /* it becomes part of URLs */
         return wr_fail(err, WEIR_EINVAL,
@@ -156,15 +168,14 @@ int wr_folder_make(struct wr_study *st, weir_err *err)
     if (r == 0)
         r = check_folder(st->cfg.folder, err);
     if (r == 0)
-        r = take(st, err);
-    wr_folder_path(st, "cells", cells);
+        r = take(st, WR_OWN_MAKE, err);
     wr_folder_path(st, "data", data);
-    if (r == 0 && st->cfg.fresh && access(cells, F_OK) == 0)
-        r = remove_tree(cells, err);
+    if (r == 0 && st->cfg.fresh)
+        r = remove_some(st, "cells", all, err);
     if (r == 0)
-        r = make(cells, err);
-    if (r == 0)
-        r = make(data, err);
+        r = wr_own_dir(data, WR_OWN_MAKE, &fd, err);
+    if (fd >= 0)
+        close(fd);
     return r == 0 ? wr_folder_tidy(st, err) : r;
 }
 
@@ -199,11 +210,13 @@ int wr_folder_space(const struct wr_study *st, uint64_t *ret, weir_err *err)
 
 int wr_folder_remove(const struct wr_study *st, const char *name, weir_err *err)
 {
-    char path[WR_FOLDER_PATH], below[300];
+    struct wr_store *data = NULL;
+    int r = open_part(st, "data", &data, err);
 
-    snprintf(below, sizeof(below), "data/%s", name);
-    wr_folder_path(st, below, path);
-    return access(path, F_OK) < 0 ? 0 : remove_tree(path, err);
+    if (r == 0)
+        r = wr_tree_remove(data, name, WR_TREE_ALL, err);
+    wr_store_close(data);
+    return r;
 }
 
 uint64_t wr_folder_data_bytes(const struct wr_study *st)
@@ -226,18 +239,25 @@ uint64_t wr_folder_data_bytes(const struct wr_study *st)
 
 int wr_folder_clean(const char *folder, weir_err *err)
 {
+    static const char *const all[] = {"", NULL};
     struct wr_study st = {.cfg.folder = folder, .lock = -1};
     char path[WR_FOLDER_PATH];
+    weir_err why;
     int r;
 
     if (access(folder, F_OK) < 0)
         return wr_fail_errno(err, errno, "'%s'", folder);
     r = check_folder(folder, err);
+    if (r < 0)
+        return r;
+    r = take(&st, 0, &why);
+    r = r == WEIR_ENOENT ? 0 /* no cells: nobody is at work */
+                         : wr_fail_as(err, r, &why);
     if (r == 0)
-        r = take(&st, err);
+        r = remove_some(&st, "data", all, err);
     wr_folder_path(&st, "data", path);
-    if (r == 0 && access(path, F_OK) == 0)
-        r = remove_tree(path, err);
+    if (r == 0 && rmdir(path) < 0 && errno != ENOENT)
+        r = wr_fail_errno(err, errno, "'%s': cannot remove", path);
     if (st.lock >= 0)
         close(st.lock);
     return r;

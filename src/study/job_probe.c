@@ -78,7 +78,7 @@ int wr_run_probe(const struct wr_study *st, const struct wr_cell *c,
 
     snprintf(below, sizeof(below), "data/probe-%s", c->job.device);
     wr_folder_path(st, below, path);
-    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return wr_fail_errno(err, errno, "'%s': cannot make the folder", path);
     wr_run_url(c->job.device, NULL, path, url, sizeof(url));
     wr_probe_mix_imagenet(&plan.mix);

@@ -45,7 +45,7 @@ static int place_make(const struct wr_study *st, const struct wr_cell *c,
     snprintf(below, sizeof(below), "data/%s", p->name);
     wr_folder_path(st, below, p->folder);
     r = wr_folder_remove(st, p->name, err); /* of a run that was killed */
-    if (r == 0 && mkdir(p->folder, 0777) < 0)
+    if (r == 0 && mkdir(p->folder, 0700) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot make the folder",
                           p->folder);
     snprintf(p->data, sizeof(p->data), "%s/data", p->folder);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "measure/parts.h"
 #include "study/figure.h"
 #include "study/study.h"
@@ -19,8 +20,8 @@ static json_t *number(double v)
 
     if (!isfinite(v))
         return json_null();
-    snprintf(text, sizeof(text), "%.5g", v);
-    shown = strtod(text, NULL);
+    wr_snprintf(text, sizeof(text), "%.5g", v);
+    shown = wr_strtod(text, NULL);
     return json_real(isfinite(shown) ? shown : v); /* the largest are cut */
 }
 

@@ -15,13 +15,7 @@ static void look_into(struct wr_tier *t, struct wr_aside *a)
 
     if (wr_tier_manifest_in(t, a->dir, a->step, &m, NULL) < 0)
         return;
-    a->bytes = wr_manifest_bytes(&m);
-    a->time_ns = m.time_ns;
-    a->world = m.world;
-    if (wr_tier_counts(t, &m)) {
-        a->generation = m.generation;
-        a->seq = m.seq;
-    }
+    wr_gist_of(&m, &a->gist);
     wr_manifest_done(&m);
 }
 
@@ -31,8 +25,8 @@ static int by_step(const void *x, const void *y)
 
     if (a->step != b->step)
         return a->step > b->step ? 1 : -1;
-    if (a->generation != b->generation)
-        return a->generation < b->generation ? 1 : -1;
+    if (a->gist.turn.generation != b->gist.turn.generation)
+        return a->gist.turn.generation < b->gist.turn.generation ? 1 : -1;
     return strcmp(a->dir, b->dir);
 }
 
@@ -61,33 +55,44 @@ int wr_aside_list(struct wr_tier *t, struct wr_aside **ret, size_t *ret_count,
     return r;
 }
 
-int wr_aside_put(struct wr_tier *t, uint64_t step, const char *id,
-                 weir_err *err)
+/* By way of the writer's folder: one that was taken over from sets nothing
+ * aside. The name is new, whatever was set aside before. */
+int wr_aside_put(struct wr_tier *t, uint64_t step, weir_err *err)
 {
-    char from[WR_TIER_PATH], to[WR_TIER_PATH];
+    char from[WR_TIER_PATH], way[WR_TIER_PATH], to[WR_TIER_PATH];
+    char id[WR_MANIFEST_ID];
+    int r;
 
+    wr_manifest_new_id(id);
     wr_name_step(step, from);
+    wr_name_aside(t->work, step, way);
     wr_name_stale(step, id, to);
-    return wr_tier_change(t, WR_RENAME_NEW, from, to, err);
+    r = wr_tier_change(t, WR_RENAME_NEW, from, way, err);
+    if (r == 0)
+        r = wr_tier_change(t, WR_RENAME_NEW, way, to, err);
+    return wr_tier_blame(t, r, err);
 }
 
 int wr_aside_take(struct wr_tier *t, const struct wr_aside *a, weir_err *err)
 {
-    char to[WR_TIER_PATH];
+    char way[WR_TIER_PATH], to[WR_TIER_PATH];
     int r;
 
+    wr_name_aside(t->work, a->step, way);
     wr_name_step(a->step, to);
-    r = wr_tier_change(t, WR_RENAME_NEW, a->dir, to, err);
-    return r < 0 ? r : wr_tier_sync_root(t, err);
+    r = wr_tier_change(t, WR_RENAME_NEW, a->dir, way, err);
+    if (r == 0) {
+        r = wr_tier_change(t, WR_RENAME_NEW, way, to, err);
+        if (r < 0) /* or the next claim does it */
+            wr_tier_change(t, WR_RENAME_NEW, way, a->dir, NULL);
+    }
+    return r < 0 ? wr_tier_blame(t, r, err) : wr_tier_sync_root(t, err);
 }
 
 int wr_aside_return(struct wr_tier *t, const struct wr_aside *a, weir_err *err)
 {
-    char from[WR_TIER_PATH];
-    int r;
+    int r = wr_aside_put(t, a->step, err);
 
-    wr_name_step(a->step, from);
-    r = wr_tier_change(t, WR_RENAME_NEW, from, a->dir, err);
     return r < 0 ? r : wr_tier_sync_root(t, err);
 }
 

@@ -15,17 +15,14 @@
 struct wr_aside {
     uint64_t step;
     char dir[WR_TIER_PATH];
-    uint64_t bytes, time_ns; /* these, 0 when its manifest cannot be read */
-    uint64_t generation, seq;
-    uint32_t world;
+    struct wr_gist gist; /* zeroed when its manifest cannot be read */
 };
 
 /* Rising by step, of each the newest first; free(). */
 int wr_aside_list(struct wr_tier *t, struct wr_aside **ret, size_t *ret_count,
                   weir_err *err);
-/* Renames `step-N`, whose manifest has this id; not synced. */
-int wr_aside_put(struct wr_tier *t, uint64_t step, const char *id,
-                 weir_err *err);
+/* Renames `step-N`; for the tier's writer; not synced. */
+int wr_aside_put(struct wr_tier *t, uint64_t step, weir_err *err);
 /* Renames it back, durably. WEIR_EEXIST: the tier has that step. */
 int wr_aside_take(struct wr_tier *t, const struct wr_aside *a, weir_err *err);
 /* And sets it aside again. */

@@ -1,9 +1,16 @@
-/* claim.c - one writer a tier: the lock, the epoch, the sweep.
+/* claim.c - one writer a tier: the lock, its folder, the sweep.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The lock keeps two writers of one machine apart. The epoch is for locks that
- * were lost (a network file system) or taken over: whoever finds another one's
- * there publishes nothing any more. */
+ * The lock keeps two writers of one machine apart. The folder is for locks that
+ * were lost (a network file system) or taken over: a new writer makes its own,
+ * `.writer-NUMBER/ID`, and dissolves those of lower numbers. What was in them is
+ * moved into the new one, and the empty folder is removed. An old writer that
+ * goes on, at whatever system call it was stopped, then has neither a source nor
+ * a target for its renames, not even through a descriptor of the folder.
+ *
+ * A number is taken by mkdir, and whoever made a folder looks for a higher one
+ * afterwards. Of two that claim at the same time the higher number finds the
+ * lower folder, or the lower one finds the higher. */
 #include "tier/private.h"
 
 #include <assert.h>
@@ -12,10 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
 
 #define EPOCH_MAX_BYTES 256
+#define TRIES           100 /* each time another writer was faster */
+#define FOLDER_TRIES    20  /* while a writer makes its folder */
+#define FOLDER_PAUSE_NS (20 * WR_NS_PER_MS)
+#define PATH_LONGEST    (WR_TIER_PATH + 256)
 
 /* --- the lock --- */
 
@@ -34,13 +46,8 @@ static int open_lock(struct wr_tier *t, struct wr_object **ret, weir_err *err)
 {
     struct wr_store *st = t->store;
     weir_err why;
-    int r;
+    int r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_LOCK, ret, &why);
 
-    r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_WRITE, ret, &why);
-    if (r == WEIR_ENOENT)
-        r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_CREATE, ret, &why);
-    if (r == WEIR_EEXIST) /* another process made it just now */
-        r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_WRITE, ret, &why);
     return r < 0 ? wr_tier_told(t, WR_NAME_LOCK, &why, err) : 0;
 }
 
@@ -79,107 +86,234 @@ static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
     return wr_tier_told(t, WR_NAME_LOCK, &why, err);
 }
 
-bool wr_tier_is_claimed(struct wr_tier *t)
+int wr_tier_ask_claimed(struct wr_tier *t, weir_err *err)
 {
     struct wr_store *st = t->store;
     struct wr_object *o;
+    weir_err why;
     int r;
 
     if (t->locked)
-        return true;
-    r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_READ, &o, NULL);
+        return 1;
+    r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_READ, &o, &why);
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r == WEIR_EACCES) /* another user's: who may only read cannot tell */
+        return 1;
     if (r < 0)
-        return r != WEIR_ENOENT;
-    r = o->ops->locked ? o->ops->locked(o, NULL) : WEIR_ENOTSUP;
+        return wr_tier_told(t, WR_NAME_LOCK, &why, err);
+    r = o->ops->locked ? o->ops->locked(o, &why) : WEIR_EBUSY;
     o->ops->close(o, /* sync= */ false, NULL);
-    return r < 0;
+    if (r == WEIR_EBUSY || r == WEIR_ENOTSUP)
+        return 1;
+    return r < 0 ? wr_tier_told(t, WR_NAME_LOCK, &why, err) : 0;
 }
 
-/* --- the epoch: "NUMBER WRITER\n" --- */
-
-struct epoch {
-    uint64_t number; /* 0: there is none */
-    char writer[WR_MANIFEST_ID];
-};
-
-static bool parse_epoch(const char *text, struct epoch *ret)
+bool wr_tier_is_claimed(struct wr_tier *t)
 {
-    const char *s = text;
-
-    if (!wr_take_digits(&s, NULL, &ret->number) ||
-        ret->number >= INT64_MAX) /* one more must fit into a manifest */
-        return false;
-    ret->writer[0] = '\0';
-    if (*s == ' ') {
-        size_t len = strcspn(++s, "\n");
-
-        if (len >= sizeof(ret->writer))
-            return false;
-        memcpy(ret->writer, s, len);
-        ret->writer[len] = '\0';
-        s += len;
-    }
-    return !*s || !strcmp(s, "\n");
+    return wr_tier_ask_claimed(t, NULL) != 0;
 }
 
-static int read_epoch(struct wr_tier *t, struct epoch *ret, weir_err *err)
+/* --- the folder --- */
+
+/* What the version before counted its writers in. What makes no sense there
+ * does not matter: it is not used any more. */
+static uint64_t old_epoch(struct wr_tier *t)
 {
+    const char *at;
+    uint64_t number = 0;
     char *text;
     size_t len;
-    bool good;
+
+    if (wr_tier_slurp(t, WR_NAME_EPOCH, EPOCH_MAX_BYTES, &text, &len, NULL) < 0)
+        return 0;
+    at = text;
+    if (!wr_take_digits(&at, NULL, &number) || number >= WEIR_STEP_MAX / 2)
+        number = 0;
+    free(text);
+    return number;
+}
+
+/* The highest number of a writer's folder; 0: there is none. */
+static int highest_writer(struct wr_tier *t, uint64_t *ret, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    int r = wr_tier_folders(t, WR_NAME_WRITER, &in, err);
+
+    *ret = 0;
+    for (size_t i = 0; i < in.count; i++)
+        *ret = in.all[i].step > *ret ? in.all[i].step : *ret;
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+int wr_tier_find_work(struct wr_tier *t, char ret[WR_TIER_PATH], weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char outer[WR_TIER_PATH];
+    uint64_t number;
+    weir_err why;
     int r;
 
-    r = wr_tier_slurp(t, WR_NAME_EPOCH, EPOCH_MAX_BYTES, &text, &len, err);
-    if (r == WEIR_ENOENT) {
-        *ret = (struct epoch){0};
+    ret[0] = '\0';
+    if (wr_tier_is_writer(t) || t->beside[0]) {
+        memcpy(ret, wr_tier_is_writer(t) ? t->work : t->beside,
+               sizeof(t->work));
         return 0;
     }
+    r = highest_writer(t, &number, err);
+    if (r < 0 || number == 0)
+        return r;
+    wr_name_writer(number, outer);
+    r = wr_tier_entries_read(t, outer, &in, &why);
+    for (size_t i = 0; i < in.count && !ret[0]; i++)
+        if (in.all[i].kind == WR_KIND_DIR &&
+            strlen(in.all[i].name) == WR_MANIFEST_ID - 1)
+            wr_name_join(outer, in.all[i].name, ret);
+    wr_tier_entries_done(&in);
+    return wr_tier_unless_gone(r, &why, err);
+}
+
+static int say_lost(const struct wr_tier *t, weir_err *err)
+{
+    return wr_fail(err, WEIR_EFENCED,
+                   "'%s': another writer took over while this one was opening "
+                   "it",
+                   t->shown);
+}
+
+/* The number that a new writer takes: it is chosen before the lock is taken, so
+ * that who is stopped in between, while another takes over, finds it taken. */
+static int choose_number(struct wr_tier *t, uint64_t *ret, weir_err *err)
+{
+    uint64_t number, old = old_epoch(t);
+    int r = highest_writer(t, &number, err);
+
     if (r < 0)
         return r;
-    good = strlen(text) == len && parse_epoch(text, ret);
-    free(text);
-    if (!good)
-        return wr_fail(err, WEIR_EDAMAGED,
-                       "'%s/%s': not a number (a take-over replaces it)",
-                       t->shown, WR_NAME_EPOCH);
+    *ret = (number > old ? number : old) + 1;
+    if (*ret >= WEIR_STEP_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "'%s': the numbers of its writers are used up",
+                       t->shown);
     return 0;
 }
 
-static int raise_epoch(struct wr_tier *t, bool take_over, weir_err *err)
+/* A new folder `.writer-NUMBER/ID`. */
+static int make_folder(struct wr_tier *t, uint64_t number,
+                       char ret[WR_TIER_PATH], weir_err *err)
 {
-    char text[EPOCH_MAX_BYTES];
-    struct epoch e;
+    char outer[WR_TIER_PATH], work[WR_TIER_PATH];
+    weir_err why;
     int r;
 
-    r = read_epoch(t, &e, err);
-    if (r == WEIR_EDAMAGED && take_over)
-        e.number = r = 0; /* the id fences others off, too */
+    wr_name_writer(number, outer);
+    r = wr_tier_change(t, WR_MKDIR, outer, NULL, &why);
+    if (r == WEIR_EEXIST)
+        return say_lost(t, err);
     if (r < 0)
+        return wr_fail_as(err, r, &why);
+    wr_name_work(number, work);
+    r = wr_tier_change(t, WR_MKDIR, work, NULL, &why);
+    if (r == 0) /* what is moved into it must not get lost with its entry */
+        r = wr_tier_change(t, WR_SYNC_DIR, outer, NULL, &why);
+    if (r == WEIR_ENOENT) /* dissolved before it had anything in it */
+        return say_lost(t, err);
+    if (r < 0) {
+        wr_tier_remove(t, work, NULL);
+        wr_tier_remove(t, outer, NULL);
+        return wr_fail_as(err, r, &why);
+    }
+    memcpy(ret, work, sizeof(work));
+    return 0;
+}
+
+static int make_work(struct wr_tier *t, uint64_t number, weir_err *err)
+{
+    int r = make_folder(t, number, t->work, err);
+
+    if (r == 0)
+        t->epoch = number;
+    return r;
+}
+
+/* --- beside another writer --- */
+
+/* The folder that is there, or a new one. WEIR_EBUSY: a writer has taken a number
+ * and has no folder yet. */
+static int find_or_make(struct wr_tier *t, weir_err *err)
+{
+    uint64_t number;
+    int r = wr_tier_find_work(t, t->beside, err);
+
+    if (r < 0 || t->beside[0])
         return r;
-    t->epoch = e.number + 1;
-    wr_manifest_new_id(t->writer);
-    snprintf(text, sizeof(text), "%" PRIu64 " %s\n", t->epoch, t->writer);
-    return wr_tier_replace(t, WR_NAME_EPOCH, text, err);
+    r = highest_writer(t, &number, err);
+    if (r == 0 && number)
+        return wr_fail(err, WEIR_EBUSY,
+                       "'%s': a writer is opening it, or died while it did; no "
+                       "step is taken away before the next one has opened it",
+                       t->shown);
+    if (r == 0)
+        r = choose_number(t, &number, err);
+    if (r == 0)
+        r = make_folder(t, number, t->beside, err);
+    return r == 0 ? wr_tier_sync_root(t, err) : r;
+}
+
+int wr_tier_stand_by(struct wr_tier *t, bool *ret_other, weir_err *err)
+{
+    struct wr_stat is;
+    weir_err why;
+    int r = WEIR_ENOENT;
+
+    *ret_other = false;
+    if (t->beside[0])
+        r = wr_tier_stat(t, t->beside, &is, &why);
+    if (r != WEIR_ENOENT)
+        return wr_fail_as(err, r, &why);
+    *ret_other = true;
+    for (int i = 0; i < FOLDER_TRIES; i++) {
+        t->beside[0] = '\0';
+        r = find_or_make(t, err);
+        if (r != WEIR_EBUSY && r != WEIR_EFENCED)
+            break;
+        wr_clock_sleep_until(wr_clock_ns() + FOLDER_PAUSE_NS);
+    }
+    return r;
+}
+
+static int say_fenced(struct wr_tier *t, uint64_t by, weir_err *err)
+{
+    return wr_fail(err, WEIR_EFENCED,
+                   "'%s': another writer took over (epoch %" PRIu64
+                   ", this one's is %" PRIu64 ")",
+                   t->shown, by, t->epoch);
 }
 
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
 {
-    struct epoch e;
+    struct wr_stat is;
+    uint64_t highest;
+    weir_err why;
     int r;
 
-    r = read_epoch(t, &e, err);
-    if (r < 0)
-        return r;
-    if (e.number == 0) /* nobody took over who left none */
+    if (!wr_tier_is_writer(t))
+        return 0;
+    r = wr_tier_stat(t, t->work, &is, &why);
+    if (r < 0 && r != WEIR_ENOENT)
+        return wr_fail_as(err, r, &why);
+    if (r < 0) {
+        r = highest_writer(t, &highest, err);
+        if (r < 0 && r != WEIR_ENOENT)
+            return r;
+        if (r == 0 && highest >= t->epoch)
+            return say_fenced(t, highest, err);
         return wr_fail(err, WEIR_ENOENT,
                        "'%s': '%s' is gone: was the folder removed while it "
                        "was in use? Open the store anew",
-                       t->shown, WR_NAME_EPOCH);
-    if (e.number != t->epoch || strcmp(e.writer, t->writer) != 0)
-        return wr_fail(err, WEIR_EFENCED,
-                       "'%s': another writer took over (epoch %" PRIu64
-                       ", this one's is %" PRIu64 ")",
-                       t->shown, e.number, t->epoch);
+                       t->shown, t->work);
+    }
     pthread_mutex_lock(&t->holding);
     if (t->lock && !t->locked)
         t->locked = lock_it(t->lock, NULL) == 0;
@@ -189,29 +323,167 @@ int wr_tier_check_claim(struct wr_tier *t, weir_err *err)
 
 int wr_tier_blame(struct wr_tier *t, int r, weir_err *err)
 {
+    uint64_t highest;
     weir_err why;
     int cause;
 
     if (r >= 0 || r == WEIR_EFENCED || !t->epoch)
         return r;
     cause = wr_tier_check_claim(t, &why);
+    /* Who takes over first takes away what is in the folder, then the folder. */
+    if (cause == 0 && r == WEIR_ENOENT &&
+        highest_writer(t, &highest, NULL) == 0 && highest > t->epoch)
+        cause = say_fenced(t, highest, &why);
     if (cause != WEIR_EFENCED && cause != WEIR_ENOENT)
         return r;
     return wr_fail_as(err, cause, &why);
 }
 
-/* --- what interrupted writers left --- */
+/* --- what earlier writers left --- */
 
-/* Unfinished steps get out of their writer's reach first: one that is alive and
- * was taken over must not publish a folder that is half removed. */
-static int sweep_unfinished(struct wr_tier *t, weir_err *err)
+/* Where an entry of an earlier writer's folder goes: what is not weir's keeps
+ * its name. */
+static int choose_place(struct wr_tier *t, const struct wr_tier_entry *e,
+                        char ret[PATH_LONGEST], weir_err *err)
+{
+    char path[WR_TIER_PATH];
+    uint64_t step;
+    int n;
+
+    switch (wr_name_in_work(e->name, &step)) {
+    case WR_NAME_SLOT:
+        wr_name_slot(t->work, path);
+        break;
+    case WR_NAME_ASIDE:
+        wr_name_aside(t->work, step, path);
+        break;
+    case WR_NAME_TMP:
+    case WR_NAME_TRASH:
+        wr_name_trash(t->work, path);
+        break;
+    default:
+        n = snprintf(ret, PATH_LONGEST, "%s/%s", t->work, e->name);
+        if (n < 0 || n >= PATH_LONGEST)
+            return wr_fail(err, WEIR_ELIMIT,
+                           "'%s': the name '%.80s' is too "
+                           "long",
+                           t->shown, e->name);
+        return 0;
+    }
+    snprintf(ret, PATH_LONGEST, "%s", path);
+    return 0;
+}
+
+static int move_out(struct wr_tier *t, const char *from, weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    char trash[WR_TIER_PATH];
-    int r = wr_tier_folders(t, WR_NAME_TMP, &in, err);
+    char path[PATH_LONGEST], to[PATH_LONGEST];
+    uint64_t step;
+    weir_err why;
+    int r = wr_tier_entries_read(t, from, &in, &why);
+
+    r = wr_tier_unless_gone(r, &why, err);
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        const struct wr_tier_entry *e = &in.all[i];
+        int n = snprintf(path, sizeof(path), "%s/%s", from, e->name);
+
+        if (n < 0 || (size_t)n >= sizeof(path)) {
+            r = wr_fail(err, WEIR_ELIMIT, "'%s/%s': a name is too long",
+                        t->shown, from);
+            continue;
+        }
+        r = choose_place(t, e, to, err);
+        if (r < 0)
+            continue;
+        /* A link, too: not what it points to. */
+        r = e->kind == WR_KIND_OTHER ||
+                    wr_name_in_work(e->name, &step) == WR_NAME_NEW
+                ? wr_tier_change(t, WR_REMOVE, path, NULL, &why)
+                : wr_tier_change(t, WR_RENAME_NEW, path, to, &why);
+        r = wr_tier_unless_gone(r, &why, err);
+    }
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+/* Empties a folder of an earlier writer, which may be adding to it still, and
+ * removes it: from then on nothing gets out of it or into it. */
+static int dissolve(struct wr_tier *t, const char *from,
+                    int (*empty)(struct wr_tier *, const char *, weir_err *),
+                    weir_err *err)
+{
+    weir_err why;
+    int r = WEIR_EEXIST;
+
+    for (int i = 0; i < TRIES && r == WEIR_EEXIST; i++) {
+        r = empty(t, from, err);
+        if (r < 0)
+            return r;
+        r = wr_tier_change(t, WR_REMOVE, from, NULL, &why);
+    }
+    return wr_tier_unless_gone(r, &why, err);
+}
+
+/* The folders of writers in `.writer-NUMBER`. */
+static int dissolve_inner(struct wr_tier *t, const char *outer, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char path[WR_TIER_PATH];
+    weir_err why;
+    int r = wr_tier_entries_read(t, outer, &in, &why);
+
+    r = wr_tier_unless_gone(r, &why, err);
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        if (strlen(in.all[i].name) != WR_MANIFEST_ID - 1) {
+            r = wr_fail(err, WEIR_ESTATE,
+                        "'%s/%s': holds '%.80s', which weir did not make; "
+                        "remove it",
+                        t->shown, outer, in.all[i].name);
+            break;
+        }
+        wr_name_join(outer, in.all[i].name, path);
+        r = dissolve(t, path, move_out, err);
+    }
+    wr_tier_entries_done(&in);
+    return r;
+}
+
+/* Nobody of a lower number changes anything any more; when there is a higher
+ * one, that is this writer. */
+static int fence_others(struct wr_tier *t, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char outer[WR_TIER_PATH];
+    int r = wr_tier_folders(t, WR_NAME_WRITER, &in, err);
 
     for (size_t i = 0; i < in.count && r == 0; i++)
-        r = wr_tier_to_trash(t, in.all[i].name, trash, err);
+        if (in.all[i].step > t->epoch)
+            r = say_lost(t, err);
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        if (in.all[i].step == t->epoch)
+            continue;
+        wr_name_writer(in.all[i].step, outer);
+        r = dissolve(t, outer, dissolve_inner, err);
+    }
+    wr_tier_entries_done(&in);
+    if (r == 0) /* a writer of the version before: it looks for its file */
+        r = wr_tier_remove(t, WR_NAME_EPOCH, err);
+    return r == 0 ? wr_tier_sync_root(t, err) : r;
+}
+
+/* What the version before had in the root, of one kind. */
+static int sweep_root(struct wr_tier *t, enum wr_name kind, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char to[WR_TIER_PATH];
+    weir_err why;
+    int r = wr_tier_folders(t, kind, &in, err);
+
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        (kind == WR_NAME_SLOT ? wr_name_slot : wr_name_trash)(t->work, to);
+        r = wr_tier_change(t, WR_RENAME, in.all[i].name, to, &why);
+        r = wr_tier_unless_gone(r, &why, err);
+    }
     wr_tier_entries_done(&in);
     return r;
 }
@@ -232,10 +504,33 @@ static int sweep_slots(struct wr_tier *t, weir_err *err)
     return r;
 }
 
+/* What was on its way aside gets there. */
+static int sweep_asides(struct wr_tier *t, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char from[WR_TIER_PATH], to[WR_TIER_PATH], id[WR_MANIFEST_ID];
+    int r = wr_tier_work_folders(t, t->work, WR_NAME_ASIDE, &in, err);
+
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        wr_manifest_new_id(id);
+        wr_name_join(t->work, in.all[i].name, from);
+        wr_name_stale(in.all[i].step, id, to);
+        r = wr_tier_change(t, WR_RENAME_NEW, from, to, err);
+    }
+    wr_tier_entries_done(&in);
+    return r;
+}
+
 static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
-    int r = sweep_unfinished(t, err);
+    int r = sweep_root(t, WR_NAME_TMP, err);
 
+    if (r == 0)
+        r = sweep_root(t, WR_NAME_TRASH, err);
+    if (r == 0)
+        r = sweep_root(t, WR_NAME_SLOT, err);
+    if (r == 0)
+        r = sweep_asides(t, err);
     if (r == 0)
         r = sweep_slots(t, err);
     /* A slot or a trash may be a step still, on the medium: its writer may have
@@ -255,8 +550,9 @@ static bool is_gone(struct wr_tier *t, uint64_t step)
     return wr_tier_stat(t, path, &is, NULL) == WEIR_ENOENT;
 }
 
-/* Files that were to replace another one, and marks of steps that are gone;
- * synced, as a step of the same number may be saved later. */
+/* Files that were to replace another one, marks of steps that are gone, and the
+ * mark of benchmarks, which put it back; synced, as a step of the same number may
+ * be saved later. */
 static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
     struct wr_tier_entries in = {0};
@@ -282,40 +578,75 @@ static int sweep_own(struct wr_tier *t, uint64_t *swept, weir_err *err)
 }
 
 /* What interrupted writers left may be what fills the medium, so that not even
- * the epoch fits any more. Sweeping before it is raised is safe: folders are
- * renamed first. */
-static int raise_or_make_room(struct wr_tier *t, bool take_over,
-                              uint64_t *swept, weir_err *err)
+ * a folder fits any more. Their spare files go then, as this tier's writer of
+ * before would have removed them. */
+static int make_or_free(struct wr_tier *t, uint64_t number, uint64_t *swept,
+                        weir_err *err)
 {
-    int r = raise_epoch(t, take_over, err);
+    char work[WR_TIER_PATH], trash[WR_TIER_PATH];
+    int r = make_work(t, number, err);
 
     if (r != WEIR_ENOSPC)
         return r;
-    r = sweep_folders(t, swept, err);
+    r = wr_tier_find_work(t, work, err);
+    if (r == 0 && work[0]) {
+        struct wr_tier_entries in = {0};
+        char path[WR_TIER_PATH];
+
+        r = wr_tier_work_folders(t, work, WR_NAME_TMP, &in, err);
+        for (size_t i = 0; i < in.count && r == 0; i++) {
+            wr_name_join(work, in.all[i].name, path);
+            r = wr_tier_to_trash(t, path, trash, err);
+        }
+        wr_tier_entries_done(&in);
+    }
     if (r == 0)
         r = wr_tier_spare(t, /* drop= */ true, NULL, err);
-    return r < 0 ? r : raise_epoch(t, take_over, err);
+    if (r == 0)
+        r = wr_tier_empty_trash(t, /* always= */ true, swept, err);
+    return r < 0 ? r : make_work(t, number, err);
+}
+
+/* It is not the writer, and leaves nothing. */
+static void unclaim(struct wr_tier *t)
+{
+    char outer[WR_TIER_PATH];
+
+    if (t->epoch) {
+        wr_name_writer(t->epoch, outer);
+        wr_tier_remove(t, t->work, NULL);
+        wr_tier_remove(t, outer, NULL);
+    }
+    t->epoch = 0;
+    t->work[0] = '\0';
+    wr_tier_let_go(t);
 }
 
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err)
 {
-    uint64_t swept = 0;
+    uint64_t swept = 0, number = 0;
     int r;
 
     assert(!t->lock);
     r = wr_tier_make_own(t, err);
     if (r == 0)
+        r = choose_number(t, &number, err);
+    if (r == 0)
         r = take_lock(t, take_over, err);
     if (r == 0)
-        r = raise_or_make_room(t, take_over, &swept, err);
+        r = make_or_free(t, number, &swept, err);
+    if (r == 0)
+        r = fence_others(t, err);
     if (r == 0)
         r = sweep_folders(t, &swept, err);
     if (r == 0)
         r = sweep_own(t, &swept, err);
-    if (r < 0)
-        wr_tier_let_go(t);
-    else if (ret_swept)
+    if (r < 0) {
+        r = wr_tier_blame(t, r, err);
+        unclaim(t);
+    } else if (ret_swept) {
         *ret_swept = swept;
+    }
     return r;
 }

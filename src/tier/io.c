@@ -23,11 +23,9 @@ int wr_tier_told(const struct wr_tier *t, const char *path, const weir_err *why,
 int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
                        weir_err *err)
 {
-    size_t len = strlen(path);
     weir_err why;
 
-    if (r >= 0 || !err || err->msg[0] != '\'' ||
-        strncmp(err->msg + 1, path, len) != 0 || err->msg[1 + len] != '\'')
+    if (r >= 0 || !err || !wr_error_past_name(err->msg, path))
         return r;
     why = *err;
     return wr_tier_told(t, path, &why, err);
@@ -69,9 +67,16 @@ int wr_tier_change(struct wr_tier *t, enum wr_change what, const char *path,
     return returned(t, path, r, &why, err);
 }
 
+/* A rename between folders lasts when both are synced. The second sync finds
+ * little to do where a file system keeps a journal. */
 int wr_tier_sync_root(struct wr_tier *t, weir_err *err)
 {
-    return wr_tier_change(t, WR_SYNC_DIR, "", NULL, err);
+    int r = wr_tier_is_writer(t)
+                ? wr_tier_change(t, WR_SYNC_DIR, t->work, NULL, err)
+                : 0;
+
+    return r < 0 ? wr_tier_blame(t, r, err)
+                 : wr_tier_change(t, WR_SYNC_DIR, "", NULL, err);
 }
 
 int wr_tier_remove(struct wr_tier *t, const char *path, weir_err *err)
@@ -147,15 +152,21 @@ int wr_tier_replace(struct wr_tier *t, const char *path, const char *text,
     char beside[WR_TIER_PATH];
     int r;
 
-    wr_name_new(path, beside);
+    if (wr_tier_is_writer(t))
+        wr_name_draft(t->work, beside);
+    else
+        wr_name_new(path, beside);
     r = wr_tier_put(t, beside, text, strlen(text), err);
     if (r == 0)
         r = wr_tier_change(t, WR_RENAME, beside, path, err);
+    if (r == 0 && wr_tier_is_writer(t))
+        r = wr_tier_change(t, WR_SYNC_DIR, t->work, NULL, err);
     if (r == 0)
         return wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
-    if (r == WEIR_ENOENT && wr_tier_check_claim(t, NULL) == WEIR_EFENCED)
-        return wr_tier_check_claim(t, err); /* the new writer swept it away */
-    wr_tier_remove(t, beside, NULL);        /* or the next claim does it */
+    if (r == WEIR_ENOENT)
+        r = wr_tier_blame(t, r, err);
+    if (r != WEIR_EFENCED)
+        wr_tier_remove(t, beside, NULL); /* or the next claim does it */
     return r;
 }
 
@@ -188,22 +199,39 @@ int wr_tier_entries_read(struct wr_tier *t, const char *path,
     return returned(t, path, r, &why, err);
 }
 
+/* Keeps the folders whose name is of one kind. */
+static void keep_folders(struct wr_tier_entries *e,
+                         enum wr_name (*name_in)(const char *, uint64_t *),
+                         enum wr_name kind)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < e->count; i++) {
+        struct wr_tier_entry *one = &e->all[i];
+
+        if (one->kind == WR_KIND_DIR && name_in(one->name, &one->step) == kind)
+            e->all[kept++] = *one;
+        else
+            free(one->name);
+    }
+    e->count = kept;
+}
+
 int wr_tier_folders(struct wr_tier *t, enum wr_name kind,
                     struct wr_tier_entries *ret, weir_err *err)
 {
-    size_t kept = 0;
     int r = wr_tier_entries_read(t, "", ret, err);
 
-    for (size_t i = 0; i < ret->count; i++) {
-        struct wr_tier_entry *e = &ret->all[i];
+    keep_folders(ret, wr_name_in_root, kind);
+    return r;
+}
 
-        if (e->kind == WR_KIND_DIR &&
-            wr_name_in_root(e->name, &e->step) == kind)
-            ret->all[kept++] = *e;
-        else
-            free(e->name);
-    }
-    ret->count = kept;
+int wr_tier_work_folders(struct wr_tier *t, const char *work, enum wr_name kind,
+                         struct wr_tier_entries *ret, weir_err *err)
+{
+    int r = wr_tier_entries_read(t, work, ret, err);
+
+    keep_folders(ret, wr_name_in_work, kind);
     return r;
 }
 

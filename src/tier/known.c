@@ -20,6 +20,18 @@ struct wr_known {
     size_t count, cap;
 };
 
+void wr_gist_of(const struct wr_manifest *m, struct wr_gist *ret)
+{
+    *ret = (struct wr_gist){.turn = m->turn,
+                            .from = m->from,
+                            .continues = m->continues,
+                            .bytes = wr_manifest_bytes(m),
+                            .time_ns = m->time_ns,
+                            .world = m->world};
+    memcpy(ret->id, m->id, sizeof(ret->id));
+    memcpy(ret->store, m->store, sizeof(ret->store));
+}
+
 struct wr_known *wr_known_new(void)
 {
     struct wr_known *k = calloc(1, sizeof(*k));
@@ -42,7 +54,7 @@ void wr_known_free(struct wr_known *k)
 static size_t index_of(const struct wr_known *k, uint64_t step)
 {
     return wr_count_below(k->all, sizeof(*k->all), k->count,
-                          offsetof(struct one, gist.step), step);
+                          offsetof(struct one, gist.turn.step), step);
 }
 
 static bool is_same(const struct one *o, const struct wr_stat *as)
@@ -59,7 +71,7 @@ bool wr_known_find(struct wr_known *k, uint64_t step, const struct wr_stat *as,
 
     pthread_mutex_lock(&k->lock);
     at = index_of(k, step);
-    found = at < k->count && k->all[at].gist.step == step &&
+    found = at < k->count && k->all[at].gist.turn.step == step &&
             is_same(&k->all[at], as);
     if (found)
         *ret = k->all[at].gist;
@@ -73,8 +85,8 @@ void wr_known_learn(struct wr_known *k, const struct wr_stat *as,
     size_t at;
 
     pthread_mutex_lock(&k->lock);
-    at = index_of(k, g->step);
-    if (at == k->count || k->all[at].gist.step != g->step) {
+    at = index_of(k, g->turn.step);
+    if (at == k->count || k->all[at].gist.turn.step != g->turn.step) {
         if (!wr_grow(&k->all, &k->cap, k->count + 1, sizeof(*k->all)))
             goto out;
         memmove(&k->all[at + 1], &k->all[at],
@@ -92,9 +104,9 @@ void wr_known_keep(struct wr_known *k, const uint64_t *steps, size_t count)
 
     pthread_mutex_lock(&k->lock);
     for (size_t i = 0; i < k->count; i++) {
-        while (at < count && steps[at] < k->all[i].gist.step)
+        while (at < count && steps[at] < k->all[i].gist.turn.step)
             at++;
-        if (at < count && steps[at] == k->all[i].gist.step)
+        if (at < count && steps[at] == k->all[i].gist.turn.step)
             k->all[kept++] = k->all[i];
     }
     k->count = kept;

@@ -16,12 +16,14 @@
 
 /* What a manifest says, in short. */
 struct wr_gist {
-    uint64_t step;
-    char id[WR_MANIFEST_ID];
-    uint64_t generation, seq;
+    char id[WR_MANIFEST_ID], store[WR_MANIFEST_ID];
+    struct wr_ordinal turn, from; /* turn.step: the step */
+    bool continues;
     uint64_t bytes, time_ns;
     uint32_t world;
 };
+
+void wr_gist_of(const struct wr_manifest *m, struct wr_gist *ret);
 
 struct wr_known;
 

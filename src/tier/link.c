@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"
@@ -72,6 +73,11 @@ bool wr_tier_link_parse(const char *text, struct wr_tier_link *ret)
     if (ret->kind == WR_LINK_FAST &&
         (!take_word(&s, " ") || !take_number(&s, &ret->generation)))
         return false;
+    if (ret->kind == WR_LINK_FAST && *s == ' ' && strlen(s) > digits &&
+        wr_hex_is(s + 1, digits)) {
+        memcpy(ret->nonce, s + 1, digits);
+        s += 1 + digits;
+    }
     return is_sum(text, s);
 }
 
@@ -111,8 +117,8 @@ void wr_tier_link_text(const struct wr_tier_link *link, char ret[WR_LINK_TEXT])
     if (link->kind == WR_LINK_LAST)
         n = snprintf(ret, WR_LINK_TEXT, "last %s", link->store);
     else
-        n = snprintf(ret, WR_LINK_TEXT, "fast %s %" PRIu64, link->store,
-                     link->generation);
+        n = snprintf(ret, WR_LINK_TEXT, "fast %s %" PRIu64 "%s%s", link->store,
+                     link->generation, link->nonce[0] ? " " : "", link->nonce);
     snprintf(ret + n, (size_t)(WR_LINK_TEXT - n), " %08" PRIx32 "\n",
              wr_crc32c(0, ret, (size_t)n));
 }
@@ -166,17 +172,21 @@ static int make_link(struct wr_tier *t, const struct wr_tier_link *link,
     return r;
 }
 
-int wr_tier_link_make(struct wr_tier *t, char ret_id[WR_MANIFEST_ID],
-                      weir_err *err)
+int wr_tier_link_make(struct wr_tier *t, char id[WR_MANIFEST_ID], weir_err *err)
 {
-    struct wr_tier_link link = {.kind = WR_LINK_LAST};
+    struct wr_tier_link link = {.kind = WR_LINK_LAST}, is;
     weir_err why;
     int r = own_folder(t, err);
 
     if (r < 0)
         return r;
-    wr_manifest_new_id(link.store);
+    if (id[0])
+        memcpy(link.store, id, sizeof(link.store));
+    else
+        wr_manifest_new_id(link.store);
     r = make_link(t, &link, &why);
+    if (r == WEIR_ENOENT) /* somebody who claims the tier swept it away */
+        r = make_link(t, &link, &why);
     if (r < 0 && r != WEIR_EEXIST)
         return wr_fail_as(err, r, &why);
     /* Also when it was there: who made it may not have synced it. */
@@ -184,84 +194,240 @@ int wr_tier_link_make(struct wr_tier *t, char ret_id[WR_MANIFEST_ID],
     if (r == 0 && check_link(t, NULL) == WEIR_EIO) /* nobody uses it yet */
         r = wr_tier_link_write(t, &link, err);
     if (r == 0)
-        r = wr_tier_link_read(t, &link, err);
+        r = wr_tier_link_read(t, &is, err);
+    if (r == 0 && !is.store[0]) /* a save must not count as of no store */
+        r = wr_fail(err, WEIR_EIO, "'%s/%s': was written and is not there",
+                    t->shown, WR_NAME_STORE);
     if (r == 0)
-        memcpy(ret_id, link.store, sizeof(link.store));
+        memcpy(id, is.store, sizeof(is.store));
     return r;
+}
+
+/* --- what is done to a tier --- */
+
+static void read_id(struct wr_tier *t, char ret[WR_MANIFEST_ID])
+{
+    const size_t digits = WR_MANIFEST_ID - 1;
+    char *text;
+    size_t len;
+
+    ret[0] = '\0';
+    if (wr_tier_slurp(t, WR_NAME_TIER, WR_LINK_TEXT, &text, &len, NULL) < 0)
+        return;
+    if (len > digits && wr_hex_is(text, digits)) {
+        memcpy(ret, text, digits);
+        ret[digits] = '\0';
+    }
+    free(text);
+}
+
+void wr_tier_own_id(struct wr_tier *t, char ret[WR_MANIFEST_ID])
+{
+    char text[WR_LINK_TEXT];
+
+    read_id(t, ret);
+    if (ret[0])
+        return;
+    wr_manifest_new_id(ret);
+    snprintf(text, sizeof(text), "%s\n", ret);
+    if (wr_tier_replace(t, WR_NAME_TIER, text, NULL) < 0)
+        ret[0] = '\0';
+    else
+        read_id(t, ret); /* another process may have been faster */
+}
+
+/* Not synced: it is of no use after a crash, and is written again and again. */
+static int put_unsynced(struct wr_tier *t, const char *path, const char *text)
+{
+    struct wr_object *o;
+    int r = t->store->ops->object_open(t->store, path, WR_OPEN_CREATE, &o,
+                                       NULL);
+
+    if (r < 0)
+        return r;
+    r = o->ops->write ? o->ops->write(o, text, strlen(text), 0, NULL)
+                      : WEIR_ENOTSUP;
+    o->ops->close(o, /* sync= */ false, NULL);
+    return r;
+}
+
+/* The work file: "ID TEXT", "DONE BYTES" in a line of their own, which earlier
+ * versions neither write nor read. */
+void wr_tier_work_tell(struct wr_tier *t, const struct wr_tier_work *w)
+{
+    char path[WR_TIER_PATH], draft[WR_TIER_PATH], text[sizeof(*w) + 60];
+
+    if (!wr_tier_is_writer(t))
+        return;
+    wr_name_join(t->work, WR_NAME_WHO, path);
+    wr_name_draft(t->work, draft);
+    snprintf(text, sizeof(text), "%s %s\n%" PRIu64 " %" PRIu64 "\n",
+             w->from[0] ? w->from : "-", w->text, w->done, w->bytes);
+    if (put_unsynced(t, draft, text) < 0 ||
+        wr_tier_change(t, WR_RENAME, draft, path, NULL) < 0)
+        wr_tier_remove(t, draft, NULL);
+}
+
+static void read_progress(const char *at, struct wr_tier_work *ret)
+{
+    uint64_t done, bytes;
+
+    if (wr_take_digits(&at, NULL, &done) && *at++ == ' ' &&
+        wr_take_digits(&at, NULL, &bytes)) {
+        ret->done = done;
+        ret->bytes = bytes;
+    }
+}
+
+void wr_tier_work_ask(struct wr_tier *t, struct wr_tier_work *ret)
+{
+    char work[WR_TIER_PATH], path[WR_TIER_PATH], *text, *rest;
+    size_t len, line;
+
+    *ret = (struct wr_tier_work){0};
+    if (wr_tier_find_work(t, work, NULL) < 0 || !work[0])
+        return;
+    wr_name_join(work, WR_NAME_WHO, path);
+    if (wr_tier_slurp(t, path, 2 * WR_LINK_TEXT, &text, &len, NULL) < 0)
+        return;
+    line = strcspn(text, "\n");
+    if (line < len)
+        read_progress(text + line + 1, ret);
+    text[line] = '\0';
+    rest = strchr(text, ' ');
+    if (rest) {
+        *rest++ = '\0';
+        if (strlen(text) == WR_MANIFEST_ID - 1 &&
+            wr_hex_is(text, WR_MANIFEST_ID - 1))
+            memcpy(ret->from, text, WR_MANIFEST_ID);
+        wr_text_show(rest, /* controls= */ true, ret->text, sizeof(ret->text));
+    }
+    free(text);
 }
 
 /* --- generations --- */
 
-int wr_tier_generation(struct wr_tier *t, uint64_t *ret, weir_err *err)
+/* The highest one in a folder, where there is a higher one than `ret`. */
+static int highest_in(struct wr_tier *t, const char *dir,
+                      struct wr_generation *ret, weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    uint64_t most = 0, n;
     weir_err why;
-    int r = wr_tier_entries_read(t, WR_NAME_OWN, &in, &why);
+    uint64_t n;
+    int r = wr_tier_entries_read(t, dir, &in, &why);
 
     for (size_t i = 0; i < in.count && r == 0; i++)
         if (wr_name_in_own(in.all[i].name, &n) == WR_NAME_GENERATION &&
-            n > most)
-            most = n;
+            n > ret->number)
+            ret->number = n;
     wr_tier_entries_done(&in);
-    r = wr_tier_unless_gone(r, &why, err);
+    return wr_tier_unless_gone(r, &why, err);
+}
+
+/* Its writer may be about to write it: not known then. */
+static int read_nonce(struct wr_tier *t, struct wr_generation *g, weir_err *err)
+{
+    char path[WR_TIER_PATH], *text;
+    weir_err why;
+    size_t len;
+    int r;
+
+    wr_name_generation(g->number, path);
+    r = wr_tier_slurp(t, path, WR_LINK_TEXT, &text, &len, &why);
+    if (r < 0)
+        return wr_tier_unless_gone(r == WEIR_ELIMIT ? 0 : r, &why, err);
+    if (len >= WR_MANIFEST_ID && wr_hex_is(text, WR_MANIFEST_ID - 1) &&
+        text[WR_MANIFEST_ID - 1] == ' ')
+        memcpy(g->nonce, text, WR_MANIFEST_ID - 1);
+    free(text);
+    return 0;
+}
+
+int wr_tier_generation(struct wr_tier *t, struct wr_generation *ret,
+                       weir_err *err)
+{
+    struct wr_generation g = {0};
+    int r = highest_in(t, WR_NAME_GENERATIONS, &g, err);
+
+    if (r == 0 && g.number == 0) /* of the version before */
+        r = highest_in(t, WR_NAME_OWN, &g, err);
+    else if (r == 0)
+        r = read_nonce(t, &g, err);
     if (r == 0)
-        *ret = most;
+        *ret = g;
     return r;
 }
 
 /* Those before are of no use; one that cannot be removed does no harm. */
-static void forget_before(struct wr_tier *t, uint64_t generation)
+static void forget_before(struct wr_tier *t, const char *dir, uint64_t n)
 {
     struct wr_tier_entries in = {0};
-    uint64_t n;
+    uint64_t is;
 
-    wr_tier_entries_read(t, WR_NAME_OWN, &in, NULL);
+    wr_tier_entries_read(t, dir, &in, NULL);
     for (size_t i = 0; i < in.count; i++)
-        if (wr_name_in_own(in.all[i].name, &n) == WR_NAME_GENERATION &&
-            n < generation)
-            wr_tier_remove_in(t, WR_NAME_OWN, in.all[i].name, NULL);
+        if (wr_name_in_own(in.all[i].name, &is) == WR_NAME_GENERATION && is < n)
+            wr_tier_remove_in(t, dir, in.all[i].name, NULL);
     wr_tier_entries_done(&in);
 }
 
-static int create_generation(struct wr_tier *t, uint64_t n, weir_err *err)
+static int create_generation(struct wr_tier *t, const struct wr_generation *g,
+                             weir_err *err)
 {
     char path[WR_TIER_PATH], text[WR_LINK_TEXT], host[65] = "";
     int r;
 
     gethostname(host, sizeof(host) - 1);
-    snprintf(text, sizeof(text), "%s\n", host); /* for people */
-    wr_name_generation(n, path);
+    snprintf(text, sizeof(text), "%s %s\n", g->nonce, host); /* for people */
+    wr_name_generation(g->number, path);
     r = wr_tier_put(t, path, text, strlen(text), err);
     if (r == 0)
-        r = wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
+        r = wr_tier_change(t, WR_SYNC_DIR, WR_NAME_GENERATIONS, NULL, err);
     return r;
 }
 
-int wr_tier_generation_take(struct wr_tier *t, uint64_t known, uint64_t *ret,
-                            weir_err *err)
+static int make_generations(struct wr_tier *t, weir_err *err)
 {
-    uint64_t n = 0;
     weir_err why;
     int r = own_folder(t, err);
 
     if (r < 0)
         return r;
+    r = wr_tier_change(t, WR_MKDIR, WR_NAME_GENERATIONS, NULL, &why);
+    if (r < 0 && r != WEIR_EEXIST)
+        return wr_fail_as(err, r, &why);
+    return wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
+}
+
+int wr_tier_generation_take(struct wr_tier *t, uint64_t known,
+                            int (*check)(void *arg, weir_err *err), void *arg,
+                            struct wr_generation *ret, weir_err *err)
+{
+    struct wr_generation g;
+    weir_err why;
+    int r = make_generations(t, err);
+
+    if (r < 0)
+        return r;
     for (int i = 0; i < TRIES; i++) {
-        r = wr_tier_generation(t, &n, err);
+        r = wr_tier_generation(t, &g, err);
+        if (r == 0)
+            r = check(arg, err);
         if (r < 0)
             return r;
-        n = (n > known ? n : known) + 1;
-        if (n >= WEIR_STEP_MAX) /* has no name */
+        g.number = (g.number > known ? g.number : known) + 1;
+        wr_manifest_new_id(g.nonce);
+        if (g.number >= WEIR_STEP_MAX) /* has no name */
             return wr_fail(err, WEIR_ELIMIT,
                            "'%s': its generations are used up", t->shown);
-        r = create_generation(t, n, &why);
+        r = create_generation(t, &g, &why);
         if (r != WEIR_EEXIST)
             break;
     }
     if (r < 0)
         return wr_fail_as(err, r, &why);
-    forget_before(t, n);
-    *ret = n;
+    forget_before(t, WR_NAME_GENERATIONS, g.number);
+    forget_before(t, WR_NAME_OWN, g.number);
+    *ret = g;
     return 0;
 }

@@ -236,19 +236,50 @@ static int check_schema(const json_t *doc, weir_err *err)
     return 0;
 }
 
+static int take_nonce(const json_t *doc, struct wr_ordinal *t, weir_err *err)
+{
+    const char *nonce;
+    int r;
+
+    if (!json_object_get(doc, "nonce"))
+        return 0;
+    r = take_hex(doc, "nonce", WR_MANIFEST_ID - 1, &nonce, err);
+    if (r == 0)
+        memcpy(t->nonce, nonce, WR_MANIFEST_ID);
+    return r;
+}
+
+static int take_turn(const json_t *doc, struct wr_ordinal *t, weir_err *err)
+{
+    int r = take_uint(doc, "generation", INT64_MAX, &t->generation, err);
+
+    if (r == 0)
+        r = take_uint(doc, "seq", INT64_MAX, &t->seq, err);
+    if (r == 0 && json_object_get(doc, "part"))
+        r = take_uint(doc, "part", INT64_MAX, &t->part, err);
+    return r < 0 ? r : take_nonce(doc, t, err);
+}
+
 /* Manifests of earlier versions do not say. */
 static int take_lineage(const json_t *doc, struct wr_manifest *m, weir_err *err)
 {
+    const json_t *from = json_object_get(doc, "from");
     const char *store;
-    int r;
+    int r = 0;
 
+    m->turn.step = m->step;
     if (!json_object_get(doc, "store"))
         return 0;
     r = take_hex(doc, "store", WR_MANIFEST_ID - 1, &store, err);
     if (r == 0)
-        r = take_uint(doc, "generation", INT64_MAX, &m->generation, err);
-    if (r == 0)
-        r = take_uint(doc, "seq", INT64_MAX, &m->seq, err);
+        r = take_turn(doc, &m->turn, err);
+    if (r == 0 && from && !json_is_object(from))
+        r = wr_fail(err, WEIR_EFORMAT, "'from' is not an object");
+    if (r == 0 && from)
+        r = take_turn(from, &m->from, err);
+    if (r == 0 && from)
+        r = take_uint(from, "step", WEIR_STEP_MAX - 1, &m->from.step, err);
+    m->continues = from != NULL;
     if (r == 0)
         memcpy(m->store, store, WR_MANIFEST_ID);
     return r;
@@ -433,11 +464,30 @@ static bool put_shards(json_t *doc, const struct wr_manifest *m)
     return put(doc, "shards", list);
 }
 
+static bool put_turn(json_t *doc, const struct wr_ordinal *t)
+{
+    return put_uint(doc, "generation", t->generation) &&
+           put_uint(doc, "seq", t->seq) &&
+           (!t->part || put_uint(doc, "part", t->part)) &&
+           (!t->nonce[0] || put(doc, "nonce", json_string(t->nonce)));
+}
+
 static bool put_lineage(json_t *doc, const struct wr_manifest *m)
 {
-    return !m->store[0] || (put(doc, "store", json_string(m->store)) &&
-                            put_uint(doc, "generation", m->generation) &&
-                            put_uint(doc, "seq", m->seq));
+    json_t *from;
+
+    if (!m->store[0])
+        return true;
+    if (!put(doc, "store", json_string(m->store)) || !put_turn(doc, &m->turn))
+        return false;
+    if (!m->continues)
+        return true;
+    from = json_object();
+    if (from && put_turn(from, &m->from) &&
+        put_uint(from, "step", m->from.step))
+        return put(doc, "from", from);
+    json_decref(from);
+    return false;
 }
 
 static json_t *manifest_json(const struct wr_manifest *m)

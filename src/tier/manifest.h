@@ -8,6 +8,7 @@
 #ifndef WR_TIER_MANIFEST_H
 #define WR_TIER_MANIFEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,13 +20,29 @@
 #define WR_MANIFEST_MAX  ((size_t)256 << 20)
 #define WR_MANIFEST_ID   33 /* 32 hexadecimal digits and NUL */
 
+/* A save among all saves of a store: they are counted, not timed. */
+struct wr_ordinal {
+    uint64_t generation; /* opening for saving; 0: an earlier version's */
+    char nonce[WR_MANIFEST_ID]; /* random, of that opening: tells two apart that
+                                   got the same number, because the tier that
+                                   counts was restored from a backup; "": an
+                                   earlier version's */
+    uint64_t seq;               /* saves of that writer, from 1 */
+    uint64_t part;              /* seq of the first save since the writer last
+                                   went back; 0: an earlier version's */
+    uint64_t step;
+};
+
 struct wr_manifest {
     uint64_t step;
     uint32_t world;
     uint64_t epoch;             /* of the writer that published it first */
     char store[WR_MANIFEST_ID]; /* "": an earlier version's, as 0 below */
-    uint64_t generation, seq;   /* of the writer in that store; of its saves */
-    char id[WR_MANIFEST_ID];    /* random: tells two saves of one step apart */
+    struct wr_ordinal turn;     /* its step is `step` */
+    bool continues;             /* `from` is known */
+    struct wr_ordinal
+        from; /* the save that the run restored, or went on from */
+    char id[WR_MANIFEST_ID]; /* random: tells two saves of one step apart */
     uint64_t time_ns;
     uint32_t chunk;
     struct wr_st_shard *shards;  /* owned: `world`, by rank */

@@ -20,18 +20,42 @@ int wr_tier_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
     return wr_tier_replace(t, path, text, err);
 }
 
-int wr_tier_unmark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
-                   weir_err *err)
+/* The mark is moved into a writer's folder first: whoever was taken over from
+ * must not take away what others have set since. */
+static int take_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                     const char *work, weir_err *err)
 {
-    char path[WR_TIER_PATH];
+    char path[WR_TIER_PATH], draft[WR_TIER_PATH];
     weir_err why;
     int r;
 
     wr_name_mark(kind, step, path);
-    r = wr_tier_change(t, WR_REMOVE, path, NULL, &why);
+    if (work[0]) {
+        wr_name_draft(work, draft);
+        r = wr_tier_change(t, WR_RENAME, path, draft, &why);
+        if (r == 0)
+            wr_tier_remove(t, draft, NULL); /* or the next claim does it */
+    } else {
+        r = wr_tier_change(t, WR_REMOVE, path, NULL, &why);
+    }
     if (r < 0)
         return wr_tier_unless_gone(r, &why, err);
     return wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, err);
+}
+
+int wr_tier_unmark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                   weir_err *err)
+{
+    return take_mark(t, kind, step, t->work, err);
+}
+
+int wr_tier_drop_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                      weir_err *err)
+{
+    char work[WR_TIER_PATH];
+    int r = wr_tier_find_work(t, work, err);
+
+    return r < 0 ? r : take_mark(t, kind, step, work, err);
 }
 
 bool wr_tier_marked(struct wr_tier *t, enum wr_mark kind, uint64_t step,

@@ -21,15 +21,26 @@ struct pattern {
 };
 
 static const struct pattern in_root[] = {
-    {"step-#", WR_NAME_STEP},      {".tmp-#-@", WR_NAME_TMP},
-    {".slot-@", WR_NAME_SLOT},     {".trash-@", WR_NAME_TRASH},
+    {"step-#", WR_NAME_STEP},
     {".stale-#-@", WR_NAME_STALE},
+    {".writer-#", WR_NAME_WRITER},
+    /* of the version before */
+    {".tmp-#-@", WR_NAME_TMP},
+    {".slot-@", WR_NAME_SLOT},
+    {".trash-@", WR_NAME_TRASH},
+};
+
+static const struct pattern in_work[] = {
+    {"tmp-#-@", WR_NAME_TMP},   {"slot-@", WR_NAME_SLOT},
+    {"trash-@", WR_NAME_TRASH}, {"aside-#-@", WR_NAME_ASIDE},
+    {"new-@", WR_NAME_NEW},     {WR_NAME_WHO, WR_NAME_NEW},
 };
 
 static const struct pattern in_own[] = {
     {"pin-#", WR_NAME_PIN},           {"verified-#", WR_NAME_VERIFIED},
     {"damaged-#", WR_NAME_DAMAGED},   {"generation-#", WR_NAME_GENERATION},
-    {"epoch.new-@", WR_NAME_NEW},     {"store.new-@", WR_NAME_NEW},
+    {"benched", WR_NAME_BENCH},       {"epoch.new-@", WR_NAME_NEW},
+    {"store.new-@", WR_NAME_NEW},     {"tier.new-@", WR_NAME_NEW},
     {"pin-#.new-@", WR_NAME_NEW},     {"verified-#.new-@", WR_NAME_NEW},
     {"damaged-#.new-@", WR_NAME_NEW},
 };
@@ -94,6 +105,11 @@ enum wr_name wr_name_in_own(const char *name, uint64_t *ret_step)
     return lookup(in_own, WR_ARRAY_LEN(in_own), name, ret_step);
 }
 
+enum wr_name wr_name_in_work(const char *name, uint64_t *ret_step)
+{
+    return lookup(in_work, WR_ARRAY_LEN(in_work), name, ret_step);
+}
+
 bool wr_name_is_shard(const char *name, uint32_t *ret_rank)
 {
     char made[WR_SHARD_NAME];
@@ -130,28 +146,61 @@ void wr_name_step(uint64_t step, char ret[WR_TIER_PATH])
     MAKE(ret, "step-%012" PRIu64, step);
 }
 
-void wr_name_tmp(uint64_t step, char ret[WR_TIER_PATH])
+void wr_name_writer(uint64_t number, char ret[WR_TIER_PATH])
 {
-    char id[WR_MANIFEST_ID];
-
-    wr_manifest_new_id(id);
-    MAKE(ret, ".tmp-%012" PRIu64 "-%s", step, id);
+    MAKE(ret, ".writer-%012" PRIu64, number);
 }
 
-void wr_name_slot(char ret[WR_TIER_PATH])
+void wr_name_work(uint64_t number, char ret[WR_TIER_PATH])
 {
     char id[WR_MANIFEST_ID];
 
     wr_manifest_new_id(id);
-    MAKE(ret, ".slot-%s", id);
+    MAKE(ret, ".writer-%012" PRIu64 "/%s", number, id);
 }
 
-void wr_name_trash(char ret[WR_TIER_PATH])
+/* "WORK/KIND-ID"; `kind` may have a step in it. */
+static void name_in_work(const char *work, const char *kind,
+                         char ret[WR_TIER_PATH])
 {
     char id[WR_MANIFEST_ID];
 
     wr_manifest_new_id(id);
-    MAKE(ret, ".trash-%s", id);
+    MAKE(ret, "%s%s%s-%s", work, *work ? "/" : ".", kind, id);
+}
+
+static void name_with_step(const char *work, const char *kind, uint64_t step,
+                           char ret[WR_TIER_PATH])
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%s-%012" PRIu64, kind, step);
+    name_in_work(work, text, ret);
+}
+
+void wr_name_tmp(const char *work, uint64_t step, char ret[WR_TIER_PATH])
+{
+    name_with_step(work, "tmp", step, ret);
+}
+
+void wr_name_slot(const char *work, char ret[WR_TIER_PATH])
+{
+    name_in_work(work, "slot", ret);
+}
+
+void wr_name_trash(const char *work, char ret[WR_TIER_PATH])
+{
+    name_in_work(work, "trash", ret);
+}
+
+void wr_name_aside(const char *work, uint64_t step, char ret[WR_TIER_PATH])
+{
+    name_with_step(work, "aside", step, ret);
+}
+
+void wr_name_draft(const char *work, char ret[WR_TIER_PATH])
+{
+    name_in_work(work, "new", ret);
 }
 
 void wr_name_stale(uint64_t step, const char *id, char ret[WR_TIER_PATH])
@@ -161,7 +210,7 @@ void wr_name_stale(uint64_t step, const char *id, char ret[WR_TIER_PATH])
 
 void wr_name_generation(uint64_t n, char ret[WR_TIER_PATH])
 {
-    MAKE(ret, WR_NAME_OWN "/generation-%012" PRIu64, n);
+    MAKE(ret, WR_NAME_GENERATIONS "/generation-%012" PRIu64, n);
 }
 
 void wr_name_mark(enum wr_mark kind, uint64_t step, char ret[WR_TIER_PATH])

@@ -30,7 +30,8 @@ int wr_tier_slurp(struct wr_tier *t, const char *path, size_t limit, char **ret,
 int wr_tier_put(struct wr_tier *t, const char *path, const char *text,
                 size_t len, weir_err *err);
 /* Makes or replaces a file in WR_NAME_OWN, durably and at once: readers and
- * power cuts find the old content or the new one. */
+ * power cuts find the old content or the new one. A writer that was taken over
+ * from replaces nothing. */
 int wr_tier_replace(struct wr_tier *t, const char *path, const char *text,
                     weir_err *err);
 
@@ -48,9 +49,12 @@ struct wr_tier_entries {
 /* Zeroed before; done takes it in any case. */
 int wr_tier_entries_read(struct wr_tier *t, const char *path,
                          struct wr_tier_entries *ret, weir_err *err);
-/* The same: the folders in the root that have a name of one kind. */
+/* The same: the folders in the root that have a name of one kind; in the folder
+ * `work` of a writer. */
 int wr_tier_folders(struct wr_tier *t, enum wr_name kind,
                     struct wr_tier_entries *ret, weir_err *err);
+int wr_tier_work_folders(struct wr_tier *t, const char *work, enum wr_name kind,
+                         struct wr_tier_entries *ret, weir_err *err);
 void wr_tier_entries_done(struct wr_tier_entries *e);
 
 /* --- tier.c --- */
@@ -68,10 +72,20 @@ int wr_tier_check_shard(struct wr_tier *t, const char *dir,
 
 /* The folder of all that is no step, durably. */
 int wr_tier_make_own(struct wr_tier *t, weir_err *err);
+/* The folder of the tier's writer: this one's, or the one that it stands by, or
+ * that of whoever has the tier. "": there is none. */
+int wr_tier_find_work(struct wr_tier *t, char ret[WR_TIER_PATH], weir_err *err);
+
+/* --- mark.c --- */
+
+/* Takes off a mark of a step that was taken away. It goes by the folder of the
+ * writer: what others have set since that was dissolved stays. */
+int wr_tier_drop_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
+                      weir_err *err);
 
 /* --- remove.c --- */
 
-/* One .slot-*. */
+/* One slot-*. */
 struct wr_slot {
     char name[WR_TIER_PATH];
     uint64_t bytes;
@@ -86,7 +100,7 @@ int wr_tier_drop_slots(struct wr_tier *t, const struct wr_slot *slots,
                        size_t from, size_t count, weir_err *err);
 
 /* Taking a folder away has three steps, in this order: it is renamed to
- * .trash-*, so that nobody else finds it any more; the root is synced, so that
+ * trash-*, so that nobody else finds it any more; the root is synced, so that
  * no power cut brings back the name of a step whose files are gone already; its
  * files are removed. A folder that another process was faster with is no error.
  */
@@ -97,7 +111,7 @@ int wr_tier_to_trash(struct wr_tier *t, const char *name,
  * so when its name is gone, durably, and does not fail because a reader on NFS
  * holds a file of it. */
 int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err);
-/* Removes .trash-*, as far as that can be done, behind a sync of the root
+/* Removes trash-*, as far as that can be done, behind a sync of the root
  * (`always`: which is done also when there is none). Adds to *swept. */
 int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
                         weir_err *err);

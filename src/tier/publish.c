@@ -112,7 +112,7 @@ static void give_back(struct wr_tier *t, const struct wr_pending *p)
 {
     char slot[WR_TIER_PATH];
 
-    wr_name_slot(slot);
+    wr_name_slot(t->work, slot);
     wr_tier_change(t, WR_RENAME, p->dir, slot, NULL);
 }
 
@@ -166,15 +166,15 @@ int wr_tier_begin_beside(struct wr_tier *t, uint64_t step, uint64_t bytes,
         wr_tier_empty_trash(t, /* always= */ false, &swept, NULL);
     r = wr_tier_slots(t, &slots, &count, err);
     if (r < 0)
-        return r;
-    wr_name_tmp(step, p.dir);
+        return wr_tier_blame(t, r, err);
+    wr_name_tmp(t->work, step, p.dir);
     r = make_room(t, bytes, slots, count, err);
     if (r == 0)
         r = make_folder(t, &p, slots, count, err);
     free(slots);
     if (r == 0)
         *ret = p;
-    return r;
+    return wr_tier_blame(t, r, err);
 }
 
 int wr_tier_begin(struct wr_tier *t, uint64_t step, uint64_t bytes,
@@ -323,13 +323,13 @@ int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
     int r;
 
     assert(m->step == p->step);
-    r = complete(t, p, m, err);
+    r = wr_tier_blame(t, complete(t, p, m, err), err);
     if (r == 0) {
         r = rename_pending(t, p, &old, err);
         if (r < 0)
             r = not_renamed(t, p, m->id, r, err);
         else if ((r = wr_tier_sync_root(t, err)) < 0)
-            r = not_lasting(t, p, r, err);
+            r = not_lasting(t, p, wr_tier_blame(t, r, err), err);
     }
     if (r < 0)
         wr_tier_abandon(t, p);

@@ -5,8 +5,10 @@
  * first, and that is synced (see private.h). */
 #include "tier/private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -36,10 +38,13 @@ int wr_tier_remove_in(struct wr_tier *t, const char *dir, const char *leaf,
 int wr_tier_to_trash(struct wr_tier *t, const char *name,
                      char ret_trash[WR_TIER_PATH], weir_err *err)
 {
+    char work[WR_TIER_PATH];
     weir_err why;
-    int r;
+    int r = wr_tier_find_work(t, work, err);
 
-    wr_name_trash(ret_trash);
+    if (r < 0)
+        return r;
+    wr_name_trash(work, ret_trash);
     r = wr_tier_change(t, WR_RENAME, name, ret_trash, &why);
     return wr_tier_unless_gone(r, &why, err);
 }
@@ -65,17 +70,42 @@ int wr_tier_remove_folder(struct wr_tier *t, const char *name, weir_err *err)
     return r;
 }
 
+/* What was renamed to `path` stays there: the folder that it is in lasts, also
+ * where that is another writer's, and the root. A writer that was taken over
+ * from meanwhile has none: what was in it was moved, and that was synced. */
+static int sync_move(struct wr_tier *t, const char *path, weir_err *err)
+{
+    const char *leaf = strrchr(path, '/');
+    char dir[WR_TIER_PATH];
+    weir_err why;
+    int r = 0;
+
+    if (leaf && !wr_tier_is_writer(t)) {
+        snprintf(dir, sizeof(dir), "%.*s", (int)(leaf - path), path);
+        r = wr_tier_change(t, WR_SYNC_DIR, dir, NULL, &why);
+        r = wr_tier_unless_gone(r, &why, err);
+    }
+    return r < 0 ? r : wr_tier_sync_root(t, err);
+}
+
 int wr_tier_empty_trash(struct wr_tier *t, bool always, uint64_t *swept,
                         weir_err *err)
 {
     struct wr_tier_entries in = {0};
-    int r = wr_tier_folders(t, WR_NAME_TRASH, &in, err);
+    char work[WR_TIER_PATH], path[WR_TIER_PATH];
+    int r = wr_tier_find_work(t, work, err);
 
-    /* Behind the look: who drains may take steps away at the same time. */
-    if (r == 0 && (always || in.count))
-        r = wr_tier_sync_root(t, err);
-    for (size_t i = 0; i < in.count && r == 0; i++)
-        *swept += wr_tier_remove_folder(t, in.all[i].name, NULL) == 0;
+    if (r == 0 && work[0])
+        r = wr_tier_work_folders(t, work, WR_NAME_TRASH, &in, err);
+    /* After the look: who drains may take steps away at the same time. */
+    if (r == 0 && (always || in.count)) {
+        wr_name_join(work, "", path);
+        r = sync_move(t, path, err);
+    }
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        wr_name_join(work, in.all[i].name, path);
+        *swept += wr_tier_remove_folder(t, path, NULL) == 0;
+    }
     wr_tier_entries_done(&in);
     return r;
 }
@@ -112,15 +142,16 @@ int wr_tier_slots(struct wr_tier *t, struct wr_slot **ret, size_t *ret_count,
 {
     struct wr_tier_entries in = {0};
     struct wr_slot *slots = NULL;
-    int r = wr_tier_folders(t, WR_NAME_SLOT, &in, err);
+    char work[WR_TIER_PATH];
+    int r = wr_tier_find_work(t, work, err);
 
+    if (r == 0 && work[0])
+        r = wr_tier_work_folders(t, work, WR_NAME_SLOT, &in, err);
     if (r == 0 && !(slots = calloc(in.count + 1, sizeof(*slots))))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t i = 0; i < in.count && r == 0; i++) {
-        const char *name = in.all[i].name;
-
-        snprintf(slots[i].name, sizeof(slots[i].name), "%s", name);
-        r = folder_bytes(t, name, &slots[i].bytes, err);
+        wr_name_join(work, in.all[i].name, slots[i].name);
+        r = folder_bytes(t, slots[i].name, &slots[i].bytes, err);
     }
     if (r == 0) {
         qsort(slots, in.count, sizeof(*slots), larger_first);
@@ -147,7 +178,7 @@ int wr_tier_drop_slots(struct wr_tier *t, const struct wr_slot *slots,
     for (size_t i = from; i < count && r == 0; i++)
         r = wr_tier_to_trash(t, slots[i].name, trash[i - from], err);
     if (r == 0)
-        r = wr_tier_sync_root(t, err);
+        r = sync_move(t, trash[0], err);
     for (size_t i = 0; i < count - from && r == 0; i++)
         wr_tier_remove_folder(t, trash[i], NULL);
     free(trash);
@@ -189,33 +220,51 @@ static int drop_marks(struct wr_tier *t, uint64_t step, weir_err *err)
     int r = 0;
 
     for (int kind = 0; kind < WR_MARKS && r == 0; kind++)
-        r = wr_tier_unmark(t, (enum wr_mark)kind, step, err);
+        r = wr_tier_drop_mark(t, (enum wr_mark)kind, step, err);
     return r;
 }
 
 /* Where a step goes: a slot when there are few, else the trash. */
-static int choose_end(struct wr_tier *t, char ret[WR_TIER_PATH],
-                      bool *ret_recycled, weir_err *err)
+static int choose_end(struct wr_tier *t, bool recycled,
+                      struct wr_displaced *ret, weir_err *err)
 {
-    struct wr_slot *slots;
-    size_t count;
-    int r = wr_tier_slots(t, &slots, &count, err);
+    struct wr_tier_entries in = {0};
+    char work[WR_TIER_PATH];
+    int r = wr_tier_find_work(t, work, err);
 
-    if (r < 0)
-        return r;
-    free(slots);
-    *ret_recycled = count < t->slots;
-    if (*ret_recycled)
-        wr_name_slot(ret);
+    if (r == 0 && work[0] && recycled)
+        r = wr_tier_work_folders(t, work, WR_NAME_SLOT, &in, err);
+    ret->recycled = recycled && work[0] && in.count < t->slots;
+    wr_tier_entries_done(&in);
+    if (ret->recycled)
+        wr_name_slot(work, ret->name);
     else
-        wr_name_trash(ret);
-    return 0;
+        wr_name_trash(work, ret->name);
+    return r;
+}
+
+/* A step could not be renamed away because a folder is not there. */
+static int why_gone(struct wr_tier *t, uint64_t step, const weir_err *why,
+                    weir_err *err)
+{
+    int r = wr_tier_check_claim(t, err);
+
+    if (r == WEIR_EFENCED)
+        return r;
+    if (!wr_tier_has(t, step))
+        return 0; /* another may be faster */
+    if (!t->beside[0])
+        return wr_fail_as(err, WEIR_ENOENT, why);
+    return wr_fail(err, WEIR_ECHANGED,
+                   "'%s': another writer took over, and may have saved step "
+                   "%" PRIu64 " anew",
+                   t->shown, step);
 }
 
 int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
                      struct wr_displaced *ret, weir_err *err)
 {
-    struct wr_displaced to = {.recycled = recycled};
+    struct wr_displaced to;
     char from[WR_TIER_PATH];
     struct wr_stat is;
     weir_err why;
@@ -224,19 +273,19 @@ int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
     *ret = (struct wr_displaced){0};
     wr_name_step(step, from);
     r = wr_tier_stat(t, from, &is, &why);
-    if (r < 0 && r != WEIR_ENOENT)
-        return wr_tier_unless_gone(r, &why, err);
-    if (r == 0 && is.kind != WR_KIND_DIR)
-        return 0; /* not a step, and not weir's */
-    wr_name_trash(to.name);
-    r = recycled ? choose_end(t, to.name, &to.recycled, err) : 0;
     if (r < 0)
-        return r;
-    r = wr_tier_change(t, WR_RENAME, from, to.name, &why);
-    r = wr_tier_unless_gone(r, &why, err); /* another may be faster */
+        return wr_tier_unless_gone(r, &why, err);
+    if (is.kind != WR_KIND_DIR)
+        return 0; /* not a step, and not weir's */
+    r = choose_end(t, recycled, &to, &why);
     if (r == 0)
-        *ret = to;
-    return r;
+        r = wr_tier_change(t, WR_RENAME, from, to.name, &why);
+    if (r == WEIR_ENOENT)
+        return why_gone(t, step, &why, err);
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
+    *ret = to;
+    return 0;
 }
 
 static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
@@ -247,12 +296,12 @@ static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
 
     if (r < 0 || !old.name[0])
         return r;
-    r = wr_tier_sync_root(t, err);
+    r = sync_move(t, old.name, err);
     if (r == 0)
         r = drop_marks(t, step, err);
     if (r == 0 && !old.recycled)
         wr_tier_remove_folder(t, old.name, NULL);
-    return r;
+    return wr_tier_blame(t, r, err);
 }
 
 int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)

@@ -34,20 +34,26 @@ int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
     return r;
 }
 
-/* What its writer counted, where that was of this store. */
-static void count_in(const struct wr_tier *t, const struct wr_manifest *m,
-                     struct wr_copy *ret)
+/* A manifest that was read: its marks may have changed since. */
+static void copy_of(struct wr_tier *t, const struct wr_gist *g,
+                    struct wr_copy *ret)
 {
-    bool here = wr_tier_counts(t, m);
+    struct wr_manifest m = {.step = g->turn.step};
 
-    ret->generation = here ? m->generation : 0;
-    ret->seq = here ? m->seq : 0;
+    memcpy(m.id, g->id, sizeof(m.id));
+    memset(ret, 0, sizeof(*ret));
+    ret->gist = *g;
+    ret->own = g->store[0] && !strcmp(g->store, t->store_id);
+    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
+              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
+                                                   : WEIR_COPY_COMPLETE;
 }
 
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err)
 {
     struct wr_manifest m;
+    struct wr_gist g;
     weir_err why = {0};
     int r = wr_tier_manifest(t, step, &m, &why);
 
@@ -61,34 +67,10 @@ int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
         ret->why = why;
         return 0;
     }
-    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
-              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
-                                                   : WEIR_COPY_COMPLETE;
-    memcpy(ret->id, m.id, sizeof(ret->id));
-    count_in(t, &m, ret);
-    ret->bytes = wr_manifest_bytes(&m);
-    ret->time_ns = m.time_ns;
-    ret->world = m.world;
+    wr_gist_of(&m, &g);
+    copy_of(t, &g, ret);
     wr_manifest_done(&m);
     return 0;
-}
-
-/* A manifest that was read once: its marks may have changed. */
-static void copy_of(struct wr_tier *t, const struct wr_gist *g,
-                    struct wr_copy *ret)
-{
-    struct wr_manifest m = {.step = g->step};
-
-    memcpy(m.id, g->id, sizeof(m.id));
-    *ret = (struct wr_copy){.generation = g->generation,
-                            .seq = g->seq,
-                            .bytes = g->bytes,
-                            .time_ns = g->time_ns,
-                            .world = g->world};
-    memcpy(ret->id, g->id, sizeof(ret->id));
-    ret->is = wr_tier_is_damaged(t, &m, &ret->why) ? WEIR_COPY_DAMAGED
-              : wr_tier_is_verified(t, &m)         ? WEIR_COPY_VERIFIED
-                                                   : WEIR_COPY_COMPLETE;
 }
 
 /* Another file in its place would have another time by now: times of files are
@@ -102,7 +84,7 @@ int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                    weir_err *err)
 {
     char dir[WR_TIER_PATH], path[WR_TIER_PATH];
-    struct wr_gist g = {.step = step};
+    struct wr_gist g;
     struct wr_stat before, after;
     bool there;
     int r;
@@ -121,21 +103,23 @@ int wr_step_glance(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
         wr_tier_stat(t, path, &after, NULL) < 0 || after.ino != before.ino ||
         after.mtime_ns != before.mtime_ns)
         return r;
-    memcpy(g.id, ret->id, sizeof(g.id));
-    g.generation = ret->generation;
-    g.seq = ret->seq;
-    g.bytes = ret->bytes;
-    g.time_ns = ret->time_ns;
-    g.world = ret->world;
-    wr_known_learn(t->known, &before, &g);
+    wr_known_learn(t->known, &before, &ret->gist);
     return 0;
 }
 
 int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b)
 {
-    if (a->generation != b->generation)
-        return a->generation > b->generation ? 1 : -1;
-    return (a->seq > b->seq) - (a->seq < b->seq);
+    const struct wr_ordinal *x = &a->gist.turn, *y = &b->gist.turn;
+
+    if (a->own != b->own)
+        return a->own ? 1 : -1;
+    if (strcmp(a->gist.store, b->gist.store) != 0)
+        return 0;
+    if (x->generation != y->generation)
+        return x->generation > y->generation ? 1 : -1;
+    if (x->nonce[0] && y->nonce[0] && strcmp(x->nonce, y->nonce) != 0)
+        return 0; /* the number was handed out twice */
+    return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
 /* A copy cannot be read (`r`): because it is damaged, or because it was taken
@@ -172,9 +156,9 @@ enum target_state { TARGET_FREE, TARGET_SAME, TARGET_OLD };
 static bool is_later(const struct wr_tier *t, const struct wr_manifest *m,
                      const struct wr_copy *than)
 {
-    struct wr_copy c = {0};
+    struct wr_copy c = {.own = wr_tier_counts(t, m)};
 
-    count_in(t, m, &c);
+    wr_gist_of(m, &c.gist);
     return wr_copy_compare(&c, than) > 0;
 }
 
@@ -188,7 +172,7 @@ static int look_at_target(struct wr_tier *to, const struct wr_manifest *m,
         return r;
     if (c.is == WEIR_COPY_NONE)
         *ret = TARGET_FREE;
-    else if (c.is != WEIR_COPY_DAMAGED && !strcmp(c.id, m->id))
+    else if (c.is != WEIR_COPY_DAMAGED && !strcmp(c.gist.id, m->id))
         *ret = TARGET_SAME;
     else if (c.is != WEIR_COPY_DAMAGED && !is_later(to, m, &c))
         return wr_fail(err, WEIR_EEXIST,
@@ -323,8 +307,8 @@ int wr_step_copy_anew(struct wr_tier *from, struct wr_tier *to, uint64_t step,
 
 /* --- reading back --- */
 
-int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
-                   const struct wr_byte_meter *meter, weir_err *err)
+static int read_back(struct wr_tier *t, uint64_t step, bool mark,
+                     const struct wr_byte_meter *meter, weir_err *err)
 {
     struct wr_manifest m;
     int r;
@@ -346,4 +330,10 @@ int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
         r = wr_tier_mark(t, WR_MARK_VERIFIED, step, m.id, err);
     wr_manifest_done(&m);
     return r;
+}
+
+int wr_step_verify(struct wr_tier *t, uint64_t step, bool mark,
+                   const struct wr_byte_meter *meter, weir_err *err)
+{
+    return wr_tier_blame(t, read_back(t, step, mark, meter, err), err);
 }

@@ -14,13 +14,10 @@
 /* A copy of a step, without its data being read. */
 struct wr_copy {
     enum weir_copy is;
-    char id[WR_MANIFEST_ID];  /* "": its manifest cannot be read; these when
-                                it can */
-    uint64_t generation, seq; /* in the tier's store; 0: of another, or an
-                                 earlier version */
-    uint64_t bytes, time_ns;
-    uint32_t world;
-    weir_err why; /* when it is damaged, without the step's name */
+    struct wr_gist gist; /* id "": its manifest cannot be read, and it is
+                            zeroed */
+    bool own;            /* was counted in the tier's store */
+    weir_err why;        /* when it is damaged, without the step's name */
 };
 
 /* Whether an error says that what was read is damaged, and not that it could
@@ -42,7 +39,8 @@ int wr_step_say_damaged(const struct wr_tier *t, uint64_t step, int r,
 int wr_step_look(struct wr_tier *t, uint64_t step, struct wr_copy *ret,
                  weir_err *err);
 
-/* > 0: a copy is of a later save of its step than another; 0: nothing tells. */
+/* > 0: a copy is of a later save than another: those of the tier's store are
+ * later than those of others, and then they are counted. 0: nothing tells. */
 int wr_copy_compare(const struct wr_copy *a, const struct wr_copy *b);
 
 /* The same for who looks at all steps again and again: a manifest that was read

@@ -2,19 +2,24 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     step-000000000100/   a saved step; never changed, only renamed away
- *     .tmp-*               one that is being written
- *     .slot-*              a former step, whose files the next save overwrites:
- *                          blocks that are there are written 2 to 4 times as
- *                          fast as new ones
- *     .trash-*             on its way out
+ *     .writer-NUMBER/ID/   where the tier's writer works: what it is writing
+ *                          (tmp-*), former steps whose files the next save
+ *                          overwrites, because blocks that are there are written
+ *                          2 to 4 times as fast as new ones (slot-*), what is
+ *                          on its way out (trash-*)
  *     .stale-N-ID          set aside: another machine went on without it
  *     .weir/lock           locked by the writer
- *     .weir/epoch          counts writers; another one's: fenced off
  *     .weir/pin-N, .weir/verified-N, .weir/damaged-N   marks of step N; the
  *                          latter two hold the manifest's id, damaged-N also
  *                          why: its drain was given up
  *     .weir/store          which store it belongs to (link.h)
  *     .weir/generation-N   counts openings for saving
+ *
+ * A writer that another one has taken over from may be stopped anywhere and go
+ * on much later. The new one has removed its folder by then, and every rename by
+ * which a writer changes a tier begins or ends below that folder: it fails. So
+ * nothing that the new writer does can be undone by the old one
+ * (docs/decisions/0034-claims-are-folders.md).
  *
  * The order of things that makes a step survive a power cut is in
  * docs/formats/checkpoint.md. Functions may be called from several threads;
@@ -32,7 +37,7 @@
 #include "tier/known.h"
 #include "tier/manifest.h"
 
-#define WR_TIER_PATH 96 /* of anything in a tier */
+#define WR_TIER_PATH 160 /* of anything in a tier */
 
 struct wr_tier {
     struct wr_store *store;        /* owned */
@@ -41,14 +46,15 @@ struct wr_tier {
     char store_id[WR_MANIFEST_ID]; /* of the store; "": none yet */
     pthread_mutex_t holding;       /* guards the next one; a leaf lock */
     struct wr_object *lock;        /* owned; NULL: not the writer */
-    _Atomic bool locked;         /* false after a take-over: still another's */
-    uint64_t epoch;              /* of this writer */
-    char writer[WR_MANIFEST_ID]; /* its id: tells two apart that counted to the
-                                    same epoch */
-    unsigned slots;              /* .slot-* kept at most [1] */
-    struct wr_known *known;      /* owned: what manifests said (step.c) */
-    atomic_bool untidy;          /* something could not be removed */
-    atomic_uint_fast64_t calls;  /* of storage that have returned, but for
+    _Atomic bool locked;        /* false after a take-over: still another's */
+    uint64_t epoch;             /* number of this writer; 0: it is not one */
+    char work[WR_TIER_PATH];    /* its folder */
+    char beside[WR_TIER_PATH];  /* the folder of another writer, beside which
+                                   this one takes steps away; "": it does not */
+    unsigned slots;             /* slot-* kept at most [1] */
+    struct wr_known *known;     /* owned: what manifests said (step.c) */
+    atomic_bool untidy;         /* something could not be removed */
+    atomic_uint_fast64_t calls; /* of storage that have returned, but for
                                     what files hold: who waits sees it work */
 };
 
@@ -68,24 +74,36 @@ void wr_tier_set_store(struct wr_tier *t, const char id[WR_MANIFEST_ID]);
 bool wr_tier_counts(const struct wr_tier *t, const struct wr_manifest *m);
 
 /* Becomes the writer: the lock (WEIR_EBUSY: held; take_over: goes on without
- * it), the next epoch (WEIR_EDAMAGED: no number; take_over: counts anew), and
- * what interrupted writers left is removed: .tmp-*, .trash-*, marks of steps
- * that are gone, slots beyond `slots`. Nothing else is touched. ret_swept may be
- * NULL. */
+ * it), a folder of its own, whose number is the next epoch, and what earlier
+ * writers left is removed: their folders but for `slots` slots, marks of steps
+ * that are gone. Nothing else is touched. WEIR_EFENCED: another one took over
+ * meanwhile. ret_swept may be NULL. */
 int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
                   weir_err *err);
-/* WEIR_EFENCED when the epoch is another's by now, WEIR_ENOENT when there is none:
- * the folder was removed. Takes the lock when who had it at a take-over is
- * gone. */
+/* WEIR_EFENCED when another has taken over, WEIR_ENOENT when the folder was
+ * removed. Takes the lock when who had it at a take-over is gone. 0 for who is
+ * no writer. */
 int wr_tier_check_claim(struct wr_tier *t, weir_err *err);
 /* Whether it is this tier's writer. */
 static inline bool wr_tier_is_writer(const struct wr_tier *t)
 {
     return t->epoch > 0;
 }
+/* For a process that takes steps away on the tier of another writer, because it
+ * drains that: from now on it uses the folder of the writer that is there now,
+ * until it asks again, and makes one where there is none. When that writer is
+ * taken over from, taking away fails with WEIR_ECHANGED: the new writer may have
+ * saved other steps under the same numbers. What was known of the tier is to be
+ * looked at again, after this call, when *ret_other says that the folder is
+ * another one than at the last call. */
+int wr_tier_stand_by(struct wr_tier *t, bool *ret_other, weir_err *err);
 /* Gives up the lock. Another thread may still use the tier, but is its writer
  * only until the next claim. */
 void wr_tier_let_go(struct wr_tier *t);
+/* 1: some process is the writer now, or the storage does not tell (the lock of
+ * another user is for that user alone); 0: none is;
+ * else why it cannot be told. */
+int wr_tier_ask_claimed(struct wr_tier *t, weir_err *err);
 /* Whether some process is the writer now; true when it cannot be told. */
 bool wr_tier_is_claimed(struct wr_tier *t);
 /* What a failure `r` of writing there comes from: WEIR_EFENCED when the new
@@ -117,7 +135,7 @@ int wr_tier_name_whole(const struct wr_tier *t, const char *path, int r,
 /* A step that is being written: the folder that it is written in. */
 struct wr_pending {
     uint64_t step;
-    char dir[WR_TIER_PATH]; /* ".tmp-..." */
+    char dir[WR_TIER_PATH]; /* ".writer-.../tmp-..." */
     bool replaces; /* the step that is there goes when this one is published */
     bool unsure; /* publishing it failed so late that it is, or may be, there */
 };
@@ -142,15 +160,16 @@ void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
 /* After a rank's file is written and synced: its entry. Every rank. */
 int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
                          weir_err *err);
-/* Removes files that `m` does not name where it can, writes the manifest, syncs, checks the
- * claim, renames the folder, syncs the root. A step that it replaces is renamed
- * away right before, so that it is missing for two renames and not for syncs,
+/* Removes files that `m` does not name where it can, writes the manifest, syncs,
+ * checks the claim, renames the folder, syncs the root. A step that it replaces is
+ * renamed away right before, so that it is missing for two renames and not for syncs,
  * and comes back when the second one fails. When it fails the step was not
  * acknowledged; where it is there all the same, or nobody knows, p->unsure is
  * set and the message says so. What is left of the pending folder is removed. */
 int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err);
-/* Once more: which steps there are lasts. */
+/* Which steps there are lasts: the root, and the writer's folder, where they
+ * come from and go to. */
 int wr_tier_sync_root(struct wr_tier *t, weir_err *err);
 /* Removes a pending folder; errors do not matter, the next claim does it. */
 void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
@@ -158,7 +177,8 @@ void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
 /* --- taking away --- */
 
 /* Takes a step away, durably: it becomes a slot, or is removed when there are
- * enough. A step that is not there is no error. */
+ * enough. A step that is not there is no error. WEIR_ECHANGED: see
+ * wr_tier_stand_by. */
 int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err);
 /* The same, but its files are not overwritten by the next save: another process
  * may be reading them. */
@@ -171,7 +191,8 @@ int wr_tier_spare(struct wr_tier *t, bool drop, uint64_t *ret_bytes,
 
 enum wr_mark { WR_MARK_PIN, WR_MARK_VERIFIED, WR_MARK_DAMAGED, WR_MARKS };
 
-/* `text` is its content ("" for none). Durable when it returns. */
+/* `text` is its content ("" for none). Durable when it returns. Any process may
+ * take a mark off, as it may set one. */
 int wr_tier_mark(struct wr_tier *t, enum wr_mark kind, uint64_t step,
                  const char *text, weir_err *err);
 int wr_tier_unmark(struct wr_tier *t, enum wr_mark kind, uint64_t step,

@@ -2,14 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/analysis.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "trace/analysis_private.h"
+
+/* What is kept of each process. */
+#define PROCESS_BYTES                                                          \
+    (sizeof(struct wr_trace_actor) +                                           \
+     sizeof(*((struct wr_trace_walk *)0)->processes) + 2 * sizeof(uint64_t))
 
 static const uint64_t edges[WR_TRACE_SIZES] = {
     100,     1 << 10,  10 << 10,  100 << 10, 1 << 20,
@@ -90,7 +94,7 @@ static bool is_evaluation(const char *path)
         size_t len = strcspn(s, "/._-0123456789");
 
         for (size_t k = 0; k < WR_ARRAY_LEN(words); k++)
-            if (len == strlen(words[k]) && !strncasecmp(s, words[k], len))
+            if (len == strlen(words[k]) && !wr_strncasecmp(s, words[k], len))
                 return true;
         s += len;
         s += *s != '\0';
@@ -143,8 +147,12 @@ static int prepare(struct wr_trace_walk *w, weir_err *err)
     struct wr_trace_analysis *a = w->a;
     size_t files = a->use_count = wr_trace_file_names(a->file);
     size_t processes = a->actor_count = wr_trace_file_processes(a->file);
+    int r = wr_trace_file_take(
+        a->file, files * sizeof(*a->uses) + processes * PROCESS_BYTES, err);
     bool good;
 
+    if (r < 0)
+        return wr_fail_prefix(err, r, "the trace");
     a->uses = calloc(files + 1, sizeof(*a->uses));
     a->actors = calloc(processes + 1, sizeof(*a->actors));
     a->bins = calloc(WR_TRACE_BINS, sizeof(*a->bins));
@@ -171,7 +179,7 @@ static int on_events(void *arg, const struct wr_trace_event *e, size_t n)
     for (size_t k = 0; k < n; k++)
         wr_trace_walk_event(w, &e[k]);
     w->a->events += n;
-    return w->no_memory ? WEIR_ENOMEM : 0;
+    return w->no_room ? WEIR_ELIMIT : w->no_memory ? WEIR_ENOMEM : 0;
 }
 
 static int analyse(struct wr_trace_walk *w, struct wr_trace_file *f,
@@ -182,6 +190,8 @@ static int analyse(struct wr_trace_walk *w, struct wr_trace_file *f,
     if (r < 0)
         return r;
     r = wr_trace_file_walk(f, on_events, w, err);
+    if (w->no_room)
+        return wr_trace_file_take(f, 0, err);
     if (w->no_memory)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)

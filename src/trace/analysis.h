@@ -170,8 +170,8 @@ struct wr_trace_baseline {
 };
 
 struct wr_trace_analysis {
-    const struct wr_trace_file *file; /* borrowed */
-    uint64_t end_ns;                  /* of the run */
+    struct wr_trace_file *file; /* borrowed */
+    uint64_t end_ns;            /* of the run */
     uint64_t events, lost_events;
     struct wr_trace_io kinds[WR_TRACE_KINDS]; /* by enum wr_trace_kind */
     struct wr_trace_use *uses;                /* owned: one per name */

@@ -71,6 +71,7 @@ struct wr_trace_walk {
     struct wr_trace_common
         common[64]; /* of sizes of reads: the frequent ones */
     bool no_memory;
+    bool no_room; /* the file is too small for what it says */
 };
 
 /* Marks names outside of what a program would read as data. */

@@ -35,7 +35,9 @@ static bool overlap(const struct wr_pass_stat *a, const struct wr_pass_stat *b)
     return mean_of(b) - mean_of(a) < (half_of(a) + half_of(b)) / 2;
 }
 
-/* The number of the epoch of each pass, from 0 on; returns how many. */
+/* The number of the epoch of each pass, from 0 on; returns how many: one where
+ * the pass with the files has few of the bytes, and the one with the bytes has
+ * few files. */
 static uint32_t number_epochs(const struct wr_trace_walk *w, uint32_t *epoch_of)
 {
     uint64_t most = 0, most_bytes = 0;
@@ -58,7 +60,7 @@ static uint32_t number_epochs(const struct wr_trace_walk *w, uint32_t *epoch_of)
         last = p;
         epoch_of[k] = n - 1;
     }
-    return n;
+    return WR_MAX(n, 1u);
 }
 
 /* Ranks that read the same random places of one file go through it as often as
@@ -132,13 +134,12 @@ int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     n = number_epochs(w, epoch_of);
     n = join_ranks(w, epoch_of, n);
-    a->epochs = calloc(n ? n : 1, sizeof(*a->epochs));
+    a->epochs = calloc(n, sizeof(*a->epochs));
     if (!a->epochs) {
         free(epoch_of);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    if (n)
-        place_epochs(w, epoch_of);
+    place_epochs(w, epoch_of);
     for (a->epoch_count = n;
          a->epoch_count && !a->epochs[a->epoch_count - 1].end_ns;)
         a->epoch_count--;

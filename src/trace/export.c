@@ -20,13 +20,14 @@ static const char *path_of(const struct export_job *x, uint32_t file)
     return file == WR_TRACE_NO_FILE ? "" : wr_trace_file_name(x->f, file)->path;
 }
 
-/* Whatever a name has: in quotes, with quotes doubled, controls as \xNN. */
+/* Whatever a name has: in quotes, with quotes doubled, controls as \xNN, and a '
+ * in front of what a spreadsheet would run. */
 static void put_csv(FILE *out, const char *s)
 {
     char shown[4096];
 
     wr_text_show(s, /* controls= */ true, shown, sizeof(shown));
-    putc('"', out);
+    fputs(wr_text_is_formula(shown) ? "\"'" : "\"", out);
     for (const char *c = shown; *c; c++) {
         if (*c == '"')
             putc('"', out);

@@ -93,6 +93,9 @@ const struct wr_trace_name *wr_trace_file_name(const struct wr_trace_file *f,
                                                size_t k);
 uint64_t wr_trace_file_counts(const struct wr_trace_file *f);
 uint64_t wr_trace_file_events(const struct wr_trace_file *f); /* in all */
+/* Who makes tables of what is in it takes room for them first: WEIR_ELIMIT when
+ * the file is too small for so much, or this process's share of memory. */
+int wr_trace_file_take(struct wr_trace_file *f, uint64_t bytes, weir_err *err);
 /* "the last 312 bytes are cut off", or NULL. */
 const char *wr_trace_file_damage(const struct wr_trace_file *f);
 

@@ -15,6 +15,7 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "base/regular.h"
+#include "base/shares.h"
 #include "trace/chunk.h"
 #include "trace/coding.h"
 #include "trace/records.h"
@@ -24,8 +25,13 @@
 #define NAMES_GAP     ((size_t)1 << 16)
 #define PROCESSES_GAP ((size_t)1 << 12)
 
-/* Bytes that tables may unpack to: a few that claim to be many are no trace. */
-#define TABLES_MAX(size) ((UINT64_C(16) << 20) + 256 * (size))
+/* A few bytes that claim to be many are no trace. Bytes that may be unpacked,
+ * and taken for what is read from them; and events, whose times alone take more
+ * than a 16th of a byte each. */
+#define ROOM_FREE   (UINT64_C(64) << 20)
+#define ROOM_RATIO  64
+#define EVENT_FREE  (UINT64_C(16) << 20)
+#define EVENT_RATIO 16
 
 /* A chunk that is read again when it is walked over. */
 struct kept_chunk {
@@ -45,7 +51,8 @@ struct wr_trace_file {
     size_t process_count, process_cap, processes_read;
     struct kept_chunk *chunks; /* owned: of events and counts, in order */
     size_t chunk_count, chunk_cap;
-    uint64_t events, counts, table_bytes;
+    uint64_t events, counts, unpacked;
+    uint64_t taken;        /* of the room: wr_trace_file_take */
     uint8_t *stored, *raw; /* owned: scratch */
     size_t stored_cap, raw_cap;
     bool ended; /* the chunk END was there */
@@ -118,7 +125,66 @@ static int unpack(struct wr_trace_file *f, const struct wr_chunk *c,
     return 0;
 }
 
+/* --- limits --- */
+
+static uint64_t room_of(const struct wr_trace_file *f)
+{
+    return ROOM_FREE + ROOM_RATIO * f->size;
+}
+
+int wr_trace_file_take(struct wr_trace_file *f, uint64_t bytes, weir_err *err)
+{
+    uint64_t share = WR_MAX(wr_share_all(WR_SHARE_MEMORY), ROOM_FREE);
+
+    f->taken += bytes;
+    if (f->taken <= room_of(f) && f->taken <= share)
+        return 0;
+    return wr_fail(err, WEIR_ELIMIT,
+                   "%" PRIu64 " bytes of trace would take more than %" PRIu64
+                   " bytes of memory",
+                   f->size, WR_MIN(room_of(f), share));
+}
+
+/* Of all chunks together, whether they are kept or passed over. */
+static int check_chunk(struct wr_trace_file *f, const struct wr_chunk *c,
+                       weir_err *err)
+{
+    f->unpacked += c->raw;
+    if (f->unpacked > room_of(f))
+        return wr_fail(err, WEIR_EFORMAT,
+                       "its parts unpack to more than %" PRIu64 " bytes",
+                       room_of(f));
+    if (c->kind == WR_CHUNK_EVENTS && c->items > WR_CODING_EVENTS_MAX)
+        return wr_fail(err, WEIR_EFORMAT, "%" PRIu32 " events in one chunk",
+                       c->items);
+    if (c->kind == WR_CHUNK_EVENTS &&
+        f->events + c->items > EVENT_FREE + EVENT_RATIO * f->size)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "%" PRIu64 " bytes cannot be more than %" PRIu64
+                       " events",
+                       f->size, f->events);
+    return 0;
+}
+
 /* --- tables --- */
+
+/* What a table may take is damage like any other: what came before it stays
+ * readable. */
+static int take_room(struct wr_trace_file *f, uint64_t bytes, weir_err *err)
+{
+    weir_err why;
+
+    return wr_trace_file_take(f, bytes, &why) < 0
+               ? wr_fail(err, WEIR_EFORMAT, "%s", why.msg)
+               : 0;
+}
+
+/* Room for one more in a table that has `had` and is to have number `n`. */
+static int grow_room(struct wr_trace_file *f, uint32_t n, size_t had,
+                     size_t bytes, weir_err *err)
+{
+    return n < had ? 0 : take_room(f, (n + (uint64_t)1 - had) * bytes, err);
+}
 
 static int bad(weir_err *err, const char *what)
 {
@@ -140,12 +206,16 @@ static int take_name(struct wr_trace_file *f, struct wr_packed *p,
 {
     struct wr_trace_named n;
     const char *path;
+    int r;
 
     if (!wr_trace_take_name(p, &n))
         return bad(err, "names");
     if (n.number > f->names_read + NAMES_GAP)
         return wr_fail(err, WEIR_EFORMAT, "the number %" PRIu32 " of a name",
                        n.number);
+    r = grow_room(f, n.number, f->name_count, sizeof(*f->names), err);
+    if (r < 0)
+        return r;
     path = wr_trace_keep(&f->texts, n.path, n.path_len);
     if (!path || !wr_grow(&f->names, &f->name_cap, (size_t)n.number + 1,
                           sizeof(*f->names)))
@@ -188,12 +258,16 @@ static int take_process(struct wr_trace_file *f, struct wr_packed *p,
     struct wr_trace_process t;
     uint32_t number;
     bool lack = false;
+    int r;
 
     if (!wr_trace_take_process(p, &f->texts, &number, &t, &lack))
         return lack ? no_memory(err) : bad(err, "processes");
     if (number > f->processes_read + PROCESSES_GAP)
         return wr_fail(err, WEIR_EFORMAT, "the number %" PRIu32 " of a process",
                        number);
+    r = grow_room(f, number, f->process_count, sizeof(*f->processes), err);
+    if (r < 0)
+        return r;
     if (!wr_grow(&f->processes, &f->process_cap, (size_t)number + 1,
                  sizeof(*f->processes)))
         return no_memory(err);
@@ -210,14 +284,10 @@ static int take_table(struct wr_trace_file *f, const struct wr_chunk *c,
                       weir_err *err)
 {
     struct wr_packed p;
-    int r;
+    int r = take_room(f, c->raw, err); /* its texts are kept */
 
-    f->table_bytes += c->raw;
-    if (f->table_bytes > TABLES_MAX(f->size))
-        return wr_fail(err, WEIR_EFORMAT,
-                       "its tables unpack to %" PRIu64 " bytes",
-                       f->table_bytes);
-    r = unpack(f, c, &p, err);
+    if (r == 0)
+        r = unpack(f, c, &p, err);
     for (uint32_t k = 0; r == 0 && k < c->items; k++)
         r = take(f, &p, err);
     return r;
@@ -228,9 +298,6 @@ static int take_table(struct wr_trace_file *f, const struct wr_chunk *c,
 static int keep_chunk(struct wr_trace_file *f, const struct wr_chunk *c,
                       uint64_t at, weir_err *err)
 {
-    if (c->kind == WR_CHUNK_EVENTS && c->items > WR_CODING_EVENTS_MAX)
-        return wr_fail(err, WEIR_EFORMAT, "%" PRIu32 " events in one chunk",
-                       c->items);
     if (!wr_grow(&f->chunks, &f->chunk_cap, f->chunk_count + 1,
                  sizeof(*f->chunks)))
         return no_memory(err);
@@ -242,6 +309,10 @@ static int keep_chunk(struct wr_trace_file *f, const struct wr_chunk *c,
 static int take_chunk(struct wr_trace_file *f, const struct wr_chunk *c,
                       uint64_t at, weir_err *err)
 {
+    int r = check_chunk(f, c, err);
+
+    if (r < 0)
+        return r;
     switch (c->kind) {
     case WR_CHUNK_INFO:
         return take_table(f, c, take_info, err);

@@ -166,7 +166,9 @@ int wr_trace_writer_open(struct wr_trace_writer **ret, const char *path,
         wr_trace_writer_drop(w);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    /* It has the arguments of every program: others do not read it unless the
+     * user lets them. */
+    w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (w->fd < 0)
         r = errno == EEXIST
                 ? wr_fail(err, WEIR_EEXIST,
@@ -179,6 +181,8 @@ int wr_trace_writer_open(struct wr_trace_writer **ret, const char *path,
     if (r == 0)
         r = write_info(w, info, err);
     if (r < 0) {
+        if (w->fd >= 0)
+            unlink(path); /* nothing is in it */
         wr_trace_writer_drop(w);
         return r;
     }

@@ -40,7 +40,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     wr_find_quote(root, from, sizeof(from));
     wr_find_quote(to, root, sizeof(root));
     snprintf(f->change, sizeof(f->change),
-             "weir convert %.180s %.180s --to tar --shard-size 256M", from,
+             "weir convert %.180s %.180s --to tar --shard-size 256MiB", from,
              root);
     wr_find_files(a, f, most_meta);
     return true;

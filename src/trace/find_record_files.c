@@ -33,7 +33,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     if (!wr_find_matters(a, f->seconds))
         return false;
     wr_find_root(a, root, sizeof(root));
-    snprintf(to, sizeof(to), "%s-1G", root);
+    snprintf(to, sizeof(to), "%s-packed", root);
     snprintf(f->what, sizeof(f->what),
              "The data set is in %" PRIu64 " files of %.1f MB: opening them "
              "takes %.0f %% of the time.",
@@ -45,7 +45,7 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
     wr_find_quote(root, from, sizeof(from));
     wr_find_quote(to, root, sizeof(root));
     snprintf(f->change, sizeof(f->change),
-             "weir convert %.180s %.180s --to tfrecord --shard-size 1G", from,
+             "weir convert %.180s %.180s --to tfrecord --shard-size 1GiB", from,
              root);
     wr_find_files(a, f, most_meta);
     return true;

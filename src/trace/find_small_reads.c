@@ -29,7 +29,8 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
             continue;
         reads += u->small_reads;
         ns += u->small_ns;
-        bytes += u->bytes_read / (u->reads - u->zero_reads) * u->small_reads;
+        bytes += u->bytes_read / WR_MAX(1, u->reads - u->zero_reads) *
+                 u->small_reads;
     }
     if (reads < LEAST || (double)ns < SHARE * all)
         return false;

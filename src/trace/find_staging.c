@@ -45,9 +45,9 @@ static bool look(const struct wr_trace_analysis *a, struct wr_trace_finding *f)
              (double)a->set_bytes / (double)WR_MAX(1, a->set_ns) * 1e3);
     snprintf(f->change, sizeof(f->change),
              "Copy it to a local disk first: weir stage %.300s "
-             "/local/ssd:%.0fG",
+             "/local/ssd:%.0fGB",
              wr_find_quote(root, quoted, sizeof(quoted)),
-             (double)a->set_unique / (1 << 30) + 1);
+             (double)a->set_unique * 1e-9 + 1);
     wr_find_files(a, f, most_read);
     return true;
 }

@@ -11,6 +11,9 @@
 #define PAIRS_MAX ((size_t)1 << 21) /* more are not followed */
 #define OPEN_MAX  ((size_t)1 << 20) /* so many files open at once */
 
+/* What is kept of a thread. */
+#define THREAD_BYTES (sizeof(struct wr_trace_thread) + sizeof(struct wr_gaps))
+
 static size_t place(uint32_t a, uint32_t b, size_t cap)
 {
     return (size_t)wr_mix64((uint64_t)a << 32 | b) & (cap - 1);
@@ -111,7 +114,12 @@ static bool grow_threads(struct wr_trace_walk *w)
 {
     struct wr_trace_analysis *a = w->a;
     size_t cap = w->thread_hash_cap ? w->thread_hash_cap * 2 : FIRST;
-    uint32_t *hash = calloc(cap, sizeof(*hash));
+    uint32_t *hash;
+
+    w->no_room = wr_trace_file_take(a->file, cap / 4 * THREAD_BYTES, NULL) < 0;
+    if (w->no_room)
+        return false;
+    hash = calloc(cap, sizeof(*hash));
 
     if (!hash || !wr_grow(&a->threads, &w->thread_cap, cap / 2 + 1,
                           sizeof(*a->threads))) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #define BLOCK ((size_t)1 << 16) /* of kept texts */
 
@@ -78,6 +79,19 @@ static void close_record(struct wr_pack *p, struct wr_pack *body)
     free(body->bytes);
 }
 
+/* No trace holds the query strings of URLs, whoever writes it: they are keys to
+ * what the URL names. */
+static void pack_command(struct wr_pack *p, const char *s)
+{
+    char *copy = s ? strdup(s) : NULL;
+
+    if (copy)
+        wr_text_drop_queries(copy);
+    p->failed |= s && !copy;
+    wr_pack_text(p, copy);
+    free(copy);
+}
+
 void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info)
 {
     struct wr_pack b = {0};
@@ -89,7 +103,7 @@ void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info)
     wr_pack_number(&b, info->available_bytes);
     wr_pack_number(&b, info->anonymous | (unsigned)info->complete << 1 |
                            (unsigned)info->by_kernel << 2);
-    wr_pack_text(&b, info->command);
+    pack_command(&b, info->command);
     wr_pack_text(&b, info->host);
     wr_pack_text(&b, info->kernel);
     wr_pack_text(&b, info->weir);
@@ -100,15 +114,28 @@ void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info)
     close_record(p, &b);
 }
 
+/* Many libraries first ask whether a URL is a file. It is in the trace as a path
+ * then ("FOLDER/https:/host/data?..."): bytes up to the query. */
+static size_t without_query(const struct wr_trace_named *n)
+{
+    const char *url = memmem(n->path, n->path_len, ":/", 2);
+    const char *query = url ? memchr(url, '?',
+                                     n->path_len - (size_t)(url - n->path))
+                            : NULL;
+
+    return query ? (size_t)(query - n->path) : n->path_len;
+}
+
 void wr_trace_put_name(struct wr_pack *p, const struct wr_trace_named *n)
 {
+    size_t len = without_query(n);
     struct wr_pack b = {0};
 
     wr_pack_number(&b, n->number);
     wr_pack_number(&b, (unsigned)n->kind);
     wr_pack_number(&b, plus_one(n->size));
-    wr_pack_number(&b, n->path_len + 1);
-    wr_pack_bytes(&b, n->path, n->path_len);
+    wr_pack_number(&b, len + 1);
+    wr_pack_bytes(&b, n->path, len);
     close_record(p, &b);
 }
 
@@ -137,7 +164,7 @@ void wr_trace_put_process(struct wr_pack *p, uint32_t number,
     wr_pack_number(&b, wr_zigzag(proc->status));
     wr_pack_number(&b, proc->threads);
     wr_pack_text(&b, proc->program);
-    wr_pack_text(&b, proc->argv);
+    pack_command(&b, proc->argv);
     wr_pack_text(&b, proc->cwd);
     wr_pack_text(&b, proc->host);
     wr_pack_number(&b, plus_one(proc->rchar));

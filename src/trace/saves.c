@@ -11,6 +11,7 @@ enum { DIRTY = 1, WAS_SAVED = 2, CUT = 4 };
 
 #define SAVES_MAX 65536
 #define BREAK_NS  UINT64_C(100000000)
+#define BESIDE_NS UINT64_C(10000000)
 
 /* The save that a burst belongs to: the last one of its process, or a new
  * one. */
@@ -154,6 +155,23 @@ void wr_trace_save_read(struct wr_trace_walk *w, const struct wr_trace_event *e)
         w->a->saves[last].read_bytes += e->bytes;
 }
 
+/* The sync of another file that follows at once is part of the save: a journal
+ * beside a database. */
+static void synced_beside(struct wr_trace_walk *w,
+                          const struct wr_trace_event *e)
+{
+    int32_t last = w->saving[e->process];
+    struct wr_trace_save *s = last < 0 ? NULL : &w->a->saves[last];
+    const struct wr_trace_process *p = wr_trace_file_process(w->a->file,
+                                                             e->process);
+
+    if (!s || e->start_ns > s->end_ns + BESIDE_NS ||
+        s->main_thread != (e->thread == (uint32_t)p->pid))
+        return;
+    add_pause(s, e->start_ns, e->start_ns + e->dur_ns);
+    s->end_ns = WR_MAX(s->end_ns, e->start_ns + e->dur_ns);
+}
+
 void wr_trace_save_event(struct wr_trace_walk *w,
                          const struct wr_trace_event *e, struct wr_trace_use *u)
 {
@@ -176,5 +194,7 @@ void wr_trace_save_event(struct wr_trace_walk *w,
             u->flags |= WAS_SAVED;
             extend(w, e, u);
         }
+    } else if (wr_trace_op_class(e->op) == WR_TRACE_CLASS_SYNC) {
+        synced_beside(w, e);
     }
 }

@@ -95,7 +95,8 @@ static int use_counts(struct wr_trace_analysis *a, struct wr_trace_file *f,
         u->opens = most32(u->opens, sums[k].opens);
         u->reads = most32(u->reads, sums[k].reads);
         u->writes = most32(u->writes, sums[k].writes);
-        u->zero_reads = most32(u->zero_reads, sums[k].zero_reads);
+        u->zero_reads = WR_MIN(most32(u->zero_reads, sums[k].zero_reads),
+                               u->reads);
         u->bytes_read = WR_MAX(u->bytes_read, sums[k].bytes_read);
         u->bytes_written = WR_MAX(u->bytes_written, sums[k].bytes_written);
         u->read_ns = WR_MAX(u->read_ns, sums[k].read_ns);

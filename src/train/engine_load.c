@@ -20,12 +20,16 @@
 
 /* WEIR_ENOENT: there is none; WEIR_ENOTSUP: and this weir was built without
  * it. */
-static int find_module(const char *name, char *buf, size_t cap, weir_err *err)
+static int find_module(const char *name, char buf[PATH_MAX], weir_err *err)
 {
     const char *named = wr_module_named();
+    weir_err why;
+    int r = wr_module_find(name, "src/train", buf, &why);
 
-    if (wr_module_find(name, "src/train", buf, cap))
+    if (r == 0)
         return 0;
+    if (r != WEIR_ENOENT)
+        return wr_fail(err, r, "engine '%s': %s", name, why.msg);
     if (named)
         return wr_fail(err, WEIR_ENOENT,
                        "engine '%s': no weir-%s.so in WEIR_MODULES, '%s'", name,
@@ -75,7 +79,7 @@ int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
     const struct wr_engine_module *module;
     char path[PATH_MAX], symbol[64];
     void *handle;
-    int r = find_module(name, path, sizeof(path), err);
+    int r = find_module(name, path, err);
 
     if (r < 0)
         return r;

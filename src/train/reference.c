@@ -133,7 +133,7 @@ static int allocate(struct wr_reference *e, weir_err *err)
     if (!e->memory)
         return wr_fail(err, WEIR_ENOMEM,
                        "no memory for a batch of %u in the network (%zu MB)",
-                       e->compute.batch, e->memory_size >> 20);
+                       e->compute.batch, e->memory_size / 1000000);
     lay_out(e);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "checkpoint/problem.h"
 #include "storage/storage.h"
 
 #define LOOK_MS 100 /* between two looks at `stopped` */
@@ -18,6 +19,14 @@ static void say(const struct wr_train_plan *plan, const char *text)
 {
     if (plan->note)
         plan->note(plan->arg, text);
+}
+
+/* What training goes on after. */
+static int tell_problems(const struct wr_train_store *st, weir_err *err)
+{
+    const struct wr_ckpt_listener to = {st->plan->note, st->plan->arg};
+
+    return wr_ckpt_tell_problems(st->c, &to, err);
 }
 
 /* --- opening and resuming --- */
@@ -137,7 +146,7 @@ int wr_train_store_open(struct wr_train_store *st, struct wr_train_state *s,
     r = weir_ckpt_open(&st->c, &cfg, err);
     if (r == 0)
         r = look(st, s, ret_start, err);
-    return r;
+    return r < 0 ? r : tell_problems(st, err);
 }
 
 /* --- saving --- */
@@ -193,8 +202,7 @@ static void note_save(struct wr_train_store *st, uint64_t step, uint64_t start,
 }
 
 /* A step is saved once the fast tier has it: one that was copied in memory may
- * still fail, and one whose call returned the error of an earlier step may not.
- */
+ * still fail. */
 static void note_saved(struct wr_train_store *st)
 {
     weir_ckpt_times t;
@@ -227,6 +235,7 @@ int wr_train_store_save(struct wr_train_store *st,
         .pipeline = s->position_len ? s->position : NULL,
         .pipeline_len = s->position_len,
     };
+    const struct wr_ckpt_listener to = {st->plan->note, st->plan->arg};
     uint64_t start = wr_clock_ns();
     int r;
 
@@ -234,11 +243,14 @@ int wr_train_store_save(struct wr_train_store *st,
         return 0;
     note_begun(st, s->step);
     r = weir_ckpt_save(st->c, &state, level, err);
+    r = wr_ckpt_tell_save(st->c, s->step, r, &to, err);
     if (r < 0)
         return r;
     note_save(st, s->step, start, (double)(wr_clock_ns() - start) * 1e-9);
     note_saved(st);
-    return 0;
+    /* This one is saved; that an earlier one was not ends the run while the last
+     * good step is near. */
+    return tell_problems(st, err);
 }
 
 /* --- the end --- */
@@ -265,6 +277,9 @@ int wr_train_store_settle(struct wr_train_store *st, weir_err *err)
 
     if (!st->c || !st->ret->save_count)
         return 0;
+    r = tell_problems(st, err); /* else the wait would fail for what was */
+    if (r < 0)
+        return r;
     while (again) {
         if (wr_train_is_stopped((void *)(uintptr_t)st->plan))
             return wr_fail(err, WEIR_ECANCELED, "stopped");

@@ -103,7 +103,7 @@ int wr_wl_parse_whole(const struct wr_wl_key *k, const char *text, int64_t *ret,
     return 0;
 }
 
-/* A number, or one with K, M, G or T for powers of 1024. */
+/* A number, or one with a unit (base/units.h). */
 int wr_wl_parse_bytes(const struct wr_wl_key *k, const char *text, double *ret,
                       weir_err *err)
 {

@@ -270,17 +270,39 @@ static int apply_override(struct wl_parser *p, const char *text, weir_err *err)
 
 /* --- the end --- */
 
+static struct key_place place_of(const struct wl_parser *p, const char *path)
+{
+    for (size_t i = 0; i < MAX_ROWS && wr_wl_key_at(i); i++)
+        if (!strcmp(wr_wl_key_at(i)->path, path))
+            return p->place[i];
+    return (struct key_place){0};
+}
+
 static int fail_key(const struct wl_parser *p, const char *path, int code,
                     weir_err *err)
 {
-    struct key_place at = {0};
     char where[320];
 
-    for (size_t i = 0; i < MAX_ROWS && wr_wl_key_at(i); i++)
-        if (!strcmp(wr_wl_key_at(i)->path, path))
-            at = p->place[i];
-    return wr_fail_prefix(err, code, "%s: %s",
-                          place_text(p, at, where, sizeof(where)), path);
+    return wr_fail_prefix(
+        err, code, "%s: %s",
+        place_text(p, place_of(p, path), where, sizeof(where)), path);
+}
+
+static struct wr_wl_said said_where(const struct wl_parser *p, const char *path)
+{
+    struct key_place at = place_of(p, path);
+
+    return (struct wr_wl_said){.command = at.override != NULL,
+                               .line = at.override ? 0 : at.line};
+}
+
+static void note_places(struct wl_parser *p)
+{
+    struct wr_workload *w = &p->draft.w;
+
+    w->said.data = said_where(p, "dataset.data_folder");
+    w->said.root = said_where(p, "storage.storage_root");
+    w->said.checkpoints = said_where(p, "checkpoint.checkpoint_folder");
 }
 
 /* Values that follow from others, and checks of one against another. */
@@ -290,6 +312,7 @@ static int settle(struct wl_parser *p, weir_err *err)
     const char *path = NULL;
     int r = wr_wl_value_join(&p->draft, &path, err);
 
+    note_places(p);
     if (w->checkpoint.time_between < 0)
         w->checkpoint.time_between = 0;
     /* "Only once" is a period that no run reaches. */

@@ -11,7 +11,7 @@ enum wr_wl_kind {
     WR_WL_KEY_U64,
     WR_WL_KEY_I64,
     WR_WL_KEY_NUMBER, /* double */
-    WR_WL_KEY_BYTES,  /* double: 4096, 64K, 114660.07 */
+    WR_WL_KEY_BYTES,  /* double: 4096, 64KiB, 114660.07 */
     WR_WL_KEY_SIZE,   /* uint64_t of bytes, written like BYTES */
     WR_WL_KEY_TEXT,
     WR_WL_KEY_WORD,   /* const char *: one of `choices` */

@@ -113,6 +113,13 @@ struct wr_wl_figures {
     double ranks;       /* it was run with */
 };
 
+/* Where the value of a key was said: on the command line, in a line of the file,
+ * or nowhere (0), which is the default. */
+struct wr_wl_said {
+    bool command;
+    unsigned line;
+};
+
 struct wr_workload {
     char *text_memory; /* owned: all strings below lie in it or are static */
     const char *file;  /* where it was read from, for messages */
@@ -206,6 +213,13 @@ struct wr_workload {
         struct wr_wl_list checkpoint_files;
         struct wr_wl_figures figures;
     } weir;
+
+    /* Of the keys that name places: data_folder, storage_root,
+     * checkpoint_folder. A description may be a stranger's: whoever opens such a
+     * place asks who named it. */
+    struct {
+        struct wr_wl_said data, root, checkpoints;
+    } said;
 };
 
 /* A remark on a description that is accepted: a key that has no effect, say. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "workload/choices.h"
 #include "workload/law.h"
 #include "workload/schema.h"
@@ -17,8 +18,8 @@ static void print_number(FILE *to, double value)
     char text[40];
 
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        wr_snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (wr_strtod(text, NULL) == value)
             break;
     }
     fputs(text, to);

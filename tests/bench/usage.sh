@@ -47,6 +47,13 @@ expect 0 'evenness' "$bench/run.sh" "$build" --smoke --out "$tmp/list" --last
 mkdir -p "$tmp/peers/venv-dali"
 : >"$tmp/peers/venv-dali/complete"
 expect 0 '' "$peers" "$tmp/peers" dali
+# What is installed is named by version and hash, all of it.
+for list in "$1"/scripts/peers/*.txt; do
+    case $list in */build.txt) continue ;; esac
+    expect 1 '' grep -nvE '^[a-z0-9-]+==[0-9a-z.]+( --hash=sha256:[0-9a-f]{64})+$' \
+        "$list"
+done
+expect 1 '' grep -nE '^ +pip +[^<]' "$peers"
 expect 2 'no such peer' "$peers" "$tmp/peers" nothing
 expect 2 'usage' "$peers"
 

@@ -12,7 +12,10 @@
  * A store that writes steps where they will be seen, and one that promises
  * before it has saved, must be caught: by what is found, not by a process that
  * ends as none should or that says something on its standard error. That is
- * always a failure, and all that is known about it is printed. */
+ * always a failure, and all that is known about it is printed.
+ *
+ * With WEIR_TEST_PART the right store is killed at one of PARTS calls only, the
+ * wrong ones at one of WRONG_PARTS. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,15 +29,18 @@
 #include "base/mem.h"
 #include "killstep.h"
 #include "lax.h"
+#include "part.h"
 #include "said.h"
 #include "scenario.h"
 #include "scratch.h"
 
-#define EVENTS     256
-#define EVERY_LONG 61
-#define SKIP       77
-#define WRONG_MAX  10 /* of one workload: then it ends */
-#define FOUND      1  /* exit code: struct heard says what */
+#define EVENTS      256
+#define EVERY_LONG  61
+#define PARTS       128
+#define WRONG_PARTS 16 /* the wrong ones show at fifty calls in a row */
+#define SKIP        77
+#define WRONG_MAX   10 /* of one workload: then it ends */
+#define FOUND       1  /* exit code: struct heard says what */
 
 /* The wrong ones, to see that they are caught. */
 enum variant {
@@ -61,10 +67,10 @@ struct heard {
 struct round {
     const struct scenario *s;
     enum variant variant;
-    bool marked; /* calls count from SCN_GO on */
-    uint64_t every;
-    struct tally *tally; /* shared */
-    struct heard *heard; /* shared with the round's children */
+    bool marked;           /* calls count from SCN_GO on */
+    uint64_t first, every; /* calls: 1 + first, 1 + first + every, ... */
+    struct tally *tally;   /* shared */
+    struct heard *heard;   /* shared with the round's children */
     char fast[120], slow[120], alone[120], nothing[120];
     bool far; /* the check of the slow tier alone */
     int said; /* what the round's children said */
@@ -206,8 +212,9 @@ static enum outcome judge(struct round *r, const char *who, int status)
     return BROKEN;
 }
 
-/* Kills at call `at`; false: there is no such call, or it is no use. */
-static bool kill_at(struct round *r, uint64_t at)
+/* Kills at call `at`; false: it is no use to go on. *ret_calls: how many there
+ * were, if the workload came to its end. */
+static bool kill_at(struct round *r, uint64_t at, uint64_t *ret_calls)
 {
     enum outcome out = FINE;
     struct killstep_seen seen;
@@ -221,6 +228,7 @@ static bool kill_at(struct round *r, uint64_t at)
         return false;
     }
     r->tally->kills += end == KILLSTEP_KILLED;
+    *ret_calls = end == KILLSTEP_KILLED ? 0 : seen.calls;
     if (end == KILLSTEP_FAILED)
         out = judge(r, "the workload", seen.status);
     if (out == FINE)
@@ -253,7 +261,7 @@ static void *shared(size_t size)
 
 static void work(struct round r, const char *dir, unsigned me, unsigned jobs)
 {
-    uint64_t at = 1 + me * r.every;
+    uint64_t at = 1 + r.first + me * r.every, calls = 0;
 
     r.heard = shared(sizeof(*r.heard));
     r.said = said_new();
@@ -261,8 +269,11 @@ static void work(struct round r, const char *dir, unsigned me, unsigned jobs)
     snprintf(r.slow, sizeof(r.slow), "%s/%u-slow", dir, me);
     snprintf(r.alone, sizeof(r.alone), "%s/%u-alone", dir, me);
     snprintf(r.nothing, sizeof(r.nothing), "%s/%u-nothing", dir, me);
-    while (kill_at(&r, at))
+    while (kill_at(&r, at, &calls))
         at += jobs * r.every;
+    /* A part that begins after the last call takes an earlier one. */
+    if (me == 0 && at == 1 + r.first && calls)
+        kill_at(&r, 1 + r.first % calls, &calls);
     clear(&r);
 }
 
@@ -341,11 +352,14 @@ static int walk_list(const struct order *o, const struct scenario *list,
     int code = 0;
 
     for (const struct scenario *s = list; s->name && code != SKIP; s++) {
-        struct round r = {.s = s,
-                          .variant = o->variant,
-                          .marked = marked,
-                          .every = marked ? o->every : o->every * EVERY_LONG};
+        uint64_t every = marked ? o->every : o->every * EVERY_LONG;
+        struct round r = {
+            .s = s, .variant = o->variant, .marked = marked, .every = every};
 
+        unsigned parts = o->variant == AS_IT_IS ? PARTS : WRONG_PARTS;
+
+        r.first = every * part_index(parts);
+        r.every = every * part_count(parts);
         if (!o->scenario || !strcmp(o->scenario, s->name))
             code = worse(code, walk(&r, o->dir));
     }

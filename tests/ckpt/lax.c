@@ -14,7 +14,8 @@
 
 #include "base/error.h"
 
-#define TMP      ".tmp-"
+#define WRITER   ".writer-"
+#define TMP      "/tmp-"
 #define DIGITS   12
 #define LAX_PATH 256
 
@@ -44,16 +45,36 @@ static struct lax_store *to_lax(struct wr_store *st)
     return (struct lax_store *)st;
 }
 
-/* ".tmp-000000000007-ID/x" -> "step-000000000007/x" */
+/* Where ".writer-NUMBER/ID/tmp-000000000007-ID/x" says which step it is of; NULL:
+ * it is something else. */
+static const char *tmp_step(const char *path)
+{
+    const char *tmp = strncmp(path, WRITER, strlen(WRITER)) == 0
+                          ? strstr(path, TMP)
+                          : NULL;
+
+    return tmp && strspn(tmp + strlen(TMP), "0123456789") >= DIGITS
+               ? tmp + strlen(TMP)
+               : NULL;
+}
+
+/* ".writer-NUMBER/ID": where steps come from and go to. */
+static bool is_work(const char *path)
+{
+    const char *id = strchr(path, '/');
+
+    return !strncmp(path, WRITER, strlen(WRITER)) && id && !strchr(id + 1, '/');
+}
+
+/* ".writer-NUMBER/ID/tmp-000000000007-ID/x" -> "step-000000000007/x" */
 static const char *mapped(const struct lax_store *ls, const char *path,
                           char buf[LAX_PATH])
 {
-    const char *digits = path + strlen(TMP), *rest;
+    const char *digits = tmp_step(path), *rest;
 
-    if (!(ls->flags & LAX_NO_RENAME) || strncmp(path, TMP, strlen(TMP)) != 0 ||
-        strspn(digits, "0123456789") < DIGITS)
+    if (!(ls->flags & LAX_NO_RENAME) || !digits)
         return path;
-    rest = strchr(path, '/');
+    rest = strchr(digits, '/');
     snprintf(buf, LAX_PATH, "step-%.*s%s", DIGITS, digits, rest ? rest : "");
     return buf;
 }
@@ -128,8 +149,8 @@ static bool is_skipped(const struct lax_store *ls, enum wr_change what,
     if (what != WR_SYNC_DIR)
         return false;
     return ls->flags & LAX_NO_DIRSYNC ||
-           (ls->flags & LAX_NO_ROOTSYNC && !*path) ||
-           (ls->flags & LAX_NO_TMPDIRSYNC && !strncmp(path, TMP, strlen(TMP)));
+           (ls->flags & LAX_NO_ROOTSYNC && (!*path || is_work(path))) ||
+           (ls->flags & LAX_NO_TMPDIRSYNC && tmp_step(path));
 }
 
 static int lax_change(struct wr_store *st, enum wr_change what,

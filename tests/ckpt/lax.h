@@ -14,8 +14,9 @@
 enum lax_flags {
     LAX_NO_FSYNC = 1,      /* files are not synced */
     LAX_NO_DIRSYNC = 2,    /* folders are not synced */
-    LAX_NO_ROOTSYNC = 4,   /* the store's own folder is not synced */
-    LAX_NO_TMPDIRSYNC = 8, /* .tmp-* folders are not synced */
+    LAX_NO_ROOTSYNC = 4,   /* the store's own folder is not synced, nor that of
+                              its writer */
+    LAX_NO_TMPDIRSYNC = 8, /* tmp-* folders are not synced */
     LAX_NO_RENAME = 16,    /* steps are written where they will be seen */
     LAX_RETRY_SYNC = 32,   /* a sync that fails is tried again; for media
                               whose syncs fail */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -46,8 +46,9 @@ static int try_save(struct room *rm, uint64_t step)
 
 /* --- links --- */
 
-/* What is put where: `in` is "" or a prefix of the folder to look for; an @ in
- * `name` is the step that is saved next. */
+/* What is put where: `in` is "" or a prefix of the folder to look for, with "W"
+ * for that of the tier's writer; an @ in `name` is the step that is saved
+ * next. */
 static const struct plant {
     const char *in, *name;
     const char *to; /* in the canary */
@@ -59,6 +60,14 @@ static const struct plant {
     {"step-", SHARD, "file", false},
     {"step-", SHARD, "file", true},
     {"step-", "MANIFEST", "file", false},
+    {"W", "tmp-@-" ID, "dir", false},
+    {"W", "slot-" ID, "dir", false},
+    {"W", "trash-" ID, "dir", false},
+    {"W", "aside-@-" ID, "dir", false},
+    {"W", "new-" ID, "file", false},
+    {"W", "who", "file", false},
+    {"W", "mine", "dir", false},
+    {"", ".writer-000000999999", "dir", false},
     {"", ".tmp-@-" ID, "dir", false},
     {"", ".slot-" ID, "dir", false},
     {"", ".trash-" ID, "dir", false},
@@ -69,28 +78,39 @@ static const struct plant {
     {".weir", "lock", "file", true},
     {".weir", "epoch", "file", false},
     {".weir", "epoch", "nothing", false},
+    {".weir", "generations", "dir", false},
+    {".weir", "generations", "nothing", false},
+    {".weir", "tier", "file", false},
+    {".weir", "tier", "nothing", false},
     {".weir", "verified-@", "nothing", false},
     {".weir", "verified-@", "file", false},
-    {".slot-", SHARD, "file", false},
-    {".slot-", SHARD, "nothing", false},
-    {".slot-", SHARD, "file", true},
-    {".slot-", "MANIFEST", "file", false},
-    {".slot-", "MANIFEST", "file", true},
-    {".slot-", "more", "dir", false},
+    {"W/slot-", SHARD, "file", false},
+    {"W/slot-", SHARD, "nothing", false},
+    {"W/slot-", SHARD, "file", true},
+    {"W/slot-", "MANIFEST", "file", false},
+    {"W/slot-", "MANIFEST", "file", true},
+    {"W/slot-", "more", "dir", false},
 };
 
-/* The entry of the folder that begins so; "" when there is none. */
+/* The folder in a folder that begins so, "W" for that of its writer; "" when
+ * there is none. Not a link that was planted before: it leads to the canary. */
 static void find(const char *dir, const char *prefix, char *ret, size_t cap)
 {
-    DIR *d = opendir(dir);
-    struct dirent *e;
+    bool work = prefix[0] == 'W';
+    glob_t found = {0};
+    char pattern[700];
+    struct stat sb;
 
-    assert_non_null(d);
+    snprintf(pattern, sizeof(pattern), "%s/%s%s*", dir,
+             work ? ".writer-*/????????????????????????????????" : "",
+             prefix + work);
     *ret = '\0';
-    while ((e = readdir(d)))
-        if (!strncmp(e->d_name, prefix, strlen(prefix)))
-            snprintf(ret, cap, "%s", e->d_name);
-    closedir(d);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        found.gl_pathc = 0;
+    for (size_t i = 0; i < found.gl_pathc && !*ret; i++)
+        if (lstat(found.gl_pathv[i], &sb) == 0 && S_ISDIR(sb.st_mode))
+            snprintf(ret, cap, "%s", found.gl_pathv[i] + strlen(dir) + 1);
+    globfree(&found);
 }
 
 static void put_plant(const struct room *rm, const char *tier,
@@ -407,7 +427,8 @@ static void second_writers(struct room *rm, bool stopped)
     cfg.keep_last = 4; /* 10, 11 (if it is done before it sleeps), 100, 101 */
     assert_int_equal(weir_ckpt_open(&c, &cfg, &err), WEIR_EBUSY);
     assert_null(c);
-    assert_non_null(strstr(err.msg, rm->fast));
+    /* The slow tier is claimed first. */
+    assert_non_null(strstr(err.msg, cfg.slow ? rm->slow : rm->fast));
     if (stopped) {
         assert_int_equal(write(o.to, "x", 1), 1);
         kill(o.pid, SIGSTOP); /* somewhere in its save, or before */

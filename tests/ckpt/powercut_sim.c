@@ -14,7 +14,8 @@
  *
  * WEIR_POWERCUT_SEED, WEIR_POWERCUT_RANDOMS: other states, and more of them;
  * WEIR_POWERCUT_EVERY=N: at one of N moments only; WEIR_POWERCUT_JOBS: media at
- * a time, one for each processor unless told. */
+ * a time, one for each processor unless told. With WEIR_TEST_PART one of the
+ * media that are honest is played, at one of MOMENTS moments. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +31,12 @@
 #include "base/rng.h"
 #include "base/thread.h"
 #include "lax.h"
+#include "part.h"
 #include "scenario.h"
 #include "simcrash.h"
 
+#define MOMENTS     90
+#define PARTS       1000
 #define EVENTS      256
 #define NESTED_EACH 199 /* of the checks, one is cut itself */
 #define LOG_SHOWN   40
@@ -285,14 +289,16 @@ static void play(const struct scenario *s, const struct medium *m,
 {
     struct tape t = {.s = s, .lax = m->lax, .disk = sim_disk_new(m->sector)};
     struct result r = {0};
+    const unsigned few = part_count(2) > 1 ? MOMENTS : 0;
     struct job j = {
         .tape = &t,
-        .plan = {.seed = setting("WEIR_POWERCUT_SEED", 1),
+        .plan = {.seed = setting("WEIR_POWERCUT_SEED", 1 + part_index(PARTS)),
                  .singles = 32,
                  .randoms = (unsigned)setting("WEIR_POWERCUT_RANDOMS", 96),
                  /* a lax one ends with the first that is found */
-                 .every = m->lax ? 0
-                                 : (unsigned)setting("WEIR_POWERCUT_EVERY", 0)},
+                 .every = m->lax
+                              ? 0
+                              : (unsigned)setting("WEIR_POWERCUT_EVERY", few)},
         .result = &r,
         .stop_after = m->lax ? 1 : 0,
         .nest = !m->lax};
@@ -326,7 +332,9 @@ struct media {
 
 static void find_media(struct media *m)
 {
-    for (size_t i = 0; i < WR_ARRAY_LEN(honest); i++)
+    unsigned parts = WR_ARRAY_LEN(honest);
+
+    for (size_t i = part_index(parts); i < parts; i += part_count(parts))
         m->all[m->count++] = honest[i];
     for (const struct lax_variant *v = lax_variants; v->name; v++)
         m->all[m->count++] = (struct medium){v->name, 4096, 0, v->flags};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "checkpoint/store.h"
 
 #define CHECK_SALT 900 /* of the step that the check saves */
@@ -224,21 +225,46 @@ static bool go_on(struct check *k, const struct scn_listener *to)
     return true;
 }
 
+/* What a folder holds that should not be there, in it or below. */
+struct leftovers {
+    struct check *k;
+    struct wr_store *st;
+    unsigned depth; /* 0: the root; 1: .writer-NUMBER; 2: ID in it */
+    unsigned writers;
+    const char *dir;
+};
+
 static int note_leftover(void *arg, const struct wr_entry *e)
 {
-    struct check *k = arg;
+    static const char *const bad[] = {"tmp-", "trash-", "aside-", "new-"};
+    struct leftovers *l = arg;
+    const char *name = e->name + (l->depth == 0 && e->name[0] == '.');
+    struct leftovers in = {l->k, l->st, l->depth + 1, 0, NULL};
+    char path[200];
 
-    if (!strncmp(e->name, ".tmp-", 5) || !strncmp(e->name, ".trash-", 7))
-        fail(k, SCN_OTHER, "'%s' was left behind", e->name);
+    for (size_t i = 0; i < WR_ARRAY_LEN(bad); i++)
+        if (!strncmp(name, bad[i], strlen(bad[i])))
+            fail(l->k, SCN_OTHER, "'%s/%s' was left behind", l->dir, e->name);
+    if (l->depth == 1 || (l->depth == 0 && !strncmp(name, "writer-", 7))) {
+        l->writers++;
+        snprintf(path, sizeof(path), "%s%s%s", l->dir, *l->dir ? "/" : "",
+                 e->name);
+        in.dir = path;
+        if (l->st->ops->list(l->st, path, note_leftover, &in, &l->k->err) < 0)
+            fail(l->k, SCN_OTHER, "%s cannot be listed", path);
+    }
     return 0;
 }
 
 static void check_leftovers(struct check *k, const char *tier)
 {
     struct wr_store *st = k->at->open(k->at->arg, tier);
+    struct leftovers l = {k, st, 0, 0, ""};
 
-    if (!st || st->ops->list(st, "", note_leftover, k, &k->err) < 0)
+    if (!st || st->ops->list(st, "", note_leftover, &l, &k->err) < 0)
         fail(k, SCN_OTHER, "%s cannot be listed", tier);
+    else if (l.writers != 1)
+        fail(k, SCN_OTHER, "%s has %u folders of writers", tier, l.writers);
     wr_store_close(st);
 }
 

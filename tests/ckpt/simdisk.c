@@ -304,7 +304,7 @@ static int find_or_make(struct sim_store *ss, const char *path,
     uint32_t node = find(ss, path);
     int e;
 
-    if (mode == WR_OPEN_CREATE) {
+    if (mode == WR_OPEN_CREATE || (mode == WR_OPEN_LOCK && node == SIM_NONE)) {
         if (node != SIM_NONE)
             return EEXIST;
         op.node = (uint32_t)d->fs.count;
@@ -587,6 +587,7 @@ static int sim_change(struct wr_store *st, enum wr_change what,
     pthread_mutex_lock(&ss->disk->lock);
     switch (what) {
     case WR_MKDIR:
+    case WR_MKDIR_PRIVATE: /* the disk has no modes */
         e = make_dir(ss, path);
         break;
     case WR_REMOVE:
@@ -598,6 +599,9 @@ static int sim_change(struct wr_store *st, enum wr_change what,
         break;
     case WR_SYNC_DIR:
         e = sync_folder(ss, path);
+        break;
+    case WR_SHARE:
+        e = 0;
         break;
     }
     pthread_mutex_unlock(&ss->disk->lock);

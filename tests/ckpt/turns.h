@@ -4,8 +4,9 @@
  * Each node has a path for its fast tier and two folders that may be mounted
  * there; all have one slow tier. The model counts openings and saves by itself,
  * in the order of its calls: what it says is newer is so, whatever clocks and
- * manifests say. A save is known by its salt, which is in every number of its
- * tensor and in its metadata. */
+ * manifests say. What a backup or lost dot files take away from a tier they
+ * take from what the model lets that tier know, too. A save is known by its
+ * salt, which is in every number of its tensor and in its metadata. */
 #ifndef CKPT_TURNS_H
 #define CKPT_TURNS_H
 
@@ -24,11 +25,15 @@
 #define TURNS_STEPS   60 /* steps are below */
 #define TURNS_FLOATS  40
 #define TURNS_PATH    200
+#define TURNS_WORDS   4 /* of a set of openings; more are not noted */
 
 /* A save that was tried; its salt is its place in the list. */
 struct turns_save {
     uint64_t step;
-    uint64_t generation;   /* 0: of an earlier version, or of another store */
+    uint64_t generation;   /* as counted; 0: of an earlier version */
+    unsigned opening;      /* by which store it was saved; 0: as above */
+    unsigned store;        /* its number; 0: as above */
+    unsigned from;         /* the save that it continues; TURNS_SAVES: none */
     enum weir_level level; /* acknowledged; 0: nothing was */
     unsigned folder;       /* of a fast tier; TURNS_NOWHERE */
     bool drained;          /* was on the slow tier */
@@ -54,25 +59,40 @@ struct turns_node {
     weir_ckpt *c;          /* open for saving; NULL */
     bool drains, hangs;    /* that: its drain; its slow tier may hang */
     uint64_t generation;   /* of that */
+    unsigned opening;      /* that */
+    bool fenced;           /* it was told so */
+    bool based;            /* it is known what it continues: */
+    unsigned from;         /* a save; TURNS_SAVES: nothing */
     uint64_t claims;       /* as there were then */
     uint64_t next;         /* step */
 };
 
+/* What a tier knows of its store. */
 struct turns_folder {
-    uint64_t generation; /* of its last writer */
-    bool foreign;        /* a store of its own */
+    uint64_t generation; /* of its last writer; of the slow tier the highest */
+    unsigned opening;    /* of that writer */
+    unsigned store;      /* its number; 0: new, or of an earlier version */
+    bool notes;          /* which openings it knows: */
+    uint64_t known[TURNS_WORDS];
 };
 
 /* Lives in memory that is shared with children, who take turns too. */
 struct turns {
     struct wr_rng rng;
     char dir[100], slow[TURNS_PATH], away[TURNS_PATH], hung[TURNS_PATH];
+    char backup[TURNS_PATH]; /* of the slow tier */
     struct turns_node nodes[TURNS_NODES];
     struct turns_folder folders[TURNS_FOLDERS];
-    uint64_t generation; /* openings for saving so far */
-    uint64_t claims;     /* of any kind, that write to the slow tier */
-    bool has_store;      /* the slow tier is one */
-    bool is_away;        /* it is not mounted: is at `away` */
+    struct turns_folder far, far_then; /* the slow tier; its backup */
+    bool has_backup;
+    bool ends;         /* each store can be opened now */
+    unsigned mishaps;  /* dot files were lost, a backup was restored */
+    unsigned openings; /* for saving, so far */
+    unsigned stores;   /* so far */
+    unsigned restored; /* the save that was restored last */
+    uint64_t claims;   /* of any kind, that write to the slow tier */
+    bool has_store;    /* the slow tier is one */
+    bool is_away;      /* it is not mounted: is at `away` */
     bool is_hung;
     unsigned left_behind; /* stores that were closed and may not be at once */
     unsigned keep_last;   /* of all runs; 0: all steps */
@@ -96,10 +116,11 @@ void turns_say(struct turns *w, const char *fmt, ...)
 bool turns_fail(struct turns *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A new save; TURNS_SAVES when there is no room for more. */
-unsigned turns_new_save(struct turns *w, uint64_t step, uint64_t generation,
+/* A new save by what `by` is; TURNS_SAVES when there is no room for more. */
+unsigned turns_new_save(struct turns *w, uint64_t step, struct turns_folder by,
                         unsigned folder);
-/* a is of a later save than b, by (generation, step). */
+/* a was saved later than b, as counted; neither of two openings that got the
+ * same number. */
 bool turns_is_newer(const struct turns *w, unsigned a, unsigned b);
 
 /* Looks into all folders. */
@@ -108,13 +129,27 @@ bool turns_has(const struct turns_seen *s, unsigned salt);
 /* The save of a step, not set aside; TURNS_SAVES: none. */
 unsigned turns_find(const struct turns *w, const struct turns_seen *s,
                     uint64_t step);
-/* The slow tier has steps of a later writer than the folder's last one. */
+/* The slow tier has steps of a later writer than the folder's last one, or its
+ * last step is of a writer that the folder has not heard of: it was restored
+ * from a backup, and others went on. */
 bool turns_is_stale(const struct turns *w, unsigned folder);
 /* A copy in that folder is for somebody to decide about. */
 bool turns_is_stale_copy(const struct turns *w, unsigned folder, unsigned salt);
 /* The newest that can be seen through a folder (TURNS_NOWHERE: the slow tier
  * alone), of a step or (WEIR_LATEST) of all; TURNS_SAVES: none. */
 unsigned turns_newest(const struct turns *w, unsigned folder, uint64_t step);
+
+/* The folder's tier is of another store than the slow one. */
+bool turns_is_foreign(const struct turns *w, unsigned folder);
+/* The highest generation that the slow tier knows, and the folder. */
+uint64_t turns_highest(const struct turns *w);
+uint64_t turns_remembers(const struct turns *w, unsigned folder);
+/* The slow tier is older than the folder remembers: that must be told. */
+bool turns_is_rolled(const struct turns *w, unsigned folder);
+/* And the folder has nothing of its last writer: somebody has to decide. */
+bool turns_is_lost(const struct turns *w, unsigned folder);
+/* The folder has a new writer: this opening. */
+void turns_begin_writer(struct turns *w, unsigned folder);
 
 /* Looks, and compares with what was acknowledged. */
 bool turns_check_copies(struct turns *w);
@@ -130,7 +165,24 @@ bool turns_check_restore(struct turns *w, weir_ckpt *c, unsigned folder,
  * `deep`: every step. */
 bool turns_check_view(struct turns *w, unsigned node, bool deep);
 
+/* --- turns_mishap.c --- */
+
+/* Dot files of a tier are lost: all, or one of them. */
+void turns_lose_dots(struct turns *w, unsigned node);
+/* The slow tier is backed up; it becomes what it was then. */
+void turns_back_up(struct turns *w, unsigned node);
+void turns_roll_back(struct turns *w, unsigned node);
+/* Makes a tier what the version before would have made. */
+void turns_make_old(struct turns *w, const char *dir);
+/* Decisions that are only looked at. */
+void turns_dry_run(struct turns *w, unsigned node);
+/* The id of the slow tier's store; false: it has none. */
+bool turns_store_id(const struct turns *w, char ret[33]);
+
 /* --- turns_ops.c --- */
+
+/* A node saves; it opens its store where that is closed. */
+void turns_save(struct turns *w, unsigned node);
 
 /* One operation, drawn at random. */
 void turns_step(struct turns *w);

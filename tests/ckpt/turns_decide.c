@@ -46,16 +46,20 @@ static bool is_about_mounting(const struct turns *w,
 bool turns_judge(struct turns *w, unsigned node, const weir_ckpt_config *cfg,
                  const weir_err *err)
 {
-    bool foreign = node < TURNS_NODES &&
-                   w->folders[w->nodes[node].folder].foreign;
-    bool fine = false;
+    unsigned folder = node < TURNS_NODES ? w->nodes[node].folder
+                                         : TURNS_NOWHERE;
+    bool both = node < TURNS_NODES, fine = false;
 
     if (w->is_away)
         fine = is_about_mounting(w, cfg, err);
     else if (err->code == WEIR_EBUSY)
         fine = !cfg->take_over && turns_is_busy(w);
-    else if (foreign && w->has_store)
+    else if (both && w->has_store &&
+             (turns_is_foreign(w, folder) || turns_is_lost(w, folder)))
         fine = err->code == WEIR_ESTATE && says(err, NAME "adopt");
+    else if (err->code == WEIR_ENOENT && says(err, NAME "drain"))
+        fine = (cfg->must_exist || cfg->store) && !w->on_slow.count &&
+               (!both || !w->on[folder].count);
     else if (err->code == WEIR_ENOENT)
         fine = (!w->has_store && says(err, NAME "adopt")) ||
                (cfg->role != WEIR_CKPT_SAVE &&
@@ -71,6 +75,10 @@ static bool open_as(struct turns *w, unsigned node, enum weir_ckpt_role role,
 
     turns_config(w, node, &cfg);
     cfg.role = role;
+    /* Also from a trainer of this machine that drains. */
+    cfg.take_over = role == WEIR_CKPT_DRAIN && wr_rng_below(&w->rng, 4) == 0;
+    if (cfg.take_over)
+        turns_say(w, " take-over\n");
     *ret = NULL;
     if (weir_ckpt_open(ret, &cfg, &err) == 0) {
         w->claims++;
@@ -160,8 +168,12 @@ bool turns_remove(struct turns *w, unsigned node, uint64_t step,
         let_go(w, turns_find(w, &w->on_slow, step));
     if (!tier || !strcmp(tier, "fast"))
         let_go(w, turns_find(w, &w->on[folder], step));
+    for (unsigned i = 0; i < w->count; i++) /* who was in the way is not */
+        if (w->saves[i].step == step)
+            w->saves[i].stale = false;
     r = unpin_and_remove(w, c, step, tier, &err);
     weir_ckpt_close(&c, NULL);
+    turns_look(w); /* it may have been the last one of a version before */
     if (r == 0 || r == WEIR_ENOENT)
         return r == 0;
     return turns_fail(w, "rm: %s", err.msg);
@@ -173,6 +185,7 @@ bool turns_remove(struct turns *w, unsigned node, uint64_t step,
 struct waiting {
     struct turns *w;
     bool is[TURNS_SAVES];
+    bool stale[TURNS_SAVES];   /* they get pins */
     bool left[TURNS_STEPS];    /* adopt was told why not */
     char tier[TURNS_STEPS][5]; /* to be removed from before */
     unsigned lefts;
@@ -217,13 +230,31 @@ static void check_adopted(struct turns *w, const struct waiting *k,
         const uint64_t step = w->saves[i].step;
 
         if (k->is[i] && turns_has(&w->on_slow, i))
-            w->saves[i].pinned = true;
+            w->saves[i].pinned = k->stale[i];
         else if (k->is[i] && !k->left[step])
             turns_fail(w, "adopt says nothing of save %u of step %u", i,
                        (unsigned)step);
         else if (k->is[i] && !turns_has(&w->on[folder], i))
             turns_fail(w, "adopt lost save %u of step %u", i, (unsigned)step);
     }
+}
+
+/* Of a tier of another store its numbers count, too: more is fine. */
+static void learn_number(struct turns *w, unsigned node)
+{
+    struct turns_folder *f = &w->folders[w->nodes[node].folder];
+    char path[TURNS_PATH + 20];
+    unsigned long long is = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/.weir/store", w->nodes[node].fast);
+    file = fopen(path, "re");
+    if (!file || fscanf(file, "fast %*s %llu", &is) != 1 || is < f->generation)
+        turns_fail(w, "adopt left the fast tier with generation %llu", is);
+    else
+        f->generation = w->far.generation = is;
+    if (file)
+        fclose(file);
 }
 
 static bool adopt(struct turns *w, unsigned node, struct waiting *k)
@@ -238,15 +269,20 @@ static bool adopt(struct turns *w, unsigned node, struct waiting *k)
     if (!open_as(w, node, WEIR_CKPT_ADOPT, &c))
         return false;
     turns_look(w);
-    for (unsigned i = 0; i < w->count; i++)
+    for (unsigned i = 0; i < w->count; i++) {
         k->is[i] = turns_has(&w->on[folder], i) && !turns_has(&w->on_slow, i);
+        k->stale[i] = k->is[i] &&
+                      ((w->far.store && turns_is_foreign(w, folder)) ||
+                       turns_is_stale_copy(w, folder, i));
+    }
     r = weir_ckpt_adopt(c, WEIR_LATEST, hear_left, k, &err);
     weir_ckpt_close(&c, NULL);
     if (r < 0)
         return turns_fail(w, "adopt: %s", err.msg);
     if ((unsigned)r != k->lefts)
         return turns_fail(w, "adopt: %d left, %u told", r, k->lefts);
-    w->folders[folder] = (struct turns_folder){.generation = w->generation};
+    turns_begin_writer(w, folder);
+    learn_number(w, node);
     w->adopts = true;
     if (turns_check_copies(w))
         check_adopted(w, k, folder);

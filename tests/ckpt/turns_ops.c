@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "scratch.h"
-#include "tier/manifest.h"
 #include "turns_clock.h"
 
 #define SHORT_MS 40 /* patience with a tier that hangs */
@@ -52,14 +51,71 @@ static void resume(struct turns *w, unsigned node)
     }
     nd->next = (step == WEIR_LATEST ? w->saves[newest].step : step) + 1;
     turns_say(w, "%c: restore, next step %u\n", 'A' + node, (unsigned)nd->next);
+    w->restored = TURNS_SAVES;
     turns_check_restore(w, nd->c, nd->folder, step);
+    if (w->restored < TURNS_SAVES) {
+        nd->from = w->restored;
+        nd->based = true;
+    }
+}
+
+/* What was not told before: of drains, and of a slow tier that is older than
+ * `rolled` remembers. */
+static void hear_problems(struct turns *w, const struct turns_node *nd,
+                          bool rolled)
+{
+    bool told = false;
+    weir_err err;
+
+    for (unsigned i = 0; weir_ckpt_problem(nd->c, &err) < 0; i++) {
+        bool older = strstr(err.msg, "older") != NULL;
+
+        turns_say(w, "   problem: %.300s\n", err.msg);
+        told |= older;
+        if (!turns_is_news(w, nd, &err) && !(older && w->mishaps))
+            turns_fail(w, "problem: %s", err.msg);
+        if (i > 100)
+            turns_fail(w, "a problem is told again and again: %s", err.msg);
+    }
+    if (rolled && !told)
+        turns_fail(w, "the slow tier is older than before, which nothing says");
+}
+
+/* Sometimes the store is demanded; true: the wrong one. */
+static bool draw_store(struct turns *w, weir_ckpt_config *cfg, char id[33])
+{
+    bool wrong;
+
+    if (w->is_away || w->ends || below(w, 6) != 0 || !turns_store_id(w, id))
+        return false;
+    wrong = below(w, 3) == 0;
+    if (wrong)
+        id[5] = id[5] == '0' ? '1' : '0';
+    cfg->store = id;
+    return wrong;
+}
+
+static void note_opened(struct turns *w, unsigned node, bool rolled)
+{
+    struct turns_node *nd = &w->nodes[node];
+
+    for (unsigned i = 0; i < w->count; i++)
+        w->saves[i].stale |= turns_has(&w->on[nd->folder], i) &&
+                             turns_is_stale_copy(w, nd->folder, i);
+    turns_begin_writer(w, nd->folder);
+    nd->generation = w->far.generation;
+    nd->opening = w->far.opening;
+    nd->based = nd->fenced = false;
+    nd->from = TURNS_SAVES;
+    nd->claims = ++w->claims;
+    hear_problems(w, nd, rolled);
 }
 
 static void op_open(struct turns *w, unsigned node)
 {
     struct turns_node *nd = &w->nodes[node];
-    bool hangs = !w->is_hung && below(w, 3) == 0;
-    char url[2 * TURNS_PATH + 20];
+    bool hangs = !w->is_hung && below(w, 3) == 0, wrong, rolled, lost;
+    char id[33], url[2 * TURNS_PATH + 20];
     weir_ckpt_config cfg;
     weir_err err;
 
@@ -69,54 +125,61 @@ static void op_open(struct turns *w, unsigned node)
     turns_config(w, node, &cfg);
     cfg.drain = below(w, 10) < 6;
     cfg.take_over = below(w, 5) == 0;
-    cfg.must_exist = w->is_away || (w->has_store && below(w, 2));
+    cfg.must_exist = w->is_away || (w->has_store && below(w, 2) && !w->ends);
     if (hangs) {
         snprintf(url, sizeof(url), "fault:hang=%s:%s", w->hung, w->slow);
         cfg.slow = url;
         cfg.drain_timeout_ms = cfg.close_timeout_ms = SHORT_MS;
     }
-    turns_say(w, "%c: open%s%s%s%s\n", 'A' + node, cfg.drain ? " drain" : "",
+    wrong = draw_store(w, &cfg, id);
+    rolled = turns_is_rolled(w, nd->folder);
+    lost = turns_is_lost(w, nd->folder);
+    turns_say(w, "%c: open%s%s%s%s%s\n", 'A' + node, cfg.drain ? " drain" : "",
               cfg.take_over ? " take-over" : "",
-              cfg.must_exist ? " must-exist" : "", hangs ? " may-hang" : "");
+              cfg.must_exist ? " must-exist" : "", hangs ? " may-hang" : "",
+              wrong       ? " wrong-store"
+              : cfg.store ? " store"
+                          : "");
     if (weir_ckpt_open(&nd->c, &cfg, &err) < 0) {
         turns_say(w, "   refused: %.200s\n", err.msg);
+        /* A busy machine: it may have fenced off others before it gave up. */
+        if (hangs && err.code == WEIR_ETIMEDOUT) {
+            w->left_behind++;
+            w->claims++;
+            return;
+        }
+        if (wrong && (err.code == WEIR_ESTATE || err.code == WEIR_ENOENT))
+            return;
         if (turns_judge(w, node, &cfg, &err) && !turns_is_busy(w) &&
             strstr(err.msg, "weir ckpt adopt"))
             turns_adopt(w, node);
         return;
     }
-    if (w->is_away || w->folders[nd->folder].foreign)
+    if (w->is_away || turns_is_foreign(w, nd->folder) || wrong || lost)
         turns_fail(w, "opened for saving: the slow tier is %s",
-                   w->is_away ? "away" : "another store's");
+                   w->is_away ? "away"
+                   : lost     ? "older, and steps are missing"
+                              : "another store's");
     nd->drains = cfg.drain;
     nd->hangs = hangs;
-    for (unsigned i = 0; i < w->count; i++)
-        w->saves[i].stale |= turns_has(&w->on[nd->folder], i) &&
-                             turns_is_stale_copy(w, nd->folder, i);
-    nd->generation = ++w->generation;
-    nd->claims = ++w->claims;
-    w->folders[nd->folder].generation = nd->generation;
+    note_opened(w, node, rolled);
     if (below(w, 10) < 7)
         resume(w, node);
 }
 
 /* --- saving --- */
 
-/* Whether a call succeeded, or returned an older error and says so. */
+/* Whether a call succeeded; its error may be one of those that happen. */
 static bool is_done(struct turns *w, const struct turns_node *nd, int r,
-                    uint64_t step, const weir_err *err)
+                    const weir_err *err)
 {
-    char saved[40], copied[40];
-
     if (r == 0)
         return true;
     turns_say(w, "   %.300s\n", err->msg);
     if (!turns_is_news(w, nd, err) &&
         !(err->code == WEIR_EEXIST && strstr(err->msg, "is there")))
         turns_fail(w, "save: %s", err->msg);
-    snprintf(saved, sizeof(saved), "; step %u is saved", (unsigned)step);
-    snprintf(copied, sizeof(copied), "; step %u is copied", (unsigned)step);
-    return strstr(err->msg, saved) || strstr(err->msg, copied);
+    return false;
 }
 
 static bool put(struct turns_node *nd, unsigned salt, uint64_t step,
@@ -147,16 +210,34 @@ static void wait_for(struct turns *w, struct turns_node *nd, unsigned salt,
     int r = weir_ckpt_wait(nd->c, step, level, -1, &err);
 
     turns_say(w, "   wait for level %d: %d\n", level, r);
-    if (is_done(w, nd, r, step, &err) && r == 0)
+    if (is_done(w, nd, r, &err))
         w->saves[salt].level = level;
 }
 
-static void op_save(struct turns *w, unsigned node)
+/* What was restored, or saved before; else the newest step below. */
+static unsigned find_from(struct turns *w, struct turns_node *nd, uint64_t step)
+{
+    unsigned best = TURNS_SAVES;
+
+    if (nd->based)
+        return nd->from;
+    turns_look(w);
+    for (unsigned i = 0; i < w->count; i++)
+        if (w->saves[i].step < step &&
+            (turns_has(&w->on_slow, i) || turns_has(&w->on[nd->folder], i)) &&
+            (best == TURNS_SAVES || turns_is_newer(w, i, best)))
+            best = i;
+    nd->based = true;
+    return best;
+}
+
+void turns_save(struct turns *w, unsigned node)
 {
     struct turns_node *nd = &w->nodes[node];
     enum weir_level level = (enum weir_level)(1 + below(w, 4));
     uint64_t step;
-    unsigned salt;
+    unsigned salt, from;
+    bool was_based;
     weir_err err;
     int r;
 
@@ -167,17 +248,33 @@ static void op_save(struct turns *w, unsigned node)
         return;
     if (!nd->drains && level > WEIR_LEVEL_FAST)
         level = WEIR_LEVEL_FAST;
-    salt = turns_new_save(w, step, nd->generation, nd->folder);
+    was_based = nd->based;
+    from = find_from(w, nd, step);
+    salt = turns_new_save(
+        w, step,
+        (struct turns_folder){.generation = nd->generation,
+                              .opening = nd->opening,
+                              .store = w->folders[nd->folder].store},
+        nd->folder);
     if (salt == TURNS_SAVES)
         return;
+    w->saves[salt].from = from;
     turns_clock_skew(nd->skew_s);
     turns_say(w, "%c: save step %u level %d as %u\n", 'A' + node,
               (unsigned)step, level, salt);
     put(nd, salt, step, level, &err, &r);
     nd->next += 1 + below(w, 3);
-    if (!is_done(w, nd, r, step, &err))
+    if (r == WEIR_EEXIST) /* it was not begun */
+        nd->based = was_based;
+    else
+        nd->from = salt; /* also when it failed: it may be there */
+    if (nd->fenced && r != WEIR_EFENCED)
+        turns_fail(w, "a writer that was fenced off saves again");
+    nd->fenced |= r == WEIR_EFENCED;
+    hear_problems(w, nd, /* rolled= */ false);
+    if (!is_done(w, nd, r, &err))
         return;
-    if (level >= WEIR_LEVEL_SLOW && nd->generation < w->generation)
+    if (level >= WEIR_LEVEL_SLOW && nd->opening != w->far.opening)
         turns_fail(w, "a writer that was superseded still drains");
     if (level > WEIR_LEVEL_SNAPSHOT)
         w->saves[salt].level = level;
@@ -186,6 +283,13 @@ static void op_save(struct turns *w, unsigned node)
     if (level < WEIR_LEVEL_SLOW && nd->drains && !w->is_hung && !w->why[0] &&
         below(w, 4) == 0)
         wait_for(w, nd, salt, WEIR_LEVEL_SLOW);
+}
+
+/* Back to an older step without opening the store again, and on from there. */
+static void op_return(struct turns *w, unsigned node)
+{
+    if (w->nodes[node].c && !w->is_hung)
+        resume(w, node);
 }
 
 static void op_close(struct turns *w, unsigned node)
@@ -248,7 +352,7 @@ static void op_die(struct turns *w, unsigned node)
     if (pid == 0) {
         op_open(w, node);
         for (uint64_t i = 1 + below(w, 4); i > 0 && nd->c; i--)
-            op_save(w, node);
+            turns_save(w, node);
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
@@ -429,8 +533,9 @@ static void op_prune(struct turns *w, unsigned node)
 
 /* Steps in a folder that is a store of its own. */
 static void fill_folder(struct turns *w, const char *dir, unsigned folder,
-                        uint64_t first)
+                        struct turns_folder by)
 {
+    uint64_t first = 1 + below(w, 8);
     struct turns_node alone = {0};
     weir_ckpt_config cfg;
     weir_err err;
@@ -445,7 +550,7 @@ static void fill_folder(struct turns *w, const char *dir, unsigned folder,
         return;
     }
     for (uint64_t i = 1 + below(w, 3); i > 0 && r == 0; i--) {
-        unsigned salt = turns_new_save(w, first, 0, folder);
+        unsigned salt = turns_new_save(w, first, by, folder);
 
         if (salt == TURNS_SAVES)
             break;
@@ -467,58 +572,10 @@ static void op_foreign(struct turns *w, unsigned node)
     if (nd->c || access(nd->off, F_OK) == 0)
         return;
     turns_say(w, "%c: another store's tier comes\n", 'A' + node);
-    fill_folder(w, nd->off, other, 1 + below(w, 8));
-    w->folders[other].foreign = true;
+    w->folders[other] = (struct turns_folder){
+        .generation = 1, .opening = ++w->openings, .store = ++w->stores};
+    fill_folder(w, nd->off, other, w->folders[other]);
     op_swap(w, node);
-}
-
-static void strip_manifest(struct turns *w, const char *path)
-{
-    static char text[1 << 16];
-    struct wr_manifest m;
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof(text), f) : 0;
-    char *now;
-
-    if (f)
-        fclose(f);
-    if (wr_manifest_parse(text, n, path, &m, NULL) < 0) {
-        turns_fail(w, "'%s' cannot be read", path);
-        return;
-    }
-    m.store[0] = '\0';
-    now = wr_manifest_text(&m, &n);
-    f = fopen(path, "we");
-    if (!now || !f || fwrite(now, 1, n, f) != n || fclose(f) != 0)
-        turns_fail(w, "'%s' cannot be written", path);
-    free(now);
-    wr_manifest_done(&m);
-}
-
-/* Makes a store what the version before would have made. */
-static void make_old(struct turns *w, const char *dir)
-{
-    char path[2 * TURNS_PATH + 300];
-    DIR *d = opendir(dir);
-    struct dirent *e;
-
-    while (d && (e = readdir(d))) {
-        snprintf(path, sizeof(path), "%s/%s/MANIFEST", dir, e->d_name);
-        if (!strncmp(e->d_name, "step-", 5))
-            strip_manifest(w, path);
-    }
-    if (d)
-        closedir(d);
-    snprintf(path, sizeof(path), "%s/.weir", dir);
-    d = opendir(path);
-    while (d && (e = readdir(d))) {
-        snprintf(path, sizeof(path), "%s/.weir/%s", dir, e->d_name);
-        if (!strcmp(e->d_name, "store") ||
-            !strncmp(e->d_name, "generation-", 11))
-            unlink(path);
-    }
-    if (d)
-        closedir(d);
 }
 
 void turns_begin(struct turns *w)
@@ -538,16 +595,19 @@ void turns_begin(struct turns *w)
     snprintf(w->slow, sizeof(w->slow), "%s/slow", w->dir);
     snprintf(w->away, sizeof(w->away), "%s/away", w->dir);
     snprintf(w->hung, sizeof(w->hung), "%s/hung", w->dir);
+    snprintf(w->backup, sizeof(w->backup), "%s/backup", w->dir);
     w->keep_last = below(w, 2) ? 0 : 1 + (unsigned)below(w, 4);
+    if (w->keep_last)
+        turns_say(w, "the last %u are kept\n", w->keep_last);
     if (below(w, 6) == 0) {
         turns_say(w, "a slow tier of the version before\n");
-        fill_folder(w, w->slow, TURNS_NOWHERE, 1 + below(w, 5));
-        make_old(w, w->slow);
+        fill_folder(w, w->slow, TURNS_NOWHERE, (struct turns_folder){0});
+        turns_make_old(w, w->slow);
     }
     if (below(w, 6) == 0) {
         turns_say(w, "a fast tier of the version before\n");
-        fill_folder(w, nd->fast, nd->folder, 1 + below(w, 8));
-        make_old(w, nd->fast);
+        fill_folder(w, nd->fast, nd->folder, (struct turns_folder){0});
+        turns_make_old(w, nd->fast);
     }
 }
 
@@ -557,11 +617,14 @@ static const struct {
     unsigned weight;
     void (*run)(struct turns *w, unsigned node);
 } ops[] = {
-    {12, op_open},   {40, op_save},   {12, op_close}, {8, op_die},
-    {4, op_away},    {8, op_back},    {4, op_swap},   {2, op_lose},
-    {8, op_hang},    {6, op_answer},  {4, op_skew},   {8, op_drain},
-    {4, op_adopt},   {2, op_discard}, {2, op_remove}, {2, op_prune},
-    {1, op_foreign},
+    {12, op_open},        {40, turns_save},   {12, op_close},
+    {8, op_die},          {4, op_away},       {8, op_back},
+    {4, op_swap},         {2, op_lose},       {8, op_hang},
+    {6, op_answer},       {4, op_skew},       {8, op_drain},
+    {4, op_adopt},        {2, op_discard},    {2, op_remove},
+    {2, op_prune},        {1, op_foreign},    {6, op_return},
+    {3, turns_lose_dots}, {5, turns_back_up}, {6, turns_roll_back},
+    {3, turns_dry_run},
 };
 
 void turns_step(struct turns *w)
@@ -598,7 +661,7 @@ static void check_goes_on(struct turns *w, unsigned node)
         turns_fail(w, "node %c cannot open", 'A' + node);
     nd->next = TURNS_STEPS - 1;
     for (unsigned i = 0; i < 2 && !w->why[0]; i++) {
-        op_save(w, node);
+        turns_save(w, node);
         turns_check_copies(w);
         turns_check_view(w, node, /* deep= */ false);
     }
@@ -608,6 +671,7 @@ static void check_goes_on(struct turns *w, unsigned node)
 void turns_end(struct turns *w)
 {
     turns_say(w, "--- the end\n");
+    w->ends = true;
     op_back(w, 0);
     op_answer(w, 0);
     turns_close_all(w);
@@ -618,7 +682,7 @@ void turns_end(struct turns *w)
         const struct turns_node *nd = &w->nodes[i / 2];
 
         turns_check_view(w, i / 2, /* deep= */ true);
-        if (!w->folders[nd->folder].foreign && access(nd->fast, F_OK) == 0)
+        if (!turns_is_foreign(w, nd->folder) && access(nd->fast, F_OK) == 0)
             turns_drain(w, i / 2);
         turns_check_copies(w);
         op_swap(w, i / 2);

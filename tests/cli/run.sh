@@ -38,6 +38,10 @@ failed=0
 mkdir "$scratch/bin" "$scratch/work"
 ln -s "$weir" "$scratch/bin/weir"
 export WEIR="$weir" PATH="$scratch/bin:$PATH" LC_ALL=C.UTF-8
+if [ -n "${WEIR_TEST_LOCALE:-}" ]; then # tests/locale; tools sort as ever
+    unset LC_ALL
+    export LC_COLLATE=C LANG="$WEIR_TEST_LOCALE"
+fi
 unset NO_COLOR
 (cd "$scratch/work" && exec sh -eu "$script") \
     >"$scratch/stdout" 2>"$scratch/stderr" </dev/null

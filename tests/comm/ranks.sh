@@ -16,6 +16,9 @@ cd "$dir"
 # As root, on few cores; one rank must be able to run anywhere.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+# The same for Open MPI 5.
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export PRTE_MCA_hwloc_default_binding_policy=none
 # MPI leaves memory at its end, from libraries that it has unloaded by then, so
 # that no suppression knows them. Leaks of weir show with the other kinds.
 case $kind in
@@ -182,8 +185,12 @@ torch)
             RANK=$k LOCAL_RANK=$k "$ranks" "$@" &
             eval "pid$k=$!"
         done
+        ended=0
         # shellcheck disable=SC2154
-        wait "$pid0" && wait "$pid1" && wait "$pid2"
+        for pid in "$pid0" "$pid1" "$pid2"; do
+            wait "$pid" || ended=1
+        done
+        return $ended
     }
     export WORLD_SIZE=3 LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT="$port"
     export TORCHELASTIC_RUN_ID=test WEIR_SECRET=0123456789
@@ -192,7 +199,6 @@ torch)
     good torch ckpt "$dir/store"
     has "ok: saved by 3 ranks"
     bad torch die 2
-    wait
     has "rank 0: rank 2 is gone" "rank 1: rank 2 is gone"
     ;;
 modules)

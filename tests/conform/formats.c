@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <endian.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <jpeglib.h>
 
@@ -20,6 +21,7 @@
 #include "format/writer.h"
 #include "weir/dataset.h"
 
+#define FAULTS  24 /* more requests than indexing makes of each kind */
 #define SAMPLES 12
 
 static void put_jpeg(const struct tmpdir *t, const char *name, unsigned seed)
@@ -455,9 +457,66 @@ static void test_every_format(void **state)
     }
 }
 
+/* Is it the same data set as far as indexing tells? */
+static bool is_same(const weir_dataset *a, const weir_dataset *b)
+{
+    return !strcmp(weir_dataset_format(a), weir_dataset_format(b)) &&
+           weir_dataset_issue_count(b) == 0 &&
+           wr_index_fingerprint(a->index) == wr_index_fingerprint(b->index);
+}
+
+/* Storage that fails once, at any request, ends indexing, or does no harm: it
+ * never gives fewer samples, other fields or another format. */
+static void check_faults(const struct maker *m)
+{
+    static const char *const faults[] = {"eio", "open-eio", "stat-eio",
+                                         "list-eio"};
+    weir_dataset *good = NULL, *ds = NULL;
+    unsigned failed = 0;
+    weir_dataset_config cfg;
+    const char *path;
+    struct tmpdir t;
+    char url[1200];
+    weir_err err;
+
+    tmpdir_init(&t);
+    weir_dataset_defaults(&cfg);
+    cfg.schema = m->schema;
+    cfg.no_index_cache = 1;
+    path = m->make(&t);
+    assert_int_equal(weir_dataset_open(&good, path, &cfg, &err), 0);
+    for (unsigned k = 0; k < 4 * FAULTS; k++) {
+        snprintf(url, sizeof(url), "fault:%s@%u:%s", faults[k / FAULTS],
+                 k % FAULTS + 1, path);
+        if (weir_dataset_open(&ds, url, &cfg, &err) < 0) {
+            if (err.code != WEIR_EIO)
+                fail_msg("%s: %s: %s", m->format, url, err.msg);
+            failed++;
+            continue;
+        }
+        if (!is_same(good, ds))
+            fail_msg("%s: another data set at %s: %" PRIu64 " samples as %s",
+                     m->format, url, weir_dataset_count(ds),
+                     weir_dataset_format(ds));
+        weir_dataset_close(&ds);
+    }
+    assert_true(failed > 0);
+    weir_dataset_close(&good);
+    tmpdir_done(&t);
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < sizeof(makers) / sizeof(makers[0]); m++)
+        if (strcmp(makers[m].format, "hdf5") != 0 || WEIR_TEST_HDF5)
+            check_faults(&makers[m]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_format)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_format),
+                                       cmocka_unit_test(test_faults)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

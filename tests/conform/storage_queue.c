@@ -179,6 +179,7 @@ void changed_files(void **state)
 {
     const struct place *pl = *state;
     struct wr_queue *q = open_queue(pl, 2);
+    struct wr_stat sb;
     weir_err err;
 
     for (unsigned f = 0; f < 11; f++) {
@@ -207,6 +208,21 @@ void changed_files(void **state)
 
         if (size == 1)
             continue;
+        assert_int_equal(pl->st->ops->stat(pl->st, j.path, &sb, &err), 0);
+        job_init(pl, &j, size); /* another file than the one indexed */
+        j.rd.identity = sb.identity + 2;
+        one(q, &j);
+        assert_int_equal(j.rd.result, WEIR_ECHANGED);
+        wr_io_error(&j.rd, "n", &err);
+        assert_string_equal(err.msg,
+                            "'n': replaced or written to since it was indexed");
+        free(j.rd.buf);
+
+        job_init(pl, &j, size);
+        j.rd.identity = sb.identity;
+        one(q, &j);
+        check_job(&j);
+
         job_init(pl, &j, size - 1); /* longer by one */
         j.rd.whole = true;
         one(q, &j);

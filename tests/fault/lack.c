@@ -123,7 +123,7 @@ static void lack_is_no_damage_of_a_cache(void **state)
         struct fx_log log = {0};
         weir_pipeline *p;
 
-        snprintf(spec, sizeof(spec), "%s%s:10M", prefixes[round], tier.dir);
+        snprintf(spec, sizeof(spec), "%s%s:10MiB", prefixes[round], tier.dir);
         cfg.cache = spec;
         p = fx_start(ds, &cfg);
         assert_int_equal(fx_take(&fx, p, SIZE_MAX, &log, &err), 0);

@@ -6,7 +6,8 @@
  * Each data set is indexed and fed through both engines by processes of few
  * descriptors or little memory. A lack says nothing about a sample, so an epoch
  * that ends well holds every one, and one that fails says which limit it met.
- * Prints a line per case that does neither. */
+ * Prints a line per case that does neither. With WEIR_TEST_PART one of PARTS
+ * cases runs. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "part.h"
 #include "weir/weir.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -24,6 +26,7 @@
 #endif
 
 #define AT_ONCE 4 /* processes */
+#define PARTS   7 /* shares no factor with the tables: each is mixed */
 
 enum end { END_COMPLETE, END_NAMED, END_WRONG };
 
@@ -204,6 +207,8 @@ int main(int argc, char **argv)
         const struct limit *l = &limits[k / setting_count % limit_count];
         const char *url = argv[2 + k / setting_count / limit_count];
 
+        if (k % part_count(PARTS) != part_index(PARTS))
+            continue;
         /* Under a sanitizer the others would take long. */
         if (HAS_SANITIZER && (l->resource != RLIMIT_NOFILE || l->value > 64))
             continue;
@@ -219,6 +224,6 @@ int main(int argc, char **argv)
         collect(ends, &running);
     printf("%u complete, %u named their limit, %u wrong\n", ends[END_COMPLETE],
            ends[END_NAMED], ends[END_WRONG]);
-    return ends[END_WRONG] || ends[END_COMPLETE] < ends[END_NAMED] ||
-           !ends[END_COMPLETE];
+    return ends[END_WRONG] || !ends[END_COMPLETE] ||
+           (part_count(PARTS) == 1 && ends[END_COMPLETE] < ends[END_NAMED]);
 }

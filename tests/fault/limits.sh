@@ -24,13 +24,13 @@ cd "$dir"
     --format npy >>gen.txt
 arrays=
 for kind in npz csv jsonl ${fill:+hdf5}; do
-    "$weir" convert -q npy "$kind" --to "$kind" --shard-size 60K >>gen.txt
+    "$weir" convert -q npy "$kind" --to "$kind" --shard-size 60KiB >>gen.txt
     arrays="$arrays $kind"
 done
-"$weir" convert -q npy deflated --to npz --deflate --shard-size 60K >>gen.txt
+"$weir" convert -q npy deflated --to npz --deflate --shard-size 60KiB >>gen.txt
 for kind in tfrecord tar; do
     # Many shards: each is a descriptor, for the index and for the epoch.
-    "$weir" convert -q tree $kind --to $kind --shard-size 60K >>gen.txt
+    "$weir" convert -q tree $kind --to $kind --shard-size 60KiB >>gen.txt
     mkdir "$kind.gz"
     for shard in "$kind"/*."$kind"; do
         gzip -c "$shard" >"$kind.gz/$(basename "$shard").gz"

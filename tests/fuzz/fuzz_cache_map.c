@@ -36,7 +36,7 @@ static void path_in(const char *root, const char *dir, const char *name,
 
 static void write_file(const char *path, const uint8_t *data, size_t size)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
@@ -73,7 +73,7 @@ static struct wr_map make_map(const char *path, enum how how,
 
     if (how == RAW)
         write_file(path, data, size);
-    if (wr_map_lock(&m, path, &hold, NULL) < 0 || hold != WR_MAP_ALONE)
+    if (wr_map_lock(&m, path, 0, &hold, NULL) < 0 || hold != WR_MAP_ALONE)
         abort();
     if (how == RAW)
         return m;
@@ -126,7 +126,7 @@ static void use(const char *root, bool held)
     struct wr_cache *c;
     weir_err err;
 
-    snprintf(spec, sizeof(spec), "%s:1M", root);
+    snprintf(spec, sizeof(spec), "%s:1MiB", root);
     if (wr_cache_open(&c, &cfg, &err) < 0)
         abort();
     find_all(c, /* must_be_good= */ false);
@@ -152,30 +152,29 @@ static void remove_all(const char *root, const char *dir)
     }
     path_in(root, dir, "", path, sizeof(path));
     rmdir(path);
-    path_in(root, WR_PLACE_ROOT, "", path, sizeof(path));
-    rmdir(path);
     if (rmdir(root) < 0)
         abort(); /* something was left, or made elsewhere */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char root[64], path[160];
+    char folder[64], path[160];
     uint8_t bytes[DATA] = {0};
     struct wr_store *st;
     struct wr_cache_place place;
     struct wr_map map;
     enum how how;
-    char *leaf;
+    char *leaf, *root;
 
     if (size < 1)
         return 0;
     how = data[0] % HOWS;
-    snprintf(root, sizeof(root), "%s/weir-fuzz-XXXXXX",
+    snprintf(folder, sizeof(folder), "%s/weir-fuzz-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(root) || wr_store_open(root, &st, &leaf, NULL) < 0)
+    if (!mkdtemp(folder) || !(root = wr_place_root(folder, 0)) ||
+        wr_store_open_with(root, WR_STORE_PRIVATE, &st, &leaf, NULL) < 0)
         abort();
-    wr_place_init(&place, st, &id);
+    wr_place_init(&place, st, root, 0, &id);
     if (wr_place_make(&place, NULL) < 0)
         abort();
     path_in(root, place.dir, "data-0000", path, sizeof(path));
@@ -184,10 +183,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     map = make_map(path, how, data + 1, size - 1);
     if (how != CLAIMS_HELD)
         wr_map_close(&map);
-    use(root, how == CLAIMS_HELD);
+    use(folder, how == CLAIMS_HELD);
     if (how == CLAIMS_HELD)
         wr_map_close(&map);
     wr_store_close(st);
     remove_all(root, place.dir);
+    free(root);
+    if (rmdir(folder) < 0)
+        abort();
     return 0;
 }

@@ -1,6 +1,7 @@
 /* fuzz_manifest.c - manifests of saved steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,24 @@ static void check_shard(const struct wr_st_shard *s, uint32_t chunk)
     free(text);
 }
 
+static bool is_same_turn(const struct wr_ordinal *a, const struct wr_ordinal *b)
+{
+    return a->generation == b->generation && a->seq == b->seq &&
+           a->part == b->part && a->step == b->step &&
+           !strcmp(a->nonce, b->nonce);
+}
+
+/* When it was saved, and after what, is written as it was read. */
+static void check_lineage(const struct wr_manifest *m,
+                          const struct wr_manifest *again)
+{
+    if (strcmp(m->store, again->store) != 0 || m->turn.step != m->step ||
+        m->from.step >= WEIR_STEP_MAX || m->continues != again->continues ||
+        !is_same_turn(&m->turn, &again->turn) ||
+        !is_same_turn(&m->from, &again->from))
+        abort();
+}
+
 /* What was read holds together, and its text is always the same. */
 static void check(const struct wr_manifest *m)
 {
@@ -44,6 +63,7 @@ static void check(const struct wr_manifest *m)
     }
     if (wr_manifest_parse(text, len, "again", &again, NULL) < 0)
         abort();
+    check_lineage(m, &again);
     again_text = wr_manifest_text(&again, &again_len);
     if (!again_text || strcmp(text, again_text) != 0)
         abort();

@@ -23,7 +23,7 @@ static void check_axis(const struct wr_npz_array *a, enum wr_axis axis)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct memory_object o = memory_object(data, size);
-    struct wr_npz arrays;
+    struct wr_npz arrays = {0};
     struct wr_npy npy;
     weir_err err;
 

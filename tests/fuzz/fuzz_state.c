@@ -24,7 +24,8 @@ static void check(const struct wr_state *s)
     if (!buf || wr_state_write(s, buf, len) != len ||
         wr_state_read(buf, len, &again, NULL) < 0)
         abort();
-    if (again.taken_count != s->taken_count || again.position != s->position)
+    if (again.taken_count != s->taken_count || again.position != s->position ||
+        again.epoch != s->epoch || again.batches != s->batches)
         abort();
     wr_state_advance(&again, s->samples);
     if (again.taken_count)
@@ -51,7 +52,9 @@ static void frame(uint8_t *bytes, size_t len)
 
     if (len < 80)
         return;
-    memcpy(bytes, "WEIRST01", 8);
+    memcpy(bytes, "WEIRST0", 7);
+    if (bytes[7] < '1' || bytes[7] > '3')
+        bytes[7] = '1';
     sum = XXH64(bytes, len - 8, 0);
     memcpy(bytes + len - 8, &sum, sizeof(sum));
 }

@@ -24,6 +24,8 @@ there() {
 there bin/weir
 there share/man/man1/weir.1
 there share/man/man1/weir-doctor.1
+[ ! -e "$build/weir-hdf5" ] || there share/man/man1/weir-hdf5.1
+there share/doc/weir/NOTICE
 there share/man/man3/weir.3
 there share/man/man3/weir_pipeline.3
 there share/man/man3/weir_pipeline_next.3

@@ -41,7 +41,9 @@ static int is_touched(const unsigned char *behind)
     return 0;
 }
 
-/* Steps 1 to 3 are saved, all but the last are pruned, and that is read. */
+/* Steps 1 to 3 are saved, all but the last are pruned, and that is read. The
+ * saves wait until the step was read back: pruning spares the newest verified
+ * step, which otherwise is any of the three. */
 static int save(const char *folder, weir_err *err)
 {
     uint64_t value = 0, count = 0;
@@ -61,7 +63,7 @@ static int save(const char *folder, weir_err *err)
     r = weir_ckpt_open(&c, &own.store, err);
     for (; r == 0 && value < 3; value++) {
         own.state.step = value + 1;
-        r = weir_ckpt_save(c, &own.state, WEIR_LEVEL_FAST, err);
+        r = weir_ckpt_save(c, &own.state, WEIR_LEVEL_VERIFIED, err);
     }
     if (r == 0)
         r = weir_ckpt_list(c, &steps, &n, err);

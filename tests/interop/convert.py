@@ -127,7 +127,7 @@ def read_wt(path):
 def check_tensors(tree):
     """Both files hold the same; f32 in planes is u8, normalized."""
     import numpy as np
-    common = ('--size', '20x16', '--shard-size', '20K')
+    common = ('--size', '20x16', '--shard-size', '20KiB')
     weir('convert', tree, 'wt', '--to', 'tensor', *common)
     weir('convert', tree, 'npy', '--to', 'npy', *common)
     weir('convert', tree, 'f32', '--to', 'npy', '--dtype', 'f32', '--layout',
@@ -158,7 +158,7 @@ def main():
         want = source('tree')
         for to, read in (('tfrecord', read_tfrecord), ('tar', read_tar)):
             done = json.loads(weir('convert', 'tree', to, '--to', to,
-                                   '--shard-size', '200K', '--order',
+                                   '--shard-size', '200KiB', '--order',
                                    'shuffle', '--json'))
             assert done['samples'] == SAMPLES and done['bad_count'] == 0
             assert done['shards'] == len(glob.glob(f'{to}/tree-*.{to}')) > 1

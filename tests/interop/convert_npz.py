@@ -48,7 +48,7 @@ def check_types(options):
               for t in TYPES}
     arrays['y'] = np.arange(COUNT, dtype='i8') % 4
     np.savez('in.npz', **arrays)
-    weir('convert', 'in.npz', 'out', '--to', 'npz', '--shard-size', '3K',
+    weir('convert', 'in.npz', 'out', '--to', 'npz', '--shard-size', '3KiB',
          *options)
     assert len(glob.glob('out/*.npz')) > 3
     got = joined('out')
@@ -69,7 +69,7 @@ def check_holes(options):
         with open(files[k], 'w') as f:
             f.write('broken')
     weir('convert', 'tree', 'holes', '--to', 'npz', '--size', '24x24',
-         '--shard-size', '60K', *options)
+         '--shard-size', '60KiB', *options)
     keep = [k for k in range(120) if k not in (0, 5, 6, 60, 119)]
     want, got = joined('whole'), joined('holes')
     for name in ('image', 'label'):

@@ -78,6 +78,9 @@ def tfrecord():
             at += n + 16
             count += 1
         assert count == SAMPLES and at == len(raw)
+        lines = open(f'tfr/index/train/{os.path.basename(f)}.idx').read()
+        step = at // SAMPLES
+        assert lines == ''.join(f'{i * step} {step}\n' for i in range(SAMPLES))
 
 
 def text_and_tar():

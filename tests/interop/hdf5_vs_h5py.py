@@ -23,7 +23,7 @@ except ImportError:
 DUMP, MAKE = sys.argv[1:3]
 NAMES = {"b1": "bool", "i1": "i8", "u1": "u8", "i2": "i16", "u2": "u16",
          "i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f2": "f16",
-         "f4": "f32", "f8": "f64"}
+         "f4": "f32", "f8": "f64", "c8": "c64"}
 failures = 0
 checks = 0
 rng = np.random.default_rng(5)
@@ -61,6 +61,8 @@ def numbers(shape, kind):
     kind = np.dtype(kind)
     if kind.kind == "f":
         return rng.standard_normal(shape).astype(kind)
+    if kind.kind == "c":
+        return (rng.standard_normal(shape) + 1j).astype(kind)
     if kind.kind == "b":
         return rng.integers(0, 2, shape).astype(bool)
     # Some structure, so that packing packs.
@@ -256,11 +258,11 @@ check("scalar", fields.get((39, "w")) == ("f64", "", np.float64(1).tobytes()),
       other, fields.get((39, "w")))
 refused("several", url, "Name it", "/g/a 40x6x8")
 refused("missing", url + "#data=/nothing", "no dataset 'nothing'")
-refused("strings", url + "#data=/names", "/names", "strings")
-refused("complex", url + "#data=/complex", "/complex", "compound")
+refused("strings", url + "#data=/names", "/names", "variable length")
+same("complex", url + "#data=/complex", {"data": np.zeros((40, 2), "c8")})
 refused("vlen", url + "#data=/ragged", "/ragged", "variable length")
 refused("compound", url + "#data=/table", "/table", "compound")
-refused("group", url + "#data=/g", "no dataset 'g'")
+refused("group", url + "#data=/g", "'/g': a group")
 
 refused("unequal", url + "#data=/g/a,x=/short", "no dataset")
 with h5py.File(path("dlio"), "w", libver="latest") as f:
@@ -269,6 +271,44 @@ with h5py.File(path("dlio"), "w", libver="latest") as f:
     f["labels"] = np.arange(6)
     dlio = {f"records_{k}": f[f"records_{k}"][...] for k in range(3)}
 same("dlio", path("dlio"), dlio, range(6))
+
+# Strings of a fixed length are their bytes; enumerations are no bool by chance.
+double = np.random.default_rng(3).standard_normal((40, 3, 2)).view("c16")[..., 0]
+words = np.array([f"word {k}" for k in range(40)], "S9")
+for name, options in (("plain", {}), ("packed", {"chunks": (7,),
+                      "compression": "gzip", "shuffle": True})):
+    with h5py.File(path("words-" + name), "w") as f:
+        f["x"] = b
+        f.create_dataset("double", data=double,
+                         **{**options, **({"chunks": (7, 2)} if options else {})})
+        f.create_dataset("line", data=double[:, 0].astype(">c16"), **options)
+        f.create_dataset("words", data=words, **options)
+        f.create_dataset("pair", data=words.reshape(20, 2))
+        f["grade"] = y.astype("u1") % 2 * 5
+        f.create_dataset("kind", data=y.astype("u1") % 2 * 5,
+                         dtype=h5py.enum_dtype({"A": 0, "B": 5}, "u1"))
+        f.create_dataset("filled", (40,), "S9", fillvalue=b"none")
+    url = path("words-" + name)
+    same("words " + name, url + "#x=/x,words=/words",
+         {"x": b, "words": words.view("u1").reshape(40, 9)})
+    same("words alone " + name, url + "#words=/words",
+         {"words": words.view("u1").reshape(40, 9)})
+    same("pair " + name, url + "#p=/pair",
+         {"p": words.view("u1").reshape(20, 2, 9)})
+    refused("filled", url + "#x=/filled", "fill value")
+    same("double", url + "#x=/double",
+         {"x": double.view("f8").reshape(40, 3, 2)})
+    same("line", url + "#x=/line",
+         {"x": np.ascontiguousarray(double[:, 0]).view("f8").reshape(40, 2)})
+    fields, _, other = dump(url + "#x=/x,kind=/kind")
+    check("kind", fields.get((1, "kind")) == ("i64", "", np.int64(5).tobytes()),
+          other, fields.get((1, "kind")))
+with h5py.File(path("words-found"), "w") as f:
+    f["x"] = b
+    f["words"] = words
+    f["y"] = y
+same("words found", path("words-found"),
+     {"x": b, "words": words.view("u1").reshape(40, 9)}, y)
 
 # Many files, and each of them one sample.
 os.mkdir(os.path.join(folder.name, "many"))

@@ -184,7 +184,7 @@ def several(rng, folder):
                 check("mask", same(got, "mask", i, mask, "i2"), i)
                 check("weight", same(got, "weight", i, weight, "f4"), i)
                 check("target", same(got, "target", i, target, "i8"), i)
-        got, _, other = dump(path, "-", 3, "ram:1M")
+        got, _, other = dump(path, "-", 3, "ram:1MiB")
         check("cached", not other, other)
         for i, (image, mask, _, _) in enumerate(rows):
             check("cached", same(got, "image", i, image, "u1") and
@@ -206,7 +206,7 @@ def converted(rng, folder):
             if to == "c8" or (to[0] in "ub" and x.min() < 0):
                 continue
             want = x.astype(to)
-            for cache in ("-", "ram:1M"):
+            for cache in ("-", "ram:1MiB"):
                 got, _, other = dump(path, "-", 3, cache, "x", NAMES[to])
                 check("convert", not other, kind, to, other)
                 for i in range(4):

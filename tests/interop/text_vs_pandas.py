@@ -154,6 +154,32 @@ def json_files(rng, folder):
     check("y", [labels[k] for k in range(40)] == list(range(40)))
 
 
+def odd_first(rng, folder):
+    """Files whose first samples are not as the others."""
+    x = rng.standard_normal((90, 3)).astype(np.float32)
+    frame = pd.DataFrame({"caf\u00e9": [v.tolist() for v in x],
+                          "t": ["N/A"] + [k / 4 for k in range(1, 90)],
+                          "label": [None] + list("cab" * 30)[1:]})
+    path = os.path.join(folder, "odd.jsonl")
+    frame.to_json(path, orient="records", lines=True, double_precision=15)
+    with open(path) as f:
+        check("pandas escapes names", "caf\\u00e9" in f.readline())
+    got, labels, other = dump(path, "-", "x")
+    compare("a name with an escape", got, "x", x)
+    check("a first label that is missing", [labels.get(k) for k in range(90)] ==
+          [-1] + [ord(c) - ord("a") for c in ("cab" * 30)[1:]], labels)
+    got, _, other = dump(path + "#t=/t", "-", "t")
+    check("a word for a number", len(got) == 89 and got[5, "t"] ==
+          np.float32(1.25).tobytes() and len(other) >= 1, other)
+    for first in ([-1] * 70, [-1, 1] * 35):
+        path = os.path.join(folder, "late.csv")
+        kinds = first + [k % 3 for k in range(20)]
+        pd.DataFrame({"a": x[:, 0], "label": kinds}).to_csv(path, index=False)
+        _, labels, other = dump(path)
+        check("classes after -1", [labels.get(k) for k in range(90)] == kinds,
+              labels, other)
+
+
 def written(folder):
     """TEXT_WRITE writes 1,000 samples: x (f32, 2x3), d (f64), label, text."""
     for name in ("csv", "jsonl"):
@@ -191,6 +217,7 @@ def main():
         csv_files(rng, folder)
         csv_words(rng, folder)
         json_files(rng, folder)
+        odd_first(rng, folder)
         written(folder)
     print(f"{checks} checks, {failures} failures")
     sys.exit(failures > 0)

@@ -10,6 +10,7 @@ TensorFlow's. Where $WEIR_TF_PYTHON names a Python that has TensorFlow, the same
 is done with TensorFlow on the other side, both ways."""
 
 import gzip
+import json
 import os
 import random
 import re
@@ -343,8 +344,22 @@ def check_tensorflow(tmp, shard, want):
           "our shard read by TensorFlow")
 
 
+def check_late(tmp):
+    """A feature that only a later record has is named."""
+    path = os.path.join(tmp, "late.tfrecord")
+    with open(path, "wb") as f:
+        for k in range(20):
+            late = [("late", k)] if k == 18 else []
+            f.write(record(example([("x", k / 4)] + late)))
+    for more, want in (([], "the first 16 samples"), (["--verify"], "'late'")):
+        remarks = json.loads(run(WEIR, "inspect", path, "--json",
+                                 *more))["remarks"]
+        check([want in r for r in remarks], [True], f"a late feature {more}")
+
+
 with tempfile.TemporaryDirectory() as tmp:
     check_own(tmp)
+    check_late(tmp)
     check_golden()
     shard, want = write_ours(tmp)
     with open(shard, "rb") as f:

@@ -90,7 +90,7 @@ static struct wr_loss step(struct dump *d)
 {
     struct wr_loss_batch batch = {d->logits, d->labels, d->spec.batch,
                                   d->spec.batch, CLASSES};
-    struct wr_loss loss;
+    struct wr_loss loss = {0};
     weir_err err;
 
     if (d->ops->forward(d->engine, d->params, d->input, d->logits, &err) < 0 ||

@@ -120,7 +120,7 @@ def all_kinds(rng, folder, ending):
            ("label", "scalar", False)])
     check(what, labels, {k: k % 5 for k in range(7)})
     check(what, len(got), 7 * 6)
-    check(what + ", cached", dump(folder, cache="ram:64M"), (got, labels, []))
+    check(what + ", cached", dump(folder, cache="ram:64MiB"), (got, labels, []))
     text_got, _, other = dump(folder, "txt")
     check(what, other, [])
     for k, (image, mask, emb, boxes, text) in enumerate(want):

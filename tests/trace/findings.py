@@ -2,17 +2,19 @@
 # not for the same program mended.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: findings.py WEIR BENCH [CASE...]       BENCH: the folder of benchmarks
+# usage: findings.py WEIR BENCH [--record FOLDER | --recorded FOLDER] [CASE...]
+#        BENCH: the folder of benchmarks
 #
-# Exit code 77: mounting is not possible here. Nothing is timed: what mending gains
-# is measured by bench/run.sh --only trace-findings. There alone are those whose
-# fault is one only while other programs leave cores and disk to it (TIMED), or
-# that take long; tests/unit/trace has made-up traces of them.
+# What is found depends on the time that calls take: `make test` reports traces of
+# all cases that were recorded on an idle machine (--record keeps them, --recorded
+# reports them); `make check-full` runs the programs, but for those whose fault is
+# one only while other programs leave cores and disk to it, or that take long
+# (TIMED). What mending gains is measured by bench/run.sh --only trace-findings.
+# Exit code 77: mounting is not possible here, or no case can run.
 import os
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.abspath(sys.argv[2]))
@@ -20,6 +22,7 @@ sys.path.insert(0, os.path.abspath(sys.argv[2]))
 from lib.faults import Bench, CASES, lacks  # noqa: E402
 
 TIMED = ('D02-MANY', 'D03', 'D04', 'D17-STORAGE', 'D17-CPU', 'D18', 'S05')
+QUICK = [name for name in CASES if name not in TIMED]
 
 
 def can_mount(bench):
@@ -33,36 +36,46 @@ def can_mount(bench):
         return False
 
 
-def check(bench, name):
+def traced(bench, name, keep):
+    with bench.prepared(name, CASES[name].counts[1]) as runner:
+        return [runner.traced(mended, keep) for mended in (False, True)]
+
+
+def check(name, faulty, mended):
     case = CASES[name]
-    began = time.monotonic()
     wrong = []
-    with bench.prepared(name, case.counts[1]) as runner:
-        faulty = runner.traced(False)
-        mended = runner.traced(True)
     if case.code not in faulty:
         wrong.append(f'{name}: not found in the program that has the fault, '
                      f'but {sorted(faulty)}')
     if case.code in mended and name != 'D17-STORAGE': # it has no cure
         wrong.append(f'{name}: found in the mended program')
-    print(f'{name:9} {time.monotonic() - began:5.1f} s  {faulty}  mended: '
-          f'{mended}', flush=True)
+    print(f'{name:9} {faulty}  mended: {mended}', flush=True)
     return wrong
 
 
 def main():
-    wrong = []
+    wrong, ran, names = [], 0, sys.argv[3:]
+    how = kept = None
+    if names and names[0].startswith('--'):
+        how, kept, *names = names
     with tempfile.TemporaryDirectory(prefix='weir-findings-') as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder, compensate=False)
+        if how == '--recorded':
+            for name in names or CASES:
+                wrong += check(name, *(bench.recorded(kept, name, mended)
+                                       for mended in (False, True)))
+            print('\n'.join(wrong))
+            return 1 if wrong else 0
         if not can_mount(bench):
             return 77
-        for name in sys.argv[3:] or [c for c in CASES if c not in TIMED]:
+        for name in names or (CASES if how else QUICK):
             if lacks(name):
                 print(f'{name}: no {lacks(name)}')
                 continue
-            wrong += check(bench, name)
+            ran += 1
+            wrong += check(name, *traced(bench, name, kept))
     print('\n'.join(wrong))
-    return 1 if wrong else 0
+    return 1 if wrong else 0 if ran else 77
 
 
 try:

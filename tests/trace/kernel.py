@@ -6,6 +6,7 @@
 # DYNAMIC, STATIC: rawcalls, linked in two ways ('' if it could not be);
 # RING: ringreads ('' without liburing). Skipped where the kernel does not let us.
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -135,7 +136,9 @@ class Tests:
                    counts[0] == 5, f'{counts} {done.stderr}')
         parents = [p[2] for p in lines if p[0] == 'process']
         self.check('tree', sorted(parents) == ['-1', '0', '0', '0'], parents)
-        self.check('tree', 'unseen: 0.' in done.stderr, done.stderr)
+        # Unseen is what the loader reads of libraries: 1 % with glibc 2.41.
+        unseen = re.search(r'unseen: (\d+\.\d)%', done.stderr)
+        self.check('tree', unseen and float(unseen[1]) < 2, done.stderr)
 
     def lost(self):
         """A reader that is stopped loses records, and says so."""

@@ -6,7 +6,10 @@
 # WEIR_TRACE_FORKS: how often forkmt forks (default: 2000).
 # WEIR_TRACE_FILES: how many files one program makes (default: 100000).
 # WEIR_TRACE_SANITIZED: weir has a sanitizer, and cannot be traced itself.
+import ctypes
 import os
+import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,7 +85,8 @@ class Tests:
                 [self.weir, 'trace', '-q', '-o', trace, '--', PYTHON, '-c',
                  'import time; print("up", flush=True); '
                  'open("/etc/passwd").read(); time.sleep(60)'],
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             p.stdout.readline()
             p.send_signal(number)
             code = p.wait(30)
@@ -139,7 +143,7 @@ class Tests:
                   '    os.read(fd, 100)\n    os.close(fd)\n')
         with open(os.path.join(self.folder, 'data'), 'wb') as f:
             f.write(b'z' * 1000)
-        done, lines = self.run([PYTHON, '-c', script], '--budget', '256K')
+        done, lines = self.run([PYTHON, '-c', script], '--budget', '256KiB')
         counted = next(p for p in lines if p[0] == 'counted')
         self.check('budget', int(counted[3]) >= 2000000 and
                    int(counted[2]) >= 20000, counted)
@@ -243,6 +247,126 @@ class Tests:
                               capture_output=True, timeout=60)
         self.check('many files', done.returncode == 0, done.stderr)
 
+    def start_orphan(self, name, looks=0):
+        """(weir, the program, its folder of memory): weir is killed, and the
+        program has read a file since, and looked for others."""
+        script = ('import os, sys\nprint(os.getpid(), os.environ["WEIR_TRACE"], '
+                  'flush=True)\nsys.stdin.readline()\n'
+                  'open(sys.argv[1], "rb").read()\n'
+                  'for i in range(int(sys.argv[2])):\n'
+                  '    os.path.exists(f"/etc/none{i * 7919 % 65537}")\n'
+                  'print("read", flush=True)\n'
+                  'sys.stdin.readline()\n')
+        with open(name, 'wb') as f:
+            f.write(bytes(50000))
+        p = subprocess.Popen([self.weir, 'trace', '-q', '-o', self.path(), '--',
+                              PYTHON, '-c', script, name, str(looks)],
+                             text=True,
+                             cwd=self.folder, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, bufsize=1)
+        pid, folder = p.stdout.readline().split()
+        p.kill()
+        p.wait()
+        p.stdin.write('read\n')
+        p.stdout.readline()
+        return p, int(pid), folder
+
+    def end_orphan(self, p, pid):
+        fd = os.pidfd_open(pid)
+        p.stdin.close()
+        select.select([fd], [], [], 60) # it is not our child
+        os.close(fd)
+        p.stdout.close()
+
+    def orphan(self):
+        """What a killed weir left is saved by the next one, when its program
+        has ended."""
+        name = os.path.join(self.folder, 'orphan.dat')
+        p, pid, memory = self.start_orphan(name)
+        saved = os.path.join(self.folder, f'recovered-{p.pid}.wtrace')
+        done, _ = self.run(['true'])
+        self.check('orphan', os.path.exists(memory) and
+                   not os.path.exists(saved), 'taken from a living program')
+        self.end_orphan(p, pid)
+        done, _ = self.run(['true'])
+        self.check('orphan', os.path.exists(saved) and
+                   f'recovered-{p.pid}.wtrace' in done.stderr, done.stderr)
+        self.check('orphan', not os.path.exists(memory), f'{memory} is there')
+        if os.path.exists(saved):
+            read = self.read_of(self.lines(saved), name)
+            self.check('orphan', read == 50000, f'{read} bytes in {saved}')
+            done = subprocess.run([self.weir, 'report', saved],
+                                  capture_output=True, text=True)
+            self.check('orphan', done.returncode == 0, done.stderr)
+        self.named_orphan(name)
+        if os.geteuid() == 0:
+            self.crowded_orphan(name)
+            self.foreign_orphan(name)
+
+    def named_orphan(self, name):
+        """The names that it would have are taken: by a trace, by a link."""
+        p, pid, memory = self.start_orphan(name)
+        self.end_orphan(p, pid)
+        first, second, third = (os.path.join(
+            self.folder, f'recovered-{p.pid}{k}.wtrace') for k in ('', '-2', '-3'))
+        with open(first, 'wb') as f:
+            f.write(b'old')
+        os.symlink('nowhere', second)
+        done, _ = self.run(['true'])
+        self.check('names of orphans', os.path.exists(third) and
+                   os.path.getsize(first) == 3 and not os.path.exists(memory),
+                   done.stderr)
+        if os.path.exists(third):
+            read = self.read_of(self.lines(third), name)
+            self.check('names of orphans', read == 50000, f'{read} bytes')
+
+    def crowded_orphan(self, name):
+        """On a full disk nothing of it is lost, and no part is left."""
+        place = os.path.join(self.folder, 'crowded')
+        os.mkdir(place)
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none',
+                           place], capture_output=True).returncode:
+            return
+        p, pid, memory = self.start_orphan(name, looks=3000)
+        self.end_orphan(p, pid)
+        saved = os.path.join(place, f'recovered-{p.pid}.wtrace')
+
+        def trace():
+            return subprocess.run(
+                [self.weir, 'trace', '-o', self.path(), '--', 'true'],
+                capture_output=True, text=True, timeout=60, cwd=place)
+
+        try:
+            for free in (0, 4096):  # not a byte; its head alone
+                with open(os.path.join(place, 'filler'), 'wb') as f:
+                    f.write(bytes(65536 - free))
+                done = trace()
+                self.check('full disk, orphan', done.returncode == 0 and
+                           'cannot be saved' in done.stderr and
+                           os.path.exists(memory + '/control') and
+                           not os.path.exists(saved),
+                           f'{free} free: {done} {os.listdir(place)}')
+                for left in os.listdir(place):
+                    os.remove(os.path.join(place, left))
+            done = trace()
+            self.check('full disk, orphan', os.path.exists(saved) and
+                       not os.path.exists(memory), done.stderr)
+            if os.path.exists(saved):
+                read = self.read_of(self.lines(saved), name)
+                self.check('full disk, orphan', read == 50000, f'{read} bytes')
+        finally:
+            subprocess.run(['umount', place], check=True)
+            shutil.rmtree(memory, ignore_errors=True)
+
+    def foreign_orphan(self, name):
+        p, pid, memory = self.start_orphan(name)
+        self.end_orphan(p, pid)
+        os.chown(memory, 65534, 65534)
+        done, _ = self.run(['true'])
+        self.check('orphan', os.path.exists(memory + '/control'),
+                   f"another user's is taken: {done.stderr}")
+        shutil.rmtree(memory)
+
     def nested(self):
         done, lines = self.run([self.weir, 'trace', '--', 'cat',
                                 '/etc/passwd'])
@@ -251,12 +375,22 @@ class Tests:
         self.check('nested', self.read_of(lines, '/etc/passwd') > 0, lines)
 
 
+def own_memory():
+    """A /dev/shm of our own: what a killed weir leaves there, weir of another
+    test would save."""
+    if os.geteuid() == 0 and ctypes.CDLL(None).unshare(0x20000) == 0:
+        subprocess.run(['sh', '-c', 'mount --make-rprivate / && mount -t tmpfs '
+                        '-o mode=1777 none /dev/shm'], check=True)
+
+
 def main(argv):
+    own_memory()
     with tempfile.TemporaryDirectory() as folder:
         t = Tests(*(os.path.abspath(a) for a in argv[1:4]),
                   os.path.realpath(folder))
         for test in (t.ends, t.interrupted, t.outputs, t.full_disk, t.budget,
-                     t.many, t.nesting, t.page, t.hostile, t.files):
+                     t.many, t.nesting, t.page, t.hostile, t.files,
+                     t.orphan):
             test()
     print('\n'.join(t.bad))
     return 1 if t.bad else 0

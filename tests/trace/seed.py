@@ -2,7 +2,12 @@
 # of the analysis that describes them, and come to its suggestions.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: seed.py WEIR BENCH [NAME...]        BENCH: the folder of benchmarks
+# usage: seed.py WEIR BENCH [--record FOLDER | --recorded FOLDER] [NAME...]
+#        BENCH: the folder of benchmarks
+#
+# What is found depends on the time that calls take: `make test` reports traces
+# that were recorded on an idle machine (--record keeps them, --recorded reports
+# them), `make check-full` runs the programs.
 #
 # Each function does with files what the analysis saw of a workload (sizes and
 # order of requests, files, ranks, checkpoints), on an emulated Lustre. weir run
@@ -15,7 +20,7 @@ import sys
 import tempfile
 import time
 
-KB, MB = 1 << 10, 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 
 # --- the programs: seed.py --do NAME DATA ---
@@ -41,12 +46,12 @@ def ranks(count, body):
 
 
 def records(data, count, rank, world, compute_s, epochs=1):
-    """TFRecord files, each rank its own: from the start on, 256 KB at once."""
+    """TFRecord files, each rank its own: from the start on, 256 KiB at once."""
     for _ in range(epochs):
         for i in range(rank, count, world):
             path = os.path.join(data, f'train-{i:03}.tfrecord')
             fd = os.open(path, os.O_RDONLY)
-            while os.read(fd, 256 * KB):
+            while os.read(fd, 256 * KIB):
                 time.sleep(compute_s)
             os.close(fd)
             forget(path)
@@ -61,15 +66,15 @@ def cosmoflow(data):
 
 
 def cosmic_tagger(data):
-    """One HDF5 file; every rank the same places, 2 and 6 KB, one on the next."""
+    """One HDF5 file; every rank the same places, 2 and 6 KiB, one on the next."""
     def body(rank):
         for _ in range(2):
             fd = os.open(os.path.join(data, 'train.h5'), os.O_RDONLY)
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
             for _ in range(50):
-                os.read(fd, 13 * KB)
+                os.read(fd, 13 * KIB)
             for k in range(160):
-                os.read(fd, (2 if k % 2 else 6) * KB)
+                os.read(fd, (2 if k % 2 else 6) * KIB)
                 if k % 16 == 15:
                     time.sleep(0.02)
             os.close(fd)
@@ -78,14 +83,14 @@ def cosmic_tagger(data):
 
 
 def ffn(data):
-    """Random images of 28 KB, the same on every rank."""
+    """Random images of 28 KiB, the same on every rank."""
     def body(rank):
         import random
         for epoch in range(2):
             fd = os.open(os.path.join(data, 'train.h5'), os.O_RDONLY)
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
             for k in random.Random(epoch).sample(range(256), 256):
-                os.pread(fd, 28 * KB, k * 28 * KB)
+                os.pread(fd, 28 * KIB, k * 28 * KIB)
                 if k % 4 == 3:
                     time.sleep(0.004)
             os.close(fd)
@@ -98,19 +103,19 @@ def climate(data):
     fd = os.open(os.path.join(data, 'stats.h5'), os.O_RDONLY)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
     for k in range(50):
-        os.pread(fd, 10, k * 17 % 50 * 4 * KB)
+        os.pread(fd, 10, k * 17 % 50 * 4 * KIB)
     os.close(fd)
     time.sleep(0.5)
     for k in range(3):
         with open(os.path.join(data, f'out{k}.json'), 'wb', buffering=0) as f:
-            f.write(bytes(4 * MB))
+            f.write(bytes(4 * MIB))
 
 
 def candle(data):
     """All of a CSV file at the start, by every rank; then only computing."""
     def body(rank):
         fd = os.open(os.path.join(data, 'train.csv'), os.O_RDONLY)
-        while os.read(fd, 256 * KB):
+        while os.read(fd, 256 * KIB):
             pass
         os.close(fd)
         time.sleep(1.5)
@@ -121,8 +126,8 @@ def l2hmc(data):
     """No input; a checkpoint of four files now and then."""
     for k in range(3):
         time.sleep(0.2)
-        for name, size in (('checkpoint', KB), ('graph.pbtxt', 7 * MB),
-                           ('model.data', 32 * MB), ('model.meta', 5 * KB)):
+        for name, size in (('checkpoint', KIB), ('graph.pbtxt', 7 * MIB),
+                           ('model.data', 32 * MIB), ('model.meta', 5 * KIB)):
             with open(os.path.join(data, f'{name}-{k}'), 'wb',
                       buffering=0) as f:
                 f.write(bytes(size))
@@ -157,7 +162,7 @@ def frnn(data):
 def shards(folder):
     for i in range(12):
         with open(os.path.join(folder, f'train-{i:03}.tfrecord'), 'wb') as f:
-            f.write(bytes(2 * MB))
+            f.write(bytes(2 * MIB))
 
 
 def one(name, size):
@@ -194,30 +199,30 @@ WORKLOADS = {
                   r'to 25.2 MB per rank', 'num_parallel_calls'],
                  {'S02', 'D05', 'D12'}),
     # bigger transfers, memory, threads, one portion for each rank
-    'cosmic_tagger': (cosmic_tagger, one('train.h5', 1290 * KB),
+    'cosmic_tagger': (cosmic_tagger, one('train.h5', 1290 * KIB),
                       {'D08', 'D07', 'S02'},
                       ['ranks share files and read the same places',
                        'of reads ask for 2048 bytes',
                        'of reads ask for 6144 bytes'], {'S04'}),
     # bigger transfers, staging, threads, one portion for each rank
-    'ffn': (ffn, one('train.h5', 7 * MB), {'S01', 'D07', 'S02'},
+    'ffn': (ffn, one('train.h5', 7 * MIB), {'S01', 'D07', 'S02'},
             ['ranks share files and read the same places',
              'of reads ask for 28672 bytes', 'read here and there'], set()),
     # the statistics in one call
-    'climate': (climate, one('stats.h5', 200 * KB), {'S04'},
+    'climate': (climate, one('stats.h5', 200 * KIB), {'S04'},
                 [r'to 4194304 B +3 '], {'D08', 'D01'}),
     # buffer size, parallel reads, prefetching
     'cosmoflow': (cosmoflow, shards, {'S01', 'D01'},
                   ['each rank has files of its own', '100.0 % consecutive'],
                   {'S02', 'D07'}),
     # nothing: less than 1 % of the time
-    'candle': (candle, one('train.csv', 2 * MB), set(),
+    'candle': (candle, one('train.csv', 2 * MIB), set(),
                ['ranks share files and read the same places',
                 'of reads ask for 262144 bytes'], None),
     # checkpoints to a local disk
     'l2hmc': (l2hmc, nothing, {'S06'}, ['Saves', 'main waits'], {'D15'}),
     'bert': (bert, lines, set(), ['one file, read one request behind'], None),
-    'mmaadsp': (mmaadsp, one('train.h5', 6 * MB), set(), ['1 files'], None),
+    'mmaadsp': (mmaadsp, one('train.h5', 6 * MIB), set(), ['1 files'], None),
     'frnn': (frnn, shots, set(), ['8 files', '100.0 % of the files were read '
                                   'once'], None),
 }
@@ -227,15 +232,19 @@ READS = ['files .* read', '% sequential', '% consecutive', 'MB/s per request',
          'metadata calls', 'Phases']
 
 
-def check(bench, name):
-    _, make, wanted, words, unwanted = WORKLOADS[name]
+def trace_of(bench, name, keep):
     source = os.path.join(bench.folder, name)
-    trace = source + '.wtrace'
+    trace = os.path.join(keep or bench.folder, name + '.wtrace')
     os.mkdir(source)
-    make(source)
+    WORKLOADS[name][1](source)
     with bench.mounted('lustre', source, source + '-at') as data:
         bench.run(bench.weir, 'trace', '-q', '-o', trace, '--', sys.executable,
                   '-B', os.path.abspath(__file__), '--do', name, data)
+    return trace
+
+
+def check(bench, name, trace):
+    _, _, wanted, words, unwanted = WORKLOADS[name]
     text = bench.run(bench.weir, 'report', trace)
     flat = re.sub(r'\s+', ' ', text)
     codes = set(re.findall(r'^([DS]\d\d)  ', text, re.M))
@@ -256,9 +265,18 @@ def main():
     sys.path.insert(0, os.path.abspath(sys.argv[2]))
     from lib.faults import Bench
 
-    wrong = []
+    wrong, names = [], sys.argv[3:]
+    how = kept = None
+    if names and names[0].startswith('--'):
+        how, kept, *names = names
     with tempfile.TemporaryDirectory(prefix='weir-seed-') as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder, compensate=False)
+        if how == '--recorded':
+            for name in names or WORKLOADS:
+                wrong += check(bench, name,
+                               os.path.join(kept, name + '.wtrace'))
+            print('\n'.join(wrong))
+            return 1 if wrong else 0
         os.mkdir(os.path.join(folder, 'try'))
         try:
             with bench.mounted('lustre', os.path.join(folder, 'try'),
@@ -267,8 +285,8 @@ def main():
         except RuntimeError as e:
             print(e)
             return 77
-        for name in sys.argv[3:] or WORKLOADS:
-            wrong += check(bench, name)
+        for name in names or WORKLOADS:
+            wrong += check(bench, name, trace_of(bench, name, kept))
     print('\n'.join(wrong))
     return 1 if wrong else 0
 

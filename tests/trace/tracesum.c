@@ -4,8 +4,9 @@
  * usage: tracesum FILE
  *
  * Lines of tabs: "file KIND OPENS READS BYTES WRITES BYTES STATS OTHERS PATH",
- * "process NUMBER PARENT PID STATUS RANK RCHAR WCHAR LOST ARGV", "op NAME COUNT
- * FAILED", "mark TEXT", "counted OPENS READS BYTES WRITES BYTES", "damage TEXT". */
+ * "process NUMBER PARENT PID STATUS RANK RCHAR WCHAR LOST ARGV", "command ARGV",
+ * "op NAME COUNT FAILED", "mark TEXT", "counted OPENS READS BYTES WRITES BYTES",
+ * "damage TEXT". */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,6 +107,7 @@ static void print(const struct tracesum *s)
                i, p->parent, p->pid, p->status, p->rank, (int64_t)p->rchar,
                (int64_t)p->wchar, p->lost_events, p->argv);
     }
+    printf("command\t%s\n", wr_trace_file_info(s->trace)->command);
     for (unsigned op = 0; op < WR_TRACE_OPS; op++)
         if (s->ops[op])
             printf("op\t%s\t%" PRIu64 "\t%" PRIu64 "\n", wr_trace_op_name(op),

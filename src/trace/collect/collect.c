@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,13 +16,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "monitor/residency.h"
 #include "trace/collect/state.h"
 
 #define SAMPLE_EVERY 64 /* over the budget: one event of so many */
 #define SAMPLE_NS    (500 * WR_NS_PER_MS)
-#define MOST_SAMPLED 64     /* processes whose /proc is looked at */
-#define MOST_ASKED   100000 /* files whose residency is asked for */
+#define MOST_SAMPLED 64 /* processes whose /proc is looked at */
 
 /* --- time --- */
 
@@ -141,10 +140,10 @@ static void find_new(struct wr_collect *c)
     for (size_t i = c->oldest; i < count; i++) {
         struct wr_tapped *t = NULL;
 
-        if (c->taps[i] ||
-            wr_tapped_open(&t, c->folder, (uint32_t)i + 1, &err) <= 0)
+        if (c->taps[i] || wr_tapped_open(&t, c->folder, (uint32_t)i + 1,
+                                         /* keep= */ c->adopted, &err) <= 0)
             continue;
-        if (t->kept.parent &&
+        if (t->kept.parent && !c->adopted &&
             (t->kept.parent > i || !c->taps[t->kept.parent - 1])) {
             wr_tapped_free(t); /* next time: its parent comes first */
             continue;
@@ -218,7 +217,10 @@ static void end_tap(struct wr_collect *c, struct wr_tapped *t)
     wr_tapped_detach(t, c->folder);
     if (t->kept.ended && t->status < 0)
         t->status = (t->kept.status & 255) << 8;
-    t->end_ns = ended ? wr_collect_ns(c, ended) : wr_clock_ns() - c->start_ns;
+    if (ended)
+        t->end_ns = wr_collect_ns(c, ended);
+    else if (!c->adopted) /* that one may have ended long ago */
+        t->end_ns = wr_clock_ns() - c->start_ns;
     c->sum.lost_events += t->kept.lost_events;
     c->sum.lost_names += t->kept.lost_names;
     c->sum.nested_events += t->kept.nested_events;
@@ -309,7 +311,7 @@ static void on_fault(void *arg, const struct wr_fault *fault)
                                .file2 = WR_TRACE_NO_FILE,
                                .op = WR_TRACE_FAULT,
                                .offset = UINT64_MAX,
-                               .bytes = 4096};
+                               .bytes = (uint64_t)sysconf(_SC_PAGESIZE)};
     const struct wr_tapped_map *m = NULL;
     struct wr_tapped *t = NULL;
 
@@ -321,7 +323,7 @@ static void on_fault(void *arg, const struct wr_fault *fault)
     m = wr_tapped_map_at(t, fault->address);
     if (m) {
         e.file = m->file;
-        e.offset = m->off + (fault->address - m->at) / 4096 * 4096;
+        e.offset = m->off + (fault->address - m->at) / e.bytes * e.bytes;
     }
     e.process = t->process;
     e.start_ns = fault->at_ns - c->start_ns;
@@ -452,24 +454,60 @@ void wr_collect_status(struct wr_collect *c, pid_t pid, int status)
 /* --- begin and end --- */
 
 /* In memory; where there is none, in a folder for temporary files. */
+const char *wr_collect_place(size_t i)
+{
+    const char *const places[WR_COLLECT_PLACES] = {"/dev/shm", getenv("TMPDIR"),
+                                                   "/tmp"};
+    const char *place = i < WR_COLLECT_PLACES ? places[i] : NULL;
+
+    return place && *place == '/' && strlen(place) < 100 ? place : NULL;
+}
+
+uint64_t wr_collect_pid_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
 static int make_folder(struct wr_collect *c, weir_err *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    const char *const places[] = {"/dev/shm", tmp, "/tmp"};
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(places); i++) {
-        if (!places[i] || *places[i] != '/')
+    for (size_t i = 0; i < WR_COLLECT_PLACES; i++) {
+        if (!wr_collect_place(i))
             continue;
-        snprintf(c->folder, sizeof(c->folder), "%s/weir-trace-XXXXXX",
-                 places[i]);
-        if (strlen(places[i]) < 100 && mkdtemp(c->folder))
+        snprintf(c->folder, sizeof(c->folder), "%s/" WR_COLLECT_FOLDER "XXXXXX",
+                 wr_collect_place(i));
+        if (mkdtemp(c->folder))
             return 0;
     }
     c->folder[0] = '\0';
     return wr_fail_errno(err, errno, "no folder for the trace's memory");
 }
 
-static int make_control(struct wr_collect *c, uint64_t budget, weir_err *err)
+static void fill_control(struct wr_collect *c,
+                         const struct wr_collect_config *cfg)
+{
+    struct wr_tap_control *k = c->control;
+    char cwd[512];
+    bool is_whole = *cfg->output == '/' || !getcwd(cwd, sizeof(cwd));
+
+    k->tsc = clock_is_tsc();
+    k->budget_bytes = cfg->budget_bytes;
+    k->sample_every = SAMPLE_EVERY;
+    k->pid = (uint32_t)getpid();
+    k->anonymous = cfg->anonymous;
+    k->no_arguments = cfg->no_arguments;
+    snprintf(k->output, sizeof(k->output), "%s%s%s", is_whole ? "" : cwd,
+             is_whole ? "" : "/", cfg->output);
+    k->start_wall_ns = wr_clock_wall_ns();
+    k->start_stamp = stamp_now(c);
+    k->start_ns = wr_clock_ns();
+    k->magic = WR_TAP_MAGIC;
+}
+
+/* Locked before it has a size: to others it is nobody's from then on. */
+static int make_control(struct wr_collect *c,
+                        const struct wr_collect_config *cfg, weir_err *err)
 {
     char path[160];
     int fd, r;
@@ -478,21 +516,18 @@ static int make_control(struct wr_collect *c, uint64_t budget, weir_err *err)
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return wr_fail_errno(err, errno, "'%s'", path);
-    r = posix_fallocate(fd, 0, 4096);
+    c->control_fd = fd;
+    r = flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno : posix_fallocate(fd, 0, 4096);
     if (r == 0) {
         c->control = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                           0);
         r = c->control == MAP_FAILED ? errno : 0;
     }
-    close(fd);
     if (r) {
         c->control = NULL;
         return wr_fail_errno(err, r, "'%s'", path);
     }
-    c->control->tsc = clock_is_tsc();
-    c->control->budget_bytes = budget;
-    c->control->sample_every = SAMPLE_EVERY;
-    c->control->magic = WR_TAP_MAGIC;
+    fill_control(c, cfg);
     return 0;
 }
 
@@ -500,14 +535,15 @@ static void remove_folder(struct wr_collect *c)
 {
     char path[160];
 
+    if (!c->folder[0])
+        return;
     for (size_t i = 0; i < c->tap_count; i++) {
         snprintf(path, sizeof(path), "%s/p%zu", c->folder, i + 1);
         unlink(path);
     }
     snprintf(path, sizeof(path), "%s/control", c->folder);
     unlink(path);
-    if (c->folder[0])
-        rmdir(c->folder);
+    rmdir(c->folder);
 }
 
 static void free_all(struct wr_collect *c)
@@ -516,6 +552,8 @@ static void free_all(struct wr_collect *c)
     remove_folder(c);
     if (c->control)
         munmap(c->control, 4096);
+    if (c->control_fd >= 0)
+        close(c->control_fd);
     for (size_t i = 0; i < c->tap_count; i++)
         wr_tapped_free(c->taps[i]);
     free(c->taps);
@@ -525,33 +563,76 @@ static void free_all(struct wr_collect *c)
     free(c);
 }
 
+static struct wr_collect *new_collect(const struct wr_collect_config *cfg,
+                                      weir_err *err)
+{
+    struct wr_collect *c = calloc(1, sizeof(*c));
+
+    if (!c || wr_names_new(&c->names, cfg->anonymous, err) < 0) {
+        free(c);
+        wr_fail(err, WEIR_ENOMEM, "the collector of a trace");
+        return NULL;
+    }
+    c->control_fd = -1;
+    c->anonymous = cfg->anonymous;
+    c->no_arguments = cfg->anonymous || cfg->no_arguments;
+    c->pid_space = wr_collect_pid_space();
+    snprintf(c->host, sizeof(c->host), "%s",
+             cfg->info->host ? cfg->info->host : "");
+    c->ns_per_stamp = 1;
+    return c;
+}
+
+/* Its file, and the clocks of its control file. */
+static int begin_trace(struct wr_collect *c,
+                       const struct wr_collect_config *cfg, weir_err *err)
+{
+    c->start_stamp = c->control->start_stamp;
+    c->start_ns = c->control->start_ns;
+    return wr_trace_writer_open(&c->writer, cfg->output, cfg->info, err);
+}
+
 int wr_collect_open(struct wr_collect **ret,
                     const struct wr_collect_config *cfg, weir_err *err)
 {
-    struct wr_collect *c = calloc(1, sizeof(*c));
-    struct stat st;
+    struct wr_collect *c = new_collect(cfg, err);
     int r;
 
     if (!c)
-        return wr_fail(err, WEIR_ENOMEM, "the collector of a trace");
-    c->anonymous = cfg->anonymous;
-    c->pid_space = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-    snprintf(c->host, sizeof(c->host), "%s",
-             cfg->info->host ? cfg->info->host : "");
-    r = wr_names_new(&c->names, cfg->anonymous, err);
+        return WEIR_ENOMEM;
+    r = make_folder(c, err);
     if (r == 0)
-        r = make_folder(c, err);
+        r = make_control(c, cfg, err);
     if (r == 0)
-        r = make_control(c, cfg->budget_bytes, err);
-    if (r == 0)
-        r = wr_trace_writer_open(&c->writer, cfg->output, cfg->info, err);
+        r = begin_trace(c, cfg, err);
+    if (r < 0)
+        free_all(c);
+    else
+        *ret = c;
+    return r;
+}
+
+int wr_collect_adopt(struct wr_collect **ret, const char *folder,
+                     struct wr_collect_control *taken,
+                     const struct wr_collect_config *cfg, weir_err *err)
+{
+    struct wr_collect *c = new_collect(cfg, err);
+    int r;
+
+    if (!c) {
+        munmap(taken->control, 4096);
+        close(taken->fd);
+        return WEIR_ENOMEM;
+    }
+    c->adopted = true;
+    c->control = taken->control;
+    c->control_fd = taken->fd;
+    r = begin_trace(c, cfg, err);
     if (r < 0) {
         free_all(c);
         return r;
     }
-    c->start_stamp = stamp_now(c);
-    c->start_ns = wr_clock_ns();
-    c->ns_per_stamp = 1;
+    snprintf(c->folder, sizeof(c->folder), "%s", folder);
     *ret = c;
     return 0;
 }
@@ -559,40 +640,6 @@ int wr_collect_open(struct wr_collect **ret,
 const char *wr_collect_folder(const struct wr_collect *c)
 {
     return c->folder;
-}
-
-/* How much of the data files is in memory now: the next epoch's reads. */
-static void write_residency(struct wr_collect *c)
-{
-    size_t asked = 0;
-    weir_err err;
-
-    for (uint32_t i = 0; i < wr_names_count(c->names) && c->writer; i++) {
-        const char *path = wr_names_path(c->names, i);
-        struct wr_residency r;
-        struct stat st;
-        int fd;
-
-        if (wr_names_kind(c->names, i) != WR_TRACE_DATA || *path != '/')
-            continue;
-        if (asked++ >= MOST_ASKED)
-            return;
-        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-            continue;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOATIME);
-        if (fd < 0)
-            fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            continue;
-        if (wr_residency_of(fd, false, &r, &err) == 0 &&
-            r.means != WR_RESIDENCY_UNKNOWN)
-            wr_collect_failed(c,
-                              wr_trace_writer_resident(c->writer, i,
-                                                       r.resident_bytes,
-                                                       r.bytes, &err),
-                              &err);
-        close(fd);
-    }
 }
 
 int wr_collect_close(struct wr_collect *c, const struct wr_trace_info *info,
@@ -611,7 +658,8 @@ int wr_collect_close(struct wr_collect *c, const struct wr_trace_info *info,
     drain_all(c, /* is_end= */ true);
     wr_collect_flush(c);
     wr_collect_counts(c);
-    write_residency(c);
+    if (!c->adopted)
+        wr_collect_residency(c);
     wr_collect_sum(c, ret_sum);
     ret_sum->still_running = running;
     own.by_kernel = c->sum.by_kernel;
@@ -620,6 +668,8 @@ int wr_collect_close(struct wr_collect *c, const struct wr_trace_info *info,
         r = wr_trace_writer_close(c->writer, &own, err);
     else
         r = wr_fail_as(err, c->failure.code, &c->failure);
+    if (r < 0 && c->adopted)
+        c->folder[0] = '\0'; /* it stays, for a disk with space */
     free_all(c);
     return r;
 }

@@ -21,7 +21,8 @@ struct wr_collect_config {
     const char *output;               /* borrowed during the call */
     const struct wr_trace_info *info; /* borrowed during the call */
     uint64_t budget_bytes;            /* of records of one process */
-    bool anonymous;
+    bool anonymous;    /* hashes instead of names, and no arguments */
+    bool no_arguments; /* of processes: their programs alone */
 };
 
 /* What was seen so far. */

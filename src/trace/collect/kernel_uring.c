@@ -4,13 +4,13 @@
  * The tracepoints tell what is asked for, of which descriptor, and how many
  * bytes it came to; not where in the file. A request on a registered file tells
  * no descriptor: its name is known if the ring has one such file alone. */
-#include <ctype.h>
 #include <dirent.h>
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/procfs.h"
 #include "trace/collect/kernel_state.h"
 
@@ -134,7 +134,7 @@ static uint32_t registered_of(struct wr_kernel *k, uint32_t pid)
     d = opendir(path);
     while (d && (e = readdir(d))) {
         snprintf(path, sizeof(path), "fd/%.20s", e->d_name);
-        if (!isdigit((unsigned char)e->d_name[0]) ||
+        if (!wr_is_digit(e->d_name[0]) ||
             !wr_kernel_link(pid, path, link, sizeof(link)) ||
             strcmp(link, "anon_inode:[io_uring]") != 0)
             continue;

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/collect/names.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -249,7 +249,7 @@ static const char *extension(const char *name, size_t len)
 {
     size_t n = 0;
 
-    while (n < len && n < 6 && isalnum((unsigned char)name[len - 1 - n]))
+    while (n < len && n < 6 && wr_is_alnum(name[len - 1 - n]))
         n++;
     return n && n < len && n < 6 && name[len - 1 - n] == '.'
                ? name + len - 1 - n

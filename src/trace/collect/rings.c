@@ -60,7 +60,7 @@ static struct perf_event_attr attributes(unsigned type, uint64_t config)
         .config = config,
         .sample_period = 1,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW |
-                       (IP_BIT ? PERF_SAMPLE_REGS_USER : 0),
+                       (IP_BIT != 0 ? PERF_SAMPLE_REGS_USER : 0),
         .sample_regs_user = IP_BIT,
         .sample_id_all = 1,
         .watermark = 1,

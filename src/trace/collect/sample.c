@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/collect/state.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "base/procfs.h"
 
@@ -64,7 +64,7 @@ static uint64_t all_requests(pid_t pid)
     if (!d)
         return 0;
     while ((e = readdir(d))) {
-        if (!isdigit((unsigned char)e->d_name[0]))
+        if (!wr_is_digit(e->d_name[0]))
             continue;
         n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
         if (n <= 0)

@@ -10,11 +10,20 @@
 #include "trace/collect/names.h"
 #include "trace/collect/tapped.h"
 
-#define WR_COLLECT_BATCH 4096
+#define WR_COLLECT_BATCH  4096
+#define WR_COLLECT_FOLDER "weir-trace-" /* begins the names of folders */
+#define WR_COLLECT_PLACES 3
+
+/* The control file: mapped, and locked while it is open. */
+struct wr_collect_control {
+    struct wr_tap_control *control;
+    int fd;
+};
 
 struct wr_collect {
     char folder[128];
     struct wr_tap_control *control; /* mapped */
+    int control_fd;                 /* its lock */
     struct wr_trace_writer *writer; /* owned; NULL: it has failed */
     weir_err failure;               /* why; code 0: it has not */
     struct wr_names *names;         /* owned */
@@ -25,7 +34,8 @@ struct wr_collect {
     uint32_t processes;        /* of the trace */
     struct wr_faults *faults;  /* owned; NULL: not known */
     struct wr_kernel *kernel;  /* owned; NULL: not asked for */
-    bool anonymous;
+    bool anonymous, no_arguments;
+    bool adopted; /* another one's, which was killed */
     uint64_t pid_space;
     uint64_t start_ns, start_stamp; /* one moment, by two clocks */
     double ns_per_stamp;
@@ -41,6 +51,8 @@ void wr_collect_event(struct wr_collect *c, const struct wr_trace_event *e);
 void wr_collect_flush(struct wr_collect *c);
 bool wr_collect_failed(struct wr_collect *c, int r, const weir_err *err);
 void wr_collect_counts(struct wr_collect *c);
+/* How much of the data files is in memory now: the next epoch's reads. */
+void wr_collect_residency(struct wr_collect *c);
 void wr_collect_process(struct wr_collect *c, const struct wr_tapped *t);
 /* What a process did itself, as the kernel counted it. */
 struct wr_tap_io wr_collect_own_io(const struct wr_tapped *t);
@@ -48,6 +60,16 @@ uint64_t wr_collect_since(uint64_t now, uint64_t base);
 /* The number of a path, written when it is new. */
 uint32_t wr_collect_name(struct wr_collect *c, const char *path);
 uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp);
+
+/* collect.c: the i-th folder that may have a collector's, or NULL. */
+const char *wr_collect_place(size_t i);
+uint64_t wr_collect_pid_space(void); /* of this process */
+/* A collector of what another one, which was killed, left in `folder`. Takes the
+ * control file in any case; a folder that cannot be saved, now or by the time of
+ * wr_collect_close, stays as it is. */
+int wr_collect_adopt(struct wr_collect **ret, const char *folder,
+                     struct wr_collect_control *taken,
+                     const struct wr_collect_config *cfg, weir_err *err);
 
 /* collect.c: processes that no library tells of. The last one with a pid, or
  * NULL; a new one; its end. */

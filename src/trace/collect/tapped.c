@@ -24,7 +24,7 @@ static void file_name(const char *folder, uint32_t number, char *buf,
 }
 
 /* NULL: it is not there, or not as large as it will be. */
-static struct wr_tap_process *map_file(const char *path)
+static struct wr_tap_process *map_file(const char *path, bool keep)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     void *base = MAP_FAILED;
@@ -34,8 +34,8 @@ static struct wr_tap_process *map_file(const char *path)
         return NULL;
     if (fstat(fd, &st) == 0 && st.st_size == (off_t)WR_TAP_SIZE &&
         st.st_blocks > 0)
-        base = mmap(NULL, WR_TAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                    0);
+        base = mmap(NULL, WR_TAP_SIZE, PROT_READ | PROT_WRITE,
+                    keep ? MAP_PRIVATE : MAP_SHARED, fd, 0);
     close(fd);
     return base == MAP_FAILED ? NULL : base;
 }
@@ -50,14 +50,14 @@ static void keep_head(struct wr_tapped *t)
 }
 
 int wr_tapped_open(struct wr_tapped **ret, const char *folder, uint32_t number,
-                   weir_err *err)
+                   bool keep, weir_err *err)
 {
     struct wr_tap_process *head;
     struct wr_tapped *t;
     char path[300];
 
     file_name(folder, number, path, sizeof(path));
-    head = map_file(path);
+    head = map_file(path, keep);
     if (!head)
         return 0;
     if (!__atomic_load_n(&head->ready, __ATOMIC_ACQUIRE) ||
@@ -75,6 +75,7 @@ int wr_tapped_open(struct wr_tapped **ret, const char *folder, uint32_t number,
     }
     t->head = head;
     t->number = number;
+    t->keep = keep;
     t->status = -1;
     t->end_ns = UINT64_MAX;
     keep_head(t);
@@ -93,7 +94,8 @@ void wr_tapped_detach(struct wr_tapped *t, const char *folder)
     munmap(t->head, WR_TAP_SIZE);
     t->head = NULL;
     file_name(folder, t->number, path, sizeof(path));
-    unlink(path);
+    if (!t->keep)
+        unlink(path);
     free(t->maps);
     free(t->slots);
     t->maps = NULL;

@@ -39,15 +39,18 @@ struct wr_tapped {
     uint64_t end_ns;
     int32_t status;     /* as of waitpid; -1: not known */
     uint64_t ring_seen; /* requests of its io_uring rings */
+    bool keep;          /* the file stays, and nothing is changed in it */
     bool replaced;      /* by another program with its pid */
     bool made;          /* it runs, and has no library: `head` is NULL */
     struct wr_tapped_slot *slots; /* owned; WR_TAP_CHUNKS, while it runs */
 };
 
-/* Maps FOLDER/pNUMBER; 0: it is not ready yet, 1: done, < 0: failed. */
+/* Maps FOLDER/pNUMBER; 0: it is not ready yet, 1: done, < 0: failed. With `keep`
+ * reading leaves the file as it is, for another try. */
 int wr_tapped_open(struct wr_tapped **ret, const char *folder, uint32_t number,
-                   weir_err *err);
-/* Ends the mapping and removes the file; names stay for its children. */
+                   bool keep, weir_err *err);
+/* Ends the mapping and removes the file, unless it is kept; names stay for its
+ * children. */
 void wr_tapped_detach(struct wr_tapped *t, const char *folder);
 void wr_tapped_free(struct wr_tapped *t);
 

@@ -1,12 +1,16 @@
 /* write.c - what the collector writes into the trace.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "monitor/residency.h"
 #include "trace/collect/state.h"
 
 #define MOST_COUNTED 200000 /* counts that are kept before they are written */
+#define MOST_ASKED   100000 /* files whose residency is asked for */
 
 bool wr_collect_failed(struct wr_collect *c, int r, const weir_err *err)
 {
@@ -155,13 +159,13 @@ static const char *inherited(const struct wr_tapped *t, size_t offset)
     return s;
 }
 
-/* Of an anonymous trace: the program alone. */
+/* Without arguments: the program alone. */
 static const char *shown_argv(const struct wr_collect *c, const char *program,
                               const char *argv)
 {
     const char *slash = strrchr(program, '/');
 
-    return c->anonymous ? (slash ? slash + 1 : program) : argv;
+    return c->no_arguments ? (slash ? slash + 1 : program) : argv;
 }
 
 void wr_collect_process(struct wr_collect *c, const struct wr_tapped *t)
@@ -196,4 +200,37 @@ void wr_collect_process(struct wr_collect *c, const struct wr_tapped *t)
     if (c->writer)
         wr_collect_failed(
             c, wr_trace_writer_process(c->writer, t->process, &p, &err), &err);
+}
+
+void wr_collect_residency(struct wr_collect *c)
+{
+    size_t asked = 0;
+    weir_err err;
+
+    for (uint32_t i = 0; i < wr_names_count(c->names) && c->writer; i++) {
+        const char *path = wr_names_path(c->names, i);
+        struct wr_residency r;
+        struct stat st;
+        int fd;
+
+        if (wr_names_kind(c->names, i) != WR_TRACE_DATA || *path != '/')
+            continue;
+        if (asked++ >= MOST_ASKED)
+            return;
+        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOATIME);
+        if (fd < 0)
+            fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (wr_residency_of(fd, false, &r, &err) == 0 &&
+            r.means != WR_RESIDENCY_UNKNOWN)
+            wr_collect_failed(c,
+                              wr_trace_writer_resident(c->writer, i,
+                                                       r.resident_bytes,
+                                                       r.bytes, &err),
+                              &err);
+        close(fd);
+    }
 }

@@ -11,6 +11,18 @@ int wr_tap_errno(long r)
     return r >= 0 ? 0 : errno > 0 && errno < 255 ? errno : 255;
 }
 
+/* A call that fails may do so before it looks at the name. Here the kernel reads
+ * it and stops: there is no folder -1. */
+const char *wr_tap_name(const char *path, int error)
+{
+    bool is_read = !error || error == ENOENT;
+
+    if (!path || error == EFAULT ||
+        (!is_read && WR_RAW3(SYS_symlinkat, path, -1, "-") == -EFAULT))
+        return "";
+    return path;
+}
+
 /* A descriptor that others share: the kernel knows where it stands. */
 static uint64_t asked_position(int fd, struct wr_tap_fd *e, long moved)
 {
@@ -106,15 +118,13 @@ void wr_tap_on_path(unsigned op, int dirfd, const char *path, uint64_t start,
     struct wr_tap_note n = {.start = start, .op = (uint8_t)op};
     uint64_t duration = wr_tap_clock() - start;
 
-    if (path && !*path) { /* AT_EMPTY_PATH: the descriptor itself */
+    n.error = (uint8_t)wr_tap_errno(r);
+    n.flags = n.error ? WR_TRACE_FAILED : 0;
+    n.path = wr_tap_name(path, n.error);
+    if (n.path == path && !*path) { /* AT_EMPTY_PATH: the descriptor itself */
         wr_tap_on_fd(op, dirfd, start, r);
         return;
     }
-    n.error = (uint8_t)wr_tap_errno(r);
-    n.flags = n.error ? WR_TRACE_FAILED : 0;
-    n.path = path ? path : "";
-    if (n.error == EFAULT)
-        n.path = ""; /* the caller's pointer is a wrong one */
     n.dir = folder_of(dirfd, n.path);
     settle_name(&n);
     wr_tap_put_lasting(&n, duration);
@@ -137,7 +147,7 @@ void wr_tap_opened(int fd, int dirfd, const char *path, int open_flags,
     n.error = (uint8_t)wr_tap_errno(fd);
     n.flags = (uint8_t)(open_bits(open_flags) |
                         (n.error ? WR_TRACE_FAILED : 0));
-    n.path = path && n.error != EFAULT ? path : "";
+    n.path = wr_tap_name(path, n.error);
     n.dir = folder_of(dirfd, n.path);
     settle_name(&n);
     if (fd >= 0) {
@@ -158,13 +168,13 @@ void wr_tap_on_two_at(unsigned op, const int dirs[2],
 
     if (r < 0 && errno == EFAULT)
         return;
-    from.path = names[0];
-    from.dir = folder_of(dirs[0], names[0]);
-    wr_tap_put_lasting(&from, 0);
     to.error = (uint8_t)wr_tap_errno(r);
     to.flags = to.error ? WR_TRACE_FAILED : 0;
-    to.path = names[1];
-    to.dir = folder_of(dirs[1], names[1]);
+    from.path = wr_tap_name(names[0], to.error);
+    from.dir = folder_of(dirs[0], from.path);
+    wr_tap_put_lasting(&from, 0);
+    to.path = wr_tap_name(names[1], to.error);
+    to.dir = folder_of(dirs[1], to.path);
     to.len = from.handle; /* the new name is the record's own */
     wr_tap_put_lasting(&to, duration);
 }

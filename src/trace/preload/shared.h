@@ -61,6 +61,11 @@ struct wr_tap_control {
     uint32_t closed;       /* the collector has ended: record no more */
     uint32_t unseen;       /* processes that got no memory */
     uint32_t kernel;       /* calls past the C library are seen, too */
+    /* For who finds it when the collector was killed (orphans.c). */
+    uint32_t pid, anonymous;
+    uint64_t start_wall_ns, start_ns, start_stamp; /* one moment, by 3 clocks */
+    char output[1024];
+    uint32_t no_arguments; /* behind the rest: older tracers lack it */
 };
 
 /* Code whose system calls the library stands in front of: the C library's. */

@@ -151,6 +151,8 @@ void wr_tap_on_two(unsigned op, const char *from, const char *to,
 void wr_tap_on_two_at(unsigned op, const int dirs[2],
                       const char *const names[2], uint64_t start, long r);
 int wr_tap_errno(long r); /* errno if r < 0, as 0..255 */
+/* The name that a call with this error was given; "" if it cannot be read. */
+const char *wr_tap_name(const char *path, int error);
 
 /* --- life of the process (life.c) --- */
 

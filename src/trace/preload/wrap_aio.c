@@ -62,7 +62,8 @@ WR_TAP_EXPORT int io_submit(void *ctx, long count, struct iocb **list)
     uint64_t start = wr_tap_begin();
     long r;
 
-    for (long i = 0; start && i < count; i++) /* before: they may complete */
+    for (long i = 0; start && list && i < count; i++)
+        /* before the call: they may complete */
         submitted(list[i], start);
     r = wr_real.io_submit ? wr_real.io_submit(ctx, count, list)
                           : WR_RAW3(SYS_io_submit, ctx, count, list);
@@ -159,6 +160,8 @@ WR_TAP_EXPORT int lio_listio(int mode, struct aiocb *const *list, int count,
 {
     uint64_t start = wr_tap_begin();
 
+    if (mode != LIO_WAIT && mode != LIO_NOWAIT)
+        start = 0; /* it fails without a look at the list */
     for (int i = 0; start && i < count; i++)
         if (list[i])
             submitted(list[i], start);

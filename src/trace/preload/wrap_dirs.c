@@ -46,7 +46,7 @@ WR_TAP_EXPORT DIR *opendir(const char *path)
         return dir;
     n.error = (uint8_t)wr_tap_errno(dir ? 0 : -1);
     n.flags = n.error ? WR_TRACE_FAILED : 0;
-    n.path = n.error == EFAULT ? "" : path;
+    n.path = wr_tap_name(path, n.error);
     if (dir) {
         n.handle = wr_tap_new_handle();
         wr_tap_fd_set(dirfd(dir), n.handle, 0);
@@ -153,7 +153,8 @@ WR_TAP_EXPORT int glob(const char *pattern, int flags,
     int r = WR_REAL(glob)(pattern, flags, on_error, found);
 
     if (start)
-        wr_tap_on_path(WR_TRACE_READDIR, AT_FDCWD, pattern, start, 0);
+        wr_tap_on_path(WR_TRACE_READDIR, AT_FDCWD, pattern, start,
+                       r < 0 ? r : 0);
     return r;
 }
 

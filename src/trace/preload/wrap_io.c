@@ -161,27 +161,28 @@ off_t lseek64(int fd, off_t off, int whence) WR_TAP_ALIAS(lseek);
 
 /* --- from one descriptor to another: one note for each --- */
 
-static void copied(int out, int in, uint64_t start, long r,
-                   const uint64_t off[2])
+/* A call moves *off behind what it copied. */
+static uint64_t begun_at(const off_t *off, long r)
 {
-    wr_tap_moved(WR_TRACE_COPY_IN, in, start, r, off[0]);
-    if (r >= 0)
-        wr_tap_moved(WR_TRACE_COPY_OUT, out, start, r, off[1]);
+    return off && r > 0 ? (uint64_t)(*off - r) : WR_TAP_UNKNOWN;
 }
 
-/* A call moves *off behind what it copied. */
-static uint64_t begun_at(const off_t *off)
+static void copied(const int fds[2], const off_t *const off[2], uint64_t start,
+                   long r)
 {
-    return off ? (uint64_t)*off : WR_TAP_UNKNOWN;
+    wr_tap_moved(WR_TRACE_COPY_IN, fds[0], start, r, begun_at(off[0], r));
+    if (r >= 0)
+        wr_tap_moved(WR_TRACE_COPY_OUT, fds[1], start, r, begun_at(off[1], r));
 }
 
 WR_TAP_EXPORT ssize_t sendfile(int out, int in, off_t *off, size_t n)
 {
-    uint64_t start = wr_tap_begin(), at = begun_at(off);
+    uint64_t start = wr_tap_begin();
     ssize_t r = WR_REAL(sendfile)(out, in, off, n);
 
     if (start)
-        copied(out, in, start, r, (const uint64_t[2]){at, WR_TAP_UNKNOWN});
+        copied((const int[2]){in, out}, (const off_t *const[2]){off, NULL},
+               start, r);
     return r;
 }
 
@@ -190,11 +191,11 @@ WR_TAP_EXPORT ssize_t copy_file_range(int in, off64_t *off_in, int out,
                                       unsigned flags)
 {
     uint64_t start = wr_tap_begin();
-    uint64_t at[2] = {begun_at(off_in), begun_at(off_out)};
     ssize_t r = WR_REAL(copy_file_range)(in, off_in, out, off_out, n, flags);
 
     if (start)
-        copied(out, in, start, r, at);
+        copied((const int[2]){in, out},
+               (const off_t *const[2]){off_in, off_out}, start, r);
     return r;
 }
 
@@ -202,11 +203,11 @@ WR_TAP_EXPORT ssize_t splice(int in, off64_t *off_in, int out, off64_t *off_out,
                              size_t n, unsigned flags)
 {
     uint64_t start = wr_tap_begin();
-    uint64_t at[2] = {begun_at(off_in), begun_at(off_out)};
     ssize_t r = WR_REAL(splice)(in, off_in, out, off_out, n, flags);
 
     if (start)
-        copied(out, in, start, r, at);
+        copied((const int[2]){in, out},
+               (const off_t *const[2]){off_in, off_out}, start, r);
     return r;
 }
 
@@ -216,8 +217,8 @@ WR_TAP_EXPORT ssize_t tee(int in, int out, size_t n, unsigned flags)
     ssize_t r = WR_REAL(tee)(in, out, n, flags);
 
     if (start)
-        copied(out, in, start, r,
-               (const uint64_t[2]){WR_TAP_UNKNOWN, WR_TAP_UNKNOWN});
+        copied((const int[2]){in, out}, (const off_t *const[2]){NULL, NULL},
+               start, r);
     return r;
 }
 

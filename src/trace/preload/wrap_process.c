@@ -91,7 +91,7 @@ WR_TAP_EXPORT pid_t vfork(void)
 
 static void note_exec(const char *path, int failed, uint64_t start)
 {
-    struct wr_tap_note n = {.start = start, .op = WR_TRACE_EXEC, .path = path};
+    struct wr_tap_note n = {.start = start, .op = WR_TRACE_EXEC};
 
     if (failed) {
         n.flags = WR_TRACE_FAILED;
@@ -99,6 +99,7 @@ static void note_exec(const char *path, int failed, uint64_t start)
     } else {
         wr_tap_executes();
     }
+    n.path = wr_tap_name(path, failed ? n.error : EINVAL); /* not yet read */
     wr_tap_put(&n);
 }
 
@@ -139,7 +140,8 @@ WR_TAP_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 
     if (start)
         note_exec("", 0, start);
-    return WR_REAL(fexecve)(fd, argv, wr_tap_environment(envp, room));
+    return WR_REAL(fexecve)(fd, argv,
+                            envp ? wr_tap_environment(envp, room) : NULL);
 }
 
 WR_TAP_EXPORT int execv(const char *path, char *const argv[])
@@ -222,7 +224,7 @@ WR_TAP_EXPORT int posix_spawn(pid_t *pid, const char *path,
     if (r == 0 && pid)
         *pid = child;
     if (start)
-        note_child(WR_TRACE_SPAWN, r ? -1 : child, path, start);
+        note_child(WR_TRACE_SPAWN, r ? -1 : child, wr_tap_name(path, r), start);
     return r;
 }
 
@@ -240,7 +242,7 @@ WR_TAP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
     if (r == 0 && pid)
         *pid = child;
     if (start)
-        note_child(WR_TRACE_SPAWN, r ? -1 : child, file, start);
+        note_child(WR_TRACE_SPAWN, r ? -1 : child, wr_tap_name(file, r), start);
     return r;
 }
 
@@ -338,8 +340,8 @@ static void note_raw(long number, const long *a, long r, uint64_t start)
     const struct open_how *how = (const void *)a[2];
 
     if (number == SYS_openat2)
-        wr_tap_opened((int)r, (int)a[0], (const char *)a[1], (int)how->flags,
-                      start);
+        wr_tap_opened((int)r, (int)a[0], (const char *)a[1],
+                      r < 0 ? 0 : (int)how->flags, start);
     else if (number == SYS_io_uring_setup && r >= 0) {
         wr_tap_fd_clear((int)r);
         wr_tap_on_fd(WR_TRACE_URING, (int)r, start, 0);

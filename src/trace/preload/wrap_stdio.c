@@ -106,11 +106,11 @@ WR_TAP_EXPORT int fclose(FILE *f)
     return r;
 }
 
-/* --- blocks --- */
+/* --- blocks; here and below the stream is looked at only where libc does --- */
 
 WR_TAP_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(fread)(p, size, n, f);
 
     if (start)
@@ -120,7 +120,7 @@ WR_TAP_EXPORT size_t fread(void *p, size_t size, size_t n, FILE *f)
 
 WR_TAP_EXPORT size_t fread_unlocked(void *p, size_t size, size_t n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(fread_unlocked)(p, size, n, f);
 
     if (start)
@@ -131,7 +131,7 @@ WR_TAP_EXPORT size_t fread_unlocked(void *p, size_t size, size_t n, FILE *f)
 WR_TAP_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n,
                                  FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(__fread_chk)(p, room, size, n, f);
 
     if (start)
@@ -142,7 +142,7 @@ WR_TAP_EXPORT size_t __fread_chk(void *p, size_t room, size_t size, size_t n,
 WR_TAP_EXPORT size_t __fread_unlocked_chk(void *p, size_t room, size_t size,
                                           size_t n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(__fread_unlocked_chk)(p, room, size, n, f);
 
     if (start)
@@ -152,7 +152,7 @@ WR_TAP_EXPORT size_t __fread_unlocked_chk(void *p, size_t room, size_t size,
 
 WR_TAP_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(fwrite)(p, size, n, f);
 
     if (start)
@@ -163,7 +163,7 @@ WR_TAP_EXPORT size_t fwrite(const void *p, size_t size, size_t n, FILE *f)
 WR_TAP_EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t n,
                                      FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = size && n ? wr_tap_begin() : 0;
     size_t r = WR_REAL(fwrite_unlocked)(p, size, n, f);
 
     if (start)
@@ -175,7 +175,7 @@ WR_TAP_EXPORT size_t fwrite_unlocked(const void *p, size_t size, size_t n,
 
 WR_TAP_EXPORT char *fgets(char *s, int n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = n > 1 ? wr_tap_begin() : 0;
     char *r = WR_REAL(fgets)(s, n, f);
 
     if (start)
@@ -185,7 +185,7 @@ WR_TAP_EXPORT char *fgets(char *s, int n, FILE *f)
 
 WR_TAP_EXPORT char *fgets_unlocked(char *s, int n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = n > 1 ? wr_tap_begin() : 0;
     char *r = WR_REAL(fgets_unlocked)(s, n, f);
 
     if (start)
@@ -195,7 +195,7 @@ WR_TAP_EXPORT char *fgets_unlocked(char *s, int n, FILE *f)
 
 WR_TAP_EXPORT char *__fgets_chk(char *s, size_t size, int n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = n > 1 ? wr_tap_begin() : 0;
     char *r = WR_REAL(__fgets_chk)(s, size, n, f);
 
     if (start)
@@ -205,7 +205,7 @@ WR_TAP_EXPORT char *__fgets_chk(char *s, size_t size, int n, FILE *f)
 
 WR_TAP_EXPORT ssize_t getdelim(char **line, size_t *n, int delim, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = line && n ? wr_tap_begin() : 0;
     ssize_t r = WR_REAL(getdelim)(line, n, delim, f);
 
     if (start)
@@ -215,7 +215,7 @@ WR_TAP_EXPORT ssize_t getdelim(char **line, size_t *n, int delim, FILE *f)
 
 WR_TAP_EXPORT ssize_t getline(char **line, size_t *n, FILE *f)
 {
-    uint64_t start = wr_tap_begin();
+    uint64_t start = line && n ? wr_tap_begin() : 0;
     ssize_t r = WR_REAL(getline)(line, n, f);
 
     if (start)
@@ -302,17 +302,15 @@ WR_TAP_EXPORT int __fprintf_chk(FILE *f, int flag, const char *format, ...)
     return r;
 }
 
-/* Where the stream's buffer stands before and after says what was taken. */
-WR_TAP_EXPORT int __isoc99_fscanf(FILE *f, const char *format, ...)
-{
-    uint64_t start = wr_tap_begin();
-    long from = start ? ftell(f) : 0, to;
-    va_list ap;
-    int r;
+typedef int (*scanner)(FILE *f, const char *format, va_list ap);
 
-    va_start(ap, format);
-    r = WR_REAL(__isoc99_vfscanf)(f, format, ap);
-    va_end(ap);
+/* Where the stream's buffer stands before and after says what was taken. */
+static int scan_with(scanner real, FILE *f, const char *format, va_list ap)
+{
+    uint64_t start = format ? wr_tap_begin() : 0;
+    long from = start ? ftell(f) : 0, to;
+    int r = real(f, format, ap);
+
     if (start) {
         int kept = errno;
 
@@ -320,6 +318,39 @@ WR_TAP_EXPORT int __isoc99_fscanf(FILE *f, const char *format, ...)
         errno = kept;
         moved(WR_TRACE_READ, f, start, to > from ? to - from : 0, false);
     }
+    return r;
+}
+
+WR_TAP_EXPORT int __isoc99_vfscanf(FILE *f, const char *format, va_list ap)
+{
+    return scan_with(WR_REAL(__isoc99_vfscanf), f, format, ap);
+}
+
+WR_TAP_EXPORT int __isoc99_fscanf(FILE *f, const char *format, ...)
+{
+    va_list ap;
+    int r;
+
+    va_start(ap, format);
+    r = __isoc99_vfscanf(f, format, ap);
+    va_end(ap);
+    return r;
+}
+
+/* What glibc 2.38 and later make of fscanf, for programs compiled with them. */
+WR_TAP_EXPORT int __isoc23_vfscanf(FILE *f, const char *format, va_list ap)
+{
+    return scan_with(WR_REAL(__isoc23_vfscanf), f, format, ap);
+}
+
+WR_TAP_EXPORT int __isoc23_fscanf(FILE *f, const char *format, ...)
+{
+    va_list ap;
+    int r;
+
+    va_start(ap, format);
+    r = __isoc23_vfscanf(f, format, ap);
+    va_end(ap);
     return r;
 }
 

@@ -15,8 +15,8 @@ try --crop random --crop-ratio 0,0
 try --crop center --crop-center 3
 try --cache ram:4Q
 try --cache ram
-try --cache ram:4G,
-try --cache ram:4G --cache-what decoded --flip
+try --cache ram:4GiB,
+try --cache ram:4GiB --cache-what decoded --flip
 try --cache-what decoded
 try --rank 4
 try --rank 4 --world 3

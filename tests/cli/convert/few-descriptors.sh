@@ -4,7 +4,7 @@ weir gen -q caltech101 photos --samples 200 --classes 20 >made.txt
 (
     # shellcheck disable=SC3045
     ulimit -n 16
-    weir convert -q photos shards --to tfrecord --threads 16 --shard-size 100K
+    weir convert -q photos shards --to tfrecord --threads 16 --shard-size 100KiB
     weir convert -q shards tree --to jpeg --threads 16
 ) >>made.txt
 find tree -name '*.jpg' | wc -l

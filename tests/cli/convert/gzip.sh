@@ -1,7 +1,7 @@
 # Shards packed by gzip are read, in sequence and in any order.
 weir gen caltech101 in -n 40 -c 3 -q > /dev/null
 for to in tfrecord tar; do
-    weir convert in "$to" --to "$to" --shard-size 200K > /dev/null
+    weir convert in "$to" --to "$to" --shard-size 200KiB > /dev/null
     mkdir "z-$to"
     for f in "$to"/in-*; do gzip -c "$f" > "z-$to/$(basename "$f").gz"; done
     cp "$to/classes.txt" "z-$to/"

@@ -1,7 +1,7 @@
 # Killed at odd moments and run again: the same bytes as without.
 # in a shell of its own: exec, so that the kill meets weir itself
 convert() {
-    exec weir convert in "$1" --to tfrecord --shard-size 200K --max-side 200
+    exec weir convert in "$1" --to tfrecord --shard-size 200KiB --max-side 200
 }
 weir gen caltech101 in -n 300 -c 4 -q > /dev/null
 (convert whole) > /dev/null

@@ -1,7 +1,7 @@
 # Each kind: the summary says what was made, and weir reads it again.
 weir gen caltech101 in -n 60 -c 4 -q > /dev/null
 for to in tfrecord tar tensor npy; do
-    weir convert in "$to" --to "$to" --shard-size 300K --no-index-cache
+    weir convert in "$to" --to "$to" --shard-size 300KiB --no-index-cache
     weir inspect "$to" --no-index-cache | grep -q 'samples *60 in'
     test "$(wc -l < "$to/classes.txt")" -eq 4
     test -n "$(ls "$to"/in-00000-of-*)"

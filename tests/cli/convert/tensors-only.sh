@@ -1,3 +1,3 @@
 # Raw tensors are no pictures.
-weir gen tensors in -n 8 --shape 4x4x3 -q > /dev/null
+weir gen tensors in -n 8 --shape 4x4x7 -q > /dev/null
 weir convert in out --to tfrecord

@@ -23,6 +23,7 @@ for format in jpeg tfrecord tar; do
         dataset.num_files_train=6 dataset.num_files_eval=0 \
         dataset.num_subfolders_train=0 dataset.record_length_bytes=20000 \
         dataset.num_samples_per_file=1 -q >/dev/null
+    test -d "p-$format/valid" # DLIO lists it
     weir inspect "p-$format" --verify -q | grep -q "all as it was made"
     weir inspect "p-$format/train" --verify -q | grep -q "None of 6 samples is broken"
 done

@@ -1,5 +1,5 @@
 # A broken record is named by file, number and offset, and exit is 3; behind
-# damage in gzip nothing can be reached, and each sample is named.
+# damage in gzip nothing can be reached, and the sample there is named.
 weir gen caltech101 d -n 8 -c 2 -q >/dev/null
 weir convert d rec --to tfrecord -q >/dev/null
 mkdir gz
@@ -13,7 +13,7 @@ weir inspect rec --verify | grep -A 9 '^Broken' || code=$?
 weir inspect rec --verify >/dev/null || code=$?
 echo "exit $code"
 weir inspect rec --json | grep '"reason"\|"offset"'
-# damaged without a change that the index could see
+# damaged with its size and mtime kept: the index is made anew
 size=$(stat -c %s gz/a.tfrecord.gz)
 head -c 30000 gz/a.tfrecord.gz >part
 truncate -s "$size" part

@@ -1,7 +1,7 @@
 # Records: the picture is inside, and so are the labels; gzip tells the same.
 weir gen caltech101 d -n 24 -c 4 -q >/dev/null
-weir convert d rec --to tfrecord --shard-size 100K -q >/dev/null
-weir convert d tars --to tar --shard-size 100K -q >/dev/null
+weir convert d rec --to tfrecord --shard-size 100KiB -q >/dev/null
+weir convert d tars --to tar --shard-size 100KiB -q >/dev/null
 mkdir gz
 for f in rec/*.tfrecord; do gzip -c "$f" >"gz/${f#rec/}.gz"; done
 mkdir tgz

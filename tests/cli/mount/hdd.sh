@@ -3,8 +3,8 @@
 mkdir a b
 trap 'weir mount -u --force b 2>/dev/null || :' EXIT
 echo hello >a/file
-weir mount --background --profile hdd a b 2>said || { cat said >&2; exit 77; }
-grep -q 'mounted a at b as hdd' said
+weir mount --background --read-write --profile hdd a b 2>said || { cat said >&2; exit 77; }
+grep -q 'mounted a at b as hdd, read-write' said
 grep -q "each request costs .* of the mount's own" said
 cat b/file
 echo more >>b/file

@@ -1,2 +1,2 @@
 # Nothing is invented: the step is missing.
-weir plan --sample-bytes 1M --storage ssd --cores 2
+weir plan --sample-bytes 1MiB --storage ssd --cores 2

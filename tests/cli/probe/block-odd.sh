@@ -1,2 +1,2 @@
 # Direct reads are multiples of 4 KiB.
-weir probe . --block 4K,5K
+weir probe . --block 4KiB,5KiB

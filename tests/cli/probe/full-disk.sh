@@ -7,7 +7,7 @@ mount -t tmpfs -o size=100M tmpfs disk 2>/dev/null || {
 }
 trap 'umount disk' EXIT
 code=0
-weir probe disk --quick --passes 1 --seconds 0.02 --file-size 200M >out 2>err ||
+weir probe disk --quick --passes 1 --seconds 0.02 --file-size 200MiB >out 2>err ||
     code=$?
 [ "$code" = 1 ]
 grep -q "are needed, .* are free" err
@@ -18,7 +18,7 @@ grep -q '^Small files' out
 [ -z "$(ls -A disk)" ]
 # A fault in the middle, as from a disk that another program fills.
 code=0
-weir probe 'fault:write-enospc@9+:disk' --quick --file-size 12M --files 20 >out \
+weir probe 'fault:write-enospc@9+:disk' --quick --file-size 12MiB --files 20 >out \
     2>err || code=$?
 [ "$code" = 1 ]
 grep -qi "no space left" err

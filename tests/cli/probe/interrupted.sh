@@ -2,7 +2,7 @@
 mkdir place
 for wait in 0.05 0.3 0.8 1.5; do
     : >out
-    weir probe place --quick --file-size 64M --files 200 --seconds 20 -o run.json >out 2>err &
+    weir probe place --quick --file-size 64MiB --files 200 --seconds 20 -o run.json >out 2>err &
     pid=$!
     until [ -s out ]; do # a signal before is ignored, as the shell wants it
         kill -0 "$pid"

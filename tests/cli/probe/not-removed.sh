@@ -1,6 +1,6 @@
 # Folders that someone puts there stay, and the message after Ctrl-C says so.
 mkdir place
-weir probe place --only random --file-size 16M --seconds 20 >out 2>err &
+weir probe place --only random --file-size 16MiB --seconds 20 >out 2>err &
 pid=$!
 until ls place/weir-probe.*/big >/dev/null 2>&1; do
     kill -0 "$pid"

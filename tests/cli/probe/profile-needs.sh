@@ -1,7 +1,7 @@
 # A profile needs random reads: said before anything is measured.
 mkdir place
 code=0
-weir probe place --only seq --quick --passes 1 --seconds 0.02 --file-size 16M \
+weir probe place --only seq --quick --passes 1 --seconds 0.02 --file-size 16MiB \
     --fit x.profile >out || code=$?
 [ ! -s out ]
 [ -z "$(ls -A place)" ]

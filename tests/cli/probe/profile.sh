@@ -21,7 +21,7 @@ until [ "$tries" -gt 0 ] && python3 check.py 2>why; do
     tries=$((tries + 1))
     [ "$tries" -le 10 ] || { cat why >&2; exit 1; }
     weir probe emu:hdd:place --quick --only seq,random,sync --access direct \
-        --passes 1 --seconds 0.2 --file-size 64M --fit fit.profile -o run.json \
+        --passes 1 --seconds 0.2 --file-size 64MiB --fit fit.profile -o run.json \
         >/dev/null
     [ -z "$(ls -A place)" ]
 done

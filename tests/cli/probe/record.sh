@@ -1,7 +1,7 @@
 # The record has what was asked, every test with its passes, and the host.
 mkdir place
 weir probe place --only seq,files,sync --depth 2 --threads 1 --passes 2 \
-    --seconds 0.02 --file-size 16M --files 20 -o run.json >/dev/null
+    --seconds 0.02 --file-size 16MiB --files 20 -o run.json >/dev/null
 [ -z "$(ls -A place)" ]
 python3 - <<'END'
 import json
@@ -36,8 +36,8 @@ for t in r['tests']:
         assert ('open_us' in run) == (t['op'] in ('files', 'create'))
     assert t['runs'][0]['start_s'] < t['runs'][1]['start_s']
 END
-weir probe place --only random --block 4K -d 1,2,4 --passes 1 --seconds 0.02 \
-    --file-size 16M --json >depths.json
+weir probe place --only random --block 4KiB -d 1,2,4 --passes 1 --seconds 0.02 \
+    --file-size 16MiB --json >depths.json
 python3 - <<'END'
 import json
 r = json.load(open('depths.json'))

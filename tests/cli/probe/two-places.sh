@@ -10,7 +10,7 @@ head -c 20000000 /dev/urandom >disk/old
 cp disk/old memory/old
 run() {
     weir probe "$1" --file "$2" --quick --only seq --passes 1 --seconds 0.02 \
-        --file-size 16M --json >run.json
+        --file-size 16MiB --json >run.json
 }
 run disk disk/old
 grep -q '"direct": true,$' run.json

@@ -17,7 +17,7 @@ for a, b in zip(table, words):
     assert abs(a - b) <= 0.06 * a, (table, words)
 END
 ! grep -q '^Cache' out # nothing was read
-weir probe place --only random --block 128K -d 1 --passes 1 --seconds 0.02 \
-    --file-size 16M >out
+weir probe place --only random --block 128KiB -d 1 --passes 1 --seconds 0.02 \
+    --file-size 16MiB >out
 grep -q '^Random reads' out
 ! grep -q 'Depth does not pay' out

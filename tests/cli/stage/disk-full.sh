@@ -5,7 +5,7 @@ mkdir fast
 trap '' XFSZ
 ulimit -f 400 # blocks of 512 bytes: 200 KiB
 code=0
-weir stage set fast:50M || code=$?
-weir bench set --cache fast:50M -r 2 --no-limits --stages read --json -q |
+weir stage set fast:50MiB || code=$?
+weir bench set --cache fast:50MiB -r 2 --no-limits --stages read --json -q |
     grep -q '"misses": 0' && exit 1
 exit "$code"

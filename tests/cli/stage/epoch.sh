@@ -7,12 +7,12 @@ bench() {
         --dtype u8 --json "$@"
 }
 bench >plain.json
-weir stage set fast:50M
-weir stage set fast:50M --json | grep '"staged"\|"already_there"\|"bytes_read"'
-bench --cache fast:50M >cached.json
-weir stage set fast:50M --cache-what decoded --size 48x32 --dtype u8 | head -n 2
-bench --cache fast:50M --cache-what decoded >decoded.json
-bench --cache fast:50M >again.json
+weir stage set fast:50MiB
+weir stage set fast:50MiB --json | grep '"staged"\|"already_there"\|"bytes_read"'
+bench --cache fast:50MiB >cached.json
+weir stage set fast:50MiB --cache-what decoded --size 48x32 --dtype u8 | head -n 2
+bench --cache fast:50MiB --cache-what decoded >decoded.json
+bench --cache fast:50MiB >again.json
 for f in cached decoded again; do
     [ "$(grep -c '"misses": 0' $f.json)" = 2 ]
     [ "$(grep -c '"dir_hits": 60' $f.json)" = 2 ]

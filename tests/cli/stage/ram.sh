@@ -1,2 +1,2 @@
 weir gen caltech101 set -n 4 -c 2 -q >/dev/null
-weir stage set ram:1G
+weir stage set ram:1GiB

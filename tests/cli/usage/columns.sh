@@ -34,7 +34,7 @@ test "$(wc -l <heads.all)" -eq 3
 while read -r line; do
     echo "$line" | explained train
 done <heads.all
-weir probe place --quick --passes 1 --seconds 0.01 --file-size 4M --files 5 >out
+weir probe place --quick --passes 1 --seconds 0.01 --file-size 4MiB --files 5 >out
 grep -E '(  [+]-  |IOPS$)' out >heads.all
 test "$(wc -l <heads.all)" -ge 6
 while read -r line; do

@@ -38,6 +38,6 @@ end 130 INT weir-work weir bench "$never" --no-limits -o run.json
 end 130 INT weir-work weir bench "$never" --no-limits --io blocking -o run.json
 end 130 INT weir-work weir bench emu:./ages.profile:set --no-limits -o run.json
 end 143 TERM weir-work weir bench "$never" --no-limits -o run.json
-end 130 INT weir-work weir stage "$never" fast:50M
+end 130 INT weir-work weir stage "$never" fast:50MiB
 end 130 INT weir-work weir convert "$never" made --to tar
 [ ! -e run.json ] && [ ! -e made ]

@@ -25,7 +25,7 @@ try inspect inspect raw --no-index-cache
 try convert convert set tensors --to tensor --size 8
 try convert convert set tars --to tar
 mkdir fast-tier place
-try stage stage set fast-tier:10M
+try stage stage set fast-tier:10MiB
 try cache cache status set
 try cache cache drop set
 try mount-list mount --list
@@ -38,9 +38,11 @@ try ckpt-drain ckpt drain fast slow
 try ckpt-pin ckpt pin fast slow --step 1
 try ckpt-ls ckpt ls fast slow
 try ckpt-ls ckpt ls slow
+try ckpt-id ckpt id fast slow
 weir ckpt save fast slow --from in.safetensors --step 4 --level fast >/dev/null
 weir ckpt save other slow --from in.safetensors --step 3 >/dev/null
 try ckpt-ls ckpt ls fast slow
+try ckpt-stale ckpt adopt fast slow --dry-run
 try ckpt-stale ckpt adopt fast slow --step 4
 try ckpt-stale ckpt discard fast slow
 weir ckpt unpin fast slow --step 4 >/dev/null

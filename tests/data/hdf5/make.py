@@ -60,3 +60,48 @@ for k in range(4):
         f["weight"] = np.arange(24, dtype="<f4") / 8 + k
         f.create_dataset("label", data=np.arange(24) % 5, chunks=(9,),
                          compression="lzf")
+
+# A link to another file, one to nothing, a view of other datasets, and a type
+# whose version no libhdf5 has yet.
+with new("links") as f:
+    f["x"] = counted((12, 6), "u1")
+    f["far"] = h5py.ExternalLink("plain.h5", "/x")
+    f["group/far"] = h5py.ExternalLink("plain.h5", "/")
+    f["none"] = h5py.SoftLink("/gone")
+    f["alias"] = h5py.SoftLink("/x")
+with new("virtual", libver="latest") as f:
+    f["x"] = counted((12, 6), "u1")
+    layout = h5py.VirtualLayout((12,), "i4")
+    layout[:] = h5py.VirtualSource("plain.h5", "y", (12,))
+    f.create_virtual_dataset("y", layout)
+with new("newer") as f:
+    f["x"] = counted((12, 6), "u1")
+    f["mask"] = counted((12, 6), "u1") > 100
+with open(os.path.join(FOLDER, "newer.h5"), "r+b") as f:
+    at = f.read().index(b"FALSE\0\0\0TRUE") - 20
+    f.seek(at)
+    assert f.read(1) == b"\x18"  # version 1, class 8: an enumeration
+    f.seek(at)
+    f.write(b"\x98")
+with new("left-out") as f:
+    f["x"] = counted((12, 6), "u1")
+    f["one"] = 3
+    f["few"] = counted((5,), "<f4")
+    f.create_dataset("refs", (12,), h5py.ref_dtype)
+
+# Files of one data set, of which only the last has more.
+with new("only") as f:
+    f["x"] = counted((12, 6), "u1")
+with new("later") as f:
+    f["x"] = counted((12, 6), "u1")
+    f["late"] = counted((12, 4), "<f4")
+    f["a/few"] = counted((5,), "<f4")
+
+# By plugins of Debian (bitshuffle, hdf5-filter-plugin and -blosc-serial).
+for name, number, values in (
+        ("lz4", 32004, (512,)), ("blosc", 32001, ()),
+        ("bits", 32008, ()), ("bits-lz4", 32008, (0, 2)),
+        ("bits-zstd", 32008, (0, 3))):
+    if h5py.h5z.filter_avail(number):
+        add(name, (12, 37, 5), "<i2", chunks=(5, 37, 5), compression=number,
+            compression_opts=values)

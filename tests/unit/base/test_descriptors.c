@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/descriptors.h"
 
 #define THREADS 12
@@ -130,6 +131,25 @@ static void none_comes_back(void **state)
     setrlimit(RLIMIT_NOFILE, &old);
 }
 
+/* Weir closes files all the time, also what a failed try had opened. That helps
+ * nobody who is short of memory, or of files of the whole machine. */
+static void own_closes_are_no_hope(void **state)
+{
+    static const int lacks[] = {ENOMEM, ENFILE, ENOBUFS};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct wr_fd_wait wait = {0};
+        uint64_t begun_ns = wr_clock_ns();
+
+        do
+            wr_fd_closed();
+        while (wr_fd_retry(&wait, lacks[i]) &&
+               wr_clock_ns() - begun_ns < 5 * WR_NS_PER_SEC);
+        assert_true(wr_clock_ns() - begun_ns < 5 * WR_NS_PER_SEC);
+    }
+}
+
 static void other_errors_are_not_waited_for(void **state)
 {
     struct wr_fd_wait wait = {0};
@@ -164,6 +184,7 @@ int main(void)
         cmocka_unit_test(reads_take_half),
         cmocka_unit_test(one_that_comes_back_is_taken),
         cmocka_unit_test(none_comes_back),
+        cmocka_unit_test(own_closes_are_no_hope),
         cmocka_unit_test(other_errors_are_not_waited_for),
         cmocka_unit_test(a_share_for_files_that_stay_open),
     };

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/dtype.h"
 
 static void test_names(void **state)
@@ -24,7 +24,7 @@ static void test_names(void **state)
         assert_int_equal(wr_dtype_bits(type), width);                          \
         assert_true(wr_dtype_find(text, &found));                              \
         assert_int_equal(found, type);                                         \
-        assert_int_equal(strcasecmp(wr_dtype_text(type), text), 0);            \
+        assert_int_equal(wr_strcasecmp(wr_dtype_text(type), text), 0);         \
         assert_string_not_equal(wr_dtype_text(type), text);                    \
         assert_true(wr_dtype_parse(wr_dtype_text(type), &found));              \
         assert_int_equal(found, type);                                         \

@@ -45,6 +45,29 @@ static void messages(void **state)
     assert_string_equal(err.msg, "'b': No such file or directory");
 }
 
+/* Names and what peers say stand in messages. */
+static void messages_have_no_effect_on_a_terminal(void **state)
+{
+    weir_err err;
+    char name[300];
+
+    (void)state;
+    wr_fail(&err, WEIR_EFORMAT, "'%s'", "\033[2J\a\r\n\177\xff\xc2\x9b ü");
+    assert_string_equal(err.msg,
+                        "'\\x1b[2J\\x07\\x0d\\x0a\\x7f\\xff\\xc2\\x9b ü'");
+    wr_fail_prefix(&err, 0, "%s", "\xe2\x80\xae");
+    assert_non_null(strstr(err.msg, "\\xe2\\x80\\xae: '\\x1b[2J"));
+    wr_fail(&err, WEIR_EFORMAT, "'a\ab': cut");
+    assert_string_equal(wr_error_past_name(err.msg, "a\ab"), ": cut");
+    assert_null(wr_error_past_name(err.msg, "a"));
+    assert_null(wr_error_past_name("cut", "a"));
+    memset(name, '\a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    wr_fail_errno(&err, ENOENT, "%s", name); /* longer than there is room */
+    assert_null(strchr(err.msg, '\a'));
+    assert_true(strlen(err.msg) < sizeof(err.msg));
+}
+
 static void without_a_place_for_the_message(void **state)
 {
     (void)state;
@@ -155,6 +178,7 @@ int main(void)
         cmocka_unit_test(errors_are_passed_on),
         cmocka_unit_test(every_code_has_name_and_text),
         cmocka_unit_test(messages),
+        cmocka_unit_test(messages_have_no_effect_on_a_terminal),
         cmocka_unit_test(without_a_place_for_the_message),
         cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(codes_of_errno),

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,7 +18,8 @@
 
 static void named(void **state)
 {
-    char list[3 * 256 + 8], path[256], want[600];
+    char list[3 * 256 + 8], path[PATH_MAX], want[600];
+    weir_err err;
     struct tmpdir a, b;
 
     (void)state;
@@ -27,40 +30,89 @@ static void named(void **state)
     snprintf(list, sizeof(list), "%s::%s:", a.path, b.path);
     assert_int_equal(setenv("WEIR_MODULES", list, 1), 0);
     assert_string_equal(wr_module_named(), list);
-    assert_true(wr_module_find("thing", "none", path, sizeof(path)));
+    assert_int_equal(wr_module_find("thing", "none", path, &err), 0);
     assert_string_equal(path, want);
-    assert_false(wr_module_find("other", "none", path, sizeof(path)));
-    assert_false(wr_module_find("thing", "none", path, 10));
+    assert_int_equal(wr_module_find("other", "none", path, &err), WEIR_ENOENT);
     /* the first folder wins */
     tmpdir_put_text(&a, "weir-thing.so", "");
-    assert_true(wr_module_find("thing", "none", path, sizeof(path)));
+    assert_int_equal(wr_module_find("thing", "none", path, &err), 0);
     assert_memory_equal(path, a.path, strlen(a.path));
     tmpdir_done(&a);
     tmpdir_done(&b);
 }
 
-/* Beside this program, in the folder of a build tree; not when folders are
- * named. */
-static void beside(void **state)
+/* --- beside this program, which libweir is linked into --- */
+
+/* A file beside this program; `name` is the module's. */
+static void put_beside(char name[32], char own[PATH_MAX])
 {
-    char path[4096], own[4096], name[32];
-    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    ssize_t n = readlink("/proc/self/exe", own, PATH_MAX - 64);
     char *slash;
 
-    (void)state;
     assert_true(n > 0);
     own[n] = '\0';
     slash = strrchr(own, '/');
-    snprintf(slash, sizeof(own) - (size_t)(slash - own), "/weir-beside-%d.so",
-             (int)getpid());
+    snprintf(name, 32, "beside-%d", (int)getpid());
+    snprintf(slash, PATH_MAX - (size_t)(slash - own), "/weir-%s.so", name);
     fclose(fopen(own, "w"));
     assert_int_equal(setenv("WEIR_MODULES", "", 1), 0);
+}
+
+/* In the folder of a build tree; not when folders are named. */
+static void beside(void **state)
+{
+    char path[PATH_MAX], own[PATH_MAX], name[32];
+    weir_err err;
+
+    (void)state;
+    put_beside(name, own);
     assert_null(wr_module_named());
-    snprintf(name, sizeof(name), "beside-%d", (int)getpid());
-    assert_true(wr_module_find(name, ".", path, sizeof(path)));
+    assert_int_equal(wr_module_find(name, ".", path, &err), 0);
+    assert_string_equal(path, own);
     unlink(own);
-    assert_false(wr_module_find("beside", ".", path, sizeof(path)));
+    assert_int_equal(wr_module_find(name, ".", path, &err), WEIR_ENOENT);
     assert_true(*wr_module_installed() == '/');
+}
+
+/* What others can change is not taken: the program is not theirs. */
+static void not_ours(void **state)
+{
+    char path[PATH_MAX], own[PATH_MAX], other[PATH_MAX + 8], name[32];
+    weir_err err;
+
+    (void)state;
+    put_beside(name, own);
+    chmod(own, 0666);
+    assert_int_equal(wr_module_find(name, ".", path, &err), WEIR_EACCES);
+    assert_non_null(strstr(err.msg, "everybody can write to it (mode 666)"));
+    /* nor a link, which says nothing about where it will lead */
+    chmod(own, 0644);
+    snprintf(other, sizeof(other), "%s.real", own);
+    assert_int_equal(rename(own, other), 0);
+    assert_int_equal(symlink(other, own), 0);
+    assert_int_equal(wr_module_find(name, ".", path, &err), WEIR_EACCES);
+    unlink(own);
+    unlink(other);
+}
+
+/* A group that can change the program runs as this user anyway. */
+static void of_a_group(void **state)
+{
+    char path[PATH_MAX], own[PATH_MAX], name[32];
+    struct stat was, sb;
+    weir_err err;
+
+    (void)state;
+    put_beside(name, own);
+    chmod(own, 0664);
+    assert_int_equal(stat("/proc/self/exe", &was), 0);
+    assert_int_equal(stat(own, &sb), 0);
+    if (sb.st_gid == was.st_gid) {
+        assert_int_equal(chmod("/proc/self/exe", 0775), 0);
+        assert_int_equal(wr_module_find(name, ".", path, &err), 0);
+        assert_int_equal(chmod("/proc/self/exe", was.st_mode & 07777), 0);
+    }
+    unlink(own);
 }
 
 int main(void)
@@ -68,6 +120,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named),
         cmocka_unit_test(beside),
+        cmocka_unit_test(not_ours),
+        cmocka_unit_test(of_a_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,15 +20,20 @@ static void good_sizes(void **state)
         {"0", 0},
         {"1", 1},
         {"4096", 4096},
-        {"64K", 64 << 10},
-        {"64k", 64 << 10},
-        {"1.5G", UINT64_C(3) << 29},
-        {"10M", 10 << 20},
+        {"64K", 64000},
+        {"64k", 64000},
+        {"64KB", 64000},
+        {"64KiB", 64 << 10},
+        {"1.5G", UINT64_C(1500000000)},
+        {"1.5GiB", UINT64_C(3) << 29},
+        {"10M", 10000000},
         {"2GiB", UINT64_C(2) << 30},
-        {"2GB", UINT64_C(2) << 30},
+        {"2GB", UINT64_C(2000000000)},
         {"7B", 7},
-        {"3T", UINT64_C(3) << 40},
-        {"0.5K", 512},
+        {"3T", UINT64_C(3000000000000)},
+        {"3TiB", UINT64_C(3) << 40},
+        {"0.5KiB", 512},
+        {"1.001K", 1001},
         {"9007199254740992", UINT64_C(1) << 53},
     };
 
@@ -44,9 +49,9 @@ static void good_sizes(void **state)
 static void bad_sizes(void **state)
 {
     static const char *const texts[] = {
-        "",     "K",     "-1",  "+1",        " 1",       "1 ", "1X",
-        "1KK",  "1KiBB", "1iB", "nan",       "inf",      ".5", "0x10",
-        "1Kib", "1e400", "1 K", "99999999T", "16777216T"};
+        "",     "K",     "-1",  "+1",        " 1",        "1 ",  "1X",
+        "1KK",  "1KiBB", "1iB", "nan",       "inf",       ".5",  "0x10",
+        "1Kib", "1e400", "1 K", "99999999T", "16777216T", "1Ki", "1M/s"};
 
     (void)state;
     for (size_t i = 0; i < WR_ARRAY_LEN(texts); i++) {
@@ -58,6 +63,23 @@ static void bad_sizes(void **state)
         assert_int_equal(bytes, 77); /* untouched on failure */
         assert_non_null(strstr(err.msg, texts[i]));
     }
+}
+
+static void rates(void **state)
+{
+    static const char *const same[] = {"2G",   "2GB",   "2G/s",
+                                       "2g/s", "2GB/s", "2000000000"};
+    uint64_t rate = 77;
+
+    (void)state;
+    for (size_t i = 0; i < WR_ARRAY_LEN(same); i++) {
+        assert_int_equal(wr_parse_rate(same[i], &rate, NULL), 0);
+        assert_int_equal(rate, UINT64_C(2000000000));
+    }
+    assert_int_equal(wr_parse_rate("2GiB/s", &rate, NULL), 0);
+    assert_int_equal(rate, UINT64_C(2) << 30);
+    assert_int_equal(wr_parse_rate("2GB/", &rate, NULL), WEIR_EINVAL);
+    assert_int_equal(wr_parse_rate("2GB/min", &rate, NULL), WEIR_EINVAL);
 }
 
 static void whole_numbers(void **state)
@@ -163,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_sizes),
         cmocka_unit_test(bad_sizes),
+        cmocka_unit_test(rates),
         cmocka_unit_test(whole_numbers),
         cmocka_unit_test(digits_are_taken),
         cmocka_unit_test(decimal_numbers),

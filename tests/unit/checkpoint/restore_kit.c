@@ -252,6 +252,7 @@ void kit_open(const struct kit *k, weir_ckpt *c, uint32_t rank, uint32_t world,
 
     memset(c, 0, sizeof(*c));
     snprintf(url, sizeof(url), "local:%s/s", k->dir.path);
+    c->pid = getpid();
     c->cfg.rank = rank;
     c->cfg.world = world;
     c->cfg.role = WEIR_CKPT_READ;

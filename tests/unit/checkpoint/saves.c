@@ -27,6 +27,12 @@ static uint32_t *new_numbers(void)
     return w;
 }
 
+void saves_in_memory(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", /* overwrite= */ 1);
+}
+
 int saves_setup(void **state)
 {
     const char *base = getenv("TMPDIR");

@@ -20,6 +20,10 @@ struct saves {
     weir_ckpt_state state;
 };
 
+/* From here on folders are in memory, where that is possible: a busy disk may take
+ * longer to sync than a test waits for storage that hangs. */
+void saves_in_memory(void);
+
 /* cmocka's setup and teardown; *state is the struct saves. */
 int saves_setup(void **state);
 int saves_teardown(void **state);

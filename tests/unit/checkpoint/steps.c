@@ -3,6 +3,7 @@
 #include "steps.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,6 @@
 #include "tier/link.h"
 
 #define FLOATS 70000
-#define STORE  "00112233445566778899aabbccddeeff"
 
 int steps_teardown(void **state)
 {
@@ -49,14 +49,25 @@ static struct wr_tier *open_tier(const struct steps *s, int tier)
     return t;
 }
 
+static int all_is_well(void *arg, weir_err *err)
+{
+    (void)arg;
+    (void)err;
+    return 0;
+}
+
 /* A store that was opened for saving once. */
 static void link_tier(const struct steps *s, int tier, struct wr_tier_link link)
 {
     struct wr_tier *t = open_tier(s, tier);
+    struct wr_generation g;
     weir_err err;
 
     assert_int_equal(wr_tier_claim(t, false, NULL, &err), 0);
     assert_int_equal(wr_tier_link_write(t, &link, &err), 0);
+    if (link.kind == WR_LINK_LAST) /* which handed out the fast one's */
+        assert_int_equal(
+            wr_tier_generation_take(t, 0, all_is_well, NULL, &g, &err), 0);
     wr_tier_close(t);
 }
 
@@ -73,8 +84,8 @@ int steps_setup(void **state)
     snprintf(s->slow, sizeof(s->slow), "%s/slow", s->root);
     assert_int_equal(mkdir(s->fast, 0700), 0);
     assert_int_equal(mkdir(s->slow, 0700), 0);
-    link_tier(s, FAST, (struct wr_tier_link){WR_LINK_FAST, STORE, 1});
-    link_tier(s, SLOW, (struct wr_tier_link){WR_LINK_LAST, STORE, 0});
+    link_tier(s, FAST, (struct wr_tier_link){WR_LINK_FAST, STEPS_STORE, 1, ""});
+    link_tier(s, SLOW, (struct wr_tier_link){WR_LINK_LAST, STEPS_STORE, 0, ""});
     *state = s;
     return 0;
 }
@@ -108,21 +119,24 @@ static void write_file(struct wr_tier *t, const struct wr_pending *p,
     free(data);
 }
 
-void steps_save(const struct steps *s, int tier, struct step_is is)
+void steps_save_by(const struct steps *s, int tier, struct step_is is,
+                   struct step_by by)
 {
     struct wr_tier *t = open_tier(s, tier);
     struct wr_manifest m = {.step = is.step,
                             .world = is.world,
                             .time_ns = is.time_ns,
-                            .store = STORE,
-                            .generation = 1,
-                            .seq = is.time_ns,
+                            .turn = {.generation = by.generation,
+                                     .seq = is.time_ns,
+                                     .step = is.step},
                             .chunk = WR_CHUNK};
     struct wr_pending p;
     weir_err err;
 
     assert_int_equal(wr_tier_claim(t, false, NULL, &err), 0);
     m.epoch = t->epoch;
+    snprintf(m.store, sizeof(m.store), "%s", by.store);
+    snprintf(m.turn.nonce, sizeof(m.turn.nonce), "%s", by.nonce);
     wr_manifest_new_id(m.id);
     m.shards = calloc(is.world, sizeof(*m.shards));
     assert_non_null(m.shards);
@@ -134,6 +148,11 @@ void steps_save(const struct steps *s, int tier, struct step_is is)
         fail_msg("%s", err.msg);
     wr_manifest_done(&m);
     wr_tier_close(t);
+}
+
+void steps_save(const struct steps *s, int tier, struct step_is is)
+{
+    steps_save_by(s, tier, is, (struct step_by){STEPS_STORE, 1, ""});
 }
 
 void steps_save_up_to(const struct steps *s, uint64_t last)
@@ -219,6 +238,19 @@ unsigned steps_count(const struct steps *s, int tier, const char *prefix)
     while ((e = readdir(d)))
         n += !strncmp(e->d_name, prefix, strlen(prefix));
     closedir(d);
+    return n;
+}
+
+unsigned steps_left(const struct steps *s, int tier, const char *prefix)
+{
+    char pattern[STEPS_PATH];
+    glob_t found = {0};
+    unsigned n;
+
+    snprintf(pattern, sizeof(pattern), "%s/.writer-*/*/%s*", path_of(s, tier),
+             prefix);
+    n = glob(pattern, 0, NULL, &found) == 0 ? (unsigned)found.gl_pathc : 0;
+    globfree(&found);
     return n;
 }
 

@@ -10,7 +10,8 @@
 #include "tier/tier.h"
 #include "weir/ckpt_manage.h"
 
-#define STEPS_PATH 400
+#define STEPS_PATH  400
+#define STEPS_STORE "00112233445566778899aabbccddeeff" /* the id of theirs */
 
 struct steps {
     char root[200], fast[220], slow[220];
@@ -30,6 +31,14 @@ struct step_is {
     uint64_t seed;
 };
 void steps_save(const struct steps *s, int tier, struct step_is is);
+/* The same by another writer than the first one of STEPS_STORE. */
+struct step_by {
+    const char *store; /* "": of a version before */
+    uint64_t generation;
+    const char *nonce; /* "": none */
+};
+void steps_save_by(const struct steps *s, int tier, struct step_is is,
+                   struct step_by by);
 /* Plain ones: 1, 2, ... `last`, one file each, on the fast tier. */
 void steps_save_up_to(const struct steps *s, uint64_t last);
 
@@ -47,6 +56,8 @@ void steps_remove(const struct steps *s, int tier, uint64_t step,
 
 /* Entries of a tier whose names begin so. */
 unsigned steps_count(const struct steps *s, int tier, const char *prefix);
+/* The same in the folders of its writers: "slot-", "tmp-", "trash-". */
+unsigned steps_left(const struct steps *s, int tier, const char *prefix);
 
 /* Both tiers, defaults, and this role. */
 void steps_config(const struct steps *s, enum weir_ckpt_role role,

@@ -142,7 +142,7 @@ static void large_chunks_are_checked(void **state)
     assert_int_equal(wr_step_copy(t.fast, t.slow, 1, NULL, &err),
                      WEIR_EDAMAGED);
     assert_false(wr_tier_has(t.slow, 1));
-    assert_int_equal(steps_count(s, SLOW, ".t"), 0);
+    assert_int_equal(steps_left(s, SLOW, "t"), 0);
     steps_flip(s, FAST, 1, "r00000.safetensors", HEAD + 5);
     assert_int_equal(wr_step_copy(t.fast, t.slow, 1, NULL, &err), 0);
     assert_int_equal(wr_step_verify(t.slow, 1, false, NULL, &err), 0);
@@ -153,7 +153,7 @@ static void large_chunks_are_checked(void **state)
 
 struct watcher {
     const struct steps *s;
-    unsigned calls, files; /* in .tmp-*, at most */
+    unsigned calls, files; /* in tmp-*, at most */
 };
 
 static int count_files(void *arg, uint64_t bytes)
@@ -164,7 +164,8 @@ static int count_files(void *arg, uint64_t bytes)
     FILE *f;
 
     (void)bytes;
-    snprintf(command, sizeof(command), "ls %s/.tmp-* | wc -l", w->s->slow);
+    snprintf(command, sizeof(command), "ls %s/.writer-*/*/tmp-* | wc -l",
+             w->s->slow);
     f = popen(command, "r");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%u", &n), 1);

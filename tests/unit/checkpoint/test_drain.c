@@ -336,9 +336,9 @@ static weir_ckpt *open_faulty(struct steps *s, const char *rules,
 static void test_faults_by_call(void **state)
 {
     static const char *const rules[] = {
-        "write-eio@~.tmp",  "write-enospc@~.tmp", "sync-eio@~MANIFEST",
-        "create-eio@~.tmp", "rename-eio@~.tmp",   "mkdir-enospc@~.tmp",
-        "close-eio@~.tmp",
+        "write-eio@~/tmp-",  "write-enospc@~/tmp-", "sync-eio@~MANIFEST",
+        "create-eio@~/tmp-", "rename-eio@~/tmp-",   "mkdir-enospc@~/tmp-",
+        "close-eio@~/tmp-",
     };
     struct steps *s = *state;
     weir_ckpt *c;
@@ -532,7 +532,7 @@ static void test_thread_retries(void **state)
     int r;
 
     steps_save_up_to(s, 1);
-    c = open_faulty(s, "mkdir-eio@2", WEIR_CKPT_SAVE);
+    c = open_faulty(s, "mkdir-eio@5", WEIR_CKPT_SAVE);
     r = weir_ckpt_drain(c, &err); /* the error, or it came before */
     if (r < 0) {
         assert_int_equal(r, WEIR_EIO);
@@ -554,7 +554,7 @@ static void test_thread_fails(void **state)
     weir_err err;
 
     steps_save_up_to(s, 1);
-    c = open_faulty(s, "write-eio@~.tmp", WEIR_CKPT_SAVE);
+    c = open_faulty(s, "write-eio@~/tmp-", WEIR_CKPT_SAVE);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(weir_ckpt_drain(c, &err), WEIR_EIO);
         assert_non_null(strstr(err.msg, "draining step 1: "));

@@ -111,12 +111,11 @@ static void saves_go_on(void **state)
         for (uint64_t step = 3; step <= 6; step++) {
             int r = saves_put(s, c, step, 9, WEIR_LEVEL_FAST, &err);
 
-            if (r < 0) {
+            assert_int_equal(r, 0); /* not skipped */
+            while ((r = weir_ckpt_problem(c, &err)) < 0) {
                 assert_int_equal(r, WEIR_EDAMAGED);
                 told[1] += names(&err, 1);
                 told[2] += names(&err, 2);
-            } else {
-                assert_int_equal(r, 0); /* not skipped */
             }
             assert_int_equal(weir_ckpt_drain(d, &err), 0);
             assert_int_equal(saves_number(s->slow, step), 9);

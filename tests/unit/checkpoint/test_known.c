@@ -27,7 +27,7 @@ static void what_is_known(void **state)
     (void)state;
     assert_non_null(k);
     for (uint64_t step = 9; step > 0; step--) {
-        g.step = step;
+        g.turn.step = step;
         g.bytes = step * 10;
         wr_known_learn(k, &as, &g);
     }
@@ -45,7 +45,7 @@ static void what_is_known(void **state)
     other.size++;
     assert_false(wr_known_find(k, 5, &other, &g));
     assert_false(wr_known_find(k, 10, &as, &g));
-    g = (struct wr_gist){.step = 4, .bytes = 7};
+    g = (struct wr_gist){.turn = {.step = 4}, .bytes = 7};
     wr_known_learn(k, &other, &g); /* in its place */
     wr_known_keep(k, kept, 3);
     assert_false(wr_known_find(k, 5, &as, &g));
@@ -124,10 +124,11 @@ static void changes_are_seen(void **state)
     age(s->fast, 2);
     assert_int_equal(wr_step_glance(t, 2, &before, NULL), 0);
     assert_int_equal(wr_step_glance(t, 2, &after, NULL), 0);
-    assert_string_equal(before.id, after.id);
+    assert_string_equal(before.gist.id, after.gist.id);
     assert_int_equal(after.is, WEIR_COPY_COMPLETE);
-    assert_int_equal(after.bytes, before.bytes);
-    assert_int_equal(wr_tier_mark(t, WR_MARK_VERIFIED, 2, after.id, NULL), 0);
+    assert_int_equal(after.gist.bytes, before.gist.bytes);
+    assert_int_equal(wr_tier_mark(t, WR_MARK_VERIFIED, 2, after.gist.id, NULL),
+                     0);
     assert_int_equal(wr_step_glance(t, 2, &after, NULL), 0);
     assert_int_equal(after.is, WEIR_COPY_VERIFIED);
 
@@ -136,7 +137,7 @@ static void changes_are_seen(void **state)
     assert_int_equal(after.is, WEIR_COPY_NONE);
     saves_must(s, c, 2, WEIR_LEVEL_FAST);
     assert_int_equal(wr_step_glance(t, 2, &after, NULL), 0);
-    assert_string_not_equal(before.id, after.id);
+    assert_string_not_equal(before.gist.id, after.gist.id);
     age(s->fast, 2);
     assert_int_equal(wr_step_glance(t, 2, &after, NULL), 0);
     saves_damage(s->fast, 2);

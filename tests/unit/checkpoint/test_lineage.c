@@ -413,22 +413,73 @@ static void tiers_of_two_stores(void **state)
     assert_int_equal(save_code(s, s->fast, NULL, &err), 0);
 }
 
-/* A file that says which store it is of is flipped: whoever reads gets in. */
-static void a_damaged_link(void **state)
+static void flip_link(const char *dir)
 {
-    struct saves *s = *state;
     char path[SAVES_PATH];
-    weir_err err;
     FILE *f;
 
-    live(s, s->fast, 1, false);
-    snprintf(path, sizeof(path), "%s/.weir/store", s->fast);
+    snprintf(path, sizeof(path), "%s/.weir/store", dir);
     f = fopen(path, "r+");
     assert_non_null(f);
     assert_int_equal(fseek(f, 9, SEEK_SET), 0);
     fputc('x', f);
     assert_int_equal(fclose(f), 0);
-    assert_int_equal(newest(s, s->fast), 1);
+}
+
+/* The link of a tier as it is, or is not. */
+static enum wr_link_kind link_of(const char *dir, char id[WR_MANIFEST_ID])
+{
+    struct wr_tier_link link = {0};
+    struct wr_tier *t;
+
+    assert_int_equal(wr_tier_open(dir, "fast", false, &t, NULL), 0);
+    if (wr_tier_link_read(t, &link, NULL) < 0)
+        link.kind = WR_LINK_NONE;
+    memcpy(id, link.store, WR_MANIFEST_ID);
+    wr_tier_close(t);
+    return link.kind;
+}
+
+/* A file that says which store it is of is flipped, or gone: the manifests say
+ * the same, and it is written anew. */
+static void a_damaged_link(void **state)
+{
+    struct saves *s = *state;
+    char path[SAVES_PATH], id[WR_MANIFEST_ID], now[WR_MANIFEST_ID];
+    weir_err err;
+
+    live(s, s->fast, 1, true);
+    live(s, s->fast, 2, false);
+    assert_int_equal(link_of(s->slow, id), WR_LINK_LAST);
+    for (int i = 0; i < 6; i++) {
+        const char *dir = i % 3 == 1 ? s->slow : s->fast;
+
+        if (i % 3 == 2) /* both at once */
+            flip_link(s->slow);
+        flip_link(dir);
+        snprintf(path, sizeof(path), "%s/.weir/store", dir);
+        if (i >= 3)
+            assert_int_equal(unlink(path), 0);
+        assert_int_equal(newest(s, s->fast), 2);
+        assert_int_equal(link_of(dir, now),
+                         WR_LINK_NONE); /* reading wrote none */
+        if (save_code(s, s->fast, s->slow, &err) != 0)
+            fail_msg("%d: %s", i, err.msg);
+        assert_int_equal(link_of(s->slow, now), WR_LINK_LAST);
+        assert_string_equal(now, id);
+        assert_int_equal(link_of(s->fast, now), WR_LINK_FAST);
+        assert_string_equal(now, id);
+    }
+}
+
+/* Nothing says which store it is of: somebody decides. */
+static void a_damaged_link_without_steps(void **state)
+{
+    struct saves *s = *state;
+    weir_err err;
+
+    assert_int_equal(save_code(s, s->fast, s->slow, &err), 0);
+    flip_link(s->fast);
     assert_int_equal(save_code(s, s->fast, s->slow, &err), WEIR_EDAMAGED);
     assert_non_null(strstr(err.msg, "weir ckpt adopt"));
     assert_int_equal(adopt(s, s->fast, s->slow, WEIR_LATEST), 0);
@@ -467,7 +518,7 @@ static void make_old(const char *dir)
     }
     free(steps);
     wr_tier_close(t);
-    snprintf(path, sizeof(path), "rm -f '%s'/.weir/store '%s'/.weir/gen*", dir,
+    snprintf(path, sizeof(path), "rm -rf '%s'/.weir/store '%s'/.weir/gen*", dir,
              dir);
     assert_int_equal(system(path), 0);
 }
@@ -552,6 +603,7 @@ int main(void)
         TEST(a_store_that_must_exist),
         TEST(tiers_of_two_stores),
         TEST(a_damaged_link),
+        TEST(a_damaged_link_without_steps),
         TEST(steps_of_the_version_before),
         TEST(old_steps_of_a_stale_tier),
         TEST(one_step_is_removed),

@@ -383,13 +383,13 @@ static void test_prune_spare(void **state)
     c = open_as(s, WEIR_CKPT_MANAGE);
     plan.spare = 0;
     check_prune(c, plan, "1:fast 1:slow 2:fast 2:slow 3:fast 4:fast ");
-    assert_int_equal(steps_count(s, FAST, ".slot"), 1);
-    assert_int_equal(steps_count(s, SLOW, ".slot"), 1);
+    assert_int_equal(steps_left(s, FAST, "slot-"), 1);
+    assert_int_equal(steps_left(s, SLOW, "slot-"), 1);
     plan.spare = 1;
     plan.keep_last = 2;
     check_prune(c, plan, "3:slow spare:fast spare:slow ");
-    assert_int_equal(steps_count(s, FAST, ".slot"), 0);
-    assert_int_equal(steps_count(s, SLOW, ".slot"), 0);
+    assert_int_equal(steps_left(s, FAST, "slot-"), 0);
+    assert_int_equal(steps_left(s, SLOW, "slot-"), 0);
     steps_close(c);
 }
 

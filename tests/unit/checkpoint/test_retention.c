@@ -17,7 +17,7 @@
 
 struct list {
     struct wr_retention r;
-    weir_ckpt_entry e[MOST];
+    struct wr_stock_step e[MOST];
     size_t n;
 };
 
@@ -32,8 +32,8 @@ static enum weir_copy copy_of(char c)
                       : WEIR_COPY_NONE;
 }
 
-/* Steps 1, 2, ...; `pins` has a 'p' where one is pinned (or is NULL); what
- * stays is compared as texts of the same kind. */
+/* Steps 1, 2, ...; `pins` has a 'p' where one is pinned, an 'a' where one is
+ * abandoned (or is NULL); what stays is compared as texts of the same kind. */
 struct example {
     struct wr_retention r;
     const char *fast, *slow, *pins;
@@ -43,9 +43,9 @@ struct example {
 static void check_example(const struct example *x)
 {
     struct wr_fate v[MOST];
-    weir_ckpt_entry e[MOST];
+    struct wr_stock_step e[MOST];
     char fast[MOST + 1], slow[MOST + 1];
-    size_t n = strlen(x->fast);
+    size_t n = strlen(x->fast), told;
 
     memset(e, 0, sizeof(e));
     for (size_t i = 0; i < n; i++) {
@@ -53,12 +53,15 @@ static void check_example(const struct example *x)
         e[i].fast = copy_of(x->fast[i]);
         e[i].slow = copy_of(x->slow[i]);
         e[i].pinned = x->pins && x->pins[i] == 'p';
+        e[i].abandoned = x->pins && x->pins[i] == 'a';
     }
-    wr_retention_judge(&x->r, e, n, v);
+    told = wr_retention_judge(&x->r, e, n, v);
     for (size_t i = 0; i < n; i++) {
+        told -= v[i].fast_goes || v[i].slow_goes;
         fast[i] = v[i].fast_goes ? '-' : x->fast[i];
         slow[i] = v[i].slow_goes ? '-' : x->slow[i];
     }
+    assert_int_equal(told, 0);
     fast[n] = slow[n] = '\0';
     assert_string_equal(fast, x->fast_after);
     assert_string_equal(slow, x->slow_after);
@@ -66,11 +69,11 @@ static void check_example(const struct example *x)
 
 #define TWO(last, every, fast)                                                 \
     {                                                                          \
-        last, every, fast, WEIR_LATEST, true, true                             \
+        last, every, fast, 1, WEIR_LATEST, true, true                          \
     }
 #define ONE(last, every)                                                       \
     {                                                                          \
-        last, every, 0, WEIR_LATEST, false, true                               \
+        last, every, 0, 1, WEIR_LATEST, false, true                            \
     }
 
 static void test_examples(void **state)
@@ -105,15 +108,27 @@ static void test_examples(void **state)
         {TWO(5, 0, 1), "vccc", "vvvv", NULL, "---c", "vvvv"},
         /* the newest of the slow tier, and its newest verified one */
         {TWO(1, 0, 1), "---c", "vvc-", NULL, "---c", "-vc-"},
+        /* abandoned ones take no place; the newest of them stays, and all do
+         * until a later step of the chain is verified */
+        {ONE(2, 0), "vvvvv", "-----", "--aa-", "-v-vv", "-----"},
+        {ONE(2, 0), "vvvvc", "-----", "-aaa-", "vvvvc", "-----"},
+        {ONE(2, 0), "vvvcv", "-----", "-aaa-", "v--cv", "-----"},
+        {ONE(1, 2), "vvvvv", "-----", "-a-a-", "---vv", "-----"},
+        {ONE(0, 0), "vvvvv", "-----", "-aaa-", "vvvvv", "-----"},
+        {ONE(1, 0), "vvvvv", "-----", "aaaav", "---vv", "-----"},
+        {ONE(1, 0), "dcvv", "----", "aaa-", "--vv", "----"},
+        {TWO(1, 0, 0), "cccc", "vvvv", "-aa-", "----", "--vv"},
+        {TWO(1, 0, 0), "cccc", "-vvc", "-aa-", "c--c", "-vvc"},
+        {TWO(1, 0, 0), "cccc", "v-vv", "-aa-", "-c--", "--vv"},
     };
     struct example x = {
-        {1, 0, 1, 2, true, true}, "cccc", "vvvv", "pppp", "-c--", "vv--"};
+        {1, 0, 1, 1, 2, true, true}, "cccc", "vvvv", "pppp", "-c--", "vv--"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
         check_example(&examples[i]);
     check_example(&x); /* going back to 2 takes 3 and 4, pinned or not */
-    x = (struct example){{1, 0, 0, WEIR_LATEST, true, false},
+    x = (struct example){{1, 0, 0, 1, WEIR_LATEST, true, false},
                          "vccc",
                          "cccc",
                          NULL,
@@ -122,56 +137,54 @@ static void test_examples(void **state)
     check_example(&x); /* without verify the last verified copy stays too */
 }
 
-/* A run that went back saves lower numbers than there are. */
+/* A run that went back saves lower numbers than there are: they are in the order
+ * of saving, and what it left is abandoned (chain.c). */
 static void test_going_back(void **state)
 {
     struct wr_retention r = ONE(2, 0);
-    weir_ckpt_entry e[4] = {{.step = 50, .seq = 1},
-                            {.step = 60, .seq = 9},
-                            {.step = 90, .seq = 2},
-                            {.step = 100, .seq = 3}};
+    struct wr_stock_step e[4] = {{.step = 50},
+                                 {.step = 90, .abandoned = true},
+                                 {.step = 100, .abandoned = true},
+                                 {.step = 60}};
     struct wr_fate v[4];
 
     (void)state;
     for (int i = 0; i < 4; i++)
-        e[i].fast = WEIR_COPY_COMPLETE;
-    wr_retention_judge(&r, e, 4, v);
-    assert_true(v[0].fast_goes);
-    assert_false(v[1].fast_goes || v[2].fast_goes || v[3].fast_goes);
-    e[1].fast = WEIR_COPY_DAMAGED; /* then it is not the one */
-    wr_retention_judge(&r, e, 4, v);
-    assert_true(v[0].fast_goes && v[1].fast_goes);
-    e[1].fast = WEIR_COPY_COMPLETE;
-    r.after = 50; /* what has to go does */
-    wr_retention_judge(&r, e, 4, v);
-    assert_true(v[1].fast_goes && v[2].fast_goes && v[3].fast_goes);
+        e[i].fast = WEIR_COPY_VERIFIED;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 1);
+    assert_true(v[1].fast_goes);    /* of what was left one stays */
+    e[3].fast = WEIR_COPY_COMPLETE; /* not verified: all of it */
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 0);
+    r.verify = false;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 1);
+    r.keep_abandoned = 0;
+    e[3].fast = WEIR_COPY_VERIFIED;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 2);
+    assert_true(v[1].fast_goes && v[2].fast_goes);
+    e[2].pinned = true;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 1);
+    e[2].pinned = false;
+    r.keep_last = 1;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 3);
+    assert_false(v[3].fast_goes); /* the newest, whatever its number */
+    r.after = 50;                 /* what has to go does */
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 3);
     assert_false(v[0].fast_goes);
 }
 
-/* Another machine went on from 100, below what there was. A clock that went back
- * changes nothing. */
-static void test_branches(void **state)
+/* What nobody decided about stays. */
+static void test_stale(void **state)
 {
-    struct wr_retention r = ONE(2, 0);
-    weir_ckpt_entry e[4] = {
-        {.step = 100, .generation = 1, .seq = 1, .time_ns = 50},
-        {.step = 105, .generation = 2, .seq = 1, .time_ns = 2},
-        {.step = 110, .generation = 1, .seq = 2, .time_ns = 60},
-        {.step = 120, .generation = 1, .seq = 3, .time_ns = 70}};
+    struct wr_retention r = ONE(1, 0);
+    struct wr_stock_step e[4] = {
+        {.step = 100}, {.step = 110}, {.step = 120}, {.step = 105}};
     struct wr_fate v[4];
 
     (void)state;
-    for (int i = 0; i < 4; i++)
-        e[i].fast = WEIR_COPY_COMPLETE;
-    wr_retention_judge(&r, e, 4, v);
-    assert_false(v[1].fast_goes); /* the newest */
-    assert_false(v[3].fast_goes); /* the next */
-    assert_true(v[0].fast_goes && v[2].fast_goes);
-    r = (struct wr_retention)ONE(1, 0);
-    e[0].fast = e[2].fast = WEIR_COPY_STALE; /* nobody decided about them */
-    wr_retention_judge(&r, e, 4, v);
-    assert_false(v[0].fast_goes || v[1].fast_goes || v[2].fast_goes);
-    assert_true(v[3].fast_goes);
+    e[1].fast = e[3].fast = WEIR_COPY_COMPLETE;
+    e[0].fast = e[2].fast = WEIR_COPY_STALE;
+    assert_int_equal(wr_retention_judge(&r, e, 4, v), 1);
+    assert_true(v[1].fast_goes);
 }
 
 /* --- the model: every question asked by itself, from the words --- */
@@ -192,44 +205,45 @@ static bool drained(const struct list *l, size_t i)
            (!l->r.verify && l->e[i].slow == WEIR_COPY_COMPLETE);
 }
 
-static bool saved_last(const struct list *l, size_t i)
+static bool is_whole(const struct list *l, size_t i)
 {
-    if (!counts(l, i) || !(whole(l->e[i].fast) || whole(l->e[i].slow)))
-        return false;
-    for (size_t k = 0; k < l->n; k++)
-        if (k != i && counts(l, k) &&
-            (whole(l->e[k].fast) || whole(l->e[k].slow)) &&
-            (l->e[k].generation > l->e[i].generation ||
-             (l->e[k].generation == l->e[i].generation &&
-              (l->e[k].seq > l->e[i].seq ||
-               (l->e[k].seq == l->e[i].seq && k > i)))))
-            return false;
-    return true;
+    return whole(l->e[i].fast) || whole(l->e[i].slow);
 }
 
-/* Is k above i, by (generation, step)? */
-static bool is_above(const struct list *l, size_t k, size_t i)
+/* Good ones above it, of the chain or abandoned. */
+static size_t count_above(const struct list *l, size_t i, bool abandoned)
 {
-    if (l->e[k].generation != l->e[i].generation)
-        return l->e[k].generation > l->e[i].generation;
-    return k > i;
+    size_t n = 0;
+
+    for (size_t k = i + 1; k < l->n; k++)
+        n += counts(l, k) && is_whole(l, k) && l->e[k].abandoned == abandoned;
+    return n;
+}
+
+/* A step of the chain that was saved later is verified where it lasts. */
+static bool is_superseded(const struct list *l, size_t i)
+{
+    for (size_t k = i + 1; k < l->n; k++) {
+        enum weir_copy last = l->r.two_tiers ? l->e[k].slow : l->e[k].fast;
+
+        if (counts(l, k) && !l->e[k].abandoned &&
+            (last == WEIR_COPY_VERIFIED ||
+             (!l->r.verify && last == WEIR_COPY_COMPLETE)))
+            return true;
+    }
+    return false;
 }
 
 static bool wanted(const struct list *l, size_t i)
 {
-    size_t above = 0;
-
-    for (size_t k = 0; k < l->n; k++)
-        if (is_above(l, k, i) && counts(l, k) &&
-            (whole(l->e[k].fast) || whole(l->e[k].slow)))
-            above++;
-    if (l->r.keep_last == 0 || above < l->r.keep_last)
+    if (l->r.keep_last == 0 || l->e[i].pinned)
         return true;
+    if (l->e[i].abandoned)
+        return !is_superseded(l, i) ||
+               count_above(l, i, true) < l->r.keep_abandoned;
     if (l->r.keep_every != 0 && l->e[i].step % l->r.keep_every == 0)
         return true;
-    if (saved_last(l, i))
-        return true;
-    return l->e[i].pinned;
+    return count_above(l, i, false) < l->r.keep_last;
 }
 
 /* The copy on that tier is at least `least`, and no newer one is. */
@@ -239,7 +253,7 @@ static bool is_newest(const struct list *l, size_t i, bool fast,
     if ((fast ? l->e[i].fast : l->e[i].slow) < least)
         return false;
     for (size_t k = 0; k < l->n; k++)
-        if (is_above(l, k, i) && counts(l, k) &&
+        if (k > i && counts(l, k) &&
             (fast ? l->e[k].fast : l->e[k].slow) >= least)
             return false;
     return true;
@@ -247,7 +261,7 @@ static bool is_newest(const struct list *l, size_t i, bool fast,
 
 static bool model_fast_stays(const struct list *l, size_t i)
 {
-    const weir_ckpt_entry *e = &l->e[i];
+    const struct wr_stock_step *e = &l->e[i];
     size_t above = 0;
 
     if (e->fast == WEIR_COPY_NONE || !counts(l, i))
@@ -258,8 +272,7 @@ static bool model_fast_stays(const struct list *l, size_t i)
     if (e->fast == WEIR_COPY_DAMAGED)
         return wanted(l, i) && !drained(l, i);
     for (size_t k = 0; k < l->n; k++)
-        if (is_above(l, k, i) && counts(l, k) && whole(l->e[k].fast) &&
-            drained(l, k))
+        if (k > i && counts(l, k) && whole(l->e[k].fast) && drained(l, k))
             above++;
     return !drained(l, i) || above < l->r.keep_fast ||
            (is_newest(l, i, true, WEIR_COPY_VERIFIED) &&
@@ -268,7 +281,7 @@ static bool model_fast_stays(const struct list *l, size_t i)
 
 static bool model_slow_stays(const struct list *l, size_t i)
 {
-    const weir_ckpt_entry *e = &l->e[i];
+    const struct wr_stock_step *e = &l->e[i];
 
     if (e->slow == WEIR_COPY_NONE || !counts(l, i))
         return false;
@@ -280,25 +293,25 @@ static bool model_slow_stays(const struct list *l, size_t i)
 static void draw(struct wr_rng *rng, struct list *l)
 {
     uint64_t step = 0;
-    bool rising = wr_rng_below(rng, 2);
+    bool rising = wr_rng_below(rng, 2), left = wr_rng_below(rng, 2);
 
     memset(l, 0, sizeof(*l));
     l->r.keep_last = (uint32_t)wr_rng_below(rng, 5);
     l->r.keep_every = wr_rng_below(rng, 4);
     l->r.keep_fast = (uint32_t)wr_rng_below(rng, 4);
+    l->r.keep_abandoned = (uint32_t)wr_rng_below(rng, 3);
     l->r.two_tiers = wr_rng_below(rng, 3) > 0;
     l->r.verify = wr_rng_below(rng, 2);
     l->r.after = wr_rng_below(rng, 4) == 0 ? wr_rng_below(rng, 20)
                                            : WEIR_LATEST;
     l->n = (size_t)wr_rng_below(rng, MOST + 1);
     for (size_t i = 0; i < l->n; i++) {
-        weir_ckpt_entry *e = &l->e[i];
+        struct wr_stock_step *e = &l->e[i];
 
         step += wr_rng_below(rng, 3) + (i > 0);
-        e->step = step;
+        e->step = rising ? step : wr_rng_below(rng, 30);
         e->pinned = wr_rng_below(rng, 8) == 0;
-        e->seq = wr_rng_below(rng, 2) ? step : wr_rng_below(rng, 20);
-        e->generation = rising ? step / 4 : wr_rng_below(rng, 3);
+        e->abandoned = left && wr_rng_below(rng, 3) == 0;
         e->fast = (enum weir_copy)wr_rng_below(rng, 4);
         if (l->r.two_tiers)
             e->slow = (enum weir_copy)wr_rng_below(rng, 4);
@@ -311,10 +324,10 @@ static void draw(struct wr_rng *rng, struct list *l)
 static void check_safe(const struct list *l, const struct wr_fate *v)
 {
     bool had_verified = false, has_verified = false;
-    size_t had_good = 0, has_good = 0;
+    size_t had_good = 0, has_good = 0, had_chain = 0, has_chain = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        const weir_ckpt_entry *e = &l->e[i];
+        const struct wr_stock_step *e = &l->e[i];
         bool fast = whole(e->fast), slow = whole(e->slow);
         bool fast_left = fast && !v[i].fast_goes;
         bool slow_left = slow && !v[i].slow_goes;
@@ -334,6 +347,8 @@ static void check_safe(const struct list *l, const struct wr_fate *v)
             assert_true(slow_left);
         had_good += fast || slow;
         has_good += fast_left || slow_left;
+        had_chain += (fast || slow) && !e->abandoned;
+        has_chain += (fast_left || slow_left) && !e->abandoned;
         had_verified |= e->fast == WEIR_COPY_VERIFIED ||
                         e->slow == WEIR_COPY_VERIFIED;
         has_verified |= (e->fast == WEIR_COPY_VERIFIED && fast_left) ||
@@ -342,7 +357,7 @@ static void check_safe(const struct list *l, const struct wr_fate *v)
     assert_true(has_verified || !had_verified);
     assert_true(had_good == 0 || has_good > 0);
     if (l->r.keep_last > 0)
-        assert_true(has_good >= had_good || has_good >= l->r.keep_last);
+        assert_true(has_chain >= had_chain || has_chain >= l->r.keep_last);
     else
         assert_true(has_good == had_good);
 }
@@ -353,7 +368,7 @@ static void check_again(const struct list *l, const struct wr_fate *v)
     struct list left = {.r = l->r};
 
     for (size_t i = 0; i < l->n; i++) {
-        weir_ckpt_entry e = l->e[i];
+        struct wr_stock_step e = l->e[i];
 
         if (v[i].fast_goes)
             e.fast = WEIR_COPY_NONE;
@@ -399,7 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_going_back),
-        cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_stale),
         cmocka_unit_test(test_random),
     };
 

@@ -239,11 +239,11 @@ static void errors_come_with_the_next_save(void **state)
     saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
     while (saves_stats(c).failed == 0)
         usleep(1000);
-    assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_SNAPSHOT, &err),
-                     WEIR_EIO);
-    assert_non_null(strstr(err.msg, "step 2 was not saved: "));
+    saves_must(s, c, 3, WEIR_LEVEL_SNAPSHOT);
+    assert_int_equal(weir_ckpt_problem(c, &err), WEIR_EIO);
+    assert_true(strstr(err.msg, "step 2 was not saved: ") == err.msg);
     assert_non_null(strstr(err.msg, "r00000.safetensors"));
-    assert_non_null(strstr(err.msg, "; step 3 is copied"));
+    assert_int_equal(weir_ckpt_problem(c, &err), 0);
     assert_int_equal(saves_stats(c).saves, 3);
     assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_FAST, -1, &err), 0);
     saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
@@ -269,16 +269,16 @@ static void both_saves_fail(void **state)
         s, (struct saves_tiers){.fast_rules = "write-eio@~000000000002,"
                                               "write-enospc@~000000000003"});
     weir_ckpt *c = saves_open(&cfg);
-    const char *own, *earlier;
     weir_err err;
 
     saves_must(s, c, 2, WEIR_LEVEL_SNAPSHOT);
     wait_for_failures(c, 1);
     assert_int_equal(saves_put(s, c, 3, 4, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
-    own = strstr(err.msg, "step 3 was not saved: ");
-    earlier = strstr(err.msg, "; before that: step 2 was not saved: ");
-    assert_true(own == err.msg && earlier);
-    saves_must(s, c, 4, WEIR_LEVEL_FAST); /* both are told */
+    assert_true(strstr(err.msg, "step 3 was not saved: ") == err.msg);
+    assert_null(strstr(err.msg, "step 2"));
+    saves_must(s, c, 4, WEIR_LEVEL_FAST);
+    assert_int_equal(weir_ckpt_problem(c, &err), WEIR_EIO);
+    assert_true(strstr(err.msg, "step 2 was not saved: ") == err.msg);
     saves_close(c);
 }
 
@@ -287,15 +287,17 @@ static void a_full_tier_names_its_step(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(
-        s, (struct saves_tiers){.fast_rules = "mkdir-enospc@2"});
+        s, (struct saves_tiers){.fast_rules = "mkdir-enospc@5"});
     weir_ckpt *c = saves_open(&cfg);
     weir_err err;
 
     saves_must(s, c, 7, WEIR_LEVEL_SNAPSHOT);
     wait_for_failures(c, 1);
-    assert_int_equal(saves_put(s, c, 8, 9, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
+    saves_must(s, c, 8, WEIR_LEVEL_FAST);
+    /* Who tries it again is not told of another: it is not there. */
+    assert_int_equal(saves_put(s, c, 8, 9, WEIR_LEVEL_FAST, &err), WEIR_EEXIST);
+    assert_int_equal(weir_ckpt_problem(c, &err), WEIR_ENOSPC);
     assert_true(strstr(err.msg, "step 7 was not saved: ") == err.msg);
-    assert_non_null(strstr(err.msg, "; step 8 is saved"));
     saves_close(c);
     assert_int_equal(saves_number(s->fast, 7), -1);
     assert_int_equal(saves_number(s->fast, 8), 9);
@@ -304,7 +306,7 @@ static void a_full_tier_names_its_step(void **state)
 /* Whatever fails behind the rename, the message says what is there. */
 static void a_failed_root_sync_says_what_is_there(void **state)
 {
-    static const char *const late[] = {"rename-late-eio@~.tmp-", NULL};
+    static const char *const late[] = {"rename-late-eio@~/tmp-", NULL};
     struct saves *s = *state;
     unsigned told = 0;
 
@@ -387,8 +389,9 @@ static void a_removed_folder_is_named(void **state)
             usleep(1000); /* the drain was not done with it */
         assert_int_equal(saves_put(s, c, 2, 3, WEIR_LEVEL_SLOW, &err),
                          WEIR_ENOENT);
-        snprintf(text, sizeof(text), "'%s': '.weir/epoch' is gone", gone);
-        if (!strstr(err.msg, text) || !strstr(err.msg, "step 2"))
+        snprintf(text, sizeof(text), "'%s': '.writer-", gone);
+        if (!strstr(err.msg, text) || !strstr(err.msg, "' is gone: ") ||
+            (!slow && !strstr(err.msg, "step 2")))
             fail_msg("%s", err.msg);
         weir_ckpt_close(&c, NULL);
         snprintf(s->fast, sizeof(s->fast), "%s/fast2", s->root);

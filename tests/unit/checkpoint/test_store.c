@@ -312,6 +312,7 @@ static void who_makes_folders(void **state)
 {
     struct saves *s = *state;
     weir_ckpt_config cfg = saves_config(s, two);
+    weir_ckpt *c;
 
     assert_int_equal(open_code(cfg, WEIR_CKPT_MANAGE, 1), WEIR_ENOENT);
     assert_int_equal(open_code(cfg, WEIR_CKPT_DRAIN, 1), WEIR_ENOENT);
@@ -327,6 +328,15 @@ static void who_makes_folders(void **state)
     cfg.must_exist = 0;
     assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), 0);
     assert_int_equal(access(s->slow, F_OK), 0);
+    /* Its writer was here and saved nothing; after the second one nobody knows
+     * where the first one's steps are. */
+    cfg.must_exist = 1;
+    assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), 0);
+    assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), WEIR_ENOENT);
+    cfg.must_exist = 0;
+    c = saves_open(&cfg);
+    saves_must(s, c, 1, WEIR_LEVEL_SLOW);
+    saves_close(c);
     cfg.must_exist = 1;
     assert_int_equal(open_code(cfg, WEIR_CKPT_SAVE, 1), 0);
 }

@@ -61,11 +61,41 @@ static void test_ended(void **state)
     assert_int_equal(wr_apart_end(&a, /* now= */ true), -SIGKILL);
 }
 
+/* The child prints only after the parent was done with its line. */
+static void test_terminal(void **state)
+{
+    struct wr_apart a;
+    char byte;
+    int order[2], r;
+
+    (void)state;
+    assert_int_equal(pipe(order), 0);
+    r = wr_apart_start(&a, NULL);
+    assert_true(r >= 0);
+    if (r == 0) {
+        wr_apart_tell(&a, "x", 1);
+        wr_apart_take_terminal(&a);
+        wr_apart_take_terminal(&a); /* does not wait twice */
+        _exit(write(order[1], "c", 1) == 1 ? 0 : 1);
+    }
+    while (wr_apart_wait(&a, &byte, 1, 1000) >= 0)
+        ;
+    assert_int_equal(byte, 'x');
+    assert_int_equal(write(order[1], "p", 1), 1);
+    wr_apart_give_terminal(&a);
+    assert_int_equal(wr_apart_end(&a, /* now= */ false), 0);
+    assert_int_equal(read(order[0], &byte, 1), 1);
+    assert_int_equal(byte, 'p');
+    close(order[0]);
+    close(order[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_terminal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

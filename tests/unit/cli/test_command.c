@@ -32,6 +32,36 @@ static int toy_run(struct wr_cli *cli)
     return a->number == 9 ? wr_cli_fail(cli, "number %d", 9) : WR_EXIT_DONE;
 }
 
+/* Lines and styles are the command's, what else acts came with a name. */
+static void test_put(void **state)
+{
+    static const struct wr_command cmd = {.name = "toy"};
+    char *out = NULL, *said = NULL;
+    size_t len, said_len;
+    struct wr_cli cli = {.cmd = &cmd,
+                         .color = true,
+                         .out = open_memstream(&out, &len),
+                         .err = open_memstream(&said, &said_len)};
+
+    (void)state;
+    wr_cli_put(&cli, "%sa%s\n%s\033[8m\033", wr_cli_style(&cli, WR_STYLE_BAD),
+               wr_cli_style(&cli, WR_STYLE_END),
+               "\033]0;t\a\r\xff\xe2\x80\xae");
+    cli.color = false;
+    wr_cli_put(&cli, "\033[1m\n\n");
+    wr_cli_note(&cli, "%s", "a\n\033[1m");
+    wr_cli_fail(&cli, "%s", "\xc2\x9b");
+    wr_cli_usage(&cli, "%s", "\r");
+    fclose(cli.out);
+    fclose(cli.err);
+    assert_string_equal(out, "\033[31ma\033[0m\n\\x1b]0;t\\x07\\x0d\\xff"
+                             "\\xe2\\x80\\xae\\x1b[8m\\x1b\\x1b[1m\n\n");
+    assert_string_equal(said, "weir toy: a\\x0a\\x1b[1m\nweir toy: \\xc2\\x9b\n"
+                              "weir toy: \\x0d\nTry 'weir toy --help'.\n");
+    free(out);
+    free(said);
+}
+
 static const struct wr_choice kinds[] = {
     {"red", 1, "like a rose"}, {"blue", 2, NULL}, {NULL, 0, NULL}};
 static const struct wr_operand toy_operands[] = {
@@ -347,14 +377,14 @@ static void test_ranks(void **state)
     setenv("MASTER_ADDR", "127.0.0.1", 1);
     setenv("MASTER_PORT", "29500", 1);
     expect_rank("0", WR_RANKS_ONE, WR_EXIT_USAGE, "");
-    expect_rank("1", WR_RANKS_ONE, WR_EXIT_USAGE, "");
+    expect_rank("1", WR_RANKS_ONE, WR_EXIT_DONE, "");
     expect_rank("0", WR_RANKS_FIRST, WR_EXIT_DONE, "4 0  red x");
     expect_rank("1", WR_RANKS_FIRST, WR_EXIT_DONE, "");
     expect_rank("0", WR_RANKS_ALL, WR_EXIT_DONE, "4 0  red x");
     expect_rank("1", WR_RANKS_ALL, WR_EXIT_DONE, "4 0  red x");
     o = run("--help"); /* rank 0 prints it */
     check(o, WR_EXIT_DONE, "", "");
-    expect("green x", WR_EXIT_USAGE, "", "");
+    expect("green x", WR_EXIT_DONE, "", ""); /* rank 0 fails, and says why */
     unsetenv("RANK");
     unsetenv("WORLD_SIZE");
     unsetenv("MASTER_ADDR");
@@ -364,10 +394,11 @@ static void test_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),         cmocka_unit_test(test_usage_errors),
-        cmocka_unit_test(test_help),        cmocka_unit_test(test_roff),
-        cmocka_unit_test(test_completion),  cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_action_help), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_put),          cmocka_unit_test(test_run),
+        cmocka_unit_test(test_usage_errors), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_roff),         cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_actions),      cmocka_unit_test(test_action_help),
+        cmocka_unit_test(test_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void test_every_type(void **state)
     struct args a;
 
     (void)state;
-    expect_ok("-f --no-keep -n 100 --size 64K --ratio=0.25 --name=a=b "
+    expect_ok("-f --no-keep -n 100 --size 64KiB --ratio=0.25 --name=a=b "
               "--mode decode --threads 1,2,4,8 --modes all,read --tag x "
               "--tag y --seed 18446744073709551615",
               &a);
@@ -195,7 +195,7 @@ static void test_errors(void **state)
     expect_fail("--fast=yes", "option --fast: takes no value");
     expect_fail("--no-number", "unknown option");
     expect_fail("--size 1", "option --size: '1' is less than 512 bytes");
-    expect_fail("--size 2M", "more than 1048576 bytes");
+    expect_fail("--size 2MiB", "more than 1048576 bytes");
     expect_fail("--size big", "'big' is not a size");
     expect_fail("--ratio 2", "option --ratio: '2' is not between 0 and 1");
     expect_fail("--mode red", "'red' is not one of read, decode or all (did "
@@ -211,12 +211,12 @@ static void test_size_list(void **state)
     struct args a;
 
     (void)state;
-    expect_ok("--block 4K,1M,512", &a);
+    expect_ok("--block 4KiB,1MiB,512", &a);
     assert_int_equal(a.blocks.count, 3);
     assert_int_equal(a.blocks.v[0], 4096);
     assert_int_equal(a.blocks.v[1], 1 << 20);
     assert_int_equal(a.blocks.v[2], 512);
-    expect_fail("--block 4K,100", "'100' is less than 512 bytes");
+    expect_fail("--block 4KiB,100", "'100' is less than 512 bytes");
     expect_fail("--block 4Q", "'4Q' is not a size");
 }
 

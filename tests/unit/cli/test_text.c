@@ -97,6 +97,37 @@ static void test_wrap(void **state)
     expect_wrap("", (struct wr_text_wrap){0, 0, 4}, "\n");
 }
 
+/* Blanks and styles stay; nothing is broken where that gains nothing. */
+static void test_fold(void **state)
+{
+    static const struct {
+        const char *line, *want;
+        struct wr_text_wrap wrap;
+    } table[] = {
+        {"one two three", "one two\n  three", {0, 2, 8}},
+        {"'a  b'  cd", "'a  b'\n cd", {0, 1, 9}},
+        {"'a  b'  cd", "'a  b'  cd", {0, 1, 10}},
+        {"\033[1mone\033[0m two", "\033[1mone\033[0m two", {0, 0, 7}},
+        {"  averylongword x", "  averylongword\n    x", {0, 4, 9}},
+        {"grün ab", "grün ab", {0, 0, 7}},
+        {"two three", "two\n     three", {5, 5, 12}},
+        {"ends ", "ends ", {0, 0, 4}},
+        {"", "", {0, 0, 4}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char *out = NULL;
+        size_t len;
+        FILE *f = open_memstream(&out, &len);
+
+        wr_text_fold(f, table[i].line, strlen(table[i].line), table[i].wrap);
+        fclose(f);
+        assert_string_equal(out, table[i].want);
+        free(out);
+    }
+}
+
 /* A command line whose results land in *out. */
 static struct wr_cli capture(char **out, size_t *len)
 {
@@ -210,14 +241,100 @@ static void test_suggest(void **state)
     assert_null(s.best);
 }
 
+/* What a name can hold: a title, a bell, colours, lines, C1, direction. */
+#define HOSTILE "\033]0;t\a\r\n\177\xff\xc2\x9b\xe2\x80\xaeq"
+#define SHOWN   "\\x1b]0;t\\x07\\x0d\\x0a\\x7f\\xff\\xc2\\x9b\\xe2\\x80\\xaeq"
+
+static void test_clean(void **state)
+{
+    char *out = NULL, *copy = wr_text_clean("grün " HOSTILE);
+    size_t len;
+    FILE *to = open_memstream(&out, &len);
+
+    (void)state;
+    assert_string_equal(copy, "grün " SHOWN);
+    wr_text_put(to, "ab" HOSTILE "c", sizeof(HOSTILE) + 1);
+    fclose(to);
+    assert_string_equal(out, "ab" SHOWN);
+    assert_int_equal(wr_text_harmless("grün\a", 6), 5);
+    assert_int_equal(wr_text_harmless("grün", 3), 2); /* cut off */
+    free(out);
+    free(copy);
+    expect_wrap("a \033[2Jb c", (struct wr_text_wrap){0, 0, 80},
+                "a \\x1b[2Jb c\n");
+}
+
+static void test_hostile_table(void **state)
+{
+    char *out = NULL;
+    size_t len;
+    struct wr_cli cli = capture(&out, &len);
+    struct wr_table *t = wr_table_new("<|<");
+
+    (void)state;
+    wr_table_cell(t, "%s", HOSTILE);
+    wr_table_cell(t, "b");
+    assert_int_equal(wr_table_print(t, &cli, 0, NULL), 0);
+    fclose(cli.out);
+    assert_string_equal(out, SHOWN "  b\n");
+    wr_table_free(t);
+    free(out);
+}
+
+static void test_formula(void **state)
+{
+    static const char *const run[] = {
+        "=1+1", "+cmd|' /C calc'!A0", "-1+2", "@SUM(1)", "\t=1", "\r=1", "--x"};
+    static const char *const plain[] = {"", "-", "-5", "+3.25", "a=1", "'=1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(run) / sizeof(*run); i++)
+        assert_true(wr_text_is_formula(run[i]));
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+        assert_false(wr_text_is_formula(plain[i]));
+}
+
+static void test_queries(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } table[] = {
+        {"curl https://h/a?sig=1 -o x?", "curl https://h/a -o x?"},
+        {"s3://b/k?x http://c?y=?z&a://b?c", "s3://b/k http://c"},
+        {"a://b c?d", "a://b c?d"},
+        {"ls a?b ://", "ls a?b ://"},
+        {"x --from=h://i?k\nhttps://j/?l", "x --from=h://i\nhttps://j/"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "%s", table[i].text);
+        wr_text_drop_queries(text);
+        assert_string_equal(text, table[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),    cmocka_unit_test(test_show),
-        cmocka_unit_test(test_fit),      cmocka_unit_test(test_wrap),
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_table_edges),
-        cmocka_unit_test(test_bar),      cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_distance), cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_hostile_table),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_width),
+        cmocka_unit_test(test_show),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_edges),
+        cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_suggest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

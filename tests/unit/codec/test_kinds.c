@@ -58,6 +58,7 @@ static void test_names(void **state)
     assert_int_equal(of_name("a.jpg"), WR_PICTURE_JPEG);
     assert_int_equal(of_name("a.b.JPEG"), WR_PICTURE_JPEG);
     assert_int_equal(of_name("x/y.Png"), WR_PICTURE_PNG);
+    assert_int_equal(of_name("a.jfif"), WR_PICTURE_JPEG);
     assert_int_equal(of_name("a.bmp"), WR_PICTURE_BMP);
     assert_int_equal(of_name("a.webp"), WR_PICTURE_WEBP);
     assert_int_equal(of_name("a.TIF"), WR_PICTURE_TIFF);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/number.h"
@@ -40,8 +41,8 @@ static void check(const char *text)
 {
     const char *end = text + strlen(text), *p;
     char *want_end;
-    double want = strtod(text, &want_end), got = 0;
-    float want_f = strtof(text, NULL), got_f = 0;
+    double want = wr_strtod(text, &want_end), got = 0;
+    float want_f = wr_strtof(text, NULL), got_f = 0;
 
     p = wr_number_f64(text, end, &got);
     if (p != want_end || bits64(got) != bits64(want))
@@ -185,7 +186,7 @@ static void test_end(void **state)
 
         assert_true(copy && whole);
         memcpy(copy, text, n);
-        strtod(whole, &end);
+        wr_strtod(whole, &end);
         assert_ptr_equal(wr_number_f64(copy, copy + n, &got),
                          copy + (end - whole));
         free(copy);
@@ -209,11 +210,12 @@ static void test_random_bits(void **state)
         memcpy(&d, &b, sizeof(d));
         memcpy(&f, &b32, sizeof(f));
         if (isfinite(d)) {
-            snprintf(text, sizeof(text), "%.*e", (int)(k % 21), d);
+            wr_snprintf(text, sizeof(text), "%.*e", (int)(k % 21), d);
             check(text);
         }
         if (isfinite(f)) {
-            snprintf(text, sizeof(text), "%.*g", (int)(1 + k % 20), (double)f);
+            wr_snprintf(text, sizeof(text), "%.*g", (int)(1 + k % 20),
+                        (double)f);
             check(text);
         }
     }
@@ -260,13 +262,13 @@ static void test_ties(void **state)
         next = nextafterf(f, INFINITY);
         if (!isfinite(f) || !isfinite(next))
             continue;
-        n = (size_t)snprintf(text, sizeof(text), "%.200f",
-                             ((double)f + (double)next) / 2);
+        n = (size_t)wr_snprintf(text, sizeof(text), "%.200f",
+                                ((double)f + (double)next) / 2);
         check(text);
         text[n - 1] = '1';
         check(text);
-        snprintf(text, sizeof(text), "%.*e", (int)(k % 50),
-                 ((double)f + (double)next) / 2);
+        wr_snprintf(text, sizeof(text), "%.*e", (int)(k % 50),
+                    ((double)f + (double)next) / 2);
         check(text);
     }
     for (unsigned k = 0; k < 2000; k++) { /* doubles: w + 1/2 */
@@ -289,7 +291,7 @@ static void test_words(void **state)
     (void)state;
     for (size_t k = 0; k < WR_ARRAY_LEN(good); k++) {
         const char *end = good[k] + strlen(good[k]);
-        double want = strtod(good[k], NULL);
+        double want = wr_strtod(good[k], NULL);
 
         assert_ptr_equal(wr_number_word(good[k], end, &v), end);
         assert_int_equal(isnan(want), isnan(v));
@@ -363,7 +365,7 @@ static void test_strict(void **state)
                                    true};
 
         assert_int_equal(wr_number_list_f64(&l, &v, 1), 1);
-        assert_true(v == strtod(good[k], NULL));
+        assert_true(v == wr_strtod(good[k], NULL));
     }
 }
 
@@ -383,17 +385,18 @@ static void check_write(uint64_t b)
         n = wr_number_write_f64(d, text);
         assert_true(n < sizeof(text));
         text[n] = '\0';
-        if (bits64(strtod(text, NULL)) != b)
+        if (bits64(wr_strtod(text, NULL)) != b)
             fail_msg("%a is written as '%s'", d, text);
-        snprintf(want, sizeof(want), "%.15g", d);
-        if (fabs(d) > 1e-290 && strtod(want, NULL) == d && n > strlen(want) + 2)
+        wr_snprintf(want, sizeof(want), "%.15g", d);
+        if (fabs(d) > 1e-290 && wr_strtod(want, NULL) == d &&
+            n > strlen(want) + 2)
             fail_msg("'%s' could be '%s'", text, want);
     }
     if (isfinite(f)) {
         n = wr_number_write_f32(f, text);
         assert_true(n < sizeof(text));
         text[n] = '\0';
-        if (bits32(strtof(text, NULL)) != b32)
+        if (bits32(wr_strtof(text, NULL)) != b32)
             fail_msg("%a is written as '%s' (f32)", (double)f, text);
     }
 }

@@ -418,7 +418,7 @@ static void test_refused(void **state)
     }
     m = make_jpeg(&jpegs[8]);
     set_jpeg_size(m, 16000, 16000);
-    check_refused(m.bytes, m.len, WEIR_ELIMIT, "MB");
+    check_refused(m.bytes, m.len, WEIR_ELIMIT, "512 MiB");
     free(m.bytes);
 }
 

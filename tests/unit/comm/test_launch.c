@@ -61,7 +61,7 @@ static void found(void **state)
          0,
          2,
          "Open MPI",
-         "local:/tmp/weir-"},
+         "local:@"},
         {{HYDRA}, 1, 2, 1, 2, "MPICH", "mpi:mpich"},
         {{"PMI_RANK=1", "PMI_SIZE=2"}, 1, 2, 0, 1, "MPICH", "mpi:mpich"},
         {{SLURM}, 2, 3, 0, 1, "Slurm", "tcp:n07:2"},
@@ -82,7 +82,7 @@ static void found(void **state)
          1,
          2,
          "Slurm",
-         "local:/tmp/weir-"},
+         "local:@"},
         /* a step of one task, and the shell of an allocation of four */
         {{"SLURM_JOB_ID=17", "SLURM_STEP_ID=0", "SLURM_PROCID=0",
           "SLURM_STEP_NUM_TASKS=1"},

@@ -262,7 +262,7 @@ static void stale(void **state)
     tmpdir_done(&t);
 }
 
-#define RIVALS 4
+#define RIVALS 8
 
 /* Several rank 0 at a stale socket: one gets it, the others are told so. The
  * only rank 1 comes when they are. */

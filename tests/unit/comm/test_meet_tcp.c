@@ -24,6 +24,7 @@ struct job {
     char url[300];
     int port;
     uint32_t world;
+    int pipe[2];
 };
 
 static struct wr_comm_config config(const struct job *j, uint32_t rank,
@@ -162,7 +163,7 @@ static void other_secret(uint32_t rank, void *arg)
     if (rank == 1)
         close(connect_raw(j)); /* when rank 0 listens */
     CHECK(come(&cfg, &err) == WEIR_ETIMEDOUT);
-    CHECK_TEXT(err.msg, rank == 0 ? "came with another secret)"
+    CHECK_TEXT(err.msg, rank == 0 ? "came with another secret, or"
                                   : "lets this rank not in");
 }
 
@@ -188,12 +189,71 @@ static void garbage(uint32_t rank, void *arg)
             bytes[0] = UINT64_C(0x6f6c6c6568726977);
         if (k % 4 == 3) /* and its version */
             bytes[1] = (bytes[1] & ~UINT64_C(0xffffffff)) | 2;
-        if (k % 4 != 1) /* another version is an error of both */
-            (void)send(fd, bytes, wr_rng_below(&rng, sizeof(bytes)),
-                       MSG_NOSIGNAL);
+        (void)send(fd, bytes, wr_rng_below(&rng, sizeof(bytes)), MSG_NOSIGNAL);
         close(fd);
     }
     must_come(j, rank);
+}
+
+/* The hello of the version before: the token stood last in it. */
+static void former_version(uint32_t rank, void *arg)
+{
+    const struct job *j = arg;
+    struct {
+        uint64_t magic;
+        uint32_t version, rank, world, unused;
+        char channel[64];
+        unsigned char token[32];
+    } hello = {UINT64_C(0x6f6c6c6568726977), 2, 1, j->world, 0, "main", {0}};
+    int fd;
+
+    if (rank == 1) {
+        fd = connect_raw(j);
+        CHECK(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) > 0);
+        close(fd);
+    }
+    must_come(j, rank);
+}
+
+/* Connections that say nothing, and more of them all the time. */
+#define SILENT 900
+
+static void silent(uint32_t rank, void *arg)
+{
+    const struct job *j = arg;
+    struct wr_comm_config cfg = config(j, rank, 20000);
+    int fds[SILENT];
+    weir_err err;
+
+    if (rank == j->world) { /* the stranger */
+        for (int k = 0; k < SILENT; k++)
+            fds[k] = connect_raw(j);
+        CHECK(write(j->pipe[1], "x", 1) == 1);
+        poll(NULL, 0, 3000);
+        for (int k = 0; k < SILENT; k++)
+            close(fds[k]);
+        return;
+    }
+    if (rank == j->world - 1) { /* when all of them are there */
+        CHECK(read(j->pipe[0], &(char){0}, 1) == 1);
+        cfg.timeout_ms = 2500;
+    }
+    if (come(&cfg, &err) < 0) {
+        fprintf(stderr, "rank %u: %s\n", rank, err.msg);
+        _exit(1);
+    }
+}
+
+static void crowd(void **state)
+{
+    struct job j = {.port = free_port(), .world = 3};
+
+    (void)state;
+    snprintf(j.url, sizeof(j.url), "tcp:127.0.0.1:%d", j.port);
+    assert_int_equal(pipe(j.pipe), 0);
+    assert_int_equal(run_ranks(4, silent, &j), 0);
+    close(j.pipe[0]);
+    close(j.pipe[1]);
 }
 
 /* A server of another kind is at the port: not taken for rank 0. */
@@ -253,6 +313,7 @@ static void strangers(void **state)
     meet_at(other_secret, 2, 2, "tcp:127.0.0.1:", "");
     meet_at(one_secret, 3, 3, "tcp:127.0.0.1:", "");
     meet_at(garbage, 3, 3, "tcp:127.0.0.1:", "");
+    meet_at(former_version, 3, 3, "tcp:127.0.0.1:", "");
     meet_at(other_server, 2, 2, "tcp:127.0.0.1:", "");
     meet_at(crossed, 4, 2, "tcp:127.0.0.1:", "");
 }
@@ -260,10 +321,9 @@ static void strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(no_addresses),
-        cmocka_unit_test(nobody),
-        cmocka_unit_test(strangers),
+        cmocka_unit_test(addresses), cmocka_unit_test(no_addresses),
+        cmocka_unit_test(nobody),    cmocka_unit_test(strangers),
+        cmocka_unit_test(crowd),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,7 @@ static void what_is_refused(void **state)
     cfg.tensor.picture.crop = WEIR_CROP_RANDOM;
     assert_int_equal(wr_convert_run(&cfg, &res, &err), WEIR_EINVAL);
     cfg.tensor.picture.crop = WEIR_CROP_NONE;
+    cfg.tensor.picture.dtype = WEIR_F32; /* no pictures any more */
     place_convert(&cfg, &res);
     wr_convert_result_done(&res);
     tensors = place_open(s, "", "npy");

@@ -11,6 +11,16 @@
 #include "../codec/make_picture.h"
 #include "../codec/oriented.h"
 #include "convert/shrink.h"
+#include "format/format.h"
+
+static weir_dataset pictures; /* whose index is empty */
+
+static void pictures_config(struct wr_convert_config *ret)
+{
+    wr_convert_defaults(ret);
+    ret->ds = &pictures;
+    ret->to = "tfrecord";
+}
 
 static void sizes(void **state)
 {
@@ -39,7 +49,7 @@ static struct wr_shrink_picture shrink(const struct made *in, uint32_t max_side,
     struct wr_convert_config cfg;
     struct wr_shrink_picture p = {.bytes = in->bytes, .len = in->len};
 
-    wr_convert_defaults(&cfg);
+    pictures_config(&cfg);
     cfg.max_side = max_side;
     cfg.quality = quality;
     assert_int_equal(wr_shrink_new(ret, &cfg, NULL), 0);
@@ -105,7 +115,7 @@ static void turned_ones_are_upright(void **state)
         struct wr_shrink *s;
 
         (void)state;
-        wr_convert_defaults(&cfg);
+        pictures_config(&cfg);
         cfg.max_side = o % 2 ? 64 : 32; /* fits already, or not */
         cfg.tensor.picture.orient = WEIR_ORIENT_EXIF;
         assert_int_equal(wr_shrink_new(&s, &cfg, NULL), 0);
@@ -145,7 +155,7 @@ static void many_sizes(void **state)
     struct wr_shrink *s;
 
     (void)state;
-    wr_convert_defaults(&cfg);
+    pictures_config(&cfg);
     cfg.max_side = 16;
     assert_int_equal(wr_shrink_new(&s, &cfg, NULL), 0);
     for (uint32_t k = 0; k < 40; k++) {
@@ -160,6 +170,20 @@ static void many_sizes(void **state)
     wr_shrink_free(s);
 }
 
+static int make_pictures(void **state)
+{
+    (void)state;
+    pictures.index = wr_index_new();
+    return pictures.index ? 0 : -1;
+}
+
+static int free_pictures(void **state)
+{
+    (void)state;
+    wr_index_free(pictures.index);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,5 +195,5 @@ int main(void)
         cmocka_unit_test(many_sizes),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_pictures, free_pictures);
 }

@@ -7,19 +7,17 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "patient.h"
+#include "refuse.h"
 
 /* Looks in a child that `limit` has limited; then `script` is its root (NULL:
  * this machine). */
@@ -94,22 +92,18 @@ static void soft_files_64(void)
 /* One system call fails; `e` is what it fails with. */
 static void block(long call, unsigned e)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | e),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog prog = {sizeof(code) / sizeof(code[0]), code};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+    if (!refuse_call(call, e))
         _exit(3);
 }
 
 static void no_uring(void)
 {
     block(SYS_io_uring_setup, EPERM);
+}
+
+static void no_entering(void)
+{
+    block(SYS_io_uring_enter, EPERM);
 }
 
 static void unknown_uring(void)
@@ -161,6 +155,8 @@ static void rings(void **state)
     see(&(struct look){no_uring, NULL, "io_uring", WR_HEALTH_MISSING,
                        "seccomp filter", "seccomp=unconfined"});
     see(&(struct look){unknown_uring, NULL, "io_uring", WR_HEALTH_MISSING,
+                       "seccomp filter", "seccomp=unconfined"});
+    see(&(struct look){no_entering, NULL, "io_uring", WR_HEALTH_MISSING,
                        "seccomp filter", "seccomp=unconfined"});
     /* A kernel without it: there is no filter. */
     see(&(struct look){unknown_uring,

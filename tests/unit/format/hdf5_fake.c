@@ -11,7 +11,8 @@
 
 #include "hdf5/wire.h"
 
-#define WORD 16
+#define WORD  16
+#define HOLES 600000u /* chunks that were never written */
 
 static void take(void *buf, size_t len)
 {
@@ -106,6 +107,15 @@ static struct wr_h5_dataset dataset(const char *word)
         memcpy(d.name, "\xff\xfe", 3);
     if (!strncmp(word, "chunk", 5))
         d.layout = WR_H5_CHUNKED;
+    if (!strcmp(word, "numbers")) {
+        d.layout = WR_H5_UNWRITTEN;
+        d.ndim = 1;
+        d.dims[0] = (uint64_t)65 << 20;
+    }
+    if (!strcmp(word, "chunkhole"))
+        d.dims[0] = HOLES;
+    if (!strcmp(word, "chunkholes"))
+        d.dims[0] = 2 * HOLES;
     if (!strcmp(word, "chunk0"))
         d.chunk[1] = 0;
     if (!strcmp(word, "chunkfilter")) {
@@ -127,10 +137,27 @@ static void list(const char *word)
     say(WR_H5_DONE, 1, 0, NULL, 0);
 }
 
+static void tell_holes(void)
+{
+    static struct wr_h5_place p[WR_H5_PLACES];
+
+    for (unsigned k = 0; k < WR_H5_PLACES; k++)
+        p[k] = (struct wr_h5_place){.address = WR_H5_UNALLOCATED};
+    for (unsigned left = HOLES, n; left; left -= n) {
+        n = left < WR_H5_PLACES ? left : WR_H5_PLACES;
+        say(WR_H5_PLACED, 0, 0, p, n * sizeof(p[0]));
+    }
+    say(WR_H5_DONE, 0, 0, NULL, 0);
+}
+
 static void chunks(const char *word)
 {
     struct wr_h5_place p[5];
 
+    if (!strcmp(word, "chunkhole")) {
+        tell_holes();
+        return;
+    }
     for (unsigned k = 0; k < 5; k++)
         p[k] = (struct wr_h5_place){.address = 64 + 8 * k, .stored = 8};
     if (!strcmp(word, "chunkfar"))

@@ -144,7 +144,8 @@ static inline void index_add_columns(struct wr_index *ix)
 
 static inline struct wr_index *index_make(enum index_kind kind)
 {
-    static const struct wr_stamp stamps[] = {{1, 2, 4096, 5}, {1, 3, 99, 6}};
+    static const struct wr_stamp stamps[] = {{1, 2, 4096, 5, 7},
+                                             {1, 3, 99, 6, 8}};
     struct wr_index *ix = wr_index_new();
 
     assert_non_null(ix);

@@ -64,7 +64,8 @@ static inline void put_wt(const struct tmpdir *t, const char *name,
 
 /* One array of a .npz file. */
 struct npz_spec {
-    const char *name, *descr, *shape; /* "x", "<f4", "(2, 3)"; NULL: no more */
+    const char *name, *descr, *shape; /* "x" (x.npy) or "a.txt", "<f4",
+                                         "(2, 3)"; NULL: no more */
     const void *data;
     size_t len;
     bool fortran;
@@ -114,7 +115,8 @@ static inline void put_npz(const struct tmpdir *t, const char *name,
         head[7] = 0;
         head[8] = (char)n;
         head[9] = (char)(n >> 8);
-        snprintf(names[count], sizeof(names[0]), "%s.npy", arrays->name);
+        snprintf(names[count], sizeof(names[0]), "%s%s", arrays->name,
+                 strchr(arrays->name, '.') ? "" : ".npy");
         *m = (struct wr_zip_member){
             .name = names[count], .head = file.len, .deflated = deflate};
         if ((deflate && wr_deflate_new(&z, NULL) < 0) ||

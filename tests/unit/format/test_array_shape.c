@@ -160,19 +160,29 @@ static void test_limits(void **state)
 static void test_axis(void **state)
 {
     enum wr_axis axis;
+    uint64_t each;
     weir_err err;
 
     (void)state;
-    assert_int_equal(wr_axis_parse(NULL, &axis, &err), 0);
+    assert_int_equal(wr_axis_parse(NULL, &axis, &each, &err), 0);
     assert_int_equal(axis, WR_AXIS_AUTO);
-    assert_int_equal(wr_axis_parse("label=t,axis=last", &axis, &err), 0);
+    assert_int_equal(wr_axis_parse("label=t,axis=last", &axis, &each, &err), 0);
     assert_int_equal(axis, WR_AXIS_LAST);
-    assert_int_equal(wr_axis_parse("axis=file,x=tensor:u8:4", &axis, &err), 0);
+    assert_int_equal(
+        wr_axis_parse("axis=file,x=tensor:u8:4", &axis, &each, &err), 0);
     assert_int_equal(axis, WR_AXIS_FILE);
-    assert_int_equal(wr_axis_parse("taxis=2", &axis, &err), 0);
+    assert_int_equal(wr_axis_parse("taxis=2", &axis, &each, &err), 0);
     assert_int_equal(axis, WR_AXIS_AUTO);
-    assert_int_equal(wr_axis_parse("axis=2", &axis, &err), WEIR_EINVAL);
+    assert_int_equal(wr_axis_parse("axis=2", &axis, &each, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "first, last"));
+    assert_int_equal(each, 0);
+    assert_int_equal(wr_axis_parse("axis=auto:4", &axis, &each, &err), 0);
+    assert_int_equal(axis, WR_AXIS_AUTO);
+    assert_int_equal(each, 4);
+    assert_int_equal(wr_axis_parse("axis=auto:", &axis, &each, &err),
+                     WEIR_EINVAL);
+    assert_int_equal(wr_axis_parse("axis=auto:1x", &axis, &each, &err),
+                     WEIR_EINVAL);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "format/csv_row.h"
+#include "format/remarks.h"
 #include "format/text_scan.h"
 #include "textsets.h"
 
@@ -334,7 +335,8 @@ static void test_folder(void **state)
 /* A tree of pictures stays one, whatever lies beside its folders. */
 static void test_beside_pictures(void **state)
 {
-    struct wr_index_job job = {0};
+    const weir_dataset_config cfg = {0};
+    struct wr_index_job job = {.cfg = &cfg};
     const struct wr_format_ops *f = NULL;
     struct tmpdir t;
     char *leaf = NULL;
@@ -364,7 +366,8 @@ static void test_lists(void **state)
     tmpdir_put_text(&t.dir, "here", "");
     for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
         const struct wr_format_ops *f = NULL;
-        struct wr_index_job job = {.leaf = "l.csv"};
+        const weir_dataset_config cfg = {0};
+        struct wr_index_job job = {.leaf = "l.csv", .cfg = &cfg};
         char *leaf = NULL;
 
         tmpdir_put_text(&t.dir, "l.csv", lists[k]);
@@ -422,6 +425,120 @@ static void test_big(void **state)
     check_big(/* quoted= */ true);
 }
 
+/* -1 is no label; a column of nothing but -1 and 1 is one of numbers. */
+static void test_no_label(void **state)
+{
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.csv", "a,label\n1,2\n2,-1\n3,0\n4,-2\n"), 0);
+    assert_int_equal(field(&t, "label")->dtype, WEIR_F32);
+    textset_done(&t);
+    assert_int_equal(make(&t, "a.csv", "a,label\n1,1\n2,-1\n3,1\n"), 0);
+    assert_int_equal(field(&t, "label")->dtype, WEIR_F32);
+    textset_done(&t);
+    assert_int_equal(make(&t, "a.csv", "a,label\n1,2\n2,-1\n3,0\n"), 0);
+    assert_int_equal(field(&t, "label")->dtype, WEIR_I64);
+    assert_int_equal(weir_dataset_issue_count(t.ds), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(textset_take(&t, i, &label), 0);
+        assert_int_equal(label, i == 1 ? WEIR_NO_LABEL : 2 - i);
+    }
+    textset_done(&t);
+}
+
+/* More rows than are looked at at first have no class, or -1 and 1: what follows
+ * tells; where nothing follows a remark does. */
+static void test_late_classes(void **state)
+{
+    static const struct {
+        const char *first[2], *after;
+        bool class, sign;
+    } sets[] = {
+        {{"5,-1\n", "6,-1\n"}, "7,0\n7,1\n7,2\n", true, false},
+        {{"5,-1\n", "6,-1\n"}, "", true, false},
+        {{"5,-1\n", "6,1\n"}, "7,0\n7,1\n7,4\n", true, false},
+        {{"5,-1\n", "6,1\n"}, "7,0.5\n", false, false},
+        {{"5,-1\n", "6,1\n"}, "7,word\n", false, true},
+    };
+    char remark[WR_REMARK_BYTES];
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+        char text[1024] = "a,label\n";
+
+        for (unsigned n = 0; n < 70; n++)
+            strcat(text, sets[k].first[n % 2]);
+        strcat(text, sets[k].after);
+        assert_int_equal(make(&t, "a.csv", text), 0);
+        assert_int_equal(field(&t, "label")->dtype,
+                         sets[k].class ? WEIR_I64 : WEIR_F32);
+        assert_int_equal(wr_remark_at(t.ds, 1, remark, sizeof(remark)),
+                         sets[k].sign);
+        if (sets[k].sign)
+            assert_non_null(strstr(remark, "nothing but -1 and 1"));
+        if (sets[k].class && sets[k].after[0]) {
+            assert_int_equal(textset_take(&t, 71, &label), 0);
+            assert_int_equal(label, 1);
+        }
+        textset_done(&t);
+    }
+}
+
+/* --- detection --- */
+
+static const char *format_of(struct textset *t, const char *text)
+{
+    assert_int_equal(textset_make(t, "a.csv", text, strlen(text), NULL), 0);
+    return textset_open(t, "a.csv", NULL, NULL) == 0
+               ? weir_dataset_format(t->ds)
+               : "none";
+}
+
+/* A row may be longer than what is looked at first. */
+static void test_wide(void **state)
+{
+    enum { COLUMNS = 10000, ROWS = 3 };
+    char *text = malloc(COLUMNS * 16 * (ROWS + 1)), *p = text;
+    struct textset t;
+
+    (void)state;
+    assert_non_null(text);
+    for (int r = 0; r <= ROWS; r++)
+        for (int k = 0; k < COLUMNS; k++)
+            p += sprintf(p, r ? "%d.25%c" : "feature%d%c", k,
+                         k + 1 < COLUMNS ? ',' : '\n');
+    assert_string_equal(format_of(&t, text), "csv");
+    assert_int_equal(weir_dataset_count(t.ds), ROWS);
+    assert_int_equal(field(&t, "x")->dims[0], COLUMNS);
+    textset_done(&t);
+    free(text);
+}
+
+static void test_mixed_columns(void **state)
+{
+    char remark[WR_REMARK_BYTES];
+    struct textset t;
+
+    (void)state;
+    assert_string_equal(format_of(&t, "id,name,temp,when,label\n"
+                                      "1,bob,20.5,1/2/2024,0\n"
+                                      "2,eve,21.5,1/3/2024,1\n"),
+                        "csv");
+    assert_true(wr_remark_at(t.ds, 0, remark, sizeof(remark)));
+    assert_string_equal(remark, "x has the columns 'id', 'temp'");
+    textset_done(&t);
+    assert_string_equal(format_of(&t, "a/b.jpg,1,2\nc.jpg,2,3\n"), "none");
+    assert_non_null(strstr(t.err.msg, "--format csv"));
+    textset_done(&t);
+    assert_string_equal(format_of(&t, "name,score\nbob,1\neve,2\n"), "none");
+    assert_non_null(strstr(t.err.msg, "--format csv"));
+    textset_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +556,10 @@ int main(void)
         cmocka_unit_test(test_beside_pictures),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_big),
+        cmocka_unit_test(test_no_label),
+        cmocka_unit_test(test_late_classes),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_mixed_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

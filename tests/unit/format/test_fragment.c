@@ -68,7 +68,7 @@ static int open_at(const char *url, char **ret_leaf, char **ret_fragment,
                    weir_err *err)
 {
     struct wr_store *st = NULL;
-    int r = wr_fragment_open(url, &st, ret_leaf, ret_fragment, err);
+    int r = wr_fragment_open(url, 0, &st, ret_leaf, ret_fragment, err);
 
     if (r == 0)
         wr_store_close(st);

@@ -137,6 +137,7 @@ static void test_bad_helpers(void **state)
         {"chunksize", "a chunk of 7 bytes"},
         {"chunkmore", "no list of chunks"},
         {"chunkless", "chunks are missing"},
+        {"numbers", "68157440 bytes of numbers, in a file of 96 bytes"},
     };
     const size_t count = sizeof(bad) / sizeof(bad[0]);
     struct tmpdir t;
@@ -163,6 +164,33 @@ static void test_bad_helpers(void **state)
         if (!strstr(issue->reason, bad[k].why))
             fail_msg("%s: %s", bad[k].word, issue->reason);
     }
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* Chunks that were never written cost a file nothing, and weir memory: there
+ * are not many more than the files could hold. */
+static void test_holes(void **state)
+{
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_word(&t, "a.h5", "chunkgood");
+    put_word(&t, "b.h5", "chunkholes");
+    put_word(&t, "c.h5", "chunkhole");
+    put_word(&t, "d.h5", "chunkhole");
+    put_word(&t, "e.h5", "chunkgood");
+    ds = open_url(t.path);
+    assert_int_equal(weir_dataset_count(ds), 600008);
+    assert_int_equal(weir_dataset_issue_count(ds), 2);
+    assert_string_equal(weir_dataset_issue(ds, 0)->name, "b.h5");
+    assert_non_null(strstr(weir_dataset_issue(ds, 0)->reason,
+                           "more than 1048588 chunks, in a file of 96 bytes"));
+    assert_string_equal(weir_dataset_issue(ds, 1)->name, "d.h5");
+    assert_non_null(strstr(weir_dataset_issue(ds, 1)->reason,
+                           "1200004 with those before, of files of 384 bytes"));
     weir_dataset_close(&ds);
     tmpdir_done(&t);
 }
@@ -243,6 +271,39 @@ static void test_places(void **state)
     weir_dataset_close(&ds);
 }
 
+/* What plugins of HDF5 packed: element k is k * 7 % 251. A filter whose library
+ * weir was built without is refused by name. */
+static void test_packed(void **state)
+{
+    static const char *const names[] = {"lz4", "blosc", "bits", "bits-lz4"};
+
+    (void)state;
+    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+        weir_dataset *ds = NULL;
+        weir_err err;
+        char url[256];
+
+        snprintf(url, sizeof(url), DATA "%s.h5", names[n]);
+        if (weir_dataset_open(&ds, url, NULL, &err) < 0) {
+            if (!strstr(err.msg, "weir was built without lib"))
+                fail_msg("%s", err.msg);
+            continue;
+        }
+        assert_int_equal(wr_index_unit_count(ds->index), 3);
+        for (uint64_t u = 0; u < 3; u++) {
+            uint8_t *bytes = NULL;
+
+            assert_int_equal(read_unit(ds, u, &bytes, &err), 0);
+            for (uint64_t k = 0; k < (u < 2 ? 925 : 370); k++)
+                if (bytes[2 * k] != (u * 925 + k) * 7 % 251 || bytes[2 * k + 1])
+                    fail_msg("%s: element %" PRIu64, names[n], u * 925 + k);
+            free(bytes);
+        }
+        weir_dataset_close(&ds);
+    }
+    open_fails(DATA "bits-zstd.h5", WEIR_ENOTSUP, "bitshuffle with zstd");
+}
+
 static void test_fragments(void **state)
 {
     weir_dataset *ds = open_url(DATA "plain.h5#image=/x,label=/y");
@@ -262,12 +323,93 @@ static void test_fragments(void **state)
     open_fails(DATA "make.py#data=/x", WEIR_ENOTSUP, "no format reads");
 }
 
+/* What is there and cannot be had is refused by name, and named where it is
+ * left out. */
+static void test_absent(void **state)
+{
+    static const struct {
+        const char *url, *why;
+    } bad[] = {
+        {DATA "links.h5",
+         "'/far' cannot be read: an external link to plain.h5"},
+        {DATA "links.h5#a=/far",
+         "'/far': an external link to plain.h5#data=/x"},
+        {DATA "links.h5#a=/group/far/x", "external link to plain.h5"},
+        {DATA "links.h5#a=/none", "a link to '/gone', which does not exist"},
+        {DATA "links.h5#a=/group", "a group or a type, not a dataset"},
+        {DATA "virtual.h5", "'/y' cannot be read: a virtual dataset"},
+        {DATA "virtual.h5#data=/x,label=/y", "'/y': a virtual dataset"},
+        {DATA "newer.h5", "'/mask' cannot be read: libhdf5 "},
+        {DATA "newer.h5#m=/mask", "'/mask': libhdf5 "},
+    };
+    weir_dataset *ds;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+        open_fails(bad[k].url, WEIR_ENOTSUP, bad[k].why);
+    ds = open_url(DATA "links.h5#data=/alias");
+    assert_int_equal(weir_dataset_count(ds), 12);
+    weir_dataset_close(&ds);
+    ds = open_url(DATA "left-out.h5");
+    assert_int_equal(weir_dataset_issue_count(ds), 3);
+    assert_string_equal(weir_dataset_issue(ds, 0)->reason,
+                        "dataset '/few' is not read: it has 5 numbers, which "
+                        "is not the number of samples");
+    assert_string_equal(weir_dataset_issue(ds, 1)->reason,
+                        "dataset '/one' is not read: no dimensions");
+    assert_string_equal(weir_dataset_issue(ds, 2)->reason,
+                        "dataset '/refs' is not read: references");
+    weir_dataset_close(&ds);
+}
+
+static void copy_data(const char *from, const struct tmpdir *t, const char *to)
+{
+    char *bytes = NULL, path[PATH_MAX];
+    size_t len;
+    FILE *f;
+
+    snprintf(path, sizeof(path), DATA "%s", from);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    bytes = malloc(65536);
+    assert_non_null(bytes);
+    len = fread(bytes, 1, 65536, f);
+    tmpdir_put(t, to, bytes, len);
+    fclose(f);
+    free(bytes);
+}
+
+/* What only a later file has is named, once. */
+static void test_later(void **state)
+{
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    copy_data("only.h5", &t, "a.h5");
+    copy_data("later.h5", &t, "b.h5");
+    copy_data("later.h5", &t, "c.h5");
+    ds = open_url(t.path);
+    assert_int_equal(weir_dataset_count(ds), 36);
+    assert_int_equal(weir_dataset_issue_count(ds), 2);
+    for (uint64_t k = 0; k < 2; k++) {
+        const weir_issue *i = weir_dataset_issue(ds, k);
+
+        assert_string_equal(i->name, "b.h5");
+        assert_non_null(strstr(i->reason, k ? "'/late'" : "'/a/few'"));
+        assert_non_null(strstr(i->reason, "the files before do not have it"));
+    }
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 /* Whatever is flipped: an error, or samples; never a crash, never for ever. */
 static void test_mutants(void **state)
 {
-    static const char *const names[] = {"plain",     "tiles",     "rows",
-                                        "raw-tiles", "latest",    "btree2",
-                                        "fill",      "userblock", "compact"};
+    static const char *const names[] = {
+        "plain", "tiles",     "rows",    "raw-tiles", "latest", "btree2",
+        "fill",  "userblock", "compact", "lz4",       "blosc",  "bits-lz4"};
     struct tmpdir t;
 
     (void)state;
@@ -314,13 +456,14 @@ int main(void)
 {
     const struct CMUnitTest fake[] = {
         cmocka_unit_test(test_bad_helpers),
+        cmocka_unit_test(test_holes),
         cmocka_unit_test(test_no_helper),
     };
     const struct CMUnitTest real[] = {
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_fragments),
-        cmocka_unit_test(test_mutants),
+        cmocka_unit_test(test_units),  cmocka_unit_test(test_places),
+        cmocka_unit_test(test_packed), cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_absent), cmocka_unit_test(test_mutants),
+        cmocka_unit_test(test_later),
     };
     int failed = cmocka_run_group_tests_name("fake", fake, use_fake, NULL);
 

@@ -405,21 +405,94 @@ static void test_tensors(void **state)
 /* What a killed builder leaves is taken away after a day, nothing else is. */
 static void test_old_temps(void **state)
 {
+    char old[64], new[64], other[64];
+    unsigned me = (unsigned)geteuid();
     struct fixture f;
 
     (void)state;
     fixture_init(&f);
     tmpdir_mkdir(&f.t, "idx");
-    tmpdir_put_text(&f.t, "idx/0.widx.1-1.tmp", "half");
-    tmpdir_put_text(&f.t, "idx/0.widx.2-2.tmp", "half");
+    snprintf(old, sizeof(old), "idx/0-%u.widx.1.tmp", me);
+    snprintf(new, sizeof(new), "idx/0-%u.widx.2.tmp", me);
+    snprintf(other, sizeof(other), "idx/0-%u.widx.1.tmp", me + 1);
+    tmpdir_put_text(&f.t, old, "half");
+    tmpdir_put_text(&f.t, new, "half");
+    tmpdir_put_text(&f.t, other, "another user's");
     tmpdir_put_text(&f.t, "idx/mine.tmp", "x");
-    set_time(tmpdir_at(&f.t, "idx/0.widx.1-1.tmp"), time(NULL) - 90000);
+    set_time(tmpdir_at(&f.t, old), time(NULL) - 90000);
+    set_time(tmpdir_at(&f.t, other), time(NULL) - 90000);
     set_time(tmpdir_at(&f.t, "idx/mine.tmp"), time(NULL) - 90000);
     assert_false(reused(&f, "data"));
     assert_true(reused(&f, "data"));
-    assert_int_equal(kept(&f), 3);
-    assert_int_equal(access(tmpdir_at(&f.t, "idx/0.widx.1-1.tmp"), F_OK), -1);
+    assert_int_equal(kept(&f), 4);
+    assert_int_equal(access(tmpdir_at(&f.t, old), F_OK), -1);
+    assert_int_equal(access(tmpdir_at(&f.t, other), F_OK), 0);
     assert_int_equal(access(tmpdir_at(&f.t, "idx/mine.tmp"), F_OK), 0);
+    tmpdir_done(&f.t);
+}
+
+/* One that another could have written is neither read nor replaced. */
+static void test_strange(void **state)
+{
+    struct fixture f;
+    weir_dataset *ds;
+    char path[1024];
+
+    (void)state;
+    fixture_init(&f);
+    assert_false(reused(&f, "data"));
+    ds = open_at(&f, "data");
+    snprintf(path, sizeof(path), "%s", wr_index_file(ds->index));
+    weir_dataset_close(&ds);
+    assert_int_equal(chmod(path, 0622), 0);
+    for (int k = 0; k < 2; k++) {
+        ds = open_at(&f, "data");
+        assert_false(weir_dataset_index_reused(ds));
+        assert_non_null(strstr(wr_index_remark(ds->index, 0), "write to it"));
+        weir_dataset_close(&ds);
+    }
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(reused(&f, "data"));
+    tmpdir_done(&f.t);
+}
+
+/* Links are counted, in an index that is reused, too, or refused by name. */
+static void test_links(void **state)
+{
+    weir_dataset *ds = NULL;
+    struct fixture f;
+    weir_err err;
+
+    (void)state;
+    fixture_init(&f);
+    assert_int_equal(symlink("../cat/1.jpg", tmpdir_at(&f.t, "data/dog/l.jpg")),
+                     0);
+    assert_int_equal(symlink("../cat", tmpdir_at(&f.t, "data/dog/all")), 0);
+    age(&f.t);
+    for (int k = 0; k < 2; k++) {
+        ds = open_at(&f, "data");
+        assert_int_equal(weir_dataset_index_reused(ds), k);
+        assert_int_equal(weir_dataset_link_count(ds), 2);
+        weir_dataset_close(&ds);
+    }
+    f.cfg.no_links = 1;
+    assert_int_equal(
+        weir_dataset_open(&ds, tmpdir_at(&f.t, "data"), &f.cfg, &err),
+        WEIR_EACCES);
+    assert_non_null(strstr(err.msg, "'dog/all': is a symbolic link"));
+    assert_int_equal(
+        weir_dataset_open(&ds, tmpdir_at(&f.t, "data/dog/l.jpg"), &f.cfg, &err),
+        WEIR_EACCES);
+    tmpdir_put_text(&f.t, "data/l.csv", "cat/2.jpg,0\ndog/all/1.jpg,1\n");
+    assert_int_equal(
+        weir_dataset_open(&ds, tmpdir_at(&f.t, "data/l.csv"), &f.cfg, &err),
+        WEIR_EACCES);
+    assert_non_null(strstr(err.msg, "'dog/all': is a symbolic link"));
+    unlink(tmpdir_at(&f.t, "data/dog/all"));
+    unlink(tmpdir_at(&f.t, "data/dog/l.jpg"));
+    ds = open_at(&f, "data");
+    assert_int_equal(weir_dataset_link_count(ds), 0);
+    weir_dataset_close(&ds);
     tmpdir_done(&f.t);
 }
 
@@ -467,6 +540,8 @@ int main(void)
         cmocka_unit_test(test_list_with_root),
         cmocka_unit_test(test_tensors),
         cmocka_unit_test(test_old_temps),
+        cmocka_unit_test(test_strange),
+        cmocka_unit_test(test_links),
         cmocka_unit_test(test_builders_at_once),
     };
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "format/index_check.h"
 #include "format/index_private.h"
 #include "indexes.h"
@@ -55,6 +56,32 @@ static void test_totals(void **state)
     memset(ix->ignored.list[0].ext, 'x', sizeof(ix->ignored.list[0].ext));
     assert_string_equal(wr_index_check(ix), "ignored files that cannot be");
     wr_index_free(ix);
+}
+
+/* Paths of formats that find their files themselves stay in the data set. */
+static void test_below(void **state)
+{
+    static const struct {
+        const char *dir, *name;
+        bool out;
+    } cases[] = {
+        {"a", "b", false},    {"a/b", "c/d", false}, {"a..", "..b", false},
+        {"", "...", false},   {"..", "b", true},     {"a/../..", "b", true},
+        {"/etc", "b", true},  {"a", "../b", true},   {"a", "b/..", true},
+        {"", "/etc/b", true}, {"", "..", true},      {"a/..", "b", true},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(cases); k++) {
+        struct wr_index *ix = wr_index_new();
+
+        index_object(ix, cases[k].dir, cases[k].name, 1);
+        assert_int_equal(wr_index_add_whole(ix, 0, WEIR_NO_LABEL, NULL), 0);
+        assert_int_equal(wr_index_seal(ix, NULL), 0);
+        assert_null(wr_index_check(ix));
+        assert_int_equal(wr_index_check_below(ix) != NULL, cases[k].out);
+        wr_index_free(ix);
+    }
 }
 
 static void test_objects(void **state)
@@ -243,10 +270,11 @@ static void test_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truth),   cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_objects), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_tiles),   cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_shape),   cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_truth),    cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_below),    cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_segments), cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_shared),   cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

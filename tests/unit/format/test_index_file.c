@@ -171,9 +171,8 @@ static void test_refused(void **state)
     check_refused(&t, "not an index file");
     free(bytes);
     tmpdir_mkdir(&t, "folder");
-    assert_int_equal(
-        wr_index_load(tmpdir_at(&t, "folder"), KEY, &ix, &format, &err),
-        WEIR_EFORMAT);
+    assert_true(
+        wr_index_load(tmpdir_at(&t, "folder"), KEY, &ix, &format, &err) < 0);
     tmpdir_done(&t);
 }
 

@@ -276,10 +276,10 @@ static void test_faults(void **state)
     put(&t, "b.indexed_binary", 10, e, 2);
     weir_dataset_defaults(&cfg);
     cfg.no_index_cache = 1;
-    snprintf(url, sizeof(url), "fault:eio@~a.indexed_binary.sz:%s", t.path);
+    snprintf(url, sizeof(url), "fault:eacces@~a.indexed_binary.sz:%s", t.path);
     assert_int_equal(weir_dataset_open(&ds, url, &cfg, &err), 0);
     assert_int_equal(weir_dataset_count(ds), 2);
-    assert_int_equal(weir_dataset_issue(ds, 0)->code, WEIR_EIO);
+    assert_int_equal(weir_dataset_issue(ds, 0)->code, WEIR_EACCES);
     done(ds, &t);
 }
 

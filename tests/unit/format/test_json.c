@@ -220,6 +220,7 @@ static void test_bad_arrays(void **state)
         {"[[1],[2]\n] x", "line 2: text behind the array"},
         {"[[1],,[2]]", "line 1: an element was to come here"},
         {"[[1],[2]}", "line 1: an element was to come here"},
+        {"[[1],[2],\n]", "line 1: an element was to come here"},
         {"[[1],[2], \"abc", "line 1: the text ends before the array does"},
     };
 
@@ -248,7 +249,7 @@ static void test_bad_samples(void **state)
         {"{\"x\":[1,5.]}", ", column 9: not a number"},
         {"{\"x\":[1,1e39]}", ", column 9: too large for its type"},
         {"{\"x\":[1,nan]}", ", column 9: not a number"},
-        {"{\"x\":[1]}", ": '/x' has 1 numbers, not 2"},
+        {"{\"x\":[1]}", ": '/x' is 1 f32, not 2 f32"},
         {"{\"x\":[[1],[2,3]]}",
          ", column 11: an array that is not rectangular"},
         {"{\"x\":7}", ", column 6: an array was to come here"},
@@ -316,14 +317,220 @@ static void test_declared(void **state)
     textset_done(&t);
 }
 
+/* --- shapes --- */
+
+static int64_t dim(const struct textset *t, const char *name)
+{
+    struct wr_slice s = textset_field(t, name);
+    int64_t v = -1;
+
+    if (s.bytes && s.len == sizeof(v))
+        memcpy(&v, s.bytes, sizeof(v));
+    return v;
+}
+
+/* As many numbers of another shape are not the sample. */
+static void test_other_shapes(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } sets[] = {
+        {"[[1,2,3],[4,5,6]]\n[1,2,3,4,5,6]\n",
+         "line 2: '.' is 6 f32, not 2x3 f32"},
+        {"[5,6]\n[[[5],[6]]]\n", "line 2: '.' is 1x2x1 f32, not 2 f32"},
+        {"{\"x\":[[1],[2]]}\n{\"x\":[7,8]}\n",
+         "line 2: '/x' is 2 f32, not 2x1 f32"},
+    };
+    struct textset t;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+        assert_int_equal(make(&t, "a.jsonl", sets[k].text), 0);
+        assert_int_equal(textset_take(&t, 0, NULL), 0);
+        assert_int_equal(textset_take(&t, 1, NULL), WEIR_EFORMAT);
+        assert_string_equal(t.err.msg, sets[k].message);
+        textset_done(&t);
+    }
+}
+
+/* 3x2 after 16 samples of 2x3 is not 2x3 either. */
+static void test_late_shape(void **state)
+{
+    char text[1024] = "";
+    struct textset t;
+
+    (void)state;
+    for (unsigned k = 0; k < 16; k++)
+        strcat(text, "[[1,2,3],[4,5,6]]\n");
+    strcat(text, "[[1,2],[3,4],[5,6]]\n");
+    assert_int_equal(make(&t, "a.jsonl", text), 0);
+    assert_int_equal(textset_take(&t, 16, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg, "line 17: '.' is 3x2 f32, not 2x3 f32");
+    textset_done(&t);
+}
+
+/* A dimension that varies is a field of its own, also without the array. */
+static void test_varying_dims(void **state)
+{
+    struct textset t;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl",
+                          "{\"b\":[],\"y\":0}\n"
+                          "{\"b\":[[1,2,3],[4,5,6]],\"y\":1}\n"
+                          "{\"b\":[[1,2],[3,4],[5,6]],\"y\":1}\n"
+                          "{\"b\":[1],\"y\":1}\n"),
+                     0);
+    assert_int_equal(t.ds->fields[0].ndim, 2);
+    assert_true(t.ds->fields[0].dims[0] == WEIR_DIM_VARIES);
+    assert_true(t.ds->fields[0].dims[1] == WEIR_DIM_VARIES);
+    assert_int_equal(textset_take(&t, 0, NULL), 0);
+    assert_int_equal(dim(&t, "x.dim0"), 0);
+    assert_int_equal(dim(&t, "x.dim1"), 0);
+    assert_int_equal(textset_take(&t, 1, NULL), 0);
+    assert_int_equal(dim(&t, "x.dim0"), 2);
+    assert_int_equal(dim(&t, "x.dim1"), 3);
+    assert_int_equal(textset_take(&t, 2, NULL), 0);
+    assert_int_equal(dim(&t, "x.dim0"), 3);
+    assert_int_equal(dim(&t, "x.dim1"), 2);
+    assert_int_equal(textset_field(&t, "x").len, 24);
+    assert_int_equal(textset_take(&t, 3, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg, "line 4: '/b' is 1 f32, not ?x? f32");
+    textset_done(&t);
+}
+
+/* --- values that are missing, too large or there twice --- */
+
+static void test_large_first(void **state)
+{
+    struct textset t;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl",
+                          "{\"x\":[1e400,2],\"s\":1e400,\"y\":1}\n"
+                          "{\"x\":[1,2],\"s\":0.5,\"y\":1}\n"),
+                     0);
+    assert_int_equal(textset_take(&t, 0, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg, "line 1, column 7: too large for its type");
+    assert_int_equal(textset_take(&t, 1, NULL), 0);
+    assert_true(textset_f32(&t, "x", 1) == 2);
+    assert_true(textset_f32(&t, "s", 0) == 0.5f);
+    textset_done(&t);
+}
+
+static void test_no_label(void **state)
+{
+    static const char words[] = "{\"x\":[1],\"label\":\"bee\"}\n{\"x\":[2]}\n"
+                                "{\"x\":[3],\"label\":null}\n"
+                                "{\"x\":[4],\"label\":\"\"}\n"
+                                "{\"x\":[5],\"label\":\"ant\"}\n";
+    static const char numbers[] = "{\"x\":[1],\"y\":null}\n"
+                                  "{\"x\":[1],\"y\":3}\n{\"x\":[1]}\n";
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl", words), 0);
+    assert_int_equal(weir_dataset_issue_count(t.ds), 0);
+    assert_int_equal(weir_dataset_count(t.ds), 5);
+    assert_int_equal(weir_dataset_class_count(t.ds), 2);
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_int_equal(textset_take(&t, i, &label), 0);
+        assert_int_equal(label, i == 0 ? 1 : i == 4 ? 0 : WEIR_NO_LABEL);
+    }
+    textset_done(&t);
+    assert_int_equal(make(&t, "a.jsonl", numbers), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(textset_take(&t, i, &label), 0);
+        assert_int_equal(label, i == 1 ? 3 : WEIR_NO_LABEL);
+    }
+    textset_done(&t);
+}
+
+/* Of members of one name the last one counts, whatever the others are. */
+static void test_twice(void **state)
+{
+    static const char text[] =
+        "{\"x\":\"a\",\"x\":[1,2],\"y\":1,\"y\":2,\"s\":5,\"s\":\"t\"}\n"
+        "{\"x\":[1,2,3],\"x\":[3,4],\"y\":\"no\",\"y\":3,\"s\":\"u\"}\n"
+        "{\"x\":[1,2],\"x\":[3,oops],\"y\":3,\"s\":\"u\"}\n"
+        "{\"x\":[1,2],\"x\":5,\"y\":3,\"s\":\"u\"}\n";
+    static const char deep[] = "{\"a\":{\"l\":\"bee\",\"v\":[1]}}\n"
+                               "{\"a\":{\"l\":\"ant\",\"v\":[1]},"
+                               "\"a\":{\"v\":[2]}}\n"
+                               "{\"a\":{\"v\":[1]},\"a\":{\"l\":\"ant\"}}\n";
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl", text), 0);
+    assert_int_equal(textset_take(&t, 0, &label), 0);
+    assert_int_equal(label, 2);
+    assert_true(textset_f32(&t, "x", 1) == 2);
+    assert_true(textset_is(&t, "s", "t"));
+    assert_int_equal(textset_take(&t, 1, &label), 0);
+    assert_int_equal(label, 3);
+    assert_true(textset_f32(&t, "x", 1) == 4);
+    assert_int_equal(textset_take(&t, 2, NULL), WEIR_EFORMAT);
+    assert_int_equal(textset_take(&t, 3, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg,
+                        "line 4, column 16: an array was to come here");
+    textset_done(&t);
+    assert_int_equal(make(&t, "a.jsonl#x=/a/v,label=/a/l", deep), 0);
+    assert_int_equal(textset_take(&t, 1, &label), 0);
+    assert_int_equal(label, WEIR_NO_LABEL);
+    assert_true(textset_f32(&t, "x", 0) == 2);
+    assert_int_equal(textset_take(&t, 2, NULL), WEIR_EFORMAT);
+    assert_string_equal(t.err.msg, "line 3: there is no '/a/v' in the sample");
+    textset_done(&t);
+}
+
+/* Where no field can be found the first samples say why, if they are broken;
+ * those that are not decide. */
+static void test_bad_first(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } sets[] = {
+        {"{\"x\":02}\n", "line 1, column 6: not a number"},
+        {"\n{\"x\":[1,2}\n",
+         "line 2, column 10: a comma or the end was to come here"},
+        {"{\"x\":{\"a\":1}}\n",
+         "the first samples have no numbers and no strings; name some by "
+         "#x=/POINTER"},
+    };
+    struct textset t;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+        assert_int_equal(make(&t, "a.jsonl", sets[k].text), WEIR_EFORMAT);
+        assert_non_null(strstr(t.err.msg, sets[k].message));
+        textset_done(&t);
+    }
+    assert_int_equal(make(&t, "a.jsonl",
+                          "{\"x\":[1,2],\"s\" 1}\n"
+                          "{\"x\":[1,02],\"s\":\"t\"}\n"
+                          "{\"x\":[1,2],\"s\":\"t\"}\n"),
+                     0);
+    assert_int_equal(textset_take(&t, 0, NULL), WEIR_EFORMAT);
+    assert_int_equal(textset_take(&t, 1, NULL), WEIR_EFORMAT);
+    assert_int_equal(textset_take(&t, 2, NULL), 0);
+    assert_true(textset_is(&t, "s", "t"));
+    textset_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_skip),       cmocka_unit_test(test_unescape),
-        cmocka_unit_test(test_utf8),       cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pointers),   cmocka_unit_test(test_array),
-        cmocka_unit_test(test_bad_arrays), cmocka_unit_test(test_bad_samples),
-        cmocka_unit_test(test_varying),    cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_skip),         cmocka_unit_test(test_unescape),
+        cmocka_unit_test(test_utf8),         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_pointers),     cmocka_unit_test(test_array),
+        cmocka_unit_test(test_bad_arrays),   cmocka_unit_test(test_bad_samples),
+        cmocka_unit_test(test_varying),      cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_other_shapes), cmocka_unit_test(test_late_shape),
+        cmocka_unit_test(test_varying_dims), cmocka_unit_test(test_large_first),
+        cmocka_unit_test(test_no_label),     cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_bad_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

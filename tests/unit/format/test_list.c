@@ -10,6 +10,7 @@
 #include "canceled.h"
 #include "format/format.h"
 #include "format/index_check.h"
+#include "format/remarks.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
 
@@ -63,6 +64,26 @@ static void test_numbers(void **state)
     assert_int_equal(weir_dataset_class_count(ds), 8);
     assert_null(weir_dataset_class_name(ds, 7));
     assert_int_equal(weir_dataset_issue_count(ds), 0);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* Columns beside path and label are named: nobody asked for them. */
+static void test_columns_left(void **state)
+{
+    char remark[WR_REMARK_BYTES];
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    make_files(&t);
+    ds = open_list(&t, "split,path,weight,label\ntrain,b.jpg,0.5,7\n");
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_true(wr_remark_at(ds, 0, remark, sizeof(remark)));
+    assert_non_null(strstr(remark, "not used: 'split', 'weight'; --columns"));
+    weir_dataset_close(&ds);
+    ds = open_list(&t, "path,label\nb.jpg,7\n");
+    assert_false(wr_remark_at(ds, 0, remark, sizeof(remark)));
     weir_dataset_close(&ds);
     tmpdir_done(&t);
 }
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_long_path_of_column),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_columns_left),
         cmocka_unit_test(test_issues),
         cmocka_unit_test(test_absolute_and_root),
         cmocka_unit_test(test_nothing_usable),

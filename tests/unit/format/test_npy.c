@@ -91,8 +91,8 @@ static void test_bad_text(void **state)
         DICT("'<f4", "False", "(1,)"),
         DICT("'a name that is much too long for it'", "False", "(1,)"),
         DICT("'\\x3c'", "False", "(1,)"),
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, "
-        "'shape': (1,)}",
+        ("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, "
+         "'shape': (1,)}"),
         "{'descr': '<f4', 'shape': (1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}",

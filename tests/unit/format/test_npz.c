@@ -357,6 +357,102 @@ static void test_issues(void **state)
     tmpdir_done(&t);
 }
 
+/* Where a description says how many samples a file has: DLIO's files have them
+ * along the last axis, and those of others along the first. */
+static void test_said(void **state)
+{
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npy(&t, "dlio.npy", "|u1", "(4, 4, 1)", bytes, 16);
+    put_npy(&t, "other.npy", "|u1", "(1, 4, 4)", bytes, 16);
+    put_npy(&t, "cube.npy", "|u1", "(3, 3, 3)", bytes, 27);
+    ds = open_set(tmpdir_at(&t, "dlio.npy"), "axis=auto:1");
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_int_equal(weir_dataset_bytes(ds), 16);
+    weir_dataset_close(&ds);
+    ds = open_set(tmpdir_at(&t, "dlio.npy"), NULL);
+    assert_int_equal(weir_dataset_count(ds), 4);
+    weir_dataset_close(&ds);
+    ds = open_set(tmpdir_at(&t, "other.npy"), "axis=auto:1");
+    assert_int_equal(weir_dataset_count(ds), 1);
+    assert_int_equal(weir_dataset_bytes(ds), 16);
+    weir_dataset_close(&ds);
+    ds = open_set(tmpdir_at(&t, "cube.npy"), "axis=auto:3");
+    assert_int_equal(wr_index_unit_count(ds->index), 1); /* among each other */
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* As Keras has it: two sets in a file, and what are not numbers. */
+static void test_chosen(void **state)
+{
+    const struct npz_spec keras[] = {
+        {"x_train", "|u1", "(4, 2, 3)", bytes, 24, false},
+        {"y_train", "|u1", "(4,)", bytes, 4, false},
+        {"x_test", "|u1", "(2, 2, 3)", bytes, 12, false},
+        {"y_test", "|u1", "(2,)", bytes, 2, false},
+        {"info", "|O", "()", bytes, 1, false},
+        {0}};
+    struct tmpdir t;
+    char url[512];
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "k.npz", keras, true);
+    put_npz(&t, "n.npz", (const struct npz_spec[]){keras[0], keras[2], {0}},
+            false);
+    refuse(tmpdir_at(&t, "k.npz"), NULL, "FILE#x=MEMBER,y=MEMBER");
+    refuse(tmpdir_at(&t, "n.npz"), NULL, "FILE#x=NAME,y=NAME chooses");
+    snprintf(url, sizeof(url), "%s#x=x_test,y=/y_test.npy",
+             tmpdir_at(&t, "k.npz"));
+    ds = open_set(url, NULL);
+    assert_int_equal(weir_dataset_count(ds), 2);
+    assert_int_equal(weir_dataset_class_count(ds), 3);
+    assert_int_equal(field(ds, "x")->dims[0], 2);
+    assert_non_null(field(ds, "y"));
+    weir_dataset_close(&ds);
+    snprintf(url, sizeof(url), "%s#x=none", tmpdir_at(&t, "k.npz"));
+    refuse(url, NULL, "no member 'none'");
+    snprintf(url, sizeof(url), "%s#x=info", tmpdir_at(&t, "k.npz"));
+    refuse(url, NULL, "Python objects");
+    put_npy(&t, "a.npy", "<f4", "(2, 3)", bytes, 24);
+    snprintf(url, sizeof(url), "%s#y=x", tmpdir_at(&t, "a.npy"));
+    refuse(url, NULL, "of .npz files");
+    tmpdir_done(&t);
+}
+
+/* Whatever is not delivered is named. */
+static void test_left_out(void **state)
+{
+    const struct npz_spec one[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
+                                   {"read.txt", "<f4", "(2,)", bytes, 8, false},
+                                   {0}};
+    const struct npz_spec two[] = {{"x", "<f4", "(2, 3)", bytes, 24, false},
+                                   {"z", "<f4", "(2, 3)", bytes, 24, false},
+                                   {0}};
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npz(&t, "a.npz", one, false);
+    put_npz(&t, "b.npz", two, false);
+    ds = open_set(t.path, NULL);
+    assert_int_equal(weir_dataset_count(ds), 4);
+    assert_int_equal(weir_dataset_issue_count(ds), 2);
+    assert_string_equal(weir_dataset_issue(ds, 0)->reason,
+                        "not read, as they are not called .npy: 'read.txt'");
+    assert_string_equal(weir_dataset_issue(ds, 1)->reason,
+                        "array 'z' is not read: the first file does not have "
+                        "it");
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +464,9 @@ int main(void)
         cmocka_unit_test(test_other_order),
         cmocka_unit_test(test_declared),
         cmocka_unit_test(test_begins_otherwise),
+        cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_said),
+        cmocka_unit_test(test_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

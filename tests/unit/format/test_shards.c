@@ -298,19 +298,24 @@ static void test_scan_problems(void **state)
     tmpdir_put_text(&t, "c.shard", "5\n?\n6\n");
     tmpdir_put_text(&t, "d.shard", "!\n");
     job.store = open_store("fault:eio@~b.shard:", &t);
+    assert_int_equal(run_scan(&job, &err), WEIR_EIO);
+    assert_non_null(strstr(err.msg, "b.shard"));
+    wr_store_close(job.store);
+    wr_index_free(job.index);
+    job.index = wr_index_new();
+    job.store = open_store("", &t);
     assert_int_equal(run_scan(&job, &err), 0);
-    assert_int_equal(wr_index_count(job.index), 4);
-    assert_int_equal(wr_index_issue_count(job.index), 4);
+    assert_int_equal(wr_index_count(job.index), 5);
+    assert_int_equal(wr_index_issue_count(job.index), 3);
     check_issue(job.index, 0, "a.shard", "a bad line");
-    check_issue(job.index, 1, "b.shard", "Input/output");
-    check_issue(job.index, 2, "c.shard", "an odd line");
-    check_issue(job.index, 3, "d.shard", "a bad line");
+    check_issue(job.index, 1, "c.shard", "an odd line");
+    check_issue(job.index, 2, "d.shard", "a bad line");
     /* The folder, the shards that could be looked at, and what is beside. */
-    assert_int_equal(wr_index_stamp_count(job.index), 5);
+    assert_int_equal(wr_index_stamp_count(job.index), 6);
     wr_index_stamp(job.index, 0, &stamp, &path);
     assert_string_equal(path, "");
     assert_true(stamp.mtime_ns > 0 && stamp.ino > 0);
-    wr_index_stamp(job.index, 3, &stamp, &path);
+    wr_index_stamp(job.index, 4, &stamp, &path);
     assert_string_equal(path, "beside");
     wr_index_free(job.index);
     /* What was named itself has to give something. */

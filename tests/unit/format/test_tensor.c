@@ -239,7 +239,8 @@ static void test_bad_file(void **state)
     tmpdir_done(&t);
 }
 
-/* Storage that fails costs the file it fails for, and says so. */
+/* A file that may not be read is named, and the others are there; storage that
+ * fails ends it. */
 static void test_faults(void **state)
 {
     char url[512];
@@ -252,12 +253,13 @@ static void test_faults(void **state)
     put_npy(&t, "b.npy", "|u1", "(2, 3)", "abcdef", 6);
     put_npy(&t, "c.npy", "|u1", "(2, 3)", "abcdef", 6);
     put_npy(&t, "c.labels.npy", "<u4", "(2,)", "00000000", 8);
-    snprintf(url, sizeof(url), "fault:eio@~b.npy,eacces@~c.labels:%s", t.path);
+    snprintf(url, sizeof(url), "fault:eacces@~b.npy,eacces@~c.labels:%s",
+             t.path);
     ds = open_path(url);
     assert_int_equal(weir_dataset_count(ds), 2);
     assert_int_equal(weir_dataset_issue_count(ds), 2);
     assert_string_equal(weir_dataset_issue(ds, 0)->name, "b.npy");
-    assert_int_equal(weir_dataset_issue(ds, 0)->code, WEIR_EIO);
+    assert_int_equal(weir_dataset_issue(ds, 0)->code, WEIR_EACCES);
     assert_string_equal(weir_dataset_issue(ds, 1)->name, "c.npy");
     assert_non_null(strstr(weir_dataset_issue(ds, 1)->reason, "c.labels.npy"));
     weir_dataset_close(&ds);
@@ -267,6 +269,8 @@ static void test_faults(void **state)
     assert_int_equal(weir_dataset_count(ds), 6);
     assert_int_equal(weir_dataset_class_count(ds), 0x30303031);
     weir_dataset_close(&ds);
+    snprintf(url, sizeof(url), "fault:eio@~b.npy:%s", t.path);
+    check_fails(url, WEIR_EIO, "b.npy");
     snprintf(url, sizeof(url), "fault:eio:%s", tmpdir_at(&t, "a.npy"));
     check_fails(url, WEIR_EIO, "a.npy");
     tmpdir_done(&t);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "format/decode.h"
+#include "format/remarks.h"
 #include "format/tfrecord.h"
 #include "tfrecords.h"
 #include "tmpdir.h"
@@ -118,6 +119,40 @@ static void test_volume(void **state)
     tmpdir_done(&t);
 }
 
+/* Features that only later records have are named to who asks. */
+static void test_left_out_late(void **state)
+{
+    struct wr_left_out left = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct buf f = {.len = 0}, b = {.len = 0};
+    struct wr_unpack u = {0};
+    struct wr_sample s;
+    weir_dataset *ds;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    tmpdir_init(&t);
+    for (unsigned k = 0; k < 18; k++) {
+        f.len = 0;
+        features_bytes(&f, "picture", JPEG, JPEG_LEN);
+        features_int(&f, "label", 7 + k, 1);
+        if (k == 17)
+            features_bytes(&f, "late", "words", 5);
+        record_put_features(&b, &f);
+    }
+    ds = open_good(&t, &b, NULL);
+    assert_int_equal(unpack_all(ds, &b, 0, &u, &s, &err), 0);
+    u.left = &left;
+    for (unsigned k = 0; k < 18; k++)
+        assert_int_equal(unpack_all(ds, &b, k, &u, &s, &err), 0);
+    assert_int_equal(left.names.count, 1);
+    assert_string_equal(wr_intern_text(&left.names, 0), "late");
+    wr_unpack_done(&u);
+    wr_intern_done(&left.names);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 /* Numbers: one, several, as many as there are; packed or not. */
 static void test_numbers(void **state)
 {
@@ -217,9 +252,9 @@ static void test_picture(void **state)
     ds = open_good(&t, &b, NULL);
     check_field(ds, 0, "image", "picture");
     check_field(ds, 1, "label", "scalar i64");
-    check_field(ds, 2, "image/class/label", "scalar i64");
+    check_field(ds, 2, "image/class/label", "? i64");
     check_field(ds, 3, "image/class/text", "bytes");
-    check_field(ds, 4, "image/height", "scalar i64");
+    check_field(ds, 4, "image/height", "? i64");
     assert_false(weir_dataset_fields(ds, &count)[1].is_extra);
     assert_true(weir_dataset_fields(ds, &count)[1].is_label);
     assert_true(weir_dataset_fields(ds, &count)[2].is_extra);
@@ -228,9 +263,9 @@ static void test_picture(void **state)
     assert_memory_equal(u.fields[0].bytes, JPEG, JPEG_LEN);
     assert_memory_equal(u.fields[3].bytes, "cat", 3);
     assert_int_equal(s.label, 9);
-    assert_int_equal(unpack_all(ds, &b, 1, &u, &s, &err), WEIR_EFORMAT);
-    assert_string_equal(err.msg,
-                        "no feature 'image/class/label' in the Example");
+    assert_int_equal(unpack_all(ds, &b, 1, &u, &s, &err), 0);
+    assert_int_equal(u.fields[2].len, 0);
+    assert_int_equal(s.label, 3);
     wr_unpack_done(&u);
     assert_int_equal(wr_first_unpack(ds, &u, &s, &err), 0);
     assert_memory_equal(s.bytes, JPEG "2", JPEG_LEN + 1);
@@ -323,12 +358,93 @@ static void test_kept(void **state)
     tmpdir_done(&t);
 }
 
+/* A feature that a record does not have is empty, as in TensorFlow: numbers are
+ * a list that varies, a label is none. */
+static void test_absent(void **state)
+{
+    const int64_t ids[2] = {1, 2};
+    struct buf f = {.len = 0}, b = {.len = 0}, none = {.len = 0};
+    struct wr_unpack u = {0};
+    struct wr_sample s;
+    weir_dataset *ds;
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    tmpdir_init(&t);
+    for (unsigned k = 0; k < 3; k++) {
+        f.len = 0;
+        features_ints(&f, "all", ids, 2);
+        if (k == 0) {
+            features_int(&f, "label", 7, 1);
+            features_int(&f, "one", 5, 1);
+            features_bytes(&f, "text", "abc", 3);
+        } else if (k == 1) { /* there, but of no kind, or of no value */
+            features_add(&f, "one", &none);
+            features_add(&f, "text", &none);
+        }
+        record_put_features(&b, &f);
+    }
+    ds = open_good(&t, &b, NULL);
+    check_field(ds, 0, "all", "2 i64");
+    check_field(ds, 1, "label", "scalar i64");
+    check_field(ds, 2, "one", "? i64");
+    check_field(ds, 3, "text", "bytes");
+    for (uint64_t i = 0; i < 3; i++) {
+        if (unpack_all(ds, &b, i, &u, &s, &err) < 0)
+            fail_msg("%s", err.msg);
+        assert_int_equal(u.fields[0].len, 16);
+        assert_int_equal(s.label, i ? WEIR_NO_LABEL : 7);
+        assert_non_null(u.fields[2].bytes);
+        assert_int_equal(u.fields[2].len, i ? 0 : 8);
+        assert_int_equal(u.fields[3].len, i ? 0 : 3);
+    }
+    wr_unpack_done(&u);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
+/* Features that are not read are named. */
+static void test_left_out(void **state)
+{
+    struct buf f = {.len = 0}, b = {.len = 0}, list = {.len = 0};
+    struct buf feature = {.len = 0};
+    char remark[WR_REMARK_BYTES];
+    weir_dataset *ds;
+    struct tmpdir t;
+
+    (void)state;
+    tmpdir_init(&t);
+    buf_field(&list, 1, "a", 1);
+    buf_field(&list, 1, "bc", 2);
+    buf_field(&feature, 1, list.at, list.len);
+    for (int k = 0; k < 2; k++) {
+        f.len = 0;
+        features_int(&f, "n", k, 1);
+        features_add(&f, "words", &feature);
+        if (k)
+            features_int(&f, "odd", k, 1);
+        else
+            features_bytes(&f, "odd", "x", 1);
+        record_put_features(&b, &f);
+    }
+    ds = open_good(&t, &b, NULL);
+    assert_true(wr_remark_at(ds, 0, remark, sizeof(remark)));
+    assert_string_equal(remark, "features that are not read: 'odd' (of several "
+                                "kinds), 'words' (several values of bytes)");
+    assert_int_equal(wr_index_schema(ds->index)->count, 1);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_volume),  cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_picture), cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_kept),    cmocka_unit_test(test_empty_list),
+        cmocka_unit_test(test_volume),   cmocka_unit_test(test_left_out_late),
+        cmocka_unit_test(test_left_out), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_picture),  cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_kept),     cmocka_unit_test(test_empty_list),
+        cmocka_unit_test(test_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void test_not_ours(void **state)
 }
 
 /* Stops after the first file. */
-static int stop(void *arg, const struct wr_dataset_state *s)
+static int stop_making(void *arg, const struct wr_dataset_state *s)
 {
     (void)arg;
     return s->files_done > 0;
@@ -160,7 +160,7 @@ static void test_continues(void **state)
                                     .target = path,
                                     .seed = 4,
                                     .threads = 1,
-                                    .progress = stop};
+                                    .progress = stop_making};
     weir_err err = {0};
 
     snprintf(path, sizeof(path), "%s", scratch_at(s, "d"));

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "measure/bench_store.h"
 #include "measure/ckpt_bench.h"
 
 struct fixture {
@@ -140,16 +141,67 @@ static void test_some_ways(void **state)
     wr_ckpt_bench_done(&r);
 }
 
-static void open_store(const struct fixture *f, weir_ckpt **ret)
+static void open_store(const struct fixture *f, uint64_t step, weir_ckpt **ret)
 {
     weir_ckpt_state s = {
-        .step = 3, .tensors = f->load.tensors, .count = f->load.count};
+        .step = step, .tensors = f->load.tensors, .count = f->load.count};
     weir_ckpt_config cfg;
 
     weir_ckpt_defaults(&cfg);
     cfg.fast = f->fast;
     assert_int_equal(weir_ckpt_open(ret, &cfg, NULL), 0);
     assert_int_equal(weir_ckpt_save(*ret, &s, WEIR_LEVEL_FAST, NULL), 0);
+}
+
+/* A store of steps that somebody wants to keep. */
+static void test_unmarked(void **state)
+{
+    struct fixture *f = *state;
+    struct wr_ckpt_bench_report r;
+    struct stat sb;
+    char step[200];
+    weir_ckpt *c;
+    weir_err err;
+
+    snprintf(step, sizeof(step), "%s/step-000000000003", f->fast);
+    for (int marked = 0; marked < 2; marked++) {
+        open_store(f, 3, &c);
+        if (marked)
+            assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
+        assert_int_equal(weir_ckpt_close(&c, NULL), 0);
+        assert_int_equal(wr_bench_store_check(f->fast, &err),
+                         marked ? 0 : WEIR_ESTATE);
+        if (!marked) {
+            assert_non_null(strstr(err.msg, "holds checkpoints"));
+            assert_int_equal(wr_ckpt_bench(&f->plan, &r, &err), WEIR_ESTATE);
+            assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL),
+                             WEIR_ESTATE);
+        }
+        assert_int_equal(stat(step, &sb), 0);
+        assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
+        assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), 0);
+        assert_int_not_equal(stat(f->fast, &sb), 0);
+    }
+}
+
+/* Whoever opens it to save takes the mark away; without steps it is not needed.
+ */
+static void test_mark_goes(void **state)
+{
+    struct fixture *f = *state;
+    weir_ckpt *c;
+
+    assert_int_equal(wr_bench_store_check(f->fast, NULL), 0); /* missing */
+    open_store(f, 3, &c);
+    assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
+    assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
+    assert_int_equal(weir_ckpt_close(&c, NULL), 0);
+    assert_int_equal(wr_bench_store_check(f->fast, NULL), 0);
+    open_store(f, 4, &c);
+    assert_int_equal(weir_ckpt_close(&c, NULL), 0);
+    assert_int_equal(wr_bench_store_check(f->fast, NULL), WEIR_ESTATE);
+    assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
+    assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), 0);
 }
 
 /* What a bench that was killed left is taken away; one that is alive is not. */
@@ -161,7 +213,8 @@ static void test_leftovers(void **state)
     weir_ckpt *c;
     weir_err err;
 
-    open_store(f, &c);
+    open_store(f, 3, &c);
+    assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
     assert_int_equal(wr_ckpt_bench(&f->plan, &r, &err), WEIR_EBUSY);
     assert_non_null(strstr(err.msg, "weir-ckpt-bench-fast"));
     assert_int_equal(stat(f->fast, &sb), 0);
@@ -170,7 +223,8 @@ static void test_leftovers(void **state)
     assert_int_not_equal(stat(f->fast, &sb), 0);
     wr_ckpt_bench_done(&r);
 
-    open_store(f, &c);
+    open_store(f, 3, &c);
+    assert_int_equal(wr_bench_store_mark(f->fast, NULL), 0);
     assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), WEIR_EBUSY);
     assert_int_equal(weir_ckpt_close(&c, NULL), 0);
     assert_int_equal(wr_ckpt_bench_clean(f->url, f->url, NULL), 0);
@@ -200,6 +254,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_expect, setup, teardown),
         cmocka_unit_test_setup_teardown(test_progress, setup, teardown),
         cmocka_unit_test_setup_teardown(test_some_ways, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unmarked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mark_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leftovers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
     };

@@ -191,11 +191,16 @@ static void test_tmpfs(void **state)
 static void test_resident(void **state)
 {
     struct tmpdir *t = *state;
-    struct wr_probe_report r;
+    struct wr_probe_report r = {0};
     struct wr_probe_plan p;
 
     set_plan(&p, t->path);
-    assert_int_equal(wr_probe(&p, &r, NULL), 0);
+    /* A page that the kernel works on at that moment is not dropped: of some
+     * probes, one meets none. */
+    for (int i = 0; i < 10 && (i == 0 || r.cache.resident > 0); i++) {
+        wr_probe_report_done(&r);
+        assert_int_equal(wr_probe(&p, &r, NULL), 0);
+    }
     /* The page cache tells the owner of a file. */
     assert_true(r.cache.resident >= 0);
     if (r.cache.direct_works)

@@ -145,7 +145,8 @@ static inline void kit_wipe(const struct kit *k, bool self)
 {
     char path[256];
 
-    snprintf(path, sizeof(path), "%s/weir-cache", k->dir);
+    snprintf(path, sizeof(path), "%s/weir-cache-%u", k->dir,
+             (unsigned)geteuid());
     nftw(self ? k->dir : path, kit_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -170,8 +171,8 @@ static inline bool kit_file(const struct kit *k, const char *name, char *ret,
     FILE *p;
     bool got;
 
-    snprintf(cmd, sizeof(cmd), "find '%s/weir-cache' -name '%s' | head -n 1",
-             k->dir, name);
+    snprintf(cmd, sizeof(cmd), "find '%s' -name '%s' | head -n 1", k->dir,
+             name);
     p = popen(cmd, "r");
     got = p && fgets(ret, (int)cap, p);
     if (p)

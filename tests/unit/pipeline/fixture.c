@@ -217,10 +217,16 @@ void fx_config(const struct fx *fx, weir_pipeline_config *cfg)
 
 weir_pipeline *fx_start(const weir_dataset *ds, const weir_pipeline_config *cfg)
 {
+    weir_pipeline_config usable = *cfg;
     weir_pipeline *p = NULL;
     weir_err err;
+    int r = weir_pipeline_open(&p, ds, cfg, &err);
 
-    if (weir_pipeline_open(&p, ds, cfg, &err) < 0)
+    if (r == WEIR_ENOTSUP && cfg->io == WEIR_IO_URING) {
+        usable.io = WEIR_IO_AUTO; /* no io_uring here */
+        r = weir_pipeline_open(&p, ds, &usable, &err);
+    }
+    if (r < 0)
         fail_msg("%s", err.msg);
     return p;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+
 #define SMALL "width=16 height=12 dtype=u8 batch=7 threads=2 depth=4 "
 #define FOUR  "threads=4 depth=3 prefetch=2 "
 
@@ -269,7 +271,7 @@ static void turn(weir_pipeline_config *cfg, const struct knob *k,
     uint64_t whole = strtoull(value, NULL, 10);
     uint32_t number = strcmp(value, "auto") || k->type != U32 ? (uint32_t)whole
                                                               : WEIR_AUTO;
-    float part = strtof(value, NULL);
+    float part = wr_strtof(value, NULL);
 
     if (k->type == CHOICE)
         number = choice(k, value);

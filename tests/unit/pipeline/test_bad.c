@@ -61,8 +61,16 @@ static void choose_bad(unsigned kind, const weir_pipeline_config *cfg,
     }
 }
 
-static void set_bad(const struct fx *fx, const bool *bad, const bool *was)
+/* Opened while all of them are good: what was mended is another file. */
+static weir_dataset *set_bad(const struct fx *fx, const bool *bad,
+                             const bool *was)
 {
+    weir_dataset *ds;
+
+    for (uint32_t i = 0; i < N; i++)
+        if (was[i])
+            fx_mend(fx, i);
+    ds = fx_open(fx, "");
     for (uint32_t i = 0; i < N; i++) {
         enum fx_harm how = below(FX_HARMS);
 
@@ -70,11 +78,10 @@ static void set_bad(const struct fx *fx, const bool *bad, const bool *was)
             how = i % 2 ? FX_REMOVE : FX_CUT;
         if (fx->kind == FX_BLOBS && how == FX_GARBAGE)
             how = FX_GROW;
-        if (was[i])
-            fx_mend(fx, i);
         if (bad[i])
             fx_spoil(fx, i, how);
     }
+    return ds;
 }
 
 /* --- comparing --- */
@@ -163,22 +170,21 @@ static void random_config(const struct fx *fx, weir_pipeline_config *cfg)
 static void follow_the_model(enum fx_kind kind, unsigned rounds)
 {
     bool bad[N] = {0}, was[N];
-    weir_dataset *ds;
     struct fx fx;
 
     fx_make(&fx, kind, N, 1);
-    ds = fx_open(&fx, "");
     for (unsigned i = 0; i < rounds; i++) {
         weir_pipeline_config cfg;
+        weir_dataset *ds;
 
         random_config(&fx, &cfg);
         memcpy(was, bad, sizeof(was));
         choose_bad(i % 7, &cfg, bad);
-        set_bad(&fx, bad, was);
+        ds = set_bad(&fx, bad, was);
         for (cfg.rank = 0; cfg.rank < cfg.world; cfg.rank++)
             compare_rank(&fx, ds, &cfg, bad);
+        weir_dataset_close(&ds);
     }
-    weir_dataset_close(&ds);
     fx_done(&fx);
 }
 

@@ -17,15 +17,18 @@ static void test_wrong_specs(void **state)
         {"", "cache ''", "ram:SIZE or FOLDER:SIZE"},
         {"ram", "cache 'ram'", "ram:SIZE or FOLDER:SIZE"},
         {"ram:", "cache 'ram:'", "not a size"},
-        {"ram:4X", "cache 'ram:4X'", "not a size (write 64K"},
+        {"ram:4X", "cache 'ram:4X'", "not a size (write 64KiB"},
         {"ram:0", "cache 'ram:0'", "above 0"},
-        {":4G", "cache ':4G'", "ram:SIZE or FOLDER:SIZE"},
-        {"ram:1M,", "cache ''", "ram:SIZE or FOLDER:SIZE"},
-        {"ram:1M,ram:1M", "cache 'ram:1M'", "already"},
+        {":4GiB", "cache ':4GiB'", "ram:SIZE or FOLDER:SIZE"},
+        {"ram:1MiB,", "cache ''", "ram:SIZE or FOLDER:SIZE"},
+        {"ram:1MiB,ram:1MiB", "cache 'ram:1MiB'", "already"},
         {"ram:64", "cache 'ram:64'", "table of 100 samples"},
-        {"/nowhere/at/all:1G", "cache '/nowhere/at/all:1G'", "No such file"},
-        {"/etc/passwd:1G", "cache '/etc/passwd:1G'", "not a folder"},
-        {"/tmp:2K", "cache '/tmp:2K'", "map of 100 samples"},
+        {"/nowhere/at/all:1GiB", "cache '/nowhere/at/all:1GiB'",
+         "No such file"},
+        {"/etc/passwd:1GiB", "cache '/etc/passwd:1GiB'", "not a folder"},
+        {"/tmp:1GiB:share=me", "cache '/tmp:1GiB:share=me'", "share=group or"},
+        {"ram:1MiB:share=all", "cache 'ram:1MiB:share=all'", "not shared"},
+        {"/tmp:2KiB", "cache '/tmp:2KiB'", "map of 100 samples"},
         {"ram:7E", "cache 'ram:7E'", "not a size"},
     };
 
@@ -51,15 +54,16 @@ static void test_folders_named_twice(void **state)
     weir_err err;
 
     (void)state;
-    kit_init(&k, "1M", 10, 0);
+    kit_init(&k, "1MiB", 10, 0);
     k.cfg.spec = spec;
-    snprintf(spec, sizeof(spec), "%s:1M,%s/.:1M", k.dir, k.dir);
+    snprintf(spec, sizeof(spec), "%s:1MiB,%s/.:1MiB", k.dir, k.dir);
     assert_int_equal(wr_cache_open(&c, &k.cfg, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "already"));
-    snprintf(spec, sizeof(spec), "%s:1M,fault:eio@9:%s:1M", k.dir, k.dir);
+    snprintf(spec, sizeof(spec), "%s:1MiB,fault:eio@9:%s:1MiB", k.dir, k.dir);
     assert_int_equal(wr_cache_open(&c, &k.cfg, &err), WEIR_ENOTSUP);
-    snprintf(spec, sizeof(spec), "%s/a:1M,%s/b:1M,%s/c:1M,%s/d:1M,%s/e:1M",
-             k.dir, k.dir, k.dir, k.dir, k.dir);
+    snprintf(spec, sizeof(spec),
+             "%s/a:1MiB,%s/b:1MiB,%s/c:1MiB,%s/d:1MiB,%s/e:1MiB", k.dir, k.dir,
+             k.dir, k.dir, k.dir);
     for (char name = 'a'; name <= 'e'; name++) {
         char path[300];
 
@@ -85,7 +89,7 @@ static void test_order_of_tiers(void **state)
     kit_init(&k, "", 4000, 3000);
     snprintf(path, sizeof(path), "%s/two", k.dir);
     assert_int_equal(mkdir(path, 0777), 0);
-    snprintf(spec, sizeof(spec), "ram:1M,%s:2M,%s:4M", k.dir, path);
+    snprintf(spec, sizeof(spec), "ram:1MiB,%s:2MiB,%s:4MiB", k.dir, path);
     k.cfg.spec = spec;
     c = kit_open(&k);
     assert_int_equal(wr_cache_tier_count(c), 3);
@@ -131,12 +135,12 @@ static void test_memory_in_front_of_a_full_folder(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "8M", 100, 0);
+    kit_init(&k, "8MiB", 100, 0);
     c = kit_open(&k);
     for (uint64_t id = 0; id < 100; id++)
         kit_put(&k, c, id);
     wr_cache_close(c);
-    snprintf(spec, sizeof(spec), "ram:100K,%s:8M", k.dir);
+    snprintf(spec, sizeof(spec), "ram:100KiB,%s:8MiB", k.dir);
     k.cfg.spec = spec;
     c = kit_open(&k);
     for (uint64_t id = 0; id < 100; id++) {
@@ -164,7 +168,7 @@ static void test_queue(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "8M", 20, 100000);
+    kit_init(&k, "8MiB", 20, 100000);
     c = kit_open(&k);
     for (uint64_t id = 0; id < 20; id++)
         kit_put(&k, c, id);
@@ -195,7 +199,7 @@ static void test_queue(void **state)
 
 static void test_ids_that_are_none(void **state)
 {
-    struct wr_cache_config cfg = {.spec = "ram:1M", .samples = 10};
+    struct wr_cache_config cfg = {.spec = "ram:1MiB", .samples = 10};
     struct wr_cache_hit hit;
     struct wr_cache *c = NULL;
 

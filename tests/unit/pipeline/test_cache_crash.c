@@ -62,7 +62,7 @@ static void test_processes_fill_together(void **state)
     int status;
 
     (void)state;
-    kit_init(&k, "32M", N, 0);
+    kit_init(&k, "32MiB", N, 0);
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < 3; i++)
             pids[i] = start(&k, round * 3 + i);
@@ -90,7 +90,7 @@ static void test_processes_share_a_budget(void **state)
     int status;
 
     (void)state;
-    kit_init(&k, "4M", N, 0);
+    kit_init(&k, "4MiB", N, 0);
     c = kit_open(&k);
     for (unsigned i = 0; i < 3; i++)
         pids[i] = start(&k, i);
@@ -114,7 +114,7 @@ static void test_killed(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "32M", N, 0);
+    kit_init(&k, "32MiB", N, 0);
     /* Longer and longer, where a process does not come far in a moment. */
     for (unsigned round = 0; round < 50 || grown <= 5; round++) {
         useconds_t most = (round % 3 ? 15000 : 3000) * (1 + round / 50);
@@ -161,11 +161,11 @@ static void test_dead_writer(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "1M", 100, 0);
+    kit_init(&k, "1MiB", 100, 0);
     c = kit_open(&k);
     id = (struct wr_map_id){.fingerprint = k.cfg.fingerprint, .samples = 100};
     assert_true(kit_file(&k, "map", path, sizeof(path)));
-    assert_int_equal(wr_map_lock(&map, path, &hold, NULL), 0);
+    assert_int_equal(wr_map_lock(&map, path, 0, &hold, NULL), 0);
     assert_int_equal(hold, WR_MAP_SHARED);
     assert_int_equal(wr_map_load(&map, &id, hold, NULL), 0);
     assert_true(wr_map_claim(&map, 5));
@@ -212,7 +212,7 @@ static void test_each_is_stale(void **state)
     int status;
 
     (void)state;
-    kit_init(&k, "1M", 10, 0);
+    kit_init(&k, "1MiB", 10, 0);
     for (unsigned i = 0; i < 4; i++) {
         k.cfg.fingerprint = i % 2;
         pids[i] = fork();

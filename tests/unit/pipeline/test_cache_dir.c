@@ -34,7 +34,8 @@ static uint64_t du(const struct kit *k)
 {
     char path[256];
 
-    snprintf(path, sizeof(path), "%s/weir-cache", k->dir);
+    snprintf(path, sizeof(path), "%s/weir-cache-%u", k->dir,
+             (unsigned)geteuid());
     du_bytes = 0;
     nftw(path, add_blocks, 16, FTW_PHYS);
     return du_bytes;
@@ -70,7 +71,7 @@ static void test_outlives_the_process(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "8M", 500, 0);
+    kit_init(&k, "8MiB", 500, 0);
     c = kit_open(&k);
     put_all(&k, c);
     assert_int_equal(kit_count(&k, c, NULL), 500);
@@ -112,9 +113,9 @@ static void fill_to_budget(const char *size, uint64_t budget,
 static void test_budget(void **state)
 {
     (void)state;
-    fill_to_budget("16M", 16 * MB, 0);
-    fill_to_budget("16M", 16 * MB, 150528);
-    fill_to_budget("5000K", 5000 << 10, 3072);
+    fill_to_budget("16MiB", 16 * MB, 0);
+    fill_to_budget("16MiB", 16 * MB, 150528);
+    fill_to_budget("5000KiB", 5000 << 10, 3072);
 }
 
 /* --- other data sets --- */
@@ -125,7 +126,7 @@ static void test_others_are_counted(void **state)
     struct kit k, other;
 
     (void)state;
-    kit_init(&k, "4M", 2000, 0);
+    kit_init(&k, "4MiB", 2000, 0);
     a = kit_open(&k);
     for (uint64_t id = 0; id < 1000; id++)
         kit_put(&k, a, id);
@@ -157,7 +158,7 @@ static void test_stale_ones_go(void **state)
     struct kit k, newer, nameless;
 
     (void)state;
-    kit_init(&k, "4M", 1000, 0);
+    kit_init(&k, "4MiB", 1000, 0);
     a = kit_open(&k);
     put_all(&k, a);
     newer = k;
@@ -195,7 +196,7 @@ static void test_damaged_data(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "8M", 100, 1000);
+    kit_init(&k, "8MiB", 100, 1000);
     c = kit_open(&k);
     put_all(&k, c);
     assert_true(kit_file(&k, "data-0000", data, sizeof(data)));
@@ -269,7 +270,7 @@ static void test_damaged_map(void **state)
     (void)state;
     if (!tmp && access("/dev/shm", W_OK) == 0) /* 4,000 maps made anew */
         setenv("TMPDIR", "/dev/shm", 1);
-    kit_init(&k, "1M", 8, 100);
+    kit_init(&k, "1MiB", 8, 100);
     if (!tmp)
         unsetenv("TMPDIR");
     c = kit_open(&k);
@@ -307,7 +308,7 @@ static void test_lying_map(void **state)
     weir_err err;
 
     (void)state;
-    kit_init(&k, "1M", 20, 0);
+    kit_init(&k, "1MiB", 20, 0);
     a = kit_open(&k);
     put_all(&k, a);
     assert_true(kit_file(&k, "map", map, sizeof(map)));
@@ -393,7 +394,7 @@ static void test_read_only(void **state)
     int r;
 
     (void)state;
-    kit_init(&k, "1M", 100, 0);
+    kit_init(&k, "1MiB:share=all", 100, 0);
     chmod(k.dir, 0555);
     assert_int_equal(run_child(&k, /* exists= */ false), 0);
     chmod(k.dir, 0755);
@@ -414,6 +415,39 @@ static void test_read_only(void **state)
     assert_int_equal(kit_count(&k, c, NULL), 50);
     wr_cache_close(c);
     kit_wipe(&k, /* self= */ true);
+}
+
+/* Who owns a shared map may cut it while others look at it: they have a copy,
+ * and a mapping would end them by SIGBUS. */
+static void test_cut_while_it_is_read(void **state)
+{
+    char path[512];
+    struct wr_cache *c;
+    struct kit k;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    kit_init(&k, "1M:share=all", 100, 0);
+    chmod(k.dir, 0755);
+    c = kit_open(&k);
+    put_all(&k, c);
+    wr_cache_close(c);
+    assert_true(kit_file(&k, "map", path, sizeof(path)));
+    pid = fork();
+    if (pid == 0) {
+        int fd = open(path, O_WRONLY); /* what its owner could do */
+        if (geteuid() != 0 || setgid(65534) || setuid(65534) ||
+            access(path, R_OK))
+            _exit(UNREACHABLE);
+        c = kit_open(&k);
+        _exit(fd < 0 || ftruncate(fd, 0) || kit_count(&k, c, NULL) != 100);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    kit_wipe(&k, /* self= */ true);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == UNREACHABLE)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 static void expect_stopped(const struct kit *k, struct wr_cache *c, int code)
@@ -438,7 +472,7 @@ static void test_full_disk(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "64M", 5000, 0);
+    kit_init(&k, "64MiB", 5000, 0);
     if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
         mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("weir-test", k.dir, "tmpfs", 0, "size=2m")) {
@@ -469,7 +503,7 @@ static void test_write_error(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "64M", 5000, 0);
+    kit_init(&k, "64MiB", 5000, 0);
     c = kit_open(&k);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -491,18 +525,18 @@ static void test_fault_storage(void **state)
     struct kit k;
 
     (void)state;
-    kit_init(&k, "4M", 200, 1000);
+    kit_init(&k, "4MiB", 200, 1000);
     c = kit_open(&k);
     put_all(&k, c);
     wr_cache_close(c);
-    snprintf(spec, sizeof(spec), "fault:flip@%%10:%s:4M", k.dir);
+    snprintf(spec, sizeof(spec), "fault:flip@%%10:%s:4MiB", k.dir);
     k.cfg.spec = spec;
     c = kit_open(&k);
     assert_int_equal(kit_count(&k, c, &bad), 180);
     assert_int_equal(bad, 20);
     assert_int_equal(damaged(c), 20);
     wr_cache_close(c);
-    snprintf(spec, sizeof(spec), "fault:eio@~data-0000:%s:4M", k.dir);
+    snprintf(spec, sizeof(spec), "fault:eio@~data-0000:%s:4MiB", k.dir);
     c = kit_open(&k);
     put_all(&k, c); /* the 20, into data-0001 */
     assert_int_equal(kit_count(&k, c, &bad), 20);
@@ -547,7 +581,7 @@ static void test_threads(void **state)
     struct crew w = {0};
 
     (void)state;
-    kit_init(&w.k, "4M", 2048, 0);
+    kit_init(&w.k, "4MiB", 2048, 0);
     w.k.cfg.spec = w.k.spec;
     w.c = kit_open(&w.k);
     for (int i = 0; i < 4; i++)
@@ -576,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_damaged_map),
         cmocka_unit_test(test_lying_map),
         cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_cut_while_it_is_read),
         cmocka_unit_test(test_write_error),
         cmocka_unit_test(test_fault_storage),
         cmocka_unit_test(test_threads),

@@ -84,11 +84,11 @@ static void same_bytes_from_nearer_by(void **state)
         cfg.direct = k % 4 == 3;
         feed(&p, ds, &cfg, &plain, &st);
         if (how % 3 == 0)
-            snprintf(spec, sizeof(spec), "ram:64M");
+            snprintf(spec, sizeof(spec), "ram:64MiB");
         else if (how % 3 == 1)
-            snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+            snprintf(spec, sizeof(spec), "%s:64MiB", p.dir);
         else
-            snprintf(spec, sizeof(spec), "ram:64K,%s:64M", p.dir);
+            snprintf(spec, sizeof(spec), "ram:64KiB,%s:64MiB", p.dir);
         cfg.cache = spec;
         cfg.cache_what = how >= 3 ? WEIR_CACHE_DECODED : WEIR_CACHE_ENCODED;
         if (cfg.stages != WEIR_STAGES_ALL && how >= 3)
@@ -132,7 +132,7 @@ static void a_part_stays(void **state)
     ds = fx_open(&p.fx, "");
     fx_config(&p.fx, &cfg);
     cfg.epochs = 4;
-    cfg.cache = "ram:16K";
+    cfg.cache = "ram:16KiB";
     feed(&p, ds, &cfg, &log, &st);
     assert_true(st.cache_ram_hits > 0 && st.cache_ram_hits < 3 * N);
     assert_int_equal(st.cache_ram_hits + st.cache_misses, 4 * N);
@@ -156,7 +156,7 @@ static void damage_is_noticed(void **state)
         make(&p, FX_JPEGS, 1);
         ds = fx_open(&p.fx, "");
         fx_config(&p.fx, &cfg);
-        snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+        snprintf(spec, sizeof(spec), "%s:64MiB", p.dir);
         cfg.cache = spec;
         cfg.cache_what = (enum weir_cache_what)what;
         feed(&p, ds, &cfg, &plain, &st);
@@ -194,7 +194,7 @@ static void lengthen(const char *path, const uint8_t *data, size_t len)
     assert_int_equal(fread(head, 1, sizeof(head), f), sizeof(head));
     fclose(f);
     assert_true(wr_map_peek(head, &id.fingerprint, &name_hash));
-    assert_int_equal(wr_map_lock(&map, path, &hold, NULL), 0);
+    assert_int_equal(wr_map_lock(&map, path, 0, &hold, NULL), 0);
     assert_int_equal(wr_map_load(&map, &id, hold, NULL), 0);
     for (uint64_t i = 0; i < N; i++) {
         assert_int_equal(wr_map_read(&map, i, &spot), WR_MAP_READY);
@@ -228,10 +228,10 @@ static void an_entry_of_another_length_is_none(void **state)
     make(&p, FX_TENSORS, 30);
     ds = fx_open(&p.fx, "");
     fx_config(&p.fx, &cfg); /* shuffled: tensors are read into their slots */
-    snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+    snprintf(spec, sizeof(spec), "%s:64MiB", p.dir);
     cfg.cache = spec;
     feed(&p, ds, &cfg, &plain, &st);
-    snprintf(spec, sizeof(spec), "%s/weir-cache/*/*", p.dir);
+    snprintf(spec, sizeof(spec), "%s/weir-cache-*/*/*", p.dir);
     assert_int_equal(glob(spec, 0, NULL, &found), 0);
     assert_int_equal(found.gl_pathc, 2); /* data-0000, map */
     f = fopen(found.gl_pathv[0], "rb");
@@ -240,7 +240,7 @@ static void an_entry_of_another_length_is_none(void **state)
     fclose(f);
     lengthen(found.gl_pathv[1], data, len);
     globfree(&found);
-    snprintf(spec, sizeof(spec), "%s:64M", p.dir);
+    snprintf(spec, sizeof(spec), "%s:64MiB", p.dir);
     feed(&p, ds, &cfg, &log, &st);
     assert_int_equal(log.hash, plain.hash);
     assert_true(st.cache_damaged > N / 2);
@@ -269,7 +269,7 @@ static void bad_samples_are_not_kept(void **state)
         bad[i] = true;
     }
     fx_config(&p.fx, &cfg);
-    cfg.cache = "ram:64M";
+    cfg.cache = "ram:64MiB";
     cfg.epochs = 2;
     feed(&p, ds, &cfg, &log, &st);
     assert_int_equal(st.bad, 2 * 10);
@@ -291,7 +291,7 @@ static void what_makes_no_sense_is_refused(void **state)
     make(&p, FX_JPEGS, 1);
     ds = fx_open(&p.fx, "");
     fx_config(&p.fx, &cfg);
-    cfg.cache = "ram:1M";
+    cfg.cache = "ram:1MiB";
     cfg.cache_what = WEIR_CACHE_DECODED;
     cfg.picture.flip = 1;
     assert_int_equal(weir_pipeline_open(&pipe, ds, &cfg, &err), WEIR_EINVAL);

@@ -137,12 +137,12 @@ static void draw_speed(struct plan *p)
 
 static void draw_cache(struct plan *p, const struct place *pl)
 {
-    static const char *const rams[] = {"ram:4K", "ram:16K", "ram:64M"};
+    static const char *const rams[] = {"ram:4KiB", "ram:16KiB", "ram:64MiB"};
     static const char *const rules[] = {"", "",
                                         "fault:eio@%5:", "fault:flip@%7:"};
     const char *ram = rams[draw(p, 3)];
     const char *rule = rules[draw(p, 4)];
-    const char *size = draw(p, 3) ? "8M" : "40K";
+    const char *size = draw(p, 3) ? "8MiB" : "40KiB";
     char dir[400];
 
     snprintf(dir, sizeof(dir), "%s%s:%s", rule, pl->tier, size);
@@ -185,12 +185,13 @@ static void harm_tier(struct plan *p, const struct place *pl)
     uint32_t how = draw(p, 8);
 
     if (how == 0)
-        ss_run("rm -rf '%s'/weir-cache", pl->tier);
+        ss_run("rm -rf '%s'/weir-cache-*", pl->tier);
     else if (how == 1)
-        ss_run("for f in '%s'/weir-cache/*/data-*; do [ -s \"$f\" ] && head -c "
-               "2000 /dev/zero | dd of=\"$f\" bs=1 seek=%u conv=notrunc "
-               "2>/dev/null; done; true",
-               pl->tier, draw(p, 4000));
+        ss_run(
+            "for f in '%s'/weir-cache-*/*/data-*; do [ -s \"$f\" ] && head -c "
+            "2000 /dev/zero | dd of=\"$f\" bs=1 seek=%u conv=notrunc "
+            "2>/dev/null; done; true",
+            pl->tier, draw(p, 4000));
 }
 
 /* --- feeding --- */

@@ -563,14 +563,14 @@ static void caches_keep_all_fields(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    snprintf(folder, sizeof(folder), "%s:1G", dir);
+    snprintf(folder, sizeof(folder), "%s:1GiB", dir);
     for (unsigned what = 0; what < 2; what++)
         for (unsigned tier = 0; tier < 2; tier++) {
             weir_pipeline_config cfg;
             struct tally t;
 
             fk_config(&cfg);
-            cfg.cache = tier ? folder : "ram:1M";
+            cfg.cache = tier ? folder : "ram:1MiB";
             cfg.cache_what = (enum weir_cache_what)what;
             if (what) /* those of different lengths are not kept decoded */
                 cfg.fields = "x,weight,mask,label";
@@ -604,7 +604,7 @@ static void what_varies_is_not_cached_decoded(void **state)
 
     (void)state;
     fk_config(&cfg);
-    cfg.cache = "ram:1M";
+    cfg.cache = "ram:1MiB";
     cfg.cache_what = WEIR_CACHE_DECODED;
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_ENOTSUP);
     assert_non_null(strstr(err.msg, "'text'"));
@@ -627,7 +627,7 @@ static void pictures_made_by_chance_are_not_cached_decoded(void **state)
     cfg.fields = "x,mask";
     cfg.field = &own;
     cfg.field_count = 1;
-    cfg.cache = "ram:1M";
+    cfg.cache = "ram:1MiB";
     cfg.cache_what = WEIR_CACHE_DECODED;
     assert_int_equal(weir_pipeline_open(&p, ds, &cfg, &err), WEIR_EINVAL);
     assert_non_null(strstr(err.msg, "random"));

@@ -115,14 +115,35 @@ static void add_bad(struct run *r, const weir_pipeline *p)
     }
 }
 
+/* The digests are of states as versions 1 and 2 were: without the number of
+ * batches, which stands above the epoch, and the number of ranks that blocks
+ * are dealt to in a word of its own, where it is not 1. */
+static void add_earlier_form(struct run *r, const void *state, size_t len)
+{
+    uint64_t words[MOST_STATE / 8 + 1], dealt;
+    size_t n = len / 8 - 1; /* without the checksum */
+
+    memcpy(words, state, len);
+    dealt = words[8] >> 32;
+    words[2] &= UINT32_MAX;
+    words[8] &= UINT32_MAX;
+    memcpy(words, dealt > 1 ? "WEIRST02" : "WEIRST01", 8);
+    if (dealt > 1) {
+        memmove(words + 9, words + 8, (n++ - 8) * 8);
+        words[8] = dealt;
+    }
+    words[n] = XXH64(words, n * 8, 0);
+    add(r, words, (n + 1) * 8);
+    add_number(r, (n + 1) * 8);
+}
+
 static void add_state(struct run *r, const weir_pipeline *p)
 {
     uint32_t rank = r->cfg.rank;
 
     r->state_len[rank] = weir_pipeline_state(p, r->states[rank], MOST_STATE);
     assert_true(r->state_len[rank] <= MOST_STATE);
-    add(r, r->states[rank], r->state_len[rank]);
-    add_number(r, r->state_len[rank]);
+    add_earlier_form(r, r->states[rank], r->state_len[rank]);
 }
 
 /* --- running --- */
@@ -193,13 +214,13 @@ static void set_cache(struct run *r)
     if (!*how)
         return;
     if (!strcmp(how, "small"))
-        snprintf(r->cache, sizeof(r->cache), "ram:20K,%s:30K", dir);
+        snprintf(r->cache, sizeof(r->cache), "ram:20KiB,%s:30KiB", dir);
     else if (!strcmp(how, "both"))
-        snprintf(r->cache, sizeof(r->cache), "ram:60K,%s:9M", dir);
+        snprintf(r->cache, sizeof(r->cache), "ram:60KiB,%s:9MiB", dir);
     else if (!strcmp(how, "dir"))
-        snprintf(r->cache, sizeof(r->cache), "%s:9M", dir);
+        snprintf(r->cache, sizeof(r->cache), "%s:9MiB", dir);
     else
-        snprintf(r->cache, sizeof(r->cache), "ram:9M");
+        snprintf(r->cache, sizeof(r->cache), "ram:9MiB");
     if (strcmp(how, "ram") && mkdir(dir, 0777))
         abort();
     r->cfg.cache = r->cache;

@@ -64,7 +64,7 @@ static weir_pipeline_config config(enum weir_orient orient)
 static uint64_t run(const weir_pipeline_config *cfg, uint8_t *ret)
 {
     weir_pipeline *p = NULL;
-    const weir_batch *b;
+    const weir_batch *b = NULL;
     weir_stats stats;
     weir_err err;
 
@@ -125,7 +125,7 @@ static void caches_keep_them_apart(void **state)
 
     (void)state;
     tmpdir_mkdir(&tmp, "tier");
-    snprintf(tier, sizeof(tier), "%s:64M", tmpdir_at(&tmp, "tier"));
+    snprintf(tier, sizeof(tier), "%s:64MiB", tmpdir_at(&tmp, "tier"));
     cfg.cache = tier;
     cfg.cache_what = WEIR_CACHE_DECODED;
     for (int k = 0; k < 4; k++) {

@@ -181,7 +181,7 @@ static void tiers_are_shared_by_the_parts(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    snprintf(spec, sizeof(spec), "ram:1M,%s:10M", dir);
+    snprintf(spec, sizeof(spec), "ram:1MiB,%s:10MiB", dir);
     for (int turn = 0; turn < 4; turn++) {
         enum weir_part part = turn % 2 ? WEIR_PART_HELD_OUT : WEIR_PART_TRAIN;
         weir_pipeline_config cfg;

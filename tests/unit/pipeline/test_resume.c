@@ -56,6 +56,7 @@ struct saved {
     void *bufs[WORLD]; /* owned */
     size_t lens[WORLD];
     uint32_t count; /* 0: a beginning */
+    size_t steps;   /* that came before, of all legs */
 };
 
 static void saved_done(struct saved *s)
@@ -88,12 +89,21 @@ static void base_config(weir_pipeline_config *cfg)
     cfg->block_window = 2;
 }
 
+/* The batches from `first` on are one rank's: it goes on counting, whatever
+ * the number of ranks was before. */
+static void check_indices(const struct fx_log *log, size_t first, size_t steps)
+{
+    for (size_t b = first; b < log->batch_count; b++)
+        assert_int_equal(log->batches[b].index, steps + b - first);
+}
+
 /* `world` ranks go on from `from`, `steps` batches each, into one log; the
  * states they end with are left in *to (if any). */
 static void leg(uint32_t world, size_t steps, const struct saved *from,
                 struct saved *to, struct fx_log *log)
 {
     for (uint32_t rank = 0; rank < world; rank++) {
+        size_t before = log->batch_count;
         weir_pipeline_config cfg;
         weir_pipeline *p;
         weir_err err;
@@ -110,8 +120,11 @@ static void leg(uint32_t world, size_t steps, const struct saved *from,
         r = fx_take(&fx, p, steps, log, &err);
         if (r < 0)
             fail_msg("rank %u of %u: %s", rank, world, err.msg);
-        if (to)
+        check_indices(log, before, from->steps);
+        if (to) {
             save(to, p);
+            to->steps = from->steps + log->batch_count - before;
+        }
         weir_pipeline_close(&p);
     }
 }
@@ -202,6 +215,32 @@ static void three_legs_of_blocks(void **state)
     three_legs(state);
 }
 
+/* Another number of samples in a batch is no reason to count again, either. */
+static void counts_on_with_other_batches(void **state)
+{
+    const struct saved none = {0};
+
+    (void)state;
+    for (uint32_t batch = 1; batch < 9; batch++) {
+        struct saved at = {0};
+        struct fx_log log = {0};
+        weir_pipeline_config cfg;
+        size_t before;
+
+        leg(1, 4, &none, &at, &log);
+        before = log.batch_count;
+        base_config(&cfg);
+        cfg.batch = batch;
+        cfg.resume = (const void *const *)at.bufs;
+        cfg.resume_len = at.lens;
+        cfg.resume_count = at.count;
+        assert_int_equal(fx_run(&fx, ds, &cfg, &log), 0);
+        check_indices(&log, before, 4);
+        fx_log_done(&log);
+        saved_done(&at);
+    }
+}
+
 /* Keeps of a log what is new in each batch. */
 static void drop_padding(struct fx_log *log)
 {
@@ -267,6 +306,8 @@ static void the_same_batches_come(void **state)
         assert_int_equal(log.batch_count, whole.batch_count);
         assert_int_equal(log.id_count, whole.id_count);
         assert_int_equal(log.hash, whole.hash);
+        for (size_t b = 0; b < whole.batch_count; b++)
+            assert_int_equal(log.batches[b].index, whole.batches[b].index);
         fx_log_done(&log);
         saved_done(&at);
         saved_done(&later);
@@ -440,6 +481,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(three_legs, setup, teardown),
         cmocka_unit_test_setup_teardown(three_legs_of_blocks, setup, teardown),
+        cmocka_unit_test_setup_teardown(counts_on_with_other_batches, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(padded_ranks, setup, teardown),
         cmocka_unit_test_setup_teardown(padded_ranks_of_blocks, setup,
                                         teardown),

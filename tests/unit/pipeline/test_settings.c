@@ -11,6 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/c_locale.h"
 #include "base/mem.h"
 #include "fixture.h"
 #include "pipeline/config.h"
@@ -83,15 +84,15 @@ static const char *other(const struct wr_setting *s,
                  (unsigned long long)(*(const uint64_t *)at + 1));
         return buf;
     case WR_VALUE_BYTES:
-        return "64M";
+        return "64MiB";
     case WR_VALUE_SIDES:
         return "3x4";
     case WR_VALUE_TEXT:
-        return !strcmp(s->name, "cache") ? "ram:1M" : "image";
+        return !strcmp(s->name, "cache") ? "ram:1MiB" : "image";
     default:
         for (unsigned i = 0; i < s->value.count; i++)
-            n += snprintf(buf + n, cap - (size_t)n, "%s%g", i ? "," : "",
-                          (double)((const float *)at)[i] / 2 + 0.125);
+            n += wr_snprintf(buf + n, cap - (size_t)n, "%s%g", i ? "," : "",
+                             (double)((const float *)at)[i] / 2 + 0.125);
         return buf;
     }
 }
@@ -188,7 +189,7 @@ static void each_setting_tells_the_truth(void **state)
             tried++;
             set(&cfg, s, value);
             if (s->flags & WR_SET_FRESH) {
-                cfg.cache = "ram:1M";
+                cfg.cache = "ram:1MiB";
                 assert_int_equal(wr_config_check(&cfg, NULL), WEIR_EINVAL);
                 continue;
             }
@@ -436,14 +437,14 @@ static void jobs_of_users_stay(void **state)
     for (int k = 0; k < 2; k++) {
         cfg.picture.resize = WEIR_RESIZE_AREA;
         cfg.picture.orient = k ? WEIR_ORIENT_EXIF : WEIR_ORIENT_IGNORE;
-        snprintf(want, sizeof(want),
-                 "%ux%ux%u dtype %d layout %d resize %d decode %d "
-                 "crop %d %a mean %a %a %a std %a %a %a%s",
-                 p->width, p->height, p->channels, p->dtype, p->layout,
-                 p->resize, p->decode, p->crop, (double)p->crop_center,
-                 (double)p->mean[0], (double)p->mean[1], (double)p->mean[2],
-                 (double)p->std[0], (double)p->std[1], (double)p->std[2],
-                 k ? " orient exif" : "");
+        wr_snprintf(want, sizeof(want),
+                    "%ux%ux%u dtype %d layout %d resize %d decode %d "
+                    "crop %d %a mean %a %a %a std %a %a %a%s",
+                    p->width, p->height, p->channels, p->dtype, p->layout,
+                    p->resize, p->decode, p->crop, (double)p->crop_center,
+                    (double)p->mean[0], (double)p->mean[1], (double)p->mean[2],
+                    (double)p->std[0], (double)p->std[1], (double)p->std[2],
+                    k ? " orient exif" : "");
         assert_int_equal(wr_settings_describe(&cfg, got, sizeof(got)),
                          strlen(want));
         assert_string_equal(got, want);

@@ -23,6 +23,7 @@ static struct wr_state random_state(void)
                          .epoch = wr_rng_below(&rng, 9),
                          .samples = N,
                          .order_id = 1,
+                         .batches = (uint32_t)wr_rng_next(&rng),
                          .rank = 1,
                          .world = 2,
                          .dealt = 1 + (uint32_t)wr_rng_below(&rng, 3)};
@@ -40,7 +41,7 @@ static size_t to_bytes(const struct wr_state *s, uint8_t *buf, size_t cap)
     size_t len = wr_state_write(s, buf, cap);
 
     assert_true(len <= cap);
-    assert_int_equal(len, 80 + 8 * s->taken_count + 8 * (s->dealt > 1));
+    assert_int_equal(len, 80 + 8 * s->taken_count);
     return len;
 }
 
@@ -51,6 +52,7 @@ static void assert_same(const struct wr_state *a, const struct wr_state *b)
     assert_int_equal(a->position, b->position);
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->order_id, b->order_id);
+    assert_int_equal(a->batches, b->batches);
     assert_int_equal(a->rank, b->rank);
     assert_int_equal(a->world, b->world);
     assert_int_equal(a->dealt, b->dealt);
@@ -72,6 +74,33 @@ static void bytes_and_back(void **state)
         assert_same(&s, &back);
         wr_state_done(&back);
         wr_state_done(&s);
+    }
+}
+
+/* As earlier versions wrote them: with the number of ranks that blocks are
+ * dealt to, where it is not 1. */
+static void states_from_before_are_read(void **state)
+{
+    (void)state;
+    for (uint32_t dealt = 1; dealt < 4; dealt++) {
+        struct wr_state s = {.epoch = 3,
+                             .samples = N,
+                             .position = 4,
+                             .world = 1,
+                             .dealt = dealt};
+        struct wr_state back;
+        uint64_t words[11];
+        size_t n = 9;
+
+        assert_int_equal(wr_state_write(&s, words, sizeof(words)), 80);
+        memcpy(words, dealt > 1 ? "WEIRST02" : "WEIRST01", 8);
+        if (dealt > 1)
+            words[n++] = 0;
+        words[8] = dealt > 1 ? dealt : 0;
+        words[n] = XXH64(words, 8 * n, 0);
+        assert_int_equal(wr_state_read(words, 8 * (n + 1), &back, NULL), 0);
+        assert_same(&s, &back);
+        wr_state_done(&back);
     }
 }
 
@@ -274,6 +303,10 @@ static void states_that_do_not_belong_together(void **state)
     REFUSED(p.s[1].world++, "same run")
     REFUSED(p.s[1].epoch++, "different steps")
     REFUSED(p.s[1].position++, "different steps")
+    /* an epoch that began with other ranks, and the next one */
+    REFUSED((p.s[0].dealt = 3, p.s[1].dealt = 2, p.s[1].epoch++),
+            "different steps")
+    REFUSED((p.s[0].dealt = 3, p.s[1].dealt = 2), "same run")
     REFUSED(p.s[1].rank = 0, "rank 0")
 #undef REFUSED
     assert_int_equal(sum.seed, 77);
@@ -283,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_and_back),
+        cmocka_unit_test(states_from_before_are_read),
         cmocka_unit_test(nothing_is_written_that_does_not_fit),
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(impossible_content_is_refused),

@@ -166,9 +166,9 @@ static void set_tier(unsigned how, weir_pipeline_config *cfg, char *spec)
     snprintf(name, sizeof(name), "%u", turn++); /* each begins empty */
     tmpdir_mkdir(&tier, name);
     if (how <= 2)
-        strcpy(spec, "ram:8M");
+        strcpy(spec, "ram:8MiB");
     else
-        snprintf(spec, 400, "%s%s:8M", how <= 4 ? "" : "ram:40K,",
+        snprintf(spec, 400, "%s%s:8MiB", how <= 4 ? "" : "ram:40KiB,",
                  tmpdir_at(&tier, name));
     cfg->cache = spec;
     cfg->cache_what = how % 2 ? WEIR_CACHE_ENCODED : WEIR_CACHE_DECODED;

@@ -52,6 +52,8 @@ static void test_counts(void **state)
             "accelerators per node: 0: at least 1 is needed");
     REFUSED(p.compute.batch = 0, "batch: 0: at least 1 is needed");
     REFUSED(p.epochs = 0, "epochs: 0: at least 1 is needed");
+    REFUSED(p.eval_steps = UINT64_MAX,
+            "evaluation steps: 18446744073709551615: more than 100000000");
     REFUSED(p.data.samples = 0, "samples: 0: at least 1 is needed");
     REFUSED(p.data.samples = 63,
             "63 samples are less than a step takes: 1 x 64 "

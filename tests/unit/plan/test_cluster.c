@@ -357,7 +357,7 @@ static void test_cache(void **state)
 
 static unsigned asked;
 
-static bool stop(void)
+static bool stop_now(void)
 {
     return ++asked == 2;
 }
@@ -365,7 +365,7 @@ static bool stop(void)
 static void test_canceled(void **state)
 {
     struct wr_plan p = base();
-    struct wr_plan_how how = {.stopped = stop};
+    struct wr_plan_how how = {.stopped = stop_now};
     struct wr_plan_result r;
     weir_err err;
 

@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/record.h"
@@ -213,6 +215,65 @@ static void test_half_written(void **state)
     assert_int_equal(h.entries, 0);
 }
 
+/* The library's calls come here: file systems without O_TMPFILE are rare. */
+static bool has_no_tmpfile;
+
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    mode_t mode;
+
+    va_start(more, flags);
+    mode = (mode_t)va_arg(more, int);
+    va_end(more);
+    if (has_no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+static void write_mode(const char *dir, bool private, mode_t mode)
+{
+    struct half h = {.folder = dir};
+    struct wr_whole what = {.print = print_half, .arg = &h, .private = private};
+    struct stat sb;
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/x", dir);
+    assert_int_equal(wr_whole_write(path, &what, NULL), 0);
+    assert_int_equal(lstat(path, &sb), 0);
+    assert_int_equal(sb.st_mode & 07777, mode);
+}
+
+/* With and without O_TMPFILE: private from the beginning, and what was put
+ * where the half-written file could be is not followed. */
+static void test_private(void **state)
+{
+    char dir[] = "/tmp/weir-record-XXXXXX", path[64], temp[96], kept[96];
+    mode_t before = umask(0022);
+    struct stat sb;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/x", dir);
+    snprintf(kept, sizeof(kept), "%s/kept", dir);
+    snprintf(temp, sizeof(temp), "%s.%ld.part", path, (long)getpid());
+    assert_int_equal(symlink(kept, temp), 0); /* as it was called once */
+    for (int k = 0; k < 2; k++) {
+        has_no_tmpfile = k == 1;
+        write_mode(dir, true, 0600);
+        write_mode(dir, false, 0644);
+    }
+    has_no_tmpfile = false;
+    umask(before);
+    assert_true(lstat(kept, &sb) < 0);
+    assert_int_equal(count_entries(dir), 2);
+    unlink(temp);
+    unlink(path);
+    rmdir(dir);
+}
+
 static void test_text(void **state)
 {
     char dir[] = "/tmp/weir-record-XXXXXX", path[64], back[32] = "";
@@ -265,6 +326,26 @@ static void test_check(void **state)
     rmdir(dir);
 }
 
+/* Escaped where a terminal would act on it, and the same text for a reader. */
+static void test_dump(void **state)
+{
+    const char *name = "\033a\177\xc2\x9b\xe2\x80\xae\\ü\n";
+    json_t *o = json_pack("{s:s}", name, name), *read;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    assert_int_equal(wr_record_dump(o, JSON_COMPACT, f), 0);
+    fclose(f);
+    assert_string_equal(text, "{\"\\u001Ba\\u007f\\u009b\\u202e\\\\ü\\n\":"
+                              "\"\\u001Ba\\u007f\\u009b\\u202e\\\\ü\\n\"}");
+    read = json_loads(text, 0, NULL);
+    assert_true(json_equal(read, o));
+    json_decref(read);
+    json_decref(o);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,7 +357,9 @@ int main(void)
         cmocka_unit_test(test_target_is_a_folder),
         cmocka_unit_test(test_target_is_a_link),
         cmocka_unit_test(test_half_written),
+        cmocka_unit_test(test_private),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_dump),
         cmocka_unit_test(test_check),
     };
 

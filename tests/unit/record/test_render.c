@@ -228,6 +228,27 @@ static void test_csv(void **state)
     wr_doc_free(d);
 }
 
+/* What a spreadsheet would run is a text in it; numbers stay numbers. */
+static void test_csv_formula(void **state)
+{
+    struct wr_doc *d = wr_doc_new("t", "");
+    struct wr_doc_section *s = wr_doc_section(d, "=a");
+    size_t size = 0;
+    char *text = NULL;
+    FILE *f = open_memstream(&text, &size);
+
+    wr_doc_fact(s, "@b", "+1+cmd|' /C calc'!A0");
+    wr_doc_fact(s, "-5", "\t=c");
+    wr_doc_print_csv(d, f);
+    fclose(f);
+    assert_string_equal(text,
+                        "section,kind,name,series,x,y,marked,low,high\n"
+                        "\"'=a\",fact,\"'@b\",,,\"'+1+cmd|' /C calc'!A0\",,,\n"
+                        "\"'=a\",fact,-5,,,\\x09=c,,,\n");
+    free(text);
+    wr_doc_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_turned_text),
         cmocka_unit_test(test_huge_numbers),
         cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_formula),
     };
 
     setlocale(LC_CTYPE, "C.UTF-8");

@@ -250,8 +250,8 @@ static void test_odd(void **state)
         "{\"command\":\"study\"}",
         "{\"command\":\"else\"}",
         "{\"command\":\"bench\",\"cases\":[{\"runs\":[]},{\"runs\":[1]},3]}",
-        "{\"command\":\"probe\",\"tests\":[{\"op\":7,\"result\":{}}, 1],"
-        "\"saturation\":[{}],\"cache\":{\"resident\":-1}}",
+        ("{\"command\":\"probe\",\"tests\":[{\"op\":7,\"result\":{}}, 1],"
+         "\"saturation\":[{}],\"cache\":{\"resident\":-1}}"),
         "{\"command\":\"study\",\"figures\":[1,{\"parts\":[{}]}]}"};
 
     (void)state;

@@ -177,7 +177,8 @@ static void checkpoints_are_saved(void **state)
     wr_run_done(&res);
     run(&plan, &res); /* goes on counting */
     assert_int_equal(res.saves[0].step, 5);
-    assert_int_equal(scratch_entries(k->scratch, "ckpt-files"), 4);
+    /* the mark of benchmarks is in one of them */
+    assert_int_equal(scratch_entries(k->scratch, "ckpt-files"), 4 + 1);
     wr_run_done(&res);
 }
 

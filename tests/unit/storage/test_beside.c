@@ -39,7 +39,7 @@ static bool is_there(const struct tmpdir *t, const char *name)
 static void names_and_paths(void **state)
 {
     struct wr_beside b = {0};
-    char url[600], path[PATH_MAX], *name;
+    char url[600], path[PATH_MAX];
     struct tmpdir t;
     weir_err err;
 
@@ -50,15 +50,85 @@ static void names_and_paths(void **state)
     assert_string_equal(b.name, "new");
     assert_string_equal(b.part, ".new.part");
     assert_string_equal(b.old, ".new.old");
-    assert_int_equal(wr_beside_path(&b, "x/y", path, &err), 0);
-    assert_string_equal(path, ".new.part/x/y");
-    name = calloc(1, PATH_MAX);
-    memset(name, 'a', PATH_MAX - 5);
-    assert_int_equal(wr_beside_path(&b, name, path, &err), WEIR_ELIMIT);
-    free(name);
+    assert_true(wr_beside_local_path(&b, "x", path, sizeof(path)));
+    assert_string_equal(path, tmpdir_at(&t, "x"));
     wr_beside_done(&b);
     snprintf(url, sizeof(url), "%s", tmpdir_at(&t, "none/new"));
     assert_int_equal(wr_beside_init(&b, url, &err), WEIR_ENOENT);
+    wr_beside_done(&b);
+    tmpdir_done(&t);
+}
+
+static mode_t mode_of(const struct tmpdir *t, const char *name)
+{
+    struct stat sb;
+
+    assert_int_equal(stat(tmpdir_at(t, name), &sb), 0);
+    return sb.st_mode & 07777;
+}
+
+static void init_new(struct wr_beside *b, const struct tmpdir *t)
+{
+    char url[600];
+
+    snprintf(url, sizeof(url), "%s", tmpdir_at(t, "new"));
+    assert_int_equal(wr_beside_init(b, url, NULL), 0);
+}
+
+/* For this user alone while it is made, by the umask when it is complete. */
+static void a_part_is_private_at_first(void **state)
+{
+    mode_t umask_was = umask(0027);
+    struct wr_beside b = {0};
+    struct tmpdir t;
+
+    (void)state;
+    tmpdir_init(&t);
+    init_new(&b, &t);
+    assert_int_equal(wr_beside_enter(&b, NULL), WEIR_ENOENT);
+    umask(0);
+    assert_int_equal(wr_beside_make(&b, NULL), 0);
+    assert_int_equal(wr_beside_make(&b, NULL), WEIR_EEXIST);
+    assert_int_equal(mode_of(&t, ".new.part"), 0700);
+    assert_int_equal(wr_beside_enter(&b, NULL), 0);
+    assert_int_equal(wr_store_change(b.inside, WR_MKDIR, "x", NULL, NULL), 0);
+    umask(0027);
+    assert_int_equal(wr_beside_share(&b, NULL), 0);
+    assert_int_equal(mode_of(&t, ".new.part"), 0750);
+    assert_int_equal(wr_tree_remove(b.inside, "x", WR_TREE_ALL, NULL), 0);
+    assert_int_equal(rmdir(tmpdir_at(&t, ".new.part")), 0); /* nothing left */
+    umask(umask_was);
+    wr_beside_done(&b);
+    tmpdir_done(&t);
+}
+
+/* A part that others can write to, or a link, is not taken. */
+static void a_part_must_be_ours(void **state)
+{
+    struct wr_beside b = {0};
+    struct tmpdir t;
+    weir_err err;
+
+    (void)state;
+    tmpdir_init(&t);
+    init_new(&b, &t);
+    tmpdir_mkdir(&t, ".new.part");
+    assert_int_equal(chmod(tmpdir_at(&t, ".new.part"), 0777), 0);
+    assert_int_equal(wr_beside_enter(&b, &err), WEIR_EACCES);
+    assert_non_null(strstr(err.msg, "everybody can write to it"));
+    assert_null(b.inside);
+    assert_int_equal(rmdir(tmpdir_at(&t, ".new.part")), 0);
+    assert_int_equal(symlink(".", tmpdir_at(&t, ".new.part")), 0);
+    assert_int_equal(wr_beside_enter(&b, &err), WEIR_EACCES);
+    assert_non_null(strstr(err.msg, "is a link"));
+    assert_int_equal(wr_beside_check_owner(&b, ".new.part", &err), 0);
+    assert_int_equal(wr_beside_check_owner(&b, ".new.old", &err), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(tmpdir_at(&t, ".new.part"), 65533, 65533), 0);
+        assert_int_equal(wr_beside_check_owner(&b, ".new.part", &err),
+                         WEIR_EACCES);
+        assert_non_null(strstr(err.msg, "belongs to user 65533"));
+    }
     wr_beside_done(&b);
     tmpdir_done(&t);
 }
@@ -190,6 +260,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_paths),
+        cmocka_unit_test(a_part_is_private_at_first),
+        cmocka_unit_test(a_part_must_be_ours),
         cmocka_unit_test(what_may_be_replaced),
         cmocka_unit_test(a_tree_goes_and_links_stay_unfollowed),
         cmocka_unit_test(what_lies_deep_stays),

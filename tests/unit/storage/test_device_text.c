@@ -99,7 +99,7 @@ static void nonsense_is_named(void **state)
         {"seek = 1e999 us\n", "'1e999 us' is not a number"},
         {"seek = 0x10 us\n", "'0x10 us' is not a number"},
         {"seek = 61 s\n", "'61 s' is more than 60 s"},
-        {"read_bandwidth = 5 MB\n", "unknown unit (B/s, KB/s, MB/s"},
+        {"read_bandwidth = 5 MB/min\n", "unknown unit (B/s, KB/s, MB/s"},
         {"read_bandwidth = 5 B/s\n", "'5 B/s' is not between 1 KB/s"},
         {"read_bandwidth = 1e9 GB/s\n", "is not between 1 KB/s"},
         {"near = 5 us\n", "'5 us' has an unknown unit"},

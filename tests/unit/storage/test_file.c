@@ -7,14 +7,18 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "refuse.h"
 #include "storage/storage.h"
 
 static char dir[256];
@@ -150,6 +154,62 @@ static void without_io_uring(void **state)
     wr_store_close(st);
 }
 
+/* Whether the readers take over where the call is refused; a ring that is asked
+ * for by name is not supported. Exit code 3: no filter can be set. */
+static int use_refused(long call, unsigned e)
+{
+    struct wr_queue_config cfg = {.depth = 4};
+    struct wr_queue *q = NULL;
+    struct wr_store *st;
+    char buf[6], *leaf = NULL;
+    struct wr_io rd = {.path = "file", .len = 5, .buf = buf, .cap = 6},
+                 *p = &rd;
+    weir_err err;
+
+    if (!refuse_call(call, e))
+        return 3;
+    if (wr_store_open(".", &st, &leaf, NULL) < 0 ||
+        st->ops->queue_open(st, &cfg, &q, NULL) < 0 ||
+        strcmp(q->engine, "blocking") || q->ops->submit(q, &p, 1) != 1 ||
+        q->ops->reap(q, &p, 1, /* wait= */ true) != 1 || rd.result < 0)
+        return 1;
+    q->ops->close(q);
+    cfg.io = WEIR_IO_URING;
+    if (st->ops->queue_open(st, &cfg, &q, &err) != WEIR_ENOTSUP ||
+        err.code != WEIR_ENOTSUP || !err.os_errno ||
+        !strstr(err.msg, "io_uring"))
+        return 2;
+    wr_store_close(st);
+    return 0;
+}
+
+/* A filter may refuse any of the three calls, and one of them alone. */
+static void refused_io_uring(void **state)
+{
+    static const struct {
+        long call;
+        unsigned e;
+    } cases[] = {
+        {SYS_io_uring_setup, EPERM},    {SYS_io_uring_setup, ENOSYS},
+        {SYS_io_uring_enter, EPERM},    {SYS_io_uring_enter, ENOSYS},
+        {SYS_io_uring_register, EPERM},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status = -1;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(use_refused(cases[i].call, cases[i].e));
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+            skip();
+        if (status)
+            fail_msg("case %zu: status %#x", i, (unsigned)status);
+    }
+}
+
 #define LIMIT ((size_t)64 << 10)
 
 /* Files may grow to LIMIT bytes: the write that meets the limit comes back
@@ -221,9 +281,8 @@ static void growth_that_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_of_entries),
-        cmocka_unit_test(paths_of_leaves),
-        cmocka_unit_test(without_io_uring),
+        cmocka_unit_test(kinds_of_entries),  cmocka_unit_test(paths_of_leaves),
+        cmocka_unit_test(without_io_uring),  cmocka_unit_test(refused_io_uring),
         cmocka_unit_test(growth_that_fails),
     };
 

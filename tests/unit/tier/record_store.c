@@ -10,7 +10,10 @@
 
 #include "base/error.h"
 
-#define ID_DIGITS 32
+#define ID_DIGITS   32
+#define STEP_DIGITS 12
+#define WRITER      strlen(".writer-")
+#define WORK        (WRITER + STEP_DIGITS + 1 + ID_DIGITS)
 
 struct record_store {
     struct wr_store store;
@@ -37,21 +40,23 @@ static struct record *rec_of(struct wr_store *st)
 
 /* --- what happens to a call --- */
 
-static void write_down(struct record *rec, const char *fmt, ...)
+/* ".writer-000000000003/ID": the folder of a writer. */
+static bool is_work(const char *s)
 {
-    char line[RECORD_LINE], *out;
-    va_list ap;
+    return !strncmp(s, ".writer-", WRITER) && strlen(s) >= WORK &&
+           s[WRITER + STEP_DIGITS] == '/' &&
+           strspn(s + WORK - ID_DIGITS, "0123456789abcdef") >= ID_DIGITS;
+}
 
-    if (rec->count == RECORD_LINES)
-        abort();
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof(line), fmt, ap);
-    va_end(ap);
-    out = rec->lines[rec->count++];
+static void shorten(const char *line, char *out)
+{
     for (const char *s = line; *s;) {
         size_t n = strspn(s, "0123456789abcdef");
 
-        if (n >= ID_DIGITS) {
+        if (is_work(s)) {
+            out += sprintf(out, "W%lu", strtoul(s + WRITER, NULL, 10));
+            s += WORK;
+        } else if (n >= ID_DIGITS) {
             *out++ = '@';
             s += n;
         } else {
@@ -59,6 +64,33 @@ static void write_down(struct record *rec, const char *fmt, ...)
         }
     }
     *out = '\0';
+}
+
+__attribute__((format(printf, 2, 3))) static void
+write_down(struct record *rec, const char *fmt, ...)
+{
+    char line[RECORD_LINE];
+    va_list ap;
+
+    if (rec->count == RECORD_LINES)
+        abort();
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof(line), fmt, ap);
+    va_end(ap);
+    shorten(line, rec->lines[rec->count++]);
+}
+
+static void tell_before(struct record *rec, const char *verb, const char *path,
+                        const char *to)
+{
+    char line[RECORD_LINE], what[RECORD_LINE];
+
+    if (!rec->before)
+        return;
+    snprintf(line, sizeof(line), "%s %s%s%s", verb, path, to ? " " : "",
+             to ? to : "");
+    shorten(line, what);
+    rec->before(rec->arg, what);
 }
 
 /* 0: goes through; else it fails so. *ret_do: after doing it. */
@@ -157,6 +189,7 @@ static int record_object_open(struct wr_store *st, const char *path,
 {
     struct record *rec = rec_of(st);
     struct record_object *ro;
+    struct wr_stat is;
     bool go;
     int bad = judge(rec, &go), r = 0;
 
@@ -165,6 +198,12 @@ static int record_object_open(struct wr_store *st, const char *path,
     ro = calloc(1, sizeof(*ro));
     if (!ro)
         abort();
+    if (mode == WR_OPEN_LOCK)
+        mode = inner_of(st)->ops->stat(inner_of(st), path, &is, NULL) < 0
+                   ? WR_OPEN_CREATE
+                   : WR_OPEN_WRITE;
+    if (mode == WR_OPEN_CREATE)
+        tell_before(rec, "create", path, NULL);
     r = inner_of(st)->ops->object_open(inner_of(st), path, mode, &ro->inner,
                                        err);
     if (r == 0 && bad)
@@ -200,7 +239,10 @@ static int record_stat(struct wr_store *st, const char *path,
 
     if (bad)
         return answer(bad, 0, path, err);
-    return inner_of(st)->ops->stat(inner_of(st), path, ret, err);
+    bad = inner_of(st)->ops->stat(inner_of(st), path, ret, err);
+    if (bad == 0 && is_work(path) && strlen(path) == WORK)
+        write_down(rec_of(st), "check %s", path);
+    return bad;
 }
 
 static int record_list(struct wr_store *st, const char *path, wr_list_fn fn,
@@ -223,10 +265,15 @@ static int record_change(struct wr_store *st, enum wr_change what,
         [WR_SYNC_DIR] = "syncdir",
     };
     struct record *rec = rec_of(st);
+    struct wr_stat is;
     bool go;
     int bad = judge(rec, &go), r = 0;
 
-    if (go && what != WR_SYNC_DIR)
+    tell_before(rec, verbs[what], shown(path), to);
+    /* Nothing is synced, but what is not there cannot be. */
+    if (go && what == WR_SYNC_DIR)
+        r = inner_of(st)->ops->stat(inner_of(st), path, &is, err);
+    else if (go)
         r = inner_of(st)->ops->change(inner_of(st), what, path, to, err);
     if (!bad && r == 0)
         write_down(rec, "%s %s%s%s", verbs[what], shown(path), to ? " " : "",

@@ -6,7 +6,7 @@
 #include "storage/storage.h"
 
 #define RECORD_LINES 400
-#define RECORD_LINE  200
+#define RECORD_LINE  400
 
 /* How a call fails. */
 enum record_how {
@@ -18,14 +18,19 @@ enum record_how {
 
 /* Of one store; the test keeps it. Zeroed: nothing fails. */
 struct record {
-    /* What was done, ids as '@': "create A", "write A", "sync A", "read A",
-     * "lock A", "mkdir A", "remove A", "rename A B", "rename-new A B",
-     * "syncdir A" ("." is the root). Calls that failed are not there. */
+    /* What was done, ids as '@', the folder of writer 3 as "W3": "create A",
+     * "write A", "sync A", "read A", "lock A", "mkdir A", "remove A",
+     * "rename A B", "rename-new A B", "syncdir A" ("." is the root), "check W3"
+     * (it was looked whether it is there). Calls that failed are not there. */
     char lines[RECORD_LINES][RECORD_LINE];
     size_t count;
     unsigned calls;   /* of all kinds, so far */
     unsigned fail_at; /* the number of one, from 1; 0: none */
     enum record_how how;
+    /* Called before each change and each file that is made, as it will be written
+     * down; NULL. */
+    void (*before)(void *arg, const char *what);
+    void *arg;
     uint64_t space; /* free bytes that it tells; 0: what the inner one says */
 };
 

@@ -59,27 +59,58 @@ static void order_of_a_claim(void **state)
     struct place *p = *state;
     static struct record rec;
     struct wr_tier *t = recorded(p, &rec);
+    char name[256], path[400];
 
     assert_int_equal(wr_tier_claim(t, false, NULL, NULL), 0);
     EXPECT(&rec, "mkdir .weir", "syncdir .", /* the lock must not get lost */
-           "create .weir/lock", "lock .weir/lock", /* before the epoch */
-           "create .weir/epoch.new-@", "write .weir/epoch.new-@",
-           "sync .weir/epoch.new-@", /* before it has the name */
-           "rename .weir/epoch.new-@ .weir/epoch", "syncdir .weir",
-           "syncdir ."); /* before the sweep removes files */
+           "create .weir/lock", "lock .weir/lock",
+           "mkdir .writer-000000000001", /* the number is taken */
+           "mkdir W1", "syncdir .writer-000000000001", "syncdir W1",
+           "syncdir .", /* nobody below it changes anything from here on */
+           "syncdir W1", "syncdir ."); /* before the sweep removes files */
     wr_tier_close(t);
 
-    plant_dir(p, ".tmp-000000000009-" ID);
-    plant(p, ".tmp-000000000009-" ID "/r00000.safetensors", "half");
+    /* What an interrupted writer left goes into the new folder, and only when
+     * its own is gone, durably, files are removed. */
+    assert_int_equal(count_in(p, ".writer-000000000001", "", name), 1);
+    snprintf(path, sizeof(path), "%s/tmp-000000000009-" ID, name);
+    plant_dir(p, path);
+    snprintf(path, sizeof(path), "%s/tmp-000000000009-" ID "/MANIFEST", name);
+    plant(p, path, "half");
     plant(p, ".weir/pin-000000000009", "");
     t = recorded(p, &rec);
     assert_int_equal(wr_tier_claim(t, false, NULL, NULL), 0);
-    EXPECT(&rec, "syncdir .", "lock .weir/lock", "read .weir/epoch",
-           "create .weir/epoch.new-@", "write .weir/epoch.new-@",
-           "sync .weir/epoch.new-@", "rename .weir/epoch.new-@ .weir/epoch",
-           "syncdir .weir", "rename .tmp-000000000009-@ .trash-@", "syncdir .",
-           "remove .trash-@/r00000.safetensors", "remove .trash-@",
-           "remove .weir/pin-000000000009", "syncdir .weir");
+    EXPECT(&rec, "syncdir .", "lock .weir/lock", "mkdir .writer-000000000002",
+           "mkdir W2", "syncdir .writer-000000000002",
+           "rename-new W1/tmp-000000000009-@ W2/trash-@", "remove W1",
+           "remove .writer-000000000001", "syncdir W2", "syncdir .",
+           "syncdir W2", "syncdir .", "remove W2/trash-@/MANIFEST",
+           "remove W2/trash-@", "remove .weir/pin-000000000009",
+           "syncdir .weir");
+    wr_tier_close(t);
+}
+
+/* What the version before left: its files in the root, and its epoch. */
+static void order_of_a_first_claim(void **state)
+{
+    struct place *p = *state;
+    static struct record rec;
+    struct wr_tier *t = recorded(p, &rec);
+
+    plant_dir(p, ".weir");
+    plant(p, ".weir/lock", "");
+    plant(p, ".weir/epoch", "41 " ID "\n");
+    plant_dir(p, ".tmp-000000000009-" ID);
+    plant(p, ".tmp-000000000009-" ID "/r00000.safetensors", "half");
+    assert_int_equal(wr_tier_claim(t, false, NULL, NULL), 0);
+    assert_int_equal(t->epoch, 42);
+    EXPECT(&rec, "syncdir .", "read .weir/epoch", "lock .weir/lock",
+           "mkdir .writer-000000000042", "mkdir W42",
+           "syncdir .writer-000000000042",
+           "remove .weir/epoch", /* its writer looks for it: it is fenced */
+           "syncdir W42", "syncdir .", "rename .tmp-000000000009-@ W42/trash-@",
+           "syncdir W42", "syncdir .", "remove W42/trash-@/r00000.safetensors",
+           "remove W42/trash-@");
     wr_tier_close(t);
 }
 
@@ -90,16 +121,18 @@ static void order_of_a_save(void **state)
     struct wr_tier *t = recorded_claim(p, &rec);
 
     must_save(t, 1, 1);
-    EXPECT(&rec, "mkdir .tmp-000000000001-@",
-           "create .tmp-000000000001-@/r00000.safetensors",
-           "write .tmp-000000000001-@/r00000.safetensors",
-           "sync .tmp-000000000001-@/r00000.safetensors",
-           "syncdir .tmp-000000000001-@", /* each rank */
-           "create .tmp-000000000001-@/MANIFEST",
-           "write .tmp-000000000001-@/MANIFEST",
-           "sync .tmp-000000000001-@/MANIFEST", "syncdir .tmp-000000000001-@",
-           "read .weir/epoch", /* just before it counts */
-           "rename-new .tmp-000000000001-@ step-000000000001", "syncdir .");
+    EXPECT(&rec, "mkdir W1/tmp-000000000001-@",
+           "create W1/tmp-000000000001-@/r00000.safetensors",
+           "write W1/tmp-000000000001-@/r00000.safetensors",
+           "sync W1/tmp-000000000001-@/r00000.safetensors",
+           "syncdir W1/tmp-000000000001-@", /* each rank */
+           "create W1/tmp-000000000001-@/MANIFEST",
+           "write W1/tmp-000000000001-@/MANIFEST",
+           "sync W1/tmp-000000000001-@/MANIFEST",
+           "syncdir W1/tmp-000000000001-@",
+           "check W1", /* just before it counts */
+           "rename-new W1/tmp-000000000001-@ step-000000000001", "syncdir W1",
+           "syncdir .");
     wr_tier_close(t);
 }
 
@@ -113,18 +146,19 @@ static void order_of_a_recycled_save(void **state)
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
     rec.count = 0;
     must_save(t, 2, 1);
-    EXPECT(&rec, "rename .slot-@ .tmp-000000000002-@",
+    EXPECT(&rec, "rename W1/slot-@ W1/tmp-000000000002-@", "syncdir W1",
            "syncdir .", /* before anything in it changes */
-           "remove .tmp-000000000002-@/MANIFEST",
-           "write .tmp-000000000002-@/r00000.safetensors",
-           "sync .tmp-000000000002-@/r00000.safetensors",
-           "syncdir .tmp-000000000002-@",
-           "remove .tmp-000000000002-@/r00001.safetensors",
-           "create .tmp-000000000002-@/MANIFEST",
-           "write .tmp-000000000002-@/MANIFEST",
-           "sync .tmp-000000000002-@/MANIFEST", "syncdir .tmp-000000000002-@",
-           "read .weir/epoch",
-           "rename-new .tmp-000000000002-@ step-000000000002", "syncdir .");
+           "remove W1/tmp-000000000002-@/MANIFEST",
+           "write W1/tmp-000000000002-@/r00000.safetensors",
+           "sync W1/tmp-000000000002-@/r00000.safetensors",
+           "syncdir W1/tmp-000000000002-@",
+           "remove W1/tmp-000000000002-@/r00001.safetensors",
+           "create W1/tmp-000000000002-@/MANIFEST",
+           "write W1/tmp-000000000002-@/MANIFEST",
+           "sync W1/tmp-000000000002-@/MANIFEST",
+           "syncdir W1/tmp-000000000002-@", "check W1",
+           "rename-new W1/tmp-000000000002-@ step-000000000002", "syncdir W1",
+           "syncdir .");
     wr_tier_close(t);
 }
 
@@ -156,11 +190,13 @@ static void order_of_replacing(void **state)
 
     must_save(t, 1, 1);
     assert_int_equal(replace_step(t, 1, &rec, 0), 0);
-    EXPECT(&rec, "create .tmp-000000000001-@/MANIFEST",
-           "write .tmp-000000000001-@/MANIFEST",
-           "sync .tmp-000000000001-@/MANIFEST", "syncdir .tmp-000000000001-@",
-           "read .weir/epoch", "rename step-000000000001 .slot-@",
-           "rename-new .tmp-000000000001-@ step-000000000001", "syncdir .");
+    EXPECT(&rec, "create W1/tmp-000000000001-@/MANIFEST",
+           "write W1/tmp-000000000001-@/MANIFEST",
+           "sync W1/tmp-000000000001-@/MANIFEST",
+           "syncdir W1/tmp-000000000001-@", "check W1",
+           "rename step-000000000001 W1/slot-@",
+           "rename-new W1/tmp-000000000001-@ step-000000000001", "syncdir W1",
+           "syncdir .");
     must_be_good(t, 1);
     wr_tier_close(t);
 }
@@ -192,28 +228,52 @@ static void order_of_taking_away(void **state)
     must_save(t, 2, 1);
     rec.count = 0;
     assert_int_equal(wr_tier_mark(t, WR_MARK_VERIFIED, 1, ID, NULL), 0);
-    EXPECT(&rec, "create .weir/verified-000000000001.new-@",
-           "write .weir/verified-000000000001.new-@",
-           "sync .weir/verified-000000000001.new-@",
-           "rename .weir/verified-000000000001.new-@ "
-           ".weir/verified-000000000001",
+    EXPECT(&rec, "create W1/new-@", "write W1/new-@", "sync W1/new-@",
+           "rename W1/new-@ .weir/verified-000000000001", "syncdir W1",
            "syncdir .weir");
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
-    EXPECT(&rec, "rename step-000000000001 .slot-@",
+    EXPECT(&rec, "rename step-000000000001 W1/slot-@", "syncdir W1",
            "syncdir .", /* before anybody is told */
-           "remove .weir/verified-000000000001", "syncdir .weir");
+           "rename .weir/verified-000000000001 W1/new-@", "remove W1/new-@",
+           "syncdir .weir");
     assert_int_equal(wr_tier_retire(t, 2, NULL), 0); /* slots: 1 */
-    assert_true(rec.count == 5);
-    assert_string_equal(rec.lines[0], "rename step-000000000002 .trash-@");
-    assert_string_equal(rec.lines[1], "syncdir .");
-    assert_int_equal(strncmp(rec.lines[2], "remove .trash-@/", 16), 0);
-    assert_int_equal(strncmp(rec.lines[3], "remove .trash-@/", 16), 0);
-    assert_string_equal(rec.lines[4], "remove .trash-@");
+    assert_true(rec.count == 6);
+    assert_string_equal(rec.lines[0], "rename step-000000000002 W1/trash-@");
+    assert_string_equal(rec.lines[1], "syncdir W1");
+    assert_string_equal(rec.lines[2], "syncdir .");
+    assert_int_equal(strncmp(rec.lines[3], "remove W1/trash-@/", 18), 0);
+    assert_int_equal(strncmp(rec.lines[4], "remove W1/trash-@/", 18), 0);
+    assert_string_equal(rec.lines[5], "remove W1/trash-@");
     rec.count = 0;
     assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, NULL), 0);
-    assert_true(rec.count == 5);
-    assert_string_equal(rec.lines[0], "rename .slot-@ .trash-@");
-    assert_string_equal(rec.lines[1], "syncdir .");
+    assert_true(rec.count == 6);
+    assert_string_equal(rec.lines[0], "rename W1/slot-@ W1/trash-@");
+    assert_string_equal(rec.lines[1], "syncdir W1");
+    assert_string_equal(rec.lines[2], "syncdir .");
+    wr_tier_close(t);
+}
+
+/* Who drains is not the tier's writer: both folders last all the same before a
+ * file is removed. */
+static void order_of_taking_away_beside(void **state)
+{
+    struct place *p = *state;
+    static struct record rec, beside;
+    struct wr_tier *t = recorded_claim(p, &rec), *other;
+
+    must_save(t, 1, 1);
+    must_save(t, 2, 1);
+    other = recorded(p, &beside);
+    assert_int_equal(wr_tier_retire(other, 1, NULL), 0);
+    EXPECT(&beside, "rename step-000000000001 W1/slot-@", "syncdir W1",
+           "syncdir .");
+    assert_int_equal(wr_tier_discard(other, 2, NULL), 0);
+    assert_true(beside.count == 6);
+    assert_string_equal(beside.lines[0], "rename step-000000000002 W1/trash-@");
+    assert_string_equal(beside.lines[1], "syncdir W1");
+    assert_string_equal(beside.lines[2], "syncdir .");
+    assert_string_equal(beside.lines[5], "remove W1/trash-@");
+    wr_tier_close(other);
     wr_tier_close(t);
 }
 
@@ -287,8 +347,8 @@ static void check_outcome(const struct place *p, const struct outcome *o)
     free(steps);
     if (o->marked && o->acked[2])
         assert_true(wr_tier_marked(t, WR_MARK_PIN, 2, NULL, 0));
-    assert_int_equal(count_like(p, ".t", NULL), 0);
-    assert_true(count_like(p, ".slot-", NULL) <= 1);
+    assert_int_equal(count_left(p, "t", NULL), 0);
+    assert_true(count_left(p, "slot-", NULL) <= 1);
     must_save(t, 9, 1);
     must_be_unharmed(p, t, 9);
     content(p, "canary", text, sizeof(text));
@@ -347,6 +407,16 @@ static void dies_at_each_call(void **state)
 
 /* --- room --- */
 
+/* Calls that were more than a look. */
+static unsigned changes(const struct record *rec)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < rec->count; i++)
+        n += strncmp(rec->lines[i], "check ", 6) != 0;
+    return n;
+}
+
 #define MIB ((uint64_t)1 << 20)
 
 static void needs_room(void **state)
@@ -365,7 +435,7 @@ static void needs_room(void **state)
              "'%s': no room for a step: 10.5 MB needed, 10.5 MB free", p->tier);
     assert_string_equal(err.msg, want);
     assert_int_equal(wr_tier_begin(t, 1, UINT64_MAX, &pend, &err), WEIR_ENOSPC);
-    assert_int_equal(rec.count, 0); /* nothing changed */
+    assert_int_equal(changes(&rec), 0);
     assert_int_equal(wr_tier_begin(t, 1, 9 * MIB, &pend, &err), 0);
     wr_tier_abandon(t, &pend);
     wr_tier_close(t);
@@ -393,15 +463,15 @@ static void slots_make_room(void **state)
     /* All slots would not be enough: none goes. */
     assert_int_equal(wr_tier_begin(t, 4, 3 * slot + 1, &pend, NULL),
                      WEIR_ENOSPC);
-    assert_int_equal(rec.count, 0);
+    assert_int_equal(changes(&rec), 0);
     /* One is enough: the others stay. */
     assert_int_equal(wr_tier_begin(t, 4, slot, &pend, NULL), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 2);
+    assert_int_equal(count_left(p, "slot-", NULL), 2);
     wr_tier_abandon(t, &pend);
     /* More than one is needed: the others go. */
     assert_int_equal(wr_tier_begin(t, 4, slot + 1, &pend, NULL), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     wr_tier_abandon(t, &pend);
     wr_tier_close(t);
 }
@@ -423,7 +493,7 @@ static int save_with(const struct place *p, const char *rules, weir_err *err)
     t = claimed_at(url);
     r = save(t, 2, 1, err);
     must_be_unharmed(p, t, 1);
-    assert_int_equal(count_like(p, ".t", NULL), 0);
+    assert_int_equal(count_left(p, "t", NULL), 0);
     assert_int_equal(wr_tier_has(t, 2), r == 0);
     wr_tier_close(t);
     return r;
@@ -458,14 +528,15 @@ static void a_manifest_is_written_anew(void **state)
     /* Of publish: list, stat, create, write, sync. */
     rec.fail_at = rec.calls + 5;
     assert_int_equal(wr_tier_publish(t, &pend, &m, NULL), 0);
-    EXPECT(&rec, "create .tmp-000000000001-@/MANIFEST",
-           "write .tmp-000000000001-@/MANIFEST",
-           "remove .tmp-000000000001-@/MANIFEST", /* not synced again */
-           "create .tmp-000000000001-@/MANIFEST",
-           "write .tmp-000000000001-@/MANIFEST",
-           "sync .tmp-000000000001-@/MANIFEST", "syncdir .tmp-000000000001-@",
-           "read .weir/epoch",
-           "rename-new .tmp-000000000001-@ step-000000000001", "syncdir .");
+    EXPECT(&rec, "create W1/tmp-000000000001-@/MANIFEST",
+           "write W1/tmp-000000000001-@/MANIFEST",
+           "remove W1/tmp-000000000001-@/MANIFEST", /* not synced again */
+           "create W1/tmp-000000000001-@/MANIFEST",
+           "write W1/tmp-000000000001-@/MANIFEST",
+           "sync W1/tmp-000000000001-@/MANIFEST",
+           "syncdir W1/tmp-000000000001-@", "check W1",
+           "rename-new W1/tmp-000000000001-@ step-000000000001", "syncdir W1",
+           "syncdir .");
     must_be_unharmed(p, t, 1);
     wr_manifest_done(&m);
     wr_tier_close(t);
@@ -477,11 +548,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(order_of_a_claim),
+        TEST(order_of_a_first_claim),
         TEST(order_of_a_save),
         TEST(order_of_a_recycled_save),
         TEST(order_of_replacing),
         TEST(a_replacement_that_fails),
         TEST(order_of_taking_away),
+        TEST(order_of_taking_away_beside),
         TEST(each_call_fails),
         TEST(each_call_is_done_and_fails),
         TEST(each_call_finds_it_full),

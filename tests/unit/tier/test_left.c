@@ -29,21 +29,21 @@ static void retires_what_cannot_be_removed(void **state)
     must_save(t, 2, 1);
     assert_int_equal(wr_tier_retire(t, 1, &err), 0);
     assert_false(wr_tier_has(t, 1));
-    assert_int_equal(count_like(p, ".trash-", name), 1);
+    assert_int_equal(count_left(p, "trash-", name), 1);
     snprintf(path, sizeof(path), "%s/MANIFEST", name);
     assert_false(there(p, path)); /* the rest of it is gone */
     t->slots = 1;
     assert_int_equal(wr_tier_retire(t, 2, &err), 0);
     assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, &err), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
     wr_tier_close(t);
 
     snprintf(path, sizeof(path), "fault:remove-eio@~/r0:%s", p->tier);
     t = claimed_at(path); /* no reason not to write */
-    assert_int_equal(count_like(p, ".trash-", NULL), 2);
+    assert_int_equal(count_left(p, "trash-", NULL), 2);
     wr_tier_close(t);
     wr_tier_close(claimed_at(p->tier));
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
 }
 
 /* But who cannot take the name away says so. */
@@ -69,23 +69,23 @@ static void keeps_files_without_a_sync(void **state)
     struct wr_tier *t = claimed_at(p->tier);
     char url[400], name[256], path[600];
 
-    snprintf(url, sizeof(url), "fault:syncdir-eio@4:%s", p->tier);
+    snprintf(url, sizeof(url), "fault:syncdir-eio@7:%s", p->tier);
     for (int spare = 0; spare < 2; spare++) {
         must_save(t, 1, 1);
         if (spare)
             assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
         wr_tier_close(t);
-        t = claimed_at(url); /* three of them */
+        t = claimed_at(url); /* six of them */
         t->slots = 0;
         assert_int_equal(spare ? wr_tier_spare(t, /* drop= */ true, NULL, NULL)
                                : wr_tier_retire(t, 1, NULL),
                          WEIR_EIO);
-        assert_int_equal(count_like(p, ".trash-", name), 1);
+        assert_int_equal(count_left(p, "trash-", name), 1);
         snprintf(path, sizeof(path), "%s/r00000.safetensors", name);
         assert_true(there(p, path));
         wr_tier_close(t);
         t = claimed_at(p->tier);
-        assert_int_equal(count_like(p, ".trash-", NULL), 0);
+        assert_int_equal(count_left(p, "trash-", NULL), 0);
     }
     wr_tier_close(t);
 }
@@ -99,9 +99,9 @@ static void tidies_up_later(void **state)
     t->slots = 0;
     must_save(t, 1, 1);
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", NULL), 1);
+    assert_int_equal(count_left(p, "trash-", NULL), 1);
     must_save(t, 2, 1);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     wr_tier_close(t);
 }
 
@@ -116,12 +116,12 @@ static void saves_past_a_foreign_folder(void **state)
     plant_dir(p, "step-000000000001/mine");
     plant(p, "step-000000000001/mine/canary", "sings");
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 1);
+    assert_int_equal(count_left(p, "slot-", NULL), 1);
     must_save(t, 2, 1);
     must_be_good(t, 2);
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
-    assert_int_equal(count_like(p, ".tmp-", NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", name), 1);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
+    assert_int_equal(count_left(p, "tmp-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", name), 1);
     snprintf(path, sizeof(path), "%s/mine/canary", name);
     assert_true(there(p, path));
     wr_tier_close(t);
@@ -150,31 +150,38 @@ static void empties_trash_for_room(void **state)
     struct wr_store *st = NULL;
     struct wr_tier *t = NULL;
     struct wr_pending pend;
+    char trash[256], path[300];
 
     plant_dir(p, "");
     assert_int_equal(wr_store_open_own(p->tier, &st, NULL), 0);
     assert_int_equal(
         wr_tier_wrap(record_wrap(st, &rec), p->tier, "fast", &t, NULL), 0);
     assert_int_equal(wr_tier_claim(t, false, NULL, NULL), 0);
-    plant_dir(p, ".trash-" ID); /* of whoever drains */
-    plant(p, ".trash-" ID "/r00000.safetensors", "old");
+    snprintf(trash, sizeof(trash), "%s/trash-" ID, t->work);
+    plant_dir(p, trash); /* of whoever drains */
+    snprintf(path, sizeof(path), "%s/r00000.safetensors", trash);
+    plant(p, path, "old");
     rec.space = 1;
     rec.count = 0;
     assert_int_equal(wr_tier_begin(t, 1, BYTES, &pend, NULL), WEIR_ENOSPC);
-    assert_int_equal(rec.count, 3);
-    assert_string_equal(rec.lines[0], "syncdir ."); /* it may be a step still */
-    assert_string_equal(rec.lines[1], "remove .trash-@/r00000.safetensors");
-    assert_string_equal(rec.lines[2], "remove .trash-@");
+    assert_int_equal(rec.count, 5);
+    assert_string_equal(rec.lines[0], "syncdir W1");
+    assert_string_equal(rec.lines[1], "syncdir ."); /* it may be a step still */
+    assert_string_equal(rec.lines[2], "remove W1/trash-@/r00000.safetensors");
+    assert_string_equal(rec.lines[3], "remove W1/trash-@");
+    assert_string_equal(rec.lines[4],
+                        "check W1"); /* is it why there is none? */
     /* The same when something was left before. */
-    plant_dir(p, ".trash-" ID);
+    plant_dir(p, trash);
     t->untidy = true;
     rec.space = 10 << 20;
     rec.count = 0;
     assert_int_equal(wr_tier_begin(t, 1, BYTES, &pend, NULL), 0);
-    assert_int_equal(rec.count, 3);
-    assert_string_equal(rec.lines[0], "syncdir .");
-    assert_string_equal(rec.lines[1], "remove .trash-@");
-    assert_string_equal(rec.lines[2], "mkdir .tmp-000000000001-@");
+    assert_int_equal(rec.count, 4);
+    assert_string_equal(rec.lines[0], "syncdir W1");
+    assert_string_equal(rec.lines[1], "syncdir .");
+    assert_string_equal(rec.lines[2], "remove W1/trash-@");
+    assert_string_equal(rec.lines[3], "mkdir W1/tmp-000000000001-@");
     wr_tier_close(t);
 }
 
@@ -189,7 +196,7 @@ static void trims(void **state)
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
     assert_int_equal(wr_tier_begin(t, 2, 2 * BYTES, &pend, NULL), 0);
     wr_tier_trim(t, &pend, 2);
-    assert_int_equal(count_like(p, ".tmp-", name), 1);
+    assert_int_equal(count_left(p, "tmp-", name), 1);
     for (unsigned i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "%s/r%05u.safetensors", name, i);
         assert_int_equal(there(p, path), i < 2);
@@ -231,15 +238,15 @@ static void failures_leave_little(void **state)
 {
     static const char *const rules[] = {
         "write-eio@~r0",      "write-eio@%3",       "write-enospc@%2",
-        "write-short@%5",     "sync-eio@%2",        "sync-eio@~.tmp",
+        "write-short@%5",     "sync-eio@%2",        "sync-eio@~/tmp-",
         "sync-enospc@%3",     "close-eio@%3",       "open-eio@%7",
-        "create-eio@~.tmp",   "create-enospc@%3",   "stat-eio@%5",
+        "create-eio@~/tmp-",  "create-enospc@%3",   "stat-eio@%5",
         "list-eio@%7",        "mkdir-eio@%2",       "mkdir-enospc@%3",
         "remove-eio@%2",      "remove-eio@%3",      "rename-eio@%2",
-        "rename-eio@%3",      "rename-eio@~.tmp",   "rename-eio@~.slot",
-        "rename-late-eio@%2", "rename-late-eio@%3", "rename-late-eio@~.tmp",
+        "rename-eio@%3",      "rename-eio@~/tmp-",  "rename-eio@~/slot-",
+        "rename-late-eio@%2", "rename-late-eio@%3", "rename-late-eio@~/tmp-",
         "syncdir-eio@%2",     "syncdir-eio@%3",     "syncdir-eio@%5",
-        "syncdir-eio@~.tmp",  "eio@~epoch",
+        "syncdir-eio@~/tmp-", "stat-eio@~.writer",
     };
     struct place *p = *state;
 
@@ -259,10 +266,10 @@ static void failures_leave_little(void **state)
             if (step > 1)
                 wr_tier_retire(t, step - 1, NULL);
         }
-        if (count_like(p, ".t", NULL) > 6 || count_like(p, ".slot", NULL) > 3)
+        if (count_left(p, "t", NULL) > 6 || count_left(p, "slot", NULL) > 3)
             fail_msg("%s: %u of .tmp, %u of .trash, %u slots", rules[i],
-                     count_like(p, ".tmp", NULL), count_like(p, ".trash", NULL),
-                     count_like(p, ".slot", NULL));
+                     count_left(p, "tmp", NULL), count_left(p, "trash", NULL),
+                     count_left(p, "slot", NULL));
         wr_tier_close(t);
         assert_int_equal(remove_tree(p->tier), 0);
     }

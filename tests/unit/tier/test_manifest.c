@@ -397,9 +397,107 @@ static void test_memory_is_short(void **state)
     free(text);
 }
 
+/* --- when it was saved, and after what --- */
+
+#define STORE "\"store\":\"5fa58d409a9c5d2f9004fec5c98a4520\","
+#define TURN  "\"generation\":3,\"seq\":17,"
+#define NONCE "\"nonce\":\"" ID "\","
+#define FROM                                                                   \
+    "\"from\":{\"generation\":2,\"seq\":9,\"nonce\":\"" ID "\",\"step\":90},"
+#define CHUNK "\"chunk\""
+
+static struct wr_manifest parsed(const char *fields)
+{
+    char add[400], *json, *text;
+    struct wr_manifest m = {0};
+    weir_err err;
+    size_t len;
+
+    snprintf(add, sizeof(add), "%s" CHUNK, fields);
+    json = replace(GOOD, CHUNK, add);
+    text = seal(json, &len);
+    if (wr_manifest_parse(text, len, "m", &m, &err) < 0)
+        fail_msg("%s", err.msg);
+    free(json);
+    free(text);
+    return m;
+}
+
+static void test_lineage(void **state)
+{
+    struct wr_manifest m = parsed(STORE TURN NONCE FROM), again;
+    size_t len;
+    char *text = wr_manifest_text(&m, &len);
+
+    (void)state;
+    assert_string_equal(m.store, "5fa58d409a9c5d2f9004fec5c98a4520");
+    assert_int_equal(m.turn.generation, 3);
+    assert_int_equal(m.turn.seq, 17);
+    assert_int_equal(m.turn.part, 0);
+    assert_int_equal(m.turn.step, 100);
+    assert_string_equal(m.turn.nonce, ID);
+    assert_true(m.continues);
+    assert_int_equal(m.from.generation, 2);
+    assert_int_equal(m.from.seq, 9);
+    assert_int_equal(m.from.step, 90);
+    assert_string_equal(m.from.nonce, ID);
+    assert_non_null(text);
+    assert_int_equal(wr_manifest_parse(text, len, "m", &again, NULL), 0);
+    assert_memory_equal(&again.turn, &m.turn, sizeof(m.turn));
+    assert_memory_equal(&again.from, &m.from, sizeof(m.from));
+    wr_manifest_done(&again);
+    wr_manifest_done(&m);
+    free(text);
+
+    m = parsed(STORE TURN "\"part\":5," FROM); /* no nonce */
+    assert_int_equal(m.turn.part, 5);
+    assert_string_equal(m.turn.nonce, "");
+    wr_manifest_done(&m);
+    m = parsed(STORE TURN NONCE);
+    assert_false(m.continues);
+    wr_manifest_done(&m);
+    m = parsed(TURN NONCE FROM); /* of no store: it counts nowhere */
+    assert_string_equal(m.store, "");
+    assert_int_equal(m.turn.generation, 0);
+    assert_int_equal(m.turn.step, 100);
+    assert_false(m.continues);
+    wr_manifest_done(&m);
+}
+
+static void test_refused_lineage(void **state)
+{
+    static const char *const bad[] = {
+        STORE NONCE, /* when? */
+        STORE TURN "\"nonce\":\"0123\",",
+        STORE TURN "\"nonce\":7,",
+        STORE TURN "\"part\":-1,",
+        STORE TURN "\"from\":[2,9,90],",
+        STORE TURN "\"from\":{\"generation\":2,\"seq\":9},",
+        STORE TURN "\"from\":{\"generation\":2,\"step\":9},",
+        (STORE TURN "\"from\":{\"generation\":2,\"seq\":9,\"step\":"
+                    "1000000000000},"),
+        "\"store\":\"5fa5\"," TURN,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char add[400], *json, *text;
+        size_t len;
+
+        snprintf(add, sizeof(add), "%s" CHUNK, bad[i]);
+        json = replace(GOOD, CHUNK, add);
+        text = seal(json, &len);
+        check_refused(text, len, WEIR_EFORMAT, "");
+        free(json);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lineage),
+        cmocka_unit_test(test_refused_lineage),
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_unknown_fields),
         cmocka_unit_test(test_damaged),

@@ -117,8 +117,8 @@ static void three_at_once(void **state)
     wr_tier_close(t);
 
     t = claimed_at(p->tier); /* whatever slots there were too many of */
-    assert_int_equal(count_like(p, ".t", NULL), 0);
-    assert_true(count_like(p, ".slot-", NULL) <= 1);
+    assert_int_equal(count_left(p, "t", NULL), 0);
+    assert_true(count_left(p, "slot-", NULL) <= 1);
     wr_tier_close(t);
 }
 

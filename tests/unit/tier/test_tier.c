@@ -159,7 +159,7 @@ static void publishes(void **state)
     wr_tier_shard_path(5, 2, path);
     assert_string_equal(path, "step-000000000005/r00002.safetensors");
     assert_true(there(p, path));
-    assert_int_equal(count_like(p, ".tmp-", NULL), 0);
+    assert_int_equal(count_left(p, "tmp-", NULL), 0);
     must_be_good(t, 5);
 
     assert_int_equal(wr_tier_begin(t, 5, BYTES, &pend, &err), WEIR_EEXIST);
@@ -167,7 +167,7 @@ static void publishes(void **state)
     assert_non_null(strstr(err.msg, "step-000000000005': is there already"));
     assert_int_equal(wr_tier_begin(t, WEIR_STEP_MAX, 0, &pend, &err),
                      WEIR_EINVAL);
-    assert_int_equal(count_like(p, ".tmp-", NULL), 0);
+    assert_int_equal(count_left(p, "tmp-", NULL), 0);
     wr_tier_close(t);
 }
 
@@ -184,8 +184,8 @@ static void never_over_something(void **state)
     plant_dir(p, "step-000000000006"); /* empty: a plain rename would do it */
     assert_int_equal(wr_tier_publish(t, &pend, &m, &err), WEIR_EEXIST);
     assert_false(there(p, "step-000000000006/MANIFEST"));
-    assert_int_equal(count_like(p, ".tmp-", NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "tmp-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     wr_manifest_done(&m);
     wr_tier_close(t);
 }
@@ -208,7 +208,7 @@ static void refuses_incomplete(void **state)
     m.shards[1].size++;
     assert_int_equal(wr_tier_publish(t, &pend, &m, &err), WEIR_EDAMAGED);
     assert_false(there(p, "step-000000000006"));
-    assert_int_equal(count_like(p, ".t", NULL), 0);
+    assert_int_equal(count_left(p, "t", NULL), 0);
     wr_manifest_done(&m);
     wr_tier_close(t);
 }
@@ -245,7 +245,7 @@ static void abandons(void **state)
     assert_int_equal(put_shard(t, &pend, 0, 'x', NULL), 0);
     wr_tier_abandon(t, &pend);
     wr_tier_abandon(t, &pend); /* it is gone: fine */
-    assert_int_equal(count_like(p, ".t", NULL), 0);
+    assert_int_equal(count_left(p, "t", NULL), 0);
     assert_int_equal(count_like(p, "step", NULL), 0);
     wr_tier_close(t);
 }
@@ -272,7 +272,7 @@ static void recycles(void **state)
     was = inode(p, "step-000000000001/r00000.safetensors");
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
     assert_false(there(p, "step-000000000001"));
-    assert_int_equal(count_like(p, ".slot-", name), 1);
+    assert_int_equal(count_left(p, "slot-", name), 1);
     assert_int_equal(wr_tier_spare(t, /* drop= */ false, &spare, NULL), 0);
     assert_true(spare > 2 * BYTES);
     /* Things that a step does not have are gone before it is one. */
@@ -292,7 +292,7 @@ static void recycles(void **state)
     assert_false(there(p, "step-000000000002/dir"));
     content(p, "canary", path, sizeof(path));
     assert_string_equal(path, "sings");
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
     wr_tier_close(t);
 }
 
@@ -309,8 +309,8 @@ static void takes_the_largest_slot(void **state)
     large = inode(p, "step-000000000002/r00000.safetensors");
     for (uint64_t step = 1; step <= 3; step++)
         assert_int_equal(wr_tier_retire(t, step, NULL), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 2);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 2);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     must_save(t, 4, 3);
     assert_int_equal(inode(p, "step-000000000004/r00000.safetensors"), large);
     wr_tier_close(t);
@@ -331,8 +331,8 @@ static void drops_spare(void **state)
     assert_true(bytes > 5 + 3 * BYTES);
     assert_int_equal(wr_tier_spare(t, /* drop= */ false, &spare, NULL), 0);
     assert_int_equal(spare, 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     assert_int_equal(wr_tier_spare(t, /* drop= */ true, NULL, NULL), 0);
     wr_tier_close(t);
 }
@@ -347,8 +347,8 @@ static void without_slots(void **state)
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0);
     assert_int_equal(wr_tier_retire(t, 1, NULL), 0); /* not there: fine */
     assert_int_equal(count_like(p, "step-", NULL), 0);
-    assert_int_equal(count_like(p, ".slot-", NULL), 0);
-    assert_int_equal(count_like(p, ".trash-", NULL), 0);
+    assert_int_equal(count_left(p, "slot-", NULL), 0);
+    assert_int_equal(count_left(p, "trash-", NULL), 0);
     wr_tier_close(t);
 }
 
@@ -375,7 +375,7 @@ static void not_below_a_foreign_folder(void **state)
     plant(p, "step-000000000003/mine/canary", "sings");
     assert_int_equal(wr_tier_retire(t, 3, NULL), 0); /* it is gone */
     assert_false(wr_tier_has(t, 3));
-    assert_int_equal(count_like(p, ".trash-", name), 1);
+    assert_int_equal(count_left(p, "trash-", name), 1);
     snprintf(path, sizeof(path), "%s/mine/canary", name);
     assert_true(there(p, path));
     snprintf(path, sizeof(path), "%s/r00000.safetensors", name);

@@ -49,9 +49,6 @@ static inline int place_setup(void **state)
 static inline int remove_one(const char *path, const struct stat *sb, int kind,
                              struct FTW *where)
 {
-    (void)sb;
-    (void)kind;
-    (void)where;
     return remove(path);
 }
 
@@ -128,6 +125,60 @@ static inline unsigned count_like(const struct place *p, const char *begin,
             if (ret)
                 snprintf(ret, 256, "%s", e->d_name);
         }
+    closedir(d);
+    return n;
+}
+
+/* Entries of a folder whose name begins so; the path of the last one, from the
+ * tier's root. */
+static inline unsigned count_in(const struct place *p, const char *dir,
+                                const char *begin, char ret[256])
+{
+    DIR *d = opendir(at(p, dir));
+    struct dirent *e;
+    unsigned n = 0;
+
+    while (d && (e = readdir(d)))
+        if (!strncmp(e->d_name, begin, strlen(begin)) &&
+            strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+            n++;
+            if (ret)
+                snprintf(ret, 256, "%.100s%s%.150s", dir, *dir ? "/" : "",
+                         e->d_name);
+        }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The same below the folders of all writers ("slot-", "trash-", "tmp-", "t"),
+ * and in the root with a dot before, where the version before had them. */
+static inline unsigned count_left(const struct place *p, const char *begin,
+                                  char ret[256])
+{
+    DIR *d = opendir(p->tier);
+    char dotted[64], outer[280], path[600];
+    struct dirent *e, *f;
+    unsigned n;
+
+    assert_non_null(d);
+    snprintf(dotted, sizeof(dotted), ".%s", begin);
+    n = count_in(p, "", dotted, ret);
+    while ((e = readdir(d))) {
+        DIR *in;
+
+        if (strncmp(e->d_name, ".writer-", 8) != 0)
+            continue;
+        snprintf(outer, sizeof(outer), "%s", e->d_name);
+        in = opendir(at(p, outer));
+        while (in && (f = readdir(in)))
+            if (f->d_name[0] != '.') {
+                snprintf(path, sizeof(path), "%s/%s", outer, f->d_name);
+                n += count_in(p, path, begin, ret);
+            }
+        if (in)
+            closedir(in);
+    }
     closedir(d);
     return n;
 }
@@ -210,11 +261,9 @@ static inline int save(struct wr_tier *t, uint64_t step, uint32_t world,
 {
     struct wr_manifest m = manifest_of(t, step, world);
     struct wr_pending p;
-    int r;
+    int r = wr_tier_begin(t, step, (uint64_t)world * BYTES, &p, err);
+    bool begun = r == 0;
 
-    r = wr_tier_begin(t, step, (uint64_t)world * BYTES, &p, err);
-    if (r < 0)
-        goto out;
     for (uint32_t i = 0; i < world && r == 0; i++) {
         r = put_shard(t, &p, i, (char)('a' + step % 26), err);
         if (r == 0)
@@ -222,9 +271,8 @@ static inline int save(struct wr_tier *t, uint64_t step, uint32_t world,
     }
     if (r == 0)
         r = wr_tier_publish(t, &p, &m, err);
-    else
+    else if (begun) /* what is published is taken care of there */
         wr_tier_abandon(t, &p);
-out:
     wr_manifest_done(&m);
     return r;
 }

@@ -145,6 +145,43 @@ static void test_epochs_of_one_file(void **state)
     done(&r);
 }
 
+/* Two ranks that read 1,000 small files each, a large one whole, and then its
+ * first half again and again: the pass that has the files has few of the bytes,
+ * the one that has the bytes has few files. */
+static void test_epochs_of_unequal_passes(void **state)
+{
+    struct result r;
+    uint32_t big;
+
+    maker_open(&r.m);
+    big = maker_name(&r.m, 8 * MB, "/data/big");
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t who = maker_process(&r.m, -1, 0, 4000);
+        uint64_t at = MS;
+
+        r.m.processes[who].rank = (int)rank;
+        r.m.processes[who].world = 2;
+        maker_again(&r.m, who);
+        for (unsigned k = 0; k < 1000; k++)
+            at = maker_whole(&r.m, who,
+                             maker_name(&r.m, KB, "/data/%u/%u", rank, k), KB,
+                             at, MS / 10);
+        for (unsigned k = 0; k <= 200; k++, at += 5 * MS)
+            maker_event(&r.m,
+                        (struct wr_trace_event){.op = WR_TRACE_READ,
+                                                .process = who,
+                                                .file = big,
+                                                .start_ns = at,
+                                                .dur_ns = 2 * MS,
+                                                .bytes = k ? 4 * MB : 8 * MB});
+    }
+    finish(&r);
+    assert_int_equal(r.a->ranks, 2);
+    assert_int_equal(r.a->epoch_count, 1);
+    assert_int_equal(r.a->epochs[0].set_bytes, r.a->set_bytes);
+    done(&r);
+}
+
 static void test_workers(void **state)
 {
     struct script s = plain;
@@ -359,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_epochs),
         cmocka_unit_test(test_epochs_of_ranks),
         cmocka_unit_test(test_epochs_of_one_file),
+        cmocka_unit_test(test_epochs_of_unequal_passes),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_phases),

@@ -110,11 +110,29 @@ static void test_darshan(void **state)
     free(text);
 }
 
+/* What a spreadsheet would run. */
+static void test_csv_formula(void **state)
+{
+    struct maker m;
+    uint32_t file;
+    char *text;
+
+    maker_open(&m);
+    maker_process(&m, -1, 0, 100);
+    file = maker_name(&m, 10, "=cmd|' /C calc'!A0");
+    maker_event(&m, (struct wr_trace_event){.op = WR_TRACE_OPEN,
+                                            .file = file,
+                                            .offset = UINT64_MAX});
+    text = text_of(&m, wr_trace_export_csv);
+    has(text, ",open,\"'=cmd|' /C calc'!A0\",\"\",");
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv),
-                                       cmocka_unit_test(test_chrome),
-                                       cmocka_unit_test(test_darshan)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_csv), cmocka_unit_test(test_csv_formula),
+        cmocka_unit_test(test_chrome), cmocka_unit_test(test_darshan)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

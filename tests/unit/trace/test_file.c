@@ -313,7 +313,7 @@ static void test_unnamed(void **state)
     maker_done(&m);
 }
 
-static int stop(void *arg, const struct wr_trace_event *e, size_t n)
+static int stop_walk(void *arg, const struct wr_trace_event *e, size_t n)
 {
     return 42;
 }
@@ -326,7 +326,7 @@ static void test_stopped(void **state)
 
     small(&m);
     assert_int_equal(wr_trace_file_open(&f, m.path, &err), 0);
-    assert_int_equal(wr_trace_file_walk(f, stop, NULL, &err), 42);
+    assert_int_equal(wr_trace_file_walk(f, stop_walk, NULL, &err), 42);
     wr_trace_file_close(f);
     maker_done(&m);
 }

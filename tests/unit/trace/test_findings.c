@@ -274,6 +274,46 @@ static void save(struct result *r, const char *path, unsigned times,
     maker_again(&r->m, 0);
 }
 
+/* A database that writes, waits for its journal and writes again: one save, as
+ * slow as the disk may be. */
+static void test_a_journal_beside(void **state)
+{
+    struct result r;
+    uint32_t base, journal;
+    uint64_t at;
+
+    result_begin(&r, &script_fine);
+    base = maker_kind(&r.m, WR_TRACE_DATA, "/out/my.db");
+    journal = maker_kind(&r.m, WR_TRACE_DATA, "/out/my.db-journal");
+    at = r.end.end_ns;
+    for (unsigned n = 0; n < 4; n++) {
+        maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_WRITE,
+                                                  .file = base,
+                                                  .offset = n * MB,
+                                                  .bytes = MB,
+                                                  .start_ns = at,
+                                                  .dur_ns = MS});
+        maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_WRITE,
+                                                  .file = journal,
+                                                  .offset = n * 512,
+                                                  .bytes = 512,
+                                                  .start_ns = at + MS,
+                                                  .dur_ns = 1000});
+        maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_SYNC,
+                                                  .file = journal,
+                                                  .start_ns = at + 2 * MS,
+                                                  .dur_ns = 300 * MS});
+        at += 303 * MS;
+    }
+    r.m.processes[0].end_ns = at;
+    maker_again(&r.m, 0);
+    result_finish(&r);
+    assert_int_equal(r.a->save_count, 1);
+    assert_int_equal(r.a->saves[0].bursts, 1);
+    assert_null(result_find(&r, "D14"));
+    result_done(&r);
+}
+
 static void test_checkpoints(void **state)
 {
     const struct wr_trace_finding *f;
@@ -555,6 +595,7 @@ int main(void)
                                        cmocka_unit_test(test_random),
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_checkpoints),
+                                       cmocka_unit_test(test_a_journal_beside),
                                        cmocka_unit_test(test_outliers),
                                        cmocka_unit_test(test_imports),
                                        cmocka_unit_test(test_logs),

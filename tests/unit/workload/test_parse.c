@@ -149,6 +149,24 @@ static void test_overrides(void **state)
     wr_workload_free(w);
 }
 
+/* Who named a place: nobody, a line of the file, or the command line. */
+static void test_said(void **state)
+{
+    static const char text[] = "dataset:\n  data_folder: a\n"
+                               "storage: {storage_root: b}\n";
+    struct wr_workload *w;
+
+    w = given(text, "dataset.data_folder=/c", NULL);
+    assert_true(w->said.data.command && w->said.data.line == 0);
+    assert_true(!w->said.root.command && w->said.root.line == 3);
+    assert_true(!w->said.checkpoints.command && !w->said.checkpoints.line);
+    wr_workload_free(w);
+    w = given(text, "checkpoint={checkpoint_folder: /d}", NULL);
+    assert_true(!w->said.data.command && w->said.data.line == 2);
+    assert_true(w->said.checkpoints.command);
+    wr_workload_free(w);
+}
+
 /* What lies below a key without effect has none either. */
 static void test_below_dead(void **state)
 {
@@ -192,7 +210,7 @@ static void test_numbers(void **state)
 {
     struct wr_workload *w = given(
         "dataset: {num_files_train: 1_000, record_length_bytes: "
-        "114660.07}\nreader: {batch_size: 4e2, transfer_size: 256K}\n"
+        "114660.07}\nreader: {batch_size: 4e2, transfer_size: 256KiB}\n"
         "train: {seed: 18446744073709551615}\n",
         NULL, NULL);
 
@@ -215,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_said),
         cmocka_unit_test(test_below_dead),
         cmocka_unit_test(test_only_once),
         cmocka_unit_test(test_shuffle_off),

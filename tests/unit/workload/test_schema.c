@@ -19,7 +19,7 @@ static const char *sample_value(const struct wr_wl_key *k, unsigned form,
                                 char *buf, size_t cap)
 {
     static const char *const numbers[] = {"1", "1.0", NULL};
-    static const char *const sizes[] = {"4096", "64K", "2MiB", "1e6", NULL};
+    static const char *const sizes[] = {"4096", "64KiB", "2MiB", "1e6", NULL};
     static const char *const lists[] = {"[4, 2]", "[3]", "6", "[]", NULL};
     static const char *const flags[] = {"true", "false", "True", "no",
                                         "on",   "off",   "YES",  NULL};
