@@ -9,9 +9,10 @@ set -eu
 
 sources=$1 suite=$2
 shift 2
-archive=${MIRROR:-$(awk '$1 == "URIs:" { print $2; exit }
-    $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^http/) { print $i; exit } }' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources 2>/dev/null || true)}
+# The archive of this machine, from whichever of the two files there is.
+archive=${MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources \
+    2>/dev/null | awk '$1 == "URIs:" { print $2; exit }
+    $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^http/) { print $i; exit } }')}
 
 skip() { echo "skipped: $*"; exit 77; }
 
