@@ -263,9 +263,11 @@ static int join(weir_ckpt *c, uint64_t known, struct wr_writers *writers,
 {
     struct wr_tier_link link = {.kind = WR_LINK_FAST};
     struct wr_generation g;
-    int r = wr_tier_generation_take(c->far, known, wr_lineage_check_claims, c,
-                                    &g, err);
+    int r = wr_lineage_ask_writers(c, writers, &known, err);
 
+    if (r == 0)
+        r = wr_tier_generation_take(c->far, known, wr_lineage_check_claims, c,
+                                    &g, err);
     if (r == 0)
         r = wr_lineage_set_aside(c, err);
     if (r == 0)

@@ -276,15 +276,23 @@ static int has_newer(weir_ckpt *c, bool *ret, weir_err *err)
     return 0;
 }
 
-int wr_lineage_note_writers(weir_ckpt *c, struct wr_writers *known,
-                            const struct wr_generation *mine, weir_err *err)
+int wr_lineage_ask_writers(weir_ckpt *c, struct wr_writers *known,
+                           uint64_t *highest, weir_err *err)
 {
     int r = wr_writers_read(c->near, known, err);
 
     if (r == 0 && c->far)
         r = wr_writers_read(c->far, known, err);
-    if (r == 0)
-        r = wr_writers_add(known, mine->number, mine->nonce, err);
+    if (known->count)
+        *highest = WR_MAX(*highest, known->all[known->count - 1].number);
+    return r;
+}
+
+int wr_lineage_note_writers(weir_ckpt *c, struct wr_writers *known,
+                            const struct wr_generation *mine, weir_err *err)
+{
+    int r = wr_writers_add(known, mine->number, mine->nonce, err);
+
     if (r == 0)
         r = wr_writers_write(wr_ckpt_last(c), known, err);
     return r < 0 || !c->far ? r : wr_writers_write(c->near, known, err);
@@ -392,7 +400,7 @@ bool wr_lineage_from(weir_ckpt *c, uint64_t step, struct wr_ordinal *ret)
 /* Looks at both tiers and asks all manifests; what they know of writers. */
 static int ask_both(weir_ckpt *c, struct wr_membership *near,
                     struct wr_membership *far, struct wr_writers *known,
-                    weir_err *err)
+                    uint64_t *highest, weir_err *err)
 {
     const struct wr_generation *last = &(c->far ? far : near)->highest;
     int r = look_at_both(c, /* reads= */ false, near, far, err);
@@ -404,7 +412,10 @@ static int ask_both(weir_ckpt *c, struct wr_membership *near,
     near->writers = far->writers = known;
     if (r == 0)
         r = wr_membership_ask(c->near, near, err);
-    return r < 0 ? r : wr_membership_ask(c->far, far, err);
+    if (r == 0)
+        r = wr_membership_ask(c->far, far, err);
+    *highest = WR_MAX(near->highest.number, far->highest.number);
+    return r < 0 ? r : wr_lineage_ask_writers(c, known, highest, err);
 }
 
 /* What has to be there before the fast tier is this writer's. Those that a stale
@@ -429,10 +440,11 @@ static int begin(weir_ckpt *c, struct wr_writers *known, weir_err *err)
     struct wr_membership near, far;
     struct wr_generation mine;
     bool stale = false;
+    uint64_t highest = 0;
     int r = set_id(c, err);
 
     if (r == 0)
-        r = ask_both(c, &near, &far, known, err);
+        r = ask_both(c, &near, &far, known, &highest, err);
     if (r == 0 && strcmp((c->far ? &far : &near)->link.store,
                          wr_ckpt_last(c)->store_id) != 0)
         r = wr_fail(err, WEIR_EIO,
@@ -440,9 +452,8 @@ static int begin(weir_ckpt *c, struct wr_writers *known, weir_err *err)
                     "same",
                     wr_ckpt_last(c)->shown);
     if (r == 0)
-        r = wr_tier_generation_take(
-            wr_ckpt_last(c), WR_MAX(near.highest.number, far.highest.number),
-            wr_lineage_check_claims, c, &mine, err);
+        r = wr_tier_generation_take(wr_ckpt_last(c), highest,
+                                    wr_lineage_check_claims, c, &mine, err);
     if (r < 0)
         return r;
     note_members(c, &near, &far);

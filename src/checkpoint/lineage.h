@@ -28,8 +28,12 @@ void wr_lineage_restored(weir_ckpt *c, const struct wr_ordinal *turn);
  * known. */
 bool wr_lineage_from(weir_ckpt *c, uint64_t step, struct wr_ordinal *ret);
 
-/* Both tiers know from now on which writers there were, this one and those that
- * are in `known` too; for their writer. */
+/* Adds the writers that either tier has noted; raises `highest` to the highest
+ * number of those that are known then: it was handed out. */
+int wr_lineage_ask_writers(weir_ckpt *c, struct wr_writers *known,
+                           uint64_t *highest, weir_err *err);
+/* Both tiers know from now on which writers there were, those in `known` and this
+ * one; for their writer. */
 int wr_lineage_note_writers(weir_ckpt *c, struct wr_writers *known,
                             const struct wr_generation *mine, weir_err *err);
 

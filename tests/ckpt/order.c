@@ -356,6 +356,33 @@ static void point_6_the_same_number_is_another_generation(void **state)
     assert_int_equal(cells_count(s->fast, ".stale-"), 3);
 }
 
+/* Nothing of the last writer was drained, and its number is lost: the tier still
+ * says that there was one. */
+static void point_6_lost_numbers_are_not_handed_out_again(void **state)
+{
+    const struct cells *s = *state;
+    struct cells_copies a = {0}, b = {0};
+    char other[CELLS_PATH];
+
+    snprintf(other, sizeof(other), "%s/other", s->dir);
+    for (uint64_t i = 1; i <= 2; i++)
+        cells_live(s->fast, s->slow,
+                   (struct cells_life){.from = i > 1 ? WEIR_LATEST : 0,
+                                       .first = i,
+                                       .last = i,
+                                       .level = i < 2 ? WEIR_LEVEL_VERIFIED
+                                                      : WEIR_LEVEL_FAST});
+    cells_remove(cells_at(s->slow, ".weir/generations"));
+    cells_live(
+        other, s->slow,
+        (struct cells_life){
+            .from = 1, .first = 2, .last = 2, .level = WEIR_LEVEL_VERIFIED});
+    cells_look(s->fast, &a);
+    cells_look(s->slow, &b);
+    assert_true(cells_of(&b, 2)->generation > cells_of(&a, 2)->generation);
+    cells_must_find(s->fast, s->slow, 2);
+}
+
 /* It is further back, so their numbers are below. */
 static void point_6_others_go_on_from_an_older_backup(void **state)
 {
@@ -592,6 +619,7 @@ int main(void)
         TEST(point_6_a_backup_is_noticed),
         TEST(point_6_what_a_backup_lacks_is_drained_again),
         TEST(point_6_the_same_number_is_another_generation),
+        TEST(point_6_lost_numbers_are_not_handed_out_again),
         TEST(point_6_others_go_on_from_an_older_backup),
         TEST(point_6_an_older_backup_alone),
         TEST(point_10_set_aside_twice),

@@ -37,8 +37,34 @@ struct work {
     struct turns *w; /* shared with children */
 };
 
+static void show_folder(const struct turns *w, const char *name,
+                        const struct turns_seen *is)
+{
+    fprintf(stderr, "%s:", name);
+    for (unsigned i = 0; i < is->count; i++) {
+        const struct turns_save *s = &w->saves[is->copies[i].salt];
+
+        fprintf(stderr, " %llu (save %u, generation %llu%s%s)",
+                (unsigned long long)s->step, is->copies[i].salt,
+                (unsigned long long)s->generation,
+                s->from < TURNS_SAVES ? ", continues" : "",
+                is->copies[i].aside ? ", aside" : "");
+        if (s->from < TURNS_SAVES)
+            fprintf(stderr, " %u", s->from);
+    }
+    fputc('\n', stderr);
+}
+
 static void show(const struct turns *w, uint64_t seed, const char *why)
 {
+    char name[] = "a/0";
+
+    show_folder(w, "slow", &w->on_slow);
+    for (unsigned i = 0; i < TURNS_FOLDERS; i++) {
+        name[0] = (char)('a' + i / 2);
+        name[2] = (char)('0' + i % 2);
+        show_folder(w, name, &w->on[i]);
+    }
     fprintf(stderr, "%s\nseed %llu: %s\n", w->log, (unsigned long long)seed,
             why);
 }
