@@ -31,8 +31,8 @@ static bool make_quiet(struct turns *w)
     if (w->is_hung || w->is_away || !w->has_store)
         return false;
     turns_close_all(w);
-    turns_look(w);
-    return !turns_is_busy(w);
+    /* What closing drained and retired is noted before the mishap. */
+    return turns_check_copies(w) && !turns_is_busy(w);
 }
 
 /* --- dot files --- */
