@@ -390,6 +390,7 @@ static int fault_change(struct wr_store *st, enum wr_change what,
         [WR_REMOVE] = {WR_FAULT_REMOVE, "remove"},
         [WR_RENAME] = {WR_FAULT_RENAME, "rename"},
         [WR_RENAME_NEW] = {WR_FAULT_RENAME, "rename"},
+        [WR_SWAP] = {WR_FAULT_RENAME, "swap"},
         [WR_SYNC_DIR] = {WR_FAULT_SYNC_DIR, "sync folder"},
     };
     struct fault_store *fs = to_store(st);

@@ -332,7 +332,9 @@ static int change_entry(struct file_store *fs, enum wr_change what,
     } else {
         r = wr_file_at_open(fs, to, &there);
         if (r == 0) {
-            r = wr_file_rename(&at, &there, what == WR_RENAME);
+            r = what == WR_SWAP
+                    ? wr_file_swap(&at, &there)
+                    : wr_file_rename(&at, &there, what == WR_RENAME);
             wr_file_at_close(&there);
         }
     }
@@ -359,6 +361,9 @@ static int file_change(struct wr_store *st, enum wr_change what,
         return 0;
     if (what == WR_RENAME || what == WR_RENAME_NEW)
         return wr_fail_errno(err, errno, "'%s': cannot rename to '%s'", path,
+                             to);
+    if (what == WR_SWAP)
+        return wr_fail_errno(err, errno, "'%s': cannot swap with '%s'", path,
                              to);
     return wr_fail_errno(err, errno, "'%s': cannot %s", *path ? path : fs->root,
                          verbs[what]);

@@ -88,6 +88,8 @@ void wr_file_at_close(struct wr_file_at *at);
 /* Without `replace` EEXIST when there is something. -1: errno. */
 int wr_file_rename(const struct wr_file_at *from, const struct wr_file_at *to,
                    bool replace);
+/* Two folders change places; EOPNOTSUPP where the file system cannot. */
+int wr_file_swap(const struct wr_file_at *a, const struct wr_file_at *b);
 
 int wr_file_object_open(struct wr_store *st, const char *path,
                         enum wr_open_mode mode, struct wr_object **ret,

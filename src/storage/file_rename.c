@@ -77,6 +77,27 @@ static int move_file(const struct stat *what, const struct wr_file_at *from,
     return -1;
 }
 
+int wr_file_swap(const struct wr_file_at *a, const struct wr_file_at *b)
+{
+    struct stat what, other;
+    int e;
+
+    if (look(a, &what) < 0 || look(b, &other) < 0)
+        return -1;
+    if (!S_ISDIR(what.st_mode) || !S_ISDIR(other.st_mode)) {
+        errno = EOPNOTSUPP; /* of what is no folder the caller knows more */
+        return -1;
+    }
+    if (TEMP_FAILURE_RETRY(
+            renameat2(a->fd, a->name, b->fd, b->name, RENAME_EXCHANGE)) == 0)
+        return 0;
+    e = errno == EINVAL || errno == ENOSYS ? EOPNOTSUPP : errno;
+    if (is_at(&what, b) && is_at(&other, a))
+        return 0;
+    errno = e;
+    return -1;
+}
+
 int wr_file_rename(const struct wr_file_at *from, const struct wr_file_at *to,
                    bool replace)
 {

@@ -165,6 +165,7 @@ enum wr_change {
     WR_RENAME,     /* replaces what is there */
     WR_RENAME_NEW, /* WEIR_EEXIST when there is something (an empty folder may
                       be replaced where the file system knows no better) */
+    WR_SWAP, /* two folders; WEIR_ENOTSUP where it cannot be done at once */
     WR_SYNC_DIR,
 };
 

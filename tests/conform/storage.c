@@ -236,8 +236,8 @@ static void local_paths_lead_to_the_file(void **state)
         CASE(closing_with_writes_in_flight, b),                                \
         CASE(writes_where_none_can_be, b), CASE(open_to_write_what_exists, b), \
         CASE(sync_and_resize, b), CASE(space_is_known, b),                     \
-        CASE(renames_that_replace_nothing, b), CASE(locks_have_one_holder, b), \
-        CASE(stores_in_memory_forget, b)
+        CASE(renames_that_replace_nothing, b), CASE(folders_that_swap, b),     \
+        CASE(locks_have_one_holder, b), CASE(stores_in_memory_forget, b)
 #define OWN_CASES(b)                                                           \
     CASE(links_are_not_followed, b), CASE(paths_stay_below, b),                \
         CASE(strange_files_are_not_opened, b),                                 \

@@ -76,6 +76,29 @@ void renames_that_replace_nothing(void **state)
     assert_int_equal(st->ops->stat(st, "from", &sb, NULL), WEIR_ENOENT);
 }
 
+/* The file systems of tests can do it, all but some network ones. */
+void folders_that_swap(void **state)
+{
+    struct wr_store *st = ((struct place *)*state)->st;
+    weir_err err;
+
+    assert_int_equal(st->ops->change(st, WR_MKDIR, "x", NULL, NULL), 0);
+    assert_int_equal(st->ops->change(st, WR_MKDIR, "sub/y", NULL, NULL), 0);
+    put(st, "x/in", "one");
+    put(st, "sub/y/in", "two");
+    assert_int_equal(st->ops->change(st, WR_SWAP, "x", "sub/y", NULL), 0);
+    check_text(st, "x/in", "two");
+    check_text(st, "sub/y/in", "one");
+    assert_int_equal(st->ops->change(st, WR_SWAP, "x", "gone", &err),
+                     WEIR_ENOENT);
+    assert_non_null(strstr(err.msg, "'x': cannot swap with 'gone'"));
+    assert_int_equal(st->ops->change(st, WR_SWAP, "gone", "x", NULL),
+                     WEIR_ENOENT);
+    assert_int_equal(st->ops->change(st, WR_SWAP, "x", "sub/y/in", NULL),
+                     WEIR_ENOTSUP);
+    check_text(st, "x/in", "two");
+}
+
 /* In a process of its own: takes the lock and tells what came of it, then
  * waits for its end. */
 static pid_t try_lock(const struct place *pl, int *ret)

@@ -69,6 +69,7 @@ void space_is_known(void **state);
 
 /* The tests of names and locks (storage_change.c). */
 void renames_that_replace_nothing(void **state);
+void folders_that_swap(void **state);
 void locks_have_one_holder(void **state);
 void stores_in_memory_forget(void **state);
 
