@@ -130,5 +130,9 @@ struct wr_displaced {
  * trash; not durably yet. */
 int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
                      struct wr_displaced *ret, weir_err *err);
+/* The same for a folder of the writer's own, at best: it stays where it is when
+ * that fails, for the next claim. */
+void wr_tier_set_down(struct wr_tier *t, const char *dir,
+                      struct wr_displaced *ret);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/units.h"
 
 /* For the manifest, folders, and what the file system needs itself. */
@@ -271,14 +272,39 @@ static int rename_in(struct wr_tier *t, const struct wr_pending *p,
     return wr_fail_as(err, r, &why);
 }
 
-static int rename_pending(struct wr_tier *t, const struct wr_pending *p,
+/* The old step and the new one change places at once, so that nobody finds
+ * neither. Returns 1, or 0 when that cannot be done: two renames do it then, and
+ * know what is wrong, if something is. */
+static int swap_in(struct wr_tier *t, const struct wr_pending *p,
+                   struct wr_displaced *old, weir_err *err)
+{
+    char to[WR_TIER_PATH];
+    weir_err why;
+    int r;
+
+    wr_name_step(p->step, to);
+    r = wr_tier_change(t, WR_SWAP, p->dir, to, &why);
+    if (r == WEIR_ENOTSUP || r == WEIR_ENOENT)
+        return 0;
+    if (r < 0)
+        return wr_fail_as(err, r, &why);
+    wr_tier_set_down(t, p->dir, old);
+    return 1;
+}
+
+static int rename_pending(struct wr_tier *t, struct wr_pending *p,
                           struct wr_displaced *old, weir_err *err)
 {
     int r = wr_tier_check_claim(t, err);
 
     if (r == 0 && p->replaces)
+        r = swap_in(t, p, old, err);
+    if (r == 0 && p->replaces)
         r = wr_tier_displace(t, p->step, /* recycled= */ true, old, err);
-    return r < 0 ? r : rename_in(t, p, old, err);
+    if (r == 0)
+        r = rename_in(t, p, old, err);
+    p->placed = r >= 0;
+    return WR_MIN(r, 0);
 }
 
 /* The rename was done, but not made to last. */
@@ -331,9 +357,11 @@ int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
         else if ((r = wr_tier_sync_root(t, err)) < 0)
             r = not_lasting(t, p, wr_tier_blame(t, r, err), err);
     }
-    if (r < 0)
+    /* What may be the old step is not emptied before a power cut cannot bring
+     * its name back: the next claim does that. */
+    if (r < 0 && !p->placed && !(p->replaces && p->unsure))
         wr_tier_abandon(t, p);
-    else if (old.name[0] && !old.recycled)
+    else if (r == 0 && old.name[0] && !old.recycled)
         wr_tier_remove_folder(t, old.name, NULL); /* or the next claim does */
     return r;
 }

@@ -282,10 +282,22 @@ int wr_tier_displace(struct wr_tier *t, uint64_t step, bool recycled,
         r = wr_tier_change(t, WR_RENAME, from, to.name, &why);
     if (r == WEIR_ENOENT)
         return why_gone(t, step, &why, err);
-    if (r < 0)
+    if (r < 0) { /* it may have been done all the same */
+        (void)wr_tier_change(t, WR_RENAME_NEW, to.name, from, NULL);
         return wr_fail_as(err, r, &why);
+    }
     *ret = to;
     return 0;
+}
+
+void wr_tier_set_down(struct wr_tier *t, const char *dir,
+                      struct wr_displaced *ret)
+{
+    struct wr_displaced to = {0};
+
+    if (choose_end(t, /* recycled= */ true, &to, NULL) == 0 &&
+        wr_tier_change(t, WR_RENAME, dir, to.name, NULL) == 0)
+        *ret = to;
 }
 
 static int take_away(struct wr_tier *t, uint64_t step, bool recycled,

@@ -137,6 +137,7 @@ struct wr_pending {
     uint64_t step;
     char dir[WR_TIER_PATH]; /* ".writer-.../tmp-..." */
     bool replaces; /* the step that is there goes when this one is published */
+    bool placed;   /* it is there, and what `dir` is now may be the old one */
     bool unsure; /* publishing it failed so late that it is, or may be, there */
 };
 
@@ -161,11 +162,13 @@ void wr_pending_shard_path(const struct wr_pending *p, uint32_t rank,
 int wr_tier_sync_pending(struct wr_tier *t, const struct wr_pending *p,
                          weir_err *err);
 /* Removes files that `m` does not name where it can, writes the manifest, syncs,
- * checks the claim, renames the folder, syncs the root. A step that it replaces is
- * renamed away right before, so that it is missing for two renames and not for syncs,
- * and comes back when the second one fails. When it fails the step was not
- * acknowledged; where it is there all the same, or nobody knows, p->unsure is
- * set and the message says so. What is left of the pending folder is removed. */
+ * checks the claim, renames the folder, syncs the root. A step that it replaces
+ * changes places with it; where the storage cannot do that, it is renamed away
+ * right before, so that it is missing for two renames and not for syncs, and comes
+ * back when the second one fails. When it fails the step was not acknowledged;
+ * where it is there all the same, or nobody knows, p->unsure is set and the
+ * message says so. What is left of the pending folder is removed, unless it may
+ * be the old step. */
 int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
                     const struct wr_manifest *m, weir_err *err);
 /* Which steps there are lasts: the root, and the writer's folder, where they

@@ -53,7 +53,7 @@ static void mark(struct sync_state *s, size_t k, size_t t)
     s->x->safe_at[k] = t;
     if (op->what == SIM_GONE)
         mark_dead(s, op->node, t);
-    else if (op->what == SIM_PLACE && op->replaced != SIM_NONE)
+    else if (op->what == SIM_PLACE && op->replaced != SIM_NONE && !op->swaps)
         mark_dead(s, op->replaced, t);
 }
 

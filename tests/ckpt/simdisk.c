@@ -543,6 +543,21 @@ static int remove_entry(struct sim_store *ss, const char *path)
     return 0;
 }
 
+static int swap_entries(struct sim_store *ss, const char *path, const char *to)
+{
+    const struct sim_fs *fs = &ss->disk->fs;
+    uint32_t node = find(ss, path), old = find(ss, to);
+    struct sim_op op = {.node = node, .kind = WR_KIND_DIR, .swaps = true};
+
+    if (node == SIM_NONE || old == SIM_NONE)
+        return ENOENT;
+    if (fs->nodes[node].kind != WR_KIND_DIR ||
+        fs->nodes[old].kind != WR_KIND_DIR)
+        return ENOTDIR;
+    op.from = fs->nodes[node].parent;
+    return put(ss, &op, to);
+}
+
 static int rename_entry(struct sim_store *ss, const char *path, const char *to,
                         bool replace)
 {
@@ -596,6 +611,9 @@ static int sim_change(struct wr_store *st, enum wr_change what,
     case WR_RENAME:
     case WR_RENAME_NEW:
         e = rename_entry(ss, path, to, /* replace= */ what == WR_RENAME);
+        break;
+    case WR_SWAP:
+        e = swap_entries(ss, path, to);
         break;
     case WR_SYNC_DIR:
         e = sync_folder(ss, path);

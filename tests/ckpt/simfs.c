@@ -211,8 +211,11 @@ static void place(struct sim_fs *fs, const struct sim_op *op)
     uint32_t old = sim_fs_at(fs, op->to, op->name, strlen(op->name));
     struct sim_node *n = &fs->nodes[op->node];
 
-    if (old != SIM_NONE && old != op->node)
-        fs->nodes[old].parent = SIM_NONE;
+    if (old != SIM_NONE && old != op->node) {
+        fs->nodes[old].parent = op->swaps ? n->parent : SIM_NONE;
+        fs->nodes[old].name_len = n->name_len;
+        memcpy(fs->nodes[old].name, n->name, sizeof(n->name));
+    }
     n->parent = op->to;
     n->name_len = (uint32_t)strlen(op->name);
     memcpy(n->name, op->name, sizeof(n->name));

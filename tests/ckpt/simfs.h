@@ -56,6 +56,7 @@ struct sim_op {
     uint64_t at;           /* WRITE: sector; SIZE: bytes */
     struct sim_page *page; /* WRITE: ref */
     char name[SIM_NAME];   /* PLACE, GONE */
+    bool swaps;            /* PLACE: what was there takes the node's place */
 };
 
 struct sim_node {

@@ -262,13 +262,16 @@ static int record_change(struct wr_store *st, enum wr_change what,
     static const char *const verbs[] = {
         [WR_MKDIR] = "mkdir",      [WR_REMOVE] = "remove",
         [WR_RENAME] = "rename",    [WR_RENAME_NEW] = "rename-new",
-        [WR_SYNC_DIR] = "syncdir",
+        [WR_SYNC_DIR] = "syncdir", [WR_SWAP] = "swap",
     };
     struct record *rec = rec_of(st);
     struct wr_stat is;
     bool go;
-    int bad = judge(rec, &go), r = 0;
+    int bad, r = 0;
 
+    if (what == WR_SWAP && rec->no_swap)
+        return wr_fail(err, WEIR_ENOTSUP, "'%s': cannot swap", path);
+    bad = judge(rec, &go);
     tell_before(rec, verbs[what], shown(path), to);
     /* Nothing is synced, but what is not there cannot be. */
     if (go && what == WR_SYNC_DIR)

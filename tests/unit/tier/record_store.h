@@ -20,8 +20,9 @@ enum record_how {
 struct record {
     /* What was done, ids as '@', the folder of writer 3 as "W3": "create A",
      * "write A", "sync A", "read A", "lock A", "mkdir A", "remove A",
-     * "rename A B", "rename-new A B", "syncdir A" ("." is the root), "check W3"
-     * (it was looked whether it is there). Calls that failed are not there. */
+     * "rename A B", "rename-new A B", "swap A B", "syncdir A" ("." is the root),
+     * "check W3" (it was looked whether it is there). Calls that failed are not
+     * there. */
     char lines[RECORD_LINES][RECORD_LINE];
     size_t count;
     unsigned calls;   /* of all kinds, so far */
@@ -31,6 +32,7 @@ struct record {
      * down; NULL. */
     void (*before)(void *arg, const char *what);
     void *arg;
+    bool no_swap;   /* as a file system that cannot */
     uint64_t space; /* free bytes that it tells; 0: what the inner one says */
 };
 

@@ -181,13 +181,33 @@ static int replace_step(struct wr_tier *t, uint64_t step, struct record *rec,
     return r;
 }
 
-/* Nothing stands between the two renames: who looks meanwhile finds no step. */
+/* They change places: who looks meanwhile finds one of them. */
 static void order_of_replacing(void **state)
 {
     struct place *p = *state;
     static struct record rec;
     struct wr_tier *t = recorded_claim(p, &rec);
 
+    must_save(t, 1, 1);
+    assert_int_equal(replace_step(t, 1, &rec, 0), 0);
+    EXPECT(&rec, "create W1/tmp-000000000001-@/MANIFEST",
+           "write W1/tmp-000000000001-@/MANIFEST",
+           "sync W1/tmp-000000000001-@/MANIFEST",
+           "syncdir W1/tmp-000000000001-@", "check W1",
+           "swap W1/tmp-000000000001-@ step-000000000001",
+           "rename W1/tmp-000000000001-@ W1/slot-@", "syncdir W1", "syncdir .");
+    must_be_good(t, 1);
+    wr_tier_close(t);
+}
+
+/* Nothing stands between the two renames: who looks meanwhile finds no step. */
+static void order_of_replacing_by_two_renames(void **state)
+{
+    struct place *p = *state;
+    static struct record rec;
+    struct wr_tier *t = recorded_claim(p, &rec);
+
+    rec.no_swap = true;
     must_save(t, 1, 1);
     assert_int_equal(replace_step(t, 1, &rec, 0), 0);
     EXPECT(&rec, "create W1/tmp-000000000001-@/MANIFEST",
@@ -201,20 +221,25 @@ static void order_of_replacing(void **state)
     wr_tier_close(t);
 }
 
-/* Whichever call fails, the old step or the new one is there. */
+/* Whichever call fails, done or not, the old step or the new one is there. */
 static void a_replacement_that_fails(void **state)
 {
     struct place *p = *state;
     static struct record rec;
     struct wr_tier *t = recorded_claim(p, &rec);
-    unsigned failed = 0;
 
     must_save(t, 1, 1);
-    for (unsigned at = 1; at <= 20; at++) { /* more calls than there are */
-        failed += replace_step(t, 1, &rec, at) < 0;
-        must_be_good(t, 1);
+    for (unsigned way = 0; way < 4; way++) {
+        unsigned failed = 0;
+
+        rec.no_swap = way % 2;
+        rec.how = way < 2 ? RECORD_NOT_DONE : RECORD_DONE;
+        for (unsigned at = 1; at <= 20; at++) { /* more calls than there are */
+            failed += replace_step(t, 1, &rec, at) < 0;
+            must_be_good(t, 1);
+        }
+        assert_true(failed >= 5);
     }
-    assert_true(failed >= 5);
     wr_tier_close(t);
 }
 
@@ -552,6 +577,7 @@ int main(void)
         TEST(order_of_a_save),
         TEST(order_of_a_recycled_save),
         TEST(order_of_replacing),
+        TEST(order_of_replacing_by_two_renames),
         TEST(a_replacement_that_fails),
         TEST(order_of_taking_away),
         TEST(order_of_taking_away_beside),
