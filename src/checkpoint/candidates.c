@@ -24,7 +24,8 @@
 /* A copy that could not be read is tried so often. */
 #define TRIES 4
 /* A step that is not there is looked for once more so often: when it is replaced
- * by a newer save of its number, it is away for two renames. */
+ * by a newer save of its number, it is away for two renames where the file system
+ * cannot swap. */
 #define ABSENT_LOOKS 2
 
 struct wr_tier *wr_ckpt_tier(const weir_ckpt *c, uint32_t tier)
@@ -231,14 +232,23 @@ static int add_passed(struct wr_candidates *k, const char *text, weir_err *err)
     return 0;
 }
 
-/* Asked when all could be looked at: this looks at them once more, and waits for
- * memory with each. Generations tell most of it, too, where it cannot be told. */
-static int find_stale(struct wr_candidates *k, weir_err *err)
+/* Generations tell most of it, too, where it cannot be told. */
+static void ask_stale(struct wr_candidates *k)
+{
+    int r;
+
+    do
+        r = wr_lineage_is_stale(k->c, &k->stale, NULL);
+    while (wr_err_is_lack(r) && wait_for_lack(k));
+    k->stale = r == 0 && k->stale;
+}
+
+/* The near tier is stale: its copies are looked at once more, which waits for
+ * memory with each. */
+static int place_stale(struct wr_candidates *k, weir_err *err)
 {
     int r = 0;
 
-    if (wr_lineage_is_stale(k->c, &k->stale, NULL) < 0)
-        k->stale = false;
     for (size_t i = 0; i < k->count && k->stale && r == 0; i++)
         if (k->all[i].tier == 0)
             r = place(k, &k->all[i], err);
@@ -263,7 +273,8 @@ static bool is_as_listed(struct wr_candidates *k, uint32_t tier)
 }
 
 /* The near tier first: a step that is drained meanwhile and then leaves it is
- * then seen on the far one. */
+ * then seen on the far one. Whether that one makes the near one stale is asked
+ * before it is listed: what has done so is then among what is looked at. */
 static int look_once(struct wr_candidates *k, weir_err *err)
 {
     int r;
@@ -277,11 +288,11 @@ static int look_once(struct wr_candidates *k, weir_err *err)
     r = has_notice(k->c) ? add_passed(k, k->c->notice, err) : 0;
     if (r == 0)
         r = add_tier(k, 0, err);
-    if (r == 0)
+    if (r == 0) {
+        ask_stale(k);
         r = add_tier(k, 1, err);
-    if (r == 0)
-        r = find_stale(k, err);
-    return r;
+    }
+    return r < 0 ? r : place_stale(k, err);
 }
 
 /* What is replaced or retired while it is looked at is for a moment not there, and
