@@ -87,7 +87,8 @@ struct turns {
     bool has_backup;
     bool ends;         /* each store can be opened now */
     unsigned mishaps;  /* dot files were lost, a backup was restored */
-    unsigned openings; /* for saving, so far */
+    unsigned openings; /* for saving, so far; the number of each: */
+    uint64_t numbers[64 * TURNS_WORDS];
     unsigned stores;   /* so far */
     unsigned restored; /* the save that was restored last */
     uint64_t claims;   /* of any kind, that write to the slow tier */
@@ -151,6 +152,8 @@ bool turns_is_lost(const struct turns *w, unsigned folder);
 /* The folder has a new writer: this opening. */
 void turns_begin_writer(struct turns *w, unsigned folder);
 
+/* Some store drains in the background. */
+bool turns_is_drained_now(const struct turns *w);
 /* Looks, and compares with what was acknowledged. */
 bool turns_check_copies(struct turns *w);
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* --- what is told --- */
 
 void turns_say(struct turns *w, const char *fmt, ...)
@@ -72,6 +74,12 @@ bool turns_is_newer(const struct turns *w, unsigned a, unsigned b)
 
 /* --- looking --- */
 
+static void note_number(struct turns *w, unsigned opening, uint64_t is)
+{
+    if (opening < WR_ARRAY_LEN(w->numbers))
+        w->numbers[opening] = is;
+}
+
 /* An opening that failed took a number, too: more than the model has counted is
  * fine, less was handed out before. */
 static void compare_number(struct turns *w, unsigned salt, uint64_t is)
@@ -93,6 +101,7 @@ static void compare_number(struct turns *w, unsigned salt, uint64_t is)
             w->folders[i].generation = is;
     if (w->far.opening == s.opening)
         w->far.generation = is;
+    note_number(w, s.opening, is);
     for (unsigned n = 0; n < TURNS_NODES; n++)
         if (w->nodes[n].opening == s.opening)
             w->nodes[n].generation = is;
@@ -262,10 +271,12 @@ static void note_saves(const struct turns *w, const struct turns_seen *s,
     }
 }
 
-/* A writer notes on both tiers what either knows, and itself. */
-static void note_writers(struct turns *w, unsigned folder)
+/* A writer notes on both tiers what either knows, and itself. The highest number
+ * of those. */
+static uint64_t note_writers(struct turns *w, unsigned folder)
 {
     struct turns_folder *near = &w->folders[folder], *far = &w->far;
+    uint64_t most = 0;
 
     note_opening(far, near->opening);
     for (unsigned i = 0; i < TURNS_WORDS; i++)
@@ -273,11 +284,15 @@ static void note_writers(struct turns *w, unsigned folder)
     note_saves(w, &w->on_slow, far);
     note_saves(w, &w->on[folder], far);
     far->notes = true;
+    for (unsigned i = 0; i < WR_ARRAY_LEN(w->numbers); i++)
+        if (knows(far, i) && w->numbers[i] > most)
+            most = w->numbers[i];
+    return most;
 }
 
 void turns_begin_writer(struct turns *w, unsigned folder)
 {
-    uint64_t far, near;
+    uint64_t far, near, noted;
 
     note_opening(&w->far, w->far.opening);
 
@@ -286,9 +301,10 @@ void turns_begin_writer(struct turns *w, unsigned folder)
                                                 : ++w->stores;
     far = turns_highest(w);
     near = turns_remembers(w, folder);
-    w->far.generation = (far > near ? far : near) + 1;
-    note_writers(w, folder);
+    noted = note_writers(w, folder);
+    w->far.generation = WR_MAX(WR_MAX(far, near), noted) + 1;
     w->far.opening = ++w->openings;
+    note_number(w, w->far.opening, w->far.generation);
     note_opening(&w->far, w->far.opening);
     w->folders[folder] = w->far;
 }
@@ -380,6 +396,23 @@ static unsigned count_newer(const struct turns *w, unsigned salt,
     return n;
 }
 
+/* Steps of a run that are newer than a save and were there at some time: between
+ * two looks a drain may retire the save on account of one, and then that one,
+ * which another branch left. Each that is gone needs a reason of its own. */
+static unsigned count_of_run(const struct turns *w, unsigned salt,
+                             const bool *run)
+{
+    bool newer[TURNS_STEPS] = {false};
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < w->count; i++)
+        if (run[i] && w->saves[i].level && turns_is_newer(w, i, salt))
+            newer[w->saves[i].step] = true;
+    for (unsigned i = 0; i < TURNS_STEPS; i++)
+        n += newer[i];
+    return n;
+}
+
 /* The save, what it continues, and so on. Where one of them is gone, nothing
  * tells any more what it continued: numbers do. */
 static void find_run(const struct turns *w, unsigned head,
@@ -448,7 +481,7 @@ static bool is_retired(const struct turns *w, unsigned salt)
         if (!is_there(w, i) || !turns_is_newer(w, i, salt))
             continue;
         find_run(w, i, run);
-        if ((run[salt] && count_newer(w, salt, run) >= keep) ||
+        if ((run[salt] && count_of_run(w, salt, run) >= keep) ||
             is_left(w, salt, i, run, keep))
             return true;
     }
@@ -504,14 +537,21 @@ static bool check_all(struct turns *w)
     return true;
 }
 
+bool turns_is_drained_now(const struct turns *w)
+{
+    bool drains = false;
+
+    for (unsigned n = 0; n < TURNS_NODES; n++)
+        drains |= w->nodes[n].c && w->nodes[n].drains;
+    return drains;
+}
+
 /* A drain in the background may be between two renames. */
 bool turns_check_copies(struct turns *w)
 {
     const struct timespec moment = {.tv_nsec = 2000000};
-    bool drains = false, good;
+    bool drains = turns_is_drained_now(w), good;
 
-    for (unsigned n = 0; n < TURNS_NODES; n++)
-        drains |= w->nodes[n].c && w->nodes[n].drains;
     if (w->why[0])
         return false;
     good = check_all(w);

@@ -79,6 +79,34 @@ static bool is_impatient(const struct turns *w, const weir_ckpt *c)
     return false;
 }
 
+/* A drain in the background brought it to the slow tier meanwhile: others, who
+ * are stale since, may be given it. */
+static bool came_meanwhile(struct turns *w, unsigned salt,
+                           const struct turns_seen *before)
+{
+    return salt < w->count && turns_has(&w->on_slow, salt) &&
+           !turns_has(before, salt);
+}
+
+/* What was found is right by what there was before, or by what there is now. */
+static bool check_either(struct turns *w, unsigned folder, uint64_t step,
+                         unsigned due, bool rolled, const weir_ckpt_found *f)
+{
+    const struct turns_seen before = w->on_slow;
+
+    if (check_found(w, w->restored, due, f) && check_told(w, f, rolled))
+        return true;
+    if (!turns_is_drained_now(w))
+        return false;
+    turns_look(w);
+    w->why[0] = '\0';
+    due = came_meanwhile(w, w->restored, &before)
+              ? TURNS_SAVES
+              : turns_newest(w, folder, step);
+    rolled = folder != TURNS_NOWHERE && turns_is_rolled(w, folder);
+    return check_found(w, w->restored, due, f) && check_told(w, f, rolled);
+}
+
 bool turns_check_restore(struct turns *w, weir_ckpt *c, unsigned folder,
                          uint64_t step)
 {
@@ -108,7 +136,7 @@ bool turns_check_restore(struct turns *w, weir_ckpt *c, unsigned folder,
         return due == TURNS_SAVES ||
                turns_fail(w, "nothing was restored, but save %u is there", due);
     w->restored = salt_of(memory);
-    good = check_found(w, w->restored, due, f) && check_told(w, f, rolled);
+    good = check_either(w, folder, step, due, rolled, f);
     weir_ckpt_found_free(&f);
     return good;
 }
