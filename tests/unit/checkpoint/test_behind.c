@@ -238,7 +238,7 @@ static void nobody_drains(void **state)
 
     cfg.drain = 0;
     cfg.max_behind = 1;
-    cfg.drain_timeout_ms = 100;
+    cfg.drain_timeout_ms = 1000;
     c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_FAST);
     assert_int_equal(weir_ckpt_wait(c, 1, WEIR_LEVEL_SLOW, -1, &err),
@@ -276,7 +276,7 @@ static void nobody_makes_room(void **state)
     weir_err err;
 
     cfg.drain = 0;
-    cfg.drain_timeout_ms = 100;
+    cfg.drain_timeout_ms = 1000;
     c = saves_open(&cfg);
     saves_must(s, c, 1, WEIR_LEVEL_FAST);
     assert_int_equal(saves_put(s, c, 2, 9, WEIR_LEVEL_FAST, &err), WEIR_ENOSPC);
@@ -370,7 +370,7 @@ static void the_oldest_is_given_up(void **state)
 
         saves_close(saves_open(&cfg)); /* both tiers have had a writer */
         cfg.drain = drain;
-        cfg.drain_timeout_ms = 100;
+        cfg.drain_timeout_ms = 1000;
         c = saves_open(&cfg);
         for (uint64_t step = 1; step <= 6; step++) {
             saves_must(s, c, step, WEIR_LEVEL_FAST);

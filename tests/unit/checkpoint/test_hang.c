@@ -76,7 +76,7 @@ static weir_ckpt_config config(const struct saves *s, const char *where)
                        (struct saves_tiers){.two = true, .slow_rules = rules});
     cfg.max_behind = 2;
     cfg.keep_last = 0;
-    cfg.drain_timeout_ms = 300;
+    cfg.drain_timeout_ms = 1500;
     cfg.close_timeout_ms = 50;
     return cfg;
 }

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define LIMIT_MS 400
+#define LIMIT_MS 1000
 #define SLACK_NS (100 * WR_NS_PER_SEC) /* of a busy machine */
 
 static void file_of(const struct saves *s, char ret[SAVES_PATH])
@@ -178,6 +178,7 @@ static void fill(struct saves *s)
     wait_for_threads(threads);
 }
 
+/* It was given its time, but for what the tier had been silent before. */
 static void check_silent(const char *name, int r, uint64_t begun_ns,
                          const weir_err *err)
 {
@@ -219,10 +220,9 @@ static void run_call(const struct call *call, const char *where)
     if (call->role == WEIR_CKPT_SAVE)
         saves_wait(c, WEIR_LATEST, WEIR_LEVEL_VERIFIED);
     hang(s);
-    for (int k = 0; k < 2; k++) { /* the second time as the first */
-        begun_ns = wr_clock_ns();
+    begun_ns = wr_clock_ns();
+    for (int k = 0; k < 2; k++) /* the second time as the first */
         check_silent(call->name, call->run(c, s, &err), begun_ns, &err);
-    }
     if (call->role == WEIR_CKPT_SAVE)
         saves_must(s, c, 3, WEIR_LEVEL_FAST);
     check_untouched(s, &c, threads);
