@@ -396,6 +396,12 @@ static unsigned count_newer(const struct turns *w, unsigned salt,
     return n;
 }
 
+/* Acknowledged, or seen although it was not. */
+static bool was_there(const struct turns *w, unsigned salt)
+{
+    return w->saves[salt].level || w->saves[salt].drained || is_there(w, salt);
+}
+
 /* Steps of a run that are newer than a save and were there at some time: between
  * two looks a drain may retire the save on account of one, and then that one,
  * which another branch left. Each that is gone needs a reason of its own. */
@@ -406,7 +412,7 @@ static unsigned count_of_run(const struct turns *w, unsigned salt,
     unsigned n = 0;
 
     for (unsigned i = 0; i < w->count; i++)
-        if (run[i] && w->saves[i].level && turns_is_newer(w, i, salt))
+        if (run[i] && was_there(w, i) && turns_is_newer(w, i, salt))
             newer[w->saves[i].step] = true;
     for (unsigned i = 0; i < TURNS_STEPS; i++)
         n += newer[i];
