@@ -40,6 +40,19 @@ static int look_at_both(weir_ckpt *c, bool reads, struct wr_membership *near,
                : wr_membership_look(c->far, /* fast= */ false, reads, far, err);
 }
 
+/* Steps that are taken away take with them what their manifests know of the
+ * order: a link that was lost is written before. Who saves writes it anyway. */
+static void keep_links(const weir_ckpt *c, const struct wr_membership *near,
+                       const struct wr_membership *far)
+{
+    if (c->cfg.role != WEIR_CKPT_DRAIN && c->cfg.role != WEIR_CKPT_MANAGE)
+        return;
+    if (near->derived)
+        wr_tier_link_keep(c->near, &near->link);
+    if (far->derived)
+        wr_tier_link_keep(c->far, &far->link);
+}
+
 /* Looks whether the tiers belong together, and notes what they are of. */
 static int judge_tiers(weir_ckpt *c, weir_err *err)
 {
@@ -48,9 +61,11 @@ static int judge_tiers(weir_ckpt *c, weir_err *err)
 
     if (r == 0)
         r = wr_membership_judge(c, &near, &far, err);
-    if (r == 0)
-        note_members(c, &near, &far);
-    return r;
+    if (r < 0)
+        return r;
+    keep_links(c, &near, &far);
+    note_members(c, &near, &far);
+    return 0;
 }
 
 /* --- opening --- */

@@ -172,6 +172,12 @@ static int make_link(struct wr_tier *t, const struct wr_tier_link *link,
     return r;
 }
 
+void wr_tier_link_keep(struct wr_tier *t, const struct wr_tier_link *link)
+{
+    if (own_folder(t, NULL) == 0 && make_link(t, link, NULL) == 0)
+        (void)wr_tier_change(t, WR_SYNC_DIR, WR_NAME_OWN, NULL, NULL);
+}
+
 int wr_tier_link_make(struct wr_tier *t, char id[WR_MANIFEST_ID], weir_err *err)
 {
     struct wr_tier_link link = {.kind = WR_LINK_LAST}, is;

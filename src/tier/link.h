@@ -46,6 +46,8 @@ int wr_tier_link_write(struct wr_tier *t, const struct wr_tier_link *link,
  * *id, which is not "" on success. */
 int wr_tier_link_make(struct wr_tier *t, char id[WR_MANIFEST_ID],
                       weir_err *err);
+/* Makes one that was lost, at best; what is there meanwhile stays. */
+void wr_tier_link_keep(struct wr_tier *t, const struct wr_tier_link *link);
 
 /* The tier's own id, which is made where there is none. "": it cannot be made. */
 void wr_tier_own_id(struct wr_tier *t, char ret[WR_MANIFEST_ID]);

@@ -240,6 +240,51 @@ static void point_5_only_the_link_is_lost(void **state)
     cells_must_find(s->slow, NULL, 56);
 }
 
+static void check_generation(const char *fast, const char *is)
+{
+    char text[TEXT] = "", kind[8], id[40], generation[24] = "";
+    FILE *f = fopen(cells_at(fast, ".weir/store"), "re");
+
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof(text), f));
+    fclose(f);
+    assert_int_equal(sscanf(text, "%7s %39s %23s", kind, id, generation), 3);
+    assert_string_equal(kind, "fast");
+    assert_string_equal(generation, is);
+}
+
+/* Who takes the newest step away leaves what its manifest knew: the steps below
+ * are of a writer that this tier has had, and not of another machine. */
+static void point_5_a_lost_link_outlives_its_newest_step(void **state)
+{
+    const struct cells *s = *state;
+    const struct cells_life older = {.first = 1,
+                                     .last = 2,
+                                     .level = WEIR_LEVEL_FAST},
+                            newer = {.from = 2,
+                                     .first = 3,
+                                     .last = 3,
+                                     .level = WEIR_LEVEL_FAST};
+    weir_ckpt_config cfg;
+    weir_ckpt *c;
+    weir_err err;
+
+    cells_live(s->fast, s->slow, older);
+    cells_live(s->fast, s->slow, newer);
+    cells_remove(cells_at(s->fast, ".weir"));
+    cells_config(s->fast, s->slow, WEIR_CKPT_MANAGE, &cfg);
+    c = cells_open(&cfg);
+    if (weir_ckpt_remove(c, 3, "fast", &err) < 0)
+        fail_msg("remove: %s", err.msg);
+    cells_close(c);
+    check_generation(s->fast, "2");
+    cells_remove(cells_at(s->fast, ".weir"));
+    if (cells_drain_code(s->fast, s->slow, &err) < 0)
+        fail_msg("drain: %s", err.msg);
+    check_generation(s->fast, "1");
+    cells_must_find(s->slow, NULL, 2);
+}
+
 /* Another machine went on: then they are stale, dot files or not. */
 static void point_5_a_plain_copy_that_is_stale(void **state)
 {
@@ -615,6 +660,7 @@ int main(void)
         TEST(point_5_a_plain_copy_is_drained),
         TEST(point_5_a_plain_copy_is_opened),
         TEST(point_5_only_the_link_is_lost),
+        TEST(point_5_a_lost_link_outlives_its_newest_step),
         TEST(point_5_a_plain_copy_that_is_stale),
         TEST(point_6_a_backup_is_noticed),
         TEST(point_6_what_a_backup_lacks_is_drained_again),
