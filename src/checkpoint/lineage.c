@@ -45,7 +45,8 @@ static int look_at_both(weir_ckpt *c, bool reads, struct wr_membership *near,
 static void keep_links(const weir_ckpt *c, const struct wr_membership *near,
                        const struct wr_membership *far)
 {
-    if (c->cfg.role != WEIR_CKPT_DRAIN && c->cfg.role != WEIR_CKPT_MANAGE)
+    if (c->cfg.dry_run ||
+        (c->cfg.role != WEIR_CKPT_DRAIN && c->cfg.role != WEIR_CKPT_MANAGE))
         return;
     if (near->derived)
         wr_tier_link_keep(c->near, &near->link);
