@@ -203,14 +203,13 @@ static int work_left(struct wr_drainer *d, uint64_t step,
     weir_ckpt *c = d->c;
     uint64_t seq = wr_ckpt_seq_of(c, step, far->gist.id);
     enum weir_level known = known_level(c, seq, WEIR_LEVEL_VERIFIED);
+    int r = known < WEIR_LEVEL_SLOW ? wr_tier_sync_root(c->far, err)
+                                    : wr_tier_settle(c->far, err);
 
-    if (known < WEIR_LEVEL_SLOW) {
-        int r = wr_tier_sync_root(c->far, err);
-
-        if (r < 0)
-            return r;
+    if (r < 0)
+        return r;
+    if (known < WEIR_LEVEL_SLOW)
         wr_ckpt_reached(c, seq, WEIR_LEVEL_SLOW);
-    }
     *ret = c->cfg.verify &&
                    (far->is < WEIR_COPY_VERIFIED || known < WEIR_LEVEL_VERIFIED)
                ? WORK_VERIFY
