@@ -30,19 +30,28 @@ uint64_t wr_ckpt_note_lost(weir_ckpt *c, uint64_t step,
     return wr_ckpt_lost(c, &e);
 }
 
+bool wr_ckpt_is_missing(weir_ckpt *c, const struct wr_copy *near, uint64_t step)
+{
+    struct wr_copy far;
+
+    return !wr_tier_has(c->far, step) ||
+           wr_step_glance(c->far, step, &far, NULL) < 0 ||
+           far.is <= WEIR_COPY_DAMAGED ||
+           (strcmp(near->gist.id, far.gist.id) != 0 &&
+            wr_copy_compare(near, &far) > 0);
+}
+
 bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes)
 {
     struct wr_copy copy;
 
     *ret_bytes = 0;
-    if (wr_tier_has(c->far, step))
-        return false;
     if (wr_step_look(c->near, step, &copy, NULL) < 0)
-        return true; /* when in doubt it waits */
-    if (copy.is == WEIR_COPY_DAMAGED)
+        return !wr_tier_has(c->far, step); /* when in doubt it waits */
+    if (copy.is == WEIR_COPY_DAMAGED && !wr_tier_has(c->far, step))
         wr_ckpt_note_lost(c, step, &copy);
     *ret_bytes = copy.gist.bytes;
-    return copy.is > WEIR_COPY_DAMAGED;
+    return copy.is > WEIR_COPY_DAMAGED && wr_ckpt_is_missing(c, &copy, step);
 }
 
 /* Brings what is known of steps of the near tier in line with those that are
@@ -202,7 +211,17 @@ static uint64_t age(uint64_t now_ns, uint64_t then_ns)
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* Steps that the far tier does not have, by their names alone. */
+/* Whether both tiers have the same save of a step. */
+static bool is_on_both(weir_ckpt *c, uint64_t step)
+{
+    struct wr_copy near, far;
+
+    return wr_step_glance(c->near, step, &near, NULL) == 0 &&
+           wr_step_glance(c->far, step, &far, NULL) == 0 &&
+           strcmp(near.gist.id, far.gist.id) == 0;
+}
+
+/* Steps that the far tier does not have, or only an older save of. */
 static int count_absent(weir_ckpt *c, uint64_t *ret, weir_err *err)
 {
     uint64_t *near, *far = NULL, absent = 0;
@@ -215,7 +234,7 @@ static int count_absent(weir_ckpt *c, uint64_t *ret, weir_err *err)
     for (size_t i = 0; i < nears; i++) {
         while (at < fars && far[at] < near[i])
             at++;
-        absent += at == fars || far[at] != near[i];
+        absent += at == fars || far[at] != near[i] || !is_on_both(c, near[i]);
     }
     free(near);
     if (r < 0)
@@ -366,9 +385,10 @@ int wr_ckpt_pause(weir_ckpt *c, uint64_t *seen, struct wr_pause_end *ret)
     return r < 0 ? r : wr_ckpt_check_drained(c, &ret->why);
 }
 
-/* Which step, and whether its copy on the far tier is as good as it will get. */
+/* Which save, and whether its copy on the far tier is as good as it will get. */
 struct safe {
     uint64_t step, is;
+    char id[WR_WATCH_ID]; /* the far tier may have an older save; "": any */
 };
 
 /* A wr_watch_fn. */
@@ -380,17 +400,25 @@ static int look_safe(weir_ckpt *c, void *what, weir_err *err)
 
     if (r < 0)
         return r;
-    s->is = !c->cfg.verify || wr_tier_is_verified(c->far, &m);
+    s->is = (!s->id[0] || strcmp(m.id, s->id) == 0) &&
+            (!c->cfg.verify || wr_tier_is_verified(c->far, &m));
     wr_manifest_done(&m);
-    return 0;
+    /* Who brings it may not have synced it yet, and marks only what it has. */
+    return s->is && !c->cfg.verify ? wr_tier_sync_root(c->far, err) : 0;
 }
 
 static bool is_safe(weir_ckpt *c, uint64_t step)
 {
-    struct safe s = {step, 0};
+    struct safe s = {.step = step};
+    struct wr_copy near;
 
-    return !wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0) &&
-           wr_watch_ask(c, look_safe, &s, sizeof(s), WR_WATCH_BRIEFLY, NULL) ==
+    if (wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0) ||
+        wr_step_look(c->near, step, &near, NULL) < 0 ||
+        near.is == WEIR_COPY_NONE)
+        return false;
+    if (near.is > WEIR_COPY_DAMAGED)
+        memcpy(s.id, near.gist.id, sizeof(near.gist.id));
+    return wr_watch_ask(c, look_safe, &s, sizeof(s), WR_WATCH_BRIEFLY, NULL) ==
                0 &&
            s.is;
 }

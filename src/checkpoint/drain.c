@@ -151,12 +151,12 @@ static int count_behind(struct wr_drainer *d, weir_err *err)
         return r;
     for (size_t i = 0; i < count && r == 0; i++) {
         struct wr_copy copy = {0};
+        bool read = wr_step_look(d->c->near, steps[i], &copy, NULL) == 0;
 
-        if (wr_tier_has(d->c->far, steps[i]))
-            continue;
         /* When in doubt it waits. */
-        if (wr_step_look(d->c->near, steps[i], &copy, NULL) == 0 &&
-            copy.is <= WEIR_COPY_DAMAGED)
+        if (read ? copy.is <= WEIR_COPY_DAMAGED ||
+                       !wr_ckpt_is_missing(d->c, &copy, steps[i])
+                 : wr_tier_has(d->c->far, steps[i]))
             continue;
         if (!wr_drainer_put(d, steps[i], copy.gist.bytes, /* unseen= */ false))
             r = wr_fail(err, WEIR_ENOMEM, "out of memory");

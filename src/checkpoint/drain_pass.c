@@ -105,6 +105,25 @@ static int put_job(struct wr_drainer *d, const struct wr_drain_job *j,
     return 0;
 }
 
+/* A copy of the near tier is damaged: whether what the far one has is of an older
+ * save, as far as that is known. */
+static bool is_older_save(struct wr_drainer *d, const struct wr_copy *far,
+                          const struct wr_copy *near)
+{
+    const struct wr_ckpt_time *t;
+    bool older = false;
+
+    if (near->gist.id[0])
+        return strcmp(near->gist.id, far->gist.id) != 0 &&
+               wr_copy_compare(near, far) > 0;
+    pthread_mutex_lock(&d->c->lock);
+    t = wr_ckpt_time_find(d->c, far->gist.turn.step);
+    if (t && t->level >= WEIR_LEVEL_FAST && t->id[0])
+        older = strcmp(t->id, far->gist.id) != 0;
+    pthread_mutex_unlock(&d->c->lock);
+    return older;
+}
+
 /* The near copy is damaged and there is no other. */
 static int lost_copy(struct wr_drainer *d, uint64_t step,
                      const struct wr_copy *near, weir_err *err)
@@ -184,14 +203,13 @@ static int work_left(struct wr_drainer *d, uint64_t step,
     weir_ckpt *c = d->c;
     uint64_t seq = wr_ckpt_seq_of(c, step, far->gist.id);
     enum weir_level known = known_level(c, seq, WEIR_LEVEL_VERIFIED);
+    int r = known < WEIR_LEVEL_SLOW ? wr_tier_sync_root(c->far, err)
+                                    : wr_tier_settle(c->far, err);
 
-    if (known < WEIR_LEVEL_SLOW) {
-        int r = wr_tier_sync_root(c->far, err);
-
-        if (r < 0)
-            return r;
+    if (r < 0)
+        return r;
+    if (known < WEIR_LEVEL_SLOW)
         wr_ckpt_reached(c, seq, WEIR_LEVEL_SLOW);
-    }
     *ret = c->cfg.verify &&
                    (far->is < WEIR_COPY_VERIFIED || known < WEIR_LEVEL_VERIFIED)
                ? WORK_VERIFY
@@ -223,7 +241,9 @@ static int find_job(struct wr_drainer *d, uint64_t step, weir_err *err)
         (far.is <= WEIR_COPY_DAMAGED || strcmp(near.gist.id, far.gist.id) != 0))
         return refuse_stale(d, step, &near, err);
     if (near.is == WEIR_COPY_DAMAGED)
-        return far.is > WEIR_COPY_DAMAGED ? 0 : lost_copy(d, step, &near, err);
+        return far.is > WEIR_COPY_DAMAGED && !is_older_save(d, &far, &near)
+                   ? 0
+                   : lost_copy(d, step, &near, err);
     if (far.is > WEIR_COPY_DAMAGED && strcmp(near.gist.id, far.gist.id) != 0 &&
         wr_copy_compare(&near, &far) < 0)
         return refuse_stale(d, step, &near, err);

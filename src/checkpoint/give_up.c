@@ -90,13 +90,32 @@ static void note(weir_ckpt *c, uint64_t step, uint64_t by)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* The step of the near tier that was saved last: of a run that went back that is
+ * not the highest. */
+static uint64_t newest_of(weir_ckpt *c, const uint64_t *steps, size_t count)
+{
+    struct wr_copy best = {0}, copy;
+    uint64_t newest = steps[count - 1];
+
+    for (size_t i = 0; i < count; i++) {
+        if (wr_step_glance(c->near, steps[i], &copy, NULL) < 0 ||
+            copy.is <= WEIR_COPY_DAMAGED ||
+            (best.is && wr_copy_compare(&copy, &best) < 0))
+            continue;
+        newest = steps[i];
+        best = copy;
+    }
+    return newest;
+}
+
 static bool give_up_one(weir_ckpt *c, uint64_t by, const uint64_t *steps,
                         size_t count)
 {
-    uint64_t last = last_saved(c), from = 0, step;
+    uint64_t last = last_saved(c), newest = newest_of(c, steps, count);
+    uint64_t from = 0, step;
 
     for (; find_oldest(c, from, steps, count, &step); from = step + 1) {
-        if (step == by || step == last || step == steps[count - 1] ||
+        if (step == by || step == last || step == newest ||
             wr_tier_marked(c->near, WR_MARK_PIN, step, NULL, 0))
             continue;
         if (!wr_tier_has(c->near, step)) { /* and the drain does not know yet */

@@ -189,6 +189,8 @@ static int judge_and_take(struct taking *k, const struct wr_retention *rule,
         spare_foreign(k->c, s, v);
         if (!is_dry(k))
             r = wr_lineage_check_claims(k->c, err);
+        if (r == 0 && !is_dry(k) && k->c->far)
+            r = wr_tier_settle(k->c->far, err);
         if (r == 0)
             r = take_all(k, rule->after, s, v, err);
         wr_stock_sweep(s);

@@ -105,6 +105,10 @@ int wr_newest_add(struct wr_newest *n, struct wr_tier *t, weir_err *err);
 /* Steps that wait for the far tier; what is damaged does not, because nobody will
  * drain it. As far as is known also on failure. Without the lock. */
 int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err);
+/* Whether the far tier does not have this copy of the near one: it may have an
+ * older save of that step, which then makes way. */
+bool wr_ckpt_is_missing(weir_ckpt *c, const struct wr_copy *near,
+                        uint64_t step);
 /* Whether somebody will bring a step of the near tier to the far one, which is
  * called. Its bytes when it will. */
 bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes);

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -39,7 +40,8 @@ static int timed_out(const weir_ckpt *c, uint64_t step, enum weir_level level,
 struct looking {
     uint64_t step;
     enum weir_level level;
-    bool own; /* the step is of a save of this run */
+    bool own;                /* the step is of a save of this run */
+    char id[WR_MANIFEST_ID]; /* of its manifest; "": not known */
 };
 
 /* Whether this process hears of the levels above FAST by itself. */
@@ -64,42 +66,55 @@ static int tell_lost(weir_ckpt *c, uint64_t step, const struct wr_copy *copy,
     return wr_step_say_damaged(c->near, step, copy->why.code, err);
 }
 
-/* What the last tier says of a step. */
+/* What the last tier says of a save. */
 struct sight {
-    uint64_t step, verified;
+    uint64_t step, level, verified;
+    char id[WR_WATCH_ID]; /* "": of any */
 };
 
-/* A wr_watch_fn. */
+/* A wr_watch_fn. It may have an older save of that step. */
 static int look_last(weir_ckpt *c, void *what, weir_err *err)
 {
     struct wr_tier *last = wr_ckpt_last(c);
     struct sight *s = what;
     struct wr_manifest m;
+    bool other;
     int r = wr_tier_manifest(last, s->step, &m, err);
 
     if (r < 0)
         return r;
+    other = s->id[0] && strcmp(m.id, s->id) != 0;
     s->verified = wr_tier_is_verified(last, &m);
     wr_manifest_done(&m);
-    return 0;
+    if (other)
+        return wr_fail(err, WEIR_ENOENT,
+                       "'%s': has another save of step %" PRIu64, last->shown,
+                       s->step);
+    /* Who brings it may not have synced it yet, and marks only what it has. */
+    return c->far && s->level < WEIR_LEVEL_VERIFIED
+               ? wr_tier_sync_root(last, err)
+               : 0;
 }
 
 /* 1: reached, 0: not yet, else why it never will. The near tier first: a step
  * leaves it only after it came to the far one. */
-static int look(weir_ckpt *c, uint64_t step, enum weir_level level,
-                weir_err *err)
+static int look(weir_ckpt *c, const struct looking *w, weir_err *err)
 {
+    enum weir_level level = w->level;
+    uint64_t step = w->step;
     struct wr_copy copy = {0};
-    struct sight s = {.step = step};
+    struct sight s = {.step = step, .level = level};
     bool near, done;
     weir_err e;
     int r;
 
     if (c->far)
         wr_step_look(c->near, step, &copy, NULL);
-    near = copy.is > WEIR_COPY_DAMAGED;
+    near = copy.is > WEIR_COPY_DAMAGED &&
+           (!w->id[0] || !strcmp(w->id, copy.gist.id));
     if (near && level <= WEIR_LEVEL_FAST)
         return 1;
+    memcpy(s.id, w->id[0] ? w->id : copy.gist.id, sizeof(w->id));
     r = wr_watch_ask(c, look_last, &s, sizeof(s), WR_WATCH_BRIEFLY, &e);
     if ((r == WEIR_ENOENT && near) || (r == WEIR_ETIMEDOUT && c->watch))
         return 0;
@@ -179,7 +194,7 @@ static int wait_looking(weir_ckpt *c, const struct looking *w,
 
     for (;;) {
         uint64_t now_ns;
-        int r = look(c, step, level, err);
+        int r = look(c, w, err);
 
         if (r != 0)
             return WR_MIN(r, 0);
@@ -213,12 +228,23 @@ static int deliver(struct wr_log_entry *e, weir_err *err)
     return wr_fail_as(err, e->err.code, &e->err);
 }
 
-/* Sleeps; whether the step has left the near tier, of which nothing may be
+/* Whether the near tier has this save; when in doubt it has. */
+static bool is_near(weir_ckpt *c, uint64_t step, const char *id)
+{
+    struct wr_copy copy;
+
+    return wr_step_glance(c->near, step, &copy, NULL) < 0 ||
+           copy.is == WEIR_COPY_DAMAGED ||
+           (copy.is != WEIR_COPY_NONE && (!id[0] || !strcmp(id, copy.gist.id)));
+}
+
+/* Sleeps; whether the save has left the near tier, of which nothing may be
  * heard. With the lock held, which is given up meanwhile. */
 static bool sleep_or_gone(weir_ckpt *c, const struct wr_ckpt_time *t,
                           uint64_t deadline_ns)
 {
     uint64_t step = t->t.step, look_ns = wr_clock_ns() + LOOK_GONE_NS;
+    char id[WR_MANIFEST_ID];
     bool gone;
 
     if (t->level < WEIR_LEVEL_FAST) {
@@ -228,8 +254,9 @@ static bool sleep_or_gone(weir_ckpt *c, const struct wr_ckpt_time *t,
     wr_ckpt_sleep(c, WR_MIN(deadline_ns, look_ns));
     if (wr_clock_ns() < look_ns)
         return false;
+    memcpy(id, t->id, sizeof(id));
     pthread_mutex_unlock(&c->lock);
-    gone = !wr_tier_has(c->near, step);
+    gone = !is_near(c, step, id);
     pthread_mutex_lock(&c->lock);
     return gone;
 }
@@ -282,6 +309,9 @@ int wr_ckpt_wait_seq(weir_ckpt *c, uint64_t seq, enum weir_level level,
     t = wr_ckpt_time_at(c, seq);
     w.step = t ? t->t.step : 0;
     r = t ? wait_here(c, seq, level, deadline_ns, err) : 0;
+    t = wr_ckpt_time_at(c, seq);
+    if (t)
+        memcpy(w.id, t->id, sizeof(w.id));
     pthread_mutex_unlock(&c->lock);
     return r == 1 ? wait_looking(c, &w, deadline_ns, err) : r;
 }

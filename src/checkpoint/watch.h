@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "checkpoint/store.h"
 
 struct wr_watch;
@@ -21,6 +22,10 @@ struct wr_watch;
 /* Long enough for any tier that works; who has gone without an answer once does
  * not wait again before there is one. */
 #define WR_WATCH_BRIEFLY WR_NS_PER_SEC
+
+/* Of a manifest's id in a question: questions are compared byte by byte, and have
+ * no padding. */
+#define WR_WATCH_ID WR_ALIGN_UP(WR_MANIFEST_ID, 8)
 
 /* Looks at the far tier. `what` is the question and becomes the answer, without
  * pointers: it is copied. */

@@ -311,7 +311,7 @@ static int rename_pending(struct wr_tier *t, struct wr_pending *p,
 static int not_lasting(struct wr_tier *t, struct wr_pending *p, int r,
                        weir_err *err)
 {
-    p->unsure = true;
+    p->unsure = t->unsynced = true;
     return wr_fail_prefix(err, r,
                           "step %" PRIu64 " is on the %s tier, but may not "
                           "survive a power cut ('weir ckpt ls' shows whether "
@@ -335,7 +335,7 @@ static int not_renamed(struct wr_tier *t, struct wr_pending *p, const char *id,
     }
     if (q == WEIR_ENOENT || r == WEIR_EEXIST || r == WEIR_EFENCED)
         return r;
-    p->unsure = true;
+    p->unsure = t->unsynced = true;
     return wr_fail_prefix(err, r,
                           "step %" PRIu64 " may or may not be on the %s tier "
                           "('weir ckpt ls' shows it)",
@@ -363,6 +363,16 @@ int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
         wr_tier_abandon(t, p);
     else if (r == 0 && old.name[0] && !old.recycled)
         wr_tier_remove_folder(t, old.name, NULL); /* or the next claim does */
+    return r;
+}
+
+int wr_tier_settle(struct wr_tier *t, weir_err *err)
+{
+    int r = atomic_exchange(&t->unsynced, false) ? wr_tier_sync_root(t, err)
+                                                 : 0;
+
+    if (r < 0)
+        t->unsynced = true;
     return r;
 }
 

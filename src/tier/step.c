@@ -284,6 +284,8 @@ static int copy_step(struct copying *c, uint64_t step, bool anew, weir_err *err)
         r = look_at_target(c->to, &c->m, &c->target, err);
         if (r == 0 && (c->target != TARGET_SAME || anew))
             r = copy_pending(c, err);
+        else if (r == 0)
+            r = wr_tier_settle(c->to, err);
         wr_manifest_done(&c->m);
     }
     return r;

@@ -54,6 +54,8 @@ struct wr_tier {
     unsigned slots;             /* slot-* kept at most [1] */
     struct wr_known *known;     /* owned: what manifests said (step.c) */
     atomic_bool untidy;         /* something could not be removed */
+    atomic_bool unsynced;       /* a step was renamed there, and that could not
+                                   be made to last */
     atomic_uint_fast64_t calls; /* of storage that have returned, but for
                                     what files hold: who waits sees it work */
 };
@@ -174,6 +176,9 @@ int wr_tier_publish(struct wr_tier *t, struct wr_pending *p,
 /* Which steps there are lasts: the root, and the writer's folder, where they
  * come from and go to. */
 int wr_tier_sync_root(struct wr_tier *t, weir_err *err);
+/* The same where a step was published and that could not be synced: nobody may
+ * rely on it before. */
+int wr_tier_settle(struct wr_tier *t, weir_err *err);
 /* Removes a pending folder; errors do not matter, the next claim does it. */
 void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
 

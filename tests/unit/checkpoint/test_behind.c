@@ -421,6 +421,39 @@ static void the_oldest_makes_room(void **state)
 
 /* --- how many may wait --- */
 
+/* The newest step is the one saved last, also when the run that saved it went back
+ * and has ended: a higher number is of a branch that it left. */
+static void the_newest_is_never_given_up(void **state)
+{
+    struct saves *s = *state;
+    weir_ckpt_config cfg = config(s, WEIR_BEHIND_OLDEST,
+                                  (struct saves_tiers){.two = true});
+    weir_ckpt *c;
+    weir_err err;
+
+    cfg.drain = 0;
+    cfg.max_behind = 0;
+    c = saves_open(&cfg);
+    saves_must(s, c, 40, WEIR_LEVEL_FAST);
+    saves_must(s, c, 100, WEIR_LEVEL_FAST);
+    if (weir_ckpt_restore(c, 40, &s->tensor, 1, NULL, &err) != 1)
+        fail_msg("%s", err.msg);
+    saves_must(s, c, 50, WEIR_LEVEL_FAST);
+    saves_close(c);
+    cfg = config(
+        s, WEIR_BEHIND_OLDEST,
+        (struct saves_tiers){.two = true,
+                             .fast_rules = "mkdir-enospc@~/tmp-000000000060"});
+    cfg.drain = 0;
+    cfg.max_behind = 0;
+    cfg.drain_timeout_ms = 1000;
+    c = saves_open(&cfg);
+    assert_int_equal(saves_put(s, c, 60, 1, WEIR_LEVEL_FAST, &err),
+                     WEIR_ENOSPC);
+    saves_close(c);
+    assert_int_equal(saves_number(s->fast, 50), 51);
+}
+
 static void as_many_as_there_is_room_for(void **state)
 {
     struct saves *s = *state;
@@ -538,6 +571,7 @@ int main(void)
         TEST(a_failing_drain_and_no_room),
         TEST(the_oldest_is_given_up),
         TEST(the_oldest_makes_room),
+        TEST(the_newest_is_never_given_up),
         TEST(as_many_as_there_is_room_for),
         TEST(waits_for_room),
         TEST(waits_for_what_is_read_back),
