@@ -1,7 +1,9 @@
 /* claim.c - one writer a tier: the lock, its folder, the sweep.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The lock keeps two writers of one machine apart. The folder is for locks that
+ * The lock keeps two writers of one machine apart. One that took over while
+ * another had it locks a file in its own folder: when the other one ends, the lock
+ * is free and the tier is not. The folder is for locks that
  * were lost (a network file system) or taken over: a new writer makes its own,
  * `.writer-NUMBER/ID`, and dissolves those of lower numbers. What was in them is
  * moved into the new one, and the empty folder is removed. An old writer that
@@ -42,13 +44,14 @@ int wr_tier_make_own(struct wr_tier *t, weir_err *err)
     return wr_tier_sync_root(t, err);
 }
 
-static int open_lock(struct wr_tier *t, struct wr_object **ret, weir_err *err)
+static int open_lock(struct wr_tier *t, const char *path,
+                     struct wr_object **ret, weir_err *err)
 {
     struct wr_store *st = t->store;
     weir_err why;
-    int r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_LOCK, ret, &why);
+    int r = st->ops->object_open(st, path, WR_OPEN_LOCK, ret, &why);
 
-    return r < 0 ? wr_tier_told(t, WR_NAME_LOCK, &why, err) : 0;
+    return r < 0 ? wr_tier_told(t, path, &why, err) : 0;
 }
 
 static int lock_it(struct wr_object *o, weir_err *err)
@@ -63,9 +66,51 @@ void wr_tier_let_go(struct wr_tier *t)
     pthread_mutex_lock(&t->holding);
     if (t->lock)
         t->lock->ops->close(t->lock, /* sync= */ false, NULL);
-    t->lock = NULL;
+    if (t->held)
+        t->held->ops->close(t->held, /* sync= */ false, NULL);
+    t->lock = t->held = NULL;
     t->locked = false;
     pthread_mutex_unlock(&t->holding);
+}
+
+/* As wr_tier_ask_claimed, of one lock. */
+static int ask_locked(struct wr_tier *t, const char *path, weir_err *err)
+{
+    struct wr_store *st = t->store;
+    struct wr_object *o;
+    weir_err why;
+    int r;
+
+    r = st->ops->object_open(st, path, WR_OPEN_READ, &o, &why);
+    if (r == WEIR_ENOENT)
+        return 0;
+    if (r == WEIR_EACCES) /* another user's: who may only read cannot tell */
+        return 1;
+    if (r < 0)
+        return wr_tier_told(t, path, &why, err);
+    r = o->ops->locked ? o->ops->locked(o, &why) : WEIR_EBUSY;
+    o->ops->close(o, /* sync= */ false, NULL);
+    if (r == WEIR_EBUSY || r == WEIR_ENOTSUP)
+        return 1;
+    return r < 0 ? wr_tier_told(t, path, &why, err) : 0;
+}
+
+/* Whether a writer holds its folder. */
+static int ask_held(struct wr_tier *t, weir_err *err)
+{
+    char work[WR_TIER_PATH], path[WR_TIER_PATH];
+    int r = wr_tier_find_work(t, work, err);
+
+    if (r < 0 || !work[0])
+        return r;
+    wr_name_join(work, WR_NAME_HELD, path);
+    return ask_locked(t, path, err);
+}
+
+static int say_busy(struct wr_tier *t, weir_err *err)
+{
+    return wr_fail(err, WEIR_EBUSY, "'%s': another process writes there",
+                   t->shown);
 }
 
 static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
@@ -73,40 +118,36 @@ static int take_lock(struct wr_tier *t, bool take_over, weir_err *err)
     weir_err why;
     int r;
 
-    r = open_lock(t, &t->lock, err);
+    r = open_lock(t, WR_NAME_LOCK, &t->lock, err);
     if (r < 0)
         return r;
     r = lock_it(t->lock, &why);
     t->locked = r == 0;
-    if (r == 0 || take_over)
+    if (take_over)
+        return 0;
+    if (r == 0)
+        r = ask_held(t, err);
+    else if (r != WEIR_EBUSY)
+        r = wr_tier_told(t, WR_NAME_LOCK, &why, err);
+    if (r == 0)
         return 0;
     wr_tier_let_go(t);
-    if (r == WEIR_EBUSY)
-        return wr_fail(err, r, "'%s': another process writes there", t->shown);
-    return wr_tier_told(t, WR_NAME_LOCK, &why, err);
+    return r > 0 || r == WEIR_EBUSY ? say_busy(t, err) : r;
+}
+
+/* A storage without locks does without. */
+static void hold_folder(struct wr_tier *t)
+{
+    char path[WR_TIER_PATH];
+
+    wr_name_join(t->work, WR_NAME_HELD, path);
+    if (!t->locked && open_lock(t, path, &t->held, NULL) == 0)
+        (void)lock_it(t->held, NULL);
 }
 
 int wr_tier_ask_claimed(struct wr_tier *t, weir_err *err)
 {
-    struct wr_store *st = t->store;
-    struct wr_object *o;
-    weir_err why;
-    int r;
-
-    if (t->locked)
-        return 1;
-    r = st->ops->object_open(st, WR_NAME_LOCK, WR_OPEN_READ, &o, &why);
-    if (r == WEIR_ENOENT)
-        return 0;
-    if (r == WEIR_EACCES) /* another user's: who may only read cannot tell */
-        return 1;
-    if (r < 0)
-        return wr_tier_told(t, WR_NAME_LOCK, &why, err);
-    r = o->ops->locked ? o->ops->locked(o, &why) : WEIR_EBUSY;
-    o->ops->close(o, /* sync= */ false, NULL);
-    if (r == WEIR_EBUSY || r == WEIR_ENOTSUP)
-        return 1;
-    return r < 0 ? wr_tier_told(t, WR_NAME_LOCK, &why, err) : 0;
+    return t->locked ? 1 : ask_locked(t, WR_NAME_LOCK, err);
 }
 
 bool wr_tier_is_claimed(struct wr_tier *t)
@@ -610,10 +651,12 @@ static int make_or_free(struct wr_tier *t, uint64_t number, uint64_t *swept,
 /* It is not the writer, and leaves nothing. */
 static void unclaim(struct wr_tier *t)
 {
-    char outer[WR_TIER_PATH];
+    char outer[WR_TIER_PATH], held[WR_TIER_PATH];
 
     if (t->epoch) {
         wr_name_writer(t->epoch, outer);
+        wr_name_join(t->work, WR_NAME_HELD, held);
+        wr_tier_remove(t, held, NULL);
         wr_tier_remove(t, t->work, NULL);
         wr_tier_remove(t, outer, NULL);
     }
@@ -636,8 +679,10 @@ int wr_tier_claim(struct wr_tier *t, bool take_over, uint64_t *ret_swept,
         r = take_lock(t, take_over, err);
     if (r == 0)
         r = make_or_free(t, number, &swept, err);
-    if (r == 0)
+    if (r == 0) {
+        hold_folder(t); /* before anybody is fenced: others come after this */
         r = fence_others(t, err);
+    }
     if (r == 0)
         r = sweep_folders(t, &swept, err);
     if (r == 0)

@@ -31,9 +31,10 @@ static const struct pattern in_root[] = {
 };
 
 static const struct pattern in_work[] = {
-    {"tmp-#-@", WR_NAME_TMP},   {"slot-@", WR_NAME_SLOT},
-    {"trash-@", WR_NAME_TRASH}, {"aside-#-@", WR_NAME_ASIDE},
-    {"new-@", WR_NAME_NEW},     {WR_NAME_WHO, WR_NAME_NEW},
+    {"tmp-#-@", WR_NAME_TMP},    {"slot-@", WR_NAME_SLOT},
+    {"trash-@", WR_NAME_TRASH},  {"aside-#-@", WR_NAME_ASIDE},
+    {"new-@", WR_NAME_NEW},      {WR_NAME_WHO, WR_NAME_NEW},
+    {WR_NAME_HELD, WR_NAME_NEW},
 };
 
 static const struct pattern in_own[] = {

@@ -21,7 +21,9 @@
 #define WR_NAME_GENERATIONS WR_NAME_OWN "/generations"
 #define WR_NAME_WRITERS     WR_NAME_OWN "/writers"
 
-#define WR_NAME_WHO "who" /* in a writer's folder: what it does */
+/* In a writer's folder: what it does; locked by one that has taken over. */
+#define WR_NAME_WHO  "who"
+#define WR_NAME_HELD "held"
 
 enum wr_name {
     WR_NAME_FOREIGN, /* not weir's: left alone */

@@ -8,7 +8,8 @@
  *                          2 to 4 times as fast as new ones (slot-*), what is
  *                          on its way out (trash-*)
  *     .stale-N-ID          set aside: another machine went on without it
- *     .weir/lock           locked by the writer
+ *     .weir/lock           locked by the writer; held in its folder while that
+ *                          is still locked by one that it has taken over from
  *     .weir/pin-N, .weir/verified-N, .weir/damaged-N   marks of step N; the
  *                          latter two hold the manifest's id, damaged-N also
  *                          why: its drain was given up
@@ -44,8 +45,9 @@ struct wr_tier {
     char *shown;                   /* owned: its URL, for messages */
     const char *label;             /* "fast" or "slow"; static */
     char store_id[WR_MANIFEST_ID]; /* of the store; "": none yet */
-    pthread_mutex_t holding;       /* guards the next one; a leaf lock */
+    pthread_mutex_t holding;       /* guards the next two; a leaf lock */
     struct wr_object *lock;        /* owned; NULL: not the writer */
+    struct wr_object *held;        /* owned: stands in for it; NULL: need not */
     _Atomic bool locked;        /* false after a take-over: still another's */
     uint64_t epoch;             /* number of this writer; 0: it is not one */
     char work[WR_TIER_PATH];    /* its folder */

@@ -115,7 +115,8 @@ static void taking_over_fences(void **state)
     wr_tier_close(new);
 }
 
-/* Who took over keeps others out as soon as the old one is gone. */
+/* Who took over keeps others out, also when the old one is gone and it has not
+ * noticed yet. */
 static void the_lock_comes_later(void **state)
 {
     struct place *p = *state;
@@ -126,12 +127,16 @@ static void the_lock_comes_later(void **state)
     assert_false(new->locked);
     must_save(new, 1, 1);
     assert_false(new->locked);
+    assert_int_equal(claim_code(p->tier, false, &err), WEIR_EBUSY);
     wr_tier_close(old);
+    assert_int_equal(claim_code(p->tier, false, &err), WEIR_EBUSY);
+    assert_int_equal(wr_tier_check_claim(new, NULL), 0);
     must_save(new, 2, 1);
     assert_true(new->locked);
     assert_int_equal(claim_code(p->tier, false, &err), WEIR_EBUSY);
     must_save(new, 3, 1);
     wr_tier_close(new);
+    assert_int_equal(claim_code(p->tier, false, &err), 0);
 }
 
 /* Its folder is what makes it the writer, not the number. */
