@@ -1,7 +1,7 @@
-# secrets.py - what a trace must not hold: keys in URLs, arguments if not wanted.
+# confidential.py - what a trace must not hold: keys in URLs, arguments if not wanted.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: secrets.py WEIR TRACESUM
+# usage: confidential.py WEIR TRACESUM
 import os
 import subprocess
 import sys
