@@ -396,9 +396,10 @@ static unsigned count_newer(const struct turns *w, unsigned salt,
     return n;
 }
 
-/* Steps of a run that are newer than a save and were there at some time: between
- * two looks a drain may retire the save on account of one, and then that one,
- * which another branch left. Each that is gone needs a reason of its own. */
+/* Steps of a run that are newer than a save and were there at some time (their
+ * writer was told so, or they are there although it was not): between two looks a
+ * drain may retire the save on account of one, and then that one, which another
+ * branch left. Each that is gone needs a reason of its own. */
 static unsigned count_of_run(const struct turns *w, unsigned salt,
                              const bool *run)
 {
@@ -406,7 +407,8 @@ static unsigned count_of_run(const struct turns *w, unsigned salt,
     unsigned n = 0;
 
     for (unsigned i = 0; i < w->count; i++)
-        if (run[i] && w->saves[i].level && turns_is_newer(w, i, salt))
+        if (run[i] && (w->saves[i].level || is_there(w, i)) &&
+            turns_is_newer(w, i, salt))
             newer[w->saves[i].step] = true;
     for (unsigned i = 0; i < TURNS_STEPS; i++)
         n += newer[i];
