@@ -79,6 +79,35 @@ static weir_err all_stuck(const struct taking *k)
     return all;
 }
 
+/* Whether the slow tier has the same save, as good as it gets there; a damaged one
+ * need not be there. */
+static bool is_drained(void *arg, const struct wr_manifest *m)
+{
+    weir_ckpt *c = arg;
+    struct wr_manifest far;
+    bool is;
+
+    if (wr_tier_is_damaged(c->near, m, NULL))
+        return true;
+    if (wr_tier_manifest(c->far, m->step, &far, NULL) < 0)
+        return false;
+    is = strcmp(far.id, m->id) == 0 &&
+         (!c->cfg.verify || wr_tier_is_verified(c->far, &far));
+    wr_manifest_done(&far);
+    return is;
+}
+
+static int retire(weir_ckpt *c, struct wr_tier *t, uint64_t step, weir_err *err)
+{
+    const struct wr_leaving l = {step, is_drained, c};
+    int r = t->beside[0] ? wr_tier_retire_beside(t, &l, err)
+                         : wr_tier_retire(t, step, err);
+
+    if (r == WEIR_ECHANGED)
+        wr_stock_touch(c, step);
+    return r;
+}
+
 /* One that cannot be taken away (immutable, held by a server) is named, and does
  * not keep the others: else one such step would fill the medium. */
 static int take_copy(struct taking *k, struct wr_tier *t,
@@ -86,7 +115,7 @@ static int take_copy(struct taking *k, struct wr_tier *t,
                      weir_err *err)
 {
     weir_err why;
-    int r = is_dry(k) ? 0 : wr_tier_retire(t, e->step, &why);
+    int r = is_dry(k) ? 0 : retire(k->c, t, e->step, &why);
 
     *ret_left = r < 0;
     if (ends(r))
