@@ -333,7 +333,7 @@ int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err)
     return take_away(t, step, /* recycled= */ false, err);
 }
 
-/* --- beside another writer --- */
+/* --- steps that may be saved anew meanwhile --- */
 
 /* Whether a folder holds a whole step that may not go. */
 static int check_stays(struct wr_tier *t, const char *dir,
@@ -376,25 +376,27 @@ static int take_from(struct wr_tier *t, uint64_t step, const char *way,
     return r < 0 ? wr_fail_as(err, r, &why) : finish_taking(t, step, &old, err);
 }
 
-int wr_tier_retire_beside(struct wr_tier *t, const struct wr_leaving *l,
-                          weir_err *err)
+int wr_tier_retire_if(struct wr_tier *t, const struct wr_leaving *l,
+                      weir_err *err)
 {
-    char from[WR_TIER_PATH], way[WR_TIER_PATH];
-    bool stays;
+    char work[WR_TIER_PATH], from[WR_TIER_PATH], way[WR_TIER_PATH];
+    bool stays = false;
     weir_err why;
     int r;
 
     wr_name_step(l->step, from);
     if (!wr_tier_has(t, l->step))
         return 0;
-    r = check_stays(t, from, l, &stays, err);
+    r = wr_tier_find_work(t, work, err);
+    if (r == 0)
+        r = check_stays(t, from, l, &stays, err);
     if (r == 0 && !stays) {
-        wr_name_leaving(t->beside, l->step, way);
+        wr_name_leaving(work, l->step, way);
         r = wr_tier_change(t, WR_RENAME, from, way, &why);
         if (r == WEIR_ENOENT)
             return why_gone(t, l->step, &why, err);
         wr_fail_as(err, r, &why);
-        /* Its writer may have saved it anew before that. */
+        /* It may have been saved anew right before that. */
         if (r == 0)
             r = check_stays(t, way, l, &stays, err);
         if (r < 0 || stays)

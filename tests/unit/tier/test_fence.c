@@ -504,7 +504,7 @@ static void beside_one_writer(void **state)
         l.writer = NULL;
         rec.before = go_back;
         rec.arg = &l;
-        r = wr_tier_retire_beside(t, &leave, NULL);
+        r = wr_tier_retire_if(t, &leave, NULL);
         over = !l.writer;
         if (over) {
             assert_int_equal(r, 0);
@@ -558,12 +558,12 @@ static void comes_back(void **state)
     assert_int_equal(wr_tier_stand_by(t, &other, NULL), 0);
     rec.before = go_back_here;
     rec.arg = &m;
-    assert_int_equal(wr_tier_retire_beside(t, &leave, NULL), WEIR_ECHANGED);
+    assert_int_equal(wr_tier_retire_if(t, &leave, NULL), WEIR_ECHANGED);
     assert_null(m.at);
     must_be_good(m.writer, 1);
     assert_int_equal(count_left(p, "leaving-", NULL), 0);
     /* Now it is known, and stays where it is. */
-    assert_int_equal(wr_tier_retire_beside(t, &leave, NULL), WEIR_ECHANGED);
+    assert_int_equal(wr_tier_retire_if(t, &leave, NULL), WEIR_ECHANGED);
     must_be_good(m.writer, 1);
     wr_tier_close(t);
     /* Who died in between. */
