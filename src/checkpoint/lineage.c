@@ -537,9 +537,12 @@ int weir_ckpt_store_id(const weir_ckpt *c, char ret[WEIR_STORE_ID],
                        weir_err *err)
 {
     const struct wr_tier *last;
+    int r = wr_ckpt_check(c, err);
 
-    if (!c)
-        return wr_fail(err, WEIR_EINVAL, "the store is NULL");
+    if (r == 0 && !ret)
+        r = wr_fail(err, WEIR_EINVAL, "ret: is NULL");
+    if (r < 0)
+        return r;
     last = wr_ckpt_last(c);
     if (!last->store_id[0])
         return wr_fail(err, WEIR_ENOENT, "'%s': has no id yet", last->shown);

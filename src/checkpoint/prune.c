@@ -12,7 +12,9 @@
 #include "checkpoint/retention.h"
 #include "checkpoint/store.h"
 
-#define TRIES 10 /* each time another writer took over the fast tier */
+#define TRIES                                                                  \
+    10 /* each time another writer took over the fast tier, or a step
+                    was saved anew */
 
 struct taking {
     weir_ckpt *c;
@@ -79,6 +81,39 @@ static weir_err all_stuck(const struct taking *k)
     return all;
 }
 
+/* Whether the slow tier has the same save, as good as it gets there; a damaged one
+ * need not be there. */
+static bool is_drained(void *arg, const struct wr_manifest *m)
+{
+    weir_ckpt *c = arg;
+    struct wr_manifest far;
+    bool is;
+
+    if (wr_tier_is_damaged(c->near, m, NULL))
+        return true;
+    if (wr_tier_manifest(c->far, m->step, &far, NULL) < 0)
+        return false;
+    is = strcmp(far.id, m->id) == 0 &&
+         (!c->cfg.verify || wr_tier_is_verified(c->far, &far));
+    wr_manifest_done(&far);
+    return is;
+}
+
+/* While retention looks, the trainer may go back and save a step anew: in another
+ * process, or by another thread of this one. Who prunes by call has them stopped. */
+static int retire(struct taking *k, struct wr_tier *t, uint64_t step,
+                  weir_err *err)
+{
+    const struct wr_leaving l = {step, is_drained, k->c};
+    bool meets = !k->plan && k->c->far && t == k->c->near;
+    int r = meets ? wr_tier_retire_if(t, &l, err)
+                  : wr_tier_retire(t, step, err);
+
+    if (r == WEIR_ECHANGED)
+        wr_stock_touch(k->c, step);
+    return r;
+}
+
 /* One that cannot be taken away (immutable, held by a server) is named, and does
  * not keep the others: else one such step would fill the medium. */
 static int take_copy(struct taking *k, struct wr_tier *t,
@@ -86,7 +121,7 @@ static int take_copy(struct taking *k, struct wr_tier *t,
                      weir_err *err)
 {
     weir_err why;
-    int r = is_dry(k) ? 0 : wr_tier_retire(t, e->step, &why);
+    int r = is_dry(k) ? 0 : retire(k, t, e->step, &why);
 
     *ret_left = r < 0;
     if (ends(r))
@@ -235,23 +270,14 @@ static struct wr_retention rule_of(const weir_ckpt *c)
  * steps are looked at, and the claim on the slow tier is checked. Who claims both
  * begins with the slow one (store.c): where its folder was found on the fast
  * tier, that check fails. */
-static int judge_beside(struct taking *k, const struct wr_retention *rule,
-                        weir_err *err)
+static int stand_by(weir_ckpt *c, weir_err *err)
 {
-    weir_ckpt *c = k->c;
-    int r = WEIR_ECHANGED;
+    bool other = false;
+    int r = wr_tier_stand_by(c->near, &other, err);
 
-    for (int i = 0; i < TRIES && r == WEIR_ECHANGED; i++) {
-        bool other = false;
-
-        *k = (struct taking){.c = c};
-        r = wr_tier_stand_by(c->near, &other, err);
-        if (r == 0 && other) {
-            wr_stock_forget(c);
-            r = wr_lineage_check_claims(c, err);
-        }
-        if (r == 0)
-            r = judge_and_take(k, rule, err);
+    if (r == 0 && other) {
+        wr_stock_forget(c);
+        r = wr_lineage_check_claims(c, err);
     }
     return r;
 }
@@ -259,14 +285,18 @@ static int judge_beside(struct taking *k, const struct wr_retention *rule,
 int wr_ckpt_retain(weir_ckpt *c, weir_err *err)
 {
     struct wr_retention rule = rule_of(c);
-    struct taking k = {.c = c};
-    int r;
+    struct taking k;
+    int r = WEIR_ECHANGED;
 
     /* Whoever drains does it, for both tiers. And all steps may stay. */
     if (!wr_tier_is_writer(wr_ckpt_last(c)) || (!c->far && !rule.keep_last))
         return 0;
-    r = wr_tier_is_writer(c->near) ? judge_and_take(&k, &rule, err)
-                                   : judge_beside(&k, &rule, err);
+    for (int i = 0; i < TRIES && r == WEIR_ECHANGED; i++) {
+        k = (struct taking){.c = c};
+        r = wr_tier_is_writer(c->near) ? 0 : stand_by(c, err);
+        if (r == 0)
+            r = judge_and_take(&k, &rule, err);
+    }
     if (r == 0)
         tell_stuck(c, &k);
     return r;

@@ -99,8 +99,8 @@ static int look_for(struct wr_tier *t, uint64_t step, bool *ret, weir_err *err)
 }
 
 /* Whether a copy on the far tier is of a branch that a run has left: steps below
- * its number were saved later. It does not stop who comes by again; the drain
- * replaces it. */
+ * its number were saved later, mostly the one right below. It does not stop who
+ * comes by again; the drain replaces it. */
 static bool is_left(weir_ckpt *c, uint64_t step)
 {
     struct wr_copy old, below;
@@ -111,8 +111,9 @@ static bool is_left(weir_ckpt *c, uint64_t step)
     if (wr_step_look(c->far, step, &old, NULL) < 0 ||
         wr_tier_steps(c->far, &steps, &count, NULL) < 0)
         return false;
-    for (size_t i = 0; i < count && steps[i] < step && !left; i++)
-        left = wr_step_look(c->far, steps[i], &below, NULL) == 0 &&
+    for (size_t i = count; i-- > 0 && !left;)
+        left = steps[i] < step &&
+               wr_step_glance(c->far, steps[i], &below, NULL) == 0 &&
                below.is >= WEIR_COPY_COMPLETE &&
                wr_copy_compare(&below, &old) > 0;
     free(steps);

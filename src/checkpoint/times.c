@@ -199,7 +199,7 @@ int weir_ckpt_times_sized(const weir_ckpt *c, uint64_t step,
 {
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
     const struct wr_ckpt_time *t;
-    int r = wr_ckpt_check(c, NULL);
+    int r = ret ? wr_ckpt_check(c, NULL) : WEIR_EINVAL;
 
     if (r < 0)
         return r;
@@ -218,6 +218,8 @@ void weir_ckpt_stats_sized(const weir_ckpt *c, weir_ckpt_stats *ret,
     weir_ckpt *w = (weir_ckpt *)(uintptr_t)c; /* only its lock changes */
     weir_ckpt_stats own = {0};
 
+    if (!ret)
+        return;
     if (wr_ckpt_check(c, NULL) < 0) { /* nothing was done by this process */
         wr_sized_give(ret, size, &own, sizeof(own));
         return;

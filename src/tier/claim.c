@@ -398,6 +398,9 @@ static int choose_place(struct wr_tier *t, const struct wr_tier_entry *e,
     case WR_NAME_ASIDE:
         wr_name_aside(t->work, step, path);
         break;
+    case WR_NAME_LEAVING:
+        wr_name_leaving(t->work, step, path);
+        break;
     case WR_NAME_TMP:
     case WR_NAME_TRASH:
         wr_name_trash(t->work, path);
@@ -562,6 +565,26 @@ static int sweep_asides(struct wr_tier *t, weir_err *err)
     return r;
 }
 
+/* Who was taking a step away died before it knew which save that is. It is a step
+ * again, unless there is another one of its number. */
+static int sweep_leaving(struct wr_tier *t, weir_err *err)
+{
+    struct wr_tier_entries in = {0};
+    char from[WR_TIER_PATH], to[WR_TIER_PATH];
+    weir_err why;
+    int r = wr_tier_work_folders(t, t->work, WR_NAME_LEAVING, &in, err);
+
+    for (size_t i = 0; i < in.count && r == 0; i++) {
+        wr_name_join(t->work, in.all[i].name, from);
+        wr_name_step(in.all[i].step, to);
+        r = wr_tier_change(t, WR_RENAME_NEW, from, to, &why);
+        r = r == WEIR_EEXIST ? wr_tier_to_trash(t, from, to, err)
+                             : wr_fail_as(err, r, &why);
+    }
+    wr_tier_entries_done(&in);
+    return r;
+}
+
 static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
 {
     int r = sweep_root(t, WR_NAME_TMP, err);
@@ -572,6 +595,8 @@ static int sweep_folders(struct wr_tier *t, uint64_t *swept, weir_err *err)
         r = sweep_root(t, WR_NAME_SLOT, err);
     if (r == 0)
         r = sweep_asides(t, err);
+    if (r == 0)
+        r = sweep_leaving(t, err);
     if (r == 0)
         r = sweep_slots(t, err);
     /* A slot or a trash may be a step still, on the medium: its writer may have

@@ -31,10 +31,10 @@ static const struct pattern in_root[] = {
 };
 
 static const struct pattern in_work[] = {
-    {"tmp-#-@", WR_NAME_TMP},    {"slot-@", WR_NAME_SLOT},
-    {"trash-@", WR_NAME_TRASH},  {"aside-#-@", WR_NAME_ASIDE},
-    {"new-@", WR_NAME_NEW},      {WR_NAME_WHO, WR_NAME_NEW},
-    {WR_NAME_HELD, WR_NAME_NEW},
+    {"tmp-#-@", WR_NAME_TMP},         {"slot-@", WR_NAME_SLOT},
+    {"trash-@", WR_NAME_TRASH},       {"aside-#-@", WR_NAME_ASIDE},
+    {"new-@", WR_NAME_NEW},           {WR_NAME_WHO, WR_NAME_NEW},
+    {"leaving-#-@", WR_NAME_LEAVING}, {WR_NAME_HELD, WR_NAME_NEW},
 };
 
 static const struct pattern in_own[] = {
@@ -197,6 +197,11 @@ void wr_name_trash(const char *work, char ret[WR_TIER_PATH])
 void wr_name_aside(const char *work, uint64_t step, char ret[WR_TIER_PATH])
 {
     name_with_step(work, "aside", step, ret);
+}
+
+void wr_name_leaving(const char *work, uint64_t step, char ret[WR_TIER_PATH])
+{
+    name_with_step(work, "leaving", step, ret);
 }
 
 void wr_name_draft(const char *work, char ret[WR_TIER_PATH])

@@ -34,10 +34,12 @@ enum wr_name {
                        folder of the writer, ID */
     /* in a writer's folder; in the root, with a dot before, of the version
      * before */
-    WR_NAME_TMP,   /* tmp-STEP-ID */
-    WR_NAME_SLOT,  /* slot-ID */
-    WR_NAME_TRASH, /* trash-ID */
-    WR_NAME_ASIDE, /* aside-STEP-ID: on its way to .stale-STEP-ID */
+    WR_NAME_TMP,     /* tmp-STEP-ID */
+    WR_NAME_SLOT,    /* slot-ID */
+    WR_NAME_TRASH,   /* trash-ID */
+    WR_NAME_ASIDE,   /* aside-STEP-ID: on its way to .stale-STEP-ID */
+    WR_NAME_LEAVING, /* leaving-STEP-ID: on its way out, unless it turns out to
+                        be another save; a step again where that died */
     /* files in WR_NAME_OWN */
     WR_NAME_PIN,        /* pin-STEP */
     WR_NAME_VERIFIED,   /* verified-STEP */
@@ -66,6 +68,7 @@ void wr_name_tmp(const char *work, uint64_t step, char ret[WR_TIER_PATH]);
 void wr_name_slot(const char *work, char ret[WR_TIER_PATH]);
 void wr_name_trash(const char *work, char ret[WR_TIER_PATH]);
 void wr_name_aside(const char *work, uint64_t step, char ret[WR_TIER_PATH]);
+void wr_name_leaving(const char *work, uint64_t step, char ret[WR_TIER_PATH]);
 void wr_name_draft(const char *work, char ret[WR_TIER_PATH]);
 void wr_name_stale(uint64_t step, const char *id, char ret[WR_TIER_PATH]);
 void wr_name_generation(uint64_t n, char ret[WR_TIER_PATH]);

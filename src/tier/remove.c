@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tier/step.h"
 
 #define NAME_LONGEST 256
 
@@ -300,20 +301,26 @@ void wr_tier_set_down(struct wr_tier *t, const char *dir,
         *ret = to;
 }
 
+/* What was renamed away is gone for good. */
+static int finish_taking(struct wr_tier *t, uint64_t step,
+                         const struct wr_displaced *old, weir_err *err)
+{
+    int r = sync_move(t, old->name, err);
+
+    if (r == 0)
+        r = drop_marks(t, step, err);
+    if (r == 0 && !old->recycled)
+        wr_tier_remove_folder(t, old->name, NULL);
+    return wr_tier_blame(t, r, err);
+}
+
 static int take_away(struct wr_tier *t, uint64_t step, bool recycled,
                      weir_err *err)
 {
     struct wr_displaced old;
     int r = wr_tier_displace(t, step, recycled, &old, err);
 
-    if (r < 0 || !old.name[0])
-        return r;
-    r = sync_move(t, old.name, err);
-    if (r == 0)
-        r = drop_marks(t, step, err);
-    if (r == 0 && !old.recycled)
-        wr_tier_remove_folder(t, old.name, NULL);
-    return wr_tier_blame(t, r, err);
+    return r < 0 || !old.name[0] ? r : finish_taking(t, step, &old, err);
 }
 
 int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
@@ -324,4 +331,80 @@ int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err)
 int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err)
 {
     return take_away(t, step, /* recycled= */ false, err);
+}
+
+/* --- steps that may be saved anew meanwhile --- */
+
+/* Whether a folder holds a whole step that may not go. */
+static int check_stays(struct wr_tier *t, const char *dir,
+                       const struct wr_leaving *l, bool *ret, weir_err *err)
+{
+    struct wr_manifest m;
+    weir_err why;
+    int r = wr_tier_manifest_in(t, dir, l->step, &m, &why);
+    bool read = r == 0;
+
+    *ret = false;
+    for (uint32_t i = 0; r == 0 && i < m.world; i++)
+        r = wr_tier_check_shard(t, dir, &m.shards[i], &why);
+    if (r == 0)
+        *ret = !l->may_go(l->arg, &m);
+    if (read)
+        wr_manifest_done(&m);
+    return wr_step_is_unread(r) ? wr_fail_as(err, r, &why) : 0;
+}
+
+/* It is a step again; where that fails the next claim does it. */
+static void put_back(struct wr_tier *t, const char *dir, const char *step)
+{
+    if (wr_tier_change(t, WR_RENAME_NEW, dir, step, NULL) == 0)
+        (void)sync_move(t, dir, NULL);
+}
+
+/* Out of `way`, where it still could come back. */
+static int take_from(struct wr_tier *t, uint64_t step, const char *way,
+                     weir_err *err)
+{
+    struct wr_displaced old = {0};
+    weir_err why;
+    int r = choose_end(t, /* recycled= */ true, &old, &why);
+
+    if (r == 0)
+        r = wr_tier_change(t, WR_RENAME, way, old.name, &why);
+    if (r == WEIR_ENOENT)
+        return why_gone(t, step, &why, err);
+    return r < 0 ? wr_fail_as(err, r, &why) : finish_taking(t, step, &old, err);
+}
+
+int wr_tier_retire_if(struct wr_tier *t, const struct wr_leaving *l,
+                      weir_err *err)
+{
+    char work[WR_TIER_PATH], from[WR_TIER_PATH], way[WR_TIER_PATH];
+    bool stays = false;
+    weir_err why;
+    int r;
+
+    wr_name_step(l->step, from);
+    if (!wr_tier_has(t, l->step))
+        return 0;
+    r = wr_tier_find_work(t, work, err);
+    if (r == 0)
+        r = check_stays(t, from, l, &stays, err);
+    if (r == 0 && !stays) {
+        wr_name_leaving(work, l->step, way);
+        r = wr_tier_change(t, WR_RENAME, from, way, &why);
+        if (r == WEIR_ENOENT)
+            return why_gone(t, l->step, &why, err);
+        wr_fail_as(err, r, &why);
+        /* It may have been saved anew right before that. */
+        if (r == 0)
+            r = check_stays(t, way, l, &stays, err);
+        if (r < 0 || stays)
+            put_back(t, way, from);
+    }
+    if (r == 0 && stays)
+        return wr_fail(err, WEIR_ECHANGED,
+                       "'%s': step %" PRIu64 " was saved anew meanwhile",
+                       t->shown, l->step);
+    return r < 0 ? r : take_from(t, l->step, way, err);
 }

@@ -190,6 +190,18 @@ void wr_tier_abandon(struct wr_tier *t, const struct wr_pending *p);
  * enough. A step that is not there is no error. WEIR_ECHANGED: see
  * wr_tier_stand_by. */
 int wr_tier_retire(struct wr_tier *t, uint64_t step, weir_err *err);
+/* A step that goes unless it was saved anew since it was looked at, by another
+ * thread or process: `may_go` is asked about what is there, before it is renamed and
+ * afterwards. Not about what is damaged. */
+struct wr_leaving {
+    uint64_t step;
+    bool (*may_go)(void *arg, const struct wr_manifest *m);
+    void *arg;
+};
+/* The same for such a step. WEIR_ECHANGED: also when it may not go, and is where it
+ * was. */
+int wr_tier_retire_if(struct wr_tier *t, const struct wr_leaving *l,
+                      weir_err *err);
 /* The same, but its files are not overwritten by the next save: another process
  * may be reading them. */
 int wr_tier_discard(struct wr_tier *t, uint64_t step, weir_err *err);

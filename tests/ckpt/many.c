@@ -33,6 +33,7 @@ static const struct way {
     bool pinned;    /* every tenth step */
     bool fast;      /* all stay on the fast tier, too */
     bool waiting;   /* nobody drains */
+    bool again;     /* the run goes back, and comes by numbers that it left */
 } ways[] = {
     {.name = "one tier, all kept", .all = true},
     {.name = "one tier, the last ones kept"},
@@ -45,6 +46,7 @@ static const struct way {
      .two = true,
      .all = true,
      .waiting = true},
+    {.name = "two tiers, saved anew", .two = true, .all = true, .again = true},
 };
 
 struct run {
@@ -98,14 +100,21 @@ static int save(weir_ckpt *c, uint64_t step, enum weir_level level)
     return weir_ckpt_save(c, &state, level, &err) < 0 ? fail("save", &err) : 0;
 }
 
+/* Between two steps there is room for the one with which a run leaves them. */
+static uint64_t number_of(const struct run *r, uint64_t i)
+{
+    return r->way->again ? 2 * i : i;
+}
+
 static int fill(const struct run *r)
 {
+    uint64_t count = r->steps + (r->way->again ? SAVES + TIMED + 10 : 0);
     weir_ckpt *c;
     weir_err err;
     int bad = open_store(r, &c);
 
-    for (uint64_t i = 0; i < r->steps && !bad; i++) {
-        bad = save(c, i, WEIR_LEVEL_FAST);
+    for (uint64_t i = 0; i < count && !bad; i++) {
+        bad = save(c, number_of(r, i), WEIR_LEVEL_FAST);
         if (!bad && r->way->pinned && i % 10 == 0 &&
             weir_ckpt_pin(c, i, 1, &err) < 0)
             bad = fail("pin", &err);
@@ -127,6 +136,16 @@ static double cpu_now(void)
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+static int go_back(const struct run *r, weir_ckpt *c)
+{
+    uint64_t back = number_of(r, r->steps - 1);
+    weir_err err;
+
+    if (weir_ckpt_restore(c, back, NULL, 0, NULL, &err) != 1)
+        return fail("restore", &err);
+    return save(c, back + 1, WEIR_LEVEL_VERIFIED);
+}
+
 /* Saves with an open store; the first ones look at what is there. */
 static int measured(void *arg)
 {
@@ -137,16 +156,16 @@ static int measured(void *arg)
     weir_ckpt *c;
     double begun;
 
-    if (open_store(r, &c))
+    if (open_store(r, &c) || (r->way->again && go_back(r, c)))
         return 1;
     for (int i = 0; i < 3; i++)
-        if (save(c, step++, level))
+        if (save(c, number_of(r, step++), level))
             return 1;
     if (r->traced && !killstep_go())
         return SKIP;
     begun = cpu_now();
     for (uint64_t i = 0; i < r->saves; i++)
-        if (save(c, step++, level))
+        if (save(c, number_of(r, step++), level))
             return 1;
     *r->cpu_s = cpu_now() - begun;
     if (r->traced)

@@ -64,6 +64,7 @@ static const struct plant {
     {"W", "slot-" ID, "dir", false},
     {"W", "trash-" ID, "dir", false},
     {"W", "aside-@-" ID, "dir", false},
+    {"W", "leaving-@-" ID, "dir", false},
     {"W", "new-" ID, "file", false},
     {"W", "who", "file", false},
     {"W", "mine", "dir", false},

@@ -236,7 +236,8 @@ struct leftovers {
 
 static int note_leftover(void *arg, const struct wr_entry *e)
 {
-    static const char *const bad[] = {"tmp-", "trash-", "aside-", "new-"};
+    static const char *const bad[] = {"tmp-", "trash-", "aside-", "leaving-",
+                                      "new-"};
     struct leftovers *l = arg;
     const char *name = e->name + (l->depth == 0 && e->name[0] == '.');
     struct leftovers in = {l->k, l->st, l->depth + 1, 0, NULL};

@@ -159,6 +159,46 @@ static void the_new_one_is_lost(void **state)
     saves_close(c);
 }
 
+/* Retention has decided that 40 leaves the fast tier, and stands still at the slow
+ * one. Meanwhile 40 makes room there, and is saved anew. */
+static void retention_takes_the_old_one_only(void **state)
+{
+    struct saves *s = *state;
+    char file[SAVES_PATH], rules[SAVES_PATH + 40];
+    weir_ckpt_config cfg;
+    weir_ckpt *c;
+    weir_err err;
+
+    snprintf(file, sizeof(file), "%s/hang", s->root);
+    snprintf(rules, sizeof(rules), "hang=%s@~pin-000000000010", file);
+    cfg = saves_config(
+        s, (struct saves_tiers){.two = true,
+                                .fast_rules = "mkdir-enospc@~tmp-00000000005",
+                                .slow_rules = rules});
+    cfg.keep_last = 3;
+    cfg.keep_fast = 2;
+    cfg.max_behind = 0;
+    c = saves_open(&cfg);
+    saves_must(s, c, 10, WEIR_LEVEL_VERIFIED);
+    saves_must(s, c, 40, WEIR_LEVEL_VERIFIED);
+    saves_must(s, c, 30, WEIR_LEVEL_VERIFIED);
+    while (saves_number(s->fast, 10) >= 0)
+        usleep(1000); /* retention is done */
+    make_file(file);
+    saves_must(s, c, 31, WEIR_LEVEL_VERIFIED);
+    usleep(100000);
+    saves_must(s, c, 50, WEIR_LEVEL_FAST);
+    saves_must(s, c, 51, WEIR_LEVEL_FAST);
+    saves_must(s, c, 52, WEIR_LEVEL_FAST);
+    assert_int_equal(saves_number(s->fast, 40), -1);
+    if (saves_put(s, c, 40, NEW, WEIR_LEVEL_FAST, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_int_equal(unlink(file), 0);
+    saves_wait(c, 40, WEIR_LEVEL_VERIFIED);
+    assert_int_equal(saves_number(s->slow, 40), NEW);
+    saves_close(c);
+}
+
 static void *let_go(void *file)
 {
     usleep(200000);
@@ -207,6 +247,7 @@ int main(void)
         TEST(the_new_one_makes_no_room),
         TEST(the_new_one_is_behind),
         TEST(the_new_one_is_lost),
+        TEST(retention_takes_the_old_one_only),
         TEST(nobody_waits_for_what_was_taken_away),
     };
 

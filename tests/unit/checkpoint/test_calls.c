@@ -135,6 +135,7 @@ static void a_fenced_fast_tier_saves_nothing(void **state)
 static int count_all(weir_ckpt *c, struct saves *s, int code)
 {
     weir_ckpt_prune_plan plan = {0};
+    char id[WEIR_STORE_ID];
     weir_ckpt_entry *list;
     weir_ckpt_times t;
     size_t count;
@@ -156,6 +157,7 @@ static int count_all(weir_ckpt *c, struct saves *s, int code)
         weir_ckpt_adopt(c, 1, NULL, NULL, &err),
         weir_ckpt_discard(c, 1, NULL, NULL, &err),
         weir_ckpt_export(c, 1, "/nowhere/at-all", NULL, &err),
+        weir_ckpt_store_id(c, id, &err),
         weir_ckpt_times_of(c, 1, &t),
     };
     int wrong = 0;
@@ -188,6 +190,9 @@ static void null_is_refused(void **state)
                      WEIR_EINVAL);
     assert_int_equal(weir_ckpt_prune(c, NULL, &err), WEIR_EINVAL);
     assert_int_equal(weir_ckpt_list(c, NULL, NULL, &err), WEIR_EINVAL);
+    assert_int_equal(weir_ckpt_store_id(c, NULL, &err), WEIR_EINVAL);
+    assert_int_equal(weir_ckpt_times_of(c, 1, NULL), WEIR_EINVAL);
+    weir_ckpt_get_stats(c, NULL);
     saves_close(c);
 }
 

@@ -476,10 +476,17 @@ static void go_back(void *arg, const char *what)
     names(l->p, l->then, sizeof(l->then));
 }
 
+static bool may_go(void *arg, const struct wr_manifest *m)
+{
+    (void)m;
+    return !arg || strcmp(arg, m->id) == 0;
+}
+
 static void beside_one_writer(void **state)
 {
     struct place *p = *state;
     struct late l = {.p = p, .at = 1};
+    const struct wr_leaving leave = {1, may_go, NULL};
     static char now[8000];
 
     for (bool over = false; !over; l.at++) {
@@ -497,7 +504,7 @@ static void beside_one_writer(void **state)
         l.writer = NULL;
         rec.before = go_back;
         rec.arg = &l;
-        r = wr_tier_retire(t, 1, NULL);
+        r = wr_tier_retire_if(t, &leave, NULL);
         over = !l.writer;
         if (over) {
             assert_int_equal(r, 0);
@@ -516,6 +523,64 @@ static void beside_one_writer(void **state)
         wr_tier_close(old);
         assert_int_equal(remove_tree(p->tier), 0);
     }
+}
+
+/* The same writer may have saved the step anew before it is renamed: it comes back,
+ * or the next claim brings it back. */
+static void go_back_here(void *arg, const char *what)
+{
+    struct meeting *m = arg;
+
+    if (!m->at || strncmp(what, m->at, strlen(m->at)) != 0)
+        return;
+    m->at = NULL;
+    assert_int_equal(wr_tier_discard(m->writer, 1, NULL), 0);
+    must_save(m->writer, 1, 1);
+}
+
+static void comes_back(void **state)
+{
+    struct place *p = *state;
+    static struct record rec;
+    struct meeting m = {.p = p, .at = "rename step-000000000001 "};
+    struct wr_tier *t;
+    struct wr_manifest is;
+    char id[WR_MANIFEST_ID], name[256];
+    const struct wr_leaving leave = {1, may_go, id};
+    bool other;
+
+    m.writer = claimed_at(p->tier);
+    must_save(m.writer, 1, 1);
+    assert_int_equal(wr_tier_manifest(m.writer, 1, &is, NULL), 0);
+    memcpy(id, is.id, sizeof(id));
+    wr_manifest_done(&is);
+    t = recorded(p, &rec);
+    assert_int_equal(wr_tier_stand_by(t, &other, NULL), 0);
+    rec.before = go_back_here;
+    rec.arg = &m;
+    assert_int_equal(wr_tier_retire_if(t, &leave, NULL), WEIR_ECHANGED);
+    assert_null(m.at);
+    must_be_good(m.writer, 1);
+    assert_int_equal(count_left(p, "leaving-", NULL), 0);
+    /* Now it is known, and stays where it is. */
+    assert_int_equal(wr_tier_retire_if(t, &leave, NULL), WEIR_ECHANGED);
+    must_be_good(m.writer, 1);
+    wr_tier_close(t);
+    /* Who died in between. */
+    snprintf(name, sizeof(name), "%.200s/leaving-000000000001-" ID,
+             m.writer->work);
+    assert_int_equal(rename(at(p, "step-000000000001"), at(p, name)), 0);
+    wr_tier_close(m.writer);
+    t = claimed_at(p->tier);
+    must_be_good(t, 1);
+    assert_int_equal(count_left(p, "leaving-", NULL), 0);
+    snprintf(name, sizeof(name), "%.200s/leaving-000000000001-" ID, t->work);
+    plant_dir(p, name);
+    wr_tier_close(t);
+    t = claimed_at(p->tier);
+    must_be_good(t, 1);
+    assert_int_equal(count_left(p, "leaving-", NULL), 0);
+    wr_tier_close(t);
 }
 
 /* It learns of the new writer when it asks, and then goes on beside that one. */
@@ -619,7 +684,7 @@ int main(void)
         TEST(what_is_not_weirs),    TEST(added_to_while_it_goes),
         TEST(changes_nothing_late), TEST(beside_one_writer),
         TEST(takes_away_beside),    TEST(takes_away_alone),
-        TEST(reads_back_late),
+        TEST(reads_back_late),      TEST(comes_back),
     };
 
     return cmocka_run_group_tests_name("tier_fence", tests, NULL, NULL);

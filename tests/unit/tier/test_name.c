@@ -61,6 +61,7 @@ static const struct name_case in_work[] = {
     {"slot-" ID, WR_NAME_SLOT, 0},
     {"trash-" ID2, WR_NAME_TRASH, 0},
     {"aside-000000000042-" ID, WR_NAME_ASIDE, 42},
+    {"leaving-000000000042-" ID, WR_NAME_LEAVING, 42},
     {"new-" ID, WR_NAME_NEW, 0},
     {"who", WR_NAME_NEW, 0},
     {"", WR_NAME_FOREIGN, NONE},
