@@ -153,6 +153,35 @@ def run_link(p):
         refused_as(2, result, "'way' is a link that belongs to user 65533")
 
 
+def run_dlio_links(p):
+    """Links below the folder of DLIO's results, whoever put them there."""
+    for name in "conf", "out":
+        os.mkdir(f"{p.home}/{name}")
+        os.chown(f"{p.home}/{name}", p.victim, p.victim)
+    out, conf = p.home + "/out", p.home + "/conf"
+    os.chmod(out, 0o777)
+    names = ("0_output.json", "0_per_epoch_stats.json", "dlio.log",
+             "summary.json")
+    args = theirs(p, SAVES), "--ckpt", "new", "--dlio-output", out
+    before = digest(conf, p.data), open(p.precious).read()
+    plant(STRANGER, 'ln -s "$1" "$2"', conf, out + "/dlio_config")
+    result = run(p, *args)
+    assert (digest(conf, p.data), open(p.precious).read()) == before, \
+        "a link was followed"
+    refused_as(1, result, "dlio_config", "is a link of user 65533")
+    os.remove(out + "/dlio_config")
+    for owner in STRANGER, p.victim:
+        for name in names:
+            if os.path.exists(f"{out}/{name}"):
+                os.remove(f"{out}/{name}")
+            os.symlink(p.precious, f"{out}/{name}")
+            os.lchown(f"{out}/{name}", owner, owner)
+        must(run(p, *args))
+        assert (digest(conf, p.data), open(p.precious).read()) == before, \
+            "a link was followed"
+        assert not any(os.path.islink(f"{out}/{name}") for name in names)
+
+
 def trace_of_a_device(p):
     """The file that an emulated device appends to, as a link."""
     plant(STRANGER, 'ln -s "$1" "$2"', p.precious, p.shared + "/moved")
