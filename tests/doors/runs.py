@@ -182,6 +182,25 @@ def run_dlio_links(p):
         assert not any(os.path.islink(f"{out}/{name}") for name in names)
 
 
+def bench_links(p):
+    """Links where benchmarks have their folders, below those that are named."""
+    empty = p.home + "/empty"
+    os.mkdir(empty)
+    os.chown(empty, p.victim, p.victim)
+    disk = p.folder("disk", STRANGER, 0o777)
+    before = digest(empty)
+    plant(STRANGER, 'ln -s "$1" "$2"', empty, disk + "/weir-ckpt-bench-slow")
+    plant(STRANGER, 'ln -s "$1" "$2"', empty, disk + "/new-files")
+    result = weir(p.victim, "ckpt", "bench", disk, disk, "--state", "small",
+                  "--saves", "1", "--monitor", "0")
+    assert digest(empty) == before, "a link was followed"
+    p.refused(result, "'weir-ckpt-bench-slow' is a link that belongs to user")
+    text = SAVES + "weir: {checkpoint_files: [1000, 1000]}\n"
+    result = run(p, theirs(p, text), "--ckpt", "new", cwd=disk)
+    assert digest(empty) == before, "a link was followed"
+    p.refused(result, "'new-files' is a link that belongs to user 65533")
+
+
 def trace_of_a_device(p):
     """The file that an emulated device appends to, as a link."""
     plant(STRANGER, 'ln -s "$1" "$2"', p.precious, p.shared + "/moved")
