@@ -185,7 +185,7 @@ static bool reuse_index(weir_dataset *ds, struct wr_index_job *job,
     ds->index_reused = wr_index_cache_load(cache, job->store, &ds->index,
                                            &ds->format);
     if (ds->index_reused && job->cfg->no_links &&
-        wr_index_link_count(ds->index)) {
+        (wr_index_link_count(ds->index) || ds->format->takes_root)) {
         wr_index_free(ds->index); /* building will name the first one */
         ds->index = NULL;
         ds->index_reused = false;
