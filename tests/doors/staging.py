@@ -176,7 +176,14 @@ def trace_private(p):
     if "no libweir-trace.so" in result.stdout:
         skip("weir trace was not built")
     must(result)
-    assert mode_of(p.shared + "/t.wtrace") == 0o600
+    trace = p.shared + "/t.wtrace"
+    assert mode_of(trace) == 0o600
+    for form in "text", "csv", "json", "chrome", "darshan":
+        must(weir(p.victim, "report", trace, "--as", form, "--output",
+                  f"{p.shared}/r.{form}"))
+        assert mode_of(f"{p.shared}/r.{form}") == 0o600, form
+    result = weir(p.victim, "report", trace, "--html", f"{p.shared}/r.html")
+    assert result.returncode or mode_of(f"{p.shared}/r.html") == 0o600
 
 
 main(globals())
