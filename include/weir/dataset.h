@@ -46,8 +46,9 @@ typedef struct weir_dataset_config {
                              by commas: "volume=tensor:u16:128x128x128x4"; of
                              .npy and .npz files axis=first, last or file, too
                              (docs/formats/npz.md), of HDF5 first or file; NULL: as detected */
-    int no_links; /* refuse a data set with symbolic links (WEIR_EACCES); the
-                     last part of `url` and of `root` may be one if it leads to a
+    int no_links; /* refuse a data set with symbolic links, and a list with
+                     paths that are absolute or go up (WEIR_EACCES); the last
+                     part of `url` and of `root` may be one if it leads to a
                      folder. Without it links are followed wherever they lead */
 } weir_dataset_config;
 

@@ -314,6 +314,21 @@ int wr_own_dir(const char *path, unsigned flags, int *ret_fd, weir_err *err)
     return r;
 }
 
+int wr_own_check_links(const char *path, weir_err *err)
+{
+    char inside[PATH_MAX];
+    weir_err why;
+    int fd, r;
+
+    /* The last component is not followed: that is "." then. */
+    if (snprintf(inside, sizeof(inside), "%s/.", path) >= (int)sizeof(inside))
+        return wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
+    r = wr_own_dir(inside, WR_OWN_ANY, &fd, &why);
+    if (r == 0)
+        wr_fd_close(fd);
+    return r == 0 || r == WEIR_ENOENT ? 0 : wr_fail_as(err, r, &why);
+}
+
 static int check_file(const struct own_walk *w, int fd, int oflags,
                       weir_err *err)
 {

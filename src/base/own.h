@@ -56,6 +56,10 @@ int wr_own_dir(const char *path, unsigned flags, int *ret_fd, weir_err *err);
 int wr_own_open(const char *path, int oflags, unsigned flags, int *ret_fd,
                 weir_err *err);
 
+/* Whether all links on a path, its last component too, belong to the effective
+ * user or to root (WEIR_EACCES: which one does not). What is missing is fine. */
+int wr_own_check_links(const char *path, weir_err *err);
+
 /* Modes of what is made: folders, and files. The umask applies. */
 mode_t wr_own_dir_mode(unsigned flags);
 mode_t wr_own_file_mode(unsigned flags);

@@ -98,25 +98,22 @@ static int change(const struct exit_way *w, enum wr_change what,
 
 static int open_way(struct exit_way *w, weir_err *err)
 {
-    char id[WR_MANIFEST_ID], *parent = NULL, *leaf = NULL;
+    char id[WR_MANIFEST_ID], *parent = NULL;
     struct wr_stat sb;
     int r = wr_url_split(w->to, &parent, &w->name, err);
 
     if (r == 0)
-        r = wr_store_open(parent, &w->store, &leaf, err);
+        r = wr_store_open_own(parent, &w->store, err);
     free(parent);
     if (r < 0)
         return r;
     wr_manifest_new_id(id);
-    if (leaf)
-        r = wr_fail(err, WEIR_ENOENT, "'%s': not in a folder", w->to);
-    else if (w->store->ops->stat(w->store, w->name, &sb, NULL) == 0)
+    if (w->store->ops->stat(w->store, w->name, &sb, NULL) == 0)
         r = wr_fail(err, WEIR_EEXIST, "'%s': is there already", w->to);
     else if (!w->store->ops->change)
         r = wr_fail(err, WEIR_ENOTSUP, "'%s': read-only storage", w->to);
     else if (asprintf(&w->beside, ".%s.tmp-%s", w->name, id) < 0)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
-    free(leaf);
     return r;
 }
 

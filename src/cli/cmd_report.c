@@ -68,7 +68,16 @@ static int print_plain(const void *arg, FILE *out, weir_err *err)
     return 0;
 }
 
-/* To a file, or to stdout for "-" or none. */
+static bool has_trace(const struct wr_cli *cli)
+{
+    for (size_t i = 0; i < cli->operand_count; i++)
+        if (wr_report_is_trace(cli->operands[i]))
+            return true;
+    return false;
+}
+
+/* To a file, or to stdout for "-" or none. What is made of a trace has the
+ * arguments of programs as well, and is as private. */
 static int print_to(struct print_job *job, const char *path,
                     int (*print)(const void *, FILE *, weir_err *),
                     weir_err *err)
@@ -79,7 +88,8 @@ static int print_to(struct print_job *job, const char *path,
     return wr_whole_write(path,
                           &(struct wr_whole){.print = print,
                                              .arg = job,
-                                             .stopped = wr_interrupted},
+                                             .stopped = wr_interrupted,
+                                             .private = has_trace(job->cli)},
                           err);
 }
 
@@ -222,14 +232,6 @@ static int report_files(struct wr_cli *cli, const json_t *probe)
         json_decref(records[i]);
     free(records);
     return code;
-}
-
-static bool has_trace(const struct wr_cli *cli)
-{
-    for (size_t i = 0; i < cli->operand_count; i++)
-        if (wr_report_is_trace(cli->operands[i]))
-            return true;
-    return false;
 }
 
 static int report_run(struct wr_cli *cli)

@@ -2,8 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -91,7 +94,7 @@ static int print_html(const void *doc, FILE *out, weir_err *err)
     return wr_doc_print_html(doc, out, err);
 }
 
-static int write_page(const json_t *record, const char *path, weir_err *err)
+static int write_page(const json_t *record, int folder, weir_err *err)
 {
     const char *const names[] = {"study.json"};
     const json_t *const records[] = {record};
@@ -102,8 +105,9 @@ static int write_page(const json_t *record, const char *path, weir_err *err)
     int r = wr_report(&spec, &doc, &none, err);
 
     if (r == 0)
-        r = wr_whole_write(
-            path, &(struct wr_whole){.print = print_html, .arg = doc}, err);
+        r = wr_whole_write_in(
+            folder, "study.html",
+            &(struct wr_whole){.print = print_html, .arg = doc}, err);
     wr_doc_free(doc);
     return r;
 }
@@ -112,19 +116,21 @@ static int write_page(const json_t *record, const char *path, weir_err *err)
 static int write_results(struct study_cmd *s, struct wr_study *st,
                          const json_t *record, weir_err *err)
 {
-    char json[WR_FOLDER_PATH], html[WR_FOLDER_PATH], size[32];
-    int r;
+    int folder = open(st->cfg.folder, O_PATH | O_DIRECTORY | O_CLOEXEC), r;
+    char size[32];
 
-    wr_folder_path(st, "study.json", json);
-    wr_folder_path(st, "study.html", html);
-    r = wr_record_write(record, json, err);
+    if (folder < 0)
+        return wr_fail_errno(err, errno, "'%s'", st->cfg.folder);
+    r = wr_record_write_in(record, folder, "study.json", err);
     if (r == 0)
-        r = write_page(record, html, err);
+        r = write_page(record, folder, err);
+    close(folder);
     if (r == WEIR_ENOTSUP) {
         wr_cli_note(s->cli, "no page: %s", err->msg);
         r = 0;
     } else if (r == 0) {
-        wr_cli_note(s->cli, "'%s': the figures, as a page", html);
+        wr_cli_note(s->cli, "'%s/study.html': the figures, as a page",
+                    st->cfg.folder);
     }
     if (r == 0)
         wr_cli_note(s->cli,

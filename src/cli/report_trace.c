@@ -83,7 +83,8 @@ int wr_report_trace(const struct wr_cli *cli, const char *path, int form,
         r = wr_whole_write(output,
                            &(struct wr_whole){.print = print_trace,
                                               .arg = &job,
-                                              .stopped = wr_interrupted},
+                                              .stopped = wr_interrupted,
+                                              .private = true},
                            &err);
     wr_trace_file_close(job.f);
     return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;

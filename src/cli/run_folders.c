@@ -55,17 +55,7 @@ static int check_key(const char *file, const struct place_key *k, weir_err *err)
  * the current folder: only the user's own are followed. */
 static int check_links(const char *url, weir_err *err)
 {
-    char *path;
-    weir_err why;
-    int fd, r;
-
-    if (asprintf(&path, "%s/.", wr_url_path(url)) < 0)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = wr_own_dir(path, WR_OWN_ANY, &fd, &why);
-    free(path);
-    if (r == 0)
-        wr_fd_close(fd);
-    return r == 0 || r == WEIR_ENOENT ? 0 : wr_fail_as(err, r, &why);
+    return wr_own_check_links(wr_url_path(url), err);
 }
 
 static int check_data(const struct wr_workload *w, const char *url,

@@ -13,6 +13,8 @@ struct rle {
     const uint8_t *in, *end;
     uint8_t *out;
     uint32_t x, y;
+    bool is_over;    /* pixels of this row were dropped beyond its end, */
+    uint32_t beyond; /* and so many began there */
 };
 
 static int fail_cut(const struct rle *s, weir_err *err)
@@ -29,40 +31,55 @@ static int fail_run(const struct rle *s, weir_err *err)
                    s->y, s->head->height);
 }
 
-/* Where `n` pixels go, and how many of them: what reaches over the row's end is
- * dropped, for some programs write rows of whole words. NULL: above the last
- * row. */
-static uint8_t *place(struct rle *s, uint32_t *n)
+static int fail_line(const struct rle *s, weir_err *err)
 {
-    uint8_t *to = s->out + (size_t)s->y * s->head->width + s->x;
+    return wr_fail(err, WEIR_EFORMAT,
+                   "damaged BMP: row %u of %u, from below, goes on beyond its "
+                   "width: an end of line is missing",
+                   s->y, s->head->height);
+}
 
-    if (s->y >= s->head->height)
-        return NULL;
-    *n = WR_MIN(*n, s->head->width - s->x);
+/* Where `n` pixels go, and how many of them: what reaches over the row's end is
+ * dropped, for some programs write rows of whole words. More pixels than that
+ * belong to another row, and readers disagree about which. */
+static int place(struct rle *s, uint32_t *n, uint8_t **ret_to, weir_err *err)
+{
+    const struct wr_bmp_head *h = s->head;
+    uint32_t room = h->width - s->x, padding = -h->width % (32 / h->bits);
+
+    if (s->y >= h->height)
+        return fail_run(s, err);
+    if (room == 0)
+        s->beyond += *n;
+    if (s->beyond > padding)
+        return fail_line(s, err);
+    *ret_to = s->out + (size_t)s->y * h->width + s->x;
+    s->is_over |= *n > room;
+    *n = WR_MIN(*n, room);
     s->x += *n;
-    return to;
+    return 0;
 }
 
 /* `n` pixels of one colour, or of two in turn. */
 static int put_run(struct rle *s, uint32_t n, uint8_t value, weir_err *err)
 {
-    uint8_t *to = place(s, &n);
+    uint8_t *to = NULL;
+    int r = place(s, &n, &to, err);
 
-    if (!to)
-        return fail_run(s, err);
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < n && r >= 0; k++)
         to[k] = s->head->bits == 8 ? value : k % 2 ? value & 15 : value >> 4;
-    return 0;
+    return r;
 }
 
 /* `n` pixels as they are, padded to 16 bits. */
 static int put_pixels(struct rle *s, uint32_t n, weir_err *err)
 {
     size_t bytes = s->head->bits == 8 ? n : (n + 1) / 2;
-    uint8_t *to = place(s, &n);
+    uint8_t *to = NULL;
+    int r = place(s, &n, &to, err);
 
-    if (!to)
-        return fail_run(s, err);
+    if (r < 0)
+        return r;
     if ((size_t)(s->end - s->in) < bytes)
         return fail_cut(s, err);
     for (uint32_t k = 0; k < n; k++)
@@ -74,6 +91,16 @@ static int put_pixels(struct rle *s, uint32_t n, weir_err *err)
     return 0;
 }
 
+/* `up` rows on, which end this one unless there are none. */
+static void leave_row(struct rle *s, uint32_t up)
+{
+    s->y += up;
+    if (up > 0) {
+        s->is_over = false;
+        s->beyond = 0;
+    }
+}
+
 static int move(struct rle *s, weir_err *err)
 {
     if (s->end - s->in < 2)
@@ -81,7 +108,7 @@ static int move(struct rle *s, weir_err *err)
     if (s->in[1] > s->head->height - s->y)
         return fail_run(s, err);
     s->x = WR_MIN(s->x + s->in[0], s->head->width);
-    s->y += s->in[1];
+    leave_row(s, s->in[1]);
     s->in += 2;
     return 0;
 }
@@ -94,10 +121,10 @@ static int escape(struct rle *s, uint8_t code, weir_err *err)
         if (s->y == s->head->height)
             return fail_run(s, err);
         s->x = 0;
-        s->y++;
+        leave_row(s, 1);
         return 0;
     case 1:
-        return 1;
+        return s->is_over && s->y + 1 < s->head->height ? fail_line(s, err) : 1;
     case 2:
         return move(s, err);
     default:

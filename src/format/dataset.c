@@ -109,6 +109,27 @@ static void foreign_text(const weir_dataset *ds, char *buf, size_t cap)
                  wr_text_show(path, true, shown, sizeof(shown)), name);
 }
 
+/* "; ask for the format tar, ..." where a folder was taken for pictures because it
+ * has folders in it, and another format knows files there. */
+static void other_text(const weir_dataset *ds, char *buf, size_t cap)
+{
+    const struct wr_format_ops *f, *best = NULL;
+    int best_score = 0;
+
+    for (unsigned k = 0; (f = wr_format_at(k)); k++) {
+        int score = f != ds->format ? f->probe(ds->store, NULL) : 0;
+
+        if (score > best_score) {
+            best_score = score;
+            best = f;
+        }
+    }
+    if (best)
+        snprintf(buf, cap,
+                 "; ask for the format %s, which reads files that are there",
+                 best->name);
+}
+
 /* No samples is a failure: of a data set, its name, or its rights. */
 static int check_not_empty(const weir_dataset *ds, bool folder, weir_err *err)
 {
@@ -125,14 +146,17 @@ static int check_not_empty(const weir_dataset *ds, bool folder, weir_err *err)
                        ds->url, ds->format->name, count, count == 1 ? "" : "s",
                        first->name, first->reason);
     if (folder)
+        other_text(ds, foreign, sizeof(foreign));
+    if (folder && !foreign[0])
         foreign_text(ds, foreign, sizeof(foreign));
     if (wr_remark_ignored(ds->index, ignored, sizeof(ignored)))
         return wr_fail(err, WEIR_EFORMAT,
                        "'%s': no samples (format %s%s%s); %s%s", ds->url,
                        ds->format->name, foreign[0] ? "" : ": ",
                        foreign[0] ? "" : ds->format->help, ignored, foreign);
-    return wr_fail(err, WEIR_EFORMAT, "'%s': no samples (format %s: %s)",
-                   ds->url, ds->format->name, ds->format->help);
+    return wr_fail(err, WEIR_EFORMAT, "'%s': no samples (format %s%s%s)%s",
+                   ds->url, ds->format->name, foreign[0] ? "" : ": ",
+                   foreign[0] ? "" : ds->format->help, foreign);
 }
 
 /* Opens the store of the objects, if it is another one than the leaf's and
@@ -161,7 +185,7 @@ static bool reuse_index(weir_dataset *ds, struct wr_index_job *job,
     ds->index_reused = wr_index_cache_load(cache, job->store, &ds->index,
                                            &ds->format);
     if (ds->index_reused && job->cfg->no_links &&
-        wr_index_link_count(ds->index)) {
+        (wr_index_link_count(ds->index) || ds->format->takes_root)) {
         wr_index_free(ds->index); /* building will name the first one */
         ds->index = NULL;
         ds->index_reused = false;

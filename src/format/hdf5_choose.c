@@ -58,9 +58,14 @@ static uint32_t rank_of(const struct wr_h5_array *a)
     return a->said.ndim - !!a->said.inner;
 }
 
+static bool is_empty(const struct wr_h5_array *a)
+{
+    return a->code == 0 && a->bytes == 0;
+}
+
 static bool has_samples(const struct wr_h5_array *a)
 {
-    return a->code == 0 && rank_of(a) >= 2 && !a->said.text;
+    return a->code == 0 && rank_of(a) >= 2 && !a->said.text && !is_empty(a);
 }
 
 /* The first of several dimensions; NULL: none, or several that are not called
@@ -103,26 +108,43 @@ static bool is_missed(const struct wr_h5_array *a,
            (is_beside(a, tensor) || (a->said.ndim != 1 && !a->said.text));
 }
 
-/* "x 1000x28x28, y 1000 (strings)": what a user may choose from. */
+/* "/x 1000x28x28" */
+struct array_text {
+    char text[256];
+};
+
+static struct array_text show_array(const struct wr_h5_dataset *d)
+{
+    struct array_text t;
+    char shown[64];
+    int used = snprintf(
+        t.text, sizeof(t.text), "/%s",
+        wr_text_show(d->name, /* controls= */ true, shown, sizeof(shown)));
+
+    for (uint32_t k = 0; k < d->ndim && k < WR_H5_DIMS; k++)
+        used += snprintf(t.text + used, sizeof(t.text) - (size_t)used,
+                         "%c%" PRIu64, k ? 'x' : ' ', d->dims[k]);
+    return t;
+}
+
+/* What a user may choose from: as many as there is room for, and how many there
+ * are beside. */
 static void tell(const struct wr_h5_array *list, size_t count, char *buf,
                  size_t cap)
 {
+    const size_t more = sizeof(" and 1024 more");
     size_t used = 0;
 
     buf[0] = '\0';
-    for (size_t k = 0; k < count && used + 1 < cap; k++) {
-        const struct wr_h5_dataset *d = &list[k].said;
-        char shown[64];
-        int n = snprintf(
-            buf + used, cap - used, "%s/%s", k ? ", " : "",
-            wr_text_show(d->name, /* controls= */ true, shown, sizeof(shown)));
+    for (size_t k = 0; k < count; k++) {
+        struct array_text t = show_array(&list[k].said);
 
-        for (uint32_t i = 0; i < d->ndim && i < WR_H5_DIMS && n >= 0; i++) {
-            used = WR_MIN(used + (size_t)n, cap - 1);
-            n = snprintf(buf + used, cap - used, "%c%" PRIu64, i ? 'x' : ' ',
-                         d->dims[i]);
+        if (used + strlen(t.text) + 2 + more > cap) {
+            snprintf(buf + used, cap - used, " and %zu more", count - k);
+            return;
         }
-        used = WR_MIN(used + (size_t)WR_MAX(n, 0), cap - 1);
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s", k ? ", " : "",
+                                 t.text);
     }
 }
 
@@ -164,8 +186,8 @@ static int check_missed(const struct wr_h5_array *list, size_t count,
     return 0;
 }
 
-/* Strings, and pairs beside the samples, come last: the first tensor is what the
- * samples are. */
+/* Strings, and complex numbers beside the samples, come last: the first tensor is
+ * what the samples are. */
 static int add_found(const struct wr_h5_array *list, size_t count,
                      const struct wr_h5_array *tensor, struct wr_h5_choice *c,
                      weir_err *err)
@@ -175,7 +197,8 @@ static int add_found(const struct wr_h5_array *list, size_t count,
     for (size_t k = 0; k < 2 * count && r == 0; k++) {
         const struct wr_h5_array *a = &list[k % count];
 
-        bool last = a->said.text || (a->said.inner && rank_of(a) == 1);
+        bool complex = a->said.inner || a->said.type == WR_H5_COMPLEX;
+        bool last = a->said.text || (complex && rank_of(a) == 1);
 
         if ((k >= count) == last && !a->code &&
             (has_samples(a) || is_beside(a, tensor)))
@@ -219,6 +242,9 @@ bool wr_h5_choice_omits(const struct wr_h5_choice *c,
     if (a->code)
         wr_fail(err, a->code, "dataset '/%s' is not read: %s",
                 wr_show(a->said.name).text, wr_show(a->said.why).text);
+    else if (is_empty(a))
+        wr_fail(err, WEIR_ENOTSUP, "dataset '/%s' is not read: it is empty",
+                wr_show(a->said.name).text);
     else
         wr_fail(err, WEIR_ENOTSUP,
                 "dataset '/%s' is not read: it has %" PRIu64

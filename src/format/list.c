@@ -46,7 +46,8 @@ struct list {
     struct wr_intern names; /* labels that are names, in order of appearance */
     struct wr_intern ways;  /* folders that were looked at */
     uint64_t folders, way_count;
-    uint32_t *rank; /* owned: class number of name k */
+    uint64_t outside; /* paths that are absolute or go up */
+    uint32_t *rank;   /* owned: class number of name k */
     bool by_name;
     struct wr_list_layout layout;
     struct list_column more[WR_LIST_MORE];
@@ -285,6 +286,35 @@ static const char *plain_path(const char *path)
     return path;
 }
 
+/* Whoever made a list may name files of those who read it. */
+static bool leads_out(const char *path)
+{
+    size_t n;
+
+    if (*path == '/')
+        return true;
+    for (; *path; path += n + (path[n] == '/')) {
+        n = strcspn(path, "/");
+        if (n == 2 && !strncmp(path, "..", 2))
+            return true;
+    }
+    return false;
+}
+
+static void remark_outside(const struct list *l)
+{
+    char text[128];
+
+    if (!l->outside)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " path%s out of the folder of the data; --no-links "
+             "refuses %s",
+             l->outside, l->outside == 1 ? " leads" : "s lead",
+             l->outside == 1 ? "it" : "them");
+    wr_index_add_remark(l->job->index, text);
+}
+
 /* 1: the file is there; 0: it is not, and that was said. */
 static int find_file(struct list *l, const char *path, uint64_t line,
                      struct list_file *ret, weir_err *err)
@@ -295,6 +325,11 @@ static int find_file(struct list *l, const char *path, uint64_t line,
     int r;
 
     ret->path = path = plain_path(path);
+    if (leads_out(path) && l->outside++ == 0 && l->job->cfg->no_links)
+        return wr_fail(err, WEIR_EACCES,
+                       "'%s': line %" PRIu64 ": leads out of the folder of "
+                       "the data, and links are refused here",
+                       path, line);
     if (store->ops->stat(store, path, &st, &e) < 0) {
         if (wr_index_fails(e.code))
             return wr_fail(err, e.code, "%s", e.msg);
@@ -501,6 +536,8 @@ static int list_index(struct wr_index_job *job, weir_err *err)
         r = number_classes(&l, err);
     if (r == 0)
         r = add_rows(&l, err);
+    if (r == 0)
+        remark_outside(&l);
     wr_intern_done(&l.names);
     wr_intern_done(&l.ways);
     free(l.rank);

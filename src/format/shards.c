@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "codec/filters.h"
 
@@ -37,6 +38,16 @@
 static bool is_visible_file(const struct wr_entry *e)
 {
     return e->kind == WR_KIND_FILE && e->name[0] != '.';
+}
+
+static bool is_visible_folder(const struct wr_entry *e)
+{
+    return e->kind == WR_KIND_DIR && e->name[0] != '.';
+}
+
+static bool is_visible(const struct wr_entry *e)
+{
+    return is_visible_file(e) || is_visible_folder(e);
 }
 
 static int list_leaf(const char *leaf, struct wr_listing *l, weir_err *err)
@@ -67,16 +78,50 @@ static int list_folder(struct wr_index_job *job, const char *path,
                  : wr_listing_read(l, job->store, path, &filter, &stop, err);
 }
 
+/* Folders that lie beside shards: they are not looked into, which is said. */
+struct unread {
+    char first[256];
+    size_t count;
+};
+
+static void note_folder(struct unread *u, const char *path, const char *name)
+{
+    if (!u->count++)
+        snprintf(u->first, sizeof(u->first), "%s%s%s", path, *path ? "/" : "",
+                 name);
+}
+
+static void tell_unread(struct wr_index_job *job, const struct unread *u)
+{
+    char text[512], shown[300];
+
+    if (!u->count)
+        return;
+    wr_text_show(u->first, /* controls= */ true, shown, sizeof(shown));
+    if (u->count == 1)
+        snprintf(text, sizeof(text),
+                 "the folder '%s' is not read, because files lie beside it",
+                 shown);
+    else
+        snprintf(text, sizeof(text),
+                 "%zu folders are not read ('%s' and others), because files "
+                 "lie beside them",
+                 u->count, shown);
+    wr_index_add_remark(job->index, text);
+}
+
 /* Keeps the shards of a listing, and counts the others as ignored. */
 static int keep_shards(struct wr_listing *l, bool (*is_shard)(const char *name),
-                       weir_err *err)
+                       const char *path, struct unread *unread, weir_err *err)
 {
     size_t kept = 0;
 
     for (size_t k = 0; k < l->count; k++) {
         const char *name = wr_listing_name(l, k);
 
-        if (is_shard(name))
+        if (l->entries[k].kind == WR_KIND_DIR)
+            note_folder(unread, path, name);
+        else if (is_shard(name))
             l->entries[kept++] = l->entries[k];
         else if (wr_ignored_counts(name) && !wr_ignored_add(&l->ignored, name))
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -104,15 +149,10 @@ static int append_below(struct wr_listing *l, const char *path,
     return 0;
 }
 
-static bool is_visible_folder(const struct wr_entry *e)
-{
-    return e->kind == WR_KIND_DIR && e->name[0] != '.';
-}
-
 /* Shards that are spread over folders, as DLIO does with many. */
 static int list_below(struct wr_index_job *job,
                       bool (*is_shard)(const char *name), struct wr_listing *l,
-                      weir_err *err)
+                      struct unread *unread, weir_err *err)
 {
     struct wr_listing folders = {0};
     int r = list_folder(job, "", is_visible_folder, &folders, err);
@@ -121,9 +161,9 @@ static int list_below(struct wr_index_job *job,
         const char *path = wr_listing_name(&folders, k);
         struct wr_listing below = {0};
 
-        r = list_folder(job, path, is_visible_file, &below, err);
+        r = list_folder(job, path, is_visible, &below, err);
         if (r == 0)
-            r = keep_shards(&below, is_shard, err);
+            r = keep_shards(&below, is_shard, path, unread, err);
         if (r == 0)
             r = append_below(l, path, &below, err);
         wr_listing_done(&below);
@@ -135,15 +175,20 @@ static int list_below(struct wr_index_job *job,
 int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
                    struct wr_listing *l, weir_err *err)
 {
+    struct unread unread = {.count = 0};
     int r;
 
     if (job->leaf)
         return list_leaf(job->leaf, l, err);
-    r = list_folder(job, "", is_visible_file, l, err);
+    r = list_folder(job, "", is_visible, l, err);
     if (r == 0)
-        r = keep_shards(l, is_shard, err);
-    if (r == 0 && !l->count)
-        r = list_below(job, is_shard, l, err);
+        r = keep_shards(l, is_shard, "", &unread, err);
+    if (r == 0 && !l->count) {
+        unread.count = 0;
+        r = list_below(job, is_shard, l, &unread, err);
+    }
+    if (r == 0 && l->count)
+        tell_unread(job, &unread);
     return r < 0 ? r : wr_index_add_ignored(job->index, &l->ignored, err);
 }
 

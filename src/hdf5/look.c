@@ -68,15 +68,19 @@ static bool look_at_float(hid_t type, struct wr_h5_dataset *d)
                   size);
 }
 
-/* h5py's bool is an enumeration of 0 and 1 in a byte. */
+/* Has an enumeration of bytes this member? */
+static bool has_member(hid_t type, const char *name, signed char want)
+{
+    signed char value = -1;
+
+    return H5Tenum_valueof(type, name, &value) >= 0 && value == want;
+}
+
+/* h5py's bool; an enumeration of a cat and a dog is not. */
 static bool is_bool(hid_t type)
 {
-    signed char low = -1, high = -1;
-
     return H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 &&
-           H5Tget_member_value(type, 0, &low) >= 0 &&
-           H5Tget_member_value(type, 1, &high) >= 0 && low + high == 1 &&
-           low * high == 0;
+           has_member(type, "FALSE", 0) && has_member(type, "TRUE", 1);
 }
 
 static bool look_at_enum(hid_t type, struct wr_h5_dataset *d)
@@ -111,6 +115,19 @@ static bool look_at_pair(hid_t part, struct wr_h5_dataset *d)
     return true;
 }
 
+/* Are these the parts of a complex number? Radius and angle are not. */
+static bool are_parts(const char *first, const char *second)
+{
+    static const char *const known[][2] = {
+        {"r", "i"}, {"re", "im"}, {"real", "imag"}, {"real", "imaginary"}};
+
+    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+        if (first && second && !strcmp(first, known[k][0]) &&
+            !strcmp(second, known[k][1]))
+            return true;
+    return false;
+}
+
 /* Complex numbers are a compound type of two floats, as h5py has them. */
 static bool look_at_compound(hid_t type, struct wr_h5_dataset *d)
 {
@@ -120,12 +137,14 @@ static bool look_at_compound(hid_t type, struct wr_h5_dataset *d)
                 H5Tget_member_offset(type, 0) == 0;
     hid_t real = pair ? H5Tget_member_type(type, 0) : -1;
     hid_t imaginary = pair ? H5Tget_member_type(type, 1) : -1;
-    char *name = pair ? H5Tget_member_name(type, 0) : NULL;
+    char *first = pair ? H5Tget_member_name(type, 0) : NULL;
+    char *second = pair ? H5Tget_member_name(type, 1) : NULL;
 
-    pair = name && name[0] == 'r' && H5Tequal(real, imaginary) > 0 &&
+    pair = are_parts(first, second) && H5Tequal(real, imaginary) > 0 &&
            H5Tget_member_offset(type, 1) == H5Tget_size(real) &&
            H5Tget_size(type) == 2 * H5Tget_size(real);
-    H5free_memory(name);
+    H5free_memory(first);
+    H5free_memory(second);
     if (imaginary >= 0)
         H5Tclose(imaginary);
     if (pair)
@@ -186,7 +205,8 @@ static bool look_at_space(hid_t dataset, struct wr_h5_dataset *d)
     hid_t space = H5Dget_space(dataset);
     int ndim = H5Sget_simple_extent_ndims(space);
     hsize_t dims[H5S_MAX_RANK];
-    bool simple = H5Sget_simple_extent_type(space) == H5S_SIMPLE;
+    H5S_class_t kind = H5Sget_simple_extent_type(space);
+    bool simple = kind == H5S_SIMPLE;
 
     if (simple && ndim > 0 && ndim <= WR_H5_DIMS) {
         H5Sget_simple_extent_dims(space, dims, NULL);
@@ -201,7 +221,7 @@ static bool look_at_space(hid_t dataset, struct wr_h5_dataset *d)
     if (d->ndim && d->inner)
         d->dims[d->ndim++] = d->inner;
     if (!simple || ndim <= 0)
-        return refuse(d, "no dimensions");
+        return refuse(d, kind == H5S_NULL ? "it is empty" : "no dimensions");
     return d->ndim ||
            refuse(d, "%d dimensions, more than %d", ndim, WR_H5_DIMS);
 }

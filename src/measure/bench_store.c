@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/own.h"
 #include "storage/storage.h"
 #include "tier/name.h"
 
@@ -59,13 +60,21 @@ static int look_inside(struct wr_store *st, const char *path, weir_err *err)
                    path, look.step ? "checkpoints" : "files", look.name);
 }
 
-/* The bytes lie at the path, whatever device is emulated before them. */
+/* The bytes lie at the path, whatever device is emulated before them. Names such
+ * as weir-ckpt-bench-fast are no secret: another user's link may be there. */
+static int open_store(const char *path, struct wr_store **ret, weir_err *err)
+{
+    int r = wr_own_check_links(path, err);
+
+    return r < 0 ? r : wr_store_open_own(path, ret, err);
+}
+
 int wr_bench_store_check(const char *url, weir_err *err)
 {
     const char *path = wr_url_path(url);
     struct wr_store *st;
     weir_err why;
-    int r = wr_store_open_own(path, &st, &why);
+    int r = open_store(path, &st, &why);
 
     if (r == WEIR_ENOENT)
         return 0;
@@ -81,7 +90,7 @@ int wr_bench_store_mark(const char *url, weir_err *err)
     const char *path = wr_url_path(url);
     struct wr_object *o;
     struct wr_store *st;
-    int r = wr_store_open_own(path, &st, err), q;
+    int r = open_store(path, &st, err), q;
 
     if (r < 0)
         return r;

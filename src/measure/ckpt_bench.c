@@ -371,13 +371,12 @@ static int run_saves(struct save_bench *b, weir_ckpt *c,
 static int remove_folder(const char *url, weir_err *err)
 {
     struct wr_store *st;
-    char *parent, *name, *leaf = NULL;
+    char *parent, *name;
     int r = wr_url_split(url, &parent, &name, err);
 
     if (r < 0)
         return r;
-    r = wr_store_open(parent, &st, &leaf, err);
-    free(leaf);
+    r = wr_store_open_own(parent, &st, err);
     if (r == 0) {
         r = wr_tree_remove(st, name, BENCH_TREE, err);
         wr_store_close(st);

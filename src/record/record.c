@@ -133,19 +133,45 @@ static int print_text(const void *text, FILE *out, weir_err *err)
     return 0;
 }
 
+static struct wr_whole whole_record(const json_t *record)
+{
+    return (struct wr_whole){
+        .print = print_record, .arg = record, .private = true};
+}
+
+static struct wr_whole whole_text(const char *text)
+{
+    return (struct wr_whole){.print = print_text, .arg = text};
+}
+
 int wr_record_write(const json_t *record, const char *path, weir_err *err)
 {
-    return wr_whole_write(path,
-                          &(struct wr_whole){.print = print_record,
-                                             .arg = record,
-                                             .private = true},
-                          err);
+    struct wr_whole what = whole_record(record);
+
+    return wr_whole_write(path, &what, err);
+}
+
+int wr_record_write_in(const json_t *record, int folder, const char *name,
+                       weir_err *err)
+{
+    struct wr_whole what = whole_record(record);
+
+    return wr_whole_write_in(folder, name, &what, err);
 }
 
 int wr_record_write_text(const char *text, const char *path, weir_err *err)
 {
-    return wr_whole_write(
-        path, &(struct wr_whole){.print = print_text, .arg = text}, err);
+    struct wr_whole what = whole_text(text);
+
+    return wr_whole_write(path, &what, err);
+}
+
+int wr_record_write_text_in(const char *text, int folder, const char *name,
+                            weir_err *err)
+{
+    struct wr_whole what = whole_text(text);
+
+    return wr_whole_write_in(folder, name, &what, err);
 }
 
 json_t *wr_text_json(const char *s)

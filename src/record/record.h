@@ -36,4 +36,11 @@ int wr_record_write(const json_t *record, const char *path, weir_err *err);
 /* The same for another result, which is text. */
 int wr_record_write_text(const char *text, const char *path, weir_err *err);
 
+/* The same below an open folder, at a name that weir chose: what is there is
+ * replaced, a link as well. */
+int wr_record_write_in(const json_t *record, int folder, const char *name,
+                       weir_err *err);
+int wr_record_write_text_in(const char *text, int folder, const char *name,
+                            weir_err *err);
+
 #endif

@@ -22,6 +22,7 @@
 
 /* A file on its way to its place. */
 struct whole_target {
+    int folder;       /* borrowed: what paths begin at */
     const char *path; /* borrowed: where it goes to, and its name in messages */
     char *temp;       /* owned: its name before; NULL: it is written in place */
     bool named;       /* temp is in the folder */
@@ -56,14 +57,15 @@ static int check_link(const char *path, weir_err *err)
 static int open_nameless(const struct whole_target *t)
 {
     const char *slash = strrchr(t->path, '/');
-    char *folder = slash ? strndup(t->path, (size_t)(slash - t->path) + 1)
+    char *around = slash ? strndup(t->path, (size_t)(slash - t->path) + 1)
                          : strdup(".");
     int fd = -1;
 
     /* It gets its name by way of /proc. */
-    if (folder && access("/proc/self/fd", X_OK) == 0)
-        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, t->mode);
-    free(folder);
+    if (around && access("/proc/self/fd", X_OK) == 0)
+        fd = openat(t->folder, around, O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                    t->mode);
+    free(around);
     return fd;
 }
 
@@ -74,8 +76,9 @@ static FILE *open_target(struct whole_target *t)
     FILE *f;
 
     if (fd < 0) {
-        fd = t->temp ? open(t->temp, flags | O_EXCL | O_NOFOLLOW, t->mode)
-                     : open(t->path, flags | O_TRUNC, t->mode);
+        fd = t->temp ? openat(t->folder, t->temp, flags | O_EXCL | O_NOFOLLOW,
+                              t->mode)
+                     : openat(t->folder, t->path, flags | O_TRUNC, t->mode);
         t->named = t->temp && fd >= 0;
     }
     f = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -83,7 +86,7 @@ static FILE *open_target(struct whole_target *t)
         e = errno;
         close(fd);
         if (t->named)
-            unlink(t->temp);
+            unlinkat(t->folder, t->temp, 0);
         errno = e;
     }
     return f;
@@ -102,17 +105,17 @@ static int put_in_place(const struct whole_target *t, FILE *f, weir_err *err)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!named) {
-        named = linkat(AT_FDCWD, self, AT_FDCWD, t->temp, AT_SYMLINK_FOLLOW) ==
+        named = linkat(AT_FDCWD, self, t->folder, t->temp, AT_SYMLINK_FOLLOW) ==
                 0;
         if (!named)
             r = wr_fail_errno(err, errno, "'%s': cannot create", t->path);
     }
     if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", t->path);
-    if (r == 0 && rename(t->temp, t->path) < 0)
+    if (r == 0 && renameat(t->folder, t->temp, t->folder, t->path) < 0)
         r = wr_fail_errno(err, errno, "'%s': cannot rename", t->path);
     if (r < 0 && named)
-        unlink(t->temp);
+        unlinkat(t->folder, t->temp, 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return r;
 }
@@ -147,29 +150,54 @@ static int write_target(struct whole_target *t, const struct wr_whole *what,
     if (fclose(f) == EOF && r == 0)
         r = wr_fail_errno(err, errno, "'%s': cannot write", t->path);
     if (r < 0 && t->named)
-        unlink(t->temp);
+        unlinkat(t->folder, t->temp, 0);
     return r;
+}
+
+/* The name that it has before. */
+static int name_target(struct whole_target *t, weir_err *err)
+{
+    uint32_t dice = (uint32_t)wr_clock_ns();
+
+    if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) < 0)
+        errno = 0; /* the clock's will do: it must not exist in any case */
+    if (asprintf(&t->temp, "%s.%08" PRIx32 ".part", t->path, dice) < 0)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return 0;
 }
 
 static int init_target(struct whole_target *t, const char *path, mode_t mode,
                        weir_err *err)
 {
-    uint32_t dice = (uint32_t)wr_clock_ns();
     int r = check_link(path, err);
 
-    *t = (struct whole_target){.path = path, .mode = mode};
-    if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) < 0)
-        errno = 0; /* the clock's will do: it must not exist in any case */
-    if (r == 0 && !is_special(path) &&
-        asprintf(&t->temp, "%s.%08" PRIx32 ".part", path, dice) < 0)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    return r;
+    *t = (struct whole_target){.folder = AT_FDCWD, .path = path, .mode = mode};
+    return r < 0 || is_special(path) ? r : name_target(t, err);
+}
+
+static mode_t mode_of(const struct wr_whole *what)
+{
+    return what->private ? 0600 : 0666;
 }
 
 int wr_whole_write(const char *path, const struct wr_whole *what, weir_err *err)
 {
     struct whole_target t;
-    int r = init_target(&t, path, what->private ? 0600 : 0666, err);
+    int r = init_target(&t, path, mode_of(what), err);
+
+    if (r == 0) {
+        r = write_target(&t, what, err);
+        free(t.temp);
+    }
+    return r;
+}
+
+int wr_whole_write_in(int folder, const char *name, const struct wr_whole *what,
+                      weir_err *err)
+{
+    struct whole_target t = {
+        .folder = folder, .path = name, .mode = mode_of(what)};
+    int r = name_target(&t, err);
 
     if (r == 0) {
         r = write_target(&t, what, err);
@@ -209,7 +237,7 @@ int wr_whole_check(const char *path, weir_err *err)
     else
         r = wr_fail_errno(err, errno, "'%s': cannot create", path);
     if (f && t.named)
-        unlink(t.temp);
+        unlinkat(t.folder, t.temp, 0);
     free(t.temp);
     return r;
 }

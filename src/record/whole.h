@@ -23,6 +23,11 @@ struct wr_whole {
 int wr_whole_write(const char *path, const struct wr_whole *what,
                    weir_err *err);
 
+/* The same below an open folder, at a name that weir chose: whatever has that
+ * name, a link as well, is replaced and never written to. */
+int wr_whole_write_in(int folder, const char *name, const struct wr_whole *what,
+                      weir_err *err);
+
 /* Whether it could be written now; nothing is changed, nothing left behind. */
 int wr_whole_check(const char *path, weir_err *err);
 

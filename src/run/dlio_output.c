@@ -3,12 +3,13 @@
 #include "run/dlio_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -20,41 +21,43 @@
 
 /* --- files --- */
 
-static int make_folder(const char *path, weir_err *err)
+/* Makes and opens a folder; what the user named may be a link. */
+static int enter_folder(int around, const char *name, int flags, int *ret,
+                        weir_err *err)
 {
-    if (mkdir(path, 0777) < 0 && errno != EEXIST)
-        return wr_fail_errno(err, errno, "'%s': cannot create folder", path);
-    return 0;
-}
+    struct stat sb;
+    int fd;
 
-static int path_in(const char *folder, const char *name, char *ret,
-                   weir_err *err)
-{
-    if (snprintf(ret, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return wr_fail(err, WEIR_EINVAL, "'%s': the path is too long", folder);
+    if (mkdirat(around, name, 0777) < 0 && errno != EEXIST)
+        return wr_fail_errno(err, errno, "'%s': cannot create folder", name);
+    fd = openat(around, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+    if (fd < 0 && fstatat(around, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(sb.st_mode) && flags & O_NOFOLLOW)
+        return wr_fail(err, WEIR_EACCES,
+                       "'%s': is a link of user %u: it is not followed", name,
+                       (unsigned)sb.st_uid);
+    if (fd < 0)
+        return wr_fail_errno(err, errno, "'%s'", name);
+    *ret = fd;
     return 0;
 }
 
 /* Takes `json`; NULL: there was no memory for it. */
-static int write_json(const char *folder, const char *name, json_t *json,
-                      weir_err *err)
+static int write_json(int folder, const char *name, json_t *json, weir_err *err)
 {
-    char path[PATH_MAX];
-    int r = json ? path_in(folder, name, path, err)
+    int r = json ? wr_record_write_in(json, folder, name, err)
                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
 
-    if (r == 0)
-        r = wr_record_write(json, path, err);
     json_decref(json);
     return r;
 }
 
 /* What `print` prints. */
-static int write_text(const char *folder, const char *name,
+static int write_text(int folder, const char *name,
                       void (*print)(FILE *, const struct wr_dlio_source *),
                       const struct wr_dlio_source *src, weir_err *err)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     int r;
@@ -63,9 +66,7 @@ static int write_text(const char *folder, const char *name,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     print(to, src);
     r = fclose(to) ? wr_fail(err, WEIR_ENOMEM, "out of memory")
-                   : path_in(folder, name, path, err);
-    if (r == 0)
-        r = wr_record_write_text(text, path, err);
+                   : wr_record_write_text_in(text, folder, name, err);
     free(text);
     return r;
 }
@@ -196,41 +197,62 @@ static void print_hydra(FILE *to, const struct wr_dlio_source *src)
 
 /* --- all of it --- */
 
-static int write_whole_run(const char *folder, const struct wr_dlio_source *src,
-                           weir_err *err)
+static int write_config(int folder, const struct wr_dlio_source *src,
+                        weir_err *err)
 {
     static const struct {
         const char *name;
         void (*print)(FILE *, const struct wr_dlio_source *);
-    } texts[] = {{CONFIG "/config.yaml", print_config},
-                 {CONFIG "/hydra.yaml", print_hydra},
-                 {CONFIG "/overrides.yaml", print_overrides},
-                 {"dlio.log", print_log}};
-    char path[PATH_MAX];
-    int r = path_in(folder, CONFIG, path, err);
+    } texts[] = {{"config.yaml", print_config},
+                 {"hydra.yaml", print_hydra},
+                 {"overrides.yaml", print_overrides}};
+    int config = -1;
+    int r = enter_folder(folder, CONFIG, O_NOFOLLOW, &config, err);
+
+    for (size_t i = 0; r == 0 && i < WR_ARRAY_LEN(texts); i++)
+        r = write_text(config, texts[i].name, texts[i].print, src, err);
+    if (config >= 0)
+        close(config);
+    return r;
+}
+
+static int write_whole_run(int folder, const struct wr_dlio_source *src,
+                           weir_err *err)
+{
+    int r = write_config(folder, src, err);
 
     if (r == 0)
-        r = make_folder(path, err);
-    for (size_t i = 0; r == 0 && i < WR_ARRAY_LEN(texts); i++)
-        r = write_text(folder, texts[i].name, texts[i].print, src, err);
+        r = write_text(folder, "dlio.log", print_log, src, err);
     if (r == 0) /* last: tools take it for a run that is complete */
         r = write_json(folder, "summary.json", wr_dlio_summary_json(src), err);
     return r;
 }
 
-int wr_dlio_output(const char *folder, const struct wr_dlio_source *src,
-                   weir_err *err)
+static int write_all(int folder, const struct wr_dlio_source *src,
+                     weir_err *err)
 {
     char name[64];
-    int r = make_folder(folder, err);
+    int r;
 
     snprintf(name, sizeof(name), "%" PRIu32 "_output.json", src->rank);
-    if (r == 0)
-        r = write_json(folder, name, wr_dlio_rank_json(src), err);
+    r = write_json(folder, name, wr_dlio_rank_json(src), err);
     snprintf(name, sizeof(name), "%" PRIu32 "_per_epoch_stats.json", src->rank);
     if (r == 0)
         r = write_json(folder, name, wr_dlio_epochs_json(src), err);
     if (r == 0 && src->rank == 0)
         r = write_whole_run(folder, src, err);
     return r;
+}
+
+int wr_dlio_output(const char *folder, const struct wr_dlio_source *src,
+                   weir_err *err)
+{
+    int fd = -1;
+    int r = enter_folder(AT_FDCWD, folder, 0, &fd, err);
+
+    if (r < 0)
+        return r;
+    r = write_all(fd, src, err);
+    close(fd);
+    return r < 0 ? wr_fail_prefix(err, r, "in '%s'", folder) : 0;
 }

@@ -153,6 +153,54 @@ def run_link(p):
         refused_as(2, result, "'way' is a link that belongs to user 65533")
 
 
+def run_dlio_links(p):
+    """Links below the folder of DLIO's results, whoever put them there."""
+    for name in "conf", "out":
+        os.mkdir(f"{p.home}/{name}")
+        os.chown(f"{p.home}/{name}", p.victim, p.victim)
+    out, conf = p.home + "/out", p.home + "/conf"
+    os.chmod(out, 0o777)
+    names = ("0_output.json", "0_per_epoch_stats.json", "dlio.log",
+             "summary.json")
+    args = theirs(p, SAVES), "--ckpt", "new", "--dlio-output", out
+    before = digest(conf, p.data), open(p.precious).read()
+    plant(STRANGER, 'ln -s "$1" "$2"', conf, out + "/dlio_config")
+    result = run(p, *args)
+    assert (digest(conf, p.data), open(p.precious).read()) == before, \
+        "a link was followed"
+    refused_as(1, result, "dlio_config", "is a link of user 65533")
+    os.remove(out + "/dlio_config")
+    for owner in STRANGER, p.victim:
+        for name in names:
+            if os.path.exists(f"{out}/{name}"):
+                os.remove(f"{out}/{name}")
+            os.symlink(p.precious, f"{out}/{name}")
+            os.lchown(f"{out}/{name}", owner, owner)
+        must(run(p, *args))
+        assert (digest(conf, p.data), open(p.precious).read()) == before, \
+            "a link was followed"
+        assert not any(os.path.islink(f"{out}/{name}") for name in names)
+
+
+def bench_links(p):
+    """Links where benchmarks have their folders, below those that are named."""
+    empty = p.home + "/empty"
+    os.mkdir(empty)
+    os.chown(empty, p.victim, p.victim)
+    disk = p.folder("disk", STRANGER, 0o777)
+    before = digest(empty)
+    plant(STRANGER, 'ln -s "$1" "$2"', empty, disk + "/weir-ckpt-bench-slow")
+    plant(STRANGER, 'ln -s "$1" "$2"', empty, disk + "/new-files")
+    result = weir(p.victim, "ckpt", "bench", disk, disk, "--state", "small",
+                  "--saves", "1", "--monitor", "0")
+    assert digest(empty) == before, "a link was followed"
+    p.refused(result, "'weir-ckpt-bench-slow' is a link that belongs to user")
+    text = SAVES + "weir: {checkpoint_files: [1000, 1000]}\n"
+    result = run(p, theirs(p, text), "--ckpt", "new", cwd=disk)
+    assert digest(empty) == before, "a link was followed"
+    p.refused(result, "'new-files' is a link that belongs to user 65533")
+
+
 def trace_of_a_device(p):
     """The file that an emulated device appends to, as a link."""
     plant(STRANGER, 'ln -s "$1" "$2"', p.precious, p.shared + "/moved")

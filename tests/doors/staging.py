@@ -129,6 +129,20 @@ def study_cells_forged(p):
     attacked(p, study(p), THEIRS)
 
 
+def study_result_link(p):
+    """A link of the user's own, which others moved to where results go."""
+    folder = p.folder("study", p.victim, 0o777)
+    for name in "study.json", "study.html":
+        os.symlink(p.precious, f"{folder}/{name}")
+        os.lchown(f"{folder}/{name}", p.victim, p.victim)
+    before = digest(p.home)
+    args = list(study(p))
+    args[1] = folder
+    must(weir(p.victim, *args))
+    assert digest(p.home) == before
+    assert not os.path.islink(folder + "/study.json")
+
+
 def record_link(p):
     """A link of another user where a record is to be written."""
     plant(STRANGER, 'ln -s "$1" "$2"', p.precious, f"{p.shared}/r.json")
@@ -162,7 +176,14 @@ def trace_private(p):
     if "no libweir-trace.so" in result.stdout:
         skip("weir trace was not built")
     must(result)
-    assert mode_of(p.shared + "/t.wtrace") == 0o600
+    trace = p.shared + "/t.wtrace"
+    assert mode_of(trace) == 0o600
+    for form in "text", "csv", "json", "chrome", "darshan":
+        must(weir(p.victim, "report", trace, "--as", form, "--output",
+                  f"{p.shared}/r.{form}"))
+        assert mode_of(f"{p.shared}/r.{form}") == 0o600, form
+    result = weir(p.victim, "report", trace, "--html", f"{p.shared}/r.html")
+    assert result.returncode or mode_of(f"{p.shared}/r.html") == 0o600
 
 
 main(globals())

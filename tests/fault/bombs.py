@@ -119,7 +119,7 @@ def tar_gz(folder):
 def tar_gz_members(folder):
     """Millions of members, all empty."""
     heads = tar_head("a.jpg", 0) * 32768
-    yield from reads(put(folder, "a.tar.gz", packed((heads, 240))))
+    yield from reads(put(folder, "a.tar.gz", packed((heads, 140))))
 
 
 @case

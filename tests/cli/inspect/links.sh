@@ -11,3 +11,9 @@ weir bench d --no-links --no-limits 2>&1 || echo "exit $?"
 weir inspect d/class_0001 --no-links | grep '  samples'
 weir convert d/class_0000 to --to tar --no-links 2>&1 || echo "exit $?"
 test ! -e to
+# A list may lead out as well, also through an index that was kept.
+printf '%s\n' class_0001/0001_000000.jpg ../outside.jpg "$PWD/outside.jpg" >d/a.lst
+weir inspect d/a.lst --index-dir idx | grep 'remark\|samples  '
+weir inspect d/a.lst --index-dir idx --no-links 2>&1 || echo "exit $?"
+printf 'class_0001/0001_000000.jpg\nx..y/..z\n' >d/b.lst
+weir inspect d/b.lst --no-links | grep 'remark\|samples  '

@@ -105,3 +105,18 @@ for name, number, values in (
     if h5py.h5z.filter_avail(number):
         add(name, (12, 37, 5), "<i2", chunks=(5, 37, 5), compression=number,
             compression_opts=values)
+
+# An enumeration of two that is not a bool, a pair that is not a complex number,
+# complex numbers beside the samples, and datasets without elements.
+with new("kinds") as f:
+    f["x"] = counted((12, 6), "u1")
+    f.create_dataset("animal", data=np.arange(12, dtype="u1") % 2,
+                     dtype=h5py.enum_dtype({"cat": 0, "dog": 1}, "u1"))
+    f["hollow"] = np.zeros((12, 0), "<f4")
+    f["null"] = h5py.Empty("<f4")
+    f["phase"] = counted((12,), "<c8")
+    f["polar"] = np.zeros(12, [("radius", "<f4"), ("angle", "<f4")])
+    f["rows"] = np.zeros((0, 6), "<f4")
+with new("crowd") as f:
+    for k in range(40):
+        f[f"pictures of camera {k:02}"] = counted((3, 2), "u1")

@@ -4,6 +4,9 @@
  * Depths, masks and palettes are compared with PIL in tests/interop. */
 #include "small_picture.h"
 
+#include "codec/crc32c.h"
+#include "corpus.h"
+
 struct bmp {
     uint8_t bytes[512];
     size_t len;
@@ -79,6 +82,10 @@ static void test_rle_damage(void **state)
         {{5, 1, 0, 0, 3, 1}, 6, "truncated"},     /* no end */
         {{0, 0, 0, 0, 0, 0, 0, 1}, 8, "outside"}, /* too many rows */
         {{0, 0, 0, 0, 1, 1, 0, 1}, 8, "outside"}, /* above the top */
+        {{5, 1, 5, 2, 0, 1}, 6, "end of line"},   /* rows without an end */
+        {{4, 1, 4, 2, 2, 3, 0, 1}, 8, "end of line"},
+        {{5, 1, 2, 3, 0, 1}, 6, "end of line"}, /* one more row, of two */
+        {{10, 1, 0, 1}, 4, "end of line"},      /* as one run */
     };
 
     for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
@@ -119,6 +126,40 @@ static void test_rle_without_end(void **state)
     struct bmp b = make(2, 2, 8, 1, rle, sizeof(rle));
 
     check_pixels(b.bytes, b.len, 2, 2, want);
+}
+
+/* Files by ImageMagick: the sums are of the pixels that it and PIL decode. */
+static void test_rle_by_others(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t w, h, crc;
+    } files[] = {
+        {"bmp/imagemagick-palette-5", 5, 5, 0xd335de30},
+        {"bmp/imagemagick-palette-6", 6, 5, 0x485984e5},
+        {"bmp/imagemagick-palette-7", 7, 5, 0x69b84ff6},
+        {"bmp/imagemagick-bilevel-5", 5, 5, 0x0a887068},
+        {"bmp/imagemagick-shapes", 37, 20, 0x397f09e6},
+        {"bmp/imagemagick-long-runs", 300, 3, 0x38d67771},
+    };
+
+    for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++) {
+        struct made m = corpus_picture(files[k].name);
+        struct wr_picture_decoder *d = NULL;
+        struct wr_picture_info info = {0};
+        const uint8_t *pixels = NULL;
+
+        assert_int_equal(wr_picture_new(&d, &small_spec, NULL), 0);
+        assert_int_equal(
+            wr_picture_decode_only(d, m.bytes, m.len, &info, &pixels, NULL), 0);
+        assert_int_equal(info.width, files[k].w);
+        assert_int_equal(info.height, files[k].h);
+        assert_int_equal(
+            wr_crc32c(0, pixels, (size_t)info.width * info.height * 3),
+            files[k].crc);
+        wr_picture_free(d);
+        free(m.bytes);
+    }
 }
 
 /* An index that the palette does not have is black. */
@@ -179,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_rle_padded_rows),
         cmocka_unit_test(test_rle4_padded_rows),
         cmocka_unit_test(test_rle_without_end),
+        cmocka_unit_test(test_rle_by_others),
         cmocka_unit_test(test_short_palette),
         cmocka_unit_test(test_last_padding),
         cmocka_unit_test(test_header_damage),

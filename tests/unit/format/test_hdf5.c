@@ -362,6 +362,38 @@ static void test_absent(void **state)
     weir_dataset_close(&ds);
 }
 
+/* Datasets are what they are called, and those without elements are not what
+ * the samples are. */
+static void test_kinds(void **state)
+{
+    static const struct {
+        const char *name;
+        enum weir_dtype dtype;
+    } want[] = {{"x", WEIR_U8}, {"phase", WEIR_C64}, {"animal", WEIR_I64}};
+    static const char *const why[] = {
+        "dataset '/hollow' is not read: it is empty",
+        "dataset '/null' is not read: it is empty",
+        "dataset '/polar' is not read: a compound type that is not complex "
+        "numbers",
+        "dataset '/rows' is not read: it is empty",
+    };
+    weir_dataset *ds = open_url(DATA "kinds.h5");
+    unsigned count;
+    const weir_field *fields = weir_dataset_fields(ds, &count);
+
+    (void)state;
+    assert_int_equal(count, 3);
+    for (size_t k = 0; k < count; k++) {
+        assert_string_equal(fields[k].name, want[k].name);
+        assert_int_equal(fields[k].dtype, want[k].dtype);
+    }
+    assert_int_equal(weir_dataset_issue_count(ds), 4);
+    for (uint64_t k = 0; k < 4; k++)
+        assert_string_equal(weir_dataset_issue(ds, k)->reason, why[k]);
+    weir_dataset_close(&ds);
+    open_fails(DATA "crowd.h5", WEIR_EFORMAT, " camera 09 3x2 and 30 more");
+}
+
 static void copy_data(const char *from, const struct tmpdir *t, const char *to)
 {
     char *bytes = NULL, path[PATH_MAX];
@@ -463,7 +495,7 @@ int main(void)
         cmocka_unit_test(test_units),  cmocka_unit_test(test_places),
         cmocka_unit_test(test_packed), cmocka_unit_test(test_fragments),
         cmocka_unit_test(test_absent), cmocka_unit_test(test_mutants),
-        cmocka_unit_test(test_later),
+        cmocka_unit_test(test_kinds),  cmocka_unit_test(test_later),
     };
     int failed = cmocka_run_group_tests_name("fake", fake, use_fake, NULL);
 
