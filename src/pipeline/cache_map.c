@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/read_write.h"
 #include "codec/crc32c.h"
 
 #define VERSION 1u
@@ -174,18 +175,12 @@ bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
 static int read_copy(const struct wr_map *m, uint8_t *to, size_t size,
                      weir_err *err)
 {
-    size_t done = 0;
+    ssize_t n = wr_pread_all(m->fd, to, size, 0);
 
-    while (done < size) {
-        ssize_t n = TEMP_FAILURE_RETRY(
-            pread(m->fd, to + done, size - done, (off_t)done));
-
-        if (n < 0)
-            return wr_fail_errno(err, errno, "cannot read the map");
-        if (n == 0)
-            return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
-        done += (size_t)n;
-    }
+    if (n < 0)
+        return wr_fail_errno(err, (int)-n, "cannot read the map");
+    if ((size_t)n < size)
+        return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
     return 0;
 }
 
