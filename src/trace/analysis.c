@@ -65,9 +65,9 @@ static void walk_done(struct wr_trace_walk *w)
     free(w->kinds);
     free(w->processes);
     free(w->groups);
-    free(w->handles);
-    free(w->thread_hash);
-    free(w->pairs);
+    wr_map_done(&w->handles);
+    wr_map_done(&w->threads);
+    wr_map_done(&w->pairs);
     free(w->passes);
     free(w->saving);
 }
@@ -218,6 +218,9 @@ int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
     a->file = f;
     a->baseline.utilisation = -1;
     w->a = a;
+    w->handles.size = sizeof(struct wr_handle);
+    w->threads.size = sizeof(struct wr_map_number);
+    w->pairs.size = sizeof(struct wr_pair);
     r = analyse(w, f, err);
     walk_done(w);
     free(w);
