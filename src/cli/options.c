@@ -79,11 +79,8 @@ static int fail_unknown(const struct parse *p, const char *name, size_t len,
         for (const struct wr_option *o = p->sets[s].table; o && o->name; o++)
             if (!(o->flags & WR_OPTION_HIDDEN))
                 wr_suggest_try(&near, o->name);
-    if (near.best)
-        return wr_fail(err, WEIR_EINVAL,
-                       "unknown option '--%s' (did you mean --%s?)", typed,
-                       near.best);
-    return wr_fail(err, WEIR_EINVAL, "unknown option '--%s'", typed);
+    return wr_fail(err, WEIR_EINVAL, "unknown option '--%s'%s", typed,
+                   wr_suggest_said(&near, "--").text);
 }
 
 static int store(const struct match *m, const char *value, weir_err *err)

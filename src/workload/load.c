@@ -51,13 +51,9 @@ static int no_such(const char *name, weir_err *err)
     wr_suggest_init(&near, name);
     for (size_t i = 0; (e = wr_catalog_at(i)); i++)
         wr_suggest_try(&near, e->name);
-    if (near.best)
-        return wr_fail(err, WEIR_ENOENT,
-                       "'%s': neither a built-in workload nor a file (did you "
-                       "mean %s?)",
-                       name, near.best);
     return wr_fail(err, WEIR_ENOENT,
-                   "'%s': neither a built-in workload nor a file", name);
+                   "'%s': neither a built-in workload nor a file%s", name,
+                   wr_suggest_said(&near, "").text);
 }
 
 static int open_file(const char *name, int *ret, weir_err *err)
