@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "cli/optvalue.h"
 #include "base/suggest.h"
 
@@ -202,10 +203,7 @@ int wr_options_defaults(struct wr_option_set *set, weir_err *err)
 
 bool wr_options_given(const struct wr_option_set *set, const char *name)
 {
-    const struct wr_option *o = set->table;
+    int k = set->table ? wr_named_index(WR_NAMED_OPEN(set->table), name) : -1;
 
-    for (; o && o->name; o++)
-        if (!strcmp(o->name, name))
-            return set->given >> (o - set->table) & 1;
-    return false;
+    return k >= 0 && set->given >> k & 1;
 }

@@ -9,6 +9,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 #include "safetensors/pairs.h"
 #include "safetensors/scan.h"
@@ -174,19 +175,17 @@ static int take_field(struct entry *e, weir_err *err)
         {"data_offsets", OFFSETS, take_offsets},
     };
     char *key = NULL;
-    int r = wr_scan_key(e->s, &key, err);
+    int r = wr_scan_key(e->s, &key, err), k;
 
     if (r < 0)
         return r;
-    for (size_t k = 0; k < WR_ARRAY_LEN(fields); k++) {
-        if (strcmp(key, fields[k].key) != 0)
-            continue;
-        if (e->seen & fields[k].bit)
-            return fail_twice(e, key, err);
-        e->seen |= fields[k].bit;
-        return fields[k].take(e, err);
-    }
-    return skip_unknown(e, key, err);
+    k = wr_named_index(WR_NAMED(fields), key);
+    if (k < 0)
+        return skip_unknown(e, key, err);
+    if (e->seen & fields[k].bit)
+        return fail_twice(e, key, err);
+    e->seen |= fields[k].bit;
+    return fields[k].take(e, err);
 }
 
 /* All is there, and type, shape and place agree. */
