@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/shown.h"
@@ -434,13 +435,12 @@ static int check_all(struct wr_st_head *h, weir_err *err)
 static int take_length(const uint8_t *bytes, size_t len, uint64_t file_size,
                        size_t *ret, weir_err *err)
 {
-    uint64_t n = 0;
+    uint64_t n;
 
     if (len < 8 || file_size < 8)
         return wr_fail(err, WEIR_EFORMAT,
                        "too small: %" PRIu64 " bytes hold no head", file_size);
-    for (int k = 7; k >= 0; k--)
-        n = n << 8 | bytes[k];
+    n = wr_le64(bytes);
     if (n > WR_ST_MAX_JSON && n > file_size)
         return wr_fail(err, WEIR_EFORMAT,
                        "not a safetensors file: its first 8 bytes are not the "
