@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/top.h"
 #include "trace/analysis_private.h"
 
 /* What is kept of each process. */
@@ -230,4 +231,28 @@ int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
     }
     *ret = a;
     return 0;
+}
+
+uint64_t wr_trace_use_ns(const struct wr_trace_use *u)
+{
+    return u->read_ns + u->write_ns + u->sync_ns + u->meta_ns;
+}
+
+size_t wr_trace_top_files(const struct wr_trace_analysis *a, uint32_t *ret,
+                          size_t cap)
+{
+    double scores[WR_TRACE_TOP_FILES];
+    struct wr_top top = {ret, scores, sizeof(*ret),
+                         WR_MIN(cap, (size_t)WR_TRACE_TOP_FILES), 0};
+
+    for (size_t k = 0; k < a->use_count; k++) {
+        uint64_t ns = wr_trace_use_ns(&a->uses[k]);
+        uint32_t *at = NULL;
+
+        if (ns && a->uses[k].role != WR_TRACE_ROLE_AMBIENT)
+            at = wr_top_add(&top, (double)ns);
+        if (at)
+            *at = (uint32_t)k;
+    }
+    return top.count;
 }
