@@ -4,10 +4,10 @@
 #include "base/dtype.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 
 static const struct {
@@ -71,22 +71,20 @@ size_t wr_dtype_bytes(enum weir_dtype t)
 
 bool wr_dtype_find(const char *name, enum weir_dtype *ret)
 {
-    for (size_t k = 0; k < WR_ARRAY_LEN(types); k++)
-        if (!strcmp(types[k].name, name)) {
-            *ret = (enum weir_dtype)k;
-            return true;
-        }
-    return false;
+    int k = wr_named_index(WR_NAMED(types), name);
+
+    if (k >= 0)
+        *ret = (enum weir_dtype)k;
+    return k >= 0;
 }
 
 bool wr_dtype_parse(const char *text, enum weir_dtype *ret)
 {
-    for (size_t k = 0; k < WR_ARRAY_LEN(texts); k++)
-        if (!strcmp(texts[k], text)) {
-            *ret = (enum weir_dtype)k;
-            return true;
-        }
-    return false;
+    int k = wr_named_index(WR_NAMED(texts), text);
+
+    if (k >= 0)
+        *ret = (enum weir_dtype)k;
+    return k >= 0;
 }
 
 int wr_tensor_bytes(const weir_tensor *t, uint64_t *ret, weir_err *err)

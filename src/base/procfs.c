@@ -11,11 +11,8 @@
 
 int wr_procfs_read(int fd, char *buf, size_t cap)
 {
-    ssize_t n;
+    ssize_t n = TEMP_FAILURE_RETRY(pread(fd, buf, cap - 1, 0));
 
-    do
-        n = pread(fd, buf, cap - 1, 0);
-    while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
     buf[n] = '\0';

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -64,4 +65,15 @@ void wr_suggest_try(struct wr_suggest *s, const char *candidate)
         return;
     s->distance = d;
     s->best = candidate;
+}
+
+struct wr_suggested wr_suggest_said(const struct wr_suggest *s,
+                                    const char *prefix)
+{
+    struct wr_suggested said = {""};
+
+    if (s->best)
+        snprintf(said.text, sizeof(said.text), " (did you mean %s%s?)", prefix,
+                 s->best);
+    return said;
 }

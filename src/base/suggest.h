@@ -19,4 +19,12 @@ struct wr_suggest {
 void wr_suggest_init(struct wr_suggest *s, const char *word);
 void wr_suggest_try(struct wr_suggest *s, const char *candidate);
 
+/* " (did you mean WORD?)", with `prefix` before the word, or nothing. */
+struct wr_suggested {
+    char text[96];
+};
+
+struct wr_suggested wr_suggest_said(const struct wr_suggest *s,
+                                    const char *prefix);
+
 #endif

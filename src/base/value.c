@@ -47,11 +47,8 @@ int wr_choice_find(const struct wr_choice *choices, const char *text,
         wr_suggest_try(&near, choices[i].name);
     }
     wr_choice_join(choices, all, sizeof(all));
-    if (near.best)
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s' is not one of %s (did you mean %s?)", text, all,
-                       near.best);
-    return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s", text, all);
+    return wr_fail(err, WEIR_EINVAL, "'%s' is not one of %s%s", text, all,
+                   wr_suggest_said(&near, "").text);
 }
 
 const char *wr_choice_name(const struct wr_choice *choices, int value)

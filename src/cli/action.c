@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "cli/optvalue.h"
 
 static const struct wr_choice *
@@ -31,9 +32,8 @@ const char *wr_action_named(const struct wr_command *cmd, int argc,
                             char *const *argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        for (const struct wr_action *const *a = cmd->actions; a && *a; a++)
-            if (!strcmp(argv[i], (*a)->name))
-                return argv[i];
+        if (cmd->actions && wr_named_ops(cmd->actions, SIZE_MAX, argv[i]))
+            return argv[i];
     return NULL;
 }
 

@@ -10,7 +10,7 @@ static int help_run(struct wr_cli *cli)
 {
     const struct wr_action *action = NULL;
     const struct wr_command *cmd;
-    const char *near;
+    struct wr_suggested near;
     weir_err err;
 
     if (!cli->operand_count) {
@@ -18,11 +18,9 @@ static int help_run(struct wr_cli *cli)
         return WR_EXIT_DONE;
     }
     cmd = wr_command_find(cli->operands[0], &near);
-    if (!cmd && near)
-        return wr_cli_usage(cli, "unknown command '%s' (did you mean %s?)",
-                            cli->operands[0], near);
     if (!cmd)
-        return wr_cli_usage(cli, "unknown command '%s'", cli->operands[0]);
+        return wr_cli_usage(cli, "unknown command '%s'%s", cli->operands[0],
+                            near.text);
     if (cli->operand_count > 1) {
         action = wr_action_find(cmd, cli->operands[1], &err);
         if (!action)

@@ -9,7 +9,7 @@
 static int man_run(struct wr_cli *cli)
 {
     const struct wr_command *cmd;
-    const char *near;
+    struct wr_suggested near;
 
     if (!cli->operand_count) {
         wr_roff_overview(cli->out, wr_commands, weir_version_string());

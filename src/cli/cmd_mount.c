@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/read_write.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
@@ -242,11 +243,8 @@ static int wait_until_up(const struct wr_cli *cli, pid_t child, int fd)
 {
     int status = 0;
     char up;
-    ssize_t n;
+    ssize_t n = wr_read_all(fd, &up, 1);
 
-    do
-        n = read(fd, &up, 1);
-    while (n < 0 && errno == EINTR);
     close(fd);
     if (n == 1)
         return WR_EXIT_DONE;

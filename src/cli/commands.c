@@ -40,7 +40,7 @@ const struct wr_command *const wr_commands[] = {
         NULL};
 
 const struct wr_command *wr_command_find(const char *name,
-                                         const char **ret_near)
+                                         struct wr_suggested *ret_near)
 {
     struct wr_suggest near;
 
@@ -51,6 +51,6 @@ const struct wr_command *wr_command_find(const char *name,
         if (wr_commands[i]->group != WR_GROUP_HIDDEN)
             wr_suggest_try(&near, wr_commands[i]->name);
     }
-    *ret_near = near.best;
+    *ret_near = wr_suggest_said(&near, "");
     return NULL;
 }

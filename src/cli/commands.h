@@ -3,14 +3,15 @@
 #ifndef WR_CLI_COMMANDS_H
 #define WR_CLI_COMMANDS_H
 
+#include "base/suggest.h"
 #include "cli/command.h"
 
 /* Every command, in the order of the overview; NULL ends the list. */
 extern const struct wr_command *const wr_commands[];
 
-/* The command called `name`, or NULL; then *ret_near is the nearest one's
- * name, or NULL. */
+/* The command called `name`, or NULL; then *ret_near asks for the nearest one,
+ * if there is any. */
 const struct wr_command *wr_command_find(const char *name,
-                                         const char **ret_near);
+                                         struct wr_suggested *ret_near);
 
 #endif

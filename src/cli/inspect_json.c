@@ -185,8 +185,7 @@ static json_t *fields_json(const weir_dataset *ds)
 static json_t *dims_json(const struct wr_inspect_scan *s, json_t *pictures)
 {
     struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
-    int64_t distinct = wr_inspect_dims(s->found, s->count, top,
-                                       WR_INSPECT_TOP_DIMS);
+    int64_t distinct = wr_inspect_dims(s->found, s->count, top);
     json_t *list = json_array();
 
     set(pictures, "distinct_dimensions",

@@ -279,8 +279,7 @@ static void print_dims(const struct wr_cli *cli,
                        const struct wr_inspect_scan *s, uint64_t good)
 {
     struct wr_inspect_dim top[WR_INSPECT_TOP_DIMS];
-    int64_t distinct = wr_inspect_dims(s->found, s->count, top,
-                                       WR_INSPECT_TOP_DIMS);
+    int64_t distinct = wr_inspect_dims(s->found, s->count, top);
     char a[32];
 
     if (distinct < 0)

@@ -7,8 +7,6 @@
 #include "cli/inspect_stats.h"
 #include "cli/table.h"
 
-#define WR_INSPECT_TOP_DIMS 5
-
 struct wr_inspect_report {
     const char *url;        /* borrowed */
     const weir_dataset *ds; /* borrowed */

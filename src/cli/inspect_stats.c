@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hist.h"
 #include "base/mem.h"
+#include "base/top.h"
 #include "cli/interrupt.h"
 
 #define MAX_CLASSES 10000000u /* that are counted one by one */
@@ -186,22 +187,12 @@ static int compare_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Puts `d` where it belongs among the `cap` most common ones. */
-static void rank_dim(struct wr_inspect_dim *top, size_t cap,
-                     struct wr_inspect_dim d)
-{
-    for (size_t k = 0; k < cap; k++)
-        if (d.count > top[k].count) {
-            struct wr_inspect_dim lower = top[k];
-
-            top[k] = d;
-            d = lower;
-        }
-}
-
 int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
-                        struct wr_inspect_dim *ret, size_t cap)
+                        struct wr_inspect_dim ret[WR_INSPECT_TOP_DIMS])
 {
+    double scores[WR_INSPECT_TOP_DIMS];
+    struct wr_top top = {ret, scores, sizeof(*ret), WR_INSPECT_TOP_DIMS, 0};
+    struct wr_inspect_dim *at;
     uint64_t *keys = malloc((count + 1) * sizeof(*keys));
     int64_t distinct = 0;
     uint64_t n = 0;
@@ -212,13 +203,14 @@ int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
         if (found[k].width)
             keys[n++] = (uint64_t)found[k].width << 32 | found[k].height;
     qsort(keys, n, sizeof(*keys), compare_u64);
-    memset(ret, 0, cap * sizeof(*ret));
+    memset(ret, 0, WR_INSPECT_TOP_DIMS * sizeof(*ret));
     for (uint64_t from = 0, to = 0; from < n; from = to, distinct++) {
         while (to < n && keys[to] == keys[from])
             to++;
-        rank_dim(ret, cap,
-                 (struct wr_inspect_dim){(uint32_t)(keys[from] >> 32),
-                                         (uint32_t)keys[from], to - from});
+        at = wr_top_add(&top, (double)(to - from));
+        if (at)
+            *at = (struct wr_inspect_dim){(uint32_t)(keys[from] >> 32),
+                                          (uint32_t)keys[from], to - from};
     }
     free(keys);
     return distinct;

@@ -42,15 +42,17 @@ struct wr_inspect_found {
     uint32_t label; /* or WEIR_NO_LABEL */
 };
 
+#define WR_INSPECT_TOP_DIMS 5
+
 struct wr_inspect_dim {
     uint32_t width, height;
     uint64_t count;
 };
 
-/* The most common dimensions, at most `cap`, most common first; returns how
- * many different ones there are, or WEIR_ENOMEM. */
+/* The most common dimensions, most common first; returns how many different
+ * ones there are, or WEIR_ENOMEM. */
 int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
-                        struct wr_inspect_dim *ret, size_t cap);
+                        struct wr_inspect_dim ret[WR_INSPECT_TOP_DIMS]);
 
 struct wr_inspect_class {
     uint32_t label;

@@ -29,19 +29,10 @@ static void raise_file_limit(void)
     }
 }
 
-static int unknown(const char *name, const char *near)
-{
-    fprintf(stderr, "weir: unknown command '%s'", wr_show(name).text);
-    if (near)
-        fprintf(stderr, " (did you mean %s?)", near);
-    fputs("\nTry 'weir --help' for the list.\n", stderr);
-    return WR_EXIT_USAGE;
-}
-
 static int dispatch(struct wr_cli *cli, int argc, char **argv)
 {
     const struct wr_command *cmd;
-    const char *near;
+    struct wr_suggested near;
 
     if (argc < 2) {
         wr_help_overview(cli, wr_commands, stderr);
@@ -56,8 +47,13 @@ static int dispatch(struct wr_cli *cli, int argc, char **argv)
         return WR_EXIT_DONE;
     }
     cmd = wr_command_find(argv[1], &near);
-    if (!cmd)
-        return unknown(argv[1], near);
+    if (!cmd) {
+        fprintf(stderr,
+                "weir: unknown command '%s'%s\n"
+                "Try 'weir --help' for the list.\n",
+                wr_show(argv[1]).text, near.text);
+        return WR_EXIT_USAGE;
+    }
     return wr_command_run(cmd, cli, argc - 2, argv + 2);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "cli/optvalue.h"
 #include "base/suggest.h"
 
@@ -79,11 +80,8 @@ static int fail_unknown(const struct parse *p, const char *name, size_t len,
         for (const struct wr_option *o = p->sets[s].table; o && o->name; o++)
             if (!(o->flags & WR_OPTION_HIDDEN))
                 wr_suggest_try(&near, o->name);
-    if (near.best)
-        return wr_fail(err, WEIR_EINVAL,
-                       "unknown option '--%s' (did you mean --%s?)", typed,
-                       near.best);
-    return wr_fail(err, WEIR_EINVAL, "unknown option '--%s'", typed);
+    return wr_fail(err, WEIR_EINVAL, "unknown option '--%s'%s", typed,
+                   wr_suggest_said(&near, "--").text);
 }
 
 static int store(const struct match *m, const char *value, weir_err *err)
@@ -205,10 +203,7 @@ int wr_options_defaults(struct wr_option_set *set, weir_err *err)
 
 bool wr_options_given(const struct wr_option_set *set, const char *name)
 {
-    const struct wr_option *o = set->table;
+    int k = set->table ? wr_named_index(WR_NAMED_OPEN(set->table), name) : -1;
 
-    for (; o && o->name; o++)
-        if (!strcmp(o->name, name))
-            return set->given >> (o - set->table) & 1;
-    return false;
+    return k >= 0 && set->given >> k & 1;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/named.h"
 #include "base/shown.h"
 #include "base/value.h"
 #include "cli/screen.h"
@@ -45,10 +46,9 @@ static const char *group_title(const char *group)
         {"checkpoint", "Checkpoints of language models"},
     };
 
-    for (size_t k = 0; k < sizeof(titles) / sizeof(titles[0]); k++)
-        if (!strcmp(group, titles[k][0]))
-            return titles[k][1];
-    return group;
+    int k = wr_named_index(WR_NAMED(titles), group);
+
+    return k < 0 ? group : titles[k][1];
 }
 
 static void add_entry(struct wr_table *t, const struct wr_catalog_entry *e)

@@ -9,7 +9,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
-#include "base/mem.h"
+#include "base/named.h"
 #include "base/procfs.h"
 #include "weir/weir.h"
 
@@ -44,10 +44,7 @@ static bool is_pseudo(const char *type)
         "configfs",   "pstore",  "binfmt_misc", "efivarfs",  "autofs",
         "hugetlbfs",  "nsfs",    "fusectl",     "rpc_pipefs"};
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(pseudo); i++)
-        if (!strcmp(type, pseudo[i]))
-            return true;
-    return false;
+    return wr_named_find(WR_NAMED(pseudo), type);
 }
 
 /* Lines "DEVICE PATH TYPE BLOCKSIZE". */

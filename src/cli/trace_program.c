@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/module.h"
+#include "base/read_write.h"
 #include "base/thread.h"
 
 #define NAME "libweir-trace.so"
@@ -98,8 +99,7 @@ static void run_child(const struct wr_program *p, char *const *argv, int go_fd,
     char any;
     int e;
 
-    while (read(go_fd, &any, 1) < 0 && errno == EINTR)
-        ;
+    (void)wr_read_all(go_fd, &any, 1);
     pthread_sigmask(SIG_SETMASK, &p->before, NULL);
     e = wr_program_become(argv);
     if (write(failed_fd, &e, sizeof(e)) < 0)
@@ -153,9 +153,7 @@ int wr_program_go(struct wr_program *p)
     ssize_t n;
 
     close(p->go_fd);
-    do
-        n = read(p->failed_fd, &e, sizeof(e));
-    while (n < 0 && errno == EINTR);
+    n = wr_read_all(p->failed_fd, &e, sizeof(e));
     close(p->failed_fd);
     return n == (ssize_t)sizeof(e) ? e : 0;
 }

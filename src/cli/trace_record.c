@@ -13,8 +13,7 @@
 #include "cli/trace_baseline.h"
 #include "record/record.h"
 
-#define TOP_FILES 20
-#define ROWS_MAX  500 /* of phases, epochs, saves */
+#define ROWS_MAX 500 /* of phases, epochs, saves */
 
 static double seconds(uint64_t ns)
 {
@@ -227,36 +226,10 @@ static json_t *latency_json(const struct wr_trace_parts *p, size_t k)
 
 /* --- files --- */
 
-static uint64_t time_of(const struct wr_trace_use *u)
-{
-    return u->read_ns + u->write_ns + u->sync_ns + u->meta_ns;
-}
-
-static size_t top_files(const struct wr_trace_analysis *a,
-                        uint32_t top[TOP_FILES])
-{
-    size_t n = 0;
-
-    for (size_t k = 0; k < a->use_count; k++) {
-        uint64_t t = time_of(&a->uses[k]);
-        size_t at;
-
-        if (!t || a->uses[k].role == WR_TRACE_ROLE_AMBIENT ||
-            (n == TOP_FILES && t <= time_of(&a->uses[top[n - 1]])))
-            continue;
-        if (n < TOP_FILES)
-            n++;
-        for (at = n - 1; at && time_of(&a->uses[top[at - 1]]) < t; at--)
-            top[at] = top[at - 1];
-        top[at] = (uint32_t)k;
-    }
-    return n;
-}
-
 static json_t *files_json(const struct wr_trace_analysis *a)
 {
-    uint32_t top[TOP_FILES];
-    size_t n = top_files(a, top);
+    uint32_t top[WR_TRACE_TOP_FILES];
+    size_t n = wr_trace_top_files(a, top, WR_TRACE_TOP_FILES);
     json_t *list = json_array();
     int bad = 0;
 
@@ -266,10 +239,10 @@ static json_t *files_json(const struct wr_trace_analysis *a)
         bad |= json_array_append_new(
             list,
             json_pack("{s:o, s:f, s:I, s:I, s:I, s:I, s:I}", "path",
-                      path_json(a, top[k]), "seconds", seconds(time_of(u)),
-                      "opens", whole(u->opens), "reads", whole(u->reads),
-                      "writes", whole(u->writes), "read_bytes",
-                      whole(u->bytes_read), "written_bytes",
+                      path_json(a, top[k]), "seconds",
+                      seconds(wr_trace_use_ns(u)), "opens", whole(u->opens),
+                      "reads", whole(u->reads), "writes", whole(u->writes),
+                      "read_bytes", whole(u->bytes_read), "written_bytes",
                       whole(u->bytes_written)));
     }
     if (bad) {

@@ -6,6 +6,7 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -41,7 +42,7 @@ bool wr_is_zlib(const void *bytes, size_t len)
     const uint8_t *p = bytes;
 
     return len >= 2 && (p[0] & 15) == 8 && p[0] >> 4 <= 7 && !(p[1] & 32) &&
-           (p[0] << 8 | p[1]) % 31 == 0;
+           wr_be16(p) % 31 == 0;
 }
 
 const char *wr_inflate_name(const struct wr_inflate *z)

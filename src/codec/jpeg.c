@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/exif.h"
@@ -71,7 +72,7 @@ static unsigned jpeg_orientation(const uint8_t *bytes, size_t len)
 
     while (len - at >= 4 && bytes[at] == 0xff) {
         uint8_t marker = bytes[at + 1];
-        size_t size = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        size_t size = wr_be16(bytes + at + 2);
 
         if (marker == 0xff) { /* a fill byte */
             at++;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/mem.h"
 #include "codec/unshuffle.h"
 
@@ -22,21 +23,13 @@ struct lz4_walk {
     size_t len, at;
 };
 
-static uint64_t take_number(struct lz4_walk *w, unsigned bytes)
-{
-    uint64_t n = 0;
-
-    for (unsigned k = 0; k < bytes; k++)
-        n = n << 8 | w->in[w->at++];
-    return n;
-}
-
 /* The block's bytes; 0: `len` does not say `want`. */
 static size_t take_head(struct lz4_walk *w, size_t want)
 {
-    if (w->len < HEAD || take_number(w, 8) != want)
+    if (w->len < HEAD || wr_be64(w->in) != want)
         return 0;
-    return (size_t)take_number(w, 4);
+    w->at = HEAD;
+    return wr_be32(w->in + 8);
 }
 
 /* The next block, which makes `n` bytes; with `plain` one that is stored in as
@@ -47,7 +40,8 @@ static bool take_block(struct lz4_walk *w, uint8_t *out, size_t n, bool plain)
 
     if (w->len - w->at < 4 || n > INT_MAX)
         return false;
-    stored = (size_t)take_number(w, 4);
+    stored = wr_be32(w->in + w->at);
+    w->at += 4;
     if (stored > w->len - w->at || stored > INT_MAX)
         return false;
     if (plain && stored == n)

@@ -15,6 +15,7 @@ static bool png_sniff(const uint8_t *bytes, size_t len)
 
 #include <spng.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/exif.h"
@@ -114,8 +115,7 @@ static unsigned png_orientation(const uint8_t *bytes, size_t len)
 
     while (len - at >= 12) {
         const uint8_t *p = bytes + at;
-        size_t size = (size_t)p[0] << 24 | (size_t)p[1] << 16 |
-                      (size_t)p[2] << 8 | p[3];
+        size_t size = wr_be32(p);
 
         if (size > len - at - 12)
             break;

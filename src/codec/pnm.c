@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -142,7 +143,7 @@ static void paint_row(const uint8_t *in, const struct pnm_head *h, uint8_t *out)
 {
     for (uint32_t k = 0; k < h->width * h->comps; k++) {
         uint32_t v = h->bits == 1    ? !(in[k / 8] >> (7 - k % 8) & 1)
-                     : h->bits == 16 ? (uint32_t)in[2 * k] << 8 | in[2 * k + 1]
+                     : h->bits == 16 ? wr_be16(in + 2 * (size_t)k)
                                      : in[k];
 
         put(out, h->comps, k, scale(v, h->most));

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/be.h"
 #include "base/le.h"
 #include "base/mem.h"
 
@@ -55,7 +56,7 @@ static uint32_t fletcher32(const uint8_t *p, size_t len)
         size_t n = WR_MIN(words, (size_t)360);
 
         for (words -= n; n; n--, p += 2) {
-            a += (uint32_t)p[0] << 8 | p[1];
+            a += wr_be16(p);
             b += a;
         }
         a = fold(a);

@@ -16,6 +16,7 @@ static bool webp_sniff(const uint8_t *bytes, size_t len)
 #include <webp/demux.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "codec/exif.h"
 
@@ -60,8 +61,7 @@ static unsigned webp_orientation(const uint8_t *bytes, size_t len)
 
     while (len - at >= 8) {
         const uint8_t *p = bytes + at;
-        size_t size = p[4] | (size_t)p[5] << 8 | (size_t)p[6] << 16 |
-                      (size_t)p[7] << 24;
+        size_t size = wr_le32(p + 4);
 
         if (size > len - at - 8)
             break;

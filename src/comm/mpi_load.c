@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/module.h"
+#include "base/named.h"
 
 #ifdef WR_HAVE_OPENMPI
 #define OPENMPI_BUILT true
@@ -113,9 +114,10 @@ static int load(const struct mpi_kind *kind, const struct wr_mpi_module **ret,
 int wr_mpi_load(const char *name, const struct wr_mpi_module **ret,
                 weir_err *err)
 {
-    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++)
-        if (!strcmp(kinds[k].name, name))
-            return load(&kinds[k], ret, err);
+    const struct mpi_kind *kind = wr_named_find(WR_NAMED(kinds), name);
+
+    if (kind)
+        return load(kind, ret, err);
     return wr_fail(err, WEIR_EINVAL,
                    "'%s': no MPI that weir knows (openmpi and mpich are)",
                    name);

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/kind.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/named.h"
 
 /* One line per kind. */
 static const struct wr_convert_kind *const kinds[] = {
@@ -14,11 +13,12 @@ static const struct wr_convert_kind *const kinds[] = {
 
 const struct wr_convert_kind *wr_convert_kind_find(const char *name)
 {
+    const struct wr_convert_kind *kind = wr_named_ops(
+        kinds, WR_ARRAY_LEN(kinds), name);
     const struct wr_writer_ops *records = wr_writer_find(name);
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++)
-        if (!strcmp(kinds[k]->name, name))
-            return kinds[k];
+    if (kind)
+        return kind;
     if (wr_array_writer_find(name))
         return &wr_convert_arrays;
     return records && records->fields ? &wr_convert_rows : NULL;

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 #define PART_MAX 200 /* file systems take 255; endings and suffixes follow */
@@ -68,56 +69,25 @@ void wr_convert_flat_key(const char *key, char buf[WR_CONVERT_KEY_MAX])
 
 void wr_convert_names_done(struct wr_convert_names *n)
 {
-    free(n->hashes);
+    wr_map_done(&n->hashes);
     free(n->suffix);
     *n = (struct wr_convert_names){0};
 }
 
 void wr_convert_names_seal(struct wr_convert_names *n)
 {
-    free(n->hashes);
-    n->hashes = NULL;
-    n->cap = n->used = 0;
+    wr_map_done(&n->hashes);
 }
 
-/* Puts the hash; false when it was there. There is room. */
-static bool put(uint64_t *hashes, size_t cap, uint64_t hash)
+/* 1 if the name is new, 0 if it was there; -1: out of memory. */
+static int take_name(struct wr_convert_names *n, const char *name)
 {
-    size_t at = (size_t)hash & (cap - 1);
+    uint64_t key = wr_map_hashed(XXH3_64bits(name, strlen(name)));
 
-    while (hashes[at]) {
-        if (hashes[at] == hash)
-            return false;
-        at = (at + 1) & (cap - 1);
-    }
-    hashes[at] = hash;
-    return true;
-}
-
-static int reserve(struct wr_convert_names *n, weir_err *err)
-{
-    size_t cap = n->cap ? 2 * n->cap : 1024;
-    uint64_t *hashes;
-
-    if (n->used < n->cap / 2 + n->cap / 4)
+    n->hashes.size = sizeof(key);
+    if (wr_map_find(&n->hashes, key))
         return 0;
-    hashes = calloc(cap, sizeof(*hashes));
-    if (!hashes)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory for names");
-    for (size_t k = 0; k < n->cap; k++)
-        if (n->hashes[k])
-            put(hashes, cap, n->hashes[k]);
-    free(n->hashes);
-    n->hashes = hashes;
-    n->cap = cap;
-    return 0;
-}
-
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = XXH3_64bits(name, strlen(name));
-
-    return hash ? hash : 1;
+    return wr_map_add(&n->hashes, key) ? 1 : -1;
 }
 
 int wr_convert_names_add(struct wr_convert_names *n, const char *name,
@@ -125,27 +95,25 @@ int wr_convert_names_add(struct wr_convert_names *n, const char *name,
 {
     char tried[WR_CONVERT_KEY_MAX + 16];
     uint32_t suffix = 1;
-    int r = reserve(n, err);
+    int r = take_name(n, name);
 
-    if (r < 0)
-        return r;
-    n->used++;
-    if (put(n->hashes, n->cap, hash_of(name)))
+    if (r > 0)
         return 0;
-    do
+    while (r == 0) {
         snprintf(tried, sizeof(tried), "%s_%" PRIu32, name, ++suffix);
-    while (!put(n->hashes, n->cap, hash_of(tried)));
-    if (!n->suffix) {
+        r = take_name(n, tried);
+    }
+    if (r > 0 && !n->suffix) {
         n->suffix = calloc(count, sizeof(*n->suffix));
-        if (!n->suffix)
-            return wr_fail(err, WEIR_ENOMEM, "out of memory for names");
         n->suffix_count = count;
     }
+    if (r < 0 || !n->suffix)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory for names");
     n->suffix[id] = suffix;
     return 0;
 }
 
 uint32_t wr_convert_names_suffix(const struct wr_convert_names *n, uint64_t id)
 {
-    return id < n->suffix_count ? n->suffix[id] : 0;
+    return n->suffix && id < n->suffix_count ? n->suffix[id] : 0;
 }

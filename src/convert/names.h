@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "weir/error.h"
 
 #define WR_CONVERT_KEY_MAX 1024 /* bytes of a key, its end included */
@@ -24,8 +25,7 @@ void wr_convert_flat_key(const char *key, char buf[WR_CONVERT_KEY_MAX]);
 /* Names seen so far, by their hash: two that share one count as the same,
  * which costs a suffix and nothing else. Zeroed: empty. */
 struct wr_convert_names {
-    uint64_t *hashes; /* owned: open addressing, 0 is free */
-    size_t cap, used;
+    struct wr_map hashes;  /* of the key alone */
     uint32_t *suffix;      /* owned: by sample; NULL: no two are alike */
     uint64_t suffix_count; /* entries of suffix */
 };

@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 #include "codec/cast.h"
 
@@ -124,10 +125,7 @@ int wr_array_scalars_choose(struct wr_array_scalars *s, const struct wr_npz *a,
 
 bool wr_array_scalars_has(const struct wr_array_scalars *s, const char *name)
 {
-    for (size_t k = 0; k < s->count; k++)
-        if (!strcmp(s->list[k].name, name))
-            return true;
-    return false;
+    return wr_named_text(s->list, s->count, sizeof(*s->list), name) >= 0;
 }
 
 /* --- values --- */

@@ -9,6 +9,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 #include "base/units.h"
 #include "format/index.h"
@@ -23,6 +24,7 @@ int wr_axis_parse(const char *schema, enum wr_axis *ret, uint64_t *ret_each,
 {
     char text[32];
     const char *each = text + 5;
+    int k;
 
     *ret = WR_AXIS_AUTO;
     *ret_each = 0;
@@ -31,11 +33,11 @@ int wr_axis_parse(const char *schema, enum wr_axis *ret, uint64_t *ret_each,
     if (!strncmp(text, "auto:", 5) && wr_take_digits(&each, NULL, ret_each) &&
         !*each && *ret_each)
         return 0;
-    for (size_t k = 0; k < WR_ARRAY_LEN(axes); k++)
-        if (!strcmp(text, axes[k])) {
-            *ret = (enum wr_axis)k;
-            return 0;
-        }
+    k = wr_named_index(WR_NAMED(axes), text);
+    if (k >= 0) {
+        *ret = (enum wr_axis)k;
+        return 0;
+    }
     return wr_fail(err, WEIR_EINVAL,
                    "schema: axis=%s is not one of auto, first, last, file",
                    text);

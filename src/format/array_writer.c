@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/array_writer.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/named.h"
 
 static const struct wr_array_writer_ops *const writers[] = {
 #define ENTRY(name, help) &wr_array_writer_##name,
@@ -19,8 +18,5 @@ const struct wr_array_writer_ops *wr_array_writer_at(unsigned k)
 
 const struct wr_array_writer_ops *wr_array_writer_find(const char *name)
 {
-    for (unsigned k = 0; wr_array_writer_at(k); k++)
-        if (!strcmp(writers[k]->name, name))
-            return writers[k];
-    return NULL;
+    return wr_named_ops(writers, WR_ARRAY_LEN(writers), name);
 }

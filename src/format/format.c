@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "format/foreign.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
@@ -27,10 +28,7 @@ const struct wr_format_ops *wr_format_at(unsigned k)
 
 const struct wr_format_ops *wr_format_find(const char *name)
 {
-    for (unsigned k = 0; k < WR_ARRAY_LEN(formats); k++)
-        if (!strcmp(formats[k]->name, name))
-            return formats[k];
-    return NULL;
+    return wr_named_ops(formats, WR_ARRAY_LEN(formats), name);
 }
 
 int wr_format_choose(const struct wr_index_job *job,

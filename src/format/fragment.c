@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/named.h"
 
 /* --- where it begins --- */
 
@@ -111,10 +112,9 @@ int wr_fragment_parse(const char *text, struct wr_fragment *ret, weir_err *err)
 
 const char *wr_fragment_find(const struct wr_fragment *f, const char *name)
 {
-    for (unsigned k = 0; k < f->count; k++)
-        if (!strcmp(f->pairs[k].name, name))
-            return f->pairs[k].value;
-    return NULL;
+    int k = wr_named_text(f->pairs, f->count, sizeof(*f->pairs), name);
+
+    return k < 0 ? NULL : f->pairs[k].value;
 }
 
 int wr_fragment_check(const struct wr_fragment *f, const char *const *known,
@@ -123,13 +123,9 @@ int wr_fragment_check(const struct wr_fragment *f, const char *const *known,
     char all[256] = "";
 
     for (unsigned k = 0; k < f->count; k++) {
-        unsigned n = 0;
-
-        while (known[n] && strcmp(known[n], f->pairs[k].name) != 0)
-            n++;
-        if (known[n])
+        if (wr_named_find(WR_NAMED_OPEN(known), f->pairs[k].name))
             continue;
-        for (n = 0; known[n]; n++)
+        for (unsigned n = 0; known[n]; n++)
             snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
                      n ? ", " : "", known[n]);
         return wr_fail(err, WEIR_EINVAL, "'#%s=%s': the name is none of %s",

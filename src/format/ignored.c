@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/mem.h"
+#include "base/named.h"
 
 void wr_ignored_done(struct wr_ignored *ig)
 {
@@ -46,10 +47,7 @@ bool wr_ignored_counts(const char *name)
         if (!wr_strcasecmp(name, names[k]))
             return false;
     ending(name, ext, sizeof(ext));
-    for (size_t k = 0; k < WR_ARRAY_LEN(beside); k++)
-        if (!strcmp(ext, beside[k]))
-            return false;
-    return true;
+    return !wr_named_find(WR_NAMED(beside), ext);
 }
 
 /* The entry of `ext`, or of the rest when there are too many. */

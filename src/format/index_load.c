@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/read_write.h"
 #include "format/format.h"
 #include "format/index_check.h"
 #include "format/index_file_private.h"
@@ -233,18 +234,11 @@ static bool keeps_mapped_files(int fd)
 /* All of the file in memory of its own. */
 static int read_bytes(int fd, void *to, size_t len)
 {
-    size_t done = 0;
+    ssize_t n = wr_pread_all(fd, to, len, 0);
 
-    while (done < len) {
-        ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)done);
-
-        if (n == 0)
-            return WEIR_EFORMAT; /* it got shorter */
-        if (n < 0 && errno != EINTR)
-            return wr_error_from_errno(errno);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    if (n < 0)
+        return wr_error_from_errno((int)-n);
+    return (size_t)n == len ? 0 : WEIR_EFORMAT; /* it got shorter */
 }
 
 /* The first bytes tell whether the rest is worth touching. */

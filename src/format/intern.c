@@ -6,20 +6,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "weir/error.h"
 
 #define MAX_TEXTS ((size_t)1 << 31)
 
-static uint64_t hash_text(const char *text, size_t len)
+static uint64_t key_of(const char *text, size_t len)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    return wr_mix64(h);
+    return wr_map_hashed(XXH3_64bits(text, len));
 }
 
 static bool is_text(const struct wr_intern *in, uint64_t k, const char *text,
@@ -31,69 +27,57 @@ static bool is_text(const struct wr_intern *in, uint64_t k, const char *text,
            have[len] == '\0';
 }
 
-/* The slot that holds `text`, or the free one where it belongs. */
-static size_t find_slot(const struct wr_intern *in, const char *text,
-                        size_t len)
+/* In an empty table: all texts that are there. */
+static bool fill_table(struct wr_intern *in)
 {
-    size_t mask = in->table_cap - 1;
-    size_t slot = (size_t)hash_text(text, len) & mask;
-
-    while (in->table[slot] && !is_text(in, in->table[slot] - 1, text, len))
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-/* Keeps the table at most half full. */
-static bool grow_table(struct wr_intern *in)
-{
-    size_t cap = in->table_cap ? in->table_cap : 16;
-
-    while (cap / 2 <= in->count)
-        cap *= 2;
-    if (cap == in->table_cap)
-        return true;
-    free(in->table);
-    in->table_cap = 0;
-    in->table = calloc(cap, sizeof(*in->table));
-    if (!in->table)
-        return false;
-    in->table_cap = cap;
+    in->table.size = sizeof(struct wr_map_number);
     for (size_t k = 0; k < in->count; k++) {
         const char *text = in->pool + in->at[k];
+        struct wr_map_number *n = wr_map_add(&in->table,
+                                             key_of(text, strlen(text)));
 
-        in->table[find_slot(in, text, strlen(text))] = (uint32_t)k + 1;
+        if (!n) {
+            wr_map_done(&in->table);
+            return false;
+        }
+        n->number = (uint32_t)k;
     }
     return true;
 }
 
 int64_t wr_intern_add(struct wr_intern *in, const char *text, size_t len)
 {
-    size_t slot, need;
+    struct wr_map_number *n;
+    uint64_t key;
+    size_t need;
 
     assert(!in->pool || in->pool_cap); /* not one that is borrowed */
     /* Callers often repeat the text they added last. */
     if (in->count && is_text(in, in->count - 1, text, len))
         return (int64_t)in->count - 1;
-    if (!in->table_cap && !grow_table(in))
+    if (!in->table.count && !fill_table(in))
         return WEIR_ENOMEM;
-    slot = find_slot(in, text, len);
-    if (in->table[slot]) /* needs no memory */
-        return in->table[slot] - 1;
+    key = key_of(text, len);
+    n = wr_map_find(&in->table, key);
+    while (n && !is_text(in, n->number, text, len))
+        n = wr_map_next(&in->table, n);
+    if (n)
+        return n->number;
     if (in->count >= MAX_TEXTS)
         return WEIR_ELIMIT;
-    if (!grow_table(in))
-        return WEIR_ENOMEM;
-    slot = find_slot(in, text, len);
     if (!wr_add_ok(in->pool_len, len, &need) || !wr_add_ok(need, 1, &need) ||
         !wr_grow(&in->pool, &in->pool_cap, need, 1) ||
         !wr_grow(&in->at, &in->at_cap, in->count + 1, sizeof(*in->at)))
+        return WEIR_ENOMEM;
+    n = wr_map_add(&in->table, key);
+    if (!n)
         return WEIR_ENOMEM;
     memcpy(in->pool + in->pool_len, text, len);
     in->pool[in->pool_len + len] = '\0';
     in->at[in->count] = in->pool_len;
     in->pool_len = need;
-    in->table[slot] = (uint32_t)++in->count;
-    return (int64_t)in->count - 1;
+    n->number = (uint32_t)in->count++;
+    return n->number;
 }
 
 const char *wr_intern_text(const struct wr_intern *in, uint64_t k)
@@ -103,15 +87,13 @@ const char *wr_intern_text(const struct wr_intern *in, uint64_t k)
 
 void wr_intern_seal(struct wr_intern *in)
 {
-    free(in->table);
-    in->table = NULL;
-    in->table_cap = 0;
+    wr_map_done(&in->table);
 }
 
 size_t wr_intern_memory(const struct wr_intern *in)
 {
     return in->pool_cap + in->at_cap * sizeof(*in->at) +
-           in->table_cap * sizeof(*in->table);
+           in->table.cap * in->table.size;
 }
 
 void wr_intern_done(struct wr_intern *in)
@@ -120,6 +102,6 @@ void wr_intern_done(struct wr_intern *in)
         free(in->pool);
     if (in->at_cap)
         free(in->at);
-    free(in->table);
+    wr_map_done(&in->table);
     memset(in, 0, sizeof(*in));
 }

@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 /* Zeroed memory is an empty one; end it with wr_intern_done. */
 struct wr_intern {
     char *pool; /* owned if pool_cap: the texts, each with its NUL */
     size_t pool_len, pool_cap;
     uint64_t *at; /* owned if at_cap: where text k starts in pool */
     size_t count, at_cap;
-    uint32_t *table;  /* owned: open addressing, number + 1, 0 is free */
-    size_t table_cap; /* a power of two, or 0 */
+    struct wr_map table; /* of struct wr_map_number; empty: not needed now */
 };
 
 /* The number of `text` (no NUL inside), new or known; WEIR_ENOMEM when memory

@@ -14,6 +14,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 
 #define MAGIC     "\x93NUMPY"
@@ -36,13 +37,12 @@ int wr_npy_data_offset(const uint8_t *bytes, size_t len, uint64_t *ret,
     switch (bytes[6]) {
     case 1:
         prefix = 10;
-        header = (uint64_t)bytes[8] | (uint64_t)bytes[9] << 8;
+        header = wr_le16(bytes + 8);
         break;
     case 2:
     case 3:
         prefix = 12;
-        header = (uint64_t)bytes[8] | (uint64_t)bytes[9] << 8 |
-                 (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
+        header = wr_le32(bytes + 8);
         break;
     default:
         return wr_fail(err, WEIR_ENOTSUP, ".npy version %u.%u, not 1 to 3",

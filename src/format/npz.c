@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 #include "codec/cast.h"
 #include "codec/filters.h"
@@ -293,10 +294,9 @@ void wr_npz_done(struct wr_npz *a)
 
 const struct wr_npz_array *wr_npz_find(const struct wr_npz *a, const char *name)
 {
-    for (size_t k = 0; k < a->count; k++)
-        if (!strcmp(a->list[k].name, name))
-            return &a->list[k];
-    return NULL;
+    int k = wr_named_text(a->list, a->count, sizeof(*a->list), name);
+
+    return k < 0 ? NULL : &a->list[k];
 }
 
 /* Inflates all of a member; the elements move to the front. */

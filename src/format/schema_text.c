@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/units.h"
 
 #define SCHEMA_HELP "write NAME=KIND[:DTYPE[:DIMS]] or label=NAME"
@@ -77,12 +78,11 @@ static bool parse_dims(char *text, weir_field *f)
 
 static bool parse_kind(const char *text, enum weir_field_kind *ret)
 {
-    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++)
-        if (!strcmp(text, kinds[k])) {
-            *ret = (enum weir_field_kind)k;
-            return true;
-        }
-    return false;
+    int k = wr_named_index(WR_NAMED(kinds), text);
+
+    if (k >= 0)
+        *ret = (enum weir_field_kind)k;
+    return k >= 0;
 }
 
 /* KIND[:DTYPE[:DIMS]] into *f; other members stay. */

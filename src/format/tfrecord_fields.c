@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/text.h"
 #include "format/decode.h"
 #include "format/example.h"
@@ -206,10 +207,9 @@ static int add_searched(struct wr_index *ix, weir_err *err)
 static const struct seen_feature *find_seen(const struct seen_records *s,
                                             const char *name)
 {
-    for (size_t k = 0; k < s->count; k++)
-        if (!strcmp(s->list[k].name, name))
-            return &s->list[k];
-    return NULL;
+    int k = wr_named_text(s->list, s->count, sizeof(*s->list), name);
+
+    return k < 0 ? NULL : &s->list[k];
 }
 
 /* What is to be the label, where no picture is: declared, or by its name. */

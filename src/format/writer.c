@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/writer.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/named.h"
 
 static const struct wr_writer_ops *const writers[] = {
 #define ENTRY(name, help) &wr_writer_##name,
@@ -14,10 +13,7 @@ static const struct wr_writer_ops *const writers[] = {
 
 const struct wr_writer_ops *wr_writer_find(const char *name)
 {
-    for (unsigned k = 0; k < WR_ARRAY_LEN(writers); k++)
-        if (!strcmp(writers[k]->name, name))
-            return writers[k];
-    return NULL;
+    return wr_named_ops(writers, WR_ARRAY_LEN(writers), name);
 }
 
 uint8_t *wr_bytes_room(struct wr_bytes *b, size_t n)

@@ -11,6 +11,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "gen/collage.h"
 #include "gen/jpeg_noise.h"
 #include "workload/derive.h"
@@ -91,7 +92,7 @@ const struct wr_gen_form *wr_gen_form_of(const struct wr_workload *w,
 /* NumPy's names. */
 static int find_dtype(const char *name, enum weir_dtype *ret, weir_err *err)
 {
-    static const struct {
+    static const struct dtype_name {
         const char *name;
         enum weir_dtype dtype;
     } names[] = {
@@ -101,11 +102,11 @@ static int find_dtype(const char *name, enum weir_dtype *ret, weir_err *err)
         {"float32", WEIR_F32},  {"float64", WEIR_F64}, {"bool", WEIR_BOOL},
         {"complex64", WEIR_C64}};
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(names); k++) {
-        if (!strcmp(names[k].name, name)) {
-            *ret = names[k].dtype;
-            return 0;
-        }
+    const struct dtype_name *n = wr_named_find(WR_NAMED(names), name);
+
+    if (n) {
+        *ret = n->dtype;
+        return 0;
     }
     return wr_fail(err, WEIR_ENOTSUP,
                    "record_element_type '%s': weir gen has no such type", name);

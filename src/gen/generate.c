@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/thread.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
@@ -36,11 +37,7 @@ struct makers {
 
 const struct wr_gen_kind *wr_gen_kind_find(const char *name)
 {
-    for (unsigned k = 0; k < WR_ARRAY_LEN(kinds); k++) {
-        if (!strcmp(kinds[k]->name, name))
-            return kinds[k];
-    }
-    return NULL;
+    return wr_named_ops(kinds, WR_ARRAY_LEN(kinds), name);
 }
 
 uint32_t wr_gen_label(const struct wr_gen_config *cfg, uint64_t i)

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/mem.h"
 
 #define DIFFERENCE 27u /* bits of one at most: a code of 16 and 11 more */
@@ -64,10 +65,7 @@ static void put(struct wr_jpeg_bits *b, uint32_t v, unsigned n)
 /* 64 bits from bit `at` of `from` on. */
 static uint64_t load(const uint8_t *from, uint32_t at)
 {
-    uint64_t v;
-
-    memcpy(&v, from + at / 8, 8);
-    return be64toh(v) << at % 8 | from[at / 8 + 8] >> (8 - at % 8);
+    return wr_be64(from + at / 8) << at % 8 | from[at / 8 + 8] >> (8 - at % 8);
 }
 
 /* Bits `at` to `end` of `from`, behind which 8 bytes more can be read. The

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -87,7 +88,7 @@ static int encode(struct wr_jpeg_noise *j, struct wr_jpegenc *enc,
 static int find_size(struct wr_jpeg_noise *j, weir_err *err)
 {
     for (uint32_t at = 2; at + 9 < j->parts.head_len;
-         at += 2 + ((uint32_t)j->bytes[at + 2] << 8 | j->bytes[at + 3])) {
+         at += 2 + wr_be16(j->bytes + at + 2)) {
         if (j->bytes[at + 1] == 0xc0) {
             j->size_at = at + 5;
             return 0;

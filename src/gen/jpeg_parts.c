@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -23,7 +24,7 @@ static size_t segment_end(const uint8_t *b, size_t len, size_t at)
 
     if (at + 4 > len || b[at] != 0xff)
         return 0;
-    end = at + 2 + ((size_t)b[at + 2] << 8 | b[at + 3]);
+    end = at + 2 + wr_be16(b + at + 2);
     return end <= len ? end : 0;
 }
 

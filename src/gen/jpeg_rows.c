@@ -4,11 +4,11 @@
  * ITU-T T.81: B.2 has the segments, F.2 the decoding of blocks. */
 #include "gen/jpeg_rows.h"
 
-#include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -122,8 +122,8 @@ static bool read_frame(struct wr_jpeg_rows *r, const uint8_t *p, size_t len)
 
     if (len < 9 || (p[5] != 1 && p[5] != 3) || len < 6u + 3u * p[5])
         return false;
-    r->height = (uint32_t)p[1] << 8 | p[2];
-    r->width = (uint32_t)p[3] << 8 | p[4];
+    r->height = wr_be16(p + 1);
+    r->width = wr_be16(p + 3);
     r->components = p[5];
     r->sampling = r->components == 1 ? 0x11 : p[7];
     side = r->sampling == 0x22 ? 16 : 8;
@@ -141,7 +141,7 @@ static int read_head(struct jpeg_scan *s, const uint8_t *b, size_t len,
     size_t at = 2, body;
 
     while (good && at + 4 <= len && b[at] == 0xff) {
-        body = (size_t)b[at + 2] << 8 | b[at + 3];
+        body = wr_be16(b + at + 2);
         if (body < 2 || body > len - at - 2)
             break;
         if (at == 2)
@@ -188,10 +188,7 @@ static int unstuff(struct jpeg_scan *s, const uint8_t *b, size_t len,
  * end is 0. */
 static uint64_t peek(const struct jpeg_scan *s)
 {
-    uint64_t v;
-
-    memcpy(&v, s->to->bits + s->at / 8, 8);
-    return be64toh(v) << s->at % 8;
+    return wr_be64(s->to->bits + s->at / 8) << s->at % 8;
 }
 
 /* The symbol that `v` begins with, and the bits of its code; -1: none. */

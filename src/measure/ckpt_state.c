@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/rng.h"
 #include "safetensors/head.h"
 #include "storage/storage.h"
@@ -261,10 +262,10 @@ static int from_file(const char *like, struct wr_ckpt_load *l, weir_err *err)
 
 static int find_shapes(const char *like, struct wr_ckpt_load *l, weir_err *err)
 {
-    for (const struct wr_ckpt_model *m = wr_ckpt_models; m->name; m++)
-        if (!strcmp(m->name, like))
-            return from_model(m, l, err);
-    return from_file(like, l, err);
+    const struct wr_ckpt_model *m = wr_named_find(WR_NAMED_OPEN(wr_ckpt_models),
+                                                  like);
+
+    return m ? from_model(m, l, err) : from_file(like, l, err);
 }
 
 /* --- optimizer and data --- */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/named.h"
 #include "monitor/host.h"
 #include "base/procfs.h"
 
@@ -29,11 +30,9 @@ static bool has_file(const char *dir, const char *file)
 /* Keeps the name; false when nothing is to be done about it. */
 static bool keep(struct wr_disks *d, const char *name)
 {
-    if (d->count == WR_DISKS_MAX || strlen(name) >= sizeof(d->name[0]))
+    if (d->count == WR_DISKS_MAX || strlen(name) >= sizeof(d->name[0]) ||
+        wr_named_text(d->name, d->count, sizeof(d->name[0]), name) >= 0)
         return false;
-    for (size_t k = 0; k < d->count; k++)
-        if (!strcmp(d->name[k], name))
-            return false;
     snprintf(d->name[d->count++], sizeof(d->name[0]), "%s", name);
     return true;
 }

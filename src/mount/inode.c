@@ -11,8 +11,7 @@
 
 #include "base/rng.h"
 
-#define FIRST_BUCKETS 1024 /* a power of two, as all sizes are */
-#define KEPT_FDS      64   /* for open files and the process itself, at least */
+#define KEPT_FDS 64 /* for open files and the process itself, at least */
 
 uint64_t wr_inode_object(const struct wr_inode *inode)
 {
@@ -20,12 +19,24 @@ uint64_t wr_inode_object(const struct wr_inode *inode)
            (uint64_t)inode->ino;
 }
 
-static struct wr_inode **bucket_of(struct wr_inode **buckets, size_t count,
-                                   dev_t dev, ino_t ino)
+static uint64_t key_of(dev_t dev, ino_t ino)
 {
-    uint64_t key = wr_mix64((uint64_t)ino ^ ((uint64_t)dev << 32));
+    return wr_map_hashed(wr_mix64((uint64_t)ino ^ ((uint64_t)dev << 32)));
+}
 
-    return &buckets[key & (count - 1)];
+/* Under the lock: the entry of a file, NULL when it is not there. */
+static struct wr_map_pointer *find_entry(const struct wr_inodes *t, dev_t dev,
+                                         ino_t ino)
+{
+    struct wr_map_pointer *e = wr_map_find(&t->known, key_of(dev, ino));
+    const struct wr_inode *n;
+
+    for (; e; e = wr_map_next(&t->known, e)) {
+        n = e->value;
+        if (n->ino == ino && n->dev == dev)
+            break;
+    }
+    return e;
 }
 
 static size_t descriptor_limit(void)
@@ -48,10 +59,7 @@ int wr_inodes_init(struct wr_inodes *t, int root_fd)
     if (fstat(root_fd, &st) < 0)
         return -errno;
     memset(t, 0, sizeof(*t));
-    t->buckets = calloc(FIRST_BUCKETS, sizeof(*t->buckets));
-    if (!t->buckets)
-        return -ENOMEM;
-    t->bucket_count = FIRST_BUCKETS;
+    t->known.size = sizeof(struct wr_map_pointer);
     t->limit = descriptor_limit();
     t->root = (struct wr_inode){
         .fd = root_fd, .dev = st.st_dev, .ino = st.st_ino, .lookups = 1};
@@ -61,13 +69,15 @@ int wr_inodes_init(struct wr_inodes *t, int root_fd)
 
 void wr_inodes_done(struct wr_inodes *t)
 {
-    for (size_t i = 0; i < t->bucket_count; i++)
-        for (struct wr_inode *n = t->buckets[i], *next; n; n = next) {
-            next = n->next;
+    for (size_t k = 0; k < t->known.cap; k++) {
+        struct wr_map_pointer *e = wr_map_at(&t->known, k);
+        struct wr_inode *n = e ? e->value : NULL;
+
+        if (n)
             close(n->fd);
-            free(n);
-        }
-    free(t->buckets);
+        free(n);
+    }
+    wr_map_done(&t->known);
     close(t->root.fd);
     pthread_mutex_destroy(&t->lock);
 }
@@ -75,59 +85,36 @@ void wr_inodes_done(struct wr_inodes *t)
 /* Under the lock: the file told once more, NULL when it is not there. */
 static struct wr_inode *find(struct wr_inodes *t, const struct stat *st)
 {
+    struct wr_map_pointer *e;
     struct wr_inode *n;
 
     if (st->st_ino == t->root.ino && st->st_dev == t->root.dev) {
         t->root.lookups++;
         return &t->root;
     }
-    n = *bucket_of(t->buckets, t->bucket_count, st->st_dev, st->st_ino);
-    while (n && (n->ino != st->st_ino || n->dev != st->st_dev))
-        n = n->next;
+    e = find_entry(t, st->st_dev, st->st_ino);
+    n = e ? e->value : NULL;
     if (n)
         n->lookups++;
     return n;
-}
-
-/* Under the lock. Failing is fine: the chains get longer. */
-static void grow(struct wr_inodes *t)
-{
-    size_t count = t->bucket_count * 2;
-    struct wr_inode **to = calloc(count, sizeof(*to));
-
-    if (!to)
-        return;
-    for (size_t i = 0; i < t->bucket_count; i++)
-        for (struct wr_inode *n = t->buckets[i], *next; n; n = next) {
-            struct wr_inode **b = bucket_of(to, count, n->dev, n->ino);
-
-            next = n->next;
-            n->next = *b;
-            *b = n;
-        }
-    free(t->buckets);
-    t->buckets = to;
-    t->bucket_count = count;
 }
 
 /* Under the lock: takes over `fd`. */
 static struct wr_inode *insert(struct wr_inodes *t, int fd,
                                const struct stat *st)
 {
-    struct wr_inode *n = malloc(sizeof(*n)), **b;
+    struct wr_inode *n = malloc(sizeof(*n));
+    struct wr_map_pointer *e = NULL;
 
-    if (!n)
+    if (n)
+        e = wr_map_add(&t->known, key_of(st->st_dev, st->st_ino));
+    if (!e) {
+        free(n);
         return NULL;
-    if (t->count >= t->bucket_count)
-        grow(t);
-    b = bucket_of(t->buckets, t->bucket_count, st->st_dev, st->st_ino);
-    *n = (struct wr_inode){.fd = fd,
-                           .dev = st->st_dev,
-                           .ino = st->st_ino,
-                           .lookups = 1,
-                           .next = *b};
-    *b = n;
-    t->count++;
+    }
+    *n = (struct wr_inode){
+        .fd = fd, .dev = st->st_dev, .ino = st->st_ino, .lookups = 1};
+    e->value = n;
     return n;
 }
 
@@ -148,7 +135,7 @@ static int adopt(struct wr_inodes *t, int fd, struct wr_inode **ret,
     n = find(t, &st);
     if (n)
         close(fd);
-    else if (t->count >= t->limit)
+    else if (t->known.count >= t->limit)
         r = -ENFILE;
     else if (!(n = insert(t, fd, &st)))
         r = -ENOMEM;
@@ -190,19 +177,13 @@ int wr_inodes_lookup(struct wr_inodes *t, const struct wr_inode *parent,
 
 void wr_inodes_forget(struct wr_inodes *t, struct wr_inode *inode, uint64_t n)
 {
-    struct wr_inode **at;
     bool gone;
 
     pthread_mutex_lock(&t->lock);
     inode->lookups -= n < inode->lookups ? n : inode->lookups;
     gone = inode->lookups == 0 && inode != &t->root;
-    if (gone) {
-        at = bucket_of(t->buckets, t->bucket_count, inode->dev, inode->ino);
-        while (*at != inode)
-            at = &(*at)->next;
-        *at = inode->next;
-        t->count--;
-    }
+    if (gone)
+        wr_map_drop(&t->known, find_entry(t, inode->dev, inode->ino));
     pthread_mutex_unlock(&t->lock);
     if (!gone)
         return;
@@ -215,7 +196,7 @@ bool wr_inodes_is_crowded(struct wr_inodes *t)
     bool crowded;
 
     pthread_mutex_lock(&t->lock);
-    crowded = t->count > t->limit / 4 * 3;
+    crowded = t->known.count > t->limit / 4 * 3;
     pthread_mutex_unlock(&t->lock);
     return crowded;
 }

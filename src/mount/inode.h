@@ -16,20 +16,20 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/map.h"
+
 struct wr_inode {
     int fd; /* owned; O_PATH */
     dev_t dev;
     ino_t ino;
     uint64_t lookups; /* told to the kernel; guarded by the table */
     atomic_uint_fast64_t looked_ns; /* when its name was looked up last */
-    struct wr_inode *next;          /* in its bucket */
 };
 
 struct wr_inodes {
-    pthread_mutex_t lock; /* guards the buckets, counts and lookups */
-    struct wr_inode **buckets;
-    size_t bucket_count, count;
-    size_t limit; /* descriptors that may be used; more is -ENFILE */
+    pthread_mutex_t lock; /* guards the map, and lookups of all in it */
+    struct wr_map known;  /* of struct wr_map_pointer: owned struct wr_inode */
+    size_t limit;         /* descriptors that may be used; more is -ENFILE */
     struct wr_inode root;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/read_write.h"
 
 #define PAGE    4096u
 #define NO_FILE UINT64_MAX /* the probe's */
@@ -174,25 +175,6 @@ static size_t within_file(int fd, size_t size, off_t off)
     return WR_MIN(size, (size_t)(st.st_size - off));
 }
 
-/* Reads until `size` or the end; the count, or a negative errno. */
-static ssize_t read_all(int fd, char *buf, size_t size, off_t off)
-{
-    size_t got = 0;
-
-    while (got < size) {
-        ssize_t n = pread(fd, buf + got, size - got, off + (off_t)got);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (ssize_t)got;
-}
-
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
                     struct fuse_file_info *fi)
 {
@@ -216,7 +198,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     r = wr_door_reply(req, size);
     if (!r)
         return;
-    n = read_all(wr_data_fd(fi), r->buf, size, off);
+    n = wr_pread_all(wr_data_fd(fi), r->buf, size, off);
     if (n < 0) {
         r->error = (int)-n;
     } else {

@@ -110,7 +110,7 @@ static int check_budget(uint64_t budget, uint64_t samples, weir_err *err)
 {
     size_t map_bytes;
 
-    if (wr_map_bytes(samples, &map_bytes) && map_bytes < budget)
+    if (wr_cache_map_bytes(samples, &map_bytes) && map_bytes < budget)
         return 0;
     return wr_fail(err, WEIR_EINVAL,
                    "less than the map of %" PRIu64 " samples takes", samples);

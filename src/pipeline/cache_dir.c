@@ -38,14 +38,14 @@ struct wr_cache_dir {
     char *url;              /* owned: its own */
     unsigned share;         /* WR_STORE_GROUP, WR_STORE_ALL or 0 */
     struct wr_cache_place place;
-    struct wr_map map; /* map.head is NULL: off */
+    struct wr_cache_map map; /* map.head is NULL: off */
     uint64_t budget;
     uint64_t fixed; /* of it: the map, the folders, the other data sets */
     uint64_t sample_bytes;
 
     atomic_bool no_puts;
     atomic_uint_fast64_t hits, damaged;
-    struct segment segments[WR_MAP_SEGMENTS];
+    struct segment segments[WR_CACHE_MAP_SEGMENTS];
 
     /* Guards all below, and the opening of segments. Taken alone. */
     pthread_mutex_t lock;
@@ -94,8 +94,8 @@ int wr_cache_dir_error(const struct wr_cache_dir *d, weir_err *err)
  * power cut, is put in order, and what is used is counted anew. */
 static int recover(struct wr_cache_dir *d, weir_err *err)
 {
-    uint64_t *sizes = calloc(WR_MAP_SEGMENTS, sizeof(*sizes));
-    bool *is_used = calloc(WR_MAP_SEGMENTS, sizeof(*is_used));
+    uint64_t *sizes = calloc(WR_CACHE_MAP_SEGMENTS, sizeof(*sizes));
+    bool *is_used = calloc(WR_CACHE_MAP_SEGMENTS, sizeof(*is_used));
     uint64_t used = 0, entries = 0;
     struct wr_spot s;
     int r;
@@ -103,21 +103,21 @@ static int recover(struct wr_cache_dir *d, weir_err *err)
     r = !sizes || !is_used ? wr_fail(err, WEIR_ENOMEM, "out of memory")
                            : wr_place_sizes(&d->place, sizes, err);
     for (uint64_t id = 0; r == 0 && id < d->map.samples; id++) {
-        enum wr_map_state state = wr_map_read(&d->map, id, &s);
+        enum wr_cache_map_state state = wr_cache_map_read(&d->map, id, &s);
 
-        if (state == WR_MAP_EMPTY)
+        if (state == WR_CACHE_MAP_EMPTY)
             continue;
-        if (state == WR_MAP_READY && sizes[s.segment] != UINT64_MAX &&
+        if (state == WR_CACHE_MAP_READY && sizes[s.segment] != UINT64_MAX &&
             s.offset <= sizes[s.segment] &&
             s.len <= sizes[s.segment] - s.offset &&
             (!d->sample_bytes || s.len == d->sample_bytes)) {
             is_used[s.segment] = true;
             entries++;
         } else {
-            wr_map_reset(&d->map, id, s.word);
+            wr_cache_map_reset(&d->map, id, s.word);
         }
     }
-    for (unsigned i = 0; r == 0 && i < WR_MAP_SEGMENTS; i++) {
+    for (unsigned i = 0; r == 0 && i < WR_CACHE_MAP_SEGMENTS; i++) {
         if (sizes[i] == UINT64_MAX)
             continue;
         if (!is_used[i])
@@ -135,29 +135,29 @@ static int recover(struct wr_cache_dir *d, weir_err *err)
 }
 
 /* Loads the map that is held, or makes it anew if that is allowed. */
-static int load_map(struct wr_cache_dir *d, const struct wr_map_id *id,
-                    enum wr_map_hold hold, weir_err *err)
+static int load_map(struct wr_cache_dir *d, const struct wr_cache_map_id *id,
+                    enum wr_cache_map_hold hold, weir_err *err)
 {
-    int r = wr_map_load(&d->map, id, hold, err);
+    int r = wr_cache_map_load(&d->map, id, hold, err);
 
-    if (hold == WR_MAP_SHARED)
+    if (hold == WR_CACHE_MAP_SHARED)
         return r;
     /* A map that is not ours holds nothing: its data files go as well. */
     if (r == WEIR_EFORMAT)
-        r = wr_map_make(&d->map, id, err);
+        r = wr_cache_map_make(&d->map, id, err);
     if (r == 0)
         r = recover(d, err);
     if (r == 0)
-        r = wr_map_share(&d->map, err);
+        r = wr_cache_map_share(&d->map, err);
     return r;
 }
 
 /* One attempt; *ret_again: another process was in the way. */
-static int attach(struct wr_cache_dir *d, const struct wr_map_id *id,
+static int attach(struct wr_cache_dir *d, const struct wr_cache_map_id *id,
                   bool *ret_again, weir_err *err)
 {
     char path[PATH_MAX];
-    enum wr_map_hold hold = WR_MAP_SHARED;
+    enum wr_cache_map_hold hold = WR_CACHE_MAP_SHARED;
     bool gone;
     int r;
 
@@ -167,24 +167,24 @@ static int attach(struct wr_cache_dir *d, const struct wr_map_id *id,
         r = wr_place_make(&d->place, err);
     if (r < 0)
         return r;
-    r = wr_map_lock(&d->map, path, d->share, &hold, err);
+    r = wr_cache_map_lock(&d->map, path, d->share, &hold, err);
     /* Whoever takes it for a stale one removes it; not once it is held. */
-    gone = r == WEIR_ENOENT || (r == 0 && !wr_map_is_at(&d->map, path));
+    gone = r == WEIR_ENOENT || (r == 0 && !wr_cache_map_is_at(&d->map, path));
     if (r == 0 && !gone) {
         r = load_map(d, id, hold, err);
-        gone = r == 0 && !wr_map_is_at(&d->map, path);
+        gone = r == 0 && !wr_cache_map_is_at(&d->map, path);
     }
     if (gone)
         r = wr_fail(err, WEIR_ESTATE, "is removed again and again");
     /* A wrong map that others hold may be in the making. */
-    *ret_again = gone || (r == WEIR_EFORMAT && hold == WR_MAP_SHARED);
+    *ret_again = gone || (r == WEIR_EFORMAT && hold == WR_CACHE_MAP_SHARED);
     if (r < 0)
-        wr_map_close(&d->map);
+        wr_cache_map_close(&d->map);
     return r;
 }
 
-static int attach_patiently(struct wr_cache_dir *d, const struct wr_map_id *id,
-                            weir_err *err)
+static int attach_patiently(struct wr_cache_dir *d,
+                            const struct wr_cache_map_id *id, weir_err *err)
 {
     weir_err why;
     bool again;
@@ -215,16 +215,16 @@ static int attach_patiently(struct wr_cache_dir *d, const struct wr_map_id *id,
 static int open_tier(struct wr_cache_dir *d, const struct wr_cache_config *cfg,
                      weir_err *err)
 {
-    struct wr_map_id id = {.fingerprint = cfg->fingerprint,
-                           .samples = cfg->samples,
-                           .sample_bytes = cfg->sample_bytes,
-                           .budget = d->budget,
-                           .name = cfg->name ? cfg->name : ""};
+    struct wr_cache_map_id id = {.fingerprint = cfg->fingerprint,
+                                 .samples = cfg->samples,
+                                 .sample_bytes = cfg->sample_bytes,
+                                 .budget = d->budget,
+                                 .name = cfg->name ? cfg->name : ""};
     uint64_t others;
     size_t map_bytes;
     int r;
 
-    if (!wr_map_bytes(id.samples, &map_bytes))
+    if (!wr_cache_map_bytes(id.samples, &map_bytes))
         return wr_fail(err, WEIR_ELIMIT, "too many samples");
     wr_place_init(&d->place, d->store, d->url, d->share, &id);
     r = attach_patiently(d, &id, err);
@@ -268,7 +268,7 @@ void wr_cache_dir_close(struct wr_cache_dir *d)
 {
     if (!d)
         return;
-    for (unsigned i = 0; i < WR_MAP_SEGMENTS; i++) {
+    for (unsigned i = 0; i < WR_CACHE_MAP_SEGMENTS; i++) {
         struct wr_object *o = atomic_load(&d->segments[i].object);
 
         if (o)
@@ -277,7 +277,7 @@ void wr_cache_dir_close(struct wr_cache_dir *d)
     /* Not synced: what a power cut takes is told by the checksums. */
     if (d->writer)
         d->writer->ops->close(d->writer, /* sync= */ false, NULL);
-    wr_map_close(&d->map);
+    wr_cache_map_close(&d->map);
     wr_store_close(d->store);
     pthread_mutex_destroy(&d->lock);
     free(d->url);
@@ -288,7 +288,7 @@ void wr_cache_dir_close(struct wr_cache_dir *d)
 
 static void forget(struct wr_cache_dir *d, uint64_t id, uint64_t word)
 {
-    if (wr_map_reset(&d->map, id, word))
+    if (wr_cache_map_reset(&d->map, id, word))
         atomic_fetch_add_explicit(&d->damaged, 1, memory_order_relaxed);
 }
 
@@ -345,17 +345,17 @@ static int reaches(struct wr_cache_dir *d, unsigned k, uint64_t end)
 bool wr_cache_dir_find(struct wr_cache_dir *d, uint64_t id,
                        struct wr_cache_hit *ret)
 {
-    enum wr_map_state state;
+    enum wr_cache_map_state state;
     struct wr_object *o;
     struct wr_spot s;
     int r;
 
     if (!d->map.head)
         return false;
-    state = wr_map_read(&d->map, id, &s);
-    if (state == WR_MAP_BROKEN)
+    state = wr_cache_map_read(&d->map, id, &s);
+    if (state == WR_CACHE_MAP_BROKEN)
         forget(d, id, s.word);
-    if (state != WR_MAP_READY)
+    if (state != WR_CACHE_MAP_READY)
         return false;
     o = open_segment(d, s.segment, &r);
     if (!o && r != WEIR_ENOENT) /* perhaps too many are open: a miss */
@@ -385,7 +385,7 @@ bool wr_cache_dir_check(struct wr_cache_dir *d, uint64_t id,
         return true;
     }
     /* Somebody may have put it anew meanwhile: that one stays. */
-    if (wr_map_read(&d->map, id, &s) == WR_MAP_READY &&
+    if (wr_cache_map_read(&d->map, id, &s) == WR_CACHE_MAP_READY &&
         s.offset == hit->offset && s.crc == hit->crc &&
         atomic_load(&d->segments[s.segment].object) == hit->object)
         forget(d, id, s.word);
@@ -394,14 +394,14 @@ bool wr_cache_dir_check(struct wr_cache_dir *d, uint64_t id,
 
 bool wr_cache_dir_has(const struct wr_cache_dir *d, uint64_t id)
 {
-    return d->map.head && wr_map_has(&d->map, id);
+    return d->map.head && wr_cache_map_has(&d->map, id);
 }
 
 /* --- putting --- */
 
 static uint64_t alignment(size_t len)
 {
-    return len >= LARGE_SAMPLE ? WR_DIRECT_ALIGN : WR_MAP_ALIGN;
+    return len >= LARGE_SAMPLE ? WR_DIRECT_ALIGN : WR_CACHE_MAP_ALIGN;
 }
 
 static bool fits(const struct wr_cache_dir *d, uint64_t used, uint64_t more)
@@ -440,7 +440,7 @@ static int make_writer(struct wr_cache_dir *d, weir_err *err)
     char path[64];
     int r = WEIR_EEXIST;
 
-    for (unsigned k = 0; k < WR_MAP_SEGMENTS && r == WEIR_EEXIST; k++) {
+    for (unsigned k = 0; k < WR_CACHE_MAP_SEGMENTS && r == WEIR_EEXIST; k++) {
         wr_place_segment(&d->place, k, path, sizeof(path));
         r = d->store->ops->object_open(d->store, path, WR_OPEN_CREATE,
                                        &d->writer, err);
@@ -448,7 +448,7 @@ static int make_writer(struct wr_cache_dir *d, weir_err *err)
     }
     if (r == WEIR_EEXIST)
         return wr_fail(err, WEIR_ELIMIT, "has %u data files already",
-                       WR_MAP_SEGMENTS);
+                       WR_CACHE_MAP_SEGMENTS);
     return r;
 }
 
@@ -489,18 +489,18 @@ bool wr_cache_dir_put(struct wr_cache_dir *d, uint64_t id, uint32_t label,
         return true;
     if (!wr_cache_dir_has_room(d, len))
         return false;
-    if (!wr_map_claim(&d->map, id))
+    if (!wr_cache_map_claim(&d->map, id))
         return true;
     r = take_place(d, len, &s, &err);
     if (r == 1) {
         s.crc = wr_crc32c(0, bytes, len);
         r = d->writer->ops->write(d->writer, bytes, len, s.offset, &err);
         if (r == 0) {
-            wr_map_publish(&d->map, id, &s);
+            wr_cache_map_publish(&d->map, id, &s);
             return true;
         }
     }
-    wr_map_release(&d->map, id);
+    wr_cache_map_release(&d->map, id);
     if (r < 0)
         stop_puts(d, &err);
     return false;
@@ -509,7 +509,7 @@ bool wr_cache_dir_put(struct wr_cache_dir *d, uint64_t id, uint32_t label,
 void wr_cache_dir_stats(const struct wr_cache_dir *d,
                         struct wr_cache_stats *ret)
 {
-    const struct wr_map_header *h = d->map.head;
+    const struct wr_cache_map_header *h = d->map.head;
 
     *ret = (struct wr_cache_stats){
         .is_dir = true,

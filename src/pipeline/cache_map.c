@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/read_write.h"
 #include "codec/crc32c.h"
 
 #define VERSION 1u
@@ -33,20 +34,21 @@
 
 static const uint8_t magic[8] = {'W', 'E', 'I', 'R', 'M', 'A', 'P', '1'};
 
-_Static_assert(sizeof(struct wr_map_header) == WR_MAP_HEADER, "header");
-_Static_assert(sizeof(struct wr_map_entry) == 24, "entry");
-_Static_assert(offsetof(struct wr_map_header, used) == 4032, "header");
-_Static_assert(WR_MAP_SEGMENTS == 1u << SEGMENT_BITS, "segments");
+_Static_assert(sizeof(struct wr_cache_map_header) == WR_CACHE_MAP_HEADER,
+               "header");
+_Static_assert(sizeof(struct wr_cache_map_entry) == 24, "entry");
+_Static_assert(offsetof(struct wr_cache_map_header, used) == 4032, "header");
+_Static_assert(WR_CACHE_MAP_SEGMENTS == 1u << SEGMENT_BITS, "segments");
 
-bool wr_map_bytes(uint64_t samples, size_t *ret)
+bool wr_cache_map_bytes(uint64_t samples, size_t *ret)
 {
     size_t n;
 
-    return wr_mul_ok(samples, sizeof(struct wr_map_entry), &n) &&
-           wr_add_ok(n, WR_MAP_HEADER, ret) && *ret <= SIZE_MAX / 4;
+    return wr_mul_ok(samples, sizeof(struct wr_cache_map_entry), &n) &&
+           wr_add_ok(n, WR_CACHE_MAP_HEADER, ret) && *ret <= SIZE_MAX / 4;
 }
 
-uint64_t wr_map_name_hash(const char *name)
+uint64_t wr_cache_map_name_hash(const char *name)
 {
     return XXH64(name, strlen(name), 0);
 }
@@ -54,7 +56,7 @@ uint64_t wr_map_name_hash(const char *name)
 /* --- the file --- */
 
 /* What may not be written is read, and so is what others may write. */
-static int open_file(struct wr_map *m, const char *path, unsigned share,
+static int open_file(struct wr_cache_map *m, const char *path, unsigned share,
                      weir_err *err)
 {
     struct stat sb;
@@ -75,17 +77,17 @@ static int open_file(struct wr_map *m, const char *path, unsigned share,
 }
 
 /* Alone if `alone` and nobody else has it, else shared; returns an errno. */
-static int lock(int fd, bool alone, enum wr_map_hold *ret)
+static int lock(int fd, bool alone, enum wr_cache_map_hold *ret)
 {
     uint64_t end = wr_clock_ns() + LOCK_WAIT_NS;
 
     for (;;) {
         if (alone && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            *ret = WR_MAP_ALONE;
+            *ret = WR_CACHE_MAP_ALONE;
             return 0;
         }
         if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
-            *ret = WR_MAP_SHARED;
+            *ret = WR_CACHE_MAP_SHARED;
             return 0;
         }
         if ((errno != EWOULDBLOCK && errno != EINTR) || wr_clock_ns() >= end)
@@ -94,44 +96,44 @@ static int lock(int fd, bool alone, enum wr_map_hold *ret)
     }
 }
 
-int wr_map_lock(struct wr_map *m, const char *path, unsigned share,
-                enum wr_map_hold *ret, weir_err *err)
+int wr_cache_map_lock(struct wr_cache_map *m, const char *path, unsigned share,
+                      enum wr_cache_map_hold *ret, weir_err *err)
 {
     int r, e;
 
-    *m = (struct wr_map){.fd = -1};
+    *m = (struct wr_cache_map){.fd = -1};
     r = open_file(m, path, share, err);
     if (r == 0 && (e = lock(m->fd, !m->read_only, ret)) != 0)
         r = wr_fail_errno(err, e, "'%s': cannot lock", path);
     if (r < 0)
-        wr_map_close(m);
+        wr_cache_map_close(m);
     return r;
 }
 
-static void unmap(struct wr_map *m)
+static void unmap(struct wr_cache_map *m)
 {
     if (m->head)
         munmap(m->head, m->size);
     m->head = NULL;
 }
 
-void wr_map_close(struct wr_map *m)
+void wr_cache_map_close(struct wr_cache_map *m)
 {
     unmap(m);
     if (m->fd >= 0)
         close(m->fd);
-    *m = (struct wr_map){.fd = -1};
+    *m = (struct wr_cache_map){.fd = -1};
 }
 
-int wr_map_share(struct wr_map *m, weir_err *err)
+int wr_cache_map_share(struct wr_cache_map *m, weir_err *err)
 {
-    enum wr_map_hold hold;
+    enum wr_cache_map_hold hold;
     int e = lock(m->fd, /* alone= */ false, &hold);
 
     return e ? wr_fail_errno(err, e, "cannot lock the map") : 0;
 }
 
-bool wr_map_is_at(const struct wr_map *m, const char *path)
+bool wr_cache_map_is_at(const struct wr_cache_map *m, const char *path)
 {
     struct stat held, there;
 
@@ -142,25 +144,26 @@ bool wr_map_is_at(const struct wr_map *m, const char *path)
 
 /* --- what it says of itself --- */
 
-static bool is_map(const struct wr_map_header *h)
+static bool is_map(const struct wr_cache_map_header *h)
 {
     return !memcmp(h->magic, magic, sizeof(magic)) && h->version == VERSION &&
-           h->entry_bytes == sizeof(struct wr_map_entry) &&
-           h->crc == wr_crc32c(0, h, offsetof(struct wr_map_header, crc));
+           h->entry_bytes == sizeof(struct wr_cache_map_entry) &&
+           h->crc == wr_crc32c(0, h, offsetof(struct wr_cache_map_header, crc));
 }
 
-static bool is_ours(const struct wr_map *m, const struct wr_map_id *id)
+static bool is_ours(const struct wr_cache_map *m,
+                    const struct wr_cache_map_id *id)
 {
-    const struct wr_map_header *h = m->head;
+    const struct wr_cache_map_header *h = m->head;
 
     return is_map(h) && h->fingerprint == id->fingerprint &&
            h->samples == id->samples && h->sample_bytes == id->sample_bytes;
 }
 
-bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
-                 uint64_t *ret_name_hash)
+bool wr_cache_map_peek(const void *bytes, uint64_t *ret_fingerprint,
+                       uint64_t *ret_name_hash)
 {
-    struct wr_map_header h;
+    struct wr_cache_map_header h;
 
     memcpy(&h, bytes, sizeof(h));
     if (!is_map(&h))
@@ -171,25 +174,19 @@ bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
 }
 
 /* All of the file; one that got shorter is another's at work. */
-static int read_copy(const struct wr_map *m, uint8_t *to, size_t size,
+static int read_copy(const struct wr_cache_map *m, uint8_t *to, size_t size,
                      weir_err *err)
 {
-    size_t done = 0;
+    ssize_t n = wr_pread_all(m->fd, to, size, 0);
 
-    while (done < size) {
-        ssize_t n = TEMP_FAILURE_RETRY(
-            pread(m->fd, to + done, size - done, (off_t)done));
-
-        if (n < 0)
-            return wr_fail_errno(err, errno, "cannot read the map");
-        if (n == 0)
-            return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
-        done += (size_t)n;
-    }
+    if (n < 0)
+        return wr_fail_errno(err, (int)-n, "cannot read the map");
+    if ((size_t)n < size)
+        return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
     return 0;
 }
 
-static int map_file(struct wr_map *m, size_t size, uint64_t samples,
+static int map_file(struct wr_cache_map *m, size_t size, uint64_t samples,
                     weir_err *err)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -205,7 +202,8 @@ static int map_file(struct wr_map *m, size_t size, uint64_t samples,
         return r;
     }
     m->head = p;
-    m->entries = (struct wr_map_entry *)((uint8_t *)p + WR_MAP_HEADER);
+    m->entries = (struct wr_cache_map_entry *)((uint8_t *)p +
+                                               WR_CACHE_MAP_HEADER);
     m->size = size;
     m->samples = samples;
     return 0;
@@ -213,27 +211,27 @@ static int map_file(struct wr_map *m, size_t size, uint64_t samples,
 
 /* Gives the file all its blocks: a hole that a full disk cannot fill would
  * kill the process that writes into the mapping. */
-static int reserve(struct wr_map *m, size_t size, weir_err *err)
+static int reserve(struct wr_cache_map *m, size_t size, weir_err *err)
 {
     int e = posix_fallocate(m->fd, 0, (off_t)size);
 
     return e ? wr_fail_errno(err, e, "cannot make the map") : 0;
 }
 
-int wr_map_load(struct wr_map *m, const struct wr_map_id *id,
-                enum wr_map_hold hold, weir_err *err)
+int wr_cache_map_load(struct wr_cache_map *m, const struct wr_cache_map_id *id,
+                      enum wr_cache_map_hold hold, weir_err *err)
 {
     struct stat sb;
     size_t size;
     int r = 0;
 
-    if (!wr_map_bytes(id->samples, &size))
+    if (!wr_cache_map_bytes(id->samples, &size))
         return wr_fail(err, WEIR_ELIMIT, "too many samples");
     if (fstat(m->fd, &sb) < 0)
         return wr_fail_errno(err, errno, "cannot stat the map");
     if ((uint64_t)sb.st_size != size)
         return wr_fail(err, WEIR_EFORMAT, "the map has a wrong size");
-    if (hold == WR_MAP_ALONE)
+    if (hold == WR_CACHE_MAP_ALONE)
         r = reserve(m, size, err);
     if (r == 0)
         r = map_file(m, size, id->samples, err);
@@ -246,26 +244,28 @@ int wr_map_load(struct wr_map *m, const struct wr_map_id *id,
     return 0;
 }
 
-static void fill_header(struct wr_map_header *h, const struct wr_map_id *id)
+static void fill_header(struct wr_cache_map_header *h,
+                        const struct wr_cache_map_id *id)
 {
     memcpy(h->magic, magic, sizeof(magic));
     h->version = VERSION;
-    h->entry_bytes = sizeof(struct wr_map_entry);
+    h->entry_bytes = sizeof(struct wr_cache_map_entry);
     h->fingerprint = id->fingerprint;
     h->samples = id->samples;
     h->sample_bytes = id->sample_bytes;
     h->budget = id->budget;
-    h->name_hash = wr_map_name_hash(id->name);
+    h->name_hash = wr_cache_map_name_hash(id->name);
     snprintf(h->name, sizeof(h->name), "%s", id->name);
-    h->crc = wr_crc32c(0, h, offsetof(struct wr_map_header, crc));
+    h->crc = wr_crc32c(0, h, offsetof(struct wr_cache_map_header, crc));
 }
 
-int wr_map_make(struct wr_map *m, const struct wr_map_id *id, weir_err *err)
+int wr_cache_map_make(struct wr_cache_map *m, const struct wr_cache_map_id *id,
+                      weir_err *err)
 {
     size_t size;
     int r;
 
-    if (!wr_map_bytes(id->samples, &size))
+    if (!wr_cache_map_bytes(id->samples, &size))
         return wr_fail(err, WEIR_ELIMIT, "too many samples");
     unmap(m);
     if (ftruncate(m->fd, 0) < 0)
@@ -284,8 +284,8 @@ int wr_map_make(struct wr_map *m, const struct wr_map_id *id, weir_err *err)
 
 static uint64_t to_word(const struct wr_spot *s)
 {
-    return s->offset / WR_MAP_ALIGN << OFFSET_SHIFT |
-           (uint64_t)s->segment << STATE_BITS | WR_MAP_READY;
+    return s->offset / WR_CACHE_MAP_ALIGN << OFFSET_SHIFT |
+           (uint64_t)s->segment << STATE_BITS | WR_CACHE_MAP_READY;
 }
 
 /* Of the entry as it is when ready, and of its place in the table. */
@@ -296,49 +296,50 @@ static uint32_t self_crc(const struct wr_spot *s, uint64_t word, uint64_t id)
     return wr_crc32c(0, all, sizeof(all));
 }
 
-enum wr_map_state wr_map_read(const struct wr_map *m, uint64_t id,
-                              struct wr_spot *ret)
+enum wr_cache_map_state wr_cache_map_read(const struct wr_cache_map *m,
+                                          uint64_t id, struct wr_spot *ret)
 {
-    const struct wr_map_entry *e = &m->entries[id];
+    const struct wr_cache_map_entry *e = &m->entries[id];
     uint64_t word = atomic_load_explicit(&e->word, memory_order_acquire);
     unsigned state = word & ((1u << STATE_BITS) - 1);
 
     ret->word = word;
     if (word == 0)
-        return WR_MAP_EMPTY;
-    if (word == WR_MAP_WRITING)
-        return WR_MAP_WRITING;
-    ret->segment = (unsigned)(word >> STATE_BITS) % WR_MAP_SEGMENTS;
-    ret->offset = (word >> OFFSET_SHIFT) * WR_MAP_ALIGN;
+        return WR_CACHE_MAP_EMPTY;
+    if (word == WR_CACHE_MAP_WRITING)
+        return WR_CACHE_MAP_WRITING;
+    ret->segment = (unsigned)(word >> STATE_BITS) % WR_CACHE_MAP_SEGMENTS;
+    ret->offset = (word >> OFFSET_SHIFT) * WR_CACHE_MAP_ALIGN;
     ret->len = atomic_load_explicit(&e->len, memory_order_relaxed);
     ret->label = atomic_load_explicit(&e->label, memory_order_relaxed);
     ret->crc = atomic_load_explicit(&e->crc, memory_order_relaxed);
-    if (state != WR_MAP_READY || ret->len == 0 ||
+    if (state != WR_CACHE_MAP_READY || ret->len == 0 ||
         self_crc(ret, word, id) !=
             atomic_load_explicit(&e->self, memory_order_relaxed))
-        return WR_MAP_BROKEN;
-    return WR_MAP_READY;
+        return WR_CACHE_MAP_BROKEN;
+    return WR_CACHE_MAP_READY;
 }
 
-bool wr_map_has(const struct wr_map *m, uint64_t id)
+bool wr_cache_map_has(const struct wr_cache_map *m, uint64_t id)
 {
     return atomic_load_explicit(&m->entries[id].word, memory_order_relaxed) !=
            0;
 }
 
-bool wr_map_claim(struct wr_map *m, uint64_t id)
+bool wr_cache_map_claim(struct wr_cache_map *m, uint64_t id)
 {
     uint64_t empty = 0;
 
     /* Acquire: the fields are written behind this, never before. */
     return atomic_compare_exchange_strong_explicit(
-        &m->entries[id].word, &empty, WR_MAP_WRITING, memory_order_acquire,
-        memory_order_relaxed);
+        &m->entries[id].word, &empty, WR_CACHE_MAP_WRITING,
+        memory_order_acquire, memory_order_relaxed);
 }
 
-void wr_map_publish(struct wr_map *m, uint64_t id, const struct wr_spot *spot)
+void wr_cache_map_publish(struct wr_cache_map *m, uint64_t id,
+                          const struct wr_spot *spot)
 {
-    struct wr_map_entry *e = &m->entries[id];
+    struct wr_cache_map_entry *e = &m->entries[id];
     uint64_t word = to_word(spot);
 
     atomic_store_explicit(&e->len, spot->len, memory_order_relaxed);
@@ -350,18 +351,18 @@ void wr_map_publish(struct wr_map *m, uint64_t id, const struct wr_spot *spot)
     atomic_fetch_add_explicit(&m->head->entries, 1, memory_order_relaxed);
 }
 
-void wr_map_release(struct wr_map *m, uint64_t id)
+void wr_cache_map_release(struct wr_cache_map *m, uint64_t id)
 {
     atomic_store_explicit(&m->entries[id].word, 0, memory_order_release);
 }
 
-bool wr_map_reset(struct wr_map *m, uint64_t id, uint64_t word)
+bool wr_cache_map_reset(struct wr_cache_map *m, uint64_t id, uint64_t word)
 {
     if (!atomic_compare_exchange_strong_explicit(&m->entries[id].word, &word, 0,
                                                  memory_order_release,
                                                  memory_order_relaxed))
         return false;
-    if (word % (1u << STATE_BITS) == WR_MAP_READY)
+    if (word % (1u << STATE_BITS) == WR_CACHE_MAP_READY)
         atomic_fetch_sub_explicit(&m->head->entries, 1, memory_order_relaxed);
     return true;
 }

@@ -15,12 +15,12 @@
 
 #include "weir/error.h"
 
-#define WR_MAP_SEGMENTS 1024u /* data files, at most */
-#define WR_MAP_HEADER   4096u
-#define WR_MAP_ALIGN    64u /* of offsets */
+#define WR_CACHE_MAP_SEGMENTS 1024u /* data files, at most */
+#define WR_CACHE_MAP_HEADER   4096u
+#define WR_CACHE_MAP_ALIGN    64u /* of offsets */
 
-/* The first WR_MAP_HEADER bytes of the file. */
-struct wr_map_header {
+/* The first WR_CACHE_MAP_HEADER bytes of the file. */
+struct wr_cache_map_header {
     uint8_t magic[8];
     uint32_t version, entry_bytes;
     uint64_t fingerprint, samples, sample_bytes;
@@ -34,7 +34,7 @@ struct wr_map_header {
     uint8_t rest[48];
 };
 
-struct wr_map_entry {
+struct wr_cache_map_entry {
     _Atomic uint64_t word; /* state, data file, offset */
     _Atomic uint32_t len, label;
     _Atomic uint32_t crc;  /* of the sample's bytes */
@@ -42,7 +42,7 @@ struct wr_map_entry {
 };
 
 /* What a map must say of itself to be ours. */
-struct wr_map_id {
+struct wr_cache_map_id {
     uint64_t fingerprint, samples, sample_bytes;
     uint64_t budget;
     const char *name; /* borrowed */
@@ -50,18 +50,18 @@ struct wr_map_id {
 
 /* Where a sample lies, and what it is. */
 struct wr_spot {
-    uint64_t word; /* as found; for wr_map_reset */
+    uint64_t word; /* as found; for wr_cache_map_reset */
     unsigned segment;
     uint64_t offset;
     uint32_t len, label, crc;
 };
 
-enum wr_map_hold { WR_MAP_SHARED, WR_MAP_ALONE };
+enum wr_cache_map_hold { WR_CACHE_MAP_SHARED, WR_CACHE_MAP_ALONE };
 
-struct wr_map {
+struct wr_cache_map {
     int fd;
-    struct wr_map_header *head;   /* owned: the mapping */
-    struct wr_map_entry *entries; /* borrowed from it */
+    struct wr_cache_map_header *head;   /* owned: the mapping */
+    struct wr_cache_map_entry *entries; /* borrowed from it */
     size_t size;
     uint64_t samples;
     bool read_only; /* another's: a copy of the file, changes stay here. Who
@@ -70,54 +70,56 @@ struct wr_map {
 };
 
 /* Bytes of the file for that many samples; false: too many. */
-bool wr_map_bytes(uint64_t samples, size_t *ret);
+bool wr_cache_map_bytes(uint64_t samples, size_t *ret);
 
 /* Tells names apart that are equal up to the cut. */
-uint64_t wr_map_name_hash(const char *name);
+uint64_t wr_cache_map_name_hash(const char *name);
 
 /* Opens or makes the file at `path`, which must be ours (base/own.h; `share`:
  * WR_OWN_GROUP, WR_OWN_ALL or 0), and locks it: alone when nobody else has it.
  * The content is not looked at; *m is to be closed. */
-int wr_map_lock(struct wr_map *m, const char *path, unsigned share,
-                enum wr_map_hold *ret, weir_err *err);
-void wr_map_close(struct wr_map *m);
+int wr_cache_map_lock(struct wr_cache_map *m, const char *path, unsigned share,
+                      enum wr_cache_map_hold *ret, weir_err *err);
+void wr_cache_map_close(struct wr_cache_map *m);
 
 /* Maps a file that is what `id` says; WEIR_EFORMAT: it is not. */
-int wr_map_load(struct wr_map *m, const struct wr_map_id *id,
-                enum wr_map_hold hold, weir_err *err);
+int wr_cache_map_load(struct wr_cache_map *m, const struct wr_cache_map_id *id,
+                      enum wr_cache_map_hold hold, weir_err *err);
 /* Makes it anew, empty, and maps it; only when held alone. */
-int wr_map_make(struct wr_map *m, const struct wr_map_id *id, weir_err *err);
+int wr_cache_map_make(struct wr_cache_map *m, const struct wr_cache_map_id *id,
+                      weir_err *err);
 
 /* From alone to shared. Others may have come in between: look again whether
  * it is still there. */
-int wr_map_share(struct wr_map *m, weir_err *err);
+int wr_cache_map_share(struct wr_cache_map *m, weir_err *err);
 /* Is it still the file at `path`? Not when it was removed before the lock. */
-bool wr_map_is_at(const struct wr_map *m, const char *path);
+bool wr_cache_map_is_at(const struct wr_cache_map *m, const char *path);
 
-/* Whose map are these WR_MAP_HEADER bytes? False: they are none. */
-bool wr_map_peek(const void *bytes, uint64_t *ret_fingerprint,
-                 uint64_t *ret_name_hash);
+/* Whose map are these WR_CACHE_MAP_HEADER bytes? False: they are none. */
+bool wr_cache_map_peek(const void *bytes, uint64_t *ret_fingerprint,
+                       uint64_t *ret_name_hash);
 
 /* --- entries; any thread --- */
 
-enum wr_map_state {
-    WR_MAP_EMPTY,
-    WR_MAP_WRITING,
-    WR_MAP_READY,
-    WR_MAP_BROKEN, /* it contradicts itself */
+enum wr_cache_map_state {
+    WR_CACHE_MAP_EMPTY,
+    WR_CACHE_MAP_WRITING,
+    WR_CACHE_MAP_READY,
+    WR_CACHE_MAP_BROKEN, /* it contradicts itself */
 };
 
 /* *ret is filled when READY; only the word when BROKEN. */
-enum wr_map_state wr_map_read(const struct wr_map *m, uint64_t id,
-                              struct wr_spot *ret);
+enum wr_cache_map_state wr_cache_map_read(const struct wr_cache_map *m,
+                                          uint64_t id, struct wr_spot *ret);
 /* Not empty, whatever else. */
-bool wr_map_has(const struct wr_map *m, uint64_t id);
+bool wr_cache_map_has(const struct wr_cache_map *m, uint64_t id);
 /* Empty -> writing; false: it was not empty. */
-bool wr_map_claim(struct wr_map *m, uint64_t id);
+bool wr_cache_map_claim(struct wr_cache_map *m, uint64_t id);
 /* Writing -> ready, or back to empty. */
-void wr_map_publish(struct wr_map *m, uint64_t id, const struct wr_spot *spot);
-void wr_map_release(struct wr_map *m, uint64_t id);
+void wr_cache_map_publish(struct wr_cache_map *m, uint64_t id,
+                          const struct wr_spot *spot);
+void wr_cache_map_release(struct wr_cache_map *m, uint64_t id);
 /* Back to empty if it is still as found. */
-bool wr_map_reset(struct wr_map *m, uint64_t id, uint64_t word);
+bool wr_cache_map_reset(struct wr_cache_map *m, uint64_t id, uint64_t word);
 
 #endif

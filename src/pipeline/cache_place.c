@@ -26,7 +26,8 @@ char *wr_place_root(const char *url, unsigned share)
 }
 
 void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
-                   const char *root, unsigned share, const struct wr_map_id *id)
+                   const char *root, unsigned share,
+                   const struct wr_cache_map_id *id)
 {
     uint64_t key[2] = {id->fingerprint, id->sample_bytes};
 
@@ -70,15 +71,15 @@ static int note_size(void *arg, const struct wr_entry *e)
     if (e->kind != WR_KIND_FILE || sscanf(e->name, "data-%4u", &n) != 1)
         return 0;
     snprintf(name, sizeof(name), "data-%04u", n);
-    if (n < WR_MAP_SEGMENTS && !strcmp(name, e->name))
+    if (n < WR_CACHE_MAP_SEGMENTS && !strcmp(name, e->name))
         sizes[n] = e->size;
     return 0;
 }
 
 int wr_place_sizes(const struct wr_cache_place *p,
-                   uint64_t sizes[WR_MAP_SEGMENTS], weir_err *err)
+                   uint64_t sizes[WR_CACHE_MAP_SEGMENTS], weir_err *err)
 {
-    for (unsigned i = 0; i < WR_MAP_SEGMENTS; i++)
+    for (unsigned i = 0; i < WR_CACHE_MAP_SEGMENTS; i++)
         sizes[i] = UINT64_MAX;
     return p->store->ops->list(p->store, p->dir, note_size, sizes, err);
 }
@@ -96,7 +97,7 @@ int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
 
 struct place_sweep {
     const struct wr_cache_place *place; /* borrowed */
-    const struct wr_map_id *id;         /* borrowed */
+    const struct wr_cache_map_id *id;   /* borrowed */
     char dir[PATH_MAX];                 /* that is looked at */
     uint64_t bytes;
     weir_err *err; /* borrowed; NULL: none */
@@ -130,7 +131,7 @@ static int remove_file(void *arg, const struct wr_entry *e)
 static bool is_stale(struct place_sweep *s, const char *path)
 {
     struct wr_store *st = s->place->store;
-    uint8_t bytes[WR_MAP_HEADER];
+    uint8_t bytes[WR_CACHE_MAP_HEADER];
     uint64_t fingerprint, name_hash;
     struct wr_object *o;
     int64_t n;
@@ -141,9 +142,9 @@ static bool is_stale(struct place_sweep *s, const char *path)
     n = o->ops->read(o, bytes, sizeof(bytes), 0, NULL);
     o->ops->close(o, /* sync= */ false, NULL);
     return n == (int64_t)sizeof(bytes) &&
-           wr_map_peek(bytes, &fingerprint, &name_hash) &&
+           wr_cache_map_peek(bytes, &fingerprint, &name_hash) &&
            fingerprint != s->id->fingerprint &&
-           name_hash == wr_map_name_hash(s->id->name);
+           name_hash == wr_cache_map_name_hash(s->id->name);
 }
 
 /* The lock keeps others from using it, as long as the map that they would find
@@ -153,23 +154,23 @@ static void remove_if_stale(struct place_sweep *s)
 {
     struct wr_store *st = s->place->store;
     char path[PATH_MAX], local[PATH_MAX];
-    enum wr_map_hold hold;
-    struct wr_map map;
+    enum wr_cache_map_hold hold;
+    struct wr_cache_map map;
 
     if (snprintf(path, sizeof(path), "%s/" MAP_NAME, s->dir) >=
             (int)sizeof(path) ||
         !is_stale(s, path) ||
         snprintf(local, sizeof(local), "%s/%s", s->place->root, path) >=
             (int)sizeof(local) ||
-        wr_map_lock(&map, local, s->place->share, &hold, NULL) < 0)
+        wr_cache_map_lock(&map, local, s->place->share, &hold, NULL) < 0)
         return;
-    if (hold == WR_MAP_ALONE && wr_map_is_at(&map, local) &&
+    if (hold == WR_CACHE_MAP_ALONE && wr_cache_map_is_at(&map, local) &&
         is_stale(s, path)) {
         st->ops->list(st, s->dir, remove_file, s, NULL);
         st->ops->change(st, WR_REMOVE, path, NULL, NULL);
         st->ops->change(st, WR_REMOVE, s->dir, NULL, NULL);
     }
-    wr_map_close(&map);
+    wr_cache_map_close(&map);
 }
 
 static int sweep_one(void *arg, const struct wr_entry *e)
@@ -195,8 +196,9 @@ static int sweep_one(void *arg, const struct wr_entry *e)
     return r;
 }
 
-int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
-                   uint64_t *ret_bytes, weir_err *err)
+int wr_place_sweep(const struct wr_cache_place *p,
+                   const struct wr_cache_map_id *id, uint64_t *ret_bytes,
+                   weir_err *err)
 {
     struct place_sweep s = {.place = p, .id = id, .err = err};
     int r = p->store->ops->list(p->store, "", sweep_one, &s, err);

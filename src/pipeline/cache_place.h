@@ -33,7 +33,7 @@ char *wr_place_root(const char *url, unsigned share);
  * wr_place_root made; touches nothing. */
 void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
                    const char *root, unsigned share,
-                   const struct wr_map_id *id);
+                   const struct wr_cache_map_id *id);
 
 /* Makes the folder where it is missing. */
 int wr_place_make(const struct wr_cache_place *p, weir_err *err);
@@ -46,13 +46,14 @@ int wr_place_map_path(const struct wr_cache_place *p, char *buf, size_t cap,
 
 /* Sizes of the data files, UINT64_MAX where there is none. */
 int wr_place_sizes(const struct wr_cache_place *p,
-                   uint64_t sizes[WR_MAP_SEGMENTS], weir_err *err);
+                   uint64_t sizes[WR_CACHE_MAP_SEGMENTS], weir_err *err);
 int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
                             weir_err *err);
 
 /* Removes the folders of data sets that have our name but another fingerprint
  * and are held by nobody; *ret_bytes is what all others take. */
-int wr_place_sweep(const struct wr_cache_place *p, const struct wr_map_id *id,
-                   uint64_t *ret_bytes, weir_err *err);
+int wr_place_sweep(const struct wr_cache_place *p,
+                   const struct wr_cache_map_id *id, uint64_t *ret_bytes,
+                   weir_err *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/sized.h"
 
 /* --- the choices --- */
@@ -115,11 +116,7 @@ const unsigned wr_setting_count = WR_ARRAY_LEN(wr_settings) - 1;
 
 const struct wr_setting *wr_setting_find(const char *name)
 {
-    const struct wr_setting *s = wr_settings;
-
-    while (s->name && strcmp(s->name, name))
-        s++;
-    return s->name ? s : NULL;
+    return wr_named_find(WR_NAMED(wr_settings), name);
 }
 
 void wr_settings_normalize(enum wr_normalize how, weir_picture_config *pic)

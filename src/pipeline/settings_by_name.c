@@ -37,9 +37,8 @@ static const struct wr_setting *find(const char *name, weir_err *err)
     wr_suggest_init(&near, name);
     for (s = wr_settings; s->name; s++)
         wr_suggest_try(&near, s->name);
-    wr_fail(err, WEIR_ENOENT, "no setting is called '%s'%s%s%s", name,
-            near.best ? " (did you mean " : "", near.best ? near.best : "",
-            near.best ? "?)" : "");
+    wr_fail(err, WEIR_ENOENT, "no setting is called '%s'%s", name,
+            wr_suggest_said(&near, "").text);
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "plan/from.h"
 #include "record/get.h"
 
@@ -261,10 +262,10 @@ int wr_plan_from_record(struct wr_plan_draft *d, const struct wr_plan_record *r,
                   {"train", wr_plan_from_train},
                   {"run", wr_plan_from_run}};
     const char *command = wr_get_text(r->json, "command");
+    int k = wr_named_index(WR_NAMED(takers), command);
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(takers); k++)
-        if (!strcmp(command, takers[k].command))
-            return takers[k].take(d, r, err);
+    if (k >= 0)
+        return takers[k].take(d, r, err);
     return wr_fail(err, WEIR_EINVAL,
                    "'%s': a record of 'weir %.40s' says nothing of a plan: "
                    "bench, probe, ckpt bench, train and run do",

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/top.h"
 
 #define CORRELATED_MAX 200000 /* batches that are correlated */
 #define LIKE           0.35   /* correlation that counts */
@@ -293,27 +294,22 @@ static int by_number(const void *a, const void *b)
 /* The distances that occur most often, at least twice; returns how many. */
 static size_t frequent(uint64_t *gaps, size_t n, uint64_t *ret)
 {
-    size_t counts[CANDIDATES] = {0}, found = 0;
+    double counts[CANDIDATES];
+    struct wr_top top = {
+        .list = ret, .scores = counts, .size = sizeof(*ret), .cap = CANDIDATES};
 
     qsort(gaps, n, sizeof(*gaps), by_number);
     for (size_t i = 0, same; i < n; i += same) {
-        size_t k;
+        uint64_t *at = NULL;
 
         for (same = 1; i + same < n && gaps[i + same] == gaps[i];)
             same++;
-        if (same < 2)
-            continue;
-        k = found < CANDIDATES ? found++ : CANDIDATES - 1;
-        if (counts[k] >= same)
-            continue;
-        for (; k && counts[k - 1] < same; k--) {
-            counts[k] = counts[k - 1];
-            ret[k] = ret[k - 1];
-        }
-        counts[k] = same;
-        ret[k] = gaps[i];
+        if (same > 1)
+            at = wr_top_add(&top, (double)same);
+        if (at)
+            *at = gaps[i];
     }
-    return found;
+    return top.count;
 }
 
 static int find_long(const struct series *x, const uint64_t known[2],

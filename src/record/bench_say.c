@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "record/bench_charts.h"
 #include "record/bench_tables.h"
 #include "record/get.h"
@@ -121,12 +121,10 @@ static const char *limit_of(const struct wr_case *row)
                  {"decode-bound", "decoding"},
                  {"convert-bound", "converting"},
                  {"consumer-bound", "the consumer"}};
-    const char *verdict = wr_get_text(row->json, "result.verdict");
+    int k = wr_named_index(WR_NAMED(words),
+                           wr_get_text(row->json, "result.verdict"));
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(words); i++)
-        if (!strcmp(words[i].verdict, verdict) && !wr_bench_is_starved(row))
-            return words[i].word;
-    return NULL;
+    return k < 0 || wr_bench_is_starved(row) ? NULL : words[k].word;
 }
 
 static size_t say_pipeline(struct wr_doc *d, const struct time_part *p,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/named.h"
 #include "base/units.h"
 #include "record/bench_tables.h"
 #include "record/get.h"
@@ -161,16 +162,14 @@ static void say_limit(const struct wr_case *row, const json_t *run, char *text)
                   {"decode-bound", say_decode},
                   {"convert-bound", say_convert},
                   {"consumer-bound", say_consumer}};
-    const char *verdict = wr_get_text(run, "verdict");
+    int k = wr_named_index(WR_NAMED(limits), wr_get_text(run, "verdict"));
 
     if (wr_bench_is_starved(row))
         say(text, "Starved; apart from that: ");
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-        if (!strcmp(limits[i].verdict, verdict)) {
-            limits[i].say(row, run, text);
-            return;
-        }
-    say(text, "Too few batches to say what limits it.");
+    if (k >= 0)
+        limits[k].say(row, run, text);
+    else
+        say(text, "Too few batches to say what limits it.");
 }
 
 /* Cold is what was measured, not what was asked for. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "record/get.h"
 #include "record/stats.h"
 
@@ -123,10 +124,8 @@ void wr_cases_done(struct wr_cases *c)
 
 bool wr_cases_varies(const struct wr_cases *c, const char *key)
 {
-    for (size_t i = 0; i < c->varying_count; i++)
-        if (!strcmp(c->varying[i], key))
-            return true;
-    return false;
+    return wr_named_find(c->varying, c->varying_count, sizeof(*c->varying),
+                         key);
 }
 
 static void append(char *buf, size_t cap, const char *text)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "record/compare_runs.h"
 #include "record/get.h"
 #include "record/pivot.h"
@@ -114,10 +115,7 @@ struct comparison {
 
 static const struct kind *kind_of(const char *command)
 {
-    for (size_t i = 0; i < WR_ARRAY_LEN(kinds); i++)
-        if (!strcmp(kinds[i].command, command))
-            return &kinds[i];
-    return NULL;
+    return wr_named_find(WR_NAMED(kinds), command);
 }
 
 bool wr_compare_knows(const char *command)
@@ -127,10 +125,7 @@ bool wr_compare_knows(const char *command)
 
 static bool is_apart(const struct comparison *j, const char *key)
 {
-    for (size_t i = 0; i < j->apart_count; i++)
-        if (!strcmp(j->apart[i], key))
-            return true;
-    return false;
+    return wr_named_find(j->apart, j->apart_count, sizeof(*j->apart), key);
 }
 
 /* Settings that differ between the records but not inside them: they are told

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/top.h"
 #include "record/get.h"
 #include "record/plan_words.h"
 #include "record/view_say.h"
@@ -155,22 +156,19 @@ void wr_plan_limit_table(struct wr_doc_section *s, const char *title,
 size_t wr_plan_changes(const json_t *j, const json_t **ret, size_t cap)
 {
     const json_t *list = wr_get_list(j, "what_if");
-    size_t n = 0;
+    double gains[WR_PLAN_CHANGES];
+    struct wr_top top = {ret, gains, sizeof(*ret),
+                         WR_MIN(cap, (size_t)WR_PLAN_CHANGES), 0};
 
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *o = json_array_get(list, i);
+        const json_t *o = json_array_get(list, i), **at;
         double gain = wr_get_number(o, "gain");
-        size_t k;
 
-        if (isnan(gain) ||
-            (n == cap && !(gain > wr_get_number(ret[n - 1], "gain"))))
-            continue;
-        for (k = n < cap ? n++ : n - 1;
-             k && wr_get_number(ret[k - 1], "gain") < gain; k--)
-            ret[k] = ret[k - 1];
-        ret[k] = o;
+        at = isnan(gain) ? NULL : wr_top_add(&top, gain);
+        if (at)
+            *at = o;
     }
-    return n;
+    return top.count;
 }
 
 /* Whether a change makes a difference. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/units.h"
 #include "record/get.h"
 #include "record/view_say.h"
@@ -203,10 +204,9 @@ const char *wr_plan_limit_name(const char *resource)
         {"in_flight", "the reads that the loader keeps in flight"},
         {"cores", "the cores that decode"}};
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(names); i++)
-        if (!strcmp(resource, names[i][0]))
-            return names[i][1];
-    return resource;
+    int k = wr_named_index(WR_NAMED(names), resource);
+
+    return k < 0 ? resource : names[k][1];
 }
 
 /* The tightest limit that is not among the first `k` of them; NULL: none. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
+#include "base/named.h"
 #include "record/get.h"
 #include "record/view.h"
 
@@ -54,10 +54,7 @@ static char *short_name(const char *path)
 
 static bool is_taken(char *const *labels, size_t count, const char *label)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(labels[i], label))
-            return true;
-    return false;
+    return wr_named_find(labels, count, sizeof(*labels), label);
 }
 
 /* A short name that none of the `count` before has: of the file, of the path,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/units.h"
 #include "record/emulated.h"
 #include "record/get.h"
@@ -70,10 +71,9 @@ static const struct wr_view *const views[] = {
 
 const struct wr_view *wr_view_find(const char *command)
 {
-    for (size_t i = 0; i < WR_ARRAY_LEN(views); i++)
-        if (!strcmp(views[i]->command, command))
-            return views[i];
-    return &generic;
+    const struct wr_view *v = wr_named_ops(views, WR_ARRAY_LEN(views), command);
+
+    return v ? v : &generic;
 }
 
 size_t wr_view_order(const char *command)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "safetensors/pairs.h"
 
 void wr_st_done(struct wr_st_head *h)
@@ -86,13 +87,12 @@ static int read_head(struct wr_object *o, uint64_t file_size, uint8_t **ret,
 {
     uint8_t first[8] = {0}, *bytes;
     size_t have = file_size < 8 ? (size_t)file_size : 8, len = have;
-    uint64_t n = 0;
+    uint64_t n;
     int r = read_range(o, first, 0, have, err);
 
     if (r < 0)
         return r;
-    for (int k = 7; k >= 0; k--)
-        n = n << 8 | first[k];
+    n = wr_le64(first);
     /* A length that cannot be is refused by the parser. */
     if (have == 8 && n <= WR_ST_MAX_JSON && n <= file_size - 8)
         len = 8 + (size_t)n;

@@ -8,7 +8,9 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/shown.h"
 #include "safetensors/pairs.h"
 #include "safetensors/scan.h"
@@ -174,19 +176,17 @@ static int take_field(struct entry *e, weir_err *err)
         {"data_offsets", OFFSETS, take_offsets},
     };
     char *key = NULL;
-    int r = wr_scan_key(e->s, &key, err);
+    int r = wr_scan_key(e->s, &key, err), k;
 
     if (r < 0)
         return r;
-    for (size_t k = 0; k < WR_ARRAY_LEN(fields); k++) {
-        if (strcmp(key, fields[k].key) != 0)
-            continue;
-        if (e->seen & fields[k].bit)
-            return fail_twice(e, key, err);
-        e->seen |= fields[k].bit;
-        return fields[k].take(e, err);
-    }
-    return skip_unknown(e, key, err);
+    k = wr_named_index(WR_NAMED(fields), key);
+    if (k < 0)
+        return skip_unknown(e, key, err);
+    if (e->seen & fields[k].bit)
+        return fail_twice(e, key, err);
+    e->seen |= fields[k].bit;
+    return fields[k].take(e, err);
 }
 
 /* All is there, and type, shape and place agree. */
@@ -435,13 +435,12 @@ static int check_all(struct wr_st_head *h, weir_err *err)
 static int take_length(const uint8_t *bytes, size_t len, uint64_t file_size,
                        size_t *ret, weir_err *err)
 {
-    uint64_t n = 0;
+    uint64_t n;
 
     if (len < 8 || file_size < 8)
         return wr_fail(err, WEIR_EFORMAT,
                        "too small: %" PRIu64 " bytes hold no head", file_size);
-    for (int k = 7; k >= 0; k--)
-        n = n << 8 | bytes[k];
+    n = wr_le64(bytes);
     if (n > WR_ST_MAX_JSON && n > file_size)
         return wr_fail(err, WEIR_EFORMAT,
                        "not a safetensors file: its first 8 bytes are not the "

@@ -13,6 +13,7 @@
 #include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/units.h"
 
 #define MAX_LINE 512
@@ -264,7 +265,7 @@ static int parse_line(char *line, struct wr_device_profile *p, uint32_t *seen,
                       weir_err *err)
 {
     char *hash = strchr(line, '#'), *value, *name;
-    int r;
+    int k, r;
 
     if (hash)
         *hash = '\0';
@@ -277,19 +278,17 @@ static int parse_line(char *line, struct wr_device_profile *p, uint32_t *seen,
     *value++ = '\0';
     name = trim(name);
     value = trim(value);
-    for (unsigned k = 0; k < KEYS; k++) {
-        if (strcmp(name, keys[k].name))
-            continue;
-        if (*seen & (1u << k))
-            return wr_fail(err, WEIR_EFORMAT, "'%s' a second time", name);
-        if (keys[k].kind == LIKE && *seen)
-            return wr_fail(err, WEIR_EFORMAT,
-                           "'like' must be the first of the keys");
-        *seen |= 1u << k;
-        r = parse_value(value, &keys[k], p, err);
-        return r < 0 ? wr_fail_prefix(err, r, "%s", name) : 0;
-    }
-    return wr_fail(err, WEIR_EFORMAT, "unknown key '%.64s'", name);
+    k = wr_named_index(WR_NAMED(keys), name);
+    if (k < 0)
+        return wr_fail(err, WEIR_EFORMAT, "unknown key '%.64s'", name);
+    if (*seen & (1u << k))
+        return wr_fail(err, WEIR_EFORMAT, "'%s' a second time", name);
+    if (keys[k].kind == LIKE && *seen)
+        return wr_fail(err, WEIR_EFORMAT,
+                       "'like' must be the first of the keys");
+    *seen |= 1u << k;
+    r = parse_value(value, &keys[k], p, err);
+    return r < 0 ? wr_fail_prefix(err, r, "%s", name) : 0;
 }
 
 /* "dir/big.profile" is named "big" unless it says otherwise. */
@@ -337,10 +336,9 @@ static int parse_lines(const char *text, size_t len,
 
 static bool has(uint32_t seen, const char *name)
 {
-    for (unsigned k = 0; k < KEYS; k++)
-        if (!strcmp(keys[k].name, name))
-            return seen & (1u << k);
-    return false;
+    int k = wr_named_index(WR_NAMED(keys), name);
+
+    return k >= 0 && seen & (1u << k);
 }
 
 int wr_device_profile_parse(const char *text, size_t len, const char *name,

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
+#include "base/named.h"
 #include "base/units.h"
 
 #define HANG_LOOK_NS (2 * WR_NS_PER_MS)
@@ -81,19 +81,18 @@ static int parse_value(struct wr_fault_rule *r, const char *name,
 static int parse_what(struct wr_fault_rule *r, char *word, weir_err *err)
 {
     char *value = strchr(word, '=');
+    int k;
 
     if (value)
         *value++ = '\0';
-    for (unsigned i = 0; i < WR_ARRAY_LEN(names); i++) {
-        if (strcmp(word, names[i].name))
-            continue;
-        r->on = names[i].on;
-        r->what = names[i].what;
-        r->os_errno = names[i].os_errno;
-        r->has_value = value;
-        return parse_value(r, word, value, err);
-    }
-    return wr_fail(err, WEIR_EINVAL, "fault: unknown rule '%s'", word);
+    k = wr_named_index(WR_NAMED(names), word);
+    if (k < 0)
+        return wr_fail(err, WEIR_EINVAL, "fault: unknown rule '%s'", word);
+    r->on = names[k].on;
+    r->what = names[k].what;
+    r->os_errno = names[k].os_errno;
+    r->has_value = value;
+    return parse_value(r, word, value, err);
 }
 
 static int parse_when(struct wr_fault_rule *r, char *word, weir_err *err)

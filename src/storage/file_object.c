@@ -18,6 +18,7 @@
 
 #include "base/descriptors.h"
 #include "base/error.h"
+#include "base/read_write.h"
 #include "base/regular.h"
 
 #define NOT_ASKED (-2)
@@ -62,11 +63,8 @@ static int64_t object_read(struct wr_object *o, void *buf, size_t len,
                            uint64_t offset, weir_err *err)
 {
     struct file_object *fo = to_object(o);
-    ssize_t n;
+    ssize_t n = TEMP_FAILURE_RETRY(pread(fo->fd, buf, len, (off_t)offset));
 
-    do
-        n = pread(fo->fd, buf, len, (off_t)offset);
-    while (n < 0 && errno == EINTR);
     if (n < 0)
         return wr_fail_errno(err, errno, "'%s': cannot read", fo->path);
     return n;
@@ -76,21 +74,9 @@ static int object_write(struct wr_object *o, const void *buf, size_t len,
                         uint64_t offset, weir_err *err)
 {
     struct file_object *fo = to_object(o);
-    const uint8_t *p = buf;
+    int r = wr_pwrite_all(fo->fd, buf, len, (off_t)offset);
 
-    while (len) {
-        ssize_t n = pwrite(fo->fd, p, len, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) /* 0: no reason given, and it would go on so */
-            return wr_fail_errno(err, n ? errno : EIO, "'%s': cannot write",
-                                 fo->path);
-        p += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
-    return 0;
+    return r < 0 ? wr_fail_errno(err, -r, "'%s': cannot write", fo->path) : 0;
 }
 
 static int object_sync(struct wr_object *o, weir_err *err)
@@ -137,11 +123,8 @@ static int object_locked(struct wr_object *o, weir_err *err)
 /* 0, or -1 and errno. */
 static int grow(int fd, off_t old, off_t size)
 {
-    int r, e;
+    int r = TEMP_FAILURE_RETRY(fallocate(fd, 0, old, size - old)), e;
 
-    do
-        r = fallocate(fd, 0, old, size - old);
-    while (r < 0 && errno == EINTR);
     if (r < 0 && errno == EOPNOTSUPP)
         return (int)TEMP_FAILURE_RETRY(ftruncate(fd, size));
     if (r < 0) { /* a part of it may be there */

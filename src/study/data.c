@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "study/folder.h"
 #include "study/forms.h"
 #include "gen/generate.h"
@@ -32,10 +33,7 @@ static const struct wr_data_kind kinds[] = {
 
 const struct wr_data_kind *wr_data_find(const char *name)
 {
-    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++)
-        if (!strcmp(kinds[k].name, name))
-            return &kinds[k];
-    return NULL;
+    return wr_named_find(WR_NAMED(kinds), name);
 }
 
 double wr_data_state_bytes(double width)

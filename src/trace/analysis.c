@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/top.h"
 #include "trace/analysis_private.h"
 
 /* What is kept of each process. */
@@ -65,9 +66,9 @@ static void walk_done(struct wr_trace_walk *w)
     free(w->kinds);
     free(w->processes);
     free(w->groups);
-    free(w->handles);
-    free(w->thread_hash);
-    free(w->pairs);
+    wr_map_done(&w->handles);
+    wr_map_done(&w->threads);
+    wr_map_done(&w->pairs);
     free(w->passes);
     free(w->saving);
 }
@@ -218,6 +219,9 @@ int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
     a->file = f;
     a->baseline.utilisation = -1;
     w->a = a;
+    w->handles.size = sizeof(struct wr_handle);
+    w->threads.size = sizeof(struct wr_map_number);
+    w->pairs.size = sizeof(struct wr_pair);
     r = analyse(w, f, err);
     walk_done(w);
     free(w);
@@ -227,4 +231,28 @@ int wr_trace_analyse(struct wr_trace_file *f, struct wr_trace_analysis **ret,
     }
     *ret = a;
     return 0;
+}
+
+uint64_t wr_trace_use_ns(const struct wr_trace_use *u)
+{
+    return u->read_ns + u->write_ns + u->sync_ns + u->meta_ns;
+}
+
+size_t wr_trace_top_files(const struct wr_trace_analysis *a, uint32_t *ret,
+                          size_t cap)
+{
+    double scores[WR_TRACE_TOP_FILES];
+    struct wr_top top = {ret, scores, sizeof(*ret),
+                         WR_MIN(cap, (size_t)WR_TRACE_TOP_FILES), 0};
+
+    for (size_t k = 0; k < a->use_count; k++) {
+        uint64_t ns = wr_trace_use_ns(&a->uses[k]);
+        uint32_t *at = NULL;
+
+        if (ns && a->uses[k].role != WR_TRACE_ROLE_AMBIENT)
+            at = wr_top_add(&top, (double)ns);
+        if (at)
+            *at = (uint32_t)k;
+    }
+    return top.count;
 }

@@ -12,11 +12,12 @@
 #include "trace/file.h"
 #include "trace/gaps.h"
 
-#define WR_TRACE_BINS    2048 /* of time, at most */
-#define WR_TRACE_SIZES   10   /* of requests, by Darshan's edges */
-#define WR_TRACE_COMMON  4    /* request sizes that are told */
-#define WR_TRACE_SLOWEST 10
-#define WR_TRACE_KINDS   5 /* enum wr_trace_kind */
+#define WR_TRACE_BINS      2048 /* of time, at most */
+#define WR_TRACE_SIZES     10   /* of requests, by Darshan's edges */
+#define WR_TRACE_COMMON    4    /* request sizes that are told */
+#define WR_TRACE_SLOWEST   10
+#define WR_TRACE_TOP_FILES 20
+#define WR_TRACE_KINDS     5 /* enum wr_trace_kind */
 
 /* Sums over calls. */
 struct wr_trace_io {
@@ -227,6 +228,11 @@ void wr_trace_analysis_free(struct wr_trace_analysis *a);
 
 const char *wr_trace_phase_name(int kind);
 const char *wr_trace_job_name(int job);
+/* The numbers of the files that calls took longest for, at most `cap` and
+ * WR_TRACE_TOP_FILES of them; returns how many. */
+size_t wr_trace_top_files(const struct wr_trace_analysis *a, uint32_t *ret,
+                          size_t cap);
+uint64_t wr_trace_use_ns(const struct wr_trace_use *u); /* of all its calls */
 /* How files of the data set are shared by ranks, and the order of reads. */
 const char *wr_trace_access_text(const struct wr_trace_analysis *a, char *buf,
                                  size_t cap);

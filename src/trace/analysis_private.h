@@ -3,6 +3,7 @@
 #ifndef WR_TRACE_ANALYSIS_PRIVATE_H
 #define WR_TRACE_ANALYSIS_PRIVATE_H
 
+#include "base/map.h"
 #include "trace/analysis.h"
 #include "trace/cover.h"
 
@@ -23,7 +24,7 @@ struct wr_pass_stat {
 
 /* A file that a process has open. */
 struct wr_handle {
-    uint32_t process, file; /* process + 1; 0: free */
+    uint64_t key; /* of the map: process and file */
     uint32_t opens;
     bool begun;         /* something was read since it was opened */
     uint64_t next_read; /* where the last read ended */
@@ -31,7 +32,7 @@ struct wr_handle {
 
 /* What a rank read of a file: two that did the same have the same hash. */
 struct wr_pair {
-    uint32_t file, rank; /* rank + 1; 0: free */
+    uint64_t key; /* of the map: file and rank */
     uint64_t bytes, hash;
 };
 
@@ -56,13 +57,11 @@ struct wr_trace_walk {
     struct wr_cover run;
     struct wr_cover *processes; /* owned */
     uint32_t *groups;           /* owned: rank, or number, of each process */
-    struct wr_handle *handles;  /* owned: open addressing */
-    size_t handle_cap, handle_count;
-    uint32_t *thread_hash; /* owned: number + 1 */
-    size_t thread_hash_cap, thread_cap;
+    struct wr_map handles;      /* of struct wr_handle */
+    struct wr_map threads;      /* of struct wr_map_number */
+    size_t thread_cap;
     uint32_t last_thread;
-    struct wr_pair *pairs; /* owned: open addressing; NULL: one rank */
-    size_t pair_cap, pair_count;
+    struct wr_map pairs;         /* of struct wr_pair; empty: one rank */
     struct wr_pass_stat *passes; /* owned: WR_PASSES_MAX */
     size_t pass_count;
     int32_t *saving; /* owned: of each process its last save, or -1 */

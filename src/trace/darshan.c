@@ -14,13 +14,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "trace/analysis_private.h"
 
 #define TRACKED 16
-#define FIRST   1024
 
 enum { DIR_READ, DIR_WRITE, DIRS };
 
@@ -29,8 +29,8 @@ struct value_count {
 };
 
 struct darshan_record {
-    uint32_t process, file; /* process + 1; 0: free */
-    bool stdio, wrote;
+    uint64_t key; /* stdio, file, process + 1: as the lines are sorted */
+    bool wrote;
     uint64_t opens, seeks, stats, mmaps, fsyncs, fdsyncs, flushes;
     uint64_t rename_sources, rename_targets, switches, unaligned;
     uint64_t calls[DIRS], bytes[DIRS], max_byte[DIRS], seq[DIRS], consec[DIRS];
@@ -44,59 +44,38 @@ struct darshan_record {
 struct darshan_walk {
     struct wr_trace_file *f;
     const struct wr_trace_analysis *a;
-    struct darshan_record *list; /* owned: open addressing */
-    size_t count, cap;
+    struct wr_map records; /* of struct darshan_record */
     bool no_memory;
 };
 
-static struct darshan_record *place_of(struct darshan_record *list, size_t cap,
-                                       const struct darshan_record *key)
+static uint32_t process_of(const struct darshan_record *r)
 {
-    size_t k = (size_t)wr_mix64(((uint64_t)key->process << 33) ^
-                                ((uint64_t)key->file << 1) ^ key->stdio) &
-               (cap - 1);
-
-    while (list[k].process &&
-           (list[k].process != key->process || list[k].file != key->file ||
-            list[k].stdio != key->stdio))
-        k = (k + 1) & (cap - 1);
-    return &list[k];
+    return (uint32_t)(r->key & INT32_MAX) - 1;
 }
 
-static bool grow(struct darshan_walk *w)
+static uint32_t file_of(const struct darshan_record *r)
 {
-    size_t cap = w->cap ? 2 * w->cap : FIRST;
-    struct darshan_record *list = calloc(cap, sizeof(*list));
+    return (uint32_t)(r->key >> 31);
+}
 
-    if (!list)
-        return false;
-    for (size_t k = 0; k < w->cap; k++)
-        if (w->list[k].process)
-            *place_of(list, cap, &w->list[k]) = w->list[k];
-    free(w->list);
-    w->list = list;
-    w->cap = cap;
-    return true;
+static bool is_stdio(const struct darshan_record *r)
+{
+    return r->key >> 63;
 }
 
 static struct darshan_record *
 record_of(struct darshan_walk *w, const struct wr_trace_event *e, uint32_t file)
 {
-    struct darshan_record key = {.process = e->process + 1,
-                                 .file = file,
-                                 .stdio = e->flags & WR_TRACE_STDIO};
-    struct darshan_record *r;
+    const uint64_t stdio = e->flags & WR_TRACE_STDIO ? 1 : 0;
+    const uint64_t key = stdio << 63 | (uint64_t)file << 31 | (e->process + 1);
+    struct darshan_record *r = wr_map_find(&w->records, key);
 
-    if ((w->count + 1) * 4 > w->cap * 3 && !grow(w)) {
-        w->no_memory = true;
-        return NULL;
-    }
-    r = place_of(w->list, w->cap, &key);
-    if (!r->process) {
-        *r = key;
+    if (r)
+        return r;
+    r = wr_map_add(&w->records, key);
+    if (r)
         memset(r->start, 0xff, sizeof(r->start));
-        w->count++;
-    }
+    w->no_memory |= !r;
     return r;
 }
 
@@ -353,39 +332,36 @@ static void print_stdio(const struct darshan_line *l,
 static void print_record(const struct darshan_walk *w, struct darshan_record *r,
                          FILE *out)
 {
-    const char *path = wr_trace_file_name(w->f, r->file)->path;
+    const char *path = wr_trace_file_name(w->f, file_of(r))->path;
     const struct wr_trace_mount *m = wr_trace_mount_of(w->a, path);
-    int rank = w->a->actors[r->process - 1].rank;
+    int rank = w->a->actors[process_of(r)].rank;
     struct darshan_line l = {.out = out,
-                             .module = r->stdio ? "STDIO" : "POSIX",
-                             .rank = rank >= 0 ? rank : (int)r->process - 1,
-                             .id = wr_mix64(r->file + UINT64_C(1)),
+                             .module = is_stdio(r) ? "STDIO" : "POSIX",
+                             .rank = rank >= 0 ? rank : (int)process_of(r),
+                             .id = wr_mix64(file_of(r) + UINT64_C(1)),
                              .block = m ? m->block : 0,
                              .mount = m ? m->path : "UNKNOWN",
                              .type = m ? m->type : "UNKNOWN"};
 
     wr_text_show(path, /* controls= */ true, l.path, sizeof(l.path));
-    if (r->stdio)
+    if (is_stdio(r))
         print_stdio(&l, r);
     else
         print_posix(&l, r);
 }
 
+/* Free entries, whose key is 0, come last. */
 static int by_module(const void *a, const void *b)
 {
-    const struct darshan_record *x = a, *y = b;
+    uint64_t x = ((const struct darshan_record *)a)->key - 1;
+    uint64_t y = ((const struct darshan_record *)b)->key - 1;
 
-    if (!x->process != !y->process)
-        return !x->process - !y->process;
-    if (x->stdio != y->stdio)
-        return x->stdio - y->stdio;
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    return (x->process > y->process) - (x->process < y->process);
+    return (x > y) - (x < y);
 }
 
 static void print_all(struct darshan_walk *w, FILE *out)
 {
+    struct darshan_record *list = (void *)w->records.at;
     const struct wr_trace_info *info = wr_trace_file_info(w->f);
     char text[1024];
 
@@ -395,16 +371,17 @@ static void print_all(struct darshan_walk *w, FILE *out)
             w->a->actor_count, (double)w->a->end_ns * 1e-9);
     fprintf(out, "#<module>\t<rank>\t<record id>\t<counter>\t<value>\t"
                  "<file name>\t<mount pt>\t<fs type>\n");
-    if (w->count)
-        qsort(w->list, w->cap, sizeof(*w->list), by_module);
-    for (size_t k = 0; k < w->count; k++)
-        print_record(w, &w->list[k], out);
+    if (w->records.count)
+        qsort(list, w->records.cap, sizeof(*list), by_module);
+    for (size_t k = 0; k < w->records.count; k++)
+        print_record(w, &list[k], out);
 }
 
 int wr_trace_export_darshan(struct wr_trace_file *f, FILE *out, weir_err *err)
 {
     struct wr_trace_analysis *a = NULL;
-    struct darshan_walk w = {.f = f};
+    struct darshan_walk w = {.f = f,
+                             .records.size = sizeof(struct darshan_record)};
     int r = wr_trace_analyse(f, &a, err);
 
     if (r < 0)
@@ -415,7 +392,7 @@ int wr_trace_export_darshan(struct wr_trace_file *f, FILE *out, weir_err *err)
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
         print_all(&w, out);
-    free(w.list);
+    wr_map_done(&w.records);
     wr_trace_analysis_free(a);
     return r;
 }

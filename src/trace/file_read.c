@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
+#include "base/read_write.h"
 #include "base/regular.h"
 #include "base/shares.h"
 #include "trace/chunk.h"
@@ -78,20 +79,13 @@ void wr_trace_file_close(struct wr_trace_file *f)
 static int read_at(struct wr_trace_file *f, uint64_t at, uint8_t *to,
                    size_t len, weir_err *err)
 {
-    while (len) {
-        ssize_t n = pread(f->fd, to, len, (off_t)at);
+    ssize_t n = wr_pread_all(f->fd, to, len, (off_t)at);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return wr_fail_errno(err, errno, "'%s': cannot read", f->path);
-        if (n == 0)
-            return wr_fail(err, WEIR_ECHANGED,
-                           "'%s': became shorter while it was read", f->path);
-        to += n;
-        at += (uint64_t)n;
-        len -= (size_t)n;
-    }
+    if (n < 0)
+        return wr_fail_errno(err, (int)-n, "'%s': cannot read", f->path);
+    if ((size_t)n < len)
+        return wr_fail(err, WEIR_ECHANGED,
+                       "'%s': became shorter while it was read", f->path);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
+#include "base/read_write.h"
 #include "trace/chunk.h"
 #include "trace/coding.h"
 #include "trace/records.h"
@@ -62,21 +63,11 @@ void wr_trace_writer_drop(struct wr_trace_writer *w)
 static int write_all(struct wr_trace_writer *w, const uint8_t *bytes,
                      size_t len, weir_err *err)
 {
-    size_t done = 0;
+    int r = wr_pwrite_all(w->fd, bytes, len, w->whole);
 
-    while (done < len) {
-        ssize_t n = pwrite(w->fd, bytes + done, len - done,
-                           w->whole + (off_t)done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            int e = errno;
-
-            (void)!ftruncate(w->fd, w->whole);
-            return wr_fail_errno(err, e, "'%s': cannot write", w->path);
-        }
-        done += (size_t)n;
+    if (r < 0) {
+        (void)!ftruncate(w->fd, w->whole);
+        return wr_fail_errno(err, -r, "'%s': cannot write", w->path);
     }
     w->whole += (off_t)len;
     return 0;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/top.h"
 #include "base/units.h"
 
 #define MATTERS   0.005
@@ -155,26 +156,22 @@ void wr_find_files(const struct wr_trace_analysis *a,
                    struct wr_trace_finding *f,
                    uint64_t (*score)(const struct wr_trace_use *))
 {
-    uint64_t best[WR_TRACE_FINDING_EXAMPLES] = {0};
+    double scores[WR_TRACE_FINDING_EXAMPLES];
+    struct wr_top top = {f->examples, scores, sizeof(*f->examples),
+                         WR_TRACE_FINDING_EXAMPLES, 0};
 
     for (size_t k = 0; k < a->use_count; k++) {
         uint64_t s = a->uses[k].role == WR_TRACE_ROLE_AMBIENT
                          ? 0
                          : score(&a->uses[k]);
-        size_t at = f->example_count;
+        struct wr_trace_finding_example *x = s ? wr_top_add(&top, (double)s)
+                                               : NULL;
 
-        if (!s || (at == WR_TRACE_FINDING_EXAMPLES && s <= best[at - 1]))
-            continue;
-        if (at < WR_TRACE_FINDING_EXAMPLES)
-            f->example_count = ++at;
-        for (at--; at && best[at - 1] < s; at--) {
-            best[at] = best[at - 1];
-            f->examples[at] = f->examples[at - 1];
-        }
-        best[at] = s;
-        f->examples[at] = (struct wr_trace_finding_example){
-            .at_ns = a->uses[k].first_ns, .file = (uint32_t)k};
+        if (x)
+            *x = (struct wr_trace_finding_example){.at_ns = a->uses[k].first_ns,
+                                                   .file = (uint32_t)k};
     }
+    f->example_count = top.count;
 }
 
 /* The part of a path behind `len` bytes, up to the next slash; its length. */
@@ -265,7 +262,9 @@ bool wr_find_is_checkpoint(const struct wr_trace_save *s)
 double wr_find_pauses(const struct wr_trace_analysis *a, bool network,
                       struct wr_trace_finding *f)
 {
-    uint64_t longest[WR_TRACE_FINDING_EXAMPLES] = {0};
+    double scores[WR_TRACE_FINDING_EXAMPLES];
+    struct wr_top top = {f->examples, scores, sizeof(*f->examples),
+                         WR_TRACE_FINDING_EXAMPLES, 0};
     unsigned bursts = 0;
     double sum = 0;
 
@@ -273,27 +272,21 @@ double wr_find_pauses(const struct wr_trace_analysis *a, bool network,
         const struct wr_trace_save *s = &a->saves[k];
         const struct wr_trace_mount *m = wr_trace_mount_of(
             a, wr_trace_file_name(a->file, s->file)->path);
-        uint64_t ns = s->pause_ns;
-        size_t at = f->example_count;
+        struct wr_trace_finding_example *x;
+        double ns = (double)s->pause_ns;
 
         if (!wr_find_is_checkpoint(s) || (network && !(m && m->network)))
             continue;
         bursts += s->bursts;
-        sum += (double)ns * 1e-9;
-        if (at == WR_TRACE_FINDING_EXAMPLES && ns <= longest[at - 1])
+        sum += ns * 1e-9;
+        x = wr_top_add(&top, ns);
+        if (!x)
             continue;
-        if (at < WR_TRACE_FINDING_EXAMPLES)
-            f->example_count = ++at;
-        for (at--; at && longest[at - 1] < ns; at--) {
-            longest[at] = longest[at - 1];
-            f->examples[at] = f->examples[at - 1];
-        }
-        longest[at] = ns;
-        f->examples[at] = (struct wr_trace_finding_example){
-            .at_ns = s->start_ns, .file = s->file};
-        wr_format_ns(f->examples[at].detail, sizeof(f->examples[at].detail),
-                     (double)ns);
+        *x = (struct wr_trace_finding_example){.at_ns = s->start_ns,
+                                               .file = s->file};
+        wr_format_ns(x->detail, sizeof(x->detail), ns);
     }
+    f->example_count = top.count;
     if (bursts < 2) /* one output at the end, perhaps */
         return 0;
     return sum / (a->mains ? a->mains : 1);

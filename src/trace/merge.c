@@ -300,13 +300,15 @@ static void merge_done(struct wr_merge *m)
     }
     free(m->inputs);
     free(m->names);
-    free(m->slots);
+    wr_map_done(&m->numbers);
 }
 
 int wr_trace_merge(const struct wr_merge_config *cfg, struct wr_merge_sum *ret,
                    weir_err *err)
 {
-    struct wr_merge m = {.cfg = cfg, .count = cfg->count};
+    struct wr_merge m = {.cfg = cfg,
+                         .count = cfg->count,
+                         .numbers.size = sizeof(struct wr_map_number)};
     int r;
 
     if (!cfg->count)

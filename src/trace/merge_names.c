@@ -27,43 +27,14 @@ static bool is_name(const struct wr_merge *m, const struct wr_merge_name *n,
 {
     const struct wr_merge_input *of = &m->inputs[n->input];
 
-    if (n->hash != wanted->hash || n->nth != wanted->nth ||
-        n->kind != wanted->kind || strcmp(n->path, wanted->path) != 0)
+    if (n->nth != wanted->nth || n->kind != wanted->kind ||
+        strcmp(n->path, wanted->path) != 0)
         return false;
     if (wr_trace_file_info(in->file)->anonymous ||
         wr_trace_file_info(of->file)->anonymous)
         return of == in;
     return (n->shared && wanted->shared) ||
            (*in->host && !strcmp(of->host, in->host));
-}
-
-static void place(struct wr_merge *m, uint32_t number)
-{
-    size_t k = m->names[number].hash & (m->slot_count - 1);
-
-    while (m->slots[k])
-        k = (k + 1) & (m->slot_count - 1);
-    m->slots[k] = number + 1;
-}
-
-static bool grow(struct wr_merge *m)
-{
-    size_t wanted = m->slot_count ? m->slot_count * 2 : 4096;
-    uint32_t *slots;
-
-    if (!wr_grow(&m->names, &m->name_cap, m->name_count + 1, sizeof(*m->names)))
-        return false;
-    if (m->name_count * 2 < m->slot_count)
-        return true;
-    slots = calloc(wanted, sizeof(*slots));
-    if (!slots)
-        return false;
-    free(m->slots);
-    m->slots = slots;
-    m->slot_count = wanted;
-    for (uint32_t i = 0; i < m->name_count; i++)
-        place(m, i);
-    return true;
 }
 
 /* The larger of what two traces know. */
@@ -74,30 +45,40 @@ static uint64_t known_most(uint64_t a, uint64_t b)
     return WR_MAX(a, b);
 }
 
+static bool add_name(struct wr_merge *m, uint64_t key,
+                     const struct wr_merge_name *name, uint32_t *ret)
+{
+    struct wr_map_number *at;
+
+    if (!wr_grow(&m->names, &m->name_cap, m->name_count + 1, sizeof(*m->names)))
+        return false;
+    at = wr_map_add(&m->numbers, key);
+    if (!at)
+        return false;
+    at->number = *ret = (uint32_t)m->name_count++;
+    m->names[*ret] = *name;
+    return true;
+}
+
 /* The number of the name, which may have to be made; one that this trace has
  * given away already is another file of that path. */
 static bool number_of(struct wr_merge *m, uint32_t input,
                       struct wr_merge_name wanted, const uint8_t *used,
                       uint32_t *ret)
 {
+    const uint64_t key = wr_map_hashed(
+        XXH3_64bits(wanted.path, strlen(wanted.path)));
     const struct wr_merge_input *in = &m->inputs[input];
+    struct wr_map_number *at;
 
     wanted.input = input;
-    if (!grow(m))
-        return false;
     for (;; wanted.nth++) {
-        size_t k = wanted.hash & (m->slot_count - 1);
-
-        while (m->slots[k] &&
-               !is_name(m, &m->names[m->slots[k] - 1], in, &wanted))
-            k = (k + 1) & (m->slot_count - 1);
-        if (!m->slots[k]) {
-            m->names[m->name_count] = wanted;
-            *ret = (uint32_t)m->name_count++;
-            place(m, *ret);
-            return true;
-        }
-        *ret = m->slots[k] - 1;
+        at = wr_map_find(&m->numbers, key);
+        while (at && !is_name(m, &m->names[at->number], in, &wanted))
+            at = wr_map_next(&m->numbers, at);
+        if (!at)
+            return add_name(m, key, &wanted, ret);
+        *ret = at->number;
         if (!(used[*ret / 8] >> (*ret % 8) & 1))
             break;
     }
@@ -121,15 +102,13 @@ static bool number_input(struct wr_merge *m, uint32_t input)
         const char *path = name->path ? name->path : "";
         uint32_t number = 0;
 
-        good = number_of(
-            m, input,
-            (struct wr_merge_name){.path = path,
-                                   .hash = XXH3_64bits(path, strlen(path)),
-                                   .kind = name->kind,
-                                   .shared = is_shared(in, path),
-                                   .size = name->size,
-                                   .resident = name->resident},
-            used, &number);
+        good = number_of(m, input,
+                         (struct wr_merge_name){.path = path,
+                                                .kind = name->kind,
+                                                .shared = is_shared(in, path),
+                                                .size = name->size,
+                                                .resident = name->resident},
+                         used, &number);
         if (good) {
             used[number / 8] |= (uint8_t)(1 << number % 8);
             in->names[k] = number;

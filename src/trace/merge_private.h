@@ -3,6 +3,7 @@
 #ifndef WR_TRACE_MERGE_PRIVATE_H
 #define WR_TRACE_MERGE_PRIVATE_H
 
+#include "base/map.h"
 #include "trace/analysis_private.h"
 #include "trace/file.h"
 #include "trace/merge.h"
@@ -27,8 +28,7 @@ struct wr_merge_input {
 
 /* A name of the output; its number is its place. */
 struct wr_merge_name {
-    const char *path; /* borrowed from an input */
-    uint64_t hash;
+    const char *path;    /* borrowed from an input */
     uint32_t input, nth; /* the first input that has it; of equal paths */
     int kind;
     bool shared; /* with other hosts */
@@ -41,8 +41,7 @@ struct wr_merge {
     size_t count;
     struct wr_merge_name *names; /* owned */
     size_t name_count, name_cap;
-    uint32_t *slots; /* owned: number + 1 */
-    size_t slot_count;
+    struct wr_map numbers; /* of struct wr_map_number */
     uint32_t processes;
     struct wr_trace_writer *writer;
     struct wr_merge_sum sum;

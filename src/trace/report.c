@@ -302,31 +302,13 @@ static void print_saves(const struct report_writer *w)
 
 /* --- top files --- */
 
-static uint64_t time_of(const struct wr_trace_use *u)
-{
-    return u->read_ns + u->write_ns + u->sync_ns + u->meta_ns;
-}
-
 static void print_top(const struct report_writer *w)
 {
     const struct wr_trace_analysis *a = w->a;
     uint32_t top[TOP];
-    size_t n = 0;
+    size_t n = wr_trace_top_files(a, top, TOP);
     char path[1024];
 
-    for (size_t k = 0; k < a->use_count; k++) {
-        uint64_t t = time_of(&a->uses[k]);
-        size_t at;
-
-        if (!t || a->uses[k].role == WR_TRACE_ROLE_AMBIENT ||
-            (n == TOP && t <= time_of(&a->uses[top[n - 1]])))
-            continue;
-        if (n < TOP)
-            n++;
-        for (at = n - 1; at && time_of(&a->uses[top[at - 1]]) < t; at--)
-            top[at] = top[at - 1];
-        top[at] = (uint32_t)k;
-    }
     if (!n)
         return;
     fprintf(w->out, "\n%-20s %10s %10s %12s\n", "Top files: time s", "calls",
@@ -335,7 +317,7 @@ static void print_top(const struct report_writer *w)
         const struct wr_trace_use *u = &a->uses[top[k]];
 
         fprintf(w->out, "  %-18.3f %10" PRIu64 " %10.1f %12.1f  %s\n",
-                seconds(time_of(u)),
+                seconds(wr_trace_use_ns(u)),
                 (uint64_t)u->opens + u->reads + u->writes + u->stats,
                 (double)u->bytes_read * 1e-6, (double)u->bytes_written * 1e-6,
                 path_of(w, top[k], path, sizeof(path)));

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "workload/catalog.h"
 
-#include <string.h>
-
+#include "base/named.h"
 #include "workload/entries.h"
 
 const struct wr_catalog_entry *wr_catalog_at(size_t k)
@@ -16,8 +15,5 @@ const struct wr_catalog_entry *wr_catalog_at(size_t k)
 
 const struct wr_catalog_entry *wr_catalog_find(const char *name)
 {
-    for (size_t i = 0; wr_catalog_entries[i].name; i++)
-        if (!strcmp(wr_catalog_entries[i].name, name))
-            return &wr_catalog_entries[i];
-    return NULL;
+    return wr_named_find(WR_NAMED_OPEN(wr_catalog_entries), name);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/read_write.h"
 #include "base/regular.h"
 #include "base/suggest.h"
 #include "workload/catalog.h"
@@ -20,26 +21,17 @@ static int read_all(int fd, const char *name, char **ret, size_t *ret_len,
                     weir_err *err)
 {
     char *text = malloc(MAX_FILE + 1);
-    size_t len = 0;
-    ssize_t got = 1;
+    ssize_t n;
 
     if (!text)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    while (len <= MAX_FILE && got > 0) {
-        got = read(fd, text + len, MAX_FILE + 1 - len);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            len += (size_t)got;
-    }
-    if (got < 0) {
-        int e = errno;
-
+    n = wr_read_all(fd, text, MAX_FILE + 1);
+    if (n < 0) {
         free(text);
-        return wr_fail_errno(err, e, "'%s': cannot read", name);
+        return wr_fail_errno(err, (int)-n, "'%s': cannot read", name);
     }
     *ret = text;
-    *ret_len = len; /* over the limit: wr_workload_parse says so */
+    *ret_len = (size_t)n; /* over the limit: wr_workload_parse says so */
     return 0;
 }
 
@@ -59,13 +51,9 @@ static int no_such(const char *name, weir_err *err)
     wr_suggest_init(&near, name);
     for (size_t i = 0; (e = wr_catalog_at(i)); i++)
         wr_suggest_try(&near, e->name);
-    if (near.best)
-        return wr_fail(err, WEIR_ENOENT,
-                       "'%s': neither a built-in workload nor a file (did you "
-                       "mean %s?)",
-                       name, near.best);
     return wr_fail(err, WEIR_ENOENT,
-                   "'%s': neither a built-in workload nor a file", name);
+                   "'%s': neither a built-in workload nor a file%s", name,
+                   wr_suggest_said(&near, "").text);
 }
 
 static int open_file(const char *name, int *ret, weir_err *err)

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum how { RAW, ENTRIES, CLAIMS, CLAIMS_HELD, HOWS };
 
-static const struct wr_map_id id = {
+static const struct wr_cache_map_id id = {
     .fingerprint = 7, .samples = SAMPLES, .budget = 1 << 20, .name = "fuzz"};
 
 static void path_in(const char *root, const char *dir, const char *name,
@@ -44,7 +44,7 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 }
 
 /* 18 bytes a claim: data file, offset, length, label, checksum. */
-static void claim_all(struct wr_map *m, const uint8_t *data, size_t size)
+static void claim_all(struct wr_cache_map *m, const uint8_t *data, size_t size)
 {
     for (uint64_t k = 0; k < SAMPLES && size >= 18; k++) {
         struct wr_spot s = {.segment = data[0] % 8u};
@@ -58,33 +58,34 @@ static void claim_all(struct wr_map *m, const uint8_t *data, size_t size)
             s.len %= DATA;
         s.label = data[13];
         memcpy(&s.crc, data + 14, sizeof(s.crc));
-        wr_map_publish(m, k, &s);
+        wr_cache_map_publish(m, k, &s);
         data += 18;
         size -= 18;
     }
 }
 
 /* Makes the map; the one that is returned is still held. */
-static struct wr_map make_map(const char *path, enum how how,
-                              const uint8_t *data, size_t size)
+static struct wr_cache_map make_map(const char *path, enum how how,
+                                    const uint8_t *data, size_t size)
 {
-    enum wr_map_hold hold;
-    struct wr_map m;
+    enum wr_cache_map_hold hold;
+    struct wr_cache_map m;
 
     if (how == RAW)
         write_file(path, data, size);
-    if (wr_map_lock(&m, path, 0, &hold, NULL) < 0 || hold != WR_MAP_ALONE)
+    if (wr_cache_map_lock(&m, path, 0, &hold, NULL) < 0 ||
+        hold != WR_CACHE_MAP_ALONE)
         abort();
     if (how == RAW)
         return m;
-    if (wr_map_make(&m, &id, NULL) < 0)
+    if (wr_cache_map_make(&m, &id, NULL) < 0)
         abort();
     if (how == ENTRIES)
         memcpy((void *)m.entries, data,
                size < SAMPLES * 24 ? size : SAMPLES * 24);
     else
         claim_all(&m, data, size);
-    if (wr_map_share(&m, NULL) < 0 || !wr_map_is_at(&m, path))
+    if (wr_cache_map_share(&m, NULL) < 0 || !wr_cache_map_is_at(&m, path))
         abort();
     return m;
 }
@@ -162,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t bytes[DATA] = {0};
     struct wr_store *st;
     struct wr_cache_place place;
-    struct wr_map map;
+    struct wr_cache_map map;
     enum how how;
     char *leaf, *root;
 
@@ -182,10 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     path_in(root, place.dir, "map", path, sizeof(path));
     map = make_map(path, how, data + 1, size - 1);
     if (how != CLAIMS_HELD)
-        wr_map_close(&map);
+        wr_cache_map_close(&map);
     use(folder, how == CLAIMS_HELD);
     if (how == CLAIMS_HELD)
-        wr_map_close(&map);
+        wr_cache_map_close(&map);
     wr_store_close(st);
     remove_all(root, place.dir);
     free(root);

@@ -148,9 +148,9 @@ int wr_kernel_open(struct wr_kernel **ret, struct wr_collect *c, pid_t pid,
 
 static void free_all(struct wr_keyed *t, void (*one)(void *))
 {
-    for (size_t i = 0; i < t->places; i++)
-        if (t->values[i])
-            one(t->values[i]);
+    for (size_t i = 0; i < t->map.cap; i++)
+        if (wr_keyed_in(t, i))
+            one(wr_keyed_in(t, i));
     wr_keyed_done(t);
 }
 
@@ -272,9 +272,12 @@ static void on_sample(struct wr_kernel *k, const struct wr_ring_record *r)
 static void on_lost(struct wr_kernel *k, uint64_t lost)
 {
     k->c->sum.lost_records += lost;
-    for (size_t i = 0; i < k->threads.places; i++)
-        if (k->threads.values[i])
-            wr_kernel_thread_clear(k->threads.values[i]);
+    for (size_t i = 0; i < k->threads.map.cap; i++) {
+        struct wr_kernel_thread *t = wr_keyed_in(&k->threads, i);
+
+        if (t)
+            wr_kernel_thread_clear(t);
+    }
 }
 
 static void on_record(void *arg, const struct wr_ring_record *r)
@@ -312,9 +315,12 @@ void wr_kernel_drain(struct wr_kernel *k)
 void wr_kernel_finish(struct wr_kernel *k)
 {
     wr_rings_drain(k->rings, UINT64_MAX, on_record, k);
-    for (size_t i = 0; i < k->processes.places; i++)
-        if (k->processes.values[i])
-            wr_kernel_program_ends(k, k->processes.values[i], wr_clock_ns());
+    for (size_t i = 0; i < k->processes.map.cap; i++) {
+        struct wr_kernel_process *p = wr_keyed_in(&k->processes, i);
+
+        if (p)
+            wr_kernel_program_ends(k, p, wr_clock_ns());
+    }
     wr_kernel_requests_done(k);
 }
 
@@ -322,8 +328,8 @@ void wr_kernel_sample(struct wr_kernel *k)
 {
     uint64_t now = wr_clock_ns();
 
-    for (size_t i = 0; i < k->processes.places; i++) {
-        struct wr_kernel_process *p = k->processes.values[i];
+    for (size_t i = 0; i < k->processes.map.cap; i++) {
+        struct wr_kernel_process *p = wr_keyed_in(&k->processes, i);
 
         if (!p)
             continue;

@@ -376,12 +376,12 @@ void wr_kernel_on_fork(struct wr_kernel *k, const struct wr_ring_record *r)
 
 static void end_other_threads(struct wr_kernel *k, struct wr_kernel_process *p)
 {
-    struct wr_kernel_thread **list = calloc(k->threads.count + 1,
+    struct wr_kernel_thread **list = calloc(k->threads.map.count + 1,
                                             sizeof(*list));
     size_t n = 0;
 
-    for (size_t i = 0; list && i < k->threads.places; i++) {
-        struct wr_kernel_thread *t = k->threads.values[i];
+    for (size_t i = 0; list && i < k->threads.map.cap; i++) {
+        struct wr_kernel_thread *t = wr_keyed_in(&k->threads, i);
 
         if (t && t->process == p && t->tid != p->pid)
             list[n++] = t;

@@ -76,7 +76,7 @@ void wr_kernel_on_submit(struct wr_kernel *k, const struct wr_ring_record *r)
     struct wr_kernel_request *q;
 
     k->c->sum.uring_requests++;
-    if (k->requests.count >= MOST_REQUESTS)
+    if (k->requests.map.count >= MOST_REQUESTS)
         return;
     q = wr_keyed_remove(&k->requests, key); /* its end was not seen */
     if (q)
@@ -213,5 +213,5 @@ void wr_kernel_on_complete(struct wr_kernel *k, const struct wr_ring_record *r)
 
 void wr_kernel_requests_done(struct wr_kernel *k)
 {
-    k->c->sum.uring_unseen += k->requests.count;
+    k->c->sum.uring_unseen += k->requests.map.count;
 }

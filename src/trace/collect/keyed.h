@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed at first. The elements are the caller's. */
+#include "base/map.h"
+
+/* Zeroed at first. What the pointers point at is the caller's. */
 struct wr_keyed {
-    uint64_t *keys; /* owned */
-    void **values;  /* owned; NULL: a free place */
-    size_t places, count;
+    struct wr_map map; /* keys are numbers + 1 */
 };
 
 void *wr_keyed_at(const struct wr_keyed *t, uint64_t key); /* NULL: none */
@@ -19,5 +19,13 @@ void *wr_keyed_at(const struct wr_keyed *t, uint64_t key); /* NULL: none */
 bool wr_keyed_put(struct wr_keyed *t, uint64_t key, void *value);
 void *wr_keyed_remove(struct wr_keyed *t, uint64_t key); /* what was there */
 void wr_keyed_done(struct wr_keyed *t);
+
+/* For a walk over all: NULL where place `k` below map.cap is free. */
+static inline void *wr_keyed_in(const struct wr_keyed *t, size_t k)
+{
+    const struct wr_map_pointer *e = wr_map_at(&t->map, k);
+
+    return e ? e->value : NULL;
+}
 
 #endif

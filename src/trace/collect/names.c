@@ -10,10 +10,10 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 struct wr_names_entry {
-    uint64_t hash;
     char *path; /* owned */
     int kind;
 };
@@ -21,8 +21,7 @@ struct wr_names_entry {
 struct wr_names {
     struct wr_names_entry *entries; /* owned; by number */
     size_t count, cap;
-    uint32_t *slots; /* owned; number + 1, 0: free */
-    size_t slot_count;
+    struct wr_map numbers; /* of struct wr_map_number */
     bool anonymous;
     uint64_t salt; /* hashes of another trace are other ones */
 };
@@ -34,12 +33,7 @@ int wr_names_new(struct wr_names **ret, bool anonymous, weir_err *err)
     if (!n)
         return wr_fail(err, WEIR_ENOMEM, "names of a trace");
     n->anonymous = anonymous;
-    n->slot_count = 4096;
-    n->slots = calloc(n->slot_count, sizeof(*n->slots));
-    if (!n->slots) {
-        free(n);
-        return wr_fail(err, WEIR_ENOMEM, "names of a trace");
-    }
+    n->numbers.size = sizeof(struct wr_map_number);
     if (getrandom(&n->salt, sizeof(n->salt), GRND_NONBLOCK) < 0)
         n->salt = (uintptr_t)n;
     *ret = n;
@@ -53,7 +47,7 @@ void wr_names_free(struct wr_names *n)
     for (size_t i = 0; i < n->count; i++)
         free(n->entries[i].path);
     free(n->entries);
-    free(n->slots);
+    wr_map_done(&n->numbers);
     free(n);
 }
 
@@ -72,70 +66,35 @@ int wr_names_kind(const struct wr_names *n, uint32_t number)
     return number < n->count ? n->entries[number].kind : WR_TRACE_DATA;
 }
 
-/* --- the table --- */
-
-static void place(struct wr_names *n, uint32_t number)
-{
-    size_t k = n->entries[number].hash & (n->slot_count - 1);
-
-    while (n->slots[k])
-        k = (k + 1) & (n->slot_count - 1);
-    n->slots[k] = number + 1;
-}
-
-static bool grow(struct wr_names *n)
-{
-    uint32_t *slots;
-
-    if (!wr_grow(&n->entries, &n->cap, n->count + 1, sizeof(*n->entries)))
-        return false;
-    if (n->count * 2 < n->slot_count)
-        return true;
-    slots = calloc(n->slot_count * 2, sizeof(*slots));
-    if (!slots)
-        return false;
-    free(n->slots);
-    n->slots = slots;
-    n->slot_count *= 2;
-    for (uint32_t i = 0; i < n->count; i++)
-        place(n, i);
-    return true;
-}
-
-static bool is_at(const struct wr_names *n, uint32_t number, const char *path,
-                  size_t len)
-{
-    const char *own = n->entries[number].path;
-
-    return !strncmp(own, path, len) && !own[len];
-}
-
 uint32_t wr_names_number(struct wr_names *n, const char *path, size_t len,
                          bool *ret_new)
 {
-    uint64_t hash = XXH3_64bits(path, len);
-    size_t k = hash & (n->slot_count - 1);
-    struct wr_names_entry *e;
+    uint64_t key = wr_map_hashed(XXH3_64bits(path, len));
+    struct wr_map_number *at = wr_map_find(&n->numbers, key);
     char *own;
 
-    for (; n->slots[k]; k = (k + 1) & (n->slot_count - 1)) {
-        uint32_t number = n->slots[k] - 1;
+    for (; at; at = wr_map_next(&n->numbers, at)) {
+        const char *have = n->entries[at->number].path;
 
-        if (n->entries[number].hash == hash && is_at(n, number, path, len)) {
+        if (!strncmp(have, path, len) && !have[len]) {
             *ret_new = false;
-            return number;
+            return at->number;
         }
     }
+    if (n->count >= WR_TRACE_NO_FILE ||
+        !wr_grow(&n->entries, &n->cap, n->count + 1, sizeof(*n->entries)))
+        return WR_TRACE_NO_FILE;
     own = strndup(path, len);
-    if (!own || n->count >= WR_TRACE_NO_FILE || !grow(n)) {
+    at = own ? wr_map_add(&n->numbers, key) : NULL;
+    if (!at) {
         free(own);
         return WR_TRACE_NO_FILE;
     }
-    e = &n->entries[n->count++];
-    *e = (struct wr_names_entry){hash, own, wr_names_classify(own)};
-    place(n, (uint32_t)(n->count - 1));
+    at->number = (uint32_t)n->count++;
+    n->entries[at->number] = (struct wr_names_entry){own,
+                                                     wr_names_classify(own)};
     *ret_new = true;
-    return (uint32_t)(n->count - 1);
+    return at->number;
 }
 
 /* --- kinds --- */

@@ -75,12 +75,12 @@ static void test_lookups_are_counted(void **state)
     assert_ptr_equal(look(p, "a"), n);
     assert_ptr_equal(look(p, "a"), n);
     assert_int_equal(n->lookups, 3);
-    assert_int_equal(p->t.count, 1);
+    assert_int_equal(p->t.known.count, 1);
     wr_inodes_forget(&p->t, n, 2);
-    assert_int_equal(p->t.count, 1);
+    assert_int_equal(p->t.known.count, 1);
     assert_int_equal(n->lookups, 1);
     wr_inodes_forget(&p->t, n, 1);
-    assert_int_equal(p->t.count, 0);
+    assert_int_equal(p->t.known.count, 0);
 }
 
 static void test_names_of_one_file(void **state)
@@ -93,7 +93,7 @@ static void test_names_of_one_file(void **state)
     n = look(p, "b");
     assert_ptr_equal(look(p, "c"), n);
     wr_inodes_forget(&p->t, n, 2);
-    assert_int_equal(p->t.count, 0);
+    assert_int_equal(p->t.known.count, 0);
 }
 
 /* A file that was removed stays itself while the kernel knows it. */
@@ -111,7 +111,7 @@ static void test_removed_and_made_again(void **state)
     assert_true(wr_inode_object(old) != wr_inode_object(new));
     wr_inodes_forget(&p->t, old, 1);
     wr_inodes_forget(&p->t, new, 1);
-    assert_int_equal(p->t.count, 0);
+    assert_int_equal(p->t.known.count, 0);
 }
 
 static void test_no_way_out(void **state)
@@ -148,13 +148,13 @@ static void test_many(void **state)
         touch(p->t.root.fd, name);
         all[i] = look(p, name);
     }
-    assert_int_equal(p->t.count, made);
+    assert_int_equal(p->t.known.count, made);
     for (unsigned i = 0; i < made; i++) {
         snprintf(name, sizeof(name), "f%u", i);
         assert_ptr_equal(look(p, name), all[i]);
         wr_inodes_forget(&p->t, all[i], 2);
     }
-    assert_int_equal(p->t.count, 0);
+    assert_int_equal(p->t.known.count, 0);
     free(all);
 }
 
@@ -176,7 +176,7 @@ static void test_limit(void **state)
     assert_ptr_equal(look(p, "x"), n);
     p->t.limit = limit;
     wr_inodes_forget(&p->t, n, 2);
-    assert_int_equal(p->t.count, 0);
+    assert_int_equal(p->t.known.count, 0);
 }
 
 int main(void)

@@ -153,9 +153,9 @@ static void test_killed(void **state)
  * other once all of them have gone. */
 static void test_dead_writer(void **state)
 {
-    struct wr_map map;
-    enum wr_map_hold hold;
-    struct wr_map_id id;
+    struct wr_cache_map map;
+    enum wr_cache_map_hold hold;
+    struct wr_cache_map_id id;
     struct wr_cache *c;
     char path[512];
     struct kit k;
@@ -163,14 +163,15 @@ static void test_dead_writer(void **state)
     (void)state;
     kit_init(&k, "1MiB", 100, 0);
     c = kit_open(&k);
-    id = (struct wr_map_id){.fingerprint = k.cfg.fingerprint, .samples = 100};
+    id = (struct wr_cache_map_id){.fingerprint = k.cfg.fingerprint,
+                                  .samples = 100};
     assert_true(kit_file(&k, "map", path, sizeof(path)));
-    assert_int_equal(wr_map_lock(&map, path, 0, &hold, NULL), 0);
-    assert_int_equal(hold, WR_MAP_SHARED);
-    assert_int_equal(wr_map_load(&map, &id, hold, NULL), 0);
-    assert_true(wr_map_claim(&map, 5));
-    assert_false(wr_map_claim(&map, 5));
-    wr_map_close(&map);
+    assert_int_equal(wr_cache_map_lock(&map, path, 0, &hold, NULL), 0);
+    assert_int_equal(hold, WR_CACHE_MAP_SHARED);
+    assert_int_equal(wr_cache_map_load(&map, &id, hold, NULL), 0);
+    assert_true(wr_cache_map_claim(&map, 5));
+    assert_false(wr_cache_map_claim(&map, 5));
+    wr_cache_map_close(&map);
     assert_int_equal(kit_get(&k, c, 5), KIT_MISS);
     assert_false(wr_cache_wants(c, 5, 10));
     kit_put(&k, c, 5);

@@ -182,31 +182,31 @@ static void damage_is_noticed(void **state)
  * with checksums that are right. */
 static void lengthen(const char *path, const uint8_t *data, size_t len)
 {
-    struct wr_map_id id = {.samples = N};
-    uint8_t head[WR_MAP_HEADER];
-    enum wr_map_hold hold;
+    struct wr_cache_map_id id = {.samples = N};
+    uint8_t head[WR_CACHE_MAP_HEADER];
+    enum wr_cache_map_hold hold;
     struct wr_spot spot;
     uint64_t name_hash;
-    struct wr_map map;
+    struct wr_cache_map map;
     FILE *f = fopen(path, "rb");
 
     assert_non_null(f);
     assert_int_equal(fread(head, 1, sizeof(head), f), sizeof(head));
     fclose(f);
-    assert_true(wr_map_peek(head, &id.fingerprint, &name_hash));
-    assert_int_equal(wr_map_lock(&map, path, 0, &hold, NULL), 0);
-    assert_int_equal(wr_map_load(&map, &id, hold, NULL), 0);
+    assert_true(wr_cache_map_peek(head, &id.fingerprint, &name_hash));
+    assert_int_equal(wr_cache_map_lock(&map, path, 0, &hold, NULL), 0);
+    assert_int_equal(wr_cache_map_load(&map, &id, hold, NULL), 0);
     for (uint64_t i = 0; i < N; i++) {
-        assert_int_equal(wr_map_read(&map, i, &spot), WR_MAP_READY);
+        assert_int_equal(wr_cache_map_read(&map, i, &spot), WR_CACHE_MAP_READY);
         if (spot.offset + 5 * (uint64_t)spot.len > len)
             continue;
         spot.len *= 5;
         spot.crc = wr_crc32c(0, data + spot.offset, spot.len);
-        assert_true(wr_map_reset(&map, i, spot.word));
-        assert_true(wr_map_claim(&map, i));
-        wr_map_publish(&map, i, &spot);
+        assert_true(wr_cache_map_reset(&map, i, spot.word));
+        assert_true(wr_cache_map_claim(&map, i));
+        wr_cache_map_publish(&map, i, &spot);
     }
-    wr_map_close(&map);
+    wr_cache_map_close(&map);
 }
 
 /* A folder is not trusted: an entry that is good in itself, but of another
