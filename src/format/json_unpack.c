@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "format/decode.h"
 #include "format/json_look.h"
 #include "format/text_number.h"
@@ -339,7 +340,7 @@ int wr_json_unpack(const struct wr_index *ix, unsigned column,
         .j = {.at = at, .end = at + io->len}, .take = take_value, .arg = &u};
 
     (void)column; /* there is one */
-    odd = wr_json_not_utf8(at, at + io->len);
+    odd = wr_text_not_utf8(at, at + io->len);
     if (odd) {
         w.j.at = odd;
         w.j.bad = "a byte that is not UTF-8";
