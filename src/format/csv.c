@@ -28,8 +28,7 @@ struct csv_files {
 
 static bool is_csv_name(const char *name)
 {
-    return wr_name_has_ext(name, ".csv") || wr_name_has_ext(name, ".tsv") ||
-           wr_name_has_ext(name, ".csv.gz") || wr_name_has_ext(name, ".tsv.gz");
+    return wr_name_has_ext(name, ".csv .tsv .csv.gz .tsv.gz");
 }
 
 static int csv_probe(struct wr_store *st, const char *leaf)

@@ -22,16 +22,12 @@ struct json_files {
 
 static bool is_lines_name(const char *name)
 {
-    return wr_name_has_ext(name, ".jsonl") ||
-           wr_name_has_ext(name, ".ndjson") ||
-           wr_name_has_ext(name, ".jsonl.gz") ||
-           wr_name_has_ext(name, ".ndjson.gz");
+    return wr_name_has_ext(name, ".jsonl .ndjson .jsonl.gz .ndjson.gz");
 }
 
 static bool is_json_name(const char *name)
 {
-    return is_lines_name(name) || wr_name_has_ext(name, ".json") ||
-           wr_name_has_ext(name, ".json.gz");
+    return is_lines_name(name) || wr_name_has_ext(name, ".json .json.gz");
 }
 
 bool wr_json_is_array(const char *name, const char *text, size_t len,
