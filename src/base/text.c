@@ -9,9 +9,11 @@
 
 #include "base/mem.h"
 
-#define BAR_BYTES 3 /* of a block character */
+#define BAR_BYTES  3 /* of a block character */
+#define MOST_BYTES 4 /* of any */
 
-size_t wr_text_decode(const char *s, uint32_t *ret_point)
+/* The same of s[0..left). */
+static size_t decode_within(const char *s, size_t left, uint32_t *ret_point)
 {
     const unsigned char *p = (const unsigned char *)s;
     size_t n = p[0] < 0x80             ? 1
@@ -21,6 +23,8 @@ size_t wr_text_decode(const char *s, uint32_t *ret_point)
                                        : 0;
     uint32_t point = n > 1 ? p[0] & (0x7fu >> n) : p[0];
 
+    if (n > left)
+        return 0;
     for (size_t k = 1; k < n; k++) {
         if ((p[k] & 0xc0) != 0x80) /* also stops at the end */
             return 0;
@@ -32,6 +36,11 @@ size_t wr_text_decode(const char *s, uint32_t *ret_point)
         return 0;
     *ret_point = point;
     return n;
+}
+
+size_t wr_text_decode(const char *s, uint32_t *ret_point)
+{
+    return decode_within(s, MOST_BYTES, ret_point);
 }
 
 /* Control characters, and those that change the direction or the line of what
@@ -50,9 +59,9 @@ size_t wr_text_harmless(const char *s, size_t len)
 
     while (at < len) {
         uint32_t point = 0;
-        size_t n = wr_text_decode(s + at, &point);
+        size_t n = decode_within(s + at, len - at, &point);
 
-        if (!n || n > len - at || is_control(point))
+        if (!n || is_control(point))
             break;
         at += n;
     }
@@ -114,14 +123,53 @@ size_t wr_text_width(const char *s)
     return columns;
 }
 
-bool wr_text_is_utf8(const char *s)
+const char *wr_text_not_utf8(const char *at, const char *end)
 {
     uint32_t point;
-    size_t n = 1;
+    uint64_t v;
+    size_t n;
 
-    for (; *s && n; s += n)
-        n = wr_text_decode(s, &point);
-    return n;
+    while (at < end) {
+        for (; end - at >= 8; at += 8) { /* plain ASCII */
+            memcpy(&v, at, sizeof(v));
+            if (v & 0x8080808080808080)
+                break;
+        }
+        if (at == end)
+            break;
+        n = decode_within(at, (size_t)(end - at), &point);
+        if (!n)
+            return at;
+        at += n;
+    }
+    return NULL;
+}
+
+bool wr_text_is_utf8(const char *s)
+{
+    return !wr_text_not_utf8(s, s + strlen(s));
+}
+
+size_t wr_text_escape(const char *s, size_t len, bool html, char *buf)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *to = buf;
+
+    for (size_t k = 0; k < len; k++) {
+        unsigned char c = (unsigned char)s[k];
+
+        if (c < 0x20 || (html && (c == '<' || c == '>' || c == '&'))) {
+            memcpy(to, "\\u00", 4);
+            to[4] = digits[c >> 4];
+            to[5] = digits[c & 15];
+            to += 6;
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            *to++ = '\\';
+        *to++ = s[k];
+    }
+    return (size_t)(to - buf);
 }
 
 size_t wr_text_fit(const char *s, size_t columns)

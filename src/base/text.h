@@ -13,6 +13,9 @@ size_t wr_text_width(const char *s);
 
 bool wr_text_is_utf8(const char *s);
 
+/* The first byte that is not UTF-8; NULL: all are. */
+const char *wr_text_not_utf8(const char *at, const char *end);
+
 /* `s` with what a terminal or JSON cannot show as \xNN, into buf, which is
  * returned: bytes that are not UTF-8, and if `controls`, control characters with
  * those that turn the direction of text (U+202E...). */
@@ -31,6 +34,12 @@ size_t wr_text_harmless(const char *s, size_t len);
 /* Bytes of the UTF-8 character at s (not the end), and its code point; 0: there
  * is none. */
 size_t wr_text_decode(const char *s, uint32_t *ret_point);
+
+/* s[0..len) as it stands between the quotes of a JSON string, into buf, which has
+ * WR_TEXT_ESCAPED for each byte; returns how many it takes. `html`: <, > and &
+ * are escaped, too, so that no text can end an element or begin a comment. */
+#define WR_TEXT_ESCAPED 6
+size_t wr_text_escape(const char *s, size_t len, bool html, char *buf);
 
 /* Whether a spreadsheet may run a CSV cell that begins so: = + - @, but not "-5"
  * and "-". CSV puts a ' in front of it, in quotes. */

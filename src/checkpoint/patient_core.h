@@ -46,7 +46,6 @@ struct wr_patient_store {
 
 struct wr_patient_object {
     struct wr_wrap_object wrap;   /* its `inner` is that of `held` */
-    struct wr_patient *core;      /* borrowed from the store */
     struct wr_patient_held *held; /* ref */
 };
 
@@ -56,23 +55,18 @@ struct wr_errand_entry {
     uint64_t size;
 };
 
-/* One request with all that it needs: it may outlive the call. */
+/* One call with all that it needs: it may outlive the caller's. */
 struct wr_errand {
-    struct wr_store *st; /* borrowed from the core */
-    void (*run)(struct wr_errand *e);
+    struct wr_wrap_call call;     /* what it points to is below */
     struct wr_patient_held *held; /* ref; NULL: not of a file */
     char *path, *to;              /* owned */
-    int what;
-    bool sync;
-    uint8_t *bytes; /* owned */
-    size_t len;
-    uint64_t number; /* an offset or a size; of free space */
+    uint8_t *bytes;               /* owned: read, or to be written */
 
     int64_t result;
     weir_err err;
     struct wr_stat stat;
-    bool forgets;
-    struct wr_object *object;      /* owned: opened, and not handed over */
+    uint64_t space;
+    bool opened;                   /* call.object is owned: not handed over */
     struct wr_errand_entry *found; /* owned */
     size_t count, cap;
 };
@@ -94,18 +88,14 @@ int wr_patient_say(const struct wr_patient *k, weir_err *err);
 
 void wr_errand_free(struct wr_errand *e); /* takes NULL */
 int wr_errand_no_memory(weir_err *err);
-/* NULL: memory is short. `path` may be NULL. */
-struct wr_errand *wr_errand_new(struct wr_patient *k,
-                                void (*run)(struct wr_errand *e),
-                                const char *path);
-/* The same for a file. */
-struct wr_errand *wr_errand_at(const struct wr_patient_object *o,
-                               void (*run)(struct wr_errand *e));
+/* A copy of the call; NULL: memory is short. */
+struct wr_errand *wr_errand_new(const struct wr_wrap_call *c);
 /* Takes the errand (NULL: memory is short). On 0 it is answered and to be freed
  * by the caller; its own result is e->result. */
 int wr_errand_send(struct wr_patient *k, struct wr_errand *e, weir_err *err);
-/* And its result is all that is wanted. */
-int wr_errand_ask(struct wr_patient *k, struct wr_errand *e, weir_err *err);
+/* Makes a call on the store inside, in this thread. `h` is for CLOSE. */
+int64_t wr_patient_do(struct wr_wrap_call *c, struct wr_patient_held *h,
+                      weir_err *err);
 /* With the turn: nobody asks any more. */
 void wr_patient_worker_end(struct wr_patient *k);
 

@@ -82,8 +82,8 @@ void wr_errand_free(struct wr_errand *e)
     if (!e)
         return;
     wr_patient_drop(e->held);
-    if (e->object)
-        e->object->ops->close(e->object, /* sync= */ false, NULL);
+    if (e->opened)
+        e->call.object->ops->close(e->call.object, /* sync= */ false, NULL);
     for (size_t i = 0; i < e->count; i++)
         free(e->found[i].name);
     free(e->found);
@@ -98,36 +98,81 @@ int wr_errand_no_memory(weir_err *err)
     return wr_fail(err, WEIR_ENOMEM, "out of memory");
 }
 
-/* NULL: memory is short. */
-struct wr_errand *wr_errand_new(struct wr_patient *k,
-                                void (*run)(struct wr_errand *e),
-                                const char *path)
+static int keep_entry(void *arg, const struct wr_entry *entry)
+{
+    struct wr_errand *e = arg;
+    struct wr_errand_entry *f;
+
+    if (!wr_grow(&e->found, &e->cap, e->count + 1, sizeof(*e->found)))
+        return wr_errand_no_memory(&e->err);
+    f = &e->found[e->count];
+    *f = (struct wr_errand_entry){strdup(entry->name), entry->kind,
+                                  entry->size};
+    if (!f->name)
+        return wr_errand_no_memory(&e->err);
+    e->count++;
+    return 0;
+}
+
+/* As objects that are read past the page cache want it. */
+static uint8_t *errand_memory(size_t len)
+{
+    return aligned_alloc(WR_DIRECT_ALIGN,
+                         WR_ALIGN_UP(len ? len : 1, (size_t)WR_DIRECT_ALIGN));
+}
+
+/* Gives the errand memory of its own for what the call points to. */
+static bool copy_memory(struct wr_errand *e, const struct wr_wrap_call *c)
+{
+    bool moves = c->op == WR_WRAP_READ || c->op == WR_WRAP_WRITE;
+
+    e->path = strdup(c->path);
+    e->to = c->to ? strdup(c->to) : NULL;
+    e->bytes = moves ? errand_memory(c->len) : NULL;
+    if (!e->path || (c->to && !e->to) || (moves && !e->bytes))
+        return false;
+    if (c->op == WR_WRAP_WRITE)
+        memcpy(e->bytes, c->bytes, c->len);
+    e->call.path = e->path;
+    e->call.to = e->to;
+    e->call.buf = e->bytes;
+    e->call.bytes = e->bytes;
+    e->call.ret_stat = &e->stat;
+    e->call.ret_bytes = &e->space;
+    e->call.fn = keep_entry;
+    e->call.arg = e;
+    e->call.o = NULL; /* the caller's alone */
+    return true;
+}
+
+struct wr_errand *wr_errand_new(const struct wr_wrap_call *c)
 {
     struct wr_errand *e = calloc(1, sizeof(*e));
 
     if (!e)
         return NULL;
-    e->st = k->inner;
-    e->run = run;
-    e->path = path ? strdup(path) : NULL;
-    if (path && !e->path) {
-        free(e);
+    e->call = *c;
+    if (!copy_memory(e, c)) {
+        wr_errand_free(e);
         return NULL;
+    }
+    if (c->object) {
+        e->held = ((struct wr_patient_object *)c->o)->held;
+        e->held->refs++;
     }
     return e;
 }
 
-/* The same for a file. */
-struct wr_errand *wr_errand_at(const struct wr_patient_object *o,
-                               void (*run)(struct wr_errand *e))
+/* The only one that has the file closes it. A storage that has no locks needs
+ * none. */
+int64_t wr_patient_do(struct wr_wrap_call *c, struct wr_patient_held *h,
+                      weir_err *err)
 {
-    struct wr_errand *e = wr_errand_new(o->core, run, NULL);
-
-    if (e) {
-        o->held->refs++;
-        e->held = o->held;
-    }
-    return e;
+    if (c->op == WR_WRAP_CLOSE)
+        h->inner = NULL;
+    if (c->op == WR_WRAP_LOCK && !c->object->ops->lock)
+        return 0;
+    return wr_wrap_do(c, err);
 }
 
 /* --- the thread that makes them --- */
@@ -172,7 +217,8 @@ static void worker_run(void *arg)
             break;
         e = w->job;
         pthread_mutex_unlock(&w->lock);
-        e->run(e);
+        e->result = wr_patient_do(&e->call, e->held, &e->err);
+        e->opened = e->call.op == WR_WRAP_OPEN && e->result == 0;
         pthread_mutex_lock(&w->lock);
         w->done = true;
         w->core->answered_ns = wr_clock_ns();
@@ -271,16 +317,4 @@ int wr_errand_send(struct wr_patient *k, struct wr_errand *e, weir_err *err)
         r = WEIR_ETIMEDOUT;
     pthread_mutex_unlock(&k->turn);
     return r == WEIR_ETIMEDOUT ? wr_patient_say(k, err) : r;
-}
-
-/* And its result is all that is wanted. */
-int wr_errand_ask(struct wr_patient *k, struct wr_errand *e, weir_err *err)
-{
-    int r = wr_errand_send(k, e, err);
-
-    if (r < 0)
-        return r;
-    r = wr_fail_as(err, (int)e->result, &e->err);
-    wr_errand_free(e);
-    return r;
 }

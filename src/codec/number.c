@@ -195,64 +195,43 @@ static void spell(const struct decimal *d, char *buf)
     snprintf(buf + n, 32, "e%lld", (long long)(d->exponent - point));
 }
 
-static double slow_f64(const struct decimal *d)
+/* A float of the one width or the other, which are known where these functions
+ * are inlined; a narrow one comes as the double that it is. */
+#define INLINE static inline __attribute__((always_inline))
+
+static double read_slowly(const struct decimal *d, bool wide)
 {
     char buf[SLOW_DIGITS + 64];
 
     spell(d, buf);
-    return wr_strtod(buf, NULL);
+    return wide ? wr_strtod(buf, NULL) : (double)wr_strtof(buf, NULL);
 }
 
-static float slow_f32(const struct decimal *d)
+INLINE double round_float(const struct decimal *d, bool wide)
 {
-    char buf[SLOW_DIGITS + 64];
+    double value = wr_number_round(d->w, d->q, wide);
 
-    spell(d, buf);
-    return wr_strtof(buf, NULL);
-}
-
-static double round_f64(const struct decimal *d)
-{
-    double value = wr_number_round_f64(d->w, d->q);
-
-    if (d->more && wr_number_round_f64(d->w + 1, d->q) != value)
-        return slow_f64(d);
+    if (d->more && wr_number_round(d->w + 1, d->q, wide) != value)
+        return read_slowly(d, wide);
     return value;
 }
 
-static float round_f32(const struct decimal *d)
-{
-    float value = wr_number_round_f32(d->w, d->q);
-
-    if (d->more && wr_number_round_f32(d->w + 1, d->q) != value)
-        return slow_f32(d);
-    return value;
-}
-
-static inline double to_f64(const struct decimal *d)
+/* Few digits take one operation. For a float it is one of doubles, whose 53 bits
+ * are twice 24 and two more: rounding its result again gives the right float. */
+INLINE double to_float(const struct decimal *d, bool wide)
 {
     static const double tens[] = {
         1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    int bits = wide ? 53 : 24, most = wide ? 22 : 10;
     double value = (double)d->w;
 
-    if (d->w >> 53 == 0 && d->q >= -22 && d->q <= 22 && !d->more)
+    if (d->w >> bits == 0 && d->q >= -most && d->q <= most && !d->more) {
         value = d->q < 0 ? value / tens[-d->q] : value * tens[d->q];
-    else if (d->w)
-        value = round_f64(d);
-    return d->negative ? -value : value;
-}
-
-static inline float to_f32(const struct decimal *d)
-{
-    static const float tens[] = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f,
-                                 1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
-    float value = (float)d->w;
-
-    if (d->w >> 24 == 0 && d->q >= -10 && d->q <= 10 && !d->more)
-        value = d->q < 0 ? value / tens[-d->q] : value * tens[d->q];
-    else if (d->w)
-        value = round_f32(d);
+        value = wide ? value : (double)(float)value;
+    } else if (d->w) {
+        value = round_float(d, wide);
+    }
     return d->negative ? -value : value;
 }
 
@@ -262,7 +241,7 @@ const char *wr_number_f32(const char *at, const char *end, float *ret)
     const char *p = take_decimal(at, end, /* strict= */ false, &d);
 
     if (p)
-        *ret = to_f32(&d);
+        *ret = (float)to_float(&d, /* wide= */ false);
     return p;
 }
 
@@ -272,7 +251,7 @@ const char *wr_number_f64(const char *at, const char *end, double *ret)
     const char *p = take_decimal(at, end, /* strict= */ false, &d);
 
     if (p)
-        *ret = to_f64(&d);
+        *ret = to_float(&d, /* wide= */ true);
     return p;
 }
 
@@ -306,7 +285,8 @@ static inline bool step(struct wr_number_list *l, const char *p)
     return more;
 }
 
-size_t wr_number_list_f32(struct wr_number_list *l, float *to, size_t count)
+INLINE size_t take_list(struct wr_number_list *l, void *to, size_t count,
+                        bool wide)
 {
     size_t n = 0;
     bool more = true;
@@ -314,36 +294,30 @@ size_t wr_number_list_f32(struct wr_number_list *l, float *to, size_t count)
     while (n < count && more) {
         struct decimal d;
         const char *p = next_decimal(l, &d);
+        double value;
 
         if (!p)
             break;
-        to[n] = to_f32(&d);
-        if (isinf(to[n]))
+        value = to_float(&d, wide);
+        if (isinf(value))
             break;
-        n++;
+        if (wide)
+            ((double *)to)[n++] = value;
+        else
+            ((float *)to)[n++] = (float)value;
         more = step(l, p);
     }
     return n;
 }
 
+size_t wr_number_list_f32(struct wr_number_list *l, float *to, size_t count)
+{
+    return take_list(l, to, count, /* wide= */ false);
+}
+
 size_t wr_number_list_f64(struct wr_number_list *l, double *to, size_t count)
 {
-    size_t n = 0;
-    bool more = true;
-
-    while (n < count && more) {
-        struct decimal d;
-        const char *p = next_decimal(l, &d);
-
-        if (!p)
-            break;
-        to[n] = to_f64(&d);
-        if (isinf(to[n]))
-            break;
-        n++;
-        more = step(l, p);
-    }
-    return n;
+    return take_list(l, to, count, /* wide= */ true);
 }
 
 /* --- words and integers --- */

@@ -3,6 +3,7 @@
 #ifndef WR_CODEC_NUMBER_POWERS_H
 #define WR_CODEC_NUMBER_POWERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WR_POWER_FIRST (-342)
@@ -12,8 +13,8 @@
  * scripts/powers.py). */
 extern const uint64_t wr_number_powers[WR_POWER_LAST - WR_POWER_FIRST + 1][2];
 
-/* w * 10^q, correctly rounded; too large: infinity. w is not 0. */
-double wr_number_round_f64(uint64_t w, int64_t q);
-float wr_number_round_f32(uint64_t w, int64_t q);
+/* w * 10^q, correctly rounded to a double (wide) or a float; too large: infinity.
+ * w is not 0. */
+double wr_number_round(uint64_t w, int64_t q, bool wide);
 
 #endif

@@ -7,7 +7,6 @@
  * without fallback", 2022). */
 #include "codec/number_powers.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* What one type of float is made of. */
@@ -94,20 +93,15 @@ static inline uint64_t round_to(uint64_t w, int64_t q, const struct binary *b)
     return mantissa < infinity ? mantissa : infinity;
 }
 
-double wr_number_round_f64(uint64_t w, int64_t q)
+double wr_number_round(uint64_t w, int64_t q, bool wide)
 {
-    uint64_t bits = round_to(w, q, &f64);
+    /* Two calls: each is inlined with numbers of its own. */
+    uint64_t bits = wide ? round_to(w, q, &f64) : round_to(w, q, &f32);
+    uint32_t few = (uint32_t)bits;
     double value;
+    float narrow;
 
     memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-float wr_number_round_f32(uint64_t w, int64_t q)
-{
-    uint32_t bits = (uint32_t)round_to(w, q, &f32);
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
+    memcpy(&narrow, &few, sizeof(narrow));
+    return wide ? value : (double)narrow;
 }

@@ -154,8 +154,10 @@ static size_t write_other(double value, char *buf)
     return strlen(text);
 }
 
-size_t wr_number_write_f64(double value, char *buf)
+/* A float has the mantissa and exponent that it has as a double, too. */
+static size_t write_float(double value, bool wide, char *buf)
 {
+    unsigned least = wide ? 15 : 6, most = wide ? 17 : 9;
     struct shortened s;
     uint64_t bits, m;
     int e;
@@ -167,29 +169,19 @@ size_t wr_number_write_f64(double value, char *buf)
     m = (bits & ((UINT64_C(1) << 52) - 1)) | (e ? UINT64_C(1) << 52 : 0);
     e = WR_MAX(e, 1) - 1075;
     *buf = '-';
-    for (unsigned n = 15; n <= 17; n++)
+    for (unsigned n = least; n <= most; n++)
         if (shorten(m, e, n, &s) &&
-            wr_number_round_f64(s.digits, -s.places) == fabs(value))
+            wr_number_round(s.digits, -s.places, wide) == fabs(value))
             return (value < 0) + spell(&s, buf + (value < 0));
     return print(value, buf);
 }
 
+size_t wr_number_write_f64(double value, char *buf)
+{
+    return write_float(value, /* wide= */ true, buf);
+}
+
 size_t wr_number_write_f32(float value, char *buf)
 {
-    struct shortened s;
-    uint32_t bits, m;
-    int e;
-
-    if (!isfinite(value) || value == 0)
-        return write_other((double)value, buf);
-    memcpy(&bits, &value, sizeof(bits));
-    e = (int)(bits >> 23 & 0xff);
-    m = (bits & ((1u << 23) - 1)) | (e ? 1u << 23 : 0);
-    e = WR_MAX(e, 1) - 150;
-    *buf = '-';
-    for (unsigned n = 6; n <= 9; n++)
-        if (shorten(m, e, n, &s) &&
-            wr_number_round_f32(s.digits, -s.places) == fabsf(value))
-            return (value < 0) + spell(&s, buf + (value < 0));
-    return print((double)value, buf);
+    return write_float((double)value, /* wide= */ false, buf);
 }

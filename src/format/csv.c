@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
-#include "base/thread.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
 
@@ -18,18 +17,16 @@
 
 /* What the scans of all files share. */
 struct csv_files {
+    struct wr_text_files text; /* first */
     struct wr_csv_layout layout;
-    struct wr_text_words words;
     const char *first; /* borrowed: the file that the layout is of */
-    unsigned threads;  /* for one file */
 };
 
 /* --- names --- */
 
 static bool is_csv_name(const char *name)
 {
-    return wr_name_has_ext(name, ".csv") || wr_name_has_ext(name, ".tsv") ||
-           wr_name_has_ext(name, ".csv.gz") || wr_name_has_ext(name, ".tsv.gz");
+    return wr_name_has_ext(name, ".csv .tsv .csv.gz .tsv.gz");
 }
 
 static int csv_probe(struct wr_store *st, const char *leaf)
@@ -182,47 +179,31 @@ static int scan_file(struct wr_shard *s, weir_err *err)
     struct csv_files *f = s->arg;
     struct wr_text_scan scan = {
         .rule = {.splits = true, .next = next_row, .arg = &f->layout},
-        .threads = f->threads,
-        .words = &f->words,
+        .files = &f->text,
     };
     int r = find_rows(s, f, &scan, err);
 
     return r < 0 ? r : wr_text_scan(s, &scan, err);
 }
 
-static int index_files(struct wr_index_job *job, const struct wr_listing *l,
-                       struct csv_files *f, weir_err *err)
+static int add_fields(struct wr_index_job *job, struct wr_text_files *text,
+                      const char *first, weir_err *err)
 {
-    const struct wr_shard_scan scan = {
-        .fn = scan_file, .arg = f, .lines = true};
-    int r;
+    struct csv_files *f = (struct csv_files *)text;
+    int r = wr_csv_layout_find(job, first, &f->layout, err);
 
-    f->first = wr_listing_name(l, 0);
-    f->threads = WR_MAX(wr_cpu_count() / (unsigned)l->count, 1u);
-    r = wr_csv_layout_find(job, f->first, &f->layout, err);
-    if (r == 0)
-        r = wr_csv_add_fields(job, &f->layout, err);
-    if (r == 0)
-        r = wr_shards_index(job, l, &scan, err);
-    if (r == 0)
-        r = wr_text_classify(job, &f->words, err);
-    return r;
+    f->first = first;
+    return r < 0 ? r : wr_csv_add_fields(job, &f->layout, err);
 }
 
 static int csv_index(struct wr_index_job *job, weir_err *err)
 {
-    struct csv_files f = {0};
-    struct wr_listing l = {0};
-    int r;
+    struct csv_files f = {.text = {.is_name = is_csv_name,
+                                   .fields = add_fields,
+                                   .scan = scan_file}};
+    int r = wr_text_index(job, &f.text, err);
 
-    pthread_mutex_init(&f.words.lock, NULL);
-    r = wr_shards_list(job, is_csv_name, &l, err);
-    if (r == 0 && l.count)
-        r = index_files(job, &l, &f, err);
-    wr_listing_done(&l);
     wr_csv_layout_done(&f.layout);
-    wr_intern_done(&f.words.names);
-    pthread_mutex_destroy(&f.words.lock);
     return r;
 }
 

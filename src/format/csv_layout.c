@@ -397,8 +397,7 @@ int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
         label = said;
     if (!ret->separator)
         ret->separator = find_separator(&look,
-                                        wr_name_has_ext(path, ".tsv") ||
-                                            wr_name_has_ext(path, ".tsv.gz"));
+                                        wr_name_has_ext(path, ".tsv .tsv.gz"));
     r = read_layout(&look, header_said, label, ret, err);
     if (r < 0)
         wr_fail_prefix(err, r, "'%s'", path);

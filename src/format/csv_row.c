@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Behind the closing quote of the field that opens at p; NULL: none. */
-static const char *skip_quoted(const char *p, const char *end)
+const char *wr_csv_quoted_end(const char *p, const char *end)
 {
     for (p++; p < end; p += 2) {
         p = memchr(p, '"', (size_t)(end - p));
@@ -26,7 +25,7 @@ const char *wr_csv_row_end(const char *at, const char *end, char separator)
         return limit;
     for (;; p++) { /* at the beginning of a field */
         if (p < end && *p == '"') {
-            p = skip_quoted(p, end);
+            p = wr_csv_quoted_end(p, end);
             if (!p)
                 return NULL;
         }
@@ -53,7 +52,7 @@ bool wr_csv_row_field(struct wr_csv_row *row, struct wr_csv_field *ret)
         return false;
     *ret = (struct wr_csv_field){.at = at};
     if (at < row->end && *at == '"') {
-        closed = skip_quoted(at, row->end);
+        closed = wr_csv_quoted_end(at, row->end);
         ret->quoted = true;
         if (!closed)
             ret->bad = "a quote that is never closed";

@@ -14,6 +14,9 @@
  * quote is open at `end`. */
 const char *wr_csv_row_end(const char *at, const char *end, char separator);
 
+/* Behind the closing quote of the field that opens at p; NULL: none. */
+const char *wr_csv_quoted_end(const char *p, const char *end);
+
 /* What is left of a row. */
 struct wr_csv_row {
     const char *at, *end; /* borrowed; without the newline and a CR there */

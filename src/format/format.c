@@ -63,11 +63,16 @@ int wr_format_choose(const struct wr_index_job *job,
     return 0;
 }
 
-bool wr_name_has_ext(const char *name, const char *ext)
+bool wr_name_has_ext(const char *name, const char *exts)
 {
-    size_t n = strlen(name), e = strlen(ext);
+    size_t n = strlen(name), e;
 
-    return n > e && !wr_strcasecmp(name + n - e, ext);
+    for (; *exts; exts += e + (exts[e] == ' ')) {
+        e = strcspn(exts, " ");
+        if (n > e && !wr_strncasecmp(name + n - e, exts, e))
+            return true;
+    }
+    return false;
 }
 
 int wr_index_job_progress(struct wr_index_job *job, weir_err *err)

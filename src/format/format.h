@@ -65,8 +65,8 @@ int wr_index_job_open(struct wr_index_job *job, const char *path,
 int wr_index_job_picture(struct wr_index_job *job, bool unpacked,
                          weir_err *err);
 
-/* Does `name` end like this? `ext` has its dot; ASCII case does not count. */
-bool wr_name_has_ext(const char *name, const char *ext);
+/* Does `name` end in one of these (".tar .tgz")? ASCII case does not count. */
+bool wr_name_has_ext(const char *name, const char *exts);
 
 /* The format that says most surely that it can read this, with a fragment or
  * without; *ret is NULL when none can. Fails for a lack of resources, and with

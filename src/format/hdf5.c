@@ -291,19 +291,13 @@ static int add_file(struct hdf5_job *all, const char *name, bool *ret_skip,
 
 static bool is_sure_name(const char *name)
 {
-    static const char *const exts[] = {".h5", ".hdf5", ".hdf", ".he5"};
-
-    for (size_t k = 0; k < WR_ARRAY_LEN(exts); k++)
-        if (wr_name_has_ext(name, exts[k]))
-            return true;
-    return false;
+    return wr_name_has_ext(name, ".h5 .hdf5 .hdf .he5");
 }
 
 /* MATLAB's files from version 7.3 on, and NetCDF-4. */
 static bool is_hdf5_name(const char *name)
 {
-    return is_sure_name(name) || wr_name_has_ext(name, ".mat") ||
-           wr_name_has_ext(name, ".nc") || wr_name_has_ext(name, ".nc4");
+    return is_sure_name(name) || wr_name_has_ext(name, ".mat .nc .nc4");
 }
 
 /* Settings that are wrong are no file's own fault. */

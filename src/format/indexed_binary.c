@@ -34,8 +34,7 @@ static const char *const endings[INDEXES] = {WR_INDEXED_BINARY_OFFSETS,
 
 static bool is_data_name(const char *name)
 {
-    return wr_name_has_ext(name, WR_INDEXED_BINARY_EXT) ||
-           wr_name_has_ext(name, ".mmap_indexed_binary");
+    return wr_name_has_ext(name, WR_INDEXED_BINARY_EXT " .mmap_indexed_binary");
 }
 
 /* False: it does not fit. */

@@ -6,32 +6,25 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
-#include "base/thread.h"
 
 #define PROBE_BYTES 65536u
 #define MAX_NAME    4096
 
 struct json_files {
-    struct wr_text_words words;
+    struct wr_text_files text; /* first */
     const char *label; /* borrowed: of labels that are words; NULL: none */
-    unsigned threads;
 };
 
 /* --- names --- */
 
 static bool is_lines_name(const char *name)
 {
-    return wr_name_has_ext(name, ".jsonl") ||
-           wr_name_has_ext(name, ".ndjson") ||
-           wr_name_has_ext(name, ".jsonl.gz") ||
-           wr_name_has_ext(name, ".ndjson.gz");
+    return wr_name_has_ext(name, ".jsonl .ndjson .jsonl.gz .ndjson.gz");
 }
 
 static bool is_json_name(const char *name)
 {
-    return is_lines_name(name) || wr_name_has_ext(name, ".json") ||
-           wr_name_has_ext(name, ".json.gz");
+    return is_lines_name(name) || wr_name_has_ext(name, ".json .json.gz");
 }
 
 bool wr_json_is_array(const char *name, const char *text, size_t len,
@@ -219,8 +212,7 @@ static int scan_file(struct wr_shard *s, weir_err *err)
     struct wr_json_rule rule = {.label = f->label, .place = &place};
     struct wr_text_scan scan = {.rule = {.next = wr_json_next, .arg = &rule},
                                 .line = 1,
-                                .threads = f->threads,
-                                .words = &f->words};
+                                .files = &f->text};
     size_t len, from;
     char *text;
     int r = wr_text_head(s->store, s->path, PROBE_BYTES, &text, &len, &all,
@@ -237,37 +229,27 @@ static int scan_file(struct wr_shard *s, weir_err *err)
     return wr_text_scan(s, &scan, err);
 }
 
-static int index_files(struct wr_index_job *job, const struct wr_listing *l,
-                       struct json_files *f, weir_err *err)
+static int add_fields(struct wr_index_job *job, struct wr_text_files *text,
+                      const char *first, weir_err *err)
 {
-    const struct wr_shard_scan scan = {
-        .fn = scan_file, .arg = f, .lines = true};
+    struct json_files *f = (struct json_files *)text;
     const struct wr_field *label;
-    int r = wr_json_add_fields(job, wr_listing_name(l, 0), err);
+    int r = wr_json_add_fields(job, first, err);
 
     if (r < 0)
         return r;
     label = wr_schema_label(wr_index_schema(job->index));
     f->label = label && label->column == WR_NO_COLUMN ? label->path : NULL;
-    f->threads = WR_MAX(wr_cpu_count() / (unsigned)l->count, 1u);
-    r = wr_shards_index(job, l, &scan, err);
-    return r < 0 ? r : wr_text_classify(job, &f->words, err);
+    return 0;
 }
 
 static int json_index(struct wr_index_job *job, weir_err *err)
 {
-    struct json_files f = {0};
-    struct wr_listing l = {0};
-    int r;
+    struct json_files f = {.text = {.is_name = is_lines_name,
+                                    .fields = add_fields,
+                                    .scan = scan_file}};
 
-    pthread_mutex_init(&f.words.lock, NULL);
-    r = wr_shards_list(job, is_lines_name, &l, err);
-    if (r == 0 && l.count)
-        r = index_files(job, &l, &f, err);
-    wr_listing_done(&l);
-    wr_intern_done(&f.words.names);
-    pthread_mutex_destroy(&f.words.lock);
-    return r;
+    return wr_text_index(job, &f.text, err);
 }
 
 const struct wr_format_ops wr_format_json = {

@@ -8,8 +8,8 @@
 #ifndef WR_FORMAT_JSON_H
 #define WR_FORMAT_JSON_H
 
+#include "codec/json.h"
 #include "format/format.h"
-#include "format/json_text.h"
 #include "format/text_scan.h"
 
 #define WR_JSON_LOOK 16 /* samples whose values tell what the fields are */
@@ -63,5 +63,23 @@ bool wr_json_numbers(struct wr_json *j, struct wr_json_numbers *n);
 
 /* One number, or true and false as 1 and 0, null as NaN. */
 bool wr_json_number(struct wr_json *j, enum weir_dtype t, void *to);
+
+/* --- values at a place --- */
+
+#define WR_JSON_TARGETS 64
+
+/* Values that are searched for by their pointers (RFC 6901). */
+struct wr_json_walk {
+    struct wr_json j;
+    const char *pointer[WR_JSON_TARGETS]; /* borrowed */
+    unsigned count;
+    uint64_t found; /* bit k: pointer k was there */
+    /* Takes the value at j->at for pointer k and steps behind it. */
+    bool (*take)(void *arg, unsigned k, struct wr_json *j);
+    void *arg; /* borrowed */
+};
+
+/* Goes through one value, to the end of the text; false: w->j.bad says why. */
+bool wr_json_walk(struct wr_json_walk *w);
 
 #endif

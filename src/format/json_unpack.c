@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "format/decode.h"
 #include "format/json_look.h"
 #include "format/text_number.h"
@@ -235,18 +236,6 @@ static void list_targets(struct json_unpacking *u, struct wr_json_walk *w)
     }
 }
 
-static void set_label(struct wr_sample *io, const struct wr_slice *s)
-{
-    int64_t value;
-
-    io->label = WEIR_NO_LABEL;
-    if (!s->bytes || s->len != sizeof(value))
-        return;
-    memcpy(&value, s->bytes, sizeof(value));
-    if (value >= 0 && value < WEIR_NO_LABEL)
-        io->label = (uint32_t)value;
-}
-
 static int fail_value(const struct wr_index *ix, const struct wr_sample *io,
                       const struct wr_field *f, const struct json_slice *s,
                       weir_err *err)
@@ -290,7 +279,7 @@ static int give_fields(const struct wr_index *ix, struct json_unpacking *u,
         else if (found && (s->len || f->pub.kind == WEIR_FIELD_TENSOR))
             *to = (struct wr_slice){u->out->scratch + s->offset, s->len};
         if (f->pub.is_label && f->pub.dtype == WEIR_I64)
-            set_label(io, to);
+            io->label = wr_label_of(to);
     }
     return 0;
 }
@@ -339,7 +328,7 @@ int wr_json_unpack(const struct wr_index *ix, unsigned column,
         .j = {.at = at, .end = at + io->len}, .take = take_value, .arg = &u};
 
     (void)column; /* there is one */
-    odd = wr_json_not_utf8(at, at + io->len);
+    odd = wr_text_not_utf8(at, at + io->len);
     if (odd) {
         w.j.at = odd;
         w.j.bad = "a byte that is not UTF-8";

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/json_text.h"
+#include "format/json.h"
 
 #define NAME_MAX_BYTES 1024 /* six for each of a field's name */
 

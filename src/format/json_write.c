@@ -5,7 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "format/json_text.h"
+#include "base/text.h"
 #include "format/text_write.h"
 
 static const char *const words[3] = {"NaN", "Infinity", "-Infinity"};
@@ -20,24 +20,14 @@ static int write_string(struct wr_bytes *to, const char *text, size_t len,
 {
     char *p, *start;
 
-    if (wr_json_not_utf8(text, text + len))
+    if (wr_text_not_utf8(text, text + len))
         return wr_fail(err, WEIR_ENOTSUP,
                        "bytes that are not UTF-8 cannot be written as JSON");
-    start = p = (char *)wr_bytes_room(to, len * 6 + 3);
+    start = p = (char *)wr_bytes_room(to, len * WR_TEXT_ESCAPED + 2);
     if (!p)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     *p++ = '"';
-    for (size_t k = 0; k < len; k++) {
-        unsigned char c = (unsigned char)text[k];
-
-        if (c < 0x20) {
-            p += sprintf(p, "\\u%04x", c);
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            *p++ = '\\';
-        *p++ = (char)c;
-    }
+    p += wr_text_escape(text, len, /* html= */ false, p);
     *p++ = '"';
     to->len += (size_t)(p - start);
     return 0;

@@ -552,9 +552,7 @@ static int list_probe(struct wr_store *st, const char *leaf)
     (void)st;
     if (!leaf)
         return 0;
-    if (wr_name_has_ext(leaf, ".csv") || wr_name_has_ext(leaf, ".tsv") ||
-        wr_name_has_ext(leaf, ".txt") || wr_name_has_ext(leaf, ".lst") ||
-        wr_name_has_ext(leaf, ".list"))
+    if (wr_name_has_ext(leaf, ".csv .tsv .txt .lst .list"))
         return 80;
     return WR_PROBE_GUESS; /* any file may be one */
 }

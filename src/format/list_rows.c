@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/csv_row.h"
 
 void wr_list_rows_init(struct wr_list_rows *c, char *text, size_t len)
 {
@@ -19,18 +20,6 @@ void wr_list_rows_init(struct wr_list_rows *c, char *text, size_t len)
                                .columns = 2};
 }
 
-/* Behind the closing quote of the field that opens at p; NULL: none. */
-static const char *skip_quoted(const char *p, const char *end)
-{
-    for (p++;; p += 2) {
-        p = memchr(p, '"', (size_t)(end - p));
-        if (!p)
-            return NULL;
-        if (p + 1 == end || p[1] != '"')
-            return p + 1;
-    }
-}
-
 /* Finds the end of the row at c->at (its newline, or `end`) without changing
  * anything. Returns what is wrong with it, or NULL. */
 static const char *scan_row(const struct wr_list_rows *c, const char *end,
@@ -41,7 +30,7 @@ static const char *scan_row(const struct wr_list_rows *c, const char *end,
 
     for (;; p++, fields++) {
         if (p < end && *p == '"') {
-            p = skip_quoted(p, end);
+            p = wr_csv_quoted_end(p, end);
             if (!p)
                 return "a quote that is never closed";
             if (p < end && *p == '\r')

@@ -59,8 +59,7 @@ struct tar_scan {
 
 static bool is_shard(const char *name)
 {
-    return wr_name_has_ext(name, ".tar") || wr_name_has_ext(name, ".tar.gz") ||
-           wr_name_has_ext(name, ".tgz");
+    return wr_name_has_ext(name, ".tar .tar.gz .tgz");
 }
 
 /* --- one shard (any thread) --- */

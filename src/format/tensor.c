@@ -294,8 +294,7 @@ static bool is_labels_name(const char *name)
 
 static bool is_tensor_name(const char *name)
 {
-    return wr_name_has_ext(name, ".wt") || wr_name_has_ext(name, ".npz") ||
-           (wr_name_has_ext(name, ".npy") && !is_labels_name(name));
+    return wr_name_has_ext(name, ".wt .npz .npy") && !is_labels_name(name);
 }
 
 static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)

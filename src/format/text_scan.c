@@ -11,6 +11,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/thread.h"
 
 #define CHUNK        ((size_t)8 << 20)    /* bytes of a plain file per part */
 #define PIECE        ((size_t)1 << 20)    /* read at once, at least */
@@ -241,7 +242,7 @@ static void scan_chunk(void *arg, size_t part, unsigned thread)
 static int share_words(struct text_job *j, const struct text_chunk *c,
                        uint32_t **ret, weir_err *err)
 {
-    struct wr_text_words *words = j->scan->words;
+    struct wr_text_words *words = &j->scan->files->words;
     uint32_t *numbers = calloc(c->words.count + 1, sizeof(*numbers));
     int64_t n = numbers ? 0 : WEIR_ENOMEM;
 
@@ -353,7 +354,7 @@ static int deliver_round(struct text_job *j, uint64_t count, weir_err *err)
 static int scan_chunks(struct text_job *j, weir_err *err)
 {
     uint64_t chunks = (j->size + CHUNK - 1) / CHUNK, count;
-    unsigned threads = WR_MIN(j->scan->threads, MAX_THREADS);
+    unsigned threads = WR_MIN(j->scan->files->threads, MAX_THREADS);
     struct wr_pool *pool = NULL;
     int r;
 
@@ -396,7 +397,7 @@ int wr_text_scan(struct wr_shard *s, const struct wr_text_scan *scan,
     int r;
 
     if (scan->rule.splits && !wr_shard_reader_is_packed(s->reader) &&
-        scan->threads > 1 && s->stat.size > 2 * CHUNK) {
+        scan->files->threads > 1 && s->stat.size > 2 * CHUNK) {
         r = s->store->ops->object_open(s->store, s->path, WR_OPEN_READ,
                                        &j.object, err);
         if (r == 0)
@@ -429,8 +430,9 @@ static int set_labels(struct wr_index_job *job, const uint32_t *rank,
     return r;
 }
 
-int wr_text_classify(struct wr_index_job *job, struct wr_text_words *words,
-                     weir_err *err)
+/* The words as classes. */
+static int classify(struct wr_index_job *job, struct wr_text_words *words,
+                    weir_err *err)
 {
     uint32_t *rank = NULL;
     int r = 0;
@@ -440,6 +442,34 @@ int wr_text_classify(struct wr_index_job *job, struct wr_text_words *words,
     if (rank && r == 0)
         r = set_labels(job, rank, err);
     free(rank);
+    return r;
+}
+
+static int index_files(struct wr_index_job *job, const struct wr_listing *l,
+                       struct wr_text_files *f, weir_err *err)
+{
+    const struct wr_shard_scan scan = {.fn = f->scan, .arg = f, .lines = true};
+    int r = f->fields(job, f, wr_listing_name(l, 0), err);
+
+    f->threads = WR_MAX(wr_cpu_count() / (unsigned)l->count, 1u);
+    if (r == 0)
+        r = wr_shards_index(job, l, &scan, err);
+    return r < 0 ? r : classify(job, &f->words, err);
+}
+
+int wr_text_index(struct wr_index_job *job, struct wr_text_files *f,
+                  weir_err *err)
+{
+    struct wr_listing l = {0};
+    int r;
+
+    pthread_mutex_init(&f->words.lock, NULL);
+    r = wr_shards_list(job, f->is_name, &l, err);
+    if (r == 0 && l.count)
+        r = index_files(job, &l, f, err);
+    wr_listing_done(&l);
+    wr_intern_done(&f->words.names);
+    pthread_mutex_destroy(&f->words.lock);
     return r;
 }
 

@@ -39,27 +39,39 @@ struct wr_text_rule {
     const void *arg; /* borrowed */
 };
 
-/* Labels that are words, of all shards; zeroed memory with its lock made. */
+/* Labels that are words, of all shards. */
 struct wr_text_words {
     pthread_mutex_t lock; /* guards names */
     struct wr_intern names;
 };
 
+/* The files of a data set of texts. */
+struct wr_text_files {
+    bool (*is_name)(const char *name);
+    /* Adds the fields by the first of them, which stays. */
+    int (*fields)(struct wr_index_job *job, struct wr_text_files *f,
+                  const char *first, weir_err *err);
+    int (*scan)(struct wr_shard *s, weir_err *err); /* s->arg is this */
+
+    /* wr_text_index's own */
+    unsigned threads; /* for one file */
+    struct wr_text_words words;
+};
+
+/* Adds fields, samples and classes of such files. */
+int wr_text_index(struct wr_index_job *job, struct wr_text_files *f,
+                  weir_err *err);
+
 struct wr_text_scan {
     struct wr_text_rule rule;
     uint64_t from, line;         /* where the first record begins */
-    unsigned threads;            /* at most */
-    struct wr_text_words *words; /* borrowed; labels count in it until
-                                    wr_text_classify */
+    struct wr_text_files *files; /* borrowed; labels count in its words until
+                                    all shards were scanned */
 };
 
 /* Adds the records of the shard, their labels and their lines. */
 int wr_text_scan(struct wr_shard *s, const struct wr_text_scan *scan,
                  weir_err *err);
-
-/* The words as classes, once all shards were scanned. */
-int wr_text_classify(struct wr_index_job *job, struct wr_text_words *words,
-                     weir_err *err);
 
 /* The first bytes of a shard, at most `max`, in fresh memory with a NUL behind
  * them; *ret_all: that is all of it. */

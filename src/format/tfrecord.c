@@ -55,14 +55,8 @@ static size_t length_unpacked(const char *name)
 
 static bool has_ending(const char *name)
 {
-    static const char *const endings[] = {".tfrecord",      ".tfrecords",
-                                          ".tfrecord.gz",   ".tfrecords.gz",
-                                          ".tfrecord.zlib", ".tfrecords.zlib"};
-
-    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
-        if (wr_name_has_ext(name, endings[k]))
-            return true;
-    return false;
+    return wr_name_has_ext(name, ".tfrecord .tfrecord.gz .tfrecord.zlib "
+                                 ".tfrecords .tfrecords.gz .tfrecords.zlib");
 }
 
 static bool is_shard_name(const char *name)

@@ -432,12 +432,7 @@ static void set_label(struct unpacking *u, const struct wr_example *ex,
     int64_t value;
 
     if (x && x->scalar != WR_TFRECORD_SEARCHED) {
-        io->label = WEIR_NO_LABEL;
-        if (x->pub.dtype == WEIR_I64 && to->len == sizeof(value)) {
-            memcpy(&value, to->bytes, sizeof(value));
-            if (value >= 0 && value < WEIR_NO_LABEL)
-                io->label = (uint32_t)value;
-        }
+        io->label = x->pub.dtype == WEIR_I64 ? wr_label_of(to) : WEIR_NO_LABEL;
         return;
     }
     if (ex->label == WEIR_NO_LABEL)

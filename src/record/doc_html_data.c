@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "record/doc_base.h"
 #include "record/thin.h"
 
@@ -17,20 +18,14 @@
 #define Y_DIGITS  4
 #define WHOLE_MAX 1e7 /* below it whole numbers are exact */
 
-/* `<` never stands for itself, so no text can end the element or begin a
- * comment in it. Texts of a document have no control characters and no
- * other ends of lines. */
+/* Texts of a document have no control characters and no other ends of lines. */
 void wr_html_json_text(FILE *out, const char *s)
 {
+    char byte[WR_TEXT_ESCAPED];
+
     fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            fputc('\\', out);
-        if (*s == '<' || *s == '>' || *s == '&')
-            fprintf(out, "\\u%04x", (unsigned)*s);
-        else
-            fputc(*s, out);
-    }
+    for (; *s; s++)
+        fwrite(byte, 1, wr_text_escape(s, 1, /* html= */ true, byte), out);
     fputc('"', out);
 }
 

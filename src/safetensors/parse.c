@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "safetensors/pairs.h"
 #include "safetensors/scan.h"
 
@@ -95,7 +96,7 @@ static int take_list(struct entry *e, const char *what, struct numbers *ret,
     if (wr_scan_peek(e->s) != '[')
         return wr_fail(err, WEIR_EFORMAT, "'%s': '%s' is no list",
                        name_of(e).text, what);
-    e->s->at++;
+    e->s->j.at++;
     while ((r = wr_scan_more(e->s, ']', &first, err)) == 1) {
         r = take_number(e, what, &n, err);
         if (r < 0)
@@ -225,7 +226,7 @@ static int take_tensor(struct wr_scan *s, const char *name,
     if (wr_scan_peek(s) != '{')
         return wr_fail(err, WEIR_EFORMAT, "'%s': the entry is no object",
                        wr_show(name).text);
-    s->at++;
+    s->j.at++;
     while ((r = wr_scan_more(s, '}', &first, err)) == 1) {
         r = take_field(&e, err);
         if (r < 0)
@@ -275,7 +276,7 @@ static int take_metadata(struct wr_scan *s, struct wr_st_head *h, weir_err *err)
         return wr_scan_skip(s, err); /* null: there is none */
     if (wr_scan_peek(s) != '{')
         return wr_fail(err, WEIR_EFORMAT, "'" WR_ST_METADATA "' is no object");
-    s->at++;
+    s->j.at++;
     while ((r = wr_scan_more(s, '}', &first, err)) == 1) {
         struct wr_st_pair pair = {0};
 
@@ -328,15 +329,16 @@ static int take_entries(struct wr_scan *s, struct wr_st_head *h, weir_err *err)
 }
 
 /* `text` is overwritten. */
-static int take_json(char *text, struct wr_st_head *h, weir_err *err)
+static int take_json(char *text, size_t len, struct wr_st_head *h,
+                     weir_err *err)
 {
-    struct wr_scan s = {text, text};
+    struct wr_scan s = {text, {.at = text, .end = text + len}};
     int r;
 
-    if (!wr_text_is_utf8(text))
+    if (wr_text_not_utf8(text, text + len))
         return wr_fail(err, WEIR_EFORMAT, "the head is not UTF-8");
     if (wr_scan_peek(&s) == '{') {
-        s.at++;
+        s.j.at++;
         return take_entries(&s, h, err);
     }
     r = wr_scan_skip(&s, err);
@@ -475,12 +477,11 @@ static int parse(const uint8_t *bytes, size_t len, uint64_t file_size,
     h->data_bytes = file_size - h->data_offset;
     if (memchr(bytes + 8, 0, n))
         return wr_fail(err, WEIR_EFORMAT, "not JSON: a NUL in the head");
-    text = malloc(n + 1);
+    text = malloc(n);
     if (!text)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     memcpy(text, bytes + 8, n);
-    text[n] = '\0';
-    r = take_json(text, h, err);
+    r = take_json(text, n, h, err);
     free(text);
     return r < 0 ? r : check_all(h, err);
 }

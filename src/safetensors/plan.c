@@ -37,25 +37,11 @@ static void put_text(struct out *o, const char *text)
 /* `text` between quotes, escaped. */
 static void put_quoted(struct out *o, const char *text)
 {
-    put(o, "\"", 1);
-    while (*text) {
-        size_t plain = 0;
-        char escaped[8];
+    char byte[WR_TEXT_ESCAPED];
 
-        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' &&
-               text[plain] != '\\')
-            plain++;
-        put(o, text, plain);
-        text += plain;
-        if (!*text)
-            break;
-        if (*text == '"' || *text == '\\')
-            snprintf(escaped, sizeof(escaped), "\\%c", *text);
-        else
-            snprintf(escaped, sizeof(escaped), "\\u%04x", (unsigned char)*text);
-        put_text(o, escaped);
-        text++;
-    }
+    put(o, "\"", 1);
+    for (; *text; text++)
+        put(o, byte, wr_text_escape(text, 1, /* html= */ false, byte));
     put(o, "\"", 1);
 }
 

@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/json.h"
 #include "weir/error.h"
 
 struct wr_scan {
-    char *text; /* borrowed; UTF-8 and NUL-terminated; is overwritten */
-    char *at;   /* starts at `text` */
+    char *text; /* borrowed; UTF-8 without a NUL; is overwritten */
+    struct wr_json j;
 };
 
 /* The next character that is not white space; NUL at the end. */

@@ -25,18 +25,12 @@ struct emu_store {
 
 struct emu_object {
     struct wr_wrap_object wrap; /* first */
-    struct emu_store *es;       /* borrowed */
     uint64_t id;
 };
 
 static struct emu_store *to_store(struct wr_store *st)
 {
     return (struct emu_store *)st;
-}
-
-static struct emu_object *to_object(struct wr_object *o)
-{
-    return (struct emu_object *)o;
 }
 
 /* Tells objects apart: FNV-1a. */
@@ -72,12 +66,6 @@ static void wait_for(struct emu_store *es, const struct wr_device_request *rq,
         wr_clock_sleep_exactly(&es->sleeper, due);
 }
 
-static void wait_for_op(struct emu_store *es, enum wr_device_op op,
-                        uint64_t since_ns)
-{
-    wait_for(es, &(struct wr_device_request){.op = op}, since_ns);
-}
-
 /* --- the queue --- */
 
 static bool ask_device(struct wr_store *st, struct wr_wrap_io *wio,
@@ -97,135 +85,73 @@ static bool ask_device(struct wr_store *st, struct wr_wrap_io *wio,
     return true;
 }
 
+/* --- calls --- */
+
+/* What the device is asked for by a call with that result; false: the file
+ * system answers by itself, as it does when there is no more to read. */
+static bool asks_device(const struct wr_wrap_call *c, int64_t result,
+                        struct wr_device_request *ret)
+{
+    const struct emu_object *eo = (const struct emu_object *)c->o;
+
+    switch (c->op) {
+    case WR_WRAP_READ:
+        *ret = (struct wr_device_request){.op = WR_DEVICE_READ,
+                                          .object = eo->id,
+                                          .offset = c->offset,
+                                          .len = (uint64_t)result};
+        return result > 0;
+    case WR_WRAP_WRITE:
+        *ret = (struct wr_device_request){.op = WR_DEVICE_WRITE,
+                                          .object = eo->id,
+                                          .offset = c->offset,
+                                          .len = c->len};
+        return result == 0;
+    case WR_WRAP_STAT:
+    case WR_WRAP_LIST:
+    case WR_WRAP_OPEN:
+    case WR_WRAP_RESIZE:
+        ret->op = WR_DEVICE_META;
+        return true;
+    case WR_WRAP_CHANGE:
+        ret->op = c->change == WR_SYNC_DIR ? WR_DEVICE_SYNC : WR_DEVICE_META;
+        return true;
+    case WR_WRAP_SYNC:
+        ret->op = WR_DEVICE_SYNC;
+        return true;
+    case WR_WRAP_CLOSE:
+        ret->op = WR_DEVICE_SYNC;
+        return c->sync;
+    default:
+        return false;
+    }
+}
+
+static int64_t emu_call(struct wr_store *st, struct wr_wrap_call *c,
+                        weir_err *err)
+{
+    uint64_t now = wr_clock_ns();
+    struct wr_device_request rq = {0};
+    bool list = c->op == WR_WRAP_LIST;
+    int64_t r = 0;
+
+    if (!list)
+        r = wr_wrap_do(c, err);
+    if (c->op == WR_WRAP_OPEN)
+        ((struct emu_object *)c->o)->id = path_id(c->path);
+    if (asks_device(c, r, &rq))
+        wait_for(to_store(st), &rq, now);
+    /* Last: the caller's work on the entries is not the device's. */
+    return list ? wr_wrap_do(c, err) : r;
+}
+
 /* Not lazy: it has the device's time to get done, no more. */
 static const struct wr_wrap_hooks hooks = {
+    .call = emu_call,
+    .object_bytes = sizeof(struct emu_object),
     .io_bytes = sizeof(struct wr_wrap_io),
     .begin = ask_device,
 };
-
-static int emu_queue_open(struct wr_store *st,
-                          const struct wr_queue_config *cfg,
-                          struct wr_queue **ret, weir_err *err)
-{
-    return wr_wrap_queue_open(st, cfg, &hooks, ret, err);
-}
-
-/* --- objects --- */
-
-static int64_t emu_object_read(struct wr_object *o, void *buf, size_t len,
-                               uint64_t offset, weir_err *err)
-{
-    struct emu_object *eo = to_object(o);
-    uint64_t now = wr_clock_ns();
-    int64_t n = eo->wrap.inner->ops->read(eo->wrap.inner, buf, len, offset,
-                                          err);
-
-    /* A device moves what is there; that there is no more, the file system
-     * knows without asking. */
-    if (n > 0)
-        wait_for(eo->es,
-                 &(struct wr_device_request){.op = WR_DEVICE_READ,
-                                             .object = eo->id,
-                                             .offset = offset,
-                                             .len = (uint64_t)n},
-                 now);
-    return n;
-}
-
-static int emu_object_write(struct wr_object *o, const void *buf, size_t len,
-                            uint64_t offset, weir_err *err)
-{
-    struct emu_object *eo = to_object(o);
-    uint64_t now = wr_clock_ns();
-    int r = wr_object_write(eo->wrap.inner, buf, len, offset, err);
-
-    if (r == 0)
-        wait_for(eo->es,
-                 &(struct wr_device_request){.op = WR_DEVICE_WRITE,
-                                             .object = eo->id,
-                                             .offset = offset,
-                                             .len = len},
-                 now);
-    return r;
-}
-
-static int emu_object_sync(struct wr_object *o, weir_err *err)
-{
-    struct emu_object *eo = to_object(o);
-    uint64_t now = wr_clock_ns();
-    int r = wr_object_sync(eo->wrap.inner, err);
-
-    wait_for_op(eo->es, WR_DEVICE_SYNC, now);
-    return r;
-}
-
-/* The file system's, not the device's. */
-static int emu_object_lock(struct wr_object *o, weir_err *err)
-{
-    return wr_object_lock(to_object(o)->wrap.inner, err);
-}
-
-static int emu_object_locked(struct wr_object *o, weir_err *err)
-{
-    return wr_object_locked(to_object(o)->wrap.inner, err);
-}
-
-static int emu_object_resize(struct wr_object *o, uint64_t size, weir_err *err)
-{
-    struct emu_object *eo = to_object(o);
-    uint64_t now = wr_clock_ns();
-    int r = wr_object_resize(eo->wrap.inner, size, err);
-
-    wait_for_op(eo->es, WR_DEVICE_META, now);
-    return r;
-}
-
-static int emu_object_close(struct wr_object *o, bool sync, weir_err *err)
-{
-    struct emu_object *eo = to_object(o);
-    uint64_t now = wr_clock_ns();
-    int r = eo->wrap.inner->ops->close(eo->wrap.inner, sync, err);
-
-    if (sync)
-        wait_for_op(eo->es, WR_DEVICE_SYNC, now);
-    free(eo);
-    return r;
-}
-
-static const struct wr_object_ops emu_object_ops = {
-    .read = emu_object_read,
-    .write = emu_object_write,
-    .sync = emu_object_sync,
-    .lock = emu_object_lock,
-    .locked = emu_object_locked,
-    .resize = emu_object_resize,
-    .close = emu_object_close,
-};
-
-static int emu_object_open(struct wr_store *st, const char *path,
-                           enum wr_open_mode mode, struct wr_object **ret,
-                           weir_err *err)
-{
-    struct emu_store *es = to_store(st);
-    struct wr_store *inner = es->wrap.inner;
-    struct emu_object *eo = calloc(1, sizeof(*eo));
-    uint64_t now = wr_clock_ns();
-    int r;
-
-    if (!eo)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    eo->wrap.object.ops = &emu_object_ops;
-    eo->es = es;
-    eo->id = path_id(path);
-    r = inner->ops->object_open(inner, path, mode, &eo->wrap.inner, err);
-    wait_for_op(es, WR_DEVICE_META, now);
-    if (r < 0) {
-        free(eo);
-        return r;
-    }
-    *ret = &eo->wrap.object;
-    return 0;
-}
 
 /* --- the store --- */
 
@@ -303,46 +229,10 @@ static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
         return r;
     }
     es->wrap.store.ops = &wr_storage_emu;
+    es->wrap.hooks = &hooks;
     *ret = &es->wrap.store;
     *ret_leaf = leaf;
     return 0;
-}
-
-static int emu_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
-                    weir_err *err)
-{
-    struct emu_store *es = to_store(st);
-    uint64_t now = wr_clock_ns();
-    int r = es->wrap.inner->ops->stat(es->wrap.inner, path, ret, err);
-
-    wait_for_op(es, WR_DEVICE_META, now);
-    return r;
-}
-
-static int emu_list(struct wr_store *st, const char *path, wr_list_fn fn,
-                    void *arg, weir_err *err)
-{
-    struct wr_store *inner = to_store(st)->wrap.inner;
-
-    /* Before: the caller's work on the entries is not the device's. */
-    wait_for_op(to_store(st), WR_DEVICE_META, wr_clock_ns());
-    return inner->ops->list(inner, path, fn, arg, err);
-}
-
-static int emu_change(struct wr_store *st, enum wr_change what,
-                      const char *path, const char *to, weir_err *err)
-{
-    struct emu_store *es = to_store(st);
-    uint64_t now = wr_clock_ns();
-    int r = wr_store_change(es->wrap.inner, what, path, to, err);
-
-    wait_for_op(es, what == WR_SYNC_DIR ? WR_DEVICE_SYNC : WR_DEVICE_META, now);
-    return r;
-}
-
-static int emu_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
-{
-    return wr_store_space(to_store(st)->wrap.inner, ret_bytes, err);
 }
 
 const struct wr_storage_ops wr_storage_emu = {
@@ -351,12 +241,12 @@ const struct wr_storage_ops wr_storage_emu = {
     .wraps = true,
     .open = emu_open,
     .close = emu_close,
-    .stat = emu_stat,
-    .list = emu_list,
-    .object_open = emu_object_open,
-    .change = emu_change,
-    .queue_open = emu_queue_open,
-    .space = emu_space,
+    .stat = wr_wrap_stat,
+    .list = wr_wrap_list,
+    .object_open = wr_wrap_object_open,
+    .change = wr_wrap_change,
+    .queue_open = wr_wrap_queue_open,
+    .space = wr_wrap_space,
     .forgets = wr_wrap_forgets,
     .local_path = wr_wrap_local_path,
 };

@@ -44,13 +44,6 @@ struct fault_store {
     struct wr_fault_rules rules;
 };
 
-struct fault_object {
-    struct wr_wrap_object wrap; /* first */
-    struct fault_store *fs;     /* borrowed */
-    char *path;                 /* owned */
-    bool writes;
-};
-
 struct fault_io {
     struct wr_wrap_io wrap; /* first */
     struct wr_fault_verdict verdict;
@@ -95,14 +88,15 @@ static bool begin(struct wr_store *st, struct wr_wrap_io *wio, uint64_t now_ns)
 {
     struct fault_io *io = (struct fault_io *)wio;
     const struct wr_io *outer = wio->outer;
-    const struct fault_object *fo = (const struct fault_object *)outer->object;
+    const struct wr_wrap_object *o = (const struct wr_wrap_object *)
+                                         outer->object;
     struct wr_io *inner = &wio->inner;
     bool write = outer->op == WR_IO_WRITE;
 
     (void)now_ns;
     io->verdict = wr_fault_judge(&to_store(st)->rules,
                                  write ? WR_FAULT_WRITE : WR_FAULT_READ,
-                                 fo ? fo->path : outer->path);
+                                 o ? o->path : outer->path);
     wio->due.at_ns = io->verdict.due_ns;
     if (write && io->verdict.cut)
         inner->len = WR_MIN(inner->len,
@@ -147,183 +141,163 @@ static void end(struct wr_wrap_io *wio)
         spoil(wio->outer, &io->verdict);
 }
 
-static const struct wr_wrap_hooks hooks = {
-    .io_bytes = sizeof(struct fault_io),
-    .lazy = true,
-    .begin = begin,
-    .end = end,
-};
+/* --- calls --- */
 
-static int fault_queue_open(struct wr_store *st,
-                            const struct wr_queue_config *cfg,
-                            struct wr_queue **ret, weir_err *err)
+static struct wr_fault_verdict judge(struct fault_store *fs,
+                                     enum wr_fault_on on, const char *path)
 {
-    return wr_wrap_queue_open(st, cfg, &hooks, ret, err);
-}
-
-/* --- objects --- */
-
-static struct fault_object *to_object(struct wr_object *o)
-{
-    return (struct fault_object *)o;
-}
-
-static struct wr_fault_verdict judge(struct fault_object *fo,
-                                     enum wr_fault_on on)
-{
-    struct wr_fault_verdict v = wr_fault_judge(&fo->fs->rules, on, fo->path);
+    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, on, path);
 
     if (v.due_ns)
         wr_clock_sleep_until(v.due_ns);
     return v;
 }
 
-/* For what fails as a whole or not at all. */
-static int refuse(struct fault_store *fs, enum wr_fault_on on, const char *path,
-                  const char *verb, weir_err *err)
+static int fail_call(const struct wr_wrap_call *c, int os_errno,
+                     const char *verb, weir_err *err)
 {
-    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, on, path);
-
-    if (!v.os_errno)
-        return 0;
-    return wr_fail_errno(err, v.os_errno, "'%s': cannot %s", *path ? path : ".",
-                         verb);
+    return wr_fail_errno(err, os_errno, "'%s': cannot %s",
+                         *c->path ? c->path : ".", verb);
 }
 
-static int64_t fault_object_read(struct wr_object *o, void *buf, size_t len,
-                                 uint64_t offset, weir_err *err)
+/* For what fails as a whole or not at all. */
+static int refuse(struct fault_store *fs, enum wr_fault_on on,
+                  const struct wr_wrap_call *c, const char *verb, weir_err *err)
 {
-    struct fault_object *fo = to_object(o);
-    struct wr_fault_verdict v = judge(fo, WR_FAULT_READ);
+    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, on, c->path);
+
+    return v.os_errno ? fail_call(c, v.os_errno, verb, err) : 0;
+}
+
+static int64_t fault_read(struct fault_store *fs, struct wr_wrap_call *c,
+                          weir_err *err)
+{
+    struct wr_fault_verdict v = judge(fs, WR_FAULT_READ, c->path);
     int64_t n;
 
     if (v.os_errno)
-        return wr_fail_errno(err, v.os_errno, "'%s': cannot read", fo->path);
-    n = fo->wrap.inner->ops->read(fo->wrap.inner, buf, len, offset, err);
+        return fail_call(c, v.os_errno, "read", err);
+    n = wr_wrap_do(c, err);
     if (n > 0 && v.cut)
         n = WR_MIN(n, (int64_t)wr_fault_at(v.cut, (uint64_t)n));
     if (n > 0 && v.flip)
-        ((uint8_t *)buf)[wr_fault_at(v.flip, (uint64_t)n) % (uint64_t)n] ^=
+        ((uint8_t *)c->buf)[wr_fault_at(v.flip, (uint64_t)n) % (uint64_t)n] ^=
             0x40;
     return n;
 }
 
-static int fault_object_write(struct wr_object *o, const void *buf, size_t len,
-                              uint64_t offset, weir_err *err)
+static int64_t fault_write(struct fault_store *fs, struct wr_wrap_call *c,
+                           weir_err *err)
 {
-    struct fault_object *fo = to_object(o);
-    struct wr_fault_verdict v = judge(fo, WR_FAULT_WRITE);
+    struct wr_fault_verdict v = judge(fs, WR_FAULT_WRITE, c->path);
     void *flipped = NULL;
-    size_t part = len;
+    int64_t r = 0;
+
+    if (v.os_errno) {
+        c->len = 0;
+    } else if (v.cut && wr_fault_at(v.cut, c->len) < c->len) {
+        c->len = wr_fault_at(v.cut, c->len);
+        v.os_errno = EIO;
+    }
+    if (c->len && v.flip &&
+        !(c->bytes = flipped = flip_copy(c->bytes, c->len, v.flip)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (c->len)
+        r = wr_wrap_do(c, err);
+    free(flipped);
+    return r == 0 && v.os_errno ? fail_call(c, v.os_errno, "write", err) : r;
+}
+
+/* The object is closed in any case. */
+static int64_t fault_close_object(struct fault_store *fs,
+                                  struct wr_wrap_call *c, weir_err *err)
+{
+    int64_t r = c->sync ? refuse(fs, WR_FAULT_SYNC, c, "sync", err) : 0, inner;
+
+    c->sync = c->sync && r == 0;
+    inner = wr_wrap_do(c, r == 0 ? err : NULL);
+    r = r < 0 ? r : inner;
+    if (c->o->mode != WR_OPEN_READ && r == 0)
+        r = refuse(fs, WR_FAULT_CLOSE, c, "close", err);
+    return r;
+}
+
+static int64_t fault_change(struct fault_store *fs, struct wr_wrap_call *c,
+                            weir_err *err)
+{
+    static const struct {
+        enum wr_fault_on on;
+        const char *verb;
+    } kinds[] = {
+        [WR_MKDIR] = {WR_FAULT_MKDIR, "create folder"},
+        [WR_MKDIR_PRIVATE] = {WR_FAULT_MKDIR, "create folder"},
+        [WR_SHARE] = {WR_FAULT_MKDIR, "change the mode of folder"},
+        [WR_REMOVE] = {WR_FAULT_REMOVE, "remove"},
+        [WR_RENAME] = {WR_FAULT_RENAME, "rename"},
+        [WR_RENAME_NEW] = {WR_FAULT_RENAME, "rename"},
+        [WR_SWAP] = {WR_FAULT_RENAME, "swap"},
+        [WR_SYNC_DIR] = {WR_FAULT_SYNC_DIR, "sync folder"},
+    };
+    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, kinds[c->change].on,
+                                               c->path);
+    int64_t r = 0;
+
+    if (!v.os_errno || v.late)
+        r = wr_wrap_do(c, err);
+    return r == 0 && v.os_errno
+               ? fail_call(c, v.os_errno, kinds[c->change].verb, err)
+               : r;
+}
+
+static int64_t fault_call(struct wr_store *st, struct wr_wrap_call *c,
+                          weir_err *err)
+{
+    static const struct {
+        enum wr_fault_on on;
+        const char *verb;
+    } whole[] = {
+        [WR_WRAP_STAT] = {WR_FAULT_STAT, "stat"},
+        [WR_WRAP_LIST] = {WR_FAULT_LIST, "list"},
+        [WR_WRAP_OPEN] = {WR_FAULT_OPEN, "open"},
+        [WR_WRAP_SYNC] = {WR_FAULT_SYNC, "sync"},
+        [WR_WRAP_LOCK] = {WR_FAULT_LOCK, "lock"},
+        [WR_WRAP_RESIZE] = {WR_FAULT_RESIZE, "resize"},
+    };
+    struct fault_store *fs = to_store(st);
     int r = 0;
 
-    if (!v.os_errno && v.cut && wr_fault_at(v.cut, len) < len) {
-        part = wr_fault_at(v.cut, len);
-        v.os_errno = EIO;
-    } else if (v.os_errno) {
-        part = 0;
+    switch (c->op) {
+    case WR_WRAP_READ:
+        return fault_read(fs, c, err);
+    case WR_WRAP_WRITE:
+        return fault_write(fs, c, err);
+    case WR_WRAP_CLOSE:
+        return fault_close_object(fs, c, err);
+    case WR_WRAP_CHANGE:
+        return fault_change(fs, c, err);
+    case WR_WRAP_LOCKED:
+    case WR_WRAP_SPACE:
+        wr_fault_hang(&fs->rules, c->path);
+        break;
+    case WR_WRAP_FORGETS:
+        break;
+    default:
+        r = c->op == WR_WRAP_OPEN && c->mode == WR_OPEN_CREATE
+                ? refuse(fs, WR_FAULT_CREATE, c, "create", err)
+                : refuse(fs, whole[c->op].on, c, whole[c->op].verb, err);
     }
-    if (part && v.flip && !(buf = flipped = flip_copy(buf, part, v.flip)))
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (part)
-        r = wr_object_write(fo->wrap.inner, buf, part, offset, err);
-    free(flipped);
-    if (r == 0 && v.os_errno)
-        r = wr_fail_errno(err, v.os_errno, "'%s': cannot write", fo->path);
-    return r;
+    return r < 0 ? r : wr_wrap_do(c, err);
 }
 
-static int fault_object_sync(struct wr_object *o, weir_err *err)
-{
-    struct fault_object *fo = to_object(o);
-    int r = refuse(fo->fs, WR_FAULT_SYNC, fo->path, "sync", err);
-
-    return r < 0 ? r : wr_object_sync(fo->wrap.inner, err);
-}
-
-static int fault_object_lock(struct wr_object *o, weir_err *err)
-{
-    struct fault_object *fo = to_object(o);
-    int r = refuse(fo->fs, WR_FAULT_LOCK, fo->path, "lock", err);
-
-    return r < 0 ? r : wr_object_lock(fo->wrap.inner, err);
-}
-
-static int fault_object_locked(struct wr_object *o, weir_err *err)
-{
-    struct fault_object *fo = to_object(o);
-
-    wr_fault_hang(&fo->fs->rules, fo->path);
-    return wr_object_locked(fo->wrap.inner, err);
-}
-
-static int fault_object_resize(struct wr_object *o, uint64_t size,
-                               weir_err *err)
-{
-    struct fault_object *fo = to_object(o);
-    int r = refuse(fo->fs, WR_FAULT_RESIZE, fo->path, "resize", err);
-
-    return r < 0 ? r : wr_object_resize(fo->wrap.inner, size, err);
-}
-
-static int fault_object_close(struct wr_object *o, bool sync, weir_err *err)
-{
-    struct fault_object *fo = to_object(o);
-    int r = 0, inner;
-
-    if (sync)
-        r = refuse(fo->fs, WR_FAULT_SYNC, fo->path, "sync", err);
-    inner = fo->wrap.inner->ops->close(fo->wrap.inner, sync && r == 0,
-                                       r == 0 ? err : NULL);
-    r = r < 0 ? r : inner;
-    if (fo->writes && r == 0)
-        r = refuse(fo->fs, WR_FAULT_CLOSE, fo->path, "close", err);
-    free(fo->path);
-    free(fo);
-    return r;
-}
-
-static const struct wr_object_ops fault_object_ops = {
-    .read = fault_object_read,
-    .write = fault_object_write,
-    .sync = fault_object_sync,
-    .lock = fault_object_lock,
-    .locked = fault_object_locked,
-    .resize = fault_object_resize,
-    .close = fault_object_close,
+static const struct wr_wrap_hooks hooks = {
+    .call = fault_call,
+    .io_bytes = sizeof(struct fault_io),
+    .lazy = true,
+    .begin = begin,
+    .end = end,
 };
 
-static int fault_object_open(struct wr_store *st, const char *path,
-                             enum wr_open_mode mode, struct wr_object **ret,
-                             weir_err *err)
-{
-    struct fault_store *fs = to_store(st);
-    struct wr_store *inner = fs->wrap.inner;
-    struct fault_object *fo = calloc(1, sizeof(*fo));
-    int r;
-
-    if (!fo || !(fo->path = strdup(path))) {
-        free(fo);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    fo->wrap.object.ops = &fault_object_ops;
-    fo->fs = fs;
-    fo->writes = mode != WR_OPEN_READ;
-    r = mode == WR_OPEN_CREATE
-            ? refuse(fs, WR_FAULT_CREATE, path, "create", err)
-            : refuse(fs, WR_FAULT_OPEN, path, "open", err);
-    if (r == 0)
-        r = inner->ops->object_open(inner, path, mode, &fo->wrap.inner, err);
-    if (r < 0) {
-        free(fo->path);
-        free(fo);
-        return r;
-    }
-    *ret = &fo->wrap.object;
-    return 0;
-}
-
-/* --- the store: all else passes through --- */
+/* --- the store --- */
 
 static void fault_close(struct wr_store *st)
 {
@@ -355,66 +329,14 @@ static int fault_open(const char *rest, unsigned flags, struct wr_store **ret,
         return r;
     }
     fs->wrap.store.ops = &wr_storage_fault;
+    fs->wrap.hooks = &hooks;
     *ret = &fs->wrap.store;
     return 0;
-}
-
-static int fault_stat(struct wr_store *st, const char *path,
-                      struct wr_stat *ret, weir_err *err)
-{
-    struct wr_store *inner = to_store(st)->wrap.inner;
-    int r = refuse(to_store(st), WR_FAULT_STAT, path, "stat", err);
-
-    return r < 0 ? r : inner->ops->stat(inner, path, ret, err);
-}
-
-static int fault_list(struct wr_store *st, const char *path, wr_list_fn fn,
-                      void *arg, weir_err *err)
-{
-    struct wr_store *inner = to_store(st)->wrap.inner;
-    int r = refuse(to_store(st), WR_FAULT_LIST, path, "list", err);
-
-    return r < 0 ? r : inner->ops->list(inner, path, fn, arg, err);
-}
-
-static int fault_change(struct wr_store *st, enum wr_change what,
-                        const char *path, const char *to, weir_err *err)
-{
-    static const struct {
-        enum wr_fault_on on;
-        const char *verb;
-    } kinds[] = {
-        [WR_MKDIR] = {WR_FAULT_MKDIR, "create folder"},
-        [WR_MKDIR_PRIVATE] = {WR_FAULT_MKDIR, "create folder"},
-        [WR_SHARE] = {WR_FAULT_MKDIR, "change the mode of folder"},
-        [WR_REMOVE] = {WR_FAULT_REMOVE, "remove"},
-        [WR_RENAME] = {WR_FAULT_RENAME, "rename"},
-        [WR_RENAME_NEW] = {WR_FAULT_RENAME, "rename"},
-        [WR_SWAP] = {WR_FAULT_RENAME, "swap"},
-        [WR_SYNC_DIR] = {WR_FAULT_SYNC_DIR, "sync folder"},
-    };
-    struct fault_store *fs = to_store(st);
-    struct wr_fault_verdict v = wr_fault_judge(&fs->rules, kinds[what].on,
-                                               path);
-    int r = 0;
-
-    if (!v.os_errno || v.late)
-        r = wr_store_change(fs->wrap.inner, what, path, to, err);
-    if (r == 0 && v.os_errno)
-        r = wr_fail_errno(err, v.os_errno, "'%s': cannot %s",
-                          *path ? path : ".", kinds[what].verb);
-    return r;
 }
 
 uint64_t wr_fault_seen(struct wr_store *st, enum wr_fault_on on)
 {
     return to_store(st)->rules.seen[on];
-}
-
-static int fault_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
-{
-    wr_fault_hang(&to_store(st)->rules, "");
-    return wr_store_space(to_store(st)->wrap.inner, ret_bytes, err);
 }
 
 const struct wr_storage_ops wr_storage_fault = {
@@ -423,12 +345,12 @@ const struct wr_storage_ops wr_storage_fault = {
     .wraps = true,
     .open = fault_open,
     .close = fault_close,
-    .stat = fault_stat,
-    .list = fault_list,
-    .object_open = fault_object_open,
-    .change = fault_change,
-    .queue_open = fault_queue_open,
-    .space = fault_space,
+    .stat = wr_wrap_stat,
+    .list = wr_wrap_list,
+    .object_open = wr_wrap_object_open,
+    .change = wr_wrap_change,
+    .queue_open = wr_wrap_queue_open,
+    .space = wr_wrap_space,
     .forgets = wr_wrap_forgets,
     .local_path = wr_wrap_local_path,
 };

@@ -22,7 +22,6 @@ struct meter_store {
 
 struct meter_object {
     struct wr_wrap_object wrap;   /* first */
-    struct wr_meter *meter;       /* borrowed */
     struct wr_meter_tally *tally; /* borrowed from the meter */
     uint64_t file;
 };
@@ -47,23 +46,6 @@ struct meter_queue {
     unsigned reads;        /* in flight */
 };
 
-static const struct wr_storage_ops meter_ops;
-
-static struct wr_store *inner_of(struct wr_store *st)
-{
-    return ((struct meter_store *)st)->wrap.inner;
-}
-
-static struct meter_object *to_object(struct wr_object *o)
-{
-    return (struct meter_object *)o;
-}
-
-static struct wr_object *inner_object(struct wr_object *o)
-{
-    return ((struct meter_object *)o)->wrap.inner;
-}
-
 static struct meter_queue *to_queue(struct wr_queue *q)
 {
     return (struct meter_queue *)q;
@@ -81,7 +63,7 @@ static struct wr_io *copy_in(struct meter_queue *q, struct wr_io *outer,
     io->since_ns = now;
     io->inner = *outer;
     if (outer->object)
-        io->inner.object = inner_object(outer->object);
+        io->inner.object = ((struct wr_wrap_object *)outer->object)->inner;
     return &io->inner;
 }
 
@@ -94,7 +76,7 @@ static void give_back(struct meter_queue *q, struct meter_io *io)
 static void locate(struct meter_queue *q, struct meter_io *io)
 {
     const struct wr_io *rd = io->outer;
-    uint64_t file = rd->object ? to_object(rd->object)->file
+    uint64_t file = rd->object ? ((struct meter_object *)rd->object)->file
                                : wr_meter_file(rd->path ? rd->path : "");
 
     io->place = wr_meter_locate(q->meter, file, rd->offset, rd->len, rd->whole);
@@ -223,18 +205,19 @@ static int meter_queue_open(struct wr_store *st,
                             const struct wr_queue_config *cfg,
                             struct wr_queue **ret, weir_err *err)
 {
-    struct wr_meter *m = ((struct meter_store *)st)->meter;
+    const struct meter_store *ms = (struct meter_store *)st;
+    struct wr_store *inner = ms->wrap.inner;
     struct meter_queue *q = calloc(1, sizeof(*q));
     int r;
 
     if (!q)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    q->meter = m;
+    q->meter = ms->meter;
     q->ios = calloc(cfg->depth, sizeof(*q->ios));
     q->inside = calloc(cfg->depth, sizeof(struct wr_io *));
-    q->tally = wr_meter_tally_begin(m);
+    q->tally = wr_meter_tally_begin(ms->meter);
     r = q->ios && q->inside && q->tally
-            ? inner_of(st)->ops->queue_open(inner_of(st), cfg, &q->inner, err)
+            ? inner->ops->queue_open(inner, cfg, &q->inner, err)
             : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r < 0) {
         queue_free(q);
@@ -247,24 +230,23 @@ static int meter_queue_open(struct wr_store *st,
     return 0;
 }
 
-/* --- objects --- */
+/* --- calls --- */
 
-static int64_t meter_object_read(struct wr_object *o, void *buf, size_t len,
-                                 uint64_t offset, weir_err *err)
+static int64_t measured_read(struct wr_meter *m, struct wr_wrap_call *c,
+                             weir_err *err)
 {
-    struct meter_object *mo = to_object(o);
-    struct wr_object *inner = mo->wrap.inner;
+    struct meter_object *mo = (struct meter_object *)c->o;
     struct wr_meter_place place = {0};
     uint64_t since = wr_clock_ns(), now;
     int64_t n;
 
-    wr_meter_busy(mo->meter, since);
-    n = inner->ops->read(inner, buf, len, offset, err);
+    wr_meter_busy(m, since);
+    n = wr_wrap_do(c, err);
     now = wr_clock_ns();
-    wr_meter_idle(mo->meter, now);
+    wr_meter_idle(m, now);
     if (n > 0) /* less than asked for: it ends there */
-        place = wr_meter_locate(mo->meter, mo->file, offset, (uint64_t)n,
-                                (uint64_t)n < len);
+        place = wr_meter_locate(m, mo->file, c->offset, (uint64_t)n,
+                                (uint64_t)n < c->len);
     pthread_mutex_lock(&mo->tally->lock);
     if (n > 0)
         wr_meter_count(mo->tally, now - since, (uint64_t)n, place);
@@ -273,107 +255,58 @@ static int64_t meter_object_read(struct wr_object *o, void *buf, size_t len,
     return n;
 }
 
-static int meter_object_write(struct wr_object *o, const void *buf, size_t len,
-                              uint64_t offset, weir_err *err)
+static int64_t counted_open(struct wr_meter *m, struct wr_wrap_call *c,
+                            weir_err *err)
 {
-    return wr_object_write(inner_object(o), buf, len, offset, err);
-}
+    struct meter_object *mo = (struct meter_object *)c->o;
+    int64_t r = wr_wrap_do(c, err);
 
-static int meter_object_sync(struct wr_object *o, weir_err *err)
-{
-    return wr_object_sync(inner_object(o), err);
-}
-
-static int meter_object_lock(struct wr_object *o, weir_err *err)
-{
-    return wr_object_lock(inner_object(o), err);
-}
-
-static int meter_object_locked(struct wr_object *o, weir_err *err)
-{
-    return wr_object_locked(inner_object(o), err);
-}
-
-static int meter_object_resize(struct wr_object *o, uint64_t size,
-                               weir_err *err)
-{
-    return wr_object_resize(inner_object(o), size, err);
-}
-
-static int meter_object_close(struct wr_object *o, bool sync, weir_err *err)
-{
-    int r = inner_object(o)->ops->close(inner_object(o), sync, err);
-
-    free(o);
-    return r;
-}
-
-static const struct wr_object_ops meter_object_ops = {
-    .read = meter_object_read,
-    .write = meter_object_write,
-    .sync = meter_object_sync,
-    .lock = meter_object_lock,
-    .locked = meter_object_locked,
-    .resize = meter_object_resize,
-    .close = meter_object_close,
-};
-
-static int meter_object_open(struct wr_store *st, const char *path,
-                             enum wr_open_mode mode, struct wr_object **ret,
-                             weir_err *err)
-{
-    struct wr_meter *m = ((struct meter_store *)st)->meter;
-    struct meter_object *mo = calloc(1, sizeof(*mo));
-    int r;
-
-    if (!mo)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = inner_of(st)->ops->object_open(inner_of(st), path, mode,
-                                       &mo->wrap.inner, err);
-    if (r < 0) {
-        free(mo);
+    if (r < 0)
         return r;
-    }
-    mo->wrap.object.ops = &meter_object_ops;
-    mo->meter = m;
     mo->tally = wr_meter_shard(m);
-    mo->file = wr_meter_file(path);
+    mo->file = wr_meter_file(c->path);
     pthread_mutex_lock(&mo->tally->lock);
     mo->tally->counts.opens++;
     pthread_mutex_unlock(&mo->tally->lock);
-    *ret = &mo->wrap.object;
     return 0;
 }
 
-/* --- the store: all else passes through --- */
+static int64_t meter_call(struct wr_store *st, struct wr_wrap_call *c,
+                          weir_err *err)
+{
+    struct wr_meter *m = ((struct meter_store *)st)->meter;
+
+    return c->op == WR_WRAP_READ   ? measured_read(m, c, err)
+           : c->op == WR_WRAP_OPEN ? counted_open(m, c, err)
+                                   : wr_wrap_do(c, err);
+}
+
+static const struct wr_wrap_hooks hooks = {
+    .call = meter_call,
+    .object_bytes = sizeof(struct meter_object),
+};
+
+/* --- the store --- */
 
 static void meter_close(struct wr_store *st)
 {
     free(st);
 }
 
-static int meter_stat(struct wr_store *st, const char *path,
-                      struct wr_stat *ret, weir_err *err)
-{
-    return inner_of(st)->ops->stat(inner_of(st), path, ret, err);
-}
-
-static int meter_list(struct wr_store *st, const char *path, wr_list_fn fn,
-                      void *arg, weir_err *err)
-{
-    return inner_of(st)->ops->list(inner_of(st), path, fn, arg, err);
-}
-
-static int meter_change(struct wr_store *st, enum wr_change what,
-                        const char *path, const char *to, weir_err *err)
-{
-    return wr_store_change(inner_of(st), what, path, to, err);
-}
-
-static int meter_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
-{
-    return wr_store_space(inner_of(st), ret_bytes, err);
-}
+/* Not in the registry: nothing opens it by URL. */
+static const struct wr_storage_ops meter_ops = {
+    .name = "meter",
+    .help = "another store whose reads are measured",
+    .close = meter_close,
+    .stat = wr_wrap_stat,
+    .list = wr_wrap_list,
+    .object_open = wr_wrap_object_open,
+    .change = wr_wrap_change,
+    .queue_open = meter_queue_open,
+    .space = wr_wrap_space,
+    .forgets = wr_wrap_forgets,
+    .local_path = wr_wrap_local_path,
+};
 
 int wr_meter_wrap(struct wr_meter *m, struct wr_store *inner,
                   struct wr_store **ret, weir_err *err)
@@ -384,22 +317,8 @@ int wr_meter_wrap(struct wr_meter *m, struct wr_store *inner,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     ms->wrap.store.ops = &meter_ops;
     ms->wrap.inner = inner;
+    ms->wrap.hooks = &hooks;
     ms->meter = m;
     *ret = &ms->wrap.store;
     return 0;
 }
-
-/* Not in the registry: nothing opens it by URL. */
-static const struct wr_storage_ops meter_ops = {
-    .name = "meter",
-    .help = "another store whose reads are measured",
-    .close = meter_close,
-    .stat = meter_stat,
-    .list = meter_list,
-    .object_open = meter_object_open,
-    .change = meter_change,
-    .queue_open = meter_queue_open,
-    .space = meter_space,
-    .forgets = wr_wrap_forgets,
-    .local_path = wr_wrap_local_path,
-};

@@ -41,8 +41,6 @@ static struct wr_store *inner_of(struct wr_store *st)
     return ((struct wr_wrap_store *)st)->inner;
 }
 
-/* --- stores --- */
-
 int wr_wrap_split(const char *rest, const char *usage, char **ret_parameter,
                   const char **ret_url, weir_err *err)
 {
@@ -60,11 +58,208 @@ int wr_wrap_split(const char *rest, const char *usage, char **ret_parameter,
     return 0;
 }
 
+/* --- calls --- */
+
+static int64_t call_object(struct wr_wrap_call *c, weir_err *err)
+{
+    struct wr_object *o = c->object;
+
+    switch (c->op) {
+    case WR_WRAP_READ:
+        return o->ops->read(o, c->buf, c->len, c->offset, err);
+    case WR_WRAP_WRITE:
+        return wr_object_write(o, c->bytes, c->len, c->offset, err);
+    case WR_WRAP_SYNC:
+        return wr_object_sync(o, err);
+    case WR_WRAP_LOCK:
+        return wr_object_lock(o, err);
+    case WR_WRAP_LOCKED:
+        return wr_object_locked(o, err);
+    case WR_WRAP_RESIZE:
+        return wr_object_resize(o, c->size, err);
+    default:
+        return o->ops->close(o, c->sync, err);
+    }
+}
+
+int64_t wr_wrap_do(struct wr_wrap_call *c, weir_err *err)
+{
+    struct wr_store *st = c->inner;
+
+    switch (c->op) {
+    case WR_WRAP_STAT:
+        return st->ops->stat(st, c->path, c->ret_stat, err);
+    case WR_WRAP_LIST:
+        return st->ops->list(st, c->path, c->fn, c->arg, err);
+    case WR_WRAP_OPEN:
+        return st->ops->object_open(st, c->path, c->mode, &c->object, err);
+    case WR_WRAP_CHANGE:
+        return wr_store_change(st, c->change, c->path, c->to, err);
+    case WR_WRAP_SPACE:
+        return wr_store_space(st, c->ret_bytes, err);
+    case WR_WRAP_FORGETS:
+        return st->ops->forgets && st->ops->forgets(st);
+    default:
+        return call_object(c, err);
+    }
+}
+
+static int64_t ask_store(struct wr_store *store, struct wr_wrap_call *c,
+                         weir_err *err)
+{
+    const struct wr_wrap_store *st = (struct wr_wrap_store *)store;
+
+    c->inner = st->inner;
+    return st->hooks->call(store, c, err);
+}
+
+static int64_t ask_object(struct wr_object *object, struct wr_wrap_call *c,
+                          weir_err *err)
+{
+    struct wr_wrap_object *o = (struct wr_wrap_object *)object;
+
+    c->path = o->path;
+    c->o = o;
+    c->object = o->inner;
+    return o->st->hooks->call(&o->st->store, c, err);
+}
+
+/* --- objects --- */
+
+static int64_t object_read(struct wr_object *o, void *buf, size_t len,
+                           uint64_t offset, weir_err *err)
+{
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_READ, .buf = buf, .len = len, .offset = offset};
+
+    return ask_object(o, &c, err);
+}
+
+static int object_write(struct wr_object *o, const void *buf, size_t len,
+                        uint64_t offset, weir_err *err)
+{
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_WRITE, .bytes = buf, .len = len, .offset = offset};
+
+    return (int)ask_object(o, &c, err);
+}
+
+static int object_sync(struct wr_object *o, weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_SYNC};
+
+    return (int)ask_object(o, &c, err);
+}
+
+static int object_lock(struct wr_object *o, weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_LOCK};
+
+    return (int)ask_object(o, &c, err);
+}
+
+static int object_locked(struct wr_object *o, weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_LOCKED};
+
+    return (int)ask_object(o, &c, err);
+}
+
+static int object_resize(struct wr_object *o, uint64_t size, weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_RESIZE, .size = size};
+
+    return (int)ask_object(o, &c, err);
+}
+
+static int object_close(struct wr_object *o, bool sync, weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_CLOSE, .sync = sync};
+    int r = (int)ask_object(o, &c, err);
+
+    free(o);
+    return r;
+}
+
+static const struct wr_object_ops wrap_object_ops = {
+    .read = object_read,
+    .write = object_write,
+    .sync = object_sync,
+    .lock = object_lock,
+    .locked = object_locked,
+    .resize = object_resize,
+    .close = object_close,
+};
+
+int wr_wrap_object_open(struct wr_store *store, const char *path,
+                        enum wr_open_mode mode, struct wr_object **ret,
+                        weir_err *err)
+{
+    struct wr_wrap_store *st = (struct wr_wrap_store *)store;
+    size_t bytes = WR_MAX(st->hooks->object_bytes,
+                          sizeof(struct wr_wrap_object));
+    struct wr_wrap_object *o = calloc(1, bytes + strlen(path) + 1);
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_OPEN, .o = o, .mode = mode, .inner = st->inner};
+    int r;
+
+    if (!o)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    o->object.ops = &wrap_object_ops;
+    o->st = st;
+    o->path = c.path = strcpy((char *)o + bytes, path);
+    o->mode = mode;
+    r = (int)st->hooks->call(store, &c, err);
+    if (r < 0) {
+        free(o);
+        return r;
+    }
+    o->inner = c.object;
+    *ret = &o->object;
+    return 0;
+}
+
+/* --- stores --- */
+
+int wr_wrap_stat(struct wr_store *st, const char *path, struct wr_stat *ret,
+                 weir_err *err)
+{
+    struct wr_wrap_call c = {.op = WR_WRAP_STAT, .path = path, .ret_stat = ret};
+
+    return (int)ask_store(st, &c, err);
+}
+
+int wr_wrap_list(struct wr_store *st, const char *path, wr_list_fn fn,
+                 void *arg, weir_err *err)
+{
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_LIST, .path = path, .fn = fn, .arg = arg};
+
+    return (int)ask_store(st, &c, err);
+}
+
+int wr_wrap_change(struct wr_store *st, enum wr_change what, const char *path,
+                   const char *to, weir_err *err)
+{
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_CHANGE, .path = path, .to = to, .change = what};
+
+    return (int)ask_store(st, &c, err);
+}
+
+int wr_wrap_space(struct wr_store *st, uint64_t *ret_bytes, weir_err *err)
+{
+    struct wr_wrap_call c = {
+        .op = WR_WRAP_SPACE, .path = "", .ret_bytes = ret_bytes};
+
+    return (int)ask_store(st, &c, err);
+}
+
 bool wr_wrap_forgets(struct wr_store *st)
 {
-    struct wr_store *inner = inner_of(st);
+    struct wr_wrap_call c = {.op = WR_WRAP_FORGETS, .path = ""};
 
-    return inner->ops->forgets && inner->ops->forgets(inner);
+    return ask_store(st, &c, NULL) > 0;
 }
 
 bool wr_wrap_local_path(struct wr_store *st, const char *path, char *buf,
@@ -100,7 +295,7 @@ static struct wr_wrap_io *begin(struct wrap_queue *q, struct wr_io *outer,
     io->inner.object = o ? o->inner : NULL;
     io->due.at_ns = 0;
     io->is_due = false;
-    io->arrived = !q->hooks->begin(q->st, io, now);
+    io->arrived = q->hooks->begin && !q->hooks->begin(q->st, io, now);
     wr_due_push(&q->waiting, &io->due); /* there is room for `depth` */
     return io;
 }
@@ -285,9 +480,9 @@ static const struct wr_queue_ops wrap_queue_ops = {
 };
 
 int wr_wrap_queue_open(struct wr_store *st, const struct wr_queue_config *cfg,
-                       const struct wr_wrap_hooks *hooks, struct wr_queue **ret,
-                       weir_err *err)
+                       struct wr_queue **ret, weir_err *err)
 {
+    const struct wr_wrap_hooks *hooks = ((struct wr_wrap_store *)st)->hooks;
     struct wr_store *inner = inner_of(st);
     struct wrap_queue *q = calloc(1, sizeof(*q));
     struct wr_queue_config inside = *cfg;

@@ -38,15 +38,13 @@ static void put_csv(FILE *out, const char *s)
 
 static void put_json(FILE *out, const char *s)
 {
-    char shown[4096];
+    char shown[4096], quoted[sizeof(shown) * WR_TEXT_ESCAPED];
 
     wr_text_show(s, /* controls= */ true, shown, sizeof(shown));
     putc('"', out);
-    for (const char *c = shown; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            putc('\\', out);
-        putc(*c, out);
-    }
+    fwrite(quoted, 1,
+           wr_text_escape(shown, strlen(shown), /* html= */ false, quoted),
+           out);
     putc('"', out);
 }
 

@@ -30,6 +30,10 @@ static void test_extensions(void **state)
     assert_false(wr_name_has_ext(".jpg", ".jpg"));
     assert_false(wr_name_has_ext("a.jpg.txt", ".jpg"));
     assert_false(wr_name_has_ext("", ".jpg"));
+    assert_true(wr_name_has_ext("a.TGZ", ".tar .tar.gz .tgz"));
+    assert_true(wr_name_has_ext("a.tar", ".tar .tar.gz .tgz"));
+    assert_false(wr_name_has_ext("a.gz", ".tar .tar.gz .tgz"));
+    assert_false(wr_name_has_ext("a.tar ", ".tar .tgz"));
 }
 
 static void test_format_by_name(void **state)

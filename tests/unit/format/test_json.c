@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-#include "format/json_text.h"
+#include "base/text.h"
+#include "codec/json.h"
 #include "format/text_scan.h"
 #include "textsets.h"
 
@@ -111,10 +112,24 @@ static void test_utf8(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
-        const char *t = texts[k].text, *at = wr_json_not_utf8(t, t + strlen(t));
+        const char *t = texts[k].text, *at = wr_text_not_utf8(t, t + strlen(t));
 
         assert_int_equal(at ? at - t : -1, texts[k].bad);
     }
+}
+
+static void test_escape(void **state)
+{
+    static const char text[] = "a\"b\\c\n\x1f</\xc3\xa9";
+    char buf[sizeof(text) * WR_TEXT_ESCAPED];
+    size_t n = wr_text_escape(text, sizeof(text), /* html= */ false, buf);
+
+    (void)state;
+    buf[n] = '\0'; /* the one of `text` took six */
+    assert_string_equal(buf, "a\\\"b\\\\c\\u000a\\u001f</\xc3\xa9\\u0000");
+    n = wr_text_escape("a</&>", 5, /* html= */ true, buf);
+    assert_int_equal(n, 1 + 6 + 1 + 6 + 6);
+    assert_memory_equal(buf, "a\\u003c/\\u0026\\u003e", n);
 }
 
 /* --- data sets --- */
@@ -522,15 +537,15 @@ static void test_bad_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_skip),         cmocka_unit_test(test_unescape),
-        cmocka_unit_test(test_utf8),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pointers),     cmocka_unit_test(test_array),
-        cmocka_unit_test(test_bad_arrays),   cmocka_unit_test(test_bad_samples),
-        cmocka_unit_test(test_varying),      cmocka_unit_test(test_declared),
-        cmocka_unit_test(test_other_shapes), cmocka_unit_test(test_late_shape),
-        cmocka_unit_test(test_varying_dims), cmocka_unit_test(test_large_first),
-        cmocka_unit_test(test_no_label),     cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_bad_first),
+        cmocka_unit_test(test_skip),        cmocka_unit_test(test_unescape),
+        cmocka_unit_test(test_utf8),        cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_array),       cmocka_unit_test(test_bad_arrays),
+        cmocka_unit_test(test_bad_samples), cmocka_unit_test(test_varying),
+        cmocka_unit_test(test_declared),    cmocka_unit_test(test_other_shapes),
+        cmocka_unit_test(test_late_shape),  cmocka_unit_test(test_varying_dims),
+        cmocka_unit_test(test_large_first), cmocka_unit_test(test_no_label),
+        cmocka_unit_test(test_twice),       cmocka_unit_test(test_bad_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

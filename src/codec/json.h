@@ -1,10 +1,10 @@
-/* json_text.h - JSON where it lies: values passed over, strings, positions.
+/* json.h - JSON where it lies: values passed over, strings, positions.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Nothing is allocated and no tree is built. RFC 8259, and what Python writes
  * for floats that are not finite: NaN, Infinity and -Infinity. */
-#ifndef WR_FORMAT_JSON_TEXT_H
-#define WR_FORMAT_JSON_TEXT_H
+#ifndef WR_CODEC_JSON_H
+#define WR_CODEC_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +45,10 @@ bool wr_json_skip(struct wr_json *j);
 bool wr_json_string(struct wr_json *j, struct wr_json_string *ret);
 bool wr_json_name(struct wr_json *j, struct wr_json_string *ret);
 
+/* An escape, whose backslash was taken, as UTF-8 at *to, which is moved behind
+ * it: never longer than it was. Half of a pair of surrogates is refused. */
+bool wr_json_escape(struct wr_json *j, char **to);
+
 /* The string in UTF-8 into buf (s->len are enough); false: an escape in it is
  * none, or half of a pair of surrogates. */
 bool wr_json_unescape(const struct wr_json_string *s, char *buf,
@@ -56,26 +60,5 @@ bool wr_json_word(struct wr_json *j, const char **ret, size_t *ret_len);
 /* Where the value at `at` ends, going by quotes and brackets alone: NULL: not
  * before `end`. */
 const char *wr_json_value_end(const char *at, const char *end);
-
-/* The first byte that is not UTF-8; NULL: all are. */
-const char *wr_json_not_utf8(const char *at, const char *end);
-
-/* --- values at a place --- */
-
-#define WR_JSON_TARGETS 64
-
-/* Values that are searched for by their pointers (RFC 6901). */
-struct wr_json_walk {
-    struct wr_json j;
-    const char *pointer[WR_JSON_TARGETS]; /* borrowed */
-    unsigned count;
-    uint64_t found; /* bit k: pointer k was there */
-    /* Takes the value at j->at for pointer k and steps behind it. */
-    bool (*take)(void *arg, unsigned k, struct wr_json *j);
-    void *arg; /* borrowed */
-};
-
-/* Goes through one value, to the end of the text; false: w->j.bad says why. */
-bool wr_json_walk(struct wr_json_walk *w);
 
 #endif

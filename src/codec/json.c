@@ -1,10 +1,11 @@
-/* json_text.c - JSON where it lies: values passed over, strings, positions.
+/* json.c - JSON where it lies: values passed over, strings, positions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "format/json_text.h"
+#include "codec/json.h"
 
 #include <string.h>
 
 static const char too_deep[] = "nested deeper than 64";
+static const char half[] = "half a character";
 static const char cut[] = "the text ends in the middle of a value";
 
 bool wr_json_fail(struct wr_json *j, const char *why)
@@ -56,96 +57,101 @@ bool wr_json_name(struct wr_json *j, struct wr_json_string *ret)
            wr_json_take(j, ':', "a colon was to come here");
 }
 
-/* Four hexadecimal digits at p, or -1. */
-static int32_t hex4(const char *p, const char *end)
+/* Four hexadecimal digits; they are not taken when there are fewer. */
+static bool take_unit(struct wr_json *j, uint32_t *ret)
 {
-    int32_t v = 0;
+    uint32_t v = 0;
 
-    if (end - p < 4)
-        return -1;
     for (int k = 0; k < 4; k++) {
-        const char *digits = "0123456789abcdef", *at;
+        char c = j->end - j->at > k ? j->at[k] : '\0';
 
-        at = p[k] ? strchr(digits,
-                           p[k] >= 'A' && p[k] <= 'F' ? p[k] | 0x20 : p[k])
-                  : NULL;
-        if (!at)
-            return -1;
-        v = v * 16 + (int32_t)(at - digits);
+        if (c >= '0' && c <= '9')
+            v = v << 4 | (uint32_t)(c - '0');
+        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+            v = v << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            return false;
     }
-    return v;
+    j->at += 4;
+    *ret = v;
+    return true;
 }
 
-static char *put_utf8(uint32_t c, char *w)
+/* What stands behind \u, with its second half where it has one. */
+static bool take_point(struct wr_json *j, uint32_t *ret)
 {
-    if (c < 0x80) {
-        *w++ = (char)c;
-    } else if (c < 0x800) {
-        *w++ = (char)(0xc0 | c >> 6);
-        *w++ = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *w++ = (char)(0xe0 | c >> 12);
-        *w++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *w++ = (char)(0x80 | (c & 0x3f));
+    uint32_t point, low;
+
+    if (!take_unit(j, &point))
+        return wr_json_fail(j, "a bad escape");
+    if (point >= 0xd800 && point < 0xe000) {
+        if (point >= 0xdc00 || j->end - j->at < 2 || j->at[0] != '\\' ||
+            j->at[1] != 'u')
+            return wr_json_fail(j, half);
+        j->at += 2;
+        if (!take_unit(j, &low) || low < 0xdc00 || low >= 0xe000)
+            return wr_json_fail(j, half);
+        point = 0x10000 + ((point & 0x3ff) << 10 | (low & 0x3ff));
+    }
+    *ret = point;
+    return true;
+}
+
+static char *put_point(char *to, uint32_t point)
+{
+    if (point < 0x80) {
+        *to++ = (char)point;
+        return to;
+    }
+    if (point < 0x800) {
+        *to++ = (char)(0xc0 | point >> 6);
     } else {
-        *w++ = (char)(0xf0 | c >> 18);
-        *w++ = (char)(0x80 | (c >> 12 & 0x3f));
-        *w++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *w++ = (char)(0x80 | (c & 0x3f));
+        if (point < 0x10000) {
+            *to++ = (char)(0xe0 | point >> 12);
+        } else {
+            *to++ = (char)(0xf0 | point >> 18);
+            *to++ = (char)(0x80 | (point >> 12 & 0x3f));
+        }
+        *to++ = (char)(0x80 | (point >> 6 & 0x3f));
     }
-    return w;
+    *to++ = (char)(0x80 | (point & 0x3f));
+    return to;
 }
 
-/* The character of \uXXXX (p stands behind the u), with its second half if it
- * has one; NULL: none. */
-static const char *take_unicode(const char *p, const char *end, uint32_t *ret)
+bool wr_json_escape(struct wr_json *j, char **to)
 {
-    int32_t c = hex4(p, end), low;
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    char c = j->at < j->end ? *j->at : '\0';
+    const char *known = c ? strchr(names, c) : NULL;
+    uint32_t point;
 
-    if (c < 0 || (c >= 0xdc00 && c < 0xe000))
-        return NULL;
-    p += 4;
-    if (c >= 0xd800 && c < 0xdc00) {
-        low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end)
-                                                          : -1;
-        if (low < 0xdc00 || low >= 0xe000)
-            return NULL;
-        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-        p += 6;
+    if (known) {
+        *(*to)++ = values[known - names];
+        j->at++;
+        return true;
     }
-    *ret = (uint32_t)c;
-    return p;
+    if (c != 'u')
+        return wr_json_fail(j, "a bad escape");
+    j->at++;
+    if (!take_point(j, &point))
+        return false;
+    *to = put_point(*to, point);
+    return true;
 }
 
 bool wr_json_unescape(const struct wr_json_string *s, char *buf,
                       size_t *ret_len)
 {
-    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    const char *p = s->at, *end = s->at + s->len, *known;
-    char *w = buf;
-    uint32_t c;
+    struct wr_json j = {.at = s->at, .end = s->at + s->len};
+    char *to = buf;
 
-    while (p < end) {
-        if (*p != '\\') {
-            *w++ = *p++;
-            continue;
-        }
-        if (++p == end)
+    while (j.at < j.end) {
+        if (*j.at != '\\')
+            *to++ = *j.at++;
+        else if (j.at++, !wr_json_escape(&j, &to))
             return false;
-        if (*p == 'u') {
-            p = take_unicode(p + 1, end, &c);
-            if (!p)
-                return false;
-            w = put_utf8(c, w);
-            continue;
-        }
-        known = *p ? strchr(names, *p) : NULL;
-        if (!known)
-            return false;
-        *w++ = values[known - names];
-        p++;
     }
-    *ret_len = (size_t)(w - buf);
+    *ret_len = (size_t)(to - buf);
     return true;
 }
 
@@ -284,50 +290,6 @@ const char *wr_json_value_end(const char *at, const char *end)
         default:
             break;
         }
-    }
-    return NULL;
-}
-
-/* --- UTF-8 --- */
-
-/* Bytes of the character at p, or 0. */
-static size_t utf8_bytes(const unsigned char *p, size_t left)
-{
-    size_t n = p[0] < 0x80   ? 1
-               : p[0] < 0xc2 ? 0
-               : p[0] < 0xe0 ? 2
-               : p[0] < 0xf0 ? 3
-               : p[0] < 0xf5 ? 4
-                             : 0;
-
-    if (n > left)
-        return 0;
-    for (size_t k = 1; k < n; k++)
-        if ((p[k] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-const char *wr_json_not_utf8(const char *at, const char *end)
-{
-    while (at < end) {
-        uint64_t v;
-        size_t n;
-
-        for (; end - at >= 8; at += 8) { /* plain ASCII */
-            memcpy(&v, at, sizeof(v));
-            if (v & 0x8080808080808080)
-                break;
-        }
-        if (at == end)
-            break;
-        n = utf8_bytes((const unsigned char *)at, (size_t)(end - at));
-        if (!n)
-            return at;
-        at += n;
     }
     return NULL;
 }
