@@ -7,14 +7,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "trace/counts.h"
 
 #define BLOCK ((size_t)1 << 16) /* of kept texts */
-
-/* Of wr_trace_counts, all but `process` and `file` are numbers of 64 bits in a
- * row: the format has them in that order. */
-#define COUNTS_FIRST  offsetof(struct wr_trace_counts, opens)
-#define COUNTS_NUMBER ((sizeof(struct wr_trace_counts) - COUNTS_FIRST) / 8)
-_Static_assert(COUNTS_FIRST == 8, "two numbers of 32 bits come first");
 
 /* --- texts that stay --- */
 
@@ -179,12 +174,12 @@ void wr_trace_put_process(struct wr_pack *p, uint32_t number,
 void wr_trace_put_counts(struct wr_pack *p, const struct wr_trace_counts *c)
 {
     struct wr_pack b = {0};
-    uint64_t v[COUNTS_NUMBER];
+    uint64_t v[WR_COUNTS_NUMBER];
 
-    memcpy(v, (const char *)c + COUNTS_FIRST, sizeof(v));
+    memcpy(v, (const char *)c + WR_COUNTS_FIRST, sizeof(v));
     wr_pack_number(&b, c->process);
     wr_pack_number(&b, c->file);
-    for (size_t k = 0; k < COUNTS_NUMBER; k++)
+    for (size_t k = 0; k < WR_COUNTS_NUMBER; k++)
         wr_pack_number(&b, v[k]);
     close_record(p, &b);
 }
@@ -312,14 +307,14 @@ bool wr_trace_take_counts(struct wr_packed *p, struct wr_trace_counts *ret)
 {
     struct wr_packed b = open_record(p);
     struct wr_trace_counts c = {.process = take_u32(&b)};
-    uint64_t v[COUNTS_NUMBER];
+    uint64_t v[WR_COUNTS_NUMBER];
 
     c.file = take_u32(&b);
-    for (size_t k = 0; k < COUNTS_NUMBER; k++)
+    for (size_t k = 0; k < WR_COUNTS_NUMBER; k++)
         v[k] = wr_packed_number(&b);
     if (b.bad)
         return false;
-    memcpy((char *)&c + COUNTS_FIRST, v, sizeof(v));
+    memcpy((char *)&c + WR_COUNTS_FIRST, v, sizeof(v));
     *ret = c;
     return true;
 }

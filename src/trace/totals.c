@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "trace/analysis_private.h"
+#include "trace/counts.h"
 
 static void set_role(struct wr_trace_analysis *a, size_t k)
 {
@@ -57,18 +58,9 @@ static void add_set(struct wr_trace_analysis *a, size_t k)
 /* Where events were dropped, the exact counts take their place. */
 static int exact(void *arg, const struct wr_trace_counts *c)
 {
-    struct wr_trace_counts *to = arg;
+    struct wr_trace_counts *sums = arg;
 
-    to = &to[c->file];
-    to->opens += c->opens;
-    to->reads += c->reads;
-    to->writes += c->writes;
-    to->zero_reads += c->zero_reads;
-    to->bytes_read += c->bytes_read;
-    to->bytes_written += c->bytes_written;
-    to->read_ns += c->read_ns;
-    to->write_ns += c->write_ns;
-    to->meta_ns += c->meta_ns;
+    wr_counts_merge(&sums[c->file], c);
     return 0;
 }
 
