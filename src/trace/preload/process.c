@@ -7,6 +7,71 @@
 #include <linux/openat2.h>
 #include <string.h>
 
+/* --- children are traced, too, whatever environment they get --- */
+
+#define VARIABLES_MAX 16384 /* variables of an environment that is looked at */
+
+struct wr_tap_kept {
+    char folder[300], preload[2048]; /* "NAME=value" */
+};
+static struct wr_tap_kept kept;
+
+static void keep_variable(char *to, size_t cap, const char *name,
+                          const char *value)
+{
+    size_t n = strlen(name), len = value ? strlen(value) : 0;
+
+    if (!value || n + len >= cap)
+        return;
+    memcpy(to, name, n);
+    memcpy(to + n, value, len + 1);
+}
+
+void wr_tap_keep_environment(const char *folder, const char *preload)
+{
+    keep_variable(kept.folder, sizeof(kept.folder), "WEIR_TRACE=", folder);
+    keep_variable(kept.preload, sizeof(kept.preload), "LD_PRELOAD=", preload);
+}
+
+static bool has_variable(char *const *envp, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; envp && envp[i]; i++)
+        if (!strncmp(envp[i], name, n))
+            return true;
+    return false;
+}
+
+static size_t environment_room(char *const *envp)
+{
+    size_t n = 0;
+
+    while (envp && envp[n] && n < VARIABLES_MAX)
+        n++;
+    return n + 3;
+}
+
+/* An LD_PRELOAD that the program has changed is its own matter. */
+static char *const *environment_of(char *const *envp, char **room)
+{
+    size_t n = environment_room(envp) - 3;
+
+    if (!wr_tap.on || n >= VARIABLES_MAX || !kept.folder[0] ||
+        !kept.preload[0] || has_variable(envp, "WEIR_TRACE=") ||
+        has_variable(envp, "WEIR_TRACE_DISABLE=") ||
+        has_variable(envp, "LD_PRELOAD="))
+        return envp;
+    for (size_t i = 0; i < n; i++)
+        room[i] = envp[i];
+    room[n] = kept.folder;
+    room[n + 1] = kept.preload;
+    room[n + 2] = NULL;
+    return room;
+}
+
+/* --- forks --- */
+
 static void note_child(unsigned op, pid_t pid, const char *path, uint64_t start)
 {
     struct wr_tap_note n = {
@@ -108,12 +173,12 @@ static void note_exec(const char *path, int failed, uint64_t start)
                            char *const envp[])                                 \
     {                                                                          \
         uint64_t start = wr_tap_begin();                                       \
-        char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));   \
+        char **room = alloca(environment_room(envp) * sizeof(*room));          \
         int r;                                                                 \
                                                                                \
         if (start)                                                             \
             note_exec(path, 0, start);                                         \
-        r = WR_REAL(name)(path, argv, wr_tap_environment(envp, room));         \
+        r = WR_REAL(name)(path, argv, environment_of(envp, room));             \
         if (start)                                                             \
             note_exec(path, 1, start);                                         \
         return r;                                                              \
@@ -124,12 +189,11 @@ EXECUTES(execvpe)
 WR_TAP_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
     uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
+    char **room = alloca(environment_room(envp) * sizeof(*room));
 
     if (start)
         note_exec("", 0, start);
-    return WR_REAL(fexecve)(fd, argv,
-                            envp ? wr_tap_environment(envp, room) : NULL);
+    return WR_REAL(fexecve)(fd, argv, envp ? environment_of(envp, room) : NULL);
 }
 
 WR_TAP_EXPORT int execv(const char *path, char *const argv[])
@@ -155,13 +219,13 @@ static size_t take_arguments(const char *first, va_list ap, char **argv)
     return n + 1;
 }
 
-/* X(name, what comes behind the NULL, the call with an array) */
+/* X(name, what follows the NULL, the call with an array) */
 #define LISTED_CALLS(X)                                                        \
     X(execl, , execve(path, argv, envp))                                       \
     X(execlp, , execvpe(path, argv, envp))                                     \
     X(execle, envp = va_arg(ap, char *const *), execve(path, argv, envp))
 
-#define LISTED_CALL(name, behind, with_array)                                  \
+#define LISTED_CALL(name, after, with_array)                                   \
     WR_TAP_EXPORT int name(const char *path, const char *arg, ...)             \
     {                                                                          \
         char **argv, *const *envp = environ;                                   \
@@ -172,7 +236,7 @@ static size_t take_arguments(const char *first, va_list ap, char **argv)
         va_end(ap);                                                            \
         va_start(ap, arg);                                                     \
         take_arguments(arg, ap, argv);                                         \
-        behind;                                                                \
+        after;                                                                 \
         va_end(ap);                                                            \
         return with_array;                                                     \
     }
@@ -185,10 +249,10 @@ LISTED_CALLS(LISTED_CALL)
                            char *const envp[])                                 \
     {                                                                          \
         uint64_t start = wr_tap_begin();                                       \
-        char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));   \
+        char **room = alloca(environment_room(envp) * sizeof(*room));          \
         pid_t child = 0;                                                       \
         int r = WR_REAL(name)(&child, path, actions, attr, argv,               \
-                              wr_tap_environment(envp, room));                 \
+                              environment_of(envp, room));                     \
                                                                                \
         if (r == 0 && pid)                                                     \
             *pid = child;                                                      \

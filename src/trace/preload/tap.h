@@ -163,8 +163,8 @@ bool wr_tap_child(void);       /* sets up the child of a fork, once */
 void wr_tap_ended(int status); /* the last words */
 void wr_tap_thread_done(void);
 
-/* Another chunk, or false (chunk.c). */
-bool wr_tap_chunk_take(struct wr_tap_thread *t);
+/* --- the process's file (ring.c) --- */
+
 bool wr_tap_populate(void *at, size_t len);
 /* The process's file, mapped at the same place as its parent's if `near`. */
 struct wr_tap_process *wr_tap_file_make(uint32_t number, void *near);
