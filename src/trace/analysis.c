@@ -16,22 +16,14 @@
     (sizeof(struct wr_trace_actor) +                                           \
      sizeof(*((struct wr_trace_walk *)0)->processes) + 2 * sizeof(uint64_t))
 
-static const uint64_t edges[WR_TRACE_SIZES] = {
-    100,     1 << 10,  10 << 10,  100 << 10, 1 << 20,
-    4 << 20, 10 << 20, 100 << 20, 1 << 30,   UINT64_MAX};
-
 uint64_t wr_trace_size_edge(size_t k)
 {
-    return edges[k];
+    return wr_counts_size_edge(k);
 }
 
 size_t wr_trace_size_index(uint64_t bytes)
 {
-    size_t k = 0;
-
-    while (bytes > edges[k])
-        k++;
-    return k;
+    return wr_counts_size_class(bytes);
 }
 
 const char *wr_trace_job_name(int job)

@@ -41,15 +41,21 @@ static inline void wr_counts_raise(uint64_t *high, uint64_t value)
         __atomic_store_n(high, value, __ATOMIC_RELAXED);
 }
 
-/* The class of a transfer's size, by Darshan's edges. */
-static inline unsigned wr_counts_size_class(uint64_t n)
+/* The classes of sizes of transfers are Darshan's: up to so many bytes. */
+static inline uint64_t wr_counts_size_edge(size_t k)
 {
-    static const uint64_t edges[9] = {100,      1024,      10240,
-                                      102400,   1048576,   4194304,
-                                      10485760, 104857600, 1073741824};
-    unsigned k = 0;
+    static const uint64_t edges[10] = {100,     1 << 10,   10 << 10, 100 << 10,
+                                       1 << 20, 4 << 20,   10 << 20, 100 << 20,
+                                       1 << 30, UINT64_MAX};
 
-    while (k < 9 && n > edges[k])
+    return edges[k];
+}
+
+static inline size_t wr_counts_size_class(uint64_t bytes)
+{
+    size_t k = 0;
+
+    while (bytes > wr_counts_size_edge(k))
         k++;
     return k;
 }
