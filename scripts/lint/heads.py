@@ -8,7 +8,7 @@ import tree
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 CASE = re.compile(r'^tests/cli/\w+/') # input of a test, named by its path
-SLASH = ('.c', '.h', '.js', '.css') # comments are /* */
+SLASH = ('.c', '.h', '.def', '.js', '.css') # comments are /* */
 LICENSE = 'SPDX-License-Identifier: Apache-2.0'
 
 

@@ -7,7 +7,7 @@ import sys
 
 import tree
 
-TEXT = ('.c', '.h', '.sh', '.py', '.md', '.txt', '.build', '.map', '.json',
+TEXT = ('.c', '.h', '.def', '.sh', '.py', '.md', '.txt', '.build', '.map', '.json',
         '.yaml', '.yml', '.1', '.3', '.7', 'Makefile', '.ci/run', '.csv',
         '.js', '.css', '.html')
 DATA = re.compile(r'^tests/(data|fuzz/corpus)/|/expected/')

@@ -141,3 +141,44 @@ uint64_t wr_procfs_grown(uint64_t from, uint64_t to)
         return to - from;
     return from <= UINT32_MAX ? (uint32_t)(to - from) : 0;
 }
+
+/* "\040" and its like, in place. */
+static void unescape_octal(char *s)
+{
+    char *to = s;
+
+    for (; *s; to++) {
+        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+            *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+            s += 4;
+        } else {
+            *to = *s++;
+        }
+    }
+    *to = '\0';
+}
+
+/* ID PARENT DEV ROOT POINT OPTIONS ... - TYPE SOURCE ... */
+bool wr_procfs_mount(char *line, struct wr_procfs_mount *ret)
+{
+    char *rest = strstr(line, " - ");
+    char *save, *field[5], *type, *source;
+
+    if (!rest)
+        return false;
+    *rest = '\0';
+    rest += 3;
+    for (int i = 0; i < 5; i++) {
+        field[i] = strtok_r(i ? NULL : line, " ", &save);
+        if (!field[i])
+            return false;
+    }
+    type = strtok_r(rest, " \n", &save);
+    source = strtok_r(NULL, " \n", &save);
+    if (!type || !source)
+        return false;
+    unescape_octal(field[4]);
+    unescape_octal(source);
+    *ret = (struct wr_procfs_mount){field[2], field[4], type, source};
+    return true;
+}

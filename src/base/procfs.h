@@ -66,4 +66,11 @@ bool wr_procfs_disk(const char *text, struct wr_procfs_disk *ret);
 /* What a counter grew; those of 32 bits may have wrapped. */
 uint64_t wr_procfs_grown(uint64_t from, uint64_t to);
 
+/* A line of /proc/self/mountinfo, which is cut up in place. */
+struct wr_procfs_mount {
+    const char *dev, *point, *type, *source; /* borrowed; dev: "8:1" */
+};
+
+bool wr_procfs_mount(char *line, struct wr_procfs_mount *ret);
+
 #endif

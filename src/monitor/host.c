@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/procfs.h"
 #include "base/thread.h"
 
 /* Copies what fits; a longer text is cut. */
@@ -78,51 +79,6 @@ void wr_host_info(struct wr_host *ret)
     *ret = h;
 }
 
-/* One line of /proc/self/mountinfo (proc(5)), cut up in place. */
-struct mount_line {
-    const char *dev, *point, *type, *source; /* borrowed from the line */
-};
-
-/* "\040" and its like, in place. */
-static void unescape(char *s)
-{
-    char *to = s;
-
-    for (; *s; to++) {
-        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-            *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-            s += 4;
-        } else {
-            *to = *s++;
-        }
-    }
-    *to = '\0';
-}
-
-static bool parse_mount(char *line, struct mount_line *m)
-{
-    char *rest = strstr(line, " - ");
-    char *save, *field[5], *type, *source;
-
-    if (!rest)
-        return false;
-    *rest = '\0';
-    rest += 3;
-    for (int i = 0; i < 5; i++) {
-        field[i] = strtok_r(i ? NULL : line, " ", &save);
-        if (!field[i])
-            return false;
-    }
-    type = strtok_r(rest, " \n", &save);
-    source = strtok_r(NULL, " \n", &save);
-    if (!type || !source)
-        return false;
-    unescape(field[4]);
-    unescape(source);
-    *m = (struct mount_line){field[2], field[4], type, source};
-    return true;
-}
-
 static bool is_below(const char *path, const char *mount)
 {
     size_t len = strlen(mount);
@@ -159,10 +115,10 @@ static bool find_mount(FILE *f, const char *real, struct wr_host_fs *fs,
 {
     char *line = NULL;
     size_t line_cap = 0, best = 0;
-    struct mount_line m;
+    struct wr_procfs_mount m;
 
     while (getline(&line, &line_cap, f) > 0) {
-        if (!parse_mount(line, &m) || !is_below(real, m.point) ||
+        if (!wr_procfs_mount(line, &m) || !is_below(real, m.point) ||
             strlen(m.point) < best)
             continue;
         best = strlen(m.point);

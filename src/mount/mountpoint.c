@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/procfs.h"
 
 #define FS_TYPE "fuse.weir"
 
@@ -110,43 +111,22 @@ int wr_mountpoint_resolve(const char *mountpoint, char ret[PATH_MAX],
     return 0;
 }
 
-/* Turns the \ooo of a mount table into characters, in place. */
-static void unescape(char *s)
-{
-    char *to = s;
-
-    for (; *s; to++) {
-        if (s[0] == '\\' && s[1] && s[2] && s[3]) {
-            *to = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-            s += 4;
-        } else {
-            *to = *s++;
-        }
-    }
-    *to = '\0';
-}
-
-/* One line: ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE ... The
- * last one for a path is what is seen there. */
+/* The last one for a path is what is seen there. */
 int wr_mountpoint_device(const char *mountpoint, dev_t *ret)
 {
     FILE *f = fopen("/proc/self/mountinfo", "re");
-    char *line = NULL, at[PATH_MAX];
+    struct wr_procfs_mount m;
     unsigned int major, minor;
+    char *line = NULL;
     size_t cap = 0;
     int r = f ? -ENOENT : -errno;
 
     while (f && getline(&line, &cap, f) > 0) {
-        char *type = strstr(line, " - ");
-
-        if (!type ||
-            sscanf(line, "%*s %*s %u:%u %*s %4095s", &major, &minor, at) != 3)
-            continue;
-        unescape(at);
-        if (strcmp(at, mountpoint) != 0)
+        if (!wr_procfs_mount(line, &m) || strcmp(m.point, mountpoint) != 0)
             continue;
         r = -ENOENT;
-        if (!strncmp(type + 3, FS_TYPE " ", strlen(FS_TYPE) + 1)) {
+        if (!strcmp(m.type, FS_TYPE) &&
+            sscanf(m.dev, "%u:%u", &major, &minor) == 2) {
             *ret = makedev(major, minor);
             r = 0;
         }

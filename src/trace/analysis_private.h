@@ -80,9 +80,6 @@ int wr_trace_mounts(struct wr_trace_analysis *a, weir_err *err);
 /* tree.c: ranks before the walk, jobs after it. */
 void wr_trace_ranks(struct wr_trace_analysis *a);
 void wr_trace_jobs(struct wr_trace_analysis *a);
-/* walk.c: one event. */
-void wr_trace_walk_event(struct wr_trace_walk *w,
-                         const struct wr_trace_event *e);
 /* use.c: one event on an ordinary file. */
 void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
                         struct wr_trace_thread *t, struct wr_trace_bin *bin);
@@ -102,20 +99,13 @@ void wr_trace_save_event(struct wr_trace_walk *w,
 /* Something of the data set is read. */
 void wr_trace_save_read(struct wr_trace_walk *w,
                         const struct wr_trace_event *e);
-/* meanwhile.c: a read of the data set; a write; after the walk. */
+/* A read of the data set; after the walk. */
 void wr_trace_meanwhile_read(struct wr_trace_walk *w,
                              const struct wr_trace_event *e);
-void wr_trace_meanwhile_write(struct wr_trace_walk *w,
-                              const struct wr_trace_event *e);
 void wr_trace_meanwhile_end(struct wr_trace_walk *w);
-/* epochs.c, phases.c: after the walk. */
+/* timeline.c; the first two after the walk. */
 int wr_trace_epochs(struct wr_trace_walk *w, weir_err *err);
 int wr_trace_phases(struct wr_trace_analysis *a, weir_err *err);
-/* bins.c */
 struct wr_trace_bin *wr_trace_bin_at(struct wr_trace_analysis *a, uint64_t ns);
-void wr_trace_bin_add(struct wr_trace_bin *to, const struct wr_trace_bin *b);
-/* totals.c */
-int wr_trace_totals(struct wr_trace_walk *w, struct wr_trace_file *f,
-                    weir_err *err);
 
 #endif

@@ -188,11 +188,9 @@ static int bad(weir_err *err, const char *what)
 static int take_info(struct wr_trace_file *f, struct wr_packed *p,
                      weir_err *err)
 {
-    bool lack = false;
-
-    if (wr_trace_take_info(p, &f->texts, &f->info, &lack))
+    if (wr_trace_take_info(p, &f->texts, &f->info))
         return 0;
-    return lack ? no_memory(err) : bad(err, "the run");
+    return f->texts.lack ? no_memory(err) : bad(err, "the run");
 }
 
 static int take_name(struct wr_trace_file *f, struct wr_packed *p,
@@ -202,7 +200,7 @@ static int take_name(struct wr_trace_file *f, struct wr_packed *p,
     const char *path;
     int r;
 
-    if (!wr_trace_take_name(p, &n))
+    if (!wr_trace_take_name(p, &f->texts, &n))
         return bad(err, "names");
     if (n.number > f->names_read + NAMES_GAP)
         return wr_fail(err, WEIR_EFORMAT, "the number %" PRIu32 " of a name",
@@ -228,7 +226,7 @@ static int take_resident(struct wr_trace_file *f, struct wr_packed *p,
 {
     struct wr_trace_named n;
 
-    if (!wr_trace_take_resident(p, &n) || n.number >= f->name_count)
+    if (!wr_trace_take_resident(p, &f->texts, &n) || n.number >= f->name_count)
         return bad(err, "what is in memory");
     f->names[n.number].resident = n.resident;
     if (n.size != UINT64_MAX)
@@ -249,13 +247,13 @@ static int take_process(struct wr_trace_file *f, struct wr_packed *p,
                                                     .read_bytes = UINT64_MAX,
                                                     .write_bytes = UINT64_MAX,
                                                     .major_faults = UINT64_MAX};
-    struct wr_trace_process t;
+    struct wr_trace_numbered n;
     uint32_t number;
-    bool lack = false;
     int r;
 
-    if (!wr_trace_take_process(p, &f->texts, &number, &t, &lack))
-        return lack ? no_memory(err) : bad(err, "processes");
+    if (!wr_trace_take_process(p, &f->texts, &n))
+        return f->texts.lack ? no_memory(err) : bad(err, "processes");
+    number = n.number;
     if (number > f->processes_read + PROCESSES_GAP)
         return wr_fail(err, WEIR_EFORMAT, "the number %" PRIu32 " of a process",
                        number);
@@ -267,7 +265,7 @@ static int take_process(struct wr_trace_file *f, struct wr_packed *p,
         return no_memory(err);
     for (; f->process_count <= number; f->process_count++)
         f->processes[f->process_count] = unknown;
-    f->processes[number] = t;
+    f->processes[number] = n.process;
     f->processes_read++;
     return 0;
 }
@@ -616,7 +614,7 @@ int wr_trace_file_walk_counts(struct wr_trace_file *f, wr_trace_counts_fn *fn,
             continue;
         r = fetch(f, c, &p, err);
         for (uint32_t n = 0; r == 0 && n < c->chunk.items; n++) {
-            if (!wr_trace_take_counts(&p, &counts) ||
+            if (!wr_trace_take_counts(&p, &f->texts, &counts) ||
                 counts.process >= f->process_count ||
                 counts.file >= f->name_count)
                 r = wr_fail(err, WEIR_EFORMAT,

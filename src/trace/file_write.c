@@ -232,7 +232,8 @@ int wr_trace_writer_name(struct wr_trace_writer *w, uint32_t number,
 int wr_trace_writer_process(struct wr_trace_writer *w, uint32_t number,
                             const struct wr_trace_process *p, weir_err *err)
 {
-    wr_trace_put_process(&w->processes.bytes, number, p);
+    wr_trace_put_process(&w->processes.bytes,
+                         &(struct wr_trace_numbered){number, *p});
     return waits(w, &w->processes, WR_CHUNK_PROCESSES, err);
 }
 

@@ -7,14 +7,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "trace/counts.h"
 
 #define BLOCK ((size_t)1 << 16) /* of kept texts */
-
-/* Of wr_trace_counts, all but `process` and `file` are numbers of 64 bits in a
- * row: the format has them in that order. */
-#define COUNTS_FIRST  offsetof(struct wr_trace_counts, opens)
-#define COUNTS_NUMBER ((sizeof(struct wr_trace_counts) - COUNTS_FIRST) / 8)
-_Static_assert(COUNTS_FIRST == 8, "two numbers of 32 bits come first");
 
 /* --- texts that stay --- */
 
@@ -26,8 +21,10 @@ const char *wr_trace_keep(struct wr_trace_keep *k, const char *s, size_t len)
         size_t size = WR_MAX(BLOCK, len + 1);
 
         if (!wr_grow(&k->blocks, &k->cap, k->count + 1, sizeof(*k->blocks)) ||
-            !(to = malloc(size)))
+            !(to = malloc(size))) {
+            k->lack = true;
             return NULL;
+        }
         k->blocks[k->count++] = to;
         k->size = size;
         k->used = 0;
@@ -48,70 +45,101 @@ void wr_trace_keep_done(struct wr_trace_keep *k)
     *k = (struct wr_trace_keep){0};
 }
 
-/* A number that may be unknown takes one byte then. */
-static uint64_t plus_one(uint64_t v)
+/* --- a record, in both directions: each field is passed once --- */
+
+struct wr_trace_record {
+    bool writes;
+    struct wr_pack body; /* owned; what is written */
+    struct wr_packed from;
+    struct wr_trace_keep *keep; /* where texts that are read stay */
+};
+
+static void pass_number(struct wr_trace_record *r, uint64_t *v)
 {
-    return v + 1; /* UINT64_MAX becomes 0 */
+    if (r->writes)
+        wr_pack_number(&r->body, *v);
+    else
+        *v = wr_packed_number(&r->from);
 }
 
-/* Copies a text of the file; *ret stays NULL for none. Bytes behind a NUL are
- * lost, as they are to everyone who reads a C string. */
-static bool take_text(struct wr_packed *p, struct wr_trace_keep *k,
-                      const char **ret)
+/* One that may be unknown: UINT64_MAX takes one byte. */
+static void pass_maybe(struct wr_trace_record *r, uint64_t *v)
+{
+    uint64_t n = *v + 1;
+
+    pass_number(r, &n);
+    *v = n - 1;
+}
+
+static void pass_u32(struct wr_trace_record *r, uint32_t *v)
+{
+    uint64_t n = *v;
+
+    pass_number(r, &n);
+    r->from.bad |= n > UINT32_MAX;
+    *v = (uint32_t)n;
+}
+
+static void pass_int(struct wr_trace_record *r, int32_t *v)
+{
+    uint64_t n = wr_zigzag(*v);
+
+    pass_number(r, &n);
+    *v = (int32_t)wr_unzigzag(n);
+}
+
+/* Bytes behind a NUL are lost, as they are to everyone who reads a C string. */
+static void pass_text(struct wr_trace_record *r, const char **s)
 {
     size_t len = 0;
-    const char *s = wr_packed_text(p, WR_TRACE_TEXT_MAX, &len);
 
-    *ret = NULL;
-    if (!s)
-        return true;
-    *ret = wr_trace_keep(k, s, len);
-    return *ret != NULL;
-}
-
-/* --- writing: into a scratch, then with its length in front --- */
-
-static void close_record(struct wr_pack *p, struct wr_pack *body)
-{
-    wr_pack_number(p, body->len);
-    wr_pack_bytes(p, body->bytes, body->len);
-    p->failed |= body->failed;
-    free(body->bytes);
+    if (r->writes) {
+        wr_pack_text(&r->body, *s);
+        return;
+    }
+    *s = wr_packed_text(&r->from, WR_TRACE_TEXT_MAX, &len);
+    if (*s)
+        *s = wr_trace_keep(r->keep, *s, len);
 }
 
 /* No trace holds the query strings of URLs, whoever writes it: they are keys to
  * what the URL names. */
-static void pack_command(struct wr_pack *p, const char *s)
+static void pass_command(struct wr_trace_record *r, const char **s)
 {
-    char *copy = s ? strdup(s) : NULL;
+    char *copy = r->writes && *s ? strdup(*s) : NULL;
+    const char *text = copy;
 
     if (copy)
         wr_text_drop_queries(copy);
-    p->failed |= s && !copy;
-    wr_pack_text(p, copy);
+    r->body.failed |= r->writes && *s && !copy;
+    pass_text(r, r->writes ? &text : s);
     free(copy);
 }
 
-void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info)
+static void pass_info(struct wr_trace_record *r, struct wr_trace_info *i)
 {
-    struct wr_pack b = {0};
+    uint64_t bits = i->anonymous | (unsigned)i->complete << 1 |
+                    (unsigned)i->by_kernel << 2;
 
-    wr_pack_number(&b, info->start_wall_ns);
-    wr_pack_number(&b, info->end_ns);
-    wr_pack_number(&b, info->cores);
-    wr_pack_number(&b, info->memory_bytes);
-    wr_pack_number(&b, info->available_bytes);
-    wr_pack_number(&b, info->anonymous | (unsigned)info->complete << 1 |
-                           (unsigned)info->by_kernel << 2);
-    pack_command(&b, info->command);
-    wr_pack_text(&b, info->host);
-    wr_pack_text(&b, info->kernel);
-    wr_pack_text(&b, info->weir);
-    wr_pack_text(&b, info->mounts);
-    wr_pack_text(&b, info->monitor);
-    wr_pack_number(&b, info->lost_records);
-    wr_pack_number(&b, info->merged);
-    close_record(p, &b);
+    pass_number(r, &i->start_wall_ns);
+    pass_number(r, &i->end_ns);
+    pass_u32(r, &i->cores);
+    pass_number(r, &i->memory_bytes);
+    pass_number(r, &i->available_bytes);
+    pass_number(r, &bits);
+    i->anonymous = bits & 1;
+    i->complete = bits & 2;
+    i->by_kernel = bits & 4;
+    pass_command(r, &i->command);
+    pass_text(r, &i->host);
+    pass_text(r, &i->kernel);
+    pass_text(r, &i->weir);
+    pass_text(r, &i->mounts);
+    pass_text(r, &i->monitor);
+    if (!r->writes && r->from.at == r->from.end)
+        return; /* earlier ones end here */
+    pass_number(r, &i->lost_records);
+    pass_u32(r, &i->merged);
 }
 
 /* Many libraries first ask whether a URL is a file. It is in the trace as a path
@@ -126,200 +154,105 @@ static size_t without_query(const struct wr_trace_named *n)
     return query ? (size_t)(query - n->path) : n->path_len;
 }
 
-void wr_trace_put_name(struct wr_pack *p, const struct wr_trace_named *n)
+static void pass_name(struct wr_trace_record *r, struct wr_trace_named *n)
 {
-    size_t len = without_query(n);
-    struct wr_pack b = {0};
+    uint32_t kind = (uint32_t)n->kind;
 
-    wr_pack_number(&b, n->number);
-    wr_pack_number(&b, (unsigned)n->kind);
-    wr_pack_number(&b, plus_one(n->size));
-    wr_pack_number(&b, len + 1);
-    wr_pack_bytes(&b, n->path, len);
-    close_record(p, &b);
-}
+    pass_u32(r, &n->number);
+    pass_u32(r, &kind);
+    pass_maybe(r, &n->size);
+    if (r->writes) {
+        size_t len = without_query(n);
 
-void wr_trace_put_resident(struct wr_pack *p, const struct wr_trace_named *n)
-{
-    struct wr_pack b = {0};
-
-    wr_pack_number(&b, n->number);
-    wr_pack_number(&b, plus_one(n->resident));
-    wr_pack_number(&b, plus_one(n->size));
-    close_record(p, &b);
-}
-
-void wr_trace_put_process(struct wr_pack *p, uint32_t number,
-                          const struct wr_trace_process *proc)
-{
-    struct wr_pack b = {0};
-
-    wr_pack_number(&b, number);
-    wr_pack_number(&b, wr_zigzag(proc->pid));
-    wr_pack_number(&b, wr_zigzag(proc->parent));
-    wr_pack_number(&b, wr_zigzag(proc->rank));
-    wr_pack_number(&b, wr_zigzag(proc->world));
-    wr_pack_number(&b, proc->start_ns);
-    wr_pack_number(&b, plus_one(proc->end_ns));
-    wr_pack_number(&b, wr_zigzag(proc->status));
-    wr_pack_number(&b, proc->threads);
-    wr_pack_text(&b, proc->program);
-    pack_command(&b, proc->argv);
-    wr_pack_text(&b, proc->cwd);
-    wr_pack_text(&b, proc->host);
-    wr_pack_number(&b, plus_one(proc->rchar));
-    wr_pack_number(&b, plus_one(proc->wchar));
-    wr_pack_number(&b, plus_one(proc->read_bytes));
-    wr_pack_number(&b, plus_one(proc->write_bytes));
-    wr_pack_number(&b, plus_one(proc->major_faults));
-    wr_pack_number(&b, proc->lost_events);
-    close_record(p, &b);
-}
-
-void wr_trace_put_counts(struct wr_pack *p, const struct wr_trace_counts *c)
-{
-    struct wr_pack b = {0};
-    uint64_t v[COUNTS_NUMBER];
-
-    memcpy(v, (const char *)c + COUNTS_FIRST, sizeof(v));
-    wr_pack_number(&b, c->process);
-    wr_pack_number(&b, c->file);
-    for (size_t k = 0; k < COUNTS_NUMBER; k++)
-        wr_pack_number(&b, v[k]);
-    close_record(p, &b);
-}
-
-/* --- reading --- */
-
-static struct wr_packed open_record(struct wr_packed *p)
-{
-    return wr_packed_part(p, wr_packed_number(p));
-}
-
-static int32_t take_int(struct wr_packed *b)
-{
-    return (int32_t)wr_unzigzag(wr_packed_number(b));
-}
-
-static uint64_t take_maybe(struct wr_packed *b)
-{
-    return wr_packed_number(b) - 1; /* 0 is UINT64_MAX: not known */
-}
-
-static uint32_t take_u32(struct wr_packed *b)
-{
-    uint64_t v = wr_packed_number(b);
-
-    b->bad |= v > UINT32_MAX;
-    return (uint32_t)v;
-}
-
-bool wr_trace_take_info(struct wr_packed *p, struct wr_trace_keep *k,
-                        struct wr_trace_info *ret, bool *ret_lack)
-{
-    struct wr_packed b = open_record(p);
-    struct wr_trace_info i = {.start_wall_ns = wr_packed_number(&b)};
-    const char **const texts[] = {&i.command, &i.host,   &i.kernel,
-                                  &i.weir,    &i.mounts, &i.monitor};
-    uint64_t bits;
-
-    i.end_ns = wr_packed_number(&b);
-    i.cores = take_u32(&b);
-    i.memory_bytes = wr_packed_number(&b);
-    i.available_bytes = wr_packed_number(&b);
-    bits = wr_packed_number(&b);
-    i.anonymous = bits & 1;
-    i.complete = bits & 2;
-    for (size_t n = 0; n < WR_ARRAY_LEN(texts); n++)
-        *ret_lack |= !take_text(&b, k, texts[n]);
-    i.by_kernel = bits & 4;
-    if (b.at < b.end) { /* earlier ones end here */
-        i.lost_records = wr_packed_number(&b);
-        i.merged = take_u32(&b);
+        wr_pack_number(&r->body, len + 1);
+        wr_pack_bytes(&r->body, n->path, len);
+        return;
     }
-    if (b.bad || *ret_lack)
-        return false;
-    *ret = i;
-    return true;
+    n->kind = (int)kind;
+    n->path = wr_packed_text(&r->from, WR_TRACE_PATH_MAX, &n->path_len);
+    r->from.bad |= !n->path || kind > WR_TRACE_STREAM;
 }
 
-bool wr_trace_take_name(struct wr_packed *p, struct wr_trace_named *ret)
+static void pass_resident(struct wr_trace_record *r, struct wr_trace_named *n)
 {
-    struct wr_packed b = open_record(p);
-    struct wr_trace_named n = {.number = take_u32(&b), .resident = UINT64_MAX};
-
-    n.kind = (int)take_u32(&b);
-    n.size = take_maybe(&b);
-    n.path = wr_packed_text(&b, WR_TRACE_PATH_MAX, &n.path_len);
-    if (b.bad || !n.path || n.kind < 0 || n.kind > WR_TRACE_STREAM)
-        return false;
-    *ret = n;
-    return true;
+    pass_u32(r, &n->number);
+    pass_maybe(r, &n->resident);
+    pass_maybe(r, &n->size);
 }
 
-bool wr_trace_take_resident(struct wr_packed *p, struct wr_trace_named *ret)
+static void pass_process(struct wr_trace_record *r, struct wr_trace_numbered *n)
 {
-    struct wr_packed b = open_record(p);
-    struct wr_trace_named n = {.number = take_u32(&b)};
+    struct wr_trace_process *t = &n->process;
 
-    n.resident = take_maybe(&b);
-    n.size = take_maybe(&b);
-    if (b.bad)
-        return false;
-    *ret = n;
-    return true;
+    pass_u32(r, &n->number);
+    pass_int(r, &t->pid);
+    pass_int(r, &t->parent);
+    pass_int(r, &t->rank);
+    pass_int(r, &t->world);
+    pass_number(r, &t->start_ns);
+    pass_maybe(r, &t->end_ns);
+    pass_int(r, &t->status);
+    pass_u32(r, &t->threads);
+    pass_text(r, &t->program);
+    pass_command(r, &t->argv);
+    pass_text(r, &t->cwd);
+    pass_text(r, &t->host);
+    pass_maybe(r, &t->rchar);
+    pass_maybe(r, &t->wchar);
+    pass_maybe(r, &t->read_bytes);
+    pass_maybe(r, &t->write_bytes);
+    pass_maybe(r, &t->major_faults);
+    pass_number(r, &t->lost_events);
 }
 
-static void take_process_numbers(struct wr_packed *b,
-                                 struct wr_trace_process *t)
+static void pass_counts(struct wr_trace_record *r, struct wr_trace_counts *c)
 {
-    t->pid = take_int(b);
-    t->parent = take_int(b);
-    t->rank = take_int(b);
-    t->world = take_int(b);
-    t->start_ns = wr_packed_number(b);
-    t->end_ns = take_maybe(b);
-    t->status = take_int(b);
-    t->threads = take_u32(b);
+    pass_u32(r, &c->process);
+    pass_u32(r, &c->file);
+    for (size_t k = 0; k < WR_COUNTS_NUMBER; k++)
+        pass_number(r, &c->opens + k);
 }
 
-bool wr_trace_take_process(struct wr_packed *p, struct wr_trace_keep *k,
-                           uint32_t *ret_number, struct wr_trace_process *ret,
-                           bool *ret_lack)
+/* --- written with its length in front, and read --- */
+
+static void put_record(struct wr_pack *p, struct wr_trace_record *r)
 {
-    struct wr_packed b = open_record(p);
-    struct wr_trace_process t = {0};
-    const char **const texts[] = {&t.program, &t.argv, &t.cwd, &t.host};
-    uint32_t number = take_u32(&b);
-
-    take_process_numbers(&b, &t);
-    for (size_t n = 0; n < WR_ARRAY_LEN(texts); n++)
-        *ret_lack |= !take_text(&b, k, texts[n]);
-    t.rchar = take_maybe(&b);
-    t.wchar = take_maybe(&b);
-    t.read_bytes = take_maybe(&b);
-    t.write_bytes = take_maybe(&b);
-    t.major_faults = take_maybe(&b);
-    t.lost_events = wr_packed_number(&b);
-    if (b.bad || *ret_lack)
-        return false;
-    *ret_number = number;
-    *ret = t;
-    return true;
+    wr_pack_number(p, r->body.len);
+    wr_pack_bytes(p, r->body.bytes, r->body.len);
+    p->failed |= r->body.failed;
+    free(r->body.bytes);
 }
 
-bool wr_trace_take_counts(struct wr_packed *p, struct wr_trace_counts *ret)
+static struct wr_trace_record take_record(struct wr_packed *p,
+                                          struct wr_trace_keep *k)
 {
-    struct wr_packed b = open_record(p);
-    struct wr_trace_counts c = {.process = take_u32(&b)};
-    uint64_t v[COUNTS_NUMBER];
-
-    c.file = take_u32(&b);
-    for (size_t k = 0; k < COUNTS_NUMBER; k++)
-        v[k] = wr_packed_number(&b);
-    if (b.bad)
-        return false;
-    memcpy((char *)&c + COUNTS_FIRST, v, sizeof(v));
-    *ret = c;
-    return true;
+    return (struct wr_trace_record){
+        .from = wr_packed_part(p, wr_packed_number(p)), .keep = k};
 }
+
+#define WR_TRACE_RECORD(name, type)                                            \
+    void wr_trace_put_##name(struct wr_pack *p, const struct type *from)       \
+    {                                                                          \
+        struct wr_trace_record r = {.writes = true};                           \
+        struct type own = *from;                                               \
+                                                                               \
+        pass_##name(&r, &own);                                                 \
+        put_record(p, &r);                                                     \
+    }                                                                          \
+    bool wr_trace_take_##name(struct wr_packed *p, struct wr_trace_keep *k,    \
+                              struct type *ret)                                \
+    {                                                                          \
+        struct wr_trace_record r = take_record(p, k);                          \
+        struct type own = {0};                                                 \
+                                                                               \
+        pass_##name(&r, &own);                                                 \
+        if (r.from.bad || k->lack)                                             \
+            return false;                                                      \
+        *ret = own;                                                            \
+        return true;                                                           \
+    }
+WR_TRACE_RECORD(info, wr_trace_info)
+WR_TRACE_RECORD(name, wr_trace_named)
+WR_TRACE_RECORD(resident, wr_trace_named)
+WR_TRACE_RECORD(process, wr_trace_numbered)
+WR_TRACE_RECORD(counts, wr_trace_counts)

@@ -22,31 +22,40 @@ struct wr_trace_named {
     size_t path_len;
 };
 
-void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *info);
-void wr_trace_put_name(struct wr_pack *p, const struct wr_trace_named *n);
-void wr_trace_put_resident(struct wr_pack *p, const struct wr_trace_named *n);
-void wr_trace_put_process(struct wr_pack *p, uint32_t number,
-                          const struct wr_trace_process *proc);
-void wr_trace_put_counts(struct wr_pack *p, const struct wr_trace_counts *c);
+struct wr_trace_numbered {
+    uint32_t number;
+    struct wr_trace_process process;
+};
 
 /* Texts that live as long as the file; freed together. */
 struct wr_trace_keep {
     char **blocks; /* owned, and each of them */
     size_t count, cap, used, size;
+    bool lack; /* memory was short */
 };
 /* NULL: no memory. */
 const char *wr_trace_keep(struct wr_trace_keep *k, const char *s, size_t len);
 void wr_trace_keep_done(struct wr_trace_keep *k);
 
+void wr_trace_put_info(struct wr_pack *p, const struct wr_trace_info *from);
+void wr_trace_put_name(struct wr_pack *p, const struct wr_trace_named *from);
+void wr_trace_put_resident(struct wr_pack *p,
+                           const struct wr_trace_named *from);
+void wr_trace_put_process(struct wr_pack *p,
+                          const struct wr_trace_numbered *from);
+void wr_trace_put_counts(struct wr_pack *p, const struct wr_trace_counts *from);
+
 /* Each takes one record from `p`; false: it is bad, or no memory was there for
- * a text (*ret_lack, if not NULL, tells). */
+ * a text (k->lack). Of a name, `path` is borrowed. */
 bool wr_trace_take_info(struct wr_packed *p, struct wr_trace_keep *k,
-                        struct wr_trace_info *ret, bool *ret_lack);
-bool wr_trace_take_name(struct wr_packed *p, struct wr_trace_named *ret);
-bool wr_trace_take_resident(struct wr_packed *p, struct wr_trace_named *ret);
+                        struct wr_trace_info *ret);
+bool wr_trace_take_name(struct wr_packed *p, struct wr_trace_keep *k,
+                        struct wr_trace_named *ret);
+bool wr_trace_take_resident(struct wr_packed *p, struct wr_trace_keep *k,
+                            struct wr_trace_named *ret);
 bool wr_trace_take_process(struct wr_packed *p, struct wr_trace_keep *k,
-                           uint32_t *ret_number, struct wr_trace_process *ret,
-                           bool *ret_lack);
-bool wr_trace_take_counts(struct wr_packed *p, struct wr_trace_counts *ret);
+                           struct wr_trace_numbered *ret);
+bool wr_trace_take_counts(struct wr_packed *p, struct wr_trace_keep *k,
+                          struct wr_trace_counts *ret);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/collect/rank.h"
+#include "trace/preload/rank.h"
 #include "trace/collect/tracefs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

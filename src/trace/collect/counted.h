@@ -8,10 +8,10 @@
 
 #include "trace/event.h"
 
-/* Counts, and where the last transfers ended. */
+/* Counts, and where the last transfers ended (counts.h). */
 struct wr_counted_file {
     struct wr_trace_counts counts;
-    uint64_t next_read, next_write;
+    uint64_t next[2]; /* of the reads, of the writes */
 };
 
 /* Zeroed at first. */
@@ -29,8 +29,5 @@ void wr_counted_clear(struct wr_counted *c); /* frees it all */
 
 /* Adds one event to its file's counts. */
 void wr_counted_add(struct wr_counted_file *f, const struct wr_trace_event *e);
-/* Adds counts that a process kept itself. */
-void wr_counted_merge(struct wr_trace_counts *to,
-                      const struct wr_trace_counts *more);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/counts.h"
 
 #define ROOM (WR_TAP_CHUNK - sizeof(struct wr_tap_chunk))
 
@@ -287,7 +288,7 @@ static void add_tally(struct wr_collect *c, struct wr_tapped *t,
     c->sum.bytes_written += k.bytes_written + k.stdio_bytes_written;
     c->sum.operations += k.reads + k.writes + k.stdio_reads + k.stdio_writes;
     if (f)
-        wr_counted_merge(&f->counts, &k);
+        wr_counts_merge(&f->counts, &k);
 }
 
 /* Read, not mapped: a hole of the file is no memory, and must not become some. */

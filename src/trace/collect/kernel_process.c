@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "trace/collect/kernel_state.h"
-#include "trace/collect/rank.h"
+#include "trace/preload/rank.h"
 
 #define MOST_WAITING 8192
 #define NEAR_NS      50000 /* two clocks agree to within this */

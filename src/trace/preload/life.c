@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "trace/preload/rank.h"
+
 #define WR_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, Linux 4.14 */
 
 /* Reads the beginning of a file of /proc; the text ends with a NUL. */
@@ -41,29 +43,6 @@ static void *map_control(const char *folder)
 }
 
 /* --- what the process is --- */
-
-static int32_t number_of(const char *text)
-{
-    return text && *text >= '0' && *text <= '9' ? atoi(text) : -1;
-}
-
-static int32_t first_of(int32_t a, int32_t b, int32_t c, int32_t d)
-{
-    return a >= 0 ? a : b >= 0 ? b : c >= 0 ? c : d;
-}
-
-static void fill_ranks(struct wr_tap_process *p)
-{
-    p->rank = first_of(
-        number_of(getenv("RANK")), number_of(getenv("OMPI_COMM_WORLD_RANK")),
-        number_of(getenv("PMI_RANK")), number_of(getenv("SLURM_PROCID")));
-    p->world = first_of(number_of(getenv("WORLD_SIZE")),
-                        number_of(getenv("OMPI_COMM_WORLD_SIZE")),
-                        number_of(getenv("PMI_SIZE")),
-                        number_of(getenv("SLURM_STEP_NUM_TASKS")));
-    if (p->rank < 0 || p->world <= 0)
-        p->world = -1;
-}
 
 static uint64_t pid_space(void)
 {
@@ -174,7 +153,7 @@ static bool begin(uint32_t parent, bool is_fork)
     p->first_handle = is_fork ? wr_tap.next_handle : 0;
     p->pid_space = pid_space();
     p->status = -1;
-    fill_ranks(p);
+    wr_rank_of(NULL, 0, &p->rank, &p->world);
     if (!is_fork) { /* the counters go on when another program is executed */
         fill_program(p);
         read_counters(&p->base);

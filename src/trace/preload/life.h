@@ -7,12 +7,7 @@
 
 /* Before another program is executed: takes the counters. */
 void wr_tap_executes(void);
-/* Keeps what children need in their environment (environment.c). */
+/* Keeps what children need in their environment (process.c). */
 void wr_tap_keep_environment(const char *folder, const char *preload);
-
-/* An environment with these, if `envp` lacks them; else `envp` itself. The
- * caller gives room for wr_tap_environment_room pointers. */
-size_t wr_tap_environment_room(char *const *envp);
-char *const *wr_tap_environment(char *const *envp, char **room);
 
 #endif

@@ -10,9 +10,8 @@
 struct wr_tap_real wr_real;
 
 static const char *const names[] = {
-#define NAME(name) #name,
-    WR_REAL_MAP(NAME)
-#undef NAME
+#define REAL(name) #name,
+#include "trace/preload/calls.def"
 };
 
 static long answer(long r)
@@ -27,71 +26,31 @@ static long answer(long r)
 /* --- for calls before the library is set up, when an allocator that is being
  * set up must not be asked for memory: dlsym may --- */
 
-static long early_open(const char *path, int flags, int mode)
-{
-    return answer(WR_RAW4(SYS_openat, AT_FDCWD, path, flags, mode));
-}
+/* X(name, system call, arguments of it): a to f are those of the call, with
+ * anything in place of what it does not have, and in the upper half of an int:
+ * the kernel looks there in those of mmap alone. */
+#define EARLY_CALLS(X)                                                         \
+    X(open, SYS_openat, AT_FDCWD, a, b, c, 0, 0)                               \
+    X(openat, SYS_openat, a, b, c, d, 0, 0)                                    \
+    X(read, SYS_read, a, b, c, 0, 0, 0)                                        \
+    X(write, SYS_write, a, b, c, 0, 0, 0)                                      \
+    X(pread, SYS_pread64, a, b, c, d, 0, 0)                                    \
+    X(close, SYS_close, a, 0, 0, 0, 0, 0)                                      \
+    X(lseek, SYS_lseek, a, b, c, 0, 0, 0)                                      \
+    X(mmap, SYS_mmap, a, b, (int)c, (int)d, (int)e, f)                         \
+    X(munmap, SYS_munmap, a, b, 0, 0, 0, 0)                                    \
+    X(madvise, SYS_madvise, a, b, c, 0, 0, 0)                                  \
+    X(readlink, SYS_readlinkat, AT_FDCWD, a, b, c, 0, 0)                       \
+    X(access, SYS_faccessat, AT_FDCWD, a, b, 0, 0, 0)                          \
+    X(fcntl, SYS_fcntl, a, b, c, 0, 0, 0)
 
-static long early_openat(int dirfd, const char *path, int flags, int mode)
-{
-    return answer(WR_RAW4(SYS_openat, dirfd, path, flags, mode));
-}
-
-static long early_read(int fd, void *buf, size_t n)
-{
-    return answer(WR_RAW3(SYS_read, fd, buf, n));
-}
-
-static long early_write(int fd, const void *buf, size_t n)
-{
-    return answer(WR_RAW3(SYS_write, fd, buf, n));
-}
-
-static long early_pread(int fd, void *buf, size_t n, off_t off)
-{
-    return answer(WR_RAW4(SYS_pread64, fd, buf, n, off));
-}
-
-static long early_close(int fd)
-{
-    return answer(WR_RAW1(SYS_close, fd));
-}
-
-static long early_lseek(int fd, off_t off, int whence)
-{
-    return answer(WR_RAW3(SYS_lseek, fd, off, whence));
-}
-
-static long early_mmap(void *at, size_t len, int prot, int flags, int fd,
-                       off_t off)
-{
-    return answer(wr_raw(SYS_mmap, (long)at, (long)len, prot, flags, fd, off));
-}
-
-static long early_munmap(void *at, size_t len)
-{
-    return answer(WR_RAW2(SYS_munmap, at, len));
-}
-
-static long early_madvise(void *at, size_t len, int advice)
-{
-    return answer(WR_RAW3(SYS_madvise, at, len, advice));
-}
-
-static long early_readlink(const char *path, char *buf, size_t len)
-{
-    return answer(WR_RAW4(SYS_readlinkat, AT_FDCWD, path, buf, len));
-}
-
-static long early_access(const char *path, int mode)
-{
-    return answer(WR_RAW3(SYS_faccessat, AT_FDCWD, path, mode));
-}
-
-static long early_fcntl(int fd, int cmd, long arg)
-{
-    return answer(WR_RAW3(SYS_fcntl, fd, cmd, arg));
-}
+#define EARLY_CALL(name, ...)                                                  \
+    static long early_##name(long a, long b, long c, long d, long e, long f)   \
+    {                                                                          \
+        (void)a, (void)b, (void)c, (void)d, (void)e, (void)f;                  \
+        return answer(wr_raw(__VA_ARGS__));                                    \
+    }
+EARLY_CALLS(EARLY_CALL)
 
 static long missing(void)
 {
@@ -99,38 +58,22 @@ static long missing(void)
     return -1;
 }
 
+/* No table of them: it would need a relocation, and another library that is
+ * being relocated may call. */
 static void *early_of(enum wr_real_index which)
 {
+    void *found = NULL;
+
     switch ((int)which) {
-    case WR_REAL_AT_open:
-        return (void *)early_open;
-    case WR_REAL_AT_openat:
-        return (void *)early_openat;
-    case WR_REAL_AT_read:
-        return (void *)early_read;
-    case WR_REAL_AT_write:
-        return (void *)early_write;
-    case WR_REAL_AT_pread:
-        return (void *)early_pread;
-    case WR_REAL_AT_close:
-        return (void *)early_close;
-    case WR_REAL_AT_lseek:
-        return (void *)early_lseek;
-    case WR_REAL_AT_mmap:
-        return (void *)early_mmap;
-    case WR_REAL_AT_munmap:
-        return (void *)early_munmap;
-    case WR_REAL_AT_madvise:
-        return (void *)early_madvise;
-    case WR_REAL_AT_readlink:
-        return (void *)early_readlink;
-    case WR_REAL_AT_access:
-        return (void *)early_access;
-    case WR_REAL_AT_fcntl:
-        return (void *)early_fcntl;
+#define EARLY_CASE(name, ...)                                                  \
+    case WR_REAL_AT_##name:                                                    \
+        found = (void *)early_##name;                                          \
+        break;
+        EARLY_CALLS(EARLY_CASE)
     default:
-        return NULL;
+        break;
     }
+    return found;
 }
 
 void *wr_real_late(enum wr_real_index which)

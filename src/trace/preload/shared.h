@@ -107,7 +107,7 @@ struct wr_tap_process {
 struct wr_tap_tally {
     uint32_t handle; /* 0: free */
     uint32_t spare;
-    uint64_t next_read, next_write; /* where the last one ended */
+    uint64_t next[2]; /* where the last read and the last write ended */
     struct wr_trace_counts counts;
     uint64_t pad[11];
 };
@@ -127,19 +127,6 @@ static inline struct wr_tap_tally *wr_tap_tally_at(void *base, unsigned k)
                   (uint64_t)WR_TAP_CHUNKS * WR_TAP_CHUNK;
 
     return (struct wr_tap_tally *)(void *)first + k;
-}
-
-/* The class of a transfer's size, by Darshan's edges. */
-static inline unsigned wr_tap_size_class(uint64_t n)
-{
-    static const uint64_t edges[9] = {100,      1024,      10240,
-                                      102400,   1048576,   4194304,
-                                      10485760, 104857600, 1073741824};
-    unsigned k = 0;
-
-    while (k < 9 && n > edges[k])
-        k++;
-    return k;
 }
 
 /* Several threads add to one counter. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "trace/counts.h"
+
 #define PAGE     4096
 #define PER_PAGE (PAGE / sizeof(struct wr_tap_tally))
 #define INTERNED 65536
@@ -97,110 +99,19 @@ static struct wr_tap_tally *find(uint32_t handle)
     return handle == WR_TAP_NONE ? NULL : find(WR_TAP_NONE);
 }
 
-static void raise_to(uint64_t *high, uint64_t value)
-{
-    if (__atomic_load_n(high, __ATOMIC_RELAXED) < value)
-        __atomic_store_n(high, value, __ATOMIC_RELAXED);
-}
-
-/* Threads that read one file at the same moment may disturb each other's order
- * and maxima; counts and bytes are exact. */
-static void add_read(struct wr_tap_tally *t, const struct wr_tap_note *n,
-                     uint64_t duration)
-{
-    struct wr_trace_counts *c = &t->counts;
-    bool stdio = n->flags & WR_TRACE_STDIO;
-
-    WR_TAP_ADD(*(stdio ? &c->stdio_reads : &c->reads), 1);
-    WR_TAP_ADD(*(stdio ? &c->stdio_bytes_read : &c->bytes_read), n->len);
-    WR_TAP_ADD(c->read_ns, duration);
-    raise_to(&c->max_read_ns, duration);
-    if (stdio)
-        return;
-    WR_TAP_ADD(c->size_reads[wr_tap_size_class(n->len)], 1);
-    if (!n->len)
-        WR_TAP_ADD(c->zero_reads, 1);
-    if (n->off == WR_TAP_UNKNOWN || !n->len)
-        return;
-    if (n->off >= t->next_read && c->reads > 1)
-        WR_TAP_ADD(c->sequential_reads, 1);
-    if (n->off == t->next_read && c->reads > 1)
-        WR_TAP_ADD(c->consecutive_reads, 1);
-    t->next_read = n->off + n->len;
-    raise_to(&c->max_offset_read, n->off + n->len - 1);
-}
-
-static void add_write(struct wr_tap_tally *t, const struct wr_tap_note *n,
-                      uint64_t duration)
-{
-    struct wr_trace_counts *c = &t->counts;
-    bool stdio = n->flags & WR_TRACE_STDIO;
-
-    WR_TAP_ADD(*(stdio ? &c->stdio_writes : &c->writes), 1);
-    WR_TAP_ADD(*(stdio ? &c->stdio_bytes_written : &c->bytes_written), n->len);
-    WR_TAP_ADD(c->write_ns, duration);
-    raise_to(&c->max_write_ns, duration);
-    if (stdio)
-        return;
-    WR_TAP_ADD(c->size_writes[wr_tap_size_class(n->len)], 1);
-    if (n->off == WR_TAP_UNKNOWN || !n->len)
-        return;
-    if (n->off >= t->next_write && c->writes > 1)
-        WR_TAP_ADD(c->sequential_writes, 1);
-    if (n->off == t->next_write && c->writes > 1)
-        WR_TAP_ADD(c->consecutive_writes, 1);
-    t->next_write = n->off + n->len;
-    raise_to(&c->max_offset_written, n->off + n->len - 1);
-}
-
-static uint64_t *counter_of(struct wr_trace_counts *c, unsigned op)
-{
-    switch (op) {
-    case WR_TRACE_OPEN:
-        return &c->opens;
-    case WR_TRACE_CLOSE:
-        return &c->closes;
-    case WR_TRACE_SEEK:
-        return &c->seeks;
-    case WR_TRACE_STAT:
-    case WR_TRACE_ACCESS:
-        return &c->stats;
-    case WR_TRACE_SYNC:
-    case WR_TRACE_DATASYNC:
-    case WR_TRACE_SYNC_ALL:
-    case WR_TRACE_MSYNC:
-        return &c->syncs;
-    case WR_TRACE_MMAP:
-        return &c->mmaps;
-    default:
-        return &c->others;
-    }
-}
-
-static void add(struct wr_tap_tally *t, const struct wr_tap_note *n,
-                uint64_t duration)
-{
-    struct wr_trace_counts *c = &t->counts;
-
-    if (!c->first_ns)
-        c->first_ns = n->start;
-    raise_to(&c->last_ns, n->start + duration);
-    if (n->op == WR_TRACE_READ || n->op == WR_TRACE_COPY_IN ||
-        n->op == WR_TRACE_AIO_READ) {
-        add_read(t, n, duration);
-    } else if (n->op == WR_TRACE_WRITE || n->op == WR_TRACE_COPY_OUT ||
-               n->op == WR_TRACE_AIO_WRITE) {
-        add_write(t, n, duration);
-    } else {
-        WR_TAP_ADD(*counter_of(c, n->op), 1);
-        WR_TAP_ADD(c->meta_ns, duration);
-    }
-}
-
 void wr_tap_tally(const struct wr_tap_note *n, uint64_t duration)
 {
     struct wr_tap_tally *t = find(n->handle ? n->handle : WR_TAP_NONE);
+    const struct wr_trace_event e = {.dur_ns = duration,
+                                     .op = n->op,
+                                     .flags = n->flags,
+                                     .offset = n->off,
+                                     .bytes = n->len};
 
-    if (t)
-        add(t, n, duration);
+    if (!t)
+        return;
+    if (!t->counts.first_ns)
+        t->counts.first_ns = n->start;
+    wr_counts_raise(&t->counts.last_ns, n->start + duration);
+    wr_counts_event(&t->counts, t->next, &e, /* shared= */ true);
 }

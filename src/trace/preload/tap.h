@@ -20,9 +20,12 @@
 #include "trace/preload/shared.h"
 
 #define WR_TAP_EXPORT      __attribute__((visibility("default")))
-#define WR_TAP_ALIAS(old)  __attribute__((visibility("default"), alias(#old)))
 #define WR_TAP_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define WR_TAP_UNKNOWN     UINT64_MAX /* an offset */
+/* `name` is the function `of` of the same file, too. */
+#define WR_TAP_ALIAS(name, of)                                                 \
+    extern __typeof__(name) name                                               \
+        __attribute__((visibility("default"), alias(#of)))
+#define WR_TAP_UNKNOWN UINT64_MAX /* an offset */
 
 /* What one thread writes to: one cache line. */
 struct wr_tap_thread {
@@ -131,7 +134,7 @@ void wr_tap_fd_clear_range(unsigned first, unsigned last);
 void wr_tap_fd_copy(int from, int to);
 uint32_t wr_tap_fd_handle(int fd); /* 0: none */
 
-/* --- common ends of wrappers (note.c) --- */
+/* --- common ends of wrappers (calls.c; streams: stdio.c) --- */
 
 /* A transfer: r is what the call returned; off WR_TAP_UNKNOWN: at the position
  * of the descriptor, which it moves. */
@@ -140,19 +143,19 @@ void wr_tap_moved(unsigned op, int fd, uint64_t start, long r, uint64_t off);
 void wr_tap_on_fd(unsigned op, int fd, uint64_t start, long r);
 void wr_tap_on_range(unsigned op, int fd, uint64_t start, long r,
                      const uint64_t range[2]);
-/* A call on a name; dirfd as of openat. */
-void wr_tap_on_path(unsigned op, int dirfd, const char *path, uint64_t start,
-                    long r);
-/* One that gave a descriptor, or failed. */
+/* One that gave a descriptor, or failed; dirfd as of openat. */
 void wr_tap_opened(int fd, int dirfd, const char *path, int open_flags,
                    uint64_t start);
-void wr_tap_on_two(unsigned op, const char *from, const char *to,
-                   uint64_t start, long r);
-void wr_tap_on_two_at(unsigned op, const int dirs[2],
-                      const char *const names[2], uint64_t start, long r);
 int wr_tap_errno(long r); /* errno if r < 0, as 0..255 */
 /* The name that a call with this error was given; "" if it cannot be read. */
 const char *wr_tap_name(const char *path, int error);
+
+/* A transfer of n bytes by a stream, at the descriptor's position. */
+void wr_tap_stream_moved(unsigned op, FILE *f, uint64_t start, long n,
+                         bool failed);
+void wr_tap_stream_opened(FILE *f, const char *path, const char *mode,
+                          uint64_t start);
+void wr_tap_stream_sought(FILE *f, uint64_t start, int r);
 
 /* --- life of the process (life.c) --- */
 
@@ -160,8 +163,8 @@ bool wr_tap_child(void);       /* sets up the child of a fork, once */
 void wr_tap_ended(int status); /* the last words */
 void wr_tap_thread_done(void);
 
-/* Another chunk, or false (chunk.c). */
-bool wr_tap_chunk_take(struct wr_tap_thread *t);
+/* --- the process's file (ring.c) --- */
+
 bool wr_tap_populate(void *at, size_t len);
 /* The process's file, mapped at the same place as its parent's if `near`. */
 struct wr_tap_process *wr_tap_file_make(uint32_t number, void *near);

@@ -181,6 +181,34 @@ static void some_cores(void **state)
     assert_int_equal(c.busy, 77);
 }
 
+static void mounts(void **state)
+{
+    char whole[] = "36 35 98:0 /mnt1 /a\\040b\\134c rw,noatime master:1 - "
+                   "ext3 /dev/my\\040root rw,errors=continue\n";
+    char plain[] = "22 1 8:1 / / rw shared:1 - xfs none rw\n";
+    char cut[] = "36 35 98:0 /mnt1 /a\\04 rw - fuse.weir x\\";
+    char no_end[] = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1\n";
+    char no_source[] = "36 35 98:0 /mnt1 /mnt2 rw - ext3\n";
+    char no_point[] = "36 35 98:0 / - ext3 /dev/root\n";
+    struct wr_procfs_mount m;
+
+    (void)state;
+    assert_true(wr_procfs_mount(whole, &m));
+    assert_string_equal(m.dev, "98:0");
+    assert_string_equal(m.point, "/a b\\c");
+    assert_string_equal(m.type, "ext3");
+    assert_string_equal(m.source, "/dev/my root");
+    assert_true(wr_procfs_mount(plain, &m));
+    assert_string_equal(m.point, "/");
+    assert_string_equal(m.source, "none");
+    assert_true(wr_procfs_mount(cut, &m));
+    assert_string_equal(m.point, "/a\\04");
+    assert_string_equal(m.source, "x\\");
+    assert_false(wr_procfs_mount(no_end, &m));
+    assert_false(wr_procfs_mount(no_source, &m));
+    assert_false(wr_procfs_mount(no_point, &m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +219,7 @@ int main(void)
         cmocka_unit_test(fields),
         cmocka_unit_test(pages),
         cmocka_unit_test(counters_wrap),
+        cmocka_unit_test(mounts),
         cmocka_unit_test(files_are_read_again),
     };
 

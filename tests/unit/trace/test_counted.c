@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "trace/collect/counted.h"
+#include "trace/counts.h"
 
 static struct wr_trace_event event(unsigned op, uint64_t off, uint64_t bytes)
 {
@@ -77,7 +78,7 @@ static void kept_counts_are_added(void **state)
                                 .max_offset_read = 50};
 
     (void)state;
-    wr_counted_merge(&a, &b);
+    wr_counts_merge(&a, &b);
     assert_int_equal(a.process, 1);
     assert_int_equal(a.file, 2);
     assert_int_equal(a.reads, 12);

@@ -12,7 +12,7 @@
 
 #include "trace/collect/calls.h"
 #include "trace/collect/paths.h"
-#include "trace/collect/rank.h"
+#include "trace/preload/rank.h"
 #include "trace/collect/keyed.h"
 #include "trace/collect/tracefs.h"
 #include "trace/event.h"

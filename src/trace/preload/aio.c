@@ -1,4 +1,4 @@
-/* wrap_aio.c - wrappers: asynchronous reads and writes.
+/* aio.c - wrappers: asynchronous reads and writes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/preload/tap.h"
 
@@ -191,8 +191,7 @@ WR_TAP_EXPORT ssize_t aio_return(struct aiocb *cb)
     return r;
 }
 
-int aio_read64(struct aiocb64 *cb) WR_TAP_ALIAS(aio_read);
-int aio_write64(struct aiocb64 *cb) WR_TAP_ALIAS(aio_write);
-ssize_t aio_return64(struct aiocb64 *cb) WR_TAP_ALIAS(aio_return);
-int lio_listio64(int mode, struct aiocb64 *const *list, int count,
-                 struct sigevent *event) WR_TAP_ALIAS(lio_listio);
+WR_TAP_ALIAS(aio_read64, aio_read);
+WR_TAP_ALIAS(aio_write64, aio_write);
+WR_TAP_ALIAS(aio_return64, aio_return);
+WR_TAP_ALIAS(lio_listio64, lio_listio);

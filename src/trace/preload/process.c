@@ -1,4 +1,4 @@
-/* wrap_process.c - wrappers: processes and threads.
+/* process.c - wrappers: processes and threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/preload/life.h"
 
@@ -6,6 +6,71 @@
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
+
+/* --- children are traced, too, whatever environment they get --- */
+
+#define VARIABLES_MAX 16384 /* variables of an environment that is looked at */
+
+struct wr_tap_kept {
+    char folder[300], preload[2048]; /* "NAME=value" */
+};
+static struct wr_tap_kept kept;
+
+static void keep_variable(char *to, size_t cap, const char *name,
+                          const char *value)
+{
+    size_t n = strlen(name), len = value ? strlen(value) : 0;
+
+    if (!value || n + len >= cap)
+        return;
+    memcpy(to, name, n);
+    memcpy(to + n, value, len + 1);
+}
+
+void wr_tap_keep_environment(const char *folder, const char *preload)
+{
+    keep_variable(kept.folder, sizeof(kept.folder), "WEIR_TRACE=", folder);
+    keep_variable(kept.preload, sizeof(kept.preload), "LD_PRELOAD=", preload);
+}
+
+static bool has_variable(char *const *envp, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; envp && envp[i]; i++)
+        if (!strncmp(envp[i], name, n))
+            return true;
+    return false;
+}
+
+static size_t environment_room(char *const *envp)
+{
+    size_t n = 0;
+
+    while (envp && envp[n] && n < VARIABLES_MAX)
+        n++;
+    return n + 3;
+}
+
+/* An LD_PRELOAD that the program has changed is its own matter. */
+static char *const *environment_of(char *const *envp, char **room)
+{
+    size_t n = environment_room(envp) - 3;
+
+    if (!wr_tap.on || n >= VARIABLES_MAX || !kept.folder[0] ||
+        !kept.preload[0] || has_variable(envp, "WEIR_TRACE=") ||
+        has_variable(envp, "WEIR_TRACE_DISABLE=") ||
+        has_variable(envp, "LD_PRELOAD="))
+        return envp;
+    for (size_t i = 0; i < n; i++)
+        room[i] = envp[i];
+    room[n] = kept.folder;
+    room[n + 1] = kept.preload;
+    room[n + 2] = NULL;
+    return room;
+}
+
+/* --- forks --- */
 
 static void note_child(unsigned op, pid_t pid, const char *path, uint64_t start)
 {
@@ -103,45 +168,32 @@ static void note_exec(const char *path, int failed, uint64_t start)
     wr_tap_put(&n);
 }
 
-WR_TAP_EXPORT int execve(const char *path, char *const argv[],
-                         char *const envp[])
-{
-    uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
-    int r;
-
-    if (start)
-        note_exec(path, 0, start);
-    r = WR_REAL(execve)(path, argv, wr_tap_environment(envp, room));
-    if (start)
-        note_exec(path, 1, start);
-    return r;
-}
-
-WR_TAP_EXPORT int execvpe(const char *file, char *const argv[],
-                          char *const envp[])
-{
-    uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
-    int r;
-
-    if (start)
-        note_exec(file, 0, start);
-    r = WR_REAL(execvpe)(file, argv, wr_tap_environment(envp, room));
-    if (start)
-        note_exec(file, 1, start);
-    return r;
-}
+#define EXECUTES(name)                                                         \
+    WR_TAP_EXPORT int name(const char *path, char *const argv[],               \
+                           char *const envp[])                                 \
+    {                                                                          \
+        uint64_t start = wr_tap_begin();                                       \
+        char **room = alloca(environment_room(envp) * sizeof(*room));          \
+        int r;                                                                 \
+                                                                               \
+        if (start)                                                             \
+            note_exec(path, 0, start);                                         \
+        r = WR_REAL(name)(path, argv, environment_of(envp, room));             \
+        if (start)                                                             \
+            note_exec(path, 1, start);                                         \
+        return r;                                                              \
+    }
+EXECUTES(execve)
+EXECUTES(execvpe)
 
 WR_TAP_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
     uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
+    char **room = alloca(environment_room(envp) * sizeof(*room));
 
     if (start)
         note_exec("", 0, start);
-    return WR_REAL(fexecve)(fd, argv,
-                            envp ? wr_tap_environment(envp, room) : NULL);
+    return WR_REAL(fexecve)(fd, argv, envp ? environment_of(envp, room) : NULL);
 }
 
 WR_TAP_EXPORT int execv(const char *path, char *const argv[])
@@ -167,84 +219,50 @@ static size_t take_arguments(const char *first, va_list ap, char **argv)
     return n + 1;
 }
 
-WR_TAP_EXPORT int execl(const char *path, const char *arg, ...)
-{
-    va_list ap;
-    char **argv;
+/* X(name, what follows the NULL, the call with an array) */
+#define LISTED_CALLS(X)                                                        \
+    X(execl, , execve(path, argv, envp))                                       \
+    X(execlp, , execvpe(path, argv, envp))                                     \
+    X(execle, envp = va_arg(ap, char *const *), execve(path, argv, envp))
 
-    va_start(ap, arg);
-    argv = alloca(take_arguments(arg, ap, NULL) * sizeof(*argv));
-    va_end(ap);
-    va_start(ap, arg);
-    take_arguments(arg, ap, argv);
-    va_end(ap);
-    return execve(path, argv, environ);
-}
+#define LISTED_CALL(name, after, with_array)                                   \
+    WR_TAP_EXPORT int name(const char *path, const char *arg, ...)             \
+    {                                                                          \
+        char **argv, *const *envp = environ;                                   \
+        va_list ap;                                                            \
+                                                                               \
+        va_start(ap, arg);                                                     \
+        argv = alloca(take_arguments(arg, ap, NULL) * sizeof(*argv));          \
+        va_end(ap);                                                            \
+        va_start(ap, arg);                                                     \
+        take_arguments(arg, ap, argv);                                         \
+        after;                                                                 \
+        va_end(ap);                                                            \
+        return with_array;                                                     \
+    }
+LISTED_CALLS(LISTED_CALL)
 
-WR_TAP_EXPORT int execlp(const char *file, const char *arg, ...)
-{
-    va_list ap;
-    char **argv;
-
-    va_start(ap, arg);
-    argv = alloca(take_arguments(arg, ap, NULL) * sizeof(*argv));
-    va_end(ap);
-    va_start(ap, arg);
-    take_arguments(arg, ap, argv);
-    va_end(ap);
-    return execvpe(file, argv, environ);
-}
-
-WR_TAP_EXPORT int execle(const char *path, const char *arg, ...)
-{
-    char **argv, *const *envp;
-    va_list ap;
-
-    va_start(ap, arg);
-    argv = alloca(take_arguments(arg, ap, NULL) * sizeof(*argv));
-    va_end(ap);
-    va_start(ap, arg);
-    take_arguments(arg, ap, argv);
-    envp = va_arg(ap, char *const *);
-    va_end(ap);
-    return execve(path, argv, envp);
-}
-
-WR_TAP_EXPORT int posix_spawn(pid_t *pid, const char *path,
-                              const posix_spawn_file_actions_t *actions,
-                              const posix_spawnattr_t *attr, char *const argv[],
-                              char *const envp[])
-{
-    uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
-    pid_t child = 0;
-    int r = WR_REAL(posix_spawn)(&child, path, actions, attr, argv,
-                                 wr_tap_environment(envp, room));
-
-    if (r == 0 && pid)
-        *pid = child;
-    if (start)
-        note_child(WR_TRACE_SPAWN, r ? -1 : child, wr_tap_name(path, r), start);
-    return r;
-}
-
-WR_TAP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-                               const posix_spawn_file_actions_t *actions,
-                               const posix_spawnattr_t *attr,
-                               char *const argv[], char *const envp[])
-{
-    uint64_t start = wr_tap_begin();
-    char **room = alloca(wr_tap_environment_room(envp) * sizeof(*room));
-    pid_t child = 0;
-    int r = WR_REAL(posix_spawnp)(&child, file, actions, attr, argv,
-                                  wr_tap_environment(envp, room));
-
-    if (r == 0 && pid)
-        *pid = child;
-    if (start)
-        note_child(WR_TRACE_SPAWN, r ? -1 : child, wr_tap_name(file, r), start);
-    return r;
-}
+#define SPAWNS(name)                                                           \
+    WR_TAP_EXPORT int name(pid_t *pid, const char *path,                       \
+                           const posix_spawn_file_actions_t *actions,          \
+                           const posix_spawnattr_t *attr, char *const argv[],  \
+                           char *const envp[])                                 \
+    {                                                                          \
+        uint64_t start = wr_tap_begin();                                       \
+        char **room = alloca(environment_room(envp) * sizeof(*room));          \
+        pid_t child = 0;                                                       \
+        int r = WR_REAL(name)(&child, path, actions, attr, argv,               \
+                              environment_of(envp, room));                     \
+                                                                               \
+        if (r == 0 && pid)                                                     \
+            *pid = child;                                                      \
+        if (start)                                                             \
+            note_child(WR_TRACE_SPAWN, r ? -1 : child, wr_tap_name(path, r),   \
+                       start);                                                 \
+        return r;                                                              \
+    }
+SPAWNS(posix_spawn)
+SPAWNS(posix_spawnp)
 
 /* --- ends --- */
 
@@ -257,7 +275,7 @@ WR_TAP_EXPORT void _exit(int status)
         WR_RAW1(SYS_exit_group, status);
 }
 
-void _Exit(int status) WR_TAP_ALIAS(_exit);
+WR_TAP_ALIAS(_Exit, _exit);
 
 WR_TAP_EXPORT void quick_exit(int status)
 {
@@ -394,8 +412,6 @@ WR_TAP_EXPORT long syscall(long number, ...)
 #endif
 
 /* --- marks of the program itself (weir/mark.h) --- */
-
-void weir_mark(const char *text);
 
 WR_TAP_EXPORT void weir_mark(const char *text)
 {

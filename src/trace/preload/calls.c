@@ -1,4 +1,4 @@
-/* note.c - the common ends of wrappers: what happened, as a note.
+/* calls.c - wrappers that make a call and note it, by the table calls.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/preload/tap.h"
 
@@ -112,7 +112,7 @@ static void settle_name(struct wr_tap_note *n)
     n->off = WR_TAP_UNKNOWN;
 }
 
-void wr_tap_on_path(unsigned op, int dirfd, const char *path, uint64_t start,
+static void on_path(unsigned op, int dirfd, const char *path, uint64_t start,
                     long r)
 {
     struct wr_tap_note n = {.start = start, .op = (uint8_t)op};
@@ -158,7 +158,7 @@ void wr_tap_opened(int fd, int dirfd, const char *path, int open_flags,
     wr_tap_put_lasting(&n, duration);
 }
 
-void wr_tap_on_two_at(unsigned op, const int dirs[2],
+static void on_two_at(unsigned op, const int dirs[2],
                       const char *const names[2], uint64_t start, long r)
 {
     uint64_t duration = wr_tap_clock() - start;
@@ -179,9 +179,100 @@ void wr_tap_on_two_at(unsigned op, const int dirs[2],
     wr_tap_put_lasting(&to, duration);
 }
 
-void wr_tap_on_two(unsigned op, const char *from, const char *to,
-                   uint64_t start, long r)
+/* --- what the notes of the table say; each sees the call's arguments --- */
+
+#define HERE WR_TAP_UNKNOWN /* the descriptor's position */
+#define MOVED(op, off)                                                         \
+    wr_tap_moved(WR_TRACE_##op, fd, start, r, (uint64_t)(off))
+#define COPIED(off_in, off_out)                                                \
+    copied((const int[2]){in, out}, (const off_t *const[2]){off_in, off_out},  \
+           start, r)
+#define OPENED(dir, flags) wr_tap_opened(r, dir, path, flags, start)
+#define ON_FD(op)          wr_tap_on_fd(WR_TRACE_##op, fd, start, r)
+#define ON_PATH(op, dir)   on_path(WR_TRACE_##op, dir, path, start, r)
+#define ON_TWO(op, dir1, dir2)                                                 \
+    on_two_at(WR_TRACE_##op, (const int[2]){dir1, dir2},                       \
+              (const char *const[2]){from, to}, start, r)
+#define RANGE        ((const uint64_t[2]){(uint64_t)off, (uint64_t)len})
+#define ON_RANGE(op) wr_tap_on_range(WR_TRACE_##op, fd, start, r, RANGE)
+#define STREAM(op, f, n, failed)                                               \
+    wr_tap_stream_moved(WR_TRACE_##op, f, start, (long)(n), failed)
+#define BEGIN_IF(condition) ((condition) ? wr_tap_begin() : 0)
+
+/* A call moves *off behind what it copied. */
+static uint64_t begun_at(const off_t *off, long r)
 {
-    wr_tap_on_two_at(op, (const int[2]){AT_FDCWD, AT_FDCWD},
-                     (const char *const[2]){from, to}, start, r);
+    return off && r > 0 ? (uint64_t)(*off - r) : WR_TAP_UNKNOWN;
 }
+
+/* One note for each of the two. */
+static void copied(const int fds[2], const off_t *const off[2], uint64_t start,
+                   long r)
+{
+    wr_tap_moved(WR_TRACE_COPY_IN, fds[0], start, r, begun_at(off[0], r));
+    if (r >= 0)
+        wr_tap_moved(WR_TRACE_COPY_OUT, fds[1], start, r, begun_at(off[1], r));
+}
+
+static void sought(int fd, uint64_t start, off_t r)
+{
+    struct wr_tap_fd *e = wr_tap_fd_of(fd);
+
+    if (e && r >= 0)
+        __atomic_store_n(&e->pos, (uint64_t)r, __ATOMIC_RELAXED);
+    wr_tap_on_range(
+        WR_TRACE_SEEK, fd, start, r,
+        (const uint64_t[2]){r < 0 ? WR_TAP_UNKNOWN : (uint64_t)r, 0});
+}
+
+static void clear_pair(int r, const int fds[2])
+{
+    if (r == 0) {
+        wr_tap_fd_clear(fds[0]);
+        wr_tap_fd_clear(fds[1]);
+    }
+}
+
+static void duplicated(int from, int to)
+{
+    if (to >= 0 && to != from)
+        wr_tap_fd_copy(from, to);
+}
+
+/* `failed`: the number of an error, which errno does not have. */
+static void on_posix_range(unsigned op, int fd, uint64_t start, int failed,
+                           const uint64_t range[2])
+{
+    int kept = errno;
+
+    errno = failed ? failed : kept;
+    wr_tap_on_range(op, fd, start, failed ? -1 : 0, range);
+    errno = kept;
+}
+
+/* The working directory, which relative names begin at. */
+static void moved_to(uint64_t start, int r)
+{
+    char cwd[WR_TAP_PATH + 1];
+    struct wr_tap_note n = {.start = start, .op = WR_TAP_CHDIR, .path = cwd};
+
+    if (r == 0 && WR_RAW2(SYS_getcwd, cwd, sizeof(cwd)) > 0)
+        wr_tap_put_lasting(&n, 0);
+}
+
+/* --- the wrappers --- */
+
+#define CALL_FROM(begun, type, name, parameters, arguments, note)              \
+    WR_TAP_EXPORT type name parameters                                         \
+    {                                                                          \
+        uint64_t start = begun;                                                \
+        type r = WR_REAL(name) arguments;                                      \
+                                                                               \
+        if (start)                                                             \
+            note;                                                              \
+        return r;                                                              \
+    }
+#define CALL(type, name, parameters, arguments, note)                          \
+    CALL_FROM(wr_tap_begin(), type, name, parameters, arguments, note)
+#define ALIAS(name, of) WR_TAP_ALIAS(name, of);
+#include "trace/preload/calls.def"
