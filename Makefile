@@ -7,7 +7,7 @@ FUZZ_SECONDS = 60
 DESTDIR =
 
 .DEFAULT_GOAL = help
-.PHONY: help deps build examples demo test check-full lint format check-san fuzz bench \
+.PHONY: help deps build examples demo test check check-full lint format check-san fuzz bench \
 	bench-peers install uninstall deb clean
 
 help: ## this list
@@ -32,6 +32,9 @@ demo: build ## generate a data set and benchmark feeding from it (3 minutes)
 test: ## build and run the tests and lints (8 minutes on two cores)
 	@scripts/deps.sh build test
 	@scripts/test.sh $(BUILD)
+
+check: ## one test or suite: make check T=test-base-hist (or T=report/older, T=cli)
+	@scripts/check.py $(BUILD) "$(T)"
 
 check-full: ## every test, whole: what make test runs a part of, and more
 	@scripts/deps.sh build test full

@@ -2,7 +2,7 @@
 # deps.sh - installs what is missing from Debian's packages.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: deps.sh GROUP...      groups: build test full fuzz bench peers
+# usage: deps.sh GROUP...      groups: build unit test full fuzz bench peers
 #
 # Does nothing, quickly, when all is there. Elsewhere than on Debian and its
 # children it only says what is missing. WEIR_DEPS=skip turns it off.

@@ -5,8 +5,10 @@
 # usage: failed.py testlog.json
 #
 # For the last lines of a test run: whoever has only those still learns which
-# test it was. Prints nothing when all passed.
+# test it was, and how to repeat it. Prints nothing when all passed.
 import json
+import os
+import re
 import sys
 
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
@@ -17,6 +19,14 @@ def end_of(test):
     """The last lines of its two streams, errors last."""
     text = (test.get("stdout") or "") + "\n" + (test.get("stderr") or "")
     return [line for line in text.splitlines() if line.strip()][-LINES:]
+
+
+def again(test):
+    """The command that runs this test once more."""
+    unit = re.search(r'/tests/unit/(test-[^/]+)$', test['command'][0])
+    name = unit[1] if unit else test['name'].split(' / ')[-1]
+    part = os.environ.get('WEIR_TEST_PART', '')  # empty: all parts
+    return f'WEIR_TEST_PART={part} make check T={name}'
 
 
 def main():
@@ -32,6 +42,7 @@ def main():
               f" exit {test['returncode']}, {test['duration']:.1f} s)")
         for line in end_of(test):
             print(f"  {line[:200]}")
+        print(f"repeat it: {again(test)}")
 
 
 main()

@@ -152,6 +152,37 @@ fresh
 printf '/* %0100d */\n' 0 >>src/base/one.h
 expect lengths.py 1 '106 columns, over 100'
 
+# counts OPTIONS... says TEXT: so does scripts/lines.py of the small tree.
+counts() {
+    says=$1
+    shift
+    count=$((count + 1))
+    /usr/bin/python3 -B "$here/../lines.py" "$@" "$dir/tree" >"$dir/out" 2>&1 || true
+    if ! tr -s ' \n' ' ' <"$dir/out" | grep -q -- "$says"; then
+        bad=$((bad + 1))
+        echo "selftest: lines.py: no \"$says\":"
+        cat "$dir/out"
+    fi
+}
+
+# Its one exported function is called twice outside of comments and texts.
+fresh
+mkdir src/storage
+printf '/* wr_one(1)\n * more */\n\nint wr_two(void) // {\n{\n    char *a = "/* wr_one";\n    return wr_one(2);\n}\n' \
+    >src/storage/two.c
+counts 'lines of code 17 lines in all 28 .c files 2 .h files 1'
+counts 'functions 3 function length, median 4 function length, p90 5'
+counts 'exported functions 1 of them with one call site 0'
+counts '"code_lines": 17, "lines": 28' --json
+git -c init.defaultBranch=main init -q .
+git add .
+git -c user.name=a -c user.email=a@b commit -q -m one
+sed -i '/return wr_one(a)/d' src/base/one.c
+counts 'HEAD now change lines of code 17 16 -1' --base HEAD
+counts 'exported functions 1 1 +0 of them with one call site 0 1 +1' --base HEAD
+counts '"base": { "code_lines": 17' --json --base HEAD
+counts 'lines.py: .*none' --base none
+
 fresh
 sed -i 1d src/base/one.h
 expect heads.py 1 'one.h:1: does not begin with "one.h - ..."'

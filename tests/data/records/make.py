@@ -1,11 +1,15 @@
 # make.py - records for tests of weir report, made by docs/formats/record.md.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: make.py bench|plan|plan-png|plan-tensor|plan-one|plan-scale|
-#        plan-explain|probe|run|run-search|run-slow|study|trace|train
+# Usage: make.py bench|ckpt|plan|plan-png|plan-tensor|plan-one|plan-scale|
+#        plan-explain|probe|replay|run|run-search|run-slow|study|trace|train
 #        [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
+#        [--ranks N] [--vary] [--alone]
+#        [--distinct] [--elsewhere]
 # The same arguments give the same record. Rates are `scale` times as high.
+# --vary: each case of bench has settings of its own. --alone: train without the
+# comparison. --elsewhere: under other conditions. --distinct: short lists, and all numbers differ (distinct.py).
 import argparse
 import json
 import random
@@ -13,7 +17,10 @@ import sys
 
 sys.dont_write_bytecode = True # nothing is left in the source tree
 
+from ckpt import ckpt
+from distinct import distinct, elsewhere
 from plan import plan, plan_explain, plan_one, plan_scale
+from replay import replay
 from run import run, run_search, run_slow
 from study import study
 from trace import trace
@@ -90,6 +97,23 @@ def bench_run(args, rng, threads, prefetch, start):
         'batch_times': batch_times(rng, args.batches, 32e3 / rate)}
 
 
+def bench_ranks(count, run):
+    """What each of several ranks had of a run."""
+    return [{'rank': i, 'host': 'node%d' % i,
+             'seconds': run['seconds'] * (1 - 0.01 * i),
+             'samples': run['samples'] // count,
+             'bytes': run['bytes'] // count, 'peak_bytes': 90000000 + i,
+             'samples_per_s': run['samples_per_s'] / count,
+             'verdict': ('storage-bound', 'decode-bound')[i % 2]}
+            for i in range(count)]
+
+
+def vary(settings, k):
+    settings.update(stages=('read', 'decode', 'full')[k % 3], depth=4 * k,
+                    page_cache=('warm', 'cold')[k % 2], batch=16 + k,
+                    decode=('fast', 'exact')[k // 2 % 2], crop='%dx%d' % (k, k))
+
+
 def bench(args, rng):
     record = head(args, 'bench')
     record['dataset'] = {
@@ -120,6 +144,10 @@ def bench(args, rng):
                            'of_decode_limit': 0, 'of_read_limit': 0.5,
                            'verdict': 'storage-bound'},
                 'warm_up_runs': 1, 'runs': runs, 'bad_count': 0, 'bad': []})
+            if args.vary:
+                vary(record['cases'][-1]['settings'], len(record['cases']))
+            if args.ranks:
+                record['cases'][-1]['ranks'] = bench_ranks(args.ranks, runs[1])
     return record
 
 
@@ -183,13 +211,15 @@ def probe(args, rng):
     return record
 
 
-def main():
+def made(words):
+    """The record of these arguments."""
     numbers = lambda text: [int(v) for v in text.split(',')]
     p = argparse.ArgumentParser()
-    p.add_argument('kind', choices=['bench', 'plan', 'plan-png', 'plan-tensor',
-                                    'plan-one', 'plan-scale', 'plan-explain',
-                                    'probe', 'run', 'run-search', 'run-slow',
-                                    'study', 'trace', 'train'])
+    p.add_argument('kind', choices=['bench', 'ckpt', 'plan', 'plan-png',
+                                    'plan-tensor', 'plan-one', 'plan-scale',
+                                    'plan-explain', 'probe', 'replay', 'run',
+                                    'run-search', 'run-slow', 'study', 'trace',
+                                    'train'])
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--scale', type=float, default=1.0)
     p.add_argument('--runs', type=int, default=4)
@@ -198,9 +228,13 @@ def main():
     p.add_argument('--batches', type=int, default=50)
     p.add_argument('--no-monitor', action='store_true')
     p.add_argument('--kernel', default='Linux 6.1')
-    args = p.parse_args()
+    p.add_argument('--ranks', type=int, default=0)
+    for switch in ('--vary', '--alone', '--distinct', '--elsewhere'):
+        p.add_argument(switch, action='store_true')
+    args = p.parse_args(words)
     rng = random.Random(args.seed)
     record = {'bench': lambda: bench(args, rng),
+              'ckpt': lambda: ckpt(head(args, 'ckpt'), rng, args.scale),
               'plan': lambda: plan(head(args, 'plan'), rng, args.scale),
               'plan-png': lambda: plan(head(args, 'plan'), rng, form='PNG'),
               'plan-tensor': lambda: plan(head(args, 'plan'), rng,
@@ -209,6 +243,7 @@ def main():
               'plan-scale': lambda: plan_scale(head(args, 'plan'), rng),
               'plan-explain': lambda: plan_explain(head(args, 'plan'), rng),
               'probe': lambda: probe(args, rng),
+              'replay': lambda: replay(head(args, 'replay'), rng, args.scale),
               'run': lambda: run(head(args, 'run'), rng, args.scale),
               'run-search': lambda: run_search(head(args, 'run'), rng),
               'run-slow': lambda: run_slow(head(args, 'run'), rng),
@@ -217,8 +252,13 @@ def main():
               'train': lambda: train(head(args, 'train'), rng)}[args.kind]()
     if not args.no_monitor and not args.kind.startswith(('study', 'plan')):
         record['monitor'] = monitor(rng, 40)
-    json.dump(record, sys.stdout, indent=1)
+    if args.alone:
+        del record['compare']
+    if args.distinct:
+        record = distinct(record)
+    return elsewhere(record) if args.elsewhere else record
+
+
+if __name__ == '__main__':
+    json.dump(made(sys.argv[1:]), sys.stdout, indent=1)
     print()
-
-
-main()
