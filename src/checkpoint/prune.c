@@ -12,9 +12,8 @@
 #include "checkpoint/retention.h"
 #include "checkpoint/store.h"
 
-#define TRIES                                                                  \
-    10 /* each time another writer took over the fast tier, or a step
-                    was saved anew */
+/* Each time another writer took over the fast tier, or a step was saved anew. */
+#define TRIES 10
 
 struct taking {
     weir_ckpt *c;
