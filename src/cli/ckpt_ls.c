@@ -60,23 +60,28 @@ static bool is_good(enum weir_copy copy)
 enum { ONE = 1, TWO = 2 }; /* tiers */
 
 static const struct wr_column ls_columns[] = {
-    {"step", "number given by the trainer", '<', 0},
-    {"saved", "when it was saved, local time", '<', 0},
-    {"size", "bytes of one copy", '>', 0},
-    {"ranks", "processes that saved it together", '>', 0},
-    {"state",
-     "'complete': published, with all files; 'verified': also read back once; "
-     "'damaged': its manifest or a file is missing or wrong; 'unreadable': it "
-     "cannot be read now; 'stale': the job went on without it, see weir ckpt "
-     "adopt and discard",
-     '<', ONE},
-    {"fast", "the same for the copy on the fast tier; '-': none", '<', TWO},
-    {"slow", "and on the slow tier", '<', TWO},
-    {"note",
-     "'pinned' if it is kept permanently; 'abandoned' if the run went back to "
-     "an older step and on from there: retention keeps the newest of those",
-     '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "step", .help = "number given by the trainer", .side = '<'},
+    {.head = "saved", .help = "when it was saved, local time", .side = '<'},
+    {.head = "size", .help = "bytes of one copy", .side = '>'},
+    {.head = "ranks", .help = "processes that saved it together", .side = '>'},
+    {.head = "state",
+     .help = "'complete': published, with all files; 'verified': also read "
+             "back once; 'damaged': its manifest or a file is missing or "
+             "wrong; 'unreadable': it cannot be read now; 'stale': the job "
+             "went on without it, see weir ckpt adopt and discard",
+     .side = '<',
+     .only = ONE},
+    {.head = "fast",
+     .help = "the same for the copy on the fast tier; '-': none",
+     .side = '<',
+     .only = TWO},
+    {.head = "slow", .help = "and on the slow tier", .side = '<', .only = TWO},
+    {.head = "note",
+     .help = "'pinned' if it is kept permanently; 'abandoned' if the run went "
+             "back to an older step and on from there: retention keeps the "
+             "newest of those",
+     .side = '<'},
+    {.head = NULL}};
 
 static json_t *entry_json(const weir_ckpt_entry *e, bool two)
 {
@@ -230,11 +235,13 @@ const struct wr_action wr_ckpt_action_ls = {
 /* --- show --- */
 
 static const struct wr_column show_columns[] = {
-    {"tensor", "its name", '<', 0},
-    {"type", "of the elements, as safetensors names it", '<', 0},
-    {"shape", "dimensions, outermost first", '<', 0},
-    {"size", "bytes", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "tensor", .help = "its name", .side = '<'},
+    {.head = "type",
+     .help = "of the elements, as safetensors names it",
+     .side = '<'},
+    {.head = "shape", .help = "dimensions, outermost first", .side = '<'},
+    {.head = "size", .help = "bytes", .side = '>'},
+    {.head = NULL}};
 
 /* What is shown, from a store or a lone file. */
 struct contents {

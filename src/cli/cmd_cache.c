@@ -160,14 +160,17 @@ static const char *done_by(const struct result *res)
 }
 
 static const struct wr_column columns[] = {
-    {"when", "'before' the action, or 'now'", '<', 0},
-    {"files", "files checked", '>', 0},
-    {"size", "their bytes", '>', 0},
-    {"in cache",
-     "bytes of these in the page cache; '?': the kernel does not tell", '>', 0},
-    {"share", "the same in percent", '>', 0},
-    {"dirty", "bytes not yet written to the device", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "when", .help = "'before' the action, or 'now'", .side = '<'},
+    {.head = "files", .help = "files checked", .side = '>'},
+    {.head = "size", .help = "their bytes", .side = '>'},
+    {.head = "in cache",
+     .help = "bytes of these in the page cache; '?': the kernel does not tell",
+     .side = '>'},
+    {.head = "share", .help = "the same in percent", .side = '>'},
+    {.head = "dirty",
+     .help = "bytes not yet written to the device",
+     .side = '>'},
+    {.head = NULL}};
 
 static int print_text(const struct wr_cli *cli, const struct result *res)
 {

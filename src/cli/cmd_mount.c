@@ -54,16 +54,27 @@ static void rate_cell(struct wr_table *t, double bytes_per_s)
 }
 
 static const struct wr_column columns[] = {
-    {"profile", "its name, for --profile and emu:NAME:PATH", '<', 0},
-    {"read", "bandwidth of the whole device; '-': no limit", '>', 0},
-    {"write", "the same for writes", '>', 0},
-    {"latency", "of each read, before data transfer starts; '-': none", '>', 0},
-    {"seek",
-     "of a single read that does not follow the previous one; '-': none", '>',
-     0},
-    {"channels", "requests processed at once; '-': no limit", '>', 0},
-    {"stands for", "the device that has these numbers", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "profile",
+     .help = "its name, for --profile and emu:NAME:PATH",
+     .side = '<'},
+    {.head = "read",
+     .help = "bandwidth of the whole device; '-': no limit",
+     .side = '>'},
+    {.head = "write", .help = "the same for writes", .side = '>'},
+    {.head = "latency",
+     .help = "of each read, before data transfer starts; '-': none",
+     .side = '>'},
+    {.head = "seek",
+     .help =
+         "of a single read that does not follow the previous one; '-': none",
+     .side = '>'},
+    {.head = "channels",
+     .help = "requests processed at once; '-': no limit",
+     .side = '>'},
+    {.head = "stands for",
+     .help = "the device that has these numbers",
+     .side = '<'},
+    {.head = NULL}};
 
 /* Keys and units as a profile file has them (docs/formats/profile.md); 0 is no
  * limit, no latency, no seek. */

@@ -457,10 +457,10 @@ static void print_issues(const struct wr_cli *cli, const weir_dataset *ds)
 }
 
 static const struct wr_column class_columns[] = {
-    {"label", "number of the class", '>', 0},
-    {"samples", "samples with this label", '>', 0},
-    {"class", "its name, if it has one", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "label", .help = "number of the class", .side = '>'},
+    {.head = "samples", .help = "samples with this label", .side = '>'},
+    {.head = "class", .help = "its name, if it has one", .side = '<'},
+    {.head = NULL}};
 
 const struct wr_columns wr_inspect_columns[] = {
     {"of --list-classes", class_columns}, {NULL, NULL}};

@@ -26,12 +26,16 @@ char *wr_study_duration(double seconds, char *buf, size_t cap)
 }
 
 static const struct wr_column plan_columns[] = {
-    {"figure", "which of them", '<', 0},
-    {"cells", "measured points that it is the first to need", '>', 0},
-    {"runs", "runs that are missing, warm-ups included", '>', 0},
-    {"time", "about how long they take", '>', 0},
-    {"title", NULL, '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "figure", .help = "which of them", .side = '<'},
+    {.head = "cells",
+     .help = "measured points that it is the first to need",
+     .side = '>'},
+    {.head = "runs",
+     .help = "runs that are missing, warm-ups included",
+     .side = '>'},
+    {.head = "time", .help = "about how long they take", .side = '>'},
+    {.head = "title", .side = '<'},
+    {.head = NULL}};
 
 const struct wr_columns wr_study_columns[] = {
     {"the plan", plan_columns},

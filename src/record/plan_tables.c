@@ -20,58 +20,84 @@
 enum { SAVED = 1, OTHERS = 2, HOW = 4 };
 
 static const struct wr_column epoch_columns[] = {
-    {"epoch", NULL, '>', 0},
-    {"time", "of the epoch, everything included", '>', 0},
-    {"steps", NULL, '+', 0},
-    {"samples/s", "of all nodes", '>', 0},
-    {"AU", "part of the time in which the accelerators compute", '>', 0},
-    {"computing", "mean of the accelerators, as the columns behind it", '+', 0},
-    {"for data", "waiting: the input is late, cores wait for bytes", '>', 0},
-    {"for cores", "waiting: the input is late, cores are short", '>', 0},
-    {"for others",
-     "waiting for the slowest accelerator, and for the all-reduce", '>',
-     OTHERS},
-    {"for saves", "waiting for checkpoints", '>', SAVED},
-    {NULL, NULL, 0, 0}};
+    {.head = "epoch", .side = '>'},
+    {.head = "time", .help = "of the epoch, everything included", .side = '>'},
+    {.head = "steps", .side = '+'},
+    {.head = "samples/s", .help = "of all nodes", .side = '>'},
+    {.head = "AU",
+     .help = "part of the time in which the accelerators compute",
+     .side = '>'},
+    {.head = "computing",
+     .help = "mean of the accelerators, as the columns behind it",
+     .side = '+'},
+    {.head = "for data",
+     .help = "waiting: the input is late, cores wait for bytes",
+     .side = '>'},
+    {.head = "for cores",
+     .help = "waiting: the input is late, cores are short",
+     .side = '>'},
+    {.head = "for others",
+     .help = "waiting for the slowest accelerator, and for the all-reduce",
+     .side = '>',
+     .only = OTHERS},
+    {.head = "for saves",
+     .help = "waiting for checkpoints",
+     .side = '>',
+     .only = SAVED},
+    {.head = NULL}};
 
 static const struct wr_column limit_columns[] = {
-    {"limit", "what could not do more, the tightest first", '<', 0},
-    {"samples/s", "at most, if nothing else held it up", '>', 0},
-    {"of it used", "by the plan as it is", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "limit",
+     .help = "what could not do more, the tightest first",
+     .side = '<'},
+    {.head = "samples/s",
+     .help = "at most, if nothing else held it up",
+     .side = '>'},
+    {.head = "of it used", .help = "by the plan as it is", .side = '>'},
+    {.head = NULL}};
 
 static const struct wr_column change_columns[] = {
-    {"change", NULL, '<', 0},
-    {"what", NULL, '<', 0},
-    {"gain", "samples/s with it over samples/s without", '>', 0},
-    {"samples/s", "with it", '>', 0},
-    {"AU", "of the accelerators, with it", '>', 0},
-    {"epoch", "time of an epoch with it", '+', 0},
-    {"how", "a command or a setting that does it", '<', HOW},
-    {NULL, NULL, 0, 0}};
+    {.head = "change", .side = '<'},
+    {.head = "what", .side = '<'},
+    {.head = "gain",
+     .help = "samples/s with it over samples/s without",
+     .side = '>'},
+    {.head = "samples/s", .help = "with it", .side = '>'},
+    {.head = "AU", .help = "of the accelerators, with it", .side = '>'},
+    {.head = "epoch", .help = "time of an epoch with it", .side = '+'},
+    {.head = "how",
+     .help = "a command or a setting that does it",
+     .side = '<',
+     .only = HOW},
+    {.head = NULL}};
 
 static const struct wr_column capacity_columns[] = {
-    {"accelerators", "per node, that were tried", '>', 0},
-    {"AU", "that they reach", '>', 0},
-    {"samples/s", "of all nodes", '>', 0},
-    {"fed", "whether AU reaches the target", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "accelerators", .help = "per node, that were tried", .side = '>'},
+    {.head = "AU", .help = "that they reach", .side = '>'},
+    {.head = "samples/s", .help = "of all nodes", .side = '>'},
+    {.head = "fed", .help = "whether AU reaches the target", .side = '<'},
+    {.head = NULL}};
 
 static const struct wr_column scale_columns[] = {
-    {"nodes", NULL, '>', 0},
-    {"samples/s", "of all of them", '>', 0},
-    {"AU", "of the accelerators", '>', 0},
-    {"of linear", "samples/s over those of the first row times the nodes", '>',
-     0},
-    {"knee", "the last row that is within 95 % of linear", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "nodes", .side = '>'},
+    {.head = "samples/s", .help = "of all of them", .side = '>'},
+    {.head = "AU", .help = "of the accelerators", .side = '>'},
+    {.head = "of linear",
+     .help = "samples/s over those of the first row times the nodes",
+     .side = '>'},
+    {.head = "knee",
+     .help = "the last row that is within 95 % of linear",
+     .side = '<'},
+    {.head = NULL}};
 
 static const struct wr_column fact_columns[] = {
-    {"number", NULL, '<', 0},
-    {"value", NULL, '<', 0},
-    {"assumed", "'assumed': it was neither given nor measured", '<', 0},
-    {"source", "where it comes from", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "number", .side = '<'},
+    {.head = "value", .side = '<'},
+    {.head = "assumed",
+     .help = "'assumed': it was neither given nor measured",
+     .side = '<'},
+    {.head = "source", .help = "where it comes from", .side = '<'},
+    {.head = NULL}};
 
 const struct wr_columns wr_plan_columns[] = {{"epochs", epoch_columns},
                                              {"limits", limit_columns},

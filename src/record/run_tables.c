@@ -14,54 +14,75 @@
 enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
 
 static const struct wr_column epoch_columns[] = {
-    {"epoch", NULL, '>', 0},
-    {"time", "of the epoch, everything included", '>', 0},
-    {"AU", "part of the time in which the accelerators computed", '>', 0},
-    {"AU (DLIO)", "by the formula of DLIO, which leaves out some steps", '+',
-     0},
-    {"samples/s", "of all accelerators", '>', 0},
-    {"read", "bytes per second that were read, measured", '>', 0},
-    {"waiting", "for batches, mean of the accelerators", '>', 0},
-    {"evaluating", "time of the evaluation", '>', EVALUATED},
-    {"saving", "time in which a checkpoint held it up", '>', SAVED},
-    {"cached", "part of the data in the page cache before the epoch", '>',
-     CACHED},
-    {NULL, NULL, 0, 0}};
+    {.head = "epoch", .side = '>'},
+    {.head = "time", .help = "of the epoch, everything included", .side = '>'},
+    {.head = "AU",
+     .help = "part of the time in which the accelerators computed",
+     .side = '>'},
+    {.head = "AU (DLIO)",
+     .help = "by the formula of DLIO, which leaves out some steps",
+     .side = '+'},
+    {.head = "samples/s", .help = "of all accelerators", .side = '>'},
+    {.head = "read",
+     .help = "bytes per second that were read, measured",
+     .side = '>'},
+    {.head = "waiting",
+     .help = "for batches, mean of the accelerators",
+     .side = '>'},
+    {.head = "evaluating",
+     .help = "time of the evaluation",
+     .side = '>',
+     .only = EVALUATED},
+    {.head = "saving",
+     .help = "time in which a checkpoint held it up",
+     .side = '>',
+     .only = SAVED},
+    {.head = "cached",
+     .help = "part of the data in the page cache before the epoch",
+     .side = '>',
+     .only = CACHED},
+    {.head = NULL}};
 
 static const struct wr_column search_columns[] = {
-    {"accelerators", "how many were emulated", '>', 0},
-    {"AU", "that they reached", '>', 0},
-    {"samples/s", "of all of them", '>', 0},
-    {"read", "bytes per second", '>', 0},
-    {"fed", "whether AU reached the target", '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "accelerators", .help = "how many were emulated", .side = '>'},
+    {.head = "AU", .help = "that they reached", .side = '>'},
+    {.head = "samples/s", .help = "of all of them", .side = '>'},
+    {.head = "read", .help = "bytes per second", .side = '>'},
+    {.head = "fed", .help = "whether AU reached the target", .side = '<'},
+    {.head = NULL}};
 
 static const struct wr_column rank_columns[] = {
-    {"rank", NULL, '>', 0},
-    {"host", NULL, '<', 0},
-    {"accelerators", "that it emulated", '>', 0},
-    {"AU", "of these", '>', 0},
-    {"waiting", "for batches", '>', 0},
-    {"for others", "waiting for slower ranks", '>', 0},
-    {"read", "bytes in all", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "rank", .side = '>'},
+    {.head = "host", .side = '<'},
+    {.head = "accelerators", .help = "that it emulated", .side = '>'},
+    {.head = "AU", .help = "of these", .side = '>'},
+    {.head = "waiting", .help = "for batches", .side = '>'},
+    {.head = "for others", .help = "waiting for slower ranks", .side = '>'},
+    {.head = "read", .help = "bytes in all", .side = '>'},
+    {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
-    {"step", "after which it was saved", '>', 0},
-    {"began", "seconds since the run began", '>', 0},
-    {"size", "of all ranks", '>', 0},
-    {"stall", "how long the accelerators stood still", '>', 0},
-    {"on fast", "from the call until it was on the fast tier, or the only one",
-     '>', 0},
-    {"on slow", "and on the slow tier", '>', SLOW},
-    {NULL, NULL, 0, 0}};
+    {.head = "step", .help = "after which it was saved", .side = '>'},
+    {.head = "began", .help = "seconds since the run began", .side = '>'},
+    {.head = "size", .help = "of all ranks", .side = '>'},
+    {.head = "stall",
+     .help = "how long the accelerators stood still",
+     .side = '>'},
+    {.head = "on fast",
+     .help = "from the call until it was on the fast tier, or the only one",
+     .side = '>'},
+    {.head = "on slow",
+     .help = "and on the slow tier",
+     .side = '>',
+     .only = SLOW},
+    {.head = NULL}};
 
 static const struct wr_column restore_columns[] = {
-    {"restored step", NULL, '>', 0},
-    {"time", "until all ranks had it", '>', 0},
-    {"size", "of all ranks", '>', 0},
-    {"rate", "bytes per second", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "restored step", .side = '>'},
+    {.head = "time", .help = "until all ranks had it", .side = '>'},
+    {.head = "size", .help = "of all ranks", .side = '>'},
+    {.head = "rate", .help = "bytes per second", .side = '>'},
+    {.head = NULL}};
 
 const struct wr_columns wr_run_columns[] = {
     {"epochs", epoch_columns},     {"search", search_columns},

@@ -21,36 +21,62 @@
 enum { COMPUTED = 1, SAVED = 2, VALIDATED = 4 };
 
 const struct wr_column wr_train_run_columns[] = {
-    {"iterations", "batches that were trained on in this run", '>', 0},
-    {"time", "from the first to the last of them", '>', 0},
-    {"images/s", "without the time of validation", '>', 0},
-    {"waiting", "part of the time spent waiting for input", '>', 0},
-    {"computing", "part spent computing", '>', 0},
-    {"saving", "part in which a checkpoint held training up", '>', SAVED},
-    {"validating", "part spent on the held-out samples", '>', VALIDATED},
-    {"first loss", "cross entropy of the first batch", '>', COMPUTED},
-    {"last loss", "mean of the last 10 batches", '>', COMPUTED},
-    {NULL, NULL, 0, 0}};
+    {.head = "iterations",
+     .help = "batches that were trained on in this run",
+     .side = '>'},
+    {.head = "time", .help = "from the first to the last of them", .side = '>'},
+    {.head = "images/s", .help = "without the time of validation", .side = '>'},
+    {.head = "waiting",
+     .help = "part of the time spent waiting for input",
+     .side = '>'},
+    {.head = "computing", .help = "part spent computing", .side = '>'},
+    {.head = "saving",
+     .help = "part in which a checkpoint held training up",
+     .side = '>',
+     .only = SAVED},
+    {.head = "validating",
+     .help = "part spent on the held-out samples",
+     .side = '>',
+     .only = VALIDATED},
+    {.head = "first loss",
+     .help = "cross entropy of the first batch",
+     .side = '>',
+     .only = COMPUTED},
+    {.head = "last loss",
+     .help = "mean of the last 10 batches",
+     .side = '>',
+     .only = COMPUTED},
+    {.head = NULL}};
 
 static const struct wr_column validation_columns[] = {
-    {"iteration", "after which the held-out samples were classified", '>', 0},
-    {"accuracy", "part of them that was right", '>', 0},
-    {"loss", "mean cross entropy of the held-out samples", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "iteration",
+     .help = "after which the held-out samples were classified",
+     .side = '>'},
+    {.head = "accuracy", .help = "part of them that was right", .side = '>'},
+    {.head = "loss",
+     .help = "mean cross entropy of the held-out samples",
+     .side = '>'},
+    {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
-    {"saves", "checkpoints written", '>', 0},
-    {"size", "of one of them", '>', 0},
-    {"stall", "how long training stood still, mean", '>', 0},
-    {"longest", "the longest stall", '>', 0},
-    {"on fast",
-     "from the call until it was on the fast tier, or the only one; "
-     "mean",
-     '>', 0},
-    {"on slow", "and on the slow tier", '>', SAVED},
-    {"at the end", "waited after the last iteration, until all was safe", '>',
-     0},
-    {NULL, NULL, 0, 0}};
+    {.head = "saves", .help = "checkpoints written", .side = '>'},
+    {.head = "size", .help = "of one of them", .side = '>'},
+    {.head = "stall",
+     .help = "how long training stood still, mean",
+     .side = '>'},
+    {.head = "longest", .help = "the longest stall", .side = '>'},
+    {.head = "on fast",
+     .help =
+         "from the call until it was on the fast tier, or the only one; mean",
+     .side = '>'},
+    {.head = "on slow",
+     .help = "and on the slow tier",
+     .side = '>',
+     .only = SAVED},
+    {.head = "at the end",
+     .help = "waited after the last iteration, until all was safe",
+     .side = '>'},
+    {.head = NULL}};
 
 const struct wr_columns wr_train_columns[] = {
     {"the run", wr_train_run_columns},

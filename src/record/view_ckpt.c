@@ -106,18 +106,31 @@ static double stall_of(const struct wr_cases *c, size_t record, const char *way)
 enum { VERIFIED = 1 };
 
 const struct wr_column wr_ckpt_case_columns[] = {
-    {"way", "the way of saving: see --ways", '<', 0},
-    {"stall", "how long training stops: the duration of weir_ckpt_save", '>',
-     0},
-    {"on fast", "from the call until the step is durable on the fast tier", '>',
-     0},
-    {"on slow", "and on the slow tier", '>', 0},
-    {"verified", "and read back from there", '>', VERIFIED},
-    {"stall at", "bytes of the state divided by the stall", '>', 0},
-    {"drain at", "rate of the copy from the fast tier to the slow one", '>', 0},
-    {"restore", "rate of reading the newest step back, checked", '>', 0},
-    {"less stall", "times, against saving to the slow tier directly", '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "way", .help = "the way of saving: see --ways", .side = '<'},
+    {.head = "stall",
+     .help = "how long training stops: the duration of weir_ckpt_save",
+     .side = '>'},
+    {.head = "on fast",
+     .help = "from the call until the step is durable on the fast tier",
+     .side = '>'},
+    {.head = "on slow", .help = "and on the slow tier", .side = '>'},
+    {.head = "verified",
+     .help = "and read back from there",
+     .side = '>',
+     .only = VERIFIED},
+    {.head = "stall at",
+     .help = "bytes of the state divided by the stall",
+     .side = '>'},
+    {.head = "drain at",
+     .help = "rate of the copy from the fast tier to the slow one",
+     .side = '>'},
+    {.head = "restore",
+     .help = "rate of reading the newest step back, checked",
+     .side = '>'},
+    {.head = "less stall",
+     .help = "times, against saving to the slow tier directly",
+     .side = '>'},
+    {.head = NULL}};
 
 static void case_table(struct wr_doc_section *s, const char *title,
                        const struct wr_cases *c)

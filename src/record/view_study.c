@@ -231,14 +231,15 @@ static void study_build(struct wr_doc *d, const struct wr_view_record *r,
 }
 
 const struct wr_column wr_study_verdict_columns[] = {
-    {"figure", NULL, '<', 0},
-    {"verdict",
-     "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' where "
-     "the emulated devices were fitted to the paper's numbers, or a number is "
-     "an assumption, so that agreement confirms nothing",
-     '<', 0},
-    {"title", NULL, '<', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "figure", .side = '<'},
+    {.head = "verdict",
+     .help =
+         "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' "
+         "where the emulated devices were fitted to the paper's numbers, or a "
+         "number is an assumption, so that agreement confirms nothing",
+     .side = '<'},
+    {.head = "title", .side = '<'},
+    {.head = NULL}};
 
 static void study_result(struct wr_doc *d, const struct wr_view_record *r)
 {

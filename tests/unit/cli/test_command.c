@@ -116,9 +116,9 @@ static int wind_run(struct wr_cli *cli)
 }
 
 static const struct wr_column wind_columns[] = {
-    {"turns", "how often it was wound", '>', 0},
-    {"turns", NULL, '>', 0},
-    {NULL, NULL, 0, 0}};
+    {.head = "turns", .help = "how often it was wound", .side = '>'},
+    {.head = "turns", .side = '>'},
+    {.head = NULL}};
 static const struct wr_columns wind_tables[] = {{NULL, wind_columns},
                                                 {NULL, NULL}};
 static const char *const wind_options[] = {"number", "cache", NULL};
