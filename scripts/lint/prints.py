@@ -4,7 +4,7 @@
 # Names of files, columns and hosts can hold what a terminal obeys. In src/cli,
 # wr_cli_put, wr_cli_note and wr_cli_fail print (cli/command.h), and tables and
 # progress lines do: they clean what they print. JSON goes through
-# wr_record_dump (record/record.h).
+# wr_record_dump (result/record.h).
 import re
 import sys
 
@@ -29,7 +29,7 @@ def found(path, text):
         for match in ALIAS.finditer(text):
             yield match, 'print by wr_cli_put (cli/command.h)'
     for match in JSON.finditer(text):
-        yield match, 'print by wr_record_dump (record/record.h)'
+        yield match, 'print by wr_record_dump (result/record.h)'
 
 
 def main(root):

@@ -18,7 +18,7 @@
 #include "measure/probe.h"
 #include "measure/probe_fit.h"
 #include "record/probe_tables.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define PARTS        1000 /* of the progress */
 #define QUICK_PASSES 3

@@ -12,9 +12,9 @@
 #include "cli/report_trace.h"
 #include "cli/trace_baseline.h"
 #include "cli/trace_record.h"
-#include "record/load.h"
+#include "result/load.h"
 #include "record/report.h"
-#include "record/whole.h"
+#include "result/whole.h"
 
 enum format {
     FORMAT_TEXT,

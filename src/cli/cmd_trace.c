@@ -20,7 +20,7 @@
 #include "cli/trace_program.h"
 #include "cli/trace_workload.h"
 #include "comm/launch.h"
-#include "record/record.h"
+#include "result/record.h"
 #include "trace/collect/collect.h"
 #include "trace/collect/orphans.h"
 #include "trace/report.h"

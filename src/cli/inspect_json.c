@@ -12,7 +12,7 @@
 #include "codec/filters.h"
 #include "format/chunks.h"
 #include "format/remarks.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define NAME_BYTES 8192u
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "record/whole.h"
+#include "result/whole.h"
 
 /* The path that was given for an output; NULL: none, or stdout. */
 static const char *path_of(const struct wr_cli *cli, const struct wr_option *o)

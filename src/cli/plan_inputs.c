@@ -13,8 +13,8 @@
 #include "cli/plan_args.h"
 #include "cli/report_trace.h"
 #include "cli/trace_workload.h"
-#include "record/get.h"
-#include "record/load.h"
+#include "result/get.h"
+#include "result/load.h"
 #include "workload/catalog.h"
 
 static void on_note(void *arg, const char *text)

@@ -16,7 +16,7 @@
 #include "cli/record_json.h"
 #include "measure/parts.h"
 #include "monitor/host.h"
-#include "record/record.h"
+#include "result/record.h"
 #include "storage/beside.h"
 #include "storage/device.h"
 

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "cli/screen.h"
 #include "monitor/host.h"
-#include "record/emulated.h"
+#include "result/emulated.h"
 
 #define LABEL 9 /* width of "Path" and the like */
 

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "measure/parts.h"
-#include "record/record.h"
+#include "result/record.h"
 
 /* Prints a result to cli->out, keys in the order in which they were set, and
  * frees it; NULL is one that memory was short for. Returns enum wr_exit. The

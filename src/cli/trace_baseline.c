@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/get.h"
-#include "record/load.h"
+#include "result/get.h"
+#include "result/load.h"
 
 #define STREAM_BLOCK (1 << 20) /* requests from here on show the bandwidth */
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cli/trace_baseline.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define ROWS_MAX 500 /* of phases, epochs, saves */
 

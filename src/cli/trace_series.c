@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define BINS 400 /* of time, at most: a page is not wider */
 

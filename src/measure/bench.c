@@ -14,7 +14,7 @@
 #include "measure/together.h"
 #include "pipeline/config.h"
 #include "pipeline/split.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 /* Rows of all series of batches together, and of one at least. */
 #define BATCH_ROWS_ALL 60000

@@ -10,8 +10,8 @@
 #include "measure/bench_ranks.h"
 #include "measure/parts.h"
 #include "pipeline/settings.h"
-#include "record/record.h"
-#include "record/whole.h"
+#include "result/record.h"
+#include "result/whole.h"
 
 static json_t *settings_json(const struct wr_bench_case *c)
 {

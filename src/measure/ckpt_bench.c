@@ -14,7 +14,7 @@
 #include "measure/ckpt_ranks.h"
 #include "measure/together.h"
 #include "measure/tree.h"
-#include "record/stats.h"
+#include "result/stats.h"
 #include "storage/device.h"
 #include "storage/beside.h"
 #include "storage/storage.h"

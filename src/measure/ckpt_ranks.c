@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 int wr_ckpt_join_save(const struct wr_together *t, struct wr_ckpt_bench_save *s,
                       weir_err *err)

@@ -4,7 +4,7 @@
 
 #include "measure/ckpt_ranks.h"
 #include "measure/parts.h"
-#include "record/record.h"
+#include "result/record.h"
 
 static json_t *save_json(const struct wr_ckpt_bench_save *s)
 {

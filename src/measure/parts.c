@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "format/format.h"
 #include "monitor/host.h"
-#include "record/record.h"
+#include "result/record.h"
 
 void wr_put_real(json_t *to, const char *key, double value)
 {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "measure/probe_private.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define MAX_BLOCK   ((uint64_t)1 << 30)
 #define MAX_DEPTH   4096u

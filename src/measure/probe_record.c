@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "measure/parts.h"
-#include "record/record.h"
+#include "result/record.h"
 
 static const char *const op_names[] = {[WR_PROBE_READ] = "read",
                                        [WR_PROBE_WRITE] = "write",

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/emulated.h"
+#include "result/emulated.h"
 
 /* How a number is shown. */
 enum key_unit { COUNT, BYTES, RATE, SECONDS, SHARE, PLAIN, YES_NO, TEXT };

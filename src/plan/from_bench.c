@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "plan/from.h"
-#include "record/get.h"
+#include "result/get.h"
 
 /* One case of the record, and its run whose rate is the median. */
 struct bench_case {

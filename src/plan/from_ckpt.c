@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "plan/from.h"
-#include "record/get.h"
+#include "result/get.h"
 
 static const json_t *case_of(const json_t *record, const char *way)
 {

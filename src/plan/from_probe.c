@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "measure/probe_fit.h"
 #include "plan/from.h"
-#include "record/get.h"
+#include "result/get.h"
 
 #define TESTS_MAX 4096
 

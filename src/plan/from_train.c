@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "plan/from.h"
-#include "record/get.h"
+#include "result/get.h"
 
 /* --- both --- */
 

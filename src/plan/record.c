@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "plan/answer.h"
 #include "plan/simulate.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define STEPS_MAX 20000 /* times of steps or batches that are kept */
 #define SPANS_MAX 50000

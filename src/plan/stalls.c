@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define LEAST_FACTOR 1.25 /* a stall takes so much longer than usual */
 #define APART        3.0  /* times the spread of the usual ones */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "record/get.h"
-#include "record/stats.h"
+#include "result/get.h"
+#include "result/stats.h"
 
 #define SERIES_MAX 6   /* in one chart: points lie on each other */
 #define CHARTS_MAX 8   /* of one experiment */

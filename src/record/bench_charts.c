@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/pivot.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define MB        1e6
 #define ALL       SIZE_MAX

@@ -11,7 +11,7 @@
 #include "base/named.h"
 #include "record/bench_charts.h"
 #include "record/bench_tables.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view_say.h"
 
 #define MB         1e6

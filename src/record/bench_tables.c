@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "record/batches.h"
 #include "record/bench_words.h"
-#include "record/get.h"
-#include "record/stats.h"
+#include "result/get.h"
+#include "result/stats.h"
 #include "record/view_say.h"
 
 #define MB         1e6

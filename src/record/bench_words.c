@@ -11,7 +11,7 @@
 #include "base/named.h"
 #include "base/units.h"
 #include "record/bench_tables.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/meanwhile.h"
 
 #define EACH_MAX 3    /* cases that are explained each */

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "record/compare_runs.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/pivot.h"
-#include "record/stats.h"
+#include "result/stats.h"
 #include "record/view.h"
 
 #define ROWS_MAX     2000 /* of each record */

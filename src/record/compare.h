@@ -3,7 +3,7 @@
 #ifndef WR_RECORD_COMPARE_H
 #define WR_RECORD_COMPARE_H
 
-#include "record/cases.h"
+#include "result/cases.h"
 #include "record/doc.h"
 
 /* What wr_compare found among the rates (samples/s, requests/s). */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define SPREAD_LOW  0.05
 #define SPREAD_HIGH 0.95

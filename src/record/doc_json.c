@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "record/doc_base.h"
 #include "record/doc_lanes.h"
-#include "record/record.h"
+#include "result/record.h"
 
 static json_t *number_json(double v)
 {

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "record/doc_base.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define ROWS_MAX    48 /* points on x that are listed one by one */
 #define SIGNIFICANT 4

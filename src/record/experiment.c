@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/emulated.h"
-#include "record/get.h"
+#include "result/emulated.h"
+#include "result/get.h"
 
 /* What differs between records but is no setting of a case. */
 #define DEVICE "device"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 
 #define ROWS_MIN   5   /* fewer tell nothing */
 #define TOLD_BYTES 1e6 /* a second; less is not worth a word */

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/plan_tables.h"
 #include "record/plan_words.h"
 #include "record/points.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define BARS_MAX   64   /* epochs that are drawn */
 #define CHANGES    16   /* of what-if that are drawn */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 
 #define LANES_MAX 64
 #define SPANS_MAX 20000

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/top.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/plan_words.h"
 #include "record/view_say.h"
 

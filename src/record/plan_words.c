@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view_say.h"
 
 #define SEEN      0.01  /* a share of the time below is not told */

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
-#include "record/stats.h"
+#include "result/get.h"
+#include "result/stats.h"
 #include "record/view_say.h"
 
 #define MB         1e6

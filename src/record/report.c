@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/named.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view.h"
 
 #define LABEL_BYTES 60

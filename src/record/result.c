@@ -3,7 +3,7 @@
 #include "record/result.h"
 
 #include "base/error.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view.h"
 
 int wr_result_print(const json_t *record, struct wr_doc_text_style style,

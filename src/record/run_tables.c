@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view_say.h"
 
 enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };

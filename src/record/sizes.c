@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/pivot.h"
 
 #define BINS_MAX 64

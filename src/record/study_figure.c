@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/points.h"
 #include "record/view.h"
 #include "record/view_say.h"

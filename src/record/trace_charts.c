@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view.h"
 
 #define LANES_MAX  64

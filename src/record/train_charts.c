@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "record/batches.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/points.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define SAVES_MAX 1000 /* that are drawn */
 

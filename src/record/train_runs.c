@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 
 static bool same(const json_t *a, const json_t *b)
 {

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
-#include "record/emulated.h"
-#include "record/get.h"
+#include "result/emulated.h"
+#include "result/get.h"
 #include "record/thin.h"
 
 #define BAD_SHOWN 20

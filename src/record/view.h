@@ -6,7 +6,7 @@
 #ifndef WR_RECORD_VIEW_H
 #define WR_RECORD_VIEW_H
 
-#include "record/cases.h"
+#include "result/cases.h"
 #include "record/doc.h"
 
 /* Points of all series of one kind of chart together, and of one series: so a

@@ -15,9 +15,9 @@
 #include "record/bench_say.h"
 #include "record/bench_tables.h"
 #include "record/bench_words.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/sizes.h"
-#include "record/stats.h"
+#include "result/stats.h"
 #include "record/view_monitor.h"
 
 #define MB            1e6

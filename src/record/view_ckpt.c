@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/points.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define MB         1e6
 #define APART_MAX  8 /* so many records have charts of their own */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/plan_charts.h"
 #include "record/plan_life.h"
 #include "record/plan_tables.h"

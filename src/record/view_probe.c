@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/pivot.h"
 #include "record/probe_say.h"
 #include "record/probe_tables.h"

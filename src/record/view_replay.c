@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/view_say.h"
 
 #define REPLAYS_MAX 24 /* that have a table of their own */

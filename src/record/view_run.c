@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/run_charts.h"
 #include "record/run_tables.h"
 #include "record/run_words.h"

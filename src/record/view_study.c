@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/get.h"
+#include "result/get.h"
 #include "record/study_figure.h"
 #include "record/view_say.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/trace_charts.h"
 #include "record/trace_tables.h"
 #include "record/view_monitor.h"

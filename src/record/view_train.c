@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "record/train_charts.h"
 #include "record/train_runs.h"
 #include "record/train_words.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "monitor/host.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define TEXT_MAX ((size_t)1 << 20) /* of /proc/cpuinfo: hundreds of cores */
 

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "record/record.h"
+#include "result/record.h"
 #include "run/dlio_ranks.h"
 #include "run/dlio_summary.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "measure/parts.h"
-#include "record/record.h"
+#include "result/record.h"
 #include "run/figures.h"
 #include "pipeline/settings.h"
 #include "run/job.h"

@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/get.h"
-#include "record/load.h"
-#include "record/record.h"
-#include "record/stats.h"
+#include "result/get.h"
+#include "result/load.h"
+#include "result/record.h"
+#include "result/stats.h"
 
 #define RUNS_MAX  1000
 #define PATH_CAP  4400

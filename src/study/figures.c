@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/get.h"
+#include "result/get.h"
 
 static const struct wr_figure *const figures[] = {
     &wr_figure_table1, &wr_figure_fig4,  &wr_figure_fig5,

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "monitor/cores.h"
-#include "record/stats.h"
+#include "result/stats.h"
 #include "storage/moved.h"
 #include "study/folder.h"
 #include "train/train.h"

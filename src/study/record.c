@@ -1,6 +1,6 @@
 /* record.c - the record of a study: figures, numbers, verdicts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/record.h"
+#include "result/record.h"
 
 #include <math.h>
 #include <stdio.h>

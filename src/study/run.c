@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "record/get.h"
+#include "result/get.h"
 #include "study/data.h"
 #include "study/estimate.h"
 #include "study/folder.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "record/stats.h"
+#include "result/stats.h"
 
 /* All runs as one. */
 struct whole {

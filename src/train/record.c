@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "format/format.h"
 #include "measure/parts.h"
-#include "record/record.h"
+#include "result/record.h"
 
 const struct wr_choice wr_level_choices[] = {
     {"snapshot", WEIR_LEVEL_SNAPSHOT,

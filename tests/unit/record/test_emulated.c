@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "record/doc_private.h"
-#include "record/emulated.h"
+#include "result/emulated.h"
 #include "record/view.h"
 
 static void test_urls(void **state)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "record/batches.h"
-#include "record/cases.h"
+#include "result/cases.h"
 #include "record/doc_private.h"
 #include "record/pivot.h"
 #include "record/report.h"

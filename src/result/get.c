@@ -1,6 +1,6 @@
 /* get.c - fields of a record that may be missing or of another type.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/get.h"
+#include "result/get.h"
 
 #include <inttypes.h>
 #include <math.h>

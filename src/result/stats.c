@@ -1,6 +1,6 @@
 /* stats.c - medians, quantiles and whether two sets of runs differ.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/stats.h"
+#include "result/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

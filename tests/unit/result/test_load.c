@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/get.h"
-#include "record/load.h"
-#include "record/record.h"
+#include "result/get.h"
+#include "result/load.h"
+#include "result/record.h"
 
 #define HEAD "{\"schema\":\"weir-record\",\"version\":1,"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "record/stats.h"
+#include "result/stats.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

@@ -5,7 +5,7 @@
  * whatever kills the process then leaves nothing behind. The name that it has
  * before is not to be guessed, and nothing that is there already is opened: the
  * folder may be one that others write to, too. */
-#include "record/whole.h"
+#include "result/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

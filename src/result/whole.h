@@ -1,7 +1,7 @@
 /* whole.h - files that a reader sees whole or not at all.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_WHOLE_H
-#define WR_RECORD_WHOLE_H
+#ifndef WR_RESULT_WHOLE_H
+#define WR_RESULT_WHOLE_H
 
 #include <stdbool.h>
 #include <stdio.h>

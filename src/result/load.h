@@ -1,7 +1,7 @@
 /* load.h - reading a run record, and refusing what is none.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_LOAD_H
-#define WR_RECORD_LOAD_H
+#ifndef WR_RESULT_LOAD_H
+#define WR_RESULT_LOAD_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 /* Reads the record at `path` ("-": standard input). Its head is checked:
  * schema, version, and the types of what every record has. All else may be
- * missing or of any type (record/get.h). Release with json_decref. */
+ * missing or of any type (result/get.h). Release with json_decref. */
 int wr_record_load(const char *path, json_t **ret, weir_err *err);
 
 /* The same from memory; messages call it `name`. */

@@ -4,8 +4,8 @@
  * A record may have been edited, cut by a script or written by a later weir.
  * What is not there or not of the type asked for is NaN, "" or NULL; `o` may be
  * NULL too. `path` goes down objects: "host.file_system.type". */
-#ifndef WR_RECORD_GET_H
-#define WR_RECORD_GET_H
+#ifndef WR_RESULT_GET_H
+#define WR_RESULT_GET_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* emulated.h - which device a URL has emulated.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_EMULATED_H
-#define WR_RECORD_EMULATED_H
+#ifndef WR_RESULT_EMULATED_H
+#define WR_RESULT_EMULATED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * A row is something that was run several times with some settings. Rows of
  * several records stand in one list, and are called by what differs among
  * them. Everything in it is borrowed from the records. */
-#ifndef WR_RECORD_CASES_H
-#define WR_RECORD_CASES_H
+#ifndef WR_RESULT_CASES_H
+#define WR_RESULT_CASES_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* cases.c - the cases of benchmarks and the tests of probes, as rows.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/cases.h"
+#include "result/cases.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "base/named.h"
-#include "record/get.h"
-#include "record/stats.h"
+#include "result/get.h"
+#include "result/stats.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */

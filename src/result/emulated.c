@@ -1,6 +1,6 @@
 /* emulated.c - which device a URL has emulated.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/emulated.h"
+#include "result/emulated.h"
 
 #include <stdio.h>
 #include <string.h>

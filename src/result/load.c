@@ -1,6 +1,6 @@
 /* load.c - reading a run record, and refusing what is none.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/load.h"
+#include "result/load.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/regular.h"
 #include "base/text.h"
-#include "record/record.h"
+#include "result/record.h"
 
 #define READ_STEP ((size_t)256 << 10)
 

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/record.h"
-#include "record/whole.h"
+#include "result/record.h"
+#include "result/whole.h"
 
 static void test_head(void **state)
 {

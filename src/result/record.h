@@ -3,8 +3,8 @@
  *
  * docs/formats/record.md describes it. A record is a jansson object; this
  * room knows what stands in its head and how it gets to disk whole. */
-#ifndef WR_RECORD_RECORD_H
-#define WR_RECORD_RECORD_H
+#ifndef WR_RESULT_RECORD_H
+#define WR_RESULT_RECORD_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* record.c - the run record: one JSON schema for every measuring command.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/record.h"
+#include "result/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "record/whole.h"
+#include "result/whole.h"
 #include "weir/weir.h"
 
 #define TEXT_BYTES 8192

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Of a few runs each. NaN among the numbers is passed over. */
-#ifndef WR_RECORD_STATS_H
-#define WR_RECORD_STATS_H
+#ifndef WR_RESULT_STATS_H
+#define WR_RESULT_STATS_H
 
 #include <stddef.h>
 
