@@ -315,24 +315,16 @@ static void choose_read_limit(struct wr_bench_result *res, double *scratch)
 static void sum_up(struct wr_bench_result *res, double *scratch)
 {
     size_t n = 0, starved = 0;
-    double nearest = INFINITY;
 
     for (unsigned i = 1; i < res->round_count; i++) {
         scratch[n++] = res->runs[i].samples_per_s;
         starved += res->runs[i].starved;
     }
     res->starved = 2 * starved >= n;
+    res->median = 1 + (unsigned)wr_stats_middle(scratch, n);
     res->rate_median = median_of(scratch, n);
     res->rate_min = scratch[0];
     res->rate_max = scratch[n - 1];
-    for (unsigned i = 1; i < res->round_count; i++) {
-        double off = fabs(res->runs[i].samples_per_s - res->rate_median);
-
-        if (off < nearest) {
-            nearest = off;
-            res->median = i;
-        }
-    }
     choose_read_limit(res, scratch);
 #define RATIO(limit)                                                           \
     ratio_of(res, offsetof(struct wr_bench_run, limit), scratch)

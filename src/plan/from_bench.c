@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "plan/from.h"
+#include "result/cases.h"
 #include "result/get.h"
 
 /* One case of the record, and its run whose rate is the median. */
@@ -23,25 +24,18 @@ static double rate_of(const json_t *c)
     return wr_get_number(c, "result.samples_per_s");
 }
 
-/* The counted run that is nearest to the median. */
+/* The counted run that a report explains, too. */
 static const json_t *median_run(const json_t *c)
 {
-    const json_t *runs = wr_get_list(c, "runs"), *best = NULL, *run;
-    double warm_up = wr_get_number(c, "warm_up_runs"), off = INFINITY;
-    size_t k;
+    const struct wr_view_record r = {.json = c};
+    const json_t *run = NULL;
+    struct wr_cases cases;
 
-    json_array_foreach(runs, k, run)
-    {
-        double d = fabs(wr_get_number(run, "samples_per_s") - rate_of(c));
-
-        if ((double)k < warm_up && json_array_size(runs) > 1)
-            continue;
-        if (!best || d < off) {
-            best = run;
-            off = isnan(d) ? off : d;
-        }
-    }
-    return best;
+    wr_cases_init(&cases, &r, 1, &(struct wr_cases_spec){.rows = NULL});
+    if (cases.count)
+        run = wr_case_middle(cases.v, "samples_per_s");
+    wr_cases_done(&cases);
+    return run;
 }
 
 static int choose(const struct wr_plan_record *r, struct bench_case *ret,

@@ -20,19 +20,7 @@
 
 const json_t *wr_bench_middle(const struct wr_case *row)
 {
-    double median = wr_case_median(row, "samples_per_s"), least = INFINITY;
-    const json_t *found = NULL;
-
-    for (size_t i = 0; i < wr_case_runs(row); i++) {
-        const json_t *run = wr_case_run(row, i);
-        double off = fabs(wr_get_number(run, "samples_per_s") - median);
-
-        if (off < least) {
-            least = off;
-            found = run;
-        }
-    }
-    return found;
+    return wr_case_middle(row, "samples_per_s");
 }
 
 /* A sentence more, in a line of its own; what ends with a blank goes on. */

@@ -209,3 +209,13 @@ double wr_case_median(const struct wr_case *row, const char *path)
 
     return wr_stats_median(v, wr_case_values(row, path, v));
 }
+
+const json_t *wr_case_middle(const struct wr_case *row, const char *path)
+{
+    size_t n = WR_MIN(wr_case_runs(row), (size_t)WR_CASE_RUNS_MAX);
+    double v[WR_CASE_RUNS_MAX];
+
+    for (size_t k = 0; k < n; k++)
+        v[k] = wr_get_number(wr_case_run(row, k), path);
+    return wr_case_run(row, wr_stats_middle(v, n));
+}

@@ -82,5 +82,7 @@ const json_t *wr_case_run(const struct wr_case *row, size_t k);
 /* `path` of each counted run into v (WR_CASE_RUNS_MAX), and their median. */
 size_t wr_case_values(const struct wr_case *row, const char *path, double *v);
 double wr_case_median(const struct wr_case *row, const char *path);
+/* The counted run whose `path` is the median (wr_stats_middle); NULL: none. */
+const json_t *wr_case_middle(const struct wr_case *row, const char *path);
 
 #endif

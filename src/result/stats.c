@@ -60,6 +60,32 @@ double wr_stats_median(const double *v, size_t n)
     return median;
 }
 
+/* The places of v[k] and of those like it in the order: from *ret_from on. */
+static size_t places_of(const double *v, size_t n, size_t k, size_t *ret_from)
+{
+    size_t alike = 0;
+
+    *ret_from = 0;
+    for (size_t i = 0; i < n; i++) {
+        *ret_from += v[i] < v[k];
+        alike += v[i] == v[k];
+    }
+    return alike;
+}
+
+size_t wr_stats_middle(const double *v, size_t n)
+{
+    size_t known = 0, from;
+
+    for (size_t i = 0; i < n; i++)
+        known += !isnan(v[i]);
+    for (size_t k = 0; k < n && known; k++)
+        if (places_of(v, n, k, &from) + from > (known - 1) / 2 &&
+            from <= known / 2 && !isnan(v[k]))
+            return k;
+    return n;
+}
+
 /* Twice the rank of each of `all` (a first, then b): whole numbers also where
  * ties share ranks. */
 static void double_ranks(const double *all, size_t n, unsigned *ret)

@@ -17,6 +17,11 @@ double wr_stats_quantile(const double *sorted, size_t n, double q);
 /* Of numbers in any order. NaN of none or when memory is short. */
 double wr_stats_median(const double *v, size_t n);
 
+/* Number of the one that stands for all: the first of those in the middle of the
+ * order; n of none. Of an even number two are as near to the median, and sums
+ * that are rounded must not decide between them. */
+size_t wr_stats_middle(const double *v, size_t n);
+
 /* Two-sided probability that two sets of runs which do not differ are ordered
  * as much one after the other as these are: the permutation distribution of
  * the rank sum (Mann-Whitney), ties sharing their ranks. Exact up to

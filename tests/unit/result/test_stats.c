@@ -29,6 +29,32 @@ static void test_quantiles(void **state)
     NEAR(wr_stats_median((double[]){1, 2}, 2), 1.5);
 }
 
+static void test_middle(void **state)
+{
+    static const struct {
+        double v[5];
+        size_t n, middle;
+    } table[] = {
+        {{3, 1, 2}, 3, 2},
+        {{1, 2}, 2, 0},
+        {{2, 1}, 2, 0},
+        {{0.1, 0.3}, 2, 0},
+        {{0.3, 0.1}, 2, 0},
+        {{4, 1, 3, 2}, 4, 2},
+        {{9, 2, 2, 1, 5}, 5, 1},
+        {{7, 7, 7}, 3, 0},
+        {{NAN, 1, NAN, 3, 2}, 5, 4},
+        {{NAN, NAN}, 2, 2},
+        {{NAN, 5}, 2, 1},
+        {{0}, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_int_equal(wr_stats_middle(table[i].v, table[i].n),
+                         table[i].middle);
+}
+
 static void test_rank(void **state)
 {
     /* 2 of C(8,4) = 70 orders are as extreme; 2 of C(6,3) = 20. */
@@ -87,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_middle),
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_exact_and_normal),
         cmocka_unit_test(test_many_runs),
